@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The scheduling policy of ptsched: who has the turn on a device, and for how
+ * long. Pure computation: no clock, no lock, no allocation. The same files are
+ * compiled into the module, the broker, the simulator and the unit tests.
+ *
+ * The rule is that of PTask (SOSP'11), section 5.3: each entity has a budget of
+ * GPU time that falls by use, rises by refill, is capped, and must not be
+ * negative for the entity to get the turn. Policy "weighted" divides one GPU
+ * second per second among the *active* entities by weight; "literal" gives
+ * every entity the paper's quantum; "none" lets everybody through.
+ *
+ * The host (module, broker, ...) owns the memory, the clock and the lock. It
+ * serialises all calls on a device, calls with a @now that never falls, and
+ * after each change (ptsp_join() to ptsp_set_params()) calls ptsp_run(), which
+ * makes the decisions, tells them through struct ptsp_ops and returns the next
+ * instant at which it wants to be called, or PTSP_NEVER. There is no tick:
+ * nobody waiting, no timer.
+ *
+ * Invariants, each tested: an entity with weight does not wait for ever; what
+ * is charged for an instant sums to at most that instant; a budget never
+ * exceeds its cap (for a waiter, the cap plus what it earned while waiting); in
+ * exclusive mode one entity has the turn unless a called-back one is late.
+ */
+#ifndef PTSCHED_POLICY_H
+#define PTSCHED_POLICY_H
+
+#ifdef __KERNEL__
+#include <linux/types.h>
+#else
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+typedef uint8_t u8;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int32_t s32;
+typedef int64_t s64;
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PTSP_NEVER	(~(u64)0)
+
+/* Intrusive doubly linked list; an unlinked link points to itself. */
+struct ptsp_link {
+	struct ptsp_link *next;
+	struct ptsp_link *prev;
+};
+
+/* The values are those of uapi PTSCHED_POLICY_* and PTSCHED_ENTITY_*. */
+enum ptsp_kind { PTSP_WEIGHTED, PTSP_LITERAL, PTSP_NONE };
+enum ptsp_state { PTSP_IDLE, PTSP_WAITING, PTSP_HOLDING };
+
+/* Signals to an entity; the values are those of uapi PTSCHED_STATE_*. */
+#define PTSP_SIG_TURN		(1U << 0)
+#define PTSP_SIG_CALLBACK	(1U << 1)
+#define PTSP_SIG_WANTED		(1U << 2)
+#define PTSP_SIG_CONTENDED	(1U << 3)
+#define PTSP_SIG_SHARED		(1U << 4)
+
+/**
+ * struct ptsp_params - settings of a device
+ * @kind: the policy
+ * @idle_sharing: unused time is given to entities whose budget is negative
+ * @many: any number of turns at once, each gated by its own budget (the paper)
+ * @alpha: the paper's safety coefficient, in thousandths (literal only)
+ * @slice_ns: how long a holder keeps the turn while others wait
+ * @grace_ns: how long an absent entity stays active, and how long the device
+ *	stands idle before unused time is given away
+ * @drain_ns: from call-back to sharing the turn by force
+ * @inflight_ns: bound on work in flight while contended; passed through
+ */
+struct ptsp_params {
+	enum ptsp_kind kind;
+	bool idle_sharing;
+	bool many;
+	u32 alpha;
+	u64 slice_ns;
+	u64 grace_ns;
+	u64 drain_ns;
+	u64 inflight_ns;
+};
+
+/* Names the setting that ptsp_check_params() refuses. */
+enum ptsp_param {
+	PTSP_PARAM_OK,
+	PTSP_PARAM_KIND,
+	PTSP_PARAM_ALPHA,
+	PTSP_PARAM_SLICE,
+	PTSP_PARAM_GRACE,
+	PTSP_PARAM_DRAIN,
+	PTSP_PARAM_INFLIGHT,
+};
+
+/**
+ * struct ptsp_stats - counters, of an entity and summed for the device
+ * @turns: turns granted
+ * @callbacks: call-backs sent
+ * @forced: turns shared because a called-back one had not drained in time
+ * @submissions: as told by the clients
+ * @held_ns: wall time of turns
+ * @occupancy_ns: wall time of turns while another entity waited, divided among
+ *	the holders of each instant
+ * @given_ns: part of @occupancy_ns that was given away by idle sharing
+ * @gpu_ns: GPU time as told by the clients, at most @held_ns
+ * @overrun_ns: turns kept after the sharing by force
+ * @wait_ns: time spent waiting
+ */
+struct ptsp_stats {
+	u64 turns;
+	u64 callbacks;
+	u64 forced;
+	u64 submissions;
+	u64 held_ns;
+	u64 occupancy_ns;
+	u64 given_ns;
+	u64 gpu_ns;
+	u64 overrun_ns;
+	u64 wait_ns;
+};
+
+/**
+ * struct ptsp_user - what the dead entities of one user still owe on a device
+ *
+ * One per user and device, in the host's memory, zeroed before first use. The
+ * host may free it when no entity of the user is left and
+ * ptsp_user_debt() answers 0.
+ */
+struct ptsp_user {
+	/* private: */
+	s64 debt_ns;
+	u64 stamp_ns;
+	u64 vstamp;
+	u32 weight;
+};
+
+/**
+ * struct ptsp_entity - a process on a device; embedded in the host's structure
+ *
+ * Zeroed before ptsp_join(). The host reads what is below "public", and
+ * nothing writes here but policy.c.
+ */
+struct ptsp_entity {
+	/* public: */
+	enum ptsp_state state;
+	u32 signals;		/* PTSP_SIG_*, kept current by ptsp_run() */
+	u32 weight;		/* as last told by ops->weight */
+	bool active;		/* waits, holds, or was here a moment ago */
+	bool given;		/* the turn is unused time of others */
+	s64 budget_ns;		/* true at stamp_ns; see ptsp_budget() */
+	u64 turn;		/* number of the current or last turn */
+	u64 granted_ns;		/* when the current or last turn began */
+	struct ptsp_stats stats;
+
+	/* private: */
+	struct ptsp_link all;
+	struct ptsp_link queue;		/* waiters, holders or lingerers */
+	struct ptsp_user *user;
+	u64 stamp_ns;
+	u64 vstamp;			/* device virtual time at stamp_ns */
+	u64 credit_ns;			/* earned during this wait, beyond the cap */
+	u64 wait_ns;			/* when this wait began */
+	bool fresh;			/* was eligible when this wait began */
+	u64 held_stamp_ns;		/* held_ns is summed up to here */
+	u64 contended_ns;		/* of this turn */
+	u64 turn_charged_ns;		/* charged by occupancy, not yet matched by a report */
+	u64 turn_wall_ns;		/* wall time not yet matched by a report */
+	u64 turn_submissions;
+	u64 callback_ns;		/* when called back; 0: not */
+	bool late;			/* not drained in time: others are admitted */
+	u64 linger_ns;			/* instant at which it stops being active */
+	u64 left_ns;			/* when it last gave the turn back; 0: never */
+	u64 gap_ns;			/* running average of its gaps between turns */
+	u64 use_ns;			/* running average of use per submission */
+	u64 given_vt;			/* given time over weight, for fairness among takers */
+};
+
+struct ptsp_device;
+
+/**
+ * struct ptsp_ops - what the policy asks of and tells the host
+ * @weight: the entity's weight now, 1 to PTSCHED_WEIGHT_MAX; must not sleep
+ * @signal: @e->signals changed from @old; TURN newly set is a grant, CALLBACK
+ *	newly set a call-back; wake the waiter or the poller
+ * @forced: @e, called back, is late; others are admitted beside it from now on
+ *
+ * All are called with the host's lock held, from ptsp_run() only, and must not
+ * call back into the policy.
+ */
+struct ptsp_ops {
+	u32 (*weight)(const struct ptsp_entity *e);
+	void (*signal)(struct ptsp_entity *e, u32 old);
+	void (*forced)(struct ptsp_entity *e);
+};
+
+/**
+ * struct ptsp_device - one device's scheduler
+ *
+ * The host reads what is below "public".
+ */
+struct ptsp_device {
+	/* public: */
+	struct ptsp_params params;
+	struct ptsp_stats stats;
+	u32 nr_entities;
+	u32 nr_waiters;
+	u32 nr_holders;
+	u32 nr_active;
+	u64 handover_ns;	/* running average, as told by the clients */
+
+	/* private: */
+	const struct ptsp_ops *ops;
+	struct ptsp_link entities;
+	struct ptsp_link waiters;	/* in order of arrival */
+	struct ptsp_link holders;
+	struct ptsp_link lingerers;	/* by linger_ns */
+	struct ptsp_link *sweep;	/* where the next sweep of waiters goes on */
+	u64 now_ns;
+	u64 vtime;			/* earnings per weight, see earned() */
+	u64 active_weight;
+	u64 unwanted_ns;		/* since when nobody eligible held the turn */
+	u64 turn;
+	u64 given_vt;
+};
+
+/** ptsp_default_params - the settings a device starts with */
+struct ptsp_params ptsp_default_params(void);
+
+/** ptsp_check_params - which setting is out of its range in the uapi header, if any */
+enum ptsp_param ptsp_check_params(const struct ptsp_params *params);
+
+/** ptsp_nice_to_weight - the kernel's own table; nice 0 is 1024, 1.25 times per step */
+u32 ptsp_nice_to_weight(int nice);
+
+/** ptsp_device_init - @params must have passed ptsp_check_params() */
+void ptsp_device_init(struct ptsp_device *dev, const struct ptsp_params *params,
+		      const struct ptsp_ops *ops, u64 now);
+
+/** ptsp_set_params - @params must have passed ptsp_check_params() */
+void ptsp_set_params(struct ptsp_device *dev, const struct ptsp_params *params, u64 now);
+
+/**
+ * ptsp_join - a new entity
+ * @parent: the entity of the process that forked this one, or NULL; the child
+ *	starts with its debt
+ *
+ * It also takes over what dead entities of @user owe. Otherwise it starts at 0.
+ */
+void ptsp_join(struct ptsp_device *dev, struct ptsp_entity *e, struct ptsp_user *user,
+	       const struct ptsp_entity *parent, u64 now);
+
+/** ptsp_leave - the entity is gone, whatever its state; its debt stays with its user */
+void ptsp_leave(struct ptsp_device *dev, struct ptsp_entity *e, u64 now);
+
+/** ptsp_wait - an idle entity asks for the turn */
+void ptsp_wait(struct ptsp_device *dev, struct ptsp_entity *e, u64 now);
+
+/** ptsp_cancel - a waiting entity no longer asks */
+void ptsp_cancel(struct ptsp_device *dev, struct ptsp_entity *e, u64 now);
+
+/**
+ * ptsp_report - a holder tells of its use since the last report
+ *
+ * Moves gpu_ns; debits the budget only for wall time that occupancy did not
+ * charge, so that nobody can gain by lying.
+ */
+void ptsp_report(struct ptsp_device *dev, struct ptsp_entity *e, u64 gpu_ns, u32 submissions,
+		 u64 now);
+
+/** ptsp_release - a holder gives the turn back; call ptsp_report() before */
+void ptsp_release(struct ptsp_device *dev, struct ptsp_entity *e, u64 handover_ns, u64 now);
+
+/** ptsp_run - decide; returns when to be called again, PTSP_NEVER if only a change matters */
+u64 ptsp_run(struct ptsp_device *dev, u64 now);
+
+/** ptsp_budget - the entity's budget at @now; changes nothing */
+s64 ptsp_budget(const struct ptsp_device *dev, const struct ptsp_entity *e, u64 now);
+
+/** ptsp_cap - the most that ptsp_budget() may be at this moment */
+s64 ptsp_cap(const struct ptsp_device *dev, const struct ptsp_entity *e);
+
+/** ptsp_user_debt - what is still owed at @now, in ns */
+u64 ptsp_user_debt(const struct ptsp_device *dev, const struct ptsp_user *user, u64 now);
+
+/** ptsp_slice - the slice in force: the setting, but at least 30 hand-overs */
+u64 ptsp_slice(const struct ptsp_device *dev);
+
+/** ptsp_first - the first entity of the device, in order of joining; NULL: none */
+struct ptsp_entity *ptsp_first(const struct ptsp_device *dev);
+
+/** ptsp_next - the entity after @e; NULL: none */
+struct ptsp_entity *ptsp_next(const struct ptsp_device *dev, const struct ptsp_entity *e);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* PTSCHED_POLICY_H */

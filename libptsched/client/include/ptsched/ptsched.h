@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * libptsched: put a program's GPU work under ptsched.
+ *
+ * A client stands for the calling process on one device. Where the scheduler is
+ * the module, the calls are ioctls on /dev/ptsched; where it is the broker,
+ * messages on its Unix socket. The contract is uapi/linux/ptsched.h either way.
+ *
+ * Functions return 0 or a negative errno and leave errno alone. All may be
+ * called from several threads at once, except that no call may run beside or
+ * after ptsched_close() on the same client. A client does not survive fork():
+ * in the child every call answers -EPERM; close it there and open a new one.
+ * Descriptors are close-on-exec.
+ */
+#ifndef PTSCHED_PTSCHED_H
+#define PTSCHED_PTSCHED_H
+
+#include <linux/ptsched.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PTSCHED_API __attribute__((visibility("default")))
+
+struct ptsched_client;
+
+enum ptsched_backend {
+    PTSCHED_BACKEND_AUTO = 0, /* the module, else the broker */
+    PTSCHED_BACKEND_MODULE = 1,
+    PTSCHED_BACKEND_BROKER = 2,
+};
+
+/* What ptsched_release() and ptsched_report() tell; see the uapi header. */
+struct ptsched_usage {
+    uint64_t gpu_ns;
+    uint64_t handover_ns;
+    uint32_t submissions;
+};
+
+/**
+ * Attach to @device, a PCI address ("0000:17:00.0") or a UUID ("GPU-...").
+ * The module is looked for at $PTSCHED_DEVICE_NODE or /dev/ptsched, the broker
+ * at $PTSCHED_SOCKET or /run/ptsched/broker.sock. A UUID that the module does
+ * not know is looked up in /proc/driver/nvidia/gpus.
+ *
+ * @mechanism is one of PTSCHED_MECHANISM_*. On success *@client is the
+ * caller's, to be given to ptsched_close(). -ENOENT: no scheduler here; -ENODEV:
+ * the scheduler has no such device; -EPROTO: version mismatch; -EINVAL: bad name.
+ * Blocks for one round trip.
+ */
+PTSCHED_API int ptsched_open(const char *device, unsigned int mechanism, enum ptsched_backend backend,
+                             struct ptsched_client **client);
+
+/** Give back the turn, if held, and free the client. NULL is allowed. */
+PTSCHED_API void ptsched_close(struct ptsched_client *client);
+
+/** Which scheduler answered: PTSCHED_BACKEND_MODULE or PTSCHED_BACKEND_BROKER. */
+PTSCHED_API enum ptsched_backend ptsched_client_backend(const struct ptsched_client *client);
+
+/** Version and features of the scheduler behind @client. Blocks for one round trip. */
+PTSCHED_API int ptsched_query(struct ptsched_client *client, struct ptsched_query *query);
+
+/** The scheduler's number of the device and of the entity. Either pointer may be NULL. */
+PTSCHED_API int ptsched_identity(const struct ptsched_client *client, uint32_t *device_id, uint64_t *entity);
+
+/**
+ * Wait for the turn until @deadline_ns (CLOCK_MONOTONIC; PTSCHED_NEVER: for
+ * ever). @flags: 0 or PTSCHED_ACQUIRE_TRY. *@result, if not NULL, receives the
+ * outputs of struct ptsched_acquire. Blocks; restarted after signals unless the
+ * handler was installed without SA_RESTART (then -EINTR). -ETIMEDOUT, -EAGAIN
+ * (TRY). -EPIPE: the scheduler is gone, the page's state is PTSCHED_STATE_DEAD;
+ * the program may run on unscheduled.
+ */
+PTSCHED_API int ptsched_acquire(struct ptsched_client *client, uint64_t deadline_ns, unsigned int flags,
+                                struct ptsched_acquire *result);
+
+/** Give back the turn after all work has left the device. Does not block. */
+PTSCHED_API int ptsched_release(struct ptsched_client *client, const struct ptsched_usage *usage);
+
+/** Tell of use while the turn is kept. Does not block. */
+PTSCHED_API int ptsched_report(struct ptsched_client *client, const struct ptsched_usage *usage);
+
+/** Acknowledge the events up to @events (ptsched_page.events). Does not block. */
+PTSCHED_API int ptsched_ack(struct ptsched_client *client, uint32_t events, uint64_t drain_ns);
+
+/** Act for another process; see struct ptsched_act_for. @fd -1: for oneself. */
+PTSCHED_API int ptsched_act_for(struct ptsched_client *client, unsigned int kind, int fd);
+
+/**
+ * A descriptor that polls readable (POLLIN) while an event is unacknowledged and
+ * POLLHUP when the scheduler is gone. Owned by the client. It may be handed to
+ * another process for PTSCHED_ACT_FOR_CLIENT where ptsched_handle_fd() says so.
+ */
+PTSCHED_API int ptsched_poll_fd(const struct ptsched_client *client);
+
+/** The descriptor to hand over (SCM_RIGHTS) to whom may act for this client's process. */
+PTSCHED_API int ptsched_handle_fd(const struct ptsched_client *client);
+
+/** The read-only page; valid until ptsched_close(), never NULL. */
+PTSCHED_API const struct ptsched_page *ptsched_client_page(const struct ptsched_client *client);
+
+/** The page's state word, with acquire ordering: one load. */
+static inline uint32_t ptsched_state(const struct ptsched_page *page)
+{
+    return __atomic_load_n(&page->state, __ATOMIC_ACQUIRE);
+}
+
+/** The kernel's weight of @nice (-20 to 19; clamped), nice 0 being 1024. */
+PTSCHED_API uint32_t ptsched_nice_to_weight(int nice);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* PTSCHED_PTSCHED_H */

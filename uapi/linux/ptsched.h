@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * ptsched - GPU time, accounted per process and given out by nice
+ *
+ * The contract between the scheduler and the programs that it schedules. The
+ * scheduler is the module behind /dev/ptsched or, where no module can be
+ * loaded, the broker ptschedd behind a Unix socket; both keep every sentence
+ * of this header.
+ *
+ * A *client* is an open file, bound to one device by PTSCHED_IOC_ATTACH. The
+ * process that attached owns the client: every other process gets EPERM from
+ * the calls below except QUERY, whatever way the descriptor reached it. An
+ * *entity* is a process on a device; all its clients share one budget and one
+ * *turn*, the right to have work on the device.
+ *
+ * Every structure begins with its size. A caller built against an older header
+ * passes a smaller size; a larger one is accepted as long as what the scheduler
+ * does not know is zero (else E2BIG). Unknown flags and non-zero reserved
+ * fields are refused with EINVAL. On failure, output fields are unchanged.
+ * Layouts are the same for 32-bit and 64-bit callers. Times are nanoseconds;
+ * instants are CLOCK_MONOTONIC.
+ *
+ * History: 1.0 first version.
+ */
+#ifndef _UAPI_LINUX_PTSCHED_H
+#define _UAPI_LINUX_PTSCHED_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define PTSCHED_VERSION_MAJOR	1
+#define PTSCHED_VERSION_MINOR	0
+
+#define PTSCHED_NODE_NAME	"ptsched"
+
+/* Length of a device's name and UUID, terminating zero included. */
+#define PTSCHED_NAME_LEN	48
+#define PTSCHED_COMM_LEN	16
+
+#define PTSCHED_NEVER		(~0ULL)
+
+/* ---- features, as bits of ptsched_query.features ---- */
+
+#define PTSCHED_FEATURE_PAGE	(1ULL << 0)	/* PTSCHED_PAGE_OFFSET can be mapped */
+#define PTSCHED_FEATURE_ACT_FOR	(1ULL << 1)	/* PTSCHED_IOC_ACT_FOR */
+#define PTSCHED_FEATURE_NETLINK	(1ULL << 2)	/* generic netlink family */
+
+/* ---- how a client's process enforces the decisions ---- */
+
+#define PTSCHED_MECHANISM_ACCOUNT	0	/* nothing is enforced */
+#define PTSCHED_MECHANISM_GATE		1	/* submissions block without the turn */
+#define PTSCHED_MECHANISM_SLICE		2	/* hardware time slices */
+#define PTSCHED_MECHANISM_PREEMPT	3	/* work is taken off the hardware */
+
+/**
+ * struct ptsched_query - what the scheduler is
+ * @size: in: sizeof(struct ptsched_query)
+ * @flags: in: 0
+ * @version_major: out: PTSCHED_VERSION_MAJOR of the scheduler
+ * @version_minor: out: PTSCHED_VERSION_MINOR of the scheduler
+ * @features: out: PTSCHED_FEATURE_* bits
+ * @nr_devices: out: devices that can be attached to
+ * @page_size: out: bytes to map at PTSCHED_PAGE_OFFSET
+ */
+struct ptsched_query {
+	__u32 size;
+	__u32 flags;
+	__u32 version_major;
+	__u32 version_minor;
+	__u64 features;
+	__u32 nr_devices;
+	__u32 page_size;
+};
+
+/**
+ * struct ptsched_attach - bind the client to a device
+ * @size: in: sizeof(struct ptsched_attach)
+ * @flags: in: 0
+ * @device: in: PCI address ("0000:17:00.0") or UUID ("GPU-..."), zero-padded
+ * @mechanism: in: PTSCHED_MECHANISM_*, for statistics
+ * @device_id: out: the scheduler's number of the device, as in netlink
+ * @entity: out: identifies the entity for as long as the scheduler runs
+ *
+ * ENODEV: no such device. EINVAL: neither an address nor a UUID. EBUSY: the
+ * client is attached already.
+ */
+struct ptsched_attach {
+	__u32 size;
+	__u32 flags;
+	char device[PTSCHED_NAME_LEN];
+	__u32 mechanism;
+	__u32 device_id;
+	__u64 entity;
+};
+
+#define PTSCHED_ACQUIRE_TRY	(1U << 0)	/* do not block: EAGAIN */
+
+/**
+ * struct ptsched_acquire - wait for the turn
+ * @size: in: sizeof(struct ptsched_acquire)
+ * @flags: in: PTSCHED_ACQUIRE_*
+ * @deadline_ns: in: give up at this instant with ETIMEDOUT; PTSCHED_NEVER: wait
+ * @turn: out: number of the turn, for the page, traces and ACK
+ * @budget_ns: out: the budget when the turn was granted
+ * @waited_ns: out: time between the call and the grant
+ *
+ * Blocks until the entity has the turn. A client that holds the turn already
+ * succeeds at once, and so does a thread that holds it through another client
+ * of its process. Interrupted by a signal, the call is restarted by the kernel
+ * or fails with EINTR; a grant that was made before the signal is returned as
+ * success. ENOTCONN: not attached. ECANCELED: the file was closed by the
+ * process meanwhile.
+ */
+struct ptsched_acquire {
+	__u32 size;
+	__u32 flags;
+	__u64 deadline_ns;
+	__u64 turn;
+	__s64 budget_ns;
+	__u64 waited_ns;
+};
+
+/**
+ * struct ptsched_release - give the turn back
+ * @size: in: sizeof(struct ptsched_release)
+ * @submissions: in: calls that gave the device work since the last report
+ * @gpu_ns: in: measured GPU time since the last report
+ * @handover_ns: in: how long the device stood still for this turn: from the
+ *	grant to the first submission, and from the end of the last work to now
+ *
+ * All work of the client must have left the device. EPERM: the client holds no
+ * turn.
+ */
+struct ptsched_release {
+	__u32 size;
+	__u32 submissions;
+	__u64 gpu_ns;
+	__u64 handover_ns;
+};
+
+/**
+ * struct ptsched_report - tell of use while the turn is kept
+ * @size: in: sizeof(struct ptsched_report)
+ * @submissions: in: calls that gave the device work since the last report
+ * @gpu_ns: in: measured GPU time since the last report
+ */
+struct ptsched_report {
+	__u32 size;
+	__u32 submissions;
+	__u64 gpu_ns;
+};
+
+/**
+ * struct ptsched_ack - acknowledge a call-back or another change of the page
+ * @size: in: sizeof(struct ptsched_ack)
+ * @events: in: ptsched_page.events as read before the state was looked at
+ * @drain_ns: in: when the client stopped submitting because of a call-back: how
+ *	long its work in flight will take, an estimate for statistics; else 0
+ *
+ * poll() reports the client readable until its latest event is acknowledged.
+ */
+struct ptsched_ack {
+	__u32 size;
+	__u32 events;
+	__u64 drain_ns;
+};
+
+#define PTSCHED_ACT_FOR_PIDFD	0	/* fd is a pidfd */
+#define PTSCHED_ACT_FOR_CLIENT	1	/* fd is a client that its owner handed over */
+
+/**
+ * struct ptsched_act_for - let the client's turns be another process's
+ * @size: in: sizeof(struct ptsched_act_for)
+ * @kind: in: PTSCHED_ACT_FOR_*
+ * @fd: in: descriptor of the requester; -1: act for oneself again
+ * @pad: in: 0
+ *
+ * Weight and charge are the requester's from the next acquire on, until the
+ * requester is gone. By pidfd, the requester must belong to the caller's user
+ * and weigh no more than the caller, unless the caller has CAP_SYS_NICE
+ * (EPERM); a handed-over client on the same device needs neither. EBUSY: the
+ * client holds or waits for the turn. ESRCH: the requester is gone.
+ */
+struct ptsched_act_for {
+	__u32 size;
+	__u32 kind;
+	__s32 fd;
+	__u32 pad;
+};
+
+#define PTSCHED_IOC_MAGIC	0xb8
+
+#define PTSCHED_IOC_QUERY	_IOWR(PTSCHED_IOC_MAGIC, 0x00, struct ptsched_query)
+#define PTSCHED_IOC_ATTACH	_IOWR(PTSCHED_IOC_MAGIC, 0x01, struct ptsched_attach)
+#define PTSCHED_IOC_ACQUIRE	_IOWR(PTSCHED_IOC_MAGIC, 0x02, struct ptsched_acquire)
+#define PTSCHED_IOC_RELEASE	_IOW(PTSCHED_IOC_MAGIC,  0x03, struct ptsched_release)
+#define PTSCHED_IOC_REPORT	_IOW(PTSCHED_IOC_MAGIC,  0x04, struct ptsched_report)
+#define PTSCHED_IOC_ACK		_IOW(PTSCHED_IOC_MAGIC,  0x05, struct ptsched_ack)
+#define PTSCHED_IOC_ACT_FOR	_IOW(PTSCHED_IOC_MAGIC,  0x06, struct ptsched_act_for)
+
+/* ---- the page, one per client, read-only, mapped at this offset ---- */
+
+#define PTSCHED_PAGE_OFFSET	0
+
+#define PTSCHED_STATE_TURN	(1U << 0)	/* the client holds the turn */
+#define PTSCHED_STATE_CALLBACK	(1U << 1)	/* stop submitting, drain, release */
+#define PTSCHED_STATE_WANTED	(1U << 2)	/* somebody could run: release when idle */
+#define PTSCHED_STATE_CONTENDED	(1U << 3)	/* others use the device: measure, bound work in flight */
+#define PTSCHED_STATE_SHARED	(1U << 4)	/* others hold the turn too */
+#define PTSCHED_STATE_DEAD	(1U << 31)	/* the scheduler is gone: run unscheduled */
+
+/**
+ * struct ptsched_page - what a client may know without a system call
+ * @version: PTSCHED_VERSION_MAJOR
+ * @size: bytes that are valid
+ * @state: PTSCHED_STATE_*; a submission is in order while
+ *	(state & (TURN | CALLBACK)) == TURN. A turn ends only by the client's own
+ *	release (or its end), never by this word: CALLBACK is set first
+ * @events: changes of CALLBACK, WANTED and CONTENDED so far
+ * @turn: number of the current or last turn
+ * @budget_ns: budget at @budget_stamp_ns
+ * @budget_stamp_ns: when @budget_ns was true
+ * @granted_ns: when the current or last turn was granted
+ * @inflight_ns: bound on the estimated time of work in flight while CONTENDED,
+ *	at least one submission; 0: unbounded (policy none)
+ * @weight: the entity's weight when last looked at
+ * @pad: 0
+ *
+ * Only @state and @events are kept current at every instant, and only they may
+ * be relied on without the turn; the others change at grants.
+ */
+struct ptsched_page {
+	__u32 version;
+	__u32 size;
+	__u32 state;
+	__u32 events;
+	__u64 turn;
+	__s64 budget_ns;
+	__u64 budget_stamp_ns;
+	__u64 granted_ns;
+	__u64 inflight_ns;
+	__u32 weight;
+	__u32 pad;
+};
+
+/* ---- generic netlink: what tools see and set ---- */
+
+#define PTSCHED_GENL_NAME	"ptsched"
+#define PTSCHED_GENL_VERSION	1
+#define PTSCHED_GENL_EVENTS	"events"	/* multicast group */
+
+#define PTSCHED_POLICY_WEIGHTED	0	/* token bucket, refill by weight */
+#define PTSCHED_POLICY_LITERAL	1	/* token bucket of the PTask paper, section 5.3 */
+#define PTSCHED_POLICY_NONE	2	/* account only */
+
+#define PTSCHED_ENTITY_IDLE	0
+#define PTSCHED_ENTITY_WAITING	1
+#define PTSCHED_ENTITY_HOLDING	2
+
+#define PTSCHED_EVENT_ATTACH	1
+#define PTSCHED_EVENT_EXIT	2
+#define PTSCHED_EVENT_GRANT	3
+#define PTSCHED_EVENT_CALLBACK	4
+#define PTSCHED_EVENT_RELEASE	5
+#define PTSCHED_EVENT_FORCED	6	/* a called-back turn did not drain: shared */
+#define PTSCHED_EVENT_SETTINGS	7
+
+/*
+ * GET_DEVICE and GET_ENTITY answer dumps (every device; every entity, of one
+ * device if PTSCHED_A_DEVICE_ID is given), one message each with the attributes
+ * marked D or E. SET_DEVICE (CAP_SYS_ADMIN) takes any of the attributes marked
+ * S, for the device named by PTSCHED_A_DEVICE_ID, or for all without it; all
+ * are checked before any is applied, and a refusal names the attribute
+ * (extended ack). SET_ENTITY (CAP_SYS_ADMIN) takes PID, WEIGHT (0: from nice
+ * again) and DEVICE_ID (all without it). EVENT messages carry EVENT, TIME_NS,
+ * DEVICE_ID and, unless SETTINGS, PID, COMM, BUDGET_NS and TURN.
+ */
+enum ptsched_cmd {
+	PTSCHED_CMD_UNSPEC,
+	PTSCHED_CMD_GET_DEVICE,
+	PTSCHED_CMD_GET_ENTITY,
+	PTSCHED_CMD_SET_DEVICE,
+	PTSCHED_CMD_SET_ENTITY,
+	PTSCHED_CMD_EVENT,
+	__PTSCHED_CMD_LAST
+};
+
+#define PTSCHED_CMD_MAX (__PTSCHED_CMD_LAST - 1)
+
+enum ptsched_attr {
+	PTSCHED_A_UNSPEC,
+	PTSCHED_A_PAD,
+	PTSCHED_A_DEVICE_ID,		/* u32, D E */
+	PTSCHED_A_DEVICE,		/* string, D: PCI address */
+	PTSCHED_A_UUID,			/* string, D: where known */
+	PTSCHED_A_POLICY,		/* u32, D S: PTSCHED_POLICY_* */
+	PTSCHED_A_IDLE_SHARING,		/* u8, D S: 0 or 1 */
+	PTSCHED_A_MANY,			/* u8, D S: 1: many turns at once, as in the paper */
+	PTSCHED_A_SLICE_NS,		/* u64, D S */
+	PTSCHED_A_GRACE_NS,		/* u64, D S */
+	PTSCHED_A_DRAIN_NS,		/* u64, D S: call-back to forced share */
+	PTSCHED_A_INFLIGHT_NS,		/* u64, D S */
+	PTSCHED_A_ALPHA,		/* u32, D S: thousandths, policy literal */
+	PTSCHED_A_SLICE_EFFECTIVE_NS,	/* u64, D: at least 30 hand-overs */
+	PTSCHED_A_HANDOVER_NS,		/* u64, D: running average */
+	PTSCHED_A_ENTITIES,		/* u32, D */
+	PTSCHED_A_WAITERS,		/* u32, D */
+	PTSCHED_A_TURNS,		/* u64, D E: turns granted */
+	PTSCHED_A_CALLBACKS,		/* u64, D E */
+	PTSCHED_A_FORCED,		/* u64, D E: turns shared because not drained */
+	PTSCHED_A_OVERRUN_NS,		/* u64, D E: held beyond the forced share */
+	PTSCHED_A_OCCUPANCY_NS,		/* u64, D E: wall time of turns while others waited */
+	PTSCHED_A_HELD_NS,		/* u64, D E: wall time of turns */
+	PTSCHED_A_GPU_NS,		/* u64, D E: GPU time as measured by the clients */
+	PTSCHED_A_GIVEN_NS,		/* u64, D E: part of OCCUPANCY that was given away */
+	PTSCHED_A_PID,			/* u32, E: in the reader's pid namespace */
+	PTSCHED_A_UID,			/* u32, E */
+	PTSCHED_A_COMM,			/* string, E */
+	PTSCHED_A_NICE,			/* s32, E */
+	PTSCHED_A_WEIGHT,		/* u32, E */
+	PTSCHED_A_WEIGHT_SET,		/* u8, E: 1: WEIGHT was set, not from nice */
+	PTSCHED_A_STATE,		/* u32, E: PTSCHED_ENTITY_* */
+	PTSCHED_A_ACTIVE,		/* u8, E: counts among those who earn */
+	PTSCHED_A_BUDGET_NS,		/* s64, E */
+	PTSCHED_A_WAIT_NS,		/* u64, E: time spent waiting */
+	PTSCHED_A_SUBMISSIONS,		/* u64, E: as told by the clients */
+	PTSCHED_A_CLIENTS,		/* u32, E */
+	PTSCHED_A_MECHANISM,		/* u32, E: PTSCHED_MECHANISM_*, of the newest client */
+	PTSCHED_A_EVENT,		/* u32: PTSCHED_EVENT_* */
+	PTSCHED_A_TIME_NS,		/* u64 */
+	PTSCHED_A_TURN,			/* u64 */
+	__PTSCHED_A_LAST
+};
+
+#define PTSCHED_A_MAX (__PTSCHED_A_LAST - 1)
+
+/* Ranges of the settings; a value outside is refused with ERANGE. */
+#define PTSCHED_SLICE_MIN_NS	100000ULL		/* 0.1 ms */
+#define PTSCHED_SLICE_MAX_NS	1000000000ULL		/* 1 s */
+#define PTSCHED_GRACE_MAX_NS	1000000000ULL		/* 1 s, from 0 */
+#define PTSCHED_DRAIN_MIN_NS	1000000ULL		/* 1 ms */
+#define PTSCHED_DRAIN_MAX_NS	10000000000ULL		/* 10 s */
+#define PTSCHED_INFLIGHT_MIN_NS	10000ULL		/* 10 us */
+#define PTSCHED_INFLIGHT_MAX_NS	1000000000ULL		/* 1 s */
+#define PTSCHED_ALPHA_MAX	1000			/* 1.0, from 1 */
+#define PTSCHED_WEIGHT_MAX	1000000			/* from 1 */
+
+#endif /* _UAPI_LINUX_PTSCHED_H */
