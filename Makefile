@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+# One make for the whole tree: every folder adds its targets in a build.mk.
+#
+# A build.mk may use $(B) (build directory), the pattern rules at the end of this
+# file ($(B)/obj/PATH.cpp.o, $(B)/obj/PATH.c.o) and appends to these lists:
+#   ALL          what plain "make" builds
+#   TESTS        host test programs that print TAP, run by "make check"
+#   TESTS_NOSAN  those of TESTS that cannot run under a sanitizer
+#   VM_FILES     SOURCE:DESTINATION pairs, copied into the test VM
+#   VM_TESTS     paths in the VM of the KTAP programs to run there
+
+VERSION := $(shell cat VERSION)
+B       ?= build
+# A comma-separated list for -fsanitize=; use another B with it.
+SAN     ?=
+
+prefix     ?= /usr/local
+exec_prefix ?= $(prefix)
+bindir     ?= $(exec_prefix)/bin
+sbindir    ?= $(exec_prefix)/sbin
+libdir     ?= $(exec_prefix)/lib
+includedir ?= $(prefix)/include
+mandir     ?= $(prefix)/share/man
+udevdir    ?= /usr/lib/udev/rules.d
+unitdir    ?= /usr/lib/systemd/system
+srcdir     ?= /usr/src
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+OPT      ?= -O2 -g
+WARNINGS := -Wall -Wextra $(if $(WERROR),-Werror)
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
+CPPFLAGS += -Iuapi -Ilibptsched/client/include -Ikmod/policy -D_GNU_SOURCE \
+	-DPTSCHED_VERSION='"$(VERSION)"'
+CFLAGS   += -std=gnu11 $(OPT) $(WARNINGS) -fPIC -pthread $(SANFLAGS)
+CXXFLAGS += -std=c++20 $(OPT) $(WARNINGS) -fPIC -pthread $(SANFLAGS)
+LDFLAGS  += -pthread $(SANFLAGS)
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+# An object that only a pattern rule names is still worth keeping.
+.SECONDARY:
+MAKEFLAGS += --no-builtin-rules
+
+include $(wildcard */build.mk */*/build.mk */*/*/build.mk)
+
+ifneq ($(SAN),)
+TESTS := $(filter-out $(TESTS_NOSAN),$(TESTS))
+endif
+
+##@ Building
+.PHONY: all
+all: $(ALL) ## libraries and tools (the default)
+
+.PHONY: setup
+setup: ## install what building and testing need (Debian 12, as root)
+	scripts/setup
+
+.PHONY: modules
+modules: setup ## ptsched.ko and the test modules for Debian's cloud, amd64 and rt kernels
+	scripts/build-module --all --output $(B)/kmod
+
+.PHONY: clean
+clean: ## remove what was built; keeps .cache (kernels) and out (results)
+	rm -rf $(B)
+
+##@ Testing
+.PHONY: check
+check: setup ## all tests that need no GPU; under 20 minutes on two cores
+	scripts/check
+
+.PHONY: check-debug
+check-debug: setup ## the VM tests on a kernel with KASAN, lockdep and kmemleak
+	scripts/check --debug
+
+.PHONY: style
+style: setup ## checkpatch, sparse, clang-format, shellcheck, codespell
+	scripts/run-tests --name style -- scripts/style
+
+.PHONY: unit
+unit: tests ## the host tests alone (SAN=address,undefined B=build/asan for a sanitizer)
+	scripts/run-tests $(if $(SAN),--name-suffix ' [$(SAN)]') $(TESTS)
+
+.PHONY: tests
+tests: $(TESTS) $(ALL)
+
+.PHONY: vm-files
+vm-files: $(foreach pair,$(VM_FILES),$(firstword $(subst :, ,$(pair))))
+
+.PHONY: vmtest
+vmtest: setup vm-files ## the VM tests alone (DEBUG_KERNEL=yes for the debug kernel)
+	scripts/run-tests --name vm -- scripts/vmtest $(if $(DEBUG_KERNEL),--debug)
+
+.PHONY: check-gpu
+check-gpu: all ## tests on a real NVIDIA GPU
+	scripts/with-gpu tests/gpu/run
+
+.PHONY: bench-gpu
+bench-gpu: all ## benchmarks on a real NVIDIA GPU
+	scripts/with-gpu tests/bench/run
+
+.PHONY: demo
+demo: setup ## the priority inversion experiment in a VM; results in out/
+	scripts/demo
+
+# print-LIST: for scripts that need a list of this file.
+print-%:
+	@printf '%s\n' $($*)
+
+##@ Installing
+INSTALL_PROGRAMS := ptsched
+INSTALL_DAEMONS  := ptschedd
+INSTALL_LIBS     := libptsched libptsched-preload
+MAN_PAGES         = $(wildcard Documentation/man/*.[1-8])
+DKMS_DIR          = $(DESTDIR)$(srcdir)/ptsched-$(VERSION)
+fill_in           = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@prefix@|$(prefix)|g' \
+	-e 's|@libdir@|$(libdir)|g' -e 's|@includedir@|$(includedir)|g' -e 's|@sbindir@|$(sbindir)|g'
+
+.PHONY: install
+install: all ## libraries, tools, man pages, udev rule, systemd unit and DKMS source (DESTDIR, prefix)
+	install -d $(addprefix $(DESTDIR),$(bindir) $(sbindir) $(libdir)/pkgconfig \
+		$(includedir)/ptsched $(includedir)/linux $(udevdir) $(unitdir))
+	install -m 755 $(INSTALL_PROGRAMS:%=$(B)/bin/%) $(DESTDIR)$(bindir)
+	install -m 755 $(INSTALL_DAEMONS:%=$(B)/bin/%) $(DESTDIR)$(sbindir)
+	cp -P $(foreach lib,$(INSTALL_LIBS),$(wildcard $(B)/lib/$(lib).so*)) $(DESTDIR)$(libdir)
+	install -m 644 libptsched/client/include/ptsched/* $(DESTDIR)$(includedir)/ptsched
+	install -m 644 uapi/linux/ptsched.h $(DESTDIR)$(includedir)/linux
+	$(fill_in) packaging/ptsched.pc.in >$(DESTDIR)$(libdir)/pkgconfig/ptsched.pc
+	$(fill_in) packaging/ptschedd.service >$(DESTDIR)$(unitdir)/ptschedd.service
+	install -m 644 packaging/60-ptsched.rules $(DESTDIR)$(udevdir)
+	set -e; for page in $(MAN_PAGES); do \
+		install -D -m 644 $$page $(DESTDIR)$(mandir)/man$${page##*.}/$${page##*/}; done
+	rm -rf $(DKMS_DIR)
+	install -d $(DKMS_DIR)
+	cp -R kmod uapi COPYING LICENSES VERSION $(DKMS_DIR)
+	rm -f $(DKMS_DIR)/kmod/build.mk
+	$(fill_in) packaging/dkms.conf >$(DKMS_DIR)/dkms.conf
+	$(if $(DESTDIR),,ldconfig)
+	$(if $(DESTDIR),,@echo 'For the module: dkms install ptsched/$(VERSION) && modprobe ptsched')
+
+.PHONY: uninstall
+uninstall: ## remove what "make install" put there (same DESTDIR and prefix)
+	$(if $(DESTDIR),,-dkms remove ptsched/$(VERSION) --all)
+	rm -rf $(DKMS_DIR) $(DESTDIR)$(includedir)/ptsched
+	rm -f $(addprefix $(DESTDIR),$(INSTALL_PROGRAMS:%=$(bindir)/%) \
+		$(INSTALL_DAEMONS:%=$(sbindir)/%) $(includedir)/linux/ptsched.h \
+		$(libdir)/pkgconfig/ptsched.pc $(unitdir)/ptschedd.service \
+		$(udevdir)/60-ptsched.rules)
+	rm -f $(foreach lib,$(INSTALL_LIBS),$(DESTDIR)$(libdir)/$(lib).so*)
+	rm -f $(foreach page,$(notdir $(MAN_PAGES)),$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(page)))/$(page))
+
+##@ Help
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^##@/ { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@printf '\nVariables: B=build directory, SAN=sanitizers, PTSCHED_CACHE=directory for kernels\n'
+
+$(B)/obj/%.cpp.o: %.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
+
+$(B)/obj/%.c.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+-include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

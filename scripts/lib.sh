@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+# Shared by the shell scripts of this folder; to be sourced, not run.
+# shellcheck shell=bash
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# Downloads, unpacked kernels and the debug kernel. Safe to delete at any time.
+cache=${PTSCHED_CACHE:-$top/.cache}
+kernel_series=6.1
+
+die() {
+	echo "${0##*/}: error: $*" >&2
+	exit 1
+}
+
+say() {
+	echo "${0##*/}: $*" >&2
+}
+
+# package_version NAME: the installed version, or nothing.
+package_version() {
+	# shellcheck disable=SC2016 # dpkg-query's own placeholders
+	dpkg-query -W -f='${db:Status-Abbrev} ${Version}' "$1" 2>/dev/null |
+		sed -n 's/^ii  *//p'
+}
+
+# kernel_release FLAVOUR: the newest installed headers of cloud, amd64 or rt.
+kernel_release() {
+	local suffix=amd64 dir
+	[[ $1 == amd64 ]] || suffix=$1-amd64
+	for dir in /usr/src/linux-headers-"$kernel_series".*-"$suffix"; do
+		dir=${dir##*/linux-headers-}
+		# "amd64" alone must not match cloud-amd64.
+		[[ ${dir#"$kernel_series".*-*-} == "$suffix" ]] && echo "$dir"
+	done | sort -V | tail -n 1
+}
+
+# source_tree: unpacks Debian's kernel source once and prints where it is.
+source_tree() {
+	local version tree tarball=/usr/src/linux-source-$kernel_series.tar.xz
+	version=$(package_version "linux-source-$kernel_series")
+	[[ -n $version && -r $tarball ]] ||
+		die "package linux-source-$kernel_series is not installed; run scripts/setup"
+	tree=$cache/linux-source-$version
+	mkdir -p "$cache"
+	(
+		flock 9
+		[[ -e $tree/.unpacked ]] && exit 0
+		say "unpacking $tarball (1.5 GB, once)"
+		rm -rf "$tree" "$tree.part"
+		mkdir -p "$tree.part"
+		tar -C "$tree.part" --strip-components=1 -xf "$tarball"
+		touch "$tree.part/.unpacked"
+		mv "$tree.part" "$tree"
+	) 9>"$cache/linux-source.lock" || return
+	echo "$tree"
+}
