@@ -28,14 +28,12 @@
 #ifdef __KERNEL__
 #include <linux/types.h>
 #else
+#include <linux/types.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-typedef uint8_t u8;
-typedef uint32_t u32;
-typedef uint64_t u64;
-typedef int32_t s32;
-typedef int64_t s64;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s64 s64;
 #endif
 
 #ifdef __cplusplus
@@ -55,11 +53,13 @@ enum ptsp_kind { PTSP_WEIGHTED, PTSP_LITERAL, PTSP_NONE };
 enum ptsp_state { PTSP_IDLE, PTSP_WAITING, PTSP_HOLDING };
 
 /* Signals to an entity; the values are those of uapi PTSCHED_STATE_*. */
-#define PTSP_SIG_TURN		(1U << 0)
-#define PTSP_SIG_CALLBACK	(1U << 1)
-#define PTSP_SIG_WANTED		(1U << 2)
-#define PTSP_SIG_CONTENDED	(1U << 3)
-#define PTSP_SIG_SHARED		(1U << 4)
+enum ptsp_signal {
+	PTSP_SIG_TURN = 1,
+	PTSP_SIG_CALLBACK = 2,
+	PTSP_SIG_WANTED = 4,
+	PTSP_SIG_CONTENDED = 8,
+	PTSP_SIG_SHARED = 16,
+};
 
 /**
  * struct ptsp_params - settings of a device
@@ -164,13 +164,13 @@ struct ptsp_entity {
 	u64 credit_ns;			/* earned during this wait, beyond the cap */
 	u64 wait_ns;			/* when this wait began */
 	bool fresh;			/* was eligible when this wait began */
-	u64 held_stamp_ns;		/* held_ns is summed up to here */
-	u64 contended_ns;		/* of this turn */
-	u64 turn_charged_ns;		/* charged by occupancy, not yet matched by a report */
-	u64 turn_wall_ns;		/* wall time not yet matched by a report */
-	u64 turn_submissions;
-	u64 callback_ns;		/* when called back; 0: not */
 	bool late;			/* not drained in time: others are admitted */
+	u64 contended_ns;		/* of this turn, while another entity waited */
+	u64 turn_occupancy_ns;		/* of this turn, charged by the clock */
+	u64 turn_gpu_ns;		/* of this turn, as reported */
+	u64 turn_extra_ns;		/* of this turn, charged by report beyond occupancy */
+	bool called_back;
+	u64 callback_ns;		/* when called back */
 	u64 linger_ns;			/* instant at which it stops being active */
 	u64 left_ns;			/* when it last gave the turn back; 0: never */
 	u64 gap_ns;			/* running average of its gaps between turns */
@@ -182,13 +182,16 @@ struct ptsp_device;
 
 /**
  * struct ptsp_ops - what the policy asks of and tells the host
- * @weight: the entity's weight now, 1 to PTSCHED_WEIGHT_MAX; must not sleep
+ * @weight: the entity's weight now, 1 to PTSCHED_WEIGHT_MAX; must not sleep.
+ *	Called from ptsp_join(), ptsp_wait() and ptsp_run()
  * @signal: @e->signals changed from @old; TURN newly set is a grant, CALLBACK
- *	newly set a call-back; wake the waiter or the poller
- * @forced: @e, called back, is late; others are admitted beside it from now on
+ *	newly set a call-back; wake the waiter or the poller. Called from
+ *	ptsp_release() and ptsp_run()
+ * @forced: @e, called back, is late; others are admitted beside it from now on.
+ *	Called from ptsp_run()
  *
- * All are called with the host's lock held, from ptsp_run() only, and must not
- * call back into the policy.
+ * All are called with the host's lock held and must not call back into the
+ * policy.
  */
 struct ptsp_ops {
 	u32 (*weight)(const struct ptsp_entity *e);
@@ -221,6 +224,8 @@ struct ptsp_device {
 	u64 now_ns;
 	u64 vtime;			/* earnings per weight, see earned() */
 	u64 active_weight;
+	u64 quantum_ns;			/* the paper's q and T (literal) */
+	u64 sum_use_ns;			/* the paper's sum of t (literal) */
 	u64 unwanted_ns;		/* since when nobody eligible held the turn */
 	u64 turn;
 	u64 given_vt;

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Budgets and their refill: private to the policy. */
+#ifndef PTSCHED_POLICY_BUDGET_H
+#define PTSCHED_POLICY_BUDGET_H
+
+#include "policy.h"
+
+/* Bring the device's clock, earnings and charges up to @now. */
+void ptsp_advance(struct ptsp_device *dev, u64 now);
+
+/* Bring the entity's budget up to the device's clock. */
+void ptsp_settle(struct ptsp_device *dev, struct ptsp_entity *e);
+
+/* Debit @ns; time that was given away does not lower the budget below its floor. */
+void ptsp_charge(struct ptsp_device *dev, struct ptsp_entity *e, u64 ns);
+
+/* When the entity's budget will no longer be negative, if nothing changes. */
+u64 ptsp_eligible_at(const struct ptsp_device *dev, const struct ptsp_entity *e);
+
+/* Start or stop counting among those who earn; both need a settled entity. */
+void ptsp_activate(struct ptsp_device *dev, struct ptsp_entity *e);
+void ptsp_deactivate(struct ptsp_device *dev, struct ptsp_entity *e);
+
+/* Move a dead entity's debt to its user, and back to a new one. */
+void ptsp_user_owe(struct ptsp_device *dev, struct ptsp_user *user, const struct ptsp_entity *e);
+u64 ptsp_user_take(struct ptsp_device *dev, struct ptsp_user *user);
+
+#endif /* PTSCHED_POLICY_BUDGET_H */

@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Turns: who waits, who holds, who is called back (policy.h says the rules).
+ *
+ * Among eligible waiters the highest weight goes first; budgets, not order,
+ * give the others their share. A waiter that was eligible when it came calls a
+ * lighter holder back at once. One that had used up its budget and has just
+ * earned it again lets a lighter holder keep a short turn: else the two would
+ * hand over at every submission.
+ */
+#include "budget.h"
+#include "list.h"
+#include "policy.h"
+
+/* The slice is at least so many hand-overs, so that they cost 3 % at most. */
+#define HANDOVERS_PER_SLICE	30
+/* Turn that a lighter holder keeps against a heavier waiter that overdrew. */
+#define MIN_TURN_SHIFT		3
+/* Shortest pause between two looks at a holder's falling budget. */
+#define LOOK_SHIFT		4
+/* Waiters whose nice is read again in each run: nothing announces a renice. */
+#define SWEEP			16
+/* A gap longer than this says nothing about when the entity comes back. */
+#define GAP_MAX_NS		1000000000ULL
+
+static u64 min_u64(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+static u64 max_u64(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
+
+static u64 average(u64 old, u64 new)
+{
+	return old ? (3 * old + new) / 4 : new;
+}
+
+u64 ptsp_slice(const struct ptsp_device *dev)
+{
+	return max_u64(dev->params.slice_ns, HANDOVERS_PER_SLICE * dev->handover_ns);
+}
+
+struct ptsp_entity *ptsp_first(const struct ptsp_device *dev)
+{
+	return ptsp_list_empty(&dev->entities) ? NULL : ptsp_entry(dev->entities.next, all);
+}
+
+struct ptsp_entity *ptsp_next(const struct ptsp_device *dev, const struct ptsp_entity *e)
+{
+	return e->all.next == &dev->entities ? NULL : ptsp_entry(e->all.next, all);
+}
+
+void ptsp_device_init(struct ptsp_device *dev, const struct ptsp_params *params,
+		      const struct ptsp_ops *ops, u64 now)
+{
+	*dev = (struct ptsp_device){
+		.params = *params,
+		.ops = ops,
+		.now_ns = now,
+		.unwanted_ns = now,
+		.quantum_ns = params->slice_ns,
+	};
+	ptsp_list_init(&dev->entities);
+	ptsp_list_init(&dev->waiters);
+	ptsp_list_init(&dev->holders);
+	ptsp_list_init(&dev->lingerers);
+	dev->sweep = &dev->waiters;
+}
+
+/* Budgets of one policy mean nothing to another: all start afresh. */
+void ptsp_set_params(struct ptsp_device *dev, const struct ptsp_params *params, u64 now)
+{
+	bool afresh = params->kind != dev->params.kind || params->many != dev->params.many;
+	struct ptsp_entity *e;
+
+	ptsp_advance(dev, now);
+	dev->params = *params;
+	for (e = ptsp_first(dev); e; e = ptsp_next(dev, e)) {
+		ptsp_settle(dev, e);
+		if (!afresh)
+			continue;
+		e->budget_ns = 0;
+		e->stamp_ns = now;
+		e->credit_ns = 0;
+		e->given = false;
+		e->fresh = true;
+		e->late = false;
+		e->called_back = false;
+	}
+}
+
+static void set_weight(struct ptsp_device *dev, struct ptsp_entity *e)
+{
+	u32 weight = dev->ops->weight(e);
+
+	if (weight == e->weight)
+		return;
+	ptsp_settle(dev, e);
+	if (e->active)
+		dev->active_weight += (u64)weight - e->weight;
+	e->weight = weight;
+}
+
+static void set_signals(struct ptsp_device *dev, struct ptsp_entity *e, u32 signals)
+{
+	u32 old = e->signals;
+
+	if (signals == old)
+		return;
+	e->signals = signals;
+	dev->ops->signal(e, old);
+}
+
+void ptsp_join(struct ptsp_device *dev, struct ptsp_entity *e, struct ptsp_user *user,
+	       const struct ptsp_entity *parent, u64 now)
+{
+	s64 budget;
+
+	ptsp_advance(dev, now);
+	ptsp_list_init(&e->queue);
+	ptsp_list_add_before(&e->all, &dev->entities);
+	dev->nr_entities++;
+	e->user = user;
+	e->stamp_ns = now;
+	e->vstamp = dev->vtime;
+	e->weight = dev->ops->weight(e);
+	if (parent) {
+		budget = ptsp_budget(dev, parent, now);
+		if (budget < 0)
+			e->budget_ns = budget;
+	}
+	e->budget_ns -= (s64)ptsp_user_take(dev, user);
+}
+
+/* Out of the queue of waiters, without moving the sweep back. */
+static void unqueue_waiter(struct ptsp_device *dev, struct ptsp_entity *e)
+{
+	if (dev->sweep == &e->queue)
+		dev->sweep = e->queue.next;
+	ptsp_list_del(&e->queue);
+	dev->nr_waiters--;
+	e->stats.wait_ns += dev->now_ns - e->wait_ns;
+	dev->stats.wait_ns += dev->now_ns - e->wait_ns;
+}
+
+/* Neither waits nor holds any more; counts as active for a while yet. */
+static void linger(struct ptsp_device *dev, struct ptsp_entity *e)
+{
+	struct ptsp_link *pos = dev->lingerers.prev;
+
+	e->state = PTSP_IDLE;
+	e->credit_ns = 0;
+	ptsp_settle(dev, e);
+	e->left_ns = dev->now_ns;
+	e->linger_ns = dev->now_ns + max_u64(dev->params.grace_ns, 2 * e->gap_ns);
+	while (pos != &dev->lingerers && ptsp_entry(pos, queue)->linger_ns > e->linger_ns)
+		pos = pos->prev;
+	ptsp_list_add_before(&e->queue, pos->next);
+}
+
+/* The turn ends: what it overran is a penalty, one slice at most. */
+static void end_turn(struct ptsp_device *dev, struct ptsp_entity *e)
+{
+	u64 overrun;
+
+	ptsp_settle(dev, e);
+	if (e->late) {
+		overrun = dev->now_ns - e->callback_ns - dev->params.drain_ns;
+		e->stats.overrun_ns += overrun;
+		dev->stats.overrun_ns += overrun;
+		e->budget_ns -= (s64)min_u64(overrun, ptsp_slice(dev));
+	}
+	if (!e->given)
+		dev->unwanted_ns = dev->now_ns;
+	ptsp_list_del(&e->queue);
+	dev->nr_holders--;
+	e->given = false;
+	e->late = false;
+	e->called_back = false;
+}
+
+void ptsp_leave(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
+{
+	ptsp_advance(dev, now);
+	ptsp_settle(dev, e);
+	switch (e->state) {
+	case PTSP_WAITING:
+		unqueue_waiter(dev, e);
+		break;
+	case PTSP_HOLDING:
+		end_turn(dev, e);
+		break;
+	case PTSP_IDLE:
+		ptsp_list_del(&e->queue);
+		break;
+	}
+	ptsp_deactivate(dev, e);
+	ptsp_user_owe(dev, e->user, e);
+	ptsp_list_del(&e->all);
+	dev->nr_entities--;
+}
+
+void ptsp_wait(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
+{
+	ptsp_advance(dev, now);
+	ptsp_settle(dev, e);
+	set_weight(dev, e);
+	if (e->left_ns)
+		e->gap_ns = average(e->gap_ns, min_u64(now - e->left_ns, GAP_MAX_NS));
+	ptsp_list_del(&e->queue);
+	ptsp_activate(dev, e);
+	e->state = PTSP_WAITING;
+	e->wait_ns = now;
+	e->credit_ns = 0;
+	e->fresh = e->budget_ns >= 0;
+	e->given_vt = max_u64(e->given_vt, dev->given_vt);
+	ptsp_list_add_before(&e->queue, &dev->waiters);
+	dev->nr_waiters++;
+}
+
+void ptsp_cancel(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
+{
+	ptsp_advance(dev, now);
+	ptsp_settle(dev, e);
+	unqueue_waiter(dev, e);
+	linger(dev, e);
+}
+
+void ptsp_report(struct ptsp_device *dev, struct ptsp_entity *e, u64 gpu_ns, u32 submissions,
+		 u64 now)
+{
+	u64 held = now - e->granted_ns;
+	u64 gpu, beyond;
+
+	ptsp_advance(dev, now);
+	ptsp_settle(dev, e);
+	gpu = min_u64(gpu_ns, held - e->turn_gpu_ns);
+	e->turn_gpu_ns += gpu;
+	e->stats.gpu_ns += gpu;
+	dev->stats.gpu_ns += gpu;
+	e->stats.submissions += submissions;
+	dev->stats.submissions += submissions;
+	if (submissions)
+		e->use_ns = average(e->use_ns, gpu / submissions);
+
+	/* Nobody waited for part of the turn: there, measured time is debited. */
+	if (e->turn_gpu_ns <= e->turn_occupancy_ns)
+		return;
+	beyond = min_u64(e->turn_gpu_ns - e->turn_occupancy_ns, held - e->contended_ns);
+	if (beyond > e->turn_extra_ns) {
+		ptsp_charge(dev, e, beyond - e->turn_extra_ns);
+		e->turn_extra_ns = beyond;
+	}
+}
+
+void ptsp_release(struct ptsp_device *dev, struct ptsp_entity *e, u64 handover_ns, u64 now)
+{
+	ptsp_advance(dev, now);
+	end_turn(dev, e);
+	linger(dev, e);
+	/* Told by the client: however large, it makes the slice ten times as long at most. */
+	handover_ns = min_u64(handover_ns, dev->params.slice_ns * 10 / HANDOVERS_PER_SLICE);
+	dev->handover_ns = average(dev->handover_ns, handover_ns);
+	set_signals(dev, e, 0);
+}
+
+/* Read some waiters' nice again; over several runs, everybody's. */
+static void sweep_weights(struct ptsp_device *dev)
+{
+	u32 left = min_u64(SWEEP, dev->nr_waiters);
+
+	while (left--) {
+		if (dev->sweep == &dev->waiters)
+			dev->sweep = dev->waiters.next;
+		set_weight(dev, ptsp_entry(dev->sweep, queue));
+		dev->sweep = dev->sweep->next;
+	}
+}
+
+/* A called-back turn that does not drain may depend on a waiter: let it in. */
+static void share_by_force(struct ptsp_device *dev, u64 *next)
+{
+	struct ptsp_entity *e;
+	u64 limit;
+
+	if (!dev->nr_waiters)
+		return;
+	for (e = ptsp_queue_first(&dev->holders); e; e = ptsp_queue_next(&dev->holders, e)) {
+		if (!e->called_back || e->late)
+			continue;
+		limit = e->callback_ns + dev->params.drain_ns;
+		if (limit > dev->now_ns) {
+			*next = min_u64(*next, limit);
+			continue;
+		}
+		e->late = true;
+		e->stats.forced++;
+		dev->stats.forced++;
+		dev->ops->forced(e);
+	}
+}
+
+/* The eligible waiter that goes first; else NULL and when there will be one. */
+static struct ptsp_entity *best_eligible(struct ptsp_device *dev, u64 *next)
+{
+	struct ptsp_entity *e, *best = NULL;
+	u64 soonest = PTSP_NEVER;
+
+	for (e = ptsp_queue_first(&dev->waiters); e; e = ptsp_queue_next(&dev->waiters, e)) {
+		ptsp_settle(dev, e);
+		if (e->budget_ns < 0 && dev->params.kind != PTSP_NONE)
+			soonest = min_u64(soonest, ptsp_eligible_at(dev, e));
+		else if (!best || e->weight > best->weight)
+			best = e;
+	}
+	if (!best)
+		*next = min_u64(*next, soonest);
+	return best;
+}
+
+/* The waiter that has had the least of the time given away, by weight. */
+static struct ptsp_entity *least_given(struct ptsp_device *dev)
+{
+	struct ptsp_entity *e, *least = NULL;
+
+	for (e = ptsp_queue_first(&dev->waiters); e; e = ptsp_queue_next(&dev->waiters, e))
+		if (!least || e->given_vt < least->given_vt)
+			least = e;
+	return least;
+}
+
+/* May the turn go to somebody whose budget is negative? */
+static bool may_give(struct ptsp_device *dev, u64 *next)
+{
+	struct ptsp_entity *e;
+	u64 at = dev->unwanted_ns + dev->params.grace_ns;
+
+	if (!dev->params.idle_sharing)
+		return false;
+	for (e = ptsp_queue_first(&dev->holders); e; e = ptsp_queue_next(&dev->holders, e))
+		if (!e->given && !e->late)
+			return false;
+	/* Grace is for an eligible entity to come back; here all are present. */
+	if (dev->nr_active == dev->nr_waiters + dev->nr_holders)
+		return true;
+	if (at <= dev->now_ns)
+		return true;
+	*next = min_u64(*next, at);
+	return false;
+}
+
+static bool turn_is_free(const struct ptsp_device *dev)
+{
+	struct ptsp_entity *e;
+
+	if (dev->params.many || dev->params.kind == PTSP_NONE)
+		return true;
+	for (e = ptsp_queue_first(&dev->holders); e; e = ptsp_queue_next(&dev->holders, e))
+		if (!e->late)
+			return false;
+	return true;
+}
+
+static struct ptsp_entity *pick(struct ptsp_device *dev, u64 *next)
+{
+	struct ptsp_entity *best;
+	u32 weight;
+
+	if (!dev->nr_waiters || !turn_is_free(dev))
+		return NULL;
+	do {
+		best = best_eligible(dev, next);
+		if (!best)
+			return may_give(dev, next) ? least_given(dev) : NULL;
+		weight = best->weight;
+		set_weight(dev, best);
+	} while (best->weight < weight);
+	return best;
+}
+
+static void grant(struct ptsp_device *dev, struct ptsp_entity *e)
+{
+	unqueue_waiter(dev, e);
+	e->given = e->budget_ns < 0 && dev->params.kind != PTSP_NONE;
+	if (e->given)
+		dev->given_vt = max_u64(dev->given_vt, e->given_vt);
+	e->state = PTSP_HOLDING;
+	e->turn = ++dev->turn;
+	e->granted_ns = dev->now_ns;
+	e->contended_ns = 0;
+	e->turn_occupancy_ns = 0;
+	e->turn_gpu_ns = 0;
+	e->turn_extra_ns = 0;
+	e->stats.turns++;
+	dev->stats.turns++;
+	ptsp_list_add_before(&e->queue, &dev->holders);
+	dev->nr_holders++;
+}
+
+/* A holder without budget goes on with time that is given away, or must go. */
+static bool overdrawn(struct ptsp_device *dev, struct ptsp_entity *h, u64 *next)
+{
+	if (!dev->params.idle_sharing)
+		return true;
+	if (!h->given) {
+		h->given = true;
+		h->given_vt = max_u64(h->given_vt, dev->given_vt);
+	}
+	if (least_given(dev)->given_vt < h->given_vt)
+		return true;
+	*next = min_u64(*next, dev->now_ns + ptsp_slice(dev));
+	return false;
+}
+
+static void look_again(struct ptsp_device *dev, const struct ptsp_entity *h, u64 *next)
+{
+	u64 pause = max_u64((u64)h->budget_ns, ptsp_slice(dev) >> LOOK_SHIFT);
+
+	*next = min_u64(*next, dev->now_ns + pause);
+}
+
+/* The paper's rule: who overdrew its budget submits nothing, whoever else is there. */
+static bool recall_many(struct ptsp_device *dev, struct ptsp_entity *h,
+			const struct ptsp_entity *top, u64 *next)
+{
+	struct ptsp_entity *e;
+
+	if (dev->nr_active < 2)
+		return false;
+	if (h->budget_ns >= 0) {
+		look_again(dev, h, next);
+		return false;
+	}
+	if (!dev->params.idle_sharing || top)
+		return true;
+	for (e = ptsp_queue_first(&dev->holders); e; e = ptsp_queue_next(&dev->holders, e))
+		if (e != h && e->budget_ns >= 0)
+			return true;
+	look_again(dev, &(struct ptsp_entity){ 0 }, next);
+	return false;
+}
+
+static bool recall_exclusive(struct ptsp_device *dev, struct ptsp_entity *h,
+			     const struct ptsp_entity *top, u64 *next)
+{
+	u64 slice = ptsp_slice(dev), keep = slice;
+
+	if (top && (h->given || (top->weight > h->weight && top->fresh)))
+		return true;
+	if (top && top->weight > h->weight)
+		keep >>= MIN_TURN_SHIFT;
+	if (h->contended_ns < keep) {
+		*next = min_u64(*next, dev->now_ns + keep - h->contended_ns);
+		return false;
+	}
+	if (top && (top->weight >= h->weight || h->budget_ns < 0))
+		return true;
+	if (h->budget_ns < 0)
+		return overdrawn(dev, h, next);
+	look_again(dev, h, next);
+	return false;
+}
+
+static bool recall(struct ptsp_device *dev, struct ptsp_entity *h, const struct ptsp_entity *top,
+		   u64 *next)
+{
+	if (dev->params.kind == PTSP_NONE)
+		return false;
+	if (dev->params.many)
+		return recall_many(dev, h, top, next);
+	return dev->nr_waiters && recall_exclusive(dev, h, top, next);
+}
+
+/* Decide for each holder whether it is called back, and tell it what it may know. */
+static void review_holders(struct ptsp_device *dev, u64 *next)
+{
+	struct ptsp_entity *h, *top = best_eligible(dev, next);
+	bool wanted = top || (dev->params.idle_sharing && dev->nr_waiters);
+
+	for (h = ptsp_queue_first(&dev->holders); h; h = ptsp_queue_next(&dev->holders, h)) {
+		u32 signals = PTSP_SIG_TURN;
+
+		ptsp_settle(dev, h);
+		if (!h->called_back && recall(dev, h, top, next)) {
+			h->called_back = true;
+			h->callback_ns = dev->now_ns;
+			h->stats.callbacks++;
+			dev->stats.callbacks++;
+		}
+		if (h->called_back)
+			signals |= PTSP_SIG_CALLBACK;
+		if (wanted)
+			signals |= PTSP_SIG_WANTED;
+		if (dev->nr_active > 1)
+			signals |= PTSP_SIG_CONTENDED;
+		if (dev->nr_holders > 1)
+			signals |= PTSP_SIG_SHARED;
+		set_signals(dev, h, signals);
+	}
+}
+
+u64 ptsp_run(struct ptsp_device *dev, u64 now)
+{
+	u64 next = PTSP_NEVER;
+	struct ptsp_entity *e;
+
+	ptsp_advance(dev, now);
+	sweep_weights(dev);
+	share_by_force(dev, &next);
+	while ((e = pick(dev, &next)))
+		grant(dev, e);
+	review_holders(dev, &next);
+	/* A call-back made just now has its own limit. */
+	share_by_force(dev, &next);
+	return max_u64(next, now + 1);
+}
