@@ -6,8 +6,10 @@
 #   ALL          what plain "make" builds
 #   TESTS        host test programs that print TAP, run by "make check"
 #   TESTS_NOSAN  those of TESTS that cannot run under a sanitizer
-#   VM_FILES     SOURCE:DESTINATION pairs, copied into the test VM
-#   VM_TESTS     paths in the VM of the KTAP programs to run there
+#   VM_FILES     SOURCE:DESTINATION pairs, copied into the test VM; a source may be
+#                a target of this make, a file or a folder
+#   VM_TESTS     paths in the VM of the KTAP programs to run there, one after another,
+#                with the module loaded (tests/vm/kselftest.sh)
 
 VERSION := $(shell cat VERSION)
 B       ?= build
@@ -55,7 +57,7 @@ all: $(ALL) ## libraries and tools (the default)
 
 .PHONY: setup
 setup: ## install what building and testing need (Debian 12, as root)
-	scripts/setup
+	@scripts/setup
 
 .PHONY: modules
 modules: setup ## ptsched.ko and the test modules for Debian's cloud, amd64 and rt kernels
@@ -68,11 +70,11 @@ clean: ## remove what was built; keeps .cache (kernels) and out (results)
 ##@ Testing
 .PHONY: check
 check: setup ## all tests that need no GPU; under 20 minutes on two cores
-	scripts/check
+	@scripts/check
 
 .PHONY: check-debug
 check-debug: setup ## the VM tests on a kernel with KASAN, lockdep and kmemleak
-	scripts/check --debug
+	@scripts/check --debug
 
 .PHONY: style
 style: setup ## checkpatch, sparse, clang-format, shellcheck, codespell
@@ -80,7 +82,7 @@ style: setup ## checkpatch, sparse, clang-format, shellcheck, codespell
 
 .PHONY: unit
 unit: tests ## the host tests alone (SAN=address,undefined B=build/asan for a sanitizer)
-	scripts/run-tests $(if $(SAN),--name-suffix ' [$(SAN)]') $(TESTS)
+	scripts/run-tests $(if $(TALLY),--tally $(TALLY)) $(if $(SAN),--suffix ' [$(SAN)]') $(TESTS)
 
 .PHONY: tests
 tests: $(TESTS) $(ALL)

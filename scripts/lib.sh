@@ -34,23 +34,38 @@ kernel_release() {
 	done | sort -V | tail -n 1
 }
 
-# source_tree: unpacks Debian's kernel source once and prints where it is.
-source_tree() {
-	local version tree tarball=/usr/src/linux-source-$kernel_series.tar.xz
+# unpack_source NAME MEMBER...: unpacks Debian's kernel source, or only those members
+# of it, once into the cache, and prints where.
+unpack_source() {
+	local name=$1 version tree tarball=/usr/src/linux-source-$kernel_series.tar.xz
+	shift
 	version=$(package_version "linux-source-$kernel_series")
 	[[ -n $version && -r $tarball ]] ||
 		die "package linux-source-$kernel_series is not installed; run scripts/setup"
-	tree=$cache/linux-source-$version
+	tree=$cache/$name-$version
 	mkdir -p "$cache"
 	(
 		flock 9
 		[[ -e $tree/.unpacked ]] && exit 0
-		say "unpacking $tarball (1.5 GB, once)"
+		say "unpacking ${*:-all} of $tarball"
 		rm -rf "$tree" "$tree.part"
 		mkdir -p "$tree.part"
-		tar -C "$tree.part" --strip-components=1 -xf "$tarball"
+		tar -C "$tree.part" --strip-components=1 -xf "$tarball" \
+			"${@/#/linux-source-$kernel_series/}"
 		touch "$tree.part/.unpacked"
 		mv "$tree.part" "$tree"
-	) 9>"$cache/linux-source.lock" || return
+	) 9>"$cache/$name.lock" || return
 	echo "$tree"
+}
+
+# The whole source, 1.5 GB, to build a kernel from.
+source_tree() {
+	unpack_source linux-source
+}
+
+# The few files of it that style and tests use.
+kernel_tools() {
+	unpack_source linux-tools scripts/checkpatch.pl scripts/spelling.txt \
+		scripts/const_structs.checkpatch tools/testing/selftests/kselftest.h \
+		tools/testing/selftests/kselftest_harness.h
 }

@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Runs inside the test VM: each program named as an argument, with the module freshly
+# inserted, and prints their KTAP. The modules are in /vm/modules.
+
+module=/vm/modules/ptsched.ko
+
+# A program that ends badly without a "not ok" would otherwise count as silence.
+run() {
+	echo "# $1"
+	echo "$1" >/dev/kmsg
+	# shellcheck disable=SC3040 # busybox has it
+	set -o pipefail
+	timeout "${PTSCHED_TEST_TIMEOUT:-300}" "$1" 2>&1 | tee /tmp/output
+	status=$?
+	case $status in
+	0) ;;
+	124 | 143) echo "not ok 9999 - $1 did not end in time" ;;
+	*) grep -q '^not ok' /tmp/output || echo "not ok 9999 - $1 exited with $status" ;;
+	esac
+}
+
+failed=0
+insert() {
+	grep -q '^ptsched ' /proc/modules && return
+	insmod $module && return
+	echo "not ok 9999 - insmod $module"
+	failed=1
+	return 1
+}
+
+for program in "$@"; do
+	insert && run "$program"
+done
+
+# Whatever the programs left loaded must go again.
+echo "1..1"
+while read -r name _; do
+	rmmod "$name" || failed=1
+done </proc/modules
+if [ $failed = 0 ] && [ ! -s /proc/modules ]; then
+	echo "ok 1 - every module was removed"
+else
+	cat /proc/modules
+	echo "not ok 1 - every module was removed"
+fi
