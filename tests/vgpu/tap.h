@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Test Anything Protocol, for programs whose checks are not CMocka's. */
+#ifndef VGPU_TAP_H
+#define VGPU_TAP_H
+
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tap {
+
+inline bool failed_here = false;
+
+inline bool check(bool condition, const char *text, const char *file, int line)
+{
+    if (!condition) {
+        failed_here = true;
+        std::printf("# %s:%d: not true: %s\n", file, line, text);
+    }
+    return condition;
+}
+
+template <typename A, typename B> void check_equal(const A &got, const B &want, const char *text, const char *file, int line)
+{
+    if (got == want)
+        return;
+    failed_here = true;
+    std::printf("# %s:%d: %s is %s, not %s\n", file, line, text, std::to_string(got).c_str(), std::to_string(want).c_str());
+}
+
+struct Case {
+    std::string name;
+    std::function<void()> body;
+};
+
+/* Runs the cases in order; the exit status for main(). */
+inline int run(const std::vector<Case> &cases)
+{
+    int failures = 0;
+
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    std::printf("TAP version 13\n1..%zu\n", cases.size());
+    for (size_t i = 0; i < cases.size(); i++) {
+        failed_here = false;
+        cases[i].body();
+        std::printf("%s %zu - %s\n", failed_here ? "not ok" : "ok", i + 1, cases[i].name.c_str());
+        failures += failed_here;
+    }
+    return failures ? 1 : 0;
+}
+
+} // namespace tap
+
+#define CHECK(condition) tap::check(static_cast<bool>(condition), #condition, __FILE__, __LINE__)
+#define CHECK_EQ(got, want) tap::check_equal((got), (want), #got, __FILE__, __LINE__)
+
+#endif /* VGPU_TAP_H */
