@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What programs and the broker ptschedd say to each other.
+ *
+ * The broker listens on a Unix socket of type SOCK_SEQPACKET at $PTSCHED_SOCKET
+ * or PTSCHED_BROKER_SOCKET. A connection is what an open file is to the module:
+ * one client, once it is attached. Each message is one packet: the header
+ * below, then `length` bytes of payload; a packet whose size is not header plus
+ * length ends the connection. Everything is in host byte order.
+ *
+ *
+ * The contract of uapi/linux/ptsched.h
+ *
+ * cmd is the ioctl's number, the payload the very structure, its size field
+ * included. A reply has the same cmd and id and either result 0 and the
+ * structure with its outputs (as many bytes as were sent), or a negative errno
+ * and no payload. With PTSCHED_BROKER_NO_REPLY in flags nothing is answered, not
+ * even a refusal: for RELEASE, REPORT and ACK. A connection's messages are
+ * carried out in order, except that an ACQUIRE that has to wait lets later ones
+ * pass; replies are matched by id. Every message carries its sender's credentials
+ * (SCM_CREDENTIALS, added by the kernel): from another process than the one that
+ * attached, all but QUERY are refused with EPERM.
+ *
+ * ATTACH    The reply carries four descriptors (SCM_RIGHTS), in this order:
+ *           PTSCHED_BROKER_FD_PAGE    memfd, opened read-only: struct
+ *                                     ptsched_page at offset 0
+ *           PTSCHED_BROKER_FD_STATE   the same memfd, writable. The one use of
+ *                                     it: before it sends RELEASE, the client's
+ *                                     library clears PTSCHED_BROKER_TURN_BITS in
+ *                                     ptsched_page.state, so that nobody in the
+ *                                     process sees the turn after its end. The
+ *                                     broker never reads the page
+ *           PTSCHED_BROKER_FD_POLL    pipe. Readable (one byte) while an event is
+ *                                     unacknowledged; hung up when the broker is
+ *                                     gone. The client takes the byte out before
+ *                                     it sends ACK; the broker puts it back if
+ *                                     there are later events than the message says
+ *           PTSCHED_BROKER_FD_HANDLE  memfd with a secret, to hand to whom may
+ *                                     act for this client (PTSCHED_ACT_FOR_CLIENT)
+ * ACQUIRE   tid is the calling thread. Answered when the turn is granted or
+ *           refused; the broker watches the deadline. At most
+ *           PTSCHED_BROKER_MAX_CALLS of one client wait, more get ENOBUFS.
+ * ACT_FOR   The requester's descriptor travels by SCM_RIGHTS and the structure's
+ *           fd is any number that is not negative; with fd -1, no descriptor.
+ *
+ * PTSCHED_BROKER_CANCEL  Payload: __u64, the id of an ACQUIRE. If that still
+ *           waits, it is answered with ECANCELED; if not, nothing happens (its
+ *           answer is on its way). Itself it is not answered.
+ * PTSCHED_BROKER_CLOSE   No payload, no answer: the client is gone and its turn
+ *           given back, whoever else holds the socket. The broker hangs up.
+ *
+ *
+ * What tools see and set: the messages of the netlink family
+ *
+ * PTSCHED_BROKER_GENL    Payload: struct genlmsghdr (cmd PTSCHED_CMD_*, version
+ *           PTSCHED_GENL_VERSION, reserved 0), then attributes as in
+ *           linux/netlink.h: struct nlattr and payload, each padded to 4 bytes.
+ *           GET_DEVICE, GET_ENTITY: one reply with the id of the request, result 0
+ *           and such a payload per device or entity, then one with result 0 and
+ *           length 0. SET_DEVICE, SET_ENTITY (only root and the broker's own
+ *           user, else EPERM): one reply with result 0 and length 0. A refusal has
+ *           a negative errno and struct ptsched_broker_refusal as payload.
+ * PTSCHED_BROKER_SUBSCRIBE  No payload. Answered with result 0; from then on the
+ *           connection receives a PTSCHED_BROKER_EVENT with id 0 for each event,
+ *           payload as above with cmd PTSCHED_CMD_EVENT. One with result -ENOBUFS
+ *           and no payload says that events were lost here because the reader
+ *           was too slow.
+ *
+ * None of these needs an attached client.
+ */
+#ifndef PTSCHED_BROKER_PROTOCOL_H
+#define PTSCHED_BROKER_PROTOCOL_H
+
+#include <linux/ptsched.h>
+#include <linux/types.h>
+
+#define PTSCHED_BROKER_SOCKET "/run/ptsched/broker.sock"
+
+/* No message, header included, is longer. */
+#define PTSCHED_BROKER_MAX_MESSAGE 4096
+#define PTSCHED_BROKER_MAX_CALLS 1024
+
+#define PTSCHED_BROKER_NO_REPLY (1U << 0)
+
+/* None of these is an ioctl number: their upper half is 0. */
+#define PTSCHED_BROKER_CANCEL 1
+#define PTSCHED_BROKER_CLOSE 2
+#define PTSCHED_BROKER_GENL 3
+#define PTSCHED_BROKER_SUBSCRIBE 4
+#define PTSCHED_BROKER_EVENT 5
+
+#define PTSCHED_BROKER_FD_PAGE 0
+#define PTSCHED_BROKER_FD_STATE 1
+#define PTSCHED_BROKER_FD_POLL 2
+#define PTSCHED_BROKER_FD_HANDLE 3
+#define PTSCHED_BROKER_NR_FDS 4
+
+#define PTSCHED_BROKER_TURN_BITS                                                                                       \
+    (PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED |                    \
+     PTSCHED_STATE_SHARED)
+
+/**
+ * struct ptsched_broker_header - begins every message
+ * @cmd: PTSCHED_IOC_* or PTSCHED_BROKER_*
+ * @length: bytes that follow the header
+ * @result: replies: 0 or a negative errno; requests: 0
+ * @flags: requests: PTSCHED_BROKER_NO_REPLY or 0; replies: 0
+ * @id: chosen by the client for a request; the same in its reply
+ * @tid: ACQUIRE: the calling thread; else 0
+ * @pad: 0
+ */
+struct ptsched_broker_header {
+    __u32 cmd;
+    __u32 length;
+    __s32 result;
+    __u32 flags;
+    __u64 id;
+    __u32 tid;
+    __u32 pad;
+};
+
+/**
+ * struct ptsched_broker_refusal - why a PTSCHED_BROKER_GENL was refused
+ * @attribute: PTSCHED_A_* that is at fault, 0 if none is
+ * @text: what is wrong and what would be right; ends with a zero
+ */
+struct ptsched_broker_refusal {
+    __u32 attribute;
+    char text[124];
+};
+
+#endif /* PTSCHED_BROKER_PROTOCOL_H */
