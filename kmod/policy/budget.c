@@ -74,24 +74,30 @@ static u64 virtual(const struct ptsp_device *dev, u64 dt)
 	return div_u64_u64(min_u64(dt, LONG_NS) << VSHIFT, max_u64(dev->active_weight, 1));
 }
 
+/* The most that an entity may save up by not using the device. */
+static s64 base_cap(const struct ptsp_device *dev, const struct ptsp_entity *e)
+{
+	if (dev->params.kind == PTSP_LITERAL)
+		return (s64)mul_div(e->weight, dev->sum_use_ns,
+				    max_u64(dev->active_weight, e->weight));
+	return 2 * (s64)ptsp_slice(dev);
+}
+
 s64 ptsp_cap(const struct ptsp_device *dev, const struct ptsp_entity *e)
 {
-	u64 cap = 2 * ptsp_slice(dev);
-
-	if (dev->params.kind == PTSP_LITERAL)
-		cap = mul_div(e->weight, dev->sum_use_ns, max_u64(dev->active_weight, e->weight));
-	return (s64)(cap + e->credit_ns);
+	return base_cap(dev, e) + (s64)e->credit_ns;
 }
 
 /*
  * Credit what was earned until @now. @copy is the entity, or a copy of it whose
- * budget is only asked for. A waiter's earnings raise its cap: it must not lose
- * by being kept waiting.
+ * budget is only asked for. What a waiter earns beyond its cap raises the cap
+ * until it is spent: it must not lose by being kept waiting (the paper's rule
+ * clips it).
  */
 static void settle(const struct ptsp_device *dev, struct ptsp_entity *copy, u64 now, u64 vtime)
 {
+	s64 base = base_cap(dev, copy);
 	u64 income;
-	s64 cap;
 
 	if (dev->params.kind == PTSP_LITERAL) {
 		income = div_u64_u64(now - copy->stamp_ns, dev->quantum_ns) * dev->quantum_ns;
@@ -102,11 +108,11 @@ static void settle(const struct ptsp_device *dev, struct ptsp_entity *copy, u64 
 	}
 	copy->vstamp = vtime;
 	copy->budget_ns += (s64)income;
-	if (copy->state == PTSP_WAITING)
-		copy->credit_ns += income;
-	cap = ptsp_cap(dev, copy);
-	if (copy->budget_ns > cap)
-		copy->budget_ns = cap;
+	if (copy->state != PTSP_WAITING || dev->params.kind == PTSP_LITERAL) {
+		if (copy->budget_ns > base + (s64)copy->credit_ns)
+			copy->budget_ns = base + (s64)copy->credit_ns;
+	}
+	copy->credit_ns = copy->budget_ns > base ? (u64)(copy->budget_ns - base) : 0;
 }
 
 void ptsp_settle(struct ptsp_device *dev, struct ptsp_entity *e)
@@ -151,14 +157,18 @@ void ptsp_charge(struct ptsp_device *dev, struct ptsp_entity *e, u64 ns)
 	e->budget_ns = after;
 }
 
-/* The time of a turn goes by: while others wait, it costs. */
+/*
+ * The time of a turn goes by: while others wait, it costs. Where any number may
+ * hold turns, holding one says nothing about use: as in the paper, what the
+ * clients measured is debited (ptsp_report()).
+ */
 static void hold(struct ptsp_device *dev, struct ptsp_entity *e, u64 dt)
 {
 	u64 share = div_u64_u64(dt, dev->nr_holders);
 
 	e->stats.held_ns += dt;
 	dev->stats.held_ns += dt;
-	if (!dev->nr_waiters)
+	if (!dev->nr_waiters || dev->params.many)
 		return;
 	ptsp_settle(dev, e);
 	ptsp_charge(dev, e, share);
@@ -215,6 +225,7 @@ void ptsp_deactivate(struct ptsp_device *dev, struct ptsp_entity *e)
 	if (!e->active)
 		return;
 	e->active = false;
+	e->credit_ns = 0;
 	dev->active_weight -= e->weight;
 	dev->nr_active--;
 }
@@ -232,9 +243,11 @@ u64 ptsp_user_debt(const struct ptsp_device *dev, const struct ptsp_user *user, 
 
 void ptsp_user_owe(struct ptsp_device *dev, struct ptsp_user *user, const struct ptsp_entity *e)
 {
+	s64 own = -e->budget_ns - (s64)e->inherited_ns;
+
 	user->debt_ns = (s64)ptsp_user_debt(dev, user, dev->now_ns);
-	if (e->budget_ns < 0)
-		user->debt_ns -= e->budget_ns;
+	if (own > 0)
+		user->debt_ns += own;
 	user->weight = e->weight;
 	user->stamp_ns = dev->now_ns;
 	user->vstamp = dev->vtime;

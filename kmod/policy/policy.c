@@ -130,8 +130,9 @@ void ptsp_join(struct ptsp_device *dev, struct ptsp_entity *e, struct ptsp_user 
 	if (parent) {
 		budget = ptsp_budget(dev, parent, now);
 		if (budget < 0)
-			e->budget_ns = budget;
+			e->inherited_ns = (u64)-budget;
 	}
+	e->budget_ns = -(s64)e->inherited_ns;
 	e->budget_ns -= (s64)ptsp_user_take(dev, user);
 }
 
@@ -152,8 +153,6 @@ static void linger(struct ptsp_device *dev, struct ptsp_entity *e)
 	struct ptsp_link *pos = dev->lingerers.prev;
 
 	e->state = PTSP_IDLE;
-	e->credit_ns = 0;
-	ptsp_settle(dev, e);
 	e->left_ns = dev->now_ns;
 	e->linger_ns = dev->now_ns + max_u64(dev->params.grace_ns, 2 * e->gap_ns);
 	while (pos != &dev->lingerers && ptsp_entry(pos, queue)->linger_ns > e->linger_ns)
@@ -168,7 +167,7 @@ static void end_turn(struct ptsp_device *dev, struct ptsp_entity *e)
 
 	ptsp_settle(dev, e);
 	if (e->late) {
-		overrun = dev->now_ns - e->callback_ns - dev->params.drain_ns;
+		overrun = dev->now_ns - e->late_ns;
 		e->stats.overrun_ns += overrun;
 		dev->stats.overrun_ns += overrun;
 		e->budget_ns -= (s64)min_u64(overrun, ptsp_slice(dev));
@@ -214,7 +213,6 @@ void ptsp_wait(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 	ptsp_activate(dev, e);
 	e->state = PTSP_WAITING;
 	e->wait_ns = now;
-	e->credit_ns = 0;
 	e->fresh = e->budget_ns >= 0;
 	e->given_vt = max_u64(e->given_vt, dev->given_vt);
 	ptsp_list_add_before(&e->queue, &dev->waiters);
@@ -297,10 +295,18 @@ static void share_by_force(struct ptsp_device *dev, u64 *next)
 			continue;
 		}
 		e->late = true;
+		e->late_ns = limit;
 		e->stats.forced++;
 		dev->stats.forced++;
 		dev->ops->forced(e);
 	}
+}
+
+/* The paper's rule orders nobody by weight: there, first come, first served. */
+static bool heavier(const struct ptsp_device *dev, const struct ptsp_entity *a,
+		    const struct ptsp_entity *b)
+{
+	return dev->params.kind == PTSP_WEIGHTED && a->weight > b->weight;
 }
 
 /* The eligible waiter that goes first; else NULL and when there will be one. */
@@ -313,7 +319,7 @@ static struct ptsp_entity *best_eligible(struct ptsp_device *dev, u64 *next)
 		ptsp_settle(dev, e);
 		if (e->budget_ns < 0 && dev->params.kind != PTSP_NONE)
 			soonest = min_u64(soonest, ptsp_eligible_at(dev, e));
-		else if (!best || e->weight > best->weight)
+		else if (!best || heavier(dev, e, best))
 			best = e;
 	}
 	if (!best)
@@ -446,17 +452,17 @@ static bool recall_many(struct ptsp_device *dev, struct ptsp_entity *h,
 static bool recall_exclusive(struct ptsp_device *dev, struct ptsp_entity *h,
 			     const struct ptsp_entity *top, u64 *next)
 {
-	u64 slice = ptsp_slice(dev), keep = slice;
+	u64 keep = ptsp_slice(dev);
 
-	if (top && (h->given || (top->weight > h->weight && top->fresh)))
+	if (top && (h->given || (top->fresh && heavier(dev, top, h))))
 		return true;
-	if (top && top->weight > h->weight)
+	if (top && heavier(dev, top, h))
 		keep >>= MIN_TURN_SHIFT;
 	if (h->contended_ns < keep) {
 		*next = min_u64(*next, dev->now_ns + keep - h->contended_ns);
 		return false;
 	}
-	if (top && (top->weight >= h->weight || h->budget_ns < 0))
+	if (top && (h->budget_ns < 0 || !heavier(dev, h, top)))
 		return true;
 	if (h->budget_ns < 0)
 		return overdrawn(dev, h, next);

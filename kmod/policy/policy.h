@@ -19,7 +19,7 @@
  *
  * Invariants, each tested: an entity with weight does not wait for ever; what
  * is charged for an instant sums to at most that instant; a budget never
- * exceeds its cap (for a waiter, the cap plus what it earned while waiting); in
+ * exceeds its cap (plus what was earned while waiting and is not yet spent); in
  * exclusive mode one entity has the turn unless a called-back one is late.
  */
 #ifndef PTSCHED_POLICY_H
@@ -65,7 +65,8 @@ enum ptsp_signal {
  * struct ptsp_params - settings of a device
  * @kind: the policy
  * @idle_sharing: unused time is given to entities whose budget is negative
- * @many: any number of turns at once, each gated by its own budget (the paper)
+ * @many: any number of turns at once, each gated by its own budget, which is
+ *	debited by report (the paper)
  * @alpha: the paper's safety coefficient, in thousandths (literal only)
  * @slice_ns: how long a holder keeps the turn while others wait
  * @grace_ns: how long an absent entity stays active, and how long the device
@@ -161,7 +162,8 @@ struct ptsp_entity {
 	struct ptsp_user *user;
 	u64 stamp_ns;
 	u64 vstamp;			/* device virtual time at stamp_ns */
-	u64 credit_ns;			/* earned during this wait, beyond the cap */
+	u64 inherited_ns;		/* debt copied from the parent, which owes it too */
+	u64 credit_ns;			/* earned by waiting, beyond the cap, not yet spent */
 	u64 wait_ns;			/* when this wait began */
 	bool fresh;			/* was eligible when this wait began */
 	bool late;			/* not drained in time: others are admitted */
@@ -171,6 +173,7 @@ struct ptsp_entity {
 	u64 turn_extra_ns;		/* of this turn, charged by report beyond occupancy */
 	bool called_back;
 	u64 callback_ns;		/* when called back */
+	u64 late_ns;			/* when it became late */
 	u64 linger_ns;			/* instant at which it stops being active */
 	u64 left_ns;			/* when it last gave the turn back; 0: never */
 	u64 gap_ns;			/* running average of its gaps between turns */
@@ -269,8 +272,8 @@ void ptsp_cancel(struct ptsp_device *dev, struct ptsp_entity *e, u64 now);
 /**
  * ptsp_report - a holder tells of its use since the last report
  *
- * Moves gpu_ns; debits the budget only for wall time that occupancy did not
- * charge, so that nobody can gain by lying.
+ * Moves gpu_ns; debits the budget only for the part of the turn during which
+ * nobody waited: an exclusive turn cannot be had cheaper by lying.
  */
 void ptsp_report(struct ptsp_device *dev, struct ptsp_entity *e, u64 gpu_ns, u32 submissions,
 		 u64 now);

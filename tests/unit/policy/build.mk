@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+# The policy's own tests; they may call kmod/policy and nothing else.
+POLICY_TESTS := rules scenario random
+POLICY_TEST_OBJS := $(addprefix $(B)/obj/,$(addsuffix .o,$(POLICY_SRCS)))
+TESTS += $(POLICY_TESTS:%=$(B)/tests/policy_%)
+
+$(B)/tests/policy_scenario: $(B)/obj/tests/unit/policy/sim.c.o
+$(B)/tests/policy_%: $(B)/obj/tests/unit/policy/%_test.c.o $(POLICY_TEST_OBJS)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^ -lcmocka -lm

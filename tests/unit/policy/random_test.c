@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The policy's invariants over random events: joins, departures, waits, cancels,
+ * releases, reports (true and false), renices, changed settings and late timers.
+ * The seed is printed; PTSCHED_SEED repeats a run.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "policy.h"
+
+#define EVENTS		1000000
+#define NR		24
+#define USERS		3
+#define MS		1000000ULL
+
+struct task {
+	struct ptsp_entity e;	/* first: the ops get this pointer */
+	int nice;
+	bool here;
+	s64 penalty_ns;
+};
+
+struct world {
+	struct ptsp_device dev;
+	struct task tasks[NR];
+	struct ptsp_user users[USERS];
+	u64 now, timer;
+	u64 random;
+	u64 exclusive_since;	/* settings as they are now have been in force since */
+	u64 occupancy_then;
+};
+
+static struct world world;
+
+static u64 draw(u64 n)
+{
+	world.random ^= world.random << 13;
+	world.random ^= world.random >> 7;
+	world.random ^= world.random << 17;
+	return world.random % n;
+}
+
+static u32 task_weight(const struct ptsp_entity *e)
+{
+	return ptsp_nice_to_weight(((const struct task *)e)->nice);
+}
+
+static void task_signal(struct ptsp_entity *e, u32 old)
+{
+	assert_int_not_equal(e->signals, old);
+	/* Nothing but the turn is ever told to one that does not hold it. */
+	if (!(e->signals & PTSP_SIG_TURN))
+		assert_int_equal(e->signals, 0);
+	/* A call-back is not taken back while the turn lasts. */
+	if ((old & PTSP_SIG_CALLBACK) && (e->signals & PTSP_SIG_TURN) &&
+	    world.now != world.exclusive_since)
+		assert_true(e->signals & PTSP_SIG_CALLBACK);
+}
+
+static void task_forced(struct ptsp_entity *e)
+{
+	assert_int_equal(e->state, PTSP_HOLDING);
+	assert_true(e->callback_ns + world.dev.params.drain_ns <= world.now);
+}
+
+static const struct ptsp_ops task_ops = {
+	.weight = task_weight,
+	.signal = task_signal,
+	.forced = task_forced,
+};
+
+static struct ptsp_params random_params(void)
+{
+	struct ptsp_params params = ptsp_default_params();
+
+	params.kind = (enum ptsp_kind)(draw(4) ? PTSP_WEIGHTED : draw(3));
+	params.idle_sharing = draw(2);
+	params.many = !draw(4);
+	params.slice_ns = MS / 10 + draw(20 * MS);
+	params.grace_ns = draw(5 * MS);
+	params.drain_ns = MS + draw(100 * MS);
+	return params;
+}
+
+static void event(void)
+{
+	struct task *t = &world.tasks[draw(NR)];
+	struct ptsp_device *dev = &world.dev;
+	u64 now = world.now;
+
+	if (!draw(20000)) {
+		struct ptsp_params params = random_params();
+
+		ptsp_set_params(dev, &params, now);
+		world.exclusive_since = now;
+		world.occupancy_then = dev->stats.occupancy_ns;
+	} else if (!t->here) {
+		struct task *parent = &world.tasks[draw(NR)];
+
+		memset(t, 0, sizeof(*t));
+		t->nice = (int)draw(40) - 20;
+		t->here = true;
+		ptsp_join(dev, &t->e, &world.users[draw(USERS)],
+			  parent->here && parent != t && draw(2) ? &parent->e : NULL, now);
+		assert_true(t->e.budget_ns <= 0);
+	} else if (!draw(50)) {
+		ptsp_leave(dev, &t->e, now);
+		t->here = false;
+	} else if (!draw(50)) {
+		t->nice = (int)draw(40) - 20;
+	} else if (t->e.state == PTSP_IDLE) {
+		ptsp_wait(dev, &t->e, now);
+	} else if (t->e.state == PTSP_WAITING) {
+		if (!draw(20))
+			ptsp_cancel(dev, &t->e, now);
+	} else if (!draw(3)) {
+		ptsp_report(dev, &t->e, draw(20) ? draw(3 * MS) : PTSP_NEVER / 4, (u32)draw(4), now);
+	} else if ((t->e.signals & PTSP_SIG_CALLBACK) || !draw(3)) {
+		ptsp_release(dev, &t->e, draw(MS), now);
+	}
+}
+
+static void check_entity(const struct task *t)
+{
+	const struct ptsp_entity *e = &t->e;
+	s64 budget = ptsp_budget(&world.dev, e, world.now);
+
+	assert_true(budget <= ptsp_cap(&world.dev, e));
+	assert_true(e->stats.gpu_ns <= e->stats.held_ns);
+	assert_true(e->stats.occupancy_ns <= e->stats.held_ns);
+	assert_true(e->stats.given_ns <= e->stats.occupancy_ns);
+	assert_int_equal(!!(e->signals & PTSP_SIG_TURN), e->state == PTSP_HOLDING);
+	assert_true(e->state == PTSP_IDLE || e->active);
+}
+
+static void check(void)
+{
+	const struct ptsp_device *dev = &world.dev;
+	u32 here = 0, waiters = 0, holders = 0, late = 0, active = 0, eligible = 0;
+	u64 weight = 0;
+
+	for (unsigned int i = 0; i < NR; i++) {
+		const struct task *t = &world.tasks[i];
+
+		if (!t->here)
+			continue;
+		check_entity(t);
+		here++;
+		holders += t->e.state == PTSP_HOLDING;
+		late += t->e.state == PTSP_HOLDING && t->e.late;
+		active += t->e.active;
+		weight += t->e.active ? t->e.weight : 0;
+		if (t->e.state == PTSP_WAITING) {
+			waiters++;
+			eligible += ptsp_budget(dev, &t->e, world.now) >= 0;
+		}
+	}
+	assert_int_equal(here, dev->nr_entities);
+	assert_int_equal(waiters, dev->nr_waiters);
+	assert_int_equal(holders, dev->nr_holders);
+	assert_int_equal(active, dev->nr_active);
+	assert_true(weight == dev->active_weight);
+
+	/* Charges of an instant sum to at most that instant. */
+	assert_true(dev->stats.occupancy_ns - world.occupancy_then <=
+		    world.now - world.exclusive_since);
+
+	if (dev->params.kind == PTSP_NONE)
+		assert_int_equal(waiters, 0);
+	else if (holders == late || dev->params.many)
+		assert_int_equal(eligible, 0);
+	/* Where somebody waits, something will happen: a timer, or a call-back obeyed. */
+	if (waiters)
+		assert_true(world.timer != PTSP_NEVER || holders);
+	else if (!dev->params.many)
+		assert_true(world.timer == PTSP_NEVER);
+}
+
+/* In exclusive mode, from a clean start, two hold only if one of them is late. */
+static void check_exclusion(void)
+{
+	u32 prompt = 0;
+
+	if (world.dev.params.many || world.dev.params.kind == PTSP_NONE)
+		return;
+	for (unsigned int i = 0; i < NR; i++)
+		if (world.tasks[i].here && world.tasks[i].e.state == PTSP_HOLDING &&
+		    !world.tasks[i].e.late && world.tasks[i].e.granted_ns > world.exclusive_since)
+			prompt++;
+	assert_true(prompt <= 1);
+}
+
+static u64 seed(void)
+{
+	const char *given = getenv("PTSCHED_SEED");
+
+	return given ? strtoull(given, NULL, 0) : (u64)time(NULL) * 2654435761u + 1;
+}
+
+static void test_invariants(void **state)
+{
+	struct ptsp_params params = ptsp_default_params();
+
+	(void)state;
+	world.random = seed() | 1;
+	printf("# PTSCHED_SEED=%llu\n", (unsigned long long)world.random);
+	ptsp_device_init(&world.dev, &params, &task_ops, 0);
+	world.timer = PTSP_NEVER;
+	for (unsigned int i = 0; i < EVENTS; i++) {
+		u64 pause = draw(4) ? draw(MS / 2) : draw(8) ? draw(10 * MS) : 0;
+
+		/* Timers come, now and then late. */
+		while (world.timer <= world.now + pause) {
+			u64 late = draw(10) ? 0 : draw(3 * MS);
+
+			world.now = (world.timer > world.now ? world.timer : world.now) + late;
+			pause = pause > late ? pause - late : 0;
+			world.timer = ptsp_run(&world.dev, world.now);
+			check();
+		}
+		world.now += pause;
+		event();
+		world.timer = ptsp_run(&world.dev, world.now);
+		check();
+		check_exclusion();
+	}
+}
+
+/* Whatever the load was, once every holder obeys, every waiter gets its turn. */
+static void test_nobody_waits_for_ever(void **state)
+{
+	bool served[NR] = { false };
+	unsigned int left = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < NR; i++) {
+		struct task *t = &world.tasks[i];
+
+		if (t->here && t->e.state == PTSP_IDLE)
+			ptsp_wait(&world.dev, &t->e, world.now);
+		left += t->here;
+	}
+	for (unsigned int runs = 0; left; runs++) {
+		u64 next = ptsp_run(&world.dev, world.now);
+		bool moved = false;
+
+		assert_true(runs < 100 * EVENTS);
+		for (unsigned int i = 0; i < NR; i++) {
+			struct task *t = &world.tasks[i];
+
+			if (!t->here || t->e.state != PTSP_HOLDING)
+				continue;
+			left -= !served[i];
+			served[i] = true;
+			if (t->e.signals & PTSP_SIG_CALLBACK) {
+				ptsp_release(&world.dev, &t->e, 0, world.now);
+				ptsp_wait(&world.dev, &t->e, world.now);
+				moved = true;
+			}
+		}
+		assert_true(moved || !left || next != PTSP_NEVER);
+		if (!moved && left)
+			world.now = next;
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_invariants),
+		cmocka_unit_test(test_nobody_waits_for_ever),
+	};
+
+	return cmocka_run_group_tests_name("policy invariants", tests, NULL, NULL);
+}

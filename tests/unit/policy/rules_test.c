@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: MIT
+/* The policy's rules, one by one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <linux/ptsched.h>
+
+#include "policy.h"
+
+#define MS 1000000ULL
+
+struct task {
+	struct ptsp_entity e;	/* first: the ops get this pointer */
+	struct ptsp_user user;
+	int nice;
+	unsigned int granted;
+	unsigned int called_back;
+	unsigned int forced;
+};
+
+struct fixture {
+	struct ptsp_device dev;
+	struct task a, b, c;
+};
+
+static u32 task_weight(const struct ptsp_entity *e)
+{
+	return ptsp_nice_to_weight(((const struct task *)e)->nice);
+}
+
+static void task_signal(struct ptsp_entity *e, u32 old)
+{
+	struct task *t = (struct task *)e;
+	u32 risen = e->signals & ~old;
+
+	t->granted += !!(risen & PTSP_SIG_TURN);
+	t->called_back += !!(risen & PTSP_SIG_CALLBACK);
+}
+
+static void task_forced(struct ptsp_entity *e)
+{
+	((struct task *)e)->forced++;
+}
+
+static const struct ptsp_ops task_ops = {
+	.weight = task_weight,
+	.signal = task_signal,
+	.forced = task_forced,
+};
+
+static int setup(void **state)
+{
+	static struct fixture f;
+	struct ptsp_params params = ptsp_default_params();
+
+	memset(&f, 0, sizeof(f));
+	params.idle_sharing = false;
+	ptsp_device_init(&f.dev, &params, &task_ops, 0);
+	ptsp_join(&f.dev, &f.a.e, &f.a.user, NULL, 0);
+	ptsp_join(&f.dev, &f.b.e, &f.b.user, NULL, 0);
+	ptsp_join(&f.dev, &f.c.e, &f.c.user, NULL, 0);
+	*state = &f;
+	return 0;
+}
+
+static u64 ask(struct fixture *f, struct task *t, u64 now)
+{
+	ptsp_wait(&f->dev, &t->e, now);
+	return ptsp_run(&f->dev, now);
+}
+
+static u64 give(struct fixture *f, struct task *t, u64 gpu_ns, u64 now)
+{
+	ptsp_report(&f->dev, &t->e, gpu_ns, 1, now);
+	ptsp_release(&f->dev, &t->e, 0, now);
+	return ptsp_run(&f->dev, now);
+}
+
+static void test_alone_needs_no_timer(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_true(ask(f, &f->a, 0) == PTSP_NEVER);
+	assert_int_equal(f->a.e.signals, PTSP_SIG_TURN);
+	assert_true(ptsp_run(&f->dev, 3600000 * MS) == PTSP_NEVER);
+	assert_int_equal(f->a.called_back, 0);
+	assert_true(give(f, &f->a, MS, 3600001 * MS) == PTSP_NEVER);
+	assert_int_equal(f->a.e.signals, 0);
+}
+
+static void test_equals_get_a_slice_each(void **state)
+{
+	struct fixture *f = *state;
+	u64 next;
+
+	ask(f, &f->a, 0);
+	next = ask(f, &f->b, 5 * MS);
+	assert_int_equal(f->a.e.signals, PTSP_SIG_TURN | PTSP_SIG_WANTED | PTSP_SIG_CONTENDED);
+	assert_true(next == 5 * MS + ptsp_slice(&f->dev));
+	next = ptsp_run(&f->dev, next);
+	assert_int_equal(f->a.called_back, 1);
+	assert_int_equal(f->b.granted, 0);
+	give(f, &f->a, MS, 16 * MS);
+	assert_int_equal(f->b.granted, 1);
+}
+
+static void test_heavier_calls_back_at_once(void **state)
+{
+	struct fixture *f = *state;
+
+	f->b.nice = -1;
+	ask(f, &f->a, 0);
+	ask(f, &f->b, MS);
+	assert_int_equal(f->a.called_back, 1);
+}
+
+static void test_heaviest_waiter_goes_first(void **state)
+{
+	struct fixture *f = *state;
+
+	f->c.nice = -5;
+	f->a.nice = -20;
+	ask(f, &f->a, 0);
+	ask(f, &f->b, MS);
+	ask(f, &f->c, 2 * MS);
+	give(f, &f->a, MS, 3 * MS);
+	assert_int_equal(f->c.granted, 1);
+	assert_int_equal(f->b.granted, 0);
+}
+
+static void test_renice_changes_a_waiters_place(void **state)
+{
+	struct fixture *f = *state;
+
+	f->a.nice = -20;
+	ask(f, &f->a, 0);
+	ask(f, &f->b, MS);
+	ask(f, &f->c, 2 * MS);
+	f->c.nice = -10;
+	give(f, &f->a, MS, 3 * MS);
+	assert_int_equal(f->c.granted, 1);
+	assert_int_equal(f->c.e.weight, ptsp_nice_to_weight(-10));
+}
+
+/* a has had 50 ms against a weight of 15: b, alone in debt, must wait for it. */
+static void test_debtor_waits(void **state)
+{
+	struct fixture *f = *state;
+	u64 next;
+
+	f->b.nice = 19;
+	ask(f, &f->b, 0);
+	ask(f, &f->a, 0);
+	give(f, &f->b, 50 * MS, 50 * MS);
+	next = ask(f, &f->b, 50 * MS);
+	assert_true(ptsp_budget(&f->dev, &f->b.e, 50 * MS) < 0);
+	next = give(f, &f->a, MS, 60 * MS);
+	assert_int_equal(f->b.granted, 1);
+	assert_true(next != PTSP_NEVER);
+	while (f->b.granted == 1) {
+		u64 now = next;
+
+		next = ptsp_run(&f->dev, now);
+		assert_true(f->b.granted == 2 || next > now);
+	}
+	assert_true(f->b.e.budget_ns >= 0);
+}
+
+static void test_idle_time_is_given_after_grace(void **state)
+{
+	struct fixture *f = *state;
+	struct ptsp_params params = f->dev.params;
+	u64 next;
+
+	params.idle_sharing = true;
+	ptsp_set_params(&f->dev, &params, 0);
+	f->b.nice = 19;
+	ask(f, &f->b, 0);
+	ask(f, &f->a, 0);
+	give(f, &f->b, 50 * MS, 50 * MS);
+	ask(f, &f->b, 50 * MS);
+	next = give(f, &f->a, MS, 60 * MS);
+	assert_true(next == 60 * MS + params.grace_ns);
+	ptsp_run(&f->dev, next);
+	assert_int_equal(f->b.granted, 2);
+	assert_true(f->b.e.given);
+
+	/* Whoever has a budget gets given time back at once. */
+	f->c.nice = 19;
+	ask(f, &f->c, 70 * MS);
+	assert_int_equal(f->b.called_back, 2);
+	assert_true(f->b.e.budget_ns >= -(s64)ptsp_slice(&f->dev) - 50 * (s64)MS);
+}
+
+static void test_undrained_turn_is_shared(void **state)
+{
+	struct fixture *f = *state;
+	u64 next;
+
+	f->b.nice = -1;
+	ask(f, &f->a, 0);
+	next = ask(f, &f->b, MS);
+	assert_true(next == MS + f->dev.params.drain_ns);
+	ptsp_run(&f->dev, next - 1);
+	assert_int_equal(f->b.granted, 0);
+	ptsp_run(&f->dev, next);
+	assert_int_equal(f->a.forced, 1);
+	assert_int_equal(f->b.granted, 1);
+	assert_true(f->b.e.signals & PTSP_SIG_SHARED);
+	give(f, &f->a, MS, next + 5 * MS);
+	assert_true(f->a.e.stats.overrun_ns == 5 * MS);
+	assert_false(f->b.e.signals & PTSP_SIG_SHARED);
+}
+
+static void test_debt_outlives_its_maker(void **state)
+{
+	struct fixture *f = *state;
+	struct task heir = { .nice = 19 }, child = { .nice = 19 };
+	s64 debt;
+
+	f->b.nice = 19;
+	ask(f, &f->b, 0);
+	ask(f, &f->a, 0);
+	ptsp_run(&f->dev, 30 * MS);
+	debt = ptsp_budget(&f->dev, &f->b.e, 30 * MS);
+	assert_true(debt < 0);
+	ptsp_join(&f->dev, &child.e, &child.user, &f->b.e, 30 * MS);
+	assert_true(child.e.budget_ns == debt);
+
+	ptsp_leave(&f->dev, &f->b.e, 30 * MS);
+	ptsp_run(&f->dev, 30 * MS);
+	assert_int_equal(f->a.granted, 1);
+	assert_true(ptsp_user_debt(&f->dev, &f->b.user, 30 * MS) == (u64)-debt);
+	ptsp_join(&f->dev, &heir.e, &f->b.user, NULL, 30 * MS);
+	assert_true(heir.e.budget_ns == debt);
+	assert_true(ptsp_user_debt(&f->dev, &f->b.user, 30 * MS) == 0);
+
+	/* Repaid in time: at a weight of 15 among 1039, 30 ms take about 2.1 s. */
+	ptsp_leave(&f->dev, &heir.e, 30 * MS);
+	assert_true(ptsp_user_debt(&f->dev, &f->b.user, 1000 * MS) > 0);
+	assert_true(ptsp_user_debt(&f->dev, &f->b.user, 3000 * MS) == 0);
+}
+
+/* Occupancy is charged by the clock; what a client says cannot lower it. */
+static void test_lies_do_not_pay(void **state)
+{
+	struct fixture *f = *state;
+	s64 silent, honest;
+
+	f->b.nice = 1;
+	ask(f, &f->a, 0);
+	ask(f, &f->b, 0);
+	ptsp_run(&f->dev, 8 * MS);
+	silent = ptsp_budget(&f->dev, &f->a.e, 8 * MS);
+	ptsp_report(&f->dev, &f->a.e, 8 * MS, 8, 8 * MS);
+	honest = ptsp_budget(&f->dev, &f->a.e, 8 * MS);
+	assert_true(silent == honest);
+	ptsp_report(&f->dev, &f->a.e, 1000 * MS, 1, 8 * MS);
+	assert_true(f->a.e.stats.gpu_ns == 8 * MS);
+}
+
+static void test_none_lets_all_through(void **state)
+{
+	struct fixture *f = *state;
+	struct ptsp_params params = f->dev.params;
+
+	params.kind = PTSP_NONE;
+	ptsp_set_params(&f->dev, &params, 0);
+	ask(f, &f->a, 0);
+	ask(f, &f->b, 0);
+	assert_true(ask(f, &f->c, 0) == PTSP_NEVER);
+	assert_int_equal(f->a.granted + f->b.granted + f->c.granted, 3);
+	assert_true(f->a.e.signals & PTSP_SIG_SHARED);
+}
+
+static void test_handover_lengthens_the_slice(void **state)
+{
+	struct fixture *f = *state;
+
+	ask(f, &f->a, 0);
+	ptsp_release(&f->dev, &f->a.e, MS, MS);
+	assert_true(ptsp_slice(&f->dev) == 30 * MS);
+	ask(f, &f->a, 2 * MS);
+	ptsp_release(&f->dev, &f->a.e, PTSP_NEVER, 3 * MS);
+	assert_true(ptsp_slice(&f->dev) <= 10 * f->dev.params.slice_ns);
+}
+
+static void test_cancel_and_leave_free_the_queue(void **state)
+{
+	struct fixture *f = *state;
+
+	ask(f, &f->a, 0);
+	ask(f, &f->b, 0);
+	ask(f, &f->c, 0);
+	ptsp_cancel(&f->dev, &f->b.e, MS);
+	ptsp_leave(&f->dev, &f->a.e, 2 * MS);
+	ptsp_run(&f->dev, 2 * MS);
+	assert_int_equal(f->c.granted, 1);
+	assert_int_equal(f->b.granted, 0);
+	assert_int_equal(f->dev.nr_waiters, 0);
+	assert_int_equal(f->dev.nr_holders, 1);
+	assert_int_equal(f->dev.nr_entities, 2);
+}
+
+static void test_ranges(void **state)
+{
+	struct ptsp_params good = ptsp_default_params(), bad;
+
+	(void)state;
+	assert_int_equal(ptsp_check_params(&good), PTSP_PARAM_OK);
+#define REFUSED(field, value, param) do {				\
+		bad = good;						\
+		bad.field = (value);					\
+		assert_int_equal(ptsp_check_params(&bad), param);	\
+	} while (0)
+	REFUSED(kind, PTSP_NONE + 1, PTSP_PARAM_KIND);
+	REFUSED(alpha, 0, PTSP_PARAM_ALPHA);
+	REFUSED(alpha, PTSCHED_ALPHA_MAX + 1, PTSP_PARAM_ALPHA);
+	REFUSED(slice_ns, PTSCHED_SLICE_MIN_NS - 1, PTSP_PARAM_SLICE);
+	REFUSED(slice_ns, PTSCHED_SLICE_MAX_NS + 1, PTSP_PARAM_SLICE);
+	REFUSED(grace_ns, PTSCHED_GRACE_MAX_NS + 1, PTSP_PARAM_GRACE);
+	REFUSED(drain_ns, PTSCHED_DRAIN_MIN_NS - 1, PTSP_PARAM_DRAIN);
+	REFUSED(drain_ns, PTSCHED_DRAIN_MAX_NS + 1, PTSP_PARAM_DRAIN);
+	REFUSED(inflight_ns, PTSCHED_INFLIGHT_MIN_NS - 1, PTSP_PARAM_INFLIGHT);
+	REFUSED(inflight_ns, PTSCHED_INFLIGHT_MAX_NS + 1, PTSP_PARAM_INFLIGHT);
+#undef REFUSED
+}
+
+static void test_weights_are_the_kernels(void **state)
+{
+	(void)state;
+	assert_int_equal(ptsp_nice_to_weight(0), 1024);
+	assert_int_equal(ptsp_nice_to_weight(-20), 88761);
+	assert_int_equal(ptsp_nice_to_weight(19), 15);
+	assert_int_equal(ptsp_nice_to_weight(-100), 88761);
+	assert_int_equal(ptsp_nice_to_weight(100), 15);
+	for (int nice = -20; nice < 19; nice++) {
+		double step = (double)ptsp_nice_to_weight(nice) / ptsp_nice_to_weight(nice + 1);
+
+		assert_true(step > 1.17 && step < 1.31);
+	}
+}
+
+static void test_signals_match_the_contract(void **state)
+{
+	(void)state;
+	assert_int_equal(PTSP_SIG_TURN, PTSCHED_STATE_TURN);
+	assert_int_equal(PTSP_SIG_CALLBACK, PTSCHED_STATE_CALLBACK);
+	assert_int_equal(PTSP_SIG_WANTED, PTSCHED_STATE_WANTED);
+	assert_int_equal(PTSP_SIG_CONTENDED, PTSCHED_STATE_CONTENDED);
+	assert_int_equal(PTSP_SIG_SHARED, PTSCHED_STATE_SHARED);
+	assert_int_equal(PTSP_WEIGHTED, PTSCHED_POLICY_WEIGHTED);
+	assert_int_equal(PTSP_LITERAL, PTSCHED_POLICY_LITERAL);
+	assert_int_equal(PTSP_NONE, PTSCHED_POLICY_NONE);
+	assert_int_equal(PTSP_WAITING, PTSCHED_ENTITY_WAITING);
+	assert_int_equal(PTSP_HOLDING, PTSCHED_ENTITY_HOLDING);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_alone_needs_no_timer, setup),
+		cmocka_unit_test_setup(test_equals_get_a_slice_each, setup),
+		cmocka_unit_test_setup(test_heavier_calls_back_at_once, setup),
+		cmocka_unit_test_setup(test_heaviest_waiter_goes_first, setup),
+		cmocka_unit_test_setup(test_renice_changes_a_waiters_place, setup),
+		cmocka_unit_test_setup(test_debtor_waits, setup),
+		cmocka_unit_test_setup(test_idle_time_is_given_after_grace, setup),
+		cmocka_unit_test_setup(test_undrained_turn_is_shared, setup),
+		cmocka_unit_test_setup(test_debt_outlives_its_maker, setup),
+		cmocka_unit_test_setup(test_lies_do_not_pay, setup),
+		cmocka_unit_test_setup(test_none_lets_all_through, setup),
+		cmocka_unit_test_setup(test_handover_lengthens_the_slice, setup),
+		cmocka_unit_test_setup(test_cancel_and_leave_free_the_queue, setup),
+		cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_weights_are_the_kernels),
+		cmocka_unit_test(test_signals_match_the_contract),
+	};
+
+	return cmocka_run_group_tests_name("policy rules", tests, NULL, NULL);
+}
