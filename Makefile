@@ -33,11 +33,12 @@ endif
 OPT      ?= -O2 -g
 WARNINGS := -Wall -Wextra $(if $(WERROR),-Werror)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
-CPPFLAGS += -Iuapi -Ilibptsched/client/include -Ikmod/policy -D_GNU_SOURCE \
+# "override": a value given on make's command line comes on top of these.
+override CPPFLAGS += -Iuapi -Ilibptsched/client/include -Ikmod/policy -D_GNU_SOURCE \
 	-DPTSCHED_VERSION='"$(VERSION)"'
-CFLAGS   += -std=gnu11 $(OPT) $(WARNINGS) -fPIC -pthread $(SANFLAGS)
-CXXFLAGS += -std=c++20 $(OPT) $(WARNINGS) -fPIC -pthread $(SANFLAGS)
-LDFLAGS  += -pthread $(SANFLAGS)
+override CFLAGS   += -std=gnu11 $(OPT) $(WARNINGS) -fPIC -pthread $(SANFLAGS)
+override CXXFLAGS += -std=c++20 $(OPT) $(WARNINGS) -fPIC -pthread $(SANFLAGS)
+override LDFLAGS  += -pthread $(SANFLAGS)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -93,6 +94,10 @@ vm-files: $(foreach pair,$(VM_FILES),$(firstword $(subst :, ,$(pair))))
 .PHONY: vmtest
 vmtest: setup vm-files ## the VM tests alone (DEBUG_KERNEL=yes for the debug kernel)
 	scripts/run-tests --name vm -- scripts/vmtest $(if $(DEBUG_KERNEL),--debug)
+
+.PHONY: vm-shell
+vm-shell: setup vm-files ## a shell in the test VM, the module at hand
+	@scripts/vmtest --shell $(if $(DEBUG_KERNEL),--debug)
 
 .PHONY: check-gpu
 check-gpu: all ## tests on a real NVIDIA GPU
