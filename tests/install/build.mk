@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: MIT
+TESTS += tests/install/install_test
+TESTS_NOSAN += tests/install/install_test
