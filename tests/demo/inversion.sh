@@ -1,0 +1,141 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The priority inversion experiment and the nice sweep, inside the test VM. Leaves one
+# JSON file for each run in /out; scripts/demo-report reads them.
+#
+# usage: inversion.sh SCALE SECONDS SWEEP_SECONDS
+# Every time (kernels and slices on the device, thinking, settings, SECONDS) is SCALE times what
+# its name says, because timers of an emulated machine come late.
+set -u
+scale=$1
+seconds=$(($2 * scale))
+sweep_seconds=$(($3 * scale))
+modules=/vm/modules
+hog_us=19000
+important_us=1000
+equal_us=5000
+export PTSCHED_IDLE_LINGER_US=$((150 * scale))
+step=0
+
+say() { echo "demo: $*"; }
+
+die() {
+	say "error: $*"
+	dmesg | tail -n 20
+	exit 1
+}
+
+# settings POLICY MANY IDLE_SHARING GRACE_US
+settings() {
+	ptsched set "policy=$1" "many=$2" "idle-sharing=$3" "grace=$(($4 * scale))us" >/dev/null ||
+		die "ptsched set $*"
+}
+
+# Waits until so many processes have had work done by the virtual GPU.
+wait_for_owners() {
+	until [ "$(vgpu-stat --owners)" -ge "$1" ]; do
+		kill -0 "$last" 2>/dev/null || die "a program ended early"
+		usleep 20000
+	done
+}
+
+# start NICE WRAP PROGRAM...: in the background, with or without ptsched.
+start() {
+	nice_value=$1
+	wrap=$2
+	shift 2
+	if [ "$wrap" = yes ]; then
+		ptsched run --nice "$nice_value" -- "$@" >/dev/null &
+	else
+		nice -n "$nice_value" "$@" >/dev/null &
+	fi
+	last=$!
+	pids="$pids $last"
+}
+
+stop_all() {
+	# shellcheck disable=SC2086 # a list of numbers
+	[ -z "$pids" ] || kill $pids 2>/dev/null
+	wait
+	pids=
+}
+
+# inversion NAME WRAP HOGS: the important program beside so many hogs.
+inversion() {
+	name=$1
+	wrap=$2
+	hogs=$3
+	step=$((step + 1))
+	say "[$step] $name"
+	pids=
+	vgpu-stat --reset
+	i=0
+	while [ $i -lt "$hogs" ]; do
+		start 19 "$wrap" inversion-client --kernel-us "$hog_us" --depth 2 --seconds 86400
+		i=$((i + 1))
+	done
+	[ "$hogs" = 0 ] || wait_for_owners "$hogs"
+	vgpu-stat --reset
+	set -- inversion-client --kernel-us "$important_us" --think-us $((important_us * scale)) \
+		--seconds "$seconds" --json
+	if [ "$wrap" = yes ]; then
+		ptsched run --nice -20 -- "$@" >"/out/$name.json" || die "$name: the important program failed"
+	else
+		nice -n -20 "$@" >"/out/$name.json" || die "$name: the important program failed"
+	fi
+	vgpu-stat --json >"/out/$name.gpu.json"
+	stop_all
+}
+
+# sweep NAME NICE: two programs that always have work, at nice 0 and NICE.
+sweep() {
+	name=$1
+	step=$((step + 1))
+	say "[$step] $name"
+	pids=
+	vgpu-stat --reset
+	start 0 yes inversion-client --kernel-us "$equal_us" --depth 2 --seconds 86400
+	first=$last
+	start "$2" yes inversion-client --kernel-us "$equal_us" --depth 2 --seconds 86400
+	second=$last
+	wait_for_owners 2
+	vgpu-stat --reset
+	sleep "$sweep_seconds"
+	vgpu-stat --json >"/out/$name.gpu.json"
+	echo "{\"first\": $first, \"second\": $second}" >"/out/$name.json"
+	ptsched stat --json >"/out/$name.stat.json"
+	stop_all
+}
+
+insmod $modules/ptsched.ko test_devices=1 slice_us=$((10000 * scale)) grace_us=$((2000 * scale)) \
+	drain_us=$((100000 * scale)) inflight_us=$((2000 * scale)) || die "insmod ptsched.ko"
+
+for mode in nonpreemptive timesliced; do
+	insmod $modules/vgpu.ko devices=1 mode=$mode scale="$scale" || die "insmod vgpu.ko"
+	inversion "$mode-stock-0" no 0
+	inversion "$mode-stock-1" no 1
+	inversion "$mode-stock-2" no 2
+	settings weighted off on 2000
+	inversion "$mode-weighted-on-0" yes 0
+	for hogs in 1 2; do
+		settings none off off 2000
+		inversion "$mode-none-off-$hogs" yes "$hogs"
+		settings literal on off 2000
+		inversion "$mode-literal-off-$hogs" yes "$hogs"
+		settings weighted off off 2000
+		inversion "$mode-weighted-off-$hogs" yes "$hogs"
+		settings weighted off on 2000
+		inversion "$mode-weighted-on-$hogs" yes "$hogs"
+		settings weighted off on 0
+		inversion "$mode-weighted-nograce-$hogs" yes "$hogs"
+	done
+	for sharing in off on; do
+		settings weighted off $sharing 2000
+		for nice in 0 1 2 5 10; do
+			sweep "$mode-share-$sharing-$nice" $nice
+		done
+	done
+	rmmod vgpu || die "rmmod vgpu"
+done
+rmmod ptsched || die "rmmod ptsched"
+say "done"
