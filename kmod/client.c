@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Clients: what an open file stands for, from attaching to a device to its end.
+ * The end comes when the process that attached closes the file (flush), exits,
+ * or dies; the file itself may live on in a child or a mapping.
+ */
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/gfp.h>
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "core.h"
+#include "trace.h"
+
+static struct kmem_cache *client_cache;
+
+/**
+ * ptsched_client_show - bring the page of a client up to date
+ * @client: the client, attached, its device locked
+ */
+void ptsched_client_show(struct ptsched_client *client)
+{
+	const u32 events = PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED |
+			   PTSCHED_STATE_CONTENDED | PTSCHED_STATE_DEAD;
+	struct ptsched_page *page = client->shared;
+	u32 old = page->state;
+	u32 state = 0;
+
+	lockdep_assert_held(&client->dev->lock);
+	if (client->entity)
+		state = client->entity->policy.signals & ~PTSP_SIG_TURN;
+	if (client->holds)
+		state |= PTSCHED_STATE_TURN;
+	if (client->dev->gone)
+		state |= PTSCHED_STATE_DEAD;
+	if (state == old)
+		return;
+	/* Pairs with the owner's load of the state, before what a grant wrote. */
+	smp_store_release(&page->state, state);
+	if (!((state ^ old) & events))
+		return;
+	/* Pairs with the owner's load of events, before that of the state. */
+	smp_store_release(&page->events, page->events + 1);
+	wake_up_interruptible_poll(&client->poll, EPOLLIN | EPOLLRDNORM | EPOLLPRI);
+}
+
+/** ptsched_client_new - a client that is not attached; NULL without memory */
+struct ptsched_client *ptsched_client_new(void)
+{
+	struct ptsched_client *client;
+
+	BUILD_BUG_ON(sizeof(*client->shared) > PAGE_SIZE);
+	client = kmem_cache_alloc(client_cache, GFP_KERNEL);
+	if (!client)
+		return NULL;
+	memset(client, 0, sizeof(*client));
+	client->shared = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	if (!client->shared) {
+		kmem_cache_free(client_cache, client);
+		return NULL;
+	}
+	client->shared->version = PTSCHED_VERSION_MAJOR;
+	client->shared->size = sizeof(*client->shared);
+	mutex_init(&client->attach_lock);
+	INIT_LIST_HEAD(&client->waiters);
+	init_waitqueue_head(&client->poll);
+	return client;
+}
+
+/**
+ * ptsched_client_free - the file is gone, nobody can call any more
+ * @client: the client
+ */
+void ptsched_client_free(struct ptsched_client *client)
+{
+	struct ptsched_dev *dev = client->dev;
+	u64 now;
+
+	if (dev) {
+		now = ptsched_lock(dev);
+		ptsched_client_close(client, now);
+		ptsched_unlock(dev);
+		put_pid(client->owner);
+		ptsched_dev_put(dev);
+	}
+	/* A mapping keeps the file, so that none is left. */
+	free_page((unsigned long)client->shared);
+	kmem_cache_free(client_cache, client);
+}
+
+/* Makes the client an entity's; @ent is client->self unless it acts for another. */
+static void enlist(struct ptsched_client *client, struct ptsched_entity *ent)
+{
+	lockdep_assert_held(&client->dev->lock);
+	client->entity = ent;
+	list_add_tail(&client->link, &ent->members);
+}
+
+static int attach(struct ptsched_client *client, struct ptsched_dev *dev,
+		  struct ptsched_attach *arg)
+{
+	struct ptsched_entity *ent;
+	u64 now;
+
+	ent = ptsched_entity_new(dev, task_tgid(current));
+	if (IS_ERR(ent))
+		return PTR_ERR(ent);
+	now = ptsched_lock(dev);
+	if (dev->gone) {
+		ptsched_unlock(dev);
+		ptsched_entity_put(ent);
+		return -ENODEV;
+	}
+	ent = ptsched_entity_join(ent, now);
+	if (IS_ERR(ent)) {
+		ptsched_unlock(dev);
+		return PTR_ERR(ent);
+	}
+	ent->mechanism = arg->mechanism;
+	client->owner = get_pid(ent->pid);
+	client->self = ent;
+	list_add_tail(&client->owned_link, &ent->owned);
+	ent->nr_owned++;
+	/* Pairs with attached_dev(): who sees the device sees the rest. */
+	smp_store_release(&client->dev, dev);
+	enlist(client, ent);
+	ptsched_client_show(client);
+	ptsched_run(dev, now);
+	arg->device_id = dev->id;
+	arg->entity = ent->id;
+	ptsched_unlock(dev);
+	return 0;
+}
+
+/**
+ * ptsched_client_attach - PTSCHED_IOC_ATTACH
+ * @client: the client
+ * @arg: checked arguments, outputs filled in on success
+ *
+ * Return: 0, -EBUSY, -EINVAL, -ENODEV or -ENOMEM.
+ */
+int ptsched_client_attach(struct ptsched_client *client, struct ptsched_attach *arg)
+{
+	struct ptsched_dev *dev;
+	int ret;
+
+	mutex_lock(&client->attach_lock);
+	if (client->dev) {
+		ret = -EBUSY;
+		goto out;
+	}
+	dev = ptsched_dev_find(arg->device);
+	if (IS_ERR(dev)) {
+		ret = PTR_ERR(dev);
+		goto out;
+	}
+	ret = attach(client, dev, arg);
+	if (ret)
+		ptsched_dev_put(dev);
+out:
+	mutex_unlock(&client->attach_lock);
+	return ret;
+}
+
+/**
+ * ptsched_client_report - PTSCHED_IOC_REPORT
+ * @client: an attached client of the calling process
+ * @arg: checked arguments
+ *
+ * Return: 0, or -EPERM if the client does not hold the turn.
+ */
+int ptsched_client_report(struct ptsched_client *client, const struct ptsched_report *arg)
+{
+	struct ptsched_dev *dev = client->dev;
+	u64 now = ptsched_lock(dev);
+	struct ptsched_entity *ent = client->entity;
+	int ret = -EPERM;
+
+	if (!client->closed && client->holds) {
+		ptsp_report(&dev->policy, &ent->policy, arg->gpu_ns, arg->submissions, now);
+		trace_charge(ent, arg->gpu_ns, arg->submissions);
+		ptsched_run(dev, now);
+		ret = 0;
+	}
+	ptsched_unlock(dev);
+	return ret;
+}
+
+/**
+ * ptsched_client_ack - PTSCHED_IOC_ACK
+ * @client: an attached client of the calling process
+ * @arg: checked arguments
+ *
+ * Return: 0, or -ECANCELED if the file was closed.
+ */
+int ptsched_client_ack(struct ptsched_client *client, const struct ptsched_ack *arg)
+{
+	struct ptsched_dev *dev = client->dev;
+	int ret = -ECANCELED;
+
+	ptsched_lock(dev);
+	if (!client->closed) {
+		WRITE_ONCE(client->acked, arg->events);
+		trace_ack(client->entity, arg->events, arg->drain_ns);
+		ret = 0;
+	}
+	ptsched_unlock(dev);
+	return ret;
+}
+
+/**
+ * ptsched_client_move - let a client take the turns of another entity
+ * @client: the client, its device locked; it does not hold the turn
+ * @to: the entity
+ * @now: the time
+ *
+ * Threads that wait do so for @to from now on.
+ */
+void ptsched_client_move(struct ptsched_client *client, struct ptsched_entity *to, u64 now)
+{
+	struct ptsched_entity *from = client->entity;
+	struct list_head *waiter;
+	u32 waiters = 0;
+
+	lockdep_assert_held(&client->dev->lock);
+	if (from == to)
+		return;
+	list_for_each(waiter, &client->waiters)
+		waiters++;
+	from->nr_waiters -= waiters;
+	list_del(&client->link);
+	enlist(client, to);
+	to->nr_waiters += waiters;
+	ptsched_client_show(client);
+	ptsched_entity_update(from, now);
+	ptsched_entity_leave_if_unused(from, now);
+	ptsched_entity_update(to, now);
+}
+
+/* Whether the caller may act for @pid without having been handed a client. */
+static bool may_act_for(struct ptsched_client *client, struct pid *pid)
+{
+	struct ptsched_entity *ent = ptsched_entity_find(client->dev, pid);
+	struct task_struct *task;
+	bool same_user = false;
+	u32 weight = 0;
+
+	rcu_read_lock();
+	task = pid_task(pid, PIDTYPE_TGID);
+	if (task) {
+		same_user = uid_eq(task_uid(task), current_uid());
+		weight = ptsp_nice_to_weight(task_nice(task));
+	}
+	rcu_read_unlock();
+	if (ent)
+		weight = ptsched_entity_weight(ent);
+	return (same_user && weight <= ptsched_entity_weight(client->self)) ||
+	       capable(CAP_SYS_NICE);
+}
+
+static int check_act_for(struct ptsched_client *client, struct pid *pid, bool handed_over)
+{
+	if (client->closed)
+		return -ECANCELED;
+	if (client->dev->gone)
+		return -ENODEV;
+	if (client->holds || !list_empty(&client->waiters))
+		return -EBUSY;
+	if (pid && !handed_over && !may_act_for(client, pid))
+		return -EPERM;
+	return 0;
+}
+
+/**
+ * ptsched_client_act_for - PTSCHED_IOC_ACT_FOR
+ * @client: an attached client of the calling process
+ * @pid: the requester, NULL: oneself
+ * @handed_over: the requester is known by a client that it handed over
+ *
+ * Return: 0, -EBUSY, -ECANCELED, -ENODEV, -ENOMEM, -EPERM or -ESRCH.
+ */
+int ptsched_client_act_for(struct ptsched_client *client, struct pid *pid, bool handed_over)
+{
+	struct ptsched_entity *new = NULL, *ent;
+	struct ptsched_dev *dev = client->dev;
+	int ret;
+	u64 now;
+
+	if (pid) {
+		new = ptsched_entity_new(dev, pid);
+		if (IS_ERR(new))
+			return PTR_ERR(new);
+	}
+	now = ptsched_lock(dev);
+	ret = check_act_for(client, pid, handed_over);
+	if (ret) {
+		ptsched_unlock(dev);
+		if (new)
+			ptsched_entity_put(new);
+		return ret;
+	}
+	ent = new ? ptsched_entity_join(new, now) : client->self;
+	if (IS_ERR(ent))
+		ret = PTR_ERR(ent);
+	else
+		ptsched_client_move(client, ent, now);
+	ptsched_unlock(dev);
+	return ret;
+}
+
+/**
+ * ptsched_client_close - the client ends, its turn at once
+ * @client: an attached client, its device locked
+ * @now: the time
+ */
+void ptsched_client_close(struct ptsched_client *client, u64 now)
+{
+	struct ptsched_entity *ent = client->entity;
+	struct ptsched_entity *self = client->self;
+
+	lockdep_assert_held(&client->dev->lock);
+	if (client->closed)
+		return;
+	client->closed = true;
+	/* The process leaves the device with its last client. */
+	if (self->nr_owned == 1 && (list_empty(&self->members) ||
+				    (ent == self && list_is_singular(&self->members))))
+		ptsched_entity_leaving(self);
+	ptsched_turn_refuse(client, -ECANCELED);
+	if (client->holds)
+		ptsched_turn_drop(client, 0, now);
+	list_del(&client->link);
+	list_del(&client->owned_link);
+	self->nr_owned--;
+	client->entity = NULL;
+	client->self = NULL;
+	ptsched_client_show(client);
+	wake_up_interruptible_poll(&client->poll, EPOLLHUP);
+	ptsched_entity_update(ent, now);
+	ptsched_entity_leave_if_unused(ent, now);
+	ptsched_entity_leave_if_unused(self, now);
+}
+
+/**
+ * ptsched_client_flush - a process closes a descriptor of the file
+ * @client: the client
+ *
+ * Nothing happens unless it is the owner: a child that closes what it inherited
+ * changes nothing.
+ */
+void ptsched_client_flush(struct ptsched_client *client)
+{
+	/* Pairs with attach(). */
+	struct ptsched_dev *dev = smp_load_acquire(&client->dev);
+	u64 now;
+
+	if (!dev || client->owner != task_tgid(current))
+		return;
+	now = ptsched_lock(dev);
+	/* In its exit a process ends as a whole, not file by file. */
+	if (client->self && !atomic_read(&current->signal->live))
+		ptsched_entity_end(client->self, now);
+	ptsched_client_close(client, now);
+	ptsched_unlock(dev);
+}
+
+static void unmerged(void *object)
+{
+}
+
+/** ptsched_clients_init - 0 or -ENOMEM */
+int ptsched_clients_init(void)
+{
+	/* With a constructor it is never merged with others: its counts are ours alone. */
+	client_cache = kmem_cache_create("ptsched_client", sizeof(struct ptsched_client), 0,
+					 SLAB_ACCOUNT, unmerged);
+	return client_cache ? 0 : -ENOMEM;
+}
+
+/** ptsched_clients_exit - all clients are gone */
+void ptsched_clients_exit(void)
+{
+	kmem_cache_destroy(client_cache);
+}

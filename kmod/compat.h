@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What differs between the kernels that the module is built for. The rest of
+ * the code is written for the newest. Kbuild looks for what a kernel has in its
+ * headers: a number would not know what was backported.
+ */
+#ifndef PTSCHED_COMPAT_H
+#define PTSCHED_COMPAT_H
+
+#include <linux/fs.h>
+#include <linux/hrtimer.h>
+#include <linux/magic.h>
+#include <linux/mm.h>
+#include <linux/string.h>
+#include <net/genetlink.h>
+
+#ifndef HAVE_VM_FLAGS_MOD
+static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_flags_t clear)
+{
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+}
+#endif
+
+#ifndef HAVE_HRTIMER_SETUP
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*function)(struct hrtimer *),
+				 clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+}
+#endif
+
+static inline struct nlattr **ptsched_dump_attrs(struct netlink_callback *cb)
+{
+#ifdef HAVE_GENL_INFO_DUMP
+	return genl_dumpit_info(cb)->info.attrs;
+#else
+	return genl_dumpit_info(cb)->attrs;
+#endif
+}
+
+/*
+ * The process of a pidfd, without a reference; NULL if @file is something else.
+ * pidfd_pid() is not exported, but what a pidfd looks like is plain to see: an
+ * anonymous inode of that name, whose name no program can choose, or an inode of
+ * the pid file system.
+ */
+static inline struct pid *ptsched_pidfd_pid(const struct file *file)
+{
+#ifdef PID_FS_MAGIC
+	if (file_inode(file)->i_sb->s_magic != PID_FS_MAGIC || S_ISDIR(file_inode(file)->i_mode))
+		return NULL;
+	return file_inode(file)->i_private;
+#else
+	if (file_inode(file)->i_sb->s_magic != ANON_INODE_FS_MAGIC ||
+	    strcmp(file->f_path.dentry->d_name.name, "[pidfd]"))
+		return NULL;
+	return file->private_data;
+#endif
+}
+
+#endif /* PTSCHED_COMPAT_H */

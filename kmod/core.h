@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The objects of the module. A device is a GPU. An entity is a process on a
+ * device, kept beside its task_struct and found by its struct pid. A client is
+ * an open file, owned by the process that attached it. Who has the turn is
+ * decided by policy/; the files here keep its objects, its lock and its clock.
+ *
+ * Locks, outermost first:
+ *   client->attach_lock (mutex)	binds a client to a device, once
+ *   ptsched_devices_lock (mutex)	the list of devices
+ *   dev->lock (spinlock, BH off)	everything else of a device
+ * Under dev->lock, events go to netlink and sleepers are woken, so that the locks
+ * of wait queues, sockets and the scheduler nest inside it; nothing sleeps. The
+ * timer of a device expires in soft interrupt context, in a thread on RT.
+ *
+ * Letters behind fields: C constant after creation, D ptsched_devices_lock,
+ * L dev->lock, A written once under attach_lock and dev->lock.
+ */
+#ifndef PTSCHED_CORE_H
+#define PTSCHED_CORE_H
+
+#include <linux/hashtable.h>
+#include <linux/hrtimer.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/mutex.h>
+#include <linux/pid.h>
+#include <linux/ptsched.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/timekeeping.h>
+#include <linux/uidgid.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "policy.h"
+
+/**
+ * struct ptsched_dev - a GPU
+ * @id: C number in uapi and netlink
+ * @name: C PCI address
+ * @uuid: C UUID, empty where not known
+ * @ref: held by the list of devices, by clients and by entities
+ * @link: D in ptsched_devices
+ * @lock: see above
+ * @policy: L the scheduler
+ * @timer: L armed for the instant at which @policy wants to run, if any
+ * @armed_ns: L that instant, or PTSP_NEVER
+ * @gone: L removed from the machine: nothing is scheduled any more
+ * @entities: L by struct pid
+ * @users: L who has entities or debts here
+ * @graveyard: L entities that left, freed by ptsched_unlock()
+ */
+struct ptsched_dev {
+	u32 id;
+	char name[PTSCHED_NAME_LEN];
+	char uuid[PTSCHED_NAME_LEN];
+	struct kref ref;
+	struct list_head link;
+	spinlock_t lock;	/* L */
+	struct ptsp_device policy;
+	struct hrtimer timer;
+	u64 armed_ns;
+	bool gone;
+	DECLARE_HASHTABLE(entities, 8);
+	struct list_head users;
+	struct list_head graveyard;
+};
+
+/**
+ * struct ptsched_user - a user's account on a device
+ * @link: L in dev->users
+ * @uid: C the user
+ * @nr_entities: L entities that are joined
+ * @policy: L what dead entities owe
+ */
+struct ptsched_user {
+	struct list_head link;
+	kuid_t uid;
+	u32 nr_entities;
+	struct ptsp_user policy;
+};
+
+/**
+ * struct ptsched_entity - a process on a device
+ * @policy: L the scheduler's part
+ * @dev: C the device
+ * @id: C never used again
+ * @pid: C the thread group
+ * @uid: C its user when it came
+ * @ref: held by who made it, then by dev->entities; and by a pending @reap
+ * @node: L in dev->entities
+ * @grave: L in dev->graveyard
+ * @owned: L clients of this process, ptsched_client.owned_link
+ * @members: L clients whose turns are this entity's, ptsched_client.link
+ * @nr_owned: L length of @owned
+ * @nr_holds: L members that hold the turn
+ * @nr_waiters: L threads that wait for the turn
+ * @user: L account that takes over the debt
+ * @spare: account to be used if the user has none yet
+ * @weight_set: L weight set by the administrator, 0: from nice
+ * @weight: L as last read
+ * @mechanism: L of the newest client
+ * @granted_budget_ns: L budget when the turn began
+ * @joined: L in dev->entities and known to the policy
+ * @leaving: L its end has been told
+ * @dead: L the process is gone; what is left are turns of others on its behalf
+ * @comm: L name of the process when last seen
+ * @death: C on pid->wait_pidfd; queues @reap
+ * @reaping: @reap is queued and has not begun
+ * @reap: ends the entity of a process that died without closing its files
+ */
+struct ptsched_entity {
+	struct ptsp_entity policy;
+	struct ptsched_dev *dev;
+	u64 id;
+	struct pid *pid;
+	kuid_t uid;
+	struct kref ref;
+	union {
+		struct hlist_node node;
+		struct list_head grave;
+	};
+	struct list_head owned;
+	struct list_head members;
+	u32 nr_owned;
+	u32 nr_holds;
+	u32 nr_waiters;
+	struct ptsched_user *user;
+	struct ptsched_user *spare;
+	u32 weight_set;
+	u32 weight;
+	u32 mechanism;
+	s64 granted_budget_ns;
+	bool joined;
+	bool leaving;
+	bool dead;
+	char comm[TASK_COMM_LEN];
+	struct wait_queue_entry death;
+	atomic_t reaping;
+	struct work_struct reap;
+};
+
+/* ptsched_client.holder when several threads hold the turn through a client. */
+#define PTSCHED_SEVERAL_THREADS	(-1)
+
+/**
+ * struct ptsched_client - an open file
+ * @attach_lock: serialises PTSCHED_IOC_ATTACH
+ * @dev: A the device; NULL: not attached
+ * @owner: A the process that attached
+ * @shared: C the page that the owner maps
+ * @self: L entity of the owner; NULL: not attached or closed
+ * @entity: L entity whose turns this client takes; @self unless it acts for another
+ * @owned_link: L in self->owned
+ * @link: L in entity->members
+ * @waiters: L threads in PTSCHED_IOC_ACQUIRE
+ * @holds: L the client holds the turn
+ * @holder: L thread that holds it, or PTSCHED_SEVERAL_THREADS
+ * @closed: L the owner closed the file or died
+ * @acked: events that the owner has seen
+ * @poll: those who poll
+ */
+struct ptsched_client {
+	struct mutex attach_lock;	/* A */
+	struct ptsched_dev *dev;
+	struct pid *owner;
+	struct ptsched_page *shared;
+	struct ptsched_entity *self;
+	struct ptsched_entity *entity;
+	struct list_head owned_link;
+	struct list_head link;
+	struct list_head waiters;
+	bool holds;
+	bool closed;
+	pid_t holder;
+	u32 acked;
+	wait_queue_head_t poll;
+};
+
+extern struct list_head ptsched_devices;
+extern struct mutex ptsched_devices_lock;
+
+/* device.c */
+struct ptsched_dev *ptsched_dev_add(const char *name, const char *uuid);
+void ptsched_dev_remove(struct ptsched_dev *dev);
+void ptsched_dev_remove_all(void);
+struct ptsched_dev *ptsched_dev_find(const char *name);
+void ptsched_dev_put(struct ptsched_dev *dev);
+u32 ptsched_dev_count(void);
+int ptsched_add_test_devices(unsigned int count);
+void ptsched_dev_set_params(struct ptsched_dev *dev, const struct ptsp_params *params);
+void ptsched_run(struct ptsched_dev *dev, u64 now);
+void ptsched_unlock(struct ptsched_dev *dev) __releases(&dev->lock);
+
+/**
+ * ptsched_lock - lock a device
+ * @dev: the device
+ *
+ * Return: the time, for the policy: read under the lock, so that it never falls.
+ */
+static inline u64 ptsched_lock(struct ptsched_dev *dev) __acquires(&dev->lock)
+{
+	spin_lock_bh(&dev->lock);
+	return ktime_get_ns();
+}
+
+/* entity.c */
+extern const struct ptsp_ops ptsched_policy_ops;
+
+int ptsched_entity_init(void);
+void ptsched_entity_exit(void);
+struct ptsched_entity *ptsched_entity_of(const struct ptsp_entity *e);
+struct ptsched_entity *ptsched_entity_find(struct ptsched_dev *dev, const struct pid *pid);
+struct ptsched_entity *ptsched_entity_new(struct ptsched_dev *dev, struct pid *pid);
+struct ptsched_entity *ptsched_entity_join(struct ptsched_entity *new, u64 now);
+void ptsched_entity_update(struct ptsched_entity *ent, u64 now);
+void ptsched_entity_leaving(struct ptsched_entity *ent);
+void ptsched_entity_leave_if_unused(struct ptsched_entity *ent, u64 now);
+void ptsched_entity_end(struct ptsched_entity *ent, u64 now);
+void ptsched_entity_put(struct ptsched_entity *ent);
+u32 ptsched_entity_weight(struct ptsched_entity *ent);
+int ptsched_entity_nice(struct ptsched_entity *ent);
+const char *ptsched_entity_comm(struct ptsched_entity *ent);
+void ptsched_users_sweep(struct ptsched_dev *dev, u64 now);
+void ptsched_users_free(struct ptsched_dev *dev);
+
+/* client.c */
+struct ptsched_client *ptsched_client_new(void);
+void ptsched_client_free(struct ptsched_client *client);
+int ptsched_client_attach(struct ptsched_client *client, struct ptsched_attach *arg);
+int ptsched_client_report(struct ptsched_client *client, const struct ptsched_report *arg);
+int ptsched_client_ack(struct ptsched_client *client, const struct ptsched_ack *arg);
+int ptsched_client_act_for(struct ptsched_client *client, struct pid *pid, bool handed_over);
+void ptsched_client_move(struct ptsched_client *client, struct ptsched_entity *to, u64 now);
+void ptsched_client_show(struct ptsched_client *client);
+void ptsched_client_close(struct ptsched_client *client, u64 now);
+void ptsched_client_flush(struct ptsched_client *client);
+int ptsched_clients_init(void);
+void ptsched_clients_exit(void);
+
+/* turn.c */
+int ptsched_turn_acquire(struct ptsched_client *client, struct ptsched_acquire *arg);
+int ptsched_turn_release(struct ptsched_client *client, const struct ptsched_release *arg);
+void ptsched_turn_granted(struct ptsched_entity *ent);
+void ptsched_turn_drop(struct ptsched_client *client, u64 handover_ns, u64 now);
+void ptsched_turn_refuse(struct ptsched_client *client, int error);
+
+/* file.c */
+int ptsched_file_init(void);
+void ptsched_file_exit(void);
+
+/* netlink.c */
+int ptsched_netlink_init(void);
+void ptsched_netlink_exit(void);
+void ptsched_event(struct ptsched_dev *dev, struct ptsched_entity *ent, u32 event);
+
+/* pci.c */
+#ifdef CONFIG_PCI
+int ptsched_pci_init(void);
+void ptsched_pci_exit(void);
+#else
+static inline int ptsched_pci_init(void)
+{
+	return 0;
+}
+
+static inline void ptsched_pci_exit(void)
+{
+}
+#endif
+
+/* settings.c */
+struct ptsp_params ptsched_settings(void);
+unsigned int ptsched_test_devices(void);
+
+#endif /* PTSCHED_CORE_H */

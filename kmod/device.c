@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Devices: their list, their names, their clock. Each has one timer, armed for
+ * the instant at which the policy wants to look again, and for none while only
+ * a call of a client can change something.
+ */
+#include <linux/ctype.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uuid.h>
+
+#include "compat.h"
+#include "core.h"
+
+LIST_HEAD(ptsched_devices);
+/* D, and writes to dev->policy.params */
+DEFINE_MUTEX(ptsched_devices_lock);
+/* D: ids are not used again */
+static u32 next_id;
+/* D */
+static u32 nr_devices;
+
+/**
+ * ptsched_run - let the policy decide and set the timer
+ * @dev: the device, locked
+ * @now: the time
+ *
+ * To be called after each change of the policy's objects.
+ */
+void ptsched_run(struct ptsched_dev *dev, u64 now)
+{
+	u64 next;
+
+	lockdep_assert_held(&dev->lock);
+	if (dev->gone)
+		return;
+	next = ptsp_run(&dev->policy, now);
+	if (next == dev->armed_ns)
+		return;
+	dev->armed_ns = next;
+	if (next == PTSP_NEVER)
+		/* A callback that waits for the lock meanwhile only looks once more. */
+		hrtimer_try_to_cancel(&dev->timer);
+	else
+		hrtimer_start(&dev->timer, ns_to_ktime(min_t(u64, next, KTIME_MAX)),
+			      HRTIMER_MODE_ABS_SOFT);
+}
+
+static enum hrtimer_restart timer_expired(struct hrtimer *timer)
+{
+	struct ptsched_dev *dev = container_of(timer, struct ptsched_dev, timer);
+	u64 now;
+
+	now = ptsched_lock(dev);
+	dev->armed_ns = PTSP_NEVER;
+	ptsched_run(dev, now);
+	ptsched_unlock(dev);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * ptsched_unlock - unlock a device and free the entities that left meanwhile
+ * @dev: the device
+ */
+void ptsched_unlock(struct ptsched_dev *dev) __releases(&dev->lock)
+{
+	struct ptsched_entity *ent, *next;
+	LIST_HEAD(graves);
+
+	list_splice_init(&dev->graveyard, &graves);
+	spin_unlock_bh(&dev->lock);
+	list_for_each_entry_safe(ent, next, &graves, grave)
+		ptsched_entity_put(ent);
+}
+
+static void dev_free(struct kref *ref)
+{
+	struct ptsched_dev *dev = container_of(ref, struct ptsched_dev, ref);
+
+	ptsched_users_free(dev);
+	kfree(dev);
+}
+
+/**
+ * ptsched_dev_put - drop a reference
+ * @dev: the device; the list of devices, clients and entities hold references
+ */
+void ptsched_dev_put(struct ptsched_dev *dev)
+{
+	kref_put(&dev->ref, dev_free);
+}
+
+/**
+ * ptsched_dev_add - a new device
+ * @name: PCI address
+ * @uuid: UUID, or NULL if it is not known
+ *
+ * Return: the device, or an ERR_PTR(): -EEXIST if there is one of that name.
+ */
+struct ptsched_dev *ptsched_dev_add(const char *name, const char *uuid)
+{
+	struct ptsched_dev *dev, *other;
+	struct ptsp_params params;
+
+	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	if (!dev)
+		return ERR_PTR(-ENOMEM);
+	strscpy(dev->name, name, sizeof(dev->name));
+	if (uuid)
+		strscpy(dev->uuid, uuid, sizeof(dev->uuid));
+	kref_init(&dev->ref);
+	spin_lock_init(&dev->lock);
+	hash_init(dev->entities);
+	INIT_LIST_HEAD(&dev->users);
+	INIT_LIST_HEAD(&dev->graveyard);
+	hrtimer_setup(&dev->timer, timer_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	dev->armed_ns = PTSP_NEVER;
+
+	mutex_lock(&ptsched_devices_lock);
+	list_for_each_entry(other, &ptsched_devices, link) {
+		if (!strcmp(other->name, name)) {
+			mutex_unlock(&ptsched_devices_lock);
+			kfree(dev);
+			return ERR_PTR(-EEXIST);
+		}
+	}
+	/* Under the mutex, so that a change of the settings reaches every device. */
+	params = ptsched_settings();
+	ptsp_device_init(&dev->policy, &params, &ptsched_policy_ops, ktime_get_ns());
+	dev->id = next_id++;
+	nr_devices++;
+	list_add_tail(&dev->link, &ptsched_devices);
+	mutex_unlock(&ptsched_devices_lock);
+	return dev;
+}
+
+/* Tells the clients of a device that is no more. */
+static void abandon_clients(struct ptsched_dev *dev)
+{
+	struct ptsched_entity *ent;
+	struct ptsched_client *client;
+	int i;
+
+	lockdep_assert_held(&dev->lock);
+	hash_for_each(dev->entities, i, ent, node) {
+		list_for_each_entry(client, &ent->members, link) {
+			ptsched_turn_refuse(client, -ENODEV);
+			ptsched_client_show(client);
+		}
+	}
+}
+
+/**
+ * ptsched_dev_remove - a device was taken out of the machine
+ * @dev: the device; the caller holds ptsched_devices_lock
+ *
+ * Its clients run on unscheduled and let the object live until they close.
+ */
+void ptsched_dev_remove(struct ptsched_dev *dev)
+{
+	lockdep_assert_held(&ptsched_devices_lock);
+	list_del(&dev->link);
+	nr_devices--;
+	ptsched_lock(dev);
+	dev->gone = true;
+	abandon_clients(dev);
+	ptsched_unlock(dev);
+	/* Nobody arms it again: ptsched_run() looks at dev->gone. */
+	hrtimer_cancel(&dev->timer);
+	ptsched_dev_put(dev);
+}
+
+/** ptsched_dev_remove_all - the module is unloaded */
+void ptsched_dev_remove_all(void)
+{
+	struct ptsched_dev *dev, *next;
+
+	mutex_lock(&ptsched_devices_lock);
+	list_for_each_entry_safe(dev, next, &ptsched_devices, link)
+		ptsched_dev_remove(dev);
+	mutex_unlock(&ptsched_devices_lock);
+}
+
+/** ptsched_dev_count - how many devices can be attached to */
+u32 ptsched_dev_count(void)
+{
+	u32 count;
+
+	mutex_lock(&ptsched_devices_lock);
+	count = nr_devices;
+	mutex_unlock(&ptsched_devices_lock);
+	return count;
+}
+
+static bool parse_hex(const char **pos, unsigned int min_digits, unsigned int max_digits,
+		      char end, u32 *value)
+{
+	const char *p = *pos;
+	unsigned int n;
+
+	*value = 0;
+	for (n = 0; n < max_digits && isxdigit(p[n]); n++)
+		*value = *value << 4 | hex_to_bin(p[n]);
+	if (n < min_digits || p[n] != end)
+		return false;
+	*pos = p + n + 1;
+	return true;
+}
+
+/*
+ * Brings a PCI address into the form of pci_name(). Accepted are four to eight
+ * digits of domain (nvidia-smi prints eight) in either case.
+ */
+static bool canonical_address(const char *name, char *out, size_t size)
+{
+	u32 domain, bus, slot, fn;
+
+	if (!parse_hex(&name, 4, 8, ':', &domain) || !parse_hex(&name, 2, 2, ':', &bus) ||
+	    !parse_hex(&name, 2, 2, '.', &slot) || !parse_hex(&name, 1, 1, '\0', &fn))
+		return false;
+	if (slot > 31 || fn > 7)
+		return false;
+	snprintf(out, size, "%04x:%02x:%02x.%x", domain, bus, slot, fn);
+	return true;
+}
+
+static bool is_uuid(const char *name)
+{
+	uuid_t uuid;
+
+	return !strncasecmp(name, "GPU-", 4) && strlen(name) == 4 + UUID_STRING_LEN &&
+	       !uuid_parse(name + 4, &uuid);
+}
+
+/**
+ * ptsched_dev_find - look a device up
+ * @name: PCI address or UUID
+ *
+ * Return: the device with a reference, ERR_PTR(-EINVAL) if @name is neither an
+ * address nor a UUID, ERR_PTR(-ENODEV) if there is no such device.
+ */
+struct ptsched_dev *ptsched_dev_find(const char *name)
+{
+	struct ptsched_dev *dev, *found = ERR_PTR(-ENODEV);
+	char address[PTSCHED_NAME_LEN];
+	bool by_uuid = is_uuid(name);
+
+	if (!by_uuid && !canonical_address(name, address, sizeof(address)))
+		return ERR_PTR(-EINVAL);
+	mutex_lock(&ptsched_devices_lock);
+	list_for_each_entry(dev, &ptsched_devices, link) {
+		if (by_uuid ? strcasecmp(dev->uuid, name) : strcmp(dev->name, address))
+			continue;
+		kref_get(&dev->ref);
+		found = dev;
+		break;
+	}
+	mutex_unlock(&ptsched_devices_lock);
+	return found;
+}
+
+/**
+ * ptsched_add_test_devices - devices for tests, without hardware
+ * @count: how many
+ *
+ * Return: 0 or a negative errno; what was added before an error stays.
+ */
+int ptsched_add_test_devices(unsigned int count)
+{
+	char name[PTSCHED_NAME_LEN], uuid[PTSCHED_NAME_LEN];
+	struct ptsched_dev *dev;
+	unsigned int i;
+
+	for (i = 1; i <= count; i++) {
+		snprintf(name, sizeof(name), "ffff:%02x:00.0", i);
+		snprintf(uuid, sizeof(uuid), "GPU-00000000-0000-0000-0000-%012x", i);
+		dev = ptsched_dev_add(name, uuid);
+		if (IS_ERR(dev))
+			return PTR_ERR(dev);
+	}
+	return 0;
+}
+
+/**
+ * ptsched_dev_set_params - change the settings of a device
+ * @dev: the device
+ * @params: settings that ptsp_check_params() accepted
+ */
+void ptsched_dev_set_params(struct ptsched_dev *dev, const struct ptsp_params *params)
+{
+	u64 now = ptsched_lock(dev);
+
+	ptsp_set_params(&dev->policy, params, now);
+	ptsched_event(dev, NULL, PTSCHED_EVENT_SETTINGS);
+	ptsched_run(dev, now);
+	ptsched_unlock(dev);
+}

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Entities: processes on a device, and the users that answer for their debts.
+ *
+ * An entity joins with the first client that needs it and leaves with the last.
+ * The death of its process ends it at once: usually by the process closing its
+ * files, and where that is not seen, because another process shares its table of
+ * files or keeps a mapping, by the wait queue behind pidfds.
+ */
+#include <linux/atomic.h>
+#include <linux/cred.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "core.h"
+#include "trace.h"
+
+static struct kmem_cache *entity_cache;
+static struct kmem_cache *user_cache;
+static struct workqueue_struct *reaper;
+static atomic64_t last_id;
+
+/**
+ * ptsched_entity_of - the entity around the policy's part
+ * @e: that part
+ */
+struct ptsched_entity *ptsched_entity_of(const struct ptsp_entity *e)
+{
+	return container_of(e, struct ptsched_entity, policy);
+}
+
+/* The leader of the process; NULL once the last thread is on its way out. */
+static struct task_struct *living_task(struct pid *pid)
+{
+	struct task_struct *task = pid_task(pid, PIDTYPE_TGID);
+
+	return task && atomic_read(&task->signal->live) ? task : NULL;
+}
+
+/**
+ * ptsched_entity_weight - the weight now
+ * @ent: the entity, locked
+ *
+ * Return: the weight that was set; else that of the nice of the group's leader;
+ * the last one known if the process is gone.
+ */
+u32 ptsched_entity_weight(struct ptsched_entity *ent)
+{
+	struct task_struct *task;
+
+	lockdep_assert_held(&ent->dev->lock);
+	if (ent->weight_set)
+		return ent->weight_set;
+	rcu_read_lock();
+	task = pid_task(ent->pid, PIDTYPE_TGID);
+	if (task)
+		ent->weight = ptsp_nice_to_weight(task_nice(task));
+	rcu_read_unlock();
+	return ent->weight;
+}
+
+/**
+ * ptsched_entity_nice - the nice of the process, 0 if it is gone
+ * @ent: the entity
+ */
+int ptsched_entity_nice(struct ptsched_entity *ent)
+{
+	struct task_struct *task;
+	int nice = 0;
+
+	rcu_read_lock();
+	task = pid_task(ent->pid, PIDTYPE_TGID);
+	if (task)
+		nice = task_nice(task);
+	rcu_read_unlock();
+	return nice;
+}
+
+/**
+ * ptsched_entity_comm - the name of the process
+ * @ent: the entity, locked
+ */
+const char *ptsched_entity_comm(struct ptsched_entity *ent)
+{
+	struct task_struct *task;
+
+	lockdep_assert_held(&ent->dev->lock);
+	rcu_read_lock();
+	task = pid_task(ent->pid, PIDTYPE_TGID);
+	/* task_lock() may not be taken here; the name always ends within its array. */
+	if (task)
+		strscpy_pad(ent->comm, task->comm, sizeof(ent->comm));
+	rcu_read_unlock();
+	return ent->comm;
+}
+
+static u32 policy_weight(const struct ptsp_entity *e)
+{
+	return ptsched_entity_weight(ptsched_entity_of(e));
+}
+
+static void policy_signal(struct ptsp_entity *e, u32 old)
+{
+	struct ptsched_entity *ent = ptsched_entity_of(e);
+	struct ptsched_client *client;
+	u32 new = e->signals & ~old;
+
+	lockdep_assert_held(&ent->dev->lock);
+	if (new & PTSP_SIG_TURN)
+		ptsched_turn_granted(ent);
+	if (new & PTSP_SIG_CALLBACK) {
+		trace_callback(ent);
+		ptsched_event(ent->dev, ent, PTSCHED_EVENT_CALLBACK);
+	}
+	list_for_each_entry(client, &ent->members, link)
+		ptsched_client_show(client);
+}
+
+static void policy_forced(struct ptsp_entity *e)
+{
+	struct ptsched_entity *ent = ptsched_entity_of(e);
+
+	trace_forced(ent);
+	ptsched_event(ent->dev, ent, PTSCHED_EVENT_FORCED);
+}
+
+const struct ptsp_ops ptsched_policy_ops = {
+	.weight = policy_weight,
+	.signal = policy_signal,
+	.forced = policy_forced,
+};
+
+/**
+ * ptsched_users_sweep - free the accounts that nobody needs any more
+ * @dev: the device, locked
+ * @now: the time
+ */
+void ptsched_users_sweep(struct ptsched_dev *dev, u64 now)
+{
+	struct ptsched_user *user, *next;
+
+	lockdep_assert_held(&dev->lock);
+	list_for_each_entry_safe(user, next, &dev->users, link) {
+		if (user->nr_entities || ptsp_user_debt(&dev->policy, &user->policy, now))
+			continue;
+		list_del(&user->link);
+		kmem_cache_free(user_cache, user);
+	}
+}
+
+/**
+ * ptsched_users_free - forget all debts of a device that nobody uses any more
+ * @dev: the device
+ */
+void ptsched_users_free(struct ptsched_dev *dev)
+{
+	struct ptsched_user *user, *next;
+
+	list_for_each_entry_safe(user, next, &dev->users, link)
+		kmem_cache_free(user_cache, user);
+}
+
+static struct ptsched_user *user_of(struct ptsched_entity *ent)
+{
+	struct ptsched_dev *dev = ent->dev;
+	struct ptsched_user *user;
+
+	lockdep_assert_held(&dev->lock);
+	list_for_each_entry(user, &dev->users, link)
+		if (uid_eq(user->uid, ent->uid))
+			return user;
+	user = ent->spare;
+	ent->spare = NULL;
+	user->uid = ent->uid;
+	list_add_tail(&user->link, &dev->users);
+	return user;
+}
+
+/**
+ * ptsched_entity_find - the entity of a process
+ * @dev: the device, locked
+ * @pid: the thread group
+ */
+struct ptsched_entity *ptsched_entity_find(struct ptsched_dev *dev, const struct pid *pid)
+{
+	struct ptsched_entity *ent;
+
+	lockdep_assert_held(&dev->lock);
+	hash_for_each_possible(dev->entities, ent, node, (unsigned long)pid)
+		if (ent->pid == pid)
+			return ent;
+	return NULL;
+}
+
+static void entity_release(struct kref *ref)
+{
+	struct ptsched_entity *ent = container_of(ref, struct ptsched_entity, ref);
+
+	/* From here on process_died() is not called; before, it saw no reference. */
+	remove_wait_queue(&ent->pid->wait_pidfd, &ent->death);
+	put_pid(ent->pid);
+	ptsched_dev_put(ent->dev);
+	if (ent->spare)
+		kmem_cache_free(user_cache, ent->spare);
+	kmem_cache_free(entity_cache, ent);
+}
+
+/**
+ * ptsched_entity_put - drop a reference
+ * @ent: the entity; its device must not be locked
+ */
+void ptsched_entity_put(struct ptsched_entity *ent)
+{
+	kref_put(&ent->ref, entity_release);
+}
+
+static void reap(struct work_struct *work)
+{
+	struct ptsched_entity *ent = container_of(work, struct ptsched_entity, reap);
+	struct ptsched_dev *dev = ent->dev;
+	bool died;
+	u64 now;
+
+	/* Pairs with process_died(): who comes after this queues again. */
+	atomic_xchg(&ent->reaping, 0);
+	rcu_read_lock();
+	died = !living_task(ent->pid);
+	rcu_read_unlock();
+	if (died) {
+		now = ptsched_lock(dev);
+		ptsched_entity_end(ent, now);
+		ptsched_unlock(dev);
+	}
+	ptsched_entity_put(ent);
+}
+
+/*
+ * Called with interrupts off and the lock of all tasks held, inside which no
+ * lock of ours may be taken: a thread does the work.
+ */
+static int process_died(struct wait_queue_entry *entry, unsigned int mode, int flags, void *key)
+{
+	struct ptsched_entity *ent = container_of(entry, struct ptsched_entity, death);
+
+	/* Queued once per run of reap(), so that each has one reference. */
+	if (!atomic_xchg(&ent->reaping, 1) && kref_get_unless_zero(&ent->ref))
+		queue_work(reaper, &ent->reap);
+	return 0;
+}
+
+/**
+ * ptsched_entity_new - make an entity, to be given to ptsched_entity_join()
+ * @dev: the device, not locked
+ * @pid: the thread group
+ *
+ * Return: the entity, or ERR_PTR(-ENOMEM), or ERR_PTR(-ESRCH) if the process is
+ * gone.
+ */
+struct ptsched_entity *ptsched_entity_new(struct ptsched_dev *dev, struct pid *pid)
+{
+	struct ptsched_entity *ent;
+	struct task_struct *task;
+
+	ent = kmem_cache_alloc(entity_cache, GFP_KERNEL);
+	if (!ent)
+		return ERR_PTR(-ENOMEM);
+	memset(ent, 0, sizeof(*ent));
+	ent->spare = kmem_cache_alloc(user_cache, GFP_KERNEL);
+	if (!ent->spare) {
+		kmem_cache_free(entity_cache, ent);
+		return ERR_PTR(-ENOMEM);
+	}
+	memset(ent->spare, 0, sizeof(*ent->spare));
+	ent->dev = dev;
+	kref_get(&dev->ref);
+	ent->pid = get_pid(pid);
+	kref_init(&ent->ref);
+	INIT_LIST_HEAD(&ent->owned);
+	INIT_LIST_HEAD(&ent->members);
+	INIT_WORK(&ent->reap, reap);
+	init_waitqueue_func_entry(&ent->death, process_died);
+	/* Before the look at the process, so that its death is not missed. */
+	add_wait_queue(&pid->wait_pidfd, &ent->death);
+
+	rcu_read_lock();
+	task = living_task(pid);
+	if (task) {
+		ent->uid = task_uid(task);
+		ent->weight = ptsp_nice_to_weight(task_nice(task));
+	}
+	rcu_read_unlock();
+	if (!task) {
+		ptsched_entity_put(ent);
+		return ERR_PTR(-ESRCH);
+	}
+	return ent;
+}
+
+/* The entity of the process that forked that of @ent, if it has one here. */
+static struct ptsched_entity *parent_of(struct ptsched_entity *ent)
+{
+	struct ptsched_entity *parent = NULL;
+	struct task_struct *task;
+
+	rcu_read_lock();
+	task = pid_task(ent->pid, PIDTYPE_TGID);
+	if (task)
+		parent = ptsched_entity_find(ent->dev,
+					     task_tgid(rcu_dereference(task->real_parent)));
+	rcu_read_unlock();
+	return parent;
+}
+
+/**
+ * ptsched_entity_join - bring a process to a device
+ * @new: from ptsched_entity_new(), used up; its device is locked
+ * @now: the time
+ *
+ * Return: @new, or the entity that the process has already, or ERR_PTR(-ESRCH) if
+ * the process is gone. The caller adds a client or calls
+ * ptsched_entity_leave_if_unused().
+ */
+struct ptsched_entity *ptsched_entity_join(struct ptsched_entity *new, u64 now)
+{
+	struct ptsched_dev *dev = new->dev;
+	struct ptsched_entity *ent, *parent;
+
+	lockdep_assert_held(&dev->lock);
+	ent = ptsched_entity_find(dev, new->pid);
+	if (ent || new->dead) {
+		list_add(&new->grave, &dev->graveyard);
+		return ent && !ent->dead ? ent : ERR_PTR(-ESRCH);
+	}
+	ptsched_users_sweep(dev, now);
+	parent = parent_of(new);
+	new->id = atomic64_inc_return(&last_id);
+	new->user = user_of(new);
+	new->user->nr_entities++;
+	new->joined = true;
+	hash_add(dev->entities, &new->node, (unsigned long)new->pid);
+	ptsp_join(&dev->policy, &new->policy, &new->user->policy,
+		  parent ? &parent->policy : NULL, now);
+	trace_attach(new);
+	ptsched_event(dev, new, PTSCHED_EVENT_ATTACH);
+	return new;
+}
+
+/**
+ * ptsched_entity_update - let the policy know whether anybody waits
+ * @ent: the entity, locked
+ * @now: the time
+ */
+void ptsched_entity_update(struct ptsched_entity *ent, u64 now)
+{
+	struct ptsched_dev *dev = ent->dev;
+
+	lockdep_assert_held(&dev->lock);
+	if (dev->gone || !ent->joined)
+		return;
+	if (ent->policy.state == PTSP_WAITING && !ent->nr_waiters) {
+		ptsp_cancel(&dev->policy, &ent->policy, now);
+	} else if (ent->policy.state == PTSP_IDLE && ent->nr_waiters) {
+		ptsp_wait(&dev->policy, &ent->policy, now);
+		trace_wait(ent);
+	}
+	ptsched_run(dev, now);
+}
+
+/**
+ * ptsched_entity_leaving - tell that the entity ends, before its turn does
+ * @ent: the entity, locked
+ */
+void ptsched_entity_leaving(struct ptsched_entity *ent)
+{
+	lockdep_assert_held(&ent->dev->lock);
+	if (ent->leaving)
+		return;
+	ent->leaving = true;
+	trace_exit(ent);
+	ptsched_event(ent->dev, ent, PTSCHED_EVENT_EXIT);
+}
+
+/**
+ * ptsched_entity_leave_if_unused - the last client of an entity may be gone
+ * @ent: the entity, locked; freed at ptsched_unlock() if it was the last
+ * @now: the time
+ */
+void ptsched_entity_leave_if_unused(struct ptsched_entity *ent, u64 now)
+{
+	struct ptsched_dev *dev = ent->dev;
+
+	lockdep_assert_held(&dev->lock);
+	if (!ent->joined || ent->nr_owned || !list_empty(&ent->members))
+		return;
+	ptsched_entity_leaving(ent);
+	ent->joined = false;
+	hash_del(&ent->node);
+	ptsp_leave(&dev->policy, &ent->policy, now);
+	ent->user->nr_entities--;
+	list_add(&ent->grave, &dev->graveyard);
+	ptsched_run(dev, now);
+}
+
+/**
+ * ptsched_entity_end - the process is gone, or nearly so
+ * @ent: the entity, locked
+ * @now: the time
+ *
+ * Its clients are closed. Others that act for it do so until they release the
+ * turn that they have, and then for themselves.
+ */
+void ptsched_entity_end(struct ptsched_entity *ent, u64 now)
+{
+	struct ptsched_client *client, *next;
+
+	lockdep_assert_held(&ent->dev->lock);
+	if (ent->dead)
+		return;
+	ent->dead = true;
+	if (!ent->joined)
+		return;
+	ptsched_entity_leaving(ent);
+	list_for_each_entry_safe(client, next, &ent->owned, owned_link)
+		ptsched_client_close(client, now);
+	list_for_each_entry_safe(client, next, &ent->members, link)
+		if (!client->holds)
+			ptsched_client_move(client, client->self, now);
+	ptsched_entity_leave_if_unused(ent, now);
+}
+
+/* With a constructor a cache is never merged with others: its counts are ours alone. */
+static void unmerged(void *object)
+{
+}
+
+/** ptsched_entity_init - caches and the thread that reaps; 0 or -ENOMEM */
+int ptsched_entity_init(void)
+{
+	entity_cache = kmem_cache_create("ptsched_entity", sizeof(struct ptsched_entity), 0,
+					 SLAB_ACCOUNT, unmerged);
+	if (!entity_cache)
+		return -ENOMEM;
+	user_cache = kmem_cache_create("ptsched_user", sizeof(struct ptsched_user), 0,
+				       SLAB_ACCOUNT, unmerged);
+	if (!user_cache)
+		goto err_user_cache;
+	reaper = alloc_workqueue("ptsched", WQ_HIGHPRI, 0);
+	if (!reaper)
+		goto err_reaper;
+	return 0;
+
+err_reaper:
+	kmem_cache_destroy(user_cache);
+err_user_cache:
+	kmem_cache_destroy(entity_cache);
+	return -ENOMEM;
+}
+
+/** ptsched_entity_exit - undo ptsched_entity_init(); all clients are gone */
+void ptsched_entity_exit(void)
+{
+	/* Waits for works that found their entity gone already. */
+	destroy_workqueue(reaper);
+	kmem_cache_destroy(user_cache);
+	kmem_cache_destroy(entity_cache);
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ptsched - GPU time, accounted per process and given out by nice. Loading and
+ * unloading; core.h explains the objects.
+ */
+#include <linux/init.h>
+#include <linux/module.h>
+#include <net/genetlink.h>
+
+#include "core.h"
+
+static int __init ptsched_init(void)
+{
+	int ret;
+
+	ret = ptsched_entity_init();
+	if (ret)
+		return ret;
+	ret = ptsched_clients_init();
+	if (ret)
+		goto err_clients;
+	ret = ptsched_add_test_devices(ptsched_test_devices());
+	if (ret)
+		goto err_devices;
+	ret = ptsched_pci_init();
+	if (ret)
+		goto err_devices;
+	ret = ptsched_netlink_init();
+	if (ret)
+		goto err_netlink;
+	ret = ptsched_file_init();
+	if (ret)
+		goto err_file;
+	pr_info("%u devices\n", ptsched_dev_count());
+	return 0;
+
+err_file:
+	ptsched_netlink_exit();
+err_netlink:
+	ptsched_pci_exit();
+err_devices:
+	ptsched_dev_remove_all();
+	ptsched_clients_exit();
+err_clients:
+	ptsched_entity_exit();
+	return ret;
+}
+
+static void __exit ptsched_exit(void)
+{
+	ptsched_file_exit();
+	ptsched_netlink_exit();
+	ptsched_pci_exit();
+	ptsched_dev_remove_all();
+	ptsched_clients_exit();
+	ptsched_entity_exit();
+}
+
+module_init(ptsched_init);
+module_exit(ptsched_exit);
+
+MODULE_AUTHOR("The ptsched authors");
+MODULE_DESCRIPTION("GPU time, accounted per process and given out by nice");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("1.0");
+MODULE_ALIAS_GENL_FAMILY(PTSCHED_GENL_NAME);

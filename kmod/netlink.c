@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Generic netlink: what tools see and set. Dumps may be read by everybody;
+ * settings need CAP_SYS_ADMIN. Events go to the listeners of the initial network
+ * namespace, with process numbers of the initial pid namespace.
+ */
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/module.h>
+#include <linux/pid_namespace.h>
+#include <linux/user_namespace.h>
+#include <net/genetlink.h>
+#include <net/netlink.h>
+
+#include "compat.h"
+#include "core.h"
+
+static struct genl_family family;
+
+static const struct genl_multicast_group groups[] = {
+	{ .name = PTSCHED_GENL_EVENTS },
+};
+
+static const struct nla_policy get_device_policy[] = {
+	[PTSCHED_A_UNSPEC] = { .type = NLA_REJECT },
+};
+
+static const struct nla_policy get_entity_policy[PTSCHED_A_DEVICE_ID + 1] = {
+	[PTSCHED_A_DEVICE_ID] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy set_device_policy[PTSCHED_A_ALPHA + 1] = {
+	[PTSCHED_A_DEVICE_ID] = { .type = NLA_U32 },
+	[PTSCHED_A_POLICY] = { .type = NLA_U32 },
+	[PTSCHED_A_IDLE_SHARING] = { .type = NLA_U8 },
+	[PTSCHED_A_MANY] = { .type = NLA_U8 },
+	[PTSCHED_A_SLICE_NS] = { .type = NLA_U64 },
+	[PTSCHED_A_GRACE_NS] = { .type = NLA_U64 },
+	[PTSCHED_A_DRAIN_NS] = { .type = NLA_U64 },
+	[PTSCHED_A_INFLIGHT_NS] = { .type = NLA_U64 },
+	[PTSCHED_A_ALPHA] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy set_entity_policy[PTSCHED_A_WEIGHT + 1] = {
+	[PTSCHED_A_DEVICE_ID] = { .type = NLA_U32 },
+	[PTSCHED_A_PID] = { .type = NLA_U32 },
+	[PTSCHED_A_WEIGHT] = { .type = NLA_U32 },
+};
+
+static int put_u64(struct sk_buff *skb, int attr, u64 value)
+{
+	return nla_put_u64_64bit(skb, attr, value, PTSCHED_A_PAD);
+}
+
+static int put_stats(struct sk_buff *skb, const struct ptsp_stats *stats)
+{
+	return put_u64(skb, PTSCHED_A_TURNS, stats->turns) ||
+	       put_u64(skb, PTSCHED_A_CALLBACKS, stats->callbacks) ||
+	       put_u64(skb, PTSCHED_A_FORCED, stats->forced) ||
+	       put_u64(skb, PTSCHED_A_OVERRUN_NS, stats->overrun_ns) ||
+	       put_u64(skb, PTSCHED_A_OCCUPANCY_NS, stats->occupancy_ns) ||
+	       put_u64(skb, PTSCHED_A_HELD_NS, stats->held_ns) ||
+	       put_u64(skb, PTSCHED_A_GPU_NS, stats->gpu_ns) ||
+	       put_u64(skb, PTSCHED_A_GIVEN_NS, stats->given_ns);
+}
+
+static int put_params(struct sk_buff *skb, const struct ptsp_params *params)
+{
+	return nla_put_u32(skb, PTSCHED_A_POLICY, params->kind) ||
+	       nla_put_u8(skb, PTSCHED_A_IDLE_SHARING, params->idle_sharing) ||
+	       nla_put_u8(skb, PTSCHED_A_MANY, params->many) ||
+	       put_u64(skb, PTSCHED_A_SLICE_NS, params->slice_ns) ||
+	       put_u64(skb, PTSCHED_A_GRACE_NS, params->grace_ns) ||
+	       put_u64(skb, PTSCHED_A_DRAIN_NS, params->drain_ns) ||
+	       put_u64(skb, PTSCHED_A_INFLIGHT_NS, params->inflight_ns) ||
+	       nla_put_u32(skb, PTSCHED_A_ALPHA, params->alpha);
+}
+
+static int put_dev(struct sk_buff *skb, struct ptsched_dev *dev)
+{
+	const struct ptsp_device *policy = &dev->policy;
+
+	lockdep_assert_held(&dev->lock);
+	return nla_put_u32(skb, PTSCHED_A_DEVICE_ID, dev->id) ||
+	       nla_put_string(skb, PTSCHED_A_DEVICE, dev->name) ||
+	       (*dev->uuid && nla_put_string(skb, PTSCHED_A_UUID, dev->uuid)) ||
+	       put_params(skb, &policy->params) ||
+	       put_u64(skb, PTSCHED_A_SLICE_EFFECTIVE_NS, ptsp_slice(policy)) ||
+	       put_u64(skb, PTSCHED_A_HANDOVER_NS, policy->handover_ns) ||
+	       nla_put_u32(skb, PTSCHED_A_ENTITIES, policy->nr_entities) ||
+	       nla_put_u32(skb, PTSCHED_A_WAITERS, policy->nr_waiters) ||
+	       put_stats(skb, &policy->stats);
+}
+
+static int put_entity(struct sk_buff *skb, struct ptsched_entity *ent, u32 pid, u64 now)
+{
+	const struct ptsp_entity *policy = &ent->policy;
+	struct ptsched_dev *dev = ent->dev;
+
+	lockdep_assert_held(&dev->lock);
+	return nla_put_u32(skb, PTSCHED_A_DEVICE_ID, dev->id) ||
+	       nla_put_u32(skb, PTSCHED_A_PID, pid) ||
+	       nla_put_u32(skb, PTSCHED_A_UID, from_kuid_munged(current_user_ns(), ent->uid)) ||
+	       nla_put_string(skb, PTSCHED_A_COMM, ptsched_entity_comm(ent)) ||
+	       nla_put_s32(skb, PTSCHED_A_NICE, ptsched_entity_nice(ent)) ||
+	       nla_put_u32(skb, PTSCHED_A_WEIGHT, ptsched_entity_weight(ent)) ||
+	       nla_put_u8(skb, PTSCHED_A_WEIGHT_SET, !!ent->weight_set) ||
+	       nla_put_u32(skb, PTSCHED_A_STATE, policy->state) ||
+	       nla_put_u8(skb, PTSCHED_A_ACTIVE, policy->active) ||
+	       nla_put_s64(skb, PTSCHED_A_BUDGET_NS, ptsp_budget(&dev->policy, policy, now),
+			   PTSCHED_A_PAD) ||
+	       put_u64(skb, PTSCHED_A_WAIT_NS, policy->stats.wait_ns) ||
+	       put_u64(skb, PTSCHED_A_SUBMISSIONS, policy->stats.submissions) ||
+	       nla_put_u32(skb, PTSCHED_A_CLIENTS, ent->nr_owned) ||
+	       nla_put_u32(skb, PTSCHED_A_MECHANISM, ent->mechanism) ||
+	       put_stats(skb, &policy->stats);
+}
+
+static void *put_header(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
+{
+	return genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, &family,
+			   NLM_F_MULTI, cmd);
+}
+
+/* One device as one message. */
+static int dump_dev(struct sk_buff *skb, struct netlink_callback *cb, struct ptsched_dev *dev)
+{
+	void *header = put_header(skb, cb, PTSCHED_CMD_GET_DEVICE);
+	u64 now;
+	int ret;
+
+	if (!header)
+		return -EMSGSIZE;
+	now = ptsched_lock(dev);
+	ptsched_users_sweep(dev, now);
+	/* The counters are summed up to the latest change only. */
+	ptsched_run(dev, now);
+	ret = put_dev(skb, dev);
+	ptsched_unlock(dev);
+	if (ret) {
+		genlmsg_cancel(skb, header);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, header);
+	return 0;
+}
+
+/* Numbers of devices grow along the list; args[0] is the next to be told of. */
+static int dump_devices(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct ptsched_dev *dev;
+
+	mutex_lock(&ptsched_devices_lock);
+	list_for_each_entry(dev, &ptsched_devices, link) {
+		if (dev->id < cb->args[0])
+			continue;
+		if (dump_dev(skb, cb, dev))
+			break;
+		cb->args[0] = dev->id + 1;
+	}
+	mutex_unlock(&ptsched_devices_lock);
+	return skb->len;
+}
+
+/*
+ * The entities of one device from number args[1] on: numbers grow in the order
+ * of joining, so that a dump in parts misses none and repeats none. Entities
+ * outside of the reader's pid namespace are not shown.
+ */
+static int dump_dev_entities(struct sk_buff *skb, struct netlink_callback *cb,
+			     struct ptsched_dev *dev, struct pid_namespace *ns)
+{
+	struct ptsched_entity *ent;
+	struct ptsp_entity *e;
+	void *header;
+	int ret = 0;
+	u64 now;
+	u32 pid;
+
+	now = ptsched_lock(dev);
+	ptsched_users_sweep(dev, now);
+	/* The counters are summed up to the latest change only. */
+	ptsched_run(dev, now);
+	for (e = ptsp_first(&dev->policy); e; e = ptsp_next(&dev->policy, e)) {
+		ent = ptsched_entity_of(e);
+		pid = pid_nr_ns(ent->pid, ns);
+		if (ent->id < cb->args[1] || !pid)
+			continue;
+		header = put_header(skb, cb, PTSCHED_CMD_GET_ENTITY);
+		if (!header || put_entity(skb, ent, pid, now)) {
+			if (header)
+				genlmsg_cancel(skb, header);
+			ret = -EMSGSIZE;
+			break;
+		}
+		genlmsg_end(skb, header);
+		cb->args[1] = ent->id + 1;
+	}
+	ptsched_unlock(dev);
+	return ret;
+}
+
+static int dump_entities(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct nlattr *only = ptsched_dump_attrs(cb)[PTSCHED_A_DEVICE_ID];
+	struct pid_namespace *ns = task_active_pid_ns(current);
+	struct ptsched_dev *dev;
+	bool found = false;
+
+	mutex_lock(&ptsched_devices_lock);
+	list_for_each_entry(dev, &ptsched_devices, link) {
+		if (only && dev->id != nla_get_u32(only))
+			continue;
+		found = true;
+		if (dev->id < cb->args[0])
+			continue;
+		if (dump_dev_entities(skb, cb, dev, ns))
+			break;
+		cb->args[0] = dev->id + 1;
+		cb->args[1] = 0;
+	}
+	mutex_unlock(&ptsched_devices_lock);
+	if (only && !found && !skb->len) {
+		NL_SET_ERR_MSG_ATTR(cb->extack, only, "no such device");
+		return -ENODEV;
+	}
+	return skb->len;
+}
+
+static bool is_admin(struct sk_buff *skb, struct genl_info *info)
+{
+	if (netlink_capable(skb, CAP_SYS_ADMIN))
+		return true;
+	GENL_SET_ERR_MSG(info, "CAP_SYS_ADMIN is needed");
+	return false;
+}
+
+static bool wanted(const struct ptsched_dev *dev, const struct genl_info *info)
+{
+	const struct nlattr *only = info->attrs[PTSCHED_A_DEVICE_ID];
+
+	return !only || nla_get_u32(only) == dev->id;
+}
+
+static int no_device(struct genl_info *info)
+{
+	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[PTSCHED_A_DEVICE_ID], "no such device");
+	return -ENODEV;
+}
+
+/* Puts what is asked for over @params; whether that is allowed is not looked at. */
+static void merge_params(struct ptsp_params *params, struct nlattr **attrs)
+{
+	if (attrs[PTSCHED_A_POLICY])
+		params->kind = nla_get_u32(attrs[PTSCHED_A_POLICY]);
+	if (attrs[PTSCHED_A_IDLE_SHARING])
+		params->idle_sharing = nla_get_u8(attrs[PTSCHED_A_IDLE_SHARING]);
+	if (attrs[PTSCHED_A_MANY])
+		params->many = nla_get_u8(attrs[PTSCHED_A_MANY]);
+	if (attrs[PTSCHED_A_SLICE_NS])
+		params->slice_ns = nla_get_u64(attrs[PTSCHED_A_SLICE_NS]);
+	if (attrs[PTSCHED_A_GRACE_NS])
+		params->grace_ns = nla_get_u64(attrs[PTSCHED_A_GRACE_NS]);
+	if (attrs[PTSCHED_A_DRAIN_NS])
+		params->drain_ns = nla_get_u64(attrs[PTSCHED_A_DRAIN_NS]);
+	if (attrs[PTSCHED_A_INFLIGHT_NS])
+		params->inflight_ns = nla_get_u64(attrs[PTSCHED_A_INFLIGHT_NS]);
+	if (attrs[PTSCHED_A_ALPHA])
+		params->alpha = nla_get_u32(attrs[PTSCHED_A_ALPHA]);
+}
+
+#define OUT_OF_RANGE(_info, _attr, _range) ({					\
+	struct genl_info *__i = (_info);					\
+	NL_SET_ERR_MSG_ATTR(__i->extack, __i->attrs[_attr], _range);		\
+	-ERANGE;								\
+})
+
+/* Names the attribute that is out of its range. */
+static int check_params(struct genl_info *info)
+{
+	struct ptsp_params params = ptsp_default_params();
+
+	if (info->attrs[PTSCHED_A_IDLE_SHARING] &&
+	    nla_get_u8(info->attrs[PTSCHED_A_IDLE_SHARING]) > 1)
+		return OUT_OF_RANGE(info, PTSCHED_A_IDLE_SHARING, "idle sharing: 0 or 1");
+	if (info->attrs[PTSCHED_A_MANY] && nla_get_u8(info->attrs[PTSCHED_A_MANY]) > 1)
+		return OUT_OF_RANGE(info, PTSCHED_A_MANY, "many: 0 or 1");
+	merge_params(&params, info->attrs);
+	switch (ptsp_check_params(&params)) {
+	case PTSP_PARAM_OK:
+		return 0;
+	case PTSP_PARAM_KIND:
+		return OUT_OF_RANGE(info, PTSCHED_A_POLICY,
+				    "policy: 0 (weighted), 1 (literal) or 2 (none)");
+	case PTSP_PARAM_ALPHA:
+		return OUT_OF_RANGE(info, PTSCHED_A_ALPHA, "alpha: 1 to 1000");
+	case PTSP_PARAM_SLICE:
+		return OUT_OF_RANGE(info, PTSCHED_A_SLICE_NS, "slice: 100000 to 1000000000 ns");
+	case PTSP_PARAM_GRACE:
+		return OUT_OF_RANGE(info, PTSCHED_A_GRACE_NS, "grace: 0 to 1000000000 ns");
+	case PTSP_PARAM_DRAIN:
+		return OUT_OF_RANGE(info, PTSCHED_A_DRAIN_NS, "drain: 1000000 to 10000000000 ns");
+	case PTSP_PARAM_INFLIGHT:
+		return OUT_OF_RANGE(info, PTSCHED_A_INFLIGHT_NS,
+				    "inflight: 10000 to 1000000000 ns");
+	}
+	return -EINVAL;
+}
+
+static int set_devices(struct sk_buff *skb, struct genl_info *info)
+{
+	struct ptsp_params params;
+	struct ptsched_dev *dev;
+	bool found = false;
+	int ret;
+
+	if (!is_admin(skb, info))
+		return -EPERM;
+	ret = check_params(info);
+	if (ret)
+		return ret;
+	mutex_lock(&ptsched_devices_lock);
+	list_for_each_entry(dev, &ptsched_devices, link) {
+		if (!wanted(dev, info))
+			continue;
+		found = true;
+		/* Written under ptsched_devices_lock only. */
+		params = dev->policy.params;
+		merge_params(&params, info->attrs);
+		ptsched_dev_set_params(dev, &params);
+	}
+	mutex_unlock(&ptsched_devices_lock);
+	return found || !info->attrs[PTSCHED_A_DEVICE_ID] ? 0 : no_device(info);
+}
+
+static bool set_weight(struct ptsched_dev *dev, struct pid *pid, u32 weight)
+{
+	struct ptsched_entity *ent;
+	u64 now = ptsched_lock(dev);
+
+	ent = ptsched_entity_find(dev, pid);
+	if (ent) {
+		ent->weight_set = weight;
+		ptsched_run(dev, now);
+	}
+	ptsched_unlock(dev);
+	return ent;
+}
+
+static int set_entity(struct sk_buff *skb, struct genl_info *info)
+{
+	bool device = false, entity = false;
+	struct ptsched_dev *dev;
+	struct pid *pid;
+	u32 weight;
+
+	if (!is_admin(skb, info))
+		return -EPERM;
+	if (GENL_REQ_ATTR_CHECK(info, PTSCHED_A_PID) || GENL_REQ_ATTR_CHECK(info, PTSCHED_A_WEIGHT))
+		return -EINVAL;
+	weight = nla_get_u32(info->attrs[PTSCHED_A_WEIGHT]);
+	if (weight > PTSCHED_WEIGHT_MAX)
+		return OUT_OF_RANGE(info, PTSCHED_A_WEIGHT,
+				    "weight: 1 to 1000000, or 0 for that of nice");
+	pid = find_get_pid(nla_get_u32(info->attrs[PTSCHED_A_PID]));
+	mutex_lock(&ptsched_devices_lock);
+	list_for_each_entry(dev, &ptsched_devices, link) {
+		if (!wanted(dev, info))
+			continue;
+		device = true;
+		if (pid)
+			entity |= set_weight(dev, pid, weight);
+	}
+	mutex_unlock(&ptsched_devices_lock);
+	put_pid(pid);
+	if (!device && info->attrs[PTSCHED_A_DEVICE_ID])
+		return no_device(info);
+	if (!entity) {
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[PTSCHED_A_PID],
+				    "the process is not attached");
+		return -ESRCH;
+	}
+	return 0;
+}
+
+static const struct genl_ops ops[] = {
+	{
+		.cmd = PTSCHED_CMD_GET_DEVICE,
+		.dumpit = dump_devices,
+		.policy = get_device_policy,
+		.maxattr = ARRAY_SIZE(get_device_policy) - 1,
+	},
+	{
+		.cmd = PTSCHED_CMD_GET_ENTITY,
+		.dumpit = dump_entities,
+		.policy = get_entity_policy,
+		.maxattr = ARRAY_SIZE(get_entity_policy) - 1,
+	},
+	{
+		.cmd = PTSCHED_CMD_SET_DEVICE,
+		.doit = set_devices,
+		.policy = set_device_policy,
+		.maxattr = ARRAY_SIZE(set_device_policy) - 1,
+	},
+	{
+		.cmd = PTSCHED_CMD_SET_ENTITY,
+		.doit = set_entity,
+		.policy = set_entity_policy,
+		.maxattr = ARRAY_SIZE(set_entity_policy) - 1,
+	},
+};
+
+static struct genl_family family __ro_after_init = {
+	.name = PTSCHED_GENL_NAME,
+	.version = PTSCHED_GENL_VERSION,
+	.module = THIS_MODULE,
+	.netnsok = true,
+	.maxattr = PTSCHED_A_MAX,
+	.ops = ops,
+	.n_ops = ARRAY_SIZE(ops),
+	.mcgrps = groups,
+	.n_mcgrps = ARRAY_SIZE(groups),
+};
+
+static int put_event(struct sk_buff *skb, struct ptsched_dev *dev, struct ptsched_entity *ent,
+		     u32 event)
+{
+	u64 now = ktime_get_ns();
+
+	if (nla_put_u32(skb, PTSCHED_A_EVENT, event) || put_u64(skb, PTSCHED_A_TIME_NS, now) ||
+	    nla_put_u32(skb, PTSCHED_A_DEVICE_ID, dev->id))
+		return -EMSGSIZE;
+	if (!ent)
+		return 0;
+	if (nla_put_u32(skb, PTSCHED_A_PID, pid_nr(ent->pid)) ||
+	    nla_put_string(skb, PTSCHED_A_COMM, ptsched_entity_comm(ent)) ||
+	    nla_put_s64(skb, PTSCHED_A_BUDGET_NS, ptsp_budget(&dev->policy, &ent->policy, now),
+			PTSCHED_A_PAD) ||
+	    put_u64(skb, PTSCHED_A_TURN, ent->policy.turn))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/**
+ * ptsched_event - tell those who listen
+ * @dev: the device, locked
+ * @ent: the entity, or NULL if the event is the device's
+ * @event: PTSCHED_EVENT_*
+ *
+ * An event that finds no memory is lost; so is one that finds a listener's
+ * buffer full, of which netlink tells that listener.
+ */
+void ptsched_event(struct ptsched_dev *dev, struct ptsched_entity *ent, u32 event)
+{
+	struct sk_buff *skb;
+	void *header;
+
+	lockdep_assert_held(&dev->lock);
+	if (!genl_has_listeners(&family, &init_net, 0))
+		return;
+	skb = genlmsg_new(NLMSG_GOODSIZE, GFP_ATOMIC);
+	if (!skb)
+		return;
+	header = genlmsg_put(skb, 0, 0, &family, 0, PTSCHED_CMD_EVENT);
+	if (!header || put_event(skb, dev, ent, event)) {
+		nlmsg_free(skb);
+		return;
+	}
+	genlmsg_end(skb, header);
+	genlmsg_multicast(&family, skb, 0, 0, GFP_ATOMIC);
+}
+
+/** ptsched_netlink_init - register the family; 0 or a negative errno */
+int ptsched_netlink_init(void)
+{
+	return genl_register_family(&family);
+}
+
+/** ptsched_netlink_exit - unregister it */
+void ptsched_netlink_exit(void)
+{
+	genl_unregister_family(&family);
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Turns of clients. The policy gives the turn to an entity; its clients hold it
+ * one by one, and it ends with the last of these holds. While an entity has the
+ * turn and is not called back, its clients join at once. Once it is called back,
+ * newcomers wait until the turn has ended and then ask for a new one; all threads
+ * of all its clients wait together and are granted together.
+ */
+#include <linux/list.h>
+#include <linux/sched/signal.h>
+
+#include "core.h"
+#include "trace.h"
+
+/*
+ * A thread that waits. It lives on the thread's stack: who settles it does so
+ * under the device's lock, and the thread takes that lock before it returns.
+ */
+struct waiter {
+	struct list_head link;
+	struct task_struct *task;
+	struct ptsched_acquire *arg;
+	u64 start_ns;
+	int result;		/* -EINPROGRESS until settled */
+};
+
+static void settle(struct waiter *waiter, int result)
+{
+	list_del(&waiter->link);
+	WRITE_ONCE(waiter->result, result);
+	if (waiter->task != current)
+		wake_up_process(waiter->task);
+}
+
+/* Outputs are filled in at once: the turn may be over when the thread runs. */
+static void tell(struct ptsched_acquire *arg, const struct ptsched_entity *ent, u64 start_ns)
+{
+	arg->turn = ent->policy.turn;
+	arg->budget_ns = ent->granted_budget_ns;
+	arg->waited_ns = max(ent->policy.granted_ns, start_ns) - start_ns;
+}
+
+static void hold(struct ptsched_client *client, pid_t thread)
+{
+	struct ptsched_entity *ent = client->entity;
+	struct ptsched_page *page = client->shared;
+	const struct ptsp_params *params = &ent->dev->policy.params;
+
+	lockdep_assert_held(&ent->dev->lock);
+	if (client->holds) {
+		if (client->holder != thread)
+			client->holder = PTSCHED_SEVERAL_THREADS;
+		return;
+	}
+	client->holds = true;
+	client->holder = thread;
+	ent->nr_holds++;
+	/* Before the state: who sees the turn there may rely on these. */
+	WRITE_ONCE(page->turn, ent->policy.turn);
+	WRITE_ONCE(page->budget_ns, ent->granted_budget_ns);
+	WRITE_ONCE(page->budget_stamp_ns, ent->policy.granted_ns);
+	WRITE_ONCE(page->granted_ns, ent->policy.granted_ns);
+	WRITE_ONCE(page->inflight_ns, params->kind == PTSP_NONE ? 0 : params->inflight_ns);
+	WRITE_ONCE(page->weight, ent->policy.weight);
+	ptsched_client_show(client);
+}
+
+/**
+ * ptsched_turn_granted - the policy gave an entity the turn
+ * @ent: the entity, locked
+ */
+void ptsched_turn_granted(struct ptsched_entity *ent)
+{
+	struct ptsched_client *client;
+	struct waiter *waiter, *next;
+
+	lockdep_assert_held(&ent->dev->lock);
+	ent->granted_budget_ns = ptsp_budget(&ent->dev->policy, &ent->policy,
+					     ent->policy.granted_ns);
+	trace_grant(ent);
+	ptsched_event(ent->dev, ent, PTSCHED_EVENT_GRANT);
+	list_for_each_entry(client, &ent->members, link) {
+		list_for_each_entry_safe(waiter, next, &client->waiters, link) {
+			hold(client, task_pid_nr(waiter->task));
+			tell(waiter->arg, ent, waiter->start_ns);
+			settle(waiter, 0);
+			ent->nr_waiters--;
+		}
+	}
+}
+
+/**
+ * ptsched_turn_refuse - no thread of a client will get the turn
+ * @client: the client, its device locked
+ * @error: what they are told
+ */
+void ptsched_turn_refuse(struct ptsched_client *client, int error)
+{
+	struct waiter *waiter, *next;
+
+	lockdep_assert_held(&client->dev->lock);
+	list_for_each_entry_safe(waiter, next, &client->waiters, link) {
+		settle(waiter, error);
+		client->entity->nr_waiters--;
+	}
+}
+
+/* Whether the calling thread holds the turn through some client of its process. */
+static bool thread_holds(const struct ptsched_client *client)
+{
+	const struct ptsched_client *other;
+
+	list_for_each_entry(other, &client->entity->members, link) {
+		if (!other->holds || other->owner != client->owner)
+			continue;
+		/* One of several is enough: to make it wait might be for ever. */
+		if (other->holder == task_pid_nr(current) ||
+		    other->holder == PTSCHED_SEVERAL_THREADS)
+			return true;
+	}
+	return false;
+}
+
+static bool may_join(const struct ptsched_client *client)
+{
+	const struct ptsp_entity *e = &client->entity->policy;
+
+	return client->holds || (e->state == PTSP_HOLDING &&
+				 (!(e->signals & PTSP_SIG_CALLBACK) || thread_holds(client)));
+}
+
+static void give_up(struct ptsched_client *client, struct waiter *waiter, u64 now)
+{
+	list_del(&waiter->link);
+	client->entity->nr_waiters--;
+	ptsched_entity_update(client->entity, now);
+}
+
+/*
+ * Sleeps until @waiter is settled, a signal comes or the deadline passes.
+ * Returns with the lock held, as it was called.
+ */
+static int sleep_until_settled(struct ptsched_dev *dev, struct waiter *waiter, u64 deadline_ns)
+	__must_hold(&dev->lock)
+{
+	ktime_t deadline = ns_to_ktime(min_t(u64, deadline_ns, KTIME_MAX));
+	bool late = false;
+
+	for (;;) {
+		ptsched_unlock(dev);
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (READ_ONCE(waiter->result) == -EINPROGRESS) {
+			if (deadline_ns == PTSCHED_NEVER)
+				schedule();
+			else
+				late = !schedule_hrtimeout_range(&deadline, 0, HRTIMER_MODE_ABS);
+		}
+		__set_current_state(TASK_RUNNING);
+		ptsched_lock(dev);
+		/* First: a grant beats a signal and the clock. */
+		if (waiter->result != -EINPROGRESS)
+			return waiter->result;
+		if (signal_pending(current))
+			return -ERESTARTSYS;
+		if (late)
+			return -ETIMEDOUT;
+	}
+}
+
+/* The lock is held; the caller is the owner. */
+static int wait_for_turn(struct ptsched_client *client, struct ptsched_acquire *arg, u64 now)
+	__must_hold(&client->dev->lock)
+{
+	struct waiter waiter = {
+		.task = current,
+		.arg = arg,
+		.start_ns = now,
+		.result = -EINPROGRESS,
+	};
+	struct ptsched_dev *dev = client->dev;
+	int ret;
+
+	list_add_tail(&waiter.link, &client->waiters);
+	client->entity->nr_waiters++;
+	ptsched_entity_update(client->entity, now);
+	if (waiter.result != -EINPROGRESS)
+		return waiter.result;
+	if (arg->flags & PTSCHED_ACQUIRE_TRY)
+		ret = -EAGAIN;
+	else
+		ret = sleep_until_settled(dev, &waiter, arg->deadline_ns);
+	if (waiter.result == -EINPROGRESS)
+		give_up(client, &waiter, ktime_get_ns());
+	return ret;
+}
+
+/**
+ * ptsched_turn_acquire - PTSCHED_IOC_ACQUIRE
+ * @client: an attached client of the calling process
+ * @arg: checked arguments, outputs filled in on success
+ *
+ * Return: 0, -EAGAIN, -ETIMEDOUT, -ERESTARTSYS, -ECANCELED or -ENODEV.
+ */
+int ptsched_turn_acquire(struct ptsched_client *client, struct ptsched_acquire *arg)
+{
+	struct ptsched_dev *dev = client->dev;
+	u64 start = ptsched_lock(dev);
+	int ret = 0;
+
+	if (client->closed) {
+		ret = -ECANCELED;
+	} else if (dev->gone) {
+		ret = -ENODEV;
+	} else if (may_join(client)) {
+		hold(client, task_pid_nr(current));
+		tell(arg, client->entity, start);
+	} else {
+		ret = wait_for_turn(client, arg, start);
+	}
+	ptsched_unlock(dev);
+	return ret;
+}
+
+/**
+ * ptsched_turn_drop - a client's hold ends, and with the last the turn
+ * @client: the client, its device locked
+ * @handover_ns: how long the device stood still for this turn
+ * @now: the time
+ */
+void ptsched_turn_drop(struct ptsched_client *client, u64 handover_ns, u64 now)
+{
+	struct ptsched_entity *ent = client->entity;
+	struct ptsched_dev *dev = client->dev;
+
+	lockdep_assert_held(&dev->lock);
+	client->holds = false;
+	client->holder = 0;
+	ptsched_client_show(client);
+	if (--ent->nr_holds)
+		return;
+	trace_release(ent);
+	ptsched_event(dev, ent, PTSCHED_EVENT_RELEASE);
+	ptsp_release(&dev->policy, &ent->policy, handover_ns, now);
+}
+
+/**
+ * ptsched_turn_release - PTSCHED_IOC_RELEASE
+ * @client: an attached client of the calling process
+ * @arg: checked arguments
+ *
+ * Return: 0, or -EPERM if the client does not hold the turn.
+ */
+int ptsched_turn_release(struct ptsched_client *client, const struct ptsched_release *arg)
+{
+	struct ptsched_dev *dev = client->dev;
+	u64 now = ptsched_lock(dev);
+	struct ptsched_entity *ent = client->entity;
+	int ret = 0;
+
+	if (client->closed || !client->holds) {
+		ret = -EPERM;
+		goto out;
+	}
+	ptsp_report(&dev->policy, &ent->policy, arg->gpu_ns, arg->submissions, now);
+	trace_charge(ent, arg->gpu_ns, arg->submissions);
+	ptsched_turn_drop(client, arg->handover_ns, now);
+	ptsched_entity_update(ent, now);
+	/* It acted for a process that is gone meanwhile. */
+	if (ent->dead)
+		ptsched_client_move(client, client->self, now);
+out:
+	ptsched_unlock(dev);
+	return ret;
+}
