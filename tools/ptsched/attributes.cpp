@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+/* The attributes of the generic netlink family, to and from C++. */
+#include "scheduler.hpp"
+
+#include <array>
+#include <cstring>
+#include <linux/genetlink.h>
+#include <netlink/attr.h>
+#include <netlink/genl/genl.h>
+
+namespace ptsched {
+
+namespace {
+
+/* One message, its attributes looked up by number. */
+class Attributes {
+public:
+    Attributes(const void *message, size_t length) {
+        if (length < GENL_HDRLEN)
+            throw Error("the scheduler sent a message that is too short");
+        /* libnl takes no const, but does not write. */
+        auto *first = reinterpret_cast<nlattr *>(static_cast<char *>(const_cast<void *>(message)) + GENL_HDRLEN);
+        if (nla_parse(table_.data(), PTSCHED_A_MAX, first, static_cast<int>(length - GENL_HDRLEN), nullptr) < 0)
+            throw Error("the scheduler sent a message that cannot be read");
+    }
+
+    bool has(int attribute) const { return table_[attribute] != nullptr; }
+
+    template <typename T>
+    T number(int attribute) const {
+        const nlattr *found = table_[attribute];
+        if (!found || nla_len(found) < static_cast<int>(sizeof(T)))
+            throw Error("the scheduler's answer lacks attribute " + std::to_string(attribute) +
+                        "; do tool and scheduler have the same version? (ptsched doctor)");
+        T value;
+        std::memcpy(&value, nla_data(found), sizeof(value));
+        return value;
+    }
+
+    std::string text(int attribute) const {
+        const nlattr *found = table_[attribute];
+        if (!found)
+            return {};
+        const char *data = static_cast<const char *>(nla_data(found));
+        return {data, strnlen(data, static_cast<size_t>(nla_len(found)))};
+    }
+
+    Counters counters() const {
+        return {
+            .turns = number<uint64_t>(PTSCHED_A_TURNS),
+            .callbacks = number<uint64_t>(PTSCHED_A_CALLBACKS),
+            .forced = number<uint64_t>(PTSCHED_A_FORCED),
+            .overrun_ns = number<uint64_t>(PTSCHED_A_OVERRUN_NS),
+            .occupancy_ns = number<uint64_t>(PTSCHED_A_OCCUPANCY_NS),
+            .held_ns = number<uint64_t>(PTSCHED_A_HELD_NS),
+            .gpu_ns = number<uint64_t>(PTSCHED_A_GPU_NS),
+            .given_ns = number<uint64_t>(PTSCHED_A_GIVEN_NS),
+        };
+    }
+
+private:
+    std::array<nlattr *, PTSCHED_A_MAX + 1> table_{};
+};
+
+Device parse_device(const void *message, size_t length) {
+    Attributes a(message, length);
+
+    return {
+        .id = a.number<uint32_t>(PTSCHED_A_DEVICE_ID),
+        .pci = a.text(PTSCHED_A_DEVICE),
+        .uuid = a.text(PTSCHED_A_UUID),
+        .policy = a.number<uint32_t>(PTSCHED_A_POLICY),
+        .idle_sharing = a.number<uint8_t>(PTSCHED_A_IDLE_SHARING) != 0,
+        .many = a.number<uint8_t>(PTSCHED_A_MANY) != 0,
+        .slice_ns = a.number<uint64_t>(PTSCHED_A_SLICE_NS),
+        .grace_ns = a.number<uint64_t>(PTSCHED_A_GRACE_NS),
+        .drain_ns = a.number<uint64_t>(PTSCHED_A_DRAIN_NS),
+        .inflight_ns = a.number<uint64_t>(PTSCHED_A_INFLIGHT_NS),
+        .alpha = a.number<uint32_t>(PTSCHED_A_ALPHA),
+        .slice_effective_ns = a.number<uint64_t>(PTSCHED_A_SLICE_EFFECTIVE_NS),
+        .handover_ns = a.number<uint64_t>(PTSCHED_A_HANDOVER_NS),
+        .entities = a.number<uint32_t>(PTSCHED_A_ENTITIES),
+        .waiters = a.number<uint32_t>(PTSCHED_A_WAITERS),
+        .counters = a.counters(),
+    };
+}
+
+Entity parse_entity(const void *message, size_t length) {
+    Attributes a(message, length);
+
+    return {
+        .device_id = a.number<uint32_t>(PTSCHED_A_DEVICE_ID),
+        .pid = a.number<uint32_t>(PTSCHED_A_PID),
+        .uid = a.number<uint32_t>(PTSCHED_A_UID),
+        .comm = a.text(PTSCHED_A_COMM),
+        .nice = a.number<int32_t>(PTSCHED_A_NICE),
+        .weight = a.number<uint32_t>(PTSCHED_A_WEIGHT),
+        .weight_set = a.number<uint8_t>(PTSCHED_A_WEIGHT_SET) != 0,
+        .state = a.number<uint32_t>(PTSCHED_A_STATE),
+        .active = a.number<uint8_t>(PTSCHED_A_ACTIVE) != 0,
+        .budget_ns = a.number<int64_t>(PTSCHED_A_BUDGET_NS),
+        .wait_ns = a.number<uint64_t>(PTSCHED_A_WAIT_NS),
+        .submissions = a.number<uint64_t>(PTSCHED_A_SUBMISSIONS),
+        .clients = a.number<uint32_t>(PTSCHED_A_CLIENTS),
+        .mechanism = a.number<uint32_t>(PTSCHED_A_MECHANISM),
+        .counters = a.counters(),
+    };
+}
+
+void put(nl_msg *message, int attribute, uint64_t value) {
+    int failed;
+
+    switch (attribute) {
+    case PTSCHED_A_IDLE_SHARING:
+    case PTSCHED_A_MANY:
+        failed = nla_put_u8(message, attribute, static_cast<uint8_t>(value));
+        break;
+    case PTSCHED_A_DEVICE_ID:
+    case PTSCHED_A_POLICY:
+    case PTSCHED_A_ALPHA:
+    case PTSCHED_A_PID:
+    case PTSCHED_A_WEIGHT:
+        failed = nla_put_u32(message, attribute, static_cast<uint32_t>(value));
+        break;
+    default:
+        failed = nla_put_u64(message, attribute, value);
+    }
+    if (failed)
+        throw std::bad_alloc();
+}
+
+} // namespace
+
+std::unique_ptr<nl_msg, void (*)(nl_msg *)> new_message(uint8_t command) {
+    std::unique_ptr<nl_msg, void (*)(nl_msg *)> message(nlmsg_alloc(), nlmsg_free);
+
+    if (!message ||
+        !genlmsg_put(message.get(), NL_AUTO_PORT, NL_AUTO_SEQ, 0, 0, NLM_F_REQUEST, command, PTSCHED_GENL_VERSION))
+        throw std::bad_alloc();
+    return message;
+}
+
+Event parse_event(const void *message, size_t length) {
+    Attributes a(message, length);
+    Event event{
+        .event = a.number<uint32_t>(PTSCHED_A_EVENT),
+        .time_ns = a.number<uint64_t>(PTSCHED_A_TIME_NS),
+        .device_id = a.number<uint32_t>(PTSCHED_A_DEVICE_ID),
+        .pid = {},
+        .comm = a.text(PTSCHED_A_COMM),
+    };
+
+    if (a.has(PTSCHED_A_PID)) {
+        event.pid = a.number<uint32_t>(PTSCHED_A_PID);
+        event.budget_ns = a.number<int64_t>(PTSCHED_A_BUDGET_NS);
+        event.turn = a.number<uint64_t>(PTSCHED_A_TURN);
+    }
+    return event;
+}
+
+std::vector<Device> Scheduler::devices() {
+    std::vector<Device> found;
+    auto request = new_message(PTSCHED_CMD_GET_DEVICE);
+
+    dump(request.get(), [&](const void *message, size_t length) { found.push_back(parse_device(message, length)); });
+    return found;
+}
+
+std::vector<Entity> Scheduler::entities(std::optional<uint32_t> device_id) {
+    std::vector<Entity> found;
+    auto request = new_message(PTSCHED_CMD_GET_ENTITY);
+
+    if (device_id)
+        put(request.get(), PTSCHED_A_DEVICE_ID, *device_id);
+    dump(request.get(), [&](const void *message, size_t length) { found.push_back(parse_entity(message, length)); });
+    return found;
+}
+
+void Scheduler::set_device(std::optional<uint32_t> device_id, const std::vector<Setting> &settings) {
+    auto request = new_message(PTSCHED_CMD_SET_DEVICE);
+
+    if (device_id)
+        put(request.get(), PTSCHED_A_DEVICE_ID, *device_id);
+    for (const Setting &setting : settings)
+        put(request.get(), setting.attribute, setting.value);
+    change(request.get());
+}
+
+void Scheduler::set_entity(uint32_t pid, uint32_t weight, std::optional<uint32_t> device_id) {
+    auto request = new_message(PTSCHED_CMD_SET_ENTITY);
+
+    put(request.get(), PTSCHED_A_PID, pid);
+    put(request.get(), PTSCHED_A_WEIGHT, weight);
+    if (device_id)
+        put(request.get(), PTSCHED_A_DEVICE_ID, *device_id);
+    change(request.get());
+}
+
+} // namespace ptsched

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+/* The broker, over its Unix socket: libptsched/client/broker_protocol.h. */
+#include "scheduler.hpp"
+
+#include "broker_protocol.h"
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <utility>
+
+namespace ptsched {
+
+namespace {
+
+/* One packet: what came after the header. */
+struct Packet {
+    ptsched_broker_header header;
+    std::array<char, PTSCHED_BROKER_MAX_MESSAGE> payload;
+};
+
+class Connection {
+public:
+    explicit Connection(const std::string &path) : path_(path) {
+        sockaddr_un address{};
+        if (path.size() >= sizeof(address.sun_path))
+            throw Error("the broker's socket " + path + " has too long a name: at most " +
+                        std::to_string(sizeof(address.sun_path) - 1) + " bytes");
+        address.sun_family = AF_UNIX;
+        path.copy(address.sun_path, path.size());
+
+        fd_ = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        if (fd_ < 0)
+            throw Error(std::string("cannot open a socket: ") + strerror(errno));
+        timeval timeout{.tv_sec = answer_timeout_s, .tv_usec = 0};
+        setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+        setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
+        if (connect(fd_, reinterpret_cast<sockaddr *>(&address), sizeof(address))) {
+            int error = errno;
+            close(fd_);
+            throw Error("no broker answers at " + path + ": " + strerror(error));
+        }
+    }
+
+    Connection(const Connection &) = delete;
+    Connection &operator=(const Connection &) = delete;
+    ~Connection() { close(fd_); }
+
+    int fd() const { return fd_; }
+
+    uint64_t send(uint32_t command, const void *payload, size_t length) {
+        std::array<char, PTSCHED_BROKER_MAX_MESSAGE> packet;
+        ptsched_broker_header header{};
+
+        header.cmd = command;
+        header.length = static_cast<uint32_t>(length);
+        header.id = ++last_id_;
+        std::memcpy(packet.data(), &header, sizeof(header));
+        if (length)
+            std::memcpy(packet.data() + sizeof(header), payload, length);
+        if (::send(fd_, packet.data(), sizeof(header) + length, MSG_NOSIGNAL) < 0)
+            gone(errno);
+        return header.id;
+    }
+
+    /* False: nothing there (@flags MSG_DONTWAIT). */
+    bool receive(Packet &packet, int flags = 0) {
+        std::array<char, PTSCHED_BROKER_MAX_MESSAGE> buffer;
+        ssize_t length;
+
+        do
+            length = recv(fd_, buffer.data(), buffer.size(), flags);
+        while (length < 0 && errno == EINTR);
+        if (length < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) && (flags & MSG_DONTWAIT))
+            return false;
+        if (length <= 0)
+            gone(length ? errno : 0);
+        if (static_cast<size_t>(length) >= sizeof(packet.header))
+            std::memcpy(&packet.header, buffer.data(), sizeof(packet.header));
+        if (static_cast<size_t>(length) < sizeof(packet.header) ||
+            packet.header.length != static_cast<size_t>(length) - sizeof(packet.header))
+            throw Error("the broker at " + path_ + " sent a packet that is not of its protocol");
+        std::memcpy(packet.payload.data(), buffer.data() + sizeof(packet.header), packet.header.length);
+        return true;
+    }
+
+    /* The next reply to @id. */
+    void reply(Packet &packet, uint64_t id) {
+        do
+            receive(packet);
+        while (packet.header.id != id);
+    }
+
+private:
+    std::string path_;
+    int fd_ = -1;
+    uint64_t last_id_ = 0;
+
+    [[noreturn]] void gone(int error) {
+        if (error == EAGAIN)
+            throw Error("the broker at " + path_ + " does not answer");
+        throw Error("the broker at " + path_ + " hung up" + (error ? std::string(": ") + strerror(error) : ""));
+    }
+};
+
+void check(const Packet &packet) {
+    ptsched_broker_refusal refusal{};
+
+    if (packet.header.result >= 0)
+        return;
+    if (packet.header.length >= sizeof(refusal))
+        std::memcpy(&refusal, packet.payload.data(), sizeof(refusal));
+    throw_refusal(-packet.header.result, {refusal.text, strnlen(refusal.text, sizeof(refusal.text))},
+                  refusal.attribute);
+}
+
+class Broker : public Scheduler {
+public:
+    explicit Broker(const std::string &path) : path_(path), connection_(path) {}
+
+    std::string kind() const override { return "broker"; }
+    std::string path() const override { return path_; }
+
+    ptsched_query query() override {
+        ptsched_query answer{};
+        Packet packet;
+
+        answer.size = sizeof(answer);
+        connection_.reply(packet, connection_.send(PTSCHED_IOC_QUERY, &answer, sizeof(answer)));
+        check(packet);
+        if (packet.header.length != sizeof(answer))
+            throw Error("the broker at " + path_ + " does not answer the version query");
+        std::memcpy(&answer, packet.payload.data(), sizeof(answer));
+        return answer;
+    }
+
+    int subscribe() override {
+        Packet packet;
+
+        events_ = std::make_unique<Connection>(path_);
+        events_->reply(packet, events_->send(PTSCHED_BROKER_SUBSCRIBE, nullptr, 0));
+        check(packet);
+        return events_->fd();
+    }
+
+    std::vector<Event> read_events(unsigned int &lost) override {
+        std::vector<Event> found;
+        Packet packet;
+
+        /* A bound, so that the reader can show what it has while more comes. */
+        while (found.size() < 256 && events_->receive(packet, MSG_DONTWAIT)) {
+            if (packet.header.cmd != PTSCHED_BROKER_EVENT)
+                continue;
+            if (packet.header.result == -ENOBUFS)
+                lost++;
+            else
+                found.push_back(parse_event(packet.payload.data(), packet.header.length));
+        }
+        return found;
+    }
+
+protected:
+    void dump(nl_msg *request, const Visitor &visit) override {
+        Packet packet;
+        uint64_t id = send(request);
+
+        for (;;) {
+            connection_.reply(packet, id);
+            check(packet);
+            if (!packet.header.length)
+                return;
+            visit(packet.payload.data(), packet.header.length);
+        }
+    }
+
+    void change(nl_msg *request) override {
+        Packet packet;
+
+        connection_.reply(packet, send(request));
+        check(packet);
+    }
+
+private:
+    std::string path_;
+    Connection connection_;
+    std::unique_ptr<Connection> events_;
+
+    uint64_t send(nl_msg *request) {
+        const nlmsghdr *header = nlmsg_hdr(request);
+        return connection_.send(PTSCHED_BROKER_GENL, nlmsg_data(header), static_cast<size_t>(nlmsg_datalen(header)));
+    }
+};
+
+} // namespace
+
+std::unique_ptr<Scheduler> open_broker(const std::string &socket) {
+    return std::make_unique<Broker>(socket);
+}
+
+} // namespace ptsched

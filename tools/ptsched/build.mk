@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+# The command line tool ptsched. Where one of its libraries is missing, as on a bare GPU
+# machine, everything else is built without it.
+
+PTSCHED_PKGS    := libnl-3.0 libnl-genl-3.0 ncursesw CLI11 nlohmann_json
+PTSCHED_MISSING := $(shell for package in $(PTSCHED_PKGS); do \
+	pkg-config --exists $$package 2>/dev/null || echo $$package; done)
+PTSCHED_OBJS    := $(patsubst %,$(B)/obj/%.o,$(wildcard tools/ptsched/*.cpp))
+
+ifeq ($(PTSCHED_MISSING),)
+
+$(PTSCHED_OBJS): CPPFLAGS += -Ilibptsched/client $(shell pkg-config --cflags $(PTSCHED_PKGS)) \
+	-DPTSCHED_LIBDIR='"$(libdir)"' -DPTSCHED_TRIPLET='"$(shell $(CXX) -print-multiarch)"'
+
+$(B)/bin/ptsched: $(PTSCHED_OBJS)
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs $(PTSCHED_PKGS))
+
+ALL      += $(B)/bin/ptsched
+VM_FILES += $(B)/bin/ptsched:/usr/bin/ptsched
+
+else
+
+.PHONY: ptsched-skipped
+ptsched-skipped:
+	@echo "The tool ptsched is not built: pkg-config finds no $(PTSCHED_MISSING); scripts/setup installs them." >&2
+
+ALL += ptsched-skipped
+
+endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* What "ptsched doctor" looks at: the machine in system.cpp, the rest in doctor.cpp. */
+#ifndef PTSCHED_TOOL_CHECKS_HPP
+#define PTSCHED_TOOL_CHECKS_HPP
+
+#include <string>
+#include <vector>
+
+namespace ptsched {
+
+enum class Level { Ok, Note, Problem };
+
+struct Check {
+    std::string name;
+    Level level;
+    std::string finding;
+    std::string advice; /* what to do; empty: nothing */
+};
+
+using Checks = std::vector<Check>;
+
+/* The module, loaded or to be loaded, and its device node. */
+void check_module(Checks &checks);
+/* What module, broker and libraries ask of the kernel. */
+void check_kernel(Checks &checks);
+void check_nice(Checks &checks);
+/* GPUs on the PCI bus, the NVIDIA driver and its library; @scheduled: the scheduler has devices. */
+void check_gpus(Checks &checks, bool scheduled);
+
+} // namespace ptsched
+
+#endif /* PTSCHED_TOOL_CHECKS_HPP */

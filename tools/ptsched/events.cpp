@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+/* ptsched events: what the scheduler does, as it happens. */
+#include "commands.hpp"
+#include "format.hpp"
+#include "units.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+namespace ptsched {
+
+namespace {
+
+struct Options {
+    Choice choice;
+    std::string device;
+    bool json = false;
+    std::string count;
+};
+
+/* SIGINT and SIGTERM as a descriptor, so that none falls between two system calls. */
+class StopSignals {
+public:
+    StopSignals() {
+        sigset_t set;
+        sigemptyset(&set);
+        sigaddset(&set, SIGINT);
+        sigaddset(&set, SIGTERM);
+        sigprocmask(SIG_BLOCK, &set, nullptr);
+        fd_ = signalfd(-1, &set, SFD_CLOEXEC);
+        if (fd_ < 0)
+            throw Error(std::string("signalfd: ") + strerror(errno));
+    }
+    StopSignals(const StopSignals &) = delete;
+    StopSignals &operator=(const StopSignals &) = delete;
+    ~StopSignals() { close(fd_); }
+    int fd() const { return fd_; }
+
+private:
+    int fd_ = -1;
+};
+
+std::string format_instant(uint64_t ns) {
+    char text[40];
+    std::snprintf(text, sizeof(text), "%llu.%06llu", static_cast<unsigned long long>(ns / 1000000000),
+                  static_cast<unsigned long long>(ns % 1000000000 / 1000));
+    return text;
+}
+
+void print_line(const std::string &time, const std::string &device, const std::string &event, const std::string &pid,
+                const std::string &turn, const std::string &budget, const std::string &comm) {
+    std::printf("%16s  %-12s  %-8s  %7s  %8s  %8s  %s\n", time.c_str(), device.c_str(), event.c_str(), pid.c_str(),
+                turn.c_str(), budget.c_str(), comm.c_str());
+}
+
+void print_event(const Event &event, const std::string &pci, bool json) {
+    if (json) {
+        Json line = {
+            {"event", event_name(event.event)},
+            {"time_ns", event.time_ns},
+            {"device_id", event.device_id},
+            {"device", pci},
+        };
+        if (event.pid) {
+            line["pid"] = *event.pid;
+            line["comm"] = event.comm;
+            line["budget_ns"] = event.budget_ns;
+            line["turn"] = event.turn;
+        }
+        std::puts(dump_json(line).c_str());
+    } else if (event.pid) {
+        print_line(format_instant(event.time_ns), pci, event_name(event.event), std::to_string(*event.pid),
+                   std::to_string(event.turn), format_rounded(event.budget_ns), printable(event.comm));
+    } else {
+        print_line(format_instant(event.time_ns), pci, event_name(event.event), "-", "-", "-", "-");
+    }
+}
+
+/* Says that from now on nothing is missed. */
+void print_start(const Scheduler &scheduler, bool json) {
+    if (json)
+        std::puts(
+            dump_json({{"event", "subscribed"}, {"scheduler", scheduler.kind()}, {"path", scheduler.path()}}).c_str());
+    else
+        print_line("TIME", "DEVICE", "EVENT", "PID", "TURN", "BUDGET", "COMMAND");
+    std::fflush(stdout);
+}
+
+/* Events that were not delivered, in the stream where they are missing. */
+void print_lost(bool json) {
+    if (json)
+        std::puts(dump_json({{"event", "lost"}}).c_str());
+    std::cerr << "ptsched: events were lost here, because they came faster than they were read\n";
+}
+
+class Stream {
+public:
+    Stream(Scheduler &scheduler, const Options &options) : scheduler_(scheduler), json_(options.json) {
+        std::vector<Device> devices = scheduler.devices();
+        for (const Device &device : devices)
+            names_[device.id] = device.pci;
+        if (!options.device.empty())
+            only_ = find_device(devices, options.device).id;
+        if (!options.count.empty())
+            left_ = parse_integer("count", options.count, 1, INT64_MAX);
+    }
+
+    /* Until @stop is readable or enough has been shown. */
+    void run(int stop) {
+        int events = scheduler_.subscribe();
+
+        print_start(scheduler_, json_);
+        while (left_ != 0) {
+            pollfd fds[2] = {{.fd = events, .events = POLLIN, .revents = 0},
+                             {.fd = stop, .events = POLLIN, .revents = 0}};
+            if (poll(fds, 2, -1) < 0 && errno != EINTR)
+                throw Error(std::string("poll: ") + strerror(errno));
+            if (fds[1].revents)
+                return;
+            show();
+        }
+    }
+
+private:
+    Scheduler &scheduler_;
+    bool json_;
+    std::map<uint32_t, std::string> names_;
+    std::optional<uint32_t> only_;
+    int64_t left_ = -1; /* negative: no end */
+
+    void show() {
+        unsigned int lost = 0;
+
+        for (const Event &event : scheduler_.read_events(lost)) {
+            if ((only_ && event.device_id != *only_) || left_ == 0)
+                continue;
+            print_event(event, name(event.device_id), json_);
+            if (left_ > 0)
+                left_--;
+        }
+        if (lost)
+            print_lost(json_);
+        if (std::fflush(stdout))
+            throw Error(std::string("writing: ") + strerror(errno));
+    }
+
+    /* A device may have come since the start. */
+    const std::string &name(uint32_t id) {
+        if (!names_.contains(id))
+            for (const Device &device : scheduler_.devices())
+                names_[device.id] = device.pci;
+        return names_[id];
+    }
+};
+
+int events(const Options &options) {
+    if (!options.count.empty())
+        parse_integer("count", options.count, 1, INT64_MAX);
+    StopSignals stop;
+    auto scheduler = open_scheduler(options.choice);
+    Stream(*scheduler, options).run(stop.fd());
+    return 0;
+}
+
+} // namespace
+
+Action add_events(CLI::App &app) {
+    auto options = std::make_shared<Options>();
+    CLI::App *command = app.add_subcommand("events", "a line for each attach, grant, call-back, release, ...");
+
+    add_choice(*command, options->choice);
+    command->add_option("--device", options->device, "only this device: number, PCI address or UUID")->type_name("D");
+    command->add_flag("--json", options->json, "one JSON object for each line");
+    command->add_option("--count", options->count, "end after so many events")->type_name("N");
+    add_example(*command, "ptsched events --device 0000:17:00.0 --count 100");
+    return [options] { return events(*options); };
+}
+
+} // namespace ptsched

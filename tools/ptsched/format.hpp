@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers and names as people read them, tables, and JSON. */
+#ifndef PTSCHED_TOOL_FORMAT_HPP
+#define PTSCHED_TOOL_FORMAT_HPP
+
+#include "scheduler.hpp"
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace ptsched {
+
+using Json = nlohmann::ordered_json;
+
+/* Exact, in the largest unit that gives no more than three decimals: "10ms", "1.5s". */
+std::string format_duration(uint64_t ns);
+/* Rounded to three or four digits: "1.23s". */
+std::string format_rounded(int64_t ns);
+std::string format_thousandths(uint64_t thousandths);
+std::string format_percent(double part);
+/* Control characters, which a process may have in its name, made visible. */
+std::string printable(const std::string &text);
+
+/* Names of uapi numbers; a number not known here is shown as such. */
+std::string policy_name(uint32_t policy);
+std::string state_name(uint32_t state);
+std::string mechanism_name(uint32_t mechanism);
+std::string event_name(uint32_t event);
+std::string user_name(uint32_t uid);
+
+/* Columns as wide as their widest cell; those whose name begins with '>' are right-aligned. */
+class Table {
+public:
+    explicit Table(std::vector<std::string> columns);
+    void add(std::vector<std::string> cells);
+    /* The header, then the rows. */
+    std::vector<std::string> lines() const;
+
+private:
+    std::vector<bool> right_;
+    std::vector<std::vector<std::string>> rows_;
+};
+
+/* JSON that is valid whatever bytes a process has in its name. */
+std::string dump_json(const Json &json, int indent = -1);
+
+} // namespace ptsched
+
+#endif /* PTSCHED_TOOL_FORMAT_HPP */

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+/* ptsched run: start a program with the interposer, a nice value and a device. */
+#include "commands.hpp"
+#include "elf.hpp"
+#include "units.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <iostream>
+#include <memory>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+namespace ptsched {
+
+namespace {
+
+/* As env(1) has it: its own failures, a program that cannot be started, one that is not there. */
+constexpr int exit_own_failure = 125;
+constexpr int exit_cannot_invoke = 126;
+constexpr int exit_not_found = 127;
+
+struct Options {
+    Choice choice;
+    std::string nice;
+    std::string device;
+    std::string preload;
+    CLI::App *command = nullptr;
+};
+
+void set_nice(const std::string &text) {
+    auto nice = static_cast<int>(parse_integer("nice", text, -20, 19));
+
+    errno = 0;
+    int now = getpriority(PRIO_PROCESS, 0);
+    if (setpriority(PRIO_PROCESS, 0, nice) == 0)
+        return;
+    int error = errno;
+    std::string message = "cannot set nice " + text + ": " + strerror(error);
+    if (error == EACCES || error == EPERM) {
+        rlimit limit{};
+        getrlimit(RLIMIT_NICE, &limit);
+        message += "; going below the present " + std::to_string(now) + " needs CAP_SYS_NICE (root) or RLIMIT_NICE (" +
+                   "ulimit -e) of at least " + std::to_string(20 - nice) + ", which is " +
+                   (limit.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(limit.rlim_cur));
+    }
+    throw Error(message, exit_own_failure);
+}
+
+void set_environment(const char *name, const std::string &value) {
+    if (setenv(name, value.c_str(), 1))
+        throw Error(std::string("cannot set ") + name + ": " + strerror(errno), exit_own_failure);
+}
+
+void set_preload(const std::string &given) {
+    Preload preload = find_preload(given);
+
+    if (preload.path.empty()) {
+        std::string message = "libptsched-preload.so is not there; looked for";
+        for (const std::string &place : preload.searched)
+            message += " " + place;
+        throw Error(message + "; name it with --preload or PTSCHED_PRELOAD", exit_own_failure);
+    }
+    /* The dynamic linker takes both for separators and has no way to quote them. */
+    if (preload.path.find_first_of(" :") != std::string::npos)
+        throw Error("the dynamic linker cannot preload a library with a space or colon in its path: " + preload.path,
+                    exit_own_failure);
+    if (access(preload.path.c_str(), R_OK))
+        throw Error("cannot read " + preload.path + ": " + strerror(errno), exit_own_failure);
+    const char *others = std::getenv("LD_PRELOAD");
+    set_environment("LD_PRELOAD", preload.path + (others && *others ? std::string(":") + others : ""));
+}
+
+/* CUDA knows UUIDs; a number or an address is the scheduler's. */
+std::string device_uuid(const Options &options) {
+    if (options.device.starts_with("GPU-") || options.device.starts_with("MIG-"))
+        return options.device;
+
+    std::string pci = options.device;
+    std::string problem;
+    try {
+        auto scheduler = open_scheduler(options.choice);
+        Device device = find_device(scheduler->devices(), options.device);
+        if (!device.uuid.empty())
+            return device.uuid;
+        pci = device.pci;
+    } catch (const Error &error) {
+        problem = error.what();
+    }
+    std::string uuid = driver_uuid(pci);
+    if (uuid.empty())
+        uuid = driver_uuid("0000:" + pci);
+    if (uuid.empty())
+        throw Error(!problem.empty() ? problem
+                                     : "the UUID of " + pci +
+                                           ", by which CUDA is told of it, is known neither to the scheduler nor to "
+                                           "the NVIDIA driver; name the device by its UUID (nvidia-smi -L)",
+                    exit_own_failure);
+    return uuid;
+}
+
+/* The program sees the scheduler that was asked for; libptsched reads these names. */
+void set_scheduler(const Choice &choice) {
+    if (choice.module)
+        set_environment("PTSCHED_SOCKET", "/nonexistent");
+    if (choice.broker.empty())
+        return;
+    set_environment("PTSCHED_SOCKET", choice.broker);
+    set_environment("PTSCHED_DEVICE_NODE", "/nonexistent");
+}
+
+/* The file that execvp() will take; empty: none. */
+std::string find_program(const std::string &name) {
+    if (name.find('/') != std::string::npos)
+        return name;
+    const char *path = std::getenv("PATH");
+    std::string folders = path ? path : "/bin:/usr/bin";
+    std::string folder;
+    for (size_t begin = 0; begin <= folders.size(); begin += folder.size() + 1) {
+        folder = folders.substr(begin, folders.find(':', begin) - begin);
+        std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+        struct stat info;
+        if (!stat(candidate.c_str(), &info) && S_ISREG(info.st_mode) && !access(candidate.c_str(), X_OK))
+            return candidate;
+    }
+    return {};
+}
+
+/* Why the dynamic linker would ignore LD_PRELOAD for @program; empty: it would not. */
+std::string why_no_effect(const std::string &program) {
+    struct stat info;
+    std::string interpreter;
+
+    if (stat(program.c_str(), &info))
+        return {};
+    if ((info.st_mode & S_ISUID && info.st_uid != geteuid()) || (info.st_mode & S_ISGID && info.st_gid != getegid()))
+        return program + " is setuid or setgid";
+    if (geteuid() != 0 && getxattr(program.c_str(), "security.capability", nullptr, 0) > 0)
+        return program + " has file capabilities";
+    switch (linking_of(program, interpreter)) {
+    case Linking::Static:
+        return program + " is statically linked";
+    case Linking::Foreign:
+        return program + " is for another kind of machine (32-bit?) than the interposer";
+    case Linking::Script:
+        if (!interpreter.empty() && linking_of(interpreter, interpreter) == Linking::Static)
+            return "the interpreter of " + program + " is statically linked";
+        return {};
+    default:
+        return {};
+    }
+}
+
+/* Never returns: the program, or the reason why not. */
+[[noreturn]] void execute(std::vector<std::string> words) {
+    std::vector<char *> arguments;
+    for (std::string &word : words)
+        arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    execvp(arguments[0], arguments.data());
+
+    int error = errno;
+    std::string program = find_program(words[0]);
+    struct stat info;
+    std::string interpreter;
+    bool exists = !program.empty() && !stat(program.c_str(), &info);
+    std::string reason = strerror(error);
+    if (exists && S_ISDIR(info.st_mode))
+        reason = "is a directory";
+    else if (error == ENOENT && exists && linking_of(program, interpreter) == Linking::Script)
+        reason = "its interpreter " + interpreter + " does not exist";
+    else if (error == ENOENT && exists)
+        reason = "its dynamic linker does not exist here";
+    else if (error == ENOENT && words[0].find('/') == std::string::npos)
+        reason = "not found in PATH";
+    else if (error == EACCES)
+        reason += "; it must be a file with permission to execute";
+    throw Error("cannot run " + words[0] + ": " + reason,
+                error == ENOENT && !exists ? exit_not_found : exit_cannot_invoke);
+}
+
+std::vector<std::string> program_words(const Options &options) {
+    std::vector<std::string> words = options.command->remaining();
+    if (!words.empty() && words[0].starts_with('-'))
+        throw Error("run has no option " + words[0] + "; options of the program go after its name", exit_own_failure);
+    if (!words.empty() && !words_after_dashes.empty())
+        words.emplace_back("--");
+    words.insert(words.end(), words_after_dashes.begin(), words_after_dashes.end());
+    if (words.empty() || words[0].empty())
+        throw Error("run needs a program, as in: ptsched run --nice 10 -- python3 train.py", exit_own_failure);
+    return words;
+}
+
+int run(const Options &options) {
+    std::vector<std::string> words = program_words(options);
+
+    /* What is wrong with the words is said before anything is done. */
+    if (!options.nice.empty())
+        parse_integer("nice", options.nice, -20, 19);
+    if (!options.device.empty())
+        set_environment("CUDA_VISIBLE_DEVICES", device_uuid(options));
+    set_preload(options.preload);
+    set_scheduler(options.choice);
+    if (!options.nice.empty())
+        set_nice(options.nice);
+    std::string problem = why_no_effect(find_program(words[0]));
+    if (!problem.empty())
+        std::cerr << "ptsched: warning: " << problem << ": the interposer has no effect, it runs unscheduled\n";
+    execute(std::move(words));
+}
+
+} // namespace
+
+Action add_run(CLI::App &app) {
+    auto options = std::make_shared<Options>();
+    CLI::App *command = app.add_subcommand("run", "run a CUDA program under the scheduler");
+
+    options->command = command;
+    command->add_option("--nice", options->nice, "its nice value, -20 (most important) to 19; 0 is usual")
+        ->type_name("N");
+    command->add_option("--device", options->device, "the only GPU it sees: number, PCI address or UUID")
+        ->type_name("D");
+    command->add_option("--preload", options->preload, "libptsched-preload.so, if not where it is installed")
+        ->type_name("PATH");
+    add_choice(*command, options->choice);
+    add_example(*command, "ptsched run --nice 10 -- python3 train.py --epochs 3\n\n"
+                          "Options of ptsched go before the program's name, the program's own after it.\n"
+                          "The exit status is the program's; 125 if ptsched fails, 126 if the program cannot\n"
+                          "be started, 127 if it is not there.");
+    command->prefix_command();
+    return [options] {
+        try {
+            return run(*options);
+        } catch (const Error &error) {
+            throw Error(error.what(), std::max(error.status(), exit_own_failure));
+        }
+    };
+}
+
+} // namespace ptsched

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the tool knows of a scheduler: the messages of the generic netlink family
+ * in uapi/linux/ptsched.h, to the module over netlink, to the broker over its
+ * Unix socket.
+ */
+#ifndef PTSCHED_TOOL_SCHEDULER_HPP
+#define PTSCHED_TOOL_SCHEDULER_HPP
+
+#include <cstdint>
+#include <functional>
+#include <linux/ptsched.h>
+#include <memory>
+#include <netlink/msg.h>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace ptsched {
+
+/* Something that ends the command; the text is for the person who gave it. */
+class Error : public std::runtime_error {
+public:
+    explicit Error(const std::string &text, int status = 1) : std::runtime_error(text), status_(status) {}
+    int status() const { return status_; }
+
+private:
+    int status_;
+};
+
+/* Counters that devices and entities have in common. */
+struct Counters {
+    uint64_t turns = 0;
+    uint64_t callbacks = 0;
+    uint64_t forced = 0;
+    uint64_t overrun_ns = 0;
+    uint64_t occupancy_ns = 0;
+    uint64_t held_ns = 0;
+    uint64_t gpu_ns = 0;
+    uint64_t given_ns = 0;
+};
+
+struct Device {
+    uint32_t id = 0;
+    std::string pci;
+    std::string uuid; /* empty: not known */
+    uint32_t policy = 0;
+    bool idle_sharing = false;
+    bool many = false;
+    uint64_t slice_ns = 0;
+    uint64_t grace_ns = 0;
+    uint64_t drain_ns = 0;
+    uint64_t inflight_ns = 0;
+    uint32_t alpha = 0; /* thousandths */
+    uint64_t slice_effective_ns = 0;
+    uint64_t handover_ns = 0;
+    uint32_t entities = 0;
+    uint32_t waiters = 0;
+    Counters counters;
+};
+
+struct Entity {
+    uint32_t device_id = 0;
+    uint32_t pid = 0;
+    uint32_t uid = 0;
+    std::string comm;
+    int32_t nice = 0;
+    uint32_t weight = 0;
+    bool weight_set = false;
+    uint32_t state = 0;
+    bool active = false;
+    int64_t budget_ns = 0;
+    uint64_t wait_ns = 0;
+    uint64_t submissions = 0;
+    uint32_t clients = 0;
+    uint32_t mechanism = 0;
+    Counters counters;
+};
+
+struct Event {
+    uint32_t event = 0;
+    uint64_t time_ns = 0;
+    uint32_t device_id = 0;
+    /* Not with PTSCHED_EVENT_SETTINGS. */
+    std::optional<uint32_t> pid;
+    std::string comm;
+    int64_t budget_ns = 0;
+    uint64_t turn = 0;
+};
+
+/* A change of one setting: an attribute marked S and its value. */
+struct Setting {
+    int attribute;
+    uint64_t value;
+};
+
+/* Which scheduler the user asked for. */
+struct Choice {
+    bool module = false; /* only the module */
+    std::string broker;  /* only the broker at this socket; empty: not asked for */
+};
+
+class Scheduler {
+public:
+    virtual ~Scheduler() = default;
+
+    /* "module" or "broker", and where it was reached. */
+    virtual std::string kind() const = 0;
+    virtual std::string path() const = 0;
+    virtual ptsched_query query() = 0;
+
+    std::vector<Device> devices();
+    /* Of all devices, or of one. */
+    std::vector<Entity> entities(std::optional<uint32_t> device_id = std::nullopt);
+    void set_device(std::optional<uint32_t> device_id, const std::vector<Setting> &settings);
+    /* Weight 0: from nice again. */
+    void set_entity(uint32_t pid, uint32_t weight, std::optional<uint32_t> device_id);
+
+    /* From the return on, events are collected; the descriptor polls readable. */
+    virtual int subscribe() = 0;
+    /* What has come since, without waiting. Adds to @lost if events were lost. */
+    virtual std::vector<Event> read_events(unsigned int &lost) = 0;
+
+protected:
+    /* A message: genlmsghdr, then attributes. */
+    using Visitor = std::function<void(const void *message, size_t length)>;
+
+    virtual void dump(nl_msg *request, const Visitor &visit) = 0;
+    virtual void change(nl_msg *request) = 0;
+};
+
+/* How long a scheduler may take to answer a request. */
+constexpr int answer_timeout_s = 10;
+
+std::unique_ptr<Scheduler> open_module();
+std::unique_ptr<Scheduler> open_broker(const std::string &socket);
+/* As asked for, else the module, else the broker. Throws if there is none. */
+std::unique_ptr<Scheduler> open_scheduler(const Choice &choice);
+
+/* $PTSCHED_DEVICE_NODE and $PTSCHED_SOCKET, or the places where they are by default. */
+std::string device_node();
+std::string broker_socket();
+
+/* The device with this number, PCI address or UUID. Throws if there is none. */
+const Device &find_device(const std::vector<Device> &devices, const std::string &name);
+
+/* attributes.cpp: what messages carry */
+std::unique_ptr<nl_msg, void (*)(nl_msg *)> new_message(uint8_t command);
+Event parse_event(const void *message, size_t length);
+/* The command line's word for the attribute of a setting; empty: not a setting. */
+std::string setting_name(uint32_t attribute);
+/* Throws the refusal of a request, in words; @text and @attribute where the scheduler gave them. */
+[[noreturn]] void throw_refusal(int error, const std::string &text, uint32_t attribute);
+
+} // namespace ptsched
+
+#endif /* PTSCHED_TOOL_SCHEDULER_HPP */

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+/* ptsched stat: devices with settings and counters, and who uses them. */
+#include "commands.hpp"
+#include "format.hpp"
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+namespace ptsched {
+
+namespace {
+
+struct Options {
+    Choice choice;
+    std::string device;
+    bool json = false;
+};
+
+Json counters_json(const Counters &counters) {
+    return {
+        {"turns", counters.turns},           {"callbacks", counters.callbacks}, {"forced", counters.forced},
+        {"overrun_ns", counters.overrun_ns}, {"held_ns", counters.held_ns},     {"occupancy_ns", counters.occupancy_ns},
+        {"given_ns", counters.given_ns},     {"gpu_ns", counters.gpu_ns},
+    };
+}
+
+Json device_json(const Device &device) {
+    return {
+        {"id", device.id},
+        {"pci", device.pci},
+        {"uuid", device.uuid.empty() ? Json(nullptr) : Json(device.uuid)},
+        {"settings",
+         {
+             {"policy", policy_name(device.policy)},
+             {"idle_sharing", device.idle_sharing},
+             {"many", device.many},
+             {"slice_ns", device.slice_ns},
+             {"grace_ns", device.grace_ns},
+             {"drain_ns", device.drain_ns},
+             {"inflight_ns", device.inflight_ns},
+             {"alpha", device.alpha / 1000.0},
+         }},
+        {"slice_effective_ns", device.slice_effective_ns},
+        {"handover_ns", device.handover_ns},
+        {"entities", device.entities},
+        {"waiters", device.waiters},
+        {"counters", counters_json(device.counters)},
+    };
+}
+
+Json entity_json(const Entity &entity) {
+    Json counters = counters_json(entity.counters);
+
+    counters["wait_ns"] = entity.wait_ns;
+    counters["submissions"] = entity.submissions;
+    return {
+        {"device_id", entity.device_id},
+        {"pid", entity.pid},
+        {"uid", entity.uid},
+        {"user", user_name(entity.uid)},
+        {"comm", entity.comm},
+        {"nice", entity.nice},
+        {"weight", entity.weight},
+        {"weight_set", entity.weight_set},
+        {"state", state_name(entity.state)},
+        {"active", entity.active},
+        {"budget_ns", entity.budget_ns},
+        {"clients", entity.clients},
+        {"mechanism", mechanism_name(entity.mechanism)},
+        {"counters", std::move(counters)},
+    };
+}
+
+void print_json(Scheduler &scheduler, const std::vector<Device> &devices, const std::vector<Entity> &entities) {
+    ptsched_query version = scheduler.query();
+    Json output = {
+        {"scheduler",
+         {
+             {"kind", scheduler.kind()},
+             {"path", scheduler.path()},
+             {"version", std::to_string(version.version_major) + "." + std::to_string(version.version_minor)},
+         }},
+        {"devices", Json::array()},
+        {"entities", Json::array()},
+    };
+
+    for (const Device &device : devices)
+        output["devices"].push_back(device_json(device));
+    for (const Entity &entity : entities)
+        output["entities"].push_back(entity_json(entity));
+    std::cout << dump_json(output, 2) << "\n";
+}
+
+const char *on_off(bool value) {
+    return value ? "on" : "off";
+}
+
+std::string rounded(uint64_t ns) {
+    return format_rounded(static_cast<int64_t>(ns));
+}
+
+void print_device(const Device &device) {
+    const Counters &counters = device.counters;
+
+    std::cout << "device " << device.id << ": " << device.pci << (device.uuid.empty() ? "" : "  ") << device.uuid
+              << "\n  settings  policy=" << policy_name(device.policy)
+              << " idle-sharing=" << on_off(device.idle_sharing) << " many=" << on_off(device.many)
+              << " slice=" << format_duration(device.slice_ns) << " grace=" << format_duration(device.grace_ns)
+              << " drain=" << format_duration(device.drain_ns) << " inflight=" << format_duration(device.inflight_ns)
+              << " alpha=" << format_thousandths(device.alpha) << "\n  now       slice in force "
+              << rounded(device.slice_effective_ns) << ", hand-over " << rounded(device.handover_ns) << ", "
+              << device.entities << " attached, " << device.waiters << " waiting"
+              << "\n  so far    turns " << counters.turns << ", call-backs " << counters.callbacks << ", forced "
+              << counters.forced << ", held " << rounded(counters.held_ns) << ", contended "
+              << rounded(counters.occupancy_ns) << ", given away " << rounded(counters.given_ns) << ", GPU "
+              << rounded(counters.gpu_ns) << ", overrun " << rounded(counters.overrun_ns) << "\n";
+}
+
+void print_entities(const std::vector<Entity> &entities) {
+    Table table({">DEV", ">PID", "USER", ">NI", ">WEIGHT", "STATE", ">GPU", ">HELD", ">WAIT", ">BUDGET", ">TURNS",
+                 ">CALLBACKS", ">FORCED", "MECHANISM", "COMMAND"});
+
+    for (const Entity &entity : entities)
+        table.add({std::to_string(entity.device_id), std::to_string(entity.pid), user_name(entity.uid),
+                   std::to_string(entity.nice), std::to_string(entity.weight) + (entity.weight_set ? "*" : ""),
+                   state_name(entity.state), rounded(entity.counters.gpu_ns), rounded(entity.counters.held_ns),
+                   rounded(entity.wait_ns), format_rounded(entity.budget_ns), std::to_string(entity.counters.turns),
+                   std::to_string(entity.counters.callbacks), std::to_string(entity.counters.forced),
+                   mechanism_name(entity.mechanism), printable(entity.comm)});
+    for (const std::string &line : table.lines())
+        std::cout << line << "\n";
+    if (std::any_of(entities.begin(), entities.end(), [](const Entity &entity) { return entity.weight_set; }))
+        std::cout << "* set by the administrator, not from nice\n";
+}
+
+int stat(const Options &options) {
+    auto scheduler = open_scheduler(options.choice);
+    std::vector<Device> devices = scheduler->devices();
+    std::optional<uint32_t> only;
+
+    if (!options.device.empty()) {
+        devices = {find_device(devices, options.device)};
+        only = devices[0].id;
+    }
+    std::vector<Entity> entities = scheduler->entities(only);
+
+    if (options.json) {
+        print_json(*scheduler, devices, entities);
+        return 0;
+    }
+    std::cout << "scheduler: " << scheduler->kind() << " at " << scheduler->path() << "\n";
+    if (devices.empty())
+        std::cout << "no devices\n";
+    for (const Device &device : devices)
+        print_device(device);
+    std::cout << "\n";
+    if (entities.empty())
+        std::cout << "no process is attached\n";
+    else
+        print_entities(entities);
+    return 0;
+}
+
+} // namespace
+
+Action add_stat(CLI::App &app) {
+    auto options = std::make_shared<Options>();
+    CLI::App *command = app.add_subcommand("stat", "devices with settings and counters, and who uses them");
+
+    add_choice(*command, options->choice);
+    command->add_option("--device", options->device, "only this device: number, PCI address or UUID")->type_name("D");
+    command->add_flag("--json", options->json, "JSON; its fields are described in ptsched-stat(1)");
+    add_example(*command, "ptsched stat --json | jq '.entities[] | {pid, nice, weight}'");
+    return [options] { return stat(*options); };
+}
+
+} // namespace ptsched

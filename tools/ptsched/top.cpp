@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+/* ptsched top: who uses the GPUs, and how much of them, from one look to the next. */
+#include "commands.hpp"
+#include "format.hpp"
+#include "units.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <clocale>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <thread>
+#include <unistd.h>
+
+/* Last: its macros are many. */
+#include <ncurses.h>
+
+namespace ptsched {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+    Choice choice;
+    std::string device;
+    std::string interval = "1s";
+    bool once = false;
+};
+
+/* What the scheduler said at one instant. */
+struct Sample {
+    Clock::time_point when;
+    std::vector<Device> devices;
+    std::vector<Entity> entities;
+};
+
+struct Row {
+    Entity entity;
+    double gpu = 0;   /* GPU time over wall time */
+    double share = 0; /* of the GPU time that all used */
+    double wait = 0;
+};
+
+/* Lines above the table, and the table. */
+struct View {
+    std::vector<std::string> head;
+    std::vector<std::string> table;
+};
+
+/* A counter that began again, with a process that came back, counts from 0. */
+double grown(uint64_t now, uint64_t before) {
+    return static_cast<double>(now >= before ? now - before : now);
+}
+
+/* The rows between two samples, the largest share first. */
+std::vector<Row> compare(const Sample &before, const Sample &now) {
+    std::map<std::pair<uint32_t, uint32_t>, const Entity *> earlier;
+    std::map<uint32_t, double> used;
+    std::vector<Row> rows;
+    double wall = std::chrono::duration<double, std::nano>(now.when - before.when).count();
+
+    for (const Entity &entity : before.entities)
+        earlier[{entity.device_id, entity.pid}] = &entity;
+    for (const Entity &entity : now.entities) {
+        auto found = earlier.find({entity.device_id, entity.pid});
+        const Entity none;
+        const Entity &was = found == earlier.end() ? none : *found->second;
+        double gpu = grown(entity.counters.gpu_ns, was.counters.gpu_ns);
+        used[entity.device_id] += gpu;
+        rows.push_back({entity, gpu / wall, gpu, grown(entity.wait_ns, was.wait_ns) / wall});
+    }
+    for (Row &row : rows) {
+        double all = used[row.entity.device_id];
+        row.share = all > 0 ? row.share / all : 0;
+    }
+    std::stable_sort(rows.begin(), rows.end(), [](const Row &a, const Row &b) {
+        return a.share != b.share ? a.share > b.share : a.entity.weight > b.entity.weight;
+    });
+    return rows;
+}
+
+std::vector<std::string> table_of(const std::vector<Row> &rows, bool several_devices) {
+    std::vector<std::string> columns = {">PID",   "USER",    ">NI",    ">WEIGHT",    "STATE",   ">GPU%",  ">SHARE",
+                                        ">WAIT%", ">BUDGET", ">TURNS", ">CALLBACKS", ">FORCED", "COMMAND"};
+    if (several_devices)
+        columns.insert(columns.begin(), ">DEV");
+    Table table(columns);
+
+    for (const Row &row : rows) {
+        const Entity &entity = row.entity;
+        std::vector<std::string> cells = {std::to_string(entity.pid),
+                                          user_name(entity.uid),
+                                          std::to_string(entity.nice),
+                                          std::to_string(entity.weight) + (entity.weight_set ? "*" : ""),
+                                          state_name(entity.state),
+                                          format_percent(row.gpu),
+                                          format_percent(row.share),
+                                          format_percent(row.wait),
+                                          format_rounded(entity.budget_ns),
+                                          std::to_string(entity.counters.turns),
+                                          std::to_string(entity.counters.callbacks),
+                                          std::to_string(entity.counters.forced),
+                                          printable(entity.comm)};
+        if (several_devices)
+            cells.insert(cells.begin(), std::to_string(entity.device_id));
+        table.add(std::move(cells));
+    }
+    return table.lines();
+}
+
+class Sampler {
+public:
+    explicit Sampler(const Options &options) : scheduler_(open_scheduler(options.choice)), device_(options.device) {
+        before_ = sample();
+    }
+
+    /* What happened since the last look. */
+    View look() {
+        Sample now = sample();
+        std::vector<Row> rows = compare(before_, now);
+        View view;
+
+        view.head.push_back("ptsched top: " + scheduler_->kind() + " at " + scheduler_->path());
+        for (const Device &device : now.devices) {
+            double gpu = 0;
+            for (const Row &row : rows)
+                gpu += row.entity.device_id == device.id ? row.gpu : 0;
+            view.head.push_back("device " + std::to_string(device.id) + " " + device.pci + ": GPU " +
+                                format_percent(gpu) + "%, " + std::to_string(device.entities) + " attached, " +
+                                std::to_string(device.waiters) + " waiting, policy " + policy_name(device.policy) +
+                                ", slice " + format_rounded(static_cast<int64_t>(device.slice_effective_ns)));
+        }
+        view.table = table_of(rows, now.devices.size() > 1);
+        before_ = std::move(now);
+        return view;
+    }
+
+private:
+    std::unique_ptr<Scheduler> scheduler_;
+    std::string device_;
+    Sample before_;
+
+    Sample sample() {
+        Sample sample{.when = {}, .devices = scheduler_->devices(), .entities = {}};
+        std::optional<uint32_t> only;
+
+        if (!device_.empty()) {
+            sample.devices = {find_device(sample.devices, device_)};
+            only = sample.devices[0].id;
+        }
+        sample.when = Clock::now();
+        sample.entities = scheduler_->entities(only);
+        return sample;
+    }
+};
+
+/* The terminal, given back as it was whatever happens. */
+class Screen {
+public:
+    Screen() {
+        setlocale(LC_ALL, "");
+        screen_ = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? newterm(nullptr, stdout, stdin) : nullptr;
+        if (!screen_)
+            throw Error("top needs a terminal that it can draw on (TERM); for plain text there is --once");
+        cbreak();
+        noecho();
+        nonl();
+        keypad(stdscr, TRUE);
+        curs_set(0);
+    }
+    Screen(const Screen &) = delete;
+    Screen &operator=(const Screen &) = delete;
+    ~Screen() {
+        endwin();
+        delscreen(screen_);
+    }
+
+    void draw(const View &view) {
+        int line = 0;
+
+        erase();
+        for (const std::string &text : view.head)
+            put(line++, text);
+        attron(A_REVERSE);
+        if (!view.table.empty()) {
+            std::string header = view.table[0];
+            header.resize(std::max(header.size(), static_cast<size_t>(COLS)), ' ');
+            put(++line, header);
+        }
+        attroff(A_REVERSE);
+        size_t room = static_cast<size_t>(std::max(0, LINES - line - 2));
+        size_t rows = view.table.size() - 1;
+        size_t shown = rows <= room ? rows : room ? room - 1 : 0;
+        for (size_t i = 1; i <= shown; i++)
+            put(++line, view.table[i]);
+        if (shown < rows)
+            put(++line, "... " + std::to_string(rows - shown) + " more");
+        put(LINES - 1, "q: quit");
+        refresh();
+    }
+
+    /* False: the user wants to leave. Returns at the latest at @until. */
+    bool wait(const View &view, Clock::time_point until) {
+        for (;;) {
+            auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+            timeout(static_cast<int>(std::max<decltype(left)>(left, 0)));
+            switch (getch()) {
+            case 'q':
+            case 'Q':
+                return false;
+            case KEY_RESIZE:
+                draw(view);
+                break;
+            case ERR:
+                /* Also when the terminal is gone. */
+                if (!isatty(STDIN_FILENO))
+                    return false;
+                break;
+            }
+            if (Clock::now() >= until)
+                return true;
+        }
+    }
+
+private:
+    SCREEN *screen_;
+
+    static void put(int line, const std::string &text) {
+        if (line < LINES)
+            mvaddnstr(line, 0, text.c_str(), COLS);
+    }
+};
+
+int top(const Options &options) {
+    std::chrono::nanoseconds interval(parse_duration("interval", options.interval, 10'000'000, 3'600'000'000'000));
+    Sampler sampler(options);
+
+    if (options.once) {
+        std::this_thread::sleep_for(interval);
+        View view = sampler.look();
+        for (const auto &lines : {view.head, view.table})
+            for (const std::string &line : lines)
+                std::cout << line << "\n";
+        return 0;
+    }
+
+    Screen screen;
+    View view;
+    do {
+        view = sampler.look();
+        screen.draw(view);
+    } while (screen.wait(view, Clock::now() + interval));
+    return 0;
+}
+
+} // namespace
+
+Action add_top(CLI::App &app) {
+    auto options = std::make_shared<Options>();
+    CLI::App *command = app.add_subcommand("top", "who uses the GPUs, refreshed like top(1)");
+
+    add_choice(*command, options->choice);
+    command->add_option("--device", options->device, "only this device: number, PCI address or UUID")->type_name("D");
+    command->add_option("--interval", options->interval, "time between two looks (1s)")->type_name("TIME");
+    command->add_flag("--once", options->once, "plain text about one interval, then end");
+    add_example(*command, "ptsched top --once --interval 5s");
+    return [options] { return top(*options); };
+}
+
+} // namespace ptsched

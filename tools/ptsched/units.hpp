@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* What people write on the command line, checked: settings, times, numbers. */
+#ifndef PTSCHED_TOOL_UNITS_HPP
+#define PTSCHED_TOOL_UNITS_HPP
+
+#include "scheduler.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ptsched {
+
+/*
+ * All throw Error with the name of what is wrong, the value and the range.
+ */
+
+/* "10ms", "1.5s", "200us", "50ns"; plain "0" needs no unit. */
+uint64_t parse_duration(const std::string &name, const std::string &text, uint64_t min, uint64_t max);
+int64_t parse_integer(const std::string &name, const std::string &text, int64_t min, int64_t max);
+/* A decimal number, in thousandths. */
+uint64_t parse_thousandths(const std::string &name, const std::string &text, uint64_t min, uint64_t max);
+
+/* "slice=10ms" and so on, for a device; no setting twice. */
+std::vector<Setting> parse_settings(const std::vector<std::string> &words);
+/* "weight=N" or "weight=auto", which is 0. */
+uint32_t parse_weight(const std::vector<std::string> &words);
+
+} // namespace ptsched
+
+#endif /* PTSCHED_TOOL_UNITS_HPP */
