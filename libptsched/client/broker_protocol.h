@@ -26,7 +26,7 @@
  *                                     ptsched_page at offset 0
  *           PTSCHED_BROKER_FD_STATE   the same memfd, writable. The one use of
  *                                     it: before it sends RELEASE, the client's
- *                                     library clears PTSCHED_BROKER_TURN_BITS in
+ *                                     library clears PTSCHED_STATE_TURN in
  *                                     ptsched_page.state, so that nobody in the
  *                                     process sees the turn after its end. The
  *                                     broker never reads the page
@@ -94,10 +94,6 @@
 #define PTSCHED_BROKER_FD_POLL 2
 #define PTSCHED_BROKER_FD_HANDLE 3
 #define PTSCHED_BROKER_NR_FDS 4
-
-#define PTSCHED_BROKER_TURN_BITS                                                                                       \
-    (PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED |                    \
-     PTSCHED_STATE_SHARED)
 
 /**
  * struct ptsched_broker_header - begins every message

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+#include "broker_connection.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <linux/futex.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+namespace ptsched {
+namespace {
+
+constexpr size_t kFdSpace = CMSG_SPACE(sizeof(int) * PTSCHED_BROKER_NR_FDS);
+
+void futex_wake(std::atomic<uint32_t> &word)
+{
+    syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+void take_fds(msghdr &message, std::span<UniqueFd> fds)
+{
+    for (cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
+        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
+            continue;
+        size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < count; i++) {
+            int fd;
+            memcpy(&fd, CMSG_DATA(part) + i * sizeof(fd), sizeof(fd));
+            UniqueFd owner(fd);
+            if (i < fds.size())
+                fds[i] = std::move(owner);
+        }
+    }
+}
+
+} // namespace
+
+int BrokerConnection::post(uint32_t cmd, const void *payload, uint32_t length)
+{
+    ptsched_broker_header header{};
+    header.cmd = cmd;
+    header.length = length;
+    header.flags = PTSCHED_BROKER_NO_REPLY;
+    return send(header, payload, -1);
+}
+
+int BrokerConnection::send(ptsched_broker_header &header, const void *payload, int fd)
+{
+    iovec parts[] = {{&header, sizeof(header)}, {const_cast<void *>(payload), header.length}};
+    msghdr message{};
+    message.msg_iov = parts;
+    message.msg_iovlen = header.length ? 2 : 1;
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    if (fd >= 0) {
+        message.msg_control = control;
+        message.msg_controllen = sizeof(control);
+        cmsghdr *part = CMSG_FIRSTHDR(&message);
+        part->cmsg_level = SOL_SOCKET;
+        part->cmsg_type = SCM_RIGHTS;
+        part->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(part), &fd, sizeof(fd));
+    }
+    while (sendmsg(socket_.get(), &message, MSG_NOSIGNAL) < 0) {
+        if (errno == EINTR)
+            continue;
+        return errno == ECONNRESET || errno == ENOTCONN ? -EPIPE : -errno;
+    }
+    return 0;
+}
+
+int BrokerConnection::call(uint32_t cmd, void *argument, uint32_t length, int fd)
+{
+    Call call(next_id_++, argument, length, {});
+    return transact(call, cmd, fd, false);
+}
+
+int BrokerConnection::call_interruptible(uint32_t cmd, void *argument, uint32_t length)
+{
+    Call call(next_id_++, argument, length, {});
+    return transact(call, cmd, -1, true);
+}
+
+int BrokerConnection::call_for_fds(uint32_t cmd, void *argument, uint32_t length, std::span<UniqueFd> fds)
+{
+    Call call(next_id_++, argument, length, fds);
+    int ret = transact(call, cmd, -1, false);
+    if (ret)
+        return ret;
+    for (const UniqueFd &fd : fds)
+        if (!fd)
+            return -EMFILE; // the kernel drops descriptors that do not fit into the table
+    return 0;
+}
+
+int BrokerConnection::transact(Call &call, uint32_t cmd, int fd, bool interruptible)
+{
+    ptsched_broker_header header{};
+    header.cmd = cmd;
+    header.length = call.length;
+    header.id = call.id;
+    if (cmd == PTSCHED_IOC_ACQUIRE)
+        header.tid = static_cast<uint32_t>(gettid());
+    {
+        std::lock_guard lock(mutex_);
+        if (broken_)
+            return -EPIPE;
+        call.next = calls_;
+        calls_ = &call;
+    }
+    int ret = send(header, call.argument, fd);
+    if (ret) {
+        std::lock_guard lock(mutex_);
+        forget(call);
+        return ret;
+    }
+    if (wait(call, interruptible))
+        return call.result;
+
+    // A signal. The broker may have carried the call out meanwhile: its answer counts.
+    uint64_t id = call.id;
+    if (post(PTSCHED_BROKER_CANCEL, &id, sizeof(id)) == 0)
+        wait(call, false);
+    else
+        call.result = -EPIPE;
+    {
+        std::lock_guard lock(mutex_);
+        forget(call);
+    }
+    return call.result == -ECANCELED ? -EINTR : call.result;
+}
+
+// False: a signal came; the call is still in the list.
+bool BrokerConnection::wait(Call &call, bool interruptible)
+{
+    std::unique_lock lock(mutex_);
+    while (!call.done) {
+        bool interrupted = reading_ ? sleep(call, lock) : read_one(call, lock);
+        if (interrupted && interruptible && !call.done) {
+            wake_a_reader();
+            return false;
+        }
+    }
+    forget(call);
+    wake_a_reader();
+    return true;
+}
+
+// True: interrupted by a signal.
+bool BrokerConnection::sleep(Call &call, std::unique_lock<std::mutex> &lock)
+{
+    uint32_t seen = call.wakes.load();
+    lock.unlock();
+    // Without a timeout: only then does the kernel restart it after a signal.
+    bool interrupted =
+        syscall(SYS_futex, &call.wakes, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0) < 0 && errno == EINTR;
+    lock.lock();
+    return interrupted;
+}
+
+// True: interrupted by a signal.
+bool BrokerConnection::read_one(Call &call, std::unique_lock<std::mutex> &lock)
+{
+    std::array<char, 512> buffer;
+    alignas(cmsghdr) char control[kFdSpace];
+    iovec part{buffer.data(), buffer.size()};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    // Without room for descriptors the kernel drops what nobody asked for.
+    if (!call.fds.empty()) {
+        message.msg_control = control;
+        message.msg_controllen = sizeof(control);
+    }
+    reading_ = true;
+    lock.unlock();
+    ssize_t got = recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC);
+    int error = errno;
+    lock.lock();
+    reading_ = false;
+    if (got > 0) {
+        std::array<UniqueFd, PTSCHED_BROKER_NR_FDS> fds;
+        take_fds(message, fds);
+        deliver(buffer.data(), static_cast<size_t>(got), fds);
+    } else if (got == 0 || error != EINTR) {
+        fail_all();
+    }
+    return got < 0 && error == EINTR;
+}
+
+void BrokerConnection::deliver(const char *message, size_t length, std::span<UniqueFd> fds)
+{
+    ptsched_broker_header header;
+    if (length < sizeof(header))
+        return;
+    memcpy(&header, message, sizeof(header));
+    for (Call *call = calls_; call; call = call->next) {
+        if (call->id != header.id || call->done)
+            continue;
+        call->result = header.result;
+        if (header.result == 0 && length - sizeof(header) == call->length) {
+            memcpy(call->argument, message + sizeof(header), call->length);
+            for (size_t i = 0; i < call->fds.size() && i < fds.size(); i++)
+                call->fds[i] = std::move(fds[i]);
+        } else if (header.result >= 0) {
+            call->result = -EPROTO;
+        }
+        call->done = true;
+        call->wakes++;
+        futex_wake(call->wakes);
+        return;
+    }
+}
+
+void BrokerConnection::fail_all()
+{
+    broken_ = true;
+    for (Call *call = calls_; call; call = call->next) {
+        if (call->done)
+            continue;
+        call->result = -EPIPE;
+        call->done = true;
+        call->wakes++;
+        futex_wake(call->wakes);
+    }
+}
+
+// Whoever stops reading leaves it to another thread that still waits.
+void BrokerConnection::wake_a_reader()
+{
+    if (reading_)
+        return;
+    for (Call *call = calls_; call; call = call->next) {
+        if (call->done)
+            continue;
+        call->wakes++;
+        futex_wake(call->wakes);
+        return;
+    }
+}
+
+void BrokerConnection::forget(Call &call)
+{
+    for (Call **link = &calls_; *link; link = &(*link)->next) {
+        if (*link == &call) {
+            *link = call.next;
+            return;
+        }
+    }
+}
+
+} // namespace ptsched

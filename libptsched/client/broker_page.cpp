@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "broker_page.hpp"
+
+#include <cerrno>
+#include <mutex>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace ptsched {
+namespace {
+
+size_t page_size()
+{
+    static const size_t size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    return size;
+}
+
+ptsched_page *map_page(int protection, int flags, int fd)
+{
+    void *address = mmap(nullptr, page_size(), protection, flags, fd, 0);
+    if (address == MAP_FAILED)
+        return nullptr;
+    madvise(address, page_size(), MADV_DONTFORK);
+    return static_cast<ptsched_page *>(address);
+}
+
+void unmap(ptsched_page *page)
+{
+    if (page)
+        munmap(page, page_size());
+}
+
+std::mutex dead_mutex;
+
+} // namespace
+
+BrokerPage::~BrokerPage()
+{
+    unmap(page_);
+    unmap(spare_);
+    unmap(state_);
+}
+
+int BrokerPage::map(int page_fd, int state_fd)
+{
+    page_ = map_page(PROT_READ, MAP_SHARED, page_fd);
+    state_ = page_ ? map_page(PROT_READ | PROT_WRITE, MAP_SHARED, state_fd) : nullptr;
+    spare_ = state_ ? map_page(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1) : nullptr;
+    if (!spare_)
+        return -errno;
+    spare_->version = PTSCHED_VERSION_MAJOR;
+    spare_->size = sizeof(*spare_);
+    spare_->state = PTSCHED_STATE_DEAD;
+    return mprotect(spare_, page_size(), PROT_READ) < 0 ? -errno : 0;
+}
+
+void BrokerPage::clear(uint32_t bits)
+{
+    __atomic_fetch_and(&state_->state, ~bits, __ATOMIC_ACQ_REL);
+}
+
+void BrokerPage::set_dead()
+{
+    std::lock_guard lock(dead_mutex);
+    if (!spare_ || dead_)
+        return;
+    dead_ = true;
+    // The kernel replaces the mapping under its lock: no reader faults in between.
+    if (mremap(spare_, page_size(), page_size(), MREMAP_MAYMOVE | MREMAP_FIXED, page_) != MAP_FAILED)
+        spare_ = nullptr;
+}
+
+} // namespace ptsched

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// The broker: a connection per client, shared by the threads of the process.
+#include "broker_connection.hpp"
+#include "broker_page.hpp"
+#include "transport.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+namespace ptsched {
+namespace {
+
+class BrokerTransport final : public Transport {
+public:
+    explicit BrokerTransport(UniqueFd socket) : connection_(std::move(socket)), owner_(getpid()) {}
+
+    ~BrokerTransport() override
+    {
+        // Else a forked child's copy of the socket would keep the turn.
+        if (getpid() == owner_)
+            connection_.post(PTSCHED_BROKER_CLOSE, nullptr, 0);
+        else
+            page_.forget();
+    }
+
+    ptsched_backend backend() const override { return PTSCHED_BACKEND_BROKER; }
+    int query(Query &query) override { return checked(connection_.call(PTSCHED_IOC_QUERY, &query, sizeof(query))); }
+
+    int attach(Attach &attach) override
+    {
+        UniqueFd fds[PTSCHED_BROKER_NR_FDS];
+        int ret = owned() ? connection_.call_for_fds(PTSCHED_IOC_ATTACH, &attach, sizeof(attach), fds) : -EPERM;
+        if (ret)
+            return ret;
+        poll_ = std::move(fds[PTSCHED_BROKER_FD_POLL]);
+        handle_ = std::move(fds[PTSCHED_BROKER_FD_HANDLE]);
+        return page_.map(fds[PTSCHED_BROKER_FD_PAGE].get(), fds[PTSCHED_BROKER_FD_STATE].get());
+    }
+
+    int acquire(Acquire &acquire) override
+    {
+        if (!owned())
+            return -EPERM;
+        int ret = checked(connection_.call_interruptible(PTSCHED_IOC_ACQUIRE, &acquire, sizeof(acquire)));
+        if (!ret)
+            holds_.store(true);
+        return ret;
+    }
+
+    int release(const Release &release) override
+    {
+        if (!owned() || !holds_.exchange(false))
+            return -EPERM;
+        page_.clear(PTSCHED_STATE_TURN);
+        return post(PTSCHED_IOC_RELEASE, &release, sizeof(release));
+    }
+
+    int report(const Report &report) override
+    {
+        if (!owned() || !holds_.load())
+            return -EPERM;
+        return post(PTSCHED_IOC_REPORT, &report, sizeof(report));
+    }
+
+    int ack(const Ack &ack) override
+    {
+        if (!owned())
+            return -EPERM;
+        char byte;
+        // The broker puts it back if there is more than is acknowledged here.
+        while (read(poll_.get(), &byte, 1) < 0 && errno == EINTR)
+            continue;
+        return post(PTSCHED_IOC_ACK, &ack, sizeof(ack));
+    }
+
+    int act_for(const ActFor &act_for) override
+    {
+        if (!owned())
+            return -EPERM;
+        ActFor argument = act_for;
+        return checked(connection_.call(PTSCHED_IOC_ACT_FOR, &argument, sizeof(argument), act_for.fd));
+    }
+
+    int poll_fd() const override { return poll_.get(); }
+    int handle_fd() const override { return handle_.get(); }
+    const ptsched_page *page() const override { return page_.get(); }
+
+private:
+    bool owned() const { return getpid() == owner_; }
+
+    int post(uint32_t cmd, const void *argument, uint32_t length)
+    {
+        return checked(connection_.post(cmd, argument, length));
+    }
+
+    int checked(int ret)
+    {
+        if (ret == -EPIPE && owned())
+            page_.set_dead();
+        return ret;
+    }
+
+    BrokerConnection connection_;
+    BrokerPage page_;
+    UniqueFd poll_;
+    UniqueFd handle_;
+    pid_t owner_;
+    // The calls that are not answered are checked here.
+    std::atomic<bool> holds_{false};
+};
+
+} // namespace
+
+int open_broker(std::unique_ptr<Transport> &transport)
+{
+    const char *path = secure_getenv("PTSCHED_SOCKET");
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    std::string name = path ? path : PTSCHED_BROKER_SOCKET;
+    if (name.size() >= sizeof(address.sun_path))
+        return -ENAMETOOLONG;
+    name.copy(address.sun_path, name.size());
+
+    UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    if (!socket)
+        return -errno;
+    while (connect(socket.get(), reinterpret_cast<sockaddr *>(&address), sizeof(address)) < 0) {
+        if (errno == EINTR)
+            continue;
+        // A socket file that nobody listens on, or a path that leads nowhere.
+        return errno == ECONNREFUSED || errno == ENOTDIR ? -ENOENT : -errno;
+    }
+    transport = std::make_unique<BrokerTransport>(std::move(socket));
+    return 0;
+}
+
+} // namespace ptsched

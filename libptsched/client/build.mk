@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+# libptsched.so for programs, and the same objects as an archive for what embeds
+# them: link that with -Wl,--exclude-libs,libptsched-core.a so that the program's
+# own libptsched.so is not shadowed.
+CLIENT_DIR  := libptsched/client
+CLIENT_SRCS := $(wildcard $(CLIENT_DIR)/*.cpp) kmod/policy/nice.c
+CLIENT_OBJS := $(CLIENT_SRCS:%=$(B)/obj/client/%.o)
+CLIENT_SO   := $(B)/lib/libptsched.so
+
+# Own objects: what is compiled here must not be seen from outside.
+$(B)/obj/client/%.cpp.o: %.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -fvisibility=hidden -MMD -MP -c $< -o $@
+
+$(B)/obj/client/%.c.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=hidden -MMD -MP -c $< -o $@
+
+$(B)/lib/libptsched-core.a: $(CLIENT_OBJS)
+	@mkdir -p $(@D)
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(CLIENT_SO).$(VERSION): $(CLIENT_OBJS) $(CLIENT_DIR)/libptsched.map
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libptsched.so.0 \
+		-Wl,--version-script=$(CLIENT_DIR)/libptsched.map $(CLIENT_OBJS) -o $@
+
+$(CLIENT_SO).0: $(CLIENT_SO).$(VERSION)
+	ln -sf $(<F) $@
+
+$(CLIENT_SO): $(CLIENT_SO).0
+	ln -sf $(<F) $@
+
+ALL += $(CLIENT_SO) $(B)/lib/libptsched-core.a

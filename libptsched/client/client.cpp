@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// The C ABI: ptsched/ptsched.h on top of a transport.
+#include "device_name.hpp"
+#include "transport.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <policy.h>
+
+struct ptsched_client {
+    std::unique_ptr<ptsched::Transport> transport;
+    uint32_t device_id = 0;
+    uint64_t entity = 0;
+};
+
+namespace {
+
+using ptsched::Transport;
+
+// Nothing is thrown into C, and errno stays the caller's.
+template <typename Function> int guarded(Function function)
+{
+    int saved = errno;
+    int ret;
+    try {
+        ret = function();
+    } catch (const std::bad_alloc &) {
+        ret = -ENOMEM;
+    } catch (...) {
+        ret = -EIO;
+    }
+    errno = saved;
+    return ret;
+}
+
+int connect_to(ptsched_backend backend, std::unique_ptr<Transport> &transport)
+{
+    switch (backend) {
+    case PTSCHED_BACKEND_MODULE:
+        return ptsched::open_module(transport);
+    case PTSCHED_BACKEND_BROKER:
+        return ptsched::open_broker(transport);
+    case PTSCHED_BACKEND_AUTO: {
+        int module = ptsched::open_module(transport);
+        if (!module)
+            return 0;
+        int broker = ptsched::open_broker(transport);
+        // A module that may not be used says more than a broker that is not there.
+        return broker == -ENOENT ? module : broker;
+    }
+    }
+    return -EINVAL;
+}
+
+int check_version(Transport &transport)
+{
+    auto query = ptsched::sized<ptsched::Query>();
+    int ret = transport.query(query);
+    if (ret)
+        return ret;
+    return query.version_major == PTSCHED_VERSION_MAJOR ? 0 : -EPROTO;
+}
+
+int attach(Transport &transport, const char *device, unsigned int mechanism, ptsched::Attach &attach)
+{
+    attach = ptsched::sized<ptsched::Attach>();
+    attach.mechanism = mechanism;
+    size_t length = strlen(device);
+    if (length >= sizeof(attach.device))
+        return -EINVAL;
+    memcpy(attach.device, device, length);
+    int ret = transport.attach(attach);
+    if (ret != -ENODEV || strncmp(device, "GPU-", 4) != 0)
+        return ret;
+
+    std::string address = ptsched::address_of_uuid(device);
+    if (address.empty() || address.size() >= sizeof(attach.device))
+        return ret;
+    memset(attach.device, 0, sizeof(attach.device));
+    memcpy(attach.device, address.data(), address.size());
+    return transport.attach(attach);
+}
+
+int open_client(const char *device, unsigned int mechanism, ptsched_backend backend, ptsched_client **client)
+{
+    if (!device || !client)
+        return -EINVAL;
+    auto made = std::make_unique<ptsched_client>();
+    int ret = connect_to(backend, made->transport);
+    if (ret)
+        return ret;
+    ret = check_version(*made->transport);
+    if (ret)
+        return ret;
+    ptsched::Attach result;
+    ret = attach(*made->transport, device, mechanism, result);
+    if (ret)
+        return ret;
+    made->device_id = result.device_id;
+    made->entity = result.entity;
+    *client = made.release();
+    return 0;
+}
+
+} // namespace
+
+int ptsched_open(const char *device, unsigned int mechanism, enum ptsched_backend backend,
+                 struct ptsched_client **client)
+{
+    return guarded([&] { return open_client(device, mechanism, backend, client); });
+}
+
+void ptsched_close(struct ptsched_client *client)
+{
+    guarded([&] {
+        delete client;
+        return 0;
+    });
+}
+
+enum ptsched_backend ptsched_client_backend(const struct ptsched_client *client)
+{
+    return client->transport->backend();
+}
+
+int ptsched_query(struct ptsched_client *client, struct ptsched_query *query)
+{
+    return guarded([&] {
+        auto result = ptsched::sized<ptsched::Query>();
+        int ret = client->transport->query(result);
+        if (!ret)
+            *query = result;
+        return ret;
+    });
+}
+
+int ptsched_identity(const struct ptsched_client *client, uint32_t *device_id, uint64_t *entity)
+{
+    if (device_id)
+        *device_id = client->device_id;
+    if (entity)
+        *entity = client->entity;
+    return 0;
+}
+
+int ptsched_acquire(struct ptsched_client *client, uint64_t deadline_ns, unsigned int flags,
+                    struct ptsched_acquire *result)
+{
+    return guarded([&] {
+        auto acquire = ptsched::sized<ptsched::Acquire>();
+        acquire.flags = flags;
+        acquire.deadline_ns = deadline_ns;
+        int ret = client->transport->acquire(acquire);
+        if (!ret && result)
+            *result = acquire;
+        return ret;
+    });
+}
+
+int ptsched_release(struct ptsched_client *client, const struct ptsched_usage *usage)
+{
+    return guarded([&] {
+        auto release = ptsched::sized<ptsched::Release>();
+        if (usage) {
+            release.submissions = usage->submissions;
+            release.gpu_ns = usage->gpu_ns;
+            release.handover_ns = usage->handover_ns;
+        }
+        return client->transport->release(release);
+    });
+}
+
+int ptsched_report(struct ptsched_client *client, const struct ptsched_usage *usage)
+{
+    return guarded([&] {
+        if (!usage)
+            return -EINVAL;
+        auto report = ptsched::sized<ptsched::Report>();
+        report.submissions = usage->submissions;
+        report.gpu_ns = usage->gpu_ns;
+        return client->transport->report(report);
+    });
+}
+
+int ptsched_ack(struct ptsched_client *client, uint32_t events, uint64_t drain_ns)
+{
+    return guarded([&] {
+        auto ack = ptsched::sized<ptsched::Ack>();
+        ack.events = events;
+        ack.drain_ns = drain_ns;
+        return client->transport->ack(ack);
+    });
+}
+
+int ptsched_act_for(struct ptsched_client *client, unsigned int kind, int fd)
+{
+    return guarded([&] {
+        auto act_for = ptsched::sized<ptsched::ActFor>();
+        act_for.kind = kind;
+        act_for.fd = fd;
+        return client->transport->act_for(act_for);
+    });
+}
+
+int ptsched_poll_fd(const struct ptsched_client *client)
+{
+    return client->transport->poll_fd();
+}
+
+int ptsched_handle_fd(const struct ptsched_client *client)
+{
+    return client->transport->handle_fd();
+}
+
+const struct ptsched_page *ptsched_client_page(const struct ptsched_client *client)
+{
+    return client->transport->page();
+}
+
+uint32_t ptsched_nice_to_weight(int nice)
+{
+    return ptsp_nice_to_weight(nice);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// The module: one ioctl per call. It checks everything itself, the owner included.
+#include "fd.hpp"
+#include "transport.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+namespace ptsched {
+namespace {
+
+class ModuleTransport final : public Transport {
+public:
+    explicit ModuleTransport(UniqueFd fd) : fd_(std::move(fd)), owner_(getpid()) {}
+
+    ~ModuleTransport() override
+    {
+        // The mapping is not inherited; in a forked child the address may be another's.
+        if (page_ && getpid() == owner_)
+            munmap(page_, page_size_);
+    }
+
+    ptsched_backend backend() const override { return PTSCHED_BACKEND_MODULE; }
+    int query(Query &query) override { return call(PTSCHED_IOC_QUERY, &query); }
+
+    int attach(Attach &attach) override
+    {
+        Query what = sized<Query>();
+        int ret = query(what);
+        if (!ret)
+            ret = call(PTSCHED_IOC_ATTACH, &attach);
+        return ret ? ret : map(what.page_size);
+    }
+
+    int acquire(Acquire &acquire) override { return call(PTSCHED_IOC_ACQUIRE, &acquire); }
+    int release(const Release &release) override { return call(PTSCHED_IOC_RELEASE, &release); }
+    int report(const Report &report) override { return call(PTSCHED_IOC_REPORT, &report); }
+    int ack(const Ack &ack) override { return call(PTSCHED_IOC_ACK, &ack); }
+    int act_for(const ActFor &act_for) override { return call(PTSCHED_IOC_ACT_FOR, &act_for); }
+    int poll_fd() const override { return fd_.get(); }
+    int handle_fd() const override { return fd_.get(); }
+    const ptsched_page *page() const override { return static_cast<const ptsched_page *>(page_); }
+
+private:
+    int call(unsigned long request, const void *argument)
+    {
+        return ioctl(fd_.get(), request, argument) < 0 ? -errno : 0;
+    }
+
+    int map(size_t size)
+    {
+        void *page = mmap(nullptr, size, PROT_READ, MAP_SHARED, fd_.get(), PTSCHED_PAGE_OFFSET);
+        if (page == MAP_FAILED)
+            return -errno;
+        page_ = page;
+        page_size_ = size;
+        return 0;
+    }
+
+    UniqueFd fd_;
+    pid_t owner_;
+    void *page_ = nullptr;
+    size_t page_size_ = 0;
+};
+
+} // namespace
+
+int open_module(std::unique_ptr<Transport> &transport)
+{
+    const char *node = secure_getenv("PTSCHED_DEVICE_NODE");
+    UniqueFd fd(open(node ? node : "/dev/" PTSCHED_NODE_NAME, O_RDWR | O_CLOEXEC));
+    if (!fd)
+        return errno == ENODEV || errno == ENXIO || errno == ENOTDIR ? -ENOENT : -errno;
+    transport = std::make_unique<ModuleTransport>(std::move(fd));
+    return 0;
+}
+
+} // namespace ptsched

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "attributes.hpp"
+
+#include <algorithm>
+
+namespace ptsched {
+namespace {
+
+// Of the attributes that a request may have; 0: none of those.
+size_t size_in_request(uint16_t attribute)
+{
+    switch (attribute) {
+    case PTSCHED_A_IDLE_SHARING:
+    case PTSCHED_A_MANY:
+        return sizeof(uint8_t);
+    case PTSCHED_A_DEVICE_ID:
+    case PTSCHED_A_POLICY:
+    case PTSCHED_A_ALPHA:
+    case PTSCHED_A_PID:
+    case PTSCHED_A_WEIGHT:
+        return sizeof(uint32_t);
+    case PTSCHED_A_SLICE_NS:
+    case PTSCHED_A_GRACE_NS:
+    case PTSCHED_A_DRAIN_NS:
+    case PTSCHED_A_INFLIGHT_NS:
+        return sizeof(uint64_t);
+    default:
+        return 0;
+    }
+}
+
+template <typename T> uint64_t load(std::span<const char> bytes)
+{
+    T value;
+    memcpy(&value, bytes.data(), sizeof(value));
+    return value;
+}
+
+} // namespace
+
+void AttributeWriter::append(const void *data, size_t length)
+{
+    auto bytes = static_cast<const char *>(data);
+    bytes_.insert(bytes_.end(), bytes, bytes + length);
+    bytes_.resize(NLA_ALIGN(bytes_.size()));
+}
+
+void AttributeWriter::put_bytes(uint16_t attribute, const void *data, size_t length)
+{
+    nlattr head{.nla_len = static_cast<uint16_t>(NLA_HDRLEN + length), .nla_type = attribute};
+    append(&head, sizeof(head));
+    append(data, length);
+}
+
+void AttributeWriter::put_string(uint16_t attribute, std::string_view text)
+{
+    std::vector<char> terminated(text.begin(), text.end());
+    terminated.push_back('\0');
+    put_bytes(attribute, terminated.data(), terminated.size());
+}
+
+bool AttributeReader::parse(std::span<const char> bytes)
+{
+    genlmsghdr header;
+    if (bytes.size() < sizeof(header))
+        return false;
+    memcpy(&header, bytes.data(), sizeof(header));
+    if (header.version != PTSCHED_GENL_VERSION || header.reserved)
+        return false;
+    cmd_ = header.cmd;
+    bytes = bytes.subspan(sizeof(header));
+    while (!bytes.empty()) {
+        nlattr head;
+        if (bytes.size() < sizeof(head))
+            return false;
+        memcpy(&head, bytes.data(), sizeof(head));
+        fault_ = head.nla_type;
+        size_t size = size_in_request(head.nla_type);
+        if (!size || head.nla_len != NLA_HDRLEN + size || head.nla_len > bytes.size())
+            return false;
+        values_[head.nla_type] = bytes.subspan(NLA_HDRLEN, size);
+        bytes = bytes.subspan(std::min<size_t>(NLA_ALIGN(head.nla_len), bytes.size()));
+    }
+    fault_ = 0;
+    return true;
+}
+
+std::optional<uint64_t> AttributeReader::get(uint16_t attribute) const
+{
+    std::span<const char> value = values_[attribute];
+    switch (value.size()) {
+    case sizeof(uint8_t):
+        return load<uint8_t>(value);
+    case sizeof(uint32_t):
+        return load<uint32_t>(value);
+    case sizeof(uint64_t):
+        return load<uint64_t>(value);
+    default:
+        return std::nullopt;
+    }
+}
+
+uint16_t AttributeReader::other_than(std::initializer_list<uint16_t> known) const
+{
+    for (uint16_t attribute = 0; attribute <= PTSCHED_A_MAX; attribute++)
+        if (has(attribute) && std::find(known.begin(), known.end(), attribute) == known.end())
+            return attribute;
+    return 0;
+}
+
+} // namespace ptsched

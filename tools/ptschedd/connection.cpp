@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: MIT
+#include "connection.hpp"
+
+#include "control.hpp"
+#include "log.hpp"
+#include "server.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <system_error>
+
+namespace ptsched {
+namespace {
+
+// No request needs more than one; what does not fit the kernel closes.
+constexpr size_t kMaxFds = 4;
+
+struct Ancillary {
+    pid_t pid = 0;
+    uid_t uid = static_cast<uid_t>(-1);
+    std::vector<UniqueFd> fds;
+};
+
+Ancillary take_ancillary(msghdr &message)
+{
+    Ancillary taken;
+    for (cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
+        if (part->cmsg_level != SOL_SOCKET)
+            continue;
+        if (part->cmsg_type == SCM_CREDENTIALS) {
+            ucred sender;
+            memcpy(&sender, CMSG_DATA(part), sizeof(sender));
+            taken.pid = sender.pid;
+            taken.uid = sender.uid;
+        } else if (part->cmsg_type == SCM_RIGHTS) {
+            size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+            for (size_t i = 0; i < count; i++) {
+                int fd;
+                memcpy(&fd, CMSG_DATA(part) + i * sizeof(fd), sizeof(fd));
+                taken.fds.emplace_back(fd);
+            }
+        }
+    }
+    return taken;
+}
+
+// The structure of a request, by the rules of the uapi header for its size.
+template <typename Argument> int copy_in(std::span<const char> payload, Argument &argument)
+{
+    uint32_t size;
+    if (payload.size() < sizeof(size))
+        return -EINVAL;
+    memcpy(&size, payload.data(), sizeof(size));
+    if (size != payload.size() || size < sizeof(argument))
+        return -EINVAL;
+    memcpy(&argument, payload.data(), sizeof(argument));
+    auto rest = payload.subspan(sizeof(argument));
+    return std::any_of(rest.begin(), rest.end(), [](char byte) { return byte != 0; }) ? -E2BIG : 0;
+}
+
+ptsched_broker_header make_header(uint32_t cmd, size_t length, int result, uint64_t id)
+{
+    ptsched_broker_header header{};
+    header.cmd = cmd;
+    header.length = static_cast<uint32_t>(length);
+    header.result = result;
+    header.id = id;
+    return header;
+}
+
+template <typename Argument> std::span<const char> bytes_of(const Argument &argument)
+{
+    return {reinterpret_cast<const char *>(&argument), sizeof(argument)};
+}
+
+} // namespace
+
+Connection::Connection(Server &server, UniqueFd socket, ProcessRef process)
+    : server_(server), socket_(std::move(socket)), process_(std::move(process))
+{
+    key_ = server_.loop().add(socket_.get(), EPOLLIN, [this](uint32_t events) { handle(events); });
+}
+
+Connection::~Connection()
+{
+    stop();
+    if (client_)
+        device_->detach(*client_);
+}
+
+void Connection::stop()
+{
+    if (std::exchange(stopped_, true))
+        return;
+    server_.loop().remove(key_, socket_.get());
+    if (subscribed_)
+        server_.unsubscribe(*this);
+}
+
+// --- messages ---
+
+void Connection::handle(uint32_t events)
+{
+    if (events & EPOLLOUT)
+        flush();
+    if (stopped_)
+        return;
+    if (outbox_.empty())
+        receive();
+    else if (events & (EPOLLHUP | EPOLLERR))
+        server_.doom(*this);
+}
+
+void Connection::receive()
+{
+    std::array<char, PTSCHED_BROKER_MAX_MESSAGE> buffer;
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(ucred)) + CMSG_SPACE(sizeof(int) * kMaxFds)];
+    iovec part{buffer.data(), buffer.size()};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof(control);
+    ssize_t got = recvmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (got <= 0)
+        return server_.doom(*this);
+
+    Ancillary ancillary = take_ancillary(message);
+    Request request{{}, {}, std::move(ancillary.fds), ancillary.pid, ancillary.uid};
+    auto length = static_cast<size_t>(got);
+    if (length >= sizeof(request.header))
+        memcpy(&request.header, buffer.data(), sizeof(request.header));
+    if (length < sizeof(request.header) || message.msg_flags & MSG_TRUNC ||
+        request.header.length != length - sizeof(request.header)) {
+        debug("process %d: malformed message of %zu bytes", process_->pid(), length);
+        return server_.doom(*this);
+    }
+    request.payload = {buffer.data() + sizeof(request.header), request.header.length};
+    dispatch(request);
+}
+
+void Connection::dispatch(Request &request)
+{
+    switch (request.header.cmd) {
+    case PTSCHED_BROKER_GENL:
+    case PTSCHED_BROKER_SUBSCRIBE:
+        return serve_tool(request);
+    case PTSCHED_BROKER_CANCEL:
+        if (check_owner(request) == 0 && request.payload.size() == sizeof(uint64_t)) {
+            uint64_t id;
+            memcpy(&id, request.payload.data(), sizeof(id));
+            device_->cancel(*client_, id);
+        }
+        return;
+    case PTSCHED_BROKER_CLOSE:
+        if (request.pid == process_->pid())
+            server_.doom(*this);
+        return;
+    default:
+        return serve_contract(request);
+    }
+}
+
+void Connection::answer(const Request &request, int result, std::span<const char> payload)
+{
+    if (request.header.flags & PTSCHED_BROKER_NO_REPLY)
+        return;
+    const ptsched_broker_header &header = request.header;
+    send({make_header(header.cmd, payload.size(), result, header.id), {payload.begin(), payload.end()}, {}});
+}
+
+void Connection::send(Outgoing message)
+{
+    if (stopped_)
+        return;
+    if (outbox_.empty() && try_send(message))
+        return;
+    outbox_.push_back(std::move(message));
+    if (outbox_.size() == 1)
+        server_.loop().change(key_, socket_.get(), EPOLLOUT);
+}
+
+// False: the peer's buffer is full.
+bool Connection::try_send(Outgoing &message)
+{
+    iovec parts[] = {{&message.header, sizeof(message.header)}, {message.payload.data(), message.payload.size()}};
+    msghdr out{};
+    out.msg_iov = parts;
+    out.msg_iovlen = message.payload.empty() ? 1 : 2;
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * PTSCHED_BROKER_NR_FDS)] = {};
+    if (!message.fds.empty()) {
+        size_t size = sizeof(int) * message.fds.size();
+        out.msg_control = control;
+        out.msg_controllen = CMSG_SPACE(size);
+        cmsghdr *part = CMSG_FIRSTHDR(&out);
+        part->cmsg_level = SOL_SOCKET;
+        part->cmsg_type = SCM_RIGHTS;
+        part->cmsg_len = CMSG_LEN(size);
+        for (size_t i = 0; i < message.fds.size(); i++) {
+            int fd = message.fds[i].get();
+            memcpy(CMSG_DATA(part) + i * sizeof(fd), &fd, sizeof(fd));
+        }
+    }
+    if (sendmsg(socket_.get(), &out, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+        return true;
+    if (errno == EAGAIN || errno == EINTR)
+        return false;
+    server_.doom(*this);
+    return true;
+}
+
+void Connection::flush()
+{
+    while (!outbox_.empty()) {
+        if (!try_send(outbox_.front()))
+            return;
+        outbox_.pop_front();
+    }
+    if (!stopped_)
+        server_.loop().change(key_, socket_.get(), EPOLLIN);
+}
+
+// --- the contract ---
+
+int Connection::check_owner(const Request &request) const
+{
+    if (!client_)
+        return -ENOTCONN;
+    return request.pid == process_->pid() ? 0 : -EPERM;
+}
+
+template <typename Argument>
+void Connection::serve(Request &request, int (Connection::*function)(Argument &, Request &))
+{
+    Argument argument;
+    int ret = copy_in(request.payload, argument);
+    bool anybody = std::is_same_v<Argument, struct ptsched_query> || std::is_same_v<Argument, struct ptsched_attach>;
+    if (!ret && !anybody)
+        ret = check_owner(request);
+    if (!ret)
+        ret = (this->*function)(argument, request);
+    if (ret == -EINPROGRESS)
+        return; // answered there, or later
+    if (ret)
+        return answer(request, ret);
+    // As many bytes as came: what is beyond the structure is zero.
+    std::vector<char> reply(request.payload.begin(), request.payload.end());
+    argument.size = static_cast<uint32_t>(reply.size());
+    memcpy(reply.data(), &argument, sizeof(argument));
+    answer(request, 0, reply);
+}
+
+void Connection::serve_contract(Request &request)
+{
+    uint32_t cmd = request.header.cmd;
+    // The size within the number is that of the caller's header, and may be another.
+    auto is = [&](uint32_t known) {
+        constexpr uint32_t mask = ~(_IOC_SIZEMASK << _IOC_SIZESHIFT);
+        return (cmd & mask) == (known & mask);
+    };
+    if (is(PTSCHED_IOC_QUERY))
+        serve(request, &Connection::query);
+    else if (is(PTSCHED_IOC_ATTACH))
+        serve(request, &Connection::attach);
+    else if (is(PTSCHED_IOC_ACQUIRE))
+        serve(request, &Connection::acquire);
+    else if (is(PTSCHED_IOC_RELEASE))
+        serve(request, &Connection::release);
+    else if (is(PTSCHED_IOC_REPORT))
+        serve(request, &Connection::report);
+    else if (is(PTSCHED_IOC_ACK))
+        serve(request, &Connection::ack);
+    else if (is(PTSCHED_IOC_ACT_FOR))
+        serve(request, &Connection::act_for);
+    else
+        answer(request, -ENOTTY);
+}
+
+int Connection::query(struct ptsched_query &argument, Request &)
+{
+    if (argument.flags)
+        return -EINVAL;
+    argument.version_major = PTSCHED_VERSION_MAJOR;
+    argument.version_minor = PTSCHED_VERSION_MINOR;
+    argument.features = PTSCHED_FEATURE_PAGE | PTSCHED_FEATURE_ACT_FOR | PTSCHED_FEATURE_NETLINK;
+    argument.nr_devices = static_cast<uint32_t>(server_.devices().size());
+    argument.page_size = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
+    return 0;
+}
+
+int Connection::attach(struct ptsched_attach &argument, Request &request)
+{
+    if (request.pid != process_->pid())
+        return -EPERM;
+    std::string_view field(argument.device, sizeof(argument.device));
+    size_t length = field.find('\0');
+    if (argument.flags || argument.mechanism > PTSCHED_MECHANISM_PREEMPT || length == field.npos ||
+        field.find_first_not_of('\0', length) != field.npos)
+        return -EINVAL;
+    if (client_)
+        return -EBUSY;
+    Device *device = nullptr;
+    int ret = server_.find_device(std::string(field.substr(0, length)), device);
+    if (ret)
+        return ret;
+
+    std::unique_ptr<Client> client;
+    try {
+        client = std::make_unique<Client>(*this, process_);
+    } catch (const std::system_error &error) {
+        warn("process %d cannot be served: %s", process_->pid(), error.what());
+        return -error.code().value();
+    }
+    device_ = device;
+    client_ = std::move(client);
+    device_->attach(*client_, argument.mechanism, server_.parent_of(*process_));
+    argument.device_id = device_->id();
+    argument.entity = client_->self->id;
+
+    auto ends = client_->page.take_client_ends();
+    const ptsched_broker_header &header = request.header;
+    Outgoing reply{make_header(header.cmd, header.length, 0, header.id),
+                   {request.payload.begin(), request.payload.end()},
+                   {}};
+    memcpy(reply.payload.data() + sizeof(argument.size), bytes_of(argument).data() + sizeof(argument.size),
+           sizeof(argument) - sizeof(argument.size));
+    reply.fds.push_back(std::move(ends.page));
+    reply.fds.push_back(std::move(ends.state));
+    reply.fds.push_back(std::move(ends.poll));
+    reply.fds.push_back(std::move(ends.handle));
+    send(std::move(reply));
+    return -EINPROGRESS;
+}
+
+int Connection::acquire(struct ptsched_acquire &argument, Request &request)
+{
+    if (argument.flags & ~PTSCHED_ACQUIRE_TRY)
+        return -EINVAL;
+    if (client_->waiters.size() >= PTSCHED_BROKER_MAX_CALLS)
+        return -ENOBUFS;
+    Waiter waiter{.id = request.header.id,
+                  .tid = request.header.tid,
+                  .length = request.header.length,
+                  .since_ns = monotonic_ns(),
+                  .deadline_ns = argument.deadline_ns};
+    int ret = device_->acquire(*client_, waiter, argument.flags);
+    if (ret == 0)
+        acquired(waiter, 0);
+    return -EINPROGRESS;
+}
+
+void Connection::acquired(const Waiter &waiter, int result)
+{
+    Outgoing message{make_header(PTSCHED_IOC_ACQUIRE, 0, result, waiter.id), {}, {}};
+    if (result == 0) {
+        const Entity &entity = *client_->entity;
+        struct ptsched_acquire argument {};
+        argument.size = waiter.length;
+        argument.deadline_ns = waiter.deadline_ns;
+        argument.turn = entity.turn;
+        argument.budget_ns = entity.granted_budget_ns;
+        argument.waited_ns = std::max<uint64_t>(entity.granted_ns, waiter.since_ns) - waiter.since_ns;
+        message.header.length = waiter.length;
+        message.payload.resize(waiter.length);
+        memcpy(message.payload.data(), &argument, sizeof(argument));
+    }
+    send(std::move(message));
+}
+
+int Connection::release(struct ptsched_release &argument, Request &)
+{
+    return device_->release(*client_, argument);
+}
+
+int Connection::report(struct ptsched_report &argument, Request &)
+{
+    return device_->report(*client_, argument);
+}
+
+int Connection::ack(struct ptsched_ack &argument, Request &)
+{
+    client_->page.acknowledge(argument.events);
+    return 0;
+}
+
+int Connection::act_for(struct ptsched_act_for &argument, Request &request)
+{
+    bool handed_over = argument.kind == PTSCHED_ACT_FOR_CLIENT;
+    if (argument.kind > PTSCHED_ACT_FOR_CLIENT || argument.pad)
+        return -EINVAL;
+    if (argument.fd == -1)
+        return device_->act_for(*client_, nullptr, false, nullptr);
+    if (argument.fd < 0 || request.fds.empty())
+        return -EBADF;
+    ProcessRef requester;
+    int ret = handed_over ? server_.owner_of_handle(request.fds[0].get(), *device_, requester)
+                          : server_.process_of_pidfd(std::move(request.fds[0]), requester);
+    if (ret)
+        return ret;
+    return device_->act_for(*client_, requester, handed_over, server_.parent_of(*requester));
+}
+
+// --- tools ---
+
+void Connection::serve_tool(Request &request)
+{
+    if (request.header.cmd == PTSCHED_BROKER_SUBSCRIBE) {
+        if (!std::exchange(subscribed_, true))
+            server_.subscribe(*this);
+        return answer(request, 0);
+    }
+    bool privileged = request.uid == 0 || request.uid == geteuid();
+    Verdict verdict = control(server_.devices(), request.payload, privileged,
+                              [&](std::span<const char> message) { answer(request, 0, message); });
+    if (!verdict.error)
+        return answer(request, 0);
+    ptsched_broker_refusal refusal{.attribute = verdict.attribute, .text = {}};
+    verdict.text.copy(refusal.text, sizeof(refusal.text) - 1);
+    answer(request, verdict.error, bytes_of(refusal));
+}
+
+void Connection::send_event(std::span<const char> bytes)
+{
+    if (stopped_)
+        return;
+    Outgoing lost{make_header(PTSCHED_BROKER_EVENT, 0, -ENOBUFS, 0), {}, {}};
+    if (!outbox_.empty() || (lost_events_ && !try_send(lost))) {
+        lost_events_ = true;
+        return;
+    }
+    Outgoing message{make_header(PTSCHED_BROKER_EVENT, bytes.size(), 0, 0), {bytes.begin(), bytes.end()}, {}};
+    lost_events_ = !try_send(message);
+}
+
+} // namespace ptsched

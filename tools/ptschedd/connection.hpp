@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// One connection: a client to be, or a tool.
+#ifndef PTSCHEDD_CONNECTION_HPP
+#define PTSCHEDD_CONNECTION_HPP
+
+#include "broker_protocol.h"
+#include "device.hpp"
+#include "event_loop.hpp"
+
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace ptsched {
+
+class Server;
+
+class Connection final : public AcquireSink {
+public:
+    Connection(Server &server, UniqueFd socket, ProcessRef process);
+    ~Connection();
+
+    const ProcessRef &process() const { return process_; }
+    // Null: not attached.
+    Client *client() const { return client_.get(); }
+    const Device *device() const { return device_; }
+
+    void acquired(const Waiter &waiter, int result) override;
+    void send_event(std::span<const char> message);
+
+    // No more events are taken from it; the server will destroy it.
+    void stop();
+
+private:
+    struct Outgoing {
+        ptsched_broker_header header;
+        std::vector<char> payload;
+        std::vector<UniqueFd> fds;
+    };
+    struct Request {
+        ptsched_broker_header header;
+        std::span<const char> payload;
+        std::vector<UniqueFd> fds;
+        pid_t pid;
+        uid_t uid;
+    };
+
+    void handle(uint32_t events);
+    void receive();
+    void dispatch(Request &request);
+    void serve_contract(Request &request);
+    void serve_tool(Request &request);
+    int check_owner(const Request &request) const;
+    template <typename Argument> void serve(Request &request, int (Connection::*function)(Argument &, Request &));
+
+    int query(struct ptsched_query &argument, Request &request);
+    int attach(struct ptsched_attach &argument, Request &request);
+    int acquire(struct ptsched_acquire &argument, Request &request);
+    int release(struct ptsched_release &argument, Request &request);
+    int report(struct ptsched_report &argument, Request &request);
+    int ack(struct ptsched_ack &argument, Request &request);
+    int act_for(struct ptsched_act_for &argument, Request &request);
+
+    void answer(const Request &request, int result, std::span<const char> payload = {});
+    void send(Outgoing message);
+    bool try_send(Outgoing &message);
+    void flush();
+
+    Server &server_;
+    UniqueFd socket_;
+    ProcessRef process_;
+    uint64_t key_ = 0;
+    bool stopped_ = false;
+    std::unique_ptr<Client> client_;
+    Device *device_ = nullptr;
+    // While something is queued here, nothing is read: who does not take answers gets no more.
+    std::deque<Outgoing> outbox_;
+    bool subscribed_ = false;
+    bool lost_events_ = false;
+};
+
+} // namespace ptsched
+
+#endif

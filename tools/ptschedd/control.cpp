@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+#include "control.hpp"
+
+#include <cerrno>
+
+namespace ptsched {
+namespace {
+
+void put_stats(AttributeWriter &out, const ptsp_stats &stats)
+{
+    out.put<uint64_t>(PTSCHED_A_TURNS, stats.turns);
+    out.put<uint64_t>(PTSCHED_A_CALLBACKS, stats.callbacks);
+    out.put<uint64_t>(PTSCHED_A_FORCED, stats.forced);
+    out.put<uint64_t>(PTSCHED_A_OVERRUN_NS, stats.overrun_ns);
+    out.put<uint64_t>(PTSCHED_A_OCCUPANCY_NS, stats.occupancy_ns);
+    out.put<uint64_t>(PTSCHED_A_HELD_NS, stats.held_ns);
+    out.put<uint64_t>(PTSCHED_A_GPU_NS, stats.gpu_ns);
+    out.put<uint64_t>(PTSCHED_A_GIVEN_NS, stats.given_ns);
+}
+
+AttributeWriter describe(const Device &device)
+{
+    AttributeWriter out(PTSCHED_CMD_GET_DEVICE);
+    const ptsp_device &policy = device.policy();
+    out.put<uint32_t>(PTSCHED_A_DEVICE_ID, device.id());
+    out.put_string(PTSCHED_A_DEVICE, device.address());
+    if (!device.uuid().empty())
+        out.put_string(PTSCHED_A_UUID, device.uuid());
+    out.put<uint32_t>(PTSCHED_A_POLICY, policy.params.kind);
+    out.put<uint8_t>(PTSCHED_A_IDLE_SHARING, policy.params.idle_sharing);
+    out.put<uint8_t>(PTSCHED_A_MANY, policy.params.many);
+    out.put<uint64_t>(PTSCHED_A_SLICE_NS, policy.params.slice_ns);
+    out.put<uint64_t>(PTSCHED_A_GRACE_NS, policy.params.grace_ns);
+    out.put<uint64_t>(PTSCHED_A_DRAIN_NS, policy.params.drain_ns);
+    out.put<uint64_t>(PTSCHED_A_INFLIGHT_NS, policy.params.inflight_ns);
+    out.put<uint32_t>(PTSCHED_A_ALPHA, policy.params.alpha);
+    out.put<uint64_t>(PTSCHED_A_SLICE_EFFECTIVE_NS, ptsp_slice(&policy));
+    out.put<uint64_t>(PTSCHED_A_HANDOVER_NS, policy.handover_ns);
+    out.put<uint32_t>(PTSCHED_A_ENTITIES, policy.nr_entities);
+    out.put<uint32_t>(PTSCHED_A_WAITERS, policy.nr_waiters);
+    put_stats(out, policy.stats);
+    return out;
+}
+
+AttributeWriter describe(const Device &device, const Entity &entity)
+{
+    AttributeWriter out(PTSCHED_CMD_GET_ENTITY);
+    out.put<uint32_t>(PTSCHED_A_DEVICE_ID, device.id());
+    out.put<uint32_t>(PTSCHED_A_PID, static_cast<uint32_t>(entity.process->pid()));
+    out.put<uint32_t>(PTSCHED_A_UID, entity.process->uid());
+    out.put_string(PTSCHED_A_COMM, entity.process->comm());
+    out.put<int32_t>(PTSCHED_A_NICE, entity.process->nice());
+    out.put<uint32_t>(PTSCHED_A_WEIGHT, entity.current_weight());
+    out.put<uint8_t>(PTSCHED_A_WEIGHT_SET, entity.fixed_weight != 0);
+    out.put<uint32_t>(PTSCHED_A_STATE, entity.state);
+    out.put<uint8_t>(PTSCHED_A_ACTIVE, entity.active);
+    out.put<int64_t>(PTSCHED_A_BUDGET_NS, ptsp_budget(&device.policy(), &entity, monotonic_ns()));
+    out.put<uint64_t>(PTSCHED_A_WAIT_NS, entity.stats.wait_ns);
+    out.put<uint64_t>(PTSCHED_A_SUBMISSIONS, entity.stats.submissions);
+    out.put<uint32_t>(PTSCHED_A_CLIENTS, entity.owned);
+    out.put<uint32_t>(PTSCHED_A_MECHANISM, entity.mechanism);
+    put_stats(out, entity.stats);
+    return out;
+}
+
+Verdict refuse_unknown(uint16_t attribute)
+{
+    return {-EINVAL, attribute, "this attribute does not belong to this command"};
+}
+
+Verdict no_such_device()
+{
+    return {-ENODEV, PTSCHED_A_DEVICE_ID, "no such device"};
+}
+
+// The device that the request names, or all.
+std::vector<Device *> targets(DeviceList &devices, const AttributeReader &request)
+{
+    auto only = request.get(PTSCHED_A_DEVICE_ID);
+    std::vector<Device *> found;
+    for (auto &device : devices)
+        if (!only || *only == device->id())
+            found.push_back(device.get());
+    return found;
+}
+
+ptsp_params merge(ptsp_params params, const AttributeReader &request)
+{
+    if (auto kind = request.get(PTSCHED_A_POLICY))
+        params.kind = static_cast<ptsp_kind>(*kind);
+    params.idle_sharing = request.get(PTSCHED_A_IDLE_SHARING).value_or(params.idle_sharing);
+    params.many = request.get(PTSCHED_A_MANY).value_or(params.many);
+    params.slice_ns = request.get(PTSCHED_A_SLICE_NS).value_or(params.slice_ns);
+    params.grace_ns = request.get(PTSCHED_A_GRACE_NS).value_or(params.grace_ns);
+    params.drain_ns = request.get(PTSCHED_A_DRAIN_NS).value_or(params.drain_ns);
+    params.inflight_ns = request.get(PTSCHED_A_INFLIGHT_NS).value_or(params.inflight_ns);
+    params.alpha = static_cast<uint32_t>(request.get(PTSCHED_A_ALPHA).value_or(params.alpha));
+    return params;
+}
+
+uint16_t attribute_of(ptsp_param param)
+{
+    switch (param) {
+    case PTSP_PARAM_OK:
+        break;
+    case PTSP_PARAM_KIND:
+        return PTSCHED_A_POLICY;
+    case PTSP_PARAM_ALPHA:
+        return PTSCHED_A_ALPHA;
+    case PTSP_PARAM_SLICE:
+        return PTSCHED_A_SLICE_NS;
+    case PTSP_PARAM_GRACE:
+        return PTSCHED_A_GRACE_NS;
+    case PTSP_PARAM_DRAIN:
+        return PTSCHED_A_DRAIN_NS;
+    case PTSP_PARAM_INFLIGHT:
+        return PTSCHED_A_INFLIGHT_NS;
+    }
+    return 0;
+}
+
+Verdict check_settings(const AttributeReader &request)
+{
+    if (request.get(PTSCHED_A_IDLE_SHARING).value_or(0) > 1)
+        return {-ERANGE, PTSCHED_A_IDLE_SHARING, "idle sharing: 0 or 1"};
+    if (request.get(PTSCHED_A_MANY).value_or(0) > 1)
+        return {-ERANGE, PTSCHED_A_MANY, "many: 0 or 1"};
+    // Before the value is squeezed into an enumeration.
+    ptsp_param fault = request.get(PTSCHED_A_POLICY).value_or(0) > PTSP_NONE ? PTSP_PARAM_KIND : PTSP_PARAM_OK;
+    if (fault == PTSP_PARAM_OK) {
+        ptsp_params params = merge(ptsp_default_params(), request);
+        fault = ptsp_check_params(&params);
+    }
+    if (fault == PTSP_PARAM_OK)
+        return {};
+    return {-ERANGE, attribute_of(fault), range_of(fault)};
+}
+
+Verdict set_device(DeviceList &devices, const AttributeReader &request)
+{
+    uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID, PTSCHED_A_POLICY, PTSCHED_A_IDLE_SHARING,
+                                           PTSCHED_A_MANY, PTSCHED_A_SLICE_NS, PTSCHED_A_GRACE_NS, PTSCHED_A_DRAIN_NS,
+                                           PTSCHED_A_INFLIGHT_NS, PTSCHED_A_ALPHA});
+    if (unknown)
+        return refuse_unknown(unknown);
+    Verdict verdict = check_settings(request);
+    if (verdict.error)
+        return verdict;
+    auto found = targets(devices, request);
+    if (found.empty() && request.has(PTSCHED_A_DEVICE_ID))
+        return no_such_device();
+    for (Device *device : found)
+        device->set_params(merge(device->policy().params, request));
+    return {};
+}
+
+Verdict set_entity(DeviceList &devices, const AttributeReader &request)
+{
+    uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID, PTSCHED_A_PID, PTSCHED_A_WEIGHT});
+    if (unknown)
+        return refuse_unknown(unknown);
+    auto pid = request.get(PTSCHED_A_PID);
+    auto weight = request.get(PTSCHED_A_WEIGHT);
+    if (!pid)
+        return {-EINVAL, PTSCHED_A_PID, "the process is missing"};
+    if (!weight)
+        return {-EINVAL, PTSCHED_A_WEIGHT, "the weight is missing"};
+    if (*weight > PTSCHED_WEIGHT_MAX)
+        return {-ERANGE, PTSCHED_A_WEIGHT,
+                "weight: 1 to " + std::to_string(PTSCHED_WEIGHT_MAX) + ", or 0 for that of nice"};
+    auto found = targets(devices, request);
+    if (found.empty() && request.has(PTSCHED_A_DEVICE_ID))
+        return no_such_device();
+    bool attached = false;
+    for (Device *device : found) {
+        for (auto &[process, entity] : device->entities()) {
+            if (static_cast<uint64_t>(process->pid()) != *pid)
+                continue;
+            attached = true;
+            device->fix_weight(*entity, static_cast<uint32_t>(*weight));
+        }
+    }
+    return attached ? Verdict{} : Verdict{-ESRCH, PTSCHED_A_PID, "the process is not attached"};
+}
+
+Verdict get_entities(DeviceList &devices, const AttributeReader &request,
+                     const std::function<void(std::span<const char>)> &emit)
+{
+    if (uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID}))
+        return refuse_unknown(unknown);
+    auto found = targets(devices, request);
+    if (found.empty() && request.has(PTSCHED_A_DEVICE_ID))
+        return no_such_device();
+    for (Device *device : found) {
+        device->run();
+        for (auto &[process, entity] : device->entities())
+            emit(describe(*device, *entity).bytes());
+    }
+    return {};
+}
+
+Verdict get_devices(DeviceList &devices, const AttributeReader &request,
+                    const std::function<void(std::span<const char>)> &emit)
+{
+    if (uint16_t unknown = request.other_than({}))
+        return refuse_unknown(unknown);
+    for (auto &device : devices) {
+        device->run();
+        emit(describe(*device).bytes());
+    }
+    return {};
+}
+
+} // namespace
+
+std::string range_of(ptsp_param param)
+{
+    auto range = [](const char *name, uint64_t from, uint64_t to) {
+        return std::string(name) + ": " + std::to_string(from) + " to " + std::to_string(to) + " ns";
+    };
+    switch (param) {
+    case PTSP_PARAM_OK:
+        break;
+    case PTSP_PARAM_KIND:
+        return "policy: 0 (weighted), 1 (literal) or 2 (none)";
+    case PTSP_PARAM_ALPHA:
+        return "alpha: 1 to " + std::to_string(PTSCHED_ALPHA_MAX);
+    case PTSP_PARAM_SLICE:
+        return range("slice", PTSCHED_SLICE_MIN_NS, PTSCHED_SLICE_MAX_NS);
+    case PTSP_PARAM_GRACE:
+        return range("grace", 0, PTSCHED_GRACE_MAX_NS);
+    case PTSP_PARAM_DRAIN:
+        return range("drain", PTSCHED_DRAIN_MIN_NS, PTSCHED_DRAIN_MAX_NS);
+    case PTSP_PARAM_INFLIGHT:
+        return range("inflight", PTSCHED_INFLIGHT_MIN_NS, PTSCHED_INFLIGHT_MAX_NS);
+    }
+    return {};
+}
+
+Verdict control(DeviceList &devices, std::span<const char> bytes, bool privileged,
+                const std::function<void(std::span<const char>)> &emit)
+{
+    AttributeReader request;
+    if (!request.parse(bytes))
+        return {-EINVAL, request.fault(), "malformed message or attribute"};
+    switch (request.cmd()) {
+    case PTSCHED_CMD_GET_DEVICE:
+        return get_devices(devices, request, emit);
+    case PTSCHED_CMD_GET_ENTITY:
+        return get_entities(devices, request, emit);
+    case PTSCHED_CMD_SET_DEVICE:
+    case PTSCHED_CMD_SET_ENTITY:
+        if (!privileged)
+            return {-EPERM, 0, "only root and the broker's own user may change settings"};
+        return request.cmd() == PTSCHED_CMD_SET_DEVICE ? set_device(devices, request) : set_entity(devices, request);
+    default:
+        return {-EOPNOTSUPP, 0, "no such command"};
+    }
+}
+
+AttributeWriter describe_event(uint32_t kind, const Device &device, const Entity *entity)
+{
+    uint64_t now = monotonic_ns();
+    AttributeWriter out(PTSCHED_CMD_EVENT);
+    out.put<uint32_t>(PTSCHED_A_EVENT, kind);
+    out.put<uint64_t>(PTSCHED_A_TIME_NS, now);
+    out.put<uint32_t>(PTSCHED_A_DEVICE_ID, device.id());
+    if (!entity)
+        return out;
+    out.put<uint32_t>(PTSCHED_A_PID, static_cast<uint32_t>(entity->process->pid()));
+    out.put_string(PTSCHED_A_COMM, entity->process->comm());
+    out.put<int64_t>(PTSCHED_A_BUDGET_NS, ptsp_budget(&device.policy(), entity, now));
+    out.put<uint64_t>(PTSCHED_A_TURN, entity->turn);
+    return out;
+}
+
+} // namespace ptsched

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// What tools see and set: the generic netlink family's messages.
+#ifndef PTSCHEDD_CONTROL_HPP
+#define PTSCHEDD_CONTROL_HPP
+
+#include "attributes.hpp"
+#include "device.hpp"
+
+#include <functional>
+
+namespace ptsched {
+
+using DeviceList = std::vector<std::unique_ptr<Device>>;
+
+// The outcome of a request, and what is wrong with it.
+struct Verdict {
+    int error = 0; // negative errno
+    uint16_t attribute = 0;
+    std::string text;
+};
+
+// Carries out one request; each message of a dump goes to @emit.
+Verdict control(DeviceList &devices, std::span<const char> request, bool privileged,
+                const std::function<void(std::span<const char>)> &emit);
+
+AttributeWriter describe_event(uint32_t kind, const Device &device, const Entity *entity);
+
+// "slice: 100000 to 1000000000 ns"; empty for PTSP_PARAM_OK.
+std::string range_of(ptsp_param param);
+
+} // namespace ptsched
+
+#endif

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: MIT
+#include "device.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace ptsched {
+namespace {
+
+uint64_t next_entity_id = 1;
+
+} // namespace
+
+struct PolicyOps {
+    static Entity &of(ptsp_entity *e) { return *static_cast<Entity *>(e); }
+
+    static u32 weight(const ptsp_entity *e) { return static_cast<const Entity *>(e)->current_weight(); }
+    static void signal(ptsp_entity *e, u32 old) { of(e).device.signalled(of(e), old); }
+    static void forced(ptsp_entity *e)
+    {
+        Device &device = of(e).device;
+        device.events_.event(PTSCHED_EVENT_FORCED, device, &of(e));
+    }
+
+    static constexpr ptsp_ops ops{weight, signal, forced};
+};
+
+Device::Device(uint32_t id, std::string address, std::string uuid, const ptsp_params &params, EventSink &events)
+    : id_(id), address_(std::move(address)), uuid_(std::move(uuid)), events_(events)
+{
+    ptsp_device_init(&policy_, &params, &PolicyOps::ops, now());
+}
+
+uint64_t Device::now()
+{
+    return now_ = monotonic_ns();
+}
+
+void Device::run()
+{
+    policy_next_ns_ = ptsp_run(&policy_, now());
+    // After the decision: a grant that is due beats the deadline.
+    if (!deadlines_.empty() && *deadlines_.begin() <= now_)
+        expire_deadlines();
+}
+
+uint64_t Device::next_ns() const
+{
+    return deadlines_.empty() ? policy_next_ns_ : std::min(policy_next_ns_, *deadlines_.begin());
+}
+
+void Device::expire_deadlines()
+{
+    std::vector<Entity *> changed;
+    for (auto &[process, entity] : entities_) {
+        for (Client *client : entity->members) {
+            for (auto waiter = client->waiters.begin(); waiter != client->waiters.end();) {
+                auto late = waiter++;
+                if (!late->timed || late->deadline_ns > now_)
+                    continue;
+                settle(*client, late, -ETIMEDOUT);
+                changed.push_back(entity.get());
+            }
+        }
+    }
+    for (Entity *entity : changed)
+        update(*entity);
+}
+
+// --- entities ---
+
+Entity &Device::join(const ProcessRef &process, const Process *parent)
+{
+    auto found = entities_.find(process.get());
+    if (found != entities_.end())
+        return *found->second;
+    forget_accounts();
+    auto made = std::make_unique<Entity>(*this, process, next_entity_id++);
+    Entity &entity = *made;
+    entity.account = &accounts_[process->uid()];
+    entities_.emplace(process.get(), std::move(made));
+    entity.account->entities++;
+    auto its_parent = entities_.find(parent);
+    ptsp_join(&policy_, &entity, entity.account, its_parent == entities_.end() ? nullptr : its_parent->second.get(),
+              now());
+    events_.event(PTSCHED_EVENT_ATTACH, *this, &entity);
+    return entity;
+}
+
+void Device::tell_leaving(Entity &entity)
+{
+    if (entity.leaving)
+        return;
+    entity.leaving = true;
+    events_.event(PTSCHED_EVENT_EXIT, *this, &entity);
+}
+
+void Device::leave_if_unused(Entity &entity)
+{
+    if (entity.owned || !entity.members.empty())
+        return;
+    tell_leaving(entity);
+    ptsp_leave(&policy_, &entity, now());
+    entity.account->entities--;
+    entities_.erase(entity.process.get());
+    run();
+}
+
+// Accounts of users who have nobody here and owe nothing.
+void Device::forget_accounts()
+{
+    uint64_t at = now();
+    std::erase_if(accounts_, [&](const auto &entry) {
+        return !entry.second.entities && !ptsp_user_debt(&policy_, &entry.second, at);
+    });
+}
+
+// Lets the policy know whether anybody waits.
+void Device::update(Entity &entity)
+{
+    if (entity.state == PTSP_WAITING && !entity.waiters)
+        ptsp_cancel(&policy_, &entity, now());
+    run();
+    if (entity.state == PTSP_IDLE && entity.waiters) {
+        ptsp_wait(&policy_, &entity, now());
+        run();
+    }
+}
+
+void Device::process_gone(const Process &process)
+{
+    auto found = entities_.find(&process);
+    if (found == entities_.end())
+        return;
+    // What is left are turns of others on its behalf; who has none acts for itself.
+    Entity &entity = *found->second;
+    tell_leaving(entity);
+    std::vector<Client *> members = entity.members;
+    std::erase_if(members, [](const Client *client) { return client->holds; });
+    for (Client *client : members)
+        move(*client, *client->self);
+}
+
+void Device::fix_weight(Entity &entity, uint32_t weight)
+{
+    entity.fixed_weight = weight;
+    run();
+}
+
+void Device::set_params(const ptsp_params &params)
+{
+    ptsp_set_params(&policy_, &params, now());
+    events_.event(PTSCHED_EVENT_SETTINGS, *this, nullptr);
+    run();
+}
+
+// --- clients ---
+
+void Device::show(Client &client)
+{
+    uint32_t state = client.entity ? client.entity->signals & ~PTSP_SIG_TURN : 0;
+    client.page.set_state(client.holds ? state | PTSCHED_STATE_TURN : state);
+}
+
+void Device::attach(Client &client, uint32_t mechanism, const Process *parent)
+{
+    Entity &entity = join(client.process, parent);
+    entity.mechanism = mechanism;
+    entity.owned++;
+    entity.members.push_back(&client);
+    client.self = client.entity = &entity;
+    show(client);
+    run();
+}
+
+// The client takes the turns of another entity; calls that wait do so for that one.
+void Device::move(Client &client, Entity &to)
+{
+    Entity &from = *client.entity;
+    if (&from == &to)
+        return;
+    auto waiters = static_cast<unsigned>(client.waiters.size());
+    from.waiters -= waiters;
+    std::erase(from.members, &client);
+    to.waiters += waiters;
+    to.members.push_back(&client);
+    client.entity = &to;
+    show(client);
+    update(from);
+    leave_if_unused(from);
+    update(to);
+}
+
+int Device::act_for(Client &client, const ProcessRef &requester, bool handed_over, const Process *parent)
+{
+    if (client.holds || !client.waiters.empty())
+        return -EBUSY;
+    if (!requester) {
+        move(client, *client.self);
+        return 0;
+    }
+    Entity &entity = join(requester, parent);
+    int ret = 0;
+    if (!handed_over && !client.process->has_cap_sys_nice() &&
+        (entity.process->uid() != client.process->uid() || entity.current_weight() > client.self->current_weight()))
+        ret = -EPERM;
+    else
+        move(client, entity);
+    leave_if_unused(entity);
+    return ret;
+}
+
+void Device::detach(Client &client)
+{
+    Entity &entity = *client.entity;
+    Entity &self = *client.self;
+    if (self.owned == 1 && self.members.size() == (&entity == &self ? 1 : 0))
+        tell_leaving(self);
+    while (!client.waiters.empty())
+        settle(client, client.waiters.begin(), -ECANCELED);
+    if (client.holds)
+        drop_turn(client, 0);
+    std::erase(entity.members, &client);
+    self.owned--;
+    client.entity = client.self = nullptr;
+    show(client);
+    update(entity);
+    bool another = &entity != &self;
+    leave_if_unused(entity);
+    if (another)
+        leave_if_unused(self);
+}
+
+int Device::report(Client &client, const struct ptsched_report &report)
+{
+    if (!client.holds)
+        return -EPERM;
+    ptsp_report(&policy_, client.entity, report.gpu_ns, report.submissions, now());
+    run();
+    return 0;
+}
+
+// --- turns ---
+
+bool Device::thread_holds(const Client &client, uint32_t tid) const
+{
+    // One of several is enough: to make it wait might be for ever.
+    return std::any_of(client.entity->members.begin(), client.entity->members.end(), [&](const Client *other) {
+        return other->holds && other->process == client.process &&
+               (other->holder == tid || other->holder == kSeveralThreads);
+    });
+}
+
+bool Device::may_join_turn(const Client &client, uint32_t tid) const
+{
+    const Entity &entity = *client.entity;
+    return client.holds || (entity.state == PTSP_HOLDING &&
+                            (!(entity.signals & PTSP_SIG_CALLBACK) || thread_holds(client, tid)));
+}
+
+void Device::hold(Client &client, uint32_t tid)
+{
+    if (client.holds) {
+        if (client.holder != tid)
+            client.holder = kSeveralThreads;
+        return;
+    }
+    client.holds = true;
+    client.holder = tid;
+    client.entity->holds++;
+    const ptsp_params &params = policy_.params;
+    client.page.describe_turn(*client.entity, client.entity->granted_budget_ns,
+                              params.kind == PTSP_NONE ? 0 : params.inflight_ns);
+    show(client);
+}
+
+int Device::acquire(Client &client, const Waiter &waiter, uint32_t flags)
+{
+    if (may_join_turn(client, waiter.tid)) {
+        hold(client, waiter.tid);
+        return 0;
+    }
+    client.waiters.push_back(waiter);
+    client.entity->waiters++;
+    // From here on the sink is told, be it at once.
+    update(*client.entity);
+    auto mine = std::find_if(client.waiters.begin(), client.waiters.end(),
+                             [&](const Waiter &other) { return other.id == waiter.id; });
+    if (mine == client.waiters.end())
+        return -EINPROGRESS;
+    if (flags & PTSCHED_ACQUIRE_TRY || mine->deadline_ns <= now_) {
+        settle(client, mine, flags & PTSCHED_ACQUIRE_TRY ? -EAGAIN : -ETIMEDOUT);
+        update(*client.entity);
+    } else if (mine->deadline_ns != PTSCHED_NEVER) {
+        mine->timed = true;
+        deadlines_.insert(mine->deadline_ns);
+    }
+    return -EINPROGRESS;
+}
+
+void Device::settle(Client &client, std::list<Waiter>::iterator waiter, int result)
+{
+    Waiter call = *waiter;
+    client.waiters.erase(waiter);
+    client.entity->waiters--;
+    if (call.timed)
+        deadlines_.erase(deadlines_.find(call.deadline_ns));
+    client.sink.acquired(call, result);
+}
+
+void Device::cancel(Client &client, uint64_t call)
+{
+    for (auto waiter = client.waiters.begin(); waiter != client.waiters.end(); ++waiter) {
+        if (waiter->id != call)
+            continue;
+        settle(client, waiter, -ECANCELED);
+        update(*client.entity);
+        return;
+    }
+}
+
+// The policy's callback: nothing here may call it back.
+void Device::granted(Entity &entity)
+{
+    entity.granted_budget_ns = ptsp_budget(&policy_, &entity, entity.granted_ns);
+    events_.event(PTSCHED_EVENT_GRANT, *this, &entity);
+    for (Client *client : entity.members) {
+        while (!client->waiters.empty()) {
+            hold(*client, client->waiters.front().tid);
+            settle(*client, client->waiters.begin(), 0);
+        }
+    }
+}
+
+void Device::signalled(Entity &entity, uint32_t old)
+{
+    uint32_t added = entity.signals & ~old;
+    if (added & PTSP_SIG_TURN)
+        granted(entity);
+    if (added & PTSP_SIG_CALLBACK)
+        events_.event(PTSCHED_EVENT_CALLBACK, *this, &entity);
+    for (Client *client : entity.members)
+        show(*client);
+}
+
+// With its last hold, the turn of an entity ends.
+void Device::drop_turn(Client &client, uint64_t handover_ns)
+{
+    Entity &entity = *client.entity;
+    client.holds = false;
+    client.holder = 0;
+    show(client);
+    if (--entity.holds)
+        return;
+    events_.event(PTSCHED_EVENT_RELEASE, *this, &entity);
+    ptsp_release(&policy_, &entity, handover_ns, now());
+}
+
+int Device::release(Client &client, const struct ptsched_release &release)
+{
+    if (!client.holds)
+        return -EPERM;
+    Entity &entity = *client.entity;
+    ptsp_report(&policy_, &entity, release.gpu_ns, release.submissions, now());
+    drop_turn(client, release.handover_ns);
+    update(entity);
+    // It acted for a process that is gone meanwhile.
+    if (entity.process->gone)
+        move(client, *client.self);
+    return 0;
+}
+
+} // namespace ptsched

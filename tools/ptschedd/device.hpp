@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// A device and its turn: the rules of uapi/linux/ptsched.h around the policy.
+#ifndef PTSCHEDD_DEVICE_HPP
+#define PTSCHEDD_DEVICE_HPP
+
+#include "clock.hpp"
+#include "entity.hpp"
+
+#include <linux/ptsched.h>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+namespace ptsched {
+
+// Hears of what PTSCHED_EVENT_* tell; @entity is null for SETTINGS.
+class EventSink {
+public:
+    virtual void event(uint32_t kind, const Device &device, const Entity *entity) = 0;
+
+protected:
+    ~EventSink() = default;
+};
+
+class Device {
+public:
+    Device(uint32_t id, std::string address, std::string uuid, const ptsp_params &params, EventSink &events);
+    Device(const Device &) = delete;
+    Device &operator=(const Device &) = delete;
+
+    uint32_t id() const { return id_; }
+    const std::string &address() const { return address_; }
+    const std::string &uuid() const { return uuid_; }
+    const ptsp_device &policy() const { return policy_; }
+    const std::map<const Process *, std::unique_ptr<Entity>> &entities() const { return entities_; }
+
+    // @parent is the process that forked the client's, if it is known.
+    void attach(Client &client, uint32_t mechanism, const Process *parent);
+    // 0 or a negative errno; -EINPROGRESS: the client's sink will be told.
+    int acquire(Client &client, const Waiter &waiter, uint32_t flags);
+    int release(Client &client, const struct ptsched_release &release);
+    int report(Client &client, const struct ptsched_report &report);
+    // @requester null: for oneself.
+    int act_for(Client &client, const ProcessRef &requester, bool handed_over, const Process *parent);
+    // A call that waits is answered with -ECANCELED.
+    void cancel(Client &client, uint64_t call);
+    // Calls that wait are answered with -ECANCELED.
+    void detach(Client &client);
+    // Its clients have been detached.
+    void process_gone(const Process &process);
+
+    void set_params(const ptsp_params &params);
+    void fix_weight(Entity &entity, uint32_t weight);
+
+    // Decides what is due; to be called at next_ns() at the latest.
+    void run();
+    uint64_t next_ns() const;
+
+private:
+    friend struct PolicyOps;
+
+    uint64_t now();
+    Entity &join(const ProcessRef &process, const Process *parent);
+    void tell_leaving(Entity &entity);
+    void leave_if_unused(Entity &entity);
+    void forget_accounts();
+    void update(Entity &entity);
+    void move(Client &client, Entity &to);
+    bool may_join_turn(const Client &client, uint32_t tid) const;
+    bool thread_holds(const Client &client, uint32_t tid) const;
+    void hold(Client &client, uint32_t tid);
+    void drop_turn(Client &client, uint64_t handover_ns);
+    void granted(Entity &entity);
+    void signalled(Entity &entity, uint32_t old);
+    void settle(Client &client, std::list<Waiter>::iterator waiter, int result);
+    void expire_deadlines();
+    static void show(Client &client);
+
+    uint32_t id_;
+    std::string address_;
+    std::string uuid_;
+    EventSink &events_;
+    ptsp_device policy_;
+    uint64_t now_ = 0;
+    uint64_t policy_next_ns_ = PTSP_NEVER;
+    std::map<const Process *, std::unique_ptr<Entity>> entities_;
+    std::map<uid_t, Account> accounts_;
+    // Of every call that waits and has one.
+    std::multiset<uint64_t> deadlines_;
+};
+
+} // namespace ptsched
+
+#endif

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Names of devices, and which there are.
+#ifndef PTSCHEDD_DEVICE_ADDRESS_HPP
+#define PTSCHEDD_DEVICE_ADDRESS_HPP
+
+#include "server.hpp"
+
+namespace ptsched {
+
+// "0000:17:00.0"; four to eight digits of domain in either case are accepted.
+// Empty: not a PCI address.
+std::string canonical_address(const std::string &name);
+bool is_uuid(const std::string &name);
+
+// PCI display and 3D controllers.
+std::vector<DeviceName> find_devices();
+std::vector<DeviceName> test_devices(unsigned count);
+
+} // namespace ptsched
+
+#endif

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// Who is scheduled: entities (a process on a device) and their clients.
+#ifndef PTSCHEDD_ENTITY_HPP
+#define PTSCHEDD_ENTITY_HPP
+
+#include "process.hpp"
+#include "shared_page.hpp"
+
+#include <list>
+#include <policy.h>
+#include <vector>
+
+namespace ptsched {
+
+class Device;
+struct Client;
+
+// A call that waits for the turn.
+struct Waiter {
+    uint64_t id;
+    uint32_t tid;
+    uint32_t length; // of the structure, to be answered in the same size
+    uint64_t since_ns;
+    uint64_t deadline_ns;
+    bool timed = false; // the device watches the deadline
+};
+
+// A user's account on a device.
+struct Account : ptsp_user {
+    unsigned entities = 0;
+};
+
+struct Entity : ptsp_entity {
+    Entity(Device &its_device, ProcessRef its_process, uint64_t its_id)
+        : ptsp_entity{}, device(its_device), process(std::move(its_process)), id(its_id)
+    {
+    }
+
+    uint32_t current_weight() const { return fixed_weight ? fixed_weight : ptsp_nice_to_weight(process->nice()); }
+
+    Device &device;
+    ProcessRef process;
+    uint64_t id;
+    Account *account = nullptr;
+    uint32_t fixed_weight = 0; // 0: from nice
+    uint32_t mechanism = 0;    // of the newest client
+    unsigned owned = 0;        // clients of the process
+    unsigned holds = 0;        // members that hold the turn
+    unsigned waiters = 0;      // calls of members that wait
+    int64_t granted_budget_ns = 0;
+    bool leaving = false;          // its end has been told
+    std::vector<Client *> members; // clients whose turns are this entity's
+};
+
+// Takes the answers to calls that had to wait.
+class AcquireSink {
+public:
+    virtual void acquired(const Waiter &waiter, int result) = 0;
+
+protected:
+    ~AcquireSink() = default;
+};
+
+// More than one thread holds the turn through a client.
+constexpr uint32_t kSeveralThreads = UINT32_MAX;
+
+// An attached client.
+struct Client {
+    Client(AcquireSink &its_sink, ProcessRef its_process) : sink(its_sink), process(std::move(its_process)) {}
+
+    AcquireSink &sink;
+    ProcessRef process;
+    SharedPage page;
+    Entity *self = nullptr;
+    Entity *entity = nullptr; // self, unless it acts for another
+    std::list<Waiter> waiters;
+    bool holds = false;
+    uint32_t holder = 0; // thread that holds the turn through it
+};
+
+} // namespace ptsched
+
+#endif

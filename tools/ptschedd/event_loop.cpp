@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "event_loop.hpp"
+
+#include <array>
+#include <cerrno>
+#include <sys/epoll.h>
+#include <system_error>
+
+namespace ptsched {
+
+EventLoop::EventLoop() : epoll_(epoll_create1(EPOLL_CLOEXEC))
+{
+    if (!epoll_)
+        throw std::system_error(errno, std::generic_category(), "epoll_create1");
+}
+
+uint64_t EventLoop::add(int fd, uint32_t events, Handler handler)
+{
+    uint64_t key = next_key_++;
+    epoll_event event{.events = events, .data = {.u64 = key}};
+    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) < 0)
+        throw std::system_error(errno, std::generic_category(), "epoll_ctl");
+    handlers_.emplace(key, std::move(handler));
+    return key;
+}
+
+void EventLoop::change(uint64_t key, int fd, uint32_t events)
+{
+    epoll_event event{.events = events, .data = {.u64 = key}};
+    if (epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) < 0)
+        throw std::system_error(errno, std::generic_category(), "epoll_ctl");
+}
+
+void EventLoop::remove(uint64_t key, int fd)
+{
+    if (handlers_.erase(key))
+        epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+}
+
+void EventLoop::run_once()
+{
+    std::array<epoll_event, 64> events;
+    int count = epoll_wait(epoll_.get(), events.data(), events.size(), -1);
+    if (count < 0 && errno != EINTR)
+        throw std::system_error(errno, std::generic_category(), "epoll_wait");
+    for (int i = 0; i < count; i++) {
+        auto found = handlers_.find(events[i].data.u64);
+        if (found == handlers_.end())
+            continue;
+        // A copy: the handler may remove itself.
+        Handler handler = found->second;
+        handler(events[i].events);
+    }
+}
+
+} // namespace ptsched

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// epoll, with handlers that may disappear while events of them are pending.
+#ifndef PTSCHEDD_EVENT_LOOP_HPP
+#define PTSCHEDD_EVENT_LOOP_HPP
+
+#include "fd.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+
+namespace ptsched {
+
+class EventLoop {
+public:
+    using Handler = std::function<void(uint32_t events)>;
+
+    EventLoop();
+
+    // Watches a descriptor until remove(); the key names the registration.
+    uint64_t add(int fd, uint32_t events, Handler handler);
+    void change(uint64_t key, int fd, uint32_t events);
+    void remove(uint64_t key, int fd);
+
+    // Waits for events and handles them.
+    void run_once();
+
+private:
+    UniqueFd epoll_;
+    uint64_t next_key_ = 1;
+    std::unordered_map<uint64_t, Handler> handlers_;
+};
+
+} // namespace ptsched
+
+#endif

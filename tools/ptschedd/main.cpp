@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// ptschedd: the scheduler where no module can be loaded.
+#include "log.hpp"
+#include "options.hpp"
+
+#include <cstdio>
+#include <exception>
+
+namespace {
+
+int serve(const ptsched::Options &options)
+{
+    ptsched::Server server(options.socket_path, options.devices, options.params);
+    if (options.devices.empty())
+        ptsched::warn("no GPU found; name one with --device");
+    for (const auto &device : options.devices)
+        ptsched::warn("serving %s %s", device.address.c_str(), device.uuid.c_str());
+    ptsched::warn("listening on %s", options.socket_path.c_str());
+    server.run();
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    try {
+        ptsched::Options options = ptsched::parse_options(argc, argv);
+        if (options.help) {
+            fputs(ptsched::kHelp, stdout);
+            return 0;
+        }
+        if (options.version) {
+            puts("ptschedd " PTSCHED_VERSION);
+            return 0;
+        }
+        return serve(options);
+    } catch (const ptsched::UsageError &error) {
+        ptsched::warn("%s\nTry 'ptschedd --help'.", error.what());
+        return 2;
+    } catch (const std::exception &error) {
+        ptsched::warn("%s", error.what());
+        return 1;
+    }
+}

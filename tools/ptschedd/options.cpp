@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#include "options.hpp"
+
+#include "broker_protocol.h"
+#include "control.hpp"
+#include "device_address.hpp"
+#include "device_name.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <getopt.h>
+
+namespace ptsched {
+
+const char kHelp[] =
+    R"(Usage: ptschedd [OPTION]...
+Gives out the time of this machine's GPUs by nice, for programs that use libptsched.
+
+Where:
+  --socket PATH         listen here ($PTSCHED_SOCKET, else /run/ptsched/broker.sock)
+  --device ADDRESS      serve this device (0000:17:00.0) besides those found; repeatable
+  --test-devices N      serve N devices without hardware, ffff:01:00.0 and so on,
+                        and do not look for others
+
+How (see ptsched-set(1); can be changed while it runs):
+  --policy NAME         weighted (default), literal or none
+  --idle-sharing 0|1    unused time goes to who has used up its own (1)
+  --many 0|1            any number of turns at once, as in the PTask paper (0)
+  --slice-us N          how long a turn lasts while others wait (10000)
+  --grace-us N          how long an absent program keeps its share (2000)
+  --drain-us N          from call-back to sharing by force (100000)
+  --inflight-us N       bound on work in flight while contended (2000)
+  --alpha N             thousandths, policy literal (1000)
+
+  --foreground          stay in the foreground (always so; accepted for scripts)
+  --help, --version
+
+SIGTERM ends it: programs go on unscheduled. PTSCHED_LOG=debug says more.
+)";
+
+namespace {
+
+enum Option {
+    kSocket = 256,
+    kDevice,
+    kTestDevices,
+    kPolicy,
+    kIdleSharing,
+    kMany,
+    kSlice,
+    kGrace,
+    kDrain,
+    kInflight,
+    kAlpha,
+    kForeground,
+    kHelpOption,
+    kVersion,
+};
+
+const option kOptions[] = {
+    {"socket", required_argument, nullptr, kSocket},
+    {"device", required_argument, nullptr, kDevice},
+    {"test-devices", required_argument, nullptr, kTestDevices},
+    {"policy", required_argument, nullptr, kPolicy},
+    {"idle-sharing", required_argument, nullptr, kIdleSharing},
+    {"many", required_argument, nullptr, kMany},
+    {"slice-us", required_argument, nullptr, kSlice},
+    {"grace-us", required_argument, nullptr, kGrace},
+    {"drain-us", required_argument, nullptr, kDrain},
+    {"inflight-us", required_argument, nullptr, kInflight},
+    {"alpha", required_argument, nullptr, kAlpha},
+    {"foreground", no_argument, nullptr, kForeground},
+    {"help", no_argument, nullptr, kHelpOption},
+    {"version", no_argument, nullptr, kVersion},
+    {},
+};
+
+uint64_t number(const char *name, const char *text, uint64_t from, uint64_t to)
+{
+    uint64_t value = 0;
+    const char *end = text + strlen(text);
+    auto [stopped, error] = std::from_chars(text, end, value);
+    if (error != std::errc() || stopped != end || text == end || value < from || value > to)
+        throw UsageError("--" + std::string(name) + " '" + text + "': " + std::to_string(from) + " to " +
+                         std::to_string(to) + " is possible");
+    return value;
+}
+
+uint64_t microseconds(const char *name, const char *text, uint64_t from_ns, uint64_t to_ns)
+{
+    return number(name, text, from_ns / 1000, to_ns / 1000) * 1000;
+}
+
+ptsp_kind policy(const std::string &name)
+{
+    if (name == "weighted")
+        return PTSP_WEIGHTED;
+    if (name == "literal")
+        return PTSP_LITERAL;
+    if (name == "none")
+        return PTSP_NONE;
+    throw UsageError("--policy '" + name + "': weighted, literal or none is possible");
+}
+
+DeviceName device(const char *text)
+{
+    std::string address = canonical_address(text);
+    if (address.empty())
+        throw UsageError("--device '" + std::string(text) + "': a PCI address like 0000:17:00.0 is needed");
+    return {address, uuid_of_address(address)};
+}
+
+void set_param(ptsp_params &params, int option, const char *name, const char *text)
+{
+    switch (option) {
+    case kPolicy:
+        params.kind = policy(text);
+        break;
+    case kIdleSharing:
+        params.idle_sharing = number(name, text, 0, 1);
+        break;
+    case kMany:
+        params.many = number(name, text, 0, 1);
+        break;
+    case kSlice:
+        params.slice_ns = microseconds(name, text, PTSCHED_SLICE_MIN_NS, PTSCHED_SLICE_MAX_NS);
+        break;
+    case kGrace:
+        params.grace_ns = microseconds(name, text, 0, PTSCHED_GRACE_MAX_NS);
+        break;
+    case kDrain:
+        params.drain_ns = microseconds(name, text, PTSCHED_DRAIN_MIN_NS, PTSCHED_DRAIN_MAX_NS);
+        break;
+    case kInflight:
+        params.inflight_ns = microseconds(name, text, PTSCHED_INFLIGHT_MIN_NS, PTSCHED_INFLIGHT_MAX_NS);
+        break;
+    case kAlpha:
+        params.alpha = static_cast<uint32_t>(number(name, text, 1, PTSCHED_ALPHA_MAX));
+        break;
+    }
+}
+
+} // namespace
+
+Options parse_options(int argc, char **argv)
+{
+    Options options;
+    const char *path = getenv("PTSCHED_SOCKET");
+    options.socket_path = path ? path : PTSCHED_BROKER_SOCKET;
+    std::vector<DeviceName> by_hand;
+    bool testing = false;
+
+    opterr = 0;
+    int which = 0;
+    for (int option; (option = getopt_long(argc, argv, ":", kOptions, &which)) != -1;) {
+        switch (option) {
+        case kSocket:
+            options.socket_path = optarg;
+            break;
+        case kDevice:
+            by_hand.push_back(device(optarg));
+            break;
+        case kTestDevices:
+            options.devices = test_devices(static_cast<unsigned>(number("test-devices", optarg, 1, 64)));
+            testing = true;
+            break;
+        case kForeground:
+            break;
+        case kHelpOption:
+            options.help = true;
+            return options;
+        case kVersion:
+            options.version = true;
+            return options;
+        case ':':
+            throw UsageError(std::string(argv[optind - 1]) + " needs a value");
+        case '?':
+            throw UsageError(std::string(argv[optind - 1]) + ": no such option");
+        default:
+            set_param(options.params, option, kOptions[which].name, optarg);
+        }
+    }
+    if (optind < argc)
+        throw UsageError(std::string(argv[optind]) + ": options only, no arguments");
+    if (!testing)
+        options.devices = find_devices();
+    for (DeviceName &name : by_hand) {
+        bool known = std::any_of(options.devices.begin(), options.devices.end(),
+                                 [&](const DeviceName &other) { return other.address == name.address; });
+        if (!known)
+            options.devices.push_back(std::move(name));
+    }
+    return options;
+}
+
+} // namespace ptsched

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+#include "process.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <linux/capability.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
+namespace ptsched {
+namespace {
+
+bool has_exited(int pidfd)
+{
+    pollfd poll_for{.fd = pidfd, .events = POLLIN, .revents = 0};
+    return poll(&poll_for, 1, 0) > 0;
+}
+
+// The line that begins with @field, without it.
+std::optional<std::string> field_of(const std::string &path, const char *field)
+{
+    std::ifstream file(path);
+    std::string line;
+    size_t length = strlen(field);
+    while (std::getline(file, line)) {
+        if (line.compare(0, length, field) == 0)
+            return line.substr(line.find_first_not_of(" \t", length));
+    }
+    return std::nullopt;
+}
+
+std::string proc(pid_t pid, const char *name)
+{
+    return "/proc/" + std::to_string(pid) + "/" + name;
+}
+
+UniqueFd open_pidfd_of_peer(int socket, const ucred &peer)
+{
+    int fd = -1;
+    socklen_t length = sizeof(fd);
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &fd, &length) == 0)
+        return UniqueFd(fd);
+    // Before Linux 6.5: the number may be another process's by now, but not another user's.
+    UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, peer.pid, 0)));
+    struct stat status;
+    if (pidfd && (stat(proc(peer.pid, "").c_str(), &status) < 0 || status.st_uid != peer.uid)) {
+        errno = ESRCH;
+        pidfd.reset();
+    }
+    return pidfd;
+}
+
+} // namespace
+
+bool Process::exited() const
+{
+    return gone || has_exited(pidfd_.get());
+}
+
+int Process::nice() const
+{
+    if (gone)
+        return nice_;
+    errno = 0;
+    int nice = getpriority(PRIO_PROCESS, static_cast<id_t>(pid_));
+    if (nice != -1 || errno == 0)
+        nice_ = nice;
+    return nice_;
+}
+
+std::string Process::comm() const
+{
+    if (gone)
+        return comm_;
+    std::ifstream file(proc(pid_, "comm"));
+    std::string name;
+    if (std::getline(file, name))
+        comm_ = name;
+    return comm_;
+}
+
+std::optional<std::string> Process::status(const char *field) const
+{
+    return field_of(proc(pid_, "status"), field);
+}
+
+pid_t Process::parent() const
+{
+    auto text = status("PPid:");
+    return text ? static_cast<pid_t>(strtol(text->c_str(), nullptr, 10)) : 0;
+}
+
+bool Process::has_cap_sys_nice() const
+{
+    auto text = status("CapEff:");
+    return text && (strtoull(text->c_str(), nullptr, 16) >> CAP_SYS_NICE & 1);
+}
+
+Process *ProcessTable::find(pid_t pid) const
+{
+    auto found = processes_.find(pid);
+    return found == processes_.end() ? nullptr : found->second.process.lock().get();
+}
+
+ProcessRef ProcessTable::known(pid_t pid)
+{
+    auto found = processes_.find(pid);
+    if (found == processes_.end())
+        return nullptr;
+    ProcessRef process = found->second.process.lock();
+    if (process && !process->exited())
+        return process;
+    // The number is another process's already.
+    exited(pid);
+    return nullptr;
+}
+
+ProcessRef ProcessTable::insert(pid_t pid, UniqueFd pidfd)
+{
+    auto real_uid = field_of(proc(pid, "status"), "Uid:");
+    if (!real_uid) {
+        errno = ESRCH;
+        return nullptr;
+    }
+    auto uid = static_cast<uid_t>(strtoul(real_uid->c_str(), nullptr, 10));
+    int fd = pidfd.get();
+    uint64_t key = loop_.add(fd, EPOLLIN, [this, pid](uint32_t) { exited(pid); });
+    // The last one to use the process ends the watch.
+    auto forget = [this, pid, key](Process *process) {
+        loop_.remove(key, process->pidfd());
+        auto found = processes_.find(pid);
+        if (found != processes_.end() && found->second.key == key)
+            processes_.erase(found);
+        delete process;
+    };
+    ProcessRef process(new Process(pid, uid, std::move(pidfd)), forget);
+    processes_[pid] = {process, key};
+    process->comm();
+    return process;
+}
+
+void ProcessTable::exited(pid_t pid)
+{
+    auto found = processes_.find(pid);
+    if (found == processes_.end())
+        return;
+    ProcessRef process = found->second.process.lock();
+    uint64_t key = found->second.key;
+    processes_.erase(found);
+    if (!process)
+        return;
+    loop_.remove(key, process->pidfd());
+    process->nice();
+    process->gone = true;
+    on_exit_(std::move(process));
+}
+
+ProcessRef ProcessTable::peer_of(int socket)
+{
+    ucred peer;
+    socklen_t length = sizeof(peer);
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
+        return nullptr;
+    if (peer.pid <= 0) {
+        errno = ESRCH; // not visible in the broker's pid namespace
+        return nullptr;
+    }
+    UniqueFd pidfd = open_pidfd_of_peer(socket, peer);
+    if (!pidfd)
+        return nullptr;
+    if (has_exited(pidfd.get())) {
+        errno = ESRCH;
+        return nullptr;
+    }
+    if (ProcessRef process = known(peer.pid))
+        return process;
+    return insert(peer.pid, std::move(pidfd));
+}
+
+ProcessRef ProcessTable::of_pidfd(UniqueFd pidfd)
+{
+    auto text = field_of("/proc/self/fdinfo/" + std::to_string(pidfd.get()), "Pid:");
+    if (!text) {
+        errno = EBADF;
+        return nullptr;
+    }
+    pid_t pid = static_cast<pid_t>(strtol(text->c_str(), nullptr, 10));
+    if (pid <= 0 || has_exited(pidfd.get())) {
+        errno = ESRCH;
+        return nullptr;
+    }
+    if (ProcessRef process = known(pid))
+        return process;
+    return insert(pid, std::move(pidfd));
+}
+
+} // namespace ptsched

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// The processes that the broker serves: who they are and when they end.
+#ifndef PTSCHEDD_PROCESS_HPP
+#define PTSCHEDD_PROCESS_HPP
+
+#include "event_loop.hpp"
+#include "fd.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <unordered_map>
+
+namespace ptsched {
+
+class Process {
+public:
+    Process(pid_t pid, uid_t uid, UniqueFd pidfd) : pid_(pid), uid_(uid), pidfd_(std::move(pidfd)) {}
+
+    pid_t pid() const { return pid_; }
+    uid_t uid() const { return uid_; }
+    int pidfd() const { return pidfd_.get(); }
+
+    // It has exited, whether or not anybody has noticed yet.
+    bool exited() const;
+    // Of the group leader; the last one known once the process is gone.
+    int nice() const;
+    std::string comm() const;
+    pid_t parent() const;
+    bool has_cap_sys_nice() const;
+
+    // The owner of the process table has been told of the end.
+    bool gone = false;
+
+private:
+    std::optional<std::string> status(const char *field) const;
+
+    pid_t pid_;
+    uid_t uid_;
+    UniqueFd pidfd_;
+    mutable int nice_ = 0;
+    mutable std::string comm_;
+};
+
+using ProcessRef = std::shared_ptr<Process>;
+
+class ProcessTable {
+public:
+    // @on_exit is called once for each process that ended.
+    ProcessTable(EventLoop &loop, std::function<void(ProcessRef)> on_exit) : loop_(loop), on_exit_(std::move(on_exit)) {}
+
+    // The process at the other end of a connected socket. Null and errno on failure.
+    ProcessRef peer_of(int socket);
+    // The process of a pidfd, which is consumed. Null and errno on failure: ESRCH, EBADF.
+    ProcessRef of_pidfd(UniqueFd pidfd);
+    // A process that is known already.
+    Process *find(pid_t pid) const;
+    size_t size() const { return processes_.size(); }
+
+private:
+    struct Entry {
+        std::weak_ptr<Process> process;
+        uint64_t key;
+    };
+
+    ProcessRef known(pid_t pid);
+    ProcessRef insert(pid_t pid, UniqueFd pidfd);
+    void exited(pid_t pid);
+
+    EventLoop &loop_;
+    std::function<void(ProcessRef)> on_exit_;
+    std::unordered_map<pid_t, Entry> processes_;
+};
+
+} // namespace ptsched
+
+#endif

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+#include "server.hpp"
+
+#include "device_address.hpp"
+#include "log.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <sys/un.h>
+#include <system_error>
+
+namespace ptsched {
+namespace {
+
+[[noreturn]] void fail(const std::string &what)
+{
+    throw std::system_error(errno, std::generic_category(), what);
+}
+
+UniqueFd checked(int fd, const char *what)
+{
+    if (fd < 0)
+        fail(what);
+    return UniqueFd(fd);
+}
+
+// A client takes two descriptors, a process one.
+void raise_descriptor_limit()
+{
+    rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+bool somebody_listens(const sockaddr_un &address)
+{
+    UniqueFd probe = checked(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket");
+    return connect(probe.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) == 0 ||
+           errno == EAGAIN;
+}
+
+} // namespace
+
+Server::Server(const std::string &socket_path, const std::vector<DeviceName> &devices, const ptsp_params &params)
+    : processes_(loop_, [this](ProcessRef process) { gone_.push_back(std::move(process)); })
+{
+    raise_descriptor_limit();
+    for (const DeviceName &name : devices)
+        devices_.push_back(std::make_unique<Device>(static_cast<uint32_t>(devices_.size()), name.address, name.uuid,
+                                                    params, *this));
+    reserve_ = checked(open("/dev/null", O_RDONLY | O_CLOEXEC), "/dev/null");
+    watch_signals();
+    watch_clock();
+    listen(socket_path);
+}
+
+Server::~Server()
+{
+    if (!socket_path_.empty())
+        unlink(socket_path_.c_str());
+    for (auto &[connection, owner] : connections_)
+        connection->stop();
+    connections_.clear();
+}
+
+void Server::listen(const std::string &path)
+{
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    if (path.empty() || path.size() >= sizeof(address.sun_path))
+        throw std::runtime_error("socket path '" + path + "': 1 to " + std::to_string(sizeof(address.sun_path) - 1) +
+                                 " bytes are possible");
+    path.copy(address.sun_path, path.size());
+    std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    std::error_code error;
+    if (!folder.empty())
+        std::filesystem::create_directories(folder, error);
+
+    struct stat status;
+    if (lstat(path.c_str(), &status) == 0) {
+        if (!S_ISSOCK(status.st_mode))
+            throw std::runtime_error(path + " exists and is not a socket; remove it or choose another --socket");
+        if (somebody_listens(address))
+            throw std::runtime_error("a broker is running on " + path + " already");
+        unlink(path.c_str());
+    }
+    listener_ = checked(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket");
+    mode_t mask = umask(geteuid() == 0 ? 0111 : 0177);
+    int bound = bind(listener_.get(), reinterpret_cast<sockaddr *>(&address), sizeof(address));
+    umask(mask);
+    if (bound < 0)
+        fail(path);
+    socket_path_ = path;
+    // Inherited by accepted sockets, so that no message comes without its sender.
+    int on = 1;
+    if (setsockopt(listener_.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0)
+        fail("SO_PASSCRED");
+    if (::listen(listener_.get(), SOMAXCONN) < 0)
+        fail(path);
+    loop_.add(listener_.get(), EPOLLIN, [this](uint32_t) { accept_one(); });
+}
+
+void Server::watch_signals()
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    if (sigprocmask(SIG_BLOCK, &set, nullptr) < 0)
+        fail("sigprocmask");
+    signal(SIGPIPE, SIG_IGN);
+    signals_ = checked(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd");
+    loop_.add(signals_.get(), EPOLLIN, [this](uint32_t) { stopping_ = true; });
+}
+
+void Server::watch_clock()
+{
+    clock_ = checked(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), "timerfd_create");
+    loop_.add(clock_.get(), EPOLLIN, [this](uint32_t) {
+        uint64_t times;
+        if (read(clock_.get(), &times, sizeof(times)) < 0)
+            return; // set anew meanwhile
+        armed_ns_ = PTSP_NEVER;
+        uint64_t now = monotonic_ns();
+        for (auto &device : devices_)
+            if (device->next_ns() <= now)
+                device->run();
+    });
+}
+
+void Server::set_clock()
+{
+    uint64_t next = PTSP_NEVER;
+    for (auto &device : devices_)
+        next = std::min(next, device->next_ns());
+    if (next == armed_ns_)
+        return;
+    armed_ns_ = next;
+    itimerspec when{};
+    if (next != PTSP_NEVER) {
+        // Zero would disarm it.
+        uint64_t at = std::min<uint64_t>(std::max<uint64_t>(next, 1), INT64_MAX);
+        when.it_value = {static_cast<time_t>(at / 1000000000), static_cast<long>(at % 1000000000)};
+    }
+    if (timerfd_settime(clock_.get(), TFD_TIMER_ABSTIME, &when, nullptr) < 0)
+        fail("timerfd_settime");
+}
+
+void Server::run()
+{
+    while (!stopping_) {
+        loop_.run_once();
+        bury();
+        set_clock();
+    }
+}
+
+void Server::accept_one()
+{
+    UniqueFd socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!socket) {
+        if (errno != EMFILE && errno != ENFILE)
+            return;
+        warn("no more descriptors: a connection is turned away");
+        reserve_.reset();
+        socket.reset(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        socket.reset();
+        reserve_.reset(open("/dev/null", O_RDONLY | O_CLOEXEC));
+        return;
+    }
+    ProcessRef process = processes_.peer_of(socket.get());
+    if (!process) {
+        debug("a peer is turned away: %s", strerror(errno));
+        return;
+    }
+    try {
+        auto connection = std::make_unique<Connection>(*this, std::move(socket), std::move(process));
+        Connection *key = connection.get();
+        connections_.emplace(key, std::move(connection));
+    } catch (const std::system_error &error) {
+        warn("a connection is turned away: %s", error.what());
+    }
+}
+
+void Server::doom(Connection &connection)
+{
+    connection.stop();
+    if (std::find(doomed_.begin(), doomed_.end(), &connection) == doomed_.end())
+        doomed_.push_back(&connection);
+}
+
+// Connections and processes that ended while something else was going on.
+void Server::bury()
+{
+    while (!gone_.empty() || !doomed_.empty()) {
+        std::vector<ProcessRef> gone = std::exchange(gone_, {});
+        for (auto &[connection, owner] : connections_)
+            for (const ProcessRef &process : gone)
+                if (connection->process() == process)
+                    doom(*connection);
+        for (Connection *connection : std::exchange(doomed_, {}))
+            connections_.erase(connection);
+        for (const ProcessRef &process : gone)
+            for (auto &device : devices_)
+                device->process_gone(*process);
+    }
+}
+
+int Server::find_device(const std::string &name, Device *&device) const
+{
+    bool by_uuid = is_uuid(name);
+    std::string address = canonical_address(name);
+    if (!by_uuid && address.empty())
+        return -EINVAL;
+    for (auto &candidate : devices_) {
+        if (by_uuid ? strcasecmp(candidate->uuid().c_str(), name.c_str()) == 0 : candidate->address() == address) {
+            device = candidate.get();
+            return 0;
+        }
+    }
+    return -ENODEV;
+}
+
+int Server::owner_of_handle(int fd, const Device &device, ProcessRef &owner) const
+{
+    SharedPage::Secret secret;
+    if (!read_secret(fd, secret))
+        return -EINVAL;
+    for (auto &[connection, unused] : connections_) {
+        if (!connection->client() || connection->client()->page.secret() != secret)
+            continue;
+        if (connection->device() != &device)
+            return -EINVAL;
+        owner = connection->process();
+        return owner->exited() ? -ESRCH : 0;
+    }
+    // A secret of this form that nobody has: its client is gone.
+    return -ESRCH;
+}
+
+int Server::process_of_pidfd(UniqueFd pidfd, ProcessRef &process)
+{
+    process = processes_.of_pidfd(std::move(pidfd));
+    if (process)
+        return 0;
+    return errno == EBADF ? -EINVAL : -errno;
+}
+
+void Server::event(uint32_t kind, const Device &device, const Entity *entity)
+{
+    if (subscribers_.empty())
+        return;
+    AttributeWriter message = describe_event(kind, device, entity);
+    // Whoever has hung up leaves the list meanwhile.
+    for (Connection *subscriber : std::vector<Connection *>(subscribers_))
+        subscriber->send_event(message.bytes());
+}
+
+} // namespace ptsched

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// The broker: its socket, its clock, and everything that lives while it runs.
+#ifndef PTSCHEDD_SERVER_HPP
+#define PTSCHEDD_SERVER_HPP
+
+#include "connection.hpp"
+#include "control.hpp"
+#include "device.hpp"
+#include "event_loop.hpp"
+#include "process.hpp"
+
+#include <unordered_map>
+
+namespace ptsched {
+
+struct DeviceName {
+    std::string address;
+    std::string uuid;
+};
+
+class Server final : public EventSink {
+public:
+    // Throws std::system_error, or std::runtime_error with a sentence.
+    Server(const std::string &socket_path, const std::vector<DeviceName> &devices, const ptsp_params &params);
+    Server(const Server &) = delete;
+    Server &operator=(const Server &) = delete;
+    ~Server();
+
+    // Until SIGTERM or SIGINT.
+    void run();
+
+    // For connections.
+    EventLoop &loop() { return loop_; }
+    DeviceList &devices() { return devices_; }
+    int find_device(const std::string &name, Device *&device) const;
+    int owner_of_handle(int fd, const Device &device, ProcessRef &owner) const;
+    int process_of_pidfd(UniqueFd pidfd, ProcessRef &process);
+    const Process *parent_of(const Process &process) const { return processes_.find(process.parent()); }
+    void doom(Connection &connection);
+    void subscribe(Connection &connection) { subscribers_.push_back(&connection); }
+    void unsubscribe(Connection &connection) { std::erase(subscribers_, &connection); }
+
+    void event(uint32_t kind, const Device &device, const Entity *entity) override;
+
+private:
+    void listen(const std::string &path);
+    void watch_signals();
+    void watch_clock();
+    void accept_one();
+    void bury();
+    void set_clock();
+
+    EventLoop loop_;
+    ProcessTable processes_;
+    DeviceList devices_;
+    std::string socket_path_;
+    UniqueFd listener_;
+    UniqueFd signals_;
+    UniqueFd clock_;
+    // Given up for a moment to turn a connection away when there are no more.
+    UniqueFd reserve_;
+    uint64_t armed_ns_ = PTSP_NEVER;
+    bool stopping_ = false;
+    std::unordered_map<Connection *, std::unique_ptr<Connection>> connections_;
+    std::vector<Connection *> subscribers_;
+    // Ends that came up in the middle of something else.
+    std::vector<Connection *> doomed_;
+    std::vector<ProcessRef> gone_;
+};
+
+} // namespace ptsched
+
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// The page that a client reads without a system call, and the pipe that wakes its poll().
+#ifndef PTSCHEDD_SHARED_PAGE_HPP
+#define PTSCHEDD_SHARED_PAGE_HPP
+
+#include "fd.hpp"
+
+#include <array>
+#include <cstdint>
+#include <linux/ptsched.h>
+#include <policy.h>
+
+namespace ptsched {
+
+// The client's process could write to it, so the broker remembers what it wrote
+// and never reads it.
+class SharedPage {
+public:
+    // The descriptors for the client, in the protocol's order. Throws std::system_error.
+    SharedPage();
+    SharedPage(const SharedPage &) = delete;
+    SharedPage &operator=(const SharedPage &) = delete;
+    ~SharedPage();
+
+    // Descriptors that the client gets at attach; closed afterwards.
+    struct ClientEnds {
+        UniqueFd page;
+        UniqueFd state;
+        UniqueFd poll;
+        UniqueFd handle;
+    };
+    ClientEnds take_client_ends() { return std::move(client_ends_); }
+
+    // What the page tells of a turn; to be written before set_state() shows it.
+    void describe_turn(const ptsp_entity &entity, int64_t budget_ns, uint64_t inflight_ns);
+    void set_state(uint32_t state);
+    void acknowledge(uint32_t events);
+
+    // What a handed-over descriptor must contain to stand for this client.
+    using Secret = std::array<unsigned char, 32>;
+    const Secret &secret() const { return secret_; }
+
+private:
+    void notify();
+
+    ptsched_page *page_;
+    UniqueFd wake_;
+    Secret secret_;
+    ClientEnds client_ends_;
+    uint32_t state_ = 0;
+    uint32_t events_ = 0;
+    bool pending_ = false;
+};
+
+// The secret in a descriptor that some client received with its page; false: it is none.
+bool read_secret(int fd, SharedPage::Secret &secret);
+
+} // namespace ptsched
+
+#endif
