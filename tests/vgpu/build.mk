@@ -11,3 +11,32 @@ $(B)/tests/vgpu-model: $(B)/obj/$(VGPU)/test_model.cpp.o $(B)/obj/$(VGPU)/engine
 	$(CXX) $(LDFLAGS) -o $@ $^
 
 TESTS += $(B)/tests/vgpu-model
+
+VGPU_SERVICE_OBJS := $(addprefix $(B)/obj/$(VGPU)/engine/,engine.c.o service.c.o)
+
+$(B)/vgpu/vgpud: $(B)/obj/$(VGPU)/vgpud.cpp.o $(VGPU_SERVICE_OBJS)
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $^
+
+VGPU_LIBCUDA_OBJS := $(patsubst %,$(B)/obj/%.o,$(wildcard $(VGPU)/libcuda/*.cpp))
+
+$(VGPU_LIBCUDA_OBJS): CXXFLAGS += -fvisibility=hidden -I$(VGPU)/include
+
+# Its own calls must not go through a preloaded library, as the real driver's do not.
+$(B)/vgpu/libcuda.so.1: $(VGPU_LIBCUDA_OBJS)
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic -Wl,-z,defs -o $@ $^
+
+$(B)/vgpu/libcuda.so: $(B)/vgpu/libcuda.so.1
+	ln -sf libcuda.so.1 $@
+
+$(B)/vgpu/kernels.so: $(VGPU)/programs/kernels.cu $(VGPU)/vgpu-cc $(wildcard $(VGPU)/include/*.h)
+	CXX="$(CXX)" $(VGPU)/vgpu-cc $< -o $@ $(WARNINGS) $(SANFLAGS)
+
+$(B)/vgpu/inversion-client: $(B)/obj/$(VGPU)/programs/inversion-client.cpp.o $(B)/vgpu/libcuda.so
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/vgpu -lcuda
+
+VGPU_PROGRAMS := $(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so inversion-client)
+
+ALL += $(VGPU_PROGRAMS)

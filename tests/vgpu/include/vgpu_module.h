@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* What a module for the virtual GPU (a shared object made by vgpu-cc) exports, under the name vgpu_module. */
+#ifndef VGPU_MODULE_H
+#define VGPU_MODULE_H
+
+#include <stdint.h>
+
+#define VGPU_MODULE_VERSION 1
+
+struct vgpu_launch {
+    uint32_t grid[3];
+    uint32_t block[3];
+};
+
+struct vgpu_kernel {
+    const char *name;
+    uint32_t param_count;
+    const uint32_t *param_sizes;
+    const uint32_t *param_offsets;
+    /* Runs every thread of the grid; says whether the kernel declared what it costs. */
+    int (*run)(const struct vgpu_launch *launch, void *const *params, uint64_t *cost_ns);
+};
+
+struct vgpu_module {
+    uint32_t version;
+    uint32_t kernel_count;
+    const struct vgpu_kernel *kernels;
+};
+
+#endif /* VGPU_MODULE_H */

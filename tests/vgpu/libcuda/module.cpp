@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT
+// Modules: shared objects made by vgpu-cc, from a file or from memory.
+#include "runtime.h"
+
+#include <cstring>
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace vgpu {
+
+namespace {
+
+CUresult load(const char *path, CUmodule *module)
+{
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+        return CUDA_ERROR_INVALID_IMAGE;
+    auto *table = static_cast<const vgpu_module *>(dlsym(handle, "vgpu_module"));
+    if (!table || table->version != VGPU_MODULE_VERSION) {
+        dlclose(handle);
+        return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    }
+    *module = new CUmod_st;
+    (*module)->handle = handle;
+    (*module)->table = table;
+    state().modules.insert(*module);
+    return CUDA_SUCCESS;
+}
+
+/* An image has no length of its own; the section headers are the last thing in what a linker writes. */
+size_t image_bytes(const void *image)
+{
+    Elf64_Ehdr header;
+    std::memcpy(&header, image, SELFMAG);
+    if (std::memcmp(&header, ELFMAG, SELFMAG) != 0)
+        return 0;
+    std::memcpy(&header, image, sizeof(header));
+    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_DYN)
+        return 0;
+    return header.e_shoff + size_t{header.e_shnum} * header.e_shentsize;
+}
+
+CUresult load_image(const void *image, CUmodule *module)
+{
+    size_t bytes = image_bytes(image);
+    if (!bytes)
+        return CUDA_ERROR_INVALID_IMAGE;
+    int fd = memfd_create("vgpu-module", MFD_CLOEXEC);
+    if (fd < 0)
+        return CUDA_ERROR_OPERATING_SYSTEM;
+    CUresult result = CUDA_ERROR_OPERATING_SYSTEM;
+    const char *at = static_cast<const char *>(image);
+    while (bytes) {
+        ssize_t n = write(fd, at, bytes);
+        if (n <= 0)
+            break;
+        at += n;
+        bytes -= static_cast<size_t>(n);
+    }
+    if (!bytes)
+        result = load(("/proc/self/fd/" + std::to_string(fd)).c_str(), module);
+    close(fd);
+    return result;
+}
+
+CUresult check_module(CUmodule module)
+{
+    return module && state().modules.count(module) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult find_function(CUmodule module, const char *name, CUfunction *function)
+{
+    auto &entry = module->functions[name];
+    if (!entry) {
+        for (uint32_t i = 0; i < module->table->kernel_count; i++) {
+            const vgpu_kernel &kernel = module->table->kernels[i];
+            if (std::strcmp(kernel.name, name) != 0)
+                continue;
+            entry = std::make_unique<CUfunc_st>();
+            entry->module = module;
+            entry->kernel = &kernel;
+            if (kernel.param_count)
+                entry->params_bytes =
+                    kernel.param_offsets[kernel.param_count - 1] + kernel.param_sizes[kernel.param_count - 1];
+        }
+    }
+    *function = entry.get();
+    return entry ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult load_from(const char *path, const void *image, CUmodule *module)
+{
+    CUcontext context;
+
+    VGPU_ENTER(lock);
+    if (!module || (!path && !image))
+        return CUDA_ERROR_INVALID_VALUE;
+    VGPU_TRY(current_context(context));
+    if (!path)
+        return load_image(image, module);
+    if (access(path, R_OK) < 0)
+        return CUDA_ERROR_FILE_NOT_FOUND;
+    /* A bare name must not be searched for. */
+    return load(std::strchr(path, '/') ? path : (std::string("./") + path).c_str(), module);
+}
+
+/* A library is a module here, a kernel a function. */
+CUmodule as_module(CUlibrary library)
+{
+    return reinterpret_cast<CUmodule>(library);
+}
+
+} // namespace
+
+} // namespace vgpu
+
+using namespace vgpu;
+
+VGPU_EXPORT CUresult cuModuleLoad(CUmodule *module, const char *path)
+{
+    return path ? load_from(path, nullptr, module) : CUDA_ERROR_INVALID_VALUE;
+}
+
+VGPU_EXPORT CUresult cuModuleLoadData(CUmodule *module, const void *image)
+{
+    return load_from(nullptr, image, module);
+}
+
+VGPU_EXPORT CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int, CUjit_option *, void **)
+{
+    return load_from(nullptr, image, module);
+}
+
+VGPU_EXPORT CUresult cuModuleUnload(CUmodule module)
+{
+    CUcontext context;
+
+    VGPU_ENTER(lock);
+    VGPU_TRY(check_module(module));
+    VGPU_TRY(current_context(context));
+    /* Its code may still be running. */
+    VGPU_TRY(wait_context(lock, context));
+    if (!state().modules.erase(module))
+        return CUDA_ERROR_INVALID_HANDLE;
+    dlclose(module->handle);
+    delete module;
+    return CUDA_SUCCESS;
+}
+
+VGPU_EXPORT CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+{
+    VGPU_ENTER(lock);
+    if (!function || !name)
+        return CUDA_ERROR_INVALID_VALUE;
+    VGPU_TRY(check_module(module));
+    return find_function(module, name, function);
+}
+
+VGPU_EXPORT CUresult cuModuleGetGlobal_v2(CUdeviceptr *pointer, size_t *bytes, CUmodule module, const char *name)
+{
+    VGPU_ENTER(lock);
+    if (!name)
+        return CUDA_ERROR_INVALID_VALUE;
+    VGPU_TRY(check_module(module));
+    void *address = dlsym(module->handle, name);
+    Dl_info info;
+    ElfW(Sym) *symbol = nullptr;
+    if (!address || !dladdr1(address, &info, reinterpret_cast<void **>(&symbol), RTLD_DL_SYMENT) || !symbol ||
+        ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT)
+        return CUDA_ERROR_NOT_FOUND;
+    if (pointer) {
+        *pointer = reinterpret_cast<uintptr_t>(address);
+        State &s = state();
+        s.allocations.try_emplace(reinterpret_cast<uintptr_t>(address),
+                                  Allocation{Allocation::managed, symbol->st_size, nullptr, 0, 0, ++s.ids});
+    }
+    if (bytes)
+        *bytes = symbol->st_size;
+    return CUDA_SUCCESS;
+}
+
+VGPU_EXPORT CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *, void **, unsigned int,
+                                       CUlibraryOption *, void **, unsigned int)
+{
+    return load_from(nullptr, code, reinterpret_cast<CUmodule *>(library));
+}
+
+VGPU_EXPORT CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *, void **, unsigned int,
+                                           CUlibraryOption *, void **, unsigned int)
+{
+    return path ? load_from(path, nullptr, reinterpret_cast<CUmodule *>(library)) : CUDA_ERROR_INVALID_VALUE;
+}
+
+VGPU_EXPORT CUresult cuLibraryUnload(CUlibrary library)
+{
+    return cuModuleUnload(as_module(library));
+}
+
+VGPU_EXPORT CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name)
+{
+    return cuModuleGetFunction(reinterpret_cast<CUfunction *>(kernel), as_module(library), name);
+}
+
+VGPU_EXPORT CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library)
+{
+    VGPU_ENTER(lock);
+    if (!module)
+        return CUDA_ERROR_INVALID_VALUE;
+    VGPU_TRY(check_module(as_module(library)));
+    *module = as_module(library);
+    return CUDA_SUCCESS;
+}
+
+VGPU_EXPORT CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
+{
+    if (!function || !kernel)
+        return CUDA_ERROR_INVALID_VALUE;
+    *function = reinterpret_cast<CUfunction>(kernel);
+    return CUDA_SUCCESS;
+}
+
+VGPU_EXPORT CUresult cuFuncGetModule(CUmodule *module, CUfunction function)
+{
+    if (!module || !function)
+        return CUDA_ERROR_INVALID_VALUE;
+    *module = function->module;
+    return CUDA_SUCCESS;
+}
+
+VGPU_EXPORT CUresult cuFuncGetName(const char **name, CUfunction function)
+{
+    if (!name || !function)
+        return CUDA_ERROR_INVALID_VALUE;
+    *name = function->kernel->name;
+    return CUDA_SUCCESS;
+}
+
+VGPU_EXPORT CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size)
+{
+    if (!function || !offset || index >= function->kernel->param_count)
+        return CUDA_ERROR_INVALID_VALUE;
+    *offset = function->kernel->param_offsets[index];
+    if (size)
+        *size = function->kernel->param_sizes[index];
+    return CUDA_SUCCESS;
+}
+
+VGPU_EXPORT CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
+{
+    if (!value || attribute < 0 || attribute > 15)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!function)
+        return CUDA_ERROR_INVALID_HANDLE;
+    switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+        *value = 1024;
+        break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+        *value = 32;
+        break;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+        *value = 90;
+        break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        *value = 48 << 10;
+        break;
+    default:
+        *value = 0;
+    }
+    return CUDA_SUCCESS;
+}
+
+VGPU_EXPORT CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int)
+{
+    return !function ? CUDA_ERROR_INVALID_HANDLE : attribute < 0 || attribute > 15 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+VGPU_EXPORT CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache)
+{
+    return function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+VGPU_EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block_size,
+                                                                          size_t shared_bytes, unsigned int flags)
+{
+    if (!blocks || !function || block_size <= 0 || flags > 1)
+        return CUDA_ERROR_INVALID_VALUE;
+    *blocks = block_size > 1024 ? 0 : std::min(32, 2048 / block_size);
+    if (shared_bytes)
+        *blocks = std::min(*blocks, static_cast<int>((size_t{96} << 10) / shared_bytes));
+    return CUDA_SUCCESS;
+}
+
+VGPU_EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int block_size,
+                                                                 size_t shared_bytes)
+{
+    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size, shared_bytes, 0);
+}
+
+VGPU_EXPORT CUresult cuOccupancyMaxPotentialBlockSize(int *min_grid, int *block_size, CUfunction function,
+                                                      CUoccupancyB2DSize, size_t, int limit)
+{
+    if (!min_grid || !block_size || !function || limit < 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    *block_size = limit ? std::min(limit, 1024) : 1024;
+    *min_grid = 16 * std::min(32, 2048 / *block_size);
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The driver's objects.
+ *
+ * What an operation does and how long it takes are two things. Its body (a kernel's host code, a copy) runs on the host
+ * as soon as the bodies before it in its stream, and those it waits for, have run; its cost goes to the engine, with
+ * waits that make the engine keep the same order; it is complete when the engine says so. Thus the engine's queues are
+ * deep even when streams wait for each other. Only host functions, and waits across devices, wait for completion itself.
+ *
+ * One lock protects everything; bodies and host functions run without it.
+ */
+#ifndef VGPU_LIBCUDA_RUNTIME_H
+#define VGPU_LIBCUDA_RUNTIME_H
+
+#include "cuda_abi.h"
+#include "link.h"
+#include "vgpu_module.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#define VGPU_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace vgpu {
+
+enum Runlist { compute = 0, copy = 1 };
+
+uint64_t now_ns();
+
+/* One operation's way to completion. */
+struct Marker {
+    uint32_t device = 0;
+    uint32_t channel = 0; /* 0: completed by the host, not by the engine */
+    uint64_t sequence = 0;
+    bool body_done = false;
+    bool done = false;
+    uint64_t start_ns = 0;
+    uint64_t end_ns = 0;
+};
+using MarkerPtr = std::shared_ptr<Marker>;
+
+struct Op {
+    std::function<uint64_t()> body; /* returns the cost in ns; empty: nothing to do, no cost */
+    Runlist runlist = compute;
+    bool on_host = false; /* a host function: after everything before it is complete */
+    bool light = false;   /* the body may run in the caller, who will hardly notice */
+    std::vector<MarkerPtr> waits;
+    MarkerPtr marker = std::make_shared<Marker>();
+};
+
+struct Capture;
+
+} // namespace vgpu
+
+struct CUmod_st {
+    void *handle = nullptr;
+    const vgpu_module *table = nullptr;
+    std::map<std::string, std::unique_ptr<CUfunc_st>> functions;
+};
+
+struct CUfunc_st {
+    CUmodule module = nullptr;
+    const vgpu_kernel *kernel = nullptr;
+    size_t params_bytes = 0;
+    /* Threads and host time of the longest body seen: short ones may run in the caller. */
+    std::atomic<uint64_t> longest_ns{0};
+    std::atomic<uint64_t> most_threads{0};
+};
+
+struct CUstream_st : std::enable_shared_from_this<CUstream_st> {
+    struct Channel {
+        uint32_t handle = 0;
+        uint64_t submitted = 0;
+        uint64_t completed = 0;
+    };
+
+    CUcontext context = nullptr;
+    unsigned int flags = 0;
+    int priority = 0;
+    unsigned long long id = 0;
+    bool legacy = false;
+
+    std::deque<vgpu::Op> pending;
+    bool executing = false;  /* somebody runs a body of this stream */
+    bool destroyed = false;
+    vgpu::MarkerPtr last;      /* of the last operation enqueued */
+    vgpu::MarkerPtr submitted; /* of the last one that went to the engine */
+    Channel channels[2];
+    bool has_worker = false;
+    std::condition_variable work;
+
+    std::shared_ptr<vgpu::Capture> capture;
+    std::vector<CUgraphNode> capture_tail; /* what the next captured node depends on */
+
+    bool blocking() const { return !(flags & CU_STREAM_NON_BLOCKING); }
+};
+using StreamPtr = std::shared_ptr<CUstream_st>;
+
+struct CUevent_st {
+    CUcontext context = nullptr;
+    unsigned int flags = 0;
+    vgpu::MarkerPtr marker; /* null: never recorded, which counts as complete */
+    std::shared_ptr<vgpu::Capture> capture;
+    std::vector<CUgraphNode> captured; /* recorded in a capturing stream: what it stands for */
+};
+
+struct CUctx_st {
+    CUdevice device = 0;
+    unsigned int flags = 0;
+    bool primary = false;
+    uint32_t handle = 0; /* the engine's */
+    unsigned long long id = 0;
+    StreamPtr legacy;
+    std::map<uint64_t, StreamPtr> per_thread;
+    std::unordered_map<CUstream, StreamPtr> streams; /* all of them */
+};
+
+namespace vgpu {
+
+struct Allocation {
+    enum Kind { device_memory, host_memory, registered, managed } kind;
+    size_t bytes;
+    CUcontext context;
+    CUdevice device;
+    unsigned int flags;
+    uint64_t id;
+};
+
+struct Device {
+    CUcontext primary = nullptr;
+    unsigned int primary_refs = 0;
+    unsigned int primary_flags = 0;
+    size_t used = 0;
+};
+
+struct State {
+    std::mutex lock;
+    std::condition_variable changed; /* a marker's body_done or done, room in a queue */
+    std::atomic<bool> initialised{false};
+    std::atomic<bool> forked{false}; /* a child of a process that had initialised */
+    bool lost = false;               /* the engine is gone */
+    std::unique_ptr<Link> link;
+    vgpu_info info{};
+    std::vector<Device> devices;
+    std::unordered_set<CUcontext> contexts;
+    std::unordered_map<CUstream, StreamPtr> streams;
+    std::unordered_set<CUevent> events;
+    std::unordered_set<CUmodule> modules;
+    std::unordered_set<CUgraph> graphs;
+    std::unordered_set<CUgraphExec> execs;
+    std::map<uintptr_t, Allocation> allocations;
+    std::set<std::shared_ptr<Capture>> captures; /* in progress */
+    std::unordered_map<uint64_t, std::pair<MarkerPtr, StreamPtr>> in_flight; /* by the engine's item id */
+    uint32_t items = 0;                                                     /* sent and not received back */
+    uint64_t ids = 0;
+};
+
+/* Never destroyed: workers may outlive main(). */
+State &state();
+using Guard = std::unique_lock<std::mutex>;
+
+/* CUDA_SUCCESS in a process that has called cuInit and is not a fork of one. */
+CUresult ready();
+/* The current context, or null. */
+CUcontext current_context();
+CUresult current_context(CUcontext &context);
+
+/* streams: engine.cpp */
+StreamPtr add_stream(CUcontext context, unsigned int flags, int priority, bool legacy);
+void remove_stream(const StreamPtr &stream);
+CUresult enqueue(Guard &lock, const StreamPtr &stream, Op op);
+CUresult wait_done(Guard &lock, const MarkerPtr &marker);
+CUresult wait_stream(Guard &lock, const StreamPtr &stream);
+CUresult wait_context(Guard &lock, CUcontext context);
+void start_reader();
+
+/* Turns a handle into a stream; NULL is the legacy default stream of the current context. */
+CUresult find_stream(CUstream handle, StreamPtr &stream);
+/* What NULL means to programs built with a default stream per thread. */
+inline CUstream per_thread(CUstream handle)
+{
+    return handle ? handle : CU_STREAM_PER_THREAD;
+}
+/* A number of the calling thread that no other thread ever gets. */
+uint64_t thread_number();
+
+/* memory */
+size_t device_memory_bytes();
+/* Is the whole range one that the device may touch? */
+CUresult check_device_range(CUdeviceptr pointer, size_t bytes);
+void free_context_memory(CUcontext context);
+
+template <typename T> T *as_pointer(CUdeviceptr pointer)
+{
+    return reinterpret_cast<T *>(static_cast<uintptr_t>(pointer));
+}
+
+/* Begins nearly every entry point: refuses early, then holds the lock. */
+#define VGPU_ENTER(lock)                                                                                                   \
+    if (CUresult entered = vgpu::ready())                                                                                  \
+        return entered;                                                                                                    \
+    vgpu::Guard lock(vgpu::state().lock)
+
+#define VGPU_TRY(expression)                                                                                               \
+    if (CUresult tried = (expression))                                                                                     \
+    return tried
+
+} // namespace vgpu
+
+#endif /* VGPU_LIBCUDA_RUNTIME_H */

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: MIT
+// The virtual GPU as a daemon: the engine behind a Unix socket, for machines that cannot load vgpu.ko.
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/un.h>
+#include <system_error>
+#include <unistd.h>
+#include <vector>
+
+#include <csignal>
+
+extern "C" {
+#include "engine/service.h"
+}
+
+namespace {
+
+uint64_t now_ns()
+{
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+[[noreturn]] void fail(const std::string &what)
+{
+    throw std::system_error(errno, std::generic_category(), what);
+}
+
+class Fd {
+  public:
+    explicit Fd(int fd = -1) : fd_(fd) {}
+    Fd(Fd &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    Fd &operator=(Fd &&other) noexcept
+    {
+        std::swap(fd_, other.fd_);
+        return *this;
+    }
+    ~Fd()
+    {
+        if (fd_ >= 0)
+            close(fd_);
+    }
+    int get() const { return fd_; }
+
+  private:
+    int fd_;
+};
+
+std::string process_name(pid_t pid)
+{
+    std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
+    std::string name;
+    std::getline(file, name);
+    return name.empty() ? "?" : name;
+}
+
+class Daemon;
+
+/* One client; gone when its socket ends or its process dies, whichever comes first. */
+struct Connection {
+    Daemon &daemon;
+    Fd socket;
+    Fd pidfd;
+    vgpu_client client{};
+    std::vector<char> in, out;
+    bool fetchable = false;
+
+    Connection(Daemon &daemon, Fd fd);
+    ~Connection();
+    Connection(const Connection &) = delete;
+    Connection &operator=(const Connection &) = delete;
+
+    bool readable();
+    bool flush();
+    bool handle(const vgpu_message &request, char *payload);
+    void answer(const vgpu_message &request, int result, const void *data, size_t size, const void *more = nullptr,
+                size_t more_size = 0);
+    void append(const void *data, size_t size)
+    {
+        const char *bytes = static_cast<const char *>(data);
+        out.insert(out.end(), bytes, bytes + size);
+    }
+    void fetch_completions();
+    int create_context(vgpu_context_create &arg);
+    int create_channel(vgpu_channel_create &arg);
+    int destroy(const vgpu_destroy &arg);
+    void send_stats(const vgpu_message &request, vgpu_device_stats stats);
+};
+
+class Daemon {
+  public:
+    vgpu_service service{};
+
+    Daemon(const std::string &path, uint32_t devices, const vgpu_engine_config &config);
+    ~Daemon();
+    Daemon(const Daemon &) = delete;
+    Daemon &operator=(const Daemon &) = delete;
+    void run();
+    void watch(int fd, uint32_t events, int operation = EPOLL_CTL_ADD);
+
+  private:
+    void accept_client();
+    bool dispatch(const epoll_event &event);
+    void settle();
+    void drop(int fd);
+
+    std::string path_;
+    Fd epoll_, listen_, timer_, signals_;
+    std::map<int, std::unique_ptr<Connection>> connections_;
+    std::map<int, int> socket_of_pidfd_;
+};
+
+Connection::Connection(Daemon &daemon, Fd fd) : daemon(daemon), socket(std::move(fd))
+{
+    ucred peer{};
+    socklen_t size = sizeof(peer);
+
+    if (getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+        fail("SO_PEERCRED");
+    pidfd = Fd(static_cast<int>(syscall(SYS_pidfd_open, peer.pid, 0)));
+    if (pidfd.get() < 0)
+        fail("pidfd_open " + std::to_string(peer.pid));
+    client.private_data = this;
+    vgpu_client_init(&client, &daemon.service, static_cast<uint32_t>(peer.pid), process_name(peer.pid).c_str());
+}
+
+Connection::~Connection()
+{
+    while (void *unused = vgpu_client_destroy_any(&client, now_ns()))
+        free(unused);
+}
+
+int Connection::create_context(vgpu_context_create &arg)
+{
+    auto *context = static_cast<vgpu_context *>(calloc(1, sizeof(vgpu_context)));
+    auto *record = static_cast<vgpu_record *>(calloc(1, sizeof(vgpu_record)));
+    int error = context && record ? vgpu_client_add_context(&client, context, &record, &arg, now_ns()) : -ENOMEM;
+
+    free(record);
+    if (error)
+        free(context);
+    return error;
+}
+
+int Connection::create_channel(vgpu_channel_create &arg)
+{
+    auto *chan = static_cast<vgpu_chan *>(calloc(1, sizeof(vgpu_chan)));
+    int error = chan ? vgpu_client_add_channel(&client, chan, &arg, now_ns()) : -ENOMEM;
+
+    if (error)
+        free(chan);
+    return error;
+}
+
+int Connection::destroy(const vgpu_destroy &arg)
+{
+    int error = 0;
+    free(vgpu_client_destroy(&client, arg.handle, &error, now_ns()));
+    return error;
+}
+
+void Connection::answer(const vgpu_message &request, int result, const void *data, size_t size, const void *more,
+                        size_t more_size)
+{
+    vgpu_message header{request.op, static_cast<uint32_t>(size + more_size), result, request.cookie};
+    append(&header, sizeof(header));
+    append(data, size);
+    append(more, more_size);
+}
+
+void Connection::send_stats(const vgpu_message &request, vgpu_device_stats stats)
+{
+    uint32_t count = 0;
+    int error = vgpu_service_stats(&daemon.service, &stats, nullptr, &count, now_ns());
+    std::vector<vgpu_owner_stats> owners(error ? 0 : count);
+
+    if (!error)
+        error = vgpu_service_stats(&daemon.service, &stats, owners.data(), &count, now_ns());
+    stats.owner_count = static_cast<uint32_t>(owners.size());
+    answer(request, error, &stats, sizeof(stats), owners.data(), owners.size() * sizeof(owners[0]));
+}
+
+/* Runs a request whose structure is answered in place, if it has the right size. */
+template <typename T, typename F> bool fixed(Connection &c, const vgpu_message &request, char *payload, F function)
+{
+    if (request.size != sizeof(T))
+        return false;
+    T arg;
+    std::memcpy(&arg, payload, sizeof(arg));
+    int error = function(arg);
+    c.answer(request, error, &arg, sizeof(arg));
+    return true;
+}
+
+/* False: not the protocol; the connection is dropped. */
+bool Connection::handle(const vgpu_message &request, char *payload)
+{
+    switch (request.op) {
+    case _IOC_NR(VGPU_IOC_INFO):
+        return fixed<vgpu_info>(*this, request, payload, [&](vgpu_info &info) {
+            vgpu_service_info(&daemon.service, &info);
+            return 0;
+        });
+    case _IOC_NR(VGPU_IOC_CONTEXT):
+        return fixed<vgpu_context_create>(*this, request, payload, [&](auto &arg) { return create_context(arg); });
+    case _IOC_NR(VGPU_IOC_CHANNEL):
+        return fixed<vgpu_channel_create>(*this, request, payload, [&](auto &arg) { return create_channel(arg); });
+    case _IOC_NR(VGPU_IOC_DESTROY):
+        return fixed<vgpu_destroy>(*this, request, payload, [&](auto &arg) { return destroy(arg); });
+    case _IOC_NR(VGPU_IOC_CONTROL):
+        return fixed<vgpu_control>(*this, request, payload,
+                                   [&](auto &arg) { return vgpu_client_control(&client, &arg, now_ns()); });
+    case _IOC_NR(VGPU_IOC_SUBMIT): {
+        uint32_t count = request.size / sizeof(vgpu_work);
+        if (!count || request.size % sizeof(vgpu_work))
+            return false;
+        std::vector<vgpu_work> works(count);
+        std::memcpy(works.data(), payload, request.size);
+        int accepted = vgpu_client_submit(&client, works.data(), count, now_ns());
+        if (accepted != static_cast<int>(count))
+            answer(request, accepted < 0 ? accepted : -EAGAIN, nullptr, 0);
+        return true;
+    }
+    case _IOC_NR(VGPU_IOC_STATS): {
+        vgpu_device_stats stats;
+        if (request.size != sizeof(stats))
+            return false;
+        std::memcpy(&stats, payload, sizeof(stats));
+        send_stats(request, stats);
+        return true;
+    }
+    case _IOC_NR(VGPU_IOC_RESET_STATS):
+        for (vgpu_record *record = vgpu_service_reset(&daemon.service, now_ns()); record;)
+            free(std::exchange(record, record->next));
+        answer(request, 0, nullptr, 0);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* False: the peer is gone or does not speak the protocol. */
+bool Connection::readable()
+{
+    char buffer[16384];
+    ssize_t n = recv(socket.get(), buffer, sizeof(buffer), MSG_DONTWAIT);
+
+    if (n < 0)
+        return errno == EAGAIN || errno == EINTR;
+    if (n == 0)
+        return false;
+    in.insert(in.end(), buffer, buffer + n);
+    size_t at = 0;
+    vgpu_message header;
+    while (in.size() - at >= sizeof(header)) {
+        std::memcpy(&header, in.data() + at, sizeof(header));
+        if (header.size > VGPU_MSG_MAX_SIZE)
+            return false;
+        if (in.size() - at < sizeof(header) + header.size)
+            break;
+        if (!handle(header, in.data() + at + sizeof(header)))
+            return false;
+        at += sizeof(header) + header.size;
+    }
+    in.erase(in.begin(), in.begin() + static_cast<ptrdiff_t>(at));
+    return true;
+}
+
+void Connection::fetch_completions()
+{
+    vgpu_completion done[64];
+
+    while (uint32_t n = vgpu_client_fetch(&client, done, 64)) {
+        vgpu_message header{VGPU_MSG_COMPLETIONS, static_cast<uint32_t>(n * sizeof(done[0])), 0, 0};
+        append(&header, sizeof(header));
+        append(done, n * sizeof(done[0]));
+    }
+    fetchable = false;
+}
+
+bool Connection::flush()
+{
+    if (out.empty())
+        return true;
+    ssize_t n = send(socket.get(), out.data(), out.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (n < 0 && errno != EAGAIN && errno != EINTR)
+        return false;
+    if (n > 0)
+        out.erase(out.begin(), out.begin() + n);
+    /* A peer that asks and never reads what it asked for. */
+    return out.size() <= 4 * VGPU_MSG_MAX_SIZE;
+}
+
+Daemon::Daemon(const std::string &path, uint32_t devices, const vgpu_engine_config &config) : path_(path)
+{
+    sockaddr_un address{};
+    sigset_t set;
+
+    if (path.empty() || path.size() >= sizeof(address.sun_path))
+        throw std::invalid_argument("socket path \"" + path + "\" must have 1 to " +
+                                    std::to_string(sizeof(address.sun_path) - 1) + " characters");
+    vgpu_service_init(
+        &service, devices, &config, [](vgpu_client *client) { static_cast<Connection *>(client->private_data)->fetchable = true; }, now_ns());
+    epoll_ = Fd(epoll_create1(EPOLL_CLOEXEC));
+    timer_ = Fd(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigprocmask(SIG_BLOCK, &set, nullptr);
+    signals_ = Fd(signalfd(-1, &set, SFD_CLOEXEC));
+    listen_ = Fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (epoll_.get() < 0 || timer_.get() < 0 || signals_.get() < 0 || listen_.get() < 0)
+        fail("cannot start");
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path.c_str(), path.size());
+    unlink(path.c_str());
+    if (bind(listen_.get(), reinterpret_cast<sockaddr *>(&address), sizeof(address)) < 0 || listen(listen_.get(), 128) < 0)
+        fail("cannot listen on " + path);
+    watch(listen_.get(), EPOLLIN);
+    watch(timer_.get(), EPOLLIN);
+    watch(signals_.get(), EPOLLIN);
+}
+
+Daemon::~Daemon()
+{
+    unlink(path_.c_str());
+    connections_.clear();
+    for (vgpu_record *record = service.records; record;)
+        free(std::exchange(record, record->next));
+}
+
+void Daemon::watch(int fd, uint32_t events, int operation)
+{
+    epoll_event event{};
+    event.events = events;
+    event.data.fd = fd;
+    if (epoll_ctl(epoll_.get(), operation, fd, &event) < 0)
+        fail("epoll_ctl");
+}
+
+void Daemon::accept_client()
+{
+    Fd fd(accept4(listen_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (fd.get() < 0)
+        return;
+    int socket = fd.get();
+    try {
+        auto connection = std::make_unique<Connection>(*this, std::move(fd));
+        watch(socket, EPOLLIN);
+        watch(connection->pidfd.get(), EPOLLIN);
+        socket_of_pidfd_[connection->pidfd.get()] = socket;
+        connections_[socket] = std::move(connection);
+    } catch (const std::system_error &error) {
+        /* It died before it could be served. */
+        std::fprintf(stderr, "vgpud: client refused: %s\n", error.what());
+    }
+}
+
+void Daemon::drop(int fd)
+{
+    auto found = connections_.find(fd);
+    socket_of_pidfd_.erase(found->second->pidfd.get());
+    connections_.erase(found);
+}
+
+/* False: time to end. */
+bool Daemon::dispatch(const epoll_event &event)
+{
+    int fd = event.data.fd;
+    uint64_t expirations;
+
+    if (fd == signals_.get())
+        return false;
+    if (fd == listen_.get()) {
+        accept_client();
+    } else if (fd == timer_.get()) {
+        [[maybe_unused]] ssize_t n = read(fd, &expirations, sizeof(expirations));
+    } else if (auto pid = socket_of_pidfd_.find(fd); pid != socket_of_pidfd_.end()) {
+        drop(pid->second);
+    } else if (auto found = connections_.find(fd); found != connections_.end()) {
+        /* The hang-up of a reader does not matter: its process's death does. */
+        if ((event.events & (EPOLLIN | EPOLLHUP | EPOLLERR)) && !found->second->readable())
+            drop(fd);
+    }
+    return true;
+}
+
+/* Brings the devices up to now, hands out what has come, and sets the timer for the next event. */
+void Daemon::settle()
+{
+    uint64_t next = vgpu_service_advance(&service, now_ns());
+    itimerspec spec{};
+
+    for (auto it = connections_.begin(); it != connections_.end();) {
+        auto &[fd, connection] = *it++;
+        bool waiting = !connection->out.empty();
+        if (connection->fetchable)
+            connection->fetch_completions();
+        if (!connection->flush())
+            drop(fd);
+        else if (waiting != !connection->out.empty())
+            watch(fd, connection->out.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT, EPOLL_CTL_MOD);
+    }
+    if (next != VGPU_NEVER) {
+        spec.it_value.tv_sec = static_cast<time_t>(next / 1000000000);
+        spec.it_value.tv_nsec = static_cast<long>(next % 1000000000);
+    }
+    if (timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &spec, nullptr) < 0)
+        fail("timerfd_settime");
+}
+
+void Daemon::run()
+{
+    epoll_event events[32];
+
+    for (;;) {
+        int n = epoll_wait(epoll_.get(), events, 32, -1);
+        if (n < 0 && errno != EINTR)
+            fail("epoll_wait");
+        for (int i = 0; i < n; i++)
+            if (!dispatch(events[i]))
+                return;
+        settle();
+    }
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    CLI::App app{"Virtual GPU over a Unix socket: a test device that schedules as real ones were measured to."};
+    std::string socket = "/run/ptsched/vgpu.sock";
+    std::string mode = "timesliced";
+    uint32_t devices = 1;
+    vgpu_engine_config config = vgpu_default_config;
+    int ready_fd = -1;
+
+    app.add_option("--socket", socket, "where to listen")->envname("PTSCHED_VGPU_SOCKET")->capture_default_str();
+    app.add_option("--devices", devices, "how many devices")->check(CLI::Range(1, VGPU_MAX_DEVICES))->capture_default_str();
+    app.add_option("--mode", mode, "timesliced, or nonpreemptive as hardware was in 2011")
+        ->check(CLI::IsMember({"timesliced", "nonpreemptive"}))
+        ->capture_default_str();
+    app.add_option("--slice-us", config.slice_us[VGPU_COMPUTE], "compute time slice")
+        ->check(CLI::Range(1, 1000000))
+        ->capture_default_str();
+    app.add_option("--scale", config.scale, "multiplies every time")->check(CLI::Range(1, 1000))->capture_default_str();
+    app.add_option("--ready-fd", ready_fd, "write a line to this descriptor once clients can connect");
+    CLI11_PARSE(app, argc, argv);
+    config.mode = mode == "nonpreemptive" ? VGPU_NONPREEMPTIVE : VGPU_TIMESLICED;
+    try {
+        Daemon daemon(socket, devices, config);
+        if (ready_fd >= 0 && write(ready_fd, "ready\n", 6) != 6)
+            fail("--ready-fd " + std::to_string(ready_fd));
+        daemon.run();
+    } catch (const std::exception &error) {
+        std::fprintf(stderr, "vgpud: %s\n", error.what());
+        return 1;
+    }
+    return 0;
+}
