@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+# What tests on a real GPU need: the interposer, the broker and CUDA programs. Needs the
+# CUDA toolkit, and nothing for the command line tool (no libnl, CLI11 or ncurses).
+
+NVCC      ?= $(firstword $(shell command -v nvcc) /usr/local/cuda/bin/nvcc)
+NVCCFLAGS ?= -arch=sm_90
+CUDA_INC   = $(abspath $(dir $(NVCC))../include)
+
+GPU_PROGRAMS := $(addprefix $(B)/gpu/,work launch_overhead)
+
+.PHONY: gpu-parts
+gpu-parts: gpu-programs $(B)/lib/libptsched-preload.so $(B)/bin/ptschedd
+
+.PHONY: gpu-programs
+gpu-programs: $(GPU_PROGRAMS)
+
+# The runtime is linked statically, as nvcc does when it is not told otherwise.
+$(B)/gpu/%: tests/gpu/%.cu tests/gpu/serve.hpp
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCCFLAGS) -O2 -std=c++17 -Xcompiler -Wall,-Wextra -o $@ $<
+
+# Compiles or not; there is nothing to run.
+.PHONY: gpu-abi
+gpu-abi:
+	@mkdir -p $(B)/gpu
+	$(CXX) -std=c++20 -Ilibptsched/preload -isystem $(CUDA_INC) -c -o $(B)/gpu/cuda_abi_check.o \
+		tests/unit/cuda_abi_check.cpp

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""The programs by name. NAME is the bare program, NAME+pt the same one under ptsched."""
+import subprocess
+import sys
+
+from programs import ProgramError, python
+
+# What an important program and a hog are called in the tables.
+TITLES = {
+    "hi60": "60 us kernels, closed loop", "hi1ms": "1 ms kernels, 50 % duty",
+    "infer": "PyTorch inference", "jax": "JAX loop", "cupy": "CuPy loop",
+    "hog19": "19 ms kernels", "hog52": "52 ms kernels", "train": "PyTorch training", None: "none",
+}
+IMPORTANT = ("hi60", "hi1ms", "infer", "jax")
+HOGS = ("hog19", "hog52", "train")
+NICE = {"hog19": 19, "hog52": 19, "train": 19, "equal-a": 0, "equal-b": 0}
+
+WORK = {
+    "hi60": ("--us", "60"), "hi1ms": ("--us", "1000", "--think-us", "1000"),
+    "hog19": ("--us", "19000", "--depth", "2", "--ticks"),
+    "hog52": ("--us", "52000", "--depth", "2", "--ticks"),
+    "equal-a": ("--us", "1000", "--depth", "2", "--ticks"),
+    "equal-b": ("--us", "1000", "--depth", "2", "--ticks"),
+}
+SCRIPTS = {
+    "infer": ("infer.py",), "infer-graph": ("infer.py", "--graph"), "train": ("train.py", "--ticks"),
+    "jax": ("jax_loop.py",), "cupy": ("cupy_loop.py",),
+}
+
+
+def nice_of(name):
+    return NICE.get(name, -20)
+
+
+def command(programs, name, *mode):
+    """The program's words; @mode: --serve, or --steps N --json."""
+    if name in WORK:
+        return programs.work(*WORK[name], *mode)
+    return python(*SCRIPTS[name], *mode)
+
+
+def start(session, names):
+    """Starts the programs of these names that do not run yet; returns what went wrong."""
+    wanted = []
+    for name in names:
+        base, _, scheduled = name.partition("+")
+        wanted.append((name, command(session.programs, base, "--serve"), nice_of(base), bool(scheduled)))
+    return session.start_servers(wanted)
+
+
+def prepare(session):
+    """Measures how long a step of work.cu takes, once, so that all its kernels are alike."""
+    programs = session.programs
+    # JAX ends on a flag that it does not know. With it, its choice of kernels is repeatable.
+    flags = "--xla_gpu_autotune_level=0"
+    probe = programs.start([sys.executable, "-c", "import jax; jax.jit(lambda x: x + 1)(1.0)"],
+                           extra={"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"})
+    status, output, errors = programs.finish(programs.start(programs.work("--calibrate")), 60)
+    if status:
+        raise ProgramError(f"work --calibrate: status {status}: {errors.strip()}")
+    programs.rate = float(output)
+    try:
+        if programs.finish(probe, 60)[0] == 0:
+            programs.environment["XLA_FLAGS"] = flags
+    except (ProgramError, subprocess.SubprocessError) as error:
+        session.say(f"JAX: {error}")
+    session.say(f"{programs.rate:.1f} dependent steps per us")

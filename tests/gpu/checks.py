@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: MIT
+"""What must be true of unmodified programs under ptsched; no time is asserted."""
+import json
+import math
+import os
+import time
+
+import catalogue
+from programs import ProgramError
+from session import make
+
+# Enough steps to use every kernel and several turns.
+STEPS = {"work": 800, "train": 20, "infer": 64, "infer-graph": 64, "jax": 50, "cupy": 50}
+
+
+def plan(session):
+    session.step("abi", 5, abi)
+    session.step("broker", 2, broker)
+    session.step("results", 60, results)
+    session.step("stat", 3, stat)
+    session.step("errors", 8, errors)
+    session.step("unscheduled", 3, unscheduled)
+
+
+def one_shot(session, name):
+    steps = ("--steps", str(STEPS[name]), "--json")
+    if name == "work":
+        return session.programs.work("--us", "500", "--depth", "3", *steps)
+    return catalogue.command(session.programs, name, *steps)
+
+
+def result_of(output):
+    for line in reversed(output.splitlines()):
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict) and event.get("event") == "result":
+            return event
+    return None
+
+
+def complaints(errors_text):
+    return [line for line in errors_text.splitlines() if line.startswith("ptsched:")]
+
+
+def run_all(session, names, scheduled):
+    """Runs these at the same time: name -> (status, result, stderr)."""
+    processes = [(name, session.programs.start(one_shot(session, name), 0, scheduled)) for name in names]
+    found = []
+    for name, process in processes:
+        status, output, text = session.programs.finish(process, 120)
+        found.append((name, (status, result_of(output), text)))
+    return found
+
+
+def abi(session):
+    """Our copy of the driver's ABI against this machine's cuda.h; it compiles or not."""
+    session.check("abi: cuda_abi.h agrees with the toolkit's cuda.h", make(session.options, "gpu-abi").returncode == 0)
+
+
+def broker(session):
+    devices = session.start_broker().devices()
+    found = {device.get("DEVICE", "").lower() for device in devices}
+    folder = "/proc/driver/nvidia/gpus"
+    expected = {name.lower() for name in os.listdir(folder)} if os.path.isdir(folder) else set()
+    session.check("broker: knows a device", found, "the list is empty")
+    session.check("broker: knows the driver's GPUs", expected <= found, f"{expected} are not all in {found}")
+    session.policy("weighted", False)
+    devices = session.broker.devices()
+    session.check("broker: a setting is read back",
+                  all(device["POLICY"] == 0 and device["IDLE_SHARING"] == 0 for device in devices), str(devices))
+    session.policy("weighted", True)
+
+
+def same(first, second):
+    return first["hash"] == second["hash"]
+
+
+def close(first, second):
+    return math.isclose(first["value"], second["value"], rel_tol=1e-3)
+
+
+def results(session):
+    """The same results and exit status bare, scheduled alone, and scheduled with a hog."""
+    names = list(STEPS)
+    session.policy("weighted", True)
+    twice = run_all(session, names * 2, False)
+    bare, again = dict(twice[:len(names)]), dict(twice[len(names):])
+    usable = []
+    for name in names:
+        good = all(run[0] == 0 and run[1] for run in (bare[name], again[name]))
+        if session.check(f"results: {name} runs without ptsched", good, bare[name][2][-500:]):
+            usable.append(name)
+    alone = scheduled_alone(session, usable)
+    contended = scheduled_contended(session, usable)
+    for name in usable:
+        stable = same(bare[name][1], again[name][1])
+        kind = "bitwise" if stable else "within 1e-3 (two bare runs differ bitwise)"
+        session.record(f"gpu/results/{name}/bitwise-stable", int(stable), "bool", "two runs without ptsched",
+                       " ".join(one_shot(session, name)))
+        for how, found in (("alone", alone.get(name)), ("with a hog", contended.get(name))):
+            good = found is not None and (same if stable else close)(bare[name][1], found)
+            session.check(f"results: {name} under ptsched {how}: same as without, {kind}", good,
+                          f"{found} instead of {bare[name][1]}")
+
+
+def scheduled_alone(session, names):
+    """One after another, in processes that start at the same time."""
+    servers = {name: name + "+pt" for name in names if name != "work"}
+    for problem in catalogue.start(session, list(servers.values())):
+        session.check("results: starts under ptsched", False, problem)
+    found = {}
+    for name, server in servers.items():
+        try:
+            found[name] = session.server(server).ask(f"steps {STEPS[name]}", 60)
+        except ProgramError as error:
+            session.check(f"results: {name} alone", False, str(error))
+            session.drop(server)
+    if "work" in names:
+        [(_, (_, found["work"], _))] = run_all(session, ["work"], True)
+    return found
+
+
+def scheduled_contended(session, names):
+    """All at the same time, and a hog."""
+    for problem in catalogue.start(session, ["hog19+pt"]):
+        session.check("results: the hog starts", False, problem)
+    with session.running("hog19+pt"):
+        runs = dict(run_all(session, names, True))
+    for name, (status, _, text) in runs.items():
+        session.check(f"results: {name} under ptsched exits with 0", status == 0, f"{status}: {text[-500:]}")
+        session.check(f"results: {name} under ptsched has no complaint of it", not complaints(text),
+                      " / ".join(complaints(text)))
+    return {name: run[1] for name, run in runs.items()}
+
+
+def charged(session, pid):
+    """Waits until GPU time of a program has been reported; a program may do so late."""
+    for _ in range(100):
+        if (session.broker.entity(pid) or {}).get("GPU_NS", 0) > 0:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def stat(session):
+    """The broker's statistics show who used the GPU."""
+    for problem in catalogue.start(session, ["hi60+pt", "hog19+pt"]):
+        session.check("stat: starts", False, problem)
+    names = [name for name in session.servers if name.endswith("+pt")]
+    for name in ("hi60+pt", "hog19+pt"):
+        session.server(name).ask("steps 20", 60)
+    for name in names:
+        entity = session.broker.entity(session.server(name).pid)
+        session.check(f"stat: {name} is an entity", entity is not None, "the broker does not know its pid")
+        if entity is None:
+            continue
+        session.check(f"stat: {name} has used GPU time", charged(session, session.server(name).pid), str(entity))
+        session.check(f"stat: {name} has its nice", entity.get("NICE") == catalogue.nice_of(name[:-3]), str(entity))
+    if session.programs.tool:
+        tool_stat(session, names)
+
+
+def tool_stat(session, names):
+    start = session.programs.start
+    status, output, text = session.programs.finish(start([*session.programs.tool, "stat", "--json"]), 20)
+    session.check("stat: ptsched stat --json succeeds", status == 0, text)
+    if status:
+        return
+    used = {entity["pid"]: entity["counters"]["gpu_ns"] for entity in json.loads(output)["entities"]}
+    for name in names:
+        session.check(f"stat: ptsched stat --json shows GPU time of {name}", used.get(session.server(name).pid, 0) > 0,
+                      str(used))
+    status, _, text = session.programs.finish(start([*session.programs.tool, "top", "--once"]), 20)
+    session.check("stat: ptsched top --once succeeds", status == 0, text)
+
+
+def errors(session):
+    """Exit codes and CUDA's errors are the program's own; a death frees the turn."""
+    programs = session.programs
+    session.policy("weighted", True)
+    for what, options in (("its own exit code", ("--steps", "10", "--exit-code", "7")),
+                          ("a refused launch", ("--bad-launch",)),
+                          ("a bad option", ("--no-such-option",))):
+        found = [programs.finish(programs.start(programs.work(*options), 0, scheduled), 30)
+                 for scheduled in (False, True)]
+        bare, scheduled = [(status, output if "--bad-launch" in options else "") for status, output, _ in found]
+        session.check(f"errors: {what}: not success", bare[0] not in (0, None), str(bare))
+        session.check(f"errors: {what}: same as without ptsched", bare == scheduled, f"{scheduled} instead of {bare}")
+    catalogue.start(session, ["hog52+pt"])
+    victim = session.server("hog52+pt")
+    victim.begin()
+    victim.process.terminate()
+    victim.process.wait(20)
+    [(_, (status, result, text))] = run_all(session, ["work"], True)
+    session.check("errors: a program that dies in its turn leaves the GPU to others", status == 0 and result, text)
+    session.check("errors: a dead program is no entity any more", session.broker.entity(victim.pid) is None)
+    session.drop("hog52+pt")
+
+
+def unscheduled(session):
+    """Neither module nor broker: one warning, and the program runs."""
+    programs = session.programs
+    nowhere = {"PTSCHED_SOCKET": os.path.join(session.folder, "nobody.sock")}
+    process = programs.start(one_shot(session, "work"), 0, True, nowhere)
+    status, output, text = programs.finish(process, 60)
+    session.check("unscheduled: the program succeeds", status == 0 and result_of(output), text)
+    session.check("unscheduled: exactly one warning line",
+                  len(complaints(text)) == 1 and "unscheduled" in complaints(text)[0], text)
+
+
+def health(session):
+    """At the end of everything."""
+    for name in [name for name in session.servers if name.endswith("+pt")]:
+        lines = complaints(open_log(session.server(name)))
+        session.check(f"health: {name} had no complaint of ptsched", not lines, " / ".join(lines))
+    session.check("health: the broker still answers", session.start_broker().devices())
+    [(_, (status, result, text))] = run_all(session, ["work"], False)
+    session.check("health: the GPU computes right without ptsched", status == 0 and result, text)
+
+
+def open_log(server):
+    with open(server.process.log, encoding="utf-8", errors="replace") as file:
+        return file.read()

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// What one launch of an empty kernel costs the caller, in nanoseconds.
+#include "serve.hpp"
+
+#include <cuda_runtime.h>
+
+namespace {
+
+// Few enough that the driver's queue never fills, so that a launch never waits for the GPU.
+constexpr int batch = 256;
+
+__global__ void empty_kernel() {}
+
+void check(cudaError_t error, const char *what)
+{
+    if (error == cudaSuccess)
+        return;
+    std::fprintf(stderr, "launch_overhead: %s: %s\n", what, cudaGetErrorString(error));
+    std::exit(1);
+}
+
+// Over batches. In the median, a batch in which the process was interrupted does not count.
+struct Cost {
+    double median_ns, mean_ns;
+};
+
+Cost measure(double seconds)
+{
+    std::vector<float> batches;
+    double end = now() + seconds;
+    do {
+        double start = now();
+        for (int i = 0; i < batch; i++)
+            empty_kernel<<<1, 1>>>();
+        batches.push_back(static_cast<float>((now() - start) * 1e9 / batch));
+        check(cudaGetLastError(), "launch");
+        check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    } while (now() < end && !stop_requested);
+    std::sort(batches.begin(), batches.end());
+    double sum = 0;
+    for (float value : batches)
+        sum += value;
+    return {percentile(batches, 0.5), sum / batches.size()};
+}
+
+void report(const Cost &cost)
+{
+    std::printf("{\"event\": \"result\", \"ns\": %.2f, \"mean_ns\": %.2f}\n", cost.median_ns, cost.mean_ns);
+    std::fflush(stdout);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    bool serve = argc == 2 && std::string(argv[1]) == "--serve";
+    double seconds = argc == 2 && !serve ? std::atof(argv[1]) : 0;
+    if (!serve && seconds <= 0) {
+        std::fprintf(stderr, "usage: launch_overhead SECONDS | --serve\n");
+        return 2;
+    }
+    measure(0.1); // module load and first launches
+    if (!serve) {
+        report(measure(seconds));
+        return 0;
+    }
+    Orders &orders = *new Orders; // its thread may outlive us
+    std::printf("{\"event\": \"ready\", \"pid\": %d}\n", static_cast<int>(getpid()));
+    std::fflush(stdout);
+    for (;;) {
+        std::istringstream order(orders.next());
+        std::string verb;
+        order >> verb >> seconds;
+        if (verb == "quit")
+            return 0;
+        report(measure(seconds));
+    }
+}

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: MIT
+// A plain CUDA program, built by nvcc with the default static runtime: kernels of dependent
+// integer steps, one after another, whose result is checked at the end.
+#include "serve.hpp"
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <cstring>
+#include <ctime>
+#include <memory>
+
+namespace {
+
+constexpr uint32_t factor = 1664525u, addend = 1013904223u;
+constexpr int threads = 128;
+
+// factor and addend are arguments so that the compiler cannot fold several steps into one.
+__global__ void steps_kernel(uint32_t *state, uint64_t steps, uint32_t a, uint32_t c)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    uint32_t x = state[i];
+#pragma unroll 16
+    for (uint64_t step = 0; step < steps; step++)
+        x = x * a + c;
+    state[i] = x;
+}
+
+void check(cudaError_t error, const char *what)
+{
+    if (error == cudaSuccess)
+        return;
+    std::fprintf(stderr, "work: %s: %s (%s)\n", what, cudaGetErrorName(error), cudaGetErrorString(error));
+    std::exit(1);
+}
+
+// What `steps` steps do: x -> a * x + c.
+struct Affine {
+    uint32_t a = 1, c = 0;
+};
+
+Affine power(uint64_t steps)
+{
+    Affine result, square{factor, addend};
+    for (; steps; steps >>= 1) {
+        if (steps & 1)
+            result = {square.a * result.a, square.a * result.c + square.c};
+        square = {square.a * square.a, square.a * square.c + square.c};
+    }
+    return result;
+}
+
+struct Options {
+    double us = 1000;
+    double think_us = 0;
+    double seconds = 0;
+    double rate = 0; // steps per microsecond; 0: measure
+    unsigned depth = 1;
+    unsigned long long steps = 0;
+    int exit_code = 0;
+    bool serve = false, ticks = false, latency = false, json = false, calibrate = false, bad_launch = false;
+};
+
+class Work {
+public:
+    explicit Work(const Options &options) : options_(options)
+    {
+        cudaDeviceProp device;
+        check(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");
+        blocks_ = device.multiProcessorCount;
+        initial_.resize(static_cast<size_t>(blocks_) * threads);
+        for (size_t i = 0; i < initial_.size(); i++)
+            initial_[i] = static_cast<uint32_t>(i);
+        check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+        check(cudaMalloc(&state_, bytes()), "cudaMalloc");
+        reset();
+        done_.resize(options_.depth);
+        for (cudaEvent_t &event : done_)
+            check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
+        if (options_.rate <= 0)
+            options_.rate = calibrate();
+        steps_ = static_cast<uint64_t>(options_.us * options_.rate + 0.5);
+        steps_ = steps_ ? steps_ : 1;
+    }
+
+    Work(const Work &) = delete;
+    Work &operator=(const Work &) = delete;
+
+    ~Work()
+    {
+        for (cudaEvent_t event : done_)
+            cudaEventDestroy(event);
+        cudaFree(state_);
+        cudaStreamDestroy(stream_);
+    }
+
+    double rate() const { return options_.rate; }
+
+    // Kernels for `seconds`, or `count` of them if that is not 0; measured after the warm-up.
+    bool run(double seconds, double warm_up, unsigned long long count)
+    {
+        double start = now(), measured_from = start + warm_up;
+        unsigned long long skipped = 0;
+        std::vector<float> latencies;
+        finished_ = 0;
+        {
+            Ticker ticker(options_.ticks, finished_);
+            loop(start + warm_up + seconds, count, measured_from, skipped, latencies);
+        }
+        double elapsed = now() - measured_from;
+        report(measured_from, elapsed, finished_ - skipped, latencies);
+        return verify();
+    }
+
+    // What a program gets that asks for too many threads.
+    int bad_launch()
+    {
+        steps_kernel<<<1, 4096, 0, stream_>>>(state_, 1, factor, addend);
+        cudaError_t error = cudaGetLastError();
+        std::printf("%s\n", cudaGetErrorName(error));
+        return error == cudaSuccess ? 0 : 5;
+    }
+
+private:
+    Options options_;
+    int blocks_ = 0;
+    cudaStream_t stream_ = nullptr;
+    uint32_t *state_ = nullptr;
+    std::vector<uint32_t> initial_;
+    std::vector<cudaEvent_t> done_;
+    uint64_t steps_ = 0;       // of one kernel
+    uint64_t total_steps_ = 0; // since reset()
+    std::atomic<unsigned long long> finished_{0};
+
+    size_t bytes() const { return initial_.size() * sizeof(uint32_t); }
+
+    void reset()
+    {
+        check(cudaMemcpy(state_, initial_.data(), bytes(), cudaMemcpyHostToDevice), "cudaMemcpy to the device");
+        total_steps_ = 0;
+    }
+
+    void launch(uint64_t steps)
+    {
+        steps_kernel<<<blocks_, threads, 0, stream_>>>(state_, steps, factor, addend);
+        check(cudaGetLastError(), "launch");
+        total_steps_ += steps;
+    }
+
+    // The fastest of many short kernels: others on the GPU only make some slower.
+    double calibrate()
+    {
+        constexpr uint64_t few = 20000, many = 220000;
+        cudaEvent_t from, to;
+        check(cudaEventCreate(&from), "cudaEventCreate");
+        check(cudaEventCreate(&to), "cudaEventCreate");
+        auto best = [&](uint64_t steps, double least_seconds) {
+            float fastest = 1e9f, ms;
+            double end = now() + least_seconds;
+            do {
+                check(cudaEventRecord(from, stream_), "cudaEventRecord");
+                launch(steps);
+                check(cudaEventRecord(to, stream_), "cudaEventRecord");
+                check(cudaEventSynchronize(to), "cudaEventSynchronize");
+                check(cudaEventElapsedTime(&ms, from, to), "cudaEventElapsedTime");
+                fastest = std::min(fastest, ms);
+            } while (now() < end);
+            return fastest;
+        };
+        best(many, 0.4); // until the clocks are up
+        double difference_ms = best(many, 0.2) - best(few, 0.2);
+        cudaEventDestroy(from);
+        cudaEventDestroy(to);
+        return static_cast<double>(many - few) / (difference_ms * 1000);
+    }
+
+    void loop(double end, unsigned long long count, double measured_from, unsigned long long &skipped,
+              std::vector<float> &latencies)
+    {
+        std::vector<double> launched(options_.depth);
+        unsigned long long started = 0;
+        auto finish_oldest = [&] {
+            size_t slot = finished_ % options_.depth;
+            check(cudaEventSynchronize(done_[slot]), "cudaEventSynchronize");
+            if (launched[slot] < measured_from)
+                skipped++;
+            else
+                latencies.push_back(static_cast<float>((now() - launched[slot]) * 1e6));
+            finished_++;
+        };
+        while (!stop_requested && (count ? started < count : now() < end)) {
+            if (started - finished_ == options_.depth)
+                finish_oldest();
+            size_t slot = started % options_.depth;
+            launched[slot] = now();
+            launch(steps_);
+            check(cudaEventRecord(done_[slot], stream_), "cudaEventRecord");
+            started++;
+            if (options_.depth == 1) {
+                finish_oldest();
+                think();
+            }
+        }
+        while (finished_ < started)
+            finish_oldest();
+    }
+
+    void think() const
+    {
+        if (options_.think_us <= 0)
+            return;
+        auto ns = static_cast<long>(options_.think_us * 1000);
+        timespec duration{ns / 1000000000, ns % 1000000000};
+        nanosleep(&duration, nullptr);
+    }
+
+    void report(double start, double elapsed, unsigned long long kernels, std::vector<float> &latencies) const
+    {
+        std::sort(latencies.begin(), latencies.end());
+        double p50 = percentile(latencies, 0.5), p99 = percentile(latencies, 0.99), most = percentile(latencies, 1);
+        double per_second = elapsed > 0 ? kernels / elapsed : 0;
+        if (options_.serve || options_.json) {
+            std::printf("{\"event\": \"result\", \"start\": %.6f, \"seconds\": %.6f, \"n\": %llu, "
+                        "\"per_second\": %.3f, \"p50_us\": %.2f, \"p99_us\": %.2f, \"max_us\": %.2f, "
+                        "\"hash\": \"%016llx\", \"value\": %u}\n",
+                        start, elapsed, kernels, per_second, p50, p99, most, hash(), power(total_steps_).c);
+        } else {
+            std::printf("%llu kernels of %.0f us in %.3f s: %.1f per second\n", kernels, options_.us, elapsed,
+                        per_second);
+            if (options_.latency)
+                std::printf("latency us: p50 %.1f, p99 %.1f, max %.1f\n", p50, p99, most);
+        }
+        std::fflush(stdout);
+    }
+
+    std::vector<uint32_t> fetch() const
+    {
+        std::vector<uint32_t> found(initial_.size());
+        check(cudaMemcpyAsync(found.data(), state_, bytes(), cudaMemcpyDeviceToHost, stream_), "cudaMemcpyAsync");
+        check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+        return found;
+    }
+
+    unsigned long long hash() const
+    {
+        uint64_t value = 14695981039346656037ull;
+        for (uint32_t word : fetch())
+            value = (value ^ word) * 1099511628211ull;
+        return value;
+    }
+
+    bool verify()
+    {
+        Affine expected = power(total_steps_);
+        std::vector<uint32_t> found = fetch();
+        for (size_t i = 0; i < found.size(); i++) {
+            uint32_t right = expected.a * initial_[i] + expected.c;
+            if (found[i] == right)
+                continue;
+            std::fprintf(stderr, "work: wrong result: thread %zu has %u instead of %u\n", i, found[i], right);
+            return false;
+        }
+        reset();
+        return true;
+    }
+};
+
+int serve(Work &work)
+{
+    Orders &orders = *new Orders; // its thread may outlive us
+    std::printf("{\"event\": \"ready\", \"pid\": %d, \"rate\": %.6f}\n", static_cast<int>(getpid()), work.rate());
+    std::fflush(stdout);
+    for (;;) {
+        std::istringstream order(orders.next());
+        std::string verb;
+        double amount = 0, warm_up = 0;
+        order >> verb >> amount >> warm_up;
+        if (verb == "quit")
+            return 0;
+        bool right = verb == "steps" ? work.run(0, 0, static_cast<unsigned long long>(amount))
+                                     : work.run(amount, warm_up, 0);
+        if (!right)
+            return 1;
+    }
+}
+
+[[noreturn]] void usage(const char *problem)
+{
+    std::fprintf(stderr,
+                 "work: %s\nusage: work [--us DURATION] [--depth IN-FLIGHT] [--think-us PAUSE] [--rate STEPS-PER-US]\n"
+                 "            --seconds S | --steps KERNELS | --serve [--ticks] | --calibrate | --bad-launch\n"
+                 "            [--latency] [--json] [--exit-code N]\n",
+                 problem);
+    std::exit(2);
+}
+
+double number(const char *option, const char *text)
+{
+    char *end = nullptr;
+    double value = text ? std::strtod(text, &end) : -1;
+    if (!text || end == text || *end || !(value >= 0) || value > 1e12)
+        usage((std::string(option) + " needs a number that is not negative").c_str());
+    return value;
+}
+
+Options parse(char **arguments)
+{
+    Options options;
+    struct Flag {
+        const char *name;
+        bool *target;
+    } flags[] = {{"--serve", &options.serve},         {"--ticks", &options.ticks},
+                 {"--latency", &options.latency},     {"--json", &options.json},
+                 {"--calibrate", &options.calibrate}, {"--bad-launch", &options.bad_launch}};
+    struct Number {
+        const char *name;
+        double *target;
+    };
+    double depth = 1, steps = 0, exit_code = 0;
+    Number numbers[] = {{"--us", &options.us},           {"--think-us", &options.think_us},
+                        {"--seconds", &options.seconds}, {"--rate", &options.rate},
+                        {"--depth", &depth},             {"--steps", &steps},
+                        {"--exit-code", &exit_code}};
+    for (; *arguments; arguments++) {
+        bool known = false;
+        for (const Flag &flag : flags)
+            if (!std::strcmp(*arguments, flag.name))
+                known = *flag.target = true;
+        for (const Number &entry : numbers)
+            if (!known && !std::strcmp(*arguments, entry.name)) {
+                *entry.target = number(entry.name, arguments[1]);
+                arguments++;
+                known = true;
+                break;
+            }
+        if (!known)
+            usage((std::string("unknown option ") + *arguments).c_str());
+    }
+    if (depth < 1 || depth > 1024)
+        usage("--depth must be 1 to 1024");
+    options.depth = static_cast<unsigned>(depth);
+    options.steps = static_cast<unsigned long long>(steps);
+    options.exit_code = static_cast<int>(exit_code);
+    if (!options.serve && !options.calibrate && !options.bad_launch && options.seconds <= 0 && !options.steps)
+        usage("give --seconds, --steps, --serve, --calibrate or --bad-launch");
+    return options;
+}
+
+} // namespace
+
+int main(int, char **argv)
+{
+    Options options = parse(argv + 1);
+    if (!options.serve)
+        std::signal(SIGTERM, on_terminate);
+    Work work(options);
+    if (options.calibrate) {
+        std::printf("%.6f\n", work.rate());
+        return 0;
+    }
+    if (options.bad_launch)
+        return work.bad_launch();
+    if (options.serve)
+        return serve(work);
+    if (!work.run(options.seconds, 0, options.steps))
+        return 1;
+    return options.exit_code;
+}
