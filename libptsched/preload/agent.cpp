@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One thread per process, which sleeps in poll() until the scheduler wants something of a turn:
+ *
+ *   CALLBACK   submitters stop by themselves; wait until the work in flight has drained, release
+ *   WANTED     release once the program has been idle for the linger time; a closed loop keeps its turn
+ *   CONTENDED  see that what was queued unmeasured has an end event, so that the work in flight can be bounded
+ *
+ * It looks at the state anew in every round, so that no order of events can be missed.
+ */
+#include "agent.hpp"
+
+#include "config.hpp"
+#include "device.hpp"
+#include "driver.hpp"
+#include "immortal.hpp"
+#include "log.hpp"
+#include "thread.hpp"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+
+namespace ptsched::preload {
+namespace {
+
+constexpr std::uint64_t for_ever = ~0ull;
+constexpr std::uint64_t nap_min_ns = 20000, nap_max_ns = 300000, long_nap_ns = 100000;
+
+struct Agent {
+    std::mutex lock;
+    bool started{false};
+    int wake_fd{-1};
+    std::atomic<bool> napping{false}; /* asleep for longer than long_nap_ns */
+    std::atomic<bool> quiet{false};   /* seen exiting: no more calls from here */
+};
+
+constinit Immortal<Agent> first_agent;
+constinit Agent *agent = &first_agent.value;
+
+/* After heavy_barrier(): no thread is submitting to @device on the strength of an older state. */
+bool windows_empty(const Device &device)
+{
+    for (Thread *thread = first_thread(); thread; thread = thread->next) {
+        if (thread->window.load(std::memory_order_acquire) & 1 && thread->device.load(std::memory_order_acquire) == &device)
+            return false;
+    }
+    return true;
+}
+
+std::uint64_t back_off(Device &device)
+{
+    std::uint64_t &nap = device.agent.backoff_ns;
+    nap = std::clamp(nap + nap / 2, nap_min_ns, nap_max_ns);
+    return nap;
+}
+
+/* All threads out of their windows, and an end event behind all that they gave the device before. */
+bool fence(Device &device, std::uint32_t events)
+{
+    bool unmeasured = device.unmeasured.exchange(false, std::memory_order_acquire);
+    if (device.fenced.load(std::memory_order_relaxed) == events && !unmeasured)
+        return true;
+    heavy_barrier();
+    if (!windows_empty(device)) {
+        if (unmeasured)
+            device.unmeasured.store(true, std::memory_order_release);
+        return false;
+    }
+    device.meter.fence_streams();
+    device.fenced.store(events, std::memory_order_release);
+    device.announce_change();
+    return true;
+}
+
+void release(Device &device, std::uint64_t now)
+{
+    ptsched_usage usage = device.take_usage(now);
+    std::uint64_t granted = __atomic_load_n(&device.page()->granted_ns, __ATOMIC_RELAXED);
+    std::uint64_t first = device.first_submit_ns.exchange(0, std::memory_order_relaxed);
+    std::uint64_t busy_until = std::max(device.agent.busy_seen_ns, device.last_submit_ns.load(std::memory_order_relaxed));
+    usage.handover_ns = (first > granted ? first - granted : 0) + (busy_until && now > busy_until ? now - busy_until : 0);
+    device.waits_for_host.store(false, std::memory_order_relaxed);
+    device.agent.idle_since = 0;
+    device.agent.backoff_ns = 0;
+    counters.turns.fetch_add(1, std::memory_order_relaxed);
+    int error = ptsched_release(device.client(), &usage);
+    if (error == -EPIPE)
+        device.open_gate("the scheduler is gone");
+}
+
+/* With the gate closed by us or by the scheduler: gives the turn back if nothing is in flight. */
+bool try_release(Device &device, std::uint32_t events)
+{
+    heavy_barrier();
+    if (!windows_empty(device) || !fence(device, events))
+        return false;
+    std::uint64_t now = now_ns();
+    device.meter.reap(now);
+    if (!device.meter.idle())
+        return false;
+    release(device, now);
+    return true;
+}
+
+/* Returns after how long to look again. */
+std::uint64_t look_after(Device &device)
+{
+    std::uint32_t events = __atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE);
+    std::uint32_t state = device.state();
+    std::uint64_t now = now_ns();
+    Device::AgentState &own = device.agent;
+
+    if (state & PTSCHED_STATE_DEAD) {
+        device.open_gate("the scheduler is gone");
+        return for_ever;
+    }
+    if (device.meter.broken()) {
+        /* The context is lost, nothing of it runs: others need not wait. */
+        device.open_gate(nullptr);
+        release(device, now);
+        return for_ever;
+    }
+    if (events != own.acknowledged) {
+        std::uint64_t drain_ns = state & PTSCHED_STATE_CALLBACK ? device.meter.in_flight_ns(now) : 0;
+        ptsched_ack(device.client(), events, drain_ns);
+        own.acknowledged = events;
+        own.backoff_ns = 0;
+        device.announce_change();
+    }
+    if (!(state & PTSCHED_STATE_TURN) || !(state & (PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED))) {
+        own.idle_since = 0;
+        return for_ever;
+    }
+    if (!fence(device, events))
+        return back_off(device);
+    device.meter.reap(now);
+    bool idle = device.meter.idle();
+    if (!idle)
+        own.busy_seen_ns = now;
+
+    if (state & PTSCHED_STATE_CALLBACK) {
+        if (idle && try_release(device, events)) {
+            device.announce_change();
+            return for_ever;
+        }
+        return back_off(device);
+    }
+    if (!(state & PTSCHED_STATE_WANTED))
+        return device.meter.fences_pending() ? back_off(device) : for_ever;
+    if (!idle) {
+        own.idle_since = 0;
+        return back_off(device);
+    }
+    own.idle_since = std::max(own.idle_since ? own.idle_since : now, device.last_submit_ns.load(std::memory_order_relaxed));
+    std::uint64_t passed = now > own.idle_since ? now - own.idle_since : 0;
+    if (passed < config().linger_ns)
+        return config().linger_ns - passed;
+
+    device.closing.store(true, std::memory_order_seq_cst);
+    bool released = try_release(device, events);
+    device.closing.store(false, std::memory_order_release);
+    device.announce_change();
+    return released ? for_ever : back_off(device);
+}
+
+void sleep_until_needed(const std::vector<Device *> &devices, std::uint64_t ns)
+{
+    std::vector<pollfd> fds{{agent->wake_fd, POLLIN, 0}};
+    std::vector<Device *> polled{nullptr};
+    for (Device *device : devices) {
+        if (!device->scheduled())
+            continue;
+        fds.push_back({ptsched_poll_fd(device->client()), POLLIN, 0});
+        polled.push_back(device);
+    }
+    timespec time{static_cast<time_t>(ns / 1000000000), static_cast<long>(ns % 1000000000)};
+    agent->napping.store(ns > long_nap_ns, std::memory_order_release);
+    int ready = ppoll(fds.data(), fds.size(), ns == for_ever ? nullptr : &time, nullptr);
+    agent->napping.store(false, std::memory_order_release);
+    if (ready <= 0)
+        return;
+    if (fds[0].revents & POLLIN) {
+        eventfd_t count;
+        eventfd_read(agent->wake_fd, &count);
+    }
+    for (std::size_t i = 1; i < fds.size(); i++) {
+        if (fds[i].revents & (POLLHUP | POLLERR | POLLNVAL))
+            polled[i]->open_gate("the scheduler is gone");
+    }
+}
+
+void *run(void *)
+{
+    pthread_setname_np(pthread_self(), "ptsched-agent");
+    prctl(PR_SET_TIMERSLACK, 1000);
+    bool relaxed = false;
+    for (;;) {
+        if (exiting.load(std::memory_order_acquire)) {
+            agent->quiet.store(true, std::memory_order_release);
+            for (;;)
+                pause();
+        }
+        std::vector<Device *> devices = process->devices();
+        std::uint64_t ns = for_ever;
+        for (Device *device : devices) {
+            if (!device->scheduled())
+                continue;
+            if (!relaxed) {
+                CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+                relaxed = driver.own().exchange_capture_mode(&mode) == CUDA_SUCCESS;
+            }
+            ns = std::min(ns, look_after(*device));
+        }
+        sleep_until_needed(devices, ns);
+    }
+    return nullptr;
+}
+
+} // namespace
+
+bool start_agent()
+{
+    std::lock_guard guard(agent->lock);
+    if (agent->started)
+        return true;
+    if (agent->wake_fd < 0)
+        agent->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (agent->wake_fd < 0)
+        return false;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread;
+    agent->started = pthread_create(&thread, nullptr, run, nullptr) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (agent->started)
+        pthread_detach(thread);
+    return agent->started;
+}
+
+void wake_agent()
+{
+    if (agent->wake_fd >= 0)
+        eventfd_write(agent->wake_fd, 1);
+}
+
+void nudge_agent()
+{
+    if (agent->napping.exchange(false, std::memory_order_acq_rel))
+        wake_agent();
+}
+
+void quiet_agent()
+{
+    if (!agent->started)
+        return;
+    wake_agent();
+    for (int i = 0; i < 100 && !agent->quiet.load(std::memory_order_acquire); i++) {
+        timespec time{0, 1000000};
+        nanosleep(&time, nullptr);
+    }
+}
+
+void forget_agent()
+{
+    int inherited = agent->wake_fd;
+    agent = new Agent;
+    if (inherited >= 0)
+        close(inherited);
+}
+
+} // namespace ptsched::preload

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+# libptsched-preload.so: the scheduler's client for CUDA programs that know
+# nothing of it. Self-contained, so that it fits under any program: it brings its
+# own libptsched and, except under a sanitizer, its own C++ runtime.
+PRELOAD_DIR  := libptsched/preload
+PRELOAD_SRCS := $(wildcard $(PRELOAD_DIR)/*.cpp)
+PRELOAD_OBJS := $(PRELOAD_SRCS:%=$(B)/obj/preload/%.o)
+PRELOAD_SO   := $(B)/lib/libptsched-preload.so
+PRELOAD_LDFLAGS := -shared -Wl,-soname,libptsched-preload.so -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now \
+	-Wl,--exclude-libs,ALL -Wl,--version-script=$(PRELOAD_DIR)/exports.map \
+	$(if $(SAN),,-static-libstdc++ -static-libgcc -Wl,-z,defs)
+
+# The look-ups run before a sanitizer's own start-up, which uses them.
+$(B)/obj/preload/$(PRELOAD_DIR)/dlsym.cpp.o: PRELOAD_SAN := -fno-sanitize=all
+$(B)/obj/preload/$(PRELOAD_DIR)/entry_points.cpp.o: PRELOAD_SAN := -fno-sanitize=all
+
+$(B)/obj/preload/%.cpp.o: %.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -fvisibility=hidden $(PRELOAD_SAN) -MMD -MP -c $< -o $@
+
+$(PRELOAD_SO): $(PRELOAD_OBJS) $(B)/lib/libptsched-core.a $(PRELOAD_DIR)/exports.map
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) $(PRELOAD_LDFLAGS) $(PRELOAD_OBJS) $(B)/lib/libptsched-core.a -ldl -o $@
+
+ALL += $(PRELOAD_SO)

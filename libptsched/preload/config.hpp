@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What the environment says; read once. libptsched-preload(7) describes the variables. */
+#ifndef PTSCHED_PRELOAD_CONFIG_HPP
+#define PTSCHED_PRELOAD_CONFIG_HPP
+
+#include <cstdint>
+
+#define PTSCHED_EXPORT __attribute__((visibility("default")))
+
+namespace ptsched::preload {
+
+struct Config {
+    bool disabled;            /* PTSCHED_DISABLE */
+    bool debug;               /* PTSCHED_LOG=debug */
+    const char *stats;        /* PTSCHED_STATS */
+    std::uint64_t linger_ns;  /* PTSCHED_LINGER_US */
+};
+
+const Config &config();
+
+} // namespace ptsched::preload
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+#include "device.hpp"
+
+#include "agent.hpp"
+#include "config.hpp"
+#include "driver.hpp"
+#include "log.hpp"
+#include "thread.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <new>
+
+namespace ptsched::preload {
+
+const std::uint32_t Device::open_state = PTSCHED_STATE_TURN;
+
+namespace {
+
+constinit std::atomic<bool> warned_absent{false}, warned_refused{false}, warned_gone{false};
+
+} // namespace
+
+Device::Device(CUdevice ordinal, const char *address) : ordinal_(ordinal), state_word_(&open_state)
+{
+    std::strncpy(address_, address, sizeof(address_) - 1);
+    address_[sizeof(address_) - 1] = '\0';
+    for (char *c = address_; *c; c++) {
+        if (*c >= 'A' && *c <= 'F')
+            *c = static_cast<char>(*c - 'A' + 'a');
+    }
+}
+
+void Device::attach()
+{
+    std::call_once(attached_, [this] {
+        register_exit_handler();
+        if (!driver.usable()) {
+            warn_once(warned_refused, "this CUDA driver lacks calls that scheduling needs: running unscheduled");
+            return;
+        }
+        process->close_inherited();
+        ptsched_client *client = nullptr;
+        int error = ptsched_open(address_, PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_AUTO, &client);
+        switch (-error) {
+        case 0:
+            break;
+        case ENODEV:
+            warn_once(warned_refused, "the scheduler does not know device %s: running unscheduled on it", address_);
+            return;
+        case EPROTO:
+            warn_once(warned_refused, "the scheduler speaks another version than this library: running unscheduled");
+            return;
+        default:
+            warn_once(warned_absent, "no scheduler found (%s): running unscheduled", std::strerror(-error));
+            return;
+        }
+        if (!start_agent()) {
+            ptsched_close(client);
+            warn_once(warned_refused, "cannot start a thread: running unscheduled");
+            return;
+        }
+        client_ = client;
+        page_ = ptsched_client_page(client);
+        state_word_.store(&page_->state, std::memory_order_release);
+        debug("attached to %s", address_);
+        wake_agent();
+    });
+}
+
+void Device::open_gate(const char *why)
+{
+    const std::uint32_t *word = state_word();
+    if (word == &open_state || !state_word_.compare_exchange_strong(word, &open_state))
+        return;
+    slots_epoch.fetch_add(1, std::memory_order_release);
+    if (why)
+        warn_once(warned_gone, "%s: running on unscheduled", why);
+    closing.store(false, std::memory_order_release);
+    announce_change();
+}
+
+std::uint64_t Device::submissions() const
+{
+    std::uint64_t total = submissions_.load(std::memory_order_relaxed);
+    for (Thread *thread = first_thread(); thread; thread = thread->next) {
+        for (const Slot &slot : thread->slots) {
+            /* Only this device's counts matter; one that is just being moved to the total is missed once. */
+            if (slot.device.load(std::memory_order_relaxed) == this)
+                total += slot.submissions.load(std::memory_order_relaxed);
+        }
+    }
+    return total;
+}
+
+ptsched_usage Device::take_usage(std::uint64_t now)
+{
+    ptsched_usage usage{};
+    std::uint64_t total = submissions();
+    std::uint64_t before = reported_submissions_.exchange(total, std::memory_order_relaxed);
+    usage.submissions = static_cast<std::uint32_t>(std::min<std::uint64_t>(total > before ? total - before : 0, UINT32_MAX));
+    usage.gpu_ns = meter.take_gpu_ns(now);
+    counters.gpu_ns.fetch_add(usage.gpu_ns, std::memory_order_relaxed);
+    return usage;
+}
+
+void Device::report(std::uint64_t now)
+{
+    static constexpr std::uint64_t interval_ns = 100000000;
+    std::uint64_t before = reported_ns_.load(std::memory_order_relaxed);
+    if (now - before < interval_ns || !reported_ns_.compare_exchange_strong(before, now))
+        return;
+    ptsched_usage usage = take_usage(now);
+    ptsched_report(client_, &usage);
+}
+
+void Device::last_report(std::uint64_t now)
+{
+    {
+        CaptureModeScope relaxed;
+        meter.reap(now);
+    }
+    ptsched_usage usage = take_usage(now);
+    ptsched_report(client_, &usage);
+}
+
+void Device::announce_change()
+{
+    changes.fetch_add(1, std::memory_order_release);
+    syscall(SYS_futex, &changes, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+
+void Device::wait_for_change(std::uint32_t seen, std::uint64_t at_most_ns)
+{
+    timespec timeout{static_cast<time_t>(at_most_ns / 1000000000), static_cast<long>(at_most_ns % 1000000000)};
+    syscall(SYS_futex, &changes, FUTEX_WAIT_PRIVATE, seen, &timeout, nullptr, 0);
+}
+
+/* ---- the process ---- */
+
+std::vector<Device *> Process::devices()
+{
+    std::lock_guard guard(lock_);
+    return devices_;
+}
+
+Context *Process::find_context(CUcontext handle)
+{
+    std::lock_guard guard(lock_);
+    for (Context *context : contexts_) {
+        if (context->handle == handle && context->state != Context::ended)
+            return context;
+    }
+    return nullptr;
+}
+
+Device *Process::find_or_add_device(CUdevice ordinal)
+{
+    for (Device *device : devices_) {
+        if (device->ordinal() == ordinal)
+            return device;
+    }
+    char address[PTSCHED_NAME_LEN] = "";
+    if (driver.own().device_pci(address, sizeof(address), ordinal) != CUDA_SUCCESS)
+        return nullptr;
+    auto *device = new (std::nothrow) Device(ordinal, address);
+    if (device)
+        devices_.push_back(device);
+    return device;
+}
+
+Context *Process::find_or_add_context(CUcontext handle)
+{
+    if (Context *known = find_context(handle))
+        return known;
+    CUdevice ordinal;
+    {
+        ContextScope current(handle);
+        if (!current.ok() || driver.own().ctx_get_device(&ordinal) != CUDA_SUCCESS)
+            return nullptr;
+    }
+    std::lock_guard guard(lock_);
+    int visible = 0;
+    driver.own().device_count(&visible);
+    for (Context *context : contexts_) {
+        if (context->handle == handle && context->state != Context::ended)
+            return context;
+    }
+    Device *device = find_or_add_device(ordinal);
+    if (!device)
+        return nullptr;
+    bool primary = std::find(created_.begin(), created_.end(), handle) == created_.end();
+    auto *context = new (std::nothrow) Context{.handle = handle, .device = device, .primary = primary};
+    if (!context)
+        return nullptr;
+    contexts_.push_back(context);
+    if (contexts_.size() > 1 || visible > 1) {
+        several_contexts_.store(true, std::memory_order_relaxed);
+        slots_epoch.fetch_add(1, std::memory_order_release);
+    }
+    return context;
+}
+
+void Process::context_begins(CUcontext handle, bool created)
+{
+    if (find_context(handle))
+        return;
+    std::lock_guard guard(lock_);
+    if (created)
+        created_.push_back(handle);
+    if (!contexts_.empty())
+        several_contexts_.store(true, std::memory_order_relaxed);
+    slots_epoch.fetch_add(1, std::memory_order_release);
+}
+
+void Process::stream_ends(CUstream handle)
+{
+    for (Device *device : devices()) {
+        if (device->scheduled())
+            device->meter.stream_ends(handle);
+    }
+    slots_epoch.fetch_add(1, std::memory_order_release);
+}
+
+void Process::context_ends(CUcontext handle)
+{
+    if (Context *context = find_context(handle))
+        context->device->meter.context_ends(*context);
+}
+
+void Process::context_ended(CUcontext handle, bool gone)
+{
+    if (Context *context = find_context(handle)) {
+        context->device->meter.context_ended(*context, gone);
+        slots_epoch.fetch_add(1, std::memory_order_release);
+    }
+    std::lock_guard guard(lock_);
+    if (gone)
+        std::erase(created_, handle);
+}
+
+void Process::primary_context_ends(CUdevice device)
+{
+    std::lock_guard guard(lock_);
+    for (Context *context : contexts_) {
+        if (context->primary && context->device->ordinal() == device)
+            context->device->meter.context_ends(*context);
+    }
+}
+
+void Process::primary_context_ended(CUdevice device)
+{
+    unsigned flags;
+    int active = 0;
+    bool gone = driver.own().primary_state(device, &flags, &active) != CUDA_SUCCESS || !active;
+    std::lock_guard guard(lock_);
+    for (Context *context : contexts_) {
+        if (context->primary && context->device->ordinal() == device && context->state != Context::ended)
+            context->device->meter.context_ended(*context, gone);
+    }
+    slots_epoch.fetch_add(1, std::memory_order_release);
+}
+
+std::uint64_t Process::submissions()
+{
+    std::uint64_t total = 0;
+    for (Device *device : devices())
+        total += device->submissions();
+    return total;
+}
+
+void Process::close_inherited()
+{
+    std::vector<ptsched_client *> clients;
+    {
+        std::lock_guard guard(lock_);
+        clients.swap(inherited);
+    }
+    for (ptsched_client *client : clients)
+        ptsched_close(client);
+}
+
+} // namespace ptsched::preload

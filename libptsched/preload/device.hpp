@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A GPU as the program uses it, and the process's place among the scheduler's clients on it.
+ *
+ * Objects are made when first needed and live as long as the process; a forked child leaves its parent's behind.
+ */
+#ifndef PTSCHED_PRELOAD_DEVICE_HPP
+#define PTSCHED_PRELOAD_DEVICE_HPP
+
+#include "meter.hpp"
+
+#include <ptsched/ptsched.h>
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+namespace ptsched::preload {
+
+/* In a submission only this state lets through without a further look. */
+inline constexpr std::uint32_t fast_mask =
+    PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED | PTSCHED_STATE_DEAD;
+
+class Device {
+  public:
+    Device(CUdevice ordinal, const char *address);
+
+    /* The word that submissions look at: the scheduler's, or a constant one for a device that is not scheduled. */
+    const std::uint32_t *state_word() const { return state_word_.load(std::memory_order_acquire); }
+    std::uint32_t state() const { return __atomic_load_n(state_word(), __ATOMIC_ACQUIRE); }
+    bool scheduled() const { return state_word() != &open_state; }
+
+    /* Attaches, once; afterwards the device is scheduled or open for good. */
+    void attach();
+    /* From now on submissions go straight through; says why, once. */
+    void open_gate(const char *why);
+
+    CUdevice ordinal() const { return ordinal_; }
+    void add_submissions(std::uint64_t count) { submissions_.fetch_add(count, std::memory_order_relaxed); }
+    std::uint64_t submissions() const;
+
+    ptsched_client *client() const { return client_; }
+    const ptsched_page *page() const { return page_; }
+
+    Meter meter;
+    std::atomic<bool> closing{false};          /* the agent is about to release: no submission may begin */
+    std::atomic<std::uint32_t> changes{0};     /* futex: the agent changed something that submitters wait for */
+    std::atomic<std::uint32_t> fenced{~0u};    /* page events up to which unmeasured work has an end event */
+    std::atomic<bool> unmeasured{false};       /* a submission under contention could not be measured */
+    std::atomic<bool> waits_for_host{false};   /* work in flight may wait for the host: WATCH */
+    std::atomic<std::uint64_t> last_submit_ns{0};
+    std::atomic<std::uint64_t> first_submit_ns{0}; /* of this turn */
+    std::atomic<std::uint64_t> last_let_through_ns{0};
+
+    /* What to tell the scheduler since the last time. */
+    ptsched_usage take_usage(std::uint64_t now);
+    void report(std::uint64_t now);
+    void last_report(std::uint64_t now);
+
+    void announce_change();
+    void wait_for_change(std::uint32_t seen, std::uint64_t at_most_ns);
+
+    /* The agent's own. */
+    struct AgentState {
+        std::uint32_t acknowledged{0};
+        std::uint64_t idle_since{0};
+        std::uint64_t busy_seen_ns{0};
+        std::uint64_t backoff_ns{0};
+    } agent;
+
+  private:
+    static const std::uint32_t open_state;
+
+    CUdevice ordinal_;
+    char address_[PTSCHED_NAME_LEN];
+    std::once_flag attached_;
+    ptsched_client *client_{nullptr};
+    const ptsched_page *page_{nullptr};
+    std::atomic<const std::uint32_t *> state_word_;
+    std::atomic<std::uint64_t> submissions_{0};
+    std::atomic<std::uint64_t> reported_submissions_{0};
+    std::atomic<std::uint64_t> reported_ns_{0};
+};
+
+/* All that a process keeps; a forked child begins with a new one. */
+class Process {
+  public:
+    std::vector<Device *> devices();
+    /* For the child of a fork(), where the lock may be held by a thread that is no more. */
+    const std::vector<Device *> &devices_unlocked() const { return devices_; }
+    Context *find_context(CUcontext handle);
+    /* NULL: the driver would not say to which device it belongs. */
+    Context *find_or_add_context(CUcontext handle);
+
+    /* @created: by cuCtxCreate() and the like, hence no primary context. */
+    void context_begins(CUcontext handle, bool created);
+    void stream_ends(CUstream handle);
+    void context_ends(CUcontext handle);
+    void context_ended(CUcontext handle, bool gone);
+    void primary_context_ends(CUdevice device);
+    void primary_context_ended(CUdevice device);
+
+    /* Whether a default stream handle can mean several streams. */
+    bool several_contexts() const { return several_contexts_.load(std::memory_order_relaxed); }
+
+    std::uint64_t submissions();
+
+    /* Clients of the parent, to be closed in the child outside of fork(). */
+    std::vector<ptsched_client *> inherited;
+    void close_inherited();
+
+  private:
+    Device *find_or_add_device(CUdevice ordinal);
+
+    std::mutex lock_;
+    std::vector<Device *> devices_;
+    std::vector<Context *> contexts_;
+    std::vector<CUcontext> created_;
+    std::atomic<bool> several_contexts_{false};
+};
+
+extern Process *process;
+
+/* Set at exit: no more waiting, no more measuring. */
+extern std::atomic<bool> exiting;
+
+/* Has exit() tell the scheduler and the user what was used. */
+void register_exit_handler();
+
+} // namespace ptsched::preload
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* The real driver library: its entry points, and the calls that the interposer makes itself. */
+#ifndef PTSCHED_PRELOAD_DRIVER_HPP
+#define PTSCHED_PRELOAD_DRIVER_HPP
+
+#define PTSCHED_CUDA_ABI_TYPES_ONLY
+#include "cuda_abi.h"
+
+#include "entry_points.hpp"
+
+#include <array>
+#include <atomic>
+#include <mutex>
+
+namespace ptsched::preload {
+
+/* What the interposer itself asks of the driver; all are there once usable(). */
+struct OwnCalls {
+    CUresult (*ctx_get_current)(CUcontext *);
+    CUresult (*ctx_push)(CUcontext);
+    CUresult (*ctx_pop)(CUcontext *);
+    CUresult (*ctx_get_device)(CUdevice *);
+    CUresult (*device_count)(int *);
+    CUresult (*device_pci)(char *, int, CUdevice);
+    CUresult (*primary_state)(CUdevice, unsigned *, int *);
+    CUresult (*stream_ctx)(CUstream, CUcontext *);
+    CUresult (*stream_capturing)(CUstream, CUstreamCaptureStatus *);
+    CUresult (*exchange_capture_mode)(CUstreamCaptureMode *);
+    CUresult (*event_create)(CUevent *, unsigned);
+    CUresult (*event_record)(CUevent, CUstream);
+    CUresult (*event_query)(CUevent);
+    CUresult (*event_elapsed)(float *, CUevent, CUevent);
+};
+
+class Driver {
+  public:
+    /* Finds the driver that is loaded, if any. Does not load one. */
+    bool bind();
+
+    /* Takes the library that @address belongs to for the driver, if it is one and none is bound yet. */
+    bool bind_to(void *address);
+
+    bool bound() const { return bound_.load(std::memory_order_acquire); }
+
+    /* Whether the driver has all that measuring needs. */
+    bool usable() const { return usable_; }
+
+    bool has(Entry entry) const { return present_[static_cast<std::size_t>(entry)]; }
+
+    /* The driver's function; where it has none, one that answers CUDA_ERROR_NOT_SUPPORTED. Right once bound(). */
+    template <class Fn> Fn *real(Entry entry) const
+    {
+        return reinterpret_cast<Fn *>(real_[static_cast<std::size_t>(entry)]);
+    }
+
+    /*
+     * Our wrapper for @address if that is one of the driver's functions in entry_points.def, else @address. @name and
+     * @kind choose where the driver has one address under several names.
+     */
+    void *wrapped(void *address, std::string_view name, DefaultStream kind) const;
+
+    const OwnCalls &own() const { return own_; }
+
+    /* In a forked child: nobody else can be at it. */
+    void reset_lock() { new (&lock_) std::mutex; }
+
+  private:
+    bool load_tables(void *handle);
+    void load_own_calls(void *handle);
+
+    std::mutex lock_;
+    std::atomic<bool> bound_{false};
+    bool usable_{false};
+    std::array<void *, entry_count> real_{};
+    std::array<bool, entry_count> present_{};
+    struct Address {
+        void *address;
+        Entry entry;
+    };
+    std::array<Address, entry_count> by_address_{};
+    std::size_t addresses_{0};
+    OwnCalls own_{};
+};
+
+extern Driver driver;
+
+/* Makes @context current in this scope; leaves the thread as it was found. */
+class ContextScope {
+  public:
+    explicit ContextScope(CUcontext context);
+    ~ContextScope();
+    ContextScope(const ContextScope &) = delete;
+    ContextScope &operator=(const ContextScope &) = delete;
+    bool ok() const { return ok_; }
+
+  private:
+    bool pushed_{false};
+    bool ok_{true};
+};
+
+/* Our own calls in this scope neither fail because of, nor invalidate, a capture that another thread is making. */
+class CaptureModeScope {
+  public:
+    CaptureModeScope() { driver.own().exchange_capture_mode(&mode_); }
+    ~CaptureModeScope() { driver.own().exchange_capture_mode(&mode_); }
+    CaptureModeScope(const CaptureModeScope &) = delete;
+    CaptureModeScope &operator=(const CaptureModeScope &) = delete;
+
+  private:
+    CUstreamCaptureMode mode_{CU_STREAM_CAPTURE_MODE_RELAXED};
+};
+
+} // namespace ptsched::preload
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+#include "gate.hpp"
+
+#include "agent.hpp"
+#include "config.hpp"
+#include "log.hpp"
+
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <ctime>
+
+namespace ptsched::preload {
+namespace {
+
+/* One submission in this time is measured while the program is alone. */
+constexpr std::uint64_t sample_every_ns = 1000000;
+constexpr std::int32_t sample_interval_max = 4096, never = INT_MAX;
+
+/* After this, a turn that cannot drain may be waiting for the very submission that waits here. */
+constexpr std::uint64_t stall_ns = 2000000000;
+
+constexpr std::uint64_t room_nap_min_ns = 10000, room_nap_max_ns = 300000, turn_nap_ns = 20000000;
+
+/* A state that lets nothing through at once: for streams whose work only the submitting thread can measure. */
+const std::uint32_t look_closer = 0;
+
+struct Place {
+    Device *device;
+    Stream *stream; /* NULL: the device is not scheduled */
+};
+
+class Window {
+  public:
+    Window(Thread &thread, Device &device) : thread_(thread)
+    {
+        thread_.device.store(&device, std::memory_order_relaxed);
+        thread_.window.store(thread_.window.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+    }
+    ~Window() { leave(); }
+    Window(const Window &) = delete;
+    Window &operator=(const Window &) = delete;
+    void leave()
+    {
+        if (inside_)
+            thread_.window.store(thread_.window.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+        inside_ = false;
+    }
+
+  private:
+    Thread &thread_;
+    bool inside_{true};
+};
+
+bool has_fast_path()
+{
+    static const bool available = enable_heavy_barrier();
+    return available;
+}
+
+bool find_place(Thread &thread, CUstream handle, Place &place)
+{
+    std::uint32_t epoch = slots_epoch.load(std::memory_order_acquire);
+    if (thread.epoch != epoch) {
+        thread.forget_slots();
+        thread.epoch = epoch;
+    }
+    Slot &slot = thread.slot(handle);
+    if (slot.stream && in_slot(slot, handle)) {
+        place = {slot.device.load(std::memory_order_relaxed), slot.stream};
+        return true;
+    }
+
+    bool is_default = handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD;
+    CUcontext current = nullptr;
+    CUresult result = is_default ? driver.own().ctx_get_current(&current) : driver.own().stream_ctx(handle, &current);
+    Context *context = result == CUDA_SUCCESS && current ? process->find_or_add_context(current) : nullptr;
+    if (!context)
+        return false;
+    place.device = context->device;
+    place.device->attach();
+    place.stream = nullptr;
+    bool own_only = handle == CU_STREAM_PER_THREAD;
+    if (place.device->scheduled()) {
+        place.stream = place.device->meter.find_stream(context, handle, own_only ? &thread : nullptr);
+        if (!place.stream)
+            return false;
+    }
+
+    if (std::uint64_t submissions = slot.submissions.exchange(0, std::memory_order_relaxed))
+        slot.device.load(std::memory_order_relaxed)->add_submissions(submissions);
+    slot.handle = handle;
+    slot.context = current;
+    slot.check_context = is_default && process->several_contexts();
+    slot.state = place.stream && own_only ? &look_closer : place.device->state_word();
+    slot.device.store(place.device, std::memory_order_relaxed);
+    slot.stream = place.stream;
+    return true;
+}
+
+bool is_capturing(CUstream handle)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    /* The legacy stream answers with an error while another stream is being captured. */
+    return driver.own().stream_capturing(handle, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+/* A short sleep that ends when it should: by default the kernel may add 50 us. */
+void nap(std::uint64_t ns)
+{
+    int slack = prctl(PR_GET_TIMERSLACK);
+    timespec time{0, static_cast<long>(ns)};
+    prctl(PR_SET_TIMERSLACK, 1000);
+    nanosleep(&time, nullptr);
+    if (slack > 0)
+        prctl(PR_SET_TIMERSLACK, slack);
+}
+
+/* Whether another submission may be in flight now; if not, for how long to look away. */
+bool has_room(Device &device, const Key &key, std::uint64_t &nap_ns)
+{
+    std::uint64_t bound = __atomic_load_n(&device.page()->inflight_ns, __ATOMIC_RELAXED);
+    if (!bound)
+        return true;
+    nap_ns = room_nap_max_ns;
+    if (device.fenced.load(std::memory_order_acquire) != __atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE)) {
+        wake_agent();
+        return false;
+    }
+    std::uint64_t now = now_ns();
+    {
+        CaptureModeScope relaxed;
+        device.meter.reap(now);
+    }
+    if (device.meter.idle() || device.meter.broken())
+        return true;
+    if (device.meter.fences_pending())
+        return false;
+    std::uint64_t estimate = device.meter.estimate_ns(key);
+    std::uint64_t in_flight = device.meter.in_flight_ns(now);
+    if (!estimate || estimate > bound)
+        estimate = bound;
+    if (in_flight + estimate <= bound)
+        return true;
+    nap_ns = std::clamp((in_flight + estimate - bound) / 2, room_nap_min_ns, room_nap_max_ns);
+    return false;
+}
+
+/* How many submissions the next measured one shall stand for. Random, so that no pattern of the program is in step. */
+void plan_next_sample(Thread &thread, std::uint64_t now)
+{
+    std::uint64_t passed = now - thread.sampled_ns;
+    std::uint64_t fitting = passed ? std::uint64_t(thread.sample_interval) * sample_every_ns / passed : sample_interval_max;
+    std::uint64_t most = std::min<std::uint64_t>(std::uint64_t(thread.sample_interval) * 4, sample_interval_max);
+    std::uint64_t mean = std::clamp<std::uint64_t>(fitting, 1, most);
+    thread.random = thread.random * 6364136223846793005 + 1442695040888963407;
+    thread.sample_interval = static_cast<std::int32_t>(mean == 1 ? 1 : mean / 2 + (thread.random >> 33) % mean);
+    thread.sample_interval = std::max(thread.sample_interval, 1);
+    thread.until_sample = has_fast_path() ? thread.sample_interval - 1 : 0;
+    thread.sampled_ns = now;
+}
+
+CUresult measured(const Place &place, const Key &key, std::uint32_t stands_for, const Call &call)
+{
+    Device &device = *place.device;
+    std::uint64_t now = now_ns();
+    std::uint64_t none = 0;
+    Record *record;
+
+    device.add_submissions(1);
+    device.last_submit_ns.store(now, std::memory_order_relaxed);
+    device.first_submit_ns.compare_exchange_strong(none, now, std::memory_order_relaxed);
+    {
+        CaptureModeScope relaxed;
+        record = device.meter.begin(*place.stream, key, stands_for, now);
+    }
+    CUresult result = call();
+    if (record) {
+        CaptureModeScope relaxed;
+        device.meter.end(*place.stream, record, result == CUDA_SUCCESS);
+    } else {
+        device.unmeasured.store(true, std::memory_order_release);
+    }
+    return result;
+}
+
+CUresult sampled(Thread &thread, const Place &place, const Key &key, const Call &call)
+{
+    Device &device = *place.device;
+    std::uint32_t stands_for = place.stream->owner ? 0 : static_cast<std::uint32_t>(thread.sample_interval);
+    CUresult result = measured(place, key, stands_for, call);
+    std::uint64_t now = now_ns();
+    {
+        CaptureModeScope relaxed;
+        device.meter.reap(now);
+    }
+    device.report(now);
+    if (!place.stream->owner)
+        plan_next_sample(thread, now);
+    return result;
+}
+
+enum class Waited { again, let_through };
+
+/*
+ * Until there may be a turn. A called-back turn is given back by the agent once the work in flight has drained; where
+ * that takes long because the work waits for this thread, the scheduler has by then admitted others (SHARED), and the
+ * submission goes through.
+ */
+Waited wait_for_turn(Device &device, std::uint32_t state, std::uint32_t seen, std::uint64_t since)
+{
+    if (state & PTSCHED_STATE_TURN) {
+        std::uint64_t now = now_ns();
+        if (state & PTSCHED_STATE_SHARED) {
+            std::uint64_t last = device.last_let_through_ns.load(std::memory_order_relaxed);
+            if (device.waits_for_host.load(std::memory_order_relaxed) ||
+                (now - std::max(since, last) > stall_ns && device.last_let_through_ns.compare_exchange_strong(last, now))) {
+                counters.through.fetch_add(1, std::memory_order_relaxed);
+                return Waited::let_through;
+            }
+        }
+        nudge_agent();
+        device.wait_for_change(seen, turn_nap_ns);
+        return Waited::again;
+    }
+    int error = ptsched_acquire(device.client(), PTSCHED_NEVER, 0, nullptr);
+    if (error == -EPIPE)
+        device.open_gate("the scheduler is gone");
+    else if (error && error != -EINTR)
+        device.open_gate("the scheduler refuses a turn");
+    return Waited::again;
+}
+
+CUresult straight(Thread &thread, Device &device, const Call &call)
+{
+    device.add_submissions(1);
+    if (!device.scheduled() && has_fast_path())
+        thread.until_sample = never;
+    return call();
+}
+
+CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key &key, const Call &call)
+{
+    Device &device = *place.device;
+    std::uint64_t since = 0;
+
+    for (;;) {
+        if (!device.scheduled() || exiting.load(std::memory_order_acquire))
+            return straight(thread, device, call);
+        std::uint32_t seen = device.changes.load(std::memory_order_acquire);
+        Window window(thread, device);
+        std::uint32_t state = device.state();
+        bool may_submit = (state & (PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK)) == PTSCHED_STATE_TURN &&
+                          !device.closing.load(std::memory_order_seq_cst);
+        bool alone = !(state & (PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED));
+
+        if (may_submit && alone && thread.until_sample > 0 && !place.stream->owner) {
+            thread.until_sample--;
+            device.add_submissions(1);
+            return call();
+        }
+        if (is_capturing(handle)) {
+            counters.captured.fetch_add(1, std::memory_order_relaxed);
+            return call();
+        }
+        if (may_submit && alone)
+            return sampled(thread, place, key, call);
+        std::uint64_t nap_ns = 0;
+        if (may_submit && has_room(device, key, nap_ns)) {
+            if (since)
+                counters.wait_ns.fetch_add(now_ns() - since, std::memory_order_relaxed);
+            return measured(place, key, 0, call);
+        }
+        window.leave();
+
+        if (device.meter.broken()) {
+            wake_agent(); /* to give the turn back */
+            return call();
+        }
+        if (state & PTSCHED_STATE_DEAD) {
+            device.open_gate("the scheduler is gone");
+            continue;
+        }
+        if (!since) {
+            since = now_ns();
+            counters.waits.fetch_add(1, std::memory_order_relaxed);
+        }
+        if (may_submit) {
+            nap(nap_ns);
+        } else if (wait_for_turn(device, state, seen, since) == Waited::let_through) {
+            Window again(thread, device);
+            return measured(place, key, 0, call);
+        }
+    }
+}
+
+} // namespace
+
+CUresult submit_slowly(CUstream stream, const Key &key, Call call)
+{
+    if (stream == no_stream || !driver.bind() || config().disabled)
+        return call();
+    Thread *thread = get_thread();
+    Place place;
+    /* An odd window: the driver calls itself by its exported names. */
+    if (!thread || thread->window.load(std::memory_order_relaxed) & 1 || !driver.usable() ||
+        !find_place(*thread, stream, place))
+        return call();
+    if (!place.stream)
+        return straight(*thread, *place.device, call);
+    return in_turn(*thread, place, stream, key, call);
+}
+
+void settled()
+{
+    Thread *thread = this_thread;
+    Device *device = thread ? thread->device.load(std::memory_order_relaxed) : nullptr;
+    if (device && device->state() & (PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED))
+        nudge_agent();
+}
+
+void will_wait_for_host()
+{
+    Thread *thread = this_thread;
+    if (Device *device = thread ? thread->device.load(std::memory_order_relaxed) : nullptr) {
+        device->waits_for_host.store(true, std::memory_order_relaxed);
+        return;
+    }
+    for (Device *device : process->devices())
+        device->waits_for_host.store(true, std::memory_order_relaxed);
+}
+
+} // namespace ptsched::preload

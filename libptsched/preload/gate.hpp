@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The way of a submission to the driver.
+ *
+ * Inside a turn that nobody else wants, a submission costs the marks of its window and one look at the page. All else
+ * is in submit_slowly(): finding the device, attaching, waiting for the turn, bounding and measuring work in flight.
+ */
+#ifndef PTSCHED_PRELOAD_GATE_HPP
+#define PTSCHED_PRELOAD_GATE_HPP
+
+#include "device.hpp"
+#include "driver.hpp"
+#include "thread.hpp"
+
+#include <type_traits>
+
+namespace ptsched::preload {
+
+/* The driver's call with its arguments; lives on the caller's stack. */
+class Call {
+  public:
+    template <class Fn>
+    explicit Call(Fn &function)
+        : function_(&function), run_([](void *f) { return (*static_cast<Fn *>(f))(); })
+    {
+    }
+    CUresult operator()() const { return run_(function_); }
+
+  private:
+    void *function_;
+    CUresult (*run_)(void *);
+};
+
+CUresult submit_slowly(CUstream stream, const Key &key, Call call);
+
+/* Handle 0 by its unambiguous name. */
+inline CUstream by_name(CUstream stream, DefaultStream kind)
+{
+    if (stream)
+        return stream;
+    return kind == DefaultStream::legacy ? CU_STREAM_LEGACY : CU_STREAM_PER_THREAD;
+}
+
+inline bool in_slot(const Slot &slot, CUstream stream)
+{
+    if (slot.handle != stream)
+        return false;
+    if (!slot.check_context)
+        return true;
+    CUcontext current = nullptr;
+    return driver.own().ctx_get_current(&current) == CUDA_SUCCESS && current == slot.context;
+}
+
+template <class MakeKey, class Fn>
+inline CUresult submit(CUstream handle, DefaultStream kind, MakeKey make_key, Fn call)
+{
+    CUstream stream = by_name(handle, kind);
+    Thread *thread = this_thread;
+    if (thread && thread->epoch == slots_epoch.load(std::memory_order_relaxed) && thread->until_sample > 0) [[likely]] {
+        Slot &slot = thread->slot(stream);
+        std::uint64_t window = thread->window.load(std::memory_order_relaxed);
+        if (!(window & 1) && in_slot(slot, stream)) [[likely]] {
+            thread->device.store(slot.device.load(std::memory_order_relaxed), std::memory_order_relaxed);
+            thread->window.store(window + 1, std::memory_order_relaxed);
+            /* Pairs with heavy_barrier(): the mark comes before the look. */
+            std::atomic_signal_fence(std::memory_order_seq_cst);
+            if ((__atomic_load_n(slot.state, __ATOMIC_ACQUIRE) & fast_mask) == PTSCHED_STATE_TURN) [[likely]] {
+                slot.submissions.store(slot.submissions.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+                thread->until_sample--;
+                CUresult result = call();
+                thread->window.store(window + 2, std::memory_order_release);
+                return result;
+            }
+            thread->window.store(window + 2, std::memory_order_release);
+        }
+    }
+    return submit_slowly(stream, make_key(), Call(call));
+}
+
+/* A call returned that waits for work: the device may be idle now. */
+void settled();
+
+/* Work is being queued that waits for something the host does. */
+void will_wait_for_host();
+
+} // namespace ptsched::preload
+
+#endif

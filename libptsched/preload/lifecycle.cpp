@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* How the interposer follows its process through fork() and exit(). exec() closes our descriptors and needs nothing. */
+#include "agent.hpp"
+#include "config.hpp"
+#include "device.hpp"
+#include "driver.hpp"
+#include "immortal.hpp"
+#include "log.hpp"
+#include "thread.hpp"
+
+#include <pthread.h>
+
+#include <cstdlib>
+
+namespace ptsched::preload {
+
+namespace {
+constinit Immortal<Process> first_process;
+} // namespace
+
+constinit Process *process = &first_process.value;
+constinit std::atomic<bool> exiting{false};
+
+namespace {
+
+/*
+ * The child has the parent's memory but neither its threads nor its turn. What the parent kept is left behind, locks
+ * that some thread may have held included; the clients are closed before the child opens its own, not here, where the
+ * client library's locks may be held too.
+ */
+void in_child()
+{
+    Process *parent = process;
+    process = new Process;
+    for (Device *device : parent->devices_unlocked()) {
+        if (device->client())
+            process->inherited.push_back(device->client());
+    }
+    driver.reset_lock();
+    enable_heavy_barrier();
+    forget_agent();
+    forget_other_threads();
+    slots_epoch.fetch_add(1, std::memory_order_relaxed);
+}
+
+/*
+ * Runs before the driver's own exit handlers, which are older. Work that is still queued ends with the process, whose
+ * end also ends the turn; what has been measured is told now.
+ */
+void at_exit()
+{
+    if (exiting.exchange(true))
+        return;
+    quiet_agent();
+    for (Device *device : process->devices()) {
+        if (device->scheduled())
+            device->last_report(now_ns());
+    }
+    write_stats(process->submissions());
+}
+
+__attribute__((constructor)) void start()
+{
+    pthread_atfork(nullptr, nullptr, in_child);
+}
+
+} // namespace
+
+void register_exit_handler()
+{
+    static const int registered = std::atexit(at_exit);
+    (void)registered;
+}
+
+} // namespace ptsched::preload

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "log.hpp"
+
+#include "config.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cinttypes>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace ptsched::preload {
+
+constinit Counters counters;
+
+namespace {
+
+Config read_environment()
+{
+    Config result{};
+    const char *disable = secure_getenv("PTSCHED_DISABLE");
+    const char *log = secure_getenv("PTSCHED_LOG");
+    const char *linger = secure_getenv("PTSCHED_LINGER_US");
+    result.disabled = disable && *disable && std::strcmp(disable, "0") != 0;
+    result.debug = log && std::strcmp(log, "debug") == 0;
+    result.stats = secure_getenv("PTSCHED_STATS");
+    result.linger_ns = (linger && *linger ? std::strtoull(linger, nullptr, 10) : 150) * 1000;
+    return result;
+}
+
+/* One write, so that lines of several processes do not mix. */
+void write_line(int fd, const char *line, std::size_t length)
+{
+    while (write(fd, line, length) < 0 && errno == EINTR) {
+    }
+}
+
+__attribute__((format(printf, 1, 0))) void say(const char *format, va_list arguments)
+{
+    static constexpr char prefix[] = "ptsched: ";
+    constexpr std::size_t prefix_length = sizeof(prefix) - 1;
+    char line[512];
+    std::memcpy(line, prefix, prefix_length);
+    int length = std::vsnprintf(line + prefix_length, sizeof(line) - prefix_length - 1, format, arguments);
+    if (length < 0)
+        return;
+    std::size_t end = prefix_length + static_cast<std::size_t>(length);
+    end = end < sizeof(line) - 1 ? end : sizeof(line) - 2;
+    line[end++] = '\n';
+    int saved = errno;
+    write_line(STDERR_FILENO, line, end);
+    errno = saved;
+}
+
+} // namespace
+
+const Config &config()
+{
+    static const Config the_config = read_environment();
+    return the_config;
+}
+
+void warn_once(std::atomic<bool> &once, const char *format, ...)
+{
+    if (once.exchange(true))
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+}
+
+void debug(const char *format, ...)
+{
+    if (!config().debug)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+}
+
+void note_unknown_submission(const char *name)
+{
+    counters.unknown.fetch_add(1, std::memory_order_relaxed);
+    debug("%s is not scheduled: unknown to this version of ptsched", name);
+}
+
+void write_stats(std::uint64_t submissions)
+{
+    if (!config().stats && !config().debug)
+        return;
+    auto value = [](const std::atomic<std::uint64_t> &counter) { return counter.load(std::memory_order_relaxed); };
+    char line[512];
+    int length =
+        std::snprintf(line, sizeof(line),
+                      "{\"pid\": %d, \"submissions\": %" PRIu64 ", \"measured\": %" PRIu64 ", \"waits\": %" PRIu64
+                      ", \"wait_ns\": %" PRIu64 ", \"turns\": %" PRIu64 ", \"gpu_ns\": %" PRIu64 ", \"captured\": %" PRIu64
+                      ", \"let_through\": %" PRIu64 ", \"driver_errors\": %" PRIu64 ", \"unknown\": %" PRIu64 "}\n",
+                      getpid(), submissions, value(counters.measured), value(counters.waits), value(counters.wait_ns),
+                      value(counters.turns), value(counters.gpu_ns), value(counters.captured), value(counters.through),
+                      value(counters.driver_errors), value(counters.unknown));
+    if (length <= 0 || static_cast<std::size_t>(length) >= sizeof(line))
+        return;
+    if (config().stats) {
+        int fd = open(config().stats, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+        if (fd >= 0) {
+            write_line(fd, line, static_cast<std::size_t>(length));
+            close(fd);
+        }
+    }
+    debug("%.*s", length - 1, line);
+}
+
+} // namespace ptsched::preload

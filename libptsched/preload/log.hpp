@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* What the interposer tells the user: at most one warning of a kind, and figures at exit. */
+#ifndef PTSCHED_PRELOAD_LOG_HPP
+#define PTSCHED_PRELOAD_LOG_HPP
+
+#include <atomic>
+#include <cstdint>
+
+namespace ptsched::preload {
+
+struct Counters {
+    std::atomic<std::uint64_t> measured{0};      /* submissions with timing events around them */
+    std::atomic<std::uint64_t> waits{0};         /* submissions that waited for the turn */
+    std::atomic<std::uint64_t> wait_ns{0};
+    std::atomic<std::uint64_t> turns{0};         /* turns given back */
+    std::atomic<std::uint64_t> gpu_ns{0};
+    std::atomic<std::uint64_t> captured{0};      /* submissions that went into a graph */
+    std::atomic<std::uint64_t> through{0};       /* let through to end a stall */
+    std::atomic<std::uint64_t> driver_errors{0}; /* answers to our own calls */
+    std::atomic<std::uint64_t> unknown{0};       /* submissions that entry_points.def does not know */
+};
+
+extern Counters counters;
+
+/* Writes "ptsched: ..." to standard error, the first time that @once is seen unset. */
+__attribute__((format(printf, 2, 3))) void warn_once(std::atomic<bool> &once, const char *format, ...);
+
+/* The same for PTSCHED_LOG=debug only, every time. */
+__attribute__((format(printf, 1, 2))) void debug(const char *format, ...);
+
+void note_unknown_submission(const char *name);
+
+/* To PTSCHED_STATS and, with PTSCHED_LOG=debug, to standard error. */
+void write_stats(std::uint64_t submissions);
+
+} // namespace ptsched::preload
+
+#endif

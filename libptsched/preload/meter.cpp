@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+#include "meter.hpp"
+
+#include "capture.hpp"
+#include "driver.hpp"
+#include "log.hpp"
+
+#include <ctime>
+
+#include <algorithm>
+#include <new>
+
+namespace ptsched::preload {
+namespace {
+
+constexpr std::size_t records_at_once = 16, records_max = 8192;
+
+/* Event times are floats in milliseconds: the base follows before a microsecond gets lost. */
+constexpr double base_age_ms = 2000;
+
+std::uint64_t to_ns(double ms)
+{
+    return ms > 0 ? static_cast<std::uint64_t>(ms * 1e6) : 0;
+}
+
+bool is_capturing(CUstream handle)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return driver.own().stream_capturing(handle, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+} // namespace
+
+std::uint64_t now_ns()
+{
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1000000000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+double IntervalUnion::add(double begin, double end)
+{
+    if (end <= begin)
+        return 0;
+    double added = end - begin;
+    auto first = std::lower_bound(intervals_.begin(), intervals_.end(), begin,
+                                  [](const Interval &i, double b) { return i.end < b; });
+    auto last = first;
+    Interval merged{begin, end};
+    for (; last != intervals_.end() && last->begin <= end; ++last) {
+        added -= std::min(end, last->end) - std::max(begin, last->begin);
+        merged.begin = std::min(merged.begin, last->begin);
+        merged.end = std::max(merged.end, last->end);
+    }
+    if (first == last) {
+        intervals_.insert(first, merged);
+    } else {
+        *first = merged;
+        intervals_.erase(first + 1, last);
+    }
+    if (intervals_.size() > 2 * kept)
+        intervals_.erase(intervals_.begin(), intervals_.end() - kept);
+    return std::max(added, 0.0);
+}
+
+void IntervalUnion::shift(double by)
+{
+    for (Interval &interval : intervals_) {
+        interval.begin += by;
+        interval.end += by;
+    }
+}
+
+bool Meter::check(CUresult result)
+{
+    switch (result) {
+    case CUDA_SUCCESS:
+    case CUDA_ERROR_NOT_READY:
+        return result == CUDA_SUCCESS;
+    case CUDA_ERROR_INVALID_HANDLE:
+    case CUDA_ERROR_INVALID_CONTEXT:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+    case CUDA_ERROR_OUT_OF_MEMORY:
+    case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
+    case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
+    case CUDA_ERROR_STREAM_CAPTURE_ISOLATION:
+    case CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
+    case CUDA_ERROR_CAPTURED_EVENT:
+    case CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD:
+        /* A handle ended in a way that we do not see: only that one is lost. Or this one call was not possible. */
+        counters.driver_errors.fetch_add(1, std::memory_order_relaxed);
+        return false;
+    default:
+        counters.driver_errors.fetch_add(1, std::memory_order_relaxed);
+        if (!broken_.exchange(true))
+            debug("the driver answers %d to our own calls: no longer measuring", result);
+        return false;
+    }
+}
+
+Stream *Meter::find_stream(Context *context, CUstream handle, const Thread *owner)
+{
+    std::lock_guard guard(lock_);
+    Stream *unused = nullptr;
+    for (Stream *stream : streams_) {
+        if (stream->ended && !stream->first)
+            unused = stream;
+        else if (!stream->ended && stream->handle == handle && stream->context == context && stream->owner == owner)
+            return stream;
+    }
+    if (unused && unused->context == context) {
+        CUevent fence = unused->fence;
+        *unused = Stream{};
+        unused->fence = fence;
+    } else {
+        unused = new (std::nothrow) Stream{};
+        if (!unused)
+            return nullptr;
+        streams_.push_back(unused);
+    }
+    unused->handle = handle;
+    unused->context = context;
+    unused->owner = owner;
+    return unused;
+}
+
+bool Meter::add_records(Context &context)
+{
+    if (context.records >= records_max)
+        return false;
+    ContextScope current(context.handle);
+    for (std::size_t i = 0; current.ok() && i < records_at_once; i++) {
+        auto *record = new (std::nothrow) Record{};
+        if (!record || !check(driver.own().event_create(&record->start, CU_EVENT_DEFAULT)) ||
+            !check(driver.own().event_create(&record->end, CU_EVENT_DEFAULT))) {
+            delete record;
+            break;
+        }
+        record->next = context.free_records;
+        context.free_records = record;
+        context.records++;
+    }
+    return context.free_records;
+}
+
+Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, std::uint64_t now)
+{
+    Context &context = *stream.context;
+    Record *record;
+    {
+        std::lock_guard guard(lock_);
+        if (broken() || context.state != Context::alive || (!context.free_records && !add_records(context)))
+            return nullptr;
+        record = context.free_records;
+        context.free_records = record->next;
+        record->estimate_ns = estimates_.of(key);
+    }
+    record->key = key;
+    record->stands_for = stands_for;
+    record->submitted_ns = now;
+    record->next = nullptr;
+    if (check(driver.own().event_record(record->start, stream.handle)))
+        return record;
+    std::lock_guard guard(lock_);
+    give_back(context, record);
+    return nullptr;
+}
+
+void Meter::end(Stream &stream, Record *record, bool submitted)
+{
+    bool recorded = submitted && check(driver.own().event_record(record->end, stream.handle));
+    std::lock_guard guard(lock_);
+    if (!recorded) {
+        give_back(*stream.context, record);
+        return;
+    }
+    (stream.last ? stream.last->next : stream.first) = record;
+    stream.last = record;
+    stream.pending_ns += record->estimate_ns;
+    counters.measured.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Meter::give_back(Context &context, Record *record)
+{
+    record->next = context.free_records;
+    context.free_records = record;
+}
+
+void Meter::account(Stream &stream, Record &record, std::uint64_t now)
+{
+    Context &context = *stream.context;
+    float took = 0, end = 0;
+    if (!check(driver.own().event_elapsed(&took, record.start, record.end)))
+        return;
+    estimates_.learn(record.key, to_ns(took));
+    if (record.stands_for) {
+        sampled_ns_ += to_ns(took) * record.stands_for;
+        return;
+    }
+    if (!context.has_base) {
+        std::swap(context.base, record.start);
+        if (!record.start && !check(driver.own().event_create(&record.start, CU_EVENT_DEFAULT)))
+            return;
+        context.has_base = true;
+        context.busy.clear();
+        end = took;
+    } else if (!check(driver.own().event_elapsed(&end, context.base, record.end))) {
+        context.has_base = false;
+        return;
+    }
+    gpu_ns_ += to_ns(context.busy.add(double(end) - took, end));
+    if (end > base_age_ms) {
+        std::swap(context.base, record.end);
+        context.busy.shift(-double(end));
+    }
+    stream.completed_ns = now;
+}
+
+void Meter::drop(Stream &stream)
+{
+    while (Record *record = stream.first) {
+        stream.first = record->next;
+        give_back(*stream.context, record);
+    }
+    stream.last = nullptr;
+    stream.pending_ns = 0;
+    stream.fence_pending = false;
+}
+
+void Meter::reap(std::uint64_t now)
+{
+    std::lock_guard guard(lock_);
+    for (Stream *stream : streams_) {
+        Context &context = *stream->context;
+        if ((!stream->first && !stream->fence_pending) || context.state != Context::alive)
+            continue;
+        ContextScope current(context.handle);
+        if (stream->fence_pending) {
+            CUresult result = driver.own().event_query(stream->fence);
+            stream->fence_pending = result == CUDA_ERROR_NOT_READY;
+            check(result);
+        }
+        while (Record *record = stream->first) {
+            CUresult result = driver.own().event_query(record->end);
+            if (result == CUDA_ERROR_NOT_READY)
+                break;
+            if (check(result))
+                account(*stream, *record, now);
+            stream->first = record->next;
+            if (!stream->first)
+                stream->last = nullptr;
+            stream->pending_ns -= record->estimate_ns;
+            give_back(context, record);
+        }
+    }
+}
+
+void Meter::fence_streams()
+{
+    std::lock_guard guard(lock_);
+    /* Between the question whether a stream is being captured and our record, no capture may begin. */
+    CaptureBarrier no_capture_begins;
+    for (Stream *stream : streams_) {
+        if (stream->ended || stream->owner || stream->context->state != Context::alive)
+            continue;
+        ContextScope current(stream->context->handle);
+        if (!current.ok() || is_capturing(stream->handle))
+            continue;
+        if (!stream->fence && !check(driver.own().event_create(&stream->fence, CU_EVENT_DISABLE_TIMING)))
+            continue;
+        stream->fence_pending = check(driver.own().event_record(stream->fence, stream->handle));
+    }
+}
+
+std::uint64_t Meter::in_flight_ns(std::uint64_t now)
+{
+    std::lock_guard guard(lock_);
+    std::uint64_t total = 0;
+    for (Stream *stream : streams_) {
+        const Record *first = stream->first;
+        if (!first)
+            continue;
+        /* Of the one that runs, what is left; one that overran its estimate may take as long again. */
+        std::uint64_t began = std::max(first->submitted_ns, stream->completed_ns);
+        std::uint64_t ran = now > began ? now - began : 0;
+        std::uint64_t left = first->estimate_ns > ran ? first->estimate_ns - ran : ran - first->estimate_ns;
+        total += stream->pending_ns - first->estimate_ns + left + 1;
+    }
+    return total;
+}
+
+bool Meter::idle()
+{
+    std::lock_guard guard(lock_);
+    return std::all_of(streams_.begin(), streams_.end(), [](const Stream *stream) {
+        return !stream->first && !stream->fence_pending && stream->context->state != Context::ending;
+    });
+}
+
+bool Meter::fences_pending()
+{
+    std::lock_guard guard(lock_);
+    return std::any_of(streams_.begin(), streams_.end(), [](const Stream *stream) { return stream->fence_pending; });
+}
+
+std::uint64_t Meter::estimate_ns(const Key &key)
+{
+    std::lock_guard guard(lock_);
+    return estimates_.of(key);
+}
+
+std::uint64_t Meter::take_gpu_ns(std::uint64_t now)
+{
+    std::lock_guard guard(lock_);
+    std::uint64_t passed = sampled_since_ ? now - sampled_since_ : sampled_ns_;
+    std::uint64_t total = gpu_ns_ + std::min(sampled_ns_, passed);
+    sampled_since_ = now;
+    sampled_ns_ = gpu_ns_ = 0;
+    return total;
+}
+
+void Meter::stream_ends(CUstream handle)
+{
+    std::lock_guard guard(lock_);
+    for (Stream *stream : streams_) {
+        if (stream->ended || stream->handle != handle || stream->context->state != Context::alive)
+            continue;
+        /* Work that was given to it goes on. Destroying a stream that is being captured is the program's error. */
+        ContextScope current(stream->context->handle);
+        if (current.ok() && !is_capturing(handle) &&
+            (stream->fence || check(driver.own().event_create(&stream->fence, CU_EVENT_DISABLE_TIMING))))
+            stream->fence_pending = check(driver.own().event_record(stream->fence, handle));
+        stream->ended = true;
+    }
+}
+
+void Meter::context_ends(Context &context)
+{
+    std::lock_guard guard(lock_);
+    if (context.state == Context::alive)
+        context.state = Context::ending;
+}
+
+void Meter::context_ended(Context &context, bool gone)
+{
+    std::lock_guard guard(lock_);
+    if (!gone) {
+        if (context.state == Context::ending)
+            context.state = Context::alive;
+        return;
+    }
+    context.state = Context::ended;
+    for (Stream *stream : streams_) {
+        if (stream->context != &context)
+            continue;
+        drop(*stream);
+        stream->ended = true;
+        stream->fence = nullptr;
+    }
+    /* The events went with the context. */
+    while (Record *record = context.free_records) {
+        context.free_records = record->next;
+        delete record;
+    }
+    context.base = nullptr;
+    context.has_base = false;
+}
+
+} // namespace ptsched::preload

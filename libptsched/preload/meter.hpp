@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a device's GPU time is spent on: timing events around submissions, and what of the work is still in flight.
+ *
+ * GPU time is the union of the intervals in which work executes, per context, since events of two contexts cannot be
+ * compared. While the program is alone only a sample of its submissions is timed, each standing for those before it.
+ *
+ * Nothing here synchronises. Calls into the driver may be made with the lock held: the driver never waits for us.
+ */
+#ifndef PTSCHED_PRELOAD_METER_HPP
+#define PTSCHED_PRELOAD_METER_HPP
+
+#include "estimate.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace ptsched::preload {
+
+class Device;
+struct Thread;
+
+/* Disjoint intervals in milliseconds after a base event; old ones are forgotten, too early ones then count in full. */
+class IntervalUnion {
+  public:
+    /* Returns what [begin, end] adds. */
+    double add(double begin, double end);
+    void shift(double by);
+    void clear() { intervals_.clear(); }
+
+  private:
+    struct Interval {
+        double begin, end;
+    };
+    static constexpr std::size_t kept = 64;
+    std::vector<Interval> intervals_;
+};
+
+/* One submission with events around it. */
+struct Record {
+    CUevent start;
+    CUevent end;
+    Key key;
+    std::uint64_t estimate_ns;
+    std::uint64_t submitted_ns;
+    std::uint32_t stands_for; /* submissions, if it is a sample; 0: it stands for itself among others */
+    Record *next;
+};
+
+struct Context {
+    enum State { alive, ending, ended };
+
+    CUcontext handle;
+    Device *device;
+    State state{alive};
+    bool primary;
+    Record *free_records{nullptr};
+    std::size_t records{0};
+    CUevent base{nullptr};
+    bool has_base{false};
+    IntervalUnion busy{};
+};
+
+struct Stream {
+    CUstream handle;
+    Context *context;
+    const Thread *owner; /* of a per-thread default stream, which other threads cannot name */
+    bool ended{false};
+    Record *first{nullptr};
+    Record *last{nullptr};
+    std::uint64_t pending_ns{0}; /* estimates of the records */
+    std::uint64_t completed_ns{0};
+    CUevent fence{nullptr};
+    bool fence_pending{false};
+};
+
+class Meter {
+  public:
+    Stream *find_stream(Context *context, CUstream handle, const Thread *owner);
+
+    /* Records the start of a submission; NULL: it cannot be measured. The caller's own-call scopes are in place. */
+    Record *begin(Stream &stream, const Key &key, std::uint32_t stands_for, std::uint64_t now);
+    /* Records its end and counts it in flight; @submitted: whether the driver took it. */
+    void end(Stream &stream, Record *record, bool submitted);
+
+    /* Takes in what has completed. */
+    void reap(std::uint64_t now);
+
+    /* An end event on every stream that other threads can name, for work that was not measured. */
+    void fence_streams();
+
+    /* Estimated time until the work in flight has completed; 0: there is none. Call reap() before. */
+    std::uint64_t in_flight_ns(std::uint64_t now);
+    bool idle();
+    bool fences_pending();
+    std::uint64_t estimate_ns(const Key &key);
+
+    /* Since the last call; what samples stand for cannot exceed the time passed. */
+    std::uint64_t take_gpu_ns(std::uint64_t now);
+
+    void stream_ends(CUstream handle);
+    void context_ends(Context &context);
+    void context_ended(Context &context, bool gone);
+
+    /* A driver error after which nothing can be measured any more. */
+    bool broken() const { return broken_.load(std::memory_order_relaxed); }
+
+  private:
+    bool check(CUresult result);
+    bool add_records(Context &context);
+    void give_back(Context &context, Record *record);
+    void account(Stream &stream, Record &record, std::uint64_t now);
+    void drop(Stream &stream);
+
+    std::mutex lock_;
+    std::vector<Stream *> streams_; /* entries are used again, never freed: threads keep pointers */
+    Estimates estimates_;
+    std::uint64_t gpu_ns_{0};
+    std::uint64_t sampled_ns_{0};
+    std::uint64_t sampled_since_{0};
+    std::atomic<bool> broken_{false};
+};
+
+std::uint64_t now_ns();
+
+} // namespace ptsched::preload
+
+#endif

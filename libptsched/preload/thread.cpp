@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "thread.hpp"
+
+#include "device.hpp"
+
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <new>
+
+namespace ptsched::preload {
+
+__thread Thread *this_thread = nullptr;
+constinit std::atomic<std::uint32_t> slots_epoch{1};
+
+namespace {
+
+/* Blocks are never freed: the agent walks the list without a lock. Those of ended threads are used again. */
+constinit std::atomic<Thread *> threads{nullptr};
+pthread_key_t at_thread_end;
+pthread_once_t key_once = PTHREAD_ONCE_INIT;
+
+void release_thread(void *data)
+{
+    auto *thread = static_cast<Thread *>(data);
+    thread->forget_slots();
+    this_thread = nullptr;
+    thread->live.store(false, std::memory_order_release);
+}
+
+void make_key()
+{
+    pthread_key_create(&at_thread_end, release_thread);
+}
+
+Thread *take_block()
+{
+    for (Thread *thread = first_thread(); thread; thread = thread->next) {
+        bool dead = false;
+        if (thread->live.compare_exchange_strong(dead, true, std::memory_order_acquire))
+            return thread;
+    }
+    auto *thread = new (std::nothrow) Thread;
+    if (!thread)
+        return nullptr;
+    thread->random ^= reinterpret_cast<std::uintptr_t>(thread);
+    thread->next = threads.load(std::memory_order_relaxed);
+    while (!threads.compare_exchange_weak(thread->next, thread, std::memory_order_release, std::memory_order_relaxed)) {
+    }
+    return thread;
+}
+
+int membarrier(int command)
+{
+    return static_cast<int>(syscall(SYS_membarrier, command, 0, 0));
+}
+
+} // namespace
+
+void Thread::forget_slots()
+{
+    for (Slot &slot : slots) {
+        std::uint64_t submissions = slot.submissions.load(std::memory_order_relaxed);
+        Device *device = slot.device.load(std::memory_order_relaxed);
+        if (device && submissions)
+            device->add_submissions(submissions);
+        slot.submissions.store(0, std::memory_order_relaxed);
+        slot.device.store(nullptr, std::memory_order_relaxed);
+        slot.handle = nullptr;
+        slot.stream = nullptr;
+    }
+}
+
+Thread *get_thread()
+{
+    if (this_thread)
+        return this_thread;
+    pthread_once(&key_once, make_key);
+    Thread *thread = take_block();
+    if (thread)
+        pthread_setspecific(at_thread_end, thread);
+    this_thread = thread;
+    return thread;
+}
+
+Thread *first_thread()
+{
+    return threads.load(std::memory_order_acquire);
+}
+
+bool enable_heavy_barrier()
+{
+    return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+}
+
+void heavy_barrier()
+{
+    membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+}
+
+void forget_other_threads()
+{
+    for (Thread *thread = first_thread(); thread; thread = thread->next) {
+        for (Slot &slot : thread->slots)
+            slot.device.store(nullptr, std::memory_order_relaxed);
+        thread->forget_slots();
+        thread->epoch = 0;
+        thread->device.store(nullptr, std::memory_order_relaxed);
+        if (thread != this_thread) {
+            thread->window.store(0, std::memory_order_relaxed);
+            thread->capture_window.store(0, std::memory_order_relaxed);
+            thread->live.store(false, std::memory_order_relaxed);
+        }
+    }
+}
+
+} // namespace ptsched::preload

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What each program thread carries: its submission window and a cache from streams to devices.
+ *
+ * The window makes the fast path asymmetric. A thread marks that it is submitting with a plain store and then looks at
+ * the page; who wants to know that nobody submits any more (the agent, after the page changed) first makes every
+ * thread's store visible with membarrier() and then looks at the marks. So the thread pays for no fence.
+ */
+#ifndef PTSCHED_PRELOAD_THREAD_HPP
+#define PTSCHED_PRELOAD_THREAD_HPP
+
+#define PTSCHED_CUDA_ABI_TYPES_ONLY
+#include "cuda_abi.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace ptsched::preload {
+
+class Device;
+struct Stream;
+
+/* Where submissions to one stream go. */
+struct Slot {
+    CUstream handle;
+    CUcontext context;
+    bool check_context; /* the handle is a default stream and there are several contexts */
+    const std::uint32_t *state;
+    std::atomic<Device *> device;
+    Stream *stream;
+    std::atomic<std::uint64_t> submissions; /* by the fast path, not yet in Device::submissions */
+};
+
+struct alignas(64) Thread {
+    static constexpr unsigned slot_count = 8;
+
+    std::atomic<std::uint64_t> window{0};         /* odd: inside a submission */
+    std::atomic<Device *> device{nullptr};        /* the submission's, while inside */
+    std::uint32_t epoch{0};                       /* the slots are good while this equals the global one */
+    std::int32_t until_sample{0};                 /* submissions left before the next one is measured */
+    std::uint64_t sampled_ns{0};                  /* when the last one was */
+    std::int32_t sample_interval{1};
+    std::uint64_t random{0x9e3779b97f4a7c15};
+    std::atomic<std::uint64_t> capture_window{0}; /* odd: inside a call that may begin a capture */
+    Slot slots[slot_count]{};
+    std::atomic<bool> live{true};
+    Thread *next{nullptr};
+
+    static unsigned index(CUstream handle)
+    {
+        auto bits = reinterpret_cast<std::uintptr_t>(handle);
+        return (bits ^ bits >> 4 ^ bits >> 10) % slot_count;
+    }
+    Slot &slot(CUstream handle) { return slots[index(handle)]; }
+
+    void forget_slots();
+};
+
+/* The calling thread's, if it has submitted before. */
+extern __thread Thread *this_thread __attribute__((tls_model("initial-exec")));
+
+/* The calling thread's, made if need be; NULL without memory. */
+Thread *get_thread();
+
+Thread *first_thread();
+
+/* Grows when a cached slot may have become wrong: a handle ended, a context appeared, a device changed. */
+extern std::atomic<std::uint32_t> slots_epoch;
+
+/* Makes the window stores of all threads visible to the caller. False: this kernel cannot, so that there must be no fast path. */
+bool enable_heavy_barrier();
+void heavy_barrier();
+
+/* In a forked child: only the calling thread is left. */
+void forget_other_threads();
+
+} // namespace ptsched::preload
+
+#endif

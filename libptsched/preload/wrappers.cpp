@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions that programs call instead of the driver's, made from entry_points.def. */
+#include "capture.hpp"
+#include "config.hpp"
+#include "gate.hpp"
+
+using namespace ptsched::preload;
+
+extern "C" {
+
+#define REAL(name) driver.real<decltype(name)>(Entry::name)
+
+#define SUBMIT(name, kind, params, args, stream, key)                                                                  \
+    PTSCHED_EXPORT CUresult name params                                                                                \
+    {                                                                                                                  \
+        return submit(                                                                                                 \
+            stream, DefaultStream::kind, [&] { return key; }, [&] { return REAL(name) args; });                        \
+    }
+
+#define SETTLE(name, params, args)                                                                                     \
+    PTSCHED_EXPORT CUresult name params                                                                                \
+    {                                                                                                                  \
+        if (!driver.bind())                                                                                            \
+            return CUDA_ERROR_NOT_INITIALIZED;                                                                         \
+        CUresult result = REAL(name) args;                                                                             \
+        if (result == CUDA_SUCCESS)                                                                                    \
+            settled();                                                                                                 \
+        return result;                                                                                                 \
+    }
+
+#define WATCH(name, params, args)                                                                                      \
+    PTSCHED_EXPORT CUresult name params                                                                                \
+    {                                                                                                                  \
+        if (!driver.bind())                                                                                            \
+            return CUDA_ERROR_NOT_INITIALIZED;                                                                         \
+        will_wait_for_host();                                                                                          \
+        return REAL(name) args;                                                                                        \
+    }
+
+#define CAPTURE(name, params, args)                                                                                    \
+    PTSCHED_EXPORT CUresult name params                                                                                \
+    {                                                                                                                  \
+        if (!driver.bind())                                                                                            \
+            return CUDA_ERROR_NOT_INITIALIZED;                                                                         \
+        CaptureWindow window(get_thread());                                                                            \
+        return REAL(name) args;                                                                                        \
+    }
+
+#define END_STREAM(name, params, args, stream)                                                                         \
+    PTSCHED_EXPORT CUresult name params                                                                                \
+    {                                                                                                                  \
+        if (!driver.bind())                                                                                            \
+            return CUDA_ERROR_NOT_INITIALIZED;                                                                         \
+        process->stream_ends(stream);                                                                                  \
+        return REAL(name) args;                                                                                        \
+    }
+
+#define END_CONTEXT(name, params, args, context)                                                                       \
+    PTSCHED_EXPORT CUresult name params                                                                                \
+    {                                                                                                                  \
+        if (!driver.bind())                                                                                            \
+            return CUDA_ERROR_NOT_INITIALIZED;                                                                         \
+        process->context_ends(context);                                                                                \
+        CUresult result = REAL(name) args;                                                                             \
+        process->context_ended(context, result == CUDA_SUCCESS);                                                       \
+        return result;                                                                                                 \
+    }
+
+#define END_DEVICE(name, params, args, device)                                                                         \
+    PTSCHED_EXPORT CUresult name params                                                                                \
+    {                                                                                                                  \
+        if (!driver.bind())                                                                                            \
+            return CUDA_ERROR_NOT_INITIALIZED;                                                                         \
+        process->primary_context_ends(device);                                                                         \
+        CUresult result = REAL(name) args;                                                                             \
+        process->primary_context_ended(device);                                                                        \
+        return result;                                                                                                 \
+    }
+
+#define BEGIN_CONTEXT(name, params, args)                                                                              \
+    PTSCHED_EXPORT CUresult name params                                                                                \
+    {                                                                                                                  \
+        if (!driver.bind())                                                                                            \
+            return CUDA_ERROR_NOT_INITIALIZED;                                                                         \
+        CUresult result = REAL(name) args;                                                                             \
+        if (result == CUDA_SUCCESS && context)                                                                         \
+            process->context_begins(*context, Entry::name != Entry::cuDevicePrimaryCtxRetain);                         \
+        return result;                                                                                                 \
+    }
+
+/* In procaddr.cpp. */
+#define RESOLVE(name) CUresult name();
+
+#include "entry_points.def"
+
+} // extern "C"
+
+namespace ptsched::preload {
+
+void *wrapper_of(Entry entry)
+{
+    static void *const wrappers[] = {
+#define SUBMIT(name, kind, params, args, stream, key) reinterpret_cast<void *>(&name),
+#define SETTLE(name, params, args) reinterpret_cast<void *>(&name),
+#define WATCH(name, params, args) reinterpret_cast<void *>(&name),
+#define CAPTURE(name, params, args) reinterpret_cast<void *>(&name),
+#define END_STREAM(name, params, args, stream) reinterpret_cast<void *>(&name),
+#define END_CONTEXT(name, params, args, context) reinterpret_cast<void *>(&name),
+#define END_DEVICE(name, params, args, device) reinterpret_cast<void *>(&name),
+#define BEGIN_CONTEXT(name, params, args) reinterpret_cast<void *>(&name),
+#define RESOLVE(name) reinterpret_cast<void *>(&name),
+#include "entry_points.def"
+    };
+    return wrappers[static_cast<std::size_t>(entry)];
+}
+
+} // namespace ptsched::preload

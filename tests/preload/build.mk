@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+# Tests of the interposer. test-preload-* against a driver and a scheduler that do what the test says;
+# the others against the virtual GPU and the broker.
+PT       := tests/preload
+PT_CPP   := -I$(PRELOAD_DIR) -Ilibptsched/preload -Itests/vgpu
+PT_LIB   := $(B)/tests/preload
+
+$(B)/obj/$(PT)/%.o: CPPFLAGS += $(PT_CPP)
+$(B)/obj/$(PT)/hand_driver.cpp.o $(B)/obj/$(PT)/scripted_client.cpp.o: CXXFLAGS += -fvisibility=hidden
+
+$(PT_LIB)/libcuda.so.1: $(B)/obj/$(PT)/hand_driver.cpp.o
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic $^ -o $@
+
+# The same with symbol versions, which make dlvsym() find something.
+$(PT_LIB)/versioned/libcuda.so.1: $(B)/obj/$(PT)/hand_driver.cpp.o $(PT)/hand_driver.map
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic -Wl,--version-script=$(PT)/hand_driver.map $< -o $@
+
+# The interposer's own objects with the scripted scheduler in place of the client library.
+$(PT_LIB)/libptsched-preload.so: $(PRELOAD_OBJS) $(B)/obj/$(PT)/scripted_client.cpp.o $(PT)/exports.map
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) $(subst $(PRELOAD_DIR)/exports.map,$(PT)/exports.map,$(PRELOAD_LDFLAGS)) \
+		$(filter %.o,$^) -ldl -o $@
+
+# Linked with the driver beside them; but preload-routes-late with none.
+PT_LINKED := preload-routes
+$(PT_LINKED:%=$(B)/tests/%): $(B)/tests/%: $(B)/obj/$(PT)/%.cpp.o $(PT_LIB)/libcuda.so.1 $(PT_LIB)/libptsched-preload.so
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -rdynamic -Wl,--no-as-needed $< $(PT_LIB)/libcuda.so.1 -Wl,-rpath,'$$ORIGIN/preload' -o $@
+
+$(B)/tests/preload-routes-late: $(B)/obj/$(PT)/preload-routes-late.cpp.o $(PT_LIB)/versioned/libcuda.so.1 $(PT_LIB)/libptsched-preload.so
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) $< -o $@
+
+TESTS += $(B)/tests/preload-routes $(B)/tests/preload-routes-late

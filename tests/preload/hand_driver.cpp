@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+#include "hand_driver.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* Opaque to programs; complete here. */
+struct CUctx_st {
+    CUdevice device;
+};
+struct CUgraph_st {
+    unsigned long nodes;
+};
+struct CUgraphExec_st {
+    unsigned long nodes;
+};
+struct CUstream_st {
+    CUctx_st *context;
+    unsigned long submitted, completed;
+    CUgraph graph;
+};
+struct CUevent_st {
+    CUstream_st *stream;
+    unsigned long position;
+};
+
+namespace {
+
+std::recursive_mutex lock;
+std::map<std::string, unsigned long> calls;
+CUctx_st contexts[2] = {{0}, {1}};
+CUstream_st legacy[2] = {{&contexts[0], 0, 0, nullptr}, {&contexts[1], 0, 0, nullptr}};
+std::set<CUstream_st *> streams = {&legacy[0], &legacy[1]};
+std::set<CUstream_st *> per_thread;
+bool by_itself = true;
+unsigned long events, events_captured;
+CUresult event_answer = CUDA_SUCCESS;
+thread_local CUcontext current;
+thread_local CUstream_st own[2] = {{&contexts[0], 0, 0, nullptr}, {&contexts[1], 0, 0, nullptr}};
+
+CUstream_st *find(CUstream handle, bool ptsz)
+{
+    if (!current && (handle == nullptr || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD))
+        return nullptr;
+    if (handle == CU_STREAM_PER_THREAD || (!handle && ptsz)) {
+        streams.insert(&own[current->device]);
+        return &own[current->device];
+    }
+    if (!handle || handle == CU_STREAM_LEGACY)
+        return &legacy[current->device];
+    return streams.count(handle) ? handle : nullptr;
+}
+
+CUresult called(const char *name)
+{
+    std::lock_guard guard(lock);
+    calls[name]++;
+    return CUDA_SUCCESS;
+}
+
+CUresult submitted(const char *name, bool ptsz, CUstream handle)
+{
+    std::lock_guard guard(lock);
+    calls[name]++;
+    CUstream_st *stream = find(handle, ptsz);
+    if (!stream)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (stream->graph) {
+        stream->graph->nodes++;
+        return CUDA_SUCCESS;
+    }
+    stream->submitted++;
+    if (by_itself)
+        stream->completed = stream->submitted;
+    return CUDA_SUCCESS;
+}
+
+} // namespace
+
+/* The keys of entry_points.def mean nothing here; its streams do. */
+static CUstream upload_stream(const CUDA_GRAPH_INSTANTIATE_PARAMS *how)
+{
+    return how->hUploadStream;
+}
+
+extern "C" {
+
+#define SUBMIT(name, kind, params, args, stream, key)                                                                  \
+    EXPORT CUresult name params                                                                                        \
+    {                                                                                                                  \
+        return submitted(#name, std::strcmp(#kind, "per_thread") == 0, stream);                                        \
+    }
+#define WATCH(name, params, args)                                                                                      \
+    EXPORT CUresult name params                                                                                        \
+    {                                                                                                                  \
+        return called(#name);                                                                                          \
+    }
+#define SETTLE(name, params, args) WATCH(name, params, args)
+#define BEGIN_CONTEXT(name, params, args) WATCH(name, params, args)
+#define END_STREAM(name, params, args, stream) WATCH(name, params, args)
+#define END_CONTEXT(name, params, args, context) WATCH(name, params, args)
+#define END_DEVICE(name, params, args, device) WATCH(name, params, args)
+#define CAPTURE(name, params, args)
+#define cuEventQuery cuEventQuery_counted_only
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#include "entry_points.def"
+#pragma GCC diagnostic pop
+#undef cuEventQuery
+
+/* ---- the calls that do something ---- */
+
+EXPORT CUresult cuInit(unsigned)
+{
+    return called("cuInit");
+}
+
+EXPORT CUresult cuDeviceGetCount(int *count)
+{
+    *count = 2;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuDeviceGetPCIBusId(char *id, int size, CUdevice device)
+{
+    std::snprintf(id, static_cast<size_t>(size), "0000:%02X:00.0", 0x1a + device);
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuDevicePrimaryCtxGetState(CUdevice, unsigned *flags, int *active)
+{
+    *flags = 0;
+    *active = 1;
+    return CUDA_SUCCESS;
+}
+
+/* Contexts are there from the beginning: one per device. */
+EXPORT CUresult hand_use_device(CUdevice device)
+{
+    current = &contexts[device];
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuCtxGetCurrent(CUcontext *context)
+{
+    *context = current;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuCtxSetCurrent(CUcontext context)
+{
+    current = context;
+    return CUDA_SUCCESS;
+}
+
+static thread_local std::vector<CUcontext> pushed;
+
+EXPORT CUresult cuCtxPushCurrent_v2(CUcontext context)
+{
+    pushed.push_back(current);
+    current = context;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuCtxPopCurrent_v2(CUcontext *context)
+{
+    *context = current;
+    current = pushed.back();
+    pushed.pop_back();
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuCtxGetDevice(CUdevice *device)
+{
+    if (!current)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    *device = current->device;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuStreamCreate(CUstream *stream, unsigned)
+{
+    std::lock_guard guard(lock);
+    *stream = new CUstream_st{current, 0, 0, nullptr};
+    streams.insert(*stream);
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuStreamGetCtx(CUstream handle, CUcontext *context)
+{
+    std::lock_guard guard(lock);
+    CUstream_st *stream = find(handle, false);
+    if (!stream)
+        return CUDA_ERROR_INVALID_HANDLE;
+    *context = stream->context;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status)
+{
+    std::lock_guard guard(lock);
+    CUstream_st *stream = find(handle, false);
+    if (!stream)
+        return CUDA_ERROR_INVALID_HANDLE;
+    *status = stream->graph ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+    static thread_local CUstreamCaptureMode own_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+    std::swap(own_mode, *mode);
+    return CUDA_SUCCESS;
+}
+
+static CUresult begin_capture(const char *name, CUstream handle)
+{
+    std::lock_guard guard(lock);
+    calls[name]++;
+    CUstream_st *stream = find(handle, false);
+    if (!stream || stream->graph)
+        return CUDA_ERROR_ILLEGAL_STATE;
+    stream->graph = new CUgraph_st{0};
+    return CUDA_SUCCESS;
+}
+
+#define CAPTURES(name)                                                                                                 \
+    EXPORT CUresult name(CUstream stream, ...)                                                                         \
+    {                                                                                                                  \
+        return begin_capture(#name, stream);                                                                           \
+    }
+CAPTURES(cuStreamBeginCapture)
+CAPTURES(cuStreamBeginCapture_ptsz)
+CAPTURES(cuStreamBeginCapture_v2)
+CAPTURES(cuStreamBeginCapture_v2_ptsz)
+CAPTURES(cuStreamBeginCaptureToGraph)
+CAPTURES(cuStreamBeginCaptureToGraph_ptsz)
+
+EXPORT CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned)
+{
+    return called("cuStreamWaitEvent");
+}
+
+EXPORT CUresult cuStreamWaitEvent_ptsz(CUstream, CUevent, unsigned)
+{
+    return called("cuStreamWaitEvent_ptsz");
+}
+
+EXPORT CUresult cuStreamEndCapture(CUstream handle, CUgraph *graph)
+{
+    std::lock_guard guard(lock);
+    CUstream_st *stream = find(handle, false);
+    if (!stream || !stream->graph)
+        return CUDA_ERROR_ILLEGAL_STATE;
+    *graph = stream->graph;
+    stream->graph = nullptr;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuEventCreate(CUevent *event, unsigned)
+{
+    *event = new CUevent_st{nullptr, 0};
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuEventRecord(CUevent event, CUstream handle)
+{
+    std::lock_guard guard(lock);
+    CUstream_st *stream = find(handle, false);
+    if (!stream)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (event_answer != CUDA_SUCCESS)
+        return event_answer;
+    events++;
+    if (stream->graph) {
+        events_captured++;
+        stream->graph->nodes++;
+        return CUDA_SUCCESS;
+    }
+    event->stream = stream;
+    event->position = stream->submitted;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuEventQuery(CUevent event)
+{
+    std::lock_guard guard(lock);
+    calls["cuEventQuery"]++;
+    if (event_answer != CUDA_SUCCESS)
+        return event_answer;
+    return !event || !event->stream || event->stream->completed >= event->position ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+/* Each submission takes a millisecond. */
+EXPORT CUresult cuEventElapsedTime_v2(float *ms, CUevent start, CUevent end)
+{
+    std::lock_guard guard(lock);
+    *ms = static_cast<float>(end->position) - static_cast<float>(start->position);
+    return event_answer;
+}
+
+/* ---- cuGetProcAddress in both ABIs, with the version rules of CUDA 13.0 ---- */
+
+EXPORT CUresult cuGetProcAddress(const char *symbol, void **function, int version, uint64_t flags);
+EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t flags,
+                                    CUdriverProcAddressQueryResult *status);
+
+static const std::map<std::string, void *> &table()
+{
+    static const std::map<std::string, void *> entries = {
+#define SUBMIT(name, kind, params, args, stream, key) {#name, reinterpret_cast<void *>(name)},
+#define WATCH(name, params, args) {#name, reinterpret_cast<void *>(name)},
+#define SETTLE(name, params, args) {#name, reinterpret_cast<void *>(name)},
+#define CAPTURE(name, params, args) {#name, reinterpret_cast<void *>(name)},
+#define BEGIN_CONTEXT(name, params, args) {#name, reinterpret_cast<void *>(name)},
+#define END_STREAM(name, params, args, stream) {#name, reinterpret_cast<void *>(name)},
+#define END_CONTEXT(name, params, args, context) {#name, reinterpret_cast<void *>(name)},
+#define END_DEVICE(name, params, args, device) {#name, reinterpret_cast<void *>(name)},
+#define RESOLVE(name) {#name, reinterpret_cast<void *>(name)},
+#include "entry_points.def"
+        {"cuInit", reinterpret_cast<void *>(cuInit)},
+    };
+    return entries;
+}
+
+static void *look_up(const std::string &symbol, int version, uint64_t flags)
+{
+    int needed = 3020;
+    if (symbol == "cuGetProcAddress")
+        needed = 12000;
+    else if (symbol == "cuMemcpyBatchAsync" || symbol == "cuMemcpy3DBatchAsync")
+        needed = 13000;
+    else if (symbol == "cuMemPrefetchAsync")
+        needed = 12020;
+    std::vector<std::string> names;
+    if (version >= needed)
+        names.push_back(symbol + "_v2");
+    names.push_back(symbol);
+    for (const std::string &name : names) {
+        for (const char *suffix : {"_ptsz", "_ptds", ""}) {
+            if (*suffix && !(flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM))
+                continue;
+            auto found = table().find(name + suffix);
+            if (found != table().end())
+                return found->second;
+        }
+    }
+    return nullptr;
+}
+
+CUresult cuGetProcAddress(const char *symbol, void **function, int version, uint64_t flags)
+{
+    called("cuGetProcAddress");
+    *function = look_up(symbol, version, flags);
+    return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t flags,
+                             CUdriverProcAddressQueryResult *status)
+{
+    called("cuGetProcAddress_v2");
+    if (!symbol || !*symbol)
+        return CUDA_ERROR_INVALID_VALUE;
+    *function = look_up(symbol, version, flags);
+    if (status)
+        *status = *function ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+/* ---- the test's handle on all this ---- */
+
+EXPORT extern const struct hand_controls hand_controls;
+const struct hand_controls hand_controls = {
+    .calls =
+        [](const char *name) {
+            std::lock_guard guard(lock);
+            return calls[name];
+        },
+    .complete_by_itself =
+        [](int yes) {
+            std::lock_guard guard(lock);
+            by_itself = yes;
+        },
+    .complete_all =
+        [] {
+            std::lock_guard guard(lock);
+            for (CUstream_st *stream : streams)
+                stream->completed = stream->submitted;
+        },
+    .events =
+        [] {
+            std::lock_guard guard(lock);
+            return events;
+        },
+    .events_captured =
+        [] {
+            std::lock_guard guard(lock);
+            return events_captured;
+        },
+    .nodes = [](const void *graph) { return static_cast<const CUgraph_st *>(graph)->nodes; },
+    .fail_events =
+        [](CUresult with) {
+            std::lock_guard guard(lock);
+            event_answer = with;
+        },
+};
+
+} // extern "C"

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A libcuda.so.1 for tests of the interposer alone: it has every entry point that entry_points.def names, does no work,
+ * and completes what was submitted when the test says so.
+ */
+#ifndef TEST_PRELOAD_HAND_DRIVER_H
+#define TEST_PRELOAD_HAND_DRIVER_H
+
+#define PTSCHED_CUDA_ABI_TYPES_ONLY
+#include "cuda_abi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a test asks of the driver; obtained by dlsym(handle, "hand_controls"). */
+struct hand_controls {
+    /* Calls of the entry point @name that reached the driver. */
+    unsigned long (*calls)(const char *name);
+    /* Whether work completes as soon as it is submitted (the default). */
+    void (*complete_by_itself)(int yes);
+    /* Completes all that was submitted. */
+    void (*complete_all)(void);
+    /* Events recorded so far, and those that went into a captured stream. */
+    unsigned long (*events)(void);
+    unsigned long (*events_captured)(void);
+    /* Nodes of the graph that a stream captures, or of a captured graph. */
+    unsigned long (*nodes)(const void *graph);
+    /* What every event call answers from now on. */
+    void (*fail_events)(CUresult with);
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+#include "scripted_client.h"
+
+#include <ptsched/ptsched.h>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <condition_variable>
+#include <mutex>
+#include <set>
+
+struct ptsched_client {
+    ptsched_page page{};
+    int fds[2]{-1, -1}; /* what the client polls, and the scheduler's end */
+    unsigned acknowledged{0};
+    pid_t owner{getpid()};
+};
+
+namespace {
+
+struct State {
+    std::mutex lock;
+    std::condition_variable changed;
+    ptsched_client *newest{nullptr};
+    int refusal{0};
+    bool at_once{true};
+    bool dead{false};
+    unsigned long grants{0}, opens{0}, waiting{0}, releases{0};
+    unsigned long long gpu_ns{0}, submissions{0};
+};
+
+State &state = *new State;
+
+void set_state(ptsched_client &client, unsigned set, unsigned clear)
+{
+    unsigned before = client.page.state, after = (before & ~clear) | set;
+    constexpr unsigned counted = PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED;
+    __atomic_store_n(&client.page.state, after, __ATOMIC_SEQ_CST);
+    if ((before ^ after) & counted) {
+        __atomic_fetch_add(&client.page.events, 1, __ATOMIC_SEQ_CST);
+        char byte = 1;
+        if (send(client.fds[1], &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+            return;
+    }
+}
+
+void add_usage(const ptsched_usage *usage)
+{
+    state.gpu_ns += usage->gpu_ns;
+    state.submissions += usage->submissions;
+}
+
+template <class Condition> void await(Condition condition)
+{
+    std::unique_lock guard(state.lock);
+    state.changed.wait(guard, condition);
+}
+
+} // namespace
+
+extern "C" {
+
+int ptsched_open(const char *, unsigned, enum ptsched_backend, ptsched_client **client)
+{
+    std::lock_guard guard(state.lock);
+    state.opens++;
+    if (state.refusal)
+        return -state.refusal;
+    auto *made = new ptsched_client;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, made->fds) < 0) {
+        delete made;
+        return -errno;
+    }
+    made->page.version = PTSCHED_VERSION_MAJOR;
+    made->page.size = sizeof(made->page);
+    *client = state.newest = made;
+    return 0;
+}
+
+void ptsched_close(ptsched_client *client)
+{
+    if (!client)
+        return;
+    close(client->fds[0]);
+    close(client->fds[1]);
+}
+
+int ptsched_acquire(ptsched_client *client, uint64_t, unsigned, struct ptsched_acquire *)
+{
+    std::unique_lock guard(state.lock);
+    if (client->owner != getpid())
+        return -EPERM;
+    if (client->page.state & PTSCHED_STATE_TURN)
+        return 0;
+    state.waiting++;
+    state.changed.notify_all();
+    state.changed.wait(guard, [&] {
+        return state.dead || state.at_once || state.grants || client->page.state & PTSCHED_STATE_TURN;
+    });
+    state.waiting--;
+    if (state.dead)
+        return -EPIPE;
+    if (!(client->page.state & PTSCHED_STATE_TURN)) {
+        if (!state.at_once)
+            state.grants--;
+        client->page.turn++;
+        set_state(*client, PTSCHED_STATE_TURN, PTSCHED_STATE_CALLBACK);
+    }
+    state.changed.notify_all();
+    return 0;
+}
+
+int ptsched_release(ptsched_client *client, const ptsched_usage *usage)
+{
+    std::lock_guard guard(state.lock);
+    if (state.dead)
+        return -EPIPE;
+    if (!(client->page.state & PTSCHED_STATE_TURN))
+        return -EPERM;
+    add_usage(usage);
+    state.releases++;
+    set_state(*client, 0, PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK);
+    state.changed.notify_all();
+    return 0;
+}
+
+int ptsched_report(ptsched_client *, const ptsched_usage *usage)
+{
+    std::lock_guard guard(state.lock);
+    add_usage(usage);
+    return state.dead ? -EPIPE : 0;
+}
+
+int ptsched_ack(ptsched_client *client, uint32_t events, uint64_t)
+{
+    std::lock_guard guard(state.lock);
+    client->acknowledged = events;
+    char bytes[64];
+    while (events == client->page.events && recv(client->fds[0], bytes, sizeof(bytes), MSG_DONTWAIT) > 0) {
+    }
+    state.changed.notify_all();
+    return state.dead ? -EPIPE : 0;
+}
+
+int ptsched_poll_fd(const ptsched_client *client)
+{
+    return client->fds[0];
+}
+
+const ptsched_page *ptsched_client_page(const ptsched_client *client)
+{
+    return &client->page;
+}
+
+__attribute__((visibility("default"))) extern const struct scripted_scheduler scripted_scheduler;
+const struct scripted_scheduler scripted_scheduler = {
+    .refuse =
+        [](int error) {
+            std::lock_guard guard(state.lock);
+            state.refusal = error;
+        },
+    .grant_at_once =
+        [](int yes) {
+            std::lock_guard guard(state.lock);
+            state.at_once = yes;
+            state.changed.notify_all();
+        },
+    .grant =
+        [] {
+            std::lock_guard guard(state.lock);
+            state.grants++;
+            state.changed.notify_all();
+        },
+    .change =
+        [](unsigned set, unsigned clear) {
+            std::lock_guard guard(state.lock);
+            set_state(*state.newest, set, clear);
+        },
+    .set_inflight_ns =
+        [](unsigned long long ns) {
+            std::lock_guard guard(state.lock);
+            __atomic_store_n(&state.newest->page.inflight_ns, ns, __ATOMIC_SEQ_CST);
+        },
+    .state =
+        [] {
+            std::lock_guard guard(state.lock);
+            return state.newest ? state.newest->page.state : 0u;
+        },
+    .opens = [] { return state.opens; },
+    .waiting =
+        [] {
+            std::lock_guard guard(state.lock);
+            return state.waiting;
+        },
+    .releases =
+        [] {
+            std::lock_guard guard(state.lock);
+            return state.releases;
+        },
+    .gpu_ns =
+        [] {
+            std::lock_guard guard(state.lock);
+            return state.gpu_ns;
+        },
+    .submissions =
+        [] {
+            std::lock_guard guard(state.lock);
+            return state.submissions;
+        },
+    .await_waiting = [](unsigned long count) { await([=] { return state.waiting >= count; }); },
+    .await_releases = [](unsigned long count) { await([=] { return state.releases >= count; }); },
+    .await_acknowledged = [] { await([] { return state.newest->acknowledged == state.newest->page.events; }); },
+    .die =
+        [] {
+            std::lock_guard guard(state.lock);
+            state.dead = true;
+            __atomic_store_n(&state.newest->page.state, PTSCHED_STATE_DEAD, __ATOMIC_SEQ_CST);
+            shutdown(state.newest->fds[1], SHUT_RDWR);
+            state.changed.notify_all();
+        },
+};
+
+} // extern "C"
