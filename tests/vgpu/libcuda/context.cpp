@@ -212,14 +212,14 @@ VGPU_EXPORT CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
     return CUDA_SUCCESS;
 }
 
-/* Device N is at ffff:0N:00.0: a domain that no real bus has. */
+/* Device N is on bus N + 1 of a domain that no real bus has, as the scheduler's test devices are. */
 VGPU_EXPORT CUresult cuDeviceGetPCIBusId(char *bus_id, int length, CUdevice device)
 {
     VGPU_ENTER(lock);
     if (!bus_id || length <= 0)
         return CUDA_ERROR_INVALID_VALUE;
     VGPU_TRY(check_device(device));
-    std::snprintf(bus_id, static_cast<size_t>(length), "ffff:%02x:00.0", static_cast<unsigned int>(device));
+    std::snprintf(bus_id, static_cast<size_t>(length), "ffff:%02x:00.0", static_cast<unsigned int>(device) + 1);
     return CUDA_SUCCESS;
 }
 
@@ -232,9 +232,9 @@ VGPU_EXPORT CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *bus_id)
         return CUDA_ERROR_INVALID_VALUE;
     if (std::sscanf(bus_id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) < 3)
         return CUDA_ERROR_INVALID_VALUE;
-    if (domain != 0xffff || bus >= state().devices.size() || slot || function)
+    if (domain != 0xffff || bus < 1 || bus > state().devices.size() || slot || function)
         return CUDA_ERROR_INVALID_DEVICE;
-    *device = static_cast<CUdevice>(bus);
+    *device = static_cast<CUdevice>(bus - 1);
     return CUDA_SUCCESS;
 }
 
