@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+/* Acting for another process: who may, who is charged, and what its end does. */
+#include <grp.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include "ks.h"
+#include "ks_netlink.h"
+
+#include "kselftest_harness.h"
+
+enum { NOBODY = 65534 };
+
+/* An ordinary user without capabilities, until become_root(). */
+static void become(uid_t uid)
+{
+	if (setgroups(0, NULL) || setresgid(uid, uid, 0) || setresuid(uid, uid, 0))
+		abort();
+}
+
+static void become_root(void)
+{
+	if (setresuid(0, 0, 0) || setresgid(0, 0, 0))
+		abort();
+}
+
+FIXTURE(proxy)
+{
+	struct ks_sign ready;
+	int pidfd;
+	pid_t requester;
+};
+
+/* The requester: user nobody, nice 10, a client on the device. */
+FIXTURE_SETUP(proxy)
+{
+	self->ready = ks_sign_new();
+	self->requester = fork();
+	if (!self->requester) {
+		if (setpriority(PRIO_PROCESS, 0, 10))
+			_exit(1);
+		become(NOBODY);
+		if (ks_client() < 0)
+			_exit(2);
+		ks_sign_give(&self->ready);
+		for (;;)
+			pause();
+	}
+	ks_sign_await(&self->ready);
+	self->pidfd = ks_pidfd(self->requester);
+	ASSERT_LE(0, self->pidfd);
+}
+
+FIXTURE_TEARDOWN(proxy)
+{
+	become_root();
+	kill(self->requester, SIGKILL);
+	waitpid(self->requester, NULL, 0);
+}
+
+static void end_requester(pid_t requester)
+{
+	kill(requester, SIGKILL);
+	waitpid(requester, NULL, 0);
+}
+
+TEST_F(proxy, the_requester_is_granted_and_charged)
+{
+	int fd;
+
+	become(NOBODY);
+	fd = ks_client();
+	ASSERT_EQ(0, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, self->pidfd));
+	ASSERT_EQ(0, ks_acquire(fd));
+	EXPECT_EQ(110, ks_page(fd)->weight);
+	EXPECT_EQ(PTSCHED_ENTITY_HOLDING, ks_state(self->requester));
+	EXPECT_EQ(PTSCHED_ENTITY_IDLE, ks_state(getpid()));
+	EXPECT_EQ(-EBUSY, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, -1));
+	ASSERT_EQ(0, ks_release(fd));
+	EXPECT_EQ(PTSCHED_ENTITY_IDLE, ks_state(self->requester));
+	ASSERT_EQ(0, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, -1));
+	ASSERT_EQ(0, ks_acquire(fd));
+	EXPECT_EQ(1024, ks_page(fd)->weight);
+	EXPECT_EQ(PTSCHED_ENTITY_HOLDING, ks_state(getpid()));
+}
+
+TEST_F(proxy, a_process_without_a_client_can_be_a_requester)
+{
+	pid_t child;
+	int fd, pidfd;
+
+	become(NOBODY);
+	child = fork();
+	if (!child)
+		for (;;)
+			pause();
+	pidfd = ks_pidfd(child);
+	fd = ks_client();
+	EXPECT_EQ(0, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, pidfd));
+	EXPECT_EQ(PTSCHED_ENTITY_IDLE, ks_state(child));
+	EXPECT_EQ(0, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, -1));
+	EXPECT_EQ(-1, ks_state(child));
+	end_requester(child);
+}
+
+TEST_F(proxy, another_users_process_is_refused)
+{
+	int fd;
+
+	become(NOBODY - 1);
+	fd = ks_client();
+	EXPECT_EQ(-EPERM, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, self->pidfd));
+}
+
+TEST_F(proxy, a_heavier_process_is_refused)
+{
+	int fd;
+
+	ASSERT_EQ(0, setpriority(PRIO_PROCESS, 0, 11));
+	become(NOBODY);
+	fd = ks_client();
+	EXPECT_EQ(-EPERM, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, self->pidfd));
+}
+
+TEST_F(proxy, the_same_weight_is_allowed)
+{
+	int fd;
+
+	ASSERT_EQ(0, setpriority(PRIO_PROCESS, 0, 10));
+	become(NOBODY);
+	fd = ks_client();
+	EXPECT_EQ(0, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, self->pidfd));
+}
+
+TEST_F(proxy, the_administrator_may_do_both)
+{
+	int fd;
+
+	ASSERT_EQ(0, setpriority(PRIO_PROCESS, 0, 19));
+	fd = ks_client();
+	EXPECT_EQ(0, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, self->pidfd));
+}
+
+TEST_F(proxy, descriptors_of_other_kinds)
+{
+	int fd = ks_client(), null = open("/dev/null", O_RDWR), unattached = ks_open();
+	int elsewhere = ks_open();
+
+	ASSERT_EQ(0, ks_attach(elsewhere, KS_DEVICE1, NULL));
+	EXPECT_EQ(-EINVAL, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, null));
+	EXPECT_EQ(-EINVAL, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, fd));
+	EXPECT_EQ(-EINVAL, ks_act_for(fd, PTSCHED_ACT_FOR_CLIENT, null));
+	EXPECT_EQ(-EINVAL, ks_act_for(fd, PTSCHED_ACT_FOR_CLIENT, self->pidfd));
+	EXPECT_EQ(-EINVAL, ks_act_for(fd, PTSCHED_ACT_FOR_CLIENT, unattached));
+	EXPECT_EQ(-EINVAL, ks_act_for(fd, PTSCHED_ACT_FOR_CLIENT, elsewhere));
+	EXPECT_EQ(-EBADF, ks_act_for(fd, PTSCHED_ACT_FOR_CLIENT, 1000));
+	EXPECT_EQ(-EBADF, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, -2));
+	EXPECT_EQ(0, ks_act_for(fd, PTSCHED_ACT_FOR_CLIENT, fd));
+}
+
+TEST_F(proxy, a_requester_that_is_gone)
+{
+	int fd = ks_client();
+
+	end_requester(self->requester);
+	EXPECT_EQ(-ESRCH, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, self->pidfd));
+}
+
+TEST_F(proxy, the_end_of_the_requester_leaves_the_turn_to_its_proxy)
+{
+	int fd = ks_client();
+
+	ASSERT_EQ(0, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, self->pidfd));
+	ASSERT_EQ(0, ks_acquire(fd));
+	end_requester(self->requester);
+	EXPECT_EQ(PTSCHED_STATE_TURN, ks_page(fd)->state);
+	ASSERT_EQ(0, ks_release(fd));
+	/* From then on it acts for itself. */
+	EXPECT_EQ(1, ks_count());
+	ASSERT_EQ(0, ks_acquire(fd));
+	EXPECT_EQ(PTSCHED_ENTITY_HOLDING, ks_state(getpid()));
+}
+
+TEST_F(proxy, the_end_of_the_requester_does_not_end_a_wait)
+{
+	struct ks_sign holds = ks_sign_new(), stop = ks_sign_new();
+	pid_t holder = fork(), waiter;
+
+	if (!holder) {
+		int fd = ks_client();
+
+		if (ks_acquire(fd))
+			_exit(1);
+		ks_sign_give(&holds);
+		ks_sign_await(&stop);
+		_exit(0);
+	}
+	ks_sign_await(&holds);
+	waiter = fork();
+	if (!waiter) {
+		int fd = ks_client();
+
+		if (ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, self->pidfd))
+			_exit(1);
+		_exit(ks_acquire(fd) || ks_release(fd) ? 2 : 0);
+	}
+	KS_UNTIL(ks_state(self->requester) == PTSCHED_ENTITY_WAITING);
+	end_requester(self->requester);
+	KS_UNTIL(ks_state(waiter) == PTSCHED_ENTITY_WAITING);
+	EXPECT_EQ(-1, ks_state(self->requester));
+	ks_sign_give(&stop);
+	EXPECT_EQ(0, ks_wait(holder));
+	EXPECT_EQ(0, ks_wait(waiter));
+}
+
+TEST_F(proxy, the_end_of_a_proxy_ends_its_turn)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		int fd = ks_client();
+
+		_exit(ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, self->pidfd) || ks_acquire(fd));
+	}
+	EXPECT_EQ(0, ks_wait(child));
+	EXPECT_EQ(PTSCHED_ENTITY_IDLE, ks_state(self->requester));
+	EXPECT_EQ(-1, ks_state(child));
+}
+
+static int receive_fd(int sock)
+{
+	char control[CMSG_SPACE(sizeof(int))], byte;
+	struct iovec iov = {.iov_base = &byte, .iov_len = 1};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = control,
+			     .msg_controllen = sizeof(control)};
+	int fd;
+
+	if (recvmsg(sock, &msg, 0) != 1 || !CMSG_FIRSTHDR(&msg))
+		return -1;
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
+	return fd;
+}
+
+static int send_fd(int sock, int fd)
+{
+	char control[CMSG_SPACE(sizeof(fd))] = {0}, byte = 0;
+	struct iovec iov = {.iov_base = &byte, .iov_len = 1};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = control,
+			     .msg_controllen = sizeof(control)};
+	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
+
+	cmsg->cmsg_level = SOL_SOCKET;
+	cmsg->cmsg_type = SCM_RIGHTS;
+	cmsg->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(cmsg), &fd, sizeof(fd));
+	return sendmsg(sock, &msg, 0) == 1 ? 0 : -errno;
+}
+
+TEST_F(proxy, a_handed_over_client_needs_no_permission)
+{
+	int pair[2], fd, theirs;
+	pid_t child;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+	child = fork();
+	if (!child) {
+		/* Another user, and heavier than who will act for it. */
+		become(NOBODY);
+		fd = ks_client();
+		if (fd < 0 || send_fd(pair[1], fd))
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	theirs = receive_fd(pair[0]);
+	ASSERT_LE(0, theirs);
+	ASSERT_EQ(0, setpriority(PRIO_PROCESS, 0, 19));
+	become(NOBODY - 1);
+	fd = ks_client();
+	EXPECT_EQ(0, ks_act_for(fd, PTSCHED_ACT_FOR_CLIENT, theirs));
+	ASSERT_EQ(0, ks_acquire(fd));
+	EXPECT_EQ(1024, ks_page(fd)->weight);
+	ASSERT_EQ(0, ks_release(fd));
+	become_root();
+	end_requester(child);
+}
+
+TEST_HARNESS_MAIN

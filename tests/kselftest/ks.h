@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernel tests share: calls that return 0 or a negative errno. */
+#ifndef KS_H
+#define KS_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/ptsched.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define KS_NODE "/dev/ptsched"
+#define KS_DEVICE0 "ffff:01:00.0"
+#define KS_DEVICE1 "ffff:02:00.0"
+
+static inline int ks_result(int ret)
+{
+	return ret < 0 ? -errno : ret;
+}
+
+static inline int ks_open(void)
+{
+	return ks_result(open(KS_NODE, O_RDWR | O_CLOEXEC));
+}
+
+static inline int ks_attach(int fd, const char *device, struct ptsched_attach *out)
+{
+	struct ptsched_attach arg = {.size = sizeof(arg), .mechanism = PTSCHED_MECHANISM_GATE};
+	int ret;
+
+	memcpy(arg.device, device, strnlen(device, sizeof(arg.device)));
+	ret = ks_result(ioctl(fd, PTSCHED_IOC_ATTACH, &arg));
+	if (out)
+		*out = arg;
+	return ret;
+}
+
+/* A client on the first test device, or a negative errno. */
+static inline int ks_client(void)
+{
+	int fd = ks_open();
+	int ret = fd < 0 ? fd : ks_attach(fd, KS_DEVICE0, NULL);
+
+	if (fd >= 0 && ret)
+		close(fd);
+	return ret ? ret : fd;
+}
+
+static inline int ks_acquire_until(int fd, uint64_t deadline_ns, unsigned int flags)
+{
+	struct ptsched_acquire arg = {
+	    .size = sizeof(arg), .flags = flags, .deadline_ns = deadline_ns};
+
+	return ks_result(ioctl(fd, PTSCHED_IOC_ACQUIRE, &arg));
+}
+
+static inline int ks_acquire(int fd)
+{
+	return ks_acquire_until(fd, PTSCHED_NEVER, 0);
+}
+
+static inline int ks_try(int fd)
+{
+	return ks_acquire_until(fd, PTSCHED_NEVER, PTSCHED_ACQUIRE_TRY);
+}
+
+static inline int ks_release(int fd)
+{
+	struct ptsched_release arg = {.size = sizeof(arg)};
+
+	return ks_result(ioctl(fd, PTSCHED_IOC_RELEASE, &arg));
+}
+
+static inline int ks_act_for(int fd, unsigned int kind, int other)
+{
+	struct ptsched_act_for arg = {.size = sizeof(arg), .kind = kind, .fd = other};
+
+	return ks_result(ioctl(fd, PTSCHED_IOC_ACT_FOR, &arg));
+}
+
+static inline const volatile struct ptsched_page *ks_page(int fd)
+{
+	return mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd,
+		    PTSCHED_PAGE_OFFSET);
+}
+
+static inline int ks_pidfd(pid_t pid)
+{
+	return ks_result((int)syscall(SYS_pidfd_open, pid, 0));
+}
+
+/* Looks again every millisecond until it holds; the harness ends what never does. */
+#define KS_UNTIL(condition)                                                                        \
+	do {                                                                                       \
+		while (!(condition))                                                               \
+			usleep(1000);                                                              \
+	} while (0)
+
+/* One byte from one process to another, as a sign. */
+struct ks_sign {
+	int fd[2];
+};
+
+static inline struct ks_sign ks_sign_new(void)
+{
+	struct ks_sign sign;
+
+	if (pipe(sign.fd))
+		abort();
+	return sign;
+}
+
+static inline void ks_sign_give(const struct ks_sign *sign)
+{
+	if (write(sign->fd[1], "x", 1) != 1)
+		_exit(99);
+}
+
+static inline void ks_sign_await(const struct ks_sign *sign)
+{
+	char byte;
+
+	if (read(sign->fd[0], &byte, 1) != 1)
+		_exit(98);
+}
+
+/* The exit status of a child; 128 + n if signal n ended it. */
+static inline int ks_wait(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid)
+		return -errno;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+#endif /* KS_H */

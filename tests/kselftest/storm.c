@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A thousand processes are killed at random points of their lives: attaching,
+ * waiting, holding, sharing their files, with children that keep descriptors and
+ * with mappings. Nothing is left of them, and the device goes to who asks next.
+ */
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+
+#include "ks.h"
+#include "ks_netlink.h"
+
+#include "kselftest_harness.h"
+
+enum { CLIENTS = 1000, AT_ONCE = 20 };
+
+static uint64_t random_state;
+
+static uint32_t rnd(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (uint32_t)(random_state >> 11);
+}
+
+/* Lives on with what it inherited, until the test is over. */
+static void leave_child(const struct ks_sign *stop)
+{
+	if (fork())
+		return;
+	prctl(PR_SET_PDEATHSIG, 0);
+	close(stop->fd[1]);
+	ks_sign_await(stop);
+	_exit(0);
+}
+
+static int sleeper(void *arg)
+{
+	const struct ks_sign *stop = arg;
+	char byte;
+
+	return (int)read(stop->fd[0], &byte, 1);
+}
+
+static void live(const struct ks_sign *stop, bool leaves)
+{
+	static char stack[16384] __attribute__((aligned(16)));
+	bool first = true;
+
+	for (;;) {
+		int fd = ks_client();
+
+		if (fd < 0)
+			_exit(1);
+		if (rnd() % 2)
+			ks_page(fd);
+		if (first && leaves && rnd() % 2)
+			leave_child(stop);
+		else if (first && leaves)
+			clone(sleeper, stack + sizeof(stack), CLONE_FILES | SIGCHLD, (void *)stop);
+		first = false;
+		for (int turns = (int)(rnd() % 4); turns > 0; turns--) {
+			if (ks_acquire(fd))
+				_exit(2);
+			if (rnd() % 4 == 0)
+				break;
+			if (ks_release(fd))
+				_exit(3);
+		}
+		if (rnd() % 2)
+			close(fd);
+		/* Not too many of those that are not closed. */
+		if (fd > 50)
+			pause();
+	}
+}
+
+static void wait_for_something(void)
+{
+	struct timespec pause = {.tv_nsec = rnd() % 3000000};
+
+	nanosleep(&pause, NULL);
+}
+
+static char *slab_counts(char *out, size_t size)
+{
+	FILE *info = fopen("/proc/slabinfo", "r");
+	char line[512];
+
+	*out = '\0';
+	while (info && fgets(line, sizeof(line), info)) {
+		char name[64];
+		int active;
+
+		if (sscanf(line, "%63s %d", name, &active) == 2 && !strncmp(name, "ptsched_", 8))
+			snprintf(out + strlen(out), size - strlen(out), "%s=%d ", name, active);
+	}
+	if (info)
+		fclose(info);
+	return out;
+}
+
+FIXTURE(storm)
+{
+	struct ks_sign stop;
+};
+
+FIXTURE_SETUP(storm)
+{
+	const char *seed = getenv("PTSCHED_SEED");
+
+	random_state = seed ? strtoull(seed, NULL, 0) : (uint64_t)time(NULL) << 16 | (unsigned int)getpid();
+	random_state |= 1;
+	TH_LOG("PTSCHED_SEED=%llu", (unsigned long long)random_state);
+	self->stop = ks_sign_new();
+}
+
+FIXTURE_TEARDOWN(storm)
+{
+	/* The end of the pipe is the sign for all children that were left. */
+	close(self->stop.fd[1]);
+}
+
+TEST_F_TIMEOUT(storm, a_thousand_deaths, 280)
+{
+	pid_t alive[AT_ONCE] = {0};
+	int started = 0, killed = 0, fd;
+	char counts[256];
+
+	while (killed < CLIENTS) {
+		int slot = (int)(rnd() % AT_ONCE);
+
+		if (alive[slot]) {
+			kill(alive[slot], SIGKILL);
+			EXPECT_EQ(128 + SIGKILL, ks_wait(alive[slot]));
+			alive[slot] = 0;
+			killed++;
+		} else if (started < CLIENTS) {
+			/* Two in a hundred leave something behind that lives on. */
+			bool leaves = started++ % 50 == 0;
+			uint64_t seed = ((uint64_t)rnd() << 32 | rnd()) | 1;
+
+			alive[slot] = fork();
+			ASSERT_LE(0, alive[slot]);
+			if (!alive[slot]) {
+				random_state = seed;
+				live(&self->stop, leaves);
+			}
+		}
+		if (rnd() % 4 == 0)
+			wait_for_something();
+	}
+	/* Children and mappings are still there; entities are not, or are being reaped. */
+	KS_UNTIL(ks_count() == 0);
+	EXPECT_EQ(0, ks_waiters());
+	fd = ks_client();
+	EXPECT_EQ(0, ks_acquire(fd));
+	EXPECT_EQ(0, ks_release(fd));
+	close(fd);
+	EXPECT_EQ(0, ks_count());
+	TH_LOG("%d killed; %s", killed, slab_counts(counts, sizeof(counts)));
+}
+
+TEST_HARNESS_MAIN
