@@ -24,7 +24,7 @@ $(PT_LIB)/libptsched-preload.so: $(PRELOAD_OBJS) $(B)/obj/$(PT)/scripted_client.
 		$(filter %.o,$^) -ldl -o $@
 
 # Linked with the driver beside them; but preload-routes-late with none.
-PT_LINKED := preload-routes
+PT_LINKED := preload-routes preload-gate bench-gate
 $(PT_LINKED:%=$(B)/tests/%): $(B)/tests/%: $(B)/obj/$(PT)/%.cpp.o $(PT_LIB)/libcuda.so.1 $(PT_LIB)/libptsched-preload.so
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -rdynamic -Wl,--no-as-needed $< $(PT_LIB)/libcuda.so.1 -Wl,-rpath,'$$ORIGIN/preload' -o $@
@@ -33,4 +33,5 @@ $(B)/tests/preload-routes-late: $(B)/obj/$(PT)/preload-routes-late.cpp.o $(PT_LI
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $< -o $@
 
-TESTS += $(B)/tests/preload-routes $(B)/tests/preload-routes-late
+TESTS += $(B)/tests/preload-routes $(B)/tests/preload-routes-late $(B)/tests/preload-gate
+ALL   += $(B)/tests/bench-gate

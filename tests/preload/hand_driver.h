@@ -26,6 +26,11 @@ struct hand_controls {
     unsigned long (*events_captured)(void);
     /* Nodes of the graph that a stream captures, or of a captured graph. */
     unsigned long (*nodes)(const void *graph);
+    /* Submissions return at once, neither counted nor queued: for measuring what is in front of them. */
+    void (*do_nothing)(int yes);
+    /* The driver's own cuLaunchKernel. */
+    CUresult (*launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **,
+                       void **);
     /* What every event call answers from now on. */
     void (*fail_events)(CUresult with);
 };

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The gate against a scheduler and a driver that do what the test says: who waits for what, what is released when, and
+ * what the driver gets to see. Every wait here is for an event, never for a time.
+ */
+#include "hand_driver.h"
+#include "scripted_client.h"
+#include "tap.h"
+#include "under_preload.h"
+
+#include <sys/wait.h>
+
+#include <atomic>
+#include <cstring>
+#include <fstream>
+#include <thread>
+#include <vector>
+
+extern "C" {
+CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **,
+                        void **);
+CUresult cuLaunchKernel_ptsz(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
+                             void **, void **);
+CUresult cuMemcpyHtoD_v2(CUdeviceptr, const void *, size_t);
+CUresult cuStreamCreate(CUstream *, unsigned);
+CUresult cuStreamDestroy_v2(CUstream);
+CUresult cuStreamBeginCapture_v2(CUstream, CUstreamCaptureMode);
+CUresult cuStreamEndCapture(CUstream, CUgraph *);
+CUresult cuStreamSynchronize(CUstream);
+CUresult cuLaunchHostFunc(CUstream, CUhostFn, void *);
+CUresult cuCtxGetCurrent(CUcontext *);
+CUresult hand_use_device(CUdevice);
+}
+
+namespace {
+
+const struct hand_controls *hand;
+const struct scripted_scheduler *scheduler;
+
+constexpr unsigned turn = PTSCHED_STATE_TURN, callback = PTSCHED_STATE_CALLBACK, wanted = PTSCHED_STATE_WANTED,
+                   contended = PTSCHED_STATE_CONTENDED;
+
+CUresult launch(CUstream stream = nullptr)
+{
+    return cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, stream, nullptr, nullptr);
+}
+
+unsigned long launches()
+{
+    return hand->calls("cuLaunchKernel");
+}
+
+CUstream new_stream()
+{
+    CUstream stream;
+    cuStreamCreate(&stream, 0);
+    return stream;
+}
+
+/* Ends the present turn, whatever it is. */
+void give_back()
+{
+    hand->complete_by_itself(1);
+    hand->complete_all();
+    if (!(scheduler->state() & turn))
+        return;
+    unsigned long releases = scheduler->releases();
+    scheduler->change(callback, 0);
+    scheduler->await_releases(releases + 1);
+    scheduler->change(0, wanted | contended);
+    scheduler->await_acknowledged();
+}
+
+/* A launch in another thread, which may be waiting. */
+class Launch {
+  public:
+    explicit Launch(CUstream stream = nullptr)
+        : thread_([this, stream] {
+              hand_use_device(0);
+              result_ = launch(stream);
+              done_ = true;
+          })
+    {
+    }
+    ~Launch() { join(); }
+    bool done() const { return done_; }
+    CUresult join()
+    {
+        if (thread_.joinable())
+            thread_.join();
+        return result_;
+    }
+
+  private:
+    std::atomic<bool> done_{false};
+    CUresult result_{CUDA_ERROR_UNKNOWN};
+    std::thread thread_;
+};
+
+void first_submission_attaches()
+{
+    CHECK_EQ(scheduler->opens(), 0ul);
+    CHECK_EQ(int(launch()), 0);
+    CHECK_EQ(scheduler->opens(), 1ul);
+    CHECK(scheduler->state() & turn);
+    CHECK_EQ(launches(), 1ul);
+}
+
+void alone_touches_little()
+{
+    unsigned long before = launches(), events = hand->events();
+    constexpr unsigned long count = 20000;
+    for (unsigned long i = 0; i < count; i++)
+        launch();
+    CHECK_EQ(launches(), before + count);
+    CHECK_EQ(scheduler->opens(), 1ul);
+    CHECK_EQ(scheduler->waiting(), 0ul);
+    /* Two events for each sample. A sample of each submission would be 40000. */
+    CHECK(hand->events() - events < count);
+}
+
+void waits_without_turn()
+{
+    give_back();
+    scheduler->grant_at_once(0);
+    unsigned long before = launches();
+    {
+        Launch waiter;
+        scheduler->await_waiting(1);
+        CHECK_EQ(launches(), before);
+        CHECK(!waiter.done());
+        scheduler->grant();
+        CHECK_EQ(int(waiter.join()), 0);
+    }
+    CHECK_EQ(launches(), before + 1);
+    scheduler->grant_at_once(1);
+}
+
+void callback_drains_first()
+{
+    hand->complete_by_itself(0);
+    CUstream stream = new_stream();
+    for (CUstream s : {CUstream(nullptr), stream, stream})
+        CHECK_EQ(int(launch(s)), 0);
+    unsigned long before = launches(), releases = scheduler->releases();
+    scheduler->change(callback | contended, 0);
+    scheduler->await_acknowledged();
+    scheduler->grant_at_once(0);
+    Launch waiter(stream);
+    /* The turn stays while work is in flight, and nothing more is submitted. */
+    CHECK(scheduler->state() & turn);
+    CHECK_EQ(scheduler->releases(), releases);
+    CHECK_EQ(launches(), before);
+    hand->complete_all();
+    scheduler->await_releases(releases + 1);
+    scheduler->await_waiting(1);
+    CHECK_EQ(launches(), before);
+    scheduler->grant();
+    CHECK_EQ(int(waiter.join()), 0);
+    CHECK_EQ(launches(), before + 1);
+    scheduler->grant_at_once(1);
+    give_back();
+}
+
+void wanted_releases_when_idle()
+{
+    CHECK_EQ(int(launch()), 0);
+    unsigned long releases = scheduler->releases();
+    scheduler->change(wanted | contended, 0);
+    scheduler->await_releases(releases + 1);
+    CHECK(!(scheduler->state() & turn));
+    /* The next one asks again. */
+    scheduler->change(0, wanted);
+    CHECK_EQ(int(launch()), 0);
+    CHECK(scheduler->state() & turn);
+    give_back();
+}
+
+void in_flight_is_bounded()
+{
+    CHECK_EQ(int(launch()), 0);
+    scheduler->set_inflight_ns(2000000);
+    scheduler->change(contended, 0);
+    scheduler->await_acknowledged();
+    hand->complete_by_itself(0);
+    /* A millisecond each, as far as is known: never more than two in flight, though time itself is ignored here. */
+    CHECK_EQ(int(launch()), 0);
+    hand->complete_all();
+    unsigned long before = launches();
+    std::thread many([] {
+        hand_use_device(0);
+        for (int i = 0; i < 20; i++)
+            launch();
+    });
+    unsigned long seen = before;
+    while (seen < before + 20) {
+        hand->complete_all();
+        std::this_thread::yield();
+        seen = launches();
+    }
+    many.join();
+    CHECK_EQ(launches(), before + 20);
+    scheduler->set_inflight_ns(0);
+    give_back();
+}
+
+void contended_measures_everything()
+{
+    CHECK_EQ(int(launch()), 0);
+    give_back();
+    CHECK_EQ(int(launch()), 0);
+    scheduler->change(contended, 0);
+    scheduler->await_acknowledged();
+    give_back();
+    unsigned long long gpu_before = scheduler->gpu_ns(), submissions_before = scheduler->submissions();
+    scheduler->change(contended, 0);
+    for (int i = 0; i < 50; i++)
+        CHECK_EQ(int(launch()), 0);
+    give_back();
+    /* The driver says a millisecond for each, one after another. */
+    CHECK_EQ(scheduler->gpu_ns() - gpu_before, 50000000ull);
+    CHECK_EQ(scheduler->submissions() - submissions_before, 50ull);
+}
+
+void capture_is_left_alone()
+{
+    give_back();
+    scheduler->change(contended, 0);
+    unsigned long captured = hand->events_captured();
+    for (CUstreamCaptureMode mode :
+         {CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_RELAXED}) {
+        CUstream stream = new_stream();
+        CHECK_EQ(int(launch(stream)), 0);
+        CHECK_EQ(int(cuStreamBeginCapture_v2(stream, mode)), 0);
+        for (int i = 0; i < 5; i++)
+            CHECK_EQ(int(launch(stream)), 0);
+        /* The agent looks at all streams meanwhile. */
+        unsigned long releases = scheduler->releases();
+        scheduler->change(callback, 0);
+        scheduler->await_releases(releases + 1);
+        /* And what is captured needs no turn. */
+        scheduler->grant_at_once(0);
+        for (int i = 0; i < 5; i++)
+            CHECK_EQ(int(launch(stream)), 0);
+        scheduler->grant_at_once(1);
+        CUgraph graph = nullptr;
+        CHECK_EQ(int(cuStreamEndCapture(stream, &graph)), 0);
+        CHECK_EQ(hand->nodes(graph), 10ul);
+    }
+    CHECK_EQ(hand->events_captured(), captured);
+    give_back();
+}
+
+void stream_may_end_with_work_in_flight()
+{
+    CUstream stream = new_stream();
+    hand->complete_by_itself(0);
+    CHECK_EQ(int(launch(stream)), 0);
+    CHECK_EQ(int(launch(stream)), 0);
+    CHECK_EQ(int(cuStreamDestroy_v2(stream)), 0);
+    unsigned long releases = scheduler->releases();
+    scheduler->change(callback, 0);
+    scheduler->await_acknowledged();
+    CHECK_EQ(scheduler->releases(), releases);
+    hand->complete_all();
+    scheduler->await_releases(releases + 1);
+    give_back();
+}
+
+void many_threads()
+{
+    constexpr int threads = 8, each = 500;
+    unsigned long before = launches(), ptsz_before = hand->calls("cuLaunchKernel_ptsz");
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> running;
+    for (int t = 0; t < threads; t++) {
+        running.emplace_back([t] {
+            hand_use_device(0);
+            CUstream stream = t % 2 ? new_stream() : nullptr;
+            for (int i = 0; i < each; i++) {
+                launch(stream);
+                if (i % 10 == 0)
+                    cuLaunchKernel_ptsz(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);
+                if (i % 100 == 0)
+                    cuStreamSynchronize(stream);
+            }
+            if (stream)
+                cuStreamDestroy_v2(stream);
+        });
+    }
+    std::thread caller([&] {
+        while (!stop) {
+            scheduler->change(callback | contended, 0);
+            std::this_thread::yield();
+            scheduler->change(0, callback | contended);
+        }
+    });
+    for (std::thread &thread : running)
+        thread.join();
+    stop = true;
+    caller.join();
+    CHECK_EQ(launches(), before + threads * each);
+    CHECK_EQ(hand->calls("cuLaunchKernel_ptsz"), ptsz_before + threads * (each / 10));
+    give_back();
+}
+
+void current_context_is_kept()
+{
+    CUcontext before, after;
+    hand_use_device(1);
+    cuCtxGetCurrent(&before);
+    CHECK_EQ(int(launch()), 0);
+    cuCtxGetCurrent(&after);
+    CHECK(before == after);
+    CHECK_EQ(scheduler->opens(), 2ul);
+    hand_use_device(0);
+    CHECK_EQ(int(launch()), 0);
+    CHECK_EQ(scheduler->opens(), 2ul);
+}
+
+/* The child of a fork has no turn, whatever its parent has, and attaches for itself. */
+void fork_begins_clean()
+{
+    hand_use_device(0);
+    CHECK_EQ(int(launch()), 0);
+    unsigned long opens = scheduler->opens();
+    pid_t child = fork();
+    if (!child) {
+        bool right = scheduler->opens() == opens && launch() == CUDA_SUCCESS && scheduler->opens() == opens + 1;
+        _exit(right ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK_EQ(status, 0);
+    CHECK_EQ(int(launch()), 0);
+    CHECK_EQ(scheduler->opens(), opens);
+}
+
+void driver_errors_stay_ours()
+{
+    pid_t child = fork();
+    if (!child) {
+        launch();
+        scheduler->change(contended, 0);
+        hand->fail_events(CUDA_ERROR_ILLEGAL_ADDRESS);
+        bool right = true;
+        for (int i = 0; i < 100; i++)
+            right = right && launch() == CUDA_SUCCESS;
+        _exit(right ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK_EQ(status, 0);
+}
+
+/* What a child writes to standard error. */
+template <class Body> std::string errors_of(Body body)
+{
+    int ends[2];
+    if (pipe(ends) < 0)
+        return "no pipe";
+    pid_t child = fork();
+    if (!child) {
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        body();
+        _exit(0);
+    }
+    close(ends[1]);
+    std::string text;
+    char buffer[512];
+    for (ssize_t n; (n = read(ends[0], buffer, sizeof(buffer))) > 0;)
+        text.append(buffer, static_cast<size_t>(n));
+    close(ends[0]);
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK_EQ(status, 0);
+    return text;
+}
+
+long lines(const std::string &text)
+{
+    return std::count(text.begin(), text.end(), '\n');
+}
+
+void absent_scheduler_warns_once()
+{
+    std::string text = errors_of([] {
+        scheduler->refuse(ENOENT);
+        std::thread other([] {
+            hand_use_device(1);
+            for (int i = 0; i < 100; i++)
+                launch();
+        });
+        for (int i = 0; i < 100; i++) {
+            if (launch() != CUDA_SUCCESS)
+                _exit(1);
+        }
+        other.join();
+    });
+    CHECK_EQ(lines(text), 1l);
+    CHECK(text.starts_with("ptsched: ") && text.find("running unscheduled") != text.npos);
+}
+
+void unknown_device_warns_once()
+{
+    std::string text = errors_of([] {
+        scheduler->refuse(ENODEV);
+        for (int i = 0; i < 100; i++)
+            launch();
+    });
+    CHECK_EQ(lines(text), 1l);
+    CHECK(text.find("0000:1a:00.0") != text.npos);
+}
+
+void dying_scheduler_frees_waiters()
+{
+    std::string text = errors_of([] {
+        launch();
+        unsigned long releases = scheduler->releases();
+        scheduler->change(callback | contended, 0);
+        scheduler->await_releases(releases + 1);
+        scheduler->grant_at_once(0);
+        Launch waiter;
+        scheduler->await_waiting(1);
+        scheduler->die();
+        if (waiter.join() != CUDA_SUCCESS)
+            _exit(1);
+        for (int i = 0; i < 100; i++)
+            launch();
+    });
+    CHECK_EQ(lines(text), 1l);
+    CHECK(text.find("unscheduled") != text.npos);
+}
+
+void host_work_does_not_deadlock()
+{
+    give_back();
+    hand->complete_by_itself(0);
+    CHECK_EQ(int(launch()), 0);
+    CHECK_EQ(int(cuLaunchHostFunc(nullptr, nullptr, nullptr)), 0);
+    unsigned long before = launches();
+    scheduler->change(callback | contended, 0);
+    Launch needed;
+    scheduler->await_acknowledged();
+    /* The scheduler admits others, since the turn does not drain; then so does the gate. */
+    scheduler->change(PTSCHED_STATE_SHARED, 0);
+    CHECK_EQ(int(needed.join()), 0);
+    CHECK_EQ(launches(), before + 1);
+    scheduler->change(0, PTSCHED_STATE_SHARED);
+    unsigned long releases = scheduler->releases();
+    hand->complete_all();
+    scheduler->await_releases(releases + 1);
+    give_back();
+}
+
+} // namespace
+
+int main(int, char **argv)
+{
+    std::string folder = program_folder() / "preload";
+    run_under(argv, folder + "/libptsched-preload.so", folder);
+    scheduler = static_cast<const struct scripted_scheduler *>(dlsym(RTLD_DEFAULT, "scripted_scheduler"));
+    hand = static_cast<const struct hand_controls *>(dlsym(RTLD_DEFAULT, "hand_controls"));
+    hand_use_device(0);
+    return tap::run({
+        {"the first submission attaches and takes the turn", first_submission_attaches},
+        {"alone: no call to the scheduler, few events", alone_touches_little},
+        {"without the turn a submission waits", waits_without_turn},
+        {"a called-back turn is given back once the work in flight has drained", callback_drains_first},
+        {"a wanted turn is given back when idle", wanted_releases_when_idle},
+        {"work in flight is bounded, and all is submitted in the end", in_flight_is_bounded},
+        {"under contention GPU time and submissions are told exactly", contended_measures_everything},
+        {"a captured graph has the program's nodes and no others", capture_is_left_alone},
+        {"a stream may be destroyed with work in flight", stream_may_end_with_work_in_flight},
+        {"work that waits for the host is not waited for when the turn is shared", host_work_does_not_deadlock},
+        {"many threads and streams under a storm of call-backs", many_threads},
+        {"a second device has its own client; the current context is kept", current_context_is_kept},
+        {"the child of a fork attaches for itself", fork_begins_clean},
+        {"driver errors of our own calls are not the program's", driver_errors_stay_ours},
+        {"no scheduler: one line, and the program runs", absent_scheduler_warns_once},
+        {"a device unknown to the scheduler: one line that names it", unknown_device_warns_once},
+        {"a scheduler that dies frees who waits: one line", dying_scheduler_frees_waiters},
+    });
+}
