@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Another process, which does with libptsched what the test tells it.
+#ifndef PTSCHED_TEST_ACTOR_HPP
+#define PTSCHED_TEST_ACTOR_HPP
+
+#include "fd.hpp"
+
+#include <ptsched/ptsched.h>
+#include <sys/types.h>
+
+class Actor {
+public:
+    struct Outcome {
+        int result;
+        struct ptsched_acquire grant;
+        struct ptsched_page page; // afterwards
+    };
+
+    // Forks it. With @nice, it is that much nicer than the test.
+    explicit Actor(int nice = 0);
+    Actor(const Actor &) = delete;
+    Actor &operator=(const Actor &) = delete;
+    // Kills it, with what it forked.
+    ~Actor();
+
+    pid_t pid() const { return pid_; }
+
+    int open(const char *device);
+    // open() on the first test device, which must succeed.
+    void join();
+    Outcome acquire(uint64_t deadline_ns = PTSCHED_NEVER, unsigned flags = 0);
+    int try_acquire() { return acquire(PTSCHED_NEVER, PTSCHED_ACQUIRE_TRY).result; }
+    int release(uint64_t gpu_ns = 0);
+    struct ptsched_page page();
+    int act_for(unsigned kind, int fd);
+    ptsched::UniqueFd handle();
+    void close_client();
+
+    // Starts an acquire that will block; its outcome is taken with finish().
+    void start_acquire(uint64_t deadline_ns = PTSCHED_NEVER);
+    // start_acquire(), and waits until the scheduler sees it waiting.
+    void start_waiting();
+    Outcome finish();
+    bool finished() const;
+
+    // The handler of SIGUSR1.
+    void handle_signal(bool restart);
+    void become(uid_t uid);
+    // A child that has all its descriptors and sleeps until this process' group is killed.
+    pid_t fork_sleeper();
+    void kill();
+
+private:
+    enum class Operation { kOpen, kAcquire, kRelease, kPage, kActFor, kHandle, kClose, kSignal, kBecome, kFork };
+    struct Command {
+        Operation operation;
+        unsigned number;
+        uint64_t value;
+        char text[PTSCHED_NAME_LEN];
+    };
+
+    [[noreturn]] static void serve(int socket);
+    static Outcome carry_out(const Command &command, int fd, ptsched_client *&client, int &reply_fd);
+    void send(const Command &command, int fd = -1);
+    Outcome ask(const Command &command, int fd = -1);
+    Outcome receive();
+
+    pid_t pid_ = -1;
+    ptsched::UniqueFd socket_;
+    ptsched::UniqueFd received_;
+};
+
+#endif

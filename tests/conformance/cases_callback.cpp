@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// How a holder learns that others want the device.
+#include "actor.hpp"
+#include "scheduler.hpp"
+#include "tap.hpp"
+#include "thread.hpp"
+
+#include <cerrno>
+#include <poll.h>
+#include <sys/resource.h>
+
+using namespace scheduler;
+
+namespace {
+
+constexpr uint32_t kInOrder = PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK;
+
+bool readable(const Client &client)
+{
+    pollfd poll_for{.fd = ptsched_poll_fd(client), .events = POLLIN, .revents = 0};
+    poll(&poll_for, 1, 0);
+    return poll_for.revents & POLLIN;
+}
+
+void wait_readable(const Client &client)
+{
+    pollfd poll_for{.fd = ptsched_poll_fd(client), .events = POLLIN, .revents = 0};
+    while (poll(&poll_for, 1, -1) <= 0)
+        continue;
+    CHECK(poll_for.revents & POLLIN);
+}
+
+// What was sent before has been carried out.
+void round_trip(const Client &client)
+{
+    struct ptsched_query query;
+    CHECK_EQ(0, ptsched_query(client, &query));
+}
+
+TEST("alone, a holder is told nothing; with a waiter, WANTED and CONTENDED")
+{
+    Client client;
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    CHECK_EQ(PTSCHED_STATE_TURN, client.state());
+    CHECK(!readable(client));
+    Actor other;
+    other.join();
+    other.start_waiting();
+    client.wait_for_bits(PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED);
+    wait_readable(client);
+    CHECK(client.events() > 0);
+    CHECK_EQ(PTSCHED_STATE_TURN, client.state() & kInOrder);
+}
+
+TEST("poll() is readable until the latest event is acknowledged")
+{
+    Client client;
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    Actor other;
+    other.join();
+    other.start_waiting();
+    client.wait_for_bits(PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED);
+    round_trip(client);
+    uint32_t events = client.events();
+    CHECK_EQ(0, ptsched_ack(client, events - 1, 0));
+    wait_readable(client);
+    CHECK_EQ(0, ptsched_ack(client, events, 0));
+    round_trip(client);
+    CHECK(!readable(client));
+    // The next event.
+    other.kill();
+    wait_until([&] { return !(client.state() & PTSCHED_STATE_WANTED); });
+    wait_readable(client);
+}
+
+TEST("at the end of the slice an equal waiter has the holder called back")
+{
+    set({{PTSCHED_A_SLICE_NS, PTSCHED_SLICE_MIN_NS}});
+    Client client;
+    Actor other;
+    other.join();
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    other.start_waiting();
+    client.wait_for_bits(PTSCHED_STATE_CALLBACK);
+    // The turn stays until it is given back.
+    CHECK(client.state() & PTSCHED_STATE_TURN);
+    CHECK(!other.finished());
+    uint32_t events = client.events();
+    CHECK_EQ(0, ptsched_ack(client, events, kMillisecond));
+    CHECK_EQ(0, ptsched_release(client, nullptr));
+    CHECK_EQ(0, client.state() & PTSCHED_STATE_TURN);
+    CHECK_EQ(0, other.finish().result);
+    CHECK_EQ(1, entity(getpid())->at(PTSCHED_A_CALLBACKS));
+}
+
+TEST("a higher weight has the holder called back at once")
+{
+    Client client;
+    CHECK_EQ(0, setpriority(PRIO_PROCESS, 0, 10));
+    Actor heavier(-10);
+    heavier.join();
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    CHECK_EQ(0, client.state() & PTSCHED_STATE_CALLBACK);
+    // The slice is a second; the decision is made within the call that waits.
+    heavier.start_waiting();
+    CHECK(client.state() & PTSCHED_STATE_CALLBACK);
+    CHECK_EQ(0, ptsched_release(client, nullptr));
+    CHECK_EQ(0, heavier.finish().result);
+}
+
+TEST("once called back, newcomers of the process wait for its next turn")
+{
+    Client first, second;
+    CHECK_EQ(0, setpriority(PRIO_PROCESS, 0, 10));
+    Actor heavier(-10);
+    heavier.join();
+    struct ptsched_acquire grant;
+    CHECK_EQ(0, ptsched_acquire(first, PTSCHED_NEVER, 0, &grant));
+    heavier.start_waiting();
+    first.wait_for_bits(PTSCHED_STATE_CALLBACK);
+    // Not TURN, but what concerns the process.
+    CHECK_EQ(PTSCHED_STATE_CALLBACK, second.state() & kInOrder);
+
+    AcquiringThread newcomer(second);
+    newcomer.wait_until_asleep();
+    CHECK(!newcomer.done());
+    CHECK_EQ(0, ptsched_release(first, nullptr));
+    CHECK_EQ(0, heavier.finish().result);
+    wait_for_state(getpid(), PTSCHED_ENTITY_WAITING);
+    CHECK(!newcomer.done());
+    CHECK_EQ(0, heavier.release());
+    CHECK_EQ(0, newcomer.join());
+    CHECK(newcomer.grant().turn > grant.turn);
+}
+
+TEST("once called back, a client or thread that has the turn is not gated again")
+{
+    Client first, second;
+    CHECK_EQ(0, setpriority(PRIO_PROCESS, 0, 10));
+    Actor heavier(-10);
+    heavier.join();
+    struct ptsched_acquire one, again, nested;
+    CHECK_EQ(0, ptsched_acquire(first, PTSCHED_NEVER, 0, &one));
+    heavier.start_waiting();
+    first.wait_for_bits(PTSCHED_STATE_CALLBACK);
+    CHECK_EQ(0, ptsched_acquire(first, PTSCHED_NEVER, PTSCHED_ACQUIRE_TRY, &again));
+    CHECK_EQ(0, ptsched_acquire(second, PTSCHED_NEVER, PTSCHED_ACQUIRE_TRY, &nested));
+    CHECK_EQ(one.turn, again.turn);
+    CHECK_EQ(one.turn, nested.turn);
+    CHECK_EQ(0, ptsched_release(first, nullptr));
+    CHECK(!heavier.finished());
+    CHECK_EQ(0, ptsched_release(second, nullptr));
+    CHECK_EQ(0, heavier.finish().result);
+}
+
+TEST("a called-back turn that does not end is shared by force")
+{
+    set({{PTSCHED_A_SLICE_NS, PTSCHED_SLICE_MIN_NS}, {PTSCHED_A_DRAIN_NS, PTSCHED_DRAIN_MIN_NS}});
+    Client client;
+    Actor other;
+    other.join();
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    auto outcome = other.acquire();
+    CHECK_EQ(0, outcome.result);
+    CHECK(client.state() & PTSCHED_STATE_TURN);
+    CHECK(client.state() & PTSCHED_STATE_SHARED);
+    CHECK(other.page().state & PTSCHED_STATE_SHARED);
+    CHECK_EQ(1, entity(getpid())->at(PTSCHED_A_FORCED));
+    CHECK_EQ(0, ptsched_release(client, nullptr));
+    CHECK(entity(getpid())->at(PTSCHED_A_OVERRUN_NS) > 0);
+    CHECK_EQ(0, other.page().state & PTSCHED_STATE_SHARED);
+}
+
+TEST("renice of a waiter changes its place")
+{
+    Actor holder, first(10), second(5);
+    for (Actor *actor : {&holder, &first, &second})
+        actor->join();
+    CHECK_EQ(0, holder.acquire().result);
+    first.start_waiting();
+    second.start_waiting();
+    CHECK_EQ(0, setpriority(PRIO_PROCESS, static_cast<id_t>(first.pid()), 0));
+    CHECK_EQ(0, holder.release());
+    CHECK_EQ(0, first.finish().result);
+    CHECK(!second.finished());
+    CHECK_EQ(ptsched_nice_to_weight(0), first.page().weight);
+    CHECK_EQ(0, first.release());
+    CHECK_EQ(0, second.finish().result);
+}
+
+} // namespace

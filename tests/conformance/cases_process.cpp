@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// Whose client it is: fork, descriptors that travel, and death at any point.
+#include "actor.hpp"
+#include "scheduler.hpp"
+#include "tap.hpp"
+#include "thread.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <memory>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+using namespace scheduler;
+
+namespace {
+
+// What a forked child answers: the number of the first check that failed, or 0.
+template <typename Function> int in_child(Function function)
+{
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(function());
+    int status;
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+template <typename Argument> int call_in_order(RawClient &client, uint32_t cmd)
+{
+    Argument argument{};
+    argument.size = sizeof(argument);
+    if constexpr (std::is_same_v<Argument, struct ptsched_act_for>)
+        argument.fd = -1;
+    return client.call(cmd, argument);
+}
+
+TEST("in a forked child every call but query is EPERM")
+{
+    RawClient raw;
+    CHECK_EQ(0, raw.attach(kDevice));
+    CHECK_EQ(0, in_child([&] {
+                 if (call_in_order<struct ptsched_acquire>(raw, PTSCHED_IOC_ACQUIRE) != -EPERM)
+                     return 1;
+                 if (call_in_order<struct ptsched_release>(raw, PTSCHED_IOC_RELEASE) != -EPERM)
+                     return 2;
+                 if (call_in_order<struct ptsched_report>(raw, PTSCHED_IOC_REPORT) != -EPERM)
+                     return 3;
+                 if (call_in_order<struct ptsched_ack>(raw, PTSCHED_IOC_ACK) != -EPERM)
+                     return 4;
+                 if (call_in_order<struct ptsched_act_for>(raw, PTSCHED_IOC_ACT_FOR) != -EPERM)
+                     return 5;
+                 return call_in_order<struct ptsched_query>(raw, PTSCHED_IOC_QUERY) ? 6 : 0;
+             }));
+    CHECK_EQ(0, call_in_order<struct ptsched_acquire>(raw, PTSCHED_IOC_ACQUIRE));
+}
+
+TEST("in a forked child every call of the library is EPERM, and a new client works")
+{
+    Client client;
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    CHECK_EQ(0, in_child([&]() -> int {
+                 ptsched_client *mine = client;
+                 ptsched_usage usage{};
+                 if (ptsched_acquire(mine, PTSCHED_NEVER, 0, nullptr) != -EPERM ||
+                     ptsched_release(mine, &usage) != -EPERM || ptsched_report(mine, &usage) != -EPERM)
+                     return 1;
+                 if (ptsched_ack(mine, 0, 0) != -EPERM || ptsched_act_for(mine, 0, -1) != -EPERM)
+                     return 2;
+                 ptsched_close(mine);
+                 if (ptsched_open(kDevice, PTSCHED_MECHANISM_GATE, backend(), &mine))
+                     return 3;
+                 if (ptsched_acquire(mine, PTSCHED_NEVER, PTSCHED_ACQUIRE_TRY, nullptr) != -EAGAIN)
+                     return 4;
+                 ptsched_close(mine);
+                 return 0;
+             }));
+    CHECK(client.state() & PTSCHED_STATE_TURN);
+    CHECK_EQ(0, ptsched_release(client, nullptr));
+}
+
+TEST("a child that closes what it inherited changes nothing")
+{
+    Client client;
+    Actor other;
+    other.join();
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    other.start_waiting();
+    CHECK_EQ(0, in_child([&] {
+                 close_range(3, ~0U, 0);
+                 return 0;
+             }));
+    struct ptsched_query query;
+    CHECK_EQ(0, ptsched_query(client, &query));
+    CHECK(client.state() & PTSCHED_STATE_TURN);
+    CHECK_EQ(PTSCHED_ENTITY_WAITING, entity(other.pid())->at(PTSCHED_A_STATE));
+    CHECK_EQ(0, ptsched_release(client, nullptr));
+    CHECK_EQ(0, other.finish().result);
+}
+
+TEST("closing a client gives its turn back although a forked child has it open")
+{
+    Actor holder, other;
+    holder.join();
+    other.join();
+    CHECK_EQ(0, holder.acquire().result);
+    other.start_waiting();
+    CHECK(holder.fork_sleeper() > 0);
+    holder.close_client();
+    CHECK_EQ(0, other.finish().result);
+    wait_until_gone(holder.pid());
+}
+
+TEST("the owner's death frees the turn although a forked child has it open")
+{
+    Actor holder, other;
+    holder.join();
+    other.join();
+    CHECK_EQ(0, holder.acquire().result);
+    other.start_waiting();
+    pid_t child = holder.fork_sleeper();
+    CHECK(child > 0);
+    kill(holder.pid(), SIGKILL);
+    CHECK_EQ(0, other.finish().result);
+    wait_until_gone(holder.pid());
+    CHECK_EQ(0, kill(child, 0));
+}
+
+TEST("kill -9 while holding: the next one gets the turn")
+{
+    Actor holder, other;
+    holder.join();
+    other.join();
+    CHECK_EQ(0, holder.acquire().result);
+    other.start_waiting();
+    holder.kill();
+    CHECK_EQ(0, other.finish().result);
+}
+
+TEST("kill -9 while waiting: nobody waits any more, and the turn goes on")
+{
+    Actor holder, other;
+    holder.join();
+    other.join();
+    CHECK_EQ(0, holder.acquire().result);
+    other.start_waiting();
+    pid_t pid = other.pid();
+    other.kill();
+    wait_until_gone(pid);
+    CHECK_EQ(0, device().at(PTSCHED_A_WAITERS));
+    CHECK(holder.page().state & PTSCHED_STATE_TURN);
+    CHECK_EQ(0, holder.release());
+    CHECK_EQ(0, holder.acquire().result);
+}
+
+TEST("a hundred processes killed at any point leave nothing")
+{
+    {
+        std::vector<std::unique_ptr<Actor>> actors;
+        for (int i = 0; i < 100; i++) {
+            actors.push_back(std::make_unique<Actor>());
+            CHECK_EQ(0, actors.back()->open(kDevice));
+            actors.back()->start_acquire();
+        }
+        for (size_t i = 0; i < actors.size(); i++)
+            actors[(i * 37) % actors.size()]->kill();
+    }
+    wait_until([] { return device().at(PTSCHED_A_ENTITIES) == 0; });
+    CHECK_EQ(0, device().at(PTSCHED_A_WAITERS));
+    Client client;
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, PTSCHED_ACQUIRE_TRY, nullptr));
+}
+
+TEST("the page cannot be made writable")
+{
+    Client client;
+    auto page = const_cast<ptsched_page *>(client.page());
+    CHECK_EQ(-1, mprotect(page, static_cast<size_t>(sysconf(_SC_PAGESIZE)), PROT_READ | PROT_WRITE));
+    CHECK_EQ(EACCES, errno);
+}
+
+TEST("the page is not inherited by fork")
+{
+    Client client;
+    auto page = const_cast<ptsched_page *>(client.page());
+    unsigned char resident;
+    CHECK_EQ(0, mincore(page, 1, &resident));
+    CHECK_EQ(0, in_child([&] { return mincore(page, 1, &resident) == -1 && errno == ENOMEM ? 0 : 1; }));
+}
+
+TEST("descriptors are close-on-exec")
+{
+    Client client;
+    CHECK(fcntl(ptsched_poll_fd(client), F_GETFD) & FD_CLOEXEC);
+    CHECK(fcntl(ptsched_handle_fd(client), F_GETFD) & FD_CLOEXEC);
+}
+
+} // namespace

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+// The turn: who has it, who waits, and how waiting ends.
+#include "actor.hpp"
+#include "scheduler.hpp"
+#include "tap.hpp"
+#include "thread.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <poll.h>
+#include <sys/resource.h>
+
+using namespace scheduler;
+
+namespace {
+
+bool holds(const struct ptsched_page &page)
+{
+    return page.state & PTSCHED_STATE_TURN;
+}
+
+TEST("a turn is granted, shown on the page, numbered, and given back")
+{
+    Actor actor;
+    actor.join();
+    struct ptsched_page page = actor.page();
+    CHECK_EQ(PTSCHED_VERSION_MAJOR, page.version);
+    CHECK_EQ(sizeof(page), page.size);
+    CHECK_EQ(0, page.state);
+
+    auto first = actor.acquire();
+    CHECK_EQ(0, first.result);
+    CHECK_EQ(sizeof(first.grant), first.grant.size);
+    CHECK_EQ(PTSCHED_STATE_TURN, first.page.state);
+    CHECK_EQ(first.grant.turn, first.page.turn);
+    CHECK_EQ(first.grant.budget_ns, first.page.budget_ns);
+    CHECK_EQ(2 * kMillisecond, first.page.inflight_ns);
+    CHECK_EQ(ptsched_nice_to_weight(getpriority(PRIO_PROCESS, 0)), first.page.weight);
+    CHECK(first.page.granted_ns != 0 && first.page.granted_ns <= now_ns());
+    CHECK_EQ(PTSCHED_ENTITY_HOLDING, entity(actor.pid())->at(PTSCHED_A_STATE));
+
+    CHECK_EQ(0, actor.release());
+    CHECK_EQ(0, actor.page().state);
+    auto second = actor.acquire();
+    CHECK(second.grant.turn > first.grant.turn);
+    CHECK(second.page.granted_ns > first.page.granted_ns);
+}
+
+TEST("release and report without the turn are EPERM")
+{
+    Client client;
+    ptsched_usage usage{};
+    CHECK_EQ(-EPERM, ptsched_release(client, &usage));
+    CHECK_EQ(-EPERM, ptsched_report(client, &usage));
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    CHECK_EQ(0, ptsched_report(client, &usage));
+    CHECK_EQ(0, ptsched_release(client, &usage));
+    CHECK_EQ(-EPERM, ptsched_release(client, &usage));
+
+    RawClient raw;
+    CHECK_EQ(0, raw.attach(kDevice));
+    struct ptsched_release release {};
+    release.size = sizeof(release);
+    CHECK_EQ(-EPERM, raw.call(PTSCHED_IOC_RELEASE, release));
+    struct ptsched_report report {};
+    report.size = sizeof(report);
+    CHECK_EQ(-EPERM, raw.call(PTSCHED_IOC_REPORT, report));
+}
+
+TEST("what is reported is counted, GPU time up to the turn's length")
+{
+    Client client;
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    ptsched_usage usage{};
+    usage.gpu_ns = ~0ULL;
+    usage.submissions = 3;
+    CHECK_EQ(0, ptsched_report(client, &usage));
+    CHECK_EQ(0, ptsched_release(client, &usage));
+    auto seen = *entity(getpid());
+    CHECK_EQ(6, seen[PTSCHED_A_SUBMISSIONS]);
+    CHECK(seen[PTSCHED_A_GPU_NS] > 0 && seen[PTSCHED_A_GPU_NS] <= seen[PTSCHED_A_HELD_NS]);
+    CHECK_EQ(1, seen[PTSCHED_A_TURNS]);
+}
+
+TEST("one process has the turn; TRY of another is EAGAIN and leaves nothing behind")
+{
+    Actor holder, other;
+    holder.join();
+    other.join();
+    CHECK_EQ(0, holder.acquire().result);
+    CHECK_EQ(-EAGAIN, other.try_acquire());
+    CHECK_EQ(PTSCHED_ENTITY_IDLE, entity(other.pid())->at(PTSCHED_A_STATE));
+    CHECK(!holds(other.page()));
+    CHECK_EQ(0, holder.release());
+    CHECK_EQ(0, other.try_acquire());
+    CHECK(holds(other.page()));
+}
+
+TEST("devices have turns of their own")
+{
+    Actor one, two;
+    one.join();
+    CHECK_EQ(0, two.open(kOtherDevice));
+    CHECK_EQ(0, one.acquire().result);
+    CHECK_EQ(0, two.try_acquire());
+}
+
+TEST("past its deadline a call is ETIMEDOUT and no turn is held")
+{
+    Actor holder, other;
+    holder.join();
+    other.join();
+    CHECK_EQ(0, holder.acquire().result);
+    CHECK_EQ(-ETIMEDOUT, other.acquire(0).result);
+    CHECK_EQ(-ETIMEDOUT, other.acquire(now_ns() + 5 * kMillisecond).result);
+    CHECK_EQ(PTSCHED_ENTITY_IDLE, entity(other.pid())->at(PTSCHED_A_STATE));
+    CHECK_EQ(0, holder.release());
+    CHECK(!holds(other.page()));
+    CHECK_EQ(-EPERM, other.release());
+    // A turn that is free is granted, however late.
+    CHECK_EQ(0, other.acquire(0).result);
+}
+
+TEST("a call waits until the turn is free, and says how long")
+{
+    Actor holder, other;
+    holder.join();
+    other.join();
+    CHECK_EQ(0, holder.acquire().result);
+    other.start_waiting();
+    CHECK(!other.finished());
+    uint64_t waiting_since = now_ns();
+    pause_briefly();
+    uint64_t released = now_ns();
+    CHECK_EQ(0, holder.release());
+    auto outcome = other.finish();
+    CHECK_EQ(0, outcome.result);
+    CHECK(holds(outcome.page));
+    CHECK(outcome.grant.waited_ns >= released - waiting_since);
+    CHECK(!holds(holder.page()));
+}
+
+TEST("a client that holds the turn acquires at once; one release ends it")
+{
+    Client client;
+    struct ptsched_acquire first, second;
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, &first));
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, &second));
+    CHECK_EQ(first.turn, second.turn);
+    CHECK_EQ(0, ptsched_release(client, nullptr));
+    CHECK_EQ(0, client.state());
+    CHECK_EQ(-EPERM, ptsched_release(client, nullptr));
+}
+
+TEST("another client of the process joins the turn, which lasts until the last release")
+{
+    Client first, second;
+    struct ptsched_acquire one, two;
+    Actor other;
+    other.join();
+    CHECK_EQ(0, ptsched_acquire(first, PTSCHED_NEVER, 0, &one));
+    CHECK_EQ(0, second.state() & PTSCHED_STATE_TURN);
+    CHECK_EQ(0, ptsched_acquire(second, PTSCHED_NEVER, PTSCHED_ACQUIRE_TRY, &two));
+    CHECK_EQ(one.turn, two.turn);
+    CHECK(second.state() & PTSCHED_STATE_TURN);
+    other.start_waiting();
+    CHECK_EQ(0, ptsched_release(first, nullptr));
+    CHECK_EQ(0, first.state() & PTSCHED_STATE_TURN);
+    CHECK(second.state() & PTSCHED_STATE_TURN);
+    CHECK_EQ(PTSCHED_ENTITY_WAITING, entity(other.pid())->at(PTSCHED_A_STATE));
+    CHECK_EQ(0, ptsched_release(second, nullptr));
+    CHECK_EQ(0, other.finish().result);
+}
+
+TEST("all waiting threads and clients of a process are granted together")
+{
+    Actor holder;
+    holder.join();
+    CHECK_EQ(0, holder.acquire().result);
+    Client first, second;
+    AcquiringThread one(first), two(first), three(second);
+    wait_for_state(getpid(), PTSCHED_ENTITY_WAITING);
+    for (AcquiringThread *thread : {&one, &two, &three})
+        thread->wait_until_asleep();
+    CHECK_EQ(0, holder.release());
+    CHECK_EQ(0, one.join());
+    CHECK_EQ(0, two.join());
+    CHECK_EQ(0, three.join());
+    CHECK_EQ(one.grant().turn, three.grant().turn);
+}
+
+TEST("a signal without SA_RESTART gives EINTR, and the call waits no longer")
+{
+    Actor holder, other;
+    holder.join();
+    other.join();
+    other.handle_signal(false);
+    CHECK_EQ(0, holder.acquire().result);
+    other.start_waiting();
+    kill(other.pid(), SIGUSR1);
+    CHECK_EQ(-EINTR, other.finish().result);
+    CHECK_EQ(PTSCHED_ENTITY_IDLE, entity(other.pid())->at(PTSCHED_A_STATE));
+    CHECK_EQ(0, holder.release());
+    CHECK(!holds(other.page()));
+    CHECK_EQ(-EPERM, other.release());
+}
+
+TEST("a signal with SA_RESTART does not end the call")
+{
+    Actor holder, other;
+    holder.join();
+    other.join();
+    other.handle_signal(true);
+    CHECK_EQ(0, holder.acquire().result);
+    other.start_waiting();
+    for (int i = 0; i < 10; i++) {
+        kill(other.pid(), SIGUSR1);
+        wait_for_state(other.pid(), PTSCHED_ENTITY_WAITING);
+    }
+    CHECK(!other.finished());
+    CHECK_EQ(0, holder.release());
+    CHECK_EQ(0, other.finish().result);
+}
+
+TEST("a grant beats a signal: EINTR and the turn never come together")
+{
+    Actor holder, other;
+    holder.join();
+    other.join();
+    other.handle_signal(false);
+    int interrupted = 0, granted = 0;
+    for (int i = 0; i < 200; i++) {
+        CHECK_EQ(0, holder.acquire().result);
+        other.start_waiting();
+        // Either order, and both at once from two processors.
+        if (i % 2)
+            kill(other.pid(), SIGUSR1);
+        CHECK_EQ(0, holder.release());
+        if (i % 2 == 0)
+            kill(other.pid(), SIGUSR1);
+        int result = other.finish().result;
+        CHECK(result == 0 || result == -EINTR);
+        result ? interrupted++ : granted++;
+        CHECK_EQ(result ? -EPERM : 0, other.release());
+    }
+    printf("# %d interrupted, %d granted\n", interrupted, granted);
+}
+
+TEST("several threads of a client wait; a signal ends the wait of its own only")
+{
+    Actor holder;
+    holder.join();
+    CHECK_EQ(0, holder.acquire().result);
+    Client client;
+    AcquiringThread one(client), two(client), three(client);
+    for (AcquiringThread *thread : {&one, &two, &three})
+        thread->wait_until_asleep();
+    two.interrupt();
+    CHECK_EQ(-EINTR, two.join());
+    CHECK(!one.done() && !three.done());
+    one.interrupt();
+    CHECK_EQ(-EINTR, one.join());
+    CHECK_EQ(PTSCHED_ENTITY_WAITING, entity(getpid())->at(PTSCHED_A_STATE));
+    CHECK_EQ(0, holder.release());
+    CHECK_EQ(0, three.join());
+}
+
+} // namespace

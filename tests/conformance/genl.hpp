@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Messages of the generic netlink family, over netlink or to the broker.
+#ifndef PTSCHED_TEST_GENL_HPP
+#define PTSCHED_TEST_GENL_HPP
+
+#include "scheduler.hpp"
+
+#include <memory>
+
+namespace genl {
+
+using Payload = std::vector<char>;
+
+Payload begin(uint8_t cmd);
+void append(Payload &payload, uint16_t attribute, const void *data, size_t length);
+
+class Channel {
+public:
+    virtual ~Channel() = default;
+    virtual scheduler::Reply transact(const Payload &payload) = 0;
+    // The descriptor that events will come from; the channel is of no other use then.
+    virtual ptsched::UniqueFd subscribe() = 0;
+};
+
+std::unique_ptr<Channel> open_netlink();
+std::unique_ptr<Channel> open_broker(const std::string &path);
+
+scheduler::Attributes next_event(int fd, bool netlink);
+
+// --- the broker's side ---
+
+ptsched::UniqueFd connect_to(const std::string &path);
+// Sends one message and puts the answer into @argument.
+int call(int socket, const ptsched_broker_header &header, void *argument, int fd);
+
+} // namespace genl
+
+#endif

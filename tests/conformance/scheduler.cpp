@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+#include "scheduler.hpp"
+
+#include "genl.hpp"
+#include "tap.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+namespace scheduler {
+namespace {
+
+ptsched_backend chosen = PTSCHED_BACKEND_MODULE;
+pid_t broker = -1;
+std::string folder;
+
+std::string socket_path()
+{
+    return folder + "/broker.sock";
+}
+
+[[noreturn]] void die(const std::string &text)
+{
+    throw tap::Failure(text + ": " + strerror(errno));
+}
+
+size_t size_of(int attribute)
+{
+    switch (attribute) {
+    case PTSCHED_A_IDLE_SHARING:
+    case PTSCHED_A_MANY:
+        return 1;
+    case PTSCHED_A_SLICE_NS:
+    case PTSCHED_A_GRACE_NS:
+    case PTSCHED_A_DRAIN_NS:
+    case PTSCHED_A_INFLIGHT_NS:
+        return 8;
+    default:
+        return 4;
+    }
+}
+
+std::unique_ptr<genl::Channel> open_channel()
+{
+    return chosen == PTSCHED_BACKEND_MODULE ? genl::open_netlink() : genl::open_broker(socket_path());
+}
+
+} // namespace
+
+ptsched_backend backend()
+{
+    return chosen;
+}
+
+void use_module()
+{
+    chosen = PTSCHED_BACKEND_MODULE;
+}
+
+void start_broker(const std::string &program)
+{
+    chosen = PTSCHED_BACKEND_BROKER;
+    char name[] = "/tmp/ptsched-test-XXXXXX";
+    if (!mkdtemp(name) || chmod(name, 0755) < 0)
+        die(name);
+    folder = name;
+    setenv("PTSCHED_SOCKET", socket_path().c_str(), 1);
+
+    int ready[2];
+    if (pipe2(ready, O_CLOEXEC) < 0)
+        die("pipe2");
+    broker = fork();
+    if (broker == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        dup2(ready[1], STDERR_FILENO);
+        execl(program.c_str(), program.c_str(), "--test-devices", "2", nullptr);
+        _exit(127);
+    }
+    close(ready[1]);
+    // Its messages come through here; when it listens, it says so.
+    std::string said;
+    char text[256];
+    ssize_t got;
+    while (said.find("listening") == std::string::npos && (got = read(ready[0], text, sizeof(text))) > 0)
+        said.append(text, static_cast<size_t>(got));
+    if (said.find("listening") == std::string::npos)
+        throw tap::Failure(program + " did not start: " + said);
+    // The rest, a sanitizer's report for example, goes where ours goes.
+    if (fork() == 0) {
+        while ((got = read(ready[0], text, sizeof(text))) > 0)
+            if (write(STDERR_FILENO, text, static_cast<size_t>(got)) < 0)
+                break;
+        _exit(0);
+    }
+    close(ready[0]);
+}
+
+void stop_broker()
+{
+    if (broker < 0)
+        return;
+    kill(broker, SIGTERM);
+    int status = 0;
+    waitpid(broker, &status, 0);
+    while (wait(nullptr) > 0)
+        continue;
+    rmdir(folder.c_str());
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        throw tap::Failure("the broker ended with status " + std::to_string(status));
+}
+
+Reply request(int cmd, const Attributes &attributes)
+{
+    genl::Payload payload = genl::begin(static_cast<uint8_t>(cmd));
+    for (auto [attribute, value] : attributes)
+        genl::append(payload, static_cast<uint16_t>(attribute), &value, size_of(attribute));
+    return open_channel()->transact(payload);
+}
+
+void set(const Attributes &attributes)
+{
+    Reply reply = request(PTSCHED_CMD_SET_DEVICE, attributes);
+    CHECK_EQ(0, reply.error);
+}
+
+void reset_settings()
+{
+    set({{PTSCHED_A_POLICY, PTSCHED_POLICY_WEIGHTED},
+         {PTSCHED_A_IDLE_SHARING, 1},
+         {PTSCHED_A_MANY, 0},
+         {PTSCHED_A_SLICE_NS, PTSCHED_SLICE_MAX_NS},
+         {PTSCHED_A_GRACE_NS, kMillisecond},
+         {PTSCHED_A_DRAIN_NS, PTSCHED_DRAIN_MAX_NS},
+         {PTSCHED_A_INFLIGHT_NS, 2 * kMillisecond},
+         {PTSCHED_A_ALPHA, 1000}});
+}
+
+Attributes device()
+{
+    Reply reply = request(PTSCHED_CMD_GET_DEVICE, {});
+    CHECK_EQ(0, reply.error);
+    CHECK_EQ(2, reply.messages.size());
+    return reply.messages[0];
+}
+
+std::optional<Attributes> entity(pid_t pid, const char *device)
+{
+    Reply reply = request(PTSCHED_CMD_GET_ENTITY, {});
+    CHECK_EQ(0, reply.error);
+    // The first device was made first.
+    int64_t first = scheduler::device().at(PTSCHED_A_DEVICE_ID);
+    bool on_first = strcmp(device, kDevice) == 0;
+    for (Attributes &found : reply.messages)
+        if (found[PTSCHED_A_PID] == pid && (found[PTSCHED_A_DEVICE_ID] == first) == on_first)
+            return found;
+    return std::nullopt;
+}
+
+void wait_for_state(pid_t pid, int state)
+{
+    wait_until([&] {
+        auto found = entity(pid);
+        return found && (*found)[PTSCHED_A_STATE] == state;
+    });
+}
+
+void wait_until_gone(pid_t pid)
+{
+    wait_until([&] { return !entity(pid); });
+}
+
+void wait_for_budget(pid_t pid)
+{
+    wait_until([&] {
+        auto found = entity(pid);
+        return found && (*found)[PTSCHED_A_BUDGET_NS] >= 0;
+    });
+}
+
+Events::Events() : fd_(open_channel()->subscribe()) {}
+
+Attributes Events::next()
+{
+    return genl::next_event(fd_.get(), chosen == PTSCHED_BACKEND_MODULE);
+}
+
+RawClient::RawClient()
+{
+    if (chosen == PTSCHED_BACKEND_MODULE)
+        fd_.reset(open("/dev/" PTSCHED_NODE_NAME, O_RDWR | O_CLOEXEC));
+    else
+        fd_ = genl::connect_to(socket_path());
+    if (!fd_)
+        die("opening the scheduler");
+}
+
+int RawClient::call(uint32_t cmd, void *argument, uint32_t length, int fd)
+{
+    if (chosen == PTSCHED_BACKEND_MODULE)
+        return ioctl(fd_.get(), cmd, argument) < 0 ? -errno : 0;
+    ptsched_broker_header header{};
+    header.cmd = cmd;
+    header.length = length;
+    header.id = ++id_;
+    header.tid = static_cast<uint32_t>(gettid());
+    return genl::call(fd_.get(), header, argument, fd);
+}
+
+int RawClient::attach(const char *device, uint32_t mechanism)
+{
+    struct ptsched_attach attach {};
+    attach.size = sizeof(attach);
+    attach.mechanism = mechanism;
+    std::string(device).copy(attach.device, sizeof(attach.device));
+    return call(PTSCHED_IOC_ATTACH, attach);
+}
+
+uint64_t now_ns()
+{
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+void pause_briefly()
+{
+    poll(nullptr, 0, 1);
+}
+
+} // namespace scheduler

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// The scheduler under test, reached past the library: its settings and statistics,
+// and its calls with arguments that the library would not pass.
+#ifndef PTSCHED_TEST_SCHEDULER_HPP
+#define PTSCHED_TEST_SCHEDULER_HPP
+
+#include "broker_protocol.h"
+#include "fd.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <ptsched/ptsched.h>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace scheduler {
+
+constexpr char kDevice[] = "ffff:01:00.0";
+constexpr char kUuid[] = "GPU-00000000-0000-0000-0000-000000000001";
+constexpr char kOtherDevice[] = "ffff:02:00.0";
+constexpr uint64_t kMillisecond = 1000000;
+
+ptsched_backend backend();
+
+// The module that is loaded, or a broker started from @program; for the whole run.
+void use_module();
+void start_broker(const std::string &program);
+void stop_broker();
+
+// --- generic netlink, or the broker's equivalent ---
+
+// Numbers by attribute; strings are left out.
+using Attributes = std::map<int, int64_t>;
+
+struct Reply {
+    int error = 0;     // negative errno
+    int attribute = 0; // that is at fault
+    std::vector<Attributes> messages;
+};
+
+// Values of attributes of requests, in the size that the uapi header says.
+Reply request(int cmd, const Attributes &attributes);
+
+// Settings of all devices, checked.
+void set(const Attributes &attributes);
+// Long slices and times, so that nothing happens that a test does not ask for.
+void reset_settings();
+
+std::optional<Attributes> entity(pid_t pid, const char *device = kDevice);
+Attributes device();
+void wait_for_state(pid_t pid, int state);
+void wait_until_gone(pid_t pid);
+// Nobody owes anything from an earlier test.
+void wait_for_budget(pid_t pid);
+
+class Events {
+public:
+    Events();
+    Attributes next();
+
+private:
+    ptsched::UniqueFd fd_;
+};
+
+// --- calls ---
+
+class RawClient {
+public:
+    RawClient();
+    // The structure and its size as given; the reply overwrites it.
+    int call(uint32_t cmd, void *argument, uint32_t length, int fd = -1);
+    template <typename Argument> int call(uint32_t cmd, Argument &argument)
+    {
+        return call(cmd, &argument, sizeof(argument));
+    }
+    int attach(const char *device, uint32_t mechanism = PTSCHED_MECHANISM_GATE);
+    int fd() const { return fd_.get(); }
+
+private:
+    ptsched::UniqueFd fd_;
+    uint64_t id_ = 0;
+};
+
+uint64_t now_ns();
+// Again and again until it holds; a test that never gets there is stopped as hanging.
+template <typename Condition> void wait_until(Condition condition);
+void pause_briefly();
+
+template <typename Condition> void wait_until(Condition condition)
+{
+    while (!condition())
+        pause_briefly();
+}
+
+} // namespace scheduler
+
+#endif
