@@ -30,8 +30,12 @@ srcdir     ?= /usr/src
 ifeq ($(origin CC),default)
 CC := gcc
 endif
-OPT      ?= -O2 -g
+OPT      ?= $(if $(SAN),-O1 -g1,-O2 -g)
 WARNINGS := -Wall -Wextra $(if $(WERROR),-Werror)
+# gcc takes what a sanitizer adds to a function for reads of what is not set.
+ifneq ($(SAN)$(findstring clang,$(CXX)),$(SAN)clang)
+WARNINGS += $(if $(SAN),-Wno-maybe-uninitialized)
+endif
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 # "override": a value given on make's command line comes on top of these.
 override CPPFLAGS += -Iuapi -Ilibptsched/client/include -Ikmod/policy -D_GNU_SOURCE \
