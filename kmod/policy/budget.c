@@ -109,8 +109,10 @@ static void settle(const struct ptsp_device *dev, struct ptsp_entity *copy, u64 
 	copy->vstamp = vtime;
 	copy->budget_ns += (s64)income;
 	if (copy->state != PTSP_WAITING || dev->params.kind == PTSP_LITERAL) {
-		if (copy->budget_ns > base + (s64)copy->credit_ns)
+		if (copy->budget_ns > base + (s64)copy->credit_ns) {
+			copy->clipped_ns += (u64)copy->budget_ns - copy->credit_ns - (u64)base;
 			copy->budget_ns = base + (s64)copy->credit_ns;
+		}
 	}
 	copy->credit_ns = copy->budget_ns > base ? (u64)(copy->budget_ns - base) : 0;
 }

@@ -227,6 +227,18 @@ void ptsp_cancel(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 	linger(dev, e);
 }
 
+/*
+ * A report may cover minutes in which the budget stood at its cap: what was
+ * earned meanwhile pays for it. The paper's rule knows no such thing.
+ */
+static void debit(struct ptsp_device *dev, struct ptsp_entity *e, u64 ns)
+{
+	u64 paid = dev->params.kind == PTSP_LITERAL ? 0 : min_u64(ns, e->clipped_ns);
+
+	e->clipped_ns -= paid;
+	ptsp_charge(dev, e, ns - paid);
+}
+
 void ptsp_report(struct ptsp_device *dev, struct ptsp_entity *e, u64 gpu_ns, u32 submissions,
 		 u64 now)
 {
@@ -249,7 +261,7 @@ void ptsp_report(struct ptsp_device *dev, struct ptsp_entity *e, u64 gpu_ns, u32
 		return;
 	beyond = min_u64(e->turn_gpu_ns - e->turn_occupancy_ns, held - e->contended_ns);
 	if (beyond > e->turn_extra_ns) {
-		ptsp_charge(dev, e, beyond - e->turn_extra_ns);
+		debit(dev, e, beyond - e->turn_extra_ns);
 		e->turn_extra_ns = beyond;
 	}
 }
@@ -400,6 +412,7 @@ static void grant(struct ptsp_device *dev, struct ptsp_entity *e)
 	e->turn_occupancy_ns = 0;
 	e->turn_gpu_ns = 0;
 	e->turn_extra_ns = 0;
+	e->clipped_ns = 0;
 	e->stats.turns++;
 	dev->stats.turns++;
 	ptsp_list_add_before(&e->queue, &dev->holders);

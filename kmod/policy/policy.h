@@ -171,6 +171,7 @@ struct ptsp_entity {
 	u64 turn_occupancy_ns;		/* of this turn, charged by the clock */
 	u64 turn_gpu_ns;		/* of this turn, as reported */
 	u64 turn_extra_ns;		/* of this turn, charged by report beyond occupancy */
+	u64 clipped_ns;			/* of this turn, earned in vain at the cap */
 	bool called_back;
 	u64 callback_ns;		/* when called back */
 	u64 late_ns;			/* when it became late */

@@ -263,6 +263,17 @@ static void test_lies_do_not_pay(void **state)
 	assert_true(f->a.e.stats.gpu_ns == 8 * MS);
 }
 
+/* An hour alone, reported at once, costs no more than it would have in small pieces. */
+static void test_late_report_is_not_a_debt(void **state)
+{
+	struct fixture *f = *state;
+
+	ask(f, &f->a, 0);
+	ptsp_report(&f->dev, &f->a.e, 3000000 * MS, 1, 3600000 * MS);
+	assert_true(ptsp_budget(&f->dev, &f->a.e, 3600000 * MS) >= 0);
+	assert_true(f->a.e.stats.gpu_ns == 3000000 * MS);
+}
+
 static void test_none_lets_all_through(void **state)
 {
 	struct fixture *f = *state;
@@ -373,6 +384,7 @@ int main(void)
 		cmocka_unit_test_setup(test_undrained_turn_is_shared, setup),
 		cmocka_unit_test_setup(test_debt_outlives_its_maker, setup),
 		cmocka_unit_test_setup(test_lies_do_not_pay, setup),
+		cmocka_unit_test_setup(test_late_report_is_not_a_debt, setup),
 		cmocka_unit_test_setup(test_none_lets_all_through, setup),
 		cmocka_unit_test_setup(test_handover_lengthens_the_slice, setup),
 		cmocka_unit_test_setup(test_cancel_and_leave_free_the_queue, setup),
