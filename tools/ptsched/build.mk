@@ -17,7 +17,10 @@ $(B)/bin/ptsched: $(PTSCHED_OBJS)
 	$(CXX) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs $(PTSCHED_PKGS))
 
 ALL      += $(B)/bin/ptsched
-VM_FILES += $(B)/bin/ptsched:/usr/bin/ptsched
+TESTS    += $(B)/tests/tools
+VM_FILES += $(B)/bin/ptsched:/usr/bin/ptsched $(B)/tests/tools-client:/usr/bin/tools-client \
+	tests/tools/vm.sh:/vm/tests/tools
+VM_TESTS += /vm/tests/tools
 
 else
 

@@ -12,13 +12,15 @@ std::vector<std::string> words_after_dashes;
 
 void add_choice(CLI::App &command, Choice &choice) {
     auto *module = command.add_flag("--module", choice.module, "the module only, not the broker");
-    command.add_option("--broker", choice.broker, "the broker at this socket only")
-        ->type_name("PATH")
-        ->excludes(module);
+    auto *broker = command.add_option("--broker", choice.broker, "the broker at this socket only");
+    broker->excludes(module);
+    /* Instead of CLI11's remark on what excludes what. */
+    module->option_text(" ");
+    broker->option_text("PATH");
 }
 
 void add_example(CLI::App &command, const std::string &example) {
-    command.footer("\nExample:\n  " + example);
+    command.footer("Example:\n  " + example);
 }
 
 } // namespace ptsched

@@ -80,7 +80,7 @@ void throw_refusal(int error, const std::string &text, uint32_t attribute) {
     std::string setting = setting_name(attribute);
     std::string message = "refused by the scheduler: ";
 
-    if (!setting.empty())
+    if (text.find(setting) == std::string::npos)
         message += setting + ": ";
     message += text.empty() ? strerror(error) : text;
     if (error == EPERM)

@@ -68,7 +68,7 @@ Action add_set(CLI::App &app) {
         ->type_name("D");
     command->add_option("--pid", options->pid, "the process whose weight is set")->type_name("P");
     command->add_option("setting", options->settings, "SETTING=VALUE...")->required()->type_name("");
-    command->footer(std::string("\n") + settings_help);
+    command->footer(settings_help);
     return [options] { return set(*options); };
 }
 

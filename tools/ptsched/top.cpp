@@ -50,12 +50,14 @@ struct View {
 };
 
 /* A counter that began again, with a process that came back, counts from 0. */
-double grown(uint64_t now, uint64_t before) {
+double grown(uint64_t now, uint64_t before)
+{
     return static_cast<double>(now >= before ? now - before : now);
 }
 
 /* The rows between two samples, the largest share first. */
-std::vector<Row> compare(const Sample &before, const Sample &now) {
+std::vector<Row> compare(const Sample &before, const Sample &now)
+{
     std::map<std::pair<uint32_t, uint32_t>, const Entity *> earlier;
     std::map<uint32_t, double> used;
     std::vector<Row> rows;
@@ -81,8 +83,10 @@ std::vector<Row> compare(const Sample &before, const Sample &now) {
     return rows;
 }
 
-std::vector<std::string> table_of(const std::vector<Row> &rows, bool several_devices) {
-    std::vector<std::string> columns = {">PID",   "USER",    ">NI",    ">WEIGHT",    "STATE",   ">GPU%",  ">SHARE",
+std::vector<std::string> table_of(const std::vector<Row> &rows, bool several_devices)
+{
+    /* Spaces keep columns from moving with what is in them. */
+    std::vector<std::string> columns = {">PID",   "USER",    ">NI",    ">WEIGHT",    "STATE  ", "> GPU%", ">SHARE",
                                         ">WAIT%", ">BUDGET", ">TURNS", ">CALLBACKS", ">FORCED", "COMMAND"};
     if (several_devices)
         columns.insert(columns.begin(), ">DEV");
@@ -112,12 +116,14 @@ std::vector<std::string> table_of(const std::vector<Row> &rows, bool several_dev
 
 class Sampler {
 public:
-    explicit Sampler(const Options &options) : scheduler_(open_scheduler(options.choice)), device_(options.device) {
+    explicit Sampler(const Options &options) : scheduler_(open_scheduler(options.choice)), device_(options.device)
+    {
         before_ = sample();
     }
 
     /* What happened since the last look. */
-    View look() {
+    View look()
+    {
         Sample now = sample();
         std::vector<Row> rows = compare(before_, now);
         View view;
@@ -142,7 +148,8 @@ private:
     std::string device_;
     Sample before_;
 
-    Sample sample() {
+    Sample sample()
+    {
         Sample sample{.when = {}, .devices = scheduler_->devices(), .entities = {}};
         std::optional<uint32_t> only;
 
@@ -159,7 +166,8 @@ private:
 /* The terminal, given back as it was whatever happens. */
 class Screen {
 public:
-    Screen() {
+    Screen()
+    {
         setlocale(LC_ALL, "");
         screen_ = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? newterm(nullptr, stdout, stdin) : nullptr;
         if (!screen_)
@@ -172,12 +180,14 @@ public:
     }
     Screen(const Screen &) = delete;
     Screen &operator=(const Screen &) = delete;
-    ~Screen() {
+    ~Screen()
+    {
         endwin();
         delscreen(screen_);
     }
 
-    void draw(const View &view) {
+    void draw(const View &view)
+    {
         int line = 0;
 
         erase();
@@ -197,12 +207,13 @@ public:
             put(++line, view.table[i]);
         if (shown < rows)
             put(++line, "... " + std::to_string(rows - shown) + " more");
-        put(LINES - 1, "q: quit");
+        mvaddnstr(LINES - 1, 0, "q: quit", COLS);
         refresh();
     }
 
     /* False: the user wants to leave. Returns at the latest at @until. */
-    bool wait(const View &view, Clock::time_point until) {
+    bool wait(const View &view, Clock::time_point until)
+    {
         for (;;) {
             auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
             timeout(static_cast<int>(std::max<decltype(left)>(left, 0)));
@@ -210,6 +221,9 @@ public:
             case 'q':
             case 'Q':
                 return false;
+            case '\f': /* as everywhere: what others wrote over it goes */
+                clearok(curscr, TRUE);
+                [[fallthrough]];
             case KEY_RESIZE:
                 draw(view);
                 break;
@@ -227,13 +241,16 @@ public:
 private:
     SCREEN *screen_;
 
-    static void put(int line, const std::string &text) {
-        if (line < LINES)
+    static void put(int line, const std::string &text)
+    {
+        /* The last one is for the keys. */
+        if (line < LINES - 1)
             mvaddnstr(line, 0, text.c_str(), COLS);
     }
 };
 
-int top(const Options &options) {
+int top(const Options &options)
+{
     std::chrono::nanoseconds interval(parse_duration("interval", options.interval, 10'000'000, 3'600'000'000'000));
     Sampler sampler(options);
 
@@ -248,6 +265,8 @@ int top(const Options &options) {
 
     Screen screen;
     View view;
+    /* A first picture soon, about a short time. */
+    std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(interval, std::chrono::milliseconds(100)));
     do {
         view = sampler.look();
         screen.draw(view);
@@ -257,7 +276,8 @@ int top(const Options &options) {
 
 } // namespace
 
-Action add_top(CLI::App &app) {
+Action add_top(CLI::App &app)
+{
     auto options = std::make_shared<Options>();
     CLI::App *command = app.add_subcommand("top", "who uses the GPUs, refreshed like top(1)");
 
