@@ -49,7 +49,7 @@ def run_all(session, names, scheduled):
     processes = [(name, session.programs.start(one_shot(session, name), 0, scheduled)) for name in names]
     found = []
     for name, process in processes:
-        status, output, text = session.programs.finish(process, 120)
+        status, output, text = session.programs.finish(process, 180)
         found.append((name, (status, result_of(output), text)))
     return found
 

@@ -35,6 +35,7 @@ class Programs:
         self.number = 0
         self.preload = self.given_or_built("PTSCHED_PRELOAD", "lib/libptsched-preload.so")
         self.daemon = self.given_or_built("PTSCHEDD", "bin/ptschedd")
+        self.no_tool = ""
         self.tool = self.find_tool()
         self.socket = os.path.join(log_folder, "broker.sock")
         self.environment = dict(
@@ -50,19 +51,25 @@ class Programs:
 
     def find_tool(self):
         """The command line tool, with the libraries beside it if it was carried here."""
-        tool = os.environ.get("PTSCHED") or os.path.join(self.build, "bin/ptsched")
-        if not os.access(tool, os.X_OK):
-            return None
-        tool = os.path.abspath(tool)
+        tool = self.given_or_built("PTSCHED", "bin/ptsched")
         folder = os.path.dirname(tool)
+        words = [tool]
         if glob.glob(os.path.join(folder, "*.so*")):
-            return [LOADER, "--library-path", folder, tool]
-        return [tool]
+            words = [LOADER, "--library-path", folder, tool]
+        try:
+            subprocess.run([*words, "--version"], capture_output=True, text=True, timeout=20, check=True)
+        except subprocess.CalledProcessError as error:
+            self.no_tool = f"{tool} does not run: {error.stderr.strip()}"
+        except (OSError, subprocess.SubprocessError) as error:
+            self.no_tool = str(error)
+        else:
+            return words
+        return None
 
     def how_scheduled(self):
         if self.tool:
-            return f"{' '.join(self.tool)} run (PTSCHED={os.environ.get('PTSCHED', '')})"
-        return f"LD_PRELOAD={self.preload} and nice by hand (no ptsched tool here)"
+            return f"{' '.join(self.tool)} run"
+        return f"LD_PRELOAD={self.preload} and nice by hand; no tool: {self.no_tool}"
 
     def work(self, *options):
         rate = ["--rate", f"{self.rate:.6f}"] if self.rate else []
@@ -190,7 +197,7 @@ class Server:
                                f"instead of {what}: {' / '.join(tail)}")
         raise ProgramError(f"{self.name}: no {what} within {timeout:.0f} s")
 
-    def ready(self, timeout=90):
+    def ready(self, timeout=150):
         self.wait(lambda: self.pid is not None, timeout, "starting")
         return self
 

@@ -33,6 +33,7 @@ class Session:
         self.servers = {}
         self.records = []
         self.tables = []  # (title, header, rows)
+        self.about = []  # what the results depend on
         self.passed = self.failed = 0
         self.daemon = None
         self.broker = None
@@ -51,7 +52,8 @@ class Session:
         total = sum(seconds for _, seconds, _, _ in self.plan)
         print(f"plan, about {total + 50:.0f} s: build 40, prepare 10, "
               + ", ".join(f"{name} {seconds:.0f}" for name, seconds, _, _ in self.plan))
-        print(f"scheduled programs are started by {self.programs.how_scheduled()}", flush=True)
+        self.about = [machine(), f"scheduled programs are started by {self.programs.how_scheduled()}"]
+        print("\n".join(self.about), flush=True)
         if self.attempt("build", build) and self.attempt("prepare", prepare):
             for name, _, function, arguments in self.plan:
                 self.attempt(name, function, *arguments)
@@ -109,7 +111,7 @@ class Session:
         print(f"written: {self.options.out}/results.json, results.md, programs.log")
 
     def markdown(self):
-        parts = []
+        parts = ["\n".join(f"* {line}" for line in self.about)]
         for title, header, rows in self.tables:
             lines = [header, ["---"] * len(header), *rows]
             parts.append(f"## {title}\n\n" + "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines))
@@ -197,6 +199,16 @@ class Session:
 def make(options, *targets):
     return subprocess.run(["make", "-s", "-C", TOP, f"-j{os.cpu_count()}", f"B={options.build}", *targets],
                           stdout=sys.stderr, check=False, timeout=300)
+
+
+def machine():
+    """The GPU and its driver, in words."""
+    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    try:
+        found = subprocess.run(query, capture_output=True, text=True, timeout=30, check=True).stdout
+    except EXPECTED as error:
+        return f"GPU: unknown ({error})"
+    return f"GPU, driver: {'; '.join(found.split(chr(10))[:-1])}; {os.cpu_count()} CPUs, Linux {os.uname().release}"
 
 
 def build(session):

@@ -277,8 +277,8 @@ int serve(Work &work)
         order >> verb >> amount >> warm_up;
         if (verb == "quit")
             return 0;
-        bool right = verb == "steps" ? work.run(0, 0, static_cast<unsigned long long>(amount))
-                                     : work.run(amount, warm_up, 0);
+        bool right =
+            verb == "steps" ? work.run(0, 0, static_cast<unsigned long long>(amount)) : work.run(amount, warm_up, 0);
         if (!right)
             return 1;
     }
@@ -317,9 +317,12 @@ Options parse(char **arguments)
         double *target;
     };
     double depth = 1, steps = 0, exit_code = 0;
-    Number numbers[] = {{"--us", &options.us},           {"--think-us", &options.think_us},
-                        {"--seconds", &options.seconds}, {"--rate", &options.rate},
-                        {"--depth", &depth},             {"--steps", &steps},
+    Number numbers[] = {{"--us", &options.us},
+                        {"--think-us", &options.think_us},
+                        {"--seconds", &options.seconds},
+                        {"--rate", &options.rate},
+                        {"--depth", &depth},
+                        {"--steps", &steps},
                         {"--exit-code", &exit_code}};
     for (; *arguments; arguments++) {
         bool known = false;
