@@ -64,7 +64,7 @@ int main(int argc, char **argv)
         report(measure(seconds));
         return 0;
     }
-    Orders &orders = *new Orders; // its thread may outlive us
+    static Orders &orders = *new Orders; // its thread may outlive us
     std::printf("{\"event\": \"ready\", \"pid\": %d}\n", static_cast<int>(getpid()));
     std::fflush(stdout);
     for (;;) {

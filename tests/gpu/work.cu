@@ -267,7 +267,7 @@ private:
 
 int serve(Work &work)
 {
-    Orders &orders = *new Orders; // its thread may outlive us
+    static Orders &orders = *new Orders; // its thread may outlive us
     std::printf("{\"event\": \"ready\", \"pid\": %d, \"rate\": %.6f}\n", static_cast<int>(getpid()), work.rate());
     std::fflush(stdout);
     for (;;) {
