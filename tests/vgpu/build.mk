@@ -6,11 +6,11 @@ VGPU_CPP := -I$(VGPU) -Ilibptsched/preload
 
 $(B)/obj/$(VGPU)/%.o: CPPFLAGS += $(VGPU_CPP)
 
-$(B)/tests/vgpu-model: $(B)/obj/$(VGPU)/test_model.cpp.o $(B)/obj/$(VGPU)/engine/engine.c.o
+$(B)/tests/vgpu_model: $(B)/obj/$(VGPU)/test_model.cpp.o $(B)/obj/$(VGPU)/engine/engine.c.o
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $^
 
-TESTS += $(B)/tests/vgpu-model
+TESTS += $(B)/tests/vgpu_model
 
 VGPU_SERVICE_OBJS := $(addprefix $(B)/obj/$(VGPU)/engine/,engine.c.o service.c.o)
 
@@ -37,6 +37,19 @@ $(B)/vgpu/inversion-client: $(B)/obj/$(VGPU)/programs/inversion-client.cpp.o $(B
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/vgpu -lcuda
 
-VGPU_PROGRAMS := $(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so inversion-client)
+VGPU_PROGRAMS := $(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so inversion-client vgpu-stat)
 
 ALL += $(VGPU_PROGRAMS)
+
+$(B)/vgpu/vgpu-stat: $(addprefix $(B)/obj/$(VGPU)/,vgpu-stat.cpp.o libcuda/link.cpp.o)
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $^
+
+VGPU_TEST_OBJS := $(patsubst %,$(B)/obj/%.o,$(wildcard $(VGPU)/test_libcuda*.cpp)) \
+	$(B)/obj/$(VGPU)/libcuda/link.cpp.o
+
+$(B)/tests/vgpu_libcuda: $(VGPU_TEST_OBJS) $(VGPU_PROGRAMS)
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $(VGPU_TEST_OBJS) -L$(B)/vgpu -lcuda -Wl,-rpath,'$$ORIGIN/../vgpu'
+
+TESTS += $(B)/tests/vgpu_libcuda

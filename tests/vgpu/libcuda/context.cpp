@@ -283,7 +283,7 @@ VGPU_EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribu
     auto found = values.find(attribute);
     *value = found == values.end() ? 0 : found->second;
     if (attribute == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)
-        *value = device;
+        *value = device + 1;
     if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED)
         *value = state().info.mode == 0;
     return CUDA_SUCCESS;

@@ -28,6 +28,7 @@ struct Options {
     std::string label;
     double kernel_us = 1000;
     double duty = 100;
+    double think_us = 0;
     double seconds = 1;
     double scale = 1;
     unsigned long long count = 0;
@@ -99,8 +100,8 @@ class Client {
     Result run()
     {
         Result result;
-        auto think = std::chrono::duration<double, std::micro>(options_.kernel_us * options_.scale *
-                                                               (100 - options_.duty) / options_.duty);
+        auto think = std::chrono::duration<double, std::micro>(
+            options_.think_us + options_.kernel_us * options_.scale * (100 - options_.duty) / options_.duty);
         auto begin = Clock::now();
         auto end = begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.seconds));
 
@@ -170,8 +171,8 @@ void print(const Options &options, const Result &result)
         nlohmann::json json = {{"label", options.label},
                                {"iterations", result.iterations},
                                {"seconds", result.seconds},
-                               {"speed", speed},
-                               {"wrong", result.wrong},
+                               {"per_second", speed},
+                               {"errors", result.wrong},
                                {"kernel_us", options.kernel_us},
                                {"depth", options.depth},
                                {"duty", options.duty},
@@ -209,11 +210,18 @@ int main(int argc, char **argv)
     auto *duty = app.add_option("--duty", options.duty, "percent of the time, alone, in which a kernel runs; the rest is a pause after each")
                      ->check(CLI::Range(1.0, 100.0))
                      ->capture_default_str();
-    app.add_option("--depth", options.depth, "kernels in flight")->check(CLI::Range(1, 1000))->excludes(duty)->capture_default_str();
+    auto *think = app.add_option("--think-us", options.think_us, "the pause after each kernel, as a time")
+                      ->check(CLI::NonNegativeNumber)
+                      ->excludes(duty);
+    app.add_option("--depth", options.depth, "kernels in flight")
+        ->check(CLI::Range(1, 1000))
+        ->excludes(duty)
+        ->excludes(think)
+        ->capture_default_str();
     app.add_option("--seconds", options.seconds, "how long")->check(CLI::PositiveNumber)->capture_default_str();
     app.add_option("--count", options.count, "end after so many kernels, or after --seconds; 0: no limit")->capture_default_str();
     app.add_option("--steps", options.steps, "dependent steps that each kernel computes")->capture_default_str();
-    app.add_option("--scale", options.scale, "the virtual device's factor; multiplies the pauses")
+    app.add_option("--scale", options.scale, "the virtual device's factor; multiplies the pauses of --duty")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
     app.add_option("--device", options.device, "ordinal of the device")->capture_default_str();

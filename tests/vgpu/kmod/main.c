@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /dev/vgpu: the virtual GPU's engine behind a character device.
+ *
+ * One spinlock protects the whole service; it is taken in process context and
+ * by the timer, which runs in softirq context. Memory is allocated before the
+ * lock is taken and freed after it is let go.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/fs.h>
+#include <linux/hrtimer.h>
+#include <linux/ktime.h>
+#include <linux/miscdevice.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/uaccess.h>
+#include <linux/wait.h>
+
+#include "../engine/service.h"
+
+static unsigned int devices = 1;
+module_param(devices, uint, 0444);
+MODULE_PARM_DESC(devices, "How many devices, 1 to 8 (default 1)");
+
+static char *mode = "timesliced";
+module_param(mode, charp, 0444);
+MODULE_PARM_DESC(mode, "timesliced (default) or nonpreemptive");
+
+static unsigned int slice_us = 2048;
+module_param(slice_us, uint, 0444);
+MODULE_PARM_DESC(slice_us, "Compute time slice in microseconds, 1 to 1000000 (default 2048)");
+
+static unsigned int scale = 1;
+module_param(scale, uint, 0444);
+MODULE_PARM_DESC(scale, "Multiplies every time, 1 to 1000 (default 1)");
+
+static struct vgpu_service service;
+static DEFINE_SPINLOCK(lock);
+static struct hrtimer timer;
+
+struct vgpu_file {
+	struct vgpu_client *client;
+	wait_queue_head_t wait;
+	fl_owner_t opener;	/* the files of the process that opened */
+	bool closed;		/* by it; protected by the lock */
+};
+
+static void wake(struct vgpu_client *client)
+{
+	struct vgpu_file *file = client->private_data;
+
+	wake_up_interruptible(&file->wait);
+}
+
+/* After anything that may have changed when the next event falls. */
+static void rearm(void)
+{
+	u64 next;
+
+	lockdep_assert_held(&lock);
+	next = vgpu_service_advance(&service, ktime_get_ns());
+	if (next != VGPU_NEVER)
+		hrtimer_start(&timer, ns_to_ktime(next), HRTIMER_MODE_ABS_SOFT);
+}
+
+static enum hrtimer_restart on_timer(struct hrtimer *expired)
+{
+	u64 next;
+
+	spin_lock(&lock);
+	next = vgpu_service_advance(&service, ktime_get_ns());
+	/* A submission may have armed it again already. */
+	if (next != VGPU_NEVER && !hrtimer_is_queued(expired))
+		hrtimer_start(expired, ns_to_ktime(next), HRTIMER_MODE_ABS_SOFT);
+	spin_unlock(&lock);
+	return HRTIMER_NORESTART;
+}
+
+static int vgpu_open(struct inode *inode, struct file *filp)
+{
+	struct vgpu_file *file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
+	char name[TASK_COMM_LEN];
+
+	if (!file)
+		return -ENOMEM;
+	file->client = kvzalloc(sizeof(*file->client), GFP_KERNEL_ACCOUNT);
+	if (!file->client) {
+		kfree(file);
+		return -ENOMEM;
+	}
+	init_waitqueue_head(&file->wait);
+	file->opener = current->files;
+	file->client->private_data = file;
+	get_task_comm(name, current->group_leader);
+	vgpu_client_init(file->client, &service, task_tgid_vnr(current), name);
+	filp->private_data = file;
+	return nonseekable_open(inode, filp);
+}
+
+/* Takes everything of the client off the devices, for good. */
+static void close_client(struct vgpu_file *file)
+{
+	void *unused;
+
+	do {
+		spin_lock_bh(&lock);
+		file->closed = true;
+		unused = vgpu_client_destroy_any(file->client, ktime_get_ns());
+		rearm();
+		spin_unlock_bh(&lock);
+		kvfree(unused);
+	} while (unused);
+	wake_up_interruptible(&file->wait);
+}
+
+/* The opener's death counts, not that of the last process that inherited the file. */
+static int vgpu_flush(struct file *filp, fl_owner_t id)
+{
+	struct vgpu_file *file = filp->private_data;
+
+	if (id == file->opener)
+		close_client(file);
+	return 0;
+}
+
+static int vgpu_release(struct inode *inode, struct file *filp)
+{
+	struct vgpu_file *file = filp->private_data;
+
+	close_client(file);
+	kvfree(file->client);
+	kfree(file);
+	return 0;
+}
+
+static long create_context(struct vgpu_file *file, void __user *user)
+{
+	struct vgpu_context_create arg;
+	struct vgpu_context *context;
+	struct vgpu_record *record;
+	int error = -ENOMEM;
+
+	if (copy_from_user(&arg, user, sizeof(arg)))
+		return -EFAULT;
+	context = kzalloc(sizeof(*context), GFP_KERNEL_ACCOUNT);
+	record = kzalloc(sizeof(*record), GFP_KERNEL_ACCOUNT);
+	if (context && record) {
+		spin_lock_bh(&lock);
+		error = file->closed ? -ESHUTDOWN :
+			vgpu_client_add_context(file->client, context, &record, &arg,
+						ktime_get_ns());
+		spin_unlock_bh(&lock);
+	}
+	kfree(record);
+	if (error) {
+		kfree(context);
+		return error;
+	}
+	return copy_to_user(user, &arg, sizeof(arg)) ? -EFAULT : 0;
+}
+
+static long create_channel(struct vgpu_file *file, void __user *user)
+{
+	struct vgpu_channel_create arg;
+	struct vgpu_chan *chan;
+	int error;
+
+	if (copy_from_user(&arg, user, sizeof(arg)))
+		return -EFAULT;
+	chan = kvzalloc(sizeof(*chan), GFP_KERNEL_ACCOUNT);
+	if (!chan)
+		return -ENOMEM;
+	spin_lock_bh(&lock);
+	error = file->closed ? -ESHUTDOWN :
+		vgpu_client_add_channel(file->client, chan, &arg, ktime_get_ns());
+	spin_unlock_bh(&lock);
+	if (error) {
+		kvfree(chan);
+		return error;
+	}
+	return copy_to_user(user, &arg, sizeof(arg)) ? -EFAULT : 0;
+}
+
+static long destroy(struct vgpu_file *file, void __user *user)
+{
+	struct vgpu_destroy arg;
+	int error = 0;
+	void *unused;
+
+	if (copy_from_user(&arg, user, sizeof(arg)))
+		return -EFAULT;
+	if (arg.reserved)
+		return -EINVAL;
+	spin_lock_bh(&lock);
+	unused = vgpu_client_destroy(file->client, arg.handle, &error, ktime_get_ns());
+	rearm();
+	spin_unlock_bh(&lock);
+	kvfree(unused);
+	return error;
+}
+
+static long submit(struct vgpu_file *file, void __user *user)
+{
+	struct vgpu_work works[8];
+	struct vgpu_submit arg;
+	int n = 0;
+
+	if (copy_from_user(&arg, user, sizeof(arg)))
+		return -EFAULT;
+	if (!arg.count || arg.count > VGPU_CLIENT_ITEMS)
+		return -EINVAL;
+	arg.accepted = 0;
+	while (arg.accepted < arg.count) {
+		u32 part = min_t(u32, arg.count - arg.accepted, ARRAY_SIZE(works));
+		struct vgpu_work __user *from = u64_to_user_ptr(arg.works);
+
+		n = -EFAULT;
+		if (copy_from_user(works, from + arg.accepted, part * sizeof(works[0])))
+			break;
+		spin_lock_bh(&lock);
+		n = file->closed ? -ESHUTDOWN :
+		    vgpu_client_submit(file->client, works, part, ktime_get_ns());
+		rearm();
+		spin_unlock_bh(&lock);
+		if (n < 0)
+			break;
+		arg.accepted += n;
+		if (n < part)
+			break;
+	}
+	if (!arg.accepted && n < 0)
+		return n;
+	return copy_to_user(user, &arg, sizeof(arg)) ? -EFAULT : 0;
+}
+
+static long control(struct vgpu_file *file, void __user *user)
+{
+	struct vgpu_control arg;
+	int error;
+
+	if (copy_from_user(&arg, user, sizeof(arg)))
+		return -EFAULT;
+	spin_lock_bh(&lock);
+	error = vgpu_client_control(file->client, &arg, ktime_get_ns());
+	rearm();
+	spin_unlock_bh(&lock);
+	if (error)
+		return error;
+	return copy_to_user(user, &arg, sizeof(arg)) ? -EFAULT : 0;
+}
+
+static long get_stats(void __user *user)
+{
+	struct vgpu_owner_stats *owners;
+	struct vgpu_device_stats arg;
+	u32 room, count;
+	int error;
+
+	if (copy_from_user(&arg, user, sizeof(arg)))
+		return -EFAULT;
+	room = min_t(u32, arg.owner_count, 65536);
+	owners = kvcalloc(max_t(u32, room, 1), sizeof(*owners), GFP_KERNEL_ACCOUNT);
+	if (!owners)
+		return -ENOMEM;
+	count = room;
+	spin_lock_bh(&lock);
+	error = vgpu_service_stats(&service, &arg, owners, &count, ktime_get_ns());
+	spin_unlock_bh(&lock);
+	arg.owner_count = count;
+	if (!error && copy_to_user(u64_to_user_ptr(arg.owners), owners,
+				   min(room, count) * sizeof(*owners)))
+		error = -EFAULT;
+	kvfree(owners);
+	if (error)
+		return error;
+	return copy_to_user(user, &arg, sizeof(arg)) ? -EFAULT : 0;
+}
+
+static void free_records(struct vgpu_record *record)
+{
+	while (record) {
+		struct vgpu_record *next = record->next;
+
+		kfree(record);
+		record = next;
+	}
+}
+
+static long reset_stats(void)
+{
+	struct vgpu_record *unused;
+
+	spin_lock_bh(&lock);
+	unused = vgpu_service_reset(&service, ktime_get_ns());
+	spin_unlock_bh(&lock);
+	free_records(unused);
+	return 0;
+}
+
+static long vgpu_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
+{
+	struct vgpu_file *file = filp->private_data;
+	void __user *user = (void __user *)arg;
+	struct vgpu_info info;
+
+	switch (cmd) {
+	case VGPU_IOC_INFO:
+		vgpu_service_info(&service, &info);
+		return copy_to_user(user, &info, sizeof(info)) ? -EFAULT : 0;
+	case VGPU_IOC_CONTEXT:
+		return create_context(file, user);
+	case VGPU_IOC_CHANNEL:
+		return create_channel(file, user);
+	case VGPU_IOC_DESTROY:
+		return destroy(file, user);
+	case VGPU_IOC_SUBMIT:
+		return submit(file, user);
+	case VGPU_IOC_CONTROL:
+		return control(file, user);
+	case VGPU_IOC_STATS:
+		return get_stats(user);
+	case VGPU_IOC_RESET_STATS:
+		return reset_stats();
+	default:
+		return -ENOIOCTLCMD;
+	}
+}
+
+static u32 fetch(struct vgpu_file *file, struct vgpu_completion *to, u32 room, bool *closed)
+{
+	u32 n;
+
+	spin_lock_bh(&lock);
+	n = vgpu_client_fetch(file->client, to, room);
+	*closed = file->closed;
+	spin_unlock_bh(&lock);
+	return n;
+}
+
+static bool fetchable(struct vgpu_file *file)
+{
+	bool result;
+
+	spin_lock_bh(&lock);
+	result = file->closed || vgpu_client_has_completion(file->client);
+	spin_unlock_bh(&lock);
+	return result;
+}
+
+static ssize_t vgpu_read(struct file *filp, char __user *buf, size_t size, loff_t *pos)
+{
+	struct vgpu_file *file = filp->private_data;
+	struct vgpu_completion done[16];
+	bool closed;
+	u32 n;
+
+	if (size < sizeof(done[0]))
+		return -EINVAL;
+	for (;;) {
+		n = fetch(file, done, min(size / sizeof(done[0]), ARRAY_SIZE(done)), &closed);
+		if (n || closed)
+			break;
+		if (filp->f_flags & O_NONBLOCK)
+			return -EAGAIN;
+		if (wait_event_interruptible(file->wait, fetchable(file)))
+			return -ERESTARTSYS;
+	}
+	return copy_to_user(buf, done, n * sizeof(done[0])) ? -EFAULT : n * sizeof(done[0]);
+}
+
+static __poll_t vgpu_poll(struct file *filp, poll_table *table)
+{
+	struct vgpu_file *file = filp->private_data;
+
+	poll_wait(filp, &file->wait, table);
+	return fetchable(file) ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
+static const struct file_operations vgpu_fops = {
+	.owner = THIS_MODULE,
+	.open = vgpu_open,
+	.flush = vgpu_flush,
+	.release = vgpu_release,
+	.read = vgpu_read,
+	.poll = vgpu_poll,
+	.unlocked_ioctl = vgpu_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.llseek = no_llseek,
+};
+
+static struct miscdevice vgpu_device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "vgpu",
+	.mode = 0666,
+	.fops = &vgpu_fops,
+};
+
+static int check_parameters(struct vgpu_engine_config *config)
+{
+	*config = vgpu_default_config;
+	if (!strcmp(mode, "nonpreemptive")) {
+		config->mode = VGPU_NONPREEMPTIVE;
+	} else if (strcmp(mode, "timesliced")) {
+		pr_err("mode=%s: must be timesliced or nonpreemptive\n", mode);
+		return -EINVAL;
+	}
+	if (!devices || devices > VGPU_MAX_DEVICES) {
+		pr_err("devices=%u: must be 1 to %u\n", devices, VGPU_MAX_DEVICES);
+		return -EINVAL;
+	}
+	if (!slice_us || slice_us > 1000000) {
+		pr_err("slice_us=%u: must be 1 to 1000000\n", slice_us);
+		return -EINVAL;
+	}
+	if (!scale || scale > 1000) {
+		pr_err("scale=%u: must be 1 to 1000\n", scale);
+		return -EINVAL;
+	}
+	config->slice_us[VGPU_COMPUTE] = slice_us;
+	config->scale = scale;
+	return 0;
+}
+
+static int __init vgpu_init(void)
+{
+	struct vgpu_engine_config config;
+	int error = check_parameters(&config);
+
+	if (error)
+		return error;
+	vgpu_service_init(&service, devices, &config, wake, ktime_get_ns());
+	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	timer.function = on_timer;
+	return misc_register(&vgpu_device);
+}
+
+static void __exit vgpu_exit(void)
+{
+	misc_deregister(&vgpu_device);
+	hrtimer_cancel(&timer);
+	free_records(service.records);
+}
+
+module_init(vgpu_init);
+module_exit(vgpu_exit);
+
+MODULE_DESCRIPTION("Virtual GPU for tests");
+MODULE_LICENSE("GPL");

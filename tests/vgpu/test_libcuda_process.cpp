@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+// Clients that fork and die, and what the engine says it did for whom.
+#include "test_libcuda.h"
+
+#include "libcuda/link.h"
+
+#include <csignal>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace test {
+
+namespace {
+
+std::vector<vgpu_owner_stats> owners(vgpu::Link &link)
+{
+    vgpu_device_stats stats{};
+    std::vector<vgpu_owner_stats> result;
+
+    CHECK_EQ(link.stats(stats, result), 0);
+    return result;
+}
+
+vgpu_owner_stats owner(vgpu::Link &link, pid_t pid)
+{
+    for (const auto &each : owners(link))
+        if (each.pid == static_cast<uint32_t>(pid))
+            return each;
+    return {};
+}
+
+void before_init()
+{
+    int count = 0;
+    CUcontext context;
+
+    CU_IS(cuDeviceGetCount(&count), CUDA_ERROR_NOT_INITIALIZED);
+    CU_IS(cuCtxGetCurrent(&context), CUDA_ERROR_NOT_INITIALIZED);
+    CU_IS(cuInit(1), CUDA_ERROR_INVALID_VALUE);
+    CU(cuInit(0));
+    CU(cuInit(0));
+}
+
+void fork_after_init()
+{
+    Context context;
+    Pinned<unsigned int> out(1);
+
+    pid_t child = fork();
+    if (child == 0) {
+        int count;
+        bool refused = cuInit(0) == CUDA_ERROR_NOT_INITIALIZED &&
+                       cuDeviceGetCount(&count) == CUDA_ERROR_NOT_INITIALIZED &&
+                       cuLaunchHostFunc(nullptr, nullptr, nullptr) == CUDA_ERROR_NOT_INITIALIZED;
+        _exit(refused ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK_EQ(status, 0);
+    CU(launch_spin(context, out.device, 1000, nullptr));
+    CU(cuCtxSynchronize());
+    CHECK_EQ(out.host[0], spin_result(0));
+}
+
+/* A client with an hour of work is killed: nothing of it stays, and others run at once. */
+void killed_client()
+{
+    auto link = vgpu::open_link();
+    if (!CHECK(link))
+        return;
+    for (int round = 0; round < 10; round++) {
+        pid_t child = fork();
+        if (child == 0) {
+            std::string program = folder() + "/inversion-client", library = folder();
+            setenv("LD_LIBRARY_PATH", library.c_str(), 1);
+            execl(program.c_str(), program.c_str(), "--kernel-us", "3600000000", "--seconds", "3600", nullptr);
+            _exit(127);
+        }
+        /* Sometimes when it is running, sometimes on its way there. */
+        while (round % 2 == 0 && owner(*link, child).busy_ns[0] == 0 && waitpid(child, nullptr, WNOHANG) == 0)
+            sched_yield();
+        kill(child, SIGKILL);
+        waitpid(child, nullptr, 0);
+        while (owner(*link, child).contexts)
+            sched_yield();
+    }
+    Context context;
+    Pinned<unsigned int> out(1);
+    CU(launch_spin(context, out.device, 1000, nullptr));
+    CU(cuCtxSynchronize());
+    CHECK_EQ(out.host[0], spin_result(0));
+}
+
+void accounts()
+{
+    constexpr unsigned int kernels = 20;
+    constexpr uint64_t ns = 250000;
+    auto link = vgpu::open_link();
+    if (!CHECK(link))
+        return;
+    vgpu_info info{};
+    CHECK_EQ(link->info(info), 0);
+    CHECK_EQ(link->reset_stats(), 0);
+    {
+        Context context;
+        Stream one, two;
+        Pinned<unsigned int> out(2);
+        for (unsigned int i = 0; i < kernels; i++)
+            CU(launch_spin(context, out.device, ns, one));
+        CU(cuCtxSynchronize());
+        CHECK_EQ(owner(*link, getpid()).busy_ns[0], kernels * ns * info.scale);
+        CHECK_EQ(owner(*link, getpid()).contexts, 1u);
+        /* In two streams the union is less than the sum, and not less than the longest. */
+        CHECK_EQ(link->reset_stats(), 0);
+        CU(launch_spin(context, out.device, 300 * ns, one));
+        CU(launch_spin(context, out.device + 4, 300 * ns, two));
+        CU(cuCtxSynchronize());
+        CHECK(owner(*link, getpid()).busy_ns[0] < 600 * ns * info.scale);
+        CHECK(owner(*link, getpid()).busy_ns[0] >= 300 * ns * info.scale);
+    }
+    /* Known after it has ended, until the next reset. */
+    CHECK(owner(*link, getpid()).busy_ns[0] > 0);
+    CHECK_EQ(owner(*link, getpid()).contexts, 0u);
+    CHECK_EQ(link->reset_stats(), 0);
+    CHECK_EQ(owners(*link).size(), 0u);
+}
+
+/* The control calls, on a channel made by hand: off keeps work from completing, on lets it. */
+void control_calls()
+{
+    auto link = vgpu::open_link();
+    if (!CHECK(link))
+        return;
+    vgpu_context_create context{};
+    CHECK_EQ(link->create_context(context), 0);
+    vgpu_channel_create first{context.context, 0, 0, 0}, second{context.context, 0, 0, 0};
+    CHECK_EQ(link->create_channel(first), 0);
+    CHECK_EQ(link->create_channel(second), 0);
+
+    vgpu_control slice{VGPU_SET_SLICE, context.context, 0, 777};
+    CHECK_EQ(link->control(slice), 0);
+    slice = {VGPU_GET_SLICE, context.context, 0, 0};
+    CHECK_EQ(link->control(slice), 0);
+    CHECK_EQ(slice.value, 777u);
+    slice = {VGPU_SET_SLICE, context.context, 0, 0};
+    CHECK_EQ(link->control(slice), -EINVAL);
+    slice = {99, context.context, 0, 0};
+    CHECK_EQ(link->control(slice), -EINVAL);
+    slice = {VGPU_GET_SLICE, 999, 0, 0};
+    CHECK_EQ(link->control(slice), -ENOENT);
+
+    vgpu_control off{VGPU_SET_ENABLED, first.channel, 0, 0}, on{VGPU_SET_ENABLED, first.channel, 0, 1};
+    vgpu_work works[] = {{first.channel, 0, 0, 1, 1000}, {second.channel, 0, 0, 2, 1000}};
+    CHECK_EQ(link->control(off), 0);
+    CHECK_EQ(link->submit(works, 2), 0);
+    std::vector<vgpu_completion> done;
+    CHECK(link->receive(done));
+    CHECK(done.size() == 1 && done[0].id == 2);
+    CHECK_EQ(link->control(on), 0);
+    CHECK(link->receive(done));
+    CHECK(done.size() == 1 && done[0].id == 1);
+    CHECK_EQ(link->destroy(context.context), -EBUSY);
+    CHECK_EQ(link->destroy(first.channel), 0);
+    CHECK_EQ(link->destroy(second.channel), 0);
+    CHECK_EQ(link->destroy(context.context), 0);
+    CHECK_EQ(link->destroy(context.context), -ENOENT);
+}
+
+} // namespace
+
+void add_process_cases(std::vector<tap::Case> &cases)
+{
+    cases.insert(cases.end(), {
+                                  {"nothing works before cuInit", before_init},
+                                  {"a child of fork is refused, its parent is not", fork_after_init},
+                                  {"a killed client frees its channels", killed_client},
+                                  {"the engine's accounts are exact", accounts},
+                                  {"slices and disabling by control calls", control_calls},
+                              });
+}
+
+} // namespace test

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// Prints what the virtual GPU did and for whom: the ground truth that a scheduler's accounts are compared with.
+#include "libcuda/link.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+struct DeviceStats {
+    vgpu_device_stats device{};
+    std::vector<vgpu_owner_stats> owners;
+};
+
+void check(int error, const char *what)
+{
+    if (error)
+        throw std::runtime_error(std::string(what) + ": " + std::strerror(-error));
+}
+
+std::vector<DeviceStats> collect(vgpu::Link &link)
+{
+    vgpu_info info{};
+    check(link.info(info), "asking the virtual GPU");
+    std::vector<DeviceStats> all(info.devices);
+    for (uint32_t i = 0; i < info.devices; i++) {
+        all[i].device.device = i;
+        check(link.stats(all[i].device, all[i].owners), "statistics");
+    }
+    return all;
+}
+
+size_t workers(const std::vector<DeviceStats> &all)
+{
+    std::set<uint32_t> pids;
+    for (const auto &stats : all)
+        for (const auto &owner : stats.owners)
+            if (owner.items)
+                pids.insert(owner.pid);
+    return pids.size();
+}
+
+nlohmann::json to_json(const DeviceStats &stats)
+{
+    const auto &d = stats.device;
+    nlohmann::json owners = nlohmann::json::array();
+
+    for (const auto &owner : stats.owners)
+        owners.push_back({{"pid", owner.pid},
+                          {"name", std::string(owner.name, strnlen(owner.name, sizeof(owner.name)))},
+                          {"contexts", owner.contexts},
+                          {"gpu_ns", owner.union_ns},
+                          {"compute_ns", owner.busy_ns[0]},
+                          {"copy_ns", owner.busy_ns[1]},
+                          {"items", owner.items}});
+    return {{"device", d.device},
+            {"elapsed_ns", d.elapsed_ns},
+            {"busy_ns", d.busy_ns},
+            {"idle_ns", d.elapsed_ns - d.busy_ns},
+            {"compute_ns", d.runlist_busy_ns[0]},
+            {"copy_ns", d.runlist_busy_ns[1]},
+            {"switching_ns", d.switching_ns[0]},
+            {"switches", d.switches[0]},
+            {"owners", owners}};
+}
+
+void print(const DeviceStats &stats)
+{
+    const auto &d = stats.device;
+    auto ms = [](uint64_t ns) { return static_cast<double>(ns) / 1e6; };
+
+    std::printf("device %u: %.3f ms, busy %.3f, idle %.3f, of which switching %.3f in %llu switches\n", d.device,
+                ms(d.elapsed_ns), ms(d.busy_ns), ms(d.elapsed_ns - d.busy_ns), ms(d.switching_ns[0]),
+                static_cast<unsigned long long>(d.switches[0]));
+    if (!stats.owners.empty())
+        std::printf("%9s %-16s %12s %12s %12s %9s\n", "pid", "name", "gpu ms", "compute ms", "copy ms", "items");
+    for (const auto &owner : stats.owners)
+        std::printf("%9u %-16.16s %12.3f %12.3f %12.3f %9llu%s\n", owner.pid, owner.name, ms(owner.union_ns),
+                    ms(owner.busy_ns[0]), ms(owner.busy_ns[1]), static_cast<unsigned long long>(owner.items),
+                    owner.contexts ? "" : "  ended");
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    CLI::App app{"Ground truth of the virtual GPU: time by device and by process, ended ones included."};
+    bool json = false, reset = false, count = false;
+
+    auto *as_json = app.add_flag("--json", json, "print JSON");
+    app.add_flag("--owners", count, "print only how many processes have had work executed")->excludes(as_json);
+    app.add_flag("--reset", reset, "set every counter to zero and forget ended processes; prints nothing by itself");
+    CLI11_PARSE(app, argc, argv);
+    try {
+        auto link = vgpu::open_link();
+        if (!link)
+            throw std::runtime_error(std::string("no virtual GPU: neither vgpu.ko nor vgpud answers (PTSCHED_VGPU_SOCKET): ") +
+                                     std::strerror(errno));
+        auto all = collect(*link);
+        if (json) {
+            nlohmann::json devices = nlohmann::json::array();
+            for (const auto &stats : all)
+                devices.push_back(to_json(stats));
+            std::printf("%s\n", nlohmann::json({{"devices", devices}}).dump(2).c_str());
+        } else if (count) {
+            std::printf("%zu\n", workers(all));
+        } else if (!reset) {
+            for (const auto &stats : all)
+                print(stats);
+        }
+        if (reset)
+            check(link->reset_stats(), "reset");
+        return 0;
+    } catch (const std::exception &error) {
+        std::fprintf(stderr, "vgpu-stat: %s\n", error.what());
+        return 1;
+    }
+}
