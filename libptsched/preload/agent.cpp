@@ -3,7 +3,8 @@
  * One thread per process, which sleeps in poll() until the scheduler wants something of a turn:
  *
  *   CALLBACK   submitters stop by themselves; wait until the work in flight has drained, release
- *   WANTED     release once the program has been idle for the linger time; a closed loop keeps its turn
+ *   WANTED     release once the program has been idle for the linger time, with no thread about to submit; a closed
+ *              loop keeps its turn
  *   CONTENDED  see that what was queued unmeasured has an end event, so that the work in flight can be bounded
  *
  * It looks at the state anew in every round, so that no order of events can be missed.
@@ -21,6 +22,7 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -155,7 +157,7 @@ std::uint64_t look_after(Device &device)
     }
     if (!(state & PTSCHED_STATE_WANTED))
         return device.meter.fences_pending() ? back_off(device) : for_ever;
-    if (!idle) {
+    if (!idle || device.held_back.load(std::memory_order_acquire)) {
         own.idle_since = 0;
         return back_off(device);
     }
@@ -200,10 +202,17 @@ void sleep_until_needed(const std::vector<Device *> &devices, std::uint64_t ns)
 void *run(void *)
 {
     pthread_setname_np(pthread_self(), "ptsched-agent");
+    /* Others wait for this thread of a low program. Where it is not allowed, it stays as it is; weights come from the
+     * leader's nice. */
+    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), -20);
     prctl(PR_SET_TIMERSLACK, 1000);
     bool relaxed = false;
     for (;;) {
         if (exiting.load(std::memory_order_acquire)) {
+            for (Device *device : process->devices()) {
+                if (device->scheduled())
+                    device->last_report(now_ns());
+            }
             agent->quiet.store(true, std::memory_order_release);
             for (;;)
                 pause();

@@ -14,7 +14,7 @@ void wake_agent();
 /* The same, if it took a longer nap. */
 void nudge_agent();
 
-/* At exit: no more calls into the driver from it. Waits a moment for one in progress. */
+/* At exit: has it tell the scheduler what was used, and make no call after that. Waits a moment for it. */
 void quiet_agent();
 
 /* In a forked child: there is none. */

@@ -110,9 +110,8 @@ ptsched_usage Device::take_usage(std::uint64_t now)
     return usage;
 }
 
-void Device::report(std::uint64_t now)
+void Device::report(std::uint64_t now, std::uint64_t interval_ns)
 {
-    static constexpr std::uint64_t interval_ns = 100000000;
     std::uint64_t before = reported_ns_.load(std::memory_order_relaxed);
     if (now - before < interval_ns || !reported_ns_.compare_exchange_strong(before, now))
         return;
@@ -122,10 +121,7 @@ void Device::report(std::uint64_t now)
 
 void Device::last_report(std::uint64_t now)
 {
-    {
-        CaptureModeScope relaxed;
-        meter.reap(now);
-    }
+    meter.reap(now);
     ptsched_usage usage = take_usage(now);
     ptsched_report(client_, &usage);
 }

@@ -51,11 +51,13 @@ class Device {
     std::atomic<std::uint64_t> last_submit_ns{0};
     std::atomic<std::uint64_t> first_submit_ns{0}; /* of this turn */
     std::atomic<std::uint64_t> last_let_through_ns{0};
+    std::atomic<std::uint32_t> held_back{0};   /* threads that wait with a submission */
 
     /* What to tell the scheduler since the last time. */
     ptsched_usage take_usage(std::uint64_t now);
-    void report(std::uint64_t now);
-    void last_report(std::uint64_t now);
+    /* Unless the last report is younger. */
+    void report(std::uint64_t now, std::uint64_t interval_ns);
+    void last_report(std::uint64_t now); /* by the agent, at exit */
 
     void announce_change();
     void wait_for_change(std::uint32_t seen, std::uint64_t at_most_ns);

@@ -20,7 +20,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstring>
 
 #ifndef __x86_64__
 #error "the dlsym() trampolines are written for x86-64"
@@ -33,6 +32,14 @@ struct Found {
     void *dlsym;
     void *dlvsym;
 };
+
+/* strcmp() may itself be waiting for a sanitizer to look it up. */
+bool same(const char *a, const char *b)
+{
+    while (*a && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
 
 /* The number of symbols, which only the hash table tells: the highest index in any chain. */
 std::uint32_t symbol_count(const std::uint32_t *gnu_hash)
@@ -87,7 +94,7 @@ int look_in_object(dl_phdr_info *info, std::size_t, void *data)
     if (!soname || !info->dlpi_name[0] || !symbols || !gnu_hash ||
         reinterpret_cast<std::uintptr_t>(strings) < info->dlpi_addr)
         return 0;
-    if (std::strcmp(strings + soname, "libc.so.6") != 0 && std::strcmp(strings + soname, "libdl.so.2") != 0)
+    if (!same(strings + soname, "libc.so.6") && !same(strings + soname, "libdl.so.2"))
         return 0;
 
     std::uint32_t count = symbol_count(gnu_hash);
@@ -96,9 +103,9 @@ int look_in_object(dl_phdr_info *info, std::size_t, void *data)
         if (symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC)
             continue;
         auto address = reinterpret_cast<void *>(info->dlpi_addr + symbol.st_value);
-        if (std::strcmp(strings + symbol.st_name, "dlsym") == 0)
+        if (same(strings + symbol.st_name, "dlsym"))
             found.dlsym = address;
-        else if (std::strcmp(strings + symbol.st_name, "dlvsym") == 0)
+        else if (same(strings + symbol.st_name, "dlvsym"))
             found.dlvsym = address;
     }
     return found.dlsym && found.dlvsym;

@@ -19,6 +19,9 @@ namespace {
 constexpr std::uint64_t sample_every_ns = 1000000;
 constexpr std::int32_t sample_interval_max = 4096, never = INT_MAX;
 
+/* Where others hold turns too, budgets live from reports. */
+constexpr std::uint64_t report_alone_ns = 100000000, report_contended_ns = 1000000;
+
 /* After this, a turn that cannot drain may be waiting for the very submission that waits here. */
 constexpr std::uint64_t stall_ns = 2000000000;
 
@@ -119,13 +122,14 @@ void nap(std::uint64_t ns)
         prctl(PR_SET_TIMERSLACK, slack);
 }
 
-/* Whether another submission may be in flight now; if not, for how long to look away. */
+/*
+ * Whether another submission may be in flight now; if not, for how long to look away, 0: until the agent has changed
+ * something.
+ */
 bool has_room(Device &device, const Key &key, std::uint64_t &nap_ns)
 {
     std::uint64_t bound = __atomic_load_n(&device.page()->inflight_ns, __ATOMIC_RELAXED);
-    if (!bound)
-        return true;
-    nap_ns = room_nap_max_ns;
+    nap_ns = 0;
     if (device.fenced.load(std::memory_order_acquire) != __atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE)) {
         wake_agent();
         return false;
@@ -135,8 +139,10 @@ bool has_room(Device &device, const Key &key, std::uint64_t &nap_ns)
         CaptureModeScope relaxed;
         device.meter.reap(now);
     }
-    if (device.meter.idle() || device.meter.broken())
+    device.report(now, report_contended_ns);
+    if (!bound || device.meter.idle() || device.meter.broken())
         return true;
+    nap_ns = room_nap_max_ns;
     if (device.meter.fences_pending())
         return false;
     std::uint64_t estimate = device.meter.estimate_ns(key);
@@ -197,11 +203,42 @@ CUresult sampled(Thread &thread, const Place &place, const Key &key, const Call 
         CaptureModeScope relaxed;
         device.meter.reap(now);
     }
-    device.report(now);
+    device.report(now, report_alone_ns);
     if (!place.stream->owner)
         plan_next_sample(thread, now);
     return result;
 }
+
+/* While one exists, an idle device is not given back: its thread is about to submit. */
+class HeldBack {
+  public:
+    explicit HeldBack(Device &device) : device_(device) {}
+    ~HeldBack()
+    {
+        if (since_)
+            device_.held_back.fetch_sub(1, std::memory_order_release);
+    }
+    HeldBack(const HeldBack &) = delete;
+    HeldBack &operator=(const HeldBack &) = delete;
+    void begin()
+    {
+        if (since_)
+            return;
+        since_ = now_ns();
+        device_.held_back.fetch_add(1, std::memory_order_acquire);
+        counters.waits.fetch_add(1, std::memory_order_relaxed);
+    }
+    std::uint64_t since() const { return since_; }
+    void end() const
+    {
+        if (since_)
+            counters.wait_ns.fetch_add(now_ns() - since_, std::memory_order_relaxed);
+    }
+
+  private:
+    Device &device_;
+    std::uint64_t since_{0};
+};
 
 enum class Waited { again, let_through };
 
@@ -245,7 +282,7 @@ CUresult straight(Thread &thread, Device &device, const Call &call)
 CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key &key, const Call &call)
 {
     Device &device = *place.device;
-    std::uint64_t since = 0;
+    HeldBack held_back(device);
 
     for (;;) {
         if (!device.scheduled() || exiting.load(std::memory_order_acquire))
@@ -270,8 +307,7 @@ CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key 
             return sampled(thread, place, key, call);
         std::uint64_t nap_ns = 0;
         if (may_submit && has_room(device, key, nap_ns)) {
-            if (since)
-                counters.wait_ns.fetch_add(now_ns() - since, std::memory_order_relaxed);
+            held_back.end();
             return measured(place, key, 0, call);
         }
         window.leave();
@@ -284,13 +320,12 @@ CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key 
             device.open_gate("the scheduler is gone");
             continue;
         }
-        if (!since) {
-            since = now_ns();
-            counters.waits.fetch_add(1, std::memory_order_relaxed);
-        }
-        if (may_submit) {
+        held_back.begin();
+        if (may_submit && nap_ns) {
             nap(nap_ns);
-        } else if (wait_for_turn(device, state, seen, since) == Waited::let_through) {
+        } else if (may_submit) {
+            device.wait_for_change(seen, turn_nap_ns);
+        } else if (wait_for_turn(device, state, seen, held_back.since()) == Waited::let_through) {
             Window again(thread, device);
             return measured(place, key, 0, call);
         }

@@ -45,17 +45,14 @@ void in_child()
 
 /*
  * Runs before the driver's own exit handlers, which are older. Work that is still queued ends with the process, whose
- * end also ends the turn; what has been measured is told now.
+ * end also ends the turn; what has been measured is told now. The agent does that: what a driver keeps for the exiting
+ * thread may be gone already.
  */
 void at_exit()
 {
     if (exiting.exchange(true))
         return;
     quiet_agent();
-    for (Device *device : process->devices()) {
-        if (device->scheduled())
-            device->last_report(now_ns());
-    }
     write_stats(process->submissions());
 }
 
