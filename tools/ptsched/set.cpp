@@ -47,9 +47,12 @@ int set(const Options &options) {
     }
 
     auto scheduler = open_scheduler(options.choice);
+    std::vector<Device> devices = scheduler->devices();
     std::optional<uint32_t> device;
     if (!options.device.empty())
-        device = find_device(scheduler->devices(), options.device).id;
+        device = find_device(devices, options.device).id;
+    if (devices.empty())
+        throw Error("the scheduler at " + scheduler->path() + " knows no device: there is nothing to set");
     if (pid)
         scheduler->set_entity(*pid, weight, device);
     else
