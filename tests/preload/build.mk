@@ -33,5 +33,9 @@ $(B)/tests/preload-routes-late: $(B)/obj/$(PT)/preload-routes-late.cpp.o $(PT_LI
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $< -o $@
 
+$(B)/tests/preload-client: $(B)/obj/$(PT)/preload-client.cpp.o $(B)/vgpu/libcuda.so
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) $< $(B)/vgpu/libcuda.so -Wl,-rpath,'$$ORIGIN/../vgpu' -o $@
+
 TESTS += $(B)/tests/preload-routes $(B)/tests/preload-routes-late $(B)/tests/preload-gate
 ALL   += $(B)/tests/bench-gate
