@@ -5,8 +5,8 @@
  * Among eligible waiters the highest weight goes first; budgets, not order,
  * give the others their share. A waiter that was eligible when it came calls a
  * lighter holder back at once. One that had used up its budget and has just
- * earned it again lets a lighter holder keep a short turn: else the two would
- * hand over at every submission.
+ * earned it again lets the holder finish its slice: else the two would hand over
+ * at every submission, and the lighter one's share would go into hand-overs.
  */
 #include "budget.h"
 #include "list.h"
@@ -14,8 +14,6 @@
 
 /* The slice is at least so many hand-overs, so that they cost 3 % at most. */
 #define HANDOVERS_PER_SLICE	30
-/* Turn that a lighter holder keeps against a heavier waiter that overdrew. */
-#define MIN_TURN_SHIFT		3
 /* Shortest pause between two looks at a holder's falling budget. */
 #define LOOK_SHIFT		4
 /* Waiters whose nice is read again in each run: nothing announces a renice. */
@@ -465,14 +463,12 @@ static bool recall_many(struct ptsp_device *dev, struct ptsp_entity *h,
 static bool recall_exclusive(struct ptsp_device *dev, struct ptsp_entity *h,
 			     const struct ptsp_entity *top, u64 *next)
 {
-	u64 keep = ptsp_slice(dev);
+	u64 slice = ptsp_slice(dev);
 
 	if (top && (h->given || (top->fresh && heavier(dev, top, h))))
 		return true;
-	if (top && heavier(dev, top, h))
-		keep >>= MIN_TURN_SHIFT;
-	if (h->contended_ns < keep) {
-		*next = min_u64(*next, dev->now_ns + keep - h->contended_ns);
+	if (h->contended_ns < slice) {
+		*next = min_u64(*next, dev->now_ns + slice - h->contended_ns);
 		return false;
 	}
 	if (top && (h->budget_ns < 0 || !heavier(dev, h, top)))
