@@ -44,6 +44,7 @@
  * @ref: held by the list of devices, by clients and by entities
  * @link: D in ptsched_devices
  * @lock: see above
+ * @visit: L counts ptsched_lock()
  * @policy: L the scheduler
  * @timer: L armed for the instant at which @policy wants to run, if any
  * @armed_ns: L that instant, or PTSP_NEVER
@@ -59,6 +60,7 @@ struct ptsched_dev {
 	struct kref ref;
 	struct list_head link;
 	spinlock_t lock;	/* L */
+	u64 visit;
 	struct ptsp_device policy;
 	struct hrtimer timer;
 	u64 armed_ns;
@@ -101,6 +103,7 @@ struct ptsched_user {
  * @spare: account to be used if the user has none yet
  * @weight_set: L weight set by the administrator, 0: from nice
  * @weight: L as last read
+ * @weight_visit: L dev->visit when @weight was read
  * @mechanism: L of the newest client
  * @granted_budget_ns: L budget when the turn began
  * @joined: L in dev->entities and known to the policy
@@ -131,6 +134,7 @@ struct ptsched_entity {
 	struct ptsched_user *spare;
 	u32 weight_set;
 	u32 weight;
+	u64 weight_visit;
 	u32 mechanism;
 	s64 granted_budget_ns;
 	bool joined;
@@ -203,6 +207,7 @@ void ptsched_unlock(struct ptsched_dev *dev) __releases(&dev->lock);
 static inline u64 ptsched_lock(struct ptsched_dev *dev) __acquires(&dev->lock)
 {
 	spin_lock_bh(&dev->lock);
+	dev->visit++;
 	return ktime_get_ns();
 }
 

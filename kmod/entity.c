@@ -52,6 +52,10 @@ u32 ptsched_entity_weight(struct ptsched_entity *ent)
 	lockdep_assert_held(&ent->dev->lock);
 	if (ent->weight_set)
 		return ent->weight_set;
+	/* The policy asks several times in one call. */
+	if (ent->weight_visit == ent->dev->visit)
+		return ent->weight;
+	ent->weight_visit = ent->dev->visit;
 	rcu_read_lock();
 	task = pid_task(ent->pid, PIDTYPE_TGID);
 	if (task)

@@ -200,18 +200,33 @@ static int dump_dev_entities(struct sk_buff *skb, struct netlink_callback *cb,
 	return ret;
 }
 
+/* Before the dump, so that the refusal is one: a dump that has begun can only end. */
+static int start_entities(struct netlink_callback *cb)
+{
+	struct nlattr *only = ptsched_dump_attrs(cb)[PTSCHED_A_DEVICE_ID];
+	struct ptsched_dev *dev;
+	bool found = !only;
+
+	mutex_lock(&ptsched_devices_lock);
+	list_for_each_entry(dev, &ptsched_devices, link)
+		found = found || dev->id == nla_get_u32(only);
+	mutex_unlock(&ptsched_devices_lock);
+	if (found)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(cb->extack, only, "no such device");
+	return -ENODEV;
+}
+
 static int dump_entities(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct nlattr *only = ptsched_dump_attrs(cb)[PTSCHED_A_DEVICE_ID];
 	struct pid_namespace *ns = task_active_pid_ns(current);
 	struct ptsched_dev *dev;
-	bool found = false;
 
 	mutex_lock(&ptsched_devices_lock);
 	list_for_each_entry(dev, &ptsched_devices, link) {
 		if (only && dev->id != nla_get_u32(only))
 			continue;
-		found = true;
 		if (dev->id < cb->args[0])
 			continue;
 		if (dump_dev_entities(skb, cb, dev, ns))
@@ -220,10 +235,6 @@ static int dump_entities(struct sk_buff *skb, struct netlink_callback *cb)
 		cb->args[1] = 0;
 	}
 	mutex_unlock(&ptsched_devices_lock);
-	if (only && !found && !skb->len) {
-		NL_SET_ERR_MSG_ATTR(cb->extack, only, "no such device");
-		return -ENODEV;
-	}
 	return skb->len;
 }
 
@@ -302,7 +313,7 @@ static int check_params(struct genl_info *info)
 		return OUT_OF_RANGE(info, PTSCHED_A_DRAIN_NS, "drain: 1000000 to 10000000000 ns");
 	case PTSP_PARAM_INFLIGHT:
 		return OUT_OF_RANGE(info, PTSCHED_A_INFLIGHT_NS,
-				    "inflight: 10000 to 1000000000 ns");
+				    "work in flight: 10000 to 1000000000 ns");
 	}
 	return -EINVAL;
 }
@@ -392,6 +403,7 @@ static const struct genl_ops ops[] = {
 	},
 	{
 		.cmd = PTSCHED_CMD_GET_ENTITY,
+		.start = start_entities,
 		.dumpit = dump_entities,
 		.policy = get_entity_policy,
 		.maxattr = ARRAY_SIZE(get_entity_policy) - 1,

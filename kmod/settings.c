@@ -53,7 +53,7 @@ unsigned int ptsched_test_devices(void)
 
 /* A number among the parameters: which it is and what it may be. */
 struct number {
-	enum { IDLE_SHARING, MANY, SLICE, GRACE, DRAIN, INFLIGHT, ALPHA } which;
+	enum { IDLE_SHARING, MANY, SLICE, GRACE, DRAIN, IN_FLIGHT, ALPHA } which;
 	u64 unit;
 	u64 min;
 	u64 max;
@@ -70,8 +70,8 @@ static const struct number drain = {
 	DRAIN, NSEC_PER_US, PTSCHED_DRAIN_MIN_NS, PTSCHED_DRAIN_MAX_NS
 };
 
-static const struct number inflight = {
-	INFLIGHT, NSEC_PER_US, PTSCHED_INFLIGHT_MIN_NS, PTSCHED_INFLIGHT_MAX_NS
+static const struct number in_flight = {
+	IN_FLIGHT, NSEC_PER_US, PTSCHED_INFLIGHT_MIN_NS, PTSCHED_INFLIGHT_MAX_NS
 };
 
 static const struct number alpha = { ALPHA, 1, 1, PTSCHED_ALPHA_MAX };
@@ -94,7 +94,7 @@ static void number_store(struct ptsp_params *params, const struct number *number
 	case DRAIN:
 		params->drain_ns = value;
 		break;
-	case INFLIGHT:
+	case IN_FLIGHT:
 		params->inflight_ns = value;
 		break;
 	case ALPHA:
@@ -116,7 +116,7 @@ static u64 number_load(const struct ptsp_params *params, const struct number *nu
 		return params->grace_ns;
 	case DRAIN:
 		return params->drain_ns;
-	case INFLIGHT:
+	case IN_FLIGHT:
 		return params->inflight_ns;
 	case ALPHA:
 		return params->alpha;
@@ -200,7 +200,7 @@ module_param_cb(drain_us, &number_ops, (void *)&drain, 0644);
 __MODULE_PARM_TYPE(drain_us, "ulong");
 MODULE_PARM_DESC(drain_us, "from call-back to sharing the turn by force: 1000 to 10000000 us");
 
-module_param_cb(inflight_us, &number_ops, (void *)&inflight, 0644);
+module_param_cb(inflight_us, &number_ops, (void *)&in_flight, 0644);
 __MODULE_PARM_TYPE(inflight_us, "ulong");
 MODULE_PARM_DESC(inflight_us, "bound on work in flight while contended: 10 to 1000000 us");
 
