@@ -11,7 +11,7 @@ run() {
 	echo "$1" >/dev/kmsg
 	# shellcheck disable=SC3040 # busybox has it
 	set -o pipefail
-	timeout "${PTSCHED_TEST_TIMEOUT:-300}" "$1" 2>&1 | tee /tmp/output
+	timeout "${PTSCHED_TEST_TIMEOUT:-600}" "$1" 2>&1 | tee /tmp/output
 	status=$?
 	case $status in
 	0) ;;
