@@ -18,8 +18,12 @@
 #define LOOK_SHIFT		4
 /* Waiters whose nice is read again in each run: nothing announces a renice. */
 #define SWEEP			16
-/* A gap longer than this says nothing about when the entity comes back. */
-#define GAP_MAX_NS		1000000000ULL
+/*
+ * A longer gap says nothing about when the entity comes back. Programs with
+ * frames or requests stay below; one that pauses for a second must not keep its
+ * weight from the others meanwhile.
+ */
+#define GAP_MAX_NS		100000000ULL
 
 static u64 min_u64(u64 a, u64 b)
 {

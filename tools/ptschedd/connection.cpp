@@ -101,6 +101,12 @@ void Connection::stop()
         server_.unsubscribe(*this);
 }
 
+void Connection::abandon()
+{
+    stop();
+    client_.reset();
+}
+
 // --- messages ---
 
 void Connection::handle(uint32_t events)
@@ -128,12 +134,15 @@ void Connection::receive()
     ssize_t got = recvmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (got <= 0)
+    if (got < 0)
         return server_.doom(*this);
 
+    // Even an empty message, which looks like the end, may carry descriptors.
     Ancillary ancillary = take_ancillary(message);
     Request request{{}, {}, std::move(ancillary.fds), ancillary.pid, ancillary.uid};
     auto length = static_cast<size_t>(got);
+    if (length == 0)
+        return server_.doom(*this);
     if (length >= sizeof(request.header))
         memcpy(&request.header, buffer.data(), sizeof(request.header));
     if (length < sizeof(request.header) || message.msg_flags & MSG_TRUNC ||

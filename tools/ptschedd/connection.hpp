@@ -31,6 +31,8 @@ public:
 
     // No more events are taken from it; the server will destroy it.
     void stop();
+    // The broker ends: the client keeps the page, and the turn, as they are.
+    void abandon();
 
 private:
     struct Outgoing {

@@ -27,7 +27,7 @@ How (see ptsched-set(1); can be changed while it runs):
   --policy NAME         weighted (default), literal or none
   --idle-sharing 0|1    unused time goes to who has used up its own (1)
   --many 0|1            any number of turns at once, as in the PTask paper (0)
-  --slice-us N          how long a turn lasts while others wait (10000)
+  --slice-us N          how long a turn lasts while others wait (30000)
   --grace-us N          how long an absent program keeps its share (2000)
   --drain-us N          from call-back to sharing by force (100000)
   --inflight-us N       bound on work in flight while contended (2000)

@@ -71,7 +71,7 @@ Server::~Server()
     if (!socket_path_.empty())
         unlink(socket_path_.c_str());
     for (auto &[connection, owner] : connections_)
-        connection->stop();
+        connection->abandon();
     connections_.clear();
 }
 
