@@ -53,3 +53,9 @@ $(B)/tests/vgpu_libcuda: $(VGPU_TEST_OBJS) $(VGPU_PROGRAMS)
 	$(CXX) $(LDFLAGS) -o $@ $(VGPU_TEST_OBJS) -L$(B)/vgpu -lcuda -Wl,-rpath,'$$ORIGIN/../vgpu'
 
 TESTS += $(B)/tests/vgpu_libcuda
+
+# In the VM the module hosts the engine; the daemon stays at home.
+VM_FILES += $(B)/vgpu/libcuda.so.1:/usr/lib/ $(B)/vgpu/kernels.so:/usr/bin/ $(B)/vgpu/inversion-client:/usr/bin/ \
+	$(B)/vgpu/vgpu-stat:/usr/bin/ $(B)/vgpu/kernels.so:/vm/vgpu/ $(B)/vgpu/inversion-client:/vm/vgpu/ \
+	$(B)/tests/vgpu_libcuda:/vm/tests/vgpu_libcuda $(VGPU)/kmod/module_test:/vm/tests/vgpu-module
+VM_TESTS += /vm/tests/vgpu-module

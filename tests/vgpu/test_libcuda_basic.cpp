@@ -102,7 +102,7 @@ void modules()
     size_t offset = 0, size = 0;
 
     CU_IS(cuModuleLoad(&module, "/no/such/file"), CUDA_ERROR_FILE_NOT_FOUND);
-    CU_IS(cuModuleLoad(&module, "/etc/passwd"), CUDA_ERROR_INVALID_IMAGE);
+    CU_IS(cuModuleLoad(&module, "/proc/self/maps"), CUDA_ERROR_INVALID_IMAGE);
     CU_IS(cuModuleLoadData(&module, "this is no image"), CUDA_ERROR_INVALID_IMAGE);
     CU(cuModuleLoadData(&module, image.data()));
     CU(cuModuleGetFunction(&function, module, "spin"));

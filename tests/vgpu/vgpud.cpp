@@ -180,8 +180,10 @@ void Connection::answer(const vgpu_message &request, int result, const void *dat
 {
     vgpu_message header{request.op, static_cast<uint32_t>(size + more_size), result, request.cookie};
     append(&header, sizeof(header));
-    append(data, size);
-    append(more, more_size);
+    if (size)
+        append(data, size);
+    if (more_size)
+        append(more, more_size);
 }
 
 void Connection::send_stats(const vgpu_message &request, vgpu_device_stats stats)

@@ -135,7 +135,8 @@ class SocketLink final : public Link {
             return -EPROTO;
         std::memcpy(&stats, reply.data(), sizeof(stats));
         owners.resize((reply.size() - sizeof(stats)) / sizeof(owners[0]));
-        std::memcpy(owners.data(), reply.data() + sizeof(stats), owners.size() * sizeof(owners[0]));
+        if (!owners.empty())
+            std::memcpy(owners.data(), reply.data() + sizeof(stats), owners.size() * sizeof(owners[0]));
         return 0;
     }
 
@@ -237,6 +238,8 @@ class SocketLink final : public Link {
     {
         size_t old = completions_.size();
         completions_.resize(old + data.size() / sizeof(vgpu_completion));
+        if (data.empty())
+            return;
         std::memcpy(completions_.data() + old, data.data(), (completions_.size() - old) * sizeof(vgpu_completion));
     }
 
