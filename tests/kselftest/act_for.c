@@ -5,10 +5,9 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include "harness.h"
 #include "ks.h"
 #include "ks_netlink.h"
-
-#include "kselftest_harness.h"
 
 enum { NOBODY = 65534 };
 
@@ -35,6 +34,7 @@ FIXTURE(proxy)
 /* The requester: user nobody, nice 10, a client on the device. */
 FIXTURE_SETUP(proxy)
 {
+	ASSERT_EQ(0, ks_be_patient());
 	self->ready = ks_sign_new();
 	self->requester = fork();
 	if (!self->requester) {
@@ -55,6 +55,7 @@ FIXTURE_SETUP(proxy)
 FIXTURE_TEARDOWN(proxy)
 {
 	become_root();
+	EXPECT_EQ(0, ks_be_impatient());
 	kill(self->requester, SIGKILL);
 	waitpid(self->requester, NULL, 0);
 }

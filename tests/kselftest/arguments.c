@@ -3,9 +3,8 @@
  * Arguments of the ioctls, as the kernel sees them: sizes, unknown bits, bad
  * pointers, wrong states, and random bytes. Built for 64-bit and 32-bit callers.
  */
+#include "harness.h"
 #include "ks.h"
-
-#include "kselftest_harness.h"
 
 struct call {
 	const char *name;

@@ -11,12 +11,12 @@ KSELFTEST_CFLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-un
 	-Wno-missing-field-initializers -Wno-sign-compare $(if $(WERROR),-Werror) -pthread
 
 $(B)/tests/kselftest/%: tests/kselftest/%.c tests/kselftest/ks_netlink.c tests/kselftest/ks.h \
-		tests/kselftest/ks_netlink.h uapi/linux/ptsched.h
+		tests/kselftest/harness.h tests/kselftest/ks_netlink.h uapi/linux/ptsched.h
 	@mkdir -p $(@D)
 	$(CC) $(KSELFTEST_CFLAGS) -D_GNU_SOURCE -Iuapi -isystem $(KSELFTEST_TOOLS) -I/usr/include/libnl3 \
 		-o $@ $< tests/kselftest/ks_netlink.c -lnl-genl-3 -lnl-3
 
-$(B)/tests/kselftest/%32: tests/kselftest/%.c tests/kselftest/ks.h uapi/linux/ptsched.h
+$(B)/tests/kselftest/%32: tests/kselftest/%.c tests/kselftest/ks.h tests/kselftest/harness.h uapi/linux/ptsched.h
 	@mkdir -p $(@D)
 	$(CC) -m32 -static $(KSELFTEST_CFLAGS) -D_GNU_SOURCE -Iuapi -isystem $(KSELFTEST_TOOLS) -o $@ $<
 

@@ -9,10 +9,9 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
+#include "harness.h"
 #include "ks.h"
 #include "ks_netlink.h"
-
-#include "kselftest_harness.h"
 
 #ifndef MADV_DOFORK
 #define MADV_DOFORK 11
@@ -25,12 +24,14 @@ FIXTURE(owner)
 
 FIXTURE_SETUP(owner)
 {
+	ASSERT_EQ(0, ks_be_patient());
 	self->fd = ks_client();
 	ASSERT_LE(0, self->fd);
 }
 
 FIXTURE_TEARDOWN(owner)
 {
+	EXPECT_EQ(0, ks_be_impatient());
 	close(self->fd);
 }
 
@@ -310,21 +311,40 @@ TEST_F(owner, close_cancels_a_waiting_thread)
 	EXPECT_EQ(0, ks_wait(child));
 }
 
+static volatile sig_atomic_t interrupted;
+
 static void on_signal(int signal)
 {
+	interrupted |= signal == SIGUSR1;
+}
+
+/* Waits for the turn; only SIGUSR1 may interrupt that. */
+static int wait_under_signals(const struct ks_sign *told)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+	int fd = ks_client(), ret;
+
+	sigaction(SIGUSR1, &action, NULL);
+	action.sa_flags = SA_RESTART;
+	sigaction(SIGUSR2, &action, NULL);
+	if (ks_acquire(fd) != -EINTR || !interrupted)
+		return 1;
+	ks_sign_give(told);
+	do {
+		ret = ks_acquire(fd);
+	} while (ret == -EINTR);
+	return ret ? 2 : 0;
 }
 
 TEST_F(owner, signals_restart_or_interrupt_a_wait)
 {
-	struct ks_sign holds = ks_sign_new(), stop = ks_sign_new();
-	struct sigaction action = {.sa_handler = on_signal};
+	struct ks_sign holds = ks_sign_new(), stop = ks_sign_new(), told = ks_sign_new();
+	struct pollfd poller = {.fd = told.fd[0], .events = POLLIN};
 	pid_t holder, waiter;
 
 	holder = fork();
 	if (!holder) {
-		int fd = ks_client();
-
-		if (ks_acquire(fd))
+		if (ks_acquire(ks_client()))
 			_exit(1);
 		ks_sign_give(&holds);
 		ks_sign_await(&stop);
@@ -332,23 +352,15 @@ TEST_F(owner, signals_restart_or_interrupt_a_wait)
 	}
 	ks_sign_await(&holds);
 	waiter = fork();
-	if (!waiter) {
-		int fd = ks_client();
-
-		sigaction(SIGUSR1, &action, NULL);
-		action.sa_flags = SA_RESTART;
-		sigaction(SIGUSR2, &action, NULL);
-		/* USR2 is restarted: only USR1 can have ended the wait. */
-		if (ks_acquire(fd) != -EINTR)
-			_exit(1);
-		_exit(ks_acquire(fd) ? 2 : 0);
-	}
+	if (!waiter)
+		_exit(wait_under_signals(&told));
 	KS_UNTIL(ks_state(waiter) == PTSCHED_ENTITY_WAITING);
 	for (int i = 0; i < 100; i++)
 		kill(waiter, SIGUSR2);
 	KS_UNTIL(ks_state(waiter) == PTSCHED_ENTITY_WAITING);
-	kill(waiter, SIGUSR1);
-	/* It waits again, or has not noticed yet: the turn comes either way. */
+	EXPECT_EQ(0, poll(&poller, 1, 0));
+	/* One that comes between two calls interrupts nothing: again until it is told. */
+	KS_UNTIL(kill(waiter, SIGUSR1) || poll(&poller, 1, 0) == 1);
 	ks_sign_give(&stop);
 	EXPECT_EQ(0, ks_wait(holder));
 	EXPECT_EQ(0, ks_wait(waiter));
@@ -521,9 +533,11 @@ static int64_t budget_of(pid_t pid)
 
 TEST_F(owner, a_forked_child_starts_with_its_parents_debt)
 {
-	struct ks_sign ready = ks_sign_new(), stop = ks_sign_new();
+	struct nl_sock *events = ks_events_open();
+	struct ks_event event;
 	pid_t waiter, child;
 
+	ASSERT_NE(NULL, events);
 	ASSERT_EQ(0, ks_acquire(self->fd));
 	waiter = fork();
 	if (!waiter) {
@@ -534,19 +548,16 @@ TEST_F(owner, a_forked_child_starts_with_its_parents_debt)
 	/* It does not let go while another waits: each such instant is debited. */
 	KS_UNTIL(budget_of(getpid()) < -5000000);
 	child = fork();
-	if (!child) {
-		int fd = ks_client();
-
-		ks_sign_give(&ready);
-		ks_sign_await(&stop);
-		_exit(fd < 0);
-	}
-	ks_sign_await(&ready);
-	EXPECT_LT(budget_of(child), 0);
+	if (!child)
+		_exit(ks_client() < 0);
+	do {
+		ASSERT_EQ(0, ks_events_next(events, &event));
+	} while (event.event != PTSCHED_EVENT_ATTACH || event.pid != (uint32_t)child);
+	EXPECT_LT(event.budget_ns, 0);
+	EXPECT_EQ(0, ks_wait(child));
 	EXPECT_EQ(0, ks_release(self->fd));
 	EXPECT_EQ(0, ks_wait(waiter));
-	ks_sign_give(&stop);
-	EXPECT_EQ(0, ks_wait(child));
+	ks_events_close(events);
 }
 
 TEST_HARNESS_MAIN

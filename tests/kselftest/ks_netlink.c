@@ -265,6 +265,23 @@ int ks_set(int command, const struct ks_attr *attrs, int count, char *message, s
 	return ret;
 }
 
+static int set_drain(uint64_t drain_ns)
+{
+	struct ks_attr drain = {PTSCHED_A_DRAIN_NS, 8, drain_ns};
+
+	return ks_set(PTSCHED_CMD_SET_DEVICE, &drain, 1, NULL, 0, NULL);
+}
+
+int ks_be_patient(void)
+{
+	return set_drain(PTSCHED_DRAIN_MAX_NS);
+}
+
+int ks_be_impatient(void)
+{
+	return set_drain(100000000);
+}
+
 struct nl_sock *ks_events_open(void)
 {
 	struct nl_sock *sock = nl_socket_alloc();
@@ -297,6 +314,7 @@ int ks_events_next(struct nl_sock *sock, struct ks_event *out)
 	    .device_id = get_u32(attrs, PTSCHED_A_DEVICE_ID),
 	    .turn = get_u64(attrs, PTSCHED_A_TURN),
 	    .time_ns = get_u64(attrs, PTSCHED_A_TIME_NS),
+	    .budget_ns = (int64_t)get_u64(attrs, PTSCHED_A_BUDGET_NS),
 	};
 	return 0;
 }

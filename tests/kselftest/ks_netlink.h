@@ -63,6 +63,11 @@ struct ks_attr {
 int ks_set(int command, const struct ks_attr *attrs, int count, char *message, size_t size,
 	   int *refused);
 
+/* For tests in which somebody waits: long before a turn is shared by force, however slow
+ * the machine, and back to the default. */
+int ks_be_patient(void);
+int ks_be_impatient(void);
+
 /* A socket that listens to events, and the next event from it. */
 struct ks_event {
 	uint32_t event;
@@ -70,6 +75,7 @@ struct ks_event {
 	uint32_t device_id;
 	uint64_t turn;
 	uint64_t time_ns;
+	int64_t budget_ns;
 };
 
 struct nl_sock *ks_events_open(void);

@@ -7,10 +7,9 @@
 #include <sched.h>
 #include <signal.h>
 
+#include "harness.h"
 #include "ks.h"
 #include "ks_netlink.h"
-
-#include "kselftest_harness.h"
 
 enum { CLIENTS = 1000, AT_ONCE = 20 };
 

@@ -6,10 +6,9 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "harness.h"
 #include "ks.h"
 #include "ks_netlink.h"
-
-#include "kselftest_harness.h"
 
 #define TRACING "/sys/kernel/tracing/"
 
@@ -80,6 +79,7 @@ FIXTURE(trace)
 FIXTURE_SETUP(trace)
 {
 	self->ready = ks_sign_new();
+	ASSERT_EQ(0, ks_be_patient());
 	ASSERT_EQ(0, put("tracing_on", "0"));
 	ASSERT_EQ(0, put("trace", ""));
 	ASSERT_EQ(0, put("events/ptsched/enable", "1"));
@@ -105,6 +105,7 @@ FIXTURE_SETUP(trace)
 
 FIXTURE_TEARDOWN(trace)
 {
+	EXPECT_EQ(0, ks_be_impatient());
 	put("tracing_on", "1");
 	put("events/ptsched/enable", "0");
 	put("events/timer/hrtimer_expire_entry/enable", "0");
