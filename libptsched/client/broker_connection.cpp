@@ -178,9 +178,10 @@ bool BrokerConnection::read_one(Call &call, std::unique_lock<std::mutex> &lock)
     int error = errno;
     lock.lock();
     reading_ = false;
-    if (got > 0) {
-        std::array<UniqueFd, PTSCHED_BROKER_NR_FDS> fds;
+    std::array<UniqueFd, PTSCHED_BROKER_NR_FDS> fds;
+    if (got >= 0)
         take_fds(message, fds);
+    if (got > 0) {
         deliver(buffer.data(), static_cast<size_t>(got), fds);
     } else if (got == 0 || error != EINTR) {
         fail_all();

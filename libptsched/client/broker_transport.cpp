@@ -20,14 +20,18 @@ public:
     ~BrokerTransport() override
     {
         // Else a forked child's copy of the socket would keep the turn.
-        if (getpid() == owner_)
-            connection_.post(PTSCHED_BROKER_CLOSE, nullptr, 0);
-        else
+        if (!owned())
             page_.forget();
+        else if (!dead_)
+            connection_.post(PTSCHED_BROKER_CLOSE, nullptr, 0);
     }
 
     ptsched_backend backend() const override { return PTSCHED_BACKEND_BROKER; }
-    int query(Query &query) override { return checked(connection_.call(PTSCHED_IOC_QUERY, &query, sizeof(query))); }
+
+    int query(Query &query) override
+    {
+        return dead_ ? -EPIPE : checked(connection_.call(PTSCHED_IOC_QUERY, &query, sizeof(query)));
+    }
 
     int attach(Attach &attach) override
     {
@@ -42,9 +46,10 @@ public:
 
     int acquire(Acquire &acquire) override
     {
-        if (!owned())
-            return -EPERM;
-        int ret = checked(connection_.call_interruptible(PTSCHED_IOC_ACQUIRE, &acquire, sizeof(acquire)));
+        int ret = usable();
+        if (ret)
+            return ret;
+        ret = checked(connection_.call_interruptible(PTSCHED_IOC_ACQUIRE, &acquire, sizeof(acquire)));
         if (!ret)
             holds_.store(true);
         return ret;
@@ -52,7 +57,10 @@ public:
 
     int release(const Release &release) override
     {
-        if (!owned() || !holds_.exchange(false))
+        int ret = usable();
+        if (ret)
+            return ret;
+        if (!holds_.exchange(false))
             return -EPERM;
         page_.clear(PTSCHED_STATE_TURN);
         return post(PTSCHED_IOC_RELEASE, &release, sizeof(release));
@@ -60,26 +68,34 @@ public:
 
     int report(const Report &report) override
     {
-        if (!owned() || !holds_.load())
+        int ret = usable();
+        if (ret)
+            return ret;
+        if (!holds_.load())
             return -EPERM;
         return post(PTSCHED_IOC_REPORT, &report, sizeof(report));
     }
 
     int ack(const Ack &ack) override
     {
-        if (!owned())
-            return -EPERM;
+        int ret = usable();
+        if (ret)
+            return ret;
         char byte;
+        ssize_t got;
         // The broker puts it back if there is more than is acknowledged here.
-        while (read(poll_.get(), &byte, 1) < 0 && errno == EINTR)
+        while ((got = read(poll_.get(), &byte, 1)) < 0 && errno == EINTR)
             continue;
+        if (got == 0)
+            return checked(-EPIPE); // before the socket tells
         return post(PTSCHED_IOC_ACK, &ack, sizeof(ack));
     }
 
     int act_for(const ActFor &act_for) override
     {
-        if (!owned())
-            return -EPERM;
+        int ret = usable();
+        if (ret)
+            return ret;
         ActFor argument = act_for;
         return checked(connection_.call(PTSCHED_IOC_ACT_FOR, &argument, sizeof(argument), act_for.fd));
     }
@@ -91,6 +107,13 @@ public:
 private:
     bool owned() const { return getpid() == owner_; }
 
+    int usable() const
+    {
+        if (!owned())
+            return -EPERM;
+        return dead_ ? -EPIPE : 0;
+    }
+
     int post(uint32_t cmd, const void *argument, uint32_t length)
     {
         return checked(connection_.post(cmd, argument, length));
@@ -98,8 +121,10 @@ private:
 
     int checked(int ret)
     {
-        if (ret == -EPIPE && owned())
+        if (ret == -EPIPE && owned()) {
+            dead_ = true;
             page_.set_dead();
+        }
         return ret;
     }
 
@@ -110,6 +135,7 @@ private:
     pid_t owner_;
     // The calls that are not answered are checked here.
     std::atomic<bool> holds_{false};
+    std::atomic<bool> dead_{false};
 };
 
 } // namespace

@@ -108,7 +108,11 @@ int open_client(const char *device, unsigned int mechanism, ptsched_backend back
 int ptsched_open(const char *device, unsigned int mechanism, enum ptsched_backend backend,
                  struct ptsched_client **client)
 {
-    return guarded([&] { return open_client(device, mechanism, backend, client); });
+    return guarded([&] {
+        int ret = open_client(device, mechanism, backend, client);
+        // A broker that ends, or will not have this process, is none.
+        return ret == -EPIPE ? -ENOENT : ret;
+    });
 }
 
 void ptsched_close(struct ptsched_client *client)

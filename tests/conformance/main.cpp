@@ -14,13 +14,6 @@ constexpr char kUsage[] = "usage: conformance [--module | --broker PROGRAM] [--o
                           "By default the broker beside this program; the module if the program's name ends\n"
                           "with -module. The module must have been inserted with test_devices=2. Needs root.\n";
 
-std::string own_path()
-{
-    char path[4096] = {};
-    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
-    return length > 0 ? path : "";
-}
-
 bool ends_with(const std::string &text, const std::string &end)
 {
     return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
@@ -31,9 +24,8 @@ bool ends_with(const std::string &text, const std::string &end)
 int main(int argc, char **argv)
 {
     setvbuf(stdout, nullptr, _IOLBF, 0);
-    std::string path = own_path();
-    bool module = ends_with(path, "-module");
-    std::string broker = path.substr(0, path.rfind('/')) + "/../bin/ptschedd";
+    bool module = ends_with(argv[0], "-module");
+    std::string broker = scheduler::default_broker();
     std::string filter;
     for (int i = 1; i < argc; i++) {
         bool more = i + 1 < argc;

@@ -24,11 +24,6 @@ ptsched_backend chosen = PTSCHED_BACKEND_MODULE;
 pid_t broker = -1;
 std::string folder;
 
-std::string socket_path()
-{
-    return folder + "/broker.sock";
-}
-
 [[noreturn]] void die(const std::string &text)
 {
     throw tap::Failure(text + ": " + strerror(errno));
@@ -56,6 +51,24 @@ std::unique_ptr<genl::Channel> open_channel()
 }
 
 } // namespace
+
+std::string socket_path()
+{
+    return folder + "/broker.sock";
+}
+
+pid_t broker_pid()
+{
+    return broker;
+}
+
+std::string default_broker()
+{
+    char path[4096] = {};
+    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    std::string self = length > 0 ? path : "";
+    return self.substr(0, self.rfind('/')) + "/../bin/ptschedd";
+}
 
 ptsched_backend backend()
 {

@@ -28,6 +28,10 @@ ptsched_backend backend();
 void use_module();
 void start_broker(const std::string &program);
 void stop_broker();
+pid_t broker_pid();
+std::string socket_path();
+// build/tests/NAME -> build/bin/ptschedd
+std::string default_broker();
 
 // --- generic netlink, or the broker's equivalent ---
 
