@@ -37,5 +37,10 @@ $(B)/tests/preload-client: $(B)/obj/$(PT)/preload-client.cpp.o $(B)/vgpu/libcuda
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $< $(B)/vgpu/libcuda.so -Wl,-rpath,'$$ORIGIN/../vgpu' -o $@
 
-TESTS += $(B)/tests/preload-routes $(B)/tests/preload-routes-late $(B)/tests/preload-gate
+$(B)/tests/preload-programs: $(B)/obj/$(PT)/preload-programs.cpp.o | $(B)/tests/preload-client $(B)/vgpu/vgpud \
+		$(B)/vgpu/vgpu-stat $(B)/vgpu/kernels.so $(B)/bin/ptschedd $(PRELOAD_SO)
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) $< -o $@
+
+TESTS += $(B)/tests/preload-routes $(B)/tests/preload-routes-late $(B)/tests/preload-gate $(B)/tests/preload-programs
 ALL   += $(B)/tests/bench-gate
