@@ -16,7 +16,7 @@ namespace toolkit {
 namespace ours {
 #define PTSCHED_CUDA_ABI_TYPES_ONLY
 #include "cuda_abi.h"
-}
+} // namespace ours
 
 namespace {
 

@@ -21,12 +21,14 @@ inline bool check(bool condition, const char *text, const char *file, int line)
     return condition;
 }
 
-template <typename A, typename B> void check_equal(const A &got, const B &want, const char *text, const char *file, int line)
+template <typename A, typename B>
+void check_equal(const A &got, const B &want, const char *text, const char *file, int line)
 {
     if (got == want)
         return;
     failed_here = true;
-    std::printf("# %s:%d: %s is %s, not %s\n", file, line, text, std::to_string(got).c_str(), std::to_string(want).c_str());
+    std::printf("# %s:%d: %s is %s, not %s\n", file, line, text, std::to_string(got).c_str(),
+                std::to_string(want).c_str());
 }
 
 struct Case {

@@ -41,8 +41,8 @@ CUresult launch_count(const Context &context, CUdeviceptr counter, unsigned int 
     return cuLaunchKernel(context.count, 1, 1, 1, 1, 1, 1, 0, stream, params, nullptr);
 }
 
-CUresult launch_spin(const Context &context, CUdeviceptr out, unsigned long long ns, CUstream stream, unsigned int threads,
-                     unsigned int steps)
+CUresult launch_spin(const Context &context, CUdeviceptr out, unsigned long long ns, CUstream stream,
+                     unsigned int threads, unsigned int steps)
 {
     void *params[] = {&out, &ns, &steps};
     return cuLaunchKernel(context.spin, 1, 1, 1, threads, 1, 1, 0, stream, params, nullptr);
@@ -60,7 +60,7 @@ namespace {
 
 /* vgpud on a private socket; ends with the test, however that ends. */
 class Daemon {
-  public:
+public:
     Daemon()
     {
         std::string name = "/tmp/vgpu-test-XXXXXX";
@@ -75,7 +75,8 @@ class Daemon {
         if (pid_ == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             close(ready[0]);
-            execl(program.c_str(), "vgpud", "--socket", socket.c_str(), "--devices", "2", "--ready-fd", fd.c_str(), nullptr);
+            execl(program.c_str(), "vgpud", "--socket", socket.c_str(), "--devices", "2", "--ready-fd", fd.c_str(),
+                  nullptr);
             _exit(127);
         }
         close(ready[1]);
@@ -94,7 +95,7 @@ class Daemon {
     Daemon(const Daemon &) = delete;
     Daemon &operator=(const Daemon &) = delete;
 
-  private:
+private:
     std::string directory_;
     pid_t pid_ = -1;
 };

@@ -166,8 +166,10 @@ void launches()
     CU(cuLaunchKernel(context.vector_add, 8, 1, 1, 128, 1, 1, 0, nullptr, nullptr, extra));
     CHECK(right());
 
-    CU_IS(cuLaunchKernel(context.vector_add, 0, 1, 1, 128, 1, 1, 0, nullptr, params, nullptr), CUDA_ERROR_INVALID_VALUE);
-    CU_IS(cuLaunchKernel(context.vector_add, 1, 1, 1, 2048, 1, 1, 0, nullptr, params, nullptr), CUDA_ERROR_INVALID_VALUE);
+    CU_IS(cuLaunchKernel(context.vector_add, 0, 1, 1, 128, 1, 1, 0, nullptr, params, nullptr),
+          CUDA_ERROR_INVALID_VALUE);
+    CU_IS(cuLaunchKernel(context.vector_add, 1, 1, 1, 2048, 1, 1, 0, nullptr, params, nullptr),
+          CUDA_ERROR_INVALID_VALUE);
     CU_IS(cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, params, nullptr), CUDA_ERROR_INVALID_HANDLE);
     CU_IS(cuLaunchCooperativeKernel(context.vector_add, 4096, 1, 1, 128, 1, 1, 0, nullptr, params),
           CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);

@@ -161,7 +161,8 @@ void captured_fork_and_join()
 
 /* Does something to a capturing stream; the capture must be spoilt if it is refused, and only then. */
 template <typename F>
-void during_capture(const char *what, CUresult expected, F action, CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL,
+void during_capture(const char *what, CUresult expected, F action,
+                    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL,
                     unsigned int flags = CU_STREAM_NON_BLOCKING)
 {
     Stream stream(flags);
@@ -198,8 +199,10 @@ void meddling_spoils_a_capture()
     CU(cuEventRecord(plain, other));
     CU(cuStreamSynchronize(other));
     during_capture("launch", CUDA_SUCCESS, [&](CUstream s) { return launch_count(context, memory.device, 1, s); });
-    during_capture("host function", CUDA_SUCCESS,
-                   [&](CUstream s) { return cuLaunchHostFunc(s, [](void *) {}, nullptr); });
+    during_capture("host function", CUDA_SUCCESS, [&](CUstream s) {
+        return cuLaunchHostFunc(
+            s, [](void *) {}, nullptr);
+    });
     during_capture("launch elsewhere", CUDA_SUCCESS,
                    [&](CUstream) { return launch_count(context, memory.device, 1, other); });
     during_capture("record", CUDA_SUCCESS, [&](CUstream s) { return cuEventRecord(inside, s); });
@@ -213,7 +216,8 @@ void meddling_spoils_a_capture()
             s, [](CUstream, CUresult, void *) {}, nullptr, 0);
     });
     during_capture("EventQuery", unsupported, [&](CUstream) { return cuEventQuery(plain); });
-    during_capture("EventQuery, relaxed", CUDA_SUCCESS, [&](CUstream) { return cuEventQuery(plain); }, relaxed);
+    during_capture(
+        "EventQuery, relaxed", CUDA_SUCCESS, [&](CUstream) { return cuEventQuery(plain); }, relaxed);
     during_capture("MemAlloc", unsupported, [&](CUstream) { return cuMemAlloc_v2(&pointer, 4); });
     during_capture("query of a captured event", CUDA_ERROR_CAPTURED_EVENT, [&](CUstream s) {
         CU(cuEventRecord(inside, s));
@@ -229,9 +233,10 @@ void meddling_spoils_a_capture()
     during_capture("legacy stream, capturing a non-blocking one", CUDA_SUCCESS, legacy);
     during_capture("legacy stream, capturing a blocking one", CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, legacy,
                    CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_DEFAULT);
-    during_capture("synchronous copy, capturing a blocking one", CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
-                   [&](CUstream) { return cuMemsetD32_v2(memory.device, 0, 1); }, CU_STREAM_CAPTURE_MODE_GLOBAL,
-                   CU_STREAM_DEFAULT);
+    during_capture(
+        "synchronous copy, capturing a blocking one", CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+        [&](CUstream) { return cuMemsetD32_v2(memory.device, 0, 1); }, CU_STREAM_CAPTURE_MODE_GLOBAL,
+        CU_STREAM_DEFAULT);
     auto elsewhere = [&](CUstream) {
         CUresult result;
         std::thread([&] { result = cuEventQuery(plain); }).join();

@@ -287,19 +287,20 @@ void many_threads()
 
 void add_order_cases(std::vector<tap::Case> &cases)
 {
-    cases.insert(cases.end(), {
-                                  {"a stream is a queue, deeper than any ring", one_stream_is_a_queue},
-                                  {"every thread's result", results_of_threads},
-                                  {"events tell the device's time", events_tell_the_time},
-                                  {"streams overlap", streams_overlap},
-                                  {"events order streams", events_order_streams},
-                                  {"host functions and callbacks take part in the order", host_functions_take_part},
-                                  {"legacy and blocking streams wait for each other", legacy_stream_waits_for_blocking_ones},
-                                  {"each thread has its default stream", per_thread_default_streams},
-                                  {"a resident kernel", resident_kernel},
-                                  {"destroyed streams finish their work", destroyed_streams_finish},
-                                  {"launches from many threads", many_threads},
-                              });
+    cases.insert(cases.end(),
+                 {
+                     {"a stream is a queue, deeper than any ring", one_stream_is_a_queue},
+                     {"every thread's result", results_of_threads},
+                     {"events tell the device's time", events_tell_the_time},
+                     {"streams overlap", streams_overlap},
+                     {"events order streams", events_order_streams},
+                     {"host functions and callbacks take part in the order", host_functions_take_part},
+                     {"legacy and blocking streams wait for each other", legacy_stream_waits_for_blocking_ones},
+                     {"each thread has its default stream", per_thread_default_streams},
+                     {"a resident kernel", resident_kernel},
+                     {"destroyed streams finish their work", destroyed_streams_finish},
+                     {"launches from many threads", many_threads},
+                 });
 }
 
 } // namespace test

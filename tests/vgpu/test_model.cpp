@@ -18,7 +18,8 @@ void row(const char *what, double measured, double got, bool held = true)
 {
     double off = got / measured - 1;
 
-    std::printf("# %-58s real %9.3f  model %9.3f  %+6.1f %%%s\n", what, measured, got, off * 100, held ? "" : "  (not held)");
+    std::printf("# %-58s real %9.3f  model %9.3f  %+6.1f %%%s\n", what, measured, got, off * 100,
+                held ? "" : "  (not held)");
     if (held)
         CHECK(std::fabs(off) <= tolerance);
 }
@@ -384,7 +385,8 @@ int main()
         {"copies overlap kernels, and are counted once", copies_overlap_kernels},
         {"waits order channels", waits_order_channels},
         {"a removed channel releases its waiters", removal_releases_waiters},
-        {"disabling takes a running item off and keeps its progress", [] { disabling_keeps_progress(VGPU_TIMESLICED); }},
+        {"disabling takes a running item off and keeps its progress",
+         [] { disabling_keeps_progress(VGPU_TIMESLICED); }},
         {"non-preemptive: disabling lets the running item end", [] { disabling_keeps_progress(VGPU_NONPREEMPTIVE); }},
         {"non-preemptive: items run through, groups alternate", nonpreemptive_items_run_through},
         {"a full ring refuses", full_ring_refuses},

@@ -123,8 +123,8 @@ inline Process::Stream &Process::add_stream(uint32_t runlist)
 {
     auto &stream = *streams.emplace_back(std::make_unique<Stream>());
     stream.channel.private_data = &stream;
-    vgpu_channel_add(&device.engine, &stream.channel, runlist == VGPU_COMPUTE ? &group : &copy_group, stream.ring.data(),
-                     static_cast<uint32_t>(stream.ring.size()), device.now);
+    vgpu_channel_add(&device.engine, &stream.channel, runlist == VGPU_COMPUTE ? &group : &copy_group,
+                     stream.ring.data(), static_cast<uint32_t>(stream.ring.size()), device.now);
     return stream;
 }
 
@@ -172,7 +172,9 @@ struct Client {
         if (latencies.empty())
             return 0;
         std::sort(latencies.begin(), latencies.end());
-        return static_cast<double>(latencies[static_cast<size_t>(fraction * static_cast<double>(latencies.size() - 1))]) / 1e3;
+        return static_cast<double>(
+                   latencies[static_cast<size_t>(fraction * static_cast<double>(latencies.size() - 1))]) /
+               1e3;
     }
 };
 

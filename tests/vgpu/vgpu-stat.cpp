@@ -101,8 +101,9 @@ int main(int argc, char **argv)
     try {
         auto link = vgpu::open_link();
         if (!link)
-            throw std::runtime_error(std::string("no virtual GPU: neither vgpu.ko nor vgpud answers (PTSCHED_VGPU_SOCKET): ") +
-                                     std::strerror(errno));
+            throw std::runtime_error(
+                std::string("no virtual GPU: neither vgpu.ko nor vgpud answers (PTSCHED_VGPU_SOCKET): ") +
+                std::strerror(errno));
         auto all = collect(*link);
         if (json) {
             nlohmann::json devices = nlohmann::json::array();

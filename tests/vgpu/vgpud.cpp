@@ -43,7 +43,7 @@ uint64_t now_ns()
 }
 
 class Fd {
-  public:
+public:
     explicit Fd(int fd = -1) : fd_(fd) {}
     Fd(Fd &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
     Fd &operator=(Fd &&other) noexcept
@@ -58,7 +58,7 @@ class Fd {
     }
     int get() const { return fd_; }
 
-  private:
+private:
     int fd_;
 };
 
@@ -104,7 +104,7 @@ struct Connection {
 };
 
 class Daemon {
-  public:
+public:
     vgpu_service service{};
 
     Daemon(const std::string &path, uint32_t devices, const vgpu_engine_config &config);
@@ -114,7 +114,7 @@ class Daemon {
     void run();
     void watch(int fd, uint32_t events, int operation = EPOLL_CTL_ADD);
 
-  private:
+private:
     void accept_client();
     bool dispatch(const epoll_event &event);
     void settle();
@@ -318,7 +318,8 @@ Daemon::Daemon(const std::string &path, uint32_t devices, const vgpu_engine_conf
         throw std::invalid_argument("socket path \"" + path + "\" must have 1 to " +
                                     std::to_string(sizeof(address.sun_path) - 1) + " characters");
     vgpu_service_init(
-        &service, devices, &config, [](vgpu_client *client) { static_cast<Connection *>(client->private_data)->fetchable = true; }, now_ns());
+        &service, devices, &config,
+        [](vgpu_client *client) { static_cast<Connection *>(client->private_data)->fetchable = true; }, now_ns());
     epoll_ = Fd(epoll_create1(EPOLL_CLOEXEC));
     timer_ = Fd(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
     sigemptyset(&set);
@@ -332,7 +333,8 @@ Daemon::Daemon(const std::string &path, uint32_t devices, const vgpu_engine_conf
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path, path.c_str(), path.size());
     unlink(path.c_str());
-    if (bind(listen_.get(), reinterpret_cast<sockaddr *>(&address), sizeof(address)) < 0 || listen(listen_.get(), 128) < 0)
+    if (bind(listen_.get(), reinterpret_cast<sockaddr *>(&address), sizeof(address)) < 0 ||
+        listen(listen_.get(), 128) < 0)
         fail("cannot listen on " + path);
     watch(listen_.get(), EPOLLIN);
     watch(timer_.get(), EPOLLIN);
@@ -454,7 +456,9 @@ int main(int argc, char **argv)
     int ready_fd = -1;
 
     app.add_option("--socket", socket, "where to listen")->envname("PTSCHED_VGPU_SOCKET")->capture_default_str();
-    app.add_option("--devices", devices, "how many devices")->check(CLI::Range(1, VGPU_MAX_DEVICES))->capture_default_str();
+    app.add_option("--devices", devices, "how many devices")
+        ->check(CLI::Range(1, VGPU_MAX_DEVICES))
+        ->capture_default_str();
     app.add_option("--mode", mode, "timesliced, or nonpreemptive as hardware was in 2011")
         ->check(CLI::IsMember({"timesliced", "nonpreemptive"}))
         ->capture_default_str();

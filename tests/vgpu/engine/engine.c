@@ -111,12 +111,13 @@ static void begin_slice(struct vgpu_engine *engine, struct vgpu_runlist *runlist
  */
 static void renew_slice(struct vgpu_engine *engine, struct vgpu_runlist *runlist)
 {
-	u64 slice;
+	u64 slice, passed;
 
 	if (!runlist->active || engine->clock <= runlist->slice_end)
 		return;
 	slice = slice_ns(engine, runlist->loaded);
-	runlist->slice_end += (div64_u64(engine->clock - runlist->slice_end - 1, slice) + 1) * slice;
+	passed = div64_u64(engine->clock - runlist->slice_end - 1, slice) + 1;
+	runlist->slice_end += passed * slice;
 }
 
 static void begin_switch(struct vgpu_engine *engine, struct vgpu_runlist *runlist, u32 index,

@@ -9,10 +9,9 @@
 #else
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-typedef uint32_t u32;
-typedef uint64_t u64;
+typedef __UINT32_TYPE__ u32;
+typedef __UINT64_TYPE__ u64;
 
 static inline u64 div64_u64(u64 dividend, u64 divisor)
 {

@@ -72,7 +72,10 @@ void vgpu_service_info(const struct vgpu_service *service, struct vgpu_info *inf
 void vgpu_client_init(struct vgpu_client *client, struct vgpu_service *service, u32 pid,
 		      const char *name);
 
-/* These two return 0 and keep what was brought, or a negative errno and do not; *record is taken (NULL) or not. */
+/*
+ * These two return 0 and keep what was brought, or a negative errno and do not;
+ * a record that was taken is NULL afterwards.
+ */
 int vgpu_client_add_context(struct vgpu_client *client, struct vgpu_context *context,
 			    struct vgpu_record **record, struct vgpu_context_create *arg, u64 now);
 int vgpu_client_add_channel(struct vgpu_client *client, struct vgpu_chan *chan,

@@ -148,10 +148,10 @@ template <auto Kernel> int run(const vgpu_launch *launch, void *const *params, u
 
 } // namespace vgpu
 
-#define VGPU_KERNEL(name)                                                                                                  \
-    {                                                                                                                      \
-        #name, vgpu::Launcher<decltype(&name)>::count, vgpu::Launcher<decltype(&name)>::sizes.data(),                      \
-            vgpu::Launcher<decltype(&name)>::offsets.data(), vgpu::run<&name>                                              \
+#define VGPU_KERNEL(name)                                                                                              \
+    {                                                                                                                  \
+#name, vgpu::Launcher < decltype(&name)> ::count, vgpu::Launcher < decltype(&name)> ::sizes.data(),            \
+            vgpu::Launcher < decltype(&name)> ::offsets.data(), vgpu::run < &name>                                     \
     }
 
 #endif /* VGPU_CUDA_H */

@@ -99,9 +99,9 @@ CUresult refuse_if_unsafe()
         return CUDA_SUCCESS;
     for (const auto &capture : state().captures) {
         bool own = capture->thread == thread_number();
-        bool forbids = own ? capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED
-                           : capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL &&
-                                 thread_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
+        bool forbids =
+            own ? capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED
+                : capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL && thread_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
         if (!forbids)
             continue;
         capture->invalidated = true;
@@ -269,15 +269,15 @@ VGPU_EXPORT CUresult cuStreamGetCaptureInfo(CUstream handle, CUstreamCaptureStat
     return capture_info(handle, status, id, nullptr, nullptr, nullptr);
 }
 
-VGPU_EXPORT CUresult cuStreamGetCaptureInfo_v2(CUstream handle, CUstreamCaptureStatus *status, uint64_t *id, CUgraph *graph,
-                                               const CUgraphNode **dependencies, size_t *count)
+VGPU_EXPORT CUresult cuStreamGetCaptureInfo_v2(CUstream handle, CUstreamCaptureStatus *status, uint64_t *id,
+                                               CUgraph *graph, const CUgraphNode **dependencies, size_t *count)
 {
     return capture_info(handle, status, id, graph, dependencies, count);
 }
 
-VGPU_EXPORT CUresult cuStreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus *status, uint64_t *id, CUgraph *graph,
-                                               const CUgraphNode **dependencies, const CUgraphEdgeData **edges,
-                                               size_t *count)
+VGPU_EXPORT CUresult cuStreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus *status, uint64_t *id,
+                                               CUgraph *graph, const CUgraphNode **dependencies,
+                                               const CUgraphEdgeData **edges, size_t *count)
 {
     if (edges)
         *edges = nullptr;

@@ -25,7 +25,8 @@ void in_child()
 
 CUresult check_device(CUdevice device)
 {
-    return device >= 0 && static_cast<size_t>(device) < state().devices.size() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    return device >= 0 && static_cast<size_t>(device) < state().devices.size() ? CUDA_SUCCESS
+                                                                               : CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult create_context(CUdevice device, unsigned int flags, bool primary, CUcontext &context)

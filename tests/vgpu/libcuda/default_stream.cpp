@@ -39,12 +39,14 @@ VGPU_EXPORT CUresult cuStreamWaitEvent_ptsz(CUstream stream, CUevent event, unsi
     return cuStreamWaitEvent(per_thread(stream), event, flags);
 }
 
-VGPU_EXPORT CUresult cuStreamAddCallback_ptsz(CUstream stream, CUstreamCallback callback, void *data, unsigned int flags)
+VGPU_EXPORT CUresult cuStreamAddCallback_ptsz(CUstream stream, CUstreamCallback callback, void *data,
+                                              unsigned int flags)
 {
     return cuStreamAddCallback(per_thread(stream), callback, data, flags);
 }
 
-VGPU_EXPORT CUresult cuStreamAttachMemAsync_ptsz(CUstream stream, CUdeviceptr pointer, size_t length, unsigned int flags)
+VGPU_EXPORT CUresult cuStreamAttachMemAsync_ptsz(CUstream stream, CUdeviceptr pointer, size_t length,
+                                                 unsigned int flags)
 {
     return cuStreamAttachMemAsync(per_thread(stream), pointer, length, flags);
 }
@@ -59,14 +61,22 @@ VGPU_EXPORT CUresult cuEventRecordWithFlags_ptsz(CUevent event, CUstream stream,
     return cuEventRecordWithFlags(event, per_thread(stream), flags);
 }
 
-VGPU_EXPORT CUresult cuLaunchKernel_ptsz(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared_bytes, CUstream stream, void **params, void **extra)
+VGPU_EXPORT CUresult cuLaunchKernel_ptsz(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+                                         unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                                         unsigned int block_z, unsigned int shared_bytes, CUstream stream,
+                                         void **params, void **extra)
 {
-    return cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, per_thread(stream), params, extra);
+    return cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, per_thread(stream),
+                          params, extra);
 }
 
-VGPU_EXPORT CUresult cuLaunchCooperativeKernel_ptsz(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared_bytes, CUstream stream, void **params)
+VGPU_EXPORT CUresult cuLaunchCooperativeKernel_ptsz(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+                                                    unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                                                    unsigned int block_z, unsigned int shared_bytes, CUstream stream,
+                                                    void **params)
 {
-    return cuLaunchCooperativeKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, per_thread(stream), params);
+    return cuLaunchCooperativeKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
+                                     per_thread(stream), params);
 }
 
 VGPU_EXPORT CUresult cuLaunchHostFunc_ptsz(CUstream stream, CUhostFn function, void *data)
@@ -94,12 +104,15 @@ VGPU_EXPORT CUresult cuStreamGetCaptureInfo_ptsz(CUstream stream, CUstreamCaptur
     return cuStreamGetCaptureInfo(per_thread(stream), status, id);
 }
 
-VGPU_EXPORT CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream stream, CUstreamCaptureStatus *status, uint64_t *id, CUgraph *graph, const CUgraphNode **dependencies, size_t *count)
+VGPU_EXPORT CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream stream, CUstreamCaptureStatus *status, uint64_t *id,
+                                                    CUgraph *graph, const CUgraphNode **dependencies, size_t *count)
 {
     return cuStreamGetCaptureInfo_v2(per_thread(stream), status, id, graph, dependencies, count);
 }
 
-VGPU_EXPORT CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream stream, CUstreamCaptureStatus *status, uint64_t *id, CUgraph *graph, const CUgraphNode **dependencies, const CUgraphEdgeData **edges, size_t *count)
+VGPU_EXPORT CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream stream, CUstreamCaptureStatus *status, uint64_t *id,
+                                                    CUgraph *graph, const CUgraphNode **dependencies,
+                                                    const CUgraphEdgeData **edges, size_t *count)
 {
     return cuStreamGetCaptureInfo_v3(per_thread(stream), status, id, graph, dependencies, edges, count);
 }
@@ -119,7 +132,8 @@ VGPU_EXPORT CUresult cuMemAllocAsync_ptsz(CUdeviceptr *pointer, size_t bytes, CU
     return cuMemAllocAsync(pointer, bytes, per_thread(stream));
 }
 
-VGPU_EXPORT CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool, CUstream stream)
+VGPU_EXPORT CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool,
+                                                  CUstream stream)
 {
     return cuMemAllocFromPoolAsync(pointer, bytes, pool, per_thread(stream));
 }
@@ -134,7 +148,8 @@ VGPU_EXPORT CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr pointer, size_t bytes, 
     return cuMemPrefetchAsync(pointer, bytes, device, per_thread(stream));
 }
 
-VGPU_EXPORT CUresult cuMemPrefetchAsync_v2_ptsz(CUdeviceptr pointer, size_t bytes, CUmemLocation location, unsigned int flags, CUstream stream)
+VGPU_EXPORT CUresult cuMemPrefetchAsync_v2_ptsz(CUdeviceptr pointer, size_t bytes, CUmemLocation location,
+                                                unsigned int flags, CUstream stream)
 {
     return cuMemPrefetchAsync_v2(pointer, bytes, location, flags, per_thread(stream));
 }
@@ -144,7 +159,8 @@ VGPU_EXPORT CUresult cuMemcpyAsync_ptsz(CUdeviceptr to, CUdeviceptr from, size_t
     return cuMemcpyAsync(to, from, bytes, per_thread(stream));
 }
 
-VGPU_EXPORT CUresult cuMemcpyPeerAsync_ptsz(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t bytes, CUstream stream)
+VGPU_EXPORT CUresult cuMemcpyPeerAsync_ptsz(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+                                            CUcontext from_context, size_t bytes, CUstream stream)
 {
     return cuMemcpyPeerAsync(to, to_context, from, from_context, bytes, per_thread(stream));
 }
@@ -189,17 +205,20 @@ VGPU_EXPORT CUresult cuMemsetD32Async_ptsz(CUdeviceptr to, unsigned int value, s
     return cuMemsetD32Async(to, value, count, per_thread(stream));
 }
 
-VGPU_EXPORT CUresult cuMemsetD2D8Async_ptsz(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height, CUstream stream)
+VGPU_EXPORT CUresult cuMemsetD2D8Async_ptsz(CUdeviceptr to, size_t pitch, unsigned char value, size_t width,
+                                            size_t height, CUstream stream)
 {
     return cuMemsetD2D8Async(to, pitch, value, width, height, per_thread(stream));
 }
 
-VGPU_EXPORT CUresult cuMemsetD2D16Async_ptsz(CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height, CUstream stream)
+VGPU_EXPORT CUresult cuMemsetD2D16Async_ptsz(CUdeviceptr to, size_t pitch, unsigned short value, size_t width,
+                                             size_t height, CUstream stream)
 {
     return cuMemsetD2D16Async(to, pitch, value, width, height, per_thread(stream));
 }
 
-VGPU_EXPORT CUresult cuMemsetD2D32Async_ptsz(CUdeviceptr to, size_t pitch, unsigned int value, size_t width, size_t height, CUstream stream)
+VGPU_EXPORT CUresult cuMemsetD2D32Async_ptsz(CUdeviceptr to, size_t pitch, unsigned int value, size_t width,
+                                             size_t height, CUstream stream)
 {
     return cuMemsetD2D32Async(to, pitch, value, width, height, per_thread(stream));
 }

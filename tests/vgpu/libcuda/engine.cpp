@@ -15,7 +15,8 @@ constexpr size_t most_pending = 1024;
 
 bool has_room(const CUstream_st::Channel &channel, uint32_t items)
 {
-    return channel.submitted - channel.completed + items <= VGPU_RING_ITEMS && state().items + items <= VGPU_CLIENT_ITEMS;
+    return channel.submitted - channel.completed + items <= VGPU_RING_ITEMS &&
+           state().items + items <= VGPU_CLIENT_ITEMS;
 }
 
 bool satisfied_by_engine(const Marker &marker, uint32_t device)

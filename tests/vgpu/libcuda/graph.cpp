@@ -265,8 +265,8 @@ VGPU_EXPORT CUresult cuGraphClone(CUgraph *clone, CUgraph original)
     return CUDA_SUCCESS;
 }
 
-VGPU_EXPORT CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-                                          const CUDA_KERNEL_NODE_PARAMS_v1 *params)
+VGPU_EXPORT CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                          size_t count, const CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
     return add_kernel_node(node, graph, dependencies, count, params);
 }
@@ -277,8 +277,8 @@ VGPU_EXPORT CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, c
     return add_kernel_node(node, graph, dependencies, count, params);
 }
 
-VGPU_EXPORT CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-                                          const CUDA_MEMCPY3D *params, CUcontext)
+VGPU_EXPORT CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                          size_t count, const CUDA_MEMCPY3D *params, CUcontext)
 {
     Copy copy;
 
@@ -289,16 +289,17 @@ VGPU_EXPORT CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, cons
     return make_node(node, graph, dependencies, count, copy_work(copy));
 }
 
-VGPU_EXPORT CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-                                          const CUDA_MEMSET_NODE_PARAMS *params, CUcontext)
+VGPU_EXPORT CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                          size_t count, const CUDA_MEMSET_NODE_PARAMS *params, CUcontext)
 {
     VGPU_ENTER(lock);
     if (!params || !params->width || !params->height ||
         (params->elementSize != 1 && params->elementSize != 2 && params->elementSize != 4))
         return CUDA_ERROR_INVALID_VALUE;
-    VGPU_TRY(check_device_range(params->dst, (params->height - 1) * params->pitch + params->width * params->elementSize));
-    Fill fill{as_pointer<char>(params->dst), params->pitch, params->value, params->elementSize, params->width,
-              params->height};
+    VGPU_TRY(
+        check_device_range(params->dst, (params->height - 1) * params->pitch + params->width * params->elementSize));
+    Fill fill{as_pointer<char>(params->dst), params->pitch, params->value,
+              params->elementSize,           params->width, params->height};
     return make_node(node, graph, dependencies, count, fill_work(fill));
 }
 
@@ -311,7 +312,8 @@ VGPU_EXPORT CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const 
     return make_node(node, graph, dependencies, count, host_work(params->fn, params->userData));
 }
 
-VGPU_EXPORT CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count)
+VGPU_EXPORT CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                         size_t count)
 {
     VGPU_ENTER(lock);
     return make_node(node, graph, dependencies, count, {});
@@ -434,7 +436,8 @@ VGPU_EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph grap
     return instantiate(exec, graph, flags);
 }
 
-VGPU_EXPORT CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+VGPU_EXPORT CUresult cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph,
+                                                  CUDA_GRAPH_INSTANTIATE_PARAMS *params)
 {
     VGPU_ENTER(lock);
     if (!params)

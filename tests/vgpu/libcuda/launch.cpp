@@ -18,8 +18,7 @@ CUresult launch(CUfunction function, const unsigned int (&grid)[3], const unsign
     VGPU_ENTER(lock);
     VGPU_TRY(find_stream(handle, stream));
     VGPU_TRY(make_call(function, grid, block, shared_bytes, params, extra, call));
-    if (cooperative &&
-        uint64_t{grid[0]} * grid[1] * grid[2] * block[0] * block[1] * block[2] > resident_threads)
+    if (cooperative && uint64_t{grid[0]} * grid[1] * grid[2] * block[0] * block[1] * block[2] > resident_threads)
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     return dispatch(lock, stream, kernel_work(std::move(call)));
 }
@@ -48,7 +47,8 @@ VGPU_EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f
                   params, extra, cooperative);
 }
 
-VGPU_EXPORT CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction function, void **params, void **extra)
+VGPU_EXPORT CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction function, void **params,
+                                           void **extra)
 {
     if (!config)
         return CUDA_ERROR_INVALID_VALUE;
@@ -62,6 +62,6 @@ VGPU_EXPORT CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int
                                                unsigned int block_z, unsigned int shared_bytes, CUstream stream,
                                                void **params)
 {
-    return launch(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, stream, params, nullptr,
-                  true);
+    return launch(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, stream, params,
+                  nullptr, true);
 }

@@ -19,7 +19,7 @@ namespace vgpu {
 namespace {
 
 class DeviceLink final : public Link {
-  public:
+public:
     explicit DeviceLink(int fd) : fd_(fd) {}
     ~DeviceLink() override { close(fd_); }
 
@@ -70,7 +70,7 @@ class DeviceLink final : public Link {
         }
     }
 
-  private:
+private:
     int call(unsigned long request, void *arg) const
     {
         int result;
@@ -88,7 +88,7 @@ class DeviceLink final : public Link {
  * answer over; so requests work with and without a reader thread.
  */
 class SocketLink final : public Link {
-  public:
+public:
     explicit SocketLink(int fd) : fd_(fd) {}
     ~SocketLink() override { close(fd_); }
 
@@ -140,7 +140,7 @@ class SocketLink final : public Link {
         return 0;
     }
 
-  private:
+private:
     struct Reply {
         int result;
         std::vector<char> data;

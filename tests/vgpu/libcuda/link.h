@@ -18,7 +18,7 @@ namespace vgpu {
  * and returns false when the engine is gone. Negative results are -errno.
  */
 class Link {
-  public:
+public:
     virtual ~Link() = default;
 
     virtual int info(vgpu_info &info) = 0;

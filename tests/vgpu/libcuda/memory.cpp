@@ -160,7 +160,7 @@ CUresult prefetch(CUdeviceptr pointer, size_t bytes, CUstream handle)
     VGPU_TRY(check_device_range(pointer, bytes));
     if (holding(static_cast<uintptr_t>(pointer))->second.kind != Allocation::managed)
         return CUDA_ERROR_INVALID_VALUE;
-    /* Time passes as for a copy; the memory is everywhere anyway. */
+    /* Takes a copy's start-up; the memory is everywhere anyway. */
     Copy box;
     box.from = as_pointer<const char>(pointer);
     box.to = as_pointer<char>(pointer);
@@ -418,13 +418,14 @@ VGPU_EXPORT CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attrib
     for (unsigned int i = 0; i < count; i++) {
         CUresult result = pointer_attribute(data[i], attributes[i], pointer);
         if (result == CUDA_ERROR_INVALID_VALUE)
-            std::memset(data[i], 0, attributes[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE ||
-                                            attributes[i] == CU_POINTER_ATTRIBUTE_IS_MANAGED ||
-                                            attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL ||
-                                            attributes[i] == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ||
-                                            attributes[i] == CU_POINTER_ATTRIBUTE_MAPPED
-                                        ? 4
-                                        : 8);
+            std::memset(data[i], 0,
+                        attributes[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE ||
+                                attributes[i] == CU_POINTER_ATTRIBUTE_IS_MANAGED ||
+                                attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL ||
+                                attributes[i] == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ||
+                                attributes[i] == CU_POINTER_ATTRIBUTE_MAPPED
+                            ? 4
+                            : 8);
         else if (result)
             return result;
     }

@@ -276,7 +276,9 @@ VGPU_EXPORT CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribu
 
 VGPU_EXPORT CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int)
 {
-    return !function ? CUDA_ERROR_INVALID_HANDLE : attribute < 0 || attribute > 15 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    return !function                         ? CUDA_ERROR_INVALID_HANDLE
+           : attribute < 0 || attribute > 15 ? CUDA_ERROR_INVALID_VALUE
+                                             : CUDA_SUCCESS;
 }
 
 VGPU_EXPORT CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache)
@@ -284,8 +286,9 @@ VGPU_EXPORT CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache)
     return function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-VGPU_EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block_size,
-                                                                          size_t shared_bytes, unsigned int flags)
+VGPU_EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function,
+                                                                          int block_size, size_t shared_bytes,
+                                                                          unsigned int flags)
 {
     if (!blocks || !function || block_size <= 0 || flags > 1)
         return CUDA_ERROR_INVALID_VALUE;

@@ -5,7 +5,8 @@
  * What an operation does and how long it takes are two things. Its body (a kernel's host code, a copy) runs on the host
  * as soon as the bodies before it in its stream, and those it waits for, have run; its cost goes to the engine, with
  * waits that make the engine keep the same order; it is complete when the engine says so. Thus the engine's queues are
- * deep even when streams wait for each other. Only host functions, and waits across devices, wait for completion itself.
+ * deep even when streams wait for each other. Only host functions, and waits across devices, wait for completion
+ * itself.
  *
  * One lock protects everything; bodies and host functions run without it.
  */
@@ -94,7 +95,7 @@ struct CUstream_st : std::enable_shared_from_this<CUstream_st> {
     bool legacy = false;
 
     std::deque<vgpu::Op> pending;
-    bool executing = false;  /* somebody runs a body of this stream */
+    bool executing = false; /* somebody runs a body of this stream */
     bool destroyed = false;
     vgpu::MarkerPtr last;      /* of the last operation enqueued */
     vgpu::MarkerPtr submitted; /* of the last one that went to the engine */
@@ -162,9 +163,9 @@ struct State {
     std::unordered_set<CUgraph> graphs;
     std::unordered_set<CUgraphExec> execs;
     std::map<uintptr_t, Allocation> allocations;
-    std::set<std::shared_ptr<Capture>> captures; /* in progress */
+    std::set<std::shared_ptr<Capture>> captures;                             /* in progress */
     std::unordered_map<uint64_t, std::pair<MarkerPtr, StreamPtr>> in_flight; /* by the engine's item id */
-    uint32_t items = 0;                                                     /* sent and not received back */
+    uint32_t items = 0;                                                      /* sent and not received back */
     uint64_t ids = 0;
 };
 
@@ -209,13 +210,13 @@ template <typename T> T *as_pointer(CUdeviceptr pointer)
 }
 
 /* Begins nearly every entry point: refuses early, then holds the lock. */
-#define VGPU_ENTER(lock)                                                                                                   \
-    if (CUresult entered = vgpu::ready())                                                                                  \
-        return entered;                                                                                                    \
+#define VGPU_ENTER(lock)                                                                                               \
+    if (CUresult entered = vgpu::ready())                                                                              \
+        return entered;                                                                                                \
     vgpu::Guard lock(vgpu::state().lock)
 
-#define VGPU_TRY(expression)                                                                                               \
-    if (CUresult tried = (expression))                                                                                     \
+#define VGPU_TRY(expression)                                                                                           \
+    if (CUresult tried = (expression))                                                                                 \
     return tried
 
 } // namespace vgpu

@@ -28,7 +28,8 @@ CUresult perform(Guard &lock, CUstream handle, const Work &work, bool wait)
     return wait ? wait_done(lock, last) : CUDA_SUCCESS;
 }
 
-CUresult copy_bytes(uintptr_t to, Side to_side, uintptr_t from, Side from_side, size_t bytes, CUstream stream, bool wait)
+CUresult copy_bytes(uintptr_t to, Side to_side, uintptr_t from, Side from_side, size_t bytes, CUstream stream,
+                    bool wait)
 {
     VGPU_ENTER(lock);
     if (!bytes)
@@ -80,16 +81,16 @@ uintptr_t address(const void *pointer)
 } // namespace
 
 /* A synchronous form, and its twin that uses the calling thread's default stream. */
-#define VGPU_SYNC(name, params, call)                                                                                      \
-    VGPU_EXPORT CUresult name params                                                                                       \
-    {                                                                                                                      \
-        CUstream stream = CU_STREAM_LEGACY;                                                                                \
-        return call;                                                                                                       \
-    }                                                                                                                      \
-    VGPU_EXPORT CUresult name##_ptds params                                                                                \
-    {                                                                                                                      \
-        CUstream stream = CU_STREAM_PER_THREAD;                                                                            \
-        return call;                                                                                                       \
+#define VGPU_SYNC(name, params, call)                                                                                  \
+    VGPU_EXPORT CUresult name params                                                                                   \
+    {                                                                                                                  \
+        CUstream stream = CU_STREAM_LEGACY;                                                                            \
+        return call;                                                                                                   \
+    }                                                                                                                  \
+    VGPU_EXPORT CUresult name##_ptds params                                                                            \
+    {                                                                                                                  \
+        CUstream stream = CU_STREAM_PER_THREAD;                                                                        \
+        return call;                                                                                                   \
     }
 
 VGPU_SYNC(cuMemcpy, (CUdeviceptr to, CUdeviceptr from, size_t bytes),

@@ -165,8 +165,8 @@ CUresult dispatch(Guard &lock, const StreamPtr &stream, const Work &work)
     return enqueue(lock, stream, make_op(work));
 }
 
-CUresult make_call(CUfunction function, const unsigned int grid[3], const unsigned int block[3], unsigned int shared_bytes,
-                   void **params, void **extra, KernelCall &call)
+CUresult make_call(CUfunction function, const unsigned int grid[3], const unsigned int block[3],
+                   unsigned int shared_bytes, void **params, void **extra, KernelCall &call)
 {
     if (!function)
         return CUDA_ERROR_INVALID_HANDLE;
@@ -225,7 +225,9 @@ CUresult end_of_copy(CUmemorytype type, const void *host, CUdeviceptr device, co
     return base ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-template <typename Params> CUresult make_box(const Params &p, size_t from_z, size_t to_z, size_t from_height, size_t to_height, size_t depth, Copy &copy)
+template <typename Params>
+CUresult make_box(const Params &p, size_t from_z, size_t to_z, size_t from_height, size_t to_height, size_t depth,
+                  Copy &copy)
 {
     const char *from = nullptr, *to = nullptr;
 

@@ -50,8 +50,8 @@ Op make_op(const Work &work);
 CUresult dispatch(Guard &lock, const StreamPtr &stream, const Work &work);
 
 /* Checks a launch and copies its parameters. */
-CUresult make_call(CUfunction function, const unsigned int grid[3], const unsigned int block[3], unsigned int shared_bytes,
-                   void **params, void **extra, KernelCall &call);
+CUresult make_call(CUfunction function, const unsigned int grid[3], const unsigned int block[3],
+                   unsigned int shared_bytes, void **params, void **extra, KernelCall &call);
 
 CUresult make_copy(const CUDA_MEMCPY2D &from, Copy &copy);
 CUresult make_copy(const CUDA_MEMCPY3D &from, Copy &copy);

@@ -73,7 +73,7 @@ struct Result {
 };
 
 class Client {
-  public:
+public:
     explicit Client(const Options &options) : options_(options), expected_(expected(options.steps))
     {
         CUdevice device;
@@ -126,7 +126,7 @@ class Client {
         return result;
     }
 
-  private:
+private:
     void launch(unsigned int slot)
     {
         CUdeviceptr out = device_results_ + slot * sizeof(unsigned int);
@@ -144,7 +144,8 @@ class Client {
     void finish(unsigned int slot, Result &result)
     {
         CU(cuEventSynchronize(events_[slot]));
-        result.latencies_us.push_back(std::chrono::duration<double, std::micro>(Clock::now() - started_.front()).count());
+        result.latencies_us.push_back(
+            std::chrono::duration<double, std::micro>(Clock::now() - started_.front()).count());
         started_.pop_front();
         result.wrong += results_[slot] != expected_;
         result.iterations++;
@@ -183,10 +184,10 @@ void print(const Options &options, const Result &result)
         std::printf("%s\n", json.dump().c_str());
         return;
     }
-    std::printf("%s%s%llu kernels in %.3f s: %.1f per second; latency us p50 %.0f p90 %.0f p99 %.0f max %.0f; %llu wrong\n",
-                options.label.c_str(), options.label.empty() ? "" : ": ", result.iterations, result.seconds, speed,
-                result.percentile(0.5), result.percentile(0.9), result.percentile(0.99), result.percentile(1),
-                result.wrong);
+    std::printf(
+        "%s%s%llu kernels in %.3f s: %.1f per second; latency us p50 %.0f p90 %.0f p99 %.0f max %.0f; %llu wrong\n",
+        options.label.c_str(), options.label.empty() ? "" : ": ", result.iterations, result.seconds, speed,
+        result.percentile(0.5), result.percentile(0.9), result.percentile(0.99), result.percentile(1), result.wrong);
 }
 
 std::string default_module()
@@ -206,8 +207,11 @@ int main(int argc, char **argv)
 
     options.module = default_module();
     app.add_option("--module", options.module, "kernels.cu, compiled for the device")->capture_default_str();
-    app.add_option("--kernel-us", options.kernel_us, "what one kernel takes")->check(CLI::PositiveNumber)->capture_default_str();
-    auto *duty = app.add_option("--duty", options.duty, "percent of the time, alone, in which a kernel runs; the rest is a pause after each")
+    app.add_option("--kernel-us", options.kernel_us, "what one kernel takes")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    auto *duty = app.add_option("--duty", options.duty,
+                                "percent of the time, alone, in which a kernel runs; the rest is a pause after each")
                      ->check(CLI::Range(1.0, 100.0))
                      ->capture_default_str();
     auto *think = app.add_option("--think-us", options.think_us, "the pause after each kernel, as a time")
@@ -219,7 +223,8 @@ int main(int argc, char **argv)
         ->excludes(think)
         ->capture_default_str();
     app.add_option("--seconds", options.seconds, "how long")->check(CLI::PositiveNumber)->capture_default_str();
-    app.add_option("--count", options.count, "end after so many kernels, or after --seconds; 0: no limit")->capture_default_str();
+    app.add_option("--count", options.count, "end after so many kernels, or after --seconds; 0: no limit")
+        ->capture_default_str();
     app.add_option("--steps", options.steps, "dependent steps that each kernel computes")->capture_default_str();
     app.add_option("--scale", options.scale, "the virtual device's factor; multiplies the pauses of --duty")
         ->check(CLI::PositiveNumber)
