@@ -48,8 +48,7 @@ private:
         std::string device;
 
         words >> device;
-        return client_ ? -EBUSY
-                       : ptsched_open(device.c_str(), PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_AUTO, &client_);
+        return client_ ? -EBUSY : ptsched_open(device.c_str(), PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_AUTO, &client_);
     }
 
     int release(std::istringstream &words)

@@ -97,7 +97,8 @@ class Broker:
         self.socket = self.folder + "/broker.sock"
         # pylint: disable=consider-using-with
         self.process = subprocess.Popen(
-            [PTSCHEDD, "--socket", self.socket, "--test-devices", str(len(DEVICES))],
+            [PTSCHEDD, "--socket", self.socket, "--test-devices", str(len(DEVICES)),
+             "--slice-us", "10000", "--grace-us", "2000", "--drain-us", "100000", "--inflight-us", "2000"],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             if "listening" in line:

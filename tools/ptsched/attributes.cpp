@@ -15,7 +15,8 @@ namespace {
 /* One message, its attributes looked up by number. */
 class Attributes {
 public:
-    Attributes(const void *message, size_t length) {
+    Attributes(const void *message, size_t length)
+    {
         if (length < GENL_HDRLEN)
             throw Error("the scheduler sent a message that is too short");
         /* libnl takes no const, but does not write. */
@@ -26,8 +27,8 @@ public:
 
     bool has(int attribute) const { return table_[attribute] != nullptr; }
 
-    template <typename T>
-    T number(int attribute) const {
+    template <typename T> T number(int attribute) const
+    {
         const nlattr *found = table_[attribute];
         if (!found || nla_len(found) < static_cast<int>(sizeof(T)))
             throw Error("the scheduler's answer lacks attribute " + std::to_string(attribute) +
@@ -37,7 +38,8 @@ public:
         return value;
     }
 
-    std::string text(int attribute) const {
+    std::string text(int attribute) const
+    {
         const nlattr *found = table_[attribute];
         if (!found)
             return {};
@@ -45,7 +47,8 @@ public:
         return {data, strnlen(data, static_cast<size_t>(nla_len(found)))};
     }
 
-    Counters counters() const {
+    Counters counters() const
+    {
         return {
             .turns = number<uint64_t>(PTSCHED_A_TURNS),
             .callbacks = number<uint64_t>(PTSCHED_A_CALLBACKS),
@@ -62,7 +65,8 @@ private:
     std::array<nlattr *, PTSCHED_A_MAX + 1> table_{};
 };
 
-Device parse_device(const void *message, size_t length) {
+Device parse_device(const void *message, size_t length)
+{
     Attributes a(message, length);
 
     return {
@@ -85,7 +89,8 @@ Device parse_device(const void *message, size_t length) {
     };
 }
 
-Entity parse_entity(const void *message, size_t length) {
+Entity parse_entity(const void *message, size_t length)
+{
     Attributes a(message, length);
 
     return {
@@ -107,7 +112,8 @@ Entity parse_entity(const void *message, size_t length) {
     };
 }
 
-void put(nl_msg *message, int attribute, uint64_t value) {
+void put(nl_msg *message, int attribute, uint64_t value)
+{
     int failed;
 
     switch (attribute) {
@@ -131,7 +137,8 @@ void put(nl_msg *message, int attribute, uint64_t value) {
 
 } // namespace
 
-std::unique_ptr<nl_msg, void (*)(nl_msg *)> new_message(uint8_t command) {
+std::unique_ptr<nl_msg, void (*)(nl_msg *)> new_message(uint8_t command)
+{
     std::unique_ptr<nl_msg, void (*)(nl_msg *)> message(nlmsg_alloc(), nlmsg_free);
 
     if (!message ||
@@ -140,7 +147,8 @@ std::unique_ptr<nl_msg, void (*)(nl_msg *)> new_message(uint8_t command) {
     return message;
 }
 
-Event parse_event(const void *message, size_t length) {
+Event parse_event(const void *message, size_t length)
+{
     Attributes a(message, length);
     Event event{
         .event = a.number<uint32_t>(PTSCHED_A_EVENT),
@@ -158,7 +166,8 @@ Event parse_event(const void *message, size_t length) {
     return event;
 }
 
-std::vector<Device> Scheduler::devices() {
+std::vector<Device> Scheduler::devices()
+{
     std::vector<Device> found;
     auto request = new_message(PTSCHED_CMD_GET_DEVICE);
 
@@ -166,7 +175,8 @@ std::vector<Device> Scheduler::devices() {
     return found;
 }
 
-std::vector<Entity> Scheduler::entities(std::optional<uint32_t> device_id) {
+std::vector<Entity> Scheduler::entities(std::optional<uint32_t> device_id)
+{
     std::vector<Entity> found;
     auto request = new_message(PTSCHED_CMD_GET_ENTITY);
 
@@ -176,7 +186,8 @@ std::vector<Entity> Scheduler::entities(std::optional<uint32_t> device_id) {
     return found;
 }
 
-void Scheduler::set_device(std::optional<uint32_t> device_id, const std::vector<Setting> &settings) {
+void Scheduler::set_device(std::optional<uint32_t> device_id, const std::vector<Setting> &settings)
+{
     auto request = new_message(PTSCHED_CMD_SET_DEVICE);
 
     if (device_id)
@@ -186,7 +197,8 @@ void Scheduler::set_device(std::optional<uint32_t> device_id, const std::vector<
     change(request.get());
 }
 
-void Scheduler::set_entity(uint32_t pid, uint32_t weight, std::optional<uint32_t> device_id) {
+void Scheduler::set_entity(uint32_t pid, uint32_t weight, std::optional<uint32_t> device_id)
+{
     auto request = new_message(PTSCHED_CMD_SET_ENTITY);
 
     put(request.get(), PTSCHED_A_PID, pid);

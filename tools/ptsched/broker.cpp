@@ -26,7 +26,8 @@ struct Packet {
 
 class Connection {
 public:
-    explicit Connection(const std::string &path) : path_(path) {
+    explicit Connection(const std::string &path) : path_(path)
+    {
         sockaddr_un address{};
         if (path.size() >= sizeof(address.sun_path))
             throw Error("the broker's socket " + path + " has too long a name: at most " +
@@ -53,7 +54,8 @@ public:
 
     int fd() const { return fd_; }
 
-    uint64_t send(uint32_t command, const void *payload, size_t length) {
+    uint64_t send(uint32_t command, const void *payload, size_t length)
+    {
         std::array<char, PTSCHED_BROKER_MAX_MESSAGE> packet;
         ptsched_broker_header header{};
 
@@ -69,7 +71,8 @@ public:
     }
 
     /* False: nothing there (@flags MSG_DONTWAIT). */
-    bool receive(Packet &packet, int flags = 0) {
+    bool receive(Packet &packet, int flags = 0)
+    {
         std::array<char, PTSCHED_BROKER_MAX_MESSAGE> buffer;
         ssize_t length;
 
@@ -90,7 +93,8 @@ public:
     }
 
     /* The next reply to @id. */
-    void reply(Packet &packet, uint64_t id) {
+    void reply(Packet &packet, uint64_t id)
+    {
         do
             receive(packet);
         while (packet.header.id != id);
@@ -101,14 +105,16 @@ private:
     int fd_ = -1;
     uint64_t last_id_ = 0;
 
-    [[noreturn]] void gone(int error) {
+    [[noreturn]] void gone(int error)
+    {
         if (error == EAGAIN)
             throw Error("the broker at " + path_ + " does not answer");
         throw Error("the broker at " + path_ + " hung up" + (error ? std::string(": ") + strerror(error) : ""));
     }
 };
 
-void check(const Packet &packet) {
+void check(const Packet &packet)
+{
     ptsched_broker_refusal refusal{};
 
     if (packet.header.result >= 0)
@@ -126,7 +132,8 @@ public:
     std::string kind() const override { return "broker"; }
     std::string path() const override { return path_; }
 
-    ptsched_query query() override {
+    ptsched_query query() override
+    {
         ptsched_query answer{};
         Packet packet;
 
@@ -139,7 +146,8 @@ public:
         return answer;
     }
 
-    int subscribe() override {
+    int subscribe() override
+    {
         Packet packet;
 
         events_ = std::make_unique<Connection>(path_);
@@ -148,7 +156,8 @@ public:
         return events_->fd();
     }
 
-    std::vector<Event> read_events(unsigned int &lost) override {
+    std::vector<Event> read_events(unsigned int &lost) override
+    {
         std::vector<Event> found;
         Packet packet;
 
@@ -165,7 +174,8 @@ public:
     }
 
 protected:
-    void dump(nl_msg *request, const Visitor &visit) override {
+    void dump(nl_msg *request, const Visitor &visit) override
+    {
         Packet packet;
         uint64_t id = send(request);
 
@@ -178,7 +188,8 @@ protected:
         }
     }
 
-    void change(nl_msg *request) override {
+    void change(nl_msg *request) override
+    {
         Packet packet;
 
         connection_.reply(packet, send(request));
@@ -190,7 +201,8 @@ private:
     Connection connection_;
     std::unique_ptr<Connection> events_;
 
-    uint64_t send(nl_msg *request) {
+    uint64_t send(nl_msg *request)
+    {
         const nlmsghdr *header = nlmsg_hdr(request);
         return connection_.send(PTSCHED_BROKER_GENL, nlmsg_data(header), static_cast<size_t>(nlmsg_datalen(header)));
     }
@@ -198,7 +210,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Scheduler> open_broker(const std::string &socket) {
+std::unique_ptr<Scheduler> open_broker(const std::string &socket)
+{
     return std::make_unique<Broker>(socket);
 }
 

@@ -5,10 +5,13 @@
 
 #include "scheduler.hpp"
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace ptsched {
 

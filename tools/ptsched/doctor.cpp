@@ -4,7 +4,9 @@
 #include "commands.hpp"
 #include "elf.hpp"
 #include "format.hpp"
+#include "json.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -21,7 +23,8 @@ struct Options {
     std::string preload;
 };
 
-const char *level_name(Level level) {
+const char *level_name(Level level)
+{
     switch (level) {
     case Level::Ok:
         return "ok";
@@ -34,7 +37,8 @@ const char *level_name(Level level) {
 }
 
 /* Answers and has a version that this tool understands; nothing otherwise. */
-void check_version(Checks &checks, Scheduler &scheduler) {
+void check_version(Checks &checks, Scheduler &scheduler)
+{
     std::string name = scheduler.kind() + " version";
 
     try {
@@ -54,7 +58,8 @@ void check_version(Checks &checks, Scheduler &scheduler) {
     }
 }
 
-std::unique_ptr<Scheduler> try_module(Checks &checks) {
+std::unique_ptr<Scheduler> try_module(Checks &checks)
+{
     try {
         auto module = open_module();
         checks.push_back({"module netlink", Level::Ok, "generic netlink family " PTSCHED_GENL_NAME " answers", ""});
@@ -66,7 +71,8 @@ std::unique_ptr<Scheduler> try_module(Checks &checks) {
     }
 }
 
-std::unique_ptr<Scheduler> try_broker(Checks &checks, const std::string &path) {
+std::unique_ptr<Scheduler> try_broker(Checks &checks, const std::string &path)
+{
     try {
         auto broker = open_broker(path);
         checks.push_back({"broker", Level::Ok, "answers at " + path, ""});
@@ -79,7 +85,8 @@ std::unique_ptr<Scheduler> try_broker(Checks &checks, const std::string &path) {
 }
 
 /* The one that programs get: the module if it is there. */
-std::unique_ptr<Scheduler> check_schedulers(Checks &checks, const Choice &choice) {
+std::unique_ptr<Scheduler> check_schedulers(Checks &checks, const Choice &choice)
+{
     std::unique_ptr<Scheduler> module, broker;
 
     check_module(checks);
@@ -99,7 +106,8 @@ std::unique_ptr<Scheduler> check_schedulers(Checks &checks, const Choice &choice
     return module ? std::move(module) : std::move(broker);
 }
 
-void check_devices(Checks &checks, Scheduler &scheduler, bool &any) {
+void check_devices(Checks &checks, Scheduler &scheduler, bool &any)
+{
     try {
         std::string names;
         for (const Device &device : scheduler.devices())
@@ -116,7 +124,8 @@ void check_devices(Checks &checks, Scheduler &scheduler, bool &any) {
 }
 
 /* How decisions are enforced on each client, and why not in a better way. */
-void check_mechanisms(Checks &checks, Scheduler &scheduler) {
+void check_mechanisms(Checks &checks, Scheduler &scheduler)
+{
     try {
         std::vector<Entity> entities = scheduler.entities();
         for (const Entity &entity : entities) {
@@ -139,7 +148,8 @@ void check_mechanisms(Checks &checks, Scheduler &scheduler) {
 }
 
 /* The routes by which programs find the driver; an interposer must be on all of them. */
-void check_preload(Checks &checks, const std::string &given) {
+void check_preload(Checks &checks, const std::string &given)
+{
     Preload preload = find_preload(given);
 
     if (preload.path.empty()) {
@@ -168,7 +178,8 @@ void check_preload(Checks &checks, const std::string &given) {
         {"interposer", Level::Ok, preload.path + ", " + std::to_string(entries) + " driver entry points", ""});
 }
 
-void print_text(const Checks &checks) {
+void print_text(const Checks &checks)
+{
     size_t width = 0;
 
     for (const Check &check : checks)
@@ -182,7 +193,8 @@ void print_text(const Checks &checks) {
     }
 }
 
-void print_json(const Checks &checks, size_t problems) {
+void print_json(const Checks &checks, size_t problems)
+{
     Json list = Json::array();
 
     for (const Check &check : checks)
@@ -194,7 +206,8 @@ void print_json(const Checks &checks, size_t problems) {
     std::cout << dump_json(output, 2) << "\n";
 }
 
-int doctor(const Options &options) {
+int doctor(const Options &options)
+{
     Checks checks;
     bool devices = false;
 
@@ -226,7 +239,8 @@ int doctor(const Options &options) {
 
 } // namespace
 
-Action add_doctor(CLI::App &app) {
+Action add_doctor(CLI::App &app)
+{
     auto options = std::make_shared<Options>();
     CLI::App *command = app.add_subcommand("doctor", "check what scheduling needs here, and say what to do");
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "elf.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <elf.h>
 #include <fcntl.h>
@@ -18,7 +19,8 @@ namespace {
 /* A file in memory, every access checked: it may be anything. */
 class File {
 public:
-    explicit File(const std::string &path) {
+    explicit File(const std::string &path)
+    {
         int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
         struct stat info;
 
@@ -35,13 +37,14 @@ public:
     }
     File(const File &) = delete;
     File &operator=(const File &) = delete;
-    ~File() {
+    ~File()
+    {
         if (data_)
             munmap(const_cast<char *>(data_), size_);
     }
 
-    template <typename T>
-    std::optional<T> read(uint64_t offset) const {
+    template <typename T> std::optional<T> read(uint64_t offset) const
+    {
         T value;
         if (offset > size_ || size_ - offset < sizeof(value))
             return std::nullopt;
@@ -49,7 +52,8 @@ public:
         return value;
     }
 
-    std::string text(uint64_t offset, size_t most = 256) const {
+    std::string text(uint64_t offset, size_t most = 256) const
+    {
         if (offset >= size_)
             return {};
         return {data_ + offset, strnlen(data_ + offset, std::min<size_t>(most, size_ - offset))};
@@ -68,19 +72,22 @@ constexpr uint16_t own_machine = EM_AARCH64;
 constexpr uint16_t own_machine = EM_NONE;
 #endif
 
-std::optional<ElfW(Ehdr)> read_header(const File &file) {
+std::optional<ElfW(Ehdr)> read_header(const File &file)
+{
     auto header = file.read<ElfW(Ehdr)>(0);
     if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
         return std::nullopt;
     return header;
 }
 
-bool is_native(const ElfW(Ehdr) & header) {
+bool is_native(const ElfW(Ehdr) & header)
+{
     return header.e_ident[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) &&
            (own_machine == EM_NONE || header.e_machine == own_machine);
 }
 
-std::string interpreter_of(const File &file) {
+std::string interpreter_of(const File &file)
+{
     std::string line = file.text(2);
     line.erase(std::min(line.find('\n'), line.size()));
     size_t begin = line.find_first_not_of(" \t");
@@ -91,7 +98,8 @@ std::string interpreter_of(const File &file) {
 
 } // namespace
 
-Linking linking_of(const std::string &path, std::string &interpreter) {
+Linking linking_of(const std::string &path, std::string &interpreter)
+{
     File file(path);
 
     if (file.text(0, 2) == "#!") {
@@ -111,7 +119,8 @@ Linking linking_of(const std::string &path, std::string &interpreter) {
     return Linking::Static;
 }
 
-std::set<std::string> exported_symbols(const std::string &path) {
+std::set<std::string> exported_symbols(const std::string &path)
+{
     std::set<std::string> names;
     File file(path);
     auto header = read_header(file);

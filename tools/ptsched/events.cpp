@@ -2,8 +2,10 @@
 /* ptsched events: what the scheduler does, as it happens. */
 #include "commands.hpp"
 #include "format.hpp"
+#include "json.hpp"
 #include "units.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -30,7 +32,8 @@ struct Options {
 /* SIGINT and SIGTERM as a descriptor, so that none falls between two system calls. */
 class StopSignals {
 public:
-    StopSignals() {
+    StopSignals()
+    {
         sigset_t set;
         sigemptyset(&set);
         sigaddset(&set, SIGINT);
@@ -49,7 +52,8 @@ private:
     int fd_ = -1;
 };
 
-std::string format_instant(uint64_t ns) {
+std::string format_instant(uint64_t ns)
+{
     char text[40];
     std::snprintf(text, sizeof(text), "%llu.%06llu", static_cast<unsigned long long>(ns / 1000000000),
                   static_cast<unsigned long long>(ns % 1000000000 / 1000));
@@ -57,12 +61,14 @@ std::string format_instant(uint64_t ns) {
 }
 
 void print_line(const std::string &time, const std::string &device, const std::string &event, const std::string &pid,
-                const std::string &turn, const std::string &budget, const std::string &comm) {
+                const std::string &turn, const std::string &budget, const std::string &comm)
+{
     std::printf("%16s  %-12s  %-8s  %7s  %8s  %8s  %s\n", time.c_str(), device.c_str(), event.c_str(), pid.c_str(),
                 turn.c_str(), budget.c_str(), comm.c_str());
 }
 
-void print_event(const Event &event, const std::string &pci, bool json) {
+void print_event(const Event &event, const std::string &pci, bool json)
+{
     if (json) {
         Json line = {
             {"event", event_name(event.event)},
@@ -86,7 +92,8 @@ void print_event(const Event &event, const std::string &pci, bool json) {
 }
 
 /* Says that from now on nothing is missed. */
-void print_start(const Scheduler &scheduler, bool json) {
+void print_start(const Scheduler &scheduler, bool json)
+{
     if (json)
         std::puts(
             dump_json({{"event", "subscribed"}, {"scheduler", scheduler.kind()}, {"path", scheduler.path()}}).c_str());
@@ -96,7 +103,8 @@ void print_start(const Scheduler &scheduler, bool json) {
 }
 
 /* Events that were not delivered, in the stream where they are missing. */
-void print_lost(bool json) {
+void print_lost(bool json)
+{
     if (json)
         std::puts(dump_json({{"event", "lost"}}).c_str());
     std::cerr << "ptsched: events were lost here, because they came faster than they were read\n";
@@ -104,7 +112,8 @@ void print_lost(bool json) {
 
 class Stream {
 public:
-    Stream(Scheduler &scheduler, const Options &options) : scheduler_(scheduler), json_(options.json) {
+    Stream(Scheduler &scheduler, const Options &options) : scheduler_(scheduler), json_(options.json)
+    {
         std::vector<Device> devices = scheduler.devices();
         for (const Device &device : devices)
             names_[device.id] = device.pci;
@@ -115,7 +124,8 @@ public:
     }
 
     /* Until @stop is readable or enough has been shown. */
-    void run(int stop) {
+    void run(int stop)
+    {
         int events = scheduler_.subscribe();
 
         print_start(scheduler_, json_);
@@ -137,7 +147,8 @@ private:
     std::optional<uint32_t> only_;
     int64_t left_ = -1; /* negative: no end */
 
-    void show() {
+    void show()
+    {
         unsigned int lost = 0;
 
         for (const Event &event : scheduler_.read_events(lost)) {
@@ -154,7 +165,8 @@ private:
     }
 
     /* A device may have come since the start. */
-    const std::string &name(uint32_t id) {
+    const std::string &name(uint32_t id)
+    {
         if (!names_.contains(id))
             for (const Device &device : scheduler_.devices())
                 names_[device.id] = device.pci;
@@ -162,7 +174,8 @@ private:
     }
 };
 
-int events(const Options &options) {
+int events(const Options &options)
+{
     if (!options.count.empty())
         parse_integer("count", options.count, 1, INT64_MAX);
     StopSignals stop;
@@ -173,7 +186,8 @@ int events(const Options &options) {
 
 } // namespace
 
-Action add_events(CLI::App &app) {
+Action add_events(CLI::App &app)
+{
     auto options = std::make_shared<Options>();
     CLI::App *command = app.add_subcommand("events", "a line for each attach, grant, call-back, release, ...");
 

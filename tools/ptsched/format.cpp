@@ -11,11 +11,13 @@ namespace ptsched {
 
 namespace {
 
-std::string name_in(const auto &names, uint32_t number) {
+std::string name_in(const auto &names, uint32_t number)
+{
     return number < names.size() && names[number] ? names[number] : "unknown(" + std::to_string(number) + ")";
 }
 
-std::string format_double(const char *form, double value) {
+std::string format_double(const char *form, double value)
+{
     std::array<char, 64> buffer{};
     std::snprintf(buffer.data(), buffer.size(), form, value);
     return buffer.data();
@@ -23,7 +25,8 @@ std::string format_double(const char *form, double value) {
 
 } // namespace
 
-std::string format_duration(uint64_t ns) {
+std::string format_duration(uint64_t ns)
+{
     struct Unit {
         const char *name;
         uint64_t ns;
@@ -38,7 +41,8 @@ std::string format_duration(uint64_t ns) {
     return std::to_string(ns) + "ns";
 }
 
-std::string format_rounded(int64_t ns) {
+std::string format_rounded(int64_t ns)
+{
     struct Unit {
         const char *name;
         double ns;
@@ -59,7 +63,8 @@ std::string format_rounded(int64_t ns) {
     return ns ? std::to_string(ns) + "ns" : "0";
 }
 
-std::string format_thousandths(uint64_t thousandths) {
+std::string format_thousandths(uint64_t thousandths)
+{
     std::string text = std::to_string(thousandths / 1000);
     uint64_t rest = thousandths % 1000;
 
@@ -71,41 +76,49 @@ std::string format_thousandths(uint64_t thousandths) {
     return text;
 }
 
-std::string format_percent(double part) {
+std::string format_percent(double part)
+{
     return format_double("%.1f", 100 * part);
 }
 
-std::string printable(const std::string &text) {
+std::string printable(const std::string &text)
+{
     std::string shown = text;
     std::replace_if(
         shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < 32 || c == 127; }, '?');
     return shown;
 }
 
-std::string policy_name(uint32_t policy) {
+std::string policy_name(uint32_t policy)
+{
     return name_in(std::array{"weighted", "literal", "none"}, policy);
 }
 
-std::string state_name(uint32_t state) {
+std::string state_name(uint32_t state)
+{
     return name_in(std::array{"idle", "waiting", "holding"}, state);
 }
 
-std::string mechanism_name(uint32_t mechanism) {
+std::string mechanism_name(uint32_t mechanism)
+{
     return name_in(std::array{"account", "gate", "slice", "preempt"}, mechanism);
 }
 
-std::string event_name(uint32_t event) {
+std::string event_name(uint32_t event)
+{
     return name_in(
         std::array<const char *, 8>{nullptr, "attach", "exit", "grant", "callback", "release", "forced", "settings"},
         event);
 }
 
-std::string user_name(uint32_t uid) {
+std::string user_name(uint32_t uid)
+{
     const passwd *found = getpwuid(uid);
     return found ? found->pw_name : std::to_string(uid);
 }
 
-Table::Table(std::vector<std::string> columns) {
+Table::Table(std::vector<std::string> columns)
+{
     for (std::string &column : columns) {
         right_.push_back(column.starts_with('>'));
         if (right_.back())
@@ -114,12 +127,14 @@ Table::Table(std::vector<std::string> columns) {
     rows_.push_back(std::move(columns));
 }
 
-void Table::add(std::vector<std::string> cells) {
+void Table::add(std::vector<std::string> cells)
+{
     cells.resize(right_.size());
     rows_.push_back(std::move(cells));
 }
 
-std::vector<std::string> Table::lines() const {
+std::vector<std::string> Table::lines() const
+{
     std::vector<size_t> widths(right_.size());
     std::vector<std::string> lines;
 
@@ -136,10 +151,6 @@ std::vector<std::string> Table::lines() const {
         lines.push_back(line);
     }
     return lines;
-}
-
-std::string dump_json(const Json &json, int indent) {
-    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
 } // namespace ptsched

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers and names as people read them, tables, and JSON. */
+/* Numbers and names as people read them, and tables. */
 #ifndef PTSCHED_TOOL_FORMAT_HPP
 #define PTSCHED_TOOL_FORMAT_HPP
 
 #include "scheduler.hpp"
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 namespace ptsched {
-
-using Json = nlohmann::ordered_json;
 
 /* Exact, in the largest unit that gives no more than three decimals: "10ms", "1.5s". */
 std::string format_duration(uint64_t ns);
@@ -42,9 +39,6 @@ private:
     std::vector<bool> right_;
     std::vector<std::vector<std::string>> rows_;
 };
-
-/* JSON that is valid whatever bytes a process has in its name. */
-std::string dump_json(const Json &json, int indent = -1);
 
 } // namespace ptsched
 

@@ -2,6 +2,7 @@
 /* ptsched: run programs under the scheduler, see what it does, change its settings. */
 #include "commands.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstring>
 #include <iostream>
@@ -10,7 +11,8 @@ namespace ptsched {
 
 std::vector<std::string> words_after_dashes;
 
-void add_choice(CLI::App &command, Choice &choice) {
+void add_choice(CLI::App &command, Choice &choice)
+{
     auto *module = command.add_flag("--module", choice.module, "the module only, not the broker");
     auto *broker = command.add_option("--broker", choice.broker, "the broker at this socket only");
     broker->excludes(module);
@@ -19,7 +21,8 @@ void add_choice(CLI::App &command, Choice &choice) {
     broker->option_text("PATH");
 }
 
-void add_example(CLI::App &command, const std::string &example) {
+void add_example(CLI::App &command, const std::string &example)
+{
     command.footer("Example:\n  " + example);
 }
 
@@ -28,7 +31,8 @@ void add_example(CLI::App &command, const std::string &example) {
 namespace {
 
 /* "run [options] -- program args": CLI11 would look for options among args. */
-int cut_at_dashes(int argc, char **argv) {
+int cut_at_dashes(int argc, char **argv)
+{
     if (argc < 2 || std::strcmp(argv[1], "run") != 0)
         return argc;
     char **end = argv + argc;
@@ -38,7 +42,8 @@ int cut_at_dashes(int argc, char **argv) {
     return static_cast<int>(dashes - argv);
 }
 
-int usage_error(const CLI::App &app, const CLI::ParseError &error) {
+int usage_error(const CLI::App &app, const CLI::ParseError &error)
+{
     if (error.get_exit_code() == 0)
         return app.exit(error);
     std::cerr << "ptsched: " << error.what() << "\n";
@@ -47,7 +52,8 @@ int usage_error(const CLI::App &app, const CLI::ParseError &error) {
     return 2;
 }
 
-int run(int argc, char **argv) {
+int run(int argc, char **argv)
+{
     CLI::App app("GPU time by nice: run programs under the scheduler and see what it does.", "ptsched");
     std::vector<std::pair<CLI::App *, ptsched::Action>> commands;
 
@@ -73,7 +79,8 @@ int run(int argc, char **argv) {
 
 } // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     try {
         return run(argc, argv);
     } catch (const ptsched::Error &error) {

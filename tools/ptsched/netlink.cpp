@@ -25,7 +25,8 @@ namespace {
 
 using Socket = std::unique_ptr<nl_sock, decltype(&nl_socket_free)>;
 
-Socket open_socket() {
+Socket open_socket()
+{
     Socket socket(nl_socket_alloc(), nl_socket_free);
 
     if (!socket)
@@ -44,7 +45,8 @@ struct Refusal {
 };
 
 /* Reads the extended acknowledgement, which libnl leaves to its caller. */
-void read_extended_ack(const nlmsghdr *header, const nl_msg *request, Refusal &refusal) {
+void read_extended_ack(const nlmsghdr *header, const nl_msg *request, Refusal &refusal)
+{
     const auto *answer = static_cast<const nlmsgerr *>(NLMSG_DATA(header));
     size_t skip = NLMSG_ALIGN(sizeof(*answer));
 
@@ -74,7 +76,8 @@ void read_extended_ack(const nlmsghdr *header, const nl_msg *request, Refusal &r
 
 class Module : public Scheduler {
 public:
-    Module(Socket socket, int family) : socket_(std::move(socket)), family_(family) {
+    Module(Socket socket, int family) : socket_(std::move(socket)), family_(family)
+    {
         int on = 1;
         timeval timeout{.tv_sec = answer_timeout_s, .tv_usec = 0};
         int fd = nl_socket_get_fd(socket_.get());
@@ -87,7 +90,8 @@ public:
     std::string kind() const override { return "module"; }
     std::string path() const override { return device_node(); }
 
-    ptsched_query query() override {
+    ptsched_query query() override
+    {
         ptsched_query answer{};
         int fd = open(path().c_str(), O_RDWR | O_CLOEXEC);
 
@@ -101,7 +105,8 @@ public:
         return answer;
     }
 
-    int subscribe() override {
+    int subscribe() override
+    {
         int group = genl_ctrl_resolve_grp(socket_.get(), PTSCHED_GENL_NAME, PTSCHED_GENL_EVENTS);
         if (group < 0)
             throw Error(std::string("the module has no event group: ") + nl_geterror(group));
@@ -115,7 +120,8 @@ public:
         return nl_socket_get_fd(events_.get());
     }
 
-    std::vector<Event> read_events(unsigned int &lost) override {
+    std::vector<Event> read_events(unsigned int &lost) override
+    {
         std::vector<Event> found;
         Visitor visit = [&](const void *message, size_t length) { found.push_back(parse_event(message, length)); };
 
@@ -133,7 +139,8 @@ public:
     }
 
 protected:
-    void dump(nl_msg *request, const Visitor &visit) override {
+    void dump(nl_msg *request, const Visitor &visit) override
+    {
         /* A list that changed while it was read is read again, a few times. */
         for (int tries = 0;; tries++) {
             std::vector<std::string> messages;
@@ -151,7 +158,8 @@ protected:
         }
     }
 
-    void change(nl_msg *request) override {
+    void change(nl_msg *request) override
+    {
         int error = transact(request, NLM_F_ACK, [](const void *, size_t) {});
         if (error < 0)
             fail(error);
@@ -166,12 +174,14 @@ private:
     static inline std::exception_ptr thrown_;
 
     /* libnl is C: what a visitor throws travels around it. */
-    static void rethrow() {
+    static void rethrow()
+    {
         if (thrown_)
             std::rethrow_exception(std::exchange(thrown_, nullptr));
     }
 
-    static int on_message(nl_msg *message, void *visitor) {
+    static int on_message(nl_msg *message, void *visitor)
+    {
         const nlmsghdr *header = nlmsg_hdr(message);
         try {
             (*static_cast<const Visitor *>(visitor))(nlmsg_data(header), static_cast<size_t>(nlmsg_datalen(header)));
@@ -182,7 +192,8 @@ private:
         return NL_OK;
     }
 
-    static int on_error(sockaddr_nl *, nlmsgerr *answer, void *self) {
+    static int on_error(sockaddr_nl *, nlmsgerr *answer, void *self)
+    {
         auto *module = static_cast<Module *>(self);
         /* The header lies before its payload. */
         const auto *header = reinterpret_cast<nlmsghdr *>(reinterpret_cast<char *>(answer) - NLMSG_HDRLEN);
@@ -191,12 +202,14 @@ private:
         return NL_STOP;
     }
 
-    static int on_end(nl_msg *, void *done) {
+    static int on_end(nl_msg *, void *done)
+    {
         *static_cast<bool *>(done) = true;
         return NL_STOP;
     }
 
-    int transact(nl_msg *request, int flags, const Visitor &visit) {
+    int transact(nl_msg *request, int flags, const Visitor &visit)
+    {
         bool done = false;
         nlmsghdr *header = nlmsg_hdr(request);
 
@@ -222,7 +235,8 @@ private:
         return refusal_.error ? -NLE_FAILURE : error;
     }
 
-    [[noreturn]] void fail(int error) {
+    [[noreturn]] void fail(int error)
+    {
         if (refusal_.error)
             throw_refusal(refusal_.error, refusal_.text, refusal_.attribute);
         throw Error(error == -NLE_AGAIN ? "the module does not answer" : std::string("netlink: ") + nl_geterror(error));
@@ -231,7 +245,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Scheduler> open_module() {
+std::unique_ptr<Scheduler> open_module()
+{
     std::string node = device_node();
 
     if (access(node.c_str(), F_OK))

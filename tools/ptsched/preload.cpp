@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 constexpr const char *library = "libptsched-preload.so";
 
 /* Beside this program (build tree or prefix), then where packages put libraries. */
-std::vector<fs::path> library_folders() {
+std::vector<fs::path> library_folders()
+{
     std::vector<fs::path> folders;
     std::error_code error;
     fs::path self = fs::read_symlink("/proc/self/exe", error);
@@ -35,7 +36,8 @@ std::vector<fs::path> library_folders() {
 
 } // namespace
 
-Preload find_preload(const std::string &given) {
+Preload find_preload(const std::string &given)
+{
     const char *from_environment = std::getenv("PTSCHED_PRELOAD");
     std::string named = !given.empty() ? given : from_environment ? from_environment : "";
     std::error_code error;
@@ -59,7 +61,8 @@ Preload find_preload(const std::string &given) {
     return result;
 }
 
-std::string driver_uuid(const std::string &pci) {
+std::string driver_uuid(const std::string &pci)
+{
     std::string name = pci;
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
     std::ifstream file("/proc/driver/nvidia/gpus/" + name + "/information");

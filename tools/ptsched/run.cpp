@@ -4,6 +4,7 @@
 #include "elf.hpp"
 #include "units.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -33,7 +34,8 @@ struct Options {
     CLI::App *command = nullptr;
 };
 
-void set_nice(const std::string &text) {
+void set_nice(const std::string &text)
+{
     auto nice = static_cast<int>(parse_integer("nice", text, -20, 19));
 
     errno = 0;
@@ -52,12 +54,14 @@ void set_nice(const std::string &text) {
     throw Error(message, exit_own_failure);
 }
 
-void set_environment(const char *name, const std::string &value) {
+void set_environment(const char *name, const std::string &value)
+{
     if (setenv(name, value.c_str(), 1))
         throw Error(std::string("cannot set ") + name + ": " + strerror(errno), exit_own_failure);
 }
 
-void set_preload(const std::string &given) {
+void set_preload(const std::string &given)
+{
     Preload preload = find_preload(given);
 
     if (preload.path.empty()) {
@@ -77,7 +81,8 @@ void set_preload(const std::string &given) {
 }
 
 /* CUDA knows UUIDs; a number or an address is the scheduler's. */
-std::string device_uuid(const Options &options) {
+std::string device_uuid(const Options &options)
+{
     if (options.device.starts_with("GPU-") || options.device.starts_with("MIG-"))
         return options.device;
 
@@ -105,7 +110,8 @@ std::string device_uuid(const Options &options) {
 }
 
 /* The program sees the scheduler that was asked for; libptsched reads these names. */
-void set_scheduler(const Choice &choice) {
+void set_scheduler(const Choice &choice)
+{
     if (choice.module)
         set_environment("PTSCHED_SOCKET", "/nonexistent");
     if (choice.broker.empty())
@@ -115,7 +121,8 @@ void set_scheduler(const Choice &choice) {
 }
 
 /* The file that execvp() will take; empty: none. */
-std::string find_program(const std::string &name) {
+std::string find_program(const std::string &name)
+{
     if (name.find('/') != std::string::npos)
         return name;
     const char *path = std::getenv("PATH");
@@ -132,7 +139,8 @@ std::string find_program(const std::string &name) {
 }
 
 /* Why the dynamic linker would ignore LD_PRELOAD for @program; empty: it would not. */
-std::string why_no_effect(const std::string &program) {
+std::string why_no_effect(const std::string &program)
+{
     struct stat info;
     std::string interpreter;
 
@@ -157,7 +165,8 @@ std::string why_no_effect(const std::string &program) {
 }
 
 /* Never returns: the program, or the reason why not. */
-[[noreturn]] void execute(std::vector<std::string> words) {
+[[noreturn]] void execute(std::vector<std::string> words)
+{
     std::vector<char *> arguments;
     for (std::string &word : words)
         arguments.push_back(word.data());
@@ -184,7 +193,8 @@ std::string why_no_effect(const std::string &program) {
                 error == ENOENT && !exists ? exit_not_found : exit_cannot_invoke);
 }
 
-std::vector<std::string> program_words(const Options &options) {
+std::vector<std::string> program_words(const Options &options)
+{
     std::vector<std::string> words = options.command->remaining();
     if (!words.empty() && words[0].starts_with('-'))
         throw Error("run has no option " + words[0] + "; options of the program go after its name", exit_own_failure);
@@ -196,7 +206,8 @@ std::vector<std::string> program_words(const Options &options) {
     return words;
 }
 
-int run(const Options &options) {
+int run(const Options &options)
+{
     std::vector<std::string> words = program_words(options);
 
     /* What is wrong with the words is said before anything is done. */
@@ -216,7 +227,8 @@ int run(const Options &options) {
 
 } // namespace
 
-Action add_run(CLI::App &app) {
+Action add_run(CLI::App &app)
+{
     auto options = std::make_shared<Options>();
     CLI::App *command = app.add_subcommand("run", "run a CUDA program under the scheduler");
 

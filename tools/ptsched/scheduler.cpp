@@ -16,27 +16,32 @@ namespace ptsched {
 
 namespace {
 
-std::string environment_or(const char *name, const char *fallback) {
+std::string environment_or(const char *name, const char *fallback)
+{
     const char *value = std::getenv(name);
     return value && *value ? value : fallback;
 }
 
 /* "17:00.0" is short for "0000:17:00.0". */
-bool same_address(const std::string &pci, const std::string &name) {
+bool same_address(const std::string &pci, const std::string &name)
+{
     return strcasecmp(pci.c_str(), name.c_str()) == 0 || strcasecmp(pci.c_str(), ("0000:" + name).c_str()) == 0;
 }
 
 } // namespace
 
-std::string device_node() {
+std::string device_node()
+{
     return environment_or("PTSCHED_DEVICE_NODE", "/dev/" PTSCHED_NODE_NAME);
 }
 
-std::string broker_socket() {
+std::string broker_socket()
+{
     return environment_or("PTSCHED_SOCKET", PTSCHED_BROKER_SOCKET);
 }
 
-std::unique_ptr<Scheduler> open_scheduler(const Choice &choice) {
+std::unique_ptr<Scheduler> open_scheduler(const Choice &choice)
+{
     if (choice.module)
         return open_module();
     if (!choice.broker.empty())
@@ -57,7 +62,8 @@ std::unique_ptr<Scheduler> open_scheduler(const Choice &choice) {
     }
 }
 
-const Device &find_device(const std::vector<Device> &devices, const std::string &name) {
+const Device &find_device(const std::vector<Device> &devices, const std::string &name)
+{
     uint32_t number = 0;
     auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
     bool is_number = error == std::errc() && end == name.data() + name.size();
@@ -76,7 +82,8 @@ const Device &find_device(const std::vector<Device> &devices, const std::string 
                 (known.empty() ? "none, the scheduler knows no device" : known));
 }
 
-void throw_refusal(int error, const std::string &text, uint32_t attribute) {
+void throw_refusal(int error, const std::string &text, uint32_t attribute)
+{
     std::string setting = setting_name(attribute);
     std::string message = "refused by the scheduler: ";
 

@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "units.hpp"
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 namespace ptsched {
@@ -33,7 +34,8 @@ constexpr const char *settings_help =
     "  ptsched set slice=20ms idle-sharing=off\n"
     "  ptsched set --pid 4711 weight=2048";
 
-int set(const Options &options) {
+int set(const Options &options)
+{
     /* What is wrong with the words is said before anything is asked of a scheduler. */
     std::optional<uint32_t> pid;
     uint32_t weight = 0;
@@ -62,7 +64,8 @@ int set(const Options &options) {
 
 } // namespace
 
-Action add_set(CLI::App &app) {
+Action add_set(CLI::App &app)
+{
     auto options = std::make_shared<Options>();
     CLI::App *command = app.add_subcommand("set", "change settings of devices, or the weight of a process");
 

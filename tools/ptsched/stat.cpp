@@ -2,7 +2,9 @@
 /* ptsched stat: devices with settings and counters, and who uses them. */
 #include "commands.hpp"
 #include "format.hpp"
+#include "json.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -17,7 +19,8 @@ struct Options {
     bool json = false;
 };
 
-Json counters_json(const Counters &counters) {
+Json counters_json(const Counters &counters)
+{
     return {
         {"turns", counters.turns},           {"callbacks", counters.callbacks}, {"forced", counters.forced},
         {"overrun_ns", counters.overrun_ns}, {"held_ns", counters.held_ns},     {"occupancy_ns", counters.occupancy_ns},
@@ -25,7 +28,8 @@ Json counters_json(const Counters &counters) {
     };
 }
 
-Json device_json(const Device &device) {
+Json device_json(const Device &device)
+{
     return {
         {"id", device.id},
         {"pci", device.pci},
@@ -49,7 +53,8 @@ Json device_json(const Device &device) {
     };
 }
 
-Json entity_json(const Entity &entity) {
+Json entity_json(const Entity &entity)
+{
     Json counters = counters_json(entity.counters);
 
     counters["wait_ns"] = entity.wait_ns;
@@ -72,7 +77,8 @@ Json entity_json(const Entity &entity) {
     };
 }
 
-void print_json(Scheduler &scheduler, const std::vector<Device> &devices, const std::vector<Entity> &entities) {
+void print_json(Scheduler &scheduler, const std::vector<Device> &devices, const std::vector<Entity> &entities)
+{
     ptsched_query version = scheduler.query();
     Json output = {
         {"scheduler",
@@ -92,15 +98,18 @@ void print_json(Scheduler &scheduler, const std::vector<Device> &devices, const 
     std::cout << dump_json(output, 2) << "\n";
 }
 
-const char *on_off(bool value) {
+const char *on_off(bool value)
+{
     return value ? "on" : "off";
 }
 
-std::string rounded(uint64_t ns) {
+std::string rounded(uint64_t ns)
+{
     return format_rounded(static_cast<int64_t>(ns));
 }
 
-void print_device(const Device &device) {
+void print_device(const Device &device)
+{
     const Counters &counters = device.counters;
 
     std::cout << "device " << device.id << ": " << device.pci << (device.uuid.empty() ? "" : "  ") << device.uuid
@@ -117,7 +126,8 @@ void print_device(const Device &device) {
               << rounded(counters.gpu_ns) << ", overrun " << rounded(counters.overrun_ns) << "\n";
 }
 
-void print_entities(const std::vector<Entity> &entities) {
+void print_entities(const std::vector<Entity> &entities)
+{
     Table table({">DEV", ">PID", "USER", ">NI", ">WEIGHT", "STATE", ">GPU", ">HELD", ">WAIT", ">BUDGET", ">TURNS",
                  ">CALLBACKS", ">FORCED", "MECHANISM", "COMMAND"});
 
@@ -134,7 +144,8 @@ void print_entities(const std::vector<Entity> &entities) {
         std::cout << "* set by the administrator, not from nice\n";
 }
 
-int stat(const Options &options) {
+int stat(const Options &options)
+{
     auto scheduler = open_scheduler(options.choice);
     std::vector<Device> devices = scheduler->devices();
     std::optional<uint32_t> only;
@@ -164,7 +175,8 @@ int stat(const Options &options) {
 
 } // namespace
 
-Action add_stat(CLI::App &app) {
+Action add_stat(CLI::App &app)
+{
     auto options = std::make_shared<Options>();
     CLI::App *command = app.add_subcommand("stat", "devices with settings and counters, and who uses them");
 

@@ -2,9 +2,9 @@
 /* ptsched doctor: the machine. */
 #include "checks.hpp"
 
-#include "commands.hpp"
 #include "scheduler.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -29,7 +29,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<std::string> first_line(const fs::path &path) {
+std::optional<std::string> first_line(const fs::path &path)
+{
     std::ifstream file(path);
     std::string line;
     if (!std::getline(file, line))
@@ -38,7 +39,8 @@ std::optional<std::string> first_line(const fs::path &path) {
 }
 
 /* Where depmod has seen ptsched.ko for this kernel; empty: nowhere. */
-std::string loadable_module(const std::string &release) {
+std::string loadable_module(const std::string &release)
+{
     fs::path folder = fs::path("/lib/modules") / release;
     std::ifstream dependencies(folder / "modules.dep");
     std::string line;
@@ -51,7 +53,8 @@ std::string loadable_module(const std::string &release) {
     return {};
 }
 
-void check_loaded(Checks &checks) {
+void check_loaded(Checks &checks)
+{
     utsname system{};
     uname(&system);
     std::string release = system.release;
@@ -82,7 +85,8 @@ void check_loaded(Checks &checks) {
             {"module", Level::Note, "not loaded; " + path + " fits this kernel", "modprobe ptsched (as root)"});
 }
 
-void check_node(Checks &checks) {
+void check_node(Checks &checks)
+{
     std::string node = device_node();
     std::error_code error;
     bool loaded = fs::exists("/sys/module/ptsched", error);
@@ -101,26 +105,30 @@ void check_node(Checks &checks) {
     }
 }
 
-bool has_pidfd() {
+bool has_pidfd()
+{
     long fd = syscall(SYS_pidfd_open, getpid(), 0);
     if (fd >= 0)
         close(static_cast<int>(fd));
     return fd >= 0;
 }
 
-bool has_memfd() {
+bool has_memfd()
+{
     int fd = memfd_create("ptsched-doctor", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd >= 0)
         close(fd);
     return fd >= 0;
 }
 
-bool has_membarrier() {
+bool has_membarrier()
+{
     long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
     return commands > 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }
 
-bool has_capability(unsigned int number) {
+bool has_capability(unsigned int number)
+{
     std::ifstream file("/proc/self/status");
     std::string line;
     while (std::getline(file, line))
@@ -130,7 +138,8 @@ bool has_capability(unsigned int number) {
 }
 
 /* "0000:17:00.0 [10de:2335]" for each display or 3D controller. */
-std::vector<std::string> pci_gpus(bool &nvidia) {
+std::vector<std::string> pci_gpus(bool &nvidia)
+{
     std::vector<std::string> found;
     std::error_code error;
 
@@ -146,14 +155,16 @@ std::vector<std::string> pci_gpus(bool &nvidia) {
     return found;
 }
 
-std::string join(const std::vector<std::string> &words) {
+std::string join(const std::vector<std::string> &words)
+{
     std::string text;
     for (const std::string &word : words)
         text += (text.empty() ? "" : ", ") + word;
     return text;
 }
 
-void check_driver(Checks &checks, bool nvidia, bool scheduled) {
+void check_driver(Checks &checks, bool nvidia, bool scheduled)
+{
     if (auto version = first_line("/proc/driver/nvidia/version")) {
         /* "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  ..." */
         size_t begin = version->find(':');
@@ -172,7 +183,8 @@ void check_driver(Checks &checks, bool nvidia, bool scheduled) {
     }
 }
 
-void check_libcuda(Checks &checks, bool scheduled) {
+void check_libcuda(Checks &checks, bool scheduled)
+{
     void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
 
     if (!library) {
@@ -191,12 +203,14 @@ void check_libcuda(Checks &checks, bool scheduled) {
 
 } // namespace
 
-void check_module(Checks &checks) {
+void check_module(Checks &checks)
+{
     check_loaded(checks);
     check_node(checks);
 }
 
-void check_kernel(Checks &checks) {
+void check_kernel(Checks &checks)
+{
     struct Feature {
         const char *name;
         bool there;
@@ -230,7 +244,8 @@ void check_kernel(Checks &checks) {
         checks.push_back({"kernel features", Level::Problem, release + " lacks " + missing, "needed: " + advice});
 }
 
-void check_nice(Checks &checks) {
+void check_nice(Checks &checks)
+{
     rlimit limit{};
     getrlimit(RLIMIT_NICE, &limit);
 
@@ -248,7 +263,8 @@ void check_nice(Checks &checks) {
                                       "LimitNICE= in a systemd unit, or root"});
 }
 
-void check_gpus(Checks &checks, bool scheduled) {
+void check_gpus(Checks &checks, bool scheduled)
+{
     bool nvidia = false;
     std::vector<std::string> gpus = pci_gpus(nvidia);
     std::error_code error;

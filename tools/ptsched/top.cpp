@@ -4,6 +4,7 @@
 #include "format.hpp"
 #include "units.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <clocale>

@@ -13,7 +13,8 @@ namespace ptsched {
 namespace {
 
 /* A decimal number times @scale, exactly; nothing if it is none, or too long to be meant. */
-std::optional<uint64_t> parse_scaled(const std::string &text, uint64_t scale) {
+std::optional<uint64_t> parse_scaled(const std::string &text, uint64_t scale)
+{
     size_t point = std::min(text.find('.'), text.size());
     std::string whole = text.substr(0, point);
     std::string fraction = point < text.size() ? text.substr(point + 1) : "";
@@ -39,7 +40,8 @@ std::optional<uint64_t> parse_scaled(const std::string &text, uint64_t scale) {
     return value;
 }
 
-[[noreturn]] void refuse(const std::string &name, const std::string &text, const std::string &right) {
+[[noreturn]] void refuse(const std::string &name, const std::string &text, const std::string &right)
+{
     throw Error(name + "=" + text + ": " + name + " must be " + right, 2);
 }
 
@@ -72,20 +74,23 @@ constexpr std::array known_settings = {
     Known{"alpha", PTSCHED_A_ALPHA, Kind::Thousandths, 1, PTSCHED_ALPHA_MAX},
 };
 
-uint64_t parse_policy(const std::string &text) {
+uint64_t parse_policy(const std::string &text)
+{
     for (uint32_t policy = 0; policy <= PTSCHED_POLICY_NONE; policy++)
         if (text == policy_name(policy))
             return policy;
     refuse("policy", text, "weighted, literal or none");
 }
 
-uint64_t parse_switch(const std::string &name, const std::string &text) {
+uint64_t parse_switch(const std::string &name, const std::string &text)
+{
     if (text != "on" && text != "off")
         refuse(name, text, "on or off");
     return text == "on";
 }
 
-uint64_t parse_value(const Known &known, const std::string &text) {
+uint64_t parse_value(const Known &known, const std::string &text)
+{
     switch (known.kind) {
     case Kind::Policy:
         return parse_policy(text);
@@ -100,7 +105,8 @@ uint64_t parse_value(const Known &known, const std::string &text) {
 }
 
 /* "name=value", split. */
-std::pair<std::string, std::string> split(const std::string &word) {
+std::pair<std::string, std::string> split(const std::string &word)
+{
     size_t equals = word.find('=');
     if (equals == std::string::npos || equals == 0)
         throw Error("\"" + word + "\" is not of the form SETTING=VALUE, as in slice=10ms", 2);
@@ -109,7 +115,8 @@ std::pair<std::string, std::string> split(const std::string &word) {
 
 } // namespace
 
-uint64_t parse_duration(const std::string &name, const std::string &text, uint64_t min, uint64_t max) {
+uint64_t parse_duration(const std::string &name, const std::string &text, uint64_t min, uint64_t max)
+{
     std::string range = "from " + format_duration(min) + " to " + format_duration(max);
     std::optional<uint64_t> value;
 
@@ -128,7 +135,8 @@ uint64_t parse_duration(const std::string &name, const std::string &text, uint64
     return *value;
 }
 
-int64_t parse_integer(const std::string &name, const std::string &text, int64_t min, int64_t max) {
+int64_t parse_integer(const std::string &name, const std::string &text, int64_t min, int64_t max)
+{
     int64_t value = 0;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
 
@@ -137,7 +145,8 @@ int64_t parse_integer(const std::string &name, const std::string &text, int64_t 
     return value;
 }
 
-uint64_t parse_thousandths(const std::string &name, const std::string &text, uint64_t min, uint64_t max) {
+uint64_t parse_thousandths(const std::string &name, const std::string &text, uint64_t min, uint64_t max)
+{
     std::optional<uint64_t> value = parse_scaled(text, 1000);
 
     if (!value || *value < min || *value > max)
@@ -147,7 +156,8 @@ uint64_t parse_thousandths(const std::string &name, const std::string &text, uin
     return *value;
 }
 
-std::vector<Setting> parse_settings(const std::vector<std::string> &words) {
+std::vector<Setting> parse_settings(const std::vector<std::string> &words)
+{
     std::vector<Setting> settings;
 
     for (const std::string &word : words) {
@@ -171,7 +181,8 @@ std::vector<Setting> parse_settings(const std::vector<std::string> &words) {
     return settings;
 }
 
-uint32_t parse_weight(const std::vector<std::string> &words) {
+uint32_t parse_weight(const std::vector<std::string> &words)
+{
     if (words.size() != 1)
         throw Error("with --pid, exactly one setting is expected: weight=N or weight=auto", 2);
     auto [name, text] = split(words[0]);
@@ -186,7 +197,8 @@ uint32_t parse_weight(const std::vector<std::string> &words) {
     }
 }
 
-std::string setting_name(uint32_t attribute) {
+std::string setting_name(uint32_t attribute)
+{
     if (attribute == PTSCHED_A_WEIGHT)
         return "weight";
     if (attribute == PTSCHED_A_PID)
