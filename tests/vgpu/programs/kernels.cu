@@ -53,10 +53,20 @@ extern "C" __global__ void count(unsigned int *counter, unsigned int value)
     atomicAdd(counter, value);
 }
 
+// What the host writes while the kernel runs.
+__device__ inline unsigned int load_flag(const volatile unsigned int *flag)
+{
+#ifdef VGPU
+    return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
+#else
+    return *flag;
+#endif
+}
+
 // Runs until the host writes to *flag: what a resident kernel does.
 extern "C" __global__ void wait_for_host(volatile unsigned int *flag, unsigned int *seen)
 {
-    while (!*flag)
+    while (!load_flag(flag))
         ;
-    *seen = *flag;
+    *seen = load_flag(flag);
 }
