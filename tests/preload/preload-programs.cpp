@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -37,7 +38,7 @@ class Program {
         : out_(scratch / (name + ".out")), err_(scratch / (name + ".err"))
     {
         int input[2] = {-1, -1};
-        if (pipe(input) < 0)
+        if (pipe2(input, O_CLOEXEC) < 0)
             std::abort();
         pid_ = fork();
         if (pid_ == 0) {
@@ -338,7 +339,8 @@ void only_in_the_turn()
 
 } // namespace
 
-int main()
+/* With an argument: only the cases whose name contains it. */
+int main(int argc, char **argv)
 {
     char folder[] = "/tmp/preload-programs.XXXXXX";
     if (!mkdtemp(folder))
@@ -355,6 +357,8 @@ int main()
     cases.push_back({"the broker is killed: the program goes on", broker_killed});
     cases.push_back({"the broker is killed under two that contend: both go on", waiter_freed_by_broker_death});
     cases.push_back({"nice -20 against 19: work of a program executes in its turns only", only_in_the_turn});
+    if (argc > 1)
+        std::erase_if(cases, [&](const tap::Case &c) { return c.name.find(argv[1]) == std::string::npos; });
     int result = tap::run(cases);
     delete world;
     fs::remove_all(scratch);
