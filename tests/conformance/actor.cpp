@@ -16,9 +16,7 @@
 
 namespace {
 
-void on_signal(int)
-{
-}
+void on_signal(int) {}
 
 // One message with or without a descriptor.
 bool send_message(int socket, const void *data, size_t length, int fd)

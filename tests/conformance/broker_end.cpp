@@ -94,9 +94,7 @@ TEST("kill -9: the same, and another broker starts on the socket left behind")
         execl(default_broker().c_str(), "ptschedd", "--test-devices", "1", nullptr);
         _exit(1);
     }
-    wait_until([&] {
-        return ptsched_open(kDevice, PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_BROKER, &client) == 0;
-    });
+    wait_until([&] { return ptsched_open(kDevice, PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_BROKER, &client) == 0; });
     CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
     ptsched_close(client);
     kill(next, SIGTERM);

@@ -142,10 +142,14 @@ TEST("the debt of the dead stays with their user")
 
 TEST("settings are shown as they were set")
 {
-    Attributes settings{{PTSCHED_A_POLICY, PTSCHED_POLICY_LITERAL}, {PTSCHED_A_IDLE_SHARING, 0},
-                        {PTSCHED_A_MANY, 1},                       {PTSCHED_A_SLICE_NS, 3000000},
-                        {PTSCHED_A_GRACE_NS, 0},                   {PTSCHED_A_DRAIN_NS, 5000000},
-                        {PTSCHED_A_INFLIGHT_NS, 70000},            {PTSCHED_A_ALPHA, 250}};
+    Attributes settings{{PTSCHED_A_POLICY, PTSCHED_POLICY_LITERAL},
+                        {PTSCHED_A_IDLE_SHARING, 0},
+                        {PTSCHED_A_MANY, 1},
+                        {PTSCHED_A_SLICE_NS, 3000000},
+                        {PTSCHED_A_GRACE_NS, 0},
+                        {PTSCHED_A_DRAIN_NS, 5000000},
+                        {PTSCHED_A_INFLIGHT_NS, 70000},
+                        {PTSCHED_A_ALPHA, 250}};
     set(settings);
     Attributes seen = device();
     for (auto [attribute, value] : settings)
@@ -200,9 +204,9 @@ TEST("a weight that is set counts instead of nice, until 0 is set")
     int nice = getpriority(PRIO_PROCESS, static_cast<id_t>(actor.pid()));
     CHECK_EQ(ptsched_nice_to_weight(nice), entity(actor.pid())->at(PTSCHED_A_WEIGHT));
     CHECK_EQ(nice, entity(actor.pid())->at(PTSCHED_A_NICE));
-    CHECK_EQ(-ERANGE, request(PTSCHED_CMD_SET_ENTITY,
-                              {{PTSCHED_A_PID, actor.pid()}, {PTSCHED_A_WEIGHT, PTSCHED_WEIGHT_MAX + 1}})
-                          .error);
+    CHECK_EQ(-ERANGE,
+             request(PTSCHED_CMD_SET_ENTITY, {{PTSCHED_A_PID, actor.pid()}, {PTSCHED_A_WEIGHT, PTSCHED_WEIGHT_MAX + 1}})
+                 .error);
 }
 
 TEST("without privilege one may look at everything and set nothing")

@@ -17,8 +17,7 @@ class Client {
 public:
     Client()
     {
-        CHECK_EQ(0,
-                 ptsched_open(scheduler::kDevice, PTSCHED_MECHANISM_GATE, scheduler::backend(), &client_));
+        CHECK_EQ(0, ptsched_open(scheduler::kDevice, PTSCHED_MECHANISM_GATE, scheduler::backend(), &client_));
         scheduler::wait_for_budget(getpid());
     }
     Client(const Client &) = delete;

@@ -258,7 +258,7 @@ void HostilePeers::step()
     }
     if (one_in(3))
         read_answers(socket);
-    Bytes bytes = one_in(20) ? noise(below(PTSCHED_BROKER_MAX_MESSAGE + 64))
+    Bytes bytes = one_in(20)  ? noise(below(PTSCHED_BROKER_MAX_MESSAGE + 64))
                   : one_in(4) ? tool_message()
                               : contract_message();
     if (one_in(5))

@@ -334,9 +334,8 @@ int Connection::attach(struct ptsched_attach &argument, Request &request)
 
     auto ends = client_->page.take_client_ends();
     const ptsched_broker_header &header = request.header;
-    Outgoing reply{make_header(header.cmd, header.length, 0, header.id),
-                   {request.payload.begin(), request.payload.end()},
-                   {}};
+    Outgoing reply{
+        make_header(header.cmd, header.length, 0, header.id), {request.payload.begin(), request.payload.end()}, {}};
     memcpy(reply.payload.data() + sizeof(argument.size), bytes_of(argument).data() + sizeof(argument.size),
            sizeof(argument) - sizeof(argument.size));
     reply.fds.push_back(std::move(ends.page));

@@ -254,8 +254,8 @@ bool Device::thread_holds(const Client &client, uint32_t tid) const
 bool Device::may_join_turn(const Client &client, uint32_t tid) const
 {
     const Entity &entity = *client.entity;
-    return client.holds || (entity.state == PTSP_HOLDING &&
-                            (!(entity.signals & PTSP_SIG_CALLBACK) || thread_holds(client, tid)));
+    return client.holds ||
+           (entity.state == PTSP_HOLDING && (!(entity.signals & PTSP_SIG_CALLBACK) || thread_holds(client, tid)));
 }
 
 void Device::hold(Client &client, uint32_t tid)

@@ -49,7 +49,9 @@ using ProcessRef = std::shared_ptr<Process>;
 class ProcessTable {
 public:
     // @on_exit is called once for each process that ended.
-    ProcessTable(EventLoop &loop, std::function<void(ProcessRef)> on_exit) : loop_(loop), on_exit_(std::move(on_exit)) {}
+    ProcessTable(EventLoop &loop, std::function<void(ProcessRef)> on_exit) : loop_(loop), on_exit_(std::move(on_exit))
+    {
+    }
 
     // The process at the other end of a connected socket. Null and errno on failure.
     ProcessRef peer_of(int socket);

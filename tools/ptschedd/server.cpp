@@ -47,8 +47,7 @@ void raise_descriptor_limit()
 bool somebody_listens(const sockaddr_un &address)
 {
     UniqueFd probe = checked(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket");
-    return connect(probe.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) == 0 ||
-           errno == EAGAIN;
+    return connect(probe.get(), reinterpret_cast<const sockaddr *>(&address), sizeof(address)) == 0 || errno == EAGAIN;
 }
 
 } // namespace
@@ -58,8 +57,8 @@ Server::Server(const std::string &socket_path, const std::vector<DeviceName> &de
 {
     raise_descriptor_limit();
     for (const DeviceName &name : devices)
-        devices_.push_back(std::make_unique<Device>(static_cast<uint32_t>(devices_.size()), name.address, name.uuid,
-                                                    params, *this));
+        devices_.push_back(
+            std::make_unique<Device>(static_cast<uint32_t>(devices_.size()), name.address, name.uuid, params, *this));
     reserve_ = checked(open("/dev/null", O_RDONLY | O_CLOEXEC), "/dev/null");
     watch_signals();
     watch_clock();

@@ -39,8 +39,9 @@ inline std::string why_not_open(const std::string &device, int error)
     case -ENODEV:
         return "ptsched: the scheduler has no device '" + device + "'";
     case -EINVAL:
-        return "ptsched: '" + device + "' is not a PCI address (0000:17:00.0) or UUID (GPU-...), or the mechanism is "
-                                       "unknown";
+        return "ptsched: '" + device +
+               "' is not a PCI address (0000:17:00.0) or UUID (GPU-...), or the mechanism is "
+               "unknown";
     case -EPROTO:
         return "ptsched: the scheduler is of another major version";
     default:
@@ -106,8 +107,7 @@ private:
 /** The turn, from construction to release() or destruction. All work must have left the device by then. */
 class Turn {
 public:
-    explicit Turn(Client &client, uint64_t deadline_ns = PTSCHED_NEVER, unsigned int flags = 0)
-        : client_(client.get())
+    explicit Turn(Client &client, uint64_t deadline_ns = PTSCHED_NEVER, unsigned int flags = 0) : client_(client.get())
     {
         detail::check(ptsched_acquire(client_, deadline_ns, flags, &grant_), "ptsched: waiting for the turn");
     }
