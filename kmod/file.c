@@ -191,6 +191,9 @@ static long ptsched_ioctl(struct file *file, unsigned int code, unsigned long us
 		return -EFAULT;
 	if (size < command->size_ver0)
 		return -EINVAL;
+	/* No version of a structure is that long; its tail is not worth reading. */
+	if (size > PAGE_SIZE)
+		return -E2BIG;
 	/* Read again with the rest, so that it may have changed; @size counts. */
 	ret = copy_struct_from_user(&arg, command->size, from, size);
 	if (ret)

@@ -19,15 +19,16 @@ static int __init ptsched_init(void)
 	ret = ptsched_clients_init();
 	if (ret)
 		goto err_clients;
+	/* Before there are devices: their events are sent from the first one on. */
+	ret = ptsched_netlink_init();
+	if (ret)
+		goto err_netlink;
 	ret = ptsched_add_test_devices(ptsched_test_devices());
 	if (ret)
 		goto err_devices;
 	ret = ptsched_pci_init();
 	if (ret)
 		goto err_devices;
-	ret = ptsched_netlink_init();
-	if (ret)
-		goto err_netlink;
 	ret = ptsched_file_init();
 	if (ret)
 		goto err_file;
@@ -35,11 +36,11 @@ static int __init ptsched_init(void)
 	return 0;
 
 err_file:
-	ptsched_netlink_exit();
-err_netlink:
 	ptsched_pci_exit();
 err_devices:
 	ptsched_dev_remove_all();
+	ptsched_netlink_exit();
+err_netlink:
 	ptsched_clients_exit();
 err_clients:
 	ptsched_entity_exit();
@@ -49,9 +50,9 @@ err_clients:
 static void __exit ptsched_exit(void)
 {
 	ptsched_file_exit();
-	ptsched_netlink_exit();
 	ptsched_pci_exit();
 	ptsched_dev_remove_all();
+	ptsched_netlink_exit();
 	ptsched_clients_exit();
 	ptsched_entity_exit();
 }
