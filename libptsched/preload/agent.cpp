@@ -84,7 +84,7 @@ bool fence(Device &device, std::uint32_t events)
 
 void release(Device &device, std::uint64_t now)
 {
-    ptsched_usage usage = device.take_usage(now);
+    ptsched_usage usage = device.take_usage(now, false);
     std::uint64_t granted = __atomic_load_n(&device.page()->granted_ns, __ATOMIC_RELAXED);
     std::uint64_t first = device.first_submit_ns.exchange(0, std::memory_order_relaxed);
     std::uint64_t busy_until = std::max(device.agent.busy_seen_ns, device.last_submit_ns.load(std::memory_order_relaxed));

@@ -54,7 +54,7 @@ class Device {
     std::atomic<std::uint32_t> held_back{0};   /* threads that wait with a submission */
 
     /* What to tell the scheduler since the last time. */
-    ptsched_usage take_usage(std::uint64_t now);
+    ptsched_usage take_usage(std::uint64_t now, bool in_flight);
     /* Unless the last report is younger. */
     void report(std::uint64_t now, std::uint64_t interval_ns);
     void last_report(std::uint64_t now); /* by the agent, at exit */

@@ -195,8 +195,11 @@ void Meter::account(Stream &stream, Record &record, std::uint64_t now)
     estimates_.learn(record.key, to_ns(took));
     if (record.stands_for) {
         sampled_ns_ += to_ns(took) * record.stands_for;
+        counted_ += record.stands_for;
+        sample_ns_ += (double(took) * 1e6 - sample_ns_) / (sample_ns_ > 0 ? 16 : 1);
         return;
     }
+    counted_++;
     if (!context.has_base) {
         std::swap(context.base, record.start);
         if (!record.start && !check(driver.own().event_create(&record.start, CU_EVENT_DEFAULT)))
@@ -309,9 +312,15 @@ std::uint64_t Meter::estimate_ns(const Key &key)
     return estimates_.of(key);
 }
 
-std::uint64_t Meter::take_gpu_ns(std::uint64_t now)
+std::uint64_t Meter::take_gpu_ns(std::uint64_t now, std::uint64_t submissions)
 {
     std::lock_guard guard(lock_);
+    if (submissions) {
+        /* Negative where a sample stood for some that were counted here the last time. */
+        double missing = double(static_cast<std::int64_t>(submissions) - counted_) * sample_ns_;
+        sampled_ns_ = static_cast<std::uint64_t>(std::max(double(sampled_ns_) + missing, 0.0));
+        counted_ = static_cast<std::int64_t>(submissions);
+    }
     std::uint64_t passed = sampled_since_ ? now - sampled_since_ : sampled_ns_;
     std::uint64_t total = gpu_ns_ + std::min(sampled_ns_, passed);
     sampled_since_ = now;

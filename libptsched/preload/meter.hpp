@@ -97,8 +97,11 @@ class Meter {
     bool fences_pending();
     std::uint64_t estimate_ns(const Key &key);
 
-    /* Since the last call; what samples stand for cannot exceed the time passed. */
-    std::uint64_t take_gpu_ns(std::uint64_t now);
+    /*
+     * Since the last call; what samples stand for cannot exceed the time passed. @submissions: all until now, if nothing
+     * is in flight: those that no sample stands for yet then count as much as the mean of those sampled; else 0.
+     */
+    std::uint64_t take_gpu_ns(std::uint64_t now, std::uint64_t submissions);
 
     void stream_ends(CUstream handle);
     void context_ends(Context &context);
@@ -120,6 +123,8 @@ class Meter {
     std::uint64_t gpu_ns_{0};
     std::uint64_t sampled_ns_{0};
     std::uint64_t sampled_since_{0};
+    double sample_ns_{0};     /* mean of a submission while alone */
+    std::int64_t counted_{0}; /* submissions that are in gpu_ns_ or sampled_ns_, over all time */
     std::atomic<bool> broken_{false};
 };
 
