@@ -151,7 +151,8 @@ struct World {
         return {{"PTSCHED_VGPU_SOCKET", gpu_socket},
                 {"PTSCHED_TEST_KERNELS", build / "vgpu/kernels.so"},
                 {"LD_LIBRARY_PATH", build / "vgpu"},
-                {"ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0"}};
+                {"ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0"},
+                {"TSAN_OPTIONS", "die_after_fork=0"}};
     }
     Environment scheduled() const
     {
