@@ -62,10 +62,11 @@ TEST(nice_is_what_it_is_now)
 	EXPECT_EQ(88761, e.weight);
 }
 
-static void attach_and_stay(void)
+static void attach_and_stay(const struct ks_sign *ready)
 {
 	if (ks_client() < 0)
 		_exit(1);
+	ks_sign_give(ready);
 	for (;;)
 		pause();
 }
@@ -75,6 +76,7 @@ TEST(a_dump_in_several_parts)
 {
 	enum { MANY = 120 };
 	static struct ks_entity all[KS_MAX_ENTITIES];
+	struct ks_sign ready = ks_sign_new();
 	pid_t children[MANY];
 	int seen[MANY] = {0};
 	int count;
@@ -83,9 +85,10 @@ TEST(a_dump_in_several_parts)
 		children[i] = fork();
 		ASSERT_LE(0, children[i]);
 		if (!children[i])
-			attach_and_stay();
+			attach_and_stay(&ready);
 	}
-	KS_UNTIL(ks_count() == MANY);
+	for (int i = 0; i < MANY; i++)
+		ks_sign_await(&ready);
 	count = ks_entities(-1, all, KS_MAX_ENTITIES);
 	ASSERT_EQ(MANY, count);
 	for (int i = 0; i < count; i++)
