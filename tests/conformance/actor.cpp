@@ -141,6 +141,9 @@ Actor::Outcome Actor::carry_out(const Command &command, int fd, ptsched_client *
         usage.gpu_ns = command.value;
         usage.submissions = 1;
         outcome.result = ptsched_release(client, &usage);
+        // The broker does not answer it: what others see has changed after a round trip.
+        struct ptsched_query query;
+        ptsched_query(client, &query);
         break;
     }
     case Operation::kPage:

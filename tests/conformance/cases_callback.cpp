@@ -30,13 +30,6 @@ void wait_readable(const Client &client)
     CHECK(poll_for.revents & POLLIN);
 }
 
-// What was sent before has been carried out.
-void round_trip(const Client &client)
-{
-    struct ptsched_query query;
-    CHECK_EQ(0, ptsched_query(client, &query));
-}
-
 TEST("alone, a holder is told nothing; with a waiter, WANTED and CONTENDED")
 {
     Client client;
@@ -60,12 +53,12 @@ TEST("poll() is readable until the latest event is acknowledged")
     other.join();
     other.start_waiting();
     client.wait_for_bits(PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED);
-    round_trip(client);
+    client.round_trip();
     uint32_t events = client.events();
     CHECK_EQ(0, ptsched_ack(client, events - 1, 0));
     wait_readable(client);
     CHECK_EQ(0, ptsched_ack(client, events, 0));
-    round_trip(client);
+    client.round_trip();
     CHECK(!readable(client));
     // The next event.
     other.kill();
@@ -167,6 +160,7 @@ TEST("a called-back turn that does not end is shared by force")
     CHECK(other.page().state & PTSCHED_STATE_SHARED);
     CHECK_EQ(1, entity(getpid())->at(PTSCHED_A_FORCED));
     CHECK_EQ(0, ptsched_release(client, nullptr));
+    client.round_trip();
     CHECK(entity(getpid())->at(PTSCHED_A_OVERRUN_NS) > 0);
     CHECK_EQ(0, other.page().state & PTSCHED_STATE_SHARED);
 }

@@ -76,6 +76,7 @@ TEST("what is reported is counted, GPU time up to the turn's length")
     usage.submissions = 3;
     CHECK_EQ(0, ptsched_report(client, &usage));
     CHECK_EQ(0, ptsched_release(client, &usage));
+    client.round_trip();
     auto seen = *entity(getpid());
     CHECK_EQ(6, seen[PTSCHED_A_SUBMISSIONS]);
     CHECK(seen[PTSCHED_A_GPU_NS] > 0 && seen[PTSCHED_A_GPU_NS] <= seen[PTSCHED_A_HELD_NS]);
