@@ -7,10 +7,11 @@
  * answer they jump (not call) to the C library's function with the caller's arguments and return address in place.
  *
  * The C library's functions cannot be found with dlsym() or dlvsym(), both of which are ours in this process, nor by
- * the path of a file. They are read from the symbol table of the loaded libc.so.6 (libdl.so.2 before glibc 2.34).
+ * the path of a file. They are read from the symbol table of the loaded libc.so.6 (libdl.so.2 before glibc 2.34),
+ * which the loader's list leads to.
  *
- * Both may run before this library, or a sanitizer, has been initialised: nothing here allocates, locks or is
- * instrumented until a name of the driver is asked for.
+ * Both may run before this library, or a sanitizer, has been initialised: nothing here allocates, locks, calls
+ * the C library or is instrumented until a name of the driver is asked for.
  */
 #include "dlsym.hpp"
 
@@ -59,23 +60,15 @@ std::uint32_t symbol_count(const std::uint32_t *gnu_hash)
     return last + 1;
 }
 
-int look_in_object(dl_phdr_info *info, std::size_t, void *data)
+/* Whether both were found in @object. */
+bool look_in_object(const link_map &object, Found &found)
 {
-    auto &found = *static_cast<Found *>(data);
-    const ElfW(Dyn) *dynamic = nullptr;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-            dynamic = reinterpret_cast<const ElfW(Dyn) *>(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-    }
-    if (!dynamic)
-        return 0;
-
-    /* The loader has relocated these addresses, except in the vdso, which has no name that is looked for. */
+    /* The loader has relocated these addresses, except in the vdso, which is not what is looked for. */
     const ElfW(Sym) *symbols = nullptr;
     const char *strings = nullptr;
     const std::uint32_t *gnu_hash = nullptr;
     std::size_t soname = 0;
-    for (; dynamic->d_tag != DT_NULL; dynamic++) {
+    for (const ElfW(Dyn) *dynamic = object.l_ld; dynamic && dynamic->d_tag != DT_NULL; dynamic++) {
         switch (dynamic->d_tag) {
         case DT_SYMTAB:
             symbols = reinterpret_cast<const ElfW(Sym) *>(dynamic->d_un.d_ptr);
@@ -91,18 +84,17 @@ int look_in_object(dl_phdr_info *info, std::size_t, void *data)
             break;
         }
     }
-    if (!soname || !info->dlpi_name[0] || !symbols || !gnu_hash ||
-        reinterpret_cast<std::uintptr_t>(strings) < info->dlpi_addr)
-        return 0;
+    if (!soname || !symbols || !gnu_hash || reinterpret_cast<std::uintptr_t>(strings) < object.l_addr)
+        return false;
     if (!same(strings + soname, "libc.so.6") && !same(strings + soname, "libdl.so.2"))
-        return 0;
+        return false;
 
     std::uint32_t count = symbol_count(gnu_hash);
     for (std::uint32_t i = 0; i < count; i++) {
         const ElfW(Sym) &symbol = symbols[i];
         if (symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC)
             continue;
-        auto address = reinterpret_cast<void *>(info->dlpi_addr + symbol.st_value);
+        auto address = reinterpret_cast<void *>(object.l_addr + symbol.st_value);
         if (same(strings + symbol.st_name, "dlsym"))
             found.dlsym = address;
         else if (same(strings + symbol.st_name, "dlvsym"))
@@ -117,7 +109,8 @@ std::atomic<DlvsymFn> the_dlvsym;
 void find_both()
 {
     Found found{};
-    dl_iterate_phdr(look_in_object, &found);
+    for (const link_map *object = _r_debug.r_map; object && !look_in_object(*object, found); object = object->l_next) {
+    }
     the_dlsym.store(reinterpret_cast<DlsymFn>(found.dlsym), std::memory_order_relaxed);
     the_dlvsym.store(reinterpret_cast<DlvsymFn>(found.dlvsym), std::memory_order_relaxed);
 }

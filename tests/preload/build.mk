@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Tests of the interposer. test-preload-* against a driver and a scheduler that do what the test says;
-# the others against the virtual GPU and the broker.
+# Tests of the interposer: routes and gate against a driver and a scheduler that do what the test says;
+# programs against the virtual GPU and the broker.
 PT       := tests/preload
 PT_CPP   := -I$(PRELOAD_DIR) -Ilibptsched/preload -Itests/vgpu
 PT_LIB   := $(B)/tests/preload
