@@ -51,7 +51,8 @@ constinit Agent *agent = &first_agent.value;
 bool windows_empty(const Device &device)
 {
     for (Thread *thread = first_thread(); thread; thread = thread->next) {
-        if (thread->window.load(std::memory_order_acquire) & 1 && thread->device.load(std::memory_order_acquire) == &device)
+        if (thread->window.load(std::memory_order_acquire) & 1 &&
+            thread->device.load(std::memory_order_acquire) == &device)
             return false;
     }
     return true;
@@ -87,8 +88,10 @@ void release(Device &device, std::uint64_t now)
     ptsched_usage usage = device.take_usage(now, false);
     std::uint64_t granted = __atomic_load_n(&device.page()->granted_ns, __ATOMIC_RELAXED);
     std::uint64_t first = device.first_submit_ns.exchange(0, std::memory_order_relaxed);
-    std::uint64_t busy_until = std::max(device.agent.busy_seen_ns, device.last_submit_ns.load(std::memory_order_relaxed));
-    usage.handover_ns = (first > granted ? first - granted : 0) + (busy_until && now > busy_until ? now - busy_until : 0);
+    std::uint64_t busy_until =
+        std::max(device.agent.busy_seen_ns, device.last_submit_ns.load(std::memory_order_relaxed));
+    usage.handover_ns =
+        (first > granted ? first - granted : 0) + (busy_until && now > busy_until ? now - busy_until : 0);
     device.waits_for_host.store(false, std::memory_order_relaxed);
     device.agent.idle_since = 0;
     device.agent.backoff_ns = 0;
@@ -137,7 +140,8 @@ std::uint64_t look_after(Device &device)
         own.backoff_ns = 0;
         device.announce_change();
     }
-    if (!(state & PTSCHED_STATE_TURN) || !(state & (PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED))) {
+    if (!(state & PTSCHED_STATE_TURN) ||
+        !(state & (PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED))) {
         own.idle_since = 0;
         return for_ever;
     }
@@ -161,7 +165,8 @@ std::uint64_t look_after(Device &device)
         own.idle_since = 0;
         return back_off(device);
     }
-    own.idle_since = std::max(own.idle_since ? own.idle_since : now, device.last_submit_ns.load(std::memory_order_relaxed));
+    own.idle_since =
+        std::max(own.idle_since ? own.idle_since : now, device.last_submit_ns.load(std::memory_order_relaxed));
     std::uint64_t passed = now > own.idle_since ? now - own.idle_since : 0;
     if (passed < config().linger_ns)
         return config().linger_ns - passed;

@@ -17,7 +17,7 @@ namespace ptsched::preload {
 extern std::atomic<unsigned> capture_barriers;
 
 class CaptureBarrier {
-  public:
+public:
     CaptureBarrier();
     ~CaptureBarrier() { capture_barriers.fetch_sub(1, std::memory_order_release); }
     CaptureBarrier(const CaptureBarrier &) = delete;
@@ -25,7 +25,7 @@ class CaptureBarrier {
 };
 
 class CaptureWindow {
-  public:
+public:
     explicit CaptureWindow(Thread *thread) : thread_(thread)
     {
         if (thread_ && thread_->capture_window.load(std::memory_order_relaxed) & 1)
@@ -46,7 +46,7 @@ class CaptureWindow {
     CaptureWindow(const CaptureWindow &) = delete;
     CaptureWindow &operator=(const CaptureWindow &) = delete;
 
-  private:
+private:
     Thread *thread_;
 };
 

@@ -10,10 +10,10 @@
 namespace ptsched::preload {
 
 struct Config {
-    bool disabled;            /* PTSCHED_DISABLE */
-    bool debug;               /* PTSCHED_LOG=debug */
-    const char *stats;        /* PTSCHED_STATS */
-    std::uint64_t linger_ns;  /* PTSCHED_LINGER_US */
+    bool disabled;           /* PTSCHED_DISABLE */
+    bool debug;              /* PTSCHED_LOG=debug */
+    const char *stats;       /* PTSCHED_STATS */
+    std::uint64_t linger_ns; /* PTSCHED_LINGER_US */
 };
 
 const Config &config();

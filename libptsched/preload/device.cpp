@@ -104,7 +104,8 @@ ptsched_usage Device::take_usage(std::uint64_t now, bool in_flight)
     ptsched_usage usage{};
     std::uint64_t total = submissions();
     std::uint64_t before = reported_submissions_.exchange(total, std::memory_order_relaxed);
-    usage.submissions = static_cast<std::uint32_t>(std::min<std::uint64_t>(total > before ? total - before : 0, UINT32_MAX));
+    usage.submissions =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(total > before ? total - before : 0, UINT32_MAX));
     usage.gpu_ns = meter.take_gpu_ns(now, in_flight ? 0 : total);
     counters.gpu_ns.fetch_add(usage.gpu_ns, std::memory_order_relaxed);
     return usage;

@@ -22,7 +22,7 @@ inline constexpr std::uint32_t fast_mask =
     PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED | PTSCHED_STATE_DEAD;
 
 class Device {
-  public:
+public:
     Device(CUdevice ordinal, const char *address);
 
     /* The word that submissions look at: the scheduler's, or a constant one for a device that is not scheduled. */
@@ -43,15 +43,15 @@ class Device {
     const ptsched_page *page() const { return page_; }
 
     Meter meter;
-    std::atomic<bool> closing{false};          /* the agent is about to release: no submission may begin */
-    std::atomic<std::uint32_t> changes{0};     /* futex: the agent changed something that submitters wait for */
-    std::atomic<std::uint32_t> fenced{~0u};    /* page events up to which unmeasured work has an end event */
-    std::atomic<bool> unmeasured{false};       /* a submission under contention could not be measured */
-    std::atomic<bool> waits_for_host{false};   /* work in flight may wait for the host: WATCH */
+    std::atomic<bool> closing{false};        /* the agent is about to release: no submission may begin */
+    std::atomic<std::uint32_t> changes{0};   /* futex: the agent changed something that submitters wait for */
+    std::atomic<std::uint32_t> fenced{~0u};  /* page events up to which unmeasured work has an end event */
+    std::atomic<bool> unmeasured{false};     /* a submission under contention could not be measured */
+    std::atomic<bool> waits_for_host{false}; /* work in flight may wait for the host: WATCH */
     std::atomic<std::uint64_t> last_submit_ns{0};
     std::atomic<std::uint64_t> first_submit_ns{0}; /* of this turn */
     std::atomic<std::uint64_t> last_let_through_ns{0};
-    std::atomic<std::uint32_t> held_back{0};   /* threads that wait with a submission */
+    std::atomic<std::uint32_t> held_back{0}; /* threads that wait with a submission */
 
     /* What to tell the scheduler since the last time. */
     ptsched_usage take_usage(std::uint64_t now, bool in_flight);
@@ -70,7 +70,7 @@ class Device {
         std::uint64_t backoff_ns{0};
     } agent;
 
-  private:
+private:
     static const std::uint32_t open_state;
 
     CUdevice ordinal_;
@@ -86,7 +86,7 @@ class Device {
 
 /* All that a process keeps; a forked child begins with a new one. */
 class Process {
-  public:
+public:
     std::vector<Device *> devices();
     /* For the child of a fork(), where the lock may be held by a thread that is no more. */
     const std::vector<Device *> &devices_unlocked() const { return devices_; }
@@ -111,7 +111,7 @@ class Process {
     std::vector<ptsched_client *> inherited;
     void close_inherited();
 
-  private:
+private:
     Device *find_or_add_device(CUdevice ordinal);
 
     std::mutex lock_;

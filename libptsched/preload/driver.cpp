@@ -86,15 +86,15 @@ bool Driver::load_tables(void *handle)
 void Driver::load_own_calls(void *handle)
 {
     OwnCalls &own = own_;
-    bool all = load(handle, "cuCtxGetCurrent", own.ctx_get_current) && load(handle, "cuCtxPushCurrent_v2", own.ctx_push) &&
-               load(handle, "cuCtxPopCurrent_v2", own.ctx_pop) && load(handle, "cuCtxGetDevice", own.ctx_get_device) &&
-               load(handle, "cuDeviceGetCount", own.device_count) &&
-               load(handle, "cuDeviceGetPCIBusId", own.device_pci) &&
-               load(handle, "cuDevicePrimaryCtxGetState", own.primary_state) &&
-               load(handle, "cuStreamIsCapturing", own.stream_capturing) &&
-               load(handle, "cuThreadExchangeStreamCaptureMode", own.exchange_capture_mode) &&
-               load(handle, "cuEventCreate", own.event_create) && load(handle, "cuEventRecord", own.event_record) &&
-               load(handle, "cuEventQuery", own.event_query) && load(handle, "cuStreamGetCtx", own.stream_ctx);
+    bool all =
+        load(handle, "cuCtxGetCurrent", own.ctx_get_current) && load(handle, "cuCtxPushCurrent_v2", own.ctx_push) &&
+        load(handle, "cuCtxPopCurrent_v2", own.ctx_pop) && load(handle, "cuCtxGetDevice", own.ctx_get_device) &&
+        load(handle, "cuDeviceGetCount", own.device_count) && load(handle, "cuDeviceGetPCIBusId", own.device_pci) &&
+        load(handle, "cuDevicePrimaryCtxGetState", own.primary_state) &&
+        load(handle, "cuStreamIsCapturing", own.stream_capturing) &&
+        load(handle, "cuThreadExchangeStreamCaptureMode", own.exchange_capture_mode) &&
+        load(handle, "cuEventCreate", own.event_create) && load(handle, "cuEventRecord", own.event_record) &&
+        load(handle, "cuEventQuery", own.event_query) && load(handle, "cuStreamGetCtx", own.stream_ctx);
     usable_ = all && (load(handle, "cuEventElapsedTime_v2", own.event_elapsed) ||
                       load(handle, "cuEventElapsedTime", own.event_elapsed));
 }

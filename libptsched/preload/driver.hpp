@@ -33,7 +33,7 @@ struct OwnCalls {
 };
 
 class Driver {
-  public:
+public:
     /* Finds the driver that is loaded, if any. Does not load one. */
     bool bind();
 
@@ -64,7 +64,7 @@ class Driver {
     /* In a forked child: nobody else can be at it. */
     void reset_lock() { new (&lock_) std::mutex; }
 
-  private:
+private:
     bool load_tables(void *handle);
     void load_own_calls(void *handle);
 
@@ -86,27 +86,27 @@ extern Driver driver;
 
 /* Makes @context current in this scope; leaves the thread as it was found. */
 class ContextScope {
-  public:
+public:
     explicit ContextScope(CUcontext context);
     ~ContextScope();
     ContextScope(const ContextScope &) = delete;
     ContextScope &operator=(const ContextScope &) = delete;
     bool ok() const { return ok_; }
 
-  private:
+private:
     bool pushed_{false};
     bool ok_{true};
 };
 
 /* Our own calls in this scope neither fail because of, nor invalidate, a capture that another thread is making. */
 class CaptureModeScope {
-  public:
+public:
     CaptureModeScope() { driver.own().exchange_capture_mode(&mode_); }
     ~CaptureModeScope() { driver.own().exchange_capture_mode(&mode_); }
     CaptureModeScope(const CaptureModeScope &) = delete;
     CaptureModeScope &operator=(const CaptureModeScope &) = delete;
 
-  private:
+private:
     CUstreamCaptureMode mode_{CU_STREAM_CAPTURE_MODE_RELAXED};
 };
 

@@ -56,7 +56,8 @@ std::optional<Entry> find_entry(std::string_view name)
 
 bool is_unknown_submission(std::string_view name)
 {
-    static constexpr std::string_view prefixes[] = {"cuLaunch", "cuMemcpy", "cuMemset", "cuGraphLaunch", "cuGraphUpload"};
+    static constexpr std::string_view prefixes[] = {"cuLaunch", "cuMemcpy", "cuMemset", "cuGraphLaunch",
+                                                    "cuGraphUpload"};
     bool submits = std::any_of(std::begin(prefixes), std::end(prefixes), [&](auto p) { return name.starts_with(p); }) ||
                    name.find("Async") != name.npos;
     if (!submits)

@@ -35,12 +35,12 @@ CUstream upload_stream(const CUDA_GRAPH_INSTANTIATE_PARAMS *how);
 
 /* Running means by key, in a table of fixed size: a newcomer replaces what has its place. Not locked. */
 class Estimates {
-  public:
+public:
     /* 0: no idea. */
     std::uint64_t of(const Key &key) const;
     void learn(const Key &key, std::uint64_t ns);
 
-  private:
+private:
     struct Cell {
         std::uint64_t key;
         float ns;

@@ -36,7 +36,7 @@ struct Place {
 };
 
 class Window {
-  public:
+public:
     Window(Thread &thread, Device &device) : thread_(thread)
     {
         thread_.device.store(&device, std::memory_order_relaxed);
@@ -53,7 +53,7 @@ class Window {
         inside_ = false;
     }
 
-  private:
+private:
     Thread &thread_;
     bool inside_{true};
 };
@@ -159,7 +159,8 @@ bool has_room(Device &device, const Key &key, std::uint64_t &nap_ns)
 void plan_next_sample(Thread &thread, std::uint64_t now)
 {
     std::uint64_t passed = now - thread.sampled_ns;
-    std::uint64_t fitting = passed ? std::uint64_t(thread.sample_interval) * sample_every_ns / passed : sample_interval_max;
+    std::uint64_t fitting =
+        passed ? std::uint64_t(thread.sample_interval) * sample_every_ns / passed : sample_interval_max;
     std::uint64_t most = std::min<std::uint64_t>(std::uint64_t(thread.sample_interval) * 4, sample_interval_max);
     std::uint64_t mean = std::clamp<std::uint64_t>(fitting, 1, most);
     thread.random = thread.random * 6364136223846793005 + 1442695040888963407;
@@ -211,7 +212,7 @@ CUresult sampled(Thread &thread, const Place &place, const Key &key, const Call 
 
 /* While one exists, an idle device is not given back: its thread is about to submit. */
 class HeldBack {
-  public:
+public:
     explicit HeldBack(Device &device) : device_(device) {}
     ~HeldBack()
     {
@@ -235,7 +236,7 @@ class HeldBack {
             counters.wait_ns.fetch_add(now_ns() - since_, std::memory_order_relaxed);
     }
 
-  private:
+private:
     Device &device_;
     std::uint64_t since_{0};
 };
@@ -254,7 +255,8 @@ Waited wait_for_turn(Device &device, std::uint32_t state, std::uint32_t seen, st
         if (state & PTSCHED_STATE_SHARED) {
             std::uint64_t last = device.last_let_through_ns.load(std::memory_order_relaxed);
             if (device.waits_for_host.load(std::memory_order_relaxed) ||
-                (now - std::max(since, last) > stall_ns && device.last_let_through_ns.compare_exchange_strong(last, now))) {
+                (now - std::max(since, last) > stall_ns &&
+                 device.last_let_through_ns.compare_exchange_strong(last, now))) {
                 counters.through.fetch_add(1, std::memory_order_relaxed);
                 return Waited::let_through;
             }

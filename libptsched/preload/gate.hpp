@@ -18,15 +18,14 @@ namespace ptsched::preload {
 
 /* The driver's call with its arguments; lives on the caller's stack. */
 class Call {
-  public:
+public:
     template <class Fn>
-    explicit Call(Fn &function)
-        : function_(&function), run_([](void *f) { return (*static_cast<Fn *>(f))(); })
+    explicit Call(Fn &function) : function_(&function), run_([](void *f) { return (*static_cast<Fn *>(f))(); })
     {
     }
     CUresult operator()() const { return run_(function_); }
 
-  private:
+private:
     void *function_;
     CUresult (*run_)(void *);
 };

@@ -9,10 +9,10 @@
 namespace ptsched::preload {
 
 struct Counters {
-    std::atomic<std::uint64_t> measured{0};      /* submissions with timing events around them */
-    std::atomic<std::uint64_t> waits{0};         /* submissions that waited for the turn */
+    std::atomic<std::uint64_t> measured{0}; /* submissions with timing events around them */
+    std::atomic<std::uint64_t> waits{0};    /* submissions that waited for the turn */
     std::atomic<std::uint64_t> wait_ns{0};
-    std::atomic<std::uint64_t> turns{0};         /* turns given back */
+    std::atomic<std::uint64_t> turns{0}; /* turns given back */
     std::atomic<std::uint64_t> gpu_ns{0};
     std::atomic<std::uint64_t> captured{0};      /* submissions that went into a graph */
     std::atomic<std::uint64_t> through{0};       /* let through to end a stall */

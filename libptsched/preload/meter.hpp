@@ -24,13 +24,13 @@ struct Thread;
 
 /* Disjoint intervals in milliseconds after a base event; old ones are forgotten, too early ones then count in full. */
 class IntervalUnion {
-  public:
+public:
     /* Returns what [begin, end] adds. */
     double add(double begin, double end);
     void shift(double by);
     void clear() { intervals_.clear(); }
 
-  private:
+private:
     struct Interval {
         double begin, end;
     };
@@ -77,7 +77,7 @@ struct Stream {
 };
 
 class Meter {
-  public:
+public:
     Stream *find_stream(Context *context, CUstream handle, const Thread *owner);
 
     /* Records the start of a submission; NULL: it cannot be measured. The caller's own-call scopes are in place. */
@@ -98,8 +98,9 @@ class Meter {
     std::uint64_t estimate_ns(const Key &key);
 
     /*
-     * Since the last call; what samples stand for cannot exceed the time passed. @submissions: all until now, if nothing
-     * is in flight: those that no sample stands for yet then count as much as the mean of those sampled; else 0.
+     * Since the last call; what samples stand for cannot exceed the time passed. @submissions: all until now, if
+     * nothing is in flight: those that no sample stands for yet then count as much as the mean of those sampled; else
+     * 0.
      */
     std::uint64_t take_gpu_ns(std::uint64_t now, std::uint64_t submissions);
 
@@ -110,7 +111,7 @@ class Meter {
     /* A driver error after which nothing can be measured any more. */
     bool broken() const { return broken_.load(std::memory_order_relaxed); }
 
-  private:
+private:
     bool check(CUresult result);
     bool add_records(Context &context);
     void give_back(Context &context, Record *record);

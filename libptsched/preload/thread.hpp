@@ -34,11 +34,11 @@ struct Slot {
 struct alignas(64) Thread {
     static constexpr unsigned slot_count = 8;
 
-    std::atomic<std::uint64_t> window{0};         /* odd: inside a submission */
-    std::atomic<Device *> device{nullptr};        /* the submission's, while inside */
-    std::uint32_t epoch{0};                       /* the slots are good while this equals the global one */
-    std::int32_t until_sample{0};                 /* submissions left before the next one is measured */
-    std::uint64_t sampled_ns{0};                  /* when the last one was */
+    std::atomic<std::uint64_t> window{0};  /* odd: inside a submission */
+    std::atomic<Device *> device{nullptr}; /* the submission's, while inside */
+    std::uint32_t epoch{0};                /* the slots are good while this equals the global one */
+    std::int32_t until_sample{0};          /* submissions left before the next one is measured */
+    std::uint64_t sampled_ns{0};           /* when the last one was */
     std::int32_t sample_interval{1};
     std::uint64_t random{0x9e3779b97f4a7c15};
     std::atomic<std::uint64_t> capture_window{0}; /* odd: inside a call that may begin a capture */
@@ -67,7 +67,8 @@ Thread *first_thread();
 /* Grows when a cached slot may have become wrong: a handle ended, a context appeared, a device changed. */
 extern std::atomic<std::uint32_t> slots_epoch;
 
-/* Makes the window stores of all threads visible to the caller. False: this kernel cannot, so that there must be no fast path. */
+/* Makes the window stores of all threads visible to the caller. False: this kernel cannot, so that there must be no
+ * fast path. */
 bool enable_heavy_barrier();
 void heavy_barrier();
 

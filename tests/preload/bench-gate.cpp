@@ -8,8 +8,8 @@
 #include <ctime>
 
 extern "C" {
-CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **,
-                        void **);
+CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
+                        void **, void **);
 CUresult cuStreamCreate(CUstream *, unsigned);
 CUresult hand_use_device(CUdevice);
 }

@@ -300,7 +300,8 @@ EXPORT CUresult cuEventQuery(CUevent event)
     calls["cuEventQuery"]++;
     if (event_answer != CUDA_SUCCESS)
         return event_answer;
-    return !event || !event->stream || event->stream->completed >= event->position ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+    return !event || !event->stream || event->stream->completed >= event->position ? CUDA_SUCCESS
+                                                                                   : CUDA_ERROR_NOT_READY;
 }
 
 /* Each submission takes a millisecond. */

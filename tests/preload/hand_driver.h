@@ -29,8 +29,8 @@ struct hand_controls {
     /* Submissions return at once, neither counted nor queued: for measuring what is in front of them. */
     void (*do_nothing)(int yes);
     /* The driver's own cuLaunchKernel. */
-    CUresult (*launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **,
-                       void **);
+    CUresult (*launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
+                       void **, void **);
     /* What every event call answers from now on. */
     void (*fail_events)(CUresult with);
 };

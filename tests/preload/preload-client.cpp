@@ -114,10 +114,11 @@ void launches()
         v.print("cooperative launch");
     }
     for (uint64_t flags : {0, 1, 2}) {
-        using Launch = CUresult(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
-                                void **, void **);
+        using Launch = CUresult(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                CUstream, void **, void **);
         v.clear();
-        CU(resolve<Launch>("cuLaunchKernel", 12000, flags)(gpu.add, 1, 1, 1, count, 1, 1, 0, nullptr, v.params, nullptr));
+        CU(resolve<Launch>("cuLaunchKernel", 12000, flags)(gpu.add, 1, 1, 1, count, 1, 1, 0, nullptr, v.params,
+                                                           nullptr));
         v.print("launch through cuGetProcAddress");
     }
     CU(cuStreamDestroy_v2(stream));
@@ -328,7 +329,8 @@ void lives()
     }
 }
 
-/* One kernel after another, @depth in flight: spin [kernels] [microseconds] [depth]; 0 kernels: until standard input ends. */
+/* One kernel after another, @depth in flight: spin [kernels] [microseconds] [depth]; 0 kernels: until standard input
+ * ends. */
 void spin(int argc, char **argv)
 {
     unsigned long kernels = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 100;

@@ -17,8 +17,8 @@
 #include <vector>
 
 extern "C" {
-CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **,
-                        void **);
+CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
+                        void **, void **);
 CUresult cuLaunchKernel_ptsz(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
                              void **, void **);
 CUresult cuMemcpyHtoD_v2(CUdeviceptr, const void *, size_t);
@@ -73,7 +73,7 @@ void give_back()
 
 /* A launch in another thread, which may be waiting. */
 class Launch {
-  public:
+public:
     explicit Launch(CUstream stream = nullptr)
         : thread_([this, stream] {
               hand_use_device(0);
@@ -91,7 +91,7 @@ class Launch {
         return result_;
     }
 
-  private:
+private:
     std::atomic<bool> done_{false};
     CUresult result_{CUDA_ERROR_UNKNOWN};
     std::thread thread_;

@@ -33,7 +33,7 @@ fs::path scratch;
 
 /* A child process with its output in files and its input held open. */
 class Program {
-  public:
+public:
     Program(std::vector<std::string> words, const Environment &environment, const std::string &name, int nice_value = 0)
         : out_(scratch / (name + ".out")), err_(scratch / (name + ".err"))
     {
@@ -103,7 +103,7 @@ class Program {
         }
     }
 
-  private:
+private:
     static std::string read(const fs::path &path)
     {
         std::ifstream file(path);
@@ -132,7 +132,8 @@ struct World {
         for (const fs::path &path : {gpu_socket, broker_socket, stats_file})
             fs::remove(path);
         gpu = std::make_unique<Program>(
-            std::vector<std::string>{build / "vgpu/vgpud", "--socket", gpu_socket, "--devices", "2"}, Environment{}, "vgpud");
+            std::vector<std::string>{build / "vgpu/vgpud", "--socket", gpu_socket, "--devices", "2"}, Environment{},
+            "vgpud");
         await_socket(gpu_socket);
         start_broker();
     }

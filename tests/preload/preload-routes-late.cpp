@@ -28,7 +28,8 @@ int main(int, char **argv)
              all_submissions();
              dlclose(handle);
          }},
-        {"after the program closed its handle, what it got still works", [] {
+        {"after the program closed its handle, what it got still works",
+         [] {
              CHECK(hand() != nullptr);
              all_submissions();
          }},

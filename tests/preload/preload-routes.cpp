@@ -10,8 +10,8 @@ extern "C" {
 CUresult cuInit(unsigned);
 CUresult cuGetProcAddress(const char *, void **, int, uint64_t);
 CUresult cuGetProcAddress_v2(const char *, void **, int, uint64_t, CUdriverProcAddressQueryResult *);
-CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void **,
-                        void **);
+CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
+                        void **, void **);
 CUresult hand_use_device(CUdevice);
 }
 
@@ -85,9 +85,7 @@ void resolvers_resolved()
 
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) void preload_routes_marker()
-{
-}
+extern "C" __attribute__((visibility("default"))) void preload_routes_marker() {}
 
 int main(int, char **argv)
 {

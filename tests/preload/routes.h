@@ -141,11 +141,13 @@ inline void all_submissions()
     void *zeros = block.data();
     for (const std::string &name : submissions) {
         /* Ten zero words or a block of zeros serve as arguments of any of them. */
-        using Any = CUresult (*)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *);
+        using Any =
+            CUresult (*)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *);
         auto function = reinterpret_cast<Any>(dlsym(RTLD_DEFAULT, name.c_str()));
         void *first = name.starts_with("cuLaunchKernelEx") ? zeros : nullptr;
         void *third = name.starts_with("cuGraphInstantiateWithParams") ? zeros : nullptr;
-        CHECK_EQ(int(function(first, nullptr, third, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr)),
+        CHECK_EQ(int(function(first, nullptr, third, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                              nullptr)),
                  0);
         if (!CHECK(hand()->calls(name.c_str()) == before[name] + 1))
             std::printf("# %s\n", name.c_str());

@@ -97,9 +97,8 @@ int ptsched_acquire(ptsched_client *client, uint64_t, unsigned, struct ptsched_a
         return 0;
     state.waiting++;
     state.changed.notify_all();
-    state.changed.wait(guard, [&] {
-        return state.dead || state.at_once || state.grants || client->page.state & PTSCHED_STATE_TURN;
-    });
+    state.changed.wait(
+        guard, [&] { return state.dead || state.at_once || state.grants || client->page.state & PTSCHED_STATE_TURN; });
     state.waiting--;
     if (state.dead)
         return -EPIPE;
