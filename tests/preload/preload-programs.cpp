@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -42,6 +43,7 @@ public:
             std::abort();
         pid_ = fork();
         if (pid_ == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL); /* should the test crash */
             dup2(input[0], STDIN_FILENO);
             close(input[0]);
             close(input[1]);
