@@ -5,7 +5,8 @@
  *   CALLBACK   submitters stop by themselves; wait until the work in flight has drained, release
  *   WANTED     release once the program has been idle for the linger time, with no thread about to submit; a closed
  *              loop keeps its turn
- *   CONTENDED  see that what was queued unmeasured has an end event, so that the work in flight can be bounded
+ *   CONTENDED  release after a longer idle time; see that what was queued unmeasured has an end event, so that the work
+ * in flight can be bounded
  *
  * It looks at the state anew in every round, so that no order of events can be missed.
  */
@@ -34,6 +35,8 @@ namespace ptsched::preload {
 namespace {
 
 constexpr std::uint64_t for_ever = ~0ull;
+/* By so much longer a program may be idle that nobody waits behind: 20 ms by default. */
+constexpr std::uint64_t unwanted_lingers = 128;
 constexpr std::uint64_t nap_min_ns = 20000, nap_max_ns = 300000, long_nap_ns = 100000;
 
 struct Agent {
@@ -159,17 +162,18 @@ std::uint64_t look_after(Device &device)
         }
         return back_off(device);
     }
-    if (!(state & PTSCHED_STATE_WANTED))
-        return device.meter.fences_pending() ? back_off(device) : for_ever;
+    /* Nobody could run now. But who stays idle must not count as a user of the device for ever. */
+    bool wanted = state & PTSCHED_STATE_WANTED;
+    std::uint64_t linger_ns = wanted ? config().linger_ns : unwanted_lingers * config().linger_ns;
     if (!idle || device.held_back.load(std::memory_order_acquire)) {
         own.idle_since = 0;
-        return back_off(device);
+        return wanted || device.meter.fences_pending() ? back_off(device) : linger_ns;
     }
     own.idle_since =
         std::max(own.idle_since ? own.idle_since : now, device.last_submit_ns.load(std::memory_order_relaxed));
     std::uint64_t passed = now > own.idle_since ? now - own.idle_since : 0;
-    if (passed < config().linger_ns)
-        return config().linger_ns - passed;
+    if (passed < linger_ns)
+        return linger_ns - passed;
 
     device.closing.store(true, std::memory_order_seq_cst);
     bool released = try_release(device, events);

@@ -205,7 +205,7 @@ struct ptsched_act_for {
 #define PTSCHED_STATE_TURN	(1U << 0)	/* the client holds the turn */
 #define PTSCHED_STATE_CALLBACK	(1U << 1)	/* stop submitting, drain, release */
 #define PTSCHED_STATE_WANTED	(1U << 2)	/* somebody could run: release when idle */
-#define PTSCHED_STATE_CONTENDED	(1U << 3)	/* others use the device: measure, bound work in flight */
+#define PTSCHED_STATE_CONTENDED	(1U << 3)	/* others are there: bound work in flight */
 #define PTSCHED_STATE_SHARED	(1U << 4)	/* others hold the turn too */
 #define PTSCHED_STATE_DEAD	(1U << 31)	/* the scheduler is gone: run unscheduled */
 
