@@ -259,7 +259,7 @@ void ptsp_report(struct ptsp_device *dev, struct ptsp_entity *e, u64 gpu_ns, u32
 		e->use_ns = average(e->use_ns, gpu / submissions);
 
 	/* Nobody waited for part of the turn: there, measured time is debited. */
-	if (e->turn_gpu_ns <= e->turn_occupancy_ns)
+	if (e->turn_gpu_ns <= e->turn_occupancy_ns || dev->params.kind == PTSP_NONE)
 		return;
 	beyond = min_u64(e->turn_gpu_ns - e->turn_occupancy_ns, held - e->contended_ns);
 	if (beyond > e->turn_extra_ns) {

@@ -241,6 +241,17 @@ private:
     std::uint64_t since_{0};
 };
 
+/*
+ * A turn begins with nothing in flight. If it was contended from its first instant (one event since @before), nothing
+ * went through unmeasured either, and there is nothing for the agent to put an end event behind.
+ */
+void spare_fence(Device &device, std::uint32_t before)
+{
+    std::uint32_t events = __atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE);
+    if (events == before + 1 && device.state() & PTSCHED_STATE_CONTENDED)
+        device.fenced.store(events, std::memory_order_release);
+}
+
 enum class Waited { again, let_through };
 
 /*
@@ -265,8 +276,12 @@ Waited wait_for_turn(Device &device, std::uint32_t state, std::uint32_t seen, st
         device.wait_for_change(seen, turn_nap_ns);
         return Waited::again;
     }
+    std::uint32_t before = __atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE);
+    bool free = !(device.state() & PTSCHED_STATE_TURN);
     int error = ptsched_acquire(device.client(), PTSCHED_NEVER, 0, nullptr);
-    if (error == -EPIPE)
+    if (!error && free)
+        spare_fence(device, before);
+    else if (error == -EPIPE)
         device.open_gate("the scheduler is gone");
     else if (error && error != -EINTR)
         device.open_gate("the scheduler refuses a turn");

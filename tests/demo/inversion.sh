@@ -14,7 +14,7 @@ modules=/vm/modules
 hog_us=19000
 important_us=1000
 equal_us=5000
-export PTSCHED_IDLE_LINGER_US=$((150 * scale))
+export PTSCHED_LINGER_US=$((150 * scale))
 step=0
 
 say() { echo "demo: $*"; }

@@ -286,6 +286,11 @@ static void test_none_lets_all_through(void **state)
 	assert_true(ask(f, &f->c, 0) == PTSP_NEVER);
 	assert_int_equal(f->a.granted + f->b.granted + f->c.granted, 3);
 	assert_true(f->a.e.signals & PTSP_SIG_SHARED);
+
+	/* Nobody runs up a debt that a later policy would collect. */
+	ptsp_report(&f->dev, &f->a.e, 100 * MS, 1, 100 * MS);
+	assert_true(f->a.e.stats.gpu_ns == 100 * MS);
+	assert_true(ptsp_budget(&f->dev, &f->a.e, 100 * MS) >= 0);
 }
 
 static void test_handover_lengthens_the_slice(void **state)
