@@ -13,7 +13,8 @@ sweep_seconds=$(($3 * scale))
 modules=/vm/modules
 hog_us=19000
 important_us=1000
-equal_us=5000
+# Two of them may be in flight, so that the device does not wait for the host.
+equal_us=900
 export PTSCHED_LINGER_US=$((150 * scale))
 step=0
 
@@ -87,31 +88,38 @@ inversion() {
 	stop_all
 }
 
-# sweep NAME NICE: two programs that always have work, at nice 0 and NICE.
+# pair DEVICE NICE: two programs that always have work, at nice 0 and NICE.
+pair() {
+	start 0 yes inversion-client --kernel-us "$equal_us" --depth 4 --device "$1" --seconds 86400
+	first=$last
+	start "$2" yes inversion-client --kernel-us "$equal_us" --depth 4 --device "$1" --seconds 86400
+}
+
+# sweep NICE: such a pair on each device, idle time not shared on 0 and shared on 1.
 sweep() {
-	name=$1
 	step=$((step + 1))
-	say "[$step] $name"
+	say "[$step] $mode, nice 0 and $1"
 	pids=
 	vgpu-stat --reset
-	start 0 yes inversion-client --kernel-us "$equal_us" --depth 2 --seconds 86400
-	first=$last
-	start "$2" yes inversion-client --kernel-us "$equal_us" --depth 2 --seconds 86400
-	second=$last
-	wait_for_owners 2
+	pair 0 "$1"
+	off="{\"first\": $first, \"second\": $last}"
+	pair 1 "$1"
+	on="{\"first\": $first, \"second\": $last}"
+	wait_for_owners 4
 	vgpu-stat --reset
-	sleep "$sweep_seconds"
-	vgpu-stat --json >"/out/$name.gpu.json"
-	echo "{\"first\": $first, \"second\": $second}" >"/out/$name.json"
-	ptsched stat --json >"/out/$name.stat.json"
+	# The light program's turns are few: enough of them for its share to show.
+	sleep $((sweep_seconds * (1 + $1 / 5)))
+	vgpu-stat --json >"/out/$mode-share-$1.gpu.json"
+	ptsched stat --json >"/out/$mode-share-$1.stat.json"
+	echo "{\"off\": $off, \"on\": $on}" >"/out/$mode-share-$1.json"
 	stop_all
 }
 
-insmod $modules/ptsched.ko test_devices=1 slice_us=$((10000 * scale)) grace_us=$((2000 * scale)) \
+insmod $modules/ptsched.ko test_devices=2 slice_us=$((10000 * scale)) grace_us=$((2000 * scale)) \
 	drain_us=$((100000 * scale)) inflight_us=$((2000 * scale)) || die "insmod ptsched.ko"
 
 for mode in nonpreemptive timesliced; do
-	insmod $modules/vgpu.ko devices=1 mode=$mode scale="$scale" || die "insmod vgpu.ko"
+	insmod $modules/vgpu.ko devices=2 mode=$mode scale="$scale" || die "insmod vgpu.ko"
 	inversion "$mode-stock-0" no 0
 	inversion "$mode-stock-1" no 1
 	inversion "$mode-stock-2" no 2
@@ -129,11 +137,10 @@ for mode in nonpreemptive timesliced; do
 		settings weighted off on 0
 		inversion "$mode-weighted-nograce-$hogs" yes "$hogs"
 	done
-	for sharing in off on; do
-		settings weighted off $sharing 2000
-		for nice in 0 1 2 5 10; do
-			sweep "$mode-share-$sharing-$nice" $nice
-		done
+	settings weighted off off 2000
+	ptsched set --device ffff:02:00.0 idle-sharing=on >/dev/null || die "ptsched set --device"
+	for nice in 0 1 2 5 10; do
+		sweep $nice
 	done
 	rmmod vgpu || die "rmmod vgpu"
 done
