@@ -336,9 +336,14 @@ static struct ptsp_entity *best_eligible(struct ptsp_device *dev, u64 *next)
 		else if (!best || heavier(dev, e, best))
 			best = e;
 	}
-	if (!best)
-		*next = min_u64(*next, soonest);
-	return best;
+	if (best || ptsp_list_empty(&dev->waiters))
+		return best;
+	*next = min_u64(*next, soonest);
+	/* Who stops being active leaves its share to the waiters: then they earn faster. */
+	e = ptsp_queue_first(&dev->lingerers);
+	if (e)
+		*next = min_u64(*next, e->linger_ns);
+	return NULL;
 }
 
 /* The waiter that has had the least of the time given away, by weight. */

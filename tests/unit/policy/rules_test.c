@@ -170,6 +170,26 @@ static void test_debtor_waits(void **state)
 	assert_true(f->b.e.budget_ns >= 0);
 }
 
+/* Once the heavy one is gone, its share is b's: it waits for its debt, not for ages. */
+static void test_debtor_inherits_the_share_of_who_left(void **state)
+{
+	struct fixture *f = *state;
+	u64 now, next;
+
+	f->a.nice = -20;
+	f->b.nice = 19;
+	ask(f, &f->b, 0);
+	ask(f, &f->a, 0);
+	give(f, &f->b, 50 * MS, 50 * MS);
+	ask(f, &f->b, 50 * MS);
+	next = give(f, &f->a, MS, 60 * MS);
+	do {
+		now = next;
+		assert_true(now < 200 * MS);
+		next = ptsp_run(&f->dev, now);
+	} while (f->b.granted == 1);
+}
+
 static void test_idle_time_is_given_after_grace(void **state)
 {
 	struct fixture *f = *state;
@@ -385,6 +405,7 @@ int main(void)
 		cmocka_unit_test_setup(test_heaviest_waiter_goes_first, setup),
 		cmocka_unit_test_setup(test_renice_changes_a_waiters_place, setup),
 		cmocka_unit_test_setup(test_debtor_waits, setup),
+		cmocka_unit_test_setup(test_debtor_inherits_the_share_of_who_left, setup),
 		cmocka_unit_test_setup(test_idle_time_is_given_after_grace, setup),
 		cmocka_unit_test_setup(test_undrained_turn_is_shared, setup),
 		cmocka_unit_test_setup(test_debt_outlives_its_maker, setup),

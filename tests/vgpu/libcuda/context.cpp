@@ -278,7 +278,7 @@ VGPU_EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribu
     };
 
     VGPU_ENTER(lock);
-    if (!value || attribute <= 0 || attribute > 200)
+    if (!value || attribute <= 0 || static_cast<int>(attribute) > 200)
         return CUDA_ERROR_INVALID_VALUE;
     VGPU_TRY(check_device(device));
     auto found = values.find(attribute);
