@@ -68,19 +68,29 @@ std::uint64_t back_off(Device &device)
     return nap;
 }
 
-/* All threads out of their windows, and an end event behind all that they gave the device before. */
-bool fence(Device &device, std::uint32_t events)
+/*
+ * All threads out of their windows, and an end event behind all that they gave the device before. Not needed where one
+ * event led from a state in which everything was measured to another such state: it would empty the device for nothing.
+ */
+bool fence(Device &device, std::uint32_t events, std::uint32_t state)
 {
+    constexpr std::uint32_t measuring = PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED;
     bool unmeasured = device.unmeasured.exchange(false, std::memory_order_acquire);
-    if (device.fenced.load(std::memory_order_relaxed) == events && !unmeasured)
+    std::uint32_t fenced = device.fenced.load(std::memory_order_acquire);
+    if (fenced == events && !unmeasured)
         return true;
-    heavy_barrier();
-    if (!windows_empty(device)) {
-        if (unmeasured)
-            device.unmeasured.store(true, std::memory_order_release);
-        return false;
+    bool stayed = events == fenced + 1 && device.fenced_state.load(std::memory_order_relaxed) & measuring &&
+                  state & measuring && !unmeasured;
+    if (!stayed) {
+        heavy_barrier();
+        if (!windows_empty(device)) {
+            if (unmeasured)
+                device.unmeasured.store(true, std::memory_order_release);
+            return false;
+        }
+        device.meter.fence_streams();
     }
-    device.meter.fence_streams();
+    device.fenced_state.store(state, std::memory_order_relaxed);
     device.fenced.store(events, std::memory_order_release);
     device.announce_change();
     return true;
@@ -105,10 +115,10 @@ void release(Device &device, std::uint64_t now)
 }
 
 /* With the gate closed by us or by the scheduler: gives the turn back if nothing is in flight. */
-bool try_release(Device &device, std::uint32_t events)
+bool try_release(Device &device, std::uint32_t events, std::uint32_t state)
 {
     heavy_barrier();
-    if (!windows_empty(device) || !fence(device, events))
+    if (!windows_empty(device) || !fence(device, events, state))
         return false;
     std::uint64_t now = now_ns();
     device.meter.reap(now);
@@ -148,7 +158,7 @@ std::uint64_t look_after(Device &device)
         own.idle_since = 0;
         return for_ever;
     }
-    if (!fence(device, events))
+    if (!fence(device, events, state))
         return back_off(device);
     device.meter.reap(now);
     bool idle = device.meter.idle();
@@ -156,7 +166,7 @@ std::uint64_t look_after(Device &device)
         own.busy_seen_ns = now;
 
     if (state & PTSCHED_STATE_CALLBACK) {
-        if (idle && try_release(device, events)) {
+        if (idle && try_release(device, events, state)) {
             device.announce_change();
             return for_ever;
         }
@@ -176,7 +186,7 @@ std::uint64_t look_after(Device &device)
         return linger_ns - passed;
 
     device.closing.store(true, std::memory_order_seq_cst);
-    bool released = try_release(device, events);
+    bool released = try_release(device, events, state);
     device.closing.store(false, std::memory_order_release);
     device.announce_change();
     return released ? for_ever : back_off(device);

@@ -43,11 +43,12 @@ public:
     const ptsched_page *page() const { return page_; }
 
     Meter meter;
-    std::atomic<bool> closing{false};        /* the agent is about to release: no submission may begin */
-    std::atomic<std::uint32_t> changes{0};   /* futex: the agent changed something that submitters wait for */
-    std::atomic<std::uint32_t> fenced{~0u};  /* page events up to which unmeasured work has an end event */
-    std::atomic<bool> unmeasured{false};     /* a submission under contention could not be measured */
-    std::atomic<bool> waits_for_host{false}; /* work in flight may wait for the host: WATCH */
+    std::atomic<bool> closing{false};           /* the agent is about to release: no submission may begin */
+    std::atomic<std::uint32_t> changes{0};      /* futex: the agent changed something that submitters wait for */
+    std::atomic<std::uint32_t> fenced{~0u};     /* page events up to which unmeasured work has an end event */
+    std::atomic<std::uint32_t> fenced_state{0}; /* the state that was seen then */
+    std::atomic<bool> unmeasured{false};        /* a submission under contention could not be measured */
+    std::atomic<bool> waits_for_host{false};    /* work in flight may wait for the host: WATCH */
     std::atomic<std::uint64_t> last_submit_ns{0};
     std::atomic<std::uint64_t> first_submit_ns{0}; /* of this turn */
     std::atomic<std::uint64_t> last_let_through_ns{0};

@@ -248,8 +248,11 @@ private:
 void spare_fence(Device &device, std::uint32_t before)
 {
     std::uint32_t events = __atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE);
-    if (events == before + 1 && device.state() & PTSCHED_STATE_CONTENDED)
-        device.fenced.store(events, std::memory_order_release);
+    std::uint32_t state = device.state();
+    if (events != before + 1 || !(state & PTSCHED_STATE_CONTENDED))
+        return;
+    device.fenced_state.store(state, std::memory_order_relaxed);
+    device.fenced.store(events, std::memory_order_release);
 }
 
 enum class Waited { again, let_through };
