@@ -56,6 +56,10 @@ public:
 
     /* What to tell the scheduler since the last time. */
     ptsched_usage take_usage(std::uint64_t now, bool in_flight);
+    bool report_due(std::uint64_t now, std::uint64_t interval_ns) const
+    {
+        return now - reported_ns_.load(std::memory_order_relaxed) >= interval_ns;
+    }
     /* Unless the last report is younger. */
     void report(std::uint64_t now, std::uint64_t interval_ns);
     void last_report(std::uint64_t now); /* by the agent, at exit */

@@ -122,9 +122,20 @@ void nap(std::uint64_t ns)
         prctl(PR_SET_TIMERSLACK, slack);
 }
 
+/* By how much the work in flight would exceed @bound with this submission. */
+std::uint64_t excess_ns(Device &device, const Key &key, std::uint64_t bound, std::uint64_t now)
+{
+    std::uint64_t estimate = device.meter.estimate_ns(key);
+    if (!estimate || estimate > bound)
+        estimate = bound;
+    std::uint64_t total = device.meter.in_flight_ns(now) + estimate;
+    return total > bound ? total - bound : 0;
+}
+
 /*
  * Whether another submission may be in flight now; if not, for how long to look away, 0: until the agent has changed
- * something.
+ * something. Asking the driver what has completed costs more than a launch, so that it is done only when the estimates
+ * alone leave no room, or a report is due.
  */
 bool has_room(Device &device, const Key &key, std::uint64_t &nap_ns)
 {
@@ -135,6 +146,9 @@ bool has_room(Device &device, const Key &key, std::uint64_t &nap_ns)
         return false;
     }
     std::uint64_t now = now_ns();
+    if (bound && !device.report_due(now, report_contended_ns) && !device.meter.fences_pending() &&
+        !excess_ns(device, key, bound, now))
+        return true;
     {
         CaptureModeScope relaxed;
         device.meter.reap(now);
@@ -145,14 +159,9 @@ bool has_room(Device &device, const Key &key, std::uint64_t &nap_ns)
     nap_ns = room_nap_max_ns;
     if (device.meter.fences_pending())
         return false;
-    std::uint64_t estimate = device.meter.estimate_ns(key);
-    std::uint64_t in_flight = device.meter.in_flight_ns(now);
-    if (!estimate || estimate > bound)
-        estimate = bound;
-    if (in_flight + estimate <= bound)
-        return true;
-    nap_ns = std::clamp((in_flight + estimate - bound) / 2, room_nap_min_ns, room_nap_max_ns);
-    return false;
+    std::uint64_t excess = excess_ns(device, key, bound, now);
+    nap_ns = std::clamp(excess / 2, room_nap_min_ns, room_nap_max_ns);
+    return !excess;
 }
 
 /* How many submissions the next measured one shall stand for. Random, so that no pattern of the program is in step. */
