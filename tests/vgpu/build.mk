@@ -24,10 +24,10 @@ VGPU_LIBCUDA_OBJS := $(patsubst %,$(B)/obj/%.o,$(wildcard $(VGPU)/libcuda/*.cpp)
 
 $(VGPU_LIBCUDA_OBJS): CXXFLAGS += -fvisibility=hidden -I$(VGPU)/include
 
-# Its own calls must not go through a preloaded library, as the real driver's do not.
+# The sanitizers' runtime comes from the program. Its own calls must not go through a preloaded library, as the real driver's do not.
 $(B)/vgpu/libcuda.so.1: $(VGPU_LIBCUDA_OBJS)
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic -Wl,-z,defs -o $@ $^
+	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic $(if $(SAN),,-Wl,-z,defs) -o $@ $^
 
 $(B)/vgpu/libcuda.so: $(B)/vgpu/libcuda.so.1
 	ln -sf libcuda.so.1 $@
