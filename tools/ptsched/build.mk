@@ -18,6 +18,8 @@ $(B)/bin/ptsched: $(PTSCHED_OBJS)
 
 ALL      += $(B)/bin/ptsched
 TESTS    += $(B)/tests/tools
+# They preload the interposer into programs of the system, which have no thread sanitizer.
+TESTS_NOSAN += $(if $(findstring thread,$(SAN)),$(B)/tests/tools)
 VM_FILES += $(B)/bin/ptsched:/usr/bin/ptsched $(B)/tests/tools-client:/usr/bin/tools-client \
 	tests/tools/vm.sh:/vm/tests/tools
 VM_TESTS += /vm/tests/tools
