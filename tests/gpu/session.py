@@ -52,7 +52,7 @@ class Session:
         total = sum(seconds for _, seconds, _, _ in self.plan)
         print(f"plan, about {total + 50:.0f} s: build 40, prepare 10, "
               + ", ".join(f"{name} {seconds:.0f}" for name, seconds, _, _ in self.plan))
-        self.about = [machine(), f"scheduled programs are started by {self.programs.how_scheduled()}"]
+        self.about = [machine(), f"scheduled programs are started by {self.programs.how_scheduled()}".replace(TOP + "/", "")]
         print("\n".join(self.about), flush=True)
         if self.attempt("build", build) and self.attempt("prepare", prepare):
             for name, _, function, arguments in self.plan:
@@ -91,7 +91,8 @@ class Session:
 
     def record(self, name, value, unit, against, command):
         """One figure; @against says what it is relative to."""
-        self.records.append({"name": name, "value": value, "unit": unit, "against": against, "command": command})
+        self.records.append({"name": name, "value": value, "unit": unit, "against": against,
+                             "command": command.replace(TOP + "/", "")})
 
     def table(self, title, header, rows):
         self.tables.append((title, header, rows))
@@ -208,7 +209,8 @@ def machine():
         found = subprocess.run(query, capture_output=True, text=True, timeout=30, check=True).stdout
     except EXPECTED as error:
         return f"GPU: unknown ({error})"
-    return f"GPU, driver: {'; '.join(found.split(chr(10))[:-1])}; {os.cpu_count()} CPUs, Linux {os.uname().release}"
+    gpus = "; ".join(found.split("\n")[:-1])
+    return f"{time.strftime('%Y-%m-%d')}; GPU, driver: {gpus}; {os.cpu_count()} CPUs, Linux {os.uname().release}"
 
 
 def build(session):
