@@ -31,16 +31,6 @@
 /* The paper updates its budgets every 10 us; no quantum is shorter. */
 #define QUANTUM_MIN_NS	10000ULL
 
-static u64 min_u64(u64 a, u64 b)
-{
-	return a < b ? a : b;
-}
-
-static u64 max_u64(u64 a, u64 b)
-{
-	return a > b ? a : b;
-}
-
 /* The paper's q = T = alpha * min(t) and sum(t), over those who use the device. */
 static void refresh_literal(struct ptsp_device *dev)
 {

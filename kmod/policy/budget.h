@@ -5,6 +5,16 @@
 
 #include "policy.h"
 
+static inline u64 min_u64(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+static inline u64 max_u64(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
+
 /* Bring the device's clock, earnings and charges up to @now. */
 void ptsp_advance(struct ptsp_device *dev, u64 now);
 

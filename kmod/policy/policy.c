@@ -25,16 +25,6 @@
  */
 #define GAP_MAX_NS		100000000ULL
 
-static u64 min_u64(u64 a, u64 b)
-{
-	return a < b ? a : b;
-}
-
-static u64 max_u64(u64 a, u64 b)
-{
-	return a > b ? a : b;
-}
-
 static u64 average(u64 old, u64 new)
 {
 	return old ? (3 * old + new) / 4 : new;
