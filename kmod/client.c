@@ -198,14 +198,21 @@ int ptsched_client_report(struct ptsched_client *client, const struct ptsched_re
 int ptsched_client_ack(struct ptsched_client *client, const struct ptsched_ack *arg)
 {
 	struct ptsched_dev *dev = client->dev;
+	u64 now = ptsched_lock(dev);
+	struct ptsched_entity *ent = client->entity;
 	int ret = -ECANCELED;
 
-	ptsched_lock(dev);
-	if (!client->closed) {
-		WRITE_ONCE(client->acked, arg->events);
-		trace_ack(client->entity, arg->events, arg->drain_ns);
-		ret = 0;
+	if (client->closed)
+		goto out;
+	ret = 0;
+	WRITE_ONCE(client->acked, arg->events);
+	trace_ack(ent, arg->events, arg->drain_ns);
+	/* What other clients of the entity have in flight, this one does not know. */
+	if (arg->drain_ns && client->holds && ent->nr_holds == 1) {
+		ptsp_drain(&dev->policy, &ent->policy, arg->drain_ns, now);
+		ptsched_entity_update(ent, now);
 	}
+out:
 	ptsched_unlock(dev);
 	return ret;
 }

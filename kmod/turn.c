@@ -61,6 +61,7 @@ static void hold(struct ptsched_client *client, pid_t thread)
 	WRITE_ONCE(page->budget_stamp_ns, ent->policy.granted_ns);
 	WRITE_ONCE(page->granted_ns, ent->policy.granted_ns);
 	WRITE_ONCE(page->inflight_ns, params->kind == PTSP_NONE ? 0 : params->inflight_ns);
+	WRITE_ONCE(page->busy_until_ns, ent->policy.busy_until_ns);
 	WRITE_ONCE(page->weight, ent->policy.weight);
 	ptsched_client_show(client);
 }

@@ -14,6 +14,8 @@
 
 /* The slice is at least so many hand-overs, so that they cost 3 % at most. */
 #define HANDOVERS_PER_SLICE	30
+/* By so many hand-overs the next is admitted ahead: half of them take longer than the mean. */
+#define LEAD			2
 /* Shortest pause between two looks at a holder's falling budget. */
 #define LOOK_SHIFT		4
 /* Waiters whose nice is read again in each run: nothing announces a renice. */
@@ -81,6 +83,7 @@ void ptsp_set_params(struct ptsp_device *dev, const struct ptsp_params *params, 
 		e->fresh = true;
 		e->late = false;
 		e->called_back = false;
+		e->drained_ns = PTSP_NEVER;
 	}
 }
 
@@ -258,6 +261,13 @@ void ptsp_report(struct ptsp_device *dev, struct ptsp_entity *e, u64 gpu_ns, u32
 	}
 }
 
+void ptsp_drain(struct ptsp_device *dev, struct ptsp_entity *e, u64 drain_ns, u64 now)
+{
+	ptsp_advance(dev, now);
+	if (e->state == PTSP_HOLDING && e->called_back)
+		e->drained_ns = now + min_u64(drain_ns, dev->params.drain_ns);
+}
+
 void ptsp_release(struct ptsp_device *dev, struct ptsp_entity *e, u64 handover_ns, u64 now)
 {
 	ptsp_advance(dev, now);
@@ -347,6 +357,26 @@ static struct ptsp_entity *least_given(struct ptsp_device *dev)
 	return least;
 }
 
+/*
+ * Whether @h keeps the turn from others. Not if it is late, nor if its work will
+ * have drained by the time that another's first work could arrive: the device
+ * need not stand still while the turn is handed over.
+ */
+static bool keeps_turn(const struct ptsp_device *dev, const struct ptsp_entity *h, u64 *next)
+{
+	u64 at;
+
+	if (h->late)
+		return false;
+	if (h->drained_ns == PTSP_NEVER)
+		return true;
+	at = h->drained_ns - min_u64(h->drained_ns, LEAD * dev->handover_ns);
+	if (at <= dev->now_ns)
+		return false;
+	*next = min_u64(*next, at);
+	return true;
+}
+
 /* May the turn go to somebody whose budget is negative? */
 static bool may_give(struct ptsp_device *dev, u64 *next)
 {
@@ -356,7 +386,7 @@ static bool may_give(struct ptsp_device *dev, u64 *next)
 	if (!dev->params.idle_sharing)
 		return false;
 	for (e = ptsp_queue_first(&dev->holders); e; e = ptsp_queue_next(&dev->holders, e))
-		if (!e->given && !e->late)
+		if (!e->given && keeps_turn(dev, e, next))
 			return false;
 	/* Grace is for an eligible entity to come back; here all are present. */
 	if (dev->nr_active == dev->nr_waiters + dev->nr_holders)
@@ -367,14 +397,14 @@ static bool may_give(struct ptsp_device *dev, u64 *next)
 	return false;
 }
 
-static bool turn_is_free(const struct ptsp_device *dev)
+static bool turn_is_free(const struct ptsp_device *dev, u64 *next)
 {
 	struct ptsp_entity *e;
 
 	if (dev->params.many || dev->params.kind == PTSP_NONE)
 		return true;
 	for (e = ptsp_queue_first(&dev->holders); e; e = ptsp_queue_next(&dev->holders, e))
-		if (!e->late)
+		if (keeps_turn(dev, e, next))
 			return false;
 	return true;
 }
@@ -384,7 +414,7 @@ static struct ptsp_entity *pick(struct ptsp_device *dev, u64 *next)
 	struct ptsp_entity *best;
 	u32 weight;
 
-	if (!dev->nr_waiters || !turn_is_free(dev))
+	if (!dev->nr_waiters || !turn_is_free(dev, next))
 		return NULL;
 	do {
 		best = best_eligible(dev, next);
@@ -396,15 +426,29 @@ static struct ptsp_entity *pick(struct ptsp_device *dev, u64 *next)
 	return best;
 }
 
+/* Until when those who still hold the turn said that they have work. */
+static u64 busy_until(const struct ptsp_device *dev)
+{
+	struct ptsp_entity *h;
+	u64 until = 0;
+
+	for (h = ptsp_queue_first(&dev->holders); h; h = ptsp_queue_next(&dev->holders, h))
+		if (h->drained_ns != PTSP_NEVER)
+			until = max_u64(until, h->drained_ns);
+	return until;
+}
+
 static void grant(struct ptsp_device *dev, struct ptsp_entity *e)
 {
 	unqueue_waiter(dev, e);
+	e->busy_until_ns = busy_until(dev);
 	e->given = e->budget_ns < 0 && dev->params.kind != PTSP_NONE;
 	if (e->given)
 		dev->given_vt = max_u64(dev->given_vt, e->given_vt);
 	e->state = PTSP_HOLDING;
 	e->turn = ++dev->turn;
 	e->granted_ns = dev->now_ns;
+	e->drained_ns = PTSP_NEVER;
 	e->contended_ns = 0;
 	e->turn_occupancy_ns = 0;
 	e->turn_gpu_ns = 0;
@@ -488,11 +532,27 @@ static bool recall(struct ptsp_device *dev, struct ptsp_entity *h, const struct 
 	return dev->nr_waiters && recall_exclusive(dev, h, top, next);
 }
 
+/* Several have the turn, and not only because one of them is about to be through. */
+static bool is_shared(const struct ptsp_device *dev)
+{
+	struct ptsp_entity *h;
+
+	if (dev->nr_holders < 2)
+		return false;
+	if (dev->params.many || dev->params.kind == PTSP_NONE)
+		return true;
+	for (h = ptsp_queue_first(&dev->holders); h; h = ptsp_queue_next(&dev->holders, h))
+		if (h->late)
+			return true;
+	return false;
+}
+
 /* Decide for each holder whether it is called back, and tell it what it may know. */
 static void review_holders(struct ptsp_device *dev, u64 *next)
 {
 	struct ptsp_entity *h, *top = best_eligible(dev, next);
 	bool wanted = top || (dev->params.idle_sharing && dev->nr_waiters);
+	bool shared = is_shared(dev);
 
 	for (h = ptsp_queue_first(&dev->holders); h; h = ptsp_queue_next(&dev->holders, h)) {
 		u32 signals = PTSP_SIG_TURN;
@@ -510,7 +570,7 @@ static void review_holders(struct ptsp_device *dev, u64 *next)
 			signals |= PTSP_SIG_WANTED;
 		if (dev->nr_active > 1)
 			signals |= PTSP_SIG_CONTENDED;
-		if (dev->nr_holders > 1)
+		if (shared)
 			signals |= PTSP_SIG_SHARED;
 		set_signals(dev, h, signals);
 	}

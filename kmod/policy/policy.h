@@ -20,7 +20,8 @@
  * Invariants, each tested: an entity with weight does not wait for ever; what
  * is charged for an instant sums to at most that instant; a budget never
  * exceeds its cap (plus what was earned while waiting and is not yet spent); in
- * exclusive mode one entity has the turn unless a called-back one is late.
+ * exclusive mode one entity has the turn unless a called-back one is late, or
+ * said when it will have drained and that is at most two hand-overs away.
  */
 #ifndef PTSCHED_POLICY_H
 #define PTSCHED_POLICY_H
@@ -154,6 +155,7 @@ struct ptsp_entity {
 	s64 budget_ns;		/* true at stamp_ns; see ptsp_budget() */
 	u64 turn;		/* number of the current or last turn */
 	u64 granted_ns;		/* when the current or last turn began */
+	u64 busy_until_ns;	/* work of the turn before was expected until then; 0: none */
 	struct ptsp_stats stats;
 
 	/* private: */
@@ -174,6 +176,7 @@ struct ptsp_entity {
 	u64 clipped_ns;			/* of this turn, earned in vain at the cap */
 	bool called_back;
 	u64 callback_ns;		/* when called back */
+	u64 drained_ns;			/* when it will have drained, as it told; else PTSP_NEVER */
 	u64 late_ns;			/* when it became late */
 	u64 linger_ns;			/* instant at which it stops being active */
 	u64 left_ns;			/* when it last gave the turn back; 0: never */
@@ -278,6 +281,14 @@ void ptsp_cancel(struct ptsp_device *dev, struct ptsp_entity *e, u64 now);
  */
 void ptsp_report(struct ptsp_device *dev, struct ptsp_entity *e, u64 gpu_ns, u32 submissions,
 		 u64 now);
+
+/**
+ * ptsp_drain - a called-back holder tells how long its work in flight will take
+ *
+ * The next is admitted two hand-overs before that, so that the device does not
+ * stand still. Without effect on a holder that is not called back.
+ */
+void ptsp_drain(struct ptsp_device *dev, struct ptsp_entity *e, u64 drain_ns, u64 now);
 
 /** ptsp_release - a holder gives the turn back; call ptsp_report() before */
 void ptsp_release(struct ptsp_device *dev, struct ptsp_entity *e, u64 handover_ns, u64 now);

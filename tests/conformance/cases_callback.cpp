@@ -146,6 +146,46 @@ TEST("once called back, a client or thread that has the turn is not gated again"
     CHECK_EQ(0, heavier.finish().result);
 }
 
+TEST("who tells when its work will have drained has the next let in without waiting for the release")
+{
+    Client client;
+    CHECK_EQ(0, setpriority(PRIO_PROCESS, 0, 10));
+    Actor heavier(-10);
+    heavier.join();
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    // Not called back: it means nothing.
+    CHECK_EQ(0, ptsched_ack(client, client.events(), 1));
+    heavier.start_waiting();
+    client.wait_for_bits(PTSCHED_STATE_CALLBACK);
+    CHECK(!heavier.finished());
+    CHECK_EQ(0, ptsched_ack(client, client.events(), 1));
+    CHECK_EQ(0, heavier.finish().result);
+    // The turn is not shared, and ends as others do.
+    CHECK_EQ(PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK, client.state() & (kInOrder | PTSCHED_STATE_SHARED));
+    CHECK_EQ(0, ptsched_release(client, nullptr));
+    CHECK_EQ(0, entity(getpid())->at(PTSCHED_A_FORCED));
+    CHECK_EQ(0, heavier.release());
+}
+
+TEST("one of several clients that hold a turn does not know when it will have drained")
+{
+    Client first, second;
+    CHECK_EQ(0, setpriority(PRIO_PROCESS, 0, 10));
+    Actor heavier(-10);
+    heavier.join();
+    CHECK_EQ(0, ptsched_acquire(first, PTSCHED_NEVER, 0, nullptr));
+    CHECK_EQ(0, ptsched_acquire(second, PTSCHED_NEVER, 0, nullptr));
+    heavier.start_waiting();
+    first.wait_for_bits(PTSCHED_STATE_CALLBACK);
+    CHECK_EQ(0, ptsched_ack(first, first.events(), 1));
+    first.round_trip();
+    CHECK(!heavier.finished());
+    CHECK_EQ(0, ptsched_release(first, nullptr));
+    CHECK(!heavier.finished());
+    CHECK_EQ(0, ptsched_release(second, nullptr));
+    CHECK_EQ(0, heavier.finish().result);
+}
+
 TEST("a called-back turn that does not end is shared by force")
 {
     set({{PTSCHED_A_SLICE_NS, PTSCHED_SLICE_MIN_NS}, {PTSCHED_A_DRAIN_NS, PTSCHED_DRAIN_MIN_NS}});

@@ -393,7 +393,7 @@ int Connection::report(struct ptsched_report &argument, Request &)
 
 int Connection::ack(struct ptsched_ack &argument, Request &)
 {
-    client_->page.acknowledge(argument.events);
+    device_->ack(*client_, argument);
     return 0;
 }
 

@@ -370,4 +370,14 @@ int Device::release(Client &client, const struct ptsched_release &release)
     return 0;
 }
 
+void Device::ack(Client &client, const struct ptsched_ack &ack)
+{
+    client.page.acknowledge(ack.events);
+    // What other clients of the entity have in flight, this one does not know.
+    if (!ack.drain_ns || !client.holds || client.entity->holds != 1)
+        return;
+    ptsp_drain(&policy_, client.entity, ack.drain_ns, now());
+    update(*client.entity);
+}
+
 } // namespace ptsched

@@ -40,6 +40,7 @@ public:
     // 0 or a negative errno; -EINPROGRESS: the client's sink will be told.
     int acquire(Client &client, const Waiter &waiter, uint32_t flags);
     int release(Client &client, const struct ptsched_release &release);
+    void ack(Client &client, const struct ptsched_ack &ack);
     int report(Client &client, const struct ptsched_report &report);
     // @requester null: for oneself.
     int act_for(Client &client, const ProcessRef &requester, bool handed_over, const Process *parent);

@@ -91,6 +91,7 @@ void SharedPage::describe_turn(const ptsp_entity &entity, int64_t budget_ns, uin
     __atomic_store_n(&page_->budget_stamp_ns, entity.granted_ns, __ATOMIC_RELAXED);
     __atomic_store_n(&page_->granted_ns, entity.granted_ns, __ATOMIC_RELAXED);
     __atomic_store_n(&page_->inflight_ns, inflight_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&page_->busy_until_ns, entity.busy_until_ns, __ATOMIC_RELAXED);
     __atomic_store_n(&page_->weight, entity.weight, __ATOMIC_RELAXED);
 }
 

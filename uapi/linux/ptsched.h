@@ -126,7 +126,8 @@ struct ptsched_acquire {
  * @submissions: in: calls that gave the device work since the last report
  * @gpu_ns: in: measured GPU time since the last report
  * @handover_ns: in: how long the device stood still for this turn: from the
- *	grant to the first submission, and from the end of the last work to now
+ *	grant to the first submission, and, unless ACK told when the work would
+ *	end, from the end of the last work to now
  *
  * All work of the client must have left the device. EPERM: the client holds no
  * turn.
@@ -155,7 +156,9 @@ struct ptsched_report {
  * @size: in: sizeof(struct ptsched_ack)
  * @events: in: ptsched_page.events as read before the state was looked at
  * @drain_ns: in: when the client stopped submitting because of a call-back: how
- *	long its work in flight will take, an estimate for statistics; else 0
+ *	long its work in flight will take; 0: not known. The next client is
+ *	admitted a little earlier than that, so that the device does not stand
+ *	still; without it, when the turn is released
  *
  * poll() reports the client readable until its latest event is acknowledged.
  */
@@ -223,6 +226,8 @@ struct ptsched_act_for {
  * @granted_ns: when the current or last turn was granted
  * @inflight_ns: bound on the estimated time of work in flight while CONTENDED,
  *	at least one submission; 0: unbounded (policy none)
+ * @busy_until_ns: until when, at the grant, work of the previous turn was
+ *	expected to be on the device; 0: there was none
  * @weight: the entity's weight when last looked at
  * @pad: 0
  *
@@ -239,6 +244,7 @@ struct ptsched_page {
 	__u64 budget_stamp_ns;
 	__u64 granted_ns;
 	__u64 inflight_ns;
+	__u64 busy_until_ns;
 	__u32 weight;
 	__u32 pad;
 };

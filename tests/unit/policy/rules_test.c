@@ -325,6 +325,37 @@ static void test_handover_lengthens_the_slice(void **state)
 	assert_true(ptsp_slice(&f->dev) <= 10 * f->dev.params.slice_ns);
 }
 
+static void test_next_is_admitted_a_handover_ahead(void **state)
+{
+	struct fixture *f = *state;
+	u64 at;
+
+	ask(f, &f->a, 0);
+	ptsp_release(&f->dev, &f->a.e, MS, 0);
+	ask(f, &f->a, 0);
+	ask(f, &f->b, 0);
+	/* Told too early, it means nothing. */
+	ptsp_drain(&f->dev, &f->a.e, MS, MS);
+	at = ptsp_run(&f->dev, MS);
+	assert_int_equal(f->b.granted, 0);
+	ptsp_run(&f->dev, at);
+	assert_int_equal(f->a.called_back, 1);
+
+	ptsp_drain(&f->dev, &f->a.e, 5 * MS, at);
+	assert_true(ptsp_run(&f->dev, at) == at + 3 * MS);
+	assert_int_equal(f->b.granted, 0);
+	ptsp_run(&f->dev, at + 3 * MS);
+	assert_int_equal(f->b.granted, 1);
+	assert_false(f->b.e.signals & PTSP_SIG_SHARED);
+	assert_true(f->b.e.busy_until_ns == at + 5 * MS);
+	/* Another must not come as well. */
+	ask(f, &f->c, at + 4 * MS);
+	assert_int_equal(f->c.granted, 0);
+	give(f, &f->a, MS, at + 5 * MS);
+	assert_int_equal(f->c.granted, 0);
+	assert_int_equal(f->dev.nr_holders, 1);
+}
+
 static void test_cancel_and_leave_free_the_queue(void **state)
 {
 	struct fixture *f = *state;
@@ -413,6 +444,7 @@ int main(void)
 		cmocka_unit_test_setup(test_late_report_is_not_a_debt, setup),
 		cmocka_unit_test_setup(test_none_lets_all_through, setup),
 		cmocka_unit_test_setup(test_handover_lengthens_the_slice, setup),
+		cmocka_unit_test_setup(test_next_is_admitted_a_handover_ahead, setup),
 		cmocka_unit_test_setup(test_cancel_and_leave_free_the_queue, setup),
 		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_weights_are_the_kernels),

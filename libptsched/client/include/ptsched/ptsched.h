@@ -83,7 +83,10 @@ PTSCHED_API int ptsched_release(struct ptsched_client *client, const struct ptsc
 /** Tell of use while the turn is kept. Does not block. */
 PTSCHED_API int ptsched_report(struct ptsched_client *client, const struct ptsched_usage *usage);
 
-/** Acknowledge the events up to @events (ptsched_page.events). Does not block. */
+/**
+ * Acknowledge the events up to @events (ptsched_page.events). @drain_ns: when called back and no longer submitting, how
+ * long the work in flight will take; 0: not known. Does not block.
+ */
 PTSCHED_API int ptsched_ack(struct ptsched_client *client, uint32_t events, uint64_t drain_ns);
 
 /** Act for another process; see struct ptsched_act_for. @fd -1: for oneself. */
