@@ -229,39 +229,6 @@ TEST_F(proxy, the_end_of_a_proxy_ends_its_turn)
 	EXPECT_EQ(-1, ks_state(child));
 }
 
-static int receive_fd(int sock)
-{
-	char control[CMSG_SPACE(sizeof(int))], byte;
-	struct iovec iov = {.iov_base = &byte, .iov_len = 1};
-	struct msghdr msg = {.msg_iov = &iov,
-			     .msg_iovlen = 1,
-			     .msg_control = control,
-			     .msg_controllen = sizeof(control)};
-	int fd;
-
-	if (recvmsg(sock, &msg, 0) != 1 || !CMSG_FIRSTHDR(&msg))
-		return -1;
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
-	return fd;
-}
-
-static int send_fd(int sock, int fd)
-{
-	char control[CMSG_SPACE(sizeof(fd))] = {0}, byte = 0;
-	struct iovec iov = {.iov_base = &byte, .iov_len = 1};
-	struct msghdr msg = {.msg_iov = &iov,
-			     .msg_iovlen = 1,
-			     .msg_control = control,
-			     .msg_controllen = sizeof(control)};
-	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
-
-	cmsg->cmsg_level = SOL_SOCKET;
-	cmsg->cmsg_type = SCM_RIGHTS;
-	cmsg->cmsg_len = CMSG_LEN(sizeof(fd));
-	memcpy(CMSG_DATA(cmsg), &fd, sizeof(fd));
-	return sendmsg(sock, &msg, 0) == 1 ? 0 : -errno;
-}
-
 TEST_F(proxy, a_handed_over_client_needs_no_permission)
 {
 	int pair[2], fd, theirs;
@@ -273,12 +240,12 @@ TEST_F(proxy, a_handed_over_client_needs_no_permission)
 		/* Another user, and heavier than who will act for it. */
 		become(NOBODY);
 		fd = ks_client();
-		if (fd < 0 || send_fd(pair[1], fd))
+		if (fd < 0 || ks_send_fd(pair[1], fd))
 			_exit(1);
 		for (;;)
 			pause();
 	}
-	theirs = receive_fd(pair[0]);
+	theirs = ks_receive_fd(pair[0]);
 	ASSERT_LE(0, theirs);
 	ASSERT_EQ(0, setpriority(PRIO_PROCESS, 0, 19));
 	become(NOBODY - 1);

@@ -188,39 +188,6 @@ TEST_F(owner, an_unattached_file_belongs_to_who_attaches)
 	close(fd);
 }
 
-static int send_fd(int sock, int fd)
-{
-	char control[CMSG_SPACE(sizeof(fd))] = {0}, byte = 0;
-	struct iovec iov = {.iov_base = &byte, .iov_len = 1};
-	struct msghdr msg = {.msg_iov = &iov,
-			     .msg_iovlen = 1,
-			     .msg_control = control,
-			     .msg_controllen = sizeof(control)};
-	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
-
-	cmsg->cmsg_level = SOL_SOCKET;
-	cmsg->cmsg_type = SCM_RIGHTS;
-	cmsg->cmsg_len = CMSG_LEN(sizeof(fd));
-	memcpy(CMSG_DATA(cmsg), &fd, sizeof(fd));
-	return sendmsg(sock, &msg, 0) == 1 ? 0 : -errno;
-}
-
-static int receive_fd(int sock)
-{
-	char control[CMSG_SPACE(sizeof(int))], byte;
-	struct iovec iov = {.iov_base = &byte, .iov_len = 1};
-	struct msghdr msg = {.msg_iov = &iov,
-			     .msg_iovlen = 1,
-			     .msg_control = control,
-			     .msg_controllen = sizeof(control)};
-	int fd;
-
-	if (recvmsg(sock, &msg, 0) != 1 || !CMSG_FIRSTHDR(&msg))
-		return -1;
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
-	return fd;
-}
-
 TEST_F(owner, a_passed_descriptor_is_of_no_use)
 {
 	int pair[2];
@@ -232,14 +199,14 @@ TEST_F(owner, a_passed_descriptor_is_of_no_use)
 		int fd;
 
 		close(self->fd);
-		fd = receive_fd(pair[1]);
+		fd = ks_receive_fd(pair[1]);
 		if (ks_acquire(fd) != -EPERM)
 			_exit(1);
 		close(fd);
 		_exit(0);
 	}
 	ASSERT_EQ(0, ks_acquire(self->fd));
-	ASSERT_EQ(0, send_fd(pair[0], self->fd));
+	ASSERT_EQ(0, ks_send_fd(pair[0], self->fd));
 	EXPECT_EQ(0, ks_wait(child));
 	EXPECT_EQ(0, ks_release(self->fd));
 }
@@ -253,11 +220,11 @@ TEST_F(owner, a_dead_owner_leaves_nothing_in_a_file_that_lives_on)
 	child = fork();
 	if (!child) {
 		fd = ks_client();
-		if (fd < 0 || ks_acquire(fd) || send_fd(pair[1], fd))
+		if (fd < 0 || ks_acquire(fd) || ks_send_fd(pair[1], fd))
 			_exit(1);
 		pause();
 	}
-	fd = receive_fd(pair[0]);
+	fd = ks_receive_fd(pair[0]);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(PTSCHED_ENTITY_HOLDING, ks_state(child));
 	kill(child, SIGKILL);
