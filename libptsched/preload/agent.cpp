@@ -2,7 +2,8 @@
 /*
  * One thread per process, which sleeps in poll() until the scheduler wants something of a turn:
  *
- *   CALLBACK   submitters stop by themselves; wait until the work in flight has drained, release
+ *   CALLBACK   submitters stop by themselves; wait until the work in flight has drained, or take it off the hardware
+ *              where that is possible and quicker; release
  *   WANTED     release once the program has been idle for the linger time, with no thread about to submit; a closed
  *              loop keeps its turn
  *   CONTENDED  release after a longer idle time; see that what was queued unmeasured has an end event, so that the work
@@ -37,7 +38,9 @@ namespace {
 constexpr std::uint64_t for_ever = ~0ull;
 /* By so much longer a program may be idle that nobody waits behind: 20 ms by default. */
 constexpr std::uint64_t unwanted_lingers = 128;
-constexpr std::uint64_t nap_min_ns = 20000, nap_max_ns = 300000, long_nap_ns = 100000;
+/* Of naps while there is work in flight; the longest is so many lingers. */
+constexpr std::uint64_t nap_min_ns = 20000, nap_lingers = 2;
+constexpr std::uint64_t long_nap_ns = 100000;
 
 struct Agent {
     std::mutex lock;
@@ -61,50 +64,47 @@ bool windows_empty(const Device &device)
     return true;
 }
 
-std::uint64_t back_off(Device &device)
+/* How long to look away while there is work in flight; without an estimate, longer and longer. */
+std::uint64_t back_off(Device &device, std::uint64_t now)
 {
     std::uint64_t &nap = device.agent.backoff_ns;
-    nap = std::clamp(nap + nap / 2, nap_min_ns, nap_max_ns);
+    nap = std::max(nap + nap / 2, device.meter.in_flight_ns(now) / 2);
+    nap = std::max(nap_min_ns, std::min(nap, nap_lingers * config().linger_ns));
     return nap;
 }
 
 /*
- * All threads out of their windows, and an end event behind all that they gave the device before. Not needed where one
- * event led from a state in which everything was measured to another such state: it would empty the device for nothing.
+ * All threads out of their windows, and an end event behind all that they gave the device before. Not needed where
+ * everything was measured: it would empty the device for nothing.
  */
 bool fence(Device &device, std::uint32_t events, std::uint32_t state)
 {
-    constexpr std::uint32_t measuring = PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED;
-    bool unmeasured = device.unmeasured.exchange(false, std::memory_order_acquire);
-    std::uint32_t fenced = device.fenced.load(std::memory_order_acquire);
-    if (fenced == events && !unmeasured)
+    if (device.all_measured(events, state))
         return true;
-    bool stayed = events == fenced + 1 && device.fenced_state.load(std::memory_order_relaxed) & measuring &&
-                  state & measuring && !unmeasured;
-    if (!stayed) {
-        heavy_barrier();
-        if (!windows_empty(device)) {
-            if (unmeasured)
-                device.unmeasured.store(true, std::memory_order_release);
-            return false;
-        }
-        device.meter.fence_streams();
+    bool unmeasured = device.unmeasured.exchange(false, std::memory_order_acquire);
+    heavy_barrier();
+    if (!windows_empty(device)) {
+        if (unmeasured)
+            device.unmeasured.store(true, std::memory_order_release);
+        return false;
     }
-    device.fenced_state.store(state, std::memory_order_relaxed);
-    device.fenced.store(events, std::memory_order_release);
+    device.meter.fence_streams();
+    device.set_fenced(events, state);
     device.announce_change();
     return true;
 }
 
 void release(Device &device, std::uint64_t now)
 {
-    ptsched_usage usage = device.take_usage(now, false);
+    ptsched_usage usage = device.take_usage(now, device.preemption.is_off());
     std::uint64_t granted = __atomic_load_n(&device.page()->granted_ns, __ATOMIC_RELAXED);
     std::uint64_t first = device.first_submit_ns.exchange(0, std::memory_order_relaxed);
     std::uint64_t busy_until =
         std::max(device.agent.busy_seen_ns, device.last_submit_ns.load(std::memory_order_relaxed));
-    usage.handover_ns =
-        (first > granted ? first - granted : 0) + (busy_until && now > busy_until ? now - busy_until : 0);
+    usage.handover_ns = first > granted ? first - granted : 0;
+    if (!device.agent.told_drain && busy_until && now > busy_until)
+        usage.handover_ns += now - busy_until;
+    device.agent.told_drain = false;
     device.waits_for_host.store(false, std::memory_order_relaxed);
     device.agent.idle_since = 0;
     device.agent.backoff_ns = 0;
@@ -128,6 +128,42 @@ bool try_release(Device &device, std::uint32_t events, std::uint32_t state)
     return true;
 }
 
+/* How long the work in flight will take, in ns; for_ever: not known. */
+std::uint64_t drain_ns(Device &device, std::uint32_t events, std::uint32_t state, std::uint64_t now)
+{
+    if (!device.all_measured(events, state))
+        return for_ever;
+    device.meter.reap(now);
+    return device.meter.fences_pending() ? for_ever : device.meter.in_flight_ns(now);
+}
+
+/* What to acknowledge a call-back with: when the turn will end; 0: not known. */
+std::uint64_t promise_ns(Device &device, std::uint32_t events, std::uint32_t state, std::uint64_t now)
+{
+    if (!(state & PTSCHED_STATE_CALLBACK))
+        return 0;
+    std::uint64_t drain = drain_ns(device, events, state, now), cost = device.preemption.cost_ns();
+    if (cost && drain > cost)
+        return cost;
+    return drain == for_ever ? 0 : drain;
+}
+
+/* Ends a called-back turn with its work in flight off the hardware, where that is quicker than to wait for it. */
+bool release_off(Device &device, std::uint32_t events, std::uint32_t state, std::uint64_t now)
+{
+    constexpr std::uint64_t worth_ns = 500000;
+    if (!device.preemption.works(device))
+        return false;
+    if (drain_ns(device, events, state, now) < worth_ns + device.preemption.cost_ns())
+        return false;
+    heavy_barrier();
+    if (!windows_empty(device) || !device.preemption.take_off(device))
+        return false;
+    release(device, now_ns());
+    device.preemption.ask_for_next_turn();
+    return true;
+}
+
 /* Returns after how long to look again. */
 std::uint64_t look_after(Device &device)
 {
@@ -147,8 +183,9 @@ std::uint64_t look_after(Device &device)
         return for_ever;
     }
     if (events != own.acknowledged) {
-        std::uint64_t drain_ns = state & PTSCHED_STATE_CALLBACK ? device.meter.in_flight_ns(now) : 0;
-        ptsched_ack(device.client(), events, drain_ns);
+        std::uint64_t promise = promise_ns(device, events, state, now);
+        ptsched_ack(device.client(), events, promise);
+        own.told_drain = promise != 0;
         own.acknowledged = events;
         own.backoff_ns = 0;
         device.announce_change();
@@ -158,26 +195,35 @@ std::uint64_t look_after(Device &device)
         own.idle_since = 0;
         return for_ever;
     }
+    if (device.preemption.is_off())
+        device.preemption.put_back(device);
+    device.preemption.works(device);
+    /*
+     * A turn has begun, and the thread that waited for it has not come round to it yet. (Of a called-back turn, it may
+     * be waiting for the next one.)
+     */
+    if (!(state & PTSCHED_STATE_CALLBACK) && device.acquiring.load(std::memory_order_acquire))
+        return config().linger_ns;
     if (!fence(device, events, state))
-        return back_off(device);
+        return back_off(device, now);
     device.meter.reap(now);
     bool idle = device.meter.idle();
     if (!idle)
         own.busy_seen_ns = now;
 
     if (state & PTSCHED_STATE_CALLBACK) {
-        if (idle && try_release(device, events, state)) {
+        if (idle ? try_release(device, events, state) : release_off(device, events, state, now)) {
             device.announce_change();
             return for_ever;
         }
-        return back_off(device);
+        return back_off(device, now);
     }
     /* Nobody could run now. But who stays idle must not count as a user of the device for ever. */
     bool wanted = state & PTSCHED_STATE_WANTED;
     std::uint64_t linger_ns = wanted ? config().linger_ns : unwanted_lingers * config().linger_ns;
     if (!idle || device.held_back.load(std::memory_order_acquire)) {
         own.idle_since = 0;
-        return wanted || device.meter.fences_pending() ? back_off(device) : linger_ns;
+        return !idle && (wanted || device.meter.fences_pending()) ? back_off(device, now) : linger_ns;
     }
     own.idle_since =
         std::max(own.idle_since ? own.idle_since : now, device.last_submit_ns.load(std::memory_order_relaxed));
@@ -189,7 +235,7 @@ std::uint64_t look_after(Device &device)
     bool released = try_release(device, events, state);
     device.closing.store(false, std::memory_order_release);
     device.announce_change();
-    return released ? for_ever : back_off(device);
+    return released ? for_ever : back_off(device, now);
 }
 
 void sleep_until_needed(const std::vector<Device *> &devices, std::uint64_t ns)

@@ -14,6 +14,7 @@ struct Config {
     bool debug;              /* PTSCHED_LOG=debug */
     const char *stats;       /* PTSCHED_STATS */
     std::uint64_t linger_ns; /* PTSCHED_LINGER_US */
+    bool preempt;            /* PTSCHED_LEVEL=preempt */
 };
 
 const Config &config();

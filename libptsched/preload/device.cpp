@@ -23,6 +23,9 @@ const std::uint32_t Device::open_state = PTSCHED_STATE_TURN;
 
 namespace {
 
+/* In these states every submission is measured. */
+constexpr std::uint32_t measuring = PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED;
+
 constinit std::atomic<bool> warned_absent{false}, warned_refused{false}, warned_gone{false};
 
 } // namespace
@@ -80,6 +83,7 @@ void Device::open_gate(const char *why)
     if (word == &open_state || !state_word_.compare_exchange_strong(word, &open_state))
         return;
     slots_epoch.fetch_add(1, std::memory_order_release);
+    preemption.put_back(*this);
     if (why)
         warn_once(warned_gone, "%s: running on unscheduled", why);
     closing.store(false, std::memory_order_release);
@@ -97,6 +101,33 @@ std::uint64_t Device::submissions() const
         }
     }
     return total;
+}
+
+bool Device::all_measured(std::uint32_t events, std::uint32_t state)
+{
+    if (unmeasured.load(std::memory_order_acquire))
+        return false;
+    std::uint32_t fenced = fenced_.load(std::memory_order_acquire);
+    if (fenced == events)
+        return true;
+    if (events != fenced + 1 || !(fenced_state_.load(std::memory_order_relaxed) & measuring) || !(state & measuring))
+        return false;
+    set_fenced(events, state);
+    return true;
+}
+
+void Device::begin_measured()
+{
+    std::uint32_t events = __atomic_load_n(&page_->events, __ATOMIC_ACQUIRE);
+    std::uint32_t state = this->state();
+    if (state & measuring)
+        set_fenced(events, state);
+}
+
+void Device::set_fenced(std::uint32_t events, std::uint32_t state)
+{
+    fenced_state_.store(state, std::memory_order_relaxed);
+    fenced_.store(events, std::memory_order_release);
 }
 
 ptsched_usage Device::take_usage(std::uint64_t now, bool in_flight)
@@ -152,6 +183,16 @@ Context *Process::find_context(CUcontext handle)
     std::lock_guard guard(lock_);
     for (Context *context : contexts_) {
         if (context->handle == handle && context->state != Context::ended)
+            return context;
+    }
+    return nullptr;
+}
+
+Context *Process::any_context(const Device &device)
+{
+    std::lock_guard guard(lock_);
+    for (Context *context : contexts_) {
+        if (context->device == &device && context->state == Context::alive)
             return context;
     }
     return nullptr;
@@ -227,8 +268,12 @@ void Process::stream_ends(CUstream handle)
 
 void Process::context_ends(CUcontext handle)
 {
-    if (Context *context = find_context(handle))
-        context->device->meter.context_ends(*context);
+    Context *context = find_context(handle);
+    if (!context)
+        return;
+    context->device->meter.context_ends(*context);
+    /* Its end waits for its work. */
+    context->device->preemption.put_back(*context->device);
 }
 
 void Process::context_ended(CUcontext handle, bool gone)
@@ -246,8 +291,10 @@ void Process::primary_context_ends(CUdevice device)
 {
     std::lock_guard guard(lock_);
     for (Context *context : contexts_) {
-        if (context->primary && context->device->ordinal() == device)
-            context->device->meter.context_ends(*context);
+        if (!context->primary || context->device->ordinal() != device)
+            continue;
+        context->device->meter.context_ends(*context);
+        context->device->preemption.put_back(*context->device);
     }
 }
 

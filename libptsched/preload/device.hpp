@@ -8,6 +8,7 @@
 #define PTSCHED_PRELOAD_DEVICE_HPP
 
 #include "meter.hpp"
+#include "preemption.hpp"
 
 #include <ptsched/ptsched.h>
 
@@ -42,17 +43,28 @@ public:
     ptsched_client *client() const { return client_; }
     const ptsched_page *page() const { return page_; }
 
+    const char *address() const { return address_; }
+
     Meter meter;
-    std::atomic<bool> closing{false};           /* the agent is about to release: no submission may begin */
-    std::atomic<std::uint32_t> changes{0};      /* futex: the agent changed something that submitters wait for */
-    std::atomic<std::uint32_t> fenced{~0u};     /* page events up to which unmeasured work has an end event */
-    std::atomic<std::uint32_t> fenced_state{0}; /* the state that was seen then */
-    std::atomic<bool> unmeasured{false};        /* a submission under contention could not be measured */
-    std::atomic<bool> waits_for_host{false};    /* work in flight may wait for the host: WATCH */
+    Preemption preemption;
+    std::atomic<bool> closing{false};        /* the agent is about to release: no submission may begin */
+    std::atomic<std::uint32_t> changes{0};   /* futex: the agent changed something that submitters wait for */
+    std::atomic<bool> unmeasured{false};     /* a submission under contention could not be measured */
+    std::atomic<bool> waits_for_host{false}; /* work in flight may wait for the host: WATCH */
     std::atomic<std::uint64_t> last_submit_ns{0};
     std::atomic<std::uint64_t> first_submit_ns{0}; /* of this turn */
     std::atomic<std::uint64_t> last_let_through_ns{0};
     std::atomic<std::uint32_t> held_back{0}; /* threads that wait with a submission */
+    std::atomic<std::uint32_t> acquiring{0}; /* of these, the ones that wait for a turn, or have just got it */
+
+    /*
+     * Whether all that may be in flight after so many page events was measured or has an end event behind it; true,
+     * too, where one more event led from a state in which everything is measured to another such state.
+     */
+    bool all_measured(std::uint32_t events, std::uint32_t state);
+    void set_fenced(std::uint32_t events, std::uint32_t state);
+    /* The same, for a turn that begins with nothing in flight that was not measured. */
+    void begin_measured();
 
     /* What to tell the scheduler since the last time. */
     ptsched_usage take_usage(std::uint64_t now, bool in_flight);
@@ -73,6 +85,7 @@ public:
         std::uint64_t idle_since{0};
         std::uint64_t busy_seen_ns{0};
         std::uint64_t backoff_ns{0};
+        bool told_drain{false}; /* the next turn begins without waiting for our release */
     } agent;
 
 private:
@@ -84,6 +97,8 @@ private:
     ptsched_client *client_{nullptr};
     const ptsched_page *page_{nullptr};
     std::atomic<const std::uint32_t *> state_word_;
+    std::atomic<std::uint32_t> fenced_{~0u};     /* page events up to which unmeasured work has an end event */
+    std::atomic<std::uint32_t> fenced_state_{0}; /* the state that was seen then */
     std::atomic<std::uint64_t> submissions_{0};
     std::atomic<std::uint64_t> reported_submissions_{0};
     std::atomic<std::uint64_t> reported_ns_{0};
@@ -96,6 +111,8 @@ public:
     /* For the child of a fork(), where the lock may be held by a thread that is no more. */
     const std::vector<Device *> &devices_unlocked() const { return devices_; }
     Context *find_context(CUcontext handle);
+    /* One that is alive on @device; NULL: none. */
+    Context *any_context(const Device &device);
     /* NULL: the driver would not say to which device it belongs. */
     Context *find_or_add_context(CUcontext handle);
 

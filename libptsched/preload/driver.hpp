@@ -30,6 +30,11 @@ struct OwnCalls {
     CUresult (*event_record)(CUevent, CUstream);
     CUresult (*event_query)(CUevent);
     CUresult (*event_elapsed)(float *, CUevent, CUevent);
+    CUresult (*event_destroy)(CUevent);
+    CUresult (*stream_create)(CUstream *, unsigned);
+    CUresult (*stream_destroy)(CUstream);
+    CUresult (*mem_alloc)(CUdeviceptr *, std::size_t);
+    CUresult (*fill_async)(CUdeviceptr, unsigned, std::size_t, CUstream);
 };
 
 class Driver {
@@ -44,6 +49,9 @@ public:
 
     /* Whether the driver has all that measuring needs. */
     bool usable() const { return usable_; }
+
+    /* The same for what a trial of the channels needs: the last five of our own calls. */
+    bool can_probe() const { return can_probe_; }
 
     bool has(Entry entry) const { return present_[static_cast<std::size_t>(entry)]; }
 
@@ -71,6 +79,7 @@ private:
     std::mutex lock_;
     std::atomic<bool> bound_{false};
     bool usable_{false};
+    bool can_probe_{false};
     std::array<void *, entry_count> real_{};
     std::array<bool, entry_count> present_{};
     struct Address {

@@ -19,13 +19,14 @@ namespace {
 constexpr std::uint64_t sample_every_ns = 1000000;
 constexpr std::int32_t sample_interval_max = 4096, never = INT_MAX;
 
-/* Where others hold turns too, budgets live from reports. */
-constexpr std::uint64_t report_alone_ns = 100000000, report_contended_ns = 1000000;
+/* Where any number may hold turns, budgets live from reports: one after so many bounds on the work in flight. */
+constexpr std::uint64_t report_bounds = 5;
+constexpr std::uint64_t report_alone_ns = 100000000;
 
 /* After this, a turn that cannot drain may be waiting for the very submission that waits here. */
 constexpr std::uint64_t stall_ns = 2000000000;
 
-constexpr std::uint64_t room_nap_min_ns = 10000, room_nap_max_ns = 300000, turn_nap_ns = 20000000;
+constexpr std::uint64_t room_nap_min_ns = 10000, unknown_nap_ns = 300000, turn_nap_ns = 20000000;
 
 /* A state that lets nothing through at once: for streams whose work only the submitting thread can measure. */
 const std::uint32_t look_closer = 0;
@@ -141,26 +142,27 @@ bool has_room(Device &device, const Key &key, std::uint64_t &nap_ns)
 {
     std::uint64_t bound = __atomic_load_n(&device.page()->inflight_ns, __ATOMIC_RELAXED);
     nap_ns = 0;
-    if (device.fenced.load(std::memory_order_acquire) != __atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE)) {
+    if (!device.all_measured(__atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE), device.state())) {
         wake_agent();
         return false;
     }
     std::uint64_t now = now_ns();
-    if (bound && !device.report_due(now, report_contended_ns) && !device.meter.fences_pending() &&
+    if (bound && !device.report_due(now, report_bounds * bound) && !device.meter.fences_pending() &&
         !excess_ns(device, key, bound, now))
         return true;
     {
         CaptureModeScope relaxed;
         device.meter.reap(now);
     }
-    device.report(now, report_contended_ns);
+    device.report(now, bound ? report_bounds * bound : report_alone_ns);
     if (!bound || device.meter.idle() || device.meter.broken())
         return true;
-    nap_ns = room_nap_max_ns;
+    nap_ns = unknown_nap_ns;
     if (device.meter.fences_pending())
         return false;
     std::uint64_t excess = excess_ns(device, key, bound, now);
-    nap_ns = std::clamp(excess / 2, room_nap_min_ns, room_nap_max_ns);
+    /* Half of it each time, since estimates err; with enough left in flight to find out in time. */
+    nap_ns = std::max(room_nap_min_ns, std::min(excess, bound / 2) / 2);
     return !excess;
 }
 
@@ -191,7 +193,8 @@ CUresult measured(const Place &place, const Key &key, std::uint32_t stands_for, 
     device.first_submit_ns.compare_exchange_strong(none, now, std::memory_order_relaxed);
     {
         CaptureModeScope relaxed;
-        record = device.meter.begin(*place.stream, key, stands_for, now);
+        record = device.meter.begin(*place.stream, key, stands_for, now,
+                                    __atomic_load_n(&device.page()->busy_until_ns, __ATOMIC_RELAXED));
     }
     CUresult result = call();
     if (record) {
@@ -260,8 +263,7 @@ void spare_fence(Device &device, std::uint32_t before)
     std::uint32_t state = device.state();
     if (events != before + 1 || !(state & PTSCHED_STATE_CONTENDED))
         return;
-    device.fenced_state.store(state, std::memory_order_relaxed);
-    device.fenced.store(events, std::memory_order_release);
+    device.set_fenced(events, state);
 }
 
 enum class Waited { again, let_through };
@@ -289,13 +291,17 @@ Waited wait_for_turn(Device &device, std::uint32_t state, std::uint32_t seen, st
         return Waited::again;
     }
     std::uint32_t before = __atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE);
-    bool free = !(device.state() & PTSCHED_STATE_TURN);
+    bool free = !(device.state() & PTSCHED_STATE_TURN) && !device.preemption.is_off();
+    device.acquiring.fetch_add(1, std::memory_order_acq_rel);
     int error = ptsched_acquire(device.client(), PTSCHED_NEVER, 0, nullptr);
     if (!error && free)
         spare_fence(device, before);
-    else if (error == -EPIPE)
+    device.acquiring.fetch_sub(1, std::memory_order_acq_rel);
+    if (!error)
+        return Waited::again;
+    if (error == -EPIPE)
         device.open_gate("the scheduler is gone");
-    else if (error && error != -EINTR)
+    else if (error != -EINTR)
         device.open_gate("the scheduler refuses a turn");
     return Waited::again;
 }
@@ -323,6 +329,11 @@ CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key 
                           !device.closing.load(std::memory_order_seq_cst);
         bool alone = !(state & (PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED));
 
+        if (may_submit && device.preemption.is_off()) {
+            window.leave();
+            device.preemption.put_back(device);
+            continue;
+        }
         if (may_submit && alone && thread.until_sample > 0 && !place.stream->owner) {
             thread.until_sample--;
             device.add_submissions(1);

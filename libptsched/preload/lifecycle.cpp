@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How the interposer follows its process through fork() and exit(). exec() closes our descriptors and needs nothing. */
 #include "agent.hpp"
+#include "channels.hpp"
 #include "config.hpp"
 #include "device.hpp"
 #include "driver.hpp"
@@ -32,6 +33,7 @@ void in_child()
 {
     Process *parent = process;
     process = new Process;
+    channels->forget();
     for (Device *device : parent->devices_unlocked()) {
         if (device->client())
             process->inherited.push_back(device->client());
@@ -53,6 +55,9 @@ void at_exit()
     if (exiting.exchange(true))
         return;
     quiet_agent();
+    /* The driver's own exit handlers wait for work in flight. */
+    for (Device *device : process->devices())
+        device->preemption.put_back(*device);
     write_stats(process->submissions());
 }
 

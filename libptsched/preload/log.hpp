@@ -16,6 +16,7 @@ struct Counters {
     std::atomic<std::uint64_t> gpu_ns{0};
     std::atomic<std::uint64_t> captured{0};      /* submissions that went into a graph */
     std::atomic<std::uint64_t> through{0};       /* let through to end a stall */
+    std::atomic<std::uint64_t> preemptions{0};   /* times that work in flight was taken off the hardware */
     std::atomic<std::uint64_t> driver_errors{0}; /* answers to our own calls */
     std::atomic<std::uint64_t> unknown{0};       /* submissions that entry_points.def does not know */
 };

@@ -143,7 +143,8 @@ bool Meter::add_records(Context &context)
     return context.free_records;
 }
 
-Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, std::uint64_t now)
+Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, std::uint64_t now,
+                     std::uint64_t busy_until)
 {
     Context &context = *stream.context;
     Record *record;
@@ -158,6 +159,9 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
     record->key = key;
     record->stands_for = stands_for;
     record->submitted_ns = now;
+    record->begins_ns = std::max(now, busy_until);
+    record->paused_ns = 0;
+    record->paused = false;
     record->next = nullptr;
     if (check(driver.own().event_record(record->start, stream.handle)))
         return record;
@@ -192,7 +196,12 @@ void Meter::account(Stream &stream, Record &record, std::uint64_t now)
     float took = 0, end = 0;
     if (!check(driver.own().event_elapsed(&took, record.start, record.end)))
         return;
-    estimates_.learn(record.key, to_ns(took));
+    took = std::max(took - static_cast<float>(record.paused_ns) / 1e6f, 0.0f);
+    /* Measured together with another's work, it says nothing about itself. */
+    if (record.begins_ns > record.submitted_ns && record.estimate_ns)
+        took = std::min(took, static_cast<float>(record.estimate_ns) / 1e6f);
+    else
+        estimates_.learn(record.key, to_ns(took));
     if (record.stands_for) {
         sampled_ns_ += to_ns(took) * record.stands_for;
         counted_ += record.stands_for;
@@ -258,6 +267,35 @@ void Meter::reap(std::uint64_t now)
     }
 }
 
+void Meter::pause(std::uint64_t now)
+{
+    std::lock_guard guard(lock_);
+    paused_since_ = now;
+    for (Stream *stream : streams_) {
+        Record *first = stream->first;
+        if (!first || stream->context->state != Context::alive)
+            continue;
+        ContextScope current(stream->context->handle);
+        first->paused = driver.own().event_query(first->start) == CUDA_SUCCESS &&
+                        driver.own().event_query(first->end) == CUDA_ERROR_NOT_READY;
+    }
+}
+
+void Meter::resume(std::uint64_t now)
+{
+    std::lock_guard guard(lock_);
+    for (Stream *stream : streams_) {
+        Record *first = stream->first;
+        if (!first)
+            continue;
+        if (first->paused)
+            first->paused_ns += now - paused_since_;
+        first->paused = false;
+        first->begins_ns += now - paused_since_;
+        stream->completed_ns += now - paused_since_;
+    }
+}
+
 void Meter::fence_streams()
 {
     std::lock_guard guard(lock_);
@@ -284,7 +322,7 @@ std::uint64_t Meter::in_flight_ns(std::uint64_t now)
         if (!first)
             continue;
         /* Of the one that runs, what is left; one that overran its estimate may take as long again. */
-        std::uint64_t began = std::max(first->submitted_ns, stream->completed_ns);
+        std::uint64_t began = std::max(first->begins_ns, stream->completed_ns);
         std::uint64_t ran = now > began ? now - began : 0;
         std::uint64_t left = first->estimate_ns > ran ? first->estimate_ns - ran : ran - first->estimate_ns;
         total += stream->pending_ns - first->estimate_ns + left + 1;

@@ -45,6 +45,9 @@ struct Record {
     Key key;
     std::uint64_t estimate_ns;
     std::uint64_t submitted_ns;
+    std::uint64_t begins_ns;  /* later than submitted, if work of another's turn was expected until then */
+    std::uint64_t paused_ns;  /* of its time between the two events, it was off the hardware */
+    bool paused;              /* it is now */
     std::uint32_t stands_for; /* submissions, if it is a sample; 0: it stands for itself among others */
     Record *next;
 };
@@ -80,13 +83,21 @@ class Meter {
 public:
     Stream *find_stream(Context *context, CUstream handle, const Thread *owner);
 
-    /* Records the start of a submission; NULL: it cannot be measured. The caller's own-call scopes are in place. */
-    Record *begin(Stream &stream, const Key &key, std::uint32_t stands_for, std::uint64_t now);
+    /*
+     * Records the start of a submission; NULL: it cannot be measured. @busy_until: other programs' work may be on the
+     * device until then. The caller's own-call scopes are in place.
+     */
+    Record *begin(Stream &stream, const Key &key, std::uint32_t stands_for, std::uint64_t now,
+                  std::uint64_t busy_until);
     /* Records its end and counts it in flight; @submitted: whether the driver took it. */
     void end(Stream &stream, Record *record, bool submitted);
 
     /* Takes in what has completed. */
     void reap(std::uint64_t now);
+
+    /* Between these the device's channels are off the hardware: no time passes for what is in flight. */
+    void pause(std::uint64_t now);
+    void resume(std::uint64_t now);
 
     /* An end event on every stream that other threads can name, for work that was not measured. */
     void fence_streams();
@@ -124,6 +135,7 @@ private:
     std::uint64_t gpu_ns_{0};
     std::uint64_t sampled_ns_{0};
     std::uint64_t sampled_since_{0};
+    std::uint64_t paused_since_{0};
     double sample_ns_{0};     /* mean of a submission while alone */
     std::int64_t counted_{0}; /* submissions that are in gpu_ns_ or sampled_ns_, over all time */
     std::atomic<bool> broken_{false};

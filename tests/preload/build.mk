@@ -42,5 +42,10 @@ $(B)/tests/preload-programs: $(B)/obj/$(PT)/preload-programs.cpp.o | $(B)/tests/
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $< -o $@
 
+$(B)/tests/preload-channels: $(B)/obj/$(PT)/preload-channels.cpp.o $(B)/obj/preload/$(PRELOAD_DIR)/channels.cpp.o
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) $^ -o $@
+
+TESTS += $(B)/tests/preload-channels
 TESTS += $(B)/tests/preload-routes $(B)/tests/preload-routes-late $(B)/tests/preload-gate $(B)/tests/preload-programs
 ALL   += $(B)/tests/bench-gate

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The process's own channels on its GPUs, and the switch that takes them off the hardware and puts them back.
+ *
+ * A channel is the queue through which a program gives a GPU work. The driver library makes channels with ioctls on the
+ * process's control file, which ioctl.cpp lets pass and shows to this file; nothing is asked of the driver until a
+ * switch is used. A running kernel stops within some 0.4 ms and goes on where it was (FINDINGS: H200, 580.159.04).
+ *
+ * Only handles that were seen in this very process are ever named, on the file on which they were seen, as long as that
+ * descriptor still is the driver's control device.
+ */
+#ifndef PTSCHED_PRELOAD_CHANNELS_HPP
+#define PTSCHED_PRELOAD_CHANNELS_HPP
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace ptsched::preload {
+
+/* The C library's, or the next interposer's, ioctl(). In ioctl.cpp, as is the next. */
+int real_ioctl(int fd, unsigned long request, void *argument);
+
+/* Whether @fd is the driver's control device. */
+bool is_control_device(int fd);
+
+class Channels {
+public:
+    /* A successful ioctl() on any file. Cheap for those that are not the driver's. */
+    void saw_ioctl(int fd, unsigned long request, const void *argument)
+    {
+        if ((request >> 8 & 0xff) == 'F')
+            saw_driver_ioctl(fd, request, argument);
+    }
+
+    /*
+     * Takes all compute channels of the process on the GPU at the PCI address @address off the hardware, or puts them
+     * back. Blocks for as long as the driver takes. Returns an empty string, or why it did not work; then some may be
+     * off, and the caller puts all back.
+     */
+    std::string switch_off(const char *address) { return set(address, true); }
+    std::string switch_on(const char *address) { return set(address, false); }
+
+    /* In a forked child, which has none: the parent's are forgotten. */
+    void forget();
+
+private:
+    enum class Kind { device, subdevice, group, channel };
+    struct Object {
+        Kind kind;
+        int fd;
+        std::uint32_t client, handle, parent;
+        bool compute; /* of a group */
+    };
+
+    void saw_driver_ioctl(int fd, unsigned long request, const void *argument);
+    void born(int fd, unsigned long request, const void *argument);
+    void freed(const void *argument);
+    void erase_below(std::uint32_t client, std::uint32_t handle);
+    const Object *find(std::uint32_t client, std::uint32_t handle) const;
+    bool is_compute(const Object &channel, const Object &subdevice) const;
+    bool is_at(const Object &subdevice, const char *address) const;
+    std::string set(const char *address, bool off);
+    std::string set_some(const Object &subdevice, bool off);
+
+    std::mutex lock_;
+    std::vector<Object> objects_;
+};
+
+extern Channels *channels;
+
+} // namespace ptsched::preload
+
+#endif

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+#include "preemption.hpp"
+
+#include "channels.hpp"
+#include "config.hpp"
+#include "device.hpp"
+#include "driver.hpp"
+#include "log.hpp"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+
+namespace ptsched::preload {
+
+namespace {
+
+/* In the trial: how long the channels are off, and within what time something must complete while they are on. */
+constexpr std::uint64_t off_ns = 2000000, on_ns = 1000000000, look_ns = 50000;
+
+void nap(std::uint64_t ns)
+{
+    timespec time{static_cast<time_t>(ns / 1000000000), static_cast<long>(ns % 1000000000)};
+    nanosleep(&time, nullptr);
+}
+
+/*
+ * A word filled in a stream of our own, and an event behind that, which completes if the process's channels are on. (An
+ * event alone completes at once where nothing is before it.) The memory stays: to free it would wait for the device.
+ */
+class Probe {
+public:
+    Probe()
+    {
+        ok_ = driver.own().stream_create(&stream_, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS &&
+              driver.own().event_create(&event_, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS &&
+              driver.own().mem_alloc(&word_, sizeof(unsigned)) == CUDA_SUCCESS;
+    }
+    ~Probe()
+    {
+        if (event_)
+            driver.own().event_destroy(event_);
+        if (stream_)
+            driver.own().stream_destroy(stream_);
+    }
+    Probe(const Probe &) = delete;
+    Probe &operator=(const Probe &) = delete;
+
+    bool send()
+    {
+        return ok_ && driver.own().fill_async(word_, 0, 1, stream_) == CUDA_SUCCESS &&
+               driver.own().event_record(event_, stream_) == CUDA_SUCCESS;
+    }
+    bool arrives() const
+    {
+        std::uint64_t end = now_ns() + on_ns;
+        do {
+            if (driver.own().event_query(event_) == CUDA_SUCCESS)
+                return true;
+            nap(look_ns);
+        } while (now_ns() < end);
+        return false;
+    }
+
+private:
+    CUstream stream_{};
+    CUevent event_{};
+    CUdeviceptr word_{};
+    bool ok_;
+};
+
+/*
+ * Puts channels on again after a while, from a thread of its own: a call to the driver made while they are off may wait
+ * for a lock that another thread holds until its work is done.
+ */
+class Undo {
+public:
+    explicit Undo(const char *address) : address_(address)
+    {
+        started_ = pthread_create(&thread_, nullptr, run, this) == 0;
+    }
+    ~Undo() { wait(); }
+    Undo(const Undo &) = delete;
+    Undo &operator=(const Undo &) = delete;
+    bool started() const { return started_; }
+    /* Until it is done. Returns what went wrong. */
+    const std::string &wait()
+    {
+        if (started_ && !joined_)
+            pthread_join(thread_, nullptr);
+        joined_ = true;
+        return error_;
+    }
+    /* When it began to; right after wait(). */
+    std::uint64_t began_ns() const { return began_ns_; }
+
+private:
+    static void *run(void *argument)
+    {
+        auto &self = *static_cast<Undo *>(argument);
+        nap(off_ns);
+        self.began_ns_ = now_ns();
+        self.error_ = channels->switch_on(self.address_);
+        return nullptr;
+    }
+
+    const char *address_;
+    pthread_t thread_{};
+    bool started_{false}, joined_{false};
+    std::uint64_t began_ns_{0};
+    std::string error_;
+};
+
+/* Empty, or why switching a process's channels on the device at @address cannot be relied upon. */
+std::string try_switch(const char *address, Probe &probe)
+{
+    if (!probe.send() || !probe.arrives())
+        return "nothing completes even while the channels are on";
+    std::string error = channels->switch_off(address);
+    Undo undo(address);
+    if (!undo.started()) {
+        channels->switch_on(address);
+        return "cannot start a thread";
+    }
+    bool done = error.empty() && probe.send() && probe.arrives();
+    std::uint64_t done_ns = now_ns();
+    if (!undo.wait().empty())
+        return undo.wait();
+    if (!error.empty())
+        return error;
+    if (!done)
+        return "work does not go on after it was off";
+    return done_ns < undo.began_ns() ? "it has no effect" : "";
+}
+
+} // namespace
+
+bool Preemption::works(Device &device)
+{
+    std::lock_guard guard(lock_);
+    if (level_ == Level::untried)
+        level_ = config().preempt && try_it(device) ? Level::preempt : Level::gate;
+    return level_ == Level::preempt;
+}
+
+bool Preemption::try_it(Device &device)
+{
+    const char *address = device.address();
+    Context *context = process->any_context(device);
+    std::string error;
+    if (!context || !driver.can_probe()) {
+        error = "there is nothing to try it with";
+    } else {
+        ContextScope current(context->handle);
+        Probe probe;
+        error = current.ok() ? try_switch(address, probe) : "the context cannot be used";
+    }
+    if (error.empty() && !start_resumer(device))
+        error = "cannot start a thread";
+    if (error.empty())
+        debug("%s: level preempt", address);
+    else
+        debug("%s: level gate, since channels cannot be taken off the hardware: %s", address, error.c_str());
+    return error.empty();
+}
+
+bool Preemption::take_off(Device &device)
+{
+    std::lock_guard guard(lock_);
+    if (level_ != Level::preempt || off_.load(std::memory_order_relaxed))
+        return off_.load(std::memory_order_relaxed);
+    /* No call to the driver while the channels are off: see Undo. */
+    all_measured_ = device.all_measured(__atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE), device.state());
+    std::uint64_t before = now_ns();
+    device.meter.pause(before);
+    if (std::string error = channels->switch_off(device.address()); !error.empty()) {
+        channels->switch_on(device.address());
+        device.meter.resume(now_ns());
+        level_ = Level::gate;
+        debug("%s: from now on level gate: %s", device.address(), error.c_str());
+        return false;
+    }
+    std::uint64_t now = now_ns();
+    cost_ns_ = cost_ns_ ? (3 * cost_ns_ + now - before) / 4 : now - before;
+    off_.store(true, std::memory_order_release);
+    counters.preemptions.fetch_add(1, std::memory_order_relaxed);
+    return true;
+}
+
+void Preemption::put_back(Device &device)
+{
+    std::lock_guard guard(lock_);
+    if (!off_.load(std::memory_order_relaxed))
+        return;
+    if (std::string error = channels->switch_on(device.address()); !error.empty()) {
+        level_ = Level::gate;
+        debug("%s: from now on level gate; putting channels back: %s", device.address(), error.c_str());
+    }
+    device.meter.resume(now_ns());
+    if (all_measured_)
+        device.begin_measured();
+    else
+        device.unmeasured.store(true, std::memory_order_release);
+    off_.store(false, std::memory_order_release);
+}
+
+void Preemption::ask_for_next_turn()
+{
+    times_off_.fetch_add(1, std::memory_order_release);
+    syscall(SYS_futex, &times_off_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+void *Preemption::resume(void *argument)
+{
+    auto &device = *static_cast<Device *>(argument);
+    Preemption &self = device.preemption;
+    std::uint32_t done = 0;
+
+    pthread_setname_np(pthread_self(), "ptsched-resume");
+    while (!exiting.load(std::memory_order_acquire)) {
+        std::uint32_t times = self.times_off_.load(std::memory_order_acquire);
+        if (times == done) {
+            syscall(SYS_futex, &self.times_off_, FUTEX_WAIT_PRIVATE, times, nullptr, nullptr, 0);
+            continue;
+        }
+        int error = self.is_off() ? ptsched_acquire(device.client(), PTSCHED_NEVER, 0, nullptr) : 0;
+        if (error == -EINTR)
+            continue;
+        if (error)
+            device.open_gate("the scheduler is gone");
+        self.put_back(device);
+        done = times;
+    }
+    for (;;)
+        pause();
+}
+
+bool Preemption::start_resumer(Device &device)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&thread, nullptr, resume, &device) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (started)
+        pthread_detach(thread);
+    return started;
+}
+
+} // namespace ptsched::preload

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How the interposer learns of channels, and which it switches: against a resource manager that does what the test
+ * says. Whether a switch has an effect only a device can tell (tests/gpu).
+ */
+#include "channels.hpp"
+#include "rm_abi.h"
+#include "tap.h"
+
+#include <cstring>
+#include <set>
+#include <utility>
+#include <vector>
+
+using ptsched::preload::Channels;
+namespace rm = ptsched::preload::rm;
+
+namespace {
+
+constexpr int control_fd = 7, other_fd = 8;
+constexpr std::uint32_t client = 0xc1d00001, device = 0x5c000001, subdevice = 0x5c000002, second_subdevice = 0x5c000003;
+constexpr std::uint32_t copy_engine = 9, hopper = 0xc86f;
+
+/* What the resource manager was asked, and how it answers. */
+struct Manager {
+    std::set<std::pair<std::uint32_t, std::uint32_t>> off;
+    unsigned calls = 0;
+    std::uint32_t answer = 0;
+    bool refuses = false;
+};
+Manager manager;
+
+int answer_control(rm::Control &call)
+{
+    auto params = reinterpret_cast<void *>(call.params);
+    if (call.command == rm::get_gpu_id) {
+        *static_cast<std::uint32_t *>(params) =
+            call.object == subdevice || call.object == second_subdevice ? 0x400 : 0x500;
+    } else if (call.command == rm::get_pci_info) {
+        auto info = static_cast<rm::PciInfo *>(params);
+        info->domain = 0;
+        info->bus = static_cast<std::uint16_t>(info->gpu_id >> 8);
+    } else if (call.command == rm::disable_channels) {
+        auto request = static_cast<const rm::DisableChannels *>(params);
+        manager.calls++;
+        call.status = manager.answer;
+        for (std::uint32_t i = 0; !call.status && i < request->count; i++) {
+            std::pair channel(request->clients[i], request->channels[i]);
+            if (request->disable)
+                manager.off.insert(channel);
+            else
+                manager.off.erase(channel);
+        }
+    }
+    return 0;
+}
+
+class World {
+public:
+    World() { manager = {}; }
+
+    void allocate(std::uint32_t object_class, std::uint32_t parent, std::uint32_t handle, std::uint32_t engine = 0,
+                  int fd = control_fd, std::uint32_t status = 0)
+    {
+        rm::ChannelGroup group{0, 0, 0, engine};
+        char bytes[rm::alloc64_size] = {};
+        rm::Alloc alloc{client, parent, handle, object_class, reinterpret_cast<std::uintptr_t>(&group)};
+        std::memcpy(bytes, &alloc, sizeof(alloc));
+        std::memcpy(bytes + rm::alloc64_status, &status, sizeof(status));
+        channels.saw_ioctl(fd, _IOC(_IOC_READ | _IOC_WRITE, rm::ioctl_type, rm::esc_alloc, sizeof(bytes)), bytes);
+    }
+    void free(std::uint32_t handle)
+    {
+        rm::Free gone{client, 0, handle, 0};
+        channels.saw_ioctl(control_fd, _IOWR(rm::ioctl_type, rm::esc_free, rm::Free), &gone);
+    }
+    /* A context as the driver makes it: a compute group of @count channels and a copy group of one. */
+    void context(std::uint32_t count = 2)
+    {
+        allocate(rm::class_device, client, device);
+        allocate(rm::class_subdevice, device, subdevice);
+        allocate(rm::class_channel_group, device, 0x100, rm::engine_first_graphics);
+        for (std::uint32_t i = 0; i < count; i++)
+            allocate(hopper, 0x100, 0x1000 + i);
+        allocate(rm::class_channel_group, device, 0x200, copy_engine);
+        allocate(hopper, 0x200, 0x2000);
+    }
+    std::size_t off() const { return manager.off.size(); }
+
+    Channels channels;
+};
+
+constexpr const char *address = "0000:04:00.0";
+
+void compute_only()
+{
+    World world;
+    world.context();
+    CHECK(world.channels.switch_off(address) == "");
+    CHECK(manager.off == (std::set<std::pair<std::uint32_t, std::uint32_t>>{{client, 0x1000}, {client, 0x1001}}));
+    CHECK_EQ(manager.calls, 1u);
+    CHECK(world.channels.switch_on(address) == "");
+    CHECK_EQ(world.off(), 0u);
+}
+
+void many_channels()
+{
+    World world;
+    world.context(2 * rm::disable_channels_max + 1);
+    CHECK(world.channels.switch_off(address) == "");
+    CHECK_EQ(world.off(), 2u * rm::disable_channels_max + 1);
+    CHECK_EQ(manager.calls, 3u);
+}
+
+void later_and_gone()
+{
+    World world;
+    world.context();
+    world.allocate(hopper, 0x100, 0x1010);
+    world.free(0x1000);
+    CHECK(world.channels.switch_off(address) == "");
+    CHECK(manager.off == (std::set<std::pair<std::uint32_t, std::uint32_t>>{{client, 0x1001}, {client, 0x1010}}));
+    /* With a group its channels go, with the client everything. */
+    world.channels.switch_on(address);
+    world.allocate(rm::class_channel_group, device, 0x300, rm::engine_last_graphics);
+    world.allocate(hopper, 0x300, 0x3000);
+    world.free(0x100);
+    CHECK(world.channels.switch_off(address) == "");
+    CHECK(manager.off == (std::set<std::pair<std::uint32_t, std::uint32_t>>{{client, 0x3000}}));
+    world.channels.switch_on(address);
+    world.free(client);
+    CHECK(!world.channels.switch_off(address).empty());
+    CHECK_EQ(world.off(), 0u);
+}
+
+void another_gpu()
+{
+    World world;
+    world.context();
+    world.allocate(rm::class_device, client, 0x6c000001);
+    world.allocate(rm::class_subdevice, 0x6c000001, 0x6c000002);
+    world.allocate(rm::class_channel_group, 0x6c000001, 0x400, rm::engine_first_graphics);
+    world.allocate(hopper, 0x400, 0x4000);
+    CHECK(world.channels.switch_off("0000:05:00.0") == "");
+    CHECK(manager.off == (std::set<std::pair<std::uint32_t, std::uint32_t>>{{client, 0x4000}}));
+    CHECK(!world.channels.switch_off("0000:06:00.0").empty());
+}
+
+void two_subdevices()
+{
+    World world;
+    world.context();
+    world.allocate(rm::class_subdevice, device, second_subdevice);
+    CHECK(world.channels.switch_off(address) == "");
+    CHECK_EQ(manager.calls, 1u);
+}
+
+void not_ours()
+{
+    World world;
+    world.context(0);
+    world.allocate(hopper, 0x100, 0x1000, 0, other_fd);
+    world.allocate(hopper, 0x100, 0x1001, 0, control_fd, 0x1f);
+    world.allocate(0x1234, 0x100, 0x1002);
+    CHECK(!world.channels.switch_off(address).empty());
+    CHECK_EQ(manager.calls, 0u);
+}
+
+void refusals_are_told()
+{
+    World world;
+    world.context();
+    manager.answer = 0x23;
+    CHECK(world.channels.switch_off(address) == "the driver answers 0x23");
+    manager.refuses = true;
+    CHECK(!world.channels.switch_off(address).empty());
+    CHECK_EQ(world.off(), 0u);
+}
+
+} // namespace
+
+namespace ptsched::preload {
+
+int real_ioctl(int, unsigned long request, void *argument)
+{
+    if (manager.refuses)
+        return -1;
+    return (request & 0xff) == rm::esc_control ? answer_control(*static_cast<rm::Control *>(argument)) : 0;
+}
+
+bool is_control_device(int fd)
+{
+    return fd == control_fd;
+}
+
+} // namespace ptsched::preload
+
+int main()
+{
+    return tap::run({
+        {"compute channels are switched, copy engines left alone", compute_only},
+        {"more channels than one call takes", many_channels},
+        {"channels that come later are known, those that went are forgotten", later_and_gone},
+        {"each GPU has its own", another_gpu},
+        {"two handles of one device count once", two_subdevices},
+        {"other files, failed calls and other classes are not channels", not_ours},
+        {"a driver that refuses is quoted", refusals_are_told},
+    });
+}
