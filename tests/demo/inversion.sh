@@ -4,12 +4,13 @@
 # JSON file for each run in /out; scripts/demo-report reads them.
 #
 # usage: inversion.sh SCALE SECONDS SWEEP_SECONDS
-# Every time (kernels and slices on the device, thinking, settings, SECONDS) is SCALE times what
-# its name says, because timers of an emulated machine come late.
+# Every time of the experiment (kernels and slices on the device, thinking, settings) is SCALE
+# times what its name says, because timers of an emulated machine come late. It runs for so
+# many SECONDS of the clock, a pair of equal programs for SWEEP_SECONDS or more.
 set -u
 scale=$1
-seconds=$(($2 * scale))
-sweep_seconds=$(($3 * scale))
+seconds=$2
+sweep_seconds=$3
 modules=/vm/modules
 hog_us=19000
 important_us=1000
@@ -61,7 +62,8 @@ stop_all() {
 	pids=
 }
 
-# inversion NAME WRAP HOGS: the important program beside so many hogs.
+# inversion NAME WRAP HOGS: the important program beside so many hogs. Its first seconds do not
+# count: there, it waits for what the hogs had in flight when it came.
 inversion() {
 	name=$1
 	wrap=$2
@@ -78,7 +80,7 @@ inversion() {
 	[ "$hogs" = 0 ] || wait_for_owners "$hogs"
 	vgpu-stat --reset
 	set -- inversion-client --kernel-us "$important_us" --think-us $((important_us * scale)) \
-		--seconds "$seconds" --json
+		--warm-up 3 --seconds "$seconds" --json
 	if [ "$wrap" = yes ]; then
 		ptsched run --nice -20 -- "$@" >"/out/$name.json" || die "$name: the important program failed"
 	else
@@ -88,38 +90,30 @@ inversion() {
 	stop_all
 }
 
-# pair DEVICE NICE: two programs that always have work, at nice 0 and NICE.
-pair() {
-	start 0 yes inversion-client --kernel-us "$equal_us" --depth 4 --device "$1" --seconds 86400
-	first=$last
-	start "$2" yes inversion-client --kernel-us "$equal_us" --depth 4 --device "$1" --seconds 86400
-}
-
-# sweep NICE: such a pair on each device, idle time not shared on 0 and shared on 1.
+# sweep SHARING NICE SECONDS: two programs that always have work, at nice 0 and NICE.
 sweep() {
+	name=$mode-share-$1-$2
 	step=$((step + 1))
-	say "[$step] $mode, nice 0 and $1"
+	say "[$step] $name"
 	pids=
 	vgpu-stat --reset
-	pair 0 "$1"
-	off="{\"first\": $first, \"second\": $last}"
-	pair 1 "$1"
-	on="{\"first\": $first, \"second\": $last}"
-	wait_for_owners 4
+	start 0 yes inversion-client --kernel-us "$equal_us" --depth 4 --seconds 86400
+	first=$last
+	start "$2" yes inversion-client --kernel-us "$equal_us" --depth 4 --seconds 86400
+	wait_for_owners 2
 	vgpu-stat --reset
-	# The light program's turns are few: enough of them for its share to show.
-	sleep $((sweep_seconds * (1 + $1 / 5)))
-	vgpu-stat --json >"/out/$mode-share-$1.gpu.json"
-	ptsched stat --json >"/out/$mode-share-$1.stat.json"
-	echo "{\"off\": $off, \"on\": $on}" >"/out/$mode-share-$1.json"
+	sleep "$3"
+	vgpu-stat --json >"/out/$name.gpu.json"
+	ptsched stat --json >"/out/$name.stat.json"
+	echo "{\"first\": $first, \"second\": $last}" >"/out/$name.json"
 	stop_all
 }
 
-insmod $modules/ptsched.ko test_devices=2 slice_us=$((10000 * scale)) grace_us=$((2000 * scale)) \
+insmod $modules/ptsched.ko test_devices=1 slice_us=$((30000 * scale)) grace_us=$((2000 * scale)) \
 	drain_us=$((100000 * scale)) inflight_us=$((2000 * scale)) || die "insmod ptsched.ko"
 
 for mode in nonpreemptive timesliced; do
-	insmod $modules/vgpu.ko devices=2 mode=$mode scale="$scale" || die "insmod vgpu.ko"
+	insmod $modules/vgpu.ko mode=$mode scale="$scale" || die "insmod vgpu.ko"
 	inversion "$mode-stock-0" no 0
 	inversion "$mode-stock-1" no 1
 	inversion "$mode-stock-2" no 2
@@ -137,11 +131,15 @@ for mode in nonpreemptive timesliced; do
 		settings weighted off on 0
 		inversion "$mode-weighted-nograce-$hogs" yes "$hogs"
 	done
-	settings weighted off off 2000
-	ptsched set --device ffff:02:00.0 idle-sharing=on >/dev/null || die "ptsched set --device"
-	for nice in 0 1 2 5 10; do
-		sweep $nice
+	ptsched set slice=$((20000 * scale))us >/dev/null || die "ptsched set slice"
+	for sharing in off on; do
+		settings weighted off $sharing 2000
+		for nice in 0 1 2 5 10; do
+			# The light program's turns are few: enough of them for its share to show.
+			sweep $sharing $nice $((sweep_seconds * (1 + (nice / 5) * (nice / 5))))
+		done
 	done
+	ptsched set slice=$((30000 * scale))us >/dev/null || die "ptsched set slice"
 	rmmod vgpu || die "rmmod vgpu"
 done
 rmmod ptsched || die "rmmod ptsched"

@@ -30,6 +30,7 @@ struct Options {
     double duty = 100;
     double think_us = 0;
     double seconds = 1;
+    double warm_up = 0;
     double scale = 1;
     unsigned long long count = 0;
     unsigned int depth = 1;
@@ -102,10 +103,21 @@ public:
         Result result;
         auto think = std::chrono::duration<double, std::micro>(
             options_.think_us + options_.kernel_us * options_.scale * (100 - options_.duty) / options_.duty);
+        auto ticks = [](double seconds) {
+            return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+        };
         auto begin = Clock::now();
-        auto end = begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.seconds));
+        auto warm = begin + ticks(options_.warm_up);
+        auto end = warm + ticks(options_.seconds);
+        bool counts = options_.warm_up == 0;
 
         for (unsigned int slot = 0; !stopped && Clock::now() < end; slot = (slot + 1) % options_.depth) {
+            if (!counts && Clock::now() >= warm) {
+                counts = true;
+                begin = Clock::now();
+                result.iterations = 0;
+                result.latencies_us.clear();
+            }
             if (options_.count && result.iterations + started_.size() >= options_.count)
                 break;
             if (started_.size() == options_.depth)
@@ -223,6 +235,9 @@ int main(int argc, char **argv)
         ->excludes(think)
         ->capture_default_str();
     app.add_option("--seconds", options.seconds, "how long")->check(CLI::PositiveNumber)->capture_default_str();
+    app.add_option("--warm-up", options.warm_up, "before that, so many seconds that do not count")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
     app.add_option("--count", options.count, "end after so many kernels, or after --seconds; 0: no limit")
         ->capture_default_str();
     app.add_option("--steps", options.steps, "dependent steps that each kernel computes")->capture_default_str();
