@@ -131,7 +131,6 @@ for mode in nonpreemptive timesliced; do
 		settings weighted off on 0
 		inversion "$mode-weighted-nograce-$hogs" yes "$hogs"
 	done
-	ptsched set slice=$((20000 * scale))us >/dev/null || die "ptsched set slice"
 	for sharing in off on; do
 		settings weighted off $sharing 2000
 		for nice in 0 1 2 5 10; do
@@ -139,7 +138,6 @@ for mode in nonpreemptive timesliced; do
 			sweep $sharing $nice $((sweep_seconds * (1 + (nice / 5) * (nice / 5))))
 		done
 	done
-	ptsched set slice=$((30000 * scale))us >/dev/null || die "ptsched set slice"
 	rmmod vgpu || die "rmmod vgpu"
 done
 rmmod ptsched || die "rmmod ptsched"
