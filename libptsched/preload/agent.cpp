@@ -29,7 +29,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <ctime>
 
 namespace ptsched::preload {
@@ -309,14 +308,7 @@ bool start_agent()
         agent->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (agent->wake_fd < 0)
         return false;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_t thread;
-    agent->started = pthread_create(&thread, nullptr, run, nullptr) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (agent->started)
-        pthread_detach(thread);
+    agent->started = start_own_thread(run, nullptr);
     return agent->started;
 }
 

@@ -6,14 +6,12 @@
 #include "device.hpp"
 #include "driver.hpp"
 #include "log.hpp"
+#include "thread.hpp"
 
-#include <linux/futex.h>
 #include <pthread.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <ctime>
 
 namespace ptsched::preload {
@@ -160,7 +158,7 @@ bool Preemption::try_it(Device &device)
         Probe probe;
         error = current.ok() ? try_switch(address, probe) : "the context cannot be used";
     }
-    if (error.empty() && !start_resumer(device))
+    if (error.empty() && !start_own_thread(resume, &device))
         error = "cannot start a thread";
     if (error.empty())
         debug("%s: level preempt", address);
@@ -212,7 +210,7 @@ void Preemption::put_back(Device &device)
 void Preemption::ask_for_next_turn()
 {
     times_off_.fetch_add(1, std::memory_order_release);
-    syscall(SYS_futex, &times_off_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+    times_off_.notify_one();
 }
 
 void *Preemption::resume(void *argument)
@@ -225,7 +223,7 @@ void *Preemption::resume(void *argument)
     while (!exiting.load(std::memory_order_acquire)) {
         std::uint32_t times = self.times_off_.load(std::memory_order_acquire);
         if (times == done) {
-            syscall(SYS_futex, &self.times_off_, FUTEX_WAIT_PRIVATE, times, nullptr, nullptr, 0);
+            self.times_off_.wait(times);
             continue;
         }
         int error = self.is_off() ? ptsched_acquire(device.client(), PTSCHED_NEVER, 0, nullptr) : 0;
@@ -238,19 +236,6 @@ void *Preemption::resume(void *argument)
     }
     for (;;)
         pause();
-}
-
-bool Preemption::start_resumer(Device &device)
-{
-    sigset_t all, before;
-    pthread_t thread;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&thread, nullptr, resume, &device) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (started)
-        pthread_detach(thread);
-    return started;
 }
 
 } // namespace ptsched::preload

@@ -43,14 +43,13 @@ private:
     enum class Level { untried, gate, preempt };
 
     bool try_it(Device &device);
-    bool start_resumer(Device &device);
     static void *resume(void *device);
 
     std::mutex lock_;
     Level level_{Level::untried};
     std::atomic<bool> off_{false};
     bool all_measured_{false};                /* of what is off */
-    std::atomic<std::uint32_t> times_off_{0}; /* futex of the resumer */
+    std::atomic<std::uint32_t> times_off_{0}; /* what the resumer waits for */
     std::atomic<std::uint64_t> cost_ns_{0};
 };
 

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <new>
 
 namespace ptsched::preload {
@@ -98,6 +99,19 @@ bool enable_heavy_barrier()
 void heavy_barrier()
 {
     membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+}
+
+bool start_own_thread(void *(*body)(void *), void *argument)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&thread, nullptr, body, argument) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (started)
+        pthread_detach(thread);
+    return started;
 }
 
 void forget_other_threads()

@@ -72,6 +72,9 @@ extern std::atomic<std::uint32_t> slots_epoch;
 bool enable_heavy_barrier();
 void heavy_barrier();
 
+/* Starts a detached thread of our own, which takes none of the program's signals. False: not possible. */
+bool start_own_thread(void *(*body)(void *), void *argument);
+
 /* In a forked child: only the calling thread is left. */
 void forget_other_threads();
 

@@ -170,6 +170,17 @@ static void test_debtor_waits(void **state)
 	assert_true(f->b.e.budget_ns >= 0);
 }
 
+/* b, light, used 50 ms before a got its turn, and waits again. Returns when to look after a's, at 60 ms. */
+static u64 leave_b_in_debt(struct fixture *f)
+{
+	f->b.nice = 19;
+	ask(f, &f->b, 0);
+	ask(f, &f->a, 0);
+	give(f, &f->b, 50 * MS, 50 * MS);
+	ask(f, &f->b, 50 * MS);
+	return give(f, &f->a, MS, 60 * MS);
+}
+
 /* Once the heavy one is gone, its share is b's: it waits for its debt, not for ages. */
 static void test_debtor_inherits_the_share_of_who_left(void **state)
 {
@@ -177,12 +188,7 @@ static void test_debtor_inherits_the_share_of_who_left(void **state)
 	u64 now, next;
 
 	f->a.nice = -20;
-	f->b.nice = 19;
-	ask(f, &f->b, 0);
-	ask(f, &f->a, 0);
-	give(f, &f->b, 50 * MS, 50 * MS);
-	ask(f, &f->b, 50 * MS);
-	next = give(f, &f->a, MS, 60 * MS);
+	next = leave_b_in_debt(f);
 	do {
 		now = next;
 		assert_true(now < 200 * MS);
@@ -198,12 +204,7 @@ static void test_idle_time_is_given_after_grace(void **state)
 
 	params.idle_sharing = true;
 	ptsp_set_params(&f->dev, &params, 0);
-	f->b.nice = 19;
-	ask(f, &f->b, 0);
-	ask(f, &f->a, 0);
-	give(f, &f->b, 50 * MS, 50 * MS);
-	ask(f, &f->b, 50 * MS);
-	next = give(f, &f->a, MS, 60 * MS);
+	next = leave_b_in_debt(f);
 	assert_true(next == 60 * MS + params.grace_ns);
 	ptsp_run(&f->dev, next);
 	assert_int_equal(f->b.granted, 2);
