@@ -149,22 +149,31 @@ void ptsp_charge(struct ptsp_device *dev, struct ptsp_entity *e, u64 ns)
 	e->budget_ns = after;
 }
 
-/*
- * The time of a turn goes by: while others wait, it costs. Where any number may
- * hold turns, holding one says nothing about use: as in the paper, what the
- * clients measured is debited (ptsp_report()).
- */
-static void hold(struct ptsp_device *dev, struct ptsp_entity *e, u64 dt)
+/* How many of the holders of one turn have been told to go and said when they will be through. */
+static u32 nr_draining(const struct ptsp_device *dev)
 {
-	u64 share = div_u64_u64(dt, dev->nr_holders);
+	const struct ptsp_entity *e;
+	u32 n = 0;
 
-	e->stats.held_ns += dt;
-	dev->stats.held_ns += dt;
-	if (!dev->nr_waiters || dev->params.many)
+	for (e = ptsp_queue_first(&dev->holders); e; e = ptsp_queue_next(&dev->holders, e))
+		n += ptsp_drains(e);
+	return n;
+}
+
+/*
+ * The time of a turn goes by: while others wait, it costs. Who drains pays alone
+ * for the time in which the next has been let in already.
+ */
+static void hold(struct ptsp_device *dev, struct ptsp_entity *e, u64 dt, u32 draining)
+{
+	u64 share;
+
+	e->contended_ns += dt;
+	if (draining && !ptsp_drains(e))
 		return;
+	share = div_u64_u64(dt, draining ? draining : dev->nr_holders);
 	ptsp_settle(dev, e);
 	ptsp_charge(dev, e, share);
-	e->contended_ns += dt;
 	e->turn_occupancy_ns += share;
 	e->stats.occupancy_ns += share;
 	dev->stats.occupancy_ns += share;
@@ -174,9 +183,16 @@ static void hold(struct ptsp_device *dev, struct ptsp_entity *e, u64 dt)
 	}
 }
 
-/* From the device's clock to @now nothing changed. */
+/*
+ * From the device's clock to @now nothing changed. Where any number may hold
+ * turns, holding one says nothing about use: as in the paper, what the clients
+ * measured is debited (ptsp_report()).
+ */
 static void step(struct ptsp_device *dev, u64 now)
 {
+	bool exclusive = ptsp_exclusive(dev);
+	bool contended = dev->nr_waiters || (exclusive && dev->nr_holders > 1);
+	u32 draining = exclusive ? nr_draining(dev) : 0;
 	struct ptsp_entity *e;
 	u64 dt = now - dev->now_ns;
 
@@ -184,8 +200,12 @@ static void step(struct ptsp_device *dev, u64 now)
 		return;
 	dev->vtime += virtual(dev, dt);
 	dev->now_ns = now;
-	for (e = ptsp_queue_first(&dev->holders); e; e = ptsp_queue_next(&dev->holders, e))
-		hold(dev, e, dt);
+	for (e = ptsp_queue_first(&dev->holders); e; e = ptsp_queue_next(&dev->holders, e)) {
+		e->stats.held_ns += dt;
+		dev->stats.held_ns += dt;
+		if (contended && !dev->params.many)
+			hold(dev, e, dt, draining);
+	}
 }
 
 void ptsp_advance(struct ptsp_device *dev, u64 now)

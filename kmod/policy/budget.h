@@ -15,6 +15,18 @@ static inline u64 max_u64(u64 a, u64 b)
 	return a > b ? a : b;
 }
 
+/* One entity at a time has the turn; else each is held back by its own budget, or nobody is. */
+static inline bool ptsp_exclusive(const struct ptsp_device *dev)
+{
+	return !dev->params.many && dev->params.kind != PTSP_NONE;
+}
+
+/* Called back, it said when it will be through; the next may be let in before that. */
+static inline bool ptsp_drains(const struct ptsp_entity *holder)
+{
+	return holder->drained_ns != PTSP_NEVER && !holder->late;
+}
+
 /* Bring the device's clock, earnings and charges up to @now. */
 void ptsp_advance(struct ptsp_device *dev, u64 now);
 

@@ -5,8 +5,9 @@
  * Among eligible waiters the highest weight goes first; budgets, not order,
  * give the others their share. A waiter that was eligible when it came calls a
  * lighter holder back at once. One that had used up its budget and has just
- * earned it again lets the holder finish its slice: else the two would hand over
- * at every submission, and the lighter one's share would go into hand-overs.
+ * earned it again, or was itself called back a moment ago, lets the holder finish
+ * its slice: else the two would hand over at every submission, and the lighter
+ * one's share would go into hand-overs.
  */
 #include "budget.h"
 #include "list.h"
@@ -171,6 +172,7 @@ static void end_turn(struct ptsp_device *dev, struct ptsp_entity *e)
 		dev->unwanted_ns = dev->now_ns;
 	ptsp_list_del(&e->queue);
 	dev->nr_holders--;
+	e->recalled = e->called_back;
 	e->given = false;
 	e->late = false;
 	e->called_back = false;
@@ -197,6 +199,17 @@ void ptsp_leave(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 	dev->nr_entities--;
 }
 
+/*
+ * Not fresh is who comes straight back after a call-back: it was told to go, and
+ * some microseconds of earnings are no reason to interrupt the next.
+ */
+static bool is_fresh(const struct ptsp_device *dev, const struct ptsp_entity *e)
+{
+	u64 pause = max_u64(dev->params.grace_ns, dev->handover_ns);
+
+	return e->budget_ns >= 0 && !(e->recalled && dev->now_ns - e->left_ns <= pause);
+}
+
 void ptsp_wait(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 {
 	ptsp_advance(dev, now);
@@ -208,7 +221,7 @@ void ptsp_wait(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 	ptsp_activate(dev, e);
 	e->state = PTSP_WAITING;
 	e->wait_ns = now;
-	e->fresh = e->budget_ns >= 0;
+	e->fresh = is_fresh(dev, e);
 	e->given_vt = max_u64(e->given_vt, dev->given_vt);
 	ptsp_list_add_before(&e->queue, &dev->waiters);
 	dev->nr_waiters++;
@@ -366,10 +379,8 @@ static bool keeps_turn(const struct ptsp_device *dev, const struct ptsp_entity *
 {
 	u64 at;
 
-	if (h->late)
-		return false;
-	if (h->drained_ns == PTSP_NEVER)
-		return true;
+	if (!ptsp_drains(h))
+		return !h->late;
 	at = h->drained_ns - min_u64(h->drained_ns, LEAD * dev->handover_ns);
 	if (at <= dev->now_ns)
 		return false;
@@ -401,7 +412,7 @@ static bool turn_is_free(const struct ptsp_device *dev, u64 *next)
 {
 	struct ptsp_entity *e;
 
-	if (dev->params.many || dev->params.kind == PTSP_NONE)
+	if (!ptsp_exclusive(dev))
 		return true;
 	for (e = ptsp_queue_first(&dev->holders); e; e = ptsp_queue_next(&dev->holders, e))
 		if (keeps_turn(dev, e, next))
@@ -539,7 +550,7 @@ static bool is_shared(const struct ptsp_device *dev)
 
 	if (dev->nr_holders < 2)
 		return false;
-	if (dev->params.many || dev->params.kind == PTSP_NONE)
+	if (!ptsp_exclusive(dev))
 		return true;
 	for (h = ptsp_queue_first(&dev->holders); h; h = ptsp_queue_next(&dev->holders, h))
 		if (h->late)

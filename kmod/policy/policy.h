@@ -105,7 +105,7 @@ enum ptsp_param {
  * @submissions: as told by the clients
  * @held_ns: wall time of turns
  * @occupancy_ns: wall time of turns while another entity waited, divided among
- *	the holders of each instant
+ *	the holders of each instant, or among those of them that drain
  * @given_ns: part of @occupancy_ns that was given away by idle sharing
  * @gpu_ns: GPU time as told by the clients, at most @held_ns
  * @overrun_ns: turns kept after the sharing by force
@@ -167,7 +167,8 @@ struct ptsp_entity {
 	u64 inherited_ns;		/* debt copied from the parent, which owes it too */
 	u64 credit_ns;			/* earned by waiting, beyond the cap, not yet spent */
 	u64 wait_ns;			/* when this wait began */
-	bool fresh;			/* was eligible when this wait began */
+	bool fresh;			/* may interrupt: was eligible when this wait began */
+	bool recalled;			/* the last turn ended by call-back */
 	bool late;			/* not drained in time: others are admitted */
 	u64 contended_ns;		/* of this turn, while another entity waited */
 	u64 turn_occupancy_ns;		/* of this turn, charged by the clock */

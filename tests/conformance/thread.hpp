@@ -77,7 +77,14 @@ public:
             return name_end != text.npos && text.compare(name_end + 2, 1, "S") == 0;
         });
     }
-    void interrupt() { pthread_kill(thread_.native_handle(), SIGUSR2); }
+    // A signal that finds the thread between two system calls ends no wait: another one will.
+    void interrupt()
+    {
+        scheduler::wait_until([this] {
+            pthread_kill(thread_.native_handle(), SIGUSR2);
+            return done_.load();
+        });
+    }
     bool done() const { return done_; }
     int join()
     {

@@ -90,7 +90,9 @@ inversion() {
 	stop_all
 }
 
-# sweep SHARING NICE SECONDS: two programs that always have work, at nice 0 and NICE.
+# sweep SHARING NICE SECONDS: two programs that always have work, at nice 0 and NICE. Counted
+# from one end of the second one's turn to another, since cut turns would be some percent, and
+# not from the start: the first one still has what it saved up before the second one came.
 sweep() {
 	name=$mode-share-$1-$2
 	step=$((step + 1))
@@ -101,9 +103,11 @@ sweep() {
 	first=$last
 	start "$2" yes inversion-client --kernel-us "$equal_us" --depth 4 --seconds 86400
 	wait_for_owners 2
-	vgpu-stat --reset
+	sleep 5
+	vgpu-stat --turn-end "$last" --reset || die "$name: the second program"
 	sleep "$3"
-	vgpu-stat --json >"/out/$name.gpu.json"
+	vgpu-stat --turn-end "$last" --json >"/out/$name.gpu.json" ||
+		die "$name: the second program"
 	ptsched stat --json >"/out/$name.stat.json"
 	echo "{\"first\": $first, \"second\": $last}" >"/out/$name.json"
 	stop_all
@@ -135,7 +139,7 @@ for mode in nonpreemptive timesliced; do
 		settings weighted off $sharing 2000
 		for nice in 0 1 2 5 10; do
 			# The light program's turns are few: enough of them for its share to show.
-			sweep $sharing $nice $((sweep_seconds * (1 + (nice / 5) * (nice / 5))))
+			sweep $sharing $nice $((sweep_seconds * (1 + nice / 5)))
 		done
 	done
 	rmmod vgpu || die "rmmod vgpu"

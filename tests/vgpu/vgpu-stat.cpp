@@ -6,11 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 namespace {
 
@@ -45,6 +47,42 @@ size_t workers(const std::vector<DeviceStats> &all)
             if (owner.items)
                 pids.insert(owner.pid);
     return pids.size();
+}
+
+struct Items {
+    uint64_t own = 0;
+    uint64_t others = 0;
+};
+
+Items items_of(const std::vector<DeviceStats> &all, uint32_t pid)
+{
+    Items items;
+    bool alive = false;
+    for (const auto &stats : all)
+        for (const auto &owner : stats.owners) {
+            (owner.pid == pid ? items.own : items.others) += owner.items;
+            alive = alive || (owner.pid == pid && owner.contexts);
+        }
+    if (!alive)
+        throw std::runtime_error("process " + std::to_string(pid) + " has no context on the virtual GPU");
+    return items;
+}
+
+// Returns once PID's work has run and then only others' did. Between two such instants lies a whole number of turns.
+void wait_for_turn_end(vgpu::Link &link, uint32_t pid)
+{
+    constexpr uint64_t settled = 4; // others' work that ran since PID's last
+    const Items start = items_of(collect(link), pid);
+    Items last = start;
+
+    for (;;) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        Items now = items_of(collect(link), pid);
+        if (now.own != last.own)
+            last = now;
+        else if (now.own != start.own && now.others >= last.others + settled)
+            return;
+    }
 }
 
 nlohmann::json to_json(const DeviceStats &stats)
@@ -93,9 +131,12 @@ int main(int argc, char **argv)
 {
     CLI::App app{"Ground truth of the virtual GPU: time by device and by process, ended ones included."};
     bool json = false, reset = false, count = false;
+    uint32_t turn_of = 0;
 
     auto *as_json = app.add_flag("--json", json, "print JSON");
     app.add_flag("--owners", count, "print only how many processes have had work executed")->excludes(as_json);
+    app.add_option("--turn-end", turn_of, "first wait until this process's work has run and others' followed it")
+        ->type_name("PID");
     app.add_flag("--reset", reset, "set every counter to zero and forget ended processes; prints nothing by itself");
     CLI11_PARSE(app, argc, argv);
     try {
@@ -104,6 +145,8 @@ int main(int argc, char **argv)
             throw std::runtime_error(
                 std::string("no virtual GPU: neither vgpu.ko nor vgpud answers (PTSCHED_VGPU_SOCKET): ") +
                 std::strerror(errno));
+        if (turn_of)
+            wait_for_turn_end(*link, turn_of);
         auto all = collect(*link);
         if (json) {
             nlohmann::json devices = nlohmann::json::array();

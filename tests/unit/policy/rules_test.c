@@ -118,6 +118,39 @@ static void test_heavier_calls_back_at_once(void **state)
 	assert_int_equal(f->a.called_back, 1);
 }
 
+/* The heavier a, overdrawn and called back for b, gives the turn back and returns after @pause. */
+static void leave_and_return(struct fixture *f, u64 pause)
+{
+	u64 now = 1000 * MS;
+
+	/* All have saved up budget by then: a just runs out of it. */
+	f->a.nice = -1;
+	ask(f, &f->a, now);
+	for (now = ask(f, &f->b, now); !f->a.called_back; now = ptsp_run(&f->dev, now))
+		continue;
+	now = f->a.e.callback_ns;
+	give(f, &f->a, 0, now);
+	assert_int_equal(f->b.granted, 1);
+	ask(f, &f->a, now + pause);
+	assert_true(f->a.e.budget_ns >= 0);
+}
+
+static void test_who_was_called_back_does_not_interrupt(void **state)
+{
+	struct fixture *f = *state;
+
+	leave_and_return(f, f->dev.params.grace_ns);
+	assert_int_equal(f->b.called_back, 0);
+}
+
+static void test_who_paused_after_a_call_back_interrupts(void **state)
+{
+	struct fixture *f = *state;
+
+	leave_and_return(f, f->dev.params.grace_ns + 1);
+	assert_int_equal(f->b.called_back, 1);
+}
+
 static void test_heaviest_waiter_goes_first(void **state)
 {
 	struct fixture *f = *state;
@@ -357,6 +390,31 @@ static void test_next_is_admitted_a_handover_ahead(void **state)
 	assert_int_equal(f->dev.nr_holders, 1);
 }
 
+static void test_who_drains_pays_for_the_handover(void **state)
+{
+	struct fixture *f = *state;
+	u64 at, admitted, charged;
+
+	ask(f, &f->a, 0);
+	ptsp_release(&f->dev, &f->a.e, MS, 0);
+	ask(f, &f->a, 0);
+	ask(f, &f->b, 0);
+	at = ptsp_run(&f->dev, 0);
+	ptsp_run(&f->dev, at);
+	ptsp_drain(&f->dev, &f->a.e, 5 * MS, at);
+	admitted = ptsp_run(&f->dev, at);
+	ptsp_run(&f->dev, admitted);
+	assert_int_equal(f->b.granted, 1);
+	charged = f->a.e.stats.occupancy_ns;
+	assert_int_equal(charged, admitted);
+
+	/* Nobody waits, two have the turn, and the device does the work of the first. */
+	ptsp_run(&f->dev, admitted + 2 * MS);
+	assert_int_equal(f->a.e.stats.occupancy_ns, charged + 2 * MS);
+	assert_int_equal(f->b.e.stats.occupancy_ns, 0);
+	assert_int_equal(f->b.e.stats.held_ns, 2 * MS);
+}
+
 static void test_cancel_and_leave_free_the_queue(void **state)
 {
 	struct fixture *f = *state;
@@ -434,6 +492,8 @@ int main(void)
 		cmocka_unit_test_setup(test_alone_needs_no_timer, setup),
 		cmocka_unit_test_setup(test_equals_get_a_slice_each, setup),
 		cmocka_unit_test_setup(test_heavier_calls_back_at_once, setup),
+		cmocka_unit_test_setup(test_who_was_called_back_does_not_interrupt, setup),
+		cmocka_unit_test_setup(test_who_paused_after_a_call_back_interrupts, setup),
 		cmocka_unit_test_setup(test_heaviest_waiter_goes_first, setup),
 		cmocka_unit_test_setup(test_renice_changes_a_waiters_place, setup),
 		cmocka_unit_test_setup(test_debtor_waits, setup),
@@ -446,6 +506,7 @@ int main(void)
 		cmocka_unit_test_setup(test_none_lets_all_through, setup),
 		cmocka_unit_test_setup(test_handover_lengthens_the_slice, setup),
 		cmocka_unit_test_setup(test_next_is_admitted_a_handover_ahead, setup),
+		cmocka_unit_test_setup(test_who_drains_pays_for_the_handover, setup),
 		cmocka_unit_test_setup(test_cancel_and_leave_free_the_queue, setup),
 		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_weights_are_the_kernels),
