@@ -23,7 +23,8 @@ static struct kmem_cache *client_cache;
 void ptsched_client_show(struct ptsched_client *client)
 {
 	const u32 events = PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED |
-			   PTSCHED_STATE_CONTENDED | PTSCHED_STATE_DEAD;
+			   PTSCHED_STATE_CONTENDED | PTSCHED_STATE_PREEMPT |
+			   PTSCHED_STATE_OUTWEIGHED | PTSCHED_STATE_DEAD;
 	struct ptsched_page *page = client->shared;
 	u32 old = page->state;
 	u32 state = 0;
@@ -98,6 +99,17 @@ static void enlist(struct ptsched_client *client, struct ptsched_entity *ent)
 	list_add_tail(&client->link, &ent->members);
 }
 
+/* After a change of the members, or of what one of them can do. */
+static void set_preemptible(struct ptsched_entity *ent, u64 now)
+{
+	bool preemptible = !list_empty(&ent->members);
+	struct ptsched_client *client;
+
+	list_for_each_entry(client, &ent->members, link)
+		preemptible &= client->mechanism >= PTSCHED_MECHANISM_SLICE;
+	ptsp_set_preemptible(&ent->dev->policy, &ent->policy, preemptible, now);
+}
+
 static int attach(struct ptsched_client *client, struct ptsched_dev *dev,
 		  struct ptsched_attach *arg)
 {
@@ -119,6 +131,7 @@ static int attach(struct ptsched_client *client, struct ptsched_dev *dev,
 		return PTR_ERR(ent);
 	}
 	ent->mechanism = arg->mechanism;
+	client->mechanism = arg->mechanism;
 	client->owner = get_pid(ent->pid);
 	client->self = ent;
 	list_add_tail(&client->owned_link, &ent->owned);
@@ -126,6 +139,7 @@ static int attach(struct ptsched_client *client, struct ptsched_dev *dev,
 	/* Pairs with attached_dev(): who sees the device sees the rest. */
 	smp_store_release(&client->dev, dev);
 	enlist(client, ent);
+	set_preemptible(ent, now);
 	ptsched_client_show(client);
 	ptsched_run(dev, now);
 	arg->device_id = dev->id;
@@ -218,6 +232,30 @@ out:
 }
 
 /**
+ * ptsched_client_mechanism - PTSCHED_IOC_MECHANISM
+ * @client: an attached client of the calling process
+ * @mechanism: PTSCHED_MECHANISM_*
+ *
+ * Return: 0, or -ECANCELED.
+ */
+int ptsched_client_mechanism(struct ptsched_client *client, u32 mechanism)
+{
+	struct ptsched_dev *dev = client->dev;
+	u64 now = ptsched_lock(dev);
+	int ret = -ECANCELED;
+
+	if (!client->closed) {
+		ret = 0;
+		client->mechanism = mechanism;
+		client->self->mechanism = mechanism;
+		set_preemptible(client->entity, now);
+		ptsched_run(dev, now);
+	}
+	ptsched_unlock(dev);
+	return ret;
+}
+
+/**
  * ptsched_client_move - let a client take the turns of another entity
  * @client: the client, its device locked; it does not hold the turn
  * @to: the entity
@@ -239,6 +277,8 @@ void ptsched_client_move(struct ptsched_client *client, struct ptsched_entity *t
 	from->nr_waiters -= waiters;
 	list_del(&client->link);
 	enlist(client, to);
+	set_preemptible(from, now);
+	set_preemptible(to, now);
 	to->nr_waiters += waiters;
 	ptsched_client_show(client);
 	ptsched_entity_update(from, now);
@@ -339,6 +379,7 @@ void ptsched_client_close(struct ptsched_client *client, u64 now)
 	if (client->holds)
 		ptsched_turn_drop(client, 0, now);
 	list_del(&client->link);
+	set_preemptible(ent, now);
 	list_del(&client->owned_link);
 	self->nr_owned--;
 	client->entity = NULL;

@@ -104,7 +104,7 @@ struct ptsched_user {
  * @weight_set: L weight set by the administrator, 0: from nice
  * @weight: L as last read
  * @weight_visit: L dev->visit when @weight was read
- * @mechanism: L of the newest client
+ * @mechanism: L as last told by a client
  * @granted_budget_ns: L budget when the turn began
  * @joined: L in dev->entities and known to the policy
  * @leaving: L its end has been told
@@ -179,6 +179,7 @@ struct ptsched_client {
 	bool holds;
 	bool closed;
 	pid_t holder;
+	u32 mechanism;
 	u32 acked;
 	wait_queue_head_t poll;
 };
@@ -237,6 +238,7 @@ void ptsched_client_free(struct ptsched_client *client);
 int ptsched_client_attach(struct ptsched_client *client, struct ptsched_attach *arg);
 int ptsched_client_report(struct ptsched_client *client, const struct ptsched_report *arg);
 int ptsched_client_ack(struct ptsched_client *client, const struct ptsched_ack *arg);
+int ptsched_client_mechanism(struct ptsched_client *client, u32 mechanism);
 int ptsched_client_act_for(struct ptsched_client *client, struct pid *pid, bool handed_over);
 void ptsched_client_move(struct ptsched_client *client, struct ptsched_entity *to, u64 now);
 void ptsched_client_show(struct ptsched_client *client);

@@ -22,6 +22,7 @@
 #define REPORT_SIZE_VER0	16
 #define ACK_SIZE_VER0		16
 #define ACT_FOR_SIZE_VER0	16
+#define MECHANISM_SIZE_VER0	8
 #define PAGE_SIZE_VER0		72
 
 #define FEATURES (PTSCHED_FEATURE_PAGE | PTSCHED_FEATURE_ACT_FOR | PTSCHED_FEATURE_NETLINK)
@@ -35,6 +36,7 @@ union argument {
 	struct ptsched_report report;
 	struct ptsched_ack ack;
 	struct ptsched_act_for act_for;
+	struct ptsched_mechanism mechanism;
 };
 
 static int do_query(struct ptsched_client *client, union argument *arg)
@@ -138,6 +140,13 @@ static int do_act_for(struct ptsched_client *client, union argument *arg)
 	return ret;
 }
 
+static int do_mechanism(struct ptsched_client *client, union argument *arg)
+{
+	if (arg->mechanism.mechanism > PTSCHED_MECHANISM_PREEMPT)
+		return -EINVAL;
+	return ptsched_client_mechanism(client, arg->mechanism.mechanism);
+}
+
 struct command {
 	unsigned int code;
 	int (*run)(struct ptsched_client *client, union argument *arg);
@@ -154,6 +163,8 @@ static const struct command commands[] = {
 	{ PTSCHED_IOC_REPORT, do_report, sizeof(struct ptsched_report), REPORT_SIZE_VER0 },
 	{ PTSCHED_IOC_ACK, do_ack, sizeof(struct ptsched_ack), ACK_SIZE_VER0 },
 	{ PTSCHED_IOC_ACT_FOR, do_act_for, sizeof(struct ptsched_act_for), ACT_FOR_SIZE_VER0 },
+	{ PTSCHED_IOC_MECHANISM, do_mechanism, sizeof(struct ptsched_mechanism),
+	  MECHANISM_SIZE_VER0 },
 };
 
 /* The size within the code is that of the caller's header, and may be another. */
@@ -291,6 +302,7 @@ static void check_layout(void)
 	BUILD_BUG_ON(offsetofend(struct ptsched_report, gpu_ns) != REPORT_SIZE_VER0);
 	BUILD_BUG_ON(offsetofend(struct ptsched_ack, drain_ns) != ACK_SIZE_VER0);
 	BUILD_BUG_ON(offsetofend(struct ptsched_act_for, pad) != ACT_FOR_SIZE_VER0);
+	BUILD_BUG_ON(offsetofend(struct ptsched_mechanism, mechanism) != MECHANISM_SIZE_VER0);
 	BUILD_BUG_ON(offsetofend(struct ptsched_page, pad) != PAGE_SIZE_VER0);
 	BUILD_BUG_ON(sizeof(struct ptsched_query) != QUERY_SIZE_VER0);
 	BUILD_BUG_ON(sizeof(struct ptsched_attach) != ATTACH_SIZE_VER0);
@@ -299,6 +311,7 @@ static void check_layout(void)
 	BUILD_BUG_ON(sizeof(struct ptsched_report) != REPORT_SIZE_VER0);
 	BUILD_BUG_ON(sizeof(struct ptsched_ack) != ACK_SIZE_VER0);
 	BUILD_BUG_ON(sizeof(struct ptsched_act_for) != ACT_FOR_SIZE_VER0);
+	BUILD_BUG_ON(sizeof(struct ptsched_mechanism) != MECHANISM_SIZE_VER0);
 	BUILD_BUG_ON(sizeof(struct ptsched_page) != PAGE_SIZE_VER0);
 }
 

@@ -84,6 +84,7 @@ void ptsp_set_params(struct ptsp_device *dev, const struct ptsp_params *params, 
 		e->fresh = true;
 		e->late = false;
 		e->called_back = false;
+		e->preempted = false;
 		e->drained_ns = PTSP_NEVER;
 	}
 }
@@ -98,6 +99,7 @@ static void set_weight(struct ptsp_device *dev, struct ptsp_entity *e)
 	if (e->active)
 		dev->active_weight += (u64)weight - e->weight;
 	e->weight = weight;
+	dev->weights_changed = true;
 }
 
 static void set_signals(struct ptsp_device *dev, struct ptsp_entity *e, u32 signals)
@@ -119,6 +121,7 @@ void ptsp_join(struct ptsp_device *dev, struct ptsp_entity *e, struct ptsp_user 
 	ptsp_list_init(&e->queue);
 	ptsp_list_add_before(&e->all, &dev->entities);
 	dev->nr_entities++;
+	dev->weights_changed = true;
 	e->user = user;
 	e->stamp_ns = now;
 	e->vstamp = dev->vtime;
@@ -176,6 +179,7 @@ static void end_turn(struct ptsp_device *dev, struct ptsp_entity *e)
 	e->given = false;
 	e->late = false;
 	e->called_back = false;
+	e->preempted = false;
 }
 
 void ptsp_leave(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
@@ -197,6 +201,7 @@ void ptsp_leave(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 	ptsp_user_owe(dev, e->user, e);
 	ptsp_list_del(&e->all);
 	dev->nr_entities--;
+	dev->weights_changed = true;
 }
 
 /*
@@ -279,6 +284,12 @@ void ptsp_drain(struct ptsp_device *dev, struct ptsp_entity *e, u64 drain_ns, u6
 	ptsp_advance(dev, now);
 	if (e->state == PTSP_HOLDING && e->called_back)
 		e->drained_ns = now + min_u64(drain_ns, dev->params.drain_ns);
+}
+
+void ptsp_set_preemptible(struct ptsp_device *dev, struct ptsp_entity *e, bool preemptible, u64 now)
+{
+	ptsp_advance(dev, now);
+	e->preemptible = preemptible;
 }
 
 void ptsp_release(struct ptsp_device *dev, struct ptsp_entity *e, u64 handover_ns, u64 now)
@@ -371,7 +382,8 @@ static struct ptsp_entity *least_given(struct ptsp_device *dev)
 }
 
 /*
- * Whether @h keeps the turn from others. Not if it is late, nor if its work will
+ * Whether @h keeps the turn from others. Not if it is late, nor if its work is
+ * being taken off the device, which serves others meanwhile, nor if that will
  * have drained by the time that another's first work could arrive: the device
  * need not stand still while the turn is handed over.
  */
@@ -379,8 +391,10 @@ static bool keeps_turn(const struct ptsp_device *dev, const struct ptsp_entity *
 {
 	u64 at;
 
+	if (h->late || h->preempted)
+		return false;
 	if (!ptsp_drains(h))
-		return !h->late;
+		return true;
 	at = h->drained_ns - min_u64(h->drained_ns, LEAD * dev->handover_ns);
 	if (at <= dev->now_ns)
 		return false;
@@ -446,6 +460,8 @@ static u64 busy_until(const struct ptsp_device *dev)
 	for (h = ptsp_queue_first(&dev->holders); h; h = ptsp_queue_next(&dev->holders, h))
 		if (h->drained_ns != PTSP_NEVER)
 			until = max_u64(until, h->drained_ns);
+		else if (h->preempted)
+			until = max_u64(until, dev->now_ns + dev->handover_ns);
 	return until;
 }
 
@@ -460,6 +476,7 @@ static void grant(struct ptsp_device *dev, struct ptsp_entity *e)
 	e->turn = ++dev->turn;
 	e->granted_ns = dev->now_ns;
 	e->drained_ns = PTSP_NEVER;
+	e->preempted = false;
 	e->contended_ns = 0;
 	e->turn_occupancy_ns = 0;
 	e->turn_gpu_ns = 0;
@@ -543,6 +560,39 @@ static bool recall(struct ptsp_device *dev, struct ptsp_entity *h, const struct 
 	return dev->nr_waiters && recall_exclusive(dev, h, top, next);
 }
 
+/*
+ * Whether the work of a called-back holder is to be taken off the device: for a
+ * heavier one that may interrupt, or where it does not drain within a slice.
+ * Equals hand over by draining, which costs less.
+ */
+static bool must_preempt(struct ptsp_device *dev, const struct ptsp_entity *h,
+			 const struct ptsp_entity *top, u64 *next)
+{
+	u64 at = h->callback_ns + ptsp_slice(dev);
+
+	if (!h->preemptible || !ptsp_exclusive(dev) || !dev->nr_waiters)
+		return false;
+	if (at <= dev->now_ns || (top && top->fresh && heavier(dev, top, h)))
+		return true;
+	*next = min_u64(*next, at);
+	return false;
+}
+
+/* Whether somebody on the device weighs more. */
+static bool outweighed(struct ptsp_device *dev, const struct ptsp_entity *h)
+{
+	const struct ptsp_entity *e;
+
+	if (dev->weights_changed) {
+		dev->weights_changed = false;
+		dev->top_weight = 0;
+		for (e = ptsp_first(dev); e; e = ptsp_next(dev, e))
+			if (e->weight > dev->top_weight)
+				dev->top_weight = e->weight;
+	}
+	return dev->top_weight > h->weight;
+}
+
 /* Several have the turn, and not only because one of them is about to be through. */
 static bool is_shared(const struct ptsp_device *dev)
 {
@@ -558,12 +608,15 @@ static bool is_shared(const struct ptsp_device *dev)
 	return false;
 }
 
-/* Decide for each holder whether it is called back, and tell it what it may know. */
-static void review_holders(struct ptsp_device *dev, u64 *next)
+/*
+ * Decide for each holder whether it is called back, and tell it what it may know.
+ * Returns whether one has just ceased to keep others out.
+ */
+static bool review_holders(struct ptsp_device *dev, u64 *next)
 {
 	struct ptsp_entity *h, *top = best_eligible(dev, next);
 	bool wanted = top || (dev->params.idle_sharing && dev->nr_waiters);
-	bool shared = is_shared(dev);
+	bool shared = is_shared(dev), preempted = false;
 
 	for (h = ptsp_queue_first(&dev->holders); h; h = ptsp_queue_next(&dev->holders, h)) {
 		u32 signals = PTSP_SIG_TURN;
@@ -575,8 +628,16 @@ static void review_holders(struct ptsp_device *dev, u64 *next)
 			h->stats.callbacks++;
 			dev->stats.callbacks++;
 		}
+		if (h->called_back && !h->preempted && must_preempt(dev, h, top, next)) {
+			h->preempted = true;
+			preempted = true;
+		}
 		if (h->called_back)
 			signals |= PTSP_SIG_CALLBACK;
+		if (h->preempted)
+			signals |= PTSP_SIG_PREEMPT;
+		if (outweighed(dev, h))
+			signals |= PTSP_SIG_OUTWEIGHED;
 		if (wanted)
 			signals |= PTSP_SIG_WANTED;
 		if (dev->nr_active > 1)
@@ -585,20 +646,23 @@ static void review_holders(struct ptsp_device *dev, u64 *next)
 			signals |= PTSP_SIG_SHARED;
 		set_signals(dev, h, signals);
 	}
+	return preempted;
 }
 
 u64 ptsp_run(struct ptsp_device *dev, u64 now)
 {
-	u64 next = PTSP_NEVER;
 	struct ptsp_entity *e;
+	u64 next = PTSP_NEVER;
 
 	ptsp_advance(dev, now);
 	sweep_weights(dev);
 	share_by_force(dev, &next);
-	while ((e = pick(dev, &next)))
-		grant(dev, e);
-	review_holders(dev, &next);
-	/* A call-back made just now has its own limit. */
+	do {
+		/* What a grant has settled needs no timer. */
+		for (next = PTSP_NEVER; (e = pick(dev, &next)); next = PTSP_NEVER)
+			grant(dev, e);
+	} while (review_holders(dev, &next));
+	/* Each call-back has its limit, one made just now, too. */
 	share_by_force(dev, &next);
 	return max_u64(next, now + 1);
 }

@@ -60,6 +60,8 @@ enum ptsp_signal {
 	PTSP_SIG_WANTED = 4,
 	PTSP_SIG_CONTENDED = 8,
 	PTSP_SIG_SHARED = 16,
+	PTSP_SIG_PREEMPT = 32,
+	PTSP_SIG_OUTWEIGHED = 64,
 };
 
 /**
@@ -167,6 +169,8 @@ struct ptsp_entity {
 	u64 inherited_ns;		/* debt copied from the parent, which owes it too */
 	u64 credit_ns;			/* earned by waiting, beyond the cap, not yet spent */
 	u64 wait_ns;			/* when this wait began */
+	bool preemptible;		/* need not drain first: ptsp_set_preemptible() */
+	bool preempted;			/* shall do so now: the next is in */
 	bool fresh;			/* may interrupt: was eligible when this wait began */
 	bool recalled;			/* the last turn ended by call-back */
 	bool late;			/* not drained in time: others are admitted */
@@ -220,6 +224,8 @@ struct ptsp_device {
 	u32 nr_waiters;
 	u32 nr_holders;
 	u32 nr_active;
+	u32 top_weight;		/* of all entities; true unless weights_changed */
+	bool weights_changed;
 	u64 handover_ns;	/* running average, as told by the clients */
 
 	/* private: */
@@ -290,6 +296,13 @@ void ptsp_report(struct ptsp_device *dev, struct ptsp_entity *e, u64 gpu_ns, u32
  * stand still. Without effect on a holder that is not called back.
  */
 void ptsp_drain(struct ptsp_device *dev, struct ptsp_entity *e, u64 drain_ns, u64 now);
+
+/**
+ * ptsp_set_preemptible - whether others' work gets onto the device beside the
+ *	entity's: not unless this is said
+ */
+void ptsp_set_preemptible(struct ptsp_device *dev, struct ptsp_entity *e, bool preemptible,
+			  u64 now);
 
 /** ptsp_release - a holder gives the turn back; call ptsp_report() before */
 void ptsp_release(struct ptsp_device *dev, struct ptsp_entity *e, u64 handover_ns, u64 now);

@@ -100,6 +100,15 @@ public:
         return checked(connection_.call(PTSCHED_IOC_ACT_FOR, &argument, sizeof(argument), act_for.fd));
     }
 
+    int set_mechanism(const Mechanism &mechanism) override
+    {
+        int ret = usable();
+        if (ret)
+            return ret;
+        Mechanism argument = mechanism;
+        return checked(connection_.call(PTSCHED_IOC_MECHANISM, &argument, sizeof(argument)));
+    }
+
     int poll_fd() const override { return poll_.get(); }
     int handle_fd() const override { return handle_.get(); }
     const ptsched_page *page() const override { return page_.get(); }

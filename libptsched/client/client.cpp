@@ -207,6 +207,15 @@ int ptsched_act_for(struct ptsched_client *client, unsigned int kind, int fd)
     });
 }
 
+int ptsched_set_mechanism(struct ptsched_client *client, unsigned int mechanism)
+{
+    return guarded([&] {
+        auto argument = ptsched::sized<ptsched::Mechanism>();
+        argument.mechanism = mechanism;
+        return client->transport->set_mechanism(argument);
+    });
+}
+
 int ptsched_poll_fd(const struct ptsched_client *client)
 {
     return client->transport->poll_fd();

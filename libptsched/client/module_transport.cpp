@@ -40,6 +40,7 @@ public:
     int report(const Report &report) override { return call(PTSCHED_IOC_REPORT, &report); }
     int ack(const Ack &ack) override { return call(PTSCHED_IOC_ACK, &ack); }
     int act_for(const ActFor &act_for) override { return call(PTSCHED_IOC_ACT_FOR, &act_for); }
+    int set_mechanism(const Mechanism &mechanism) override { return call(PTSCHED_IOC_MECHANISM, &mechanism); }
     int poll_fd() const override { return fd_.get(); }
     int handle_fd() const override { return fd_.get(); }
     const ptsched_page *page() const override { return static_cast<const ptsched_page *>(page_); }

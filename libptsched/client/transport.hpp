@@ -16,6 +16,7 @@ using Release = struct ptsched_release;
 using Report = struct ptsched_report;
 using Ack = struct ptsched_ack;
 using ActFor = struct ptsched_act_for;
+using Mechanism = struct ptsched_mechanism;
 
 // A structure that tells its size, else zero.
 template <typename Argument> Argument sized()
@@ -39,6 +40,7 @@ public:
     virtual int report(const Report &report) = 0;
     virtual int ack(const Ack &ack) = 0;
     virtual int act_for(const ActFor &act_for) = 0;
+    virtual int set_mechanism(const Mechanism &mechanism) = 0;
     virtual int poll_fd() const = 0;
     virtual int handle_fd() const = 0;
     virtual const ptsched_page *page() const = 0;

@@ -2,8 +2,9 @@
 /*
  * One thread per process, which sleeps in poll() until the scheduler wants something of a turn:
  *
- *   CALLBACK   submitters stop by themselves; wait until the work in flight has drained, or take it off the hardware
- *              where that is possible and quicker; release
+ *   CALLBACK   submitters stop by themselves; wait until the work in flight has drained; release
+ *   PREEMPT    the same, but with the work in flight off the hardware, where that is possible and quicker
+ *   OUTWEIGHED make the hardware's time slice short
  *   WANTED     release once the program has been idle for the linger time, with no thread about to submit; a closed
  *              loop keeps its turn
  *   CONTENDED  release after a longer idle time; see that what was queued unmeasured has an end event, so that the work
@@ -142,7 +143,7 @@ std::uint64_t promise_ns(Device &device, std::uint32_t events, std::uint32_t sta
     if (!(state & PTSCHED_STATE_CALLBACK))
         return 0;
     std::uint64_t drain = drain_ns(device, events, state, now), cost = device.preemption.cost_ns();
-    if (cost && drain > cost)
+    if (state & PTSCHED_STATE_PREEMPT && cost && drain > cost)
         return cost;
     return drain == for_ever ? 0 : drain;
 }
@@ -151,7 +152,7 @@ std::uint64_t promise_ns(Device &device, std::uint32_t events, std::uint32_t sta
 bool release_off(Device &device, std::uint32_t events, std::uint32_t state, std::uint64_t now)
 {
     constexpr std::uint64_t worth_ns = 500000;
-    if (!device.preemption.works(device))
+    if (!(state & PTSCHED_STATE_PREEMPT) || !device.preemption.can_take_off())
         return false;
     if (drain_ns(device, events, state, now) < worth_ns + device.preemption.cost_ns())
         return false;
@@ -189,14 +190,20 @@ std::uint64_t look_after(Device &device)
         own.backoff_ns = 0;
         device.announce_change();
     }
-    if (!(state & PTSCHED_STATE_TURN) ||
-        !(state & (PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED))) {
+    constexpr std::uint32_t company =
+        PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED | PTSCHED_STATE_OUTWEIGHED;
+    if (!(state & PTSCHED_STATE_TURN) || !(state & company)) {
         own.idle_since = 0;
         return for_ever;
     }
     if (device.preemption.is_off())
         device.preemption.put_back(device);
-    device.preemption.works(device);
+    device.preemption.find_level(device);
+    device.preemption.adjust_slice(device, state & PTSCHED_STATE_OUTWEIGHED);
+    if (!(state & (company & ~PTSCHED_STATE_OUTWEIGHED))) {
+        own.idle_since = 0;
+        return for_ever;
+    }
     /*
      * A turn has begun, and the thread that waited for it has not come round to it yet. (Of a called-back turn, it may
      * be waiting for the next one.)

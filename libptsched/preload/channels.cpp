@@ -59,7 +59,7 @@ void Channels::born(int fd, unsigned long request, const void *argument)
     if (status)
         return;
 
-    Object object{Kind::device, fd, alloc.root, alloc.object, alloc.parent, false};
+    Object object{Kind::device, fd, alloc.root, alloc.object, alloc.parent, false, 0};
     if (alloc.object_class == rm::class_subdevice) {
         object.kind = Kind::subdevice;
     } else if (alloc.object_class == rm::class_channel_group) {
@@ -75,6 +75,11 @@ void Channels::born(int fd, unsigned long request, const void *argument)
         return;
     }
     objects_.push_back(object);
+    if (object.kind != Kind::group && object.kind != Kind::channel)
+        return;
+    births_++;
+    if (object.kind == Kind::channel)
+        take_off_newborn();
 }
 
 void Channels::freed(const void *argument)
@@ -110,13 +115,20 @@ const Channels::Object *Channels::find(std::uint32_t client, std::uint32_t handl
     return found == objects_.end() ? nullptr : &*found;
 }
 
-/* Whether it is a compute channel of the subdevice's device. */
+/* Whether it is a compute group of the subdevice's device. */
+bool Channels::is_compute_group(const Object &object, const Object &subdevice) const
+{
+    return object.kind == Kind::group && object.compute && object.client == subdevice.client &&
+           object.parent == subdevice.parent;
+}
+
+/* Whether it is a channel of such a group. */
 bool Channels::is_compute(const Object &channel, const Object &subdevice) const
 {
     if (channel.kind != Kind::channel || channel.client != subdevice.client)
         return false;
     const Object *group = find(channel.client, channel.parent);
-    return group && group->kind == Kind::group && group->compute && group->parent == subdevice.parent;
+    return group && is_compute_group(*group, subdevice);
 }
 
 /* The driver says so itself: CUDA's ordinals and the driver's need not be the same. */
@@ -131,7 +143,7 @@ bool Channels::is_at(const Object &subdevice, const char *address) const
     return std::strcmp(found, address) == 0;
 }
 
-std::string Channels::set_some(const Object &subdevice, bool off)
+std::string Channels::set_some(const Object &subdevice, bool off, const Object *only)
 {
     rm::DisableChannels call{};
     call.disable = off;
@@ -147,7 +159,7 @@ std::string Channels::set_some(const Object &subdevice, bool off)
         return status ? text : "";
     };
     for (const Object &object : objects_) {
-        if (!is_compute(object, subdevice))
+        if (!is_compute(object, subdevice) || (only && only != &object))
             continue;
         call.clients[call.count] = object.client;
         call.channels[call.count++] = object.handle;
@@ -159,14 +171,16 @@ std::string Channels::set_some(const Object &subdevice, bool off)
     return flush();
 }
 
-std::string Channels::set(const char *address, bool off)
+/*
+ * Calls @function, which returns an error or "", for one subdevice of each client that has channels on the GPU at
+ * @address.
+ */
+template <typename Function> std::string Channels::on_device(const char *address, Function function)
 {
-    std::lock_guard guard(lock_);
     bool found = false;
     for (const Object &subdevice : objects_) {
         if (subdevice.kind != Kind::subdevice)
             continue;
-        /* One of several for the same device is enough. */
         auto same_device = [&](const Object &other) {
             return other.kind == Kind::subdevice && other.client == subdevice.client &&
                    other.parent == subdevice.parent;
@@ -177,11 +191,64 @@ std::string Channels::set(const char *address, bool off)
                                         [&](const Object &object) { return is_compute(object, subdevice); });
         if (!has_channels)
             continue;
-        if (std::string error = set_some(subdevice, off); !error.empty())
+        if (std::string error = function(subdevice); !error.empty())
             return error;
         found = true;
     }
     return found ? "" : "no compute channels were seen being made";
+}
+
+std::string Channels::set(const char *address, bool off)
+{
+    std::lock_guard guard(lock_);
+    std::erase(off_, address);
+    std::string error = on_device(address, [&](const Object &subdevice) { return set_some(subdevice, off); });
+    if (off && error.empty())
+        off_.emplace_back(address);
+    return error;
+}
+
+/* The youngest object is a channel: where the others of its device are off, it goes off, too. */
+void Channels::take_off_newborn()
+{
+    for (const std::string &address : off_)
+        on_device(address.c_str(),
+                  [&](const Object &subdevice) { return set_some(subdevice, true, &objects_.back()); });
+}
+
+std::string Channels::set_group_timeslice(Object &group, std::uint64_t us) const
+{
+    rm::Timeslice slice{0}, wanted;
+    if (!group.timeslice_us) {
+        if (control(group.fd, group.client, group.handle, rm::get_timeslice, &slice, sizeof(slice)))
+            return "the driver does not tell a time slice";
+        group.timeslice_us = slice.us;
+    }
+    slice.us = wanted.us = us ? us : group.timeslice_us;
+    if (control(group.fd, group.client, group.handle, rm::set_timeslice, &slice, sizeof(slice)) ||
+        control(group.fd, group.client, group.handle, rm::get_timeslice, &slice, sizeof(slice)) ||
+        slice.us != wanted.us)
+        return "the driver does not take a time slice";
+    return "";
+}
+
+std::string Channels::set_timeslice(const char *address, std::uint64_t us)
+{
+    std::lock_guard guard(lock_);
+    return on_device(address, [&](const Object &subdevice) {
+        std::string error;
+        for (Object &object : objects_) {
+            if (error.empty() && is_compute_group(object, subdevice))
+                error = set_group_timeslice(object, us);
+        }
+        return error;
+    });
+}
+
+std::uint64_t Channels::births()
+{
+    std::lock_guard guard(lock_);
+    return births_;
 }
 
 } // namespace ptsched::preload

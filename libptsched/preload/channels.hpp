@@ -5,7 +5,7 @@
  * A channel is the queue through which a program gives a GPU work. The driver library makes channels with ioctls on the
  * process's control file, which ioctl.cpp lets pass and shows to this file; nothing is asked of the driver until a
  * switch is used. A running kernel stops within some 0.4 ms and goes on where it was (measured on an H200, driver
- * 580.159.04).
+ * 580.159.04). A channel that is made while the others are off is taken off at once.
  *
  * Only handles that were seen in this very process are ever named, on the file on which they were seen, as long as that
  * descriptor still is the driver's control device.
@@ -43,6 +43,15 @@ public:
     std::string switch_off(const char *address) { return set(address, true); }
     std::string switch_on(const char *address) { return set(address, false); }
 
+    /*
+     * The hardware's time slice of all compute groups on that GPU, in us; 0: the driver's own. Read back. Returns an
+     * empty string, or why it did not work.
+     */
+    std::string set_timeslice(const char *address, std::uint64_t us);
+
+    /* Grows with every group and channel made: what was set before does not hold for a new one. */
+    std::uint64_t births();
+
     /* In a forked child, which has none: the parent's are forgotten. */
     void forget();
 
@@ -52,7 +61,8 @@ private:
         Kind kind;
         int fd;
         std::uint32_t client, handle, parent;
-        bool compute; /* of a group */
+        bool compute;               /* of a group */
+        std::uint64_t timeslice_us; /* of a group, the driver's own; 0: not asked for yet */
     };
 
     void saw_driver_ioctl(int fd, unsigned long request, const void *argument);
@@ -62,11 +72,17 @@ private:
     const Object *find(std::uint32_t client, std::uint32_t handle) const;
     bool is_compute(const Object &channel, const Object &subdevice) const;
     bool is_at(const Object &subdevice, const char *address) const;
+    bool is_compute_group(const Object &object, const Object &subdevice) const;
+    template <typename Function> std::string on_device(const char *address, Function function);
     std::string set(const char *address, bool off);
-    std::string set_some(const Object &subdevice, bool off);
+    std::string set_some(const Object &subdevice, bool off, const Object *only = nullptr);
+    std::string set_group_timeslice(Object &group, std::uint64_t us) const;
+    void take_off_newborn();
 
     std::mutex lock_;
     std::vector<Object> objects_;
+    std::vector<std::string> off_; /* addresses of the GPUs on which the channels are off */
+    std::uint64_t births_{0};
 };
 
 extern Channels *channels;

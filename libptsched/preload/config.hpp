@@ -9,12 +9,15 @@
 
 namespace ptsched::preload {
 
+/* How decisions are enforced; each includes what is before it. */
+enum class Level { gate, slice, preempt };
+
 struct Config {
     bool disabled;           /* PTSCHED_DISABLE */
     bool debug;              /* PTSCHED_LOG=debug */
     const char *stats;       /* PTSCHED_STATS */
     std::uint64_t linger_ns; /* PTSCHED_LINGER_US */
-    bool preempt;            /* PTSCHED_LEVEL=preempt */
+    Level level;             /* PTSCHED_LEVEL: the best that may be used */
 };
 
 const Config &config();

@@ -19,6 +19,18 @@ constinit Counters counters;
 
 namespace {
 
+Level level_of(const char *name)
+{
+    static constinit std::atomic<bool> warned{false};
+    if (!name || !*name || std::strcmp(name, "preempt") == 0)
+        return Level::preempt;
+    if (std::strcmp(name, "slice") == 0)
+        return Level::slice;
+    if (std::strcmp(name, "gate") != 0)
+        warn_once(warned, "PTSCHED_LEVEL=%s: must be gate, slice or preempt; using gate", name);
+    return Level::gate;
+}
+
 Config read_environment()
 {
     Config result{};
@@ -30,7 +42,7 @@ Config read_environment()
     result.debug = log && std::strcmp(log, "debug") == 0;
     result.stats = secure_getenv("PTSCHED_STATS");
     result.linger_ns = (linger && *linger ? std::strtoull(linger, nullptr, 10) : 150) * 1000;
-    result.preempt = level && std::strcmp(level, "preempt") == 0;
+    result.level = level_of(level);
     return result;
 }
 

@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Level "preempt" of one device: a turn ends with work in flight, which is off the hardware until the next turn.
+ * What can be done on one device beyond holding submissions back, the best that was found to work:
  *
- * Without it a called-back turn ends when the work in flight has drained, however long that takes. While a program is
+ *   slice    while somebody weighs more, the hardware's time slice of this process is short, so that the other's work
+ *            gets onto the device at once
+ *   preempt  and for somebody heavier a turn ends with work in flight, which is off the hardware until the next turn
+ *
+ * Without them a called-back turn ends when the work in flight has drained, however long that takes. While a program is
  * off, its own synchronise calls take longer, and nothing else changes for it. A thread of ours asks for the next turn,
  * since the program may have none that submits.
  */
 #ifndef PTSCHED_PRELOAD_PREEMPTION_HPP
 #define PTSCHED_PRELOAD_PREEMPTION_HPP
 
+#include "config.hpp"
+
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <string>
 
 namespace ptsched::preload {
 
@@ -20,10 +27,15 @@ class Device;
 class Preemption {
 public:
     /*
-     * Whether the switch works on this device: tried the first time, by its effect. Only the agent may ask, in a turn;
-     * takes some milliseconds then.
+     * Finds out what works on this device, the switch by its effect, and tells the scheduler; nothing if that is known.
+     * Only the agent may ask, in a turn; takes some milliseconds.
      */
-    bool works(Device &device);
+    void find_level(Device &device);
+
+    /* Makes the time slice short, or what it was; nothing if it is already. Only the agent may. */
+    void adjust_slice(Device &device, bool outweighed);
+
+    bool can_take_off() const { return level_.load(std::memory_order_relaxed) == Level::preempt; }
 
     /* Off the hardware; false: not possible (any more), and nothing is off. Submitters must be out of their windows. */
     bool take_off(Device &device);
@@ -40,13 +52,16 @@ public:
     std::uint64_t cost_ns() const { return cost_ns_.load(std::memory_order_relaxed); }
 
 private:
-    enum class Level { untried, gate, preempt };
-
-    bool try_it(Device &device);
+    std::string try_slice(Device &device);
+    std::string try_preempt(Device &device);
+    void set_level(Device &device, Level level, const char *why);
     static void *resume(void *device);
 
     std::mutex lock_;
-    Level level_{Level::untried};
+    std::atomic<Level> level_{Level::gate};
+    bool tried_{false};
+    bool short_slice_{false};
+    std::uint64_t births_{0}; /* of channels, when the slice was last set or tried */
     std::atomic<bool> off_{false};
     bool all_measured_{false};                /* of what is off */
     std::atomic<std::uint32_t> times_off_{0}; /* what the resumer waits for */

@@ -3,7 +3,8 @@
  * What the interposer needs of the resource manager's interface, the ioctls of /dev/nvidiactl.
  *
  * Names, numbers and layouts are those of NVIDIA's open-gpu-kernel-modules, 580.159.04: nv_escape.h, nvos.h,
- * class/cl*.h, ctrl/ctrl0000/ctrl0000gpu.h, ctrl/ctrl2080/ctrl2080gpu.h and ctrl/ctrl2080/ctrl2080fifo.h.
+ * class/cl*.h, ctrl/ctrl0000/ctrl0000gpu.h, ctrl/ctrl2080/ctrl2080gpu.h, ctrl/ctrl2080/ctrl2080fifo.h and
+ * ctrl/ctrla06c.h.
  */
 #ifndef PTSCHED_PRELOAD_RM_ABI_H
 #define PTSCHED_PRELOAD_RM_ABI_H
@@ -78,6 +79,12 @@ struct DisableChannels {
     alignas(8) std::uint64_t event;
     std::uint32_t clients[disable_channels_max];
     std::uint32_t channels[disable_channels_max];
+};
+
+/* NVA06C_CTRL_CMD_SET_TIMESLICE and GET_TIMESLICE, on a channel group */
+inline constexpr std::uint32_t set_timeslice = 0xa06c0103, get_timeslice = 0xa06c0104;
+struct Timeslice {
+    std::uint64_t us;
 };
 
 static_assert(sizeof(Free) == 16 && sizeof(Control) == 32 && sizeof(Alloc) == 24 && sizeof(PciInfo) == 12);

@@ -101,6 +101,66 @@ TEST("a higher weight has the holder called back at once")
     CHECK_EQ(0, heavier.finish().result);
 }
 
+TEST("who can be preempted is told to, and the heavier is in at once")
+{
+    Client client;
+    CHECK_EQ(0, setpriority(PRIO_PROCESS, 0, 10));
+    Actor heavier(-10);
+    heavier.join();
+    CHECK_EQ(-EINVAL, ptsched_set_mechanism(client, PTSCHED_MECHANISM_PREEMPT + 1));
+    CHECK_EQ(0, ptsched_set_mechanism(client, PTSCHED_MECHANISM_PREEMPT));
+    CHECK_EQ(PTSCHED_MECHANISM_PREEMPT, entity(getpid())->at(PTSCHED_A_MECHANISM));
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    CHECK_EQ(PTSCHED_STATE_TURN | PTSCHED_STATE_OUTWEIGHED, client.state());
+    uint32_t events = client.events();
+    CHECK_EQ(0, heavier.acquire().result);
+    CHECK(client.state() & PTSCHED_STATE_TURN && client.state() & PTSCHED_STATE_CALLBACK);
+    CHECK(client.state() & PTSCHED_STATE_PREEMPT);
+    CHECK(client.events() != events);
+    CHECK(!(heavier.page().state & (PTSCHED_STATE_SHARED | PTSCHED_STATE_OUTWEIGHED)));
+    CHECK_EQ(0, ptsched_release(client, nullptr));
+    client.round_trip();
+    CHECK_EQ(0, client.state() & (PTSCHED_STATE_CALLBACK | PTSCHED_STATE_PREEMPT));
+}
+
+TEST("one client that must drain, and the heavier waits for all of the process")
+{
+    Client client, other;
+    CHECK_EQ(0, setpriority(PRIO_PROCESS, 0, 10));
+    Actor heavier(-10);
+    heavier.join();
+    CHECK_EQ(0, ptsched_set_mechanism(client, PTSCHED_MECHANISM_PREEMPT));
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    heavier.start_waiting();
+    client.wait_for_bits(PTSCHED_STATE_CALLBACK);
+    CHECK_EQ(0, client.state() & PTSCHED_STATE_PREEMPT);
+    CHECK(!heavier.finished());
+    // It can, too.
+    CHECK_EQ(0, ptsched_set_mechanism(other, PTSCHED_MECHANISM_SLICE));
+    CHECK_EQ(0, heavier.finish().result);
+    CHECK(client.state() & PTSCHED_STATE_PREEMPT);
+}
+
+TEST("OUTWEIGHED as long as somebody heavier is attached")
+{
+    Client client;
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    CHECK_EQ(0, setpriority(PRIO_PROCESS, 0, 10));
+    {
+        Actor equal;
+        equal.join();
+        client.round_trip();
+        CHECK_EQ(0, client.state() & PTSCHED_STATE_OUTWEIGHED);
+    }
+    CHECK_EQ(0, ptsched_release(client, nullptr));
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    Actor heavier(-10);
+    heavier.join();
+    client.wait_for_bits(PTSCHED_STATE_OUTWEIGHED);
+    heavier.kill();
+    wait_until([&] { return !(client.state() & PTSCHED_STATE_OUTWEIGHED); });
+}
+
 TEST("once called back, newcomers of the process wait for its next turn")
 {
     Client first, second;

@@ -17,6 +17,8 @@ important_us=1000
 # Two of them may be in flight, so that the device does not wait for the host.
 equal_us=900
 export PTSCHED_LINGER_US=$((150 * scale))
+# As in the paper: what is on the device drains.
+export PTSCHED_LEVEL=gate
 step=0
 
 say() { echo "demo: $*"; }

@@ -71,7 +71,7 @@ HostilePeers::Bytes HostilePeers::message(uint32_t cmd, const Bytes &payload)
 // In order by itself; the state that it meets is anything.
 HostilePeers::Bytes HostilePeers::contract_message()
 {
-    switch (below(10)) {
+    switch (below(11)) {
     case 0:
         return message(PTSCHED_IOC_QUERY, bytes_of(sized<struct ptsched_query>()));
     case 1: {
@@ -112,7 +112,12 @@ HostilePeers::Bytes HostilePeers::contract_message()
         act_for.fd = static_cast<int>(below(4)) - 2;
         return message(PTSCHED_IOC_ACT_FOR, bytes_of(act_for));
     }
-    case 8:
+    case 8: {
+        auto mechanism = sized<struct ptsched_mechanism>();
+        mechanism.mechanism = below(5);
+        return message(PTSCHED_IOC_MECHANISM, bytes_of(mechanism));
+    }
+    case 9:
         return message(PTSCHED_BROKER_CANCEL, bytes_of(static_cast<uint64_t>(below(64))));
     default:
         return message(one_in(20) ? PTSCHED_BROKER_CLOSE : static_cast<uint32_t>(below(12)), {});

@@ -13,14 +13,14 @@ TITLES = {
 }
 IMPORTANT = ("hi60", "hi1ms", "infer", "jax")
 HOGS = ("hog19", "hog52", "train")
-NICE = {"hog19": 19, "hog52": 19, "train": 19, "equal-a": 0, "equal-b": 0}
+NICE = {"hog19": 19, "hog52": 19, "train": 19, "equal": 0}
 
 WORK = {
     "hi60": ("--us", "60"), "hi1ms": ("--us", "1000", "--think-us", "1000"),
     "hog19": ("--us", "19000", "--depth", "2", "--ticks"),
     "hog52": ("--us", "52000", "--depth", "2", "--ticks"),
-    "equal-a": ("--us", "1000", "--depth", "2", "--ticks"),
-    "equal-b": ("--us", "1000", "--depth", "2", "--ticks"),
+    "equal": ("--us", "1000", "--depth", "2", "--ticks"),
+    "wake": ("--us", "60", "--think-us", "40000", "--jitter-us", "10000"),
 }
 SCRIPTS = {
     "infer": ("infer.py",), "infer-graph": ("infer.py", "--graph"), "train": ("train.py", "--ticks"),
@@ -28,15 +28,21 @@ SCRIPTS = {
 }
 
 
+def kind_of(name):
+    """NAME-SUFFIX is one of several alike, unless it has an entry of its own."""
+    return name if name in WORK or name in SCRIPTS else name.rsplit("-", 1)[0]
+
+
 def nice_of(name):
-    return NICE.get(name, -20)
+    return NICE.get(kind_of(name), -20)
 
 
 def command(programs, name, *mode):
     """The program's words; @mode: --serve, or --steps N --json."""
-    if name in WORK:
-        return programs.work(*WORK[name], *mode)
-    return python(*SCRIPTS[name], *mode)
+    kind = kind_of(name)
+    if kind in WORK:
+        return programs.work(*WORK[kind], *mode)
+    return python(*SCRIPTS[kind], *mode)
 
 
 def start(session, names):

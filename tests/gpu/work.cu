@@ -9,6 +9,7 @@
 #include <cstring>
 #include <ctime>
 #include <memory>
+#include <random>
 
 namespace {
 
@@ -52,7 +53,7 @@ Affine power(uint64_t steps)
 
 struct Options {
     double us = 1000;
-    double think_us = 0;
+    double think_us = 0, jitter_us = 0;
     double seconds = 0;
     double rate = 0; // steps per microsecond; 0: measure
     unsigned depth = 1;
@@ -131,6 +132,7 @@ private:
     uint64_t steps_ = 0;       // of one kernel
     uint64_t total_steps_ = 0; // since reset()
     std::atomic<unsigned long long> finished_{0};
+    std::minstd_rand random_;
 
     size_t bytes() const { return initial_.size() * sizeof(uint32_t); }
 
@@ -205,11 +207,13 @@ private:
             finish_oldest();
     }
 
-    void think() const
+    // Pauses of varying length, so that they keep no step with the kernels of others.
+    void think()
     {
         if (options_.think_us <= 0)
             return;
-        auto ns = static_cast<long>(options_.think_us * 1000);
+        std::uniform_real_distribution<double> jitter(-options_.jitter_us, options_.jitter_us);
+        auto ns = static_cast<long>(std::max(0.0, options_.think_us + jitter(random_)) * 1000);
         timespec duration{ns / 1000000000, ns % 1000000000};
         nanosleep(&duration, nullptr);
     }
@@ -221,9 +225,9 @@ private:
         double per_second = elapsed > 0 ? kernels / elapsed : 0;
         if (options_.serve || options_.json) {
             std::printf("{\"event\": \"result\", \"start\": %.6f, \"seconds\": %.6f, \"n\": %llu, "
-                        "\"per_second\": %.3f, \"p50_us\": %.2f, \"p99_us\": %.2f, \"max_us\": %.2f, "
+                        "\"per_second\": %.3f, \"p50_us\": %.2f, \"p90_us\": %.2f, \"p99_us\": %.2f, \"max_us\": %.2f, "
                         "\"hash\": \"%016llx\", \"value\": %u}\n",
-                        start, elapsed, kernels, per_second, p50, p99, most, hash(), power(total_steps_).c);
+                        start, elapsed, kernels, per_second, p50, percentile(latencies, 0.9), p99, most, hash(), power(total_steps_).c);
         } else {
             std::printf("%llu kernels of %.0f us in %.3f s: %.1f per second\n", kernels, options_.us, elapsed,
                         per_second);
@@ -287,7 +291,7 @@ int serve(Work &work)
 [[noreturn]] void usage(const char *problem)
 {
     std::fprintf(stderr,
-                 "work: %s\nusage: work [--us DURATION] [--depth IN-FLIGHT] [--think-us PAUSE] [--rate STEPS-PER-US]\n"
+                 "work: %s\nusage: work [--us DURATION] [--depth IN-FLIGHT] [--think-us PAUSE [--jitter-us MORE-OR-LESS]] [--rate STEPS-PER-US]\n"
                  "            --seconds S | --steps KERNELS | --serve [--ticks] | --calibrate | --bad-launch\n"
                  "            [--latency] [--json] [--exit-code N]\n",
                  problem);
@@ -319,6 +323,7 @@ Options parse(char **arguments)
     double depth = 1, steps = 0, exit_code = 0;
     Number numbers[] = {{"--us", &options.us},
                         {"--think-us", &options.think_us},
+                        {"--jitter-us", &options.jitter_us},
                         {"--seconds", &options.seconds},
                         {"--rate", &options.rate},
                         {"--depth", &depth},

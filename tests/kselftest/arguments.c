@@ -21,6 +21,7 @@ static const struct call calls[] = {
 	{"REPORT", PTSCHED_IOC_REPORT, sizeof(struct ptsched_report), true},
 	{"ACK", PTSCHED_IOC_ACK, sizeof(struct ptsched_ack), true},
 	{"ACT_FOR", PTSCHED_IOC_ACT_FOR, sizeof(struct ptsched_act_for), true},
+	{"MECHANISM", PTSCHED_IOC_MECHANISM, sizeof(struct ptsched_mechanism), true},
 };
 
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
@@ -258,6 +259,10 @@ TEST(names_of_devices)
 
 TEST(a_name_that_does_not_end)
 {
+	struct ptsched_mechanism mechanism = {
+		.size = sizeof(mechanism),
+		.mechanism = PTSCHED_MECHANISM_PREEMPT,
+	};
 	struct ptsched_attach arg = {.size = sizeof(arg)};
 	int fd = ks_open();
 
@@ -278,6 +283,9 @@ TEST(a_name_that_does_not_end)
 	EXPECT_EQ(0, ks_result(ioctl(fd, PTSCHED_IOC_ATTACH, &arg)));
 	EXPECT_NE(0, arg.entity);
 	EXPECT_EQ(-EBUSY, ks_result(ioctl(fd, PTSCHED_IOC_ATTACH, &arg)));
+	EXPECT_EQ(0, ks_result(ioctl(fd, PTSCHED_IOC_MECHANISM, &mechanism)));
+	mechanism.mechanism++;
+	EXPECT_EQ(-EINVAL, ks_result(ioctl(fd, PTSCHED_IOC_MECHANISM, &mechanism)));
 }
 
 TEST(calls_before_attaching)

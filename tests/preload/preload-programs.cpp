@@ -129,13 +129,13 @@ struct World {
     fs::path gpu_socket = scratch / "gpu", broker_socket = scratch / "broker", stats_file = scratch / "stats";
     std::unique_ptr<Program> gpu, broker;
 
-    World()
+    explicit World(const std::vector<std::string> &gpu_options = {})
     {
         for (const fs::path &path : {gpu_socket, broker_socket, stats_file})
             fs::remove(path);
-        gpu = std::make_unique<Program>(
-            std::vector<std::string>{build / "vgpu/vgpud", "--socket", gpu_socket, "--devices", "2"}, Environment{},
-            "vgpud");
+        std::vector<std::string> words{build / "vgpu/vgpud", "--socket", gpu_socket, "--devices", "2"};
+        words.insert(words.end(), gpu_options.begin(), gpu_options.end());
+        gpu = std::make_unique<Program>(words, Environment{}, "vgpud");
         await_socket(gpu_socket);
         start_broker();
     }
@@ -164,6 +164,15 @@ struct World {
         environment["PTSCHED_SOCKET"] = broker_socket;
         environment["PTSCHED_DEVICE_NODE"] = "/nonexistent";
         environment["PTSCHED_STATS"] = stats_file;
+        return environment;
+    }
+    /* With a driver that shows its channels. */
+    Environment preemptible(const char *level = "preempt") const
+    {
+        Environment environment = scheduled();
+        environment["LD_PRELOAD"] += ":" + (build / "vgpu/rm-shim.so").string();
+        environment["PTSCHED_LEVEL"] = level;
+        environment["PTSCHED_LOG"] = "debug";
         return environment;
     }
     Environment unscheduled() const
@@ -306,18 +315,31 @@ void killed_holder_frees_the_turn()
     CHECK_EQ(waiter.wait(), 0);
 }
 
+constexpr int lowest = 19;
+
+int highest()
+{
+    /* An ordinary user cannot go below 0. */
+    return geteuid() == 0 ? -20 : 0;
+}
+
+void renew_world(const std::vector<std::string> &gpu_options = {})
+{
+    delete world;
+    world = nullptr;
+    world = new World(gpu_options);
+}
+
 /*
  * Two programs that both always have work. Were a kernel of one executed in the other's turn, the device would change
  * between their contexts more often than the turn changed hands.
  */
 void only_in_the_turn()
 {
-    delete world;
-    world = new World;
-    /* An ordinary user cannot go below 0. */
-    Program low(client({"spin", "0", "1000", "16"}), world->scheduled(), "low", 19);
+    renew_world();
+    Program low(client({"spin", "0", "1000", "16"}), world->scheduled(), "low", lowest);
     CHECK(low.await("started"));
-    Program high(client({"spin", "150", "1000"}), world->scheduled(), "high", geteuid() == 0 ? -20 : 0);
+    Program high(client({"spin", "150", "1000"}), world->scheduled(), "high", highest());
     pid_t pids[] = {high.pid(), low.pid()};
     CHECK_EQ(high.wait(), 0);
     low.end_input();
@@ -345,6 +367,110 @@ void only_in_the_turn()
     CHECK(stats[pids[1]].value("turns", 0ul) >= 1);
 }
 
+/* A program with long kernels, and a heavier one with short ones beside it; what the first said and counted. */
+struct LongBesideShort {
+    std::string log;
+    nlohmann::json stats;
+
+    explicit LongBesideShort(const Environment &environment)
+    {
+        Program low(client({"spin", "0", "60000", "2"}), environment, "low", lowest);
+        CHECK(low.await("started"));
+        /* Each asks anew, after its linger time. */
+        for (int i = 0; i < 5; i++) {
+            Program high(client({"spin", "20", "500"}), environment, "high", highest());
+            CHECK_EQ(high.wait(), 0);
+        }
+        pid_t pid = low.pid();
+        low.end_input();
+        CHECK_EQ(low.wait(), 0);
+        CHECK(low.out().find("spun") != std::string::npos);
+        log = low.err();
+        auto all = world->stats();
+        CHECK_EQ(all.count(pid), size_t{1});
+        stats = all[pid];
+    }
+    unsigned long preemptions() const { return stats.value("preemptions", 0ul); }
+    bool says(const char *text) const
+    {
+        bool found = log.find(text) != std::string::npos;
+        if (!found)
+            std::printf("# not in the log: %s\n# %s\n", text, log.c_str());
+        return found;
+    }
+};
+
+void taken_off_in_the_middle()
+{
+    renew_world();
+    LongBesideShort found(world->preemptible());
+    CHECK(found.says("level preempt\n"));
+    CHECK(found.preemptions() > 0);
+    std::printf("# %lu preemptions\n", found.preemptions());
+}
+
+void lower_levels()
+{
+    renew_world();
+    LongBesideShort slice(world->preemptible("slice")), gate(world->preemptible("gate"));
+    CHECK(slice.says("level slice\n"));
+    CHECK_EQ(slice.preemptions(), 0ul);
+    CHECK(gate.says("level gate\n"));
+    CHECK_EQ(gate.preemptions(), 0ul);
+}
+
+void no_effect()
+{
+    renew_world({"--switch-ignored"});
+    LongBesideShort found(world->preemptible());
+    CHECK(found.says("level slice, since it has no effect\n"));
+    CHECK_EQ(found.preemptions(), 0ul);
+}
+
+void fails_later()
+{
+    /* The trial is the first; so is it of the other program. */
+    renew_world({"--switch-calls", "3"});
+    LongBesideShort found(world->preemptible());
+    CHECK(found.says("level preempt\n"));
+    CHECK(found.says("level slice, since the driver answers 0x56\n"));
+}
+
+void killed_while_off()
+{
+    renew_world();
+    Program low(client({"spin", "0", "60000", "2"}), world->preemptible(), "low", lowest);
+    CHECK(low.await("started"));
+    Program high(client({"spin", "0", "500", "4"}), world->preemptible(), "high", highest());
+    CHECK(high.await("started"));
+    pid_t pid = low.pid();
+    auto owner = [&](pid_t of) {
+        auto truth = world->truth();
+        for (const auto &entry : truth["owners"])
+            if (entry["pid"] == of)
+                return entry;
+        return nlohmann::json();
+    };
+    /* Off, it makes no progress with its kernel while the other does. */
+    auto before = owner(pid), other = owner(high.pid());
+    for (;;) {
+        poll(nullptr, 0, 5);
+        auto now = owner(pid), other_now = owner(high.pid());
+        if (now["gpu_ns"] == before["gpu_ns"] && other_now["items"] != other["items"])
+            break;
+        before = now;
+        other = other_now;
+    }
+    CHECK_EQ(before["contexts"].get<int>(), 1);
+    low.signal(SIGKILL);
+    low.wait();
+    while (owner(pid)["contexts"] != 0)
+        poll(nullptr, 0, 5);
+    high.end_input();
+    CHECK_EQ(high.wait(), 0);
+    CHECK_EQ(run("launches", world->preemptible()).status, 0);
+}
+
 } // namespace
 
 /* With an argument: only the cases whose name contains it. */
@@ -365,6 +491,11 @@ int main(int argc, char **argv)
     cases.push_back({"the broker is killed: the program goes on", broker_killed});
     cases.push_back({"the broker is killed under two that contend: both go on", waiter_freed_by_broker_death});
     cases.push_back({"nice -20 against 19: work of a program executes in its turns only", only_in_the_turn});
+    cases.push_back({"preempt: work is taken off in the middle, and goes on", taken_off_in_the_middle});
+    cases.push_back({"PTSCHED_LEVEL: nothing better than it says", lower_levels});
+    cases.push_back({"a switch without effect is found out", no_effect});
+    cases.push_back({"a switch that fails later is not used again", fails_later});
+    cases.push_back({"a program is killed while it is off: nothing of it stays", killed_while_off});
     if (argc > 1)
         std::erase_if(cases, [&](const tap::Case &c) { return c.name.find(argv[1]) == std::string::npos; });
     int result = tap::run(cases);

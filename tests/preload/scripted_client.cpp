@@ -133,6 +133,11 @@ int ptsched_report(ptsched_client *, const ptsched_usage *usage)
     return state.dead ? -EPIPE : 0;
 }
 
+int ptsched_set_mechanism(ptsched_client *, unsigned)
+{
+    return 0;
+}
+
 int ptsched_ack(ptsched_client *client, uint32_t events, uint64_t)
 {
     std::lock_guard guard(state.lock);

@@ -14,7 +14,7 @@ TESTS += $(B)/tests/vgpu_model
 # The demo asks it first.
 ALL += $(B)/tests/vgpu_model
 
-VGPU_SERVICE_OBJS := $(addprefix $(B)/obj/$(VGPU)/engine/,engine.c.o service.c.o)
+VGPU_SERVICE_OBJS := $(addprefix $(B)/obj/$(VGPU)/engine/,engine.c.o rm.c.o service.c.o)
 
 $(B)/vgpu/vgpud: $(B)/obj/$(VGPU)/vgpud.cpp.o $(VGPU_SERVICE_OBJS)
 	@mkdir -p $(@D)
@@ -39,7 +39,11 @@ $(B)/vgpu/inversion-client: $(B)/obj/$(VGPU)/programs/inversion-client.cpp.o $(B
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/vgpu -lcuda
 
-VGPU_PROGRAMS := $(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so inversion-client vgpu-stat)
+$(B)/vgpu/rm-shim.so: $(B)/obj/$(VGPU)/rm_shim.cpp.o
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -shared -o $@ $^ -ldl
+
+VGPU_PROGRAMS := $(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so inversion-client vgpu-stat rm-shim.so)
 
 ALL += $(VGPU_PROGRAMS)
 

@@ -25,6 +25,7 @@
 #include <csignal>
 
 extern "C" {
+#include "engine/rm.h"
 #include "engine/service.h"
 }
 
@@ -100,6 +101,7 @@ struct Connection {
     int create_context(vgpu_context_create &arg);
     int create_channel(vgpu_channel_create &arg);
     int destroy(const vgpu_destroy &arg);
+    bool resource_manager(const vgpu_message &request, char *payload);
     void send_stats(const vgpu_message &request, vgpu_device_stats stats);
 };
 
@@ -175,6 +177,49 @@ int Connection::destroy(const vgpu_destroy &arg)
     return error;
 }
 
+/* The structure of one of the resource manager's ioctls with its parameters behind it; both are answered. */
+bool Connection::resource_manager(const vgpu_message &request, char *payload)
+{
+    std::vector<uint64_t> params(VGPU_RM_MAX_PARAMS / sizeof(uint64_t));
+    auto split = [&](auto &arg) {
+        if (request.size < sizeof(arg) || request.size - sizeof(arg) > VGPU_RM_MAX_PARAMS)
+            return false;
+        std::memcpy(&arg, payload, sizeof(arg));
+        std::memcpy(params.data(), payload + sizeof(arg), request.size - sizeof(arg));
+        return true;
+    };
+    struct vgpu_rm_alloc alloc;
+    struct vgpu_rm_control control;
+    struct vgpu_rm_free gone;
+
+    switch (request.op) {
+    case _IOC_NR(VGPU_RM_ALLOC): {
+        if (!split(alloc))
+            return false;
+        auto *object = static_cast<vgpu_rm_object *>(calloc(1, sizeof(vgpu_rm_object)));
+        vgpu_rm_alloc(&client, &alloc, params.data(), request.size - static_cast<uint32_t>(sizeof(alloc)), &object);
+        free(object);
+        answer(request, 0, &alloc, sizeof(alloc));
+        return true;
+    }
+    case _IOC_NR(VGPU_RM_CONTROL): {
+        if (!split(control))
+            return false;
+        uint32_t size = request.size - static_cast<uint32_t>(sizeof(control));
+        vgpu_rm_control(&client, &control, params.data(), size, now_ns());
+        answer(request, 0, &control, sizeof(control), params.data(), size);
+        return true;
+    }
+    default:
+        if (!split(gone))
+            return false;
+        for (vgpu_rm_object *object = vgpu_rm_free(&client, &gone); object;)
+            free(std::exchange(object, object->next));
+        answer(request, 0, &gone, sizeof(gone));
+        return true;
+    }
+}
+
 void Connection::answer(const vgpu_message &request, int result, const void *data, size_t size, const void *more,
                         size_t more_size)
 {
@@ -228,6 +273,10 @@ bool Connection::handle(const vgpu_message &request, char *payload)
     case _IOC_NR(VGPU_IOC_CONTROL):
         return fixed<vgpu_control>(*this, request, payload,
                                    [&](auto &arg) { return vgpu_client_control(&client, &arg, now_ns()); });
+    case _IOC_NR(VGPU_RM_ALLOC):
+    case _IOC_NR(VGPU_RM_CONTROL):
+    case _IOC_NR(VGPU_RM_FREE):
+        return resource_manager(request, payload);
     case _IOC_NR(VGPU_IOC_SUBMIT): {
         uint32_t count = request.size / sizeof(vgpu_work);
         if (!count || request.size % sizeof(vgpu_work))
@@ -454,6 +503,8 @@ int main(int argc, char **argv)
     uint32_t devices = 1;
     vgpu_engine_config config = vgpu_default_config;
     int ready_fd = -1;
+    uint32_t switch_calls = VGPU_UNLIMITED;
+    bool switch_ignored = false;
 
     app.add_option("--socket", socket, "where to listen")->envname("PTSCHED_VGPU_SOCKET")->capture_default_str();
     app.add_option("--devices", devices, "how many devices")
@@ -466,11 +517,15 @@ int main(int argc, char **argv)
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
     app.add_option("--scale", config.scale, "multiplies every time")->check(CLI::Range(1, 1000))->capture_default_str();
+    app.add_option("--switch-calls", switch_calls, "refuse to take channels off after so many times (default: never)");
+    app.add_flag("--switch-ignored", switch_ignored, "take channels off in words only");
     app.add_option("--ready-fd", ready_fd, "write a line to this descriptor once clients can connect");
     CLI11_PARSE(app, argc, argv);
     config.mode = mode == "nonpreemptive" ? VGPU_NONPREEMPTIVE : VGPU_TIMESLICED;
     try {
         Daemon daemon(socket, devices, config);
+        daemon.service.switch_calls = switch_calls;
+        daemon.service.switch_ignored = switch_ignored;
         if (ready_fd >= 0 && write(ready_fd, "ready\n", 6) != 6)
             fail("--ready-fd " + std::to_string(ready_fd));
         daemon.run();

@@ -287,6 +287,8 @@ void Connection::serve_contract(Request &request)
         serve(request, &Connection::ack);
     else if (is(PTSCHED_IOC_ACT_FOR))
         serve(request, &Connection::act_for);
+    else if (is(PTSCHED_IOC_MECHANISM))
+        serve(request, &Connection::set_mechanism);
     else
         answer(request, -ENOTTY);
 }
@@ -394,6 +396,14 @@ int Connection::report(struct ptsched_report &argument, Request &)
 int Connection::ack(struct ptsched_ack &argument, Request &)
 {
     device_->ack(*client_, argument);
+    return 0;
+}
+
+int Connection::set_mechanism(struct ptsched_mechanism &argument, Request &)
+{
+    if (argument.mechanism > PTSCHED_MECHANISM_PREEMPT)
+        return -EINVAL;
+    device_->set_mechanism(*client_, argument.mechanism);
     return 0;
 }
 

@@ -63,6 +63,7 @@ private:
     int report(struct ptsched_report &argument, Request &request);
     int ack(struct ptsched_ack &argument, Request &request);
     int act_for(struct ptsched_act_for &argument, Request &request);
+    int set_mechanism(struct ptsched_mechanism &argument, Request &request);
 
     void answer(const Request &request, int result, std::span<const char> payload = {});
     void send(Outgoing message);

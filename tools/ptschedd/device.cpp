@@ -165,12 +165,27 @@ void Device::show(Client &client)
 void Device::attach(Client &client, uint32_t mechanism, const Process *parent)
 {
     Entity &entity = join(client.process, parent);
-    entity.mechanism = mechanism;
     entity.owned++;
     entity.members.push_back(&client);
     client.self = client.entity = &entity;
     show(client);
+    set_mechanism(client, mechanism);
+}
+
+void Device::set_mechanism(Client &client, uint32_t mechanism)
+{
+    client.mechanism = client.self->mechanism = mechanism;
+    set_preemptible(*client.entity);
     run();
+}
+
+// After a change of the members, or of what one of them can do.
+void Device::set_preemptible(Entity &entity)
+{
+    bool preemptible = !entity.members.empty() &&
+                       std::all_of(entity.members.begin(), entity.members.end(),
+                                   [](const Client *client) { return client->mechanism >= PTSCHED_MECHANISM_SLICE; });
+    ptsp_set_preemptible(&policy_, &entity, preemptible, now());
 }
 
 // The client takes the turns of another entity; calls that wait do so for that one.
@@ -184,6 +199,8 @@ void Device::move(Client &client, Entity &to)
     std::erase(from.members, &client);
     to.waiters += waiters;
     to.members.push_back(&client);
+    set_preemptible(from);
+    set_preemptible(to);
     client.entity = &to;
     show(client);
     update(from);
@@ -221,6 +238,7 @@ void Device::detach(Client &client)
     if (client.holds)
         drop_turn(client, 0);
     std::erase(entity.members, &client);
+    set_preemptible(entity);
     self.owned--;
     client.entity = client.self = nullptr;
     show(client);

@@ -37,6 +37,7 @@ public:
 
     // @parent is the process that forked the client's, if it is known.
     void attach(Client &client, uint32_t mechanism, const Process *parent);
+    void set_mechanism(Client &client, uint32_t mechanism);
     // 0 or a negative errno; -EINPROGRESS: the client's sink will be told.
     int acquire(Client &client, const Waiter &waiter, uint32_t flags);
     int release(Client &client, const struct ptsched_release &release);
@@ -56,6 +57,7 @@ public:
 
     // Decides what is due; to be called at next_ns() at the latest.
     void run();
+    void set_preemptible(Entity &entity);
     uint64_t next_ns() const;
 
 private:

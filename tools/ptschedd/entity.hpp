@@ -43,7 +43,7 @@ struct Entity : ptsp_entity {
     uint64_t id;
     Account *account = nullptr;
     uint32_t fixed_weight = 0; // 0: from nice
-    uint32_t mechanism = 0;    // of the newest client
+    uint32_t mechanism = 0;    // as last told by a client
     unsigned owned = 0;        // clients of the process
     unsigned holds = 0;        // members that hold the turn
     unsigned waiters = 0;      // calls of members that wait
@@ -74,6 +74,7 @@ struct Client {
     Entity *self = nullptr;
     Entity *entity = nullptr; // self, unless it acts for another
     std::list<Waiter> waiters;
+    uint32_t mechanism = 0;
     bool holds = false;
     uint32_t holder = 0; // thread that holds the turn through it
 };

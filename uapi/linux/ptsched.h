@@ -20,6 +20,10 @@
  * Layouts are the same for 32-bit and 64-bit callers. Times are nanoseconds;
  * instants are CLOCK_MONOTONIC.
  *
+ * PREEMPT asks those who can do so (PTSCHED_MECHANISM_PREEMPT) to take their work
+ * off the device instead of letting it drain; OUTWEIGHED, to see that work of
+ * others gets onto the device soon, by a short time slice of their own.
+ *
  * History: 1.0 first version.
  */
 #ifndef _UAPI_LINUX_PTSCHED_H
@@ -77,7 +81,7 @@ struct ptsched_query {
  * @size: in: sizeof(struct ptsched_attach)
  * @flags: in: 0
  * @device: in: PCI address ("0000:17:00.0") or UUID ("GPU-..."), zero-padded
- * @mechanism: in: PTSCHED_MECHANISM_*, for statistics
+ * @mechanism: in: PTSCHED_MECHANISM_*, see PTSCHED_IOC_MECHANISM
  * @device_id: out: the scheduler's number of the device, as in netlink
  * @entity: out: identifies the entity for as long as the scheduler runs
  *
@@ -191,6 +195,20 @@ struct ptsched_act_for {
 	__u32 pad;
 };
 
+/**
+ * struct ptsched_mechanism - tell how the client enforces decisions from now on
+ * @size: in: sizeof(struct ptsched_mechanism)
+ * @mechanism: in: PTSCHED_MECHANISM_*
+ *
+ * An entity all of whose clients say SLICE or PREEMPT is called back with the
+ * state PREEMPT for a heavier one, which is admitted at once. EINVAL: no such
+ * mechanism. ECANCELED: the file was closed by the process meanwhile.
+ */
+struct ptsched_mechanism {
+	__u32 size;
+	__u32 mechanism;
+};
+
 #define PTSCHED_IOC_MAGIC	0xb8
 
 #define PTSCHED_IOC_QUERY	_IOWR(PTSCHED_IOC_MAGIC, 0x00, struct ptsched_query)
@@ -200,6 +218,7 @@ struct ptsched_act_for {
 #define PTSCHED_IOC_REPORT	_IOW(PTSCHED_IOC_MAGIC,  0x04, struct ptsched_report)
 #define PTSCHED_IOC_ACK		_IOW(PTSCHED_IOC_MAGIC,  0x05, struct ptsched_ack)
 #define PTSCHED_IOC_ACT_FOR	_IOW(PTSCHED_IOC_MAGIC,  0x06, struct ptsched_act_for)
+#define PTSCHED_IOC_MECHANISM	_IOW(PTSCHED_IOC_MAGIC,  0x07, struct ptsched_mechanism)
 
 /* ---- the page, one per client, read-only, mapped at this offset ---- */
 
@@ -210,6 +229,8 @@ struct ptsched_act_for {
 #define PTSCHED_STATE_WANTED	(1U << 2)	/* somebody could run: release when idle */
 #define PTSCHED_STATE_CONTENDED	(1U << 3)	/* others are there: bound work in flight */
 #define PTSCHED_STATE_SHARED	(1U << 4)	/* others hold the turn too */
+#define PTSCHED_STATE_PREEMPT	(1U << 5)	/* called back, and the next is in */
+#define PTSCHED_STATE_OUTWEIGHED (1U << 6)	/* somebody attached weighs more */
 #define PTSCHED_STATE_DEAD	(1U << 31)	/* the scheduler is gone: run unscheduled */
 
 /**
@@ -219,7 +240,7 @@ struct ptsched_act_for {
  * @state: PTSCHED_STATE_*; a submission is in order while
  *	(state & (TURN | CALLBACK)) == TURN. A turn ends only by the client's own
  *	release (or its end), never by this word: CALLBACK is set first
- * @events: changes of CALLBACK, WANTED and CONTENDED so far
+ * @events: changes of CALLBACK, WANTED, CONTENDED, PREEMPT and OUTWEIGHED so far
  * @turn: number of the current or last turn
  * @budget_ns: budget at @budget_stamp_ns
  * @budget_stamp_ns: when @budget_ns was true
@@ -331,7 +352,7 @@ enum ptsched_attr {
 	PTSCHED_A_WAIT_NS,		/* u64, E: time spent waiting */
 	PTSCHED_A_SUBMISSIONS,		/* u64, E: as told by the clients */
 	PTSCHED_A_CLIENTS,		/* u32, E */
-	PTSCHED_A_MECHANISM,		/* u32, E: PTSCHED_MECHANISM_*, of the newest client */
+	PTSCHED_A_MECHANISM,		/* u32, E: PTSCHED_MECHANISM_*, as last told by a client */
 	PTSCHED_A_EVENT,		/* u32: PTSCHED_EVENT_* */
 	PTSCHED_A_TIME_NS,		/* u64 */
 	PTSCHED_A_TURN,			/* u64 */

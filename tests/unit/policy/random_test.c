@@ -112,6 +112,9 @@ static void event(void)
 		ptsp_join(dev, &t->e, &world.users[draw(USERS)],
 			  parent->here && parent != t && draw(2) ? &parent->e : NULL, now);
 		assert_true(t->e.budget_ns <= 0);
+		ptsp_set_preemptible(dev, &t->e, draw(2), now);
+	} else if (!draw(200)) {
+		ptsp_set_preemptible(dev, &t->e, !t->e.preemptible, now);
 	} else if (!draw(50)) {
 		ptsp_leave(dev, &t->e, now);
 		t->here = false;
@@ -144,14 +147,15 @@ static void check_entity(const struct task *t)
 	assert_true(e->state == PTSP_IDLE || e->active);
 }
 
-/* Others are admitted beside it: late, or drained but for two hand-overs. */
+/* Others are admitted beside it: late, being taken off, or drained but for two hand-overs. */
 static bool is_leaving(const struct task *t)
 {
 	const struct ptsp_entity *e = &t->e;
 
 	return e->state == PTSP_HOLDING &&
-	       (e->late || (e->called_back && e->drained_ns != PTSP_NEVER &&
-			    e->drained_ns <= world.now + 2 * world.dev.handover_ns));
+	       (e->late || e->preempted ||
+		(e->called_back && e->drained_ns != PTSP_NEVER &&
+		 e->drained_ns <= world.now + 2 * world.dev.handover_ns));
 }
 
 static void check(void)
@@ -206,7 +210,8 @@ static void check_exclusion(void)
 		return;
 	for (unsigned int i = 0; i < NR; i++)
 		if (world.tasks[i].here && world.tasks[i].e.state == PTSP_HOLDING &&
-		    !world.tasks[i].e.late && world.tasks[i].e.drained_ns == PTSP_NEVER &&
+		    !world.tasks[i].e.late && !world.tasks[i].e.preempted &&
+		    world.tasks[i].e.drained_ns == PTSP_NEVER &&
 		    world.tasks[i].e.granted_ns > world.exclusive_since)
 			prompt++;
 	assert_true(prompt <= 1);

@@ -415,6 +415,72 @@ static void test_who_drains_pays_for_the_handover(void **state)
 	assert_int_equal(f->b.e.stats.held_ns, 2 * MS);
 }
 
+static void test_heavier_is_admitted_while_work_is_taken_off(void **state)
+{
+	struct fixture *f = *state;
+
+	f->b.nice = -1;
+	ptsp_set_preemptible(&f->dev, &f->a.e, true, 0);
+	ask(f, &f->a, 0);
+	assert_int_equal(f->a.e.signals, PTSP_SIG_TURN);
+	ask(f, &f->b, MS);
+	assert_int_equal(f->b.granted, 1);
+	assert_true(f->a.e.signals & PTSP_SIG_PREEMPT);
+	assert_true(f->a.e.signals & PTSP_SIG_OUTWEIGHED);
+	assert_false(f->b.e.signals & (PTSP_SIG_SHARED | PTSP_SIG_OUTWEIGHED));
+	/* A third must not come as well, nor anybody when the first is off. */
+	ask(f, &f->c, 2 * MS);
+	give(f, &f->a, MS, 2 * MS);
+	assert_int_equal(f->c.granted, 0);
+	assert_int_equal(f->dev.nr_holders, 1);
+}
+
+static void test_equals_drain(void **state)
+{
+	struct fixture *f = *state;
+	u64 at;
+
+	ptsp_set_preemptible(&f->dev, &f->a.e, true, 0);
+	ask(f, &f->a, 0);
+	at = ask(f, &f->b, 0);
+	at = ptsp_run(&f->dev, at);
+	assert_int_equal(f->a.called_back, 1);
+	assert_false(f->a.e.signals & (PTSP_SIG_PREEMPT | PTSP_SIG_OUTWEIGHED));
+	assert_int_equal(f->b.granted, 0);
+	/* Not for ever. */
+	ptsp_run(&f->dev, f->a.e.callback_ns + ptsp_slice(&f->dev));
+	assert_true(f->a.e.signals & PTSP_SIG_PREEMPT);
+	assert_int_equal(f->b.granted, 1);
+	assert_int_equal(f->a.forced, 0);
+	(void)at;
+}
+
+static void test_heavier_waits_for_who_cannot_preempt(void **state)
+{
+	struct fixture *f = *state;
+
+	f->b.nice = -1;
+	ask(f, &f->a, 0);
+	ask(f, &f->b, MS);
+	assert_int_equal(f->a.called_back, 1);
+	assert_false(f->a.e.signals & PTSP_SIG_PREEMPT);
+	assert_int_equal(f->b.granted, 0);
+}
+
+static void test_outweighed_as_long_as_the_other_is_there(void **state)
+{
+	struct fixture *f = *state;
+
+	f->b.nice = -1;
+	ask(f, &f->b, 0);
+	give(f, &f->b, 0, 0);
+	ask(f, &f->a, MS);
+	assert_true(f->a.e.signals & PTSP_SIG_OUTWEIGHED);
+	ptsp_leave(&f->dev, &f->b.e, 2 * MS);
+	ptsp_run(&f->dev, 2 * MS);
+	assert_false(f->a.e.signals & PTSP_SIG_OUTWEIGHED);
+}
+
 static void test_cancel_and_leave_free_the_queue(void **state)
 {
 	struct fixture *f = *state;
@@ -479,6 +545,8 @@ static void test_signals_match_the_contract(void **state)
 	assert_int_equal(PTSP_SIG_WANTED, PTSCHED_STATE_WANTED);
 	assert_int_equal(PTSP_SIG_CONTENDED, PTSCHED_STATE_CONTENDED);
 	assert_int_equal(PTSP_SIG_SHARED, PTSCHED_STATE_SHARED);
+	assert_int_equal(PTSP_SIG_PREEMPT, PTSCHED_STATE_PREEMPT);
+	assert_int_equal(PTSP_SIG_OUTWEIGHED, PTSCHED_STATE_OUTWEIGHED);
 	assert_int_equal(PTSP_WEIGHTED, PTSCHED_POLICY_WEIGHTED);
 	assert_int_equal(PTSP_LITERAL, PTSCHED_POLICY_LITERAL);
 	assert_int_equal(PTSP_NONE, PTSCHED_POLICY_NONE);
@@ -507,6 +575,10 @@ int main(void)
 		cmocka_unit_test_setup(test_handover_lengthens_the_slice, setup),
 		cmocka_unit_test_setup(test_next_is_admitted_a_handover_ahead, setup),
 		cmocka_unit_test_setup(test_who_drains_pays_for_the_handover, setup),
+		cmocka_unit_test_setup(test_heavier_is_admitted_while_work_is_taken_off, setup),
+		cmocka_unit_test_setup(test_equals_drain, setup),
+		cmocka_unit_test_setup(test_heavier_waits_for_who_cannot_preempt, setup),
+		cmocka_unit_test_setup(test_outweighed_as_long_as_the_other_is_there, setup),
 		cmocka_unit_test_setup(test_cancel_and_leave_free_the_queue, setup),
 		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_weights_are_the_kernels),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include "service.h"
 
+#include "rm.h"
+
 #ifdef __KERNEL__
 #include <linux/errno.h>
 #include <linux/string.h>
@@ -34,6 +36,8 @@ void vgpu_service_init(struct vgpu_service *service, u32 devices,
 
 	service->device_count = devices;
 	service->records = NULL;
+	service->switch_calls = VGPU_UNLIMITED;
+	service->switch_ignored = false;
 	service->wake = wake;
 	for (i = 0; i < devices; i++)
 		vgpu_engine_init(&service->devices[i], config, on_complete, now);
@@ -211,6 +215,12 @@ void *vgpu_client_destroy(struct vgpu_client *client, u32 handle, int *error, u6
 
 void *vgpu_client_destroy_any(struct vgpu_client *client, u64 now)
 {
+	struct vgpu_rm_object *object = client->objects;
+
+	if (object) {
+		client->objects = object->next;
+		return object;
+	}
 	if (client->channels)
 		return remove_channel(client, client->channels, now);
 	if (client->contexts)

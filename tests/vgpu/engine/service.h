@@ -11,7 +11,10 @@
 #include "../vgpu.h"
 #include "engine.h"
 
+#define VGPU_UNLIMITED	(~0U)
+
 struct vgpu_client;
+struct vgpu_rm_object;
 
 /* One process on one device; stays after its death until the statistics are reset. */
 struct vgpu_record {
@@ -45,6 +48,8 @@ struct vgpu_client {
 	struct vgpu_service *service;
 	struct vgpu_context *contexts;
 	struct vgpu_chan *channels;
+	struct vgpu_rm_object *objects;	/* see rm.h */
+	u32 nr_objects;
 	u32 handles;
 	u32 last_handle;
 	u32 pid;
@@ -59,6 +64,9 @@ struct vgpu_service {
 	struct vgpu_engine devices[VGPU_MAX_DEVICES];
 	u32 device_count;
 	struct vgpu_record *records;
+	/* Taking channels off: refused after so many times, or done in words only. */
+	u32 switch_calls;
+	bool switch_ignored;
 	/* The client has a completion to fetch. */
 	void (*wake)(struct vgpu_client *client);
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/vgpu: the virtual GPU's engine behind a character device.
+ * /dev/vgpu: the virtual GPU's engine behind a character device, whose number
+ * is that of the real driver's control device: the two exclude each other.
  *
  * One spinlock protects the whole service; it is taken in process context and
  * by the timer, which runs in softirq context. Memory is allocated before the
@@ -8,10 +9,11 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/cdev.h>
+#include <linux/device.h>
 #include <linux/fs.h>
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
-#include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/poll.h>
@@ -21,6 +23,7 @@
 #include <linux/uaccess.h>
 #include <linux/wait.h>
 
+#include "../engine/rm.h"
 #include "../engine/service.h"
 
 static unsigned int devices = 1;
@@ -38,6 +41,14 @@ MODULE_PARM_DESC(slice_us, "Compute time slice in microseconds, 1 to 1000000 (de
 static unsigned int scale = 1;
 module_param(scale, uint, 0444);
 MODULE_PARM_DESC(scale, "Multiplies every time, 1 to 1000 (default 1)");
+
+static unsigned int switch_calls = VGPU_UNLIMITED;
+module_param(switch_calls, uint, 0444);
+MODULE_PARM_DESC(switch_calls, "Refuse to take channels off after so many times (default: never)");
+
+static bool switch_ignored;
+module_param(switch_ignored, bool, 0444);
+MODULE_PARM_DESC(switch_ignored, "Take channels off in words only (default N)");
 
 static struct vgpu_service service;
 static DEFINE_SPINLOCK(lock);
@@ -254,6 +265,72 @@ static long control(struct vgpu_file *file, void __user *user)
 	return copy_to_user(user, &arg, sizeof(arg)) ? -EFAULT : 0;
 }
 
+static long rm_alloc(struct vgpu_file *file, void __user *user)
+{
+	u64 params[8] = { 0 };
+	struct vgpu_rm_object *object;
+	struct vgpu_rm_alloc arg;
+
+	if (copy_from_user(&arg, user, sizeof(arg)))
+		return -EFAULT;
+	if (arg.params_size > sizeof(params))
+		return -EINVAL;
+	if (copy_from_user(params, u64_to_user_ptr(arg.params), arg.params_size))
+		return -EFAULT;
+	object = kzalloc(sizeof(*object), GFP_KERNEL_ACCOUNT);
+	if (!object)
+		return -ENOMEM;
+	spin_lock_bh(&lock);
+	if (!file->closed)
+		vgpu_rm_alloc(file->client, &arg, params, arg.params_size, &object);
+	spin_unlock_bh(&lock);
+	kfree(object);
+	return copy_to_user(user, &arg, sizeof(arg)) ? -EFAULT : 0;
+}
+
+static long rm_free(struct vgpu_file *file, void __user *user)
+{
+	struct vgpu_rm_object *unused;
+	struct vgpu_rm_free arg;
+
+	if (copy_from_user(&arg, user, sizeof(arg)))
+		return -EFAULT;
+	spin_lock_bh(&lock);
+	unused = vgpu_rm_free(file->client, &arg);
+	spin_unlock_bh(&lock);
+	while (unused) {
+		struct vgpu_rm_object *next = unused->next;
+
+		kfree(unused);
+		unused = next;
+	}
+	return copy_to_user(user, &arg, sizeof(arg)) ? -EFAULT : 0;
+}
+
+static long rm_control(struct vgpu_file *file, void __user *user)
+{
+	struct vgpu_rm_control arg;
+	void *params;
+
+	if (copy_from_user(&arg, user, sizeof(arg)))
+		return -EFAULT;
+	if (arg.params_size > VGPU_RM_MAX_PARAMS)
+		return -EINVAL;
+	params = memdup_user(u64_to_user_ptr(arg.params), arg.params_size);
+	if (IS_ERR(params))
+		return PTR_ERR(params);
+	spin_lock_bh(&lock);
+	vgpu_rm_control(file->client, &arg, params, arg.params_size, ktime_get_ns());
+	rearm();
+	spin_unlock_bh(&lock);
+	if (copy_to_user(u64_to_user_ptr(arg.params), params, arg.params_size)) {
+		kfree(params);
+		return -EFAULT;
+	}
+	kfree(params);
+	return copy_to_user(user, &arg, sizeof(arg)) ? -EFAULT : 0;
+}
+
 static long get_stats(void __user *user)
 {
 	struct vgpu_owner_stats *owners;
@@ -322,6 +399,12 @@ static long vgpu_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
 		return submit(file, user);
 	case VGPU_IOC_CONTROL:
 		return control(file, user);
+	case VGPU_RM_ALLOC:
+		return rm_alloc(file, user);
+	case VGPU_RM_FREE:
+		return rm_free(file, user);
+	case VGPU_RM_CONTROL:
+		return rm_control(file, user);
 	case VGPU_IOC_STATS:
 		return get_stats(user);
 	case VGPU_IOC_RESET_STATS:
@@ -393,12 +476,57 @@ static const struct file_operations vgpu_fops = {
 	.llseek = no_llseek,
 };
 
-static struct miscdevice vgpu_device = {
-	.minor = MISC_DYNAMIC_MINOR,
-	.name = "vgpu",
-	.mode = 0666,
-	.fops = &vgpu_fops,
-};
+static const dev_t number = MKDEV(VGPU_RM_MAJOR, VGPU_RM_MINOR);
+static struct cdev vgpu_cdev;
+static struct class *vgpu_class;
+
+static char *node_name(struct device *dev, umode_t *mode)
+{
+	if (mode)
+		*mode = 0666;
+	return NULL;
+}
+
+static int add_device(void)
+{
+	struct device *device;
+	int error = register_chrdev_region(number, 1, "vgpu");
+
+	if (error) {
+		pr_err("device number %u:%u is taken: is the NVIDIA driver loaded?\n",
+		       VGPU_RM_MAJOR, VGPU_RM_MINOR);
+		return error;
+	}
+	cdev_init(&vgpu_cdev, &vgpu_fops);
+	vgpu_cdev.owner = THIS_MODULE;
+	error = cdev_add(&vgpu_cdev, number, 1);
+	if (error)
+		goto unregister;
+	vgpu_class = class_create(THIS_MODULE, "vgpu");
+	if (IS_ERR(vgpu_class)) {
+		error = PTR_ERR(vgpu_class);
+		goto delete;
+	}
+	vgpu_class->devnode = node_name;
+	device = device_create(vgpu_class, NULL, number, NULL, "vgpu");
+	if (!IS_ERR(device))
+		return 0;
+	error = PTR_ERR(device);
+	class_destroy(vgpu_class);
+delete:
+	cdev_del(&vgpu_cdev);
+unregister:
+	unregister_chrdev_region(number, 1);
+	return error;
+}
+
+static void remove_device(void)
+{
+	device_destroy(vgpu_class, number);
+	class_destroy(vgpu_class);
+	cdev_del(&vgpu_cdev);
+	unregister_chrdev_region(number, 1);
+}
 
 static int check_parameters(struct vgpu_engine_config *config)
 {
@@ -436,12 +564,14 @@ static int __init vgpu_init(void)
 	vgpu_service_init(&service, devices, &config, wake, ktime_get_ns());
 	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	timer.function = on_timer;
-	return misc_register(&vgpu_device);
+	service.switch_calls = switch_calls;
+	service.switch_ignored = switch_ignored;
+	return add_device();
 }
 
 static void __exit vgpu_exit(void)
 {
-	misc_deregister(&vgpu_device);
+	remove_device();
 	hrtimer_cancel(&timer);
 	free_records(service.records);
 }

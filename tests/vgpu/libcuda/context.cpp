@@ -44,6 +44,7 @@ CUresult create_context(CUdevice device, unsigned int flags, bool primary, CUcon
     context->primary = primary;
     context->handle = arg.context;
     context->id = ++s.ids;
+    rm_add_context(context);
     context->legacy = add_stream(context, CU_STREAM_DEFAULT, 0, true);
     s.contexts.insert(context);
     return CUDA_SUCCESS;
@@ -70,8 +71,10 @@ CUresult destroy_context(Guard &lock, CUcontext context)
     for (CUevent event : s.events)
         if (event->context == context)
             event->context = nullptr;
-    if (!s.lost)
+    if (!s.lost) {
+        rm_remove_context(*context);
         s.link->destroy(context->handle);
+    }
     delete context;
     return CUDA_SUCCESS;
 }
@@ -145,6 +148,7 @@ VGPU_EXPORT CUresult cuInit(unsigned int flags)
     s.devices.resize(s.info.devices);
     pthread_atfork(nullptr, nullptr, in_child);
     start_reader();
+    rm_begin();
     s.initialised = true;
     return CUDA_SUCCESS;
 }

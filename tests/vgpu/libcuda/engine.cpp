@@ -33,6 +33,7 @@ CUresult open_channel(CUstream_st &stream, Runlist runlist)
     if (state().link->create_channel(arg))
         return CUDA_ERROR_OUT_OF_MEMORY;
     channel.handle = arg.channel;
+    rm_add_channel(*stream.context, runlist, channel.handle);
     return CUDA_SUCCESS;
 }
 
@@ -144,9 +145,13 @@ void reap(const StreamPtr &stream)
 {
     State &s = state();
 
-    for (auto &channel : stream->channels)
-        if (channel.handle && !s.lost)
-            s.link->destroy(channel.handle);
+    for (Runlist runlist : {compute, copy}) {
+        uint32_t channel = stream->channels[runlist].handle;
+        if (!channel || s.lost)
+            continue;
+        rm_remove_channel(*stream->context, runlist, channel);
+        s.link->destroy(channel);
+    }
     stream->context->streams.erase(stream.get());
     s.changed.notify_all();
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "link.h"
 
+#include "rm.h"
+
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
@@ -27,6 +29,8 @@ public:
     int create_context(vgpu_context_create &arg) override { return call(VGPU_IOC_CONTEXT, &arg); }
     int create_channel(vgpu_channel_create &arg) override { return call(VGPU_IOC_CHANNEL, &arg); }
     int control(vgpu_control &arg) override { return call(VGPU_IOC_CONTROL, &arg); }
+    int resource_manager(unsigned long request, void *arg) override { return call(request, arg); }
+    int fd() const override { return fd_; }
     int reset_stats() override { return call(VGPU_IOC_RESET_STATS, nullptr); }
     void abandon() override { close(fd_); }
 
@@ -97,11 +101,25 @@ public:
     int create_channel(vgpu_channel_create &arg) override { return fixed(VGPU_IOC_CHANNEL, arg); }
     int control(vgpu_control &arg) override { return fixed(VGPU_IOC_CONTROL, arg); }
     void abandon() override { close(fd_); }
+    int fd() const override { return fd_; }
 
     int destroy(uint32_t handle) override
     {
         vgpu_destroy arg{handle, 0};
         return fixed(VGPU_IOC_DESTROY, arg);
+    }
+
+    int resource_manager(unsigned long request, void *arg) override
+    {
+        if (request == VGPU_RM_ALLOC) {
+            auto &alloc = *static_cast<vgpu_rm_alloc *>(arg);
+            return with_params(request, alloc, alloc.params, alloc.params_size);
+        }
+        if (request == VGPU_RM_CONTROL) {
+            auto &control = *static_cast<vgpu_rm_control *>(arg);
+            return with_params(request, control, control.params, control.params_size);
+        }
+        return request == VGPU_RM_FREE ? fixed(request, *static_cast<vgpu_rm_free *>(arg)) : -ENOTTY;
     }
 
     int reset_stats() override
@@ -155,6 +173,25 @@ private:
         if (!error)
             std::memcpy(&arg, reply.data(), sizeof(arg));
         return error;
+    }
+
+    template <typename T> int with_params(unsigned long request, T &arg, uint64_t params, uint32_t size)
+    {
+        auto *in_out = reinterpret_cast<char *>(static_cast<uintptr_t>(params));
+        auto *bytes = reinterpret_cast<const char *>(&arg);
+        std::vector<char> message(bytes, bytes + sizeof(arg)), reply;
+        if (size > VGPU_RM_MAX_PARAMS)
+            return -EINVAL;
+        message.insert(message.end(), in_out, in_out + size);
+        int error = transact(request, message.data(), message.size(), reply);
+        if (error)
+            return error;
+        if (reply.size() != sizeof(arg) && reply.size() != message.size())
+            return -EPROTO;
+        std::memcpy(&arg, reply.data(), sizeof(arg));
+        if (reply.size() == message.size() && size)
+            std::memcpy(in_out, reply.data() + sizeof(arg), size);
+        return 0;
     }
 
     int send_message(unsigned long request, const void *data, size_t size, uint32_t cookie)

@@ -29,6 +29,12 @@ public:
     /* The caller keeps within VGPU_RING_ITEMS and VGPU_CLIENT_ITEMS. */
     virtual int submit(const vgpu_work *works, uint32_t count) = 0;
     virtual bool receive(std::vector<vgpu_completion> &completions) = 0;
+    /*
+     * One of the resource manager's ioctls (rm.h), as the kernel would carry it out on fd(): -errno, or 0 with the
+     * status in the structure.
+     */
+    virtual int resource_manager(unsigned long request, void *arg) = 0;
+    virtual int fd() const = 0;
     virtual int stats(vgpu_device_stats &stats, std::vector<vgpu_owner_stats> &owners) = 0;
     virtual int reset_stats() = 0;
     /* In the child of a fork: closes the file, and touches no lock. */

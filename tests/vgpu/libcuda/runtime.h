@@ -122,7 +122,8 @@ struct CUctx_st {
     CUdevice device = 0;
     unsigned int flags = 0;
     bool primary = false;
-    uint32_t handle = 0; /* the engine's */
+    uint32_t handle = 0;         /* the engine's */
+    uint32_t groups[2] = {0, 0}; /* the resource manager's */
     unsigned long long id = 0;
     StreamPtr legacy;
     std::map<uint64_t, StreamPtr> per_thread;
@@ -187,6 +188,13 @@ CUresult wait_done(Guard &lock, const MarkerPtr &marker);
 CUresult wait_stream(Guard &lock, const StreamPtr &stream);
 CUresult wait_context(Guard &lock, CUcontext context);
 void start_reader();
+
+/* names for the resource manager: rm.cpp */
+void rm_begin();
+void rm_add_context(CUcontext context);
+void rm_add_channel(const CUctx_st &context, Runlist runlist, uint32_t channel);
+void rm_remove_channel(const CUctx_st &context, Runlist runlist, uint32_t channel);
+void rm_remove_context(const CUctx_st &context);
 
 /* Turns a handle into a stream; NULL is the legacy default stream of the current context. */
 CUresult find_stream(CUstream handle, StreamPtr &stream);

@@ -93,6 +93,12 @@ PTSCHED_API int ptsched_ack(struct ptsched_client *client, uint32_t events, uint
 PTSCHED_API int ptsched_act_for(struct ptsched_client *client, unsigned int kind, int fd);
 
 /**
+ * Tell how decisions are enforced from now on (PTSCHED_MECHANISM_*), where that
+ * turned out after ptsched_open(); see struct ptsched_mechanism.
+ */
+PTSCHED_API int ptsched_set_mechanism(struct ptsched_client *client, unsigned int mechanism);
+
+/**
  * A descriptor that polls readable (POLLIN) while an event is unacknowledged and
  * POLLHUP when the scheduler is gone. Owned by the client. It may be handed to
  * another process for PTSCHED_ACT_FOR_CLIENT where ptsched_handle_fd() says so.

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""What taking work off the hardware is for: an important program beside hogs whose kernels
+are long, its wake-ups, and programs of equal weight. Everything is compared with the same
+programs alone, or under the driver's own time slicing, in the same run."""
+import contextlib
+import os
+
+import catalogue
+from measure import ratio, rates, show, weights
+from programs import ProgramError
+
+HOG = "hog52"
+LEVELS = ("account", "gate", "slice", "preempt")
+STOCK, PTSCHED = "", "+pt"
+
+
+def plan(session):
+    quick = session.options.quick
+    window = 1.5 if quick else 4
+    wakes = 100 if quick else 1000
+    session.step("preempt/loop", 25 + 5 * (window + 1), loop, window)
+    session.step("preempt/wake", 10 + 0.042 * (3 * wakes + wakes / 2), wake, wakes)
+    session.step("preempt/equals", 10 + 6 * (window + 2), equals, window)
+
+
+def numbered(name, count, suffix):
+    return [f"{name}-{i}{suffix}" for i in range(count)]
+
+
+def start(session, names):
+    for problem in catalogue.start(session, names):
+        raise ProgramError(problem)
+
+
+@contextlib.contextmanager
+def all_running(session, names):
+    with contextlib.ExitStack() as stack:
+        for name in names:
+            stack.enter_context(session.running(name))
+        yield [session.server(name) for name in names]
+
+
+def level(session, *names):
+    """The lowest level among scheduled programs, as the scheduler knows it."""
+    found = [session.broker.entity(session.server(name).pid) for name in names if name.endswith(PTSCHED)]
+    return LEVELS[min(entity["MECHANISM"] for entity in found)] if found else "stock"
+
+
+def record(session, name, value, unit, against, used):
+    """A figure, with the level at which it was obtained."""
+    session.record(name, value, unit, against, f"tests/gpu/run --only preempt (level {used})")
+
+
+def loop(session, window):
+    """60 us kernels one at a time at nice -20, beside hogs of 52 ms kernels at nice 19."""
+    start(session, [name + suffix for suffix in (STOCK, PTSCHED) for name in ("hi60", *numbered(HOG, 4, ""))])
+    session.policy("weighted", True)
+    order = f"run {window} 1"
+    alone = session.server("hi60").ask(order, window + 20)
+    rows = [["none", "stock", "1.000", "1.00", "1.00", "stock"]]
+    for hogs in (1, 4):
+        for suffix in (STOCK, PTSCHED):
+            session.in_time()
+            names = numbered(HOG, hogs, suffix)
+            with all_running(session, names):
+                found = session.server("hi60" + suffix).ask(order, window + 30)
+                used = level(session, "hi60" + suffix, *names)
+            speed, p50, p99 = (ratio(found[key], alone[key]) for key in ("per_second", "p50_us", "p99_us"))
+            if suffix:
+                record(session, f"loop/{hogs}hog{'s' if hogs > 1 else ''}", speed, "ratio", "alone, bare", used)
+                record(session, f"loop/p99-{hogs}hog{'s' if hogs > 1 else ''}", p99, "ratio", "alone, bare", used)
+            else:
+                record(session, f"loop/stock-{hogs}", speed, "ratio", "alone, bare", used)
+            rows.append([str(hogs), "ptsched" if suffix else "stock", show(speed, "{:.3f}"), show(p50), show(p99), used])
+            session.say(" | ".join(rows[-1]))
+    session.table("60 us kernels at nice -20 beside hogs of 52 ms kernels at nice 19, relative to alone",
+                  ["hogs", "scheduler", "speed", "p50", "p99", "level"], rows)
+
+
+def wake(session, wakes):
+    """A program that sleeps 30 to 50 ms and then has one 60 us kernel, beside the hogs."""
+    start(session, [name + suffix for suffix in (STOCK, PTSCHED) for name in ("wake", *numbered(HOG, 4, ""))])
+    session.policy("weighted", True)
+    rows = []
+    for hogs, suffix, count in ((0, STOCK, wakes // 4), (1, STOCK, wakes // 2), (1, PTSCHED, wakes), (4, PTSCHED, wakes)):
+        session.in_time()
+        names = numbered(HOG, hogs, suffix)
+        with all_running(session, names):
+            # Levels are found out when others first use the device: not part of the figures.
+            session.server("wake" + suffix).ask("steps 5", 30)
+            found = session.server("wake" + suffix).ask(f"steps {count}", 60 + count * 0.2)
+            used = level(session, "wake" + suffix, *names)
+        if suffix or hogs == 1:
+            name = ("wake" if suffix and hogs == 1 else f"wake-{hogs}hogs" if suffix else "wake-stock")
+            for key in ("p50_us", "p99_us"):
+                record(session, f"{name}/{key}", found[key], "us", "from before the launch to after the wait", used)
+        rows.append([str(hogs), "ptsched" if suffix else "stock", str(count), f"{found['p50_us']:.0f}",
+                     f"{found['p99_us']:.0f}", f"{found['max_us']:.0f}", used])
+        session.say(" | ".join(rows[-1]))
+    session.table("A 60 us kernel after 30 to 50 ms of sleep, beside hogs of 52 ms kernels, us",
+                  ["hogs", "scheduler", "wake-ups", "p50", "p99", "largest", "level"], rows)
+
+
+def equals(session, window):
+    """Programs of 1 ms kernels, two in flight, that weigh the same; and nice 0 against 5."""
+    letters = ("equal-a", "equal-b", "equal-c", "equal-d")
+    start(session, [name + suffix for suffix in (STOCK, PTSCHED) for name in letters])
+    session.policy("weighted", True)
+    with all_running(session, ["equal-a"]) as [lone]:
+        [alone] = rates([lone], window)
+    rows = []
+    for count, suffix in ((2, STOCK), (4, STOCK), (2, PTSCHED), (4, PTSCHED)):
+        session.in_time()
+        names = [name + suffix for name in letters[:count]]
+        with all_running(session, names) as servers:
+            found = rates(servers, 2 * window)
+            used = level(session, *names)
+        total, spread = sum(found) / alone, (max(found) - min(found)) / (sum(found) / count)
+        label = "" if suffix else "-stock"
+        record(session, f"total{label}/{count}", total, "ratio", "one alone, bare", used)
+        record(session, f"share{label}/{count}-spread", spread, "ratio", "largest less smallest over the mean", used)
+        rows.append([str(count), "ptsched" if suffix else "stock", show(total, "{:.3f}"), show(spread, "{:.3f}"), used])
+        session.say(" | ".join(rows[-1]))
+    session.table("Equal programs of 1 ms kernels", ["programs", "scheduler", "all over one alone", "spread", "level"], rows)
+    nice_share(session, window, weights())
+
+
+def nice_share(session, window, table):
+    names = ["equal-a+pt", "equal-b+pt"]
+    servers = [session.server(name) for name in names]
+    os.setpriority(os.PRIO_PROCESS, servers[1].pid, 5)
+    with all_running(session, names):
+        first, second = rates(servers, 2 * window)
+        used = level(session, *names)
+    os.setpriority(os.PRIO_PROCESS, servers[1].pid, 0)
+    share = first / second / (table[20] / table[25])
+    record(session, "share/nice0-5", share, "ratio", "ratio of the weights", used)
+    session.say(f"nice 0 against 5: {share:.3f} of the weights, level {used}")

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Preloaded behind the interposer where the engine is vgpud's: makes the socket to it look and behave like the driver's
+// control device, as /dev/vgpu does by itself. vgpu.ko needs none of this.
+#include "rm.h"
+
+#include <cstdarg>
+#include <cstring>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#define SHIM_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+bool is_link(int fd)
+{
+    sockaddr_un address{};
+    socklen_t size = sizeof(address);
+    const char *path = std::getenv("PTSCHED_VGPU_SOCKET");
+
+    return path && getpeername(fd, reinterpret_cast<sockaddr *>(&address), &size) == 0 &&
+           address.sun_family == AF_UNIX && std::strncmp(address.sun_path, path, sizeof(address.sun_path)) == 0;
+}
+
+using RmIoctl = int(int, unsigned long, void *);
+
+RmIoctl *driver_ioctl()
+{
+    static RmIoctl *function = [] {
+        void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+        return driver ? reinterpret_cast<RmIoctl *>(dlsym(driver, "vgpu_rm_ioctl")) : nullptr;
+    }();
+    return function;
+}
+
+} // namespace
+
+SHIM_EXPORT int ioctl(int fd, unsigned long request, ...)
+{
+    va_list arguments;
+    va_start(arguments, request);
+    void *argument = va_arg(arguments, void *);
+    va_end(arguments);
+    if (_IOC_TYPE(request) == 'F' && is_link(fd) && driver_ioctl())
+        return driver_ioctl()(fd, request, argument);
+    return static_cast<int>(syscall(SYS_ioctl, fd, request, argument));
+}
+
+SHIM_EXPORT int fstat(int fd, struct stat *info) noexcept
+{
+    long result = syscall(SYS_newfstatat, fd, "", info, AT_EMPTY_PATH);
+    if (result == 0 && S_ISSOCK(info->st_mode) && is_link(fd)) {
+        info->st_mode = S_IFCHR | 0666;
+        info->st_rdev = makedev(VGPU_RM_MAJOR, VGPU_RM_MINOR);
+    }
+    return static_cast<int>(result);
+}
