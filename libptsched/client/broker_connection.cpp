@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <linux/futex.h>
 #include <sys/socket.h>
@@ -32,6 +33,18 @@ void take_fds(msghdr &message, std::span<UniqueFd> fds)
                 fds[i] = std::move(owner);
         }
     }
+}
+
+// An answer that comes at once is not slept for: to wake a processor would take longer.
+ssize_t receive_soon(int socket, msghdr &message)
+{
+    constexpr auto soon = std::chrono::microseconds(100);
+    auto end = std::chrono::steady_clock::now() + soon;
+    ssize_t got;
+    do
+        got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    while (got < 0 && errno == EAGAIN && std::chrono::steady_clock::now() < end);
+    return got;
 }
 
 } // namespace
@@ -174,7 +187,9 @@ bool BrokerConnection::read_one(Call &call, std::unique_lock<std::mutex> &lock)
     }
     reading_ = true;
     lock.unlock();
-    ssize_t got = recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC);
+    ssize_t got = receive_soon(socket_.get(), message);
+    if (got < 0 && errno == EAGAIN)
+        got = recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC);
     int error = errno;
     lock.lock();
     reading_ = false;

@@ -142,6 +142,9 @@ std::uint64_t promise_ns(Device &device, std::uint32_t events, std::uint32_t sta
 {
     if (!(state & PTSCHED_STATE_CALLBACK))
         return 0;
+    /* Two programs with short time slices side by side would mostly switch. */
+    if (!(state & PTSCHED_STATE_PREEMPT) && device.preemption.has_short_slice())
+        return 0;
     std::uint64_t drain = drain_ns(device, events, state, now), cost = device.preemption.cost_ns();
     if (state & PTSCHED_STATE_PREEMPT && cost && drain > cost)
         return cost;

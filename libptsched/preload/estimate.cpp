@@ -107,6 +107,12 @@ std::uint64_t Estimates::of(const Key &key) const
     return key.guess_ns;
 }
 
+bool Estimates::knows(const Key &key) const
+{
+    const Cell &cell = cells_[index(key.exact)];
+    return cell.key == key.exact && cell.times >= enough;
+}
+
 void Estimates::learn(const Key &key, std::uint64_t ns)
 {
     learn(key.exact, ns);
@@ -118,8 +124,10 @@ void Estimates::learn(std::uint64_t key, std::uint64_t ns)
 {
     Cell &cell = cells_[index(key)];
     float value = static_cast<float>(ns ? ns : 1);
-    cell.ns = cell.key == key ? cell.ns + (value - cell.ns) / 4 : value;
-    cell.key = key;
+    if (cell.key != key)
+        cell = {key, value, 0};
+    cell.ns += (value - cell.ns) / 4;
+    cell.times++;
 }
 
 } // namespace ptsched::preload

@@ -190,11 +190,11 @@ CUresult measured(const Place &place, const Key &key, std::uint32_t stands_for, 
 
     device.add_submissions(1);
     device.last_submit_ns.store(now, std::memory_order_relaxed);
-    device.first_submit_ns.compare_exchange_strong(none, now, std::memory_order_relaxed);
+    bool first = device.first_submit_ns.compare_exchange_strong(none, now, std::memory_order_relaxed);
     {
         CaptureModeScope relaxed;
         record = device.meter.begin(*place.stream, key, stands_for, now,
-                                    __atomic_load_n(&device.page()->busy_until_ns, __ATOMIC_RELAXED));
+                                    __atomic_load_n(&device.page()->busy_until_ns, __ATOMIC_RELAXED), first);
     }
     CUresult result = call();
     if (record) {
@@ -393,7 +393,8 @@ void settled()
 {
     Thread *thread = this_thread;
     Device *device = thread ? thread->device.load(std::memory_order_relaxed) : nullptr;
-    if (device && device->state() & (PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED))
+    /* Who is merely wanted elsewhere is looked at often enough, and would pay for a wake-up each time. */
+    if (device && device->state() & PTSCHED_STATE_CALLBACK)
         nudge_agent();
 }
 

@@ -35,6 +35,8 @@ public:
     /* Makes the time slice short, or what it was; nothing if it is already. Only the agent may. */
     void adjust_slice(Device &device, bool outweighed);
 
+    bool has_short_slice() const { return short_slice_.load(std::memory_order_relaxed); }
+
     bool can_take_off() const { return level_.load(std::memory_order_relaxed) == Level::preempt; }
 
     /* Off the hardware; false: not possible (any more), and nothing is off. Submitters must be out of their windows. */
@@ -60,7 +62,7 @@ private:
     std::mutex lock_;
     std::atomic<Level> level_{Level::gate};
     bool tried_{false};
-    bool short_slice_{false};
+    std::atomic<bool> short_slice_{false};
     std::uint64_t births_{0}; /* of channels, when the slice was last set or tried */
     std::atomic<bool> off_{false};
     bool all_measured_{false};                /* of what is off */

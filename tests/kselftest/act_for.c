@@ -175,7 +175,8 @@ TEST_F(proxy, the_end_of_the_requester_leaves_the_turn_to_its_proxy)
 	ASSERT_EQ(0, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, self->pidfd));
 	ASSERT_EQ(0, ks_acquire(fd));
 	end_requester(self->requester);
-	EXPECT_EQ(PTSCHED_STATE_TURN, ks_page(fd)->state);
+	EXPECT_EQ(PTSCHED_STATE_TURN,
+		  ks_page(fd)->state & (PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK));
 	ASSERT_EQ(0, ks_release(fd));
 	/* From then on it acts for itself. */
 	EXPECT_EQ(1, ks_count());

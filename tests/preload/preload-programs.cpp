@@ -24,10 +24,17 @@
 #include <string>
 #include <vector>
 
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+
 namespace {
 
 namespace fs = std::filesystem;
 using Environment = std::map<std::string, std::string>;
+
+/* clang's thread sanitizer has an ioctl() in the program itself, which comes before any preloaded one. */
+constexpr bool preload_sees_ioctl = !__has_feature(thread_sanitizer);
 
 const fs::path build = program_folder().parent_path();
 fs::path scratch;
@@ -491,11 +498,12 @@ int main(int argc, char **argv)
     cases.push_back({"the broker is killed: the program goes on", broker_killed});
     cases.push_back({"the broker is killed under two that contend: both go on", waiter_freed_by_broker_death});
     cases.push_back({"nice -20 against 19: work of a program executes in its turns only", only_in_the_turn});
-    cases.push_back({"preempt: work is taken off in the middle, and goes on", taken_off_in_the_middle});
-    cases.push_back({"PTSCHED_LEVEL: nothing better than it says", lower_levels});
-    cases.push_back({"a switch without effect is found out", no_effect});
-    cases.push_back({"a switch that fails later is not used again", fails_later});
-    cases.push_back({"a program is killed while it is off: nothing of it stays", killed_while_off});
+    if (preload_sees_ioctl)
+        cases.insert(cases.end(), {{"preempt: work is taken off in the middle, and goes on", taken_off_in_the_middle},
+                                   {"PTSCHED_LEVEL: nothing better than it says", lower_levels},
+                                   {"a switch without effect is found out", no_effect},
+                                   {"a switch that fails later is not used again", fails_later},
+                                   {"a program is killed while it is off: nothing of it stays", killed_while_off}});
     if (argc > 1)
         std::erase_if(cases, [&](const tap::Case &c) { return c.name.find(argv[1]) == std::string::npos; });
     int result = tap::run(cases);

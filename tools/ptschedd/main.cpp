@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <sys/resource.h>
 
 namespace {
 
@@ -16,6 +17,8 @@ int serve(const ptsched::Options &options)
     for (const auto &device : options.devices)
         ptsched::warn("serving %s %s", device.address.c_str(), device.uuid.c_str());
     ptsched::warn("listening on %s", options.socket_path.c_str());
+    // Everybody waits for its decisions. Where that is not allowed, it stays as it is.
+    setpriority(PRIO_PROCESS, 0, -20);
     server.run();
     return 0;
 }
