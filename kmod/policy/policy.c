@@ -562,7 +562,8 @@ static bool recall(struct ptsp_device *dev, struct ptsp_entity *h, const struct 
 
 /*
  * Whether the work of a called-back holder is to be taken off the device: for a
- * heavier one that may interrupt, or where it does not drain within a slice.
+ * heavier one that may interrupt, or where it does not drain within a slice
+ * for whoever could run.
  * Equals hand over by draining, which costs less.
  */
 static bool must_preempt(struct ptsp_device *dev, const struct ptsp_entity *h,
@@ -570,9 +571,9 @@ static bool must_preempt(struct ptsp_device *dev, const struct ptsp_entity *h,
 {
 	u64 at = h->callback_ns + ptsp_slice(dev);
 
-	if (!h->preemptible || !ptsp_exclusive(dev) || !dev->nr_waiters)
+	if (!h->preemptible || !ptsp_exclusive(dev) || !top)
 		return false;
-	if (at <= dev->now_ns || (top && top->fresh && heavier(dev, top, h)))
+	if (at <= dev->now_ns || (top->fresh && heavier(dev, top, h)))
 		return true;
 	*next = min_u64(*next, at);
 	return false;

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
 """What must be true of unmodified programs under ptsched; no time is asserted."""
+import glob
 import json
 import math
 import os
+import re
+import subprocess
+import sys
 import time
 
 import catalogue
-from programs import ProgramError
+from programs import TOP, ProgramError
 from session import make
 
 # Enough steps to use every kernel and several turns.
@@ -15,6 +19,7 @@ STEPS = {"work": 800, "train": 20, "infer": 64, "infer-graph": 64, "jax": 50, "c
 
 def plan(session):
     session.step("abi", 5, abi)
+    session.step("coverage", 2, coverage)
     session.step("broker", 2, broker)
     session.step("results", 60, results)
     session.step("stat", 3, stat)
@@ -57,6 +62,21 @@ def run_all(session, names, scheduled):
 def abi(session):
     """Our copy of the driver's ABI against this machine's cuda.h; it compiles or not."""
     session.check("abi: cuda_abi.h agrees with the toolkit's cuda.h", make(session.options, "gpu-abi").returncode == 0)
+
+
+def coverage(session):
+    """This driver's functions, and those of its toolkit's header: handled or named, every one."""
+    found = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True, check=True).stdout
+    driver = re.search(r"libcuda\.so\.1 .*=> (\S+)", found)
+    words = [sys.executable, os.path.join(TOP, "tests/preload/coverage"), "--build", session.programs.build]
+    words += ["--driver", driver[1]] if driver else []
+    for header in glob.glob("/usr/local/cuda/include/cuda.h"):
+        words += ["--header", header]
+    result = subprocess.run(words, capture_output=True, text=True, check=False)
+    for line in result.stdout.splitlines():
+        if "ok" in line.split()[:2]:
+            session.check(f"coverage: {line.split(' - ')[1]}", not line.startswith("not"), result.stdout)
+    session.check("coverage: both are here to be looked at", len(words) == 8, " ".join(words))
 
 
 def broker(session):

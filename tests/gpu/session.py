@@ -89,10 +89,10 @@ class Session:
 
     # ---- results ----
 
-    def record(self, name, value, unit, against, command):
-        """One figure; @against says what it is relative to."""
+    def record(self, name, value, unit, against, command, level=None):
+        """One figure; @against says what it is relative to, @level by what means it was obtained."""
         self.records.append({"name": name, "value": value, "unit": unit, "against": against,
-                             "command": command.replace(TOP + "/", "")})
+                             "command": command.replace(TOP + "/", ""), **({"level": level} if level else {})})
 
     def table(self, title, header, rows):
         self.tables.append((title, header, rows))

@@ -48,4 +48,6 @@ $(B)/tests/preload-channels: $(B)/obj/$(PT)/preload-channels.cpp.o $(B)/obj/prel
 
 TESTS += $(B)/tests/preload-channels
 TESTS += $(B)/tests/preload-routes $(B)/tests/preload-routes-late $(B)/tests/preload-gate $(B)/tests/preload-programs
+TESTS += tests/preload/coverage
+TESTS_NOSAN += tests/preload/coverage
 ALL   += $(B)/tests/bench-gate

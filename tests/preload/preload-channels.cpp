@@ -7,7 +7,9 @@
 #include "rm_abi.h"
 #include "tap.h"
 
+#include <algorithm>
 #include <cstring>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -20,10 +22,13 @@ namespace {
 constexpr int control_fd = 7, other_fd = 8;
 constexpr std::uint32_t client = 0xc1d00001, device = 0x5c000001, subdevice = 0x5c000002, second_subdevice = 0x5c000003;
 constexpr std::uint32_t copy_engine = 9, hopper = 0xc86f;
+constexpr std::uint64_t driver_timeslice = 2048;
 
 /* What the resource manager was asked, and how it answers. */
 struct Manager {
     std::set<std::pair<std::uint32_t, std::uint32_t>> off;
+    std::map<std::uint32_t, std::uint64_t> timeslices; /* of groups; the driver's own where it was never set */
+    std::uint64_t shortest = 0;
     unsigned calls = 0;
     std::uint32_t answer = 0;
     bool refuses = false;
@@ -40,6 +45,12 @@ int answer_control(rm::Control &call)
         auto info = static_cast<rm::PciInfo *>(params);
         info->domain = 0;
         info->bus = static_cast<std::uint16_t>(info->gpu_id >> 8);
+    } else if (call.command == rm::get_timeslice) {
+        auto set = manager.timeslices.find(call.object);
+        static_cast<rm::Timeslice *>(params)->us = set == manager.timeslices.end() ? driver_timeslice : set->second;
+    } else if (call.command == rm::set_timeslice) {
+        std::uint64_t us = static_cast<rm::Timeslice *>(params)->us;
+        manager.timeslices[call.object] = std::max(us, manager.shortest);
     } else if (call.command == rm::disable_channels) {
         auto request = static_cast<const rm::DisableChannels *>(params);
         manager.calls++;
@@ -177,6 +188,46 @@ void refusals_are_told()
     CHECK_EQ(world.off(), 0u);
 }
 
+void born_while_off()
+{
+    World world;
+    world.context(1);
+    CHECK(world.channels.switch_off(address) == "");
+    world.allocate(hopper, 0x100, 0x1001);
+    world.allocate(hopper, 0x200, 0x2001);
+    CHECK(manager.off == (std::set<std::pair<std::uint32_t, std::uint32_t>>{{client, 0x1000}, {client, 0x1001}}));
+    CHECK(world.channels.switch_on(address) == "");
+    CHECK_EQ(world.off(), 0u);
+    world.allocate(hopper, 0x100, 0x1002);
+    CHECK_EQ(world.off(), 0u);
+}
+
+void timeslices()
+{
+    World world;
+    world.context();
+    CHECK(world.channels.set_timeslice(address, 50) == "");
+    CHECK(manager.timeslices == (std::map<std::uint32_t, std::uint64_t>{{0x100, 50}}));
+    /* A group that comes later has the driver's own until it is told. */
+    std::uint64_t births = world.channels.births();
+    world.allocate(rm::class_channel_group, device, 0x300, rm::engine_last_graphics);
+    world.allocate(hopper, 0x300, 0x3000);
+    CHECK(world.channels.births() != births);
+    CHECK(world.channels.set_timeslice(address, 50) == "");
+    CHECK_EQ(manager.timeslices[0x300], 50u);
+    CHECK(world.channels.set_timeslice(address, 0) == "");
+    CHECK_EQ(manager.timeslices[0x100], driver_timeslice);
+    CHECK_EQ(manager.timeslices[0x300], driver_timeslice);
+}
+
+void timeslice_in_words_only()
+{
+    World world;
+    world.context();
+    manager.shortest = 1000;
+    CHECK(!world.channels.set_timeslice(address, 50).empty());
+}
+
 } // namespace
 
 namespace ptsched::preload {
@@ -205,5 +256,8 @@ int main()
         {"two handles of one device count once", two_subdevices},
         {"other files, failed calls and other classes are not channels", not_ours},
         {"a driver that refuses is quoted", refusals_are_told},
+        {"a channel that is made while the others are off is off, too", born_while_off},
+        {"time slices of compute groups, and the driver's own again", timeslices},
+        {"a time slice that the driver does not take is found out", timeslice_in_words_only},
     });
 }

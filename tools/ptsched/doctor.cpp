@@ -134,7 +134,13 @@ void check_mechanisms(Checks &checks, Scheduler &scheduler)
             if (entity.mechanism == PTSCHED_MECHANISM_ACCOUNT)
                 why = ": its GPU time is measured, nothing is enforced";
             else if (entity.mechanism == PTSCHED_MECHANISM_GATE)
-                why = ": submissions wait for the turn; not slice or preempt, which are not part of this version";
+                why = ": submissions wait for the turn, and work drains; a better one is found out once others use the "
+                      "device, and PTSCHED_LOG=debug says why not";
+            else if (entity.mechanism == PTSCHED_MECHANISM_SLICE)
+                why = ": its time slice is short for the heavier; PTSCHED_LOG=debug says why it is not taken off the "
+                      "hardware";
+            else if (entity.mechanism == PTSCHED_MECHANISM_PREEMPT)
+                why = ": its work is taken off the hardware for the heavier";
             checks.push_back({"process " + std::to_string(entity.pid), Level::Ok,
                               printable(entity.comm) + " on device " + std::to_string(entity.device_id) +
                                   ": mechanism " + name + why,
