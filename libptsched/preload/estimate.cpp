@@ -2,6 +2,7 @@
 #include "estimate.hpp"
 
 #include <bit>
+#include <cmath>
 
 namespace ptsched::preload {
 namespace {
@@ -110,7 +111,7 @@ std::uint64_t Estimates::of(const Key &key) const
 bool Estimates::knows(const Key &key) const
 {
     const Cell &cell = cells_[index(key.exact)];
-    return cell.key == key.exact && cell.times >= enough;
+    return cell.key == key.exact && cell.agreeing >= enough;
 }
 
 void Estimates::learn(const Key &key, std::uint64_t ns)
@@ -126,8 +127,9 @@ void Estimates::learn(std::uint64_t key, std::uint64_t ns)
     float value = static_cast<float>(ns ? ns : 1);
     if (cell.key != key)
         cell = {key, value, 0};
+    bool agrees = std::abs(value - cell.ns) <= cell.ns / 10;
+    cell.agreeing = agrees ? cell.agreeing + 1 : 0;
     cell.ns += (value - cell.ns) / 4;
-    cell.times++;
 }
 
 } // namespace ptsched::preload

@@ -39,14 +39,14 @@ public:
     /* 0: no idea. */
     std::uint64_t of(const Key &key) const;
     void learn(const Key &key, std::uint64_t ns);
-    /* Measured often enough with exactly this key. */
+    /* Whether the last few with exactly this key all took what was expected: then not each need be measured. */
     bool knows(const Key &key) const;
 
 private:
     struct Cell {
         std::uint64_t key;
         float ns;
-        std::uint32_t times;
+        std::uint32_t agreeing; /* in a row */
     };
     static constexpr std::uint32_t enough = 8;
     static constexpr unsigned size = 2048;

@@ -46,7 +46,11 @@ $(B)/tests/preload-channels: $(B)/obj/$(PT)/preload-channels.cpp.o $(B)/obj/prel
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $^ -o $@
 
-TESTS += $(B)/tests/preload-channels
+$(B)/tests/preload-estimates: $(B)/obj/$(PT)/preload-estimates.cpp.o $(B)/obj/preload/$(PRELOAD_DIR)/estimate.cpp.o
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) $^ -o $@
+
+TESTS += $(B)/tests/preload-channels $(B)/tests/preload-estimates
 TESTS += $(B)/tests/preload-routes $(B)/tests/preload-routes-late $(B)/tests/preload-gate $(B)/tests/preload-programs
 TESTS += tests/preload/coverage
 TESTS_NOSAN += tests/preload/coverage
