@@ -100,22 +100,20 @@ static struct vgpu_rm_object *child_of(struct vgpu_client *client, const struct 
 
 struct vgpu_rm_object *vgpu_rm_free(struct vgpu_client *client, struct vgpu_rm_free *request)
 {
-	struct vgpu_rm_object *unused = NULL, *first, *object;
+	struct vgpu_rm_object *object = find(client, request->root, request->object);
+	struct vgpu_rm_object *unused = NULL;
 
-	first = find(client, request->root, request->object);
-	request->status = first ? VGPU_RM_OK : VGPU_RM_NO_OBJECT;
-	if (!first)
+	request->status = object ? VGPU_RM_OK : VGPU_RM_NO_OBJECT;
+	if (!object)
 		return NULL;
-	unlink(client, first, &unused);
+	unlink(client, object, &unused);
 	/* Whatever was freed takes its children along, which come to the front of the list. */
-	for (object = first; object; ) {
-		struct vgpu_rm_object *freed, *child = NULL;
+	for (object = unused; object; ) {
+		struct vgpu_rm_object *child = child_of(client, object);
 
-		for (freed = unused; freed && !child; freed = freed->next)
-			child = child_of(client, freed);
 		if (child)
 			unlink(client, child, &unused);
-		object = child;
+		object = child ? child : object->next;
 	}
 	return unused;
 }
