@@ -11,6 +11,7 @@
 
 #include "compat.h"
 #include "core.h"
+#include "trace.h"
 
 LIST_HEAD(ptsched_devices);
 /* D, and writes to dev->policy.params */
@@ -52,6 +53,7 @@ static enum hrtimer_restart timer_expired(struct hrtimer *timer)
 	u64 now;
 
 	now = ptsched_lock(dev);
+	trace_expire(dev);
 	dev->armed_ns = PTSP_NEVER;
 	ptsched_run(dev, now);
 	ptsched_unlock(dev);

@@ -96,6 +96,15 @@ TRACE_EVENT(ack,
 		      __entry->drain_ns)
 );
 
+/* The device's timer ran: what was due in the policy is done next. */
+TRACE_EVENT(expire,
+	    TP_PROTO(struct ptsched_dev *dev),
+	    TP_ARGS(dev),
+	    TP_STRUCT__entry(__field(u32, device)),
+	    TP_fast_assign(__entry->device = dev->id;),
+	    TP_printk("device=%u", __entry->device)
+);
+
 #endif /* PTSCHED_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH
