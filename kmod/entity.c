@@ -117,6 +117,10 @@ static void policy_signal(struct ptsp_entity *e, u32 old)
 		trace_callback(ent);
 		ptsched_event(ent->dev, ent, PTSCHED_EVENT_CALLBACK);
 	}
+	if (new & PTSP_SIG_PREEMPT) {
+		trace_preempt(ent);
+		ptsched_event(ent->dev, ent, PTSCHED_EVENT_PREEMPT);
+	}
 	list_for_each_entry(client, &ent->members, link)
 		ptsched_client_show(client);
 }

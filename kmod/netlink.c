@@ -56,6 +56,8 @@ static int put_stats(struct sk_buff *skb, const struct ptsp_stats *stats)
 {
 	return put_u64(skb, PTSCHED_A_TURNS, stats->turns) ||
 	       put_u64(skb, PTSCHED_A_CALLBACKS, stats->callbacks) ||
+	       put_u64(skb, PTSCHED_A_PREEMPTS, stats->preempts) ||
+	       put_u64(skb, PTSCHED_A_ESCALATIONS, stats->escalations) ||
 	       put_u64(skb, PTSCHED_A_FORCED, stats->forced) ||
 	       put_u64(skb, PTSCHED_A_OVERRUN_NS, stats->overrun_ns) ||
 	       put_u64(skb, PTSCHED_A_OCCUPANCY_NS, stats->occupancy_ns) ||

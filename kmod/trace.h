@@ -49,6 +49,8 @@ DEFINE_EVENT(ptsched_entity, wait, TP_PROTO(struct ptsched_entity *ent), TP_ARGS
 DEFINE_EVENT(ptsched_entity, grant, TP_PROTO(struct ptsched_entity *ent), TP_ARGS(ent));
 /* It is asked to give the turn back. */
 DEFINE_EVENT(ptsched_entity, callback, TP_PROTO(struct ptsched_entity *ent), TP_ARGS(ent));
+/* Its work is to leave the device at once. */
+DEFINE_EVENT(ptsched_entity, preempt, TP_PROTO(struct ptsched_entity *ent), TP_ARGS(ent));
 /* It gave the turn back, or its end did. */
 DEFINE_EVENT(ptsched_entity, release, TP_PROTO(struct ptsched_entity *ent), TP_ARGS(ent));
 /* It left the device: its last client was closed, or the process died. */

@@ -609,6 +609,17 @@ static bool is_shared(const struct ptsp_device *dev)
 	return false;
 }
 
+static void preempt(struct ptsp_device *dev, struct ptsp_entity *h)
+{
+	bool escalation = h->callback_ns != dev->now_ns;
+
+	h->preempted = true;
+	h->stats.preempts++;
+	dev->stats.preempts++;
+	h->stats.escalations += escalation;
+	dev->stats.escalations += escalation;
+}
+
 /*
  * Decide for each holder whether it is called back, and tell it what it may know.
  * Returns whether one has just ceased to keep others out.
@@ -630,7 +641,7 @@ static bool review_holders(struct ptsp_device *dev, u64 *next)
 			dev->stats.callbacks++;
 		}
 		if (h->called_back && !h->preempted && must_preempt(dev, h, top, next)) {
-			h->preempted = true;
+			preempt(dev, h);
 			preempted = true;
 		}
 		if (h->called_back)

@@ -103,6 +103,8 @@ enum ptsp_param {
  * struct ptsp_stats - counters, of an entity and summed for the device
  * @turns: turns granted
  * @callbacks: call-backs sent
+ * @preempts: of these, the ones that became demands to leave the device at once
+ * @escalations: of these, the ones that did so because the work did not drain
  * @forced: turns shared because a called-back one had not drained in time
  * @submissions: as told by the clients
  * @held_ns: wall time of turns
@@ -116,6 +118,8 @@ enum ptsp_param {
 struct ptsp_stats {
 	u64 turns;
 	u64 callbacks;
+	u64 preempts;
+	u64 escalations;
 	u64 forced;
 	u64 submissions;
 	u64 held_ns;

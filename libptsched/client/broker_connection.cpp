@@ -49,13 +49,13 @@ ssize_t receive_soon(int socket, msghdr &message)
 
 } // namespace
 
-int BrokerConnection::post(uint32_t cmd, const void *payload, uint32_t length)
+int BrokerConnection::post(uint32_t cmd, const void *payload, uint32_t length, int fd)
 {
     ptsched_broker_header header{};
     header.cmd = cmd;
     header.length = length;
     header.flags = PTSCHED_BROKER_NO_REPLY;
-    return send(header, payload, -1);
+    return send(header, payload, fd);
 }
 
 int BrokerConnection::send(ptsched_broker_header &header, const void *payload, int fd)

@@ -21,7 +21,7 @@ public:
     explicit BrokerConnection(UniqueFd socket) : socket_(std::move(socket)) {}
 
     // One message that is not answered. -EPIPE: the broker is gone.
-    int post(uint32_t cmd, const void *payload, uint32_t length);
+    int post(uint32_t cmd, const void *payload, uint32_t length, int fd = -1);
 
     // Sends the structure and waits for the answer, which goes back into it.
     int call(uint32_t cmd, void *argument, uint32_t length, int fd = -1);
@@ -29,6 +29,9 @@ public:
     int call_interruptible(uint32_t cmd, void *argument, uint32_t length);
     // The same for a connection that no other thread uses yet.
     int call_for_fds(uint32_t cmd, void *argument, uint32_t length, std::span<UniqueFd> fds);
+
+    // Hung up when the broker is gone.
+    int fd() const { return socket_.get(); }
 
 private:
     struct Call {

@@ -67,6 +67,28 @@
  *           was too slow.
  *
  * None of these needs an attached client.
+ *
+ *
+ * What the helper does: take a process's channels off a device and put them back
+ *
+ * Neither of these needs an attached client, either: beside the module, ptschedd
+ * serves nothing else. Both are refused with EPERM from another process than the
+ * one that connected. What a process has told of is forgotten with its connection
+ * or its end, whichever is first.
+ *
+ * PTSCHED_BROKER_CHANNELS  Payload: struct ptsched_broker_channels and `count`
+ *           handles (__u32). Compute channels of one of the driver's clients, all
+ *           that it has on one GPU; replaces what was said of them. The control
+ *           file on which they were made travels by SCM_RIGHTS, unless count is 0:
+ *           there are none any more. EBADF: not the driver's control device.
+ *           EINVAL: the driver does not know the client on that file.
+ * PTSCHED_BROKER_SWITCH    Payload: struct ptsched_broker_switch. Answered with the
+ *           same when it is done. EIO: the driver refused. ENOENT: no channels on
+ *           that device. The helper switches off by itself, too, what was to leave
+ *           the device at once (PTSCHED_EVENT_PREEMPT) and has not asked for
+ *           anything, nor given its turn back, for a while; it puts that on again
+ *           when the turn is given back or the process asks. From the first SWITCH
+ *           on it knows to which device of the scheduler's that applies.
  */
 #ifndef PTSCHED_BROKER_PROTOCOL_H
 #define PTSCHED_BROKER_PROTOCOL_H
@@ -88,6 +110,8 @@
 #define PTSCHED_BROKER_GENL 3
 #define PTSCHED_BROKER_SUBSCRIBE 4
 #define PTSCHED_BROKER_EVENT 5
+#define PTSCHED_BROKER_CHANNELS 6
+#define PTSCHED_BROKER_SWITCH 7
 
 #define PTSCHED_BROKER_FD_PAGE 0
 #define PTSCHED_BROKER_FD_STATE 1
@@ -123,6 +147,37 @@ struct ptsched_broker_header {
 struct ptsched_broker_refusal {
     __u32 attribute;
     char text[124];
+};
+
+/**
+ * struct ptsched_broker_channels - begins PTSCHED_BROKER_CHANNELS
+ * @client: the driver's handle of its client
+ * @subdevice: a handle of that client's, of the GPU on which the channels are
+ * @count: handles that follow
+ * @pad: 0
+ */
+struct ptsched_broker_channels {
+    __u32 client;
+    __u32 subdevice;
+    __u32 count;
+    __u32 pad;
+};
+
+#define PTSCHED_BROKER_MAX_CHANNELS                                                                                    \
+    ((PTSCHED_BROKER_MAX_MESSAGE - sizeof(struct ptsched_broker_header) - sizeof(struct ptsched_broker_channels)) / 4)
+
+/**
+ * struct ptsched_broker_switch - take the channels on a device off, or put them back
+ * @device: PCI address, zero-padded
+ * @device_id: the scheduler's number of it
+ * @off: 1: off, 0: on
+ * @turn: call-backs of turns up to this one are dealt with
+ */
+struct ptsched_broker_switch {
+    char device[PTSCHED_NAME_LEN];
+    __u32 device_id;
+    __u32 off;
+    __u64 turn;
 };
 
 #endif /* PTSCHED_BROKER_PROTOCOL_H */

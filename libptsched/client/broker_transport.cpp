@@ -2,13 +2,10 @@
 // The broker: a connection per client, shared by the threads of the process.
 #include "broker_connection.hpp"
 #include "broker_page.hpp"
+#include "broker_socket.hpp"
 #include "transport.hpp"
 
 #include <cerrno>
-#include <cstdlib>
-#include <string>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 namespace ptsched {
 namespace {
@@ -151,22 +148,10 @@ private:
 
 int open_broker(std::unique_ptr<Transport> &transport)
 {
-    const char *path = secure_getenv("PTSCHED_SOCKET");
-    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
-    std::string name = path ? path : PTSCHED_BROKER_SOCKET;
-    if (name.size() >= sizeof(address.sun_path))
-        return -ENAMETOOLONG;
-    name.copy(address.sun_path, name.size());
-
-    UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-    if (!socket)
-        return -errno;
-    while (connect(socket.get(), reinterpret_cast<sockaddr *>(&address), sizeof(address)) < 0) {
-        if (errno == EINTR)
-            continue;
-        // A socket file that nobody listens on, or a path that leads nowhere.
-        return errno == ECONNREFUSED || errno == ENOTDIR ? -ENOENT : -errno;
-    }
+    UniqueFd socket;
+    int ret = connect_to_broker(socket);
+    if (ret)
+        return ret;
     transport = std::make_unique<BrokerTransport>(std::move(socket));
     return 0;
 }

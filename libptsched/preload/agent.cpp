@@ -17,6 +17,7 @@
 #include "config.hpp"
 #include "device.hpp"
 #include "driver.hpp"
+#include "helper.hpp"
 #include "immortal.hpp"
 #include "log.hpp"
 #include "thread.hpp"
@@ -108,6 +109,7 @@ void release(Device &device, std::uint64_t now)
     device.waits_for_host.store(false, std::memory_order_relaxed);
     device.agent.idle_since = 0;
     device.agent.backoff_ns = 0;
+    device.agent.demanded_ns = 0;
     counters.turns.fetch_add(1, std::memory_order_relaxed);
     int error = ptsched_release(device.client(), &usage);
     if (error == -EPIPE)
@@ -157,7 +159,11 @@ bool release_off(Device &device, std::uint32_t events, std::uint32_t state, std:
     constexpr std::uint64_t worth_ns = 500000;
     if (!(state & PTSCHED_STATE_PREEMPT) || !device.preemption.can_take_off())
         return false;
-    if (drain_ns(device, events, state, now) < worth_ns + device.preemption.cost_ns())
+    std::uint64_t &demanded = device.agent.demanded_ns;
+    demanded = demanded ? demanded : now;
+    /* Unless it has been coming to an end for longer than that: the helper may have switched it off meanwhile. */
+    std::uint64_t worthwhile = worth_ns + device.preemption.cost_ns();
+    if (now - demanded < worthwhile && drain_ns(device, events, state, now) < worthwhile)
         return false;
     heavy_barrier();
     if (!windows_empty(device) || !device.preemption.take_off(device))
@@ -257,6 +263,7 @@ void sleep_until_needed(const std::vector<Device *> &devices, std::uint64_t ns)
         fds.push_back({ptsched_poll_fd(device->client()), POLLIN, 0});
         polled.push_back(device);
     }
+    fds.push_back({helper->poll_fd(), 0, 0});
     timespec time{static_cast<time_t>(ns / 1000000000), static_cast<long>(ns % 1000000000)};
     agent->napping.store(ns > long_nap_ns, std::memory_order_release);
     int ready = ppoll(fds.data(), fds.size(), ns == for_ever ? nullptr : &time, nullptr);
@@ -267,9 +274,15 @@ void sleep_until_needed(const std::vector<Device *> &devices, std::uint64_t ns)
         eventfd_t count;
         eventfd_read(agent->wake_fd, &count);
     }
-    for (std::size_t i = 1; i < fds.size(); i++) {
-        if (fds[i].revents & (POLLHUP | POLLERR | POLLNVAL))
+    constexpr short gone = POLLHUP | POLLERR | POLLNVAL;
+    for (std::size_t i = 1; i < polled.size(); i++) {
+        if (fds[i].revents & gone)
             polled[i]->open_gate("the scheduler is gone");
+    }
+    if (fds.back().revents & gone) {
+        helper->leave();
+        for (std::size_t i = 1; i < polled.size(); i++)
+            polled[i]->preemption.helper_is_gone(*polled[i]);
     }
 }
 

@@ -3,7 +3,7 @@
 # nothing of it. Self-contained, so that it fits under any program: it brings its
 # own libptsched and, except under a sanitizer, its own C++ runtime.
 PRELOAD_DIR  := libptsched/preload
-PRELOAD_SRCS := $(wildcard $(PRELOAD_DIR)/*.cpp)
+PRELOAD_SRCS := $(wildcard $(PRELOAD_DIR)/*.cpp) $(wildcard libptsched/rm/*.cpp)
 PRELOAD_OBJS := $(PRELOAD_SRCS:%=$(B)/obj/preload/%.o)
 PRELOAD_SO   := $(B)/lib/libptsched-preload.so
 PRELOAD_LDFLAGS := -shared -Wl,-soname,libptsched-preload.so -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now \
@@ -14,6 +14,7 @@ PRELOAD_LDFLAGS := -shared -Wl,-soname,libptsched-preload.so -Wl,-Bsymbolic -Wl,
 $(B)/obj/preload/$(PRELOAD_DIR)/dlsym.cpp.o: PRELOAD_SAN := -fno-sanitize=all
 $(B)/obj/preload/$(PRELOAD_DIR)/entry_points.cpp.o: PRELOAD_SAN := -fno-sanitize=all
 
+$(B)/obj/preload/%.cpp.o: CPPFLAGS += -Ilibptsched/client -Ilibptsched/rm
 $(B)/obj/preload/%.cpp.o: %.cpp
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -fvisibility=hidden $(PRELOAD_SAN) -MMD -MP -c $< -o $@

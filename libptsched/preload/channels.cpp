@@ -3,9 +3,9 @@
 
 #include "immortal.hpp"
 #include "rm_abi.h"
+#include "rm_channels.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <iterator>
 
@@ -15,14 +15,7 @@ namespace {
 
 constinit Immortal<Channels> first_channels;
 
-/* Zero, or the driver's status, or -1 where there was none. */
-int control(int fd, std::uint32_t client, std::uint32_t object, std::uint32_t command, void *params, std::uint32_t size)
-{
-    rm::Control call{client, object, command, 0, reinterpret_cast<std::uintptr_t>(params), size, 0};
-    if (!is_control_device(fd) || real_ioctl(fd, _IOWR(rm::ioctl_type, rm::esc_control, rm::Control), &call) < 0)
-        return -1;
-    return static_cast<int>(call.status);
-}
+constexpr const char *none_seen = "no compute channels were seen being made";
 
 } // namespace
 
@@ -37,7 +30,7 @@ void Channels::forget()
 void Channels::saw_driver_ioctl(int fd, unsigned long request, const void *argument)
 {
     unsigned number = request & 0xff;
-    if (!argument || (number != rm::esc_alloc && number != rm::esc_free) || !is_control_device(fd))
+    if (!argument || (number != rm::esc_alloc && number != rm::esc_free) || !rm::is_control_device(fd))
         return;
     std::lock_guard guard(lock_);
     if (number == rm::esc_alloc)
@@ -78,8 +71,10 @@ void Channels::born(int fd, unsigned long request, const void *argument)
     if (object.kind != Kind::group && object.kind != Kind::channel)
         return;
     births_++;
-    if (object.kind == Kind::channel)
-        take_off_newborn();
+    if (object.kind != Kind::channel)
+        return;
+    take_off_newborn();
+    tell();
 }
 
 void Channels::freed(const void *argument)
@@ -92,6 +87,7 @@ void Channels::freed(const void *argument)
         std::erase_if(objects_, [&](const Object &object) { return object.client == gone.root; });
     else
         erase_below(gone.root, gone.object);
+    tell();
 }
 
 /* The driver frees an object's children with it. */
@@ -131,78 +127,46 @@ bool Channels::is_compute(const Object &channel, const Object &subdevice) const
     return group && is_compute_group(*group, subdevice);
 }
 
-/* The driver says so itself: CUDA's ordinals and the driver's need not be the same. */
-bool Channels::is_at(const Object &subdevice, const char *address) const
+/* One for each client and GPU, whatever number of subdevices there is. */
+std::vector<ChannelSet> Channels::sets() const
 {
-    rm::PciInfo info{};
-    char found[32];
-    if (control(subdevice.fd, subdevice.client, subdevice.handle, rm::get_gpu_id, &info.gpu_id, sizeof(info.gpu_id)) ||
-        control(subdevice.fd, subdevice.client, subdevice.client, rm::get_pci_info, &info, sizeof(info)))
-        return false;
-    std::snprintf(found, sizeof(found), "%04x:%02x:%02x.0", info.domain, info.bus, info.slot);
-    return std::strcmp(found, address) == 0;
-}
-
-std::string Channels::set_some(const Object &subdevice, bool off, const Object *only)
-{
-    rm::DisableChannels call{};
-    call.disable = off;
-    auto flush = [&]() -> std::string {
-        int status = call.count ? control(subdevice.fd, subdevice.client, subdevice.handle, rm::disable_channels, &call,
-                                          sizeof(call))
-                                : 0;
-        call.count = 0;
-        char text[64];
-        if (status < 0)
-            return "the driver does not take the call";
-        std::snprintf(text, sizeof(text), "the driver answers 0x%x", status);
-        return status ? text : "";
-    };
-    for (const Object &object : objects_) {
-        if (!is_compute(object, subdevice) || (only && only != &object))
-            continue;
-        call.clients[call.count] = object.client;
-        call.channels[call.count++] = object.handle;
-        if (call.count < rm::disable_channels_max)
-            continue;
-        if (std::string error = flush(); !error.empty())
-            return error;
-    }
-    return flush();
-}
-
-/*
- * Calls @function, which returns an error or "", for one subdevice of each client that has channels on the GPU at
- * @address.
- */
-template <typename Function> std::string Channels::on_device(const char *address, Function function)
-{
-    bool found = false;
+    std::vector<ChannelSet> found;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> seen;
     for (const Object &subdevice : objects_) {
-        if (subdevice.kind != Kind::subdevice)
+        std::pair device{subdevice.client, subdevice.parent};
+        if (subdevice.kind != Kind::subdevice || std::find(seen.begin(), seen.end(), device) != seen.end())
             continue;
-        auto same_device = [&](const Object &other) {
-            return other.kind == Kind::subdevice && other.client == subdevice.client &&
-                   other.parent == subdevice.parent;
-        };
-        if (&*std::find_if(objects_.begin(), objects_.end(), same_device) != &subdevice || !is_at(subdevice, address))
+        ChannelSet set{subdevice.fd, subdevice.client, subdevice.handle, {}};
+        for (const Object &object : objects_) {
+            if (is_compute(object, subdevice))
+                set.channels.push_back(object.handle);
+        }
+        if (set.channels.empty())
             continue;
-        bool has_channels = std::any_of(objects_.begin(), objects_.end(),
-                                        [&](const Object &object) { return is_compute(object, subdevice); });
-        if (!has_channels)
-            continue;
-        if (std::string error = function(subdevice); !error.empty())
-            return error;
-        found = true;
+        seen.push_back(device);
+        found.push_back(std::move(set));
     }
-    return found ? "" : "no compute channels were seen being made";
+    return found;
+}
+
+std::vector<ChannelSet> Channels::sets_at(const char *address) const
+{
+    std::vector<ChannelSet> found = sets();
+    std::erase_if(found,
+                  [&](const ChannelSet &set) { return rm::pci_address(set.fd, set.client, set.subdevice) != address; });
+    return found;
 }
 
 std::string Channels::set(const char *address, bool off)
 {
     std::lock_guard guard(lock_);
     std::erase(off_, address);
-    std::string error = on_device(address, [&](const Object &subdevice) { return set_some(subdevice, off); });
+    std::vector<ChannelSet> sets = sets_at(address);
+    std::string error = sets.empty() ? none_seen : "";
+    for (const ChannelSet &set : sets) {
+        if (error.empty())
+            error = rm::switch_channels(set.fd, set.client, set.subdevice, set.channels, off);
+    }
     if (off && error.empty())
         off_.emplace_back(address);
     return error;
@@ -211,22 +175,55 @@ std::string Channels::set(const char *address, bool off)
 /* The youngest object is a channel: where the others of its device are off, it goes off, too. */
 void Channels::take_off_newborn()
 {
-    for (const std::string &address : off_)
-        on_device(address.c_str(),
-                  [&](const Object &subdevice) { return set_some(subdevice, true, &objects_.back()); });
+    const Object &newborn = objects_.back();
+    for (const std::string &address : off_) {
+        for (const ChannelSet &set : sets_at(address.c_str())) {
+            if (set.client == newborn.client && set.channels.back() == newborn.handle)
+                rm::switch_channels(set.fd, set.client, set.subdevice, {&newborn.handle, 1}, true);
+        }
+    }
+}
+
+void Channels::watch(Watcher watcher, void *context)
+{
+    std::lock_guard guard(lock_);
+    watcher_ = watcher;
+    watchers_context_ = context;
+    told_.clear();
+    tell();
+}
+
+void Channels::tell()
+{
+    if (!watcher_)
+        return;
+    std::vector<ChannelSet> now = sets();
+    auto same = [](const ChannelSet &one) {
+        return
+            [&one](const ChannelSet &other) { return one.client == other.client && one.subdevice == other.subdevice; };
+    };
+    for (const ChannelSet &old : told_) {
+        if (std::none_of(now.begin(), now.end(), same(old)))
+            watcher_(watchers_context_, {old.fd, old.client, old.subdevice, {}});
+    }
+    for (const ChannelSet &set : now) {
+        if (std::find(told_.begin(), told_.end(), set) == told_.end())
+            watcher_(watchers_context_, set);
+    }
+    told_ = std::move(now);
 }
 
 std::string Channels::set_group_timeslice(Object &group, std::uint64_t us) const
 {
     rm::Timeslice slice{0}, wanted;
     if (!group.timeslice_us) {
-        if (control(group.fd, group.client, group.handle, rm::get_timeslice, &slice, sizeof(slice)))
+        if (rm::control(group.fd, group.client, group.handle, rm::get_timeslice, &slice, sizeof(slice)))
             return "the driver does not tell a time slice";
         group.timeslice_us = slice.us;
     }
     slice.us = wanted.us = us ? us : group.timeslice_us;
-    if (control(group.fd, group.client, group.handle, rm::set_timeslice, &slice, sizeof(slice)) ||
-        control(group.fd, group.client, group.handle, rm::get_timeslice, &slice, sizeof(slice)) ||
+    if (rm::control(group.fd, group.client, group.handle, rm::set_timeslice, &slice, sizeof(slice)) ||
+        rm::control(group.fd, group.client, group.handle, rm::get_timeslice, &slice, sizeof(slice)) ||
         slice.us != wanted.us)
         return "the driver does not take a time slice";
     return "";
@@ -235,14 +232,16 @@ std::string Channels::set_group_timeslice(Object &group, std::uint64_t us) const
 std::string Channels::set_timeslice(const char *address, std::uint64_t us)
 {
     std::lock_guard guard(lock_);
-    return on_device(address, [&](const Object &subdevice) {
-        std::string error;
+    std::vector<ChannelSet> sets = sets_at(address);
+    std::string error = sets.empty() ? none_seen : "";
+    for (const ChannelSet &set : sets) {
+        const Object *subdevice = find(set.client, set.subdevice);
         for (Object &object : objects_) {
-            if (error.empty() && is_compute_group(object, subdevice))
+            if (error.empty() && is_compute_group(object, *subdevice))
                 error = set_group_timeslice(object, us);
         }
-        return error;
-    });
+    }
+    return error;
 }
 
 std::uint64_t Channels::births()

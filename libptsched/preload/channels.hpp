@@ -20,11 +20,13 @@
 
 namespace ptsched::preload {
 
-/* The C library's, or the next interposer's, ioctl(). In ioctl.cpp, as is the next. */
-int real_ioctl(int fd, unsigned long request, void *argument);
-
-/* Whether @fd is the driver's control device. */
-bool is_control_device(int fd);
+/* The compute channels of one of the driver's clients on one GPU. */
+struct ChannelSet {
+    int fd; /* the control file on which they were made; not owned */
+    std::uint32_t client, subdevice;
+    std::vector<std::uint32_t> channels;
+    bool operator==(const ChannelSet &) const = default;
+};
 
 class Channels {
 public:
@@ -52,6 +54,13 @@ public:
     /* Grows with every group and channel made: what was set before does not hold for a new one. */
     std::uint64_t births();
 
+    /*
+     * Has @watcher told of every set that there is, and from then on of those that change; without channels: it is
+     * gone. It is called with a lock held under which it must not call back. NULL: no more.
+     */
+    using Watcher = void (*)(void *context, const ChannelSet &set);
+    void watch(Watcher watcher, void *context);
+
     /* In a forked child, which has none: the parent's are forgotten. */
     void forget();
 
@@ -71,18 +80,21 @@ private:
     void erase_below(std::uint32_t client, std::uint32_t handle);
     const Object *find(std::uint32_t client, std::uint32_t handle) const;
     bool is_compute(const Object &channel, const Object &subdevice) const;
-    bool is_at(const Object &subdevice, const char *address) const;
     bool is_compute_group(const Object &object, const Object &subdevice) const;
-    template <typename Function> std::string on_device(const char *address, Function function);
+    std::vector<ChannelSet> sets() const;
+    std::vector<ChannelSet> sets_at(const char *address) const;
     std::string set(const char *address, bool off);
-    std::string set_some(const Object &subdevice, bool off, const Object *only = nullptr);
     std::string set_group_timeslice(Object &group, std::uint64_t us) const;
     void take_off_newborn();
+    void tell();
 
     std::mutex lock_;
     std::vector<Object> objects_;
     std::vector<std::string> off_; /* addresses of the GPUs on which the channels are off */
     std::uint64_t births_{0};
+    Watcher watcher_{nullptr};
+    void *watchers_context_{nullptr};
+    std::vector<ChannelSet> told_;
 };
 
 extern Channels *channels;

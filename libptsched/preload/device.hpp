@@ -85,7 +85,8 @@ public:
         std::uint64_t idle_since{0};
         std::uint64_t busy_seen_ns{0};
         std::uint64_t backoff_ns{0};
-        bool told_drain{false}; /* the next turn begins without waiting for our release */
+        std::uint64_t demanded_ns{0}; /* since when the work in flight is to leave at once */
+        bool told_drain{false};       /* the next turn begins without waiting for our release */
     } agent;
 
 private:

@@ -3,20 +3,19 @@
 #include "channels.hpp"
 #include "config.hpp"
 #include "dlsym.hpp"
-#include "rm_abi.h"
+#include "rm_channels.hpp"
 
 #include <dlfcn.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdarg>
 
-namespace ptsched::preload {
+using namespace ptsched::preload;
 
-int real_ioctl(int fd, unsigned long request, void *argument)
+/* The C library's, or the next interposer's. */
+int ptsched::rm::driver_ioctl(int fd, unsigned long request, void *argument)
 {
     using Ioctl = int(int, unsigned long, ...);
     static std::atomic<Ioctl *> next{nullptr};
@@ -28,24 +27,13 @@ int real_ioctl(int fd, unsigned long request, void *argument)
     return function ? function(fd, request, argument) : static_cast<int>(syscall(SYS_ioctl, fd, request, argument));
 }
 
-bool is_control_device(int fd)
-{
-    struct stat info;
-    return fstat(fd, &info) == 0 && S_ISCHR(info.st_mode) && major(info.st_rdev) == rm::device_major &&
-           minor(info.st_rdev) == rm::control_minor;
-}
-
-} // namespace ptsched::preload
-
-using namespace ptsched::preload;
-
 extern "C" PTSCHED_EXPORT int ioctl(int fd, unsigned long request, ...)
 {
     va_list arguments;
     va_start(arguments, request);
     void *argument = va_arg(arguments, void *);
     va_end(arguments);
-    int result = real_ioctl(fd, request, argument);
+    int result = ptsched::rm::driver_ioctl(fd, request, argument);
     if (result >= 0)
         channels->saw_ioctl(fd, request, argument);
     return result;

@@ -5,6 +5,7 @@
 #include "config.hpp"
 #include "device.hpp"
 #include "driver.hpp"
+#include "helper.hpp"
 #include "immortal.hpp"
 #include "log.hpp"
 #include "thread.hpp"
@@ -34,6 +35,7 @@ void in_child()
     Process *parent = process;
     process = new Process;
     channels->forget();
+    helper->forget();
     for (Device *device : parent->devices_unlocked()) {
         if (device->client())
             process->inherited.push_back(device->client());

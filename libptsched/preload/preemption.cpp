@@ -5,6 +5,7 @@
 #include "config.hpp"
 #include "device.hpp"
 #include "driver.hpp"
+#include "helper.hpp"
 #include "log.hpp"
 #include "thread.hpp"
 
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <ctime>
 
 namespace ptsched::preload {
@@ -81,10 +83,7 @@ private:
  */
 class Undo {
 public:
-    explicit Undo(const char *address) : address_(address)
-    {
-        started_ = pthread_create(&thread_, nullptr, run, this) == 0;
-    }
+    explicit Undo(Device &device) : device_(device) { started_ = pthread_create(&thread_, nullptr, run, this) == 0; }
     ~Undo() { wait(); }
     Undo(const Undo &) = delete;
     Undo &operator=(const Undo &) = delete;
@@ -106,38 +105,16 @@ private:
         auto &self = *static_cast<Undo *>(argument);
         nap(off_ns);
         self.began_ns_ = now_ns();
-        self.error_ = channels->switch_on(self.address_);
+        self.error_ = Preemption::switch_channels(self.device_, false, 0);
         return nullptr;
     }
 
-    const char *address_;
+    Device &device_;
     pthread_t thread_{};
     bool started_{false}, joined_{false};
     std::uint64_t began_ns_{0};
     std::string error_;
 };
-
-/* Empty, or why switching a process's channels on the device at @address cannot be relied upon. */
-std::string try_switch(const char *address, Probe &probe)
-{
-    if (!probe.send() || !probe.arrives())
-        return "nothing completes even while the channels are on";
-    std::string error = channels->switch_off(address);
-    Undo undo(address);
-    if (!undo.started()) {
-        channels->switch_on(address);
-        return "cannot start a thread";
-    }
-    bool done = error.empty() && probe.send() && probe.arrives();
-    std::uint64_t done_ns = now_ns();
-    if (!undo.wait().empty())
-        return undo.wait();
-    if (!error.empty())
-        return error;
-    if (!done)
-        return "work does not go on after it was off";
-    return done_ns < undo.began_ns() ? "it has no effect" : "";
-}
 
 } // namespace
 
@@ -148,7 +125,9 @@ void Preemption::set_level(Device &device, Level level, const char *why)
                                               PTSCHED_MECHANISM_PREEMPT};
     auto index = static_cast<unsigned>(level);
     level_ = level;
-    debug("%s: level %s%s%s", device.address(), names[index], *why ? ", since " : "", why);
+    bool helped = level == Level::preempt && helper->poll_fd() >= 0;
+    debug("%s: level %s%s%s%s", device.address(), names[index], helped ? ", by ptschedd" : "", *why ? ", since " : "",
+          why);
     ptsched_set_mechanism(device.client(), mechanisms[index]);
 }
 
@@ -183,6 +162,40 @@ std::string Preemption::try_slice(Device &device)
     return error.empty() ? undone : error;
 }
 
+std::string Preemption::switch_channels(Device &device, bool off, std::uint64_t turn)
+{
+    int error = helper->set(device, off, turn);
+    if (!error)
+        return "";
+    if (error != -ENOTCONN)
+        debug("%s: ptschedd cannot switch the channels: %s", device.address(), std::strerror(-error));
+    helper->leave();
+    return off ? channels->switch_off(device.address()) : channels->switch_on(device.address());
+}
+
+/* Empty, or why switching the process's channels on the device cannot be relied upon. */
+std::string Preemption::try_switch(Device &device)
+{
+    Probe probe;
+    if (!probe.send() || !probe.arrives())
+        return "nothing completes even while the channels are on";
+    std::string error = switch_channels(device, true, 0);
+    Undo undo(device);
+    if (!undo.started()) {
+        switch_channels(device, false, 0);
+        return "cannot start a thread";
+    }
+    bool done = error.empty() && probe.send() && probe.arrives();
+    std::uint64_t done_ns = now_ns();
+    if (!undo.wait().empty())
+        return undo.wait();
+    if (!error.empty())
+        return error;
+    if (!done)
+        return "work does not go on after it was off";
+    return done_ns < undo.began_ns() ? "it has no effect" : "";
+}
+
 std::string Preemption::try_preempt(Device &device)
 {
     Context *context = process->any_context(device);
@@ -191,8 +204,12 @@ std::string Preemption::try_preempt(Device &device)
     ContextScope current(context->handle);
     if (!current.ok())
         return "the context cannot be used";
-    Probe probe;
-    std::string error = try_switch(device.address(), probe);
+    helper->connect();
+    std::string error = try_switch(device);
+    if (!error.empty() && helper->poll_fd() >= 0) {
+        helper->leave();
+        error = try_switch(device);
+    }
     if (error.empty() && !start_own_thread(resume, &device))
         error = "cannot start a thread";
     return error;
@@ -222,8 +239,9 @@ bool Preemption::take_off(Device &device)
     all_measured_ = device.all_measured(__atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE), device.state());
     std::uint64_t before = now_ns();
     device.meter.pause(before);
-    if (std::string error = channels->switch_off(device.address()); !error.empty()) {
-        channels->switch_on(device.address());
+    off_turn_ = device.page()->turn;
+    if (std::string error = switch_channels(device, true, off_turn_); !error.empty()) {
+        switch_channels(device, false, off_turn_);
         device.meter.resume(now_ns());
         set_level(device, Level::slice, error.c_str());
         return false;
@@ -240,7 +258,7 @@ void Preemption::put_back(Device &device)
     std::lock_guard guard(lock_);
     if (!off_.load(std::memory_order_relaxed))
         return;
-    if (std::string error = channels->switch_on(device.address()); !error.empty())
+    if (std::string error = switch_channels(device, false, off_turn_); !error.empty())
         set_level(device, Level::slice, error.c_str());
     device.meter.resume(now_ns());
     if (all_measured_)
@@ -248,6 +266,13 @@ void Preemption::put_back(Device &device)
     else
         device.unmeasured.store(true, std::memory_order_release);
     off_.store(false, std::memory_order_release);
+}
+
+void Preemption::helper_is_gone(Device &device)
+{
+    std::lock_guard guard(lock_);
+    if (can_take_off() && !off_.load(std::memory_order_relaxed))
+        channels->switch_on(device.address());
 }
 
 void Preemption::ask_for_next_turn()

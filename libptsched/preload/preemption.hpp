@@ -45,15 +45,25 @@ public:
     /* On again, if it is off. Any thread may call it: in a new turn, or because the program goes on without one. */
     void put_back(Device &device);
 
+    /* On again, unless it is this process that wants it off: what the helper had switched off by itself. */
+    void helper_is_gone(Device &device);
+
     /* Has the next turn asked for, since what is off shall go on. */
     void ask_for_next_turn();
 
     bool is_off() const { return off_.load(std::memory_order_acquire); }
 
+    /*
+     * Takes the process's channels on the device off, or puts them back: by the helper, where there is one that can,
+     * else by this process itself. Call-backs up to @turn are dealt with. Empty, or what went wrong.
+     */
+    static std::string switch_channels(Device &device, bool off, std::uint64_t turn);
+
     /* How long taking off takes, ns; an average, 0 before the first time. */
     std::uint64_t cost_ns() const { return cost_ns_.load(std::memory_order_relaxed); }
 
 private:
+    static std::string try_switch(Device &device);
     std::string try_slice(Device &device);
     std::string try_preempt(Device &device);
     void set_level(Device &device, Level level, const char *why);
@@ -66,6 +76,7 @@ private:
     std::uint64_t births_{0}; /* of channels, when the slice was last set or tried */
     std::atomic<bool> off_{false};
     bool all_measured_{false};                /* of what is off */
+    std::uint64_t off_turn_{0};               /* whose work is off */
     std::atomic<std::uint32_t> times_off_{0}; /* what the resumer waits for */
     std::atomic<std::uint64_t> cost_ns_{0};
 };

@@ -116,6 +116,8 @@ TEST("who can be preempted is told to, and the heavier is in at once")
     CHECK_EQ(0, heavier.acquire().result);
     CHECK(client.state() & PTSCHED_STATE_TURN && client.state() & PTSCHED_STATE_CALLBACK);
     CHECK(client.state() & PTSCHED_STATE_PREEMPT);
+    CHECK_EQ(1, entity(getpid())->at(PTSCHED_A_PREEMPTS));
+    CHECK_EQ(0, entity(getpid())->at(PTSCHED_A_ESCALATIONS));
     CHECK(client.events() != events);
     CHECK(!(heavier.page().state & (PTSCHED_STATE_SHARED | PTSCHED_STATE_OUTWEIGHED)));
     CHECK_EQ(0, ptsched_release(client, nullptr));

@@ -71,7 +71,7 @@ HostilePeers::Bytes HostilePeers::message(uint32_t cmd, const Bytes &payload)
 // In order by itself; the state that it meets is anything.
 HostilePeers::Bytes HostilePeers::contract_message()
 {
-    switch (below(11)) {
+    switch (below(13)) {
     case 0:
         return message(PTSCHED_IOC_QUERY, bytes_of(sized<struct ptsched_query>()));
     case 1: {
@@ -117,7 +117,21 @@ HostilePeers::Bytes HostilePeers::contract_message()
         mechanism.mechanism = below(5);
         return message(PTSCHED_IOC_MECHANISM, bytes_of(mechanism));
     }
-    case 9:
+    case 9: {
+        Bytes payload = bytes_of(ptsched_broker_channels{below(3), below(3), below(4), below(20) == 0});
+        Bytes handles = noise(4 * below(4));
+        payload.insert(payload.end(), handles.begin(), handles.end());
+        return message(PTSCHED_BROKER_CHANNELS, payload);
+    }
+    case 10: {
+        ptsched_broker_switch argument{};
+        strcpy(argument.device, one_in(2) ? "ffff:01:00.0" : "ffff:02:00.0");
+        argument.device_id = below(3);
+        argument.off = below(3);
+        argument.turn = below(8);
+        return message(PTSCHED_BROKER_SWITCH, bytes_of(argument));
+    }
+    case 11:
         return message(PTSCHED_BROKER_CANCEL, bytes_of(static_cast<uint64_t>(below(64))));
     default:
         return message(one_in(20) ? PTSCHED_BROKER_CLOSE : static_cast<uint32_t>(below(12)), {});

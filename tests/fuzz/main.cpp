@@ -91,6 +91,37 @@ TEST("hostile processes that are killed leave nothing behind")
     check_clean();
 }
 
+TEST("the helper takes no file but the driver's control device, and no half messages")
+{
+    {
+        RawClient client;
+        struct {
+            ptsched_broker_channels head;
+            uint32_t handle;
+        } channels{{1, 2, 1, 0}, 3};
+        ptsched_broker_switch request{};
+        strcpy(request.device, kDevice);
+        ptsched::UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+        CHECK_EQ(-EBADF, client.call(PTSCHED_BROKER_CHANNELS, &channels, sizeof(channels)));
+        CHECK_EQ(-EBADF, client.call(PTSCHED_BROKER_CHANNELS, &channels, sizeof(channels), null.get()));
+        CHECK_EQ(-EINVAL, client.call(PTSCHED_BROKER_CHANNELS, &channels, sizeof(channels.head), null.get()));
+        channels.head.pad = 1;
+        CHECK_EQ(-EINVAL, client.call(PTSCHED_BROKER_CHANNELS, &channels, sizeof(channels), null.get()));
+        CHECK_EQ(-ENOENT, client.call(PTSCHED_BROKER_SWITCH, request));
+        request.off = 2;
+        CHECK_EQ(-EINVAL, client.call(PTSCHED_BROKER_SWITCH, request));
+        CHECK_EQ(-EINVAL, client.call(PTSCHED_BROKER_SWITCH, &request, sizeof(request) - 1));
+        pid_t other = fork();
+        CHECK(other >= 0);
+        if (other == 0)
+            _exit(client.call(PTSCHED_BROKER_SWITCH, request) == -EPERM ? 0 : 1);
+        int status;
+        CHECK_EQ(other, waitpid(other, &status, 0));
+        CHECK_EQ(0, status);
+    }
+    check_clean();
+}
+
 TEST("of one client only so many calls wait")
 {
     {

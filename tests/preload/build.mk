@@ -2,7 +2,7 @@
 # Tests of the interposer: routes and gate against a driver and a scheduler that do what the test says;
 # programs against the virtual GPU and the broker.
 PT       := tests/preload
-PT_CPP   := -I$(PRELOAD_DIR) -Ilibptsched/preload -Itests/vgpu
+PT_CPP   := -I$(PRELOAD_DIR) -Ilibptsched/rm -Itests/vgpu
 PT_LIB   := $(B)/tests/preload
 
 $(B)/obj/$(PT)/%.o: CPPFLAGS += $(PT_CPP)
@@ -17,8 +17,9 @@ $(PT_LIB)/versioned/libcuda.so.1: $(B)/obj/$(PT)/hand_driver.cpp.o $(PT)/hand_dr
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic -Wl,--version-script=$(PT)/hand_driver.map $< -o $@
 
-# The interposer's own objects with the scripted scheduler in place of the client library.
-$(PT_LIB)/libptsched-preload.so: $(PRELOAD_OBJS) $(B)/obj/$(PT)/scripted_client.cpp.o $(PT)/exports.map
+# The interposer's own objects with the scripted scheduler in place of the client library, but for the way to the helper.
+$(PT_LIB)/libptsched-preload.so: $(PRELOAD_OBJS) $(B)/obj/$(PT)/scripted_client.cpp.o $(PT)/exports.map \
+		$(B)/obj/client/libptsched/client/broker_connection.cpp.o $(B)/obj/client/libptsched/client/broker_socket.cpp.o
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $(subst $(PRELOAD_DIR)/exports.map,$(PT)/exports.map,$(PRELOAD_LDFLAGS)) \
 		$(filter %.o,$^) -ldl -o $@
@@ -42,7 +43,8 @@ $(B)/tests/preload-programs: $(B)/obj/$(PT)/preload-programs.cpp.o | $(B)/tests/
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $< -o $@
 
-$(B)/tests/preload-channels: $(B)/obj/$(PT)/preload-channels.cpp.o $(B)/obj/preload/$(PRELOAD_DIR)/channels.cpp.o
+$(B)/tests/preload-channels: $(B)/obj/$(PT)/preload-channels.cpp.o $(B)/obj/preload/$(PRELOAD_DIR)/channels.cpp.o \
+		$(B)/obj/preload/libptsched/rm/rm_channels.cpp.o
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $^ -o $@
 
@@ -55,3 +57,6 @@ TESTS += $(B)/tests/preload-routes $(B)/tests/preload-routes-late $(B)/tests/pre
 TESTS += tests/preload/coverage
 TESTS_NOSAN += tests/preload/coverage
 ALL   += $(B)/tests/bench-gate
+
+VM_FILES += $(B)/bin/ptschedd:/usr/bin/ tests/preload/helper_vm.sh:/vm/tests/helper
+VM_TESTS += /vm/tests/helper

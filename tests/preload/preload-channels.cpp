@@ -15,7 +15,7 @@
 #include <vector>
 
 using ptsched::preload::Channels;
-namespace rm = ptsched::preload::rm;
+namespace rm = ptsched::rm;
 
 namespace {
 
@@ -220,6 +220,36 @@ void timeslices()
     CHECK_EQ(manager.timeslices[0x300], driver_timeslice);
 }
 
+void a_watcher_is_told()
+{
+    World world;
+    world.context();
+    std::vector<ptsched::preload::ChannelSet> told;
+    auto watcher = [](void *context, const ptsched::preload::ChannelSet &set) {
+        static_cast<decltype(told) *>(context)->push_back(set);
+    };
+    using Handles = std::vector<std::uint32_t>;
+    world.channels.watch(watcher, &told);
+    CHECK_EQ(told.size(), 1u);
+    CHECK(told[0].fd == control_fd && told[0].client == client && told[0].subdevice == subdevice);
+    CHECK((told[0].channels == Handles{0x1000, 0x1001}));
+    world.allocate(hopper, 0x100, 0x1002);
+    CHECK_EQ(told.size(), 2u);
+    CHECK((told[1].channels == Handles{0x1000, 0x1001, 0x1002}));
+    /* A copy engine's is of no interest. */
+    world.allocate(hopper, 0x200, 0x2001);
+    CHECK_EQ(told.size(), 2u);
+    world.free(0x1001);
+    CHECK((told.back().channels == Handles{0x1000, 0x1002}));
+    world.free(0x100);
+    CHECK_EQ(told.size(), 4u);
+    CHECK(told[3].subdevice == subdevice && told[3].channels.empty());
+    world.channels.watch(nullptr, nullptr);
+    world.allocate(rm::class_channel_group, device, 0x300, rm::engine_first_graphics);
+    world.allocate(hopper, 0x300, 0x3000);
+    CHECK_EQ(told.size(), 4u);
+}
+
 void timeslice_in_words_only()
 {
     World world;
@@ -230,13 +260,13 @@ void timeslice_in_words_only()
 
 } // namespace
 
-namespace ptsched::preload {
+namespace ptsched::rm {
 
-int real_ioctl(int, unsigned long request, void *argument)
+int driver_ioctl(int, unsigned long request, void *argument)
 {
     if (manager.refuses)
         return -1;
-    return (request & 0xff) == rm::esc_control ? answer_control(*static_cast<rm::Control *>(argument)) : 0;
+    return (request & 0xff) == esc_control ? answer_control(*static_cast<Control *>(argument)) : 0;
 }
 
 bool is_control_device(int fd)
@@ -244,7 +274,7 @@ bool is_control_device(int fd)
     return fd == control_fd;
 }
 
-} // namespace ptsched::preload
+} // namespace ptsched::rm
 
 int main()
 {
@@ -257,6 +287,7 @@ int main()
         {"other files, failed calls and other classes are not channels", not_ours},
         {"a driver that refuses is quoted", refusals_are_told},
         {"a channel that is made while the others are off is off, too", born_while_off},
+        {"a watcher is told of the channels that are, that come and that go", a_watcher_is_told},
         {"time slices of compute groups, and the driver's own again", timeslices},
         {"a time slice that the driver does not take is found out", timeslice_in_words_only},
     });

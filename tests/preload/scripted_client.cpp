@@ -133,6 +133,12 @@ int ptsched_report(ptsched_client *, const ptsched_usage *usage)
     return state.dead ? -EPIPE : 0;
 }
 
+int ptsched_identity(const ptsched_client *, uint32_t *device_id, uint64_t *)
+{
+    *device_id = 0;
+    return 0;
+}
+
 int ptsched_set_mechanism(ptsched_client *, unsigned)
 {
     return 0;

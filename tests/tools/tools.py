@@ -52,7 +52,7 @@ def stat_json():
                     {"policy": "weighted", "idle_sharing": True, "many": False,
                      "slice_ns": 10_000_000, "grace_ns": 2_000_000, "drain_ns": 100_000_000,
                      "inflight_ns": 2_000_000, "alpha": 1.0}, "settings that the broker began with")
-        for counter in ("turns", "callbacks", "forced", "overrun_ns", "held_ns", "occupancy_ns",
+        for counter in ("turns", "callbacks", "preempts", "escalations", "forced", "overrun_ns", "held_ns", "occupancy_ns",
                         "given_ns", "gpu_ns"):
             check_equal(device["counters"][counter], 0, counter)
 

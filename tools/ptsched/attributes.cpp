@@ -52,6 +52,8 @@ public:
         return {
             .turns = number<uint64_t>(PTSCHED_A_TURNS),
             .callbacks = number<uint64_t>(PTSCHED_A_CALLBACKS),
+            .preempts = number<uint64_t>(PTSCHED_A_PREEMPTS),
+            .escalations = number<uint64_t>(PTSCHED_A_ESCALATIONS),
             .forced = number<uint64_t>(PTSCHED_A_FORCED),
             .overrun_ns = number<uint64_t>(PTSCHED_A_OVERRUN_NS),
             .occupancy_ns = number<uint64_t>(PTSCHED_A_OCCUPANCY_NS),

@@ -106,9 +106,9 @@ std::string mechanism_name(uint32_t mechanism)
 
 std::string event_name(uint32_t event)
 {
-    return name_in(
-        std::array<const char *, 8>{nullptr, "attach", "exit", "grant", "callback", "release", "forced", "settings"},
-        event);
+    return name_in(std::array<const char *, 9>{nullptr, "attach", "exit", "grant", "callback", "release", "forced",
+                                               "settings", "preempt"},
+                   event);
 }
 
 std::string user_name(uint32_t uid)

@@ -33,6 +33,8 @@ private:
 struct Counters {
     uint64_t turns = 0;
     uint64_t callbacks = 0;
+    uint64_t preempts = 0;
+    uint64_t escalations = 0;
     uint64_t forced = 0;
     uint64_t overrun_ns = 0;
     uint64_t occupancy_ns = 0;

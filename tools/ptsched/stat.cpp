@@ -22,9 +22,11 @@ struct Options {
 Json counters_json(const Counters &counters)
 {
     return {
-        {"turns", counters.turns},           {"callbacks", counters.callbacks}, {"forced", counters.forced},
-        {"overrun_ns", counters.overrun_ns}, {"held_ns", counters.held_ns},     {"occupancy_ns", counters.occupancy_ns},
-        {"given_ns", counters.given_ns},     {"gpu_ns", counters.gpu_ns},
+        {"turns", counters.turns},       {"callbacks", counters.callbacks},
+        {"preempts", counters.preempts}, {"escalations", counters.escalations},
+        {"forced", counters.forced},     {"overrun_ns", counters.overrun_ns},
+        {"held_ns", counters.held_ns},   {"occupancy_ns", counters.occupancy_ns},
+        {"given_ns", counters.given_ns}, {"gpu_ns", counters.gpu_ns},
     };
 }
 
@@ -120,8 +122,9 @@ void print_device(const Device &device)
               << " alpha=" << format_thousandths(device.alpha) << "\n  now       slice in force "
               << rounded(device.slice_effective_ns) << ", hand-over " << rounded(device.handover_ns) << ", "
               << device.entities << " attached, " << device.waiters << " waiting"
-              << "\n  so far    turns " << counters.turns << ", call-backs " << counters.callbacks << ", forced "
-              << counters.forced << ", held " << rounded(counters.held_ns) << ", contended "
+              << "\n  so far    turns " << counters.turns << ", call-backs " << counters.callbacks << " ("
+              << counters.preempts << " to leave at once, " << counters.escalations << " of them as it did not drain, "
+              << counters.forced << " shared by force), held " << rounded(counters.held_ns) << ", contended "
               << rounded(counters.occupancy_ns) << ", given away " << rounded(counters.given_ns) << ", GPU "
               << rounded(counters.gpu_ns) << ", overrun " << rounded(counters.overrun_ns) << "\n";
 }

@@ -160,6 +160,9 @@ void Connection::dispatch(Request &request)
     case PTSCHED_BROKER_GENL:
     case PTSCHED_BROKER_SUBSCRIBE:
         return serve_tool(request);
+    case PTSCHED_BROKER_CHANNELS:
+    case PTSCHED_BROKER_SWITCH:
+        return serve_switch(request);
     case PTSCHED_BROKER_CANCEL:
         if (check_owner(request) == 0 && request.payload.size() == sizeof(uint64_t)) {
             uint64_t id;
@@ -422,6 +425,60 @@ int Connection::act_for(struct ptsched_act_for &argument, Request &request)
     if (ret)
         return ret;
     return device_->act_for(*client_, requester, handed_over, server_.parent_of(*requester));
+}
+
+// --- the helper ---
+
+void Connection::serve_switch(Request &request)
+{
+    int ret = request.pid != process_->pid()                  ? -EPERM
+              : request.header.cmd == PTSCHED_BROKER_CHANNELS ? tell_channels(request)
+                                                              : switch_channels(request);
+    if (ret != -EINPROGRESS)
+        answer(request, ret);
+}
+
+int Connection::tell_channels(Request &request)
+{
+    ptsched_broker_channels head;
+    if (request.payload.size() < sizeof(head))
+        return -EINVAL;
+    memcpy(&head, request.payload.data(), sizeof(head));
+    std::span<const char> rest = request.payload.subspan(sizeof(head));
+    if (head.pad || head.count > PTSCHED_BROKER_MAX_CHANNELS || rest.size() != head.count * sizeof(uint32_t))
+        return -EINVAL;
+    std::vector<uint32_t> handles(head.count);
+    if (!handles.empty())
+        memcpy(handles.data(), rest.data(), rest.size());
+    if (!switches_)
+        switches_ = std::make_unique<Switchboard::Owner>(server_.switchboard(), process_);
+    UniqueFd file = request.fds.empty() ? UniqueFd() : std::move(request.fds[0]);
+    int ret = switches_->set_channels(std::move(file), head.client, head.subdevice, handles);
+    if (ret)
+        debug("process %d: its channels are not taken: %s", process_->pid(), strerror(-ret));
+    return ret;
+}
+
+int Connection::switch_channels(Request &request)
+{
+    ptsched_broker_switch argument;
+    if (request.payload.size() != sizeof(argument))
+        return -EINVAL;
+    memcpy(&argument, request.payload.data(), sizeof(argument));
+    std::string_view field(argument.device, sizeof(argument.device));
+    size_t length = field.find('\0');
+    if (argument.off > 1 || length == field.npos)
+        return -EINVAL;
+    if (!switches_)
+        return -ENOENT;
+    // The connection outlives its switches, and these what they have to answer.
+    auto answered = [this, argument, id = request.header.id](int result) {
+        std::span<const char> payload = result ? std::span<const char>() : bytes_of(argument);
+        send({make_header(PTSCHED_BROKER_SWITCH, payload.size(), result, id), {payload.begin(), payload.end()}, {}});
+    };
+    int ret = switches_->ask(std::string(field.substr(0, length)), argument.device_id, argument.off, argument.turn,
+                             std::move(answered));
+    return ret ? ret : -EINPROGRESS;
 }
 
 // --- tools ---

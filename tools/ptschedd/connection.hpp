@@ -6,6 +6,7 @@
 #include "broker_protocol.h"
 #include "device.hpp"
 #include "event_loop.hpp"
+#include "switchboard.hpp"
 
 #include <deque>
 #include <memory>
@@ -53,6 +54,9 @@ private:
     void dispatch(Request &request);
     void serve_contract(Request &request);
     void serve_tool(Request &request);
+    void serve_switch(Request &request);
+    int tell_channels(Request &request);
+    int switch_channels(Request &request);
     int check_owner(const Request &request) const;
     template <typename Argument> void serve(Request &request, int (Connection::*function)(Argument &, Request &));
 
@@ -76,6 +80,7 @@ private:
     uint64_t key_ = 0;
     bool stopped_ = false;
     std::unique_ptr<Client> client_;
+    std::unique_ptr<Switchboard::Owner> switches_; // once it has told of channels
     Device *device_ = nullptr;
     // While something is queued here, nothing is read: who does not take answers gets no more.
     std::deque<Outgoing> outbox_;

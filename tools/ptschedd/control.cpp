@@ -10,6 +10,8 @@ void put_stats(AttributeWriter &out, const ptsp_stats &stats)
 {
     out.put<uint64_t>(PTSCHED_A_TURNS, stats.turns);
     out.put<uint64_t>(PTSCHED_A_CALLBACKS, stats.callbacks);
+    out.put<uint64_t>(PTSCHED_A_PREEMPTS, stats.preempts);
+    out.put<uint64_t>(PTSCHED_A_ESCALATIONS, stats.escalations);
     out.put<uint64_t>(PTSCHED_A_FORCED, stats.forced);
     out.put<uint64_t>(PTSCHED_A_OVERRUN_NS, stats.overrun_ns);
     out.put<uint64_t>(PTSCHED_A_OCCUPANCY_NS, stats.occupancy_ns);

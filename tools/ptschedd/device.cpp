@@ -357,6 +357,8 @@ void Device::signalled(Entity &entity, uint32_t old)
         granted(entity);
     if (added & PTSP_SIG_CALLBACK)
         events_.event(PTSCHED_EVENT_CALLBACK, *this, &entity);
+    if (added & PTSP_SIG_PREEMPT)
+        events_.event(PTSCHED_EVENT_PREEMPT, *this, &entity);
     for (Client *client : entity.members)
         show(*client);
 }

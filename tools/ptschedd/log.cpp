@@ -11,9 +11,11 @@ namespace {
 
 void print(const char *format, va_list arguments)
 {
+    flockfile(stderr); // two threads write
     fputs("ptschedd: ", stderr);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
+    funlockfile(stderr);
 }
 
 } // namespace

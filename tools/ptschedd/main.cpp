@@ -11,14 +11,20 @@ namespace {
 
 int serve(const ptsched::Options &options)
 {
-    ptsched::Server server(options.socket_path, options.devices, options.params);
-    if (options.devices.empty())
-        ptsched::warn("no GPU found; name one with --device");
-    for (const auto &device : options.devices)
-        ptsched::warn("serving %s %s", device.address.c_str(), device.uuid.c_str());
-    ptsched::warn("listening on %s", options.socket_path.c_str());
     // Everybody waits for its decisions. Where that is not allowed, it stays as it is.
     setpriority(PRIO_PROCESS, 0, -20);
+    bool helping = !options.devices_named && ptsched::module_is_loaded();
+    auto devices = helping ? std::vector<ptsched::DeviceName>() : options.devices;
+    ptsched::Server server(options.socket_path, devices, options.params);
+    if (helping) {
+        server.help_module();
+        ptsched::warn("the module gives out the GPUs; helping it to take programs off them");
+    } else if (devices.empty()) {
+        ptsched::warn("no GPU found; name one with --device");
+    }
+    for (const auto &device : devices)
+        ptsched::warn("serving %s %s", device.address.c_str(), device.uuid.c_str());
+    ptsched::warn("listening on %s", options.socket_path.c_str());
     server.run();
     return 0;
 }

@@ -36,6 +36,9 @@ How (see ptsched-set(1); can be changed while it runs):
   --foreground          stay in the foreground (always so; accepted for scripts)
   --help, --version
 
+Where the module ptsched is loaded, it gives out no device but those named here; it
+then helps the module: it takes programs off a GPU that do not do so themselves.
+
 SIGTERM ends it: programs go on unscheduled. PTSCHED_LOG=debug says more.
 )";
 
@@ -183,6 +186,7 @@ Options parse_options(int argc, char **argv)
     }
     if (optind < argc)
         throw UsageError(std::string(argv[optind]) + ": options only, no arguments");
+    options.devices_named = testing || !by_hand.empty();
     if (!testing)
         options.devices = find_devices();
     for (DeviceName &name : by_hand) {

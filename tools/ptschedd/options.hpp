@@ -17,6 +17,7 @@ public:
 struct Options {
     std::string socket_path;
     std::vector<DeviceName> devices;
+    bool devices_named = false; // by the user, some of them at least
     ptsp_params params = ptsp_default_params();
     bool help = false;
     bool version = false;

@@ -135,12 +135,13 @@ void Server::watch_clock()
         for (auto &device : devices_)
             if (device->next_ns() <= now)
                 device->run();
+        switchboard_.run(now);
     });
 }
 
 void Server::set_clock()
 {
-    uint64_t next = PTSP_NEVER;
+    uint64_t next = switchboard_.next_ns();
     for (auto &device : devices_)
         next = std::min(next, device->next_ns());
     if (next == armed_ns_)
@@ -256,8 +257,18 @@ int Server::process_of_pidfd(UniqueFd pidfd, ProcessRef &process)
     return errno == EBADF ? -EINVAL : -errno;
 }
 
+void Server::help_module()
+{
+    auto handle = [this](const ModuleEvent &event) {
+        switchboard_.event(event.kind, event.pid, event.device_id, event.turn, monotonic_ns());
+    };
+    module_events_ = std::make_unique<ModuleEvents>(loop_, handle, [this] { switchboard_.lost_events(); });
+}
+
 void Server::event(uint32_t kind, const Device &device, const Entity *entity)
 {
+    if (entity)
+        switchboard_.event(kind, entity->process->pid(), device.id(), entity->turn, monotonic_ns());
     if (subscribers_.empty())
         return;
     AttributeWriter message = describe_event(kind, device, entity);

@@ -7,7 +7,9 @@
 #include "control.hpp"
 #include "device.hpp"
 #include "event_loop.hpp"
+#include "module_events.hpp"
 #include "process.hpp"
+#include "switchboard.hpp"
 
 #include <unordered_map>
 
@@ -26,12 +28,16 @@ public:
     Server &operator=(const Server &) = delete;
     ~Server();
 
+    // What the module decides is carried out, too.
+    void help_module();
+
     // Until SIGTERM or SIGINT.
     void run();
 
     // For connections.
     EventLoop &loop() { return loop_; }
     DeviceList &devices() { return devices_; }
+    Switchboard &switchboard() { return switchboard_; }
     int find_device(const std::string &name, Device *&device) const;
     int owner_of_handle(int fd, const Device &device, ProcessRef &owner) const;
     int process_of_pidfd(UniqueFd pidfd, ProcessRef &process);
@@ -51,12 +57,14 @@ private:
     void set_clock();
 
     EventLoop loop_;
+    Switchboard switchboard_{loop_};
     ProcessTable processes_;
     DeviceList devices_;
     std::string socket_path_;
     UniqueFd listener_;
     UniqueFd signals_;
     UniqueFd clock_;
+    std::unique_ptr<ModuleEvents> module_events_;
     // Given up for a moment to turn a connection away when there are no more.
     UniqueFd reserve_;
     uint64_t armed_ns_ = PTSP_NEVER;

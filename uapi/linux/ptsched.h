@@ -291,6 +291,7 @@ struct ptsched_page {
 #define PTSCHED_EVENT_RELEASE	5
 #define PTSCHED_EVENT_FORCED	6	/* a called-back turn did not drain: shared */
 #define PTSCHED_EVENT_SETTINGS	7
+#define PTSCHED_EVENT_PREEMPT	8	/* a called-back turn is to leave the device at once */
 
 /*
  * GET_DEVICE and GET_ENTITY answer dumps (every device; every entity, of one
@@ -356,6 +357,8 @@ enum ptsched_attr {
 	PTSCHED_A_EVENT,		/* u32: PTSCHED_EVENT_* */
 	PTSCHED_A_TIME_NS,		/* u64 */
 	PTSCHED_A_TURN,			/* u64 */
+	PTSCHED_A_PREEMPTS,		/* u64, D E: call-backs that became PREEMPT */
+	PTSCHED_A_ESCALATIONS,		/* u64, D E: of these, because it did not drain */
 	__PTSCHED_A_LAST
 };
 

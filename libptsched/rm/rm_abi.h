@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the interposer needs of the resource manager's interface, the ioctls of /dev/nvidiactl.
+ * What ptsched needs of the resource manager's interface, the ioctls of /dev/nvidiactl.
  *
  * Names, numbers and layouts are those of NVIDIA's open-gpu-kernel-modules, 580.159.04: nv_escape.h, nvos.h,
  * class/cl*.h, ctrl/ctrl0000/ctrl0000gpu.h, ctrl/ctrl2080/ctrl2080gpu.h, ctrl/ctrl2080/ctrl2080fifo.h and
  * ctrl/ctrla06c.h.
  */
-#ifndef PTSCHED_PRELOAD_RM_ABI_H
-#define PTSCHED_PRELOAD_RM_ABI_H
+#ifndef PTSCHED_RM_ABI_H
+#define PTSCHED_RM_ABI_H
 
 #include <sys/ioctl.h>
 
 #include <cstddef>
 #include <cstdint>
 
-namespace ptsched::preload::rm {
+namespace ptsched::rm {
 
 /* The control device: major 195, minor 255. */
 inline constexpr unsigned device_major = 195, control_minor = 255;
@@ -90,6 +90,6 @@ struct Timeslice {
 static_assert(sizeof(Free) == 16 && sizeof(Control) == 32 && sizeof(Alloc) == 24 && sizeof(PciInfo) == 12);
 static_assert(offsetof(DisableChannels, clients) == 24 && sizeof(DisableChannels) == 536);
 
-} // namespace ptsched::preload::rm
+} // namespace ptsched::rm
 
 #endif

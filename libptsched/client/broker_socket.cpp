@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#include "broker_socket.hpp"
+
+#include "broker_protocol.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+namespace ptsched {
+
+int connect_to_broker(UniqueFd &socket)
+{
+    const char *path = secure_getenv("PTSCHED_SOCKET");
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    std::string name = path ? path : PTSCHED_BROKER_SOCKET;
+    if (name.size() >= sizeof(address.sun_path))
+        return -ENAMETOOLONG;
+    name.copy(address.sun_path, name.size());
+
+    UniqueFd made(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    if (!made)
+        return -errno;
+    while (connect(made.get(), reinterpret_cast<sockaddr *>(&address), sizeof(address)) < 0) {
+        if (errno == EINTR)
+            continue;
+        // A socket file that nobody listens on, or a path that leads nowhere.
+        return errno == ECONNREFUSED || errno == ENOTDIR ? -ENOENT : -errno;
+    }
+    socket = std::move(made);
+    return 0;
+}
+
+} // namespace ptsched

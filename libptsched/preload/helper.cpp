@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "helper.hpp"
+
+#include "broker_connection.hpp"
+#include "broker_socket.hpp"
+#include "channels.hpp"
+#include "device.hpp"
+#include "immortal.hpp"
+#include "log.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace ptsched::preload {
+
+namespace {
+
+constinit Immortal<Helper> first_helper;
+
+bool may_have_our_file(int socket)
+{
+    ucred peer;
+    socklen_t size = sizeof(peer);
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && (peer.uid == 0 || peer.uid == geteuid());
+}
+
+void tell(void *connection, const ChannelSet &set)
+{
+    struct {
+        ptsched_broker_channels head;
+        std::uint32_t handles[PTSCHED_BROKER_MAX_CHANNELS];
+    } message{};
+    if (set.channels.size() > PTSCHED_BROKER_MAX_CHANNELS)
+        return;
+    message.head.client = set.client;
+    message.head.subdevice = set.subdevice;
+    message.head.count = static_cast<std::uint32_t>(set.channels.size());
+    std::size_t size = set.channels.size() * sizeof(std::uint32_t);
+    if (size)
+        std::memcpy(message.handles, set.channels.data(), size);
+    static_cast<BrokerConnection *>(connection)
+        ->post(PTSCHED_BROKER_CHANNELS, &message, static_cast<std::uint32_t>(sizeof(message.head) + size),
+               size ? set.fd : -1);
+}
+
+} // namespace
+
+constinit Helper *helper = &first_helper.value;
+
+std::shared_ptr<BrokerConnection> Helper::connection()
+{
+    std::lock_guard guard(lock_);
+    return connection_;
+}
+
+void Helper::connect()
+{
+    UniqueFd socket;
+    if (connection() || connect_to_broker(socket))
+        return;
+    if (!may_have_our_file(socket.get())) {
+        debug("ptschedd is neither root's nor this user's: it does not help");
+        return;
+    }
+    auto made = std::make_shared<BrokerConnection>(std::move(socket));
+    channels->watch(tell, made.get());
+    std::lock_guard guard(lock_);
+    connection_ = std::move(made);
+}
+
+int Helper::set(const Device &device, bool off, std::uint64_t turn)
+{
+    std::shared_ptr<BrokerConnection> used = connection();
+    if (!used)
+        return -ENOTCONN;
+    ptsched_broker_switch request{};
+    static_assert(sizeof(request.device) == PTSCHED_NAME_LEN);
+    std::memcpy(request.device, device.address(), sizeof(request.device));
+    ptsched_identity(device.client(), &request.device_id, nullptr);
+    request.off = off;
+    request.turn = turn;
+    int ret = used->call(PTSCHED_BROKER_SWITCH, &request, sizeof(request));
+    return ret == -EPIPE ? -ENOTCONN : ret;
+}
+
+void Helper::leave()
+{
+    channels->watch(nullptr, nullptr);
+    std::lock_guard guard(lock_);
+    connection_.reset();
+}
+
+int Helper::poll_fd()
+{
+    std::shared_ptr<BrokerConnection> used = connection();
+    return used ? used->fd() : -1;
+}
+
+void Helper::forget()
+{
+    /* Its locks may be held by threads that are no more; the socket must not keep the parent's connection alive. */
+    int inherited = connection_ ? connection_->fd() : -1;
+    helper = new Helper;
+    if (inherited >= 0)
+        close(inherited);
+}
+
+} // namespace ptsched::preload

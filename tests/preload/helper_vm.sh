@@ -1,0 +1,158 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# In the test VM: ptschedd beside the module takes a program off the virtual GPU that cannot do so itself, since it is
+# stopped; and neither its death nor the helper's leaves anything off or behind.
+# shellcheck disable=SC2317 # the functions are called by check
+
+count=0
+failed=0
+pids=
+work=$(mktemp -d)
+# A kernel of the hog lasts far longer than what the important program does meanwhile.
+hog_kernel_us=1500000
+important_kernel_us=1000
+
+echo "TAP version 13"
+echo "1..9"
+
+# check NAME COMMAND...
+check() {
+	name=$1
+	shift
+	count=$((count + 1))
+	if "$@" >"$work/log" 2>&1; then
+		echo "ok $count - $name"
+	else
+		sed 's/^/# /' "$work/log" "$work/helper.err" "$work/hog.err" 2>/dev/null | tail -n 60
+		echo "not ok $count - $name"
+		failed=1
+	fi
+}
+
+# within_a_minute COMMAND...: tries until it succeeds.
+within_a_minute() {
+	tries=0
+	until "$@"; do
+		tries=$((tries + 1))
+		[ $tries -lt 1200 ] || { echo "in vain: $*"; vgpu-stat; ptsched stat; return 1; }
+		usleep 50000
+	done
+}
+
+# Of a process on the virtual GPU: what is in a column of vgpu-stat, without the point.
+column() { vgpu-stat | awk -v pid="$1" -v column="$2" '$1 == pid { gsub(/\./, "", $column); print $column; found = 1 }
+	END { if (!found) print 0 }'; }
+gpu_us() { column "$1" 3; }
+items() { column "$1" 6; }
+has_items() { [ "$(items "$1")" -ge "$2" ]; }
+
+# start NAME NICE ARGUMENTS...: in the background; its pid in $last.
+start() {
+	label=$1
+	nice_value=$2
+	shift 2
+	PTSCHED_LOG=debug ptsched run --nice "$nice_value" -- inversion-client --seconds 600 "$@" \
+		>"$work/$label.out" 2>"$work/$label.err" &
+	last=$!
+	pids="$pids $last"
+}
+
+start_hog() {
+	start hog 19 --kernel-us $hog_kernel_us --depth 2
+	hog=$last
+}
+
+start_important() {
+	start important -20 --kernel-us $important_kernel_us
+	important=$last
+}
+
+start_helper() {
+	PTSCHED_LOG=debug ptschedd 2>"$work/helper.err" &
+	helper=$!
+	pids="$pids $helper"
+	within_a_minute grep -q "helping it" "$work/helper.err" && within_a_minute grep -q "listening" "$work/helper.err"
+}
+
+# finish PID: it ends by itself, or at our wish, with its results right.
+finish() {
+	kill -TERM "$1" 2>/dev/null
+	wait "$1"
+}
+
+level_found() { grep -q "level preempt, by ptschedd" "$work/hog.err"; }
+
+# The hog gets on with its work while nobody else is there.
+hog_runs() {
+	before=$(gpu_us "$hog")
+	within_a_minute hog_got_further "$before"
+}
+hog_got_further() { [ "$(gpu_us "$hog")" -gt "$1" ]; }
+
+# Stopped in the middle of a kernel; then the important program does its work, and the hog gets nothing meanwhile.
+stopped_and_taken_off() {
+	hog_runs && kill -STOP "$hog" || return
+	start_important
+	within_a_minute has_items "$important" 20 || return
+	before=$(gpu_us "$hog")
+	within_a_minute has_items "$important" 120 || return
+	after=$(gpu_us "$hog")
+	echo "the hog's GPU time: $before us, then $after us"
+	[ "$before" = "$after" ] && grep -q "process $hog does nothing" "$work/helper.err"
+}
+
+goes_on() {
+	kill -CONT "$hog" || return
+	finish "$important" && hog_runs
+}
+
+gone() { [ "$(vgpu-stat | awk -v pid="$1" '$1 == pid && !/ended/')" = "" ] && ! ptsched stat | grep -q "^ *0 *$1 "; }
+
+killed_while_off() {
+	kill -KILL "$hog"
+	wait "$hog"
+	within_a_minute gone "$hog" && finish "$important"
+}
+
+killed_helper() {
+	kill -KILL "$helper"
+	wait "$helper"
+	kill -CONT "$hog" || return
+	finish "$important" && hog_runs
+}
+
+grep -q '^ptsched ' /proc/modules && rmmod ptsched
+insmod /vm/modules/ptsched.ko test_devices=1 && insmod /vm/modules/vgpu.ko || exit
+
+check "beside the module, ptschedd helps" start_helper
+start_hog
+start_important
+check "a hog is found to be preemptible by ptschedd" within_a_minute level_found
+finish "$important"
+check "stopped in the middle of a kernel, it is taken off" stopped_and_taken_off
+check "it goes on when it is continued" goes_on
+check "its results are right" finish "$hog"
+
+start_hog
+start_important
+within_a_minute level_found
+finish "$important"
+check "another one is taken off" stopped_and_taken_off
+check "killed while it is off, it leaves nothing behind" killed_while_off
+
+start_hog
+start_important
+within_a_minute level_found
+finish "$important"
+check "a third one is taken off" stopped_and_taken_off
+check "the helper is killed, and it goes on" killed_helper
+finish "$hog"
+
+for pid in $pids; do
+	kill -KILL "$pid" 2>/dev/null
+done
+wait
+rmmod vgpu || failed=1
+rmmod ptsched || failed=1
+rm -r "$work"
+exit $failed

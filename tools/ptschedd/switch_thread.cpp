@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "switch_thread.hpp"
+
+#include "log.hpp"
+#include "rm_channels.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <system_error>
+
+int ptsched::rm::driver_ioctl(int fd, unsigned long request, void *argument)
+{
+    return ::ioctl(fd, request, argument);
+}
+
+namespace ptsched {
+
+namespace {
+
+int carry_out(const std::vector<ChannelSet> &sets, SwitchThread::Action action)
+{
+    bool off = action == SwitchThread::Action::off;
+    int result = 0;
+    if (action == SwitchThread::Action::none)
+        return 0;
+    for (const ChannelSet &set : sets) {
+        std::string error = rm::switch_channels(set.file->get(), set.client, set.subdevice, set.channels, off);
+        if (error.empty())
+            continue;
+        debug("channels could not be switched %s: %s", off ? "off" : "on", error.c_str());
+        result = -EIO;
+    }
+    return result;
+}
+
+} // namespace
+
+SwitchThread::SwitchThread(EventLoop &loop) : loop_(loop), finished_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+{
+    if (!finished_fd_)
+        throw std::system_error(errno, std::generic_category(), "eventfd");
+    key_ = loop_.add(finished_fd_.get(), EPOLLIN, [this](uint32_t) { finish(); });
+    // Signals are the main thread's.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this] { work(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+SwitchThread::~SwitchThread()
+{
+    {
+        std::lock_guard guard(lock_);
+        stopping_ = true;
+    }
+    given_.notify_one();
+    thread_.join();
+    loop_.remove(key_, finished_fd_.get());
+}
+
+void SwitchThread::give(std::vector<ChannelSet> sets, Action action, Done done)
+{
+    {
+        std::lock_guard guard(lock_);
+        jobs_.push_back({std::move(sets), action, std::move(done), 0});
+    }
+    given_.notify_one();
+}
+
+void SwitchThread::work()
+{
+    std::unique_lock guard(lock_);
+    for (;;) {
+        given_.wait(guard, [this] { return stopping_ || !jobs_.empty(); });
+        if (jobs_.empty())
+            return;
+        Job job = std::move(jobs_.front());
+        jobs_.pop_front();
+        guard.unlock();
+        job.result = carry_out(job.sets, job.action);
+        // Here a dead process's control file is closed: the driver's work for that may be long.
+        job.sets.clear();
+        guard.lock();
+        finished_.push_back(std::move(job));
+        eventfd_write(finished_fd_.get(), 1);
+    }
+}
+
+void SwitchThread::finish()
+{
+    eventfd_t count;
+    eventfd_read(finished_fd_.get(), &count);
+    std::vector<Job> finished;
+    {
+        std::lock_guard guard(lock_);
+        finished.swap(finished_);
+    }
+    for (Job &job : finished)
+        job.done(job.result);
+}
+
+} // namespace ptsched

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// A thread for the driver's calls, each of which takes some tenths of a millisecond:
+// nobody's turn waits for them.
+#ifndef PTSCHEDD_SWITCH_THREAD_HPP
+#define PTSCHEDD_SWITCH_THREAD_HPP
+
+#include "event_loop.hpp"
+#include "fd.hpp"
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace ptsched {
+
+// Compute channels of one of the driver's clients on one device.
+struct ChannelSet {
+    std::shared_ptr<const UniqueFd> file; // the process's control file
+    uint32_t client = 0, subdevice = 0;
+    std::vector<uint32_t> channels;
+};
+
+class SwitchThread {
+public:
+    // What to do with the channels before their files are closed, unless others have them, too.
+    enum class Action { off, on, none };
+    // Called on the event loop's thread; 0 or -EIO.
+    using Done = std::function<void(int result)>;
+
+    explicit SwitchThread(EventLoop &loop);
+    // Finishes what was given to it; nobody is told of that any more.
+    ~SwitchThread();
+
+    void give(std::vector<ChannelSet> sets, Action action, Done done);
+
+private:
+    struct Job {
+        std::vector<ChannelSet> sets;
+        Action action;
+        Done done;
+        int result;
+    };
+
+    void work();
+    void finish();
+
+    EventLoop &loop_;
+    UniqueFd finished_fd_;
+    uint64_t key_;
+    std::mutex lock_; // the rest but the thread
+    std::condition_variable given_;
+    std::deque<Job> jobs_;
+    std::vector<Job> finished_;
+    bool stopping_ = false;
+    std::thread thread_;
+};
+
+} // namespace ptsched
+
+#endif

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+#include "switchboard.hpp"
+
+#include "clock.hpp"
+#include "log.hpp"
+#include "rm_channels.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <linux/ptsched.h>
+#include <utility>
+
+namespace ptsched {
+namespace {
+
+// So long a process that was told to leave a device at once may take to do something: as long as the interposer lets
+// short work run out, and more.
+constexpr uint64_t kPatienceNs = 2000000;
+
+} // namespace
+
+// --- one switch ---
+
+void Switch::set_channels(uint32_t client, ChannelSet channels)
+{
+    if (channels.channels.empty())
+        sets_.erase(client);
+    else
+        sets_[client] = std::move(channels);
+    changed_ = true;
+    // New ones are on.
+    if (off_ != false)
+        off_.reset();
+    start();
+}
+
+void Switch::ask(bool off, uint64_t turn, Answer answer)
+{
+    settle(turn);
+    asked_off_ = off;
+    own_off_ = false;
+    answers_.push_back(std::move(answer));
+    start();
+}
+
+void Switch::settle(uint64_t turn)
+{
+    settled_turn_ = std::max(settled_turn_, turn);
+    if (demanded_turn_ <= settled_turn_)
+        due_ns_ = PTSP_NEVER;
+}
+
+void Switch::demanded(uint64_t turn, uint64_t now)
+{
+    if (turn <= settled_turn_ || asked_off_)
+        return;
+    demanded_turn_ = turn;
+    due_ns_ = now + kPatienceNs;
+}
+
+void Switch::released(uint64_t turn)
+{
+    settle(turn);
+    forgive();
+}
+
+void Switch::forgive()
+{
+    own_off_ = false;
+    start();
+}
+
+void Switch::run(uint64_t now)
+{
+    if (due_ns_ > now)
+        return;
+    due_ns_ = PTSP_NEVER;
+    own_off_ = true;
+    start();
+}
+
+void Switch::end(bool alive)
+{
+    due_ns_ = PTSP_NEVER;
+    answers_.clear();
+    if (alive && !asked_off_)
+        thread_.give(take_sets(), SwitchThread::Action::on, [](int) {});
+    else
+        thread_.give(take_sets(), SwitchThread::Action::none, [](int) {});
+}
+
+std::vector<ChannelSet> Switch::take_sets()
+{
+    std::vector<ChannelSet> sets;
+    for (auto &[client, set] : std::exchange(sets_, {}))
+        sets.push_back(std::move(set));
+    return sets;
+}
+
+// Has the thread bring about what is wanted, one thing after another.
+void Switch::start()
+{
+    bool off = wants_off();
+    if (working_)
+        return;
+    if (off_ == off)
+        return answer(0);
+    std::vector<ChannelSet> sets;
+    for (const auto &[client, set] : sets_)
+        sets.push_back(set);
+    working_ = true;
+    changed_ = false;
+    auto action = off ? SwitchThread::Action::off : SwitchThread::Action::on;
+    thread_.give(std::move(sets), action, [self = shared_from_this(), off](int result) { self->done(off, result); });
+}
+
+void Switch::done(bool off, int result)
+{
+    working_ = false;
+    off_ = off;
+    // Who asked hears of a failure, and need not be tried for again.
+    if (result)
+        answer(result);
+    if (off && changed_)
+        off_.reset();
+    start();
+}
+
+void Switch::answer(int result)
+{
+    for (Answer &answer : std::exchange(answers_, {}))
+        answer(result);
+}
+
+// --- a process ---
+
+Switchboard::Owner::Owner(Switchboard &board, ProcessRef process) : board_(board), process_(std::move(process))
+{
+    board_.owners_.emplace(process_->pid(), this);
+}
+
+Switchboard::Owner::~Owner()
+{
+    for (auto &[address, place] : places_)
+        place.channels->end(!process_->exited());
+    std::erase_if(board_.owners_, [this](const auto &entry) { return entry.second == this; });
+}
+
+int Switchboard::Owner::set_channels(UniqueFd file, uint32_t client, uint32_t subdevice,
+                                     std::span<const uint32_t> channels)
+{
+    std::pair key{client, subdevice};
+    if (channels.empty()) {
+        auto known = addresses_.find(key);
+        if (known != addresses_.end()) {
+            places_[known->second].channels->set_channels(client, {});
+            addresses_.erase(known);
+        }
+        return 0;
+    }
+    if (!file || !rm::is_control_device(file.get()))
+        return -EBADF;
+    // The driver knows the client on the very file on which it was made, and on no other.
+    std::string address = rm::pci_address(file.get(), client, subdevice);
+    if (address.empty())
+        return -EINVAL;
+    addresses_[key] = address;
+    Place &place = places_[address];
+    if (!place.channels)
+        place.channels = std::make_shared<Switch>(board_.thread_);
+    place.channels->set_channels(
+        client,
+        {std::make_shared<const UniqueFd>(std::move(file)), client, subdevice, {channels.begin(), channels.end()}});
+    return 0;
+}
+
+int Switchboard::Owner::ask(const std::string &address, uint32_t device_id, bool off, uint64_t turn,
+                            Switch::Answer answer)
+{
+    auto found = places_.find(address);
+    if (found == places_.end() || !found->second.channels->has_channels())
+        return -ENOENT;
+    found->second.device_id = device_id;
+    found->second.channels->ask(off, turn, std::move(answer));
+    return 0;
+}
+
+// --- all ---
+
+void Switchboard::event(uint32_t kind, pid_t pid, uint32_t device_id, uint64_t turn, uint64_t now)
+{
+    auto [first, last] = owners_.equal_range(pid);
+    for (auto entry = first; entry != last; ++entry) {
+        for (auto &[address, place] : entry->second->places_) {
+            if (place.device_id != device_id)
+                continue;
+            if (kind == PTSCHED_EVENT_PREEMPT)
+                place.channels->demanded(turn, now);
+            else if (kind == PTSCHED_EVENT_RELEASE)
+                place.channels->released(turn);
+        }
+    }
+}
+
+void Switchboard::lost_events()
+{
+    for (const auto &[pid, owner] : owners_)
+        for (const auto &[address, place] : owner->places_)
+            place.channels->forgive();
+}
+
+uint64_t Switchboard::next_ns() const
+{
+    uint64_t next = PTSP_NEVER;
+    for (const auto &[pid, owner] : owners_)
+        for (const auto &[address, place] : owner->places_)
+            next = std::min(next, place.channels->due_ns());
+    return next;
+}
+
+void Switchboard::run(uint64_t now)
+{
+    for (const auto &[pid, owner] : owners_)
+        for (const auto &[address, place] : owner->places_)
+            if (place.channels->due_ns() <= now) {
+                debug("process %d does nothing: its channels on %s are switched off", pid, address.c_str());
+                place.channels->run(now);
+            }
+}
+
+} // namespace ptsched

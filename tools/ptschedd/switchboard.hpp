@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// The helper: takes processes' channels off the devices, and puts them back, on
+// duplicates of their own control files. It does so when the process asks, and by
+// itself where a process was told to leave a device at once and did nothing.
+#ifndef PTSCHEDD_SWITCHBOARD_HPP
+#define PTSCHEDD_SWITCHBOARD_HPP
+
+#include "event_loop.hpp"
+#include "fd.hpp"
+#include "process.hpp"
+#include "switch_thread.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <policy.h>
+#include <span>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace ptsched {
+
+// The channels of one process on one device.
+class Switch : public std::enable_shared_from_this<Switch> {
+public:
+    // Told the result, 0 or a negative errno, once what was asked for has been done.
+    using Answer = std::function<void(int result)>;
+
+    explicit Switch(SwitchThread &thread) : thread_(thread) {}
+
+    // Those of one of the driver's clients; none: it has gone.
+    void set_channels(uint32_t client, ChannelSet channels);
+    bool has_channels() const { return !sets_.empty(); }
+
+    void ask(bool off, uint64_t turn, Answer answer);
+
+    // What the scheduler tells: this turn was to leave the device at once; it has ended.
+    void demanded(uint64_t turn, uint64_t now);
+    void released(uint64_t turn);
+    // What the helper did by itself is put back: it may have ended since.
+    void forgive();
+
+    // When it will act by itself, and that it does so if it is time.
+    uint64_t due_ns() const { return due_ns_; }
+    void run(uint64_t now);
+
+    // Nobody will ask any more. What the process did not ask for is put back, if it lives; its files are closed.
+    void end(bool alive);
+
+private:
+    bool wants_off() const { return asked_off_ || own_off_; }
+    void settle(uint64_t turn);
+    std::vector<ChannelSet> take_sets();
+    void start();
+    void done(bool off, int result);
+    void answer(int result);
+
+    SwitchThread &thread_;
+    std::map<uint32_t, ChannelSet> sets_; // by client
+    bool asked_off_ = false;              // by the process
+    bool own_off_ = false;                // by the helper itself
+    std::optional<bool> off_ = false;     // what is; none: not known
+    bool changed_ = false;                // the channels, since the work in hand was given
+    bool working_ = false;
+    uint64_t settled_turn_ = 0;
+    uint64_t demanded_turn_ = 0;
+    uint64_t due_ns_ = PTSP_NEVER;
+    std::vector<Answer> answers_;
+};
+
+// All of them. Turns are those of whichever scheduler the processes attached to.
+class Switchboard {
+public:
+    explicit Switchboard(EventLoop &loop) : thread_(loop) {}
+
+    // What one process has told: its switches by PCI address.
+    class Owner {
+    public:
+        Owner(Switchboard &board, ProcessRef process);
+        ~Owner();
+        Owner(const Owner &) = delete;
+        Owner &operator=(const Owner &) = delete;
+
+        // 0 or a negative errno, as in broker_protocol.h. @file is the process's control file.
+        int set_channels(UniqueFd file, uint32_t client, uint32_t subdevice, std::span<const uint32_t> channels);
+        int ask(const std::string &address, uint32_t device_id, bool off, uint64_t turn, Switch::Answer answer);
+
+    private:
+        friend class Switchboard;
+        struct Place {
+            std::shared_ptr<Switch> channels;
+            int64_t device_id = -1; // the scheduler's; not known yet
+        };
+
+        Switchboard &board_;
+        ProcessRef process_;
+        std::map<std::string, Place> places_;
+        std::map<std::pair<uint32_t, uint32_t>, std::string> addresses_; // by client and subdevice
+    };
+
+    // PTSCHED_EVENT_PREEMPT or RELEASE of a scheduler.
+    void event(uint32_t kind, pid_t pid, uint32_t device_id, uint64_t turn, uint64_t now);
+
+    void lost_events();
+
+    uint64_t next_ns() const;
+    void run(uint64_t now);
+
+private:
+    SwitchThread thread_;
+    std::multimap<pid_t, Owner *> owners_;
+};
+
+} // namespace ptsched
+
+#endif
