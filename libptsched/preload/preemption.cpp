@@ -118,41 +118,51 @@ private:
 
 } // namespace
 
-void Preemption::set_level(Device &device, Level level, const char *why)
+void Preemption::set_level(Device &device, Level level, const std::string &why)
 {
     static constexpr const char *names[] = {"gate", "slice", "preempt"};
     static constexpr unsigned mechanisms[] = {PTSCHED_MECHANISM_GATE, PTSCHED_MECHANISM_SLICE,
                                               PTSCHED_MECHANISM_PREEMPT};
     auto index = static_cast<unsigned>(level);
     level_ = level;
+    why_ = why;
     bool helped = level == Level::preempt && helper->poll_fd() >= 0;
-    debug("%s: level %s%s%s%s", device.address(), names[index], helped ? ", by ptschedd" : "", *why ? ", since " : "",
-          why);
+    debug("%s: level %s%s%s%s", device.address(), names[index], helped ? ", by ptschedd" : "",
+          why.empty() ? "" : ", since ", why.c_str());
     ptsched_set_mechanism(device.client(), mechanisms[index]);
 }
 
 void Preemption::find_level(Device &device)
 {
+    std::lock_guard guard(lock_);
     /* Channels may be made later than a context. */
     std::uint64_t births = channels->births();
     if (tried_ && (level_ != Level::gate || births == births_))
         return;
-    std::lock_guard guard(lock_);
     tried_ = true;
     births_ = births;
     Level level = Level::gate;
-    std::string why;
+    const char *capped = "PTSCHED_LEVEL allows no more";
+    std::string why = capped;
     if (config().level >= Level::slice) {
         why = try_slice(device);
-        if (why.empty())
+        if (why.empty()) {
             level = Level::slice;
+            why = capped;
+        }
     }
     if (level == Level::slice && config().level >= Level::preempt) {
         why = try_preempt(device);
         if (why.empty())
             level = Level::preempt;
     }
-    set_level(device, level, why.c_str());
+    set_level(device, level, why);
+}
+
+Preemption::Found Preemption::found()
+{
+    std::lock_guard guard(lock_);
+    return {level_, why_};
 }
 
 std::string Preemption::try_slice(Device &device)
@@ -225,7 +235,7 @@ void Preemption::adjust_slice(Device &device, bool outweighed)
         return;
     std::string error = channels->set_timeslice(device.address(), outweighed ? short_slice_us : 0);
     if (!error.empty() && level_ == Level::slice)
-        set_level(device, Level::gate, error.c_str());
+        set_level(device, Level::gate, error);
     short_slice_ = outweighed;
     births_ = births;
 }
@@ -243,7 +253,7 @@ bool Preemption::take_off(Device &device)
     if (std::string error = switch_channels(device, true, off_turn_); !error.empty()) {
         switch_channels(device, false, off_turn_);
         device.meter.resume(now_ns());
-        set_level(device, Level::slice, error.c_str());
+        set_level(device, Level::slice, error);
         return false;
     }
     std::uint64_t now = now_ns();
@@ -259,7 +269,7 @@ void Preemption::put_back(Device &device)
     if (!off_.load(std::memory_order_relaxed))
         return;
     if (std::string error = switch_channels(device, false, off_turn_); !error.empty())
-        set_level(device, Level::slice, error.c_str());
+        set_level(device, Level::slice, error);
     device.meter.resume(now_ns());
     if (all_measured_)
         device.begin_measured();

@@ -28,12 +28,18 @@ class Preemption {
 public:
     /*
      * Finds out what works on this device, the switch by its effect, and tells the scheduler; nothing if that is known.
-     * Only the agent may ask, in a turn; takes some milliseconds.
+     * In a turn; takes some milliseconds.
      */
     void find_level(Device &device);
 
     /* Makes the time slice short, or what it was; nothing if it is already. Only the agent may. */
     void adjust_slice(Device &device, bool outweighed);
+
+    struct Found {
+        Level level;
+        std::string why; /* not a better one; empty: there is none */
+    };
+    Found found();
 
     bool has_short_slice() const { return short_slice_.load(std::memory_order_relaxed); }
 
@@ -66,11 +72,12 @@ private:
     static std::string try_switch(Device &device);
     std::string try_slice(Device &device);
     std::string try_preempt(Device &device);
-    void set_level(Device &device, Level level, const char *why);
+    void set_level(Device &device, Level level, const std::string &why);
     static void *resume(void *device);
 
     std::mutex lock_;
     std::atomic<Level> level_{Level::gate};
+    std::string why_; /* not a better one */
     bool tried_{false};
     std::atomic<bool> short_slice_{false};
     std::uint64_t births_{0}; /* of channels, when the slice was last set or tried */

@@ -13,7 +13,7 @@ hog_kernel_us=1500000
 important_kernel_us=1000
 
 echo "TAP version 13"
-echo "1..9"
+echo "1..13"
 
 # check NAME COMMAND...
 check() {
@@ -80,6 +80,13 @@ finish() {
 	wait "$1"
 }
 
+# doctor_says WORDS [NAME=VALUE]
+doctor_says() {
+	words=$1
+	shift
+	env "$@" ptsched doctor | tee "$work/doctor" | grep -q "enforcement on .*$words" || { cat "$work/doctor"; false; }
+}
+
 level_found() { grep -q "level preempt, by ptschedd" "$work/hog.err"; }
 
 # The hog gets on with its work while nobody else is there.
@@ -89,9 +96,18 @@ hog_runs() {
 }
 hog_got_further() { [ "$(gpu_us "$hog")" -gt "$1" ]; }
 
+# Stopped where a kernel has begun and most of it is still to come.
+stop_in_the_middle() {
+	kill -STOP "$hog" || return
+	part=$(($(gpu_us "$hog") % hog_kernel_us))
+	[ "$part" -gt $((hog_kernel_us / 50)) ] && [ "$part" -lt $((hog_kernel_us / 2)) ] && return
+	kill -CONT "$hog"
+	false
+}
+
 # Stopped in the middle of a kernel; then the important program does its work, and the hog gets nothing meanwhile.
 stopped_and_taken_off() {
-	hog_runs && kill -STOP "$hog" || return
+	hog_runs && within_a_minute stop_in_the_middle || return
 	start_important
 	within_a_minute has_items "$important" 20 || return
 	before=$(gpu_us "$hog")
@@ -124,7 +140,10 @@ killed_helper() {
 grep -q '^ptsched ' /proc/modules && rmmod ptsched
 insmod /vm/modules/ptsched.ko test_devices=1 && insmod /vm/modules/vgpu.ko || exit
 
+check "doctor says that programs switch for themselves" doctor_says "preempt: .*, by the program's own thread"
 check "beside the module, ptschedd helps" start_helper
+check "doctor says that ptschedd does it" doctor_says "preempt: .*, by ptschedd"
+check "doctor says why a program goes no further" doctor_says "gate: .*since PTSCHED_LEVEL" PTSCHED_LEVEL=gate
 start_hog
 start_important
 check "a hog is found to be preemptible by ptschedd" within_a_minute level_found
@@ -152,6 +171,9 @@ for pid in $pids; do
 	kill -KILL "$pid" 2>/dev/null
 done
 wait
+rmmod vgpu || failed=1
+insmod /vm/modules/vgpu.ko mode=nonpreemptive
+check "doctor says what the driver does not do" doctor_says "gate: .*since the driver "
 rmmod vgpu || failed=1
 rmmod ptsched || failed=1
 rm -r "$work"

@@ -3,6 +3,8 @@
 #ifndef PTSCHED_TOOL_CHECKS_HPP
 #define PTSCHED_TOOL_CHECKS_HPP
 
+#include "scheduler.hpp"
+
 #include <string>
 #include <vector>
 
@@ -26,6 +28,12 @@ void check_kernel(Checks &checks);
 void check_nice(Checks &checks);
 /* GPUs on the PCI bus, the NVIDIA driver and its library; @scheduled: the scheduler has devices. */
 void check_gpus(Checks &checks, bool scheduled);
+
+/*
+ * The level at which decisions can be enforced on each GPU, by trying. Makes a context on each; blocks until it has had
+ * a turn. @preload: the interposer's path.
+ */
+void check_levels(Checks &checks, const Choice &choice, const std::string &preload);
 
 } // namespace ptsched
 

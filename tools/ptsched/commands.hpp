@@ -24,6 +24,8 @@ Action add_stat(CLI::App &app);
 Action add_set(CLI::App &app);
 Action add_events(CLI::App &app);
 Action add_doctor(CLI::App &app);
+/* What "doctor" has a program of its own do under the interposer; not for users. */
+Action add_try_levels(CLI::App &app);
 
 /* The words after the first "--" of "run", which CLI11 is not to look at. */
 extern std::vector<std::string> words_after_dashes;

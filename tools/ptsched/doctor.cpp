@@ -123,28 +123,17 @@ void check_devices(Checks &checks, Scheduler &scheduler, bool &any)
     }
 }
 
-/* How decisions are enforced on each client, and why not in a better way. */
+/* How decisions are enforced on each client so far: beyond the gate it looks for better once others are there. */
 void check_mechanisms(Checks &checks, Scheduler &scheduler)
 {
     try {
         std::vector<Entity> entities = scheduler.entities();
         for (const Entity &entity : entities) {
             std::string name = mechanism_name(entity.mechanism);
-            std::string why;
-            if (entity.mechanism == PTSCHED_MECHANISM_ACCOUNT)
-                why = ": its GPU time is measured, nothing is enforced";
-            else if (entity.mechanism == PTSCHED_MECHANISM_GATE)
-                why = ": submissions wait for the turn, and work drains; a better one is found out once others use the "
-                      "device, and PTSCHED_LOG=debug says why not";
-            else if (entity.mechanism == PTSCHED_MECHANISM_SLICE)
-                why = ": its time slice is short for the heavier; PTSCHED_LOG=debug says why it is not taken off the "
-                      "hardware";
-            else if (entity.mechanism == PTSCHED_MECHANISM_PREEMPT)
-                why = ": its work is taken off the hardware for the heavier";
-            checks.push_back({"process " + std::to_string(entity.pid), Level::Ok,
-                              printable(entity.comm) + " on device " + std::to_string(entity.device_id) +
-                                  ": mechanism " + name + why,
-                              ""});
+            checks.push_back(
+                {"process " + std::to_string(entity.pid), Level::Ok,
+                 printable(entity.comm) + " on device " + std::to_string(entity.device_id) + ": mechanism " + name,
+                 ""});
         }
         if (entities.empty())
             checks.push_back({"processes", Level::Ok, "none is attached", ""});
@@ -154,10 +143,8 @@ void check_mechanisms(Checks &checks, Scheduler &scheduler)
 }
 
 /* The routes by which programs find the driver; an interposer must be on all of them. */
-void check_preload(Checks &checks, const std::string &given)
+void check_preload(Checks &checks, const Preload &preload)
 {
-    Preload preload = find_preload(given);
-
     if (preload.path.empty()) {
         std::string places;
         for (const std::string &place : preload.searched)
@@ -220,10 +207,13 @@ int doctor(const Options &options)
     auto scheduler = check_schedulers(checks, options.choice);
     if (scheduler)
         check_devices(checks, *scheduler, devices);
-    check_preload(checks, options.preload);
+    Preload preload = find_preload(options.preload);
+    check_preload(checks, preload);
     check_gpus(checks, devices);
     check_nice(checks);
     check_kernel(checks);
+    if (scheduler && !preload.path.empty())
+        check_levels(checks, options.choice, preload.path);
     if (scheduler)
         check_mechanisms(checks, *scheduler);
     checks.push_back(

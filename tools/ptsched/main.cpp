@@ -61,7 +61,7 @@ int run(int argc, char **argv)
     app.require_subcommand(1);
     ptsched::add_example(app, "ptsched run --nice 10 -- python3 train.py");
     for (auto add : {ptsched::add_run, ptsched::add_top, ptsched::add_stat, ptsched::add_set, ptsched::add_events,
-                     ptsched::add_doctor}) {
+                     ptsched::add_doctor, ptsched::add_try_levels}) {
         ptsched::Action action = add(app);
         commands.emplace_back(app.get_subcommands({}).back(), std::move(action));
     }
