@@ -38,8 +38,10 @@ $(B)/tests/preload-client: $(B)/obj/$(PT)/preload-client.cpp.o $(B)/vgpu/libcuda
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $< $(B)/vgpu/libcuda.so -Wl,-rpath,'$$ORIGIN/../vgpu' -o $@
 
-$(B)/tests/preload-programs: $(B)/obj/$(PT)/preload-programs.cpp.o | $(B)/tests/preload-client $(B)/vgpu/vgpud \
-		$(B)/vgpu/vgpu-stat $(B)/vgpu/kernels.so $(B)/bin/ptschedd $(PRELOAD_SO)
+PT_WORLD := $(B)/tests/preload-programs $(B)/tests/preload-preemption
+$(PT_WORLD): $(B)/tests/%: $(B)/obj/$(PT)/%.cpp.o | $(B)/tests/preload-client $(B)/vgpu/vgpud \
+		$(B)/vgpu/vgpu-stat $(B)/vgpu/inversion-client $(B)/vgpu/kernels.so $(B)/vgpu/rm-shim.so \
+		$(B)/bin/ptschedd $(PRELOAD_SO)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $< -o $@
 
@@ -53,7 +55,7 @@ $(B)/tests/preload-estimates: $(B)/obj/$(PT)/preload-estimates.cpp.o $(B)/obj/pr
 	$(CXX) $(LDFLAGS) $^ -o $@
 
 TESTS += $(B)/tests/preload-channels $(B)/tests/preload-estimates
-TESTS += $(B)/tests/preload-routes $(B)/tests/preload-routes-late $(B)/tests/preload-gate $(B)/tests/preload-programs
+TESTS += $(B)/tests/preload-routes $(B)/tests/preload-routes-late $(B)/tests/preload-gate $(PT_WORLD)
 TESTS += tests/preload/coverage
 TESTS_NOSAN += tests/preload/coverage
 ALL   += $(B)/tests/bench-gate

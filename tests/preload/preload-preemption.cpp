@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Programs that are taken off the virtual GPU in the middle of their work, and put back. $PTSCHED_KILLS and
+ * $PTSCHED_CYCLES say how often in the cases that repeat, for a longer run than that of "make check".
+ */
+#include "world.h"
+
+#include <cstdlib>
+
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+
+namespace {
+
+/* Lighter than the other, without being starved of the processor on a busy machine. */
+constexpr int lighter = 5;
+
+/* clang's thread sanitizer has an ioctl() in the program itself, which comes before any preloaded one. */
+constexpr bool preload_sees_ioctl = !__has_feature(thread_sanitizer);
+
+/* A program with long kernels, and a heavier one with short ones beside it; what the first said and counted. */
+struct LongBesideShort {
+    std::string log;
+    nlohmann::json stats;
+
+    explicit LongBesideShort(const Environment &environment)
+    {
+        Program low(client({"spin", "0", "60000", "2"}), environment, "low", lighter);
+        CHECK(low.await("started"));
+        /* Each asks anew, after its linger time. */
+        for (int i = 0; i < 5; i++) {
+            Program high(client({"spin", "20", "500"}), environment, "high");
+            CHECK_EQ(high.wait(), 0);
+        }
+        pid_t pid = low.pid();
+        low.end_input();
+        CHECK_EQ(low.wait(), 0);
+        CHECK(low.out().find("spun") != std::string::npos);
+        log = low.err();
+        auto all = world->stats();
+        CHECK_EQ(all.count(pid), size_t{1});
+        stats = all[pid];
+    }
+    unsigned long preemptions() const { return stats.value("preemptions", 0ul); }
+    bool says(const char *text) const
+    {
+        bool found = log.find(text) != std::string::npos;
+        if (!found)
+            std::printf("# not in the log: %s\n# %s\n", text, log.c_str());
+        return found;
+    }
+};
+
+void taken_off_in_the_middle()
+{
+    renew_world();
+    LongBesideShort found(world->preemptible());
+    CHECK(found.says("level preempt\n"));
+    CHECK(found.preemptions() > 0);
+    std::printf("# %lu preemptions\n", found.preemptions());
+}
+
+void lower_levels()
+{
+    renew_world();
+    LongBesideShort slice(world->preemptible("slice")), gate(world->preemptible("gate"));
+    CHECK(slice.says("level slice, since PTSCHED_LEVEL allows no more\n"));
+    CHECK_EQ(slice.preemptions(), 0ul);
+    CHECK(gate.says("level gate, since PTSCHED_LEVEL allows no more\n"));
+    CHECK_EQ(gate.preemptions(), 0ul);
+}
+
+void no_effect()
+{
+    renew_world({"--switch-ignored"});
+    LongBesideShort found(world->preemptible());
+    CHECK(found.says("level slice, since it has no effect\n"));
+    CHECK_EQ(found.preemptions(), 0ul);
+}
+
+void fails_later()
+{
+    /* The trial is the first; so is it of the other program. */
+    renew_world({"--switch-calls", "3"});
+    LongBesideShort found(world->preemptible());
+    CHECK(found.says("level preempt\n"));
+    CHECK(found.says("level slice, since the driver answers 0x56\n"));
+}
+
+nlohmann::json owner(pid_t pid)
+{
+    auto truth = world->truth();
+    for (const auto &entry : truth["owners"])
+        if (entry["pid"] == pid)
+            return entry;
+    return {};
+}
+
+/* Returns when @low makes no progress with its kernel while @high does with its own. */
+void await_off(const Program &low, const Program &high)
+{
+    auto before = owner(low.pid()), other = owner(high.pid());
+    for (;;) {
+        poll(nullptr, 0, 5);
+        auto now = owner(low.pid()), other_now = owner(high.pid());
+        if (!now.is_null() && now["gpu_ns"] == before["gpu_ns"] && other_now["items"] != other["items"])
+            return;
+        before = now;
+        other = other_now;
+    }
+}
+
+/* $@name, a number of repetitions; without it, @otherwise. */
+unsigned long times(const char *name, unsigned long otherwise)
+{
+    const char *text = std::getenv(name);
+    return text ? std::strtoul(text, nullptr, 10) : otherwise;
+}
+
+void killed_while_off()
+{
+    renew_world();
+    Program high(client({"spin", "0", "500", "4"}), world->preemptible(), "high");
+    CHECK(high.await("started"));
+    for (unsigned long i = times("PTSCHED_KILLS", 10); i; i--) {
+        Program low(client({"spin", "0", "60000", "2"}), world->preemptible(), "low", lighter);
+        CHECK(low.await("started"));
+        await_off(low, high);
+        pid_t pid = low.pid();
+        low.signal(SIGKILL);
+        low.wait();
+        while (owner(pid)["contexts"] != 0)
+            poll(nullptr, 0, 5);
+    }
+    high.end_input();
+    CHECK_EQ(high.wait(), 0);
+    Program after(client({"launches"}), world->preemptible(), "after");
+    CHECK_EQ(after.wait(), 0);
+}
+
+/* An inversion-client checks the result of every kernel. */
+std::vector<std::string> checked_client(std::vector<std::string> arguments)
+{
+    arguments.insert(arguments.begin(), {build / "vgpu/inversion-client", "--module", build / "vgpu/kernels.so",
+                                         "--seconds", "3600", "--kernel-us"});
+    return arguments;
+}
+
+void off_and_on_again()
+{
+    renew_world();
+    unsigned long cycles = times("PTSCHED_CYCLES", 300);
+    Program low(checked_client({"20000", "--depth", "2"}), world->preemptible(), "low", lighter);
+    pid_t pid = low.pid();
+    Program high(checked_client({"100", "--think-us", "1000", "--count", std::to_string(cycles)}), world->preemptible(),
+                 "high");
+    CHECK_EQ(high.wait(), 0);
+    low.signal(SIGTERM);
+    CHECK_EQ(low.wait(), 0);
+    auto preemptions = world->stats()[pid].value("preemptions", 0ul);
+    std::printf("# %lu preemptions by %lu submissions\n", preemptions, cycles);
+    CHECK(preemptions > 0);
+}
+
+/* What a program prints is the same however often it is taken off meanwhile. */
+void same_output_preempted(const char *scenario)
+{
+    Program bare(client({scenario}), world->bare(), "bare");
+    CHECK_EQ(bare.wait(), 0);
+    Program high(checked_client({"300", "--think-us", "1000"}), world->preemptible(), "high");
+    Program low(client({scenario}), world->preemptible(), "low", lighter);
+    CHECK_EQ(low.wait(), 0);
+    CHECK(!low.out().empty() && low.out() == bare.out());
+    high.signal(SIGTERM);
+    CHECK_EQ(high.wait(), 0);
+}
+
+} // namespace
+
+/* With an argument: only the cases whose name contains it. */
+int main(int argc, char **argv)
+{
+    std::vector<tap::Case> cases;
+    if (preload_sees_ioctl)
+        cases = {{"work is taken off in the middle, and goes on", taken_off_in_the_middle},
+                 {"PTSCHED_LEVEL: nothing better than it says", lower_levels},
+                 {"a switch without effect is found out", no_effect},
+                 {"a switch that fails later is not used again", fails_later},
+                 {"programs are killed while they are off: nothing of them stays", killed_while_off},
+                 {"off and on again, many times: every result is right", off_and_on_again}};
+    for (const char *scenario : {"launches", "copies", "graphs", "threads", "forks", "execs", "lives"})
+        cases.push_back({std::string("same output while somebody heavier comes and goes: ") + scenario,
+                         [scenario] { same_output_preempted(scenario); }});
+    return run_cases(cases, argc, argv);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs under the interposer, with the virtual GPU for a device and the broker for a scheduler, both started here.
+ */
+#ifndef PTSCHED_TEST_WORLD_H
+#define PTSCHED_TEST_WORLD_H
+
+#include "tap.h"
+#include "under_preload.h"
+
+#include <nlohmann/json.hpp>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+using Environment = std::map<std::string, std::string>;
+
+inline const fs::path build = program_folder().parent_path();
+inline fs::path scratch;
+
+/* A child process with its output in files and its input held open. */
+class Program {
+public:
+    Program(std::vector<std::string> words, const Environment &environment, const std::string &name, int nice_value = 0)
+        : out_(scratch / (name + ".out")), err_(scratch / (name + ".err"))
+    {
+        int input[2] = {-1, -1};
+        if (pipe2(input, O_CLOEXEC) < 0)
+            std::abort();
+        pid_ = fork();
+        if (pid_ == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL); /* should the test crash */
+            dup2(input[0], STDIN_FILENO);
+            close(input[0]);
+            close(input[1]);
+            if (!std::freopen(out_.c_str(), "w", stdout) || !std::freopen(err_.c_str(), "w", stderr))
+                _exit(125);
+            for (const auto &[key, value] : environment)
+                setenv(key.c_str(), value.c_str(), 1);
+            if (nice_value && nice(nice_value) == -1)
+                _exit(126);
+            std::vector<char *> argv;
+            for (std::string &word : words)
+                argv.push_back(word.data());
+            argv.push_back(nullptr);
+            execv(argv[0], argv.data());
+            _exit(127);
+        }
+        close(input[0]);
+        input_ = input[1];
+    }
+    ~Program()
+    {
+        end_input();
+        if (pid_ > 0) {
+            kill(pid_, SIGKILL);
+            wait();
+        }
+    }
+    Program(const Program &) = delete;
+    Program &operator=(const Program &) = delete;
+
+    void end_input()
+    {
+        if (input_ >= 0)
+            close(input_);
+        input_ = -1;
+    }
+    void signal(int number) { kill(pid_, number); }
+    int wait()
+    {
+        int status = -1;
+        if (pid_ > 0)
+            waitpid(pid_, &status, 0);
+        pid_ = -1;
+        return status;
+    }
+    pid_t pid() const { return pid_; }
+    std::string out() const { return read(out_); }
+    std::string err() const { return read(err_); }
+    /* Until it has printed @text; false if it ended without. */
+    bool await(const std::string &text)
+    {
+        for (;;) {
+            if (out().find(text) != std::string::npos)
+                return true;
+            siginfo_t info{};
+            if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid)
+                return out().find(text) != std::string::npos;
+            poll(nullptr, 0, 5);
+        }
+    }
+
+private:
+    static std::string read(const fs::path &path)
+    {
+        std::ifstream file(path);
+        std::ostringstream text;
+        text << file.rdbuf();
+        return text.str();
+    }
+    fs::path out_, err_;
+    int input_{-1};
+    pid_t pid_{-1};
+};
+
+/* A socket that somebody listens on. */
+inline void await_socket(const fs::path &path)
+{
+    while (!fs::exists(path))
+        poll(nullptr, 0, 5);
+}
+
+struct World {
+    fs::path gpu_socket = scratch / "gpu", broker_socket = scratch / "broker", stats_file = scratch / "stats";
+    std::unique_ptr<Program> gpu, broker;
+
+    explicit World(const std::vector<std::string> &gpu_options = {})
+    {
+        for (const fs::path &path : {gpu_socket, broker_socket, stats_file})
+            fs::remove(path);
+        std::vector<std::string> words{build / "vgpu/vgpud", "--socket", gpu_socket, "--devices", "2"};
+        words.insert(words.end(), gpu_options.begin(), gpu_options.end());
+        gpu = std::make_unique<Program>(words, Environment{}, "vgpud");
+        await_socket(gpu_socket);
+        start_broker();
+    }
+    void start_broker()
+    {
+        fs::remove(broker_socket);
+        /* No turn is shared by force, so that none may be interleaved. */
+        broker = std::make_unique<Program>(std::vector<std::string>{build / "bin/ptschedd", "--socket", broker_socket,
+                                                                    "--test-devices", "2", "--drain-us", "10000000"},
+                                           Environment{}, "ptschedd");
+        await_socket(broker_socket);
+    }
+
+    Environment bare() const
+    {
+        return {{"PTSCHED_VGPU_SOCKET", gpu_socket},
+                {"PTSCHED_TEST_KERNELS", build / "vgpu/kernels.so"},
+                {"LD_LIBRARY_PATH", build / "vgpu"},
+                {"ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0"},
+                {"TSAN_OPTIONS", "die_after_fork=0"}};
+    }
+    Environment scheduled() const
+    {
+        Environment environment = bare();
+        environment["LD_PRELOAD"] = build / "lib/libptsched-preload.so";
+        environment["PTSCHED_SOCKET"] = broker_socket;
+        environment["PTSCHED_DEVICE_NODE"] = "/nonexistent";
+        environment["PTSCHED_STATS"] = stats_file;
+        return environment;
+    }
+    /* With a driver that shows its channels. */
+    Environment preemptible(const char *level = "preempt") const
+    {
+        Environment environment = scheduled();
+        environment["LD_PRELOAD"] += ":" + (build / "vgpu/rm-shim.so").string();
+        environment["PTSCHED_LEVEL"] = level;
+        environment["PTSCHED_LOG"] = "debug";
+        return environment;
+    }
+    Environment unscheduled() const
+    {
+        Environment environment = scheduled();
+        environment["PTSCHED_SOCKET"] = scratch / "nobody";
+        return environment;
+    }
+
+    /* What the processes wrote to PTSCHED_STATS, by process. */
+    std::map<int, nlohmann::json> stats() const
+    {
+        std::map<int, nlohmann::json> all;
+        std::ifstream file(stats_file);
+        for (std::string line; std::getline(file, line);) {
+            auto json = nlohmann::json::parse(line);
+            all[json["pid"].get<int>()] = json;
+        }
+        return all;
+    }
+    /* What the virtual GPU saw on device 0. */
+    nlohmann::json truth() const
+    {
+        Program stat({build / "vgpu/vgpu-stat", "--json"}, bare(), "vgpu-stat");
+        CHECK_EQ(stat.wait(), 0);
+        auto json = nlohmann::json::parse(stat.out(), nullptr, false);
+        if (json.is_array())
+            return json[0];
+        return json.contains("devices") ? json["devices"][0] : json;
+    }
+};
+
+inline World *world;
+
+inline std::vector<std::string> client(std::vector<std::string> arguments)
+{
+    arguments.insert(arguments.begin(), build / "tests/preload-client");
+    return arguments;
+}
+
+inline void renew_world(const std::vector<std::string> &gpu_options = {})
+{
+    delete world;
+    world = nullptr;
+    world = new World(gpu_options);
+}
+
+/* What is in @cases, or, with an argument, those of them whose name contains it. */
+inline int run_cases(std::vector<tap::Case> cases, int argc, char **argv)
+{
+    char folder[] = "/tmp/preload-test.XXXXXX";
+    if (!mkdtemp(folder))
+        return 2;
+    scratch = folder;
+    world = new World;
+    if (argc > 1)
+        std::erase_if(cases, [&](const tap::Case &c) { return c.name.find(argv[1]) == std::string::npos; });
+    int result = tap::run(cases);
+    delete world;
+    fs::remove_all(scratch);
+    return result;
+}
+
+#endif
