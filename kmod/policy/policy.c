@@ -563,7 +563,7 @@ static bool recall(struct ptsp_device *dev, struct ptsp_entity *h, const struct 
 /*
  * Whether the work of a called-back holder is to be taken off the device: for a
  * heavier one that may interrupt, or where it does not drain within a slice
- * for whoever could run.
+ * for whoever could run, or until the next was let in beside it.
  * Equals hand over by draining, which costs less.
  */
 static bool must_preempt(struct ptsp_device *dev, const struct ptsp_entity *h,
@@ -571,7 +571,11 @@ static bool must_preempt(struct ptsp_device *dev, const struct ptsp_entity *h,
 {
 	u64 at = h->callback_ns + ptsp_slice(dev);
 
-	if (!h->preemptible || !ptsp_exclusive(dev) || !top)
+	if (!h->preemptible || !ptsp_exclusive(dev))
+		return false;
+	if (h->late && dev->nr_holders > 1)
+		return true;
+	if (!top)
 		return false;
 	if (at <= dev->now_ns || (top->fresh && heavier(dev, top, h)))
 		return true;

@@ -9,6 +9,7 @@
 #include "log.hpp"
 #include "thread.hpp"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -31,6 +32,23 @@ void nap(std::uint64_t ns)
     timespec time{static_cast<time_t>(ns / 1000000000), static_cast<long>(ns % 1000000000)};
     nanosleep(&time, nullptr);
 }
+
+/* A debugger looks at the device as its program does: nothing may be off behind its back. */
+bool debugger_attached()
+{
+    constexpr char field[] = "\nTracerPid:\t";
+    char text[2048];
+    int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t got = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    text[got > 0 ? got : 0] = '\0';
+    const char *found = std::strstr(text, field);
+    return found && found[sizeof(field) - 1] != '0';
+}
+
+constexpr const char *being_debugged = "a debugger is attached";
 
 /*
  * A word filled in a stream of our own, and an event behind that, which completes if the process's channels are on. (An
@@ -208,6 +226,8 @@ std::string Preemption::try_switch(Device &device)
 
 std::string Preemption::try_preempt(Device &device)
 {
+    if (debugger_attached())
+        return being_debugged;
     Context *context = process->any_context(device);
     if (!context || !driver.can_probe())
         return "there is nothing to try the switch with";
@@ -245,6 +265,13 @@ bool Preemption::take_off(Device &device)
     std::lock_guard guard(lock_);
     if (!can_take_off() || off_.load(std::memory_order_relaxed))
         return off_.load(std::memory_order_relaxed);
+    if (debugger_attached()) {
+        static std::atomic<bool> warned{false};
+        warn_once(warned, "%s: work is not taken off the device any more; others wait until it has drained",
+                  being_debugged);
+        set_level(device, Level::slice, being_debugged);
+        return false;
+    }
     /* No call to the driver while the channels are off: see Undo. */
     all_measured_ = device.all_measured(__atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE), device.state());
     std::uint64_t before = now_ns();

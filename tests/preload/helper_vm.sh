@@ -9,7 +9,7 @@ failed=0
 pids=
 work=$(mktemp -d)
 # A kernel of the hog lasts far longer than what the important program does meanwhile.
-hog_kernel_us=1500000
+hog_kernel_us=3000000
 important_kernel_us=1000
 
 echo "TAP version 13"

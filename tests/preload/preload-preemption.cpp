@@ -5,6 +5,8 @@
  */
 #include "world.h"
 
+#include <sys/ptrace.h>
+
 #include <cstdlib>
 
 #ifndef __has_feature
@@ -86,6 +88,24 @@ void fails_later()
     LongBesideShort found(world->preemptible());
     CHECK(found.says("level preempt\n"));
     CHECK(found.says("level slice, since the driver answers 0x56\n"));
+}
+
+/* Seen when it is to be taken off, at the latest. */
+void debugger_attached()
+{
+    renew_world();
+    Program low(client({"spin", "0", "60000", "2"}), world->preemptible(), "low", lighter);
+    CHECK(low.await("started"));
+    CHECK_EQ(ptrace(PTRACE_SEIZE, low.pid(), nullptr, nullptr), 0l);
+    for (int i = 0; i < 5; i++) {
+        Program high(client({"spin", "20", "500"}), world->preemptible(), "high");
+        CHECK_EQ(high.wait(), 0);
+    }
+    pid_t pid = low.pid();
+    low.end_input();
+    CHECK_EQ(low.wait(), 0);
+    CHECK(low.err().find("level slice, since a debugger is attached\n") != std::string::npos);
+    CHECK_EQ(world->stats()[pid].value("preemptions", 1ul), 0ul);
 }
 
 nlohmann::json owner(pid_t pid)
@@ -187,6 +207,7 @@ int main(int argc, char **argv)
                  {"PTSCHED_LEVEL: nothing better than it says", lower_levels},
                  {"a switch without effect is found out", no_effect},
                  {"a switch that fails later is not used again", fails_later},
+                 {"a program with a debugger is not taken off, and says so", debugger_attached},
                  {"programs are killed while they are off: nothing of them stays", killed_while_off},
                  {"off and on again, many times: every result is right", off_and_on_again}};
     for (const char *scenario : {"launches", "copies", "graphs", "threads", "forks", "execs", "lives"})

@@ -99,6 +99,12 @@ pid_t Process::parent() const
     return text ? static_cast<pid_t>(strtol(text->c_str(), nullptr, 10)) : 0;
 }
 
+bool Process::has_debugger() const
+{
+    auto text = status("TracerPid:");
+    return text && strtol(text->c_str(), nullptr, 10) != 0;
+}
+
 bool Process::has_cap_sys_nice() const
 {
     auto text = status("CapEff:");

@@ -30,6 +30,7 @@ public:
     std::string comm() const;
     pid_t parent() const;
     bool has_cap_sys_nice() const;
+    bool has_debugger() const;
 
     // The owner of the process table has been told of the end.
     bool gone = false;

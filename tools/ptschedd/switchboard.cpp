@@ -70,12 +70,10 @@ void Switch::forgive()
     start();
 }
 
-void Switch::run(uint64_t now)
+void Switch::overdue(bool act)
 {
-    if (due_ns_ > now)
-        return;
     due_ns_ = PTSP_NEVER;
-    own_off_ = true;
+    own_off_ = act;
     start();
 }
 
@@ -220,12 +218,17 @@ uint64_t Switchboard::next_ns() const
 
 void Switchboard::run(uint64_t now)
 {
-    for (const auto &[pid, owner] : owners_)
-        for (const auto &[address, place] : owner->places_)
-            if (place.channels->due_ns() <= now) {
-                debug("process %d does nothing: its channels on %s are switched off", pid, address.c_str());
-                place.channels->run(now);
-            }
+    for (const auto &[pid, owner] : owners_) {
+        for (const auto &[address, place] : owner->places_) {
+            if (place.channels->due_ns() > now)
+                continue;
+            // A program that a debugger has stopped must find the device as it was.
+            bool debugged = owner->process_->has_debugger();
+            debug("process %d does nothing: its channels on %s are %s", pid, address.c_str(),
+                  debugged ? "left on, since a debugger is attached" : "switched off");
+            place.channels->overdue(!debugged);
+        }
+    }
 }
 
 } // namespace ptsched

@@ -43,9 +43,9 @@ public:
     // What the helper did by itself is put back: it may have ended since.
     void forgive();
 
-    // When it will act by itself, and that it does so if it is time.
+    // When it would act by itself; then, whether it is to do so.
     uint64_t due_ns() const { return due_ns_; }
-    void run(uint64_t now);
+    void overdue(bool act);
 
     // Nobody will ask any more. What the process did not ask for is put back, if it lives; its files are closed.
     void end(bool alive);

@@ -454,6 +454,29 @@ static void test_equals_drain(void **state)
 	assert_int_equal(f->a.forced, 0);
 }
 
+static void test_who_is_late_leaves_to_the_next(void **state)
+{
+	struct fixture *f = *state;
+	struct ptsp_params params = f->dev.params;
+	u64 limit;
+
+	params.slice_ns = 2 * params.drain_ns;
+	ptsp_set_params(&f->dev, &params, 0);
+	ptsp_set_preemptible(&f->dev, &f->a.e, true, 0);
+	ask(f, &f->a, 0);
+	ptsp_run(&f->dev, ask(f, &f->b, 0));
+	assert_int_equal(f->a.called_back, 1);
+	limit = f->a.e.callback_ns + params.drain_ns;
+	ptsp_run(&f->dev, limit - 1);
+	assert_false(f->a.e.signals & PTSP_SIG_PREEMPT);
+	ptsp_run(&f->dev, limit);
+	assert_int_equal(f->a.forced, 1);
+	assert_int_equal(f->b.granted, 1);
+	assert_true(f->a.e.signals & PTSP_SIG_PREEMPT);
+	assert_int_equal(f->a.e.stats.preempts, 1);
+	assert_int_equal(f->a.e.stats.escalations, 1);
+}
+
 static void test_heavier_waits_for_who_cannot_preempt(void **state)
 {
 	struct fixture *f = *state;
@@ -576,6 +599,7 @@ int main(void)
 		cmocka_unit_test_setup(test_who_drains_pays_for_the_handover, setup),
 		cmocka_unit_test_setup(test_heavier_is_admitted_while_work_is_taken_off, setup),
 		cmocka_unit_test_setup(test_equals_drain, setup),
+		cmocka_unit_test_setup(test_who_is_late_leaves_to_the_next, setup),
 		cmocka_unit_test_setup(test_heavier_waits_for_who_cannot_preempt, setup),
 		cmocka_unit_test_setup(test_outweighed_as_long_as_the_other_is_there, setup),
 		cmocka_unit_test_setup(test_cancel_and_leave_free_the_queue, setup),
