@@ -9,6 +9,7 @@
 #include "log.hpp"
 
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,6 +26,14 @@ bool may_have_our_file(int socket)
     ucred peer;
     socklen_t size = sizeof(peer);
     return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && (peer.uid == 0 || peer.uid == geteuid());
+}
+
+/* One that does not answer is no help: the program goes on without it. */
+void be_impatient(int socket)
+{
+    constexpr timeval patience{.tv_sec = 1, .tv_usec = 0};
+    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 }
 
 void tell(void *connection, const ChannelSet &set)
@@ -65,6 +74,7 @@ void Helper::connect()
         debug("ptschedd is neither root's nor this user's: it does not help");
         return;
     }
+    be_impatient(socket.get());
     auto made = std::make_shared<BrokerConnection>(std::move(socket));
     channels->watch(tell, made.get());
     std::lock_guard guard(lock_);
@@ -83,7 +93,7 @@ int Helper::set(const Device &device, bool off, std::uint64_t turn)
     request.off = off;
     request.turn = turn;
     int ret = used->call(PTSCHED_BROKER_SWITCH, &request, sizeof(request));
-    return ret == -EPIPE ? -ENOTCONN : ret;
+    return ret == -EPIPE || ret == -EAGAIN ? -ENOTCONN : ret;
 }
 
 void Helper::leave()

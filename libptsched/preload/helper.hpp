@@ -30,7 +30,7 @@ public:
      */
     int set(const Device &device, bool off, std::uint64_t turn);
 
-    /* No more. Whatever it had switched off by itself it puts back. */
+    /* No more. The helper puts back whatever is off. */
     void leave();
 
     /* Hung up when the helper is gone; -1: not connected. */

@@ -251,13 +251,14 @@ void Preemption::adjust_slice(Device &device, bool outweighed)
         return;
     std::lock_guard guard(lock_);
     std::uint64_t births = channels->births();
-    if (outweighed == short_slice_ && (births == births_ || !short_slice_))
+    if (outweighed == outweighed_ && (births == births_ || !outweighed))
         return;
+    outweighed_ = outweighed;
+    births_ = births;
     std::string error = channels->set_timeslice(device.address(), outweighed ? short_slice_us : 0);
     if (!error.empty() && level_ == Level::slice)
         set_level(device, Level::gate, error);
-    short_slice_ = outweighed;
-    births_ = births;
+    short_slice_ = outweighed && error.empty();
 }
 
 bool Preemption::take_off(Device &device)

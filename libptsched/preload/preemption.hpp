@@ -79,6 +79,7 @@ private:
     std::atomic<Level> level_{Level::gate};
     std::string why_; /* not a better one */
     bool tried_{false};
+    bool outweighed_{false}; /* what the time slice was last set, or tried to be set, for */
     std::atomic<bool> short_slice_{false};
     std::uint64_t births_{0}; /* of channels, when the slice was last set or tried */
     std::atomic<bool> off_{false};

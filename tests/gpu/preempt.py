@@ -67,8 +67,9 @@ def loop(session, window):
                 used = level(session, "hi60" + suffix, *names)
             speed, p50, p99 = (ratio(found[key], alone[key]) for key in ("per_second", "p50_us", "p99_us"))
             if suffix:
-                record(session, f"loop/{hogs}hog{'s' if hogs > 1 else ''}", speed, "ratio", "alone, bare", used)
-                record(session, f"loop/p99-{hogs}hog{'s' if hogs > 1 else ''}", p99, "ratio", "alone, bare", used)
+                label = "1hog" if hogs == 1 else f"{hogs}hogs"
+                record(session, f"loop/{label}", speed, "ratio", "alone, bare", used)
+                record(session, f"loop/p99-{label}", p99, "ratio", "alone, bare", used)
             else:
                 record(session, f"loop/stock-{hogs}", speed, "ratio", "alone, bare", used)
             rows.append([str(hogs), "ptsched" if suffix else "stock", show(speed, "{:.3f}"), show(p50), show(p99), used])

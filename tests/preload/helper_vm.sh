@@ -13,7 +13,7 @@ hog_kernel_us=3000000
 important_kernel_us=1000
 
 echo "TAP version 13"
-echo "1..13"
+echo "1..15"
 
 # check NAME COMMAND...
 check() {
@@ -124,6 +124,24 @@ goes_on() {
 
 gone() { [ "$(vgpu-stat | awk -v pid="$1" '$1 == pid && !/ended/')" = "" ] && ! ptsched stat | grep -q "^ *0 *$1 "; }
 
+# Gets nothing while the important program does its work.
+kept_off() {
+	before=$(gpu_us "$hog")
+	progress=$(items "$important")
+	within_a_minute has_items "$important" $((progress + 100)) || return
+	[ "$(gpu_us "$hog")" = "$before" ]
+}
+
+off_by_itself() {
+	finish "$important" && hog_runs && kill -STOP "$helper" || return
+	start_important
+	within_a_minute has_items "$important" 20 && within_a_minute kept_off
+}
+
+goes_on_with_helper_back() {
+	kill -CONT "$helper" && finish "$important" && hog_runs
+}
+
 killed_while_off() {
 	kill -KILL "$hog"
 	wait "$hog"
@@ -158,6 +176,13 @@ within_a_minute level_found
 finish "$important"
 check "another one is taken off" stopped_and_taken_off
 check "killed while it is off, it leaves nothing behind" killed_while_off
+
+start_hog
+start_important
+within_a_minute level_found
+check "a helper that hangs is left: the hog takes itself off" off_by_itself
+check "when it answers again, the hog goes on all the same" goes_on_with_helper_back
+finish "$hog"
 
 start_hog
 start_important

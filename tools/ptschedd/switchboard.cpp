@@ -80,19 +80,12 @@ void Switch::overdue(bool act)
 void Switch::end(bool alive)
 {
     due_ns_ = PTSP_NEVER;
+    asked_off_ = own_off_ = false;
     answers_.clear();
-    if (alive && !asked_off_)
-        thread_.give(take_sets(), SwitchThread::Action::on, [](int) {});
-    else
-        thread_.give(take_sets(), SwitchThread::Action::none, [](int) {});
-}
-
-std::vector<ChannelSet> Switch::take_sets()
-{
     std::vector<ChannelSet> sets;
     for (auto &[client, set] : std::exchange(sets_, {}))
         sets.push_back(std::move(set));
-    return sets;
+    thread_.give(std::move(sets), alive ? SwitchThread::Action::on : SwitchThread::Action::none, [](int) {});
 }
 
 // Has the thread bring about what is wanted, one thing after another.
@@ -192,10 +185,12 @@ void Switchboard::event(uint32_t kind, pid_t pid, uint32_t device_id, uint64_t t
         for (auto &[address, place] : entry->second->places_) {
             if (place.device_id != device_id)
                 continue;
-            if (kind == PTSCHED_EVENT_PREEMPT)
+            if (kind == PTSCHED_EVENT_PREEMPT) {
                 place.channels->demanded(turn, now);
-            else if (kind == PTSCHED_EVENT_RELEASE)
+                next_ns_ = std::min(next_ns_, place.channels->due_ns());
+            } else if (kind == PTSCHED_EVENT_RELEASE) {
                 place.channels->released(turn);
+            }
         }
     }
 }
@@ -207,21 +202,17 @@ void Switchboard::lost_events()
             place.channels->forgive();
 }
 
-uint64_t Switchboard::next_ns() const
-{
-    uint64_t next = PTSP_NEVER;
-    for (const auto &[pid, owner] : owners_)
-        for (const auto &[address, place] : owner->places_)
-            next = std::min(next, place.channels->due_ns());
-    return next;
-}
-
 void Switchboard::run(uint64_t now)
 {
+    if (next_ns_ > now)
+        return;
+    next_ns_ = PTSP_NEVER;
     for (const auto &[pid, owner] : owners_) {
         for (const auto &[address, place] : owner->places_) {
-            if (place.channels->due_ns() > now)
+            if (place.channels->due_ns() > now) {
+                next_ns_ = std::min(next_ns_, place.channels->due_ns());
                 continue;
+            }
             // A program that a debugger has stopped must find the device as it was.
             bool debugged = owner->process_->has_debugger();
             debug("process %d does nothing: its channels on %s are %s", pid, address.c_str(),

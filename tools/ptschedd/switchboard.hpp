@@ -47,13 +47,13 @@ public:
     uint64_t due_ns() const { return due_ns_; }
     void overdue(bool act);
 
-    // Nobody will ask any more. What the process did not ask for is put back, if it lives; its files are closed.
+    // Nobody will ask any more. All is put back, if the process lives, which then switches for itself; its files are
+    // closed.
     void end(bool alive);
 
 private:
     bool wants_off() const { return asked_off_ || own_off_; }
     void settle(uint64_t turn);
-    std::vector<ChannelSet> take_sets();
     void start();
     void done(bool off, int result);
     void answer(int result);
@@ -106,11 +106,13 @@ public:
 
     void lost_events();
 
-    uint64_t next_ns() const;
+    // When run() is to be called, at the latest.
+    uint64_t next_ns() const { return next_ns_; }
     void run(uint64_t now);
 
 private:
     SwitchThread thread_;
+    uint64_t next_ns_ = PTSP_NEVER;
     std::multimap<pid_t, Owner *> owners_;
 };
 

@@ -127,9 +127,6 @@ static u32 disable_channels(struct vgpu_client *client, const struct vgpu_rm_dis
 
 	if (arg->count > VGPU_RM_DISABLE_MAX)
 		return VGPU_RM_BAD_ARGUMENT;
-	/* Nothing of the kind existed in 2011. */
-	if (service->devices[0].config.mode == VGPU_NONPREEMPTIVE)
-		return VGPU_RM_NOT_SUPPORTED;
 	/* Faults end in a state that can be left: putting back works. */
 	if (arg->disable && !service->switch_calls)
 		return VGPU_RM_NOT_SUPPORTED;
@@ -158,8 +155,6 @@ static u32 timeslice(struct vgpu_client *client, const struct vgpu_rm_object *gr
 		.value = *us,
 	};
 
-	if (client->service->devices[0].config.mode == VGPU_NONPREEMPTIVE)
-		return VGPU_RM_NOT_SUPPORTED;
 	if (vgpu_client_control(client, &control, now))
 		return VGPU_RM_BAD_ARGUMENT;
 	*us = control.value;
@@ -177,9 +172,19 @@ static u32 pci_info(const struct vgpu_client *client, struct vgpu_rm_pci_info *i
 	return VGPU_RM_OK;
 }
 
+/* Nothing of the kind existed in 2011. */
+static bool needs_preemption(u32 command)
+{
+	return command == VGPU_RM_DISABLE_CHANNELS || command == VGPU_RM_SET_TIMESLICE ||
+	       command == VGPU_RM_GET_TIMESLICE;
+}
+
 static u32 answer(struct vgpu_client *client, const struct vgpu_rm_object *object, u32 command,
 		  void *params, u32 size, u64 now)
 {
+	if (needs_preemption(command) &&
+	    client->service->devices[0].config.mode == VGPU_NONPREEMPTIVE)
+		return VGPU_RM_NOT_SUPPORTED;
 	switch (command) {
 	case VGPU_RM_GET_GPU_ID:
 		if (size != sizeof(__u32) || object->class_id != VGPU_RM_CLASS_SUBDEVICE)
