@@ -4,30 +4,15 @@
 # stopped; and neither its death nor the helper's leaves anything off or behind.
 # shellcheck disable=SC2317 # the functions are called by check
 
-count=0
-failed=0
+# shellcheck source=tests/vm/tap.sh
+. /vm/tests/tap.sh
 pids=
-work=$(mktemp -d)
 # A kernel of the hog lasts far longer than what the important program does meanwhile.
 hog_kernel_us=3000000
 important_kernel_us=1000
 
 echo "TAP version 13"
 echo "1..15"
-
-# check NAME COMMAND...
-check() {
-	name=$1
-	shift
-	count=$((count + 1))
-	if "$@" >"$work/log" 2>&1; then
-		echo "ok $count - $name"
-	else
-		sed 's/^/# /' "$work/log" "$work/helper.err" "$work/hog.err" 2>/dev/null | tail -n 60
-		echo "not ok $count - $name"
-		failed=1
-	fi
-}
 
 # within_a_minute COMMAND...: tries until it succeeds.
 within_a_minute() {
@@ -51,6 +36,8 @@ start() {
 	label=$1
 	nice_value=$2
 	shift 2
+	# Now: the background may come to it after somebody has looked for what the last one said.
+	: >"$work/$label.err"
 	PTSCHED_LOG=debug ptsched run --nice "$nice_value" -- inversion-client --seconds 600 "$@" \
 		>"$work/$label.out" 2>"$work/$label.err" &
 	last=$!

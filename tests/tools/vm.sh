@@ -4,26 +4,11 @@
 # scheduler is tested against the broker on the host (tools.py).
 # shellcheck disable=SC2317 # the functions are called by check
 
-count=0
-failed=0
-work=$(mktemp -d)
+# shellcheck source=tests/vm/tap.sh
+. /vm/tests/tap.sh
 
 echo "TAP version 13"
 echo "1..12"
-
-# check NAME COMMAND...
-check() {
-	name=$1
-	shift
-	count=$((count + 1))
-	if "$@" >"$work/log" 2>&1; then
-		echo "ok $count - $name"
-	else
-		sed 's/^/# /' "$work/log"
-		echo "not ok $count - $name"
-		failed=1
-	fi
-}
 
 # refused STATUS WORD COMMAND...: the command fails with that status and says the word.
 refused() {

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <system_error>
@@ -60,6 +61,16 @@ template <typename Argument> int copy_in(std::span<const char> payload, Argument
     memcpy(&argument, payload.data(), sizeof(argument));
     auto rest = payload.subspan(sizeof(argument));
     return std::any_of(rest.begin(), rest.end(), [](char byte) { return byte != 0; }) ? -E2BIG : 0;
+}
+
+// A zero-padded field; none: it is not.
+std::optional<std::string> device_name(const char (&device)[PTSCHED_NAME_LEN])
+{
+    std::string_view field(device, sizeof(device));
+    size_t length = field.find('\0');
+    if (length == field.npos || field.find_first_not_of('\0', length) != field.npos)
+        return std::nullopt;
+    return std::string(field.substr(0, length));
 }
 
 ptsched_broker_header make_header(uint32_t cmd, size_t length, int result, uint64_t id)
@@ -312,15 +323,13 @@ int Connection::attach(struct ptsched_attach &argument, Request &request)
 {
     if (request.pid != process_->pid())
         return -EPERM;
-    std::string_view field(argument.device, sizeof(argument.device));
-    size_t length = field.find('\0');
-    if (argument.flags || argument.mechanism > PTSCHED_MECHANISM_PREEMPT || length == field.npos ||
-        field.find_first_not_of('\0', length) != field.npos)
+    auto name = device_name(argument.device);
+    if (argument.flags || argument.mechanism > PTSCHED_MECHANISM_PREEMPT || !name)
         return -EINVAL;
     if (client_)
         return -EBUSY;
     Device *device = nullptr;
-    int ret = server_.find_device(std::string(field.substr(0, length)), device);
+    int ret = server_.find_device(*name, device);
     if (ret)
         return ret;
 
@@ -465,9 +474,8 @@ int Connection::switch_channels(Request &request)
     if (request.payload.size() != sizeof(argument))
         return -EINVAL;
     memcpy(&argument, request.payload.data(), sizeof(argument));
-    std::string_view field(argument.device, sizeof(argument.device));
-    size_t length = field.find('\0');
-    if (argument.off > 1 || length == field.npos)
+    auto name = device_name(argument.device);
+    if (argument.off > 1 || !name)
         return -EINVAL;
     if (!switches_)
         return -ENOENT;
@@ -476,8 +484,7 @@ int Connection::switch_channels(Request &request)
         std::span<const char> payload = result ? std::span<const char>() : bytes_of(argument);
         send({make_header(PTSCHED_BROKER_SWITCH, payload.size(), result, id), {payload.begin(), payload.end()}, {}});
     };
-    int ret = switches_->ask(std::string(field.substr(0, length)), argument.device_id, argument.off, argument.turn,
-                             std::move(answered));
+    int ret = switches_->ask(*name, argument.device_id, argument.off, argument.turn, std::move(answered));
     return ret ? ret : -EINPROGRESS;
 }
 

@@ -260,7 +260,7 @@ int Server::process_of_pidfd(UniqueFd pidfd, ProcessRef &process)
 void Server::help_module()
 {
     auto handle = [this](const ModuleEvent &event) {
-        switchboard_.event(event.kind, event.pid, event.device_id, event.turn, monotonic_ns());
+        switchboard_.event(event.kind, event.pid, event.device_id, event.turn);
     };
     module_events_ = std::make_unique<ModuleEvents>(loop_, handle, [this] { switchboard_.lost_events(); });
 }
@@ -268,7 +268,7 @@ void Server::help_module()
 void Server::event(uint32_t kind, const Device &device, const Entity *entity)
 {
     if (entity)
-        switchboard_.event(kind, entity->process->pid(), device.id(), entity->turn, monotonic_ns());
+        switchboard_.event(kind, entity->process->pid(), device.id(), entity->turn);
     if (subscribers_.empty())
         return;
     AttributeWriter message = describe_event(kind, device, entity);

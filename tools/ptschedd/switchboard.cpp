@@ -178,7 +178,7 @@ int Switchboard::Owner::ask(const std::string &address, uint32_t device_id, bool
 
 // --- all ---
 
-void Switchboard::event(uint32_t kind, pid_t pid, uint32_t device_id, uint64_t turn, uint64_t now)
+void Switchboard::event(uint32_t kind, pid_t pid, uint32_t device_id, uint64_t turn)
 {
     auto [first, last] = owners_.equal_range(pid);
     for (auto entry = first; entry != last; ++entry) {
@@ -186,7 +186,7 @@ void Switchboard::event(uint32_t kind, pid_t pid, uint32_t device_id, uint64_t t
             if (place.device_id != device_id)
                 continue;
             if (kind == PTSCHED_EVENT_PREEMPT) {
-                place.channels->demanded(turn, now);
+                place.channels->demanded(turn, monotonic_ns());
                 next_ns_ = std::min(next_ns_, place.channels->due_ns());
             } else if (kind == PTSCHED_EVENT_RELEASE) {
                 place.channels->released(turn);

@@ -102,7 +102,7 @@ public:
     };
 
     // PTSCHED_EVENT_PREEMPT or RELEASE of a scheduler.
-    void event(uint32_t kind, pid_t pid, uint32_t device_id, uint64_t turn, uint64_t now);
+    void event(uint32_t kind, pid_t pid, uint32_t device_id, uint64_t turn);
 
     void lost_events();
 
