@@ -88,17 +88,21 @@ public:
     pid_t pid() const { return pid_; }
     std::string out() const { return read(out_); }
     std::string err() const { return read(err_); }
-    /* Until it has printed @text; false if it ended without. */
-    bool await(const std::string &text)
+    bool running() const
     {
-        for (;;) {
-            if (out().find(text) != std::string::npos)
-                return true;
-            siginfo_t info{};
-            if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) < 0 || info.si_pid)
+        siginfo_t info{};
+        return pid_ > 0 && waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+               !info.si_pid;
+    }
+    /* Until it has printed @text; false if it ended without. */
+    bool await(const std::string &text) const
+    {
+        while (out().find(text) == std::string::npos) {
+            if (!running())
                 return out().find(text) != std::string::npos;
             poll(nullptr, 0, 5);
         }
+        return true;
     }
 
 private:

@@ -16,7 +16,9 @@ ALL += $(B)/tests/vgpu_model
 
 VGPU_SERVICE_OBJS := $(addprefix $(B)/obj/$(VGPU)/engine/,engine.c.o rm.c.o service.c.o)
 
-$(B)/vgpu/vgpud: $(B)/obj/$(VGPU)/vgpud.cpp.o $(VGPU_SERVICE_OBJS)
+$(B)/obj/$(VGPU)/vgpud.cpp.o: CPPFLAGS += -Ilibptsched/client -Itools/ptschedd
+
+$(B)/vgpu/vgpud: $(B)/obj/$(VGPU)/vgpud.cpp.o $(B)/obj/tools/ptschedd/event_loop.cpp.o $(VGPU_SERVICE_OBJS)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $^
 

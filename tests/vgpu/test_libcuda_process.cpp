@@ -5,7 +5,9 @@
 #include "libcuda/link.h"
 
 #include <csignal>
+#include <cstdlib>
 #include <sched.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -90,6 +92,45 @@ void killed_client()
     CU(launch_spin(context, out.device, 1000, nullptr));
     CU(cuCtxSynchronize());
     CHECK_EQ(out.host[0], spin_result(0));
+}
+
+/* The daemon finds a client's hang-up, a new client and the former's death at once. */
+void new_client_beside_a_dying_one()
+{
+    auto link = vgpu::open_link();
+    ucred daemon{};
+    socklen_t size = sizeof(daemon);
+    int to_child[2] = {-1, -1}, from_child[2] = {-1, -1};
+    char byte = 0;
+
+    if (!CHECK(link && !getsockopt(link->fd(), SOL_SOCKET, SO_PEERCRED, &daemon, &size)) ||
+        !CHECK(!pipe(to_child) && !pipe(from_child)))
+        return;
+    pid_t child = fork();
+    if (child == 0) {
+        auto dying = vgpu::open_link();
+        vgpu_info info{};
+        bool ok = dying && !dying->info(info) && write(from_child[1], &byte, 1) == 1;
+        ok = ok && read(to_child[0], &byte, 1) == 1;
+        dying.reset();
+        ok = ok && write(from_child[1], &byte, 1) == 1 && read(to_child[0], &byte, 1) == 1;
+        _exit(ok ? 0 : 1);
+    }
+    CHECK_EQ(read(from_child[0], &byte, 1), 1);
+    kill(daemon.pid, SIGSTOP);
+    waitpid(daemon.pid, nullptr, WUNTRACED);
+    CHECK_EQ(write(to_child[1], &byte, 1), 1);
+    CHECK_EQ(read(from_child[0], &byte, 1), 1);
+    auto arrived = vgpu::open_link();
+    CHECK_EQ(write(to_child[1], &byte, 1), 1);
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK_EQ(status, 0);
+    kill(daemon.pid, SIGCONT);
+    vgpu_info info{};
+    CHECK(arrived && arrived->info(info) == 0);
+    for (int fd : {to_child[0], to_child[1], from_child[0], from_child[1]})
+        close(fd);
 }
 
 void accounts()
@@ -178,6 +219,8 @@ void add_process_cases(std::vector<tap::Case> &cases)
                                   {"the engine's accounts are exact", accounts},
                                   {"slices and disabling by control calls", control_calls},
                               });
+    if (getenv("PTSCHED_VGPU_SOCKET"))
+        cases.emplace_back("a client comes while another dies", new_client_beside_a_dying_one);
 }
 
 } // namespace test

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The virtual GPU as a daemon: the engine behind a Unix socket, for machines that cannot load vgpu.ko.
 
+#include "event_loop.hpp"
+#include "fd.hpp"
+
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fcntl.h>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -20,6 +21,7 @@
 #include <sys/un.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include <csignal>
@@ -30,6 +32,8 @@ extern "C" {
 }
 
 namespace {
+
+using ptsched::UniqueFd;
 
 uint64_t now_ns()
 {
@@ -42,26 +46,6 @@ uint64_t now_ns()
 {
     throw std::system_error(errno, std::generic_category(), what);
 }
-
-class Fd {
-public:
-    explicit Fd(int fd = -1) : fd_(fd) {}
-    Fd(Fd &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-    Fd &operator=(Fd &&other) noexcept
-    {
-        std::swap(fd_, other.fd_);
-        return *this;
-    }
-    ~Fd()
-    {
-        if (fd_ >= 0)
-            close(fd_);
-    }
-    int get() const { return fd_; }
-
-private:
-    int fd_;
-};
 
 std::string process_name(pid_t pid)
 {
@@ -76,13 +60,14 @@ class Daemon;
 /* One client; gone when its socket ends or its process dies, whichever comes first. */
 struct Connection {
     Daemon &daemon;
-    Fd socket;
-    Fd pidfd;
+    UniqueFd socket;
+    UniqueFd pidfd;
+    uint64_t socket_key = 0, pidfd_key = 0; /* in the daemon's loop */
     vgpu_client client{};
     std::vector<char> in, out;
     bool fetchable = false;
 
-    Connection(Daemon &daemon, Fd fd);
+    Connection(Daemon &daemon, UniqueFd fd);
     ~Connection();
     Connection(const Connection &) = delete;
     Connection &operator=(const Connection &) = delete;
@@ -114,28 +99,27 @@ public:
     Daemon(const Daemon &) = delete;
     Daemon &operator=(const Daemon &) = delete;
     void run();
-    void watch(int fd, uint32_t events, int operation = EPOLL_CTL_ADD);
 
 private:
     void accept_client();
-    bool dispatch(const epoll_event &event);
     void settle();
-    void drop(int fd);
+    void drop(Connection &connection);
 
     std::string path_;
-    Fd epoll_, listen_, timer_, signals_;
-    std::map<int, std::unique_ptr<Connection>> connections_;
-    std::map<int, int> socket_of_pidfd_;
+    ptsched::EventLoop loop_;
+    UniqueFd listen_, timer_, signals_;
+    bool ending_ = false;
+    std::map<int, std::unique_ptr<Connection>> connections_; /* by socket */
 };
 
-Connection::Connection(Daemon &daemon, Fd fd) : daemon(daemon), socket(std::move(fd))
+Connection::Connection(Daemon &daemon, UniqueFd fd) : daemon(daemon), socket(std::move(fd))
 {
     ucred peer{};
     socklen_t size = sizeof(peer);
 
     if (getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
         fail("SO_PEERCRED");
-    pidfd = Fd(static_cast<int>(syscall(SYS_pidfd_open, peer.pid, 0)));
+    pidfd = UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, peer.pid, 0)));
     if (pidfd.get() < 0)
         fail("pidfd_open " + std::to_string(peer.pid));
     client.private_data = this;
@@ -369,15 +353,14 @@ Daemon::Daemon(const std::string &path, uint32_t devices, const vgpu_engine_conf
     vgpu_service_init(
         &service, devices, &config,
         [](vgpu_client *client) { static_cast<Connection *>(client->private_data)->fetchable = true; }, now_ns());
-    epoll_ = Fd(epoll_create1(EPOLL_CLOEXEC));
-    timer_ = Fd(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+    timer_ = UniqueFd(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
     sigprocmask(SIG_BLOCK, &set, nullptr);
-    signals_ = Fd(signalfd(-1, &set, SFD_CLOEXEC));
-    listen_ = Fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (epoll_.get() < 0 || timer_.get() < 0 || signals_.get() < 0 || listen_.get() < 0)
+    signals_ = UniqueFd(signalfd(-1, &set, SFD_CLOEXEC));
+    listen_ = UniqueFd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (timer_.get() < 0 || signals_.get() < 0 || listen_.get() < 0)
         fail("cannot start");
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path, path.c_str(), path.size());
@@ -385,9 +368,12 @@ Daemon::Daemon(const std::string &path, uint32_t devices, const vgpu_engine_conf
     if (bind(listen_.get(), reinterpret_cast<sockaddr *>(&address), sizeof(address)) < 0 ||
         listen(listen_.get(), 128) < 0)
         fail("cannot listen on " + path);
-    watch(listen_.get(), EPOLLIN);
-    watch(timer_.get(), EPOLLIN);
-    watch(signals_.get(), EPOLLIN);
+    loop_.add(listen_.get(), EPOLLIN, [this](uint32_t) { accept_client(); });
+    loop_.add(timer_.get(), EPOLLIN, [this](uint32_t) {
+        uint64_t expirations;
+        [[maybe_unused]] ssize_t n = read(timer_.get(), &expirations, sizeof(expirations));
+    });
+    loop_.add(signals_.get(), EPOLLIN, [this](uint32_t) { ending_ = true; });
 }
 
 Daemon::~Daemon()
@@ -398,60 +384,35 @@ Daemon::~Daemon()
         free(std::exchange(record, record->next));
 }
 
-void Daemon::watch(int fd, uint32_t events, int operation)
-{
-    epoll_event event{};
-    event.events = events;
-    event.data.fd = fd;
-    if (epoll_ctl(epoll_.get(), operation, fd, &event) < 0)
-        fail("epoll_ctl");
-}
-
 void Daemon::accept_client()
 {
-    Fd fd(accept4(listen_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (fd.get() < 0)
+    UniqueFd fd(accept4(listen_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!fd)
         return;
-    int socket = fd.get();
+    std::unique_ptr<Connection> owned;
     try {
-        auto connection = std::make_unique<Connection>(*this, std::move(fd));
-        watch(socket, EPOLLIN);
-        watch(connection->pidfd.get(), EPOLLIN);
-        socket_of_pidfd_[connection->pidfd.get()] = socket;
-        connections_[socket] = std::move(connection);
+        owned = std::make_unique<Connection>(*this, std::move(fd));
     } catch (const std::system_error &error) {
         /* It died before it could be served. */
         std::fprintf(stderr, "vgpud: client refused: %s\n", error.what());
+        return;
     }
-}
-
-void Daemon::drop(int fd)
-{
-    auto found = connections_.find(fd);
-    socket_of_pidfd_.erase(found->second->pidfd.get());
-    connections_.erase(found);
-}
-
-/* False: time to end. */
-bool Daemon::dispatch(const epoll_event &event)
-{
-    int fd = event.data.fd;
-    uint64_t expirations;
-
-    if (fd == signals_.get())
-        return false;
-    if (fd == listen_.get()) {
-        accept_client();
-    } else if (fd == timer_.get()) {
-        [[maybe_unused]] ssize_t n = read(fd, &expirations, sizeof(expirations));
-    } else if (auto pid = socket_of_pidfd_.find(fd); pid != socket_of_pidfd_.end()) {
-        drop(pid->second);
-    } else if (auto found = connections_.find(fd); found != connections_.end()) {
+    Connection &connection = *owned;
+    connections_[connection.socket.get()] = std::move(owned);
+    connection.socket_key = loop_.add(connection.socket.get(), EPOLLIN, [this, &connection](uint32_t events) {
         /* The hang-up of a reader does not matter: its process's death does. */
-        if ((event.events & (EPOLLIN | EPOLLHUP | EPOLLERR)) && !found->second->readable())
-            drop(fd);
-    }
-    return true;
+        if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) && !connection.readable())
+            drop(connection);
+    });
+    connection.pidfd_key =
+        loop_.add(connection.pidfd.get(), EPOLLIN, [this, &connection](uint32_t) { drop(connection); });
+}
+
+void Daemon::drop(Connection &connection)
+{
+    loop_.remove(connection.socket_key, connection.socket.get());
+    loop_.remove(connection.pidfd_key, connection.pidfd.get());
+    connections_.erase(connection.socket.get());
 }
 
 /* Brings the devices up to now, hands out what has come, and sets the timer for the next event. */
@@ -461,14 +422,15 @@ void Daemon::settle()
     itimerspec spec{};
 
     for (auto it = connections_.begin(); it != connections_.end();) {
-        auto &[fd, connection] = *it++;
+        Connection *connection = (it++)->second.get();
         bool waiting = !connection->out.empty();
         if (connection->fetchable)
             connection->fetch_completions();
         if (!connection->flush())
-            drop(fd);
+            drop(*connection);
         else if (waiting != !connection->out.empty())
-            watch(fd, connection->out.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT, EPOLL_CTL_MOD);
+            loop_.change(connection->socket_key, connection->socket.get(),
+                         connection->out.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT);
     }
     if (next != VGPU_NEVER) {
         spec.it_value.tv_sec = static_cast<time_t>(next / 1000000000);
@@ -480,15 +442,8 @@ void Daemon::settle()
 
 void Daemon::run()
 {
-    epoll_event events[32];
-
-    for (;;) {
-        int n = epoll_wait(epoll_.get(), events, 32, -1);
-        if (n < 0 && errno != EINTR)
-            fail("epoll_wait");
-        for (int i = 0; i < n; i++)
-            if (!dispatch(events[i]))
-                return;
+    while (!ending_) {
+        loop_.run_once();
         settle();
     }
 }
