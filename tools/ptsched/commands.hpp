@@ -1,39 +1,67 @@
 /* SPDX-License-Identifier: MIT */
-/* The subcommands. Each adds itself to the command line and returns its exit status. */
+/* The subcommands: what their command lines say, and functions that do it and return the exit status. */
 #ifndef PTSCHED_TOOL_COMMANDS_HPP
 #define PTSCHED_TOOL_COMMANDS_HPP
 
 #include "scheduler.hpp"
 
-#include <functional>
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace ptsched {
 
-/* What a subcommand does once the command line has been read. */
-using Action = std::function<int()>;
+struct RunOptions {
+    Choice choice;
+    std::string nice;
+    std::string device;
+    std::string preload;
+    std::vector<std::string> words;              /* the program and its arguments, up to the first "--" */
+    std::vector<std::string> words_after_dashes; /* and after it */
+};
 
-Action add_run(CLI::App &app);
-Action add_top(CLI::App &app);
-Action add_stat(CLI::App &app);
-Action add_set(CLI::App &app);
-Action add_events(CLI::App &app);
-Action add_doctor(CLI::App &app);
-/* What "doctor" has a program of its own do under the interposer; not for users. */
-Action add_try_levels(CLI::App &app);
+struct TopOptions {
+    Choice choice;
+    std::string device;
+    std::string interval = "1s";
+    bool once = false;
+};
 
-/* The words after the first "--" of "run", which CLI11 is not to look at. */
-extern std::vector<std::string> words_after_dashes;
+struct StatOptions {
+    Choice choice;
+    std::string device;
+    bool json = false;
+};
 
-/* --module and --broker. */
-void add_choice(CLI::App &command, Choice &choice);
-/* An example below the options of --help. */
-void add_example(CLI::App &command, const std::string &example);
+struct SetOptions {
+    Choice choice;
+    std::string device;
+    std::string pid;
+    std::vector<std::string> settings;
+};
+
+struct EventsOptions {
+    Choice choice;
+    std::string device;
+    bool json = false;
+    std::string count;
+};
+
+struct DoctorOptions {
+    Choice choice;
+    bool json = false;
+    std::string preload;
+};
+
+/* Becomes the program, or throws. */
+int run(const RunOptions &options);
+int top(const TopOptions &options);
+int stat(const StatOptions &options);
+int set(const SetOptions &options);
+int events(const EventsOptions &options);
+int doctor(const DoctorOptions &options);
+/* What "doctor" has a program of its own do under the interposer, by this name; not for users. */
+int try_levels();
+inline constexpr const char *try_levels_name = "try-levels";
 
 /* libptsched-preload.so: preload.cpp */
 struct Preload {

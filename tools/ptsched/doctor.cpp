@@ -6,7 +6,6 @@
 #include "format.hpp"
 #include "json.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -16,12 +15,6 @@
 namespace ptsched {
 
 namespace {
-
-struct Options {
-    Choice choice;
-    bool json = false;
-    std::string preload;
-};
 
 const char *level_name(Level level)
 {
@@ -199,7 +192,9 @@ void print_json(const Checks &checks, size_t problems)
     std::cout << dump_json(output, 2) << "\n";
 }
 
-int doctor(const Options &options)
+} // namespace
+
+int doctor(const DoctorOptions &options)
 {
     Checks checks;
     bool devices = false;
@@ -231,21 +226,6 @@ int doctor(const Options &options)
                   << "\n";
     }
     return problems ? 1 : 0;
-}
-
-} // namespace
-
-Action add_doctor(CLI::App &app)
-{
-    auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("doctor", "check what scheduling needs here, and say what to do");
-
-    add_choice(*command, options->choice);
-    command->add_option("--preload", options->preload, "libptsched-preload.so, if not where it is installed")
-        ->type_name("PATH");
-    command->add_flag("--json", options->json, "JSON; its fields are described in ptsched-doctor(1)");
-    add_example(*command, "ptsched doctor\n\nThe exit status is 0 without problems, 1 otherwise.");
-    return [options] { return doctor(*options); };
 }
 
 } // namespace ptsched

@@ -5,7 +5,6 @@
 #include "json.hpp"
 #include "units.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -13,7 +12,6 @@
 #include <cstring>
 #include <iostream>
 #include <map>
-#include <memory>
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -21,13 +19,6 @@
 namespace ptsched {
 
 namespace {
-
-struct Options {
-    Choice choice;
-    std::string device;
-    bool json = false;
-    std::string count;
-};
 
 /* SIGINT and SIGTERM as a descriptor, so that none falls between two system calls. */
 class StopSignals {
@@ -112,7 +103,7 @@ void print_lost(bool json)
 
 class Stream {
 public:
-    Stream(Scheduler &scheduler, const Options &options) : scheduler_(scheduler), json_(options.json)
+    Stream(Scheduler &scheduler, const EventsOptions &options) : scheduler_(scheduler), json_(options.json)
     {
         std::vector<Device> devices = scheduler.devices();
         for (const Device &device : devices)
@@ -174,7 +165,9 @@ private:
     }
 };
 
-int events(const Options &options)
+} // namespace
+
+int events(const EventsOptions &options)
 {
     if (!options.count.empty())
         parse_integer("count", options.count, 1, INT64_MAX);
@@ -182,21 +175,6 @@ int events(const Options &options)
     auto scheduler = open_scheduler(options.choice);
     Stream(*scheduler, options).run(stop.fd());
     return 0;
-}
-
-} // namespace
-
-Action add_events(CLI::App &app)
-{
-    auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("events", "a line for each attach, grant, call-back, release, ...");
-
-    add_choice(*command, options->choice);
-    command->add_option("--device", options->device, "only this device: number, PCI address or UUID")->type_name("D");
-    command->add_flag("--json", options->json, "one JSON object for each line");
-    command->add_option("--count", options->count, "end after so many events")->type_name("N");
-    add_example(*command, "ptsched events --device 0000:17:00.0 --count 100");
-    return [options] { return events(*options); };
 }
 
 } // namespace ptsched

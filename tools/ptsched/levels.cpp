@@ -8,7 +8,6 @@
 #include "cuda_abi.h"
 #include "json.hpp"
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -24,7 +23,6 @@ namespace ptsched {
 
 namespace {
 
-constexpr const char *command_name = "try-levels";
 /* Others may have the device; they need not give it up before their slice ends. */
 constexpr unsigned patience_s = 20;
 
@@ -78,26 +76,6 @@ Json try_device(void *driver, int ordinal)
     return found;
 }
 
-/* What the child prints: a line of JSON for each device, or one with an error. */
-int try_levels()
-{
-    alarm(patience_s);
-    try {
-        void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-        if (!driver)
-            throw Error(dlerror());
-        int count = 0;
-        check(entry<CUresult(unsigned)>(driver, "cuInit")(0), "cuInit");
-        check(entry<CUresult(int *)>(driver, "cuDeviceGetCount")(&count), "cuDeviceGetCount");
-        for (int ordinal = 0; ordinal < count; ordinal++)
-            std::cout << dump_json(try_device(driver, ordinal), -1) << std::endl;
-        return 0;
-    } catch (const Error &error) {
-        std::cout << dump_json({{"error", error.what()}}, -1) << std::endl;
-        return 1;
-    }
-}
-
 void add_finding(Checks &checks, const Json &found)
 {
     constexpr std::array<const char *, 3> levels = {
@@ -128,7 +106,7 @@ std::string run_child(const Choice &choice, const std::string &preload, int &sta
         words.emplace_back("--module");
     if (!choice.broker.empty())
         words.insert(words.end(), {"--broker", choice.broker});
-    words.insert(words.end(), {"--", std::filesystem::read_symlink("/proc/self/exe"), command_name});
+    words.insert(words.end(), {"--", std::filesystem::read_symlink("/proc/self/exe"), try_levels_name});
     std::vector<char *> arguments;
     for (std::string &word : words)
         arguments.push_back(word.data());
@@ -160,6 +138,26 @@ std::string run_child(const Choice &choice, const std::string &preload, int &sta
 
 } // namespace
 
+/* What the child prints: a line of JSON for each device, or one with an error. */
+int try_levels()
+{
+    alarm(patience_s);
+    try {
+        void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+        if (!driver)
+            throw Error(dlerror());
+        int count = 0;
+        check(entry<CUresult(unsigned)>(driver, "cuInit")(0), "cuInit");
+        check(entry<CUresult(int *)>(driver, "cuDeviceGetCount")(&count), "cuDeviceGetCount");
+        for (int ordinal = 0; ordinal < count; ordinal++)
+            std::cout << dump_json(try_device(driver, ordinal), -1) << std::endl;
+        return 0;
+    } catch (const Error &error) {
+        std::cout << dump_json({{"error", error.what()}}, -1) << std::endl;
+        return 1;
+    }
+}
+
 void check_levels(Checks &checks, const Choice &choice, const std::string &preload)
 {
     /* A machine without the driver has been told so. */
@@ -181,12 +179,6 @@ void check_levels(Checks &checks, const Choice &choice, const std::string &prelo
                  ? "cannot be tried: no turn in " + std::to_string(patience_s) + " s"
                  : "cannot be tried: the program that tries ended with signal " + std::to_string(WTERMSIG(status)),
              "PTSCHED_LOG=debug ptsched run -- PROGRAM says what happens"});
-}
-
-Action add_try_levels(CLI::App &app)
-{
-    app.add_subcommand(command_name)->group("");
-    return try_levels;
 }
 
 } // namespace ptsched

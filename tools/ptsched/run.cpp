@@ -4,14 +4,12 @@
 #include "elf.hpp"
 #include "units.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <iostream>
-#include <memory>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -25,14 +23,6 @@ namespace {
 constexpr int exit_own_failure = 125;
 constexpr int exit_cannot_invoke = 126;
 constexpr int exit_not_found = 127;
-
-struct Options {
-    Choice choice;
-    std::string nice;
-    std::string device;
-    std::string preload;
-    CLI::App *command = nullptr;
-};
 
 void set_nice(const std::string &text)
 {
@@ -81,7 +71,7 @@ void set_preload(const std::string &given)
 }
 
 /* CUDA knows UUIDs; a number or an address is the scheduler's. */
-std::string device_uuid(const Options &options)
+std::string device_uuid(const RunOptions &options)
 {
     if (options.device.starts_with("GPU-") || options.device.starts_with("MIG-"))
         return options.device;
@@ -193,20 +183,20 @@ std::string why_no_effect(const std::string &program)
                 error == ENOENT && !exists ? exit_not_found : exit_cannot_invoke);
 }
 
-std::vector<std::string> program_words(const Options &options)
+std::vector<std::string> program_words(const RunOptions &options)
 {
-    std::vector<std::string> words = options.command->remaining();
+    std::vector<std::string> words = options.words;
     if (!words.empty() && words[0].starts_with('-'))
         throw Error("run has no option " + words[0] + "; options of the program go after its name", exit_own_failure);
-    if (!words.empty() && !words_after_dashes.empty())
+    if (!words.empty() && !options.words_after_dashes.empty())
         words.emplace_back("--");
-    words.insert(words.end(), words_after_dashes.begin(), words_after_dashes.end());
+    words.insert(words.end(), options.words_after_dashes.begin(), options.words_after_dashes.end());
     if (words.empty() || words[0].empty())
         throw Error("run needs a program, as in: ptsched run --nice 10 -- python3 train.py", exit_own_failure);
     return words;
 }
 
-int run(const Options &options)
+[[noreturn]] void start(const RunOptions &options)
 {
     std::vector<std::string> words = program_words(options);
 
@@ -227,31 +217,13 @@ int run(const Options &options)
 
 } // namespace
 
-Action add_run(CLI::App &app)
+int run(const RunOptions &options)
 {
-    auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("run", "run a CUDA program under the scheduler");
-
-    options->command = command;
-    command->add_option("--nice", options->nice, "its nice value, -20 (most important) to 19; 0 is usual")
-        ->type_name("N");
-    command->add_option("--device", options->device, "the only GPU it sees: number, PCI address or UUID")
-        ->type_name("D");
-    command->add_option("--preload", options->preload, "libptsched-preload.so, if not where it is installed")
-        ->type_name("PATH");
-    add_choice(*command, options->choice);
-    add_example(*command, "ptsched run --nice 10 -- python3 train.py --epochs 3\n\n"
-                          "Options of ptsched go before the program's name, the program's own after it.\n"
-                          "The exit status is the program's; 125 if ptsched fails, 126 if the program cannot\n"
-                          "be started, 127 if it is not there.");
-    command->prefix_command();
-    return [options] {
-        try {
-            return run(*options);
-        } catch (const Error &error) {
-            throw Error(error.what(), std::max(error.status(), exit_own_failure));
-        }
-    };
+    try {
+        start(options);
+    } catch (const Error &error) {
+        throw Error(error.what(), std::max(error.status(), exit_own_failure));
+    }
 }
 
 } // namespace ptsched

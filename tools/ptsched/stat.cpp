@@ -4,20 +4,12 @@
 #include "format.hpp"
 #include "json.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
-#include <memory>
 
 namespace ptsched {
 
 namespace {
-
-struct Options {
-    Choice choice;
-    std::string device;
-    bool json = false;
-};
 
 Json counters_json(const Counters &counters)
 {
@@ -147,7 +139,9 @@ void print_entities(const std::vector<Entity> &entities)
         std::cout << "* set by the administrator, not from nice\n";
 }
 
-int stat(const Options &options)
+} // namespace
+
+int stat(const StatOptions &options)
 {
     auto scheduler = open_scheduler(options.choice);
     std::vector<Device> devices = scheduler->devices();
@@ -174,20 +168,6 @@ int stat(const Options &options)
     else
         print_entities(entities);
     return 0;
-}
-
-} // namespace
-
-Action add_stat(CLI::App &app)
-{
-    auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("stat", "devices with settings and counters, and who uses them");
-
-    add_choice(*command, options->choice);
-    command->add_option("--device", options->device, "only this device: number, PCI address or UUID")->type_name("D");
-    command->add_flag("--json", options->json, "JSON; its fields are described in ptsched-stat(1)");
-    add_example(*command, "ptsched stat --json | jq '.entities[] | {pid, nice, weight}'");
-    return [options] { return stat(*options); };
 }
 
 } // namespace ptsched

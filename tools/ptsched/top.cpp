@@ -4,7 +4,6 @@
 #include "format.hpp"
 #include "units.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <clocale>
@@ -22,13 +21,6 @@ namespace ptsched {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-struct Options {
-    Choice choice;
-    std::string device;
-    std::string interval = "1s";
-    bool once = false;
-};
 
 /* What the scheduler said at one instant. */
 struct Sample {
@@ -117,7 +109,7 @@ std::vector<std::string> table_of(const std::vector<Row> &rows, bool several_dev
 
 class Sampler {
 public:
-    explicit Sampler(const Options &options) : scheduler_(open_scheduler(options.choice)), device_(options.device)
+    explicit Sampler(const TopOptions &options) : scheduler_(open_scheduler(options.choice)), device_(options.device)
     {
         before_ = sample();
     }
@@ -250,7 +242,9 @@ private:
     }
 };
 
-int top(const Options &options)
+} // namespace
+
+int top(const TopOptions &options)
 {
     std::chrono::nanoseconds interval(parse_duration("interval", options.interval, 10'000'000, 3'600'000'000'000));
     Sampler sampler(options);
@@ -273,21 +267,6 @@ int top(const Options &options)
         screen.draw(view);
     } while (screen.wait(view, Clock::now() + interval));
     return 0;
-}
-
-} // namespace
-
-Action add_top(CLI::App &app)
-{
-    auto options = std::make_shared<Options>();
-    CLI::App *command = app.add_subcommand("top", "who uses the GPUs, refreshed like top(1)");
-
-    add_choice(*command, options->choice);
-    command->add_option("--device", options->device, "only this device: number, PCI address or UUID")->type_name("D");
-    command->add_option("--interval", options->interval, "time between two looks (1s)")->type_name("TIME");
-    command->add_flag("--once", options->once, "plain text about one interval, then end");
-    add_example(*command, "ptsched top --once --interval 5s");
-    return [options] { return top(*options); };
 }
 
 } // namespace ptsched
