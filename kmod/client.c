@@ -44,7 +44,8 @@ void ptsched_client_show(struct ptsched_client *client)
 		return;
 	/* Pairs with the owner's load of events, before that of the state. */
 	smp_store_release(&page->events, page->events + 1);
-	wake_up_interruptible_poll(&client->poll, EPOLLIN | EPOLLRDNORM | EPOLLPRI);
+	wake_up_interruptible_poll(&client->poll, EPOLLIN | EPOLLRDNORM | EPOLLPRI |
+				   (state & PTSCHED_STATE_DEAD ? EPOLLHUP : 0));
 }
 
 /** ptsched_client_new - a client that is not attached; NULL without memory */
