@@ -77,6 +77,10 @@ clean: ## remove what was built; keeps .cache (kernels) and out (results)
 check: setup ## all tests that need no GPU; under 20 minutes on two cores
 	@scripts/check
 
+.PHONY: check-kernels
+check-kernels: setup ## the VM tests on Debian's amd64 and rt kernels
+	@scripts/check --kernels
+
 .PHONY: check-debug
 check-debug: setup ## the VM tests on a kernel with KASAN, lockdep and kmemleak
 	@scripts/check --debug
@@ -96,12 +100,12 @@ tests: $(TESTS) $(ALL)
 vm-files: $(foreach pair,$(VM_FILES),$(firstword $(subst :, ,$(pair))))
 
 .PHONY: vmtest
-vmtest: setup vm-files ## the VM tests alone (DEBUG_KERNEL=yes for the debug kernel)
-	scripts/run-tests --name vm -- scripts/vmtest $(if $(DEBUG_KERNEL),--debug)
+vmtest: setup vm-files ## the VM tests alone (KERNEL=amd64, rt or debug; else cloud)
+	scripts/run-tests --name vm -- scripts/vmtest $(KERNEL:%=--kernel %)
 
 .PHONY: vm-shell
 vm-shell: setup vm-files ## a shell in the test VM, the module at hand
-	@scripts/vmtest --shell $(if $(DEBUG_KERNEL),--debug)
+	@scripts/vmtest $(KERNEL:%=--kernel %) --shell
 
 .PHONY: check-gpu
 check-gpu: all ## tests on a real NVIDIA GPU

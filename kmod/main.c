@@ -63,5 +63,4 @@ module_exit(ptsched_exit);
 MODULE_AUTHOR("The ptsched authors");
 MODULE_DESCRIPTION("GPU time, accounted per process and given out by nice");
 MODULE_LICENSE("GPL");
-MODULE_VERSION("1.0");
 MODULE_ALIAS_GENL_FAMILY(PTSCHED_GENL_NAME);

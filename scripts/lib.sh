@@ -28,9 +28,10 @@ kernel_release() {
 	local suffix=amd64 dir
 	[[ $1 == amd64 ]] || suffix=$1-amd64
 	for dir in /usr/src/linux-headers-"$kernel_series".*-"$suffix"; do
+		[[ -d $dir ]] || continue
 		dir=${dir##*/linux-headers-}
 		# "amd64" alone must not match cloud-amd64.
-		[[ ${dir#"$kernel_series".*-*-} == "$suffix" ]] && echo "$dir"
+		[[ ${dir#"$kernel_series".*-*-} != "$suffix" ]] || echo "$dir"
 	done | sort -V | tail -n 1
 }
 

@@ -220,7 +220,7 @@ void add_process_cases(std::vector<tap::Case> &cases)
                                   {"slices and disabling by control calls", control_calls},
                               });
     if (getenv("PTSCHED_VGPU_SOCKET"))
-        cases.emplace_back("a client comes while another dies", new_client_beside_a_dying_one);
+        cases.push_back({"a client comes while another dies", new_client_beside_a_dying_one});
 }
 
 } // namespace test
