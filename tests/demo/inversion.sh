@@ -5,8 +5,8 @@
 #
 # usage: inversion.sh SCALE SECONDS SWEEP_SECONDS
 # Every time of the experiment (kernels and slices on the device, thinking, settings) is SCALE
-# times what its name says, because timers of an emulated machine come late. It runs for so
-# many SECONDS of the clock, a pair of equal programs for SWEEP_SECONDS or more.
+# times what its name says, because the emulated processor is slow. It runs for so many SECONDS
+# of the VM's clock, a pair of equal programs for SWEEP_SECONDS or more.
 set -u
 scale=$1
 seconds=$2
@@ -14,9 +14,10 @@ sweep_seconds=$3
 modules=/vm/modules
 hog_us=19000
 important_us=1000
-# Three of them may be in flight, two if they seem longer than they are: the host's latencies, which are not scaled, must
-# not make the device wait.
-equal_us=600
+# Two of them may be in flight, so that the device does not wait for the processor.
+equal_us=2000
+equal_inflight_us=4500
+inflight_us=2000
 export PTSCHED_LINGER_US=$((150 * scale))
 # As in the paper: what is on the device drains.
 export PTSCHED_LEVEL=gate
@@ -28,6 +29,10 @@ die() {
 	say "error: $*"
 	dmesg | tail -n 20
 	exit 1
+}
+
+inflight() {
+	ptsched set "inflight=$(($1 * scale))us" >/dev/null || die "ptsched set inflight"
 }
 
 # settings POLICY MANY IDLE_SHARING GRACE_US
@@ -117,7 +122,7 @@ sweep() {
 }
 
 insmod $modules/ptsched.ko test_devices=1 slice_us=$((30000 * scale)) grace_us=$((2000 * scale)) \
-	drain_us=$((100000 * scale)) inflight_us=$((2000 * scale)) || die "insmod ptsched.ko"
+	drain_us=$((100000 * scale)) inflight_us=$((inflight_us * scale)) || die "insmod ptsched.ko"
 
 for mode in nonpreemptive timesliced; do
 	insmod $modules/vgpu.ko mode=$mode scale="$scale" || die "insmod vgpu.ko"
@@ -138,13 +143,17 @@ for mode in nonpreemptive timesliced; do
 		settings weighted off on 0
 		inversion "$mode-weighted-nograce-$hogs" yes "$hogs"
 	done
+	inflight $equal_inflight_us
 	for sharing in off on; do
 		settings weighted off $sharing 2000
-		for nice in 0 1 2 5 10; do
-			# The light program's turns are few: enough of them for its share to show.
-			sweep $sharing $nice $((sweep_seconds * (1 + nice / 5)))
-		done
+		# The lighter program's turns are few: enough of them for its share to show.
+		sweep $sharing 0 "$sweep_seconds"
+		sweep $sharing 1 "$sweep_seconds"
+		sweep $sharing 2 "$sweep_seconds"
+		sweep $sharing 5 $((2 * sweep_seconds))
+		sweep $sharing 10 $((5 * sweep_seconds))
 	done
+	inflight $inflight_us
 	rmmod vgpu || die "rmmod vgpu"
 done
 rmmod ptsched || die "rmmod ptsched"
