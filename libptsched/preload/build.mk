@@ -14,7 +14,7 @@ PRELOAD_LDFLAGS := -shared -Wl,-soname,libptsched-preload.so -Wl,-Bsymbolic -Wl,
 $(B)/obj/preload/$(PRELOAD_DIR)/dlsym.cpp.o: PRELOAD_SAN := -fno-sanitize=all
 $(B)/obj/preload/$(PRELOAD_DIR)/entry_points.cpp.o: PRELOAD_SAN := -fno-sanitize=all
 
-$(B)/obj/preload/%.cpp.o: CPPFLAGS += -Ilibptsched/client -Ilibptsched/rm
+$(B)/obj/preload/%.cpp.o: CPPFLAGS += -Ilibptsched/client -Ilibptsched/cuda -Ilibptsched/rm
 $(B)/obj/preload/%.cpp.o: %.cpp
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -fvisibility=hidden $(PRELOAD_SAN) -MMD -MP -c $< -o $@

@@ -23,5 +23,5 @@ $(B)/gpu/%: tests/gpu/%.cu tests/gpu/serve.hpp
 .PHONY: gpu-abi
 gpu-abi:
 	@mkdir -p $(B)/gpu
-	$(CXX) -std=c++20 -Ilibptsched/preload -isystem $(CUDA_INC) -c -o $(B)/gpu/cuda_abi_check.o \
+	$(CXX) -std=c++20 -Ilibptsched/cuda -isystem $(CUDA_INC) -c -o $(B)/gpu/cuda_abi_check.o \
 		tests/unit/cuda_abi_check.cpp

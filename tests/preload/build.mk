@@ -2,7 +2,7 @@
 # Tests of the interposer: routes and gate against a driver and a scheduler that do what the test says;
 # programs against the virtual GPU and the broker.
 PT       := tests/preload
-PT_CPP   := -I$(PRELOAD_DIR) -Ilibptsched/rm -Itests/vgpu
+PT_CPP   := -I$(PRELOAD_DIR) -Ilibptsched/cuda -Ilibptsched/rm -Itests/vgpu
 PT_LIB   := $(B)/tests/preload
 
 $(B)/obj/$(PT)/%.o: CPPFLAGS += $(PT_CPP)

@@ -2,7 +2,7 @@
 # The virtual GPU: the engine's model, its two hosts, libcuda.so.1 on top, and test programs.
 
 VGPU     := tests/vgpu
-VGPU_CPP := -I$(VGPU) -Ilibptsched/preload
+VGPU_CPP := -I$(VGPU) -Ilibptsched/cuda
 
 $(B)/obj/$(VGPU)/%.o: CPPFLAGS += $(VGPU_CPP)
 

@@ -2,20 +2,9 @@
 // The driver library of the virtual GPU, on a daemon of the test's own; or on vgpu.ko, if that is loaded.
 #include "test_libcuda.h"
 
-#include <csignal>
-#include <cstdlib>
-#include <filesystem>
-#include <stdexcept>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <memory>
 
 namespace test {
-
-std::string folder()
-{
-    return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "vgpu";
-}
 
 Context::Context(int device)
 {
@@ -55,52 +44,6 @@ unsigned int spin_result(unsigned int thread, unsigned int steps)
         x = x * 1664525u + 1013904223u;
     return x;
 }
-
-namespace {
-
-/* vgpud on a private socket; ends with the test, however that ends. */
-class Daemon {
-public:
-    Daemon()
-    {
-        std::string name = "/tmp/vgpu-test-XXXXXX";
-        int ready[2];
-        char line;
-
-        if (!mkdtemp(name.data()) || pipe(ready) < 0)
-            throw std::runtime_error("cannot prepare for vgpud");
-        directory_ = name;
-        std::string socket = directory_ + "/socket", program = folder() + "/vgpud", fd = std::to_string(ready[1]);
-        pid_ = fork();
-        if (pid_ == 0) {
-            prctl(PR_SET_PDEATHSIG, SIGKILL);
-            close(ready[0]);
-            execl(program.c_str(), "vgpud", "--socket", socket.c_str(), "--devices", "2", "--ready-fd", fd.c_str(),
-                  nullptr);
-            _exit(127);
-        }
-        close(ready[1]);
-        if (read(ready[0], &line, 1) != 1)
-            throw std::runtime_error(program + " did not start");
-        close(ready[0]);
-        setenv("PTSCHED_VGPU_SOCKET", socket.c_str(), 1);
-    }
-
-    ~Daemon()
-    {
-        kill(pid_, SIGTERM);
-        waitpid(pid_, nullptr, 0);
-        std::filesystem::remove_all(directory_);
-    }
-    Daemon(const Daemon &) = delete;
-    Daemon &operator=(const Daemon &) = delete;
-
-private:
-    std::string directory_;
-    pid_t pid_ = -1;
-};
-
-} // namespace
 
 } // namespace test
 

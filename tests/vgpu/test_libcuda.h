@@ -4,6 +4,7 @@
 #define VGPU_TEST_LIBCUDA_H
 
 #include "cuda_abi.h"
+#include "daemon.h"
 #include "tap.h"
 
 #include <cstdint>
@@ -11,9 +12,6 @@
 #include <vector>
 
 namespace test {
-
-/* The folder with vgpud, libcuda.so.1 and kernels.so. */
-std::string folder();
 
 /* Fails the case if a driver call does not return what it should. */
 #define CU(call) CHECK_EQ(call, CUDA_SUCCESS)

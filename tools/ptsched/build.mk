@@ -9,7 +9,7 @@ PTSCHED_OBJS    := $(patsubst %,$(B)/obj/%.o,$(wildcard tools/ptsched/*.cpp))
 
 ifeq ($(PTSCHED_MISSING),)
 
-$(PTSCHED_OBJS): CPPFLAGS += -Ilibptsched/client -Ilibptsched/preload $(shell pkg-config --cflags $(PTSCHED_PKGS)) \
+$(PTSCHED_OBJS): CPPFLAGS += -Ilibptsched/client -Ilibptsched/cuda $(shell pkg-config --cflags $(PTSCHED_PKGS)) \
 	-DPTSCHED_LIBDIR='"$(libdir)"' -DPTSCHED_TRIPLET='"$(shell $(CXX) -print-multiarch)"'
 
 $(B)/bin/ptsched: $(PTSCHED_OBJS)

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a graph needs of hardware, whatever its kind: memory, code, and queues whose work runs in order. A kind of
+ * device is a file that implements this: cuda.cpp, host.cpp. All of it may be called from any thread.
+ */
+#ifndef PTSCHED_DEVICE_DEVICE_HPP
+#define PTSCHED_DEVICE_DEVICE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace ptsched::device {
+
+class Error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/* Where a device's code finds something; on the host, a pointer. */
+using Address = std::uint64_t;
+
+inline void *host_pointer(Address address)
+{
+    return reinterpret_cast<void *>(static_cast<std::uintptr_t>(address));
+}
+
+struct Extent {
+    unsigned x = 1, y = 1, z = 1;
+};
+
+/* Threads in a block and blocks in a grid, as for a CUDA launch. */
+struct Geometry {
+    Extent grid, block;
+    unsigned shared_bytes = 0;
+};
+
+/* A point in a queue: all work before it. */
+class Marker {
+public:
+    virtual ~Marker() = default;
+    /* Does not block. Throws Error if work before it failed. */
+    virtual bool reached() = 0;
+    /* Blocks until it is reached; throws like reached(). */
+    virtual void wait() = 0;
+};
+using MarkerPtr = std::shared_ptr<Marker>;
+
+/* Something that a queue of one device can run. */
+class Code {
+public:
+    virtual ~Code() = default;
+};
+
+/* Work that runs in the order in which it was given. None of the calls waits for the work. */
+class Queue {
+public:
+    /* Waits for its work. */
+    virtual ~Queue() = default;
+    /* Between the device's memory and the host's, which stays valid until the copy is done. */
+    virtual void upload(Address to, const void *from, std::size_t bytes) = 0;
+    virtual void download(void *to, Address from, std::size_t bytes) = 0;
+    /* @arguments: a pointer to the value of each, read before the call returns. */
+    virtual void run(const Code &code, const Geometry &geometry, const std::vector<void *> &arguments) = 0;
+    /* What is given from now on waits for a point in another queue. */
+    virtual void after(const MarkerPtr &marker) = 0;
+    virtual MarkerPtr mark() = 0;
+};
+
+class Device {
+public:
+    virtual ~Device() = default;
+    virtual const std::string &name() const = 0;
+    /* 256 bytes aligned. Throws Error without memory. */
+    virtual Address allocate(std::size_t bytes) = 0;
+    /* Of allocate(@bytes), which no work uses any more. */
+    virtual void release(Address address, std::size_t bytes) noexcept = 0;
+    virtual std::unique_ptr<Queue> make_queue() = 0;
+    /* For copies to the host that nobody's work is to wait for. */
+    virtual Queue &outgoing() = 0;
+    /* Whether a queue may be told to wait for work of this device that has not ended: if not, who depends on it comes
+     * later. */
+    virtual bool orders_others() const = 0;
+};
+
+/* The host's memory, pinned where there is a driver, and its processors: a queue is a thread. */
+Device &host();
+/* A function of the addresses of its arguments; what it throws fails its queue. */
+using HostFunction = std::function<void(const std::vector<void *> &arguments)>;
+std::unique_ptr<Code> host_code(HostFunction function);
+
+/* The GPUs that the CUDA driver shows, empty without driver or GPU. */
+const std::vector<Device *> &gpus();
+/* A kernel of a file of SASS, PTX or fat binary. Throws Error, naming what is missing. */
+std::unique_ptr<Code> cuda_code(Device &gpu, const std::string &module, const std::string &function);
+
+} // namespace ptsched::device
+
+#endif /* PTSCHED_DEVICE_DEVICE_HPP */

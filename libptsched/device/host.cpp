@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+// The host as a device: its memory, and a thread for each queue.
+#include "driver.hpp"
+#include "pool.hpp"
+
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <new>
+#include <thread>
+
+namespace ptsched::device {
+
+namespace {
+
+/* What a queue has done so far, for markers that may outlive it. */
+struct Progress {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::uint64_t done = 0;
+    std::uint64_t failed_at = UINT64_MAX; /* the item whose number this is, and all after it */
+    std::string failure;
+};
+
+class HostMarker final : public Marker {
+public:
+    HostMarker(std::shared_ptr<Progress> progress, std::uint64_t item) : progress_(std::move(progress)), item_(item) {}
+
+    bool reached() override
+    {
+        std::lock_guard lock(progress_->mutex);
+        return look();
+    }
+
+    void wait() override
+    {
+        std::unique_lock lock(progress_->mutex);
+        progress_->changed.wait(lock, [this] { return progress_->done >= item_; });
+        look();
+    }
+
+private:
+    bool look() const
+    {
+        if (progress_->done >= item_ && progress_->failed_at <= item_)
+            throw Error(progress_->failure);
+        return progress_->done >= item_;
+    }
+
+    std::shared_ptr<Progress> progress_;
+    std::uint64_t item_;
+};
+
+struct FunctionCode final : Code {
+    explicit FunctionCode(HostFunction function) : function(std::move(function)) {}
+    HostFunction function;
+};
+
+class HostQueue final : public Queue {
+public:
+    HostQueue() : thread_(&HostQueue::work, this) {}
+
+    ~HostQueue() override
+    {
+        {
+            std::lock_guard lock(mutex_);
+            ending_ = true;
+        }
+        arrived_.notify_one();
+        thread_.join();
+    }
+    HostQueue(const HostQueue &) = delete;
+    HostQueue &operator=(const HostQueue &) = delete;
+
+    void upload(Address to, const void *from, std::size_t bytes) override
+    {
+        add([=] { std::memcpy(host_pointer(to), from, bytes); });
+    }
+
+    void download(void *to, Address from, std::size_t bytes) override
+    {
+        add([=] { std::memcpy(to, host_pointer(from), bytes); });
+    }
+
+    void run(const Code &code, const Geometry &, const std::vector<void *> &arguments) override
+    {
+        std::vector<void *> values;
+        values.reserve(arguments.size());
+        for (void *argument : arguments)
+            values.push_back(*static_cast<void **>(argument));
+        add([&function = static_cast<const FunctionCode &>(code).function, values = std::move(values)] {
+            function(values);
+        });
+    }
+
+    void after(const MarkerPtr &marker) override
+    {
+        add([marker] { marker->wait(); });
+    }
+
+    MarkerPtr mark() override
+    {
+        std::lock_guard lock(mutex_);
+        return std::make_shared<HostMarker>(progress_, added_);
+    }
+
+private:
+    void add(std::function<void()> item)
+    {
+        {
+            std::lock_guard lock(mutex_);
+            items_.push_back(std::move(item));
+            added_++;
+        }
+        arrived_.notify_one();
+    }
+
+    void work()
+    {
+        std::unique_lock lock(mutex_);
+        for (;;) {
+            arrived_.wait(lock, [this] { return ending_ || !items_.empty(); });
+            if (items_.empty())
+                return;
+            auto item = std::move(items_.front());
+            items_.pop_front();
+            lock.unlock();
+            finish(attempt(item));
+            lock.lock();
+        }
+    }
+
+    /* What went wrong; after the first failure, nothing is done any more. */
+    std::string attempt(const std::function<void()> &item) const
+    {
+        if (failed_)
+            return {};
+        try {
+            item();
+            return {};
+        } catch (const std::exception &error) {
+            return *error.what() ? error.what() : "exception";
+        } catch (...) {
+            return "exception";
+        }
+    }
+
+    void finish(const std::string &failure)
+    {
+        {
+            std::lock_guard lock(progress_->mutex);
+            progress_->done++;
+            if (!failure.empty()) {
+                failed_ = true;
+                progress_->failed_at = progress_->done;
+                progress_->failure = failure;
+            }
+        }
+        progress_->changed.notify_all();
+    }
+
+    std::shared_ptr<Progress> progress_ = std::make_shared<Progress>();
+    bool failed_ = false; /* the thread's own */
+    std::mutex mutex_;    /* protects what follows; before progress_->mutex */
+    std::condition_variable arrived_;
+    std::deque<std::function<void()>> items_;
+    std::uint64_t added_ = 0;
+    bool ending_ = false;
+    std::thread thread_;
+};
+
+/* Pinned, so that copies need no detour. */
+Address allocate(std::size_t bytes)
+{
+    void *memory = gpus().empty() ? std::aligned_alloc(256, bytes) : allocate_pinned(bytes);
+    if (!memory)
+        throw Error("no memory for " + std::to_string(bytes) + " bytes");
+    return reinterpret_cast<std::uintptr_t>(memory);
+}
+
+void release(Address address)
+{
+    if (gpus().empty())
+        std::free(host_pointer(address));
+    else
+        release_pinned(host_pointer(address));
+}
+
+class Host final : public Device {
+public:
+    const std::string &name() const override { return name_; }
+    Address allocate(std::size_t bytes) override { return pool_.take(bytes); }
+    void release(Address address, std::size_t bytes) noexcept override { pool_.give(address, bytes); }
+    std::unique_ptr<Queue> make_queue() override { return std::make_unique<HostQueue>(); }
+    Queue &outgoing() override { throw Error("the host's memory is where copies go"); }
+    bool orders_others() const override { return false; }
+
+private:
+    std::string name_ = "host";
+    Pool pool_{device::allocate, device::release};
+};
+
+} // namespace
+
+Device &host()
+{
+    /* For good, as the devices that copy to and from it. */
+    static Host &host = *new Host;
+    return host;
+}
+
+std::unique_ptr<Code> host_code(HostFunction function)
+{
+    return std::make_unique<FunctionCode>(std::move(function));
+}
+
+} // namespace ptsched::device

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+# libptask.so: graphs of tasks for accelerators and the host, on top of the devices of libptsched/device.
+PTASK_SRCS := $(wildcard libptsched/device/*.cpp libptsched/ptask/*.cpp)
+PTASK_OBJS := $(PTASK_SRCS:%=$(B)/obj/%.o)
+
+$(PTASK_OBJS): CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device
+
+$(B)/lib/libptask.so: $(PTASK_OBJS)
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libptask.so $^ -ldl -o $@
+
+ALL += $(B)/lib/libptask.so

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: MIT
+// Graphs of host functions and kernels, on the virtual GPU.
+#include "ptask.hpp"
+
+#include "daemon.h"
+#include "tap.h"
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+using namespace ptsched::ptask;
+using namespace std::chrono_literals;
+namespace device = ptsched::device;
+
+namespace {
+
+std::string kernels()
+{
+    return test::folder() + "/kernels.so";
+}
+
+DatablockPtr block_of(const std::vector<float> &values)
+{
+    return Datablock::of(std::span(values));
+}
+
+std::vector<float> pulled(Output &output)
+{
+    DatablockPtr block = output.pull();
+    CHECK(block);
+    if (!block)
+        return {};
+    auto values = block->as<float>();
+    return {values.begin(), values.end()};
+}
+
+/* Whether it throws an Error in whose text all @words are. */
+template <typename Function> bool refused(Function function, const std::vector<std::string> &words)
+{
+    try {
+        function();
+    } catch (const Error &error) {
+        bool all = true;
+        for (const std::string &word : words)
+            all = all && std::string(error.what()).find(word) != std::string::npos;
+        if (!all)
+            std::printf("# the error says: %s\n", error.what());
+        return all;
+    }
+    std::printf("# no error\n");
+    return false;
+}
+
+std::vector<PortOptions> binary(std::size_t n)
+{
+    auto form = Template::of<float>(n);
+    return {in("a", form), in("b", form), out("c", form), value("n", sizeof(unsigned))};
+}
+
+void blocks_move_once()
+{
+    auto gpu = device::gpus().at(0);
+    auto queue = gpu->make_queue();
+    std::vector<float> values(1000);
+    std::iota(values.begin(), values.end(), 0.0f);
+    auto block = block_of(values);
+
+    CHECK_EQ(block->missing(device::host()), size_t{0});
+    CHECK_EQ(block->missing(*gpu), values.size() * sizeof(float));
+    auto address = block->use(*gpu, *queue);
+    CHECK_EQ(block->missing(*gpu), size_t{0});
+    CHECK_EQ(block->use(*gpu, *queue), address);
+    queue->mark()->wait();
+    CHECK(refused([&] { block->produce(*gpu, *queue); }, {"written again"}));
+    CHECK(refused([&] { Datablock::empty(4)->read(); }, {"without content"}));
+}
+
+void other_gpus_get_copies()
+{
+    auto first = device::gpus().at(0), second = device::gpus().at(1);
+    auto one = first->make_queue(), two = second->make_queue();
+    std::vector<float> ones(64, 1.0f);
+    auto a = block_of(ones);
+    auto sum = Datablock::empty(a->bytes()), again = Datablock::empty(a->bytes());
+    auto add = [&](device::Device &gpu, device::Queue &queue, Datablock &from, Datablock &to) {
+        auto code = device::cuda_code(gpu, kernels(), "vector_add");
+        auto x = from.use(gpu, queue), z = to.produce(gpu, queue);
+        unsigned n = 64;
+        queue.run(*code, {{1, 1, 1}, {64, 1, 1}}, {&x, &x, &z, &n});
+        to.written(queue.mark());
+        return code;
+    };
+    auto code = add(*first, *one, *a, *sum);
+    auto other = add(*second, *two, *sum, *again);
+    CHECK_EQ(again->as<float>()[63], 4.0f);
+    CHECK_EQ(sum->as<float>()[0], 2.0f);
+}
+
+/* A x B x C, several in flight. */
+void chain_of_products()
+{
+    constexpr unsigned n = 16, count = 40;
+    Graph graph;
+    auto matrix = Template::of<float>(n, n);
+    std::vector ports = {in("a", matrix), in("b", matrix), out("c", matrix), value("n", sizeof(unsigned))};
+    Task &ab = graph.cuda("AxB", {kernels(), "matmul"}, ports);
+    Task &abc = graph.cuda("ABxC", {kernels(), "matmul"}, ports);
+    Input &a = graph.input(ab["a"]), &b = graph.input(ab["b"]), &c = graph.input(abc["b"]);
+    graph.connect(ab["c"], abc["a"]);
+    Output &result = graph.output(abc["c"]);
+    graph.input(ab["n"]).push_value(n);
+    graph.input(abc["n"]).push_value(n);
+    graph.run();
+
+    std::thread feeder([&] {
+        for (unsigned i = 0; i < count; i++) {
+            std::vector<float> scaled(n * n, 0.0f), two(n * n, 2.0f), unit(n * n, 0.0f);
+            for (unsigned k = 0; k < n; k++) {
+                scaled[k * n + k] = static_cast<float>(i);
+                unit[k * n + k] = 1.0f;
+            }
+            a.push(block_of(scaled));
+            b.push(block_of(two));
+            c.push(block_of(unit));
+        }
+    });
+    for (unsigned i = 0; i < count; i++)
+        CHECK(pulled(result) == std::vector<float>(n * n, 2.0f * static_cast<float>(i)));
+    feeder.join();
+    graph.stop();
+    CHECK_EQ(abc.completed(), uint64_t{count});
+    CHECK(abc.state() == State::completed);
+}
+
+void host_and_gpu()
+{
+    constexpr unsigned n = 100;
+    Graph graph;
+    auto form = Template::of<float>(n);
+    Task &twice = graph.host("twice",
+                             [](const std::vector<void *> &ports) {
+                                 for (unsigned i = 0; i < n; i++)
+                                     static_cast<float *>(ports[1])[i] = 2 * static_cast<float *>(ports[0])[i];
+                             },
+                             {in("x", form), out("y", form)});
+    Task &add = graph.cuda("add", {kernels(), "vector_add"}, binary(n));
+    Task &total = graph.host("total",
+                             [](const std::vector<void *> &ports) {
+                                 auto *x = static_cast<float *>(ports[0]);
+                                 *static_cast<float *>(ports[1]) = std::accumulate(x, x + n, 0.0f);
+                             },
+                             {in("x", form), out("sum", Template::of<float>(1))});
+    Input &x = graph.input(twice["x"]);
+    /* One output for both. */
+    graph.connect(twice["y"], add["a"]);
+    graph.connect(twice["y"], add["b"]);
+    graph.connect(add["c"], total["x"]);
+    Output &sum = graph.output(total["sum"]);
+    graph.input(add["n"]).push_value(n);
+    graph.run();
+    for (float value = 1; value < 10; value++) {
+        x.push(block_of(std::vector<float>(n, value)));
+        CHECK_EQ(pulled(sum).at(0), 4 * value * n);
+    }
+}
+
+void sticky_ports_keep_their_block()
+{
+    Graph graph;
+    auto one = Template::of<int>(1);
+    Task &add = graph.host("add",
+                           [](const std::vector<void *> &ports) {
+                               *static_cast<int *>(ports[2]) =
+                                   *static_cast<int *>(ports[0]) + *static_cast<int *>(ports[1]);
+                           },
+                           {in("x", one), sticky("y", one), out("z", one)});
+    Input &x = graph.input(add["x"]), &y = graph.input(add["y"]);
+    Output &z = graph.output(add["z"]);
+    graph.run();
+    x.push_value(1);
+    CHECK(!z.pull(0ns));
+    CHECK(add.state() == State::waiting);
+    y.push_value(10);
+    CHECK_EQ(z.pull()->as<int>()[0], 11);
+    x.push_value(2);
+    CHECK_EQ(z.pull()->as<int>()[0], 12);
+    y.push_value(20);
+    x.push_value(3);
+    CHECK_EQ(z.pull()->as<int>()[0], 23);
+}
+
+void channels_are_bounded()
+{
+    Graph graph;
+    auto one = Template::of<int>(1);
+    Task &copy = graph.host(
+        "copy", [](const std::vector<void *> &ports) { *static_cast<int *>(ports[1]) = *static_cast<int *>(ports[0]); },
+        {in("x", one), out("y", one)});
+    Input &x = graph.input(copy["x"], 2);
+    Output &y = graph.output(copy["y"], 1);
+    CHECK(x.push_value(0));
+    CHECK(x.push_value(1));
+    CHECK(!x.push(Datablock::of("abcd", 4), 0ns));
+    graph.run();
+    /* One where it leaves, and two before it, as long as nobody pulls. */
+    CHECK(x.push_value(2));
+    while (copy.completed() < 1)
+        std::this_thread::yield();
+    CHECK(!x.push(Datablock::of("abcd", 4), 1ms));
+    CHECK_EQ(copy.completed(), uint64_t{1});
+    for (int i = 0; i < 3; i++)
+        CHECK_EQ(y.pull()->as<int>()[0], i);
+    CHECK(!y.pull(1ms));
+}
+
+/* Whatever the order: nothing is lost, nothing comes twice. */
+void many_threads()
+{
+    constexpr int threads = 4, each = 200;
+    Graph graph;
+    auto one = Template::of<int>(1);
+    Task &copy = graph.host(
+        "copy", [](const std::vector<void *> &ports) { *static_cast<int *>(ports[1]) = *static_cast<int *>(ports[0]); },
+        {in("x", one), out("y", one)});
+    Input &x = graph.input(copy["x"], 3);
+    Output &y = graph.output(copy["y"], 3);
+    graph.run();
+    std::atomic<long> pushed{0}, got{0};
+    std::vector<std::thread> workers;
+    for (int t = 0; t < threads; t++) {
+        workers.emplace_back([&, t] {
+            for (int i = 0; i < each; i++) {
+                x.push_value(t * each + i);
+                pushed += t * each + i;
+            }
+        });
+        workers.emplace_back([&] {
+            for (int i = 0; i < each; i++)
+                got += y.pull()->as<int>()[0];
+        });
+    }
+    for (std::thread &worker : workers)
+        worker.join();
+    CHECK_EQ(got.load(), pushed.load());
+}
+
+void a_task_that_fails()
+{
+    Graph bad, good;
+    auto one = Template::of<int>(1);
+    auto add = [&](Graph &graph) -> Task & {
+        return graph.host("picky",
+                          [](const std::vector<void *> &ports) {
+                              if (*static_cast<int *>(ports[0]) < 0)
+                                  throw std::runtime_error("negative");
+                              *static_cast<int *>(ports[1]) = *static_cast<int *>(ports[0]);
+                          },
+                          {in("x", one), out("y", one)});
+    };
+    Task &one_task = add(bad), &other_task = add(good);
+    Input &x = bad.input(one_task["x"]), &other_x = good.input(other_task["x"]);
+    Output &y = bad.output(one_task["y"]), &other_y = good.output(other_task["y"]);
+    bad.run();
+    good.run();
+    x.push_value(-1);
+    CHECK(refused([&] { y.pull(); }, {"picky", "negative"}));
+    CHECK(refused([&] { x.push_value(1); }, {"picky", "negative"}));
+    other_x.push_value(7);
+    CHECK_EQ(other_y.pull()->as<int>()[0], 7);
+}
+
+/* Two plugs keep the host's two queues, so that all the others are given to them before the first of them runs. */
+void priorities()
+{
+    constexpr int count = 6;
+    Graph graph;
+    auto one = Template::of<int>(1);
+    std::promise<void> pulled_out;
+    std::shared_future<void> unplugged(pulled_out.get_future());
+    std::mutex mutex;
+    std::vector<int> order;
+    std::vector<Task *> tasks;
+
+    auto add = [&](const std::string &name, HostFunction function, int priority) {
+        Task &task = graph.host(name, std::move(function), {in("x", one)});
+        task.set_priority(priority);
+        graph.input(task["x"]).push_value(0);
+        tasks.push_back(&task);
+    };
+    for (int i = 0; i < count; i++)
+        add(
+            "task" + std::to_string(i),
+            [&, i](const std::vector<void *> &) {
+                std::lock_guard lock(mutex);
+                order.push_back(i);
+            },
+            1000 * i);
+    for (int i = 0; i < 2; i++)
+        add(
+            "plug" + std::to_string(i), [=](const std::vector<void *> &) { unplugged.wait(); }, 1000000);
+    graph.run();
+    for (Task *task : tasks)
+        while (task->state() != State::executing)
+            std::this_thread::yield();
+    pulled_out.set_value();
+    graph.stop();
+    auto place = [&](int i) { return std::find(order.begin(), order.end(), i); };
+    CHECK_EQ(order.size(), size_t{count});
+    for (int i = 2; i < count; i++)
+        CHECK(place(i) < place(i - 2));
+}
+
+void stop_wakes_everybody()
+{
+    Graph graph;
+    auto one = Template::of<int>(1);
+    Task &copy = graph.host(
+        "copy", [](const std::vector<void *> &ports) { *static_cast<int *>(ports[1]) = *static_cast<int *>(ports[0]); },
+        {in("x", one), out("y", one)});
+    Input &x = graph.input(copy["x"], 1);
+    Output &y = graph.output(copy["y"], 1);
+    graph.run();
+    std::thread pusher([&] {
+        while (x.push_value(1))
+            ;
+    });
+    while (copy.completed() < 1)
+        std::this_thread::yield();
+    graph.stop();
+    pusher.join();
+    CHECK(y.pull());
+    CHECK(!y.pull());
+    CHECK(!x.push_value(2));
+}
+
+void wrong_graphs()
+{
+    Graph graph, other;
+    auto one = Template::of<int>(1), two = Template::of<int>(2);
+    auto nothing = [](const std::vector<void *> &) {};
+    Task &a = graph.host("a", nothing, {in("x", one), out("y", one)});
+    Task &b = graph.host("b", nothing, {in("x", two), out("y", one)});
+    Task &c = other.host("c", nothing, {in("x", one), out("y", one)});
+
+    CHECK(refused([&] { graph.connect(a["y"], b["x"]); }, {"a.y", "b.x", "1 x 1 x 1", "2 x 1 x 1"}));
+    CHECK(refused([&] { graph.connect(a["x"], b["y"]); }, {"a.x", "b.y", "not an output"}));
+    CHECK(refused([&] { graph.connect(a["y"], c["x"]); }, {"c.x", "another graph"}));
+    CHECK(refused([&] { graph.connect(a["y"], a["x"]); }, {"a.y", "a.x", "cycle"}));
+    CHECK(refused([&] { a["z"]; }, {"a", "z", "x y"}));
+    CHECK(refused([&] { graph.host("a", nothing, {}); }, {"two tasks", "a"}));
+    CHECK(refused([&] { graph.host("d", {}, {}); }, {"d", "empty"}));
+    CHECK(refused([&] { graph.host("d", nothing, {in("x", one), in("x", one)}); }, {"d", "two ports", "x"}));
+    CHECK(refused([&] { graph.cuda("d", {"/nonexistent", "f"}, {out("y", one)}); }, {"d", "/nonexistent"}));
+    CHECK(refused([&] { graph.cuda("d", {kernels(), "nothing"}, {out("y", one)}); }, {"d", "nothing"}));
+    CHECK(refused([&] { graph.cuda("d", {kernels(), "spin"}, {in("x", one)}); }, {"d", "geometry"}));
+    CHECK(refused([&] { graph.run(); }, {"a.x", "no channel"}));
+    CHECK(refused([&] { other.input(c["x"], 0); }, {"c.x", "at least one"}));
+    Input &x = other.input(c["x"]);
+    CHECK(refused([&] { other.input(c["x"]); }, {"c.x", "already"}));
+    CHECK(refused([&] { x.push_value('c'); }, {"1 bytes", "c.x", "takes 4"}));
+    CHECK(refused([&] { x.push(nullptr); }, {"0 bytes", "c.x"}));
+    other.output(c["y"]);
+    other.run();
+    CHECK(refused([&] { other.run(); }, {"already"}));
+    CHECK(refused([&] { other.host("late", nothing, {}); }, {"late", "after"}));
+}
+
+void the_sample()
+{
+    auto program = test::folder() + "/../samples/chain " + kernels() + " >/dev/null";
+    CHECK_EQ(setenv("LD_LIBRARY_PATH", test::folder().c_str(), 1), 0);
+    CHECK_EQ(std::system(program.c_str()), 0);
+}
+
+} // namespace
+
+int main()
+{
+    test::Daemon daemon;
+    return tap::run({{"a datablock moves once", blocks_move_once},
+                     {"other GPUs get copies of what one has written", other_gpus_get_copies},
+                     {"A x B x C, pipelined", chain_of_products},
+                     {"host functions and kernels, one output for two inputs", host_and_gpu},
+                     {"sticky ports keep their datablock", sticky_ports_keep_their_block},
+                     {"channels are bounded", channels_are_bounded},
+                     {"many threads push and pull", many_threads},
+                     {"a task that fails stops its graph, by name, and no other", a_task_that_fails},
+                     {"the highest priority is first", priorities},
+                     {"stop wakes everybody", stop_wakes_everybody},
+                     {"what is wrong with a graph is said with the names of both ends", wrong_graphs},
+                     {"the sample's product is right", the_sample}});
+}
