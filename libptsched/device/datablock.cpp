@@ -18,6 +18,12 @@ Datablock::~Datablock()
         copy.device->release(copy.address, bytes_);
 }
 
+bool Datablock::has_content() const
+{
+    std::lock_guard lock(mutex_);
+    return !copies_.empty();
+}
+
 Datablock::Copy *Datablock::find(const Device &device)
 {
     for (Copy &copy : copies_)

@@ -38,6 +38,8 @@ public:
     Datablock &operator=(const Datablock &) = delete;
 
     std::size_t bytes() const { return bytes_; }
+    /* Whether it has been written, or will be by work that a queue has. */
+    bool has_content() const;
 
     /* The content, on the host. Blocks until it is there; throws Error if what produces it fails. */
     const void *read();

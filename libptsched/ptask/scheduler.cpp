@@ -83,6 +83,8 @@ bool Scheduler::push(Channel &channel, DatablockPtr block, Timeout timeout)
     if (!block || block->bytes() != port.form.bytes())
         throw Error("a datablock of " + std::to_string(block ? block->bytes() : 0) + " bytes does not fit " +
                     channel.destination->full_name() + ", which takes " + std::to_string(port.form.bytes()));
+    if (!block->has_content())
+        throw Error("a datablock without content was pushed to " + channel.destination->full_name());
     Lock lock(mutex_);
     throw_if_failed();
     if (!wait(lock, timeout, [&] { return channel.has_room(); }) || stopping_)
@@ -331,7 +333,8 @@ void Scheduler::work()
             Task &task = *due_.top().task;
             due_.pop();
             dispatch(lock, task);
-            poll();
+            if (failure_.empty())
+                poll();
         } else if (poll()) {
             nap = shortest_nap;
         } else if (running_) {

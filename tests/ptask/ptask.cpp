@@ -273,6 +273,19 @@ void a_task_that_fails()
     CHECK_EQ(other_y.pull()->as<int>()[0], 7);
 }
 
+void a_launch_that_is_refused()
+{
+    Graph graph;
+    Task &add = graph.cuda("add", {kernels(), "vector_add", Geometry{{1, 1, 1}, {4096, 1, 1}}}, binary(4));
+    Input &a = graph.input(add["a"]), &b = graph.input(add["b"]);
+    Output &c = graph.output(add["c"]);
+    graph.input(add["n"]).push_value(4u);
+    graph.run();
+    a.push(block_of(std::vector<float>(4)));
+    b.push(block_of(std::vector<float>(4)));
+    CHECK(refused([&] { c.pull(); }, {"add", "cuLaunchKernel", "CUDA_ERROR_INVALID_VALUE"}));
+}
+
 /* Two plugs keep the host's two queues, so that all the others are given to them before the first of them runs. */
 void priorities()
 {
@@ -363,6 +376,7 @@ void wrong_graphs()
     CHECK(refused([&] { other.input(c["x"]); }, {"c.x", "already"}));
     CHECK(refused([&] { x.push_value('c'); }, {"1 bytes", "c.x", "takes 4"}));
     CHECK(refused([&] { x.push(nullptr); }, {"0 bytes", "c.x"}));
+    CHECK(refused([&] { x.push(Datablock::empty(4)); }, {"without content", "c.x"}));
     other.output(c["y"]);
     other.run();
     CHECK(refused([&] { other.run(); }, {"already"}));
@@ -389,6 +403,7 @@ int main()
                      {"channels are bounded", channels_are_bounded},
                      {"many threads push and pull", many_threads},
                      {"a task that fails stops its graph, by name, and no other", a_task_that_fails},
+                     {"a launch that is refused", a_launch_that_is_refused},
                      {"the highest priority is first", priorities},
                      {"stop wakes everybody", stop_wakes_everybody},
                      {"what is wrong with a graph is said with the names of both ends", wrong_graphs},
