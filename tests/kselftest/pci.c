@@ -84,8 +84,6 @@ FIXTURE(gpu)
 FIXTURE_SETUP(gpu)
 {
 	self->holder = -1;
-	if (access(BUS "rescan", W_OK))
-		SKIP(return, "no PCI in this machine");
 	ASSERT_EQ(0, say_to(BUS "rescan"));
 	find_gpu(self->address, sizeof(self->address));
 	ASSERT_NE('\0', self->address[0]);
@@ -215,6 +213,15 @@ TEST_F(gpu, unplugged_under_load)
 				left--;
 			}
 	}
+}
+
+/* The harness of 6.1 runs a test whose setup says SKIP. */
+static void __attribute__((constructor)) skip_without_pci(void)
+{
+	if (!access(BUS "rescan", W_OK))
+		return;
+	printf("TAP version 13\n1..0 # SKIP no PCI in this machine\n");
+	exit(0);
 }
 
 TEST_HARNESS_MAIN
