@@ -215,18 +215,22 @@ void Channels::tell()
 
 std::string Channels::set_group_timeslice(Object &group, std::uint64_t us) const
 {
-    rm::Timeslice slice{0}, wanted;
-    if (!group.timeslice_us) {
-        if (rm::control(group.fd, group.client, group.handle, rm::get_timeslice, &slice, sizeof(slice)))
-            return "the driver does not tell a time slice";
+    auto exchange = [&](std::uint32_t command, rm::Timeslice &slice) {
+        return rm::control(group.fd, group.client, group.handle, command, &slice, sizeof(slice));
+    };
+    rm::Timeslice slice{group.timeslice_us};
+    int status = slice.us ? 0 : exchange(rm::get_timeslice, slice);
+    if (!status) {
         group.timeslice_us = slice.us;
+        slice.us = us ? us : group.timeslice_us;
+        std::uint64_t wanted_us = slice.us;
+        status = exchange(rm::set_timeslice, slice);
+        status = status ? status : exchange(rm::get_timeslice, slice);
+        if (!status && slice.us != wanted_us)
+            return "the driver does not keep a time slice";
     }
-    slice.us = wanted.us = us ? us : group.timeslice_us;
-    if (rm::control(group.fd, group.client, group.handle, rm::set_timeslice, &slice, sizeof(slice)) ||
-        rm::control(group.fd, group.client, group.handle, rm::get_timeslice, &slice, sizeof(slice)) ||
-        slice.us != wanted.us)
-        return "the driver does not take a time slice";
-    return "";
+    /* Another thread is freeing it. */
+    return !status || status == rm::object_not_found ? "" : "the driver does not take a time slice";
 }
 
 std::string Channels::set_timeslice(const char *address, std::uint64_t us)

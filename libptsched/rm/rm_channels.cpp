@@ -27,26 +27,49 @@ std::string pci_address(int fd, std::uint32_t client, std::uint32_t subdevice)
     return address;
 }
 
+namespace {
+
+/* At most disable_channels_max of them; returns as control(). */
+int switch_some(int fd, std::uint32_t client, std::uint32_t subdevice, std::span<const std::uint32_t> channels,
+                bool off)
+{
+    DisableChannels call{};
+    call.disable = off;
+    call.count = static_cast<std::uint32_t>(channels.size());
+    std::fill_n(call.clients, channels.size(), client);
+    std::copy(channels.begin(), channels.end(), call.channels);
+    return control(fd, client, subdevice, disable_channels, &call, sizeof(call));
+}
+
+std::string in_words(int status)
+{
+    char text[64];
+    if (status < 0)
+        return "the driver does not take the call";
+    std::snprintf(text, sizeof(text), "the driver answers 0x%x", status);
+    return text;
+}
+
+} // namespace
+
 std::string switch_channels(int fd, std::uint32_t client, std::uint32_t subdevice,
                             std::span<const std::uint32_t> channels, bool off)
 {
+    int result = 0;
     while (!channels.empty()) {
         auto some = channels.first(std::min<std::size_t>(channels.size(), disable_channels_max));
         channels = channels.subspan(some.size());
-        DisableChannels call{};
-        call.disable = off;
-        call.count = static_cast<std::uint32_t>(some.size());
-        std::fill_n(call.clients, some.size(), client);
-        std::copy(some.begin(), some.end(), call.channels);
-        int status = control(fd, client, subdevice, disable_channels, &call, sizeof(call));
-        if (status < 0)
-            return "the driver does not take the call";
-        char text[64];
-        std::snprintf(text, sizeof(text), "the driver answers 0x%x", status);
-        if (status)
-            return text;
+        int status = switch_some(fd, client, subdevice, some, off);
+        /* One that is being freed by another thread must not keep the others as they are. */
+        for (std::size_t i = 0; status == object_not_found && i < some.size(); i++) {
+            int one = switch_some(fd, client, subdevice, some.subspan(i, 1), off);
+            if (one != object_not_found && !result)
+                result = one;
+        }
+        if (status != object_not_found && !result)
+            result = status;
     }
-    return {};
+    return result ? in_words(result) : "";
 }
 
 } // namespace ptsched::rm

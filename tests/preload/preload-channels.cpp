@@ -31,6 +31,7 @@ struct Manager {
     std::uint64_t shortest = 0;
     unsigned calls = 0;
     std::uint32_t answer = 0;
+    std::uint32_t freed = 0; /* a channel that is not there any more */
     bool refuses = false;
 };
 Manager manager;
@@ -57,7 +58,9 @@ int answer_control(rm::Control &call)
         call.status = manager.answer;
         for (std::uint32_t i = 0; !call.status && i < request->count; i++) {
             std::pair channel(request->clients[i], request->channels[i]);
-            if (request->disable)
+            if (channel.second == manager.freed)
+                call.status = rm::object_not_found;
+            else if (request->disable)
                 manager.off.insert(channel);
             else
                 manager.off.erase(channel);
@@ -188,6 +191,20 @@ void refusals_are_told()
     CHECK_EQ(world.off(), 0u);
 }
 
+/* It is freed by a thread that has not come round to telling so. */
+void freed_meanwhile()
+{
+    World world;
+    world.context(3);
+    manager.freed = 0x1000;
+    CHECK(world.channels.switch_off(address) == "");
+    CHECK(manager.off == (std::set<std::pair<std::uint32_t, std::uint32_t>>{{client, 0x1001}, {client, 0x1002}}));
+    manager.freed = 0x1001;
+    manager.off.erase({client, 0x1001});
+    CHECK(world.channels.switch_on(address) == "");
+    CHECK_EQ(world.off(), 0u);
+}
+
 void born_while_off()
 {
     World world;
@@ -286,6 +303,7 @@ int main()
         {"two handles of one device count once", two_subdevices},
         {"other files, failed calls and other classes are not channels", not_ours},
         {"a driver that refuses is quoted", refusals_are_told},
+        {"a channel that is freed meanwhile does not keep the others from being switched", freed_meanwhile},
         {"a channel that is made while the others are off is off, too", born_while_off},
         {"a watcher is told of the channels that are, that come and that go", a_watcher_is_told},
         {"time slices of compute groups, and the driver's own again", timeslices},

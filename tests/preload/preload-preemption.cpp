@@ -195,6 +195,9 @@ void same_output_preempted(const char *scenario)
     Program bare(client({scenario}), world->bare(), "bare");
     CHECK_EQ(bare.wait(), 0);
     Program high(checked_client({"300", "--think-us", "1000"}), world->preemptible(), "high");
+    /* Before that it has no handler for SIGTERM. */
+    while (high.running() && owner(high.pid()).is_null())
+        poll(nullptr, 0, 5);
     Program low(client({scenario}), world->preemptible(), "low", lighter);
     CHECK_EQ(low.wait(), 0);
     CHECK(!low.out().empty() && low.out() == bare.out());
