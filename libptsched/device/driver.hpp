@@ -9,33 +9,38 @@
 
 namespace ptsched::device {
 
+/* F(member, exported name) for each; cuda_abi.h has their prototypes. */
+#define PTSCHED_DEVICE_DRIVER(F)                                                                                       \
+    F(error_name, cuGetErrorName)                                                                                      \
+    F(device_count, cuDeviceGetCount)                                                                                  \
+    F(device_get, cuDeviceGet)                                                                                         \
+    F(device_name, cuDeviceGetName)                                                                                    \
+    F(context_retain, cuDevicePrimaryCtxRetain)                                                                        \
+    F(context_set, cuCtxSetCurrent)                                                                                    \
+    F(host_alloc, cuMemHostAlloc)                                                                                      \
+    F(host_free, cuMemFreeHost)                                                                                        \
+    F(mem_alloc, cuMemAlloc_v2)                                                                                        \
+    F(mem_free, cuMemFree_v2)                                                                                          \
+    F(upload, cuMemcpyHtoDAsync_v2)                                                                                    \
+    F(download, cuMemcpyDtoHAsync_v2)                                                                                  \
+    F(module_load, cuModuleLoad)                                                                                       \
+    F(module_unload, cuModuleUnload)                                                                                   \
+    F(module_function, cuModuleGetFunction)                                                                            \
+    F(launch, cuLaunchKernel)                                                                                          \
+    F(stream_create, cuStreamCreate)                                                                                   \
+    F(stream_destroy, cuStreamDestroy_v2)                                                                              \
+    F(stream_wait, cuStreamWaitEvent)                                                                                  \
+    F(stream_synchronize, cuStreamSynchronize)                                                                         \
+    F(event_create, cuEventCreate)                                                                                     \
+    F(event_destroy, cuEventDestroy_v2)                                                                                \
+    F(event_record, cuEventRecord)                                                                                     \
+    F(event_query, cuEventQuery)                                                                                       \
+    F(event_synchronize, cuEventSynchronize)
+
 struct Driver {
-    CUresult (*error_name)(CUresult, const char **);
-    CUresult (*device_count)(int *);
-    CUresult (*device_get)(CUdevice *, int);
-    CUresult (*device_name)(char *, int, CUdevice);
-    CUresult (*context_retain)(CUcontext *, CUdevice);
-    CUresult (*context_set)(CUcontext);
-    CUresult (*host_alloc)(void **, std::size_t, unsigned);
-    CUresult (*host_free)(void *);
-    CUresult (*mem_alloc)(CUdeviceptr *, std::size_t);
-    CUresult (*mem_free)(CUdeviceptr);
-    CUresult (*upload)(CUdeviceptr, const void *, std::size_t, CUstream);
-    CUresult (*download)(void *, CUdeviceptr, std::size_t, CUstream);
-    CUresult (*module_load)(CUmodule *, const char *);
-    CUresult (*module_unload)(CUmodule);
-    CUresult (*module_function)(CUfunction *, CUmodule, const char *);
-    CUresult (*launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
-                       void **, void **);
-    CUresult (*stream_create)(CUstream *, unsigned);
-    CUresult (*stream_destroy)(CUstream);
-    CUresult (*stream_wait)(CUstream, CUevent, unsigned);
-    CUresult (*stream_synchronize)(CUstream);
-    CUresult (*event_create)(CUevent *, unsigned);
-    CUresult (*event_destroy)(CUevent);
-    CUresult (*event_record)(CUevent, CUstream);
-    CUresult (*event_query)(CUevent);
-    CUresult (*event_synchronize)(CUevent);
+#define PTSCHED_DEVICE_MEMBER(member, symbol) decltype(&::symbol) member;
+    PTSCHED_DEVICE_DRIVER(PTSCHED_DEVICE_MEMBER)
+#undef PTSCHED_DEVICE_MEMBER
 
     /* Null if there is no driver or it does not start. */
     static const Driver *get();

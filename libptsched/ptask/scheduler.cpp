@@ -38,7 +38,7 @@ void Scheduler::start(const std::vector<std::unique_ptr<Task>> &tasks)
         for (device::Device *gpu : device::gpus())
             add_lanes(*gpu, gpu_lanes);
     Lock lock(mutex_);
-    running_graph_ = true;
+    started_ = true;
     for (const auto &task : tasks)
         look_at(*task);
     lock.unlock();
@@ -57,6 +57,12 @@ void Scheduler::stop()
         thread_.join();
     /* Waits for what was given to them, so that nothing uses the blocks that go. */
     lanes_.clear();
+}
+
+bool Scheduler::started() const
+{
+    std::lock_guard lock(mutex_);
+    return started_;
 }
 
 void Scheduler::throw_if_failed() const
@@ -146,7 +152,7 @@ bool Scheduler::can_run(const Task &task) const
 /* To be called when something has come that it may have waited for. */
 void Scheduler::look_at(Task &task)
 {
-    if (!running_graph_ || task.queued_ || !can_run(task))
+    if (!started_ || task.queued_ || !can_run(task))
         return;
     task.queued_ = true;
     std::chrono::duration<double> waits_since = Clock::now() - began_;

@@ -21,7 +21,7 @@ public:
     /* For a graph whose tasks do not change any more. */
     void start(const std::vector<std::unique_ptr<Task>> &tasks);
     void stop();
-    bool started() const { return thread_.joinable(); }
+    bool started() const;
 
     bool push(Channel &channel, DatablockPtr block, Timeout timeout);
     DatablockPtr pull(Channel &channel, Timeout timeout);
@@ -82,7 +82,7 @@ private:
     std::uint64_t number_ = 0;
     std::vector<std::unique_ptr<Lane>> lanes_;
     std::size_t running_ = 0;
-    bool running_graph_ = false;
+    bool started_ = false;
     bool stopping_ = false;
     std::string failure_;
     Clock::time_point began_ = Clock::now();

@@ -61,6 +61,15 @@ std::vector<PortOptions> binary(std::size_t n)
     return {in("a", form), in("b", form), out("c", form), value("n", sizeof(unsigned))};
 }
 
+/* One number from x to y. */
+Task &add_copy(Graph &graph)
+{
+    auto one = Template::of<int>(1);
+    return graph.host(
+        "copy", [](const std::vector<void *> &ports) { *static_cast<int *>(ports[1]) = *static_cast<int *>(ports[0]); },
+        {in("x", one), out("y", one)});
+}
+
 void blocks_move_once()
 {
     auto gpu = device::gpus().at(0);
@@ -196,10 +205,7 @@ void sticky_ports_keep_their_block()
 void channels_are_bounded()
 {
     Graph graph;
-    auto one = Template::of<int>(1);
-    Task &copy = graph.host(
-        "copy", [](const std::vector<void *> &ports) { *static_cast<int *>(ports[1]) = *static_cast<int *>(ports[0]); },
-        {in("x", one), out("y", one)});
+    Task &copy = add_copy(graph);
     Input &x = graph.input(copy["x"], 2);
     Output &y = graph.output(copy["y"], 1);
     CHECK(x.push_value(0));
@@ -222,10 +228,7 @@ void many_threads()
 {
     constexpr int threads = 4, each = 200;
     Graph graph;
-    auto one = Template::of<int>(1);
-    Task &copy = graph.host(
-        "copy", [](const std::vector<void *> &ports) { *static_cast<int *>(ports[1]) = *static_cast<int *>(ports[0]); },
-        {in("x", one), out("y", one)});
+    Task &copy = add_copy(graph);
     Input &x = graph.input(copy["x"], 3);
     Output &y = graph.output(copy["y"], 3);
     graph.run();
@@ -330,10 +333,7 @@ void priorities()
 void stop_wakes_everybody()
 {
     Graph graph;
-    auto one = Template::of<int>(1);
-    Task &copy = graph.host(
-        "copy", [](const std::vector<void *> &ports) { *static_cast<int *>(ports[1]) = *static_cast<int *>(ports[0]); },
-        {in("x", one), out("y", one)});
+    Task &copy = add_copy(graph);
     Input &x = graph.input(copy["x"], 1);
     Output &y = graph.output(copy["y"], 1);
     graph.run();
