@@ -22,20 +22,24 @@ static int say_to(const char *file)
 	return ret;
 }
 
+/* Reads one value from a small file. */
+static bool scan(const char *name, const char *format, void *value)
+{
+	FILE *file = fopen(name, "re");
+	bool found = file && fscanf(file, format, value) == 1;
+
+	if (file)
+		fclose(file);
+	return found;
+}
+
 static bool is_display(const char *folder)
 {
 	char name[128];
-	unsigned int class = 0;
-	FILE *file;
+	unsigned int class;
 
 	snprintf(name, sizeof(name), "%s/class", folder);
-	file = fopen(name, "re");
-	if (!file)
-		return false;
-	if (fscanf(file, "%x", &class) != 1)
-		class = 0;
-	fclose(file);
-	return class >> 16 == 3;
+	return scan(name, "%x", &class) && class >> 16 == 3;
 }
 
 /* The address of the first display controller, or an empty string. */
@@ -62,17 +66,10 @@ static int unplug(const char *address)
 
 static bool sleeps(pid_t pid)
 {
-	char name[64], state = 0;
-	FILE *file;
+	char name[64], state;
 
 	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
-	file = fopen(name, "re");
-	if (!file)
-		return false;
-	if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-		state = 0;
-	fclose(file);
-	return state == 'S';
+	return scan(name, "%*d (%*[^)]) %c", &state) && state == 'S';
 }
 
 FIXTURE(gpu)
@@ -194,8 +191,7 @@ TEST_F(gpu, unplugged_under_load)
 		for (int ended = 0; ended < TIMES;) {
 			int fd = ks_open();
 
-			while (fd >= 0 && ks_attach(fd, self->address, NULL) == -ENODEV)
-				usleep(1000);
+			KS_UNTIL(ks_attach(fd, self->address, NULL) != -ENODEV);
 			while (!ks_acquire(fd) && !ks_release(fd))
 				;
 			ended++;
