@@ -213,39 +213,35 @@ void Channels::tell()
     told_ = std::move(now);
 }
 
-std::string Channels::set_group_timeslice(Object &group, std::uint64_t us) const
+bool Channels::set_group_timeslice(Object &group, std::uint64_t us) const
 {
     auto exchange = [&](std::uint32_t command, rm::Timeslice &slice) {
-        return rm::control(group.fd, group.client, group.handle, command, &slice, sizeof(slice));
+        return rm::control(group.fd, group.client, group.handle, command, &slice, sizeof(slice)) == 0;
     };
     rm::Timeslice slice{group.timeslice_us};
-    int status = slice.us ? 0 : exchange(rm::get_timeslice, slice);
-    if (!status) {
-        group.timeslice_us = slice.us;
-        slice.us = us ? us : group.timeslice_us;
-        std::uint64_t wanted_us = slice.us;
-        status = exchange(rm::set_timeslice, slice);
-        status = status ? status : exchange(rm::get_timeslice, slice);
-        if (!status && slice.us != wanted_us)
-            return "the driver does not keep a time slice";
-    }
-    /* Another thread is freeing it. */
-    return !status || status == rm::object_not_found ? "" : "the driver does not take a time slice";
+    if (!slice.us && !exchange(rm::get_timeslice, slice))
+        return false;
+    group.timeslice_us = slice.us;
+    slice.us = us ? us : group.timeslice_us;
+    std::uint64_t wanted_us = slice.us;
+    return exchange(rm::set_timeslice, slice) && exchange(rm::get_timeslice, slice) && slice.us == wanted_us;
 }
 
 std::string Channels::set_timeslice(const char *address, std::uint64_t us)
 {
     std::lock_guard guard(lock_);
-    std::vector<ChannelSet> sets = sets_at(address);
-    std::string error = sets.empty() ? none_seen : "";
-    for (const ChannelSet &set : sets) {
+    bool seen = false, taken = false;
+    for (const ChannelSet &set : sets_at(address)) {
         const Object *subdevice = find(set.client, set.subdevice);
         for (Object &object : objects_) {
-            if (error.empty() && is_compute_group(object, *subdevice))
-                error = set_group_timeslice(object, us);
+            if (!is_compute_group(object, *subdevice))
+                continue;
+            seen = true;
+            /* One that is refused may be just being freed by another thread. */
+            taken |= set_group_timeslice(object, us);
         }
     }
-    return error;
+    return taken ? "" : seen ? "the driver does not take a time slice" : none_seen;
 }
 
 std::uint64_t Channels::births()

@@ -84,7 +84,7 @@ private:
     std::vector<ChannelSet> sets() const;
     std::vector<ChannelSet> sets_at(const char *address) const;
     std::string set(const char *address, bool off);
-    std::string set_group_timeslice(Object &group, std::uint64_t us) const;
+    bool set_group_timeslice(Object &group, std::uint64_t us) const;
     void take_off_newborn();
     void tell();
 

@@ -3,7 +3,7 @@
  * What ptsched needs of the resource manager's interface, the ioctls of /dev/nvidiactl.
  *
  * Names, numbers and layouts are those of NVIDIA's open-gpu-kernel-modules, 580.159.04: nv_escape.h, nvos.h,
- * nvstatuscodes.h, class/cl*.h, ctrl/ctrl0000/ctrl0000gpu.h, ctrl/ctrl2080/ctrl2080gpu.h, ctrl/ctrl2080/ctrl2080fifo.h and
+ * class/cl*.h, ctrl/ctrl0000/ctrl0000gpu.h, ctrl/ctrl2080/ctrl2080gpu.h, ctrl/ctrl2080/ctrl2080fifo.h and
  * ctrl/ctrla06c.h.
  */
 #ifndef PTSCHED_RM_ABI_H
@@ -40,9 +40,6 @@ struct Alloc {
     std::uint64_t params;
 };
 inline constexpr std::size_t alloc21_size = 32, alloc21_status = 28, alloc64_size = 48, alloc64_status = 40;
-
-/* NV_ERR_OBJECT_NOT_FOUND: no object has such a handle (any more). */
-inline constexpr int object_not_found = 0x57;
 
 inline constexpr std::uint32_t class_device = 0x0080, class_subdevice = 0x2080, class_channel_group = 0xa06c;
 

@@ -41,6 +41,23 @@ int switch_some(int fd, std::uint32_t client, std::uint32_t subdevice, std::span
     return control(fd, client, subdevice, disable_channels, &call, sizeof(call));
 }
 
+/*
+ * The same one by one, since among them may be one that another thread is just freeing: which status that gives is the
+ * driver's business. Zero if the driver took any.
+ */
+int switch_singly(int fd, std::uint32_t client, std::uint32_t subdevice, std::span<const std::uint32_t> channels,
+                  bool off)
+{
+    int refused = 0;
+    bool taken = false;
+    for (std::size_t i = 0; i < channels.size(); i++) {
+        int status = switch_some(fd, client, subdevice, channels.subspan(i, 1), off);
+        taken |= !status;
+        refused = refused ? refused : status;
+    }
+    return taken ? 0 : refused;
+}
+
 std::string in_words(int status)
 {
     char text[64];
@@ -60,14 +77,9 @@ std::string switch_channels(int fd, std::uint32_t client, std::uint32_t subdevic
         auto some = channels.first(std::min<std::size_t>(channels.size(), disable_channels_max));
         channels = channels.subspan(some.size());
         int status = switch_some(fd, client, subdevice, some, off);
-        /* One that is being freed by another thread must not keep the others as they are. */
-        for (std::size_t i = 0; status == object_not_found && i < some.size(); i++) {
-            int one = switch_some(fd, client, subdevice, some.subspan(i, 1), off);
-            if (one != object_not_found && !result)
-                result = one;
-        }
-        if (status != object_not_found && !result)
-            result = status;
+        if (status)
+            status = switch_singly(fd, client, subdevice, some, off);
+        result = result ? result : status;
     }
     return result ? in_words(result) : "";
 }

@@ -23,6 +23,7 @@ constexpr int control_fd = 7, other_fd = 8;
 constexpr std::uint32_t client = 0xc1d00001, device = 0x5c000001, subdevice = 0x5c000002, second_subdevice = 0x5c000003;
 constexpr std::uint32_t copy_engine = 9, hopper = 0xc86f;
 constexpr std::uint64_t driver_timeslice = 2048;
+constexpr std::uint32_t object_not_found = 0x57;
 
 /* What the resource manager was asked, and how it answers. */
 struct Manager {
@@ -59,7 +60,7 @@ int answer_control(rm::Control &call)
         for (std::uint32_t i = 0; !call.status && i < request->count; i++) {
             std::pair channel(request->clients[i], request->channels[i]);
             if (channel.second == manager.freed)
-                call.status = rm::object_not_found;
+                call.status = object_not_found;
             else if (request->disable)
                 manager.off.insert(channel);
             else
