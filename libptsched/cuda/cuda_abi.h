@@ -28,6 +28,8 @@ typedef struct CUlib_st *CUlibrary;
 typedef struct CUkern_st *CUkernel;
 typedef struct CUarray_st *CUarray;
 typedef struct CUevent_st *CUevent;
+typedef struct CUgreenCtx_st *CUgreenCtx;
+typedef struct CUdevResourceDesc_st *CUdevResourceDesc;
 typedef struct CUstream_st *CUstream;
 typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphNode_st *CUgraphNode;
@@ -499,6 +501,7 @@ typedef struct CUarrayMapInfo_st CUarrayMapInfo;
 typedef struct CUmemDecompressParams_st CUmemDecompressParams;
 typedef struct CUgraphNodeParams_st CUgraphNodeParams;
 typedef struct CUexecAffinityParam_st CUexecAffinityParam;
+#define CU_GREEN_CTX_DEFAULT_STREAM 1
 typedef int CUjit_option;
 typedef int CUlibraryOption;
 typedef int CUlimit;

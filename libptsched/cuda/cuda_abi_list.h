@@ -59,6 +59,12 @@ CU_ABI(cuCtxCreate_v3, "cuCtxCreate", 11040,
 CU_ABI(cuCtxCreate_v4, "cuCtxCreate", 12050,
        (CUcontext * context, CUctxCreateParams *params, unsigned int flags, CUdevice device))
 CU_ABI(cuCtxDestroy_v2, "cuCtxDestroy", 4000, (CUcontext context))
+CU_ABI(cuGreenCtxCreate, "cuGreenCtxCreate", 12040,
+       (CUgreenCtx * green, CUdevResourceDesc resources, CUdevice device, unsigned int flags))
+CU_ABI(cuGreenCtxDestroy, "cuGreenCtxDestroy", 12040, (CUgreenCtx green))
+CU_ABI(cuGreenCtxStreamCreate, "cuGreenCtxStreamCreate", 12050,
+       (CUstream * stream, CUgreenCtx green, unsigned int flags, int priority))
+CU_ABI(cuCtxFromGreenCtx, "cuCtxFromGreenCtx", 12040, (CUcontext * context, CUgreenCtx green))
 CU_ABI(cuCtxPushCurrent_v2, "cuCtxPushCurrent", 4000, (CUcontext context))
 CU_ABI(cuCtxPopCurrent_v2, "cuCtxPopCurrent", 4000, (CUcontext * context))
 CU_ABI(cuCtxSetCurrent, "cuCtxSetCurrent", 4000, (CUcontext context))

@@ -101,6 +101,14 @@ void Driver::load_own_calls(void *handle)
                  load(handle, "cuStreamCreate", own.stream_create) &&
                  load(handle, "cuStreamDestroy_v2", own.stream_destroy) &&
                  load(handle, "cuMemAlloc_v2", own.mem_alloc) && load(handle, "cuMemsetD32Async", own.fill_async);
+    load(handle, "cuCtxFromGreenCtx", own.ctx_from_green);
+}
+
+CUcontext Driver::context_of(CUgreenCtx green) const
+{
+    CUcontext context = nullptr;
+    bool found = own_.ctx_from_green && own_.ctx_from_green(&context, green) == CUDA_SUCCESS;
+    return found ? context : nullptr;
 }
 
 void *Driver::wrapped(void *address, std::string_view name, DefaultStream kind) const

@@ -14,7 +14,7 @@
 
 namespace ptsched::preload {
 
-/* What the interposer itself asks of the driver; all are there once usable(). */
+/* What the interposer itself asks of the driver; all but the last are there once usable(). */
 struct OwnCalls {
     CUresult (*ctx_get_current)(CUcontext *);
     CUresult (*ctx_push)(CUcontext);
@@ -35,6 +35,7 @@ struct OwnCalls {
     CUresult (*stream_destroy)(CUstream);
     CUresult (*mem_alloc)(CUdeviceptr *, std::size_t);
     CUresult (*fill_async)(CUdeviceptr, unsigned, std::size_t, CUstream);
+    CUresult (*ctx_from_green)(CUcontext *, CUgreenCtx);
 };
 
 class Driver {
@@ -50,7 +51,7 @@ public:
     /* Whether the driver has all that measuring needs. */
     bool usable() const { return usable_; }
 
-    /* The same for what a trial of the channels needs: the last five of our own calls. */
+    /* The same for what a trial of the channels needs: the last five of our own calls but one. */
     bool can_probe() const { return can_probe_; }
 
     bool has(Entry entry) const { return present_[static_cast<std::size_t>(entry)]; }
@@ -68,6 +69,9 @@ public:
     void *wrapped(void *address, std::string_view name, DefaultStream kind) const;
 
     const OwnCalls &own() const { return own_; }
+
+    /* Of a green context, which has its streams; null: there is none. */
+    CUcontext context_of(CUgreenCtx green) const;
 
     /* In a forked child: nobody else can be at it. */
     void reset_lock() { new (&lock_) std::mutex; }

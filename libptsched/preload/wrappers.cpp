@@ -60,9 +60,10 @@ extern "C" {
     {                                                                                                                  \
         if (!driver.bind())                                                                                            \
             return CUDA_ERROR_NOT_INITIALIZED;                                                                         \
-        process->context_ends(context);                                                                                \
+        CUcontext ending = (context);                                                                                  \
+        process->context_ends(ending);                                                                                 \
         CUresult result = REAL(name) args;                                                                             \
-        process->context_ended(context, result == CUDA_SUCCESS);                                                       \
+        process->context_ended(ending, result == CUDA_SUCCESS);                                                        \
         return result;                                                                                                 \
     }
 

@@ -300,6 +300,28 @@ void execs(char **argv)
 }
 
 /* Contexts and streams come and go with work behind them. */
+/* Whose streams belong to a context that ends with it. */
+void in_a_green_context(CUdevice device)
+{
+    Gpu gpu(device);
+    CUgreenCtx green;
+    CUstream stream;
+    CUdeviceptr counter;
+    unsigned value = 1;
+    void *params[] = {&counter, &value};
+    CU(cuMemAlloc_v2(&counter, 4));
+    CU(cuGreenCtxCreate(&green, nullptr, device, CU_GREEN_CTX_DEFAULT_STREAM));
+    CU(cuGreenCtxStreamCreate(&stream, green, CU_STREAM_NON_BLOCKING, 0));
+    for (int i = 0; i < 10; i++)
+        CU(cuLaunchKernel(gpu.increase, 1, 1, 1, 1, 1, 1, 0, stream, params, nullptr));
+    CU(cuStreamSynchronize(stream));
+    CU(cuStreamDestroy_v2(stream));
+    CU(cuGreenCtxDestroy(green));
+    CU(cuLaunchKernel(gpu.increase, 1, 1, 1, 1, 1, 1, 0, nullptr, params, nullptr));
+    CU(cuCtxSynchronize());
+    CU(cuDevicePrimaryCtxRelease_v2(device));
+}
+
 void lives()
 {
     CUdevice device;
@@ -325,6 +347,7 @@ void lives()
         CU(cuMemAlloc_v2(&p, 4096));
         CU(cuMemsetD8_v2(p, 1, 4096));
         CU(cuCtxDestroy_v2(own));
+        in_a_green_context(device);
         std::printf("round %d\n", round);
     }
 }

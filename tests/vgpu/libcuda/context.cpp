@@ -3,7 +3,9 @@
 #include "runtime.h"
 #include "work.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <pthread.h>
 
@@ -47,6 +49,7 @@ CUresult create_context(CUdevice device, unsigned int flags, bool primary, CUcon
     rm_add_context(context);
     context->legacy = add_stream(context, CU_STREAM_DEFAULT, 0, true);
     s.contexts.insert(context);
+    s.destroyed_contexts.erase(context);
     return CUDA_SUCCESS;
 }
 
@@ -76,6 +79,7 @@ CUresult destroy_context(Guard &lock, CUcontext context)
         s.link->destroy(context->handle);
     }
     delete context;
+    s.destroyed_contexts.insert(context);
     return CUDA_SUCCESS;
 }
 
@@ -420,9 +424,56 @@ VGPU_EXPORT CUresult cuCtxDestroy_v2(CUcontext context)
     return destroy_context(lock, context);
 }
 
+/* A context of its own; there are no multiprocessors to share out. */
+VGPU_EXPORT CUresult cuGreenCtxCreate(CUgreenCtx *green, CUdevResourceDesc, CUdevice device, unsigned int flags)
+{
+    CUcontext context;
+
+    VGPU_ENTER(lock);
+    if (!green || flags != CU_GREEN_CTX_DEFAULT_STREAM)
+        return CUDA_ERROR_INVALID_VALUE;
+    VGPU_TRY(check_device(device));
+    VGPU_TRY(refuse_if_unsafe());
+    VGPU_TRY(create_context(device, 0, false, context));
+    *green = reinterpret_cast<CUgreenCtx>(context);
+    return CUDA_SUCCESS;
+}
+
+VGPU_EXPORT CUresult cuCtxFromGreenCtx(CUcontext *context, CUgreenCtx green)
+{
+    VGPU_ENTER(lock);
+    if (!context)
+        return CUDA_ERROR_INVALID_VALUE;
+    *context = reinterpret_cast<CUcontext>(green);
+    return live(*context) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+VGPU_EXPORT CUresult cuGreenCtxDestroy(CUgreenCtx green)
+{
+    return cuCtxDestroy_v2(reinterpret_cast<CUcontext>(green));
+}
+
+VGPU_EXPORT CUresult cuGreenCtxStreamCreate(CUstream *stream, CUgreenCtx green, unsigned int flags, int priority)
+{
+    auto context = reinterpret_cast<CUcontext>(green);
+
+    VGPU_ENTER(lock);
+    if (!stream || flags != CU_STREAM_NON_BLOCKING)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (!live(context))
+        return CUDA_ERROR_INVALID_CONTEXT;
+    *stream = add_stream(context, flags, std::clamp(priority, -5, 0), false).get();
+    return CUDA_SUCCESS;
+}
+
+/* The real driver does not look whether a context still lives, and reads freed memory. */
 VGPU_EXPORT CUresult cuCtxPushCurrent_v2(CUcontext context)
 {
     VGPU_ENTER(lock);
+    if (context && state().destroyed_contexts.count(context)) {
+        std::fprintf(stderr, "vgpu: a destroyed context is made current\n");
+        std::abort();
+    }
     if (!context || !live(context))
         return CUDA_ERROR_INVALID_CONTEXT;
     context_stack.push_back(context);

@@ -157,7 +157,7 @@ struct State {
     std::unique_ptr<Link> link;
     vgpu_info info{};
     std::vector<Device> devices;
-    std::unordered_set<CUcontext> contexts;
+    std::unordered_set<CUcontext> contexts, destroyed_contexts;
     std::unordered_map<CUstream, StreamPtr> streams;
     std::unordered_set<CUevent> events;
     std::unordered_set<CUmodule> modules;
