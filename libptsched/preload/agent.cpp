@@ -156,14 +156,14 @@ std::uint64_t promise_ns(Device &device, std::uint32_t events, std::uint32_t sta
 /* Ends a called-back turn with its work in flight off the hardware, where that is quicker than to wait for it. */
 bool release_off(Device &device, std::uint32_t events, std::uint32_t state, std::uint64_t now)
 {
-    constexpr std::uint64_t worth_ns = 500000;
     if (!(state & PTSCHED_STATE_PREEMPT) || !device.preemption.can_take_off())
         return false;
     std::uint64_t &demanded = device.agent.demanded_ns;
     demanded = demanded ? demanded : now;
     /* Unless it has been coming to an end for longer than that: the helper may have switched it off meanwhile. */
-    std::uint64_t worthwhile = worth_ns + device.preemption.cost_ns();
-    if (now - demanded < worthwhile && drain_ns(device, events, state, now) < worthwhile)
+    std::uint64_t patience_ns = config().drain_ns;
+    std::uint64_t worthwhile = patience_ns + device.preemption.cost_ns();
+    if (patience_ns && now - demanded < worthwhile && drain_ns(device, events, state, now) < worthwhile)
         return false;
     heavy_barrier();
     if (!windows_empty(device) || !device.preemption.take_off(device))

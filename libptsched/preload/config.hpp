@@ -17,6 +17,7 @@ struct Config {
     bool debug;              /* PTSCHED_LOG=debug */
     const char *stats;       /* PTSCHED_STATS */
     std::uint64_t linger_ns; /* PTSCHED_LINGER_US */
+    std::uint64_t drain_ns;  /* PTSCHED_DRAIN_US */
     Level level;             /* PTSCHED_LEVEL: the best that may be used */
 };
 

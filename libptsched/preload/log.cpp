@@ -31,17 +31,24 @@ Level level_of(const char *name)
     return Level::gate;
 }
 
+/* An environment variable in us, in ns. */
+std::uint64_t duration_ns(const char *name, std::uint64_t otherwise_us)
+{
+    const char *text = secure_getenv(name);
+    return 1000 * (text && *text ? std::strtoull(text, nullptr, 10) : otherwise_us);
+}
+
 Config read_environment()
 {
     Config result{};
     const char *disable = secure_getenv("PTSCHED_DISABLE");
     const char *log = secure_getenv("PTSCHED_LOG");
-    const char *linger = secure_getenv("PTSCHED_LINGER_US");
     const char *level = secure_getenv("PTSCHED_LEVEL");
     result.disabled = disable && *disable && std::strcmp(disable, "0") != 0;
     result.debug = log && std::strcmp(log, "debug") == 0;
     result.stats = secure_getenv("PTSCHED_STATS");
-    result.linger_ns = (linger && *linger ? std::strtoull(linger, nullptr, 10) : 150) * 1000;
+    result.linger_ns = duration_ns("PTSCHED_LINGER_US", 150);
+    result.drain_ns = duration_ns("PTSCHED_DRAIN_US", 500);
     result.level = level_of(level);
     return result;
 }

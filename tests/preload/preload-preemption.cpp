@@ -198,7 +198,9 @@ void same_output_preempted(const char *scenario)
     /* Before that it has no handler for SIGTERM. */
     while (high.running() && owner(high.pid()).is_null())
         poll(nullptr, 0, 5);
-    Program low(client({scenario}), world->preemptible(), "low", lighter);
+    Environment environment = world->preemptible();
+    environment["PTSCHED_DRAIN_US"] = "0";
+    Program low(client({scenario}), environment, "low", lighter);
     CHECK_EQ(low.wait(), 0);
     CHECK(!low.out().empty() && low.out() == bare.out());
     high.signal(SIGTERM);
