@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::size_t records_at_once = 16, records_max = 8192;
 
+/* What a sample stands for may have begun so long before it. */
+constexpr std::uint64_t sample_span_ns = 100000000;
+
 /* Event times are floats in milliseconds: the base follows before a microsecond gets lost. */
 constexpr double base_age_ms = 2000;
 
@@ -108,12 +111,14 @@ Stream *Meter::find_stream(Context *context, CUstream handle, const Thread *owne
     std::lock_guard guard(lock_);
     Stream *unused = nullptr;
     for (Stream *stream : streams_) {
-        if (stream->ended && !stream->first)
+        /* The fence of another context's stream is of no use to this one. */
+        bool fits = stream->context == context || stream->context->state == Context::ended;
+        if (stream->ended && fits && !stream->first && !stream->fence_pending)
             unused = stream;
         else if (!stream->ended && stream->handle == handle && stream->context == context && stream->owner == owner)
             return stream;
     }
-    if (unused && unused->context == context) {
+    if (unused) {
         CUevent fence = unused->fence;
         *unused = Stream{};
         unused->fence = fence;
@@ -187,7 +192,7 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
     record->stands_for = stands_for;
     record->submitted_ns = now;
     record->begins_ns = std::max(now, busy_until);
-    record->paused_ns = 0;
+    record->paused_ns = record->charged_ns = 0;
     record->paused = false;
     record->next = nullptr;
     if (!record->timed || check(driver.own().event_record(record->start, stream.handle)))
@@ -221,7 +226,7 @@ void Meter::give_back(Context &context, Record *record)
 void Meter::account(Stream &stream, Record &record, std::uint64_t now)
 {
     Context &context = *stream.context;
-    float took = 0, end = 0;
+    float took = 0;
     if (!record.timed) {
         gpu_ns_ += record.estimate_ns;
         counted_++;
@@ -230,36 +235,54 @@ void Meter::account(Stream &stream, Record &record, std::uint64_t now)
     }
     if (!check(driver.own().event_elapsed(&took, record.start, record.end)))
         return;
-    took = std::max(took - static_cast<float>(record.paused_ns) / 1e6f, 0.0f);
+    std::uint64_t ran_ns = to_ns(took);
+    ran_ns -= std::min(ran_ns, record.paused_ns);
     /* Measured together with another's work, it says nothing about itself. */
     if (record.begins_ns > record.submitted_ns && record.estimate_ns)
-        took = std::min(took, static_cast<float>(record.estimate_ns) / 1e6f);
+        ran_ns = std::min(ran_ns, record.estimate_ns);
     else
-        estimates_.learn(record.key, to_ns(took));
+        estimates_.learn(record.key, ran_ns);
     if (record.stands_for) {
-        sampled_ns_ += to_ns(took) * record.stands_for;
-        counted_ += record.stands_for;
-        sample_ns_ += (double(took) * 1e6 - sample_ns_) / (sample_ns_ > 0 ? 16 : 1);
+        charge_sample(record, ran_ns);
         return;
     }
     counted_++;
+    charge_interval(context, record, ran_ns);
+    stream.completed_ns = now;
+}
+
+void Meter::charge_sample(const Record &record, std::uint64_t ran_ns)
+{
+    std::uint64_t all_ns = ran_ns * record.stands_for;
+    sampled_ns_ += all_ns - std::min(all_ns, record.charged_ns);
+    counted_ += record.stands_for;
+    sample_ns_ += (double(ran_ns) - sample_ns_) / (sample_ns_ > 0 ? 16 : 1);
+}
+
+/* The part of its execution in which nothing else of its context ran. */
+void Meter::charge_interval(Context &context, Record &record, std::uint64_t ran_ns)
+{
+    double ran = double(ran_ns - std::min(ran_ns, record.charged_ns)) / 1e6;
+    float end = 0;
     if (!context.has_base) {
         std::swap(context.base, record.start);
         if (!record.start && !check(driver.own().event_create(&record.start, CU_EVENT_DEFAULT)))
             return;
         context.has_base = true;
         context.busy.clear();
-        end = took;
+        end = static_cast<float>(ran);
     } else if (!check(driver.own().event_elapsed(&end, context.base, record.end))) {
         context.has_base = false;
         return;
     }
-    gpu_ns_ += to_ns(context.busy.add(double(end) - took, end));
+    double added = context.busy.add(double(end) - ran, end);
+    gpu_ns_ += to_ns(added);
+    mean_ran_ += (ran - mean_ran_) / 16;
+    mean_added_ += (added - mean_added_) / 16;
     if (end > base_age_ms) {
         std::swap(context.base, record.end);
         context.busy.shift(-double(end));
     }
-    stream.completed_ns = now;
 }
 
 void Meter::drop(Stream &stream)
@@ -306,6 +329,7 @@ void Meter::reap(std::uint64_t now)
 void Meter::pause(std::uint64_t now)
 {
     std::lock_guard guard(lock_);
+    std::uint64_t running_ns = 0;
     paused_since_ = now;
     for (Stream *stream : streams_) {
         Record *first = stream->first;
@@ -315,7 +339,15 @@ void Meter::pause(std::uint64_t now)
         /* One without a start may not have begun yet: its mean is charged anyway. */
         first->paused = first->timed && driver.own().event_query(first->start) == CUDA_SUCCESS &&
                         driver.own().event_query(first->end) == CUDA_ERROR_NOT_READY;
+        if (!first->paused)
+            continue;
+        /* This turn pays for it: in a later one there may not be room for all of it. */
+        std::uint64_t began = std::max(first->begins_ns, stream->completed_ns);
+        std::uint64_t ran = now > began ? now - began : 0;
+        running_ns = std::max(running_ns, ran - std::min(ran, first->charged_ns));
+        first->charged_ns = std::max(first->charged_ns, ran);
     }
+    gpu_ns_ += running_ns;
 }
 
 void Meter::resume(std::uint64_t now)
@@ -354,17 +386,21 @@ std::uint64_t Meter::in_flight_ns(std::uint64_t now)
 {
     std::lock_guard guard(lock_);
     std::uint64_t total = 0;
+    double busy = 0;
     for (Stream *stream : streams_) {
         const Record *first = stream->first;
         if (!first)
             continue;
+        busy++;
         /* Of the one that runs, what is left; one that overran its estimate may take as long again. */
         std::uint64_t began = std::max(first->begins_ns, stream->completed_ns);
         std::uint64_t ran = now > began ? now - began : 0;
         std::uint64_t left = first->estimate_ns > ran ? first->estimate_ns - ran : ran - first->estimate_ns;
         total += stream->pending_ns - first->estimate_ns + left + 1;
     }
-    return total;
+    /* What runs side by side has completed earlier than the sum says. */
+    double side_by_side = mean_added_ > 0 ? std::clamp(mean_ran_ / mean_added_, 1.0, std::max(busy, 1.0)) : 1;
+    return static_cast<std::uint64_t>(double(total) / side_by_side);
 }
 
 bool Meter::idle()
@@ -397,7 +433,10 @@ std::uint64_t Meter::take_gpu_ns(std::uint64_t now, std::uint64_t submissions)
         counted_ = static_cast<std::int64_t>(submissions);
     }
     std::uint64_t passed = sampled_since_ ? now - sampled_since_ : sampled_ns_;
-    std::uint64_t total = gpu_ns_ + std::min(sampled_ns_, passed);
+    sample_room_ns_ = std::min(sample_room_ns_, sample_span_ns) + passed;
+    std::uint64_t sampled = std::min(sampled_ns_, sample_room_ns_);
+    sample_room_ns_ -= sampled;
+    std::uint64_t total = gpu_ns_ + sampled;
     sampled_since_ = now;
     sampled_ns_ = gpu_ns_ = 0;
     return total;

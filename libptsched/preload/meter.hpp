@@ -52,6 +52,7 @@ struct Record {
     std::uint64_t submitted_ns;
     std::uint64_t begins_ns;  /* later than submitted, if work of another's turn was expected until then */
     std::uint64_t paused_ns;  /* of its time between the two events, it was off the hardware */
+    std::uint64_t charged_ns; /* of the rest, this has been reported when it was taken off */
     bool paused;              /* it is now */
     std::uint32_t stands_for; /* submissions, if it is a sample; 0: it stands for itself among others */
     Record *next;
@@ -114,9 +115,9 @@ public:
     std::uint64_t estimate_ns(const Key &key);
 
     /*
-     * Since the last call; what samples stand for cannot exceed the time passed. @submissions: all until now, if
-     * nothing is in flight: those that no sample stands for yet then count as much as the mean of those sampled; else
-     * 0.
+     * Since the last call; what samples stand for cannot exceed the time passed, then and shortly before. @submissions:
+     * all until now, if nothing is in flight: those that no sample stands for yet then count as much as the mean of
+     * those sampled; else 0.
      */
     std::uint64_t take_gpu_ns(std::uint64_t now, std::uint64_t submissions);
 
@@ -133,6 +134,8 @@ private:
     bool must_time(const Stream &stream, const Key &key, bool wakes);
     void give_back(Context &context, Record *record);
     void account(Stream &stream, Record &record, std::uint64_t now);
+    void charge_sample(const Record &record, std::uint64_t ran_ns);
+    void charge_interval(Context &context, Record &record, std::uint64_t ran_ns);
     void drop(Stream &stream);
 
     std::mutex lock_;
@@ -141,6 +144,8 @@ private:
     std::uint64_t gpu_ns_{0};
     std::uint64_t sampled_ns_{0};
     std::uint64_t sampled_since_{0};
+    std::uint64_t sample_room_ns_{0};    /* time passed that no sample has been charged for */
+    double mean_ran_{0}, mean_added_{0}; /* of submissions: how long they ran, of that with nothing else beside, ms */
     std::uint64_t paused_since_{0};
     std::uint64_t random_{88172645463325252};
     double sample_ns_{0};     /* mean of a submission while alone */
