@@ -117,18 +117,15 @@ goes_on() {
 
 gone() { [ "$(vgpu-stat | awk -v pid="$1" '$1 == pid && !/ended/')" = "" ] && ! ptsched stat | grep -q "^ *0 *$1 "; }
 
-# Gets nothing while the important program does some of its work: not much, since it may pause on a busy machine.
-kept_off() {
-	before=$(gpu_us "$hog")
-	progress=$(items "$important")
-	within_a_minute has_items "$important" $((progress + 10)) || return
-	[ "$(gpu_us "$hog")" = "$before" ]
-}
+# How many call-backs of the hog did not end in a share by force, though its kernels last far longer than a call-back may.
+taken_off() { ptsched stat | awk -v pid="$hog" '$2 == pid { print $12 - $13 }'; }
+taken_off_by_now() { [ "$(taken_off)" -ge "$1" ]; }
 
 off_by_itself() {
 	finish "$important" && hog_runs && kill -STOP "$helper" || return
+	before=$(taken_off)
 	start_important
-	within_a_minute has_items "$important" 20 && within_a_minute kept_off
+	within_a_minute taken_off_by_now $((before + 10))
 }
 
 goes_on_with_helper_back() {
