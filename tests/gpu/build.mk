@@ -6,7 +6,8 @@ NVCC      ?= $(firstword $(shell command -v nvcc) /usr/local/cuda/bin/nvcc)
 NVCCFLAGS ?= -arch=sm_90
 CUDA_INC   = $(abspath $(dir $(NVCC))../include)
 
-GPU_PROGRAMS := $(addprefix $(B)/gpu/,work launch_overhead)
+GPU_PROGRAMS := $(addprefix $(B)/gpu/,work launch_overhead bandwidth births forks ipc libraries managed persistent)
+$(B)/gpu/libraries: NVCC_LIBS := -lcublas -lcufft -lcusparse
 
 .PHONY: gpu-parts
 gpu-parts: gpu-programs $(B)/lib/libptsched-preload.so $(B)/bin/ptschedd
@@ -15,9 +16,9 @@ gpu-parts: gpu-programs $(B)/lib/libptsched-preload.so $(B)/bin/ptschedd
 gpu-programs: $(GPU_PROGRAMS)
 
 # The runtime is linked statically, as nvcc does when it is not told otherwise.
-$(B)/gpu/%: tests/gpu/%.cu tests/gpu/serve.hpp
+$(B)/gpu/%: tests/gpu/%.cu tests/gpu/serve.hpp tests/gpu/job.hpp
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) -O2 -std=c++17 -Xcompiler -Wall,-Wextra -o $@ $<
+	$(NVCC) $(NVCCFLAGS) -O2 -std=c++17 -Xcompiler -Wall,-Wextra -o $@ $< $(NVCC_LIBS)
 
 # Compiles or not; there is nothing to run.
 .PHONY: gpu-abi

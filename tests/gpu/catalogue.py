@@ -13,7 +13,7 @@ TITLES = {
 }
 IMPORTANT = ("hi60", "hi1ms", "infer", "jax")
 HOGS = ("hog19", "hog52", "train")
-NICE = {"hog19": 19, "hog52": 19, "train": 19, "equal": 0}
+NICE = {"hog19": 19, "hog52": 19, "train": 19, "persistent": 19, "equal": 0}
 
 WORK = {
     "hi60": ("--us", "60"), "hi1ms": ("--us", "1000", "--think-us", "1000"),
@@ -21,16 +21,27 @@ WORK = {
     "hog52": ("--us", "52000", "--depth", "2", "--ticks"),
     "equal": ("--us", "1000", "--depth", "2", "--ticks"),
     "wake": ("--us", "60", "--think-us", "40000", "--jitter-us", "10000"),
+    "interrupt": ("--us", "60", "--think-us", "2500", "--jitter-us", "500", "--ticks"),
+    "often": ("--us", "60", "--think-us", "1000", "--jitter-us", "400"),
+    "work": ("--us", "500", "--depth", "3"), "tiny": ("--us", "2", "--depth", "200"),
+    "streams": ("--us", "1000", "--depth", "8", "--streams", "4"),
 }
 SCRIPTS = {
-    "infer": ("infer.py",), "infer-graph": ("infer.py", "--graph"), "train": ("train.py", "--ticks"),
-    "jax": ("jax_loop.py",), "cupy": ("cupy_loop.py",),
+    "infer": ("infer.py",), "infer-graph": ("infer.py", "--graph"), "infer-compiled": ("infer.py", "--compile"),
+    "train": ("train.py", "--ticks"), "train-workers": ("train.py", "--workers", "2"), "ranks": ("ranks.py",),
+    "jax": ("jax_loop.py",), "cupy": ("cupy_loop.py",), "numba": ("numba_loop.py",), "triton": ("triton_loop.py",),
+    "small": ("small_ops.py",),
+}
+JOBS = {  # programs of job.hpp
+    "bandwidth": ("bandwidth",), "births": ("births",), "forks": ("forks",), "ipc": ("ipc",),
+    "ipc-spin": ("ipc", "--spin"), "launch": ("launch_overhead",),
+    "libraries": ("libraries",), "managed": ("managed",), "persistent": ("persistent",),
 }
 
 
 def kind_of(name):
     """NAME-SUFFIX is one of several alike, unless it has an entry of its own."""
-    return name if name in WORK or name in SCRIPTS else name.rsplit("-", 1)[0]
+    return name if name in {**WORK, **SCRIPTS, **JOBS} else name.rsplit("-", 1)[0]
 
 
 def nice_of(name):
@@ -38,10 +49,12 @@ def nice_of(name):
 
 
 def command(programs, name, *mode):
-    """The program's words; @mode: --serve, or --steps N --json."""
+    """The program's words; @mode: --serve, or --steps N [--json]."""
     kind = kind_of(name)
     if kind in WORK:
         return programs.work(*WORK[kind], *mode)
+    if kind in JOBS:
+        return [programs.built(JOBS[kind][0]), *JOBS[kind][1:], *mode]
     return python(*SCRIPTS[kind], *mode)
 
 

@@ -13,25 +13,14 @@ import catalogue
 from programs import TOP, ProgramError
 from session import make
 
-# Enough steps to use every kernel and several turns.
-STEPS = {"work": 800, "train": 20, "infer": 64, "infer-graph": 64, "jax": 50, "cupy": 50}
-
 
 def plan(session):
     session.step("abi", 5, abi)
     session.step("coverage", 2, coverage)
     session.step("broker", 2, broker)
-    session.step("results", 60, results)
     session.step("stat", 3, stat)
     session.step("errors", 8, errors)
     session.step("unscheduled", 3, unscheduled)
-
-
-def one_shot(session, name):
-    steps = ("--steps", str(STEPS[name]), "--json")
-    if name == "work":
-        return session.programs.work("--us", "500", "--depth", "3", *steps)
-    return catalogue.command(session.programs, name, *steps)
 
 
 def result_of(output):
@@ -49,14 +38,11 @@ def complaints(errors_text):
     return [line for line in errors_text.splitlines() if line.startswith("ptsched:")]
 
 
-def run_all(session, names, scheduled):
-    """Runs these at the same time: name -> (status, result, stderr)."""
-    processes = [(name, session.programs.start(one_shot(session, name), 0, scheduled)) for name in names]
-    found = []
-    for name, process in processes:
-        status, output, text = session.programs.finish(process, 180)
-        found.append((name, (status, result_of(output), text)))
-    return found
+def run_work(session, scheduled, extra=None):
+    """Some kernels in a process of their own: status, result, stderr."""
+    words = catalogue.command(session.programs, "work", "--steps", "800", "--json")
+    status, output, text = session.programs.finish(session.programs.start(words, 0, scheduled, extra), 180)
+    return status, result_of(output), text
 
 
 def abi(session):
@@ -91,68 +77,6 @@ def broker(session):
     session.check("broker: a setting is read back",
                   all(device["POLICY"] == 0 and device["IDLE_SHARING"] == 0 for device in devices), str(devices))
     session.policy("weighted", True)
-
-
-def same(first, second):
-    return first["hash"] == second["hash"]
-
-
-def close(first, second):
-    return math.isclose(first["value"], second["value"], rel_tol=1e-3)
-
-
-def results(session):
-    """The same results and exit status bare, scheduled alone, and scheduled with a hog."""
-    names = list(STEPS)
-    session.policy("weighted", True)
-    twice = run_all(session, names * 2, False)
-    bare, again = dict(twice[:len(names)]), dict(twice[len(names):])
-    usable = []
-    for name in names:
-        good = all(run[0] == 0 and run[1] for run in (bare[name], again[name]))
-        if session.check(f"results: {name} runs without ptsched", good, bare[name][2][-500:]):
-            usable.append(name)
-    alone = scheduled_alone(session, usable)
-    contended = scheduled_contended(session, usable)
-    for name in usable:
-        stable = same(bare[name][1], again[name][1])
-        kind = "bitwise" if stable else "within 1e-3 (two bare runs differ bitwise)"
-        session.record(f"gpu/results/{name}/bitwise-stable", int(stable), "bool", "two runs without ptsched",
-                       " ".join(one_shot(session, name)))
-        for how, found in (("alone", alone.get(name)), ("with a hog", contended.get(name))):
-            good = found is not None and (same if stable else close)(bare[name][1], found)
-            session.check(f"results: {name} under ptsched {how}: same as without, {kind}", good,
-                          f"{found} instead of {bare[name][1]}")
-
-
-def scheduled_alone(session, names):
-    """One after another, in processes that start at the same time."""
-    servers = {name: name + "+pt" for name in names if name != "work"}
-    for problem in catalogue.start(session, list(servers.values())):
-        session.check("results: starts under ptsched", False, problem)
-    found = {}
-    for name, server in servers.items():
-        try:
-            found[name] = session.server(server).ask(f"steps {STEPS[name]}", 60)
-        except ProgramError as error:
-            session.check(f"results: {name} alone", False, str(error))
-            session.drop(server)
-    if "work" in names:
-        [(_, (_, found["work"], _))] = run_all(session, ["work"], True)
-    return found
-
-
-def scheduled_contended(session, names):
-    """All at the same time, and a hog."""
-    for problem in catalogue.start(session, ["hog19+pt"]):
-        session.check("results: the hog starts", False, problem)
-    with session.running("hog19+pt"):
-        runs = dict(run_all(session, names, True))
-    for name, (status, _, text) in runs.items():
-        session.check(f"results: {name} under ptsched exits with 0", status == 0, f"{status}: {text[-500:]}")
-        session.check(f"results: {name} under ptsched has no complaint of it", not complaints(text),
-                      " / ".join(complaints(text)))
-    return {name: run[1] for name, run in runs.items()}
 
 
 def charged(session, pid):
@@ -213,7 +137,7 @@ def errors(session):
     victim.begin()
     victim.process.terminate()
     victim.process.wait(20)
-    [(_, (status, result, text))] = run_all(session, ["work"], True)
+    status, result, text = run_work(session, True)
     session.check("errors: a program that dies in its turn leaves the GPU to others", status == 0 and result, text)
     session.check("errors: a dead program is no entity any more", session.broker.entity(victim.pid) is None)
     session.drop("hog52+pt")
@@ -221,11 +145,9 @@ def errors(session):
 
 def unscheduled(session):
     """Neither module nor broker: one warning, and the program runs."""
-    programs = session.programs
     nowhere = {"PTSCHED_SOCKET": os.path.join(session.folder, "nobody.sock")}
-    process = programs.start(one_shot(session, "work"), 0, True, nowhere)
-    status, output, text = programs.finish(process, 60)
-    session.check("unscheduled: the program succeeds", status == 0 and result_of(output), text)
+    status, result, text = run_work(session, True, nowhere)
+    session.check("unscheduled: the program succeeds", status == 0 and result, text)
     session.check("unscheduled: exactly one warning line",
                   len(complaints(text)) == 1 and "unscheduled" in complaints(text)[0], text)
 
@@ -236,7 +158,7 @@ def health(session):
         lines = complaints(open_log(session.server(name)))
         session.check(f"health: {name} had no complaint of ptsched", not lines, " / ".join(lines))
     session.check("health: the broker still answers", session.start_broker().devices())
-    [(_, (status, result, text))] = run_all(session, ["work"], False)
+    status, result, text = run_work(session, False)
     session.check("health: the GPU computes right without ptsched", status == 0 and result, text)
 
 

@@ -15,9 +15,11 @@ WORDS, LENGTH, BATCH = 4096, 128, 4
 class Inference:
     """A request: tokens to the GPU, the model, the logits of the last word back."""
 
-    def __init__(self, use_graph):
+    def __init__(self, use_graph, compiled):
         model.repeatable(3)
         self.model = model.Transformer(WORDS, LENGTH, width=512, heads=8, layers=4).cuda().eval()
+        if compiled:
+            self.model = torch.compile(self.model)
         self.requests = [torch.randint(WORDS, (BATCH, LENGTH)).pin_memory() for _ in range(16)]
         self.answer = torch.empty((BATCH, WORDS), pin_memory=True)
         self.tokens = self.requests[0].cuda()
@@ -64,6 +66,8 @@ class Inference:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--graph", action="store_true")
+    parser.add_argument("--compile", action="store_true")
     own, rest = parser.parse_known_args()
     sys.argv[1:] = rest
-    loop.main(__doc__ + " (--graph: as a captured CUDA graph)", lambda: Inference(own.graph))
+    loop.main(__doc__ + " (--graph: as a captured CUDA graph; --compile: by torch.compile)",
+              lambda: Inference(own.graph, own.compile))

@@ -45,7 +45,8 @@ Cost measure(double seconds)
 
 void report(const Cost &cost)
 {
-    std::printf("{\"event\": \"result\", \"ns\": %.2f, \"mean_ns\": %.2f}\n", cost.median_ns, cost.mean_ns);
+    std::printf("{\"event\": \"result\", \"ns\": %.2f, \"mean_ns\": %.2f, \"per_second\": %.2f}\n", cost.median_ns,
+                cost.mean_ns, 1e9 / cost.mean_ns);
     std::fflush(stdout);
 }
 

@@ -75,7 +75,8 @@ def say(event):
 
 
 def read_orders(orders, loop):
-    for line in sys.stdin:
+    # Not sys.stdin: a forked child closes that, and would wait for this thread's lock.
+    for line in os.fdopen(os.dup(0)):
         words = line.split()
         if words == ["quit"]:
             break

@@ -42,13 +42,14 @@ class Figures:
 
 
 def plan(session):
-    figures = Figures(session.options.quick)
+    quick = session.options.quick
+    figures = Figures(quick)
     times = figures.times
     session.step("matrix/none", 25 + times.cells(3 * len(times.important) + 2 * len(times.hogs)), matrix_alone, figures)
     for hog in times.hogs:
         session.step(f"matrix/{hog}", times.cells(3 * len(times.important)), matrix, figures, hog)
-    session.step("account", 8, account)
     session.step("sweep", 5 + (len(times.nice_steps) + 2) * (times.sweep + 1), sweep, times)
+    session.step("unwanted", 30 + (6 if quick else 12) * 5, unwanted, 1 if quick else 3)
     session.step("overhead", 5 + 6 * times.pairs * times.launches, overhead, times)
 
 
@@ -195,40 +196,6 @@ def matrix(session, figures, hog_name):
                   ["program", "scheduler", "speed", "p50", "p99", "hog's speed"], rows)
 
 
-# ---- accounting ----
-
-def gpu_ns(session, pid):
-    """The entity's GPU time once all of it has been reported: it does not change any more."""
-    last = None
-    for _ in range(40):
-        entity = session.broker.entity(pid) or {}
-        if last is not None and entity.get("GPU_NS") == last:
-            break
-        last = entity.get("GPU_NS")
-        time.sleep(0.05)
-    return last or 0
-
-
-def account(session):
-    """Charged GPU time against the program's own: kernels times their duration."""
-    session.policy("weighted", True)
-    for problem in catalogue.start(session, ["hi1ms+pt", "hog19+pt"]):
-        session.check("account: starts", False, problem)
-    program = session.server("hi1ms+pt")
-    rows = []
-    for how, hog_name in (("alone", None), ("with a hog", "hog19+pt")):
-        with session.running(hog_name):
-            before = gpu_ns(session, program.pid)
-            result = program.ask("steps 1000", 60)
-            charged = (gpu_ns(session, program.pid) - before) / 1e9
-        own = result["n"] * 0.001
-        session.record(f"gpu/account/{how.split()[0]}", charged / own, "ratio", "kernels times their duration",
-                       "tests/bench/run --only account")
-        rows.append([how, f"{own:.3f}", f"{charged:.3f}", f"{charged / own:.3f}"])
-        session.say(" | ".join(rows[-1]))
-    session.table("GPU time charged for 1000 kernels of 1 ms", ["", "own s", "charged s", "ratio"], rows)
-
-
 # ---- nice sweep ----
 
 def weights():
@@ -279,6 +246,56 @@ def sweep(session, times):
         session.say(" | ".join(rows[-1]))
     session.table("Two equal programs at nice 0 and N, idle sharing on: GPU time of the first over the second's",
                   ["scheduler", "N", "measured", "weights", "measured over weights", "both over one alone"], rows)
+
+
+# ---- what it costs when nobody else is there ----
+
+ALONE = {"launch": ("overhead/launch", "launches of an empty kernel", 0.5),
+         "small": ("overhead/torch-small", "small PyTorch operations", 0.5),
+         "train": ("overhead/train", "PyTorch training", 1.5)}
+
+
+def unwanted(session, rounds):
+    """Programs alone, in turns with and without ptsched."""
+    session.policy("weighted", True)
+    wanted = [name + suffix for name in ALONE for suffix in ("", "+pt")]
+    for problem in catalogue.start(session, wanted):
+        raise ProgramError(problem)
+    rows = []
+    for name, (label, title, seconds) in ALONE.items():
+        found = {"": [], "+pt": []}
+        for number in range(2 * rounds):
+            # Bare first in one round, last in the next.
+            for suffix in (("", "+pt"), ("+pt", ""))[number % 2]:
+                session.in_time()
+                result = session.server(name + suffix).ask(f"run {seconds}", 30)
+                found[suffix].append(result["per_second"])
+        bare, scheduled = (statistics.median(found[suffix]) for suffix in ("", "+pt"))
+        spread = (max(found[""]) - min(found[""])) / bare
+        command = " ".join(catalogue.command(session.programs, name, "--serve"))
+        session.record(label, scheduled / bare, "ratio", "the same program without ptsched, in turns", command)
+        session.record(f"{label}/spread", spread, "ratio", "of the bare figures: largest less smallest", command)
+        rows.append([title, f"{bare:.0f}", f"{scheduled / bare:.4f}", f"{spread:.4f}"])
+        session.say(" | ".join(rows[-1]))
+    session.table("Nobody else there: speed under ptsched relative to bare",
+                  ["program", "bare per second", "ptsched", "spread of bare"], rows)
+    idle(session, [name + "+pt" for name in ALONE])
+
+
+def cpu_ticks(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def idle(session, names):
+    """Programs that do nothing use no CPU time, ptsched's threads included."""
+    pids = [session.server(name).pid for name in names]
+    before = sum(map(cpu_ticks, pids))
+    time.sleep(2)
+    used = sum(map(cpu_ticks, pids)) - before
+    session.record("overhead/idle", used * 10, "ms", f"CPU time of {len(pids)} idle programs in 2 s", "")
+    session.say(f"CPU time of {len(pids)} idle programs in 2 s: {used * 10} ms")
 
 
 # ---- the cost of a launch ----

@@ -4,6 +4,8 @@ are long, its wake-ups, and programs of equal weight. Everything is compared wit
 programs alone, or under the driver's own time slicing, in the same run."""
 import contextlib
 import os
+import statistics
+import sys
 
 import catalogue
 from measure import ratio, rates, show, weights
@@ -19,7 +21,8 @@ def plan(session):
     window = 1.5 if quick else 4
     wakes = 100 if quick else 1000
     session.step("preempt/loop", 25 + 5 * (window + 1), loop, window)
-    session.step("preempt/wake", 10 + 0.042 * (3 * wakes + wakes / 2), wake, wakes)
+    session.step("preempt/torch", 20 + 5 * (window + 1), torch, window)
+    session.step("preempt/wake", 10 + 0.042 * (5 * wakes + wakes / 2), wake, wakes)
     session.step("preempt/equals", 10 + 6 * (window + 2), equals, window)
 
 
@@ -80,26 +83,76 @@ def loop(session, window):
 
 def wake(session, wakes):
     """A program that sleeps 30 to 50 ms and then has one 60 us kernel, beside the hogs."""
-    start(session, [name + suffix for suffix in (STOCK, PTSCHED) for name in ("wake", *numbered(HOG, 4, ""))])
+    hogs = [*numbered(HOG, 4, ""), "persistent"]
+    start(session, [name + suffix for suffix in (STOCK, PTSCHED) for name in ("wake", *hogs)])
     session.policy("weighted", True)
     rows = []
-    for hogs, suffix, count in ((0, STOCK, wakes // 4), (1, STOCK, wakes // 2), (1, PTSCHED, wakes), (4, PTSCHED, wakes)):
+    for label, title, names, suffix, count, busy in (
+            (None, "none", [], STOCK, wakes // 4, False),
+            ("wake-stock", "1", hogs[:1], STOCK, wakes // 2, False),
+            ("wake", "1", hogs[:1], PTSCHED, wakes, False),
+            ("wake-4hogs", "4", hogs[:4], PTSCHED, wakes, False),
+            ("wake-persistent", "a kernel that never ends", hogs[4:], PTSCHED, wakes, False),
+            ("wake-busy", "1, all CPUs busy", hogs[:1], PTSCHED, wakes, True)):
         session.in_time()
-        names = numbered(HOG, hogs, suffix)
-        with all_running(session, names):
+        names = [name + suffix for name in names]
+        with all_running(session, names), busy_cpus(session, busy):
             # Levels are found out when others first use the device: not part of the figures.
             session.server("wake" + suffix).ask("steps 5", 30)
             found = session.server("wake" + suffix).ask(f"steps {count}", 60 + count * 0.2)
             used = level(session, "wake" + suffix, *names)
-        if suffix or hogs == 1:
-            name = ("wake" if suffix and hogs == 1 else f"wake-{hogs}hogs" if suffix else "wake-stock")
+        if label:
             for key in ("p50_us", "p99_us"):
-                record(session, f"{name}/{key}", found[key], "us", "from before the launch to after the wait", used)
-        rows.append([str(hogs), "ptsched" if suffix else "stock", str(count), f"{found['p50_us']:.0f}",
+                record(session, f"{label}/{key}", found[key], "us", "from before the launch to after the wait", used)
+        rows.append([title, "ptsched" if suffix else "stock", str(count), f"{found['p50_us']:.0f}",
                      f"{found['p99_us']:.0f}", f"{found['max_us']:.0f}", used])
         session.say(" | ".join(rows[-1]))
     session.table("A 60 us kernel after 30 to 50 ms of sleep, beside hogs of 52 ms kernels, us",
                   ["hogs", "scheduler", "wake-ups", "p50", "p99", "largest", "level"], rows)
+
+
+@contextlib.contextmanager
+def busy_cpus(session, busy):
+    """Two endless loops for each CPU, at nice 0, while the body runs."""
+    loops = [session.programs.start([sys.executable, "-c", "while True: pass"])
+             for _ in range(2 * os.cpu_count() if busy else 0)]
+    try:
+        yield
+    finally:
+        for process in loops:
+            process.kill()
+        for process in loops:
+            process.wait()
+
+
+def torch(session, window):
+    """PyTorch inference at nice -20 beside PyTorch training at 19."""
+    start(session, ["infer", "infer+pt", "train", "train+pt"])
+    session.policy("weighted", True)
+    order = f"run {window} 1"
+
+    def ask(name):
+        session.in_time()
+        return session.server(name).ask(order, window + 30)
+    rows, found = [], {}
+    bare = [ask("infer")]
+    found["none", "ptsched"] = ask("infer+pt")
+    for suffix in (STOCK, PTSCHED):
+        with session.running("train" + suffix):
+            found["training", "ptsched" if suffix else "stock"] = ask("infer" + suffix)
+            used = level(session, "infer" + suffix, "train" + suffix)
+    bare.append(ask("infer"))
+    alone = {key: statistics.mean(run[key] for run in bare) for key in ("per_second", "p50_us", "p99_us")}
+    again = [ratio(run["per_second"], alone["per_second"]) for run in bare]
+    for (hog, scheduler), result in found.items():
+        speed, p50, p99 = (ratio(result[key], alone[key]) for key in ("per_second", "p50_us", "p99_us"))
+        rows.append([hog, scheduler, show(speed, "{:.3f}"), show(p50), show(p99)])
+        session.say(" | ".join(rows[-1]))
+    record(session, "torch/throughput", speed, "ratio", "alone, bare, before and after", used)
+    record(session, "torch/p99", p99, "ratio", "alone, bare, before and after", used)
+    record(session, "torch/bare-spread", abs(again[0] - again[1]), "ratio", "of the two bare runs", "stock")
+    session.table(f"PyTorch inference at nice -20 beside PyTorch training at 19, relative to alone (two runs: "
+                  f"{again[0]:.3f}, {again[1]:.3f})", ["beside", "scheduler", "speed", "p50", "p99"], rows)
 
 
 def equals(session, window):

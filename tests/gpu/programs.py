@@ -73,7 +73,10 @@ class Programs:
 
     def work(self, *options):
         rate = ["--rate", f"{self.rate:.6f}"] if self.rate else []
-        return [os.path.join(self.build, "gpu/work"), *options, *rate]
+        return [self.built("work"), *options, *rate]
+
+    def built(self, name):
+        return os.path.join(self.build, "gpu", name)
 
     def command(self, arguments, nice, scheduled):
         """The words that start a program, and what the environment needs for it."""
@@ -154,9 +157,9 @@ def stop(process):
 class Server:
     """A program that takes orders. It starts in the background: wait for ready() before use."""
 
-    def __init__(self, programs, name, arguments, nice, scheduled):
+    def __init__(self, programs, name, arguments, nice, scheduled, extra=None):
         self.name = name
-        self.process = programs.start(arguments, nice, scheduled, stdin=subprocess.PIPE)
+        self.process = programs.start(arguments, nice, scheduled, extra, stdin=subprocess.PIPE)
         self.changed = threading.Condition()
         self.pid = None
         self.rate = None

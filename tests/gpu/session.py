@@ -142,13 +142,13 @@ class Session:
     # ---- programs that take orders ----
 
     def start_servers(self, wanted):
-        """@wanted: (name, arguments, nice, scheduled). Their start-ups overlap."""
-        for name, arguments, nice, scheduled in wanted:
+        """@wanted: (name, arguments, nice, scheduled[, environment]). Their start-ups overlap."""
+        for name, arguments, nice, scheduled, *extra in wanted:
             if scheduled:
                 self.start_broker()
             server = self.servers.get(name)
             if not server or server.ended:
-                self.servers[name] = Server(self.programs, name, arguments, nice, scheduled)
+                self.servers[name] = Server(self.programs, name, arguments, nice, scheduled, *extra)
         bad = []
         for name, *_ in wanted:
             try:

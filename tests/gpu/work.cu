@@ -56,7 +56,7 @@ struct Options {
     double think_us = 0, jitter_us = 0;
     double seconds = 0;
     double rate = 0; // steps per microsecond; 0: measure
-    unsigned depth = 1;
+    unsigned depth = 1, streams = 1;
     unsigned long long steps = 0;
     int exit_code = 0;
     bool serve = false, ticks = false, latency = false, json = false, calibrate = false, bad_launch = false;
@@ -72,8 +72,11 @@ public:
         initial_.resize(static_cast<size_t>(blocks_) * threads);
         for (size_t i = 0; i < initial_.size(); i++)
             initial_[i] = static_cast<uint32_t>(i);
-        check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
-        check(cudaMalloc(&state_, bytes()), "cudaMalloc");
+        lanes_.resize(options_.streams);
+        for (Lane &lane : lanes_) {
+            check(cudaStreamCreateWithFlags(&lane.stream, cudaStreamNonBlocking), "cudaStreamCreate");
+            check(cudaMalloc(&lane.state, bytes()), "cudaMalloc");
+        }
         reset();
         done_.resize(options_.depth);
         for (cudaEvent_t &event : done_)
@@ -91,8 +94,10 @@ public:
     {
         for (cudaEvent_t event : done_)
             cudaEventDestroy(event);
-        cudaFree(state_);
-        cudaStreamDestroy(stream_);
+        for (Lane &lane : lanes_) {
+            cudaFree(lane.state);
+            cudaStreamDestroy(lane.stream);
+        }
     }
 
     double rate() const { return options_.rate; }
@@ -116,21 +121,25 @@ public:
     // What a program gets that asks for too many threads.
     int bad_launch()
     {
-        steps_kernel<<<1, 4096, 0, stream_>>>(state_, 1, factor, addend);
+        steps_kernel<<<1, 4096, 0, lanes_[0].stream>>>(lanes_[0].state, 1, factor, addend);
         cudaError_t error = cudaGetLastError();
         std::printf("%s\n", cudaGetErrorName(error));
         return error == cudaSuccess ? 0 : 5;
     }
 
 private:
+    /* A stream, and what its kernels work on. */
+    struct Lane {
+        cudaStream_t stream;
+        uint32_t *state;
+        uint64_t total_steps; // since reset()
+    };
     Options options_;
     int blocks_ = 0;
-    cudaStream_t stream_ = nullptr;
-    uint32_t *state_ = nullptr;
+    std::vector<Lane> lanes_;
     std::vector<uint32_t> initial_;
     std::vector<cudaEvent_t> done_;
-    uint64_t steps_ = 0;       // of one kernel
-    uint64_t total_steps_ = 0; // since reset()
+    uint64_t steps_ = 0; // of one kernel
     std::atomic<unsigned long long> finished_{0};
     std::minstd_rand random_;
 
@@ -138,15 +147,17 @@ private:
 
     void reset()
     {
-        check(cudaMemcpy(state_, initial_.data(), bytes(), cudaMemcpyHostToDevice), "cudaMemcpy to the device");
-        total_steps_ = 0;
+        for (Lane &lane : lanes_) {
+            check(cudaMemcpy(lane.state, initial_.data(), bytes(), cudaMemcpyHostToDevice), "cudaMemcpy to the device");
+            lane.total_steps = 0;
+        }
     }
 
-    void launch(uint64_t steps)
+    void launch(Lane &lane, uint64_t steps)
     {
-        steps_kernel<<<blocks_, threads, 0, stream_>>>(state_, steps, factor, addend);
+        steps_kernel<<<blocks_, threads, 0, lane.stream>>>(lane.state, steps, factor, addend);
         check(cudaGetLastError(), "launch");
-        total_steps_ += steps;
+        lane.total_steps += steps;
     }
 
     // The fastest of many short kernels: others on the GPU only make some slower.
@@ -160,9 +171,9 @@ private:
             float fastest = 1e9f, ms;
             double end = now() + least_seconds;
             do {
-                check(cudaEventRecord(from, stream_), "cudaEventRecord");
-                launch(steps);
-                check(cudaEventRecord(to, stream_), "cudaEventRecord");
+                check(cudaEventRecord(from, lanes_[0].stream), "cudaEventRecord");
+                launch(lanes_[0], steps);
+                check(cudaEventRecord(to, lanes_[0].stream), "cudaEventRecord");
                 check(cudaEventSynchronize(to), "cudaEventSynchronize");
                 check(cudaEventElapsedTime(&ms, from, to), "cudaEventElapsedTime");
                 fastest = std::min(fastest, ms);
@@ -194,9 +205,10 @@ private:
             if (started - finished_ == options_.depth)
                 finish_oldest();
             size_t slot = started % options_.depth;
+            Lane &lane = lanes_[started % lanes_.size()];
             launched[slot] = now();
-            launch(steps_);
-            check(cudaEventRecord(done_[slot], stream_), "cudaEventRecord");
+            launch(lane, steps_);
+            check(cudaEventRecord(done_[slot], lane.stream), "cudaEventRecord");
             started++;
             if (options_.depth == 1) {
                 finish_oldest();
@@ -227,7 +239,8 @@ private:
             std::printf("{\"event\": \"result\", \"start\": %.6f, \"seconds\": %.6f, \"n\": %llu, "
                         "\"per_second\": %.3f, \"p50_us\": %.2f, \"p90_us\": %.2f, \"p99_us\": %.2f, \"max_us\": %.2f, "
                         "\"hash\": \"%016llx\", \"value\": %u}\n",
-                        start, elapsed, kernels, per_second, p50, percentile(latencies, 0.9), p99, most, hash(), power(total_steps_).c);
+                        start, elapsed, kernels, per_second, p50, percentile(latencies, 0.9), p99, most, hash(),
+                        power(lanes_[0].total_steps).c);
         } else {
             std::printf("%llu kernels of %.0f us in %.3f s: %.1f per second\n", kernels, options_.us, elapsed,
                         per_second);
@@ -237,32 +250,36 @@ private:
         std::fflush(stdout);
     }
 
-    std::vector<uint32_t> fetch() const
+    std::vector<uint32_t> fetch(const Lane &lane) const
     {
         std::vector<uint32_t> found(initial_.size());
-        check(cudaMemcpyAsync(found.data(), state_, bytes(), cudaMemcpyDeviceToHost, stream_), "cudaMemcpyAsync");
-        check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+        check(cudaMemcpyAsync(found.data(), lane.state, bytes(), cudaMemcpyDeviceToHost, lane.stream),
+              "cudaMemcpyAsync");
+        check(cudaStreamSynchronize(lane.stream), "cudaStreamSynchronize");
         return found;
     }
 
     unsigned long long hash() const
     {
         uint64_t value = 14695981039346656037ull;
-        for (uint32_t word : fetch())
-            value = (value ^ word) * 1099511628211ull;
+        for (const Lane &lane : lanes_)
+            for (uint32_t word : fetch(lane))
+                value = (value ^ word) * 1099511628211ull;
         return value;
     }
 
     bool verify()
     {
-        Affine expected = power(total_steps_);
-        std::vector<uint32_t> found = fetch();
-        for (size_t i = 0; i < found.size(); i++) {
-            uint32_t right = expected.a * initial_[i] + expected.c;
-            if (found[i] == right)
-                continue;
-            std::fprintf(stderr, "work: wrong result: thread %zu has %u instead of %u\n", i, found[i], right);
-            return false;
+        for (const Lane &lane : lanes_) {
+            Affine expected = power(lane.total_steps);
+            std::vector<uint32_t> found = fetch(lane);
+            for (size_t i = 0; i < found.size(); i++) {
+                uint32_t right = expected.a * initial_[i] + expected.c;
+                if (found[i] == right)
+                    continue;
+                std::fprintf(stderr, "work: wrong result: thread %zu has %u instead of %u\n", i, found[i], right);
+                return false;
+            }
         }
         reset();
         return true;
@@ -291,7 +308,7 @@ int serve(Work &work)
 [[noreturn]] void usage(const char *problem)
 {
     std::fprintf(stderr,
-                 "work: %s\nusage: work [--us DURATION] [--depth IN-FLIGHT] [--think-us PAUSE [--jitter-us MORE-OR-LESS]] [--rate STEPS-PER-US]\n"
+                 "work: %s\nusage: work [--us DURATION] [--depth IN-FLIGHT] [--streams NUMBER] [--think-us PAUSE [--jitter-us MORE-OR-LESS]] [--rate STEPS-PER-US]\n"
                  "            --seconds S | --steps KERNELS | --serve [--ticks] | --calibrate | --bad-launch\n"
                  "            [--latency] [--json] [--exit-code N]\n",
                  problem);
@@ -320,13 +337,14 @@ Options parse(char **arguments)
         const char *name;
         double *target;
     };
-    double depth = 1, steps = 0, exit_code = 0;
+    double depth = 1, streams = 1, steps = 0, exit_code = 0;
     Number numbers[] = {{"--us", &options.us},
                         {"--think-us", &options.think_us},
                         {"--jitter-us", &options.jitter_us},
                         {"--seconds", &options.seconds},
                         {"--rate", &options.rate},
                         {"--depth", &depth},
+                        {"--streams", &streams},
                         {"--steps", &steps},
                         {"--exit-code", &exit_code}};
     for (; *arguments; arguments++) {
@@ -346,7 +364,10 @@ Options parse(char **arguments)
     }
     if (depth < 1 || depth > 1024)
         usage("--depth must be 1 to 1024");
+    if (streams < 1 || streams > 64)
+        usage("--streams must be 1 to 64");
     options.depth = static_cast<unsigned>(depth);
+    options.streams = static_cast<unsigned>(streams);
     options.steps = static_cast<unsigned long long>(steps);
     options.exit_code = static_cast<int>(exit_code);
     if (!options.serve && !options.calibrate && !options.bad_launch && options.seconds <= 0 && !options.steps)
