@@ -237,6 +237,7 @@ std::string Preemption::try_preempt(Device &device)
     helper->connect();
     std::string error = try_switch(device);
     if (!error.empty() && helper->poll_fd() >= 0) {
+        debug("%s: not by ptschedd: %s", device.address(), error.c_str());
         helper->leave();
         error = try_switch(device);
     }

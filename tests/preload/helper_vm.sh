@@ -12,7 +12,7 @@ hog_kernel_us=3000000
 important_kernel_us=1000
 
 echo "TAP version 13"
-echo "1..15"
+echo "1..17"
 
 # try DEADLINE COMMAND...
 try() {
@@ -181,6 +181,30 @@ finish "$important"
 check "a third one is taken off" stopped_and_taken_off
 check "the helper is killed, and it goes on" killed_helper
 finish "$hog"
+
+# Neither stopped nor able to do anything: like a program that waits in the driver for work that is off.
+freeze() { echo "$1" >"$work/cgroup/hog/cgroup.freeze"; }
+frozen_gets_on() {
+	mkdir "$work/cgroup" && mount -t cgroup2 none "$work/cgroup" && mkdir "$work/cgroup/hog" || return
+	echo "$hog" >"$work/cgroup/hog/cgroup.procs" && hog_runs && freeze 1 || return
+	start_important
+	within_a_minute has_items "$important" 20 || return
+	before=$(gpu_us "$hog")
+	within_a_minute hog_got_further "$before" && grep -q "process $hog does nothing" "$work/helper.err"
+}
+goes_on_unfrozen() {
+	freeze 0 && finish "$important" && hog_runs
+}
+
+start_helper
+start_hog
+start_important
+within_a_minute level_found
+finish "$important"
+check "one that can do nothing without being stopped gets on now and then" frozen_gets_on
+check "it goes on when it can" goes_on_unfrozen
+finish "$hog"
+rmdir "$work/cgroup/hog" && umount "$work/cgroup"
 
 for pid in $pids; do
 	kill -KILL "$pid" 2>/dev/null

@@ -105,6 +105,12 @@ bool Process::has_debugger() const
     return text && strtol(text->c_str(), nullptr, 10) != 0;
 }
 
+bool Process::is_stopped() const
+{
+    auto text = status("State:");
+    return text && text->find('T') != std::string::npos;
+}
+
 bool Process::has_cap_sys_nice() const
 {
     auto text = status("CapEff:");

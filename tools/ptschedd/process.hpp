@@ -31,6 +31,8 @@ public:
     pid_t parent() const;
     bool has_cap_sys_nice() const;
     bool has_debugger() const;
+    // By a signal.
+    bool is_stopped() const;
 
     // The owner of the process table has been told of the end.
     bool gone = false;

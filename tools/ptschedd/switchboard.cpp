@@ -17,6 +17,10 @@ namespace {
 // short work run out, and more.
 constexpr uint64_t kPatienceNs = 2000000;
 
+// One that runs and still does nothing may be waiting in the driver for work that is off. It gets on now and then: off
+// for so long, then on for so long.
+constexpr uint64_t kOffNs = 40000000, kOnNs = 10000000;
+
 } // namespace
 
 // --- one switch ---
@@ -70,10 +74,10 @@ void Switch::forgive()
     start();
 }
 
-void Switch::overdue(bool act)
+void Switch::act(bool off, uint64_t again_ns)
 {
-    due_ns_ = PTSP_NEVER;
-    own_off_ = act;
+    due_ns_ = again_ns;
+    own_off_ = off;
     start();
 }
 
@@ -213,13 +217,25 @@ void Switchboard::run(uint64_t now)
                 next_ns_ = std::min(next_ns_, place.channels->due_ns());
                 continue;
             }
-            // A program that a debugger has stopped must find the device as it was.
-            bool debugged = owner->process_->has_debugger();
-            debug("process %d does nothing: its channels on %s are %s", pid, address.c_str(),
-                  debugged ? "left on, since a debugger is attached" : "switched off");
-            place.channels->overdue(!debugged);
+            act(*owner->process_, address, *place.channels, now);
+            next_ns_ = std::min(next_ns_, place.channels->due_ns());
         }
     }
+}
+
+void Switchboard::act(const Process &process, const std::string &address, Switch &channels, uint64_t now)
+{
+    // A program that a debugger has stopped must find the device as it was.
+    if (process.has_debugger()) {
+        debug("process %d does nothing: its channels on %s are left on, since a debugger is attached", process.pid(),
+              address.c_str());
+        return channels.act(false, PTSP_NEVER);
+    }
+    if (channels.is_own_off() && !process.is_stopped())
+        return channels.act(false, now + kOnNs);
+    if (!channels.is_own_off())
+        debug("process %d does nothing: its channels on %s are switched off", process.pid(), address.c_str());
+    channels.act(true, now + kOffNs);
 }
 
 } // namespace ptsched

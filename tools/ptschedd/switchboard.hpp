@@ -43,9 +43,11 @@ public:
     // What the helper did by itself is put back: it may have ended since.
     void forgive();
 
-    // When it would act by itself; then, whether it is to do so.
+    // When it would act by itself; then, what it is to do, and when the next time.
     uint64_t due_ns() const { return due_ns_; }
-    void overdue(bool act);
+    void act(bool off, uint64_t again_ns);
+    // Whether it is off without the process's doing.
+    bool is_own_off() const { return own_off_; }
 
     // Nobody will ask any more. All is put back, if the process lives, which then switches for itself; its files are
     // closed.
@@ -111,6 +113,8 @@ public:
     void run(uint64_t now);
 
 private:
+    static void act(const Process &process, const std::string &address, Switch &channels, uint64_t now);
+
     SwitchThread thread_;
     uint64_t next_ns_ = PTSP_NEVER;
     std::multimap<pid_t, Owner *> owners_;
