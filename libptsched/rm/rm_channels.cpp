@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <vector>
 
 namespace ptsched::rm {
 
@@ -42,20 +43,34 @@ int switch_some(int fd, std::uint32_t client, std::uint32_t subdevice, std::span
 }
 
 /*
- * The same one by one, since among them may be one that another thread is just freeing: which status that gives is the
- * driver's business. Zero if the driver took any.
+ * Those of @channels that the driver still knows: which status one gives that another thread is just freeing is the
+ * driver's business. Asked one by one, which by itself need not do for channels of one group.
  */
-int switch_singly(int fd, std::uint32_t client, std::uint32_t subdevice, std::span<const std::uint32_t> channels,
-                  bool off)
+std::vector<std::uint32_t> known(int fd, std::uint32_t client, std::uint32_t subdevice,
+                                 std::span<const std::uint32_t> channels, bool off)
 {
-    int refused = 0;
-    bool taken = false;
+    std::vector<std::uint32_t> found;
     for (std::size_t i = 0; i < channels.size(); i++) {
-        int status = switch_some(fd, client, subdevice, channels.subspan(i, 1), off);
-        taken |= !status;
-        refused = refused ? refused : status;
+        if (switch_some(fd, client, subdevice, channels.subspan(i, 1), off) == 0)
+            found.push_back(channels[i]);
     }
-    return taken ? 0 : refused;
+    return found;
+}
+
+/* All that are left of them, together; returns as control(). */
+int switch_remaining(int fd, std::uint32_t client, std::uint32_t subdevice, std::span<const std::uint32_t> channels,
+                     bool off)
+{
+    constexpr int attempts = 5;
+    int status = switch_some(fd, client, subdevice, channels, off);
+    std::vector<std::uint32_t> left(channels.begin(), channels.end());
+    for (int i = 1; status && i < attempts; i++) {
+        left = known(fd, client, subdevice, left, off);
+        if (left.empty())
+            return status;
+        status = switch_some(fd, client, subdevice, left, off);
+    }
+    return status;
 }
 
 std::string in_words(int status)
@@ -76,9 +91,7 @@ std::string switch_channels(int fd, std::uint32_t client, std::uint32_t subdevic
     while (!channels.empty()) {
         auto some = channels.first(std::min<std::size_t>(channels.size(), disable_channels_max));
         channels = channels.subspan(some.size());
-        int status = switch_some(fd, client, subdevice, some, off);
-        if (status)
-            status = switch_singly(fd, client, subdevice, some, off);
+        int status = switch_remaining(fd, client, subdevice, some, off);
         result = result ? result : status;
     }
     return result ? in_words(result) : "";
