@@ -25,12 +25,12 @@ constexpr uint64_t kOffNs = 40000000, kOnNs = 10000000;
 
 // --- one switch ---
 
-void Switch::set_channels(uint32_t client, ChannelSet channels)
+void Switch::set_channels(Key key, ChannelSet channels)
 {
     if (channels.channels.empty())
-        sets_.erase(client);
+        sets_.erase(key);
     else
-        sets_[client] = std::move(channels);
+        sets_[key] = std::move(channels);
     changed_ = true;
     // New ones are on.
     if (off_ != false)
@@ -87,7 +87,7 @@ void Switch::end(bool alive)
     asked_off_ = own_off_ = false;
     answers_.clear();
     std::vector<ChannelSet> sets;
-    for (auto &[client, set] : std::exchange(sets_, {}))
+    for (auto &[key, set] : std::exchange(sets_, {}))
         sets.push_back(std::move(set));
     thread_.give(std::move(sets), alive ? SwitchThread::Action::on : SwitchThread::Action::none, [](int) {});
 }
@@ -101,7 +101,7 @@ void Switch::start()
     if (off_ == off)
         return answer(0);
     std::vector<ChannelSet> sets;
-    for (const auto &[client, set] : sets_)
+    for (const auto &[key, set] : sets_)
         sets.push_back(set);
     working_ = true;
     changed_ = false;
@@ -144,11 +144,11 @@ Switchboard::Owner::~Owner()
 int Switchboard::Owner::set_channels(UniqueFd file, uint32_t client, uint32_t subdevice,
                                      std::span<const uint32_t> channels)
 {
-    std::pair key{client, subdevice};
+    Switch::Key key{client, subdevice};
     if (channels.empty()) {
         auto known = addresses_.find(key);
         if (known != addresses_.end()) {
-            places_[known->second].channels->set_channels(client, {});
+            places_[known->second].channels->set_channels(key, {});
             addresses_.erase(known);
         }
         return 0;
@@ -164,7 +164,7 @@ int Switchboard::Owner::set_channels(UniqueFd file, uint32_t client, uint32_t su
     if (!place.channels)
         place.channels = std::make_shared<Switch>(board_.thread_);
     place.channels->set_channels(
-        client,
+        key,
         {std::make_shared<const UniqueFd>(std::move(file)), client, subdevice, {channels.begin(), channels.end()}});
     return 0;
 }

@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <sys/types.h>
+#include <utility>
 #include <vector>
 
 namespace ptsched {
@@ -31,8 +32,9 @@ public:
 
     explicit Switch(SwitchThread &thread) : thread_(thread) {}
 
-    // Those of one of the driver's clients; none: it has gone.
-    void set_channels(uint32_t client, ChannelSet channels);
+    // Those of one of the driver's clients on one of its subdevices; none: it has gone.
+    using Key = std::pair<uint32_t, uint32_t>;
+    void set_channels(Key key, ChannelSet channels);
     bool has_channels() const { return !sets_.empty(); }
 
     void ask(bool off, uint64_t turn, Answer answer);
@@ -61,11 +63,11 @@ private:
     void answer(int result);
 
     SwitchThread &thread_;
-    std::map<uint32_t, ChannelSet> sets_; // by client
-    bool asked_off_ = false;              // by the process
-    bool own_off_ = false;                // by the helper itself
-    std::optional<bool> off_ = false;     // what is; none: not known
-    bool changed_ = false;                // the channels, since the work in hand was given
+    std::map<Key, ChannelSet> sets_;
+    bool asked_off_ = false;          // by the process
+    bool own_off_ = false;            // by the helper itself
+    std::optional<bool> off_ = false; // what is; none: not known
+    bool changed_ = false;            // the channels, since the work in hand was given
     bool working_ = false;
     uint64_t settled_turn_ = 0;
     uint64_t demanded_turn_ = 0;
@@ -100,7 +102,7 @@ public:
         Switchboard &board_;
         ProcessRef process_;
         std::map<std::string, Place> places_;
-        std::map<std::pair<uint32_t, uint32_t>, std::string> addresses_; // by client and subdevice
+        std::map<Switch::Key, std::string> addresses_;
     };
 
     // PTSCHED_EVENT_PREEMPT or RELEASE of a scheduler.
