@@ -15,7 +15,8 @@ check() {
 	if "$@" >"$work/log" 2>&1; then
 		echo "ok $count - $name"
 	else
-		sed 's/^/# /' "$work/log" "$work"/*.err 2>/dev/null | tail -n 60
+		sed 's/^/# /' "$work/log" | tail -n 40
+		sed 's/^/# /' "$work"/*.err 2>/dev/null | tail -n 40
 		echo "not ok $count - $name"
 		# shellcheck disable=SC2034 # for the script
 		failed=1
