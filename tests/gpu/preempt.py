@@ -22,7 +22,10 @@ def plan(session):
     wakes = 100 if quick else 1000
     session.step("preempt/loop", 25 + 5 * (window + 1), loop, window)
     session.step("preempt/torch", 20 + 5 * (window + 1), torch, window)
-    session.step("preempt/wake", 10 + 0.042 * (5 * wakes + wakes / 2), wake, wakes)
+    rows = []
+    for label in WAKES:
+        session.step(f"preempt/{label}", 3 + 0.042 * wakes, wake, label, wakes, rows)
+    session.step("preempt/wakes", 0, wake_table, rows)
     session.step("preempt/equals", 10 + 6 * (window + 2), equals, window)
 
 
@@ -81,32 +84,34 @@ def loop(session, window):
                   ["hogs", "scheduler", "speed", "p50", "p99", "level"], rows)
 
 
-def wake(session, wakes):
-    """A program that sleeps 30 to 50 ms and then has one 60 us kernel, beside the hogs."""
-    hogs = [*numbered(HOG, 4, ""), "persistent"]
-    start(session, [name + suffix for suffix in (STOCK, PTSCHED) for name in ("wake", *hogs)])
+# A program that sleeps 30 to 50 ms and then has one 60 us kernel: beside what, and whether the CPUs are busy.
+HOGS = numbered(HOG, 4, "")
+WAKES = {
+    "wake-alone": ("none", [], STOCK, False), "wake-stock": ("1", HOGS[:1], STOCK, False),
+    "wake": ("1", HOGS[:1], PTSCHED, False), "wake-4hogs": ("4", HOGS, PTSCHED, False),
+    "wake-persistent": ("a kernel that never ends", ["persistent"], PTSCHED, False),
+    "wake-busy": ("1, all CPUs busy", HOGS[:1], PTSCHED, True),
+}
+
+
+def wake(session, label, wakes, rows):
+    title, hogs, suffix, busy = WAKES[label]
+    names = [name + suffix for name in hogs]
+    start(session, ["wake" + suffix, *names])
     session.policy("weighted", True)
-    rows = []
-    for label, title, names, suffix, count, busy in (
-            (None, "none", [], STOCK, wakes // 4, False),
-            ("wake-stock", "1", hogs[:1], STOCK, wakes // 2, False),
-            ("wake", "1", hogs[:1], PTSCHED, wakes, False),
-            ("wake-4hogs", "4", hogs[:4], PTSCHED, wakes, False),
-            ("wake-persistent", "a kernel that never ends", hogs[4:], PTSCHED, wakes, False),
-            ("wake-busy", "1, all CPUs busy", hogs[:1], PTSCHED, wakes, True)):
-        session.in_time()
-        names = [name + suffix for name in names]
-        with all_running(session, names), busy_cpus(session, busy):
-            # Levels are found out when others first use the device: not part of the figures.
-            session.server("wake" + suffix).ask("steps 5", 30)
-            found = session.server("wake" + suffix).ask(f"steps {count}", 60 + count * 0.2)
-            used = level(session, "wake" + suffix, *names)
-        if label:
-            for key in ("p50_us", "p99_us"):
-                record(session, f"{label}/{key}", found[key], "us", "from before the launch to after the wait", used)
-        rows.append([title, "ptsched" if suffix else "stock", str(count), f"{found['p50_us']:.0f}",
-                     f"{found['p99_us']:.0f}", f"{found['max_us']:.0f}", used])
-        session.say(" | ".join(rows[-1]))
+    with all_running(session, names), busy_cpus(session, busy):
+        # Levels are found out when others first use the device: not part of the figures.
+        session.server("wake" + suffix).ask("steps 5", 30)
+        found = session.server("wake" + suffix).ask(f"steps {wakes}", 60 + wakes * 0.2)
+        used = level(session, "wake" + suffix, *names)
+    for key in ("p50_us", "p99_us"):
+        record(session, f"{label}/{key}", found[key], "us", "from before the launch to after the wait", used)
+    rows.append([title, "ptsched" if suffix else "stock", str(wakes), f"{found['p50_us']:.0f}",
+                 f"{found['p99_us']:.0f}", f"{found['max_us']:.0f}", used])
+    session.say(" | ".join(rows[-1]))
+
+
+def wake_table(session, rows):
     session.table("A 60 us kernel after 30 to 50 ms of sleep, beside hogs of 52 ms kernels, us",
                   ["hogs", "scheduler", "wake-ups", "p50", "p99", "largest", "level"], rows)
 
