@@ -266,48 +266,58 @@ void Process::stream_ends(CUstream handle)
     slots_epoch.fetch_add(1, std::memory_order_release);
 }
 
-void Process::context_ends(CUcontext handle)
+Device *Process::context_ends(CUcontext handle)
 {
     Context *context = find_context(handle);
     if (!context)
-        return;
+        return nullptr;
     context->device->meter.context_ends(*context);
-    /* Its end waits for its work. */
-    context->device->preemption.put_back(*context->device);
+    context->device->preemption.context_ends(*context->device);
+    return context->device;
 }
 
-void Process::context_ended(CUcontext handle, bool gone)
+void Process::context_ended(CUcontext handle, Device *device, bool gone)
 {
     if (Context *context = find_context(handle)) {
         context->device->meter.context_ended(*context, gone);
         slots_epoch.fetch_add(1, std::memory_order_release);
     }
+    if (device)
+        device->preemption.context_ended();
     std::lock_guard guard(lock_);
     if (gone)
         std::erase(created_, handle);
 }
 
-void Process::primary_context_ends(CUdevice device)
+Device *Process::primary_context_ends(CUdevice ordinal)
 {
-    std::lock_guard guard(lock_);
-    for (Context *context : contexts_) {
-        if (!context->primary || context->device->ordinal() != device)
-            continue;
-        context->device->meter.context_ends(*context);
-        context->device->preemption.put_back(*context->device);
+    Device *found = nullptr;
+    {
+        std::lock_guard guard(lock_);
+        for (Context *context : contexts_) {
+            if (!context->primary || context->device->ordinal() != ordinal)
+                continue;
+            context->device->meter.context_ends(*context);
+            found = context->device;
+        }
     }
+    if (found)
+        found->preemption.context_ends(*found);
+    return found;
 }
 
-void Process::primary_context_ended(CUdevice device)
+void Process::primary_context_ended(CUdevice ordinal, Device *device)
 {
     unsigned flags;
     int active = 0;
-    bool gone = driver.own().primary_state(device, &flags, &active) != CUDA_SUCCESS || !active;
+    bool gone = driver.own().primary_state(ordinal, &flags, &active) != CUDA_SUCCESS || !active;
     std::lock_guard guard(lock_);
     for (Context *context : contexts_) {
-        if (context->primary && context->device->ordinal() == device && context->state != Context::ended)
+        if (context->primary && context->device->ordinal() == ordinal && context->state != Context::ended)
             context->device->meter.context_ended(*context, gone);
     }
+    if (device)
+        device->preemption.context_ended();
     slots_epoch.fetch_add(1, std::memory_order_release);
 }
 

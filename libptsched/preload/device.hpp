@@ -120,10 +120,11 @@ public:
     /* @created: by cuCtxCreate() and the like, hence no primary context. */
     void context_begins(CUcontext handle, bool created);
     void stream_ends(CUstream handle);
-    void context_ends(CUcontext handle);
-    void context_ended(CUcontext handle, bool gone);
-    void primary_context_ends(CUdevice device);
-    void primary_context_ended(CUdevice device);
+    /* Before and after the driver's call; the second gets what the first has returned. */
+    Device *context_ends(CUcontext handle);
+    void context_ended(CUcontext handle, Device *device, bool gone);
+    Device *primary_context_ends(CUdevice ordinal);
+    void primary_context_ended(CUdevice ordinal, Device *device);
 
     /* Whether a default stream handle can mean several streams. */
     bool several_contexts() const { return several_contexts_.load(std::memory_order_relaxed); }

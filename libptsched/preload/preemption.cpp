@@ -267,6 +267,8 @@ bool Preemption::take_off(Device &device)
     std::lock_guard guard(lock_);
     if (!can_take_off() || off_.load(std::memory_order_relaxed))
         return off_.load(std::memory_order_relaxed);
+    if (ending_.load(std::memory_order_acquire))
+        return false;
     if (debugger_attached()) {
         static std::atomic<bool> warned{false};
         warn_once(warned, "%s: work is not taken off the device any more; others wait until it has drained",
@@ -305,6 +307,15 @@ void Preemption::put_back(Device &device)
     else
         device.unmeasured.store(true, std::memory_order_release);
     off_.store(false, std::memory_order_release);
+}
+
+void Preemption::context_ends(Device &device)
+{
+    ending_.fetch_add(1, std::memory_order_acq_rel);
+    put_back(device);
+    /* The helper shall not do it by itself either, in this turn or the next. */
+    if (can_take_off() && device.page())
+        helper->set(device, false, device.page()->turn + 1);
 }
 
 void Preemption::helper_is_gone(Device &device)

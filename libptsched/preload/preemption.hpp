@@ -51,6 +51,13 @@ public:
     /* On again, if it is off. Any thread may call it: in a new turn, or because the program goes on without one. */
     void put_back(Device &device);
 
+    /*
+     * Between these a context ends: on again, and not taken off. Its end waits for its work, and a group may not come
+     * back on of which a channel was freed while it was off.
+     */
+    void context_ends(Device &device);
+    void context_ended() { ending_.fetch_sub(1, std::memory_order_release); }
+
     /* On again, unless it is this process that wants it off: what the helper had switched off by itself. */
     void helper_is_gone(Device &device);
 
@@ -83,6 +90,7 @@ private:
     std::atomic<bool> short_slice_{false};
     std::uint64_t births_{0}; /* of channels, when the slice was last set or tried */
     std::atomic<bool> off_{false};
+    std::atomic<unsigned> ending_{0};         /* contexts */
     bool all_measured_{false};                /* of what is off */
     std::uint64_t off_turn_{0};               /* whose work is off */
     std::atomic<std::uint32_t> times_off_{0}; /* what the resumer waits for */

@@ -61,9 +61,9 @@ extern "C" {
         if (!driver.bind())                                                                                            \
             return CUDA_ERROR_NOT_INITIALIZED;                                                                         \
         CUcontext ending = (context);                                                                                  \
-        process->context_ends(ending);                                                                                 \
+        Device *device = process->context_ends(ending);                                                                \
         CUresult result = REAL(name) args;                                                                             \
-        process->context_ended(ending, result == CUDA_SUCCESS);                                                        \
+        process->context_ended(ending, device, result == CUDA_SUCCESS);                                                \
         return result;                                                                                                 \
     }
 
@@ -72,9 +72,9 @@ extern "C" {
     {                                                                                                                  \
         if (!driver.bind())                                                                                            \
             return CUDA_ERROR_NOT_INITIALIZED;                                                                         \
-        process->primary_context_ends(device);                                                                         \
+        Device *ending = process->primary_context_ends(device);                                                        \
         CUresult result = REAL(name) args;                                                                             \
-        process->primary_context_ended(device);                                                                        \
+        process->primary_context_ended(device, ending);                                                                \
         return result;                                                                                                 \
     }
 
