@@ -172,6 +172,12 @@ help: ## this list
 		/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 	@printf '\nVariables: B=build directory, SAN=sanitizers, PTSCHED_CACHE=directory for kernels\n'
 
+# Under a sanitizer, optimising what parses options and patterns takes most of the build.
+ifneq ($(SAN),)
+$(addprefix $(B)/obj/,$(addsuffix .o,tools/ptsched/main.cpp tools/ptschedd/device_address.cpp \
+	tests/vgpu/vgpud.cpp tests/vgpu/vgpu-stat.cpp tests/vgpu/programs/inversion-client.cpp)): OPT := -O0 -g0
+endif
+
 $(B)/obj/%.cpp.o: %.cpp
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -c $< -o $@
