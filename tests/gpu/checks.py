@@ -2,7 +2,6 @@
 """What must be true of unmodified programs under ptsched; no time is asserted."""
 import glob
 import json
-import math
 import os
 import re
 import subprocess
@@ -10,7 +9,7 @@ import sys
 import time
 
 import catalogue
-from programs import TOP, ProgramError
+from programs import TOP
 from session import make
 
 

@@ -49,7 +49,6 @@ def start(session, names):
                 {"PTSCHED_DRAIN_US": "0", "PTSCHED_STATS": stats_file(session, name)}) for name in names]
     for problem in session.start_servers(wanted):
         session.check("programs: starts", False, problem)
-    catalogue.start(session, [INTERRUPT])
 
 
 def alike(first, second, bitwise):
@@ -124,6 +123,8 @@ def program(session, name, rows):
         # Their start-ups overlap.
         planned = {step.partition("/")[2] for step, *_ in session.plan if step.startswith("programs/")}
         start(session, [name for name in PROGRAMS if name in planned])
+    # It is ended where a program before did not come to an end.
+    catalogue.start(session, [INTERRUPT])
     try:
         rows.append(compare(session, name))
     finally:
