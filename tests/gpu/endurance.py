@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Taken off and put back thousands of times, killed while off, and programs that wait for
 others which are off."""
-import contextlib
 import re
 import subprocess
 import time
@@ -91,9 +90,8 @@ def kills(session, count):
         names = [f"victim-{i}" for i in range(batch)]
         victims = start_hogs(session, names)
         for victim in victims:
-            victim.order("run 1000")
-        time.sleep(0.3)
-        with coming_and_going(session):
+            victim.begin()
+        with session.running(OFTEN):
             deadline = time.monotonic() + 20
             left = list(victims)
             while left and time.monotonic() < deadline:
@@ -114,19 +112,6 @@ def kills(session, count):
     new = driver_complaints()
     session.check("endurance: no new line of the driver in the kernel's log", new == complaints, str(new))
     session.record("gpu/kills", killed, "times", "", "tests/gpu/run --only endurance", "preempt")
-
-
-@contextlib.contextmanager
-def coming_and_going(session):
-    """The important program wakes up again and again while the body runs."""
-    server = session.server(OFTEN)
-    server.results.clear()
-    server.order("run 1000")
-    try:
-        yield
-    finally:
-        server.order("stop")
-        server.result(30)
 
 
 def spin(session, steps):

@@ -70,32 +70,22 @@ inline void run_job(Job &job, double seconds, double warm_up, unsigned long long
     std::fflush(stdout);
 }
 
-inline void serve_job(Job &job)
+inline int serve_job(Job &job)
 {
-    static Orders &orders = *new Orders; // its thread may outlive us
-    std::printf("{\"event\": \"ready\", \"pid\": %d}\n", static_cast<int>(getpid()));
-    std::fflush(stdout);
-    for (;;) {
-        std::istringstream order(orders.next());
-        std::string verb;
-        double amount = 0, warm_up = 0;
-        order >> verb >> amount >> warm_up;
-        if (verb == "quit")
-            return;
+    return serve_orders("", [&](const std::string &verb, double amount, double warm_up) {
         if (verb == "steps")
             run_job(job, 0, 0, static_cast<unsigned long long>(amount));
         else
             run_job(job, amount, warm_up, 0);
-    }
+        return true;
+    });
 }
 
 /* The program: "--serve" or "--steps N". */
 inline int run_program(Job &job, int argc, char **argv)
 {
-    if (argc == 2 && !std::strcmp(argv[1], "--serve")) {
-        serve_job(job);
-        return 0;
-    }
+    if (argc == 2 && !std::strcmp(argv[1], "--serve"))
+        return serve_job(job);
     unsigned long long steps = argc >= 3 && !std::strcmp(argv[1], "--steps") ? std::strtoull(argv[2], nullptr, 10) : 0;
     if (!steps) {
         std::fprintf(stderr, "usage: %s --serve | --steps NUMBER\n", argv[0]);

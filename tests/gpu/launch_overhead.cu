@@ -65,15 +65,8 @@ int main(int argc, char **argv)
         report(measure(seconds));
         return 0;
     }
-    static Orders &orders = *new Orders; // its thread may outlive us
-    std::printf("{\"event\": \"ready\", \"pid\": %d}\n", static_cast<int>(getpid()));
-    std::fflush(stdout);
-    for (;;) {
-        std::istringstream order(orders.next());
-        std::string verb;
-        order >> verb >> seconds;
-        if (verb == "quit")
-            return 0;
-        report(measure(seconds));
-    }
+    return serve_orders("", [](const std::string &, double amount, double) {
+        report(measure(amount));
+        return true;
+    });
 }

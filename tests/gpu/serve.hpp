@@ -115,6 +115,27 @@ private:
     }
 };
 
+/*
+ * Says that the program is ready, @facts about it included (JSON members, each after a comma), and calls
+ * run(verb, amount, warm_up) for each order until "quit", or until it returns false.
+ */
+template <typename Run> int serve_orders(const std::string &facts, Run run)
+{
+    static Orders &orders = *new Orders; // its thread may outlive us
+    std::printf("{\"event\": \"ready\", \"pid\": %d%s}\n", static_cast<int>(getpid()), facts.c_str());
+    std::fflush(stdout);
+    for (;;) {
+        std::istringstream order(orders.next());
+        std::string verb;
+        double amount = 0, warm_up = 0;
+        order >> verb >> amount >> warm_up;
+        if (verb == "quit")
+            return 0;
+        if (!run(verb, amount, warm_up))
+            return 1;
+    }
+}
+
 inline void on_terminate(int)
 {
     stop_requested = true;

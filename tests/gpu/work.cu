@@ -288,21 +288,11 @@ private:
 
 int serve(Work &work)
 {
-    static Orders &orders = *new Orders; // its thread may outlive us
-    std::printf("{\"event\": \"ready\", \"pid\": %d, \"rate\": %.6f}\n", static_cast<int>(getpid()), work.rate());
-    std::fflush(stdout);
-    for (;;) {
-        std::istringstream order(orders.next());
-        std::string verb;
-        double amount = 0, warm_up = 0;
-        order >> verb >> amount >> warm_up;
-        if (verb == "quit")
-            return 0;
-        bool right =
-            verb == "steps" ? work.run(0, 0, static_cast<unsigned long long>(amount)) : work.run(amount, warm_up, 0);
-        if (!right)
-            return 1;
-    }
+    return serve_orders(", \"rate\": " + std::to_string(work.rate()),
+                        [&](const std::string &verb, double amount, double warm_up) {
+                            return verb == "steps" ? work.run(0, 0, static_cast<unsigned long long>(amount))
+                                                   : work.run(amount, warm_up, 0);
+                        });
 }
 
 [[noreturn]] void usage(const char *problem)

@@ -299,7 +299,6 @@ void execs(char **argv)
     launches();
 }
 
-/* Contexts and streams come and go with work behind them. */
 /* Whose streams belong to a context that ends with it. */
 void in_a_green_context(CUdevice device)
 {
@@ -322,6 +321,7 @@ void in_a_green_context(CUdevice device)
     CU(cuDevicePrimaryCtxRelease_v2(device));
 }
 
+/* Contexts and streams come and go with work behind them. */
 void lives()
 {
     CUdevice device;
