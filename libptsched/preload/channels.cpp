@@ -163,9 +163,10 @@ std::string Channels::set(const char *address, bool off)
     std::erase(off_, address);
     std::vector<ChannelSet> sets = sets_at(address);
     std::string error = sets.empty() ? none_seen : "";
+    /* One that fails does not keep the others off. */
     for (const ChannelSet &set : sets) {
-        if (error.empty())
-            error = rm::switch_channels(set.fd, set.client, set.subdevice, set.channels, off);
+        std::string problem = rm::switch_channels(set.fd, set.client, set.subdevice, set.channels, off);
+        error = error.empty() ? problem : error;
     }
     if (off && error.empty())
         off_.emplace_back(address);
