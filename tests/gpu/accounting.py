@@ -1,29 +1,28 @@
 # SPDX-License-Identifier: MIT
-"""GPU time charged to programs against what their kernels take on a device that is never idle,
-alone (where it is sampled) and beside an equal (where it is measured)."""
+"""GPU time charged to programs against what the device's own clock says of their kernels
+(clocked.cu), alone (where it is sampled) and beside an equal (where it is measured)."""
 import time
 
 import catalogue
 from measure import show
 from programs import ProgramError
 
-# Of a kernel in us: kernels in flight, and so many that the bare run takes about a second.
-DURATIONS = {20: (32, 50000), 100: (16, 10000), 1000: (4, 1000), 10000: (2, 100), 200000: (2, 5)}
+# What a kernel is like: the program's options, and so many kernels that they take about a second.
+KERNELS = {
+    "20 us": (("--us", "20", "--depth", "32"), 50000),
+    "100 us": (("--us", "100", "--depth", "16"), 10000),
+    "1 ms": (("--us", "1000", "--depth", "4"), 1000),
+    "10 ms": (("--us", "10000",), 100),
+    "200 ms": (("--us", "200000",), 5),
+    "1 ms, four streams": (("--us", "1000", "--depth", "8", "--streams", "4"), 3000),
+    "1 ms, then 1 ms of pause": (("--us", "1000", "--think-us", "1000"), 1000),
+}
 OTHER = "equal-a+pt"
+COMMAND = "tests/gpu/run --only accounting"
 
 
 def plan(session):
-    session.step("accounting", 60, accounting)
-
-
-def variants(session):
-    """(title, arguments, steps, what of the bare run's time the kernels take)"""
-    work = session.programs.work
-    for us, (depth, steps) in DURATIONS.items():
-        yield f"{us} us", work("--us", str(us), "--depth", str(depth), "--serve"), steps, None
-    yield "1 ms, four streams", work("--us", "1000", "--depth", "8", "--streams", "4", "--serve"), 4000, None
-    # Idle between its kernels: these are as long as those without pauses.
-    yield "1 ms, then 1 ms of pause", work("--us", "1000", "--think-us", "1000", "--serve"), 1000, "1000 us"
+    session.step("accounting", 45, accounting)
 
 
 def gpu_ns(session, pid):
@@ -38,40 +37,36 @@ def gpu_ns(session, pid):
     return last or 0
 
 
-def charged_s(session, server, steps):
+def charged(session, server, steps):
+    """What was charged for so many kernels, over how long at least one of them ran."""
     before = gpu_ns(session, server.pid)
-    server.ask(f"steps {steps}", 60)
-    return (gpu_ns(session, server.pid) - before) / 1e9
+    result = server.ask(f"steps {steps}", 60)
+    return (gpu_ns(session, server.pid) - before) / 1e9 / result["busy_s"], result["busy_s"]
 
 
 def accounting(session):
     session.policy("weighted", True)
-    rows, own, errors = [], {}, {"alone": [], "contended": []}
-    plan_ = list(variants(session))
-    wanted = [(f"account-{i}{suffix}", arguments, 0, bool(suffix))
-              for i, (_, arguments, _, _) in enumerate(plan_) for suffix in ("", "+pt")]
+    names = {title: f"account-{number}+pt" for number, title in enumerate(KERNELS)}
+    wanted = [(names[title], [session.programs.built("clocked"), *options, "--serve"], 0, True)
+              for title, (options, _) in KERNELS.items()]
     for problem in session.start_servers(wanted) + catalogue.start(session, [OTHER]):
         raise ProgramError(problem)
-    for i, (title, _, steps, like) in enumerate(plan_):
+    rows, errors = [], {"alone": [], "contended": []}
+    for title, (_, steps) in KERNELS.items():
         session.in_time()
-        bare = session.server(f"account-{i}").ask(f"steps {steps}", 60)
-        own[title] = bare["seconds"]
-        truth = own[like] * steps / DURATIONS[1000][1] if like else own[title]
-        server = session.server(f"account-{i}+pt")
-        found = {"alone": charged_s(session, server, steps)}
+        server = session.server(names[title])
+        alone = charged(session, server, steps)
         with session.running(OTHER):
-            found["contended"] = charged_s(session, server, steps)
-        row = [title, f"{truth:.3f}"]
-        for how, charged in found.items():
-            errors[how].append(abs(charged / truth - 1))
-            session.record(f"accounting/{title}/{how}", charged / truth, "ratio", "the same kernels back to back, bare",
-                           "tests/gpu/run --only accounting")
-            row.append(show(charged / truth, "{:.3f}"))
+            contended = charged(session, server, steps)
+        row = [title]
+        for how, (share, busy_s) in (("alone", alone), ("contended", contended)):
+            errors[how].append(abs(share - 1))
+            session.record(f"accounting/{title}/{how}", share, "ratio", "the device's clock, in the same run", COMMAND)
+            row += [f"{busy_s:.3f}", show(share, "{:.4f}")]
         rows.append(row)
         session.say(" | ".join(row))
-    for name in wanted:
-        session.drop(name[0])
+        session.drop(server.name)
     for name, how in (("accounting/worst-error", "contended"), ("accounting/worst-error-alone", "alone")):
-        session.record(name, max(errors[how]), "ratio", "of the kernels' own time", "tests/gpu/run --only accounting")
-    session.table("GPU time charged, relative to what the same kernels take back to back",
-                  ["kernels", "own s", "alone", "beside an equal"], rows)
+        session.record(name, max(errors[how]), "ratio", "of the kernels' own time", COMMAND)
+    session.table("GPU time charged, relative to the time in which the program's kernels ran by the device's clock",
+                  ["kernels", "alone, s", "charged", "beside an equal, s", "charged"], rows)
