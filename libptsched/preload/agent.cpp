@@ -14,6 +14,7 @@
  */
 #include "agent.hpp"
 
+#include "be_prompt.hpp"
 #include "config.hpp"
 #include "device.hpp"
 #include "driver.hpp"
@@ -26,12 +27,12 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <utility>
 
 namespace ptsched::preload {
 namespace {
@@ -42,6 +43,7 @@ constexpr std::uint64_t unwanted_lingers = 128;
 /* Of naps while there is work in flight; the longest is so many lingers. */
 constexpr std::uint64_t nap_min_ns = 20000, nap_lingers = 2;
 constexpr std::uint64_t long_nap_ns = 100000;
+constexpr std::uint64_t rest_ns = 100000000;
 
 struct Agent {
     std::mutex lock;
@@ -106,6 +108,8 @@ void release(Device &device, std::uint64_t now)
     if (!device.agent.told_drain && busy_until && now > busy_until)
         usage.handover_ns += now - busy_until;
     device.agent.told_drain = false;
+    /* The next turn may begin and end without the agent: it must be woken for its rest. */
+    device.rest_unreported.store(false, std::memory_order_release);
     device.waits_for_host.store(false, std::memory_order_relaxed);
     device.agent.idle_since = 0;
     device.agent.backoff_ns = 0;
@@ -173,6 +177,23 @@ bool release_off(Device &device, std::uint32_t events, std::uint32_t state, std:
     return true;
 }
 
+/*
+ * Nobody else is there. The program's own threads report as they submit; what is left when they have stopped is
+ * reported here. Returns after how long to look again.
+ */
+std::uint64_t report_rest(Device &device, std::uint64_t now)
+{
+    if (!device.rest_unreported.load(std::memory_order_acquire))
+        return for_ever;
+    std::uint64_t submissions = device.submissions();
+    device.meter.reap(now);
+    if (submissions != std::exchange(device.agent.submissions_seen, submissions) || !device.meter.idle())
+        return rest_ns;
+    device.rest_unreported.store(false, std::memory_order_release);
+    device.last_report(now);
+    return for_ever;
+}
+
 /* Returns after how long to look again. */
 std::uint64_t look_after(Device &device)
 {
@@ -203,7 +224,7 @@ std::uint64_t look_after(Device &device)
         PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED | PTSCHED_STATE_OUTWEIGHED;
     if (!(state & PTSCHED_STATE_TURN) || !(state & company)) {
         own.idle_since = 0;
-        return for_ever;
+        return state & PTSCHED_STATE_TURN ? report_rest(device, now) : for_ever;
     }
     if (device.preemption.is_off())
         device.preemption.put_back(device);
@@ -211,7 +232,7 @@ std::uint64_t look_after(Device &device)
     device.preemption.adjust_slice(device, state & PTSCHED_STATE_OUTWEIGHED);
     if (!(state & (company & ~PTSCHED_STATE_OUTWEIGHED))) {
         own.idle_since = 0;
-        return for_ever;
+        return report_rest(device, now);
     }
     /*
      * A turn has begun, and the thread that waited for it has not come round to it yet. (Of a called-back turn, it may
@@ -289,9 +310,8 @@ void sleep_until_needed(const std::vector<Device *> &devices, std::uint64_t ns)
 void *run(void *)
 {
     pthread_setname_np(pthread_self(), "ptsched-agent");
-    /* Others wait for this thread of a low program. Where it is not allowed, it stays as it is; weights come from the
-     * leader's nice. */
-    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), -20);
+    /* Others wait for this thread of a low program. Weights come from the leader's nice. */
+    be_prompt();
     prctl(PR_SET_TIMERSLACK, 1000);
     bool relaxed = false;
     for (;;) {

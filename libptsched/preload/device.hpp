@@ -47,10 +47,11 @@ public:
 
     Meter meter;
     Preemption preemption;
-    std::atomic<bool> closing{false};        /* the agent is about to release: no submission may begin */
-    std::atomic<std::uint32_t> changes{0};   /* futex: the agent changed something that submitters wait for */
-    std::atomic<bool> unmeasured{false};     /* a submission under contention could not be measured */
-    std::atomic<bool> waits_for_host{false}; /* work in flight may wait for the host: WATCH */
+    std::atomic<bool> closing{false};         /* the agent is about to release: no submission may begin */
+    std::atomic<std::uint32_t> changes{0};    /* futex: the agent changed something that submitters wait for */
+    std::atomic<bool> unmeasured{false};      /* a submission under contention could not be measured */
+    std::atomic<bool> waits_for_host{false};  /* work in flight may wait for the host: WATCH */
+    std::atomic<bool> rest_unreported{false}; /* the agent looks now and then whether the program still submits */
     std::atomic<std::uint64_t> last_submit_ns{0};
     std::atomic<std::uint64_t> first_submit_ns{0}; /* of this turn */
     std::atomic<std::uint64_t> last_let_through_ns{0};
@@ -74,7 +75,7 @@ public:
     }
     /* Unless the last report is younger. */
     void report(std::uint64_t now, std::uint64_t interval_ns);
-    void last_report(std::uint64_t now); /* by the agent, at exit */
+    void last_report(std::uint64_t now); /* by the agent, where the program has come to rest or ends */
 
     void announce_change();
     void wait_for_change(std::uint32_t seen, std::uint64_t at_most_ns);
@@ -85,6 +86,7 @@ public:
         std::uint64_t idle_since{0};
         std::uint64_t busy_seen_ns{0};
         std::uint64_t backoff_ns{0};
+        std::uint64_t submissions_seen{0};
         std::uint64_t demanded_ns{0}; /* since when the work in flight is to leave at once */
         bool told_drain{false};       /* the next turn begins without waiting for our release */
     } agent;

@@ -217,6 +217,8 @@ CUresult sampled(Thread &thread, const Place &place, const Key &key, const Call 
         device.meter.reap(now);
     }
     device.report(now, report_alone_ns);
+    if (!device.rest_unreported.exchange(true, std::memory_order_acq_rel))
+        wake_agent();
     if (!place.stream->owner)
         plan_next_sample(thread, now);
     return result;

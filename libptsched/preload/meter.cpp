@@ -190,8 +190,8 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
     }
     record->key = key;
     record->stands_for = stands_for;
-    record->submitted_ns = now;
     record->begins_ns = std::max(now, busy_until);
+    record->beside = busy_until > now;
     record->paused_ns = record->charged_ns = 0;
     record->paused = false;
     record->next = nullptr;
@@ -238,7 +238,7 @@ void Meter::account(Stream &stream, Record &record, std::uint64_t now)
     std::uint64_t ran_ns = to_ns(took);
     ran_ns -= std::min(ran_ns, record.paused_ns);
     /* Measured together with another's work, it says nothing about itself. */
-    if (record.begins_ns > record.submitted_ns && record.estimate_ns)
+    if (record.beside && record.estimate_ns)
         ran_ns = std::min(ran_ns, record.estimate_ns);
     else
         estimates_.learn(record.key, ran_ns);

@@ -49,8 +49,8 @@ struct Record {
     bool timed;
     Key key;
     std::uint64_t estimate_ns;
-    std::uint64_t submitted_ns;
-    std::uint64_t begins_ns;  /* later than submitted, if work of another's turn was expected until then */
+    std::uint64_t begins_ns;  /* not before this: host time, moved on by the time it was off */
+    bool beside;              /* submitted while work of another's turn was expected to be there */
     std::uint64_t paused_ns;  /* of its time between the two events, it was off the hardware */
     std::uint64_t charged_ns; /* of the rest, this has been reported when it was taken off */
     bool paused;              /* it is now */

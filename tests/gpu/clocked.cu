@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Kernels that note by the device's own clock when they began and ended, so that it is known for how long the GPU
-// worked for this program: the time in which at least one of them ran.
+// worked for this program: the time in which at least one of them ran. Between two that are queued one behind the other
+// nobody else gets onto the device: a gap as short as that one counts, too.
 #include "job.hpp"
 
 #include <getopt.h>
@@ -8,6 +9,7 @@
 namespace {
 
 constexpr int threads = 128;
+constexpr unsigned long long gap_ns = 10000;
 
 struct Interval {
     unsigned long long begin_ns, end_ns;
@@ -41,17 +43,18 @@ __global__ void steps_kernel(uint32_t *state, unsigned long long steps, Interval
         atomicMax(&seen->end_ns, device_ns());
 }
 
-// The length of the union.
+// The length of the union, short gaps included.
 double busy_seconds(std::vector<Interval> intervals)
 {
     unsigned long long busy_ns = 0, until_ns = 0;
     std::sort(intervals.begin(), intervals.end(),
               [](const Interval &one, const Interval &other) { return one.begin_ns < other.begin_ns; });
     for (const Interval &interval : intervals) {
-        if (interval.end_ns > until_ns) {
-            busy_ns += interval.end_ns - std::max(interval.begin_ns, until_ns);
-            until_ns = interval.end_ns;
-        }
+        if (interval.end_ns <= until_ns)
+            continue;
+        bool queued = interval.begin_ns < until_ns + gap_ns;
+        busy_ns += interval.end_ns - (queued && until_ns ? until_ns : interval.begin_ns);
+        until_ns = interval.end_ns;
     }
     return static_cast<double>(busy_ns) / 1e9;
 }

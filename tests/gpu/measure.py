@@ -49,7 +49,7 @@ def plan(session):
     for hog in times.hogs:
         session.step(f"matrix/{hog}", times.cells(3 * len(times.important)), matrix, figures, hog)
     session.step("sweep", 5 + (len(times.nice_steps) + 2) * (times.sweep + 1), sweep, times)
-    session.step("unwanted", 30 + (6 if quick else 12) * 5, unwanted, 1 if quick else 3)
+    session.step("unwanted", 30 + (4 if quick else 16) * 3.5, unwanted, 4 if quick else 16)
     session.step("overhead", 5 + 6 * times.pairs * times.launches, overhead, times)
 
 
@@ -250,36 +250,38 @@ def sweep(session, times):
 
 # ---- what it costs when nobody else is there ----
 
-ALONE = {"launch": ("overhead/launch", "launches of an empty kernel", 0.5),
-         "small": ("overhead/torch-small", "small PyTorch operations", 0.5),
-         "train": ("overhead/train", "PyTorch training", 1.5)}
+ALONE = {"launch": ("overhead/launch", "launches of an empty kernel", 0.4),
+         "small": ("overhead/torch-small", "small PyTorch operations", 0.4),
+         "train": ("overhead/train", "PyTorch training", 0.8)}
 
 
 def unwanted(session, rounds):
-    """Programs alone, in turns with and without ptsched."""
+    """Programs alone, in turns with and without ptsched: each pair of windows gives a ratio."""
     session.policy("weighted", True)
     wanted = [name + suffix for name in ALONE for suffix in ("", "+pt")]
     for problem in catalogue.start(session, wanted):
         raise ProgramError(problem)
     rows = []
     for name, (label, title, seconds) in ALONE.items():
-        found = {"": [], "+pt": []}
-        for number in range(2 * rounds):
+        ratios, bare = [], []
+        for number in range(rounds):
+            found = {}
             # Bare first in one round, last in the next.
             for suffix in (("", "+pt"), ("+pt", ""))[number % 2]:
                 session.in_time()
-                result = session.server(name + suffix).ask(f"run {seconds}", 30)
-                found[suffix].append(result["per_second"])
-        bare, scheduled = (statistics.median(found[suffix]) for suffix in ("", "+pt"))
-        spread = (max(found[""]) - min(found[""])) / bare
+                found[suffix] = session.server(name + suffix).ask(f"run {seconds}", 30)["per_second"]
+            ratios.append(found["+pt"] / found[""])
+            bare.append(found[""])
+        low, _, high = statistics.quantiles(ratios, n=4)
         command = " ".join(catalogue.command(session.programs, name, "--serve"))
-        session.record(label, scheduled / bare, "ratio", "the same program without ptsched, in turns", command)
-        session.record(f"{label}/spread", spread, "ratio", "of the bare figures: largest less smallest", command)
-        rows.append([title, f"{bare:.0f}", f"{scheduled / bare:.4f}", f"{spread:.4f}"])
+        session.record(label, statistics.median(ratios), "ratio", "the same program without ptsched, in turns", command)
+        session.record(f"{label}/quartiles", high - low, "ratio", f"of {rounds} pairs: upper less lower", command)
+        rows.append([title, f"{statistics.median(bare):.0f}", f"{statistics.median(ratios):.4f}", f"{low:.4f} to {high:.4f}"])
         session.say(" | ".join(rows[-1]))
-    session.table("Nobody else there: speed under ptsched relative to bare",
-                  ["program", "bare per second", "ptsched", "spread of bare"], rows)
-    idle(session, [name + "+pt" for name in ALONE])
+    session.table(f"Nobody else there: speed under ptsched relative to bare, {rounds} pairs of windows",
+                  ["program", "bare per second", "median", "quartiles"], rows)
+    for suffix, label in (("", "idle-bare"), ("+pt", "idle")):
+        idle(session, label, [name + suffix for name in ALONE])
 
 
 def cpu_ticks(pid):
@@ -288,14 +290,15 @@ def cpu_ticks(pid):
     return int(fields[11]) + int(fields[12])
 
 
-def idle(session, names):
+def idle(session, label, names):
     """Programs that do nothing use no CPU time, ptsched's threads included."""
+    time.sleep(0.5)
     pids = [session.server(name).pid for name in names]
     before = sum(map(cpu_ticks, pids))
     time.sleep(2)
     used = sum(map(cpu_ticks, pids)) - before
-    session.record("overhead/idle", used * 10, "ms", f"CPU time of {len(pids)} idle programs in 2 s", "")
-    session.say(f"CPU time of {len(pids)} idle programs in 2 s: {used * 10} ms")
+    session.record(f"overhead/{label}", used * 10, "ms", f"CPU time of {len(pids)} idle programs in 2 s", "")
+    session.say(f"CPU time of {len(pids)} idle programs in 2 s: {used * 10} ms ({label})")
 
 
 # ---- the cost of a launch ----

@@ -119,6 +119,20 @@ void alone_touches_little()
     CHECK(hand->events() - events < count);
 }
 
+/* Nobody calls it back, and no further submission comes. */
+void alone_reports_the_rest()
+{
+    give_back();
+    unsigned long long before = scheduler->submissions();
+    /* One of them at least is measured. */
+    constexpr unsigned long long count = 10000;
+    for (unsigned long long i = 0; i < count; i++)
+        launch();
+    while (scheduler->submissions() < before + count)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    CHECK_EQ(scheduler->submissions() - before, count);
+}
+
 void waits_without_turn()
 {
     give_back();
@@ -466,6 +480,7 @@ int main(int, char **argv)
     return tap::run({
         {"the first submission attaches and takes the turn", first_submission_attaches},
         {"alone: no call to the scheduler, few events", alone_touches_little},
+        {"alone: what is left when the program stops submitting is reported", alone_reports_the_rest},
         {"without the turn a submission waits", waits_without_turn},
         {"a called-back turn is given back once the work in flight has drained", callback_drains_first},
         {"a wanted turn is given back when idle", wanted_releases_when_idle},

@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: MIT
 // ptschedd: the scheduler where no module can be loaded.
+#include "be_prompt.hpp"
 #include "log.hpp"
 #include "options.hpp"
 
 #include <cstdio>
 #include <exception>
-#include <sched.h>
-#include <sys/resource.h>
 
 namespace {
 
-// Everybody waits for its decisions, which are short. Of the kernel's fair class even nice -20 may wait some
-// milliseconds for who has just begun to run. Where neither is allowed, it stays as it is.
-void be_prompt()
-{
-    const sched_param lowest{.sched_priority = sched_get_priority_min(SCHED_RR)};
-    if (sched_setscheduler(0, SCHED_RR, &lowest) < 0)
-        setpriority(PRIO_PROCESS, 0, -20);
-}
-
 int serve(const ptsched::Options &options)
 {
-    be_prompt();
+    // Everybody waits for its decisions.
+    ptsched::be_prompt();
     bool helping = !options.devices_named && ptsched::module_is_loaded();
     auto devices = helping ? std::vector<ptsched::DeviceName>() : options.devices;
     ptsched::Server server(options.socket_path, devices, options.params);
