@@ -1,24 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""The programs by name. NAME is the bare program, NAME+pt the same one under ptsched."""
+"""The programs by name. NAME is the bare program, NAME+pt the same one under ptsched, NAME+mps one that shares the
+GPU through MPS, and NAME+mps10 one that may use 10 % of its threads there."""
 import subprocess
 import sys
 
 from programs import ProgramError, python
 
-# What an important program and a hog are called in the tables.
-TITLES = {
-    "hi60": "60 us kernels, closed loop", "hi1ms": "1 ms kernels, 50 % duty",
-    "infer": "PyTorch inference", "jax": "JAX loop", "cupy": "CuPy loop",
-    "hog19": "19 ms kernels", "hog52": "52 ms kernels", "train": "PyTorch training", None: "none",
-}
-IMPORTANT = ("hi60", "hi1ms", "infer", "jax")
-HOGS = ("hog19", "hog52", "train")
-NICE = {"hog19": 19, "hog52": 19, "train": 19, "persistent": 19, "equal": 0}
+NICE = {"hog19": 19, "hog52": 19, "queue": 19, "graphs": 19, "train": 19, "persistent": 19, "equal": 0}
 
 WORK = {
-    "hi60": ("--us", "60"), "hi1ms": ("--us", "1000", "--think-us", "1000"),
+    "hi60": ("--us", "60"), "hi1ms": ("--us", "1000"),
+    "frames": ("--us", "5000", "--period-us", "33333.333"), "requests": ("--us", "2000", "--poisson-us", "10000"),
     "hog19": ("--us", "19000", "--depth", "2", "--ticks"),
     "hog52": ("--us", "52000", "--depth", "2", "--ticks"),
+    "queue": ("--us", "1000", "--depth", "64", "--ticks"),
+    "graphs": ("--us", "1000", "--graph", "20", "--depth", "2", "--ticks"),
     "equal": ("--us", "1000", "--depth", "2", "--ticks"),
     "wake": ("--us", "60", "--think-us", "40000", "--jitter-us", "10000"),
     "interrupt": ("--us", "60", "--think-us", "2500", "--jitter-us", "500", "--ticks"),
@@ -62,8 +58,9 @@ def start(session, names):
     """Starts the programs of these names that do not run yet; returns what went wrong."""
     wanted = []
     for name in names:
-        base, _, scheduled = name.partition("+")
-        wanted.append((name, command(session.programs, base, "--serve"), nice_of(base), bool(scheduled)))
+        base, _, how = name.partition("+")
+        extra = session.programs.mps_variables(how) if how.startswith("mps") else None
+        wanted.append((name, command(session.programs, base, "--serve"), nice_of(base), how == "pt", extra))
     return session.start_servers(wanted)
 
 

@@ -336,9 +336,9 @@ private:
         if (options_.serve || options_.json) {
             std::printf("{\"event\": \"result\", \"start\": %.6f, \"seconds\": %.6f, \"n\": %llu, "
                         "\"per_second\": %.3f, \"p50_us\": %.2f, \"p90_us\": %.2f, \"p99_us\": %.2f, \"max_us\": %.2f, "
-                        "\"missed\": %llu, \"hash\": \"%016llx\", \"value\": %u}\n",
+                        "\"due\": %zu, \"missed\": %llu, \"hash\": \"%016llx\", \"value\": %u}\n",
                         run.measured_from, elapsed, launches, per_second, p50, percentile(latencies, 0.9), p99, most,
-                        run.missed, hash(), power(lanes_[0].total_steps).c);
+                        latencies.size(), run.missed, hash(), power(lanes_[0].total_steps).c);
         } else {
             std::printf("%llu %s of %.0f us in %.3f s: %.1f per second\n", launches,
                         options_.graph ? "graphs of kernels" : "kernels", options_.us, elapsed, per_second);
