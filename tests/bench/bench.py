@@ -5,7 +5,6 @@ import contextlib
 import os
 
 import catalogue
-import cells
 import mps
 import preempt
 import report
@@ -76,13 +75,18 @@ def start(session, names):
         raise ProgramError(problem)
 
 
+def width(server):
+    """How many blocks a step has: with a part of the threads, MPS shows programs a smaller GPU."""
+    return server.facts.get("blocks", 1)
+
+
 class Bench:
     def __init__(self, options, store):
         self.window = window_of(options.quick)
         self.store = store
         self.left = []  # the cells to do, the one under way included
         self.alone = {}  # a program's result, bare and alone
-        self.hog_alone = {}  # a hog's steps per second, bare and alone
+        self.hog_alone = {}  # a hog's blocks per second, bare and alone
         self.daemon = None
 
     # ---- what to do ----
@@ -147,9 +151,10 @@ class Bench:
         if cell.hog_nice is not None:
             table = weights()
             relative["total"] = relative["speed"] + relative["hog"]
-            relative["share"] = ratio(ratio(result["per_second"], hog), table[20] / table[20 + cell.hog_nice])
-        return {"level": level, **absolute(cell, result), **relative, "hog_per_second": hog,
-                "alone": absolute(cell, base), "hog_alone_per_second": hog_base}
+            own = result["per_second"] * width(session.server(cell.program))
+            relative["share"] = ratio(ratio(own, hog), table[20] / table[20 + cell.hog_nice])
+        return {"level": level, **absolute(cell, result), **relative, "hog_blocks_per_second": hog,
+                "alone": absolute(cell, base), "hog_alone_blocks_per_second": hog_base}
 
     def order(self, cell):
         return f"run {cell.windows * self.window} {WARM_UP}"
@@ -166,23 +171,24 @@ class Bench:
         return self.alone[name]
 
     def hog_base(self, session, cell):
-        """Steps per second of one of the hogs, alone and bare."""
+        """Blocks per second of one of the hogs, alone and bare."""
         name = cell.bare_hogs[0]
         if name not in self.hog_alone:
             start(session, [name])
             with at_work(session, [name]) as hogs:
-                [self.hog_alone[name]] = rates(hogs, self.window)
+                self.hog_alone[name] = rates(hogs, self.window)[0] * width(hogs[0])
         return self.hog_alone[name]
 
     def beside(self, session, cell):
-        """The program's result, the steps per second of all its hogs, and the level in use."""
+        """The program's result, the blocks per second of all its hogs, and the level in use."""
         with reniced(session, cell.hogs, cell.hog_nice), at_work(session, cell.hogs) as hogs:
             # Levels are found out when others first use the device: not part of the figures.
             ask(session, cell.program, "steps 5", 60)
             with preempt.busy_cpus(session, cell.busy):
                 result = ask(session, cell.program, self.order(cell), self.timeout(cell))
             begun, ended = result["start"], result["start"] + result["seconds"]
-            hog = sum((server.count_at(ended) - server.count_at(begun)) / (ended - begun) for server in hogs)
+            hog = sum((server.count_at(ended) - server.count_at(begun)) / (ended - begun) * width(server)
+                      for server in hogs)
             return result, hog, self.level(session, cell)
 
     def level(self, session, cell):

@@ -58,7 +58,7 @@ class Daemon:
         return done.stdout
 
     def clients(self):
-        """The processes that its servers serve. A program that finds no daemon runs without one, and does not say so."""
+        """The processes that its servers serve: a program that finds no daemon runs without, and does not say so."""
         found = set()
         for server in self.tell("get_server_list").split():
             if server.isdigit():

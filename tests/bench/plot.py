@@ -3,6 +3,7 @@
 import os
 
 import cells
+import report
 
 COLOURS = {"stock": "#8c8c8c", "mps": "#76b900", "mps10": "#b7d98b", "ptsched": "#1f5fa8"}
 PANELS = (("speed", "speed relative to alone", False), ("p99", "p99 latency relative to alone", True))
@@ -14,24 +15,31 @@ def draw(store, folder):
     found = {cell: figures for cell, figures in found.items() if figures}
     if not found:
         return "no plot: no cell beside a hog is there"
+    # pylint: disable=import-outside-toplevel
     try:
         import matplotlib
     except ImportError:
         return "no plot: python3-matplotlib is missing"
     matplotlib.use("Agg")
-    from matplotlib import patches, pyplot
+    from matplotlib import patches, pyplot, ticker
     figure, axes = pyplot.subplots(2, 2, figsize=(14, 9))
     beside = {(cell.workload, cell.scheduler): figures for cell, figures in found.items() if cell.hog == "hog52"}
-    others = {(cell.hog, cell.scheduler): figures for cell, figures in found.items() if cell.workload == "loop60"}
+    others = {(cell.hog, cell.scheduler): figures for cell, figures in found.items()
+              if cell.workload == "loop60" and not cell.with_mps}
     for column, (key, label, logarithmic) in enumerate(PANELS):
-        bars(axes[0][column], beside, key, label, logarithmic)
-        bars(axes[1][column], others, key, label, logarithmic)
-        axes[0][column].set_title("beside one hog of 52 ms kernels")
-        axes[1][column].set_title("60 us kernels beside other hogs")
-    axes[0][0].legend(handles=[patches.Patch(color=COLOURS[name], label=title)
-                               for name, (_, _, title) in cells.SCHEDULERS.items()])
-    figure.suptitle(f"Important programs at nice -20 beside hogs at 19; {store.now['gpu']}, driver {store.now['driver']}")
-    figure.tight_layout()
+        for line, (title, those) in enumerate((("beside one hog of 52 ms kernels", beside),
+                                               ("60 us kernels beside other hogs", others))):
+            bars(axes[line][column], those, key)
+            axes[line][column].set(title=title, ylabel=label)
+            if logarithmic:
+                axes[line][column].set_yscale("log")
+                axes[line][column].yaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
+                axes[line][column].yaxis.set_minor_formatter(ticker.NullFormatter())
+    figure.legend(handles=[patches.Patch(color=COLOURS[name], label=title)
+                           for name, (_, _, title) in cells.SCHEDULERS.items()], loc="lower center", ncol=4)
+    figure.suptitle("Important programs at nice -20 beside hogs at 19; "
+                    f"{store.now['gpu']}, driver {store.now['driver']}")
+    figure.tight_layout(rect=(0, 0.04, 1, 1))
     written = [os.path.join(folder, name) for name in ("bench.svg", "bench.png")]
     for path in written:
         figure.savefig(path, dpi=110)
@@ -39,21 +47,16 @@ def draw(store, folder):
     return f"written: {', '.join(written)}"
 
 
-def bars(axes, found, key, label, logarithmic):
-    """A group for each first half of the names in @found, and a bar for each scheduler; hatched: not at preempt."""
+def bars(axes, found, key):
+    """A group for each first half of the names in @found, and a bar for each scheduler; hatched: does not count."""
     groups = list(dict.fromkeys(group for group, _ in found))
     schedulers = [name for name in cells.SCHEDULERS if any(scheduler == name for _, scheduler in found)]
     width = 0.8 / max(len(schedulers), 1)
-    for number, scheduler in enumerate(schedulers):
-        for place, group in enumerate(groups):
-            figures = found.get((group, scheduler))
-            if not figures or figures.get(key) is None:
-                continue
-            low = scheduler == "ptsched" and figures["level"] != "preempt"
-            axes.bar(place - 0.4 + (number + 0.5) * width, figures[key], width, color=COLOURS[scheduler],
-                     hatch="//" if low else None)
+    for (group, scheduler), figures in found.items():
+        if figures.get(key) is None:
+            continue
+        place = groups.index(group) - 0.4 + (schedulers.index(scheduler) + 0.5) * width
+        hatch = "//" if report.doubtful(scheduler, figures["level"]) else None
+        axes.bar(place, figures[key], width, color=COLOURS[scheduler], hatch=hatch)
     axes.axhline(1, color="black", linewidth=0.8)
     axes.set_xticks(range(len(groups)), groups, rotation=20, ha="right")
-    axes.set_ylabel(label)
-    if logarithmic:
-        axes.set_yscale("log")

@@ -37,9 +37,9 @@ def record(session, cell, figures):
             session.record(f"bench/{cell.name}/{key}", figures[key], unit, against, command, figures["level"])
 
 
-def doubtful(cell, figures):
+def doubtful(scheduler, level):
     """Got at a lower level than is to be shown."""
-    return cell.scheduler == "ptsched" and figures["level"] != "preempt" or "not confirmed" in figures["level"]
+    return scheduler == "ptsched" and level != "preempt" or "not confirmed" in level
 
 
 def row(cell, figures):
@@ -48,7 +48,7 @@ def row(cell, figures):
     if not cell.hog:
         return [cells.WORKLOADS[cell.workload][1], f"{figures['per_second']:.1f}", f"{figures['p50_us']:.0f}",
                 f"{figures['p99_us']:.0f}", missed]
-    mark = " (!)" if doubtful(cell, figures) else ""
+    mark = " (!)" if doubtful(cell.scheduler, figures["level"]) else ""
     return [cells.WORKLOADS[cell.workload][1], cells.HOGS[cell.hog][1], cells.SCHEDULERS[cell.scheduler][2],
             show(figures["speed"], "{:.3f}"), show(figures["p50"]), show(figures["p99"]), missed,
             show(figures["hog"], "{:.3f}"), figures["level"] + mark]
@@ -68,7 +68,8 @@ def sections(done):
     hogs = list(cells.HOGS)
     yield ("60 us kernels at nice -20 beside other hogs at nice 19, relative to alone", HEADER,
            chosen(lambda cell: cell.hog not in (None, "hog52", "nice5"), lambda cell: hogs.index(cell.hog)))
-    yield ("Two equal programs at nice 0 and 5, relative to one alone", HEADER, chosen(lambda cell: cell.hog == "nice5"))
+    yield ("Two equal programs at nice 0 and 5, relative to one alone", HEADER,
+           chosen(lambda cell: cell.hog == "nice5"))
 
 
 def shares(session, done):
@@ -83,11 +84,11 @@ def remarks(store, done, missing):
     yield ("Speed and hog's speed are best at 1 and more, latencies at 1 and less. Latencies of frames and requests "
            "count from the instant when they are due; missed: share of the frames not done when the next was due. "
            "Several hogs: their sum over one alone.")
-    if any(doubtful(cell, figures) for cell, figures in done):
+    if any(doubtful(cell.scheduler, figures["level"]) for cell, figures in done):
         yield "(!): got at a lower level than preempt, or without MPS for certain; such a figure does not count."
     older = sorted({f"{figures['taken'][:10]}, commit {figures['depends']['commit']}" for _, figures in done})
     if older:
-        yield f"{len(done)} cells, {store.now['gpu']}, driver {store.now['driver']}, taken: {'; '.join(older)}"
+        yield f"Cells: {len(done)}; {store.now['gpu']}, driver {store.now['driver']}, taken: {'; '.join(older)}"
     if missing:
         yield f"Not measured: {', '.join(missing)}"
     if importlib.util.find_spec("matplotlib"):

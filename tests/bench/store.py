@@ -32,9 +32,10 @@ def circumstances(quick):
 
 class Store:
     def __init__(self, folder, now):
-        self.path = os.path.join(folder, "cells.json")
+        self.path = os.path.join(os.path.abspath(folder), "cells.json")
         self.now = now  # see circumstances()
         self.found = {}
+        self.added = set()
 
     def load(self):
         try:
@@ -50,7 +51,9 @@ class Store:
     def get(self, name):
         """A finished cell, if it was measured in circumstances like these."""
         cell = self.found.get(name)
-        if not cell or self.now["gpu"] == "unknown":
+        if not cell or name in self.added:
+            return cell
+        if self.now["gpu"] == "unknown":
             return None
         alike = all(cell["depends"].get(key) == self.now[key] for key in ("gpu", "driver", "options"))
         return cell if alike else None
@@ -58,6 +61,7 @@ class Store:
     def add(self, name, figures):
         """Keeps a cell, at once: the file is whole at any instant."""
         self.found[name] = {"depends": self.now, "taken": time.strftime("%Y-%m-%d %H:%M:%S"), **figures}
+        self.added.add(name)
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
         with open(self.path + ".new", "w", encoding="utf-8") as file:
             json.dump(self.found, file, indent=1)

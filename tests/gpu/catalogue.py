@@ -64,20 +64,26 @@ def start(session, names):
     return session.start_servers(wanted)
 
 
-def prepare(session):
+def calibrate(session):
     """Measures how long a step of work.cu takes, once, so that all its kernels are alike."""
+    programs = session.programs
+    status, output, errors = programs.finish(programs.start(programs.work("--calibrate")), 60)
+    if status:
+        raise ProgramError(f"work --calibrate: status {status}: {errors.strip()}")
+    programs.rate = float(output)
+    session.say(f"{programs.rate:.1f} dependent steps per us")
+
+
+def prepare(session):
+    """What the programs need to know of this machine."""
     programs = session.programs
     # JAX ends on a flag that it does not know. With it, its choice of kernels is repeatable.
     flags = "--xla_gpu_autotune_level=0"
     probe = programs.start([sys.executable, "-c", "import jax; jax.jit(lambda x: x + 1)(1.0)"],
                            extra={"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"})
-    status, output, errors = programs.finish(programs.start(programs.work("--calibrate")), 60)
-    if status:
-        raise ProgramError(f"work --calibrate: status {status}: {errors.strip()}")
-    programs.rate = float(output)
+    calibrate(session)
     try:
         if programs.finish(probe, 60)[0] == 0:
             programs.environment["XLA_FLAGS"] = flags
     except (ProgramError, subprocess.SubprocessError) as error:
         session.say(f"JAX: {error}")
-    session.say(f"{programs.rate:.1f} dependent steps per us")

@@ -171,7 +171,7 @@ class Server:
         self.process = programs.start(arguments, nice, scheduled, extra, stdin=subprocess.PIPE)
         self.changed = threading.Condition()
         self.pid = None
-        self.rate = None
+        self.facts = {}  # what it says of itself when it is ready
         self.ticks = []
         self.results = []
         self.ended = False
@@ -187,6 +187,7 @@ class Server:
                 continue
             with self.changed:
                 if event.get("event") == "ready":
+                    self.facts = event
                     self.pid = event["pid"]
                 elif event.get("event") == "tick":
                     self.ticks.append((event["t"], event["n"]))

@@ -129,6 +129,7 @@ public:
     }
 
     double rate() const { return options_.rate; }
+    int blocks() const { return blocks_; }
 
     // Launches for `seconds`, or `count` of them if that is not 0; measured after the warm-up.
     bool run(double seconds, double warm_up, unsigned long long count)
@@ -388,7 +389,8 @@ private:
 
 int serve(Work &work)
 {
-    return serve_orders(", \"rate\": " + std::to_string(work.rate()),
+    // Under MPS with a part of the threads, kernels are narrower: there are fewer blocks.
+    return serve_orders(", \"blocks\": " + std::to_string(work.blocks()),
                         [&](const std::string &verb, double amount, double warm_up) {
                             return verb == "steps" ? work.run(0, 0, static_cast<unsigned long long>(amount))
                                                    : work.run(amount, warm_up, 0);
