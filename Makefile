@@ -112,7 +112,7 @@ check-gpu: all ## tests on a real NVIDIA GPU
 	scripts/with-gpu tests/gpu/run
 
 .PHONY: bench-gpu
-bench-gpu: all ## benchmarks on a real NVIDIA GPU
+bench-gpu: all ## benchmarks on a real NVIDIA GPU against time slicing and MPS; goes on where it was cut off
 	scripts/with-gpu tests/bench/run
 
 .PHONY: demo

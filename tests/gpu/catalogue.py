@@ -1,24 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""The programs by name. NAME is the bare program, NAME+pt the same one under ptsched."""
+"""The programs by name. NAME is the bare program, NAME+pt the same one under ptsched, NAME+mps one that shares the
+GPU through MPS, and NAME+mps10 one that may use 10 % of its threads there."""
 import subprocess
 import sys
 
 from programs import ProgramError, python
 
-# What an important program and a hog are called in the tables.
-TITLES = {
-    "hi60": "60 us kernels, closed loop", "hi1ms": "1 ms kernels, 50 % duty",
-    "infer": "PyTorch inference", "jax": "JAX loop", "cupy": "CuPy loop",
-    "hog19": "19 ms kernels", "hog52": "52 ms kernels", "train": "PyTorch training", None: "none",
-}
-IMPORTANT = ("hi60", "hi1ms", "infer", "jax")
-HOGS = ("hog19", "hog52", "train")
-NICE = {"hog19": 19, "hog52": 19, "train": 19, "persistent": 19, "equal": 0}
+NICE = {"hog19": 19, "hog52": 19, "queue": 19, "graphs": 19, "train": 19, "persistent": 19, "equal": 0}
 
 WORK = {
-    "hi60": ("--us", "60"), "hi1ms": ("--us", "1000", "--think-us", "1000"),
+    "hi60": ("--us", "60"), "hi1ms": ("--us", "1000"),
+    "frames": ("--us", "5000", "--period-us", "33333.333"), "requests": ("--us", "2000", "--poisson-us", "10000"),
     "hog19": ("--us", "19000", "--depth", "2", "--ticks"),
     "hog52": ("--us", "52000", "--depth", "2", "--ticks"),
+    "queue": ("--us", "1000", "--depth", "64", "--ticks"),
+    "graphs": ("--us", "1000", "--graph", "20", "--depth", "2", "--ticks"),
     "equal": ("--us", "1000", "--depth", "2", "--ticks"),
     "wake": ("--us", "60", "--think-us", "40000", "--jitter-us", "10000"),
     "interrupt": ("--us", "60", "--think-us", "2500", "--jitter-us", "500", "--ticks"),
@@ -62,25 +58,32 @@ def start(session, names):
     """Starts the programs of these names that do not run yet; returns what went wrong."""
     wanted = []
     for name in names:
-        base, _, scheduled = name.partition("+")
-        wanted.append((name, command(session.programs, base, "--serve"), nice_of(base), bool(scheduled)))
+        base, _, how = name.partition("+")
+        extra = session.programs.mps_variables(how) if how.startswith("mps") else None
+        wanted.append((name, command(session.programs, base, "--serve"), nice_of(base), how == "pt", extra))
     return session.start_servers(wanted)
 
 
-def prepare(session):
+def calibrate(session):
     """Measures how long a step of work.cu takes, once, so that all its kernels are alike."""
+    programs = session.programs
+    status, output, errors = programs.finish(programs.start(programs.work("--calibrate")), 60)
+    if status:
+        raise ProgramError(f"work --calibrate: status {status}: {errors.strip()}")
+    programs.rate = float(output)
+    session.say(f"{programs.rate:.1f} dependent steps per us")
+
+
+def prepare(session):
+    """What the programs need to know of this machine."""
     programs = session.programs
     # JAX ends on a flag that it does not know. With it, its choice of kernels is repeatable.
     flags = "--xla_gpu_autotune_level=0"
     probe = programs.start([sys.executable, "-c", "import jax; jax.jit(lambda x: x + 1)(1.0)"],
                            extra={"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"})
-    status, output, errors = programs.finish(programs.start(programs.work("--calibrate")), 60)
-    if status:
-        raise ProgramError(f"work --calibrate: status {status}: {errors.strip()}")
-    programs.rate = float(output)
+    calibrate(session)
     try:
         if programs.finish(probe, 60)[0] == 0:
             programs.environment["XLA_FLAGS"] = flags
     except (ProgramError, subprocess.SubprocessError) as error:
         session.say(f"JAX: {error}")
-    session.say(f"{programs.rate:.1f} dependent steps per us")

@@ -1,108 +1,33 @@
 # SPDX-License-Identifier: MIT
-"""The measurements: shares and latencies with and without ptsched, the nice sweep, what a
-launch costs. Everything is a ratio to something measured in the same run."""
+"""The nice sweep, and what ptsched costs where nobody else is. Everything is a ratio to
+something measured in the same run."""
 import os
 import re
 import statistics
 import time
 
 import catalogue
-from catalogue import HOGS, IMPORTANT, TITLES
 from programs import TOP, ProgramError
 
 NICE_STEPS = (0, 1, 2, 5, 10)
-MODES = ("stock", "ptsched, idle sharing off", "ptsched, idle sharing on")
 
 
 class Times:
     """How long things are measured, in seconds."""
 
     def __init__(self, quick):
-        self.window = 1.2 if quick else 3.0
-        self.warm_up = 0.3 if quick else 0.5
         self.sweep = 2.0 if quick else 6.0
         self.launches = 0.2 if quick else 0.4
         self.pairs = 2 if quick else 4
-        self.important = ("hi60", "infer") if quick else IMPORTANT
-        self.hogs = ("hog19", "train") if quick else HOGS
         self.nice_steps = (0, 5) if quick else NICE_STEPS
-
-    def cells(self, count):
-        return count * (self.window + self.warm_up + 0.3)
-
-
-class Figures:
-    """What has been measured of the programs alone, and the rows of the table."""
-
-    def __init__(self, quick):
-        self.times = Times(quick)
-        self.alone = {}
-        self.hog_alone = {}
-        self.rows = []
 
 
 def plan(session):
     quick = session.options.quick
-    figures = Figures(quick)
-    times = figures.times
-    session.step("matrix/none", 25 + times.cells(3 * len(times.important) + 2 * len(times.hogs)), matrix_alone, figures)
-    for hog in times.hogs:
-        session.step(f"matrix/{hog}", times.cells(3 * len(times.important)), matrix, figures, hog)
+    times = Times(quick)
     session.step("sweep", 5 + (len(times.nice_steps) + 2) * (times.sweep + 1), sweep, times)
     session.step("unwanted", 30 + (4 if quick else 16) * 3.5, unwanted, 4 if quick else 16)
     session.step("overhead", 5 + 6 * times.pairs * times.launches, overhead, times)
-
-
-# ---- important programs with and without hogs ----
-
-def start_all(session, figures):
-    """All programs of the matrix; one that cannot start is a failure, and left out."""
-    times = figures.times
-    names = [name + suffix for name in (*times.important, *times.hogs) for suffix in ("", "+pt")]
-    for problem in catalogue.start(session, names):
-        if problem.split()[0].rstrip(":") == "jax" and "cupy" not in times.important:
-            session.say(f"CuPy instead of JAX, which does not start: {problem}")
-            times.important = tuple("cupy" if name == "jax" else name for name in times.important)
-            return start_all(session, figures)
-        session.check("matrix: starts", False, problem)
-    return None
-
-
-def measure(session, times, name, hog=None):
-    """One cell: the result of a window, and the hog's steps per second in it."""
-    session.in_time()
-    try:
-        result = session.server(name).ask(f"run {times.window} {times.warm_up}", times.window + times.warm_up + 20)
-        rate = None
-        if hog:
-            start, end = result["start"], result["start"] + result["seconds"]
-            rate = (hog.count_at(end) - hog.count_at(start)) / (end - start)
-        return result, rate
-    except ProgramError as error:
-        session.check(f"measure {name}", False, str(error))
-        session.drop(name)
-        return None, None
-
-
-def baseline(session, figures, name):
-    """The program alone without ptsched, measured when first asked for."""
-    if name not in figures.alone:
-        session.start_broker()
-        figures.alone[name], _ = measure(session, figures.times, name)
-    return figures.alone[name]
-
-
-def hog_rate(session, figures, name):
-    """The hog's steps per second alone."""
-    if name not in figures.hog_alone:
-        times = figures.times
-        with session.running(name) as hog:
-            time.sleep(times.warm_up)
-            start = time.monotonic()
-            time.sleep(times.window)
-            end = time.monotonic()
-            figures.hog_alone[name] = (hog.count_at(end) - hog.count_at(start)) / (end - start)
-    return figures.hog_alone[name]
 
 
 def ratio(value, base):
@@ -111,89 +36,6 @@ def ratio(value, base):
 
 def show(value, form="{:.2f}"):
     return "-" if value is None else form.format(value)
-
-
-def compared(session, name, hog_name, mode, result, base, hog_ratio=None):
-    """Records a cell and returns it as text: speed, p50, p99 and the hog's speed."""
-    key = {"stock": "stock", "alone": "ptsched"}.get(mode, "idle-" + mode.split()[-1])
-    where = f"gpu/{name}/{hog_name or 'alone'}/{key}"
-    program = " ".join(catalogue.command(session.programs, name, "--seconds", "3"))
-    against = f"{name} alone without ptsched"
-    found = {}
-    for figure, field in (("speed", "per_second"), ("p50", "p50_us"), ("p99", "p99_us")):
-        found[figure] = ratio(result and result[field], base and base[field])
-        session.record(f"{where}/{figure}", found[figure], "ratio", against, program)
-    if hog_name:
-        session.record(f"{where}/hog", hog_ratio, "ratio", f"{hog_name} alone without ptsched",
-                       " ".join(catalogue.command(session.programs, hog_name, "--seconds", "3")))
-    texts = [show(found["speed"], "{:.3f}"), show(found["p50"]), show(found["p99"])]
-    return texts + ([show(hog_ratio, "{:.3f}")] if hog_name else [])
-
-
-def matrix_alone(session, figures):
-    """Without a hog: the baselines, their spread, and what ptsched costs a lone program."""
-    times = figures.times
-    start_all(session, figures)
-    session.policy("weighted", True)
-    rows = []
-    for name in times.important:
-        base = baseline(session, figures, name)
-        scheduled, _ = measure(session, times, name + "+pt")
-        again, _ = measure(session, times, name)
-        if not base:
-            continue
-        speed, p50, p99 = compared(session, name, None, "alone", scheduled, base)
-        spread = ratio(again and again["per_second"], base["per_second"])
-        for figure, field, unit in (("speed", "per_second", "1/s"), ("p50", "p50_us", "us"), ("p99", "p99_us", "us")):
-            session.record(f"gpu/{name}/alone/bare/{figure}", base[field], unit, "", " ".join(
-                catalogue.command(session.programs, name, "--seconds", "3")))
-        session.record(f"gpu/{name}/alone/again/speed", spread, "ratio", "the same measured before", "")
-        rows.append([TITLES[name], f"{base['per_second']:.0f}", f"{base['p50_us']:.0f}", f"{base['p99_us']:.0f}",
-                     show(spread, "{:.3f}"), speed, p50, p99])
-        session.say(" | ".join(rows[-1]))
-    for name in times.hogs:
-        try:
-            bare, scheduled = hog_rate(session, figures, name), hog_rate(session, figures, name + "+pt")
-        except ProgramError as error:
-            session.check(f"measure {name}", False, str(error))
-            continue
-        session.record(f"gpu/{name}/alone/ptsched/speed", ratio(scheduled, bare), "ratio",
-                       f"{name} alone without ptsched", "")
-        rows.append([f"{TITLES[name]} (hog)", f"{bare:.1f}", "", "", "", show(ratio(scheduled, bare), "{:.3f}"), "", ""])
-        session.say(" | ".join(rows[-1]))
-    session.table("Alone: bare, and under ptsched relative to it",
-                  ["program", "per second", "p50 us", "p99 us", "bare again", "ptsched: speed", "p50", "p99"], rows)
-
-
-def matrix(session, figures, hog_name):
-    """With one hog: the stock time slicing, and ptsched with nice -20 against 19."""
-    times = figures.times
-    start_all(session, figures)
-    rows = []
-    for name in times.important:
-        baseline(session, figures, name)
-    hog_base = hog_rate(session, figures, hog_name)
-    cells = {}
-    for mode in MODES:
-        suffix = "" if mode == "stock" else "+pt"
-        if suffix:
-            session.policy("weighted", mode.endswith("on"))
-        catalogue.start(session, [hog_name + suffix, *(name + suffix for name in times.important)])
-        try:
-            with session.running(hog_name + suffix) as hog:
-                for name in times.important:
-                    result, rate = measure(session, times, name + suffix, hog)
-                    cells[name, mode] = compared(session, name, hog_name, mode, result, figures.alone[name],
-                                                 ratio(rate, hog_base))
-                    session.say(f"{TITLES[name]} + {TITLES[hog_name]}, {mode}: speed, p50, p99, hog: "
-                                + " | ".join(cells[name, mode]))
-        except ProgramError as error:
-            session.check(f"measure {hog_name}, {mode}", False, str(error))
-    for name in times.important:
-        for mode in MODES:
-            rows.append([TITLES[name], mode, *cells.get((name, mode), ["-"] * 4)])
-    session.table(f"With one hog of {TITLES[hog_name]}: nice -20 against 19, relative to alone without ptsched",
-                  ["program", "scheduler", "speed", "p50", "p99", "hog's speed"], rows)
 
 
 # ---- nice sweep ----
@@ -325,7 +167,7 @@ def overhead(session, times):
     bare, scheduled = statistics.median(found[False]), statistics.median(found[True])
     mean = statistics.median(means[True]) - statistics.median(means[False])
     spread = max(found[False]) - min(found[False])
-    command = "tests/bench/run --only overhead"
+    command = "tests/gpu/run --only overhead"
     session.record("gpu/launch/bare", bare, "ns", "", command)
     session.record("gpu/launch/added", scheduled - bare, "ns", "the same launch without ptsched", command)
     session.record("gpu/launch/added-mean", mean, "ns", "the same launch without ptsched", command)

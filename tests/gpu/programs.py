@@ -31,6 +31,7 @@ class Programs:
         self.build = os.path.join(TOP, build)
         self.logs = log_folder
         self.rate = None  # steps of work.cu per microsecond, once measured
+        self.mps = None  # the variables by which programs find the MPS daemon, while it runs
         self.started = []
         self.number = 0
         self.preload = self.given_or_built("PTSCHED_PRELOAD", "lib/libptsched-preload.so")
@@ -43,7 +44,8 @@ class Programs:
             PTSCHED_SOCKET=self.socket,
             # The broker is what is tested here, also where the module is loaded.
             PTSCHED_DEVICE_NODE=os.path.join(log_folder, "no-module"))
-        for name in ("PTSCHED_PRELOAD", "PTSCHED_STATS", "PTSCHED_LOG", "PTSCHED_DISABLE"):
+        for name in ("PTSCHED_PRELOAD", "PTSCHED_STATS", "PTSCHED_LOG", "PTSCHED_DISABLE",
+                     "CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY", "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"):
             self.environment.pop(name, None)
 
     def given_or_built(self, variable, built):
@@ -77,6 +79,13 @@ class Programs:
 
     def built(self, name):
         return os.path.join(self.build, "gpu", name)
+
+    def mps_variables(self, how):
+        """@how: "mps", or "mps" and the percentage of threads that the program may use."""
+        if self.mps is None:
+            raise ProgramError("no MPS daemon runs")
+        percentage = how[len("mps"):]
+        return {**self.mps, **({"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE": percentage} if percentage else {})}
 
     def command(self, arguments, nice, scheduled):
         """The words that start a program, and what the environment needs for it."""
@@ -162,7 +171,7 @@ class Server:
         self.process = programs.start(arguments, nice, scheduled, extra, stdin=subprocess.PIPE)
         self.changed = threading.Condition()
         self.pid = None
-        self.rate = None
+        self.facts = {}  # what it says of itself when it is ready
         self.ticks = []
         self.results = []
         self.ended = False
@@ -178,6 +187,7 @@ class Server:
                 continue
             with self.changed:
                 if event.get("event") == "ready":
+                    self.facts = event
                     self.pid = event["pid"]
                 elif event.get("event") == "tick":
                     self.ticks.append((event["t"], event["n"]))

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A plain CUDA program, built by nvcc with the default static runtime: kernels of dependent
-// integer steps, one after another, whose result is checked at the end.
+// integer steps, one after another or when they are due, whose result is checked at the end.
 #include "serve.hpp"
 
 #include <cuda_runtime.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <ctime>
@@ -54,12 +55,34 @@ Affine power(uint64_t steps)
 struct Options {
     double us = 1000;
     double think_us = 0, jitter_us = 0;
+    double period_us = 0, poisson_us = 0; // kernels that are due so often, or on average so often
     double seconds = 0;
     double rate = 0; // steps per microsecond; 0: measure
     unsigned depth = 1, streams = 1;
+    unsigned graph = 0; // kernels of a graph; 0: launched one by one
     unsigned long long steps = 0;
     int exit_code = 0;
     bool serve = false, ticks = false, latency = false, json = false, calibrate = false, bad_launch = false;
+
+    bool open_loop() const { return period_us > 0 || poisson_us > 0; }
+};
+
+// When to measure, and what was found.
+struct Run {
+    double measured_from, end;
+    unsigned long long count; // launches, if not 0: instead of the end
+    unsigned long long skipped = 0, missed = 0;
+    std::vector<float> latencies = {};
+
+    bool goes_on(unsigned long long started, double instant) const
+    {
+        return !stop_requested && (count ? started < count : instant < end);
+    }
+
+    void add(double from, double to)
+    {
+        latencies.push_back(static_cast<float>((to - from) * 1e6));
+    }
 };
 
 class Work {
@@ -85,6 +108,9 @@ public:
             options_.rate = calibrate();
         steps_ = static_cast<uint64_t>(options_.us * options_.rate + 0.5);
         steps_ = steps_ ? steps_ : 1;
+        for (Lane &lane : lanes_)
+            if (options_.graph)
+                capture(lane);
     }
 
     Work(const Work &) = delete;
@@ -95,26 +121,30 @@ public:
         for (cudaEvent_t event : done_)
             cudaEventDestroy(event);
         for (Lane &lane : lanes_) {
+            if (lane.graph)
+                cudaGraphExecDestroy(lane.graph);
             cudaFree(lane.state);
             cudaStreamDestroy(lane.stream);
         }
     }
 
     double rate() const { return options_.rate; }
+    int blocks() const { return blocks_; }
 
-    // Kernels for `seconds`, or `count` of them if that is not 0; measured after the warm-up.
+    // Launches for `seconds`, or `count` of them if that is not 0; measured after the warm-up.
     bool run(double seconds, double warm_up, unsigned long long count)
     {
-        double start = now(), measured_from = start + warm_up;
-        unsigned long long skipped = 0;
-        std::vector<float> latencies;
+        double measured_from = now() + warm_up;
+        Run run{measured_from, measured_from + seconds, count};
         finished_ = 0;
         {
             Ticker ticker(options_.ticks, finished_);
-            loop(start + warm_up + seconds, count, measured_from, skipped, latencies);
+            if (options_.open_loop())
+                open_loop(run);
+            else
+                closed_loop(run);
         }
-        double elapsed = now() - measured_from;
-        report(measured_from, elapsed, finished_ - skipped, latencies);
+        report(run, now() - measured_from);
         return verify();
     }
 
@@ -130,9 +160,10 @@ public:
 private:
     /* A stream, and what its kernels work on. */
     struct Lane {
-        cudaStream_t stream;
-        uint32_t *state;
-        uint64_t total_steps; // since reset()
+        cudaStream_t stream = nullptr;
+        uint32_t *state = nullptr;
+        cudaGraphExec_t graph = nullptr;
+        uint64_t total_steps = 0; // since reset()
     };
     Options options_;
     int blocks_ = 0;
@@ -158,6 +189,27 @@ private:
         steps_kernel<<<blocks_, threads, 0, lane.stream>>>(lane.state, steps, factor, addend);
         check(cudaGetLastError(), "launch");
         lane.total_steps += steps;
+    }
+
+    // One kernel, or a graph of them.
+    void launch_next(Lane &lane)
+    {
+        if (!lane.graph)
+            return launch(lane, steps_);
+        check(cudaGraphLaunch(lane.graph, lane.stream), "cudaGraphLaunch");
+        lane.total_steps += steps_ * options_.graph;
+    }
+
+    void capture(Lane &lane)
+    {
+        cudaGraph_t graph;
+        check(cudaStreamBeginCapture(lane.stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+        for (unsigned i = 0; i < options_.graph; i++)
+            steps_kernel<<<blocks_, threads, 0, lane.stream>>>(lane.state, steps_, factor, addend);
+        check(cudaGetLastError(), "capture of a launch");
+        check(cudaStreamEndCapture(lane.stream, &graph), "cudaStreamEndCapture");
+        check(cudaGraphInstantiate(&lane.graph, graph, 0), "cudaGraphInstantiate");
+        check(cudaGraphDestroy(graph), "cudaGraphDestroy");
     }
 
     // The fastest of many short kernels: others on the GPU only make some slower.
@@ -187,27 +239,27 @@ private:
         return static_cast<double>(many - few) / (difference_ms * 1000);
     }
 
-    void loop(double end, unsigned long long count, double measured_from, unsigned long long &skipped,
-              std::vector<float> &latencies)
+    // So many in flight all the time.
+    void closed_loop(Run &run)
     {
         std::vector<double> launched(options_.depth);
         unsigned long long started = 0;
         auto finish_oldest = [&] {
             size_t slot = finished_ % options_.depth;
             check(cudaEventSynchronize(done_[slot]), "cudaEventSynchronize");
-            if (launched[slot] < measured_from)
-                skipped++;
+            if (launched[slot] < run.measured_from)
+                run.skipped++;
             else
-                latencies.push_back(static_cast<float>((now() - launched[slot]) * 1e6));
+                run.add(launched[slot], now());
             finished_++;
         };
-        while (!stop_requested && (count ? started < count : now() < end)) {
+        while (run.goes_on(started, now())) {
             if (started - finished_ == options_.depth)
                 finish_oldest();
             size_t slot = started % options_.depth;
             Lane &lane = lanes_[started % lanes_.size()];
             launched[slot] = now();
-            launch(lane, steps_);
+            launch_next(lane);
             check(cudaEventRecord(done_[slot], lane.stream), "cudaEventRecord");
             started++;
             if (options_.depth == 1) {
@@ -217,6 +269,51 @@ private:
         }
         while (finished_ < started)
             finish_oldest();
+    }
+
+    // Launches that are due whether or not the one before is done; one at a time, in order. Latencies are from the
+    // instant when they are due. One of a period that is not done when the next is due misses its deadline.
+    void open_loop(Run &run)
+    {
+        std::mt19937 random; // with its usual seed: the same instants in every run
+        std::exponential_distribution<double> gap;
+        auto next_gap = [&] {
+            return (options_.poisson_us > 0 ? options_.poisson_us * gap(random) : options_.period_us) / 1e6;
+        };
+        double due = now() + next_gap();
+        while (run.goes_on(finished_, std::max(due, now()))) {
+            sleep_until(due);
+            launch_next(lanes_[0]);
+            check(cudaEventRecord(done_[0], lanes_[0].stream), "cudaEventRecord");
+            check(cudaEventSynchronize(done_[0]), "cudaEventSynchronize");
+            double done = now(), next = due + next_gap();
+            finished_++;
+            if (due < run.measured_from) {
+                run.skipped++;
+            } else {
+                run.add(due, done);
+                run.missed += options_.period_us > 0 && done > next;
+            }
+            due = next;
+        }
+        if (!run.count && !stop_requested)
+            sleep_until(run.end);
+        // What was due in time and could not even begin counts with the time that it has waited.
+        double end = run.count ? 0 : std::min(run.end, now());
+        for (; due < end; due += next_gap()) {
+            if (due < run.measured_from)
+                continue;
+            run.add(due, now());
+            run.missed += options_.period_us > 0;
+        }
+    }
+
+    static void sleep_until(double instant)
+    {
+        auto seconds = static_cast<time_t>(instant);
+        timespec until{seconds, static_cast<long>((instant - static_cast<double>(seconds)) * 1e9)};
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR && !stop_requested) {
+        }
     }
 
     // Pauses of varying length, so that they keep no step with the kernels of others.
@@ -230,22 +327,26 @@ private:
         nanosleep(&duration, nullptr);
     }
 
-    void report(double start, double elapsed, unsigned long long kernels, std::vector<float> &latencies) const
+    void report(Run &run, double elapsed) const
     {
+        std::vector<float> &latencies = run.latencies;
         std::sort(latencies.begin(), latencies.end());
         double p50 = percentile(latencies, 0.5), p99 = percentile(latencies, 0.99), most = percentile(latencies, 1);
-        double per_second = elapsed > 0 ? kernels / elapsed : 0;
+        unsigned long long launches = finished_ - run.skipped;
+        double per_second = elapsed > 0 ? launches / elapsed : 0;
         if (options_.serve || options_.json) {
             std::printf("{\"event\": \"result\", \"start\": %.6f, \"seconds\": %.6f, \"n\": %llu, "
                         "\"per_second\": %.3f, \"p50_us\": %.2f, \"p90_us\": %.2f, \"p99_us\": %.2f, \"max_us\": %.2f, "
-                        "\"hash\": \"%016llx\", \"value\": %u}\n",
-                        start, elapsed, kernels, per_second, p50, percentile(latencies, 0.9), p99, most, hash(),
-                        power(lanes_[0].total_steps).c);
+                        "\"due\": %zu, \"missed\": %llu, \"hash\": \"%016llx\", \"value\": %u}\n",
+                        run.measured_from, elapsed, launches, per_second, p50, percentile(latencies, 0.9), p99, most,
+                        latencies.size(), run.missed, hash(), power(lanes_[0].total_steps).c);
         } else {
-            std::printf("%llu kernels of %.0f us in %.3f s: %.1f per second\n", kernels, options_.us, elapsed,
-                        per_second);
+            std::printf("%llu %s of %.0f us in %.3f s: %.1f per second\n", launches,
+                        options_.graph ? "graphs of kernels" : "kernels", options_.us, elapsed, per_second);
             if (options_.latency)
                 std::printf("latency us: p50 %.1f, p99 %.1f, max %.1f\n", p50, p99, most);
+            if (options_.period_us > 0)
+                std::printf("missed deadlines: %llu\n", run.missed);
         }
         std::fflush(stdout);
     }
@@ -288,7 +389,8 @@ private:
 
 int serve(Work &work)
 {
-    return serve_orders(", \"rate\": " + std::to_string(work.rate()),
+    // Under MPS with a part of the threads, kernels are narrower: there are fewer blocks.
+    return serve_orders(", \"blocks\": " + std::to_string(work.blocks()),
                         [&](const std::string &verb, double amount, double warm_up) {
                             return verb == "steps" ? work.run(0, 0, static_cast<unsigned long long>(amount))
                                                    : work.run(amount, warm_up, 0);
@@ -298,7 +400,9 @@ int serve(Work &work)
 [[noreturn]] void usage(const char *problem)
 {
     std::fprintf(stderr,
-                 "work: %s\nusage: work [--us DURATION] [--depth IN-FLIGHT] [--streams NUMBER] [--think-us PAUSE [--jitter-us MORE-OR-LESS]] [--rate STEPS-PER-US]\n"
+                 "work: %s\nusage: work [--us DURATION] [--depth IN-FLIGHT] [--streams NUMBER] [--rate STEPS-PER-US]\n"
+                 "            [--think-us PAUSE [--jitter-us MORE-OR-LESS] | --period-us PERIOD | --poisson-us MEAN]\n"
+                 "            [--graph KERNELS]\n"
                  "            --seconds S | --steps KERNELS | --serve [--ticks] | --calibrate | --bad-launch\n"
                  "            [--latency] [--json] [--exit-code N]\n",
                  problem);
@@ -327,14 +431,17 @@ Options parse(char **arguments)
         const char *name;
         double *target;
     };
-    double depth = 1, streams = 1, steps = 0, exit_code = 0;
+    double depth = 1, streams = 1, graph = 0, steps = 0, exit_code = 0;
     Number numbers[] = {{"--us", &options.us},
                         {"--think-us", &options.think_us},
                         {"--jitter-us", &options.jitter_us},
+                        {"--period-us", &options.period_us},
+                        {"--poisson-us", &options.poisson_us},
                         {"--seconds", &options.seconds},
                         {"--rate", &options.rate},
                         {"--depth", &depth},
                         {"--streams", &streams},
+                        {"--graph", &graph},
                         {"--steps", &steps},
                         {"--exit-code", &exit_code}};
     for (; *arguments; arguments++) {
@@ -356,8 +463,15 @@ Options parse(char **arguments)
         usage("--depth must be 1 to 1024");
     if (streams < 1 || streams > 64)
         usage("--streams must be 1 to 64");
+    if (graph > 10000)
+        usage("--graph must be 0 to 10000");
+    if (options.open_loop() && (depth > 1 || streams > 1 || options.think_us > 0))
+        usage("--period-us and --poisson-us go with one kernel at a time: not with --depth, --streams or --think-us");
+    if (options.period_us > 0 && options.poisson_us > 0)
+        usage("--period-us and --poisson-us exclude each other");
     options.depth = static_cast<unsigned>(depth);
     options.streams = static_cast<unsigned>(streams);
+    options.graph = static_cast<unsigned>(graph);
     options.steps = static_cast<unsigned long long>(steps);
     options.exit_code = static_cast<int>(exit_code);
     if (!options.serve && !options.calibrate && !options.bad_launch && options.seconds <= 0 && !options.steps)
