@@ -26,7 +26,7 @@ def plan(session):
     quick = session.options.quick
     times = Times(quick)
     session.step("sweep", 5 + (len(times.nice_steps) + 2) * (times.sweep + 1), sweep, times)
-    session.step("unwanted", 30 + (4 if quick else 16) * 3.5, unwanted, 4 if quick else 16)
+    session.step("unwanted", 30 + (4 if quick else 24) * 3, unwanted, 4 if quick else 24)
     session.step("overhead", 5 + 6 * times.pairs * times.launches, overhead, times)
 
 
@@ -92,16 +92,19 @@ def sweep(session, times):
 
 # ---- what it costs when nobody else is there ----
 
-ALONE = {"launch": ("overhead/launch", "launches of an empty kernel", 0.4),
-         "small": ("overhead/torch-small", "small PyTorch operations", 0.4),
-         "train": ("overhead/train", "PyTorch training", 0.8)}
+ALONE = {"launch": ("overhead/launch", "launches of an empty kernel", 0.3),
+         "small": ("overhead/torch-small", "small PyTorch operations", 0.3),
+         "train": ("overhead/train", "PyTorch training", 0.7)}
 
 
 def unwanted(session, rounds):
-    """Programs alone, in turns with and without ptsched: each pair of windows gives a ratio."""
+    """Programs alone, in turns with and without ptsched: each pair of windows gives a ratio. All of them on one CPU,
+    since no two are equally fast."""
+    cpu = str(max(os.sched_getaffinity(0)))
     session.policy("weighted", True)
-    wanted = [name + suffix for name in ALONE for suffix in ("", "+pt")]
-    for problem in catalogue.start(session, wanted):
+    wanted = [(name + suffix, ["taskset", "-c", cpu, *catalogue.command(session.programs, name, "--serve")],
+               catalogue.nice_of(name), bool(suffix)) for name in ALONE for suffix in ("", "+pt")]
+    for problem in session.start_servers(wanted):
         raise ProgramError(problem)
     rows = []
     for name, (label, title, seconds) in ALONE.items():
