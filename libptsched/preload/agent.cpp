@@ -25,6 +25,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -40,8 +41,9 @@ namespace {
 constexpr std::uint64_t for_ever = ~0ull;
 /* By so much longer a program may be idle that nobody waits behind: 20 ms by default. */
 constexpr std::uint64_t unwanted_lingers = 128;
-/* Of naps while there is work in flight; the longest is so many lingers. */
-constexpr std::uint64_t nap_min_ns = 20000, nap_lingers = 2;
+/* Of naps while there is work in flight; the longest is so many lingers, where nobody waits for its end and where
+ * somebody does. */
+constexpr std::uint64_t nap_min_ns = 20000, unwanted_nap_lingers = 16, nap_lingers = 2;
 constexpr std::uint64_t long_nap_ns = 100000;
 constexpr std::uint64_t rest_ns = 100000000;
 
@@ -68,11 +70,12 @@ bool windows_empty(const Device &device)
 }
 
 /* How long to look away while there is work in flight; without an estimate, longer and longer. */
-std::uint64_t back_off(Device &device, std::uint64_t now)
+std::uint64_t back_off(Device &device, std::uint64_t now, bool wanted = true)
 {
     std::uint64_t &nap = device.agent.backoff_ns;
+    std::uint64_t longest = (wanted ? nap_lingers : unwanted_nap_lingers) * config().linger_ns;
     nap = std::max(nap + nap / 2, device.meter.in_flight_ns(now) / 2);
-    nap = std::max(nap_min_ns, std::min(nap, nap_lingers * config().linger_ns));
+    nap = std::max(nap_min_ns, std::min(nap, longest));
     return nap;
 }
 
@@ -259,7 +262,7 @@ std::uint64_t look_after(Device &device)
     std::uint64_t linger_ns = wanted ? config().linger_ns : unwanted_lingers * config().linger_ns;
     if (!idle || device.held_back.load(std::memory_order_acquire)) {
         own.idle_since = 0;
-        return !idle && (wanted || device.meter.fences_pending()) ? back_off(device, now) : linger_ns;
+        return !idle && (wanted || device.meter.fences_pending()) ? back_off(device, now, wanted) : linger_ns;
     }
     own.idle_since =
         std::max(own.idle_since ? own.idle_since : now, device.last_submit_ns.load(std::memory_order_relaxed));
@@ -272,6 +275,23 @@ std::uint64_t look_after(Device &device)
     device.closing.store(false, std::memory_order_release);
     device.announce_change();
     return released ? for_ever : back_off(device, now);
+}
+
+/*
+ * Else its wake-up would take the CPU from the very thread that it works for, which may then stand behind others for
+ * milliseconds where all CPUs are busy.
+ */
+void stay_off_submitters_cpu(const std::vector<Device *> &devices, const cpu_set_t &allowed)
+{
+    int here = sched_getcpu();
+    for (const Device *device : devices) {
+        if (device->submitters_cpu.load(std::memory_order_relaxed) != here)
+            continue;
+        cpu_set_t others = allowed;
+        CPU_CLR(here, &others);
+        if (CPU_COUNT(&others))
+            sched_setaffinity(0, sizeof(others), &others);
+    }
 }
 
 void sleep_until_needed(const std::vector<Device *> &devices, std::uint64_t ns)
@@ -313,6 +333,9 @@ void *run(void *)
     /* Others wait for this thread of a low program. Weights come from the leader's nice. */
     be_prompt();
     prctl(PR_SET_TIMERSLACK, 1000);
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
+        CPU_ZERO(&allowed);
     bool relaxed = false;
     for (;;) {
         if (exiting.load(std::memory_order_acquire)) {
@@ -335,6 +358,7 @@ void *run(void *)
             }
             ns = std::min(ns, look_after(*device));
         }
+        stay_off_submitters_cpu(devices, allowed);
         sleep_until_needed(devices, ns);
     }
     return nullptr;

@@ -52,6 +52,7 @@ public:
     std::atomic<bool> unmeasured{false};      /* a submission under contention could not be measured */
     std::atomic<bool> waits_for_host{false};  /* work in flight may wait for the host: WATCH */
     std::atomic<bool> rest_unreported{false}; /* the agent looks now and then whether the program still submits */
+    std::atomic<int> submitters_cpu{-1};      /* where the last thread to submit, or to wait for a turn, ran */
     std::atomic<std::uint64_t> last_submit_ns{0};
     std::atomic<std::uint64_t> first_submit_ns{0}; /* of this turn */
     std::atomic<std::uint64_t> last_let_through_ns{0};

@@ -5,6 +5,7 @@
 #include "config.hpp"
 #include "log.hpp"
 
+#include <sched.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
@@ -26,7 +27,8 @@ constexpr std::uint64_t report_alone_ns = 100000000;
 /* After this, a turn that cannot drain may be waiting for the very submission that waits here. */
 constexpr std::uint64_t stall_ns = 2000000000;
 
-constexpr std::uint64_t room_nap_min_ns = 10000, unknown_nap_ns = 300000, turn_nap_ns = 20000000;
+constexpr std::uint64_t room_nap_min_ns = 10000, room_nap_max_ns = 5000000, unknown_nap_ns = 300000,
+                        turn_nap_ns = 20000000;
 
 /* A state that lets nothing through at once: for streams whose work only the submitting thread can measure. */
 const std::uint32_t look_closer = 0;
@@ -161,8 +163,8 @@ bool has_room(Device &device, const Key &key, std::uint64_t &nap_ns)
     if (device.meter.fences_pending())
         return false;
     std::uint64_t excess = excess_ns(device, key, bound, now);
-    /* Half of it each time, since estimates err; with enough left in flight to find out in time. */
-    nap_ns = std::max(room_nap_min_ns, std::min(excess, bound / 2) / 2);
+    /* A part of it each time, since estimates err; with enough left in flight to find out in time. */
+    nap_ns = std::max({room_nap_min_ns, std::min(excess, bound / 2) / 2, std::min(excess / 8, room_nap_max_ns)});
     return !excess;
 }
 
@@ -190,6 +192,7 @@ CUresult measured(const Place &place, const Key &key, std::uint32_t stands_for, 
 
     device.add_submissions(1);
     device.last_submit_ns.store(now, std::memory_order_relaxed);
+    device.submitters_cpu.store(sched_getcpu(), std::memory_order_relaxed);
     bool first = device.first_submit_ns.compare_exchange_strong(none, now, std::memory_order_relaxed);
     {
         CaptureModeScope relaxed;
@@ -294,6 +297,7 @@ Waited wait_for_turn(Device &device, std::uint32_t state, std::uint32_t seen, st
     }
     std::uint32_t before = __atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE);
     bool free = !(device.state() & PTSCHED_STATE_TURN) && !device.preemption.is_off();
+    device.submitters_cpu.store(sched_getcpu(), std::memory_order_relaxed);
     device.acquiring.fetch_add(1, std::memory_order_acq_rel);
     int error = ptsched_acquire(device.client(), PTSCHED_NEVER, 0, nullptr);
     if (!error && free)
