@@ -58,6 +58,15 @@ struct Agent {
 constinit Immortal<Agent> first_agent;
 constinit Agent *agent = &first_agent.value;
 
+/* Takes in what has completed. What has no event gets one once the program has paused, or must. */
+void reap(Device &device, std::uint32_t state, std::uint64_t now)
+{
+    device.meter.reap(now);
+    std::uint64_t last = device.last_submit_ns.load(std::memory_order_relaxed);
+    if (state & PTSCHED_STATE_CALLBACK || now > last + config().linger_ns / 2)
+        device.meter.fence_tails(now);
+}
+
 /* After heavy_barrier(): no thread is submitting to @device on the strength of an older state. */
 bool windows_empty(const Device &device)
 {
@@ -130,7 +139,7 @@ bool try_release(Device &device, std::uint32_t events, std::uint32_t state)
     if (!windows_empty(device) || !fence(device, events, state))
         return false;
     std::uint64_t now = now_ns();
-    device.meter.reap(now);
+    reap(device, state, now);
     if (!device.meter.idle())
         return false;
     release(device, now);
@@ -189,7 +198,7 @@ std::uint64_t report_rest(Device &device, std::uint64_t now)
     if (!device.rest_unreported.load(std::memory_order_acquire))
         return for_ever;
     std::uint64_t submissions = device.submissions();
-    device.meter.reap(now);
+    reap(device, device.state(), now);
     if (submissions != std::exchange(device.agent.submissions_seen, submissions) || !device.meter.idle())
         return rest_ns;
     device.rest_unreported.store(false, std::memory_order_release);
@@ -245,7 +254,7 @@ std::uint64_t look_after(Device &device)
         return config().linger_ns;
     if (!fence(device, events, state))
         return back_off(device, now);
-    device.meter.reap(now);
+    reap(device, state, now);
     bool idle = device.meter.idle();
     if (!idle)
         own.busy_seen_ns = now;

@@ -194,6 +194,12 @@ CUresult measured(const Place &place, const Key &key, std::uint32_t stands_for, 
     device.last_submit_ns.store(now, std::memory_order_relaxed);
     device.submitters_cpu.store(sched_getcpu(), std::memory_order_relaxed);
     bool first = device.first_submit_ns.compare_exchange_strong(none, now, std::memory_order_relaxed);
+    if (std::uint64_t short_ns = stands_for || first ? 0 : device.meter.short_ns(*place.stream, key)) {
+        CUresult result = call();
+        if (result == CUDA_SUCCESS)
+            device.meter.count(*place.stream, short_ns, now);
+        return result;
+    }
     {
         CaptureModeScope relaxed;
         record = device.meter.begin(*place.stream, key, stands_for, now,

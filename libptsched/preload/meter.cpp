@@ -18,6 +18,10 @@ constexpr std::size_t records_at_once = 16, records_max = 8192;
 /* What a sample stands for may have begun so long before it. */
 constexpr std::uint64_t sample_span_ns = 100000000;
 
+/* Of what is well known, so much is timed. */
+constexpr std::uint64_t short_ones_timed = 16, timed_one_in = 8, waking_timed_one_in = 128;
+constexpr std::uint64_t short_ns_max = 100000;
+
 /* Event times are floats in milliseconds: the base follows before a microsecond gets lost. */
 constexpr double base_age_ms = 2000;
 
@@ -154,24 +158,39 @@ bool Meter::add_records(Context &context)
     return context.free_records;
 }
 
-/*
- * Of what is well known only some is timed, at random, and charged at its mean. Seldom where it wakes the device:
- * there, an event before the work is work by itself, after which the hardware may turn to others.
- */
-bool Meter::must_time(const Stream &stream, const Key &key, bool wakes)
+/* Of what is well known only some is timed, at random, and charged at its mean. */
+bool Meter::must_time(const Stream &stream, const Key &key, std::uint64_t one_in)
 {
-    constexpr std::uint64_t one_in = 8, waking_one_in = 128;
     if (!estimates_.knows(key))
         return true;
     /* Work side by side counts once: only times tell. */
     for (const Stream *other : streams_) {
-        if (other != &stream && other->first)
+        if (other != &stream && (other->first || other->tail))
             return true;
     }
     random_ ^= random_ << 13;
     random_ ^= random_ >> 7;
     random_ ^= random_ << 17;
-    return random_ % (wakes ? waking_one_in : one_in) == 0;
+    return random_ % one_in == 0;
+}
+
+std::uint64_t Meter::short_ns(const Stream &stream, const Key &key)
+{
+    std::lock_guard guard(lock_);
+    std::uint64_t ns = estimates_.of(key);
+    bool measure = broken() || stream.owner || stream.context->state != Context::alive || ns > short_ns_max ||
+                   must_time(stream, key, short_ones_timed);
+    return measure ? 0 : std::max<std::uint64_t>(ns, 1);
+}
+
+void Meter::count(Stream &stream, std::uint64_t ns, std::uint64_t now)
+{
+    std::lock_guard guard(lock_);
+    gpu_ns_ += ns;
+    counted_++;
+    stream.tail = true;
+    stream.tail_until = std::max(stream.tail_until, now) + ns;
+    counters.measured.fetch_add(1, std::memory_order_relaxed);
 }
 
 Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, std::uint64_t now,
@@ -186,7 +205,10 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
         record = context.free_records;
         context.free_records = record->next;
         record->estimate_ns = estimates_.of(key);
-        record->timed = stands_for || must_time(stream, key, wakes);
+        /* Seldom where it wakes the device: there, an event before the work is work by itself, after which the hardware
+         * may turn to others. Those of the short ones that come here are to be timed. */
+        record->timed = stands_for || (!wakes && record->estimate_ns <= short_ns_max) ||
+                        must_time(stream, key, wakes ? waking_timed_one_in : timed_one_in);
     }
     record->key = key;
     record->stands_for = stands_for;
@@ -213,6 +235,7 @@ void Meter::end(Stream &stream, Record *record, bool submitted)
     }
     (stream.last ? stream.last->next : stream.first) = record;
     stream.last = record;
+    stream.tail = false;
     stream.pending_ns += record->estimate_ns;
     counters.measured.fetch_add(1, std::memory_order_relaxed);
 }
@@ -293,7 +316,7 @@ void Meter::drop(Stream &stream)
     }
     stream.last = nullptr;
     stream.pending_ns = 0;
-    stream.fence_pending = false;
+    stream.tail = stream.fence_pending = false;
 }
 
 void Meter::reap(std::uint64_t now)
@@ -355,6 +378,8 @@ void Meter::resume(std::uint64_t now)
     std::lock_guard guard(lock_);
     for (Stream *stream : streams_) {
         Record *first = stream->first;
+        if (stream->tail_until > paused_since_)
+            stream->tail_until += now - paused_since_;
         if (!first)
             continue;
         if (first->paused)
@@ -365,20 +390,42 @@ void Meter::resume(std::uint64_t now)
     }
 }
 
+void Meter::fence(Stream &stream)
+{
+    ContextScope current(stream.context->handle);
+    /* What is being captured does not run. */
+    stream.tail = false;
+    if (!current.ok() || is_capturing(stream.handle))
+        return;
+    if (!stream.fence && !check(driver.own().event_create(&stream.fence, CU_EVENT_DISABLE_TIMING)))
+        return;
+    stream.fence_pending = check(driver.own().event_record(stream.fence, stream.handle));
+}
+
 void Meter::fence_streams()
 {
     std::lock_guard guard(lock_);
     /* Between the question whether a stream is being captured and our record, no capture may begin. */
     CaptureBarrier no_capture_begins;
     for (Stream *stream : streams_) {
-        if (stream->ended || stream->owner || stream->context->state != Context::alive)
-            continue;
-        ContextScope current(stream->context->handle);
-        if (!current.ok() || is_capturing(stream->handle))
-            continue;
-        if (!stream->fence && !check(driver.own().event_create(&stream->fence, CU_EVENT_DISABLE_TIMING)))
-            continue;
-        stream->fence_pending = check(driver.own().event_record(stream->fence, stream->handle));
+        if (!stream->ended && !stream->owner && stream->context->state == Context::alive)
+            fence(*stream);
+    }
+}
+
+void Meter::fence_tails(std::uint64_t now)
+{
+    std::lock_guard guard(lock_);
+    auto due = [now](const Stream *stream) {
+        return stream->tail && stream->tail_until <= now && !stream->first && !stream->fence_pending &&
+               stream->context->state == Context::alive;
+    };
+    if (std::none_of(streams_.begin(), streams_.end(), due))
+        return;
+    CaptureBarrier no_capture_begins;
+    for (Stream *stream : streams_) {
+        if (due(stream))
+            fence(*stream);
     }
 }
 
@@ -389,9 +436,12 @@ std::uint64_t Meter::in_flight_ns(std::uint64_t now)
     double busy = 0;
     for (Stream *stream : streams_) {
         const Record *first = stream->first;
+        bool tail = stream->tail && stream->tail_until > now;
+        if (tail)
+            total += stream->tail_until - now;
+        busy += first || tail;
         if (!first)
             continue;
-        busy++;
         /* Of the one that runs, what is left; one that overran its estimate may take as long again. */
         std::uint64_t began = std::max(first->begins_ns, stream->completed_ns);
         std::uint64_t ran = now > began ? now - began : 0;
@@ -407,7 +457,7 @@ bool Meter::idle()
 {
     std::lock_guard guard(lock_);
     return std::all_of(streams_.begin(), streams_.end(), [](const Stream *stream) {
-        return !stream->first && !stream->fence_pending && stream->context->state != Context::ending;
+        return !stream->first && !stream->tail && !stream->fence_pending && stream->context->state != Context::ending;
     });
 }
 
@@ -453,6 +503,7 @@ void Meter::stream_ends(CUstream handle)
         if (current.ok() && !is_capturing(handle) &&
             (stream->fence || check(driver.own().event_create(&stream->fence, CU_EVENT_DISABLE_TIMING))))
             stream->fence_pending = check(driver.own().event_record(stream->fence, handle));
+        stream->tail = false;
         stream->ended = true;
     }
 }

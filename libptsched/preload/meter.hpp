@@ -81,6 +81,8 @@ struct Stream {
     Record *last{nullptr};
     std::uint64_t pending_ns{0}; /* estimates of the records */
     std::uint64_t completed_ns{0};
+    bool tail{false};            /* work without an event of its own came after the records and the fence */
+    std::uint64_t tail_until{0}; /* when it will have ended, by estimates; host time */
     CUevent fence{nullptr};
     bool fence_pending{false};
 };
@@ -98,6 +100,13 @@ public:
     /* Records its end and counts it in flight; @submitted: whether the driver took it. */
     void end(Stream &stream, Record *record, bool submitted);
 
+    /*
+     * Instead of these, for one that is short and well known: how long it will take, in ns; 0: it must be measured. Its
+     * events would cost a program of many short kernels more than all else. If the driver took it, it is then counted.
+     */
+    std::uint64_t short_ns(const Stream &stream, const Key &key);
+    void count(Stream &stream, std::uint64_t ns, std::uint64_t now);
+
     /* Takes in what has completed. */
     void reap(std::uint64_t now);
 
@@ -107,6 +116,8 @@ public:
 
     /* An end event on every stream that other threads can name, for work that was not measured. */
     void fence_streams();
+    /* An end event behind counted work that should have ended. Call reap() before. */
+    void fence_tails(std::uint64_t now);
 
     /* Estimated time until the work in flight has completed; 0: there is none. Call reap() before. */
     std::uint64_t in_flight_ns(std::uint64_t now);
@@ -131,7 +142,8 @@ public:
 private:
     bool check(CUresult result);
     bool add_records(Context &context);
-    bool must_time(const Stream &stream, const Key &key, bool wakes);
+    bool must_time(const Stream &stream, const Key &key, std::uint64_t one_in);
+    void fence(Stream &stream);
     void give_back(Context &context, Record *record);
     void account(Stream &stream, Record &record, std::uint64_t now);
     void charge_sample(const Record &record, std::uint64_t ran_ns);

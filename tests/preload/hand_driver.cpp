@@ -40,6 +40,7 @@ CUctx_st contexts[2] = {{0}, {1}};
 CUstream_st legacy[2] = {{&contexts[0], 0, 0, nullptr}, {&contexts[1], 0, 0, nullptr}};
 std::set<CUstream_st *> streams = {&legacy[0], &legacy[1]};
 bool by_itself = true;
+float submission_ms = 1;
 std::atomic<bool> nothing{false};
 unsigned long events, events_captured;
 CUresult event_answer = CUDA_SUCCESS;
@@ -304,11 +305,10 @@ EXPORT CUresult cuEventQuery(CUevent event)
                                                                                    : CUDA_ERROR_NOT_READY;
 }
 
-/* Each submission takes a millisecond. */
 EXPORT CUresult cuEventElapsedTime_v2(float *ms, CUevent start, CUevent end)
 {
     std::lock_guard guard(lock);
-    *ms = static_cast<float>(end->position) - static_cast<float>(start->position);
+    *ms = (static_cast<float>(end->position) - static_cast<float>(start->position)) * submission_ms;
     return event_answer;
 }
 
@@ -393,6 +393,11 @@ const struct hand_controls hand_controls = {
         [](int yes) {
             std::lock_guard guard(lock);
             by_itself = yes;
+        },
+    .set_duration_us =
+        [](unsigned us) {
+            std::lock_guard guard(lock);
+            submission_ms = static_cast<float>(us) / 1000;
         },
     .complete_all =
         [] {

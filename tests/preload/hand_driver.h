@@ -19,6 +19,8 @@ struct hand_controls {
     unsigned long (*calls)(const char *name);
     /* Whether work completes as soon as it is submitted (the default). */
     void (*complete_by_itself)(int yes);
+    /* How long each submission has taken, by the events around it; a millisecond at first. */
+    void (*set_duration_us)(unsigned us);
     /* Completes all that was submitted. */
     void (*complete_all)(void);
     /* Events recorded so far, and those that went into a captured stream. */

@@ -236,6 +236,45 @@ void contended_measures_everything()
     CHECK_EQ(scheduler->submissions() - submissions_before, 50ull);
 }
 
+/* Their GPU time counts, and the turn stays until they have ended, though few have events of their own. */
+void short_ones_have_few_events()
+{
+    constexpr unsigned long count = 400;
+    auto in_a_turn = [] {
+        CHECK_EQ(int(launch()), 0);
+        scheduler->change(contended, 0);
+        scheduler->await_acknowledged();
+        for (unsigned long i = 0; i < count; i++)
+            CHECK_EQ(int(launch()), 0);
+    };
+    give_back();
+    hand->set_duration_us(20);
+    in_a_turn(); /* so that they are well known */
+    give_back();
+    unsigned long events = hand->events();
+    unsigned long long gpu_before = scheduler->gpu_ns(), submissions_before = scheduler->submissions();
+    in_a_turn();
+    CHECK(hand->events() - events < count);
+    unsigned long releases = scheduler->releases();
+    hand->complete_by_itself(0);
+    for (unsigned long i = 0; i < 20; i++)
+        CHECK_EQ(int(launch()), 0);
+    scheduler->change(callback, 0);
+    scheduler->await_acknowledged();
+    CHECK_EQ(scheduler->releases(), releases);
+    CHECK(scheduler->state() & turn);
+    hand->complete_all();
+    scheduler->await_releases(releases + 1);
+    scheduler->change(0, contended);
+    CHECK_EQ(scheduler->submissions() - submissions_before, count + 21ull);
+    /* The first one came before the contention, and counts as much as those alone have so far. */
+    unsigned long long gpu_us = (scheduler->gpu_ns() - gpu_before) / 1000;
+    CHECK(gpu_us >= (count + 20) * 20 - 10);
+    CHECK(gpu_us <= (count + 20) * 20 + 1000);
+    hand->set_duration_us(1000);
+    give_back();
+}
+
 void capture_is_left_alone()
 {
     give_back();
@@ -486,6 +525,7 @@ int main(int, char **argv)
         {"a wanted turn is given back when idle", wanted_releases_when_idle},
         {"work in flight is bounded, and all is submitted in the end", in_flight_is_bounded},
         {"under contention GPU time and submissions are told exactly", contended_measures_everything},
+        {"contended: short kernels have few events, and all are accounted and waited for", short_ones_have_few_events},
         {"a captured graph has the program's nodes and no others", capture_is_left_alone},
         {"a stream may be destroyed with work in flight", stream_may_end_with_work_in_flight},
         {"work that waits for the host is not waited for when the turn is shared", host_work_does_not_deadlock},
