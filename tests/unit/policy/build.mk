@@ -3,6 +3,8 @@
 POLICY_TESTS := rules scenario random
 POLICY_TEST_OBJS := $(addprefix $(B)/obj/,$(addsuffix .o,$(POLICY_SRCS)))
 TESTS += $(POLICY_TESTS:%=$(B)/tests/policy_%)
+# They have one thread.
+TESTS_NOSAN += $(if $(findstring thread,$(SAN)),$(POLICY_TESTS:%=$(B)/tests/policy_%))
 
 $(B)/tests/policy_scenario: $(B)/obj/tests/unit/policy/sim.c.o
 $(B)/tests/policy_%: $(B)/obj/tests/unit/policy/%_test.c.o $(POLICY_TEST_OBJS)
