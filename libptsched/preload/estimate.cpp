@@ -9,6 +9,9 @@ namespace {
 
 enum Kind : std::uint64_t { launch = 1, whole_graph, upload, copy, fill, batch };
 
+/* Between two events of the same work; of a short kernel that is most of the difference. */
+constexpr float event_noise_ns = 2000;
+
 /* Copies that were never measured: what PCIe gives at worst, and a launch. */
 constexpr std::uint64_t launch_ns = 10000, bytes_per_ns = 8;
 
@@ -127,7 +130,7 @@ void Estimates::learn(std::uint64_t key, std::uint64_t ns)
     float value = static_cast<float>(ns ? ns : 1);
     if (cell.key != key)
         cell = {key, value, 0};
-    bool agrees = std::abs(value - cell.ns) <= cell.ns / 10;
+    bool agrees = std::abs(value - cell.ns) <= cell.ns / 10 + event_noise_ns;
     cell.agreeing = agrees ? cell.agreeing + 1 : 0;
     cell.ns += (value - cell.ns) / 4;
 }
