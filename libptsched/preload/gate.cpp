@@ -4,14 +4,13 @@
 #include "agent.hpp"
 #include "config.hpp"
 #include "log.hpp"
+#include "nap.hpp"
 
 #include <sched.h>
-#include <sys/prctl.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <ctime>
 
 namespace ptsched::preload {
 namespace {
@@ -112,17 +111,6 @@ bool is_capturing(CUstream handle)
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     /* The legacy stream answers with an error while another stream is being captured. */
     return driver.own().stream_capturing(handle, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
-/* A short sleep that ends when it should: by default the kernel may add 50 us. */
-void nap(std::uint64_t ns)
-{
-    int slack = prctl(PR_GET_TIMERSLACK);
-    timespec time{0, static_cast<long>(ns)};
-    prctl(PR_SET_TIMERSLACK, 1000);
-    nanosleep(&time, nullptr);
-    if (slack > 0)
-        prctl(PR_SET_TIMERSLACK, slack);
 }
 
 /* By how much the work in flight would exceed @bound with this submission. */

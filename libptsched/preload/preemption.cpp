@@ -7,6 +7,7 @@
 #include "driver.hpp"
 #include "helper.hpp"
 #include "log.hpp"
+#include "nap.hpp"
 #include "thread.hpp"
 
 #include <fcntl.h>
@@ -15,7 +16,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 
 namespace ptsched::preload {
 
@@ -26,12 +26,6 @@ constexpr std::uint64_t short_slice_us = 50;
 
 /* In the trial: how long the channels are off, and within what time something must complete while they are on. */
 constexpr std::uint64_t off_ns = 2000000, on_ns = 1000000000, look_ns = 50000;
-
-void nap(std::uint64_t ns)
-{
-    timespec time{static_cast<time_t>(ns / 1000000000), static_cast<long>(ns % 1000000000)};
-    nanosleep(&time, nullptr);
-}
 
 /* A debugger looks at the device as its program does: nothing may be off behind its back. */
 bool debugger_attached()
