@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Taken off and put back thousands of times, killed while off, and programs that wait for
 others which are off."""
+import os
 import re
+import signal
 import subprocess
 import time
 
@@ -17,6 +19,7 @@ def plan(session):
     session.step("endurance/cycles", 5 + (3 if quick else 30), soon, cycles, 1000 if quick else 10000)
     session.step("endurance/kills", 10 + (5 if quick else 30), soon, kills, 20 if quick else 100)
     session.step("endurance/spin", 15, spin, 20)
+    session.step("endurance/off", 10 + session.options.off_seconds, off, session.options.off_seconds)
 
 
 def soon(session, function, count):
@@ -60,6 +63,26 @@ def cycles(session, count):
                   str(hog.process.returncode))
     session.record("gpu/cycles", times, "times", "", "tests/gpu/run --only endurance", "preempt")
     session.say(f"{asked} wake-ups, the hog was taken off {times} times and did {result['n']} kernels")
+
+
+def off(session, seconds):
+    """A program is stopped with a kernel on the device, which ptschedd takes off for somebody heavier: for so long. Then it
+    goes on where it was."""
+    session.policy("weighted", True)
+    [hog] = start_hogs(session, [HOG])
+    hog.begin()
+    os.kill(hog.pid, signal.SIGSTOP)
+    with session.running(OFTEN) as often:
+        time.sleep(seconds)
+        done = often.ticks[-1][1]
+        preempts = session.broker.entity(hog.pid)["PREEMPTS"]
+        os.kill(hog.pid, signal.SIGCONT)
+    result = hog.end()
+    session.servers.pop(HOG).stop()
+    session.check("endurance: a stopped program is taken off", preempts > 0 and done > 0, f"{preempts}, {done} wake-ups")
+    session.check(f"endurance: stopped and off for {seconds:.0f} s, it goes on with right results",
+                  result and hog.process.returncode == 0, str(hog.process.returncode))
+    session.record("gpu/off", seconds, "s", "", "tests/gpu/run --only endurance/off", "preempt")
 
 
 def used_memory_mib():
