@@ -6,9 +6,8 @@
 #ifndef PTSCHED_PTASK_SCHEDULER_HPP
 #define PTSCHED_PTASK_SCHEDULER_HPP
 
-#include "channel.hpp"
+#include "run.hpp"
 
-#include <condition_variable>
 #include <mutex>
 #include <queue>
 #include <thread>
@@ -22,12 +21,14 @@ public:
     void start(const std::vector<std::unique_ptr<Task>> &tasks);
     void stop();
     bool started() const;
+    /* A channel at which somebody may wait. */
+    void add_outer(Channel &channel) { outer_.push_back(&channel); }
 
-    bool push(Channel &channel, DatablockPtr block, Timeout timeout);
-    DatablockPtr pull(Channel &channel, Timeout timeout);
+    bool push(Channel &channel, Item item, Timeout timeout);
+    std::optional<Item> pull(Channel &channel, Timeout timeout);
 
     State state(const Task &task) const;
-    std::uint64_t completed(const Task &task) const;
+    std::uint64_t count(const Task &task, std::uint64_t Task::*counter) const;
     void set_priority(Task &task, int priority);
 
 private:
@@ -45,47 +46,65 @@ private:
         }
     };
 
-    /* A run of a task that was given to a queue. */
-    struct Run {
-        Task *task;
-        device::MarkerPtr marker;
-        std::vector<DatablockPtr> held; /* until its end */
-        std::vector<std::pair<Port *, DatablockPtr>> late;
-    };
-
     struct Lane {
         device::Device *device;
-        std::deque<Run> runs; /* before the queue, whose end waits for what uses their blocks */
+        Ring<Run *> runs;
         std::unique_ptr<device::Queue> queue;
     };
 
-    template <typename Condition> bool wait(Lock &lock, Timeout timeout, Condition condition);
-    void work();
-    bool can_run(const Task &task) const;
+    /* What is on its way to the host, for the run-time to read: a run's output, or what is in a channel. */
+    struct Fetch {
+        device::MarkerPtr marker;
+        Run *run;
+        Channel *channel;
+    };
+
+    /* tokens.cpp: what comes and goes */
+    template <typename Condition> bool wait(Lock &lock, Channel &channel, Timeout timeout, Condition condition);
+    static bool has_input(const Port &port);
+    static bool can_run(const Task &task);
     void look_at(Task &task);
     void took_from(Channel &channel);
-    void put_into(Channel &channel, DatablockPtr block);
-    void deliver(const std::vector<std::pair<Port *, DatablockPtr>> &outputs);
-    void dispatch(Lock &lock, Task &task);
-    static void launch(Run &run, Lane &lane);
-    Lane &choose(const Task &task, const std::vector<DatablockPtr> &blocks);
+    void put_into(Channel &channel, Token token);
+    void take_input(Run &run, Port &port);
+    void deliver(Run &run);
+    static device::MarkerPtr fetch(Datablock &block);
+
+    void work();
     void add_lanes(device::Device &device, unsigned count);
+    Task *next_due();
+    Run &new_run(Task &task);
+    Lane &choose(const Run &run);
+    void attempt(Lock &lock, Task &task);
+    void dispatch(Lock &lock, Task &task);
+    void launch(Lock &lock, Run &run);
     bool poll();
-    void finish(Run &run);
+    bool poll(Lane &lane);
+    bool poll_fetches();
+    void ended(Run &run);
+    void flush(Task &task);
+    void complete(Run &run);
     void fail(const Task &task, const std::string &what);
     void throw_if_failed() const;
+    void wake_thread();
+    void wake_everybody();
 
-    mutable std::mutex mutex_;        /* protects what follows, and tasks and channels; before a datablock's */
-    std::condition_variable changed_; /* for who pushes and pulls */
-    std::condition_variable wanted_;  /* for the thread */
+    mutable std::mutex mutex_;       /* protects what follows, and tasks and channels; before a datablock's */
+    std::condition_variable wanted_; /* for the thread */
+    bool asleep_ = false;            /* it waits for that */
     std::priority_queue<Due> due_;
     std::uint64_t number_ = 0;
+    std::vector<std::unique_ptr<Run>> runs_; /* all that there are */
+    std::vector<Run *> spare_;
     std::vector<std::unique_ptr<Lane>> lanes_;
+    std::vector<Fetch> fetches_;
     std::size_t running_ = 0;
+    unsigned unpolled_ = 0; /* runs since it was last looked for what ended */
     bool started_ = false;
     bool stopping_ = false;
     std::string failure_;
     Clock::time_point began_ = Clock::now();
+    std::vector<Channel *> outer_;
     std::thread thread_;
 };
 

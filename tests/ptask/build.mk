@@ -2,9 +2,12 @@
 # Graphs on the virtual GPU.
 $(B)/obj/tests/ptask/%.o: CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/ptask -Itests/vgpu
 
+$(B)/vgpu/ptask-kernels.so: tests/ptask/kernels.cu tests/vgpu/vgpu-cc $(wildcard tests/vgpu/include/*.h)
+	CXX="$(CXX)" tests/vgpu/vgpu-cc $< -o $@ $(WARNINGS) $(SANFLAGS)
+
 # Linked with the driver so that the one of the virtual GPU is found.
 $(B)/tests/ptask: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/ptask/*.cpp)) $(B)/lib/libptask.so \
-		$(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(B)/vgpu/kernels.so $(B)/samples/chain
+		$(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so ptask-kernels.so) $(B)/samples/chain
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptask -Wl,--no-as-needed -L$(B)/vgpu -lcuda \
 		-Wl,-rpath,'$$ORIGIN/../vgpu:$$ORIGIN/../lib'
