@@ -34,14 +34,6 @@ extern "C" __global__ void select_set(const int *x, int *y, unsigned int n)
             y[k++] = x[i];
 }
 
-// Twice each number; no thread is without one.
-extern "C" __global__ void twice(const int *x, int *y)
-{
-    if (index() < gridDim.x * blockDim.x && !index())
-        for (int i = 0; x[i]; i++)
-            y[i] = 2 * x[i];
-}
-
 // One step of a loop that halves until there is 1, and counts its rounds.
 extern "C" __global__ void halve(int *x, int *rounds, unsigned int *again)
 {
