@@ -8,10 +8,12 @@
 #include "tap.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace test {
 
 using namespace ptsched::ptask;
+using namespace std::chrono_literals;
 
 /* Of the virtual GPU, and of these tests. */
 inline std::string kernels()
