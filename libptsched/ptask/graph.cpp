@@ -4,12 +4,14 @@
 #include "scheduler.hpp"
 
 #include <algorithm>
+#include <sys/resource.h>
 
 namespace ptsched::ptask {
 
 Task::Task(Graph &graph, std::string name, const std::vector<PortOptions> &ports)
     : graph_(graph), name_(std::move(name))
 {
+    proxy_priority_ = graph.proxy_priority_;
     for (const PortOptions &port : ports) {
         if (find(port.name))
             throw Error("task " + name_ + " has two ports with the name " + port.name);
@@ -54,7 +56,12 @@ std::uint64_t Task::skipped() const
 
 void Task::set_priority(int priority)
 {
-    graph_.scheduler_->set_priority(*this, priority);
+    graph_.scheduler_->set_priority(*this, &Task::priority_, priority);
+}
+
+void Task::set_proxy_priority(int priority)
+{
+    graph_.scheduler_->set_priority(*this, &Task::proxy_priority_, priority);
 }
 
 bool Input::push(DatablockPtr block, Timeout timeout)
@@ -80,7 +87,11 @@ std::optional<Item> Output::take(Timeout timeout)
     return channel_.scheduler.pull(channel_, timeout);
 }
 
-Graph::Graph() : scheduler_(std::make_unique<Scheduler>()) {}
+Graph::Graph(const GraphOptions &options)
+    : proxy_priority_(options.proxy_priority ? *options.proxy_priority : -getpriority(PRIO_PROCESS, 0)),
+      scheduler_(std::make_unique<Scheduler>(options))
+{
+}
 
 Graph::~Graph()
 {
@@ -227,6 +238,11 @@ void Graph::run()
 void Graph::stop()
 {
     scheduler_->stop();
+}
+
+std::vector<DeviceCounters> Graph::counters() const
+{
+    return scheduler_->counters();
 }
 
 } // namespace ptsched::ptask

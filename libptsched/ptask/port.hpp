@@ -79,6 +79,9 @@ public:
     /* Whether the code sees it, and whether the run-time looks at the content. */
     bool is_parameter() const { return options_.kind != PortKind::metadata && options_.kind != PortKind::condition; }
     bool is_read() const { return read_; }
+    /* Whether its block is to be where the code runs. */
+    bool is_moved() const { return is_parameter() && options_.form.binding != Binding::by_value; }
+    std::size_t index() const { return index_; }
 
 private:
     friend class Graph;

@@ -21,6 +21,7 @@
 #ifndef PTSCHED_PTASK_PTASK_HPP
 #define PTSCHED_PTASK_PTASK_HPP
 
+#include "options.hpp"
 #include "port.hpp"
 #include "ring.hpp"
 
@@ -76,7 +77,23 @@ private:
 };
 using Callback = std::function<void(Call &)>;
 
+/* An average that forgets. */
+class Average {
+public:
+    void add(double value)
+    {
+        value_ = any_ ? value_ + (value - value_) / 8 : value;
+        any_ = true;
+    }
+    double value() const { return value_; }
+
+private:
+    double value_ = 0;
+    bool any_ = false;
+};
+
 struct Run;
+struct Place;
 
 class Task {
 public:
@@ -88,14 +105,18 @@ public:
     /* Runs that have ended, and those of them in which the code was left out. */
     std::uint64_t completed() const;
     std::uint64_t skipped() const;
-    /* Among the tasks that could run, the highest is taken; each second of waiting counts as one step. */
+    /* Among the tasks that could run, the highest is taken; see PriorityWeights. */
     void set_priority(int priority);
+    /* Of whoever asked for the work, so that it does not run with the priority of who does it. */
+    void set_proxy_priority(int priority);
+    const std::vector<std::unique_ptr<Port>> &ports() const { return ports_; }
 
 private:
     friend class Graph;
     friend class Scheduler;
     friend class Checks;
     friend class Launch;
+    friend class Places;
     friend class Port;
     Task(Graph &graph, std::string name, const std::vector<PortOptions> &ports);
     Port *find(const std::string &port) const;
@@ -113,10 +134,13 @@ private:
     bool has_call_ = false;
     /* the graph's lock */
     int priority_ = 0;
+    int proxy_priority_ = 0;
     bool queued_ = false;
     unsigned running_ = 0;
     std::uint64_t completed_ = 0, skipped_ = 0;
-    Ring<Run *> undelivered_; /* whose outputs come when they are written, in this order */
+    std::vector<Place *> places_; /* one for each of its devices */
+    Average run_time_;            /* in seconds */
+    Ring<Run *> undelivered_;     /* whose outputs come when they are written, in this order */
 };
 
 using Timeout = std::optional<std::chrono::nanoseconds>; /* none: for ever */
@@ -162,7 +186,7 @@ class Graph {
 public:
     static constexpr std::size_t default_capacity = 16;
 
-    Graph();
+    explicit Graph(const GraphOptions &options = {});
     /* Stops it. */
     ~Graph();
     Graph(const Graph &) = delete;
@@ -193,6 +217,8 @@ public:
      * What is in the channels stays there to be pulled.
      */
     void stop();
+    /* What was done so far, for each device that the graph uses. */
+    std::vector<DeviceCounters> counters() const;
 
 private:
     friend class Checks;
@@ -205,6 +231,7 @@ private:
     Channel &open(Port *from, Port *to, std::size_t capacity);
     void check_ends(const Port *from, const Port *to, std::size_t capacity) const;
 
+    const int proxy_priority_;
     std::vector<std::unique_ptr<Task>> tasks_;
     std::unordered_set<std::string> names_;
     std::map<std::pair<device::Device *, std::string>, std::shared_ptr<device::Code>> codes_;

@@ -6,11 +6,16 @@
 
 namespace ptsched::ptask {
 
+struct Lane;
+
 /* A run of a task. The scheduler's thread has them for itself, and uses them again. */
 struct Run {
     Task *task = nullptr;
     std::uint64_t number = 0; /* changes when it ends */
     device::MarkerPtr marker;
+    Lane *lane = nullptr; /* while it is in a queue */
+    std::chrono::steady_clock::time_point began;
+    double seconds = 0; /* that it was expected to take */
     /* Each in its port's place, until the end: the block, and who wrote what was taken. */
     std::vector<DatablockPtr> held;
     std::vector<Writer> writers;

@@ -11,8 +11,6 @@ namespace ptsched::ptask {
 namespace {
 
 constexpr unsigned gpu_lanes = 4, host_lanes = 2;
-/* Given to a queue and not ended: enough to keep a device busy, and few enough to choose among the rest. */
-constexpr std::size_t most_in_lane = 32;
 /* Runs that are begun before it is looked for what ended, as long as there are some: a look takes a driver's time. */
 constexpr unsigned runs_for_a_look = 8;
 /* Between two looks at work that runs: the longer, the longer nothing has ended. */
@@ -29,15 +27,15 @@ void wait_for(device::Marker &marker)
 
 } // namespace
 
+Scheduler::Scheduler(const GraphOptions &options)
+    : due_{{options.mode, options.weights}, {options.mode, options.weights}}, places_(options),
+      weights_(options.weights)
+{
+}
+
 Scheduler::~Scheduler()
 {
     stop();
-}
-
-void Scheduler::add_lanes(device::Device &device, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++)
-        lanes_.emplace_back(new Lane{&device, {}, device.make_queue()});
 }
 
 void Scheduler::start(const std::vector<std::unique_ptr<Task>> &tasks)
@@ -46,18 +44,20 @@ void Scheduler::start(const std::vector<std::unique_ptr<Task>> &tasks)
     bool needs_gpu = std::any_of(tasks.begin(), tasks.end(), [](const auto &task) { return !task->on_host_; });
 
     if (needs_host)
-        add_lanes(device::host(), host_lanes);
+        places_.add(device::host(), host_lanes);
     if (needs_gpu)
         for (device::Device *gpu : device::gpus())
-            add_lanes(*gpu, gpu_lanes);
+            places_.add(*gpu, gpu_lanes);
     Lock lock(mutex_);
-    for (const auto &task : tasks)
+    for (const auto &task : tasks) {
+        task->places_ = places_.of(task->devices_);
         for (const auto &port : task->ports_) {
             if (port->options_.kind == PortKind::sticky)
                 port->kept_ = port->options_.initial;
             else if (port->takes() && port->from_ && port->options_.initial)
                 put_into(*port->from_, {{port->options_.initial}});
         }
+    }
     started_ = true;
     for (const auto &task : tasks)
         look_at(*task);
@@ -78,7 +78,7 @@ void Scheduler::stop()
         wait_for(*fetch.marker);
     fetches_.clear();
     /* Waits for what was given to them, so that nothing uses the blocks that go. */
-    lanes_.clear();
+    places_.close();
 }
 
 bool Scheduler::started() const
@@ -122,37 +122,19 @@ std::uint64_t Scheduler::count(const Task &task, std::uint64_t Task::*counter) c
     return task.*counter;
 }
 
-void Scheduler::set_priority(Task &task, int priority)
+void Scheduler::set_priority(Task &task, int Task::*which, int priority)
 {
     std::lock_guard lock(mutex_);
-    task.priority_ = priority;
+    task.*which = priority;
 }
 
-/* The device to which the least must be moved; there, the queue that writes an input, or the shortest. */
-Scheduler::Lane &Scheduler::choose(const Run &run)
+std::vector<DeviceCounters> Scheduler::counters() const
 {
-    const Task &task = *run.task;
-    Lane *best = nullptr;
-    std::pair<std::size_t, std::size_t> least;
-
-    for (auto &lane : lanes_) {
-        if (std::find(task.devices_.begin(), task.devices_.end(), lane->device) == task.devices_.end())
-            continue;
-        std::size_t bytes = 0;
-        bool follows = false;
-        for (const DatablockPtr &block : run.held) {
-            if (!block)
-                continue;
-            bytes += block->missing(*lane->device);
-            follows = follows || block->queue() == lane->queue.get();
-        }
-        std::pair rank(bytes, follows && lane->runs.size() < most_in_lane ? 0 : lane->runs.size() + 1);
-        if (!best || rank < least) {
-            best = lane.get();
-            least = rank;
-        }
-    }
-    return *best;
+    std::lock_guard lock(mutex_);
+    std::vector<DeviceCounters> counters;
+    for (const auto &place : places_.all)
+        counters.push_back(place->counts);
+    return counters;
 }
 
 Run &Scheduler::new_run(Task &task)
@@ -204,20 +186,22 @@ void Scheduler::attempt(Lock &lock, Task &task)
 void Scheduler::launch(Lock &lock, Run &run)
 {
     Task &task = *run.task;
-    Lane &lane = choose(run);
-    auto which = std::find(task.devices_.begin(), task.devices_.end(), lane.device) - task.devices_.begin();
-    const device::Code &code = *task.codes_[static_cast<std::size_t>(which)];
+    const std::size_t which = places_.choose(run);
+    const device::Code &code = *task.codes_[which];
+    device::Device &device = *task.places_[which]->device;
+    Lane &lane = places_.choose_lane(run, *task.places_[which]);
 
     /* Also if it fails: copies of its blocks may be under way. Nobody else looks at lanes. */
-    lane.runs.push_back(&run);
-    run.late = task.again_ || !lane.device->orders_others();
+    run.began = now_;
+    places_.begin(run, lane);
+    run.late = task.again_ || !device.orders_others();
     if (run.late)
         task.undelivered_.push_back(&run);
     /* Drivers take their time. */
     lock.unlock();
     std::string problem;
     try {
-        Launch(run, *lane.device, *lane.queue).start(code);
+        Launch(run, device, *lane.queue).start(code);
     } catch (const std::exception &error) {
         problem = error.what();
     }
@@ -265,8 +249,9 @@ bool Scheduler::poll()
     bool any = poll_fetches();
 
     unpolled_ = 0;
-    for (auto &lane : lanes_)
-        any = poll(*lane) || any;
+    for (const auto &place : places_.all)
+        for (const auto &lane : place->lanes)
+            any = poll(*lane) || any;
     return any;
 }
 
@@ -278,8 +263,10 @@ bool Scheduler::poll(Lane &lane)
         try {
             if (!run.marker->reached())
                 break;
-            lane.runs.pop_front();
+            if (!any)
+                now_ = Clock::now();
             any = true;
+            places_.end(run, now_, due_[!run.task->on_host_]);
             /* Whether a loop goes on is read on the host. */
             const Port *again = run.task->again_;
             if (device::MarkerPtr marker = again ? fetch(*run.held[again->index_]) : nullptr)
@@ -328,16 +315,16 @@ void Scheduler::fail(const Task &task, const std::string &what)
     wake_everybody();
 }
 
-/* Null if none is due, or all queues are full. */
+/* Null if none is due, or all queues for it are full. */
 Task *Scheduler::next_due()
 {
-    bool full =
-        std::all_of(lanes_.begin(), lanes_.end(), [](const auto &lane) { return lane->runs.size() >= most_in_lane; });
-    if (stopping_ || full || due_.empty())
+    if (stopping_ || !any_due())
         return nullptr;
-    Task *task = due_.top().task;
-    due_.pop();
-    return task;
+    now_ = Clock::now();
+    for (bool host : {true, false})
+        if (Ready &due = due_[!host]; !due.empty() && !places_.full(host))
+            return &due.pop(now_);
+    return nullptr;
 }
 
 void Scheduler::work()
@@ -361,7 +348,7 @@ void Scheduler::work()
             sleep([&] { wanted_.wait_for(lock, nap); });
             nap = std::min(2 * nap, longest_nap);
         } else {
-            sleep([&] { wanted_.wait(lock, [&] { return stopping_ || !due_.empty() || !fetches_.empty(); }); });
+            sleep([&] { wanted_.wait(lock, [&] { return stopping_ || any_due() || !fetches_.empty(); }); });
         }
     }
     wake_everybody();

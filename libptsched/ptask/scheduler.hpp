@@ -6,16 +6,16 @@
 #ifndef PTSCHED_PTASK_SCHEDULER_HPP
 #define PTSCHED_PTASK_SCHEDULER_HPP
 
-#include "run.hpp"
+#include "places.hpp"
 
 #include <mutex>
-#include <queue>
 #include <thread>
 
 namespace ptsched::ptask {
 
 class Scheduler {
 public:
+    explicit Scheduler(const GraphOptions &options);
     ~Scheduler();
     /* For a graph whose tasks do not change any more. */
     void start(const std::vector<std::unique_ptr<Task>> &tasks);
@@ -29,28 +29,11 @@ public:
 
     State state(const Task &task) const;
     std::uint64_t count(const Task &task, std::uint64_t Task::*counter) const;
-    void set_priority(Task &task, int priority);
+    void set_priority(Task &task, int Task::*which, int priority);
+    std::vector<DeviceCounters> counters() const;
 
 private:
-    using Clock = std::chrono::steady_clock;
     using Lock = std::unique_lock<std::mutex>;
-
-    struct Due {
-        double
-            rank; /* priority less the second since which it waits: the difference of two does not change with time */
-        std::uint64_t number;
-        Task *task;
-        bool operator<(const Due &other) const
-        {
-            return rank != other.rank ? rank < other.rank : number > other.number;
-        }
-    };
-
-    struct Lane {
-        device::Device *device;
-        Ring<Run *> runs;
-        std::unique_ptr<device::Queue> queue;
-    };
 
     /* What is on its way to the host, for the run-time to read: a run's output, or what is in a channel. */
     struct Fetch {
@@ -71,10 +54,9 @@ private:
     static device::MarkerPtr fetch(Datablock &block);
 
     void work();
-    void add_lanes(device::Device &device, unsigned count);
     Task *next_due();
+    bool any_due() const { return !due_[0].empty() || !due_[1].empty(); }
     Run &new_run(Task &task);
-    Lane &choose(const Run &run);
     void attempt(Lock &lock, Task &task);
     void dispatch(Lock &lock, Task &task);
     void launch(Lock &lock, Run &run);
@@ -89,21 +71,21 @@ private:
     void wake_thread();
     void wake_everybody();
 
-    mutable std::mutex mutex_;       /* protects what follows, and tasks and channels; before a datablock's */
-    std::condition_variable wanted_; /* for the thread */
-    bool asleep_ = false;            /* it waits for that */
-    std::priority_queue<Due> due_;
-    std::uint64_t number_ = 0;
+    mutable std::mutex mutex_;               /* protects what follows, and tasks and channels; before a datablock's */
+    std::condition_variable wanted_;         /* for the thread */
+    bool asleep_ = false;                    /* it waits for that */
+    Ready due_[2];                           /* for the host, for other devices */
     std::vector<std::unique_ptr<Run>> runs_; /* all that there are */
     std::vector<Run *> spare_;
-    std::vector<std::unique_ptr<Lane>> lanes_;
+    Places places_;
     std::vector<Fetch> fetches_;
     std::size_t running_ = 0;
     unsigned unpolled_ = 0; /* runs since it was last looked for what ended */
     bool started_ = false;
     bool stopping_ = false;
     std::string failure_;
-    Clock::time_point began_ = Clock::now();
+    Clock::time_point now_; /* when the thread looked last */
+    const PriorityWeights weights_;
     std::vector<Channel *> outer_;
     std::thread thread_;
 };

@@ -90,8 +90,8 @@ void Scheduler::look_at(Task &task)
     if (!started_ || task.queued_ || !can_run(task))
         return;
     task.queued_ = true;
-    std::chrono::duration<double> waits_since = Clock::now() - began_;
-    due_.push({task.priority_ - waits_since.count(), number_++, &task});
+    double priority = task.priority_ + weights_.proxy * task.proxy_priority_;
+    due_[!task.on_host_].add(task, priority, task.run_time_.value(), Clock::now());
     wake_thread();
 }
 

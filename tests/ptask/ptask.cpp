@@ -367,7 +367,7 @@ int main()
                    {"stop wakes everybody", stop_wakes_everybody},
                    {"what is wrong with a graph is said with the names of both ends", wrong_graphs},
                    {"the sample's product is right", the_sample}};
-    for (Cases (*more)() : {inout_cases, size_cases, loop_cases, signal_cases})
+    for (Cases (*more)() : {inout_cases, size_cases, loop_cases, signal_cases, mode_cases})
         for (tap::Case &test : more())
             cases.push_back(std::move(test));
     return tap::run(cases);

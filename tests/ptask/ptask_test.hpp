@@ -67,6 +67,7 @@ Cases inout_cases();
 Cases size_cases();
 Cases loop_cases();
 Cases signal_cases();
+Cases mode_cases();
 
 } // namespace test
 
