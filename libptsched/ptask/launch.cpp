@@ -157,6 +157,8 @@ void Launch::start(const device::Code &code)
         add_parameter(i);
     if (task.has_call_)
         run_.arguments.push_back(&run_.call_address);
+    if (run_.timed && run_.uploaded + run_.migrated)
+        run_.copied = queue_.mark();
     if (task.shape_)
         geometry = geometry_for({run_.held[task.shape_->index_]->bytes() / task.shape_->options_.form.stride, 1, 1});
     /* No records, no threads: drivers refuse that. */

@@ -42,6 +42,7 @@ struct GraphOptions {
     MovingCosts moving = {};
     /* Of tasks that do not have their own: for whom the graph works. Without one: minus the making thread's nice. */
     std::optional<int> proxy_priority = {};
+    bool timeline = false; /* to be kept, for Graph::timeline() */
 };
 
 /* What a graph did on a device so far. */

@@ -43,7 +43,7 @@ bool Place::full() const
 
 void Places::add(device::Device &device, unsigned lanes)
 {
-    Place &place = *all.emplace_back(new Place{&device, {}, 0, 0, {device.name()}});
+    Place &place = *all.emplace_back(new Place{&device, {}, lanes, 0, 0, {device.name()}});
     for (unsigned i = 0; i < lanes; i++)
         place.lanes.emplace_back(new Lane{&place, {}, {}, device.make_queue()});
 }
@@ -155,10 +155,11 @@ Lane &Places::choose_lane(const Run &run, Place &place) const
     return **std::min_element(place.lanes.begin(), place.lanes.end(), shorter);
 }
 
-void Places::count(const Run &run, Place &place) const
+void Places::count(Run &run, Place &place) const
 {
     DeviceCounters &counts = place.counts;
     counts.runs++;
+    run.uploaded = run.migrated = 0;
     if (place.device == &device::host())
         return;
     for_inputs(run, [&](const Datablock &block) {
@@ -169,8 +170,10 @@ void Places::count(const Run &run, Place &place) const
             return other.get() != &place && other->device != &device::host() && !block.missing(*other->device);
         });
         (elsewhere ? counts.blocks_migrated : counts.blocks_uploaded)++;
-        (elsewhere ? counts.bytes_migrated : counts.bytes_uploaded) += bytes;
+        (elsewhere ? run.migrated : run.uploaded) += bytes;
     });
+    counts.bytes_uploaded += run.uploaded;
+    counts.bytes_migrated += run.migrated;
 }
 
 void Places::begin(Run &run, Lane &lane)

@@ -18,6 +18,7 @@ struct Lane {
 struct Place {
     device::Device *device;
     std::vector<std::unique_ptr<Lane>> lanes;
+    unsigned lane_count;
     std::size_t runs = 0;  /* given to its queues and not ended */
     double seconds = 0;    /* that they are expected to take */
     DeviceCounters counts; /* the scheduler's lock */
@@ -55,7 +56,7 @@ private:
     double cost(const Place &place, const Moved &moved, double ready) const;
     std::size_t where_it_begins_first(const Run &run) const;
     static Moved missing(const Run &run, const Place &place);
-    void count(const Run &run, Place &place) const;
+    void count(Run &run, Place &place) const;
 
     GraphOptions options_;
     std::size_t turn_ = 0;

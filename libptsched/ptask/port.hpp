@@ -82,6 +82,7 @@ public:
     /* Whether its block is to be where the code runs. */
     bool is_moved() const { return is_parameter() && options_.form.binding != Binding::by_value; }
     std::size_t index() const { return index_; }
+    const Task &task() const { return task_; }
 
 private:
     friend class Graph;

@@ -16,6 +16,10 @@ struct Run {
     Lane *lane = nullptr; /* while it is in a queue */
     std::chrono::steady_clock::time_point began;
     double seconds = 0; /* that it was expected to take */
+    /* Bytes that it needed from the host and from other GPUs, and when they were there, if somebody asks. */
+    std::uint64_t uploaded = 0, migrated = 0;
+    bool timed = false;
+    device::MarkerPtr copied;
     /* Each in its port's place, until the end: the block, and who wrote what was taken. */
     std::vector<DatablockPtr> held;
     std::vector<Writer> writers;
@@ -48,6 +52,7 @@ struct Run {
     {
         number++;
         marker.reset();
+        copied.reset();
         held.clear();
         sources.clear();
         signals = {};

@@ -29,7 +29,7 @@ void wait_for(device::Marker &marker)
 
 Scheduler::Scheduler(const GraphOptions &options)
     : due_{{options.mode, options.weights}, {options.mode, options.weights}}, places_(options),
-      weights_(options.weights)
+      weights_(options.weights), timeline_(options.timeline ? std::make_unique<Timeline>() : nullptr)
 {
 }
 
@@ -90,7 +90,7 @@ bool Scheduler::started() const
 void Scheduler::throw_if_failed() const
 {
     if (!failure_.empty())
-        throw Error(failure_);
+        throw Failure(failure_);
 }
 
 void Scheduler::wake_thread()
@@ -126,6 +126,12 @@ void Scheduler::set_priority(Task &task, int Task::*which, int priority)
 {
     std::lock_guard lock(mutex_);
     task.*which = priority;
+}
+
+std::string Scheduler::timeline(const std::vector<std::unique_ptr<Task>> &tasks) const
+{
+    std::lock_guard lock(mutex_);
+    return timeline_ ? timeline_->json(places_, tasks) : std::string();
 }
 
 std::vector<DeviceCounters> Scheduler::counters() const
@@ -193,6 +199,7 @@ void Scheduler::launch(Lock &lock, Run &run)
 
     /* Also if it fails: copies of its blocks may be under way. Nobody else looks at lanes. */
     run.began = now_;
+    run.timed = timeline_ != nullptr;
     places_.begin(run, lane);
     run.late = task.again_ || !device.orders_others();
     if (run.late)
@@ -210,103 +217,6 @@ void Scheduler::launch(Lock &lock, Run &run)
         fail(task, problem);
     else if (!run.late)
         deliver(run);
-}
-
-/* What a run has written is there. */
-void Scheduler::ended(Run &run)
-{
-    run.done = true;
-    if (run.late)
-        flush(*run.task);
-    else
-        complete(run);
-}
-
-/* Runs give on what they have in the order in which they began. */
-void Scheduler::flush(Task &task)
-{
-    while (!task.undelivered_.empty() && task.undelivered_.front()->done) {
-        Run &run = *task.undelivered_.pop_front();
-        deliver(run);
-        complete(run);
-    }
-}
-
-void Scheduler::complete(Run &run)
-{
-    Task &task = *run.task;
-    task.running_--;
-    task.completed_++;
-    running_--;
-    run.end();
-    spare_.push_back(&run);
-    look_at(task);
-}
-
-/* Takes note of what has ended; false if nothing had. */
-bool Scheduler::poll()
-{
-    bool any = poll_fetches();
-
-    unpolled_ = 0;
-    for (const auto &place : places_.all)
-        for (const auto &lane : place->lanes)
-            any = poll(*lane) || any;
-    return any;
-}
-
-bool Scheduler::poll(Lane &lane)
-{
-    bool any = false;
-    while (!lane.runs.empty() && failure_.empty()) {
-        Run &run = *lane.runs.front();
-        try {
-            if (!run.marker->reached())
-                break;
-            if (!any)
-                now_ = Clock::now();
-            any = true;
-            places_.end(run, now_, due_[!run.task->on_host_]);
-            /* Whether a loop goes on is read on the host. */
-            const Port *again = run.task->again_;
-            if (device::MarkerPtr marker = again ? fetch(*run.held[again->index_]) : nullptr)
-                fetches_.push_back({std::move(marker), &run, nullptr});
-            else
-                ended(run);
-        } catch (const std::exception &error) {
-            fail(*run.task, error.what());
-        }
-    }
-    return any;
-}
-
-bool Scheduler::poll_fetches()
-{
-    bool any = false;
-    for (std::size_t i = 0; i < fetches_.size() && failure_.empty();) {
-        auto [marker, run, channel] = fetches_[i];
-        Task &task = run ? *run->task : channel->destination->task_;
-        try {
-            if (!marker->reached()) {
-                i++;
-                continue;
-            }
-            fetches_.erase(fetches_.begin() + static_cast<std::ptrdiff_t>(i));
-            any = true;
-            if (run) {
-                ended(*run);
-                continue;
-            }
-            /* They come in the order of the channel. */
-            for (std::size_t k = 0; k < channel->tokens.size(); k++)
-                if (!std::exchange(channel->tokens[k].here, true))
-                    break;
-            look_at(task);
-        } catch (const std::exception &error) {
-            fail(task, error.what());
-        }
-    }
-    return any;
 }
 
 void Scheduler::fail(const Task &task, const std::string &what)

@@ -6,7 +6,7 @@
 #ifndef PTSCHED_PTASK_SCHEDULER_HPP
 #define PTSCHED_PTASK_SCHEDULER_HPP
 
-#include "places.hpp"
+#include "timeline.hpp"
 
 #include <mutex>
 #include <thread>
@@ -24,13 +24,14 @@ public:
     /* A channel at which somebody may wait. */
     void add_outer(Channel &channel) { outer_.push_back(&channel); }
 
-    bool push(Channel &channel, Item item, Timeout timeout);
+    bool push(Channel &channel, Item &&item, Timeout timeout);
     std::optional<Item> pull(Channel &channel, Timeout timeout);
 
     State state(const Task &task) const;
     std::uint64_t count(const Task &task, std::uint64_t Task::*counter) const;
     void set_priority(Task &task, int Task::*which, int priority);
     std::vector<DeviceCounters> counters() const;
+    std::string timeline(const std::vector<std::unique_ptr<Task>> &tasks) const;
 
 private:
     using Lock = std::unique_lock<std::mutex>;
@@ -38,8 +39,12 @@ private:
     /* What is on its way to the host, for the run-time to read: a run's output, or what is in a channel. */
     struct Fetch {
         device::MarkerPtr marker;
-        Run *run;
-        Channel *channel;
+        const device::Device *from;
+        std::size_t bytes;
+        Clock::time_point began;
+        Run *run = nullptr;
+        Channel *channel = nullptr;
+        explicit operator bool() const { return marker != nullptr; }
     };
 
     /* tokens.cpp: what comes and goes */
@@ -51,7 +56,7 @@ private:
     void put_into(Channel &channel, Token token);
     void take_input(Run &run, Port &port);
     void deliver(Run &run);
-    static device::MarkerPtr fetch(Datablock &block);
+    static Fetch fetch(Datablock &block);
 
     void work();
     Task *next_due();
@@ -60,9 +65,13 @@ private:
     void attempt(Lock &lock, Task &task);
     void dispatch(Lock &lock, Task &task);
     void launch(Lock &lock, Run &run);
+
+    /* poll.cpp: what has ended */
     bool poll();
     bool poll(Lane &lane);
     bool poll_fetches();
+    void left(Run &run, bool first);
+    void arrived(const Fetch &fetch);
     void ended(Run &run);
     void flush(Task &task);
     void complete(Run &run);
@@ -86,6 +95,7 @@ private:
     std::string failure_;
     Clock::time_point now_; /* when the thread looked last */
     const PriorityWeights weights_;
+    std::unique_ptr<Timeline> timeline_; /* null: nobody asks */
     std::vector<Channel *> outer_;
     std::thread thread_;
 };

@@ -33,7 +33,7 @@ template <typename Condition> bool Scheduler::wait(Lock &lock, Channel &channel,
     return condition();
 }
 
-bool Scheduler::push(Channel &channel, Item item, Timeout timeout)
+bool Scheduler::push(Channel &channel, Item &&item, Timeout timeout)
 {
     const std::string &name = channel.destination->full_name();
     const Template &form = channel.port().form;
@@ -103,15 +103,15 @@ void Scheduler::took_from(Channel &channel)
         channel.wake();
 }
 
-/* Starts the copy to the host of what is not only there; null if nothing is to be waited for. */
-device::MarkerPtr Scheduler::fetch(Datablock &block)
+/* Starts the copy to the host of what is not only there; without marker if nothing is to be waited for. */
+Scheduler::Fetch Scheduler::fetch(Datablock &block)
 {
     for (device::Device *gpu : device::gpus())
         if (!block.missing(*gpu)) {
             block.use(device::host(), gpu->outgoing());
-            return gpu->outgoing().mark();
+            return {gpu->outgoing().mark(), gpu, block.bytes(), Clock::now()};
         }
-    return nullptr;
+    return {};
 }
 
 void Scheduler::put_into(Channel &channel, Token token)
@@ -119,9 +119,10 @@ void Scheduler::put_into(Channel &channel, Token token)
     const Port *port = channel.destination;
 
     if (port && port->read_ && token.item.block)
-        if (device::MarkerPtr marker = fetch(*token.item.block)) {
+        if (Fetch started = fetch(*token.item.block)) {
             token.here = false;
-            fetches_.push_back({std::move(marker), nullptr, &channel});
+            started.channel = &channel;
+            fetches_.push_back(std::move(started));
             wake_thread();
         }
     channel.tokens.push_back(std::move(token));
