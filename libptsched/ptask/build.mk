@@ -3,7 +3,7 @@
 PTASK_SRCS := $(wildcard libptsched/device/*.cpp libptsched/ptask/*.cpp)
 PTASK_OBJS := $(PTASK_SRCS:%=$(B)/obj/%.o)
 
-$(PTASK_OBJS): CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device
+$(PTASK_OBJS): CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/ptask/include
 
 $(B)/lib/libptask.so: $(PTASK_OBJS)
 	@mkdir -p $(@D)

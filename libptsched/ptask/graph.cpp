@@ -59,6 +59,16 @@ void Task::set_priority(int priority)
     graph_.scheduler_->set_priority(*this, &Task::priority_, priority);
 }
 
+void Task::set_geometry(const Geometry &geometry)
+{
+    if (on_host_)
+        throw Error("task " + name_ + " is a function of the host, and has no geometry");
+    if (graph_.scheduler_->started())
+        throw Error("task " + name_ + " gets a geometry after the graph was run");
+    geometry_ = geometry;
+    shape_ = nullptr;
+}
+
 void Task::set_proxy_priority(int priority)
 {
     graph_.scheduler_->set_priority(*this, &Task::proxy_priority_, priority);
@@ -69,7 +79,7 @@ bool Input::push(DatablockPtr block, Timeout timeout)
     return channel_.scheduler.push(channel_, {std::move(block)}, timeout);
 }
 
-bool Input::send(Item item, Timeout timeout)
+bool Input::send(Item &&item, Timeout timeout)
 {
     return channel_.scheduler.push(channel_, std::move(item), timeout);
 }
@@ -238,6 +248,11 @@ void Graph::run()
 void Graph::stop()
 {
     scheduler_->stop();
+}
+
+std::string Graph::timeline() const
+{
+    return scheduler_->timeline(tasks_);
 }
 
 std::vector<DeviceCounters> Graph::counters() const

@@ -33,6 +33,12 @@
 
 namespace ptsched::ptask {
 
+/* A graph stopped because one of its tasks failed. */
+class Failure : public Error {
+public:
+    using Error::Error;
+};
+
 struct Kernel {
     std::string module, function;
     /* Without one: a thread for each record of the first output. */
@@ -109,7 +115,10 @@ public:
     void set_priority(int priority);
     /* Of whoever asked for the work, so that it does not run with the priority of who does it. */
     void set_proxy_priority(int priority);
+    /* Of a kernel, before the graph is run. */
+    void set_geometry(const Geometry &geometry);
     const std::vector<std::unique_ptr<Port>> &ports() const { return ports_; }
+    bool is_on_host() const { return on_host_; }
 
 private:
     friend class Graph;
@@ -150,12 +159,12 @@ class Input {
 public:
     /*
      * Blocks while the channel is full. False when @timeout has passed or the graph was stopped, and the block is not
-     * in; throws Error if the graph has failed, or if the block does not fit the port.
+     * in; throws Failure if the graph has failed, Error if the block does not fit the port.
      */
     bool push(DatablockPtr block, Timeout timeout = {});
     template <typename T> bool push_value(const T &value) { return push(Datablock::of(&value, sizeof(value))); }
-    /* The same for a block with signals, or signals alone. */
-    bool send(Item item, Timeout timeout = {});
+    /* The same for a block with signals, or signals alone. Unless it is in, @item is as before. */
+    bool send(Item &&item, Timeout timeout = {});
     bool end_stream(Timeout timeout = {}) { return send({nullptr, true}, timeout); }
 
 private:
@@ -170,7 +179,7 @@ public:
     /*
      * Blocks until there is one; its content may still be on its way, which as() and read() wait for. Null when
      * @timeout has passed, at the end of a stream, or when the graph was stopped and the channel is empty; throws Error
-     * for an item with an error, or if the graph has failed.
+     * for an item with an error, Failure if the graph has failed.
      */
     DatablockPtr pull(Timeout timeout = {});
     /* The same with the signals; nothing where nothing came. */
@@ -219,6 +228,10 @@ public:
     void stop();
     /* What was done so far, for each device that the graph uses. */
     std::vector<DeviceCounters> counters() const;
+    /* With GraphOptions::timeline: what was done when, in a form that Perfetto and Chrome show; else empty. */
+    std::string timeline() const;
+    const std::vector<std::unique_ptr<Task>> &tasks() const { return tasks_; }
+    const std::vector<std::unique_ptr<Channel>> &channels() const { return channels_; }
 
 private:
     friend class Checks;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Graphs of host functions and kernels, on the virtual GPU.
+#include "c_checks.h"
 #include "ptask_test.hpp"
 
 #include <atomic>
@@ -366,8 +367,9 @@ int main()
                    {"the highest priority is first", priorities},
                    {"stop wakes everybody", stop_wakes_everybody},
                    {"what is wrong with a graph is said with the names of both ends", wrong_graphs},
+                   {"a C program", [] { CHECK_EQ(c_checks(kernels().c_str()), 0); }},
                    {"the sample's product is right", the_sample}};
-    for (Cases (*more)() : {inout_cases, size_cases, loop_cases, signal_cases, mode_cases})
+    for (Cases (*more)() : {inout_cases, size_cases, loop_cases, signal_cases, mode_cases, draw_cases})
         for (tap::Case &test : more())
             cases.push_back(std::move(test));
     return tap::run(cases);

@@ -68,6 +68,7 @@ Cases size_cases();
 Cases loop_cases();
 Cases signal_cases();
 Cases mode_cases();
+Cases draw_cases();
 
 } // namespace test
 
