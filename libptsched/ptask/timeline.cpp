@@ -99,7 +99,8 @@ std::string Timeline::json(const Places &places, const std::vector<std::unique_p
     }
     for (const auto &place : places.all) {
         unsigned group = groups[place->device] = tasks_group + 1 + static_cast<unsigned>(groups.size());
-        out += label("process_name", place->device->name(), group, 0);
+        /* Several may have the same name. */
+        out += label("process_name", place->device->name() + " #" + std::to_string(groups.size()), group, 0);
         for (unsigned row = 1; row <= place->lane_count; row++)
             out += label("thread_name", "queue " + std::to_string(row), group, row);
         out += label("thread_name", "copies from the host", group, from_host);

@@ -92,7 +92,7 @@ void a_timeline()
     const Rows rows = rows_of(nlohmann::json::parse(graph.timeline()));
     size_t on_gpus = 0, from_host = 0, to_host = 0;
     for (const auto &[name, events] : rows) {
-        if (name.second.starts_with("queue") && name.first != "host")
+        if (name.second.starts_with("queue") && !name.first.starts_with("host"))
             on_gpus += events.size();
         if (name.second == "copies from the host")
             for (const auto &event : events)
