@@ -140,7 +140,7 @@ const char *ptask_error_text(void)
     return error_text.c_str();
 }
 
-int ptask_open_graph(enum ptask_mode mode, struct ptask_graph **graph)
+int ptask_open_graph(unsigned int mode, struct ptask_graph **graph)
 {
     return attempt([&] {
         GraphOptions options;
@@ -170,12 +170,12 @@ void ptask_close_graph(struct ptask_graph *graph)
     delete graph;
 }
 
-int ptask_open_template(struct ptask_graph *graph, const size_t dimensions[3], size_t stride, enum ptask_layout layout,
-                        enum ptask_binding binding, struct ptask_template **form)
+int ptask_open_template(struct ptask_graph *graph, const size_t dimensions[3], size_t stride, unsigned int layout,
+                        unsigned int binding, struct ptask_template **form)
 {
     return attempt([&] {
         const std::size_t *d = &needed(dimensions, "dimensions");
-        if (layout < PTASK_FIXED || layout > PTASK_OPAQUE || binding < PTASK_GLOBAL || binding > PTASK_BY_VALUE)
+        if (layout > PTASK_OPAQUE || binding > PTASK_BY_VALUE)
             throw Error("there is no layout " + std::to_string(layout) + " or no binding " + std::to_string(binding));
         Template made{{d[0], d[1], d[2]}, stride, static_cast<Layout>(layout), static_cast<Binding>(binding)};
         needed(form, "form") = &needed(graph, "graph").templates.emplace_back(ptask_template{made});
@@ -183,11 +183,11 @@ int ptask_open_template(struct ptask_graph *graph, const size_t dimensions[3], s
     });
 }
 
-int ptask_open_port(struct ptask_graph *graph, const char *name, enum ptask_port_kind kind,
-                    const struct ptask_template *form, struct ptask_port **port)
+int ptask_open_port(struct ptask_graph *graph, const char *name, unsigned int kind, const struct ptask_template *form,
+                    struct ptask_port **port)
 {
     return attempt([&] {
-        if (kind < PTASK_INPUT || kind > PTASK_CONDITION)
+        if (kind > PTASK_CONDITION)
             throw Error("there is no kind " + std::to_string(kind) + " of ports");
         static constexpr PortKind kinds[] = {PortKind::input, PortKind::output,   PortKind::sticky,
                                              PortKind::inout, PortKind::metadata, PortKind::condition};

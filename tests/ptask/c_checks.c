@@ -169,7 +169,7 @@ static void nothing_there(void)
     struct ptask_graph *graph;
     struct ptask_template *form;
 
-    CHECK(refused(ptask_open_graph((enum ptask_mode)9, &graph), EINVAL, "no mode 9"));
+    CHECK(refused(ptask_open_graph(9, &graph), EINVAL, "no mode 9"));
     CHECK(refused(ptask_open_graph(PTASK_MODE_FIFO, NULL), EINVAL, "graph is NULL"));
     CHECK(refused(ptask_open_template(NULL, (size_t[]){1, 1, 1}, 4, PTASK_FIXED, PTASK_GLOBAL, &form), EINVAL,
                   "graph is NULL"));

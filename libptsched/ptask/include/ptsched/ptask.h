@@ -43,8 +43,8 @@ enum ptask_mode {
     PTASK_MODE_FIRST_AVAILABLE = 3,
 };
 
-/** A graph without ptasks. */
-int ptask_open_graph(enum ptask_mode mode, struct ptask_graph **graph);
+/** A graph without ptasks; @mode is one of enum ptask_mode. */
+int ptask_open_graph(unsigned int mode, struct ptask_graph **graph);
 
 /** Terminate the graph and free it with all that belongs to it. NULL is allowed. */
 void ptask_close_graph(struct ptask_graph *graph);
@@ -61,9 +61,9 @@ enum ptask_binding {
     PTASK_BY_VALUE = 2, /* the parameter is the content */
 };
 
-/** The form of datablocks: @dimensions of records of @stride bytes. */
-int ptask_open_template(struct ptask_graph *graph, const size_t dimensions[3], size_t stride, enum ptask_layout layout,
-                        enum ptask_binding binding, struct ptask_template **form);
+/** The form of datablocks: @dimensions of records of @stride bytes, an enum ptask_layout and an enum ptask_binding. */
+int ptask_open_template(struct ptask_graph *graph, const size_t dimensions[3], size_t stride, unsigned int layout,
+                        unsigned int binding, struct ptask_template **form);
 
 enum ptask_port_kind {
     PTASK_INPUT = 0,     /* takes a datablock for each run */
@@ -74,9 +74,9 @@ enum ptask_port_kind {
     PTASK_CONDITION = 5, /* an integer for each run: with 0 the code does not run; no parameter of the code */
 };
 
-/** A port, to be bound to a ptask by ptask_open_ptask(). */
-int ptask_open_port(struct ptask_graph *graph, const char *name, enum ptask_port_kind kind,
-                    const struct ptask_template *form, struct ptask_port **port);
+/** A port of an enum ptask_port_kind, to be bound to a ptask by ptask_open_ptask(). */
+int ptask_open_port(struct ptask_graph *graph, const char *name, unsigned int kind, const struct ptask_template *form,
+                    struct ptask_port **port);
 
 /**
  * What an output, or an inout port without a channel, begins with in each run;
