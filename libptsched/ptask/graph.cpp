@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "parameters.hpp"
 #include "scheduler.hpp"
 
 #include <algorithm>
@@ -18,6 +19,14 @@ std::string describe(const Template &form)
 unsigned blocks_for(std::size_t records, unsigned threads)
 {
     return static_cast<unsigned>((records + threads - 1) / threads);
+}
+
+std::vector<Parameter> parameters_of(const std::vector<PortOptions> &ports)
+{
+    std::vector<Parameter> given;
+    for (const PortOptions &port : ports)
+        given.push_back({port.name, port.by_value ? port.form.bytes() : sizeof(device::Address)});
+    return given;
 }
 
 /* A thread for each record. */
@@ -147,6 +156,7 @@ Task &Graph::cuda(const std::string &name, const Kernel &kernel, const std::vect
         }
         task->devices_.push_back(gpu);
     }
+    check_parameters(name, kernel.function, *task->codes_.front(), parameters_of(ports));
     return add(std::move(task));
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "scheduler.hpp"
 
+#include "access.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -206,6 +208,7 @@ void Scheduler::launch(Run &run, Lane &lane)
 {
     Task &task = *run.task;
     auto which = std::find(task.devices_.begin(), task.devices_.end(), lane.device) - task.devices_.begin();
+    std::vector<device::Access::Item> items(task.ports_.size());
     std::vector<device::Address> addresses(task.ports_.size());
     std::vector<void *> arguments(task.ports_.size());
 
@@ -214,20 +217,18 @@ void Scheduler::launch(Run &run, Lane &lane)
         DatablockPtr &block = run.held[i];
         if (port.options_.kind == PortKind::output) {
             block = Datablock::empty(port.options_.form.bytes());
-            addresses[i] = block->produce(*lane.device, *lane.queue);
             run.late.emplace_back(&port, block);
         } else if (port.options_.by_value && !task.on_host_) {
             arguments[i] = const_cast<void *>(block->read());
             continue;
-        } else {
-            addresses[i] = block->use(*lane.device, *lane.queue);
         }
+        items[i] = {block.get(), port.options_.kind == PortKind::output};
         arguments[i] = &addresses[i];
     }
+    device::Access access(*lane.device, *lane.queue, items, addresses.data());
     lane.queue->run(*task.codes_[static_cast<std::size_t>(which)], task.geometry_, arguments);
     run.marker = lane.queue->mark();
-    for (auto &[port, block] : run.late)
-        block->written(run.marker);
+    access.given(run.marker);
 }
 
 void Scheduler::dispatch(Lock &lock, Task &task)
@@ -330,6 +331,7 @@ void Scheduler::work()
     Lock lock(mutex_);
     auto nap = shortest_nap;
 
+    device::adopt_thread();
     while (failure_.empty()) {
         bool full = std::all_of(lanes_.begin(), lanes_.end(),
                                 [](const auto &lane) { return lane->runs.size() >= most_in_lane; });
