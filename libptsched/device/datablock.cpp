@@ -1,74 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "datablock.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace ptsched::device {
-
-/* The block's lock protects it. */
-struct Datablock::Copy : Resident {
-    struct Use {
-        const Queue *queue = nullptr;
-        MarkerPtr marker;
-    };
-
-    Copy(Datablock &block, Device &device, Address address, const Queue *queue, MarkerPtr ready)
-        : Resident(block), device(device), address(address), ready(std::move(ready)), queue(queue)
-    {
-    }
-
-    /* What @queue gets from now on finds the content. */
-    void await(Queue &other)
-    {
-        if (ready && ready->seen())
-            ready.reset();
-        if (ready && queue != &other)
-            other.after(ready);
-    }
-
-    /* One for each queue is enough, since it works in order. Where nothing is evicted, nobody asks. */
-    void used(const Queue &by, const MarkerPtr &until)
-    {
-        if (!device.residents())
-            return;
-        if (!use.queue || use.queue == &by) {
-            use = {&by, until};
-            return;
-        }
-        for (Use &other : more_uses)
-            if (other.queue == &by) {
-                other.marker = until;
-                return;
-            }
-        more_uses.push_back({&by, until});
-    }
-
-    std::vector<MarkerPtr> pending() const
-    {
-        std::vector<MarkerPtr> markers;
-        auto add = [&](const MarkerPtr &marker) {
-            if (marker && !marker->reached())
-                markers.push_back(marker);
-        };
-        add(ready);
-        add(use.marker);
-        for (const Use &other : more_uses)
-            add(other.marker);
-        return markers;
-    }
-
-    bool held() const { return fixed || pins; }
-
-    Device &device;
-    const Address address;
-    MarkerPtr ready; /* null: valid, for all that anybody knows */
-    const Queue *queue;
-    bool fixed = false; /* never evicted */
-    unsigned pins = 0;  /* by work that no queue has yet */
-    Use use;            /* by work that a queue has */
-    std::vector<Use> more_uses;
-    std::unique_ptr<Copy> next;
-};
 
 /* Memory for a copy, given back unless there comes to be one. */
 struct Datablock::Room {
@@ -95,7 +32,7 @@ DatablockPtr Datablock::of(const void *data, std::size_t bytes)
     return block;
 }
 
-Datablock::Datablock(std::size_t bytes) : bytes_(bytes) {}
+Datablock::Datablock(std::size_t bytes) : bytes_(bytes), near_{Copy(*this), Copy(*this)} {}
 
 Datablock::~Datablock()
 {
@@ -109,23 +46,28 @@ bool Datablock::has_content() const
     return first_ != nullptr;
 }
 
-Datablock::Copy *Datablock::find(const Device &device) const
+Copy *Datablock::find(const Device &device) const
 {
-    for (Copy *copy = first_.get(); copy; copy = copy->next.get())
-        if (&copy->device == &device)
+    for (Copy *copy = first_; copy; copy = copy->next)
+        if (copy->device == &device)
             return copy;
     return nullptr;
 }
 
-Datablock::Copy &Datablock::add(Room &room, const Queue *queue, MarkerPtr ready)
+Copy &Datablock::add(Room &room, const Queue *queue, MarkerPtr ready)
 {
-    auto *last = &first_;
+    auto *free = std::find_if(near_.begin(), near_.end(), [](const Copy &copy) { return !copy.device; });
+    Copy &copy = free == near_.end() ? *new Copy(*this) : *free;
+    Copy **last = &first_;
+
     while (*last)
         last = &(*last)->next;
-    *last = std::make_unique<Copy>(*this, room.device, room.address, queue, std::move(ready));
-    room.address = 0;
-    Copy &copy = **last;
-    if (Residents *residents = copy.device.residents()) {
+    *last = &copy;
+    copy.device = &room.device;
+    copy.address = std::exchange(room.address, 0);
+    copy.queue = queue;
+    copy.ready = std::move(ready);
+    if (Residents *residents = copy.device->residents()) {
         residents->touch(copy);
         residents->add(copy);
     }
@@ -134,26 +76,29 @@ Datablock::Copy &Datablock::add(Room &room, const Queue *queue, MarkerPtr ready)
 
 void Datablock::remove(Copy &copy)
 {
-    auto *place = &first_;
-    while (place->get() != &copy)
+    Copy **place = &first_;
+    while (*place != &copy)
         place = &(*place)->next;
+    *place = copy.next;
     /* In this order: see Residents::make_room(). */
-    copy.device.release(copy.address, bytes_);
-    if (Residents *residents = copy.device.residents())
+    copy.device->release(copy.address, bytes_);
+    if (Residents *residents = copy.device->residents())
         residents->remove(copy);
-    auto next = std::move(copy.next);
-    *place = std::move(next);
+    if (&copy < near_.begin() || &copy >= near_.end())
+        delete &copy;
+    else
+        copy.clear();
 }
 
 /* Valid or on its way; the block has content. */
-Datablock::Copy &Datablock::on_host()
+Copy &Datablock::on_host()
 {
     if (Copy *copy = find(host()))
         return *copy;
     if (!first_)
         throw Error("a datablock without content is used");
     Copy &source = *first_;
-    Queue &queue = source.device.outgoing();
+    Queue &queue = source.device->outgoing();
     Room room(host(), bytes_);
     source.await(queue);
     queue.download(host_pointer(room.address), source.address, bytes_);
@@ -163,21 +108,21 @@ Datablock::Copy &Datablock::on_host()
 }
 
 /* The lock is not held while there may be no memory. */
-Datablock::Copy &Datablock::copy_to(Lock &lock, Device &device, Queue &queue)
+Copy &Datablock::copy_to(Lock &lock, Device &device, Queue &queue)
 {
     lock.unlock();
     Room room(device, bytes_);
     lock.lock();
     if (Copy *copy = find(device))
         return *copy;
-    Copy *peer = first_.get();
-    while (peer && !device.reaches(peer->device))
-        peer = peer->next.get();
+    Copy *peer = first_;
+    while (peer && !device.reaches(*peer->device))
+        peer = peer->next;
     /* Without one, from the host, where what is on another device passes. */
     Copy &source = peer ? *peer : on_host();
     source.await(queue);
     if (peer)
-        queue.copy(room.address, source.device, source.address, bytes_);
+        queue.copy(room.address, *source.device, source.address, bytes_);
     else
         queue.upload(room.address, host_pointer(source.address), bytes_);
     MarkerPtr marker = queue.mark();
@@ -185,7 +130,7 @@ Datablock::Copy &Datablock::copy_to(Lock &lock, Device &device, Queue &queue)
     return add(room, &queue, marker);
 }
 
-Datablock::Copy &Datablock::usable(Lock &lock, Device &device, Queue &queue)
+Copy &Datablock::usable(Lock &lock, Device &device, Queue &queue)
 {
     Copy *copy = &device == &host() ? &on_host() : find(device);
     if (!copy)
@@ -196,7 +141,7 @@ Datablock::Copy &Datablock::usable(Lock &lock, Device &device, Queue &queue)
     return *copy;
 }
 
-Datablock::Copy &Datablock::writable(Lock &lock, Device &device, Queue &queue)
+Copy &Datablock::writable(Lock &lock, Device &device, Queue &queue)
 {
     lock.unlock();
     Room room(device, bytes_);

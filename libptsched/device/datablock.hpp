@@ -7,15 +7,14 @@
 #ifndef PTSCHED_DEVICE_DATABLOCK_HPP
 #define PTSCHED_DEVICE_DATABLOCK_HPP
 
-#include "device.hpp"
-#include "residents.hpp"
+#include "copy.hpp"
 
+#include <array>
 #include <mutex>
 #include <span>
 
 namespace ptsched::device {
 
-class Datablock;
 using DatablockPtr = std::shared_ptr<Datablock>;
 
 /* Which copies are to go: such as exist elsewhere, such as must be copied to the host, such as queues still use. */
@@ -62,7 +61,6 @@ public:
 private:
     friend class Access;
     friend class Residents;
-    struct Copy;
     struct Room;
     using Lock = std::unique_lock<std::mutex>;
 
@@ -84,8 +82,9 @@ private:
     Copy &writable(Lock &lock, Device &device, Queue &queue);
 
     const std::size_t bytes_;
-    mutable std::mutex mutex_;    /* protects what follows */
-    std::unique_ptr<Copy> first_; /* what was written, or its oldest copy; the others follow it */
+    mutable std::mutex mutex_; /* protects what follows */
+    Copy *first_ = nullptr;    /* what was written, or its oldest copy; the others follow it */
+    std::array<Copy, 2> near_; /* the first that are needed */
 };
 
 } // namespace ptsched::device

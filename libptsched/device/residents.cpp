@@ -59,6 +59,7 @@ void Residents::remove(Resident &resident)
         resident.newer->older = resident.older;
     else
         newest_ = resident.older;
+    resident.older = resident.newer = nullptr;
 }
 
 std::vector<std::weak_ptr<Datablock>> Residents::oldest_first()

@@ -62,9 +62,12 @@ public:
 
     void add(Resident &resident);
     void remove(Resident &resident);
+    /* Two at once may get the same time: that does not matter. */
     void touch(Resident &resident)
     {
-        resident.last_used.store(clock_.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
+        std::uint64_t now = clock_.load(std::memory_order_relaxed) + 1;
+        clock_.store(now, std::memory_order_relaxed);
+        resident.last_used.store(now, std::memory_order_relaxed);
     }
 
     /*

@@ -141,23 +141,31 @@ Task &Graph::add(std::unique_ptr<Task> task)
     return *tasks_.emplace_back(std::move(task));
 }
 
-Task &Graph::cuda(const std::string &name, const Kernel &kernel, const std::vector<PortOptions> &ports)
+Task &Graph::add_kernel(const std::string &name, const std::string &function,
+                        const std::vector<device::Device *> &devices, const MakeCode &make,
+                        const std::optional<Geometry> &geometry, const std::vector<PortOptions> &ports)
 {
     std::unique_ptr<Task> task(new Task(*this, name, ports));
 
-    if (device::gpus().empty())
-        throw Error("task " + name + " needs a GPU: there is none, or no CUDA driver");
-    task->geometry_ = kernel.geometry ? *kernel.geometry : geometry_of(name, ports);
-    for (device::Device *gpu : device::gpus()) {
+    task->geometry_ = geometry ? *geometry : geometry_of(name, ports);
+    for (device::Device *device : devices) {
         try {
-            task->codes_.push_back(device::cuda_code(*gpu, kernel.module, kernel.function));
+            task->codes_.push_back(make(*device));
         } catch (const Error &error) {
             throw Error("task " + name + ": " + error.what());
         }
-        task->devices_.push_back(gpu);
+        task->devices_.push_back(device);
     }
-    check_parameters(name, kernel.function, *task->codes_.front(), parameters_of(ports));
+    check_parameters(name, function, *task->codes_.front(), parameters_of(ports));
     return add(std::move(task));
+}
+
+Task &Graph::cuda(const std::string &name, const Kernel &kernel, const std::vector<PortOptions> &ports)
+{
+    if (device::gpus().empty())
+        throw Error("task " + name + " needs a GPU: there is none, or no CUDA driver");
+    auto make = [&](device::Device &gpu) { return device::cuda_code(gpu, kernel.module, kernel.function); };
+    return add_kernel(name, kernel.function, device::gpus(), make, kernel.geometry, ports);
 }
 
 Task &Graph::host(const std::string &name, HostFunction function, const std::vector<PortOptions> &ports)

@@ -77,6 +77,13 @@ struct Kernel {
     std::optional<Geometry> geometry = {};
 };
 
+/* A kernel as text. */
+struct Source {
+    std::string text, function;
+    /* As a kernel's. */
+    std::optional<Geometry> geometry = {};
+};
+
 /* What a task does at the moment. */
 enum class State {
     waiting,   /* for datablocks, or for room where its outputs go */
@@ -186,6 +193,10 @@ public:
 
     /* A kernel; parameters are the ports in their order. Throws Error without GPU, module or kernel. */
     Task &cuda(const std::string &name, const Kernel &kernel, const std::vector<PortOptions> &ports);
+    /* A kernel of CUDA C++, where NVRTC is installed. */
+    Task &cuda_source(const std::string &name, const Source &source, const std::vector<PortOptions> &ports);
+    /* A kernel of OpenCL C. Throws Error without a device, or with what the compiler says. */
+    Task &opencl(const std::string &name, const Source &source, const std::vector<PortOptions> &ports);
     /* A function of the addresses of the ports' contents in their order. */
     Task &host(const std::string &name, HostFunction function, const std::vector<PortOptions> &ports);
 
@@ -206,7 +217,11 @@ private:
     friend class Input;
     friend class Output;
     friend class Task;
+    using MakeCode = std::function<std::unique_ptr<device::Code>(device::Device &)>;
     Task &add(std::unique_ptr<Task> task);
+    Task &add_kernel(const std::string &name, const std::string &function, const std::vector<device::Device *> &devices,
+                     const MakeCode &make, const std::optional<Geometry> &geometry,
+                     const std::vector<PortOptions> &ports);
     Channel &open(Port *from, Port *to, std::size_t capacity);
     static bool reaches(const Task &from, const Task &to);
     void check_complete() const;

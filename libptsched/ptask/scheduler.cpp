@@ -31,14 +31,13 @@ void Scheduler::add_lanes(device::Device &device, unsigned count)
 
 void Scheduler::start(const std::vector<std::unique_ptr<Task>> &tasks)
 {
-    bool needs_host = std::any_of(tasks.begin(), tasks.end(), [](const auto &task) { return task->on_host_; });
-    bool needs_gpu = std::any_of(tasks.begin(), tasks.end(), [](const auto &task) { return !task->on_host_; });
-
-    if (needs_host)
-        add_lanes(device::host(), host_lanes);
-    if (needs_gpu)
-        for (device::Device *gpu : device::gpus())
-            add_lanes(*gpu, gpu_lanes);
+    std::vector<device::Device *> devices;
+    for (const auto &task : tasks)
+        for (device::Device *device : task->devices_)
+            if (std::find(devices.begin(), devices.end(), device) == devices.end())
+                devices.push_back(device);
+    for (device::Device *device : devices)
+        add_lanes(*device, device == &device::host() ? host_lanes : gpu_lanes);
     Lock lock(mutex_);
     started_ = true;
     for (const auto &task : tasks)

@@ -19,6 +19,7 @@ std::vector<tap::Case> memory_cases();
 std::vector<tap::Case> stress_cases();
 std::vector<tap::Case> peer_cases();
 std::vector<tap::Case> source_cases();
+std::vector<tap::Case> opencl_cases();
 /* For a process whose GPUs do not reach each other. */
 std::vector<tap::Case> apart_cases();
 
