@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # libptask.so: graphs of tasks for accelerators and the host, on top of the devices of libptsched/device.
-PTASK_SRCS := $(wildcard libptsched/device/*.cpp libptsched/ptask/*.cpp)
+PTASK_SRCS := $(DEVICE_SRCS) $(wildcard libptsched/ptask/*.cpp)
 PTASK_OBJS := $(PTASK_SRCS:%=$(B)/obj/%.o)
 
 $(PTASK_OBJS): CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/ptask/include

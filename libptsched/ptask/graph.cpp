@@ -1,12 +1,28 @@
 // SPDX-License-Identifier: MIT
 #include "checks.hpp"
 #include "launch.hpp"
+#include "parameters.hpp"
 #include "scheduler.hpp"
 
 #include <algorithm>
 #include <sys/resource.h>
 
 namespace ptsched::ptask {
+
+namespace {
+
+/* What a kernel gets of ports. */
+std::vector<Parameter> parameters_of(const std::vector<PortOptions> &ports)
+{
+    std::vector<Parameter> given;
+    for (const PortOptions &port : ports)
+        if (port.kind != PortKind::metadata && port.kind != PortKind::condition)
+            given.push_back(
+                {port.name, port.form.binding == Binding::by_value ? port.form.bytes() : sizeof(device::Address)});
+    return given;
+}
+
+} // namespace
 
 Task::Task(Graph &graph, std::string name, const std::vector<PortOptions> &ports)
     : graph_(graph), name_(std::move(name))
@@ -125,40 +141,48 @@ Task &Graph::add(std::unique_ptr<Task> task)
     return *tasks_.emplace_back(std::move(task));
 }
 
-/* Tasks with the same kernel share it. */
-std::shared_ptr<device::Code> Graph::code(device::Device &gpu, const Kernel &kernel)
+/* Threads for the records of the first output, unless somebody says otherwise. */
+void Task::set_shape(const std::optional<Geometry> &geometry)
 {
-    auto &code = codes_[{&gpu, kernel.module + '\n' + kernel.function}];
-    if (!code)
-        code = device::cuda_code(gpu, kernel.module, kernel.function);
-    return code;
+    auto output = std::find_if(ports_.begin(), ports_.end(), [](const auto &port) { return port->gives(); });
+    if (geometry)
+        geometry_ = *geometry;
+    else if (output == ports_.end())
+        throw Error("task " + name_ + " has no output to take its geometry from: name one");
+    else if (const Template &form = (*output)->options_.form; form.layout == Layout::fixed)
+        geometry_ = geometry_for(form.dimensions);
+    else
+        shape_ = output->get();
+}
+
+Task &Graph::add_kernel(const std::string &name, const std::string &program, const std::string &function,
+                        const std::vector<device::Device *> &devices, const MakeCode &make,
+                        const std::optional<Geometry> &geometry, const std::vector<PortOptions> &ports)
+{
+    std::unique_ptr<Task> task(new Task(*this, name, ports));
+
+    task->set_shape(geometry);
+    for (device::Device *device : devices) {
+        auto &code = codes_[{device, program + '\n' + function}];
+        try {
+            if (!code)
+                code = make(*device);
+        } catch (const Error &error) {
+            throw Error("task " + name + ": " + error.what());
+        }
+        task->codes_.push_back(code);
+        task->devices_.push_back(device);
+    }
+    check_parameters(name, function, *task->codes_.front(), parameters_of(ports));
+    return add(std::move(task));
 }
 
 Task &Graph::cuda(const std::string &name, const Kernel &kernel, const std::vector<PortOptions> &ports)
 {
-    std::unique_ptr<Task> task(new Task(*this, name, ports));
-
     if (device::gpus().empty())
         throw Error("task " + name + " needs a GPU: there is none, or no CUDA driver");
-    auto output =
-        std::find_if(task->ports_.begin(), task->ports_.end(), [](const auto &port) { return port->gives(); });
-    if (kernel.geometry)
-        task->geometry_ = *kernel.geometry;
-    else if (output == task->ports_.end())
-        throw Error("task " + name + " has no output to take its geometry from: name one");
-    else if (const Template &form = (*output)->options_.form; form.layout == Layout::fixed)
-        task->geometry_ = geometry_for(form.dimensions);
-    else
-        task->shape_ = output->get(), task->geometry_ = {};
-    for (device::Device *gpu : device::gpus()) {
-        try {
-            task->codes_.push_back(code(*gpu, kernel));
-        } catch (const Error &error) {
-            throw Error("task " + name + ": " + error.what());
-        }
-        task->devices_.push_back(gpu);
-    }
-    return add(std::move(task));
+    auto make = [&](device::Device &gpu) { return device::cuda_code(gpu, kernel.module, kernel.function); };
+    return add_kernel(name, kernel.module, kernel.function, device::gpus(), make, kernel.geometry, ports);
 }
 
 Task &Graph::add_host(std::unique_ptr<Task> task, HostFunction function)

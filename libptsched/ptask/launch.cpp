@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "launch.hpp"
 
+#include "places.hpp"
+
 #include <algorithm>
 #include <cstring>
 
@@ -68,18 +70,6 @@ std::size_t Launch::bytes_of(const Port &port) const
     return records * form.stride;
 }
 
-device::Address Launch::begin_output(std::size_t i)
-{
-    const Port &port = *run_.task->ports_[i];
-    DatablockPtr &block = run_.held[i];
-
-    block = Datablock::empty(bytes_of(port));
-    device::Address address = block->produce(device_, queue_);
-    if (const DatablockPtr &initial = port.options_.initial)
-        queue_.upload(address, initial->read(), block->bytes());
-    return address;
-}
-
 /* Nobody sees the block but this run and the one that writes it, which ends before. */
 bool Launch::is_alone(std::size_t i) const
 {
@@ -100,74 +90,131 @@ bool Launch::is_alone(std::size_t i) const
     return true;
 }
 
+/* Also as far as queues wait for each other: who follows on the queue that wrote the block does not. */
 bool Launch::is_only_here(const Datablock &block) const
 {
-    if (block.missing(device_))
-        return false;
-    for (const device::Device *gpu : device::gpus())
-        if (gpu != &device_ && !block.missing(*gpu))
-            return false;
-    return &device_ == &device::host() || (block.missing(device::host()) && block.queue() == &queue_);
+    return is_only_on(block, device_) && (&device_ == &device::host() || block.queue() == &queue_);
 }
 
-/* An address at which work writes over the content; others that have the block do not see that. */
-device::Address Launch::modify(std::size_t i)
+std::size_t Launch::add_item(Datablock &block, bool written)
+{
+    run_.items.push_back({&block, written});
+    return run_.items.size() - 1;
+}
+
+/* What of a block is needed here: in place, or as a copy that others do not see. */
+void Launch::plan_inout(std::size_t i)
 {
     DatablockPtr &block = run_.held[i];
-    if (is_alone(i) && is_only_here(*block))
-        return block->use(device_, queue_);
+    Run::Parameter &parameter = run_.parameters[i];
+
+    parameter.in_place = is_alone(i) && is_only_here(*block);
+    if (parameter.in_place) {
+        parameter.item = add_item(*block, false);
+        return;
+    }
     DatablockPtr copy = Datablock::empty(block->bytes());
-    device::Address to = copy->produce(device_, queue_);
-    device::Address from = block->use(device::host(), queue_);
-    queue_.upload(to, device::host_pointer(from), block->bytes());
-    run_.sources.push_back(std::exchange(block, copy));
-    return to;
+    parameter.item = add_item(*copy, true);
+    parameter.from = std::exchange(block, std::move(copy));
+    const auto &gpus = device::gpus();
+    parameter.from_here = !parameter.from->missing(device_) && std::count(gpus.begin(), gpus.end(), &device_);
+    if (parameter.from_here)
+        parameter.from_item = add_item(*parameter.from, false);
+}
+
+void Launch::plan(std::size_t i)
+{
+    const Port &port = *run_.task->ports_[i];
+    DatablockPtr &block = run_.held[i];
+    Run::Parameter &parameter = run_.parameters[i];
+
+    parameter.by_value = port.options_.form.binding == Binding::by_value && !run_.task->on_host_;
+    if (!port.is_parameter() || parameter.by_value)
+        return;
+    if (!port.gives()) {
+        parameter.item = add_item(*block, false);
+    } else if (block) {
+        plan_inout(i);
+    } else {
+        block = Datablock::empty(bytes_of(port));
+        parameter.item = add_item(*block, true);
+        parameter.from = port.options_.initial;
+    }
+}
+
+/* What the code changes begins with its content. */
+void Launch::fill(std::size_t i)
+{
+    DatablockPtr &block = run_.held[i];
+    Run::Parameter &parameter = run_.parameters[i];
+
+    if (parameter.in_place && !is_only_here(*block)) {
+        /* It was evicted meanwhile, and came back. */
+        parameter.from = std::exchange(block, Datablock::empty(block->bytes()));
+        parameter.in_place = false;
+        run_.addresses[parameter.item] = block->produce(device_, queue_);
+    }
+    if (!parameter.from)
+        return;
+    device::Address to = run_.addresses[parameter.item];
+    if (parameter.from_here)
+        queue_.copy(to, device_, run_.addresses[parameter.from_item], block->bytes());
+    else
+        queue_.upload(to, device::host_pointer(parameter.from->use(device::host(), queue_)), block->bytes());
 }
 
 void Launch::add_parameter(std::size_t i)
 {
-    const Task &task = *run_.task;
-    const Port &port = *task.ports_[i];
+    const Port &port = *run_.task->ports_[i];
     DatablockPtr &block = run_.held[i];
 
     if (!port.is_parameter())
         return;
-    if (task.has_call_)
-        run_.call.bytes_.push_back(block ? block->bytes() : bytes_of(port));
-    if (port.options_.form.binding == Binding::by_value && !task.on_host_) {
+    if (run_.task->has_call_)
+        run_.call.bytes_.push_back(block->bytes());
+    if (run_.parameters[i].by_value)
         run_.arguments.push_back(const_cast<void *>(block->read()));
-        return;
-    }
-    if (port.gives())
-        run_.addresses[i] = block ? modify(i) : begin_output(i);
     else
-        run_.addresses[i] = block->use(device_, queue_);
-    run_.arguments.push_back(&run_.addresses[i]);
+        run_.arguments.push_back(&run_.addresses[run_.parameters[i].item]);
+}
+
+Geometry Launch::geometry() const
+{
+    const Task &task = *run_.task;
+    if (!task.shape_)
+        return task.geometry_;
+    return geometry_for({run_.held[task.shape_->index_]->bytes() / task.shape_->options_.form.stride, 1, 1});
 }
 
 void Launch::start(const device::Code &code)
 {
     const Task &task = *run_.task;
-    Geometry geometry = task.geometry_;
+    const std::size_t ports = task.ports_.size();
 
-    run_.arguments.clear();
+    run_.begin_launch(ports);
     run_.call.bytes_.clear();
     run_.call.signals_ = {};
-    for (std::size_t i = 0; i < task.ports_.size(); i++)
+    for (std::size_t i = 0; i < ports; i++)
+        plan(i);
+    run_.addresses.resize(run_.items.size());
+    device::Access access(device_, queue_, run_.items, run_.addresses.data());
+    for (std::size_t i = 0; i < ports; i++)
+        fill(i);
+    for (std::size_t i = 0; i < ports; i++)
         add_parameter(i);
     if (task.has_call_)
         run_.arguments.push_back(&run_.call_address);
     if (run_.timed && run_.uploaded + run_.migrated)
         run_.copied = queue_.mark();
-    if (task.shape_)
-        geometry = geometry_for({run_.held[task.shape_->index_]->bytes() / task.shape_->options_.form.stride, 1, 1});
     /* No records, no threads: drivers refuse that. */
+    const Geometry geometry = this->geometry();
     if (task.on_host_ || geometry.grid.x)
         queue_.run(code, geometry, run_.arguments);
     run_.marker = queue_.mark();
-    for (const auto &port : task.ports_)
-        if (port->gives())
-            run_.held[port->index_]->written(run_.marker);
+    for (std::size_t i = 0; i < ports; i++)
+        if (task.ports_[i]->gives())
+            run_.held[i]->written(run_.marker);
+    access.given(run_.marker);
 }
 
 } // namespace ptsched::ptask

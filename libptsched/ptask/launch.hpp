@@ -24,12 +24,15 @@ public:
     void start(const device::Code &code);
 
 private:
-    void add_parameter(std::size_t i);
     std::size_t bytes_of(const Port &port) const;
-    device::Address begin_output(std::size_t i);
-    device::Address modify(std::size_t i);
     bool is_alone(std::size_t i) const;
     bool is_only_here(const Datablock &block) const;
+    std::size_t add_item(Datablock &block, bool written);
+    void plan(std::size_t i);
+    void plan_inout(std::size_t i);
+    void fill(std::size_t i);
+    void add_parameter(std::size_t i);
+    Geometry geometry() const;
 
     Run &run_;
     device::Device &device_;

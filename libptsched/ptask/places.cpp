@@ -2,6 +2,8 @@
 #include "places.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 
 namespace ptsched::ptask {
 
@@ -34,7 +36,32 @@ double ready_in(const Run &run)
     return seconds;
 }
 
+/* Devices of graphs, of which there are never fewer. */
+std::array<std::atomic<device::Device *>, 256> known_devices;
+
+void know(device::Device &device)
+{
+    for (auto &known : known_devices) {
+        device::Device *none = nullptr;
+        if (known.compare_exchange_strong(none, &device) || none == &device)
+            return;
+    }
+    throw Error("there are more devices than graphs can use");
+}
+
 } // namespace
+
+bool is_only_on(const Datablock &block, const device::Device &device)
+{
+    bool elsewhere = &device != &device::host() && !block.missing(device::host());
+    for (const auto &known : known_devices) {
+        const device::Device *other = known.load();
+        if (!other)
+            break;
+        elsewhere = elsewhere || (other != &device && !block.missing(*other));
+    }
+    return !elsewhere && !block.missing(device);
+}
 
 bool Place::full() const
 {
@@ -43,6 +70,7 @@ bool Place::full() const
 
 void Places::add(device::Device &device, unsigned lanes)
 {
+    know(device);
     Place &place = *all.emplace_back(new Place{&device, {}, lanes, 0, 0, {device.name()}});
     for (unsigned i = 0; i < lanes; i++)
         place.lanes.emplace_back(new Lane{&place, {}, {}, device.make_queue()});

@@ -26,6 +26,9 @@ struct Place {
     bool full() const;
 };
 
+/* Whether no other device has a copy, of all that any graph uses. */
+bool is_only_on(const Datablock &block, const device::Device &device);
+
 class Places {
 public:
     explicit Places(const GraphOptions &options) : options_(options) {}

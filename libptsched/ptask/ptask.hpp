@@ -45,6 +45,13 @@ struct Kernel {
     std::optional<Geometry> geometry = {};
 };
 
+/* A kernel as text. */
+struct Source {
+    std::string text, function;
+    /* As a kernel's. */
+    std::optional<Geometry> geometry = {};
+};
+
 /* What a task does at the moment. */
 enum class State {
     waiting,   /* for datablocks, or for room where its outputs go */
@@ -129,7 +136,7 @@ private:
     friend class Port;
     Task(Graph &graph, std::string name, const std::vector<PortOptions> &ports);
     Port *find(const std::string &port) const;
-    void check_sizes();
+    void set_shape(const std::optional<Geometry> &geometry);
 
     Graph &graph_;
     std::string name_;
@@ -203,6 +210,10 @@ public:
 
     /* A kernel; parameters are the ports in their order. Throws Error without GPU, module or kernel. */
     Task &cuda(const std::string &name, const Kernel &kernel, const std::vector<PortOptions> &ports);
+    /* A kernel of CUDA C++, where NVRTC is installed. */
+    Task &cuda_source(const std::string &name, const Source &source, const std::vector<PortOptions> &ports);
+    /* A kernel of OpenCL C. Throws Error without a device, or with what the compiler says. */
+    Task &opencl(const std::string &name, const Source &source, const std::vector<PortOptions> &ports);
     /* A function of the addresses of the ports' contents in their order. */
     Task &host(const std::string &name, HostFunction function, const std::vector<PortOptions> &ports);
     /* A function that is to know how much its blocks hold, or to give signals. */
@@ -238,9 +249,13 @@ private:
     friend class Input;
     friend class Output;
     friend class Task;
+    using MakeCode = std::function<std::unique_ptr<device::Code>(device::Device &)>;
     Task &add(std::unique_ptr<Task> task);
+    /* @program: what it is compiled from, the same for tasks that can share it. */
+    Task &add_kernel(const std::string &name, const std::string &program, const std::string &function,
+                     const std::vector<device::Device *> &devices, const MakeCode &make,
+                     const std::optional<Geometry> &geometry, const std::vector<PortOptions> &ports);
     Task &add_host(std::unique_ptr<Task> task, HostFunction function);
-    std::shared_ptr<device::Code> code(device::Device &gpu, const Kernel &kernel);
     Channel &open(Port *from, Port *to, std::size_t capacity);
     void check_ends(const Port *from, const Port *to, std::size_t capacity) const;
 

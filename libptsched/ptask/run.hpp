@@ -2,6 +2,7 @@
 #ifndef PTSCHED_PTASK_RUN_HPP
 #define PTSCHED_PTASK_RUN_HPP
 
+#include "access.hpp"
 #include "channel.hpp"
 
 namespace ptsched::ptask {
@@ -10,6 +11,16 @@ struct Lane;
 
 /* A run of a task. The scheduler's thread has them for itself, and uses them again. */
 struct Run {
+    /* How a port's block is made ready. */
+    struct Parameter {
+        std::size_t item = 0; /* where its address is */
+        bool by_value = false;
+        bool in_place = false;
+        DatablockPtr from = {}; /* what it begins with */
+        bool from_here = false; /* which has an address of its own */
+        std::size_t from_item = 0;
+    };
+
     Task *task = nullptr;
     std::uint64_t number = 0; /* changes when it ends */
     device::MarkerPtr marker;
@@ -23,13 +34,14 @@ struct Run {
     /* Each in its port's place, until the end: the block, and who wrote what was taken. */
     std::vector<DatablockPtr> held;
     std::vector<Writer> writers;
-    std::vector<DatablockPtr> sources; /* of copies that are made for it */
-    Item signals;                      /* the block is not used */
-    bool absent = false;               /* an input has no block */
-    bool skipped = false;              /* its condition is 0 */
-    bool late = false;                 /* outputs are given on when they are written */
-    bool done = false;                 /* they are */
+    Item signals;         /* the block is not used */
+    bool absent = false;  /* an input has no block */
+    bool skipped = false; /* its condition is 0 */
+    bool late = false;    /* outputs are given on when they are written */
+    bool done = false;    /* they are */
     /* For the queue, while it is given the run. */
+    std::vector<Parameter> parameters;
+    std::vector<device::Access::Item> items;
     std::vector<device::Address> addresses;
     std::vector<void *> arguments;
     Call call;
@@ -44,8 +56,14 @@ struct Run {
         task = &what;
         held.resize(ports);
         writers.assign(ports, {});
-        addresses.resize(ports);
         absent = skipped = late = done = false;
+    }
+
+    void begin_launch(std::size_t ports)
+    {
+        parameters.assign(ports, {});
+        items.clear();
+        arguments.clear();
     }
 
     void end()
@@ -54,7 +72,7 @@ struct Run {
         marker.reset();
         copied.reset();
         held.clear();
-        sources.clear();
+        parameters.clear();
         signals = {};
     }
 };

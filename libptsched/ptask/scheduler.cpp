@@ -40,14 +40,10 @@ Scheduler::~Scheduler()
 
 void Scheduler::start(const std::vector<std::unique_ptr<Task>> &tasks)
 {
-    bool needs_host = std::any_of(tasks.begin(), tasks.end(), [](const auto &task) { return task->on_host_; });
-    bool needs_gpu = std::any_of(tasks.begin(), tasks.end(), [](const auto &task) { return !task->on_host_; });
-
-    if (needs_host)
-        places_.add(device::host(), host_lanes);
-    if (needs_gpu)
-        for (device::Device *gpu : device::gpus())
-            places_.add(*gpu, gpu_lanes);
+    for (const auto &task : tasks)
+        for (device::Device *device : task->devices_)
+            if (places_.of({device}).empty())
+                places_.add(*device, device == &device::host() ? host_lanes : gpu_lanes);
     Lock lock(mutex_);
     for (const auto &task : tasks) {
         task->places_ = places_.of(task->devices_);
@@ -247,6 +243,7 @@ void Scheduler::work()
         asleep_ = false;
     };
 
+    device::adopt_thread();
     while (failure_.empty() && !(stopping_ && !running_)) {
         if (Task *task = next_due()) {
             attempt(lock, *task);

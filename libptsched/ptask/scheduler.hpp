@@ -56,7 +56,7 @@ private:
     void put_into(Channel &channel, Token token);
     void take_input(Run &run, Port &port);
     void deliver(Run &run);
-    static Fetch fetch(Datablock &block);
+    Fetch fetch(Datablock &block);
 
     void work();
     Task *next_due();

@@ -106,11 +106,16 @@ void Scheduler::took_from(Channel &channel)
 /* Starts the copy to the host of what is not only there; without marker if nothing is to be waited for. */
 Scheduler::Fetch Scheduler::fetch(Datablock &block)
 {
-    for (device::Device *gpu : device::gpus())
-        if (!block.missing(*gpu)) {
-            block.use(device::host(), gpu->outgoing());
-            return {gpu->outgoing().mark(), gpu, block.bytes(), Clock::now()};
+    for (const auto &place : places_.all) {
+        device::Device &device = *place->device;
+        if (&device != &device::host() && !block.missing(device)) {
+            block.use(device::host(), device.outgoing());
+            return {device.outgoing().mark(), &device, block.bytes(), Clock::now()};
         }
+    }
+    /* From a device of another graph. */
+    if (block.missing(device::host()))
+        block.read();
     return {};
 }
 

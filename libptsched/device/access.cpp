@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include "access.hpp"
+
+namespace ptsched::device {
+
+Access::Access(Device &device, Queue &queue, std::span<const Item> items, Address *addresses)
+    : device_(device), queue_(queue), items_(items), gate_(device.residents() ? &device.residents()->gate : nullptr)
+{
+    if (gate_)
+        gate_->enter();
+    try {
+        pin(addresses);
+        return;
+    } catch (const OutOfMemory &) {
+        if (!gate_)
+            throw;
+    } catch (...) {
+        leave();
+        throw;
+    }
+    /* Two that each hold what the other waits for would wait for ever: so who waits for others holds nothing. */
+    gate_->leave();
+    gate_->close();
+    alone_ = true;
+    try {
+        pin(addresses);
+    } catch (...) {
+        leave();
+        throw;
+    }
+}
+
+Access::~Access()
+{
+    unpin();
+    leave();
+}
+
+/* All, or none. */
+void Access::pin(Address *addresses)
+{
+    try {
+        for (const Item &item : items_) {
+            if (item.block)
+                addresses[pinned_] =
+                    item.written ? item.block->pin_new(device_, queue_) : item.block->pin(device_, queue_);
+            pinned_++;
+        }
+    } catch (...) {
+        unpin();
+        throw;
+    }
+}
+
+void Access::unpin()
+{
+    for (; pinned_; pinned_--)
+        if (const Item &item = items_[pinned_ - 1]; item.block)
+            item.block->abandon(device_, item.written);
+}
+
+void Access::leave()
+{
+    if (gate_ && alone_)
+        gate_->open();
+    else if (gate_)
+        gate_->leave();
+    gate_ = nullptr;
+}
+
+void Access::given(const MarkerPtr &marker)
+{
+    for (pinned_ = 0; const Item &item : items_)
+        if (item.block)
+            item.block->unpin(device_, queue_, marker, item.written);
+    leave();
+}
+
+} // namespace ptsched::device
