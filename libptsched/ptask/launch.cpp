@@ -148,8 +148,8 @@ void Launch::fill(std::size_t i)
     DatablockPtr &block = run_.held[i];
     Run::Parameter &parameter = run_.parameters[i];
 
-    if (parameter.in_place && !is_only_here(*block)) {
-        /* It was evicted meanwhile, and came back. */
+    if (parameter.in_place && &device_ != &device::host() && !block->missing(device::host())) {
+        /* It was evicted to the host meanwhile, and came back. */
         parameter.from = std::exchange(block, Datablock::empty(block->bytes()));
         parameter.in_place = false;
         run_.addresses[parameter.item] = block->produce(device_, queue_);

@@ -17,7 +17,7 @@ template <typename Function> void for_inputs(const Run &run, Function function)
 {
     for (const auto &port : run.task->ports())
         if (const DatablockPtr &block = run.held[port->index()]; block && port->is_moved())
-            function(*block);
+            function(*block, run.writers[port->index()]);
 }
 
 /* The queue that has the run that writes a block, or null. */
@@ -101,7 +101,7 @@ bool Places::full(bool host) const
 Places::Moved Places::missing(const Run &run, const Place &place)
 {
     Moved moved;
-    for_inputs(run, [&](const Datablock &block) {
+    for_inputs(run, [&](const Datablock &block, const Writer &) {
         if (std::size_t bytes = block.missing(*place.device)) {
             moved.blocks++;
             moved.bytes += bytes;
@@ -190,8 +190,9 @@ void Places::count(Run &run, Place &place) const
     run.uploaded = run.migrated = 0;
     if (place.device == &device::host())
         return;
-    for_inputs(run, [&](const Datablock &block) {
-        std::size_t bytes = block.missing(*place.device);
+    for_inputs(run, [&](const Datablock &block, const Writer &writer) {
+        const Lane *lane = lane_of(writer);
+        std::size_t bytes = lane && lane->place == &place ? 0 : block.missing(*place.device);
         if (!bytes)
             return;
         bool elsewhere = std::any_of(all.begin(), all.end(), [&](const auto &other) {

@@ -34,7 +34,9 @@ void Scheduler::complete(Run &run)
     running_--;
     run.end();
     spare_.push_back(&run);
-    look_at(task);
+    /* Of the room that was promised some may not have been used. */
+    if (task.again_)
+        look_at(task);
 }
 
 /* Takes note of what has ended; false if nothing had. */

@@ -18,16 +18,17 @@ public:
     T &operator[](std::size_t i) { return slots_[(first_ + i) & (slots_.size() - 1)]; }
     const T &operator[](std::size_t i) const { return slots_[(first_ + i) & (slots_.size() - 1)]; }
 
-    void push_back(T value)
+    void push_back(T &&value)
     {
         if (size_ == slots_.size())
             grow();
         (*this)[size_++] = std::move(value);
     }
 
+    /* What is left of it keeps nothing alive. */
     T pop_front()
     {
-        T value = std::exchange(front(), T{});
+        T value = std::move(front());
         first_ = (first_ + 1) & (slots_.size() - 1);
         size_--;
         return value;

@@ -53,7 +53,7 @@ private:
     static bool can_run(const Task &task);
     void look_at(Task &task);
     void took_from(Channel &channel);
-    void put_into(Channel &channel, Token token);
+    void put_into(Channel &channel, Token &&token);
     void take_input(Run &run, Port &port);
     void deliver(Run &run);
     Fetch fetch(Datablock &block);
@@ -93,7 +93,7 @@ private:
     bool started_ = false;
     bool stopping_ = false;
     std::string failure_;
-    Clock::time_point now_; /* when the thread looked last */
+    Clock::time_point now_ = Clock::now(); /* when somebody looked last */
     const PriorityWeights weights_;
     std::unique_ptr<Timeline> timeline_; /* null: nobody asks */
     std::vector<Channel *> outer_;

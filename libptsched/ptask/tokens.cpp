@@ -47,6 +47,7 @@ bool Scheduler::push(Channel &channel, Item &&item, Timeout timeout)
     Lock lock(mutex_);
     if (!wait(lock, channel, timeout, [&] { return channel.has_room(); }) || stopping_)
         return false;
+    now_ = Clock::now();
     put_into(channel, {std::move(item)});
     return true;
 }
@@ -57,6 +58,7 @@ std::optional<Item> Scheduler::pull(Channel &channel, Timeout timeout)
     if (!wait(lock, channel, timeout, [&] { return !channel.tokens.empty(); }))
         return {};
     Item item = channel.tokens.pop_front().item;
+    now_ = Clock::now();
     took_from(channel);
     return item;
 }
@@ -91,7 +93,7 @@ void Scheduler::look_at(Task &task)
         return;
     task.queued_ = true;
     double priority = task.priority_ + weights_.proxy * task.proxy_priority_;
-    due_[!task.on_host_].add(task, priority, task.run_time_.value(), Clock::now());
+    due_[!task.on_host_].add(task, priority, task.run_time_.value(), now_);
     wake_thread();
 }
 
@@ -119,7 +121,7 @@ Scheduler::Fetch Scheduler::fetch(Datablock &block)
     return {};
 }
 
-void Scheduler::put_into(Channel &channel, Token token)
+void Scheduler::put_into(Channel &channel, Token &&token)
 {
     const Port *port = channel.destination;
 
@@ -168,10 +170,10 @@ void Scheduler::deliver(Run &run)
         for (Channel *channel : port->to_) {
             channel->promised--;
             if (channel->is_loop == again) {
-                Item item = run.signals;
-                item.block = run.held[port->index_];
+                const Item &signals = run.signals;
                 Writer self{&run, run.number};
-                put_into(*channel, {std::move(item), run.skipped ? run.writers[port->index_] : self});
+                put_into(*channel, {{run.held[port->index_], signals.end_of_stream, signals.error},
+                                    run.skipped ? run.writers[port->index_] : self});
             } else if (channel->is_loop) {
                 channel->destination->looping_ = false;
                 look_at(channel->destination->task_);

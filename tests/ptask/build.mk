@@ -14,3 +14,10 @@ $(B)/tests/ptask: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/ptask/*.cpp tests/p
 		-Wl,-rpath,'$$ORIGIN/../vgpu:$$ORIGIN/../lib'
 
 TESTS += $(B)/tests/ptask
+
+# The host's cost of a run, with a driver that does nothing; not a test.
+$(B)/tests/bench-ptask: $(B)/obj/tests/ptask/bench/invocation.cpp.o $(B)/lib/libptask.so \
+		$(B)/tests/null-driver/libcuda.so.1
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/lib -lptask -Wl,--no-as-needed $(B)/tests/null-driver/libcuda.so.1 \
+		-Wl,-rpath,'$$ORIGIN/null-driver:$$ORIGIN/../lib'
