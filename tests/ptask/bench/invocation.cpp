@@ -14,10 +14,10 @@ namespace {
 
 const auto form = Template::of<float>(64);
 
-/* Two blocks go round, and a task runs for each step of theirs. */
+/* Two blocks go round, on one device, and a task runs for each step of theirs. */
 class RingOfTasks {
 public:
-    RingOfTasks(unsigned tasks, bool in_place) : graph_({.mode = Mode::fifo})
+    RingOfTasks(unsigned tasks, bool in_place) : graph_({.moving = {.bytes_per_second = 1}})
     {
         const std::vector<float> zeros(64);
         for (unsigned i = 0; i < tasks; i++) {
