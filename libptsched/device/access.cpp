@@ -9,7 +9,7 @@ Access::Access(Device &device, Queue &queue, std::span<const Item> items, Addres
     if (gate_)
         gate_->enter();
     try {
-        pin(addresses);
+        obtain(addresses);
         return;
     } catch (const OutOfMemory &) {
         if (!gate_)
@@ -23,7 +23,7 @@ Access::Access(Device &device, Queue &queue, std::span<const Item> items, Addres
     gate_->close();
     alone_ = true;
     try {
-        pin(addresses);
+        obtain(addresses);
     } catch (...) {
         leave();
         throw;
@@ -36,16 +36,30 @@ Access::~Access()
     leave();
 }
 
+Address Access::pin(const Item &item)
+{
+    switch (item.how) {
+    case Item::written:
+        return item.block->pin_new(device_, queue_);
+    case Item::changed:
+        return item.block->pin_alone(device_, queue_);
+    default:
+        return item.block->pin(device_, queue_);
+    }
+}
+
 /* All, or none. */
-void Access::pin(Address *addresses)
+void Access::obtain(Address *addresses)
 {
     try {
         for (const Item &item : items_) {
             if (item.block)
-                addresses[pinned_] =
-                    item.written ? item.block->pin_new(device_, queue_) : item.block->pin(device_, queue_);
+                addresses[pinned_] = pin(item);
             pinned_++;
         }
+        for (std::size_t i = 0; i < items_.size(); i++)
+            if (items_[i].block && items_[i].source)
+                items_[i].source->copy_into(addresses[i], device_, queue_);
     } catch (...) {
         unpin();
         throw;
@@ -56,7 +70,7 @@ void Access::unpin()
 {
     for (; pinned_; pinned_--)
         if (const Item &item = items_[pinned_ - 1]; item.block)
-            item.block->abandon(device_, item.written);
+            item.block->abandon(device_, item.how == Item::written);
 }
 
 void Access::leave()
@@ -72,7 +86,7 @@ void Access::given(const MarkerPtr &marker)
 {
     for (pinned_ = 0; const Item &item : items_)
         if (item.block)
-            item.block->unpin(device_, queue_, marker, item.written);
+            item.block->unpin(device_, queue_, marker, item.how != Item::read);
     leave();
 }
 

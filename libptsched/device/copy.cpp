@@ -7,7 +7,7 @@ void Copy::await(Queue &other)
 {
     if (!ready)
         return;
-    if (ready->seen())
+    if (ready->seen() || (moved && queue != &other && ready->reached()))
         ready.reset();
     else if (queue != &other)
         other.after(ready);
@@ -50,7 +50,7 @@ void Copy::clear()
     device = nullptr;
     ready.reset();
     queue = nullptr;
-    fixed = false;
+    moved = fixed = false;
     pins = 0;
     use = {};
     more_uses.clear();

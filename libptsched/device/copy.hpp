@@ -29,6 +29,7 @@ struct Copy : Resident {
     Address address = 0;
     MarkerPtr ready; /* null: valid, for all that anybody knows */
     const Queue *queue = nullptr;
+    bool moved = false; /* a queue copied it there, and nobody else asks whether it has */
     bool fixed = false; /* never evicted */
     unsigned pins = 0;  /* by work that no queue has yet */
     Use use;            /* by work that a queue has */

@@ -39,7 +39,8 @@ public:
     {
         DatablockPtr sum = device::Datablock::empty(std::min(a->bytes(), b->bytes()));
         auto n = static_cast<unsigned>(sum->bytes() / sizeof(float));
-        const device::Access::Item items[] = {{a.get(), false}, {b.get(), false}, {sum.get(), true}};
+        const device::Access::Item items[] = {device::Access::reads(*a), device::Access::reads(*b),
+                                              device::Access::writes(*sum)};
         device::Address addresses[3];
         device::Access access(gpu, *queue, items, addresses);
         queue->run(*code_, {{(n + 255) / 256, 1, 1}, {256, 1, 1}}, {&addresses[0], &addresses[1], &addresses[2], &n});
