@@ -38,14 +38,9 @@ Access::~Access()
 
 Address Access::pin(const Item &item)
 {
-    switch (item.how) {
-    case Item::written:
+    if (item.written)
         return item.block->pin_new(device_, queue_);
-    case Item::changed:
-        return item.block->pin_alone(device_, queue_);
-    default:
-        return item.block->pin(device_, queue_);
-    }
+    return item.changed ? item.block->pin_alone(device_, queue_) : item.block->pin(device_, queue_);
 }
 
 /* All, or none. */
@@ -58,8 +53,10 @@ void Access::obtain(Address *addresses)
             pinned_++;
         }
         for (std::size_t i = 0; i < items_.size(); i++)
-            if (items_[i].block && items_[i].source)
+            if (items_[i].block && items_[i].source) {
+                filled_ = true;
                 items_[i].source->copy_into(addresses[i], device_, queue_);
+            }
     } catch (...) {
         unpin();
         throw;
@@ -68,9 +65,20 @@ void Access::obtain(Address *addresses)
 
 void Access::unpin()
 {
+    if (pinned_ && filled_)
+        settle();
     for (; pinned_; pinned_--)
         if (const Item &item = items_[pinned_ - 1]; item.block)
-            item.block->abandon(device_, item.how == Item::written);
+            item.block->abandon(device_, item.written);
+}
+
+/* What writes to memory that is given back comes first. If the queue has failed, nothing comes any more. */
+void Access::settle() noexcept
+{
+    try {
+        queue_.mark()->wait();
+    } catch (const std::exception &) {
+    }
 }
 
 void Access::leave()
@@ -86,7 +94,7 @@ void Access::given(const MarkerPtr &marker)
 {
     for (pinned_ = 0; const Item &item : items_)
         if (item.block)
-            item.block->unpin(device_, queue_, marker, item.how != Item::read);
+            item.block->unpin(device_, queue_, marker, item.written || item.changed);
     leave();
 }
 

@@ -19,15 +19,16 @@ namespace ptsched::device {
 class Access {
 public:
     struct Item {
-        enum { read, written, changed } how = read;
         Datablock *block = nullptr;  /* null: none */
-        Datablock *source = nullptr; /* of a written one's first content */
+        bool written = false;        /* by this work, for the first time */
+        Datablock *source = nullptr; /* what a written one begins with */
+        bool changed = false;        /* in place */
     };
-    static Item reads(Datablock &block) { return {Item::read, &block}; }
+    static Item reads(Datablock &block) { return {&block}; }
     /* For the first time. It begins with the content of @source, if there is one. */
-    static Item writes(Datablock &block, Datablock *source = nullptr) { return {Item::written, &block, source}; }
+    static Item writes(Datablock &block, Datablock *source = nullptr) { return {&block, true, source}; }
     /* Written over in place: nobody else has the block. */
-    static Item changes(Datablock &block) { return {Item::changed, &block}; }
+    static Item changes(Datablock &block) { return {&block, false, nullptr, true}; }
 
     /*
      * Addresses in the order of the items, which are to stay as long. A thread has one at a time. Throws OutOfMemory if
@@ -46,6 +47,7 @@ private:
     void obtain(Address *addresses);
     Address pin(const Item &item);
     void unpin();
+    void settle() noexcept;
     void leave();
 
     Device &device_;
@@ -54,6 +56,7 @@ private:
     std::size_t pinned_ = 0;
     Gate *gate_; /* null: the device's memory does not run out, or it was left */
     bool alone_ = false;
+    bool filled_ = false; /* the queue has been told to */
 };
 
 } // namespace ptsched::device

@@ -47,6 +47,22 @@ void begins_with_another()
     adder.finish();
 }
 
+/* Work that never comes leaves nothing behind, whatever has been begun for it. */
+void begun_in_vain()
+{
+    Adder adder(gpu());
+    auto source = filled(5, bytes), made = Datablock::empty(bytes);
+    {
+        const Access::Item items[] = {Access::writes(*made, source.get())};
+        Address address;
+        Access access(gpu(), *adder.queue, items, &address);
+        CHECK(made->has_content());
+    }
+    CHECK(!made->has_content());
+    CHECK(holds(*adder.add(source, source), 10));
+    adder.finish();
+}
+
 /* @block += @by, in place. */
 void add_to(Adder &adder, Datablock &block, Datablock &by)
 {
@@ -98,6 +114,7 @@ void in_place_after_an_eviction()
 std::vector<tap::Case> test::content_cases()
 {
     return {{"a datablock that begins with another's content", begins_with_another},
+            {"what was begun for work that does not come", begun_in_vain},
             {"a datablock that is written over in place", in_place},
             {"in place, after it had to make room", in_place_after_an_eviction}};
 }
