@@ -56,12 +56,13 @@ Copy &Datablock::add(Room &room, const Queue *queue, MarkerPtr ready)
         last = &(*last)->next;
     *last = &copy;
     copy.device = &room.device;
+    copy.residents = room.device.residents();
     copy.address = std::exchange(room.address, 0);
     copy.queue = queue;
     copy.ready = std::move(ready);
-    if (Residents *residents = copy.device->residents()) {
-        residents->touch(copy);
-        residents->add(copy);
+    if (copy.residents) {
+        copy.residents->touch(copy);
+        copy.residents->add(copy);
     }
     return copy;
 }
@@ -74,8 +75,8 @@ void Datablock::remove(Copy &copy)
     *place = copy.next;
     /* In this order: see Residents::make_room(). */
     copy.device->release(copy.address, bytes_);
-    if (Residents *residents = copy.device->residents())
-        residents->remove(copy);
+    if (copy.residents)
+        copy.residents->remove(copy);
     if (&copy < near_.begin() || &copy >= near_.end())
         delete &copy;
     else
@@ -126,12 +127,12 @@ Copy &Datablock::copy_to(Lock &lock, Device &device, Queue &queue)
 
 Copy &Datablock::usable(Lock &lock, Device &device, Queue &queue)
 {
-    Copy *copy = &device == &host() ? &on_host() : find(device);
+    Copy *copy = find(device);
     if (!copy)
-        copy = &copy_to(lock, device, queue);
+        copy = &device == &host() ? &on_host() : &copy_to(lock, device, queue);
     copy->await(queue);
-    if (Residents *residents = device.residents())
-        residents->touch(*copy);
+    if (copy->residents)
+        copy->residents->touch(*copy);
     return *copy;
 }
 
