@@ -10,7 +10,6 @@ using ptsched::device::Datablock;
 namespace {
 
 constexpr std::size_t bytes = 4096;
-constexpr unsigned n = bytes / sizeof(float);
 
 device::Device &gpu()
 {
@@ -63,28 +62,16 @@ void begun_in_vain()
     adder.finish();
 }
 
-/* @block += @by, in place. */
-void add_to(Adder &adder, Datablock &block, Datablock &by)
-{
-    static auto code = device::cuda_code(gpu(), kernels(), "vector_add");
-    const Access::Item items[] = {Access::changes(block), Access::reads(by)};
-    Address addresses[2];
-    unsigned count = n;
-    Access access(gpu(), *adder.queue, items, addresses);
-    adder.queue->run(*code, {{n / 256, 1, 1}, {256, 1, 1}}, {&addresses[0], &addresses[1], &addresses[0], &count});
-    access.given(adder.queue->mark());
-}
-
 void in_place()
 {
     Adder adder(gpu());
     auto one = filled(1, bytes);
     auto sum = adder.add(one, one);
     for (int i = 0; i < 5; i++)
-        add_to(adder, *sum, *one);
+        adder.add_to(sum, one);
     CHECK(holds(*sum, 7));
     /* That has left a copy on the host, which must not be what somebody finds next. */
-    add_to(adder, *sum, *one);
+    adder.add_to(sum, one);
     CHECK(holds(*sum, 8));
     adder.finish();
 }
@@ -103,7 +90,7 @@ void in_place_after_an_eviction()
     adder.add(bigger, bigger);
     adder.finish();
     CHECK(sum->missing(gpu()));
-    add_to(adder, *sum, *one);
+    adder.add_to(sum, one);
     CHECK(sum->missing(device::host()));
     CHECK(holds(*sum, 3));
     CHECK(holds(*bigger, 8));
