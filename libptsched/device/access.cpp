@@ -9,7 +9,7 @@ Access::Access(Device &device, Queue &queue, std::span<const Item> items, Addres
     if (gate_)
         gate_->enter();
     try {
-        pin(addresses);
+        obtain(addresses);
         return;
     } catch (const OutOfMemory &) {
         if (!gate_)
@@ -23,7 +23,7 @@ Access::Access(Device &device, Queue &queue, std::span<const Item> items, Addres
     gate_->close();
     alone_ = true;
     try {
-        pin(addresses);
+        obtain(addresses);
     } catch (...) {
         leave();
         throw;
@@ -36,16 +36,27 @@ Access::~Access()
     leave();
 }
 
+Address Access::pin(const Item &item)
+{
+    if (item.written)
+        return item.block->pin_new(device_, queue_);
+    return item.changed ? item.block->pin_alone(device_, queue_) : item.block->pin(device_, queue_);
+}
+
 /* All, or none. */
-void Access::pin(Address *addresses)
+void Access::obtain(Address *addresses)
 {
     try {
         for (const Item &item : items_) {
             if (item.block)
-                addresses[pinned_] =
-                    item.written ? item.block->pin_new(device_, queue_) : item.block->pin(device_, queue_);
+                addresses[pinned_] = pin(item);
             pinned_++;
         }
+        for (std::size_t i = 0; i < items_.size(); i++)
+            if (items_[i].block && items_[i].source) {
+                filled_ = true;
+                items_[i].source->copy_into(addresses[i], device_, queue_);
+            }
     } catch (...) {
         unpin();
         throw;
@@ -54,9 +65,20 @@ void Access::pin(Address *addresses)
 
 void Access::unpin()
 {
+    if (pinned_ && filled_)
+        settle();
     for (; pinned_; pinned_--)
         if (const Item &item = items_[pinned_ - 1]; item.block)
             item.block->abandon(device_, item.written);
+}
+
+/* What writes to memory that is given back comes first. If the queue has failed, nothing comes any more. */
+void Access::settle() noexcept
+{
+    try {
+        queue_.mark()->wait();
+    } catch (const std::exception &) {
+    }
 }
 
 void Access::leave()
@@ -72,7 +94,7 @@ void Access::given(const MarkerPtr &marker)
 {
     for (pinned_ = 0; const Item &item : items_)
         if (item.block)
-            item.block->unpin(device_, queue_, marker, item.written);
+            item.block->unpin(device_, queue_, marker, item.written || item.changed);
     leave();
 }
 

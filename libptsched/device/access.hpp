@@ -3,7 +3,7 @@
  * The datablocks of one piece of work, where it can use them: from here on until the work has been done they are not
  * evicted, and afterwards they can be. Without memory it waits, without keeping anybody else's work from being done.
  *
- *	Access::Item items[] = {{input, false}, {output, true}};
+ *	Access::Item items[] = {Access::reads(*input), Access::writes(*output)};
  *	Address addresses[2];
  *	Access access(device, queue, items, addresses);
  *	queue.run(code, geometry, ...);
@@ -19,9 +19,16 @@ namespace ptsched::device {
 class Access {
 public:
     struct Item {
-        Datablock *block; /* null: none */
-        bool written;     /* by this work, for the first time */
+        Datablock *block = nullptr;  /* null: none */
+        bool written = false;        /* by this work, for the first time */
+        Datablock *source = nullptr; /* what a written one begins with */
+        bool changed = false;        /* in place */
     };
+    static Item reads(Datablock &block) { return {&block}; }
+    /* For the first time. It begins with the content of @source, if there is one. */
+    static Item writes(Datablock &block, Datablock *source = nullptr) { return {&block, true, source}; }
+    /* Written over in place: nobody else has the block. */
+    static Item changes(Datablock &block) { return {&block, false, nullptr, true}; }
 
     /*
      * Addresses in the order of the items, which are to stay as long. A thread has one at a time. Throws OutOfMemory if
@@ -37,8 +44,10 @@ public:
     void given(const MarkerPtr &marker);
 
 private:
-    void pin(Address *addresses);
+    void obtain(Address *addresses);
+    Address pin(const Item &item);
     void unpin();
+    void settle() noexcept;
     void leave();
 
     Device &device_;
@@ -47,6 +56,7 @@ private:
     std::size_t pinned_ = 0;
     Gate *gate_; /* null: the device's memory does not run out, or it was left */
     bool alone_ = false;
+    bool filled_ = false; /* the queue has been told to */
 };
 
 } // namespace ptsched::device

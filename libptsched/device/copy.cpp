@@ -3,11 +3,9 @@
 
 namespace ptsched::device {
 
-void Copy::await(Queue &other)
+void Copy::await_ready(Queue &other)
 {
-    if (!ready)
-        return;
-    if (ready->seen())
+    if (ready->seen() || (moved && queue != &other && ready->reached()))
         ready.reset();
     else if (queue != &other)
         other.after(ready);
@@ -16,7 +14,7 @@ void Copy::await(Queue &other)
 /* One marker for each queue is enough, since it works in order. Where nothing is evicted, nobody asks. */
 void Copy::used(const Queue &by, const MarkerPtr &until)
 {
-    if (!device->residents())
+    if (!residents)
         return;
     if (!use.queue || use.queue == &by) {
         use.queue = &by;
@@ -50,7 +48,7 @@ void Copy::clear()
     device = nullptr;
     ready.reset();
     queue = nullptr;
-    fixed = false;
+    moved = fixed = false;
     pins = 0;
     use = {};
     more_uses.clear();

@@ -148,7 +148,7 @@ std::vector<Device *> find_gpus()
 } // namespace
 
 thread_local bool Entered::adopted_;
-thread_local CUcontext Entered::kept_;
+thread_local constinit CUcontext Entered::kept_ = nullptr;
 
 void Entered::enter(const CudaDevice &device)
 {

@@ -80,7 +80,8 @@ private:
     const Driver *driver_ = nullptr; /* null: nothing to be put back */
     CUcontext before_ = nullptr;
     static thread_local bool adopted_;
-    static thread_local CUcontext kept_; /* the current one, where it is known */
+    /* The current one, where it is known. The model saves a call. */
+    [[gnu::tls_model("initial-exec")]] static thread_local constinit CUcontext kept_;
 };
 
 } // namespace ptsched::device

@@ -46,14 +46,6 @@ bool Datablock::has_content() const
     return first_ != nullptr;
 }
 
-Copy *Datablock::find(const Device &device) const
-{
-    for (Copy *copy = first_; copy; copy = copy->next)
-        if (copy->device == &device)
-            return copy;
-    return nullptr;
-}
-
 Copy &Datablock::add(Room &room, const Queue *queue, MarkerPtr ready)
 {
     auto *free = std::find_if(near_.begin(), near_.end(), [](const Copy &copy) { return !copy.device; });
@@ -64,12 +56,13 @@ Copy &Datablock::add(Room &room, const Queue *queue, MarkerPtr ready)
         last = &(*last)->next;
     *last = &copy;
     copy.device = &room.device;
+    copy.residents = room.device.residents();
     copy.address = std::exchange(room.address, 0);
     copy.queue = queue;
     copy.ready = std::move(ready);
-    if (Residents *residents = copy.device->residents()) {
-        residents->touch(copy);
-        residents->add(copy);
+    if (copy.residents) {
+        copy.residents->touch(copy);
+        copy.residents->add(copy);
     }
     return copy;
 }
@@ -82,8 +75,8 @@ void Datablock::remove(Copy &copy)
     *place = copy.next;
     /* In this order: see Residents::make_room(). */
     copy.device->release(copy.address, bytes_);
-    if (Residents *residents = copy.device->residents())
-        residents->remove(copy);
+    if (copy.residents)
+        copy.residents->remove(copy);
     if (&copy < near_.begin() || &copy >= near_.end())
         delete &copy;
     else
@@ -127,25 +120,24 @@ Copy &Datablock::copy_to(Lock &lock, Device &device, Queue &queue)
         queue.upload(room.address, host_pointer(source.address), bytes_);
     MarkerPtr marker = queue.mark();
     source.used(queue, marker);
-    return add(room, &queue, marker);
+    Copy &copy = add(room, &queue, marker);
+    copy.moved = true;
+    return copy;
 }
 
 Copy &Datablock::usable(Lock &lock, Device &device, Queue &queue)
 {
-    Copy *copy = &device == &host() ? &on_host() : find(device);
+    Copy *copy = find(device);
     if (!copy)
-        copy = &copy_to(lock, device, queue);
+        copy = &device == &host() ? &on_host() : &copy_to(lock, device, queue);
     copy->await(queue);
-    if (Residents *residents = device.residents())
-        residents->touch(*copy);
+    if (copy->residents)
+        copy->residents->touch(*copy);
     return *copy;
 }
 
-Copy &Datablock::writable(Lock &lock, Device &device, Queue &queue)
+Copy &Datablock::writable(Room &room, Queue &queue)
 {
-    lock.unlock();
-    Room room(device, bytes_);
-    lock.lock();
     if (first_)
         throw Error("a datablock with content is written again");
     return add(room, &queue, nullptr);
@@ -178,8 +170,9 @@ Address Datablock::use(Device &device, Queue &queue)
 
 Address Datablock::produce(Device &device, Queue &queue)
 {
+    Room room(device, bytes_);
     Lock lock(mutex_);
-    Copy &copy = writable(lock, device, queue);
+    Copy &copy = writable(room, queue);
     copy.fixed = true;
     return copy.address;
 }
@@ -200,10 +193,40 @@ Address Datablock::pin(Device &device, Queue &queue)
 
 Address Datablock::pin_new(Device &device, Queue &queue)
 {
+    Room room(device, bytes_);
     Lock lock(mutex_);
-    Copy &copy = writable(lock, device, queue);
+    Copy &copy = writable(room, queue);
     copy.pins++;
     return copy.address;
+}
+
+Address Datablock::pin_alone(Device &device, Queue &queue)
+{
+    Lock lock(mutex_);
+    Copy &copy = usable(lock, device, queue);
+    copy.pins++;
+    /* What an eviction or somebody's reading has left would be out of date. */
+    while (first_->next) {
+        for (Copy *each = first_; each; each = each->next)
+            for (const MarkerPtr &marker : each->pending())
+                marker->wait();
+        remove(first_ == &copy ? *first_->next : *first_);
+    }
+    return copy.address;
+}
+
+void Datablock::copy_into(Address to, Device &device, Queue &queue)
+{
+    Lock lock(mutex_);
+    Copy *source = find(device);
+    if (!source)
+        source = &on_host();
+    source->await(queue);
+    if (source->device == &device)
+        queue.copy(to, device, source->address, bytes_);
+    else
+        queue.upload(to, host_pointer(source->address), bytes_);
+    source->used(queue, queue.mark());
 }
 
 void Datablock::unpin(const Device &device, const Queue &queue, const MarkerPtr &marker, bool written)
@@ -211,10 +234,13 @@ void Datablock::unpin(const Device &device, const Queue &queue, const MarkerPtr 
     std::lock_guard lock(mutex_);
     Copy &copy = *find(device);
     copy.pins--;
-    if (written)
+    if (written) {
         copy.ready = marker;
-    else
+        copy.queue = &queue;
+        copy.moved = false;
+    } else {
         copy.used(queue, marker);
+    }
 }
 
 void Datablock::abandon(const Device &device, bool written)

@@ -67,19 +67,29 @@ private:
     /* use() and produce() for a copy that may go after unpin(), once @marker is reached. */
     Address pin(Device &device, Queue &queue);
     Address pin_new(Device &device, Queue &queue);
+    /* For who writes over the content and is the only one who has the block. */
+    Address pin_alone(Device &device, Queue &queue);
+    /* The content to a place of a device, in the order of @queue. */
+    void copy_into(Address to, Device &device, Queue &queue);
     void unpin(const Device &device, const Queue &queue, const MarkerPtr &marker, bool written);
     /* Takes pin() or pin_new() back. */
     void abandon(const Device &device, bool written);
     /* How many bytes of the device's memory are free by it. */
     std::size_t evict(const Device &device, Eviction how);
 
-    Copy *find(const Device &device) const;
+    Copy *find(const Device &device) const
+    {
+        for (Copy *copy = first_; copy; copy = copy->next)
+            if (copy->device == &device)
+                return copy;
+        return nullptr;
+    }
     Copy &add(Room &room, const Queue *queue, MarkerPtr ready);
     void remove(Copy &copy);
     Copy &on_host();
     Copy &copy_to(Lock &lock, Device &device, Queue &queue);
     Copy &usable(Lock &lock, Device &device, Queue &queue);
-    Copy &writable(Lock &lock, Device &device, Queue &queue);
+    Copy &writable(Room &room, Queue &queue);
 
     const std::size_t bytes_;
     mutable std::mutex mutex_; /* protects what follows */

@@ -84,7 +84,7 @@ public:
     /* Between the device's memory and the host's, which stays valid until the copy is done. */
     virtual void upload(Address to, const void *from, std::size_t bytes) = 0;
     virtual void download(void *to, Address from, std::size_t bytes) = 0;
-    /* From another device whose memory this one reaches(), which stays valid until the copy is done. */
+    /* From the device's own memory, or another's that it reaches(), which stays valid until the copy is done. */
     virtual void copy(Address to, Device &source, Address from, std::size_t bytes);
     /* @arguments: a pointer to the value of each, read before the call returns. */
     virtual void run(const Code &code, const Geometry &geometry, const std::vector<void *> &arguments) = 0;

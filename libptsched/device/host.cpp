@@ -88,6 +88,13 @@ public:
         add([=] { std::memcpy(to, host_pointer(from), bytes); });
     }
 
+    void copy(Address to, Device &source, Address from, std::size_t bytes) override
+    {
+        if (&source != &host())
+            Queue::copy(to, source, from, bytes);
+        add([=] { std::memcpy(host_pointer(to), host_pointer(from), bytes); });
+    }
+
     void run(const Code &code, const Geometry &, const std::vector<void *> &arguments) override
     {
         std::vector<void *> values;

@@ -3,6 +3,7 @@
 
 #include "device.hpp"
 
+#include <array>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <mutex>
@@ -130,7 +131,20 @@ private:
 
 Cubin compile_cuda(const std::string &source, const std::string &function, int major, int minor)
 {
-    return Compilation(source).run(function, "--gpu-architecture=sm_" + std::to_string(major) + std::to_string(minor));
+    /* The last one: GPUs of a kind get the same, one after the other. */
+    static std::mutex mutex;
+    static std::array<std::string, 3> last;
+    static Cubin cubin;
+    const std::array<std::string, 3> wanted = {
+        source, function, "--gpu-architecture=sm_" + std::to_string(major) + std::to_string(minor)};
+
+    std::lock_guard lock(mutex);
+    if (last != wanted) {
+        last = {};
+        cubin = Compilation(source).run(function, wanted[2]);
+        last = wanted;
+    }
+    return cubin;
 }
 
 } // namespace ptsched::device

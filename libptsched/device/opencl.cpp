@@ -77,6 +77,15 @@ public:
                        "clEnqueueReadBuffer");
     }
 
+    void copy(Address to, Device &source, Address from, std::size_t bytes) override
+    {
+        if (&source != &device_)
+            Queue::copy(to, source, from, bytes);
+        if (bytes)
+            Icd::check(icd_.copy(queue_, buffer_at(from), buffer_at(to), 0, 0, bytes, 0, nullptr, nullptr),
+                       "clEnqueueCopyBuffer");
+    }
+
     void run(const Code &code, const Geometry &geometry, const std::vector<void *> &arguments) override
     {
         static_cast<const OpenclCode &>(code).run(queue_, geometry, arguments);

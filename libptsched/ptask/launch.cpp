@@ -10,6 +10,8 @@ namespace ptsched::ptask {
 
 namespace {
 
+using device::Access;
+
 unsigned blocks_for(std::size_t records, unsigned threads)
 {
     return static_cast<unsigned>((records + threads - 1) / threads);
@@ -90,77 +92,40 @@ bool Launch::is_alone(std::size_t i) const
     return true;
 }
 
-/* Also as far as queues wait for each other: who follows on the queue that wrote the block does not. */
-bool Launch::is_only_here(const Datablock &block) const
-{
-    return is_only_on(block, device_) && (&device_ == &device::host() || block.queue() == &queue_);
-}
-
-std::size_t Launch::add_item(Datablock &block, bool written)
-{
-    run_.items.push_back({&block, written});
-    return run_.items.size() - 1;
-}
-
-/* What of a block is needed here: in place, or as a copy that others do not see. */
+/* In place, or as a copy that others do not see. A block with more copies than this would be waited for. */
 void Launch::plan_inout(std::size_t i)
 {
     DatablockPtr &block = run_.held[i];
-    Run::Parameter &parameter = run_.parameters[i];
 
-    parameter.in_place = is_alone(i) && is_only_here(*block);
-    if (parameter.in_place) {
-        parameter.item = add_item(*block, false);
+    if (is_alone(i) && is_only_on(*block, device_)) {
+        run_.items.push_back(Access::changes(*block));
         return;
     }
     DatablockPtr copy = Datablock::empty(block->bytes());
-    parameter.item = add_item(*copy, true);
-    parameter.from = std::exchange(block, std::move(copy));
-    const auto &gpus = device::gpus();
-    parameter.from_here = !parameter.from->missing(device_) && std::count(gpus.begin(), gpus.end(), &device_);
-    if (parameter.from_here)
-        parameter.from_item = add_item(*parameter.from, false);
+    run_.items.push_back(Access::writes(*copy, block.get()));
+    run_.sources.push_back(std::exchange(block, std::move(copy)));
 }
 
 void Launch::plan(std::size_t i)
 {
     const Port &port = *run_.task->ports_[i];
     DatablockPtr &block = run_.held[i];
-    Run::Parameter &parameter = run_.parameters[i];
 
-    parameter.by_value = port.options_.form.binding == Binding::by_value && !run_.task->on_host_;
-    if (!port.is_parameter() || parameter.by_value)
-        return;
-    if (!port.gives()) {
-        parameter.item = add_item(*block, false);
+    if (!port.is_parameter() || is_by_value(port)) {
+        run_.items.push_back({});
+    } else if (!port.gives()) {
+        run_.items.push_back(Access::reads(*block));
     } else if (block) {
         plan_inout(i);
     } else {
         block = Datablock::empty(bytes_of(port));
-        parameter.item = add_item(*block, true);
-        parameter.from = port.options_.initial;
+        run_.items.push_back(Access::writes(*block, port.options_.initial.get()));
     }
 }
 
-/* What the code changes begins with its content. */
-void Launch::fill(std::size_t i)
+bool Launch::is_by_value(const Port &port) const
 {
-    DatablockPtr &block = run_.held[i];
-    Run::Parameter &parameter = run_.parameters[i];
-
-    if (parameter.in_place && &device_ != &device::host() && !block->missing(device::host())) {
-        /* It was evicted to the host meanwhile, and came back. */
-        parameter.from = std::exchange(block, Datablock::empty(block->bytes()));
-        parameter.in_place = false;
-        run_.addresses[parameter.item] = block->produce(device_, queue_);
-    }
-    if (!parameter.from)
-        return;
-    device::Address to = run_.addresses[parameter.item];
-    if (parameter.from_here)
-        queue_.copy(to, device_, run_.addresses[parameter.from_item], block->bytes());
-    else
-        queue_.upload(to, device::host_pointer(parameter.from->use(device::host(), queue_)), block->bytes());
+    return port.options_.form.binding == Binding::by_value && !run_.task->on_host_;
 }
 
 void Launch::add_parameter(std::size_t i)
@@ -172,10 +137,10 @@ void Launch::add_parameter(std::size_t i)
         return;
     if (run_.task->has_call_)
         run_.call.bytes_.push_back(block->bytes());
-    if (run_.parameters[i].by_value)
+    if (is_by_value(port))
         run_.arguments.push_back(const_cast<void *>(block->read()));
     else
-        run_.arguments.push_back(&run_.addresses[run_.parameters[i].item]);
+        run_.arguments.push_back(&run_.addresses[i]);
 }
 
 Geometry Launch::geometry() const
@@ -191,15 +156,14 @@ void Launch::start(const device::Code &code)
     const Task &task = *run_.task;
     const std::size_t ports = task.ports_.size();
 
-    run_.begin_launch(ports);
+    run_.items.clear();
+    run_.arguments.clear();
     run_.call.bytes_.clear();
     run_.call.signals_ = {};
     for (std::size_t i = 0; i < ports; i++)
         plan(i);
-    run_.addresses.resize(run_.items.size());
-    device::Access access(device_, queue_, run_.items, run_.addresses.data());
-    for (std::size_t i = 0; i < ports; i++)
-        fill(i);
+    run_.addresses.resize(ports);
+    Access access(device_, queue_, run_.items, run_.addresses.data());
     for (std::size_t i = 0; i < ports; i++)
         add_parameter(i);
     if (task.has_call_)
@@ -211,9 +175,6 @@ void Launch::start(const device::Code &code)
     if (task.on_host_ || geometry.grid.x)
         queue_.run(code, geometry, run_.arguments);
     run_.marker = queue_.mark();
-    for (std::size_t i = 0; i < ports; i++)
-        if (task.ports_[i]->gives())
-            run_.held[i]->written(run_.marker);
     access.given(run_.marker);
 }
 

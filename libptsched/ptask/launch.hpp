@@ -26,11 +26,9 @@ public:
 private:
     std::size_t bytes_of(const Port &port) const;
     bool is_alone(std::size_t i) const;
-    bool is_only_here(const Datablock &block) const;
-    std::size_t add_item(Datablock &block, bool written);
+    bool is_by_value(const Port &port) const;
     void plan(std::size_t i);
     void plan_inout(std::size_t i);
-    void fill(std::size_t i);
     void add_parameter(std::size_t i);
     Geometry geometry() const;
 

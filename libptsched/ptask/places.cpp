@@ -158,22 +158,11 @@ std::size_t Places::choose(const Run &run)
     return static_cast<std::size_t>(std::min_element(places.begin(), places.end(), fewer) - places.begin());
 }
 
-/*
- * Where a block is changed in place, or behind the run that writes an input, if nothing else came there: it needs no
- * event. Else the shortest.
- */
+/* Behind the run that writes an input, if nothing else came there: it needs no event. Else the shortest. */
 Lane &Places::choose_lane(const Run &run, Place &place) const
 {
-    const auto &ports = run.task->ports();
     if (place.lanes.size() == 1)
         return *place.lanes[0];
-    for (const auto &port : ports)
-        if (const DatablockPtr &block = run.held[port->index()]; block && port->gives()) {
-            const device::Queue *queue = block->queue();
-            for (const auto &lane : place.lanes)
-                if (lane->queue.get() == queue)
-                    return *lane;
-        }
     for (const Writer &writer : run.writers) {
         Lane *lane = lane_of(writer);
         if (lane && lane->place == &place && lane->runs[lane->runs.size() - 1] == writer.run)

@@ -11,16 +11,6 @@ struct Lane;
 
 /* A run of a task. The scheduler's thread has them for itself, and uses them again. */
 struct Run {
-    /* How a port's block is made ready. */
-    struct Parameter {
-        std::size_t item = 0; /* where its address is */
-        bool by_value = false;
-        bool in_place = false;
-        DatablockPtr from = {}; /* what it begins with */
-        bool from_here = false; /* which has an address of its own */
-        std::size_t from_item = 0;
-    };
-
     Task *task = nullptr;
     std::uint64_t number = 0; /* changes when it ends */
     device::MarkerPtr marker;
@@ -34,13 +24,13 @@ struct Run {
     /* Each in its port's place, until the end: the block, and who wrote what was taken. */
     std::vector<DatablockPtr> held;
     std::vector<Writer> writers;
-    Item signals;         /* the block is not used */
-    bool absent = false;  /* an input has no block */
-    bool skipped = false; /* its condition is 0 */
-    bool late = false;    /* outputs are given on when they are written */
-    bool done = false;    /* they are */
+    std::vector<DatablockPtr> sources; /* of copies that are made for it */
+    Item signals;                      /* the block is not used */
+    bool absent = false;               /* an input has no block */
+    bool skipped = false;              /* its condition is 0 */
+    bool late = false;                 /* outputs are given on when they are written */
+    bool done = false;                 /* they are */
     /* For the queue, while it is given the run. */
-    std::vector<Parameter> parameters;
     std::vector<device::Access::Item> items;
     std::vector<device::Address> addresses;
     std::vector<void *> arguments;
@@ -59,20 +49,13 @@ struct Run {
         absent = skipped = late = done = false;
     }
 
-    void begin_launch(std::size_t ports)
-    {
-        parameters.assign(ports, {});
-        items.clear();
-        arguments.clear();
-    }
-
     void end()
     {
         number++;
         marker.reset();
         copied.reset();
         held.clear();
-        parameters.clear();
+        sources.clear();
         signals = {};
     }
 };

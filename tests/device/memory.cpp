@@ -29,7 +29,7 @@ bool is_on(const DatablockPtr &block, const device::Device &device)
 /* Has it copied there, and nothing done with it. */
 void touch(Adder &adder, const DatablockPtr &block)
 {
-    const Access::Item items[] = {{block.get(), false}};
+    const Access::Item items[] = {Access::reads(*block)};
     Address address;
     Access access(adder.gpu, *adder.queue, items, &address);
     access.given(adder.queue->mark());
@@ -105,7 +105,7 @@ void what_is_used_stays()
         *static_cast<unsigned *>(device::host_pointer(flag->produce(device::host(), *device::host().make_queue())));
     std::atomic_ref(raised).store(0);
     {
-        const Access::Item items[] = {{seen.get(), true}};
+        const Access::Item items[] = {Access::writes(*seen)};
         Address flag_address = reinterpret_cast<std::uintptr_t>(&raised), address;
         Access access(gpu(), *queue, items, &address);
         queue->run(*code, {}, {&flag_address, &address});
@@ -135,11 +135,11 @@ void too_much_for_one()
     auto sum = adder.add(a, a);
     CHECK(holds(*sum, 2));
     /* What could not be done has left nothing behind. */
-    const Access::Item items[] = {{a.get(), false}, {b.get(), false}, {sum.get(), false}};
+    const Access::Item items[] = {Access::reads(*a), Access::reads(*b), Access::reads(*sum)};
     Address addresses[3];
     CHECK(refused([&] { Access(gpu(), *adder.queue, items, addresses); }, {"no memory"}));
     auto again = Datablock::empty(kilo);
-    const Access::Item too_many[] = {{again.get(), true}, {a.get(), false}, {b.get(), false}};
+    const Access::Item too_many[] = {Access::writes(*again), Access::reads(*a), Access::reads(*b)};
     CHECK(refused([&] { Access(gpu(), *adder.queue, too_many, addresses); }, {"no memory"}));
     CHECK(!again->has_content());
     CHECK(holds(*adder.add(b, b), 4));

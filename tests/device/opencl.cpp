@@ -107,7 +107,7 @@ void full_memory()
     std::vector<DatablockPtr> blocks{test::filled(1, bytes)};
     for (int i = 0; i < 8; i++) {
         DatablockPtr last = blocks.back(), sum = Datablock::empty(bytes);
-        const device::Access::Item items[] = {{last.get(), false}, {sum.get(), true}};
+        const device::Access::Item items[] = {device::Access::reads(*last), device::Access::writes(*sum)};
         device::Address addresses[2];
         device::Access access(first(), *queue, items, addresses);
         unsigned n = bytes / sizeof(float);

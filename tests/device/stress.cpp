@@ -64,6 +64,10 @@ bool work(Shared &shared, unsigned seed, int steps)
     for (int step = 0; step < steps; step++) {
         Known a = shared.any(random), b = shared.any(random);
         Known sum{adders[random() % adders.size()]->add(a.block, b.block), a.value + b.value};
+        if (random() % 3 == 0) {
+            adders[random() % adders.size()]->add_to(sum.block, a.block);
+            sum.value += a.value;
+        }
         if (sum.value > 1000)
             sum = {filled(1, sizes[random() % std::size(sizes)]), 1};
         if (random() % 4 == 0)

@@ -34,20 +34,31 @@ public:
     {
     }
 
+    ~Adder() { finish(); }
+    Adder(const Adder &) = delete;
+    Adder &operator=(const Adder &) = delete;
+
     /* As long as the shorter. Keeps what it uses until it has been done. */
     DatablockPtr add(const DatablockPtr &a, const DatablockPtr &b)
     {
         DatablockPtr sum = device::Datablock::empty(std::min(a->bytes(), b->bytes()));
         auto n = static_cast<unsigned>(sum->bytes() / sizeof(float));
-        const device::Access::Item items[] = {{a.get(), false}, {b.get(), false}, {sum.get(), true}};
+        const device::Access::Item items[] = {device::Access::reads(*a), device::Access::reads(*b),
+                                              device::Access::writes(*sum)};
         device::Address addresses[3];
         device::Access access(gpu, *queue, items, addresses);
-        queue->run(*code_, {{(n + 255) / 256, 1, 1}, {256, 1, 1}}, {&addresses[0], &addresses[1], &addresses[2], &n});
-        auto marker = queue->mark();
-        access.given(marker);
-        given_.push_back({marker, {a, b, sum}});
-        finish(8);
+        run(access, addresses[0], addresses[1], addresses[2], n, {a, b, sum});
         return sum;
+    }
+
+    /* In place. */
+    void add_to(const DatablockPtr &sum, const DatablockPtr &by)
+    {
+        const device::Access::Item items[] = {device::Access::changes(*sum), device::Access::reads(*by)};
+        device::Address addresses[2];
+        device::Access access(gpu, *queue, items, addresses);
+        auto n = static_cast<unsigned>(sum->bytes() / sizeof(float));
+        run(access, addresses[0], addresses[1], addresses[0], n, {sum, by});
     }
 
     /* Waits until no more than so many are left. */
@@ -67,6 +78,16 @@ private:
         device::MarkerPtr marker;
         std::vector<DatablockPtr> blocks;
     };
+
+    void run(device::Access &access, device::Address a, device::Address b, device::Address sum, unsigned n,
+             std::vector<DatablockPtr> blocks)
+    {
+        queue->run(*code_, {{(n + 255) / 256, 1, 1}, {256, 1, 1}}, {&a, &b, &sum, &n});
+        auto marker = queue->mark();
+        access.given(marker);
+        given_.push_back({marker, std::move(blocks)});
+        finish(8);
+    }
 
     std::unique_ptr<device::Code> code_;
     std::vector<Given> given_;
