@@ -142,14 +142,16 @@ void Checks::body(const Channel &loop, const Graph &graph)
 {
     const Task &first = loop.destination->task_, &last = loop.source->task_;
     const std::string name = "the loop from " + loop.source->full_name() + " to " + loop.destination->full_name();
-    const auto after_first = reached(first, true);
-    if (!after_first.count(&last))
+    if (!reached(first, true).count(&last))
         throw Error(name + " has no way from " + first.name() + " to " + last.name());
 
+    /* Of all loops that the task ends: they go round together. */
     std::unordered_set<const Task *> inside;
-    for (const Task *task : after_first)
-        if (reached(*task, true).count(&last))
-            inside.insert(task);
+    for (const auto &other : graph.channels_)
+        if (other->is_loop && &other->source->task_ == &last)
+            for (const Task *task : reached(other->destination->task_, true))
+                if (!inside.count(task) && reached(*task, true).count(&last))
+                    inside.insert(task);
     for (const auto &channel : graph.channels_) {
         const Port *from = channel->source, *to = channel->destination;
         if (!from || !to || inside.count(&from->task_) == inside.count(&to->task_))

@@ -188,6 +188,37 @@ void a_loop_of_two_tasks()
     }
 }
 
+/* Two tasks that do not know of each other begin each round, and the third one ends it. */
+void a_loop_that_begins_twice()
+{
+    Graph graph;
+    auto add = [&](const std::string &name, int step) -> Task & {
+        return graph.host(name, [=](const std::vector<void *> &ports) { *static_cast<int *>(ports[0]) += step; },
+                          {inout("x", one)});
+    };
+    Task &up = add("up", 3), &down = add("down", -2);
+    Task &meet = graph.host("meet",
+                            [](const std::vector<void *> &ports) {
+                                *static_cast<unsigned *>(ports[2]) =
+                                    *static_cast<int *>(ports[0]) < *static_cast<int *>(ports[1]);
+                            },
+                            {inout("low", one), inout("high", one), out("again", Template::of<unsigned>(1))});
+    graph.connect(up["x"], meet["low"]);
+    graph.connect(down["x"], meet["high"]);
+    graph.loop(meet["low"], up["x"], meet["again"]);
+    graph.loop(meet["high"], down["x"], meet["again"]);
+    Input &low = graph.input(up["x"]), &high = graph.input(down["x"]);
+    Output &met_low = graph.output(meet["low"]), &met_high = graph.output(meet["high"]);
+    graph.run();
+    for (int distance : {50, 1, 0}) {
+        low.push_value(0);
+        high.push_value(distance);
+        int rounds = std::max(1, (distance + 4) / 5);
+        CHECK_EQ(pulled<int>(met_low).at(0), 3 * rounds);
+        CHECK_EQ(pulled<int>(met_high).at(0), distance - 2 * rounds);
+    }
+}
+
 void wrong_loops()
 {
     Graph graph;
@@ -240,6 +271,7 @@ Cases loop_cases()
             {"a loop on the host", [] { a_loop(false); }},
             {"a loop on a GPU", [] { a_loop(true); }},
             {"a loop of two tasks", a_loop_of_two_tasks},
+            {"a loop that begins at two tasks", a_loop_that_begins_twice},
             {"what is wrong with a loop is said", wrong_loops},
             {"blocks that would count rounds are refused", blocks_that_would_count_rounds}};
 }

@@ -104,9 +104,6 @@ void data_aware_follows_the_data()
     auto counters = products.graph.counters();
     CHECK_EQ(sum_of(counters).blocks_migrated, uint64_t{0});
     CHECK_EQ(sum_of(counters).blocks_uploaded, uint64_t{15 * 5});
-    /* The first ones are nowhere, and go where there is the least to do. */
-    for (const DeviceCounters &one : counters)
-        CHECK(one.runs > 0);
 }
 
 struct Queue {
