@@ -39,7 +39,8 @@ struct Chain {
     }
     bool at_one_place() { return pulled<void *>(where_one) == pulled<void *>(where_two); }
 
-    Graph graph;
+    /* What is on a GPU stays there. */
+    Graph graph{{.moving = {.bytes_per_second = 1}}};
     Task &one, &two;
     Input &in;
     Output &out, &where_one, &where_two;
