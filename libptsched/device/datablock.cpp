@@ -1,69 +1,156 @@
 // SPDX-License-Identifier: MIT
 #include "datablock.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace ptsched::device {
+
+/* Memory for a copy, given back unless there comes to be one. */
+struct Datablock::Room {
+    Room(Device &device, std::size_t bytes) : device(device), bytes(bytes), address(device.allocate(bytes)) {}
+    ~Room()
+    {
+        if (address)
+            device.release(address, bytes);
+    }
+    Room(const Room &) = delete;
+    Room &operator=(const Room &) = delete;
+
+    Device &device;
+    const std::size_t bytes;
+    Address address;
+};
 
 DatablockPtr Datablock::of(const void *data, std::size_t bytes)
 {
     auto block = empty(bytes);
-    std::memcpy(host_pointer(block->add(host(), nullptr).address), data, bytes);
+    Room room(host(), bytes);
+    std::memcpy(host_pointer(room.address), data, bytes);
+    block->add(room, nullptr, nullptr);
     return block;
 }
 
+Datablock::Datablock(std::size_t bytes) : bytes_(bytes), near_{Copy(*this), Copy(*this)} {}
+
 Datablock::~Datablock()
 {
-    for (const Copy &copy : copies_)
-        copy.device->release(copy.address, bytes_);
+    while (first_)
+        remove(*first_);
 }
 
 bool Datablock::has_content() const
 {
     std::lock_guard lock(mutex_);
-    return !copies_.empty();
+    return first_ != nullptr;
 }
 
-Datablock::Copy *Datablock::find(const Device &device)
+Copy &Datablock::add(Room &room, const Queue *queue, MarkerPtr ready)
 {
-    for (Copy &copy : copies_)
-        if (copy.device == &device)
-            return &copy;
-    return nullptr;
+    auto *free = std::find_if(near_.begin(), near_.end(), [](const Copy &copy) { return !copy.device; });
+    Copy &copy = free == near_.end() ? *new Copy(*this) : *free;
+    Copy **last = &first_;
+
+    while (*last)
+        last = &(*last)->next;
+    *last = &copy;
+    copy.device = &room.device;
+    copy.residents = room.device.residents();
+    copy.address = std::exchange(room.address, 0);
+    copy.queue = queue;
+    copy.ready = std::move(ready);
+    if (copy.residents) {
+        copy.residents->touch(copy);
+        copy.residents->add(copy);
+    }
+    return copy;
 }
 
-Datablock::Copy &Datablock::add(Device &device, const Queue *queue)
+void Datablock::remove(Copy &copy)
 {
-    copies_.reserve(copies_.size() + 1);
-    return copies_.emplace_back(Copy{&device, device.allocate(bytes_), nullptr, queue});
+    Copy **place = &first_;
+    while (*place != &copy)
+        place = &(*place)->next;
+    *place = copy.next;
+    /* In this order: see Residents::make_room(). */
+    copy.device->release(copy.address, bytes_);
+    if (copy.residents)
+        copy.residents->remove(copy);
+    if (&copy < near_.begin() || &copy >= near_.end())
+        delete &copy;
+    else
+        copy.clear();
 }
 
 /* Valid or on its way; the block has content. */
-Datablock::Copy &Datablock::on_host()
+Copy &Datablock::on_host()
 {
     if (Copy *copy = find(host()))
         return *copy;
-    if (copies_.empty())
+    if (!first_)
         throw Error("a datablock without content is used");
-    add(host(), nullptr);
-    /* adding may have moved them */
-    Copy &source = copies_.front(), &copy = copies_.back();
+    Copy &source = *first_;
     Queue &queue = source.device->outgoing();
-    if (source.ready)
-        queue.after(source.ready);
-    queue.download(host_pointer(copy.address), source.address, bytes_);
-    copy.ready = queue.mark();
-    copy.queue = &queue;
+    Room room(host(), bytes_);
+    source.await(queue);
+    queue.download(host_pointer(room.address), source.address, bytes_);
+    MarkerPtr marker = queue.mark();
+    source.used(queue, marker);
+    return add(room, &queue, marker);
+}
+
+/* The lock is not held while there may be no memory. */
+Copy &Datablock::copy_to(Lock &lock, Device &device, Queue &queue)
+{
+    lock.unlock();
+    Room room(device, bytes_);
+    lock.lock();
+    if (Copy *copy = find(device))
+        return *copy;
+    Copy *peer = first_;
+    while (peer && !device.reaches(*peer->device))
+        peer = peer->next;
+    /* Without one, from the host, where what is on another device passes. */
+    Copy &source = peer ? *peer : on_host();
+    source.await(queue);
+    if (peer)
+        queue.copy(room.address, *source.device, source.address, bytes_);
+    else
+        queue.upload(room.address, host_pointer(source.address), bytes_);
+    MarkerPtr marker = queue.mark();
+    source.used(queue, marker);
+    Copy &copy = add(room, &queue, marker);
+    copy.moved = true;
     return copy;
+}
+
+Copy &Datablock::usable(Lock &lock, Device &device, Queue &queue)
+{
+    Copy *copy = find(device);
+    if (!copy)
+        copy = &device == &host() ? &on_host() : &copy_to(lock, device, queue);
+    copy->await(queue);
+    if (copy->residents)
+        copy->residents->touch(*copy);
+    return *copy;
+}
+
+Copy &Datablock::writable(Room &room, Queue &queue)
+{
+    if (first_)
+        throw Error("a datablock with content is written again");
+    return add(room, &queue, nullptr);
 }
 
 const void *Datablock::read()
 {
-    std::unique_lock lock(mutex_);
-    Copy copy = on_host();
+    Lock lock(mutex_);
+    Copy &copy = on_host();
+    MarkerPtr ready = copy.ready;
     lock.unlock();
-    if (copy.ready)
-        copy.ready->wait();
+    if (ready)
+        ready->wait();
     return host_pointer(copy.address);
 }
 
@@ -75,42 +162,129 @@ std::size_t Datablock::missing(const Device &device) const
 
 Address Datablock::use(Device &device, Queue &queue)
 {
-    std::lock_guard lock(mutex_);
-    if (&device == &host())
-        on_host();
-    Copy *copy = find(device);
-    if (!copy) {
-        /* From the host, where a copy for another GPU passes, too. */
-        Copy source = on_host();
-        if (source.ready)
-            queue.after(source.ready);
-        copy = &add(device, &queue);
-        queue.upload(copy->address, host_pointer(source.address), bytes_);
-        copy->ready = queue.mark();
-    } else if (copy->ready && copy->queue != &queue) {
-        queue.after(copy->ready);
-    }
-    return copy->address;
+    Lock lock(mutex_);
+    Copy &copy = usable(lock, device, queue);
+    copy.fixed = true;
+    return copy.address;
 }
 
 Address Datablock::produce(Device &device, Queue &queue)
 {
-    std::lock_guard lock(mutex_);
-    if (!copies_.empty())
-        throw Error("a datablock with content is written again");
-    return add(device, &queue).address;
+    Room room(device, bytes_);
+    Lock lock(mutex_);
+    Copy &copy = writable(room, queue);
+    copy.fixed = true;
+    return copy.address;
 }
 
 void Datablock::written(const MarkerPtr &marker)
 {
     std::lock_guard lock(mutex_);
-    copies_.front().ready = marker;
+    first_->ready = marker;
+}
+
+Address Datablock::pin(Device &device, Queue &queue)
+{
+    Lock lock(mutex_);
+    Copy &copy = usable(lock, device, queue);
+    copy.pins++;
+    return copy.address;
+}
+
+Address Datablock::pin_new(Device &device, Queue &queue)
+{
+    Room room(device, bytes_);
+    Lock lock(mutex_);
+    Copy &copy = writable(room, queue);
+    copy.pins++;
+    return copy.address;
+}
+
+Address Datablock::pin_alone(Device &device, Queue &queue)
+{
+    Lock lock(mutex_);
+    Copy &copy = usable(lock, device, queue);
+    copy.pins++;
+    /* What an eviction or somebody's reading has left would be out of date. */
+    while (first_->next) {
+        for (Copy *each = first_; each; each = each->next)
+            for (const MarkerPtr &marker : each->pending())
+                marker->wait();
+        remove(first_ == &copy ? *first_->next : *first_);
+    }
+    return copy.address;
+}
+
+void Datablock::copy_into(Address to, Device &device, Queue &queue)
+{
+    Lock lock(mutex_);
+    Copy *source = find(device);
+    if (!source)
+        source = &on_host();
+    source->await(queue);
+    if (source->device == &device)
+        queue.copy(to, device, source->address, bytes_);
+    else
+        queue.upload(to, host_pointer(source->address), bytes_);
+    source->used(queue, queue.mark());
+}
+
+void Datablock::unpin(const Device &device, const Queue &queue, const MarkerPtr &marker, bool written)
+{
+    std::lock_guard lock(mutex_);
+    Copy &copy = *find(device);
+    copy.pins--;
+    if (written) {
+        copy.ready = marker;
+        copy.queue = &queue;
+        copy.moved = false;
+    } else {
+        copy.used(queue, marker);
+    }
+}
+
+void Datablock::abandon(const Device &device, bool written)
+{
+    std::lock_guard lock(mutex_);
+    Copy &copy = *find(device);
+    copy.pins--;
+    if (written)
+        remove(copy);
+}
+
+std::size_t Datablock::evict(const Device &device, Eviction how)
+{
+    std::vector<MarkerPtr> pending;
+    {
+        /* One that somebody uses right now will be used again soon, unless there is no other. */
+        Lock lock(mutex_, std::defer_lock);
+        if (how == Eviction::busy)
+            lock.lock();
+        else if (!lock.try_lock())
+            return 0;
+        Copy *copy = find(device);
+        if (!copy || copy->held() || (how == Eviction::clean && !first_->next))
+            return 0;
+        if (how != Eviction::busy && !copy->pending().empty())
+            return 0;
+        if (!first_->next)
+            on_host();
+        pending = copy->pending();
+    }
+    for (const MarkerPtr &marker : pending)
+        marker->wait();
+    std::lock_guard lock(mutex_);
+    Copy *copy = find(device);
+    if (!copy || copy->held() || !first_->next || !copy->pending().empty())
+        return 0;
+    remove(*copy);
+    return bytes_;
 }
 
 const Queue *Datablock::queue() const
 {
     std::lock_guard lock(mutex_);
-    return copies_.empty() ? nullptr : copies_.front().queue;
+    return first_ ? first_->queue : nullptr;
 }
 
 } // namespace ptsched::device

@@ -7,21 +7,24 @@
 #ifndef PTSCHED_DEVICE_DATABLOCK_HPP
 #define PTSCHED_DEVICE_DATABLOCK_HPP
 
-#include "device.hpp"
+#include "copy.hpp"
 
+#include <array>
 #include <mutex>
 #include <span>
 
 namespace ptsched::device {
 
-class Datablock;
 using DatablockPtr = std::shared_ptr<Datablock>;
+
+/* Which copies are to go: such as exist elsewhere, such as must be copied to the host, such as queues still use. */
+enum class Eviction { clean, dirty, busy };
 
 /*
  * Thread-safe. Who gives a queue work that uses a block keeps the pointer until that work is done: the last pointer
  * gives the memory back.
  */
-class Datablock {
+class Datablock : public std::enable_shared_from_this<Datablock> {
 public:
     /* With a copy of @bytes at @data, on the host. */
     static DatablockPtr of(const void *data, std::size_t bytes);
@@ -32,7 +35,7 @@ public:
     /* To be written by produce(). */
     static DatablockPtr empty(std::size_t bytes) { return std::make_shared<Datablock>(bytes); }
 
-    explicit Datablock(std::size_t bytes) : bytes_(bytes) {}
+    explicit Datablock(std::size_t bytes);
     ~Datablock();
     Datablock(const Datablock &) = delete;
     Datablock &operator=(const Datablock &) = delete;
@@ -47,7 +50,7 @@ public:
 
     /* How much would have to be moved for use() there. */
     std::size_t missing(const Device &device) const;
-    /* An address that is valid for work given to @queue after this. */
+    /* An address that is valid for work given to @queue after this. The copy stays; Access is for one that may go. */
     Address use(Device &device, Queue &queue);
     /* An address that work given to @queue after this writes; then @written is to be called, once. */
     Address produce(Device &device, Queue &queue);
@@ -56,21 +59,42 @@ public:
     const Queue *queue() const;
 
 private:
-    struct Copy {
-        Device *device;
-        Address address;
-        MarkerPtr ready; /* null: valid, for all that anybody knows */
-        const Queue *queue;
-    };
+    friend class Access;
+    friend class Residents;
+    struct Room;
+    using Lock = std::unique_lock<std::mutex>;
 
-    Copy *find(const Device &device);
-    const Copy *find(const Device &device) const { return const_cast<Datablock *>(this)->find(device); }
-    Copy &add(Device &device, const Queue *queue);
+    /* use() and produce() for a copy that may go after unpin(), once @marker is reached. */
+    Address pin(Device &device, Queue &queue);
+    Address pin_new(Device &device, Queue &queue);
+    /* For who writes over the content and is the only one who has the block. */
+    Address pin_alone(Device &device, Queue &queue);
+    /* The content to a place of a device, in the order of @queue. */
+    void copy_into(Address to, Device &device, Queue &queue);
+    void unpin(const Device &device, const Queue &queue, const MarkerPtr &marker, bool written);
+    /* Takes pin() or pin_new() back. */
+    void abandon(const Device &device, bool written);
+    /* How many bytes of the device's memory are free by it. */
+    std::size_t evict(const Device &device, Eviction how);
+
+    Copy *find(const Device &device) const
+    {
+        for (Copy *copy = first_; copy; copy = copy->next)
+            if (copy->device == &device)
+                return copy;
+        return nullptr;
+    }
+    Copy &add(Room &room, const Queue *queue, MarkerPtr ready);
+    void remove(Copy &copy);
     Copy &on_host();
+    Copy &copy_to(Lock &lock, Device &device, Queue &queue);
+    Copy &usable(Lock &lock, Device &device, Queue &queue);
+    Copy &writable(Room &room, Queue &queue);
 
     const std::size_t bytes_;
     mutable std::mutex mutex_; /* protects what follows */
-    std::vector<Copy> copies_; /* the first has been written, the others are its copies */
+    Copy *first_ = nullptr;    /* what was written, or its oldest copy; the others follow it */
+    std::array<Copy, 2> near_; /* the first that are needed */
 };
 
 } // namespace ptsched::device

@@ -6,10 +6,12 @@
 #ifndef PTSCHED_DEVICE_DEVICE_HPP
 #define PTSCHED_DEVICE_DEVICE_HPP
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -19,6 +21,12 @@ namespace ptsched::device {
 class Error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
+};
+
+/* There is no more memory for now; what was asked for may fit when others are done. */
+class OutOfMemory : public Error {
+public:
+    using Error::Error;
 };
 
 /* Where a device's code finds something; on the host, a pointer. */
@@ -47,6 +55,14 @@ public:
     virtual bool reached() = 0;
     /* Blocks until it is reached; throws like reached(). */
     virtual void wait() = 0;
+    /* Whether one of them has said so before: asks nobody. */
+    bool seen() const { return seen_.load(std::memory_order_acquire); }
+
+protected:
+    void see() { seen_.store(true, std::memory_order_release); }
+
+private:
+    std::atomic<bool> seen_{false};
 };
 using MarkerPtr = std::shared_ptr<Marker>;
 
@@ -54,7 +70,11 @@ using MarkerPtr = std::shared_ptr<Marker>;
 class Code {
 public:
     virtual ~Code() = default;
+    /* In bytes, of each parameter; nothing where nobody knows. */
+    virtual std::optional<std::vector<std::size_t>> parameter_sizes() const { return {}; }
 };
+
+class Device;
 
 /* Work that runs in the order in which it was given. None of the calls waits for the work. */
 class Queue {
@@ -64,6 +84,8 @@ public:
     /* Between the device's memory and the host's, which stays valid until the copy is done. */
     virtual void upload(Address to, const void *from, std::size_t bytes) = 0;
     virtual void download(void *to, Address from, std::size_t bytes) = 0;
+    /* From the device's own memory, or another's that it reaches(), which stays valid until the copy is done. */
+    virtual void copy(Address to, Device &source, Address from, std::size_t bytes);
     /* @arguments: a pointer to the value of each, read before the call returns. */
     virtual void run(const Code &code, const Geometry &geometry, const std::vector<void *> &arguments) = 0;
     /* What is given from now on waits for a point in another queue. */
@@ -71,11 +93,13 @@ public:
     virtual MarkerPtr mark() = 0;
 };
 
+class Residents;
+
 class Device {
 public:
     virtual ~Device() = default;
     virtual const std::string &name() const = 0;
-    /* 256 bytes aligned. Throws Error without memory. */
+    /* 256 bytes aligned. Datablocks that nobody uses make room; throws OutOfMemory if that is not enough. */
     virtual Address allocate(std::size_t bytes) = 0;
     /* Of allocate(@bytes), which no work uses any more. */
     virtual void release(Address address, std::size_t bytes) noexcept = 0;
@@ -85,6 +109,12 @@ public:
     /* Whether a queue may be told to wait for work of this device that has not ended: if not, who depends on it comes
      * later. */
     virtual bool orders_others() const = 0;
+    /* Whether its queues can copy from the memory of @other without a detour. */
+    virtual bool reaches(const Device &) { return false; }
+    /* What is in its memory; null where memory does not run out. */
+    virtual Residents *residents() { return nullptr; }
+    /* Uses no more memory than that from now on, as far as it has the choice. */
+    virtual void limit_memory(std::size_t) {}
 };
 
 /* The host's memory, pinned where there is a driver, and its processors: a queue is a thread. */
@@ -95,8 +125,17 @@ std::unique_ptr<Code> host_code(HostFunction function);
 
 /* The GPUs that the CUDA driver shows, empty without driver or GPU. */
 const std::vector<Device *> &gpus();
+/* For a thread of this library's user that calls nothing else of CUDA: its context need not be looked at each time. */
+void adopt_thread();
 /* A kernel of a file of SASS, PTX or fat binary. Throws Error, naming what is missing. */
 std::unique_ptr<Code> cuda_code(Device &gpu, const std::string &module, const std::string &function);
+/* A kernel of CUDA C++, where NVRTC is installed; Error says what the compiler says. */
+std::unique_ptr<Code> cuda_code_from_source(Device &gpu, const std::string &source, const std::string &function);
+
+/* The GPUs and accelerators that OpenCL shows, or processors if there are none; empty without OpenCL. */
+const std::vector<Device *> &opencl_devices();
+/* A kernel of OpenCL C. Throws Error with what the compiler says. */
+std::unique_ptr<Code> opencl_code(Device &device, const std::string &source, const std::string &function);
 
 } // namespace ptsched::device
 

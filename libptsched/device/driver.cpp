@@ -27,6 +27,9 @@ std::optional<Driver> load()
 #undef PTSCHED_DEVICE_FIND
     if (!complete)
         return {};
+#define PTSCHED_DEVICE_FIND(member, symbol) find(library, #symbol, d.member);
+    PTSCHED_DEVICE_DRIVER_OPTIONAL(PTSCHED_DEVICE_FIND)
+#undef PTSCHED_DEVICE_FIND
     if (init(0) != CUDA_SUCCESS)
         return {};
     return d;

@@ -15,15 +15,21 @@ namespace ptsched::device {
     F(device_count, cuDeviceGetCount)                                                                                  \
     F(device_get, cuDeviceGet)                                                                                         \
     F(device_name, cuDeviceGetName)                                                                                    \
+    F(attribute, cuDeviceGetAttribute)                                                                                 \
     F(context_retain, cuDevicePrimaryCtxRetain)                                                                        \
+    F(context_get, cuCtxGetCurrent)                                                                                    \
     F(context_set, cuCtxSetCurrent)                                                                                    \
+    F(peer_possible, cuDeviceCanAccessPeer)                                                                            \
+    F(peer_enable, cuCtxEnablePeerAccess)                                                                              \
     F(host_alloc, cuMemHostAlloc)                                                                                      \
     F(host_free, cuMemFreeHost)                                                                                        \
     F(mem_alloc, cuMemAlloc_v2)                                                                                        \
     F(mem_free, cuMemFree_v2)                                                                                          \
     F(upload, cuMemcpyHtoDAsync_v2)                                                                                    \
     F(download, cuMemcpyDtoHAsync_v2)                                                                                  \
+    F(copy_peer, cuMemcpyPeerAsync)                                                                                    \
     F(module_load, cuModuleLoad)                                                                                       \
+    F(module_load_data, cuModuleLoadData)                                                                              \
     F(module_unload, cuModuleUnload)                                                                                   \
     F(module_function, cuModuleGetFunction)                                                                            \
     F(launch, cuLaunchKernel)                                                                                          \
@@ -37,9 +43,13 @@ namespace ptsched::device {
     F(event_query, cuEventQuery)                                                                                       \
     F(event_synchronize, cuEventSynchronize)
 
+/* Null where the driver is too old to have them. */
+#define PTSCHED_DEVICE_DRIVER_OPTIONAL(F) F(parameter_info, cuFuncGetParamInfo)
+
 struct Driver {
 #define PTSCHED_DEVICE_MEMBER(member, symbol) decltype(&::symbol) member;
     PTSCHED_DEVICE_DRIVER(PTSCHED_DEVICE_MEMBER)
+    PTSCHED_DEVICE_DRIVER_OPTIONAL(PTSCHED_DEVICE_MEMBER)
 #undef PTSCHED_DEVICE_MEMBER
 
     /* Null if there is no driver or it does not start. */

@@ -29,6 +29,8 @@ public:
 
     bool reached() override
     {
+        if (seen())
+            return true;
         std::lock_guard lock(progress_->mutex);
         return look();
     }
@@ -41,15 +43,18 @@ public:
     }
 
 private:
-    bool look() const
+    bool look()
     {
-        if (progress_->done >= item_ && progress_->failed_at <= item_)
+        bool done = progress_->done >= item_;
+        if (done && progress_->failed_at <= item_)
             throw Error(progress_->failure);
-        return progress_->done >= item_;
+        if (done)
+            see();
+        return done;
     }
 
-    std::shared_ptr<Progress> progress_;
-    std::uint64_t item_;
+    const std::shared_ptr<Progress> progress_;
+    const std::uint64_t item_;
 };
 
 struct FunctionCode final : Code {
@@ -81,6 +86,13 @@ public:
     void download(void *to, Address from, std::size_t bytes) override
     {
         add([=] { std::memcpy(to, host_pointer(from), bytes); });
+    }
+
+    void copy(Address to, Device &source, Address from, std::size_t bytes) override
+    {
+        if (&source != &host())
+            Queue::copy(to, source, from, bytes);
+        add([=] { std::memcpy(host_pointer(to), host_pointer(from), bytes); });
     }
 
     void run(const Code &code, const Geometry &, const std::vector<void *> &arguments) override
@@ -174,8 +186,6 @@ private:
 Address allocate(std::size_t bytes)
 {
     void *memory = gpus().empty() ? std::aligned_alloc(256, bytes) : allocate_pinned(bytes);
-    if (!memory)
-        throw Error("no memory for " + std::to_string(bytes) + " bytes");
     return reinterpret_cast<std::uintptr_t>(memory);
 }
 
@@ -190,7 +200,13 @@ void release(Address address)
 class Host final : public Device {
 public:
     const std::string &name() const override { return name_; }
-    Address allocate(std::size_t bytes) override { return pool_.take(bytes); }
+    Address allocate(std::size_t bytes) override
+    {
+        Address address = pool_.take(bytes);
+        if (!address)
+            throw OutOfMemory("the host has no memory for " + std::to_string(bytes) + " bytes");
+        return address;
+    }
     void release(Address address, std::size_t bytes) noexcept override { pool_.give(address, bytes); }
     std::unique_ptr<Queue> make_queue() override { return std::make_unique<HostQueue>(); }
     Queue &outgoing() override { throw Error("the host's memory is where copies go"); }
@@ -202,6 +218,11 @@ private:
 };
 
 } // namespace
+
+void Queue::copy(Address, Device &source, Address, std::size_t)
+{
+    throw Error("there is no way for copies from " + source.name() + " to this device's memory");
+}
 
 Device &host()
 {

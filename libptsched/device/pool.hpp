@@ -12,6 +12,7 @@ namespace ptsched::device {
 
 class Pool {
 public:
+    /* Zero if there is not as much. */
     using Allocate = std::function<Address(std::size_t bytes)>;
     using Free = std::function<void(Address)>;
 
@@ -20,50 +21,28 @@ public:
     Pool(const Pool &) = delete;
     Pool &operator=(const Pool &) = delete;
 
-    Address take(std::size_t bytes)
-    {
-        std::size_t size = rounded(bytes);
-        std::unique_lock lock(mutex_);
-        if (auto &kept = kept_[size]; !kept.empty()) {
-            Address address = kept.back();
-            kept.pop_back();
-            return address;
-        }
-        lock.unlock();
-        try {
-            return allocate_(size);
-        } catch (const Error &) {
-            drain();
-            return allocate_(size);
-        }
-    }
-
-    void give(Address address, std::size_t bytes) noexcept
-    {
-        std::lock_guard lock(mutex_);
-        try {
-            kept_[rounded(bytes)].push_back(address);
-        } catch (const std::bad_alloc &) {
-            free_(address);
-        }
-    }
+    /* Zero if there is not as much. */
+    Address take(std::size_t bytes);
+    void give(Address address, std::size_t bytes) noexcept;
+    /* No more is taken from the driver while that much is. */
+    void limit(std::size_t bytes);
 
 private:
-    static std::size_t rounded(std::size_t bytes) { return (bytes + 255) / 256 * 256 + (bytes ? 0 : 256); }
+    using Kept = std::vector<Address>;
 
-    void drain()
-    {
-        std::lock_guard lock(mutex_);
-        for (auto &[size, kept] : kept_)
-            for (Address address : kept)
-                free_(address);
-        kept_.clear();
-    }
+    static std::size_t rounded(std::size_t bytes) { return (bytes + 255) / 256 * 256 + (bytes ? 0 : 256); }
+    Kept &kept(std::size_t size);
+    Address allocate(std::size_t size);
+    void drain();
 
     Allocate allocate_;
     Free free_;
-    std::mutex mutex_;
-    std::unordered_map<std::size_t, std::vector<Address>> kept_;
+    std::mutex mutex_; /* protects what follows */
+    std::unordered_map<std::size_t, Kept> kept_;
+    std::size_t last_size_ = 0; /* often the next one, too */
+    Kept *last_ = nullptr;
+    std::size_t taken_ = 0; /* from the driver */
+    std::size_t limit_ = SIZE_MAX;
 };
 
 } // namespace ptsched::device

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 # libptask.so: graphs of tasks for accelerators and the host, on top of the devices of libptsched/device.
-PTASK_SRCS := $(wildcard libptsched/device/*.cpp libptsched/ptask/*.cpp)
+PTASK_SRCS := $(DEVICE_SRCS) $(wildcard libptsched/ptask/*.cpp)
 PTASK_OBJS := $(PTASK_SRCS:%=$(B)/obj/%.o)
 
-$(PTASK_OBJS): CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device
+$(PTASK_OBJS): CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/ptask/include
+# Nobody replaces its functions: calls within it are direct, and can be inlined.
+$(PTASK_OBJS): CXXFLAGS += -fno-semantic-interposition
 
 $(B)/lib/libptask.so: $(PTASK_OBJS)
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libptask.so $^ -ldl -o $@
+	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libptask.so -Wl,-Bsymbolic-functions $^ -ldl -o $@
 
 ALL += $(B)/lib/libptask.so

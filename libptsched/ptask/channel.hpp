@@ -3,24 +3,47 @@
 #define PTSCHED_PTASK_CHANNEL_HPP
 
 #include "ptask.hpp"
+#include "ring.hpp"
 
-#include <deque>
+#include <condition_variable>
 
 namespace ptsched::ptask {
 
-class Scheduler;
+/* The run that writes a block, as long as its number is this one. */
+struct Writer {
+    Run *run = nullptr;
+    std::uint64_t number = 0;
+};
+
+/* What passes through a channel. */
+struct Token {
+    Item item;
+    Writer writer = {};
+    bool here = true; /* false: the run-time is to read it, and it is on its way to the host */
+};
 
 /* First in, first out, between two ports or a port and the world (null). The scheduler's lock protects it. */
 struct Channel {
     Scheduler &scheduler;
     Port *source, *destination;
     std::size_t capacity;
-    std::deque<DatablockPtr> blocks = {};
+    bool is_loop = false; /* used while the loop goes on, when no other channel of its source's task is */
+    Ring<Token> tokens = {};
     std::size_t promised = 0; /* by runs that have not ended */
+    /* For who pushes or pulls. */
+    std::condition_variable changed = {};
+    unsigned waiting = 0;
 
-    bool has_room() const { return blocks.size() + promised < capacity; }
+    bool has_room() const { return tokens.size() + promised < capacity; }
+    bool has_token() const { return !tokens.empty() && tokens.front().here; }
     /* Of the port at either end: both agree. */
     const PortOptions &port() const { return (destination ? destination : source)->options(); }
+
+    void wake()
+    {
+        if (waiting)
+            changed.notify_all();
+    }
 };
 
 } // namespace ptsched::ptask

@@ -1,92 +1,57 @@
 // SPDX-License-Identifier: MIT
+#include "checks.hpp"
+#include "launch.hpp"
+#include "parameters.hpp"
 #include "scheduler.hpp"
 
 #include <algorithm>
-#include <set>
+#include <sys/resource.h>
 
 namespace ptsched::ptask {
 
 namespace {
 
-std::string describe(const Template &form)
+/* What a kernel gets of ports. */
+std::vector<Parameter> parameters_of(const std::vector<PortOptions> &ports)
 {
-    const auto &d = form.dimensions;
-    return std::to_string(d[0]) + " x " + std::to_string(d[1]) + " x " + std::to_string(d[2]) + " records of " +
-           std::to_string(form.stride) + " bytes";
-}
-
-unsigned blocks_for(std::size_t records, unsigned threads)
-{
-    return static_cast<unsigned>((records + threads - 1) / threads);
-}
-
-/* A thread for each record. */
-Geometry geometry_of(const std::string &task, const std::vector<PortOptions> &ports)
-{
-    auto output =
-        std::find_if(ports.begin(), ports.end(), [](const PortOptions &port) { return port.kind == PortKind::output; });
-    if (output == ports.end())
-        throw Error("task " + task + " has no output to take its geometry from: name one");
-    const auto &d = output->form.dimensions;
-    Geometry geometry;
-    if (d[1] * d[2] == 1)
-        geometry.block = {256, 1, 1};
-    else
-        geometry.block = {16, 16, 1};
-    geometry.grid = {blocks_for(d[0], geometry.block.x), blocks_for(d[1], geometry.block.y), blocks_for(d[2], 1)};
-    return geometry;
+    std::vector<Parameter> given;
+    for (const PortOptions &port : ports)
+        if (port.kind != PortKind::metadata && port.kind != PortKind::condition)
+            given.push_back(
+                {port.name, port.form.binding == Binding::by_value ? port.form.bytes() : sizeof(device::Address)});
+    return given;
 }
 
 } // namespace
 
-PortOptions in(std::string name, Template form)
-{
-    return {std::move(name), PortKind::input, form};
-}
-
-PortOptions out(std::string name, Template form)
-{
-    return {std::move(name), PortKind::output, form};
-}
-
-PortOptions sticky(std::string name, Template form)
-{
-    return {std::move(name), PortKind::sticky, form};
-}
-
-PortOptions value(std::string name, std::size_t bytes)
-{
-    return {std::move(name), PortKind::sticky, {{1, 1, 1}, bytes}, true};
-}
-
-std::string Port::full_name() const
-{
-    return task_.name() + "." + options_.name;
-}
-
 Task::Task(Graph &graph, std::string name, const std::vector<PortOptions> &ports)
     : graph_(graph), name_(std::move(name))
 {
-    std::set<std::string> names;
+    proxy_priority_ = graph.proxy_priority_;
     for (const PortOptions &port : ports) {
-        if (!names.insert(port.name).second)
+        if (find(port.name))
             throw Error("task " + name_ + " has two ports with the name " + port.name);
-        if (!port.form.bytes())
-            throw Error("port " + name_ + "." + port.name + " has a form without bytes");
-        ports_.emplace_back(new Port(*this, port));
+        ports_.emplace_back(new Port(*this, port, ports_.size()));
     }
+    for (const auto &port : ports_)
+        port->size_ = port->options_.size_from.empty() ? nullptr : find(port->options_.size_from);
 }
 
 Task::~Task() = default;
 
+Port *Task::find(const std::string &port) const
+{
+    auto found = std::find_if(ports_.begin(), ports_.end(), [&](const auto &p) { return p->options_.name == port; });
+    return found == ports_.end() ? nullptr : found->get();
+}
+
 Port &Task::operator[](const std::string &name)
 {
+    if (Port *port = find(name))
+        return *port;
     std::string names;
-    for (auto &port : ports_) {
-        if (port->options_.name == name)
-            return *port;
+    for (const auto &port : ports_)
         names += " " + port->options_.name;
-    }
     throw Error("task " + name_ + " has no port " + name + "; its ports are:" + names);
 }
 
@@ -97,25 +62,62 @@ State Task::state() const
 
 std::uint64_t Task::completed() const
 {
-    return graph_.scheduler_->completed(*this);
+    return graph_.scheduler_->count(*this, &Task::completed_);
+}
+
+std::uint64_t Task::skipped() const
+{
+    return graph_.scheduler_->count(*this, &Task::skipped_);
 }
 
 void Task::set_priority(int priority)
 {
-    graph_.scheduler_->set_priority(*this, priority);
+    graph_.scheduler_->set_priority(*this, &Task::priority_, priority);
+}
+
+void Task::set_geometry(const Geometry &geometry)
+{
+    if (on_host_)
+        throw Error("task " + name_ + " is a function of the host, and has no geometry");
+    if (graph_.scheduler_->started())
+        throw Error("task " + name_ + " gets a geometry after the graph was run");
+    geometry_ = geometry;
+    shape_ = nullptr;
+}
+
+void Task::set_proxy_priority(int priority)
+{
+    graph_.scheduler_->set_priority(*this, &Task::proxy_priority_, priority);
 }
 
 bool Input::push(DatablockPtr block, Timeout timeout)
 {
-    return channel_.scheduler.push(channel_, std::move(block), timeout);
+    return channel_.scheduler.push(channel_, {std::move(block)}, timeout);
+}
+
+bool Input::send(Item &&item, Timeout timeout)
+{
+    return channel_.scheduler.push(channel_, std::move(item), timeout);
 }
 
 DatablockPtr Output::pull(Timeout timeout)
 {
+    std::optional<Item> item = take(timeout);
+    if (item && item->error)
+        throw Error(*item->error);
+    return item ? item->block : nullptr;
+}
+
+std::optional<Item> Output::take(Timeout timeout)
+{
     return channel_.scheduler.pull(channel_, timeout);
 }
 
-Graph::Graph() : scheduler_(std::make_unique<Scheduler>()) {}
+Graph::Graph(const GraphOptions &options)
+    : proxy_priority_(options.proxy_priority ? *options.proxy_priority : -getpriority(PRIO_PROCESS, 0)),
+      scheduler_(std::make_unique<Scheduler>(options))
+{
+}
 
 Graph::~Graph()
 {
@@ -124,104 +126,134 @@ Graph::~Graph()
 
 Task &Graph::add(std::unique_ptr<Task> task)
 {
+    Checks::task(*task);
     if (scheduler_->started())
         throw Error("task " + task->name() + " comes after the graph was run");
-    for (const auto &other : tasks_)
-        if (other->name() == task->name())
-            throw Error("there are two tasks with the name " + task->name());
+    if (!names_.insert(task->name()).second)
+        throw Error("there are two tasks with the name " + task->name());
+    for (const auto &port : task->ports_) {
+        const PortOptions &options = port->options_;
+        bool by_value = options.form.binding == Binding::by_value && !task->on_host_;
+        port->read_ = port->read_ || !port->is_parameter() || by_value;
+        if (port->size_ && port->size_->options_.form.is_integer())
+            task->ports_[port->size_->index_]->read_ = true;
+    }
     return *tasks_.emplace_back(std::move(task));
+}
+
+/* Threads for the records of the first output, unless somebody says otherwise. */
+void Task::set_shape(const std::optional<Geometry> &geometry)
+{
+    auto output = std::find_if(ports_.begin(), ports_.end(), [](const auto &port) { return port->gives(); });
+    if (geometry)
+        geometry_ = *geometry;
+    else if (output == ports_.end())
+        throw Error("task " + name_ + " has no output to take its geometry from: name one");
+    else if (const Template &form = (*output)->options_.form; form.layout == Layout::fixed)
+        geometry_ = geometry_for(form.dimensions);
+    else
+        shape_ = output->get();
+}
+
+Task &Graph::add_kernel(const std::string &name, const std::string &program, const std::string &function,
+                        const std::vector<device::Device *> &devices, const MakeCode &make,
+                        const std::optional<Geometry> &geometry, const std::vector<PortOptions> &ports)
+{
+    std::unique_ptr<Task> task(new Task(*this, name, ports));
+
+    task->set_shape(geometry);
+    for (device::Device *device : devices) {
+        auto &code = codes_[{device, program + '\n' + function}];
+        try {
+            if (!code)
+                code = make(*device);
+        } catch (const Error &error) {
+            throw Error("task " + name + ": " + error.what());
+        }
+        task->codes_.push_back(code);
+        task->devices_.push_back(device);
+    }
+    check_parameters(name, function, *task->codes_.front(), parameters_of(ports));
+    return add(std::move(task));
 }
 
 Task &Graph::cuda(const std::string &name, const Kernel &kernel, const std::vector<PortOptions> &ports)
 {
-    std::unique_ptr<Task> task(new Task(*this, name, ports));
-
     if (device::gpus().empty())
         throw Error("task " + name + " needs a GPU: there is none, or no CUDA driver");
-    task->geometry_ = kernel.geometry ? *kernel.geometry : geometry_of(name, ports);
-    for (device::Device *gpu : device::gpus()) {
-        try {
-            task->codes_.push_back(device::cuda_code(*gpu, kernel.module, kernel.function));
-        } catch (const Error &error) {
-            throw Error("task " + name + ": " + error.what());
-        }
-        task->devices_.push_back(gpu);
-    }
-    return add(std::move(task));
+    auto make = [&](device::Device &gpu) { return device::cuda_code(gpu, kernel.module, kernel.function); };
+    return add_kernel(name, kernel.module, kernel.function, device::gpus(), make, kernel.geometry, ports);
 }
 
-Task &Graph::host(const std::string &name, HostFunction function, const std::vector<PortOptions> &ports)
+Task &Graph::add_host(std::unique_ptr<Task> task, HostFunction function)
 {
-    std::unique_ptr<Task> task(new Task(*this, name, ports));
-
-    if (!function)
-        throw Error("task " + name + " has an empty function");
     task->on_host_ = true;
     task->devices_.push_back(&device::host());
     task->codes_.push_back(device::host_code(std::move(function)));
     return add(std::move(task));
 }
 
-/* Along channels, from one task to another. */
-bool Graph::reaches(const Task &from, const Task &to)
+Task &Graph::host(const std::string &name, HostFunction function, const std::vector<PortOptions> &ports)
 {
-    std::set<const Task *> seen;
-    std::vector<const Task *> next{&from};
+    if (!function)
+        throw Error("task " + name + " has an empty function");
+    return add_host(std::unique_ptr<Task>(new Task(*this, name, ports)), std::move(function));
+}
 
-    while (!next.empty()) {
-        const Task *task = next.back();
-        next.pop_back();
-        if (task == &to)
-            return true;
-        if (!seen.insert(task).second)
-            continue;
-        for (const auto &port : task->ports_)
-            for (const Channel *channel : port->channels_)
-                if (channel->source == port.get() && channel->destination)
-                    next.push_back(&channel->destination->task_);
-    }
-    return false;
+Task &Graph::callback(const std::string &name, Callback function, const std::vector<PortOptions> &ports)
+{
+    if (!function)
+        throw Error("task " + name + " has an empty function");
+    std::unique_ptr<Task> task(new Task(*this, name, ports));
+    task->has_call_ = true;
+    /* What Launch adds to the parameters. */
+    return add_host(std::move(task), [function = std::move(function)](const std::vector<void *> &arguments) {
+        Call &call = *static_cast<Call *>(arguments.back());
+        call.addresses_ = &arguments;
+        function(call);
+    });
 }
 
 /* Null stands for the world. */
 Channel &Graph::open(Port *from, Port *to, std::size_t capacity)
 {
-    std::string source = from ? from->full_name() : "an input", target = to ? to->full_name() : "an output",
-                ends = "cannot connect " + source + " to " + target + ": ";
-
-    if (scheduler_->started())
-        throw Error(ends + "the graph was run already");
-    if (!capacity)
-        throw Error(ends + "a channel needs room for at least one datablock");
-    if (from && from->options_.kind != PortKind::output)
-        throw Error(ends + source + " is not an output port");
-    if (to && to->options_.kind == PortKind::output)
-        throw Error(ends + target + " is an output port");
-    if (to && !to->channels_.empty())
-        throw Error(ends + target + " has a channel already");
-    for (const Port *port : {from, to})
-        if (port && &port->task_.graph_ != this)
-            throw Error(ends + port->full_name() + " belongs to another graph");
-    if (from && to && reaches(to->task_, from->task_))
-        throw Error(ends + "the first datablock of a cycle would never come");
-    if (from && to && from->options_.form != to->options_.form)
-        throw Error(ends + source + " gives " + describe(from->options_.form) + ", " + target + " takes " +
-                    describe(to->options_.form));
-    auto &channel = channels_.emplace_back(new Channel{*scheduler_, from, to, capacity});
-    for (Port *port : {from, to})
-        if (port)
-            port->channels_.push_back(channel.get());
+    Checks::ends(*this, from, to, capacity);
+    /* The block with which a channel begins has its own room, so that no cycle is full. */
+    bool has_first = to && to->options_.initial && to->options_.kind != PortKind::sticky;
+    auto &channel = channels_.emplace_back(new Channel{*scheduler_, from, to, capacity + has_first});
+    if (from)
+        from->to_.push_back(channel.get());
+    if (!from || !to)
+        scheduler_->add_outer(*channel);
     return *channel;
 }
 
 void Graph::connect(Port &from, Port &to, std::size_t capacity)
 {
-    open(&from, &to, capacity);
+    if (to.from_)
+        throw Error("cannot connect " + from.full_name() + " to " + to.full_name() + ": " + to.full_name() +
+                    " has a channel already");
+    Checks::ends(*this, &from, &to, capacity);
+    Checks::cycle(from, to);
+    to.from_ = &open(&from, &to, capacity);
+}
+
+void Graph::loop(Port &from, Port &to, Port &again)
+{
+    Checks::ends(*this, &from, &to, 1);
+    Checks::loop(from, to, again);
+    /* One for the round that ends, one for the round that begins. */
+    to.loop_ = &open(&from, &to, 2);
+    to.loop_->is_loop = true;
+    from.task_.again_ = &again;
 }
 
 Input &Graph::input(Port &to, std::size_t capacity)
 {
-    return *inputs_.emplace_back(new Input(open(nullptr, &to, capacity)));
+    if (to.from_)
+        throw Error("cannot connect an input to " + to.full_name() + ": " + to.full_name() + " has a channel already");
+    to.from_ = &open(nullptr, &to, capacity);
+    return *inputs_.emplace_back(new Input(*to.from_));
 }
 
 Output &Graph::output(Port &from, std::size_t capacity)
@@ -229,33 +261,27 @@ Output &Graph::output(Port &from, std::size_t capacity)
     return *outputs_.emplace_back(new Output(open(&from, nullptr, capacity)));
 }
 
-void Graph::check_complete() const
-{
-    if (tasks_.empty())
-        throw Error("the graph has no tasks");
-    for (const auto &task : tasks_) {
-        bool takes = false;
-        for (const auto &port : task->ports_) {
-            if (port->channels_.empty())
-                throw Error("port " + port->full_name() + " has no channel");
-            takes = takes || port->options_.kind == PortKind::input;
-        }
-        if (!takes)
-            throw Error("task " + task->name() + " has no input port, and would run for ever");
-    }
-}
-
 void Graph::run()
 {
     if (scheduler_->started())
         throw Error("the graph was run already");
-    check_complete();
+    Checks::complete(*this);
     scheduler_->start(tasks_);
 }
 
 void Graph::stop()
 {
     scheduler_->stop();
+}
+
+std::string Graph::timeline() const
+{
+    return scheduler_->timeline(tasks_);
+}
+
+std::vector<DeviceCounters> Graph::counters() const
+{
+    return scheduler_->counters();
 }
 
 } // namespace ptsched::ptask

@@ -5,7 +5,7 @@
  *
  *	Graph graph;
  *	auto matrix = Template::of<float>(n, n);
- *	std::vector ports = {in("a", matrix), in("b", matrix), out("c", matrix), value("n", sizeof(unsigned))};
+ *	std::vector ports = {in("a", matrix), in("b", matrix), out("c", matrix), constant("n", n)};
  *	Task &ab = graph.cuda("A x B", {"gemm.cubin", "matmul"}, ports);
  *	...
  *	Input &a = graph.input(ab["a"]);
@@ -21,59 +21,34 @@
 #ifndef PTSCHED_PTASK_PTASK_HPP
 #define PTSCHED_PTASK_PTASK_HPP
 
-#include "datablock.hpp"
+#include "options.hpp"
+#include "port.hpp"
+#include "ring.hpp"
 
-#include <array>
 #include <chrono>
-#include <memory>
+#include <functional>
+#include <map>
 #include <optional>
-#include <string>
-#include <vector>
+#include <unordered_set>
 
 namespace ptsched::ptask {
 
-using device::Datablock;
-using device::DatablockPtr;
-using device::Error;
-using device::Geometry;
-using device::HostFunction;
-
-/* The form of a datablock: up to three dimensions of records of @stride bytes. */
-struct Template {
-    std::array<std::size_t, 3> dimensions{1, 1, 1};
-    std::size_t stride = 1;
-
-    template <typename T> static Template of(std::size_t x, std::size_t y = 1, std::size_t z = 1)
-    {
-        return {{x, y, z}, sizeof(T)};
-    }
-    std::size_t records() const { return dimensions[0] * dimensions[1] * dimensions[2]; }
-    std::size_t bytes() const { return records() * stride; }
-    bool operator==(const Template &) const = default;
+/* A graph stopped because one of its tasks failed. */
+class Failure : public Error {
+public:
+    using Error::Error;
 };
-
-enum class PortKind {
-    input,  /* takes a datablock for each run */
-    output, /* gives one for each run */
-    sticky, /* keeps its datablock until another comes */
-};
-
-struct PortOptions {
-    std::string name;
-    PortKind kind;
-    Template form;
-    bool by_value = false; /* the kernel's parameter is the content, not its address */
-};
-
-PortOptions in(std::string name, Template form);
-PortOptions out(std::string name, Template form);
-PortOptions sticky(std::string name, Template form);
-/* A sticky port for a parameter of @bytes that is passed by value. */
-PortOptions value(std::string name, std::size_t bytes);
 
 struct Kernel {
     std::string module, function;
     /* Without one: a thread for each record of the first output. */
+    std::optional<Geometry> geometry = {};
+};
+
+/* A kernel as text. */
+struct Source {
+    std::string text, function;
+    /* As a kernel's. */
     std::optional<Geometry> geometry = {};
 };
 
@@ -85,27 +60,53 @@ enum class State {
     completed, /* all runs so far have ended, and nothing is there for another */
 };
 
-class Graph;
-class Task;
-struct Channel;
+/*
+ * A datablock with the control signals that travel with it, or these alone. Signals of a run's inputs go to all its
+ * outputs. Where one input of a run has a signal without block, the code does not run and its outputs have no blocks.
+ */
+struct Item {
+    DatablockPtr block = {};
+    bool end_of_stream = false;
+    std::shared_ptr<const std::string> error = {}; /* what went wrong, or null */
+};
 
-class Port {
+/* What a callback sees of its run. Parameters are counted from 0. */
+class Call {
 public:
-    const PortOptions &options() const { return options_; }
-    /* "task.port" */
-    std::string full_name() const;
+    void *at(std::size_t parameter) const { return (*addresses_)[parameter]; }
+    template <typename T> T *at(std::size_t parameter) const { return static_cast<T *>(at(parameter)); }
+    std::size_t bytes(std::size_t parameter) const { return bytes_[parameter]; }
+    /* To go with the outputs. */
+    void end_stream() { signals_.end_of_stream = true; }
+    void report(const std::string &error) { signals_.error = std::make_shared<const std::string>(error); }
 
 private:
     friend class Graph;
-    friend class Task;
+    friend class Launch;
     friend class Scheduler;
-    Port(Task &task, PortOptions options) : task_(task), options_(std::move(options)) {}
-
-    Task &task_;
-    PortOptions options_;
-    std::vector<Channel *> channels_; /* one for an input */
-    DatablockPtr kept_;               /* sticky: the graph's lock */
+    const std::vector<void *> *addresses_ = nullptr;
+    std::vector<std::size_t> bytes_;
+    Item signals_;
 };
+using Callback = std::function<void(Call &)>;
+
+/* An average that forgets. */
+class Average {
+public:
+    void add(double value)
+    {
+        value_ = any_ ? value_ + (value - value_) / 8 : value;
+        any_ = true;
+    }
+    double value() const { return value_; }
+
+private:
+    double value_ = 0;
+    bool any_ = false;
+};
+
+struct Run;
+struct Place;
 
 class Task {
 public:
@@ -114,29 +115,48 @@ public:
     /* The port of that name; throws Error with the names that there are. */
     Port &operator[](const std::string &port);
     State state() const;
-    /* Runs that have ended. */
+    /* Runs that have ended, and those of them in which the code was left out. */
     std::uint64_t completed() const;
-    /* Among the tasks that could run, the highest is taken; each second of waiting counts as one step. */
+    std::uint64_t skipped() const;
+    /* Among the tasks that could run, the highest is taken; see PriorityWeights. */
     void set_priority(int priority);
+    /* Of whoever asked for the work, so that it does not run with the priority of who does it. */
+    void set_proxy_priority(int priority);
+    /* Of a kernel, before the graph is run. */
+    void set_geometry(const Geometry &geometry);
+    const std::vector<std::unique_ptr<Port>> &ports() const { return ports_; }
+    bool is_on_host() const { return on_host_; }
 
 private:
     friend class Graph;
     friend class Scheduler;
+    friend class Checks;
+    friend class Launch;
+    friend class Places;
     friend class Port;
     Task(Graph &graph, std::string name, const std::vector<PortOptions> &ports);
+    Port *find(const std::string &port) const;
+    void set_shape(const std::optional<Geometry> &geometry);
 
     Graph &graph_;
     std::string name_;
     std::vector<std::unique_ptr<Port>> ports_; /* in the order of the parameters */
     std::vector<device::Device *> devices_;    /* that can run it, with its code for each */
-    std::vector<std::unique_ptr<device::Code>> codes_;
+    std::vector<std::shared_ptr<device::Code>> codes_;
     Geometry geometry_;
+    const Port *shape_ = nullptr; /* the output of variable size for whose records there are to be threads */
+    const Port *again_ = nullptr; /* the output that says whether the loop goes on that ends with the task */
     bool on_host_ = false;
+    bool has_call_ = false;
     /* the graph's lock */
     int priority_ = 0;
+    int proxy_priority_ = 0;
     bool queued_ = false;
     unsigned running_ = 0;
-    std::uint64_t completed_ = 0;
+    std::uint64_t completed_ = 0, skipped_ = 0;
+    std::vector<Place *> places_; /* one for each of its devices */
+    Average run_time_;            /* in seconds */
+    Ring<Run *> undelivered_;     /* whose outputs come when they are written, in this order */
 };
 
 using Timeout = std::optional<std::chrono::nanoseconds>; /* none: for ever */
@@ -146,10 +166,13 @@ class Input {
 public:
     /*
      * Blocks while the channel is full. False when @timeout has passed or the graph was stopped, and the block is not
-     * in; throws Error if the graph has failed, or if the block does not fit the port.
+     * in; throws Failure if the graph has failed, Error if the block does not fit the port.
      */
     bool push(DatablockPtr block, Timeout timeout = {});
     template <typename T> bool push_value(const T &value) { return push(Datablock::of(&value, sizeof(value))); }
+    /* The same for a block with signals, or signals alone. Unless it is in, @item is as before. */
+    bool send(Item &&item, Timeout timeout = {});
+    bool end_stream(Timeout timeout = {}) { return send({nullptr, true}, timeout); }
 
 private:
     friend class Graph;
@@ -162,9 +185,12 @@ class Output {
 public:
     /*
      * Blocks until there is one; its content may still be on its way, which as() and read() wait for. Null when
-     * @timeout has passed, or the graph was stopped and the channel is empty; throws Error if the graph has failed.
+     * @timeout has passed, at the end of a stream, or when the graph was stopped and the channel is empty; throws Error
+     * for an item with an error, Failure if the graph has failed.
      */
     DatablockPtr pull(Timeout timeout = {});
+    /* The same with the signals; nothing where nothing came. */
+    std::optional<Item> take(Timeout timeout = {});
 
 private:
     friend class Graph;
@@ -172,13 +198,11 @@ private:
     Channel &channel_;
 };
 
-class Scheduler;
-
 class Graph {
 public:
     static constexpr std::size_t default_capacity = 16;
 
-    Graph();
+    explicit Graph(const GraphOptions &options = {});
     /* Stops it. */
     ~Graph();
     Graph(const Graph &) = delete;
@@ -186,11 +210,23 @@ public:
 
     /* A kernel; parameters are the ports in their order. Throws Error without GPU, module or kernel. */
     Task &cuda(const std::string &name, const Kernel &kernel, const std::vector<PortOptions> &ports);
+    /* A kernel of CUDA C++, where NVRTC is installed. */
+    Task &cuda_source(const std::string &name, const Source &source, const std::vector<PortOptions> &ports);
+    /* A kernel of OpenCL C. Throws Error without a device, or with what the compiler says. */
+    Task &opencl(const std::string &name, const Source &source, const std::vector<PortOptions> &ports);
     /* A function of the addresses of the ports' contents in their order. */
     Task &host(const std::string &name, HostFunction function, const std::vector<PortOptions> &ports);
+    /* A function that is to know how much its blocks hold, or to give signals. */
+    Task &callback(const std::string &name, Callback function, const std::vector<PortOptions> &ports);
 
     /* Room for @capacity datablocks between an output and an input, in order; one output may feed many inputs. */
     void connect(Port &from, Port &to, std::size_t capacity = default_capacity);
+    /*
+     * What is at @from goes back to @to, where the loop begins, as long as the integer at @again is not 0, an output of
+     * the task of @from; only then it goes to the other channels of that task. The next block enters at @to when the
+     * one before has left.
+     */
+    void loop(Port &from, Port &to, Port &again);
     Input &input(Port &to, std::size_t capacity = default_capacity);
     Output &output(Port &from, std::size_t capacity = default_capacity);
 
@@ -201,17 +237,32 @@ public:
      * What is in the channels stays there to be pulled.
      */
     void stop();
+    /* What was done so far, for each device that the graph uses. */
+    std::vector<DeviceCounters> counters() const;
+    /* With GraphOptions::timeline: what was done when, in a form that Perfetto and Chrome show; else empty. */
+    std::string timeline() const;
+    const std::vector<std::unique_ptr<Task>> &tasks() const { return tasks_; }
+    const std::vector<std::unique_ptr<Channel>> &channels() const { return channels_; }
 
 private:
+    friend class Checks;
     friend class Input;
     friend class Output;
     friend class Task;
+    using MakeCode = std::function<std::unique_ptr<device::Code>(device::Device &)>;
     Task &add(std::unique_ptr<Task> task);
+    /* @program: what it is compiled from, the same for tasks that can share it. */
+    Task &add_kernel(const std::string &name, const std::string &program, const std::string &function,
+                     const std::vector<device::Device *> &devices, const MakeCode &make,
+                     const std::optional<Geometry> &geometry, const std::vector<PortOptions> &ports);
+    Task &add_host(std::unique_ptr<Task> task, HostFunction function);
     Channel &open(Port *from, Port *to, std::size_t capacity);
-    static bool reaches(const Task &from, const Task &to);
-    void check_complete() const;
+    void check_ends(const Port *from, const Port *to, std::size_t capacity) const;
 
+    const int proxy_priority_;
     std::vector<std::unique_ptr<Task>> tasks_;
+    std::unordered_set<std::string> names_;
+    std::map<std::pair<device::Device *, std::string>, std::shared_ptr<device::Code>> codes_;
     std::vector<std::unique_ptr<Channel>> channels_;
     std::vector<std::unique_ptr<Input>> inputs_;
     std::vector<std::unique_ptr<Output>> outputs_;

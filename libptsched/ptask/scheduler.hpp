@@ -6,86 +6,97 @@
 #ifndef PTSCHED_PTASK_SCHEDULER_HPP
 #define PTSCHED_PTASK_SCHEDULER_HPP
 
-#include "channel.hpp"
+#include "timeline.hpp"
 
-#include <condition_variable>
 #include <mutex>
-#include <queue>
 #include <thread>
 
 namespace ptsched::ptask {
 
 class Scheduler {
 public:
+    explicit Scheduler(const GraphOptions &options);
     ~Scheduler();
     /* For a graph whose tasks do not change any more. */
     void start(const std::vector<std::unique_ptr<Task>> &tasks);
     void stop();
     bool started() const;
+    /* A channel at which somebody may wait. */
+    void add_outer(Channel &channel) { outer_.push_back(&channel); }
 
-    bool push(Channel &channel, DatablockPtr block, Timeout timeout);
-    DatablockPtr pull(Channel &channel, Timeout timeout);
+    bool push(Channel &channel, Item &&item, Timeout timeout);
+    std::optional<Item> pull(Channel &channel, Timeout timeout);
 
     State state(const Task &task) const;
-    std::uint64_t completed(const Task &task) const;
-    void set_priority(Task &task, int priority);
+    std::uint64_t count(const Task &task, std::uint64_t Task::*counter) const;
+    void set_priority(Task &task, int Task::*which, int priority);
+    std::vector<DeviceCounters> counters() const;
+    std::string timeline(const std::vector<std::unique_ptr<Task>> &tasks) const;
 
 private:
-    using Clock = std::chrono::steady_clock;
     using Lock = std::unique_lock<std::mutex>;
 
-    struct Due {
-        double
-            rank; /* priority less the second since which it waits: the difference of two does not change with time */
-        std::uint64_t number;
-        Task *task;
-        bool operator<(const Due &other) const
-        {
-            return rank != other.rank ? rank < other.rank : number > other.number;
-        }
-    };
-
-    /* A run of a task that was given to a queue. */
-    struct Run {
-        Task *task;
+    /* What is on its way to the host, for the run-time to read: a run's output, or what is in a channel. */
+    struct Fetch {
         device::MarkerPtr marker;
-        std::vector<DatablockPtr> held; /* until its end */
-        std::vector<std::pair<Port *, DatablockPtr>> late;
+        const device::Device *from;
+        std::size_t bytes;
+        Clock::time_point began;
+        Run *run = nullptr;
+        Channel *channel = nullptr;
+        explicit operator bool() const { return marker != nullptr; }
     };
 
-    struct Lane {
-        device::Device *device;
-        std::deque<Run> runs; /* before the queue, whose end waits for what uses their blocks */
-        std::unique_ptr<device::Queue> queue;
-    };
-
-    template <typename Condition> bool wait(Lock &lock, Timeout timeout, Condition condition);
-    void work();
-    bool can_run(const Task &task) const;
+    /* tokens.cpp: what comes and goes */
+    template <typename Condition> bool wait(Lock &lock, Channel &channel, Timeout timeout, Condition condition);
+    static bool has_input(const Port &port);
+    static bool can_run(const Task &task);
     void look_at(Task &task);
     void took_from(Channel &channel);
-    void put_into(Channel &channel, DatablockPtr block);
-    void deliver(const std::vector<std::pair<Port *, DatablockPtr>> &outputs);
+    void put_into(Channel &channel, Token &&token);
+    void take_input(Run &run, Port &port);
+    void deliver(Run &run);
+    Fetch fetch(Datablock &block);
+
+    void work();
+    Task *next_due();
+    bool any_due() const { return !due_[0].empty() || !due_[1].empty(); }
+    Run &new_run(Task &task);
+    void attempt(Lock &lock, Task &task);
     void dispatch(Lock &lock, Task &task);
-    static void launch(Run &run, Lane &lane);
-    Lane &choose(const Task &task, const std::vector<DatablockPtr> &blocks);
-    void add_lanes(device::Device &device, unsigned count);
+    void launch(Lock &lock, Run &run);
+
+    /* poll.cpp: what has ended */
     bool poll();
-    void finish(Run &run);
+    bool poll(Lane &lane);
+    bool poll_fetches();
+    void left(Run &run, bool first);
+    void arrived(const Fetch &fetch);
+    void ended(Run &run);
+    void flush(Task &task);
+    void complete(Run &run);
     void fail(const Task &task, const std::string &what);
     void throw_if_failed() const;
+    void wake_thread();
+    void wake_everybody();
 
-    mutable std::mutex mutex_;        /* protects what follows, and tasks and channels; before a datablock's */
-    std::condition_variable changed_; /* for who pushes and pulls */
-    std::condition_variable wanted_;  /* for the thread */
-    std::priority_queue<Due> due_;
-    std::uint64_t number_ = 0;
-    std::vector<std::unique_ptr<Lane>> lanes_;
+    mutable std::mutex mutex_;               /* protects what follows, and tasks and channels; before a datablock's */
+    std::condition_variable wanted_;         /* for the thread */
+    bool asleep_ = false;                    /* it waits for that */
+    Ready due_[2];                           /* for the host, for other devices */
+    std::vector<std::unique_ptr<Run>> runs_; /* all that there are */
+    std::vector<Run *> spare_;
+    Places places_;
+    std::vector<Fetch> fetches_;
     std::size_t running_ = 0;
+    unsigned unpolled_ = 0; /* runs since it was last looked for what ended */
     bool started_ = false;
     bool stopping_ = false;
     std::string failure_;
-    Clock::time_point began_ = Clock::now();
+    Clock::time_point now_ = Clock::now(); /* when somebody looked last */
+    const PriorityWeights weights_;
+    std::unique_ptr<Timeline> timeline_; /* null: nobody asks */
+    std::vector<Channel *> outer_;
     std::thread thread_;
 };
 

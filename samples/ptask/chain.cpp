@@ -15,14 +15,12 @@ void multiply(const char *module)
 {
     Graph graph;
     auto matrix = Template::of<float>(n, n);
-    std::vector ports = {in("a", matrix), in("b", matrix), out("c", matrix), value("n", sizeof(n))};
+    std::vector ports = {in("a", matrix), in("b", matrix), out("c", matrix), constant("n", n)};
     Task &ab = graph.cuda("AxB", {module, "matmul"}, ports);
     Task &abc = graph.cuda("ABxC", {module, "matmul"}, ports);
     Input &a = graph.input(ab["a"]), &b = graph.input(ab["b"]), &c = graph.input(abc["b"]);
     graph.connect(ab["c"], abc["a"]);
     Output &product = graph.output(abc["c"]);
-    graph.input(ab["n"]).push_value(n);
-    graph.input(abc["n"]).push_value(n);
     graph.run();
 
     auto filled = [](float value) { return Datablock::of(std::span<const float>(std::vector<float>(n * n, value))); };

@@ -1,12 +1,23 @@
 # SPDX-License-Identifier: MIT
 # Graphs on the virtual GPU.
-$(B)/obj/tests/ptask/%.o: CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/ptask -Itests/vgpu
+$(B)/obj/tests/ptask/%.o: CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/ptask -Ilibptsched/ptask/include \
+	-Itests/vgpu
+
+$(B)/vgpu/ptask-kernels.so: tests/ptask/kernels.cu tests/vgpu/vgpu-cc $(wildcard tests/vgpu/include/*.h)
+	CXX="$(CXX)" tests/vgpu/vgpu-cc $< -o $@ $(WARNINGS) $(SANFLAGS)
 
 # Linked with the driver so that the one of the virtual GPU is found.
-$(B)/tests/ptask: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/ptask/*.cpp)) $(B)/lib/libptask.so \
-		$(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(B)/vgpu/kernels.so $(B)/samples/chain
+$(B)/tests/ptask: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/ptask/*.cpp tests/ptask/*.c)) $(B)/lib/libptask.so \
+		$(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so ptask-kernels.so) $(B)/samples/chain
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptask -Wl,--no-as-needed -L$(B)/vgpu -lcuda \
 		-Wl,-rpath,'$$ORIGIN/../vgpu:$$ORIGIN/../lib'
 
 TESTS += $(B)/tests/ptask
+
+# The host's cost of a run, with a driver that does nothing; not a test.
+$(B)/tests/bench-ptask: $(B)/obj/tests/ptask/bench/invocation.cpp.o $(B)/lib/libptask.so \
+		$(B)/tests/null-driver/libcuda.so.1
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/lib -lptask -Wl,--no-as-needed $(B)/tests/null-driver/libcuda.so.1 \
+		-Wl,-rpath,'$$ORIGIN/null-driver:$$ORIGIN/../lib'

@@ -1,59 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Graphs of host functions and kernels, on the virtual GPU.
-#include "ptask.hpp"
+#include "c_checks.h"
+#include "ptask_test.hpp"
 
-#include "daemon.h"
-#include "tap.h"
-
-#include <algorithm>
 #include <atomic>
 #include <future>
 #include <mutex>
 #include <numeric>
 #include <thread>
 
-using namespace ptsched::ptask;
+using namespace test;
 using namespace std::chrono_literals;
 namespace device = ptsched::device;
 
 namespace {
-
-std::string kernels()
-{
-    return test::folder() + "/kernels.so";
-}
-
-DatablockPtr block_of(const std::vector<float> &values)
-{
-    return Datablock::of(std::span(values));
-}
-
-std::vector<float> pulled(Output &output)
-{
-    DatablockPtr block = output.pull();
-    CHECK(block);
-    if (!block)
-        return {};
-    auto values = block->as<float>();
-    return {values.begin(), values.end()};
-}
-
-/* Whether it throws an Error in whose text all @words are. */
-template <typename Function> bool refused(Function function, const std::vector<std::string> &words)
-{
-    try {
-        function();
-    } catch (const Error &error) {
-        bool all = true;
-        for (const std::string &word : words)
-            all = all && std::string(error.what()).find(word) != std::string::npos;
-        if (!all)
-            std::printf("# the error says: %s\n", error.what());
-        return all;
-    }
-    std::printf("# no error\n");
-    return false;
-}
 
 std::vector<PortOptions> binary(std::size_t n)
 {
@@ -138,7 +98,7 @@ void chain_of_products()
         }
     });
     for (unsigned i = 0; i < count; i++)
-        CHECK(pulled(result) == std::vector<float>(n * n, 2.0f * static_cast<float>(i)));
+        CHECK(pulled<float>(result) == std::vector<float>(n * n, 2.0f * static_cast<float>(i)));
     feeder.join();
     graph.stop();
     CHECK_EQ(abc.completed(), uint64_t{count});
@@ -173,7 +133,7 @@ void host_and_gpu()
     graph.run();
     for (float value = 1; value < 10; value++) {
         x.push(block_of(std::vector<float>(n, value)));
-        CHECK_EQ(pulled(sum).at(0), 4 * value * n);
+        CHECK_EQ(pulled<float>(sum).at(0), 4 * value * n);
     }
 }
 
@@ -374,8 +334,8 @@ void wrong_graphs()
     CHECK(refused([&] { other.input(c["x"], 0); }, {"c.x", "at least one"}));
     Input &x = other.input(c["x"]);
     CHECK(refused([&] { other.input(c["x"]); }, {"c.x", "already"}));
-    CHECK(refused([&] { x.push_value('c'); }, {"1 bytes", "c.x", "takes 4"}));
-    CHECK(refused([&] { x.push(nullptr); }, {"0 bytes", "c.x"}));
+    CHECK(refused([&] { x.push_value('c'); }, {"1 bytes", "c.x", "takes 1 x 1 x 1 records of 4"}));
+    CHECK(refused([&] { x.push(nullptr); }, {"neither", "c.x"}));
     CHECK(refused([&] { x.push(Datablock::empty(4)); }, {"without content", "c.x"}));
     other.output(c["y"]);
     other.run();
@@ -395,17 +355,22 @@ void the_sample()
 int main()
 {
     test::Daemon daemon;
-    return tap::run({{"a datablock moves once", blocks_move_once},
-                     {"other GPUs get copies of what one has written", other_gpus_get_copies},
-                     {"A x B x C, pipelined", chain_of_products},
-                     {"host functions and kernels, one output for two inputs", host_and_gpu},
-                     {"sticky ports keep their datablock", sticky_ports_keep_their_block},
-                     {"channels are bounded", channels_are_bounded},
-                     {"many threads push and pull", many_threads},
-                     {"a task that fails stops its graph, by name, and no other", a_task_that_fails},
-                     {"a launch that is refused", a_launch_that_is_refused},
-                     {"the highest priority is first", priorities},
-                     {"stop wakes everybody", stop_wakes_everybody},
-                     {"what is wrong with a graph is said with the names of both ends", wrong_graphs},
-                     {"the sample's product is right", the_sample}});
+    Cases cases = {{"a datablock moves once", blocks_move_once},
+                   {"other GPUs get copies of what one has written", other_gpus_get_copies},
+                   {"A x B x C, pipelined", chain_of_products},
+                   {"host functions and kernels, one output for two inputs", host_and_gpu},
+                   {"sticky ports keep their datablock", sticky_ports_keep_their_block},
+                   {"channels are bounded", channels_are_bounded},
+                   {"many threads push and pull", many_threads},
+                   {"a task that fails stops its graph, by name, and no other", a_task_that_fails},
+                   {"a launch that is refused", a_launch_that_is_refused},
+                   {"the highest priority is first", priorities},
+                   {"stop wakes everybody", stop_wakes_everybody},
+                   {"what is wrong with a graph is said with the names of both ends", wrong_graphs},
+                   {"a C program", [] { CHECK_EQ(c_checks(kernels().c_str()), 0); }},
+                   {"the sample's product is right", the_sample}};
+    for (Cases (*more)() : {inout_cases, size_cases, loop_cases, signal_cases, mode_cases, draw_cases})
+        for (tap::Case &test : more())
+            cases.push_back(std::move(test));
+    return tap::run(cases);
 }

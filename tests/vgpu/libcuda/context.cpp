@@ -61,6 +61,8 @@ CUresult destroy_context(Guard &lock, CUcontext context)
     wait_context(lock, context);
     if (!s.contexts.erase(context))
         return CUDA_ERROR_CONTEXT_IS_DESTROYED; /* somebody else was faster */
+    for (CUcontext other : s.contexts)
+        other->peers.erase(context);
     std::vector<StreamPtr> streams;
     for (const auto &[handle, stream] : context->streams)
         streams.push_back(stream);
@@ -98,6 +100,22 @@ CUresult create_and_push(CUcontext *context, unsigned int flags, CUdevice device
 bool live(CUcontext context)
 {
     return state().contexts.count(context);
+}
+
+/* What devices are like: PTSCHED_VGPU_MEMORY is the bytes that each has, PTSCHED_VGPU_PEERS=0 keeps them apart. */
+CUresult read_environment()
+{
+    if (const char *text = std::getenv("PTSCHED_VGPU_MEMORY")) {
+        char *end = nullptr;
+        state().memory_bytes = std::strtoull(text, &end, 10);
+        if (!*text || *end) {
+            std::fprintf(stderr, "vgpu: PTSCHED_VGPU_MEMORY must be a number of bytes, not \"%s\"\n", text);
+            return CUDA_ERROR_INVALID_VALUE;
+        }
+    }
+    if (const char *text = std::getenv("PTSCHED_VGPU_PEERS"))
+        state().peers = std::strcmp(text, "0") != 0;
+    return CUDA_SUCCESS;
 }
 
 } // namespace
@@ -144,6 +162,7 @@ VGPU_EXPORT CUresult cuInit(unsigned int flags)
     Guard lock(s.lock);
     if (s.initialised)
         return CUDA_SUCCESS;
+    VGPU_TRY(read_environment());
     s.link = open_link();
     if (!s.link)
         return CUDA_ERROR_NO_DEVICE;
@@ -313,7 +332,7 @@ VGPU_EXPORT CUresult cuDeviceCanAccessPeer(int *can_access, CUdevice device, CUd
         return CUDA_ERROR_INVALID_VALUE;
     VGPU_TRY(check_device(device));
     VGPU_TRY(check_device(peer));
-    *can_access = device != peer;
+    *can_access = device != peer && state().peers;
     return CUDA_SUCCESS;
 }
 
@@ -632,7 +651,11 @@ VGPU_EXPORT CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags)
     if (flags)
         return CUDA_ERROR_INVALID_VALUE;
     VGPU_TRY(current_context(context));
-    return peer && live(peer) && peer != context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+    if (!peer || !live(peer) || peer == context)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    if (!state().peers)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    return context->peers.insert(peer).second ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
 }
 
 VGPU_EXPORT CUresult cuCtxDisablePeerAccess(CUcontext peer)
@@ -641,5 +664,7 @@ VGPU_EXPORT CUresult cuCtxDisablePeerAccess(CUcontext peer)
 
     VGPU_ENTER(lock);
     VGPU_TRY(current_context(context));
-    return peer && live(peer) && peer != context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+    if (!peer || !live(peer) || peer == context)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    return context->peers.erase(peer) ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
 }

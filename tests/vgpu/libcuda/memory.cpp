@@ -172,7 +172,16 @@ CUresult prefetch(CUdeviceptr pointer, size_t bytes, CUstream handle)
 
 size_t device_memory_bytes()
 {
-    return size_t{8} << 30;
+    return state().memory_bytes;
+}
+
+CUresult check_range_of(CUcontext context, CUdeviceptr pointer, size_t bytes)
+{
+    VGPU_TRY(check_device_range(pointer, bytes));
+    if (!context || !state().contexts.count(context))
+        return CUDA_ERROR_INVALID_CONTEXT;
+    return holding(static_cast<uintptr_t>(pointer))->second.device == context->device ? CUDA_SUCCESS
+                                                                                      : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult check_device_range(CUdeviceptr pointer, size_t bytes)

@@ -127,6 +127,7 @@ struct CUctx_st {
     unsigned long long id = 0;
     StreamPtr legacy;
     std::map<uint64_t, StreamPtr> per_thread;
+    std::set<CUcontext> peers;                       /* whose memory it may touch */
     std::unordered_map<CUstream, StreamPtr> streams; /* all of them */
 };
 
@@ -156,6 +157,8 @@ struct State {
     bool lost = false;               /* the engine is gone */
     std::unique_ptr<Link> link;
     vgpu_info info{};
+    size_t memory_bytes = size_t{8} << 30; /* of each device */
+    bool peers = true;                     /* whether devices reach each other's memory */
     std::vector<Device> devices;
     std::unordered_set<CUcontext> contexts, destroyed_contexts;
     std::unordered_map<CUstream, StreamPtr> streams;
@@ -210,6 +213,8 @@ uint64_t thread_number();
 size_t device_memory_bytes();
 /* Is the whole range one that the device may touch? */
 CUresult check_device_range(CUdeviceptr pointer, size_t bytes);
+/* And on the context's device? */
+CUresult check_range_of(CUcontext context, CUdeviceptr pointer, size_t bytes);
 void free_context_memory(CUcontext context);
 
 template <typename T> T *as_pointer(CUdeviceptr pointer)

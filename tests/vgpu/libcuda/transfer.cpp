@@ -43,6 +43,16 @@ CUresult copy_bytes(uintptr_t to, Side to_side, uintptr_t from, Side from_side, 
     return perform(lock, stream, copy_work(copy), wait);
 }
 
+CUresult copy_peer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t bytes,
+                   CUstream stream, bool wait)
+{
+    VGPU_ENTER(lock);
+    VGPU_TRY(check_range_of(to_context, to, bytes));
+    VGPU_TRY(check_range_of(from_context, from, bytes));
+    lock.unlock();
+    return copy_bytes(to, device_side, from, device_side, bytes, stream, wait);
+}
+
 template <typename Params> CUresult copy_box(const Params *params, CUstream stream, bool wait)
 {
     Copy copy;
@@ -95,8 +105,8 @@ uintptr_t address(const void *pointer)
 
 VGPU_SYNC(cuMemcpy, (CUdeviceptr to, CUdeviceptr from, size_t bytes),
           copy_bytes(to, any_side, from, any_side, bytes, stream, true))
-VGPU_SYNC(cuMemcpyPeer, (CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes),
-          copy_bytes(to, device_side, from, device_side, bytes, stream, true))
+VGPU_SYNC(cuMemcpyPeer, (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t bytes),
+          copy_peer(to, to_context, from, from_context, bytes, stream, true))
 VGPU_SYNC(cuMemcpyHtoD_v2, (CUdeviceptr to, const void *from, size_t bytes),
           copy_bytes(to, device_side, address(from), host_side, bytes, stream, true))
 VGPU_SYNC(cuMemcpyDtoH_v2, (void *to, CUdeviceptr from, size_t bytes),
@@ -125,10 +135,10 @@ VGPU_EXPORT CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t byte
     return copy_bytes(to, any_side, from, any_side, bytes, stream, false);
 }
 
-VGPU_EXPORT CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes,
-                                       CUstream stream)
+VGPU_EXPORT CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
+                                       size_t bytes, CUstream stream)
 {
-    return copy_bytes(to, device_side, from, device_side, bytes, stream, false);
+    return copy_peer(to, to_context, from, from_context, bytes, stream, false);
 }
 
 VGPU_EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)

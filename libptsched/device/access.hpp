@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The datablocks of one piece of work, where it can use them: from here on until the work has been done they are not
+ * evicted, and afterwards they can be. Without memory it waits, without keeping anybody else's work from being done.
+ *
+ *	Access::Item items[] = {Access::reads(*input), Access::writes(*output)};
+ *	Address addresses[2];
+ *	Access access(device, queue, items, addresses);
+ *	queue.run(code, geometry, ...);
+ *	access.given(queue.mark());
+ */
+#ifndef PTSCHED_DEVICE_ACCESS_HPP
+#define PTSCHED_DEVICE_ACCESS_HPP
+
+#include "datablock.hpp"
+
+namespace ptsched::device {
+
+class Access {
+public:
+    struct Item {
+        Datablock *block = nullptr;  /* null: none */
+        bool written = false;        /* by this work, for the first time */
+        Datablock *source = nullptr; /* what a written one begins with */
+        bool changed = false;        /* in place */
+    };
+    static Item reads(Datablock &block) { return {&block}; }
+    /* For the first time. It begins with the content of @source, if there is one. */
+    static Item writes(Datablock &block, Datablock *source = nullptr) { return {&block, true, source}; }
+    /* Written over in place: nobody else has the block. */
+    static Item changes(Datablock &block) { return {&block, false, nullptr, true}; }
+
+    /*
+     * Addresses in the order of the items, which are to stay as long. A thread has one at a time. Throws OutOfMemory if
+     * the device's memory is too small for this work alone.
+     */
+    Access(Device &device, Queue &queue, std::span<const Item> items, Address *addresses);
+    /* What was not given is as before. */
+    ~Access();
+    Access(const Access &) = delete;
+    Access &operator=(const Access &) = delete;
+
+    /* The queue has the work, and the marker after it. */
+    void given(const MarkerPtr &marker);
+
+private:
+    void obtain(Address *addresses);
+    Address pin(const Item &item);
+    void unpin();
+    void settle() noexcept;
+    void leave();
+
+    Device &device_;
+    Queue &queue_;
+    std::span<const Item> items_;
+    std::size_t pinned_ = 0;
+    Gate *gate_; /* null: the device's memory does not run out, or it was left */
+    bool alone_ = false;
+    bool filled_ = false; /* the queue has been told to */
+};
+
+} // namespace ptsched::device
+
+#endif /* PTSCHED_DEVICE_ACCESS_HPP */

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files about CUDA GPUs share. */
+#ifndef PTSCHED_DEVICE_CUDA_HPP
+#define PTSCHED_DEVICE_CUDA_HPP
+
+#include "driver.hpp"
+#include "memory.hpp"
+
+namespace ptsched::device {
+
+/* Events for markers: drivers take long to make one. */
+class Events {
+public:
+    explicit Events(const Driver &driver) : driver_(driver) {}
+    /* The device's context is current. */
+    CUevent take();
+    void give(CUevent event) noexcept;
+
+private:
+    const Driver &driver_;
+    std::mutex mutex_;
+    std::vector<CUevent> kept_;
+};
+
+class CudaDevice final : public Device {
+public:
+    CudaDevice(const Driver &driver, CUdevice device);
+
+    const std::string &name() const override { return name_; }
+    Address allocate(std::size_t bytes) override { return memory_.take(bytes); }
+    void release(Address address, std::size_t bytes) noexcept override { memory_.give(address, bytes); }
+    std::unique_ptr<Queue> make_queue() override;
+    Queue &outgoing() override;
+    bool orders_others() const override { return true; }
+    bool reaches(const Device &other) override;
+    Residents *residents() override { return &memory_.residents(); }
+    void limit_memory(std::size_t bytes) override { memory_.limit(bytes); }
+
+    CUcontext context() const { return context_; }
+    CUdevice number() const { return number_; }
+
+    const Driver &driver;
+    Events events;
+
+private:
+    Address allocate_now(std::size_t bytes);
+    void free_now(Address address);
+
+    std::string name_;
+    const CUdevice number_;
+    CUcontext context_{};
+    std::mutex mutex_; /* protects what follows */
+    std::unique_ptr<Queue> outgoing_;
+    std::vector<std::pair<const Device *, bool>> peers_; /* those that were asked about */
+    Memory memory_;
+};
+
+/* The device's context is the calling thread's for as long as this lives; afterwards, the one that was. */
+class Entered {
+public:
+    explicit Entered(const CudaDevice &device)
+    {
+        if (kept_ != device.context())
+            enter(device);
+    }
+    ~Entered()
+    {
+        if (driver_)
+            driver_->context_set(before_);
+    }
+    Entered(const Entered &) = delete;
+    Entered &operator=(const Entered &) = delete;
+
+    /* The calling thread's context is nobody else's concern. */
+    static void adopt_thread() { adopted_ = true; }
+
+private:
+    void enter(const CudaDevice &device);
+
+    const Driver *driver_ = nullptr; /* null: nothing to be put back */
+    CUcontext before_ = nullptr;
+    static thread_local bool adopted_;
+    /* The current one, where it is known. The model saves a call. */
+    [[gnu::tls_model("initial-exec")]] static thread_local constinit CUcontext kept_;
+};
+
+} // namespace ptsched::device
+
+#endif /* PTSCHED_DEVICE_CUDA_HPP */

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files about OpenCL share. */
+#ifndef PTSCHED_DEVICE_OPENCL_HPP
+#define PTSCHED_DEVICE_OPENCL_HPP
+
+#include "icd.hpp"
+#include "memory.hpp"
+
+namespace ptsched::device {
+
+/* An address is a buffer's handle. */
+static_assert(sizeof(Address) == sizeof(cl_mem), "a kernel's argument that is a buffer is passed as an address");
+inline cl_mem buffer_at(Address address)
+{
+    return static_cast<cl_mem>(host_pointer(address));
+}
+
+class OpenclDevice final : public Device {
+public:
+    OpenclDevice(const Icd &icd, cl_device_id id);
+
+    const std::string &name() const override { return name_; }
+    Address allocate(std::size_t bytes) override { return memory_.take(bytes); }
+    void release(Address address, std::size_t bytes) noexcept override { memory_.give(address, bytes); }
+    std::unique_ptr<Queue> make_queue() override;
+    Queue &outgoing() override;
+    bool orders_others() const override { return true; }
+    Residents *residents() override { return &memory_.residents(); }
+    void limit_memory(std::size_t bytes) override { memory_.limit(bytes); }
+
+    cl_context context() const { return context_; }
+    cl_device_id id() const { return id_; }
+
+    const Icd &icd;
+
+private:
+    Address allocate_now(std::size_t bytes);
+
+    const cl_device_id id_;
+    std::string name_;
+    cl_context context_{};
+    std::mutex mutex_; /* protects what follows */
+    std::unique_ptr<Queue> outgoing_;
+    Memory memory_;
+};
+
+class OpenclCode final : public Code {
+public:
+    OpenclCode(const OpenclDevice &device, const std::string &source, const std::string &function);
+    ~OpenclCode() override;
+    OpenclCode(const OpenclCode &) = delete;
+    OpenclCode &operator=(const OpenclCode &) = delete;
+    std::optional<std::vector<std::size_t>> parameter_sizes() const override { return sizes_; }
+
+    void run(cl_command_queue queue, const Geometry &geometry, const std::vector<void *> &arguments) const;
+
+private:
+    void build(const std::string &source);
+    void look_at_parameters();
+    void release();
+
+    const OpenclDevice &device_;
+    const std::string function_;
+    cl_program program_{};
+    cl_kernel kernel_{};
+    std::vector<std::size_t> sizes_;
+    mutable std::mutex mutex_; /* protects the kernel's arguments */
+};
+
+} // namespace ptsched::device
+
+#endif /* PTSCHED_DEVICE_OPENCL_HPP */

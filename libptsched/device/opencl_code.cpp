@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// Kernels of OpenCL C, built from source.
+#include "opencl.hpp"
+
+#include <algorithm>
+
+namespace ptsched::device {
+
+namespace {
+
+/* Of a scalar or a vector of OpenCL C; zero for all others. */
+std::size_t size_of(const std::string &type)
+{
+    struct Scalar {
+        const char *name;
+        std::size_t bytes;
+    };
+    static constexpr Scalar scalars[] = {{"char", 1}, {"uchar", 1}, {"short", 2}, {"ushort", 2},
+                                         {"half", 2}, {"int", 4},   {"uint", 4},  {"float", 4},
+                                         {"long", 8}, {"ulong", 8}, {"double", 8}};
+    std::size_t digits = type.find_first_of("0123456789");
+    std::string base = type.substr(0, digits), width = digits == std::string::npos ? "1" : type.substr(digits);
+    std::size_t elements = 0;
+
+    for (std::size_t count : {1, 2, 3, 4, 8, 16})
+        if (width == std::to_string(count))
+            elements = count == 3 ? 4 : count;
+    for (const Scalar &scalar : scalars)
+        if (base == scalar.name)
+            return elements * scalar.bytes;
+    return 0;
+}
+
+} // namespace
+
+OpenclCode::OpenclCode(const OpenclDevice &device, const std::string &source, const std::string &function)
+    : device_(device), function_(function)
+{
+    try {
+        build(source);
+        look_at_parameters();
+    } catch (...) {
+        release();
+        throw;
+    }
+}
+
+OpenclCode::~OpenclCode()
+{
+    release();
+}
+
+void OpenclCode::release()
+{
+    if (kernel_)
+        device_.icd.release_kernel(kernel_);
+    if (program_)
+        device_.icd.release_program(program_);
+}
+
+void OpenclCode::build(const std::string &source)
+{
+    const Icd &icd = device_.icd;
+    const char *text = source.c_str();
+    const std::size_t length = source.size();
+    cl_device_id id = device_.id();
+    cl_int error;
+
+    program_ = icd.create_program(device_.context(), 1, &text, &length, &error);
+    Icd::check(error, "clCreateProgramWithSource");
+    if (cl_int result = icd.build(program_, 1, &id, "-cl-kernel-arg-info", nullptr, nullptr)) {
+        std::size_t size = 0;
+        icd.build_info(program_, id, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
+        std::string log(size, '\0');
+        icd.build_info(program_, id, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr);
+        try {
+            Icd::fail(result, "kernel " + function_ + " does not compile for " + device_.name());
+        } catch (const Error &failure) {
+            throw Error(std::string(failure.what()) + "\n" + log.c_str());
+        }
+    }
+    kernel_ = icd.create_kernel(program_, function_.c_str(), &error);
+    if (error)
+        Icd::fail(error, "kernel " + function_ + " in its source");
+}
+
+void OpenclCode::look_at_parameters()
+{
+    const Icd &icd = device_.icd;
+    cl_uint count = 0;
+
+    Icd::check(icd.kernel_info(kernel_, CL_KERNEL_NUM_ARGS, sizeof(count), &count, nullptr), "clGetKernelInfo");
+    for (cl_uint i = 0; i < count; i++) {
+        cl_kernel_arg_address_qualifier where = 0;
+        char type[256] = "";
+        Icd::check(icd.argument_info(kernel_, i, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof(where), &where, nullptr),
+                   "clGetKernelArgInfo");
+        Icd::check(icd.argument_info(kernel_, i, CL_KERNEL_ARG_TYPE_NAME, sizeof(type), type, nullptr),
+                   "clGetKernelArgInfo");
+        bool pointer = where == CL_KERNEL_ARG_ADDRESS_GLOBAL || where == CL_KERNEL_ARG_ADDRESS_CONSTANT;
+        bool value = where == CL_KERNEL_ARG_ADDRESS_PRIVATE && size_of(type);
+        if (!pointer && !value)
+            throw Error("parameter " + std::to_string(i + 1) + " of kernel " + function_ + " is a " + type +
+                        (where == CL_KERNEL_ARG_ADDRESS_LOCAL ? " in local memory" : "") +
+                        ": it can be a pointer to global or constant memory, or a number or vector");
+        sizes_.push_back(pointer ? sizeof(Address) : size_of(type));
+    }
+}
+
+void OpenclCode::run(cl_command_queue queue, const Geometry &g, const std::vector<void *> &arguments) const
+{
+    const Icd &icd = device_.icd;
+    const std::size_t local[] = {g.block.x, g.block.y, g.block.z};
+    const std::size_t global[] = {local[0] * g.grid.x, local[1] * g.grid.y, local[2] * g.grid.z};
+
+    if (arguments.size() != sizes_.size())
+        throw Error("kernel " + function_ + " takes " + std::to_string(sizes_.size()) + " arguments, not " +
+                    std::to_string(arguments.size()));
+    std::lock_guard lock(mutex_);
+    for (std::size_t i = 0; i < sizes_.size(); i++)
+        Icd::check(icd.set_argument(kernel_, static_cast<cl_uint>(i), sizes_[i], arguments[i]), "clSetKernelArg");
+    Icd::check(icd.run(queue, kernel_, 3, nullptr, global, local, 0, nullptr, nullptr), "clEnqueueNDRangeKernel");
+}
+
+} // namespace ptsched::device

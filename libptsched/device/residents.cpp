@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "residents.hpp"
+
+#include "datablock.hpp"
+
+#include <algorithm>
+#include <thread>
+
+namespace ptsched::device {
+
+void Gate::enter_later()
+{
+    leave();
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !closed_; });
+    inside_.fetch_add(1);
+}
+
+void Gate::wake()
+{
+    {
+        std::lock_guard lock(mutex_);
+    }
+    changed_.notify_all();
+}
+
+void Gate::close()
+{
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !closed_; });
+    closed_ = true;
+    changed_.wait(lock, [this] { return !inside_; });
+}
+
+void Gate::open()
+{
+    {
+        std::lock_guard lock(mutex_);
+        closed_ = false;
+    }
+    changed_.notify_all();
+}
+
+void Residents::add(Resident &resident)
+{
+    std::lock_guard lock(mutex_);
+    resident.older = newest_;
+    if (newest_)
+        newest_->newer = &resident;
+    newest_ = &resident;
+}
+
+void Residents::remove(Resident &resident)
+{
+    std::lock_guard lock(mutex_);
+    if (resident.older)
+        resident.older->newer = resident.newer;
+    if (resident.newer)
+        resident.newer->older = resident.older;
+    else
+        newest_ = resident.older;
+    resident.older = resident.newer = nullptr;
+}
+
+std::vector<std::weak_ptr<Datablock>> Residents::oldest_first()
+{
+    std::vector<std::pair<std::uint64_t, std::weak_ptr<Datablock>>> found;
+    std::vector<std::weak_ptr<Datablock>> blocks;
+    const std::weak_ptr<Datablock> nobody; /* owns a block that is not on the heap */
+    {
+        /* Who is in the list is not gone: going begins with leaving the list. */
+        std::lock_guard lock(mutex_);
+        for (Resident *resident = newest_; resident; resident = resident->older)
+            if (auto block = resident->owner.weak_from_this(); block.owner_before(nobody) || nobody.owner_before(block))
+                found.emplace_back(resident->last_used.load(std::memory_order_relaxed), std::move(block));
+    }
+    std::sort(found.begin(), found.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
+    blocks.reserve(found.size());
+    for (auto &[time, block] : found)
+        blocks.push_back(std::move(block));
+    return blocks;
+}
+
+bool Residents::make_room(std::size_t bytes)
+{
+    bool going = false;
+
+    for (Eviction how : {Eviction::clean, Eviction::dirty, Eviction::busy}) {
+        std::size_t released = 0;
+        for (const auto &candidate : oldest_first()) {
+            /* One that is going releases its memory before it leaves the list. */
+            DatablockPtr block = candidate.lock();
+            going = going || !block;
+            released += block ? block->evict(device_, how) : 0;
+            if (released >= bytes)
+                break;
+        }
+        if (released)
+            return true;
+    }
+    if (going)
+        std::this_thread::yield();
+    return going;
+}
+
+} // namespace ptsched::device

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: MIT
+// The C interface: handles that the graph keeps, errno for exceptions.
+#include "ptask.hpp"
+
+#include "ptsched/ptask.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+
+using namespace ptsched::ptask;
+
+struct ptask_template {
+    Template form;
+};
+
+struct ptask_port {
+    ptask_graph *graph;
+    PortOptions options;
+    Port *port = nullptr; /* of its task */
+};
+
+struct ptask {
+    Task &task;
+};
+
+struct ptask_channel {
+    ptask_graph *graph;
+    Input *input = nullptr;
+    Output *output = nullptr;
+};
+
+struct ptask_datablock {
+    DatablockPtr block;
+};
+
+/* Addresses of what is in a deque do not change. */
+struct ptask_graph {
+    explicit ptask_graph(const GraphOptions &options) : graph(options) {}
+
+    Graph graph;
+    std::atomic<bool> terminated{false};
+    std::deque<ptask_template> templates;
+    std::deque<ptask_port> ports;
+    std::deque<ptask> tasks;
+    std::deque<ptask_channel> channels;
+};
+
+namespace {
+
+thread_local std::string error_text;
+
+int fail(int error, const std::string &text)
+{
+    try {
+        error_text = text;
+    } catch (const std::bad_alloc &) {
+        error_text.clear();
+    }
+    return -error;
+}
+
+/* 0 or what @function returns, or the errno of what it throws. */
+template <typename Function> int attempt(Function function)
+{
+    try {
+        return function();
+    } catch (const Failure &failure) {
+        return fail(EIO, failure.what());
+    } catch (const Error &error) {
+        return fail(EINVAL, error.what());
+    } catch (const std::bad_alloc &) {
+        return fail(ENOMEM, "out of memory");
+    } catch (const std::exception &error) {
+        return fail(EIO, error.what());
+    }
+}
+
+template <typename T> T &needed(T *pointer, const char *what)
+{
+    if (!pointer)
+        throw Error(std::string(what) + " is NULL");
+    return *pointer;
+}
+
+Port &bound(const ptask_port *port)
+{
+    if (!port->port)
+        throw Error("port " + port->options.name + " belongs to no ptask: ptask_open_ptask() comes first");
+    return *port->port;
+}
+
+Geometry geometry_of(const ptask_geometry &g)
+{
+    return {{g.grid[0], g.grid[1], g.grid[2]}, {g.block[0], g.block[1], g.block[2]}, g.shared_bytes};
+}
+
+Timeout timeout_of(std::int64_t nanoseconds)
+{
+    return nanoseconds < 0 ? Timeout() : Timeout(std::chrono::nanoseconds(nanoseconds));
+}
+
+/* Nothing came or went. */
+int stopped_or_late(const ptask_graph &graph)
+{
+    return graph.terminated ? fail(EPIPE, "the graph was terminated") : fail(ETIMEDOUT, "the time is up");
+}
+
+Callback callback_of(ptask_function function, void *context)
+{
+    return [=](Call &call) {
+        if (int error = function(context, reinterpret_cast<ptask_call *>(&call)))
+            throw Error(std::string("the function returned ") + std::to_string(error) +
+                        (error < 0 ? std::string(", ") + std::strerror(-error) : ""));
+    };
+}
+
+Task &make_task(Graph &graph, const std::string &name, const ptask_code &code, const std::vector<PortOptions> &options)
+{
+    if (!code.function == !code.kernel)
+        throw Error("task " + name + " needs a kernel or a function, and not both");
+    if (code.function)
+        return graph.callback(name, callback_of(code.function, code.context), options);
+    Kernel kernel{&needed(code.module, "module"), code.kernel};
+    if (code.geometry)
+        kernel.geometry = geometry_of(*code.geometry);
+    return graph.cuda(name, kernel, options);
+}
+
+const Call &call_of(const ptask_call *call)
+{
+    return *reinterpret_cast<const Call *>(call);
+}
+
+} // namespace
+
+const char *ptask_error_text(void)
+{
+    return error_text.c_str();
+}
+
+int ptask_open_graph(unsigned int mode, struct ptask_graph **graph)
+{
+    return attempt([&] {
+        GraphOptions options;
+        switch (mode) {
+        case PTASK_MODE_DATA_AWARE:
+            options.mode = Mode::data_aware;
+            break;
+        case PTASK_MODE_PRIORITY:
+            options.mode = Mode::priority;
+            break;
+        case PTASK_MODE_FIFO:
+            options.mode = Mode::fifo;
+            break;
+        case PTASK_MODE_FIRST_AVAILABLE:
+            options.mode = Mode::first_available;
+            break;
+        default:
+            throw Error("there is no mode " + std::to_string(mode));
+        }
+        needed(graph, "graph") = new ptask_graph(options);
+        return 0;
+    });
+}
+
+void ptask_close_graph(struct ptask_graph *graph)
+{
+    delete graph;
+}
+
+int ptask_open_template(struct ptask_graph *graph, const size_t dimensions[3], size_t stride, unsigned int layout,
+                        unsigned int binding, struct ptask_template **form)
+{
+    return attempt([&] {
+        const std::size_t *d = &needed(dimensions, "dimensions");
+        if (layout > PTASK_OPAQUE || binding > PTASK_BY_VALUE)
+            throw Error("there is no layout " + std::to_string(layout) + " or no binding " + std::to_string(binding));
+        Template made{{d[0], d[1], d[2]}, stride, static_cast<Layout>(layout), static_cast<Binding>(binding)};
+        needed(form, "form") = &needed(graph, "graph").templates.emplace_back(ptask_template{made});
+        return 0;
+    });
+}
+
+int ptask_open_port(struct ptask_graph *graph, const char *name, unsigned int kind, const struct ptask_template *form,
+                    struct ptask_port **port)
+{
+    return attempt([&] {
+        if (kind > PTASK_CONDITION)
+            throw Error("there is no kind " + std::to_string(kind) + " of ports");
+        static constexpr PortKind kinds[] = {PortKind::input, PortKind::output,   PortKind::sticky,
+                                             PortKind::inout, PortKind::metadata, PortKind::condition};
+        PortOptions options{&needed(name, "name"), kinds[kind], needed(form, "form").form};
+        needed(port, "port") = &needed(graph, "graph").ports.emplace_back(ptask_port{graph, std::move(options)});
+        return 0;
+    });
+}
+
+int ptask_set_initial(struct ptask_port *port, const void *content, size_t bytes)
+{
+    return attempt([&] {
+        if (needed(port, "port").port)
+            throw Error("port " + port->options.name + " belongs to a ptask already");
+        port->options.initial = Datablock::of(&needed(static_cast<const char *>(content), "content"), bytes);
+        return 0;
+    });
+}
+
+int ptask_set_size_from(struct ptask_port *port, const struct ptask_port *other)
+{
+    return attempt([&] {
+        if (needed(port, "port").port)
+            throw Error("port " + port->options.name + " belongs to a ptask already");
+        port->options.size_from = needed(other, "other").options.name;
+        return 0;
+    });
+}
+
+void *ptask_call_data(const struct ptask_call *call, size_t parameter)
+{
+    return call_of(call).at(parameter);
+}
+
+size_t ptask_call_bytes(const struct ptask_call *call, size_t parameter)
+{
+    return call_of(call).bytes(parameter);
+}
+
+int ptask_open_ptask(struct ptask_graph *graph, const char *name, const struct ptask_code *code,
+                     struct ptask_port *const *ports, size_t count, struct ptask **task)
+{
+    return attempt([&] {
+        std::vector<PortOptions> options;
+        for (std::size_t i = 0; i < count; i++) {
+            const ptask_port &port = needed((&needed(ports, "ports"))[i], "port");
+            if (port.port || port.graph != graph)
+                throw Error("port " + port.options.name + " belongs to another ptask or graph");
+            options.push_back(port.options);
+        }
+        auto &handle = needed(task, "task");
+        Task &made = make_task(needed(graph, "graph").graph, &needed(name, "name"), needed(code, "code"), options);
+        for (std::size_t i = 0; i < count; i++)
+            ports[i]->port = &made[ports[i]->options.name];
+        handle = &graph->tasks.emplace_back(ptask{made});
+        return 0;
+    });
+}
+
+int ptask_open_channel(struct ptask_graph *graph, struct ptask_port *from, struct ptask_port *to, size_t capacity,
+                       struct ptask_channel **channel)
+{
+    return attempt([&] {
+        Graph &made = needed(graph, "graph").graph;
+        auto &handle = needed(channel, "channel");
+        ptask_channel opened{graph};
+        if (!from && !to)
+            throw Error("a channel needs a port at one end");
+        if (!from)
+            opened.input = &made.input(bound(to), capacity);
+        else if (!to)
+            opened.output = &made.output(bound(from), capacity);
+        else
+            made.connect(bound(from), bound(to), capacity);
+        handle = &graph->channels.emplace_back(opened);
+        return 0;
+    });
+}
+
+int ptask_open_loop(struct ptask_graph *graph, struct ptask_port *from, struct ptask_port *to, struct ptask_port *again)
+{
+    return attempt([&] {
+        needed(graph, "graph")
+            .graph.loop(bound(&needed(from, "from")), bound(&needed(to, "to")), bound(&needed(again, "again")));
+        return 0;
+    });
+}
+
+int ptask_open_datablock(const void *content, size_t bytes, struct ptask_datablock **block)
+{
+    return attempt([&] {
+        DatablockPtr made = Datablock::of(&needed(static_cast<const char *>(content), "content"), bytes);
+        needed(block, "block") = new ptask_datablock{std::move(made)};
+        return 0;
+    });
+}
+
+int ptask_read_datablock(struct ptask_datablock *block, const void **content, size_t *bytes)
+{
+    return attempt([&] {
+        needed(content, "content") = needed(needed(block, "block").block.get(), "the datablock's content").read();
+        if (bytes)
+            *bytes = block->block->bytes();
+        return 0;
+    });
+}
+
+void ptask_put_datablock(struct ptask_datablock *block)
+{
+    delete block;
+}
+
+int ptask_push(struct ptask_channel *channel, struct ptask_datablock *block, int64_t timeout_ns)
+{
+    return attempt([&] {
+        Input &input = needed(needed(channel, "channel").input, "the source of the channel is a port: its input");
+        Item item{block ? block->block : nullptr, !block};
+        /* Nobody else has it then, so that it may be changed in place. */
+        if (block)
+            block->block.reset();
+        bool pushed = false;
+        int error = attempt([&] {
+            pushed = input.send(std::move(item), timeout_of(timeout_ns));
+            return 0;
+        });
+        if (pushed)
+            delete block;
+        else if (block)
+            block->block = std::move(item.block);
+        return pushed || error ? error : stopped_or_late(*channel->graph);
+    });
+}
+
+int ptask_pull(struct ptask_channel *channel, struct ptask_datablock **block, int64_t timeout_ns)
+{
+    return attempt([&] {
+        Output &output =
+            needed(needed(channel, "channel").output, "the destination of the channel is a port: its output");
+        auto &handle = needed(block, "block");
+        std::optional<Item> item = output.take(timeout_of(timeout_ns));
+        if (!item)
+            return stopped_or_late(*channel->graph);
+        if (item->error)
+            return fail(EBADMSG, *item->error);
+        if (!item->block)
+            return fail(ENODATA, "the end of the stream");
+        handle = new ptask_datablock{std::move(item->block)};
+        return 0;
+    });
+}
+
+int ptask_run_graph(struct ptask_graph *graph)
+{
+    return attempt([&] {
+        needed(graph, "graph").graph.run();
+        return 0;
+    });
+}
+
+int ptask_terminate_graph(struct ptask_graph *graph)
+{
+    return attempt([&] {
+        needed(graph, "graph").terminated = true;
+        graph->graph.stop();
+        return 0;
+    });
+}
+
+int ptask_set_ptask_prio(struct ptask *task, int static_priority, int proxy_priority)
+{
+    return attempt([&] {
+        needed(task, "task").task.set_priority(static_priority);
+        task->task.set_proxy_priority(proxy_priority);
+        return 0;
+    });
+}
+
+int ptask_set_geometry(struct ptask *task, const struct ptask_geometry *geometry)
+{
+    return attempt([&] {
+        needed(task, "task").task.set_geometry(geometry_of(needed(geometry, "geometry")));
+        return 0;
+    });
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* A graph as a picture, and what it did as one. */
+#ifndef PTSCHED_PTASK_DRAW_HPP
+#define PTSCHED_PTASK_DRAW_HPP
+
+#include "ptask.hpp"
+
+namespace ptsched::ptask {
+
+/* For dot(1): a box for each task with its ports, an arrow for each channel, dashed where it ends a loop. */
+std::string draw(const Graph &graph);
+
+} // namespace ptsched::ptask
+
+#endif /* PTSCHED_PTASK_DRAW_HPP */

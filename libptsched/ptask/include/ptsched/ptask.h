@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * libptask: graphs of tasks for accelerators and the host (PTask, SOSP'11).
+ *
+ * The calls of the paper's Table 1, for C. A graph is made of ptasks, whose
+ * parameters are ports, and of channels between ports, or between a port and
+ * the program; datablocks pass through these. A ptask runs when each of its
+ * inputs has a datablock, and data moves where it is needed by itself.
+ *
+ * Functions return 0 or a negative errno; ptask_error_text() says in words
+ * what was wrong. -EINVAL: what is asked for is not possible, or does not fit;
+ * -EIO: the graph has failed; -EPIPE: it was terminated; -ENOMEM. What a
+ * function returns through a pointer belongs to the graph and lives as long,
+ * except for datablocks. Any thread may push and pull; what makes a graph is to
+ * be called by one at a time.
+ */
+#ifndef PTSCHED_PTASK_H
+#define PTSCHED_PTASK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ptask;
+struct ptask_graph;
+struct ptask_template;
+struct ptask_port;
+struct ptask_channel;
+struct ptask_datablock;
+struct ptask_call;
+
+/** What went wrong in the last call of this thread that returned an error; never NULL. */
+const char *ptask_error_text(void);
+
+enum ptask_mode {
+    PTASK_MODE_DATA_AWARE = 0,
+    PTASK_MODE_PRIORITY = 1,
+    PTASK_MODE_FIFO = 2,
+    PTASK_MODE_FIRST_AVAILABLE = 3,
+};
+
+/** A graph without ptasks; @mode is one of enum ptask_mode. */
+int ptask_open_graph(unsigned int mode, struct ptask_graph **graph);
+
+/** Terminate the graph and free it with all that belongs to it. NULL is allowed. */
+void ptask_close_graph(struct ptask_graph *graph);
+
+enum ptask_layout {
+    PTASK_FIXED = 0,    /* as many records as the dimensions say */
+    PTASK_VARIABLE = 1, /* at most as many */
+    PTASK_OPAQUE = 2,   /* any number of bytes */
+};
+
+enum ptask_binding {
+    PTASK_GLOBAL = 0,   /* the parameter is an address */
+    PTASK_CONSTANT = 1, /* the same, of what does not change while the code runs */
+    PTASK_BY_VALUE = 2, /* the parameter is the content */
+};
+
+/** The form of datablocks: @dimensions of records of @stride bytes, an enum ptask_layout and an enum ptask_binding. */
+int ptask_open_template(struct ptask_graph *graph, const size_t dimensions[3], size_t stride, unsigned int layout,
+                        unsigned int binding, struct ptask_template **form);
+
+enum ptask_port_kind {
+    PTASK_INPUT = 0,     /* takes a datablock for each run */
+    PTASK_OUTPUT = 1,    /* gives one for each run */
+    PTASK_STICKY = 2,    /* keeps its datablock until another comes */
+    PTASK_INOUT = 3,     /* takes one for each run and gives it on, changed */
+    PTASK_METADATA = 4,  /* an integer for each run: how many records an output has; no parameter of the code */
+    PTASK_CONDITION = 5, /* an integer for each run: with 0 the code does not run; no parameter of the code */
+};
+
+/** A port of an enum ptask_port_kind, to be bound to a ptask by ptask_open_ptask(). */
+int ptask_open_port(struct ptask_graph *graph, const char *name, unsigned int kind, const struct ptask_template *form,
+                    struct ptask_port **port);
+
+/**
+ * What an output, or an inout port without a channel, begins with in each run;
+ * what a sticky port has until something else comes; the first datablock of an
+ * input, which makes a cycle possible. Before ptask_open_ptask().
+ */
+int ptask_set_initial(struct ptask_port *port, const void *content, size_t bytes);
+
+/** The port of the same ptask that says how many records this output has. Before ptask_open_ptask(). */
+int ptask_set_size_from(struct ptask_port *port, const struct ptask_port *other);
+
+struct ptask_geometry {
+    unsigned int grid[3], block[3]; /* blocks, threads of a block */
+    unsigned int shared_bytes;
+};
+
+/**
+ * A function of the host: of the contents of its parameters, counted from 0.
+ * What is not 0 fails the graph: a negative errno, whose text is then in the
+ * graph's.
+ */
+typedef int (*ptask_function)(void *context, struct ptask_call *call);
+void *ptask_call_data(const struct ptask_call *call, size_t parameter);
+size_t ptask_call_bytes(const struct ptask_call *call, size_t parameter);
+
+/** Either a kernel: @module (a file of SASS, PTX or fat binary) and @kernel; or a function of the host. */
+struct ptask_code {
+    const char *module, *kernel;
+    const struct ptask_geometry *geometry; /* NULL: a thread for each record of the first output */
+    ptask_function function;
+    void *context;
+};
+
+/** A ptask with @count ports, which are its parameters in their order. */
+int ptask_open_ptask(struct ptask_graph *graph, const char *name, const struct ptask_code *code,
+                     struct ptask_port *const *ports, size_t count, struct ptask **task);
+
+/**
+ * A channel for @capacity datablocks from an output to an input. NULL stands
+ * for the program: ptask_push() for @from, ptask_pull() for @to.
+ */
+int ptask_open_channel(struct ptask_graph *graph, struct ptask_port *from, struct ptask_port *to, size_t capacity,
+                       struct ptask_channel **channel);
+
+/**
+ * What is at @from goes back to @to as long as the integer at @again is not 0,
+ * an output of the same ptask as @from, and then to the other channels of that.
+ */
+int ptask_open_loop(struct ptask_graph *graph, struct ptask_port *from, struct ptask_port *to,
+                    struct ptask_port *again);
+
+/** A datablock with a copy of @content, to be pushed or put. */
+int ptask_open_datablock(const void *content, size_t bytes, struct ptask_datablock **block);
+
+/** Its content, valid until it is pushed or put. Blocks until it is there. */
+int ptask_read_datablock(struct ptask_datablock *block, const void **content, size_t *bytes);
+
+/** The program does not need it any more. NULL is allowed. */
+void ptask_put_datablock(struct ptask_datablock *block);
+
+#define PTASK_FOREVER (-1)
+
+/**
+ * Give the graph a datablock, which is the graph's on success. Blocks while the
+ * channel is full, at most @timeout_ns: then -ETIMEDOUT. With NULL for @block,
+ * the end of a stream.
+ */
+int ptask_push(struct ptask_channel *channel, struct ptask_datablock *block, int64_t timeout_ns);
+
+/**
+ * Get a datablock, which is the program's on success. Blocks while there is
+ * none, at most @timeout_ns: then -ETIMEDOUT. -ENODATA: the end of a stream;
+ * -EBADMSG: what would have come here has an error.
+ */
+int ptask_pull(struct ptask_channel *channel, struct ptask_datablock **block, int64_t timeout_ns);
+
+/** Start. Nothing can be added any more. */
+int ptask_run_graph(struct ptask_graph *graph);
+
+/** Begin nothing any more, wake all who push or pull, and wait for what runs. What is in channels can be pulled. */
+int ptask_terminate_graph(struct ptask_graph *graph);
+
+/** Of the ptasks that could run, the one with the highest priority does; @proxy_priority is that of who asked for it.
+ */
+int ptask_set_ptask_prio(struct ptask *task, int static_priority, int proxy_priority);
+
+/** The threads of a kernel, before the graph is run. */
+int ptask_set_geometry(struct ptask *task, const struct ptask_geometry *geometry);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* PTSCHED_PTASK_H */

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include "launch.hpp"
+
+#include "places.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ptsched::ptask {
+
+namespace {
+
+using device::Access;
+
+unsigned blocks_for(std::size_t records, unsigned threads)
+{
+    return static_cast<unsigned>((records + threads - 1) / threads);
+}
+
+} // namespace
+
+std::uint64_t integer_in(Datablock &block)
+{
+    std::uint64_t number = 0;
+    if (block.bytes() != sizeof(std::uint32_t) && block.bytes() != sizeof(number))
+        throw Error("a datablock of " + std::to_string(block.bytes()) + " bytes is no integer");
+    std::memcpy(&number, block.read(), block.bytes());
+    return number;
+}
+
+Geometry geometry_for(const std::array<std::size_t, 3> &d)
+{
+    Geometry geometry;
+    if (d[1] * d[2] == 1)
+        geometry.block = {256, 1, 1};
+    else
+        geometry.block = {16, 16, 1};
+    geometry.grid = {blocks_for(d[0], geometry.block.x), blocks_for(d[1], geometry.block.y), blocks_for(d[2], 1)};
+    return geometry;
+}
+
+bool Launch::is_skipped(const Run &run)
+{
+    for (const auto &port : run.task->ports_)
+        if (port->options_.kind == PortKind::condition && !run.absent && !integer_in(*run.held[port->index_]))
+            return true;
+    return false;
+}
+
+void Launch::fill_skipped(Run &run)
+{
+    for (const auto &port : run.task->ports_) {
+        DatablockPtr &block = run.held[port->index_];
+        if (run.absent)
+            block.reset();
+        else if (port->gives() && !block)
+            block = port->options_.initial;
+    }
+}
+
+std::size_t Launch::bytes_of(const Port &port) const
+{
+    const Template &form = port.options_.form;
+    if (!port.size_)
+        return form.bytes();
+    const Template &other = port.size_->options_.form;
+    Datablock &block = *run_.held[port.size_->index_];
+    std::uint64_t records = other.is_integer() ? integer_in(block) : block.bytes() / other.stride;
+    if (form.layout == Layout::variable && records > form.records())
+        throw Error("output " + port.options_.name + " would have " + std::to_string(records) + " records, and takes " +
+                    form.describe());
+    return records * form.stride;
+}
+
+/* Nobody sees the block but this run and the one that writes it, which ends before. */
+bool Launch::is_alone(std::size_t i) const
+{
+    const DatablockPtr &block = run_.held[i];
+    const Writer &writer = run_.writers[i];
+    long known = 1;
+    bool in_flight = writer.run && writer.run->number == writer.number;
+
+    if (in_flight)
+        known += std::count(writer.run->held.begin(), writer.run->held.end(), block);
+    if (block.use_count() != known)
+        return false;
+    /* This run keeps it for both. */
+    if (in_flight)
+        std::replace(writer.run->held.begin(), writer.run->held.end(), DatablockPtr(block), DatablockPtr());
+    /* What others read before they let go of it, they read before it is written: this pairs with their letting go. */
+    DatablockPtr ordered(block);
+    return true;
+}
+
+/* In place, or as a copy that others do not see. A block with more copies than this would be waited for. */
+void Launch::plan_inout(std::size_t i)
+{
+    DatablockPtr &block = run_.held[i];
+
+    if (is_alone(i) && is_only_on(*block, device_)) {
+        run_.items.push_back(Access::changes(*block));
+        return;
+    }
+    DatablockPtr copy = Datablock::empty(block->bytes());
+    run_.items.push_back(Access::writes(*copy, block.get()));
+    run_.sources.push_back(std::exchange(block, std::move(copy)));
+}
+
+void Launch::plan(std::size_t i)
+{
+    const Port &port = *run_.task->ports_[i];
+    DatablockPtr &block = run_.held[i];
+
+    if (!port.is_parameter() || is_by_value(port)) {
+        run_.items.push_back({});
+    } else if (!port.gives()) {
+        run_.items.push_back(Access::reads(*block));
+    } else if (block) {
+        plan_inout(i);
+    } else {
+        block = Datablock::empty(bytes_of(port));
+        run_.items.push_back(Access::writes(*block, port.options_.initial.get()));
+    }
+}
+
+bool Launch::is_by_value(const Port &port) const
+{
+    return port.options_.form.binding == Binding::by_value && !run_.task->on_host_;
+}
+
+void Launch::add_parameter(std::size_t i)
+{
+    const Port &port = *run_.task->ports_[i];
+    DatablockPtr &block = run_.held[i];
+
+    if (!port.is_parameter())
+        return;
+    if (run_.task->has_call_)
+        run_.call.bytes_.push_back(block->bytes());
+    if (is_by_value(port))
+        run_.arguments.push_back(const_cast<void *>(block->read()));
+    else
+        run_.arguments.push_back(&run_.addresses[i]);
+}
+
+Geometry Launch::geometry() const
+{
+    const Task &task = *run_.task;
+    if (!task.shape_)
+        return task.geometry_;
+    return geometry_for({run_.held[task.shape_->index_]->bytes() / task.shape_->options_.form.stride, 1, 1});
+}
+
+void Launch::start(const device::Code &code)
+{
+    const Task &task = *run_.task;
+    const std::size_t ports = task.ports_.size();
+
+    run_.items.clear();
+    run_.arguments.clear();
+    run_.call.bytes_.clear();
+    run_.call.signals_ = {};
+    for (std::size_t i = 0; i < ports; i++)
+        plan(i);
+    run_.addresses.resize(ports);
+    Access access(device_, queue_, run_.items, run_.addresses.data());
+    for (std::size_t i = 0; i < ports; i++)
+        add_parameter(i);
+    if (task.has_call_)
+        run_.arguments.push_back(&run_.call_address);
+    if (run_.timed && run_.uploaded + run_.migrated)
+        run_.copied = queue_.mark();
+    /* No records, no threads: drivers refuse that. */
+    const Geometry geometry = this->geometry();
+    if (task.on_host_ || geometry.grid.x)
+        queue_.run(code, geometry, run_.arguments);
+    run_.marker = queue_.mark();
+    access.given(run_.marker);
+}
+
+} // namespace ptsched::ptask

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PTSCHED_PTASK_OPTIONS_HPP
+#define PTSCHED_PTASK_OPTIONS_HPP
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace ptsched::ptask {
+
+/* Which task comes first, and on which device it runs (PTask, 5.1). */
+enum class Mode {
+    first_available, /* as they come, to the next device in turn */
+    fifo,            /* as they come, to the device with the fewest runs */
+    priority,        /* the highest effective priority first, to the device with the fewest runs */
+    data_aware,      /* the highest effective priority first, to the device where it would end first */
+};
+
+/*
+ * What a task's effective priority is made of, besides its static priority: each is what one unit counts in steps.
+ * Waiting is counted in average waits, a run time of nothing as one and one of twice the average or more as minus one.
+ */
+struct PriorityWeights {
+    double waiting = 1;
+    double short_run = 1;
+    double proxy = 1;
+};
+
+/* What is taken for granted about moving data, until it shows otherwise. */
+struct MovingCosts {
+    double bytes_per_second = 20e9;
+    std::chrono::nanoseconds block{10000};
+    /* The device that has most of the inputs is left only for one that is better by this factor and this time. */
+    double factor = 1.25;
+    std::chrono::nanoseconds margin{50000};
+};
+
+struct GraphOptions {
+    Mode mode = Mode::data_aware;
+    PriorityWeights weights = {};
+    MovingCosts moving = {};
+    /* Of tasks that do not have their own: for whom the graph works. Without one: minus the making thread's nice. */
+    std::optional<int> proxy_priority = {};
+    bool timeline = false; /* to be kept, for Graph::timeline() */
+};
+
+/* What a graph did on a device so far. */
+struct DeviceCounters {
+    std::string device;
+    std::uint64_t runs = 0;
+    /* That runs needed and that came from the host, or from another GPU. */
+    std::uint64_t blocks_uploaded = 0, bytes_uploaded = 0;
+    std::uint64_t blocks_migrated = 0, bytes_migrated = 0;
+};
+
+} // namespace ptsched::ptask
+
+#endif /* PTSCHED_PTASK_OPTIONS_HPP */

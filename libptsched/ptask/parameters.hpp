@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PTSCHED_PTASK_PARAMETERS_HPP
+#define PTSCHED_PTASK_PARAMETERS_HPP
+
+#include "device.hpp"
+
+#include <span>
+
+namespace ptsched::ptask {
+
+/* What a port gives a kernel. */
+struct Parameter {
+    std::string port;
+    std::size_t bytes; /* of an address, or of the content if it is passed by value */
+};
+
+/* Throws Error, with both sides, if a kernel takes something else; not if nobody knows what it takes. */
+void check_parameters(const std::string &task, const std::string &kernel, const device::Code &code,
+                      std::span<const Parameter> given);
+
+} // namespace ptsched::ptask
+
+#endif /* PTSCHED_PTASK_PARAMETERS_HPP */

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "ptask.hpp"
+
+namespace ptsched::ptask {
+
+PortOptions in(std::string name, Template form)
+{
+    return {std::move(name), PortKind::input, form};
+}
+
+PortOptions out(std::string name, Template form)
+{
+    return {std::move(name), PortKind::output, form};
+}
+
+PortOptions sticky(std::string name, Template form)
+{
+    return {std::move(name), PortKind::sticky, form};
+}
+
+PortOptions inout(std::string name, Template form)
+{
+    return {std::move(name), PortKind::inout, form};
+}
+
+PortOptions metadata(std::string name, std::size_t bytes)
+{
+    return {std::move(name), PortKind::metadata, {{1, 1, 1}, bytes}};
+}
+
+PortOptions condition(std::string name, std::size_t bytes)
+{
+    return {std::move(name), PortKind::condition, {{1, 1, 1}, bytes}};
+}
+
+PortOptions value(std::string name, std::size_t bytes)
+{
+    return {std::move(name), PortKind::sticky, {{1, 1, 1}, bytes, Layout::fixed, Binding::by_value}};
+}
+
+PortOptions starting_with(PortOptions port, DatablockPtr initial)
+{
+    port.initial = std::move(initial);
+    return port;
+}
+
+PortOptions zeroed(PortOptions port)
+{
+    const std::vector<std::byte> zeros(port.form.bytes());
+    return starting_with(std::move(port), Datablock::of(zeros.data(), zeros.size()));
+}
+
+PortOptions sized_by(PortOptions port, std::string other)
+{
+    port.size_from = std::move(other);
+    return port;
+}
+
+std::string Port::full_name() const
+{
+    return task_.name() + "." + options_.name;
+}
+
+} // namespace ptsched::ptask

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PTSCHED_PTASK_PORT_HPP
+#define PTSCHED_PTASK_PORT_HPP
+
+#include "datablock.hpp"
+#include "template.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ptsched::ptask {
+
+using device::Datablock;
+using device::DatablockPtr;
+using device::Error;
+using device::Geometry;
+using device::HostFunction;
+
+enum class PortKind {
+    input,     /* takes a datablock for each run */
+    output,    /* gives one for each run */
+    sticky,    /* keeps its datablock until another comes */
+    inout,     /* takes one for each run and gives it on, changed */
+    metadata,  /* an integer for each run that the run-time reads, not the code: how many records an output has */
+    condition, /* an integer for each run that the run-time reads, not the code: with 0 the code does not run */
+};
+
+struct PortOptions {
+    std::string name;
+    PortKind kind;
+    Template form;
+    /*
+     * Output, inout without a channel: what the block of each run begins with. Sticky: the block until another comes.
+     * Input, inout with a channel: the block of the first run, which makes a cycle possible.
+     */
+    DatablockPtr initial = {};
+    /*
+     * Output of variable size: the port that says it. If that is one integer, it is the number of records, else its
+     * block has as many.
+     */
+    std::string size_from = {};
+};
+
+PortOptions in(std::string name, Template form);
+PortOptions out(std::string name, Template form);
+PortOptions sticky(std::string name, Template form);
+PortOptions inout(std::string name, Template form);
+PortOptions metadata(std::string name, std::size_t bytes = sizeof(unsigned));
+PortOptions condition(std::string name, std::size_t bytes = sizeof(unsigned));
+/* A sticky port for a parameter of @bytes that is passed by value. */
+PortOptions value(std::string name, std::size_t bytes);
+/* The same, with a value that stays if no other comes: it needs no channel. */
+template <typename T> PortOptions constant(std::string name, const T &content)
+{
+    PortOptions port = value(std::move(name), sizeof(content));
+    port.initial = Datablock::of(&content, sizeof(content));
+    return port;
+}
+
+PortOptions starting_with(PortOptions port, DatablockPtr initial);
+PortOptions zeroed(PortOptions port);
+PortOptions sized_by(PortOptions port, std::string other);
+
+class Graph;
+class Task;
+class Scheduler;
+struct Channel;
+
+class Port {
+public:
+    const PortOptions &options() const { return options_; }
+    /* "task.port" */
+    std::string full_name() const;
+
+    /* Whether a channel may end here, and begin here. */
+    bool takes() const { return options_.kind != PortKind::output; }
+    bool gives() const { return options_.kind == PortKind::output || options_.kind == PortKind::inout; }
+    /* Whether the code sees it, and whether the run-time looks at the content. */
+    bool is_parameter() const { return options_.kind != PortKind::metadata && options_.kind != PortKind::condition; }
+    bool is_read() const { return read_; }
+    /* Whether its block is to be where the code runs. */
+    bool is_moved() const { return is_parameter() && options_.form.binding != Binding::by_value; }
+    std::size_t index() const { return index_; }
+    const Task &task() const { return task_; }
+
+private:
+    friend class Graph;
+    friend class Task;
+    friend class Scheduler;
+    friend class Checks;
+    friend class Launch;
+    Port(Task &task, PortOptions options, std::size_t index) : task_(task), options_(std::move(options)), index_(index)
+    {
+    }
+
+    Task &task_;
+    PortOptions options_;
+    std::size_t index_;
+    Channel *from_ = nullptr;
+    Channel *loop_ = nullptr; /* from the end of a loop that begins here */
+    std::vector<Channel *> to_;
+    const Port *size_ = nullptr; /* PortOptions::size_from */
+    bool read_ = false;
+    /* the graph's lock */
+    DatablockPtr kept_;    /* sticky */
+    bool looping_ = false; /* what was taken from outside the loop has not left it */
+};
+
+} // namespace ptsched::ptask
+
+#endif /* PTSCHED_PTASK_PORT_HPP */

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "template.hpp"
+
+namespace ptsched::ptask {
+
+bool Template::takes(std::size_t size) const
+{
+    switch (layout) {
+    case Layout::fixed:
+        return size == bytes();
+    case Layout::variable:
+        return size % stride == 0 && size <= bytes();
+    case Layout::opaque:
+        return true;
+    }
+    return false;
+}
+
+bool Template::fits(const Template &other) const
+{
+    if (layout != other.layout)
+        return false;
+    return layout == Layout::opaque || (dimensions == other.dimensions && stride == other.stride);
+}
+
+std::string Template::describe() const
+{
+    const std::string of = " records of " + std::to_string(stride) + " bytes";
+
+    if (layout == Layout::opaque)
+        return "any number of bytes";
+    if (layout == Layout::variable)
+        return "at most " + std::to_string(records()) + of;
+    return std::to_string(dimensions[0]) + " x " + std::to_string(dimensions[1]) + " x " +
+           std::to_string(dimensions[2]) + of;
+}
+
+} // namespace ptsched::ptask

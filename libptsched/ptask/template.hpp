@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PTSCHED_PTASK_TEMPLATE_HPP
+#define PTSCHED_PTASK_TEMPLATE_HPP
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+namespace ptsched::ptask {
+
+enum class Layout {
+    fixed,    /* as many records as the dimensions say */
+    variable, /* any number of records, at most as many as the dimensions say */
+    opaque,   /* any number of bytes */
+};
+
+/* How code finds what a port has. */
+enum class Binding {
+    global,   /* by an address */
+    constant, /* by an address, and it does not change while the code runs */
+    by_value, /* the parameter is the content */
+};
+
+/* The form of a datablock: up to three dimensions of records of @stride bytes. */
+struct Template {
+    std::array<std::size_t, 3> dimensions{1, 1, 1};
+    std::size_t stride = 1;
+    Layout layout = Layout::fixed;
+    Binding binding = Binding::global;
+
+    template <typename T> static Template of(std::size_t x, std::size_t y = 1, std::size_t z = 1)
+    {
+        return {{x, y, z}, sizeof(T)};
+    }
+    /* A stream of at most @records. */
+    template <typename T> static Template variable(std::size_t records)
+    {
+        return {{records, 1, 1}, sizeof(T), Layout::variable};
+    }
+    static Template opaque() { return {{1, 1, 1}, 1, Layout::opaque}; }
+
+    std::size_t records() const { return dimensions[0] * dimensions[1] * dimensions[2]; }
+    /* Of the largest block; of an opaque one nobody knows. */
+    std::size_t bytes() const { return records() * stride; }
+    /* Whether a block of @bytes has this form. */
+    bool takes(std::size_t bytes) const;
+    /* What one port gives fits another one if this is true, however it is bound there. */
+    bool fits(const Template &other) const;
+    bool is_integer() const { return layout == Layout::fixed && records() == 1 && (stride == 4 || stride == 8); }
+    /* "4 x 4 x 1 records of 8 bytes" */
+    std::string describe() const;
+};
+
+} // namespace ptsched::ptask
+
+#endif /* PTSCHED_PTASK_TEMPLATE_HPP */

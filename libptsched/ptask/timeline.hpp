@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a graph did and when, as far as its thread saw it: a run begins when it is given to a queue or when the one
+ * before it there ended, and ends when the thread finds that it did.
+ */
+#ifndef PTSCHED_PTASK_TIMELINE_HPP
+#define PTSCHED_PTASK_TIMELINE_HPP
+
+#include "places.hpp"
+
+namespace ptsched::ptask {
+
+class Timeline {
+public:
+    /* The run is still in its lane. */
+    void ran(const Run &run, Clock::time_point now);
+    /* What it needed from elsewhere is there. */
+    void moved(const Run &run, Clock::time_point now);
+    void fetched(const device::Device &from, const Task &by, std::size_t bytes, Clock::time_point began,
+                 Clock::time_point now);
+    /* In the Trace Event Format, which Perfetto and Chrome show: a row for each task, queue and direction of copies. */
+    std::string json(const Places &places, const std::vector<std::unique_ptr<Task>> &tasks) const;
+
+private:
+    /* Rows of a device behind those of its queues. */
+    enum Row { from_host = 101, from_gpu, to_host };
+    struct Event {
+        const device::Device *device;
+        unsigned row;
+        const Task *task;
+        Clock::time_point began, ended;
+        std::uint64_t bytes;
+    };
+
+    void add(const Event &event);
+
+    Clock::time_point origin_ = Clock::now();
+    std::vector<Event> events_;
+    std::uint64_t lost_ = 0;
+};
+
+} // namespace ptsched::ptask
+
+#endif /* PTSCHED_PTASK_TIMELINE_HPP */

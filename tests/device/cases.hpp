@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of devices share. */
+#ifndef TEST_DEVICE_CASES_HPP
+#define TEST_DEVICE_CASES_HPP
+
+#include "daemon.h"
+#include "device.hpp"
+#include "tap.h"
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace test {
+
+/* Of each file of this folder. */
+std::vector<tap::Case> parameter_cases();
+std::vector<tap::Case> memory_cases();
+std::vector<tap::Case> content_cases();
+std::vector<tap::Case> stress_cases();
+std::vector<tap::Case> peer_cases();
+std::vector<tap::Case> source_cases();
+std::vector<tap::Case> opencl_cases();
+/* For a process whose GPUs do not reach each other. */
+std::vector<tap::Case> apart_cases();
+
+/* Of each virtual GPU, in bytes: its driver refuses more. */
+constexpr std::size_t gpu_memory = 1 << 20;
+
+inline std::string kernels()
+{
+    return folder() + "/kernels.so";
+}
+
+/* Whether it throws an Error in whose text all @words are. */
+template <typename Function> bool refused(Function function, const std::vector<std::string> &words)
+{
+    try {
+        function();
+    } catch (const ptsched::device::Error &error) {
+        bool all = true;
+        for (const std::string &word : words)
+            all = all && std::string(error.what()).find(word) != std::string::npos;
+        if (!all)
+            std::printf("# the error says: %s\n", error.what());
+        return all;
+    }
+    std::printf("# no error\n");
+    return false;
+}
+
+} // namespace test
+
+#endif /* TEST_DEVICE_CASES_HPP */

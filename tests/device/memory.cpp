@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+// A GPU whose memory is full: what nobody uses makes room, in the right order, and what is used does not.
+#include "ptask.hpp"
+#include "work.hpp"
+
+#include <atomic>
+#include <thread>
+
+using namespace ptsched;
+using namespace test;
+using ptsched::device::Access;
+using ptsched::device::Address;
+using ptsched::device::Datablock;
+
+namespace {
+
+constexpr std::size_t kilo = 1024;
+
+device::Device &gpu()
+{
+    return *device::gpus().at(0);
+}
+
+bool is_on(const DatablockPtr &block, const device::Device &device)
+{
+    return !block->missing(device);
+}
+
+/* Has it copied there, and nothing done with it. */
+void touch(Adder &adder, const DatablockPtr &block)
+{
+    const Access::Item items[] = {Access::reads(*block)};
+    Address address;
+    Access access(adder.gpu, *adder.queue, items, &address);
+    access.given(adder.queue->mark());
+}
+
+void clean_copies_go_first()
+{
+    Limit limit(gpu(), 4 * kilo);
+    Adder adder(gpu());
+    auto a = filled(1, kilo), b = filled(2, kilo), c = filled(3, kilo);
+    auto dirty = adder.add(a, b);
+    adder.finish();
+    touch(adder, c);
+    touch(adder, a);
+    adder.finish();
+    CHECK(is_on(a, gpu()) && is_on(b, gpu()) && is_on(c, gpu()) && is_on(dirty, gpu()));
+
+    /* The longest unused of those that are on the host as well. */
+    auto d = filled(4, kilo);
+    touch(adder, d);
+    CHECK(!is_on(b, gpu()));
+    CHECK(is_on(a, gpu()) && is_on(c, gpu()) && is_on(d, gpu()) && is_on(dirty, gpu()));
+    CHECK(!is_on(dirty, device::host()));
+    CHECK(holds(*b, 2));
+}
+
+void then_dirty_ones()
+{
+    Limit limit(gpu(), 3 * kilo);
+    Adder adder(gpu());
+    auto a = filled(1, kilo), b = filled(2, kilo);
+    auto first = adder.add(a, b);
+    adder.finish();
+    auto second = adder.add(first, first);
+    adder.finish();
+    auto third = adder.add(second, second);
+    adder.finish();
+    CHECK(is_on(first, gpu()) && is_on(second, gpu()) && is_on(third, gpu()));
+    CHECK(!is_on(a, gpu()) && !is_on(b, gpu()));
+    touch(adder, a);
+    CHECK(!is_on(first, gpu()));
+    CHECK(is_on(first, device::host()));
+    CHECK(is_on(second, gpu()) && is_on(third, gpu()));
+    CHECK(holds(*first, 3) && holds(*second, 6) && holds(*third, 12));
+}
+
+/* Without a limit of ours: it is the driver who refuses. */
+void the_driver_has_no_more()
+{
+    Adder adder(gpu());
+    std::vector<DatablockPtr> blocks;
+    constexpr std::size_t bytes = 64 * kilo, count = 3 * gpu_memory / bytes;
+
+    for (std::size_t i = 0; i < count; i++)
+        blocks.push_back(filled(static_cast<float>(i), bytes));
+    for (std::size_t i = 0; i < count; i++)
+        blocks.push_back(adder.add(blocks[i], blocks[count - 1 - i]));
+    adder.finish();
+    for (std::size_t i = 0; i < count; i++)
+        CHECK(holds(*blocks[count + i], static_cast<float>(count - 1)));
+}
+
+/* Work that nobody can finish yet uses it: what needs the room waits for that work. */
+void what_is_used_stays()
+{
+    Limit limit(gpu(), kilo);
+    Adder adder(gpu());
+    auto code = device::cuda_code(gpu(), kernels(), "wait_for_host");
+    auto queue = gpu().make_queue();
+    auto seen = Datablock::empty(kilo);
+    auto flag = Datablock::empty(sizeof(unsigned));
+    auto &raised =
+        *static_cast<unsigned *>(device::host_pointer(flag->produce(device::host(), *device::host().make_queue())));
+    std::atomic_ref(raised).store(0);
+    {
+        const Access::Item items[] = {Access::writes(*seen)};
+        Address flag_address = reinterpret_cast<std::uintptr_t>(&raised), address;
+        Access access(gpu(), *queue, items, &address);
+        queue->run(*code, {}, {&flag_address, &address});
+        access.given(queue->mark());
+    }
+    auto other = filled(1, kilo);
+    std::thread waiter([&] {
+        touch(adder, other);
+        /* It came after the end of the kernel, or there was no room. */
+        CHECK_EQ(std::atomic_ref(raised).load(), 7u);
+    });
+    CHECK(!is_on(other, gpu()));
+    CHECK(is_on(seen, gpu()));
+    std::atomic_ref(raised).store(7);
+    waiter.join();
+    CHECK(is_on(other, gpu()));
+    CHECK_EQ(seen->as<unsigned>()[0], 7u);
+}
+
+void too_much_for_one()
+{
+    Limit limit(gpu(), 2 * kilo);
+    Adder adder(gpu());
+    auto a = filled(1, kilo), b = filled(2, kilo);
+
+    CHECK(refused([&] { adder.add(a, b); }, {gpu().name(), "no memory", "1024 bytes"}));
+    auto sum = adder.add(a, a);
+    CHECK(holds(*sum, 2));
+    /* What could not be done has left nothing behind. */
+    const Access::Item items[] = {Access::reads(*a), Access::reads(*b), Access::reads(*sum)};
+    Address addresses[3];
+    CHECK(refused([&] { Access(gpu(), *adder.queue, items, addresses); }, {"no memory"}));
+    auto again = Datablock::empty(kilo);
+    const Access::Item too_many[] = {Access::writes(*again), Access::reads(*a), Access::reads(*b)};
+    CHECK(refused([&] { Access(gpu(), *adder.queue, too_many, addresses); }, {"no memory"}));
+    CHECK(!again->has_content());
+    CHECK(holds(*adder.add(b, b), 4));
+}
+
+void what_use_gave_stays()
+{
+    Limit limit(gpu(), 2 * kilo);
+    Adder adder(gpu());
+    auto kept = filled(1, kilo), other = filled(2, kilo), third = filled(3, kilo);
+    Address address = kept->use(gpu(), *adder.queue);
+    touch(adder, other);
+    touch(adder, third);
+    CHECK(is_on(kept, gpu()) && is_on(third, gpu()) && !is_on(other, gpu()));
+    CHECK_EQ(kept->use(gpu(), *adder.queue), address);
+    CHECK(refused([&] { adder.add(other, other); }, {"no memory"}));
+}
+
+void a_graph_that_does_not_fit()
+{
+    using namespace ptsched::ptask;
+    constexpr unsigned n = 8192, count = 60;
+    std::vector<std::unique_ptr<Limit>> limits;
+    for (device::Device *one : device::gpus())
+        limits.push_back(std::make_unique<Limit>(*one, 5 * n * sizeof(float)));
+    Graph graph;
+    auto form = Template::of<float>(n);
+    std::vector ports = {in("a", form), in("b", form), out("c", form), value("n", sizeof(unsigned))};
+    Task &first = graph.cuda("first", {kernels(), "vector_add"}, ports);
+    Task &second = graph.cuda("second", {kernels(), "vector_add"}, ports);
+    Input &a = graph.input(first["a"]), &b = graph.input(first["b"]), &c = graph.input(second["b"]);
+    graph.connect(first["c"], second["a"], count);
+    Output &sum = graph.output(second["c"], count);
+    graph.input(first["n"]).push_value(n);
+    graph.input(second["n"]).push_value(n);
+    graph.run();
+    /* All of them are in the graph before the first is looked at. */
+    std::vector<DatablockPtr> results;
+    std::thread feeder([&] {
+        for (unsigned i = 0; i < count; i++) {
+            a.push(filled(static_cast<float>(i), n * sizeof(float)));
+            b.push(filled(1, n * sizeof(float)));
+            c.push(filled(2, n * sizeof(float)));
+        }
+    });
+    for (unsigned i = 0; i < count; i++)
+        results.push_back(sum.pull());
+    feeder.join();
+    for (unsigned i = 0; i < count; i++)
+        CHECK(holds(*results[i], static_cast<float>(i + 3)));
+}
+
+} // namespace
+
+std::vector<tap::Case> test::memory_cases()
+{
+    return {{"copies that exist elsewhere go first, the longest unused one", clean_copies_go_first},
+            {"then those that must be copied to the host", then_dirty_ones},
+            {"a driver that has no more memory", the_driver_has_no_more},
+            {"what work uses stays until it has ended", what_is_used_stays},
+            {"work that needs more than there is is refused", too_much_for_one},
+            {"what use() gave stays", what_use_gave_stays},
+            {"a graph whose datablocks do not fit a GPU's memory", a_graph_that_does_not_fit}};
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Copies from one GPU to another.
+#include "work.hpp"
+
+using namespace test;
+
+namespace {
+
+DatablockPtr sum_of_two_gpus(bool &by_the_host)
+{
+    Adder first(*device::gpus().at(0)), second(*device::gpus().at(1));
+    auto a = filled(1, 4096), b = filled(2, 4096);
+    auto sum = first.add(a, b);
+    auto again = second.add(sum, sum);
+    by_the_host = !sum->missing(device::host());
+    CHECK(!sum->missing(first.gpu) && !sum->missing(second.gpu));
+    first.finish();
+    second.finish();
+    CHECK(holds(*sum, 3));
+    return again;
+}
+
+void without_the_host()
+{
+    bool by_the_host = true;
+    CHECK(device::gpus().at(1)->reaches(*device::gpus().at(0)));
+    CHECK(!device::gpus().at(0)->reaches(device::host()));
+    CHECK(holds(*sum_of_two_gpus(by_the_host), 6));
+    CHECK(!by_the_host);
+}
+
+void by_way_of_the_host()
+{
+    bool by_the_host = false;
+    CHECK(!device::gpus().at(1)->reaches(*device::gpus().at(0)));
+    CHECK(holds(*sum_of_two_gpus(by_the_host), 6));
+    CHECK(by_the_host);
+}
+
+void on_other_machines()
+{
+    CHECK_EQ(std::system("PTSCHED_VGPU_PEERS=0 \"$(readlink /proc/$PPID/exe)\" apart >/dev/null"), 0);
+}
+
+/* Where one GPU's memory is full of what the other has as well. */
+void copies_of_each_other_are_not_both_evicted()
+{
+    Limit one(*device::gpus().at(0), 3 * 1024), two(*device::gpus().at(1), 3 * 1024);
+    Adder first(*device::gpus().at(0)), second(*device::gpus().at(1));
+    auto a = filled(1, 1024);
+    auto sum = first.add(a, a);
+    CHECK(holds(*second.add(sum, sum), 4));
+    for (int i = 0; i < 4; i++) {
+        first.add(a, filled(1, 1024));
+        second.add(a, filled(1, 1024));
+    }
+    first.finish();
+    second.finish();
+    CHECK(sum->missing(first.gpu) && sum->missing(second.gpu));
+    CHECK(holds(*sum, 2));
+}
+
+} // namespace
+
+std::vector<tap::Case> test::peer_cases()
+{
+    return {{"a copy from one GPU to another without the host", without_the_host},
+            {"by way of the host where GPUs do not reach each other", on_other_machines},
+            {"copies of each other are not both evicted", copies_of_each_other_are_not_both_evicted}};
+}
+
+std::vector<tap::Case> test::apart_cases()
+{
+    return {{"by way of the host", by_way_of_the_host}};
+}

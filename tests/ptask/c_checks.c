@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// The C interface, as a C program uses it.
+#include "c_checks.h"
+
+#include <errno.h>
+#include <ptsched/ptask.h>
+#include <stdio.h>
+#include <string.h>
+
+static int failures;
+
+#define CHECK(condition)                                                                                               \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            printf("# %s:%d: not true: %s (%s)\n", __FILE__, __LINE__, #condition, ptask_error_text());                \
+            failures++;                                                                                                \
+        }                                                                                                              \
+    } while (0)
+
+/* Whether a call was refused with that, in these words. */
+static int refused(int result, int error, const char *words)
+{
+    if (result == -error && strstr(ptask_error_text(), words))
+        return 1;
+    printf("# %d, %s\n", result, ptask_error_text());
+    return 0;
+}
+
+static int pushed(struct ptask_channel *channel, const void *content, size_t bytes)
+{
+    struct ptask_datablock *block;
+    int error = ptask_open_datablock(content, bytes, &block);
+
+    if (error)
+        return error;
+    error = ptask_push(channel, block, PTASK_FOREVER);
+    if (error)
+        ptask_put_datablock(block);
+    return error;
+}
+
+/* The first number of what comes there. */
+static float first_pulled(struct ptask_channel *channel)
+{
+    struct ptask_datablock *block = NULL;
+    const void *content = NULL;
+    size_t bytes = 0;
+    float first = -1;
+
+    CHECK(!ptask_pull(channel, &block, PTASK_FOREVER));
+    if (!block)
+        return first;
+    CHECK(!ptask_read_datablock(block, &content, &bytes));
+    if (content && bytes >= sizeof(first))
+        memcpy(&first, content, sizeof(first));
+    ptask_put_datablock(block);
+    return first;
+}
+
+/* A x B x C: ports 0 to 2 are the matrices, 3 is their size. */
+static void open_product(struct ptask_graph *graph, const char *name, const char *module, struct ptask_port *ports[4],
+                         struct ptask **task)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    const unsigned int n = 4;
+    const size_t square[3] = {n, n, 1}, one[3] = {1, 1, 1};
+    const struct ptask_code code = {.module = module, .kernel = "matmul"};
+    const struct ptask_geometry geometry = {{1, 1, 1}, {n, n, 1}, 0};
+    struct ptask_template *matrix, *size;
+
+    CHECK(!ptask_open_template(graph, square, sizeof(float), PTASK_FIXED, PTASK_GLOBAL, &matrix));
+    CHECK(!ptask_open_template(graph, one, sizeof(n), PTASK_FIXED, PTASK_BY_VALUE, &size));
+    for (int i = 0; i < 3; i++)
+        CHECK(!ptask_open_port(graph, names[i], i < 2 ? PTASK_INPUT : PTASK_OUTPUT, matrix, &ports[i]));
+    CHECK(!ptask_open_port(graph, "n", PTASK_STICKY, size, &ports[3]));
+    CHECK(!ptask_set_initial(ports[3], &n, sizeof(n)));
+    CHECK(!ptask_open_ptask(graph, name, &code, ports, 4, task));
+    CHECK(!ptask_set_geometry(*task, &geometry));
+    CHECK(!ptask_set_ptask_prio(*task, 2, 1));
+}
+
+static void products(const char *module)
+{
+    struct ptask_graph *graph;
+    struct ptask_port *ab[4], *abc[4];
+    struct ptask *first, *second;
+    struct ptask_channel *a, *b, *between, *c, *product;
+    float ones[16];
+
+    for (int i = 0; i < 16; i++)
+        ones[i] = 1;
+    CHECK(!ptask_open_graph(PTASK_MODE_PRIORITY, &graph));
+    open_product(graph, "AxB", module, ab, &first);
+    open_product(graph, "ABxC", module, abc, &second);
+    CHECK(!ptask_open_channel(graph, NULL, ab[0], 2, &a));
+    CHECK(!ptask_open_channel(graph, NULL, ab[1], 2, &b));
+    CHECK(!ptask_open_channel(graph, ab[2], abc[0], 2, &between));
+    CHECK(!ptask_open_channel(graph, NULL, abc[1], 2, &c));
+    CHECK(!ptask_open_channel(graph, abc[2], NULL, 2, &product));
+    CHECK(!ptask_run_graph(graph));
+    for (int i = 0; i < 3; i++) {
+        CHECK(!pushed(a, ones, sizeof(ones)));
+        CHECK(!pushed(b, ones, sizeof(ones)));
+        CHECK(!pushed(c, ones, sizeof(ones)));
+        CHECK(first_pulled(product) == 16);
+    }
+    CHECK(refused(pushed(a, ones, 4), EINVAL, "AxB.a"));
+    CHECK(refused(ptask_push(product, NULL, 0), EINVAL, "source"));
+    CHECK(refused(ptask_pull(product, &(struct ptask_datablock *){NULL}, 0), ETIMEDOUT, "time"));
+    CHECK(!ptask_terminate_graph(graph));
+    CHECK(refused(pushed(a, ones, sizeof(ones)), EPIPE, "terminated"));
+    ptask_close_graph(graph);
+}
+
+/* Each record's sign is changed; a 0 is refused. */
+static int negate(void *context, struct ptask_call *call)
+{
+    const float *x = ptask_call_data(call, 0);
+    float *y = ptask_call_data(call, 1);
+    size_t records = ptask_call_bytes(call, 0) / sizeof(*x);
+
+    for (size_t i = 0; i < records; i++) {
+        if (x[i] == 0)
+            return -EDOM;
+        y[i] = -x[i];
+    }
+    ++*(int *)context;
+    return 0;
+}
+
+static void functions(void)
+{
+    const size_t many[3] = {10, 1, 1};
+    const float values[] = {1, 2, 0};
+    int calls = 0;
+    const struct ptask_code code = {.function = negate, .context = &calls};
+    struct ptask_graph *graph;
+    struct ptask_template *form;
+    struct ptask_port *ports[2];
+    struct ptask *task;
+    struct ptask_channel *in, *out;
+    struct ptask_datablock *block;
+
+    CHECK(!ptask_open_graph(PTASK_MODE_DATA_AWARE, &graph));
+    CHECK(!ptask_open_template(graph, many, sizeof(float), PTASK_VARIABLE, PTASK_GLOBAL, &form));
+    CHECK(!ptask_open_port(graph, "x", PTASK_INPUT, form, &ports[0]));
+    CHECK(!ptask_open_port(graph, "y", PTASK_OUTPUT, form, &ports[1]));
+    CHECK(refused(ptask_open_channel(graph, NULL, ports[0], 1, &in), EINVAL, "ptask_open_ptask"));
+    CHECK(!ptask_set_size_from(ports[1], ports[0]));
+    CHECK(!ptask_open_ptask(graph, "negate", &code, ports, 2, &task));
+    CHECK(refused(ptask_open_ptask(graph, "again", &code, ports, 2, &task), EINVAL, "another ptask"));
+    CHECK(!ptask_open_channel(graph, NULL, ports[0], 1, &in));
+    CHECK(!ptask_open_channel(graph, ports[1], NULL, 1, &out));
+    CHECK(refused(ptask_set_geometry(task, &(struct ptask_geometry){{1, 1, 1}, {1, 1, 1}, 0}), EINVAL, "negate"));
+    CHECK(!ptask_run_graph(graph));
+    CHECK(!pushed(in, values, 2 * sizeof(float)));
+    CHECK(first_pulled(out) == -1);
+    CHECK(!ptask_push(in, NULL, PTASK_FOREVER));
+    CHECK(refused(ptask_pull(out, &block, PTASK_FOREVER), ENODATA, "end of the stream"));
+    CHECK(!pushed(in, values, sizeof(values)));
+    CHECK(refused(ptask_pull(out, &block, PTASK_FOREVER), EIO, strerror(EDOM)));
+    CHECK(strstr(ptask_error_text(), "negate"));
+    CHECK(calls == 1);
+    ptask_close_graph(graph);
+}
+
+static void nothing_there(void)
+{
+    struct ptask_graph *graph;
+    struct ptask_template *form;
+
+    CHECK(refused(ptask_open_graph(9, &graph), EINVAL, "no mode 9"));
+    CHECK(refused(ptask_open_graph(PTASK_MODE_FIFO, NULL), EINVAL, "graph is NULL"));
+    CHECK(refused(ptask_open_template(NULL, (size_t[]){1, 1, 1}, 4, PTASK_FIXED, PTASK_GLOBAL, &form), EINVAL,
+                  "graph is NULL"));
+    CHECK(refused(ptask_run_graph(NULL), EINVAL, "graph is NULL"));
+    CHECK(!ptask_open_graph(PTASK_MODE_FIFO, &graph));
+    CHECK(refused(ptask_run_graph(graph), EINVAL, "no tasks"));
+    ptask_close_graph(graph);
+    ptask_close_graph(NULL);
+    ptask_put_datablock(NULL);
+}
+
+int c_checks(const char *module)
+{
+    products(module);
+    functions();
+    nothing_there();
+    return failures;
+}

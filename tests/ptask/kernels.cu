@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Kernels for graphs: blocks changed in place, outputs whose size is computed, loops.
+
+__device__ inline unsigned int index()
+{
+    return blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+// Adds 1 to each of n numbers, and tells where they are.
+extern "C" __global__ void increment(int *x, unsigned long long *where, unsigned int n)
+{
+    unsigned int i = index();
+    if (i < n)
+        x[i]++;
+    if (!i)
+        *where = (unsigned long long)x;
+}
+
+// How many of n numbers are not 0.
+extern "C" __global__ void count_set(const int *x, unsigned int *count, unsigned int n)
+{
+    unsigned int i = index();
+    if (i < n && x[i])
+        atomicAdd(count, 1u);
+}
+
+// Those of n numbers that are not 0.
+extern "C" __global__ void select_set(const int *x, int *y, unsigned int n)
+{
+    if (index())
+        return;
+    for (unsigned int i = 0, k = 0; i < n; i++)
+        if (x[i])
+            y[k++] = x[i];
+}
+
+// One step of a loop that halves until there is 1, and counts its rounds.
+extern "C" __global__ void halve(int *x, int *rounds, unsigned int *again)
+{
+    if (index())
+        return;
+    if (*x > 1) {
+        *x /= 2;
+        ++*rounds;
+    }
+    *again = *x > 1;
+}

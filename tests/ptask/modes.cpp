@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+// Which task comes first, where it runs, and what is counted.
+#include "ptask_test.hpp"
+
+#include "ready.hpp"
+
+#include <future>
+#include <mutex>
+#include <thread>
+
+namespace test {
+
+namespace {
+
+constexpr unsigned n = 8;
+const auto matrix = Template::of<float>(n, n);
+
+/* ((A x B) x B) x ... */
+struct Products {
+    Products(const GraphOptions &options, unsigned depth) : graph(options)
+    {
+        std::vector ports = {in("a", matrix), in("b", matrix), out("c", matrix), constant("n", n)};
+        Task *before = nullptr;
+        for (unsigned i = 0; i < depth; i++) {
+            Task &task = graph.cuda("product" + std::to_string(i), {kernels(), "matmul"}, ports);
+            if (before)
+                graph.connect((*before)["c"], task["a"]);
+            else
+                a = &graph.input(task["a"]);
+            b.push_back(&graph.input(task["b"]));
+            before = &task;
+        }
+        product = &graph.output((*before)["c"]);
+        graph.run();
+    }
+
+    void push(float first)
+    {
+        std::vector<float> scaled(n * n, 0), doubles(n * n, 0);
+        for (unsigned i = 0; i < n; i++) {
+            scaled[i * n + i] = first;
+            doubles[i * n + i] = 2;
+        }
+        a->push(block_of(scaled));
+        for (Input *input : b)
+            input->push(block_of(doubles));
+    }
+
+    Graph graph;
+    Input *a;
+    std::vector<Input *> b;
+    Output *product;
+};
+
+DeviceCounters sum_of(const std::vector<DeviceCounters> &counters)
+{
+    DeviceCounters sum;
+    for (const DeviceCounters &one : counters) {
+        sum.runs += one.runs;
+        sum.blocks_uploaded += one.blocks_uploaded;
+        sum.bytes_uploaded += one.bytes_uploaded;
+        sum.blocks_migrated += one.blocks_migrated;
+        sum.bytes_migrated += one.bytes_migrated;
+    }
+    return sum;
+}
+
+void all_modes_compute_the_same()
+{
+    for (Mode mode : {Mode::first_available, Mode::fifo, Mode::priority, Mode::data_aware}) {
+        Products products({mode}, 3);
+        for (int i = 0; i < 15; i++)
+            products.push(static_cast<float>(i));
+        for (int i = 0; i < 15; i++)
+            CHECK_EQ(pulled<float>(*products.product).at(0), 8 * static_cast<float>(i));
+        auto counters = products.graph.counters();
+        CHECK_EQ(counters.size(), size_t{2});
+        CHECK_EQ(sum_of(counters).runs, uint64_t{45});
+    }
+}
+
+/* One after the other, to the devices in turn: what the first writes is moved. */
+void first_available_moves_blocks()
+{
+    Products products({Mode::first_available}, 2);
+    products.push(1);
+    CHECK_EQ(pulled<float>(*products.product).at(0), 4.0f);
+    auto counters = products.graph.counters();
+    for (const DeviceCounters &one : counters)
+        CHECK_EQ(one.runs, uint64_t{1});
+    CHECK_EQ(sum_of(counters).blocks_uploaded, uint64_t{3});
+    CHECK_EQ(sum_of(counters).bytes_uploaded, uint64_t{3 * n * n * sizeof(float)});
+    CHECK_EQ(sum_of(counters).blocks_migrated, uint64_t{1});
+    CHECK_EQ(sum_of(counters).bytes_migrated, uint64_t{n * n * sizeof(float)});
+}
+
+void data_aware_follows_the_data()
+{
+    Products products({Mode::data_aware, {}, {.bytes_per_second = 1}}, 4);
+    for (int i = 0; i < 15; i++)
+        products.push(1);
+    for (int i = 0; i < 15; i++)
+        CHECK_EQ(pulled<float>(*products.product).at(0), 16.0f);
+    auto counters = products.graph.counters();
+    CHECK_EQ(sum_of(counters).blocks_migrated, uint64_t{0});
+    CHECK_EQ(sum_of(counters).blocks_uploaded, uint64_t{15 * 5});
+}
+
+struct Queue {
+    explicit Queue(Mode mode, const PriorityWeights &weights = {}) : ready(mode, weights)
+    {
+        auto nothing = [](const std::vector<void *> &) {};
+        for (const char *name : {"a", "b", "c"})
+            tasks.push_back(&graph.host(name, nothing, {in("x", Template::of<int>(1))}));
+    }
+    void add(unsigned task, double priority, double run, Clock::duration at)
+    {
+        ready.add(*tasks[task], priority, run, began + at);
+    }
+    std::string pop(Clock::duration at) { return ready.pop(began + at).name(); }
+    std::string pop_all(Clock::duration at)
+    {
+        std::string names;
+        while (!ready.empty())
+            names += pop(at);
+        return names;
+    }
+
+    Graph graph;
+    std::vector<Task *> tasks;
+    Ready ready;
+    Clock::time_point began = Clock::now() + 1h;
+};
+
+void order_of_coming()
+{
+    for (Mode mode : {Mode::first_available, Mode::fifo}) {
+        Queue queue(mode);
+        queue.add(2, 1, 1e-3, 1ms);
+        queue.add(0, 9, 1e-6, 2ms);
+        queue.add(1, 5, 1e-3, 3ms);
+        CHECK(queue.pop_all(4ms) == "cab");
+    }
+}
+
+void order_of_priority()
+{
+    for (Mode mode : {Mode::priority, Mode::data_aware}) {
+        Queue queue(mode);
+        queue.add(0, 1, 1, 0ms);
+        queue.add(1, 9, 1, 0ms);
+        queue.add(2, 5, 1, 0ms);
+        CHECK(queue.pop_all(0ms) == "bca");
+    }
+}
+
+/* The same static priority: what runs shorter than the average is first, what runs longer is last. */
+void short_runs_are_first()
+{
+    Queue queue(Mode::priority);
+    queue.ready.ran(1e-3);
+    queue.add(0, 0, 5e-3, 0ms);
+    queue.add(1, 0, 1e-3, 0ms);
+    queue.add(2, 0, 1e-4, 0ms);
+    CHECK(queue.pop_all(0ms) == "cba");
+}
+
+/* Who waits for more average waits than the others are higher is first. */
+void who_waits_long_is_first()
+{
+    Queue queue(Mode::priority);
+    queue.add(2, 0, 1, 0ms);
+    CHECK(queue.pop(1ms) == "c");
+    /* The average is 1 ms now. */
+    queue.add(0, 0, 1, 1ms);
+    queue.add(1, 3, 1, 6ms);
+    CHECK(queue.pop_all(6ms) == "ab");
+    queue.add(0, 0, 1, 7ms);
+    queue.add(1, 3, 1, 8ms);
+    CHECK(queue.pop_all(8ms) == "ba");
+}
+
+/* Two plugs keep the host's two queues, so that the others are in these in the order in which they were chosen. */
+void proxy_priorities()
+{
+    Graph graph({.mode = Mode::priority, .proxy_priority = 7});
+    auto one = Template::of<int>(1);
+    std::promise<void> pulled_out;
+    std::shared_future<void> unplugged(pulled_out.get_future());
+    std::mutex mutex;
+    std::string order;
+    std::vector<Task *> tasks;
+    auto add = [&](const std::string &name, HostFunction function, int proxy) {
+        Task &task = *tasks.emplace_back(&graph.host(name, std::move(function), {in("x", one)}));
+        graph.input(task["x"]).push_value(0);
+        if (proxy)
+            task.set_proxy_priority(proxy);
+    };
+    auto note = [&](char who) {
+        return [&, who](const std::vector<void *> &) {
+            std::lock_guard lock(mutex);
+            order += who;
+        };
+    };
+    /* Pairs, since one of them may be in the other queue. */
+    for (char who : {'a', 'b'})
+        add(std::string("graph's") + who, note('1'), 0);
+    for (char who : {'a', 'b'})
+        add(std::string("high") + who, note('2'), 1000);
+    for (char who : {'a', 'b'})
+        add(
+            std::string("plug") + who, [=](const std::vector<void *> &) { unplugged.wait(); }, 1000000);
+    graph.run();
+    for (Task *task : tasks)
+        while (task->state() != State::executing)
+            std::this_thread::yield();
+    pulled_out.set_value();
+    graph.stop();
+    CHECK_EQ(order.size(), size_t{4});
+    CHECK_EQ(order.front(), '2');
+    CHECK_EQ(order.back(), '1');
+}
+
+} // namespace
+
+Cases mode_cases()
+{
+    return {{"all modes compute the same", all_modes_compute_the_same},
+            {"first-available moves blocks, and they are counted", first_available_moves_blocks},
+            {"data-aware follows the data", data_aware_follows_the_data},
+            {"first-available and fifo take tasks as they come", order_of_coming},
+            {"priority and data-aware take the highest first", order_of_priority},
+            {"short runs are first", short_runs_are_first},
+            {"who waits long is first", who_waits_long_is_first},
+            {"the priority of who asked counts", proxy_priorities}};
+}
+
+} // namespace test

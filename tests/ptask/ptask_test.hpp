@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PTASK_TEST_HPP
+#define PTASK_TEST_HPP
+
+#include "ptask.hpp"
+
+#include "daemon.h"
+#include "tap.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace test {
+
+using namespace ptsched::ptask;
+using namespace std::chrono_literals;
+
+/* Of the virtual GPU, and of these tests. */
+inline std::string kernels()
+{
+    return folder() + "/kernels.so";
+}
+
+inline std::string ptask_kernels()
+{
+    return folder() + "/ptask-kernels.so";
+}
+
+template <typename T> DatablockPtr block_of(const std::vector<T> &values)
+{
+    return Datablock::of(std::span(values));
+}
+
+template <typename T> std::vector<T> content(const DatablockPtr &block)
+{
+    if (!CHECK(block))
+        return {};
+    auto values = block->as<T>();
+    return {values.begin(), values.end()};
+}
+
+template <typename T> std::vector<T> pulled(Output &output)
+{
+    return content<T>(output.pull());
+}
+
+/* Whether it throws an Error in whose text all @words are. */
+template <typename Function> bool refused(Function function, const std::vector<std::string> &words)
+{
+    try {
+        function();
+    } catch (const Error &error) {
+        bool all = true;
+        for (const std::string &word : words)
+            all = all && std::string(error.what()).find(word) != std::string::npos;
+        if (!all)
+            std::printf("# the error says: %s\n", error.what());
+        return all;
+    }
+    std::printf("# no error\n");
+    return false;
+}
+
+using Cases = std::vector<tap::Case>;
+
+Cases inout_cases();
+Cases size_cases();
+Cases loop_cases();
+Cases signal_cases();
+Cases mode_cases();
+Cases draw_cases();
+
+} // namespace test
+
+#endif /* PTASK_TEST_HPP */

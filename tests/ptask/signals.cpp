@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// What travels with datablocks.
+#include "ptask_test.hpp"
+
+#include <atomic>
+
+namespace test {
+
+namespace {
+
+const auto one = Template::of<int>(1);
+
+std::shared_ptr<const std::string> text(const char *what)
+{
+    return std::make_shared<const std::string>(what);
+}
+
+struct Sum {
+    Sum()
+    {
+        Task &first = graph.callback("add",
+                                     [this](Call &call) {
+                                         runs++;
+                                         *call.at<int>(2) = *call.at<int>(0) + *call.at<int>(1);
+                                         if (*call.at<int>(2) < 0)
+                                             call.report("negative");
+                                         if (*call.at<int>(2) == 0)
+                                             call.end_stream();
+                                     },
+                                     {in("x", one), in("y", one), out("z", one)});
+        Task &second = graph.host("pass", [this](const std::vector<void *> &) { runs++; }, {inout("x", one)});
+        graph.connect(first["z"], second["x"]);
+        x = &graph.input(first["x"]);
+        y = &graph.input(first["y"]);
+        sum = &graph.output(second["x"]);
+        graph.run();
+    }
+
+    std::atomic<int> runs{0};
+    Graph graph;
+    Input *x, *y;
+    Output *sum;
+};
+
+void the_end_of_a_stream()
+{
+    Sum sum;
+    sum.x->push_value(1);
+    sum.y->push_value(2);
+    sum.x->end_stream();
+    sum.y->end_stream();
+    sum.x->send({block_of<int>({3}), true});
+    sum.y->push_value(4);
+    CHECK_EQ(pulled<int>(*sum.sum).at(0), 3);
+    std::optional<Item> end = sum.sum->take();
+    CHECK(end && end->end_of_stream && !end->block && !end->error);
+    std::optional<Item> last = sum.sum->take();
+    if (CHECK(last && last->end_of_stream && last->block))
+        CHECK_EQ(content<int>(last->block).at(0), 7);
+    CHECK_EQ(sum.runs.load(), 4);
+    CHECK(!sum.sum->take(0ns));
+}
+
+/* The one that has an error is not computed, and the others are. */
+void errors_travel()
+{
+    Sum sum;
+    for (int i = 1; i <= 3; i++) {
+        sum.y->push_value(10);
+        if (i == 2)
+            sum.x->send({nullptr, false, text("lost")});
+        else
+            sum.x->push_value(i);
+    }
+    CHECK_EQ(pulled<int>(*sum.sum).at(0), 11);
+    CHECK(refused([&] { sum.sum->pull(); }, {"lost"}));
+    CHECK_EQ(pulled<int>(*sum.sum).at(0), 13);
+    CHECK_EQ(sum.runs.load(), 4);
+}
+
+void callbacks_give_signals()
+{
+    Sum sum;
+    for (int x : {-1, 0, 1}) {
+        sum.x->push_value(x);
+        sum.y->push_value(0);
+    }
+    std::optional<Item> negative = sum.sum->take(), zero = sum.sum->take(), positive = sum.sum->take();
+    CHECK(negative && negative->error && *negative->error == "negative" && negative->block);
+    CHECK(zero && zero->end_of_stream && zero->block && !zero->error);
+    CHECK(positive && !positive->end_of_stream && !positive->error);
+}
+
+/* They leave a loop at once, and what comes after them enters it. */
+void signals_leave_loops()
+{
+    Graph graph;
+    Task &halve = graph.cuda("halve", {ptask_kernels(), "halve"},
+                             {inout("x", one), zeroed(inout("rounds", one)), out("again", Template::of<unsigned>(1))});
+    graph.loop(halve["x"], halve["x"], halve["again"]);
+    Input &x = graph.input(halve["x"]);
+    Output &last = graph.output(halve["x"]), &rounds = graph.output(halve["rounds"]);
+    graph.run();
+    x.push_value(8);
+    x.end_stream();
+    x.push_value(4);
+    CHECK_EQ(pulled<int>(last).at(0), 1);
+    std::optional<Item> end = last.take();
+    CHECK(end && end->end_of_stream && !end->block);
+    CHECK_EQ(pulled<int>(last).at(0), 1);
+    /* Each round begins with 0, as this one does not go round. */
+    CHECK_EQ(pulled<int>(rounds).at(0), 1);
+    CHECK(!rounds.pull());
+    CHECK_EQ(pulled<int>(rounds).at(0), 1);
+    CHECK_EQ(halve.skipped(), uint64_t{1});
+}
+
+} // namespace
+
+Cases signal_cases()
+{
+    return {{"the end of a stream", the_end_of_a_stream},
+            {"errors travel with what they spoiled", errors_travel},
+            {"callbacks give signals", callbacks_give_signals},
+            {"signals leave loops", signals_leave_loops}};
+}
+
+} // namespace test
