@@ -3,6 +3,3 @@
 DEVICE_HAS_OPENCL := $(shell echo '\#include <CL/cl.h>' | $(CXX) -E -x c++ - >/dev/null 2>&1 && echo yes)
 DEVICE_SRCS := $(filter-out $(if $(DEVICE_HAS_OPENCL),%/no_opencl.cpp,%/opencl.cpp %/opencl_code.cpp %/icd.cpp), \
 	$(wildcard libptsched/device/*.cpp))
-
-# Nobody replaces the functions of libptask.so: calls within it are direct, and can be inlined.
-$(B)/obj/libptsched/device/%.o $(B)/obj/libptsched/ptask/%.o: CXXFLAGS += -fno-semantic-interposition

@@ -10,6 +10,8 @@ namespace ptsched::ptask {
 
 namespace {
 
+using device::Access;
+
 constexpr unsigned gpu_lanes = 4, host_lanes = 2;
 /* Given to a queue and not ended: enough to keep a device busy, and few enough to choose among the rest. */
 constexpr std::size_t most_in_lane = 32;
@@ -207,7 +209,7 @@ void Scheduler::launch(Run &run, Lane &lane)
 {
     Task &task = *run.task;
     auto which = std::find(task.devices_.begin(), task.devices_.end(), lane.device) - task.devices_.begin();
-    std::vector<device::Access::Item> items(task.ports_.size());
+    std::vector<Access::Item> items(task.ports_.size());
     std::vector<device::Address> addresses(task.ports_.size());
     std::vector<void *> arguments(task.ports_.size());
 
@@ -221,10 +223,10 @@ void Scheduler::launch(Run &run, Lane &lane)
             arguments[i] = const_cast<void *>(block->read());
             continue;
         }
-        items[i] = {block.get(), port.options_.kind == PortKind::output};
+        items[i] = port.options_.kind == PortKind::output ? Access::writes(*block) : Access::reads(*block);
         arguments[i] = &addresses[i];
     }
-    device::Access access(*lane.device, *lane.queue, items, addresses.data());
+    Access access(*lane.device, *lane.queue, items, addresses.data());
     lane.queue->run(*task.codes_[static_cast<std::size_t>(which)], task.geometry_, arguments);
     run.marker = lane.queue->mark();
     access.given(run.marker);
