@@ -254,31 +254,35 @@ void Datablock::abandon(const Device &device, bool written)
 
 std::size_t Datablock::evict(const Device &device, Eviction how)
 {
-    std::vector<MarkerPtr> pending;
-    {
-        /* One that somebody uses right now will be used again soon, unless there is no other. */
-        Lock lock(mutex_, std::defer_lock);
-        if (how == Eviction::busy)
-            lock.lock();
-        else if (!lock.try_lock())
-            return 0;
+    Lock lock(mutex_, std::defer_lock);
+    bool begun = false;
+
+    /* One that somebody uses right now will be used again soon, unless there is no other. */
+    if (how != Eviction::busy && !lock.try_lock())
+        return 0;
+    if (!lock)
+        lock.lock();
+    for (;;) {
         Copy *copy = find(device);
-        if (!copy || copy->held() || (how == Eviction::clean && !first_->next))
+        if (!copy) /* somebody else was faster */
+            return bytes_;
+        if (copy->held() || (how == Eviction::clean && !first_->next))
             return 0;
-        if (how != Eviction::busy && !copy->pending().empty())
+        if (how != Eviction::busy && !begun && !copy->pending().empty())
             return 0;
         if (!first_->next)
             on_host();
-        pending = copy->pending();
+        begun = true;
+        const std::vector<MarkerPtr> pending = copy->pending();
+        if (pending.empty()) {
+            remove(*copy);
+            return bytes_;
+        }
+        lock.unlock();
+        for (const MarkerPtr &marker : pending)
+            marker->wait();
+        lock.lock();
     }
-    for (const MarkerPtr &marker : pending)
-        marker->wait();
-    std::lock_guard lock(mutex_);
-    Copy *copy = find(device);
-    if (!copy || copy->held() || !first_->next || !copy->pending().empty())
-        return 0;
-    remove(*copy);
-    return bytes_;
 }
 
 const Queue *Datablock::queue() const

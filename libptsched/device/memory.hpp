@@ -20,9 +20,13 @@ public:
         for (;;) {
             if (Address address = pool_.take(bytes))
                 return address;
-            if (!residents_.make_room(bytes))
-                throw OutOfMemory(device_.name() + " has no memory for " + std::to_string(bytes) +
-                                  " bytes besides what is in use");
+            if (residents_.make_room(bytes))
+                continue;
+            /* Others may have let go of some, and left nothing to be evicted. */
+            if (Address address = pool_.take(bytes))
+                return address;
+            throw OutOfMemory(device_.name() + " has no memory for " + std::to_string(bytes) +
+                              " bytes besides what is in use");
         }
     }
     void give(Address address, std::size_t bytes) noexcept { pool_.give(address, bytes); }
