@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Every program of the paper in every variant, small, on the virtual GPU: the results are right.
+#include "executor.hpp"
+#include "programs.hpp"
+
+#include "daemon.h"
+#include "tap.h"
+
+using namespace ptsched::paper;
+
+namespace {
+
+const Gpu &gpu()
+{
+    static const Gpu &found = *new Gpu(test::folder() + "/paper.so");
+    return found;
+}
+
+void results_are_right(Executor &executor, const Workload &workload, const std::string &who)
+{
+    if (!workload.expected)
+        return;
+    auto problem = difference(workload, workload.expected(executor.last_set()), executor.results());
+    if (!CHECK(problem.empty()))
+        std::printf("# %s, %s: %s\n", workload.name.c_str(), who.c_str(), problem.c_str());
+}
+
+/* One run, then several at once, whose last is of another set where there are some. */
+void check_variant(Executor &executor, const Workload &workload, const std::string &who)
+{
+    for (unsigned count : {1, 6}) {
+        executor.prepare(count);
+        executor.run(count);
+        results_are_right(executor, workload, who);
+    }
+}
+
+void check_all(const std::vector<Workload> &workloads)
+{
+    for (const Workload &workload : workloads)
+        for (const Variant &variant : variants()) {
+            if (workload.resident && std::string(variant.name).find("modular") == 0)
+                continue;
+            check_variant(*variant.make(gpu(), workload, 6), workload, variant.name);
+        }
+}
+
+void matrices()
+{
+    for (Matrices kind : {Matrices::multiply, Matrices::add, Matrices::copy})
+        check_all({tree(kind, 3, 20), rectangle(kind, 3, 4, 12)});
+}
+
+void chains()
+{
+    check_all({chain(16, true), chain(16, false), empty_steps(3, 4)});
+}
+
+/* The ways from which the best is chosen, each by itself. */
+void streams_and_graphs()
+{
+    Workload workload = rectangle(Matrices::add, 3, 3, 8);
+    for (Means means : {Means::streams, Means::graph}) {
+        auto executor = make_best(gpu(), workload, 6, means);
+        check_variant(*executor, workload, executor->choice());
+        CHECK_EQ(executor->choice().find("graph") != std::string::npos, means == Means::graph);
+    }
+}
+
+/* A comparison that could not fail would prove nothing. */
+void differences_are_found()
+{
+    Workload workload = rectangle(Matrices::add, 1, 2, 4);
+    auto expected = workload.expected(0), got = expected;
+    CHECK(difference(workload, expected, got).empty());
+    auto values = floats_of(got[1]);
+    values[3] += 0.01f;
+    got[1] = content_of(values);
+    CHECK(difference(workload, expected, got).find("result 1: element 3") == 0);
+    got.pop_back();
+    CHECK(!difference(workload, expected, got).empty());
+}
+
+} // namespace
+
+int main()
+{
+    test::Daemon daemon;
+    return tap::run({{"differences are found", differences_are_found},
+                     {"gemm, madd and mcopy as trees and rectangles", matrices},
+                     {"A x B x C, and steps that do nothing", chains},
+                     {"streams and graphs by hand", streams_and_graphs}});
+}
