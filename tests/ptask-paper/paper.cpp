@@ -56,6 +56,49 @@ void chains()
     check_all({chain(16, true), chain(16, false), empty_steps(3, 4)});
 }
 
+void sorting()
+{
+    check_all({bitonic_sort(1), bitonic_sort(4)});
+    CHECK_EQ(bitonic_sort(8).steps.size(), size_t{13});
+    CHECK_EQ(bitonic_sort(512).steps.size(), size_t{37});
+}
+
+void cavities()
+{
+    check_all({cavity(2, 7, 6, 4)});
+    CHECK_EQ(cavity(5, 4, 4, 4).steps.size(), size_t{30});
+    CHECK_EQ(cavity(10, 4, 4, 4).steps.size(), size_t{60});
+}
+
+void principal_components()
+{
+    check_all({components(16, 3)});
+    CHECK_EQ(components(8, 10).steps.size(), size_t{229});
+    CHECK_EQ(components(8, 54).steps.size(), size_t{1197});
+}
+
+void groups()
+{
+    check_all({group_by(2 * 4096, 50), group_by(300, 7)});
+    CHECK_EQ(group_by(4096, 8).steps.size(), size_t{7});
+}
+
+/* Several frames at once, so that one is not taken for another. */
+void hands()
+{
+    std::FILE *events = std::tmpfile();
+    Workload workload = gestures(48, 40, events);
+    check_all({workload});
+    auto first = workload.expected(0), last = workload.expected(3);
+    CHECK(!difference(workload, first, last).empty());
+    unsigned lines = 0;
+    std::rewind(events);
+    for (int c; (c = std::fgetc(events)) != EOF;)
+        lines += c == '\n';
+    std::fclose(events);
+    CHECK(lines >= 7 * variants().size());
+}
+
 /* The ways from which the best is chosen, each by itself. */
 void streams_and_graphs()
 {
@@ -89,5 +132,10 @@ int main()
     return tap::run({{"differences are found", differences_are_found},
                      {"gemm, madd and mcopy as trees and rectangles", matrices},
                      {"A x B x C, and steps that do nothing", chains},
+                     {"bitonic sort", sorting},
+                     {"fdtd", cavities},
+                     {"pca", principal_components},
+                     {"grpby", groups},
+                     {"the gestural interface", hands},
                      {"streams and graphs by hand", streams_and_graphs}});
 }

@@ -5,6 +5,8 @@
 
 #include "workload.hpp"
 
+#include <cstdio>
+
 namespace ptsched::paper {
 
 enum class Matrices { multiply, add, copy };
