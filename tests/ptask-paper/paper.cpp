@@ -6,6 +6,10 @@
 #include "daemon.h"
 #include "tap.h"
 
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
 using namespace ptsched::paper;
 
 namespace {
@@ -110,6 +114,37 @@ void streams_and_graphs()
     }
 }
 
+/* The program that measures, on little: the figures that it promises are there. */
+void figures()
+{
+    std::string file = "/tmp/ptask-paper-XXXXXX";
+    int fd = mkstemp(file.data());
+    CHECK(fd >= 0);
+    close(fd);
+    auto program = test::folder() + "/../samples/bench-ptask --module " + test::folder() +
+                   "/paper.so --iterations 1 --size 8 --only chain --only invocation --only table5/madd-rect --only "
+                   "gesture --only prio --json " +
+                   file + " >/dev/null";
+    CHECK_EQ(setenv("LD_LIBRARY_PATH", test::folder().c_str(), 1), 0);
+    CHECK_EQ(std::system(program.c_str()), 0);
+    std::set<std::string> names;
+    std::ifstream stream(file);
+    for (const auto &record : nlohmann::json::parse(stream)) {
+        names.insert(record.at("name"));
+        CHECK(record.at("value").get<double>() >= 0 &&
+              record.at("command").get<std::string>().find("--size 8") != std::string::npos);
+        CHECK(record.at("unit").is_string() && record.at("against").is_string());
+    }
+    for (const char *name :
+         {"chain8/nocopy_us", "chain8/copies_us", "chain8/against-hand", "invocation/total_us", "invocation/host_us",
+          "table5/geomean-hand", "table5/geomean-modular", "table5/worst-hand", "gesture/against-handcode",
+          "gesture/against-hand", "prio/8_per_s", "prio/total-over-fifo"})
+        if (!CHECK(names.count(name)))
+            std::printf("# %s is missing\n", name);
+    std::filesystem::remove(file);
+    CHECK(std::system((test::folder() + "/../samples/bench-ptask --only nonsense 2>/dev/null").c_str()));
+}
+
 /* A comparison that could not fail would prove nothing. */
 void differences_are_found()
 {
@@ -137,5 +172,6 @@ int main()
                      {"pca", principal_components},
                      {"grpby", groups},
                      {"the gestural interface", hands},
-                     {"streams and graphs by hand", streams_and_graphs}});
+                     {"streams and graphs by hand", streams_and_graphs},
+                     {"the figures of bench-ptask", figures}});
 }

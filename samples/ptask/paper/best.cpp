@@ -121,9 +121,9 @@ private:
 
     void follow(unsigned after, unsigned before)
     {
-        Event event = make_event();
-        check(driver().event_record(event.get(), streams_[before].get()), "cuEventRecord");
-        check(driver().stream_wait(streams_[after].get(), event.get(), 0), "cuStreamWaitEvent");
+        CUevent event = events_.emplace_back(make_event()).get();
+        check(driver().event_record(event, streams_[before].get()), "cuEventRecord");
+        check(driver().stream_wait(streams_[after].get(), event, 0), "cuStreamWaitEvent");
     }
 
     void capture()

@@ -40,7 +40,7 @@ std::unique_ptr<Executor> make_modular_threads(const Gpu &gpu, const Workload &w
 enum class Means { any, streams, graph };
 /* The fastest way for run(@count) of those that are there. */
 std::unique_ptr<Executor> make_best(const Gpu &gpu, const Workload &workload, unsigned count, Means means = Means::any);
-std::unique_ptr<Executor> make_ptask(const Gpu &gpu, const Workload &workload);
+std::unique_ptr<Executor> make_ptask(const std::string &module, const Workload &workload);
 
 struct Variant {
     const char *name;

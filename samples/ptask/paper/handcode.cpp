@@ -87,7 +87,7 @@ const std::vector<Variant> &variants()
         {"best", [](const Gpu &gpu, const Workload &w, unsigned count) { return make_best(gpu, w, count); }},
         {"modular", [](const Gpu &gpu, const Workload &w, unsigned) { return make_modular(gpu, w); }},
         {"modular-threads", [](const Gpu &gpu, const Workload &w, unsigned) { return make_modular_threads(gpu, w); }},
-        {"ptask", [](const Gpu &gpu, const Workload &w, unsigned) { return make_ptask(gpu, w); }},
+        {"ptask", [](const Gpu &gpu, const Workload &w, unsigned) { return make_ptask(gpu.module_path(), w); }},
     };
     return all;
 }

@@ -84,6 +84,14 @@ void PtaskProgram::set_priority(int priority)
         task->set_priority(priority);
 }
 
+std::uint64_t PtaskProgram::completed() const
+{
+    std::uint64_t sum = 0;
+    for (const Task *task : tasks_)
+        sum += task->completed();
+    return sum;
+}
+
 PtaskProgram::Blocks PtaskProgram::make_blocks(unsigned set) const
 {
     Blocks blocks(workload_.values.size());

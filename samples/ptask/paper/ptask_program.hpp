@@ -28,7 +28,8 @@ public:
     bool push(const Blocks &blocks, ptask::Timeout timeout = {});
     /* The results of a run, or what the host makes of them; empty when the graph was stopped, or after @timeout. */
     Blocks pull(ptask::Timeout timeout = {});
-    std::size_t task_count() const { return tasks_.size(); }
+    /* Of all its tasks. */
+    std::uint64_t completed() const;
 
 private:
     const Workload &workload_;
