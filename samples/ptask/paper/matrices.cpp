@@ -18,10 +18,7 @@ public:
     Operation(Matrices kind, std::size_t n) : kind_(kind), n_(n) {}
 
     bool unary() const { return kind_ == Matrices::copy; }
-    std::string name() const
-    {
-        return kind_ == Matrices::multiply ? "gemm" : kind_ == Matrices::add ? "madd" : "mcopy";
-    }
+    std::string name() const { return name_of(kind_); }
 
     /* Of a size that products of many keep theirs. */
     Matrix input(unsigned seed) const
@@ -89,6 +86,11 @@ Workload copies(unsigned depth, std::size_t n)
 }
 
 } // namespace
+
+std::string name_of(Matrices kind)
+{
+    return kind == Matrices::multiply ? "gemm" : kind == Matrices::add ? "madd" : "mcopy";
+}
 
 Workload tree(Matrices kind, unsigned depth, std::size_t n)
 {

@@ -10,6 +10,8 @@
 namespace ptsched::paper {
 
 enum class Matrices { multiply, add, copy };
+/* gemm, madd, mcopy */
+std::string name_of(Matrices kind);
 
 /* A binary tree of @depth levels; one that copies has its root where the datum comes in. Matrices are n x n. */
 Workload tree(Matrices kind, unsigned depth, std::size_t n);

@@ -48,12 +48,10 @@ std::vector<Row> all_rows(const Options &options)
     const std::vector<std::size_t> small{64, 128, 256}, large{256, 512, 1024};
 
     rows.add("sort", {128, 256, 512}, [](std::size_t n) { return bitonic_sort(static_cast<unsigned>(n)); });
-    for (auto [name, kind] :
-         {std::pair("gemm", Matrices::multiply), {"madd", Matrices::add}, {"mcopy", Matrices::copy}}) {
+    for (Matrices kind : {Matrices::multiply, Matrices::add, Matrices::copy}) {
         const auto &sizes = kind == Matrices::multiply ? small : large;
-        rows.add_matrices(name + std::string("-tree6x32"), sizes, [=](std::size_t n) { return tree(kind, 6, n); });
-        rows.add_matrices(name + std::string("-rect6x10"), sizes,
-                          [=](std::size_t n) { return rectangle(kind, 6, 10, n); });
+        rows.add_matrices(name_of(kind) + "-tree6x32", sizes, [=](std::size_t n) { return tree(kind, 6, n); });
+        rows.add_matrices(name_of(kind) + "-rect6x10", sizes, [=](std::size_t n) { return rectangle(kind, 6, 10, n); });
     }
     for (unsigned length : {5, 10})
         rows.add("fdtd-len" + std::to_string(length), small,
