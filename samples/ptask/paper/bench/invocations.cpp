@@ -27,12 +27,13 @@ std::filesystem::path program_folder()
     return std::filesystem::read_symlink("/proc/self/exe").parent_path();
 }
 
-/* The environment of this process, with another driver. */
+/* The environment of this process, with another driver and nothing preloaded. */
 std::vector<std::string> environment_with(const std::string &library_folder)
 {
     std::vector<std::string> variables{"LD_LIBRARY_PATH=" + library_folder};
     for (char **variable = environ; *variable; variable++)
-        if (std::string(*variable).rfind("LD_LIBRARY_PATH=", 0) != 0)
+        if (std::string(*variable).rfind("LD_LIBRARY_PATH=", 0) != 0 &&
+            std::string(*variable).rfind("LD_PRELOAD=", 0) != 0)
             variables.emplace_back(*variable);
     return variables;
 }
