@@ -131,7 +131,7 @@ void figures()
     auto program = "LD_PRELOAD=" + test::folder() + "/libcuda.so.1 ASAN_OPTIONS=verify_asan_link_order=0 " +
                    bench_ptask() + " --module " + test::folder() +
                    "/paper.so --iterations 1 --size 8 --only chain --only invocation --only table5/madd-rect --only "
-                   "gesture --only prio --json " +
+                   "gesture --only prio --only gpus2 --json " +
                    file + " >/dev/null";
     CHECK_EQ(std::system(program.c_str()), 0);
     std::set<std::string> names;
@@ -145,7 +145,7 @@ void figures()
     for (const char *name :
          {"chain8/nocopy_us", "chain8/copies_us", "chain8/against-hand", "invocation/total_us", "invocation/host_us",
           "table5/geomean-hand", "table5/geomean-modular", "table5/worst-hand", "gesture/against-handcode",
-          "gesture/against-hand", "prio/8_per_s", "prio/total-over-fifo"})
+          "gesture/against-hand", "prio/8_per_s", "prio/total-over-fifo", "gpus2/depth6"})
         if (!CHECK(names.count(name)))
             std::printf("# %s is missing\n", name);
     std::filesystem::remove(file);

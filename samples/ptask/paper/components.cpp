@@ -101,7 +101,7 @@ public:
 
     ValueId column(ValueId matrix, unsigned which)
     {
-        return workload_.step("column", over(n_), {matrix}, n_, constant_of(Level{size_.n, which}));
+        return workload_.step("column", over(n_), {matrix}, n_, constant_of(Column{size_.n, which}));
     }
     ValueId gemv(ValueId matrix, ValueId vector) { return step("gemv", blocks(n_), {matrix, vector}); }
     ValueId gemv_t(ValueId matrix, ValueId vector) { return step("gemv_t", blocks((n_ + 31) / 32), {matrix, vector}); }

@@ -201,11 +201,11 @@ extern "C" __global__ void fdtd_driven(const float *self, const float *p, const 
 }
 
 // A column of a square matrix.
-extern "C" __global__ void column(const float *matrix, float *out, Level which)
+extern "C" __global__ void column(const float *matrix, float *out, Column column)
 {
     unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < which.level)
-        out[i] = matrix[i * which.level + which.mask];
+    if (i < column.n)
+        out[i] = matrix[i * column.n + column.which];
 }
 
 // matrix * vector: a block for each row.

@@ -8,6 +8,11 @@ struct Size {
     unsigned int n;
 };
 
+/* One of a square matrix. */
+struct Column {
+    unsigned int n, which;
+};
+
 /* A matrix or an image. */
 struct Plane {
     unsigned int width, height;

@@ -78,9 +78,12 @@ void chains(const Bench &bench);
 void invocations(const Bench &bench);
 void priorities(const Bench &bench);
 void gesture_rates(const Bench &bench);
+void two_gpus(const Bench &bench);
 
 /* For the process whose driver does nothing: prints the time of an empty ptask in microseconds. */
 void print_host_cost(const Options &options);
+/* For the process that has one GPU: prints the times of the graphs that are compared. */
+void print_graph_times(const Bench &bench);
 
 } // namespace ptsched::paper
 

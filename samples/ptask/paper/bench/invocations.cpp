@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // What a ptask costs that does nothing and has two dependencies.
 #include "bench.hpp"
+#include "child.hpp"
 #include "programs.hpp"
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace ptsched::paper {
 
@@ -22,69 +22,22 @@ unsigned runs_of(std::size_t tasks)
     return static_cast<unsigned>(3 * many / tasks);
 }
 
-std::filesystem::path program_folder()
-{
-    return std::filesystem::read_symlink("/proc/self/exe").parent_path();
-}
-
-/* The environment of this process, with another driver and nothing preloaded. */
-std::vector<std::string> environment_with(const std::string &library_folder)
-{
-    std::vector<std::string> variables{"LD_LIBRARY_PATH=" + library_folder};
-    for (char **variable = environ; *variable; variable++)
-        if (std::string(*variable).rfind("LD_LIBRARY_PATH=", 0) != 0 &&
-            std::string(*variable).rfind("LD_PRELOAD=", 0) != 0)
-            variables.emplace_back(*variable);
-    return variables;
-}
-
-[[noreturn]] void become(const std::vector<std::string> &words, const std::vector<std::string> &variables)
-{
-    std::vector<char *> arguments, environment;
-    for (const std::string &word : words)
-        arguments.push_back(const_cast<char *>(word.c_str()));
-    for (const std::string &variable : variables)
-        environment.push_back(const_cast<char *>(variable.c_str()));
-    arguments.push_back(nullptr);
-    environment.push_back(nullptr);
-    execve(arguments[0], arguments.data(), environment.data());
-    _exit(127);
-}
-
-/* What a process prints that has a driver whose calls do nothing. */
+/* What a process finds that has a driver whose calls do nothing. */
 double host_cost(const Options &options)
 {
+    const char *libraries = std::getenv("LD_LIBRARY_PATH");
     auto folder = program_folder() / "null-driver";
-    std::vector<std::string> words{program_folder() / "bench-ptask", "--host-cost", "--module", options.module};
-    auto variables = environment_with(folder);
-    int ends[2], status = 0;
+    std::vector<std::string> words{"--host-cost", "--module", options.module};
 
     if (options.iterations)
         words.insert(words.end(), {"--iterations", std::to_string(options.iterations)});
     if (!std::filesystem::exists(folder / "libcuda.so.1"))
         throw Error("there is no " + (folder / "libcuda.so.1").string() + ", which the cost on the host needs");
-    if (pipe(ends) < 0)
-        throw Error("cannot make a pipe");
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDOUT_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        become(words, variables);
-    }
-    close(ends[1]);
-    double microseconds = 0;
-    std::FILE *output = fdopen(ends[0], "r");
-    bool found = output && child > 0 && std::fscanf(output, "%lf", &microseconds) == 1;
-    if (output)
-        std::fclose(output);
-    else
-        close(ends[0]);
-    if (child > 0)
-        waitpid(child, &status, 0);
-    if (!found || status)
-        throw Error("the process that measures the cost on the host failed");
-    return microseconds;
+    /* What is preloaded would be measured, too. */
+    return numbers_of_child(
+               words, {{"LD_LIBRARY_PATH", folder.string() + (libraries ? ":" : "") + (libraries ? libraries : "")},
+                       {"LD_PRELOAD", ""}})
+        .at(0);
 }
 
 std::optional<double> measure(const Bench &bench, unsigned tasks, const Variant &variant)

@@ -23,6 +23,7 @@ const Benchmark benchmarks[] = {
     {"table5", "sort, gemm, madd, mcopy, fdtd, pca, grpby (--only table5/gemm)", table5},
     {"gesture", "the gestural interface", gesture_rates},
     {"prio", "four graphs with priorities", priorities},
+    {"gpus2", "products in 8 columns, on two GPUs and on one", two_gpus},
 };
 
 [[noreturn]] void usage(int status)
@@ -63,13 +64,13 @@ unsigned number(const char *option, const char *text)
 
 struct CommandLine {
     Options options;
-    bool host_cost = false;
+    bool host_cost = false, graph_times = false;
     std::string text;
 };
 
 CommandLine parse(int argc, char **argv)
 {
-    enum { only = 1, size, iterations, quick, json, module, list_names, host_cost, help };
+    enum { only = 1, size, iterations, quick, json, module, list_names, host_cost, graph_times, help };
     static const option known[] = {
         {"only", required_argument, nullptr, only},
         {"size", required_argument, nullptr, size},
@@ -79,6 +80,7 @@ CommandLine parse(int argc, char **argv)
         {"module", required_argument, nullptr, module},
         {"list", no_argument, nullptr, list_names},
         {"host-cost", no_argument, nullptr, host_cost},
+        {"graph-times", no_argument, nullptr, graph_times},
         {"help", no_argument, nullptr, help},
         {},
     };
@@ -111,6 +113,9 @@ CommandLine parse(int argc, char **argv)
             break;
         case host_cost:
             line.host_cost = true;
+            break;
+        case graph_times:
+            line.graph_times = true;
             break;
         case list_names:
             list();
@@ -152,6 +157,10 @@ int run(const CommandLine &line)
     Gpu gpu(options.module);
     Report report(line.text);
     Bench bench{gpu, options, report};
+    if (line.graph_times) {
+        print_graph_times(bench);
+        return 0;
+    }
     std::printf("The PTask paper's programs on %s\n", gpu.name().c_str());
     for (const Benchmark &benchmark : benchmarks)
         benchmark.run(bench);
