@@ -33,6 +33,7 @@ public:
     /* Something went wrong: said at once, and by the exit status. */
     void fail(const std::string &what);
     bool failed() const { return failed_; }
+    bool empty() const { return records_.empty(); }
 
 private:
     struct Record {

@@ -164,6 +164,8 @@ int run(const CommandLine &line)
     std::printf("The PTask paper's programs on %s\n", gpu.name().c_str());
     for (const Benchmark &benchmark : benchmarks)
         benchmark.run(bench);
+    if (report.empty() && !report.failed())
+        throw Error("nothing was measured: no program has a name that begins with what --only says");
     if (!options.json.empty())
         report.write_json(options.json);
     return report.failed() ? 1 : 0;
