@@ -85,28 +85,10 @@ void print_host_cost(const Options &options)
     std::printf("%.6f\n", median(times) * 1e6 / (runs * few));
 }
 
-void invocations(const Bench &bench)
+namespace {
+
+void host(const Bench &bench)
 {
-    if (!bench.options.wants("invocation"))
-        return;
-    std::printf("\nA ptask that does nothing and has two dependencies\n");
-    const Variant &ptask = variants().back();
-    auto small = measure(bench, few, ptask);
-    if (small) {
-        std::printf("%-32s %8.3f us   CUDASTF 2.0, StarPU 4.8 to 8.4\n", "ptask, 10 in the graph", *small);
-        bench.report.record("invocation/total_us", *small, "us", "CUDASTF 2.0, StarPU 4.8 to 8.4");
-    }
-    /* With a number of repetitions it is a trial, which need not be large. */
-    unsigned largest = bench.options.iterations ? 100 * few : many;
-    auto large = measure(bench, largest, ptask);
-    if (large)
-        std::printf("ptask, %5u in the graph           %8.3f us\n", largest, *large);
-    if (small && large) {
-        std::printf("%-32s %8.3f\n", "the latter over the former", *large / *small);
-        bench.report.record("invocation/" + std::to_string(largest) + "-over-10", *large / *small, "ratio",
-                            "10 ptasks in the graph");
-    }
-    compare_with_hand(bench);
     try {
         double cost = host_cost(bench.options);
         std::printf("%-32s %8.3f us   with a driver whose calls do nothing\n", "on the host", cost);
@@ -114,6 +96,36 @@ void invocations(const Bench &bench)
     } catch (const Error &error) {
         bench.report.fail(error.what());
     }
+}
+
+/* With a number of repetitions it is a trial, which need not be large. */
+void large_graph(const Bench &bench, double small)
+{
+    const unsigned largest = bench.options.iterations ? 100 * few : many;
+    auto large = measure(bench, largest, variants().back());
+    if (!large)
+        return;
+    std::printf("ptask, %5u in the graph           %8.3f us\n", largest, *large);
+    std::printf("%-32s %8.3f\n", "the latter over the former", *large / small);
+    bench.report.record("invocation/" + std::to_string(largest) + "-over-10", *large / small, "ratio",
+                        "10 ptasks in the graph");
+}
+
+} // namespace
+
+void invocations(const Bench &bench)
+{
+    if (!bench.options.wants("invocation"))
+        return;
+    std::printf("\nA ptask that does nothing and has two dependencies\n");
+    compare_with_hand(bench);
+    host(bench);
+    auto small = measure(bench, few, variants().back());
+    if (!small)
+        return;
+    std::printf("%-32s %8.3f us   CUDASTF 2.0, StarPU 4.8 to 8.4\n", "ptask, 10 in the graph", *small);
+    bench.report.record("invocation/total_us", *small, "us", "CUDASTF 2.0, StarPU 4.8 to 8.4");
+    large_graph(bench, *small);
 }
 
 } // namespace ptsched::paper
