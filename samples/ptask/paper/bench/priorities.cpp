@@ -4,9 +4,9 @@
 #include "programs.hpp"
 #include "ptask_program.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <mutex>
 #include <numeric>
 #include <thread>
 
@@ -14,6 +14,7 @@ namespace ptsched::paper {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
 constexpr unsigned columns = 6, rows = 6;
 constexpr int priorities_of_the_paper[] = {2, 4, 6, 8};
 constexpr double paper_rates[] = {630, 780, 955, 1475};
@@ -26,6 +27,7 @@ public:
     ~Feeder() { thread_.join(); }
     Feeder(const Feeder &) = delete;
     Feeder &operator=(const Feeder &) = delete;
+    bool failed() const { return failed_; }
 
 private:
     void work()
@@ -42,12 +44,13 @@ private:
                     return;
             }
         } catch (const Error &error) {
-            /* The graph failed, which who measures finds out, too. */
             std::fprintf(stderr, "bench-ptask: %s\n", error.what());
+            failed_ = true;
         }
     }
 
     PtaskProgram &program_;
+    std::atomic<bool> failed_{false};
     std::thread thread_;
 };
 
@@ -74,21 +77,32 @@ std::vector<double> rates(const Bench &bench, const Workload &workload, bool wit
             found.push_back(static_cast<double>(program->completed()));
         return found;
     };
-    /* A number of repetitions is one of runs. */
-    std::chrono::duration<double> window(bench.options.seconds(2));
+    auto check = [&] {
+        for (auto &feeder : feeders)
+            if (feeder->failed())
+                throw Error("the graph failed");
+    };
+    struct Stop {
+        ptask::Graph &graph;
+        ~Stop() { graph.stop(); }
+    } stop{graph}; /* before the feeders end, whatever happens */
+
+    auto start = Clock::now();
+    std::vector<double> before(programs.size());
     if (bench.options.iterations) {
-        while (programs.back()->completed() < bench.options.iterations * workload.steps.size())
+        while (programs.back()->completed() < bench.options.iterations * workload.steps.size()) {
+            check();
             std::this_thread::yield();
-        window = std::chrono::duration<double>(0);
+        }
     } else {
         std::this_thread::sleep_for(warm_up);
+        start = Clock::now();
+        before = counts();
+        std::this_thread::sleep_for(std::chrono::duration<double>(bench.options.seconds(2)));
     }
-    auto start = std::chrono::steady_clock::now();
-    auto before = window.count() > 0 ? counts() : std::vector<double>(programs.size());
-    std::this_thread::sleep_for(window);
     auto after = counts();
-    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    graph.stop();
+    double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    check();
     for (std::size_t i = 0; i < after.size(); i++)
         after[i] = (after[i] - before[i]) / seconds;
     return after;
