@@ -116,6 +116,12 @@ check-gpu: all ## tests on a real NVIDIA GPU
 bench-gpu: all ## benchmarks on a real NVIDIA GPU against time slicing and MPS; goes on where it was cut off
 	scripts/with-gpu tests/bench/run
 
+.PHONY: bench-ptask
+bench-ptask: ## the PTask paper's programs on a real NVIDIA GPU (BENCH="--quick --json FILE")
+	@scripts/with-gpu /bin/true
+	@$(MAKE) bench-ptask-parts
+	$(B)/samples/bench-ptask $(BENCH)
+
 .PHONY: demo
 demo: setup ## the priority inversion experiment in a VM; results in out/
 	scripts/demo

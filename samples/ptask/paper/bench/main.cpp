@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// bench-ptask: the PTask paper's programs on a GPU, by hand, as modules, and as graphs.
+#include "bench.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <getopt.h>
+
+using namespace ptsched::paper;
+
+namespace {
+
+struct Benchmark {
+    const char *name, *description;
+    void (*run)(const Bench &bench);
+};
+
+const Benchmark benchmarks[] = {
+    {"chain", "A x B x C with n = 64 and 1024, without and with copies (--only chain64)", chains},
+    {"table5", "sort, gemm, madd, mcopy, fdtd, pca, grpby (--only table5/gemm)", table5},
+    {"gesture", "the gestural interface", gesture_rates},
+    {"prio", "four graphs with priorities", priorities},
+    {"invocation", "a ptask that does nothing, in graphs of 10 and 10,000", invocations},
+    {"gpus2", "products in 8 columns, on two GPUs and on one", two_gpus},
+};
+
+[[noreturn]] void usage(int status)
+{
+    std::fprintf(
+        status ? stderr : stdout,
+        "usage: bench-ptask [OPTION]...\n"
+        "Runs the PTask paper's programs on a GPU in the variants handcode, best, modular, modular-threads and\n"
+        "ptask, compares their results with the host's, and prints the paper's figures beside the measured.\n\n"
+        "  --only NAME      only benchmarks whose names begin so; may be given several times\n"
+        "  --size N         matrices of N x N instead of the paper's, pictures N pixels wide\n"
+        "  --iterations N   repetitions of each measurement, instead of as many as fit the time\n"
+        "  --quick          fewer sizes and a third of the time: about 40 s instead of 150\n"
+        "  --json FILE      writes the figures to FILE\n"
+        "  --module FILE    the kernels, made by nvcc (default: paper.fatbin beside the program)\n"
+        "  --list           the benchmarks' names\n"
+        "  --help           this text\n");
+    std::exit(status);
+}
+
+void list()
+{
+    for (const Benchmark &benchmark : benchmarks)
+        std::printf("%-12s %s\n", benchmark.name, benchmark.description);
+}
+
+unsigned number(const char *option, const char *text)
+{
+    char *end = nullptr;
+    errno = 0;
+    unsigned long value = std::strtoul(text, &end, 10);
+    if (errno || *end || end == text || *text == '-' || !value || value > 4096) {
+        std::fprintf(stderr, "bench-ptask: --%s needs a number from 1 to 4096, not \"%s\"\n", option, text);
+        std::exit(2);
+    }
+    return static_cast<unsigned>(value);
+}
+
+struct CommandLine {
+    Options options;
+    bool host_cost = false, graph_times = false;
+    std::string text;
+};
+
+CommandLine parse(int argc, char **argv)
+{
+    enum { only = 1, size, iterations, quick, json, module, list_names, host_cost, graph_times, help };
+    static const option known[] = {
+        {"only", required_argument, nullptr, only},
+        {"size", required_argument, nullptr, size},
+        {"iterations", required_argument, nullptr, iterations},
+        {"quick", no_argument, nullptr, quick},
+        {"json", required_argument, nullptr, json},
+        {"module", required_argument, nullptr, module},
+        {"list", no_argument, nullptr, list_names},
+        {"host-cost", no_argument, nullptr, host_cost},
+        {"graph-times", no_argument, nullptr, graph_times},
+        {"help", no_argument, nullptr, help},
+        {},
+    };
+    CommandLine line;
+    Options &options = line.options;
+
+    options.module = std::filesystem::read_symlink("/proc/self/exe").replace_filename("paper.fatbin");
+    line.text = "bench-ptask";
+    for (int i = 1; i < argc; i++)
+        line.text += std::string(" ") + argv[i];
+    for (int which; (which = getopt_long(argc, argv, "", known, nullptr)) != -1;) {
+        switch (which) {
+        case only:
+            options.only.push_back(optarg);
+            break;
+        case size:
+            options.size = number("size", optarg);
+            break;
+        case iterations:
+            options.iterations = number("iterations", optarg);
+            break;
+        case quick:
+            options.quick = true;
+            break;
+        case json:
+            options.json = optarg;
+            break;
+        case module:
+            options.module = optarg;
+            break;
+        case host_cost:
+            line.host_cost = true;
+            break;
+        case graph_times:
+            line.graph_times = true;
+            break;
+        case list_names:
+            list();
+            std::exit(0);
+        case help:
+            usage(0);
+        default:
+            usage(2);
+        }
+    }
+    if (optind < argc) {
+        std::fprintf(stderr, "bench-ptask: what is \"%s\"? See bench-ptask --help\n", argv[optind]);
+        std::exit(2);
+    }
+    return line;
+}
+
+void refuse_unknown(const Options &options)
+{
+    for (const std::string &name : options.only) {
+        bool known = false;
+        for (const Benchmark &benchmark : benchmarks)
+            known = known || name.rfind(benchmark.name, 0) == 0;
+        if (!known)
+            throw Error("there is no benchmark \"" + name + "\"; bench-ptask --list says which there are");
+    }
+}
+
+int run(const CommandLine &line)
+{
+    const Options &options = line.options;
+    if (line.host_cost) {
+        print_host_cost(options);
+        return 0;
+    }
+    refuse_unknown(options);
+    if (!std::filesystem::exists(options.module))
+        throw Error("there is no " + options.module + ": make bench-ptask compiles it, which needs nvcc");
+    Gpu gpu(options.module);
+    Report report(line.text);
+    Bench bench{gpu, options, report};
+    if (line.graph_times) {
+        print_graph_times(bench);
+        return 0;
+    }
+    std::printf("The PTask paper's programs on %s\n", gpu.name().c_str());
+    for (const Benchmark &benchmark : benchmarks)
+        benchmark.run(bench);
+    if (report.empty() && !report.failed())
+        throw Error("nothing was measured: no program has a name that begins with what --only says");
+    if (!options.json.empty())
+        report.write_json(options.json);
+    return report.failed() ? 1 : 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    try {
+        return run(parse(argc, argv));
+    } catch (const std::exception &error) {
+        std::fprintf(stderr, "bench-ptask: %s\n", error.what());
+        return 1;
+    }
+}

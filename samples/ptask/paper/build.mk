@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+# The PTask paper's programs, as benchmarks on a GPU and as a test on the virtual one.
+PAPER       := samples/ptask/paper
+PAPER_OBJS  := $(patsubst %,$(B)/obj/%.o,$(wildcard $(PAPER)/*.cpp))
+PAPER_BENCH := $(B)/samples/bench-ptask $(B)/samples/null-driver/libcuda.so.1
+
+$(B)/obj/$(PAPER)/%.o: CPPFLAGS += -I$(PAPER) -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/ptask
+
+$(B)/samples/bench-ptask: $(patsubst %,$(B)/obj/%.o,$(wildcard $(PAPER)/bench/*.cpp)) $(PAPER_OBJS) \
+		$(B)/lib/libptask.so
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptask -ldl -Wl,-rpath,'$$ORIGIN/../lib'
+
+$(B)/samples/null-driver/libcuda.so.1: $(patsubst %,$(B)/obj/%.o,$(wildcard $(PAPER)/null/*.cpp))
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libcuda.so.1 -o $@ $^
+
+ALL += $(PAPER_BENCH)
+
+# For a real GPU.
+$(B)/samples/paper.fatbin: $(PAPER)/kernels.cu $(PAPER)/parameters.h
+	@mkdir -p $(@D)
+	@command -v $(NVCC) >/dev/null || { echo "bench-ptask needs nvcc (CUDA toolkit); NVCC names it" >&2; exit 1; }
+	$(NVCC) $(NVCCFLAGS) -O3 -std=c++17 -fatbin -o $@ $<
+
+.PHONY: bench-ptask-parts
+bench-ptask-parts: $(PAPER_BENCH) $(B)/samples/paper.fatbin
+
+# For the virtual one.
+$(B)/vgpu/paper.so: $(PAPER)/kernels.cu $(PAPER)/parameters.h tests/vgpu/vgpu-cc $(wildcard tests/vgpu/include/*.h)
+	CXX="$(CXX)" tests/vgpu/vgpu-cc $< -o $@ $(WARNINGS) $(SANFLAGS)

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// A libcuda.so.1 with one GPU and calls that succeed at once and do nothing: what a program takes with it is what it
+// takes on the host. Those that have to give something back are in answers.cpp.
+#include "driver.hpp"
+
+extern "C" CUresult ptsched_null_call();
+
+CUresult ptsched_null_call()
+{
+    return CUDA_SUCCESS;
+}
+
+/* By all names that devices look up; a definition elsewhere takes precedence. */
+#define PTSCHED_NULL_CALL(member, symbol) asm(".weak " #symbol "\n.set " #symbol ", ptsched_null_call");
+PTSCHED_DEVICE_DRIVER(PTSCHED_NULL_CALL)
+PTSCHED_NULL_CALL(init, cuInit)

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// A workload as a graph of ptasks, that one thread feeds and empties.
+#include "executor.hpp"
+#include "ptask_program.hpp"
+
+#include <deque>
+
+namespace ptsched::paper {
+
+namespace {
+
+class PtaskExecutor final : public Executor {
+public:
+    PtaskExecutor(const std::string &module, const Workload &workload)
+        : workload_(workload), program_(graph_, module, workload)
+    {
+        program_.push_constants();
+        graph_.run();
+        if (workload.resident)
+            prepared_.push_back(program_.make_blocks(0));
+    }
+
+    void prepare(unsigned count) override
+    {
+        results_.clear();
+        while (!workload_.resident && prepared_.size() < count)
+            prepared_.push_back(program_.make_blocks(made_++ % workload_.sets));
+    }
+
+    void run(unsigned count) override
+    {
+        for (unsigned begun = 0, ended = 0; ended < count;) {
+            if (begun < count && begun < ended + PtaskProgram::most_inside) {
+                program_.push(workload_.resident ? prepared_.front() : take());
+                begun++;
+            } else {
+                results_ = program_.pull();
+                if (!workload_.resident)
+                    for (const auto &block : results_)
+                        block->read();
+                ended++;
+            }
+        }
+        runs_ += count;
+    }
+
+    std::vector<Content> results() override
+    {
+        std::vector<Content> contents;
+        for (const auto &block : results_) {
+            auto values = block->as<std::uint32_t>();
+            contents.emplace_back(values.begin(), values.end());
+        }
+        return contents;
+    }
+
+    unsigned last_set() const override { return (runs_ - 1) % workload_.sets; }
+
+private:
+    PtaskProgram::Blocks take()
+    {
+        auto blocks = std::move(prepared_.front());
+        prepared_.pop_front();
+        return blocks;
+    }
+
+    const Workload &workload_;
+    ptask::Graph graph_;
+    PtaskProgram program_;
+    std::deque<PtaskProgram::Blocks> prepared_;
+    PtaskProgram::Blocks results_;
+    unsigned made_ = 0, runs_ = 0;
+};
+
+} // namespace
+
+std::unique_ptr<Executor> make_ptask(const std::string &module, const Workload &workload)
+{
+    return std::make_unique<PtaskExecutor>(module, workload);
+}
+
+} // namespace ptsched::paper

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "ptask_program.hpp"
+
+namespace ptsched::paper {
+
+using namespace ptask;
+
+namespace {
+
+Template form_of(const Value &value)
+{
+    return Template::of<std::uint32_t>(value.elements);
+}
+
+/* The host's part as a task: its ports are the results and "out". */
+Task &add_finish(Graph &graph, const Workload &workload, const std::string &prefix)
+{
+    std::vector<PortOptions> ports;
+    for (ValueId value : workload.results)
+        ports.push_back(in("v" + std::to_string(value), form_of(workload.values[value])));
+    ports.push_back(out("out", Template::of<std::uint32_t>(workload.finish->elements)));
+    auto function = [&finish = *workload.finish](const std::vector<void *> &contents) {
+        std::vector<const std::uint32_t *> results;
+        for (std::size_t i = 0; i + 1 < contents.size(); i++)
+            results.push_back(static_cast<const std::uint32_t *>(contents[i]));
+        finish.function(results, static_cast<std::uint32_t *>(contents.back()));
+    };
+    return graph.host(prefix + "finish", function, ports);
+}
+
+} // namespace
+
+PtaskProgram::PtaskProgram(Graph &graph, const std::string &module, const Workload &workload, const std::string &prefix)
+    : workload_(workload)
+{
+    std::vector<Port *> sources(workload.values.size());
+    /* A step may read a value more than once. */
+    auto name_of = [](std::size_t i, ValueId value) { return std::to_string(i) + "v" + std::to_string(value); };
+    auto feed = [&](ValueId value, Port &port) {
+        if (sources[value])
+            graph.connect(*sources[value], port, most_inside);
+        else
+            inputs_.emplace_back(&graph.input(port, most_inside), value);
+    };
+
+    for (const Step &step : workload.steps) {
+        std::vector<PortOptions> ports;
+        for (std::size_t i = 0; i < step.inputs.size(); i++)
+            ports.push_back(in(name_of(i, step.inputs[i]), form_of(workload.values[step.inputs[i]])));
+        for (ValueId value : step.outputs)
+            ports.push_back(out("v" + std::to_string(value), form_of(workload.values[value])));
+        if (!step.constant.empty())
+            ports.push_back(ptask::value("constant", step.constant.size()));
+        Task &task = graph.cuda(prefix + step.name, {module, step.kernel, step.geometry}, ports);
+        for (std::size_t i = 0; i < step.inputs.size(); i++)
+            feed(step.inputs[i], task[name_of(i, step.inputs[i])]);
+        for (ValueId value : step.outputs)
+            sources[value] = &task["v" + std::to_string(value)];
+        if (!step.constant.empty())
+            constants_.emplace_back(&graph.input(task["constant"]), &step);
+        tasks_.push_back(&task);
+    }
+    if (workload.finish) {
+        Task &finish = add_finish(graph, workload, prefix);
+        for (ValueId value : workload.results)
+            graph.connect(*sources[value], finish["v" + std::to_string(value)], most_inside);
+        outputs_.push_back(&graph.output(finish["out"], most_inside));
+        tasks_.push_back(&finish);
+    } else {
+        for (ValueId value : workload.results)
+            outputs_.push_back(&graph.output(*sources[value], most_inside));
+    }
+}
+
+void PtaskProgram::push_constants()
+{
+    for (auto &[input, step] : constants_)
+        input->push(Datablock::of(step->constant.data(), step->constant.size()));
+}
+
+void PtaskProgram::set_priority(int priority)
+{
+    for (Task *task : tasks_)
+        task->set_priority(priority);
+}
+
+std::uint64_t PtaskProgram::completed() const
+{
+    std::uint64_t sum = 0;
+    for (const Task *task : tasks_)
+        sum += task->completed();
+    return sum;
+}
+
+PtaskProgram::Blocks PtaskProgram::make_blocks(unsigned set) const
+{
+    Blocks blocks(workload_.values.size());
+    for (ValueId id = 0; id < blocks.size(); id++) {
+        const Value &value = workload_.values[id];
+        if (value.is_input())
+            blocks[id] = Datablock::of(value.contents[set].data(), value.bytes());
+    }
+    return blocks;
+}
+
+bool PtaskProgram::push(const Blocks &blocks, Timeout timeout)
+{
+    for (auto &[input, value] : inputs_)
+        if (!input->push(blocks[value], timeout))
+            return false;
+    return true;
+}
+
+PtaskProgram::Blocks PtaskProgram::pull(Timeout timeout)
+{
+    Blocks blocks;
+    for (Output *output : outputs_) {
+        blocks.push_back(output->pull(timeout));
+        if (!blocks.back())
+            return {};
+    }
+    return blocks;
+}
+
+} // namespace ptsched::paper

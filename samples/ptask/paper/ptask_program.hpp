@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* A workload as a part of a ptask graph. */
+#ifndef PTSCHED_PAPER_PTASK_PROGRAM_HPP
+#define PTSCHED_PAPER_PTASK_PROGRAM_HPP
+
+#include "workload.hpp"
+
+#include "ptask.hpp"
+
+namespace ptsched::paper {
+
+class PtaskProgram {
+public:
+    /* Runs that may be in the graph without that push blocks. */
+    static constexpr unsigned most_inside = 16;
+
+    /* Tasks get names with @prefix. Refers to the workload. */
+    PtaskProgram(ptask::Graph &graph, const std::string &module, const Workload &workload,
+                 const std::string &prefix = {});
+    /* By-value parameters; once, before the graph runs. */
+    void push_constants();
+    void set_priority(int priority);
+
+    /* Datablocks of the inputs, by value. */
+    using Blocks = std::vector<ptask::DatablockPtr>;
+    Blocks make_blocks(unsigned set) const;
+    /* False when the graph was stopped, or after @timeout. */
+    bool push(const Blocks &blocks, ptask::Timeout timeout = {});
+    /* The results of a run, or what the host makes of them; empty when the graph was stopped, or after @timeout. */
+    Blocks pull(ptask::Timeout timeout = {});
+    /* Of all its tasks. */
+    std::uint64_t completed() const;
+
+private:
+    const Workload &workload_;
+    std::vector<ptask::Task *> tasks_;
+    std::vector<std::pair<ptask::Input *, const Step *>> constants_;
+    std::vector<std::pair<ptask::Input *, ValueId>> inputs_;
+    std::vector<ptask::Output *> outputs_;
+};
+
+} // namespace ptsched::paper
+
+#endif /* PTSCHED_PAPER_PTASK_PROGRAM_HPP */

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// Every program of the paper in every variant, small, on the virtual GPU: the results are right.
+#include "executor.hpp"
+#include "programs.hpp"
+
+#include "daemon.h"
+#include "tap.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+using namespace ptsched::paper;
+
+namespace {
+
+const Gpu &gpu()
+{
+    static const Gpu &found = *new Gpu(test::folder() + "/paper.so");
+    return found;
+}
+
+void results_are_right(Executor &executor, const Workload &workload, const std::string &who)
+{
+    if (!workload.expected)
+        return;
+    auto problem = difference(workload, workload.expected(executor.last_set()), executor.results());
+    if (!CHECK(problem.empty()))
+        std::printf("# %s, %s: %s\n", workload.name.c_str(), who.c_str(), problem.c_str());
+}
+
+/* One run, then several at once, whose last is of another set where there are some. */
+void check_variant(Executor &executor, const Workload &workload, const std::string &who)
+{
+    for (unsigned count : {1, 6}) {
+        executor.prepare(count);
+        executor.run(count);
+        results_are_right(executor, workload, who);
+    }
+}
+
+void check_all(const std::vector<Workload> &workloads)
+{
+    for (const Workload &workload : workloads)
+        for (const Variant &variant : variants()) {
+            if (workload.resident && std::string(variant.name).find("modular") == 0)
+                continue;
+            check_variant(*variant.make(gpu(), workload, 6), workload, variant.name);
+        }
+}
+
+void matrices()
+{
+    for (Matrices kind : {Matrices::multiply, Matrices::add, Matrices::copy})
+        check_all({tree(kind, 3, 20), rectangle(kind, 3, 4, 12)});
+}
+
+void chains()
+{
+    check_all({chain(16, true), chain(16, false), empty_steps(3, 4)});
+}
+
+void sorting()
+{
+    check_all({bitonic_sort(1), bitonic_sort(4)});
+    CHECK_EQ(bitonic_sort(8).steps.size(), size_t{13});
+    CHECK_EQ(bitonic_sort(512).steps.size(), size_t{37});
+}
+
+void cavities()
+{
+    check_all({cavity(2, 7, 6, 4)});
+    CHECK_EQ(cavity(5, 4, 4, 4).steps.size(), size_t{30});
+    CHECK_EQ(cavity(10, 4, 4, 4).steps.size(), size_t{60});
+}
+
+void principal_components()
+{
+    check_all({components(16, 3)});
+    CHECK_EQ(components(8, 10).steps.size(), size_t{229});
+    CHECK_EQ(components(8, 54).steps.size(), size_t{1197});
+}
+
+void groups()
+{
+    check_all({group_by(2 * 4096, 50), group_by(300, 7)});
+    CHECK_EQ(group_by(4096, 8).steps.size(), size_t{7});
+}
+
+/* Several frames at once, so that one is not taken for another. */
+void hands()
+{
+    std::FILE *events = std::tmpfile();
+    Workload workload = gestures(48, 40, events);
+    check_all({workload});
+    auto first = workload.expected(0), last = workload.expected(3);
+    CHECK(!difference(workload, first, last).empty());
+    unsigned lines = 0;
+    std::rewind(events);
+    for (int c; (c = std::fgetc(events)) != EOF;)
+        lines += c == '\n';
+    std::fclose(events);
+    CHECK(lines >= 7 * variants().size());
+}
+
+/* The ways from which the best is chosen, each by itself. */
+void streams_and_graphs()
+{
+    Workload workload = rectangle(Matrices::add, 3, 3, 8);
+    for (Means means : {Means::streams, Means::graph}) {
+        auto executor = make_best(gpu(), workload, 6, means);
+        check_variant(*executor, workload, executor->choice());
+        CHECK_EQ(executor->choice().find("graph") != std::string::npos, means == Means::graph);
+    }
+}
+
+std::string bench_ptask()
+{
+    return test::folder() + "/../samples/bench-ptask";
+}
+
+/* The program that measures, on little: the figures that it promises are there. */
+void figures()
+{
+    std::string file = "/tmp/ptask-paper-XXXXXX";
+    int fd = mkstemp(file.data());
+    CHECK(fd >= 0);
+    close(fd);
+    /* Preloaded, so that the driver's variables of a thread do not come and go with the thread's stack, of which the
+       thread sanitizer does not know when they are used again. */
+    auto program = "LD_PRELOAD=" + test::folder() + "/libcuda.so.1 ASAN_OPTIONS=verify_asan_link_order=0 " +
+                   bench_ptask() + " --module " + test::folder() +
+                   "/paper.so --iterations 1 --size 8 --only chain --only invocation --only table5/madd-rect --only "
+                   "gesture --only prio --only gpus2 --json " +
+                   file + " >/dev/null";
+    CHECK_EQ(std::system(program.c_str()), 0);
+    std::set<std::string> names;
+    std::ifstream stream(file);
+    for (const auto &record : nlohmann::json::parse(stream)) {
+        names.insert(record.at("name"));
+        CHECK(record.at("value").get<double>() >= 0 &&
+              record.at("command").get<std::string>().find("--size 8") != std::string::npos);
+        CHECK(record.at("unit").is_string() && record.at("against").is_string());
+    }
+    for (const char *name :
+         {"chain8/nocopy_us", "chain8/copies_us", "chain8/against-hand", "invocation/total_us", "invocation/host_us",
+          "table5/geomean-hand", "table5/geomean-modular", "table5/worst-hand", "gesture/against-handcode",
+          "gesture/against-hand", "prio/8_per_s", "prio/total-over-fifo", "gpus2/depth6"})
+        if (!CHECK(names.count(name)))
+            std::printf("# %s is missing\n", name);
+    std::filesystem::remove(file);
+    CHECK(std::system((bench_ptask() + " --only nonsense 2>/dev/null").c_str()));
+}
+
+/* A comparison that could not fail would prove nothing. */
+void differences_are_found()
+{
+    Workload workload = rectangle(Matrices::add, 1, 2, 4);
+    auto expected = workload.expected(0), got = expected;
+    CHECK(difference(workload, expected, got).empty());
+    auto values = floats_of(got[1]);
+    values[3] += 0.01f;
+    got[1] = content_of(values);
+    CHECK(difference(workload, expected, got).find("result 1: element 3") == 0);
+    got.pop_back();
+    CHECK(!difference(workload, expected, got).empty());
+}
+
+} // namespace
+
+int main()
+{
+    test::Daemon daemon;
+    return tap::run({{"differences are found", differences_are_found},
+                     {"gemm, madd and mcopy as trees and rectangles", matrices},
+                     {"A x B x C, and steps that do nothing", chains},
+                     {"bitonic sort", sorting},
+                     {"fdtd", cavities},
+                     {"pca", principal_components},
+                     {"grpby", groups},
+                     {"the gestural interface", hands},
+                     {"streams and graphs by hand", streams_and_graphs},
+                     {"the figures of bench-ptask", figures}});
+}
