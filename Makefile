@@ -92,7 +92,7 @@ style: setup ## checkpatch, sparse, clang-format, shellcheck, codespell
 
 .PHONY: unit
 unit: tests ## the host tests alone (SAN=address,undefined B=build/asan for a sanitizer)
-	scripts/run-tests $(if $(TALLY),--tally $(TALLY)) $(if $(SAN),--suffix ' [$(SAN)]') $(TESTS)
+	scripts/run-tests --jobs 2 $(if $(TALLY),--tally $(TALLY)) $(if $(SAN),--suffix ' [$(SAN)]') $(TESTS)
 
 .PHONY: tests
 tests: $(TESTS) $(ALL)
