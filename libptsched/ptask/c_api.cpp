@@ -160,7 +160,8 @@ int ptask_open_graph(unsigned int mode, struct ptask_graph **graph)
         default:
             throw Error("there is no mode " + std::to_string(mode));
         }
-        needed(graph, "graph") = new ptask_graph(options);
+        auto &handle = needed(graph, "graph");
+        handle = new ptask_graph(options);
         return 0;
     });
 }
@@ -280,7 +281,8 @@ int ptask_open_datablock(const void *content, size_t bytes, struct ptask_datablo
 {
     return attempt([&] {
         DatablockPtr made = Datablock::of(&needed(static_cast<const char *>(content), "content"), bytes);
-        needed(block, "block") = new ptask_datablock{std::move(made)};
+        auto &handle = needed(block, "block");
+        handle = new ptask_datablock{std::move(made)};
         return 0;
     });
 }

@@ -90,21 +90,22 @@ private:
     friend class Scheduler;
     friend class Checks;
     friend class Launch;
-    Port(Task &task, PortOptions options, std::size_t index) : task_(task), options_(std::move(options)), index_(index)
+    Port(Task &task, PortOptions options, std::size_t index) : task_(task), index_(index), options_(std::move(options))
     {
     }
 
     Task &task_;
-    PortOptions options_;
     std::size_t index_;
     Channel *from_ = nullptr;
     Channel *loop_ = nullptr; /* from the end of a loop that begins here */
     std::vector<Channel *> to_;
-    const Port *size_ = nullptr; /* PortOptions::size_from */
     bool read_ = false;
     /* the graph's lock */
-    DatablockPtr kept_;    /* sticky */
     bool looping_ = false; /* what was taken from outside the loop has not left it */
+    DatablockPtr kept_;    /* sticky */
+
+    PortOptions options_;
+    const Port *size_ = nullptr; /* PortOptions::size_from */
 };
 
 } // namespace ptsched::ptask

@@ -44,7 +44,7 @@ private:
     /* The number of slots is a power of two. */
     void grow()
     {
-        std::vector<T> more(slots_.empty() ? 4 : 2 * slots_.size());
+        std::vector<T> more(slots_.empty() ? 2 : 2 * slots_.size());
         for (std::size_t i = 0; i < size_; i++)
             more[i] = std::move((*this)[i]);
         slots_ = std::move(more);
