@@ -3,23 +3,65 @@
 
 #include "nvrtc.hpp"
 
+#include <compare>
+#include <map>
+#include <mutex>
+#include <sys/stat.h>
+
 namespace ptsched::device {
 
-CudaCode::CudaCode(const CudaDevice &device, CUmodule module, const std::string &function, const std::string &where)
-    : device_(device), module_(module)
+namespace {
+
+/* A file as it was when it was loaded: one that has been built anew is another. */
+struct FileId {
+    const CudaDevice *device;
+    dev_t filesystem;
+    ino_t inode;
+    off_t size;
+    std::int64_t seconds, nanoseconds;
+    auto operator<=>(const FileId &) const = default;
+};
+
+CudaModulePtr load(const CudaDevice &device, const std::string &path)
 {
-    const Driver &driver = device.driver;
+    CUmodule loaded = nullptr;
     Entered entered(device);
-    if (CUresult error = driver.module_function(&function_, module_, function.c_str())) {
-        driver.module_unload(module_);
-        driver.fail(error, "kernel " + function + " in " + where);
-    }
+    if (CUresult error = device.driver.module_load(&loaded, path.c_str()))
+        device.driver.fail(error, "module " + path);
+    return std::make_shared<CudaModule>(device, loaded);
 }
 
-CudaCode::~CudaCode()
+/* Graphs have many tasks with kernels of one file. */
+CudaModulePtr loaded_once(const CudaDevice &device, const std::string &path)
 {
-    Entered entered(device_);
-    device_.driver.module_unload(module_);
+    static std::mutex mutex;
+    static auto &modules = *new std::map<FileId, std::weak_ptr<const CudaModule>>; /* some code may live until exit */
+    struct stat file;
+    if (stat(path.c_str(), &file) < 0)
+        return load(device, path); /* the driver has the words for it */
+    std::lock_guard lock(mutex);
+    auto &known = modules[{&device, file.st_dev, file.st_ino, file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec}];
+    CudaModulePtr module = known.lock();
+    if (!module)
+        known = module = load(device, path);
+    return module;
+}
+
+} // namespace
+
+CudaModule::~CudaModule()
+{
+    Entered entered(device);
+    device.driver.module_unload(handle);
+}
+
+CudaCode::CudaCode(CudaModulePtr module, const std::string &function, const std::string &where)
+    : module_(std::move(module))
+{
+    const Driver &driver = module_->device.driver;
+    Entered entered(module_->device);
+    if (CUresult error = driver.module_function(&function_, module_->handle, function.c_str()))
+        driver.fail(error, "kernel " + function + " in " + where);
 }
 
 std::optional<std::vector<std::size_t>> CudaCode::parameter_sizes() const
@@ -27,11 +69,12 @@ std::optional<std::vector<std::size_t>> CudaCode::parameter_sizes() const
     std::vector<std::size_t> sizes;
     std::size_t offset = 0, size = 0;
 
-    if (!device_.driver.parameter_info)
+    const CudaDevice &device = module_->device;
+    if (!device.driver.parameter_info)
         return {};
-    Entered entered(device_);
+    Entered entered(device);
     for (;;) {
-        CUresult result = device_.driver.parameter_info(function_, sizes.size(), &offset, &size);
+        CUresult result = device.driver.parameter_info(function_, sizes.size(), &offset, &size);
         if (result == CUDA_ERROR_INVALID_VALUE) /* after the last */
             return sizes;
         if (result != CUDA_SUCCESS)
@@ -42,12 +85,8 @@ std::optional<std::vector<std::size_t>> CudaCode::parameter_sizes() const
 
 std::unique_ptr<Code> cuda_code(Device &gpu, const std::string &module, const std::string &function)
 {
-    auto &device = static_cast<CudaDevice &>(gpu);
-    CUmodule loaded = nullptr;
-    Entered entered(device);
-    if (CUresult error = device.driver.module_load(&loaded, module.c_str()))
-        device.driver.fail(error, "module " + module);
-    return std::make_unique<CudaCode>(device, loaded, function, "module " + module);
+    auto loaded = loaded_once(static_cast<CudaDevice &>(gpu), module);
+    return std::make_unique<CudaCode>(std::move(loaded), function, "module " + module);
 }
 
 std::unique_ptr<Code> cuda_code_from_source(Device &gpu, const std::string &source, const std::string &function)
@@ -64,7 +103,7 @@ std::unique_ptr<Code> cuda_code_from_source(Device &gpu, const std::string &sour
     Cubin cubin = compile_cuda(source, function, major, minor);
     if (CUresult error = driver.module_load_data(&loaded, cubin.image.data()))
         driver.fail(error, "what NVRTC made of the source of kernel " + function + " for " + device.name());
-    return std::make_unique<CudaCode>(device, loaded, cubin.function, "its source");
+    return std::make_unique<CudaCode>(std::make_shared<CudaModule>(device, loaded), cubin.function, "its source");
 }
 
 } // namespace ptsched::device

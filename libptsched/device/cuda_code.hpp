@@ -7,19 +7,27 @@
 
 namespace ptsched::device {
 
+/* One that was loaded, and is unloaded with this. */
+class CudaModule {
+public:
+    CudaModule(const CudaDevice &device, CUmodule handle) : device(device), handle(handle) {}
+    ~CudaModule();
+    CudaModule(const CudaModule &) = delete;
+    CudaModule &operator=(const CudaModule &) = delete;
+
+    const CudaDevice &device;
+    const CUmodule handle;
+};
+using CudaModulePtr = std::shared_ptr<const CudaModule>;
+
 class CudaCode final : public Code {
 public:
-    /* The kernel of that name in a module that was loaded, and is unloaded with this. */
-    CudaCode(const CudaDevice &device, CUmodule module, const std::string &function, const std::string &where);
-    ~CudaCode() override;
-    CudaCode(const CudaCode &) = delete;
-    CudaCode &operator=(const CudaCode &) = delete;
+    CudaCode(CudaModulePtr module, const std::string &function, const std::string &where);
     std::optional<std::vector<std::size_t>> parameter_sizes() const override;
     CUfunction function() const { return function_; }
 
 private:
-    const CudaDevice &device_;
-    CUmodule module_;
+    CudaModulePtr module_;
     CUfunction function_{};
 };
 

@@ -16,6 +16,17 @@ void of_a_kernel()
     CHECK((sizes == std::vector<std::size_t>{sizeof(void *), sizeof(long long), sizeof(unsigned)}));
 }
 
+/* Both are in one file, which is loaded once. */
+void of_one_of_two_kernels()
+{
+    auto spin = device::cuda_code(*device::gpus().at(0), test::kernels(), "spin");
+    auto add = device::cuda_code(*device::gpus().at(0), test::kernels(), "vector_add");
+
+    CHECK_EQ(add->parameter_sizes()->size(), 4u);
+    add.reset();
+    CHECK_EQ(spin->parameter_sizes()->size(), 3u);
+}
+
 void of_a_host_function()
 {
     auto code = device::host_code([](const std::vector<void *> &) {});
@@ -55,6 +66,7 @@ void tasks_that_do_not_fit()
 std::vector<tap::Case> test::parameter_cases()
 {
     return {{"the sizes of a kernel's parameters", of_a_kernel},
+            {"code outlives other code of its module", of_one_of_two_kernels},
             {"nobody knows a host function's", of_a_host_function},
             {"a task whose ports do not fit its kernel is refused", tasks_that_do_not_fit}};
 }
