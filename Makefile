@@ -133,7 +133,8 @@ print-%:
 ##@ Installing
 INSTALL_PROGRAMS := ptsched
 INSTALL_DAEMONS  := ptschedd
-INSTALL_LIBS     := libptsched libptsched-preload
+INSTALL_LIBS     := libptsched libptsched-preload libptask
+INSTALL_PC       := ptsched ptask
 MAN_PAGES         = $(wildcard Documentation/man/*.[1-8])
 DKMS_DIR          = $(DESTDIR)$(srcdir)/ptsched-$(VERSION)
 fill_in           = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@prefix@|$(prefix)|g' \
@@ -142,13 +143,16 @@ fill_in           = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@prefix@|$(prefix)|g
 .PHONY: install
 install: all ## libraries, tools, man pages, udev rule, systemd unit and DKMS source (DESTDIR, prefix)
 	install -d $(addprefix $(DESTDIR),$(bindir) $(sbindir) $(libdir)/pkgconfig \
-		$(includedir)/ptsched $(includedir)/linux $(udevdir) $(unitdir))
+		$(includedir)/ptsched/ptask $(includedir)/linux $(udevdir) $(unitdir))
 	install -m 755 $(INSTALL_PROGRAMS:%=$(B)/bin/%) $(DESTDIR)$(bindir)
 	install -m 755 $(INSTALL_DAEMONS:%=$(B)/bin/%) $(DESTDIR)$(sbindir)
 	cp -P $(foreach lib,$(INSTALL_LIBS),$(wildcard $(B)/lib/$(lib).so*)) $(DESTDIR)$(libdir)
-	install -m 644 libptsched/client/include/ptsched/* $(DESTDIR)$(includedir)/ptsched
+	install -m 644 libptsched/client/include/ptsched/* libptsched/ptask/include/ptsched/* \
+		$(DESTDIR)$(includedir)/ptsched
+	install -m 644 $(PTASK_HEADERS) $(DESTDIR)$(includedir)/ptsched/ptask
 	install -m 644 uapi/linux/ptsched.h $(DESTDIR)$(includedir)/linux
-	$(fill_in) packaging/ptsched.pc.in >$(DESTDIR)$(libdir)/pkgconfig/ptsched.pc
+	set -e; for name in $(INSTALL_PC); do \
+		$(fill_in) packaging/$$name.pc.in >$(DESTDIR)$(libdir)/pkgconfig/$$name.pc; done
 	$(fill_in) packaging/ptschedd.service >$(DESTDIR)$(unitdir)/ptschedd.service
 	install -m 644 packaging/60-ptsched.rules $(DESTDIR)$(udevdir)
 	set -e; for page in $(MAN_PAGES); do \
@@ -167,7 +171,7 @@ uninstall: ## remove what "make install" put there (same DESTDIR and prefix)
 	rm -rf $(DKMS_DIR) $(DESTDIR)$(includedir)/ptsched
 	rm -f $(addprefix $(DESTDIR),$(INSTALL_PROGRAMS:%=$(bindir)/%) \
 		$(INSTALL_DAEMONS:%=$(sbindir)/%) $(includedir)/linux/ptsched.h \
-		$(libdir)/pkgconfig/ptsched.pc $(unitdir)/ptschedd.service \
+		$(INSTALL_PC:%=$(libdir)/pkgconfig/%.pc) $(unitdir)/ptschedd.service \
 		$(udevdir)/60-ptsched.rules)
 	rm -f $(foreach lib,$(INSTALL_LIBS),$(DESTDIR)$(libdir)/$(lib).so*)
 	rm -f $(foreach page,$(notdir $(MAN_PAGES)),$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(page)))/$(page))
