@@ -3,7 +3,7 @@
 PTASK_SRCS := $(DEVICE_SRCS) $(wildcard libptsched/ptask/*.cpp)
 PTASK_OBJS := $(PTASK_SRCS:%=$(B)/obj/%.o)
 
-$(PTASK_OBJS): CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/ptask/include
+$(PTASK_OBJS): CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/client -Ilibptsched/ptask/include
 # Nobody replaces its functions: calls within it are direct, and can be inlined.
 $(PTASK_OBJS): CXXFLAGS += -fno-semantic-interposition
 
