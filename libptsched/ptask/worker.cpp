@@ -4,7 +4,6 @@
 #include "device.hpp"
 
 #include <cerrno>
-#include <climits>
 #include <csignal>
 #include <cstring>
 #include <poll.h>
@@ -19,40 +18,21 @@ std::string system_error_text(const std::string &what)
     return what + ": " + std::strerror(errno);
 }
 
-Deadline deadline_in(const std::optional<std::chrono::nanoseconds> &timeout)
-{
-    using Clock = std::chrono::steady_clock;
-    const auto now = Clock::now();
-
-    /* What is too far away to be a time never comes. */
-    if (!timeout || *timeout > Clock::time_point::max() - now)
-        return {};
-    return now + *timeout;
-}
-
-int until(const Deadline &deadline)
-{
-    if (!deadline)
-        return -1;
-    auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - std::chrono::steady_clock::now()).count();
-    return left < 0 ? 0 : left > INT_MAX ? INT_MAX : static_cast<int>(left);
-}
-
 Stop::Stop() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 {
     if (!fd_)
         throw Error(system_error_text("eventfd"));
 }
 
-bool Stop::await(int fd, short events, const Deadline &deadline) const
+bool Stop::await(int fd, short events) const
 {
     pollfd waited[] = {{fd, events, 0}, {fd_.get(), POLLIN, 0}};
 
     for (;;) {
-        int found = poll(waited, 2, until(deadline));
+        int found = poll(waited, 2, -1);
         if (found < 0 && errno != EINTR)
             throw Error(system_error_text("poll"));
-        if (requested() || found == 0)
+        if (requested())
             return false;
         if (found > 0 && waited[0].revents)
             return true;
@@ -88,12 +68,6 @@ void Worker::run(const Body &body)
     error_ = error;
     ended_ = true;
     changed_.notify_all();
-}
-
-bool Worker::ended() const
-{
-    std::lock_guard lock(mutex_);
-    return ended_;
 }
 
 void Worker::wait()

@@ -5,13 +5,12 @@
 
 #include "fd.hpp"
 
-#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <functional>
 #include <mutex>
-#include <optional>
 #include <stop_token>
+#include <string>
 #include <thread>
 
 namespace ptsched::ptask {
@@ -19,20 +18,14 @@ namespace ptsched::ptask {
 /* The words of errno after @what. */
 std::string system_error_text(const std::string &what);
 
-/* When poll() is to give up; none: never. */
-using Deadline = std::optional<std::chrono::steady_clock::time_point>;
-Deadline deadline_in(const std::optional<std::chrono::nanoseconds> &timeout);
-/* In milliseconds, rounded up, for poll(). */
-int until(const Deadline &deadline);
-
 /* How to stop who waits. */
 class Stop {
 public:
     Stop();
     const std::stop_token &token() const { return token_; }
     bool requested() const { return token_.stop_requested(); }
-    /* Blocks until @fd has one of @events, an error or an end; false if it is to stop or the time is up first. */
-    bool await(int fd, short events, const Deadline &deadline = {}) const;
+    /* Blocks until @fd has one of @events, an error or an end; false if it is to stop. */
+    bool await(int fd, short events) const;
     /* Readable when it is to stop. */
     int fd() const { return fd_.get(); }
 
@@ -52,7 +45,6 @@ public:
     Worker &operator=(const Worker &) = delete;
 
     void request_stop() { source_.request_stop(); }
-    bool ended() const;
     /* Blocks until it has ended; throws what ended it. */
     void wait();
 
@@ -61,7 +53,7 @@ private:
 
     std::stop_source source_;
     Stop stop_;
-    mutable std::mutex mutex_; /* protects what follows */
+    std::mutex mutex_; /* protects what follows */
     std::condition_variable changed_;
     bool ended_ = false;
     std::exception_ptr error_;

@@ -6,6 +6,9 @@ int main()
 {
     using namespace test;
     Daemon daemon;
-    Cases cases = stream_cases();
+    Cases cases;
+    for (Cases (*some)() : {stream_cases, remote_cases, hostile_cases})
+        for (tap::Case &test : some())
+            cases.push_back(std::move(test));
     return tap::run(cases);
 }
