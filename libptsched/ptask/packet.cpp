@@ -102,9 +102,15 @@ UniqueFd socket_at(const std::string &path, bool listening)
             throw Error(system_error_text("no graph is served at " + path));
         return made;
     }
+    const std::string problem = "a graph cannot be served at " + path;
+    if (bind(made.get(), generic, sizeof(address)) < 0)
+        throw Error(system_error_text(problem));
     /* Nobody but its owner gets in, and nobody before this is so. */
-    if (bind(made.get(), generic, sizeof(address)) < 0 || chmod(path.c_str(), 0600) < 0 || listen(made.get(), 64) < 0)
-        throw Error(system_error_text("a graph cannot be served at " + path));
+    if (chmod(path.c_str(), 0600) < 0 || listen(made.get(), 64) < 0) {
+        const std::string text = system_error_text(problem);
+        unlink(path.c_str());
+        throw Error(text);
+    }
     return made;
 }
 

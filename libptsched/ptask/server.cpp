@@ -102,8 +102,6 @@ Server::Connection::Connection(Server &server, UniqueFd &&fd)
 {
 }
 
-Server::Connection::~Connection() = default;
-
 Server::Server(std::string path, std::map<std::string, Input *> inputs, std::map<std::string, Output *> outputs)
     : path_(std::move(path)), inputs_(std::move(inputs)), outputs_(std::move(outputs)),
       listener_(socket_at(path_, true))
@@ -192,18 +190,25 @@ void Server::serve_output(const Stop &stop, int socket, Output &output)
     for (;;) {
         const Packet request = receive(stop, socket);
         std::optional<Item> item;
+        Packet reply;
+        auto give_back = [&] {
+            if (item)
+                output.give_back(std::move(*item));
+        };
         try {
             item = output.take(timeout_of(request), stop.token());
+            if (item)
+                reply = pack(*item);
         } catch (const Error &error) {
+            give_back();
             refuse(stop, socket, error.what());
             continue;
         }
         try {
-            answer(stop, socket, item ? pack(*item) : Packet());
-        } catch (...) {
+            answer(stop, socket, std::move(reply));
+        } catch (const Error &) {
             /* For somebody else. */
-            if (item)
-                output.give_back(std::move(*item));
+            give_back();
             throw;
         }
     }

@@ -26,7 +26,6 @@ public:
 private:
     struct Connection {
         Connection(Server &server, UniqueFd &&fd);
-        ~Connection();
         UniqueFd socket;
         Worker worker;
     };

@@ -34,10 +34,11 @@ private:
     std::size_t bytes_;
 };
 
-/* A datablock in the memory itself, however it came to be. Throws Error unless that has this size for good. */
+/* A datablock in memory that was passed, for reading. Throws Error unless it has this size and content for good. */
 DatablockPtr map_shared(const UniqueFd &memory, std::size_t bytes);
 
 struct Packet {
+    /* What a connection begins with, and what follows in turn. */
     enum Kind : std::uint32_t { hello_input, hello_output, request, answer };
     enum Flags : std::uint32_t { done = 1, has_block = 2, end_of_stream = 4, has_error = 8, refused = 16 };
     struct Head {
@@ -56,7 +57,7 @@ struct Packet {
 bool send_packet(int socket, const Packet &packet);
 /* The same; nothing where nothing is there. Throws Error also for what is no packet. */
 std::optional<Packet> receive_packet(int socket);
-/* Throws Error for a path that is too long. */
+/* Of a server or connected to one; does not block. */
 UniqueFd socket_at(const std::string &path, bool listening);
 
 } // namespace ptsched::ptask

@@ -62,7 +62,8 @@ struct Served {
         packet.memory = std::move(memory);
         CHECK(send_packet(socket.get(), packet));
         Packet said = answer(socket);
-        std::printf("# %s\n", said.text.c_str());
+        if (said.text.find(words) == std::string::npos)
+            std::printf("# it says: %s\n", said.text.c_str());
         return (said.head.flags & Packet::refused) && said.text.find(words) != std::string::npos;
     }
 

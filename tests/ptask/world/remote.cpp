@@ -146,6 +146,19 @@ void errors_and_timeouts()
     CHECK_EQ(in, 2);
 }
 
+void given_back()
+{
+    Line line(eight, 2);
+    line.graph.run();
+    for (int i = 0; i < 4; i++)
+        CHECK(line.x.push(block_of(numbers(8, i))));
+    std::optional<Item> first = line.y.take();
+    if (CHECK(first))
+        line.y.give_back(std::move(*first));
+    for (int i = 0; i < 4; i++)
+        CHECK(pulled<int>(line.y) == numbers(8, i + 1));
+}
+
 /* What it asked for goes to the next one. */
 void killed_while_it_pulls()
 {
@@ -235,6 +248,7 @@ Cases remote_cases()
     return {{"two processes push and pull", round_trip},
             {"tasks do not write what another process has pushed", in_place_on_the_host},
             {"errors and timeouts reach another process", errors_and_timeouts},
+            {"what is given back is the first again", given_back},
             {"a process is killed while it pulls", killed_while_it_pulls},
             {"a process is killed while it pushes", killed_while_it_pushes},
             {"a graph is not served any more", the_server_goes}};
