@@ -10,6 +10,7 @@ namespace ptsched::device {
 /* Memory for a copy, given back unless there comes to be one. */
 struct Datablock::Room {
     Room(Device &device, std::size_t bytes) : device(device), bytes(bytes), address(device.allocate(bytes)) {}
+    Room(Device &device, std::size_t bytes, Address address) : device(device), bytes(bytes), address(address) {}
     ~Room()
     {
         if (address)
@@ -29,6 +30,25 @@ DatablockPtr Datablock::of(const void *data, std::size_t bytes)
     Room room(host(), bytes);
     std::memcpy(host_pointer(room.address), data, bytes);
     block->add(room, nullptr, nullptr);
+    return block;
+}
+
+DatablockPtr Datablock::filled(std::size_t bytes, const std::function<bool(void *to)> &fill)
+{
+    auto block = empty(bytes);
+    Room room(host(), bytes);
+    if (!fill(host_pointer(room.address)))
+        return nullptr;
+    block->add(room, nullptr, nullptr);
+    return block;
+}
+
+DatablockPtr Datablock::over(const void *data, std::size_t bytes, std::shared_ptr<const void> owner)
+{
+    auto block = empty(bytes);
+    Room room(host(), bytes, reinterpret_cast<std::uintptr_t>(data));
+    block->add(room, nullptr, nullptr);
+    block->owner_ = std::move(owner);
     return block;
 }
 
@@ -74,13 +94,25 @@ void Datablock::remove(Copy &copy)
         place = &(*place)->next;
     *place = copy.next;
     /* In this order: see Residents::make_room(). */
-    copy.device->release(copy.address, bytes_);
+    if (owner_ && copy.device == &host())
+        owner_.reset();
+    else
+        copy.device->release(copy.address, bytes_);
     if (copy.residents)
         copy.residents->remove(copy);
     if (&copy < near_.begin() || &copy >= near_.end())
         delete &copy;
     else
         copy.clear();
+}
+
+/* The host's copy, in memory that may be written. */
+void Datablock::make_own(Copy &copy)
+{
+    Room room(host(), bytes_);
+    std::memcpy(host_pointer(room.address), host_pointer(copy.address), bytes_);
+    copy.address = std::exchange(room.address, 0);
+    owner_.reset();
 }
 
 /* Valid or on its way; the block has content. */
@@ -154,6 +186,24 @@ const void *Datablock::read()
     return host_pointer(copy.address);
 }
 
+void Datablock::read_into(void *to)
+{
+    Lock lock(mutex_);
+    if (find(host()) || !first_) {
+        lock.unlock();
+        std::memcpy(to, read(), bytes_);
+        return;
+    }
+    Copy &source = *first_;
+    Queue &queue = source.device->outgoing();
+    source.await(queue);
+    queue.download(to, source.address, bytes_);
+    MarkerPtr marker = queue.mark();
+    source.used(queue, marker);
+    lock.unlock();
+    marker->wait();
+}
+
 std::size_t Datablock::missing(const Device &device) const
 {
     std::lock_guard lock(mutex_);
@@ -212,6 +262,8 @@ Address Datablock::pin_alone(Device &device, Queue &queue)
                 marker->wait();
         remove(first_ == &copy ? *first_->next : *first_);
     }
+    if (owner_)
+        make_own(copy);
     return copy.address;
 }
 

@@ -10,6 +10,7 @@
 #include "copy.hpp"
 
 #include <array>
+#include <functional>
 #include <mutex>
 #include <span>
 
@@ -32,6 +33,10 @@ public:
     {
         return of(values.data(), values.size_bytes());
     }
+    /* With what @fill writes there; null if it says that it did not. */
+    static DatablockPtr filled(std::size_t bytes, const std::function<bool(void *to)> &fill);
+    /* With @data itself as the copy on the host, which belongs to @owner and is never written. */
+    static DatablockPtr over(const void *data, std::size_t bytes, std::shared_ptr<const void> owner);
     /* To be written by produce(). */
     static DatablockPtr empty(std::size_t bytes) { return std::make_shared<Datablock>(bytes); }
 
@@ -47,6 +52,9 @@ public:
     /* The content, on the host. Blocks until it is there; throws Error if what produces it fails. */
     const void *read();
     template <typename T> std::span<const T> as() { return {static_cast<const T *>(read()), bytes_ / sizeof(T)}; }
+
+    /* The same, into the caller's memory: where nothing is on the host yet, nothing will be. */
+    void read_into(void *to);
 
     /* How much would have to be moved for use() there. */
     std::size_t missing(const Device &device) const;
@@ -86,15 +94,17 @@ private:
     }
     Copy &add(Room &room, const Queue *queue, MarkerPtr ready);
     void remove(Copy &copy);
+    void make_own(Copy &copy);
     Copy &on_host();
     Copy &copy_to(Lock &lock, Device &device, Queue &queue);
     Copy &usable(Lock &lock, Device &device, Queue &queue);
     Copy &writable(Room &room, Queue &queue);
 
     const std::size_t bytes_;
-    mutable std::mutex mutex_; /* protects what follows */
-    Copy *first_ = nullptr;    /* what was written, or its oldest copy; the others follow it */
-    std::array<Copy, 2> near_; /* the first that are needed */
+    mutable std::mutex mutex_;          /* protects what follows */
+    Copy *first_ = nullptr;             /* what was written, or its oldest copy; the others follow it */
+    std::array<Copy, 2> near_;          /* the first that are needed */
+    std::shared_ptr<const void> owner_; /* of the host's copy, if that is not the host's memory */
 };
 
 } // namespace ptsched::device

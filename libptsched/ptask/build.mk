@@ -6,7 +6,7 @@ PTASK_OBJS := $(PTASK_SRCS:%=$(B)/obj/%.o)
 PTASK_HEADERS := $(addprefix libptsched/ptask/,ptask.hpp draw.hpp options.hpp port.hpp ring.hpp template.hpp) \
 	$(addprefix libptsched/device/,datablock.hpp copy.hpp device.hpp residents.hpp)
 
-$(PTASK_OBJS): CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/ptask/include
+$(PTASK_OBJS): CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/client -Ilibptsched/ptask/include
 # Nobody replaces its functions: calls within it are direct, and can be inlined.
 $(PTASK_OBJS): CXXFLAGS += -fno-semantic-interposition
 

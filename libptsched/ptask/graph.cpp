@@ -92,12 +92,17 @@ void Task::set_proxy_priority(int priority)
 
 bool Input::push(DatablockPtr block, Timeout timeout)
 {
-    return channel_.scheduler.push(channel_, {std::move(block)}, timeout);
+    return send({std::move(block)}, timeout);
 }
 
-bool Input::send(Item &&item, Timeout timeout)
+bool Input::send(Item &&item, Timeout timeout, const std::stop_token &stop)
 {
-    return channel_.scheduler.push(channel_, std::move(item), timeout);
+    return channel_.scheduler.push(channel_, std::move(item), timeout, stop);
+}
+
+const Port &Input::port() const
+{
+    return *channel_.destination;
 }
 
 DatablockPtr Output::pull(Timeout timeout)
@@ -108,9 +113,19 @@ DatablockPtr Output::pull(Timeout timeout)
     return item ? item->block : nullptr;
 }
 
-std::optional<Item> Output::take(Timeout timeout)
+std::optional<Item> Output::take(Timeout timeout, const std::stop_token &stop)
 {
-    return channel_.scheduler.pull(channel_, timeout);
+    return channel_.scheduler.pull(channel_, timeout, stop);
+}
+
+void Output::give_back(Item &&item)
+{
+    channel_.scheduler.give_back(channel_, std::move(item));
+}
+
+const Port &Output::port() const
+{
+    return *channel_.source;
 }
 
 Graph::Graph(const GraphOptions &options)

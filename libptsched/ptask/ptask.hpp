@@ -29,6 +29,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <unordered_set>
 
 namespace ptsched::ptask {
@@ -170,9 +171,10 @@ public:
      */
     bool push(DatablockPtr block, Timeout timeout = {});
     template <typename T> bool push_value(const T &value) { return push(Datablock::of(&value, sizeof(value))); }
-    /* The same for a block with signals, or signals alone. Unless it is in, @item is as before. */
-    bool send(Item &&item, Timeout timeout = {});
+    /* The same for a block with signals, or signals alone, until @stop. Unless it is in, @item is as before. */
+    bool send(Item &&item, Timeout timeout = {}, const std::stop_token &stop = {});
     bool end_stream(Timeout timeout = {}) { return send({nullptr, true}, timeout); }
+    const Port &port() const;
 
 private:
     friend class Graph;
@@ -189,8 +191,11 @@ public:
      * for an item with an error, Failure if the graph has failed.
      */
     DatablockPtr pull(Timeout timeout = {});
-    /* The same with the signals; nothing where nothing came. */
-    std::optional<Item> take(Timeout timeout = {});
+    /* The same with the signals, until @stop; nothing where nothing came. */
+    std::optional<Item> take(Timeout timeout = {}, const std::stop_token &stop = {});
+    /* What was taken is again the first that is pulled. */
+    void give_back(Item &&item);
+    const Port &port() const;
 
 private:
     friend class Graph;

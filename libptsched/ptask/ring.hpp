@@ -25,6 +25,15 @@ public:
         (*this)[size_++] = std::move(value);
     }
 
+    void push_front(T &&value)
+    {
+        if (size_ == slots_.size())
+            grow();
+        first_ = (first_ - 1) & (slots_.size() - 1);
+        size_++;
+        front() = std::move(value);
+    }
+
     /* What is left of it keeps nothing alive. */
     T pop_front()
     {

@@ -24,8 +24,9 @@ public:
     /* A channel at which somebody may wait. */
     void add_outer(Channel &channel) { outer_.push_back(&channel); }
 
-    bool push(Channel &channel, Item &&item, Timeout timeout);
-    std::optional<Item> pull(Channel &channel, Timeout timeout);
+    bool push(Channel &channel, Item &&item, Timeout timeout, const std::stop_token &stop);
+    std::optional<Item> pull(Channel &channel, Timeout timeout, const std::stop_token &stop);
+    void give_back(Channel &channel, Item &&item);
 
     State state(const Task &task) const;
     std::uint64_t count(const Task &task, std::uint64_t Task::*counter) const;
@@ -48,7 +49,10 @@ private:
     };
 
     /* tokens.cpp: what comes and goes */
-    template <typename Condition> bool wait(Lock &lock, Channel &channel, Timeout timeout, Condition condition);
+    template <typename Condition>
+    bool wait(Lock &lock, Channel &channel, Timeout timeout, const std::stop_token &stop, Condition condition);
+    /* For a stop_callback, which is made before the lock is taken and goes after it. */
+    auto waker(Channel &channel);
     static bool has_input(const Port &port);
     static bool can_run(const Task &task);
     void look_at(Task &task);

@@ -18,10 +18,19 @@ void add_signals(Item &signals, const Item &more)
 
 } // namespace
 
-/* False when the time is up or the graph stops first. */
-template <typename Condition> bool Scheduler::wait(Lock &lock, Channel &channel, Timeout timeout, Condition condition)
+auto Scheduler::waker(Channel &channel)
 {
-    auto ended = [&] { return condition() || stopping_ || !failure_.empty(); };
+    return [this, &channel] {
+        std::lock_guard lock(mutex_);
+        channel.wake();
+    };
+}
+
+/* False when the time is up or the graph or the caller stops first. */
+template <typename Condition>
+bool Scheduler::wait(Lock &lock, Channel &channel, Timeout timeout, const std::stop_token &stop, Condition condition)
+{
+    auto ended = [&] { return condition() || stopping_ || !failure_.empty() || stop.stop_requested(); };
     throw_if_failed();
     channel.waiting++;
     if (timeout)
@@ -33,7 +42,7 @@ template <typename Condition> bool Scheduler::wait(Lock &lock, Channel &channel,
     return condition();
 }
 
-bool Scheduler::push(Channel &channel, Item &&item, Timeout timeout)
+bool Scheduler::push(Channel &channel, Item &&item, Timeout timeout, const std::stop_token &stop)
 {
     const std::string &name = channel.destination->full_name();
     const Template &form = channel.port().form;
@@ -44,23 +53,32 @@ bool Scheduler::push(Channel &channel, Item &&item, Timeout timeout)
                     ", which takes " + form.describe());
     if (item.block && !item.block->has_content())
         throw Error("a datablock without content was pushed to " + name);
+    std::stop_callback wake(stop, waker(channel));
     Lock lock(mutex_);
-    if (!wait(lock, channel, timeout, [&] { return channel.has_room(); }) || stopping_)
+    if (!wait(lock, channel, timeout, stop, [&] { return channel.has_room(); }) || stopping_)
         return false;
     now_ = Clock::now();
     put_into(channel, {std::move(item)});
     return true;
 }
 
-std::optional<Item> Scheduler::pull(Channel &channel, Timeout timeout)
+std::optional<Item> Scheduler::pull(Channel &channel, Timeout timeout, const std::stop_token &stop)
 {
+    std::stop_callback wake(stop, waker(channel));
     Lock lock(mutex_);
-    if (!wait(lock, channel, timeout, [&] { return !channel.tokens.empty(); }))
+    if (!wait(lock, channel, timeout, stop, [&] { return !channel.tokens.empty(); }))
         return {};
     Item item = channel.tokens.pop_front().item;
     now_ = Clock::now();
     took_from(channel);
     return item;
+}
+
+void Scheduler::give_back(Channel &channel, Item &&item)
+{
+    Lock lock(mutex_);
+    channel.tokens.push_front({std::move(item)});
+    channel.wake();
 }
 
 bool Scheduler::has_input(const Port &port)

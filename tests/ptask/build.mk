@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Graphs on the virtual GPU.
-$(B)/obj/tests/ptask/%.o: CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/ptask -Ilibptsched/ptask/include \
+$(B)/obj/tests/ptask/%.o: CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/client -Ilibptsched/ptask -Ilibptsched/ptask/include \
 	-Itests/vgpu
 
 $(B)/vgpu/ptask-kernels.so: tests/ptask/kernels.cu tests/vgpu/vgpu-cc $(wildcard tests/vgpu/include/*.h)
@@ -13,7 +13,13 @@ $(B)/tests/ptask: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/ptask/*.cpp tests/p
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptask -Wl,--no-as-needed -L$(B)/vgpu -lcuda \
 		-Wl,-rpath,'$$ORIGIN/../vgpu:$$ORIGIN/../lib'
 
-TESTS += $(B)/tests/ptask
+$(B)/tests/ptask-world: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/ptask/world/*.cpp)) $(B)/lib/libptask.so \
+		$(addprefix $(B)/vgpu/,vgpud libcuda.so ptask-kernels.so)
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptask -Wl,--no-as-needed -L$(B)/vgpu -lcuda \
+		-Wl,-rpath,'$$ORIGIN/../vgpu:$$ORIGIN/../lib'
+
+TESTS += $(B)/tests/ptask $(B)/tests/ptask-world
 
 # The host's cost of a run, with a driver that does nothing; not a test.
 $(B)/tests/bench-ptask: $(B)/obj/tests/ptask/bench/invocation.cpp.o $(B)/lib/libptask.so \

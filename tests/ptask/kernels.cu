@@ -45,3 +45,11 @@ extern "C" __global__ void halve(int *x, int *rounds, unsigned int *again)
     }
     *again = *x > 1;
 }
+
+// Adds 1 to each of n numbers.
+extern "C" __global__ void successor(int *x, unsigned int n)
+{
+    unsigned int i = index();
+    if (i < n)
+        x[i]++;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "shared.hpp"
+#include "worker.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+namespace ptsched::ptask {
+
+namespace {
+
+constexpr std::uint32_t magic = 0x70746b31;
+constexpr std::size_t longest_text = 4096;
+
+/* More than one are closed; what is no memory is found out later. */
+void take_descriptors(msghdr &message, UniqueFd &memory)
+{
+    for (cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
+        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
+            continue;
+        for (std::size_t at = CMSG_LEN(0); at + sizeof(int) <= part->cmsg_len; at += sizeof(int)) {
+            int fd;
+            std::memcpy(&fd, reinterpret_cast<char *>(part) + at, sizeof(fd));
+            memory.reset(fd);
+        }
+    }
+}
+
+} // namespace
+
+bool send_packet(int socket, const Packet &packet)
+{
+    Packet::Head head = packet.head;
+    head.magic = magic;
+    std::array<iovec, 2> parts = {
+        {{&head, sizeof(head)}, {const_cast<char *>(packet.text.data()), std::min(packet.text.size(), longest_text)}}};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control = {};
+    msghdr message = {};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = parts.size();
+    if (packet.memory) {
+        const int fd = packet.memory.get();
+        message.msg_control = control.data();
+        message.msg_controllen = control.size();
+        cmsghdr *part = CMSG_FIRSTHDR(&message);
+        part->cmsg_level = SOL_SOCKET;
+        part->cmsg_type = SCM_RIGHTS;
+        part->cmsg_len = CMSG_LEN(sizeof(fd));
+        std::memcpy(CMSG_DATA(part), &fd, sizeof(fd));
+    }
+    if (sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
+        return true;
+    if (errno == EAGAIN || errno == EINTR)
+        return false;
+    throw Error(system_error_text("the other process cannot be reached"));
+}
+
+std::optional<Packet> receive_packet(int socket)
+{
+    Packet packet;
+    packet.text.resize(longest_text);
+    std::array<iovec, 2> parts = {{{&packet.head, sizeof(packet.head)}, {packet.text.data(), longest_text}}};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control;
+    msghdr message = {};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = parts.size();
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return {};
+    if (got < 0)
+        throw Error(system_error_text("the other process cannot be reached"));
+    take_descriptors(message, packet.memory);
+    if (got == 0)
+        throw Error("the other process has closed the connection");
+    if (static_cast<std::size_t>(got) < sizeof(packet.head) || (message.msg_flags & MSG_TRUNC) ||
+        packet.head.magic != magic)
+        throw Error("what came from the other process is no packet of a graph");
+    packet.text.resize(static_cast<std::size_t>(got) - sizeof(packet.head));
+    return packet;
+}
+
+UniqueFd socket_at(const std::string &path, bool listening)
+{
+    UniqueFd made(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    if (path.empty() || path.size() >= sizeof(address.sun_path))
+        throw Error("the path of a socket has 1 to " + std::to_string(sizeof(address.sun_path) - 1) +
+                    " characters, not " + std::to_string(path.size()));
+    path.copy(address.sun_path, path.size());
+    auto *generic = reinterpret_cast<sockaddr *>(&address);
+    if (!made)
+        throw Error(system_error_text("socket"));
+    if (!listening) {
+        if (connect(made.get(), generic, sizeof(address)) < 0)
+            throw Error(system_error_text("no graph is served at " + path));
+        return made;
+    }
+    const std::string problem = "a graph cannot be served at " + path;
+    if (bind(made.get(), generic, sizeof(address)) < 0)
+        throw Error(system_error_text(problem));
+    /* Nobody but its owner gets in, and nobody before this is so. */
+    if (chmod(path.c_str(), 0600) < 0 || listen(made.get(), 64) < 0) {
+        const std::string text = system_error_text(problem);
+        unlink(path.c_str());
+        throw Error(text);
+    }
+    return made;
+}
+
+} // namespace ptsched::ptask

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+#include "server.hpp"
+
+#include <cerrno>
+#include <poll.h>
+#include <sys/socket.h>
+
+namespace ptsched::ptask {
+
+namespace {
+
+constexpr std::size_t most_connections = 256;
+/* When there is no descriptor for one more, until it is tried again. */
+constexpr std::chrono::milliseconds pause{100};
+
+Packet receive(const Stop &stop, int socket)
+{
+    while (stop.await(socket, POLLIN))
+        if (std::optional<Packet> packet = receive_packet(socket))
+            return std::move(*packet);
+    throw Error("the graph is not served any more");
+}
+
+void answer(const Stop &stop, int socket, Packet &&packet)
+{
+    packet.head.kind = Packet::answer;
+    while (stop.await(socket, POLLOUT))
+        if (send_packet(socket, packet))
+            return;
+    throw Error("the graph is not served any more");
+}
+
+void refuse(const Stop &stop, int socket, const std::string &why)
+{
+    Packet packet;
+    packet.head.flags = Packet::refused;
+    packet.text = why;
+    answer(stop, socket, std::move(packet));
+}
+
+void welcome(const Stop &stop, int socket, const Template &form)
+{
+    Packet packet;
+    packet.head.flags = Packet::done;
+    packet.head.layout = static_cast<std::uint32_t>(form.layout);
+    packet.head.stride = form.stride;
+    std::copy(form.dimensions.begin(), form.dimensions.end(), packet.head.dimensions);
+    answer(stop, socket, std::move(packet));
+}
+
+/* Longer than a year is for ever: no clock has what is behind its end. */
+Timeout timeout_of(const Packet &request)
+{
+    const std::chrono::nanoseconds timeout(request.head.timeout);
+    return timeout.count() < 0 || timeout > std::chrono::hours(24 * 365) ? Timeout() : timeout;
+}
+
+Item unpack(const Packet &packet, const Port &port)
+{
+    Item item;
+    const Template &form = port.options().form;
+    if (packet.head.flags & Packet::has_block) {
+        if (!form.takes(packet.head.bytes))
+            throw Error("a datablock of " + std::to_string(packet.head.bytes) + " bytes does not fit " +
+                        port.full_name() + ", which takes " + form.describe());
+        item.block = map_shared(packet.memory, packet.head.bytes);
+    }
+    item.end_of_stream = packet.head.flags & Packet::end_of_stream;
+    if (packet.head.flags & Packet::has_error)
+        item.error = std::make_shared<const std::string>(packet.text);
+    return item;
+}
+
+Packet pack(const Item &item)
+{
+    Packet packet;
+    packet.head.flags = Packet::done | (item.end_of_stream ? Packet::end_of_stream : 0u) |
+                        (item.error ? Packet::has_error : 0u) | (item.block ? Packet::has_block : 0u);
+    if (item.error)
+        packet.text = *item.error;
+    if (item.block) {
+        packet.head.bytes = item.block->bytes();
+        SharedMemory memory(item.block->bytes());
+        if (memory.bytes())
+            item.block->read_into(memory.data());
+        packet.memory = std::move(memory).seal();
+    }
+    return packet;
+}
+
+} // namespace
+
+Server::Connection::Connection(Server &server, UniqueFd &&fd)
+    : socket(std::move(fd)), worker([this, &server](const Stop &stop) {
+          /* What ends it, its other end knows. */
+          try {
+              server.serve(stop, socket.get());
+          } catch (const std::exception &) {
+          }
+          shutdown(socket.get(), SHUT_RDWR);
+      })
+{
+}
+
+Server::Server(std::string path, std::map<std::string, Input *> inputs, std::map<std::string, Output *> outputs)
+    : path_(std::move(path)), inputs_(std::move(inputs)), outputs_(std::move(outputs)),
+      listener_(socket_at(path_, true))
+{
+    worker_.emplace([this](const Stop &stop) { accept_all(stop); });
+}
+
+Server::~Server()
+{
+    worker_.reset();
+    unlink(path_.c_str());
+}
+
+/* Also looks for connections whose other end is gone: who serves them may wait for the graph. */
+void Server::accept_all(const Stop &stop)
+{
+    std::list<Connection> connections;
+    bool tired = false;
+
+    while (!stop.requested()) {
+        const bool open = !tired && connections.size() < most_connections;
+        std::vector<pollfd> waited = {{stop.fd(), POLLIN, 0}, {open ? listener_.get() : -1, POLLIN, 0}};
+        for (const Connection &connection : connections)
+            waited.push_back({connection.socket.get(), 0, 0});
+        poll(waited.data(), waited.size(), tired ? static_cast<int>(pause.count()) : -1);
+        auto connection = connections.begin();
+        for (std::size_t i = 2; i < waited.size(); i++)
+            connection = waited[i].revents ? connections.erase(connection) : std::next(connection);
+        tired = waited[1].revents && !accept_one(connections);
+    }
+}
+
+bool Server::accept_one(std::list<Connection> &connections)
+{
+    UniqueFd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!fd)
+        return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
+    try {
+        connections.emplace_back(*this, std::move(fd));
+        return true;
+    } catch (const std::exception &) {
+        return false;
+    }
+}
+
+void Server::serve(const Stop &stop, int socket)
+{
+    const Packet hello = receive(stop, socket);
+    auto input = inputs_.find(hello.text);
+    auto output = outputs_.find(hello.text);
+
+    if (hello.head.kind == Packet::hello_input && input != inputs_.end()) {
+        welcome(stop, socket, input->second->port().options().form);
+        serve_input(stop, socket, *input->second);
+    } else if (hello.head.kind == Packet::hello_output && output != outputs_.end()) {
+        welcome(stop, socket, output->second->port().options().form);
+        serve_output(stop, socket, *output->second);
+    } else {
+        std::string names;
+        for (const auto &[name, port] : inputs_)
+            names += " " + name + " (in)";
+        for (const auto &[name, port] : outputs_)
+            names += " " + name + " (out)";
+        refuse(stop, socket, "the graph does not serve " + hello.text + "; it serves" + names);
+    }
+}
+
+void Server::serve_input(const Stop &stop, int socket, Input &input)
+{
+    for (;;) {
+        const Packet request = receive(stop, socket);
+        Packet reply;
+        try {
+            bool in = input.send(unpack(request, input.port()), timeout_of(request), stop.token());
+            reply.head.flags = in ? Packet::done : 0u;
+        } catch (const Error &error) {
+            reply.head.flags = Packet::refused;
+            reply.text = error.what();
+        }
+        answer(stop, socket, std::move(reply));
+    }
+}
+
+void Server::serve_output(const Stop &stop, int socket, Output &output)
+{
+    for (;;) {
+        const Packet request = receive(stop, socket);
+        std::optional<Item> item;
+        Packet reply;
+        auto give_back = [&] {
+            if (item)
+                output.give_back(std::move(*item));
+        };
+        try {
+            item = output.take(timeout_of(request), stop.token());
+            if (item)
+                reply = pack(*item);
+        } catch (const Error &error) {
+            give_back();
+            refuse(stop, socket, error.what());
+            continue;
+        }
+        try {
+            answer(stop, socket, std::move(reply));
+        } catch (const Error &) {
+            /* For somebody else. */
+            give_back();
+            throw;
+        }
+    }
+}
+
+} // namespace ptsched::ptask

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A graph's ports for other processes, through a Unix socket of the graph's user. Datablocks are passed as memory, not
+ * copied: what a process pushes is mapped, read-only, and what it pulls comes from the device with one copy.
+ *
+ *	Server server("/run/user/1000/graph", {{"a", &a}}, {{"c", &c}});
+ */
+#ifndef PTSCHED_PTASK_SERVER_HPP
+#define PTSCHED_PTASK_SERVER_HPP
+
+#include "ptask.hpp"
+#include "shared.hpp"
+#include "worker.hpp"
+
+#include <list>
+
+namespace ptsched::ptask {
+
+/* Goes before the graph does. Whatever a process at the other end sends, or when it dies, concerns only itself. */
+class Server {
+public:
+    /* Throws Error if there is something at @path. */
+    Server(std::string path, std::map<std::string, Input *> inputs, std::map<std::string, Output *> outputs);
+    ~Server();
+
+private:
+    struct Connection {
+        Connection(Server &server, UniqueFd &&fd);
+        UniqueFd socket;
+        Worker worker;
+    };
+
+    void accept_all(const Stop &stop);
+    bool accept_one(std::list<Connection> &connections);
+    void serve(const Stop &stop, int socket);
+    void serve_input(const Stop &stop, int socket, Input &input);
+    void serve_output(const Stop &stop, int socket, Output &output);
+
+    const std::string path_;
+    const std::map<std::string, Input *> inputs_;
+    const std::map<std::string, Output *> outputs_;
+    const UniqueFd listener_;
+    std::optional<Worker> worker_;
+};
+
+} // namespace ptsched::ptask
+
+#endif /* PTSCHED_PTASK_SERVER_HPP */

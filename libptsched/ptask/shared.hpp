@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* Datablocks between processes: memory that is passed as a descriptor, and the packets that pass it. */
+#ifndef PTSCHED_PTASK_SHARED_HPP
+#define PTSCHED_PTASK_SHARED_HPP
+
+#include "fd.hpp"
+#include "port.hpp"
+
+#include <optional>
+
+namespace ptsched::ptask {
+
+/* Memory that becomes a datablock of another process; the one that makes it writes it. */
+class SharedMemory {
+public:
+    explicit SharedMemory(std::size_t bytes);
+    ~SharedMemory();
+    SharedMemory(SharedMemory &&other) noexcept
+        : fd_(std::move(other.fd_)), data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_)
+    {
+    }
+
+    void *data() { return data_; }
+    template <typename T> std::span<T> as() { return {static_cast<T *>(data_), bytes_ / sizeof(T)}; }
+    std::size_t bytes() const { return bytes_; }
+    /* It cannot be written or change its size any more. */
+    UniqueFd seal() &&;
+
+private:
+    void unmap();
+
+    UniqueFd fd_;
+    void *data_ = nullptr;
+    std::size_t bytes_;
+};
+
+/* A datablock in memory that was passed, for reading. Throws Error unless it has this size and content for good. */
+DatablockPtr map_shared(const UniqueFd &memory, std::size_t bytes);
+
+struct Packet {
+    /* What a connection begins with, and what follows in turn. */
+    enum Kind : std::uint32_t { hello_input, hello_output, request, answer };
+    enum Flags : std::uint32_t { done = 1, has_block = 2, end_of_stream = 4, has_error = 8, refused = 16 };
+    struct Head {
+        std::uint32_t magic, kind, flags, layout;
+        std::int64_t timeout; /* in ns; negative: for ever */
+        std::uint64_t bytes;
+        std::uint64_t dimensions[3], stride;
+    };
+
+    Head head = {};
+    std::string text; /* of an error, or a port's name */
+    UniqueFd memory;
+};
+
+/* For a socket that does not block. False where that would; throws Error if the other end is gone. */
+bool send_packet(int socket, const Packet &packet);
+/* The same; nothing where nothing is there. Throws Error also for what is no packet. */
+std::optional<Packet> receive_packet(int socket);
+/* Of a server or connected to one; does not block. */
+UniqueFd socket_at(const std::string &path, bool listening);
+
+} // namespace ptsched::ptask
+
+#endif /* PTSCHED_PTASK_SHARED_HPP */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* A thread of the library that waits for descriptors and graphs, and ends when it is told to, wherever it waits. */
+#ifndef PTSCHED_PTASK_WORKER_HPP
+#define PTSCHED_PTASK_WORKER_HPP
+
+#include "fd.hpp"
+
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+namespace ptsched::ptask {
+
+/* The words of errno after @what. */
+std::string system_error_text(const std::string &what);
+
+/* How to stop who waits. */
+class Stop {
+public:
+    Stop();
+    const std::stop_token &token() const { return token_; }
+    bool requested() const { return token_.stop_requested(); }
+    /* Blocks until @fd has one of @events, an error or an end; false if it is to stop. */
+    bool await(int fd, short events) const;
+    /* Readable when it is to stop. */
+    int fd() const { return fd_.get(); }
+
+private:
+    friend class Worker;
+    UniqueFd fd_;
+    std::stop_token token_;
+};
+
+class Worker {
+public:
+    using Body = std::function<void(const Stop &)>;
+    explicit Worker(Body body);
+    /* Stops it. */
+    ~Worker();
+    Worker(const Worker &) = delete;
+    Worker &operator=(const Worker &) = delete;
+
+    void request_stop() { source_.request_stop(); }
+    /* Blocks until it has ended; throws what ended it. */
+    void wait();
+
+private:
+    void run(const Body &body);
+
+    std::stop_source source_;
+    Stop stop_;
+    std::mutex mutex_; /* protects what follows */
+    std::condition_variable changed_;
+    bool ended_ = false;
+    std::exception_ptr error_;
+    std::thread thread_;
+};
+
+} // namespace ptsched::ptask
+
+#endif /* PTSCHED_PTASK_WORKER_HPP */

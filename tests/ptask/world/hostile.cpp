@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// What a process at the other end of a graph's socket might send.
+#include "server.hpp"
+#include "world_test.hpp"
+
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+namespace test {
+
+namespace {
+
+constexpr int all_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+
+struct Served {
+    Served()
+    {
+        CHECK(mkdtemp(folder.data()));
+        server.emplace(folder + "/graph", std::map<std::string, Input *>{{"x", &line.x}},
+                       std::map<std::string, Output *>{{"y", &line.y}});
+        line.graph.run();
+    }
+    ~Served()
+    {
+        /* Whatever came, it works. */
+        CHECK(line.x.push(block_of(numbers(8))));
+        CHECK(pulled<int>(line.y) == numbers(8, 1));
+        server.reset();
+        std::filesystem::remove_all(folder);
+    }
+
+    /* Connected, as one that pushes. */
+    UniqueFd welcomed() const
+    {
+        UniqueFd socket = socket_at(folder + "/graph", false);
+        Packet hello;
+        hello.head.kind = Packet::hello_input;
+        hello.text = "x";
+        CHECK(send_packet(socket.get(), hello));
+        CHECK_EQ(answer(socket).head.flags, std::uint32_t{Packet::done});
+        return socket;
+    }
+    static Packet answer(const UniqueFd &socket)
+    {
+        for (;;) {
+            pollfd waited = {socket.get(), POLLIN, 0};
+            poll(&waited, 1, -1);
+            if (std::optional<Packet> packet = receive_packet(socket.get()))
+                return std::move(*packet);
+        }
+    }
+    /* What is said of a block of @bytes in such memory. */
+    bool refuses(UniqueFd memory, const std::string &words, std::size_t bytes = 32) const
+    {
+        UniqueFd socket = welcomed();
+        Packet packet;
+        packet.head.kind = Packet::request;
+        packet.head.flags = Packet::has_block;
+        packet.head.timeout = INT64_MAX;
+        packet.head.bytes = bytes;
+        packet.memory = std::move(memory);
+        CHECK(send_packet(socket.get(), packet));
+        Packet said = answer(socket);
+        if (said.text.find(words) == std::string::npos)
+            std::printf("# it says: %s\n", said.text.c_str());
+        return (said.head.flags & Packet::refused) && said.text.find(words) != std::string::npos;
+    }
+
+    std::string folder = "/tmp/ptask-world-XXXXXX";
+    Line line{Template::of<int>(8)};
+    std::optional<Server> server;
+};
+
+UniqueFd memory_of(std::size_t bytes, int seals, bool written = true, unsigned flags = 0)
+{
+    UniqueFd memory(memfd_create("hostile", MFD_CLOEXEC | MFD_ALLOW_SEALING | flags));
+    CHECK(memory);
+    CHECK_EQ(ftruncate(memory.get(), static_cast<off_t>(bytes)), 0);
+    if (written)
+        CHECK_EQ(fallocate(memory.get(), 0, 0, static_cast<off_t>(bytes)), 0);
+    CHECK_EQ(fcntl(memory.get(), F_ADD_SEALS, seals), 0);
+    return memory;
+}
+
+void memory_that_is_refused()
+{
+    Served served;
+    for (int missing : {F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_WRITE})
+        CHECK(served.refuses(memory_of(32, all_seals & ~missing), "F_SEAL_SHRINK"));
+    CHECK(served.refuses(memory_of(16, all_seals), "memory of 16"));
+    CHECK(served.refuses(memory_of(64, all_seals), "memory of 64"));
+    CHECK(served.refuses(memory_of(32, all_seals, false), "holes"));
+    CHECK(served.refuses(memory_of(0, all_seals, false, MFD_HUGETLB), "ordinary pages"));
+    CHECK(served.refuses(memory_of(64, all_seals), "takes 8 x 1 x 1", 64));
+    CHECK(served.refuses(UniqueFd(), "without memory"));
+    CHECK(served.refuses(UniqueFd(open("/dev/zero", O_RDONLY | O_CLOEXEC)), "not a memfd"));
+    Pipe pipe;
+    CHECK(served.refuses(std::move(pipe.from), "not a memfd"));
+}
+
+/* The connection is closed, and nothing else happens. */
+bool closes(const UniqueFd &socket)
+{
+    return refused([&] { Served::answer(socket); }, {"the other process"});
+}
+
+void what_is_no_packet()
+{
+    Served served;
+    UniqueFd socket = served.welcomed();
+    CHECK_EQ(send(socket.get(), "x", 1, MSG_NOSIGNAL), ssize_t{1});
+    CHECK(closes(socket));
+    socket = socket_at(served.folder + "/graph", false);
+    const std::vector<char> large(sizeof(Packet::Head) + 5000);
+    CHECK_EQ(send(socket.get(), large.data(), large.size(), MSG_NOSIGNAL), static_cast<ssize_t>(large.size()));
+    CHECK(closes(socket));
+    socket = served.welcomed();
+    Packet empty;
+    CHECK(send_packet(socket.get(), empty));
+    CHECK(Served::answer(socket).head.flags & Packet::refused);
+}
+
+/* Requests without end, and nobody reads the answers. */
+void who_does_not_listen()
+{
+    Served served;
+    UniqueFd socket = served.welcomed();
+    Packet request;
+    request.head.kind = Packet::request;
+    bool room = true;
+    for (int i = 0; i < 10000 && room; i++)
+        room = send_packet(socket.get(), request);
+    CHECK(served.refuses(UniqueFd(), "without memory"));
+}
+
+/* At once, in great numbers. */
+void who_leaves_early()
+{
+    Served served;
+    for (int i = 0; i < 500; i++) {
+        UniqueFd socket = served.welcomed();
+        Packet request;
+        request.head.kind = Packet::request;
+        CHECK(send_packet(socket.get(), request));
+    }
+}
+
+} // namespace
+
+Cases hostile_cases()
+{
+    return {{"memory that might go away, change or be missing is refused", memory_that_is_refused},
+            {"what is no packet ends its connection", what_is_no_packet},
+            {"who does not listen holds nobody up", who_does_not_listen},
+            {"who leaves early is forgotten", who_leaves_early}};
+}
+
+} // namespace test

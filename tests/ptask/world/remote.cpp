@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+// Graphs whose ports other processes use.
+#include "remote.hpp"
+#include "server.hpp"
+#include "world_test.hpp"
+
+#include <sys/stat.h>
+
+namespace test {
+
+namespace {
+
+const auto eight = Template::of<int>(8);
+
+/* A folder for a socket. */
+struct Place {
+    Place() { CHECK(mkdtemp(folder.data())); }
+    ~Place() { std::filesystem::remove_all(folder); }
+    std::string path() const { return folder + "/graph"; }
+    std::string folder = "/tmp/ptask-world-XXXXXX";
+};
+
+/* Another process, which begins when it is told to, and says when it has come somewhere. */
+class Peer {
+public:
+    using Body = std::function<void(Peer &)>;
+    explicit Peer(const Body &body)
+    {
+        pid_ = fork();
+        if (pid_)
+            return;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        begin_.to.reset();
+        char go;
+        if (read(begin_.from.get(), &go, 1) != 1)
+            _exit(1);
+        tap::failed_here = false;
+        try {
+            body(*this);
+        } catch (const std::exception &error) {
+            std::printf("# peer: %s\n", error.what());
+            tap::failed_here = true;
+        }
+        std::fflush(stdout);
+        _exit(tap::failed_here);
+    }
+    ~Peer()
+    {
+        if (pid_ > 0)
+            end(SIGKILL);
+    }
+    void begin() { CHECK_EQ(write(begin_.to.get(), "g", 1), ssize_t{1}); }
+    void say() { CHECK_EQ(write(said_.to.get(), "s", 1), ssize_t{1}); }
+    void until_it_says()
+    {
+        char said;
+        CHECK_EQ(read(said_.from.get(), &said, 1), ssize_t{1});
+    }
+    /* The status of its end. */
+    int end(int signal = 0)
+    {
+        int status = -1;
+        if (signal)
+            kill(pid_, signal);
+        waitpid(std::exchange(pid_, -1), &status, 0);
+        return status;
+    }
+
+private:
+    Pipe begin_, said_;
+    pid_t pid_ = -1;
+};
+
+bool push(Remote &remote, const std::vector<int> &values, Timeout timeout = {})
+{
+    SharedMemory memory(bytes_of(values));
+    std::copy(values.begin(), values.end(), memory.as<int>().begin());
+    return remote.push(std::move(memory), timeout);
+}
+
+std::vector<int> pulled_from(Remote &remote)
+{
+    return content<int>(remote.pull());
+}
+
+void round_trip()
+{
+    Place place;
+    Peer producer([&](Peer &) {
+        Remote x(place.path(), "x", Remote::to_push);
+        CHECK_EQ(x.form().bytes(), eight.bytes());
+        for (int i = 0; i < 50; i++)
+            CHECK(push(x, numbers(8, i)));
+        CHECK(x.end_stream());
+    });
+    Peer consumer([&](Peer &) {
+        Remote y(place.path(), "y", Remote::to_pull);
+        for (int i = 0; i < 50; i++)
+            CHECK(pulled_from(y) == numbers(8, i + 1));
+        std::optional<Item> end = y.take();
+        CHECK(end && end->end_of_stream && !end->block);
+    });
+    Line line(eight, 2);
+    Server server(place.path(), {{"x", &line.x}}, {{"y", &line.y}});
+    line.graph.run();
+    producer.begin();
+    consumer.begin();
+    CHECK_EQ(producer.end(), 0);
+    CHECK_EQ(consumer.end(), 0);
+}
+
+/* A task that writes in place gets a copy of what it may not write. */
+void in_place_on_the_host()
+{
+    Place place;
+    Line line(Template::variable<int>(8));
+    Server server(place.path(), {{"x", &line.x}}, {{"y", &line.y}});
+    line.graph.run();
+    Remote x(place.path(), "x", Remote::to_push), y(place.path(), "y", Remote::to_pull);
+    CHECK(push(x, numbers(5)));
+    CHECK(pulled_from(y) == numbers(5, 1));
+    CHECK(push(x, {}));
+    DatablockPtr none = y.pull();
+    CHECK(none && !none->bytes());
+}
+
+void errors_and_timeouts()
+{
+    Place place;
+    Line line(eight, 1);
+    Server server(place.path(), {{"x", &line.x}}, {{"y", &line.y}});
+    line.graph.run();
+    Remote x(place.path(), "x", Remote::to_push), y(place.path(), "y", Remote::to_pull);
+    CHECK(!y.take(0ns));
+    line.x.send({nullptr, false, std::make_shared<const std::string>("lost")});
+    CHECK(refused([&] { y.pull(); }, {"lost"}));
+    CHECK(refused([&] { push(x, numbers(7)); }, {"28 bytes", "line.x", "8 x 1 x 1"}));
+    CHECK(refused([&] { Remote z(place.path(), "z", Remote::to_push); }, {"does not serve z", "x (in)", "y (out)"}));
+    CHECK(refused([&] { Remote z(place.path(), "x", Remote::to_pull); }, {"does not serve x"}));
+    CHECK(refused([&] { Remote z(place.folder + "/none", "x", Remote::to_push); }, {"no graph", "none"}));
+    CHECK(refused([&] { Server again(place.path(), {}, {}); }, {"cannot be served", place.path()}));
+    /* One before the task and one after it, at most: so one of three is not in. */
+    int in = 0;
+    for (int i = 0; i < 3; i++)
+        in += push(x, numbers(8, i), i < 2 ? Timeout() : Timeout(0ns));
+    CHECK_EQ(in, 2);
+}
+
+void given_back()
+{
+    Line line(eight, 2);
+    line.graph.run();
+    for (int i = 0; i < 4; i++)
+        CHECK(line.x.push(block_of(numbers(8, i))));
+    std::optional<Item> first = line.y.take();
+    if (CHECK(first))
+        line.y.give_back(std::move(*first));
+    for (int i = 0; i < 4; i++)
+        CHECK(pulled<int>(line.y) == numbers(8, i + 1));
+}
+
+/* What it asked for goes to the next one. */
+void killed_while_it_pulls()
+{
+    Place place;
+    Peer peer([&](Peer &self) {
+        Remote y(place.path(), "y", Remote::to_pull);
+        self.say();
+        y.pull();
+    });
+    Line line(eight);
+    Server server(place.path(), {{"x", &line.x}}, {{"y", &line.y}});
+    line.graph.run();
+    peer.begin();
+    peer.until_it_says();
+    CHECK(WIFSIGNALED(peer.end(SIGKILL)));
+    line.x.push(block_of(numbers(8)));
+    Remote y(place.path(), "y", Remote::to_pull);
+    CHECK(pulled_from(y) == numbers(8, 1));
+}
+
+/* What was in stays, though it lies in the dead one's memory; the graph goes on. */
+void killed_while_it_pushes()
+{
+    Place place;
+    Peer peer([&](Peer &self) {
+        Remote x(place.path(), "x", Remote::to_push);
+        CHECK(push(x, numbers(8)));
+        CHECK(push(x, numbers(8, 10)));
+        self.say();
+        while (push(x, numbers(8, 20)))
+            ;
+    });
+    Line line(eight, 1);
+    Server server(place.path(), {{"x", &line.x}}, {{"y", &line.y}});
+    line.graph.run();
+    peer.begin();
+    peer.until_it_says();
+    CHECK(WIFSIGNALED(peer.end(SIGKILL)));
+    Remote x(place.path(), "x", Remote::to_push), y(place.path(), "y", Remote::to_pull);
+    CHECK(pulled_from(y) == numbers(8, 1));
+    CHECK(pulled_from(y) == numbers(8, 11));
+    CHECK(push(x, numbers(8, 30)));
+    std::vector<int> last = pulled_from(y);
+    while (last == numbers(8, 21))
+        last = pulled_from(y);
+    CHECK(last == numbers(8, 31));
+}
+
+/* Who is blocked in a pull, and in a push. */
+void the_server_goes()
+{
+    Place place;
+    Peer puller([&](Peer &self) {
+        Remote y(place.path(), "y", Remote::to_pull);
+        self.say();
+        CHECK(refused([&] { y.pull(); }, {"the other process"}));
+    });
+    Peer pusher([&](Peer &self) {
+        Remote x(place.path(), "x", Remote::to_push);
+        self.say();
+        CHECK(refused(
+            [&] {
+                for (;;)
+                    CHECK(push(x, numbers(8)));
+            },
+            {"the other process"}));
+    });
+    {
+        Line line(eight, 1), other(eight, 1);
+        Server server(place.path(), {{"x", &line.x}}, {{"y", &other.y}});
+        line.graph.run();
+        other.graph.run();
+        puller.begin();
+        pusher.begin();
+        puller.until_it_says();
+        pusher.until_it_says();
+    }
+    CHECK_EQ(puller.end(), 0);
+    CHECK_EQ(pusher.end(), 0);
+    CHECK(!std::filesystem::exists(place.path()));
+}
+
+} // namespace
+
+Cases remote_cases()
+{
+    return {{"two processes push and pull", round_trip},
+            {"tasks do not write what another process has pushed", in_place_on_the_host},
+            {"errors and timeouts reach another process", errors_and_timeouts},
+            {"what is given back is the first again", given_back},
+            {"a process is killed while it pulls", killed_while_it_pulls},
+            {"a process is killed while it pushes", killed_while_it_pushes},
+            {"a graph is not served any more", the_server_goes}};
+}
+
+} // namespace test

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PTASK_WORLD_TEST_HPP
+#define PTASK_WORLD_TEST_HPP
+
+#include "../ptask_test.hpp"
+
+#include "fd.hpp"
+
+#include <array>
+#include <fcntl.h>
+#include <numeric>
+
+namespace test {
+
+using ptsched::UniqueFd;
+
+Cases stream_cases();
+Cases remote_cases();
+Cases hostile_cases();
+
+/* Adds 1 to what passes: on a GPU if the form is fixed. */
+struct Line {
+    explicit Line(const Template &form, std::size_t capacity = 16)
+        : task(form.layout == Layout::fixed
+                   ? graph.cuda("line", {ptask_kernels(), "successor"},
+                                {inout("x", form), constant("n", static_cast<unsigned>(form.records()))})
+                   : graph.callback("line",
+                                    [](Call &call) {
+                                        int *x = call.at<int>(0);
+                                        std::for_each(x, x + call.bytes(0) / sizeof(int), [](int &value) { value++; });
+                                    },
+                                    {inout("x", form)})),
+          x(graph.input(task["x"], capacity)), y(graph.output(task["x"], capacity))
+    {
+    }
+
+    Graph graph;
+    Task &task;
+    Input &x;
+    Output &y;
+};
+
+inline std::vector<int> numbers(std::size_t count, int first = 0)
+{
+    std::vector<int> all(count);
+    std::iota(all.begin(), all.end(), first);
+    return all;
+}
+
+inline std::size_t bytes_of(const std::vector<int> &values)
+{
+    return values.size() * sizeof(int);
+}
+
+/* Blocks until all is written. */
+inline bool write_all(int fd, const std::vector<int> &values)
+{
+    std::size_t done = 0;
+    while (done < bytes_of(values)) {
+        ssize_t more = write(fd, reinterpret_cast<const char *>(values.data()) + done, bytes_of(values) - done);
+        if (more <= 0)
+            return false;
+        done += static_cast<std::size_t>(more);
+    }
+    return true;
+}
+
+/* Blocks until the end of the file. */
+inline std::vector<int> read_all(int fd)
+{
+    std::vector<int> values;
+    std::array<char, sizeof(int)> bytes;
+    for (;;) {
+        std::size_t got = 0;
+        while (got < bytes.size()) {
+            ssize_t more = read(fd, bytes.data() + got, bytes.size() - got);
+            if (more <= 0)
+                return values;
+            got += static_cast<std::size_t>(more);
+        }
+        values.push_back(*reinterpret_cast<int *>(bytes.data()));
+    }
+}
+
+struct Pipe {
+    Pipe()
+    {
+        int fds[2];
+        if (!CHECK(pipe2(fds, O_CLOEXEC) == 0))
+            std::abort();
+        from = UniqueFd(fds[0]);
+        to = UniqueFd(fds[1]);
+    }
+    UniqueFd from, to;
+};
+
+} // namespace test
+
+#endif /* PTASK_WORLD_TEST_HPP */
