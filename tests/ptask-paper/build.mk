@@ -12,3 +12,4 @@ $(B)/tests/ptask_paper: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/ptask-paper/*
 		-Wl,-rpath,'$$ORIGIN/../vgpu:$$ORIGIN/../lib'
 
 TESTS += $(B)/tests/ptask_paper
+TESTS_NOSAN += $(if $(findstring thread,$(SAN)),$(B)/tests/ptask_paper)

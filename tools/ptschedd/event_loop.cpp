@@ -44,7 +44,9 @@ void EventLoop::run_once()
     if (count < 0 && errno != EINTR)
         throw std::system_error(errno, std::generic_category(), "epoll_wait");
     for (int i = 0; i < count; i++) {
-        auto found = handlers_.find(events[i].data.u64);
+        // The structure is packed: nothing may refer to its parts.
+        uint64_t key = events[i].data.u64;
+        auto found = handlers_.find(key);
         if (found == handlers_.end())
             continue;
         // A copy: the handler may remove itself.
