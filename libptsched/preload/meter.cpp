@@ -188,7 +188,7 @@ void Meter::count(Stream &stream, std::uint64_t ns, std::uint64_t now)
     std::lock_guard guard(lock_);
     gpu_ns_ += ns;
     counted_++;
-    stream.tail = true;
+    stream.tail = !stream.ended && stream.context->state == Context::alive;
     stream.tail_until = std::max(stream.tail_until, now) + ns;
     counters.measured.fetch_add(1, std::memory_order_relaxed);
 }
@@ -204,6 +204,8 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
             return nullptr;
         record = context.free_records;
         context.free_records = record->next;
+        /* Its end event comes behind what has been counted so far. */
+        stream.tail = false;
         record->estimate_ns = estimates_.of(key);
         /* Seldom where it wakes the device: there, an event before the work is work by itself, after which the hardware
          * may turn to others. Those of the short ones that come here are to be timed. */
@@ -230,12 +232,12 @@ void Meter::end(Stream &stream, Record *record, bool submitted)
     bool recorded = submitted && check(driver.own().event_record(behind, stream.handle));
     std::lock_guard guard(lock_);
     if (!recorded) {
+        stream.tail = !stream.ended && stream.context->state == Context::alive;
         give_back(*stream.context, record);
         return;
     }
     (stream.last ? stream.last->next : stream.first) = record;
     stream.last = record;
-    stream.tail = false;
     stream.pending_ns += record->estimate_ns;
     counters.measured.fetch_add(1, std::memory_order_relaxed);
 }
