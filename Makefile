@@ -95,7 +95,7 @@ unit: tests ## the host tests alone (SAN=address,undefined B=build/asan for a sa
 	scripts/run-tests --jobs 2 $(if $(TALLY),--tally $(TALLY)) $(if $(SAN),--suffix ' [$(SAN)]') $(TESTS)
 
 .PHONY: tests
-tests: $(TESTS) $(ALL)
+tests: $(TESTS) $(if $(SAN),,$(ALL))
 
 .PHONY: vm-files
 vm-files: $(foreach pair,$(VM_FILES),$(firstword $(subst :, ,$(pair))))
@@ -187,7 +187,7 @@ help: ## this list
 STD_HEADERS := algorithm array atomic chrono condition_variable cstdint cstdio cstring filesystem fstream functional \
 	iostream map memory mutex optional set span sstream stdexcept string system_error thread vector
 PARSED      := $(if $(SAN),$(B)/std.hpp.gch)
-USE_PARSED   = $(PARSED:%.gch=-include %)
+USE_PARSED   = $(if $(findstring -fvisibility,$(CXXFLAGS)),,$(PARSED:%.gch=-include %))
 # Not those of whatever needs it first.
 PARSED_FLAGS := $(CPPFLAGS) $(CXXFLAGS)
 

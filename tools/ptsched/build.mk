@@ -12,6 +12,9 @@ ifeq ($(PTSCHED_MISSING),)
 $(PTSCHED_OBJS): CPPFLAGS += -Ilibptsched/client -Ilibptsched/cuda $(shell pkg-config --cflags $(PTSCHED_PKGS)) \
 	-DPTSCHED_LIBDIR='"$(libdir)"' -DPTSCHED_TRIPLET='"$(shell $(CXX) -print-multiarch)"'
 
+# With ncursesw's macros the standard library is another.
+$(PTSCHED_OBJS): USE_PARSED :=
+
 $(B)/bin/ptsched: $(PTSCHED_OBJS)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs $(PTSCHED_PKGS))

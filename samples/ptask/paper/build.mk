@@ -15,8 +15,7 @@ $(B)/samples/null-driver/libcuda.so.1: $(patsubst %,$(B)/obj/%.o,$(wildcard $(PA
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libcuda.so.1 -o $@ $^
 
-# The thread sanitizer sees the library in tests/ptask.
-ALL += $(if $(findstring thread,$(SAN)),,$(PAPER_BENCH))
+ALL += $(PAPER_BENCH)
 
 # For a real GPU.
 $(B)/samples/paper.fatbin: $(PAPER)/kernels.cu $(PAPER)/parameters.h
