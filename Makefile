@@ -203,6 +203,8 @@ UNOPTIMISED := $(addprefix $(B)/obj/,$(addsuffix .o,tools/ptsched/main.cpp tools
 	tests/vgpu/vgpud.cpp tests/vgpu/vgpu-stat.cpp tests/vgpu/programs/inversion-client.cpp))
 $(UNOPTIMISED): OPT := -O0 -g0
 $(UNOPTIMISED): USE_PARSED :=
+# The policy's tests compute a lot, and C is compiled in no time.
+$(B)/obj/%.c.o: OPT := -O1 -g1
 endif
 
 $(B)/obj/%.cpp.o: %.cpp | $(PARSED)
