@@ -40,6 +40,8 @@ Address Access::pin(const Item &item)
 {
     if (item.written)
         return item.block->pin_new(device_, queue_);
+    if (item.renewed)
+        return item.block->pin_renewed(device_, queue_, item.on_host);
     return item.changed ? item.block->pin_alone(device_, queue_) : item.block->pin(device_, queue_);
 }
 

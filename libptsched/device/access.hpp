@@ -23,12 +23,16 @@ public:
         bool written = false;        /* by this work, for the first time */
         Datablock *source = nullptr; /* what a written one begins with */
         bool changed = false;        /* in place */
+        bool renewed = false;        /* its content does not matter any more */
+        bool on_host = false;        /* what renews it writes both copies, that on the host too */
     };
     static Item reads(Datablock &block) { return {&block}; }
     /* For the first time. It begins with the content of @source, if there is one. */
     static Item writes(Datablock &block, Datablock *source = nullptr) { return {&block, true, source}; }
     /* Written over in place: nobody else has the block. */
     static Item changes(Datablock &block) { return {&block, false, nullptr, true}; }
+    /* Written anew, whether it had a content or not: nobody else has the block. */
+    static Item renews(Datablock &block, bool on_host = false) { return {&block, false, nullptr, true, true, on_host}; }
 
     /*
      * Addresses in the order of the items, which are to stay as long. A thread has one at a time. Throws OutOfMemory if

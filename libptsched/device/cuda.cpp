@@ -3,37 +3,97 @@
 #include "cuda.hpp"
 
 #include "cuda_code.hpp"
+#include "cuda_program.hpp"
+#include "recycled.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <typeinfo>
 
 namespace ptsched::device {
 
 namespace {
 
+/*
+ * An event, which is recorded when it is needed. Until then the marker is of all work that its stream has, so those of
+ * several runs can be one: recording takes the driver's time and the GPU's.
+ */
 class CudaMarker final : public Marker {
 public:
-    CudaMarker(CudaDevice &device, CUevent event) : device_(device), event_(event) {}
-    ~CudaMarker() override { device_.events.give(event_); }
+    CudaMarker(CudaDevice &device, CUstream stream) : device_(device), stream_(stream) {}
+    ~CudaMarker() override;
     CudaMarker(const CudaMarker &) = delete;
     CudaMarker &operator=(const CudaMarker &) = delete;
 
     bool reached() override;
     void wait() override;
-    CUevent event() const { return event_; }
+    /* Records it unless that was done: false. */
+    bool record();
+    /* Whether it will come after all that its stream has now. */
+    bool is_open() const { return open_.load(); }
+    /* The stream has done what it had, or has failed, and goes. */
+    void close(CUresult result);
+    CUevent event();
 
 private:
+    void check(CUresult result) const { device_.driver.check(result, device_.name().c_str()); }
+
     CudaDevice &device_;
-    CUevent event_;
+    CUstream stream_;
+    /* Is changed before the event is recorded: whoever has given work and finds it open is in time. */
+    std::atomic<bool> open_{true};
+    SmallMutex mutex_; /* protects what follows, until it is not open any more */
+    CUevent event_ = nullptr;
+    CUresult result_ = CUDA_SUCCESS;
 };
+
+CudaMarker::~CudaMarker()
+{
+    if (event_)
+        device_.events.give(event_);
+}
+
+bool CudaMarker::record()
+{
+    std::lock_guard lock(mutex_);
+    if (!open_.load())
+        return false;
+    Entered entered(device_);
+    event_ = device_.events.take();
+    open_.store(false);
+    result_ = device_.driver.event_record(event_, stream_);
+    return true;
+}
+
+void CudaMarker::close(CUresult result)
+{
+    std::lock_guard lock(mutex_);
+    if (!open_.exchange(false))
+        return;
+    result_ = result;
+    if (result == CUDA_SUCCESS)
+        see();
+}
+
+CUevent CudaMarker::event()
+{
+    record();
+    check(result_);
+    return event_;
+}
 
 bool CudaMarker::reached()
 {
     if (seen())
         return true;
+    /* What was recorded just now is not worth a question. */
+    if (record())
+        return false;
+    check(result_);
     CUresult state = device_.driver.event_query(event_);
     if (state == CUDA_ERROR_NOT_READY)
         return false;
-    device_.driver.check(state, device_.name().c_str());
+    check(state);
     see();
     return true;
 }
@@ -43,8 +103,52 @@ void CudaMarker::wait()
     if (seen())
         return;
     Entered entered(device_);
-    device_.driver.check(device_.driver.event_synchronize(event_), device_.name().c_str());
+    record();
+    check(result_);
+    check(device_.driver.event_synchronize(event_));
     see();
+}
+
+class CudaWatch final : public Watch {
+public:
+    CudaWatch(CudaDevice &device, CUstream stream) : device_(device), stream_(stream), begin_(device), end_(device)
+    {
+        record(begin_);
+    }
+    void stop() override
+    {
+        Entered entered(device_);
+        record(end_);
+    }
+    double seconds() override;
+
+private:
+    struct Event {
+        explicit Event(CudaDevice &its_device) : device(its_device), event(device.timed_events.take()) {}
+        ~Event() { device.timed_events.give(event); }
+        Event(const Event &) = delete;
+        Event &operator=(const Event &) = delete;
+        CudaDevice &device;
+        const CUevent event;
+    };
+
+    void record(const Event &point)
+    {
+        device_.driver.check(device_.driver.event_record(point.event, stream_), "cuEventRecord");
+    }
+
+    CudaDevice &device_;
+    const CUstream stream_;
+    Event begin_, end_;
+};
+
+double CudaWatch::seconds()
+{
+    float milliseconds = 0;
+    Entered entered(device_);
+    if (device_.driver.elapsed(&milliseconds, begin_.event, end_.event) != CUDA_SUCCESS)
+        return 0;
+    return static_cast<double>(milliseconds) / 1e3;
 }
 
 class CudaQueue final : public Queue {
@@ -58,12 +162,20 @@ public:
     void download(void *to, Address from, std::size_t bytes) override;
     void copy(Address to, Device &source, Address from, std::size_t bytes) override;
     void run(const Code &code, const Geometry &geometry, const std::vector<void *> &arguments) override;
+    void run(Program &program) override;
     void after(const MarkerPtr &marker) override;
     MarkerPtr mark() override;
+    MarkerPtr mark_for_later() override { return open_marker(); }
+    std::unique_ptr<Watch> watch() override;
 
 private:
+    using OpenMarker = std::shared_ptr<CudaMarker>;
+    OpenMarker open_marker();
+
     CudaDevice &device_;
     CUstream stream_{};
+    SmallMutex mutex_; /* protects the last marker, which may be open */
+    OpenMarker last_;
 };
 
 CudaQueue::CudaQueue(CudaDevice &device) : device_(device)
@@ -75,7 +187,9 @@ CudaQueue::CudaQueue(CudaDevice &device) : device_(device)
 CudaQueue::~CudaQueue()
 {
     Entered entered(device_);
-    device_.driver.stream_synchronize(stream_);
+    CUresult result = device_.driver.stream_synchronize(stream_);
+    if (last_)
+        last_->close(result);
     device_.driver.stream_destroy(stream_);
 }
 
@@ -108,24 +222,47 @@ void CudaQueue::run(const Code &code, const Geometry &g, const std::vector<void 
                          "cuLaunchKernel");
 }
 
+void CudaQueue::run(Program &program)
+{
+    Entered entered(device_);
+    static_cast<CudaProgram &>(program).launch(stream_);
+}
+
 void CudaQueue::after(const MarkerPtr &marker)
 {
-    const Marker &base = *marker;
+    Marker &base = *marker;
     if (typeid(base) != typeid(CudaMarker)) {
         marker->wait();
         return;
     }
     Entered entered(device_);
-    CUevent event = static_cast<const CudaMarker &>(base).event();
-    device_.driver.check(device_.driver.stream_wait(stream_, event, 0), "cuStreamWaitEvent");
+    CUevent event = static_cast<CudaMarker &>(base).event();
+    if (event)
+        device_.driver.check(device_.driver.stream_wait(stream_, event, 0), "cuStreamWaitEvent");
+}
+
+/* After the work that it is for was given. */
+CudaQueue::OpenMarker CudaQueue::open_marker()
+{
+    std::lock_guard lock(mutex_);
+    if (!last_ || !last_->is_open())
+        last_ = std::allocate_shared<CudaMarker>(Recycled<CudaMarker>(), device_, stream_);
+    return last_;
 }
 
 MarkerPtr CudaQueue::mark()
 {
-    Entered entered(device_);
-    auto marker = std::make_shared<CudaMarker>(device_, device_.events.take());
-    device_.driver.check(device_.driver.event_record(marker->event(), stream_), "cuEventRecord");
+    OpenMarker marker = open_marker();
+    marker->event();
     return marker;
+}
+
+std::unique_ptr<Watch> CudaQueue::watch()
+{
+    if (!device_.driver.elapsed)
+        return nullptr;
+    Entered entered(device_);
+    return std::make_unique<CudaWatch>(device_, stream_);
 }
 
 std::vector<Device *> find_gpus()
@@ -147,7 +284,9 @@ std::vector<Device *> find_gpus()
 
 } // namespace
 
-thread_local bool Entered::adopted_;
+thread_local bool Entered::adopted_, Entered::lent_;
+thread_local const Driver *Entered::borrowed_;
+thread_local CUcontext Entered::own_;
 thread_local constinit CUcontext Entered::kept_ = nullptr;
 
 void Entered::enter(const CudaDevice &device)
@@ -159,11 +298,41 @@ void Entered::enter(const CudaDevice &device)
         if (before_ == device.context())
             return;
     }
-    driver.check(driver.context_set(device.context()), "cuCtxSetCurrent");
+    if (lent_ && !borrowed_) {
+        driver.check(driver.context_get(&own_), "cuCtxGetCurrent");
+        borrowed_ = &driver;
+        kept_ = own_;
+    }
+    if (kept_ != device.context())
+        driver.check(driver.context_set(device.context()), "cuCtxSetCurrent");
     if (adopted_)
         kept_ = device.context();
     else
         driver_ = &driver;
+}
+
+bool Entered::borrow()
+{
+    if (adopted_)
+        return false;
+    return adopted_ = lent_ = true;
+}
+
+void Entered::give_back()
+{
+    if (borrowed_ && kept_ != own_)
+        borrowed_->context_set(own_);
+    borrowed_ = nullptr;
+    kept_ = nullptr;
+    adopted_ = lent_ = false;
+}
+
+BorrowedThread::BorrowedThread() : borrowed_(Entered::borrow()) {}
+
+BorrowedThread::~BorrowedThread()
+{
+    if (borrowed_)
+        Entered::give_back();
 }
 
 void adopt_thread()
@@ -182,7 +351,7 @@ CUevent Events::take()
         }
     }
     CUevent event = nullptr;
-    driver_.check(driver_.event_create(&event, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+    driver_.check(driver_.event_create(&event, flags_), "cuEventCreate");
     return event;
 }
 
@@ -197,7 +366,7 @@ void Events::give(CUevent event) noexcept
 }
 
 CudaDevice::CudaDevice(const Driver &driver, CUdevice device)
-    : driver(driver), events(driver), number_(device),
+    : driver(driver), events(driver, CU_EVENT_DISABLE_TIMING), timed_events(driver, 0), number_(device),
       memory_(
           *this, [this](std::size_t bytes) { return allocate_now(bytes); },
           [this](Address address) { free_now(address); })
@@ -211,6 +380,21 @@ CudaDevice::CudaDevice(const Driver &driver, CUdevice device)
 std::unique_ptr<Queue> CudaDevice::make_queue()
 {
     return std::make_unique<CudaQueue>(*this);
+}
+
+std::string CudaDevice::bus_address() const
+{
+    char address[32] = "";
+    if (!driver.bus_address || driver.bus_address(address, sizeof(address), number_) != CUDA_SUCCESS)
+        return {};
+    std::string text = address;
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text;
+}
+
+std::unique_ptr<Program> CudaDevice::make_program(const std::vector<ProgramStep> &steps)
+{
+    return std::make_unique<CudaProgram>(*this, steps);
 }
 
 Queue &CudaDevice::outgoing()

@@ -11,14 +11,15 @@ namespace ptsched::device {
 /* Events for markers: drivers take long to make one. */
 class Events {
 public:
-    explicit Events(const Driver &driver) : driver_(driver) {}
+    Events(const Driver &driver, unsigned flags) : driver_(driver), flags_(flags) {}
     /* The device's context is current. */
     CUevent take();
     void give(CUevent event) noexcept;
 
 private:
     const Driver &driver_;
-    std::mutex mutex_;
+    const unsigned flags_;
+    SmallMutex mutex_;
     std::vector<CUevent> kept_;
 };
 
@@ -27,12 +28,15 @@ public:
     CudaDevice(const Driver &driver, CUdevice device);
 
     const std::string &name() const override { return name_; }
+    std::string bus_address() const override;
     Address allocate(std::size_t bytes) override { return memory_.take(bytes); }
     void release(Address address, std::size_t bytes) noexcept override { memory_.give(address, bytes); }
     std::unique_ptr<Queue> make_queue() override;
     Queue &outgoing() override;
     bool orders_others() const override { return true; }
     bool reaches(const Device &other) override;
+    bool has_programs() const override { return driver.graph_create; }
+    std::unique_ptr<Program> make_program(const std::vector<ProgramStep> &steps) override;
     Residents *residents() override { return &memory_.residents(); }
     void limit_memory(std::size_t bytes) override { memory_.limit(bytes); }
 
@@ -40,7 +44,7 @@ public:
     CUdevice number() const { return number_; }
 
     const Driver &driver;
-    Events events;
+    Events events, timed_events;
 
 private:
     Address allocate_now(std::size_t bytes);
@@ -73,13 +77,18 @@ public:
 
     /* The calling thread's context is nobody else's concern. */
     static void adopt_thread() { adopted_ = true; }
+    /* The same until give_back(); false if it was so before. */
+    static bool borrow();
+    static void give_back();
 
 private:
     void enter(const CudaDevice &device);
 
     const Driver *driver_ = nullptr; /* null: nothing to be put back */
     CUcontext before_ = nullptr;
-    static thread_local bool adopted_;
+    static thread_local bool adopted_, lent_;
+    static thread_local const Driver *borrowed_; /* where it has been asked for the context that is to be put back */
+    static thread_local CUcontext own_;          /* which is this */
     /* The current one, where it is known. The model saves a call. */
     [[gnu::tls_model("initial-exec")]] static thread_local constinit CUcontext kept_;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "datablock.hpp"
 
+#include "recycled.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -50,6 +52,11 @@ DatablockPtr Datablock::over(const void *data, std::size_t bytes, std::shared_pt
     block->add(room, nullptr, nullptr);
     block->owner_ = std::move(owner);
     return block;
+}
+
+DatablockPtr Datablock::empty(std::size_t bytes)
+{
+    return std::allocate_shared<Datablock>(Recycled<Datablock>(), bytes);
 }
 
 Datablock::Datablock(std::size_t bytes) : bytes_(bytes), near_{Copy(*this), Copy(*this)} {}
@@ -150,7 +157,8 @@ Copy &Datablock::copy_to(Lock &lock, Device &device, Queue &queue)
         queue.copy(room.address, *source.device, source.address, bytes_);
     else
         queue.upload(room.address, host_pointer(source.address), bytes_);
-    MarkerPtr marker = queue.mark();
+    /* Whom it is uploaded for, and who gave it, do not ask. */
+    MarkerPtr marker = weak_from_this().use_count() <= 2 ? queue.mark_for_later() : queue.mark();
     source.used(queue, marker);
     Copy &copy = add(room, &queue, marker);
     copy.moved = true;
@@ -162,6 +170,7 @@ Copy &Datablock::usable(Lock &lock, Device &device, Queue &queue)
     Copy *copy = find(device);
     if (!copy)
         copy = &device == &host() ? &on_host() : &copy_to(lock, device, queue);
+    read_ = read_ || &device == &host();
     copy->await(queue);
     if (copy->residents)
         copy->residents->touch(*copy);
@@ -175,9 +184,24 @@ Copy &Datablock::writable(Room &room, Queue &queue)
     return add(room, &queue, nullptr);
 }
 
+void Datablock::bring_to_host()
+{
+    Lock lock(mutex_);
+    on_host();
+}
+
+void Datablock::count_in(std::shared_ptr<std::atomic<unsigned>> reads)
+{
+    Lock lock(mutex_);
+    reads_ = std::move(reads);
+}
+
 const void *Datablock::read()
 {
     Lock lock(mutex_);
+    read_ = true;
+    if (auto reads = std::exchange(reads_, nullptr))
+        reads->fetch_add(1, std::memory_order_relaxed);
     Copy &copy = on_host();
     MarkerPtr ready = copy.ready;
     lock.unlock();
@@ -194,6 +218,7 @@ void Datablock::read_into(void *to)
         std::memcpy(to, read(), bytes_);
         return;
     }
+    read_ = true;
     Copy &source = *first_;
     Queue &queue = source.device->outgoing();
     source.await(queue);
@@ -267,6 +292,62 @@ Address Datablock::pin_alone(Device &device, Queue &queue)
     return copy.address;
 }
 
+/* Nobody reads the old content on the device any more: who does has the block. */
+Address Datablock::pin_renewed(Device &device, Queue &queue, bool on_host)
+{
+    Lock lock(mutex_);
+    if (!find(device)) {
+        /* Not while there may be no memory. */
+        lock.unlock();
+        Room room(device, bytes_);
+        lock.lock();
+        add(room, &queue, nullptr);
+    }
+    Copy &copy = *find(device);
+    for (Copy *each = first_, *next = nullptr; each; each = next) {
+        next = each->next;
+        if (each->device == &device)
+            continue;
+        for (const MarkerPtr &marker : each->pending())
+            marker->wait();
+        if (each->device != &host() || !on_host || owner_)
+            remove(*each);
+    }
+    copy.await(queue);
+    if (copy.residents)
+        copy.residents->touch(copy);
+    if (on_host && !find(host())) {
+        Room room(host(), bytes_);
+        add(room, &queue, nullptr);
+    }
+    copy.pins++;
+    used_from_host_ = read_ = false;
+    return copy.address;
+}
+
+const void *Datablock::first_use_from_host(const Device &device)
+{
+    std::lock_guard lock(mutex_);
+    Copy *copy = find(host());
+    if (used_from_host_ || owner_ || !copy || find(device) || (copy->ready && !copy->ready->reached()))
+        return nullptr;
+    used_from_host_ = true;
+    return host_pointer(copy->address);
+}
+
+bool Datablock::was_read() const
+{
+    std::lock_guard lock(mutex_);
+    return read_;
+}
+
+Address Datablock::host_address() const
+{
+    std::lock_guard lock(mutex_);
+    Copy *copy = find(host());
+    return copy ? copy->address : 0;
+}
+
 void Datablock::copy_into(Address to, Device &device, Queue &queue)
 {
     Lock lock(mutex_);
@@ -287,9 +368,11 @@ void Datablock::unpin(const Device &device, const Queue &queue, const MarkerPtr 
     Copy &copy = *find(device);
     copy.pins--;
     if (written) {
-        copy.ready = marker;
-        copy.queue = &queue;
-        copy.moved = false;
+        for (Copy *each = first_; each; each = each->next) {
+            each->ready = marker;
+            each->queue = &queue;
+            each->moved = false;
+        }
     } else {
         copy.used(queue, marker);
     }

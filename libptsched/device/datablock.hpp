@@ -38,7 +38,7 @@ public:
     /* With @data itself as the copy on the host, which belongs to @owner and is never written. */
     static DatablockPtr over(const void *data, std::size_t bytes, std::shared_ptr<const void> owner);
     /* To be written by produce(). */
-    static DatablockPtr empty(std::size_t bytes) { return std::make_shared<Datablock>(bytes); }
+    static DatablockPtr empty(std::size_t bytes);
 
     explicit Datablock(std::size_t bytes);
     ~Datablock();
@@ -56,6 +56,11 @@ public:
     /* The same, into the caller's memory: where nothing is on the host yet, nothing will be. */
     void read_into(void *to);
 
+    /* Begins to bring the content to the host, so that read() is faster. */
+    void bring_to_host();
+    /* @reads is to be one more when the content is first read from now on. */
+    void count_in(std::shared_ptr<std::atomic<unsigned>> reads);
+
     /* How much would have to be moved for use() there. */
     std::size_t missing(const Device &device) const;
     /* An address that is valid for work given to @queue after this. The copy stays; Access is for one that may go. */
@@ -63,6 +68,15 @@ public:
     /* An address that work given to @queue after this writes; then @written is to be called, once. */
     Address produce(Device &device, Queue &queue);
     void written(const MarkerPtr &marker);
+    /*
+     * The content, if it is in the host's memory and not on @device, and nobody has asked before: it can be copied from
+     * there, as long as somebody keeps the block. Who asks again is told null, and use() serves him better.
+     */
+    const void *first_use_from_host(const Device &device);
+    /* Whether somebody has asked for the content on the host since it was written. */
+    bool was_read() const;
+    /* Where the host's copy is, or 0. */
+    Address host_address() const;
     /* Where the work that writes it is, or null: what follows it there need not wait. */
     const Queue *queue() const;
 
@@ -70,13 +84,15 @@ private:
     friend class Access;
     friend class Residents;
     struct Room;
-    using Lock = std::unique_lock<std::mutex>;
+    using Lock = std::unique_lock<SmallMutex>;
 
     /* use() and produce() for a copy that may go after unpin(), once @marker is reached. */
     Address pin(Device &device, Queue &queue);
     Address pin_new(Device &device, Queue &queue);
     /* For who writes over the content and is the only one who has the block. */
     Address pin_alone(Device &device, Queue &queue);
+    /* The same where the content does not matter, and is to be @on_host, too. */
+    Address pin_renewed(Device &device, Queue &queue, bool on_host);
     /* The content to a place of a device, in the order of @queue. */
     void copy_into(Address to, Device &device, Queue &queue);
     void unpin(const Device &device, const Queue &queue, const MarkerPtr &marker, bool written);
@@ -101,10 +117,13 @@ private:
     Copy &writable(Room &room, Queue &queue);
 
     const std::size_t bytes_;
-    mutable std::mutex mutex_;          /* protects what follows */
+    mutable SmallMutex mutex_;          /* protects what follows */
     Copy *first_ = nullptr;             /* what was written, or its oldest copy; the others follow it */
     std::array<Copy, 2> near_;          /* the first that are needed */
+    bool used_from_host_ = false;       /* see first_use_from_host() */
+    bool read_ = false;                 /* see was_read() */
     std::shared_ptr<const void> owner_; /* of the host's copy, if that is not the host's memory */
+    std::shared_ptr<std::atomic<unsigned>> reads_;
 };
 
 } // namespace ptsched::device

@@ -57,14 +57,22 @@ public:
     virtual void wait() = 0;
     /* Whether one of them has said so before: asks nobody. */
     bool seen() const { return seen_.load(std::memory_order_acquire); }
-
-protected:
+    /* To be called when a later point of the same queue is reached. */
     void see() { seen_.store(true, std::memory_order_release); }
 
 private:
     std::atomic<bool> seen_{false};
 };
 using MarkerPtr = std::shared_ptr<Marker>;
+
+/* Measures the work that a queue is given between the making of this and stop(). */
+class Watch {
+public:
+    virtual ~Watch() = default;
+    virtual void stop() = 0;
+    /* What it took, once a marker behind it has been reached; 0 where nobody can tell. */
+    virtual double seconds() = 0;
+};
 
 /* Something that a queue of one device can run. */
 class Code {
@@ -75,6 +83,29 @@ public:
 };
 
 class Device;
+
+/* A kernel, or a copy, of a program. */
+struct ProgramStep {
+    const Code *code = nullptr; /* null: a copy */
+    Geometry geometry = {};
+    std::vector<void *> arguments = {}; /* a pointer to the value of each */
+    Address to = 0, from = 0;
+    enum Ends {
+        on_device,
+        to_host,
+        from_host
+    } ends = on_device; /* of a copy; the host's memory is the host device's */
+    std::size_t bytes = 0;
+    std::vector<std::size_t> after = {}; /* steps before it in the list */
+};
+
+/* Steps that a queue is given as one. What is changed is so in what is given from then on. One thread at a time. */
+class Program {
+public:
+    virtual ~Program() = default;
+    virtual void set_kernel(std::size_t step, const std::vector<void *> &arguments) = 0;
+    virtual void set_copy(std::size_t step, Address to, Address from) = 0;
+};
 
 /* Work that runs in the order in which it was given. None of the calls waits for the work. */
 class Queue {
@@ -88,9 +119,21 @@ public:
     virtual void copy(Address to, Device &source, Address from, std::size_t bytes);
     /* @arguments: a pointer to the value of each, read before the call returns. */
     virtual void run(const Code &code, const Geometry &geometry, const std::vector<void *> &arguments) = 0;
+    /* Of its device. */
+    virtual void run(Program &program);
     /* What is given from now on waits for a point in another queue. */
     virtual void after(const MarkerPtr &marker) = 0;
     virtual MarkerPtr mark() = 0;
+    /*
+     * The same where nobody is likely to ask for it, which costs less: work that is given until somebody does may come
+     * before it, too.
+     */
+    virtual MarkerPtr mark_for_later() { return mark(); }
+    /* To be called when something that run() gave has ended, if the queue has a thread that can; before there is work.
+     */
+    virtual void tell(std::function<void()>) {}
+    /* Null where work cannot be measured. */
+    virtual std::unique_ptr<Watch> watch() { return nullptr; }
 };
 
 class Residents;
@@ -99,6 +142,8 @@ class Device {
 public:
     virtual ~Device() = default;
     virtual const std::string &name() const = 0;
+    /* On the PCI bus, "0000:17:00.0"; empty where it is on none. */
+    virtual std::string bus_address() const { return {}; }
     /* 256 bytes aligned. Datablocks that nobody uses make room; throws OutOfMemory if that is not enough. */
     virtual Address allocate(std::size_t bytes) = 0;
     /* Of allocate(@bytes), which no work uses any more. */
@@ -111,6 +156,9 @@ public:
     virtual bool orders_others() const = 0;
     /* Whether its queues can copy from the memory of @other without a detour. */
     virtual bool reaches(const Device &) { return false; }
+    /* Whether it has programs, and one; @steps are read before the call returns. */
+    virtual bool has_programs() const { return false; }
+    virtual std::unique_ptr<Program> make_program(const std::vector<ProgramStep> &steps);
     /* What is in its memory; null where memory does not run out. */
     virtual Residents *residents() { return nullptr; }
     /* Uses no more memory than that from now on, as far as it has the choice. */
@@ -127,6 +175,20 @@ std::unique_ptr<Code> host_code(HostFunction function);
 const std::vector<Device *> &gpus();
 /* For a thread of this library's user that calls nothing else of CUDA: its context need not be looked at each time. */
 void adopt_thread();
+/*
+ * The same for as long as this lives, of one that calls CUDA at other times: then its context is again what it was. One
+ * that has been adopted stays so.
+ */
+class BorrowedThread {
+public:
+    BorrowedThread();
+    ~BorrowedThread();
+    BorrowedThread(const BorrowedThread &) = delete;
+    BorrowedThread &operator=(const BorrowedThread &) = delete;
+
+private:
+    const bool borrowed_;
+};
 /* A kernel of a file of SASS, PTX or fat binary. Throws Error, naming what is missing. */
 std::unique_ptr<Code> cuda_code(Device &gpu, const std::string &module, const std::string &function);
 /* A kernel of CUDA C++, where NVRTC is installed; Error says what the compiler says. */

@@ -30,6 +30,12 @@ std::optional<Driver> load()
 #define PTSCHED_DEVICE_FIND(member, symbol) find(library, #symbol, d.member);
     PTSCHED_DEVICE_DRIVER_OPTIONAL(PTSCHED_DEVICE_FIND)
 #undef PTSCHED_DEVICE_FIND
+    bool graphs = true;
+#define PTSCHED_DEVICE_FIND(member, symbol) graphs = find(library, #symbol, d.member) && graphs;
+    PTSCHED_DEVICE_DRIVER_GRAPHS(PTSCHED_DEVICE_FIND)
+#undef PTSCHED_DEVICE_FIND
+    if (!graphs)
+        d.graph_create = nullptr;
     if (init(0) != CUDA_SUCCESS)
         return {};
     return d;

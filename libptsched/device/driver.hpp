@@ -44,12 +44,29 @@ namespace ptsched::device {
     F(event_synchronize, cuEventSynchronize)
 
 /* Null where the driver is too old to have them. */
-#define PTSCHED_DEVICE_DRIVER_OPTIONAL(F) F(parameter_info, cuFuncGetParamInfo)
+#define PTSCHED_DEVICE_DRIVER_OPTIONAL(F)                                                                              \
+    F(parameter_info, cuFuncGetParamInfo)                                                                              \
+    F(bus_address, cuDeviceGetPCIBusId)                                                                                \
+    F(elapsed, cuEventElapsedTime)
+
+/* Graphs, in the form that came with CUDA 12: all of them, or the first is null. */
+#define PTSCHED_DEVICE_DRIVER_GRAPHS(F)                                                                                \
+    F(graph_create, cuGraphCreate)                                                                                     \
+    F(graph_destroy, cuGraphDestroy)                                                                                   \
+    F(graph_add_kernel, cuGraphAddKernelNode_v2)                                                                       \
+    F(graph_add_copy, cuGraphAddMemcpyNode)                                                                            \
+    F(graph_instantiate, cuGraphInstantiateWithFlags)                                                                  \
+    F(graph_upload, cuGraphUpload)                                                                                     \
+    F(graph_launch, cuGraphLaunch)                                                                                     \
+    F(exec_set_kernel, cuGraphExecKernelNodeSetParams_v2)                                                              \
+    F(exec_set_copy, cuGraphExecMemcpyNodeSetParams)                                                                   \
+    F(exec_destroy, cuGraphExecDestroy)
 
 struct Driver {
 #define PTSCHED_DEVICE_MEMBER(member, symbol) decltype(&::symbol) member;
     PTSCHED_DEVICE_DRIVER(PTSCHED_DEVICE_MEMBER)
     PTSCHED_DEVICE_DRIVER_OPTIONAL(PTSCHED_DEVICE_MEMBER)
+    PTSCHED_DEVICE_DRIVER_GRAPHS(PTSCHED_DEVICE_MEMBER)
 #undef PTSCHED_DEVICE_MEMBER
 
     /* Null if there is no driver or it does not start. */

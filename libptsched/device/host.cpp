@@ -101,15 +101,17 @@ public:
         values.reserve(arguments.size());
         for (void *argument : arguments)
             values.push_back(*static_cast<void **>(argument));
-        add([&function = static_cast<const FunctionCode &>(code).function, values = std::move(values)] {
-            function(values);
-        });
+        add([&function = static_cast<const FunctionCode &>(code).function,
+             values = std::move(values)] { function(values); },
+            true);
     }
 
     void after(const MarkerPtr &marker) override
     {
         add([marker] { marker->wait(); });
     }
+
+    void tell(std::function<void()> ended) override { ended_ = std::move(ended); }
 
     MarkerPtr mark() override
     {
@@ -118,11 +120,16 @@ public:
     }
 
 private:
-    void add(std::function<void()> item)
+    struct Work {
+        std::function<void()> function;
+        bool told; /* somebody is to know when it has ended */
+    };
+
+    void add(std::function<void()> function, bool told = false)
     {
         {
             std::lock_guard lock(mutex_);
-            items_.push_back(std::move(item));
+            items_.push_back({std::move(function), told});
             added_++;
         }
         arrived_.notify_one();
@@ -135,10 +142,12 @@ private:
             arrived_.wait(lock, [this] { return ending_ || !items_.empty(); });
             if (items_.empty())
                 return;
-            auto item = std::move(items_.front());
+            Work item = std::move(items_.front());
             items_.pop_front();
             lock.unlock();
-            finish(attempt(item));
+            finish(attempt(item.function));
+            if (item.told && ended_)
+                ended_();
             lock.lock();
         }
     }
@@ -173,10 +182,11 @@ private:
     }
 
     std::shared_ptr<Progress> progress_ = std::make_shared<Progress>();
-    bool failed_ = false; /* the thread's own */
-    std::mutex mutex_;    /* protects what follows; before progress_->mutex */
+    bool failed_ = false;         /* the thread's own */
+    std::function<void()> ended_; /* set before there is work */
+    std::mutex mutex_;            /* protects what follows; before progress_->mutex */
     std::condition_variable arrived_;
-    std::deque<std::function<void()>> items_;
+    std::deque<Work> items_;
     std::uint64_t added_ = 0;
     bool ending_ = false;
     std::thread thread_;
@@ -222,6 +232,16 @@ private:
 void Queue::copy(Address, Device &source, Address, std::size_t)
 {
     throw Error("there is no way for copies from " + source.name() + " to this device's memory");
+}
+
+void Queue::run(Program &)
+{
+    throw Error("this device has no programs");
+}
+
+std::unique_ptr<Program> Device::make_program(const std::vector<ProgramStep> &)
+{
+    throw Error(name() + " has no programs");
 }
 
 Device &host()

@@ -4,6 +4,7 @@
 #define PTSCHED_DEVICE_POOL_HPP
 
 #include "device.hpp"
+#include "mutex.hpp"
 
 #include <mutex>
 #include <unordered_map>
@@ -37,7 +38,7 @@ private:
 
     Allocate allocate_;
     Free free_;
-    std::mutex mutex_; /* protects what follows */
+    SmallMutex mutex_; /* protects what follows */
     std::unordered_map<std::size_t, Kept> kept_;
     std::size_t last_size_ = 0; /* often the next one, too */
     Kept *last_ = nullptr;

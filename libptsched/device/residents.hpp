@@ -6,6 +6,8 @@
 #ifndef PTSCHED_DEVICE_RESIDENTS_HPP
 #define PTSCHED_DEVICE_RESIDENTS_HPP
 
+#include "mutex.hpp"
+
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
@@ -85,7 +87,7 @@ private:
 
     Device &device_;
     std::atomic<std::uint64_t> clock_{0};
-    std::mutex mutex_; /* protects the list; after a datablock's */
+    SmallMutex mutex_; /* protects the list; after a datablock's */
     Resident *newest_ = nullptr;
 };
 

@@ -5,9 +5,9 @@
 
 #include "daemon.h"
 #include "device.hpp"
+#include "refused.h"
 #include "tap.h"
 
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -26,28 +26,6 @@ std::vector<tap::Case> apart_cases();
 
 /* Of each virtual GPU, in bytes: its driver refuses more. */
 constexpr std::size_t gpu_memory = 1 << 20;
-
-inline std::string kernels()
-{
-    return folder() + "/kernels.so";
-}
-
-/* Whether it throws an Error in whose text all @words are. */
-template <typename Function> bool refused(Function function, const std::vector<std::string> &words)
-{
-    try {
-        function();
-    } catch (const ptsched::device::Error &error) {
-        bool all = true;
-        for (const std::string &word : words)
-            all = all && std::string(error.what()).find(word) != std::string::npos;
-        if (!all)
-            std::printf("# the error says: %s\n", error.what());
-        return all;
-    }
-    std::printf("# no error\n");
-    return false;
-}
 
 } // namespace test
 

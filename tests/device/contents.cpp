@@ -11,11 +11,6 @@ namespace {
 
 constexpr std::size_t bytes = 4096;
 
-device::Device &gpu()
-{
-    return *device::gpus().at(0);
-}
-
 /* A block with the content of @source, made there. */
 DatablockPtr copy_on(device::Device &device, device::Queue &queue, Datablock &source)
 {

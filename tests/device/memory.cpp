@@ -16,11 +16,6 @@ namespace {
 
 constexpr std::size_t kilo = 1024;
 
-device::Device &gpu()
-{
-    return *device::gpus().at(0);
-}
-
 bool is_on(const DatablockPtr &block, const device::Device &device)
 {
     return !block->missing(device);

@@ -13,6 +13,11 @@ namespace test {
 namespace device = ptsched::device;
 using device::DatablockPtr;
 
+inline device::Device &gpu()
+{
+    return *device::gpus().at(0);
+}
+
 /* @bytes of floats of that value. */
 inline DatablockPtr filled(float value, std::size_t bytes)
 {

@@ -19,6 +19,12 @@ inline std::string folder()
     return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "vgpu";
 }
 
+/* The kernels of tests/vgpu/programs/kernels.cu. */
+inline std::string kernels()
+{
+    return folder() + "/kernels.so";
+}
+
 /* vgpud on a private socket; ends with the test, however that ends. */
 class Daemon {
 public:

@@ -35,7 +35,7 @@ void graph_by_hand()
 {
     Context context;
     Stream stream;
-    Pinned<unsigned int> memory(2);
+    Pinned<unsigned int> memory(3);
     CUgraph graph;
     CUgraphExec exec;
     CUgraphNode fill, first, second, copy, host, empty;
@@ -85,6 +85,15 @@ void graph_by_hand()
     CU(cuGraphLaunch(exec, stream));
     CU(cuStreamSynchronize(stream));
     CHECK_EQ(memory.host[1], 155u);
+    auto elsewhere = copy_node(memory.device + 8, memory.device, 4);
+    CU(cuGraphExecMemcpyNodeSetParams(exec, copy, &elsewhere, context.handle));
+    CU_IS(cuGraphExecMemcpyNodeSetParams(exec, second, &elsewhere, context.handle), CUDA_ERROR_INVALID_VALUE);
+    CU_IS(cuGraphExecMemcpyNodeSetParams(exec, copy, nullptr, context.handle), CUDA_ERROR_INVALID_VALUE);
+    memory.host[1] = 0;
+    CU(cuGraphLaunch(exec, stream));
+    CU(cuStreamSynchronize(stream));
+    CHECK_EQ(memory.host[1], 0u);
+    CHECK_EQ(memory.host[2], 155u);
     CUDA_KERNEL_NODE_PARAMS_v2 read{};
     CU(cuGraphKernelNodeGetParams_v2(second, &read));
     CHECK(read.func == context.count && *static_cast<unsigned int *>(read.kernelParams[1]) == 5);

@@ -466,6 +466,24 @@ VGPU_EXPORT CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraph
     return set_exec_params(exec, node, params);
 }
 
+VGPU_EXPORT CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *params,
+                                                    CUcontext)
+{
+    Copy copy;
+
+    VGPU_ENTER(lock);
+    VGPU_TRY(check_exec(exec));
+    if (!params)
+        return CUDA_ERROR_INVALID_VALUE;
+    VGPU_TRY(make_copy(*params, copy));
+    for (auto &step : exec->steps)
+        if (step.origin == node && step.work.type == CU_GRAPH_NODE_TYPE_MEMCPY) {
+            step.work = copy_work(copy);
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
 VGPU_EXPORT CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *error_node,
                                        CUgraphExecUpdateResult *result)
 {

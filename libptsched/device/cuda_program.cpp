@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "cuda_program.hpp"
+
+#include "cuda_code.hpp"
+
+namespace ptsched::device {
+
+namespace {
+
+CUDA_KERNEL_NODE_PARAMS kernel_of(const ProgramStep &step)
+{
+    const Geometry &g = step.geometry;
+    CUDA_KERNEL_NODE_PARAMS kernel{};
+    kernel.func = static_cast<const CudaCode &>(*step.code).function();
+    kernel.gridDimX = g.grid.x;
+    kernel.gridDimY = g.grid.y;
+    kernel.gridDimZ = g.grid.z;
+    kernel.blockDimX = g.block.x;
+    kernel.blockDimY = g.block.y;
+    kernel.blockDimZ = g.block.z;
+    kernel.sharedMemBytes = g.shared_bytes;
+    return kernel;
+}
+
+void set_ends(CUDA_MEMCPY3D &copy, Address to, Address from)
+{
+    if (copy.srcMemoryType == CU_MEMORYTYPE_HOST)
+        copy.srcHost = host_pointer(from);
+    else
+        copy.srcDevice = from;
+    if (copy.dstMemoryType == CU_MEMORYTYPE_HOST)
+        copy.dstHost = host_pointer(to);
+    else
+        copy.dstDevice = to;
+}
+
+CUDA_MEMCPY3D copy_of(const ProgramStep &step)
+{
+    CUDA_MEMCPY3D copy{};
+    copy.srcMemoryType = step.ends == ProgramStep::from_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    copy.dstMemoryType = step.ends == ProgramStep::to_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    copy.WidthInBytes = step.bytes;
+    copy.Height = copy.Depth = 1;
+    set_ends(copy, step.to, step.from);
+    return copy;
+}
+
+} // namespace
+
+CudaProgram::CudaProgram(const CudaDevice &device, const std::vector<ProgramStep> &steps) : device_(device)
+{
+    const Driver &driver = device.driver;
+    Entered entered(device);
+    driver.check(driver.graph_create(&graph_, 0), "cuGraphCreate");
+    try {
+        nodes_.reserve(steps.size());
+        for (const ProgramStep &step : steps)
+            add(step);
+        driver.check(driver.graph_instantiate(&exec_, graph_, 0), "cuGraphInstantiate");
+    } catch (...) {
+        destroy();
+        throw;
+    }
+}
+
+CudaProgram::~CudaProgram()
+{
+    Entered entered(device_);
+    destroy();
+}
+
+void CudaProgram::destroy()
+{
+    if (exec_)
+        device_.driver.exec_destroy(exec_);
+    device_.driver.graph_destroy(graph_);
+}
+
+void CudaProgram::add(const ProgramStep &step)
+{
+    const Driver &driver = device_.driver;
+    std::vector<CUgraphNode> after;
+    Node node;
+
+    for (std::size_t other : step.after)
+        after.push_back(nodes_[other].handle);
+    if (step.code) {
+        node.kernel = kernel_of(step);
+        CUDA_KERNEL_NODE_PARAMS kernel = node.kernel;
+        kernel.kernelParams = const_cast<void **>(step.arguments.data());
+        driver.check(driver.graph_add_kernel(&node.handle, graph_, after.data(), after.size(), &kernel),
+                     "cuGraphAddKernelNode");
+    } else {
+        node.copy = copy_of(step);
+        driver.check(
+            driver.graph_add_copy(&node.handle, graph_, after.data(), after.size(), &node.copy, device_.context()),
+            "cuGraphAddMemcpyNode");
+    }
+    nodes_.push_back(node);
+}
+
+void CudaProgram::set_kernel(std::size_t step, const std::vector<void *> &arguments)
+{
+    CUDA_KERNEL_NODE_PARAMS kernel = nodes_[step].kernel;
+    kernel.kernelParams = const_cast<void **>(arguments.data());
+    Entered entered(device_);
+    device_.driver.check(device_.driver.exec_set_kernel(exec_, nodes_[step].handle, &kernel),
+                         "cuGraphExecKernelNodeSetParams");
+}
+
+void CudaProgram::set_copy(std::size_t step, Address to, Address from)
+{
+    Node &node = nodes_[step];
+    set_ends(node.copy, to, from);
+    Entered entered(device_);
+    device_.driver.check(device_.driver.exec_set_copy(exec_, node.handle, &node.copy, device_.context()),
+                         "cuGraphExecMemcpyNodeSetParams");
+}
+
+void CudaProgram::launch(CUstream stream)
+{
+    const Driver &driver = device_.driver;
+    if (!uploaded_)
+        driver.check(driver.graph_upload(exec_, stream), "cuGraphUpload");
+    uploaded_ = true;
+    driver.check(driver.graph_launch(exec_, stream), "cuGraphLaunch");
+}
+
+} // namespace ptsched::device

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs for CUDA GPUs: a graph with a node for each step, and what the driver made of it. */
+#ifndef PTSCHED_DEVICE_CUDA_PROGRAM_HPP
+#define PTSCHED_DEVICE_CUDA_PROGRAM_HPP
+
+#include "cuda.hpp"
+
+namespace ptsched::device {
+
+class CudaProgram final : public Program {
+public:
+    CudaProgram(const CudaDevice &device, const std::vector<ProgramStep> &steps);
+    ~CudaProgram() override;
+    CudaProgram(const CudaProgram &) = delete;
+    CudaProgram &operator=(const CudaProgram &) = delete;
+
+    void set_kernel(std::size_t step, const std::vector<void *> &arguments) override;
+    void set_copy(std::size_t step, Address to, Address from) override;
+    /* The device's context is current, as for all calls of a queue's. */
+    void launch(CUstream stream);
+
+private:
+    struct Node {
+        CUgraphNode handle{};
+        CUDA_KERNEL_NODE_PARAMS kernel{};
+        CUDA_MEMCPY3D copy{};
+    };
+
+    void add(const ProgramStep &step);
+    void destroy();
+
+    const CudaDevice &device_;
+    std::vector<Node> nodes_; /* by step */
+    CUgraph graph_{};         /* its nodes name those of what was made of it */
+    CUgraphExec exec_{};
+    bool uploaded_ = false;
+};
+
+} // namespace ptsched::device
+
+#endif /* PTSCHED_DEVICE_CUDA_PROGRAM_HPP */
