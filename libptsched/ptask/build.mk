@@ -5,14 +5,16 @@ PTASK_OBJS := $(PTASK_SRCS:%=$(B)/obj/%.o)
 # What a program in C++ includes: ptask.hpp, draw.hpp, stream.hpp, server.hpp, remote.hpp, and what these need.
 PTASK_HEADERS := $(addprefix libptsched/ptask/,$(addsuffix .hpp,ptask draw stream server remote \
 	options port ring shared template worker)) \
-	$(addprefix libptsched/device/,$(addsuffix .hpp,datablock copy device residents)) libptsched/client/fd.hpp
+	$(addprefix libptsched/device/,$(addsuffix .hpp,datablock copy device mutex residents)) libptsched/client/fd.hpp
 
 $(PTASK_OBJS): CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/client -Ilibptsched/ptask/include
 # Nobody replaces its functions: calls within it are direct, and can be inlined.
 $(PTASK_OBJS): CXXFLAGS += -fno-semantic-interposition
 
-$(B)/lib/libptask.so: $(PTASK_OBJS)
+# It brings its own libptsched, which does not shadow the program's.
+$(B)/lib/libptask.so: $(PTASK_OBJS) $(B)/lib/libptsched-core.a
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libptask.so -Wl,-Bsymbolic-functions $^ -ldl -o $@
+	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libptask.so -Wl,-Bsymbolic-functions \
+		-Wl,--exclude-libs,libptsched-core.a $^ -ldl -o $@
 
 ALL += $(B)/lib/libptask.so

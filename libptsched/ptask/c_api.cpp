@@ -144,7 +144,12 @@ int ptask_open_graph(unsigned int mode, struct ptask_graph **graph)
 {
     return attempt([&] {
         GraphOptions options;
-        switch (mode) {
+        constexpr unsigned int flags = PTASK_ATTACH | PTASK_MUST_ATTACH;
+        if (mode & PTASK_MUST_ATTACH)
+            options.attach = Attach::required;
+        else if (mode & PTASK_ATTACH)
+            options.attach = Attach::if_possible;
+        switch (mode & ~flags) {
         case PTASK_MODE_DATA_AWARE:
             options.mode = Mode::data_aware;
             break;
@@ -354,6 +359,14 @@ int ptask_terminate_graph(struct ptask_graph *graph)
     return attempt([&] {
         needed(graph, "graph").terminated = true;
         graph->graph.stop();
+        return 0;
+    });
+}
+
+int ptask_work_for(struct ptask_graph *graph, int pidfd)
+{
+    return attempt([&] {
+        needed(graph, "graph").graph.work_for(pidfd);
         return 0;
     });
 }

@@ -23,18 +23,27 @@ struct Token {
 };
 
 /* First in, first out, between two ports or a port and the world (null). The scheduler's lock protects it. */
-struct Channel {
-    Scheduler &scheduler;
-    Port *source, *destination;
-    std::size_t capacity;
-    bool is_loop = false; /* used while the loop goes on, when no other channel of its source's task is */
+struct alignas(64) Channel {
+    Channel(Scheduler &scheduler, Port *source, Port *destination, std::size_t capacity)
+        : source(source), destination(destination), capacity(capacity), scheduler(scheduler)
+    {
+    }
+
+    /* What each run uses is in front: of a graph of thousands of tasks, most is in no cache. */
+    Port *const source, *const destination;
+    const std::size_t capacity;
+    unsigned promised = 0; /* by runs that have not ended */
+    bool is_loop = false;  /* used while the loop goes on, when no other channel of its source's task is */
     Ring<Token> tokens = {};
-    std::size_t promised = 0; /* by runs that have not ended */
+    Scheduler &scheduler;
     /* For who pushes or pulls. */
     std::condition_variable changed = {};
     unsigned waiting = 0;
+    /* Of an output: blocks that were read on the host, each of which lets another be brought there beforehand. */
+    std::shared_ptr<std::atomic<unsigned>> reads = {};
 
-    bool has_room() const { return tokens.size() + promised < capacity; }
+    std::size_t used() const { return tokens.size() + promised; }
+    bool has_room() const { return used() < capacity; }
     bool has_token() const { return !tokens.empty() && tokens.front().here; }
     /* Of the port at either end: both agree. */
     const PortOptions &port() const { return (destination ? destination : source)->options(); }

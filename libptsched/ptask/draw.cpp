@@ -55,7 +55,7 @@ std::string draw(const Graph &graph)
     for (const auto &task : graph.tasks())
         out += "\t" + quoted(task->name()) + " [label=\"{" + fields(*task, &Port::takes, "in_") + "|" +
                field(task->name()) + "|" + fields(*task, &Port::gives, "out_") + "}\"" +
-               (task->is_on_host() ? "" : ", style=bold") + "];\n";
+               (task->is_on_host() ? "" : ", style=bold") + (task->lowered() ? ", color=blue" : "") + "];\n";
     for (const auto &channel : graph.channels()) {
         const Port *from = channel->source, *to = channel->destination;
         std::string world = "world" + std::to_string(ends);

@@ -7,7 +7,10 @@
 
 namespace ptsched::ptask {
 
-/* For dot(1): a box for each task with its ports, an arrow for each channel, dashed where it ends a loop. */
+/*
+ * For dot(1): a box for each task with its ports, blue if it has run in a CUDA graph; an arrow for each channel, dashed
+ * where it ends a loop.
+ */
 std::string draw(const Graph &graph);
 
 } // namespace ptsched::ptask

@@ -2,6 +2,7 @@
 #include "checks.hpp"
 #include "launch.hpp"
 #include "parameters.hpp"
+#include "requester.hpp"
 #include "scheduler.hpp"
 
 #include <algorithm>
@@ -70,6 +71,11 @@ std::uint64_t Task::skipped() const
     return graph_.scheduler_->count(*this, &Task::skipped_);
 }
 
+std::uint64_t Task::lowered() const
+{
+    return graph_.scheduler_->lowered(*this);
+}
+
 void Task::set_priority(int priority)
 {
     graph_.scheduler_->set_priority(*this, &Task::priority_, priority);
@@ -103,6 +109,11 @@ bool Input::send(Item &&item, Timeout timeout, const std::stop_token &stop)
 const Port &Input::port() const
 {
     return *channel_.destination;
+}
+
+void Input::work_for(const RequesterPtr &requester)
+{
+    channel_.scheduler.work_for(requester);
 }
 
 DatablockPtr Output::pull(Timeout timeout)
@@ -235,7 +246,7 @@ Channel &Graph::open(Port *from, Port *to, std::size_t capacity)
     Checks::ends(*this, from, to, capacity);
     /* The block with which a channel begins has its own room, so that no cycle is full. */
     bool has_first = to && to->options_.initial && to->options_.kind != PortKind::sticky;
-    auto &channel = channels_.emplace_back(new Channel{*scheduler_, from, to, capacity + has_first});
+    auto &channel = channels_.emplace_back(new Channel(*scheduler_, from, to, capacity + has_first));
     if (from)
         from->to_.push_back(channel.get());
     if (!from || !to)
@@ -273,7 +284,9 @@ Input &Graph::input(Port &to, std::size_t capacity)
 
 Output &Graph::output(Port &from, std::size_t capacity)
 {
-    return *outputs_.emplace_back(new Output(open(&from, nullptr, capacity)));
+    Channel &channel = open(&from, nullptr, capacity);
+    channel.reads = std::make_shared<std::atomic<unsigned>>(0);
+    return *outputs_.emplace_back(new Output(channel));
 }
 
 void Graph::run()
@@ -287,6 +300,11 @@ void Graph::run()
 void Graph::stop()
 {
     scheduler_->stop();
+}
+
+void Graph::work_for(int pidfd)
+{
+    scheduler_->work_for(pidfd < 0 ? nullptr : requester_of_pidfd(pidfd));
 }
 
 std::string Graph::timeline() const

@@ -42,7 +42,7 @@ Geometry geometry_for(const std::array<std::size_t, 3> &d)
 bool Launch::is_skipped(const Run &run)
 {
     for (const auto &port : run.task->ports_)
-        if (port->options_.kind == PortKind::condition && !run.absent && !integer_in(*run.held[port->index_]))
+        if (port->kind_ == PortKind::condition && !run.absent && !integer_in(*run.held[port->index_]))
             return true;
     return false;
 }
@@ -60,9 +60,9 @@ void Launch::fill_skipped(Run &run)
 
 std::size_t Launch::bytes_of(const Port &port) const
 {
+    if (port.bytes_ != Port::by_other_)
+        return port.bytes_;
     const Template &form = port.options_.form;
-    if (!port.size_)
-        return form.bytes();
     const Template &other = port.size_->options_.form;
     Datablock &block = *run_.held[port.size_->index_];
     std::uint64_t records = other.is_integer() ? integer_in(block) : block.bytes() / other.stride;
@@ -98,11 +98,11 @@ void Launch::plan_inout(std::size_t i)
     DatablockPtr &block = run_.held[i];
 
     if (is_alone(i) && is_only_on(*block, device_)) {
-        run_.items.push_back(Access::changes(*block));
+        run_.items[i] = Access::changes(*block);
         return;
     }
     DatablockPtr copy = Datablock::empty(block->bytes());
-    run_.items.push_back(Access::writes(*copy, block.get()));
+    run_.items[i] = Access::writes(*copy, block.get());
     run_.sources.push_back(std::exchange(block, std::move(copy)));
 }
 
@@ -112,20 +112,20 @@ void Launch::plan(std::size_t i)
     DatablockPtr &block = run_.held[i];
 
     if (!port.is_parameter() || is_by_value(port)) {
-        run_.items.push_back({});
+        run_.items[i] = {};
     } else if (!port.gives()) {
-        run_.items.push_back(Access::reads(*block));
+        run_.items[i] = Access::reads(*block);
     } else if (block) {
         plan_inout(i);
     } else {
         block = Datablock::empty(bytes_of(port));
-        run_.items.push_back(Access::writes(*block, port.options_.initial.get()));
+        run_.items[i] = Access::writes(*block, port.begins_ ? port.options_.initial.get() : nullptr);
     }
 }
 
 bool Launch::is_by_value(const Port &port) const
 {
-    return port.options_.form.binding == Binding::by_value && !run_.task->on_host_;
+    return port.binding_ == Binding::by_value && !run_.task->on_host_;
 }
 
 void Launch::add_parameter(std::size_t i)
@@ -156,7 +156,7 @@ void Launch::start(const device::Code &code)
     const Task &task = *run_.task;
     const std::size_t ports = task.ports_.size();
 
-    run_.items.clear();
+    run_.items.resize(ports);
     run_.arguments.clear();
     run_.call.bytes_.clear();
     run_.call.signals_ = {};
@@ -172,9 +172,13 @@ void Launch::start(const device::Code &code)
         run_.copied = queue_.mark();
     /* No records, no threads: drivers refuse that. */
     const Geometry geometry = this->geometry();
+    if (run_.watched)
+        run_.watch = queue_.watch();
     if (task.on_host_ || geometry.grid.x)
         queue_.run(code, geometry, run_.arguments);
-    run_.marker = queue_.mark();
+    if (run_.watch)
+        run_.watch->stop();
+    run_.marker = run_.asked ? queue_.mark() : queue_.mark_for_later();
     access.given(run_.marker);
 }
 

@@ -36,6 +36,19 @@ struct MovingCosts {
     std::chrono::nanoseconds margin{50000};
 };
 
+/* Whether a graph's work is scheduled by ptsched, beside that of other processes. */
+enum class Attach {
+    no,
+    if_possible, /* where there is a scheduler that knows the device */
+    required,    /* Graph::run() throws Error where there is none */
+};
+
+/*
+ * Whether tasks whose kernels follow each other in the same way again and again are given to the GPU as a CUDA graph:
+ * where that takes the host less time, as soon as it can be, or never.
+ */
+enum class Lower { automatic, always, never };
+
 struct GraphOptions {
     Mode mode = Mode::data_aware;
     PriorityWeights weights = {};
@@ -43,12 +56,15 @@ struct GraphOptions {
     /* Of tasks that do not have their own: for whom the graph works. Without one: minus the making thread's nice. */
     std::optional<int> proxy_priority = {};
     bool timeline = false; /* to be kept, for Graph::timeline() */
+    Attach attach = Attach::no;
+    Lower lower = Lower::automatic;
 };
 
 /* What a graph did on a device so far. */
 struct DeviceCounters {
     std::string device;
     std::uint64_t runs = 0;
+    std::uint64_t lowered = 0; /* of these, in CUDA graphs */
     /* That runs needed and that came from the host, or from another GPU. */
     std::uint64_t blocks_uploaded = 0, bytes_uploaded = 0;
     std::uint64_t blocks_migrated = 0, bytes_migrated = 0;

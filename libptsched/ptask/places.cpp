@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "places.hpp"
 
+#include "arbiter.hpp"
+
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <utility>
 
 namespace ptsched::ptask {
 
@@ -11,6 +14,12 @@ namespace {
 
 /* Given to a queue and not ended: enough to keep a device busy, and few enough to choose among the rest. */
 constexpr std::size_t most_in_lane = 32;
+/* Runs in several queues before one is tried again: the more often that was too little, the more. */
+constexpr std::size_t fewest_wide = 64, most_wide = 1 << 16;
+/* When one has been enough for that long, it is forgotten that it was too little. */
+constexpr std::size_t looks_to_forget = 64;
+/* What a run is expected to take, where the scheduler of the system bounds that, as long as nothing is known. */
+constexpr double unknown_seconds = 1e-3;
 
 /* What a run needs where it runs. */
 template <typename Function> void for_inputs(const Run &run, Function function)
@@ -65,15 +74,39 @@ bool is_only_on(const Datablock &block, const device::Device &device)
 
 bool Place::full() const
 {
-    return runs >= lanes.size() * most_in_lane;
+    if (runs >= lanes.size() * most_in_lane || (rival && !rival->may_begin()))
+        return true;
+    return attachment && runs && !attachment->has_room(seconds);
 }
 
-void Places::add(device::Device &device, unsigned lanes)
+void Place::keeps_up(Lane &lane, bool yes)
 {
+    if (lanes.size() == 1 || (!narrow && (!yes || wide_left)))
+        return;
+    if (!narrow) {
+        narrow = &lane;
+        narrow_looks = 0;
+    } else if (yes && ++narrow_looks == looks_to_forget) {
+        least_wide = 0;
+    } else if (!yes) {
+        narrow = nullptr;
+        least_wide = std::clamp(2 * least_wide, fewest_wide, most_wide);
+        wide_left = least_wide;
+    }
+}
+
+void Places::add(device::Device &device, unsigned lanes, const std::function<void()> &may_begin)
+{
+    std::unique_ptr<Attachment> attachment;
+    if (&device != &device::host())
+        attachment = Attachment::open(device.name(), device.bus_address(), options_.attach, may_begin);
     know(device);
+    auto rival = &device == &device::host() ? nullptr : std::make_unique<Rival>(device);
     Place &place = *all.emplace_back(new Place{&device, {}, lanes, 0, 0, {device.name()}});
+    place.rival = std::move(rival);
+    place.attachment = std::move(attachment);
     for (unsigned i = 0; i < lanes; i++)
-        place.lanes.emplace_back(new Lane{&place, {}, {}, device.make_queue()});
+        place.lanes.emplace_back(new Lane{&place, {}, 0, {}, device.make_queue()});
 }
 
 std::vector<Place *> Places::of(const std::vector<device::Device *> &devices) const
@@ -86,16 +119,69 @@ std::vector<Place *> Places::of(const std::vector<device::Device *> &devices) co
     return found;
 }
 
+void Places::quit()
+{
+    auto drain = [](device::Queue &queue) {
+        try {
+            queue.mark()->wait();
+        } catch (const Error &) {
+            /* What failed is over. */
+        }
+    };
+    for (auto &place : all)
+        if (place->attachment) {
+            for (auto &lane : place->lanes)
+                drain(*lane->queue);
+            drain(place->device->outgoing());
+            place->attachment->quit();
+        }
+    for (auto &place : all)
+        if (place->rival)
+            place->rival->leave();
+}
+
 void Places::close()
 {
     for (auto &place : all)
         place->lanes.clear();
+    for (auto &place : all)
+        place->attachment.reset();
+}
+
+bool Places::hold(const Task &task)
+{
+    bool any = false;
+    for (Place *place : task.places_) {
+        if (place->attachment)
+            place->held = place->attachment->begin();
+        any = any || place->held;
+    }
+    return any;
+}
+
+void Places::let_go(const Task &task)
+{
+    for (Place *place : task.places_)
+        if (place->attachment && place->held && !std::exchange(place->used, false))
+            place->attachment->ended(false);
+}
+
+bool Places::attached() const
+{
+    return std::any_of(all.begin(), all.end(), [](const auto &place) { return place->attachment != nullptr; });
+}
+
+void Places::rest()
+{
+    for (const auto &place : all)
+        if (place->rival)
+            place->rival->rest();
 }
 
 bool Places::full(bool host) const
 {
     return std::all_of(all.begin(), all.end(),
-                       [&](const auto &place) { return place->full() || (place->device == &device::host()) != host; });
+                       [&](const auto &place) { return (place->device == &device::host()) != host || place->full(); });
 }
 
 Places::Moved Places::missing(const Run &run, const Place &place)
@@ -123,19 +209,23 @@ std::size_t Places::where_it_begins_first(const Run &run) const
     std::size_t home = 0, best = 0;
     double home_cost = 0, best_cost = 0, ready = ready_in(run);
     std::uint64_t least = 0;
+    bool first = true;
 
     for (std::size_t i = 0; i < places.size(); i++) {
+        if (!places[i]->held)
+            continue;
         Moved moved = missing(run, *places[i]);
         double there = cost(*places[i], moved, ready);
-        if (!i || moved.bytes < least || (moved.bytes == least && there < home_cost)) {
+        if (first || moved.bytes < least || (moved.bytes == least && there < home_cost)) {
             home = i;
             home_cost = there;
             least = moved.bytes;
         }
-        if (!i || there < best_cost) {
+        if (first || there < best_cost) {
             best = i;
             best_cost = there;
         }
+        first = false;
     }
     double bound = best_cost * options_.moving.factor + Seconds(options_.moving.margin).count();
     return bound < home_cost ? best : home;
@@ -149,12 +239,18 @@ std::size_t Places::choose(const Run &run)
     if (options_.mode == Mode::data_aware)
         return where_it_begins_first(run);
     if (options_.mode == Mode::first_available) {
-        for (std::size_t i = 0; i < places.size(); i++)
-            if (!places[++turn_ % places.size()]->full())
+        std::size_t last = places.size();
+        for (std::size_t i = 0; i < places.size(); i++) {
+            const Place &place = *places[++turn_ % places.size()];
+            if (!place.held)
+                continue;
+            last = turn_ % places.size();
+            if (!place.full())
                 break;
-        return turn_ % places.size();
+        }
+        return last;
     }
-    auto fewer = [](const Place *a, const Place *b) { return a->runs < b->runs; };
+    auto fewer = [](const Place *a, const Place *b) { return a->held != b->held ? a->held : a->runs < b->runs; };
     return static_cast<std::size_t>(std::min_element(places.begin(), places.end(), fewer) - places.begin());
 }
 
@@ -163,6 +259,8 @@ Lane &Places::choose_lane(const Run &run, Place &place) const
 {
     if (place.lanes.size() == 1)
         return *place.lanes[0];
+    if (place.narrow)
+        return *place.narrow;
     for (const Writer &writer : run.writers) {
         Lane *lane = lane_of(writer);
         if (lane && lane->place == &place && lane->runs[lane->runs.size() - 1] == writer.run)
@@ -194,25 +292,47 @@ void Places::count(Run &run, Place &place) const
     counts.bytes_migrated += run.migrated;
 }
 
+double Places::charge(const Run &run) const
+{
+    const Task &task = *run.task;
+    return Arbiter::charge(run.seconds, task.priority_ + options_.weights.proxy * task.proxy_priority_);
+}
+
 void Places::begin(Run &run, Lane &lane)
 {
     Place &place = *lane.place;
     count(run, place);
     run.lane = &lane;
+    place.used = true;
     run.seconds = run.task->run_time_.value();
+    run.watched = place.attachment && place.attachment->wants_measure();
+    /* In company, few of those whose time nobody knows. */
+    if (place.attachment && run.seconds <= 0)
+        run.seconds = unknown_seconds;
+    if (place.rival)
+        place.rival->begin(place.rival->alone() ? 0 : charge(run));
+    for (const auto &other : all)
+        if (other->rival && other.get() != &place)
+            other->rival->rest();
     place.runs++;
     place.seconds += run.seconds;
+    place.wide_left -= place.wide_left > 0;
     lane.runs.push_back(&run);
+    lane.given++;
+    /* One that goes on in other queues, too, or to the world, is not to seem to end later than it does. */
+    run.asked = lane.given % runs_for_a_marker == 0 || run.late || run.timed || run.task->outer_ ||
+                (run.task->followers_ > 1 && !place.narrow);
 }
 
-void Places::end(Run &run, Clock::time_point now, Ready &ready)
+void Places::end(Run &run, Clock::time_point now, double seconds, Ready &ready)
 {
     Lane &lane = *run.lane;
-    double seconds = Seconds(now - std::max(run.began, lane.last_end)).count();
 
     lane.runs.pop_front();
     lane.last_end = now;
     lane.place->runs--;
+    if (lane.place->rival)
+        lane.place->rival->ended();
     lane.place->seconds = lane.place->runs ? lane.place->seconds - run.seconds : 0;
     run.task->run_time_.add(seconds);
     ready.ran(seconds);

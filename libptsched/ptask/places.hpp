@@ -3,14 +3,20 @@
 #ifndef PTSCHED_PTASK_PLACES_HPP
 #define PTSCHED_PTASK_PLACES_HPP
 
+#include "attach.hpp"
 #include "ready.hpp"
+#include "rivals.hpp"
 #include "run.hpp"
 
 namespace ptsched::ptask {
 
+/* Of the runs of a lane the end of each eighth can be asked for: a marker for each takes time, as does a question. */
+constexpr std::size_t runs_for_a_marker = 8;
+
 struct Lane {
     Place *place;
     Ring<Run *> runs;
+    std::size_t given = 0; /* runs so far */
     Clock::time_point last_end;
     std::unique_ptr<device::Queue> queue; /* its end waits for what uses the runs' blocks */
 };
@@ -19,11 +25,24 @@ struct Place {
     device::Device *device;
     std::vector<std::unique_ptr<Lane>> lanes;
     unsigned lane_count;
-    std::size_t runs = 0;  /* given to its queues and not ended */
-    double seconds = 0;    /* that they are expected to take */
-    DeviceCounters counts; /* the scheduler's lock */
+    std::size_t runs = 0;                        /* given to its queues and not ended */
+    double seconds = 0;                          /* that they are expected to take */
+    DeviceCounters counts;                       /* the scheduler's lock */
+    std::unique_ptr<Rival> rival = {};           /* null: the host */
+    std::unique_ptr<Attachment> attachment = {}; /* null: unscheduled */
+    /* Whether a run may be given to it: one that is about to be, and then, that it was. */
+    bool held = true, used = false;
+    /*
+     * A device that ends runs as fast as they come gets them all in one queue: others would not make it faster, and
+     * queues that wait for each other take time. Otherwise it gets them in all, at least so many.
+     */
+    Lane *narrow = nullptr;
+    std::size_t least_wide = 0, wide_left = 0;
+    std::size_t narrow_looks = 0;
 
     bool full() const;
+    /* Whether a lane of it had ended nearly all that it was given. */
+    void keeps_up(Lane &lane, bool yes);
 };
 
 /* Whether no other device has a copy, of all that any graph uses. */
@@ -33,21 +52,34 @@ class Places {
 public:
     explicit Places(const GraphOptions &options) : options_(options) {}
 
-    void add(device::Device &device, unsigned lanes);
+    /* @may_begin: when a place may be held that could not. Throws Error if it is to be scheduled, and cannot. */
+    void add(device::Device &device, unsigned lanes, const std::function<void()> &may_begin);
     /* For a task with code for these devices, in their order. */
     std::vector<Place *> of(const std::vector<device::Device *> &devices) const;
+    /* Waits for what devices have that are scheduled, and gives their turns back: a graph that failed needs none. */
+    void quit();
     /* Waits for what the queues have. */
     void close();
 
+    /* Whether a device is used in turns only. */
+    bool attached() const;
+    /* Nothing is due for a device any more. */
+    void rest();
     /* Whether no run can be given to the host, or to any other device. */
     bool full(bool host) const;
-    /* The place among those of the task. */
+    /*
+     * Those of the task that may be given work now, until let_go() but for the one that a run has begun at; false if
+     * there is none.
+     */
+    bool hold(const Task &task);
+    void let_go(const Task &task);
+    /* The place among those of the task, which are held. */
     std::size_t choose(const Run &run);
     Lane &choose_lane(const Run &run, Place &place) const;
     /* A run begins; called before its blocks are moved. */
     void begin(Run &run, Lane &lane);
-    /* The one that was given first to its lane is over. */
-    void end(Run &run, Clock::time_point now, Ready &ready);
+    /* The one that was given first to its lane is over, and has taken @seconds. */
+    void end(Run &run, Clock::time_point now, double seconds, Ready &ready);
 
     std::vector<std::unique_ptr<Place>> all;
 
@@ -60,6 +92,7 @@ private:
     std::size_t where_it_begins_first(const Run &run) const;
     static Moved missing(const Run &run, const Place &place);
     void count(Run &run, Place &place) const;
+    double charge(const Run &run) const;
 
     GraphOptions options_;
     std::size_t turn_ = 0;

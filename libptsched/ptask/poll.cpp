@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What of a graph's work has ended.
+#include "lower.hpp"
 #include "scheduler.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace ptsched::ptask {
@@ -39,32 +41,75 @@ void Scheduler::complete(Run &run)
         look_at(task);
 }
 
+/* Whether it is only by looking that somebody finds that it has ended who waits for that. */
+bool Scheduler::awaits(const Run &run)
+{
+    return run.late && !run.task->on_host_;
+}
+
 /* Takes note of what has ended; false if nothing had. */
 bool Scheduler::poll()
 {
     bool any = poll_fetches();
 
+    any = lowering_->poll() || any;
+
     unpolled_ = 0;
+    polled_ = now_ = Clock::now();
     for (const auto &place : places_.all)
         for (const auto &lane : place->lanes)
             any = poll(*lane) || any;
     return any;
 }
 
-bool Scheduler::poll(Lane &lane)
+bool Scheduler::poll_host()
 {
     bool any = false;
+    for (const auto &place : places_.all)
+        if (place->device == &device::host())
+            for (const auto &lane : place->lanes)
+                any = poll(*lane) || any;
+    return any;
+}
+
+/* How many of a lane's runs have ended. They do so in order, and each question takes a driver's time. */
+std::size_t Scheduler::ended_in(const Lane &lane)
+{
+    std::size_t ended = 1, most = lane.runs.size();
+    auto has_ended = [&](std::size_t i) { return lane.runs[i]->marker->reached(); };
+
+    if (!most || !has_ended(0))
+        return 0;
+    if (has_ended(most - 1))
+        return most;
+    most--;
+    while (ended < most) {
+        const std::size_t middle = (ended + most) / 2;
+        if (has_ended(middle))
+            ended = middle + 1;
+        else
+            most = middle;
+    }
+    return ended;
+}
+
+bool Scheduler::poll(Lane &lane)
+{
+    /* One by one where it is to be known when each has ended, or which of them has failed. */
+    const bool each = timeline_ || lane.place->device == &device::host();
+    bool any = false;
+
     while (!lane.runs.empty() && failure_.empty()) {
         Run &run = *lane.runs.front();
         try {
-            if (run.copied && run.copied->reached()) {
-                timeline_->moved(run, Clock::now());
-                run.copied.reset();
-            }
-            if (!run.marker->reached())
+            moved(run);
+            std::size_t count = each ? run.marker->reached() : ended_in(lane);
+            if (!count)
                 break;
-            left(run, !any);
+            take_out(lane, count);
             any = true;
+            if (!each)
+                break;
         } catch (const std::exception &error) {
             fail(*run.task, error.what());
         }
@@ -72,24 +117,70 @@ bool Scheduler::poll(Lane &lane)
     return any;
 }
 
-/* A run is no longer in its queue, the first of those that were found together. */
-void Scheduler::left(Run &run, bool first)
+/* Now and then, after a run was given to it: what has ended, as far as that was to be marked. */
+void Scheduler::look_into(Lane &lane)
 {
-    if (first)
-        now_ = Clock::now();
+    constexpr std::size_t since = runs_for_a_marker / 2;
+    if (lane.given % runs_for_a_marker != since || lane.runs.size() < since + runs_for_a_marker)
+        return;
+    try {
+        std::size_t count = lane.runs.size() - since;
+        bool all = lane.runs[count - 1]->marker->reached();
+        lane.place->keeps_up(lane, all);
+        /* In between, the one in the middle. */
+        count -= all ? 0 : (count / runs_for_a_marker + 1) / 2 * runs_for_a_marker;
+        if (count && (all || lane.runs[count - 1]->marker->reached()))
+            take_out(lane, count);
+    } catch (const std::exception &error) {
+        fail(*lane.runs.front()->task, error.what());
+    }
+}
+
+/* The first so many of a lane have ended; what they took together is shared between them. */
+void Scheduler::take_out(Lane &lane, std::size_t count)
+{
+    now_ = Clock::now();
+    const Clock::duration all = now_ - std::max(lane.runs.front()->began, lane.last_end);
+    const double seconds = Seconds(all).count() / static_cast<double>(count);
+    for (; count && failure_.empty(); count--) {
+        lane.runs.front()->marker->see();
+        left(*lane.runs.front(), seconds);
+    }
+}
+
+/* What it needed is there, if somebody asks. */
+void Scheduler::moved(Run &run)
+{
+    if (!run.copied || !run.copied->reached())
+        return;
+    timeline_->moved(run, Clock::now());
+    run.copied.reset();
+}
+
+/* A run is no longer in its queue, where it was the first. */
+void Scheduler::left(Run &run, double seconds)
+{
     if (run.copied)
         timeline_->moved(run, now_);
     if (timeline_)
         timeline_->ran(run, now_);
-    places_.end(run, now_, due_[!run.task->on_host_]);
+    Place &place = *run.lane->place;
+    awaited_ -= awaits(run);
+    places_.end(run, now_, seconds, due_[!run.task->on_host_].of(*run.task));
+    if (run.watch)
+        place.attachment->measured(run.watch->seconds());
     /* Whether a loop goes on is read on the host. */
+    Fetch started;
     if (const Port *again = run.task->again_)
-        if (Fetch started = fetch(*run.held[again->index()])) {
-            started.run = &run;
-            fetches_.push_back(std::move(started));
-            return;
-        }
-    ended(run);
+        started = fetch(*run.held[again->index()]);
+    if (place.attachment)
+        place.attachment->ended();
+    if (started) {
+        started.run = &run;
+        fetches_.push_back(std::move(started));
+    } else {
+        ended(run);
+    }
 }
 
 bool Scheduler::poll_fetches()
@@ -105,8 +196,10 @@ bool Scheduler::poll_fetches()
             }
             fetches_.erase(fetches_.begin() + static_cast<std::ptrdiff_t>(i));
             any = true;
+            if (Attachment *attachment = fetch.from->attachment.get())
+                attachment->ended();
             if (timeline_)
-                timeline_->fetched(*fetch.from, task, fetch.bytes, fetch.began, Clock::now());
+                timeline_->fetched(*fetch.from->device, task, fetch.bytes, fetch.began, Clock::now());
             arrived(fetch);
         } catch (const std::exception &error) {
             fail(task, error.what());

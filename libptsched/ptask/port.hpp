@@ -5,6 +5,7 @@
 #include "datablock.hpp"
 #include "template.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,7 +18,7 @@ using device::Error;
 using device::Geometry;
 using device::HostFunction;
 
-enum class PortKind {
+enum class PortKind : unsigned char {
     input,     /* takes a datablock for each run */
     output,    /* gives one for each run */
     sticky,    /* keeps its datablock until another comes */
@@ -67,45 +68,58 @@ class Task;
 class Scheduler;
 struct Channel;
 
-class Port {
+class alignas(64) Port {
 public:
     const PortOptions &options() const { return options_; }
     /* "task.port" */
     std::string full_name() const;
 
     /* Whether a channel may end here, and begin here. */
-    bool takes() const { return options_.kind != PortKind::output; }
-    bool gives() const { return options_.kind == PortKind::output || options_.kind == PortKind::inout; }
+    bool takes() const { return kind_ != PortKind::output; }
+    bool gives() const { return kind_ == PortKind::output || kind_ == PortKind::inout; }
     /* Whether the code sees it, and whether the run-time looks at the content. */
-    bool is_parameter() const { return options_.kind != PortKind::metadata && options_.kind != PortKind::condition; }
+    bool is_parameter() const { return kind_ != PortKind::metadata && kind_ != PortKind::condition; }
     bool is_read() const { return read_; }
     /* Whether its block is to be where the code runs. */
-    bool is_moved() const { return is_parameter() && options_.form.binding != Binding::by_value; }
+    bool is_moved() const { return is_parameter() && binding_ != Binding::by_value; }
     std::size_t index() const { return index_; }
     const Task &task() const { return task_; }
 
 private:
+    friend class Arbiter;
     friend class Graph;
     friend class Task;
     friend class Scheduler;
     friend class Checks;
     friend class Launch;
-    Port(Task &task, PortOptions options, std::size_t index) : task_(task), index_(index), options_(std::move(options))
+    friend class Lowering;
+    friend class Parts;
+    friend class PartBuilder;
+    friend class Slot;
+    Port(Task &task, PortOptions options, std::size_t index)
+        : task_(task), index_(static_cast<unsigned>(index)), kind_(options.kind), binding_(options.form.binding),
+          begins_(options.initial != nullptr), bytes_(options.size_from.empty() ? options.form.bytes() : by_other_),
+          options_(std::move(options))
     {
     }
 
+    /* What each run uses is in front: of a graph of thousands of tasks, most is in no cache. */
     Task &task_;
-    std::size_t index_;
     Channel *from_ = nullptr;
     Channel *loop_ = nullptr; /* from the end of a loop that begins here */
     std::vector<Channel *> to_;
+    unsigned index_;
+    const PortKind kind_;   /* as in the options */
+    const Binding binding_; /* as in the options */
     bool read_ = false;
     /* the graph's lock */
     bool looping_ = false; /* what was taken from outside the loop has not left it */
-    DatablockPtr kept_;    /* sticky */
-
-    PortOptions options_;
+    const bool begins_;    /* has an initial block */
+    static constexpr std::size_t by_other_ = SIZE_MAX;
+    const std::size_t bytes_;    /* of what it gives */
+    DatablockPtr kept_;          /* sticky */
     const Port *size_ = nullptr; /* PortOptions::size_from */
+    const PortOptions options_;
 };
 
 } // namespace ptsched::ptask

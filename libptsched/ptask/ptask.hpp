@@ -25,6 +25,7 @@
 #include "port.hpp"
 #include "ring.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -91,25 +92,29 @@ private:
 };
 using Callback = std::function<void(Call &)>;
 
-/* An average that forgets. */
+/* An average that forgets, and at once a first time that is longer than the second: code is loaded then. */
 class Average {
 public:
     void add(double value)
     {
-        value_ = any_ ? value_ + (value - value_) / 8 : value;
-        any_ = true;
+        bool at_once = !count_ || (count_ == 1 && value < value_);
+        value_ += (value - value_) / (at_once ? 1 : 8);
+        count_ = std::min(count_ + 1, 2u);
     }
     double value() const { return value_; }
 
 private:
     double value_ = 0;
-    bool any_ = false;
+    unsigned count_ = 0; /* at most 2 */
 };
 
 struct Run;
 struct Place;
+struct Requester;
+using RequesterPtr = std::shared_ptr<const Requester>;
+struct Lowered;
 
-class Task {
+class alignas(64) Task {
 public:
     ~Task();
     const std::string &name() const { return name_; }
@@ -119,6 +124,8 @@ public:
     /* Runs that have ended, and those of them in which the code was left out. */
     std::uint64_t completed() const;
     std::uint64_t skipped() const;
+    /* Those of them in CUDA graphs, together with its neighbours. */
+    std::uint64_t lowered() const;
     /* Among the tasks that could run, the highest is taken; see PriorityWeights. */
     void set_priority(int priority);
     /* Of whoever asked for the work, so that it does not run with the priority of who does it. */
@@ -129,35 +136,46 @@ public:
     bool is_on_host() const { return on_host_; }
 
 private:
+    friend class Arbiter;
     friend class Graph;
     friend class Scheduler;
     friend class Checks;
     friend class Launch;
+    friend class Lowering;
+    friend class Parts;
+    friend class PartBuilder;
     friend class Places;
     friend class Port;
+    friend class Slot;
     Task(Graph &graph, std::string name, const std::vector<PortOptions> &ports);
     Port *find(const std::string &port) const;
     void set_shape(const std::optional<Geometry> &geometry);
 
-    Graph &graph_;
-    std::string name_;
+    /* What each run uses is in front; *: protected by the graph's lock. */
     std::vector<std::unique_ptr<Port>> ports_; /* in the order of the parameters */
-    std::vector<device::Device *> devices_;    /* that can run it, with its code for each */
-    std::vector<std::shared_ptr<device::Code>> codes_;
-    Geometry geometry_;
-    const Port *shape_ = nullptr; /* the output of variable size for whose records there are to be threads */
-    const Port *again_ = nullptr; /* the output that says whether the loop goes on that ends with the task */
+    bool queued_ = false;                      /* * */
     bool on_host_ = false;
     bool has_call_ = false;
-    /* the graph's lock */
-    int priority_ = 0;
-    int proxy_priority_ = 0;
-    bool queued_ = false;
-    unsigned running_ = 0;
-    std::uint64_t completed_ = 0, skipped_ = 0;
+    bool outer_ = false;     /* something that it gives leaves the graph, or is read by the run-time */
+    unsigned running_ = 0;   /* * */
+    int priority_ = 0;       /* * */
+    int proxy_priority_ = 0; /* * */
+    unsigned followers_ = 0; /* how often what it gives is taken */
+    Average run_time_;       /* in seconds, * */
+    std::vector<std::shared_ptr<device::Code>> codes_;
     std::vector<Place *> places_; /* one for each of its devices */
-    Average run_time_;            /* in seconds */
-    Ring<Run *> undelivered_;     /* whose outputs come when they are written, in this order */
+    const Port *shape_ = nullptr; /* the output of variable size for whose records there are to be threads */
+    const Port *again_ = nullptr; /* the output that says whether the loop goes on that ends with the task */
+    Geometry geometry_;
+    std::uint64_t completed_ = 0, skipped_ = 0; /* * */
+    std::size_t part_ = 0;                      /* of the graph, of the tasks that channels join; * */
+    double charge_ = 0;                         /* what its next run counts for the part; * */
+    std::uint64_t begun_ = 0;                   /* runs by itself; * */
+    Lowered *lowered_ = nullptr;                /* the part that it may be given to a GPU with; * */
+    Ring<Run *> undelivered_;                   /* whose outputs come when they are written, in this order; * */
+    Graph &graph_;
+    std::string name_;
+    std::vector<device::Device *> devices_; /* that can run it, with its code for each */
 };
 
 using Timeout = std::optional<std::chrono::nanoseconds>; /* none: for ever */
@@ -175,6 +193,8 @@ public:
     bool send(Item &&item, Timeout timeout = {}, const std::stop_token &stop = {});
     bool end_stream(Timeout timeout = {}) { return send({nullptr, true}, timeout); }
     const Port &port() const;
+    /* As Graph::work_for(). */
+    void work_for(const RequesterPtr &requester);
 
 private:
     friend class Graph;
@@ -242,6 +262,12 @@ public:
      * What is in the channels stays there to be pulled.
      */
     void stop();
+    /*
+     * From the next turn on, the graph's work is scheduled by ptsched under the weight of the process of @pidfd, and
+     * charged to it, as far as ptsched allows that (see PTSCHED_IOC_ACT_FOR); -1: of this process again. A graph that
+     * is served works for who pushed last.
+     */
+    void work_for(int pidfd);
     /* What was done so far, for each device that the graph uses. */
     std::vector<DeviceCounters> counters() const;
     /* With GraphOptions::timeline: what was done when, in a form that Perfetto and Chrome show; else empty. */

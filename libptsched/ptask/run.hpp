@@ -5,6 +5,8 @@
 #include "access.hpp"
 #include "channel.hpp"
 
+#include <algorithm>
+
 namespace ptsched::ptask {
 
 struct Lane;
@@ -21,6 +23,9 @@ struct Run {
     std::uint64_t uploaded = 0, migrated = 0;
     bool timed = false;
     device::MarkerPtr copied;
+    /* For the scheduler of the system, now and then. */
+    bool watched = false;
+    std::unique_ptr<device::Watch> watch;
     /* Each in its port's place, until the end: the block, and who wrote what was taken. */
     std::vector<DatablockPtr> held;
     std::vector<Writer> writers;
@@ -30,6 +35,7 @@ struct Run {
     bool skipped = false;              /* its condition is 0 */
     bool late = false;                 /* outputs are given on when they are written */
     bool done = false;                 /* they are */
+    bool asked = false;                /* somebody will want to know, or wait for, its end and no later one */
     /* For the queue, while it is given the run. */
     std::vector<device::Access::Item> items;
     std::vector<device::Address> addresses;
@@ -54,7 +60,8 @@ struct Run {
         number++;
         marker.reset();
         copied.reset();
-        held.clear();
+        watch.reset();
+        std::fill(held.begin(), held.end(), nullptr);
         sources.clear();
         signals = {};
     }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "scheduler.hpp"
 
+#include "exempt.hpp"
 #include "launch.hpp"
+#include "lower.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -11,10 +13,6 @@ namespace ptsched::ptask {
 namespace {
 
 constexpr unsigned gpu_lanes = 4, host_lanes = 2;
-/* Runs that are begun before it is looked for what ended, as long as there are some: a look takes a driver's time. */
-constexpr unsigned runs_for_a_look = 8;
-/* Between two looks at work that runs: the longer, the longer nothing has ended. */
-constexpr std::chrono::microseconds shortest_nap{20}, longest_nap{500};
 
 /* Until nothing before it uses its blocks, however that ends. */
 void wait_for(device::Marker &marker)
@@ -29,7 +27,8 @@ void wait_for(device::Marker &marker)
 
 Scheduler::Scheduler(const GraphOptions &options)
     : due_{{options.mode, options.weights}, {options.mode, options.weights}}, places_(options),
-      weights_(options.weights), timeline_(options.timeline ? std::make_unique<Timeline>() : nullptr)
+      weights_(options.weights), timeline_(options.timeline ? std::make_unique<Timeline>() : nullptr),
+      lowering_(std::make_unique<Lowering>(*this, options))
 {
 }
 
@@ -43,17 +42,28 @@ void Scheduler::start(const std::vector<std::unique_ptr<Task>> &tasks)
     for (const auto &task : tasks)
         for (device::Device *device : task->devices_)
             if (places_.of({device}).empty())
-                places_.add(*device, device == &device::host() ? host_lanes : gpu_lanes);
+                places_.add(*device, device == &device::host() ? host_lanes : gpu_lanes, [this] { take_up(); });
+    for (const auto &place : places_.all)
+        for (const auto &lane : place->lanes)
+            lane->queue->tell([this] { host_has_ended(); });
     Lock lock(mutex_);
+    work_for_requester();
+    for (Arbiter &due : due_)
+        due.divide(tasks);
     for (const auto &task : tasks) {
         task->places_ = places_.of(task->devices_);
         for (const auto &port : task->ports_) {
-            if (port->options_.kind == PortKind::sticky)
+            for (const Channel *channel : port->to_) {
+                task->followers_++;
+                task->outer_ = task->outer_ || !channel->destination || channel->destination->read_;
+            }
+            if (port->kind_ == PortKind::sticky)
                 port->kept_ = port->options_.initial;
             else if (port->takes() && port->from_ && port->options_.initial)
                 put_into(*port->from_, {{port->options_.initial}});
         }
     }
+    lowering_->start(tasks);
     started_ = true;
     for (const auto &task : tasks)
         look_at(*task);
@@ -70,9 +80,15 @@ void Scheduler::stop()
     }
     if (thread_.joinable())
         thread_.join();
-    for (const Fetch &fetch : fetches_)
+    std::vector<Fetch> fetches;
+    {
+        /* Who launches a set may begin some. */
+        Lock lock(mutex_);
+        lowering_->close(lock);
+        fetches = std::exchange(fetches_, {});
+    }
+    for (const Fetch &fetch : fetches)
         wait_for(*fetch.marker);
-    fetches_.clear();
     /* Waits for what was given to them, so that nothing uses the blocks that go. */
     places_.close();
 }
@@ -91,7 +107,7 @@ void Scheduler::throw_if_failed() const
 
 void Scheduler::wake_thread()
 {
-    if (asleep_)
+    if (sleep_ != Sleep::none)
         wanted_.notify_one();
 }
 
@@ -105,23 +121,33 @@ void Scheduler::wake_everybody()
 State Scheduler::state(const Task &task) const
 {
     std::lock_guard lock(mutex_);
-    if (task.running_)
+    lowering_->poll();
+    if (task.running_ || Lowering::is_executing(task))
         return State::executing;
     if (task.queued_)
         return State::queued;
-    return task.completed_ ? State::completed : State::waiting;
+    return task.completed_ || Lowering::completed(task) ? State::completed : State::waiting;
 }
 
 std::uint64_t Scheduler::count(const Task &task, std::uint64_t Task::*counter) const
 {
     std::lock_guard lock(mutex_);
-    return task.*counter;
+    lowering_->poll();
+    return task.*counter + (counter == &Task::completed_ ? Lowering::completed(task) : 0);
+}
+
+std::uint64_t Scheduler::lowered(const Task &task) const
+{
+    std::lock_guard lock(mutex_);
+    lowering_->poll();
+    return Lowering::completed(task);
 }
 
 void Scheduler::set_priority(Task &task, int Task::*which, int priority)
 {
     std::lock_guard lock(mutex_);
     task.*which = priority;
+    lowering_->priorities_changed(task);
 }
 
 std::string Scheduler::timeline(const std::vector<std::unique_ptr<Task>> &tasks) const
@@ -134,6 +160,7 @@ std::vector<DeviceCounters> Scheduler::counters() const
 {
     std::lock_guard lock(mutex_);
     std::vector<DeviceCounters> counters;
+    lowering_->poll();
     for (const auto &place : places_.all)
         counters.push_back(place->counts);
     return counters;
@@ -152,6 +179,7 @@ Run &Scheduler::new_run(Task &task)
 void Scheduler::dispatch(Lock &lock, Task &task)
 {
     Run &run = new_run(task);
+    const Clock::time_point began = now_;
     task.running_++;
     running_++;
     for (const auto &port : task.ports_) {
@@ -161,6 +189,7 @@ void Scheduler::dispatch(Lock &lock, Task &task)
             take_input(run, *port);
     }
     run.skipped = Launch::is_skipped(run);
+    const bool odd = run.absent || run.signals.end_of_stream || run.signals.error;
     if (run.absent || run.skipped) {
         Launch::fill_skipped(run);
         task.skipped_++;
@@ -170,19 +199,53 @@ void Scheduler::dispatch(Lock &lock, Task &task)
     } else {
         launch(lock, run);
     }
+    if (task.lowered_)
+        lowering_->ran(task, Clock::now() - began, odd);
     look_at(task);
 }
 
 void Scheduler::attempt(Lock &lock, Task &task)
 {
     task.queued_ = false;
-    if (!can_run(task))
+    if (lowering_->attempt(lock, task) || !can_run(task))
         return;
+    if (!places_.hold(task)) {
+        task.queued_ = true;
+        put_off_.push_back(&task);
+        return;
+    }
     try {
         dispatch(lock, task);
     } catch (const std::exception &error) {
         fail(task, error.what());
     }
+    places_.let_go(task);
+}
+
+/* There is a turn for some that had none. */
+void Scheduler::take_up()
+{
+    Lock lock(mutex_);
+    now_ = Clock::now();
+    for (Task *task : std::exchange(put_off_, {})) {
+        task->queued_ = false;
+        look_at(*task);
+    }
+    hand_over();
+}
+
+/* Where its outputs go: in a large graph that is in no cache, and can come to be there while the driver works. */
+void Scheduler::fetch_ahead(const Task &task)
+{
+    for (const auto &port : task.ports_)
+        for (const Channel *channel : port->to_) {
+            __builtin_prefetch(&channel->tokens);
+            __builtin_prefetch(reinterpret_cast<const char *>(channel) + 64);
+            if (const Port *next = channel->destination) {
+                __builtin_prefetch(next);
+                __builtin_prefetch(&next->task_);
+            }
+        }
 }
 
 void Scheduler::launch(Lock &lock, Run &run)
@@ -196,14 +259,17 @@ void Scheduler::launch(Lock &lock, Run &run)
     /* Also if it fails: copies of its blocks may be under way. Nobody else looks at lanes. */
     run.began = now_;
     run.timed = timeline_ != nullptr;
-    places_.begin(run, lane);
     run.late = task.again_ || !device.orders_others();
+    places_.begin(run, lane);
     if (run.late)
         task.undelivered_.push_back(&run);
+    awaited_ += awaits(run);
+    fetch_ahead(task);
     /* Drivers take their time. */
     lock.unlock();
     std::string problem;
     try {
+        Exempt exempt(lane.place->attachment != nullptr);
         Launch(run, device, *lane.queue).start(code);
     } catch (const std::exception &error) {
         problem = error.what();
@@ -213,52 +279,33 @@ void Scheduler::launch(Lock &lock, Run &run)
         fail(task, problem);
     else if (!run.late)
         deliver(run);
+    if (failure_.empty())
+        look_into(lane);
 }
 
 void Scheduler::fail(const Task &task, const std::string &what)
 {
-    failure_ = "task " + task.name_ + ": " + what;
+    fail("task " + task.name_ + ": " + what);
+}
+
+void Scheduler::fail(const std::string &what)
+{
+    failure_ = what;
     wake_everybody();
 }
 
-/* Null if none is due, or all queues for it are full. */
-Task *Scheduler::next_due()
+void Scheduler::work_for(const RequesterPtr &requester)
 {
-    if (stopping_ || !any_due())
-        return nullptr;
-    now_ = Clock::now();
-    for (bool host : {true, false})
-        if (Ready &due = due_[!host]; !due.empty() && !places_.full(host))
-            return &due.pop(now_);
-    return nullptr;
+    std::lock_guard lock(mutex_);
+    requester_ = requester;
+    work_for_requester();
 }
 
-void Scheduler::work()
+void Scheduler::work_for_requester()
 {
-    Lock lock(mutex_);
-    auto nap = shortest_nap;
-    auto sleep = [&](auto wait) {
-        asleep_ = true;
-        wait();
-        asleep_ = false;
-    };
-
-    device::adopt_thread();
-    while (failure_.empty() && !(stopping_ && !running_)) {
-        if (Task *task = next_due()) {
-            attempt(lock, *task);
-            if (++unpolled_ >= runs_for_a_look)
-                poll();
-        } else if (poll()) {
-            nap = shortest_nap;
-        } else if (running_ || !fetches_.empty()) {
-            sleep([&] { wanted_.wait_for(lock, nap); });
-            nap = std::min(2 * nap, longest_nap);
-        } else {
-            sleep([&] { wanted_.wait(lock, [&] { return stopping_ || any_due() || !fetches_.empty(); }); });
-        }
-    }
-    wake_everybody();
+    for (const auto &place : places_.all)
+        if (place->attachment && !stopping_)
+            place->attachment->act_for(requester_);
 }
 
 } // namespace ptsched::ptask

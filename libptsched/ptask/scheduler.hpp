@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The thread that runs a graph: takes the task that is due, finds it a device and a queue, and gives it work. What a
- * GPU will write is passed on at once, since the queues keep the order; what the host will write, when it is written.
+ * What runs a graph: takes the task that is due, finds it a device and a queue, and gives it work. What a GPU will
+ * write is passed on at once, since the queues keep the order; what the host will write, when it is written. One thread
+ * at a time does that, who drives: one that pushes, waits or has just ended a run, and the graph's own if there is
+ * none.
  */
 #ifndef PTSCHED_PTASK_SCHEDULER_HPP
 #define PTSCHED_PTASK_SCHEDULER_HPP
 
+#include "arbiter.hpp"
+#include "naps.hpp"
 #include "timeline.hpp"
 
 #include <mutex>
 #include <thread>
 
 namespace ptsched::ptask {
+
+class Lowering;
 
 class Scheduler {
 public:
@@ -30,17 +36,20 @@ public:
 
     State state(const Task &task) const;
     std::uint64_t count(const Task &task, std::uint64_t Task::*counter) const;
+    std::uint64_t lowered(const Task &task) const;
     void set_priority(Task &task, int Task::*which, int priority);
     std::vector<DeviceCounters> counters() const;
     std::string timeline(const std::vector<std::unique_ptr<Task>> &tasks) const;
+    void work_for(const RequesterPtr &requester);
 
 private:
+    friend class Lowering;
     using Lock = std::unique_lock<std::mutex>;
 
     /* What is on its way to the host, for the run-time to read: a run's output, or what is in a channel. */
     struct Fetch {
         device::MarkerPtr marker;
-        const device::Device *from;
+        Place *from;
         std::size_t bytes;
         Clock::time_point began;
         Run *run = nullptr;
@@ -54,46 +63,79 @@ private:
     /* For a stop_callback, which is made before the lock is taken and goes after it. */
     auto waker(Channel &channel);
     static bool has_input(const Port &port);
+    static bool has_inputs_and_room(const Task &task);
     static bool can_run(const Task &task);
+    void add_due(Task &task);
     void look_at(Task &task);
     void took_from(Channel &channel);
     void put_into(Channel &channel, Token &&token);
+    void expect_read(Channel &channel, Datablock &block);
     void take_input(Run &run, Port &port);
     void deliver(Run &run);
     Fetch fetch(Datablock &block);
 
+    /* drive.cpp: who does it */
+    struct Driving;
+    enum class Sleep { none, nap, for_good };
     void work();
+    void rest(Lock &lock, Naps &naps);
+    void help_or_rest(Lock &lock, Channel &channel, Naps &naps);
+    void advance(Lock &lock, bool in_a_hurry);
+    bool may_drive() const;
+    bool step(Lock &lock);
+    void host_has_ended();
+    void hand_over();
+    bool is_awaited() const;
     Task *next_due();
     bool any_due() const { return !due_[0].empty() || !due_[1].empty(); }
+    static bool awaits(const Run &run);
+
     Run &new_run(Task &task);
     void attempt(Lock &lock, Task &task);
+    void take_up();
+    void work_for_requester();
     void dispatch(Lock &lock, Task &task);
     void launch(Lock &lock, Run &run);
+    static void fetch_ahead(const Task &task);
 
     /* poll.cpp: what has ended */
     bool poll();
     bool poll(Lane &lane);
+    bool poll_host();
     bool poll_fetches();
-    void left(Run &run, bool first);
+    void moved(Run &run);
+    static std::size_t ended_in(const Lane &lane);
+    void look_into(Lane &lane);
+    void take_out(Lane &lane, std::size_t count);
+    void left(Run &run, double seconds);
     void arrived(const Fetch &fetch);
     void ended(Run &run);
     void flush(Task &task);
     void complete(Run &run);
     void fail(const Task &task, const std::string &what);
+    void fail(const std::string &what);
     void throw_if_failed() const;
     void wake_thread();
     void wake_everybody();
 
     mutable std::mutex mutex_;               /* protects what follows, and tasks and channels; before a datablock's */
     std::condition_variable wanted_;         /* for the thread */
-    bool asleep_ = false;                    /* it waits for that */
-    Ready due_[2];                           /* for the host, for other devices */
+    Sleep sleep_ = Sleep::none;              /* how it waits for that */
+    bool driven_ = false;                    /* somebody drives: tasks' runs, lanes and places are that one's */
+    bool helped_ = false;                    /* others than the thread have driven since it has looked */
+    bool left_to_thread_ = false;            /* there is more to do than others do */
+    bool host_ended_ = false;                /* work that the host had, since who drives has looked */
+    Arbiter due_[2];                         /* for the host, for other devices */
     std::vector<std::unique_ptr<Run>> runs_; /* all that there are */
     std::vector<Run *> spare_;
+    RequesterPtr requester_;
+    std::vector<Task *> put_off_; /* until there is a turn */
     Places places_;
     std::vector<Fetch> fetches_;
     std::size_t running_ = 0;
-    unsigned unpolled_ = 0; /* runs since it was last looked for what ended */
+    std::size_t awaited_ = 0;            /* of them, those whose end nobody will tell and others wait for */
+    unsigned unpolled_ = 0;              /* runs since it was last looked for what ended */
+    Clock::time_point polled_, watched_; /* when it was; when it was last looked at what was lowered */
     bool started_ = false;
     bool stopping_ = false;
     std::string failure_;
@@ -101,6 +143,7 @@ private:
     const PriorityWeights weights_;
     std::unique_ptr<Timeline> timeline_; /* null: nobody asks */
     std::vector<Channel *> outer_;
+    std::unique_ptr<Lowering> lowering_;
     std::thread thread_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "server.hpp"
 
+#include "requester.hpp"
+
 #include <cerrno>
 #include <poll.h>
 #include <sys/socket.h>
@@ -171,10 +173,12 @@ void Server::serve(const Stop &stop, int socket)
 
 void Server::serve_input(const Stop &stop, int socket, Input &input)
 {
+    const RequesterPtr requester = requester_of_peer(socket);
     for (;;) {
         const Packet request = receive(stop, socket);
         Packet reply;
         try {
+            input.work_for(requester);
             bool in = input.send(unpack(request, input.port()), timeout_of(request), stop.token());
             reply.head.flags = in ? Packet::done : 0u;
         } catch (const Error &error) {

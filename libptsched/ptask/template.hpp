@@ -15,7 +15,7 @@ enum class Layout {
 };
 
 /* How code finds what a port has. */
-enum class Binding {
+enum class Binding : unsigned char {
     global,   /* by an address */
     constant, /* by an address, and it does not change while the code runs */
     by_value, /* the parameter is the content */

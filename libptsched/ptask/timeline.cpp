@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "timeline.hpp"
 
+#include "part.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <unordered_map>
@@ -79,6 +81,19 @@ void Timeline::moved(const Run &run, Clock::time_point now)
         add({device, from_gpu, run.task, run.began, now, run.migrated});
 }
 
+/* One event for the device, and one for each task. */
+void Timeline::lowered(const device::Device &device, std::size_t number, const Part &part, Clock::time_point began,
+                       Clock::time_point now)
+{
+    const unsigned row = first_graph + static_cast<unsigned>(number);
+    auto [before, first] = graphs_.try_emplace({&device, row, &part});
+    add({&device, row, part.tasks.front(), first ? began : std::max(began, before->second), now, 0,
+         part.tasks.size() - 1});
+    before->second = now;
+    for (const Task *task : part.tasks)
+        add({&device, only_task, task, began, now, 0});
+}
+
 void Timeline::fetched(const device::Device &from, const Task &by, std::size_t bytes, Clock::time_point began,
                        Clock::time_point now)
 {
@@ -103,6 +118,10 @@ std::string Timeline::json(const Places &places, const std::vector<std::unique_p
         out += label("process_name", place->device->name() + " #" + std::to_string(groups.size()), group, 0);
         for (unsigned row = 1; row <= place->lane_count; row++)
             out += label("thread_name", "queue " + std::to_string(row), group, row);
+        for (const auto &[graph, ended] : graphs_)
+            if (std::get<0>(graph) == place->device)
+                out += label("thread_name", "CUDA graph " + std::to_string(std::get<1>(graph) - first_graph + 1), group,
+                             std::get<1>(graph));
         out += label("thread_name", "copies from the host", group, from_host);
         out += label("thread_name", "copies from other GPUs", group, from_gpu);
         out += label("thread_name", "copies to the host", group, to_host);
@@ -111,8 +130,10 @@ std::string Timeline::json(const Places &places, const std::vector<std::unique_p
         std::string rest = ",\"ts\":" + microseconds(event.began - origin_) +
                            ",\"dur\":" + microseconds(event.ended - event.began) +
                            (event.bytes ? ",\"args\":{\"bytes\":" + std::to_string(event.bytes) + "}" : "") + "},\n";
-        out += head("X", event.task->name(), groups[event.device], event.row) + rest;
-        if (event.row < from_host)
+        std::string name = event.task->name() + (event.more ? " and " + std::to_string(event.more) + " more" : "");
+        if (event.row != only_task)
+            out += head("X", name, groups[event.device], event.row) + rest;
+        if (event.row < first_graph)
             out += head("X", event.device->name(), tasks_group, rows[event.task]) + rest;
     }
     out.resize(out.size() - 2);

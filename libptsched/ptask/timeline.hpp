@@ -8,7 +8,12 @@
 
 #include "places.hpp"
 
+#include <map>
+#include <tuple>
+
 namespace ptsched::ptask {
+
+struct Part;
 
 class Timeline {
 public:
@@ -18,22 +23,28 @@ public:
     void moved(const Run &run, Clock::time_point now);
     void fetched(const device::Device &from, const Task &by, std::size_t bytes, Clock::time_point began,
                  Clock::time_point now);
+    /* A part of the graph, as a CUDA graph: the one with that number on the device. */
+    void lowered(const device::Device &device, std::size_t number, const Part &part, Clock::time_point began,
+                 Clock::time_point now);
     /* In the Trace Event Format, which Perfetto and Chrome show: a row for each task, queue and direction of copies. */
     std::string json(const Places &places, const std::vector<std::unique_ptr<Task>> &tasks) const;
 
 private:
     /* Rows of a device behind those of its queues. */
-    enum Row { from_host = 101, from_gpu, to_host };
+    enum Row { only_task, first_graph = 51, from_host = 101, from_gpu, to_host };
     struct Event {
         const device::Device *device;
         unsigned row;
         const Task *task;
         Clock::time_point began, ended;
         std::uint64_t bytes;
+        std::size_t more = 0; /* tasks in the same CUDA graph */
     };
 
     void add(const Event &event);
 
+    /* When the last set of each ended. */
+    std::map<std::tuple<const device::Device *, unsigned, const Part *>, Clock::time_point> graphs_;
     Clock::time_point origin_ = Clock::now();
     std::vector<Event> events_;
     std::uint64_t lost_ = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What comes into channels and goes out of them.
+#include "exempt.hpp"
 #include "launch.hpp"
+#include "lower.hpp"
 #include "scheduler.hpp"
 
 #include <algorithm>
@@ -14,6 +16,21 @@ void add_signals(Item &signals, const Item &more)
     signals.end_of_stream = signals.end_of_stream || more.end_of_stream;
     if (!signals.error)
         signals.error = more.error;
+}
+
+/* Throws Error unless it can be pushed there. */
+void check(const Item &item, const Channel &channel)
+{
+    const Port &port = *channel.destination;
+    const Template &form = port.options().form;
+
+    if (!item.block && !item.end_of_stream && !item.error)
+        throw Error("neither a datablock nor a signal was pushed to " + port.full_name());
+    if (item.block && !form.takes(item.block->bytes()))
+        throw Error("a datablock of " + std::to_string(item.block->bytes()) + " bytes does not fit " +
+                    port.full_name() + ", which takes " + form.describe());
+    if (item.block && !item.block->has_content())
+        throw Error("a datablock without content was pushed to " + port.full_name());
 }
 
 } // namespace
@@ -32,11 +49,14 @@ bool Scheduler::wait(Lock &lock, Channel &channel, Timeout timeout, const std::s
 {
     auto ended = [&] { return condition() || stopping_ || !failure_.empty() || stop.stop_requested(); };
     throw_if_failed();
+    if (condition())
+        return true;
     channel.waiting++;
     if (timeout)
         channel.changed.wait_for(lock, *timeout, ended);
     else
-        channel.changed.wait(lock, ended);
+        for (Naps naps; !ended();)
+            help_or_rest(lock, channel, naps);
     channel.waiting--;
     throw_if_failed();
     return condition();
@@ -44,21 +64,15 @@ bool Scheduler::wait(Lock &lock, Channel &channel, Timeout timeout, const std::s
 
 bool Scheduler::push(Channel &channel, Item &&item, Timeout timeout, const std::stop_token &stop)
 {
-    const std::string &name = channel.destination->full_name();
-    const Template &form = channel.port().form;
-    if (!item.block && !item.end_of_stream && !item.error)
-        throw Error("neither a datablock nor a signal was pushed to " + name);
-    if (item.block && !form.takes(item.block->bytes()))
-        throw Error("a datablock of " + std::to_string(item.block->bytes()) + " bytes does not fit " + name +
-                    ", which takes " + form.describe());
-    if (item.block && !item.block->has_content())
-        throw Error("a datablock without content was pushed to " + name);
+    check(item, channel);
     std::stop_callback wake(stop, waker(channel));
     Lock lock(mutex_);
     if (!wait(lock, channel, timeout, stop, [&] { return channel.has_room(); }) || stopping_)
         return false;
     now_ = Clock::now();
     put_into(channel, {std::move(item)});
+    lowering_->go(lock);
+    advance(lock, timeout.has_value());
     return true;
 }
 
@@ -71,6 +85,8 @@ std::optional<Item> Scheduler::pull(Channel &channel, Timeout timeout, const std
     Item item = channel.tokens.pop_front().item;
     now_ = Clock::now();
     took_from(channel);
+    lowering_->go(lock);
+    advance(lock, timeout.has_value());
     return item;
 }
 
@@ -87,12 +103,12 @@ bool Scheduler::has_input(const Port &port)
 
     if (!port.takes() || (channel && channel->has_token()))
         return true;
-    if (port.options_.kind == PortKind::sticky)
+    if (port.kind_ == PortKind::sticky)
         return port.kept_ != nullptr;
-    return !channel && port.options_.initial;
+    return !channel && port.begins_;
 }
 
-bool Scheduler::can_run(const Task &task)
+bool Scheduler::has_inputs_and_room(const Task &task)
 {
     for (const auto &port : task.ports_) {
         if (!has_input(*port))
@@ -104,23 +120,37 @@ bool Scheduler::can_run(const Task &task)
     return true;
 }
 
+bool Scheduler::can_run(const Task &task)
+{
+    return Lowering::lets(task) && has_inputs_and_room(task);
+}
+
+void Scheduler::add_due(Task &task)
+{
+    double priority = task.priority_ + weights_.proxy * task.proxy_priority_;
+    due_[!task.on_host_].add(task, priority, Lowering::seconds(task), now_);
+}
+
 /* To be called when something has come that it may have waited for. */
 void Scheduler::look_at(Task &task)
 {
     if (!started_ || task.queued_ || !can_run(task))
         return;
     task.queued_ = true;
-    double priority = task.priority_ + weights_.proxy * task.proxy_priority_;
-    due_[!task.on_host_].add(task, priority, task.run_time_.value(), now_);
-    wake_thread();
+    add_due(task);
 }
 
+/* To be called after a token was taken; if there was room before, nobody has waited for it. */
 void Scheduler::took_from(Channel &channel)
 {
-    if (channel.source)
-        look_at(channel.source->task_);
-    else
+    if (channel.source && channel.used() + 1 >= channel.capacity) {
+        Task &source = channel.source->task_;
+        if (source.lowered_)
+            lowering_->left(*source.lowered_);
+        look_at(source);
+    } else if (!channel.source) {
         channel.wake();
+    }
 }
 
 /* Starts the copy to the host of what is not only there; without marker if nothing is to be waited for. */
@@ -129,8 +159,18 @@ Scheduler::Fetch Scheduler::fetch(Datablock &block)
     for (const auto &place : places_.all) {
         device::Device &device = *place->device;
         if (&device != &device::host() && !block.missing(device)) {
-            block.use(device::host(), device.outgoing());
-            return {device.outgoing().mark(), &device, block.bytes(), Clock::now()};
+            /* Goes with the work of whoever wrote the block, unless somebody pushes what another graph wrote. */
+            if (place->attachment)
+                place->attachment->begin_more();
+            try {
+                Exempt exempt(place->attachment != nullptr);
+                block.use(device::host(), device.outgoing());
+                return {device.outgoing().mark(), place.get(), block.bytes(), Clock::now()};
+            } catch (...) {
+                if (place->attachment)
+                    place->attachment->ended(false);
+                throw;
+            }
         }
     }
     /* From a device of another graph. */
@@ -139,21 +179,39 @@ Scheduler::Fetch Scheduler::fetch(Datablock &block)
     return {};
 }
 
+/*
+ * Who has read what came before will read this, too: it need not wait for the copy to begin. Not where a device is used
+ * in turns only: the copy may come after the turn.
+ */
+void Scheduler::expect_read(Channel &channel, Datablock &block)
+{
+    unsigned read = channel.reads->load(std::memory_order_relaxed);
+    if (read && !places_.attached()) {
+        channel.reads->fetch_sub(1, std::memory_order_relaxed);
+        block.bring_to_host();
+    }
+    block.count_in(channel.reads);
+}
+
 void Scheduler::put_into(Channel &channel, Token &&token)
 {
     const Port *port = channel.destination;
 
+    if (!port && token.item.block)
+        expect_read(channel, *token.item.block);
     if (port && port->read_ && token.item.block)
         if (Fetch started = fetch(*token.item.block)) {
             token.here = false;
             started.channel = &channel;
             fetches_.push_back(std::move(started));
-            wake_thread();
         }
     channel.tokens.push_back(std::move(token));
-    if (port)
+    if (port && port->task_.lowered_)
+        lowering_->came(channel);
+    /* Behind others it is not what the task waits for. */
+    if (port && channel.tokens.size() == 1)
         look_at(port->task_);
-    else
+    else if (!port)
         channel.wake();
 }
 
@@ -171,9 +229,9 @@ void Scheduler::take_input(Run &run, Port &port)
         run.writers[port.index_] = token.writer;
         block = std::move(token.item.block);
     }
-    if (port.options_.kind == PortKind::sticky)
+    if (port.kind_ == PortKind::sticky)
         block = port.kept_ = block ? block : port.kept_;
-    run.absent = run.absent || (!block && (any || port.options_.kind == PortKind::sticky));
+    run.absent = run.absent || (!block && (any || port.kind_ == PortKind::sticky));
 }
 
 /* Into the room that was promised. */

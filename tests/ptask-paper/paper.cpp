@@ -144,8 +144,8 @@ void figures()
     }
     for (const char *name :
          {"chain8/nocopy_us", "chain8/copies_us", "chain8/against-hand", "invocation/total_us", "invocation/host_us",
-          "table5/geomean-hand", "table5/geomean-modular", "table5/worst-hand", "gesture/against-handcode",
-          "gesture/against-hand", "prio/8_per_s", "prio/total-over-fifo", "gpus2/depth6"})
+          "invocation/lowered_us", "table5/geomean-hand", "table5/geomean-modular", "table5/worst-hand",
+          "gesture/against-handcode", "gesture/against-hand", "prio/8_per_s", "prio/total-over-fifo", "gpus2/depth6"})
         if (!CHECK(names.count(name)))
             std::printf("# %s is missing\n", name);
     std::filesystem::remove(file);

@@ -19,7 +19,18 @@ $(B)/tests/ptask-world: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/ptask/world/*
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptask -Wl,--no-as-needed -L$(B)/vgpu -lcuda \
 		-Wl,-rpath,'$$ORIGIN/../vgpu:$$ORIGIN/../lib'
 
-TESTS += $(B)/tests/ptask $(B)/tests/ptask-world
+# Programs with graphs that attach, under the broker.
+$(B)/tests/ptask-attach-client: $(B)/obj/tests/ptask/attach/client.cpp.o $(B)/lib/libptask.so $(B)/lib/libptsched.so
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/lib -lptask -lptsched -Wl,-rpath,'$$ORIGIN/../lib'
+
+$(B)/tests/ptask-attach: $(B)/obj/tests/ptask/attach/main.cpp.o | $(B)/tests/ptask-attach-client \
+		$(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so vgpu-stat) $(addprefix $(B)/bin/,ptschedd ptsched) \
+		$(PRELOAD_SO)
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) $< -o $@
+
+TESTS += $(B)/tests/ptask $(B)/tests/ptask-world $(B)/tests/ptask-attach
 
 # The host's cost of a run, with a driver that does nothing; not a test.
 $(B)/tests/bench-ptask: $(B)/obj/tests/ptask/bench/invocation.cpp.o $(B)/lib/libptask.so \

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <ptsched/ptask.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int failures;
@@ -164,6 +165,39 @@ static void functions(void)
     ptask_close_graph(graph);
 }
 
+/* Where no scheduler is, a graph runs without, or does not run. */
+static void attached(const char *module)
+{
+    static const unsigned int flags[] = {PTASK_ATTACH, PTASK_MUST_ATTACH};
+
+    setenv("PTSCHED_SOCKET", "/nonexistent/socket", 1);
+    setenv("PTSCHED_DEVICE_NODE", "/nonexistent/node", 1);
+    for (int i = 0; i < 2; i++) {
+        struct ptask_graph *graph;
+        struct ptask_port *ports[4];
+        struct ptask *task;
+        struct ptask_channel *a, *b, *c;
+        const float ones[16] = {1};
+
+        CHECK(!ptask_open_graph(PTASK_MODE_FIFO | flags[i], &graph));
+        open_product(graph, "AxB", module, ports, &task);
+        CHECK(!ptask_open_channel(graph, NULL, ports[0], 1, &a));
+        CHECK(!ptask_open_channel(graph, NULL, ports[1], 1, &b));
+        CHECK(!ptask_open_channel(graph, ports[2], NULL, 1, &c));
+        CHECK(refused(ptask_work_for(graph, 0), EINVAL, "no pidfd"));
+        CHECK(!ptask_work_for(graph, -1));
+        if (flags[i] == PTASK_MUST_ATTACH) {
+            CHECK(refused(ptask_run_graph(graph), EINVAL, "no scheduler"));
+        } else {
+            CHECK(!ptask_run_graph(graph));
+            CHECK(!pushed(a, ones, sizeof(ones)));
+            CHECK(!pushed(b, ones, sizeof(ones)));
+            CHECK(first_pulled(c) == 1);
+        }
+        ptask_close_graph(graph);
+    }
+}
+
 static void nothing_there(void)
 {
     struct ptask_graph *graph;
@@ -185,6 +219,7 @@ int c_checks(const char *module)
 {
     products(module);
     functions();
+    attached(module);
     nothing_there();
     return failures;
 }

@@ -5,6 +5,7 @@
 #include "ptask.hpp"
 
 #include "daemon.h"
+#include "refused.h"
 #include "tap.h"
 
 #include <algorithm>
@@ -14,12 +15,6 @@ namespace test {
 
 using namespace ptsched::ptask;
 using namespace std::chrono_literals;
-
-/* Of the virtual GPU, and of these tests. */
-inline std::string kernels()
-{
-    return folder() + "/kernels.so";
-}
 
 inline std::string ptask_kernels()
 {
@@ -44,23 +39,6 @@ template <typename T> std::vector<T> pulled(Output &output)
     return content<T>(output.pull());
 }
 
-/* Whether it throws an Error in whose text all @words are. */
-template <typename Function> bool refused(Function function, const std::vector<std::string> &words)
-{
-    try {
-        function();
-    } catch (const Error &error) {
-        bool all = true;
-        for (const std::string &word : words)
-            all = all && std::string(error.what()).find(word) != std::string::npos;
-        if (!all)
-            std::printf("# the error says: %s\n", error.what());
-        return all;
-    }
-    std::printf("# no error\n");
-    return false;
-}
-
 using Cases = std::vector<tap::Case>;
 
 Cases inout_cases();
@@ -68,7 +46,9 @@ Cases size_cases();
 Cases loop_cases();
 Cases signal_cases();
 Cases mode_cases();
+Cases arbiter_cases();
 Cases draw_cases();
+Cases lower_cases();
 
 } // namespace test
 

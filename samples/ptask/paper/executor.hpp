@@ -7,6 +7,7 @@
 #define PTSCHED_PAPER_EXECUTOR_HPP
 
 #include "cuda.hpp"
+#include "options.hpp"
 #include "workload.hpp"
 
 #include <memory>
@@ -40,7 +41,8 @@ std::unique_ptr<Executor> make_modular_threads(const Gpu &gpu, const Workload &w
 enum class Means { any, streams, graph };
 /* The fastest way for run(@count) of those that are there. */
 std::unique_ptr<Executor> make_best(const Gpu &gpu, const Workload &workload, unsigned count, Means means = Means::any);
-std::unique_ptr<Executor> make_ptask(const std::string &module, const Workload &workload);
+std::unique_ptr<Executor> make_ptask(const std::string &module, const Workload &workload,
+                                     ptask::Lower lower = ptask::Lower::automatic);
 
 struct Variant {
     const char *name;

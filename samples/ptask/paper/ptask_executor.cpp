@@ -11,8 +11,8 @@ namespace {
 
 class PtaskExecutor final : public Executor {
 public:
-    PtaskExecutor(const std::string &module, const Workload &workload)
-        : workload_(workload), program_(graph_, module, workload)
+    PtaskExecutor(const std::string &module, const Workload &workload, ptask::Lower lower)
+        : workload_(workload), graph_({.lower = lower}), program_(graph_, module, workload)
     {
         program_.push_constants();
         graph_.run();
@@ -74,9 +74,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<Executor> make_ptask(const std::string &module, const Workload &workload)
+std::unique_ptr<Executor> make_ptask(const std::string &module, const Workload &workload, ptask::Lower lower)
 {
-    return std::make_unique<PtaskExecutor>(module, workload);
+    return std::make_unique<PtaskExecutor>(module, workload, lower);
 }
 
 } // namespace ptsched::paper

@@ -43,7 +43,14 @@ enum ptask_mode {
     PTASK_MODE_FIRST_AVAILABLE = 3,
 };
 
-/** A graph without ptasks; @mode is one of enum ptask_mode. */
+/**
+ * Flags of a mode: the graph's work on GPUs is scheduled by ptsched, where it
+ * runs, or else ptask_run_graph() fails with -EINVAL.
+ */
+#define PTASK_ATTACH (1u << 8)
+#define PTASK_MUST_ATTACH (1u << 9)
+
+/** A graph without ptasks; @mode is one of enum ptask_mode, with flags or without. */
 int ptask_open_graph(unsigned int mode, struct ptask_graph **graph);
 
 /** Terminate the graph and free it with all that belongs to it. NULL is allowed. */
@@ -158,6 +165,13 @@ int ptask_run_graph(struct ptask_graph *graph);
 
 /** Begin nothing any more, wake all who push or pull, and wait for what runs. What is in channels can be pulled. */
 int ptask_terminate_graph(struct ptask_graph *graph);
+
+/**
+ * From its next turn on, an attached graph's work has the weight of the process
+ * of @pidfd and is charged to it, as far as ptsched allows that; -1: of this
+ * process again. -EINVAL: no pidfd of a process that is alive.
+ */
+int ptask_work_for(struct ptask_graph *graph, int pidfd);
 
 /** Of the ptasks that could run, the one with the highest priority does; @proxy_priority is that of who asked for it.
  */

@@ -82,7 +82,7 @@ void gesture_rates(const Bench &bench);
 void two_gpus(const Bench &bench);
 
 /* For the process whose driver does nothing: prints the time of an empty ptask in microseconds. */
-void print_host_cost(const Options &options);
+void print_host_cost(const Options &options, bool lowered);
 /* For the process that has one GPU: prints the times of the graphs that are compared. */
 void print_graph_times(const Bench &bench);
 

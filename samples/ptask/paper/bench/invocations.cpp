@@ -22,12 +22,12 @@ unsigned runs_of(std::size_t tasks)
     return static_cast<unsigned>(3 * many / tasks);
 }
 
-/* What a process finds that has a driver whose calls do nothing. */
-double host_cost(const Options &options)
+/* What a process finds that has a driver whose calls do nothing: when tasks run by themselves, or as a CUDA graph. */
+double host_cost(const Options &options, bool lowered)
 {
     const char *libraries = std::getenv("LD_LIBRARY_PATH");
     auto folder = program_folder() / "null-driver";
-    std::vector<std::string> words{"--host-cost", "--module", options.module};
+    std::vector<std::string> words{lowered ? "--lowered-cost" : "--host-cost", "--module", options.module};
 
     if (options.iterations)
         words.insert(words.end(), {"--iterations", std::to_string(options.iterations)});
@@ -67,10 +67,10 @@ void compare_with_hand(const Bench &bench)
 
 } // namespace
 
-void print_host_cost(const Options &options)
+void print_host_cost(const Options &options, bool lowered)
 {
     Workload workload = empty_steps(rows, few / rows);
-    auto executor = make_ptask(options.module, workload);
+    auto executor = make_ptask(options.module, workload, lowered ? ptask::Lower::always : ptask::Lower::never);
     const unsigned repetitions = options.iterations ? options.iterations : 10;
     const unsigned runs = options.iterations ? 20 : runs_of(few);
     std::vector<double> times;
@@ -90,9 +90,13 @@ namespace {
 void host(const Bench &bench)
 {
     try {
-        double cost = host_cost(bench.options);
-        std::printf("%-32s %8.3f us   with a driver whose calls do nothing\n", "on the host", cost);
-        bench.report.record("invocation/host_us", cost, "us", "a driver whose calls do nothing");
+        for (bool lowered : {false, true}) {
+            double cost = host_cost(bench.options, lowered);
+            const char *where = lowered ? "on the host, in a CUDA graph" : "on the host";
+            std::printf("%-32s %8.3f us   with a driver whose calls do nothing\n", where, cost);
+            bench.report.record(lowered ? "invocation/lowered_us" : "invocation/host_us", cost, "us",
+                                "a driver whose calls do nothing");
+        }
     } catch (const Error &error) {
         bench.report.fail(error.what());
     }

@@ -64,13 +64,13 @@ unsigned number(const char *option, const char *text)
 
 struct CommandLine {
     Options options;
-    bool host_cost = false, graph_times = false;
+    bool host_cost = false, lowered_cost = false, graph_times = false;
     std::string text;
 };
 
 CommandLine parse(int argc, char **argv)
 {
-    enum { only = 1, size, iterations, quick, json, module, list_names, host_cost, graph_times, help };
+    enum { only = 1, size, iterations, quick, json, module, list_names, host_cost, lowered_cost, graph_times, help };
     static const option known[] = {
         {"only", required_argument, nullptr, only},
         {"size", required_argument, nullptr, size},
@@ -80,6 +80,7 @@ CommandLine parse(int argc, char **argv)
         {"module", required_argument, nullptr, module},
         {"list", no_argument, nullptr, list_names},
         {"host-cost", no_argument, nullptr, host_cost},
+        {"lowered-cost", no_argument, nullptr, lowered_cost},
         {"graph-times", no_argument, nullptr, graph_times},
         {"help", no_argument, nullptr, help},
         {},
@@ -114,6 +115,9 @@ CommandLine parse(int argc, char **argv)
         case host_cost:
             line.host_cost = true;
             break;
+        case lowered_cost:
+            line.lowered_cost = true;
+            break;
         case graph_times:
             line.graph_times = true;
             break;
@@ -147,8 +151,8 @@ void refuse_unknown(const Options &options)
 int run(const CommandLine &line)
 {
     const Options &options = line.options;
-    if (line.host_cost) {
-        print_host_cost(options);
+    if (line.host_cost || line.lowered_cost) {
+        print_host_cost(options, line.lowered_cost);
         return 0;
     }
     refuse_unknown(options);

@@ -13,4 +13,5 @@ CUresult ptsched_null_call()
 /* By all names that devices look up; a definition elsewhere takes precedence. */
 #define PTSCHED_NULL_CALL(member, symbol) asm(".weak " #symbol "\n.set " #symbol ", ptsched_null_call");
 PTSCHED_DEVICE_DRIVER(PTSCHED_NULL_CALL)
+PTSCHED_DEVICE_DRIVER_GRAPHS(PTSCHED_NULL_CALL)
 PTSCHED_NULL_CALL(init, cuInit)

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// Who does a graph's work, one at a time: whoever pushes or waits, since it is awake, and the graph's thread otherwise.
+#include "lower.hpp"
+#include "naps.hpp"
+#include "scheduler.hpp"
+
+#include <utility>
+
+namespace ptsched::ptask {
+
+namespace {
+
+/* Runs that one who pushes begins for all: more are the thread's, which has the time. */
+constexpr unsigned most_helped = 64;
+/* Runs that are begun before it is looked for those that others wait for. */
+constexpr unsigned runs_for_a_look = 8;
+/* After which it is looked for all that has ended, even if nobody waits for it. */
+constexpr std::chrono::microseconds time_for_a_look{1000};
+/* Between two looks at parts of the graph that GPUs are given as one, whose ends nobody waits for. */
+constexpr std::chrono::milliseconds watch_nap{5};
+
+void yield(std::unique_lock<std::mutex> &lock)
+{
+    lock.unlock();
+    std::this_thread::yield();
+    lock.lock();
+}
+
+} // namespace
+
+/* Null if none is due, or all queues for it are full. */
+Task *Scheduler::next_due()
+{
+    if (stopping_ || !failure_.empty())
+        return nullptr;
+    for (bool host : {true, false})
+        if (Arbiter &due = due_[!host]; !due.empty() && !places_.full(host)) {
+            Task &task = due.pop(now_);
+            if (!host && due.empty())
+                places_.rest();
+            return &task;
+        }
+    return nullptr;
+}
+
+/* Does something that can be done; false if there is nothing. */
+bool Scheduler::step(Lock &lock)
+{
+    if (std::exchange(host_ended_, false) && poll_host())
+        return true;
+    lowering_->go(lock);
+    Task *task = next_due();
+    if (!task)
+        return poll();
+    attempt(lock, *task);
+    now_ = Clock::now();
+    if ((++unpolled_ >= runs_for_a_look && is_awaited()) || now_ - polled_ > time_for_a_look)
+        poll();
+    return true;
+}
+
+/* Whether somebody waits for something to end, without which nothing else begins. */
+bool Scheduler::is_awaited() const
+{
+    return awaited_ || !fetches_.empty() || lowering_->is_awaited();
+}
+
+/* Somebody drives as long as this lives. */
+struct Scheduler::Driving {
+    explicit Driving(bool &driven) : driven(driven) { driven = true; }
+    ~Driving() { driven = false; }
+    Driving(const Driving &) = delete;
+    Driving &operator=(const Driving &) = delete;
+
+    bool &driven;
+    device::BorrowedThread borrowed;
+};
+
+/* Whether somebody other than the thread can drive: the thread waits for who does, and is the last. */
+bool Scheduler::may_drive() const
+{
+    return started_ && !driven_ && !stopping_ && failure_.empty();
+}
+
+/* Begins what has become possible, unless who calls it is in a hurry; what is left is the thread's. */
+void Scheduler::advance(Lock &lock, bool in_a_hurry)
+{
+    if (!in_a_hurry && may_drive() && any_due()) {
+        Driving driving(driven_);
+        helped_ = true;
+        for (unsigned i = 0; i < most_helped && any_due() && failure_.empty() && step(lock); i++)
+            ;
+    }
+    hand_over();
+}
+
+/* Called by the thread that the work had. */
+void Scheduler::host_has_ended()
+{
+    Lock lock(mutex_);
+    host_ended_ = true;
+    now_ = Clock::now();
+    if (may_drive()) {
+        Driving driving(driven_);
+        step(lock);
+    }
+    advance(lock, false);
+}
+
+/* What is left to do is the thread's. */
+void Scheduler::hand_over()
+{
+    if (!driven_ && (any_due() || host_ended_ || lowering_->waits_for_go() || is_awaited() || stopping_ ||
+                     (sleep_ == Sleep::for_good && running_)))
+        wake_thread();
+    left_to_thread_ = left_to_thread_ || (!driven_ && any_due());
+}
+
+/* One who waits for something at @channel does what can be done in the meantime. */
+void Scheduler::help_or_rest(Lock &lock, Channel &channel, Naps &naps)
+{
+    bool any = false;
+    if (may_drive()) {
+        Driving driving(driven_);
+        now_ = Clock::now();
+        any = step(lock);
+    }
+    if (any)
+        naps.start_over();
+    else if (!running_ && fetches_.empty() && !any_due() && !lowering_->is_awaited())
+        channel.changed.wait(lock);
+    else if (naps.worth_a_yield())
+        yield(lock);
+    else
+        channel.changed.wait_for(lock, naps.next());
+}
+
+/* The thread's, when there is nothing to do. */
+void Scheduler::rest(Lock &lock, Naps &naps)
+{
+    left_to_thread_ = left_to_thread_ && driven_;
+    bool idle = !driven_ && !running_ && fetches_.empty() && !any_due() && !lowering_->waits_for_go() &&
+                !lowering_->is_awaited();
+    if (idle && lowering_->is_watched()) {
+        sleep_ = Sleep::nap;
+        wanted_.wait_for(lock, watch_nap);
+    } else if (idle && naps.idle_for_long()) {
+        sleep_ = Sleep::for_good;
+        wanted_.wait(lock);
+        naps.start_over();
+    } else {
+        sleep_ = Sleep::nap;
+        if (wanted_.wait_for(lock, naps.next()) == std::cv_status::no_timeout)
+            naps.start_over();
+    }
+    sleep_ = Sleep::none;
+}
+
+void Scheduler::work()
+{
+    Lock lock(mutex_);
+    Naps naps;
+
+    device::adopt_thread();
+    while (driven_ || (failure_.empty() && !(stopping_ && !running_ && !lowering_->is_busy()))) {
+        now_ = Clock::now();
+        if (lowering_->is_watched() && now_ - watched_ >= watch_nap) {
+            watched_ = now_;
+            lowering_->watch();
+        }
+        bool any = false;
+        if (!driven_) {
+            Driving driving(driven_);
+            /* Two that take turns at it are slower than one: the thread leaves it to who does so anyway. */
+            if (!std::exchange(helped_, false) || left_to_thread_)
+                any = step(lock);
+        }
+        if (any)
+            naps.start_over();
+        else
+            rest(lock, naps);
+    }
+    wake_everybody();
+    lock.unlock();
+    places_.quit();
+}
+
+} // namespace ptsched::ptask

@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: MIT
+// When the tasks of a part run together, and when by themselves.
+#include "lower.hpp"
+
+#include "scheduler.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace ptsched::ptask {
+
+namespace {
+
+/* Runs of each task before a part is worth a program, and after something that a program could not do. */
+constexpr std::uint64_t steady_runs = 4;
+/* One of so many sets is compared with what its tasks take by themselves, and so many of these are believed. */
+constexpr unsigned sets_to_compare = 8, comparisons = 4;
+/* How much longer tasks run by themselves each time when that was better. */
+constexpr std::uint64_t longer = 8, longest = std::uint64_t{1} << 40;
+/* Looks that find a set stalled until it is believed: where nothing else goes on, and where something may bring it. */
+constexpr unsigned looks = 2, looks_in_company = 20;
+/* A set is no more than so many runs to a device that has to do: the next ones are to be there when it ends. */
+constexpr std::size_t most_counted = 32;
+
+std::size_t runs_of(const Part &part)
+{
+    return std::min(part.tasks.size(), most_counted);
+}
+
+/* A set is begun there, and over. */
+void occupy(Place &place, const Part &part, double seconds)
+{
+    place.runs += runs_of(part);
+    place.seconds += seconds;
+}
+
+void vacate(Place &place, const Part &part, double seconds)
+{
+    place.runs -= runs_of(part);
+    place.seconds = place.runs ? place.seconds - seconds : 0;
+}
+
+} // namespace
+
+Lowering::Lowering(Scheduler &scheduler, const GraphOptions &options) : scheduler_(scheduler), mode_(options.lower) {}
+
+Lowering::~Lowering() = default;
+
+void Lowering::start(const std::vector<std::unique_ptr<Task>> &tasks)
+{
+    /* What waits for turns, or is measured, goes to a GPU one by one. */
+    if (mode_ == Lower::never || scheduler_.places_.attached())
+        return;
+    tasks_ = &tasks;
+    for (Part &part : Parts::find(tasks)) {
+        Lowered &lowered = *parts_.emplace_back(new Lowered{std::move(part)});
+        lowered.patience = lowered.until = mode_ == Lower::always ? 1 : steady_runs;
+        lowered.places = lowered.head().places_;
+        lowered.slots.resize(lowered.places.size());
+        lowered.set.inputs.resize(lowered.part.inputs.size());
+        lowered.set.fixed.resize(lowered.part.fixed.size());
+        for (const PartOutput &output : lowered.part.outputs)
+            lowered.set.on_host.push_back(output.for_host);
+        for (Task *task : lowered.part.tasks)
+            task->lowered_ = &lowered;
+    }
+}
+
+/* Who gives tasks of a part different priorities wants one of them to run before others. */
+bool Lowering::is_uniform(const Lowered &part) const
+{
+    const Task &head = part.head();
+    return std::all_of(part.part.tasks.begin(), part.part.tasks.end(), [&](const Task *task) {
+        return task->priority_ == head.priority_ && task->proxy_priority_ == head.proxy_priority_;
+    });
+}
+
+/* Other graphs that use its devices, and parts of other priorities, get their share run by run. */
+bool Lowering::has_company(const Lowered &part)
+{
+    return parts_compete() || std::any_of(part.places.begin(), part.places.end(),
+                                          [](const Place *place) { return place->rival && !place->rival->alone(); });
+}
+
+bool Lowering::parts_compete()
+{
+    if (!std::exchange(priorities_are_new_, false))
+        return parts_compete_;
+    std::set<double> priorities;
+    std::set<std::size_t> parts;
+    for (const auto &task : *tasks_)
+        if (!task->on_host_) {
+            priorities.insert(task->priority_ + scheduler_.weights_.proxy * task->proxy_priority_);
+            parts.insert(task->part_);
+        }
+    return parts_compete_ = priorities.size() > 1 && parts.size() > 1;
+}
+
+void Lowering::priorities_changed(Task &task)
+{
+    Lowered *part = task.lowered_;
+    priorities_are_new_ = true;
+    if (part && part->mode != Lowered::apart && !is_uniform(*part))
+        separate(*part, part->patience);
+    scheduler_.hand_over();
+}
+
+void Lowering::ran(Task &task, Seconds took, bool odd)
+{
+    Lowered &part = *task.lowered_;
+    const std::uint64_t number = ++task.begun_;
+
+    if (odd) {
+        separate(part, part.patience);
+    } else if (part.mode == Lowered::halting) {
+        if (!--part.missing)
+            join(part);
+    } else {
+        /* The first runs take longer. */
+        if (number > 1)
+            part.run_seconds.add(took.count());
+        if (&task == part.part.tasks.back() && number >= part.until && is_uniform(part) && !has_company(part))
+            halt(part);
+    }
+}
+
+void Lowering::halt(Lowered &part)
+{
+    part.mode = Lowered::halting;
+    part.until = part.missing = part.stalled = 0;
+    for (const Task *task : part.part.tasks)
+        part.until = std::max(part.until, task->begun_);
+    for (const Task *task : part.part.tasks)
+        part.missing += part.until - task->begun_;
+    if (!part.missing)
+        join(part);
+}
+
+/* Each task has run as often as the others, and nothing is between them. */
+void Lowering::join(Lowered &part)
+{
+    part.mode = Lowered::together;
+    part.stalled = part.compared = 0;
+    part.set_seconds = {};
+    part.absent = 0;
+    part.gpu_seconds = 0;
+    for (const Task *task : part.part.tasks)
+        part.gpu_seconds += task->run_time_.value();
+    for (const PartInput &input : part.part.inputs)
+        part.absent += !input.channel->has_token();
+    for (std::size_t i = 0; i < part.part.fixed.size(); i++) {
+        const Port &port = *part.part.fixed[i].port;
+        part.set.fixed[i] = port.options_.kind == PortKind::sticky ? port.kept_ : port.options_.initial;
+        part.sticky_came = part.sticky_came || (port.from_ && port.from_->has_token());
+    }
+    part.set.changes++;
+    wake_watcher();
+    look_at(part);
+}
+
+/* Its tasks run by themselves, at least that often. */
+void Lowering::separate(Lowered &part, std::uint64_t runs)
+{
+    if (part.launching) {
+        part.parts_for = std::max(part.parts_for, runs);
+        return;
+    }
+    part.mode = Lowered::apart;
+    part.until = 0;
+    for (const Task *task : part.part.tasks)
+        part.until = std::max(part.until, task->begun_);
+    part.until += runs;
+    for (Task *task : part.part.tasks)
+        scheduler_.look_at(*task);
+}
+
+void Lowering::give_up(Lowered &part)
+{
+    part.patience = std::min(part.patience * longer, longest);
+    separate(part, part.patience);
+}
+
+bool Lowering::has_room(const Lowered &part) const
+{
+    for (const PartOutput &output : part.part.outputs)
+        for (const Channel *channel : output.channels)
+            if (!channel->has_room())
+                return false;
+    return true;
+}
+
+/* For who has slept since nothing was going on: it may be up to him to find that nothing goes on though it should. */
+void Lowering::wake_watcher()
+{
+    if (watched_)
+        return;
+    watched_ = true;
+    scheduler_.wake_thread();
+}
+
+void Lowering::came(const Channel &channel)
+{
+    const Port &port = *channel.destination;
+    Lowered &part = *port.task_.lowered_;
+
+    if (part.mode == Lowered::apart)
+        return;
+    part.moves++;
+    wake_watcher();
+    if (part.mode == Lowered::halting)
+        return;
+    if (port.options_.kind == PortKind::sticky) {
+        part.sticky_came = true;
+        return;
+    }
+    if (channel.tokens.size() == 1)
+        part.absent--;
+    look_at(part);
+}
+
+void Lowering::left(Lowered &part)
+{
+    if (part.mode == Lowered::apart)
+        return;
+    part.moves++;
+    wake_watcher();
+    look_at(part);
+}
+
+/* If its set is complete, it is given to a GPU by who has the lock, unless something else is due before it. */
+void Lowering::look_at(Lowered &part)
+{
+    Task &head = part.head();
+    if (scheduler_.stopping_ || part.mode != Lowered::together || part.launching || head.queued_ || part.absent ||
+        !has_room(part))
+        return;
+    head.queued_ = true;
+    if (scheduler_.places_.full(false))
+        poll();
+    if (!scheduler_.due_[1].empty() || scheduler_.places_.full(false))
+        scheduler_.add_due(head);
+    else
+        direct_.push_back(&part);
+}
+
+void Lowering::go_on(Lock &lock)
+{
+    while (!direct_.empty()) {
+        Lowered &part = *direct_.back();
+        direct_.pop_back();
+        part.head().queued_ = false;
+        if (!attempt(lock, part.head()))
+            scheduler_.look_at(part.head());
+    }
+}
+
+bool Lowering::attempt(Lock &lock, Task &task)
+{
+    Lowered *part = task.lowered_;
+    if (!part || part->mode != Lowered::together)
+        return false;
+    if (has_company(*part)) {
+        separate(*part, part->patience);
+        return part->mode == Lowered::together;
+    }
+    if (!part->launching && !part->absent && has_room(*part) && !scheduler_.stopping_ && scheduler_.failure_.empty())
+        launch(lock, *part);
+    return true;
+}
+
+bool Lowering::has_signals(const Lowered &part)
+{
+    auto is_odd = [](const Channel &channel) {
+        const Item &item = channel.tokens.front().item;
+        return !item.block || item.end_of_stream || item.error;
+    };
+    for (const PartInput &input : part.part.inputs)
+        if (is_odd(*input.channel))
+            return true;
+    for (const PartFixed &fixed : part.part.fixed)
+        if (const Channel *from = fixed.port->from_; part.sticky_came && from && from->has_token() && is_odd(*from))
+            return true;
+    return false;
+}
+
+void Lowering::take_fixed(Lowered &part)
+{
+    part.sticky_came = false;
+    for (std::size_t i = 0; i < part.part.fixed.size(); i++) {
+        Port &port = *part.part.fixed[i].port;
+        if (!port.from_ || port.options_.kind != PortKind::sticky)
+            continue;
+        if (port.from_->has_token()) {
+            part.set.fixed[i] = port.kept_ = port.from_->tokens.pop_front().item.block;
+            part.set.changes++;
+            scheduler_.took_from(*port.from_);
+        }
+        part.sticky_came = part.sticky_came || !port.from_->tokens.empty();
+    }
+}
+
+bool Lowering::take(Lowered &part)
+{
+    if (has_signals(part)) {
+        separate(part, part.patience);
+        return false;
+    }
+    /* Before anybody who waits for the room can bring more. */
+    part.launching = true;
+    launching_++;
+    if (part.sticky_came)
+        take_fixed(part);
+    for (std::size_t i = 0; i < part.part.inputs.size(); i++) {
+        Channel &channel = *part.part.inputs[i].channel;
+        part.set.inputs[i] = channel.tokens.pop_front().item.block;
+        part.absent += channel.tokens.empty();
+        scheduler_.took_from(channel);
+    }
+    for (const PartOutput &output : part.part.outputs)
+        for (Channel *channel : output.channels)
+            channel->promised++;
+    return true;
+}
+
+/* The set could not be given: its blocks are the next again. */
+void Lowering::put_back(Lowered &part)
+{
+    for (std::size_t i = 0; i < part.part.inputs.size(); i++) {
+        Channel &channel = *part.part.inputs[i].channel;
+        channel.tokens.push_front({{std::move(part.set.inputs[i])}});
+        part.absent -= channel.tokens.size() == 1;
+    }
+    for (const PartOutput &output : part.part.outputs)
+        for (Channel *channel : output.channels)
+            channel->promised--;
+    part.parts_for = std::max(part.parts_for, part.patience = std::min(part.patience * longer, longest));
+}
+
+void Lowering::pass_on(Lowered &part, Slot &slot)
+{
+    for (std::size_t i = 0; i < part.part.outputs.size(); i++)
+        for (Channel *channel : part.part.outputs[i].channels) {
+            channel->promised--;
+            scheduler_.put_into(*channel, {{slot.outputs()[i]}});
+        }
+    slot.passed_on();
+}
+
+std::size_t Lowering::choose_place(Lowered &part)
+{
+    Task &head = part.head();
+    if (part.places.size() == 1)
+        return 0;
+    poll();
+    probe_.begin(head, head.ports_.size());
+    for (std::size_t i = 0; i < part.part.inputs.size(); i++)
+        if (const Port &port = *part.part.inputs[i].channel->destination; &port.task_ == &head)
+            probe_.held[port.index_] = part.set.inputs[i];
+    const std::size_t which = scheduler_.places_.choose(probe_);
+    probe_.end();
+    return which;
+}
+
+/* The one that was used last, if it has nothing to do; else the one that has waited longest, or another. */
+Slot &Lowering::choose_slot(Lowered &part, std::size_t which)
+{
+    constexpr std::size_t most = 16, most_bytes = std::size_t{1} << 30;
+    auto &slots = part.slots[which];
+
+    if (slots.empty() || !slots.back()->is_idle()) {
+        if (!slots.empty() &&
+            (slots.front()->is_idle() || slots.size() >= most || slots.size() * part.part.inside_bytes >= most_bytes))
+            std::rotate(slots.begin(), slots.begin() + 1, slots.end());
+        else
+            slots.push_back(std::make_unique<Slot>(part.part, *part.places[which]->device, which, slots.size()));
+    }
+    return *slots.back();
+}
+
+void Lowering::fail(const Lowered &part, const std::exception &error)
+{
+    scheduler_.fail("one of the tasks " + part.part.describe() + ", run as a CUDA graph: " + error.what());
+}
+
+void Lowering::launch(Lock &lock, Lowered &part)
+{
+    if (!take(part))
+        return;
+    const std::size_t which = choose_place(part);
+    Place &place = *part.places[which];
+    Flight flight;
+    Slot *slot = nullptr;
+    std::string problem;
+
+    flight.place = &place;
+    const bool measured = mode_ == Lower::automatic && part.given++ % sets_to_compare == 0;
+    flight.began = measured || scheduler_.timeline_ ? Clock::now() : scheduler_.now_;
+    flight.seconds = part.flight_seconds.value();
+    occupy(place, part.part, flight.seconds);
+    /* Drivers take their time. */
+    lock.unlock();
+    try {
+        slot = &choose_slot(part, which);
+        slot->note_readers(part.set.on_host);
+        slot->launch(part.set);
+    } catch (const std::exception &error) {
+        problem = error.what();
+    }
+    const Seconds took = measured ? Clock::now() - flight.began : Seconds();
+    lock.lock();
+    part.launching = false;
+    if (!--launching_)
+        landed_.notify_all();
+    if (problem.empty()) {
+        fly(part, *slot, std::move(flight));
+        try {
+            pass_on(part, *slot);
+        } catch (const std::exception &error) {
+            fail(part, error);
+        }
+        if (measured && !slot->was_made())
+            compare(part, took);
+    } else {
+        vacate(place, part.part, flight.seconds);
+        put_back(part);
+    }
+    if (part.parts_for)
+        separate(part, std::exchange(part.parts_for, 0));
+    else
+        look_at(part);
+}
+
+void Lowering::fly(Lowered &part, const Slot &slot, Flight &&flight)
+{
+    const std::size_t tasks = part.part.tasks.size();
+    const Slot::Moved &moved = slot.moved();
+    DeviceCounters &counts = flight.place->counts;
+
+    if (!spare_.empty()) {
+        flight.held = std::move(spare_.back());
+        spare_.pop_back();
+    }
+    for (DatablockPtr &block : part.set.inputs)
+        flight.held.push_back(std::move(block));
+    for (std::size_t i = 0; i < part.part.fixed.size(); i++)
+        if (part.part.fixed[i].buffer)
+            flight.held.push_back(part.set.fixed[i]);
+    flight.slot = &slot;
+    flight.marker = slot.marker();
+    part.flights.push_back(std::move(flight));
+    flying_++;
+    part.moves++;
+    counts.runs += tasks;
+    counts.lowered += tasks;
+    counts.blocks_uploaded += moved.uploaded_blocks;
+    counts.bytes_uploaded += moved.uploaded_bytes;
+    counts.blocks_migrated += moved.migrated_blocks;
+    counts.bytes_migrated += moved.migrated_bytes;
+    wake_watcher();
+}
+
+/* It has to take the host less time than its tasks by themselves. */
+void Lowering::compare(Lowered &part, Seconds took)
+{
+    const double apart = part.run_seconds.value() * static_cast<double>(part.part.tasks.size());
+    part.set_seconds.add(took.count());
+    if (++part.compared >= comparisons && apart > 0 && part.set_seconds.value() > apart)
+        give_up(part);
+}
+
+void Lowering::ended(Lowered &part, Clock::time_point now)
+{
+    Flight flight = part.flights.pop_front();
+    Place &place = *flight.place;
+
+    flying_--;
+    part.sets++;
+    part.flight_seconds.add(Seconds(now - flight.began).count());
+    vacate(place, part.part, flight.seconds);
+    if (scheduler_.timeline_)
+        scheduler_.timeline_->lowered(*place.device, flight.slot->number(), part.part, flight.began, now);
+    flight.held.clear();
+    spare_.push_back(std::move(flight.held));
+}
+
+bool Lowering::is_awaited() const
+{
+    return is_busy() && (scheduler_.any_due() || scheduler_.stopping_);
+}
+
+bool Lowering::poll()
+{
+    const std::size_t before = flying_;
+    for (std::size_t i = 0; flying_ && i < parts_.size(); i++) {
+        Lowered &part = *parts_[i];
+        try {
+            while (!part.flights.empty() && scheduler_.failure_.empty() && part.flights.front().marker->reached())
+                ended(part, scheduler_.timeline_ ? Clock::now() : scheduler_.now_);
+        } catch (const std::exception &error) {
+            fail(part, error);
+        }
+    }
+    return flying_ < before;
+}
+
+/* Something of a set is there that a task could begin with, but not all, and nothing else is going on. */
+bool Lowering::is_stalled(const Lowered &part) const
+{
+    if (part.mode == Lowered::apart || part.head().queued_ || part.launching || !part.flights.empty())
+        return false;
+    if (part.mode == Lowered::together && part.absent == part.part.inputs.size())
+        return false;
+    return std::any_of(part.part.tasks.begin(), part.part.tasks.end(),
+                       [](const Task *task) { return Scheduler::has_inputs_and_room(*task); });
+}
+
+void Lowering::watch()
+{
+    poll();
+    watched_ = is_busy();
+    const bool quiet = !is_busy() && !scheduler_.running_ && !scheduler_.any_due() && scheduler_.fetches_.empty();
+    for (const auto &part : parts_) {
+        const bool moved = std::exchange(part->moves_seen, part->moves) != part->moves;
+        part->stalled = !moved && is_stalled(*part) ? part->stalled + 1 : 0;
+        watched_ = watched_ || moved || part->stalled;
+        if (part->stalled >= (quiet ? looks : looks_in_company))
+            give_up(*part);
+    }
+}
+
+void Lowering::close(Lock &lock)
+{
+    landed_.wait(lock, [this] { return !launching_; });
+    for (const auto &part : parts_) {
+        for (auto &slots : part->slots)
+            slots.clear();
+        part->flights.clear();
+        part->set.inputs.clear();
+    }
+    flying_ = 0;
+}
+
+} // namespace ptsched::ptask

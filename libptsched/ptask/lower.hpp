@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Parts of a graph that a GPU is given as one: when a part has run in the same way some times, its tasks come to a halt
+ * between two sets of blocks, and from then on whoever brings the last block of a set gives all of it to the GPU. What
+ * a program cannot do, a signal for one, or a set of which something runs before the rest has come, its tasks do again
+ * by themselves.
+ */
+#ifndef PTSCHED_PTASK_LOWER_HPP
+#define PTSCHED_PTASK_LOWER_HPP
+
+#include "places.hpp"
+#include "slot.hpp"
+
+#include <condition_variable>
+#include <mutex>
+
+namespace ptsched::ptask {
+
+class Scheduler;
+class Timeline;
+
+/* A set of blocks that a queue has. */
+struct Flight {
+    const Slot *slot = nullptr;
+    Place *place = nullptr;
+    device::MarkerPtr marker;
+    std::vector<DatablockPtr> held; /* until its end */
+    Clock::time_point began;
+    double seconds = 0; /* that it was expected to take */
+};
+
+/* A part, and how it runs at the moment. */
+struct Lowered {
+    enum Mode {
+        apart,    /* its tasks run by themselves */
+        halting,  /* until each has run as often as the others */
+        together, /* in sets */
+    };
+
+    Part part;
+    Mode mode = apart;
+    std::vector<Place *> places = {}; /* of its tasks' devices */
+    /* While its tasks run by themselves: how often each must have run, and what a run takes the host. */
+    std::uint64_t until = 0;
+    std::uint64_t missing = 0; /* runs to the halt */
+    std::uint64_t patience = 0;
+    Average run_seconds = {};
+    /* Together. */
+    std::size_t absent = 0; /* inputs whose next block has not come */
+    bool sticky_came = false;
+    bool launching = false;      /* somebody has a set of it, without the lock */
+    std::uint64_t parts_for = 0; /* afterwards its tasks run by themselves at least that often; 0: they do not */
+    std::uint64_t sets = 0;      /* that have ended */
+    unsigned given = 0;          /* sets, and how many of them were compared with their tasks by themselves */
+    unsigned compared = 0;
+    double gpu_seconds = 0;   /* that its tasks took by themselves */
+    Average set_seconds = {}; /* that the host needs to give one */
+    Average flight_seconds = {};
+    PartSet set = {};                                           /* the one that is launched, or was the last */
+    std::vector<std::vector<std::unique_ptr<Slot>>> slots = {}; /* by place; those used last come last */
+    Ring<Flight> flights = {};
+    std::uint64_t moves = 0, moves_seen = 0; /* of blocks to it and from it, now and at the last look */
+    unsigned stalled = 0; /* looks at it that found a set that something is missing of, and nothing else to do */
+
+    Task &head() const { return *part.tasks.front(); }
+};
+
+/* All of it under the scheduler's lock. */
+class Lowering {
+public:
+    using Lock = std::unique_lock<std::mutex>;
+
+    Lowering(Scheduler &scheduler, const GraphOptions &options);
+    ~Lowering();
+
+    void start(const std::vector<std::unique_ptr<Task>> &tasks);
+    /* Whether a task may run by itself: it has what it needs. */
+    static bool lets(const Task &task)
+    {
+        const Lowered *part = task.lowered_;
+        return !part || part->mode == Lowered::apart || (part->mode == Lowered::halting && task.begun_ < part->until);
+    }
+    /* One has run by itself, which took the host that long; with @odd, as no program could. */
+    void ran(Task &task, Seconds took, bool odd);
+    /* Something has come to a task of a part, or was taken from one. */
+    void came(const Channel &channel);
+    void left(Lowered &part);
+    /* Gives GPUs what can be given at once. The lock is let go meanwhile. */
+    void go(Lock &lock)
+    {
+        if (!direct_.empty())
+            go_on(lock);
+    }
+    bool waits_for_go() const { return !direct_.empty(); }
+    /* For the task that stands for a part in the order of tasks; false if it runs by itself. */
+    bool attempt(Lock &lock, Task &task);
+    void priorities_changed(Task &task);
+    /* Takes note of what has ended. */
+    bool poll();
+    /* Sets that GPUs have, or are given. */
+    bool is_busy() const { return flying_ || launching_; }
+    /* Whether something else waits for their end. */
+    bool is_awaited() const;
+    /* Whether somebody should look again after a while, though nothing has been announced; and that it was done. */
+    bool is_watched() const { return watched_; }
+    void watch();
+    /* Nobody launches any more, and everything has ended. */
+    void close(Lock &lock);
+
+    /* What is expected of the task, or, where it stands for a part, of that. */
+    static double seconds(const Task &task)
+    {
+        const Lowered *part = task.lowered_;
+        return part && part->mode == Lowered::together ? part->gpu_seconds : task.run_time_.value();
+    }
+    static std::uint64_t completed(const Task &task) { return task.lowered_ ? task.lowered_->sets : 0; }
+    static bool is_executing(const Task &task)
+    {
+        return task.lowered_ && (task.lowered_->launching || !task.lowered_->flights.empty());
+    }
+
+private:
+    bool is_uniform(const Lowered &part) const;
+    bool has_company(const Lowered &part);
+    bool parts_compete();
+    void halt(Lowered &part);
+    void join(Lowered &part);
+    void separate(Lowered &part, std::uint64_t runs);
+    void give_up(Lowered &part);
+    bool has_room(const Lowered &part) const;
+    void look_at(Lowered &part);
+    void go_on(Lock &lock);
+    void launch(Lock &lock, Lowered &part);
+    bool take(Lowered &part);
+    void take_fixed(Lowered &part);
+    static bool has_signals(const Lowered &part);
+    std::size_t choose_place(Lowered &part);
+    void put_back(Lowered &part);
+    void fail(const Lowered &part, const std::exception &error);
+    void fly(Lowered &part, const Slot &slot, Flight &&flight);
+    void pass_on(Lowered &part, Slot &slot);
+    static Slot &choose_slot(Lowered &part, std::size_t which);
+    void compare(Lowered &part, Seconds took);
+    void ended(Lowered &part, Clock::time_point now);
+    bool is_stalled(const Lowered &part) const;
+    void wake_watcher();
+
+    Scheduler &scheduler_;
+    const Lower mode_;
+    const std::vector<std::unique_ptr<Task>> *tasks_ = nullptr; /* of the graph */
+    bool priorities_are_new_ = true, parts_compete_ = false;
+    std::vector<std::unique_ptr<Lowered>> parts_;
+    std::vector<Lowered *> direct_; /* whoever has the lock gives their next set to a GPU */
+    std::vector<std::vector<DatablockPtr>> spare_;
+    Run probe_; /* by which a place is chosen */
+    std::size_t flying_ = 0, launching_ = 0;
+    bool watched_ = false;
+    std::condition_variable landed_; /* nobody launches */
+};
+
+} // namespace ptsched::ptask
+
+#endif /* PTSCHED_PTASK_LOWER_HPP */

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "rivals.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace ptsched::ptask {
+
+namespace {
+
+/* In mean charges: how far a graph may be before the others, whose threads look now and then only, and what it may
+ * catch up with if it had nothing to run for a while. */
+constexpr double runs_ahead = 32, runs_to_catch_up = 64;
+
+} // namespace
+
+/* For good, as devices are. */
+Rival::Shared &Rival::shared_by(const device::Device &device)
+{
+    static std::mutex mutex;
+    static auto &all = *new std::map<const device::Device *, Shared>;
+    std::lock_guard lock(mutex);
+    return all[&device];
+}
+
+Rival::Rival(const device::Device &device) : device_(shared_by(device))
+{
+    std::lock_guard lock(device_.mutex);
+    device_.rivals.push_back(this);
+    device_.count = static_cast<unsigned>(device_.rivals.size());
+}
+
+void Rival::leave()
+{
+    std::lock_guard lock(device_.mutex);
+    std::erase(device_.rivals, this);
+    device_.count = static_cast<unsigned>(device_.rivals.size());
+}
+
+bool Rival::is_next()
+{
+    std::lock_guard lock(device_.mutex);
+    unsigned runs = 0;
+    double least = std::numeric_limits<double>::infinity(); /* of the others that wait */
+    for (const Rival *rival : device_.rivals) {
+        runs += rival->runs_.load(std::memory_order_relaxed);
+        if (rival != this && rival->waits_)
+            least = std::min(least, rival->clock_);
+    }
+    if (!waits_ && std::isfinite(least))
+        clock_ = std::max(clock_, least - runs_to_catch_up * device_.mean_charge);
+    waits_ = true;
+    return runs < few || (runs < most && clock_ <= least + runs_ahead * device_.mean_charge);
+}
+
+void Rival::rest()
+{
+    if (alone())
+        return;
+    std::lock_guard lock(device_.mutex);
+    waits_ = false;
+}
+
+void Rival::begin(double charge)
+{
+    runs_.store(runs_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    if (alone())
+        return;
+    std::lock_guard lock(device_.mutex);
+    device_.mean_charge += (charge - device_.mean_charge) / 16;
+    clock_ += charge;
+    waits_ = false;
+}
+
+} // namespace ptsched::ptask

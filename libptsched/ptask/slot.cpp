@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: MIT
+#include "slot.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace ptsched::ptask {
+
+namespace {
+
+using device::Access;
+using device::Address;
+
+constexpr unsigned most_unread = 16, most_needed = 1 << 20;
+constexpr std::size_t no_buffer = static_cast<std::size_t>(-1);
+
+/* Also orders what others did with it before they let go of it: see Launch::is_alone(). */
+bool is_alone(const DatablockPtr &block)
+{
+    if (block.use_count() != 1)
+        return false;
+    DatablockPtr ordered(block);
+    return true;
+}
+
+} // namespace
+
+Slot::Slot(const Part &part, device::Device &device, std::size_t which, std::size_t number)
+    : part_(part), device_(device), which_(which), number_(number), outputs_(part.outputs.size()),
+      on_host_(part.outputs.size()), bound_(part.buffers.size()), wanted_(part.buffers.size()),
+      host_(part.outputs.size()), downloaded_(part.outputs.size()), fixed_(part.fixed.size()),
+      unread_(part.outputs.size()), dirty_(part.steps.size()), downloads_(part.outputs.size()),
+      uploads_(part.inputs.size()), queue_(device.make_queue())
+{
+}
+
+bool Slot::is_idle()
+{
+    for (const DatablockPtr &block : outputs_)
+        if (block && !is_alone(block))
+            return false;
+    return !marker_ || marker_->reached();
+}
+
+void Slot::use(Datablock &block, std::size_t buffer)
+{
+    if (std::size_t bytes = block.missing(device_)) {
+        const bool on_host = !block.missing(device::host());
+        (on_host ? moved_.uploaded_blocks : moved_.migrated_blocks)++;
+        (on_host ? moved_.uploaded_bytes : moved_.migrated_bytes) += bytes;
+    }
+    items_.push_back(Access::reads(block));
+    item_buffers_.push_back(buffer);
+}
+
+/* Which inputs have the same block, as long as nobody has looked. */
+void Slot::learn(const Blocks &inputs)
+{
+    std::unordered_map<const Datablock *, std::size_t> seen;
+    for (std::size_t i = 0; i < inputs.size(); i++)
+        first_.push_back(seen.try_emplace(inputs[i].get(), i).first->second);
+}
+
+/* The program changes when an input comes from elsewhere than so far. */
+void Slot::keep_uploads(std::size_t i, bool from_host)
+{
+    Upload &upload = uploads_[i];
+    if (!part_.inputs[i].is_late)
+        return;
+    upload.from_host = from_host ? upload.from_host + 1 : 0;
+    if (upload.in_program == (upload.from_host > upload.needed))
+        return;
+    if (upload.in_program && upload.needed < most_needed)
+        upload.needed *= 4;
+    upload.in_program = !upload.in_program;
+    program_.reset();
+}
+
+/* What is on the host only and may not be needed again, the set copies for itself. */
+void Slot::plan_input(const Blocks &inputs, std::size_t i)
+{
+    const PartInput &input = part_.inputs[i];
+    Datablock &block = *inputs[i];
+
+    if (!input.is_filled && first_[i] != i && inputs[first_[i]].get() == &block)
+        return;
+    const void *from = block.first_use_from_host(device_);
+    keep_uploads(i, from);
+    if (from) {
+        moved_.uploaded_blocks++;
+        moved_.uploaded_bytes += block.bytes();
+        if (uploads_[i].in_program)
+            uploads_[i].from = reinterpret_cast<Address>(from);
+        else
+            fills_.push_back({input.buffer, from, 0, block.bytes()});
+    } else if (input.is_filled) {
+        fills_.push_back({input.buffer, nullptr, items_.size(), block.bytes()});
+        use(block, no_buffer);
+    } else {
+        use(block, input.buffer);
+    }
+}
+
+void Slot::plan(const PartSet &set)
+{
+    moved_ = {};
+    items_.clear();
+    item_buffers_.clear();
+    fills_.clear();
+    std::erase_if(written_, [](const auto &pair) { return pair.first->reached(); });
+    if (!inside_)
+        inside_ = Datablock::empty(std::max<std::size_t>(part_.inside_bytes, 1));
+    items_.push_back(Access::renews(*inside_));
+    item_buffers_.push_back(no_buffer);
+    for (std::size_t i = 0; i < outputs_.size(); i++) {
+        const PartOutput &output = part_.outputs[i];
+        if (outputs_[i] && !is_alone(outputs_[i]))
+            let_go(outputs_[i]);
+        if (!outputs_[i])
+            outputs_[i] = Datablock::empty(part_.buffers[output.buffer].bytes);
+        items_.push_back(Access::renews(*outputs_[i], on_host_[i]));
+        item_buffers_.push_back(output.buffer);
+    }
+    if (first_.empty())
+        learn(set.inputs);
+    for (std::size_t i = 0; i < set.inputs.size(); i++)
+        plan_input(set.inputs, i);
+    for (std::size_t i = 0; i < set.fixed.size(); i++)
+        if (part_.fixed[i].buffer)
+            use(*set.fixed[i], *part_.fixed[i].buffer);
+}
+
+void Slot::launch(const PartSet &set)
+{
+    try {
+        if (on_host_ != set.on_host) {
+            program_.reset();
+            on_host_ = set.on_host;
+        }
+        plan(set);
+        addresses_.resize(items_.size());
+        Access access(device_, *queue_, items_, addresses_.data());
+        place(set.inputs);
+        start(set);
+        access.given(marker_);
+    } catch (...) {
+        forget();
+        throw;
+    }
+}
+
+/* One that is copied to the host for nothing many times is so no more. */
+void Slot::note_readers(std::vector<bool> &on_host)
+{
+    for (std::size_t i = 0; i < outputs_.size(); i++) {
+        if (!outputs_[i])
+            continue;
+        const bool read = outputs_[i]->was_read();
+        unread_[i] = read ? 0 : unread_[i] + 1;
+        if (read)
+            on_host[i] = true;
+        else if (unread_[i] >= most_unread && !part_.outputs[i].for_host)
+            on_host[i] = false;
+    }
+}
+
+/* Where everything is for this set; who must know of what has moved is dirty. */
+void Slot::place(const Blocks &inputs)
+{
+    const Address base = addresses_[0];
+    for (std::size_t i = 0; i < part_.buffers.size(); i++)
+        wanted_[i] = base + part_.buffers[i].offset;
+    for (std::size_t i = 0; i < items_.size(); i++)
+        if (item_buffers_[i] != no_buffer)
+            wanted_[item_buffers_[i]] = addresses_[i];
+    for (std::size_t i = 0; i < inputs.size(); i++)
+        if (!part_.inputs[i].is_filled && first_[i] != i && inputs[first_[i]] == inputs[i])
+            wanted_[part_.inputs[i].buffer] = wanted_[part_.inputs[first_[i]].buffer];
+    for (std::size_t i = 0; i < wanted_.size(); i++)
+        if (bound_[i] != wanted_[i]) {
+            bound_[i] = wanted_[i];
+            for (std::size_t step : part_.buffers[i].users)
+                touch(step);
+        }
+}
+
+void Slot::touch(std::size_t step)
+{
+    if (!dirty_[step])
+        dirty_steps_.push_back(step);
+    dirty_[step] = true;
+}
+
+std::vector<void *> &Slot::arguments_of(const PartStep &step, const Blocks &fixed)
+{
+    arguments_.clear();
+    for (const PartStep::Argument &argument : step.arguments)
+        arguments_.push_back(argument.by_value ? const_cast<void *>(fixed[argument.what]->read())
+                                               : static_cast<void *>(&bound_[argument.what]));
+    return arguments_;
+}
+
+/* Copies from the host, the part's steps, copies to the host. */
+void Slot::make(const Blocks &fixed)
+{
+    std::vector<device::ProgramStep> steps;
+    std::vector<std::vector<std::size_t>> more_after(part_.steps.size());
+
+    for (std::size_t i = 0; i < uploads_.size(); i++) {
+        /* Of one that often has the same block as another, that one's copy. */
+        Upload &upload = uploads_[i];
+        if (upload.in_program) {
+            upload.step = steps.size();
+            upload.to = bound_[part_.inputs[i].buffer];
+            upload.has_from = upload.from;
+            steps.push_back({.to = upload.to,
+                             .from = upload.from,
+                             .ends = device::ProgramStep::from_host,
+                             .bytes = part_.buffers[part_.inputs[i].buffer].bytes});
+        }
+        for (std::size_t step : part_.buffers[part_.inputs[i].buffer].users)
+            for (std::size_t other : {i, first_[i]})
+                if (uploads_[other].in_program)
+                    more_after[step].push_back(uploads_[other].step);
+    }
+    first_step_ = steps.size();
+    for (std::size_t i = 0; i < part_.steps.size(); i++) {
+        const PartStep &step = part_.steps[i];
+        device::ProgramStep &made = steps.emplace_back();
+        for (std::size_t other : step.after)
+            made.after.push_back(first_step_ + other);
+        std::sort(more_after[i].begin(), more_after[i].end());
+        made.after.insert(made.after.end(), more_after[i].begin(),
+                          std::unique(more_after[i].begin(), more_after[i].end()));
+        if (step.task) {
+            made.code = step.task->codes_[which_].get();
+            made.geometry = step.task->geometry_;
+            made.arguments = arguments_of(step, fixed);
+        } else {
+            made.to = bound_[step.to];
+            made.from = bound_[step.from];
+            made.bytes = part_.buffers[step.to].bytes;
+        }
+    }
+    for (std::size_t i = 0; i < outputs_.size(); i++) {
+        const PartOutput &output = part_.outputs[i];
+        downloads_[i] = steps.size();
+        host_[i] = on_host_[i] ? outputs_[i]->host_address() : 0;
+        downloaded_[i] = bound_[output.buffer];
+        if (on_host_[i])
+            steps.push_back({.to = host_[i],
+                             .from = downloaded_[i],
+                             .ends = device::ProgramStep::to_host,
+                             .bytes = part_.buffers[output.buffer].bytes,
+                             .after = {first_step_ + output.writer}});
+    }
+    program_ = device_.make_program(steps);
+}
+
+void Slot::update(const Blocks &fixed)
+{
+    for (std::size_t i : dirty_steps_) {
+        const PartStep &step = part_.steps[i];
+        if (step.task)
+            program_->set_kernel(first_step_ + i, arguments_of(step, fixed));
+        else
+            program_->set_copy(first_step_ + i, bound_[step.to], bound_[step.from]);
+    }
+    for (std::size_t i = 0; i < uploads_.size(); i++) {
+        Upload &upload = uploads_[i];
+        const Address to = bound_[part_.inputs[i].buffer];
+        if (!upload.in_program || (upload.to == to && upload.has_from == upload.from))
+            continue;
+        program_->set_copy(upload.step, upload.to = to, upload.has_from = upload.from);
+    }
+    for (std::size_t i = 0; i < outputs_.size(); i++) {
+        if (!on_host_[i])
+            continue;
+        const Address to = outputs_[i]->host_address(), from = bound_[part_.outputs[i].buffer];
+        if (to != host_[i] || from != downloaded_[i])
+            program_->set_copy(downloads_[i], host_[i] = to, downloaded_[i] = from);
+    }
+}
+
+/* The queue gets what fills the buffers, and the program. */
+void Slot::start(const PartSet &set)
+{
+    const Blocks &fixed = set.fixed;
+    for (std::size_t i = 0; changes_ != set.changes && i < fixed.size(); i++)
+        if (fixed[i] != fixed_[i]) {
+            fixed_[i] = fixed[i];
+            for (std::size_t step : part_.fixed[i].users)
+                touch(step);
+        }
+    changes_ = set.changes;
+    was_made_ = !program_;
+    if (was_made_)
+        make(fixed);
+    else
+        update(fixed);
+    for (std::size_t step : dirty_steps_)
+        dirty_[step] = false;
+    dirty_steps_.clear();
+    for (const Fill &fill : fills_) {
+        const Address to = bound_[fill.buffer];
+        if (fill.from_host)
+            queue_->upload(to, fill.from_host, fill.bytes);
+        else
+            queue_->copy(to, device_, addresses_[fill.item], fill.bytes);
+    }
+    queue_->run(*program_);
+    marker_ = queue_->mark();
+}
+
+void Slot::passed_on()
+{
+    for (std::size_t i = 0; i < outputs_.size(); i++)
+        if (!part_.outputs[i].is_kept)
+            let_go(outputs_[i]);
+}
+
+/* Others have it; but it must not go before it is written. */
+void Slot::let_go(DatablockPtr &block)
+{
+    written_.emplace_back(marker_, std::move(block));
+    block.reset();
+}
+
+/* What the queue has, it ends first: it may write to memory that is given back. */
+void Slot::forget() noexcept
+{
+    try {
+        queue_->mark()->wait();
+    } catch (const std::exception &) {
+    }
+    program_.reset();
+    inside_.reset();
+    outputs_.assign(outputs_.size(), nullptr);
+    changes_ = 0;
+    fixed_.assign(fixed_.size(), nullptr);
+    std::fill(bound_.begin(), bound_.end(), 0);
+    dirty_.assign(dirty_.size(), false);
+    dirty_steps_.clear();
+}
+
+} // namespace ptsched::ptask

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A part of a graph as a program of one device, with the memory for one set of blocks at a time. Its queue keeps the
+ * order: it can be given a set while it still has another one.
+ */
+#ifndef PTSCHED_PTASK_SLOT_HPP
+#define PTSCHED_PTASK_SLOT_HPP
+
+#include "access.hpp"
+#include "part.hpp"
+
+namespace ptsched::ptask {
+
+using Blocks = std::vector<DatablockPtr>;
+
+/* What a part's next run is about. */
+struct PartSet {
+    Blocks inputs = {};
+    Blocks fixed = {};
+    std::uint64_t changes = 1;      /* of what is fixed, so far */
+    std::vector<bool> on_host = {}; /* outputs that somebody reads there */
+};
+
+class Slot {
+public:
+    struct Moved {
+        std::uint64_t uploaded_blocks = 0, uploaded_bytes = 0;
+        std::uint64_t migrated_blocks = 0, migrated_bytes = 0;
+    };
+
+    /* @which: of the devices of the part's tasks. */
+    Slot(const Part &part, device::Device &device, std::size_t which, std::size_t number);
+    std::size_t number() const { return number_; }
+
+    /* Nobody has a block that it would write, and its queue nothing to do. */
+    bool is_idle();
+    /*
+     * Gives its queue a set; who has the blocks keeps them until marker() is reached. Throws Error, and then the queue
+     * has done nothing that anybody could see.
+     */
+    void launch(const PartSet &set);
+    /* What has become of outputs since the last set: whether somebody has read them on the host. */
+    void note_readers(std::vector<bool> &on_host);
+    /* Of the last set, in the order of the part's outputs. */
+    const Blocks &outputs() const { return outputs_; }
+    /* To be called when these have been passed on: what nobody is to write again is forgotten. */
+    void passed_on();
+    const device::MarkerPtr &marker() const { return marker_; }
+    /* What the last set needed from elsewhere. */
+    const Moved &moved() const { return moved_; }
+    /* Whether the program had to be made for it. */
+    bool was_made() const { return was_made_; }
+
+private:
+    struct Fill {
+        std::size_t buffer;
+        const void *from_host;
+        std::size_t item; /* else */
+        std::size_t bytes;
+    };
+
+    void plan(const PartSet &set);
+    void let_go(DatablockPtr &block);
+    void plan_input(const Blocks &inputs, std::size_t i);
+    void keep_uploads(std::size_t i, bool from_host);
+    void use(Datablock &block, std::size_t buffer);
+    void learn(const Blocks &inputs);
+    void place(const Blocks &inputs);
+    void touch(std::size_t step);
+    void start(const PartSet &set);
+    std::vector<void *> &arguments_of(const PartStep &step, const Blocks &fixed);
+    void make(const Blocks &fixed);
+    void update(const Blocks &fixed);
+    void forget() noexcept;
+
+    const Part &part_;
+    device::Device &device_;
+    const std::size_t which_, number_;
+    Blocks outputs_;
+    DatablockPtr inside_;
+    std::vector<bool> on_host_;                      /* by output */
+    std::vector<device::Address> bound_, wanted_;    /* by buffer: as the program has it, and for this set */
+    std::vector<device::Address> host_, downloaded_; /* by output: the ends of the copy to the host */
+    std::vector<std::size_t> first_;                 /* by input: the first one that had the same block */
+    std::uint64_t changes_ = 0;                      /* of what is fixed, that the program has */
+    Blocks fixed_;                                   /* which that is */
+    std::vector<unsigned> unread_; /* by output: sets in a row in which nobody has read the host's copy */
+    std::vector<bool> dirty_;      /* by step */
+    std::vector<std::size_t> dirty_steps_;
+    std::unique_ptr<device::Program> program_;
+    std::vector<std::size_t> downloads_; /* by output: its step in the program */
+    /* An input that a program copies itself from the host. */
+    struct Upload {
+        bool in_program = false;
+        unsigned from_host = 0; /* sets in a row that had it there */
+        unsigned needed = 1;    /* until it is in the program */
+        device::Address from = 0;
+        device::Address to = 0, has_from = 0; /* of the program's step */
+        std::size_t step = 0;
+    };
+    std::vector<Upload> uploads_; /* by input */
+    std::size_t first_step_ = 0;  /* of the part's, in the program */
+    /* For the set at hand. */
+    std::vector<device::Access::Item> items_;
+    std::vector<std::size_t> item_buffers_;
+    std::vector<device::Address> addresses_;
+    std::vector<Fill> fills_;
+    std::vector<void *> arguments_;
+    Moved moved_;
+    bool was_made_ = false;
+    device::MarkerPtr marker_;
+    std::vector<std::pair<device::MarkerPtr, DatablockPtr>> written_; /* by earlier sets, for others */
+    std::unique_ptr<device::Queue> queue_;                            /* its end waits for what uses all this */
+};
+
+} // namespace ptsched::ptask
+
+#endif /* PTSCHED_PTASK_SLOT_HPP */

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+// How parts of a graph that compete share a device: as their priorities are to each other.
+#include "ptask_test.hpp"
+
+#include "arbiter.hpp"
+#include "rivals.hpp"
+
+#include <array>
+#include <deque>
+#include <future>
+#include <thread>
+
+namespace test {
+
+namespace {
+
+namespace device = ptsched::device;
+
+constexpr std::size_t parts = 4;
+constexpr std::array<int, parts> priorities = {2, 4, 6, 8};
+constexpr double microsecond = 1e-6;
+
+void do_nothing(const std::vector<void *> &) {}
+
+/* Tasks that no channel joins, and what they got. */
+struct Contest {
+    explicit Contest(Mode mode = Mode::priority) : arbiter(mode, {})
+    {
+        for (std::size_t i = 0; i < parts; i++)
+            graph.host(std::to_string(i), do_nothing, {in("x", Template::of<int>(1))});
+        arbiter.divide(graph.tasks());
+    }
+    void add(std::size_t i) { arbiter.add(*graph.tasks()[i], priorities[i], run_times[i], began); }
+    /* The next one, which comes again. */
+    std::size_t run()
+    {
+        const Task &task = arbiter.pop(began);
+        std::size_t i = std::stoul(task.name());
+        runs[i]++;
+        total++;
+        add(i);
+        return i;
+    }
+    double share(std::size_t i) const { return double(runs[i]) / total; }
+
+    Graph graph;
+    Arbiter arbiter;
+    std::array<double, parts> run_times = {microsecond, microsecond, microsecond, microsecond};
+    std::array<unsigned, parts> runs = {};
+    unsigned total = 0;
+    Clock::time_point began = Clock::now() + 1h;
+};
+
+/* At any time, to within a run. */
+void shares_of_priorities()
+{
+    for (Mode mode : {Mode::priority, Mode::data_aware}) {
+        Contest contest(mode);
+        for (std::size_t i = 0; i < parts; i++)
+            contest.add(i);
+        double furthest = 0;
+        for (unsigned run = 1; run <= 4000; run++) {
+            contest.run();
+            for (std::size_t i = 0; i < parts; i++)
+                furthest = std::max(furthest, std::abs(contest.runs[i] - run * priorities[i] / 20.0));
+        }
+        CHECK(furthest <= 2);
+        for (std::size_t i = 0; i < parts; i++)
+            CHECK(std::abs(contest.share(i) - priorities[i] / 20.0) < 0.001);
+    }
+}
+
+/* Whose runs take three times as long gets a third as many. */
+void time_is_shared()
+{
+    Contest contest;
+    contest.run_times = {30 * microsecond, 10 * microsecond, 30 * microsecond, 10 * microsecond};
+    for (std::size_t i = 0; i < parts; i++)
+        contest.add(i);
+    for (unsigned run = 0; run < 4000; run++)
+        contest.run();
+    double time = 0;
+    for (std::size_t i = 0; i < parts; i++)
+        time += contest.runs[i] * contest.run_times[i];
+    for (std::size_t i = 0; i < parts; i++)
+        CHECK(std::abs(contest.runs[i] * contest.run_times[i] / time - priorities[i] / 20.0) < 0.01);
+}
+
+/* What one does not use is the others' as they share anyway, and it cannot be claimed afterwards but for a little. */
+void absence()
+{
+    Contest contest;
+    contest.add(1);
+    contest.add(2);
+    for (unsigned run = 0; run < 10000; run++)
+        contest.run();
+    CHECK(std::abs(contest.share(1) - 0.4) < 0.001);
+    CHECK(std::abs(contest.share(2) - 0.6) < 0.001);
+    contest.add(3);
+    unsigned at_once = 0;
+    while (contest.run() == 3)
+        at_once++;
+    CHECK(at_once >= 1);
+    CHECK(at_once <= 18);
+}
+
+void come_as_they_are()
+{
+    Contest contest(Mode::fifo);
+    for (std::size_t i : {2, 0, 3, 1})
+        contest.add(i);
+    for (unsigned round = 0; round < 10; round++)
+        for (std::size_t i : {2, 0, 3, 1})
+            CHECK_EQ(contest.run(), i);
+}
+
+void weights()
+{
+    CHECK_EQ(weight_of(8), 8.0);
+    CHECK_EQ(weight_of(1), 1.0);
+    CHECK_EQ(weight_of(0), 0.5);
+    for (int priority = -20; priority < 20; priority++) {
+        CHECK(weight_of(priority) > 0);
+        CHECK(weight_of(priority) < weight_of(priority + 1));
+    }
+}
+
+/* What channels join is one part: its tasks have their order, whatever they are charged. */
+void channels_join()
+{
+    Graph graph;
+    auto one = Template::of<int>(1);
+    Task &a = graph.host("a", do_nothing, {in("x", one), out("y", one)});
+    Task &b = graph.host("b", do_nothing, {in("x", one)});
+    Task &c = graph.host("c", do_nothing, {in("x", one)});
+    graph.connect(a["y"], b["x"]);
+    Arbiter arbiter(Mode::priority, {});
+    arbiter.divide(graph.tasks());
+    CHECK(&arbiter.of(a) == &arbiter.of(b));
+    CHECK(&arbiter.of(a) != &arbiter.of(c));
+}
+
+/*
+ * The whole of it: two plugs keep the host's queues, so that what is in these was chosen before the time of any run was
+ * known, and all runs count the same.
+ */
+void shares_of_a_graph()
+{
+    constexpr unsigned in_queues = 64, plugs = 2, tokens = 40;
+    auto one = Template::of<int>(1);
+    std::promise<void> pulled_out;
+    std::shared_future<void> unplugged(pulled_out.get_future());
+    std::array<std::atomic<unsigned>, parts> runs = {};
+    GraphOptions options;
+    options.mode = Mode::priority;
+    Graph graph(options);
+
+    for (unsigned i = 0; i < plugs; i++) {
+        Task &plug = graph.host("plug" + std::to_string(i), [=](const std::vector<void *> &) { unplugged.wait(); },
+                                {in("x", one)});
+        plug.set_priority(1000);
+        graph.input(plug["x"]).push_value(0);
+    }
+    std::vector<Input *> inputs;
+    for (std::size_t i = 0; i < parts; i++) {
+        Task &task = graph.host("task" + std::to_string(i), [&runs, i](const std::vector<void *> &) { runs[i]++; },
+                                {in("x", one)});
+        task.set_priority(priorities[i]);
+        inputs.push_back(&graph.input(task["x"], 2 * tokens));
+        for (unsigned token = 0; token < tokens; token++)
+            inputs.back()->push_value(0);
+    }
+    graph.run();
+    while (graph.counters().at(0).runs < in_queues)
+        std::this_thread::yield();
+    std::thread stopper([&] { graph.stop(); });
+    /* Blocks when its channel is full, until the graph takes nothing more: no other run begins. */
+    while (inputs[0]->push_value(0)) {
+    }
+    pulled_out.set_value();
+    stopper.join();
+    for (std::size_t i = 0; i < parts; i++) {
+        double share = (in_queues - plugs) * priorities[i] / 20.0;
+        std::printf("# priority %d: %u runs, %.1f to be\n", priorities[i], runs[i].load(), share);
+        CHECK(std::abs(runs[i] - share) <= 1.5);
+    }
+}
+
+/* Graphs whose thread always has a run to begin, and a device that ends them in their order. */
+struct Crowd {
+    explicit Crowd(const std::vector<double> &weights_of_all) : weights(weights_of_all), runs(weights.size())
+    {
+        for (std::size_t i = 0; i < weights.size(); i++)
+            rivals.push_back(std::make_unique<Rival>(*device::gpus().at(0)));
+    }
+    void fill(std::size_t i)
+    {
+        while (in_queue.size() < 10 * Rival::most && rivals[i]->may_begin()) {
+            rivals[i]->begin(microsecond / weights[i]);
+            in_queue.push_back(i);
+        }
+        longest = std::max(longest, in_queue.size());
+    }
+    void end_one()
+    {
+        std::size_t i = in_queue.front();
+        in_queue.pop_front();
+        rivals[i]->ended();
+        runs[i]++;
+    }
+
+    std::vector<double> weights;
+    std::vector<unsigned> runs;
+    std::vector<std::unique_ptr<Rival>> rivals;
+    std::deque<std::size_t> in_queue;
+    std::size_t longest = 0;
+};
+
+/* Their threads look at different times, and after different numbers of runs have ended. */
+void graphs_share_devices()
+{
+    Crowd crowd({2, 4, 6, 8});
+    constexpr unsigned rounds = 40000;
+    for (std::size_t i = 0; i < crowd.rivals.size(); i++)
+        crowd.fill(i);
+    for (unsigned round = 0; round < rounds; round++) {
+        crowd.end_one();
+        for (std::size_t i = 0; i < crowd.rivals.size(); i++)
+            if (round % (3 + 2 * i) == 0)
+                crowd.fill(i);
+        CHECK(!crowd.in_queue.empty());
+    }
+    CHECK_EQ(crowd.longest, std::size_t{Rival::most});
+    for (std::size_t i = 0; i < crowd.rivals.size(); i++) {
+        double share = double(crowd.runs[i]) / rounds, linear = crowd.weights[i] / 20;
+        std::printf("# weight %.0f: %.3f, %.3f to be\n", crowd.weights[i], share, linear);
+        CHECK(std::abs(share - linear) < 0.03 * linear);
+    }
+}
+
+/* Who has nothing, or does not look, keeps nobody waiting; alone, a graph is not bounded. */
+void graphs_leave_devices()
+{
+    Crowd crowd({1, 100});
+    crowd.fill(0);
+    CHECK_EQ(crowd.in_queue.size(), std::size_t{Rival::most});
+    CHECK(!crowd.rivals[1]->may_begin());
+    for (unsigned round = 0; round < 1000; round++) {
+        crowd.end_one();
+        crowd.fill(0);
+        /* The other waits, and does not come. */
+        CHECK(crowd.in_queue.size() >= Rival::few);
+    }
+    CHECK(crowd.rivals[1]->may_begin());
+    crowd.rivals[1]->leave();
+    CHECK(crowd.rivals[0]->alone());
+    crowd.fill(0);
+    CHECK_EQ(crowd.in_queue.size(), std::size_t{10 * Rival::most});
+}
+
+void graphs_beside_each_other()
+{
+    std::vector<std::unique_ptr<Graph>> graphs;
+    std::vector<std::thread> users;
+    std::atomic<unsigned> right{0};
+    for (int priority : priorities) {
+        Graph &graph = *graphs.emplace_back(std::make_unique<Graph>());
+        Task &task = graph.cuda("successor", {ptask_kernels(), "successor"},
+                                {inout("x", Template::of<int>(1)), constant("n", 1u)});
+        task.set_priority(priority);
+        Input &x = graph.input(task["x"]);
+        Output &y = graph.output(task["x"]);
+        graph.run();
+        users.emplace_back([&x, &y, &right] {
+            for (int i = 0; i < 200; i++) {
+                x.push_value(i);
+                if (i >= 10 && pulled<int>(y).at(0) == i - 9)
+                    right++;
+            }
+        });
+    }
+    for (std::thread &user : users)
+        user.join();
+    CHECK_EQ(right.load(), parts * 190u);
+}
+
+} // namespace
+
+Cases arbiter_cases()
+{
+    return {{"parts share as their priorities are to each other", shares_of_priorities},
+            {"what is shared is time", time_is_shared},
+            {"what a part does not use is the others'", absence},
+            {"fifo knows no parts", come_as_they_are},
+            {"a higher priority weighs more", weights},
+            {"channels join tasks to a part", channels_join},
+            {"a graph's parts share its queues", shares_of_a_graph},
+            {"graphs share a device as their priorities are to each other", graphs_share_devices},
+            {"graphs that want nothing keep nobody waiting", graphs_leave_devices},
+            {"graphs beside each other", graphs_beside_each_other}};
+}
+
+} // namespace test

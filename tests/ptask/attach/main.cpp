@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Graphs that attach to ptsched: with the virtual GPU for a device and the broker for a scheduler, both started here.
+ * What is waited for is said by a program or by the broker; no time is looked at.
+ */
+#include "../../preload/world.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace {
+
+using nlohmann::json;
+
+/* A program that does what it is told (client.cpp). */
+class Client : public Program {
+public:
+    Client(const std::string &name, const std::string &how, const Environment &environment, int nice_value = 0,
+           const std::string &privilege = "all")
+        : Program({build / "tests/ptask-attach-client", how, privilege}, environment, name, nice_value)
+    {
+    }
+    /* Waits until it is done. */
+    void do_this(const std::string &what)
+    {
+        begin(what);
+        if (!CHECK(finish(what)))
+            std::printf("# %s\n", err().c_str());
+    }
+    void begin(const std::string &what) { tell(what + "\n"); }
+    /* False if it ended without. */
+    bool finish(const std::string &what)
+    {
+        bool done = await("\n" + what + "\n", done_);
+        done_ = out().find("\n" + what + "\n", done_) + what.size() + 1;
+        return done;
+    }
+    int end()
+    {
+        end_input();
+        return wait();
+    }
+
+private:
+    std::size_t done_ = 0; /* of its output */
+};
+
+/* As a program is that attaches itself. */
+Environment attached()
+{
+    Environment environment = world->scheduled();
+    environment.erase("LD_PRELOAD");
+    return environment;
+}
+
+/* A new world; graphs would use all GPUs. */
+void one_gpu()
+{
+    renew_world({"--devices", "1"});
+}
+
+json status()
+{
+    Program stat({build / "bin/ptsched", "stat", "--json", "--broker", world->broker_socket}, {}, "stat");
+    CHECK_EQ(stat.wait(), 0);
+    return json::parse(stat.out(), nullptr, false);
+}
+
+/* A process on the first device; null if it is not there. */
+json entity(pid_t pid)
+{
+    const json all = status();
+    for (const auto &entity : all["entities"])
+        if (entity["pid"] == pid && entity["device_id"] == 0)
+            return entity;
+    return nullptr;
+}
+
+std::uint64_t counter(pid_t pid, const char *name)
+{
+    json found = entity(pid);
+    return found.is_null() ? 0 : found["counters"][name].get<std::uint64_t>();
+}
+
+void until(const std::function<bool()> &condition)
+{
+    while (!condition())
+        poll(nullptr, 0, 5);
+}
+
+void until_state(const Program &program, const std::string &state)
+{
+    until([&] {
+        json found = entity(program.pid());
+        return !program.running() || (!found.is_null() && found["state"] == state);
+    });
+    CHECK(program.running());
+}
+
+long lines(const std::string &text)
+{
+    return std::count(text.begin(), text.end(), '\n');
+}
+
+void idle_turns_go_back()
+{
+    one_gpu();
+    Client graph("graph", "required", attached()), other("other", "none", attached());
+    graph.do_this("run 3");
+    CHECK(entity(graph.pid())["state"] == "holding");
+    other.do_this("take");
+    CHECK(entity(graph.pid())["state"] != "holding");
+    CHECK_EQ(counter(graph.pid(), "submissions"), std::uint64_t{3});
+    CHECK(counter(graph.pid(), "gpu_ns") > 0);
+
+    /* Without a turn its kernels wait, and nothing else does. */
+    graph.do_this("push");
+    until_state(graph, "waiting");
+    graph.do_this("host");
+    CHECK_EQ(counter(graph.pid(), "submissions"), std::uint64_t{3});
+    graph.begin("pull");
+    graph.begin("host");
+    CHECK(entity(graph.pid())["state"] == "waiting");
+    other.do_this("give");
+    CHECK(graph.finish("pull"));
+    CHECK(graph.finish("host"));
+    CHECK_EQ(graph.end(), 0);
+    CHECK(graph.err().empty());
+}
+
+/* Both always have work; what executes of one in the other's turn would change the device's context more often. */
+void time_by_weight()
+{
+    one_gpu();
+    Client low("low", "required", attached(), 15);
+    low.do_this("spin");
+    until_state(low, "holding");
+    Client high("high", "required", attached());
+    high.do_this("spin");
+    until([&] { return !low.running() || !high.running() || counter(low.pid(), "turns") >= 5; });
+    std::uint64_t to_low = counter(low.pid(), "occupancy_ns"), to_high = counter(high.pid(), "occupancy_ns");
+    std::printf("# nice 0 over nice 15: %.1f\n", double(to_high) / double(to_low));
+    CHECK(to_high > to_low);
+    high.do_this("rest");
+    low.do_this("rest");
+    json device = status()["devices"][0];
+    auto turns = device["counters"]["turns"].get<std::uint64_t>();
+    auto switches = world->truth()["switches"].get<std::uint64_t>();
+    std::printf("# %lu switches, %lu turns\n", switches, turns);
+    CHECK(switches <= turns + 2);
+    for (const Client *client : {&low, &high})
+        CHECK(counter(client->pid(), "gpu_ns") > 0);
+    CHECK_EQ(low.end(), 0);
+    CHECK_EQ(high.end(), 0);
+}
+
+/* Who pushes is charged, under its own weight, and shares its turn with the graph. */
+void requesters_are_charged()
+{
+    one_gpu();
+    std::string path = scratch / "graph";
+    Client server("server", "required", attached()), requester("requester", "none", attached(), 5);
+    server.do_this("serve " + path);
+    requester.do_this("take");
+    requester.do_this("remote " + path);
+    json found = entity(requester.pid());
+    CHECK(found["weight"] == 335);
+    CHECK(found["state"] == "holding");
+    CHECK(found["clients"] == 1);
+    CHECK_EQ(counter(server.pid(), "turns"), std::uint64_t{0});
+    until([&] { return !server.running() || counter(requester.pid(), "submissions") == 10; });
+    CHECK_EQ(counter(server.pid(), "submissions"), std::uint64_t{0});
+
+    /* Its own again. */
+    requester.do_this("give");
+    CHECK_EQ(requester.end(), 0);
+    server.do_this("run 1");
+    CHECK_EQ(server.end(), 0);
+    CHECK(server.err().empty());
+}
+
+/* Whose requester weighs more than it may have. */
+void no_more_than_its_own_weight()
+{
+    one_gpu();
+    std::string path = scratch / "graph";
+    Client server("server", "required", attached(), 5, "unprivileged"), requester("requester", "none", attached());
+    server.do_this("serve " + path);
+    requester.do_this("remote " + path);
+    until([&] { return !server.running() || counter(server.pid(), "submissions") == 10; });
+    CHECK(entity(server.pid())["weight"] == 335);
+    CHECK_EQ(counter(requester.pid(), "turns"), std::uint64_t{0});
+    CHECK_EQ(server.end(), 0);
+    CHECK_EQ(lines(server.err()), 1l);
+    CHECK(server.err().find("under its own weight") != std::string::npos);
+}
+
+void failed_graphs_hold_no_turn()
+{
+    Client graph("graph", "required", attached()), other("other", "none", attached());
+    graph.do_this("push");
+    graph.do_this("fail");
+    other.do_this("take");
+    CHECK(graph.running());
+    CHECK_EQ(graph.end(), 0);
+}
+
+/* One of the two waits for a turn. */
+void the_broker_dies()
+{
+    Client holder("holder", "required", attached()), waiter("waiter", "required", attached());
+    holder.do_this("spin");
+    waiter.do_this("spin");
+    until([&] {
+        return !holder.running() || !waiter.running() ||
+               (counter(holder.pid(), "turns") && counter(waiter.pid(), "turns"));
+    });
+    world->broker->signal(SIGKILL);
+    world->broker->wait();
+    for (Client *client : {&holder, &waiter}) {
+        client->do_this("rest");
+        client->do_this("run 3");
+        CHECK_EQ(client->end(), 0);
+        CHECK_EQ(lines(client->err()), 1l);
+        CHECK(client->err().find("unscheduled") != std::string::npos);
+    }
+    world->start_broker();
+}
+
+/* Who waits does not keep a graph from being stopped. */
+void stopped_while_it_waits()
+{
+    Client other("other", "none", attached()), graph("graph", "required", attached());
+    other.do_this("take");
+    graph.do_this("push");
+    until_state(graph, "waiting");
+    CHECK_EQ(graph.end(), 0);
+}
+
+void without_scheduler()
+{
+    Environment nobody = attached();
+    nobody["PTSCHED_SOCKET"] = scratch / "nobody";
+    Client maybe("maybe", "if-possible", nobody), must("must", "required", nobody), no("no", "no", nobody);
+    maybe.do_this("run 3");
+    CHECK_EQ(maybe.end(), 0);
+    CHECK_EQ(lines(maybe.err()), 1l);
+    CHECK(maybe.err().find("unscheduled") != std::string::npos);
+    CHECK(must.end() != 0);
+    CHECK(must.err().find("no scheduler") != std::string::npos);
+    no.do_this("run 3");
+    CHECK_EQ(no.end(), 0);
+    CHECK(no.err().empty());
+}
+
+/* The interposer sees what the program itself copies, and nothing of the graph's. */
+void under_the_interposer()
+{
+    one_gpu();
+    Client graph("graph", "required", world->scheduled()), other("other", "required", attached(), 5);
+    other.do_this("spin");
+    graph.do_this("run 50");
+    graph.do_this("push");
+    graph.do_this("read");
+    until([&] { return !graph.running() || counter(graph.pid(), "submissions") >= 51; });
+    CHECK(entity(graph.pid())["clients"] == 2);
+    other.do_this("rest");
+    pid_t pid = graph.pid();
+    CHECK_EQ(graph.end(), 0);
+    CHECK_EQ(other.end(), 0);
+    CHECK(graph.err().empty());
+    auto stats = world->stats();
+    CHECK_EQ(stats.count(pid), size_t{1});
+    if (stats.count(pid))
+        CHECK(stats[pid]["submissions"] == 1);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    return run_cases({{"a turn goes back when it is not used, and without one only kernels wait", idle_turns_go_back},
+                      {"graphs of two processes get time by weight, each in its turns", time_by_weight},
+                      {"who asked a graph for work is charged, and shares its turn with it", requesters_are_charged},
+                      {"a graph works under its own weight if who asked weighs more", no_more_than_its_own_weight},
+                      {"a graph that has failed holds no turn", failed_graphs_hold_no_turn},
+                      {"a graph that waits for a turn can be stopped", stopped_while_it_waits},
+                      {"the broker dies: graphs go on", the_broker_dies},
+                      {"no scheduler: one line, or an error", without_scheduler},
+                      {"under the interposer a graph is gated once", under_the_interposer}},
+                     argc, argv);
+}

@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: MIT
+// Parts of graphs that a GPU is given as CUDA graphs: the same comes out, and who does not fit is not kept.
+#include "ptask_test.hpp"
+
+#include "draw.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <atomic>
+#include <thread>
+
+namespace test {
+
+namespace {
+
+namespace device = ptsched::device;
+
+constexpr unsigned n = 64;
+const auto form = Template::of<float>(n);
+
+GraphOptions with(Lower lower)
+{
+    return {.lower = lower};
+}
+
+std::vector<float> all(float value)
+{
+    return std::vector<float>(n, value);
+}
+
+std::shared_ptr<const std::string> text(const char *what)
+{
+    return std::make_shared<const std::string>(what);
+}
+
+std::uint64_t lowered_runs(const Graph &graph)
+{
+    std::uint64_t sum = 0;
+    for (const DeviceCounters &counters : graph.counters())
+        sum += counters.lowered;
+    return sum;
+}
+
+/* (a + b) + (b + c): two tasks side by side, one after them, and what the first gives goes to the program, too. */
+struct Sums {
+    explicit Sums(const GraphOptions &options, std::size_t capacity = 8) : graph(options)
+    {
+        auto add = [&](const std::string &name) -> Task & {
+            return graph.cuda(name, {kernels(), "vector_add"},
+                              {in("a", form), in("b", form), out("c", form), value("n", sizeof(unsigned))});
+        };
+        Task &left = add("left"), &right = add("right");
+        last = &add("last");
+        a = &graph.input(left["a"], capacity);
+        b = &graph.input(left["b"], capacity);
+        b2 = &graph.input(right["a"], capacity);
+        c = &graph.input(right["b"], capacity);
+        graph.connect(left["c"], (*last)["a"]);
+        graph.connect(right["c"], (*last)["b"]);
+        between = &graph.output(left["c"], capacity);
+        sum = &graph.output((*last)["c"], capacity);
+        for (Task *task : {&left, &right, last})
+            counts.push_back(&graph.input((*task)["n"]));
+        for (Input *count : counts)
+            count->push_value(n);
+    }
+
+    void push(float value)
+    {
+        a->push(block_of(all(value)));
+        DatablockPtr both = block_of(all(10));
+        b->push(both);
+        b2->push(both);
+        c->push(block_of(all(100)));
+    }
+
+    void check(float value)
+    {
+        CHECK(pulled<float>(*between) == all(value + 10));
+        CHECK(pulled<float>(*sum) == all(value + 120));
+    }
+
+    /* Until a set of blocks has gone to the GPU as one. */
+    void settle()
+    {
+        for (int i = 0; i < 3; i++) {
+            push(0);
+            check(0);
+        }
+        CHECK(last->lowered() > 0);
+    }
+
+    Graph graph;
+    Task *last;
+    Input *a, *b, *b2, *c;
+    Output *between, *sum;
+    std::vector<Input *> counts;
+};
+
+void the_same_comes_out()
+{
+    for (Lower lower : {Lower::never, Lower::automatic, Lower::always}) {
+        Sums sums(with(lower));
+        sums.graph.run();
+        for (float value = 0; value < 20; value++) {
+            sums.push(value);
+            sums.check(value);
+        }
+        for (int i = 0; i < 8; i++)
+            sums.push(static_cast<float>(i));
+        for (int i = 0; i < 8; i++)
+            sums.check(static_cast<float>(i));
+        sums.graph.stop();
+        CHECK_EQ(sums.last->completed(), uint64_t{28});
+        CHECK(sums.last->state() == State::completed);
+        if (lower == Lower::never)
+            CHECK_EQ(lowered_runs(sums.graph), uint64_t{0});
+        if (lower == Lower::always) {
+            CHECK(lowered_runs(sums.graph) >= 3 * 26);
+            CHECK_EQ(sums.last->lowered() * 3, lowered_runs(sums.graph));
+            CHECK(draw(sums.graph)
+                      .find("\"last\" [label=\"{{<in_0> a|<in_1> b|<in_3> n}|last|{<out_2> c}}\", style=bold, "
+                            "color=blue];") != std::string::npos);
+        }
+    }
+}
+
+/* A block that was pulled does not change when there are more, whatever becomes of them. */
+void what_was_pulled_stays()
+{
+    Sums sums(with(Lower::always));
+    std::vector<DatablockPtr> kept;
+    sums.graph.run();
+    sums.settle();
+    for (int i = 0; i < 20; i++) {
+        sums.push(static_cast<float>(i));
+        sums.between->pull();
+        kept.push_back(sums.sum->pull());
+    }
+    for (int i = 0; i < 20; i++)
+        CHECK(content<float>(kept[static_cast<size_t>(i)]) == all(static_cast<float>(i) + 120));
+    CHECK_EQ(sums.last->lowered(), uint64_t{22});
+}
+
+void what_is_sticky_changes()
+{
+    Sums sums(with(Lower::always));
+    sums.graph.run();
+    sums.settle();
+    sums.push(1);
+    sums.check(1);
+    /* Beyond it the block has what was there before: 11, if at all. */
+    sums.counts[0]->push_value(n / 2);
+    sums.push(2);
+    std::vector<float> half = pulled<float>(*sums.between);
+    CHECK(std::all_of(half.begin(), half.begin() + n / 2, [](float value) { return value == 12.0f; }));
+    CHECK(std::none_of(half.begin() + n / 2, half.end(), [](float value) { return value == 12.0f; }));
+    sums.sum->pull();
+    sums.counts[0]->push_value(n);
+    sums.push(3);
+    sums.check(3);
+    sums.graph.stop();
+    CHECK_EQ(sums.last->lowered(), uint64_t{5});
+}
+
+/* By address. */
+void a_sticky_block_changes()
+{
+    Graph graph(with(Lower::always));
+    std::vector ports = {in("a", form), sticky("b", form), out("c", form), constant("n", n)};
+    Task &one = graph.cuda("one", {kernels(), "vector_add"}, ports);
+    Task &two = graph.cuda("two", {kernels(), "vector_add"}, ports);
+    Input &a = graph.input(one["a"]), &b = graph.input(one["b"]);
+    graph.input(two["b"]).push(block_of(all(1000)));
+    graph.connect(one["c"], two["a"]);
+    Output &c = graph.output(two["c"]);
+    graph.run();
+    for (float value : {1.0f, 1.0f, 2.0f, 3.0f, 3.0f}) {
+        b.push(block_of(all(100 * value)));
+        for (float i = 0; i < 2; i++) {
+            a.push(block_of(all(i)));
+            CHECK(pulled<float>(c) == all(i + 100 * value + 1000));
+        }
+    }
+    CHECK_EQ(two.lowered(), uint64_t{9});
+}
+
+void signals_pass()
+{
+    Sums sums(with(Lower::always));
+    sums.graph.run();
+    for (int round = 0; round < 3; round++) {
+        sums.settle();
+        /* In between, and with what is before and after it on its way. */
+        sums.push(1);
+        sums.a->send({nullptr, false, text("lost")});
+        sums.b->push(block_of(all(1)));
+        sums.b2->push(block_of(all(1)));
+        sums.c->end_stream();
+        sums.push(2);
+        sums.check(1);
+        CHECK(refused([&] { sums.between->pull(); }, {"lost"}));
+        std::optional<Item> end = sums.sum->take();
+        CHECK(end && end->end_of_stream && end->error && *end->error == "lost" && !end->block);
+        sums.check(2);
+    }
+    CHECK_EQ(sums.last->skipped(), uint64_t{3});
+}
+
+/* A task runs on what is there, also if the rest of the set never comes. */
+void part_of_a_set()
+{
+    Sums sums(with(Lower::always), 1);
+    sums.graph.run();
+    sums.settle();
+    for (int i = 0; i < 3; i++) {
+        sums.a->push(block_of(all(static_cast<float>(i))));
+        sums.b->push(block_of(all(10)));
+        CHECK(pulled<float>(*sums.between) == all(static_cast<float>(i) + 10));
+    }
+    for (int i = 0; i < 3; i++) {
+        sums.b2->push(block_of(all(10)));
+        sums.c->push(block_of(all(100)));
+        CHECK(pulled<float>(*sums.sum) == all(static_cast<float>(i) + 120));
+    }
+}
+
+/* The same while something else of the graph runs, for however long that takes. */
+void part_of_a_set_in_company()
+{
+    Sums sums(with(Lower::always), 1);
+    std::atomic<bool> go_on{false};
+    auto work = [&](const std::vector<void *> &) { go_on.wait(false); };
+    Task &other = sums.graph.host("other", work, {in("x", form), out("y", form)});
+    Input &x = sums.graph.input(other["x"]);
+    Output &y = sums.graph.output(other["y"]);
+    sums.graph.run();
+    sums.settle();
+    x.push(block_of(all(0)));
+    sums.a->push(block_of(all(1)));
+    sums.b->push(block_of(all(10)));
+    CHECK(pulled<float>(*sums.between) == all(11));
+    go_on = true;
+    go_on.notify_all();
+    CHECK(y.pull() != nullptr);
+}
+
+void channels_keep_their_capacity()
+{
+    Sums sums(with(Lower::always), 2);
+    sums.graph.run();
+    sums.settle();
+    const std::uint64_t before = sums.last->completed();
+    for (int i = 0; i < 4; i++)
+        sums.push(static_cast<float>(i));
+    /* Two where they leave, and two before it, as long as nobody pulls; a task may begin with what is not complete. */
+    while (sums.last->completed() < before + 2)
+        std::this_thread::yield();
+    CHECK_EQ(sums.last->completed(), before + 2);
+    for (int i = 0; i < 4; i++)
+        sums.check(static_cast<float>(i));
+    CHECK(!sums.sum->pull(0ns));
+    CHECK_EQ(sums.last->completed(), before + 4);
+}
+
+void threads_push_and_pull()
+{
+    constexpr int count = 300;
+    Sums sums(with(Lower::always), 3);
+    sums.graph.run();
+    auto feed = [&](Input &input, bool numbered, float value) {
+        return std::thread([&input, numbered, value] {
+            for (int i = 0; i < count; i++)
+                input.push(block_of(all(numbered ? static_cast<float>(i) : value)));
+        });
+    };
+    std::thread threads[] = {feed(*sums.a, true, 0), feed(*sums.b, false, 10), feed(*sums.b2, false, 10),
+                             feed(*sums.c, false, 100), std::thread([&] {
+                                 for (int i = 0; i < count; i++)
+                                     CHECK(pulled<float>(*sums.between) == all(static_cast<float>(i) + 10));
+                             })};
+    for (int i = 0; i < count; i++)
+        CHECK(pulled<float>(*sums.sum) == all(static_cast<float>(i) + 120));
+    for (std::thread &thread : threads)
+        thread.join();
+    sums.graph.stop();
+    CHECK_EQ(sums.last->completed(), uint64_t{count});
+}
+
+void a_graph_goes_with_work_in_flight()
+{
+    std::vector<DatablockPtr> kept;
+    for (int round = 0; round < 10; round++) {
+        Sums sums(with(Lower::always));
+        sums.graph.run();
+        sums.settle();
+        for (int i = 0; i < 8; i++)
+            sums.push(static_cast<float>(i));
+        if (round % 2)
+            kept.push_back(sums.sum->pull());
+    }
+    for (const DatablockPtr &block : kept)
+        CHECK(content<float>(block) == all(120));
+}
+
+/* Before and after what runs on the host. */
+void with_functions_of_the_host()
+{
+    Graph graph(with(Lower::always));
+    auto one_more = [](const std::vector<void *> &ports) {
+        for (unsigned i = 0; i < n; i++)
+            static_cast<float *>(ports[1])[i] = static_cast<float *>(ports[0])[i] + 1;
+    };
+    std::vector ports = {in("a", form), in("b", form), out("c", form), constant("n", n)};
+    std::vector on_host = {in("x", form), out("y", form)};
+    Task &first = graph.host("first", one_more, on_host), &middle = graph.host("middle", one_more, on_host);
+    Task &end = graph.host("end", one_more, on_host);
+    std::vector<Task *> adds;
+    for (const char *name : {"one", "two", "three", "four"})
+        adds.push_back(&graph.cuda(name, {kernels(), "vector_add"}, ports));
+    Input &x = graph.input(first["x"]);
+    /* Two and four read what the host did meanwhile: they are not with one and three, which give it to them. */
+    graph.connect(first["y"], (*adds[0])["a"]);
+    graph.connect(first["y"], (*adds[0])["b"]);
+    graph.connect((*adds[0])["c"], (*adds[1])["a"]);
+    graph.connect((*adds[0])["c"], (*adds[1])["b"]);
+    graph.connect((*adds[1])["c"], middle["x"]);
+    graph.connect(middle["y"], (*adds[2])["a"]);
+    graph.connect((*adds[1])["c"], (*adds[2])["b"]);
+    graph.connect((*adds[2])["c"], (*adds[3])["a"]);
+    graph.connect((*adds[2])["c"], (*adds[3])["b"]);
+    graph.connect((*adds[3])["c"], end["x"]);
+    Output &y = graph.output(end["y"]);
+    graph.run();
+    for (float value = 0; value < 20; value++) {
+        x.push(block_of(all(value)));
+        CHECK(pulled<float>(y) == all(2 * (8 * (value + 1) + 1) + 1));
+    }
+    CHECK(adds[0]->lowered() > 0 && adds[3]->lowered() > 0);
+    CHECK_EQ(first.lowered(), uint64_t{0});
+}
+
+/* In place as far as nobody else reads it; blocks that the program keeps stay as they are. */
+void changed_in_place()
+{
+    const auto four = Template::of<int>(4);
+    for (bool in_between : {false, true}) {
+        Graph graph(with(Lower::always));
+        auto add = [&](const std::string &name) -> Task & {
+            return graph.cuda(name, {ptask_kernels(), "increment", Geometry{{1, 1, 1}, {4, 1, 1}}},
+                              {inout("x", four), out("where", Template::of<void *>(1)), constant("n", 4u)});
+        };
+        Task &one = add("one"), &two = add("two");
+        Input &x = graph.input(one["x"]);
+        graph.connect(one["x"], two["x"]);
+        Output &last = graph.output(two["x"]);
+        Output *between = in_between ? &graph.output(one["x"]) : nullptr;
+        Output &where_one = graph.output(one["where"]), &where_two = graph.output(two["where"]);
+        graph.run();
+        DatablockPtr mine = block_of<int>({1, 2, 3, 4});
+        for (int i = 0; i < 10; i++) {
+            x.push(i % 2 ? mine : block_of<int>({1, 2, 3, 4}));
+            CHECK(pulled<int>(last) == std::vector<int>({3, 4, 5, 6}));
+            CHECK(content<int>(mine) == std::vector<int>({1, 2, 3, 4}));
+            if (between)
+                CHECK(pulled<int>(*between) == std::vector<int>({2, 3, 4, 5}));
+            CHECK_EQ(pulled<void *>(where_one) == pulled<void *>(where_two), !in_between);
+        }
+        CHECK(two.lowered() > 0);
+    }
+}
+
+void initial_contents()
+{
+    Graph graph(with(Lower::always));
+    std::vector ports = {in("x", Template::of<int>(4)), zeroed(out("count", Template::of<unsigned>(1))),
+                         constant("n", 4u)};
+    Task &set = graph.cuda("set", {ptask_kernels(), "count_set", Geometry{{1, 1, 1}, {4, 1, 1}}}, ports);
+    Task &more = graph.cuda("more", {ptask_kernels(), "successor", Geometry{{1, 1, 1}, {1, 1, 1}}},
+                            {inout("x", Template::of<unsigned>(1)), constant("n", 1u)});
+    Input &x = graph.input(set["x"]);
+    graph.connect(set["count"], more["x"]);
+    Output &count = graph.output(more["x"]);
+    graph.run();
+    for (unsigned i = 0; i < 10; i++) {
+        x.push(block_of<int>({1, 0, i % 2 ? 1 : 0, 1}));
+        CHECK_EQ(pulled<unsigned>(count).at(0), 3 + i % 2);
+    }
+    CHECK(more.lowered() > 0);
+}
+
+/* Such that the program copies them itself, as long as they come from the host. */
+void large_blocks()
+{
+    constexpr unsigned many = 1 << 16, sets = 8;
+    const auto large = Template::of<float>(many);
+    auto filled = [&](float value) { return block_of(std::vector<float>(many, value)); };
+    Graph graph(with(Lower::always));
+    std::vector ports = {in("a", large), in("b", large), out("c", large), constant("n", many)};
+    Task &one = graph.cuda("one", {kernels(), "vector_add"}, ports);
+    Task &two = graph.cuda("two", {kernels(), "vector_add"}, ports);
+    Task &three = graph.cuda("three", {kernels(), "vector_add"}, ports);
+    Input *inputs[] = {&graph.input(one["a"]), &graph.input(one["b"]), &graph.input(two["b"]),
+                       &graph.input(three["b"])};
+    graph.connect(one["c"], two["a"]);
+    graph.connect(two["c"], three["a"]);
+    Output &sum = graph.output(three["c"]);
+    auto uploads = [&] {
+        std::uint64_t blocks = 0;
+        for (const DeviceCounters &counters : graph.counters())
+            blocks += counters.blocks_uploaded;
+        return blocks;
+    };
+    auto push = [&](const std::vector<DatablockPtr> &blocks) {
+        for (std::size_t i = 0; i < 4; i++)
+            inputs[i]->push(blocks[i]);
+    };
+    graph.run();
+    /* New ones each time, the last two the same. */
+    for (float i = 0; i < sets; i++) {
+        DatablockPtr both = filled(3 * i);
+        push({filled(i), filled(2 * i), both, both});
+        CHECK_EQ(sum.pull()->as<float>()[many - 1], 9 * i);
+    }
+    CHECK_EQ(uploads(), uint64_t{3 * sets});
+    /* The same each time: they are copied again once. */
+    const std::vector<DatablockPtr> kept = {filled(1), filled(10), filled(100), filled(1000)};
+    for (unsigned i = 0; i < sets; i++) {
+        push(kept);
+        CHECK_EQ(sum.pull()->as<float>()[many - 1], 1111.0f);
+    }
+    CHECK_EQ(uploads(), uint64_t{3 * sets + 8});
+    /* What a GPU has, in between. */
+    for (float i = 0; i < sets; i++) {
+        push({filled(i), kept[1], filled(3 * i), filled(4 * i)});
+        CHECK_EQ(sum.pull()->as<float>()[0], 10 + 8 * i);
+    }
+    CHECK_EQ(three.lowered(), uint64_t{3 * sets - 1});
+}
+
+/* Who wants a task before others does not want them in one go. */
+void priorities_of_tasks()
+{
+    Sums sums(with(Lower::always));
+    sums.graph.run();
+    sums.settle();
+    std::uint64_t before = sums.last->lowered();
+    sums.last->set_priority(3);
+    for (float value = 0; value < 5; value++) {
+        sums.push(value);
+        sums.check(value);
+    }
+    CHECK_EQ(sums.last->lowered(), before);
+    sums.last->set_priority(0);
+    sums.settle();
+    CHECK(sums.last->lowered() > before);
+}
+
+/* One at a time fits. */
+void little_memory()
+{
+    device::Device &gpu = *device::gpus().at(0);
+    {
+        Sums sums(with(Lower::always));
+        gpu.limit_memory(8 * n * sizeof(float));
+        sums.graph.run();
+        for (float value = 0; value < 20; value++) {
+            sums.push(value);
+            sums.check(value);
+        }
+    }
+    gpu.limit_memory(SIZE_MAX);
+}
+
+void in_a_timeline()
+{
+    Sums sums({.timeline = true, .lower = Lower::always});
+    sums.graph.run();
+    sums.settle();
+    sums.graph.stop();
+    const auto timeline = nlohmann::json::parse(sums.graph.timeline());
+    std::size_t graphs = 0, lasts = 0;
+    for (const auto &event : timeline.at("traceEvents"))
+        if (event.at("ph") == "X") {
+            graphs += event.at("name").get<std::string>().find(" and 2 more") != std::string::npos;
+            lasts += event.at("pid") == 1 && event.at("tid") == 3;
+        }
+    CHECK_EQ(graphs, size_t{2});
+    CHECK_EQ(lasts, size_t{3});
+}
+
+} // namespace
+
+Cases lower_cases()
+{
+    return {{"CUDA graphs: the same comes out", the_same_comes_out},
+            {"CUDA graphs: what was pulled stays", what_was_pulled_stays},
+            {"CUDA graphs: what is sticky changes", what_is_sticky_changes},
+            {"CUDA graphs: a sticky block changes", a_sticky_block_changes},
+            {"CUDA graphs: signals pass", signals_pass},
+            {"CUDA graphs: a part of a set", part_of_a_set},
+            {"CUDA graphs: a part of a set while something else runs", part_of_a_set_in_company},
+            {"CUDA graphs: channels keep their capacity", channels_keep_their_capacity},
+            {"CUDA graphs: threads push and pull", threads_push_and_pull},
+            {"CUDA graphs: a graph goes with work in flight", a_graph_goes_with_work_in_flight},
+            {"CUDA graphs: with functions of the host", with_functions_of_the_host},
+            {"CUDA graphs: blocks changed in place", changed_in_place},
+            {"CUDA graphs: initial contents", initial_contents},
+            {"CUDA graphs: large blocks", large_blocks},
+            {"CUDA graphs: priorities of tasks", priorities_of_tasks},
+            {"CUDA graphs: little memory", little_memory},
+            {"CUDA graphs: in a timeline", in_a_timeline}};
+}
+
+} // namespace test
