@@ -7,6 +7,7 @@
 #include "fd.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <span>
@@ -47,6 +48,7 @@ private:
         Call *next = nullptr;
         int result = 0;
         bool done = false;
+        std::chrono::microseconds soon{100}; // an answer within that is not slept for
         std::atomic<uint32_t> wakes{0};
     };
 

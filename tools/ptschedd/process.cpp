@@ -1,29 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "process.hpp"
 
+#include "pidfd.hpp"
+
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <linux/capability.h>
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-
-#ifndef SO_PEERPIDFD
-#define SO_PEERPIDFD 77
-#endif
 
 namespace ptsched {
 namespace {
-
-bool has_exited(int pidfd)
-{
-    pollfd poll_for{.fd = pidfd, .events = POLLIN, .revents = 0};
-    return poll(&poll_for, 1, 0) > 0;
-}
 
 // The line that begins with @field, without it.
 std::optional<std::string> field_of(const std::string &path, const char *field)
@@ -41,22 +29,6 @@ std::optional<std::string> field_of(const std::string &path, const char *field)
 std::string proc(pid_t pid, const char *name)
 {
     return "/proc/" + std::to_string(pid) + "/" + name;
-}
-
-UniqueFd open_pidfd_of_peer(int socket, const ucred &peer)
-{
-    int fd = -1;
-    socklen_t length = sizeof(fd);
-    if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &fd, &length) == 0)
-        return UniqueFd(fd);
-    // Before Linux 6.5: the number may be another process's by now, but not another user's.
-    UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, peer.pid, 0)));
-    struct stat status;
-    if (pidfd && (stat(proc(peer.pid, "").c_str(), &status) < 0 || status.st_uid != peer.uid)) {
-        errno = ESRCH;
-        pidfd.reset();
-    }
-    return pidfd;
 }
 
 } // namespace

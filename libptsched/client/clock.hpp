@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#ifndef PTSCHEDD_CLOCK_HPP
-#define PTSCHEDD_CLOCK_HPP
+#ifndef PTSCHED_CLIENT_CLOCK_HPP
+#define PTSCHED_CLIENT_CLOCK_HPP
 
 #include <cstdint>
 #include <ctime>

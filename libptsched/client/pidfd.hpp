@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Processes named by descriptors, which no other process can come to stand for.
+#ifndef PTSCHED_CLIENT_PIDFD_HPP
+#define PTSCHED_CLIENT_PIDFD_HPP
+
+#include "fd.hpp"
+
+#include <cerrno>
+#include <poll.h>
+#include <string>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
+namespace ptsched {
+
+inline bool has_exited(int pidfd)
+{
+    pollfd poll_for{.fd = pidfd, .events = POLLIN, .revents = 0};
+    return poll(&poll_for, 1, 0) > 0;
+}
+
+// Of the process at the other end of a Unix socket, which is @peer. None and errno, if it is gone.
+inline UniqueFd open_pidfd_of_peer(int socket, const ucred &peer)
+{
+    int fd = -1;
+    socklen_t length = sizeof(fd);
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &fd, &length) == 0)
+        return UniqueFd(fd);
+    // Before Linux 6.5: the number may be another process's by now, but not another user's.
+    UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, peer.pid, 0)));
+    struct stat status;
+    if (pidfd && (stat(("/proc/" + std::to_string(peer.pid)).c_str(), &status) < 0 || status.st_uid != peer.uid)) {
+        errno = ESRCH;
+        pidfd.reset();
+    }
+    return pidfd;
+}
+
+} // namespace ptsched
+
+#endif
