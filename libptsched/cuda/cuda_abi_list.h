@@ -216,6 +216,8 @@ CU_ABI(cuGraphExecKernelNodeSetParams, "cuGraphExecKernelNodeSetParams", 10010,
        (CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *params))
 CU_ABI(cuGraphExecKernelNodeSetParams_v2, "cuGraphExecKernelNodeSetParams", 12000,
        (CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2 *params))
+CU_ABI(cuGraphExecMemcpyNodeSetParams, "cuGraphExecMemcpyNodeSetParams", 10020,
+       (CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *copy, CUcontext context))
 CU_ABI(cuGraphExecUpdate, "cuGraphExecUpdate", 10020,
        (CUgraphExec exec, CUgraph graph, CUgraphNode *error_node, CUgraphExecUpdateResult *result))
 CU_ABI(cuGraphExecUpdate_v2, "cuGraphExecUpdate", 12000,

@@ -109,9 +109,9 @@ bool fence(Device &device, std::uint32_t events, std::uint32_t state)
     return true;
 }
 
-void release(Device &device, std::uint64_t now)
+/* False: the thread that was given the turn has not come round to having it. */
+bool release(Device &device, std::uint64_t now, ptsched_usage usage)
 {
-    ptsched_usage usage = device.take_usage(now, device.preemption.is_off());
     std::uint64_t granted = __atomic_load_n(&device.page()->granted_ns, __ATOMIC_RELAXED);
     std::uint64_t first = device.first_submit_ns.exchange(0, std::memory_order_relaxed);
     std::uint64_t busy_until =
@@ -130,6 +130,7 @@ void release(Device &device, std::uint64_t now)
     int error = ptsched_release(device.client(), &usage);
     if (error == -EPIPE)
         device.open_gate("the scheduler is gone");
+    return error != -EPERM || !(device.state() & PTSCHED_STATE_TURN);
 }
 
 /* With the gate closed by us or by the scheduler: gives the turn back if nothing is in flight. */
@@ -142,8 +143,7 @@ bool try_release(Device &device, std::uint32_t events, std::uint32_t state)
     reap(device, state, now);
     if (!device.meter.idle())
         return false;
-    release(device, now);
-    return true;
+    return release(device, now, device.take_usage(now, false));
 }
 
 /* How long the work in flight will take, in ns; for_ever: not known. */
@@ -152,7 +152,7 @@ std::uint64_t drain_ns(Device &device, std::uint32_t events, std::uint32_t state
     if (!device.all_measured(events, state))
         return for_ever;
     device.meter.reap(now);
-    return device.meter.fences_pending() ? for_ever : device.meter.in_flight_ns(now);
+    return device.meter.unknown_in_flight() ? for_ever : device.meter.in_flight_ns(now);
 }
 
 /* What to acknowledge a call-back with: when the turn will end; 0: not known. */
@@ -163,29 +163,49 @@ std::uint64_t promise_ns(Device &device, std::uint32_t events, std::uint32_t sta
     /* Two programs with short time slices side by side would mostly switch. */
     if (!(state & PTSCHED_STATE_PREEMPT) && device.preemption.has_short_slice())
         return 0;
-    std::uint64_t drain = drain_ns(device, events, state, now), cost = device.preemption.cost_ns();
-    if (state & PTSCHED_STATE_PREEMPT && cost && drain > cost)
+    std::uint64_t cost = state & PTSCHED_STATE_PREEMPT ? device.preemption.cost_ns() : 0;
+    if (cost && device.meter.in_flight_ns(now) > cost)
+        return cost;
+    std::uint64_t drain = drain_ns(device, events, state, now);
+    if (cost && drain > cost)
         return cost;
     return drain == for_ever ? 0 : drain;
 }
 
-/* Ends a called-back turn with its work in flight off the hardware, where that is quicker than to wait for it. */
-bool release_off(Device &device, std::uint32_t events, std::uint32_t state, std::uint64_t now)
+/* Whether the turn is to end whatever is in flight, and can. */
+bool must_leave(Device &device, std::uint32_t state, std::uint64_t now)
 {
     if (!(state & PTSCHED_STATE_PREEMPT) || !device.preemption.can_take_off())
         return false;
     std::uint64_t &demanded = device.agent.demanded_ns;
     demanded = demanded ? demanded : now;
+    return true;
+}
+
+/* Whether by the estimates alone it takes less time to wait for the work in flight than to take it off. */
+bool ends_soon(Device &device, std::uint32_t events, std::uint32_t state, std::uint64_t now)
+{
+    if (!device.all_measured(events, state) || device.meter.unknown_in_flight())
+        return false;
+    std::uint64_t left = device.meter.in_flight_ns(now), worthwhile = config().drain_ns + device.preemption.cost_ns();
     /* Unless it has been coming to an end for longer than that: the helper may have switched it off meanwhile. */
-    std::uint64_t patience_ns = config().drain_ns;
-    std::uint64_t worthwhile = patience_ns + device.preemption.cost_ns();
-    if (patience_ns && now - demanded < worthwhile && drain_ns(device, events, state, now) < worthwhile)
-        return false;
+    bool soon = !left || (config().drain_ns && left < worthwhile);
+    return soon && now - device.agent.demanded_ns <= worthwhile;
+}
+
+/* Ends a called-back turn with its work in flight off the hardware. */
+bool release_off(Device &device)
+{
+    ptsched_usage usage{};
     heavy_barrier();
-    if (!windows_empty(device) || !device.preemption.take_off(device))
+    if (!device.preemption.take_off(device, !windows_empty(device), usage))
         return false;
-    release(device, now_ns());
+    if (!release(device, now_ns(), usage)) {
+        device.preemption.put_back(device);
+        return false;
+    }
     device.preemption.ask_for_next_turn();
+    device.announce_change();
     return true;
 }
 
@@ -206,6 +226,65 @@ std::uint64_t report_rest(Device &device, std::uint64_t now)
     return for_ever;
 }
 
+/*
+ * Of a called-back turn. The driver is asked no more than must be: it may not answer before a thread of the program
+ * that holds its locks has its CPU again, which may take long where others have it. Returns after how long to look
+ * again.
+ */
+std::uint64_t end_turn(Device &device, std::uint32_t events, std::uint32_t state, std::uint64_t now)
+{
+    if (must_leave(device, state, now)) {
+        if (!ends_soon(device, events, state, now) && release_off(device))
+            return for_ever;
+        if (!windows_empty(device))
+            return back_off(device, now);
+    }
+    if (!fence(device, events, state))
+        return back_off(device, now);
+    reap(device, state, now);
+    if (!device.meter.idle()) {
+        device.agent.busy_seen_ns = now;
+        return back_off(device, now);
+    }
+    if (!try_release(device, events, state))
+        return back_off(device, now);
+    device.announce_change();
+    return for_ever;
+}
+
+/* Of a turn that others want, or could use if they were there. Returns after how long to look again. */
+std::uint64_t leave_when_idle(Device &device, std::uint32_t events, std::uint32_t state, std::uint64_t now)
+{
+    Device::AgentState &own = device.agent;
+    if (!fence(device, events, state))
+        return back_off(device, now);
+    reap(device, state, now);
+    bool idle = device.meter.idle();
+    if (!idle)
+        own.busy_seen_ns = now;
+    /* Nobody could run now. But who stays idle must not count as a user of the device for ever. */
+    bool wanted = state & PTSCHED_STATE_WANTED;
+    std::uint64_t linger_ns = wanted ? device.linger.ns(config().linger_ns) : unwanted_lingers * config().linger_ns;
+    if (!idle || device.held_back.load(std::memory_order_acquire)) {
+        own.idle_since = 0;
+        return !idle && (wanted || device.meter.unknown_in_flight()) ? back_off(device, now, wanted) : linger_ns;
+    }
+    own.idle_since =
+        std::max(own.idle_since ? own.idle_since : now, device.last_submit_ns.load(std::memory_order_relaxed));
+    std::uint64_t idle_since = own.idle_since, passed = now > idle_since ? now - idle_since : 0;
+    if (passed < linger_ns)
+        return linger_ns - passed;
+
+    device.closing.store(true, std::memory_order_seq_cst);
+    device.linger.left(idle_since);
+    bool released = try_release(device, events, state);
+    if (!released)
+        device.linger.left(0);
+    device.closing.store(false, std::memory_order_release);
+    device.announce_change();
+    return released ? for_ever : back_off(device, now);
+}
+
 /* Returns after how long to look again. */
 std::uint64_t look_after(Device &device)
 {
@@ -221,7 +300,7 @@ std::uint64_t look_after(Device &device)
     if (device.meter.broken()) {
         /* The context is lost, nothing of it runs: others need not wait. */
         device.open_gate(nullptr);
-        release(device, now);
+        release(device, now, device.take_usage(now, false));
         return for_ever;
     }
     if (events != own.acknowledged) {
@@ -252,38 +331,8 @@ std::uint64_t look_after(Device &device)
      */
     if (!(state & PTSCHED_STATE_CALLBACK) && device.acquiring.load(std::memory_order_acquire))
         return config().linger_ns;
-    if (!fence(device, events, state))
-        return back_off(device, now);
-    reap(device, state, now);
-    bool idle = device.meter.idle();
-    if (!idle)
-        own.busy_seen_ns = now;
-
-    if (state & PTSCHED_STATE_CALLBACK) {
-        if (idle ? try_release(device, events, state) : release_off(device, events, state, now)) {
-            device.announce_change();
-            return for_ever;
-        }
-        return back_off(device, now);
-    }
-    /* Nobody could run now. But who stays idle must not count as a user of the device for ever. */
-    bool wanted = state & PTSCHED_STATE_WANTED;
-    std::uint64_t linger_ns = wanted ? config().linger_ns : unwanted_lingers * config().linger_ns;
-    if (!idle || device.held_back.load(std::memory_order_acquire)) {
-        own.idle_since = 0;
-        return !idle && (wanted || device.meter.fences_pending()) ? back_off(device, now, wanted) : linger_ns;
-    }
-    own.idle_since =
-        std::max(own.idle_since ? own.idle_since : now, device.last_submit_ns.load(std::memory_order_relaxed));
-    std::uint64_t passed = now > own.idle_since ? now - own.idle_since : 0;
-    if (passed < linger_ns)
-        return linger_ns - passed;
-
-    device.closing.store(true, std::memory_order_seq_cst);
-    bool released = try_release(device, events, state);
-    device.closing.store(false, std::memory_order_release);
-    device.announce_change();
-    return released ? for_ever : back_off(device, now);
+    return state & PTSCHED_STATE_CALLBACK ? end_turn(device, events, state, now)
+                                          : leave_when_idle(device, events, state, now);
 }
 
 /*

@@ -145,7 +145,9 @@ ptsched_usage Device::take_usage(std::uint64_t now, bool in_flight)
 void Device::report(std::uint64_t now, std::uint64_t interval_ns)
 {
     std::uint64_t before = reported_ns_.load(std::memory_order_relaxed);
-    if (now - before < interval_ns || !reported_ns_.compare_exchange_strong(before, now))
+    /* Without the turn it would be lost: a thread may have been submitting when that was given back. */
+    if (!(state() & PTSCHED_STATE_TURN) || now - before < interval_ns ||
+        !reported_ns_.compare_exchange_strong(before, now))
         return;
     ptsched_usage usage = take_usage(now, true);
     ptsched_report(client_, &usage);

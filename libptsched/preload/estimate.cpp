@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "estimate.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -117,6 +118,12 @@ bool Estimates::knows(const Key &key) const
     return cell.key == key.exact && cell.agreeing >= enough;
 }
 
+bool Estimates::has_mean(const Key &key) const
+{
+    const Cell &cell = cells_[index(key.exact)];
+    return cell.key == key.exact && cell.seen >= enough;
+}
+
 void Estimates::learn(const Key &key, std::uint64_t ns)
 {
     learn(key.exact, ns);
@@ -129,9 +136,10 @@ void Estimates::learn(std::uint64_t key, std::uint64_t ns)
     Cell &cell = cells_[index(key)];
     float value = static_cast<float>(ns ? ns : 1);
     if (cell.key != key)
-        cell = {key, value, 0};
+        cell = {key, value, 0, 0};
     bool agrees = std::abs(value - cell.ns) <= cell.ns / 10 + event_noise_ns;
-    cell.agreeing = agrees ? cell.agreeing + 1 : 0;
+    cell.seen = std::min<std::uint16_t>(cell.seen + 1, enough);
+    cell.agreeing = agrees ? std::min<std::uint16_t>(cell.agreeing + 1, enough) : 0;
     cell.ns += (value - cell.ns) / 4;
 }
 

@@ -41,14 +41,17 @@ public:
     void learn(const Key &key, std::uint64_t ns);
     /* Whether the last few with exactly this key all took what was expected: then not each need be measured. */
     bool knows(const Key &key) const;
+    /* Whether there is a mean of exactly this key: enough for the sum of many, whether they agree or not. */
+    bool has_mean(const Key &key) const;
 
 private:
     struct Cell {
         std::uint64_t key;
         float ns;
-        std::uint32_t agreeing; /* in a row */
+        std::uint16_t seen;
+        std::uint16_t agreeing; /* in a row */
     };
-    static constexpr std::uint32_t enough = 8;
+    static constexpr std::uint16_t enough = 8;
     static constexpr unsigned size = 2048;
 
     static unsigned index(std::uint64_t key) { return static_cast<unsigned>(key >> 53) % size; }

@@ -137,7 +137,7 @@ bool has_room(Device &device, const Key &key, std::uint64_t &nap_ns)
         return false;
     }
     std::uint64_t now = now_ns();
-    if (bound && !device.report_due(now, report_bounds * bound) && !device.meter.fences_pending() &&
+    if (bound && !device.report_due(now, report_bounds * bound) && !device.meter.unknown_in_flight() &&
         !excess_ns(device, key, bound, now))
         return true;
     {
@@ -148,7 +148,7 @@ bool has_room(Device &device, const Key &key, std::uint64_t &nap_ns)
     if (!bound || device.meter.idle() || device.meter.broken())
         return true;
     nap_ns = unknown_nap_ns;
-    if (device.meter.fences_pending())
+    if (device.meter.unknown_in_flight())
         return false;
     std::uint64_t excess = excess_ns(device, key, bound, now);
     /* A part of it each time, since estimates err; with enough left in flight to find out in time. */
@@ -293,9 +293,12 @@ Waited wait_for_turn(Device &device, std::uint32_t state, std::uint32_t seen, st
     bool free = !(device.state() & PTSCHED_STATE_TURN) && !device.preemption.is_off();
     device.submitters_cpu.store(sched_getcpu(), std::memory_order_relaxed);
     device.acquiring.fetch_add(1, std::memory_order_acq_rel);
+    std::uint64_t asked = now_ns();
     int error = ptsched_acquire(device.client(), PTSCHED_NEVER, 0, nullptr);
     if (!error && free)
         spare_fence(device, before);
+    if (!error)
+        device.linger.came_back(asked, now_ns(), config().linger_ns);
     device.acquiring.fetch_sub(1, std::memory_order_acq_rel);
     if (!error)
         return Waited::again;
@@ -331,7 +334,7 @@ CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key 
 
         if (may_submit && device.preemption.is_off()) {
             window.leave();
-            device.preemption.put_back(device);
+            device.preemption.put_back_in_turn(device);
             continue;
         }
         if (may_submit && alone && thread.until_sample > 0 && !place.stream->owner) {

@@ -9,8 +9,9 @@
 namespace ptsched::preload {
 
 struct Counters {
-    std::atomic<std::uint64_t> measured{0}; /* submissions with events around or behind them */
-    std::atomic<std::uint64_t> waits{0};    /* submissions that waited for the turn */
+    std::atomic<std::uint64_t> measured{0};  /* submissions with timing events around them */
+    std::atomic<std::uint64_t> estimated{0}; /* those charged at what their like have taken */
+    std::atomic<std::uint64_t> waits{0};     /* submissions that waited for the turn */
     std::atomic<std::uint64_t> wait_ns{0};
     std::atomic<std::uint64_t> turns{0}; /* turns given back */
     std::atomic<std::uint64_t> gpu_ns{0};

@@ -19,7 +19,7 @@ constexpr std::size_t records_at_once = 16, records_max = 8192;
 constexpr std::uint64_t sample_span_ns = 100000000;
 
 /* Of what is well known, so much is timed. */
-constexpr std::uint64_t short_ones_timed = 16, timed_one_in = 8, waking_timed_one_in = 128;
+constexpr std::uint64_t short_ones_timed = 32, timed_one_in = 8, waking_timed_one_in = 128;
 constexpr std::uint64_t short_ns_max = 100000;
 
 /* Event times are floats in milliseconds: the base follows before a microsecond gets lost. */
@@ -158,10 +158,10 @@ bool Meter::add_records(Context &context)
     return context.free_records;
 }
 
-/* Of what is well known only some is timed, at random, and charged at its mean. */
-bool Meter::must_time(const Stream &stream, const Key &key, std::uint64_t one_in)
+/* Of what is known only some is timed, at random, and charged at its mean. */
+bool Meter::must_time(const Stream &stream, bool known, std::uint64_t one_in)
 {
-    if (!estimates_.knows(key))
+    if (!known)
         return true;
     /* Work side by side counts once: only times tell. */
     for (const Stream *other : streams_) {
@@ -179,7 +179,7 @@ std::uint64_t Meter::short_ns(const Stream &stream, const Key &key)
     std::lock_guard guard(lock_);
     std::uint64_t ns = estimates_.of(key);
     bool measure = broken() || stream.owner || stream.context->state != Context::alive || ns > short_ns_max ||
-                   must_time(stream, key, short_ones_timed);
+                   must_time(stream, estimates_.has_mean(key), short_ones_timed);
     return measure ? 0 : std::max<std::uint64_t>(ns, 1);
 }
 
@@ -189,8 +189,9 @@ void Meter::count(Stream &stream, std::uint64_t ns, std::uint64_t now)
     gpu_ns_ += ns;
     counted_++;
     stream.tail = !stream.ended && stream.context->state == Context::alive;
+    stream.tail_ns += ns;
     stream.tail_until = std::max(stream.tail_until, now) + ns;
-    counters.measured.fetch_add(1, std::memory_order_relaxed);
+    counters.estimated.fetch_add(1, std::memory_order_relaxed);
 }
 
 Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, std::uint64_t now,
@@ -204,13 +205,15 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
             return nullptr;
         record = context.free_records;
         context.free_records = record->next;
+        record->pauses = pauses_;
         /* Its end event comes behind what has been counted so far. */
         stream.tail = false;
+        stream.tail_ns = 0;
         record->estimate_ns = estimates_.of(key);
         /* Seldom where it wakes the device: there, an event before the work is work by itself, after which the hardware
          * may turn to others. Those of the short ones that come here are to be timed. */
         record->timed = stands_for || (!wakes && record->estimate_ns <= short_ns_max) ||
-                        must_time(stream, key, wakes ? waking_timed_one_in : timed_one_in);
+                        must_time(stream, estimates_.knows(key), wakes ? waking_timed_one_in : timed_one_in);
     }
     record->key = key;
     record->stands_for = stands_for;
@@ -236,10 +239,11 @@ void Meter::end(Stream &stream, Record *record, bool submitted)
         give_back(*stream.context, record);
         return;
     }
+    record->beside = record->beside || record->pauses != pauses_;
     (stream.last ? stream.last->next : stream.first) = record;
     stream.last = record;
     stream.pending_ns += record->estimate_ns;
-    counters.measured.fetch_add(1, std::memory_order_relaxed);
+    (record->timed ? counters.measured : counters.estimated).fetch_add(1, std::memory_order_relaxed);
 }
 
 void Meter::give_back(Context &context, Record *record)
@@ -261,7 +265,9 @@ void Meter::account(Stream &stream, Record &record, std::uint64_t now)
     if (!check(driver.own().event_elapsed(&took, record.start, record.end)))
         return;
     std::uint64_t ran_ns = to_ns(took);
-    ran_ns -= std::min(ran_ns, record.paused_ns);
+    /* Shorter than that: it had ended, or not yet begun. */
+    if (ran_ns >= record.paused_ns)
+        ran_ns -= record.paused_ns;
     /* Measured together with another's work, it says nothing about itself. */
     if (record.beside && record.estimate_ns)
         ran_ns = std::min(ran_ns, record.estimate_ns);
@@ -348,6 +354,9 @@ void Meter::reap(std::uint64_t now)
             stream->pending_ns -= record->estimate_ns;
             give_back(context, record);
         }
+        /* Of what was counted only the tail can be left: estimates that are too long must not add up. */
+        if (!stream->first && !stream->fence_pending)
+            stream->tail_until = std::min(stream->tail_until, now + stream->tail_ns);
     }
 }
 
@@ -355,20 +364,24 @@ void Meter::pause(std::uint64_t now)
 {
     std::lock_guard guard(lock_);
     std::uint64_t running_ns = 0;
+    pauses_++;
     paused_since_ = now;
     for (Stream *stream : streams_) {
         Record *first = stream->first;
         if (!first || stream->context->state != Context::alive)
             continue;
-        ContextScope current(stream->context->handle);
         /* One without a start may not have begun yet: its mean is charged anyway. */
-        first->paused = first->timed && driver.own().event_query(first->start) == CUDA_SUCCESS &&
-                        driver.own().event_query(first->end) == CUDA_ERROR_NOT_READY;
+        first->paused = first->timed;
+        for (Record *behind = first->next; behind; behind = behind->next)
+            behind->beside = true;
         if (!first->paused)
             continue;
         /* This turn pays for it: in a later one there may not be room for all of it. */
         std::uint64_t began = std::max(first->begins_ns, stream->completed_ns);
         std::uint64_t ran = now > began ? now - began : 0;
+        /* It may have waited for another stream; what it takes longer is charged at its end. */
+        if (first->estimate_ns)
+            ran = std::min(ran, first->estimate_ns);
         running_ns = std::max(running_ns, ran - std::min(ran, first->charged_ns));
         first->charged_ns = std::max(first->charged_ns, ran);
     }
@@ -392,15 +405,17 @@ void Meter::resume(std::uint64_t now)
     }
 }
 
-void Meter::fence(Stream &stream)
+void Meter::fence(Stream &stream, bool unknown)
 {
     ContextScope current(stream.context->handle);
     /* What is being captured does not run. */
     stream.tail = false;
+    stream.tail_ns = 0;
     if (!current.ok() || is_capturing(stream.handle))
         return;
     if (!stream.fence && !check(driver.own().event_create(&stream.fence, CU_EVENT_DISABLE_TIMING)))
         return;
+    stream.fence_unknown = unknown || (stream.fence_pending && stream.fence_unknown);
     stream.fence_pending = check(driver.own().event_record(stream.fence, stream.handle));
 }
 
@@ -411,7 +426,7 @@ void Meter::fence_streams()
     CaptureBarrier no_capture_begins;
     for (Stream *stream : streams_) {
         if (!stream->ended && !stream->owner && stream->context->state == Context::alive)
-            fence(*stream);
+            fence(*stream, true);
     }
 }
 
@@ -427,7 +442,7 @@ void Meter::fence_tails(std::uint64_t now)
     CaptureBarrier no_capture_begins;
     for (Stream *stream : streams_) {
         if (due(stream))
-            fence(*stream);
+            fence(*stream, false);
     }
 }
 
@@ -463,10 +478,11 @@ bool Meter::idle()
     });
 }
 
-bool Meter::fences_pending()
+bool Meter::unknown_in_flight()
 {
     std::lock_guard guard(lock_);
-    return std::any_of(streams_.begin(), streams_.end(), [](const Stream *stream) { return stream->fence_pending; });
+    return std::any_of(streams_.begin(), streams_.end(),
+                       [](const Stream *stream) { return stream->fence_pending && stream->fence_unknown; });
 }
 
 std::uint64_t Meter::estimate_ns(const Key &key)
@@ -501,11 +517,7 @@ void Meter::stream_ends(CUstream handle)
         if (stream->ended || stream->handle != handle || stream->context->state != Context::alive)
             continue;
         /* Work that was given to it goes on. Destroying a stream that is being captured is the program's error. */
-        ContextScope current(stream->context->handle);
-        if (current.ok() && !is_capturing(handle) &&
-            (stream->fence || check(driver.own().event_create(&stream->fence, CU_EVENT_DISABLE_TIMING))))
-            stream->fence_pending = check(driver.own().event_record(stream->fence, handle));
-        stream->tail = false;
+        fence(*stream, true);
         stream->ended = true;
     }
 }

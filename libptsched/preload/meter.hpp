@@ -11,6 +11,7 @@
 #define PTSCHED_PRELOAD_METER_HPP
 
 #include "estimate.hpp"
+#include "mutex.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -50,8 +51,9 @@ struct Record {
     Key key;
     std::uint64_t estimate_ns;
     std::uint64_t begins_ns;  /* not before this: host time, moved on by the time it was off */
-    bool beside;              /* submitted while work of another's turn was expected to be there */
-    std::uint64_t paused_ns;  /* of its time between the two events, it was off the hardware */
+    bool beside;              /* its times may have others' in them: its turn or its like's was not the only one */
+    std::uint32_t pauses;     /* before it */
+    std::uint64_t paused_ns;  /* so long it was off the hardware, if it had begun */
     std::uint64_t charged_ns; /* of the rest, this has been reported when it was taken off */
     bool paused;              /* it is now */
     std::uint32_t stands_for; /* submissions, if it is a sample; 0: it stands for itself among others */
@@ -82,9 +84,11 @@ struct Stream {
     std::uint64_t pending_ns{0}; /* estimates of the records */
     std::uint64_t completed_ns{0};
     bool tail{false};            /* work without an event of its own came after the records and the fence */
-    std::uint64_t tail_until{0}; /* when it will have ended, by estimates; host time */
+    std::uint64_t tail_ns{0};    /* its estimates */
+    std::uint64_t tail_until{0}; /* when it will have ended, by these; host time */
     CUevent fence{nullptr};
     bool fence_pending{false};
+    bool fence_unknown{false}; /* also behind work of which nothing is known */
 };
 
 class Meter {
@@ -110,7 +114,10 @@ public:
     /* Takes in what has completed. */
     void reap(std::uint64_t now);
 
-    /* Between these the device's channels are off the hardware: no time passes for what is in flight. */
+    /*
+     * Between these the device's channels are off the hardware: no time passes for what is in flight. The driver is not
+     * asked, since it may not answer before a thread that has lost its CPU.
+     */
     void pause(std::uint64_t now);
     void resume(std::uint64_t now);
 
@@ -122,7 +129,8 @@ public:
     /* Estimated time until the work in flight has completed; 0: there is none. Call reap() before. */
     std::uint64_t in_flight_ns(std::uint64_t now);
     bool idle();
-    bool fences_pending();
+    /* Whether there is an end event for work of which nothing is known. */
+    bool unknown_in_flight();
     std::uint64_t estimate_ns(const Key &key);
 
     /*
@@ -142,15 +150,15 @@ public:
 private:
     bool check(CUresult result);
     bool add_records(Context &context);
-    bool must_time(const Stream &stream, const Key &key, std::uint64_t one_in);
-    void fence(Stream &stream);
+    bool must_time(const Stream &stream, bool known, std::uint64_t one_in);
+    void fence(Stream &stream, bool unknown);
     void give_back(Context &context, Record *record);
     void account(Stream &stream, Record &record, std::uint64_t now);
     void charge_sample(const Record &record, std::uint64_t ran_ns);
     void charge_interval(Context &context, Record &record, std::uint64_t ran_ns);
     void drop(Stream &stream);
 
-    std::mutex lock_;
+    Mutex lock_;
     std::vector<Stream *> streams_; /* entries are used again, never freed: threads keep pointers */
     Estimates estimates_;
     std::uint64_t gpu_ns_{0};
@@ -158,6 +166,7 @@ private:
     std::uint64_t sampled_since_{0};
     std::uint64_t sample_room_ns_{0};    /* time passed that no sample has been charged for */
     double mean_ran_{0}, mean_added_{0}; /* of submissions: how long they ran, of that with nothing else beside, ms */
+    std::uint32_t pauses_{0};            /* so far */
     std::uint64_t paused_since_{0};
     std::uint64_t random_{88172645463325252};
     double sample_ns_{0};     /* mean of a submission while alone */

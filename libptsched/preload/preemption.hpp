@@ -14,11 +14,14 @@
 #define PTSCHED_PRELOAD_PREEMPTION_HPP
 
 #include "config.hpp"
+#include "mutex.hpp"
 
 #include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <string>
+
+struct ptsched_usage;
 
 namespace ptsched::preload {
 
@@ -45,11 +48,17 @@ public:
 
     bool can_take_off() const { return level_.load(std::memory_order_relaxed) == Level::preempt; }
 
-    /* Off the hardware; false: not possible (any more), and nothing is off. Submitters must be out of their windows. */
-    bool take_off(Device &device);
+    /*
+     * Off the hardware; false: not possible (any more), and nothing is off. @submitting: a thread may be inside a
+     * submission, which goes on: it ends up behind what is off. It may hold the meter's lock, and wait in the driver
+     * for what is off: @usage, to be released with, is taken before.
+     */
+    bool take_off(Device &device, bool submitting, ptsched_usage &usage);
 
-    /* On again, if it is off. Any thread may call it: in a new turn, or because the program goes on without one. */
+    /* On again, if it is off. Any thread may call it, if the program has a turn or goes on without one. */
     void put_back(Device &device);
+    /* The same for one that may have lost its CPU since it saw the turn. */
+    void put_back_in_turn(Device &device);
 
     /*
      * Between these a context ends: on again, and not taken off. Its end waits for its work, and a group may not come
@@ -76,13 +85,13 @@ public:
     std::uint64_t cost_ns() const { return cost_ns_.load(std::memory_order_relaxed); }
 
 private:
-    static std::string try_switch(Device &device);
+    void switch_on(Device &device);
     std::string try_slice(Device &device);
     std::string try_preempt(Device &device);
     void set_level(Device &device, Level level, const std::string &why);
     static void *resume(void *device);
 
-    std::mutex lock_;
+    Mutex lock_;
     std::atomic<Level> level_{Level::gate};
     std::string why_; /* not a better one */
     bool tried_{false};

@@ -43,6 +43,8 @@ bool by_itself = true;
 float submission_ms = 1;
 std::atomic<bool> nothing{false};
 unsigned long events, events_captured;
+std::atomic<bool> captures_held{false};
+std::atomic<int> captures_beginning{0};
 CUresult event_answer = CUDA_SUCCESS;
 thread_local CUcontext current;
 thread_local CUstream_st *own[2]; /* as a driver's, they outlive their thread while there is work */
@@ -228,6 +230,9 @@ EXPORT CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 
 static CUresult begin_capture(const char *name, CUstream handle)
 {
+    captures_beginning++;
+    captures_held.wait(true);
+    captures_beginning--;
     std::lock_guard guard(lock);
     calls[name]++;
     CUstream_st *stream = find(handle, false);
@@ -418,6 +423,12 @@ const struct hand_controls hand_controls = {
     .nodes = [](const void *graph) { return static_cast<const CUgraph_st *>(graph)->nodes; },
     .do_nothing = [](int yes) { nothing = yes; },
     .launch = cuLaunchKernel,
+    .hold_captures =
+        [](int yes) {
+            captures_held = yes;
+            captures_held.notify_all();
+        },
+    .captures_beginning = [] { return captures_beginning.load(); },
     .fail_events =
         [](CUresult with) {
             std::lock_guard guard(lock);

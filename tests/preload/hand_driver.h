@@ -33,6 +33,10 @@ struct hand_controls {
     /* The driver's own cuLaunchKernel. */
     CUresult (*launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
                        void **, void **);
+    /* Whether calls that begin a capture stay in the driver. */
+    void (*hold_captures)(int yes);
+    /* So many do now. */
+    int (*captures_beginning)(void);
     /* What every event call answers from now on. */
     void (*fail_events)(CUresult with);
 };

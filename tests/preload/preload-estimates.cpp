@@ -66,6 +66,19 @@ void short_ones_may_vary()
     CHECK(estimates.of(one) > 3000 && estimates.of(one) < 4500);
 }
 
+/* The sum of many is right all the same. */
+void a_mean_needs_no_agreement()
+{
+    Estimates estimates;
+    for (int i = 0; i < 8; i++) {
+        CHECK(!estimates.has_mean(one));
+        estimates.learn(one, i % 2 ? 10000 : 60000);
+    }
+    CHECK(estimates.has_mean(one));
+    CHECK(!estimates.knows(one));
+    CHECK(!estimates.has_mean(like_one));
+}
+
 } // namespace
 
 int main()
@@ -75,6 +88,7 @@ int main()
         {"known after eight that took the same", known_when_stable},
         {"one that takes longer is looked into", an_outlier_is_looked_into},
         {"what varies is always measured", never_known_where_it_varies},
+        {"a mean is had after eight, whatever they took", a_mean_needs_no_agreement},
         {"short ones may vary by what events err", short_ones_may_vary},
     });
 }

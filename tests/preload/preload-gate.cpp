@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 #include <vector>
@@ -304,6 +305,51 @@ void capture_is_left_alone()
     give_back();
 }
 
+/* Of the agent, which sleeps whenever it waits. */
+unsigned long voluntary_switches()
+{
+    for (const auto &task : std::filesystem::directory_iterator("/proc/self/task")) {
+        std::string name, word;
+        std::getline(std::ifstream(task.path() / "comm"), name);
+        std::ifstream status(task.path() / "status");
+        while (name == "ptsched-agent" && status >> word) {
+            unsigned long count;
+            if (word == "voluntary_ctxt_switches:" && status >> count)
+                return count;
+        }
+    }
+    return 0;
+}
+
+/* It may be a real-time thread, and the capture's thread may need its CPU. */
+void agent_sleeps_while_a_capture_begins()
+{
+    give_back();
+    CUstream stream = new_stream();
+    hand->hold_captures(1);
+    std::thread capturing([stream] {
+        hand_use_device(0);
+        CHECK_EQ(int(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)), 0);
+        CUgraph graph = nullptr;
+        CHECK_EQ(int(cuStreamEndCapture(stream, &graph)), 0);
+    });
+    while (!hand->captures_beginning())
+        std::this_thread::yield();
+    /* What was submitted alone gets an end event before the turn ends. */
+    scheduler->change(0, wanted | contended);
+    CHECK_EQ(int(launch()), 0);
+    unsigned long releases = scheduler->releases(), before = voluntary_switches();
+    scheduler->change(callback, 0);
+    for (int i = 0; i < 10000 && voluntary_switches() < before + 20; i++)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    CHECK(voluntary_switches() >= before + 20);
+    CHECK_EQ(scheduler->releases(), releases);
+    hand->hold_captures(0);
+    capturing.join();
+    scheduler->await_releases(releases + 1);
+    give_back();
+}
+
 void stream_may_end_with_work_in_flight()
 {
     CUstream stream = new_stream();
@@ -507,6 +553,44 @@ void host_work_does_not_deadlock()
     give_back();
 }
 
+/* A thread that is exempt submits without a turn, and is not counted; others wait, and so does it afterwards. */
+void exempt_threads_pass()
+{
+    auto exempt = reinterpret_cast<int (*)(int)>(dlsym(RTLD_DEFAULT, "ptsched_preload_exempt"));
+    if (!CHECK(exempt))
+        return;
+    give_back();
+    scheduler->grant_at_once(0);
+    unsigned long before = launches(), waiting = scheduler->waiting();
+    unsigned long long submissions = scheduler->submissions();
+    CHECK_EQ(exempt(1), 0);
+    CHECK_EQ(exempt(1), 1);
+    for (int i = 0; i < 50; i++)
+        CHECK_EQ(int(launch()), 0);
+    CHECK_EQ(launches(), before + 50);
+    CHECK_EQ(scheduler->waiting(), waiting);
+
+    /* Its scope does not keep a turn from being given back that another thread gets. */
+    Launch other;
+    scheduler->await_waiting(waiting + 1);
+    CHECK(!other.done());
+    scheduler->grant();
+    CHECK_EQ(int(other.join()), 0);
+    unsigned long releases = scheduler->releases();
+    scheduler->change(callback, 0);
+    scheduler->await_releases(releases + 1);
+
+    CHECK_EQ(exempt(0), 1);
+    Launch after;
+    scheduler->await_waiting(waiting + 1);
+    CHECK_EQ(launches(), before + 51);
+    scheduler->grant();
+    CHECK_EQ(int(after.join()), 0);
+    scheduler->grant_at_once(1);
+    give_back();
+    CHECK_EQ(scheduler->submissions() - submissions, 2ull);
+}
+
 } // namespace
 
 int main(int, char **argv)
@@ -527,8 +611,10 @@ int main(int, char **argv)
         {"under contention GPU time and submissions are told exactly", contended_measures_everything},
         {"contended: short kernels have few events, and all are accounted and waited for", short_ones_have_few_events},
         {"a captured graph has the program's nodes and no others", capture_is_left_alone},
+        {"the agent sleeps while a capture begins in another thread", agent_sleeps_while_a_capture_begins},
         {"a stream may be destroyed with work in flight", stream_may_end_with_work_in_flight},
         {"work that waits for the host is not waited for when the turn is shared", host_work_does_not_deadlock},
+        {"what an exempt thread submits is neither gated nor counted", exempt_threads_pass},
         {"many threads and streams under a storm of call-backs", many_threads},
         {"a second device has its own client; the current context is kept", current_context_is_kept},
         {"the child of a fork attaches for itself", fork_begins_clean},

@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -35,6 +36,9 @@ public:
         : out_(scratch / (name + ".out")), err_(scratch / (name + ".err"))
     {
         int input[2] = {-1, -1};
+        /* Nobody reads what an earlier one of that name has said. */
+        fs::remove(out_);
+        fs::remove(err_);
         if (pipe2(input, O_CLOEXEC) < 0)
             std::abort();
         pid_ = fork();
@@ -94,12 +98,17 @@ public:
         return pid_ > 0 && waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
                !info.si_pid;
     }
-    /* Until it has printed @text; false if it ended without. */
-    bool await(const std::string &text) const
+    void tell(const std::string &text)
     {
-        while (out().find(text) == std::string::npos) {
+        if (write(input_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+            std::abort();
+    }
+    /* Until it has printed @text, not before @from; false if it ended without. */
+    bool await(const std::string &text, std::size_t from = 0) const
+    {
+        while (out().find(text, from) == std::string::npos) {
             if (!running())
-                return out().find(text) != std::string::npos;
+                return out().find(text, from) != std::string::npos;
             poll(nullptr, 0, 5);
         }
         return true;
@@ -133,7 +142,9 @@ struct World {
     {
         for (const fs::path &path : {gpu_socket, broker_socket, stats_file})
             fs::remove(path);
-        std::vector<std::string> words{build / "vgpu/vgpud", "--socket", gpu_socket, "--devices", "2"};
+        std::vector<std::string> words{build / "vgpu/vgpud", "--socket", gpu_socket};
+        if (std::find(gpu_options.begin(), gpu_options.end(), "--devices") == gpu_options.end())
+            words.insert(words.end(), {"--devices", "2"});
         words.insert(words.end(), gpu_options.begin(), gpu_options.end());
         gpu = std::make_unique<Program>(words, Environment{}, "vgpud");
         await_socket(gpu_socket);

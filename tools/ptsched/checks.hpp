@@ -26,6 +26,8 @@ void check_module(Checks &checks);
 /* What module, broker and libraries ask of the kernel. */
 void check_kernel(Checks &checks);
 void check_nice(Checks &checks);
+/* Whether nice decides on the CPU what it decides on the GPU. */
+void check_cpu_nice(Checks &checks);
 /* GPUs on the PCI bus, the NVIDIA driver and its library; @scheduled: the scheduler has devices. */
 void check_gpus(Checks &checks, bool scheduled);
 

@@ -206,6 +206,7 @@ int doctor(const DoctorOptions &options)
     check_preload(checks, preload);
     check_gpus(checks, devices);
     check_nice(checks);
+    check_cpu_nice(checks);
     check_kernel(checks);
     if (scheduler && !preload.path.empty())
         check_levels(checks, options.choice, preload.path);

@@ -263,6 +263,19 @@ void check_nice(Checks &checks)
                                       "LimitNICE= in a systemd unit, or root"});
 }
 
+void check_cpu_nice(Checks &checks)
+{
+    bool grouped = first_line("/proc/sys/kernel/sched_autogroup_enabled") == "1";
+    if (grouped)
+        checks.push_back({"CPU nice", Level::Note,
+                          "where CPUs are busy, nice works only among the programs of one session "
+                          "(sched_autogroup_enabled is 1)",
+                          "to have it work among those of several terminals or services: "
+                          "sysctl kernel.sched_autogroup_enabled=0; see sched(7)"});
+    else
+        checks.push_back({"CPU nice", Level::Ok, "nice works among all programs on a CPU", ""});
+}
+
 void check_gpus(Checks &checks, bool scheduled)
 {
     bool nvidia = false;
