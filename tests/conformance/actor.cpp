@@ -249,6 +249,8 @@ void Actor::start_waiting()
 {
     start_acquire();
     scheduler::wait_for_state(pid_, PTSCHED_ENTITY_WAITING);
+    // A signal that finds it between two system calls would end no wait.
+    scheduler::wait_until_asleep(pid_);
 }
 
 Actor::Outcome Actor::finish()

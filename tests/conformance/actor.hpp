@@ -38,7 +38,7 @@ public:
 
     // Starts an acquire that will block; its outcome is taken with finish().
     void start_acquire(uint64_t deadline_ns = PTSCHED_NEVER);
-    // start_acquire(), and waits until the scheduler sees it waiting.
+    // start_acquire(), and waits until the scheduler sees it waiting, asleep.
     void start_waiting();
     Outcome finish();
     bool finished() const;

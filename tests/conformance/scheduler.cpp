@@ -9,6 +9,7 @@
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
+#include <fstream>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -190,6 +191,16 @@ void wait_for_state(pid_t pid, int state)
 void wait_until_gone(pid_t pid)
 {
     wait_until([&] { return !entity(pid); });
+}
+
+void wait_until_asleep(pid_t tid)
+{
+    wait_until([&] {
+        std::ifstream file("/proc/" + std::to_string(tid) + "/stat");
+        std::string text((std::istreambuf_iterator<char>(file)), {});
+        size_t name_end = text.rfind(')');
+        return name_end != text.npos && text.compare(name_end + 2, 1, "S") == 0;
+    });
 }
 
 void wait_for_budget(pid_t pid)

@@ -56,6 +56,8 @@ std::optional<Attributes> entity(pid_t pid, const char *device = kDevice);
 Attributes device();
 void wait_for_state(pid_t pid, int state);
 void wait_until_gone(pid_t pid);
+// The thread sleeps in a call, as far as the kernel can tell.
+void wait_until_asleep(pid_t tid);
 // Nobody owes anything from an earlier test.
 void wait_for_budget(pid_t pid);
 

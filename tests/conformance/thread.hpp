@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <csignal>
-#include <fstream>
 #include <optional>
 #include <thread>
 
@@ -65,17 +64,10 @@ public:
             thread_.detach();
     }
 
-    // It sleeps in the call, as far as the kernel can tell.
     void wait_until_asleep()
     {
-        scheduler::wait_until([this] {
-            if (!tid_)
-                return false;
-            std::ifstream file("/proc/self/task/" + std::to_string(tid_) + "/stat");
-            std::string text((std::istreambuf_iterator<char>(file)), {});
-            size_t name_end = text.rfind(')');
-            return name_end != text.npos && text.compare(name_end + 2, 1, "S") == 0;
-        });
+        scheduler::wait_until([this] { return tid_ != 0; });
+        scheduler::wait_until_asleep(tid_);
     }
     // A signal that finds the thread between two system calls ends no wait: another one will.
     void interrupt()
