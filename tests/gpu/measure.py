@@ -97,12 +97,20 @@ ALONE = {"launch": ("overhead/launch", "launches of an empty kernel", 0.3),
          "train": ("overhead/train", "PyTorch training", 0.7)}
 
 
+def on_cpus(cpus, command):
+    return ["taskset", "-c", ",".join(map(str, cpus)), *command]
+
+
+def on_one_cpu(command):
+    """Always the same one, since no two are equally fast."""
+    return on_cpus([max(os.sched_getaffinity(0))], command)
+
+
 def unwanted(session, rounds):
-    """Programs alone, in turns with and without ptsched: each pair of windows gives a ratio. All of them on one CPU,
-    since no two are equally fast."""
-    cpu = str(max(os.sched_getaffinity(0)))
+    """Programs alone, in turns with and without ptsched: each pair of windows gives a ratio. All of them on one
+    CPU."""
     session.policy("weighted", True)
-    wanted = [(name + suffix, ["taskset", "-c", cpu, *catalogue.command(session.programs, name, "--serve")],
+    wanted = [(name + suffix, on_one_cpu(catalogue.command(session.programs, name, "--serve")),
                catalogue.nice_of(name), bool(suffix)) for name in ALONE for suffix in ("", "+pt")]
     for problem in session.start_servers(wanted):
         raise ProgramError(problem)
@@ -151,8 +159,7 @@ def idle(session, label, names):
 def overhead(session, times):
     """Launches of an empty kernel, in turns with and without ptsched, on one CPU."""
     programs = session.programs
-    cpu = str(max(os.sched_getaffinity(0)))
-    arguments = ["taskset", "-c", cpu, os.path.join(programs.build, "gpu/launch_overhead"), "--serve"]
+    arguments = on_one_cpu([programs.built("launch_overhead"), "--serve"])
     pairs = [(f"launch-{i}", f"launch-{i}+pt") for i in range(times.pairs)]
     session.policy("weighted", True)
     wanted = [(name, arguments, -20, name.endswith("+pt")) for both in pairs for name in both]

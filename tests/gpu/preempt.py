@@ -8,7 +8,7 @@ import statistics
 import sys
 
 import catalogue
-from measure import ratio, rates, show, weights
+from measure import on_cpus, ratio, rates, show, weights
 from programs import ProgramError
 
 HOG = "hog52"
@@ -21,12 +21,12 @@ def plan(session):
     window = 1.5 if quick else 4
     wakes = 100 if quick else 1000
     session.step("preempt/loop", 25 + 5 * (window + 1), loop, window)
-    session.step("preempt/torch", 20 + (2 if quick else 6) * 8, torch, 1.5, 2 if quick else 6)
+    session.step("preempt/torch", 20 + (4 if quick else 24) * 3.5, torch, 0.5, 4 if quick else 24)
     rows = []
     for label in WAKES:
         session.step(f"preempt/{label}", 3 + 0.042 * wakes, wake, label, wakes, rows)
     session.step("preempt/wakes", 0, wake_table, rows)
-    session.step("preempt/equals", 10 + 6 + 17 * window, equals, window)
+    session.step("preempt/equals", 15 + 22 * window, equals, window)
 
 
 def numbered(name, count, suffix):
@@ -132,21 +132,33 @@ def busy_cpus(session, busy):
             process.wait()
 
 
+def start_apart(session, *names):
+    """Programs, bare and scheduled, each kind on its share of the CPUs."""
+    cpus = sorted(os.sched_getaffinity(0))
+    share = max(1, len(cpus) // len(names))
+    wanted = []
+    for i, name in enumerate(names):
+        kind = name.split("-")[1]
+        command = on_cpus(cpus[i * share:(i + 1) * share] or cpus, catalogue.command(session.programs, kind, "--serve"))
+        wanted += [(name + suffix, command, catalogue.nice_of(kind), bool(suffix)) for suffix in (STOCK, PTSCHED)]
+    for problem in session.start_servers(wanted):
+        raise ProgramError(problem)
+
+
 def torch(session, window, rounds):
     """PyTorch inference at nice -20 beside PyTorch training at 19, in rounds of short windows: it is bound by the CPU,
-    whose speed changes from second to second."""
-    start(session, ["infer", "infer+pt", "train", "train+pt"])
+    whose speed changes from second to second. Each has CPUs to itself."""
     session.policy("weighted", True)
-    order = f"run {window} 0.2"
+    start_apart(session, "torch-infer", "torch-train")
     cases = {("none", "stock"): STOCK, ("none", "ptsched"): PTSCHED, ("training", "stock"): STOCK,
              ("training", "ptsched"): PTSCHED}
     found = {case: [] for case in cases}
     for _ in range(rounds):
         for (hog, scheduler), suffix in cases.items():
             session.in_time()
-            with session.running("train" + suffix if hog == "training" else None):
-                found[hog, scheduler].append(session.server("infer" + suffix).ask(order, window + 30))
-                used = level(session, "infer" + suffix, "train" + suffix)
+            with session.running("torch-train" + suffix if hog == "training" else None):
+                found[hog, scheduler].append(session.server("torch-infer" + suffix).ask(f"run {window} 0.1", 30))
+                used = level(session, "torch-infer" + suffix, "torch-train" + suffix)
     rows = []
     for (hog, scheduler), results in found.items():
         relative = [[ratio(result[key], alone[key]) for result, alone in zip(results, found["none", "stock"])]
@@ -166,9 +178,12 @@ def equals(session, window):
     letters = ("equal-a", "equal-b", "equal-c", "equal-d")
     start(session, [name + suffix for suffix in (STOCK, PTSCHED) for name in letters])
     session.policy("weighted", True)
-    with all_running(session, ["equal-a"]) as [lone]:
-        [alone] = rates([lone], window)
-    rows = []
+
+    def alone():
+        with all_running(session, ["equal-a"]) as [lone]:
+            return rates([lone], window)[0]
+
+    rows, before = [], alone()
     for count, suffix in ((2, STOCK), (4, STOCK), (2, PTSCHED), (4, PTSCHED)):
         session.in_time()
         names = [name + suffix for name in letters[:count]]
@@ -176,9 +191,11 @@ def equals(session, window):
             # Turns of all of them, and enough that one cut off at either end does not matter.
             found = rates(servers, count * window)
             used = level(session, *names)
-        total, spread = sum(found) / alone, (max(found) - min(found)) / (sum(found) / count)
+        after = alone()
+        total, spread = 2 * sum(found) / (before + after), (max(found) - min(found)) / (sum(found) / count)
+        before = after
         label = "" if suffix else "-stock"
-        record(session, f"total{label}/{count}", total, "ratio", "one alone, bare", used)
+        record(session, f"total{label}/{count}", total, "ratio", "one alone, bare, before and after", used)
         record(session, f"share{label}/{count}-spread", spread, "ratio", "largest less smallest over the mean", used)
         rows.append([str(count), "ptsched" if suffix else "stock", show(total, "{:.3f}"), show(spread, "{:.3f}"), used])
         session.say(" | ".join(rows[-1]))

@@ -103,10 +103,11 @@ class Programs:
         words, variables = self.command(arguments, nice, scheduled)
         self.number += 1
         log = os.path.join(self.logs, f"{self.number:03}.stderr")
+        # Not a session of its own: where the kernel groups sessions, nice would mean nothing among them on the CPU.
         with open(log, "wb") as stderr:
             process = subprocess.Popen(
                 words, stdin=stdin, stdout=stdout, stderr=stderr, text=True,
-                env={**self.environment, **variables, **(extra or {})}, start_new_session=True)
+                env={**self.environment, **variables, **(extra or {})}, process_group=0)
         process.log = log
         process.words = " ".join(words)
         self.started.append(process)
