@@ -122,6 +122,23 @@ def nice_is_set():
         check("nice=" + value in result.err and "-20 to 19" in result.err, f"{value}: {result}")
 
 
+CPU_SLICE = """
+import ctypes, struct
+attributes = ctypes.create_string_buffer(48)
+ctypes.CDLL(None).syscall(315, 0, attributes, 48, 0)
+print(struct.unpack("=IIQiIQQQ", attributes.raw)[5])
+"""
+
+
+@test
+def important_programs_have_short_cpu_slices():
+    """run --nice below 0 shortens the slice of the CPU where the kernel knows that"""
+    own, important, low = (int(run("--nice", nice, "--", "python3", "-c", CPU_SLICE).out) for nice in ("0", "-1", "5"))
+    check_equal(low, own, "slice at nice 5")
+    # Kernels before 6.12 have no slices of a program's own, and say 0.
+    check(important < own if own else important == 0, f"slice at nice -1: {important} ns; at 0: {own} ns")
+
+
 @test
 def nice_without_privilege():
     """run --nice below what the user may have says what is needed"""

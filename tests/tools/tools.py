@@ -316,7 +316,7 @@ def doctor_alone():
     check(report["problems"] >= 1, f"problems: {report}")
     check_equal(checks["scheduler"]["level"], "problem", "level")
     check("modprobe ptsched" in checks["scheduler"]["advice"], f"advice: {checks['scheduler']}")
-    for name in ("module", "device node", "broker", "interposer", "GPUs", "libcuda.so.1", "nice",
+    for name in ("module", "device node", "broker", "interposer", "GPUs", "libcuda.so.1", "nice", "CPU nice",
                  "kernel features", "RTLD_DEEPBIND"):
         check(name in checks, f"no check of {name}")
     for entry in report["checks"]:
