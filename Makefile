@@ -183,13 +183,15 @@ help: ## this list
 		/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 	@printf '\nVariables: B=build directory, SAN=sanitizers, PTSCHED_CACHE=directory for kernels\n'
 
-# Builds under a sanitizer parse the standard library once. The plain one shows that each file includes what it needs.
+# Tests, and all of it under a sanitizer, parse the standard library once. Others show that each file includes what it needs.
 STD_HEADERS := algorithm array atomic chrono condition_variable cstdint cstdio cstring filesystem fstream functional \
 	iostream map memory mutex optional set span sstream stdexcept string system_error thread vector
-PARSED      := $(if $(SAN),$(B)/std.hpp.gch)
+PARSED      := $(B)/std.hpp.gch
 USE_PARSED   = $(if $(findstring -fvisibility,$(CXXFLAGS)),,$(PARSED:%.gch=-include %))
+# What tests take to compile is more than what they gain by more.
+TESTS_OPT   := $(if $(SAN),,-O1)
 # Not those of whatever needs it first.
-PARSED_FLAGS := $(CPPFLAGS) $(CXXFLAGS)
+PARSED_FLAGS := $(CPPFLAGS) $(CXXFLAGS) $(TESTS_OPT)
 
 $(B)/std.hpp:
 	@mkdir -p $(@D)
@@ -207,9 +209,16 @@ $(UNOPTIMISED): USE_PARSED :=
 $(B)/obj/%.c.o: OPT := -O1 -g1
 endif
 
-$(B)/obj/%.cpp.o: %.cpp | $(PARSED)
-	@mkdir -p $(@D)
-	$(CXX) $(CPPFLAGS) $(USE_PARSED) $(CXXFLAGS) -MMD -MP -c $< -o $@
+define compile
+@mkdir -p $(@D)
+$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(1) -MMD -MP -c $< -o $@
+endef
+
+$(B)/obj/tests/%.cpp.o: tests/%.cpp | $(PARSED)
+	$(call compile,$(TESTS_OPT) $(USE_PARSED))
+
+$(B)/obj/%.cpp.o: %.cpp | $(if $(SAN),$(PARSED))
+	$(call compile,$(if $(SAN),$(USE_PARSED)))
 
 $(B)/obj/%.c.o: %.c
 	@mkdir -p $(@D)
