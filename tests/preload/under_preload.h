@@ -29,7 +29,7 @@ inline void run_under(char **argv, const std::string &preload, const std::string
     /* A sanitized interposer in front of the sanitizer's own library. */
     setenv("ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0", 1);
     /* Tests fork while the interposer has its thread. */
-    setenv("TSAN_OPTIONS", "die_after_fork=0", 1);
+    setenv("TSAN_OPTIONS", "die_after_fork=0:atexit_sleep_ms=20", 1);
     execv("/proc/self/exe", argv);
     std::perror("execv");
     std::exit(2);

@@ -166,7 +166,7 @@ struct World {
                 {"PTSCHED_TEST_KERNELS", build / "vgpu/kernels.so"},
                 {"LD_LIBRARY_PATH", build / "vgpu"},
                 {"ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0"},
-                {"TSAN_OPTIONS", "die_after_fork=0:intercept_send=0"}};
+                {"TSAN_OPTIONS", "die_after_fork=0:intercept_send=0:atexit_sleep_ms=20"}};
     }
     Environment scheduled() const
     {
