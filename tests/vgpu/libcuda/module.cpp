@@ -5,6 +5,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <elf.h>
+#include <fstream>
 #include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -43,11 +44,9 @@ size_t image_bytes(const void *image)
     return header.e_shoff + size_t{header.e_shnum} * header.e_shentsize;
 }
 
-CUresult load_image(const void *image, CUmodule *module)
+/* Each module has its variables: what is loaded again is another file for the linker. */
+CUresult load_bytes(const void *image, size_t bytes, CUmodule *module)
 {
-    size_t bytes = image_bytes(image);
-    if (!bytes)
-        return CUDA_ERROR_INVALID_IMAGE;
     int fd = memfd_create("vgpu-module", MFD_CLOEXEC);
     if (fd < 0)
         return CUDA_ERROR_OPERATING_SYSTEM;
@@ -62,8 +61,25 @@ CUresult load_image(const void *image, CUmodule *module)
     }
     if (!bytes)
         result = load(("/proc/self/fd/" + std::to_string(fd)).c_str(), module);
-    close(fd);
+    /* The linker knows files by their names: nothing else may have this one as long as it is loaded. */
+    if (result == CUDA_SUCCESS)
+        (*module)->fd = fd;
+    else
+        close(fd);
     return result;
+}
+
+CUresult load_image(const void *image, CUmodule *module)
+{
+    size_t bytes = image_bytes(image);
+    return bytes ? load_bytes(image, bytes, module) : CUDA_ERROR_INVALID_IMAGE;
+}
+
+CUresult load_again(const char *path, CUmodule *module)
+{
+    std::ifstream file(path, std::ios::binary);
+    std::string content((std::istreambuf_iterator<char>(file)), {});
+    return load_bytes(content.data(), content.size(), module);
 }
 
 CUresult check_module(CUmodule module)
@@ -104,7 +120,12 @@ CUresult load_from(const char *path, const void *image, CUmodule *module)
     if (access(path, R_OK) < 0)
         return CUDA_ERROR_FILE_NOT_FOUND;
     /* A bare name must not be searched for. */
-    return load(std::strchr(path, '/') ? path : (std::string("./") + path).c_str(), module);
+    const std::string name = std::strchr(path, '/') ? path : std::string("./") + path;
+    if (void *loaded = dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD)) {
+        dlclose(loaded);
+        return load_again(name.c_str(), module);
+    }
+    return load(name.c_str(), module);
 }
 
 /* A library is a module here, a kernel a function. */
@@ -146,6 +167,8 @@ VGPU_EXPORT CUresult cuModuleUnload(CUmodule module)
     if (!state().modules.erase(module))
         return CUDA_ERROR_INVALID_HANDLE;
     dlclose(module->handle);
+    if (module->fd >= 0)
+        close(module->fd);
     delete module;
     return CUDA_SUCCESS;
 }

@@ -69,6 +69,7 @@ struct Capture;
 struct CUmod_st {
     void *handle = nullptr;
     const vgpu_module *table = nullptr;
+    int fd = -1; /* of what it was loaded from, if that is no file */
     std::map<std::string, std::unique_ptr<CUfunc_st>> functions;
 };
 
