@@ -208,6 +208,10 @@ void CudaQueue::download(void *to, Address from, std::size_t bytes)
 void CudaQueue::copy(Address to, Device &source, Address from, std::size_t bytes)
 {
     Entered entered(device_);
+    if (&source == &device_) {
+        device_.driver.check(device_.driver.copy(to, from, bytes, stream_), "cuMemcpyDtoDAsync");
+        return;
+    }
     auto &other = dynamic_cast<CudaDevice &>(source);
     device_.driver.check(device_.driver.copy_peer(to, device_.context(), from, other.context(), bytes, stream_),
                          "cuMemcpyPeerAsync");

@@ -83,9 +83,23 @@ std::optional<std::vector<std::size_t>> CudaCode::parameter_sizes() const
     }
 }
 
-std::unique_ptr<Code> cuda_code(Device &gpu, const std::string &module, const std::string &function)
+std::optional<Code::Variable> CudaCode::variable(const std::string &name) const
 {
-    auto loaded = loaded_once(static_cast<CudaDevice &>(gpu), module);
+    const CudaDevice &device = module_->device;
+    CUdeviceptr address = 0;
+    std::size_t bytes = 0;
+    Entered entered(device);
+    CUresult result = device.driver.module_variable(&address, &bytes, module_->handle, name.c_str());
+    if (result == CUDA_ERROR_NOT_FOUND)
+        return {};
+    device.driver.check(result, "cuModuleGetGlobal");
+    return Variable{address, bytes};
+}
+
+std::unique_ptr<Code> cuda_code(Device &gpu, const std::string &module, const std::string &function, Module which)
+{
+    auto &device = static_cast<CudaDevice &>(gpu);
+    auto loaded = which == Module::own ? load(device, module) : loaded_once(device, module);
     return std::make_unique<CudaCode>(std::move(loaded), function, "module " + module);
 }
 

@@ -24,6 +24,8 @@ class CudaCode final : public Code {
 public:
     CudaCode(CudaModulePtr module, const std::string &function, const std::string &where);
     std::optional<std::vector<std::size_t>> parameter_sizes() const override;
+    bool has_variables() const override { return true; }
+    std::optional<Variable> variable(const std::string &name) const override;
     CUfunction function() const { return function_; }
 
 private:

@@ -80,6 +80,14 @@ public:
     virtual ~Code() = default;
     /* In bytes, of each parameter; nothing where nobody knows. */
     virtual std::optional<std::vector<std::size_t>> parameter_sizes() const { return {}; }
+    /* Whether it finds what is constant in variables of its module, not by parameters. */
+    virtual bool has_variables() const { return false; }
+    struct Variable {
+        Address address;
+        std::size_t bytes;
+    };
+    /* Of its module, in constant or global memory; nothing where there is none of that name. */
+    virtual std::optional<Variable> variable(const std::string &) const { return {}; }
 };
 
 class Device;
@@ -189,8 +197,11 @@ public:
 private:
     const bool borrowed_;
 };
+/* Whether a module, with its variables, is that of other kernels of the same file, too. */
+enum class Module { shared, own };
 /* A kernel of a file of SASS, PTX or fat binary. Throws Error, naming what is missing. */
-std::unique_ptr<Code> cuda_code(Device &gpu, const std::string &module, const std::string &function);
+std::unique_ptr<Code> cuda_code(Device &gpu, const std::string &module, const std::string &function,
+                                Module which = Module::shared);
 /* A kernel of CUDA C++, where NVRTC is installed; Error says what the compiler says. */
 std::unique_ptr<Code> cuda_code_from_source(Device &gpu, const std::string &source, const std::string &function);
 

@@ -27,11 +27,13 @@ namespace ptsched::device {
     F(mem_free, cuMemFree_v2)                                                                                          \
     F(upload, cuMemcpyHtoDAsync_v2)                                                                                    \
     F(download, cuMemcpyDtoHAsync_v2)                                                                                  \
+    F(copy, cuMemcpyDtoDAsync_v2)                                                                                      \
     F(copy_peer, cuMemcpyPeerAsync)                                                                                    \
     F(module_load, cuModuleLoad)                                                                                       \
     F(module_load_data, cuModuleLoadData)                                                                              \
     F(module_unload, cuModuleUnload)                                                                                   \
     F(module_function, cuModuleGetFunction)                                                                            \
+    F(module_variable, cuModuleGetGlobal_v2)                                                                           \
     F(launch, cuLaunchKernel)                                                                                          \
     F(stream_create, cuStreamCreate)                                                                                   \
     F(stream_destroy, cuStreamDestroy_v2)                                                                              \

@@ -51,9 +51,9 @@ void Checks::port(const Task &task, const Port &port)
                     ": the run-time reads one integer of 4 or 8 bytes");
     if (options.form.binding == Binding::by_value && port.gives())
         throw Error("output " + port.full_name() + " is bound by value: only what is read can be");
-    if (options.form.binding == Binding::constant && (port.gives() || !task.on_host_))
-        throw Error("port " + port.full_name() +
-                    " is bound to constant memory: only an input of a host function can be; global would do");
+    if (options.form.binding == Binding::constant && port.gives())
+        throw Error("output " + port.full_name() +
+                    " is bound to constant memory: only what is read can be; global would do");
     if (options.initial && !options.form.takes(options.initial->bytes()))
         throw Error("port " + port.full_name() + " takes " + options.form.describe() + ", and its initial block has " +
                     std::to_string(options.initial->bytes()) + " bytes");

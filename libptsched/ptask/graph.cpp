@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "checks.hpp"
+#include "constants.hpp"
 #include "launch.hpp"
 #include "parameters.hpp"
 #include "requester.hpp"
@@ -13,14 +14,22 @@ namespace ptsched::ptask {
 namespace {
 
 /* What a kernel gets of ports. */
-std::vector<Parameter> parameters_of(const std::vector<PortOptions> &ports)
+std::vector<Parameter> parameters_of(const std::vector<std::unique_ptr<Port>> &ports)
 {
     std::vector<Parameter> given;
-    for (const PortOptions &port : ports)
-        if (port.kind != PortKind::metadata && port.kind != PortKind::condition)
-            given.push_back(
-                {port.name, port.form.binding == Binding::by_value ? port.form.bytes() : sizeof(device::Address)});
+    for (const auto &port : ports) {
+        const PortOptions &options = port->options();
+        if (port->is_parameter() && !port->is_variable())
+            given.push_back({options.name, options.form.binding == Binding::by_value ? options.form.bytes()
+                                                                                     : sizeof(device::Address)});
+    }
     return given;
+}
+
+bool has_constants(const std::vector<PortOptions> &ports)
+{
+    return std::any_of(ports.begin(), ports.end(),
+                       [](const PortOptions &port) { return port.form.binding == Binding::constant; });
 }
 
 } // namespace
@@ -150,9 +159,15 @@ Graph::~Graph()
     stop();
 }
 
+std::unique_ptr<Task> Graph::make_task(const std::string &name, const std::vector<PortOptions> &ports)
+{
+    std::unique_ptr<Task> task(new Task(*this, name, ports));
+    Checks::task(*task);
+    return task;
+}
+
 Task &Graph::add(std::unique_ptr<Task> task)
 {
-    Checks::task(*task);
     if (scheduler_->started())
         throw Error("task " + task->name() + " comes after the graph was run");
     if (!names_.insert(task->name()).second)
@@ -181,15 +196,24 @@ void Task::set_shape(const std::optional<Geometry> &geometry)
         shape_ = output->get();
 }
 
+void Task::make_constants(const std::string &kernel)
+{
+    for (const auto &port : ports_)
+        port->variable_ = port->binding_ == Binding::constant;
+    for (const auto &code : codes_)
+        constants_.push_back(std::make_unique<Constants>(*this, kernel, *code, ports_));
+}
+
 Task &Graph::add_kernel(const std::string &name, const std::string &program, const std::string &function,
                         const std::vector<device::Device *> &devices, const MakeCode &make,
                         const std::optional<Geometry> &geometry, const std::vector<PortOptions> &ports)
 {
-    std::unique_ptr<Task> task(new Task(*this, name, ports));
+    std::unique_ptr<Task> task = make_task(name, ports);
+    const bool constants = has_constants(ports);
 
     task->set_shape(geometry);
     for (device::Device *device : devices) {
-        auto &code = codes_[{device, program + '\n' + function}];
+        auto &code = codes_[{device, program + '\n' + function + (constants ? '\n' + name : "")}];
         try {
             if (!code)
                 code = make(*device);
@@ -199,7 +223,9 @@ Task &Graph::add_kernel(const std::string &name, const std::string &program, con
         task->codes_.push_back(code);
         task->devices_.push_back(device);
     }
-    check_parameters(name, function, *task->codes_.front(), parameters_of(ports));
+    if (constants && task->codes_.front()->has_variables())
+        task->make_constants(function);
+    check_parameters(name, function, *task->codes_.front(), parameters_of(task->ports_));
     return add(std::move(task));
 }
 
@@ -207,7 +233,8 @@ Task &Graph::cuda(const std::string &name, const Kernel &kernel, const std::vect
 {
     if (device::gpus().empty())
         throw Error("task " + name + " needs a GPU: there is none, or no CUDA driver");
-    auto make = [&](device::Device &gpu) { return device::cuda_code(gpu, kernel.module, kernel.function); };
+    const device::Module which = has_constants(ports) ? device::Module::own : device::Module::shared;
+    auto make = [&](device::Device &gpu) { return device::cuda_code(gpu, kernel.module, kernel.function, which); };
     return add_kernel(name, kernel.module, kernel.function, device::gpus(), make, kernel.geometry, ports);
 }
 
@@ -223,14 +250,14 @@ Task &Graph::host(const std::string &name, HostFunction function, const std::vec
 {
     if (!function)
         throw Error("task " + name + " has an empty function");
-    return add_host(std::unique_ptr<Task>(new Task(*this, name, ports)), std::move(function));
+    return add_host(make_task(name, ports), std::move(function));
 }
 
 Task &Graph::callback(const std::string &name, Callback function, const std::vector<PortOptions> &ports)
 {
     if (!function)
         throw Error("task " + name + " has an empty function");
-    std::unique_ptr<Task> task(new Task(*this, name, ports));
+    std::unique_ptr<Task> task = make_task(name, ports);
     task->has_call_ = true;
     /* What Launch adds to the parameters. */
     return add_host(std::move(task), [function = std::move(function)](const std::vector<void *> &arguments) {

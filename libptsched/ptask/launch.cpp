@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launch.hpp"
 
+#include "constants.hpp"
 #include "places.hpp"
 
 #include <algorithm>
@@ -133,7 +134,7 @@ void Launch::add_parameter(std::size_t i)
     const Port &port = *run_.task->ports_[i];
     DatablockPtr &block = run_.held[i];
 
-    if (!port.is_parameter())
+    if (!port.is_parameter() || port.is_variable())
         return;
     if (run_.task->has_call_)
         run_.call.bytes_.push_back(block->bytes());
@@ -166,6 +167,8 @@ void Launch::start(const device::Code &code)
     Access access(device_, queue_, run_.items, run_.addresses.data());
     for (std::size_t i = 0; i < ports; i++)
         add_parameter(i);
+    if (constants_)
+        constants_->fill(device_, queue_, run_);
     if (task.has_call_)
         run_.arguments.push_back(&run_.call_address);
     if (run_.timed && run_.uploaded + run_.migrated)
@@ -180,6 +183,8 @@ void Launch::start(const device::Code &code)
         run_.watch->stop();
     run_.marker = run_.asked ? queue_.mark() : queue_.mark_for_later();
     access.given(run_.marker);
+    if (constants_)
+        constants_->given(queue_, run_.marker);
 }
 
 } // namespace ptsched::ptask

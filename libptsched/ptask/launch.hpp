@@ -14,7 +14,11 @@ Geometry geometry_for(const std::array<std::size_t, 3> &dimensions);
 
 class Launch {
 public:
-    Launch(Run &run, device::Device &device, device::Queue &queue) : run_(run), device_(device), queue_(queue) {}
+    /* @constants: of the task on the device, or null. */
+    Launch(Run &run, device::Device &device, device::Queue &queue, Constants *constants)
+        : run_(run), device_(device), queue_(queue), constants_(constants)
+    {
+    }
 
     /* Whether the code is to be left out: @run has its inputs. */
     static bool is_skipped(const Run &run);
@@ -35,6 +39,7 @@ private:
     Run &run_;
     device::Device &device_;
     device::Queue &queue_;
+    Constants *constants_;
 };
 
 } // namespace ptsched::ptask

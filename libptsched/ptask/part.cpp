@@ -23,8 +23,8 @@ bool Parts::fits(const Port &port)
     const PortOptions &options = port.options();
     auto ends_loop = [](const Channel *channel) { return channel->is_loop; };
 
-    if (!port.is_parameter() || options.form.layout != Layout::fixed || port.size_ || port.loop_ ||
-        std::any_of(port.to_.begin(), port.to_.end(), ends_loop))
+    if (!port.is_parameter() || port.is_variable() || options.form.layout != Layout::fixed || port.size_ ||
+        port.loop_ || std::any_of(port.to_.begin(), port.to_.end(), ends_loop))
         return false;
     if (options.kind == PortKind::sticky)
         return true;

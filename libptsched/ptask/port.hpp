@@ -82,6 +82,8 @@ public:
     bool is_read() const { return read_; }
     /* Whether its block is to be where the code runs. */
     bool is_moved() const { return is_parameter() && binding_ != Binding::by_value; }
+    /* Whether it is a variable of the kernel's module, and no parameter: see Constants. */
+    bool is_variable() const { return variable_; }
     std::size_t index() const { return index_; }
     const Task &task() const { return task_; }
 
@@ -112,6 +114,7 @@ private:
     const PortKind kind_;   /* as in the options */
     const Binding binding_; /* as in the options */
     bool read_ = false;
+    bool variable_ = false;
     /* the graph's lock */
     bool looping_ = false; /* what was taken from outside the loop has not left it */
     const bool begins_;    /* has an initial block */

@@ -113,6 +113,7 @@ struct Place;
 struct Requester;
 using RequesterPtr = std::shared_ptr<const Requester>;
 struct Lowered;
+class Constants;
 
 class alignas(64) Task {
 public:
@@ -150,6 +151,7 @@ private:
     Task(Graph &graph, std::string name, const std::vector<PortOptions> &ports);
     Port *find(const std::string &port) const;
     void set_shape(const std::optional<Geometry> &geometry);
+    void make_constants(const std::string &kernel);
 
     /* What each run uses is in front; *: protected by the graph's lock. */
     std::vector<std::unique_ptr<Port>> ports_; /* in the order of the parameters */
@@ -163,7 +165,8 @@ private:
     unsigned followers_ = 0; /* how often what it gives is taken */
     Average run_time_;       /* in seconds, * */
     std::vector<std::shared_ptr<device::Code>> codes_;
-    std::vector<Place *> places_; /* one for each of its devices */
+    std::vector<std::unique_ptr<Constants>> constants_; /* one for each of its codes, or none */
+    std::vector<Place *> places_;                       /* one for each of its devices */
     const Port *shape_ = nullptr; /* the output of variable size for whose records there are to be threads */
     const Port *again_ = nullptr; /* the output that says whether the loop goes on that ends with the task */
     Geometry geometry_;
@@ -233,7 +236,10 @@ public:
     Graph(const Graph &) = delete;
     Graph &operator=(const Graph &) = delete;
 
-    /* A kernel; parameters are the ports in their order. Throws Error without GPU, module or kernel. */
+    /*
+     * A kernel; parameters are the ports in their order, those aside that are bound to constant memory. Throws Error
+     * without GPU, module or kernel.
+     */
     Task &cuda(const std::string &name, const Kernel &kernel, const std::vector<PortOptions> &ports);
     /* A kernel of CUDA C++, where NVRTC is installed. */
     Task &cuda_source(const std::string &name, const Source &source, const std::vector<PortOptions> &ports);
@@ -281,6 +287,7 @@ private:
     friend class Output;
     friend class Task;
     using MakeCode = std::function<std::unique_ptr<device::Code>(device::Device &)>;
+    std::unique_ptr<Task> make_task(const std::string &name, const std::vector<PortOptions> &ports);
     Task &add(std::unique_ptr<Task> task);
     /* @program: what it is compiled from, the same for tasks that can share it. */
     Task &add_kernel(const std::string &name, const std::string &program, const std::string &function,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "scheduler.hpp"
 
+#include "constants.hpp"
 #include "exempt.hpp"
 #include "launch.hpp"
 #include "lower.hpp"
@@ -270,7 +271,8 @@ void Scheduler::launch(Lock &lock, Run &run)
     std::string problem;
     try {
         Exempt exempt(lane.place->attachment != nullptr);
-        Launch(run, device, *lane.queue).start(code);
+        Constants *constants = task.constants_.empty() ? nullptr : task.constants_[which].get();
+        Launch(run, device, *lane.queue, constants).start(code);
     } catch (const std::exception &error) {
         problem = error.what();
     }

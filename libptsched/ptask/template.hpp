@@ -17,7 +17,7 @@ enum class Layout {
 /* How code finds what a port has. */
 enum class Binding : unsigned char {
     global,   /* by an address */
-    constant, /* by an address, and it does not change while the code runs */
+    constant, /* CUDA: in the module's variable that is named like the port; else by an address. Is only read. */
     by_value, /* the parameter is the content */
 };
 

@@ -31,6 +31,12 @@ __kernel void where(__global int *out, float4 ignored, short factor)
 {
     out[get_global_id(0)] = factor * (int)(get_group_id(0) * 100 + get_local_id(0));
 }
+
+__kernel void look_up(__global const int *x, __constant int *table, __global int *y)
+{
+    size_t i = get_global_id(0);
+    y[i] = table[x[i]];
+}
 )";
 
 device::Device &first()
@@ -154,6 +160,23 @@ void a_graph()
     }
 }
 
+/* A parameter in constant memory is one like others. */
+void constant_memory()
+{
+    Graph graph;
+    auto four = Template::of<int>(4), table = four;
+    table.binding = Binding::constant;
+    Task &task = graph.opencl("look up", {source, "look_up", Geometry{{1, 1, 1}, {4, 1, 1}}},
+                              {in("x", four), sticky("table", table), out("y", four)});
+    Input &x = graph.input(task["x"]), &values = graph.input(task["table"]);
+    Output &y = graph.output(task["y"]);
+    graph.run();
+    values.push(Datablock::of(std::span<const int>({5, 6, 7, 8})));
+    x.push(Datablock::of(std::span<const int>({3, 2, 1, 0})));
+    auto result = y.pull();
+    CHECK(std::ranges::equal(result->as<int>(), std::vector<int>({8, 7, 6, 5})));
+}
+
 void tasks_that_do_not_fit()
 {
     Graph graph;
@@ -187,5 +210,6 @@ std::vector<tap::Case> test::opencl_cases()
             {"OpenCL: queues wait for each other", queues_wait_for_each_other},
             {"OpenCL: memory that is full", full_memory},
             {"OpenCL: a graph", a_graph},
+            {"OpenCL: constant memory", constant_memory},
             {"OpenCL: a task whose ports do not fit its kernel is refused", tasks_that_do_not_fit}};
 }

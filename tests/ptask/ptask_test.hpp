@@ -49,6 +49,7 @@ Cases mode_cases();
 Cases arbiter_cases();
 Cases draw_cases();
 Cases lower_cases();
+Cases constant_cases();
 
 } // namespace test
 

@@ -64,7 +64,7 @@ enum ptask_layout {
 
 enum ptask_binding {
     PTASK_GLOBAL = 0,   /* the parameter is an address */
-    PTASK_CONSTANT = 1, /* the same, of what does not change while the code runs */
+    PTASK_CONSTANT = 1, /* CUDA: no parameter, but the variable of that name; else an address. Is only read */
     PTASK_BY_VALUE = 2, /* the parameter is the content */
 };
 
