@@ -15,6 +15,7 @@
 #include "agent.hpp"
 
 #include "be_prompt.hpp"
+#include "clock.hpp"
 #include "config.hpp"
 #include "device.hpp"
 #include "driver.hpp"
@@ -139,7 +140,7 @@ bool try_release(Device &device, std::uint32_t events, std::uint32_t state)
     heavy_barrier();
     if (!windows_empty(device) || !fence(device, events, state))
         return false;
-    std::uint64_t now = now_ns();
+    std::uint64_t now = monotonic_ns();
     reap(device, state, now);
     if (!device.meter.idle())
         return false;
@@ -200,7 +201,7 @@ bool release_off(Device &device)
     heavy_barrier();
     if (!device.preemption.take_off(device, !windows_empty(device), usage))
         return false;
-    if (!release(device, now_ns(), usage)) {
+    if (!release(device, monotonic_ns(), usage)) {
         device.preemption.put_back(device);
         return false;
     }
@@ -290,7 +291,7 @@ std::uint64_t look_after(Device &device)
 {
     std::uint32_t events = __atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE);
     std::uint32_t state = device.state();
-    std::uint64_t now = now_ns();
+    std::uint64_t now = monotonic_ns();
     Device::AgentState &own = device.agent;
 
     if (state & PTSCHED_STATE_DEAD) {
@@ -399,7 +400,7 @@ void *run(void *)
         if (exiting.load(std::memory_order_acquire)) {
             for (Device *device : process->devices()) {
                 if (device->scheduled())
-                    device->last_report(now_ns());
+                    device->last_report(monotonic_ns());
             }
             agent->quiet.store(true, std::memory_order_release);
             for (;;)

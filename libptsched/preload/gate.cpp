@@ -2,6 +2,7 @@
 #include "gate.hpp"
 
 #include "agent.hpp"
+#include "clock.hpp"
 #include "config.hpp"
 #include "log.hpp"
 #include "nap.hpp"
@@ -136,7 +137,7 @@ bool has_room(Device &device, const Key &key, std::uint64_t &nap_ns)
         wake_agent();
         return false;
     }
-    std::uint64_t now = now_ns();
+    std::uint64_t now = monotonic_ns();
     if (bound && !device.report_due(now, report_bounds * bound) && !device.meter.unknown_in_flight() &&
         !excess_ns(device, key, bound, now))
         return true;
@@ -174,7 +175,7 @@ void plan_next_sample(Thread &thread, std::uint64_t now)
 CUresult measured(const Place &place, const Key &key, std::uint32_t stands_for, const Call &call)
 {
     Device &device = *place.device;
-    std::uint64_t now = now_ns();
+    std::uint64_t now = monotonic_ns();
     std::uint64_t none = 0;
     Record *record;
 
@@ -208,7 +209,7 @@ CUresult sampled(Thread &thread, const Place &place, const Key &key, const Call 
     Device &device = *place.device;
     std::uint32_t stands_for = place.stream->owner ? 0 : static_cast<std::uint32_t>(thread.sample_interval);
     CUresult result = measured(place, key, stands_for, call);
-    std::uint64_t now = now_ns();
+    std::uint64_t now = monotonic_ns();
     {
         CaptureModeScope relaxed;
         device.meter.reap(now);
@@ -236,7 +237,7 @@ public:
     {
         if (since_)
             return;
-        since_ = now_ns();
+        since_ = monotonic_ns();
         device_.held_back.fetch_add(1, std::memory_order_acquire);
         counters.waits.fetch_add(1, std::memory_order_relaxed);
     }
@@ -244,7 +245,7 @@ public:
     void end() const
     {
         if (since_)
-            counters.wait_ns.fetch_add(now_ns() - since_, std::memory_order_relaxed);
+            counters.wait_ns.fetch_add(monotonic_ns() - since_, std::memory_order_relaxed);
     }
 
 private:
@@ -275,7 +276,7 @@ enum class Waited { again, let_through };
 Waited wait_for_turn(Device &device, std::uint32_t state, std::uint32_t seen, std::uint64_t since)
 {
     if (state & PTSCHED_STATE_TURN) {
-        std::uint64_t now = now_ns();
+        std::uint64_t now = monotonic_ns();
         if (state & PTSCHED_STATE_SHARED) {
             std::uint64_t last = device.last_let_through_ns.load(std::memory_order_relaxed);
             if (device.waits_for_host.load(std::memory_order_relaxed) ||
@@ -293,12 +294,12 @@ Waited wait_for_turn(Device &device, std::uint32_t state, std::uint32_t seen, st
     bool free = !(device.state() & PTSCHED_STATE_TURN) && !device.preemption.is_off();
     device.submitters_cpu.store(sched_getcpu(), std::memory_order_relaxed);
     device.acquiring.fetch_add(1, std::memory_order_acq_rel);
-    std::uint64_t asked = now_ns();
+    std::uint64_t asked = monotonic_ns();
     int error = ptsched_acquire(device.client(), PTSCHED_NEVER, 0, nullptr);
     if (!error && free)
         spare_fence(device, before);
     if (!error)
-        device.linger.came_back(asked, now_ns(), config().linger_ns);
+        device.linger.came_back(asked, monotonic_ns(), config().linger_ns);
     device.acquiring.fetch_sub(1, std::memory_order_acq_rel);
     if (!error)
         return Waited::again;

@@ -5,8 +5,6 @@
 #include "driver.hpp"
 #include "log.hpp"
 
-#include <ctime>
-
 #include <algorithm>
 #include <new>
 
@@ -42,13 +40,6 @@ CUresult is_complete(const Record &record)
 }
 
 } // namespace
-
-std::uint64_t now_ns()
-{
-    timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1000000000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 double IntervalUnion::add(double begin, double end)
 {

@@ -174,8 +174,6 @@ private:
     std::atomic<bool> broken_{false};
 };
 
-std::uint64_t now_ns();
-
 } // namespace ptsched::preload
 
 #endif

@@ -2,6 +2,7 @@
 #include "preemption.hpp"
 
 #include "channels.hpp"
+#include "clock.hpp"
 #include "config.hpp"
 #include "device.hpp"
 #include "driver.hpp"
@@ -77,21 +78,21 @@ public:
     {
         bool sent = ok_ && driver.own().fill_async(word_, 0, 1, stream_) == CUDA_SUCCESS &&
                     driver.own().event_record(event_, stream_) == CUDA_SUCCESS;
-        sent_ns_ = now_ns();
+        sent_ns_ = monotonic_ns();
         return sent;
     }
     bool has_arrived() const { return driver.own().event_query(event_) == CUDA_SUCCESS; }
     bool arrives() const
     {
-        std::uint64_t end = now_ns() + on_ns;
+        std::uint64_t end = monotonic_ns() + on_ns;
         do {
             if (has_arrived())
                 return true;
             nap(look_ns);
-        } while (now_ns() < end);
+        } while (monotonic_ns() < end);
         return false;
     }
-    std::uint64_t since_sent_ns() const { return now_ns() - sent_ns_; }
+    std::uint64_t since_sent_ns() const { return monotonic_ns() - sent_ns_; }
 
 private:
     CUstream stream_{};
@@ -311,18 +312,18 @@ bool Preemption::take_off(Device &device, bool submitting, ptsched_usage &usage)
     /* No call to the driver while the channels are off: see Undo. */
     all_measured_ =
         !submitting && device.all_measured(__atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE), device.state());
-    std::uint64_t before = now_ns();
+    std::uint64_t before = monotonic_ns();
     device.meter.pause(before);
     usage = device.take_usage(before, true);
     off_turn_ = device.page()->turn;
     if (std::string error = switch_channels(device, true, off_turn_); !error.empty()) {
         switch_channels(device, false, off_turn_);
-        device.meter.resume(now_ns());
+        device.meter.resume(monotonic_ns());
         ptsched_report(device.client(), &usage);
         set_level(device, Level::slice, error);
         return false;
     }
-    std::uint64_t now = now_ns();
+    std::uint64_t now = monotonic_ns();
     cost_ns_ = cost_ns_ ? (3 * cost_ns_ + now - before) / 4 : now - before;
     off_.store(true, std::memory_order_release);
     counters.preemptions.fetch_add(1, std::memory_order_relaxed);
@@ -348,7 +349,7 @@ void Preemption::switch_on(Device &device)
         return;
     if (std::string error = switch_channels(device, false, off_turn_); !error.empty())
         set_level(device, Level::slice, error);
-    device.meter.resume(now_ns());
+    device.meter.resume(monotonic_ns());
     if (all_measured_)
         device.begin_measured();
     else

@@ -2,6 +2,8 @@
 /* The module, over generic netlink. */
 #include "scheduler.hpp"
 
+#include "../module_events_socket.hpp"
+
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -22,20 +24,6 @@
 namespace ptsched {
 
 namespace {
-
-using Socket = std::unique_ptr<nl_sock, decltype(&nl_socket_free)>;
-
-Socket open_socket()
-{
-    Socket socket(nl_socket_alloc(), nl_socket_free);
-
-    if (!socket)
-        throw std::bad_alloc();
-    int error = genl_connect(socket.get());
-    if (error < 0)
-        throw Error(std::string("cannot open a netlink socket: ") + nl_geterror(error));
-    return socket;
-}
 
 /* What the kernel said about the request that was refused. */
 struct Refusal {
@@ -76,7 +64,7 @@ void read_extended_ack(const nlmsghdr *header, const nl_msg *request, Refusal &r
 
 class Module : public Scheduler {
 public:
-    Module(Socket socket, int family) : socket_(std::move(socket)), family_(family)
+    Module(NetlinkSocket socket, int family) : socket_(std::move(socket)), family_(family)
     {
         int on = 1;
         timeval timeout{.tv_sec = answer_timeout_s, .tv_usec = 0};
@@ -107,16 +95,7 @@ public:
 
     int subscribe() override
     {
-        int group = genl_ctrl_resolve_grp(socket_.get(), PTSCHED_GENL_NAME, PTSCHED_GENL_EVENTS);
-        if (group < 0)
-            throw Error(std::string("the module has no event group: ") + nl_geterror(group));
-        events_ = open_socket();
-        nl_socket_disable_seq_check(events_.get());
-        nl_socket_set_buffer_size(events_.get(), 4 << 20, 0);
-        nl_socket_set_nonblocking(events_.get());
-        int error = nl_socket_add_membership(events_.get(), group);
-        if (error < 0)
-            throw Error(std::string("cannot join the module's event group: ") + nl_geterror(error));
+        events_ = open_module_events_socket<Error>();
         return nl_socket_get_fd(events_.get());
     }
 
@@ -166,8 +145,8 @@ protected:
     }
 
 private:
-    Socket socket_;
-    Socket events_{nullptr, nl_socket_free};
+    NetlinkSocket socket_;
+    NetlinkSocket events_{nullptr, nl_socket_free};
     int family_;
     nl_msg *request_ = nullptr;
     Refusal refusal_;
@@ -251,7 +230,7 @@ std::unique_ptr<Scheduler> open_module()
 
     if (access(node.c_str(), F_OK))
         throw Error("the module is not loaded: " + node + ": " + strerror(errno));
-    Socket socket = open_socket();
+    NetlinkSocket socket = open_netlink_socket<Error>();
     int family = genl_ctrl_resolve(socket.get(), PTSCHED_GENL_NAME);
     if (family < 0)
         throw Error(node + " exists, but the kernel has no generic netlink family " PTSCHED_GENL_NAME ": " +

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "module_events.hpp"
 
+#include "../module_events_socket.hpp"
 #include "log.hpp"
 
 #include <linux/ptsched.h>
@@ -15,17 +16,6 @@
 
 namespace ptsched {
 namespace {
-
-using Socket = std::unique_ptr<nl_sock, void (*)(nl_sock *)>;
-
-Socket open_socket()
-{
-    Socket socket(nl_socket_alloc(), nl_socket_free);
-    int error = socket ? genl_connect(socket.get()) : -NLE_NOMEM;
-    if (error < 0)
-        throw std::runtime_error(std::string("netlink: ") + nl_geterror(error));
-    return socket;
-}
 
 int take(nl_msg *message, void *argument)
 {
@@ -49,23 +39,17 @@ int take(nl_msg *message, void *argument)
 bool module_is_loaded()
 {
     try {
-        return genl_ctrl_resolve(open_socket().get(), PTSCHED_GENL_NAME) >= 0;
+        return genl_ctrl_resolve(open_netlink_socket<std::runtime_error>().get(), PTSCHED_GENL_NAME) >= 0;
     } catch (const std::runtime_error &) {
         return false;
     }
 }
 
 ModuleEvents::ModuleEvents(EventLoop &loop, Handler handler, std::function<void()> lost)
-    : loop_(loop), handler_(std::move(handler)), lost_(std::move(lost)), socket_(open_socket())
+    : loop_(loop), handler_(std::move(handler)), lost_(std::move(lost)),
+      socket_(open_module_events_socket<std::runtime_error>())
 {
-    int group = genl_ctrl_resolve_grp(socket_.get(), PTSCHED_GENL_NAME, PTSCHED_GENL_EVENTS);
-    nl_socket_disable_seq_check(socket_.get());
-    nl_socket_set_buffer_size(socket_.get(), 4 << 20, 0);
-    nl_socket_set_nonblocking(socket_.get());
     nl_socket_modify_cb(socket_.get(), NL_CB_VALID, NL_CB_CUSTOM, take, &handler_);
-    int error = group < 0 ? group : nl_socket_add_membership(socket_.get(), group);
-    if (error < 0)
-        throw std::runtime_error(std::string("the module's events cannot be had: ") + nl_geterror(error));
     key_ = loop_.add(nl_socket_get_fd(socket_.get()), EPOLLIN, [this](uint32_t) { receive(); });
 }
 
