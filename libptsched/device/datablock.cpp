@@ -40,7 +40,9 @@ DatablockPtr Datablock::of(const void *data, std::size_t bytes)
 {
     auto block = empty(bytes);
     Room room(host(), bytes);
-    std::memcpy(host_pointer(room.address), data, bytes);
+    /* Of nothing, there need not be an address. */
+    if (bytes)
+        std::memcpy(host_pointer(room.address), data, bytes);
     block->add(room, nullptr, nullptr);
     return block;
 }
