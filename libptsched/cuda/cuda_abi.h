@@ -40,6 +40,13 @@ typedef struct CUuuid_st {
     char bytes[16];
 } CUuuid;
 
+#define CU_IPC_HANDLE_SIZE 64
+#define CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS 1
+
+typedef struct CUipcMemHandle_st {
+    char reserved[CU_IPC_HANDLE_SIZE];
+} CUipcMemHandle;
+
 #define CU_STREAM_LEGACY ((CUstream)0x1)
 #define CU_STREAM_PER_THREAD ((CUstream)0x2)
 #define CU_LAUNCH_PARAM_END ((void *)0x00)
@@ -58,6 +65,7 @@ typedef enum CUresult_enum {
     CUDA_ERROR_INVALID_DEVICE = 101,
     CUDA_ERROR_INVALID_IMAGE = 200,
     CUDA_ERROR_INVALID_CONTEXT = 201,
+    CUDA_ERROR_MAP_FAILED = 205,
     CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
     CUDA_ERROR_FILE_NOT_FOUND = 301,
     CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND = 302,

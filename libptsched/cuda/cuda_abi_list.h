@@ -254,6 +254,10 @@ CU_ABI_PTSZ(cuMemPrefetchAsync, "cuMemPrefetchAsync", 8000,
             (CUdeviceptr pointer, size_t bytes, CUdevice device, CUstream stream))
 CU_ABI_PTSZ(cuMemPrefetchAsync_v2, "cuMemPrefetchAsync", 12020,
             (CUdeviceptr pointer, size_t bytes, CUmemLocation location, unsigned int flags, CUstream stream))
+CU_ABI(cuIpcGetMemHandle, "cuIpcGetMemHandle", 4010, (CUipcMemHandle * handle, CUdeviceptr pointer))
+CU_ABI(cuIpcOpenMemHandle_v2, "cuIpcOpenMemHandle", 11000,
+       (CUdeviceptr * pointer, CUipcMemHandle handle, unsigned int flags))
+CU_ABI(cuIpcCloseMemHandle, "cuIpcCloseMemHandle", 4010, (CUdeviceptr pointer))
 CU_ABI(cuPointerGetAttribute, "cuPointerGetAttribute", 4000,
        (void *data, CUpointer_attribute attribute, CUdeviceptr pointer))
 CU_ABI(cuPointerGetAttributes, "cuPointerGetAttributes", 7000,

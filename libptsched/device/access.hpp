@@ -29,7 +29,7 @@ public:
     static Item reads(Datablock &block) { return {&block}; }
     /* For the first time. It begins with the content of @source, if there is one. */
     static Item writes(Datablock &block, Datablock *source = nullptr) { return {&block, true, source}; }
-    /* Written over in place: nobody else has the block. */
+    /* Written over in place: nobody else has the block, and what is on the device is not foreign. */
     static Item changes(Datablock &block) { return {&block, false, nullptr, true}; }
     /* Written anew, whether it had a content or not: nobody else has the block. */
     static Item renews(Datablock &block, bool on_host = false) { return {&block, false, nullptr, true, true, on_host}; }

@@ -48,7 +48,7 @@ void Copy::clear()
     device = nullptr;
     ready.reset();
     queue = nullptr;
-    moved = fixed = false;
+    moved = fixed = foreign = false;
     pins = 0;
     use = {};
     more_uses.clear();

@@ -26,7 +26,7 @@ struct Copy : Resident {
     void used(const Queue &by, const MarkerPtr &until);
     /* What is between it and its eviction. */
     std::vector<MarkerPtr> pending() const;
-    bool held() const { return fixed || pins; }
+    bool held() const { return fixed || foreign || pins; }
     void clear();
 
     Device *device = nullptr;       /* null: there is none */
@@ -34,10 +34,11 @@ struct Copy : Resident {
     Address address = 0;
     MarkerPtr ready; /* null: valid, for all that anybody knows */
     const Queue *queue = nullptr;
-    bool moved = false; /* a queue copied it there, and nobody else asks whether it has */
-    bool fixed = false; /* never evicted */
-    unsigned pins = 0;  /* by work that no queue has yet */
-    Use use;            /* by work that a queue has */
+    bool moved = false;   /* a queue copied it there, and nobody else asks whether it has */
+    bool fixed = false;   /* never evicted */
+    bool foreign = false; /* in memory of somebody else, which is never written */
+    unsigned pins = 0;    /* by work that no queue has yet */
+    Use use;              /* by work that a queue has */
     std::vector<Use> more_uses;
     Copy *next = nullptr; /* of the block */
 

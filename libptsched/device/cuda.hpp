@@ -38,6 +38,8 @@ public:
     bool has_programs() const override { return driver.graph_create; }
     std::unique_ptr<Program> make_program(const std::vector<ProgramStep> &steps) override;
     Residents *residents() override { return &memory_.residents(); }
+    std::optional<ShareHandle> share(Address address, std::size_t bytes) override;
+    Mapping map_shared(const ShareHandle &handle, std::size_t bytes) override;
     void limit_memory(std::size_t bytes) override { memory_.limit(bytes); }
 
     CUcontext context() const { return context_; }
@@ -49,6 +51,7 @@ public:
 private:
     Address allocate_now(std::size_t bytes);
     void free_now(Address address);
+    void unmap(Address mapped) noexcept;
 
     std::string name_;
     const CUdevice number_;

@@ -9,6 +9,16 @@
 
 namespace ptsched::device {
 
+namespace {
+
+void check_own(const Copy &copy)
+{
+    if (copy.foreign)
+        throw Error("a datablock in memory of somebody else is written");
+}
+
+} // namespace
+
 /* Memory for a copy, given back unless there comes to be one. */
 struct Datablock::Room {
     Room(Device &device, std::size_t bytes) : device(device), bytes(bytes), address(device.allocate(bytes)) {}
@@ -30,7 +40,9 @@ DatablockPtr Datablock::of(const void *data, std::size_t bytes)
 {
     auto block = empty(bytes);
     Room room(host(), bytes);
-    std::memcpy(host_pointer(room.address), data, bytes);
+    /* Of nothing, there need not be an address. */
+    if (bytes)
+        std::memcpy(host_pointer(room.address), data, bytes);
     block->add(room, nullptr, nullptr);
     return block;
 }
@@ -47,9 +59,14 @@ DatablockPtr Datablock::filled(std::size_t bytes, const std::function<bool(void 
 
 DatablockPtr Datablock::over(const void *data, std::size_t bytes, std::shared_ptr<const void> owner)
 {
+    return over(host(), reinterpret_cast<std::uintptr_t>(data), bytes, std::move(owner));
+}
+
+DatablockPtr Datablock::over(Device &device, Address address, std::size_t bytes, std::shared_ptr<const void> owner)
+{
     auto block = empty(bytes);
-    Room room(host(), bytes, reinterpret_cast<std::uintptr_t>(data));
-    block->add(room, nullptr, nullptr);
+    Room room(device, bytes, address);
+    block->add(room, nullptr, nullptr).foreign = true;
     block->owner_ = std::move(owner);
     return block;
 }
@@ -101,7 +118,7 @@ void Datablock::remove(Copy &copy)
         place = &(*place)->next;
     *place = copy.next;
     /* In this order: see Residents::make_room(). */
-    if (owner_ && copy.device == &host())
+    if (copy.foreign)
         owner_.reset();
     else
         copy.device->release(copy.address, bytes_);
@@ -111,15 +128,6 @@ void Datablock::remove(Copy &copy)
         delete &copy;
     else
         copy.clear();
-}
-
-/* The host's copy, in memory that may be written. */
-void Datablock::make_own(Copy &copy)
-{
-    Room room(host(), bytes_);
-    std::memcpy(host_pointer(room.address), host_pointer(copy.address), bytes_);
-    copy.address = std::exchange(room.address, 0);
-    owner_.reset();
 }
 
 /* Valid or on its way; the block has content. */
@@ -279,6 +287,7 @@ Address Datablock::pin_alone(Device &device, Queue &queue)
 {
     Lock lock(mutex_);
     Copy &copy = usable(lock, device, queue);
+    check_own(copy);
     copy.pins++;
     /* What an eviction or somebody's reading has left would be out of date. */
     while (first_->next) {
@@ -287,8 +296,6 @@ Address Datablock::pin_alone(Device &device, Queue &queue)
                 marker->wait();
         remove(first_ == &copy ? *first_->next : *first_);
     }
-    if (owner_)
-        make_own(copy);
     return copy.address;
 }
 
@@ -304,13 +311,14 @@ Address Datablock::pin_renewed(Device &device, Queue &queue, bool on_host)
         add(room, &queue, nullptr);
     }
     Copy &copy = *find(device);
+    check_own(copy);
     for (Copy *each = first_, *next = nullptr; each; each = next) {
         next = each->next;
         if (each->device == &device)
             continue;
         for (const MarkerPtr &marker : each->pending())
             marker->wait();
-        if (each->device != &host() || !on_host || owner_)
+        if (each->device != &host() || !on_host || each->foreign)
             remove(*each);
     }
     copy.await(queue);
@@ -329,7 +337,7 @@ const void *Datablock::first_use_from_host(const Device &device)
 {
     std::lock_guard lock(mutex_);
     Copy *copy = find(host());
-    if (used_from_host_ || owner_ || !copy || find(device) || (copy->ready && !copy->ready->reached()))
+    if (used_from_host_ || !copy || copy->foreign || find(device) || (copy->ready && !copy->ready->reached()))
         return nullptr;
     used_from_host_ = true;
     return host_pointer(copy->address);
@@ -339,6 +347,32 @@ bool Datablock::was_read() const
 {
     std::lock_guard lock(mutex_);
     return read_;
+}
+
+bool Datablock::is_foreign(const Device &device) const
+{
+    std::lock_guard lock(mutex_);
+    const Copy *copy = find(device);
+    return copy && copy->foreign;
+}
+
+std::optional<Datablock::Shared> Datablock::share()
+{
+    Lock lock(mutex_);
+    for (Copy *copy = first_; copy; copy = copy->next) {
+        if (copy->foreign || copy->device == &host())
+            continue;
+        /* So it is still there when the lock is held again. */
+        copy->fixed = true;
+        const MarkerPtr ready = copy->ready;
+        lock.unlock();
+        if (ready)
+            ready->wait();
+        if (std::optional<ShareHandle> handle = copy->device->share(copy->address, bytes_))
+            return Shared{copy->device, *handle};
+        lock.lock();
+    }
+    return {};
 }
 
 Address Datablock::host_address() const

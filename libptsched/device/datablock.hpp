@@ -37,6 +37,8 @@ public:
     static DatablockPtr filled(std::size_t bytes, const std::function<bool(void *to)> &fill);
     /* With @data itself as the copy on the host, which belongs to @owner and is never written. */
     static DatablockPtr over(const void *data, std::size_t bytes, std::shared_ptr<const void> owner);
+    /* The same with what is at @address of @device. */
+    static DatablockPtr over(Device &device, Address address, std::size_t bytes, std::shared_ptr<const void> owner);
     /* To be written by produce(). */
     static DatablockPtr empty(std::size_t bytes);
 
@@ -75,6 +77,17 @@ public:
     const void *first_use_from_host(const Device &device);
     /* Whether somebody has asked for the content on the host since it was written. */
     bool was_read() const;
+    /* Whether the copy on @device is somebody else's, and is not written. */
+    bool is_foreign(const Device &device) const;
+    struct Shared {
+        Device *device;
+        ShareHandle handle;
+    };
+    /*
+     * A copy that other processes can map, for as long as there is the block; nothing if there is none. Blocks until
+     * the content is there; throws Error if what produces it fails.
+     */
+    std::optional<Shared> share();
     /* Where the host's copy is, or 0. */
     Address host_address() const;
     /* Where the work that writes it is, or null: what follows it there need not wait. */
@@ -110,7 +123,6 @@ private:
     }
     Copy &add(Room &room, const Queue *queue, MarkerPtr ready);
     void remove(Copy &copy);
-    void make_own(Copy &copy);
     Copy &on_host();
     Copy &copy_to(Lock &lock, Device &device, Queue &queue);
     Copy &usable(Lock &lock, Device &device, Queue &queue);
@@ -122,7 +134,7 @@ private:
     std::array<Copy, 2> near_;          /* the first that are needed */
     bool used_from_host_ = false;       /* see first_use_from_host() */
     bool read_ = false;                 /* see was_read() */
-    std::shared_ptr<const void> owner_; /* of the host's copy, if that is not the host's memory */
+    std::shared_ptr<const void> owner_; /* of the foreign copy, if there is one */
     std::shared_ptr<std::atomic<unsigned>> reads_;
 };
 

@@ -6,6 +6,7 @@
 #ifndef PTSCHED_DEVICE_DEVICE_HPP
 #define PTSCHED_DEVICE_DEVICE_HPP
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -144,6 +145,18 @@ public:
     virtual std::unique_ptr<Watch> watch() { return nullptr; }
 };
 
+/* A device's memory for other processes: what they have mapped lasts until all of them have let go of it. */
+struct ShareHandle {
+    std::array<char, 64> opaque{}; /* all of an allocation */
+    std::uint64_t offset = 0;
+};
+
+/* Another process's memory, as long as somebody has @owner. */
+struct Mapping {
+    Address address;
+    std::shared_ptr<const void> owner;
+};
+
 class Residents;
 
 class Device {
@@ -169,6 +182,13 @@ public:
     virtual std::unique_ptr<Program> make_program(const std::vector<ProgramStep> &steps);
     /* What is in its memory; null where memory does not run out. */
     virtual Residents *residents() { return nullptr; }
+    /*
+     * For other processes that have this device. Nothing where it or its driver cannot; who has mapped the memory is to
+     * let go of it before it is released.
+     */
+    virtual std::optional<ShareHandle> share(Address, std::size_t) { return {}; }
+    /* What share() has given another process. Throws Error with the reason if it cannot be used here. */
+    virtual Mapping map_shared(const ShareHandle &handle, std::size_t bytes);
     /* Uses no more memory than that from now on, as far as it has the choice. */
     virtual void limit_memory(std::size_t) {}
 };

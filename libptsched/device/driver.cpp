@@ -30,12 +30,16 @@ std::optional<Driver> load()
 #define PTSCHED_DEVICE_FIND(member, symbol) find(library, #symbol, d.member);
     PTSCHED_DEVICE_DRIVER_OPTIONAL(PTSCHED_DEVICE_FIND)
 #undef PTSCHED_DEVICE_FIND
-    bool graphs = true;
-#define PTSCHED_DEVICE_FIND(member, symbol) graphs = find(library, #symbol, d.member) && graphs;
+    bool all = true;
+#define PTSCHED_DEVICE_FIND(member, symbol) all = find(library, #symbol, d.member) && all;
     PTSCHED_DEVICE_DRIVER_GRAPHS(PTSCHED_DEVICE_FIND)
-#undef PTSCHED_DEVICE_FIND
-    if (!graphs)
+    if (!all)
         d.graph_create = nullptr;
+    all = true;
+    PTSCHED_DEVICE_DRIVER_SHARING(PTSCHED_DEVICE_FIND)
+#undef PTSCHED_DEVICE_FIND
+    if (!all)
+        d.ipc_get = nullptr;
     if (init(0) != CUDA_SUCCESS)
         return {};
     return d;

@@ -64,11 +64,19 @@ namespace ptsched::device {
     F(exec_set_copy, cuGraphExecMemcpyNodeSetParams)                                                                   \
     F(exec_destroy, cuGraphExecDestroy)
 
+/* Memory for other processes: likewise. */
+#define PTSCHED_DEVICE_DRIVER_SHARING(F)                                                                               \
+    F(ipc_get, cuIpcGetMemHandle)                                                                                      \
+    F(ipc_open, cuIpcOpenMemHandle_v2)                                                                                 \
+    F(ipc_close, cuIpcCloseMemHandle)                                                                                  \
+    F(address_range, cuMemGetAddressRange_v2)
+
 struct Driver {
 #define PTSCHED_DEVICE_MEMBER(member, symbol) decltype(&::symbol) member;
     PTSCHED_DEVICE_DRIVER(PTSCHED_DEVICE_MEMBER)
     PTSCHED_DEVICE_DRIVER_OPTIONAL(PTSCHED_DEVICE_MEMBER)
     PTSCHED_DEVICE_DRIVER_GRAPHS(PTSCHED_DEVICE_MEMBER)
+    PTSCHED_DEVICE_DRIVER_SHARING(PTSCHED_DEVICE_MEMBER)
 #undef PTSCHED_DEVICE_MEMBER
 
     /* Null if there is no driver or it does not start. */

@@ -239,6 +239,11 @@ void Queue::run(Program &)
     throw Error("this device has no programs");
 }
 
+Mapping Device::map_shared(const ShareHandle &, std::size_t)
+{
+    throw Error(name() + " does not use memory of other processes");
+}
+
 std::unique_ptr<Program> Device::make_program(const std::vector<ProgramStep> &)
 {
     throw Error(name() + " has no programs");

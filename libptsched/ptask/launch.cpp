@@ -98,7 +98,7 @@ void Launch::plan_inout(std::size_t i)
 {
     DatablockPtr &block = run_.held[i];
 
-    if (is_alone(i) && is_only_on(*block, device_)) {
+    if (is_alone(i) && !block->is_foreign(device_) && is_only_on(*block, device_)) {
         run_.items[i] = Access::changes(*block);
         return;
     }

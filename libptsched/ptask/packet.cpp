@@ -13,7 +13,7 @@ namespace ptsched::ptask {
 
 namespace {
 
-constexpr std::uint32_t magic = 0x70746b31;
+constexpr std::uint32_t magic = 0x70746b32;
 constexpr std::size_t longest_text = 4096;
 
 /* More than one are closed; what is no memory is found out later. */

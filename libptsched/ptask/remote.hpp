@@ -18,22 +18,36 @@ namespace ptsched::ptask {
 class Remote {
 public:
     enum Direction { to_push, to_pull };
+    /* Whether what is pulled is to be copied to the host, or may stay on a GPU that this process uses, too. */
+    enum Place { on_host, where_it_is };
     /* Throws Error if nobody serves the port at @path. */
-    Remote(const std::string &path, const std::string &port, Direction direction);
+    Remote(const std::string &path, const std::string &port, Direction direction, Place place = on_host);
 
     const Template &form() const { return form_; }
     /* As Input::push(); throws Error also when the graph's process is gone. */
     bool push(SharedMemory &&block, Timeout timeout = {});
+    /*
+     * The same for what a graph of this process has made, say. What is on a GPU that the other process uses, too, stays
+     * there; it is kept until the other one needs it no more.
+     */
+    bool push(const DatablockPtr &block, Timeout timeout = {});
     bool end_stream(Timeout timeout = {});
-    /* As Output::pull() and take(). The datablock is the memory that the graph's process has filled. */
+    /*
+     * As Output::pull() and take(). The datablock is memory that the graph's process has filled, or its
+     * own on the GPU, which the graph's process keeps for as long as there is the datablock here.
+     */
     DatablockPtr pull(Timeout timeout = {});
     std::optional<Item> take(Timeout timeout = {});
 
 private:
+    /* Those that follow are called with the lock. */
     Packet call(Packet &&request, Timeout timeout);
+    bool push_memory(SharedMemory &&block, Timeout timeout);
+    DatablockPtr block_in(Packet &answer);
 
-    std::mutex mutex_; /* one request at a time */
+    std::mutex mutex_; /* one request at a time; protects what follows */
     UniqueFd socket_;
+    bool lending_ = true; /* may help: it has not failed */
     Template form_;
 };
 

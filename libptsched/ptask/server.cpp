@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "server.hpp"
 
+#include "loan.hpp"
 #include "requester.hpp"
 
 #include <cerrno>
@@ -57,7 +58,7 @@ Timeout timeout_of(const Packet &request)
     return timeout.count() < 0 || timeout > std::chrono::hours(24 * 365) ? Timeout() : timeout;
 }
 
-Item unpack(const Packet &packet, const Port &port)
+Item unpack(Packet &packet, const Port &port)
 {
     Item item;
     const Template &form = port.options().form;
@@ -65,7 +66,8 @@ Item unpack(const Packet &packet, const Port &port)
         if (!form.takes(packet.head.bytes))
             throw Error("a datablock of " + std::to_string(packet.head.bytes) + " bytes does not fit " +
                         port.full_name() + ", which takes " + form.describe());
-        item.block = map_shared(packet.memory, packet.head.bytes);
+        item.block =
+            packet.head.flags & Packet::is_lent ? borrow(packet) : map_shared(packet.memory, packet.head.bytes);
     }
     item.end_of_stream = packet.head.flags & Packet::end_of_stream;
     if (packet.head.flags & Packet::has_error)
@@ -73,20 +75,36 @@ Item unpack(const Packet &packet, const Port &port)
     return item;
 }
 
-Packet pack(const Item &item)
+/* The content, copied from where it is. */
+void pack_memory(Datablock &block, Packet &packet)
+{
+    packet.head.bytes = block.bytes();
+    SharedMemory memory(block.bytes());
+    if (memory.bytes())
+        block.read_into(memory.data());
+    packet.memory = std::move(memory).seal();
+}
+
+Packet pack(const Item &item, bool may_lend)
 {
     Packet packet;
     packet.head.flags = Packet::done | (item.end_of_stream ? Packet::end_of_stream : 0u) |
                         (item.error ? Packet::has_error : 0u) | (item.block ? Packet::has_block : 0u);
     if (item.error)
         packet.text = *item.error;
-    if (item.block) {
-        packet.head.bytes = item.block->bytes();
-        SharedMemory memory(item.block->bytes());
-        if (memory.bytes())
-            item.block->read_into(memory.data());
-        packet.memory = std::move(memory).seal();
-    }
+    if (item.block && !(may_lend && lend(item.block, packet)))
+        pack_memory(*item.block, packet);
+    return packet;
+}
+
+/* Of what was lent and could not be used: who asks for it has it still. */
+Packet pack_lent(const DatablockPtr &block)
+{
+    Packet packet;
+    if (!block)
+        throw Error("no datablock is lent that could be fetched");
+    packet.head.flags = Packet::done | Packet::has_block;
+    pack_memory(*block, packet);
     return packet;
 }
 
@@ -175,12 +193,15 @@ void Server::serve_input(const Stop &stop, int socket, Input &input)
 {
     const RequesterPtr requester = requester_of_peer(socket);
     for (;;) {
-        const Packet request = receive(stop, socket);
+        Packet request = receive(stop, socket);
         Packet reply;
         try {
             input.work_for(requester);
             bool in = input.send(unpack(request, input.port()), timeout_of(request), stop.token());
             reply.head.flags = in ? Packet::done : 0u;
+        } catch (const NotHere &error) {
+            reply.head.flags = Packet::refused | Packet::not_here;
+            reply.text = error.what();
         } catch (const Error &error) {
             reply.head.flags = Packet::refused;
             reply.text = error.what();
@@ -191,6 +212,7 @@ void Server::serve_input(const Stop &stop, int socket, Input &input)
 
 void Server::serve_output(const Stop &stop, int socket, Output &output)
 {
+    std::weak_ptr<Datablock> lent; /* last */
     for (;;) {
         const Packet request = receive(stop, socket);
         std::optional<Item> item;
@@ -200,14 +222,17 @@ void Server::serve_output(const Stop &stop, int socket, Output &output)
                 output.give_back(std::move(*item));
         };
         try {
-            item = output.take(timeout_of(request), stop.token());
-            if (item)
-                reply = pack(*item);
+            if (request.head.kind == Packet::fetch)
+                reply = pack_lent(lent.lock());
+            else if ((item = output.take(timeout_of(request), stop.token())))
+                reply = pack(*item, request.head.flags & Packet::may_lend);
         } catch (const Error &error) {
             give_back();
             refuse(stop, socket, error.what());
             continue;
         }
+        if (reply.head.flags & Packet::is_lent)
+            lent = item->block;
         try {
             answer(stop, socket, std::move(reply));
         } catch (const Error &) {

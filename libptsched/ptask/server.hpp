@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A graph's ports for other processes, through a Unix socket of the graph's user. Datablocks are passed as memory, not
- * copied: what a process pushes is mapped, read-only, and what it pulls comes from the device with one copy.
+ * copied: what a process pushes is mapped, read-only, and what it pulls comes from the device with one copy, or is
+ * mapped where it is.
  *
  *	Server server("/run/user/1000/graph", {{"a", &a}}, {{"c", &c}});
  */

@@ -39,18 +39,35 @@ DatablockPtr map_shared(const UniqueFd &memory, std::size_t bytes);
 
 struct Packet {
     /* What a connection begins with, and what follows in turn. */
-    enum Kind : std::uint32_t { hello_input, hello_output, request, answer };
-    enum Flags : std::uint32_t { done = 1, has_block = 2, end_of_stream = 4, has_error = 8, refused = 16 };
+    enum Kind : std::uint32_t {
+        hello_input,
+        hello_output,
+        request,
+        answer,
+        fetch /* what was lent last, as memory */
+    };
+    enum Flags : std::uint32_t {
+        done = 1,
+        has_block = 2,
+        end_of_stream = 4,
+        has_error = 8,
+        refused = 16,
+        is_lent = 32,   /* the block is on a GPU, see loan.hpp */
+        may_lend = 64,  /* so may be what is asked for */
+        not_here = 128, /* refused because what is lent cannot be used there: memory will do */
+    };
     struct Head {
         std::uint32_t magic, kind, flags, layout;
         std::int64_t timeout; /* in ns; negative: for ever */
         std::uint64_t bytes;
         std::uint64_t dimensions[3], stride;
+        char gpu[32]; /* its address on the bus */
+        device::ShareHandle handle;
     };
 
     Head head = {};
     std::string text; /* of an error, or a port's name */
-    UniqueFd memory;
+    UniqueFd memory;  /* or that of a loan: who has it has the block */
 };
 
 /* For a socket that does not block. False where that would; throws Error if the other end is gone. */

@@ -13,8 +13,9 @@ $(B)/tests/ptask: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/ptask/*.cpp tests/p
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptask -Wl,--no-as-needed -L$(B)/vgpu -lcuda \
 		-Wl,-rpath,'$$ORIGIN/../vgpu:$$ORIGIN/../lib'
 
-$(B)/tests/ptask-world: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/ptask/world/*.cpp)) $(B)/lib/libptask.so \
-		$(addprefix $(B)/vgpu/,vgpud libcuda.so ptask-kernels.so)
+$(B)/tests/ptask-world: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/ptask/world/*.cpp)) \
+		$(B)/obj/tests/vgpu/libcuda/link.cpp.o $(B)/lib/libptask.so \
+		$(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so ptask-kernels.so)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptask -Wl,--no-as-needed -L$(B)/vgpu -lcuda \
 		-Wl,-rpath,'$$ORIGIN/../vgpu:$$ORIGIN/../lib'

@@ -13,6 +13,7 @@ namespace toolkit {
 #undef CU_LAUNCH_PARAM_END
 #undef CU_LAUNCH_PARAM_BUFFER_POINTER
 #undef CU_LAUNCH_PARAM_BUFFER_SIZE
+#undef CU_IPC_HANDLE_SIZE
 namespace ours {
 #define PTSCHED_CUDA_ABI_TYPES_ONLY
 #include "cuda_abi.h"
@@ -25,6 +26,7 @@ namespace {
 #define SAME_VALUE(name) static_assert(static_cast<int>(ours::name) == static_cast<int>(toolkit::name))
 
 SAME_SIZE(CUuuid, CUuuid);
+SAME_SIZE(CUipcMemHandle, CUipcMemHandle);
 SAME_SIZE(CUmemLocation, CUmemLocation);
 SAME_SIZE(CUlaunchAttribute, CUlaunchAttribute);
 SAME_FIELD(CUlaunchAttribute, CUlaunchAttribute, value);
@@ -50,6 +52,7 @@ SAME_FIELD(CUDA_GRAPH_INSTANTIATE_PARAMS, CUDA_GRAPH_INSTANTIATE_PARAMS, result_
 SAME_SIZE(CUgraphExecUpdateResultInfo, CUgraphExecUpdateResultInfo);
 SAME_SIZE(CUmemcpyAttributes, CUmemcpyAttributes);
 
+SAME_VALUE(CUDA_ERROR_MAP_FAILED);
 SAME_VALUE(CUDA_ERROR_NOT_READY);
 SAME_VALUE(CUDA_ERROR_NOT_SUPPORTED);
 SAME_VALUE(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);

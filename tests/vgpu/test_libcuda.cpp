@@ -47,11 +47,13 @@ unsigned int spin_result(unsigned int thread, unsigned int steps)
 
 } // namespace test
 
-int main()
+int main(int argc, char **argv)
 {
     std::unique_ptr<test::Daemon> daemon;
     std::vector<tap::Case> cases;
 
+    if (argc == 3)
+        return test::ipc_peer(argv[1], std::atoi(argv[2]));
     try {
         if (access("/dev/vgpu", F_OK) < 0)
             daemon = std::make_unique<test::Daemon>();
@@ -63,5 +65,6 @@ int main()
     test::add_basic_cases(cases);
     test::add_order_cases(cases);
     test::add_graph_cases(cases);
+    test::add_ipc_cases(cases);
     return tap::run(cases);
 }

@@ -3,7 +3,6 @@
 #include "server.hpp"
 #include "world_test.hpp"
 
-#include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
@@ -16,8 +15,7 @@ constexpr int all_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 struct Served {
     Served()
     {
-        CHECK(mkdtemp(folder.data()));
-        server.emplace(folder + "/graph", std::map<std::string, Input *>{{"x", &line.x}},
+        server.emplace(place.path(), std::map<std::string, Input *>{{"x", &line.x}},
                        std::map<std::string, Output *>{{"y", &line.y}});
         line.graph.run();
     }
@@ -27,29 +25,9 @@ struct Served {
         CHECK(line.x.push(block_of(numbers(8))));
         CHECK(pulled<int>(line.y) == numbers(8, 1));
         server.reset();
-        std::filesystem::remove_all(folder);
     }
 
-    /* Connected, as one that pushes. */
-    UniqueFd welcomed() const
-    {
-        UniqueFd socket = socket_at(folder + "/graph", false);
-        Packet hello;
-        hello.head.kind = Packet::hello_input;
-        hello.text = "x";
-        CHECK(send_packet(socket.get(), hello));
-        CHECK_EQ(answer(socket).head.flags, std::uint32_t{Packet::done});
-        return socket;
-    }
-    static Packet answer(const UniqueFd &socket)
-    {
-        for (;;) {
-            pollfd waited = {socket.get(), POLLIN, 0};
-            poll(&waited, 1, -1);
-            if (std::optional<Packet> packet = receive_packet(socket.get()))
-                return std::move(*packet);
-        }
-    }
+    UniqueFd welcomed() const { return connected(place.path(), Packet::hello_input, "x"); }
     /* What is said of a block of @bytes in such memory. */
     bool refuses(UniqueFd memory, const std::string &words, std::size_t bytes = 32) const
     {
@@ -61,13 +39,13 @@ struct Served {
         packet.head.bytes = bytes;
         packet.memory = std::move(memory);
         CHECK(send_packet(socket.get(), packet));
-        Packet said = answer(socket);
+        Packet said = packet_from(socket);
         if (said.text.find(words) == std::string::npos)
             std::printf("# it says: %s\n", said.text.c_str());
         return (said.head.flags & Packet::refused) && said.text.find(words) != std::string::npos;
     }
 
-    std::string folder = "/tmp/ptask-world-XXXXXX";
+    Place place;
     Line line{Template::of<int>(8)};
     std::optional<Server> server;
 };
@@ -102,7 +80,7 @@ void memory_that_is_refused()
 /* The connection is closed, and nothing else happens. */
 bool closes(const UniqueFd &socket)
 {
-    return refused([&] { Served::answer(socket); }, {"the other process"});
+    return refused([&] { packet_from(socket); }, {"the other process"});
 }
 
 void what_is_no_packet()
@@ -111,14 +89,14 @@ void what_is_no_packet()
     UniqueFd socket = served.welcomed();
     CHECK_EQ(send(socket.get(), "x", 1, MSG_NOSIGNAL), ssize_t{1});
     CHECK(closes(socket));
-    socket = socket_at(served.folder + "/graph", false);
+    socket = socket_at(served.place.path(), false);
     const std::vector<char> large(sizeof(Packet::Head) + 5000);
     CHECK_EQ(send(socket.get(), large.data(), large.size(), MSG_NOSIGNAL), static_cast<ssize_t>(large.size()));
     CHECK(closes(socket));
     socket = served.welcomed();
     Packet empty;
     CHECK(send_packet(socket.get(), empty));
-    CHECK(Served::answer(socket).head.flags & Packet::refused);
+    CHECK(packet_from(socket).head.flags & Packet::refused);
 }
 
 /* Requests without end, and nobody reads the answers. */

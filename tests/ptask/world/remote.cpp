@@ -12,14 +12,6 @@ namespace {
 
 const auto eight = Template::of<int>(8);
 
-/* A folder for a socket. */
-struct Place {
-    Place() { CHECK(mkdtemp(folder.data())); }
-    ~Place() { std::filesystem::remove_all(folder); }
-    std::string path() const { return folder + "/graph"; }
-    std::string folder = "/tmp/ptask-world-XXXXXX";
-};
-
 /* Another process, which begins when it is told to, and says when it has come somewhere. */
 class Peer {
 public:

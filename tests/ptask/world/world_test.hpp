@@ -4,11 +4,12 @@
 
 #include "../ptask_test.hpp"
 
-#include "fd.hpp"
+#include "shared.hpp"
 
 #include <array>
 #include <fcntl.h>
 #include <numeric>
+#include <poll.h>
 
 namespace test {
 
@@ -17,6 +18,9 @@ using ptsched::UniqueFd;
 Cases stream_cases();
 Cases remote_cases();
 Cases hostile_cases();
+Cases loan_cases();
+/* What another process does for these; it has its end of a conversation. */
+int loan_role(const std::string &role, const std::string &path, int socket);
 
 /* Adds 1 to what passes: on a GPU if the form is fixed. */
 struct Line {
@@ -80,6 +84,39 @@ inline std::vector<int> read_all(int fd)
         }
         values.push_back(*reinterpret_cast<int *>(bytes.data()));
     }
+}
+
+/* A folder for a socket. */
+struct Place {
+    Place() { CHECK(mkdtemp(folder.data())); }
+    ~Place() { std::filesystem::remove_all(folder); }
+    Place(const Place &) = delete;
+    Place &operator=(const Place &) = delete;
+    std::string path() const { return folder + "/graph"; }
+    std::string folder = "/tmp/ptask-world-XXXXXX";
+};
+
+/* The next packet; blocks until it is there. */
+inline Packet packet_from(const UniqueFd &socket)
+{
+    for (;;) {
+        pollfd waited = {socket.get(), POLLIN, 0};
+        poll(&waited, 1, -1);
+        if (std::optional<Packet> packet = receive_packet(socket.get()))
+            return std::move(*packet);
+    }
+}
+
+/* Connected as one that pushes or pulls there. */
+inline UniqueFd connected(const std::string &path, Packet::Kind kind, const std::string &port)
+{
+    UniqueFd socket = socket_at(path, false);
+    Packet hello;
+    hello.head.kind = kind;
+    hello.text = port;
+    CHECK(send_packet(socket.get(), hello));
+    CHECK_EQ(packet_from(socket).head.flags, std::uint32_t{Packet::done});
+    return socket;
 }
 
 struct Pipe {

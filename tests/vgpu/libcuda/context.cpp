@@ -102,7 +102,10 @@ bool live(CUcontext context)
     return state().contexts.count(context);
 }
 
-/* What devices are like: PTSCHED_VGPU_MEMORY is the bytes that each has, PTSCHED_VGPU_PEERS=0 keeps them apart. */
+/*
+ * What devices are like: PTSCHED_VGPU_MEMORY is the bytes that each has, PTSCHED_VGPU_PEERS=0 keeps them apart, and
+ * PTSCHED_VGPU_IPC=0 processes.
+ */
 CUresult read_environment()
 {
     if (const char *text = std::getenv("PTSCHED_VGPU_MEMORY")) {
@@ -115,6 +118,8 @@ CUresult read_environment()
     }
     if (const char *text = std::getenv("PTSCHED_VGPU_PEERS"))
         state().peers = std::strcmp(text, "0") != 0;
+    if (const char *text = std::getenv("PTSCHED_VGPU_IPC"))
+        state().ipc = std::strcmp(text, "0") != 0;
     return CUDA_SUCCESS;
 }
 

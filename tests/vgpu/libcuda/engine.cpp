@@ -120,9 +120,11 @@ void execute(Guard &lock, CUstream_st &stream, Op &op)
     uint64_t cost = 0;
 
     if (op.body) {
+        s.bodies += !op.on_host;
         lock.unlock();
         cost = op.body();
         lock.lock();
+        s.bodies -= !op.on_host;
     }
     if (op.on_host || s.lost) {
         mark_done(*op.marker, start, now_ns());

@@ -9,11 +9,16 @@ namespace vgpu {
 
 namespace {
 
-constexpr size_t alignment = 512;
+constexpr size_t alignment = 512, page = 4096;
+
+size_t alignment_of(Allocation::Kind kind)
+{
+    return kind == Allocation::device_memory || kind == Allocation::opened ? page : alignment;
+}
 
 bool owned(const Allocation &allocation)
 {
-    return allocation.kind != Allocation::registered && allocation.context;
+    return allocation.kind != Allocation::registered && allocation.kind != Allocation::opened && allocation.context;
 }
 
 CUresult allocate(CUcontext context, Allocation::Kind kind, size_t bytes, unsigned int flags, void *&pointer)
@@ -26,36 +31,15 @@ CUresult allocate(CUcontext context, Allocation::Kind kind, size_t bytes, unsign
         return CUDA_ERROR_INVALID_VALUE;
     if (on_device && (bytes > device_memory_bytes() || device.used + bytes > device_memory_bytes()))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    pointer = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    const Allocation made{kind, bytes, context, context->device, flags, s.ids + 1};
+    pointer = std::aligned_alloc(alignment_of(kind), occupied_bytes(made));
     if (!pointer)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    s.allocations.emplace(reinterpret_cast<uintptr_t>(pointer),
-                          Allocation{kind, bytes, context, context->device, flags, ++s.ids});
+    s.ids++;
+    s.allocations.emplace(reinterpret_cast<uintptr_t>(pointer), made);
     if (on_device)
         device.used += bytes;
     return CUDA_SUCCESS;
-}
-
-void release(std::map<uintptr_t, Allocation>::iterator found)
-{
-    const Allocation &allocation = found->second;
-
-    if (allocation.kind == Allocation::device_memory || allocation.kind == Allocation::managed)
-        state().devices[static_cast<size_t>(allocation.device)].used -= allocation.bytes;
-    if (owned(allocation))
-        std::free(reinterpret_cast<void *>(found->first));
-    state().allocations.erase(found);
-}
-
-/* The allocation that holds an address, or end(). */
-std::map<uintptr_t, Allocation>::iterator holding(uintptr_t address)
-{
-    auto &all = state().allocations;
-    auto found = all.upper_bound(address);
-    if (found == all.begin())
-        return all.end();
-    --found;
-    return address - found->first < found->second.bytes ? found : all.end();
 }
 
 CUresult allocate_here(Allocation::Kind kind, size_t bytes, unsigned int flags, void **pointer)
@@ -88,17 +72,9 @@ CUresult free_here(uintptr_t address, bool host)
     if (!address)
         return CUDA_SUCCESS;
     VGPU_TRY(refuse_if_unsafe());
-    for (bool waited = false;; waited = true) {
-        auto found = state().allocations.find(address);
-        if (found == state().allocations.end() || !owned(found->second) ||
-            (found->second.kind == Allocation::host_memory) != host)
-            return CUDA_ERROR_INVALID_VALUE;
-        if (waited) {
-            release(found);
-            return CUDA_SUCCESS;
-        }
-        VGPU_TRY(wait_context(lock, found->second.context));
-    }
+    return release_unused(lock, address, [host](const Allocation &allocation) {
+        return owned(allocation) && (allocation.kind == Allocation::host_memory) == host;
+    });
 }
 
 CUresult pointer_attribute(void *data, CUpointer_attribute attribute, CUdeviceptr pointer)
@@ -119,7 +95,7 @@ CUresult pointer_attribute(void *data, CUpointer_attribute attribute, CUdevicept
         *static_cast<CUdeviceptr *>(data) = pointer;
         break;
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-        if (a.kind == Allocation::device_memory)
+        if (a.kind == Allocation::device_memory || a.kind == Allocation::opened)
             return CUDA_ERROR_INVALID_VALUE;
         *static_cast<void **>(data) = as_pointer<void>(pointer);
         break;
@@ -173,6 +149,48 @@ CUresult prefetch(CUdeviceptr pointer, size_t bytes, CUstream handle)
 size_t device_memory_bytes()
 {
     return state().memory_bytes;
+}
+
+size_t occupied_bytes(const Allocation &allocation)
+{
+    const size_t unit = alignment_of(allocation.kind);
+    return (allocation.bytes + unit - 1) / unit * unit;
+}
+
+Allocations::iterator holding(uintptr_t address)
+{
+    auto &all = state().allocations;
+    auto found = all.upper_bound(address);
+    if (found == all.begin())
+        return all.end();
+    --found;
+    return address - found->first < found->second.bytes ? found : all.end();
+}
+
+void release(Allocations::iterator found)
+{
+    Allocation &allocation = found->second;
+
+    if (allocation.kind == Allocation::device_memory || allocation.kind == Allocation::managed)
+        state().devices[static_cast<size_t>(allocation.device)].used -= allocation.bytes;
+    /* What others can write to is not for the next who asks for memory. */
+    if (take_back(found->first, allocation) && owned(allocation))
+        std::free(reinterpret_cast<void *>(found->first));
+    state().allocations.erase(found);
+}
+
+CUresult release_unused(Guard &lock, uintptr_t address, const std::function<bool(Allocation &)> &wanted)
+{
+    for (bool waited = false;; waited = true) {
+        auto found = state().allocations.find(address);
+        if (found == state().allocations.end() || !wanted(found->second))
+            return CUDA_ERROR_INVALID_VALUE;
+        if (waited) {
+            release(found);
+            return CUDA_SUCCESS;
+        }
+        VGPU_TRY(wait_context(lock, found->second.context));
+    }
 }
 
 CUresult check_range_of(CUcontext context, CUdeviceptr pointer, size_t bytes)
@@ -282,7 +300,8 @@ VGPU_EXPORT CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *pointer, void *ho
     if (!pointer || flags)
         return CUDA_ERROR_INVALID_VALUE;
     auto found = holding(reinterpret_cast<uintptr_t>(host));
-    if (found == state().allocations.end() || found->second.kind == Allocation::device_memory)
+    if (found == state().allocations.end() || found->second.kind == Allocation::device_memory ||
+        found->second.kind == Allocation::opened)
         return CUDA_ERROR_INVALID_VALUE;
     *pointer = reinterpret_cast<uintptr_t>(host);
     return CUDA_SUCCESS;
@@ -341,6 +360,7 @@ VGPU_EXPORT CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstrea
         return CUDA_ERROR_NOT_SUPPORTED;
     VGPU_TRY(allocate(stream->context, Allocation::device_memory, bytes, 0, memory));
     *pointer = reinterpret_cast<uintptr_t>(memory);
+    holding(reinterpret_cast<uintptr_t>(memory))->second.from_pool = true;
     return CUDA_SUCCESS;
 }
 

@@ -80,6 +80,7 @@ const ErrorText error_texts[] = {
     ERROR(CUDA_ERROR_INVALID_DEVICE, "invalid device ordinal"),
     ERROR(CUDA_ERROR_INVALID_IMAGE, "device kernel image is invalid"),
     ERROR(CUDA_ERROR_INVALID_CONTEXT, "invalid device context"),
+    ERROR(CUDA_ERROR_MAP_FAILED, "mapping of buffer object failed"),
     ERROR(CUDA_ERROR_NO_BINARY_FOR_GPU, "no kernel image is available for execution on the device"),
     ERROR(CUDA_ERROR_FILE_NOT_FOUND, "file not found"),
     ERROR(CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND, "shared object symbol not found"),

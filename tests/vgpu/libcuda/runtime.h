@@ -135,13 +135,18 @@ struct CUctx_st {
 namespace vgpu {
 
 struct Allocation {
-    enum Kind { device_memory, host_memory, registered, managed } kind;
+    enum Kind { device_memory, host_memory, registered, managed, opened /* of another process */ } kind;
     size_t bytes;
     CUcontext context;
     CUdevice device;
     unsigned int flags;
     uint64_t id;
+    bool from_pool = false;
+    int shared = -1;           /* the memfd under it, if another process was offered it */
+    unsigned int openings = 0; /* of what is opened */
+    uint64_t inode = 0;        /* the same: of the memfd */
 };
+using Allocations = std::map<uintptr_t, Allocation>;
 
 struct Device {
     CUcontext primary = nullptr;
@@ -160,6 +165,7 @@ struct State {
     vgpu_info info{};
     size_t memory_bytes = size_t{8} << 30; /* of each device */
     bool peers = true;                     /* whether devices reach each other's memory */
+    bool ipc = true;                       /* whether processes do */
     std::vector<Device> devices;
     std::unordered_set<CUcontext> contexts, destroyed_contexts;
     std::unordered_map<CUstream, StreamPtr> streams;
@@ -167,11 +173,12 @@ struct State {
     std::unordered_set<CUmodule> modules;
     std::unordered_set<CUgraph> graphs;
     std::unordered_set<CUgraphExec> execs;
-    std::map<uintptr_t, Allocation> allocations;
+    Allocations allocations;
     std::set<std::shared_ptr<Capture>> captures;                             /* in progress */
     std::unordered_map<uint64_t, std::pair<MarkerPtr, StreamPtr>> in_flight; /* by the engine's item id */
     uint32_t items = 0;                                                      /* sent and not received back */
     uint64_t ids = 0;
+    unsigned int bodies = 0; /* that run right now, on memory of the device */
 };
 
 /* Never destroyed: workers may outlive main(). */
@@ -212,6 +219,15 @@ uint64_t thread_number();
 
 /* memory */
 size_t device_memory_bytes();
+/* The allocation that holds an address, or end(). */
+Allocations::iterator holding(uintptr_t address);
+void release(Allocations::iterator found);
+/* Takes what begins at an address away once nothing can be using it: if it is @wanted, still. */
+CUresult release_unused(Guard &lock, uintptr_t address, const std::function<bool(Allocation &)> &wanted);
+/* What an allocation occupies: device memory has pages of its own, so that they can be shared. */
+size_t occupied_bytes(const Allocation &allocation);
+/* Back to pages that are this process's; false if that fails. */
+bool take_back(uintptr_t address, Allocation &allocation);
 /* Is the whole range one that the device may touch? */
 CUresult check_device_range(CUdeviceptr pointer, size_t bytes);
 /* And on the context's device? */
