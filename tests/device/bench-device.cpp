@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 unsigned long driver_calls()
 {
     /* Another driver does not count. */
-    static auto *count = reinterpret_cast<unsigned long (*)()>(dlsym(RTLD_DEFAULT, "null_driver_calls"));
+    static auto *count = reinterpret_cast<unsigned long (*)()>(dlsym(RTLD_DEFAULT, "ptsched_null_calls"));
     return count ? count() : 0;
 }
 

@@ -2,7 +2,7 @@
 # Devices and datablocks, on the virtual GPU.
 $(B)/obj/tests/device/%.o: CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/ptask -Itests/vgpu
 
-DEVICE_TEST_SRCS := $(filter-out %/bench-device.cpp %/null_driver.cpp,$(wildcard tests/device/*.cpp))
+DEVICE_TEST_SRCS := $(filter-out %/bench-device.cpp,$(wildcard tests/device/*.cpp))
 
 # Linked with the driver so that the one of the virtual GPU is found.
 $(B)/tests/device: $(DEVICE_TEST_SRCS:%=$(B)/obj/%.o) $(B)/lib/libptask.so $(B)/vgpu/vgpud $(B)/vgpu/libcuda.so \
@@ -14,13 +14,7 @@ $(B)/tests/device: $(DEVICE_TEST_SRCS:%=$(B)/obj/%.o) $(B)/lib/libptask.so $(B)/
 TESTS += $(B)/tests/device
 
 # The host's cost, with a driver that does nothing; not a test.
-$(B)/obj/tests/device/null_driver.cpp.o: CXXFLAGS += -fvisibility=default
-
-$(B)/tests/null-driver/libcuda.so.1: $(B)/obj/tests/device/null_driver.cpp.o
+$(B)/tests/bench-device: $(B)/obj/tests/device/bench-device.cpp.o $(B)/lib/libptask.so $(B)/samples/null-driver/libcuda.so.1
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libcuda.so.1 -o $@ $^
-
-$(B)/tests/bench-device: $(B)/obj/tests/device/bench-device.cpp.o $(B)/lib/libptask.so $(B)/tests/null-driver/libcuda.so.1
-	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/lib -lptask -Wl,--no-as-needed $(B)/tests/null-driver/libcuda.so.1 \
-		-Wl,-rpath,'$$ORIGIN/null-driver:$$ORIGIN/../lib'
+	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/lib -lptask -Wl,--no-as-needed $(B)/samples/null-driver/libcuda.so.1 \
+		-Wl,-rpath,'$$ORIGIN/../samples/null-driver:$$ORIGIN/../lib'

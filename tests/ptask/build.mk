@@ -35,7 +35,7 @@ TESTS += $(B)/tests/ptask $(B)/tests/ptask-world $(B)/tests/ptask-attach
 
 # The host's cost of a run, with a driver that does nothing; not a test.
 $(B)/tests/bench-ptask: $(B)/obj/tests/ptask/bench/invocation.cpp.o $(B)/lib/libptask.so \
-		$(B)/tests/null-driver/libcuda.so.1
+		$(B)/samples/null-driver/libcuda.so.1
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/lib -lptask -Wl,--no-as-needed $(B)/tests/null-driver/libcuda.so.1 \
-		-Wl,-rpath,'$$ORIGIN/null-driver:$$ORIGIN/../lib'
+	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/lib -lptask -Wl,--no-as-needed $(B)/samples/null-driver/libcuda.so.1 \
+		-Wl,-rpath,'$$ORIGIN/../samples/null-driver:$$ORIGIN/../lib'

@@ -17,7 +17,8 @@ const auto form = Template::of<float>(64);
 /* Two blocks go round, on one device, and a task runs for each step of theirs. */
 class RingOfTasks {
 public:
-    RingOfTasks(unsigned tasks, bool in_place) : graph_({.moving = {.bytes_per_second = 1}})
+    RingOfTasks(unsigned tasks, bool in_place, Lower lower)
+        : graph_({.moving = {.bytes_per_second = 1}, .lower = lower})
     {
         const std::vector<float> zeros(64);
         for (unsigned i = 0; i < tasks; i++) {
@@ -63,6 +64,18 @@ private:
     std::vector<Task *> tasks_;
 };
 
+void compare(Lower lower, bool in_place, std::uint64_t runs)
+{
+    double few = 0;
+    for (unsigned tasks : {10u, 1000u, 10000u}) {
+        double ns = RingOfTasks(tasks, in_place, lower).run(runs);
+        few = few > 0 ? few : ns;
+        std::printf("%-8s %-10s %6u tasks: %7.0f ns per run, %.2f of what 10 tasks cost\n",
+                    lower == Lower::never ? "single" : "lowered", in_place ? "in place" : "new blocks", tasks, ns,
+                    ns / few);
+    }
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -73,14 +86,8 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "usage: bench-ptask [RUNS], a positive number\n");
         return 2;
     }
-    for (bool in_place : {false, true}) {
-        double few = 0;
-        for (unsigned tasks : {10u, 1000u, 10000u}) {
-            double ns = RingOfTasks(tasks, in_place).run(static_cast<std::uint64_t>(runs));
-            few = few > 0 ? few : ns;
-            std::printf("%-10s %6u tasks: %7.0f ns per run, %.2f of what 10 tasks cost\n",
-                        in_place ? "in place" : "new blocks", tasks, ns, ns / few);
-        }
-    }
+    for (Lower lower : {Lower::never, Lower::always})
+        for (bool in_place : {false, true})
+            compare(lower, in_place, static_cast<std::uint64_t>(runs));
     return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cuda_abi.h"
+#include "null.hpp"
 
 #include <atomic>
 #include <cstdio>
@@ -13,7 +13,7 @@ std::atomic<CUdeviceptr> next_address{1 << 20};
 template <typename Handle> CUresult give(Handle *to)
 {
     *to = reinterpret_cast<Handle>(static_cast<std::uintptr_t>(next_address.fetch_add(1 << 8)));
-    return CUDA_SUCCESS;
+    return ptsched_null_call();
 }
 
 } // namespace
@@ -21,19 +21,19 @@ template <typename Handle> CUresult give(Handle *to)
 CUresult cuGetErrorName(CUresult, const char **name)
 {
     *name = "CUDA_ERROR";
-    return CUDA_SUCCESS;
+    return ptsched_null_call();
 }
 
 CUresult cuDeviceGetCount(int *count)
 {
     *count = 1;
-    return CUDA_SUCCESS;
+    return ptsched_null_call();
 }
 
 CUresult cuDeviceGetName(char *name, int length, CUdevice)
 {
     std::snprintf(name, static_cast<std::size_t>(length), "null");
-    return CUDA_SUCCESS;
+    return ptsched_null_call();
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice)
@@ -44,31 +44,31 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice)
 CUresult cuCtxGetCurrent(CUcontext *context)
 {
     *context = nullptr;
-    return CUDA_SUCCESS;
+    return ptsched_null_call();
 }
 
 CUresult cuMemHostAlloc(void **pointer, std::size_t bytes, unsigned int)
 {
     *pointer = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
-    return *pointer ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    return *pointer ? ptsched_null_call() : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult cuMemFreeHost(void *pointer)
 {
     std::free(pointer);
-    return CUDA_SUCCESS;
+    return ptsched_null_call();
 }
 
 CUresult cuMemAlloc_v2(CUdeviceptr *pointer, std::size_t bytes)
 {
     *pointer = next_address.fetch_add((bytes + 255) / 256 * 256);
-    return CUDA_SUCCESS;
+    return ptsched_null_call();
 }
 
 CUresult cuMemGetInfo_v2(std::size_t *left, std::size_t *all)
 {
     *left = *all = std::size_t{1} << 40;
-    return CUDA_SUCCESS;
+    return ptsched_null_call();
 }
 
 CUresult cuModuleLoad(CUmodule *module, const char *)
