@@ -80,7 +80,7 @@ public:
             return ret;
         char byte;
         ssize_t got;
-        // The broker puts it back if there is more than is acknowledged here.
+        // The broker puts it back if there is more than is acknowledged here, and takes it away where that has crossed.
         while ((got = read(poll_.get(), &byte, 1)) < 0 && errno == EINTR)
             continue;
         if (got == 0)

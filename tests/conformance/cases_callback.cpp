@@ -6,6 +6,7 @@
 #include "thread.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <poll.h>
 #include <sys/resource.h>
 
@@ -61,6 +62,31 @@ TEST("poll() is readable until the latest event is acknowledged")
     client.round_trip();
     CHECK(!readable(client));
     // The next event.
+    other.kill();
+    wait_until([&] { return !(client.state() & PTSCHED_STATE_WANTED); });
+    wait_readable(client);
+}
+
+TEST("once the latest event is acknowledged poll() sleeps, though an older answer was still on its way")
+{
+    Client client;
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    Actor other;
+    other.join();
+    other.start_waiting();
+    client.wait_for_bits(PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED);
+    client.round_trip();
+    uint32_t events = client.events();
+    // So that the broker finds both at once.
+    if (broker_pid() > 0)
+        kill(broker_pid(), SIGSTOP);
+    CHECK_EQ(0, ptsched_ack(client, events - 1, 0));
+    CHECK_EQ(0, ptsched_ack(client, events, 0));
+    if (broker_pid() > 0)
+        kill(broker_pid(), SIGCONT);
+    client.round_trip();
+    CHECK_EQ(events, client.events());
+    CHECK(!readable(client));
     other.kill();
     wait_until([&] { return !(client.state() & PTSCHED_STATE_WANTED); });
     wait_readable(client);

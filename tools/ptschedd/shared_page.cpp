@@ -61,7 +61,10 @@ SharedPage::SharedPage()
         fail("pipe2");
     client_ends_.poll.reset(pipe[0]);
     wake_.reset(pipe[1]);
-    // One byte at most is ever in it.
+    woken_.reset(fcntl(pipe[0], F_DUPFD_CLOEXEC, 0));
+    if (!woken_)
+        fail("F_DUPFD_CLOEXEC");
+    // Some bytes at most are ever in it.
     fcntl(wake_.get(), F_SETPIPE_SZ, static_cast<int>(page_size()));
 
     client_ends_.state = make_memfd("ptsched-page");
@@ -124,15 +127,23 @@ void SharedPage::notify()
     if (pending_)
         return;
     char byte = 0;
-    // A pipe that the client closed is nobody's loss.
     pending_ = write(wake_.get(), &byte, 1) == 1;
 }
 
 void SharedPage::acknowledge(uint32_t events)
 {
     pending_ = false;
-    if (events != events_)
+    if (events != events_) {
         notify();
+        again_ = true;
+        return;
+    }
+    // The client may have acknowledged this before that byte came: it would be awake for nothing, and not know why.
+    char bytes[2];
+    if (again_)
+        while (read(woken_.get(), bytes, sizeof(bytes)) > 0)
+            continue;
+    again_ = false;
 }
 
 bool read_secret(int fd, SharedPage::Secret &secret)
