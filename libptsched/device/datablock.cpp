@@ -66,8 +66,10 @@ DatablockPtr Datablock::over(Device &device, Address address, std::size_t bytes,
 {
     auto block = empty(bytes);
     Room room(device, bytes, address);
-    block->add(room, nullptr, nullptr).foreign = true;
+    /* Others may make room, and must not take it for the device's own. */
+    std::lock_guard lock(block->mutex_);
     block->owner_ = std::move(owner);
+    block->add(room, nullptr, nullptr).foreign = true;
     return block;
 }
 
@@ -359,19 +361,22 @@ bool Datablock::is_foreign(const Device &device) const
 std::optional<Datablock::Shared> Datablock::share()
 {
     Lock lock(mutex_);
-    for (Copy *copy = first_; copy; copy = copy->next) {
-        if (copy->foreign || copy->device == &host())
-            continue;
-        /* So it is still there when the lock is held again. */
-        copy->fixed = true;
-        const MarkerPtr ready = copy->ready;
-        lock.unlock();
-        if (ready)
-            ready->wait();
-        if (std::optional<ShareHandle> handle = copy->device->share(copy->address, bytes_))
-            return Shared{copy->device, *handle};
-        lock.lock();
-    }
+    Copy *copy = first_;
+    while (copy && (copy->foreign || copy->device == &host()))
+        copy = copy->next;
+    if (!copy)
+        return {};
+    copy->pins++;
+    Device &device = *copy->device;
+    const MarkerPtr ready = copy->ready;
+    const Address address = copy->address;
+    lock.unlock();
+    std::shared_ptr<const void> pin(
+        copy, [self = shared_from_this(), &device](const void *) { self->abandon(device, false); });
+    if (ready)
+        ready->wait();
+    if (std::optional<ShareHandle> handle = device.share(address, bytes_))
+        return Shared{&device, *handle, std::move(pin)};
     return {};
 }
 

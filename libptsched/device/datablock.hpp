@@ -82,10 +82,11 @@ public:
     struct Shared {
         Device *device;
         ShareHandle handle;
+        std::shared_ptr<const void> pin;
     };
     /*
-     * A copy that other processes can map, for as long as there is the block; nothing if there is none. Blocks until
-     * the content is there; throws Error if what produces it fails.
+     * A copy that other processes can map, for as long as somebody has the pin, which keeps the block, too; nothing if
+     * there is none. Blocks until the content is there; throws Error if what produces it fails.
      */
     std::optional<Shared> share();
     /* Where the host's copy is, or 0. */

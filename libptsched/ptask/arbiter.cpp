@@ -2,9 +2,9 @@
 #include "arbiter.hpp"
 
 #include "channel.hpp"
+#include "sets.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace ptsched::ptask {
 
@@ -14,28 +14,6 @@ namespace {
 constexpr double shortest_run = 1e-6;
 /* What a part may catch up with that had nothing to run for a while. */
 constexpr double runs_to_catch_up = 16;
-
-/* Which elements belong together: each leads to another of its set, the first of all to itself. */
-class Sets {
-public:
-    explicit Sets(std::size_t count) : leads_to_(count) { std::iota(leads_to_.begin(), leads_to_.end(), 0); }
-
-    std::size_t first_of(std::size_t element)
-    {
-        while (leads_to_[element] != element)
-            element = leads_to_[element] = leads_to_[leads_to_[element]];
-        return element;
-    }
-    void join(std::size_t a, std::size_t b)
-    {
-        a = first_of(a);
-        b = first_of(b);
-        leads_to_[std::max(a, b)] = std::min(a, b);
-    }
-
-private:
-    std::vector<std::size_t> leads_to_;
-};
 
 } // namespace
 

@@ -28,13 +28,16 @@ void yield(std::unique_lock<std::mutex> &lock)
 
 } // namespace
 
-/* Null if none is due, or all queues for it are full. */
+/*
+ * Null if none is due, or all queues for it are full. A thread that a queue of the host has gives such queues nothing:
+ * if that fails, it would wait for what only it can do.
+ */
 Task *Scheduler::next_due()
 {
     if (stopping_ || !failure_.empty())
         return nullptr;
     for (bool host : {true, false})
-        if (Arbiter &due = due_[!host]; !due.empty() && !places_.full(host)) {
+        if (Arbiter &due = due_[!host]; !due.empty() && !places_.full(host) && !(host && by_lane_)) {
             Task &task = due.pop(now_);
             if (!host && due.empty())
                 places_.rest();
@@ -67,12 +70,16 @@ bool Scheduler::is_awaited() const
 
 /* Somebody drives as long as this lives. */
 struct Scheduler::Driving {
-    explicit Driving(bool &driven) : driven(driven) { driven = true; }
-    ~Driving() { driven = false; }
+    explicit Driving(Scheduler &scheduler, bool by_lane = false) : scheduler(scheduler)
+    {
+        scheduler.driven_ = true;
+        scheduler.by_lane_ = by_lane;
+    }
+    ~Driving() { scheduler.driven_ = scheduler.by_lane_ = false; }
     Driving(const Driving &) = delete;
     Driving &operator=(const Driving &) = delete;
 
-    bool &driven;
+    Scheduler &scheduler;
     device::BorrowedThread borrowed;
 };
 
@@ -83,10 +90,10 @@ bool Scheduler::may_drive() const
 }
 
 /* Begins what has become possible, unless who calls it is in a hurry; what is left is the thread's. */
-void Scheduler::advance(Lock &lock, bool in_a_hurry)
+void Scheduler::advance(Lock &lock, bool in_a_hurry, bool by_lane)
 {
     if (!in_a_hurry && may_drive() && any_due()) {
-        Driving driving(driven_);
+        Driving driving(*this, by_lane);
         helped_ = true;
         for (unsigned i = 0; i < most_helped && any_due() && failure_.empty() && step(lock); i++)
             ;
@@ -101,10 +108,10 @@ void Scheduler::host_has_ended()
     host_ended_ = true;
     now_ = Clock::now();
     if (may_drive()) {
-        Driving driving(driven_);
+        Driving driving(*this, true);
         step(lock);
     }
-    advance(lock, false);
+    advance(lock, false, true);
 }
 
 /* What is left to do is the thread's. */
@@ -121,7 +128,7 @@ void Scheduler::help_or_rest(Lock &lock, Channel &channel, Naps &naps)
 {
     bool any = false;
     if (may_drive()) {
-        Driving driving(driven_);
+        Driving driving(*this);
         now_ = Clock::now();
         any = step(lock);
     }
@@ -170,7 +177,7 @@ void Scheduler::work()
         }
         bool any = false;
         if (!driven_) {
-            Driving driving(driven_);
+            Driving driving(*this);
             /* Two that take turns at it are slower than one: the thread leaves it to who does so anyway. */
             if (!std::exchange(helped_, false) || left_to_thread_)
                 any = step(lock);

@@ -26,7 +26,7 @@ public:
         return lender;
     }
     /* The end for who borrows it, or none. */
-    UniqueFd keep(const DatablockPtr &block);
+    UniqueFd keep(std::shared_ptr<const void> block);
     std::size_t count()
     {
         std::lock_guard lock(mutex_);
@@ -36,7 +36,7 @@ public:
 private:
     struct Loan {
         UniqueFd end;
-        DatablockPtr block;
+        std::shared_ptr<const void> block;
     };
 
     void watch(const Stop &stop);
@@ -49,7 +49,7 @@ private:
     std::optional<Worker> worker_;
 };
 
-UniqueFd Lender::keep(const DatablockPtr &block)
+UniqueFd Lender::keep(std::shared_ptr<const void> block)
 {
     int ends[2];
     std::lock_guard lock(mutex_);
@@ -59,7 +59,7 @@ UniqueFd Lender::keep(const DatablockPtr &block)
     try {
         if (!worker_)
             worker_.emplace([this](const Stop &stop) { watch(stop); });
-        loans_.push_back({std::move(here), block});
+        loans_.push_back({std::move(here), std::move(block)});
     } catch (const std::exception &) {
         return {};
     }
@@ -117,7 +117,7 @@ bool lend(const DatablockPtr &block, Packet &packet)
     const std::string gpu = shared ? shared->device->bus_address() : "";
     if (gpu.empty() || gpu.size() >= sizeof(packet.head.gpu))
         return false;
-    UniqueFd end = Lender::get().keep(block);
+    UniqueFd end = Lender::get().keep(shared->pin);
     if (!end)
         return false;
     packet.memory = std::move(end);

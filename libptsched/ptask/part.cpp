@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "part.hpp"
 
+#include "sets.hpp"
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -74,9 +76,9 @@ std::vector<std::vector<Task *>> Parts::connected(const std::vector<Task *> &ord
 {
     std::unordered_set<const Task *> fitting;
     std::unordered_map<const Task *, unsigned> stage;
-    std::unordered_map<const Task *, const Task *> leader;
-    std::unordered_map<const Task *, std::vector<Task *>> found;
-    std::vector<std::vector<Task *>> parts;
+    std::unordered_map<const Task *, std::size_t> place;
+    std::vector<std::vector<Task *>> found(ordered.size());
+    Sets sets(ordered.size());
     auto each_channel = [&](auto function) {
         for (Task *task : ordered)
             for (const auto &port : task->ports_)
@@ -88,12 +90,9 @@ std::vector<std::vector<Task *>> Parts::connected(const std::vector<Task *> &ord
         return fitting.count(&from) && fitting.count(&to) && from.devices_ == to.devices_ &&
                port.options().kind != PortKind::sticky;
     };
-    auto lead = [&](const Task *task) {
-        while (leader[task] && leader[task] != task)
-            task = leader[task];
-        return task;
-    };
 
+    for (std::size_t i = 0; i < ordered.size(); i++)
+        place[ordered[i]] = i;
     for (const Task *task : ordered)
         if (fits(*task))
             fitting.insert(task);
@@ -104,15 +103,13 @@ std::vector<std::vector<Task *>> Parts::connected(const std::vector<Task *> &ord
     });
     each_channel([&](const Task &from, const Task &to, const Port &port) {
         if (joins(from, to, port) && stage[&from] == stage[&to])
-            leader[lead(&from)] = lead(&to);
+            sets.join(place[&from], place[&to]);
     });
     for (Task *task : ordered)
         if (fitting.count(task))
-            found[lead(task)].push_back(task);
-    for (Task *task : ordered)
-        if (auto &part = found[task]; part.size() >= fewest_tasks)
-            parts.push_back(part);
-    return parts;
+            found[sets.first_of(place[task])].push_back(task);
+    std::erase_if(found, [](const auto &part) { return part.size() < fewest_tasks; });
+    return found;
 }
 
 /* Values, in the order in which tasks write them. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * PTask (SOSP'11): a graph of tasks for accelerators and the host. A task runs when each of its input ports has a
- * datablock; data moves where it is needed by itself, and only then. The scheduler of a graph is one thread.
+ * datablock; data moves where it is needed by itself, and only then. One thread at a time does a graph's work: one that
+ *pushes, pulls or has just run a host function, or the graph's own.
  *
  *	Graph graph;
  *	auto matrix = Template::of<float>(n, n);
@@ -295,7 +296,6 @@ private:
                      const std::optional<Geometry> &geometry, const std::vector<PortOptions> &ports);
     Task &add_host(std::unique_ptr<Task> task, HostFunction function);
     Channel &open(Port *from, Port *to, std::size_t capacity);
-    void check_ends(const Port *from, const Port *to, std::size_t capacity) const;
 
     const int proxy_priority_;
     std::vector<std::unique_ptr<Task>> tasks_;

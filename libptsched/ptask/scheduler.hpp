@@ -80,7 +80,7 @@ private:
     void work();
     void rest(Lock &lock, Naps &naps);
     void help_or_rest(Lock &lock, Channel &channel, Naps &naps);
-    void advance(Lock &lock, bool in_a_hurry);
+    void advance(Lock &lock, bool in_a_hurry, bool by_lane = false);
     bool may_drive() const;
     bool step(Lock &lock);
     void host_has_ended();
@@ -124,6 +124,7 @@ private:
     bool driven_ = false;                    /* somebody drives: tasks' runs, lanes and places are that one's */
     bool helped_ = false;                    /* others than the thread have driven since it has looked */
     bool left_to_thread_ = false;            /* there is more to do than others do */
+    bool by_lane_ = false;                   /* it is a thread of a queue of the host */
     bool host_ended_ = false;                /* work that the host had, since who drives has looked */
     Arbiter due_[2];                         /* for the host, for other devices */
     std::vector<std::unique_ptr<Run>> runs_; /* all that there are */

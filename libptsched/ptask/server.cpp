@@ -212,9 +212,10 @@ void Server::serve_input(const Stop &stop, int socket, Input &input)
 
 void Server::serve_output(const Stop &stop, int socket, Output &output)
 {
-    std::weak_ptr<Datablock> lent; /* last */
+    DatablockPtr lent; /* by the last answer: it may be asked for as memory */
     for (;;) {
         const Packet request = receive(stop, socket);
+        const DatablockPtr lent_before = std::move(lent);
         std::optional<Item> item;
         Packet reply;
         auto give_back = [&] {
@@ -223,7 +224,7 @@ void Server::serve_output(const Stop &stop, int socket, Output &output)
         };
         try {
             if (request.head.kind == Packet::fetch)
-                reply = pack_lent(lent.lock());
+                reply = pack_lent(lent_before);
             else if ((item = output.take(timeout_of(request), stop.token())))
                 reply = pack(*item, request.head.flags & Packet::may_lend);
         } catch (const Error &error) {

@@ -17,7 +17,10 @@
 
 namespace ptsched::ptask {
 
-/* Goes before the graph does. Whatever a process at the other end sends, or when it dies, concerns only itself. */
+/*
+ * Goes before the graph does. Whatever a process at the other end sends, or when it dies, concerns only itself; but who
+ * lends a block on a GPU can still write to it.
+ */
 class Server {
 public:
     /* Throws Error if there is something at @path. */

@@ -53,12 +53,12 @@ void Slot::use(Datablock &block, std::size_t buffer)
     item_buffers_.push_back(buffer);
 }
 
-/* Which inputs have the same block, as long as nobody has looked. */
+/* Which inputs have the same block, as long as nobody has looked. What the part changes is a copy of its own. */
 void Slot::learn(const Blocks &inputs)
 {
     std::unordered_map<const Datablock *, std::size_t> seen;
     for (std::size_t i = 0; i < inputs.size(); i++)
-        first_.push_back(seen.try_emplace(inputs[i].get(), i).first->second);
+        first_.push_back(part_.inputs[i].is_filled ? i : seen.try_emplace(inputs[i].get(), i).first->second);
 }
 
 /* The program changes when an input comes from elsewhere than so far. */
@@ -82,8 +82,10 @@ void Slot::plan_input(const Blocks &inputs, std::size_t i)
     const PartInput &input = part_.inputs[i];
     Datablock &block = *inputs[i];
 
-    if (!input.is_filled && first_[i] != i && inputs[first_[i]].get() == &block)
+    if (first_[i] != i && inputs[first_[i]].get() == &block) {
+        keep_uploads(i, false);
         return;
+    }
     const void *from = block.first_use_from_host(device_);
     keep_uploads(i, from);
     if (from) {
@@ -174,7 +176,7 @@ void Slot::place(const Blocks &inputs)
         if (item_buffers_[i] != no_buffer)
             wanted_[item_buffers_[i]] = addresses_[i];
     for (std::size_t i = 0; i < inputs.size(); i++)
-        if (!part_.inputs[i].is_filled && first_[i] != i && inputs[first_[i]] == inputs[i])
+        if (first_[i] != i && inputs[first_[i]] == inputs[i])
             wanted_[part_.inputs[i].buffer] = wanted_[part_.inputs[first_[i]].buffer];
     for (std::size_t i = 0; i < wanted_.size(); i++)
         if (bound_[i] != wanted_[i]) {

@@ -58,6 +58,7 @@ bool Scheduler::wait(Lock &lock, Channel &channel, Timeout timeout, const std::s
         for (Naps naps; !ended();)
             help_or_rest(lock, channel, naps);
     channel.waiting--;
+    hand_over();
     throw_if_failed();
     return condition();
 }

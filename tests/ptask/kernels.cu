@@ -64,3 +64,10 @@ extern "C" __global__ void look_up(const int *x, int *y, unsigned int n)
     if (i < n)
         y[i] = table[x[i] & 3] + offset;
 }
+
+extern "C" __global__ void add_ints(const int *a, const int *b, int *c, unsigned int n)
+{
+    unsigned int i = index();
+    if (i < n)
+        c[i] = a[i] + b[i];
+}

@@ -97,6 +97,33 @@ struct Sums {
     std::vector<Input *> counts;
 };
 
+/* One block goes to a port that changes it, in a copy, and to one that reads it as it was. */
+void changed_and_read()
+{
+    constexpr unsigned count = 4;
+    const auto four = Template::of<int>(count);
+    const Geometry geometry{{1, 1, 1}, {count, 1, 1}};
+    for (Lower lower : {Lower::never, Lower::always}) {
+        Graph graph(with(lower));
+        Task &change = graph.cuda("change", {ptask_kernels(), "increment", geometry},
+                                  {inout("x", four), out("where", Template::of<void *>(1)), constant("n", count)});
+        Task &add = graph.cuda("add", {ptask_kernels(), "add_ints", geometry},
+                               {in("a", four), in("b", four), out("c", four), constant("n", count)});
+        Input &changed = graph.input(change["x"]), &read = graph.input(add["a"]);
+        graph.connect(change["x"], add["b"]);
+        Output &sum = graph.output(add["c"]), &where = graph.output(change["where"]);
+        graph.run();
+        for (int i = 0; i < 10; i++) {
+            DatablockPtr block = block_of<int>({i, 1, 2, 3});
+            changed.push(block);
+            read.push(block);
+            CHECK(pulled<int>(sum) == std::vector<int>({2 * i + 1, 3, 5, 7}));
+            where.pull();
+        }
+        CHECK_EQ(lowered_runs(graph) > 0, lower == Lower::always);
+    }
+}
+
 void the_same_comes_out()
 {
     for (Lower lower : {Lower::never, Lower::automatic, Lower::always}) {
@@ -493,7 +520,8 @@ void in_a_timeline()
 
 Cases lower_cases()
 {
-    return {{"CUDA graphs: the same comes out", the_same_comes_out},
+    return {{"CUDA graphs: a block that is changed and read", changed_and_read},
+            {"CUDA graphs: the same comes out", the_same_comes_out},
             {"CUDA graphs: what was pulled stays", what_was_pulled_stays},
             {"CUDA graphs: what is sticky changes", what_is_sticky_changes},
             {"CUDA graphs: a sticky block changes", a_sticky_block_changes},

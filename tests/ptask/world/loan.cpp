@@ -350,8 +350,9 @@ void lies(const std::string &path, Talk &)
     CHECK(refuses([](auto &head) { head.handle.opaque.fill('x'); }, no, "cannot be mapped"));
     CHECK(refuses([](auto &head) { head.handle.opaque.fill(0); }, no, "cannot be mapped"));
     CHECK(refuses([](auto &head) { head.handle.offset = 1 << 20; }, no, "not 32 from 1048576 on"));
-    CHECK(refuses([](auto &head) { head.handle.offset = UINT64_MAX - 16; }, no, "not 32 from"));
-    CHECK(refuses([](auto &head) { head.handle.offset = 240; }, no, "not 32 from 240 on"));
+    CHECK(refuses([](auto &head) { head.handle.offset = UINT64_MAX - 255; }, no, "not 32 from"));
+    CHECK(refuses([](auto &head) { head.handle.offset = 256; }, no, "not 32 from 256 on"));
+    CHECK(refuses([](auto &head) { head.handle.offset = 1; }, no, "not at a multiple of 256"));
     CHECK(refuses([](auto &head) { head.bytes = 64; }, Packet::refused, "64 bytes does not fit"));
     CHECK(refuses([](auto &head) { std::fill_n(head.gpu, sizeof(head.gpu), 'g'); }, no, "which is not here"));
     CHECK(refuses([](auto &head) { head.gpu[0] = 0; }, no, "which is not here"));
