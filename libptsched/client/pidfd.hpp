@@ -6,6 +6,9 @@
 #include "fd.hpp"
 
 #include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <optional>
 #include <poll.h>
 #include <string>
 #include <sys/socket.h>
@@ -22,6 +25,21 @@ inline bool has_exited(int pidfd)
 {
     pollfd poll_for{.fd = pidfd, .events = POLLIN, .revents = 0};
     return poll(&poll_for, 1, 0) > 0;
+}
+
+// The number of its process, as this one sees it: not positive if it is gone or not to be seen. None for what is no
+// pidfd.
+inline std::optional<pid_t> pid_of(int pidfd)
+{
+    char line[128];
+    int pid;
+    // A program of whose process this is may fork and exec meanwhile.
+    std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(
+        std::fopen(("/proc/self/fdinfo/" + std::to_string(pidfd)).c_str(), "re"), std::fclose);
+    while (file && std::fgets(line, sizeof(line), file.get()))
+        if (std::sscanf(line, "Pid: %d", &pid) == 1)
+            return pid;
+    return std::nullopt;
 }
 
 // Of the process at the other end of a Unix socket, which is @peer. None and errno, if it is gone.

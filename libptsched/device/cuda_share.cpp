@@ -6,13 +6,6 @@
 
 namespace ptsched::device {
 
-namespace {
-
-/* See Device::allocate(). */
-constexpr std::uint64_t alignment = 256;
-
-} // namespace
-
 static_assert(sizeof(CUipcMemHandle) == sizeof(ShareHandle::opaque));
 
 std::optional<ShareHandle> CudaDevice::share(Address address, std::size_t bytes)
@@ -42,9 +35,9 @@ Mapping CudaDevice::map_shared(const ShareHandle &shared, std::size_t bytes)
     if (!driver.ipc_get)
         return Device::map_shared(shared, bytes);
     /* Kernels may rely on it, and one that meets less takes the context with it. */
-    if (shared.offset % alignment)
+    if (shared.offset % allocation_alignment)
         throw Error("what another process has shared begins at " + std::to_string(shared.offset) +
-                    ", not at a multiple of " + std::to_string(alignment) + " bytes");
+                    ", not at a multiple of " + std::to_string(allocation_alignment) + " bytes");
     std::memcpy(&handle, shared.opaque.data(), sizeof(handle));
     Entered entered(*this);
     driver.check(driver.ipc_open(&mapped, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),

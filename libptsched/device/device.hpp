@@ -33,6 +33,14 @@ public:
 /* Where a device's code finds something; on the host, a pointer. */
 using Address = std::uint64_t;
 
+/* Of what devices allocate, and so of all blocks, in bytes. */
+constexpr std::size_t allocation_alignment = 256;
+
+inline std::size_t align_up(std::size_t bytes)
+{
+    return (bytes + allocation_alignment - 1) / allocation_alignment * allocation_alignment;
+}
+
 inline void *host_pointer(Address address)
 {
     return reinterpret_cast<void *>(static_cast<std::uintptr_t>(address));
@@ -165,7 +173,8 @@ public:
     virtual const std::string &name() const = 0;
     /* On the PCI bus, "0000:17:00.0"; empty where it is on none. */
     virtual std::string bus_address() const { return {}; }
-    /* 256 bytes aligned. Datablocks that nobody uses make room; throws OutOfMemory if that is not enough. */
+    /* At a multiple of allocation_alignment. Datablocks that nobody uses make room; throws OutOfMemory if that is not
+     * enough. */
     virtual Address allocate(std::size_t bytes) = 0;
     /* Of allocate(@bytes), which no work uses any more. */
     virtual void release(Address address, std::size_t bytes) noexcept = 0;

@@ -195,7 +195,7 @@ private:
 /* Pinned, so that copies need no detour. */
 Address allocate(std::size_t bytes)
 {
-    void *memory = gpus().empty() ? std::aligned_alloc(256, bytes) : allocate_pinned(bytes);
+    void *memory = gpus().empty() ? std::aligned_alloc(allocation_alignment, bytes) : allocate_pinned(bytes);
     return reinterpret_cast<std::uintptr_t>(memory);
 }
 

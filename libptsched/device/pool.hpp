@@ -31,7 +31,7 @@ public:
 private:
     using Kept = std::vector<Address>;
 
-    static std::size_t rounded(std::size_t bytes) { return (bytes + 255) / 256 * 256 + (bytes ? 0 : 256); }
+    static std::size_t rounded(std::size_t bytes) { return align_up(bytes ? bytes : 1); }
     Kept &kept(std::size_t size);
     Address allocate(std::size_t size);
     void drain();

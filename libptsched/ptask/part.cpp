@@ -10,7 +10,6 @@ namespace ptsched::ptask {
 
 namespace {
 
-constexpr std::size_t alignment = 256;
 /* Of a task alone, the driver knows all. */
 constexpr std::size_t fewest_tasks = 2;
 constexpr std::size_t most_named = 8;
@@ -125,7 +124,7 @@ public:
         for (PartBuffer &buffer : part_.buffers)
             if (buffer.where == PartBuffer::inside || buffer.where == PartBuffer::input) {
                 buffer.offset = part_.inside_bytes;
-                part_.inside_bytes += (buffer.bytes + alignment - 1) / alignment * alignment;
+                part_.inside_bytes += device::align_up(buffer.bytes);
             }
         find_late();
     }

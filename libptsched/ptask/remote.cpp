@@ -76,10 +76,7 @@ bool Remote::push(const DatablockPtr &block, Timeout timeout)
             return flags & Packet::done;
         lending_ = false;
     }
-    SharedMemory memory(block->bytes());
-    if (memory.bytes())
-        block->read_into(memory.data());
-    return push_memory(std::move(memory), timeout);
+    return push_memory(shared_copy(*block), timeout);
 }
 
 bool Remote::end_stream(Timeout timeout)

@@ -7,32 +7,14 @@
 #include "device.hpp"
 
 #include <cerrno>
-#include <cstdio>
 #include <fcntl.h>
 
 namespace ptsched::ptask {
 
-namespace {
-
-/* What the descriptor's file says; 0 if it is no pidfd or of no process that this one sees. */
-pid_t pid_of(int pidfd)
-{
-    char path[64], line[128];
-    int pid = 0;
-    std::snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
-    std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(std::fopen(path, "re"), std::fclose);
-    while (file && std::fgets(line, sizeof(line), file.get()))
-        if (std::sscanf(line, "Pid: %d", &pid) == 1)
-            return std::max(pid, 0);
-    return 0;
-}
-
-} // namespace
-
 RequesterPtr requester_of_pidfd(int pidfd)
 {
-    pid_t pid = pid_of(pidfd);
-    if (!pid)
+    const pid_t pid = pid_of(pidfd).value_or(0);
+    if (pid <= 0)
         throw device::Error("descriptor " + std::to_string(pidfd) + " is no pidfd of a process that is alive");
     UniqueFd copy(fcntl(pidfd, F_DUPFD_CLOEXEC, 0));
     if (!copy)

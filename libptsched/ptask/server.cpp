@@ -79,10 +79,7 @@ Item unpack(Packet &packet, const Port &port)
 void pack_memory(Datablock &block, Packet &packet)
 {
     packet.head.bytes = block.bytes();
-    SharedMemory memory(block.bytes());
-    if (memory.bytes())
-        block.read_into(memory.data());
-    packet.memory = std::move(memory).seal();
+    packet.memory = shared_copy(block).seal();
 }
 
 Packet pack(const Item &item, bool may_lend)

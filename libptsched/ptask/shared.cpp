@@ -51,6 +51,14 @@ UniqueFd SharedMemory::seal() &&
     return std::move(fd_);
 }
 
+SharedMemory shared_copy(Datablock &block)
+{
+    SharedMemory memory(block.bytes());
+    if (memory.bytes())
+        block.read_into(memory.data());
+    return memory;
+}
+
 DatablockPtr map_shared(const UniqueFd &memory, std::size_t bytes)
 {
     struct stat status = {};

@@ -34,6 +34,9 @@ private:
     std::size_t bytes_;
 };
 
+/* The content, copied from where it is: see Datablock::read_into(). */
+SharedMemory shared_copy(Datablock &block);
+
 /* A datablock in memory that was passed, for reading. Throws Error unless it has this size and content for good. */
 DatablockPtr map_shared(const UniqueFd &memory, std::size_t bytes);
 

@@ -31,6 +31,26 @@ void wait_readable(const Client &client)
     CHECK(poll_for.revents & POLLIN);
 }
 
+// A turn that somebody waits for, and the holder has been told.
+struct Wanted {
+    Wanted()
+    {
+        CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+        other.join();
+        other.start_waiting();
+        client.wait_for_bits(PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED);
+        client.round_trip();
+    }
+    void next_event()
+    {
+        other.kill();
+        wait_until([&] { return !(client.state() & PTSCHED_STATE_WANTED); });
+    }
+
+    Client client;
+    Actor other;
+};
+
 TEST("alone, a holder is told nothing; with a waiter, WANTED and CONTENDED")
 {
     Client client;
@@ -48,34 +68,22 @@ TEST("alone, a holder is told nothing; with a waiter, WANTED and CONTENDED")
 
 TEST("poll() is readable until the latest event is acknowledged")
 {
-    Client client;
-    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
-    Actor other;
-    other.join();
-    other.start_waiting();
-    client.wait_for_bits(PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED);
-    client.round_trip();
+    Wanted turn;
+    Client &client = turn.client;
     uint32_t events = client.events();
     CHECK_EQ(0, ptsched_ack(client, events - 1, 0));
     wait_readable(client);
     CHECK_EQ(0, ptsched_ack(client, events, 0));
     client.round_trip();
     CHECK(!readable(client));
-    // The next event.
-    other.kill();
-    wait_until([&] { return !(client.state() & PTSCHED_STATE_WANTED); });
+    turn.next_event();
     wait_readable(client);
 }
 
 TEST("once the latest event is acknowledged poll() sleeps, though an older answer was still on its way")
 {
-    Client client;
-    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
-    Actor other;
-    other.join();
-    other.start_waiting();
-    client.wait_for_bits(PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED);
-    client.round_trip();
+    Wanted turn;
+    Client &client = turn.client;
     uint32_t events = client.events();
     // So that the broker finds both at once.
     if (broker_pid() > 0)
@@ -87,8 +95,7 @@ TEST("once the latest event is acknowledged poll() sleeps, though an older answe
     client.round_trip();
     CHECK_EQ(events, client.events());
     CHECK(!readable(client));
-    other.kill();
-    wait_until([&] { return !(client.state() & PTSCHED_STATE_WANTED); });
+    turn.next_event();
     wait_readable(client);
 }
 

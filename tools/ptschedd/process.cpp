@@ -172,12 +172,12 @@ ProcessRef ProcessTable::peer_of(int socket)
 
 ProcessRef ProcessTable::of_pidfd(UniqueFd pidfd)
 {
-    auto text = field_of("/proc/self/fdinfo/" + std::to_string(pidfd.get()), "Pid:");
-    if (!text) {
+    auto number = pid_of(pidfd.get());
+    if (!number) {
         errno = EBADF;
         return nullptr;
     }
-    pid_t pid = static_cast<pid_t>(strtol(text->c_str(), nullptr, 10));
+    pid_t pid = *number;
     if (pid <= 0 || has_exited(pidfd.get())) {
         errno = ESRCH;
         return nullptr;

@@ -42,8 +42,7 @@ public:
         CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
         UniqueFd there(ends[1]);
         talk_.emplace(UniqueFd(ends[0]));
-        pid_ = fork();
-        if (pid_)
+        if (child_.emplace(fork()))
             return;
         const std::string socket = std::to_string(dup(there.get()));
         prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -52,28 +51,15 @@ public:
         execl("/proc/self/exe", "ptask-world", role.c_str(), path.c_str(), socket.c_str(), nullptr);
         _exit(127);
     }
-    ~Other()
-    {
-        if (pid_ > 0)
-            end(SIGKILL);
-    }
     Other(const Other &) = delete;
     Other &operator=(const Other &) = delete;
 
     Talk &talk() { return *talk_; }
-    /* The status of its end. */
-    int end(int signal = 0)
-    {
-        int status = -1;
-        if (signal)
-            kill(pid_, signal);
-        waitpid(std::exchange(pid_, -1), &status, 0);
-        return status;
-    }
+    int end(int signal = 0) { return child_->end(signal); }
 
 private:
     std::optional<Talk> talk_;
-    pid_t pid_ = -1;
+    std::optional<Child> child_;
 };
 
 /* A line that is served. */

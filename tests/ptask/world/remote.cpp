@@ -18,8 +18,7 @@ public:
     using Body = std::function<void(Peer &)>;
     explicit Peer(const Body &body)
     {
-        pid_ = fork();
-        if (pid_)
+        if (child_.emplace(fork()))
             return;
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         begin_.to.reset();
@@ -36,11 +35,6 @@ public:
         std::fflush(stdout);
         _exit(tap::failed_here);
     }
-    ~Peer()
-    {
-        if (pid_ > 0)
-            end(SIGKILL);
-    }
     void begin() { CHECK_EQ(write(begin_.to.get(), "g", 1), ssize_t{1}); }
     void say() { CHECK_EQ(write(said_.to.get(), "s", 1), ssize_t{1}); }
     void until_it_says()
@@ -48,19 +42,11 @@ public:
         char said;
         CHECK_EQ(read(said_.from.get(), &said, 1), ssize_t{1});
     }
-    /* The status of its end. */
-    int end(int signal = 0)
-    {
-        int status = -1;
-        if (signal)
-            kill(pid_, signal);
-        waitpid(std::exchange(pid_, -1), &status, 0);
-        return status;
-    }
+    int end(int signal = 0) { return child_->end(signal); }
 
 private:
     Pipe begin_, said_;
-    pid_t pid_ = -1;
+    std::optional<Child> child_;
 };
 
 bool push(Remote &remote, const std::vector<int> &values, Timeout timeout = {})

@@ -7,9 +7,13 @@
 #include "shared.hpp"
 
 #include <array>
+#include <csignal>
 #include <fcntl.h>
 #include <numeric>
 #include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
 
 namespace test {
 
@@ -118,6 +122,33 @@ inline UniqueFd connected(const std::string &path, Packet::Kind kind, const std:
     CHECK_EQ(packet_from(socket).head.flags, std::uint32_t{Packet::done});
     return socket;
 }
+
+/* Another process, which ends with its owner. */
+class Child {
+public:
+    /* Of fork(); in the other process, it is false. */
+    explicit Child(pid_t pid) : pid_(pid) {}
+    ~Child()
+    {
+        if (pid_ > 0)
+            end(SIGKILL);
+    }
+    Child(const Child &) = delete;
+    Child &operator=(const Child &) = delete;
+    explicit operator bool() const { return pid_; }
+    /* The status of its end. */
+    int end(int signal = 0)
+    {
+        int status = -1;
+        if (signal)
+            kill(pid_, signal);
+        waitpid(std::exchange(pid_, -1), &status, 0);
+        return status;
+    }
+
+private:
+    pid_t pid_;
+};
 
 struct Pipe {
     Pipe()
