@@ -14,6 +14,7 @@ WORKLOADS = {
 }
 HOGS = {
     "hog52": (("hog52-0",), "52 ms kernels"),
+    "wide52": (("wide52",), "52 ms kernels that fill the device 52 times"),
     "hog19": (("hog19",), "19 ms kernels"),
     "queue": (("queue",), "64 kernels of 1 ms in flight"),
     "train": (("train",), "PyTorch training"),
@@ -32,7 +33,7 @@ SCHEDULERS = {
     "ptsched": ("+pt", "+pt", "ptsched"),
 }
 MAIN = ("loop60", "loop1ms", "frames", "requests", "infer")
-OTHERS = ("hog19", "queue", "train", "graphs", "persistent")
+OTHERS = ("wide52", "hog19", "queue", "train", "graphs", "persistent")
 
 
 class Cell(NamedTuple):
@@ -86,5 +87,7 @@ def every():
     found += [Cell("loop60", hog, "ptsched") for hog in ("2xhog52", "4xhog52")]
     found += [Cell("equal", "nice5", "ptsched")]
     found += [Cell("loop60", "hog52-busy", how) for how in ("stock", "ptsched")]
-    found += [Cell(workload, "hog52", how) for how in ("mps", "mps10") for workload in MAIN]
+    found += [Cell(workload, "hog52", "mps") for workload in MAIN]
+    found += [Cell(workload, "hog52", "mps10") for workload in ("loop60", "infer")]
+    found += [Cell("loop60", "wide52", "mps")]
     return found

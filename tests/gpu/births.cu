@@ -117,8 +117,9 @@ private:
     void a_green_context()
     {
         static auto resource = driver<CUresult(CUdevice, CUdevResource *, CUdevResourceType)>("cuDeviceGetDevResource");
-        static auto split = driver<CUresult(CUdevResource *, unsigned *, const CUdevResource *, CUdevResource *, unsigned,
-                                            unsigned)>("cuDevSmResourceSplitByCount");
+        static auto split =
+            driver<CUresult(CUdevResource *, unsigned *, const CUdevResource *, CUdevResource *, unsigned, unsigned)>(
+                "cuDevSmResourceSplitByCount");
         static auto describe =
             driver<CUresult(CUdevResourceDesc *, CUdevResource *, unsigned)>("cuDevResourceGenerateDesc");
         static auto create = driver<CUresult(CUgreenCtx *, CUdevResourceDesc, CUdevice, unsigned)>("cuGreenCtxCreate");

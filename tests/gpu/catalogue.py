@@ -6,13 +6,14 @@ import sys
 
 from programs import ProgramError, python
 
-NICE = {"hog19": 19, "hog52": 19, "queue": 19, "graphs": 19, "train": 19, "persistent": 19, "equal": 0}
+NICE = {"hog19": 19, "hog52": 19, "wide52": 19, "queue": 19, "graphs": 19, "train": 19, "persistent": 19, "equal": 0}
 
 WORK = {
     "hi60": ("--us", "60"), "hi1ms": ("--us", "1000"),
     "frames": ("--us", "5000", "--period-us", "33333.333"), "requests": ("--us", "2000", "--poisson-us", "10000"),
     "hog19": ("--us", "19000", "--depth", "2", "--ticks"),
     "hog52": ("--us", "52000", "--depth", "2", "--ticks"),
+    "wide52": ("--us", "52000", "--waves", "52", "--depth", "2", "--ticks"),
     "queue": ("--us", "1000", "--depth", "64", "--ticks"),
     "graphs": ("--us", "1000", "--graph", "20", "--depth", "2", "--ticks"),
     "equal": ("--us", "1000", "--depth", "2", "--ticks"),

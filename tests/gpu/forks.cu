@@ -56,7 +56,8 @@ public:
         for (int i = 0; i < children; i++, number_++) {
             uint64_t found = 0;
             int status = 1;
-            if (read(pipes[i][0], &found, sizeof(found)) != sizeof(found) || waitpid(pids[i], &status, 0) < 0 || status) {
+            if (read(pipes[i][0], &found, sizeof(found)) != sizeof(found) || waitpid(pids[i], &status, 0) < 0 ||
+                status) {
                 std::fprintf(stderr, "forks: a child failed, status %d\n", status);
                 std::exit(1);
             }

@@ -48,8 +48,9 @@ int second(int socket, bool spin)
     unsigned *data = nullptr;
     while (receive(socket, message) && message.number) {
         if (!data)
-            check(cudaIpcOpenMemHandle(reinterpret_cast<void **>(&data), message.memory, cudaIpcMemLazyEnablePeerAccess),
-                  "cudaIpcOpenMemHandle");
+            check(
+                cudaIpcOpenMemHandle(reinterpret_cast<void **>(&data), message.memory, cudaIpcMemLazyEnablePeerAccess),
+                "cudaIpcOpenMemHandle");
         if (spin)
             set_flag<<<1, 1>>>(data + count, message.number);
         else

@@ -74,7 +74,8 @@ class Programs:
         return f"LD_PRELOAD={self.preload} and nice by hand; no tool: {self.no_tool}"
 
     def work(self, *options):
-        rate = ["--rate", f"{self.rate:.6f}"] if self.rate else []
+        # Steps of kernels that fill the device take longer: such a program measures its own.
+        rate = ["--rate", f"{self.rate:.6f}"] if self.rate and "--waves" not in options else []
         return [self.built("work"), *options, *rate]
 
     def built(self, name):

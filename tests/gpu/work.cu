@@ -60,6 +60,7 @@ struct Options {
     double rate = 0; // steps per microsecond; 0: measure
     unsigned depth = 1, streams = 1;
     unsigned graph = 0; // kernels of a graph; 0: launched one by one
+    unsigned waves = 0; // how often the blocks of a kernel fill the device; 0: one block on each multiprocessor
     unsigned long long steps = 0;
     int exit_code = 0;
     bool serve = false, ticks = false, latency = false, json = false, calibrate = false, bad_launch = false;
@@ -79,10 +80,7 @@ struct Run {
         return !stop_requested && (count ? started < count : instant < end);
     }
 
-    void add(double from, double to)
-    {
-        latencies.push_back(static_cast<float>((to - from) * 1e6));
-    }
+    void add(double from, double to) { latencies.push_back(static_cast<float>((to - from) * 1e6)); }
 };
 
 class Work {
@@ -92,6 +90,8 @@ public:
         cudaDeviceProp device;
         check(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");
         blocks_ = device.multiProcessorCount;
+        if (options_.waves)
+            blocks_ *= static_cast<int>(options_.waves) * blocks_that_fit();
         initial_.resize(static_cast<size_t>(blocks_) * threads);
         for (size_t i = 0; i < initial_.size(); i++)
             initial_[i] = static_cast<uint32_t>(i);
@@ -173,6 +173,15 @@ private:
     uint64_t steps_ = 0; // of one kernel
     std::atomic<unsigned long long> finished_{0};
     std::minstd_rand random_;
+
+    // On one multiprocessor.
+    static int blocks_that_fit()
+    {
+        int blocks;
+        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, steps_kernel, threads, 0),
+              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+        return blocks;
+    }
 
     size_t bytes() const { return initial_.size() * sizeof(uint32_t); }
 
@@ -390,11 +399,10 @@ private:
 int serve(Work &work)
 {
     // Under MPS with a part of the threads, kernels are narrower: there are fewer blocks.
-    return serve_orders(", \"blocks\": " + std::to_string(work.blocks()),
-                        [&](const std::string &verb, double amount, double warm_up) {
-                            return verb == "steps" ? work.run(0, 0, static_cast<unsigned long long>(amount))
-                                                   : work.run(amount, warm_up, 0);
-                        });
+    return serve_orders(", \"blocks\": " + std::to_string(work.blocks()), [&](const std::string &verb, double amount,
+                                                                              double warm_up) {
+        return verb == "steps" ? work.run(0, 0, static_cast<unsigned long long>(amount)) : work.run(amount, warm_up, 0);
+    });
 }
 
 [[noreturn]] void usage(const char *problem)
@@ -402,7 +410,7 @@ int serve(Work &work)
     std::fprintf(stderr,
                  "work: %s\nusage: work [--us DURATION] [--depth IN-FLIGHT] [--streams NUMBER] [--rate STEPS-PER-US]\n"
                  "            [--think-us PAUSE [--jitter-us MORE-OR-LESS] | --period-us PERIOD | --poisson-us MEAN]\n"
-                 "            [--graph KERNELS]\n"
+                 "            [--graph KERNELS] [--waves NUMBER]\n"
                  "            --seconds S | --steps KERNELS | --serve [--ticks] | --calibrate | --bad-launch\n"
                  "            [--latency] [--json] [--exit-code N]\n",
                  problem);
@@ -431,7 +439,7 @@ Options parse(char **arguments)
         const char *name;
         double *target;
     };
-    double depth = 1, streams = 1, graph = 0, steps = 0, exit_code = 0;
+    double depth = 1, streams = 1, graph = 0, waves = 0, steps = 0, exit_code = 0;
     Number numbers[] = {{"--us", &options.us},
                         {"--think-us", &options.think_us},
                         {"--jitter-us", &options.jitter_us},
@@ -442,6 +450,7 @@ Options parse(char **arguments)
                         {"--depth", &depth},
                         {"--streams", &streams},
                         {"--graph", &graph},
+                        {"--waves", &waves},
                         {"--steps", &steps},
                         {"--exit-code", &exit_code}};
     for (; *arguments; arguments++) {
@@ -465,6 +474,8 @@ Options parse(char **arguments)
         usage("--streams must be 1 to 64");
     if (graph > 10000)
         usage("--graph must be 0 to 10000");
+    if (waves > 1000)
+        usage("--waves must be 0 to 1000");
     if (options.open_loop() && (depth > 1 || streams > 1 || options.think_us > 0))
         usage("--period-us and --poisson-us go with one kernel at a time: not with --depth, --streams or --think-us");
     if (options.period_us > 0 && options.poisson_us > 0)
@@ -472,6 +483,7 @@ Options parse(char **arguments)
     options.depth = static_cast<unsigned>(depth);
     options.streams = static_cast<unsigned>(streams);
     options.graph = static_cast<unsigned>(graph);
+    options.waves = static_cast<unsigned>(waves);
     options.steps = static_cast<unsigned long long>(steps);
     options.exit_code = static_cast<int>(exit_code);
     if (!options.serve && !options.calibrate && !options.bad_launch && options.seconds <= 0 && !options.steps)

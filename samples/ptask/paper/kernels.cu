@@ -6,7 +6,9 @@
 
 #ifdef VGPU
 #define SHARED static thread_local
-#define EACH_THREAD(t) if (threadIdx.x == 0) for (unsigned int t = 0; t < blockDim.x; t++)
+#define EACH_THREAD(t)                                                                                                 \
+    if (threadIdx.x == 0)                                                                                              \
+        for (unsigned int t = 0; t < blockDim.x; t++)
 #define BARRIER()
 #else
 #define SHARED __shared__
@@ -173,8 +175,8 @@ __device__ inline float neighbour(const float *field, const Curl &curl, unsigned
     return at[axis] < limits[axis] ? field[(at[2] * curl.ny + at[1]) * curl.nx + at[0]] : 0.0f;
 }
 
-// A component of the field after a step of time, from itself and from two of the other field. An electric one (neighbour
-// -1) is 0 on the walls that it is parallel to.
+// A component of the field after a step of time, from itself and from two of the other field. An electric one
+// (neighbour -1) is 0 on the walls that it is parallel to.
 __device__ inline float advanced(const float *self, const float *p, const float *q, const Curl &curl, unsigned int i)
 {
     unsigned int x = i % curl.nx, y = i / curl.nx % curl.ny, z = i / (curl.nx * curl.ny), at[3] = {x, y, z};
