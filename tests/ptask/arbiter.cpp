@@ -7,7 +7,6 @@
 
 #include <array>
 #include <deque>
-#include <future>
 #include <thread>
 
 namespace test {
@@ -146,21 +145,14 @@ void channels_join()
  */
 void shares_of_a_graph()
 {
-    constexpr unsigned in_queues = 64, plugs = 2, tokens = 40;
+    constexpr unsigned in_queues = 64, tokens = 40;
     auto one = Template::of<int>(1);
-    std::promise<void> pulled_out;
-    std::shared_future<void> unplugged(pulled_out.get_future());
     std::array<std::atomic<unsigned>, parts> runs = {};
     GraphOptions options;
     options.mode = Mode::priority;
     Graph graph(options);
+    Plugs plugs(graph, 1000);
 
-    for (unsigned i = 0; i < plugs; i++) {
-        Task &plug = graph.host("plug" + std::to_string(i), [=](const std::vector<void *> &) { unplugged.wait(); },
-                                {in("x", one)});
-        plug.set_priority(1000);
-        graph.input(plug["x"]).push_value(0);
-    }
     std::vector<Input *> inputs;
     for (std::size_t i = 0; i < parts; i++) {
         Task &task = graph.host("task" + std::to_string(i), [&runs, i](const std::vector<void *> &) { runs[i]++; },
@@ -177,10 +169,10 @@ void shares_of_a_graph()
     /* Blocks when its channel is full, until the graph takes nothing more: no other run begins. */
     while (inputs[0]->push_value(0)) {
     }
-    pulled_out.set_value();
+    plugs.pull();
     stopper.join();
     for (std::size_t i = 0; i < parts; i++) {
-        double share = (in_queues - plugs) * priorities[i] / 20.0;
+        double share = (in_queues - plugs.tasks.size()) * priorities[i] / 20.0;
         std::printf("# priority %d: %u runs, %.1f to be\n", priorities[i], runs[i].load(), share);
         CHECK(std::abs(runs[i] - share) <= 1.5);
     }

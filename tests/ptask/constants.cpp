@@ -70,8 +70,7 @@ void another_for_each_run()
 void changed_elsewhere_meanwhile()
 {
     Graph graph;
-    Task &increment = graph.cuda("increment", {ptask_kernels(), "increment", Geometry{{1, 1, 1}, {n, 1, 1}}},
-                                 {inout("x", four), out("where", Template::of<void *>(1)), constant("n", n)});
+    Task &increment = add_increment(graph, "increment");
     Task &task = add_look_up(graph, "task", in("table", four), offset_of(0));
     Input &numbers = graph.input(increment["x"]), &x = graph.input(task["x"]);
     Output &y = graph.output(task["y"]), &where = graph.output(increment["where"]);

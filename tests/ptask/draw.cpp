@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Pictures of graphs, and of what they did.
-#include "ptask_test.hpp"
+#include "timeline_test.hpp"
 
 #include "draw.hpp"
-
-#include <map>
-#include <nlohmann/json.hpp>
-#include <set>
 
 namespace test {
 
@@ -14,14 +10,6 @@ namespace {
 
 constexpr unsigned n = 4;
 const auto one = Template::of<int>(1), four = Template::of<int>(n);
-
-bool has(const std::string &text, const std::string &part)
-{
-    bool found = text.find(part) != std::string::npos;
-    if (!found)
-        std::printf("# not there: %s\n# in: %s\n", part.c_str(), text.c_str());
-    return found;
-}
 
 void a_graph_in_dot()
 {
@@ -43,26 +31,6 @@ void a_graph_in_dot()
     CHECK(has(dot, "\"first \\\"a|b\\\"\":out_1 -> \"second\":in_0 [label=" + of + "];"));
     CHECK(has(dot, "\"second\":out_0 -> \"second\":in_0 [label=" + of + ", style=dashed];"));
     CHECK(has(dot, "\"second\":out_0 -> world1 [label=" + of + "];"));
-}
-
-using Rows = std::map<std::pair<std::string, std::string>, std::vector<nlohmann::json>>;
-
-/* Events by the names of their group and row. */
-Rows rows_of(const nlohmann::json &timeline)
-{
-    std::map<int, std::string> groups;
-    std::map<std::pair<int, int>, std::string> names;
-    Rows rows;
-    for (const auto &event : timeline.at("traceEvents")) {
-        int group = event.at("pid"), row = event.at("tid");
-        if (event.at("ph") == "M" && event.at("name") == "process_name")
-            groups[group] = event.at("args").at("name");
-        else if (event.at("ph") == "M")
-            names[{group, row}] = event.at("args").at("name");
-        else
-            rows[{groups.at(group), names.at({group, row})}].push_back(event);
-    }
-    return rows;
 }
 
 void a_timeline()
@@ -89,7 +57,7 @@ void a_timeline()
         CHECK(pulled<int>(out) == std::vector<int>({2, 3, 4, 5}));
     graph.stop();
 
-    const Rows rows = rows_of(nlohmann::json::parse(graph.timeline()));
+    const Rows rows = rows_of(graph);
     size_t on_gpus = 0, from_host = 0, to_host = 0;
     for (const auto &[name, events] : rows) {
         if (name.second.starts_with("queue") && !name.first.starts_with("host"))
@@ -119,6 +87,24 @@ void a_timeline()
 }
 
 } // namespace
+
+Rows rows_of(const Graph &graph)
+{
+    std::map<int, std::string> groups;
+    std::map<std::pair<int, int>, std::string> names;
+    Rows rows;
+    const auto timeline = nlohmann::json::parse(graph.timeline());
+    for (const auto &event : timeline.at("traceEvents")) {
+        int group = event.at("pid"), row = event.at("tid");
+        if (event.at("ph") == "M" && event.at("name") == "process_name")
+            groups[group] = event.at("args").at("name");
+        else if (event.at("ph") == "M")
+            names[{group, row}] = event.at("args").at("name");
+        else
+            rows[{groups.at(group), names.at({group, row})}].push_back(event);
+    }
+    return rows;
+}
 
 Cases draw_cases()
 {

@@ -22,12 +22,6 @@ Task &add_host_increment(Graph &graph, const std::string &name)
                       {inout("x", four), out("where", Template::of<void *>(1))});
 }
 
-Task &add_increment(Graph &graph, const std::string &name)
-{
-    return graph.cuda(name, {ptask_kernels(), "increment", Geometry{{1, 1, 1}, {n, 1, 1}}},
-                      {inout("x", four), out("where", Template::of<void *>(1)), constant("n", n)});
-}
-
 using Add = Task &(Graph &graph, const std::string &name);
 
 struct Chain {

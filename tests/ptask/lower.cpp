@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Parts of graphs that a GPU is given as CUDA graphs: the same comes out, and who does not fit is not kept.
-#include "ptask_test.hpp"
+#include "timeline_test.hpp"
 
 #include "draw.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <atomic>
 #include <thread>
@@ -26,19 +24,6 @@ GraphOptions with(Lower lower)
 std::vector<float> all(float value)
 {
     return std::vector<float>(n, value);
-}
-
-std::shared_ptr<const std::string> text(const char *what)
-{
-    return std::make_shared<const std::string>(what);
-}
-
-std::uint64_t lowered_runs(const Graph &graph)
-{
-    std::uint64_t sum = 0;
-    for (const DeviceCounters &counters : graph.counters())
-        sum += counters.lowered;
-    return sum;
 }
 
 /* (a + b) + (b + c): two tasks side by side, one after them, and what the first gives goes to the program, too. */
@@ -102,12 +87,10 @@ void changed_and_read()
 {
     constexpr unsigned count = 4;
     const auto four = Template::of<int>(count);
-    const Geometry geometry{{1, 1, 1}, {count, 1, 1}};
     for (Lower lower : {Lower::never, Lower::always}) {
         Graph graph(with(lower));
-        Task &change = graph.cuda("change", {ptask_kernels(), "increment", geometry},
-                                  {inout("x", four), out("where", Template::of<void *>(1)), constant("n", count)});
-        Task &add = graph.cuda("add", {ptask_kernels(), "add_ints", geometry},
+        Task &change = add_increment(graph, "change");
+        Task &add = graph.cuda("add", {ptask_kernels(), "add_ints", Geometry{{1, 1, 1}, {count, 1, 1}}},
                                {in("a", four), in("b", four), out("c", four), constant("n", count)});
         Input &changed = graph.input(change["x"]), &read = graph.input(add["a"]);
         graph.connect(change["x"], add["b"]);
@@ -120,7 +103,7 @@ void changed_and_read()
             CHECK(pulled<int>(sum) == std::vector<int>({2 * i + 1, 3, 5, 7}));
             where.pull();
         }
-        CHECK_EQ(lowered_runs(graph) > 0, lower == Lower::always);
+        CHECK_EQ(sum_of(graph).lowered > 0, lower == Lower::always);
     }
 }
 
@@ -141,13 +124,12 @@ void the_same_comes_out()
         CHECK_EQ(sums.last->completed(), uint64_t{28});
         CHECK(sums.last->state() == State::completed);
         if (lower == Lower::never)
-            CHECK_EQ(lowered_runs(sums.graph), uint64_t{0});
+            CHECK_EQ(sum_of(sums.graph).lowered, uint64_t{0});
         if (lower == Lower::always) {
-            CHECK(lowered_runs(sums.graph) >= 3 * 26);
-            CHECK_EQ(sums.last->lowered() * 3, lowered_runs(sums.graph));
-            CHECK(draw(sums.graph)
-                      .find("\"last\" [label=\"{{<in_0> a|<in_1> b|<in_3> n}|last|{<out_2> c}}\", style=bold, "
-                            "color=blue];") != std::string::npos);
+            CHECK(sum_of(sums.graph).lowered >= 3 * 26);
+            CHECK_EQ(sums.last->lowered() * 3, sum_of(sums.graph).lowered);
+            CHECK(has(draw(sums.graph), "\"last\" [label=\"{{<in_0> a|<in_1> b|<in_3> n}|last|{<out_2> c}}\", "
+                                        "style=bold, color=blue];"));
         }
     }
 }
@@ -370,14 +352,9 @@ void with_functions_of_the_host()
 /* In place as far as nobody else reads it; blocks that the program keeps stay as they are. */
 void changed_in_place()
 {
-    const auto four = Template::of<int>(4);
     for (bool in_between : {false, true}) {
         Graph graph(with(Lower::always));
-        auto add = [&](const std::string &name) -> Task & {
-            return graph.cuda(name, {ptask_kernels(), "increment", Geometry{{1, 1, 1}, {4, 1, 1}}},
-                              {inout("x", four), out("where", Template::of<void *>(1)), constant("n", 4u)});
-        };
-        Task &one = add("one"), &two = add("two");
+        Task &one = add_increment(graph, "one"), &two = add_increment(graph, "two");
         Input &x = graph.input(one["x"]);
         graph.connect(one["x"], two["x"]);
         Output &last = graph.output(two["x"]);
@@ -432,12 +409,6 @@ void large_blocks()
     graph.connect(one["c"], two["a"]);
     graph.connect(two["c"], three["a"]);
     Output &sum = graph.output(three["c"]);
-    auto uploads = [&] {
-        std::uint64_t blocks = 0;
-        for (const DeviceCounters &counters : graph.counters())
-            blocks += counters.blocks_uploaded;
-        return blocks;
-    };
     auto push = [&](const std::vector<DatablockPtr> &blocks) {
         for (std::size_t i = 0; i < 4; i++)
             inputs[i]->push(blocks[i]);
@@ -449,14 +420,14 @@ void large_blocks()
         push({filled(i), filled(2 * i), both, both});
         CHECK_EQ(sum.pull()->as<float>()[many - 1], 9 * i);
     }
-    CHECK_EQ(uploads(), uint64_t{3 * sets});
+    CHECK_EQ(sum_of(graph).blocks_uploaded, uint64_t{3 * sets});
     /* The same each time: they are copied again once. */
     const std::vector<DatablockPtr> kept = {filled(1), filled(10), filled(100), filled(1000)};
     for (unsigned i = 0; i < sets; i++) {
         push(kept);
         CHECK_EQ(sum.pull()->as<float>()[many - 1], 1111.0f);
     }
-    CHECK_EQ(uploads(), uint64_t{3 * sets + 8});
+    CHECK_EQ(sum_of(graph).blocks_uploaded, uint64_t{3 * sets + 8});
     /* What a GPU has, in between. */
     for (float i = 0; i < sets; i++) {
         push({filled(i), kept[1], filled(3 * i), filled(4 * i)});
@@ -505,15 +476,14 @@ void in_a_timeline()
     sums.graph.run();
     sums.settle();
     sums.graph.stop();
-    const auto timeline = nlohmann::json::parse(sums.graph.timeline());
-    std::size_t graphs = 0, lasts = 0;
-    for (const auto &event : timeline.at("traceEvents"))
-        if (event.at("ph") == "X") {
-            graphs += event.at("name").get<std::string>().find(" and 2 more") != std::string::npos;
-            lasts += event.at("pid") == 1 && event.at("tid") == 3;
-        }
+    const Rows rows = rows_of(sums.graph);
+    std::size_t graphs = 0;
+    for (const auto &[name, events] : rows)
+        graphs += static_cast<std::size_t>(std::count_if(events.begin(), events.end(), [](const auto &event) {
+            return event.at("name").template get<std::string>().find(" and 2 more") != std::string::npos;
+        }));
     CHECK_EQ(graphs, size_t{2});
-    CHECK_EQ(lasts, size_t{3});
+    CHECK_EQ(rows.at({"tasks", "last"}).size(), size_t{3});
 }
 
 } // namespace

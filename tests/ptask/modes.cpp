@@ -4,7 +4,6 @@
 
 #include "ready.hpp"
 
-#include <future>
 #include <mutex>
 #include <thread>
 
@@ -52,19 +51,6 @@ struct Products {
     Output *product;
 };
 
-DeviceCounters sum_of(const std::vector<DeviceCounters> &counters)
-{
-    DeviceCounters sum;
-    for (const DeviceCounters &one : counters) {
-        sum.runs += one.runs;
-        sum.blocks_uploaded += one.blocks_uploaded;
-        sum.bytes_uploaded += one.bytes_uploaded;
-        sum.blocks_migrated += one.blocks_migrated;
-        sum.bytes_migrated += one.bytes_migrated;
-    }
-    return sum;
-}
-
 void all_modes_compute_the_same()
 {
     for (Mode mode : {Mode::first_available, Mode::fifo, Mode::priority, Mode::data_aware}) {
@@ -73,9 +59,8 @@ void all_modes_compute_the_same()
             products.push(static_cast<float>(i));
         for (int i = 0; i < 15; i++)
             CHECK_EQ(pulled<float>(*products.product).at(0), 8 * static_cast<float>(i));
-        auto counters = products.graph.counters();
-        CHECK_EQ(counters.size(), size_t{2});
-        CHECK_EQ(sum_of(counters).runs, uint64_t{45});
+        CHECK_EQ(products.graph.counters().size(), size_t{2});
+        CHECK_EQ(sum_of(products.graph).runs, uint64_t{45});
     }
 }
 
@@ -85,13 +70,13 @@ void first_available_moves_blocks()
     Products products({Mode::first_available}, 2);
     products.push(1);
     CHECK_EQ(pulled<float>(*products.product).at(0), 4.0f);
-    auto counters = products.graph.counters();
-    for (const DeviceCounters &one : counters)
+    for (const DeviceCounters &one : products.graph.counters())
         CHECK_EQ(one.runs, uint64_t{1});
-    CHECK_EQ(sum_of(counters).blocks_uploaded, uint64_t{3});
-    CHECK_EQ(sum_of(counters).bytes_uploaded, uint64_t{3 * n * n * sizeof(float)});
-    CHECK_EQ(sum_of(counters).blocks_migrated, uint64_t{1});
-    CHECK_EQ(sum_of(counters).bytes_migrated, uint64_t{n * n * sizeof(float)});
+    const DeviceCounters sum = sum_of(products.graph);
+    CHECK_EQ(sum.blocks_uploaded, uint64_t{3});
+    CHECK_EQ(sum.bytes_uploaded, uint64_t{3 * n * n * sizeof(float)});
+    CHECK_EQ(sum.blocks_migrated, uint64_t{1});
+    CHECK_EQ(sum.bytes_migrated, uint64_t{n * n * sizeof(float)});
 }
 
 void data_aware_follows_the_data()
@@ -101,9 +86,8 @@ void data_aware_follows_the_data()
         products.push(1);
     for (int i = 0; i < 15; i++)
         CHECK_EQ(pulled<float>(*products.product).at(0), 16.0f);
-    auto counters = products.graph.counters();
-    CHECK_EQ(sum_of(counters).blocks_migrated, uint64_t{0});
-    CHECK_EQ(sum_of(counters).blocks_uploaded, uint64_t{15 * 5});
+    CHECK_EQ(sum_of(products.graph).blocks_migrated, uint64_t{0});
+    CHECK_EQ(sum_of(products.graph).blocks_uploaded, uint64_t{15 * 5});
 }
 
 struct Queue {
@@ -185,8 +169,6 @@ void proxy_priorities()
 {
     Graph graph({.mode = Mode::priority, .proxy_priority = 7});
     auto one = Template::of<int>(1);
-    std::promise<void> pulled_out;
-    std::shared_future<void> unplugged(pulled_out.get_future());
     std::mutex mutex;
     std::string order;
     std::vector<Task *> tasks;
@@ -207,14 +189,10 @@ void proxy_priorities()
         add(std::string("graph's") + who, note('1'), 0);
     for (char who : {'a', 'b'})
         add(std::string("high") + who, note('2'), 1000);
-    for (char who : {'a', 'b'})
-        add(
-            std::string("plug") + who, [=](const std::vector<void *> &) { unplugged.wait(); }, 1000000);
+    Plugs plugs(graph, 1000000);
     graph.run();
-    for (Task *task : tasks)
-        while (task->state() != State::executing)
-            std::this_thread::yield();
-    pulled_out.set_value();
+    until_executing(tasks);
+    plugs.pull();
     graph.stop();
     CHECK_EQ(order.size(), size_t{4});
     CHECK_EQ(order.front(), '2');

@@ -255,8 +255,6 @@ void priorities()
     constexpr int count = 6;
     Graph graph;
     auto one = Template::of<int>(1);
-    std::promise<void> pulled_out;
-    std::shared_future<void> unplugged(pulled_out.get_future());
     std::mutex mutex;
     std::vector<int> order;
     std::vector<Task *> tasks;
@@ -275,14 +273,10 @@ void priorities()
                 order.push_back(i);
             },
             1000 * i);
-    for (int i = 0; i < 2; i++)
-        add(
-            "plug" + std::to_string(i), [=](const std::vector<void *> &) { unplugged.wait(); }, 1000000);
+    Plugs plugs(graph, 1000000);
     graph.run();
-    for (Task *task : tasks)
-        while (task->state() != State::executing)
-            std::this_thread::yield();
-    pulled_out.set_value();
+    until_executing(tasks);
+    plugs.pull();
     graph.stop();
     auto place = [&](int i) { return std::find(order.begin(), order.end(), i); };
     CHECK_EQ(order.size(), size_t{count});

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 
 namespace test {
 
@@ -37,6 +38,70 @@ template <typename T> std::vector<T> content(const DatablockPtr &block)
 template <typename T> std::vector<T> pulled(Output &output)
 {
     return content<T>(output.pull());
+}
+
+inline std::shared_ptr<const std::string> text(const char *what)
+{
+    return std::make_shared<const std::string>(what);
+}
+
+inline bool has(const std::string &text, const std::string &part)
+{
+    bool found = text.find(part) != std::string::npos;
+    if (!found)
+        std::printf("# not there: %s\n# in: %s\n", part.c_str(), text.c_str());
+    return found;
+}
+
+/* Of all devices. */
+inline DeviceCounters sum_of(const Graph &graph)
+{
+    DeviceCounters sum;
+    for (const DeviceCounters &one : graph.counters()) {
+        sum.runs += one.runs;
+        sum.lowered += one.lowered;
+        sum.blocks_uploaded += one.blocks_uploaded;
+        sum.bytes_uploaded += one.bytes_uploaded;
+        sum.blocks_migrated += one.blocks_migrated;
+        sum.bytes_migrated += one.bytes_migrated;
+    }
+    return sum;
+}
+
+/* Adds 1 to four numbers, in "x", and says in "where" at what address. */
+inline Task &add_increment(Graph &graph, const std::string &name)
+{
+    return graph.cuda(name, {ptask_kernels(), "increment", Geometry{{1, 1, 1}, {4, 1, 1}}},
+                      {inout("x", Template::of<int>(4)), out("where", Template::of<void *>(1)), constant("n", 4u)});
+}
+
+/* Tasks of the host that keep its two queues until they are pulled: what comes behind them is put in order meanwhile.
+ */
+class Plugs {
+public:
+    Plugs(Graph &graph, int priority)
+    {
+        std::shared_future<void> pulled(pulled_.get_future());
+        for (const char *name : {"plug0", "plug1"}) {
+            Task &plug = *tasks.emplace_back(&graph.host(name, [=](const std::vector<void *> &) { pulled.wait(); },
+                                                         {in("x", Template::of<int>(1))}));
+            plug.set_priority(priority);
+            graph.input(plug["x"]).push_value(0);
+        }
+    }
+    void pull() { pulled_.set_value(); }
+    std::vector<Task *> tasks;
+
+private:
+    std::promise<void> pulled_;
+};
+
+/* Until each has been given to a queue. */
+inline void until_executing(const std::vector<Task *> &tasks)
+{
+    for (const Task *task : tasks)
+        while (task->state() != State::executing)
+            std::this_thread::yield();
 }
 
 using Cases = std::vector<tap::Case>;

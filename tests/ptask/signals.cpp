@@ -10,11 +10,6 @@ namespace {
 
 const auto one = Template::of<int>(1);
 
-std::shared_ptr<const std::string> text(const char *what)
-{
-    return std::make_shared<const std::string>(what);
-}
-
 struct Sum {
     Sum()
     {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // What a process at the other end of a graph's socket might send.
-#include "server.hpp"
 #include "world_test.hpp"
 
 #include <sys/mman.h>
@@ -12,22 +11,15 @@ namespace {
 
 constexpr int all_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
 
-struct Served {
-    Served()
+/* Works in the end, whatever came. */
+struct Beset : Served {
+    ~Beset()
     {
-        server.emplace(place.path(), std::map<std::string, Input *>{{"x", &line.x}},
-                       std::map<std::string, Output *>{{"y", &line.y}});
-        line.graph.run();
-    }
-    ~Served()
-    {
-        /* Whatever came, it works. */
         CHECK(line.x.push(block_of(numbers(8))));
         CHECK(pulled<int>(line.y) == numbers(8, 1));
-        server.reset();
     }
 
-    UniqueFd welcomed() const { return connected(place.path(), Packet::hello_input, "x"); }
+    UniqueFd welcomed() const { return connected(path(), Packet::hello_input, "x"); }
     /* What is said of a block of @bytes in such memory. */
     bool refuses(UniqueFd memory, const std::string &words, std::size_t bytes = 32) const
     {
@@ -38,16 +30,8 @@ struct Served {
         packet.head.timeout = INT64_MAX;
         packet.head.bytes = bytes;
         packet.memory = std::move(memory);
-        CHECK(send_packet(socket.get(), packet));
-        Packet said = packet_from(socket);
-        if (said.text.find(words) == std::string::npos)
-            std::printf("# it says: %s\n", said.text.c_str());
-        return (said.head.flags & Packet::refused) && said.text.find(words) != std::string::npos;
+        return says(answer_to(socket, packet), Packet::refused, words);
     }
-
-    Place place;
-    Line line{Template::of<int>(8)};
-    std::optional<Server> server;
 };
 
 UniqueFd memory_of(std::size_t bytes, int seals, bool written = true, unsigned flags = 0)
@@ -63,7 +47,7 @@ UniqueFd memory_of(std::size_t bytes, int seals, bool written = true, unsigned f
 
 void memory_that_is_refused()
 {
-    Served served;
+    Beset served;
     for (int missing : {F_SEAL_SHRINK, F_SEAL_GROW, F_SEAL_WRITE})
         CHECK(served.refuses(memory_of(32, all_seals & ~missing), "F_SEAL_SHRINK"));
     CHECK(served.refuses(memory_of(16, all_seals), "memory of 16"));
@@ -85,11 +69,11 @@ bool closes(const UniqueFd &socket)
 
 void what_is_no_packet()
 {
-    Served served;
+    Beset served;
     UniqueFd socket = served.welcomed();
     CHECK_EQ(send(socket.get(), "x", 1, MSG_NOSIGNAL), ssize_t{1});
     CHECK(closes(socket));
-    socket = socket_at(served.place.path(), false);
+    socket = socket_at(served.path(), false);
     const std::vector<char> large(sizeof(Packet::Head) + 5000);
     CHECK_EQ(send(socket.get(), large.data(), large.size(), MSG_NOSIGNAL), static_cast<ssize_t>(large.size()));
     CHECK(closes(socket));
@@ -102,7 +86,7 @@ void what_is_no_packet()
 /* Requests without end, and nobody reads the answers. */
 void who_does_not_listen()
 {
-    Served served;
+    Beset served;
     UniqueFd socket = served.welcomed();
     Packet request;
     request.head.kind = Packet::request;
@@ -115,7 +99,7 @@ void who_does_not_listen()
 /* At once, in great numbers. */
 void who_leaves_early()
 {
-    Served served;
+    Beset served;
     for (int i = 0; i < 500; i++) {
         UniqueFd socket = served.welcomed();
         Packet request;

@@ -2,7 +2,6 @@
 // Datablocks on a GPU that two processes use.
 #include "loan.hpp"
 #include "remote.hpp"
-#include "server.hpp"
 #include "world_test.hpp"
 
 #include "libcuda/link.h"
@@ -14,8 +13,6 @@ namespace test {
 namespace {
 
 namespace device = ptsched::device;
-
-const auto eight = Template::of<int>(8);
 
 /* The end of a conversation in which both say when they have come somewhere. */
 class Talk {
@@ -62,21 +59,6 @@ private:
     std::optional<Child> child_;
 };
 
-/* A line that is served. */
-struct Served {
-    Served() : line(eight)
-    {
-        server.emplace(place.path(), std::map<std::string, Input *>{{"x", &line.x}},
-                       std::map<std::string, Output *>{{"y", &line.y}});
-        line.graph.run();
-    }
-    std::string path() const { return place.path(); }
-
-    Place place;
-    Line line;
-    std::optional<Server> server;
-};
-
 /* Gives on what it reads, on a GPU, unless there is a 0. */
 struct Reader {
     explicit Reader(Mode mode = Mode::data_aware)
@@ -96,10 +78,8 @@ struct Reader {
 /* Blocks that were brought to devices so far. */
 std::uint64_t moved(const Graph &graph)
 {
-    std::uint64_t blocks = 0;
-    for (const DeviceCounters &counts : graph.counters())
-        blocks += counts.blocks_uploaded + counts.blocks_migrated;
-    return blocks;
+    const DeviceCounters sum = sum_of(graph);
+    return sum.blocks_uploaded + sum.blocks_migrated;
 }
 
 /* How long this process has had kernels, or copies, on the virtual GPUs, in ns. */
@@ -314,20 +294,6 @@ Packet lent(Line &line, DatablockPtr &block)
     return packet;
 }
 
-Packet answer_to(const UniqueFd &socket, const Packet &request)
-{
-    CHECK(send_packet(socket.get(), request));
-    return packet_from(socket);
-}
-
-bool says(const Packet &answer, std::uint32_t flags, const std::string &words)
-{
-    const bool right = answer.head.flags == flags && answer.text.find(words) != std::string::npos;
-    if (!right)
-        std::printf("# it says %u: %s\n", answer.head.flags, answer.text.c_str());
-    return right;
-}
-
 /* Packets that are right but for one thing. */
 void lies(const std::string &path, Talk &)
 {
@@ -408,8 +374,6 @@ void who_leaves_early()
             CHECK(packet_from(socket).head.flags & Packet::is_lent);
         /* The next one may get the one of this. */
     }
-    while (served.line.y.take(100ms))
-        ;
     CHECK(nothing_is_lent());
 }
 
@@ -461,8 +425,7 @@ void push_where_it_is()
     Other other("pushes", served.path());
     for (int i = 0; i < 12; i++)
         CHECK(pulled<int>(served.line.y) == numbers(8, i + 2));
-    for (const DeviceCounters &counts : served.line.graph.counters())
-        CHECK_EQ(counts.blocks_uploaded, std::uint64_t{0});
+    CHECK_EQ(sum_of(served.line.graph).blocks_uploaded, std::uint64_t{0});
     other.talk().say();
     CHECK_EQ(other.end(), 0);
 }

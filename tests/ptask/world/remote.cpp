@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Graphs whose ports other processes use.
 #include "remote.hpp"
-#include "server.hpp"
 #include "world_test.hpp"
 
 #include <sys/stat.h>
@@ -9,8 +8,6 @@
 namespace test {
 
 namespace {
-
-const auto eight = Template::of<int>(8);
 
 /* Another process, which begins when it is told to, and says when it has come somewhere. */
 class Peer {

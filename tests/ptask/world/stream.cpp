@@ -11,7 +11,6 @@ namespace test {
 
 namespace {
 
-const auto eight = Template::of<int>(8);
 const auto at_most_eight = Template::variable<int>(8);
 
 /* Waits until a pipe holds as much. */

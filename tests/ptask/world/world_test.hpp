@@ -4,7 +4,7 @@
 
 #include "../ptask_test.hpp"
 
-#include "shared.hpp"
+#include "server.hpp"
 
 #include <array>
 #include <csignal>
@@ -100,6 +100,18 @@ struct Place {
     std::string folder = "/tmp/ptask-world-XXXXXX";
 };
 
+inline const auto eight = Template::of<int>(8);
+
+/* A line of eight numbers that is served. */
+struct Served {
+    Served() { line.graph.run(); }
+    std::string path() const { return place.path(); }
+
+    Place place;
+    Line line{eight};
+    Server server{place.path(), {{"x", &line.x}}, {{"y", &line.y}}};
+};
+
 /* The next packet; blocks until it is there. */
 inline Packet packet_from(const UniqueFd &socket)
 {
@@ -121,6 +133,20 @@ inline UniqueFd connected(const std::string &path, Packet::Kind kind, const std:
     CHECK(send_packet(socket.get(), hello));
     CHECK_EQ(packet_from(socket).head.flags, std::uint32_t{Packet::done});
     return socket;
+}
+
+inline Packet answer_to(const UniqueFd &socket, const Packet &request)
+{
+    CHECK(send_packet(socket.get(), request));
+    return packet_from(socket);
+}
+
+inline bool says(const Packet &answer, std::uint32_t flags, const std::string &words)
+{
+    const bool right = answer.head.flags == flags && answer.text.find(words) != std::string::npos;
+    if (!right)
+        std::printf("# it says %u: %s\n", answer.head.flags, answer.text.c_str());
+    return right;
 }
 
 /* Another process, which ends with its owner. */
