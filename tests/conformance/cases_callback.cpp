@@ -51,6 +51,22 @@ struct Wanted {
     Actor other;
 };
 
+// The broker, if there is one, does nothing meanwhile.
+class BrokerStopped {
+public:
+    BrokerStopped() { signal(SIGSTOP); }
+    ~BrokerStopped() { signal(SIGCONT); }
+    BrokerStopped(const BrokerStopped &) = delete;
+    BrokerStopped &operator=(const BrokerStopped &) = delete;
+
+private:
+    static void signal(int number)
+    {
+        if (broker_pid() > 0)
+            kill(broker_pid(), number);
+    }
+};
+
 TEST("alone, a holder is told nothing; with a waiter, WANTED and CONTENDED")
 {
     Client client;
@@ -85,13 +101,12 @@ TEST("once the latest event is acknowledged poll() sleeps, though an older answe
     Wanted turn;
     Client &client = turn.client;
     uint32_t events = client.events();
-    // So that the broker finds both at once.
-    if (broker_pid() > 0)
-        kill(broker_pid(), SIGSTOP);
-    CHECK_EQ(0, ptsched_ack(client, events - 1, 0));
-    CHECK_EQ(0, ptsched_ack(client, events, 0));
-    if (broker_pid() > 0)
-        kill(broker_pid(), SIGCONT);
+    {
+        // So that the broker finds both at once.
+        BrokerStopped stopped;
+        CHECK_EQ(0, ptsched_ack(client, events - 1, 0));
+        CHECK_EQ(0, ptsched_ack(client, events, 0));
+    }
     client.round_trip();
     CHECK_EQ(events, client.events());
     CHECK(!readable(client));

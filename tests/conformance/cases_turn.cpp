@@ -36,7 +36,7 @@ TEST("a turn is granted, shown on the page, numbered, and given back")
     CHECK_EQ(first.grant.budget_ns, first.page.budget_ns);
     CHECK_EQ(2 * kMillisecond, first.page.inflight_ns);
     CHECK_EQ(ptsched_nice_to_weight(getpriority(PRIO_PROCESS, 0)), first.page.weight);
-    CHECK(first.page.granted_ns != 0 && first.page.granted_ns <= now_ns());
+    CHECK(first.page.granted_ns != 0 && first.page.granted_ns <= ptsched::monotonic_ns());
     CHECK_EQ(PTSCHED_ENTITY_HOLDING, entity(actor.pid())->at(PTSCHED_A_STATE));
 
     CHECK_EQ(0, actor.release());
@@ -113,7 +113,7 @@ TEST("past its deadline a call is ETIMEDOUT and no turn is held")
     other.join();
     CHECK_EQ(0, holder.acquire().result);
     CHECK_EQ(-ETIMEDOUT, other.acquire(0).result);
-    CHECK_EQ(-ETIMEDOUT, other.acquire(now_ns() + 5 * kMillisecond).result);
+    CHECK_EQ(-ETIMEDOUT, other.acquire(ptsched::monotonic_ns() + 5 * kMillisecond).result);
     CHECK_EQ(PTSCHED_ENTITY_IDLE, entity(other.pid())->at(PTSCHED_A_STATE));
     CHECK_EQ(0, holder.release());
     CHECK(!holds(other.page()));
@@ -130,9 +130,9 @@ TEST("a call waits until the turn is free, and says how long")
     CHECK_EQ(0, holder.acquire().result);
     other.start_waiting();
     CHECK(!other.finished());
-    uint64_t waiting_since = now_ns();
+    uint64_t waiting_since = ptsched::monotonic_ns();
     pause_briefly();
-    uint64_t released = now_ns();
+    uint64_t released = ptsched::monotonic_ns();
     CHECK_EQ(0, holder.release());
     auto outcome = other.finish();
     CHECK_EQ(0, outcome.result);

@@ -47,10 +47,10 @@ template <typename Function> Cost measure(int calls, Function function)
     std::vector<double> times, instructions;
     for (int round = 0; round < kRounds; round++) {
         uint64_t counted = count(counter);
-        uint64_t start = scheduler::now_ns();
+        uint64_t start = ptsched::monotonic_ns();
         for (int i = 0; i < calls; i++)
             function();
-        times.push_back(static_cast<double>(scheduler::now_ns() - start) / calls);
+        times.push_back(static_cast<double>(ptsched::monotonic_ns() - start) / calls);
         instructions.push_back(static_cast<double>(count(counter) - counted) / calls);
     }
     std::nth_element(times.begin(), times.begin() + kRounds / 2, times.end());

@@ -249,13 +249,6 @@ int RawClient::attach(const char *device, uint32_t mechanism)
     return call(PTSCHED_IOC_ATTACH, attach);
 }
 
-uint64_t now_ns()
-{
-    timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
 void pause_briefly()
 {
     poll(nullptr, 0, 1);

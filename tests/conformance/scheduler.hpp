@@ -5,6 +5,7 @@
 #define PTSCHED_TEST_SCHEDULER_HPP
 
 #include "broker_protocol.h"
+#include "clock.hpp"
 #include "fd.hpp"
 
 #include <cstdint>
@@ -89,7 +90,6 @@ private:
     uint64_t id_ = 0;
 };
 
-uint64_t now_ns();
 // Again and again until it holds; a test that never gets there is stopped as hanging.
 template <typename Condition> void wait_until(Condition condition);
 void pause_briefly();

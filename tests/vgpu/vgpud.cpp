@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The virtual GPU as a daemon: the engine behind a Unix socket, for machines that cannot load vgpu.ko.
 
+#include "clock.hpp"
 #include "event_loop.hpp"
 #include "fd.hpp"
 
@@ -33,14 +34,8 @@ extern "C" {
 
 namespace {
 
+using ptsched::monotonic_ns;
 using ptsched::UniqueFd;
-
-uint64_t now_ns()
-{
-    timespec time{};
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
-}
 
 [[noreturn]] void fail(const std::string &what)
 {
@@ -128,7 +123,7 @@ Connection::Connection(Daemon &daemon, UniqueFd fd) : daemon(daemon), socket(std
 
 Connection::~Connection()
 {
-    while (void *unused = vgpu_client_destroy_any(&client, now_ns()))
+    while (void *unused = vgpu_client_destroy_any(&client, monotonic_ns()))
         free(unused);
 }
 
@@ -136,7 +131,7 @@ int Connection::create_context(vgpu_context_create &arg)
 {
     auto *context = static_cast<vgpu_context *>(calloc(1, sizeof(vgpu_context)));
     auto *record = static_cast<vgpu_record *>(calloc(1, sizeof(vgpu_record)));
-    int error = context && record ? vgpu_client_add_context(&client, context, &record, &arg, now_ns()) : -ENOMEM;
+    int error = context && record ? vgpu_client_add_context(&client, context, &record, &arg, monotonic_ns()) : -ENOMEM;
 
     free(record);
     if (error)
@@ -147,7 +142,7 @@ int Connection::create_context(vgpu_context_create &arg)
 int Connection::create_channel(vgpu_channel_create &arg)
 {
     auto *chan = static_cast<vgpu_chan *>(calloc(1, sizeof(vgpu_chan)));
-    int error = chan ? vgpu_client_add_channel(&client, chan, &arg, now_ns()) : -ENOMEM;
+    int error = chan ? vgpu_client_add_channel(&client, chan, &arg, monotonic_ns()) : -ENOMEM;
 
     if (error)
         free(chan);
@@ -157,7 +152,7 @@ int Connection::create_channel(vgpu_channel_create &arg)
 int Connection::destroy(const vgpu_destroy &arg)
 {
     int error = 0;
-    free(vgpu_client_destroy(&client, arg.handle, &error, now_ns()));
+    free(vgpu_client_destroy(&client, arg.handle, &error, monotonic_ns()));
     return error;
 }
 
@@ -190,7 +185,7 @@ bool Connection::resource_manager(const vgpu_message &request, char *payload)
         if (!split(control))
             return false;
         uint32_t size = request.size - static_cast<uint32_t>(sizeof(control));
-        vgpu_rm_control(&client, &control, params.data(), size, now_ns());
+        vgpu_rm_control(&client, &control, params.data(), size, monotonic_ns());
         answer(request, 0, &control, sizeof(control), params.data(), size);
         return true;
     }
@@ -218,11 +213,11 @@ void Connection::answer(const vgpu_message &request, int result, const void *dat
 void Connection::send_stats(const vgpu_message &request, vgpu_device_stats stats)
 {
     uint32_t count = 0;
-    int error = vgpu_service_stats(&daemon.service, &stats, nullptr, &count, now_ns());
+    int error = vgpu_service_stats(&daemon.service, &stats, nullptr, &count, monotonic_ns());
     std::vector<vgpu_owner_stats> owners(error ? 0 : count);
 
     if (!error)
-        error = vgpu_service_stats(&daemon.service, &stats, owners.data(), &count, now_ns());
+        error = vgpu_service_stats(&daemon.service, &stats, owners.data(), &count, monotonic_ns());
     stats.owner_count = static_cast<uint32_t>(owners.size());
     answer(request, error, &stats, sizeof(stats), owners.data(), owners.size() * sizeof(owners[0]));
 }
@@ -256,7 +251,7 @@ bool Connection::handle(const vgpu_message &request, char *payload)
         return fixed<vgpu_destroy>(*this, request, payload, [&](auto &arg) { return destroy(arg); });
     case _IOC_NR(VGPU_IOC_CONTROL):
         return fixed<vgpu_control>(*this, request, payload,
-                                   [&](auto &arg) { return vgpu_client_control(&client, &arg, now_ns()); });
+                                   [&](auto &arg) { return vgpu_client_control(&client, &arg, monotonic_ns()); });
     case _IOC_NR(VGPU_RM_ALLOC):
     case _IOC_NR(VGPU_RM_CONTROL):
     case _IOC_NR(VGPU_RM_FREE):
@@ -267,7 +262,7 @@ bool Connection::handle(const vgpu_message &request, char *payload)
             return false;
         std::vector<vgpu_work> works(count);
         std::memcpy(works.data(), payload, request.size);
-        int accepted = vgpu_client_submit(&client, works.data(), count, now_ns());
+        int accepted = vgpu_client_submit(&client, works.data(), count, monotonic_ns());
         if (accepted != static_cast<int>(count))
             answer(request, accepted < 0 ? accepted : -EAGAIN, nullptr, 0);
         return true;
@@ -281,7 +276,7 @@ bool Connection::handle(const vgpu_message &request, char *payload)
         return true;
     }
     case _IOC_NR(VGPU_IOC_RESET_STATS):
-        for (vgpu_record *record = vgpu_service_reset(&daemon.service, now_ns()); record;)
+        for (vgpu_record *record = vgpu_service_reset(&daemon.service, monotonic_ns()); record;)
             free(std::exchange(record, record->next));
         answer(request, 0, nullptr, 0);
         return true;
@@ -352,7 +347,7 @@ Daemon::Daemon(const std::string &path, uint32_t devices, const vgpu_engine_conf
                                     std::to_string(sizeof(address.sun_path) - 1) + " characters");
     vgpu_service_init(
         &service, devices, &config,
-        [](vgpu_client *client) { static_cast<Connection *>(client->private_data)->fetchable = true; }, now_ns());
+        [](vgpu_client *client) { static_cast<Connection *>(client->private_data)->fetchable = true; }, monotonic_ns());
     timer_ = UniqueFd(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
@@ -418,7 +413,7 @@ void Daemon::drop(Connection &connection)
 /* Brings the devices up to now, hands out what has come, and sets the timer for the next event. */
 void Daemon::settle()
 {
-    uint64_t next = vgpu_service_advance(&service, now_ns());
+    uint64_t next = vgpu_service_advance(&service, monotonic_ns());
     itimerspec spec{};
 
     for (auto it = connections_.begin(); it != connections_.end();) {
@@ -464,6 +459,7 @@ int main(int argc, char **argv)
     app.add_option("--socket", socket, "where to listen")->envname("PTSCHED_VGPU_SOCKET")->capture_default_str();
     app.add_option("--devices", devices, "how many devices")
         ->check(CLI::Range(1, VGPU_MAX_DEVICES))
+        ->take_last()
         ->capture_default_str();
     app.add_option("--mode", mode, "timesliced, or nonpreemptive as hardware was in 2011")
         ->check(CLI::IsMember({"timesliced", "nonpreemptive"}))

@@ -11,7 +11,6 @@
 #include <netlink/netlink.h>
 #include <netlink/socket.h>
 #include <stdexcept>
-#include <string>
 #include <sys/epoll.h>
 
 namespace ptsched {
