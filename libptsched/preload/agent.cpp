@@ -147,15 +147,6 @@ bool try_release(Device &device, std::uint32_t events, std::uint32_t state)
     return release(device, now, device.take_usage(now, false));
 }
 
-/* How long the work in flight will take, in ns; for_ever: not known. */
-std::uint64_t drain_ns(Device &device, std::uint32_t events, std::uint32_t state, std::uint64_t now)
-{
-    if (!device.all_measured(events, state))
-        return for_ever;
-    device.meter.reap(now);
-    return device.meter.unknown_in_flight() ? for_ever : device.meter.in_flight_ns(now);
-}
-
 /* What to acknowledge a call-back with: when the turn will end; 0: not known. */
 std::uint64_t promise_ns(Device &device, std::uint32_t events, std::uint32_t state, std::uint64_t now)
 {
@@ -167,10 +158,13 @@ std::uint64_t promise_ns(Device &device, std::uint32_t events, std::uint32_t sta
     std::uint64_t cost = state & PTSCHED_STATE_PREEMPT ? device.preemption.cost_ns() : 0;
     if (cost && device.meter.in_flight_ns(now) > cost)
         return cost;
-    std::uint64_t drain = drain_ns(device, events, state, now);
-    if (cost && drain > cost)
+    if (!device.all_measured(events, state))
         return cost;
-    return drain == for_ever ? 0 : drain;
+    device.meter.reap(now);
+    if (device.meter.unknown_in_flight())
+        return cost;
+    std::uint64_t drain = device.meter.in_flight_ns(now);
+    return cost ? std::min(cost, drain) : drain;
 }
 
 /* Whether the turn is to end whatever is in flight, and can. */

@@ -20,7 +20,7 @@ void Linger::came_back(std::uint64_t asked, std::uint64_t got, std::uint64_t usu
     if (away > longest)
         extra -= (extra + 3) / 4;
     else if (got - asked <= longest)
-        extra = std::max(extra, std::max(std::min(away + away / 4, longest), usual) - usual);
+        extra = std::max(extra, std::clamp(away + away / 4, usual, longest) - usual);
     extra_.store(extra, std::memory_order_relaxed);
 }
 

@@ -126,7 +126,8 @@ public:
     /* An end event behind counted work that should have ended. Call reap() before. */
     void fence_tails(std::uint64_t now);
 
-    /* Estimated time until the work in flight has completed; 0: there is none. Call reap() before. */
+    /* Estimated time until the work in flight has completed; 0: there is none. What has completed since the last reap()
+     * is in flight as far as the estimates say so. */
     std::uint64_t in_flight_ns(std::uint64_t now);
     bool idle();
     /* Whether there is an end event for work of which nothing is known. */

@@ -138,9 +138,8 @@ def start_apart(session, *names):
     share = max(1, len(cpus) // len(names))
     wanted = []
     for i, name in enumerate(names):
-        kind = name.split("-")[1]
-        command = on_cpus(cpus[i * share:(i + 1) * share] or cpus, catalogue.command(session.programs, kind, "--serve"))
-        wanted += [(name + suffix, command, catalogue.nice_of(kind), bool(suffix)) for suffix in (STOCK, PTSCHED)]
+        command = on_cpus(cpus[i * share:(i + 1) * share] or cpus, catalogue.command(session.programs, name, "--serve"))
+        wanted += [(name + suffix, command, catalogue.nice_of(name), bool(suffix)) for suffix in (STOCK, PTSCHED)]
     for problem in session.start_servers(wanted):
         raise ProgramError(problem)
 
@@ -149,16 +148,16 @@ def torch(session, window, rounds):
     """PyTorch inference at nice -20 beside PyTorch training at 19, in rounds of short windows: it is bound by the CPU,
     whose speed changes from second to second. Each has CPUs to itself."""
     session.policy("weighted", True)
-    start_apart(session, "torch-infer", "torch-train")
+    start_apart(session, "infer-apart", "train-apart")
     cases = {("none", "stock"): STOCK, ("none", "ptsched"): PTSCHED, ("training", "stock"): STOCK,
              ("training", "ptsched"): PTSCHED}
     found = {case: [] for case in cases}
     for _ in range(rounds):
         for (hog, scheduler), suffix in cases.items():
             session.in_time()
-            with session.running("torch-train" + suffix if hog == "training" else None):
-                found[hog, scheduler].append(session.server("torch-infer" + suffix).ask(f"run {window} 0.1", 30))
-                used = level(session, "torch-infer" + suffix, "torch-train" + suffix)
+            with session.running("train-apart" + suffix if hog == "training" else None):
+                found[hog, scheduler].append(session.server("infer-apart" + suffix).ask(f"run {window} 0.1", 30))
+                used = level(session, "infer-apart" + suffix, "train-apart" + suffix)
     rows = []
     for (hog, scheduler), results in found.items():
         relative = [[ratio(result[key], alone[key]) for result, alone in zip(results, found["none", "stock"])]

@@ -219,7 +219,8 @@ void same_output_preempted(const char *scenario)
         CHECK(!low.out().empty() && low.out() == bare.out());
         found = all_preemptions();
     }
-    CHECK(found >= wanted);
+    if (preload_sees_ioctl)
+        CHECK(found >= wanted);
     high.signal(SIGTERM);
     CHECK_EQ(high.wait(), 0);
 }

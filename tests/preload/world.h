@@ -15,7 +15,6 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include <algorithm>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -142,9 +141,8 @@ struct World {
     {
         for (const fs::path &path : {gpu_socket, broker_socket, stats_file})
             fs::remove(path);
-        std::vector<std::string> words{build / "vgpu/vgpud", "--socket", gpu_socket};
-        if (std::find(gpu_options.begin(), gpu_options.end(), "--devices") == gpu_options.end())
-            words.insert(words.end(), {"--devices", "2"});
+        /* Of an option that is there twice, the last counts. */
+        std::vector<std::string> words{build / "vgpu/vgpud", "--socket", gpu_socket, "--devices", "2"};
         words.insert(words.end(), gpu_options.begin(), gpu_options.end());
         gpu = std::make_unique<Program>(words, Environment{}, "vgpud");
         await_socket(gpu_socket);
