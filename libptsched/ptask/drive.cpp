@@ -51,10 +51,10 @@ bool Scheduler::step(Lock &lock)
 {
     if (std::exchange(host_ended_, false) && poll_host())
         return true;
-    lowering_->go(lock);
+    const bool went = lowering_->go(lock);
     Task *task = next_due();
     if (!task)
-        return poll();
+        return poll() || went;
     attempt(lock, *task);
     now_ = Clock::now();
     if ((++unpolled_ >= runs_for_a_look && is_awaited()) || now_ - polled_ > time_for_a_look)

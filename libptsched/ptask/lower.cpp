@@ -152,7 +152,7 @@ void Lowering::join(Lowered &part)
     for (std::size_t i = 0; i < part.part.fixed.size(); i++) {
         const Port &port = *part.part.fixed[i].port;
         part.set.fixed[i] = port.options_.kind == PortKind::sticky ? port.kept_ : port.options_.initial;
-        part.sticky_came = part.sticky_came || (port.from_ && port.from_->has_token());
+        part.sticky_came = part.sticky_came || (port.from_ && !port.from_->tokens.empty());
     }
     part.set.changes++;
     wake_watcher();

@@ -85,11 +85,13 @@ public:
     /* Something has come to a task of a part, or was taken from one. */
     void came(const Channel &channel);
     void left(Lowered &part);
-    /* Gives GPUs what can be given at once. The lock is let go meanwhile. */
-    void go(Lock &lock)
+    /* Gives GPUs what can be given at once; false if there is nothing. The lock is let go meanwhile. */
+    bool go(Lock &lock)
     {
-        if (!direct_.empty())
+        const bool any = !direct_.empty();
+        if (any)
             go_on(lock);
+        return any;
     }
     bool waits_for_go() const { return !direct_.empty(); }
     /* For the task that stands for a part in the order of tasks; false if it runs by itself. */

@@ -349,6 +349,59 @@ void with_functions_of_the_host()
     CHECK_EQ(first.lowered(), uint64_t{0});
 }
 
+/* Who waits for what a part gives begins it when the host's function has ended, which nobody else tells him. */
+void after_a_function_of_the_host()
+{
+    const auto one = Template::of<unsigned>(1);
+    const unsigned long long ns = 300000;
+    Graph graph(with(Lower::always));
+    Task &first = graph.host("first", [](const std::vector<void *> &ports) { ++*static_cast<unsigned *>(ports[0]); },
+                             {inout("x", one)});
+    std::vector ports = {inout("out", one), constant("ns", ns), constant("steps", 1u)};
+    Task &second = graph.cuda("second", {kernels(), "spin"}, ports);
+    Task &third = graph.cuda("third", {kernels(), "spin"}, ports);
+    Input &x = graph.input(first["x"]);
+    graph.connect(first["x"], second["out"]);
+    graph.connect(second["out"], third["out"]);
+    Output &y = graph.output(third["out"]);
+    graph.run();
+    for (unsigned i = 0; i < 200; i++) {
+        x.push_value(i);
+        CHECK_EQ(pulled<unsigned>(y).size(), size_t{1});
+    }
+    CHECK(third.lowered() > 0);
+}
+
+/* It comes to the host for the run-time to read while its tasks begin to run together. */
+void a_sticky_value_on_its_way()
+{
+    const auto one = Template::of<unsigned>(1);
+    const unsigned long long ns = 30000000;
+    Graph graph(with(Lower::always));
+    Task &slow =
+        graph.cuda("slow", {kernels(), "spin"}, {inout("out", one), constant("ns", ns), constant("steps", 1u)});
+    auto add = [&](const std::string &name, unsigned count) -> Task & {
+        return graph.cuda(name, {ptask_kernels(), "successor"},
+                          {inout("x", Template::of<int>(1)),
+                           starting_with(value("n", sizeof(unsigned)), block_of<unsigned>({count}))});
+    };
+    Task &first = add("first", 0), &second = add("second", 1);
+    Input &start = graph.input(slow["out"]), &x = graph.input(first["x"]);
+    graph.connect(slow["out"], first["n"]);
+    graph.connect(first["x"], second["x"]);
+    Output &y = graph.output(second["x"]);
+    graph.run();
+    start.push_value(0u);
+    /* Of the first nothing is changed until the value has come. */
+    int added = 1;
+    for (int sets = 0; added == 1 && sets<50; sets += slow.completed()> 0) {
+        x.push_value(0);
+        added = pulled<int>(y).at(0);
+    }
+    CHECK_EQ(added, 2);
+    CHECK(second.lowered() > 0);
+}
+
 /* In place as far as nobody else reads it; blocks that the program keeps stay as they are. */
 void changed_in_place()
 {
@@ -502,6 +555,8 @@ Cases lower_cases()
             {"CUDA graphs: threads push and pull", threads_push_and_pull},
             {"CUDA graphs: a graph goes with work in flight", a_graph_goes_with_work_in_flight},
             {"CUDA graphs: with functions of the host", with_functions_of_the_host},
+            {"CUDA graphs: after a function of the host", after_a_function_of_the_host},
+            {"CUDA graphs: a sticky value on its way", a_sticky_value_on_its_way},
             {"CUDA graphs: blocks changed in place", changed_in_place},
             {"CUDA graphs: initial contents", initial_contents},
             {"CUDA graphs: large blocks", large_blocks},
