@@ -67,20 +67,12 @@ void Access::obtain(Address *addresses)
 
 void Access::unpin()
 {
+    /* What writes to memory that is given back comes first. */
     if (pinned_ && filled_)
-        settle();
+        settle(queue_);
     for (; pinned_; pinned_--)
         if (const Item &item = items_[pinned_ - 1]; item.block)
             item.block->abandon(device_, item.written);
-}
-
-/* What writes to memory that is given back comes first. If the queue has failed, nothing comes any more. */
-void Access::settle() noexcept
-{
-    try {
-        queue_.mark()->wait();
-    } catch (const std::exception &) {
-    }
 }
 
 void Access::leave()

@@ -51,7 +51,6 @@ private:
     void obtain(Address *addresses);
     Address pin(const Item &item);
     void unpin();
-    void settle() noexcept;
     void leave();
 
     Device &device_;

@@ -92,6 +92,8 @@ void CudaProgram::add(const ProgramStep &step)
                      "cuGraphAddKernelNode");
     } else {
         node.copy = copy_of(step);
+        node.to = step.to;
+        node.from = step.from;
         driver.check(
             driver.graph_add_copy(&node.handle, graph_, after.data(), after.size(), &node.copy, device_.context()),
             "cuGraphAddMemcpyNode");
@@ -111,6 +113,10 @@ void CudaProgram::set_kernel(std::size_t step, const std::vector<void *> &argume
 void CudaProgram::set_copy(std::size_t step, Address to, Address from)
 {
     Node &node = nodes_[step];
+    if (node.to == to && node.from == from)
+        return;
+    node.to = to;
+    node.from = from;
     set_ends(node.copy, to, from);
     Entered entered(device_);
     device_.driver.check(device_.driver.exec_set_copy(exec_, node.handle, &node.copy, device_.context()),

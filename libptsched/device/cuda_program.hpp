@@ -24,6 +24,7 @@ private:
         CUgraphNode handle{};
         CUDA_KERNEL_NODE_PARAMS kernel{};
         CUDA_MEMCPY3D copy{};
+        Address to{}, from{}; /* its ends */
     };
 
     void add(const ProgramStep &step);

@@ -153,6 +153,15 @@ public:
     virtual std::unique_ptr<Watch> watch() { return nullptr; }
 };
 
+/* Waits for what the queue has. If it has failed, nothing comes any more. */
+inline void settle(Queue &queue) noexcept
+{
+    try {
+        queue.mark()->wait();
+    } catch (const std::exception &) {
+    }
+}
+
 /* A device's memory for other processes: what they have mapped lasts until all of them have let go of it. */
 struct ShareHandle {
     std::array<char, 64> opaque{}; /* all of an allocation */

@@ -3,10 +3,9 @@
 
 namespace ptsched::ptask {
 
-Constants::Constants(const Task &task, const std::string &kernel, const device::Code &code,
-                     const std::vector<std::unique_ptr<Port>> &ports)
+Constants::Constants(const Task &task, const std::string &kernel, const device::Code &code)
 {
-    for (const auto &port : ports) {
+    for (const auto &port : task.ports()) {
         if (!port->is_variable())
             continue;
         const PortOptions &options = port->options();

@@ -68,6 +68,12 @@ bool Scheduler::is_awaited() const
     return awaited_ || !fetches_.empty() || lowering_->is_awaited();
 }
 
+/* Nothing goes on, and nothing can be begun. */
+bool Scheduler::is_idle() const
+{
+    return !running_ && !any_due() && !is_awaited();
+}
+
 /* Somebody drives as long as this lives. */
 struct Scheduler::Driving {
     explicit Driving(Scheduler &scheduler, bool by_lane = false) : scheduler(scheduler)
@@ -134,7 +140,7 @@ void Scheduler::help_or_rest(Lock &lock, Channel &channel, Naps &naps)
     }
     if (any)
         naps.start_over();
-    else if (!running_ && fetches_.empty() && !any_due() && !lowering_->is_awaited())
+    else if (is_idle())
         channel.changed.wait(lock);
     else if (naps.worth_a_yield())
         yield(lock);
@@ -146,8 +152,7 @@ void Scheduler::help_or_rest(Lock &lock, Channel &channel, Naps &naps)
 void Scheduler::rest(Lock &lock, Naps &naps)
 {
     left_to_thread_ = left_to_thread_ && driven_;
-    bool idle = !driven_ && !running_ && fetches_.empty() && !any_due() && !lowering_->waits_for_go() &&
-                !lowering_->is_awaited();
+    bool idle = !driven_ && is_idle() && !lowering_->waits_for_go();
     if (idle && lowering_->is_watched()) {
         sleep_ = Sleep::nap;
         wanted_.wait_for(lock, watch_nap);

@@ -201,7 +201,7 @@ void Task::make_constants(const std::string &kernel)
     for (const auto &port : ports_)
         port->variable_ = port->binding_ == Binding::constant;
     for (const auto &code : codes_)
-        constants_.push_back(std::make_unique<Constants>(*this, kernel, *code, ports_));
+        constants_.push_back(std::make_unique<Constants>(*this, kernel, *code));
 }
 
 Task &Graph::add_kernel(const std::string &name, const std::string &program, const std::string &function,

@@ -3,7 +3,6 @@
 
 #include "worker.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>

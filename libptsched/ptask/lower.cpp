@@ -28,19 +28,6 @@ std::size_t runs_of(const Part &part)
     return std::min(part.tasks.size(), most_counted);
 }
 
-/* A set is begun there, and over. */
-void occupy(Place &place, const Part &part, double seconds)
-{
-    place.runs += runs_of(part);
-    place.seconds += seconds;
-}
-
-void vacate(Place &place, const Part &part, double seconds)
-{
-    place.runs -= runs_of(part);
-    place.seconds = place.runs ? place.seconds - seconds : 0;
-}
-
 } // namespace
 
 Lowering::Lowering(Scheduler &scheduler, const GraphOptions &options) : scheduler_(scheduler), mode_(options.lower) {}
@@ -56,8 +43,7 @@ void Lowering::start(const std::vector<std::unique_ptr<Task>> &tasks)
     for (Part &part : Parts::find(tasks)) {
         Lowered &lowered = *parts_.emplace_back(new Lowered{std::move(part)});
         lowered.patience = lowered.until = mode_ == Lower::always ? 1 : steady_runs;
-        lowered.places = lowered.head().places_;
-        lowered.slots.resize(lowered.places.size());
+        lowered.slots.resize(lowered.head().places_.size());
         lowered.set.inputs.resize(lowered.part.inputs.size());
         lowered.set.fixed.resize(lowered.part.fixed.size());
         for (const PartOutput &output : lowered.part.outputs)
@@ -79,7 +65,7 @@ bool Lowering::is_uniform(const Lowered &part) const
 /* Other graphs that use its devices, and parts of other priorities, get their share run by run. */
 bool Lowering::has_company(const Lowered &part)
 {
-    return parts_compete() || std::any_of(part.places.begin(), part.places.end(),
+    return parts_compete() || std::any_of(part.head().places_.begin(), part.head().places_.end(),
                                           [](const Place *place) { return place->rival && !place->rival->alone(); });
 }
 
@@ -91,7 +77,7 @@ bool Lowering::parts_compete()
     std::set<std::size_t> parts;
     for (const auto &task : *tasks_)
         if (!task->on_host_) {
-            priorities.insert(task->priority_ + scheduler_.weights_.proxy * task->proxy_priority_);
+            priorities.insert(task->priority(scheduler_.weights_));
             parts.insert(task->part_);
         }
     return parts_compete_ = priorities.size() > 1 && parts.size() > 1;
@@ -206,7 +192,7 @@ void Lowering::came(const Channel &channel)
 
     if (part.mode == Lowered::apart)
         return;
-    part.moves++;
+    part.moved = true;
     wake_watcher();
     if (part.mode == Lowered::halting)
         return;
@@ -223,7 +209,7 @@ void Lowering::left(Lowered &part)
 {
     if (part.mode == Lowered::apart)
         return;
-    part.moves++;
+    part.moved = true;
     wake_watcher();
     look_at(part);
 }
@@ -334,7 +320,6 @@ void Lowering::put_back(Lowered &part)
     for (const PartOutput &output : part.part.outputs)
         for (Channel *channel : output.channels)
             channel->promised--;
-    part.parts_for = std::max(part.parts_for, part.patience = std::min(part.patience * longer, longest));
 }
 
 void Lowering::pass_on(Lowered &part, Slot &slot)
@@ -350,7 +335,7 @@ void Lowering::pass_on(Lowered &part, Slot &slot)
 std::size_t Lowering::choose_place(Lowered &part)
 {
     Task &head = part.head();
-    if (part.places.size() == 1)
+    if (part.head().places_.size() == 1)
         return 0;
     poll();
     probe_.begin(head, head.ports_.size());
@@ -373,7 +358,7 @@ Slot &Lowering::choose_slot(Lowered &part, std::size_t which)
             (slots.front()->is_idle() || slots.size() >= most || slots.size() * part.part.inside_bytes >= most_bytes))
             std::rotate(slots.begin(), slots.begin() + 1, slots.end());
         else
-            slots.push_back(std::make_unique<Slot>(part.part, *part.places[which]->device, which, slots.size()));
+            slots.push_back(std::make_unique<Slot>(part.part, *part.head().places_[which]->device, which));
     }
     return *slots.back();
 }
@@ -388,31 +373,37 @@ void Lowering::launch(Lock &lock, Lowered &part)
     if (!take(part))
         return;
     const std::size_t which = choose_place(part);
-    Place &place = *part.places[which];
+    Place &place = *part.head().places_[which];
     Flight flight;
     Slot *slot = nullptr;
-    std::string problem;
+    bool given = false;
 
     flight.place = &place;
     const bool measured = mode_ == Lower::automatic && part.given++ % sets_to_compare == 0;
-    flight.began = measured || scheduler_.timeline_ ? Clock::now() : scheduler_.now_;
+    flight.began = Clock::now();
     flight.seconds = part.flight_seconds.value();
-    occupy(place, part.part, flight.seconds);
+    place.occupy(runs_of(part.part), flight.seconds);
     /* Drivers take their time. */
     lock.unlock();
     try {
         slot = &choose_slot(part, which);
         slot->note_readers(part.set.on_host);
         slot->launch(part.set);
-    } catch (const std::exception &error) {
-        problem = error.what();
+        given = true;
+    } catch (const std::exception &) {
+        /* Its tasks try by themselves, and say what is wrong if that is not over. */
     }
     const Seconds took = measured ? Clock::now() - flight.began : Seconds();
     lock.lock();
+    if (!given) {
+        place.vacate(runs_of(part.part), flight.seconds);
+        put_back(part);
+        give_up(part);
+    }
     part.launching = false;
     if (!--launching_)
         landed_.notify_all();
-    if (problem.empty()) {
+    if (given) {
         fly(part, *slot, std::move(flight));
         try {
             pass_on(part, *slot);
@@ -421,9 +412,6 @@ void Lowering::launch(Lock &lock, Lowered &part)
         }
         if (measured && !slot->was_made())
             compare(part, took);
-    } else {
-        vacate(place, part.part, flight.seconds);
-        put_back(part);
     }
     if (part.parts_for)
         separate(part, std::exchange(part.parts_for, 0));
@@ -450,7 +438,7 @@ void Lowering::fly(Lowered &part, const Slot &slot, Flight &&flight)
     flight.marker = slot.marker();
     part.flights.push_back(std::move(flight));
     flying_++;
-    part.moves++;
+    part.moved = true;
     counts.runs += tasks;
     counts.lowered += tasks;
     counts.blocks_uploaded += moved.uploaded_blocks;
@@ -477,9 +465,9 @@ void Lowering::ended(Lowered &part, Clock::time_point now)
     flying_--;
     part.sets++;
     part.flight_seconds.add(Seconds(now - flight.began).count());
-    vacate(place, part.part, flight.seconds);
+    place.vacate(runs_of(part.part), flight.seconds);
     if (scheduler_.timeline_)
-        scheduler_.timeline_->lowered(*place.device, flight.slot->number(), part.part, flight.began, now);
+        scheduler_.timeline_->lowered(*place.device, *flight.slot, part.part, flight.began, now);
     flight.held.clear();
     spare_.push_back(std::move(flight.held));
 }
@@ -496,7 +484,7 @@ bool Lowering::poll()
         Lowered &part = *parts_[i];
         try {
             while (!part.flights.empty() && scheduler_.failure_.empty() && part.flights.front().marker->reached())
-                ended(part, scheduler_.timeline_ ? Clock::now() : scheduler_.now_);
+                ended(part, Clock::now());
         } catch (const std::exception &error) {
             fail(part, error);
         }
@@ -519,9 +507,9 @@ void Lowering::watch()
 {
     poll();
     watched_ = is_busy();
-    const bool quiet = !is_busy() && !scheduler_.running_ && !scheduler_.any_due() && scheduler_.fetches_.empty();
+    const bool quiet = !is_busy() && scheduler_.is_idle();
     for (const auto &part : parts_) {
-        const bool moved = std::exchange(part->moves_seen, part->moves) != part->moves;
+        const bool moved = std::exchange(part->moved, false);
         part->stalled = !moved && is_stalled(*part) ? part->stalled + 1 : 0;
         watched_ = watched_ || moved || part->stalled;
         if (part->stalled >= (quiet ? looks : looks_in_company))

@@ -39,7 +39,6 @@ struct Lowered {
 
     Part part;
     Mode mode = apart;
-    std::vector<Place *> places = {}; /* of its tasks' devices */
     /* While its tasks run by themselves: how often each must have run, and what a run takes the host. */
     std::uint64_t until = 0;
     std::uint64_t missing = 0; /* runs to the halt */
@@ -59,7 +58,7 @@ struct Lowered {
     PartSet set = {};                                           /* the one that is launched, or was the last */
     std::vector<std::vector<std::unique_ptr<Slot>>> slots = {}; /* by place; those used last come last */
     Ring<Flight> flights = {};
-    std::uint64_t moves = 0, moves_seen = 0; /* of blocks to it and from it, now and at the last look */
+    bool moved = false;   /* blocks to it or from it, since the last look */
     unsigned stalled = 0; /* looks at it that found a set that something is missing of, and nothing else to do */
 
     Task &head() const { return *part.tasks.front(); }

@@ -122,7 +122,7 @@ public:
         for (Task *task : tasks)
             add(*task);
         for (PartBuffer &buffer : part_.buffers)
-            if (buffer.where == PartBuffer::inside || buffer.where == PartBuffer::input) {
+            if (buffer.has_room) {
                 buffer.offset = part_.inside_bytes;
                 part_.inside_bytes += device::align_up(buffer.bytes);
             }
@@ -143,15 +143,16 @@ private:
                inside_.count(&channel.destination->task_) && channel.destination->options().kind != PortKind::sticky;
     }
 
-    std::size_t new_buffer(PartBuffer::Where where, std::size_t bytes)
+    std::size_t new_buffer(std::size_t bytes)
     {
-        part_.buffers.push_back({where, bytes});
+        part_.buffers.push_back({bytes});
         return part_.buffers.size() - 1;
     }
 
     std::size_t fixed(Port &port)
     {
-        std::size_t buffer = new_buffer(PartBuffer::fixed, port.options().form.bytes());
+        std::size_t buffer = new_buffer(port.options().form.bytes());
+        part_.buffers[buffer].has_room = false;
         part_.fixed.push_back({&port, buffer});
         return buffer;
     }
@@ -198,9 +199,7 @@ private:
     {
         if (is_inside(*port.from_))
             return values_.at(port.from_->source);
-        std::size_t bytes = port.options().form.bytes();
-        /* Where is_filled, the caller knows better. */
-        std::size_t buffer = new_buffer(is_filled ? PartBuffer::inside : PartBuffer::input, bytes);
+        std::size_t buffer = new_buffer(port.options().form.bytes());
         part_.inputs.push_back({port.from_, buffer, is_filled});
         return {buffer, {}};
     }
@@ -210,7 +209,7 @@ private:
     {
         std::size_t bytes = port.options().form.bytes();
         if (!port.from_) {
-            std::size_t to = new_buffer(PartBuffer::inside, bytes);
+            std::size_t to = new_buffer(bytes);
             return {to, copied({fixed(port), {}}, to)};
         }
         Value before = input(port, true);
@@ -219,7 +218,7 @@ private:
             reads(step, before);
             return {before.buffer, {}};
         }
-        std::size_t to = new_buffer(PartBuffer::inside, bytes);
+        std::size_t to = new_buffer(bytes);
         return {to, copied(before, to)};
     }
 
@@ -227,13 +226,14 @@ private:
     {
         PartStep step;
         std::vector<std::pair<Port *, std::size_t>> written;
+        std::vector<std::size_t> by_value;
 
         step.task = &task;
         for (const auto &port : task.ports_) {
             const PortOptions &options = port->options();
             if (options.kind == PortKind::sticky && options.form.binding == Binding::by_value) {
                 part_.fixed.push_back({port.get(), {}, {}});
-                by_value_.push_back(part_.fixed.size() - 1);
+                by_value.push_back(part_.fixed.size() - 1);
                 step.arguments.push_back({true, part_.fixed.size() - 1});
                 continue;
             }
@@ -245,7 +245,7 @@ private:
             } else if (options.kind == PortKind::inout) {
                 value = changed(*port, step);
             } else {
-                value.buffer = new_buffer(PartBuffer::inside, options.form.bytes());
+                value.buffer = new_buffer(options.form.bytes());
                 if (options.initial)
                     value.writer = copied({fixed(*port), {}}, value.buffer);
             }
@@ -255,9 +255,8 @@ private:
                 written.emplace_back(port.get(), value.buffer);
         }
         const std::size_t index = add(std::move(step));
-        for (std::size_t fixed : by_value_)
+        for (std::size_t fixed : by_value)
             part_.fixed[fixed].users.push_back(index);
-        by_value_.clear();
         for (auto &[port, buffer] : written) {
             values_[port] = {buffer, index};
             add_output(*port, buffer, index);
@@ -276,7 +275,7 @@ private:
             }
         if (output.channels.empty())
             return;
-        part_.buffers[buffer].where = PartBuffer::output;
+        part_.buffers[buffer].has_room = false;
         part_.outputs.push_back(std::move(output));
     }
 
@@ -304,7 +303,6 @@ private:
     Part part_;
     std::unordered_set<const Task *> inside_;
     std::unordered_map<const Port *, Value> values_;
-    std::vector<std::size_t> by_value_; /* of the task at hand */
 };
 
 std::vector<Part> Parts::find(const std::vector<std::unique_ptr<Task>> &tasks)

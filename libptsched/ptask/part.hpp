@@ -13,9 +13,9 @@ namespace ptsched::ptask {
 
 /* Where a value is while a program runs. Who only changes what nobody else reads has the one of the value before. */
 struct PartBuffer {
-    enum Where { inside, input, fixed, output } where = inside;
     std::size_t bytes = 0;
-    std::size_t offset = 0;              /* in the part's own memory: of one inside, and for an input that is copied */
+    bool has_room = true;                /* in the part's own memory; else it is always a block of somebody's */
+    std::size_t offset = 0;              /* there */
     std::vector<std::size_t> users = {}; /* steps that are told its address */
 };
 

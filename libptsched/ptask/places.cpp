@@ -60,16 +60,22 @@ void know(device::Device &device)
 
 } // namespace
 
-bool is_only_on(const Datablock &block, const device::Device &device)
+bool is_on_other(const Datablock &block, const device::Device &device)
 {
-    bool elsewhere = &device != &device::host() && !block.missing(device::host());
     for (const auto &known : known_devices) {
         const device::Device *other = known.load();
         if (!other)
-            break;
-        elsewhere = elsewhere || (other != &device && !block.missing(*other));
+            return false;
+        if (other != &device && other != &device::host() && !block.missing(*other))
+            return true;
     }
-    return !elsewhere && !block.missing(device);
+    return false;
+}
+
+bool is_only_on(const Datablock &block, const device::Device &device)
+{
+    const bool on_host_too = &device != &device::host() && !block.missing(device::host());
+    return !on_host_too && !is_on_other(block, device) && !block.missing(device);
 }
 
 bool Place::full() const
@@ -98,10 +104,12 @@ void Place::keeps_up(Lane &lane, bool yes)
 void Places::add(device::Device &device, unsigned lanes, const std::function<void()> &may_begin)
 {
     std::unique_ptr<Attachment> attachment;
-    if (&device != &device::host())
+    std::unique_ptr<Rival> rival;
+    if (&device != &device::host()) {
         attachment = Attachment::open(device.name(), device.bus_address(), options_.attach, may_begin);
+        rival = std::make_unique<Rival>(device);
+    }
     know(device);
-    auto rival = &device == &device::host() ? nullptr : std::make_unique<Rival>(device);
     Place &place = *all.emplace_back(new Place{&device, {}, lanes, 0, 0, {device.name()}});
     place.rival = std::move(rival);
     place.attachment = std::move(attachment);
@@ -121,18 +129,11 @@ std::vector<Place *> Places::of(const std::vector<device::Device *> &devices) co
 
 void Places::quit()
 {
-    auto drain = [](device::Queue &queue) {
-        try {
-            queue.mark()->wait();
-        } catch (const Error &) {
-            /* What failed is over. */
-        }
-    };
     for (auto &place : all)
         if (place->attachment) {
             for (auto &lane : place->lanes)
-                drain(*lane->queue);
-            drain(place->device->outgoing());
+                settle(*lane->queue);
+            settle(place->device->outgoing());
             place->attachment->quit();
         }
     for (auto &place : all)
@@ -282,9 +283,7 @@ void Places::count(Run &run, Place &place) const
         std::size_t bytes = lane && lane->place == &place ? 0 : block.missing(*place.device);
         if (!bytes)
             return;
-        bool elsewhere = std::any_of(all.begin(), all.end(), [&](const auto &other) {
-            return other.get() != &place && other->device != &device::host() && !block.missing(*other->device);
-        });
+        const bool elsewhere = is_on_other(block, *place.device);
         (elsewhere ? counts.blocks_migrated : counts.blocks_uploaded)++;
         (elsewhere ? run.migrated : run.uploaded) += bytes;
     });
@@ -294,8 +293,7 @@ void Places::count(Run &run, Place &place) const
 
 double Places::charge(const Run &run) const
 {
-    const Task &task = *run.task;
-    return Arbiter::charge(run.seconds, task.priority_ + options_.weights.proxy * task.proxy_priority_);
+    return Arbiter::charge(run.seconds, run.task->priority(options_.weights));
 }
 
 void Places::begin(Run &run, Lane &lane)
@@ -310,12 +308,11 @@ void Places::begin(Run &run, Lane &lane)
     if (place.attachment && run.seconds <= 0)
         run.seconds = unknown_seconds;
     if (place.rival)
-        place.rival->begin(place.rival->alone() ? 0 : charge(run));
+        place.rival->begin(charge(run));
     for (const auto &other : all)
         if (other->rival && other.get() != &place)
             other->rival->rest();
-    place.runs++;
-    place.seconds += run.seconds;
+    place.occupy(1, run.seconds);
     place.wide_left -= place.wide_left > 0;
     lane.runs.push_back(&run);
     lane.given++;
@@ -330,10 +327,9 @@ void Places::end(Run &run, Clock::time_point now, double seconds, Ready &ready)
 
     lane.runs.pop_front();
     lane.last_end = now;
-    lane.place->runs--;
+    lane.place->vacate(1, run.seconds);
     if (lane.place->rival)
         lane.place->rival->ended();
-    lane.place->seconds = lane.place->runs ? lane.place->seconds - run.seconds : 0;
     run.task->run_time_.add(seconds);
     ready.ran(seconds);
     run.lane = nullptr;

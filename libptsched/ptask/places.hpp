@@ -41,12 +41,25 @@ struct Place {
     std::size_t narrow_looks = 0;
 
     bool full() const;
+    /* So many runs that are expected to take as long have been given to it, and are over. */
+    void occupy(std::size_t more, double longer)
+    {
+        runs += more;
+        seconds += longer;
+    }
+    void vacate(std::size_t fewer, double shorter)
+    {
+        runs -= fewer;
+        seconds = runs ? seconds - shorter : 0;
+    }
     /* Whether a lane of it had ended nearly all that it was given. */
     void keeps_up(Lane &lane, bool yes);
 };
 
 /* Whether no other device has a copy, of all that any graph uses. */
 bool is_only_on(const Datablock &block, const device::Device &device);
+/* Whether another one than the host has, from which it is copied then. */
+bool is_on_other(const Datablock &block, const device::Device &device);
 
 class Places {
 public:

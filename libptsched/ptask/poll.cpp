@@ -93,10 +93,15 @@ std::size_t Scheduler::ended_in(const Lane &lane)
     return ended;
 }
 
+/* Where it is to be known when each has ended, or which of them has failed. */
+bool Scheduler::ends_one_by_one(const Lane &lane) const
+{
+    return timeline_ || lane.place->device == &device::host();
+}
+
 bool Scheduler::poll(Lane &lane)
 {
-    /* One by one where it is to be known when each has ended, or which of them has failed. */
-    const bool each = timeline_ || lane.place->device == &device::host();
+    const bool each = ends_one_by_one(lane);
     bool any = false;
 
     while (!lane.runs.empty() && failure_.empty()) {
@@ -127,6 +132,8 @@ void Scheduler::look_into(Lane &lane)
         std::size_t count = lane.runs.size() - since;
         bool all = lane.runs[count - 1]->marker->reached();
         lane.place->keeps_up(lane, all);
+        if (ends_one_by_one(lane))
+            return;
         /* In between, the one in the middle. */
         count -= all ? 0 : (count / runs_for_a_marker + 1) / 2 * runs_for_a_marker;
         if (count && (all || lane.runs[count - 1]->marker->reached()))

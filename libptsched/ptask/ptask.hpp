@@ -151,6 +151,8 @@ private:
     friend class Slot;
     Task(Graph &graph, std::string name, const std::vector<PortOptions> &ports);
     Port *find(const std::string &port) const;
+    /* As long as it has not waited. */
+    double priority(const PriorityWeights &weights) const { return priority_ + weights.proxy * proxy_priority_; }
     void set_shape(const std::optional<Geometry> &geometry);
     void make_constants(const std::string &kernel);
 

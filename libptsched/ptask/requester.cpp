@@ -6,7 +6,6 @@
 
 #include "device.hpp"
 
-#include <cerrno>
 #include <fcntl.h>
 
 namespace ptsched::ptask {

@@ -6,7 +6,6 @@
 #include "launch.hpp"
 #include "lower.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace ptsched::ptask {

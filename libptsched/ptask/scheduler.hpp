@@ -86,6 +86,7 @@ private:
     void host_has_ended();
     void hand_over();
     bool is_awaited() const;
+    bool is_idle() const;
     Task *next_due();
     bool any_due() const { return !due_[0].empty() || !due_[1].empty(); }
     static bool awaits(const Run &run);
@@ -100,6 +101,7 @@ private:
 
     /* poll.cpp: what has ended */
     bool poll();
+    bool ends_one_by_one(const Lane &lane) const;
     bool poll(Lane &lane);
     bool poll_host();
     bool poll_fetches();

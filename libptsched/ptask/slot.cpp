@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "slot.hpp"
 
+#include "places.hpp"
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -25,10 +27,9 @@ bool is_alone(const DatablockPtr &block)
 
 } // namespace
 
-Slot::Slot(const Part &part, device::Device &device, std::size_t which, std::size_t number)
-    : part_(part), device_(device), which_(which), number_(number), outputs_(part.outputs.size()),
-      on_host_(part.outputs.size()), bound_(part.buffers.size()), wanted_(part.buffers.size()),
-      host_(part.outputs.size()), downloaded_(part.outputs.size()), fixed_(part.fixed.size()),
+Slot::Slot(const Part &part, device::Device &device, std::size_t which)
+    : part_(part), device_(device), which_(which), outputs_(part.outputs.size()), on_host_(part.outputs.size()),
+      bound_(part.buffers.size()), wanted_(part.buffers.size()), fixed_(part.fixed.size()),
       unread_(part.outputs.size()), dirty_(part.steps.size()), downloads_(part.outputs.size()),
       uploads_(part.inputs.size()), queue_(device.make_queue())
 {
@@ -45,9 +46,9 @@ bool Slot::is_idle()
 void Slot::use(Datablock &block, std::size_t buffer)
 {
     if (std::size_t bytes = block.missing(device_)) {
-        const bool on_host = !block.missing(device::host());
-        (on_host ? moved_.uploaded_blocks : moved_.migrated_blocks)++;
-        (on_host ? moved_.uploaded_bytes : moved_.migrated_bytes) += bytes;
+        const bool elsewhere = is_on_other(block, device_);
+        (elsewhere ? moved_.migrated_blocks : moved_.uploaded_blocks)++;
+        (elsewhere ? moved_.migrated_bytes : moved_.uploaded_bytes) += bytes;
     }
     items_.push_back(Access::reads(block));
     item_buffers_.push_back(buffer);
@@ -213,9 +214,7 @@ void Slot::make(const Blocks &fixed)
         Upload &upload = uploads_[i];
         if (upload.in_program) {
             upload.step = steps.size();
-            upload.to = bound_[part_.inputs[i].buffer];
-            upload.has_from = upload.from;
-            steps.push_back({.to = upload.to,
+            steps.push_back({.to = bound_[part_.inputs[i].buffer],
                              .from = upload.from,
                              .ends = device::ProgramStep::from_host,
                              .bytes = part_.buffers[part_.inputs[i].buffer].bytes});
@@ -247,11 +246,9 @@ void Slot::make(const Blocks &fixed)
     for (std::size_t i = 0; i < outputs_.size(); i++) {
         const PartOutput &output = part_.outputs[i];
         downloads_[i] = steps.size();
-        host_[i] = on_host_[i] ? outputs_[i]->host_address() : 0;
-        downloaded_[i] = bound_[output.buffer];
         if (on_host_[i])
-            steps.push_back({.to = host_[i],
-                             .from = downloaded_[i],
+            steps.push_back({.to = outputs_[i]->host_address(),
+                             .from = bound_[output.buffer],
                              .ends = device::ProgramStep::to_host,
                              .bytes = part_.buffers[output.buffer].bytes,
                              .after = {first_step_ + output.writer}});
@@ -268,20 +265,12 @@ void Slot::update(const Blocks &fixed)
         else
             program_->set_copy(first_step_ + i, bound_[step.to], bound_[step.from]);
     }
-    for (std::size_t i = 0; i < uploads_.size(); i++) {
-        Upload &upload = uploads_[i];
-        const Address to = bound_[part_.inputs[i].buffer];
-        if (!upload.in_program || (upload.to == to && upload.has_from == upload.from))
-            continue;
-        program_->set_copy(upload.step, upload.to = to, upload.has_from = upload.from);
-    }
-    for (std::size_t i = 0; i < outputs_.size(); i++) {
-        if (!on_host_[i])
-            continue;
-        const Address to = outputs_[i]->host_address(), from = bound_[part_.outputs[i].buffer];
-        if (to != host_[i] || from != downloaded_[i])
-            program_->set_copy(downloads_[i], host_[i] = to, downloaded_[i] = from);
-    }
+    for (std::size_t i = 0; i < uploads_.size(); i++)
+        if (const Upload &upload = uploads_[i]; upload.in_program)
+            program_->set_copy(upload.step, bound_[part_.inputs[i].buffer], upload.from);
+    for (std::size_t i = 0; i < outputs_.size(); i++)
+        if (on_host_[i])
+            program_->set_copy(downloads_[i], outputs_[i]->host_address(), bound_[part_.outputs[i].buffer]);
 }
 
 /* The queue gets what fills the buffers, and the program. */
@@ -331,10 +320,7 @@ void Slot::let_go(DatablockPtr &block)
 /* What the queue has, it ends first: it may write to memory that is given back. */
 void Slot::forget() noexcept
 {
-    try {
-        queue_->mark()->wait();
-    } catch (const std::exception &) {
-    }
+    settle(*queue_);
     program_.reset();
     inside_.reset();
     outputs_.assign(outputs_.size(), nullptr);

@@ -29,8 +29,7 @@ public:
     };
 
     /* @which: of the devices of the part's tasks. */
-    Slot(const Part &part, device::Device &device, std::size_t which, std::size_t number);
-    std::size_t number() const { return number_; }
+    Slot(const Part &part, device::Device &device, std::size_t which);
 
     /* Nobody has a block that it would write, and its queue nothing to do. */
     bool is_idle();
@@ -75,15 +74,14 @@ private:
 
     const Part &part_;
     device::Device &device_;
-    const std::size_t which_, number_;
+    const std::size_t which_;
     Blocks outputs_;
     DatablockPtr inside_;
-    std::vector<bool> on_host_;                      /* by output */
-    std::vector<device::Address> bound_, wanted_;    /* by buffer: as the program has it, and for this set */
-    std::vector<device::Address> host_, downloaded_; /* by output: the ends of the copy to the host */
-    std::vector<std::size_t> first_;                 /* by input: the first one that had the same block */
-    std::uint64_t changes_ = 0;                      /* of what is fixed, that the program has */
-    Blocks fixed_;                                   /* which that is */
+    std::vector<bool> on_host_;                   /* by output */
+    std::vector<device::Address> bound_, wanted_; /* by buffer: as the program has it, and for this set */
+    std::vector<std::size_t> first_;              /* by input: the first one that had the same block */
+    std::uint64_t changes_ = 0;                   /* of what is fixed, that the program has */
+    Blocks fixed_;                                /* which that is */
     std::vector<unsigned> unread_; /* by output: sets in a row in which nobody has read the host's copy */
     std::vector<bool> dirty_;      /* by step */
     std::vector<std::size_t> dirty_steps_;
@@ -95,8 +93,7 @@ private:
         unsigned from_host = 0; /* sets in a row that had it there */
         unsigned needed = 1;    /* until it is in the program */
         device::Address from = 0;
-        device::Address to = 0, has_from = 0; /* of the program's step */
-        std::size_t step = 0;
+        std::size_t step = 0; /* of the program */
     };
     std::vector<Upload> uploads_; /* by input */
     std::size_t first_step_ = 0;  /* of the part's, in the program */

@@ -82,14 +82,15 @@ void Timeline::moved(const Run &run, Clock::time_point now)
 }
 
 /* One event for the device, and one for each task. */
-void Timeline::lowered(const device::Device &device, std::size_t number, const Part &part, Clock::time_point began,
+void Timeline::lowered(const device::Device &device, const Slot &slot, const Part &part, Clock::time_point began,
                        Clock::time_point now)
 {
-    const unsigned row = first_graph + static_cast<unsigned>(number);
-    auto [before, first] = graphs_.try_emplace({&device, row, &part});
-    add({&device, row, part.tasks.front(), first ? began : std::max(began, before->second), now, 0,
-         part.tasks.size() - 1});
-    before->second = now;
+    auto on_device = [&](const auto &graph) { return graph.second.device == &device; };
+    const auto others = std::count_if(graphs_.begin(), graphs_.end(), on_device);
+    Graph &graph =
+        graphs_.try_emplace(&slot, Graph{&device, first_graph + static_cast<unsigned>(others), began}).first->second;
+    add({&device, graph.row, part.tasks.front(), std::max(began, graph.ended), now, 0, part.tasks.size() - 1});
+    graph.ended = now;
     for (const Task *task : part.tasks)
         add({&device, only_task, task, began, now, 0});
 }
@@ -118,10 +119,10 @@ std::string Timeline::json(const Places &places, const std::vector<std::unique_p
         out += label("process_name", place->device->name() + " #" + std::to_string(groups.size()), group, 0);
         for (unsigned row = 1; row <= place->lane_count; row++)
             out += label("thread_name", "queue " + std::to_string(row), group, row);
-        for (const auto &[graph, ended] : graphs_)
-            if (std::get<0>(graph) == place->device)
-                out += label("thread_name", "CUDA graph " + std::to_string(std::get<1>(graph) - first_graph + 1), group,
-                             std::get<1>(graph));
+        for (const auto &[slot, graph] : graphs_)
+            if (graph.device == place->device)
+                out +=
+                    label("thread_name", "CUDA graph " + std::to_string(graph.row - first_graph + 1), group, graph.row);
         out += label("thread_name", "copies from the host", group, from_host);
         out += label("thread_name", "copies from other GPUs", group, from_gpu);
         out += label("thread_name", "copies to the host", group, to_host);
@@ -133,7 +134,7 @@ std::string Timeline::json(const Places &places, const std::vector<std::unique_p
         std::string name = event.task->name() + (event.more ? " and " + std::to_string(event.more) + " more" : "");
         if (event.row != only_task)
             out += head("X", name, groups[event.device], event.row) + rest;
-        if (event.row < first_graph)
+        if (event.row < from_host)
             out += head("X", event.device->name(), tasks_group, rows[event.task]) + rest;
     }
     out.resize(out.size() - 2);

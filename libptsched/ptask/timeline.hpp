@@ -8,12 +8,12 @@
 
 #include "places.hpp"
 
-#include <map>
-#include <tuple>
+#include <unordered_map>
 
 namespace ptsched::ptask {
 
 struct Part;
+class Slot;
 
 class Timeline {
 public:
@@ -23,15 +23,15 @@ public:
     void moved(const Run &run, Clock::time_point now);
     void fetched(const device::Device &from, const Task &by, std::size_t bytes, Clock::time_point began,
                  Clock::time_point now);
-    /* A part of the graph, as a CUDA graph: the one with that number on the device. */
-    void lowered(const device::Device &device, std::size_t number, const Part &part, Clock::time_point began,
+    /* A part of the graph, as the CUDA graph that @slot has. */
+    void lowered(const device::Device &device, const Slot &slot, const Part &part, Clock::time_point began,
                  Clock::time_point now);
     /* In the Trace Event Format, which Perfetto and Chrome show: a row for each task, queue and direction of copies. */
     std::string json(const Places &places, const std::vector<std::unique_ptr<Task>> &tasks) const;
 
 private:
     /* Rows of a device behind those of its queues. */
-    enum Row { only_task, first_graph = 51, from_host = 101, from_gpu, to_host };
+    enum Row { only_task, from_host = 51, from_gpu, to_host, first_graph };
     struct Event {
         const device::Device *device;
         unsigned row;
@@ -41,10 +41,16 @@ private:
         std::size_t more = 0; /* tasks in the same CUDA graph */
     };
 
+    /* A CUDA graph. */
+    struct Graph {
+        const device::Device *device;
+        unsigned row;
+        Clock::time_point ended; /* its last set */
+    };
+
     void add(const Event &event);
 
-    /* When the last set of each ended. */
-    std::map<std::tuple<const device::Device *, unsigned, const Part *>, Clock::time_point> graphs_;
+    std::unordered_map<const Slot *, Graph> graphs_;
     Clock::time_point origin_ = Clock::now();
     std::vector<Event> events_;
     std::uint64_t lost_ = 0;

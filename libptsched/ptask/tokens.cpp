@@ -128,8 +128,7 @@ bool Scheduler::can_run(const Task &task)
 
 void Scheduler::add_due(Task &task)
 {
-    double priority = task.priority_ + weights_.proxy * task.proxy_priority_;
-    due_[!task.on_host_].add(task, priority, Lowering::seconds(task), now_);
+    due_[!task.on_host_].add(task, task.priority(weights_), Lowering::seconds(task), now_);
 }
 
 /* To be called when something has come that it may have waited for. */
