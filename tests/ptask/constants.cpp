@@ -2,6 +2,8 @@
 // Ports that are bound to constant memory: variables of a CUDA kernel's module, addresses elsewhere.
 #include "ptask_test.hpp"
 
+#include "cuda_abi.h"
+
 namespace test {
 
 namespace {
@@ -121,6 +123,22 @@ void wrong_constants()
         {"look_up", "no variable n"}));
 }
 
+/* Their addresses may be another block's afterwards. */
+void variables_go_with_their_module()
+{
+    ptsched::device::Device &gpu = *ptsched::device::gpus().at(0);
+    auto code = ptsched::device::cuda_code(gpu, ptask_kernels(), "look_up", ptsched::device::Module::own);
+    const auto table = code->variable("table");
+    CHECK_EQ(table.value().bytes, sizeof(int[4]));
+    unsigned type = 0;
+    auto is_known = [&] {
+        return cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, table->address) == CUDA_SUCCESS;
+    };
+    CHECK(is_known());
+    code.reset();
+    CHECK(!is_known());
+}
+
 } // namespace
 
 Cases constant_cases()
@@ -129,6 +147,7 @@ Cases constant_cases()
             {"constant memory: another content for each run", another_for_each_run},
             {"constant memory: its block is changed elsewhere meanwhile", changed_elsewhere_meanwhile},
             {"constant memory: of a host function", on_the_host},
+            {"constant memory: variables go with their module", variables_go_with_their_module},
             {"constant memory: what is wrong is said", wrong_constants}};
 }
 

@@ -99,14 +99,21 @@ template <typename Params> CUresult set_kernel_params(CUgraphNode node, const Pa
     return make_kernel_work(params, node->work);
 }
 
+/* The node's, if it is one of that type. */
+CUgraphExec_st::Step *find_step(CUgraphExec exec, CUgraphNode node, CUgraphNodeType type)
+{
+    for (auto &step : exec->steps)
+        if (step.origin == node && step.work.type == type)
+            return &step;
+    return nullptr;
+}
+
 template <typename Params> CUresult set_exec_params(CUgraphExec exec, CUgraphNode node, const Params *params)
 {
     VGPU_ENTER(lock);
     VGPU_TRY(check_exec(exec));
-    for (auto &step : exec->steps)
-        if (step.origin == node && step.work.type == CU_GRAPH_NODE_TYPE_KERNEL)
-            return make_kernel_work(params, step.work);
-    return CUDA_ERROR_INVALID_VALUE;
+    CUgraphExec_st::Step *step = find_step(exec, node, CU_GRAPH_NODE_TYPE_KERNEL);
+    return step ? make_kernel_work(params, step->work) : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* Nodes in an order that respects the dependencies; false if they go round in a circle. */
@@ -476,12 +483,11 @@ VGPU_EXPORT CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNod
     if (!params)
         return CUDA_ERROR_INVALID_VALUE;
     VGPU_TRY(make_copy(*params, copy));
-    for (auto &step : exec->steps)
-        if (step.origin == node && step.work.type == CU_GRAPH_NODE_TYPE_MEMCPY) {
-            step.work = copy_work(copy);
-            return CUDA_SUCCESS;
-        }
-    return CUDA_ERROR_INVALID_VALUE;
+    CUgraphExec_st::Step *step = find_step(exec, node, CU_GRAPH_NODE_TYPE_MEMCPY);
+    if (!step)
+        return CUDA_ERROR_INVALID_VALUE;
+    step->work = copy_work(copy);
+    return CUDA_SUCCESS;
 }
 
 VGPU_EXPORT CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *error_node,

@@ -11,9 +11,15 @@ namespace {
 
 constexpr size_t alignment = 512, page = 4096;
 
-size_t alignment_of(Allocation::Kind kind)
+/* The host is not to know where it is. */
+bool only_on_device(const Allocation &allocation)
 {
-    return kind == Allocation::device_memory || kind == Allocation::opened ? page : alignment;
+    return allocation.kind == Allocation::device_memory || allocation.kind == Allocation::opened;
+}
+
+size_t alignment_of(const Allocation &allocation)
+{
+    return only_on_device(allocation) ? page : alignment;
 }
 
 bool owned(const Allocation &allocation)
@@ -32,7 +38,7 @@ CUresult allocate(CUcontext context, Allocation::Kind kind, size_t bytes, unsign
     if (on_device && (bytes > device_memory_bytes() || device.used + bytes > device_memory_bytes()))
         return CUDA_ERROR_OUT_OF_MEMORY;
     const Allocation made{kind, bytes, context, context->device, flags, s.ids + 1};
-    pointer = std::aligned_alloc(alignment_of(kind), occupied_bytes(made));
+    pointer = std::aligned_alloc(alignment_of(made), occupied_bytes(made));
     if (!pointer)
         return CUDA_ERROR_OUT_OF_MEMORY;
     s.ids++;
@@ -95,7 +101,7 @@ CUresult pointer_attribute(void *data, CUpointer_attribute attribute, CUdevicept
         *static_cast<CUdeviceptr *>(data) = pointer;
         break;
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-        if (a.kind == Allocation::device_memory || a.kind == Allocation::opened)
+        if (only_on_device(a))
             return CUDA_ERROR_INVALID_VALUE;
         *static_cast<void **>(data) = as_pointer<void>(pointer);
         break;
@@ -153,7 +159,7 @@ size_t device_memory_bytes()
 
 size_t occupied_bytes(const Allocation &allocation)
 {
-    const size_t unit = alignment_of(allocation.kind);
+    const size_t unit = alignment_of(allocation);
     return (allocation.bytes + unit - 1) / unit * unit;
 }
 
@@ -300,8 +306,7 @@ VGPU_EXPORT CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *pointer, void *ho
     if (!pointer || flags)
         return CUDA_ERROR_INVALID_VALUE;
     auto found = holding(reinterpret_cast<uintptr_t>(host));
-    if (found == state().allocations.end() || found->second.kind == Allocation::device_memory ||
-        found->second.kind == Allocation::opened)
+    if (found == state().allocations.end() || only_on_device(found->second))
         return CUDA_ERROR_INVALID_VALUE;
     *pointer = reinterpret_cast<uintptr_t>(host);
     return CUDA_SUCCESS;

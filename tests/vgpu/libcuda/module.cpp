@@ -166,6 +166,8 @@ VGPU_EXPORT CUresult cuModuleUnload(CUmodule module)
     VGPU_TRY(wait_context(lock, context));
     if (!state().modules.erase(module))
         return CUDA_ERROR_INVALID_HANDLE;
+    for (uintptr_t variable : module->variables)
+        state().allocations.erase(variable);
     dlclose(module->handle);
     if (module->fd >= 0)
         close(module->fd);
@@ -197,8 +199,10 @@ VGPU_EXPORT CUresult cuModuleGetGlobal_v2(CUdeviceptr *pointer, size_t *bytes, C
     if (pointer) {
         *pointer = reinterpret_cast<uintptr_t>(address);
         State &s = state();
-        s.allocations.try_emplace(reinterpret_cast<uintptr_t>(address),
-                                  Allocation{Allocation::managed, symbol->st_size, nullptr, 0, 0, ++s.ids});
+        const auto key = reinterpret_cast<uintptr_t>(address);
+        if (s.allocations.try_emplace(key, Allocation{Allocation::managed, symbol->st_size, nullptr, 0, 0, ++s.ids})
+                .second)
+            module->variables.push_back(key);
     }
     if (bytes)
         *bytes = symbol->st_size;

@@ -71,6 +71,7 @@ struct CUmod_st {
     const vgpu_module *table = nullptr;
     int fd = -1; /* of what it was loaded from, if that is no file */
     std::map<std::string, std::unique_ptr<CUfunc_st>> functions;
+    std::vector<uintptr_t> variables; /* that somebody has asked for: they are among the allocations */
 };
 
 struct CUfunc_st {
