@@ -477,11 +477,6 @@ template <class Body> std::string errors_of(Body body)
     return text;
 }
 
-long lines(const std::string &text)
-{
-    return std::count(text.begin(), text.end(), '\n');
-}
-
 void absent_scheduler_warns_once()
 {
     std::string text = errors_of([] {

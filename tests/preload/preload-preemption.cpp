@@ -156,8 +156,7 @@ void killed_while_off()
         pid_t pid = low.pid();
         low.signal(SIGKILL);
         low.wait();
-        while (owner(pid)["contexts"] != 0)
-            poll(nullptr, 0, 5);
+        until([&] { return owner(pid)["contexts"] == 0; });
     }
     high.end_input();
     CHECK_EQ(high.wait(), 0);
@@ -206,8 +205,7 @@ void same_output_preempted(const char *scenario)
     /* Between its kernels there must be time to put the other back on, also under a sanitizer on a busy machine. */
     Program high(checked_client({"300", "--think-us", "3000"}), world->preemptible(), "high");
     /* Before that it has no handler for SIGTERM. */
-    while (high.running() && owner(high.pid()).is_null())
-        poll(nullptr, 0, 5);
+    until([&] { return !high.running() || !owner(high.pid()).is_null(); });
     Environment environment = world->preemptible();
     environment["PTSCHED_DRAIN_US"] = "0";
     /* As often as it takes to have been taken off, where that is possible. */

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -17,6 +18,16 @@ inline std::filesystem::path program_folder()
     return std::filesystem::read_symlink("/proc/self/exe").parent_path();
 }
 
+/* A sanitized interposer in front of the sanitizer's own library; and tests fork while the interposer has its thread.
+ */
+inline constexpr const char *asan_options = "verify_asan_link_order=0:detect_leaks=0";
+inline constexpr const char *tsan_options = "die_after_fork=0:atexit_sleep_ms=20";
+
+inline long lines(const std::string &text)
+{
+    return std::count(text.begin(), text.end(), '\n');
+}
+
 /* Returns in the program that runs with @preload (empty: none) and with @driver_folder searched for libraries. */
 inline void run_under(char **argv, const std::string &preload, const std::string &driver_folder)
 {
@@ -26,10 +37,8 @@ inline void run_under(char **argv, const std::string &preload, const std::string
     setenv("LD_LIBRARY_PATH", driver_folder.c_str(), 1);
     if (!preload.empty())
         setenv("LD_PRELOAD", preload.c_str(), 1);
-    /* A sanitized interposer in front of the sanitizer's own library. */
-    setenv("ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0", 1);
-    /* Tests fork while the interposer has its thread. */
-    setenv("TSAN_OPTIONS", "die_after_fork=0:atexit_sleep_ms=20", 1);
+    setenv("ASAN_OPTIONS", asan_options, 1);
+    setenv("TSAN_OPTIONS", tsan_options, 1);
     execv("/proc/self/exe", argv);
     std::perror("execv");
     std::exit(2);

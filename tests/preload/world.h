@@ -126,11 +126,16 @@ private:
     pid_t pid_{-1};
 };
 
+template <typename Condition> void until(Condition condition)
+{
+    while (!condition())
+        poll(nullptr, 0, 5);
+}
+
 /* A socket that somebody listens on. */
 inline void await_socket(const fs::path &path)
 {
-    while (!fs::exists(path))
-        poll(nullptr, 0, 5);
+    until([&] { return fs::exists(path); });
 }
 
 struct World {
@@ -163,8 +168,8 @@ struct World {
         return {{"PTSCHED_VGPU_SOCKET", gpu_socket},
                 {"PTSCHED_TEST_KERNELS", build / "vgpu/kernels.so"},
                 {"LD_LIBRARY_PATH", build / "vgpu"},
-                {"ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0"},
-                {"TSAN_OPTIONS", "die_after_fork=0:intercept_send=0:atexit_sleep_ms=20"}};
+                {"ASAN_OPTIONS", asan_options},
+                {"TSAN_OPTIONS", std::string(tsan_options) + ":intercept_send=0"}};
     }
     Environment scheduled() const
     {

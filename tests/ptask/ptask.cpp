@@ -4,7 +4,6 @@
 #include "ptask_test.hpp"
 
 #include <atomic>
-#include <future>
 #include <mutex>
 #include <numeric>
 #include <thread>

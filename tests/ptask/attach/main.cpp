@@ -5,9 +5,6 @@
  */
 #include "../../preload/world.h"
 
-#include <algorithm>
-#include <functional>
-
 namespace {
 
 using nlohmann::json;
@@ -82,12 +79,6 @@ std::uint64_t counter(pid_t pid, const char *name)
     return found.is_null() ? 0 : found["counters"][name].get<std::uint64_t>();
 }
 
-void until(const std::function<bool()> &condition)
-{
-    while (!condition())
-        poll(nullptr, 0, 5);
-}
-
 void until_state(const Program &program, const std::string &state)
 {
     until([&] {
@@ -95,11 +86,6 @@ void until_state(const Program &program, const std::string &state)
         return !program.running() || (!found.is_null() && found["state"] == state);
     });
     CHECK(program.running());
-}
-
-long lines(const std::string &text)
-{
-    return std::count(text.begin(), text.end(), '\n');
 }
 
 void idle_turns_go_back()
