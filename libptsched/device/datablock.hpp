@@ -139,6 +139,18 @@ private:
     std::shared_ptr<std::atomic<unsigned>> reads_;
 };
 
+/*
+ * Whether nobody but so many, whom the caller knows, has the block. What others did with it before they let go of it
+ * comes before what the caller does then: the copy here pairs with their letting go.
+ */
+inline bool is_held_by(const DatablockPtr &block, long known)
+{
+    if (block.use_count() != known)
+        return false;
+    DatablockPtr ordered(block);
+    return true;
+}
+
 } // namespace ptsched::device
 
 #endif /* PTSCHED_DEVICE_DATABLOCK_HPP */

@@ -83,13 +83,11 @@ bool Launch::is_alone(std::size_t i) const
 
     if (in_flight)
         known += std::count(writer.run->held.begin(), writer.run->held.end(), block);
-    if (block.use_count() != known)
+    if (!is_held_by(block, known))
         return false;
     /* This run keeps it for both. */
     if (in_flight)
         std::replace(writer.run->held.begin(), writer.run->held.end(), DatablockPtr(block), DatablockPtr());
-    /* What others read before they let go of it, they read before it is written: this pairs with their letting go. */
-    DatablockPtr ordered(block);
     return true;
 }
 

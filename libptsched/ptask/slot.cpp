@@ -16,15 +16,6 @@ using device::Address;
 constexpr unsigned most_unread = 16, most_needed = 1 << 20;
 constexpr std::size_t no_buffer = static_cast<std::size_t>(-1);
 
-/* Also orders what others did with it before they let go of it: see Launch::is_alone(). */
-bool is_alone(const DatablockPtr &block)
-{
-    if (block.use_count() != 1)
-        return false;
-    DatablockPtr ordered(block);
-    return true;
-}
-
 } // namespace
 
 Slot::Slot(const Part &part, device::Device &device, std::size_t which)
@@ -38,7 +29,7 @@ Slot::Slot(const Part &part, device::Device &device, std::size_t which)
 bool Slot::is_idle()
 {
     for (const DatablockPtr &block : outputs_)
-        if (block && !is_alone(block))
+        if (block && !is_held_by(block, 1))
             return false;
     return !marker_ || marker_->reached();
 }
@@ -117,7 +108,7 @@ void Slot::plan(const PartSet &set)
     item_buffers_.push_back(no_buffer);
     for (std::size_t i = 0; i < outputs_.size(); i++) {
         const PartOutput &output = part_.outputs[i];
-        if (outputs_[i] && !is_alone(outputs_[i]))
+        if (outputs_[i] && !is_held_by(outputs_[i], 1))
             let_go(outputs_[i]);
         if (!outputs_[i])
             outputs_[i] = Datablock::empty(part_.buffers[output.buffer].bytes);
