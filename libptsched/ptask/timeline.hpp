@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a graph did and when, as far as its thread saw it: a run begins when it is given to a queue or when the one
- * before it there ended, and ends when the thread finds that it did.
+ * What a graph did and when, as far as whoever did its work saw it: a run begins when it is given to a queue or when
+ * the one before it there ended, and ends when somebody finds that it did.
  */
 #ifndef PTSCHED_PTASK_TIMELINE_HPP
 #define PTSCHED_PTASK_TIMELINE_HPP
