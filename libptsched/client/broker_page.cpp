@@ -54,9 +54,9 @@ int BrokerPage::map(int page_fd, int state_fd)
     return mprotect(spare_, page_size(), PROT_READ) < 0 ? -errno : 0;
 }
 
-void BrokerPage::clear(uint32_t bits)
+uint32_t BrokerPage::clear(uint32_t bits)
 {
-    __atomic_fetch_and(&state_->state, ~bits, __ATOMIC_ACQ_REL);
+    return __atomic_fetch_and(&state_->state, ~bits, __ATOMIC_ACQ_REL);
 }
 
 void BrokerPage::set_dead()

@@ -46,10 +46,7 @@ public:
         int ret = usable();
         if (ret)
             return ret;
-        ret = checked(connection_.call_interruptible(PTSCHED_IOC_ACQUIRE, &acquire, sizeof(acquire)));
-        if (!ret)
-            holds_.store(true);
-        return ret;
+        return checked(connection_.call_interruptible(PTSCHED_IOC_ACQUIRE, &acquire, sizeof(acquire)));
     }
 
     int release(const Release &release) override
@@ -57,9 +54,8 @@ public:
         int ret = usable();
         if (ret)
             return ret;
-        if (!holds_.exchange(false))
+        if (!(page_.clear(PTSCHED_STATE_TURN) & PTSCHED_STATE_TURN))
             return -EPERM;
-        page_.clear(PTSCHED_STATE_TURN);
         return post(PTSCHED_IOC_RELEASE, &release, sizeof(release));
     }
 
@@ -68,7 +64,7 @@ public:
         int ret = usable();
         if (ret)
             return ret;
-        if (!holds_.load())
+        if (!(__atomic_load_n(&page_.get()->state, __ATOMIC_ACQUIRE) & PTSCHED_STATE_TURN))
             return -EPERM;
         return post(PTSCHED_IOC_REPORT, &report, sizeof(report));
     }
@@ -139,8 +135,6 @@ private:
     UniqueFd poll_;
     UniqueFd handle_;
     pid_t owner_;
-    // The calls that are not answered are checked here.
-    std::atomic<bool> holds_{false};
     std::atomic<bool> dead_{false};
 };
 
