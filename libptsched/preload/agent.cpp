@@ -110,8 +110,7 @@ bool fence(Device &device, std::uint32_t events, std::uint32_t state)
     return true;
 }
 
-/* False: the thread that was given the turn has not come round to having it. */
-bool release(Device &device, std::uint64_t now, ptsched_usage usage)
+void release(Device &device, std::uint64_t now, ptsched_usage usage)
 {
     std::uint64_t granted = __atomic_load_n(&device.page()->granted_ns, __ATOMIC_RELAXED);
     std::uint64_t first = device.first_submit_ns.exchange(0, std::memory_order_relaxed);
@@ -127,11 +126,10 @@ bool release(Device &device, std::uint64_t now, ptsched_usage usage)
     device.agent.idle_since = 0;
     device.agent.backoff_ns = 0;
     device.agent.demanded_ns = 0;
-    counters.turns.fetch_add(1, std::memory_order_relaxed);
     int error = ptsched_release(device.client(), &usage);
     if (error == -EPIPE)
         device.open_gate("the scheduler is gone");
-    return error != -EPERM || !(device.state() & PTSCHED_STATE_TURN);
+    counters.turns.fetch_add(!error, std::memory_order_relaxed);
 }
 
 /* With the gate closed by us or by the scheduler: gives the turn back if nothing is in flight. */
@@ -144,7 +142,8 @@ bool try_release(Device &device, std::uint32_t events, std::uint32_t state)
     reap(device, state, now);
     if (!device.meter.idle())
         return false;
-    return release(device, now, device.take_usage(now, false));
+    release(device, now, device.take_usage(now, false));
+    return true;
 }
 
 /* What to acknowledge a call-back with: when the turn will end; 0: not known. */
@@ -195,10 +194,7 @@ bool release_off(Device &device)
     heavy_barrier();
     if (!device.preemption.take_off(device, !windows_empty(device), usage))
         return false;
-    if (!release(device, monotonic_ns(), usage)) {
-        device.preemption.put_back(device);
-        return false;
-    }
+    release(device, monotonic_ns(), usage);
     device.preemption.ask_for_next_turn();
     device.announce_change();
     return true;
@@ -298,7 +294,8 @@ std::uint64_t look_after(Device &device)
         release(device, now, device.take_usage(now, false));
         return for_ever;
     }
-    if (events != own.acknowledged) {
+    /* Also where there is no news: else what called would go on to. */
+    if (bool called = std::exchange(own.called, false); called || events != own.acknowledged) {
         std::uint64_t promise = promise_ns(device, events, state, now);
         ptsched_ack(device.client(), events, promise);
         own.told_drain = promise != 0;
@@ -372,6 +369,8 @@ void sleep_until_needed(const std::vector<Device *> &devices, std::uint64_t ns)
     for (std::size_t i = 1; i < polled.size(); i++) {
         if (fds[i].revents & gone)
             polled[i]->open_gate("the scheduler is gone");
+        if (fds[i].revents & POLLIN)
+            polled[i]->agent.called = true;
     }
     if (fds.back().revents & gone) {
         helper->leave();

@@ -86,6 +86,7 @@ public:
     /* The agent's own. */
     struct AgentState {
         std::uint32_t acknowledged{0};
+        bool called{false}; /* the scheduler's descriptor was readable */
         std::uint64_t idle_since{0};
         std::uint64_t busy_seen_ns{0};
         std::uint64_t backoff_ns{0};

@@ -87,6 +87,7 @@ private:
     std::uint64_t measure_ns_ = 0;
     double mean_seconds_ = 0;
     std::uint32_t acknowledged_ = 0; /* the thread's own */
+    bool called_ = false;            /* so is that: the descriptor was readable */
 
     std::thread thread_;
 };

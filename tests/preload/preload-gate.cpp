@@ -417,6 +417,15 @@ void current_context_is_kept()
     CHECK_EQ(scheduler->opens(), 2ul);
 }
 
+/* It would look for ever, at a priority at which it may keep the scheduler itself off its CPU. */
+void call_without_news_is_acknowledged()
+{
+    CHECK_EQ(int(launch()), 0);
+    scheduler->call_for_nothing();
+    unsigned state = scheduler->state();
+    CHECK(state & turn);
+}
+
 /* The child of a fork has no turn, whatever its parent has, and attaches for itself. */
 void fork_begins_clean()
 {
@@ -612,6 +621,7 @@ int main(int, char **argv)
         {"what an exempt thread submits is neither gated nor counted", exempt_threads_pass},
         {"many threads and streams under a storm of call-backs", many_threads},
         {"a second device has its own client; the current context is kept", current_context_is_kept},
+        {"a call without news is acknowledged, not looked into again and again", call_without_news_is_acknowledged},
         {"the child of a fork attaches for itself", fork_begins_clean},
         {"driver errors of our own calls are not the program's", driver_errors_stay_ours},
         {"no scheduler: one line, and the program runs", absent_scheduler_warns_once},

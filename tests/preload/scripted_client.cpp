@@ -28,11 +28,18 @@ struct State {
     int refusal{0};
     bool at_once{true};
     bool dead{false};
-    unsigned long grants{0}, opens{0}, waiting{0}, releases{0};
+    unsigned long grants{0}, opens{0}, waiting{0}, releases{0}, acknowledgements{0};
     unsigned long long gpu_ns{0}, submissions{0};
 };
 
 State &state = *new State;
+
+void call(const ptsched_client &client)
+{
+    char byte = 1;
+    if (send(client.fds[1], &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+        return;
+}
 
 void set_state(ptsched_client &client, unsigned set, unsigned clear)
 {
@@ -41,9 +48,7 @@ void set_state(ptsched_client &client, unsigned set, unsigned clear)
     __atomic_store_n(&client.page.state, after, __ATOMIC_SEQ_CST);
     if ((before ^ after) & counted) {
         __atomic_fetch_add(&client.page.events, 1, __ATOMIC_SEQ_CST);
-        char byte = 1;
-        if (send(client.fds[1], &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-            return;
+        call(client);
     }
 }
 
@@ -148,6 +153,7 @@ int ptsched_ack(ptsched_client *client, uint32_t events, uint64_t)
 {
     std::lock_guard guard(state.lock);
     client->acknowledged = events;
+    state.acknowledgements++;
     char bytes[64];
     while (events == client->page.events && recv(client->fds[0], bytes, sizeof(bytes), MSG_DONTWAIT) > 0) {
     }
@@ -188,6 +194,13 @@ const struct scripted_scheduler scripted_scheduler = {
         [](unsigned set, unsigned clear) {
             std::lock_guard guard(state.lock);
             set_state(*state.newest, set, clear);
+        },
+    .call_for_nothing =
+        [] {
+            std::unique_lock guard(state.lock);
+            unsigned long before = state.acknowledgements;
+            call(*state.newest);
+            state.changed.wait(guard, [=] { return state.acknowledgements > before; });
         },
     .set_inflight_ns =
         [](unsigned long long ns) {

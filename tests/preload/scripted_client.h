@@ -21,6 +21,8 @@ struct scripted_scheduler {
     void (*grant)(void);
     /* Sets and clears bits of the state of the newest client's page, and tells its poll descriptor. */
     void (*change)(unsigned set, unsigned clear);
+    /* Tells the poll descriptor without any change, and waits until that has been acknowledged. */
+    void (*call_for_nothing)(void);
     void (*set_inflight_ns)(unsigned long long ns);
     unsigned (*state)(void);
     /* Counts, and waits until a count has reached a value. */

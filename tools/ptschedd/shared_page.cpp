@@ -108,9 +108,6 @@ void SharedPage::set_state(uint32_t state)
     if (!gone && !added)
         return;
     bool event = (gone | added) & kEventBits;
-    // The byte first: whoever has seen the count finds it in the pipe.
-    if (event)
-        notify();
     // CALLBACK comes before TURN goes and the other way round: there is no
     // instant at which a submission seems in order and is not.
     if (added)
@@ -118,8 +115,11 @@ void SharedPage::set_state(uint32_t state)
     if (gone)
         __atomic_fetch_and(&page_->state, ~gone, __ATOMIC_ACQ_REL);
     state_ = state;
-    if (event)
-        __atomic_store_n(&page_->events, ++events_, __ATOMIC_RELEASE);
+    if (!event)
+        return;
+    __atomic_store_n(&page_->events, ++events_, __ATOMIC_RELEASE);
+    // After what it tells of: one that woke before would look again and again, and might keep the CPU from the broker.
+    notify();
 }
 
 void SharedPage::notify()
@@ -132,18 +132,13 @@ void SharedPage::notify()
 
 void SharedPage::acknowledge(uint32_t events)
 {
-    pending_ = false;
-    if (events != events_) {
-        notify();
-        again_ = true;
-        return;
-    }
-    // The client may have acknowledged this before that byte came: it would be awake for nothing, and not know why.
+    // It may have come after the client had seen the count: it would be awake for nothing, and not know why.
     char bytes[2];
-    if (again_)
-        while (read(woken_.get(), bytes, sizeof(bytes)) > 0)
-            continue;
-    again_ = false;
+    while (read(woken_.get(), bytes, sizeof(bytes)) > 0)
+        continue;
+    pending_ = false;
+    if (events != events_)
+        notify();
 }
 
 bool read_secret(int fd, SharedPage::Secret &secret)

@@ -50,7 +50,6 @@ private:
     uint32_t state_ = 0;
     uint32_t events_ = 0;
     bool pending_ = false; // a byte is in the pipe, for all that was acknowledged
-    bool again_ = false;   // it was put there because of what was acknowledged
 };
 
 // The secret in a descriptor that some client received with its page; false: it is none.
