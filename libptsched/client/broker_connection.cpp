@@ -37,7 +37,7 @@ void take_fds(msghdr &message, std::span<UniqueFd> fds)
 }
 
 // What a turn takes to come where somebody's work is taken off the device for it.
-constexpr auto kTurn = std::chrono::microseconds(500);
+constexpr auto kTurn = std::chrono::microseconds(2000);
 
 // An answer that comes at once is not slept for: to wake a processor would take longer.
 ssize_t receive_soon(int socket, msghdr &message, std::chrono::microseconds soon)

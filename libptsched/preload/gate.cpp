@@ -17,7 +17,7 @@ namespace ptsched::preload {
 namespace {
 
 /* One submission in this time is measured while the program is alone. It costs two events and a look at them. */
-constexpr std::uint64_t sample_every_ns = 4000000;
+constexpr std::uint64_t sample_every_ns = 10000000;
 constexpr std::int32_t sample_interval_max = 4096, never = INT_MAX;
 
 /* Where any number may hold turns, budgets live from reports: one after so many bounds on the work in flight. */

@@ -72,6 +72,11 @@ struct Context {
     CUevent base{nullptr};
     bool has_base{false};
     IntervalUnion busy{};
+    /* Its events are recorded around nothing, some times; the least that they saw is what events themselves take. */
+    Record *gauge{nullptr};
+    bool gauging{false};
+    unsigned gauged{0};
+    std::uint64_t event_ns{0};
 };
 
 struct Stream {
@@ -151,6 +156,8 @@ public:
 private:
     bool check(CUresult result);
     bool add_records(Context &context);
+    bool begin_gauge(Context &context);
+    void end_gauge(Context &context);
     bool must_time(const Stream &stream, bool known, std::uint64_t one_in);
     void fence(Stream &stream, bool unknown);
     void give_back(Context &context, Record *record);
@@ -166,6 +173,7 @@ private:
     std::uint64_t sampled_ns_{0};
     std::uint64_t sampled_since_{0};
     std::uint64_t sample_room_ns_{0};    /* time passed that no sample has been charged for */
+    bool rests_{false};                  /* nothing was in flight then, and nothing came since */
     double mean_ran_{0}, mean_added_{0}; /* of submissions: how long they ran, of that with nothing else beside, ms */
     std::uint32_t pauses_{0};            /* so far */
     std::uint64_t paused_since_{0};

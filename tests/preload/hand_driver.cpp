@@ -40,7 +40,7 @@ CUctx_st contexts[2] = {{0}, {1}};
 CUstream_st legacy[2] = {{&contexts[0], 0, 0, nullptr}, {&contexts[1], 0, 0, nullptr}};
 std::set<CUstream_st *> streams = {&legacy[0], &legacy[1]};
 bool by_itself = true;
-float submission_ms = 1;
+float submission_ms = 1, nothing_ms = 0, events_ms = 0;
 std::atomic<bool> nothing{false};
 unsigned long events, events_captured;
 std::atomic<bool> captures_held{false};
@@ -313,7 +313,8 @@ EXPORT CUresult cuEventQuery(CUevent event)
 EXPORT CUresult cuEventElapsedTime_v2(float *ms, CUevent start, CUevent end)
 {
     std::lock_guard guard(lock);
-    *ms = (static_cast<float>(end->position) - static_cast<float>(start->position)) * submission_ms;
+    float submissions = static_cast<float>(end->position) - static_cast<float>(start->position);
+    *ms = submissions == 0 ? nothing_ms : submissions * submission_ms + events_ms;
     return event_answer;
 }
 
@@ -403,6 +404,12 @@ const struct hand_controls hand_controls = {
         [](unsigned us) {
             std::lock_guard guard(lock);
             submission_ms = static_cast<float>(us) / 1000;
+        },
+    .set_event_us =
+        [](unsigned around_nothing, unsigned around_work) {
+            std::lock_guard guard(lock);
+            nothing_ms = static_cast<float>(around_nothing) / 1000;
+            events_ms = static_cast<float>(around_work) / 1000;
         },
     .complete_all =
         [] {

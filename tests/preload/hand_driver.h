@@ -21,6 +21,8 @@ struct hand_controls {
     void (*complete_by_itself)(int yes);
     /* How long each submission has taken, by the events around it; a millisecond at first. */
     void (*set_duration_us)(unsigned us);
+    /* What events themselves take: two of them with nothing in between, and in addition to submissions. */
+    void (*set_event_us)(unsigned around_nothing, unsigned around_work);
     /* Completes all that was submitted. */
     void (*complete_all)(void);
     /* Events recorded so far, and those that went into a captured stream. */

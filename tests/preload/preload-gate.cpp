@@ -237,6 +237,34 @@ void contended_measures_everything()
     CHECK_EQ(scheduler->submissions() - submissions_before, 50ull);
 }
 
+/* In a child, whose contexts are new: what events take is found out once. */
+void events_are_not_charged()
+{
+    give_back();
+    pid_t child = fork();
+    if (!child) {
+        hand->set_event_us(100, 170);
+        launch();
+        scheduler->change(contended, 0);
+        scheduler->await_acknowledged();
+        for (int i = 0; i < 200; i++)
+            launch();
+        give_back();
+        unsigned long long before = scheduler->gpu_ns();
+        scheduler->change(contended, 0);
+        for (int i = 0; i < 50; i++)
+            launch();
+        give_back();
+        unsigned long long us = (scheduler->gpu_ns() - before + 500) / 1000;
+        std::printf("# %llu us for 50 kernels of 1 ms\n", us);
+        std::fflush(stdout);
+        _exit(us > 49950 && us < 50050 ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK_EQ(status, 0);
+}
+
 /* Their GPU time counts, and the turn stays until they have ended, though few have events of their own. */
 void short_ones_have_few_events()
 {
@@ -613,6 +641,7 @@ int main(int, char **argv)
         {"a wanted turn is given back when idle", wanted_releases_when_idle},
         {"work in flight is bounded, and all is submitted in the end", in_flight_is_bounded},
         {"under contention GPU time and submissions are told exactly", contended_measures_everything},
+        {"what the events around work take is not charged", events_are_not_charged},
         {"contended: short kernels have few events, and all are accounted and waited for", short_ones_have_few_events},
         {"a captured graph has the program's nodes and no others", capture_is_left_alone},
         {"the agent sleeps while a capture begins in another thread", agent_sleeps_while_a_capture_begins},
