@@ -239,6 +239,15 @@ void Datablock::read_into(void *to)
     marker->wait();
 }
 
+void Datablock::wait()
+{
+    Lock lock(mutex_);
+    MarkerPtr ready = first_ ? first_->ready : nullptr;
+    lock.unlock();
+    if (ready)
+        ready->wait();
+}
+
 std::size_t Datablock::missing(const Device &device) const
 {
     std::lock_guard lock(mutex_);

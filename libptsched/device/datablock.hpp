@@ -58,6 +58,9 @@ public:
     /* The same, into the caller's memory: where nothing is on the host yet, nothing will be. */
     void read_into(void *to);
 
+    /* Blocks until the content is there, wherever that is; throws Error if what produces it fails. */
+    void wait();
+
     /* Begins to bring the content to the host, so that read() is faster. */
     void bring_to_host();
     /* @reads is to be one more when the content is first read from now on. */

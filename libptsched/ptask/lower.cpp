@@ -65,8 +65,8 @@ bool Lowering::is_uniform(const Lowered &part) const
 /* Other graphs that use its devices, and parts of other priorities, get their share run by run. */
 bool Lowering::has_company(const Lowered &part)
 {
-    return parts_compete() || std::any_of(part.head().places_.begin(), part.head().places_.end(),
-                                          [](const Place *place) { return place->rival && !place->rival->alone(); });
+    return std::any_of(part.head().places_.begin(), part.head().places_.end(),
+                       [](const Place *place) { return place->rival && !place->rival->alone(); });
 }
 
 bool Lowering::parts_compete()
@@ -224,7 +224,7 @@ void Lowering::look_at(Lowered &part)
     head.queued_ = true;
     if (scheduler_.places_.full(false))
         poll();
-    if (!scheduler_.due_[1].empty() || scheduler_.places_.full(false))
+    if (parts_compete() || !scheduler_.due_[1].empty() || scheduler_.places_.full(false))
         scheduler_.add_due(head);
     else
         direct_.push_back(&part);
@@ -466,10 +466,33 @@ void Lowering::ended(Lowered &part, Clock::time_point now)
     part.sets++;
     part.flight_seconds.add(Seconds(now - flight.began).count());
     place.vacate(runs_of(part.part), flight.seconds);
+    ended_.push_back({&part, &place, flight.began});
     if (scheduler_.timeline_)
         scheduler_.timeline_->lowered(*place.device, *flight.slot, part.part, flight.began, now);
     flight.held.clear();
     spare_.push_back(std::move(flight.held));
+}
+
+/*
+ * How long a device worked for each of the sets that it was found to have ended: since it had ended one before. Several
+ * share that as they are expected to.
+ */
+void Lowering::learn_times(Clock::time_point now)
+{
+    constexpr double inertia = 32;
+    for (const Ended &set : ended_)
+        set.place->ended_seconds += set.part->gpu_seconds;
+    for (const Ended &set : ended_) {
+        double &expected = set.part->gpu_seconds;
+        const Seconds passed = now - std::max(set.began, set.place->set_ended);
+        const double share = set.place->ended_seconds > 0 ? expected / set.place->ended_seconds : 1;
+        expected += (passed.count() * share - expected) / inertia;
+    }
+    for (const Ended &set : ended_) {
+        set.place->ended_seconds = 0;
+        set.place->set_ended = now;
+    }
+    ended_.clear();
 }
 
 bool Lowering::is_awaited() const
@@ -480,15 +503,18 @@ bool Lowering::is_awaited() const
 bool Lowering::poll()
 {
     const std::size_t before = flying_;
+    Clock::time_point now;
     for (std::size_t i = 0; flying_ && i < parts_.size(); i++) {
         Lowered &part = *parts_[i];
         try {
             while (!part.flights.empty() && scheduler_.failure_.empty() && part.flights.front().marker->reached())
-                ended(part, Clock::now());
+                ended(part, now = Clock::now());
         } catch (const std::exception &error) {
             fail(part, error);
         }
     }
+    if (!ended_.empty())
+        learn_times(now);
     return flying_ < before;
 }
 

@@ -52,7 +52,7 @@ struct Lowered {
     std::uint64_t sets = 0;      /* that have ended */
     unsigned given = 0;          /* sets, and how many of them were compared with their tasks by themselves */
     unsigned compared = 0;
-    double gpu_seconds = 0;   /* that its tasks took by themselves */
+    double gpu_seconds = 0;   /* that a device works for a set: at first, for its tasks by themselves */
     Average set_seconds = {}; /* that the host needs to give one */
     Average flight_seconds = {};
     PartSet set = {};                                           /* the one that is launched, or was the last */
@@ -122,7 +122,7 @@ public:
 
 private:
     bool is_uniform(const Lowered &part) const;
-    bool has_company(const Lowered &part);
+    static bool has_company(const Lowered &part);
     bool parts_compete();
     void halt(Lowered &part);
     void join(Lowered &part);
@@ -143,6 +143,7 @@ private:
     static Slot &choose_slot(Lowered &part, std::size_t which);
     void compare(Lowered &part, Seconds took);
     void ended(Lowered &part, Clock::time_point now);
+    void learn_times(Clock::time_point now);
     bool is_stalled(const Lowered &part) const;
     void wake_watcher();
 
@@ -151,6 +152,12 @@ private:
     const std::vector<std::unique_ptr<Task>> *tasks_ = nullptr; /* of the graph */
     bool priorities_are_new_ = true, parts_compete_ = false;
     std::vector<std::unique_ptr<Lowered>> parts_;
+    struct Ended {
+        Lowered *part;
+        Place *place;
+        Clock::time_point began;
+    };
+    std::vector<Ended> ended_;      /* sets, for the time being */
     std::vector<Lowered *> direct_; /* whoever has the lock gives their next set to a GPU */
     std::vector<std::vector<DatablockPtr>> spare_;
     Run probe_; /* by which a place is chosen */

@@ -13,8 +13,6 @@ namespace {
 /* Of a task alone, the driver knows all. */
 constexpr std::size_t fewest_tasks = 2;
 constexpr std::size_t most_named = 8;
-/* A program copies such inputs itself: of those that something waits for at once, those after the first part. */
-constexpr std::size_t late_bytes = 32 << 10, late_bytes_at_once = 128 << 10, parts_at_once = 4;
 
 } // namespace
 
@@ -111,6 +109,76 @@ std::vector<std::vector<Task *>> Parts::connected(const std::vector<Task *> &ord
     return found;
 }
 
+/*
+ * Where values are in a part's own memory: in the place of one that everybody has ended with, by what depends on what,
+ * before it is written. Then there is less, and more of it is in caches. Inputs keep theirs: they come at any time.
+ */
+class Rooms {
+public:
+    explicit Rooms(Part &part) : part_(part), is_input_(part.buffers.size())
+    {
+        for (const PartInput &input : part.inputs)
+            is_input_[input.buffer] = true;
+        if (part.steps.size() <= most_steps)
+            find_ancestors();
+    }
+
+    void assign()
+    {
+        for (std::size_t i = 0; i < part_.buffers.size(); i++)
+            if (PartBuffer &buffer = part_.buffers[i]; buffer.has_room && !take_over(i)) {
+                buffer.offset = part_.inside_bytes;
+                part_.inside_bytes += device::align_up(buffer.bytes);
+            }
+    }
+
+private:
+    static constexpr std::size_t most_steps = 1 << 14, word_bits = 64;
+
+    void find_ancestors()
+    {
+        const std::size_t words = part_.steps.size() / word_bits + 1;
+        ancestors_.assign(part_.steps.size(), std::vector<std::uint64_t>(words));
+        for (std::size_t i = 0; i < part_.steps.size(); i++)
+            for (std::size_t before : part_.steps[i].after) {
+                for (std::size_t word = 0; word < words; word++)
+                    ancestors_[i][word] |= ancestors_[before][word];
+                ancestors_[i][before / word_bits] |= std::uint64_t{1} << before % word_bits;
+            }
+    }
+
+    bool comes_before(std::size_t step, std::size_t other) const
+    {
+        return ancestors_[other][step / word_bits] >> step % word_bits & 1;
+    }
+
+    /* Buffers come in the order in which they are written, by their first users. */
+    bool take_over(std::size_t which)
+    {
+        PartBuffer &buffer = part_.buffers[which];
+        if (is_input_[which] || buffer.users.empty() || ancestors_.empty())
+            return false;
+        auto &held = held_[device::align_up(buffer.bytes)];
+        auto free = std::find_if(held.rbegin(), held.rend(), [&](std::size_t other) {
+            const auto &users = part_.buffers[other].users;
+            return std::all_of(users.begin(), users.end(),
+                               [&](std::size_t user) { return comes_before(user, buffer.users.front()); });
+        });
+        const bool found = free != held.rend();
+        if (found) {
+            buffer.offset = part_.buffers[*free].offset;
+            held.erase(std::next(free).base());
+        }
+        held.push_back(which);
+        return found;
+    }
+
+    Part &part_;
+    std::vector<bool> is_input_;
+    std::vector<std::vector<std::uint64_t>> ancestors_;              /* bits, by step; none: there are too many */
+    std::unordered_map<std::size_t, std::vector<std::size_t>> held_; /* by size: the last in each place */
+};
+
 /* Values, in the order in which tasks write them. */
 class PartBuilder {
 public:
@@ -121,12 +189,7 @@ public:
             inside_.insert(task);
         for (Task *task : tasks)
             add(*task);
-        for (PartBuffer &buffer : part_.buffers)
-            if (buffer.has_room) {
-                buffer.offset = part_.inside_bytes;
-                part_.inside_bytes += device::align_up(buffer.bytes);
-            }
-        find_late();
+        Rooms(part_).assign();
     }
 
     Part take() { return std::move(part_); }
@@ -277,27 +340,6 @@ private:
             return;
         part_.buffers[buffer].has_room = false;
         part_.outputs.push_back(std::move(output));
-    }
-
-    void find_late()
-    {
-        auto at_once = [&](const PartInput &input) {
-            const auto &users = part_.buffers[input.buffer].users;
-            return std::any_of(users.begin(), users.end(), [&](auto step) { return part_.steps[step].after.empty(); });
-        };
-        std::size_t all = 0, before = 0;
-        for (const PartInput &input : part_.inputs)
-            all += at_once(input) ? part_.buffers[input.buffer].bytes : 0;
-        for (PartInput &input : part_.inputs) {
-            const std::size_t bytes = part_.buffers[input.buffer].bytes;
-            if (at_once(input)) {
-                input.is_late = bytes >= late_bytes_at_once && before * parts_at_once >= all;
-                before += bytes;
-            } else {
-                input.is_late = bytes >= late_bytes;
-            }
-            input.is_late = input.is_late && !input.is_filled;
-        }
     }
 
     Part part_;

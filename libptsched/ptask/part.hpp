@@ -35,8 +35,7 @@ struct PartStep {
 struct PartInput {
     Channel *channel;
     std::size_t buffer;
-    bool is_filled;       /* the buffer gets the content before each run, since the part changes it */
-    bool is_late = false; /* other work can be done while it is copied from the host */
+    bool is_filled; /* the buffer gets the content before each run, since the part changes it */
 };
 
 struct PartOutput {

@@ -30,6 +30,8 @@ struct Place {
     DeviceCounters counts;                       /* the scheduler's lock */
     std::unique_ptr<Rival> rival = {};           /* null: the host */
     std::unique_ptr<Attachment> attachment = {}; /* null: unscheduled */
+    Clock::time_point set_ended = {};            /* when it was last found to have ended a set of a part */
+    double ended_seconds = 0;                    /* sum over those that it is found to have ended now */
     /* Whether a run may be given to it: one that is about to be, and then, that it was. */
     bool held = true, used = false;
     /*

@@ -16,6 +16,28 @@ using device::Address;
 constexpr unsigned most_unread = 16, most_needed = 1 << 20;
 constexpr std::size_t no_buffer = static_cast<std::size_t>(-1);
 
+/*
+ * Copies in one direction share a way, on which the first is to be there first. What is short takes longer to begin
+ * than to be copied: some of them at once.
+ */
+class CopyOrder {
+public:
+    /* The step that comes before that one, if any. */
+    std::vector<std::size_t> before(std::size_t step, std::size_t bytes)
+    {
+        const std::size_t back = bytes < short_bytes ? short_at_once : 1;
+        std::vector<std::size_t> found;
+        if (steps_.size() >= back)
+            found.push_back(steps_[steps_.size() - back]);
+        steps_.push_back(step);
+        return found;
+    }
+
+private:
+    static constexpr std::size_t short_bytes = 32 << 10, short_at_once = 8;
+    std::vector<std::size_t> steps_;
+};
+
 } // namespace
 
 Slot::Slot(const Part &part, device::Device &device, std::size_t which)
@@ -57,7 +79,7 @@ void Slot::learn(const Blocks &inputs)
 void Slot::keep_uploads(std::size_t i, bool from_host)
 {
     Upload &upload = uploads_[i];
-    if (!part_.inputs[i].is_late)
+    if (part_.inputs[i].is_filled)
         return;
     upload.from_host = from_host ? upload.from_host + 1 : 0;
     if (upload.in_program == (upload.from_host > upload.needed))
@@ -194,27 +216,40 @@ std::vector<void *> &Slot::arguments_of(const PartStep &step, const Blocks &fixe
     return arguments_;
 }
 
+/* Inputs whose copies from the host are the program's, those that are needed first before the others. */
+std::vector<std::size_t> Slot::uploads_in_order() const
+{
+    std::vector<std::size_t> order;
+    auto first_user = [&](std::size_t i) { return part_.buffers[part_.inputs[i].buffer].users.front(); };
+    for (std::size_t i = 0; i < uploads_.size(); i++)
+        if (uploads_[i].in_program)
+            order.push_back(i);
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return first_user(a) < first_user(b); });
+    return order;
+}
+
 /* Copies from the host, the part's steps, copies to the host. */
 void Slot::make(const Blocks &fixed)
 {
     std::vector<device::ProgramStep> steps;
     std::vector<std::vector<std::size_t>> more_after(part_.steps.size());
+    CopyOrder up, down;
 
-    for (std::size_t i = 0; i < uploads_.size(); i++) {
+    for (std::size_t i : uploads_in_order()) {
+        const std::size_t bytes = part_.buffers[part_.inputs[i].buffer].bytes;
+        uploads_[i].step = steps.size();
+        steps.push_back({.to = bound_[part_.inputs[i].buffer],
+                         .from = uploads_[i].from,
+                         .ends = device::ProgramStep::from_host,
+                         .bytes = bytes,
+                         .after = up.before(steps.size(), bytes)});
+    }
+    for (std::size_t i = 0; i < uploads_.size(); i++)
         /* Of one that often has the same block as another, that one's copy. */
-        Upload &upload = uploads_[i];
-        if (upload.in_program) {
-            upload.step = steps.size();
-            steps.push_back({.to = bound_[part_.inputs[i].buffer],
-                             .from = upload.from,
-                             .ends = device::ProgramStep::from_host,
-                             .bytes = part_.buffers[part_.inputs[i].buffer].bytes});
-        }
         for (std::size_t step : part_.buffers[part_.inputs[i].buffer].users)
             for (std::size_t other : {i, first_[i]})
                 if (uploads_[other].in_program)
                     more_after[step].push_back(uploads_[other].step);
-    }
     first_step_ = steps.size();
     for (std::size_t i = 0; i < part_.steps.size(); i++) {
         const PartStep &step = part_.steps[i];
@@ -236,13 +271,17 @@ void Slot::make(const Blocks &fixed)
     }
     for (std::size_t i = 0; i < outputs_.size(); i++) {
         const PartOutput &output = part_.outputs[i];
+        const std::size_t bytes = part_.buffers[output.buffer].bytes;
+        if (!on_host_[i])
+            continue;
         downloads_[i] = steps.size();
-        if (on_host_[i])
-            steps.push_back({.to = outputs_[i]->host_address(),
-                             .from = bound_[output.buffer],
-                             .ends = device::ProgramStep::to_host,
-                             .bytes = part_.buffers[output.buffer].bytes,
-                             .after = {first_step_ + output.writer}});
+        auto after = down.before(steps.size(), bytes);
+        after.push_back(first_step_ + output.writer);
+        steps.push_back({.to = outputs_[i]->host_address(),
+                         .from = bound_[output.buffer],
+                         .ends = device::ProgramStep::to_host,
+                         .bytes = bytes,
+                         .after = std::move(after)});
     }
     program_ = device_.make_program(steps);
 }

@@ -68,6 +68,7 @@ private:
     void touch(std::size_t step);
     void start(const PartSet &set);
     std::vector<void *> &arguments_of(const PartStep &step, const Blocks &fixed);
+    std::vector<std::size_t> uploads_in_order() const;
     void make(const Blocks &fixed);
     void update(const Blocks &fixed);
     void forget() noexcept;

@@ -362,8 +362,8 @@ int main()
                    {"what is wrong with a graph is said with the names of both ends", wrong_graphs},
                    {"a C program", [] { CHECK_EQ(c_checks(kernels().c_str()), 0); }},
                    {"the sample's product is right", the_sample}};
-    for (Cases (*more)() : {inout_cases, size_cases, loop_cases, signal_cases, mode_cases, arbiter_cases, draw_cases,
-                            lower_cases, constant_cases})
+    for (Cases (*more)() : {inout_cases, size_cases, loop_cases, signal_cases, mode_cases, arbiter_cases, part_cases,
+                            draw_cases, lower_cases, constant_cases})
         for (tap::Case &test : more())
             cases.push_back(std::move(test));
     return tap::run(cases);

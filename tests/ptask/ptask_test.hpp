@@ -112,6 +112,7 @@ Cases loop_cases();
 Cases signal_cases();
 Cases mode_cases();
 Cases arbiter_cases();
+Cases part_cases();
 Cases draw_cases();
 Cases lower_cases();
 Cases constant_cases();

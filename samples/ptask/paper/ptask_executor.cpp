@@ -41,6 +41,8 @@ public:
                 ended++;
             }
         }
+        for (const auto &block : results_)
+            block->wait();
         runs_ += count;
     }
 

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// Where the values of a part are in its memory.
+#include "ptask_test.hpp"
+
+#include "part.hpp"
+
+#include <algorithm>
+
+namespace test {
+
+namespace {
+
+constexpr unsigned n = 64;
+const auto form = Template::of<float>(n);
+
+Task &adder(Graph &graph, const std::string &name)
+{
+    Task &task = graph.cuda(name, {kernels(), "vector_add"},
+                            {in("a", form), in("b", form), out("c", form), value("n", sizeof(unsigned))});
+    graph.input(task["n"]);
+    return task;
+}
+
+Part only_part(const Graph &graph)
+{
+    auto parts = Parts::find(graph.tasks());
+    CHECK_EQ(parts.size(), 1u);
+    return std::move(parts.at(0));
+}
+
+/* Of what the part has of each value in its memory, inputs aside. */
+std::vector<std::size_t> offsets_of_values(const Part &part)
+{
+    std::vector<std::size_t> offsets;
+    for (std::size_t i = 0; i < part.buffers.size(); i++) {
+        auto is_it = [i](const PartInput &input) { return input.buffer == i; };
+        if (part.buffers[i].has_room && std::none_of(part.inputs.begin(), part.inputs.end(), is_it))
+            offsets.push_back(part.buffers[i].offset);
+    }
+    return offsets;
+}
+
+std::size_t different(std::vector<std::size_t> values)
+{
+    std::sort(values.begin(), values.end());
+    return static_cast<std::size_t>(std::unique(values.begin(), values.end()) - values.begin());
+}
+
+void chain_needs_two_places()
+{
+    constexpr unsigned length = 8;
+    Graph graph;
+    Task *last = nullptr;
+    for (unsigned i = 0; i < length; i++) {
+        Task &task = adder(graph, "add" + std::to_string(i));
+        graph.input(task["b"]);
+        if (last)
+            graph.connect((*last)["c"], task["a"]);
+        else
+            graph.input(task["a"]);
+        last = &task;
+    }
+    graph.output((*last)["c"]);
+    const Part part = only_part(graph);
+    const auto offsets = offsets_of_values(part);
+    CHECK_EQ(offsets.size(), length - 1u);
+    CHECK_EQ(different(offsets), 2u);
+    for (std::size_t i = 1; i < offsets.size(); i++)
+        CHECK(offsets[i] != offsets[i - 1]);
+    CHECK_EQ(part.inside_bytes, (part.inputs.size() + 2) * form.bytes());
+}
+
+/* Two that may run at once, and then one that takes both: nobody has ended with what the other gives. */
+void side_by_side_keep_their_places()
+{
+    Graph graph;
+    Task &left = adder(graph, "left"), &right = adder(graph, "right"), &both = adder(graph, "both");
+    Task &left2 = adder(graph, "left2"), &end = adder(graph, "end");
+    for (Task *task : {&left, &right})
+        for (const char *port : {"a", "b"})
+            graph.input((*task)[port]);
+    graph.input(left2["b"]);
+    graph.connect(left["c"], left2["a"]);
+    graph.connect(left2["c"], both["a"]);
+    graph.connect(right["c"], both["b"]);
+    graph.connect(both["c"], end["a"]);
+    graph.input(end["b"]);
+    graph.output(end["c"]);
+    const Part part = only_part(graph);
+    /* What left, left2 and right give; what both gives may be where left's was, which ended before. */
+    CHECK_EQ(offsets_of_values(part).size(), 4u);
+    CHECK_EQ(different(offsets_of_values(part)), 3u);
+}
+
+} // namespace
+
+Cases part_cases()
+{
+    return {
+        {"values of a chain take turns in two places", chain_needs_two_places},
+        {"values that may be alive at once have places of their own", side_by_side_keep_their_places},
+    };
+}
+
+} // namespace test
