@@ -16,6 +16,9 @@ namespace {
 constexpr std::uint64_t steady_runs = 4;
 /* One of so many sets is compared with what its tasks take by themselves, and so many of these are believed. */
 constexpr unsigned sets_to_compare = 8, comparisons = 4;
+constexpr double most_longer = 2;
+/* Of so many sets the last counts for what a device works for one. */
+constexpr double share_inertia = 32;
 /* How much longer tasks run by themselves each time when that was better. */
 constexpr std::uint64_t longer = 8, longest = std::uint64_t{1} << 40;
 /* Looks that find a set stalled until it is believed: where nothing else goes on, and where something may bring it. */
@@ -434,6 +437,7 @@ void Lowering::fly(Lowered &part, const Slot &slot, Flight &&flight)
     for (std::size_t i = 0; i < part.part.fixed.size(); i++)
         if (part.part.fixed[i].buffer)
             flight.held.push_back(part.set.fixed[i]);
+    flight.share = flight.place->shared_until(flight.began, 1);
     flight.slot = &slot;
     flight.marker = slot.marker();
     part.flights.push_back(std::move(flight));
@@ -448,12 +452,12 @@ void Lowering::fly(Lowered &part, const Slot &slot, Flight &&flight)
     wake_watcher();
 }
 
-/* It has to take the host less time than its tasks by themselves. */
+/* It must not take the host much longer than its tasks by themselves: what comes after them waits less. */
 void Lowering::compare(Lowered &part, Seconds took)
 {
     const double apart = part.run_seconds.value() * static_cast<double>(part.part.tasks.size());
     part.set_seconds.add(took.count());
-    if (++part.compared >= comparisons && apart > 0 && part.set_seconds.value() > apart)
+    if (++part.compared >= comparisons && apart > 0 && part.set_seconds.value() > most_longer * apart)
         give_up(part);
 }
 
@@ -466,33 +470,12 @@ void Lowering::ended(Lowered &part, Clock::time_point now)
     part.sets++;
     part.flight_seconds.add(Seconds(now - flight.began).count());
     place.vacate(runs_of(part.part), flight.seconds);
-    ended_.push_back({&part, &place, flight.began});
+    const double share = place.shared_until(now, -1) - flight.share;
+    part.gpu_seconds += (share - part.gpu_seconds) / std::min(static_cast<double>(part.sets), share_inertia);
     if (scheduler_.timeline_)
         scheduler_.timeline_->lowered(*place.device, *flight.slot, part.part, flight.began, now);
     flight.held.clear();
     spare_.push_back(std::move(flight.held));
-}
-
-/*
- * How long a device worked for each of the sets that it was found to have ended: since it had ended one before. Several
- * share that as they are expected to.
- */
-void Lowering::learn_times(Clock::time_point now)
-{
-    constexpr double inertia = 32;
-    for (const Ended &set : ended_)
-        set.place->ended_seconds += set.part->gpu_seconds;
-    for (const Ended &set : ended_) {
-        double &expected = set.part->gpu_seconds;
-        const Seconds passed = now - std::max(set.began, set.place->set_ended);
-        const double share = set.place->ended_seconds > 0 ? expected / set.place->ended_seconds : 1;
-        expected += (passed.count() * share - expected) / inertia;
-    }
-    for (const Ended &set : ended_) {
-        set.place->ended_seconds = 0;
-        set.place->set_ended = now;
-    }
-    ended_.clear();
 }
 
 bool Lowering::is_awaited() const
@@ -503,18 +486,15 @@ bool Lowering::is_awaited() const
 bool Lowering::poll()
 {
     const std::size_t before = flying_;
-    Clock::time_point now;
     for (std::size_t i = 0; flying_ && i < parts_.size(); i++) {
         Lowered &part = *parts_[i];
         try {
             while (!part.flights.empty() && scheduler_.failure_.empty() && part.flights.front().marker->reached())
-                ended(part, now = Clock::now());
+                ended(part, Clock::now());
         } catch (const std::exception &error) {
             fail(part, error);
         }
     }
-    if (!ended_.empty())
-        learn_times(now);
     return flying_ < before;
 }
 

@@ -27,6 +27,7 @@ struct Flight {
     std::vector<DatablockPtr> held; /* until its end */
     Clock::time_point began;
     double seconds = 0; /* that it was expected to take */
+    double share = 0;   /* of the place's time, when it began */
 };
 
 /* A part, and how it runs at the moment. */
@@ -143,7 +144,6 @@ private:
     static Slot &choose_slot(Lowered &part, std::size_t which);
     void compare(Lowered &part, Seconds took);
     void ended(Lowered &part, Clock::time_point now);
-    void learn_times(Clock::time_point now);
     bool is_stalled(const Lowered &part) const;
     void wake_watcher();
 
@@ -152,12 +152,6 @@ private:
     const std::vector<std::unique_ptr<Task>> *tasks_ = nullptr; /* of the graph */
     bool priorities_are_new_ = true, parts_compete_ = false;
     std::vector<std::unique_ptr<Lowered>> parts_;
-    struct Ended {
-        Lowered *part;
-        Place *place;
-        Clock::time_point began;
-    };
-    std::vector<Ended> ended_;      /* sets, for the time being */
     std::vector<Lowered *> direct_; /* whoever has the lock gives their next set to a GPU */
     std::vector<std::vector<DatablockPtr>> spare_;
     Run probe_; /* by which a place is chosen */

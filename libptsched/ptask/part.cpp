@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "part.hpp"
 
+#include "part_order.hpp"
 #include "sets.hpp"
 
 #include <algorithm>
@@ -109,76 +110,6 @@ std::vector<std::vector<Task *>> Parts::connected(const std::vector<Task *> &ord
     return found;
 }
 
-/*
- * Where values are in a part's own memory: in the place of one that everybody has ended with, by what depends on what,
- * before it is written. Then there is less, and more of it is in caches. Inputs keep theirs: they come at any time.
- */
-class Rooms {
-public:
-    explicit Rooms(Part &part) : part_(part), is_input_(part.buffers.size())
-    {
-        for (const PartInput &input : part.inputs)
-            is_input_[input.buffer] = true;
-        if (part.steps.size() <= most_steps)
-            find_ancestors();
-    }
-
-    void assign()
-    {
-        for (std::size_t i = 0; i < part_.buffers.size(); i++)
-            if (PartBuffer &buffer = part_.buffers[i]; buffer.has_room && !take_over(i)) {
-                buffer.offset = part_.inside_bytes;
-                part_.inside_bytes += device::align_up(buffer.bytes);
-            }
-    }
-
-private:
-    static constexpr std::size_t most_steps = 1 << 14, word_bits = 64;
-
-    void find_ancestors()
-    {
-        const std::size_t words = part_.steps.size() / word_bits + 1;
-        ancestors_.assign(part_.steps.size(), std::vector<std::uint64_t>(words));
-        for (std::size_t i = 0; i < part_.steps.size(); i++)
-            for (std::size_t before : part_.steps[i].after) {
-                for (std::size_t word = 0; word < words; word++)
-                    ancestors_[i][word] |= ancestors_[before][word];
-                ancestors_[i][before / word_bits] |= std::uint64_t{1} << before % word_bits;
-            }
-    }
-
-    bool comes_before(std::size_t step, std::size_t other) const
-    {
-        return ancestors_[other][step / word_bits] >> step % word_bits & 1;
-    }
-
-    /* Buffers come in the order in which they are written, by their first users. */
-    bool take_over(std::size_t which)
-    {
-        PartBuffer &buffer = part_.buffers[which];
-        if (is_input_[which] || buffer.users.empty() || ancestors_.empty())
-            return false;
-        auto &held = held_[device::align_up(buffer.bytes)];
-        auto free = std::find_if(held.rbegin(), held.rend(), [&](std::size_t other) {
-            const auto &users = part_.buffers[other].users;
-            return std::all_of(users.begin(), users.end(),
-                               [&](std::size_t user) { return comes_before(user, buffer.users.front()); });
-        });
-        const bool found = free != held.rend();
-        if (found) {
-            buffer.offset = part_.buffers[*free].offset;
-            held.erase(std::next(free).base());
-        }
-        held.push_back(which);
-        return found;
-    }
-
-    Part &part_;
-    std::vector<bool> is_input_;
-    std::vector<std::vector<std::uint64_t>> ancestors_;              /* bits, by step; none: there are too many */
-    std::unordered_map<std::size_t, std::vector<std::size_t>> held_; /* by size: the last in each place */
-};
-
 /* Values, in the order in which tasks write them. */
 class PartBuilder {
 public:
@@ -189,7 +120,7 @@ public:
             inside_.insert(task);
         for (Task *task : tasks)
             add(*task);
-        Rooms(part_).assign();
+        use_order(part_);
     }
 
     Part take() { return std::move(part_); }

@@ -30,8 +30,10 @@ struct Place {
     DeviceCounters counts;                       /* the scheduler's lock */
     std::unique_ptr<Rival> rival = {};           /* null: the host */
     std::unique_ptr<Attachment> attachment = {}; /* null: unscheduled */
-    Clock::time_point set_ended = {};            /* when it was last found to have ended a set of a part */
-    double ended_seconds = 0;                    /* sum over those that it is found to have ended now */
+    /* Sets of parts that it has share its time. One that begins or ends sees how much each had by then. */
+    std::size_t sets = 0;
+    double share = 0;
+    Clock::time_point shared_at = {};
     /* Whether a run may be given to it: one that is about to be, and then, that it was. */
     bool held = true, used = false;
     /*
@@ -53,6 +55,15 @@ struct Place {
     {
         runs -= fewer;
         seconds = runs ? seconds - shorter : 0;
+    }
+    /* In seconds; then it has @more sets. */
+    double shared_until(Clock::time_point now, int more)
+    {
+        if (sets && now > shared_at)
+            share += Seconds(now - shared_at).count() / static_cast<double>(sets);
+        shared_at = std::max(shared_at, now);
+        sets += static_cast<std::size_t>(more);
+        return share;
     }
     /* Whether a lane of it had ended nearly all that it was given. */
     void keeps_up(Lane &lane, bool yes);

@@ -16,35 +16,45 @@ using device::Address;
 constexpr unsigned most_unread = 16, most_needed = 1 << 20;
 constexpr std::size_t no_buffer = static_cast<std::size_t>(-1);
 
+} // namespace
+
 /*
  * Copies in one direction share a way, on which the first is to be there first. What is short takes longer to begin
- * than to be copied: some of them at once.
+ * than to be copied: some of them go at once.
  */
-class CopyOrder {
+class Slot::CopyOrder {
 public:
     /* The step that comes before that one, if any. */
     std::vector<std::size_t> before(std::size_t step, std::size_t bytes)
     {
         const std::size_t back = bytes < short_bytes ? short_at_once : 1;
         std::vector<std::size_t> found;
+        one_way_ = one_way_ && back == 1;
         if (steps_.size() >= back)
             found.push_back(steps_[steps_.size() - back]);
         steps_.push_back(step);
         return found;
     }
+    /* Who waits for the last of some, waits for all of them. */
+    void keep_last(std::vector<std::size_t> &steps) const
+    {
+        std::sort(steps.begin(), steps.end());
+        steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+        if (one_way_ && steps.size() > 1)
+            steps.erase(steps.begin(), steps.end() - 1);
+    }
 
 private:
     static constexpr std::size_t short_bytes = 32 << 10, short_at_once = 8;
     std::vector<std::size_t> steps_;
+    bool one_way_ = true;
 };
-
-} // namespace
 
 Slot::Slot(const Part &part, device::Device &device, std::size_t which)
     : part_(part), device_(device), which_(which), outputs_(part.outputs.size()), on_host_(part.outputs.size()),
       bound_(part.buffers.size()), wanted_(part.buffers.size()), fixed_(part.fixed.size()),
-      unread_(part.outputs.size()), dirty_(part.steps.size()), downloads_(part.outputs.size()),
-      uploads_(part.inputs.size()), queue_(device.make_queue())
+      unread_(part.outputs.size()), dirty_(part.steps.size()), step_index_(part.steps.size()),
+      downloads_(part.outputs.size()), uploads_(part.inputs.size()), queue_(device.make_queue())
 {
 }
 
@@ -228,62 +238,84 @@ std::vector<std::size_t> Slot::uploads_in_order() const
     return order;
 }
 
-/* Copies from the host, the part's steps, copies to the host. */
+/* Copies from the host, then the part's steps, each with the copies to the host of what it writes. */
 void Slot::make(const Blocks &fixed)
 {
     std::vector<device::ProgramStep> steps;
-    std::vector<std::vector<std::size_t>> more_after(part_.steps.size());
+    std::vector<std::vector<std::size_t>> results(part_.steps.size());
     CopyOrder up, down;
 
-    for (std::size_t i : uploads_in_order()) {
-        const std::size_t bytes = part_.buffers[part_.inputs[i].buffer].bytes;
-        uploads_[i].step = steps.size();
-        steps.push_back({.to = bound_[part_.inputs[i].buffer],
-                         .from = uploads_[i].from,
-                         .ends = device::ProgramStep::from_host,
-                         .bytes = bytes,
-                         .after = up.before(steps.size(), bytes)});
-    }
-    for (std::size_t i = 0; i < uploads_.size(); i++)
-        /* Of one that often has the same block as another, that one's copy. */
-        for (std::size_t step : part_.buffers[part_.inputs[i].buffer].users)
-            for (std::size_t other : {i, first_[i]})
-                if (uploads_[other].in_program)
-                    more_after[step].push_back(uploads_[other].step);
-    first_step_ = steps.size();
+    for (std::size_t i : uploads_in_order())
+        make_upload(steps, i, up);
+    const auto uploads = uploads_before(up);
+    for (std::size_t i = 0; i < outputs_.size(); i++)
+        if (on_host_[i])
+            results[part_.outputs[i].writer].push_back(i);
     for (std::size_t i = 0; i < part_.steps.size(); i++) {
-        const PartStep &step = part_.steps[i];
-        device::ProgramStep &made = steps.emplace_back();
-        for (std::size_t other : step.after)
-            made.after.push_back(first_step_ + other);
-        std::sort(more_after[i].begin(), more_after[i].end());
-        made.after.insert(made.after.end(), more_after[i].begin(),
-                          std::unique(more_after[i].begin(), more_after[i].end()));
-        if (step.task) {
-            made.code = step.task->codes_[which_].get();
-            made.geometry = step.task->geometry_;
-            made.arguments = arguments_of(step, fixed);
-        } else {
-            made.to = bound_[step.to];
-            made.from = bound_[step.from];
-            made.bytes = part_.buffers[step.to].bytes;
-        }
-    }
-    for (std::size_t i = 0; i < outputs_.size(); i++) {
-        const PartOutput &output = part_.outputs[i];
-        const std::size_t bytes = part_.buffers[output.buffer].bytes;
-        if (!on_host_[i])
-            continue;
-        downloads_[i] = steps.size();
-        auto after = down.before(steps.size(), bytes);
-        after.push_back(first_step_ + output.writer);
-        steps.push_back({.to = outputs_[i]->host_address(),
-                         .from = bound_[output.buffer],
-                         .ends = device::ProgramStep::to_host,
-                         .bytes = bytes,
-                         .after = std::move(after)});
+        make_step(steps, i, uploads[i], fixed);
+        for (std::size_t output : results[i])
+            make_download(steps, output, down);
     }
     program_ = device_.make_program(steps);
+}
+
+/* By step: those of inputs that it needs first. Of one that often has the same block as another, that one's. */
+std::vector<std::vector<std::size_t>> Slot::uploads_before(const CopyOrder &order) const
+{
+    std::vector<std::vector<std::size_t>> found(part_.steps.size());
+    for (std::size_t i = 0; i < uploads_.size(); i++)
+        for (std::size_t step : part_.inputs[i].first_users)
+            for (std::size_t other : {i, first_[i]})
+                if (uploads_[other].in_program)
+                    found[step].push_back(uploads_[other].step);
+    for (auto &uploads : found)
+        order.keep_last(uploads);
+    return found;
+}
+
+void Slot::make_upload(std::vector<device::ProgramStep> &steps, std::size_t input, CopyOrder &order)
+{
+    const std::size_t buffer = part_.inputs[input].buffer, bytes = part_.buffers[buffer].bytes;
+    uploads_[input].step = steps.size();
+    steps.push_back({.to = bound_[buffer],
+                     .from = uploads_[input].from,
+                     .ends = device::ProgramStep::from_host,
+                     .bytes = bytes,
+                     .after = order.before(steps.size(), bytes)});
+}
+
+void Slot::make_step(std::vector<device::ProgramStep> &steps, std::size_t which,
+                     const std::vector<std::size_t> &uploads, const Blocks &fixed)
+{
+    const PartStep &step = part_.steps[which];
+    step_index_[which] = steps.size();
+    device::ProgramStep &made = steps.emplace_back();
+    made.after = uploads;
+    for (std::size_t other : step.after)
+        made.after.push_back(step_index_[other]);
+    if (step.task) {
+        made.code = step.task->codes_[which_].get();
+        made.geometry = step.task->geometry_;
+        made.arguments = arguments_of(step, fixed);
+    } else {
+        made.to = bound_[step.to];
+        made.from = bound_[step.from];
+        made.bytes = part_.buffers[step.to].bytes;
+    }
+}
+
+void Slot::make_download(std::vector<device::ProgramStep> &steps, std::size_t output, CopyOrder &order)
+{
+    const PartOutput &from = part_.outputs[output];
+    const std::size_t bytes = part_.buffers[from.buffer].bytes;
+    downloads_[output] = steps.size();
+    auto after = order.before(steps.size(), bytes);
+    after.push_back(step_index_[from.writer]);
+    steps.push_back({.to = outputs_[output]->host_address(),
+                     .from = bound_[from.buffer],
+                     .ends = device::ProgramStep::to_host,
+                     .bytes = bytes,
+                     .after = std::move(after)});
 }
 
 void Slot::update(const Blocks &fixed)
@@ -291,9 +323,9 @@ void Slot::update(const Blocks &fixed)
     for (std::size_t i : dirty_steps_) {
         const PartStep &step = part_.steps[i];
         if (step.task)
-            program_->set_kernel(first_step_ + i, arguments_of(step, fixed));
+            program_->set_kernel(step_index_[i], arguments_of(step, fixed));
         else
-            program_->set_copy(first_step_ + i, bound_[step.to], bound_[step.from]);
+            program_->set_copy(step_index_[i], bound_[step.to], bound_[step.from]);
     }
     for (std::size_t i = 0; i < uploads_.size(); i++)
         if (const Upload &upload = uploads_[i]; upload.in_program)

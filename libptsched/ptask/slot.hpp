@@ -68,8 +68,14 @@ private:
     void touch(std::size_t step);
     void start(const PartSet &set);
     std::vector<void *> &arguments_of(const PartStep &step, const Blocks &fixed);
-    std::vector<std::size_t> uploads_in_order() const;
+    class CopyOrder;
     void make(const Blocks &fixed);
+    std::vector<std::size_t> uploads_in_order() const;
+    std::vector<std::vector<std::size_t>> uploads_before(const CopyOrder &order) const;
+    void make_upload(std::vector<device::ProgramStep> &steps, std::size_t input, CopyOrder &order);
+    void make_step(std::vector<device::ProgramStep> &steps, std::size_t which, const std::vector<std::size_t> &uploads,
+                   const Blocks &fixed);
+    void make_download(std::vector<device::ProgramStep> &steps, std::size_t output, CopyOrder &order);
     void update(const Blocks &fixed);
     void forget() noexcept;
 
@@ -87,7 +93,8 @@ private:
     std::vector<bool> dirty_;      /* by step */
     std::vector<std::size_t> dirty_steps_;
     std::unique_ptr<device::Program> program_;
-    std::vector<std::size_t> downloads_; /* by output: its step in the program */
+    std::vector<std::size_t> step_index_; /* by step of the part: in the program */
+    std::vector<std::size_t> downloads_;  /* by output: its step in the program */
     /* An input that a program copies itself from the host. */
     struct Upload {
         bool in_program = false;
@@ -97,7 +104,6 @@ private:
         std::size_t step = 0; /* of the program */
     };
     std::vector<Upload> uploads_; /* by input */
-    std::size_t first_step_ = 0;  /* of the part's, in the program */
     /* For the set at hand. */
     std::vector<device::Access::Item> items_;
     std::vector<std::size_t> item_buffers_;

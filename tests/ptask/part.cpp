@@ -92,6 +92,26 @@ void side_by_side_keep_their_places()
     CHECK_EQ(different(offsets_of_values(part)), 3u);
 }
 
+/* One that takes a value from the first and from the second waits for the second, which waited for the first. */
+void needless_waits_are_dropped()
+{
+    Graph graph;
+    Task &first = adder(graph, "first"), &second = adder(graph, "second"), &third = adder(graph, "third");
+    for (const char *port : {"a", "b"})
+        graph.input(first[port]);
+    graph.input(second["b"]);
+    graph.connect(first["c"], second["a"]);
+    graph.connect(first["c"], third["a"]);
+    graph.connect(second["c"], third["b"]);
+    graph.output(third["c"]);
+    const Part part = only_part(graph);
+    CHECK_EQ(part.steps.size(), 3u);
+    CHECK(part.steps[1].after == std::vector<std::size_t>{0});
+    CHECK(part.steps[2].after == std::vector<std::size_t>{1});
+    /* And the first one's value is still there when the third reads it. */
+    CHECK_EQ(different(offsets_of_values(part)), 2u);
+}
+
 } // namespace
 
 Cases part_cases()
@@ -99,6 +119,7 @@ Cases part_cases()
     return {
         {"values of a chain take turns in two places", chain_needs_two_places},
         {"values that may be alive at once have places of their own", side_by_side_keep_their_places},
+        {"who waits for a later step does not wait for an earlier one, too", needless_waits_are_dropped},
     };
 }
 

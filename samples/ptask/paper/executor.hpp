@@ -30,6 +30,8 @@ public:
     virtual unsigned last_set() const = 0;
     /* How it was done, where there was something to choose. */
     virtual std::string choice() const { return {}; }
+    /* Of ptask: what devices were given so far. */
+    virtual std::vector<ptask::DeviceCounters> counters() const { return {}; }
 };
 
 /* The paper's: one thread, ordinary memory, copies that wait, what is between steps stays on the device. */
@@ -42,7 +44,7 @@ enum class Means { any, streams, graph };
 /* The fastest way for run(@count) of those that are there. */
 std::unique_ptr<Executor> make_best(const Gpu &gpu, const Workload &workload, unsigned count, Means means = Means::any);
 std::unique_ptr<Executor> make_ptask(const std::string &module, const Workload &workload,
-                                     ptask::Lower lower = ptask::Lower::automatic);
+                                     const ptask::GraphOptions &options = {});
 
 struct Variant {
     const char *name;

@@ -11,8 +11,8 @@ namespace {
 
 class PtaskExecutor final : public Executor {
 public:
-    PtaskExecutor(const std::string &module, const Workload &workload, ptask::Lower lower)
-        : workload_(workload), graph_({.lower = lower}), program_(graph_, module, workload)
+    PtaskExecutor(const std::string &module, const Workload &workload, const ptask::GraphOptions &options)
+        : workload_(workload), graph_(options), program_(graph_, module, workload)
     {
         program_.push_constants();
         graph_.run();
@@ -56,6 +56,7 @@ public:
         return contents;
     }
 
+    std::vector<ptask::DeviceCounters> counters() const override { return graph_.counters(); }
     unsigned last_set() const override { return (runs_ - 1) % workload_.sets; }
 
 private:
@@ -76,9 +77,10 @@ private:
 
 } // namespace
 
-std::unique_ptr<Executor> make_ptask(const std::string &module, const Workload &workload, ptask::Lower lower)
+std::unique_ptr<Executor> make_ptask(const std::string &module, const Workload &workload,
+                                     const ptask::GraphOptions &options)
 {
-    return std::make_unique<PtaskExecutor>(module, workload, lower);
+    return std::make_unique<PtaskExecutor>(module, workload, options);
 }
 
 } // namespace ptsched::paper

@@ -70,7 +70,8 @@ void compare_with_hand(const Bench &bench)
 void print_host_cost(const Options &options, bool lowered)
 {
     Workload workload = empty_steps(rows, few / rows);
-    auto executor = make_ptask(options.module, workload, lowered ? ptask::Lower::always : ptask::Lower::never);
+    auto executor =
+        make_ptask(options.module, workload, {.lower = lowered ? ptask::Lower::always : ptask::Lower::never});
     const unsigned repetitions = options.iterations ? options.iterations : 10;
     const unsigned runs = options.iterations ? 20 : runs_of(few);
     std::vector<double> times;

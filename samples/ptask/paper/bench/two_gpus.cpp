@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
+#include <utility>
 
 namespace ptsched::paper {
 
@@ -21,21 +23,31 @@ std::vector<unsigned> sizes(const Options &options)
     return options.size ? std::vector{options.size} : std::vector{256u, 1024u};
 }
 
-/* Seconds of a run for each size and depth. */
-std::vector<double> graph_times(const Bench &bench)
-{
+/* Seconds of a run for each size and depth, and the blocks that moved for them. */
+struct Found {
     std::vector<double> times;
+    std::uint64_t moved = 0, migrated = 0;
+};
+
+Found measure(const Bench &bench, ptask::Mode mode, std::span<const unsigned> depths)
+{
+    Found found;
     for (unsigned n : sizes(bench.options))
         for (unsigned depth : depths) {
             say_progress("products in columns of " + std::to_string(depth) + ", n = " + std::to_string(n));
             Checked checked(rectangle(Matrices::multiply, depth, breadth, n));
-            auto executor = make_ptask(bench.gpu.module_path(), checked.workload());
-            times.push_back(bench.time(*executor, n >= large || bench.options.iterations ? 4 : 16, seconds_for_each));
+            auto executor = make_ptask(bench.gpu.module_path(), checked.workload(), {.mode = mode});
+            found.times.push_back(
+                bench.time(*executor, n >= large || bench.options.iterations ? 4 : 16, seconds_for_each));
+            for (const ptask::DeviceCounters &device : executor->counters()) {
+                found.moved += device.blocks_uploaded + device.blocks_migrated;
+                found.migrated += device.blocks_migrated;
+            }
             /* The host would take half a minute for the large ones. */
             if (n < large)
                 checked.check(*executor, "ptask");
         }
-    return times;
+    return found;
 }
 
 /* The same of a process that sees only the first. */
@@ -54,8 +66,9 @@ std::vector<double> times_on_one(const Options &options)
     return numbers_of_child(words, {{"CUDA_VISIBLE_DEVICES", first.substr(0, first.find(','))}});
 }
 
-void compare(const Bench &bench, const std::vector<double> &all, const std::vector<double> &one)
+void compare(const Bench &bench, const Found &found, const std::vector<double> &one)
 {
+    const std::vector<double> &all = found.times;
     double deepest = 0, lowest = 0;
     std::size_t i = 0;
 
@@ -74,14 +87,37 @@ void compare(const Bench &bench, const std::vector<double> &all, const std::vect
         deepest = deepest > 0 ? std::min(deepest, at_end) : at_end;
     }
     bench.report.record("gpus2/depth6", deepest, "times as fast", "the first GPU alone; the lower of the sizes");
+    const double migrated = found.moved ? static_cast<double>(found.migrated) / static_cast<double>(found.moved) : 0;
+    std::printf("blocks that came from the other GPU, of all that were copied to one: %.2f %%\n", 100 * migrated);
+    bench.report.record("gpus2/depth6", deepest, "times as fast", "the first GPU alone; the lower of the sizes");
     bench.report.record("gpus2/lowest", lowest, "times as fast", "the first GPU alone; the lowest of all");
+    bench.report.record("gpus2/migrated", migrated, "of the blocks", "blocks that were copied to a GPU");
+}
+
+/* At the largest depth. */
+void compare_modes(const Bench &bench, const std::vector<double> &one)
+{
+    constexpr std::pair<const char *, ptask::Mode> others[] = {{"priority", ptask::Mode::priority},
+                                                               {"fifo", ptask::Mode::fifo},
+                                                               {"first-available", ptask::Mode::first_available}};
+    const unsigned deepest[] = {std::end(depths)[-1]};
+    for (auto &[name, mode] : others) {
+        const Found found = measure(bench, mode, deepest);
+        for (std::size_t i = 0; i < found.times.size(); i++) {
+            const unsigned n = sizes(bench.options)[i];
+            const double times = one.at((i + 1) * std::size(depths) - 1) / found.times[i];
+            std::printf("%-8u %-6u %-23s %8.3f\n", n, deepest[0], name, times);
+            bench.report.record("gpus2/" + std::to_string(n) + "-" + name, times, "times as fast",
+                                "the first GPU alone");
+        }
+    }
 }
 
 } // namespace
 
 void print_graph_times(const Bench &bench)
 {
-    for (double time : graph_times(bench))
+    for (double time : measure(bench, ptask::Mode::data_aware, depths).times)
         std::printf("%.9f\n", time);
 }
 
@@ -94,8 +130,10 @@ void two_gpus(const Bench &bench)
         return;
     }
     try {
-        auto all = graph_times(bench);
-        compare(bench, all, times_on_one(bench.options));
+        const Found all = measure(bench, ptask::Mode::data_aware, depths);
+        const auto one = times_on_one(bench.options);
+        compare(bench, all, one);
+        compare_modes(bench, one);
     } catch (const Error &error) {
         bench.report.fail(std::string("two GPUs: ") + error.what());
     }
