@@ -142,7 +142,7 @@ bool try_release(Device &device, std::uint32_t events, std::uint32_t state)
     reap(device, state, now);
     if (!device.meter.idle())
         return false;
-    release(device, now, device.take_usage(now, false));
+    release(device, now, device.take_usage(false));
     return true;
 }
 
@@ -291,7 +291,7 @@ std::uint64_t look_after(Device &device)
     if (device.meter.broken()) {
         /* The context is lost, nothing of it runs: others need not wait. */
         device.open_gate(nullptr);
-        release(device, now, device.take_usage(now, false));
+        release(device, now, device.take_usage(false));
         return for_ever;
     }
     /* Also where there is no news: else what called would go on to. */

@@ -130,14 +130,14 @@ void Device::set_fenced(std::uint32_t events, std::uint32_t state)
     fenced_.store(events, std::memory_order_release);
 }
 
-ptsched_usage Device::take_usage(std::uint64_t now, bool in_flight)
+ptsched_usage Device::take_usage(bool in_flight)
 {
     ptsched_usage usage{};
     std::uint64_t total = submissions();
     std::uint64_t before = reported_submissions_.exchange(total, std::memory_order_relaxed);
     usage.submissions =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(total > before ? total - before : 0, UINT32_MAX));
-    usage.gpu_ns = meter.take_gpu_ns(now, in_flight ? 0 : total);
+    usage.gpu_ns = meter.take_gpu_ns(in_flight ? 0 : total);
     counters.gpu_ns.fetch_add(usage.gpu_ns, std::memory_order_relaxed);
     return usage;
 }
@@ -149,14 +149,14 @@ void Device::report(std::uint64_t now, std::uint64_t interval_ns)
     if (!(state() & PTSCHED_STATE_TURN) || now - before < interval_ns ||
         !reported_ns_.compare_exchange_strong(before, now))
         return;
-    ptsched_usage usage = take_usage(now, true);
+    ptsched_usage usage = take_usage(true);
     ptsched_report(client_, &usage);
 }
 
 void Device::last_report(std::uint64_t now)
 {
     meter.reap(now);
-    ptsched_usage usage = take_usage(now, !meter.idle());
+    ptsched_usage usage = take_usage(!meter.idle());
     ptsched_report(client_, &usage);
 }
 

@@ -71,7 +71,7 @@ public:
     void begin_measured();
 
     /* What to tell the scheduler since the last time. */
-    ptsched_usage take_usage(std::uint64_t now, bool in_flight);
+    ptsched_usage take_usage(bool in_flight);
     bool report_due(std::uint64_t now, std::uint64_t interval_ns) const
     {
         return now - reported_ns_.load(std::memory_order_relaxed) >= interval_ns;

@@ -14,9 +14,6 @@ namespace {
 
 constexpr std::size_t records_at_once = 16, records_max = 8192;
 
-/* What a sample stands for may have begun so long before it; so much less after a rest. */
-constexpr std::uint64_t sample_span_ns = 100000000, first_sample_span_ns = 10000000;
-
 /* Of what is well known, so much is timed. */
 constexpr std::uint64_t short_ones_timed = 32, timed_one_in = 8, waking_timed_one_in = 128;
 constexpr std::uint64_t short_ns_max = 100000;
@@ -239,10 +236,6 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
          * may turn to others. Those of the short ones that come here are to be timed. */
         record->timed = stands_for || (!wakes && record->estimate_ns <= short_ns_max) ||
                         must_time(stream, estimates_.knows(key), wakes ? waking_timed_one_in : timed_one_in);
-        if (std::exchange(rests_, false)) {
-            sampled_since_ = std::max(sampled_since_, now - std::min(now, first_sample_span_ns));
-            sample_room_ns_ = 0;
-        }
         gauging = record->timed && !wakes && begin_gauge(context);
     }
     if (gauging && check(driver.own().event_record(context.gauge->start, stream.handle)))
@@ -308,7 +301,7 @@ void Meter::account(Stream &stream, Record &record, std::uint64_t now)
     else
         estimates_.learn(record.key, ran_ns);
     if (record.stands_for) {
-        charge_sample(record, ran_ns);
+        charge_sample(context, record, ran_ns);
         return;
     }
     counted_++;
@@ -316,12 +309,28 @@ void Meter::account(Stream &stream, Record &record, std::uint64_t now)
     stream.completed_ns = now;
 }
 
-void Meter::charge_sample(const Record &record, std::uint64_t ran_ns)
+/* What it stands for has run since the one before it, and side by side it cannot have run longer than that. The first
+ * one stands for itself. */
+void Meter::charge_sample(Context &context, Record &record, std::uint64_t ran_ns)
 {
-    std::uint64_t all_ns = ran_ns * record.stands_for;
+    std::uint32_t stands_for = context.sampled ? record.stands_for : 1;
+    std::uint64_t all_ns = ran_ns * stands_for;
+    float since = 0;
+    if (context.sampled && check(driver.own().event_elapsed(&since, context.sampled, record.end)))
+        all_ns = std::min(all_ns, std::max(to_ns(since), ran_ns));
     sampled_ns_ += all_ns - std::min(all_ns, record.charged_ns);
-    counted_ += record.stands_for;
-    sample_ns_ += (double(ran_ns) - sample_ns_) / (sample_ns_ > 0 ? 16 : 1);
+    counted_ += stands_for;
+    samples_ns_ += double(all_ns) - samples_ns_ / 16;
+    samples_for_ += stands_for - samples_for_ / 16;
+    if (since >= 0)
+        keep_event(context.sampled, record.end);
+}
+
+/* The record gets another one for it, if there is one; else it measures no more. */
+bool Meter::keep_event(CUevent &kept, CUevent &event)
+{
+    std::swap(kept, event);
+    return event || check(driver.own().event_create(&event, CU_EVENT_DEFAULT));
 }
 
 /* The part of its execution in which nothing else of its context ran. */
@@ -330,8 +339,7 @@ void Meter::charge_interval(Context &context, Record &record, std::uint64_t ran_
     double ran = double(ran_ns - std::min(ran_ns, record.charged_ns)) / 1e6;
     float end = 0;
     if (!context.has_base) {
-        std::swap(context.base, record.start);
-        if (!record.start && !check(driver.own().event_create(&record.start, CU_EVENT_DEFAULT)))
+        if (!keep_event(context.base, record.start))
             return;
         context.has_base = true;
         context.busy.clear();
@@ -525,23 +533,18 @@ std::uint64_t Meter::estimate_ns(const Key &key)
     return estimates_.of(key);
 }
 
-std::uint64_t Meter::take_gpu_ns(std::uint64_t now, std::uint64_t submissions)
+std::uint64_t Meter::take_gpu_ns(std::uint64_t submissions)
 {
     std::lock_guard guard(lock_);
     if (submissions) {
         /* Negative where a sample stood for some that were counted here the last time. */
-        double missing = double(static_cast<std::int64_t>(submissions) - counted_) * sample_ns_;
+        double mean_ns = samples_for_ > 0 ? samples_ns_ / samples_for_ : 0;
+        double missing = double(static_cast<std::int64_t>(submissions) - counted_) * mean_ns;
         sampled_ns_ = static_cast<std::uint64_t>(std::max(double(sampled_ns_) + missing, 0.0));
         counted_ = static_cast<std::int64_t>(submissions);
     }
-    std::uint64_t passed = sampled_since_ ? now - sampled_since_ : sampled_ns_;
-    sample_room_ns_ = std::min(sample_room_ns_, sample_span_ns) + passed;
-    std::uint64_t sampled = std::min(sampled_ns_, sample_room_ns_);
-    sample_room_ns_ -= sampled;
-    std::uint64_t total = gpu_ns_ + sampled;
-    sampled_since_ = now;
+    std::uint64_t total = gpu_ns_ + sampled_ns_;
     sampled_ns_ = gpu_ns_ = 0;
-    rests_ = submissions;
     return total;
 }
 
@@ -587,7 +590,7 @@ void Meter::context_ended(Context &context, bool gone)
     }
     delete std::exchange(context.gauge, nullptr);
     context.gauging = false;
-    context.base = nullptr;
+    context.base = context.sampled = nullptr;
     context.has_base = false;
 }
 

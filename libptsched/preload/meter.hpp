@@ -71,6 +71,7 @@ struct Context {
     std::size_t records{0};
     CUevent base{nullptr};
     bool has_base{false};
+    CUevent sampled{nullptr}; /* the end of the last sample */
     IntervalUnion busy{};
     /* Its events are recorded around nothing, some times; the least that they saw is what events themselves take. */
     Record *gauge{nullptr};
@@ -140,11 +141,10 @@ public:
     std::uint64_t estimate_ns(const Key &key);
 
     /*
-     * Since the last call; what samples stand for cannot exceed the time passed, then and shortly before. @submissions:
-     * all until now, if nothing is in flight: those that no sample stands for yet then count as much as the mean of
-     * those sampled; else 0.
+     * Since the last call. @submissions: all until now, if nothing is in flight: those that no sample stands for yet
+     * then count as much as the mean of those sampled; else 0.
      */
-    std::uint64_t take_gpu_ns(std::uint64_t now, std::uint64_t submissions);
+    std::uint64_t take_gpu_ns(std::uint64_t submissions);
 
     void stream_ends(CUstream handle);
     void context_ends(Context &context);
@@ -162,7 +162,8 @@ private:
     void fence(Stream &stream, bool unknown);
     void give_back(Context &context, Record *record);
     void account(Stream &stream, Record &record, std::uint64_t now);
-    void charge_sample(const Record &record, std::uint64_t ran_ns);
+    void charge_sample(Context &context, Record &record, std::uint64_t ran_ns);
+    bool keep_event(CUevent &kept, CUevent &event);
     void charge_interval(Context &context, Record &record, std::uint64_t ran_ns);
     void drop(Stream &stream);
 
@@ -171,15 +172,12 @@ private:
     Estimates estimates_;
     std::uint64_t gpu_ns_{0};
     std::uint64_t sampled_ns_{0};
-    std::uint64_t sampled_since_{0};
-    std::uint64_t sample_room_ns_{0};    /* time passed that no sample has been charged for */
-    bool rests_{false};                  /* nothing was in flight then, and nothing came since */
     double mean_ran_{0}, mean_added_{0}; /* of submissions: how long they ran, of that with nothing else beside, ms */
     std::uint32_t pauses_{0};            /* so far */
     std::uint64_t paused_since_{0};
     std::uint64_t random_{88172645463325252};
-    double sample_ns_{0};     /* mean of a submission while alone */
-    std::int64_t counted_{0}; /* submissions that are in gpu_ns_ or sampled_ns_, over all time */
+    double samples_ns_{0}, samples_for_{0}; /* of the last samples, fading: what was charged for how many submissions */
+    std::int64_t counted_{0};               /* submissions that are in gpu_ns_ or sampled_ns_, over all time */
     std::atomic<bool> broken_{false};
 };
 

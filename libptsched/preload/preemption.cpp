@@ -321,7 +321,7 @@ bool Preemption::take_off(Device &device, bool submitting, ptsched_usage &usage)
         !submitting && device.all_measured(__atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE), device.state());
     std::uint64_t before = monotonic_ns();
     device.meter.pause(before);
-    usage = device.take_usage(before, true);
+    usage = device.take_usage(true);
     off_turn_ = device.page()->turn;
     if (std::string error = switch_channels(device, true, off_turn_); !error.empty()) {
         switch_channels(device, false, off_turn_);

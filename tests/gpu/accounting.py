@@ -22,7 +22,10 @@ COMMAND = "tests/gpu/run --only accounting"
 
 
 def plan(session):
-    session.step("accounting", 45, accounting)
+    found = {}
+    for title in KERNELS:
+        session.step(f"accounting/{title}", 7, accounting, title, found)
+    session.step("accounting/table", 0, table, found)
 
 
 def gpu_ns(session, pid):
@@ -45,33 +48,38 @@ def charged(session, server, steps):
     return (gpu_ns(session, server.pid) - before) / 1e9, result["busy_s"]
 
 
-def accounting(session):
+def accounting(session, title, found):
+    """@found gets the pairs of what was charged and how long the kernels ran, alone and beside an equal."""
     session.policy("weighted", True)
-    names = {title: f"account-{number}+pt" for number, title in enumerate(KERNELS)}
-    wanted = [(names[title], [session.programs.built("clocked"), *options, "--serve"], 0, True)
-              for title, (options, _) in KERNELS.items()]
+    options, steps = KERNELS[title]
+    name = f"account-{list(KERNELS).index(title)}+pt"
+    wanted = [(name, [session.programs.built("clocked"), *options, "--serve"], 0, True)]
     for problem in session.start_servers(wanted) + catalogue.start(session, [OTHER]):
         raise ProgramError(problem)
-    rows, errors = [], {"alone": [], "contended": []}
-    for title, (_, steps) in KERNELS.items():
-        session.in_time()
-        server = session.server(names[title])
-        found = {"alone": charged(session, server, steps)}
-        with session.running(OTHER):
-            found["contended"] = charged(session, server, steps)
-        if steps < 1000:
-            # Kernels as long as a turn are off in between, which their clock cannot know.
-            found["contended"] = (found["contended"][0], found["alone"][1])
-        row = [title]
-        for how, (charged_s, busy_s) in found.items():
-            share = charged_s / busy_s
-            errors[how].append(abs(share - 1))
-            session.record(f"accounting/{title}/{how}", share, "ratio", "the device's clock, in the same run", COMMAND)
-            row += [f"{busy_s:.3f}", show(share, "{:.4f}")]
-        rows.append(row)
-        session.say(" | ".join(row))
-        session.drop(server.name)
+    server = session.server(name)
+    results = {"alone": charged(session, server, steps)}
+    with session.running(OTHER):
+        results["contended"] = charged(session, server, steps)
+    if steps < 1000:
+        # Kernels as long as a turn are off in between, which their clock cannot know.
+        results["contended"] = (results["contended"][0], results["alone"][1])
+    for how, (charged_s, busy_s) in results.items():
+        session.record(f"accounting/{title}/{how}", charged_s / busy_s, "ratio", "the device's clock, in the same run",
+                       COMMAND)
+        session.say(f"{title}, {how}: {charged_s:.3f} s charged for {busy_s:.3f}")
+    session.drop(name)
+    found[title] = results
+
+
+def table(session, found):
+    if not found:
+        return
+    rows = []
+    for title, results in found.items():
+        rows.append([title] + [text for charged_s, busy_s in results.values()
+                               for text in (f"{busy_s:.3f}", show(charged_s / busy_s, "{:.4f}"))])
     for name, how in (("accounting/worst-error", "contended"), ("accounting/worst-error-alone", "alone")):
-        session.record(name, max(errors[how]), "ratio", "of the kernels' own time", COMMAND)
+        errors = [abs(results[how][0] / results[how][1] - 1) for results in found.values()]
+        session.record(name, max(errors), "ratio", "of the kernels' own time", COMMAND)
     session.table("GPU time charged, relative to the time in which the program's kernels ran by the device's clock",
                   ["kernels", "alone, s", "charged", "beside an equal, s", "charged"], rows)

@@ -10,6 +10,8 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <filesystem>
@@ -134,6 +136,45 @@ void alone_reports_the_rest()
     CHECK_EQ(scheduler->submissions() - before, count);
 }
 
+/* What a child finds, whose contexts are new. */
+template <class Body> void in_a_child(Body body)
+{
+    give_back();
+    std::fflush(stdout);
+    pid_t child = fork();
+    if (!child) {
+        bool right = body();
+        std::fflush(stdout);
+        _exit(right ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK_EQ(status, 0);
+}
+
+/* Of kernels side by side a sample takes as long as several: it cannot stand for more than has passed. */
+void alone_side_by_side_counts_once()
+{
+    in_a_child([] {
+        constexpr unsigned long long rounds = 4000, streams = 4;
+        unsigned long long submissions = scheduler->submissions(), gpu_before = scheduler->gpu_ns();
+        std::array<CUstream, streams> all;
+        std::generate(all.begin(), all.end(), new_stream);
+        /* Each stream has a clock, which a kernel moves on by a millisecond. A new thread begins with a sample. */
+        std::thread([&] {
+            hand_use_device(0);
+            for (unsigned long long i = 0; i < rounds; i++)
+                for (CUstream stream : all)
+                    launch(stream);
+        }).join();
+        while (scheduler->submissions() < submissions + rounds * streams)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        unsigned long long charged_ms = (scheduler->gpu_ns() - gpu_before) / 1000000;
+        std::printf("# %llu ms charged for %llu\n", charged_ms, rounds);
+        return charged_ms > rounds * 7 / 10 && charged_ms < rounds * 13 / 10;
+    });
+}
+
 void waits_without_turn()
 {
     give_back();
@@ -237,12 +278,9 @@ void contended_measures_everything()
     CHECK_EQ(scheduler->submissions() - submissions_before, 50ull);
 }
 
-/* In a child, whose contexts are new: what events take is found out once. */
 void events_are_not_charged()
 {
-    give_back();
-    pid_t child = fork();
-    if (!child) {
+    in_a_child([] {
         hand->set_event_us(100, 170);
         launch();
         scheduler->change(contended, 0);
@@ -257,12 +295,8 @@ void events_are_not_charged()
         give_back();
         unsigned long long us = (scheduler->gpu_ns() - before + 500) / 1000;
         std::printf("# %llu us for 50 kernels of 1 ms\n", us);
-        std::fflush(stdout);
-        _exit(us > 49950 && us < 50050 ? 0 : 1);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
-    CHECK_EQ(status, 0);
+        return us > 49950 && us < 50050;
+    });
 }
 
 /* Their GPU time counts, and the turn stays until they have ended, though few have events of their own. */
@@ -636,6 +670,7 @@ int main(int, char **argv)
         {"the first submission attaches and takes the turn", first_submission_attaches},
         {"alone: no call to the scheduler, few events", alone_touches_little},
         {"alone: what is left when the program stops submitting is reported", alone_reports_the_rest},
+        {"alone: what runs side by side counts once", alone_side_by_side_counts_once},
         {"without the turn a submission waits", waits_without_turn},
         {"a called-back turn is given back once the work in flight has drained", callback_drains_first},
         {"a wanted turn is given back when idle", wanted_releases_when_idle},
