@@ -202,7 +202,8 @@ bool release_off(Device &device)
 
 /*
  * Nobody else is there. The program's own threads report as they submit; what is left when they have stopped is
- * reported here. Returns after how long to look again.
+ * reported here. What comes after that begins with a sample: it may take much longer than what was before. Returns
+ * after how long to look again.
  */
 std::uint64_t report_rest(Device &device, std::uint64_t now)
 {
@@ -214,6 +215,8 @@ std::uint64_t report_rest(Device &device, std::uint64_t now)
         return rest_ns;
     device.rest_unreported.store(false, std::memory_order_release);
     device.last_report(now);
+    device.meter.forget_samples();
+    sample_anew();
     return for_ever;
 }
 

@@ -73,6 +73,11 @@ bool find_place(Thread &thread, CUstream handle, Place &place)
     if (thread.epoch != epoch) {
         thread.forget_slots();
         thread.epoch = epoch;
+        if (std::uint32_t samples = samples_epoch.load(std::memory_order_acquire); thread.samples_epoch != samples) {
+            thread.samples_epoch = samples;
+            thread.sample_interval = 1;
+            thread.until_sample = 0;
+        }
     }
     Slot &slot = thread.slot(handle);
     if (slot.stream && in_slot(slot, handle)) {

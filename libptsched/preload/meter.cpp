@@ -190,18 +190,20 @@ void Meter::count(Stream &stream, std::uint64_t ns, std::uint64_t now)
     counters.estimated.fetch_add(1, std::memory_order_relaxed);
 }
 
-/* The lock is held, as in end_gauge(). Whether the gauge's events are to be recorded now. */
-bool Meter::begin_gauge(Context &context)
+/* The lock is held, as in end_gauge(). Behind work, so that the device does not wait for the second one. */
+void Meter::begin_gauge(Stream &stream)
 {
+    Context &context = *stream.context;
     if (context.gauging || context.gauged == gauges)
-        return false;
+        return;
     if (!context.gauge) {
         if (!context.free_records && !add_records(context))
-            return false;
+            return;
         context.gauge = context.free_records;
         context.free_records = context.gauge->next;
     }
-    return context.gauging = true;
+    context.gauging = check(driver.own().event_record(context.gauge->start, stream.handle)) &&
+                      check(driver.own().event_record(context.gauge->end, stream.handle));
 }
 
 void Meter::end_gauge(Context &context)
@@ -220,7 +222,6 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
 {
     Context &context = *stream.context;
     Record *record;
-    bool gauging;
     {
         std::lock_guard guard(lock_);
         if (broken() || context.state != Context::alive || (!context.free_records && !add_records(context)))
@@ -236,10 +237,7 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
          * may turn to others. Those of the short ones that come here are to be timed. */
         record->timed = stands_for || (!wakes && record->estimate_ns <= short_ns_max) ||
                         must_time(stream, estimates_.knows(key), wakes ? waking_timed_one_in : timed_one_in);
-        gauging = record->timed && !wakes && begin_gauge(context);
     }
-    if (gauging && check(driver.own().event_record(context.gauge->start, stream.handle)))
-        check(driver.own().event_record(context.gauge->end, stream.handle));
     record->key = key;
     record->stands_for = stands_for;
     record->begins_ns = std::max(now, busy_until);
@@ -269,6 +267,8 @@ void Meter::end(Stream &stream, Record *record, bool submitted)
     stream.last = record;
     stream.pending_ns += record->estimate_ns;
     (record->timed ? counters.measured : counters.estimated).fetch_add(1, std::memory_order_relaxed);
+    if (record->timed)
+        begin_gauge(stream);
 }
 
 void Meter::give_back(Context &context, Record *record)
@@ -546,6 +546,12 @@ std::uint64_t Meter::take_gpu_ns(std::uint64_t submissions)
     std::uint64_t total = gpu_ns_ + sampled_ns_;
     sampled_ns_ = gpu_ns_ = 0;
     return total;
+}
+
+void Meter::forget_samples()
+{
+    std::lock_guard guard(lock_);
+    samples_ns_ = samples_for_ = 0;
 }
 
 void Meter::stream_ends(CUstream handle)

@@ -146,6 +146,9 @@ public:
      */
     std::uint64_t take_gpu_ns(std::uint64_t submissions);
 
+    /* The next ones say nothing about what was before. */
+    void forget_samples();
+
     void stream_ends(CUstream handle);
     void context_ends(Context &context);
     void context_ended(Context &context, bool gone);
@@ -156,7 +159,7 @@ public:
 private:
     bool check(CUresult result);
     bool add_records(Context &context);
-    bool begin_gauge(Context &context);
+    void begin_gauge(Stream &stream);
     void end_gauge(Context &context);
     bool must_time(const Stream &stream, bool known, std::uint64_t one_in);
     void fence(Stream &stream, bool unknown);

@@ -14,7 +14,7 @@
 namespace ptsched::preload {
 
 __thread Thread *this_thread = nullptr;
-constinit std::atomic<std::uint32_t> slots_epoch{1};
+constinit std::atomic<std::uint32_t> slots_epoch{1}, samples_epoch{0};
 
 namespace {
 

@@ -40,6 +40,7 @@ struct alignas(64) Thread {
     std::int32_t until_sample{0};          /* submissions left before the next one is measured */
     std::uint64_t sampled_ns{0};           /* when the last one was */
     std::int32_t sample_interval{1};
+    std::uint32_t samples_epoch{0};
     std::uint64_t random{0x9e3779b97f4a7c15};
     std::atomic<std::uint64_t> capture_window{0}; /* odd: inside a call that may begin a capture */
     Slot slots[slot_count]{};
@@ -66,6 +67,14 @@ Thread *first_thread();
 
 /* Grows when a cached slot may have become wrong: a handle ended, a context appeared, a device changed. */
 extern std::atomic<std::uint32_t> slots_epoch;
+/* Grows when all that was submitted so far has been accounted. */
+extern std::atomic<std::uint32_t> samples_epoch;
+/* What every thread submits next is a sample, which stands for itself. */
+inline void sample_anew()
+{
+    samples_epoch.fetch_add(1, std::memory_order_release);
+    slots_epoch.fetch_add(1, std::memory_order_release);
+}
 
 /* Makes the window stores of all threads visible to the caller. False: this kernel cannot, so that there must be no
  * fast path. */
