@@ -65,7 +65,7 @@ bool Lowering::is_uniform(const Lowered &part) const
     });
 }
 
-/* Other graphs that use its devices, and parts of other priorities, get their share run by run. */
+/* Other graphs that use its devices get their share run by run. */
 bool Lowering::has_company(const Lowered &part)
 {
     return std::any_of(part.head().places_.begin(), part.head().places_.end(),

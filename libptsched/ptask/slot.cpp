@@ -15,13 +15,12 @@ using device::Address;
 
 constexpr unsigned most_unread = 16, most_needed = 1 << 20;
 constexpr std::size_t no_buffer = static_cast<std::size_t>(-1);
+/* What is less takes longer to begin to be copied than to be copied; then a queue is faster than a program. */
+constexpr std::size_t short_bytes = 32 << 10;
 
 } // namespace
 
-/*
- * Copies in one direction share a way, on which the first is to be there first. What is short takes longer to begin
- * than to be copied: some of them go at once.
- */
+/* Copies in one direction share a way, on which the first is to be there first. Of what is short some go at once. */
 class Slot::CopyOrder {
 public:
     /* The step that comes before that one, if any. */
@@ -45,7 +44,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t short_bytes = 32 << 10, short_at_once = 8;
+    static constexpr std::size_t short_at_once = 8;
     std::vector<std::size_t> steps_;
     bool one_way_ = true;
 };
@@ -89,7 +88,7 @@ void Slot::learn(const Blocks &inputs)
 void Slot::keep_uploads(std::size_t i, bool from_host)
 {
     Upload &upload = uploads_[i];
-    if (part_.inputs[i].is_filled)
+    if (part_.inputs[i].is_filled || part_.buffers[part_.inputs[i].buffer].bytes < short_bytes)
         return;
     upload.from_host = from_host ? upload.from_host + 1 : 0;
     if (upload.in_program == (upload.from_host > upload.needed))
