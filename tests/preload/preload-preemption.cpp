@@ -178,7 +178,8 @@ void off_and_on_again()
     unsigned long cycles = times("PTSCHED_CYCLES", 300);
     Program low(checked_client({"20000", "--depth", "2"}), world->preemptible(), "low", lighter);
     pid_t pid = low.pid();
-    Program high(checked_client({"100", "--think-us", "1000", "--count", std::to_string(cycles)}), world->preemptible(),
+    /* With pauses so long that it does not keep its turn in them. */
+    Program high(checked_client({"100", "--think-us", "5000", "--count", std::to_string(cycles)}), world->preemptible(),
                  "high");
     CHECK_EQ(high.wait(), 0);
     low.signal(SIGTERM);
@@ -186,6 +187,8 @@ void off_and_on_again()
     auto preemptions = world->stats()[pid].value("preemptions", 0ul);
     std::printf("# %lu preemptions by %lu submissions\n", preemptions, cycles);
     CHECK(preemptions > 0);
+    if (!preemptions)
+        std::printf("# it said: %s\n", low.err().c_str());
 }
 
 unsigned long all_preemptions()

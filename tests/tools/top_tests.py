@@ -4,6 +4,7 @@ import fcntl
 import os
 import pty
 import re
+import select
 import signal
 import struct
 import subprocess
@@ -19,14 +20,14 @@ class Terminal:
     """ptsched top on a terminal of its own."""
 
     def __init__(self, socket, rows=24, columns=120):
-        self.master, slave = pty.openpty()
+        # The other side stays open: once nobody has it, what was written last may be lost.
+        self.master, self.slave = pty.openpty()
         self.process = None
         self.resize(rows, columns)
         # pylint: disable=consider-using-with
         self.process = subprocess.Popen(
-            [PTSCHED, "top", "--device", "0", "--interval", "100ms"], stdin=slave, stdout=slave, stderr=slave,
-            env=environment(socket, TERM="xterm", LINES=None, COLUMNS=None), start_new_session=True)
-        os.close(slave)
+            [PTSCHED, "top", "--device", "0", "--interval", "100ms"], stdin=self.slave, stdout=self.slave,
+            stderr=self.slave, env=environment(socket, TERM="xterm", LINES=None, COLUMNS=None), start_new_session=True)
         self.output = b""
 
     def resize(self, rows, columns):
@@ -38,13 +39,20 @@ class Terminal:
     def press(self, key):
         os.write(self.master, key)
 
+    def read_on(self):
+        """Adds to the output; False at its end."""
+        ended = False
+        while not select.select([self.master], [], [], 0 if ended else 0.05)[0]:
+            if ended:
+                return False
+            ended = self.process.poll() is not None
+        self.output += os.read(self.master, 65536)
+        return True
+
     def until(self, pattern):
         """Reads on until the pattern is drawn."""
         while not re.search(pattern, self.output):
-            try:
-                self.output += os.read(self.master, 65536)
-            except OSError:  # the other side is closed
-                check(False, f"ended without drawing {pattern}: {self.output}")
+            check(self.read_on(), f"ended without drawing {pattern}: {self.output}")
 
     def screen(self):
         """Has everything drawn anew, and what was drawn; between that, only changes are."""
@@ -55,12 +63,10 @@ class Terminal:
 
     def finish(self):
         """Reads to the end; the exit status."""
-        try:
-            while data := os.read(self.master, 65536):
-                self.output += data
-        except OSError:
+        while self.read_on():
             pass
         os.close(self.master)
+        os.close(self.slave)
         return self.process.wait()
 
 
