@@ -28,8 +28,8 @@ static void settle(struct waiter *waiter, int result)
 {
 	list_del(&waiter->link);
 	WRITE_ONCE(waiter->result, result);
-	if (waiter->task != current)
-		wake_up_process(waiter->task);
+	/* Current, too: the timer may have interrupted it on its way into sleep. */
+	wake_up_process(waiter->task);
 }
 
 /* Outputs are filled in at once: the turn may be over when the thread runs. */

@@ -19,6 +19,13 @@ bool holds(const struct ptsched_page &page)
     return page.state & PTSCHED_STATE_TURN;
 }
 
+void keep_busy_us(uint64_t us)
+{
+    uint64_t until = ptsched::monotonic_ns() + us * 1000;
+    while (ptsched::monotonic_ns() < until)
+        continue;
+}
+
 TEST("a turn is granted, shown on the page, numbered, and given back")
 {
     Actor actor;
@@ -245,6 +252,33 @@ TEST("a grant beats a signal: EINTR and the turn never come together")
         CHECK_EQ(result ? -EPERM : 0, other.release());
     }
     printf("# %d interrupted, %d granted\n", interrupted, granted);
+}
+
+TEST("a turn that comes with time wakes its waiter, however soon it comes")
+{
+    constexpr int rounds = 6000, longest_us = 60;
+    // A debt is earned back while the other counts as present.
+    set({{PTSCHED_A_GRACE_NS, PTSCHED_GRACE_MAX_NS}, {PTSCHED_A_SLICE_NS, PTSCHED_SLICE_MIN_NS}});
+    Actor other;
+    other.join();
+    Client client;
+    int waited = 0;
+    for (int i = 0; i < rounds; i++) {
+        if (i % 200 == 0) {
+            CHECK_EQ(0, other.acquire().result);
+            CHECK_EQ(0, other.release());
+        }
+        struct ptsched_acquire grant;
+        CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, &grant));
+        waited += grant.waited_ns > 0;
+        keep_busy_us(longest_us);
+        ptsched_usage all{};
+        all.gpu_ns = UINT64_MAX;
+        CHECK_EQ(0, ptsched_release(client, &all));
+        // The rest of the wait may end before the thread sleeps, after, or in between.
+        keep_busy_us(static_cast<uint64_t>(i * 7 % longest_us));
+    }
+    CHECK(waited > rounds / 4);
 }
 
 TEST("several threads of a client wait; a signal ends the wait of its own only")
