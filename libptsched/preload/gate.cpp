@@ -171,9 +171,10 @@ void plan_next_sample(Thread &thread, std::uint64_t now)
     std::uint64_t most = std::min<std::uint64_t>(std::uint64_t(thread.sample_interval) * 4, sample_interval_max);
     std::uint64_t mean = std::clamp<std::uint64_t>(fitting, 1, most);
     thread.random = thread.random * 6364136223846793005 + 1442695040888963407;
-    thread.sample_interval = static_cast<std::int32_t>(mean == 1 ? 1 : mean / 2 + (thread.random >> 33) % mean);
-    thread.sample_interval = std::max(thread.sample_interval, 1);
-    thread.until_sample = has_fast_path() ? thread.sample_interval - 1 : 0;
+    thread.sample_interval = static_cast<std::int32_t>(mean / 2 + (thread.random >> 33) % mean);
+    if (!has_fast_path() || thread.sample_interval < 1)
+        thread.sample_interval = 1;
+    thread.until_sample = thread.sample_interval - 1;
     thread.sampled_ns = now;
 }
 

@@ -314,6 +314,9 @@ void Meter::account(Stream &stream, Record &record, std::uint64_t now)
 void Meter::charge_sample(Context &context, Record &record, std::uint64_t ran_ns)
 {
     std::uint32_t stands_for = context.sampled ? record.stands_for : 1;
+    std::uint32_t again = static_cast<std::uint32_t>(std::min<std::uint64_t>(stands_for - 1, ahead_));
+    ahead_ -= again;
+    stands_for -= again;
     std::uint64_t all_ns = ran_ns * stands_for;
     float since = 0;
     if (context.sampled && check(driver.own().event_elapsed(&since, context.sampled, record.end)))
@@ -537,11 +540,12 @@ std::uint64_t Meter::take_gpu_ns(std::uint64_t submissions)
 {
     std::lock_guard guard(lock_);
     if (submissions) {
-        /* Negative where a sample stood for some that were counted here the last time. */
+        /* The next sample would stand for them, too. */
+        std::uint64_t missing = submissions - std::min(submissions, counted_);
         double mean_ns = samples_for_ > 0 ? samples_ns_ / samples_for_ : 0;
-        double missing = double(static_cast<std::int64_t>(submissions) - counted_) * mean_ns;
-        sampled_ns_ = static_cast<std::uint64_t>(std::max(double(sampled_ns_) + missing, 0.0));
-        counted_ = static_cast<std::int64_t>(submissions);
+        sampled_ns_ += static_cast<std::uint64_t>(double(missing) * mean_ns);
+        counted_ += missing;
+        ahead_ += missing;
     }
     std::uint64_t total = gpu_ns_ + sampled_ns_;
     sampled_ns_ = gpu_ns_ = 0;
@@ -552,6 +556,7 @@ void Meter::forget_samples()
 {
     std::lock_guard guard(lock_);
     samples_ns_ = samples_for_ = 0;
+    ahead_ = 0;
 }
 
 void Meter::stream_ends(CUstream handle)

@@ -24,12 +24,13 @@ struct CUgraphExec_st {
 };
 struct CUstream_st {
     CUctx_st *context;
-    unsigned long submitted, completed;
-    CUgraph graph;
+    unsigned long submitted{0}, completed{0};
+    CUgraph graph{nullptr};
+    unsigned long clock_us{0}; /* so long its submissions have taken */
 };
 struct CUevent_st {
     CUstream_st *stream;
-    unsigned long position;
+    unsigned long position, clock_us;
 };
 
 namespace {
@@ -37,10 +38,11 @@ namespace {
 std::recursive_mutex lock;
 std::map<std::string, unsigned long> calls;
 CUctx_st contexts[2] = {{0}, {1}};
-CUstream_st legacy[2] = {{&contexts[0], 0, 0, nullptr}, {&contexts[1], 0, 0, nullptr}};
+CUstream_st legacy[2] = {{&contexts[0]}, {&contexts[1]}};
 std::set<CUstream_st *> streams = {&legacy[0], &legacy[1]};
 bool by_itself = true;
-float submission_ms = 1, nothing_ms = 0, events_ms = 0;
+unsigned long submission_us = 1000;
+float nothing_ms = 0, events_ms = 0;
 std::atomic<bool> nothing{false};
 unsigned long events, events_captured;
 std::atomic<bool> captures_held{false};
@@ -56,7 +58,7 @@ CUstream_st *find(CUstream handle, bool ptsz)
     if (handle == CU_STREAM_PER_THREAD || (!handle && ptsz)) {
         CUstream_st *&stream = own[current->device];
         if (!stream)
-            streams.insert(stream = new CUstream_st{current, 0, 0, nullptr});
+            streams.insert(stream = new CUstream_st{current});
         return stream;
     }
     if (!handle || handle == CU_STREAM_LEGACY)
@@ -85,6 +87,7 @@ CUresult submitted(const char *name, bool ptsz, CUstream handle)
         return CUDA_SUCCESS;
     }
     stream->submitted++;
+    stream->clock_us += submission_us;
     if (by_itself)
         stream->completed = stream->submitted;
     return CUDA_SUCCESS;
@@ -196,7 +199,7 @@ EXPORT CUresult cuCtxGetDevice(CUdevice *device)
 EXPORT CUresult cuStreamCreate(CUstream *stream, unsigned)
 {
     std::lock_guard guard(lock);
-    *stream = new CUstream_st{current, 0, 0, nullptr};
+    *stream = new CUstream_st{current};
     streams.insert(*stream);
     return CUDA_SUCCESS;
 }
@@ -277,7 +280,7 @@ EXPORT CUresult cuStreamEndCapture(CUstream handle, CUgraph *graph)
 
 EXPORT CUresult cuEventCreate(CUevent *event, unsigned)
 {
-    *event = new CUevent_st{nullptr, 0};
+    *event = new CUevent_st{};
     return CUDA_SUCCESS;
 }
 
@@ -297,6 +300,7 @@ EXPORT CUresult cuEventRecord(CUevent event, CUstream handle)
     }
     event->stream = stream;
     event->position = stream->submitted;
+    event->clock_us = stream->clock_us;
     return CUDA_SUCCESS;
 }
 
@@ -313,8 +317,8 @@ EXPORT CUresult cuEventQuery(CUevent event)
 EXPORT CUresult cuEventElapsedTime_v2(float *ms, CUevent start, CUevent end)
 {
     std::lock_guard guard(lock);
-    float submissions = static_cast<float>(end->position) - static_cast<float>(start->position);
-    *ms = submissions == 0 ? nothing_ms : submissions * submission_ms + events_ms;
+    double us = static_cast<double>(end->clock_us) - static_cast<double>(start->clock_us);
+    *ms = us == 0 ? nothing_ms : static_cast<float>(us / 1000) + events_ms;
     return event_answer;
 }
 
@@ -403,7 +407,7 @@ const struct hand_controls hand_controls = {
     .set_duration_us =
         [](unsigned us) {
             std::lock_guard guard(lock);
-            submission_ms = static_cast<float>(us) / 1000;
+            submission_us = us;
         },
     .set_event_us =
         [](unsigned around_nothing, unsigned around_work) {

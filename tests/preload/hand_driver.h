@@ -19,7 +19,7 @@ struct hand_controls {
     unsigned long (*calls)(const char *name);
     /* Whether work completes as soon as it is submitted (the default). */
     void (*complete_by_itself)(int yes);
-    /* How long each submission has taken, by the events around it; a millisecond at first. */
+    /* How long each submission takes from now on, by the events around it; a millisecond at first. */
     void (*set_duration_us)(unsigned us);
     /* What events themselves take: two of them with nothing in between, and in addition to submissions. */
     void (*set_event_us)(unsigned around_nothing, unsigned around_work);

@@ -135,6 +135,7 @@ int ptsched_report(ptsched_client *, const ptsched_usage *usage)
 {
     std::lock_guard guard(state.lock);
     add_usage(usage);
+    state.changed.notify_all();
     return state.dead ? -EPIPE : 0;
 }
 
@@ -235,6 +236,7 @@ const struct scripted_scheduler scripted_scheduler = {
         },
     .await_waiting = [](unsigned long count) { await([=] { return state.waiting >= count; }); },
     .await_releases = [](unsigned long count) { await([=] { return state.releases >= count; }); },
+    .await_submissions = [](unsigned long long count) { await([=] { return state.submissions >= count; }); },
     .await_acknowledged = [] { await([] { return state.newest->acknowledged == state.newest->page.events; }); },
     .die =
         [] {

@@ -33,6 +33,7 @@ struct scripted_scheduler {
     unsigned long long (*submissions)(void);
     void (*await_waiting)(unsigned long count);
     void (*await_releases)(unsigned long count);
+    void (*await_submissions)(unsigned long long count);
     void (*await_acknowledged)(void);
     /* The scheduler is gone: DEAD in the page, EPIPE from every call, POLLHUP. */
     void (*die)(void);
