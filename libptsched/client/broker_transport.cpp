@@ -64,7 +64,7 @@ public:
         int ret = usable();
         if (ret)
             return ret;
-        if (!(__atomic_load_n(&page_.get()->state, __ATOMIC_ACQUIRE) & PTSCHED_STATE_TURN))
+        if (!(ptsched_state(page_.get()) & PTSCHED_STATE_TURN))
             return -EPERM;
         return post(PTSCHED_IOC_REPORT, &report, sizeof(report));
     }

@@ -338,7 +338,7 @@ void Lowering::pass_on(Lowered &part, Slot &slot)
 std::size_t Lowering::choose_place(Lowered &part)
 {
     Task &head = part.head();
-    if (part.head().places_.size() == 1)
+    if (head.places_.size() == 1)
         return 0;
     poll();
     probe_.begin(head, head.ports_.size());

@@ -28,25 +28,15 @@ public:
     {
         const std::size_t back = bytes < short_bytes ? short_at_once : 1;
         std::vector<std::size_t> found;
-        one_way_ = one_way_ && back == 1;
         if (steps_.size() >= back)
             found.push_back(steps_[steps_.size() - back]);
         steps_.push_back(step);
         return found;
     }
-    /* Who waits for the last of some, waits for all of them. */
-    void keep_last(std::vector<std::size_t> &steps) const
-    {
-        std::sort(steps.begin(), steps.end());
-        steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
-        if (one_way_ && steps.size() > 1)
-            steps.erase(steps.begin(), steps.end() - 1);
-    }
 
 private:
     static constexpr std::size_t short_at_once = 8;
     std::vector<std::size_t> steps_;
-    bool one_way_ = true;
 };
 
 Slot::Slot(const Part &part, device::Device &device, std::size_t which)
@@ -246,7 +236,7 @@ void Slot::make(const Blocks &fixed)
 
     for (std::size_t i : uploads_in_order())
         make_upload(steps, i, up);
-    const auto uploads = uploads_before(up);
+    const auto uploads = uploads_before();
     for (std::size_t i = 0; i < outputs_.size(); i++)
         if (on_host_[i])
             results[part_.outputs[i].writer].push_back(i);
@@ -258,18 +248,18 @@ void Slot::make(const Blocks &fixed)
     program_ = device_.make_program(steps);
 }
 
-/* By step: those of inputs that it needs first. Of one that often has the same block as another, that one's. */
-std::vector<std::vector<std::size_t>> Slot::uploads_before(const CopyOrder &order) const
+/* By step: the last of those that it needs, before which the others come; an input that often has the same block as
+ * another needs that one's. */
+std::vector<std::optional<std::size_t>> Slot::uploads_before() const
 {
-    std::vector<std::vector<std::size_t>> found(part_.steps.size());
+    std::vector<std::optional<std::size_t>> last(part_.steps.size());
     for (std::size_t i = 0; i < uploads_.size(); i++)
         for (std::size_t step : part_.inputs[i].first_users)
             for (std::size_t other : {i, first_[i]})
-                if (uploads_[other].in_program)
-                    found[step].push_back(uploads_[other].step);
-    for (auto &uploads : found)
-        order.keep_last(uploads);
-    return found;
+                if (const Upload &upload = uploads_[other];
+                    upload.in_program && (!last[step] || *last[step] < upload.step))
+                    last[step] = upload.step;
+    return last;
 }
 
 void Slot::make_upload(std::vector<device::ProgramStep> &steps, std::size_t input, CopyOrder &order)
@@ -283,13 +273,14 @@ void Slot::make_upload(std::vector<device::ProgramStep> &steps, std::size_t inpu
                      .after = order.before(steps.size(), bytes)});
 }
 
-void Slot::make_step(std::vector<device::ProgramStep> &steps, std::size_t which,
-                     const std::vector<std::size_t> &uploads, const Blocks &fixed)
+void Slot::make_step(std::vector<device::ProgramStep> &steps, std::size_t which, std::optional<std::size_t> upload,
+                     const Blocks &fixed)
 {
     const PartStep &step = part_.steps[which];
     step_index_[which] = steps.size();
     device::ProgramStep &made = steps.emplace_back();
-    made.after = uploads;
+    if (upload)
+        made.after.push_back(*upload);
     for (std::size_t other : step.after)
         made.after.push_back(step_index_[other]);
     if (step.task) {

@@ -9,6 +9,8 @@
 #include "access.hpp"
 #include "part.hpp"
 
+#include <optional>
+
 namespace ptsched::ptask {
 
 using Blocks = std::vector<DatablockPtr>;
@@ -71,9 +73,9 @@ private:
     class CopyOrder;
     void make(const Blocks &fixed);
     std::vector<std::size_t> uploads_in_order() const;
-    std::vector<std::vector<std::size_t>> uploads_before(const CopyOrder &order) const;
+    std::vector<std::optional<std::size_t>> uploads_before() const;
     void make_upload(std::vector<device::ProgramStep> &steps, std::size_t input, CopyOrder &order);
-    void make_step(std::vector<device::ProgramStep> &steps, std::size_t which, const std::vector<std::size_t> &uploads,
+    void make_step(std::vector<device::ProgramStep> &steps, std::size_t which, std::optional<std::size_t> upload,
                    const Blocks &fixed);
     void make_download(std::vector<device::ProgramStep> &steps, std::size_t output, CopyOrder &order);
     void update(const Blocks &fixed);

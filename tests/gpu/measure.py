@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The nice sweep, and what ptsched costs where nobody else is. Everything is a ratio to
 something measured in the same run."""
+import contextlib
 import os
 import re
 import statistics
@@ -103,15 +104,20 @@ def on_cpus(cpus, command):
     return ["taskset", "-c", ",".join(map(str, cpus)), *command]
 
 
-def on_one_cpu(command):
+def one_cpu():
     """Always the same one, since no two are equally fast."""
-    return on_cpus([max(os.sched_getaffinity(0))], command)
+    return max(os.sched_getaffinity(0))
+
+
+def on_one_cpu(command):
+    return on_cpus([one_cpu()], command)
 
 
 def pin(pid):
     """The threads that a program has by now, as on_one_cpu(). (Many would start slowly on one CPU.)"""
     for thread in os.listdir(f"/proc/{pid}/task"):
-        os.sched_setaffinity(int(thread), {max(os.sched_getaffinity(0))})
+        with contextlib.suppress(ProcessLookupError):
+            os.sched_setaffinity(int(thread), {one_cpu()})
 
 
 def in_turns(session, name, seconds, rounds):
