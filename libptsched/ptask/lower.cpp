@@ -53,6 +53,13 @@ void Lowering::start(const std::vector<std::unique_ptr<Task>> &tasks)
             lowered.set.on_host.push_back(output.for_host);
         for (Task *task : lowered.part.tasks)
             task->lowered_ = &lowered;
+        for (const Place *place : lowered.head().places_)
+            if (lowered.head().places_.size() > 1)
+                launchers_.try_emplace(place, scheduler_.mutex_, [this](Lock &lock, Lowered &part) {
+                    give(lock, part);
+                    go_on(lock);
+                    scheduler_.hand_over();
+                });
     }
 }
 
@@ -351,17 +358,17 @@ std::size_t Lowering::choose_place(Lowered &part)
 }
 
 /* The one that was used last, if it has nothing to do; else the one that has waited longest, or another. */
-Slot &Lowering::choose_slot(Lowered &part, std::size_t which)
+Slot &Lowering::choose_slot(Lowered &part)
 {
     constexpr std::size_t most = 16, most_bytes = std::size_t{1} << 30;
-    auto &slots = part.slots[which];
+    auto &slots = part.slots[part.where];
 
     if (slots.empty() || !slots.back()->is_idle()) {
         if (!slots.empty() &&
             (slots.front()->is_idle() || slots.size() >= most || slots.size() * part.part.inside_bytes >= most_bytes))
             std::rotate(slots.begin(), slots.begin() + 1, slots.end());
         else
-            slots.push_back(std::make_unique<Slot>(part.part, *part.head().places_[which]->device, which));
+            slots.push_back(std::make_unique<Slot>(part.part, *part.head().places_[part.where]->device, part.where));
     }
     return *slots.back();
 }
@@ -375,8 +382,22 @@ void Lowering::launch(Lock &lock, Lowered &part)
 {
     if (!take(part))
         return;
-    const std::size_t which = choose_place(part);
-    Place &place = *part.head().places_[which];
+    part.where = choose_place(part);
+    part.expected = part.flight_seconds.value();
+    Place &place = *part.head().places_[part.where];
+    place.occupy(runs_of(part.part), part.expected);
+    /* To wake a thread for the only one takes longer. */
+    const bool only = !flying_ && launching_ == 1;
+    if (auto found = launchers_.find(&place); found != launchers_.end() && !only)
+        found->second.add(part);
+    else
+        give(lock, part);
+}
+
+/* The set that was taken, at the place that was chosen for it. */
+void Lowering::give(Lock &lock, Lowered &part)
+{
+    Place &place = *part.head().places_[part.where];
     Flight flight;
     Slot *slot = nullptr;
     bool given = false;
@@ -384,12 +405,11 @@ void Lowering::launch(Lock &lock, Lowered &part)
     flight.place = &place;
     const bool measured = mode_ == Lower::automatic && part.given++ % sets_to_compare == 0;
     flight.began = Clock::now();
-    flight.seconds = part.flight_seconds.value();
-    place.occupy(runs_of(part.part), flight.seconds);
+    flight.seconds = part.expected;
     /* Drivers take their time. */
     lock.unlock();
     try {
-        slot = &choose_slot(part, which);
+        slot = &choose_slot(part);
         slot->note_readers(part.set.on_host);
         slot->launch(part.set);
         given = true;

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Parts of a graph that a GPU is given as one: when a part has run in the same way some times, its tasks come to a halt
- * between two sets of blocks, and from then on whoever brings the last block of a set gives all of it to the GPU. What
- * a program cannot do, a signal for one, or a set of which something runs before the rest has come, its tasks do again
- * by themselves.
+ * between two sets of blocks, and from then on whoever brings the last block of a set gives all of it to the GPU, or,
+ * where there are several, to the thread that works for the one chosen. What a program cannot do, a signal for one, or
+ * a set of which something runs before the rest has come, its tasks do again by themselves.
  */
 #ifndef PTSCHED_PTASK_LOWER_HPP
 #define PTSCHED_PTASK_LOWER_HPP
 
+#include "launcher.hpp"
 #include "places.hpp"
 #include "slot.hpp"
 
 #include <condition_variable>
 #include <mutex>
+#include <unordered_map>
 
 namespace ptsched::ptask {
 
@@ -48,7 +50,9 @@ struct Lowered {
     /* Together. */
     std::size_t absent = 0; /* inputs whose next block has not come */
     bool sticky_came = false;
-    bool launching = false;      /* somebody has a set of it, without the lock */
+    bool launching = false;      /* somebody has a set of it, perhaps without the lock */
+    std::size_t where = 0;       /* of the head's places, for that set */
+    double expected = 0;         /* seconds that this place is expected to need for it */
     std::uint64_t parts_for = 0; /* afterwards its tasks run by themselves at least that often; 0: they do not */
     std::uint64_t sets = 0;      /* that have ended */
     unsigned given = 0;          /* sets, and how many of them were compared with their tasks by themselves */
@@ -133,6 +137,7 @@ private:
     void look_at(Lowered &part);
     void go_on(Lock &lock);
     void launch(Lock &lock, Lowered &part);
+    void give(Lock &lock, Lowered &part);
     bool take(Lowered &part);
     void take_fixed(Lowered &part);
     static bool has_signals(const Lowered &part);
@@ -141,7 +146,7 @@ private:
     void fail(const Lowered &part, const std::exception &error);
     void fly(Lowered &part, const Slot &slot, Flight &&flight);
     void pass_on(Lowered &part, Slot &slot);
-    static Slot &choose_slot(Lowered &part, std::size_t which);
+    static Slot &choose_slot(Lowered &part);
     void compare(Lowered &part, Seconds took);
     void ended(Lowered &part, Clock::time_point now);
     bool is_stalled(const Lowered &part) const;
@@ -158,6 +163,8 @@ private:
     std::size_t flying_ = 0, launching_ = 0;
     bool watched_ = false;
     std::condition_variable landed_; /* nobody launches */
+    /* For the places of parts that have several. They go first, since they use the rest. */
+    std::unordered_map<const Place *, Launcher> launchers_;
 };
 
 } // namespace ptsched::ptask

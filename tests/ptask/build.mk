@@ -31,7 +31,10 @@ $(B)/tests/ptask-attach: $(B)/obj/tests/ptask/attach/main.cpp.o | $(B)/tests/pta
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $< -o $@
 
-TESTS += $(B)/tests/ptask $(B)/tests/ptask-world $(B)/tests/ptask-attach
+$(B)/tests/ptask-one-gpu: $(B)/tests/ptask
+	ln -sf $(<F) $@
+
+TESTS += $(B)/tests/ptask $(B)/tests/ptask-one-gpu $(B)/tests/ptask-world $(B)/tests/ptask-attach
 
 # The host's cost of a run, with a driver that does nothing; not a test.
 $(B)/tests/bench-ptask: $(B)/obj/tests/ptask/bench/invocation.cpp.o $(B)/lib/libptask.so \

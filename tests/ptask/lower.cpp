@@ -489,6 +489,46 @@ void large_blocks()
     CHECK_EQ(three.lowered(), uint64_t{3 * sets - 1});
 }
 
+/* Parts that have nothing to do with each other, on all GPUs there are. */
+void parts_side_by_side()
+{
+    constexpr unsigned columns = 4, sets = 60;
+    Graph graph({.mode = Mode::fifo, .lower = Lower::always});
+    std::vector ports = {in("a", form), in("b", form), out("c", form), constant("n", n)};
+    std::vector<Input *> inputs;
+    std::vector<Output *> sums;
+    for (unsigned i = 0; i < columns; i++) {
+        Task &one = graph.cuda("one" + std::to_string(i), {kernels(), "vector_add"}, ports);
+        Task &two = graph.cuda("two" + std::to_string(i), {kernels(), "vector_add"}, ports);
+        graph.connect(one["c"], two["a"]);
+        graph.connect(one["c"], two["b"]);
+        inputs.push_back(&graph.input(one["a"]));
+        inputs.push_back(&graph.input(one["b"]));
+        sums.push_back(&graph.output(two["c"]));
+    }
+    graph.run();
+    auto push = [&](unsigned set) {
+        for (unsigned i = 0; i < 2 * columns; i++)
+            inputs[i]->push(block_of(all(static_cast<float>(set + i / 2))));
+    };
+    std::thread feeder([&] {
+        for (unsigned set = 0; set < sets; set++)
+            push(set);
+    });
+    for (unsigned set = 0; set < sets; set++)
+        for (unsigned i = 0; i < columns; i++)
+            CHECK(pulled<float>(*sums[i]) == all(static_cast<float>(4 * (set + i))));
+    feeder.join();
+    for (const DeviceCounters &one : graph.counters())
+        CHECK_EQ(one.lowered > 0, one.runs > 0);
+    CHECK(sum_of(graph).lowered >= 2 * columns * (sets - 10));
+    if (device::gpus().size() > 1)
+        CHECK_EQ(std::ranges::count_if(graph.counters(), [](const auto &one) { return one.lowered > 0; }), 2);
+    /* The graph goes while they are given more. */
+    for (unsigned set = 0; set < 5; set++)
+        push(set);
+}
+
 /* Who wants a task before others does not want them in one go. */
 void priorities_of_tasks()
 {
@@ -554,6 +594,7 @@ Cases lower_cases()
             {"CUDA graphs: channels keep their capacity", channels_keep_their_capacity},
             {"CUDA graphs: threads push and pull", threads_push_and_pull},
             {"CUDA graphs: a graph goes with work in flight", a_graph_goes_with_work_in_flight},
+            {"CUDA graphs: parts side by side, on all GPUs", parts_side_by_side},
             {"CUDA graphs: with functions of the host", with_functions_of_the_host},
             {"CUDA graphs: after a function of the host", after_a_function_of_the_host},
             {"CUDA graphs: a sticky value on its way", a_sticky_value_on_its_way},

@@ -28,7 +28,7 @@ inline std::string kernels()
 /* vgpud on a private socket; ends with the test, however that ends. */
 class Daemon {
 public:
-    Daemon()
+    explicit Daemon(unsigned devices = 2)
     {
         std::string name = "/tmp/vgpu-test-XXXXXX";
         int ready[2];
@@ -37,13 +37,14 @@ public:
         if (!mkdtemp(name.data()) || pipe(ready) < 0)
             throw std::runtime_error("cannot prepare for vgpud");
         directory_ = name;
-        std::string socket = directory_ + "/socket", program = folder() + "/vgpud", fd = std::to_string(ready[1]);
+        std::string socket = directory_ + "/socket", program = folder() + "/vgpud", fd = std::to_string(ready[1]),
+                    count = std::to_string(devices);
         pid_ = fork();
         if (pid_ == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             close(ready[0]);
-            execl(program.c_str(), "vgpud", "--socket", socket.c_str(), "--devices", "2", "--ready-fd", fd.c_str(),
-                  nullptr);
+            execl(program.c_str(), "vgpud", "--socket", socket.c_str(), "--devices", count.c_str(), "--ready-fd",
+                  fd.c_str(), nullptr);
             _exit(127);
         }
         close(ready[1]);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "launcher.hpp"
+
+#include "device.hpp"
+#include "naps.hpp"
+
+#include <utility>
+
+namespace ptsched::ptask {
+
+Launcher::Launcher(std::mutex &mutex, Give give) : mutex_(mutex), give_(std::move(give)), thread_([this] { run(); }) {}
+
+Launcher::~Launcher()
+{
+    {
+        Lock lock(mutex_);
+        ends_ = true;
+        called_ = true;
+        wanted_.notify_one();
+    }
+    thread_.join();
+}
+
+void Launcher::add(Lowered &part)
+{
+    waiting_.push_back(&part);
+    called_ = true;
+    wanted_.notify_one();
+}
+
+void Launcher::run()
+{
+    device::adopt_thread();
+    Lock lock(mutex_);
+    while (!ends_) {
+        if (waiting_.empty()) {
+            rest(lock);
+            continue;
+        }
+        Lowered &part = *waiting_.front();
+        waiting_.pop_front();
+        give_(lock, part);
+    }
+}
+
+/* At first without the lock, for which others would have to wait. */
+void Launcher::rest(Lock &lock)
+{
+    called_ = false;
+    lock.unlock();
+    for (Naps naps; !called_ && naps.worth_a_yield();)
+        std::this_thread::yield();
+    lock.lock();
+    wanted_.wait(lock, [this] { return called_.load(); });
+}
+
+} // namespace ptsched::ptask
