@@ -539,12 +539,11 @@ std::uint64_t Meter::estimate_ns(const Key &key)
 std::uint64_t Meter::take_gpu_ns(std::uint64_t submissions)
 {
     std::lock_guard guard(lock_);
-    if (submissions) {
-        /* The next sample would stand for them, too. */
-        std::uint64_t missing = submissions - std::min(submissions, counted_);
-        double mean_ns = samples_for_ > 0 ? samples_ns_ / samples_for_ : 0;
-        sampled_ns_ += static_cast<std::uint64_t>(double(missing) * mean_ns);
+    if (submissions > counted_ && samples_for_ > 0) {
+        std::uint64_t missing = submissions - counted_;
+        sampled_ns_ += static_cast<std::uint64_t>(double(missing) * samples_ns_ / samples_for_);
         counted_ += missing;
+        /* The next sample would stand for them, too. */
         ahead_ += missing;
     }
     std::uint64_t total = gpu_ns_ + sampled_ns_;
