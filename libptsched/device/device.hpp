@@ -149,6 +149,9 @@ public:
     /* To be called when something that run() gave has ended, if the queue has a thread that can; before there is work.
      */
     virtual void tell(std::function<void()>) {}
+    /* Does what the queue's own thread would do next, on the calling thread; false if there is nothing, or that one is
+     * at it. Blocks as long as what was given does. */
+    virtual bool help() { return false; }
     /* Null where work cannot be measured. */
     virtual std::unique_ptr<Watch> watch() { return nullptr; }
 };

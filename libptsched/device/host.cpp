@@ -119,6 +119,16 @@ public:
         return std::make_shared<HostMarker>(progress_, added_);
     }
 
+    bool help() override
+    {
+        std::unique_lock lock(mutex_);
+        if (busy_ || items_.empty())
+            return false;
+        do_next(lock);
+        arrived_.notify_one();
+        return true;
+    }
+
 private:
     struct Work {
         std::function<void()> function;
@@ -139,17 +149,24 @@ private:
     {
         std::unique_lock lock(mutex_);
         for (;;) {
-            arrived_.wait(lock, [this] { return ending_ || !items_.empty(); });
+            arrived_.wait(lock, [this] { return !busy_ && (ending_ || !items_.empty()); });
             if (items_.empty())
                 return;
-            Work item = std::move(items_.front());
-            items_.pop_front();
-            lock.unlock();
-            finish(attempt(item.function));
-            if (item.told && ended_)
-                ended_();
-            lock.lock();
+            do_next(lock);
         }
+    }
+
+    void do_next(std::unique_lock<std::mutex> &lock)
+    {
+        Work item = std::move(items_.front());
+        items_.pop_front();
+        busy_ = true;
+        lock.unlock();
+        finish(attempt(item.function));
+        if (item.told && ended_)
+            ended_();
+        lock.lock();
+        busy_ = false;
     }
 
     /* What went wrong; after the first failure, nothing is done any more. */
@@ -182,12 +199,13 @@ private:
     }
 
     std::shared_ptr<Progress> progress_ = std::make_shared<Progress>();
-    bool failed_ = false;         /* the thread's own */
+    bool failed_ = false;         /* whose who is busy */
     std::function<void()> ended_; /* set before there is work */
     std::mutex mutex_;            /* protects what follows; before progress_->mutex */
     std::condition_variable arrived_;
     std::deque<Work> items_;
     std::uint64_t added_ = 0;
+    bool busy_ = false; /* somebody is at an item */
     bool ending_ = false;
     std::thread thread_;
 };

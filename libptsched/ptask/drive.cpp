@@ -18,6 +18,9 @@ constexpr unsigned runs_for_a_look = 8;
 constexpr std::chrono::microseconds time_for_a_look{1000};
 /* Between two looks at parts of the graph that GPUs are given as one, whose ends nobody waits for. */
 constexpr std::chrono::milliseconds watch_nap{5};
+/* A function of the host that has taken no longer so far may run in the thread that waits for what it makes. */
+constexpr double brief_seconds = 100e-6;
+constexpr std::uint64_t brief_runs = 4;
 
 void yield(std::unique_lock<std::mutex> &lock)
 {
@@ -127,6 +130,30 @@ void Scheduler::hand_over()
                      (sleep_ == Sleep::for_good && running_)))
         wake_thread();
     left_to_thread_ = left_to_thread_ || (!driven_ && any_due());
+}
+
+/*
+ * What comes next at @channel is what a brief function of the host makes, and nothing else goes on: who waits for it
+ * runs it, rather than wake a thread by which to be woken. False if there is nothing to run.
+ */
+bool Scheduler::run_for(Lock &lock, const Channel &channel)
+{
+    if (running_ != 1 || driven_ || any_due() || is_awaited() || lowering_->is_busy() || !channel.source)
+        return false;
+    const Task &task = channel.source->task_;
+    if (!task.running_ || !task.on_host_ || task.completed_ < brief_runs || task.run_time_.value() > brief_seconds)
+        return false;
+    for (const auto &lane : task.places_.front()->lanes)
+        if (!lane->runs.empty()) {
+            helping_++;
+            lock.unlock();
+            const bool any = lane->queue->help();
+            lock.lock();
+            if (!--helping_)
+                nobody_helps_.notify_all();
+            return any;
+        }
+    return false;
 }
 
 /* One who waits for something at @channel does what can be done in the meantime. */

@@ -84,6 +84,7 @@ void Scheduler::stop()
     {
         /* Who launches a set may begin some. */
         Lock lock(mutex_);
+        nobody_helps_.wait(lock, [this] { return !helping_; });
         lowering_->close(lock);
         fetches = std::exchange(fetches_, {});
     }

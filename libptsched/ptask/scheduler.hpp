@@ -79,6 +79,7 @@ private:
     enum class Sleep { none, nap, for_good };
     void work();
     void rest(Lock &lock, Naps &naps);
+    bool run_for(Lock &lock, const Channel &channel);
     void help_or_rest(Lock &lock, Channel &channel, Naps &naps);
     void advance(Lock &lock, bool in_a_hurry, bool by_lane = false);
     bool may_drive() const;
@@ -120,11 +121,13 @@ private:
     void wake_thread();
     void wake_everybody();
 
-    mutable std::mutex mutex_;               /* protects what follows, and tasks and channels; before a datablock's */
-    std::condition_variable wanted_;         /* for the thread */
-    Sleep sleep_ = Sleep::none;              /* how it waits for that */
-    bool driven_ = false;                    /* somebody drives: tasks' runs, lanes and places are that one's */
-    bool helped_ = false;                    /* others than the thread have driven since it has looked */
+    mutable std::mutex mutex_;       /* protects what follows, and tasks and channels; before a datablock's */
+    std::condition_variable wanted_; /* for the thread */
+    Sleep sleep_ = Sleep::none;      /* how it waits for that */
+    bool driven_ = false;            /* somebody drives: tasks' runs, lanes and places are that one's */
+    bool helped_ = false;            /* others than the thread have driven since it has looked */
+    unsigned helping_ = 0;           /* those who run what a queue of the host has, without the lock */
+    std::condition_variable nobody_helps_;
     bool left_to_thread_ = false;            /* there is more to do than others do */
     bool by_lane_ = false;                   /* it is a thread of a queue of the host */
     bool host_ended_ = false;                /* work that the host had, since who drives has looked */

@@ -55,8 +55,12 @@ bool Scheduler::wait(Lock &lock, Channel &channel, Timeout timeout, const std::s
     if (timeout)
         channel.changed.wait_for(lock, *timeout, ended);
     else
-        for (Naps naps; !ended();)
-            help_or_rest(lock, channel, naps);
+        for (Naps naps; !ended();) {
+            if (!stop.stop_possible() && run_for(lock, channel))
+                continue;
+            if (!ended())
+                help_or_rest(lock, channel, naps);
+        }
     channel.waiting--;
     hand_over();
     throw_if_failed();

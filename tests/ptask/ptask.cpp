@@ -303,6 +303,59 @@ void stop_wakes_everybody()
     CHECK(!x.push_value(2));
 }
 
+/* Who waits for a function that was brief so far runs it; it may fail or be the last thing there as anywhere. */
+void brief_functions()
+{
+    Graph graph;
+    std::atomic<bool> fails{false};
+    Task &task = graph.host("brief",
+                            [&](const std::vector<void *> &ports) {
+                                *static_cast<std::thread::id *>(ports[1]) = std::this_thread::get_id();
+                                if (fails)
+                                    throw std::runtime_error("now");
+                            },
+                            {in("x", Template::of<int>(1)), out("where", Template::of<std::thread::id>(1))});
+    Input &x = graph.input(task["x"]);
+    Output &where = graph.output(task["where"]);
+    graph.run();
+    auto runs_here = [&] {
+        x.push_value(1);
+        return pulled<std::thread::id>(where).at(0) == std::this_thread::get_id();
+    };
+    /* The thread of the host's queue may be as fast, but not each time. */
+    unsigned tries = 0;
+    while (!runs_here() && ++tries < 100000)
+        continue;
+    CHECK(tries < 100000);
+    CHECK(task.completed() > 3);
+    fails = true;
+    x.push_value(1);
+    CHECK(refused([&] { where.pull(); }, {"brief", "now"}));
+}
+
+/* While somebody runs a function of it. */
+void a_graph_stops_meanwhile()
+{
+    for (int i = 0; i < 200; i++) {
+        Graph graph;
+        Task &copy = add_copy(graph);
+        Input &x = graph.input(copy["x"]);
+        Output &y = graph.output(copy["y"]);
+        graph.run();
+        std::thread puller([&] {
+            while (x.push_value(1) && y.pull())
+                ;
+        });
+        while (copy.completed() < 5 + static_cast<unsigned>(i) % 7)
+            std::this_thread::yield();
+        graph.stop();
+        puller.join();
+        /* One at most is left. */
+        y.pull();
+        CHECK(!y.pull());
+    }
+}
+
 void wrong_graphs()
 {
     Graph graph, other;
@@ -364,6 +417,8 @@ int main(int, char **argv)
                    {"a launch that is refused", a_launch_that_is_refused},
                    {"the highest priority is first", priorities},
                    {"stop wakes everybody", stop_wakes_everybody},
+                   {"brief functions run where they are waited for", brief_functions},
+                   {"a graph stops while who waits runs its functions", a_graph_stops_meanwhile},
                    {"what is wrong with a graph is said with the names of both ends", wrong_graphs},
                    {"a C program", [] { CHECK_EQ(c_checks(kernels().c_str()), 0); }},
                    {"the sample's product is right", the_sample}};
