@@ -248,7 +248,10 @@ public:
     Task &cuda_source(const std::string &name, const Source &source, const std::vector<PortOptions> &ports);
     /* A kernel of OpenCL C. Throws Error without a device, or with what the compiler says. */
     Task &opencl(const std::string &name, const Source &source, const std::vector<PortOptions> &ports);
-    /* A function of the addresses of the ports' contents in their order. */
+    /*
+     * A function of the addresses of the ports' contents in their order. It runs in a thread of the library; one that
+     * is brief may run in the thread that waits for what it makes.
+     */
     Task &host(const std::string &name, HostFunction function, const std::vector<PortOptions> &ports);
     /* A function that is to know how much its blocks hold, or to give signals. */
     Task &callback(const std::string &name, Callback function, const std::vector<PortOptions> &ports);
