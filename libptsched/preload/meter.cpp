@@ -154,6 +154,14 @@ bool Meter::add_records(Context &context)
     return context.free_records;
 }
 
+/* NULL: there is none, and no more can be had. The lock is held. */
+Record *Meter::take_record(Context &context)
+{
+    if (!context.free_records && !add_records(context))
+        return nullptr;
+    return std::exchange(context.free_records, context.free_records->next);
+}
+
 /* Of what is known only some is timed, at random, and charged at its mean. */
 bool Meter::must_time(const Stream &stream, bool known, std::uint64_t one_in)
 {
@@ -196,12 +204,10 @@ void Meter::begin_gauge(Stream &stream)
     Context &context = *stream.context;
     if (context.gauging || context.gauged == gauges)
         return;
-    if (!context.gauge) {
-        if (!context.free_records && !add_records(context))
-            return;
-        context.gauge = context.free_records;
-        context.free_records = context.gauge->next;
-    }
+    if (!context.gauge)
+        context.gauge = take_record(context);
+    if (!context.gauge)
+        return;
     context.gauging = check(driver.own().event_record(context.gauge->start, stream.handle)) &&
                       check(driver.own().event_record(context.gauge->end, stream.handle));
 }
@@ -224,10 +230,9 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
     Record *record;
     {
         std::lock_guard guard(lock_);
-        if (broken() || context.state != Context::alive || (!context.free_records && !add_records(context)))
+        record = broken() || context.state != Context::alive ? nullptr : take_record(context);
+        if (!record)
             return nullptr;
-        record = context.free_records;
-        context.free_records = record->next;
         record->pauses = pauses_;
         /* Its end event comes behind what has been counted so far. */
         stream.tail = false;

@@ -159,6 +159,7 @@ public:
 private:
     bool check(CUresult result);
     bool add_records(Context &context);
+    Record *take_record(Context &context);
     void begin_gauge(Stream &stream);
     void end_gauge(Context &context);
     bool must_time(const Stream &stream, bool known, std::uint64_t one_in);

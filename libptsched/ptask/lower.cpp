@@ -53,8 +53,8 @@ void Lowering::start(const std::vector<std::unique_ptr<Task>> &tasks)
             lowered.set.on_host.push_back(output.for_host);
         for (Task *task : lowered.part.tasks)
             task->lowered_ = &lowered;
-        for (const Place *place : lowered.head().places_)
-            if (lowered.head().places_.size() > 1)
+        if (const auto &places = lowered.head().places_; places.size() > 1)
+            for (const Place *place : places)
                 launchers_.try_emplace(place, scheduler_.mutex_, [this](Lock &lock, Lowered &part) {
                     give(lock, part);
                     go_on(lock);

@@ -56,8 +56,10 @@ bool Scheduler::wait(Lock &lock, Channel &channel, Timeout timeout, const std::s
         channel.changed.wait_for(lock, *timeout, ended);
     else
         for (Naps naps; !ended();) {
+            /* Who can be told to stop does not begin what nobody can. */
             if (!stop.stop_possible() && run_for(lock, channel))
                 continue;
+            /* It may have let the lock go. */
             if (!ended())
                 help_or_rest(lock, channel, naps);
         }

@@ -49,7 +49,7 @@ def charged(session, server, steps):
 
 
 def accounting(session, title, found):
-    """@found gets the pairs of what was charged and how long the kernels ran, alone and beside an equal."""
+    """@found gets how long the kernels ran and what share of that was charged, alone and beside an equal."""
     session.policy("weighted", True)
     options, steps = KERNELS[title]
     name = f"account-{list(KERNELS).index(title)}+pt"
@@ -63,12 +63,11 @@ def accounting(session, title, found):
     if steps < 1000:
         # Kernels as long as a turn are off in between, which their clock cannot know.
         results["contended"] = (results["contended"][0], results["alone"][1])
-    for how, (charged_s, busy_s) in results.items():
-        session.record(f"accounting/{title}/{how}", charged_s / busy_s, "ratio", "the device's clock, in the same run",
-                       COMMAND)
-        session.say(f"{title}, {how}: {charged_s:.3f} s charged for {busy_s:.3f}")
+    found[title] = {how: (busy_s, charged_s / busy_s) for how, (charged_s, busy_s) in results.items()}
+    for how, (busy_s, share) in found[title].items():
+        session.record(f"accounting/{title}/{how}", share, "ratio", "the device's clock, in the same run", COMMAND)
+        session.say(f"{title}, {how}: {share:.4f} of {busy_s:.3f} s charged")
     session.drop(name)
-    found[title] = results
 
 
 def table(session, found):
@@ -76,10 +75,10 @@ def table(session, found):
         return
     rows = []
     for title, results in found.items():
-        rows.append([title] + [text for charged_s, busy_s in results.values()
-                               for text in (f"{busy_s:.3f}", show(charged_s / busy_s, "{:.4f}"))])
+        rows.append([title] + [text for busy_s, share in results.values()
+                               for text in (f"{busy_s:.3f}", show(share, "{:.4f}"))])
     for name, how in (("accounting/worst-error", "contended"), ("accounting/worst-error-alone", "alone")):
-        errors = [abs(results[how][0] / results[how][1] - 1) for results in found.values()]
-        session.record(name, max(errors), "ratio", "of the kernels' own time", COMMAND)
+        worst = max(abs(results[how][1] - 1) for results in found.values())
+        session.record(name, worst, "ratio", "of the kernels' own time", COMMAND)
     session.table("GPU time charged, relative to the time in which the program's kernels ran by the device's clock",
                   ["kernels", "alone, s", "charged", "beside an equal, s", "charged"], rows)

@@ -391,7 +391,7 @@ void short_ones_have_few_events()
     unsigned long long gpu_us = (scheduler->gpu_ns() - gpu_before) / 1000;
     std::printf("# %llu us charged for %lu\n", gpu_us, (count + 20) * 20);
     CHECK(gpu_us >= (count + 20) * 20 - 10);
-    CHECK(gpu_us <= (count + 20) * 20 + 10 + 1000);
+    CHECK(gpu_us <= (count + 20) * 20 + 1000);
     hand->set_duration_us(1000);
     give_back();
 }

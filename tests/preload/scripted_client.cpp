@@ -198,10 +198,13 @@ const struct scripted_scheduler scripted_scheduler = {
         },
     .call_for_nothing =
         [] {
-            std::unique_lock guard(state.lock);
-            unsigned long before = state.acknowledgements;
-            call(*state.newest);
-            state.changed.wait(guard, [=] { return state.acknowledgements > before; });
+            unsigned long before;
+            {
+                std::lock_guard guard(state.lock);
+                before = state.acknowledgements;
+                call(*state.newest);
+            }
+            await([=] { return state.acknowledgements > before; });
         },
     .set_inflight_ns =
         [](unsigned long long ns) {
