@@ -303,7 +303,7 @@ static void check_layout(void)
 	BUILD_BUG_ON(offsetofend(struct ptsched_ack, drain_ns) != ACK_SIZE_VER0);
 	BUILD_BUG_ON(offsetofend(struct ptsched_act_for, pad) != ACT_FOR_SIZE_VER0);
 	BUILD_BUG_ON(offsetofend(struct ptsched_mechanism, mechanism) != MECHANISM_SIZE_VER0);
-	BUILD_BUG_ON(offsetofend(struct ptsched_page, pad) != PAGE_SIZE_VER0);
+	BUILD_BUG_ON(offsetofend(struct ptsched_page, asker_cpu) != PAGE_SIZE_VER0);
 	BUILD_BUG_ON(sizeof(struct ptsched_query) != QUERY_SIZE_VER0);
 	BUILD_BUG_ON(sizeof(struct ptsched_attach) != ATTACH_SIZE_VER0);
 	BUILD_BUG_ON(sizeof(struct ptsched_acquire) != ACQUIRE_SIZE_VER0);

@@ -10,6 +10,7 @@
 #include <linux/sched/signal.h>
 
 #include "core.h"
+#include "policy/list.h"
 #include "trace.h"
 
 /*
@@ -168,6 +169,21 @@ static int sleep_until_settled(struct ptsched_dev *dev, struct waiter *waiter, u
 	}
 }
 
+/* Those whose helpers are called now: their wake-ups are to leave the caller its CPU. */
+static void show_asker(const struct ptsched_entity *asker)
+{
+	const struct ptsp_link *holders = &asker->dev->policy.holders;
+	const struct ptsp_entity *e;
+	struct ptsched_client *client;
+
+	for (e = ptsp_queue_first(holders); e; e = ptsp_queue_next(holders, e)) {
+		if (e->weight >= asker->policy.weight)
+			continue;
+		list_for_each_entry(client, &ptsched_entity_of(e)->members, link)
+			WRITE_ONCE(client->shared->asker_cpu, raw_smp_processor_id() + 1);
+	}
+}
+
 /* The lock is held; the caller is the owner. */
 static int wait_for_turn(struct ptsched_client *client, struct ptsched_acquire *arg, u64 now)
 	__must_hold(&client->dev->lock)
@@ -181,6 +197,7 @@ static int wait_for_turn(struct ptsched_client *client, struct ptsched_acquire *
 	struct ptsched_dev *dev = client->dev;
 	int ret;
 
+	show_asker(client->entity);
 	list_add_tail(&waiter.link, &client->waiters);
 	client->entity->nr_waiters++;
 	ptsched_entity_update(client->entity, now);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -117,6 +118,7 @@ int BrokerConnection::transact(Call &call, uint32_t cmd, int fd, bool interrupti
     header.id = call.id;
     if (cmd == PTSCHED_IOC_ACQUIRE) {
         header.tid = static_cast<uint32_t>(gettid());
+        header.cpu = static_cast<uint32_t>(sched_getcpu() + 1);
         // For the important, time counts for more than the CPU. On a busy one, sleep costs milliseconds.
         if (getpriority(PRIO_PROCESS, static_cast<id_t>(getpid())) < 0)
             call.soon = kTurn;

@@ -127,7 +127,7 @@
  * @flags: requests: PTSCHED_BROKER_NO_REPLY or 0; replies: 0
  * @id: chosen by the client for a request; the same in its reply
  * @tid: ACQUIRE: the calling thread; else 0
- * @pad: 0
+ * @cpu: ACQUIRE: 1 + the CPU that it runs on, 0: not known; else 0
  */
 struct ptsched_broker_header {
     __u32 cmd;
@@ -136,7 +136,7 @@ struct ptsched_broker_header {
     __u32 flags;
     __u64 id;
     __u32 tid;
-    __u32 pad;
+    __u32 cpu;
 };
 
 /**

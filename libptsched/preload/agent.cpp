@@ -330,21 +330,21 @@ std::uint64_t look_after(Device &device)
                                           : leave_when_idle(device, events, state, now);
 }
 
-/*
- * Else its wake-up would take the CPU from the very thread that it works for, which may then stand behind others for
- * milliseconds where all CPUs are busy.
- */
-void stay_off_submitters_cpu(const std::vector<Device *> &devices, const cpu_set_t &allowed)
+/* The CPUs of threads that its wake-ups are for: the program's own, and heavier ones that it is to make room for. */
+cpu_set_t cpus_to_leave(const std::vector<Device *> &devices)
 {
-    int here = sched_getcpu();
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    auto add = [&cpus](int cpu) {
+        if (cpu >= 0)
+            CPU_SET(cpu, &cpus);
+    };
     for (const Device *device : devices) {
-        if (device->submitters_cpu.load(std::memory_order_relaxed) != here)
-            continue;
-        cpu_set_t others = allowed;
-        CPU_CLR(here, &others);
-        if (CPU_COUNT(&others))
-            sched_setaffinity(0, sizeof(others), &others);
+        add(device->submitters_cpu.load(std::memory_order_relaxed));
+        if (device->scheduled())
+            add(static_cast<int>(__atomic_load_n(&device->page()->asker_cpu, __ATOMIC_RELAXED)) - 1);
     }
+    return cpus;
 }
 
 void sleep_until_needed(const std::vector<Device *> &devices, std::uint64_t ns)
@@ -388,9 +388,7 @@ void *run(void *)
     /* Others wait for this thread of a low program. Weights come from the leader's nice. */
     be_prompt();
     prctl(PR_SET_TIMERSLACK, 1000);
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
-        CPU_ZERO(&allowed);
+    SleepingPlace place;
     bool relaxed = false;
     for (;;) {
         if (exiting.load(std::memory_order_acquire)) {
@@ -413,7 +411,7 @@ void *run(void *)
             }
             ns = std::min(ns, look_after(*device));
         }
-        stay_off_submitters_cpu(devices, allowed);
+        place.avoid(cpus_to_leave(devices));
         sleep_until_needed(devices, ns);
     }
     return nullptr;

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <poll.h>
+#include <sched.h>
 #include <sys/resource.h>
 
 using namespace scheduler;
@@ -209,6 +210,31 @@ TEST("OUTWEIGHED as long as somebody heavier is attached")
     client.wait_for_bits(PTSCHED_STATE_OUTWEIGHED);
     heavier.kill();
     wait_until([&] { return !(client.state() & PTSCHED_STATE_OUTWEIGHED); });
+}
+
+TEST("the page of who has the turn tells from which CPU a heavier one asks")
+{
+    cpu_set_t cpus;
+    CHECK_EQ(0, sched_getaffinity(0, sizeof(cpus), &cpus));
+    int last = CPU_SETSIZE - 1;
+    while (!CPU_ISSET(last, &cpus))
+        last--;
+    CPU_ZERO(&cpus);
+    CPU_SET(last, &cpus);
+
+    Client client;
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    Actor equal;
+    equal.join();
+    equal.start_waiting();
+    client.round_trip();
+    CHECK_EQ(0, client.page()->asker_cpu);
+    Actor heavier(-10);
+    heavier.join();
+    CHECK_EQ(0, sched_setaffinity(heavier.pid(), sizeof(cpus), &cpus));
+    heavier.start_acquire();
+    wait_until([&] { return client.page()->asker_cpu != 0; });
+    CHECK_EQ(static_cast<uint32_t>(last) + 1, client.page()->asker_cpu);
 }
 
 TEST("once called back, newcomers of the process wait for its next turn")

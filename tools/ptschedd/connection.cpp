@@ -368,9 +368,12 @@ int Connection::acquire(struct ptsched_acquire &argument, Request &request)
         return -ENOBUFS;
     Waiter waiter{.id = request.header.id,
                   .tid = request.header.tid,
+                  .cpu = std::min<uint32_t>(request.header.cpu, CPU_SETSIZE),
                   .length = request.header.length,
                   .since_ns = monotonic_ns(),
                   .deadline_ns = argument.deadline_ns};
+    if (client_->entity->weight > ptsp_nice_to_weight(0))
+        server_.important_one_asks(static_cast<int>(waiter.cpu) - 1);
     int ret = device_->acquire(*client_, waiter, argument.flags);
     if (ret == 0)
         acquired(waiter, 0);

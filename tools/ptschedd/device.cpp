@@ -292,12 +292,22 @@ void Device::hold(Client &client, uint32_t tid)
     show(client);
 }
 
+// Those whose helpers are called now: their wake-ups are to leave the asker its CPU.
+void Device::show_asker(const Entity &asker, uint32_t cpu)
+{
+    for (auto &[process, entity] : entities_)
+        if (entity->state == PTSP_HOLDING && entity->weight < asker.weight)
+            for (Client *client : entity->members)
+                client->page.show_asker(cpu);
+}
+
 int Device::acquire(Client &client, const Waiter &waiter, uint32_t flags)
 {
     if (may_join_turn(client, waiter.tid)) {
         hold(client, waiter.tid);
         return 0;
     }
+    show_asker(*client.entity, waiter.cpu);
     client.waiters.push_back(waiter);
     client.entity->waiters++;
     // From here on the sink is told, be it at once.

@@ -73,6 +73,7 @@ private:
     bool may_join_turn(const Client &client, uint32_t tid) const;
     bool thread_holds(const Client &client, uint32_t tid) const;
     void hold(Client &client, uint32_t tid);
+    void show_asker(const Entity &asker, uint32_t cpu);
     void drop_turn(Client &client, uint64_t handover_ns);
     void granted(Entity &entity);
     void signalled(Entity &entity, uint32_t old);

@@ -19,6 +19,7 @@ struct Client;
 struct Waiter {
     uint64_t id;
     uint32_t tid;
+    uint32_t cpu;    // 1 + where it runs, 0: not known
     uint32_t length; // of the structure, to be answered in the same size
     uint64_t since_ns;
     uint64_t deadline_ns;

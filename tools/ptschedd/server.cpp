@@ -163,7 +163,14 @@ void Server::run()
         loop_.run_once();
         bury();
         set_clock();
+        place_.avoid(important_cpu_);
     }
+}
+
+void Server::important_one_asks(int cpu)
+{
+    important_cpu_ = cpu;
+    switchboard_.stay_off(cpu);
 }
 
 void Server::accept_one()

@@ -3,6 +3,7 @@
 #ifndef PTSCHEDD_SERVER_HPP
 #define PTSCHEDD_SERVER_HPP
 
+#include "be_prompt.hpp"
 #include "connection.hpp"
 #include "control.hpp"
 #include "device.hpp"
@@ -43,6 +44,8 @@ public:
     int process_of_pidfd(UniqueFd pidfd, ProcessRef &process);
     const Process *parent_of(const Process &process) const { return processes_.find(process.parent()); }
     void doom(Connection &connection);
+    // This process's threads stay off its CPU.
+    void important_one_asks(int cpu);
     void subscribe(Connection &connection) { subscribers_.push_back(&connection); }
     void unsubscribe(Connection &connection) { std::erase(subscribers_, &connection); }
 
@@ -69,6 +72,8 @@ private:
     UniqueFd reserve_;
     uint64_t armed_ns_ = PTSP_NEVER;
     bool stopping_ = false;
+    int important_cpu_ = -1;
+    SleepingPlace place_;
     std::unordered_map<Connection *, std::unique_ptr<Connection>> connections_;
     std::vector<Connection *> subscribers_;
     // Ends that came up in the middle of something else.

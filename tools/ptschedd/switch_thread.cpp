@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "switch_thread.hpp"
 
+#include "be_prompt.hpp"
 #include "log.hpp"
 #include "rm_channels.hpp"
 
@@ -73,8 +74,10 @@ void SwitchThread::give(std::vector<ChannelSet> sets, Action action, Done done)
 
 void SwitchThread::work()
 {
+    const SleepingPlace place;
     std::unique_lock guard(lock_);
     for (;;) {
+        place.avoid(cpu_to_leave_.load(std::memory_order_relaxed));
         given_.wait(guard, [this] { return stopping_ || !jobs_.empty(); });
         if (jobs_.empty())
             return;

@@ -7,6 +7,7 @@
 #include "event_loop.hpp"
 #include "fd.hpp"
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -37,6 +38,8 @@ public:
     ~SwitchThread();
 
     void give(std::vector<ChannelSet> sets, Action action, Done done);
+    // The CPU of somebody who is not to lose it to this thread; -1: of nobody.
+    void stay_off(int cpu) { cpu_to_leave_.store(cpu, std::memory_order_relaxed); }
 
 private:
     struct Job {
@@ -57,6 +60,7 @@ private:
     std::deque<Job> jobs_;
     std::vector<Job> finished_;
     bool stopping_ = false;
+    std::atomic<int> cpu_to_leave_{-1};
     std::thread thread_;
 };
 

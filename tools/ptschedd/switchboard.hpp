@@ -109,6 +109,7 @@ public:
     void event(uint32_t kind, pid_t pid, uint32_t device_id, uint64_t turn);
 
     void lost_events();
+    void stay_off(int cpu) { thread_.stay_off(cpu); }
 
     // When run() is to be called, at the latest.
     uint64_t next_ns() const { return next_ns_; }

@@ -250,10 +250,13 @@ struct ptsched_mechanism {
  * @busy_until_ns: until when, at the grant, work of the previous turn was
  *	expected to be on the device; 0: there was none
  * @weight: the entity's weight when last looked at
- * @pad: 0
+ * @asker_cpu: 1 + the CPU from which a heavier entity asked last while this
+ *	client's had the turn, 0: none has. A thread that only serves the
+ *	scheduler should not be there when it is woken
  *
  * Only @state and @events are kept current at every instant, and only they may
- * be relied on without the turn; the others change at grants.
+ * be relied on without the turn; the others change at grants, @asker_cpu when
+ * somebody asks.
  */
 struct ptsched_page {
 	__u32 version;
@@ -267,7 +270,7 @@ struct ptsched_page {
 	__u64 inflight_ns;
 	__u64 busy_until_ns;
 	__u32 weight;
-	__u32 pad;
+	__u32 asker_cpu;
 };
 
 /* ---- generic netlink: what tools see and set ---- */
