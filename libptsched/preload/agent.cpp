@@ -211,8 +211,11 @@ std::uint64_t report_rest(Device &device, std::uint64_t now)
         return for_ever;
     std::uint64_t submissions = device.submissions();
     reap(device, device.state(), now);
+    /* It may be looked at sooner than that. */
     if (submissions != std::exchange(device.agent.submissions_seen, submissions) || !device.meter.idle())
-        return rest_ns;
+        device.agent.rests_since = now;
+    if (std::uint64_t rested = now - device.agent.rests_since; rested < rest_ns)
+        return rest_ns - rested;
     device.rest_unreported.store(false, std::memory_order_release);
     device.last_report(now);
     device.meter.forget_samples();

@@ -162,13 +162,19 @@ bool has_room(Device &device, const Key &key, std::uint64_t &nap_ns)
     return !excess;
 }
 
-/* How many submissions the next measured one shall stand for. Random, so that no pattern of the program is in step. */
-void plan_next_sample(Thread &thread, std::uint64_t now)
+/*
+ * How many submissions the next measured one shall stand for: no more than are given, or run, in the time between two
+ * samples. Random, so that no pattern of the program is in step.
+ */
+void plan_next_sample(Thread &thread, Meter &meter, std::uint64_t now)
 {
     std::uint64_t passed = now - thread.sampled_ns;
     std::uint64_t fitting =
         passed ? std::uint64_t(thread.sample_interval) * sample_every_ns / passed : sample_interval_max;
     std::uint64_t most = std::min<std::uint64_t>(std::uint64_t(thread.sample_interval) * 4, sample_interval_max);
+    /* While that is not known, the next ones may take long. */
+    std::uint64_t run = meter.submissions_in(sample_every_ns);
+    most = std::min(most, run ? run : std::uint64_t(thread.sample_interval));
     std::uint64_t mean = std::clamp<std::uint64_t>(fitting, 1, most);
     thread.random = thread.random * 6364136223846793005 + 1442695040888963407;
     thread.sample_interval = static_cast<std::int32_t>(mean / 2 + (thread.random >> 33) % mean);
@@ -224,7 +230,7 @@ CUresult sampled(Thread &thread, const Place &place, const Key &key, const Call 
     if (!device.rest_unreported.exchange(true, std::memory_order_acq_rel))
         wake_agent();
     if (!place.stream->owner)
-        plan_next_sample(thread, now);
+        plan_next_sample(thread, device.meter, now);
     return result;
 }
 
@@ -403,6 +409,12 @@ void settled()
 {
     Thread *thread = this_thread;
     Device *device = thread ? thread->device.load(std::memory_order_relaxed) : nullptr;
+    /* What was waited for may have taken long: the next sample comes at once, and stands for what was until now. */
+    if (thread && thread->until_sample > 0 && thread->until_sample < thread->sample_interval &&
+        monotonic_ns() - thread->sampled_ns > sample_every_ns) {
+        thread->sample_interval -= thread->until_sample;
+        thread->until_sample = 0;
+    }
     /* Who is merely wanted elsewhere is looked at often enough, and would pay for a wake-up each time. */
     if (device && device->state() & PTSCHED_STATE_CALLBACK)
         nudge_agent();

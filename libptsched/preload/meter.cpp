@@ -39,6 +39,20 @@ bool is_capturing(CUstream handle)
     return driver.own().stream_capturing(handle, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
+/*
+ * Of what passed between its events. When it was last taken off, it may have ended, and nobody had looked, or not yet
+ * begun: what it usually takes tells.
+ */
+std::uint64_t without_pauses(const Record &record, std::uint64_t took_ns)
+{
+    auto without = [&](std::uint64_t off_ns) { return took_ns >= off_ns ? took_ns - off_ns : took_ns; };
+    auto distance = [&](std::uint64_t ran_ns) {
+        return ran_ns > record.estimate_ns ? ran_ns - record.estimate_ns : record.estimate_ns - ran_ns;
+    };
+    const std::uint64_t ran_ns = without(record.paused_ns), longer_ns = without(record.paused_ns - record.pause_ns);
+    return record.estimate_ns && distance(longer_ns) < distance(ran_ns) ? longer_ns : ran_ns;
+}
+
 CUresult is_complete(const Record &record)
 {
     return driver.own().event_query(record.timed ? record.end : record.plain);
@@ -247,7 +261,7 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
     record->stands_for = stands_for;
     record->begins_ns = std::max(now, busy_until);
     record->beside = busy_until > now;
-    record->paused_ns = record->charged_ns = 0;
+    record->paused_ns = record->pause_ns = record->charged_ns = 0;
     record->paused = false;
     record->next = nullptr;
     if (!record->timed || check(driver.own().event_record(record->start, stream.handle)))
@@ -295,10 +309,7 @@ void Meter::account(Stream &stream, Record &record, std::uint64_t now)
     if (!check(driver.own().event_elapsed(&took, record.start, record.end)))
         return;
     end_gauge(context);
-    std::uint64_t ran_ns = to_ns(took);
-    /* Shorter than that: it had ended, or not yet begun. */
-    if (ran_ns >= record.paused_ns)
-        ran_ns -= record.paused_ns;
+    std::uint64_t ran_ns = without_pauses(record, to_ns(took));
     ran_ns -= std::min(ran_ns, static_cast<std::uint64_t>(around_work * double(context.event_ns)));
     /* Measured together with another's work, it says nothing about itself. */
     if (record.beside && record.estimate_ns)
@@ -447,8 +458,10 @@ void Meter::resume(std::uint64_t now)
             stream->tail_until += now - paused_since_;
         if (!first)
             continue;
-        if (first->paused)
-            first->paused_ns += now - paused_since_;
+        if (first->paused) {
+            first->pause_ns = now - paused_since_;
+            first->paused_ns += first->pause_ns;
+        }
         first->paused = false;
         first->begins_ns += now - paused_since_;
         stream->completed_ns += now - paused_since_;
@@ -554,6 +567,14 @@ std::uint64_t Meter::take_gpu_ns(std::uint64_t submissions)
     std::uint64_t total = gpu_ns_ + sampled_ns_;
     sampled_ns_ = gpu_ns_ = 0;
     return total;
+}
+
+std::uint64_t Meter::submissions_in(std::uint64_t ns)
+{
+    std::lock_guard guard(lock_);
+    if (samples_for_ <= 0)
+        return 0;
+    return static_cast<std::uint64_t>(std::clamp(double(ns) * samples_for_ / std::max(samples_ns_, 1.0), 1.0, 1e9));
 }
 
 void Meter::forget_samples()

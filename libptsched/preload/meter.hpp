@@ -53,7 +53,8 @@ struct Record {
     std::uint64_t begins_ns;  /* not before this: host time, moved on by the time it was off */
     bool beside;              /* its times may have others' in them: its turn or its like's was not the only one */
     std::uint32_t pauses;     /* before it */
-    std::uint64_t paused_ns;  /* so long it was off the hardware, if it had begun */
+    std::uint64_t paused_ns;  /* so long it was off the hardware, if it had begun and not ended */
+    std::uint64_t pause_ns;   /* of that, the last time */
     std::uint64_t charged_ns; /* of the rest, this has been reported when it was taken off */
     bool paused;              /* it is now */
     std::uint32_t stands_for; /* submissions, if it is a sample; 0: it stands for itself among others */
@@ -146,6 +147,8 @@ public:
      */
     std::uint64_t take_gpu_ns(std::uint64_t submissions);
 
+    /* How many submissions take about @ns of the device, by the last samples; 0: none of them has completed yet. */
+    std::uint64_t submissions_in(std::uint64_t ns);
     /* The next ones say nothing about what was before. */
     void forget_samples();
 

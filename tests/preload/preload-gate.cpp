@@ -205,6 +205,56 @@ void alone_long_ones_after_short_ones()
     });
 }
 
+/* They are there before anything of how long they take is known, and what comes with them is short. */
+void alone_long_ones_at_once()
+{
+    give_back();
+    in_a_child([] {
+        unsigned long long submissions = scheduler->submissions(), before = scheduler->gpu_ns();
+        auto submit = [&](unsigned us, unsigned long long count) {
+            hand->set_duration_us(us);
+            for (unsigned long long i = 0; i < count; i++)
+                launch();
+            submissions += count;
+        };
+        hand->complete_by_itself(0);
+        submit(2, 1);
+        submit(200000, 5);
+        submit(2, 2);
+        hand->complete_all();
+        hand->complete_by_itself(1);
+        scheduler->await_submissions(submissions);
+        unsigned long long charged_ms = (scheduler->gpu_ns() - before) / 1000000;
+        std::printf("# %llu ms charged for 1000\n", charged_ms);
+        return charged_ms > 950 && charged_ms < 1050;
+    });
+}
+
+/* Each is waited for, and most are no sample: what they take is seen by the waiting. */
+void alone_long_ones_are_waited_for()
+{
+    give_back();
+    in_a_child([] {
+        unsigned long long submissions = scheduler->submissions(), before = scheduler->gpu_ns();
+        auto submit = [&](unsigned us) {
+            hand->set_duration_us(us);
+            launch();
+            submissions++;
+        };
+        submit(2);
+        submit(2);
+        for (int i = 0; i < 10; i++) {
+            submit(100000);
+            std::this_thread::sleep_for(std::chrono::milliseconds(11));
+            cuStreamSynchronize(nullptr);
+        }
+        scheduler->await_submissions(submissions);
+        unsigned long long charged_ms = (scheduler->gpu_ns() - before) / 1000000;
+        std::printf("# %llu ms charged for 1000\n", charged_ms);
+        return charged_ms > 950 && charged_ms < 1050;
+    });
+}
+
 /* Of kernels side by side a sample takes as long as several: it cannot stand for more than has passed. */
 void alone_side_by_side_counts_once()
 {
@@ -720,6 +770,8 @@ int main(int, char **argv)
         {"alone: no call to the scheduler, few events", alone_touches_little},
         {"alone: what is left when the program stops submitting is reported", alone_reports_the_rest},
         {"alone: long kernels after many short ones are measured", alone_long_ones_after_short_ones},
+        {"alone: long kernels that are submitted at once are measured", alone_long_ones_at_once},
+        {"alone: long kernels that are waited for are measured", alone_long_ones_are_waited_for},
         {"alone: what runs side by side counts once", alone_side_by_side_counts_once},
         {"without the turn a submission waits", waits_without_turn},
         {"a called-back turn is given back once the work in flight has drained", callback_drains_first},
