@@ -45,7 +45,7 @@ def charged(session, server, steps):
     """What was charged for so many kernels, and how long they ran, in seconds."""
     before = gpu_ns(session, server.pid)
     result = server.ask(f"steps {steps}", 60)
-    return (gpu_ns(session, server.pid) - before) / 1e9, result["busy_s"]
+    return (gpu_ns(session, server.pid) - before) / 1e9, result["busy_s"], result["halts"]
 
 
 def accounting(session, title, found):
@@ -60,13 +60,10 @@ def accounting(session, title, found):
     results = {"alone": charged(session, server, steps)}
     with session.running(OTHER):
         results["contended"] = charged(session, server, steps)
-    if steps < 1000:
-        # Kernels as long as a turn are off in between, which their clock cannot know.
-        results["contended"] = (results["contended"][0], results["alone"][1])
-    found[title] = {how: (busy_s, charged_s / busy_s) for how, (charged_s, busy_s) in results.items()}
+    found[title] = {how: (busy_s, charged_s / busy_s) for how, (charged_s, busy_s, _) in results.items()}
     for how, (busy_s, share) in found[title].items():
         session.record(f"accounting/{title}/{how}", share, "ratio", "the device's clock, in the same run", COMMAND)
-        session.say(f"{title}, {how}: {share:.4f} of {busy_s:.3f} s charged")
+        session.say(f"{title}, {how}: {share:.4f} of {busy_s:.3f} s charged, {results[how][2]} halts")
     session.drop(name)
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Kernels that note by the device's own clock when they began and ended, so that it is known for how long the GPU
-// worked for this program: the time in which at least one of them ran. Between two that are queued one behind the other
-// nobody else gets onto the device: a gap as short as that one counts, too.
+// Kernels that note by the device's own clock when they began and ended, and when they came to a halt in between, so
+// that it is known for how long the GPU worked for this program: the time in which at least one of them ran. Between
+// two that are queued one behind the other nobody else gets onto the device: a gap as short as that one counts, too.
 #include "job.hpp"
 
 #include <getopt.h>
@@ -10,9 +10,18 @@ namespace {
 
 constexpr int threads = 128;
 constexpr unsigned long long gap_ns = 10000;
+// Steps between two looks at the clock: some microseconds. It was off the device if that took so long.
+constexpr unsigned long long steps_for_a_look = 4096, halt_ns = 100000;
+constexpr unsigned most_halts = 1 << 16;
 
 struct Interval {
     unsigned long long begin_ns, end_ns;
+};
+
+// What all kernels of a run have noted; not of several streams, whose kernels keep each other from their steps.
+struct Halts {
+    unsigned count;
+    Interval halts[most_halts];
 };
 
 struct Options {
@@ -28,35 +37,45 @@ __device__ unsigned long long device_ns()
     return ns;
 }
 
-__global__ void steps_kernel(uint32_t *state, unsigned long long steps, Interval *seen)
+__global__ void steps_kernel(uint32_t *state, unsigned long long steps, Interval *seen, Halts *halts)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned long long last_ns = device_ns();
     if (!threadIdx.x)
-        atomicMin(&seen->begin_ns, device_ns());
+        atomicMin(&seen->begin_ns, last_ns);
     uint32_t x = state[i];
+    for (unsigned long long done = 0; done < steps; done += steps_for_a_look) {
+        unsigned long long next = min(steps - done, steps_for_a_look);
 #pragma unroll 16
-    for (unsigned long long step = 0; step < steps; step++)
-        x = x * 1664525u + i;
+        for (unsigned long long step = 0; step < next; step++)
+            x = x * 1664525u + i;
+        if (i || !halts)
+            continue;
+        unsigned long long now_ns = device_ns();
+        if (now_ns > last_ns + halt_ns)
+            halts->halts[atomicAdd(&halts->count, 1) % most_halts] = {last_ns, now_ns};
+        last_ns = now_ns;
+    }
     state[i] = x;
     __syncthreads();
     if (!threadIdx.x)
         atomicMax(&seen->end_ns, device_ns());
 }
 
-// The length of the union, short gaps included.
-double busy_seconds(std::vector<Interval> intervals)
+// The length of the union, gaps up to @most_gap_ns included.
+unsigned long long union_ns(std::vector<Interval> intervals, unsigned long long most_gap_ns)
 {
-    unsigned long long busy_ns = 0, until_ns = 0;
+    unsigned long long length_ns = 0, until_ns = 0;
     std::sort(intervals.begin(), intervals.end(),
               [](const Interval &one, const Interval &other) { return one.begin_ns < other.begin_ns; });
     for (const Interval &interval : intervals) {
         if (interval.end_ns <= until_ns)
             continue;
-        bool queued = interval.begin_ns < until_ns + gap_ns;
-        busy_ns += interval.end_ns - (queued && until_ns ? until_ns : interval.begin_ns);
+        bool queued = interval.begin_ns < until_ns + most_gap_ns;
+        length_ns += interval.end_ns - (queued && until_ns ? until_ns : interval.begin_ns);
         until_ns = interval.end_ns;
     }
-    return static_cast<double>(busy_ns) / 1e9;
+    return length_ns;
 }
 
 class Clocked {
@@ -75,6 +94,8 @@ public:
         done_.resize(options.depth);
         for (cudaEvent_t &event : done_)
             check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
+        check(cudaMalloc(&halts_, sizeof(Halts)), "cudaMalloc");
+        check(cudaMemset(halts_, 0, sizeof(unsigned)), "cudaMemset");
         calibrate();
     }
 
@@ -84,13 +105,15 @@ public:
         Interval *seen;
         check(cudaMalloc(&seen, count * sizeof(Interval)), "cudaMalloc");
         check(cudaMemcpy(seen, intervals.data(), count * sizeof(Interval), cudaMemcpyHostToDevice), "cudaMemcpy");
+        check(cudaMemset(halts_, 0, sizeof(unsigned)), "cudaMemset");
         double start = now();
         for (size_t i = 0; i < count; i++) {
             cudaEvent_t done = done_[i % done_.size()];
             if (i >= done_.size())
                 check(cudaEventSynchronize(done), "cudaEventSynchronize");
             Lane &lane = lanes_[i % lanes_.size()];
-            steps_kernel<<<blocks_, threads, 0, lane.stream>>>(lane.state, steps_, seen + i);
+            steps_kernel<<<blocks_, threads, 0, lane.stream>>>(lane.state, steps_, seen + i,
+                                                               lanes_.size() == 1 ? halts_ : nullptr);
             check(cudaGetLastError(), "launch");
             check(cudaEventRecord(done, lane.stream), "cudaEventRecord");
             pause(done);
@@ -99,8 +122,13 @@ public:
         double elapsed = now() - start;
         check(cudaMemcpy(intervals.data(), seen, count * sizeof(Interval), cudaMemcpyDeviceToHost), "cudaMemcpy");
         check(cudaFree(seen), "cudaFree");
-        std::printf("{\"event\": \"result\", \"n\": %zu, \"seconds\": %.6f, \"busy_s\": %.6f}\n", count, elapsed,
-                    busy_seconds(std::move(intervals)));
+        auto halts = halted();
+        std::size_t number = halts.size();
+        unsigned long long off_ns = union_ns(std::move(halts), 0);
+        std::printf("{\"event\": \"result\", \"n\": %zu, \"seconds\": %.6f, \"busy_s\": %.6f, \"halts\": %zu, "
+                    "\"off_s\": %.6f}\n",
+                    count, elapsed, static_cast<double>(union_ns(std::move(intervals), gap_ns) - off_ns) / 1e9, number,
+                    static_cast<double>(off_ns) / 1e9);
         std::fflush(stdout);
     }
 
@@ -114,6 +142,20 @@ private:
     std::vector<Lane> lanes_;
     std::vector<cudaEvent_t> done_;
     unsigned long long steps_ = 0;
+    Halts *halts_ = nullptr;
+
+    std::vector<Interval> halted() const
+    {
+        unsigned count;
+        check(cudaMemcpy(&count, halts_, sizeof(count), cudaMemcpyDeviceToHost), "cudaMemcpy");
+        if (count > most_halts) {
+            std::fprintf(stderr, "clocked: came to a halt %u times; %u are counted\n", count, most_halts);
+            std::exit(1);
+        }
+        std::vector<Interval> halts(count);
+        check(cudaMemcpy(halts.data(), halts_->halts, count * sizeof(Interval), cudaMemcpyDeviceToHost), "cudaMemcpy");
+        return halts;
+    }
 
     void pause(cudaEvent_t done) const
     {
@@ -134,7 +176,7 @@ private:
             for (int i = 0; i < 200; i++) {
                 Interval one{~0ull, 0};
                 check(cudaMemcpy(seen, &one, sizeof(one), cudaMemcpyHostToDevice), "cudaMemcpy");
-                steps_kernel<<<blocks_, threads, 0, lanes_[0].stream>>>(lanes_[0].state, steps, seen);
+                steps_kernel<<<blocks_, threads, 0, lanes_[0].stream>>>(lanes_[0].state, steps, seen, halts_);
                 check(cudaStreamSynchronize(lanes_[0].stream), "cudaStreamSynchronize");
                 check(cudaMemcpy(&one, seen, sizeof(one), cudaMemcpyDeviceToHost), "cudaMemcpy");
                 best = std::min(best, one.end_ns - one.begin_ns);

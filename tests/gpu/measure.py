@@ -93,11 +93,10 @@ def sweep(session, times):
 
 # ---- what it costs when nobody else is there ----
 
-ALONE = {"launch": ("overhead/launch", "launches of an empty kernel", 0.1),
-         "small": ("overhead/torch-small", "small PyTorch operations", 0.1),
-         "train": ("overhead/train", "PyTorch training", 0.5)}
-# Of each of them, with and without ptsched.
-COPIES = 4
+# Of each: the figure, what it is, how long a window is, and how many of it there are with and without ptsched.
+ALONE = {"launch": ("overhead/launch", "launches of an empty kernel", 0.1, 12),
+         "small": ("overhead/torch-small", "small PyTorch operations", 0.1, 12),
+         "train": ("overhead/train", "PyTorch training", 0.5, 4)}
 
 
 def on_cpus(cpus, command):
@@ -140,15 +139,15 @@ def unwanted(session, seconds_each):
     session.policy("weighted", True)
     wanted = [(f"{name}-{copy}{suffix}", catalogue.command(session.programs, name, "--serve"),
                catalogue.nice_of(name), bool(suffix))
-              for name in ALONE for copy in range(COPIES) for suffix in ("", "+pt")]
+              for name, (*_, copies) in ALONE.items() for copy in range(copies) for suffix in ("", "+pt")]
     for problem in session.start_servers(wanted):
         raise ProgramError(problem)
     for name, *_ in wanted:
         pin(session.server(name).pid)
     rows = []
-    for name, (label, title, seconds) in ALONE.items():
-        rounds = max(1, int(seconds_each / seconds / COPIES))
-        pairs = [pair for copy in range(COPIES) for pair in in_turns(session, f"{name}-{copy}", seconds, rounds)]
+    for name, (label, title, seconds, copies) in ALONE.items():
+        rounds = max(1, int(seconds_each / seconds / copies))
+        pairs = [pair for copy in range(copies) for pair in in_turns(session, f"{name}-{copy}", seconds, rounds)]
         ratios, bare = [scheduled / alone for alone, scheduled in pairs], [alone for alone, _ in pairs]
         low, _, high = statistics.quantiles(ratios, n=4)
         command = " ".join(catalogue.command(session.programs, name, "--serve"))

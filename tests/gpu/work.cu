@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <cstring>
 #include <ctime>
+#include <fcntl.h>
 #include <memory>
 #include <random>
+#include <unistd.h>
 
 namespace {
 
@@ -74,13 +76,40 @@ struct Run {
     unsigned long long count; // launches, if not 0: instead of the end
     unsigned long long skipped = 0, missed = 0;
     std::vector<float> latencies = {};
+    std::vector<float> with_cpu = {}; // of who thinks in between: less the time in which others had its CPU
 
     bool goes_on(unsigned long long started, double instant) const
     {
         return !stop_requested && (count ? started < count : instant < end);
     }
 
-    void add(double from, double to) { latencies.push_back(static_cast<float>((to - from) * 1e6)); }
+    static float us(double seconds) { return static_cast<float>(seconds * 1e6); }
+    void add(double from, double to) { latencies.push_back(us(to - from)); }
+};
+
+// For how long the calling thread was ready to run so far, and others had its CPU.
+class CpuWait {
+public:
+    CpuWait() : file_(open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}
+    ~CpuWait()
+    {
+        if (file_ >= 0)
+            close(file_);
+    }
+    CpuWait(const CpuWait &) = delete;
+    CpuWait &operator=(const CpuWait &) = delete;
+
+    double seconds() const
+    {
+        char text[80] = "";
+        unsigned long long ran, waited = 0;
+        if (pread(file_, text, sizeof(text) - 1, 0) <= 0 || std::sscanf(text, "%llu %llu", &ran, &waited) != 2)
+            return 0;
+        return static_cast<double>(waited) / 1e9;
+    }
+
+private:
+    const int file_;
 };
 
 class Work {
@@ -253,13 +282,18 @@ private:
     {
         std::vector<double> launched(options_.depth);
         unsigned long long started = 0;
+        CpuWait cpu_wait;
+        double waited = 0;
         auto finish_oldest = [&] {
             size_t slot = finished_ % options_.depth;
             check(cudaEventSynchronize(done_[slot]), "cudaEventSynchronize");
+            double end = now();
             if (launched[slot] < run.measured_from)
                 run.skipped++;
             else
-                run.add(launched[slot], now());
+                run.add(launched[slot], end);
+            if (options_.think_us > 0)
+                run.with_cpu.push_back(Run::us(end - launched[slot] - (cpu_wait.seconds() - waited)));
             finished_++;
         };
         while (run.goes_on(started, now())) {
@@ -267,6 +301,8 @@ private:
                 finish_oldest();
             size_t slot = started % options_.depth;
             Lane &lane = lanes_[started % lanes_.size()];
+            if (options_.think_us > 0)
+                waited = cpu_wait.seconds();
             launched[slot] = now();
             launch_next(lane);
             check(cudaEventRecord(done_[slot], lane.stream), "cudaEventRecord");
@@ -340,15 +376,17 @@ private:
     {
         std::vector<float> &latencies = run.latencies;
         std::sort(latencies.begin(), latencies.end());
+        std::sort(run.with_cpu.begin(), run.with_cpu.end());
         double p50 = percentile(latencies, 0.5), p99 = percentile(latencies, 0.99), most = percentile(latencies, 1);
         unsigned long long launches = finished_ - run.skipped;
         double per_second = elapsed > 0 ? launches / elapsed : 0;
         if (options_.serve || options_.json) {
-            std::printf("{\"event\": \"result\", \"start\": %.6f, \"seconds\": %.6f, \"n\": %llu, "
-                        "\"per_second\": %.3f, \"p50_us\": %.2f, \"p90_us\": %.2f, \"p99_us\": %.2f, \"max_us\": %.2f, "
-                        "\"due\": %zu, \"missed\": %llu, \"hash\": \"%016llx\", \"value\": %u}\n",
-                        run.measured_from, elapsed, launches, per_second, p50, percentile(latencies, 0.9), p99, most,
-                        latencies.size(), run.missed, hash(), power(lanes_[0].total_steps).c);
+            std::printf(
+                "{\"event\": \"result\", \"start\": %.6f, \"seconds\": %.6f, \"n\": %llu, "
+                "\"per_second\": %.3f, \"p50_us\": %.2f, \"p90_us\": %.2f, \"p99_us\": %.2f, \"max_us\": %.2f, "
+                "\"with_cpu_p99_us\": %.2f, \"due\": %zu, \"missed\": %llu, \"hash\": \"%016llx\", \"value\": %u}\n",
+                run.measured_from, elapsed, launches, per_second, p50, percentile(latencies, 0.9), p99, most,
+                percentile(run.with_cpu, 0.99), latencies.size(), run.missed, hash(), power(lanes_[0].total_steps).c);
         } else {
             std::printf("%llu %s of %.0f us in %.3f s: %.1f per second\n", launches,
                         options_.graph ? "graphs of kernels" : "kernels", options_.us, elapsed, per_second);
