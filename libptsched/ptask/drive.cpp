@@ -169,7 +169,7 @@ void Scheduler::help_or_rest(Lock &lock, Channel &channel, Naps &naps)
         naps.start_over();
     else if (is_idle())
         channel.changed.wait(lock);
-    else if (is_awaited() && naps.worth_a_yield()) /* who has run on the host comes for the lock, and wakes */
+    else if (naps.worth_a_yield()) /* who has run on the host comes for the lock, and wakes */
         yield(lock);
     else
         channel.changed.wait_for(lock, naps.next());
