@@ -401,6 +401,22 @@ std::unique_ptr<Program> CudaDevice::make_program(const std::vector<ProgramStep>
     return std::make_unique<CudaProgram>(*this, steps);
 }
 
+/* Its module stays loaded, like the device. */
+CUfunction CudaDevice::gather()
+{
+    std::call_once(gather_loaded_, [this] {
+        CUmodule module = nullptr;
+        Entered entered(*this);
+        if (driver.module_load_data(&module, gather::ptx) != CUDA_SUCCESS)
+            return;
+        if (driver.module_function(&gather_, module, gather::entry) == CUDA_SUCCESS)
+            return;
+        gather_ = nullptr;
+        driver.module_unload(module);
+    });
+    return gather_;
+}
+
 Queue &CudaDevice::outgoing()
 {
     std::lock_guard lock(mutex_);

@@ -4,6 +4,7 @@
 #define PTSCHED_DEVICE_CUDA_HPP
 
 #include "driver.hpp"
+#include "gather.hpp"
 #include "memory.hpp"
 
 namespace ptsched::device {
@@ -42,6 +43,10 @@ public:
     Mapping map_shared(const ShareHandle &handle, std::size_t bytes) override;
     void limit_memory(std::size_t bytes) override { memory_.limit(bytes); }
 
+    std::size_t most_pieces() override { return gather() ? gather::most_pieces : 0; }
+    /* The kernel of gather.hpp, or null where the driver does not compile it. */
+    CUfunction gather();
+
     CUcontext context() const { return context_; }
     CUdevice number() const { return number_; }
 
@@ -56,6 +61,8 @@ private:
     std::string name_;
     const CUdevice number_;
     CUcontext context_{};
+    std::once_flag gather_loaded_;
+    CUfunction gather_{};
     std::mutex mutex_; /* protects what follows */
     std::unique_ptr<Queue> outgoing_;
     std::vector<std::pair<const Device *, bool>> peers_; /* those that were asked about */

@@ -7,11 +7,10 @@ namespace ptsched::device {
 
 namespace {
 
-CUDA_KERNEL_NODE_PARAMS kernel_of(const ProgramStep &step)
+CUDA_KERNEL_NODE_PARAMS kernel_of(CUfunction function, const Geometry &g)
 {
-    const Geometry &g = step.geometry;
     CUDA_KERNEL_NODE_PARAMS kernel{};
-    kernel.func = static_cast<const CudaCode &>(*step.code).function();
+    kernel.func = function;
     kernel.gridDimX = g.grid.x;
     kernel.gridDimY = g.grid.y;
     kernel.gridDimZ = g.grid.z;
@@ -47,7 +46,7 @@ CUDA_MEMCPY3D copy_of(const ProgramStep &step)
 
 } // namespace
 
-CudaProgram::CudaProgram(const CudaDevice &device, const std::vector<ProgramStep> &steps) : device_(device)
+CudaProgram::CudaProgram(CudaDevice &device, const std::vector<ProgramStep> &steps) : device_(device)
 {
     const Driver &driver = device.driver;
     Entered entered(device);
@@ -76,6 +75,14 @@ void CudaProgram::destroy()
     device_.driver.graph_destroy(graph_);
 }
 
+void CudaProgram::add_kernel(Node &node, const std::vector<CUgraphNode> &after, const std::vector<void *> &arguments)
+{
+    CUDA_KERNEL_NODE_PARAMS kernel = node.kernel;
+    kernel.kernelParams = const_cast<void **>(arguments.data());
+    device_.driver.check(device_.driver.graph_add_kernel(&node.handle, graph_, after.data(), after.size(), &kernel),
+                         "cuGraphAddKernelNode");
+}
+
 void CudaProgram::add(const ProgramStep &step)
 {
     const Driver &driver = device_.driver;
@@ -84,12 +91,13 @@ void CudaProgram::add(const ProgramStep &step)
 
     for (std::size_t other : step.after)
         after.push_back(nodes_[other].handle);
-    if (step.code) {
-        node.kernel = kernel_of(step);
-        CUDA_KERNEL_NODE_PARAMS kernel = node.kernel;
-        kernel.kernelParams = const_cast<void **>(step.arguments.data());
-        driver.check(driver.graph_add_kernel(&node.handle, graph_, after.data(), after.size(), &kernel),
-                     "cuGraphAddKernelNode");
+    if (!step.pieces.empty()) {
+        node.kernel = kernel_of(device_.gather(), gather::geometry(step.pieces));
+        node.pieces = std::make_unique<gather::Pieces>(step.pieces);
+        add_kernel(node, after, {node.pieces.get()});
+    } else if (step.code) {
+        node.kernel = kernel_of(static_cast<const CudaCode &>(*step.code).function(), step.geometry);
+        add_kernel(node, after, step.arguments);
     } else {
         node.copy = copy_of(step);
         node.to = step.to;
@@ -98,7 +106,7 @@ void CudaProgram::add(const ProgramStep &step)
             driver.graph_add_copy(&node.handle, graph_, after.data(), after.size(), &node.copy, device_.context()),
             "cuGraphAddMemcpyNode");
     }
-    nodes_.push_back(node);
+    nodes_.push_back(std::move(node));
 }
 
 void CudaProgram::set_kernel(std::size_t step, const std::vector<void *> &arguments)
@@ -108,6 +116,15 @@ void CudaProgram::set_kernel(std::size_t step, const std::vector<void *> &argume
     Entered entered(device_);
     device_.driver.check(device_.driver.exec_set_kernel(exec_, nodes_[step].handle, &kernel),
                          "cuGraphExecKernelNodeSetParams");
+}
+
+void CudaProgram::set_pieces(std::size_t step, const std::vector<Piece> &pieces)
+{
+    const gather::Pieces wanted(pieces);
+    if (*nodes_[step].pieces == wanted)
+        return;
+    *nodes_[step].pieces = wanted;
+    set_kernel(step, {nodes_[step].pieces.get()});
 }
 
 void CudaProgram::set_copy(std::size_t step, Address to, Address from)

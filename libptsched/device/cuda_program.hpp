@@ -9,13 +9,14 @@ namespace ptsched::device {
 
 class CudaProgram final : public Program {
 public:
-    CudaProgram(const CudaDevice &device, const std::vector<ProgramStep> &steps);
+    CudaProgram(CudaDevice &device, const std::vector<ProgramStep> &steps);
     ~CudaProgram() override;
     CudaProgram(const CudaProgram &) = delete;
     CudaProgram &operator=(const CudaProgram &) = delete;
 
     void set_kernel(std::size_t step, const std::vector<void *> &arguments) override;
     void set_copy(std::size_t step, Address to, Address from) override;
+    void set_pieces(std::size_t step, const std::vector<Piece> &pieces) override;
     /* The device's context is current, as for all calls of a queue's. */
     void launch(CUstream stream);
 
@@ -25,12 +26,14 @@ private:
         CUDA_KERNEL_NODE_PARAMS kernel{};
         CUDA_MEMCPY3D copy{};
         Address to{}, from{}; /* its ends */
+        std::unique_ptr<gather::Pieces> pieces{};
     };
 
     void add(const ProgramStep &step);
+    void add_kernel(Node &node, const std::vector<CUgraphNode> &after, const std::vector<void *> &arguments);
     void destroy();
 
-    const CudaDevice &device_;
+    CudaDevice &device_;
     std::vector<Node> nodes_; /* by step */
     CUgraph graph_{};         /* its nodes name those of what was made of it */
     CUgraphExec exec_{};

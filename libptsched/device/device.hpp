@@ -101,9 +101,16 @@ public:
 
 class Device;
 
+/* Bytes of the host device's memory, and where they go. Up to the next multiple of 16 is copied. */
+struct Piece {
+    Address to, from;
+    std::size_t bytes;
+};
+
 /* A kernel, or a copy, of a program. */
 struct ProgramStep {
-    const Code *code = nullptr; /* null: a copy */
+    const Code *code = nullptr;     /* null: a copy */
+    std::vector<Piece> pieces = {}; /* not empty: a copy of all of these at once, and nothing else matters */
     Geometry geometry = {};
     std::vector<void *> arguments = {}; /* a pointer to the value of each */
     Address to = 0, from = 0;
@@ -122,6 +129,8 @@ public:
     virtual ~Program() = default;
     virtual void set_kernel(std::size_t step, const std::vector<void *> &arguments) = 0;
     virtual void set_copy(std::size_t step, Address to, Address from) = 0;
+    /* As many as it had, and none larger than the largest was. */
+    virtual void set_pieces(std::size_t step, const std::vector<Piece> &pieces) = 0;
 };
 
 /* Work that runs in the order in which it was given. None of the calls waits for the work. */
@@ -201,6 +210,8 @@ public:
     /* Whether it has programs, and one; @steps are read before the call returns. */
     virtual bool has_programs() const { return false; }
     virtual std::unique_ptr<Program> make_program(const std::vector<ProgramStep> &steps);
+    /* How many pieces a step may copy; 0: its programs have no such steps. */
+    virtual std::size_t most_pieces() { return 0; }
     /* What is in its memory; null where memory does not run out. */
     virtual Residents *residents() { return nullptr; }
     /*

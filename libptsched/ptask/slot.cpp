@@ -17,33 +17,48 @@ constexpr unsigned most_unread = 16, most_needed = 1 << 20;
 constexpr std::size_t no_buffer = static_cast<std::size_t>(-1);
 /* What is less takes longer to begin to be copied than to be copied; then a queue is faster than a program. */
 constexpr std::size_t short_bytes = 32 << 10;
+/* Of short results, nobody in the program waits for one. */
+constexpr std::size_t short_at_once = 8;
+/* Several that are no longer than this a GPU fetches sooner itself, so much of them at a time: others need only some.
+ */
+constexpr std::size_t gathered_bytes = 512 << 10, group_bytes = 1 << 20;
+
+bool is_short(const Part &part, const PartInput &input)
+{
+    return part.buffers[input.buffer].bytes <= gathered_bytes;
+}
+
+bool has_several_short(const Part &part)
+{
+    return 1 < std::count_if(part.inputs.begin(), part.inputs.end(),
+                             [&part](const PartInput &input) { return is_short(part, input); });
+}
 
 } // namespace
 
-/* Copies in one direction share a way, on which the first is to be there first. Of what is short some go at once. */
+/* Copies in one direction share a way, on which the first is to be there first. */
 class Slot::CopyOrder {
 public:
-    /* The step that comes before that one, if any. */
-    std::vector<std::size_t> before(std::size_t step, std::size_t bytes)
+    /* The step that comes before that one, if any, where so many may be under way. */
+    std::vector<std::size_t> before(std::size_t step, std::size_t at_once = 1)
     {
-        const std::size_t back = bytes < short_bytes ? short_at_once : 1;
         std::vector<std::size_t> found;
-        if (steps_.size() >= back)
-            found.push_back(steps_[steps_.size() - back]);
+        if (steps_.size() >= at_once)
+            found.push_back(steps_[steps_.size() - at_once]);
         steps_.push_back(step);
         return found;
     }
 
 private:
-    static constexpr std::size_t short_at_once = 8;
     std::vector<std::size_t> steps_;
 };
 
 Slot::Slot(const Part &part, device::Device &device, std::size_t which)
-    : part_(part), device_(device), which_(which), outputs_(part.outputs.size()), on_host_(part.outputs.size()),
-      bound_(part.buffers.size()), wanted_(part.buffers.size()), fixed_(part.fixed.size()),
-      unread_(part.outputs.size()), dirty_(part.steps.size()), step_index_(part.steps.size()),
-      downloads_(part.outputs.size()), uploads_(part.inputs.size()), queue_(device.make_queue())
+    : part_(part), device_(device), which_(which), most_pieces_(has_several_short(part) ? device.most_pieces() : 0),
+      outputs_(part.outputs.size()), on_host_(part.outputs.size()), bound_(part.buffers.size()),
+      wanted_(part.buffers.size()), fixed_(part.fixed.size()), unread_(part.outputs.size()), dirty_(part.steps.size()),
+      step_index_(part.steps.size()), downloads_(part.outputs.size()), uploads_(part.inputs.size()),
+      queue_(device.make_queue())
 {
 }
 
@@ -78,7 +93,7 @@ void Slot::learn(const Blocks &inputs)
 void Slot::keep_uploads(std::size_t i, bool from_host)
 {
     Upload &upload = uploads_[i];
-    if (part_.inputs[i].is_filled || part_.buffers[part_.inputs[i].buffer].bytes < short_bytes)
+    if (part_.inputs[i].is_filled || (part_.buffers[part_.inputs[i].buffer].bytes < short_bytes && !may_gather(i)))
         return;
     upload.from_host = from_host ? upload.from_host + 1 : 0;
     if (upload.in_program == (upload.from_host > upload.needed))
@@ -232,10 +247,9 @@ void Slot::make(const Blocks &fixed)
 {
     std::vector<device::ProgramStep> steps;
     std::vector<std::vector<std::size_t>> results(part_.steps.size());
-    CopyOrder up, down;
+    CopyOrder down;
 
-    for (std::size_t i : uploads_in_order())
-        make_upload(steps, i, up);
+    make_uploads(steps);
     const auto uploads = uploads_before();
     for (std::size_t i = 0; i < outputs_.size(); i++)
         if (on_host_[i])
@@ -262,6 +276,54 @@ std::vector<std::optional<std::size_t>> Slot::uploads_before() const
     return last;
 }
 
+bool Slot::may_gather(std::size_t input) const
+{
+    return most_pieces_ && is_short(part_, part_.inputs[input]);
+}
+
+void Slot::make_uploads(std::vector<device::ProgramStep> &steps)
+{
+    const std::vector<std::size_t> inputs = uploads_in_order();
+    const auto gathered =
+        std::count_if(inputs.begin(), inputs.end(), [this](std::size_t input) { return may_gather(input); });
+    CopyOrder order;
+
+    groups_.clear();
+    for (std::size_t input : inputs) {
+        uploads_[input].gathered = gathered > 1 && may_gather(input);
+        if (uploads_[input].gathered)
+            add_to_group(steps, input, order);
+        else
+            make_upload(steps, input, order);
+    }
+    for (Group &group : groups_)
+        steps[group.step].pieces = pieces_of(group);
+}
+
+/* The last one, if there is room and nothing came after it. */
+void Slot::add_to_group(std::vector<device::ProgramStep> &steps, std::size_t input, CopyOrder &order)
+{
+    const std::size_t bytes = part_.buffers[part_.inputs[input].buffer].bytes;
+    if (groups_.empty() || groups_.back().step + 1 != steps.size() || groups_.back().inputs.size() == most_pieces_ ||
+        groups_.back().bytes + bytes > group_bytes) {
+        groups_.push_back({steps.size(), {}, 0});
+        steps.push_back({.after = order.before(steps.size())});
+    }
+    uploads_[input].step = groups_.back().step;
+    groups_.back().inputs.push_back(input);
+    groups_.back().bytes += bytes;
+}
+
+const std::vector<device::Piece> &Slot::pieces_of(Group &group) const
+{
+    group.pieces.clear();
+    for (std::size_t input : group.inputs) {
+        const std::size_t buffer = part_.inputs[input].buffer;
+        group.pieces.push_back({bound_[buffer], uploads_[input].from, part_.buffers[buffer].bytes});
+    }
+    return group.pieces;
+}
+
 void Slot::make_upload(std::vector<device::ProgramStep> &steps, std::size_t input, CopyOrder &order)
 {
     const std::size_t buffer = part_.inputs[input].buffer, bytes = part_.buffers[buffer].bytes;
@@ -270,7 +332,7 @@ void Slot::make_upload(std::vector<device::ProgramStep> &steps, std::size_t inpu
                      .from = uploads_[input].from,
                      .ends = device::ProgramStep::from_host,
                      .bytes = bytes,
-                     .after = order.before(steps.size(), bytes)});
+                     .after = order.before(steps.size())});
 }
 
 void Slot::make_step(std::vector<device::ProgramStep> &steps, std::size_t which, std::optional<std::size_t> upload,
@@ -299,7 +361,7 @@ void Slot::make_download(std::vector<device::ProgramStep> &steps, std::size_t ou
     const PartOutput &from = part_.outputs[output];
     const std::size_t bytes = part_.buffers[from.buffer].bytes;
     downloads_[output] = steps.size();
-    auto after = order.before(steps.size(), bytes);
+    auto after = order.before(steps.size(), bytes < short_bytes ? short_at_once : 1);
     after.push_back(step_index_[from.writer]);
     steps.push_back({.to = outputs_[output]->host_address(),
                      .from = bound_[from.buffer],
@@ -318,8 +380,10 @@ void Slot::update(const Blocks &fixed)
             program_->set_copy(step_index_[i], bound_[step.to], bound_[step.from]);
     }
     for (std::size_t i = 0; i < uploads_.size(); i++)
-        if (const Upload &upload = uploads_[i]; upload.in_program)
+        if (const Upload &upload = uploads_[i]; upload.in_program && !upload.gathered)
             program_->set_copy(upload.step, bound_[part_.inputs[i].buffer], upload.from);
+    for (Group &group : groups_)
+        program_->set_pieces(group.step, pieces_of(group));
     for (std::size_t i = 0; i < outputs_.size(); i++)
         if (on_host_[i])
             program_->set_copy(downloads_[i], outputs_[i]->host_address(), bound_[part_.outputs[i].buffer]);

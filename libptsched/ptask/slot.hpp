@@ -60,6 +60,14 @@ private:
         std::size_t bytes;
     };
 
+    /* Inputs that one step of the program copies. */
+    struct Group {
+        std::size_t step;
+        std::vector<std::size_t> inputs;
+        std::size_t bytes;
+        std::vector<device::Piece> pieces = {};
+    };
+
     void plan(const PartSet &set);
     void let_go(DatablockPtr &block);
     void plan_input(const Blocks &inputs, std::size_t i);
@@ -74,7 +82,11 @@ private:
     void make(const Blocks &fixed);
     std::vector<std::size_t> uploads_in_order() const;
     std::vector<std::optional<std::size_t>> uploads_before() const;
+    bool may_gather(std::size_t input) const;
+    void make_uploads(std::vector<device::ProgramStep> &steps);
     void make_upload(std::vector<device::ProgramStep> &steps, std::size_t input, CopyOrder &order);
+    void add_to_group(std::vector<device::ProgramStep> &steps, std::size_t input, CopyOrder &order);
+    const std::vector<device::Piece> &pieces_of(Group &group) const;
     void make_step(std::vector<device::ProgramStep> &steps, std::size_t which, std::optional<std::size_t> upload,
                    const Blocks &fixed);
     void make_download(std::vector<device::ProgramStep> &steps, std::size_t output, CopyOrder &order);
@@ -83,7 +95,7 @@ private:
 
     const Part &part_;
     device::Device &device_;
-    const std::size_t which_;
+    const std::size_t which_, most_pieces_;
     Blocks outputs_;
     DatablockPtr inside_;
     std::vector<bool> on_host_;                   /* by output */
@@ -103,9 +115,11 @@ private:
         unsigned from_host = 0; /* sets in a row that had it there */
         unsigned needed = 1;    /* until it is in the program */
         device::Address from = 0;
-        std::size_t step = 0; /* of the program */
+        std::size_t step = 0;  /* of the program */
+        bool gathered = false; /* with others, by that */
     };
     std::vector<Upload> uploads_; /* by input */
+    std::vector<Group> groups_;
     /* For the set at hand. */
     std::vector<device::Access::Item> items_;
     std::vector<std::size_t> item_buffers_;

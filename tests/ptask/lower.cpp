@@ -447,9 +447,9 @@ void initial_contents()
 }
 
 /* Such that the program copies them itself, as long as they come from the host. */
-void large_blocks()
+void sum_of_blocks(unsigned many)
 {
-    constexpr unsigned many = 1 << 16, sets = 8;
+    constexpr unsigned sets = 8;
     const auto large = Template::of<float>(many);
     auto filled = [&](float value) { return block_of(std::vector<float>(many, value)); };
     Graph graph(with(Lower::always));
@@ -489,7 +489,53 @@ void large_blocks()
     CHECK_EQ(three.lowered(), uint64_t{3 * sets - 1});
 }
 
+/* Those that a GPU fetches itself, and those that are so long that copy engines do. */
+void large_blocks()
+{
+    sum_of_blocks(1 << 16);
+    sum_of_blocks(1 << 18);
+}
+
 /* Parts that have nothing to do with each other, on all GPUs there are. */
+/* More than one step of a program fetches, of lengths that are no multiples of its words; and a long one among them. */
+void many_short_inputs()
+{
+    constexpr std::size_t inputs = 150, long_one = 70, sets = 8;
+    const auto length_of = [](std::size_t i) { return i == long_one ? std::size_t{300000} : 3 * i + n; };
+    Graph graph(with(Lower::always));
+    std::vector<Input *> terms, counts;
+    Port *sum = nullptr;
+
+    /* ((a0 + a1) + a2) + ..., of the first numbers of each. */
+    for (std::size_t i = 1; i < inputs; i++) {
+        const auto first = sum ? form : Template::of<float>(length_of(0));
+        Task &add = graph.cuda(
+            "add" + std::to_string(i), {kernels(), "vector_add"},
+            {in("a", first), in("b", Template::of<float>(length_of(i))), out("c", form), value("n", sizeof(unsigned))});
+        if (sum)
+            graph.connect(*sum, add["a"]);
+        else
+            terms.push_back(&graph.input(add["a"]));
+        terms.push_back(&graph.input(add["b"]));
+        counts.push_back(&graph.input(add["n"]));
+        sum = &add["c"];
+    }
+    Output &output = graph.output(*sum);
+    graph.run();
+    for (Input *count : counts)
+        count->push_value(n);
+    for (std::size_t set = 0; set < sets; set++) {
+        float expected = 0;
+        for (std::size_t i = 0; i < inputs; i++) {
+            const auto value = static_cast<float>(set * 1000 + i);
+            expected += value;
+            terms[i]->push(block_of(std::vector<float>(length_of(i), value)));
+        }
+        CHECK(pulled<float>(output) == all(expected));
+    }
+    CHECK(sum->task().lowered() > 0);
+}
+
 void parts_side_by_side()
 {
     constexpr unsigned columns = 4, sets = 60;
@@ -601,6 +647,7 @@ Cases lower_cases()
             {"CUDA graphs: blocks changed in place", changed_in_place},
             {"CUDA graphs: initial contents", initial_contents},
             {"CUDA graphs: large blocks", large_blocks},
+            {"CUDA graphs: many short inputs", many_short_inputs},
             {"CUDA graphs: priorities of tasks", priorities_of_tasks},
             {"CUDA graphs: little memory", little_memory},
             {"CUDA graphs: in a timeline", in_a_timeline}};

@@ -37,6 +37,11 @@ $(B)/vgpu/libcuda.so: $(B)/vgpu/libcuda.so.1
 $(B)/vgpu/kernels.so: $(VGPU)/programs/kernels.cu $(VGPU)/vgpu-cc $(wildcard $(VGPU)/include/*.h)
 	CXX="$(CXX)" $(VGPU)/vgpu-cc $< -o $@ $(WARNINGS) $(SANFLAGS)
 
+# What stands for the library's own PTX.
+$(B)/vgpu/ptx/%.so: $(VGPU)/programs/%.cu $(VGPU)/vgpu-cc $(wildcard $(VGPU)/include/*.h)
+	@mkdir -p $(@D)
+	CXX="$(CXX)" $(VGPU)/vgpu-cc $< -o $@ $(WARNINGS) $(SANFLAGS)
+
 $(B)/vgpu/inversion-client: $(B)/obj/$(VGPU)/programs/inversion-client.cpp.o $(B)/vgpu/libcuda.so
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/vgpu -lcuda
@@ -45,7 +50,7 @@ $(B)/vgpu/rm-shim.so: $(B)/obj/$(VGPU)/rm_shim.cpp.o
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -shared -o $@ $^ -ldl
 
-VGPU_PROGRAMS := $(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so inversion-client vgpu-stat rm-shim.so)
+VGPU_PROGRAMS := $(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so inversion-client vgpu-stat rm-shim.so ptx/ptsched_gather.so)
 
 ALL += $(VGPU_PROGRAMS)
 

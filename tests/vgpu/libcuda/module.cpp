@@ -69,8 +69,30 @@ CUresult load_bytes(const void *image, size_t bytes, CUmodule *module)
     return result;
 }
 
+/* Of this library. */
+std::string folder()
+{
+    Dl_info info;
+    if (!dladdr(reinterpret_cast<void *>(&load), &info))
+        return ".";
+    const std::string path = info.dli_fname;
+    return path.substr(0, path.rfind('/') + 1);
+}
+
+/* PTX is not translated: a module beside this library, with the name of its first kernel, does the same. */
+CUresult load_ptx(const char *text, CUmodule *module)
+{
+    const char *entry = std::strstr(text, ".entry ");
+    if (!entry)
+        return CUDA_ERROR_INVALID_IMAGE;
+    entry += std::strlen(".entry ");
+    return load((folder() + "ptx/" + std::string(entry, std::strcspn(entry, "( \n")) + ".so").c_str(), module);
+}
+
 CUresult load_image(const void *image, CUmodule *module)
 {
+    if (!std::strncmp(static_cast<const char *>(image), ".version", std::strlen(".version")))
+        return load_ptx(static_cast<const char *>(image), module);
     size_t bytes = image_bytes(image);
     return bytes ? load_bytes(image, bytes, module) : CUDA_ERROR_INVALID_IMAGE;
 }
