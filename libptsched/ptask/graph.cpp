@@ -112,17 +112,17 @@ bool Input::push(DatablockPtr block, Timeout timeout)
 
 bool Input::send(Item &&item, Timeout timeout, const std::stop_token &stop)
 {
-    return channel_.scheduler.push(channel_, std::move(item), timeout, stop);
+    return channels_.front()->scheduler.push(channels_, std::move(item), timeout, stop);
 }
 
 const Port &Input::port() const
 {
-    return *channel_.destination;
+    return *channels_.front()->destination;
 }
 
 void Input::work_for(const RequesterPtr &requester)
 {
-    channel_.scheduler.work_for(requester);
+    channels_.front()->scheduler.work_for(requester);
 }
 
 DatablockPtr Output::pull(Timeout timeout)
@@ -307,6 +307,19 @@ Input &Graph::input(Port &to, std::size_t capacity)
         throw Error("cannot connect an input to " + to.full_name() + ": " + to.full_name() + " has a channel already");
     to.from_ = &open(nullptr, &to, capacity);
     return *inputs_.emplace_back(new Input(*to.from_));
+}
+
+void Graph::connect(Input &from, Port &to, std::size_t capacity)
+{
+    const std::string ends = "cannot connect the input of " + from.port().full_name() + " to " + to.full_name() + ": ";
+    if (to.from_)
+        throw Error(ends + to.full_name() + " has a channel already");
+    if (&from.channels_.front()->scheduler != scheduler_.get())
+        throw Error(ends + "they belong to different graphs");
+    if (const Template &form = from.port().options().form; !form.fits(to.options().form))
+        throw Error(ends + "the former takes " + form.describe() + ", the latter " + to.options().form.describe());
+    to.from_ = &open(nullptr, &to, capacity);
+    from.channels_.push_back(to.from_);
 }
 
 Output &Graph::output(Port &from, std::size_t capacity)

@@ -190,8 +190,8 @@ using Timeout = std::optional<std::chrono::nanoseconds>; /* none: for ever */
 class Input {
 public:
     /*
-     * Blocks while the channel is full. False when @timeout has passed or the graph was stopped, and the block is not
-     * in; throws Failure if the graph has failed, Error if the block does not fit the port.
+     * Blocks while a channel of it is full. False when @timeout has passed or the graph was stopped, and the block is
+     * not in; throws Failure if the graph has failed, Error if the block does not fit the port.
      */
     bool push(DatablockPtr block, Timeout timeout = {});
     template <typename T> bool push_value(const T &value) { return push(Datablock::of(&value, sizeof(value))); }
@@ -204,8 +204,8 @@ public:
 
 private:
     friend class Graph;
-    explicit Input(Channel &channel) : channel_(channel) {}
-    Channel &channel_;
+    explicit Input(Channel &channel) : channels_{&channel} {}
+    std::vector<Channel *> channels_;
 };
 
 /* Where datablocks leave a graph. Any thread may pull. */
@@ -265,6 +265,8 @@ public:
      */
     void loop(Port &from, Port &to, Port &again);
     Input &input(Port &to, std::size_t capacity = default_capacity);
+    /* What is pushed to @from goes to @to, too, when there is room in all its channels. */
+    void connect(Input &from, Port &to, std::size_t capacity = default_capacity);
     Output &output(Port &from, std::size_t capacity = default_capacity);
 
     /* Starts the scheduler. Throws Error for a port without a channel. Nothing can be added after it. */

@@ -13,6 +13,7 @@
 #include "timeline.hpp"
 
 #include <mutex>
+#include <span>
 #include <thread>
 
 namespace ptsched::ptask {
@@ -30,7 +31,7 @@ public:
     /* A channel at which somebody may wait. */
     void add_outer(Channel &channel) { outer_.push_back(&channel); }
 
-    bool push(Channel &channel, Item &&item, Timeout timeout, const std::stop_token &stop);
+    bool push(std::span<Channel *const> channels, Item &&item, Timeout timeout, const std::stop_token &stop);
     std::optional<Item> pull(Channel &channel, Timeout timeout, const std::stop_token &stop);
     void give_back(Channel &channel, Item &&item);
 
@@ -61,7 +62,7 @@ private:
     template <typename Condition>
     bool wait(Lock &lock, Channel &channel, Timeout timeout, const std::stop_token &stop, Condition condition);
     /* For a stop_callback, which is made before the lock is taken and goes after it. */
-    auto waker(Channel &channel);
+    auto waker(std::span<Channel *const> channels);
     static bool has_input(const Port &port);
     static bool has_inputs_and_room(const Task &task);
     static bool can_run(const Task &task);

@@ -35,11 +35,12 @@ void check(const Item &item, const Channel &channel)
 
 } // namespace
 
-auto Scheduler::waker(Channel &channel)
+auto Scheduler::waker(std::span<Channel *const> channels)
 {
-    return [this, &channel] {
+    return [this, channels] {
         std::lock_guard lock(mutex_);
-        channel.wake();
+        for (Channel *channel : channels)
+            channel->wake();
     };
 }
 
@@ -69,15 +70,28 @@ bool Scheduler::wait(Lock &lock, Channel &channel, Timeout timeout, const std::s
     return condition();
 }
 
-bool Scheduler::push(Channel &channel, Item &&item, Timeout timeout, const std::stop_token &stop)
+bool Scheduler::push(std::span<Channel *const> channels, Item &&item, Timeout timeout, const std::stop_token &stop)
 {
-    check(item, channel);
-    std::stop_callback wake(stop, waker(channel));
+    auto has_room = [](const Channel *channel) { return channel->has_room(); };
+    for (const Channel *channel : channels)
+        check(item, *channel);
+    std::stop_callback wake(stop, waker(channels));
     Lock lock(mutex_);
-    if (!wait(lock, channel, timeout, stop, [&] { return channel.has_room(); }) || stopping_)
-        return false;
+    const auto began = timeout ? Clock::now() : Clock::time_point();
+    /* While it waits for one, others may fill another. */
+    for (auto full = channels.begin(); full != channels.end();
+         full = std::find_if_not(channels.begin(), channels.end(), has_room)) {
+        Timeout left = timeout;
+        if (timeout)
+            left = std::max(Timeout::value_type(0),
+                            *timeout - std::chrono::duration_cast<Timeout::value_type>(Clock::now() - began));
+        if (!wait(lock, **full, left, stop, [&] { return (*full)->has_room(); }) || stopping_)
+            return false;
+    }
     now_ = Clock::now();
-    put_into(channel, {std::move(item)});
+    for (Channel *channel : channels.subspan(1))
+        put_into(*channel, {item});
+    put_into(*channels.front(), {std::move(item)});
     lowering_->go(lock);
     advance(lock, timeout.has_value());
     return true;
@@ -85,7 +99,8 @@ bool Scheduler::push(Channel &channel, Item &&item, Timeout timeout, const std::
 
 std::optional<Item> Scheduler::pull(Channel &channel, Timeout timeout, const std::stop_token &stop)
 {
-    std::stop_callback wake(stop, waker(channel));
+    Channel *const one[] = {&channel};
+    std::stop_callback wake(stop, waker(one));
     Lock lock(mutex_);
     if (!wait(lock, channel, timeout, stop, [&] { return !channel.tokens.empty(); }))
         return {};

@@ -182,6 +182,38 @@ void channels_are_bounded()
     CHECK(!y.pull(1ms));
 }
 
+/* What is pushed comes to all of them, or to none. */
+void an_input_of_several_ports()
+{
+    Graph graph;
+    auto number = Template::of<int>(1);
+    auto add = [&](const std::string &name) -> Task & {
+        return graph.host(name,
+                          [](const std::vector<void *> &p) {
+                              *static_cast<int *>(p[2]) = *static_cast<int *>(p[0]) + *static_cast<int *>(p[1]);
+                          },
+                          {in("x", number), in("y", number), out("z", number)});
+    };
+    Task &one = add("one"), &two = add("two");
+    Input &x = graph.input(one["x"], 3), &other = graph.input(two["x"], 3);
+    graph.connect(x, one["y"], 2);
+    graph.connect(x, two["y"], 3);
+    Output &twice = graph.output(one["z"]), &sum = graph.output(two["z"]);
+    CHECK(x.push_value(1));
+    CHECK(x.push_value(2));
+    CHECK(!x.push(Datablock::of("abcd", 4), 1ms));
+    graph.run();
+    /* There is room where it was full. */
+    CHECK(x.push_value(3));
+    for (int i : {10, 20, 30})
+        CHECK(other.push_value(i));
+    for (int i : {1, 2, 3}) {
+        CHECK_EQ(twice.pull()->as<int>()[0], 2 * i);
+        CHECK_EQ(sum.pull()->as<int>()[0], 11 * i);
+    }
+    CHECK(!sum.pull(1ms));
+}
+
 /* Whatever the order: nothing is lost, nothing comes twice. */
 void many_threads()
 {
@@ -380,6 +412,10 @@ void wrong_graphs()
     CHECK(refused([&] { other.input(c["x"], 0); }, {"c.x", "at least one"}));
     Input &x = other.input(c["x"]);
     CHECK(refused([&] { other.input(c["x"]); }, {"c.x", "already"}));
+    CHECK(refused([&] { other.connect(x, c["x"]); }, {"c.x", "already"}));
+    CHECK(refused([&] { graph.connect(x, a["x"]); }, {"c.x", "a.x", "different graphs"}));
+    Input &first = graph.input(a["x"]);
+    CHECK(refused([&] { graph.connect(first, b["x"]); }, {"a.x", "b.x", "1 x 1 x 1", "2 x 1 x 1"}));
     CHECK(refused([&] { x.push_value('c'); }, {"1 bytes", "c.x", "takes 1 x 1 x 1 records of 4"}));
     CHECK(refused([&] { x.push(nullptr); }, {"neither", "c.x"}));
     CHECK(refused([&] { x.push(Datablock::empty(4)); }, {"without content", "c.x"}));
@@ -412,6 +448,7 @@ int main(int, char **argv)
                    {"host functions and kernels, one output for two inputs", host_and_gpu},
                    {"sticky ports keep their datablock", sticky_ports_keep_their_block},
                    {"channels are bounded", channels_are_bounded},
+                   {"an input that leads to several ports", an_input_of_several_ports},
                    {"many threads push and pull", many_threads},
                    {"a task that fails stops its graph, by name, and no other", a_task_that_fails},
                    {"a launch that is refused", a_launch_that_is_refused},
