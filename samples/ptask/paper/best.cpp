@@ -33,19 +33,24 @@ struct Room {
     Room(const Gpu &gpu, const Workload &workload, const Layout &layout, unsigned set)
         : buffers(gpu, workload, layout), in(workload.values.size()), out(workload.values.size()), set(set)
     {
-        for (ValueId id = 0; id < workload.values.size(); id++) {
-            const Value &value = workload.values[id];
-            if (!value.is_input())
-                continue;
-            in[id] = make_pinned(value.bytes());
-            std::memcpy(in[id].get(), value.contents[set].data(), value.bytes());
-            if (workload.resident)
+        for (ValueId id = 0; id < workload.values.size(); id++)
+            if (const Value &value = workload.values[id]; value.is_input())
+                in[id] = make_pinned(value.bytes());
+        write_inputs(workload);
+        for (ValueId id = 0; id < workload.values.size() && workload.resident; id++)
+            if (const Value &value = workload.values[id]; value.is_input())
                 check(driver().upload(buffers.at(id), in[id].get(), value.bytes()), "cuMemcpyHtoD");
-        }
         for (ValueId id : workload.results) {
             out[id] = make_pinned(workload.values[id].bytes());
             results.push_back(static_cast<std::uint32_t *>(out[id].get()));
         }
+    }
+
+    void write_inputs(const Workload &workload) const
+    {
+        for (ValueId id = 0; id < workload.values.size(); id++)
+            if (const Value &value = workload.values[id]; value.is_input())
+                std::memcpy(in[id].get(), value.contents[set].data(), value.bytes());
     }
 
     Buffers buffers;
@@ -175,7 +180,12 @@ public:
         next_ = 0;
     }
 
-    void prepare(unsigned) override {}
+    /* Nothing uses the rooms now. */
+    void prepare(unsigned count) override
+    {
+        for (std::size_t i = 0; i < std::min<std::size_t>(count, slots_.size()) && !workload_.resident; i++)
+            slots_[(next_ + i) % slots_.size()]->room().write_inputs(workload_);
+    }
 
     void run(unsigned count) override
     {

@@ -34,13 +34,18 @@ PtaskProgram::PtaskProgram(Graph &graph, const std::string &module, const Worklo
     : workload_(workload)
 {
     std::vector<Port *> sources(workload.values.size());
+    std::vector<Input *> inputs(workload.values.size());
     /* A step may read a value more than once. */
     auto name_of = [](std::size_t i, ValueId value) { return std::to_string(i) + "v" + std::to_string(value); };
     auto feed = [&](ValueId value, Port &port) {
-        if (sources[value])
+        if (sources[value]) {
             graph.connect(*sources[value], port, most_inside);
-        else
-            inputs_.emplace_back(&graph.input(port, most_inside), value);
+        } else if (inputs[value]) {
+            graph.connect(*inputs[value], port, most_inside);
+        } else {
+            inputs[value] = &graph.input(port, most_inside);
+            inputs_.emplace_back(inputs[value], value);
+        }
     };
 
     for (const Step &step : workload.steps) {

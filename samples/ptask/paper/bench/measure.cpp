@@ -76,6 +76,8 @@ std::optional<double> Bench::time(Checked &checked, const Variant &variant, unsi
 {
     try {
         auto executor = variant.make(gpu, checked.workload(), count);
+        if (auto how = executor->choice(); !how.empty())
+            say_progress(std::string(variant.name) + ": " + how);
         double found = time(*executor, count, seconds);
         checked.check(*executor, variant.name);
         return found;
