@@ -46,7 +46,7 @@ constexpr std::uint64_t unwanted_lingers = 128;
  * somebody does. */
 constexpr std::uint64_t nap_min_ns = 20000, unwanted_nap_lingers = 16, nap_lingers = 2;
 constexpr std::uint64_t long_nap_ns = 100000;
-constexpr std::uint64_t rest_ns = 100000000;
+constexpr std::uint64_t rest_ns = 100000000, end_ns = 1000000;
 
 struct Agent {
     std::mutex lock;
@@ -216,6 +216,8 @@ std::uint64_t report_rest(Device &device, std::uint64_t now)
         device.agent.rests_since = now;
     if (std::uint64_t rested = now - device.agent.rests_since; rested < rest_ns)
         return rest_ns - rested;
+    if (device.meter.asks_for_end(submissions))
+        return end_ns;
     device.rest_unreported.store(false, std::memory_order_release);
     device.last_report(now);
     device.meter.forget_samples();

@@ -388,6 +388,18 @@ void Meter::drop(Stream &stream)
     stream.tail = stream.fence_pending = false;
 }
 
+void Meter::reap_fence(Stream &stream)
+{
+    Context &context = *stream.context;
+    CUresult result = driver.own().event_query(stream.fence);
+    float since = 0;
+    stream.fence_pending = result == CUDA_ERROR_NOT_READY;
+    stream.fence_waited = stream.fence_waited || stream.fence_pending;
+    if (check(result) && stream.fence_waited && context.sampled &&
+        check(driver.own().event_elapsed(&since, context.sampled, stream.fence)))
+        waited_ns_ = std::max(waited_ns_, to_ns(since));
+}
+
 void Meter::reap(std::uint64_t now)
 {
     std::lock_guard guard(lock_);
@@ -396,11 +408,8 @@ void Meter::reap(std::uint64_t now)
         if ((!stream->first && !stream->fence_pending) || context.state != Context::alive)
             continue;
         ContextScope current(context.handle);
-        if (stream->fence_pending) {
-            CUresult result = driver.own().event_query(stream->fence);
-            stream->fence_pending = result == CUDA_ERROR_NOT_READY;
-            check(result);
-        }
+        if (stream->fence_pending)
+            reap_fence(*stream);
         /* A question costs a microsecond: often the last one answers for all. */
         bool all = stream->first && is_complete(*stream->last) == CUDA_SUCCESS;
         while (Record *record = stream->first) {
@@ -476,21 +485,39 @@ void Meter::fence(Stream &stream, bool unknown)
     stream.tail_ns = 0;
     if (!current.ok() || is_capturing(stream.handle))
         return;
-    if (!stream.fence && !check(driver.own().event_create(&stream.fence, CU_EVENT_DISABLE_TIMING)))
+    if (!stream.fence && !check(driver.own().event_create(&stream.fence, CU_EVENT_DEFAULT)))
         return;
     stream.fence_unknown = unknown || (stream.fence_pending && stream.fence_unknown);
     stream.fence_pending = check(driver.own().event_record(stream.fence, stream.handle));
+    stream.fence_waited = false;
 }
 
-void Meter::fence_streams()
+/* The lock is held. */
+void Meter::fence_all()
 {
-    std::lock_guard guard(lock_);
     /* Between the question whether a stream is being captured and our record, no capture may begin. */
     CaptureBarrier no_capture_begins;
     for (Stream *stream : streams_) {
         if (!stream->ended && !stream->owner && stream->context->state == Context::alive)
             fence(*stream, true);
     }
+}
+
+void Meter::fence_streams()
+{
+    std::lock_guard guard(lock_);
+    fence_all();
+}
+
+bool Meter::asks_for_end(std::uint64_t submissions)
+{
+    std::lock_guard guard(lock_);
+    if (submissions <= counted_ || submissions == end_asked_for_)
+        return false;
+    end_asked_for_ = submissions;
+    waited_ns_ = 0;
+    fence_all();
+    return true;
 }
 
 void Meter::fence_tails(std::uint64_t now)
@@ -559,7 +586,8 @@ std::uint64_t Meter::take_gpu_ns(std::uint64_t submissions)
     std::lock_guard guard(lock_);
     if (submissions > counted_ && samples_for_ > 0) {
         std::uint64_t missing = submissions - counted_;
-        sampled_ns_ += static_cast<std::uint64_t>(double(missing) * samples_ns_ / samples_for_);
+        auto by_mean = static_cast<std::uint64_t>(double(missing) * samples_ns_ / samples_for_);
+        sampled_ns_ += std::max(by_mean, submissions == end_asked_for_ ? waited_ns_ : 0);
         counted_ += missing;
         /* The next sample would stand for them, too. */
         ahead_ += missing;

@@ -96,6 +96,7 @@ struct Stream {
     CUevent fence{nullptr};
     bool fence_pending{false};
     bool fence_unknown{false}; /* also behind work of which nothing is known */
+    bool fence_waited{false};  /* it had not been reached when somebody looked */
 };
 
 class Meter {
@@ -142,8 +143,13 @@ public:
     std::uint64_t estimate_ns(const Key &key);
 
     /*
+     * Whether nothing is known of the end of some of so many submissions, since no sample stands for them yet; it is
+     * then asked for, once, on every stream that other threads can name: idle() says when it has come.
+     */
+    bool asks_for_end(std::uint64_t submissions);
+    /*
      * Since the last call. @submissions: all until now, if nothing is in flight: those that no sample stands for yet
-     * then count as much as the mean of those sampled; else 0.
+     * then count as much as the mean of those sampled, or what their end has been waited for; else 0.
      */
     std::uint64_t take_gpu_ns(std::uint64_t submissions);
 
@@ -167,6 +173,8 @@ private:
     void end_gauge(Context &context);
     bool must_time(const Stream &stream, bool known, std::uint64_t one_in);
     void fence(Stream &stream, bool unknown);
+    void fence_all();
+    void reap_fence(Stream &stream);
     void give_back(Context &context, Record *record);
     void account(Stream &stream, Record &record, std::uint64_t now);
     void charge_sample(Context &context, Record &record, std::uint64_t ran_ns);
@@ -186,6 +194,8 @@ private:
     double samples_ns_{0}, samples_for_{0}; /* of the last samples, fading: what was charged for how many submissions */
     std::uint64_t counted_{0};              /* submissions that are in gpu_ns_ or sampled_ns_, over all time */
     std::uint64_t ahead_{0};                /* of these, counted before the sample that stands for them */
+    std::uint64_t end_asked_for_{0};        /* submissions: see asks_for_end() */
+    std::uint64_t waited_ns_{0};            /* from the last sample's end to that one, if it had to be waited for */
     std::atomic<bool> broken_{false};
 };
 

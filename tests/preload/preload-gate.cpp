@@ -230,6 +230,32 @@ void alone_long_ones_at_once()
     });
 }
 
+/* They run while the program rests, and are no samples. */
+void alone_long_ones_at_the_end()
+{
+    give_back();
+    in_a_child([] {
+        unsigned long long submissions = scheduler->submissions(), before = scheduler->gpu_ns();
+        auto submit = [&](unsigned us, unsigned long long count) {
+            hand->set_duration_us(us);
+            for (unsigned long long i = 0; i < count; i++)
+                launch();
+            submissions += count;
+        };
+        /* Enough to know how long those are. */
+        submit(2, 100);
+        hand->complete_by_itself(0);
+        submit(500000, 1);
+        std::this_thread::sleep_for(std::chrono::milliseconds(400));
+        hand->complete_all();
+        hand->complete_by_itself(1);
+        scheduler->await_submissions(submissions);
+        unsigned long long charged_ms = (scheduler->gpu_ns() - before) / 1000000;
+        std::printf("# %llu ms charged for 500\n", charged_ms);
+        return charged_ms > 475 && charged_ms < 525;
+    });
+}
+
 /* Each is waited for, and most are no sample: what they take is seen by the waiting. */
 void alone_long_ones_are_waited_for()
 {
@@ -771,6 +797,7 @@ int main(int, char **argv)
         {"alone: what is left when the program stops submitting is reported", alone_reports_the_rest},
         {"alone: long kernels after many short ones are measured", alone_long_ones_after_short_ones},
         {"alone: long kernels that are submitted at once are measured", alone_long_ones_at_once},
+        {"alone: a long kernel at the end is measured", alone_long_ones_at_the_end},
         {"alone: long kernels that are waited for are measured", alone_long_ones_are_waited_for},
         {"alone: what runs side by side counts once", alone_side_by_side_counts_once},
         {"without the turn a submission waits", waits_without_turn},
