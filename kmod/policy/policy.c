@@ -19,6 +19,8 @@
 #define LEAD			2
 /* Shortest pause between two looks at a holder's falling budget. */
 #define LOOK_SHIFT		4
+/* Of a slice, how much longer than told it may drain: the next, admitted by now, slows it down. */
+#define OVERRUN_SHIFT		2
 /* Waiters whose nice is read again in each run: nothing announces a renice. */
 #define SWEEP			16
 /*
@@ -562,22 +564,24 @@ static bool recall(struct ptsp_device *dev, struct ptsp_entity *h, const struct 
 
 /*
  * Whether the work of a called-back holder is to be taken off the device: for a
- * heavier one that may interrupt, or where it does not drain within a slice
- * for whoever could run, or until the next was let in beside it.
- * Equals hand over by draining, which costs less.
+ * heavier one that may interrupt, where it does not drain within a slice for
+ * whoever could run, or where the next was let in beside it, and it is late or has
+ * not drained when it said. Equals hand over by draining, which costs less.
  */
-static bool must_preempt(struct ptsp_device *dev, const struct ptsp_entity *h,
+static bool must_preempt(struct ptsp_device *dev, struct ptsp_entity *h,
 			 const struct ptsp_entity *top, u64 *next)
 {
-	u64 at = h->callback_ns + ptsp_slice(dev);
+	u64 slice = ptsp_slice(dev), at = PTSP_NEVER;
 
 	if (!h->preemptible || !ptsp_exclusive(dev))
 		return false;
 	if (h->late && dev->nr_holders > 1)
 		return true;
-	if (!top)
-		return false;
-	if (at <= dev->now_ns || (top->fresh && heavier(dev, top, h)))
+	if (ptsp_drains(h) && ptsp_queue_next(&dev->holders, h))
+		at = h->drained_ns + (slice >> OVERRUN_SHIFT);
+	if (top)
+		at = min_u64(at, h->callback_ns + slice);
+	if (at <= dev->now_ns || (top && top->fresh && heavier(dev, top, h)))
 		return true;
 	*next = min_u64(*next, at);
 	return false;

@@ -477,6 +477,30 @@ static void test_who_is_late_leaves_to_the_next(void **state)
 	assert_int_equal(f->a.e.stats.escalations, 1);
 }
 
+/* The next is in beside it, so that nobody waits. */
+static void test_who_does_not_drain_as_told_is_taken_off(void **state)
+{
+	struct fixture *f = *state;
+	u64 at;
+
+	ptsp_set_preemptible(&f->dev, &f->a.e, true, 0);
+	ask(f, &f->a, 0);
+	ptsp_run(&f->dev, ask(f, &f->b, 0));
+	assert_int_equal(f->a.called_back, 1);
+	ptsp_drain(&f->dev, &f->a.e, 5 * MS, f->a.e.callback_ns);
+	at = ptsp_run(&f->dev, f->a.e.callback_ns);
+	at = ptsp_run(&f->dev, at);
+	assert_int_equal(f->b.granted, 1);
+	assert_true(at > f->a.e.callback_ns + 5 * MS);
+	assert_true(at < f->a.e.callback_ns + ptsp_slice(&f->dev));
+	ptsp_run(&f->dev, at - 1);
+	assert_false(f->a.e.signals & PTSP_SIG_PREEMPT);
+	ptsp_run(&f->dev, at);
+	assert_true(f->a.e.signals & PTSP_SIG_PREEMPT);
+	assert_int_equal(f->a.forced, 0);
+	assert_false(f->b.e.signals & PTSP_SIG_CALLBACK);
+}
+
 static void test_heavier_waits_for_who_cannot_preempt(void **state)
 {
 	struct fixture *f = *state;
@@ -600,6 +624,7 @@ int main(void)
 		cmocka_unit_test_setup(test_heavier_is_admitted_while_work_is_taken_off, setup),
 		cmocka_unit_test_setup(test_equals_drain, setup),
 		cmocka_unit_test_setup(test_who_is_late_leaves_to_the_next, setup),
+		cmocka_unit_test_setup(test_who_does_not_drain_as_told_is_taken_off, setup),
 		cmocka_unit_test_setup(test_heavier_waits_for_who_cannot_preempt, setup),
 		cmocka_unit_test_setup(test_outweighed_as_long_as_the_other_is_there, setup),
 		cmocka_unit_test_setup(test_cancel_and_leave_free_the_queue, setup),
