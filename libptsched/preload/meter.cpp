@@ -39,59 +39,12 @@ bool is_capturing(CUstream handle)
     return driver.own().stream_capturing(handle, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/*
- * Of what passed between its events. When it was last taken off, it may have ended, and nobody had looked, or not yet
- * begun: what it usually takes tells.
- */
-std::uint64_t without_pauses(const Record &record, std::uint64_t took_ns)
-{
-    auto without = [&](std::uint64_t off_ns) { return took_ns >= off_ns ? took_ns - off_ns : took_ns; };
-    auto distance = [&](std::uint64_t ran_ns) {
-        return ran_ns > record.estimate_ns ? ran_ns - record.estimate_ns : record.estimate_ns - ran_ns;
-    };
-    const std::uint64_t ran_ns = without(record.paused_ns), longer_ns = without(record.paused_ns - record.pause_ns);
-    return record.estimate_ns && distance(longer_ns) < distance(ran_ns) ? longer_ns : ran_ns;
-}
-
 CUresult is_complete(const Record &record)
 {
     return driver.own().event_query(record.timed ? record.end : record.plain);
 }
 
 } // namespace
-
-double IntervalUnion::add(double begin, double end)
-{
-    if (end <= begin)
-        return 0;
-    double added = end - begin;
-    auto first = std::lower_bound(intervals_.begin(), intervals_.end(), begin,
-                                  [](const Interval &i, double b) { return i.end < b; });
-    auto last = first;
-    Interval merged{begin, end};
-    for (; last != intervals_.end() && last->begin <= end; ++last) {
-        added -= std::min(end, last->end) - std::max(begin, last->begin);
-        merged.begin = std::min(merged.begin, last->begin);
-        merged.end = std::max(merged.end, last->end);
-    }
-    if (first == last) {
-        intervals_.insert(first, merged);
-    } else {
-        *first = merged;
-        intervals_.erase(first + 1, last);
-    }
-    if (intervals_.size() > 2 * kept)
-        intervals_.erase(intervals_.begin(), intervals_.end() - kept);
-    return std::max(added, 0.0);
-}
-
-void IntervalUnion::shift(double by)
-{
-    for (Interval &interval : intervals_) {
-        interval.begin += by;
-        interval.end += by;
-    }
-}
 
 bool Meter::check(CUresult result)
 {
@@ -247,7 +200,6 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
         record = broken() || context.state != Context::alive ? nullptr : take_record(context);
         if (!record)
             return nullptr;
-        record->pauses = pauses_;
         /* Its end event comes behind what has been counted so far. */
         stream.tail = false;
         stream.tail_ns = 0;
@@ -259,10 +211,10 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
     }
     record->key = key;
     record->stands_for = stands_for;
+    record->submitted_ns = now;
     record->begins_ns = std::max(now, busy_until);
-    record->beside = busy_until > now;
-    record->paused_ns = record->pause_ns = record->charged_ns = 0;
-    record->paused = false;
+    record->others_until_ns = busy_until;
+    record->charged_ns = 0;
     record->next = nullptr;
     if (!record->timed || check(driver.own().event_record(record->start, stream.handle)))
         return record;
@@ -281,7 +233,6 @@ void Meter::end(Stream &stream, Record *record, bool submitted)
         give_back(*stream.context, record);
         return;
     }
-    record->beside = record->beside || record->pauses != pauses_;
     (stream.last ? stream.last->next : stream.first) = record;
     stream.last = record;
     stream.pending_ns += record->estimate_ns;
@@ -296,55 +247,6 @@ void Meter::give_back(Context &context, Record *record)
     context.free_records = record;
 }
 
-void Meter::account(Stream &stream, Record &record, std::uint64_t now)
-{
-    Context &context = *stream.context;
-    float took = 0;
-    if (!record.timed) {
-        gpu_ns_ += record.estimate_ns;
-        counted_++;
-        stream.completed_ns = now;
-        return;
-    }
-    if (!check(driver.own().event_elapsed(&took, record.start, record.end)))
-        return;
-    end_gauge(context);
-    std::uint64_t ran_ns = without_pauses(record, to_ns(took));
-    ran_ns -= std::min(ran_ns, static_cast<std::uint64_t>(around_work * double(context.event_ns)));
-    /* Measured together with another's work, it says nothing about itself. */
-    if (record.beside && record.estimate_ns)
-        ran_ns = std::min(ran_ns, record.estimate_ns);
-    else
-        estimates_.learn(record.key, ran_ns);
-    if (record.stands_for) {
-        charge_sample(context, record, ran_ns);
-        return;
-    }
-    counted_++;
-    charge_interval(context, record, ran_ns);
-    stream.completed_ns = now;
-}
-
-/* What it stands for has run since the one before it, and side by side it cannot have run longer than that. The first
- * one stands for itself. */
-void Meter::charge_sample(Context &context, Record &record, std::uint64_t ran_ns)
-{
-    std::uint32_t stands_for = context.sampled ? record.stands_for : 1;
-    std::uint32_t again = static_cast<std::uint32_t>(std::min<std::uint64_t>(stands_for - 1, ahead_));
-    ahead_ -= again;
-    stands_for -= again;
-    std::uint64_t all_ns = ran_ns * stands_for;
-    float since = 0;
-    if (context.sampled && check(driver.own().event_elapsed(&since, context.sampled, record.end)))
-        all_ns = std::min(all_ns, std::max(to_ns(since), ran_ns));
-    sampled_ns_ += all_ns - std::min(all_ns, record.charged_ns);
-    counted_ += stands_for;
-    samples_ns_ += double(all_ns) - samples_ns_ / 16;
-    samples_for_ += stands_for - samples_for_ / 16;
-    if (since >= 0)
-        keep_event(context.sampled, record.end);
-}
-
 /* The record gets another one for it, if there is one; else it measures no more. */
 bool Meter::keep_event(CUevent &kept, CUevent &event)
 {
@@ -352,29 +254,117 @@ bool Meter::keep_event(CUevent &kept, CUevent &event)
     return event || check(driver.own().event_create(&event, CU_EVENT_DEFAULT));
 }
 
-/* The part of its execution in which nothing else of its context ran. */
-void Meter::charge_interval(Context &context, Record &record, std::uint64_t ran_ns)
+/* After the base; the first one brings that with it. */
+bool Meter::find_times(Context &context, Record &record, std::uint64_t now, double &begin_ms, double &end_ms)
 {
-    double ran = double(ran_ns - std::min(ran_ns, record.charged_ns)) / 1e6;
-    float end = 0;
-    if (!context.has_base) {
+    float took = 0, end = 0;
+    if (!check(driver.own().event_elapsed(&took, record.start, record.end)))
+        return false;
+    if (context.has_base && !check(driver.own().event_elapsed(&end, context.base, record.end)))
+        return context.has_base = false;
+    bool first = !context.has_base;
+    if (first) {
         if (!keep_event(context.base, record.start))
-            return;
+            return false;
         context.has_base = true;
+        context.has_sample = false;
         context.busy.clear();
-        end = static_cast<float>(ran);
-    } else if (!check(driver.own().event_elapsed(&end, context.base, record.end))) {
-        context.has_base = false;
+        context.clock.clear();
+        end = took;
+    }
+    end_ms = end;
+    begin_ms = end_ms - took;
+    context.clock.saw(begin_ms, end_ms, record.submitted_ns, now);
+    if (first)
+        context.base_absences_ns = absences_.until(context.clock.host_ns(0));
+    return true;
+}
+
+/* The same without the time in which the channels were off. */
+double Meter::present_ms(const Context &context, double ms) const
+{
+    std::uint64_t off_ns = absences_.until(context.clock.host_ns(ms)) - context.base_absences_ns;
+    return ms - static_cast<double>(static_cast<std::int64_t>(off_ns)) / 1e6;
+}
+
+void Meter::renew_base(Context &context, Record &record, double ms)
+{
+    double present = present_ms(context, ms);
+    std::swap(context.base, record.end);
+    context.clock.rebase(ms);
+    context.base_absences_ns = absences_.until(context.clock.host_ns(0));
+    context.busy.shift(-present);
+    context.sampled_ms -= present;
+}
+
+/*
+ * Of what passed between its events. Where others' work may have been on the device at first, what it usually takes
+ * tells how much of that was its own.
+ */
+std::uint64_t Meter::ran_ns(const Context &context, const Record &record, double begin_ms, double end_ms)
+{
+    std::uint64_t took = to_ns(present_ms(context, end_ms) - present_ms(context, begin_ms));
+    took -= std::min(took, static_cast<std::uint64_t>(around_work * double(context.event_ns)));
+    std::uint64_t began = context.clock.host_ns(begin_ms), ran = took;
+    if (record.estimate_ns && record.others_until_ns > began)
+        ran = std::clamp(record.estimate_ns, took - std::min(took, record.others_until_ns - began), took);
+    if (ran != record.estimate_ns)
+        estimates_.learn(record.key, ran);
+    return ran;
+}
+
+void Meter::account(Stream &stream, Record &record, std::uint64_t now)
+{
+    Context &context = *stream.context;
+    double begin_ms = 0, end_ms = 0;
+    if (!record.timed) {
+        gpu_ns_ += record.estimate_ns;
+        counted_++;
+        stream.completed_ns = now;
         return;
     }
-    double added = context.busy.add(double(end) - ran, end);
+    if (!find_times(context, record, now, begin_ms, end_ms))
+        return;
+    end_gauge(context);
+    std::uint64_t ran = ran_ns(context, record, begin_ms, end_ms);
+    if (record.stands_for) {
+        charge_sample(context, record, ran, present_ms(context, end_ms));
+    } else {
+        charge_interval(context, record, ran, present_ms(context, end_ms));
+        stream.completed_ns = now;
+    }
+    if (end_ms > base_age_ms)
+        renew_base(context, record, end_ms);
+}
+
+/* What it stands for has run since the one before it, and side by side it cannot have run longer than that. The first
+ * one stands for itself. */
+void Meter::charge_sample(Context &context, Record &record, std::uint64_t ran_ns, double end_ms)
+{
+    std::uint32_t stands_for = context.has_sample ? record.stands_for : 1;
+    std::uint32_t again = static_cast<std::uint32_t>(std::min<std::uint64_t>(stands_for - 1, ahead_));
+    ahead_ -= again;
+    stands_for -= again;
+    std::uint64_t all_ns = ran_ns * stands_for;
+    if (context.has_sample)
+        all_ns = std::min(all_ns, std::max(to_ns(end_ms - context.sampled_ms), ran_ns));
+    sampled_ns_ += all_ns - std::min(all_ns, record.charged_ns);
+    counted_ += stands_for;
+    samples_ns_ += double(all_ns) - samples_ns_ / 16;
+    samples_for_ += stands_for - samples_for_ / 16;
+    context.sampled_ms = context.has_sample ? std::max(context.sampled_ms, end_ms) : end_ms;
+    context.has_sample = true;
+}
+
+/* The part of its execution in which nothing else of its context ran. */
+void Meter::charge_interval(Context &context, Record &record, std::uint64_t ran_ns, double end_ms)
+{
+    double ran = double(ran_ns - std::min(ran_ns, record.charged_ns)) / 1e6;
+    double added = context.busy.add(end_ms - ran, end_ms);
+    counted_++;
     gpu_ns_ += to_ns(added);
     mean_ran_ += (ran - mean_ran_) / 16;
     mean_added_ += (added - mean_added_) / 16;
-    if (end > base_age_ms) {
-        std::swap(context.base, record.end);
-        context.busy.shift(-double(end));
-    }
 }
 
 void Meter::drop(Stream &stream)
@@ -392,12 +382,12 @@ void Meter::reap_fence(Stream &stream)
 {
     Context &context = *stream.context;
     CUresult result = driver.own().event_query(stream.fence);
-    float since = 0;
+    float ms = 0;
     stream.fence_pending = result == CUDA_ERROR_NOT_READY;
     stream.fence_waited = stream.fence_waited || stream.fence_pending;
-    if (check(result) && stream.fence_waited && context.sampled &&
-        check(driver.own().event_elapsed(&since, context.sampled, stream.fence)))
-        waited_ns_ = std::max(waited_ns_, to_ns(since));
+    if (check(result) && stream.fence_waited && context.has_sample &&
+        check(driver.own().event_elapsed(&ms, context.base, stream.fence)))
+        waited_ns_ = std::max(waited_ns_, to_ns(present_ms(context, ms) - context.sampled_ms));
 }
 
 void Meter::reap(std::uint64_t now)
@@ -434,17 +424,14 @@ void Meter::pause(std::uint64_t now)
 {
     std::lock_guard guard(lock_);
     std::uint64_t running_ns = 0;
-    pauses_++;
+    absences_.begin(now);
     paused_since_ = now;
     for (Stream *stream : streams_) {
         Record *first = stream->first;
         if (!first || stream->context->state != Context::alive)
             continue;
         /* One without a start may not have begun yet: its mean is charged anyway. */
-        first->paused = first->timed;
-        for (Record *behind = first->next; behind; behind = behind->next)
-            behind->beside = true;
-        if (!first->paused)
+        if (!first->timed)
             continue;
         /* This turn pays for it: in a later one there may not be room for all of it. */
         std::uint64_t began = std::max(first->begins_ns, stream->completed_ns);
@@ -461,17 +448,13 @@ void Meter::pause(std::uint64_t now)
 void Meter::resume(std::uint64_t now)
 {
     std::lock_guard guard(lock_);
+    absences_.end(now);
     for (Stream *stream : streams_) {
         Record *first = stream->first;
         if (stream->tail_until > paused_since_)
             stream->tail_until += now - paused_since_;
         if (!first)
             continue;
-        if (first->paused) {
-            first->pause_ns = now - paused_since_;
-            first->paused_ns += first->pause_ns;
-        }
-        first->paused = false;
         first->begins_ns += now - paused_since_;
         stream->completed_ns += now - paused_since_;
     }
@@ -654,8 +637,8 @@ void Meter::context_ended(Context &context, bool gone)
     }
     delete std::exchange(context.gauge, nullptr);
     context.gauging = false;
-    context.base = context.sampled = nullptr;
-    context.has_base = false;
+    context.base = nullptr;
+    context.has_base = context.has_sample = false;
 }
 
 } // namespace ptsched::preload

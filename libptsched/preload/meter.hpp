@@ -11,6 +11,7 @@
 #define PTSCHED_PRELOAD_METER_HPP
 
 #include "estimate.hpp"
+#include "event_times.hpp"
 #include "mutex.hpp"
 
 #include <atomic>
@@ -23,22 +24,6 @@ namespace ptsched::preload {
 class Device;
 struct Thread;
 
-/* Disjoint intervals in milliseconds after a base event; old ones are forgotten, too early ones then count in full. */
-class IntervalUnion {
-public:
-    /* Returns what [begin, end] adds. */
-    double add(double begin, double end);
-    void shift(double by);
-    void clear() { intervals_.clear(); }
-
-private:
-    struct Interval {
-        double begin, end;
-    };
-    static constexpr std::size_t kept = 64;
-    std::vector<Interval> intervals_;
-};
-
 /*
  * One submission with events around it; or, where what it takes is well known, with a plain one behind it, which tells
  * that it has completed and costs the GPU nothing (a timing event takes 1 to 1.6 us of it on an H200).
@@ -50,14 +35,11 @@ struct Record {
     bool timed;
     Key key;
     std::uint64_t estimate_ns;
-    std::uint64_t begins_ns;  /* not before this: host time, moved on by the time it was off */
-    bool beside;              /* its times may have others' in them: its turn or its like's was not the only one */
-    std::uint32_t pauses;     /* before it */
-    std::uint64_t paused_ns;  /* so long it was off the hardware, if it had begun and not ended */
-    std::uint64_t pause_ns;   /* of that, the last time */
-    std::uint64_t charged_ns; /* of the rest, this has been reported when it was taken off */
-    bool paused;              /* it is now */
-    std::uint32_t stands_for; /* submissions, if it is a sample; 0: it stands for itself among others */
+    std::uint64_t submitted_ns;    /* host time, as the next two */
+    std::uint64_t begins_ns;       /* not before this: moved on by the time it was off */
+    std::uint64_t others_until_ns; /* until then other programs' work may be on the device, too */
+    std::uint64_t charged_ns;      /* of it, this has been reported when it was taken off */
+    std::uint32_t stands_for;      /* submissions, if it is a sample; 0: it stands for itself among others */
     Record *next;
 };
 
@@ -70,9 +52,15 @@ struct Context {
     bool primary;
     Record *free_records{nullptr};
     std::size_t records{0};
+    /* Times of events are counted from this one. */
     CUevent base{nullptr};
     bool has_base{false};
-    CUevent sampled{nullptr}; /* the end of the last sample */
+    EventClock clock{};
+    std::uint64_t base_absences_ns{0}; /* until then */
+    /* Of these without the time in which the channels were off: the end of the last sample, and all that was charged.
+     */
+    bool has_sample{false};
+    double sampled_ms{0};
     IntervalUnion busy{};
     /* Its events are recorded around nothing, some times; the least that they saw is what events themselves take. */
     Record *gauge{nullptr};
@@ -177,9 +165,13 @@ private:
     void reap_fence(Stream &stream);
     void give_back(Context &context, Record *record);
     void account(Stream &stream, Record &record, std::uint64_t now);
-    void charge_sample(Context &context, Record &record, std::uint64_t ran_ns);
     bool keep_event(CUevent &kept, CUevent &event);
-    void charge_interval(Context &context, Record &record, std::uint64_t ran_ns);
+    bool find_times(Context &context, Record &record, std::uint64_t now, double &begin_ms, double &end_ms);
+    double present_ms(const Context &context, double ms) const;
+    void renew_base(Context &context, Record &record, double ms);
+    std::uint64_t ran_ns(const Context &context, const Record &record, double begin_ms, double end_ms);
+    void charge_sample(Context &context, Record &record, std::uint64_t ran_ns, double end_ms);
+    void charge_interval(Context &context, Record &record, std::uint64_t ran_ns, double end_ms);
     void drop(Stream &stream);
 
     Mutex lock_;
@@ -188,7 +180,7 @@ private:
     std::uint64_t gpu_ns_{0};
     std::uint64_t sampled_ns_{0};
     double mean_ran_{0}, mean_added_{0}; /* of submissions: how long they ran, of that with nothing else beside, ms */
-    std::uint32_t pauses_{0};            /* so far */
+    Absences absences_;
     std::uint64_t paused_since_{0};
     std::uint64_t random_{88172645463325252};
     double samples_ns_{0}, samples_for_{0}; /* of the last samples, fading: what was charged for how many submissions */

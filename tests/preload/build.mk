@@ -54,11 +54,15 @@ $(B)/tests/preload-estimates: $(B)/obj/$(PT)/preload-estimates.cpp.o $(B)/obj/pr
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $^ -o $@
 
+$(B)/tests/preload-event-times: $(B)/obj/$(PT)/preload-event-times.cpp.o $(B)/obj/preload/$(PRELOAD_DIR)/event_times.cpp.o
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) $^ -o $@
+
 $(B)/tests/preload-linger: $(B)/obj/$(PT)/preload-linger.cpp.o $(B)/obj/preload/$(PRELOAD_DIR)/linger.cpp.o
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $^ -o $@
 
-TESTS += $(B)/tests/preload-channels $(B)/tests/preload-estimates $(B)/tests/preload-linger
+TESTS += $(B)/tests/preload-channels $(B)/tests/preload-estimates $(B)/tests/preload-event-times $(B)/tests/preload-linger
 TESTS += $(B)/tests/preload-routes $(B)/tests/preload-routes-late $(B)/tests/preload-gate $(PT_WORLD)
 TESTS += tests/preload/coverage
 TESTS_NOSAN += tests/preload/coverage

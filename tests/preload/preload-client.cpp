@@ -352,13 +352,14 @@ void lives()
     }
 }
 
-/* One kernel after another, @depth in flight: spin [kernels] [microseconds] [depth]; 0 kernels: until standard input
- * ends. */
+/* One kernel after another, @depth in flight: spin [kernels] [microseconds] [depth] [factor]; 0 kernels: until standard
+ * input ends; each lasts @factor times as long as the one before it. */
 void spin(int argc, char **argv)
 {
     unsigned long kernels = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 100;
     unsigned long long ns = (argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1000) * 1000;
     unsigned long depth = argc > 4 ? std::strtoul(argv[4], nullptr, 10) : 1;
+    unsigned long factor = argc > 5 ? std::strtoul(argv[5], nullptr, 10) : 1;
     std::atomic<bool> ended{false};
     std::thread reader([&] {
         char byte;
@@ -372,7 +373,7 @@ void spin(int argc, char **argv)
     CU(cuMemAlloc_v2(&out, 4));
     void *params[] = {&out, &ns, &steps};
     unsigned long i = 0;
-    for (; kernels ? i < kernels : !ended; i++) {
+    for (; kernels ? i < kernels : !ended; i++, ns *= factor) {
         CU(cuLaunchKernel(gpu.spin, 1, 1, 1, 1, 1, 1, 0, nullptr, params, nullptr));
         if (i == 0) {
             std::printf("started\n");

@@ -191,6 +191,26 @@ void off_and_on_again()
         std::printf("# it said: %s\n", low.err().c_str());
 }
 
+/* Each kernel of it is twice as long as the one before, so that nothing is known of it by those. */
+void charged_for_all_but_the_pauses()
+{
+    renew_world();
+    Program equal(client({"spin", "0", "500", "4"}), world->preemptible(), "equal");
+    CHECK(equal.await("started"));
+    Program growing(client({"spin", "9", "1000", "2", "2"}), world->preemptible(), "growing");
+    pid_t pid = growing.pid();
+    CHECK_EQ(growing.wait(), 0);
+    equal.end_input();
+    CHECK_EQ(equal.wait(), 0);
+    auto stats = world->stats()[pid];
+    double charged = stats.value("gpu_ns", 0.0), used = owner(pid).value("gpu_ns", 0.0);
+    std::printf("# charged / used: %.3f of %.0f ms, %lu preemptions\n", charged / used, used / 1e6,
+                stats.value("preemptions", 0ul));
+    CHECK(charged > 0.8 * used && charged < 1.2 * used);
+    if (preload_sees_ioctl)
+        CHECK(stats.value("preemptions", 0ul) > 0);
+}
+
 unsigned long all_preemptions()
 {
     unsigned long sum = 0;
@@ -240,6 +260,7 @@ int main(int argc, char **argv)
                  {"a program with a debugger is not taken off, and says so", debugger_attached},
                  {"programs are killed while they are off: nothing of them stays", killed_while_off},
                  {"off and on again, many times: every result is right", off_and_on_again}};
+    cases.push_back({"what is taken off again and again is charged for what it ran", charged_for_all_but_the_pauses});
     for (const char *scenario : {"launches", "copies", "graphs", "threads", "forks", "execs", "lives"})
         cases.push_back({std::string("same output while somebody heavier comes and goes: ") + scenario,
                          [scenario] { same_output_preempted(scenario); }});
