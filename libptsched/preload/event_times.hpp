@@ -57,6 +57,7 @@ public:
     /* Work that took from @begin_ms to @end_ms after the base was submitted and has now been seen to have completed. */
     void saw(double begin_ms, double end_ms, std::uint64_t submitted_ns, std::uint64_t now);
     std::uint64_t host_ns(double ms) const;
+    double ms(std::uint64_t host_ns) const { return (static_cast<double>(host_ns) - base_ns_) / 1e6; }
     /* The base is now the event that was at @ms. */
     void rebase(double ms) { base_ns_ += ms * 1e6; }
     void clear() { *this = {}; }

@@ -33,6 +33,12 @@ std::uint64_t to_ns(double ms)
     return ms > 0 ? static_cast<std::uint64_t>(ms * 1e6) : 0;
 }
 
+/* From the one until the other, if that is later. */
+std::uint64_t behind(std::uint64_t ns, std::uint64_t before)
+{
+    return ns > before ? ns - before : 0;
+}
+
 bool is_capturing(CUstream handle)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -214,7 +220,7 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
     record->submitted_ns = now;
     record->begins_ns = std::max(now, busy_until);
     record->others_until_ns = busy_until;
-    record->charged_ns = 0;
+    record->interrupted = false;
     record->next = nullptr;
     if (!record->timed || check(driver.own().event_record(record->start, stream.handle)))
         return record;
@@ -307,7 +313,7 @@ std::uint64_t Meter::ran_ns(const Context &context, const Record &record, double
     took -= std::min(took, static_cast<std::uint64_t>(around_work * double(context.event_ns)));
     std::uint64_t began = context.clock.host_ns(begin_ms), ran = took;
     if (record.estimate_ns && record.others_until_ns > began)
-        ran = std::clamp(record.estimate_ns, took - std::min(took, record.others_until_ns - began), took);
+        ran = std::clamp(record.estimate_ns, behind(took, record.others_until_ns - began), took);
     if (ran != record.estimate_ns)
         estimates_.learn(record.key, ran);
     return ran;
@@ -348,7 +354,9 @@ void Meter::charge_sample(Context &context, Record &record, std::uint64_t ran_ns
     std::uint64_t all_ns = ran_ns * stands_for;
     if (context.has_sample)
         all_ns = std::min(all_ns, std::max(to_ns(end_ms - context.sampled_ms), ran_ns));
-    sampled_ns_ += all_ns - std::min(all_ns, record.charged_ns);
+    double ran_ms = double(ran_ns) / 1e6;
+    std::uint64_t charged_ns = behind(ran_ns, to_ns(context.busy.add(end_ms - ran_ms, end_ms)));
+    sampled_ns_ += behind(all_ns, charged_ns);
     counted_ += stands_for;
     samples_ns_ += double(all_ns) - samples_ns_ / 16;
     samples_for_ += stands_for - samples_for_ / 16;
@@ -359,10 +367,12 @@ void Meter::charge_sample(Context &context, Record &record, std::uint64_t ran_ns
 /* The part of its execution in which nothing else of its context ran. */
 void Meter::charge_interval(Context &context, Record &record, std::uint64_t ran_ns, double end_ms)
 {
-    double ran = double(ran_ns - std::min(ran_ns, record.charged_ns)) / 1e6;
+    double ran = double(ran_ns) / 1e6;
     double added = context.busy.add(end_ms - ran, end_ms);
     counted_++;
     gpu_ns_ += to_ns(added);
+    if (record.interrupted)
+        return;
     mean_ran_ += (ran - mean_ran_) / 16;
     mean_added_ += (added - mean_added_) / 16;
 }
@@ -423,26 +433,20 @@ void Meter::reap(std::uint64_t now)
 void Meter::pause(std::uint64_t now)
 {
     std::lock_guard guard(lock_);
-    std::uint64_t running_ns = 0;
     absences_.begin(now);
     paused_since_ = now;
     for (Stream *stream : streams_) {
         Record *first = stream->first;
-        if (!first || stream->context->state != Context::alive)
-            continue;
+        Context &context = *stream->context;
         /* One without a start may not have begun yet: its mean is charged anyway. */
-        if (!first->timed)
+        if (!first || !first->timed || !context.has_base || context.state != Context::alive)
             continue;
         /* This turn pays for it: in a later one there may not be room for all of it. */
-        std::uint64_t began = std::max(first->begins_ns, stream->completed_ns);
-        std::uint64_t ran = now > began ? now - began : 0;
-        /* It may have waited for another stream; what it takes longer is charged at its end. */
-        if (first->estimate_ns)
-            ran = std::min(ran, first->estimate_ns);
-        running_ns = std::max(running_ns, ran - std::min(ran, first->charged_ns));
-        first->charged_ns = std::max(first->charged_ns, ran);
+        double end_ms = present_ms(context, context.clock.ms(now));
+        double ran_ms = double(behind(now, std::max(first->begins_ns, stream->completed_ns))) / 1e6;
+        gpu_ns_ += to_ns(context.busy.add(end_ms - ran_ms, end_ms));
+        first->interrupted = true;
     }
-    gpu_ns_ += running_ns;
 }
 
 void Meter::resume(std::uint64_t now)
@@ -533,8 +537,7 @@ std::uint64_t Meter::in_flight_ns(std::uint64_t now)
         if (!first)
             continue;
         /* Of the one that runs, what is left; one that overran its estimate may take as long again. */
-        std::uint64_t began = std::max(first->begins_ns, stream->completed_ns);
-        std::uint64_t ran = now > began ? now - began : 0;
+        std::uint64_t ran = behind(now, std::max(first->begins_ns, stream->completed_ns));
         std::uint64_t left = first->estimate_ns > ran ? first->estimate_ns - ran : ran - first->estimate_ns;
         total += stream->pending_ns - first->estimate_ns + left + 1;
     }

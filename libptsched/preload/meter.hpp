@@ -38,7 +38,7 @@ struct Record {
     std::uint64_t submitted_ns;    /* host time, as the next two */
     std::uint64_t begins_ns;       /* not before this: moved on by the time it was off */
     std::uint64_t others_until_ns; /* until then other programs' work may be on the device, too */
-    std::uint64_t charged_ns;      /* of it, this has been reported when it was taken off */
+    bool interrupted;              /* when it was taken off, what it had run until then was charged */
     std::uint32_t stands_for;      /* submissions, if it is a sample; 0: it stands for itself among others */
     Record *next;
 };

@@ -206,9 +206,8 @@ void charged_for_all_but_the_pauses()
     double charged = stats.value("gpu_ns", 0.0), used = owner(pid).value("gpu_ns", 0.0);
     std::printf("# charged / used: %.3f of %.0f ms, %lu preemptions\n", charged / used, used / 1e6,
                 stats.value("preemptions", 0ul));
-    CHECK(charged > 0.8 * used && charged < 1.2 * used);
-    if (preload_sees_ioctl)
-        CHECK(stats.value("preemptions", 0ul) > 0);
+    CHECK(charged > 0.7 * used && charged < 1.3 * used);
+    CHECK(stats.value("preemptions", 0ul) > 0);
 }
 
 unsigned long all_preemptions()
@@ -259,8 +258,8 @@ int main(int argc, char **argv)
                  {"a switch that fails later is not used again", fails_later},
                  {"a program with a debugger is not taken off, and says so", debugger_attached},
                  {"programs are killed while they are off: nothing of them stays", killed_while_off},
-                 {"off and on again, many times: every result is right", off_and_on_again}};
-    cases.push_back({"what is taken off again and again is charged for what it ran", charged_for_all_but_the_pauses});
+                 {"off and on again, many times: every result is right", off_and_on_again},
+                 {"what is taken off again and again is charged for what it ran", charged_for_all_but_the_pauses}};
     for (const char *scenario : {"launches", "copies", "graphs", "threads", "forks", "execs", "lives"})
         cases.push_back({std::string("same output while somebody heavier comes and goes: ") + scenario,
                          [scenario] { same_output_preempted(scenario); }});
