@@ -25,6 +25,9 @@ constexpr std::uint64_t short_ns_max = 100000;
 constexpr unsigned gauges = 8;
 constexpr double around_work = 1.7;
 
+/* So much later than it could it may begin, and be looked at. */
+constexpr std::uint64_t look_ns = 1000000;
+
 /* Event times are floats in milliseconds: the base follows before a microsecond gets lost. */
 constexpr double base_age_ms = 2000;
 
@@ -220,7 +223,7 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
     record->submitted_ns = now;
     record->begins_ns = std::max(now, busy_until);
     record->others_until_ns = busy_until;
-    record->interrupted = false;
+    record->charged_ns = 0;
     record->next = nullptr;
     if (!record->timed || check(driver.own().event_record(record->start, stream.handle)))
         return record;
@@ -324,8 +327,7 @@ void Meter::account(Stream &stream, Record &record, std::uint64_t now)
     Context &context = *stream.context;
     double begin_ms = 0, end_ms = 0;
     if (!record.timed) {
-        gpu_ns_ += record.estimate_ns;
-        counted_++;
+        charge_untimed(stream, record);
         stream.completed_ns = now;
         return;
     }
@@ -341,6 +343,18 @@ void Meter::account(Stream &stream, Record &record, std::uint64_t now)
     }
     if (end_ms > base_age_ms)
         renew_base(context, record, end_ms);
+}
+
+/* What it is known to take, unless it was seen to run for much longer: then it is no longer known. */
+void Meter::charge_untimed(Stream &stream, const Record &record)
+{
+    std::uint64_t ran = behind(stream.seen_running_ns, std::max(record.begins_ns, stream.completed_ns));
+    if (ran > 2 * record.estimate_ns + look_ns)
+        estimates_.learn(record.key, ran);
+    else
+        ran = record.estimate_ns;
+    gpu_ns_ += behind(ran, record.charged_ns);
+    counted_++;
 }
 
 /* What it stands for has run since the one before it, and side by side it cannot have run longer than that. The first
@@ -371,7 +385,7 @@ void Meter::charge_interval(Context &context, Record &record, std::uint64_t ran_
     double added = context.busy.add(end_ms - ran, end_ms);
     counted_++;
     gpu_ns_ += to_ns(added);
-    if (record.interrupted)
+    if (record.charged_ns)
         return;
     mean_ran_ += (ran - mean_ran_) / 16;
     mean_added_ += (added - mean_added_) / 16;
@@ -414,8 +428,10 @@ void Meter::reap(std::uint64_t now)
         bool all = stream->first && is_complete(*stream->last) == CUDA_SUCCESS;
         while (Record *record = stream->first) {
             CUresult result = all ? CUDA_SUCCESS : is_complete(*record);
-            if (result == CUDA_ERROR_NOT_READY)
+            if (result == CUDA_ERROR_NOT_READY) {
+                stream->seen_running_ns = now;
                 break;
+            }
             if (check(result))
                 account(*stream, *record, now);
             stream->first = record->next;
@@ -430,28 +446,37 @@ void Meter::reap(std::uint64_t now)
     }
 }
 
+void Meter::charge_running(Stream &stream, Record &record, std::uint64_t now)
+{
+    Context &context = *stream.context;
+    std::uint64_t ran_ns = behind(now, std::max(record.begins_ns, stream.completed_ns)), charged_ns = 0;
+    if (!record.timed) {
+        charged_ns = behind(std::min(ran_ns, record.estimate_ns), record.charged_ns);
+    } else if (context.has_base) {
+        double end_ms = present_ms(context, context.clock.ms(now));
+        charged_ns = to_ns(context.busy.add(end_ms - double(ran_ns) / 1e6, end_ms));
+    }
+    record.charged_ns += charged_ns;
+    gpu_ns_ += charged_ns;
+}
+
 void Meter::pause(std::uint64_t now)
 {
     std::lock_guard guard(lock_);
     absences_.begin(now);
     paused_since_ = now;
+    /* This turn pays for what runs: in a later one there may not be room for all of it. */
     for (Stream *stream : streams_) {
         Record *first = stream->first;
-        Context &context = *stream->context;
-        /* One without a start may not have begun yet: its mean is charged anyway. */
-        if (!first || !first->timed || !context.has_base || context.state != Context::alive)
-            continue;
-        /* This turn pays for it: in a later one there may not be room for all of it. */
-        double end_ms = present_ms(context, context.clock.ms(now));
-        double ran_ms = double(behind(now, std::max(first->begins_ns, stream->completed_ns))) / 1e6;
-        gpu_ns_ += to_ns(context.busy.add(end_ms - ran_ms, end_ms));
-        first->interrupted = true;
+        if (first && stream->context->state == Context::alive)
+            charge_running(*stream, *first, now);
     }
 }
 
 void Meter::resume(std::uint64_t now)
 {
     std::lock_guard guard(lock_);
+    now = std::max(now, paused_since_);
     absences_.end(now);
     for (Stream *stream : streams_) {
         Record *first = stream->first;
@@ -461,6 +486,7 @@ void Meter::resume(std::uint64_t now)
             continue;
         first->begins_ns += now - paused_since_;
         stream->completed_ns += now - paused_since_;
+        stream->seen_running_ns += now - paused_since_;
     }
 }
 

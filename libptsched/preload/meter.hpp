@@ -38,7 +38,7 @@ struct Record {
     std::uint64_t submitted_ns;    /* host time, as the next two */
     std::uint64_t begins_ns;       /* not before this: moved on by the time it was off */
     std::uint64_t others_until_ns; /* until then other programs' work may be on the device, too */
-    bool interrupted;              /* when it was taken off, what it had run until then was charged */
+    std::uint64_t charged_ns;      /* when it was taken off, so much of it was */
     std::uint32_t stands_for;      /* submissions, if it is a sample; 0: it stands for itself among others */
     Record *next;
 };
@@ -78,9 +78,10 @@ struct Stream {
     Record *last{nullptr};
     std::uint64_t pending_ns{0}; /* estimates of the records */
     std::uint64_t completed_ns{0};
-    bool tail{false};            /* work without an event of its own came after the records and the fence */
-    std::uint64_t tail_ns{0};    /* its estimates */
-    std::uint64_t tail_until{0}; /* when it will have ended, by these; host time */
+    std::uint64_t seen_running_ns{0}; /* then, the first had not completed */
+    bool tail{false};                 /* work without an event of its own came after the records and the fence */
+    std::uint64_t tail_ns{0};         /* its estimates */
+    std::uint64_t tail_until{0};      /* when it will have ended, by these; host time */
     CUevent fence{nullptr};
     bool fence_pending{false};
     bool fence_unknown{false}; /* also behind work of which nothing is known */
@@ -111,8 +112,8 @@ public:
     void reap(std::uint64_t now);
 
     /*
-     * Between these the device's channels are off the hardware: no time passes for what is in flight. The driver is not
-     * asked, since it may not answer before a thread that has lost its CPU.
+     * Between these the device's channels are off the hardware: no time passes for what is in flight. That may be about
+     * to begin. The driver is not asked, since it may not answer before a thread that has lost its CPU.
      */
     void pause(std::uint64_t now);
     void resume(std::uint64_t now);
@@ -165,6 +166,7 @@ private:
     void reap_fence(Stream &stream);
     void give_back(Context &context, Record *record);
     void account(Stream &stream, Record &record, std::uint64_t now);
+    void charge_untimed(Stream &stream, const Record &record);
     bool keep_event(CUevent &kept, CUevent &event);
     bool find_times(Context &context, Record &record, std::uint64_t now, double &begin_ms, double &end_ms);
     double present_ms(const Context &context, double ms) const;
@@ -172,6 +174,7 @@ private:
     std::uint64_t ran_ns(const Context &context, const Record &record, double begin_ms, double end_ms);
     void charge_sample(Context &context, Record &record, std::uint64_t ran_ns, double end_ms);
     void charge_interval(Context &context, Record &record, std::uint64_t ran_ns, double end_ms);
+    void charge_running(Stream &stream, Record &record, std::uint64_t now);
     void drop(Stream &stream);
 
     Mutex lock_;

@@ -472,6 +472,35 @@ void short_ones_have_few_events()
     give_back();
 }
 
+/* Few of what is known are timed; of the others it is seen that they run on. */
+void known_ones_that_take_longer_are_noticed()
+{
+    give_back();
+    in_a_child([] {
+        launch();
+        scheduler->change(contended, 0);
+        scheduler->await_acknowledged();
+        auto run = [](unsigned us, int count) {
+            hand->set_duration_us(us);
+            for (int i = 0; i < count; i++) {
+                hand->complete_by_itself(us < 10000);
+                launch();
+                std::this_thread::sleep_for(std::chrono::microseconds(us));
+                hand->complete_all();
+            }
+        };
+        unsigned long long before = scheduler->gpu_ns();
+        for (int i = 0; i < 5; i++) {
+            run(1000, 60);
+            run(100000, 1);
+        }
+        give_back();
+        unsigned long long charged_ms = (scheduler->gpu_ns() - before) / 1000000;
+        std::printf("# %llu ms charged for 800\n", charged_ms);
+        return charged_ms > 640;
+    });
+}
+
 void capture_is_left_alone()
 {
     give_back();
@@ -807,6 +836,7 @@ int main(int, char **argv)
         {"under contention GPU time and submissions are told exactly", contended_measures_everything},
         {"what the events around work take is not charged", events_are_not_charged},
         {"contended: short kernels have few events, and all are accounted and waited for", short_ones_have_few_events},
+        {"contended: known ones that take longer are noticed", known_ones_that_take_longer_are_noticed},
         {"a captured graph has the program's nodes and no others", capture_is_left_alone},
         {"the agent sleeps while a capture begins in another thread", agent_sleeps_while_a_capture_begins},
         {"a stream may be destroyed with work in flight", stream_may_end_with_work_in_flight},
