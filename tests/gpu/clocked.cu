@@ -6,6 +6,8 @@
 
 #include <getopt.h>
 
+#include <memory>
+
 namespace {
 
 constexpr int threads = 128;
@@ -18,10 +20,13 @@ struct Interval {
     unsigned long long begin_ns, end_ns;
 };
 
-// What all kernels of a run have noted; not of several streams, whose kernels keep each other from their steps.
+// What all kernels of a run have noted.
 struct Halts {
     unsigned count;
-    Interval halts[most_halts];
+    struct {
+        unsigned kernel;
+        Interval interval;
+    } halts[most_halts];
 };
 
 struct Options {
@@ -37,8 +42,10 @@ __device__ unsigned long long device_ns()
     return ns;
 }
 
-__global__ void steps_kernel(uint32_t *state, unsigned long long steps, Interval *seen, Halts *halts)
+__global__ void steps_kernel(uint32_t *state, unsigned long long steps, Interval *all_seen, unsigned kernel,
+                             Halts *halts)
 {
+    Interval *seen = all_seen + kernel;
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     unsigned long long last_ns = device_ns();
     if (!threadIdx.x)
@@ -49,11 +56,11 @@ __global__ void steps_kernel(uint32_t *state, unsigned long long steps, Interval
 #pragma unroll 16
         for (unsigned long long step = 0; step < next; step++)
             x = x * 1664525u + i;
-        if (i || !halts)
+        if (i)
             continue;
         unsigned long long now_ns = device_ns();
         if (now_ns > last_ns + halt_ns)
-            halts->halts[atomicAdd(&halts->count, 1) % most_halts] = {last_ns, now_ns};
+            halts->halts[atomicAdd(&halts->count, 1) % most_halts] = {kernel, {last_ns, now_ns}};
         last_ns = now_ns;
     }
     state[i] = x;
@@ -62,8 +69,8 @@ __global__ void steps_kernel(uint32_t *state, unsigned long long steps, Interval
         atomicMax(&seen->end_ns, device_ns());
 }
 
-// The length of the union, gaps up to @most_gap_ns included.
-unsigned long long union_ns(std::vector<Interval> intervals, unsigned long long most_gap_ns)
+// The length of the union, short gaps included.
+unsigned long long union_ns(std::vector<Interval> intervals)
 {
     unsigned long long length_ns = 0, until_ns = 0;
     std::sort(intervals.begin(), intervals.end(),
@@ -71,7 +78,7 @@ unsigned long long union_ns(std::vector<Interval> intervals, unsigned long long 
     for (const Interval &interval : intervals) {
         if (interval.end_ns <= until_ns)
             continue;
-        bool queued = interval.begin_ns < until_ns + most_gap_ns;
+        bool queued = interval.begin_ns < until_ns + gap_ns;
         length_ns += interval.end_ns - (queued && until_ns ? until_ns : interval.begin_ns);
         until_ns = interval.end_ns;
     }
@@ -112,8 +119,8 @@ public:
             if (i >= done_.size())
                 check(cudaEventSynchronize(done), "cudaEventSynchronize");
             Lane &lane = lanes_[i % lanes_.size()];
-            steps_kernel<<<blocks_, threads, 0, lane.stream>>>(lane.state, steps_, seen + i,
-                                                               lanes_.size() == 1 ? halts_ : nullptr);
+            steps_kernel<<<blocks_, threads, 0, lane.stream>>>(lane.state, steps_, seen, static_cast<unsigned>(i),
+                                                               halts_);
             check(cudaGetLastError(), "launch");
             check(cudaEventRecord(done, lane.stream), "cudaEventRecord");
             pause(done);
@@ -122,13 +129,9 @@ public:
         double elapsed = now() - start;
         check(cudaMemcpy(intervals.data(), seen, count * sizeof(Interval), cudaMemcpyDeviceToHost), "cudaMemcpy");
         check(cudaFree(seen), "cudaFree");
-        auto halts = halted();
-        std::size_t number = halts.size();
-        unsigned long long off_ns = union_ns(std::move(halts), 0);
-        std::printf("{\"event\": \"result\", \"n\": %zu, \"seconds\": %.6f, \"busy_s\": %.6f, \"halts\": %zu, "
-                    "\"off_s\": %.6f}\n",
-                    count, elapsed, static_cast<double>(union_ns(std::move(intervals), gap_ns) - off_ns) / 1e9, number,
-                    static_cast<double>(off_ns) / 1e9);
+        size_t halts = halt(intervals);
+        std::printf("{\"event\": \"result\", \"n\": %zu, \"seconds\": %.6f, \"busy_s\": %.6f, \"halts\": %zu}\n", count,
+                    elapsed, static_cast<double>(union_ns(std::move(intervals))) / 1e9, halts);
         std::fflush(stdout);
     }
 
@@ -144,17 +147,26 @@ private:
     unsigned long long steps_ = 0;
     Halts *halts_ = nullptr;
 
-    std::vector<Interval> halted() const
+    // Takes what the kernels have noted out of their @intervals, which become more. Returns how often they came to a
+    // halt.
+    size_t halt(std::vector<Interval> &intervals) const
     {
-        unsigned count;
-        check(cudaMemcpy(&count, halts_, sizeof(count), cudaMemcpyDeviceToHost), "cudaMemcpy");
-        if (count > most_halts) {
-            std::fprintf(stderr, "clocked: came to a halt %u times; %u are counted\n", count, most_halts);
+        auto memory = std::make_unique<Halts>();
+        Halts &noted = *memory;
+        check(cudaMemcpy(&noted, halts_, sizeof(noted), cudaMemcpyDeviceToHost), "cudaMemcpy");
+        if (noted.count > most_halts) {
+            std::fprintf(stderr, "clocked: came to a halt %u times; %u are counted\n", noted.count, most_halts);
             std::exit(1);
         }
-        std::vector<Interval> halts(count);
-        check(cudaMemcpy(halts.data(), halts_->halts, count * sizeof(Interval), cudaMemcpyDeviceToHost), "cudaMemcpy");
-        return halts;
+        // In the order of time: what is left of a kernel is what comes after its last one.
+        std::sort(noted.halts, noted.halts + noted.count,
+                  [](const auto &one, const auto &other) { return one.interval.begin_ns < other.interval.begin_ns; });
+        for (unsigned i = 0; i < noted.count; i++) {
+            auto [kernel, off] = noted.halts[i];
+            intervals.push_back({intervals[kernel].begin_ns, off.begin_ns});
+            intervals[kernel].begin_ns = off.end_ns;
+        }
+        return noted.count;
     }
 
     void pause(cudaEvent_t done) const
@@ -176,7 +188,7 @@ private:
             for (int i = 0; i < 200; i++) {
                 Interval one{~0ull, 0};
                 check(cudaMemcpy(seen, &one, sizeof(one), cudaMemcpyHostToDevice), "cudaMemcpy");
-                steps_kernel<<<blocks_, threads, 0, lanes_[0].stream>>>(lanes_[0].state, steps, seen, halts_);
+                steps_kernel<<<blocks_, threads, 0, lanes_[0].stream>>>(lanes_[0].state, steps, seen, 0, halts_);
                 check(cudaStreamSynchronize(lanes_[0].stream), "cudaStreamSynchronize");
                 check(cudaMemcpy(&one, seen, sizeof(one), cudaMemcpyDeviceToHost), "cudaMemcpy");
                 best = std::min(best, one.end_ns - one.begin_ns);
