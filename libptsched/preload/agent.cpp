@@ -126,6 +126,7 @@ void release(Device &device, std::uint64_t now, ptsched_usage usage)
     device.agent.idle_since = 0;
     device.agent.backoff_ns = 0;
     device.agent.demanded_ns = 0;
+    device.meter.turn_ends(now);
     int error = ptsched_release(device.client(), &usage);
     if (error == -EPIPE)
         device.open_gate("the scheduler is gone");
@@ -307,10 +308,15 @@ std::uint64_t look_after(Device &device)
         std::uint64_t promise = promise_ns(device, events, state, now);
         ptsched_ack(device.client(), events, promise);
         own.told_drain = promise != 0;
+        if (promise)
+            device.meter.others_come(now + promise);
         own.acknowledged = events;
         own.backoff_ns = 0;
         device.announce_change();
     }
+    /* Who waited for the end of this turn has been let in before that. */
+    if (own.told_drain && (state & (PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED)) == PTSCHED_STATE_CALLBACK)
+        device.meter.others_come(now);
     constexpr std::uint32_t company =
         PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED | PTSCHED_STATE_OUTWEIGHED;
     if (!(state & PTSCHED_STATE_TURN) || !(state & company)) {

@@ -38,30 +38,30 @@ void IntervalUnion::shift(double by)
     }
 }
 
-void Absences::begin(std::uint64_t now)
+void Periods::begin(std::uint64_t now)
 {
-    if (absences_.size() == kept) {
-        Absence &oldest = absences_[0], &next = absences_[1];
+    if (periods_.size() == kept) {
+        Period &oldest = periods_[0], &next = periods_[1];
         next.begin -= oldest.end - oldest.begin;
         next.before = oldest.before;
-        absences_.erase(absences_.begin());
+        periods_.erase(periods_.begin());
     }
-    std::uint64_t before = absences_.empty() ? 0 : until(now);
-    absences_.push_back({now, UINT64_MAX, before});
+    std::uint64_t before = periods_.empty() ? 0 : until(now);
+    periods_.push_back({now, UINT64_MAX, before});
 }
 
-void Absences::end(std::uint64_t now)
+void Periods::end(std::uint64_t now)
 {
-    absences_.back().end = now;
+    periods_.back().end = now;
 }
 
-std::uint64_t Absences::until(std::uint64_t ns) const
+std::uint64_t Periods::until(std::uint64_t ns) const
 {
-    auto later = std::upper_bound(absences_.begin(), absences_.end(), ns,
-                                  [](std::uint64_t at, const Absence &absence) { return at < absence.begin; });
-    if (later == absences_.begin())
+    auto later = std::upper_bound(periods_.begin(), periods_.end(), ns,
+                                  [](std::uint64_t at, const Period &period) { return at < period.begin; });
+    if (later == periods_.begin())
         return 0;
-    const Absence &last = *(later - 1);
+    const Period &last = *(later - 1);
     return last.before + std::min(ns, last.end) - last.begin;
 }
 

@@ -30,8 +30,9 @@ private:
     std::vector<Interval> intervals_;
 };
 
-/* When the channels were off the hardware; host time in ns. */
-class Absences {
+/* Periods of which only the sum counts, one after another: as those with the channels off the hardware. Host time in
+ * ns. */
+class Periods {
 public:
     void begin(std::uint64_t now);
     void end(std::uint64_t now);
@@ -39,12 +40,12 @@ public:
     std::uint64_t until(std::uint64_t ns) const;
 
 private:
-    struct Absence {
+    struct Period {
         std::uint64_t begin, end, before; /* all earlier ones together */
     };
     /* More than that become one, the oldest first: for what began before them, that is the same. */
     static constexpr std::size_t kept = 1024;
-    std::vector<Absence> absences_;
+    std::vector<Period> periods_;
 };
 
 /*

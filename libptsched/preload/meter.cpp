@@ -306,19 +306,28 @@ void Meter::renew_base(Context &context, Record &record, double ms)
     context.sampled_ms -= present;
 }
 
+std::uint64_t Meter::in_company_ns(std::uint64_t began, std::uint64_t ended) const
+{
+    std::uint64_t until_now = company_.until(ended) - company_.until(began);
+    return until_now + behind(ended, std::max(began, company_from_ns_));
+}
+
 /*
- * Of what passed between its events. Where others' work may have been on the device at first, what it usually takes
- * tells how much of that was its own.
+ * Of what passed between its events. Where others' work was on the device, too, what it usually takes tells how much
+ * of that was its own, if it is possible at all, and else half of it was.
  */
 std::uint64_t Meter::ran_ns(const Context &context, const Record &record, double begin_ms, double end_ms)
 {
-    std::uint64_t took = to_ns(present_ms(context, end_ms) - present_ms(context, begin_ms));
-    took -= std::min(took, static_cast<std::uint64_t>(around_work * double(context.event_ns)));
-    std::uint64_t began = context.clock.host_ns(begin_ms), ran = took;
-    if (record.estimate_ns && record.others_until_ns > began)
-        ran = std::clamp(record.estimate_ns, behind(took, record.others_until_ns - began), took);
-    if (ran != record.estimate_ns)
-        estimates_.learn(record.key, ran);
+    std::uint64_t began = context.clock.host_ns(begin_ms), ended = context.clock.host_ns(end_ms);
+    std::uint64_t ran = to_ns(present_ms(context, end_ms) - present_ms(context, begin_ms));
+    ran -= std::min(ran, static_cast<std::uint64_t>(around_work * double(context.event_ns)));
+    std::uint64_t shared = behind(std::min(record.others_until_ns, ended), began) + in_company_ns(began, ended);
+    shared = std::min(shared, ran);
+    if (shared && record.estimate_ns >= ran - shared && record.estimate_ns <= ran)
+        return record.estimate_ns;
+    if (record.estimate_ns < ran)
+        ran -= shared / 2;
+    estimates_.learn(record.key, ran);
     return ran;
 }
 
@@ -449,7 +458,8 @@ void Meter::reap(std::uint64_t now)
 void Meter::charge_running(Stream &stream, Record &record, std::uint64_t now)
 {
     Context &context = *stream.context;
-    std::uint64_t ran_ns = behind(now, std::max(record.begins_ns, stream.completed_ns)), charged_ns = 0;
+    std::uint64_t began = std::max(record.begins_ns, stream.completed_ns), charged_ns = 0;
+    std::uint64_t ran_ns = behind(now, began + in_company_ns(began, now) / 2);
     if (!record.timed) {
         charged_ns = behind(std::min(ran_ns, record.estimate_ns), record.charged_ns);
     } else if (context.has_base) {
@@ -458,6 +468,27 @@ void Meter::charge_running(Stream &stream, Record &record, std::uint64_t now)
     }
     record.charged_ns += charged_ns;
     gpu_ns_ += charged_ns;
+}
+
+void Meter::end_company(std::uint64_t now)
+{
+    if (company_from_ns_ < now) {
+        company_.begin(company_from_ns_);
+        company_.end(now);
+    }
+    company_from_ns_ = ~0ull;
+}
+
+void Meter::others_come(std::uint64_t ns)
+{
+    std::lock_guard guard(lock_);
+    company_from_ns_ = std::min(company_from_ns_, ns);
+}
+
+void Meter::turn_ends(std::uint64_t now)
+{
+    std::lock_guard guard(lock_);
+    end_company(now);
 }
 
 void Meter::pause(std::uint64_t now)
@@ -471,6 +502,7 @@ void Meter::pause(std::uint64_t now)
         if (first && stream->context->state == Context::alive)
             charge_running(*stream, *first, now);
     }
+    end_company(now);
 }
 
 void Meter::resume(std::uint64_t now)

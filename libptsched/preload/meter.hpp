@@ -118,6 +118,11 @@ public:
     void pause(std::uint64_t now);
     void resume(std::uint64_t now);
 
+    /* From @ns on, or earlier, the work in flight shares the device with others', until it is off the hardware or the
+     * turn ends. */
+    void others_come(std::uint64_t ns);
+    void turn_ends(std::uint64_t now);
+
     /* An end event on every stream that other threads can name, for work that was not measured. */
     void fence_streams();
     /* An end event behind counted work that should have ended. Call reap() before. */
@@ -174,6 +179,8 @@ private:
     std::uint64_t ran_ns(const Context &context, const Record &record, double begin_ms, double end_ms);
     void charge_sample(Context &context, Record &record, std::uint64_t ran_ns, double end_ms);
     void charge_interval(Context &context, Record &record, std::uint64_t ran_ns, double end_ms);
+    std::uint64_t in_company_ns(std::uint64_t began, std::uint64_t ended) const;
+    void end_company(std::uint64_t now);
     void charge_running(Stream &stream, Record &record, std::uint64_t now);
     void drop(Stream &stream);
 
@@ -183,7 +190,9 @@ private:
     std::uint64_t gpu_ns_{0};
     std::uint64_t sampled_ns_{0};
     double mean_ran_{0}, mean_added_{0}; /* of submissions: how long they ran, of that with nothing else beside, ms */
-    Absences absences_;
+    Periods absences_;                   /* with the channels off the hardware */
+    Periods company_; /* with others' work there as well, except for the last one, which began then: */
+    std::uint64_t company_from_ns_{~0ull};
     std::uint64_t paused_since_{0};
     std::uint64_t random_{88172645463325252};
     double samples_ns_{0}, samples_for_{0}; /* of the last samples, fading: what was charged for how many submissions */

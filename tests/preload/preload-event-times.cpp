@@ -7,9 +7,9 @@
 
 namespace {
 
-using ptsched::preload::Absences;
 using ptsched::preload::EventClock;
 using ptsched::preload::IntervalUnion;
+using ptsched::preload::Periods;
 
 constexpr std::uint64_t ms = 1000000;
 
@@ -31,35 +31,35 @@ void what_overlaps_counts_once()
     CHECK(near(busy.add(-10, 25), 5));
 }
 
-void absences_add_up()
+void periods_add_up()
 {
-    Absences absences;
-    CHECK_EQ(absences.until(5), 0u);
-    absences.begin(10);
-    CHECK_EQ(absences.until(10), 0u);
-    CHECK_EQ(absences.until(14), 4u);
-    absences.end(20);
-    absences.begin(30);
-    absences.end(35);
-    CHECK_EQ(absences.until(9), 0u);
-    CHECK_EQ(absences.until(15), 5u);
-    CHECK_EQ(absences.until(25), 10u);
-    CHECK_EQ(absences.until(32), 12u);
-    CHECK_EQ(absences.until(1000), 15u);
+    Periods periods;
+    CHECK_EQ(periods.until(5), 0u);
+    periods.begin(10);
+    CHECK_EQ(periods.until(10), 0u);
+    CHECK_EQ(periods.until(14), 4u);
+    periods.end(20);
+    periods.begin(30);
+    periods.end(35);
+    CHECK_EQ(periods.until(9), 0u);
+    CHECK_EQ(periods.until(15), 5u);
+    CHECK_EQ(periods.until(25), 10u);
+    CHECK_EQ(periods.until(32), 12u);
+    CHECK_EQ(periods.until(1000), 15u);
 }
 
 /* However many there are: for what began before all of them, and after those that became one. */
-void many_absences_are_all_counted()
+void many_periods_are_all_counted()
 {
-    Absences absences;
+    Periods periods;
     constexpr std::uint64_t count = 5000;
     for (std::uint64_t i = 1; i <= count; i++) {
-        absences.begin(10 * i);
-        absences.end(10 * i + 4);
+        periods.begin(10 * i);
+        periods.end(10 * i + 4);
     }
-    CHECK_EQ(absences.until(10), 0u);
-    CHECK_EQ(absences.until(10 * count + 9), 4 * count);
-    CHECK_EQ(absences.until(10 * (count - 100) + 2), 4 * (count - 101) + 2);
+    CHECK_EQ(periods.until(10), 0u);
+    CHECK_EQ(periods.until(10 * count + 9), 4 * count);
+    CHECK_EQ(periods.until(10 * (count - 100) + 2), 4 * (count - 101) + 2);
 }
 
 void an_event_was_not_seen_before_it_came()
@@ -115,8 +115,8 @@ int main()
 {
     return tap::run({
         {"what overlaps counts once", what_overlaps_counts_once},
-        {"absences add up", absences_add_up},
-        {"many absences are all counted", many_absences_are_all_counted},
+        {"periods add up", periods_add_up},
+        {"many periods are all counted", many_periods_are_all_counted},
         {"an event was not seen before it came", an_event_was_not_seen_before_it_came},
         {"work did not begin before it was submitted", it_did_not_begin_before_it_was_submitted},
         {"clocks may drift", clocks_may_drift},
