@@ -357,7 +357,8 @@ void Meter::account(Stream &stream, Record &record, std::uint64_t now)
 /* What it is known to take, unless it was seen to run for much longer: then it is no longer known. */
 void Meter::charge_untimed(Stream &stream, const Record &record)
 {
-    std::uint64_t ran = behind(stream.seen_running_ns, std::max(record.begins_ns, stream.completed_ns));
+    std::uint64_t began = std::max(record.begins_ns, stream.completed_ns), seen = stream.seen_running_ns;
+    std::uint64_t ran = behind(seen, began + in_company_ns(began, seen));
     if (ran > 2 * record.estimate_ns + look_ns)
         estimates_.learn(record.key, ran);
     else
