@@ -273,6 +273,17 @@ int ptask_open_channel(struct ptask_graph *graph, struct ptask_port *from, struc
     });
 }
 
+int ptask_extend_channel(struct ptask_channel *channel, struct ptask_port *to, size_t capacity)
+{
+    return attempt([&] {
+        const ptask_channel &extended = needed(channel, "channel");
+        if (!extended.input)
+            throw Error("only a channel from the program can lead to several ports");
+        extended.graph->graph.connect(*extended.input, bound(&needed(to, "to")), capacity);
+        return 0;
+    });
+}
+
 int ptask_open_loop(struct ptask_graph *graph, struct ptask_port *from, struct ptask_port *to, struct ptask_port *again)
 {
     return attempt([&] {

@@ -113,6 +113,36 @@ static void products(const char *module)
     ptask_close_graph(graph);
 }
 
+static void one_input_of_two_ports(const char *module)
+{
+    struct ptask_graph *graph;
+    struct ptask_port *ab[4], *abc[4];
+    struct ptask *first, *second;
+    struct ptask_channel *a, *b, *between, *product;
+    float ones[16];
+
+    for (int i = 0; i < 16; i++)
+        ones[i] = 1;
+    CHECK(!ptask_open_graph(PTASK_MODE_PRIORITY, &graph));
+    open_product(graph, "AxB", module, ab, &first);
+    open_product(graph, "ABxB", module, abc, &second);
+    CHECK(!ptask_open_channel(graph, NULL, ab[0], 2, &a));
+    CHECK(!ptask_open_channel(graph, NULL, ab[1], 2, &b));
+    CHECK(!ptask_open_channel(graph, ab[2], abc[0], 2, &between));
+    CHECK(!ptask_open_channel(graph, abc[2], NULL, 2, &product));
+    CHECK(refused(ptask_extend_channel(product, abc[1], 2), EINVAL, "from the program"));
+    CHECK(refused(ptask_extend_channel(b, abc[0], 2), EINVAL, "has a channel already"));
+    CHECK(!ptask_extend_channel(b, abc[1], 2));
+    CHECK(!ptask_run_graph(graph));
+    for (int i = 0; i < 3; i++) {
+        CHECK(!pushed(a, ones, sizeof(ones)));
+        CHECK(!pushed(b, ones, sizeof(ones)));
+        CHECK(first_pulled(product) == 16);
+    }
+    CHECK(!ptask_terminate_graph(graph));
+    ptask_close_graph(graph);
+}
+
 /* Each record's sign is changed; a 0 is refused. */
 static int negate(void *context, struct ptask_call *call)
 {
@@ -218,6 +248,7 @@ static void nothing_there(void)
 int c_checks(const char *module)
 {
     products(module);
+    one_input_of_two_ports(module);
     functions();
     attached(module);
     nothing_there();

@@ -128,6 +128,9 @@ int ptask_open_ptask(struct ptask_graph *graph, const char *name, const struct p
 int ptask_open_channel(struct ptask_graph *graph, struct ptask_port *from, struct ptask_port *to, size_t capacity,
                        struct ptask_channel **channel);
 
+/** What is pushed to @channel goes to @to, too, when there is room for it in all its channels. */
+int ptask_extend_channel(struct ptask_channel *channel, struct ptask_port *to, size_t capacity);
+
 /**
  * What is at @from goes back to @to as long as the integer at @again is not 0,
  * an output of the same ptask as @from, and then to the other channels of that.
