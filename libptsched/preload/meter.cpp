@@ -308,8 +308,9 @@ void Meter::renew_base(Context &context, Record &record, double ms)
 
 std::uint64_t Meter::in_company_ns(std::uint64_t began, std::uint64_t ended) const
 {
-    std::uint64_t until_now = company_.until(ended) - company_.until(began);
-    return until_now + behind(ended, std::max(began, company_from_ns_));
+    if (ended <= began)
+        return 0;
+    return company_.until(ended) - company_.until(began) + behind(ended, std::max(began, company_from_ns_));
 }
 
 /*

@@ -191,7 +191,7 @@ private:
     std::uint64_t sampled_ns_{0};
     double mean_ran_{0}, mean_added_{0}; /* of submissions: how long they ran, of that with nothing else beside, ms */
     Periods absences_;                   /* with the channels off the hardware */
-    Periods company_; /* with others' work there as well, except for the last one, which began then: */
+    Periods company_;                    /* with others' work there as well, but for the last one: */
     std::uint64_t company_from_ns_{~0ull};
     std::uint64_t paused_since_{0};
     std::uint64_t random_{88172645463325252};
