@@ -42,6 +42,17 @@ std::uint64_t behind(std::uint64_t ns, std::uint64_t before)
     return ns > before ? ns - before : 0;
 }
 
+double to_ms(std::uint64_t ns)
+{
+    return static_cast<double>(ns) / 1e6;
+}
+
+/* The earliest that the first one of a stream can have begun; host time. */
+std::uint64_t began_ns(const Stream &stream, const Record &first)
+{
+    return std::max(first.begins_ns, stream.completed_ns);
+}
+
 bool is_capturing(CUstream handle)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -358,7 +369,7 @@ void Meter::account(Stream &stream, Record &record, std::uint64_t now)
 /* What it is known to take, unless it was seen to run for much longer: then it is no longer known. */
 void Meter::charge_untimed(Stream &stream, const Record &record)
 {
-    std::uint64_t began = std::max(record.begins_ns, stream.completed_ns), seen = stream.seen_running_ns;
+    std::uint64_t began = began_ns(stream, record), seen = stream.seen_running_ns;
     std::uint64_t ran = behind(seen, began + in_company_ns(began, seen));
     if (ran > 2 * record.estimate_ns + look_ns)
         estimates_.learn(record.key, ran);
@@ -379,8 +390,7 @@ void Meter::charge_sample(Context &context, Record &record, std::uint64_t ran_ns
     std::uint64_t all_ns = ran_ns * stands_for;
     if (context.has_sample)
         all_ns = std::min(all_ns, std::max(to_ns(end_ms - context.sampled_ms), ran_ns));
-    double ran_ms = double(ran_ns) / 1e6;
-    std::uint64_t charged_ns = behind(ran_ns, to_ns(context.busy.add(end_ms - ran_ms, end_ms)));
+    std::uint64_t charged_ns = behind(ran_ns, to_ns(context.busy.add(end_ms - to_ms(ran_ns), end_ms)));
     sampled_ns_ += behind(all_ns, charged_ns);
     counted_ += stands_for;
     samples_ns_ += double(all_ns) - samples_ns_ / 16;
@@ -392,7 +402,7 @@ void Meter::charge_sample(Context &context, Record &record, std::uint64_t ran_ns
 /* The part of its execution in which nothing else of its context ran. */
 void Meter::charge_interval(Context &context, Record &record, std::uint64_t ran_ns, double end_ms)
 {
-    double ran = double(ran_ns) / 1e6;
+    double ran = to_ms(ran_ns);
     double added = context.busy.add(end_ms - ran, end_ms);
     counted_++;
     gpu_ns_ += to_ns(added);
@@ -460,13 +470,13 @@ void Meter::reap(std::uint64_t now)
 void Meter::charge_running(Stream &stream, Record &record, std::uint64_t now)
 {
     Context &context = *stream.context;
-    std::uint64_t began = std::max(record.begins_ns, stream.completed_ns), charged_ns = 0;
+    std::uint64_t began = began_ns(stream, record), charged_ns = 0;
     std::uint64_t ran_ns = behind(now, began + in_company_ns(began, now) / 2);
     if (!record.timed) {
         charged_ns = behind(std::min(ran_ns, record.estimate_ns), record.charged_ns);
     } else if (context.has_base) {
         double end_ms = present_ms(context, context.clock.ms(now));
-        charged_ns = to_ns(context.busy.add(end_ms - double(ran_ns) / 1e6, end_ms));
+        charged_ns = to_ns(context.busy.add(end_ms - to_ms(ran_ns), end_ms));
     }
     record.charged_ns += charged_ns;
     gpu_ns_ += charged_ns;
@@ -597,7 +607,7 @@ std::uint64_t Meter::in_flight_ns(std::uint64_t now)
         if (!first)
             continue;
         /* Of the one that runs, what is left; one that overran its estimate may take as long again. */
-        std::uint64_t ran = behind(now, std::max(first->begins_ns, stream->completed_ns));
+        std::uint64_t ran = behind(now, began_ns(*stream, *first));
         std::uint64_t left = first->estimate_ns > ran ? first->estimate_ns - ran : ran - first->estimate_ns;
         total += stream->pending_ns - first->estimate_ns + left + 1;
     }

@@ -496,7 +496,6 @@ void large_blocks()
     sum_of_blocks(1 << 18);
 }
 
-/* Parts that have nothing to do with each other, on all GPUs there are. */
 /* More than one step of a program fetches, of lengths that are no multiples of its words; and a long one among them. */
 void many_short_inputs()
 {
@@ -536,6 +535,7 @@ void many_short_inputs()
     CHECK(sum->task().lowered() > 0);
 }
 
+/* Parts that have nothing to do with each other, on all GPUs there are. */
 void parts_side_by_side()
 {
     constexpr unsigned columns = 4, sets = 60;
