@@ -183,25 +183,42 @@ void alone_reports_the_rest()
     CHECK_EQ(scheduler->submissions() - before, count);
 }
 
+/* Launches from now on, and what is charged for them. */
+class Charged {
+public:
+    void submit(unsigned us, unsigned long long count = 1)
+    {
+        hand->set_duration_us(us);
+        for (unsigned long long i = 0; i < count; i++)
+            launch();
+        submissions_ += count;
+    }
+    void await() const { scheduler->await_submissions(submissions_); }
+    /* Less than @most_off away from what is expected, in ms. */
+    bool about(unsigned long long expected, unsigned long long most_off) const
+    {
+        await();
+        unsigned long long ms = (scheduler->gpu_ns() - before_) / 1000000;
+        std::printf("# %llu ms charged for %llu\n", ms, expected);
+        return ms > expected - most_off && ms < expected + most_off;
+    }
+
+private:
+    unsigned long long submissions_{scheduler->submissions()};
+    const unsigned long long before_{scheduler->gpu_ns()};
+};
+
 /* Few of many short ones are measured, and none might be of those that come later. */
 void alone_long_ones_after_short_ones()
 {
     give_back();
     in_a_child([] {
-        unsigned long long submissions = scheduler->submissions();
-        auto run = [&](unsigned us, unsigned long long count) {
-            hand->set_duration_us(us);
-            for (unsigned long long i = 0; i < count; i++)
-                launch();
-            submissions += count;
-            scheduler->await_submissions(submissions);
-        };
-        run(1, 10000);
-        unsigned long long before = scheduler->gpu_ns();
-        run(50000, 3);
-        unsigned long long charged_ms = (scheduler->gpu_ns() - before) / 1000000;
-        std::printf("# %llu ms charged for 150\n", charged_ms);
-        return charged_ms > 120 && charged_ms < 180;
+        Charged short_ones;
+        short_ones.submit(1, 10000);
+        short_ones.await();
+        Charged charged;
+        charged.submit(50000, 3);
+        return charged.about(150, 30);
     });
 }
 
@@ -210,23 +227,14 @@ void alone_long_ones_at_once()
 {
     give_back();
     in_a_child([] {
-        unsigned long long submissions = scheduler->submissions(), before = scheduler->gpu_ns();
-        auto submit = [&](unsigned us, unsigned long long count) {
-            hand->set_duration_us(us);
-            for (unsigned long long i = 0; i < count; i++)
-                launch();
-            submissions += count;
-        };
+        Charged charged;
         hand->complete_by_itself(0);
-        submit(2, 1);
-        submit(200000, 5);
-        submit(2, 2);
+        charged.submit(2, 1);
+        charged.submit(200000, 5);
+        charged.submit(2, 2);
         hand->complete_all();
         hand->complete_by_itself(1);
-        scheduler->await_submissions(submissions);
-        unsigned long long charged_ms = (scheduler->gpu_ns() - before) / 1000000;
-        std::printf("# %llu ms charged for 1000\n", charged_ms);
-        return charged_ms > 950 && charged_ms < 1050;
+        return charged.about(1000, 50);
     });
 }
 
@@ -235,24 +243,15 @@ void alone_long_ones_at_the_end()
 {
     give_back();
     in_a_child([] {
-        unsigned long long submissions = scheduler->submissions(), before = scheduler->gpu_ns();
-        auto submit = [&](unsigned us, unsigned long long count) {
-            hand->set_duration_us(us);
-            for (unsigned long long i = 0; i < count; i++)
-                launch();
-            submissions += count;
-        };
+        Charged charged;
         /* Enough to know how long those are. */
-        submit(2, 100);
+        charged.submit(2, 100);
         hand->complete_by_itself(0);
-        submit(500000, 1);
+        charged.submit(500000, 1);
         std::this_thread::sleep_for(std::chrono::milliseconds(400));
         hand->complete_all();
         hand->complete_by_itself(1);
-        scheduler->await_submissions(submissions);
-        unsigned long long charged_ms = (scheduler->gpu_ns() - before) / 1000000;
-        std::printf("# %llu ms charged for 500\n", charged_ms);
-        return charged_ms > 475 && charged_ms < 525;
+        return charged.about(500, 25);
     });
 }
 
@@ -261,23 +260,15 @@ void alone_long_ones_are_waited_for()
 {
     give_back();
     in_a_child([] {
-        unsigned long long submissions = scheduler->submissions(), before = scheduler->gpu_ns();
-        auto submit = [&](unsigned us) {
-            hand->set_duration_us(us);
-            launch();
-            submissions++;
-        };
-        submit(2);
-        submit(2);
+        Charged charged;
+        charged.submit(2);
+        charged.submit(2);
         for (int i = 0; i < 10; i++) {
-            submit(100000);
+            charged.submit(100000);
             std::this_thread::sleep_for(std::chrono::milliseconds(11));
             cuStreamSynchronize(nullptr);
         }
-        scheduler->await_submissions(submissions);
-        unsigned long long charged_ms = (scheduler->gpu_ns() - before) / 1000000;
-        std::printf("# %llu ms charged for 1000\n", charged_ms);
-        return charged_ms > 950 && charged_ms < 1050;
+        return charged.about(1000, 50);
     });
 }
 
