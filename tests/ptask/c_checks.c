@@ -80,67 +80,68 @@ static void open_product(struct ptask_graph *graph, const char *name, const char
     CHECK(!ptask_set_ptask_prio(*task, 2, 1));
 }
 
-static void products(const char *module)
-{
+/* Two products, one after the other, and what both tests of them push and pull. */
+struct chain {
     struct ptask_graph *graph;
     struct ptask_port *ab[4], *abc[4];
-    struct ptask *first, *second;
-    struct ptask_channel *a, *b, *between, *c, *product;
+    struct ptask_channel *a, *b, *product;
     float ones[16];
+};
+
+static void open_chain(struct chain *chain, const char *module, const char *second_name)
+{
+    struct ptask *first, *second;
+    struct ptask_channel *between;
 
     for (int i = 0; i < 16; i++)
-        ones[i] = 1;
-    CHECK(!ptask_open_graph(PTASK_MODE_PRIORITY, &graph));
-    open_product(graph, "AxB", module, ab, &first);
-    open_product(graph, "ABxC", module, abc, &second);
-    CHECK(!ptask_open_channel(graph, NULL, ab[0], 2, &a));
-    CHECK(!ptask_open_channel(graph, NULL, ab[1], 2, &b));
-    CHECK(!ptask_open_channel(graph, ab[2], abc[0], 2, &between));
-    CHECK(!ptask_open_channel(graph, NULL, abc[1], 2, &c));
-    CHECK(!ptask_open_channel(graph, abc[2], NULL, 2, &product));
-    CHECK(!ptask_run_graph(graph));
+        chain->ones[i] = 1;
+    CHECK(!ptask_open_graph(PTASK_MODE_PRIORITY, &chain->graph));
+    open_product(chain->graph, "AxB", module, chain->ab, &first);
+    open_product(chain->graph, second_name, module, chain->abc, &second);
+    CHECK(!ptask_open_channel(chain->graph, NULL, chain->ab[0], 2, &chain->a));
+    CHECK(!ptask_open_channel(chain->graph, NULL, chain->ab[1], 2, &chain->b));
+    CHECK(!ptask_open_channel(chain->graph, chain->ab[2], chain->abc[0], 2, &between));
+    CHECK(!ptask_open_channel(chain->graph, chain->abc[2], NULL, 2, &chain->product));
+}
+
+static void products(const char *module)
+{
+    struct chain chain;
+    struct ptask_channel *c;
+
+    open_chain(&chain, module, "ABxC");
+    CHECK(!ptask_open_channel(chain.graph, NULL, chain.abc[1], 2, &c));
+    CHECK(!ptask_run_graph(chain.graph));
     for (int i = 0; i < 3; i++) {
-        CHECK(!pushed(a, ones, sizeof(ones)));
-        CHECK(!pushed(b, ones, sizeof(ones)));
-        CHECK(!pushed(c, ones, sizeof(ones)));
-        CHECK(first_pulled(product) == 16);
+        CHECK(!pushed(chain.a, chain.ones, sizeof(chain.ones)));
+        CHECK(!pushed(chain.b, chain.ones, sizeof(chain.ones)));
+        CHECK(!pushed(c, chain.ones, sizeof(chain.ones)));
+        CHECK(first_pulled(chain.product) == 16);
     }
-    CHECK(refused(pushed(a, ones, 4), EINVAL, "AxB.a"));
-    CHECK(refused(ptask_push(product, NULL, 0), EINVAL, "source"));
-    CHECK(refused(ptask_pull(product, &(struct ptask_datablock *){NULL}, 0), ETIMEDOUT, "time"));
-    CHECK(!ptask_terminate_graph(graph));
-    CHECK(refused(pushed(a, ones, sizeof(ones)), EPIPE, "terminated"));
-    ptask_close_graph(graph);
+    CHECK(refused(pushed(chain.a, chain.ones, 4), EINVAL, "AxB.a"));
+    CHECK(refused(ptask_push(chain.product, NULL, 0), EINVAL, "source"));
+    CHECK(refused(ptask_pull(chain.product, &(struct ptask_datablock *){NULL}, 0), ETIMEDOUT, "time"));
+    CHECK(!ptask_terminate_graph(chain.graph));
+    CHECK(refused(pushed(chain.a, chain.ones, sizeof(chain.ones)), EPIPE, "terminated"));
+    ptask_close_graph(chain.graph);
 }
 
 static void one_input_of_two_ports(const char *module)
 {
-    struct ptask_graph *graph;
-    struct ptask_port *ab[4], *abc[4];
-    struct ptask *first, *second;
-    struct ptask_channel *a, *b, *between, *product;
-    float ones[16];
+    struct chain chain;
 
-    for (int i = 0; i < 16; i++)
-        ones[i] = 1;
-    CHECK(!ptask_open_graph(PTASK_MODE_PRIORITY, &graph));
-    open_product(graph, "AxB", module, ab, &first);
-    open_product(graph, "ABxB", module, abc, &second);
-    CHECK(!ptask_open_channel(graph, NULL, ab[0], 2, &a));
-    CHECK(!ptask_open_channel(graph, NULL, ab[1], 2, &b));
-    CHECK(!ptask_open_channel(graph, ab[2], abc[0], 2, &between));
-    CHECK(!ptask_open_channel(graph, abc[2], NULL, 2, &product));
-    CHECK(refused(ptask_extend_channel(product, abc[1], 2), EINVAL, "from the program"));
-    CHECK(refused(ptask_extend_channel(b, abc[0], 2), EINVAL, "has a channel already"));
-    CHECK(!ptask_extend_channel(b, abc[1], 2));
-    CHECK(!ptask_run_graph(graph));
+    open_chain(&chain, module, "ABxB");
+    CHECK(refused(ptask_extend_channel(chain.product, chain.abc[1], 2), EINVAL, "from the program"));
+    CHECK(refused(ptask_extend_channel(chain.b, chain.abc[0], 2), EINVAL, "has a channel already"));
+    CHECK(!ptask_extend_channel(chain.b, chain.abc[1], 2));
+    CHECK(!ptask_run_graph(chain.graph));
     for (int i = 0; i < 3; i++) {
-        CHECK(!pushed(a, ones, sizeof(ones)));
-        CHECK(!pushed(b, ones, sizeof(ones)));
-        CHECK(first_pulled(product) == 16);
+        CHECK(!pushed(chain.a, chain.ones, sizeof(chain.ones)));
+        CHECK(!pushed(chain.b, chain.ones, sizeof(chain.ones)));
+        CHECK(first_pulled(chain.product) == 16);
     }
-    CHECK(!ptask_terminate_graph(graph));
-    ptask_close_graph(graph);
+    CHECK(!ptask_terminate_graph(chain.graph));
+    ptask_close_graph(chain.graph);
 }
 
 /* Each record's sign is changed; a 0 is refused. */
