@@ -21,8 +21,11 @@ constexpr double most_longer = 2;
 constexpr double share_inertia = 32;
 /* How much longer tasks run by themselves each time when that was better. */
 constexpr std::uint64_t longer = 8, longest = std::uint64_t{1} << 40;
-/* Looks that find a set stalled until it is believed: where nothing else goes on, and where something may bring it. */
-constexpr unsigned looks = 2, looks_in_company = 20;
+/*
+ * Looks that find a set stalled until it is believed: where nothing else goes on, and where something may bring it, or
+ * is rather waited for.
+ */
+constexpr unsigned looks = 2, more_looks = 20;
 /* A set is no more than so many runs to a device that has to do: the next ones are to be there when it ends. */
 constexpr std::size_t most_counted = 32;
 
@@ -533,12 +536,12 @@ void Lowering::watch()
 {
     poll();
     watched_ = is_busy();
-    const bool quiet = !is_busy() && scheduler_.is_idle();
+    const bool soon = mode_ != Lower::always && !is_busy() && scheduler_.is_idle();
     for (const auto &part : parts_) {
         const bool moved = std::exchange(part->moved, false);
         part->stalled = !moved && is_stalled(*part) ? part->stalled + 1 : 0;
         watched_ = watched_ || moved || part->stalled;
-        if (part->stalled >= (quiet ? looks : looks_in_company))
+        if (part->stalled >= (soon ? looks : more_looks))
             give_up(*part);
     }
 }
