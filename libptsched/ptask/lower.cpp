@@ -386,7 +386,7 @@ void Lowering::launch(Lock &lock, Lowered &part)
     if (!take(part))
         return;
     part.where = choose_place(part);
-    part.expected = part.flight_seconds.value();
+    part.expected = part.gpu_seconds;
     Place &place = *part.head().places_[part.where];
     place.occupy(runs_of(part.part), part.expected);
     /* To wake a thread for the only one takes longer. */
@@ -491,7 +491,6 @@ void Lowering::ended(Lowered &part, Clock::time_point now)
 
     flying_--;
     part.sets++;
-    part.flight_seconds.add(Seconds(now - flight.began).count());
     place.vacate(runs_of(part.part), flight.seconds);
     const double share = place.shared_until(now, -1) - flight.share;
     part.gpu_seconds += (share - part.gpu_seconds) / std::min(static_cast<double>(part.sets), share_inertia);

@@ -59,8 +59,7 @@ struct Lowered {
     unsigned compared = 0;
     double gpu_seconds = 0;   /* that a device works for a set: at first, for its tasks by themselves */
     Average set_seconds = {}; /* that the host needs to give one */
-    Average flight_seconds = {};
-    PartSet set = {};                                           /* the one that is launched, or was the last */
+    PartSet set = {};         /* the one that is launched, or was the last */
     std::vector<std::vector<std::unique_ptr<Slot>>> slots = {}; /* by place; those used last come last */
     Ring<Flight> flights = {};
     bool moved = false;   /* blocks to it or from it, since the last look */

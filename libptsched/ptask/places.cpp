@@ -18,8 +18,9 @@ constexpr std::size_t most_in_lane = 32;
 constexpr std::size_t fewest_wide = 64, most_wide = 1 << 16;
 /* When one has been enough for that long, it is forgotten that it was too little. */
 constexpr std::size_t looks_to_forget = 64;
-/* What a run is expected to take, where the scheduler of the system bounds that, as long as nothing is known. */
-constexpr double unknown_seconds = 1e-3;
+/* What a run is expected to take as long as nothing is known; the former where the scheduler of the system bounds it.
+ */
+constexpr double unknown_seconds_attached = 1e-3, unknown_seconds = 1e-5;
 
 /* What a run needs where it runs. */
 template <typename Function> void for_inputs(const Run &run, Function function)
@@ -85,6 +86,17 @@ bool Place::full() const
     return attachment && runs && !attachment->has_room(seconds);
 }
 
+double Place::shared_until(Clock::time_point now, int more)
+{
+    if (sharers && now > shared_at) {
+        const double passed = Seconds(now - shared_at).count();
+        share += device == &device::host() ? passed : passed / static_cast<double>(sharers);
+    }
+    shared_at = std::max(shared_at, now);
+    sharers += static_cast<std::size_t>(more);
+    return share;
+}
+
 void Place::keeps_up(Lane &lane, bool yes)
 {
     if (lanes.size() == 1 || (!narrow && (!yes || wide_left)))
@@ -114,7 +126,7 @@ void Places::add(device::Device &device, unsigned lanes, const std::function<voi
     place.rival = std::move(rival);
     place.attachment = std::move(attachment);
     for (unsigned i = 0; i < lanes; i++)
-        place.lanes.emplace_back(new Lane{&place, {}, 0, {}, device.make_queue()});
+        place.lanes.emplace_back(new Lane{&place, {}, 0, 0, {}, device.make_queue()});
 }
 
 std::vector<Place *> Places::of(const std::vector<device::Device *> &devices) const
@@ -296,17 +308,25 @@ double Places::charge(const Run &run) const
     return Arbiter::charge(run.seconds, run.task->priority(options_.weights));
 }
 
+double Places::expected(const Task &task, const Place &place) const
+{
+    const double known = task.run_time_.value();
+    if (known > 0 || place.device == &device::host())
+        return known;
+    /* In company, few of those whose time nobody knows. */
+    if (place.attachment)
+        return unknown_seconds_attached;
+    return run_time_.value() > 0 ? run_time_.value() : unknown_seconds;
+}
+
 void Places::begin(Run &run, Lane &lane)
 {
     Place &place = *lane.place;
     count(run, place);
     run.lane = &lane;
     place.used = true;
-    run.seconds = run.task->run_time_.value();
+    run.seconds = expected(*run.task, place);
     run.watched = place.attachment && place.attachment->wants_measure();
-    /* In company, few of those whose time nobody knows. */
-    if (place.attachment && run.seconds <= 0)
-        run.seconds = unknown_seconds;
     if (place.rival)
         place.rival->begin(charge(run));
     for (const auto &other : all)
@@ -314,11 +334,19 @@ void Places::begin(Run &run, Lane &lane)
             other->rival->rest();
     place.occupy(1, run.seconds);
     place.wide_left -= place.wide_left > 0;
+    if (lane.runs.empty())
+        lane.share = place.shared_until(run.began, 1);
     lane.runs.push_back(&run);
     lane.given++;
     /* One that goes on in other queues, too, or to the world, is not to seem to end later than it does. */
     run.asked = lane.given % runs_for_a_marker == 0 || run.late || run.timed || run.task->outer_ ||
                 (run.task->followers_ > 1 && !place.narrow);
+}
+
+double Places::taken(Lane &lane, Clock::time_point now)
+{
+    const double share = lane.place->shared_until(now, 0);
+    return share - std::exchange(lane.share, share);
 }
 
 void Places::end(Run &run, Clock::time_point now, double seconds, Ready &ready)
@@ -327,10 +355,14 @@ void Places::end(Run &run, Clock::time_point now, double seconds, Ready &ready)
 
     lane.runs.pop_front();
     lane.last_end = now;
+    if (lane.runs.empty())
+        lane.place->shared_until(now, -1);
     lane.place->vacate(1, run.seconds);
     if (lane.place->rival)
         lane.place->rival->ended();
     run.task->run_time_.add(seconds);
+    if (lane.place->device != &device::host())
+        run_time_.add(seconds);
     ready.ran(seconds);
     run.lane = nullptr;
 }

@@ -17,6 +17,7 @@ struct Lane {
     Place *place;
     Ring<Run *> runs;
     std::size_t given = 0; /* runs so far */
+    double share = 0;      /* of the place's time, when the last one ended, or when it got work */
     Clock::time_point last_end;
     std::unique_ptr<device::Queue> queue; /* its end waits for what uses the runs' blocks */
 };
@@ -27,11 +28,14 @@ struct Place {
     unsigned lane_count;
     std::size_t runs = 0;                        /* given to its queues and not ended */
     double seconds = 0;                          /* that they are expected to take */
-    DeviceCounters counts;                       /* the scheduler's lock */
+    DeviceCounters counts = {};                  /* the scheduler's lock */
     std::unique_ptr<Rival> rival = {};           /* null: the host */
     std::unique_ptr<Attachment> attachment = {}; /* null: unscheduled */
-    /* Sets of parts that it has share its time. One that begins or ends sees how much each had by then. */
-    std::size_t sets = 0;
+    /*
+     * Lanes and sets of parts that have work share its time, except on the host. One that begins or ends sees how much
+     * each had by then: what work takes does not count what it waits for other work of the graph.
+     */
+    std::size_t sharers = 0;
     double share = 0;
     Clock::time_point shared_at = {};
     /* Whether a run may be given to it: one that is about to be, and then, that it was. */
@@ -56,15 +60,8 @@ struct Place {
         runs -= fewer;
         seconds = runs ? seconds - shorter : 0;
     }
-    /* In seconds; then it has @more sets. */
-    double shared_until(Clock::time_point now, int more)
-    {
-        if (sets && now > shared_at)
-            share += Seconds(now - shared_at).count() / static_cast<double>(sets);
-        shared_at = std::max(shared_at, now);
-        sets += static_cast<std::size_t>(more);
-        return share;
-    }
+    /* In seconds; then it has @more sharers. */
+    double shared_until(Clock::time_point now, int more);
     /* Whether a lane of it had ended nearly all that it was given. */
     void keeps_up(Lane &lane, bool yes);
 };
@@ -104,6 +101,8 @@ public:
     Lane &choose_lane(const Run &run, Place &place) const;
     /* A run begins; called before its blocks are moved. */
     void begin(Run &run, Lane &lane);
+    /* Seconds that the lane's first runs have taken of its place's time, which have all ended @now. */
+    static double taken(Lane &lane, Clock::time_point now);
     /* The one that was given first to its lane is over, and has taken @seconds. */
     void end(Run &run, Clock::time_point now, double seconds, Ready &ready);
 
@@ -119,8 +118,11 @@ private:
     static Moved missing(const Run &run, const Place &place);
     void count(Run &run, Place &place) const;
     double charge(const Run &run) const;
+    /* In seconds. Without that, all that has not run yet would seem to be over at once, and go to one place. */
+    double expected(const Task &task, const Place &place) const;
 
     GraphOptions options_;
+    Average run_time_; /* of all that devices have run */
     std::size_t turn_ = 0;
 };
 

@@ -147,8 +147,7 @@ void Scheduler::look_into(Lane &lane)
 void Scheduler::take_out(Lane &lane, std::size_t count)
 {
     now_ = Clock::now();
-    const Clock::duration all = now_ - std::max(lane.runs.front()->began, lane.last_end);
-    const double seconds = Seconds(all).count() / static_cast<double>(count);
+    const double seconds = Places::taken(lane, now_) / static_cast<double>(count);
     for (; count && failure_.empty(); count--) {
         lane.runs.front()->marker->see();
         left(*lane.runs.front(), seconds);

@@ -2,6 +2,7 @@
 // Which task comes first, where it runs, and what is counted.
 #include "ptask_test.hpp"
 
+#include "places.hpp"
 #include "ready.hpp"
 
 #include <mutex>
@@ -10,6 +11,8 @@
 namespace test {
 
 namespace {
+
+namespace device = ptsched::device;
 
 constexpr unsigned n = 8;
 const auto matrix = Template::of<float>(n, n);
@@ -88,6 +91,46 @@ void data_aware_follows_the_data()
         CHECK_EQ(pulled<float>(*products.product).at(0), 16.0f);
     CHECK_EQ(sum_of(products.graph).blocks_migrated, uint64_t{0});
     CHECK_EQ(sum_of(products.graph).blocks_uploaded, uint64_t{15 * 5});
+}
+
+/* As long as nobody knows how long their kernels take. */
+void what_is_new_goes_to_all_devices()
+{
+    constexpr unsigned columns = 8;
+    const auto one = Template::of<unsigned>(1);
+    const unsigned long long ns = 1000000000;
+    Graph graph({Mode::data_aware});
+    std::vector<Input *> inputs;
+    std::vector<Output *> outputs;
+
+    for (unsigned i = 0; i < columns; i++) {
+        Task &task = graph.cuda("long" + std::to_string(i), {kernels(), "spin"},
+                                {inout("out", one), constant("ns", ns), constant("steps", 1u)});
+        inputs.push_back(&graph.input(task["out"]));
+        outputs.push_back(&graph.output(task["out"]));
+    }
+    graph.run();
+    for (Input *input : inputs)
+        input->push_value(0u);
+    for (Output *output : outputs)
+        output->pull();
+    for (const DeviceCounters &counters : graph.counters())
+        CHECK_EQ(counters.runs, uint64_t{columns / 2});
+}
+
+/* What work takes of a device's time is the same, however much else the device has; on the host it has a processor. */
+void a_devices_time_is_shared()
+{
+    const Clock::time_point began = Clock::now();
+    for (bool shared : {true, false}) {
+        Place place{shared ? device::gpus().at(0) : &device::host(), {}, 1};
+        const double first = place.shared_until(began, 1), second = place.shared_until(began + 2s, 1);
+        CHECK_EQ(second - first, 2.0);
+        CHECK_EQ(place.shared_until(began + 6s, -1) - second, shared ? 2.0 : 4.0);
+        CHECK_EQ(place.shared_until(began + 7s, -1) - second, shared ? 3.0 : 5.0);
+        /* Nobody is there. */
+        CHECK_EQ(place.shared_until(began + 9s, 1) - second, shared ? 3.0 : 5.0);
+    }
 }
 
 struct Queue {
@@ -206,6 +249,8 @@ Cases mode_cases()
     return {{"all modes compute the same", all_modes_compute_the_same},
             {"first-available moves blocks, and they are counted", first_available_moves_blocks},
             {"data-aware follows the data", data_aware_follows_the_data},
+            {"what is new goes to all devices", what_is_new_goes_to_all_devices},
+            {"a device's time is shared", a_devices_time_is_shared},
             {"first-available and fifo take tasks as they come", order_of_coming},
             {"priority and data-aware take the highest first", order_of_priority},
             {"short runs are first", short_runs_are_first},
