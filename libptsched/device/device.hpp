@@ -30,6 +30,15 @@ public:
     using Error::Error;
 };
 
+/*
+ * What a program ran on a device was at fault: an illegal address, an assertion. The driver does not say which kernel
+ * it was, and from then on refuses everything.
+ */
+class Fault : public Error {
+public:
+    using Error::Error;
+};
+
 /* Where a device's code finds something; on the host, a pointer. */
 using Address = std::uint64_t;
 

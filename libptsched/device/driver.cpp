@@ -45,6 +45,13 @@ std::optional<Driver> load()
     return d;
 }
 
+/* A context does not recover from them: cuda.h, "must be terminated and relaunched". */
+bool is_fault(CUresult error)
+{
+    return error == CUDA_ERROR_ILLEGAL_ADDRESS || error == CUDA_ERROR_LAUNCH_TIMEOUT || error == CUDA_ERROR_ASSERT ||
+           (error >= CUDA_ERROR_HARDWARE_STACK_ERROR && error <= CUDA_ERROR_LAUNCH_FAILED);
+}
+
 } // namespace
 
 const Driver *Driver::get()
@@ -57,7 +64,10 @@ void Driver::fail(CUresult error, const std::string &doing) const
 {
     const char *name = nullptr;
     error_name(error, &name);
-    throw Error(doing + ": " + (name ? name : "CUDA error " + std::to_string(error)));
+    const std::string what = doing + ": " + (name ? name : "CUDA error " + std::to_string(error));
+    if (is_fault(error))
+        throw Fault(what);
+    throw Error(what);
 }
 
 } // namespace ptsched::device

@@ -5,6 +5,7 @@
 #include "scheduler.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -376,9 +377,17 @@ Slot &Lowering::choose_slot(Lowered &part)
     return *slots.back();
 }
 
-void Lowering::fail(const Lowered &part, const std::exception &error)
+void Lowering::fail(const Lowered &part, const Place &place, const std::exception &error)
 {
-    scheduler_.fail("one of the tasks " + part.part.describe() + ", run as a CUDA graph: " + error.what());
+    scheduler_.fail({part.part.tasks.begin(), part.part.tasks.end()}, place, error);
+}
+
+void Lowering::for_tasks_at(const Place &place, const std::function<void(const Task *)> &function) const
+{
+    for (const auto &part : parts_)
+        for (std::size_t i = 0; i < part->flights.size(); i++)
+            if (part->flights[i].place == &place)
+                std::ranges::for_each(part->part.tasks, function);
 }
 
 void Lowering::launch(Lock &lock, Lowered &part)
@@ -403,6 +412,7 @@ void Lowering::give(Lock &lock, Lowered &part)
     Place &place = *part.head().places_[part.where];
     Flight flight;
     Slot *slot = nullptr;
+    std::optional<device::Fault> fault;
     bool given = false;
 
     flight.place = &place;
@@ -416,6 +426,8 @@ void Lowering::give(Lock &lock, Lowered &part)
         slot->note_readers(part.set.on_host);
         slot->launch(part.set);
         given = true;
+    } catch (const device::Fault &error) {
+        fault.emplace(error);
     } catch (const std::exception &) {
         /* Its tasks try by themselves, and say what is wrong if that is not over. */
     }
@@ -425,6 +437,8 @@ void Lowering::give(Lock &lock, Lowered &part)
         place.vacate(runs_of(part.part), flight.seconds);
         put_back(part);
         give_up(part);
+        if (fault)
+            fail(part, place, *fault);
     }
     part.launching = false;
     if (!--launching_)
@@ -434,7 +448,7 @@ void Lowering::give(Lock &lock, Lowered &part)
         try {
             pass_on(part, *slot);
         } catch (const std::exception &error) {
-            fail(part, error);
+            fail(part, place, error);
         }
         if (measured && !slot->was_made())
             compare(part, took);
@@ -514,7 +528,7 @@ bool Lowering::poll()
             while (!part.flights.empty() && scheduler_.failure_.empty() && part.flights.front().marker->reached())
                 ended(part, Clock::now());
         } catch (const std::exception &error) {
-            fail(part, error);
+            fail(part, *part.flights.front().place, error);
         }
     }
     return flying_ < before;

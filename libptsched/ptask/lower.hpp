@@ -106,6 +106,8 @@ public:
     bool is_busy() const { return flying_ || launching_; }
     /* Whether something else waits for their end. */
     bool is_awaited() const;
+    /* Of the sets that it has. */
+    void for_tasks_at(const Place &place, const std::function<void(const Task *)> &function) const;
     /* Whether somebody should look again after a while, though nothing has been announced; and that it was done. */
     bool is_watched() const { return watched_; }
     void watch();
@@ -142,7 +144,7 @@ private:
     static bool has_signals(const Lowered &part);
     std::size_t choose_place(Lowered &part);
     void put_back(Lowered &part);
-    void fail(const Lowered &part, const std::exception &error);
+    void fail(const Lowered &part, const Place &place, const std::exception &error);
     void fly(Lowered &part, const Slot &slot, Flight &&flight);
     void pass_on(Lowered &part, Slot &slot);
     static Slot &choose_slot(Lowered &part);

@@ -13,7 +13,6 @@ namespace {
 
 /* Of a task alone, the driver knows all. */
 constexpr std::size_t fewest_tasks = 2;
-constexpr std::size_t most_named = 8;
 
 } // namespace
 
@@ -285,16 +284,6 @@ std::vector<Part> Parts::find(const std::vector<std::unique_ptr<Task>> &tasks)
         parts.push_back(PartBuilder(some).take());
     std::erase_if(parts, [](const Part &part) { return part.outputs.empty() || part.inputs.empty(); });
     return parts;
-}
-
-std::string Part::describe() const
-{
-    std::string names;
-    for (std::size_t i = 0; i < std::min(tasks.size(), most_named); i++)
-        names += (i ? ", " : "") + tasks[i]->name();
-    if (tasks.size() > most_named)
-        names += " and " + std::to_string(tasks.size() - most_named) + " more";
-    return names;
 }
 
 } // namespace ptsched::ptask

@@ -61,8 +61,6 @@ struct Part {
     std::vector<PartOutput> outputs;
     std::vector<PartFixed> fixed;
     std::size_t inside_bytes = 0;
-
-    std::string describe() const;
 };
 
 class Parts {

@@ -116,7 +116,7 @@ bool Scheduler::poll(Lane &lane)
             if (!each)
                 break;
         } catch (const std::exception &error) {
-            fail(*run.task, error.what());
+            fail({run.task}, *lane.place, error);
         }
     }
     return any;
@@ -139,7 +139,7 @@ void Scheduler::look_into(Lane &lane)
         if (count && (all || lane.runs[count - 1]->marker->reached()))
             take_out(lane, count);
     } catch (const std::exception &error) {
-        fail(*lane.runs.front()->task, error.what());
+        fail({lane.runs.front()->task}, *lane.place, error);
     }
 }
 
@@ -208,7 +208,7 @@ bool Scheduler::poll_fetches()
                 timeline_->fetched(*fetch.from->device, task, fetch.bytes, fetch.began, Clock::now());
             arrived(fetch);
         } catch (const std::exception &error) {
-            fail(task, error.what());
+            fail({&task}, *fetch.from, error);
         }
     }
     return any;

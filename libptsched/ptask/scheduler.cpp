@@ -6,6 +6,7 @@
 #include "launch.hpp"
 #include "lower.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace ptsched::ptask {
@@ -268,19 +269,23 @@ void Scheduler::launch(Lock &lock, Run &run)
     fetch_ahead(task);
     /* Drivers take their time. */
     lock.unlock();
-    std::string problem;
+    std::exception_ptr problem;
     try {
         Exempt exempt(lane.place->attachment != nullptr);
         Constants *constants = task.constants_.empty() ? nullptr : task.constants_[which].get();
         Launch(run, device, *lane.queue, constants).start(code);
-    } catch (const std::exception &error) {
-        problem = error.what();
+    } catch (...) {
+        problem = std::current_exception();
     }
     lock.lock();
-    if (!problem.empty())
-        fail(task, problem);
-    else if (!run.late)
-        deliver(run);
+    try {
+        if (problem)
+            std::rethrow_exception(problem);
+        if (!run.late)
+            deliver(run);
+    } catch (const std::exception &error) {
+        fail({&task}, *lane.place, error);
+    }
     if (failure_.empty())
         look_into(lane);
 }
@@ -288,6 +293,29 @@ void Scheduler::launch(Lock &lock, Run &run)
 void Scheduler::fail(const Task &task, const std::string &what)
 {
     fail("task " + task.name_ + ": " + what);
+}
+
+void Scheduler::fail(std::vector<const Task *> tasks, const Place &place, const std::exception &error)
+{
+    constexpr std::size_t most_named = 8;
+    std::string names;
+    auto add = [&](const Task *one) {
+        if (std::find(tasks.begin(), tasks.end(), one) == tasks.end())
+            tasks.push_back(one);
+    };
+    if (dynamic_cast<const device::Fault *>(&error)) {
+        for (const auto &lane : place.lanes)
+            for (std::size_t i = 0; i < lane->runs.size(); i++)
+                add(lane->runs[i]->task);
+        lowering_->for_tasks_at(place, add);
+    }
+    if (tasks.size() == 1)
+        return fail(*tasks.front(), error.what());
+    for (std::size_t i = 0; i < std::min(tasks.size(), most_named); i++)
+        names += (i ? ", " : "") + tasks[i]->name();
+    if (tasks.size() > most_named)
+        names += " and " + std::to_string(tasks.size() - most_named) + " more";
+    fail("one of the tasks " + names + ": " + error.what());
 }
 
 void Scheduler::fail(const std::string &what)

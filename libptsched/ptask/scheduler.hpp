@@ -117,6 +117,8 @@ private:
     void flush(Task &task);
     void complete(Run &run);
     void fail(const Task &task, const std::string &what);
+    /* One of these, or if it was a Fault, of all that have been given to the place and have not ended. */
+    void fail(std::vector<const Task *> tasks, const Place &place, const std::exception &error);
     void fail(const std::string &what);
     void throw_if_failed() const;
     void wake_thread();

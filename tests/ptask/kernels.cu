@@ -16,6 +16,14 @@ extern "C" __global__ void increment(int *x, unsigned long long *where, unsigned
         *where = (unsigned long long)x;
 }
 
+// The number after each, unless it is negative.
+extern "C" __global__ void successor_of_natural(int *x)
+{
+    if (x[index()] < 0)
+        __trap();
+    x[index()]++;
+}
+
 // How many of n numbers are not 0.
 extern "C" __global__ void count_set(const int *x, unsigned int *count, unsigned int n)
 {

@@ -23,6 +23,9 @@ Cases stream_cases();
 Cases remote_cases();
 Cases hostile_cases();
 Cases loan_cases();
+Cases fault_cases();
+/* What a process does whose driver is lost afterwards. */
+int fault_role(const std::string &role);
 /* What another process does for these; it has its end of a conversation. */
 int loan_role(const std::string &role, const std::string &path, int socket);
 

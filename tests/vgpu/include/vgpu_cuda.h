@@ -37,6 +37,7 @@ inline thread_local dim3 blockDim, gridDim;
 inline constexpr int warpSize = 32;
 
 namespace vgpu {
+struct Trap {};
 inline thread_local uint64_t thread_cost;
 inline thread_local bool cost_given;
 } // namespace vgpu
@@ -46,6 +47,11 @@ inline void vgpu_cost_ns(uint64_t ns)
 {
     vgpu::cost_given = true;
     vgpu::thread_cost += ns;
+}
+
+[[noreturn]] inline void __trap()
+{
+    throw vgpu::Trap();
 }
 
 inline void __nanosleep(unsigned int ns)
@@ -132,18 +138,22 @@ template <auto Kernel> int run(const vgpu_launch *launch, void *const *params, u
     gridDim = dim3(launch->grid[0], launch->grid[1], launch->grid[2]);
     blockDim = dim3(launch->block[0], launch->block[1], launch->block[2]);
     cost_given = false;
-    for (blockIdx.z = 0; blockIdx.z < gridDim.z; blockIdx.z++)
-        for (blockIdx.y = 0; blockIdx.y < gridDim.y; blockIdx.y++)
-            for (blockIdx.x = 0; blockIdx.x < gridDim.x; blockIdx.x++)
-                for (threadIdx.z = 0; threadIdx.z < blockDim.z; threadIdx.z++)
-                    for (threadIdx.y = 0; threadIdx.y < blockDim.y; threadIdx.y++)
-                        for (threadIdx.x = 0; threadIdx.x < blockDim.x; threadIdx.x++) {
-                            thread_cost = 0;
-                            L::call(Kernel, params, std::make_index_sequence<L::count>());
-                            longest = std::max(longest, thread_cost);
-                        }
+    try {
+        for (blockIdx.z = 0; blockIdx.z < gridDim.z; blockIdx.z++)
+            for (blockIdx.y = 0; blockIdx.y < gridDim.y; blockIdx.y++)
+                for (blockIdx.x = 0; blockIdx.x < gridDim.x; blockIdx.x++)
+                    for (threadIdx.z = 0; threadIdx.z < blockDim.z; threadIdx.z++)
+                        for (threadIdx.y = 0; threadIdx.y < blockDim.y; threadIdx.y++)
+                            for (threadIdx.x = 0; threadIdx.x < blockDim.x; threadIdx.x++) {
+                                thread_cost = 0;
+                                L::call(Kernel, params, std::make_index_sequence<L::count>());
+                                longest = std::max(longest, thread_cost);
+                            }
+    } catch (const Trap &) {
+        return VGPU_KERNEL_TRAPPED;
+    }
     *cost = longest;
-    return cost_given;
+    return cost_given ? VGPU_KERNEL_COST_GIVEN : VGPU_KERNEL_RAN;
 }
 
 } // namespace vgpu

@@ -12,12 +12,15 @@ struct vgpu_launch {
     uint32_t block[3];
 };
 
+/* What became of a grid: it did not say what it costs, it did, or one of its threads called __trap(). */
+enum { VGPU_KERNEL_RAN, VGPU_KERNEL_COST_GIVEN, VGPU_KERNEL_TRAPPED };
+
 struct vgpu_kernel {
     const char *name;
     uint32_t param_count;
     const uint32_t *param_sizes;
     const uint32_t *param_offsets;
-    /* Runs every thread of the grid; says whether the kernel declared what it costs. */
+    /* Runs every thread of the grid, or those before one that traps. */
     int (*run)(const struct vgpu_launch *launch, void *const *params, uint64_t *cost_ns);
 };
 

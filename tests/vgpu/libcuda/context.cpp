@@ -37,7 +37,7 @@ CUresult create_context(CUdevice device, unsigned int flags, bool primary, CUcon
     vgpu_context_create arg{static_cast<uint32_t>(device), 0};
 
     if (s.lost)
-        return CUDA_ERROR_UNKNOWN;
+        return s.lost;
     if (s.link->create_context(arg))
         return CUDA_ERROR_OUT_OF_MEMORY;
     context = new CUctx_st;

@@ -43,6 +43,8 @@ void mark_done(Marker &marker, uint64_t start, uint64_t end)
     marker.done = true;
     marker.start_ns = start;
     marker.end_ns = end;
+    if (marker.trapped && !state().lost)
+        state().lost = CUDA_ERROR_LAUNCH_FAILED;
     state().changed.notify_all();
 }
 
@@ -67,7 +69,7 @@ void submit(CUstream_st &stream, const Op &op, uint64_t cost)
         add_wait(*wait);
     auto flush = [&] {
         if (s.link->submit(works, count))
-            s.lost = true;
+            s.lost = CUDA_ERROR_UNKNOWN;
         count = 0;
     };
     for (size_t i = 0; i < std::max<size_t>(waits.size(), 1); i++) {
@@ -126,12 +128,16 @@ void execute(Guard &lock, CUstream_st &stream, Op &op)
         lock.lock();
         s.bodies -= !op.on_host;
     }
+    if (cost == trapped) {
+        op.marker->trapped = true;
+        cost = 0;
+    }
     if (op.on_host || s.lost) {
         mark_done(*op.marker, start, now_ns());
         return;
     }
     if (open_channel(stream, op.runlist)) {
-        s.lost = true;
+        s.lost = CUDA_ERROR_UNKNOWN;
         mark_done(*op.marker, start, now_ns());
         return;
     }
@@ -244,7 +250,7 @@ void receive_completions()
         s.changed.notify_all();
     }
     Guard lock(s.lock);
-    s.lost = true;
+    s.lost = CUDA_ERROR_UNKNOWN;
     s.changed.notify_all();
 }
 
@@ -294,7 +300,7 @@ CUresult enqueue(Guard &lock, const StreamPtr &stream, Op op)
 
     s.changed.wait(lock, [&] { return s.lost || stream->pending.size() < most_pending; });
     if (s.lost)
-        return CUDA_ERROR_UNKNOWN;
+        return s.lost;
     add_implicit_waits(*stream, op);
     op.marker->device = static_cast<uint32_t>(stream->context->device);
     stream->last = op.marker;
@@ -304,7 +310,7 @@ CUresult enqueue(Guard &lock, const StreamPtr &stream, Op op)
         stream->executing = false;
         if (!stream->pending.empty())
             stream->work.notify_one();
-        return s.lost ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
+        return s.lost;
     }
     stream->pending.push_back(std::move(op));
     start_worker(stream);
@@ -317,7 +323,7 @@ CUresult wait_done(Guard &lock, const MarkerPtr &marker)
 
     if (marker)
         s.changed.wait(lock, [&] { return marker->done || s.lost; });
-    return s.lost ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
+    return s.lost;
 }
 
 CUresult wait_stream(Guard &lock, const StreamPtr &stream)

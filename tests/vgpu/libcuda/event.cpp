@@ -82,7 +82,7 @@ VGPU_EXPORT CUresult cuEventQuery(CUevent event)
     VGPU_TRY(refuse_captured(event));
     VGPU_TRY(refuse_if_unsafe());
     if (state().lost)
-        return CUDA_ERROR_UNKNOWN;
+        return state().lost;
     return !event->marker || event->marker->done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 

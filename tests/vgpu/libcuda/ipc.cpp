@@ -118,7 +118,7 @@ VGPU_EXPORT CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr point
     state().changed.wait(lock, [] { return state().lost || !state().bodies; });
     auto found = holding(static_cast<uintptr_t>(pointer));
     if (state().lost)
-        return CUDA_ERROR_UNKNOWN;
+        return state().lost;
     if (found == state().allocations.end() || found->second.kind != Allocation::device_memory ||
         found->second.from_pool)
         return CUDA_ERROR_INVALID_VALUE;

@@ -48,10 +48,14 @@ struct Marker {
     uint64_t sequence = 0;
     bool body_done = false;
     bool done = false;
+    bool trapped = false; /* nothing goes on when it is done */
     uint64_t start_ns = 0;
     uint64_t end_ns = 0;
 };
 using MarkerPtr = std::shared_ptr<Marker>;
+
+/* Instead of a cost: the kernel has called __trap(). */
+constexpr uint64_t trapped = UINT64_MAX;
 
 struct Op {
     std::function<uint64_t()> body; /* returns the cost in ns; empty: nothing to do, no cost */
@@ -161,7 +165,7 @@ struct State {
     std::condition_variable changed; /* a marker's body_done or done, room in a queue */
     std::atomic<bool> initialised{false};
     std::atomic<bool> forked{false}; /* a child of a process that had initialised */
-    bool lost = false;               /* the engine is gone */
+    CUresult lost = CUDA_SUCCESS;    /* what every call says once the engine is gone, or a kernel has trapped */
     std::unique_ptr<Link> link;
     vgpu_info info{};
     size_t memory_bytes = size_t{8} << 30; /* of each device */

@@ -122,7 +122,7 @@ VGPU_EXPORT CUresult cuStreamQuery(CUstream handle)
     VGPU_TRY(refuse_implicit(stream));
     auto busy = [](const CUstream_st &other) { return other.last && !other.last->done; };
     if (state().lost)
-        return CUDA_ERROR_UNKNOWN;
+        return state().lost;
     if (busy(*stream))
         return CUDA_ERROR_NOT_READY;
     if (stream->legacy)

@@ -47,11 +47,13 @@ uint64_t run_kernel(const KernelCall &call)
 
     for (uint32_t i = 0; i < kernel.param_count; i++)
         params[i] = const_cast<char *>(call.params.data()) + kernel.param_offsets[i];
-    bool given = kernel.run(&call.launch, params.data(), &cost);
+    const int told = kernel.run(&call.launch, params.data(), &cost);
+    if (told == VGPU_KERNEL_TRAPPED)
+        return trapped;
     /* The first run of a program's code is slow, and so is one that was interrupted: that is forgotten by and by. */
     function.longest_ns = std::max(now_ns() - start, function.longest_ns - function.longest_ns / 4);
     raise(function.most_threads, threads_of(call.launch));
-    return given ? cost : kernel_ns + threads_of(call.launch) / threads_per_ns;
+    return told == VGPU_KERNEL_COST_GIVEN ? cost : kernel_ns + threads_of(call.launch) / threads_per_ns;
 }
 
 bool known_to_be_short(const KernelCall &call)
