@@ -18,8 +18,7 @@ constexpr std::size_t most_in_lane = 32;
 constexpr std::size_t fewest_wide = 64, most_wide = 1 << 16;
 /* When one has been enough for that long, it is forgotten that it was too little. */
 constexpr std::size_t looks_to_forget = 64;
-/* What a run is expected to take as long as nothing is known; the former where the scheduler of the system bounds it.
- */
+/* What a run is expected to take as long as nothing is known: where ptsched bounds what is under way, and elsewhere. */
 constexpr double unknown_seconds_attached = 1e-3, unknown_seconds = 1e-5;
 
 /* What a run needs where it runs. */
