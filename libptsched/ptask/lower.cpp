@@ -5,7 +5,6 @@
 #include "scheduler.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -412,33 +411,30 @@ void Lowering::give(Lock &lock, Lowered &part)
     Place &place = *part.head().places_[part.where];
     Flight flight;
     Slot *slot = nullptr;
-    std::optional<device::Fault> fault;
+    Seconds took{};
     bool given = false;
 
     flight.place = &place;
     const bool measured = mode_ == Lower::automatic && part.given++ % sets_to_compare == 0;
     flight.began = Clock::now();
     flight.seconds = part.expected;
-    /* Drivers take their time. */
-    lock.unlock();
     try {
+        Unlocked unlocked(lock);
         slot = &choose_slot(part);
         slot->note_readers(part.set.on_host);
         slot->launch(part.set);
         given = true;
+        if (measured)
+            took = Clock::now() - flight.began;
     } catch (const device::Fault &error) {
-        fault.emplace(error);
+        fail(part, place, error);
     } catch (const std::exception &) {
         /* Its tasks try by themselves, and say what is wrong if that is not over. */
     }
-    const Seconds took = measured ? Clock::now() - flight.began : Seconds();
-    lock.lock();
     if (!given) {
         place.vacate(runs_of(part.part), flight.seconds);
         put_back(part);
         give_up(part);
-        if (fault)
-            fail(part, place, *fault);
     }
     part.launching = false;
     if (!--launching_)

@@ -267,20 +267,13 @@ void Scheduler::launch(Lock &lock, Run &run)
         task.undelivered_.push_back(&run);
     awaited_ += awaits(run);
     fetch_ahead(task);
-    /* Drivers take their time. */
-    lock.unlock();
-    std::exception_ptr problem;
     try {
-        Exempt exempt(lane.place->attachment != nullptr);
-        Constants *constants = task.constants_.empty() ? nullptr : task.constants_[which].get();
-        Launch(run, device, *lane.queue, constants).start(code);
-    } catch (...) {
-        problem = std::current_exception();
-    }
-    lock.lock();
-    try {
-        if (problem)
-            std::rethrow_exception(problem);
+        {
+            Unlocked unlocked(lock);
+            Exempt exempt(lane.place->attachment != nullptr);
+            Constants *constants = task.constants_.empty() ? nullptr : task.constants_[which].get();
+            Launch(run, device, *lane.queue, constants).start(code);
+        }
         if (!run.late)
             deliver(run);
     } catch (const std::exception &error) {

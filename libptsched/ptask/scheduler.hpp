@@ -20,6 +20,18 @@ namespace ptsched::ptask {
 
 class Lowering;
 
+/* Without the lock meanwhile: drivers take their time. It is held again where an exception is caught outside. */
+class Unlocked {
+public:
+    explicit Unlocked(std::unique_lock<std::mutex> &lock) : lock_(lock) { lock_.unlock(); }
+    ~Unlocked() { lock_.lock(); }
+    Unlocked(const Unlocked &) = delete;
+    Unlocked &operator=(const Unlocked &) = delete;
+
+private:
+    std::unique_lock<std::mutex> &lock_;
+};
+
 class Scheduler {
 public:
     explicit Scheduler(const GraphOptions &options);

@@ -121,10 +121,8 @@ Cases fault_cases()
     for (const auto &[role, function] : roles)
         cases.push_back({"a kernel that traps: " + role, [role = role] {
                              Child child(fork());
-                             if (!child) {
-                                 execl("/proc/self/exe", "ptask-world", role.c_str(), nullptr);
-                                 _exit(127);
-                             }
+                             if (!child)
+                                 begin_anew({role});
                              CHECK_EQ(child.end(), 0);
                          }});
     return cases;
@@ -134,14 +132,7 @@ int fault_role(const std::string &role)
 {
     /* Of several, one that is not at fault would say the same, since they have one driver. */
     Daemon daemon(1);
-    try {
-        roles.at(role)();
-    } catch (const std::exception &error) {
-        std::printf("# %s: %s\n", role.c_str(), error.what());
-        tap::failed_here = true;
-    }
-    std::fflush(stdout);
-    return tap::failed_here;
+    return play(role, [&] { roles.at(role)(); });
 }
 
 } // namespace test

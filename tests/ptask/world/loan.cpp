@@ -30,7 +30,7 @@ private:
     UniqueFd socket_;
 };
 
-/* This program in another process, which begins anew: a driver does not survive a fork. */
+/* Another process that begins anew. */
 class Other {
 public:
     Other(const std::string &role, const std::string &path, const char *variable = nullptr, const char *value = nullptr)
@@ -42,11 +42,9 @@ public:
         if (child_.emplace(fork()))
             return;
         const std::string socket = std::to_string(dup(there.get()));
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (variable)
             setenv(variable, value, 1);
-        execl("/proc/self/exe", "ptask-world", role.c_str(), path.c_str(), socket.c_str(), nullptr);
-        _exit(127);
+        begin_anew({role, path, socket});
     }
     Other(const Other &) = delete;
     Other &operator=(const Other &) = delete;
@@ -562,14 +560,7 @@ int loan_role(const std::string &role, const std::string &path, int socket)
         {"serves", serves},   {"lies", lies},
         {"streams", streams}, {"hoards", hoards}};
     Talk talk{UniqueFd(socket)};
-    try {
-        roles.at(role)(path, talk);
-    } catch (const std::exception &error) {
-        std::printf("# %s: %s\n", role.c_str(), error.what());
-        tap::failed_here = true;
-    }
-    std::fflush(stdout);
-    return tap::failed_here;
+    return play(role, [&] { roles.at(role)(path, talk); });
 }
 
 Cases loan_cases()

@@ -9,8 +9,10 @@
 #include <array>
 #include <csignal>
 #include <fcntl.h>
+#include <functional>
 #include <numeric>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
@@ -178,6 +180,32 @@ public:
 private:
     pid_t pid_;
 };
+
+/* This program in another process, which begins anew: a driver does not survive a fork. */
+[[noreturn]] inline void begin_anew(const std::vector<std::string> &arguments)
+{
+    std::string name = "ptask-world";
+    std::vector<char *> words{name.data()};
+    for (const std::string &argument : arguments)
+        words.push_back(const_cast<char *>(argument.c_str()));
+    words.push_back(nullptr);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    execv("/proc/self/exe", words.data());
+    _exit(127);
+}
+
+/* What it does there; its status. */
+inline int play(const std::string &role, const std::function<void()> &work)
+{
+    try {
+        work();
+    } catch (const std::exception &error) {
+        std::printf("# %s: %s\n", role.c_str(), error.what());
+        tap::failed_here = true;
+    }
+    std::fflush(stdout);
+    return tap::failed_here;
+}
 
 struct Pipe {
     Pipe()
