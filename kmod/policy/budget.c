@@ -219,6 +219,7 @@ void ptsp_advance(struct ptsp_device *dev, u64 now)
 		ptsp_list_del(&e->queue);
 		ptsp_settle(dev, e);
 		ptsp_deactivate(dev, e);
+		ptsp_set_signals(dev, e, 0);
 	}
 	step(dev, now);
 }

@@ -27,6 +27,16 @@ static inline bool ptsp_drains(const struct ptsp_entity *holder)
 	return holder->drained_ns != PTSP_NEVER && !holder->late;
 }
 
+static inline void ptsp_set_signals(struct ptsp_device *dev, struct ptsp_entity *e, u32 signals)
+{
+	u32 old = e->signals;
+
+	if (signals == old)
+		return;
+	e->signals = signals;
+	dev->ops->signal(e, old);
+}
+
 /* Bring the device's clock, earnings and charges up to @now. */
 void ptsp_advance(struct ptsp_device *dev, u64 now);
 

@@ -104,16 +104,6 @@ static void set_weight(struct ptsp_device *dev, struct ptsp_entity *e)
 	dev->weights_changed = true;
 }
 
-static void set_signals(struct ptsp_device *dev, struct ptsp_entity *e, u32 signals)
-{
-	u32 old = e->signals;
-
-	if (signals == old)
-		return;
-	e->signals = signals;
-	dev->ops->signal(e, old);
-}
-
 void ptsp_join(struct ptsp_device *dev, struct ptsp_entity *e, struct ptsp_user *user,
 	       const struct ptsp_entity *parent, u64 now)
 {
@@ -232,6 +222,7 @@ void ptsp_wait(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 	e->given_vt = max_u64(e->given_vt, dev->given_vt);
 	ptsp_list_add_before(&e->queue, &dev->waiters);
 	dev->nr_waiters++;
+	ptsp_set_signals(dev, e, 0);
 }
 
 void ptsp_cancel(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
@@ -302,7 +293,7 @@ void ptsp_release(struct ptsp_device *dev, struct ptsp_entity *e, u64 handover_n
 	/* Told by the client: however large, it makes the slice ten times as long at most. */
 	handover_ns = min_u64(handover_ns, dev->params.slice_ns * 10 / HANDOVERS_PER_SLICE);
 	dev->handover_ns = average(dev->handover_ns, handover_ns);
-	set_signals(dev, e, 0);
+	ptsp_set_signals(dev, e, 0);
 }
 
 /* Read some waiters' nice again; over several runs, everybody's. */
@@ -664,9 +655,38 @@ static bool review_holders(struct ptsp_device *dev, u64 *next)
 			signals |= PTSP_SIG_CONTENDED;
 		if (shared)
 			signals |= PTSP_SIG_SHARED;
-		set_signals(dev, h, signals);
+		ptsp_set_signals(dev, h, signals);
 	}
 	return preempted;
+}
+
+/* Whether @e, if it asked now, would be let in beside all holders, whose work is then taken off. */
+static bool would_interrupt(const struct ptsp_device *dev, const struct ptsp_entity *e,
+			    const struct ptsp_entity *top)
+{
+	const struct ptsp_entity *h;
+
+	if (!dev->nr_holders || !ptsp_exclusive(dev) || !is_fresh(dev, e))
+		return false;
+	if (top && !heavier(dev, e, top))
+		return false;
+	for (h = ptsp_queue_first(&dev->holders); h; h = ptsp_queue_next(&dev->holders, h))
+		if (!heavier(dev, e, h) || !(h->preemptible || h->preempted || h->late))
+			return false;
+	return true;
+}
+
+/* To those who were here a moment ago: their first submission need not wait for the answer. */
+static void preadmit(struct ptsp_device *dev)
+{
+	u64 next = PTSP_NEVER;
+	const struct ptsp_entity *top = best_eligible(dev, &next);
+	struct ptsp_entity *e;
+
+	for (e = ptsp_queue_first(&dev->lingerers); e; e = ptsp_queue_next(&dev->lingerers, e)) {
+		ptsp_settle(dev, e);
+		ptsp_set_signals(dev, e, would_interrupt(dev, e, top) ? PTSP_SIG_PREADMITTED : 0);
+	}
 }
 
 u64 ptsp_run(struct ptsp_device *dev, u64 now)
@@ -684,5 +704,6 @@ u64 ptsp_run(struct ptsp_device *dev, u64 now)
 	} while (review_holders(dev, &next));
 	/* Each call-back has its limit, one made just now, too. */
 	share_by_force(dev, &next);
+	preadmit(dev);
 	return max_u64(next, now + 1);
 }

@@ -62,6 +62,7 @@ enum ptsp_signal {
 	PTSP_SIG_SHARED = 16,
 	PTSP_SIG_PREEMPT = 32,
 	PTSP_SIG_OUTWEIGHED = 64,
+	PTSP_SIG_PREADMITTED = 128,
 };
 
 /**
@@ -201,8 +202,8 @@ struct ptsp_device;
  * @weight: the entity's weight now, 1 to PTSCHED_WEIGHT_MAX; must not sleep.
  *	Called from ptsp_join(), ptsp_wait() and ptsp_run()
  * @signal: @e->signals changed from @old; TURN newly set is a grant, CALLBACK
- *	newly set a call-back; wake the waiter or the poller. Called from
- *	ptsp_release() and ptsp_run()
+ *	newly set a call-back; wake the waiter or the poller. Called from any
+ *	function that is told the time
  * @forced: @e, called back, is late; others are admitted beside it from now on.
  *	Called from ptsp_run()
  *

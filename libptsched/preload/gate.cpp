@@ -184,6 +184,16 @@ void plan_next_sample(Thread &thread, Meter &meter, std::uint64_t now)
     thread.sampled_ns = now;
 }
 
+/* Until when work of others is expected to be on the device; of a turn that is still to come, as of the last. */
+std::uint64_t busy_until(const Device &device, std::uint64_t now)
+{
+    std::uint64_t granted = __atomic_load_n(&device.page()->granted_ns, __ATOMIC_RELAXED);
+    std::uint64_t until = __atomic_load_n(&device.page()->busy_until_ns, __ATOMIC_RELAXED);
+    if (device.state() & PTSCHED_STATE_TURN)
+        return until;
+    return until > granted ? now + (until - granted) : now;
+}
+
 CUresult measured(const Place &place, const Key &key, std::uint32_t stands_for, const Call &call)
 {
     Device &device = *place.device;
@@ -203,8 +213,7 @@ CUresult measured(const Place &place, const Key &key, std::uint32_t stands_for, 
     }
     {
         CaptureModeScope relaxed;
-        record = device.meter.begin(*place.stream, key, stands_for, now,
-                                    __atomic_load_n(&device.page()->busy_until_ns, __ATOMIC_RELAXED), first);
+        record = device.meter.begin(*place.stream, key, stands_for, now, busy_until(device, now), first);
     }
     CUresult result = call();
     if (record) {
@@ -278,6 +287,37 @@ void spare_fence(Device &device, std::uint32_t before)
     device.set_fenced(events, state);
 }
 
+/* Returns whether a signal interrupted it. */
+bool ask_for_turn(Device &device)
+{
+    std::uint32_t before = __atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE);
+    bool free = !(device.state() & PTSCHED_STATE_TURN) && !device.preemption.is_off();
+    device.submitters_cpu.store(sched_getcpu(), std::memory_order_relaxed);
+    device.acquiring.fetch_add(1, std::memory_order_acq_rel);
+    std::uint64_t asked = monotonic_ns();
+    int error = ptsched_acquire(device.client(), PTSCHED_NEVER, 0, nullptr);
+    if (!error && free)
+        spare_fence(device, before);
+    if (!error)
+        device.linger.came_back(asked, monotonic_ns(), config().linger_ns);
+    device.acquiring.fetch_sub(1, std::memory_order_acq_rel);
+    if (error == -EPIPE)
+        device.open_gate("the scheduler is gone");
+    else if (error && error != -EINTR)
+        device.open_gate("the scheduler refuses a turn");
+    return error == -EINTR;
+}
+
+/*
+ * The turn would be there at once: the device turns to the submission while the scheduler is asked. Not a copy (only of
+ * those is there a guess), whose call may last as long as it does.
+ */
+bool goes_ahead(const Device &device, const Key &key, std::uint32_t state)
+{
+    return (state & (PTSCHED_STATE_TURN | PTSCHED_STATE_PREADMITTED)) == PTSCHED_STATE_PREADMITTED && !key.guess_ns &&
+           !device.preemption.is_off();
+}
+
 enum class Waited { again, let_through };
 
 /*
@@ -302,23 +342,7 @@ Waited wait_for_turn(Device &device, std::uint32_t state, std::uint32_t seen, st
         device.wait_for_change(seen, turn_nap_ns);
         return Waited::again;
     }
-    std::uint32_t before = __atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE);
-    bool free = !(device.state() & PTSCHED_STATE_TURN) && !device.preemption.is_off();
-    device.submitters_cpu.store(sched_getcpu(), std::memory_order_relaxed);
-    device.acquiring.fetch_add(1, std::memory_order_acq_rel);
-    std::uint64_t asked = monotonic_ns();
-    int error = ptsched_acquire(device.client(), PTSCHED_NEVER, 0, nullptr);
-    if (!error && free)
-        spare_fence(device, before);
-    if (!error)
-        device.linger.came_back(asked, monotonic_ns(), config().linger_ns);
-    device.acquiring.fetch_sub(1, std::memory_order_acq_rel);
-    if (!error)
-        return Waited::again;
-    if (error == -EPIPE)
-        device.open_gate("the scheduler is gone");
-    else if (error != -EINTR)
-        device.open_gate("the scheduler refuses a turn");
+    ask_for_turn(device);
     return Waited::again;
 }
 
@@ -365,6 +389,13 @@ CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key 
         if (may_submit && has_room(device, key, nap_ns)) {
             held_back.end();
             return measured(place, key, 0, call);
+        }
+        if (goes_ahead(device, key, state)) {
+            CUresult result = measured(place, key, 0, call);
+            window.leave();
+            while (ask_for_turn(device))
+                continue;
+            return result;
         }
         window.leave();
 

@@ -212,6 +212,33 @@ TEST("OUTWEIGHED as long as somebody heavier is attached")
     wait_until([&] { return !(client.state() & PTSCHED_STATE_OUTWEIGHED); });
 }
 
+TEST("PREADMITTED while a heavier one that has just been here would be let in at once")
+{
+    set({{PTSCHED_A_GRACE_NS, PTSCHED_GRACE_MAX_NS}});
+    CHECK_EQ(0, setpriority(PRIO_PROCESS, 0, 10));
+    Actor heavier(-10);
+    heavier.join();
+    auto preadmitted = [&] { return (heavier.page().state & PTSCHED_STATE_PREADMITTED) != 0; };
+    CHECK_EQ(0, heavier.acquire().result);
+    CHECK_EQ(0, heavier.release());
+
+    Client client;
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    CHECK(!preadmitted());
+    CHECK_EQ(0, ptsched_set_mechanism(client, PTSCHED_MECHANISM_PREEMPT));
+    CHECK(preadmitted());
+    CHECK_EQ(0, client.state() & PTSCHED_STATE_PREADMITTED);
+    CHECK_EQ(0, ptsched_release(client, nullptr));
+    client.round_trip();
+    CHECK(!preadmitted());
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    CHECK(preadmitted());
+
+    CHECK_EQ(0, heavier.acquire().result);
+    CHECK(!preadmitted());
+    CHECK(client.state() & PTSCHED_STATE_PREEMPT);
+}
+
 TEST("the page of who has the turn tells from which CPU a heavier one asks")
 {
     cpu_set_t cpus;

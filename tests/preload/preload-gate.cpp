@@ -295,6 +295,40 @@ void alone_side_by_side_counts_once()
     });
 }
 
+/* One kernel of each thread goes ahead of the turn; a copy, whose call may take long, does not. */
+void preadmitted_goes_ahead()
+{
+    give_back();
+    scheduler->grant_at_once(0);
+    scheduler->change(PTSCHED_STATE_PREADMITTED, 0);
+    unsigned long before = launches(), copies = hand->calls("cuMemcpyHtoD_v2");
+    unsigned long long submissions = scheduler->submissions(), gpu_ns = scheduler->gpu_ns();
+    {
+        Launch ahead;
+        scheduler->await_waiting(1);
+        CHECK_EQ(launches(), before + 1);
+        CHECK(!ahead.done());
+        std::thread copy([] {
+            hand_use_device(0);
+            char byte = 0;
+            cuMemcpyHtoD_v2(0, &byte, 1);
+        });
+        scheduler->await_waiting(2);
+        CHECK_EQ(hand->calls("cuMemcpyHtoD_v2"), copies);
+        scheduler->change(0, PTSCHED_STATE_PREADMITTED);
+        scheduler->grant();
+        copy.join();
+        CHECK_EQ(int(ahead.join()), 0);
+    }
+    CHECK_EQ(launches(), before + 1);
+    CHECK_EQ(hand->calls("cuMemcpyHtoD_v2"), copies + 1);
+    scheduler->grant_at_once(1);
+    scheduler->change(contended, 0);
+    give_back();
+    CHECK_EQ(scheduler->submissions() - submissions, 2ull);
+    CHECK_EQ(scheduler->gpu_ns() - gpu_ns, 2000000ull);
+}
+
 void waits_without_turn()
 {
     give_back();
@@ -854,6 +888,7 @@ int main(int, char **argv)
         {"alone: long kernels that are waited for are measured", alone_long_ones_are_waited_for},
         {"alone: what runs side by side counts once", alone_side_by_side_counts_once},
         {"without the turn a submission waits", waits_without_turn},
+        {"who would be admitted at once submits, and then asks", preadmitted_goes_ahead},
         {"a called-back turn is given back once the work in flight has drained", callback_drains_first},
         {"a wanted turn is given back when idle", wanted_releases_when_idle},
         {"work in flight is bounded, and all is submitted in the end", in_flight_is_bounded},

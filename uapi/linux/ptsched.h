@@ -231,6 +231,7 @@ struct ptsched_mechanism {
 #define PTSCHED_STATE_SHARED	(1U << 4)	/* others hold the turn too */
 #define PTSCHED_STATE_PREEMPT	(1U << 5)	/* called back, and the next is in */
 #define PTSCHED_STATE_OUTWEIGHED (1U << 6)	/* somebody attached weighs more */
+#define PTSCHED_STATE_PREADMITTED (1U << 7)	/* no turn yet: who asks has it at once */
 #define PTSCHED_STATE_DEAD	(1U << 31)	/* the scheduler is gone: run unscheduled */
 
 /**
@@ -239,7 +240,9 @@ struct ptsched_mechanism {
  * @size: bytes that are valid
  * @state: PTSCHED_STATE_*; a submission is in order while
  *	(state & (TURN | CALLBACK)) == TURN. A turn ends only by the client's own
- *	release (or its end), never by this word: CALLBACK is set first
+ *	release (or its end), never by this word: CALLBACK is set first. While
+ *	PREADMITTED is set, a thread may submit once and ask for the turn right
+ *	after that
  * @events: changes of CALLBACK, WANTED, CONTENDED, PREEMPT and OUTWEIGHED so far
  * @turn: number of the current or last turn
  * @budget_ns: budget at @budget_stamp_ns

@@ -435,6 +435,67 @@ static void test_heavier_is_admitted_while_work_is_taken_off(void **state)
 	assert_int_equal(f->dev.nr_holders, 1);
 }
 
+static void test_heavier_knows_that_it_would_be_admitted(void **state)
+{
+	struct fixture *f = *state;
+
+	f->b.nice = -1;
+	ptsp_set_preemptible(&f->dev, &f->a.e, true, 0);
+	/* While nobody holds the turn, or somebody of the same weight, it has to be asked for. */
+	ask(f, &f->c, 0);
+	give(f, &f->c, 0, 0);
+	ask(f, &f->b, 0);
+	give(f, &f->b, 0, 0);
+	assert_int_equal(f->b.e.signals, 0);
+	ask(f, &f->a, 0);
+	assert_int_equal(f->c.e.signals, 0);
+	assert_int_equal(f->b.e.signals, PTSP_SIG_PREADMITTED);
+	ask(f, &f->b, MS);
+	assert_int_equal(f->b.granted, 2);
+	assert_false(f->b.e.signals & PTSP_SIG_PREADMITTED);
+}
+
+static void test_who_would_have_to_wait_is_not_preadmitted(void **state)
+{
+	struct fixture *f = *state;
+
+	f->b.nice = -1;
+	ask(f, &f->b, 0);
+	give(f, &f->b, 0, 0);
+	ask(f, &f->a, 0);
+	assert_int_equal(f->b.e.signals, 0);
+	ptsp_set_preemptible(&f->dev, &f->a.e, true, 0);
+	ptsp_run(&f->dev, 0);
+	assert_int_equal(f->b.e.signals, PTSP_SIG_PREADMITTED);
+	/* Another that weighs as much is there before. */
+	f->c.nice = -1;
+	ask(f, &f->c, 0);
+	assert_int_equal(f->c.granted, 1);
+	assert_int_equal(f->b.e.signals, 0);
+	give(f, &f->a, 0, 0);
+	give(f, &f->c, 0, 0);
+	/* Who owes. */
+	f->b.e.budget_ns = -MS;
+	ask(f, &f->a, 0);
+	assert_int_equal(f->b.e.signals, 0);
+}
+
+static void test_preadmission_ends_with_the_grace(void **state)
+{
+	struct fixture *f = *state;
+
+	f->b.nice = -1;
+	ptsp_set_preemptible(&f->dev, &f->a.e, true, 0);
+	ask(f, &f->b, 0);
+	give(f, &f->b, 0, 0);
+	ask(f, &f->a, 0);
+	assert_int_equal(f->b.e.signals, PTSP_SIG_PREADMITTED);
+	ptsp_run(&f->dev, f->b.e.linger_ns - 1);
+	assert_int_equal(f->b.e.signals, PTSP_SIG_PREADMITTED);
+	ptsp_run(&f->dev, f->b.e.linger_ns);
+	assert_int_equal(f->b.e.signals, 0);
+}
+
 static void test_equals_drain(void **state)
 {
 	struct fixture *f = *state;
@@ -593,6 +654,7 @@ static void test_signals_match_the_contract(void **state)
 	assert_int_equal(PTSP_SIG_SHARED, PTSCHED_STATE_SHARED);
 	assert_int_equal(PTSP_SIG_PREEMPT, PTSCHED_STATE_PREEMPT);
 	assert_int_equal(PTSP_SIG_OUTWEIGHED, PTSCHED_STATE_OUTWEIGHED);
+	assert_int_equal(PTSP_SIG_PREADMITTED, PTSCHED_STATE_PREADMITTED);
 	assert_int_equal(PTSP_WEIGHTED, PTSCHED_POLICY_WEIGHTED);
 	assert_int_equal(PTSP_LITERAL, PTSCHED_POLICY_LITERAL);
 	assert_int_equal(PTSP_NONE, PTSCHED_POLICY_NONE);
@@ -622,6 +684,9 @@ int main(void)
 		cmocka_unit_test_setup(test_next_is_admitted_a_handover_ahead, setup),
 		cmocka_unit_test_setup(test_who_drains_pays_for_the_handover, setup),
 		cmocka_unit_test_setup(test_heavier_is_admitted_while_work_is_taken_off, setup),
+		cmocka_unit_test_setup(test_heavier_knows_that_it_would_be_admitted, setup),
+		cmocka_unit_test_setup(test_who_would_have_to_wait_is_not_preadmitted, setup),
+		cmocka_unit_test_setup(test_preadmission_ends_with_the_grace, setup),
 		cmocka_unit_test_setup(test_equals_drain, setup),
 		cmocka_unit_test_setup(test_who_is_late_leaves_to_the_next, setup),
 		cmocka_unit_test_setup(test_who_does_not_drain_as_told_is_taken_off, setup),
