@@ -391,6 +391,7 @@ CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key 
             return measured(place, key, 0, call);
         }
         if (goes_ahead(device, key, state)) {
+            counters.ahead.fetch_add(1, std::memory_order_relaxed);
             CUresult result = measured(place, key, 0, call);
             window.leave();
             while (ask_for_turn(device))

@@ -13,6 +13,7 @@ struct Counters {
     std::atomic<std::uint64_t> estimated{0}; /* those charged at what their like have taken */
     std::atomic<std::uint64_t> waits{0};     /* submissions that waited for the turn */
     std::atomic<std::uint64_t> wait_ns{0};
+    std::atomic<std::uint64_t> ahead{0}; /* submissions that came before the question for the turn */
     std::atomic<std::uint64_t> turns{0}; /* turns given back */
     std::atomic<std::uint64_t> gpu_ns{0};
     std::atomic<std::uint64_t> captured{0};      /* submissions that went into a graph */

@@ -181,12 +181,15 @@ void off_and_on_again()
     /* With pauses so long that it does not keep its turn in them. */
     Program high(checked_client({"100", "--think-us", "5000", "--count", std::to_string(cycles)}), world->preemptible(),
                  "high");
+    pid_t high_pid = high.pid();
     CHECK_EQ(high.wait(), 0);
     low.signal(SIGTERM);
     CHECK_EQ(low.wait(), 0);
     auto preemptions = world->stats()[pid].value("preemptions", 0ul);
-    std::printf("# %lu preemptions by %lu submissions\n", preemptions, cycles);
+    auto ahead = world->stats()[high_pid].value("ahead", 0ul);
+    std::printf("# %lu preemptions by %lu submissions, %lu of which went ahead\n", preemptions, cycles, ahead);
     CHECK(preemptions > 0);
+    CHECK(ahead > 0);
     if (!preemptions)
         std::printf("# it said: %s\n", low.err().c_str());
 }
