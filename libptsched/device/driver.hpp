@@ -90,7 +90,11 @@ struct Driver {
     }
 };
 
-/* Memory of the host that every GPU copies from and to without a detour; there is a GPU. */
+/*
+ * Memory of the host that every GPU copies from and to without a detour; there must be a GPU. The caller gives it back.
+ * Null if there is not as much; Error if the driver fails. Both take the driver's locks, and may wait for its other
+ * callers; from any thread.
+ */
 void *allocate_pinned(std::size_t bytes);
 void release_pinned(void *memory);
 

@@ -85,11 +85,11 @@ public:
     {
         detail::check(ptsched_report(client_, &usage), "ptsched: reporting use");
     }
-    /** @param fd a pidfd */
     void set_mechanism(unsigned int mechanism)
     {
         detail::check(ptsched_set_mechanism(client_, mechanism), "ptsched: telling the mechanism");
     }
+    /** @param fd a pidfd */
     void act_for_process(int fd)
     {
         detail::check(ptsched_act_for(client_, PTSCHED_ACT_FOR_PIDFD, fd), "ptsched: acting for a process");
