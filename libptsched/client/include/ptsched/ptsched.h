@@ -11,6 +11,8 @@
  * called from several threads at once, except that no call may run beside or
  * after ptsched_close() on the same client. A client does not survive fork():
  * in the child every call answers -EPERM; close it there and open a new one.
+ * Once the scheduler is gone they answer -EPIPE (the broker ended) or -ENODEV
+ * (the module's device was removed).
  * Descriptors are close-on-exec.
  */
 #ifndef PTSCHED_PTSCHED_H
@@ -60,7 +62,7 @@ PTSCHED_API void ptsched_close(struct ptsched_client *client);
 /** Which scheduler answered: PTSCHED_BACKEND_MODULE or PTSCHED_BACKEND_BROKER. */
 PTSCHED_API enum ptsched_backend ptsched_client_backend(const struct ptsched_client *client);
 
-/** Version and features of the scheduler behind @client. Blocks for one round trip. -EPIPE: the scheduler is gone. */
+/** Version and features of the scheduler behind @client. Blocks for one round trip. */
 PTSCHED_API int ptsched_query(struct ptsched_client *client, struct ptsched_query *query);
 
 /** The scheduler's number of the device and of the entity. Either pointer may be NULL. */
@@ -79,31 +81,31 @@ PTSCHED_API int ptsched_acquire(struct ptsched_client *client, uint64_t deadline
 
 /**
  * Give back the turn after all work has left the device, or has been taken off it. @usage: since the last report; NULL:
- * nothing. Does not block. -EPERM: the client does not hold the turn. -EPIPE: the scheduler is gone.
+ * nothing. Does not block. -EPERM: the client does not hold the turn.
  */
 PTSCHED_API int ptsched_release(struct ptsched_client *client, const struct ptsched_usage *usage);
 
-/** Tell of use since the last report while the turn is kept. Does not block. -EPERM, -EPIPE: as ptsched_release(). */
+/** Tell of use since the last report while the turn is kept. Does not block. -EPERM: as above. */
 PTSCHED_API int ptsched_report(struct ptsched_client *client, const struct ptsched_usage *usage);
 
 /**
  * Acknowledge the events up to @events (ptsched_page.events). @drain_ns: when called back and no longer submitting, how
- * long the work in flight will take; 0: not known. Does not block. -EPIPE: the scheduler is gone.
+ * long the work in flight will take; 0: not known. Does not block.
  */
 PTSCHED_API int ptsched_ack(struct ptsched_client *client, uint32_t events, uint64_t drain_ns);
 
 /**
- * Take turns for another process from now on, by its weight and at its cost; see struct ptsched_act_for. @kind is one of
- * PTSCHED_ACT_FOR_*, @fd stays the caller's; -1: for oneself again. Blocks for one round trip. -EBUSY: the client holds
- * or waits for the turn. -EPERM: the caller may not. -ESRCH: that process is gone. -EBADF, -EINVAL: @fd is no such
- * descriptor. -EPIPE: the scheduler is gone.
+ * Take turns for another process from now on, by its weight and at its cost; see struct ptsched_act_for. @kind is one
+ * of PTSCHED_ACT_FOR_*, @fd stays the caller's; -1: for oneself again. Blocks for one round trip. -EBUSY: the client
+ * holds or waits for the turn. -EPERM: the caller may not. -ESRCH: that process is gone. -EBADF, -EINVAL: @fd is no
+ * such descriptor.
  */
 PTSCHED_API int ptsched_act_for(struct ptsched_client *client, unsigned int kind, int fd);
 
 /**
  * Tell how decisions are enforced from now on (PTSCHED_MECHANISM_*), where that
  * turned out after ptsched_open(); see struct ptsched_mechanism. Blocks for one
- * round trip. -EINVAL: there is no such mechanism. -EPIPE: the scheduler is gone.
+ * round trip. -EINVAL: there is no such mechanism.
  */
 PTSCHED_API int ptsched_set_mechanism(struct ptsched_client *client, unsigned int mechanism);
 
