@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "broker_connection.hpp"
 
+#include "passed_fds.hpp"
+
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -14,27 +16,9 @@
 namespace ptsched {
 namespace {
 
-constexpr size_t kFdSpace = CMSG_SPACE(sizeof(int) * PTSCHED_BROKER_NR_FDS);
-
 void futex_wake(std::atomic<uint32_t> &word)
 {
     syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-}
-
-void take_fds(msghdr &message, std::span<UniqueFd> fds)
-{
-    for (cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
-        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
-            continue;
-        size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (size_t i = 0; i < count; i++) {
-            int fd;
-            memcpy(&fd, CMSG_DATA(part) + i * sizeof(fd), sizeof(fd));
-            UniqueFd owner(fd);
-            if (i < fds.size())
-                fds[i] = std::move(owner);
-        }
-    }
 }
 
 // What a turn takes to come where somebody's work is taken off the device for it.
@@ -68,16 +52,8 @@ int BrokerConnection::send(ptsched_broker_header &header, const void *payload, i
     msghdr message{};
     message.msg_iov = parts;
     message.msg_iovlen = header.length ? 2 : 1;
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    if (fd >= 0) {
-        message.msg_control = control;
-        message.msg_controllen = sizeof(control);
-        cmsghdr *part = CMSG_FIRSTHDR(&message);
-        part->cmsg_level = SOL_SOCKET;
-        part->cmsg_type = SCM_RIGHTS;
-        part->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(part), &fd, sizeof(fd));
-    }
+    PassedFds<1> passed;
+    passed.put(message, fd);
     while (sendmsg(socket_.get(), &message, MSG_NOSIGNAL) < 0) {
         if (errno == EINTR)
             continue;
@@ -184,16 +160,14 @@ bool BrokerConnection::sleep(Call &call, std::unique_lock<std::mutex> &lock)
 bool BrokerConnection::read_one(Call &call, std::unique_lock<std::mutex> &lock)
 {
     std::array<char, 512> buffer;
-    alignas(cmsghdr) char control[kFdSpace];
+    PassedFds<PTSCHED_BROKER_NR_FDS> passed;
     iovec part{buffer.data(), buffer.size()};
     msghdr message{};
     message.msg_iov = &part;
     message.msg_iovlen = 1;
     // Without room for descriptors the kernel drops what nobody asked for.
-    if (!call.fds.empty()) {
-        message.msg_control = control;
-        message.msg_controllen = sizeof(control);
-    }
+    if (!call.fds.empty())
+        passed.make_room(message);
     reading_ = true;
     lock.unlock();
     ssize_t got = receive_soon(socket_.get(), message, call.soon);
@@ -202,9 +176,9 @@ bool BrokerConnection::read_one(Call &call, std::unique_lock<std::mutex> &lock)
     int error = errno;
     lock.lock();
     reading_ = false;
-    std::array<UniqueFd, PTSCHED_BROKER_NR_FDS> fds;
+    std::vector<UniqueFd> fds;
     if (got >= 0)
-        take_fds(message, fds);
+        fds = take_fds(message);
     if (got > 0) {
         deliver(buffer.data(), static_cast<size_t>(got), fds);
     } else if (got == 0 || error != EINTR) {

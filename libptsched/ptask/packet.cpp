@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "passed_fds.hpp"
 #include "shared.hpp"
 #include "worker.hpp"
 
@@ -16,20 +17,6 @@ namespace {
 constexpr std::uint32_t magic = 0x70746b32;
 constexpr std::size_t longest_text = 4096;
 
-/* More than one are closed; what is no memory is found out later. */
-void take_descriptors(msghdr &message, UniqueFd &memory)
-{
-    for (cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
-        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
-            continue;
-        for (std::size_t at = CMSG_LEN(0); at + sizeof(int) <= part->cmsg_len; at += sizeof(int)) {
-            int fd;
-            std::memcpy(&fd, reinterpret_cast<char *>(part) + at, sizeof(fd));
-            memory.reset(fd);
-        }
-    }
-}
-
 } // namespace
 
 bool send_packet(int socket, const Packet &packet)
@@ -38,20 +25,11 @@ bool send_packet(int socket, const Packet &packet)
     head.magic = magic;
     std::array<iovec, 2> parts = {
         {{&head, sizeof(head)}, {const_cast<char *>(packet.text.data()), std::min(packet.text.size(), longest_text)}}};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control = {};
     msghdr message = {};
     message.msg_iov = parts.data();
     message.msg_iovlen = parts.size();
-    if (packet.memory) {
-        const int fd = packet.memory.get();
-        message.msg_control = control.data();
-        message.msg_controllen = control.size();
-        cmsghdr *part = CMSG_FIRSTHDR(&message);
-        part->cmsg_level = SOL_SOCKET;
-        part->cmsg_type = SCM_RIGHTS;
-        part->cmsg_len = CMSG_LEN(sizeof(fd));
-        std::memcpy(CMSG_DATA(part), &fd, sizeof(fd));
-    }
+    PassedFds<1> passed;
+    passed.put(message, packet.memory.get());
     if (sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
         return true;
     if (errno == EAGAIN || errno == EINTR)
@@ -64,18 +42,19 @@ std::optional<Packet> receive_packet(int socket)
     Packet packet;
     packet.text.resize(longest_text);
     std::array<iovec, 2> parts = {{{&packet.head, sizeof(packet.head)}, {packet.text.data(), longest_text}}};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control;
     msghdr message = {};
     message.msg_iov = parts.data();
     message.msg_iovlen = parts.size();
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
+    PassedFds<1> passed;
+    passed.make_room(message);
     ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return {};
     if (got < 0)
         throw Error(system_error_text("the other process cannot be reached"));
-    take_descriptors(message, packet.memory);
+    /* Of more than one the rest is closed; what is no memory is found out later. */
+    if (auto fds = take_fds(message); !fds.empty())
+        packet.memory = std::move(fds.front());
     if (got == 0)
         throw Error("the other process has closed the connection");
     if (static_cast<std::size_t>(got) < sizeof(packet.head) || (message.msg_flags & MSG_TRUNC) ||

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "actor.hpp"
 
+#include "passed_fds.hpp"
 #include "scheduler.hpp"
 #include "tap.hpp"
 
@@ -25,16 +26,8 @@ bool send_message(int socket, const void *data, size_t length, int fd)
     msghdr message{};
     message.msg_iov = &part;
     message.msg_iovlen = 1;
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    if (fd >= 0) {
-        message.msg_control = control;
-        message.msg_controllen = sizeof(control);
-        cmsghdr *head = CMSG_FIRSTHDR(&message);
-        head->cmsg_level = SOL_SOCKET;
-        head->cmsg_type = SCM_RIGHTS;
-        head->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(head), &fd, sizeof(fd));
-    }
+    ptsched::PassedFds<1> passed;
+    passed.put(message, fd);
     return sendmsg(socket, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(length);
 }
 
@@ -44,20 +37,16 @@ bool receive_message(int socket, void *data, size_t length, ptsched::UniqueFd &f
     msghdr message{};
     message.msg_iov = &part;
     message.msg_iovlen = 1;
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    message.msg_control = control;
-    message.msg_controllen = sizeof(control);
+    ptsched::PassedFds<1> passed;
+    passed.make_room(message);
     ssize_t got;
     do {
         got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
     } while (got < 0 && errno == EINTR);
     if (got != static_cast<ssize_t>(length))
         return false;
-    cmsghdr *head = CMSG_FIRSTHDR(&message);
-    int received = -1;
-    if (head && head->cmsg_type == SCM_RIGHTS)
-        memcpy(&received, CMSG_DATA(head), sizeof(received));
-    fd.reset(received);
+    auto fds = ptsched::take_fds(message);
+    fd = fds.empty() ? ptsched::UniqueFd() : std::move(fds.front());
     return true;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "genl.hpp"
 
+#include "passed_fds.hpp"
 #include "tap.hpp"
 
 #include <algorithm>
@@ -291,16 +292,8 @@ int call(int socket, const ptsched_broker_header &header, void *argument, int fd
     msghdr message{};
     message.msg_iov = parts;
     message.msg_iovlen = 2;
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    if (fd >= 0) {
-        message.msg_control = control;
-        message.msg_controllen = sizeof(control);
-        cmsghdr *part = CMSG_FIRSTHDR(&message);
-        part->cmsg_level = SOL_SOCKET;
-        part->cmsg_type = SCM_RIGHTS;
-        part->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(part), &fd, sizeof(fd));
-    }
+    ptsched::PassedFds<1> passed;
+    passed.put(message, fd);
     if (sendmsg(socket, &message, MSG_NOSIGNAL) < 0)
         return -errno;
     for (;;) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "hostile.hpp"
 
+#include "passed_fds.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -217,20 +219,11 @@ bool HostilePeers::send(int socket, const Bytes &bytes)
         for (unsigned i = one_in(8) ? 60 : 1 + below(3); i > 0; i--)
             if (auto file = some_file())
                 files.push_back(std::move(file));
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * 64)] = {};
-    if (!files.empty()) {
-        size_t size = sizeof(int) * files.size();
-        out.msg_control = control;
-        out.msg_controllen = CMSG_SPACE(size);
-        cmsghdr *head = CMSG_FIRSTHDR(&out);
-        head->cmsg_level = SOL_SOCKET;
-        head->cmsg_type = SCM_RIGHTS;
-        head->cmsg_len = CMSG_LEN(size);
-        for (size_t i = 0; i < files.size(); i++) {
-            int fd = files[i].get();
-            memcpy(CMSG_DATA(head) + i * sizeof(fd), &fd, sizeof(fd));
-        }
-    }
+    std::vector<int> numbers;
+    for (const auto &file : files)
+        numbers.push_back(file.get());
+    ptsched::PassedFds<64> passed;
+    passed.put(out, numbers.data(), numbers.size());
     if (sendmsg(socket, &out, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
         // A full socket is one that the broker stopped reading, as it should.
         return errno == EAGAIN;

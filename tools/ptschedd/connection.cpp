@@ -3,6 +3,7 @@
 
 #include "control.hpp"
 #include "log.hpp"
+#include "passed_fds.hpp"
 #include "server.hpp"
 
 #include <algorithm>
@@ -20,33 +21,14 @@ namespace {
 // No request needs more than one; what does not fit the kernel closes.
 constexpr size_t kMaxFds = 4;
 
-struct Ancillary {
-    pid_t pid = 0;
-    uid_t uid = static_cast<uid_t>(-1);
-    std::vector<UniqueFd> fds;
-};
-
-Ancillary take_ancillary(msghdr &message)
+// Who sent it, as the kernel says.
+ucred sender_of(msghdr &message)
 {
-    Ancillary taken;
-    for (cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
-        if (part->cmsg_level != SOL_SOCKET)
-            continue;
-        if (part->cmsg_type == SCM_CREDENTIALS) {
-            ucred sender;
+    ucred sender{.pid = 0, .uid = static_cast<uid_t>(-1), .gid = static_cast<gid_t>(-1)};
+    for (cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part))
+        if (part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_CREDENTIALS)
             memcpy(&sender, CMSG_DATA(part), sizeof(sender));
-            taken.pid = sender.pid;
-            taken.uid = sender.uid;
-        } else if (part->cmsg_type == SCM_RIGHTS) {
-            size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-            for (size_t i = 0; i < count; i++) {
-                int fd;
-                memcpy(&fd, CMSG_DATA(part) + i * sizeof(fd), sizeof(fd));
-                taken.fds.emplace_back(fd);
-            }
-        }
-    }
-    return taken;
+    return sender;
 }
 
 // The structure of a request, by the rules of the uapi header for its size.
@@ -135,13 +117,12 @@ void Connection::handle(uint32_t events)
 void Connection::receive()
 {
     std::array<char, PTSCHED_BROKER_MAX_MESSAGE> buffer;
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(ucred)) + CMSG_SPACE(sizeof(int) * kMaxFds)];
+    PassedFds<kMaxFds, CMSG_SPACE(sizeof(ucred))> passed;
     iovec part{buffer.data(), buffer.size()};
     msghdr message{};
     message.msg_iov = &part;
     message.msg_iovlen = 1;
-    message.msg_control = control;
-    message.msg_controllen = sizeof(control);
+    passed.make_room(message);
     ssize_t got = recvmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
@@ -149,8 +130,8 @@ void Connection::receive()
         return server_.doom(*this);
 
     // Even an empty message, which looks like the end, may carry descriptors.
-    Ancillary ancillary = take_ancillary(message);
-    Request request{{}, {}, std::move(ancillary.fds), ancillary.pid, ancillary.uid};
+    const ucred sender = sender_of(message);
+    Request request{{}, {}, take_fds(message), sender.pid, sender.uid};
     auto length = static_cast<size_t>(got);
     if (length == 0)
         return server_.doom(*this);
@@ -216,20 +197,10 @@ bool Connection::try_send(Outgoing &message)
     msghdr out{};
     out.msg_iov = parts;
     out.msg_iovlen = message.payload.empty() ? 1 : 2;
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * PTSCHED_BROKER_NR_FDS)] = {};
-    if (!message.fds.empty()) {
-        size_t size = sizeof(int) * message.fds.size();
-        out.msg_control = control;
-        out.msg_controllen = CMSG_SPACE(size);
-        cmsghdr *part = CMSG_FIRSTHDR(&out);
-        part->cmsg_level = SOL_SOCKET;
-        part->cmsg_type = SCM_RIGHTS;
-        part->cmsg_len = CMSG_LEN(size);
-        for (size_t i = 0; i < message.fds.size(); i++) {
-            int fd = message.fds[i].get();
-            memcpy(CMSG_DATA(part) + i * sizeof(fd), &fd, sizeof(fd));
-        }
-    }
+    std::array<int, PTSCHED_BROKER_NR_FDS> fds;
+    std::transform(message.fds.begin(), message.fds.end(), fds.begin(), [](const UniqueFd &fd) { return fd.get(); });
+    PassedFds<PTSCHED_BROKER_NR_FDS> passed;
+    passed.put(out, fds.data(), message.fds.size());
     if (sendmsg(socket_.get(), &out, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
         return true;
     if (errno == EAGAIN || errno == EINTR)
