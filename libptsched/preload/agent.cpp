@@ -143,7 +143,8 @@ bool try_release(Device &device, std::uint32_t events, std::uint32_t state)
     reap(device, state, now);
     if (!device.meter.idle())
         return false;
-    release(device, now, device.take_usage(false));
+    /* No thread submits now. */
+    release(device, now, device.take_usage(device.submissions()));
     return true;
 }
 
@@ -220,7 +221,7 @@ std::uint64_t report_rest(Device &device, std::uint64_t now)
     if (device.meter.asks_for_end(submissions))
         return end_ns;
     device.rest_unreported.store(false, std::memory_order_release);
-    device.last_report(now);
+    device.report_rest(submissions);
     device.meter.forget_samples();
     sample_anew();
     return for_ever;
@@ -300,7 +301,7 @@ std::uint64_t look_after(Device &device)
     if (device.meter.broken()) {
         /* The context is lost, nothing of it runs: others need not wait. */
         device.open_gate(nullptr);
-        release(device, now, device.take_usage(false));
+        release(device, now, device.take_usage(device.submissions()));
         return for_ever;
     }
     /* Also where there is no news: else what called would go on to. */
@@ -405,7 +406,7 @@ void *run(void *)
         if (exiting.load(std::memory_order_acquire)) {
             for (Device *device : process->devices()) {
                 if (device->scheduled())
-                    device->last_report(monotonic_ns());
+                    device->report_end(monotonic_ns());
             }
             agent->quiet.store(true, std::memory_order_release);
             for (;;)

@@ -130,14 +130,14 @@ void Device::set_fenced(std::uint32_t events, std::uint32_t state)
     fenced_.store(events, std::memory_order_release);
 }
 
-ptsched_usage Device::take_usage(bool in_flight)
+ptsched_usage Device::take_usage(std::uint64_t ended)
 {
     ptsched_usage usage{};
     std::uint64_t total = submissions();
     std::uint64_t before = reported_submissions_.exchange(total, std::memory_order_relaxed);
     usage.submissions =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(total > before ? total - before : 0, UINT32_MAX));
-    usage.gpu_ns = meter.take_gpu_ns(in_flight ? 0 : total);
+    usage.gpu_ns = meter.take_gpu_ns(ended);
     counters.gpu_ns.fetch_add(usage.gpu_ns, std::memory_order_relaxed);
     return usage;
 }
@@ -149,15 +149,22 @@ void Device::report(std::uint64_t now, std::uint64_t interval_ns)
     if (!(state() & PTSCHED_STATE_TURN) || now - before < interval_ns ||
         !reported_ns_.compare_exchange_strong(before, now))
         return;
-    ptsched_usage usage = take_usage(true);
+    ptsched_usage usage = take_usage(0);
     ptsched_report(client_, &usage);
 }
 
-void Device::last_report(std::uint64_t now)
+void Device::report_rest(std::uint64_t submissions)
 {
-    meter.reap(now);
-    ptsched_usage usage = take_usage(!meter.idle());
+    ptsched_usage usage = take_usage(submissions);
     ptsched_report(client_, &usage);
+}
+
+void Device::report_end(std::uint64_t now)
+{
+    /* Before the look at what is in flight: a thread may still submit. */
+    std::uint64_t submissions = this->submissions();
+    meter.reap(now);
+    report_rest(meter.idle() ? submissions : 0);
 }
 
 void Device::announce_change()

@@ -70,15 +70,17 @@ public:
     /* The same, for a turn that begins with nothing in flight that was not measured. */
     void begin_measured();
 
-    /* What to tell the scheduler since the last time. */
-    ptsched_usage take_usage(bool in_flight);
+    /* What to tell the scheduler since the last time. The first so many submissions have @ended; 0: not known. */
+    ptsched_usage take_usage(std::uint64_t ended);
     bool report_due(std::uint64_t now, std::uint64_t interval_ns) const
     {
         return now - reported_ns_.load(std::memory_order_relaxed) >= interval_ns;
     }
     /* Unless the last report is younger. */
     void report(std::uint64_t now, std::uint64_t interval_ns);
-    void last_report(std::uint64_t now); /* by the agent, where the program has come to rest or ends */
+    /* Reports by the agent: the program has come to rest after so many submissions; it ends. */
+    void report_rest(std::uint64_t submissions);
+    void report_end(std::uint64_t now);
 
     void announce_change();
     void wait_for_change(std::uint32_t seen, std::uint64_t at_most_ns);

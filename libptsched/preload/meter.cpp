@@ -637,13 +637,13 @@ std::uint64_t Meter::estimate_ns(const Key &key)
     return estimates_.of(key);
 }
 
-std::uint64_t Meter::take_gpu_ns(std::uint64_t submissions)
+std::uint64_t Meter::take_gpu_ns(std::uint64_t ended)
 {
     std::lock_guard guard(lock_);
-    if (submissions > counted_ && samples_for_ > 0) {
-        std::uint64_t missing = submissions - counted_;
+    if (ended > counted_ && samples_for_ > 0) {
+        std::uint64_t missing = ended - counted_;
         auto by_mean = static_cast<std::uint64_t>(double(missing) * samples_ns_ / samples_for_);
-        sampled_ns_ += std::max(by_mean, submissions == end_asked_for_ ? waited_ns_ : 0);
+        sampled_ns_ += std::max(by_mean, ended == end_asked_for_ ? waited_ns_ : 0);
         counted_ += missing;
         /* The next sample would stand for them, too. */
         ahead_ += missing;

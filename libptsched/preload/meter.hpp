@@ -142,10 +142,10 @@ public:
      */
     bool asks_for_end(std::uint64_t submissions);
     /*
-     * Since the last call. @submissions: all until now, if nothing is in flight: those that no sample stands for yet
-     * then count as much as the mean of those sampled, or what their end has been waited for; else 0.
+     * Since the last call. The first so many submissions have @ended, if that is known, else 0: those of them that no
+     * sample stands for yet count as much as the mean of those sampled, or what their end has been waited for.
      */
-    std::uint64_t take_gpu_ns(std::uint64_t submissions);
+    std::uint64_t take_gpu_ns(std::uint64_t ended);
 
     /* How many submissions take about @ns of the device, by the last samples; 0: none of them has completed yet. */
     std::uint64_t submissions_in(std::uint64_t ns);

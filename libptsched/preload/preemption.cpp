@@ -322,7 +322,7 @@ bool Preemption::take_off(Device &device, bool submitting, ptsched_usage &usage)
     std::uint64_t before = monotonic_ns();
     /* Work comes to a halt half-way through the call (H200: 0.38 of 0.67 ms), and goes on at the end of that back. */
     device.meter.pause(before + cost_ns_ / 2);
-    usage = device.take_usage(true);
+    usage = device.take_usage(0);
     off_turn_ = device.page()->turn;
     if (std::string error = switch_channels(device, true, off_turn_); !error.empty()) {
         switch_channels(device, false, off_turn_);
