@@ -58,6 +58,7 @@ public:
     std::atomic<std::uint64_t> first_submit_ns{0}; /* of this turn */
     std::atomic<std::uint64_t> last_let_through_ns{0};
     Linger linger;
+    std::atomic<bool> ahead{false};          /* a submission came before the question for its turn */
     std::atomic<std::uint32_t> held_back{0}; /* threads that wait with a submission */
     std::atomic<std::uint32_t> acquiring{0}; /* of these, the ones that wait for a turn, or have just got it */
 

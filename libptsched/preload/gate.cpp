@@ -287,35 +287,28 @@ void spare_fence(Device &device, std::uint32_t before)
     device.set_fenced(events, state);
 }
 
-/* Returns whether a signal interrupted it. */
-bool ask_for_turn(Device &device)
-{
-    std::uint32_t before = __atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE);
-    bool free = !(device.state() & PTSCHED_STATE_TURN) && !device.preemption.is_off();
-    device.submitters_cpu.store(sched_getcpu(), std::memory_order_relaxed);
-    device.acquiring.fetch_add(1, std::memory_order_acq_rel);
-    std::uint64_t asked = monotonic_ns();
-    int error = ptsched_acquire(device.client(), PTSCHED_NEVER, 0, nullptr);
-    if (!error && free)
-        spare_fence(device, before);
-    if (!error)
-        device.linger.came_back(asked, monotonic_ns(), config().linger_ns);
-    device.acquiring.fetch_sub(1, std::memory_order_acq_rel);
-    if (error == -EPIPE)
-        device.open_gate("the scheduler is gone");
-    else if (error && error != -EINTR)
-        device.open_gate("the scheduler refuses a turn");
-    return error == -EINTR;
-}
-
 /*
- * The turn would be there at once: the device turns to the submission while the scheduler is asked. Not a copy (only of
- * those is there a guess), whose call may last as long as it does.
+ * Whether the turn would be there at once, so that the device may turn to the submission while the scheduler is asked;
+ * then until it has been. Not a copy (only of those is there a guess), whose call may last as long as it does.
  */
-bool goes_ahead(const Device &device, const Key &key, std::uint32_t state)
+bool goes_ahead(Device &device, const Key &key, std::uint32_t state)
 {
     return (state & (PTSCHED_STATE_TURN | PTSCHED_STATE_PREADMITTED)) == PTSCHED_STATE_PREADMITTED && !key.guess_ns &&
-           !device.preemption.is_off();
+           !device.preemption.is_off() && !device.ahead.exchange(true, std::memory_order_acq_rel);
+}
+
+CUresult submit_ahead(const Place &place, const Key &key, Window &window, const Call &call)
+{
+    counters.ahead.fetch_add(1, std::memory_order_relaxed);
+    CUresult result = measured(place, key, 0, call);
+    window.leave();
+    Device &device = *place.device;
+    /* By another thread: what the program submits behind it, an event for instance, need not wait for the answer. */
+    if (!device.preemption.ask_behind()) {
+        while (!ask_for_turn(device))
+            continue;
+    }
+    return result;
 }
 
 enum class Waited { again, let_through };
@@ -342,6 +335,7 @@ Waited wait_for_turn(Device &device, std::uint32_t state, std::uint32_t seen, st
         device.wait_for_change(seen, turn_nap_ns);
         return Waited::again;
     }
+    device.submitters_cpu.store(sched_getcpu(), std::memory_order_relaxed);
     ask_for_turn(device);
     return Waited::again;
 }
@@ -390,14 +384,8 @@ CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key 
             held_back.end();
             return measured(place, key, 0, call);
         }
-        if (goes_ahead(device, key, state)) {
-            counters.ahead.fetch_add(1, std::memory_order_relaxed);
-            CUresult result = measured(place, key, 0, call);
-            window.leave();
-            while (ask_for_turn(device))
-                continue;
-            return result;
-        }
+        if (goes_ahead(device, key, state))
+            return submit_ahead(place, key, window, call);
         window.leave();
 
         if (device.meter.broken()) {
@@ -421,6 +409,27 @@ CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key 
 }
 
 } // namespace
+
+bool ask_for_turn(Device &device)
+{
+    std::uint32_t before = __atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE);
+    bool free = !(device.state() & PTSCHED_STATE_TURN) && !device.preemption.is_off();
+    device.acquiring.fetch_add(1, std::memory_order_acq_rel);
+    std::uint64_t asked = monotonic_ns();
+    int error = ptsched_acquire(device.client(), PTSCHED_NEVER, 0, nullptr);
+    if (!error && free)
+        spare_fence(device, before);
+    if (!error)
+        device.linger.came_back(asked, monotonic_ns(), config().linger_ns);
+    if (error != -EINTR)
+        device.ahead.store(false, std::memory_order_release);
+    device.acquiring.fetch_sub(1, std::memory_order_acq_rel);
+    if (error == -EPIPE)
+        device.open_gate("the scheduler is gone");
+    else if (error && error != -EINTR)
+        device.open_gate("the scheduler refuses a turn");
+    return error != -EINTR;
+}
 
 CUresult submit_slowly(CUstream stream, const Key &key, Call call)
 {

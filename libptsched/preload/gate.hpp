@@ -32,6 +32,9 @@ private:
 
 CUresult submit_slowly(CUstream stream, const Key &key, Call call);
 
+/* Waits for the device's turn; opens the gate if none can be had. False: a signal has interrupted it. */
+bool ask_for_turn(Device &device);
+
 /* Handle 0 by its unambiguous name. */
 inline CUstream by_name(CUstream stream, DefaultStream kind)
 {

@@ -6,6 +6,7 @@
 #include "config.hpp"
 #include "device.hpp"
 #include "driver.hpp"
+#include "gate.hpp"
 #include "helper.hpp"
 #include "log.hpp"
 #include "nap.hpp"
@@ -281,9 +282,9 @@ std::string Preemption::try_preempt(Device &device)
         helper->leave();
         error = try_switch(device);
     }
-    if (error.empty() && !start_own_thread(resume, &device))
-        error = "cannot start a thread";
-    return error;
+    if (error.empty() && !has_asker_)
+        has_asker_ = start_own_thread(ask, &device);
+    return error.empty() && !has_asker_ ? "cannot start a thread" : error;
 }
 
 void Preemption::adjust_slice(Device &device, bool outweighed)
@@ -383,31 +384,38 @@ void Preemption::helper_is_gone(Device &device)
 
 void Preemption::ask_for_next_turn()
 {
-    times_off_.fetch_add(1, std::memory_order_release);
-    times_off_.notify_one();
+    questions_.fetch_add(1, std::memory_order_release);
+    questions_.notify_one();
 }
 
-void *Preemption::resume(void *argument)
+bool Preemption::ask_behind()
+{
+    if (!has_asker_.load(std::memory_order_acquire))
+        return false;
+    ask_for_next_turn();
+    return true;
+}
+
+void *Preemption::ask(void *argument)
 {
     auto &device = *static_cast<Device *>(argument);
     Preemption &self = device.preemption;
     std::uint32_t done = 0;
 
-    pthread_setname_np(pthread_self(), "ptsched-resume");
+    pthread_setname_np(pthread_self(), "ptsched-asker");
     while (!exiting.load(std::memory_order_acquire)) {
-        std::uint32_t times = self.times_off_.load(std::memory_order_acquire);
-        if (times == done) {
-            self.times_off_.wait(times);
+        std::uint32_t questions = self.questions_.load(std::memory_order_acquire);
+        if (questions == done) {
+            self.questions_.wait(questions);
             continue;
         }
-        int error = self.is_off() ? ptsched_acquire(device.client(), PTSCHED_NEVER, 0, nullptr) : 0;
-        if (error == -EINTR)
+        /* Another thread may have asked by now. */
+        bool needed = self.is_off() || device.ahead.load(std::memory_order_acquire);
+        if (needed && !ask_for_turn(device))
             continue;
-        if (error)
-            device.open_gate("the scheduler is gone");
         /* If it is called back already, the agent does it. */
         self.put_back_in_turn(device);
-        done = times;
+        done = questions;
     }
     for (;;)
         pause();

@@ -70,8 +70,10 @@ public:
     /* On again, unless it is this process that wants it off: what the helper had switched off by itself. */
     void helper_is_gone(Device &device);
 
-    /* Has the next turn asked for, since what is off shall go on. */
+    /* A thread of ours asks for the next turn: what is off shall go on. */
     void ask_for_next_turn();
+    /* The same for a submission that went ahead of it; false: there is no such thread. */
+    bool ask_behind();
 
     bool is_off() const { return off_.load(std::memory_order_acquire); }
 
@@ -89,7 +91,7 @@ private:
     std::string try_slice(Device &device);
     std::string try_preempt(Device &device);
     void set_level(Device &device, Level level, const std::string &why);
-    static void *resume(void *device);
+    static void *ask(void *device);
 
     Mutex lock_;
     std::atomic<Level> level_{Level::gate};
@@ -102,7 +104,8 @@ private:
     std::atomic<unsigned> ending_{0};         /* contexts */
     bool all_measured_{false};                /* of what is off */
     std::uint64_t off_turn_{0};               /* whose work is off */
-    std::atomic<std::uint32_t> times_off_{0}; /* what the resumer waits for */
+    std::atomic<bool> has_asker_{false};
+    std::atomic<std::uint32_t> questions_{0}; /* what the asker waits for */
     std::atomic<std::uint64_t> cost_ns_{0};
 };
 

@@ -315,18 +315,22 @@ void preadmitted_goes_ahead()
         });
         scheduler->await_waiting(2);
         CHECK_EQ(hand->calls("cuMemcpyHtoD_v2"), copies);
+        Launch second;
+        scheduler->await_waiting(3);
+        CHECK_EQ(launches(), before + 1);
         scheduler->change(0, PTSCHED_STATE_PREADMITTED);
         scheduler->grant();
         copy.join();
+        CHECK_EQ(int(second.join()), 0);
         CHECK_EQ(int(ahead.join()), 0);
     }
-    CHECK_EQ(launches(), before + 1);
+    CHECK_EQ(launches(), before + 2);
     CHECK_EQ(hand->calls("cuMemcpyHtoD_v2"), copies + 1);
     scheduler->grant_at_once(1);
     scheduler->change(contended, 0);
     give_back();
-    CHECK_EQ(scheduler->submissions() - submissions, 2ull);
-    CHECK_EQ(scheduler->gpu_ns() - gpu_ns, 2000000ull);
+    CHECK_EQ(scheduler->submissions() - submissions, 3ull);
+    CHECK_EQ(scheduler->gpu_ns() - gpu_ns, 3000000ull);
 }
 
 void waits_without_turn()
