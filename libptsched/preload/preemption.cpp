@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "preemption.hpp"
 
+#include "be_prompt.hpp"
 #include "channels.hpp"
 #include "clock.hpp"
 #include "config.hpp"
@@ -403,9 +404,13 @@ void *Preemption::ask(void *argument)
     std::uint32_t done = 0;
 
     pthread_setname_np(pthread_self(), "ptsched-asker");
+    /* The device turns to what went ahead of the question by itself, but not always soon. */
+    be_prompt();
+    SleepingPlace place;
     while (!exiting.load(std::memory_order_acquire)) {
         std::uint32_t questions = self.questions_.load(std::memory_order_acquire);
         if (questions == done) {
+            place.avoid(device.submitters_cpu.load(std::memory_order_relaxed));
             self.questions_.wait(questions);
             continue;
         }
