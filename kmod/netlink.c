@@ -21,8 +21,9 @@ static const struct genl_multicast_group groups[] = {
 	{ .name = PTSCHED_GENL_EVENTS },
 };
 
-static const struct nla_policy get_device_policy[] = {
-	[PTSCHED_A_UNSPEC] = { .type = NLA_REJECT },
+/* None may be given; but a maxattr of 0 would stand for that of the family. */
+static const struct nla_policy get_device_policy[PTSCHED_A_PAD + 1] = {
+	[PTSCHED_A_PAD] = { .type = NLA_REJECT },
 };
 
 static const struct nla_policy get_entity_policy[PTSCHED_A_DEVICE_ID + 1] = {

@@ -180,6 +180,20 @@ TEST("a value out of range is ERANGE, names the attribute, and nothing is set")
     CHECK_EQ(before[PTSCHED_A_ALPHA], after[PTSCHED_A_ALPHA]);
 }
 
+TEST("an attribute of another command is EINVAL, and named")
+{
+    const std::pair<int, int> wrong[] = {
+        {PTSCHED_CMD_GET_DEVICE, PTSCHED_A_DEVICE_ID}, {PTSCHED_CMD_GET_DEVICE, PTSCHED_A_ALPHA},
+        {PTSCHED_CMD_GET_DEVICE, PTSCHED_A_MAX},       {PTSCHED_CMD_GET_ENTITY, PTSCHED_A_ALPHA},
+        {PTSCHED_CMD_SET_DEVICE, PTSCHED_A_WEIGHT},    {PTSCHED_CMD_SET_ENTITY, PTSCHED_A_SLICE_NS}};
+    for (auto [command, attribute] : wrong) {
+        Reply reply = request(command, {{attribute, 1}});
+        CHECK_EQ(-EINVAL, reply.error);
+        CHECK_EQ(attribute, reply.attribute);
+        CHECK(reply.messages.empty());
+    }
+}
+
 TEST("settings of an unknown device are ENODEV, of an unknown process ESRCH")
 {
     Reply reply = request(PTSCHED_CMD_SET_DEVICE, {{PTSCHED_A_DEVICE_ID, 99}, {PTSCHED_A_MANY, 0}});
