@@ -21,7 +21,15 @@
 #else
 #define div_u64_u64(a, b)	((a) / (b))
 #define mul_shr(a, mul, shift)	((u64)(((__uint128_t)(a) * (mul)) >> (shift)))
-#define mul_div(a, b, c)	((u64)((__uint128_t)(a) * (b) / (c)))
+/* The kernel's faults on x86, too, where the quotient has more than 64 bits. */
+static u64 mul_div(u64 a, u64 b, u64 c)
+{
+	__uint128_t quotient = (__uint128_t)a * b / c;
+
+	if (quotient >> 64)
+		__builtin_trap();
+	return (u64)quotient;
+}
 #endif
 
 /* Fraction bits of virtual time: exact to 0.1 ns at the largest nice weight. */
@@ -122,7 +130,7 @@ s64 ptsp_budget(const struct ptsp_device *dev, const struct ptsp_entity *e, u64 
 
 u64 ptsp_eligible_at(const struct ptsp_device *dev, const struct ptsp_entity *e)
 {
-	u64 debt, quanta, wait;
+	u64 debt, quanta, total;
 
 	if (e->budget_ns >= 0)
 		return dev->now_ns;
@@ -131,9 +139,12 @@ u64 ptsp_eligible_at(const struct ptsp_device *dev, const struct ptsp_entity *e)
 		quanta = div_u64_u64(debt + dev->quantum_ns - 1, dev->quantum_ns);
 		return e->stamp_ns + quanta * dev->quantum_ns;
 	}
+	total = max_u64(dev->active_weight, e->weight);
+	/* What is earned until then does not pay for it; its quotient may not fit. */
+	if (debt >= mul_div(LONG_NS, e->weight, total))
+		return dev->now_ns + LONG_NS;
 	/* One more than the debt, since earnings are rounded down. */
-	wait = mul_div(debt + 1, max_u64(dev->active_weight, e->weight), e->weight) + 1;
-	return dev->now_ns + min_u64(wait, LONG_NS);
+	return dev->now_ns + mul_div(debt + 1, total, e->weight) + 1;
 }
 
 void ptsp_charge(struct ptsp_device *dev, struct ptsp_entity *e, u64 ns)

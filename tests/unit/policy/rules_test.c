@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <linux/ptsched.h>
 
+#include "budget.h"
 #include "policy.h"
 
 #define MS 1000000ULL
@@ -212,6 +213,26 @@ static u64 leave_b_in_debt(struct fixture *f)
 	give(f, &f->b, 50 * MS, 50 * MS);
 	ask(f, &f->b, 50 * MS);
 	return give(f, &f->a, MS, 60 * MS);
+}
+
+static void test_months_of_debt_do_not_overflow(void **state)
+{
+	struct fixture *f = *state;
+	u64 months = 100ULL * 24 * 3600000 * MS;
+
+	f->a.nice = 19;
+	f->b.nice = -20;
+	f->c.nice = -20;
+	ask(f, &f->a, 0);
+	ask(f, &f->b, 0);
+	ptsp_run(&f->dev, months);
+	give(f, &f->a, 0, months);
+	ask(f, &f->c, months);
+	give(f, &f->b, 0, months);
+	ask(f, &f->a, months);
+	assert_true(f->a.e.budget_ns < -(s64)(months / 3));
+	/* It has to wait for more nanoseconds than 64 bits can count. */
+	assert_true(ptsp_eligible_at(&f->dev, &f->a.e) == months + 3600000 * MS);
 }
 
 /* Once the heavy one is gone, its share is b's: it waits for its debt, not for ages. */
@@ -673,6 +694,7 @@ int main(void)
 		cmocka_unit_test_setup(test_heaviest_waiter_goes_first, setup),
 		cmocka_unit_test_setup(test_renice_changes_a_waiters_place, setup),
 		cmocka_unit_test_setup(test_debtor_waits, setup),
+		cmocka_unit_test_setup(test_months_of_debt_do_not_overflow, setup),
 		cmocka_unit_test_setup(test_debtor_inherits_the_share_of_who_left, setup),
 		cmocka_unit_test_setup(test_idle_time_is_given_after_grace, setup),
 		cmocka_unit_test_setup(test_undrained_turn_is_shared, setup),
