@@ -154,7 +154,7 @@ static int attach(struct ptsched_client *client, struct ptsched_dev *dev,
  * @client: the client
  * @arg: checked arguments, outputs filled in on success
  *
- * Return: 0, -EBUSY, -EINVAL, -ENODEV or -ENOMEM.
+ * Return: 0, -EBUSY, -EINVAL, -ENODEV, -ENOMEM or -EPERM.
  */
 int ptsched_client_attach(struct ptsched_client *client, struct ptsched_attach *arg)
 {
@@ -163,7 +163,7 @@ int ptsched_client_attach(struct ptsched_client *client, struct ptsched_attach *
 
 	mutex_lock(&client->attach_lock);
 	if (client->dev) {
-		ret = -EBUSY;
+		ret = client->owner == task_tgid(current) ? -EBUSY : -EPERM;
 		goto out;
 	}
 	dev = ptsched_dev_find(arg->device);

@@ -52,7 +52,11 @@ TEST("in a forked child every call but query is EPERM")
                      return 4;
                  if (call_in_order<struct ptsched_act_for>(raw, PTSCHED_IOC_ACT_FOR) != -EPERM)
                      return 5;
-                 return call_in_order<struct ptsched_query>(raw, PTSCHED_IOC_QUERY) ? 6 : 0;
+                 if (call_in_order<struct ptsched_mechanism>(raw, PTSCHED_IOC_MECHANISM) != -EPERM)
+                     return 6;
+                 if (raw.attach(kDevice) != -EPERM)
+                     return 7;
+                 return call_in_order<struct ptsched_query>(raw, PTSCHED_IOC_QUERY) ? 8 : 0;
              }));
     CHECK_EQ(0, call_in_order<struct ptsched_acquire>(raw, PTSCHED_IOC_ACQUIRE));
 }

@@ -125,7 +125,7 @@ TEST_F(owner, a_child_may_not_use_what_it_inherited)
 		    ks_result(ioctl(self->fd, PTSCHED_IOC_REPORT, &report)) != -EPERM ||
 		    ks_result(ioctl(self->fd, PTSCHED_IOC_ACK, &ack)) != -EPERM)
 			_exit(1);
-		if (ks_attach(self->fd, KS_DEVICE0, NULL) != -EBUSY)
+		if (ks_attach(self->fd, KS_DEVICE0, NULL) != -EPERM)
 			_exit(2);
 		_exit(ioctl(self->fd, PTSCHED_IOC_QUERY, &query) ? 3 : 0);
 	}
@@ -183,7 +183,7 @@ TEST_F(owner, an_unattached_file_belongs_to_who_attaches)
 	EXPECT_EQ(0, ks_wait(child));
 	/* The child is dead, and the file was its client. */
 	EXPECT_EQ(-EPERM, ks_try(fd));
-	EXPECT_EQ(-EBUSY, ks_attach(fd, KS_DEVICE0, NULL));
+	EXPECT_EQ(-EPERM, ks_attach(fd, KS_DEVICE0, NULL));
 	EXPECT_EQ(0, ks_try(self->fd));
 	close(fd);
 }
