@@ -395,6 +395,24 @@ static bool keeps_turn(const struct ptsp_device *dev, const struct ptsp_entity *
 	return true;
 }
 
+/*
+ * Whether all who are away for a moment could interrupt @e when they come back,
+ * and are, on average, away for too long to be waited for.
+ */
+static bool would_yield(const struct ptsp_device *dev, const struct ptsp_entity *e)
+{
+	const struct ptsp_entity *away;
+
+	if (!e->preemptible)
+		return false;
+	for (away = ptsp_queue_first(&dev->lingerers); away;
+	     away = ptsp_queue_next(&dev->lingerers, away))
+		if (away->budget_ns >= 0 &&
+		    (!heavier(dev, away, e) || 2 * away->gap_ns < dev->params.grace_ns))
+			return false;
+	return true;
+}
+
 /* May the turn go to somebody whose budget is negative? */
 static bool may_give(struct ptsp_device *dev, u64 *next)
 {
@@ -406,8 +424,9 @@ static bool may_give(struct ptsp_device *dev, u64 *next)
 	for (e = ptsp_queue_first(&dev->holders); e; e = ptsp_queue_next(&dev->holders, e))
 		if (!e->given && keeps_turn(dev, e, next))
 			return false;
-	/* Grace is for an eligible entity to come back; here all are present. */
-	if (dev->nr_active == dev->nr_waiters + dev->nr_holders)
+	/* Grace is for an eligible entity to come back; here all are present, or need none. */
+	if (dev->nr_active == dev->nr_waiters + dev->nr_holders ||
+	    would_yield(dev, least_given(dev)))
 		return true;
 	if (at <= dev->now_ns)
 		return true;

@@ -20,8 +20,9 @@
  * Invariants, each tested: an entity with weight does not wait for ever; what
  * is charged for an instant sums to at most that instant; a budget never
  * exceeds its cap (plus what was earned while waiting and is not yet spent); in
- * exclusive mode one entity has the turn unless a called-back one is late, or
- * said when it will have drained and that is at most two hand-overs away.
+ * exclusive mode one entity has the turn unless a called-back one is late, has
+ * its work being taken off the device, or said when it will have drained and
+ * that is at most two hand-overs away.
  */
 #ifndef PTSCHED_POLICY_H
 #define PTSCHED_POLICY_H
@@ -74,7 +75,8 @@ enum ptsp_signal {
  * @alpha: the paper's safety coefficient, in thousandths (literal only)
  * @slice_ns: how long a holder keeps the turn while others wait
  * @grace_ns: how long an absent entity stays active, and how long the device
- *	stands idle before unused time is given away
+ *	stands idle before unused time is given to who cannot be interrupted,
+ *	or when somebody is away who usually is for less than half of that
  * @drain_ns: from call-back to sharing the turn by force
  * @inflight_ns: bound on work in flight while contended; passed through
  */

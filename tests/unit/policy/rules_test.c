@@ -271,6 +271,44 @@ static void test_idle_time_is_given_after_grace(void **state)
 	assert_true(f->b.e.budget_ns >= -(s64)ptsp_slice(&f->dev) - 50 * (s64)MS);
 }
 
+/* a, heavy, has been away for @gap before its last turn; b, in debt, waits. Returns whether b has the turn at once. */
+static bool given_without_grace(struct fixture *f, u64 gap, bool preemptible)
+{
+	struct ptsp_params params = f->dev.params;
+	unsigned int before;
+
+	params.idle_sharing = true;
+	ptsp_set_params(&f->dev, &params, 0);
+	f->a.nice = -1;
+	ptsp_set_preemptible(&f->dev, &f->b.e, preemptible, 0);
+	ask(f, &f->a, MS);
+	give(f, &f->a, 0, MS);
+	ask(f, &f->b, MS);
+	ask(f, &f->a, MS + gap);
+	give(f, &f->b, 0, MS + gap);
+	f->b.e.budget_ns = -50 * (s64)MS;
+	before = f->b.granted;
+	ask(f, &f->b, MS + gap);
+	assert_int_equal(f->a.granted, 2);
+	give(f, &f->a, 0, MS + gap);
+	return f->b.granted > before;
+}
+
+static void test_who_yields_at_once_need_not_wait_for_who_comes_seldom(void **state)
+{
+	assert_true(given_without_grace(*state, 40 * MS, true));
+}
+
+static void test_who_is_about_to_come_back_is_waited_for(void **state)
+{
+	assert_false(given_without_grace(*state, MS / 2, true));
+}
+
+static void test_who_does_not_yield_waits_for_the_absent(void **state)
+{
+	assert_false(given_without_grace(*state, 40 * MS, false));
+}
+
 static void test_undrained_turn_is_shared(void **state)
 {
 	struct fixture *f = *state;
@@ -697,6 +735,10 @@ int main(void)
 		cmocka_unit_test_setup(test_months_of_debt_do_not_overflow, setup),
 		cmocka_unit_test_setup(test_debtor_inherits_the_share_of_who_left, setup),
 		cmocka_unit_test_setup(test_idle_time_is_given_after_grace, setup),
+		cmocka_unit_test_setup(test_who_yields_at_once_need_not_wait_for_who_comes_seldom,
+				       setup),
+		cmocka_unit_test_setup(test_who_is_about_to_come_back_is_waited_for, setup),
+		cmocka_unit_test_setup(test_who_does_not_yield_waits_for_the_absent, setup),
 		cmocka_unit_test_setup(test_undrained_turn_is_shared, setup),
 		cmocka_unit_test_setup(test_debt_outlives_its_maker, setup),
 		cmocka_unit_test_setup(test_lies_do_not_pay, setup),
