@@ -275,6 +275,14 @@ void Process::stream_ends(CUstream handle)
     slots_epoch.fetch_add(1, std::memory_order_release);
 }
 
+void Process::thread_ends(const Thread &thread)
+{
+    for (Device *device : devices()) {
+        if (device->scheduled())
+            device->meter.thread_ends(thread);
+    }
+}
+
 Device *Process::context_ends(CUcontext handle)
 {
     Context *context = find_context(handle);

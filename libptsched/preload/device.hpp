@@ -130,6 +130,7 @@ public:
     /* @created: by cuCtxCreate() and the like, hence no primary context. */
     void context_begins(CUcontext handle, bool created);
     void stream_ends(CUstream handle);
+    void thread_ends(const Thread &thread);
     /* Before and after the driver's call; the second gets what the first has returned. */
     Device *context_ends(CUcontext handle);
     void context_ended(CUcontext handle, Device *device, bool gone);

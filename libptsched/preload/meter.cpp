@@ -680,6 +680,13 @@ void Meter::stream_ends(CUstream handle)
     }
 }
 
+void Meter::thread_ends(const Thread &thread)
+{
+    std::lock_guard guard(lock_);
+    for (Stream *stream : streams_)
+        stream->ended = stream->ended || stream->owner == &thread;
+}
+
 void Meter::context_ends(Context &context)
 {
     std::lock_guard guard(lock_);

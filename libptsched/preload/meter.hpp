@@ -153,6 +153,8 @@ public:
     void forget_samples();
 
     void stream_ends(CUstream handle);
+    /* Its per-thread default streams: another thread may get its block. */
+    void thread_ends(const Thread &thread);
     void context_ends(Context &context);
     void context_ended(Context &context, bool gone);
 

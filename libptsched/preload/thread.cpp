@@ -27,6 +27,7 @@ void release_thread(void *data)
 {
     auto *thread = static_cast<Thread *>(data);
     thread->forget_slots();
+    process->thread_ends(*thread);
     this_thread = nullptr;
     thread->live.store(false, std::memory_order_release);
 }

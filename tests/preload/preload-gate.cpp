@@ -653,6 +653,31 @@ void stream_may_end_with_work_in_flight()
     give_back();
 }
 
+/* Of per-thread default streams. What comes later has completed, on a stream of its own. */
+void threads_may_end_with_work_in_flight()
+{
+    auto in_a_thread = [](int completes) {
+        std::thread([completes] {
+            hand_use_device(0);
+            hand->complete_by_itself(completes);
+            CHECK_EQ(int(cuLaunchKernel_ptsz(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr)), 0);
+        }).join();
+    };
+    give_back();
+    scheduler->change(contended, 0);
+    in_a_thread(0);
+    in_a_thread(1);
+    unsigned long releases = scheduler->releases();
+    scheduler->change(callback, 0);
+    scheduler->await_acknowledged();
+    /* The agent's look that found the call-back is over when it acknowledges another. */
+    scheduler->call_for_nothing();
+    CHECK_EQ(scheduler->releases(), releases);
+    hand->complete_all();
+    scheduler->await_releases(releases + 1);
+    give_back();
+}
+
 void many_threads()
 {
     constexpr int threads = 8, each = 500;
@@ -904,6 +929,7 @@ int main(int, char **argv)
         {"a captured graph has the program's nodes and no others", capture_is_left_alone},
         {"the agent sleeps while a capture begins in another thread", agent_sleeps_while_a_capture_begins},
         {"a stream may be destroyed with work in flight", stream_may_end_with_work_in_flight},
+        {"a thread may end with work in flight on its default stream", threads_may_end_with_work_in_flight},
         {"work that waits for the host is not waited for when the turn is shared", host_work_does_not_deadlock},
         {"what an exempt thread submits is neither gated nor counted", exempt_threads_pass},
         {"many threads and streams under a storm of call-backs", many_threads},
