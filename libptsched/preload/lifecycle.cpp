@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How the interposer follows its process through fork() and exit(). exec() closes our descriptors and needs nothing. */
 #include "agent.hpp"
+#include "capture.hpp"
 #include "channels.hpp"
 #include "config.hpp"
 #include "device.hpp"
@@ -44,6 +45,8 @@ void in_child()
     enable_heavy_barrier();
     forget_agent();
     forget_other_threads();
+    /* The parent's agent may have been at recording. */
+    capture_barriers.store(0, std::memory_order_relaxed);
     slots_epoch.fetch_add(1, std::memory_order_relaxed);
 }
 

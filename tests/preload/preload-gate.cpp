@@ -608,7 +608,7 @@ unsigned long voluntary_switches()
     return 0;
 }
 
-/* It may be a real-time thread, and the capture's thread may need its CPU. */
+/* It may be a real-time thread, and the capture's thread may need its CPU. Nor does it keep a child from capturing. */
 void agent_sleeps_while_a_capture_begins()
 {
     give_back();
@@ -631,6 +631,10 @@ void agent_sleeps_while_a_capture_begins()
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     CHECK(voluntary_switches() >= before + 20);
     CHECK_EQ(scheduler->releases(), releases);
+    in_a_child([] {
+        hand->hold_captures(0);
+        return cuStreamBeginCapture_v2(new_stream(), CU_STREAM_CAPTURE_MODE_GLOBAL) == CUDA_SUCCESS;
+    });
     hand->hold_captures(0);
     capturing.join();
     scheduler->await_releases(releases + 1);
