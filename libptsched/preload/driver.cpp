@@ -94,11 +94,11 @@ void Driver::load_own_calls(void *handle)
         load(handle, "cuStreamIsCapturing", own.stream_capturing) &&
         load(handle, "cuThreadExchangeStreamCaptureMode", own.exchange_capture_mode) &&
         load(handle, "cuEventCreate", own.event_create) && load(handle, "cuEventRecord", own.event_record) &&
-        load(handle, "cuEventQuery", own.event_query) && load(handle, "cuStreamGetCtx", own.stream_ctx);
+        load(handle, "cuEventQuery", own.event_query) && load(handle, "cuEventDestroy_v2", own.event_destroy) &&
+        load(handle, "cuStreamGetCtx", own.stream_ctx);
     usable_ = all && (load(handle, "cuEventElapsedTime_v2", own.event_elapsed) ||
                       load(handle, "cuEventElapsedTime", own.event_elapsed));
-    can_probe_ = load(handle, "cuEventDestroy_v2", own.event_destroy) &&
-                 load(handle, "cuStreamCreate", own.stream_create) &&
+    can_probe_ = load(handle, "cuStreamCreate", own.stream_create) &&
                  load(handle, "cuStreamDestroy_v2", own.stream_destroy) &&
                  load(handle, "cuMemAlloc_v2", own.mem_alloc) && load(handle, "cuMemsetD32Async", own.fill_async);
     load(handle, "cuCtxFromGreenCtx", own.ctx_from_green);

@@ -14,7 +14,7 @@
 
 namespace ptsched::preload {
 
-/* What the interposer itself asks of the driver; all but the last are there once usable(). */
+/* What the interposer itself asks of the driver; all but the last five are there once usable(). */
 struct OwnCalls {
     CUresult (*ctx_get_current)(CUcontext *);
     CUresult (*ctx_push)(CUcontext);
@@ -29,8 +29,8 @@ struct OwnCalls {
     CUresult (*event_create)(CUevent *, unsigned);
     CUresult (*event_record)(CUevent, CUstream);
     CUresult (*event_query)(CUevent);
-    CUresult (*event_elapsed)(float *, CUevent, CUevent);
     CUresult (*event_destroy)(CUevent);
+    CUresult (*event_elapsed)(float *, CUevent, CUevent);
     CUresult (*stream_create)(CUstream *, unsigned);
     CUresult (*stream_destroy)(CUstream);
     CUresult (*mem_alloc)(CUdeviceptr *, std::size_t);
@@ -51,7 +51,7 @@ public:
     /* Whether the driver has all that measuring needs. */
     bool usable() const { return usable_; }
 
-    /* The same for what a trial of the channels needs: the last five of our own calls but one. */
+    /* The same for what a trial of the channels needs: the last four of our own calls but one. */
     bool can_probe() const { return can_probe_; }
 
     bool has(Entry entry) const { return present_[static_cast<std::size_t>(entry)]; }

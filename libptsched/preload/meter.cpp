@@ -121,6 +121,20 @@ Stream *Meter::find_stream(Context *context, CUstream handle, const Thread *owne
     return unused;
 }
 
+/* All of them, or none. */
+bool Meter::make_events(Record &record)
+{
+    if (check(driver.own().event_create(&record.start, CU_EVENT_DEFAULT)) &&
+        check(driver.own().event_create(&record.end, CU_EVENT_DEFAULT)) &&
+        check(driver.own().event_create(&record.plain, CU_EVENT_DISABLE_TIMING)))
+        return true;
+    for (CUevent event : {record.start, record.end}) {
+        if (event)
+            driver.own().event_destroy(event);
+    }
+    return false;
+}
+
 bool Meter::add_records(Context &context)
 {
     if (context.records >= records_max)
@@ -128,9 +142,7 @@ bool Meter::add_records(Context &context)
     ContextScope current(context.handle);
     for (std::size_t i = 0; current.ok() && i < records_at_once; i++) {
         auto *record = new (std::nothrow) Record{};
-        if (!record || !check(driver.own().event_create(&record->start, CU_EVENT_DEFAULT)) ||
-            !check(driver.own().event_create(&record->end, CU_EVENT_DEFAULT)) ||
-            !check(driver.own().event_create(&record->plain, CU_EVENT_DISABLE_TIMING))) {
+        if (!record || !make_events(*record)) {
             delete record;
             break;
         }
@@ -267,11 +279,13 @@ void Meter::give_back(Context &context, Record *record)
     context.free_records = record;
 }
 
-/* The record gets another one for it, if there is one; else it measures no more. */
+/* The record gets another one for it; without that, it keeps its own. */
 bool Meter::keep_event(CUevent &kept, CUevent &event)
 {
+    if (!kept && !check(driver.own().event_create(&kept, CU_EVENT_DEFAULT)))
+        return false;
     std::swap(kept, event);
-    return event || check(driver.own().event_create(&event, CU_EVENT_DEFAULT));
+    return true;
 }
 
 /* After the base; the first one brings that with it. */

@@ -163,6 +163,7 @@ public:
 
 private:
     bool check(CUresult result);
+    bool make_events(Record &record);
     bool add_records(Context &context);
     Record *take_record(Context &context);
     void begin_gauge(Stream &stream);

@@ -44,7 +44,7 @@ bool by_itself = true;
 unsigned long submission_us = 1000;
 float nothing_ms = 0, events_ms = 0;
 std::atomic<bool> nothing{false};
-unsigned long events, events_captured;
+unsigned long events, events_captured, events_there, events_most = ~0ul;
 std::atomic<bool> captures_held{false};
 std::atomic<int> captures_beginning{0};
 CUresult event_answer = CUDA_SUCCESS;
@@ -280,7 +280,19 @@ EXPORT CUresult cuStreamEndCapture(CUstream handle, CUgraph *graph)
 
 EXPORT CUresult cuEventCreate(CUevent *event, unsigned)
 {
+    std::lock_guard guard(lock);
+    if (events_there >= events_most)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    events_there++;
     *event = new CUevent_st{};
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuEventDestroy_v2(CUevent event)
+{
+    std::lock_guard guard(lock);
+    events_there--;
+    delete event;
     return CUDA_SUCCESS;
 }
 
@@ -288,7 +300,7 @@ EXPORT CUresult cuEventRecord(CUevent event, CUstream handle)
 {
     std::lock_guard guard(lock);
     CUstream_st *stream = find(handle, false);
-    if (!stream)
+    if (!stream || !event)
         return CUDA_ERROR_INVALID_HANDLE;
     if (event_answer != CUDA_SUCCESS)
         return event_answer;
@@ -440,6 +452,16 @@ const struct hand_controls hand_controls = {
             captures_held.notify_all();
         },
     .captures_beginning = [] { return captures_beginning.load(); },
+    .limit_events =
+        [](unsigned long most) {
+            std::lock_guard guard(lock);
+            events_most = most;
+        },
+    .events_there =
+        [] {
+            std::lock_guard guard(lock);
+            return events_there;
+        },
     .fail_events =
         [](CUresult with) {
             std::lock_guard guard(lock);

@@ -39,6 +39,9 @@ struct hand_controls {
     void (*hold_captures)(int yes);
     /* So many do now. */
     int (*captures_beginning)(void);
+    /* How many events there may be from now on, and how many there are. */
+    void (*limit_events)(unsigned long most);
+    unsigned long (*events_there)(void);
     /* What every event call answers from now on. */
     void (*fail_events)(CUresult with);
 };

@@ -767,6 +767,34 @@ void driver_errors_stay_ours()
     });
 }
 
+/* For a while; then all is measured as ever. Of the first three events none is lost: they come by 48 besides two. */
+void driver_may_be_out_of_events()
+{
+    give_back();
+    for (unsigned long more : {1, 2, 3, 4, 48}) {
+        in_a_child([=] {
+            unsigned long there = hand->events_there();
+            auto in_a_turn = [] {
+                unsigned long long before = scheduler->gpu_ns();
+                scheduler->change(contended, 0);
+                for (int i = 0; i < 20; i++)
+                    launch();
+                give_back();
+                return scheduler->gpu_ns() - before;
+            };
+            hand->limit_events(there + more);
+            launch();
+            in_a_turn();
+            hand->limit_events(~0ul);
+            in_a_turn();
+            unsigned long long charged_ns = in_a_turn();
+            unsigned long made = hand->events_there() - there;
+            std::printf("# %llu ns charged for 20 of a millisecond, with %lu events\n", charged_ns, made);
+            return charged_ns == 20000000 && (more >= 3 || made == 50);
+        });
+    }
+}
+
 /* What a child writes to standard error. */
 template <class Body> std::string errors_of(Body body)
 {
@@ -941,6 +969,7 @@ int main(int, char **argv)
         {"a call without news is acknowledged, not looked into again and again", call_without_news_is_acknowledged},
         {"the child of a fork attaches for itself", fork_begins_clean},
         {"driver errors of our own calls are not the program's", driver_errors_stay_ours},
+        {"a driver that has no more events for a while", driver_may_be_out_of_events},
         {"no scheduler: one line, and the program runs", absent_scheduler_warns_once},
         {"a device unknown to the scheduler: one line that names it", unknown_device_warns_once},
         {"a scheduler that dies frees who waits: one line", dying_scheduler_frees_waiters},
