@@ -348,10 +348,16 @@ CUresult straight(Thread &thread, Device &device, const Call &call)
     return call();
 }
 
-CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key &key, const Call &call)
+CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key &key, const Call &drivers)
 {
     Device &device = *place.device;
     HeldBack held_back(device);
+    /* Whichever way leads to it, the wait is over then. */
+    auto waited = [&] {
+        held_back.end();
+        return drivers();
+    };
+    Call call(waited);
 
     for (;;) {
         if (!device.scheduled() || exiting.load(std::memory_order_acquire))
@@ -380,10 +386,8 @@ CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key 
         if (may_submit && alone)
             return sampled(thread, place, key, call);
         std::uint64_t nap_ns = 0;
-        if (may_submit && has_room(device, key, nap_ns)) {
-            held_back.end();
+        if (may_submit && has_room(device, key, nap_ns))
             return measured(place, key, 0, call);
-        }
         if (goes_ahead(device, key, state))
             return submit_ahead(place, key, window, call);
         window.leave();

@@ -891,6 +891,68 @@ void host_work_does_not_deadlock()
     give_back();
 }
 
+std::filesystem::path stats_file()
+{
+    return program_folder() / "preload/gate-stats";
+}
+
+/* As a child tells at its exit. */
+template <class Body> unsigned long long waited_ns(Body body)
+{
+    std::filesystem::remove(stats_file());
+    in_a_child([&] {
+        body();
+        std::exit(0);
+        return false;
+    });
+    constexpr const char *field = "\"wait_ns\": ";
+    std::string line;
+    std::getline(std::ifstream(stats_file()), line);
+    std::filesystem::remove(stats_file());
+    size_t found = line.find(field);
+    return found == line.npos ? 0 : std::stoull(line.substr(found + std::strlen(field)));
+}
+
+/* Whichever way it ends. */
+void time_waited_is_told()
+{
+    /* Of the second one it is not seen when it begins. */
+    constexpr std::chrono::milliseconds waited(50);
+    constexpr unsigned long long waited_least_ns = 20000000;
+    give_back();
+    CHECK(waited_ns([=] {
+              launch();
+              give_back();
+              scheduler->grant_at_once(0);
+              Launch waiter;
+              scheduler->await_waiting(1);
+              std::this_thread::sleep_for(waited);
+              scheduler->die();
+          }) >= waited_least_ns);
+    CHECK(waited_ns([=] {
+              launch();
+              hand->complete_by_itself(0);
+              launch();
+              cuLaunchHostFunc(nullptr, nullptr, nullptr);
+              scheduler->change(callback | contended, 0);
+              Launch waiter;
+              scheduler->await_acknowledged();
+              std::this_thread::sleep_for(waited);
+              scheduler->change(PTSCHED_STATE_SHARED, 0);
+              waiter.join();
+              hand->complete_all();
+          }) >= waited_least_ns);
+    CHECK(waited_ns([=] {
+              launch();
+              give_back();
+              scheduler->grant_at_once(0);
+              Launch waiter;
+              scheduler->await_waiting(1);
+              std::this_thread::sleep_for(waited);
+              scheduler->grant();
+          }) >= waited_least_ns);
+}
+
 /* A thread that is exempt submits without a turn, and is not counted; others wait, and so does it afterwards. */
 void exempt_threads_pass()
 {
@@ -934,6 +996,7 @@ void exempt_threads_pass()
 int main(int, char **argv)
 {
     std::string folder = program_folder() / "preload";
+    setenv("PTSCHED_STATS", stats_file().c_str(), 0);
     run_under(argv, folder + "/libptsched-preload.so", folder);
     scheduler = static_cast<const struct scripted_scheduler *>(dlsym(RTLD_DEFAULT, "scripted_scheduler"));
     hand = static_cast<const struct hand_controls *>(dlsym(RTLD_DEFAULT, "hand_controls"));
@@ -963,6 +1026,7 @@ int main(int, char **argv)
         {"a stream may be destroyed with work in flight", stream_may_end_with_work_in_flight},
         {"a thread may end with work in flight on its default stream", threads_may_end_with_work_in_flight},
         {"work that waits for the host is not waited for when the turn is shared", host_work_does_not_deadlock},
+        {"the time that submissions have waited is told", time_waited_is_told},
         {"what an exempt thread submits is neither gated nor counted", exempt_threads_pass},
         {"many threads and streams under a storm of call-backs", many_threads},
         {"a second device has its own client; the current context is kept", current_context_is_kept},
