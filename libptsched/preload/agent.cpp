@@ -343,7 +343,7 @@ std::uint64_t look_after(Device &device)
 }
 
 /* The CPUs of threads that its wake-ups are for: the program's own, and heavier ones that it is to make room for. */
-cpu_set_t cpus_to_leave(const std::vector<Device *> &devices)
+cpu_set_t cpus_to_leave()
 {
     cpu_set_t cpus;
     CPU_ZERO(&cpus);
@@ -351,7 +351,7 @@ cpu_set_t cpus_to_leave(const std::vector<Device *> &devices)
         if (cpu >= 0)
             CPU_SET(cpu, &cpus);
     };
-    for (const Device *device : devices) {
+    for (const Device *device = process->first_device(); device; device = device->next()) {
         add(device->submitters_cpu.load(std::memory_order_relaxed));
         if (device->scheduled())
             add(static_cast<int>(__atomic_load_n(&device->page()->asker_cpu, __ATOMIC_RELAXED)) - 1);
@@ -359,11 +359,11 @@ cpu_set_t cpus_to_leave(const std::vector<Device *> &devices)
     return cpus;
 }
 
-void sleep_until_needed(const std::vector<Device *> &devices, std::uint64_t ns)
+void sleep_until_needed(std::uint64_t ns)
 {
     std::vector<pollfd> fds{{agent->wake_fd, POLLIN, 0}};
     std::vector<Device *> polled{nullptr};
-    for (Device *device : devices) {
+    for (Device *device = process->first_device(); device; device = device->next()) {
         if (!device->scheduled())
             continue;
         fds.push_back({ptsched_poll_fd(device->client()), POLLIN, 0});
@@ -404,7 +404,7 @@ void *run(void *)
     bool relaxed = false;
     for (;;) {
         if (exiting.load(std::memory_order_acquire)) {
-            for (Device *device : process->devices()) {
+            for (Device *device = process->first_device(); device; device = device->next()) {
                 if (device->scheduled())
                     device->report_end(monotonic_ns());
             }
@@ -412,9 +412,8 @@ void *run(void *)
             for (;;)
                 pause();
         }
-        std::vector<Device *> devices = process->devices();
         std::uint64_t ns = for_ever;
-        for (Device *device : devices) {
+        for (Device *device = process->first_device(); device; device = device->next()) {
             if (!device->scheduled())
                 continue;
             if (!relaxed) {
@@ -423,8 +422,8 @@ void *run(void *)
             }
             ns = std::min(ns, look_after(*device));
         }
-        place.avoid(cpus_to_leave(devices));
-        sleep_until_needed(devices, ns);
+        place.avoid(cpus_to_leave());
+        sleep_until_needed(ns);
     }
     return nullptr;
 }

@@ -181,12 +181,6 @@ void Device::wait_for_change(std::uint32_t seen, std::uint64_t at_most_ns)
 
 /* ---- the process ---- */
 
-std::vector<Device *> Process::devices()
-{
-    std::lock_guard guard(lock_);
-    return devices_;
-}
-
 Context *Process::find_context(CUcontext handle)
 {
     std::lock_guard guard(lock_);
@@ -209,7 +203,7 @@ Context *Process::any_context(const Device &device)
 
 Device *Process::find_or_add_device(CUdevice ordinal)
 {
-    for (Device *device : devices_) {
+    for (Device *device = first_device(); device; device = device->next()) {
         if (device->ordinal() == ordinal)
             return device;
     }
@@ -217,9 +211,13 @@ Device *Process::find_or_add_device(CUdevice ordinal)
     if (driver.own().device_pci(address, sizeof(address), ordinal) != CUDA_SUCCESS)
         return nullptr;
     auto *device = new (std::nothrow) Device(ordinal, address);
-    if (device)
-        devices_.push_back(device);
-    return device;
+    if (!device)
+        return nullptr;
+    if (last_device_)
+        last_device_->set_next(device);
+    else
+        first_device_.store(device, std::memory_order_release);
+    return last_device_ = device;
 }
 
 Context *Process::find_or_add_context(CUcontext handle)
@@ -268,7 +266,7 @@ void Process::context_begins(CUcontext handle, bool created)
 
 void Process::stream_ends(CUstream handle)
 {
-    for (Device *device : devices()) {
+    for (Device *device = first_device(); device; device = device->next()) {
         if (device->scheduled())
             device->meter.stream_ends(handle);
     }
@@ -277,7 +275,7 @@ void Process::stream_ends(CUstream handle)
 
 void Process::thread_ends(const Thread &thread)
 {
-    for (Device *device : devices()) {
+    for (Device *device = first_device(); device; device = device->next()) {
         if (device->scheduled())
             device->meter.thread_ends(thread);
     }
@@ -341,20 +339,20 @@ void Process::primary_context_ended(CUdevice ordinal, Device *device)
 std::uint64_t Process::submissions()
 {
     std::uint64_t total = 0;
-    for (Device *device : devices())
+    for (Device *device = first_device(); device; device = device->next())
         total += device->submissions();
     return total;
 }
 
 void Process::close_inherited()
 {
-    std::vector<ptsched_client *> clients;
+    const Process *parent = nullptr;
     {
         std::lock_guard guard(lock_);
-        clients.swap(inherited);
+        std::swap(parent, parent_);
     }
-    for (ptsched_client *client : clients)
-        ptsched_close(client);
+    for (Device *device = parent ? parent->first_device() : nullptr; device; device = device->next())
+        ptsched_close(device->client());
 }
 
 } // namespace ptsched::preload

@@ -46,6 +46,10 @@ public:
 
     const char *address() const { return address_; }
 
+    /* Of the process, in the order in which they were added; NULL: the last one. */
+    Device *next() const { return next_.load(std::memory_order_acquire); }
+    void set_next(Device *device) { next_.store(device, std::memory_order_release); }
+
     Meter meter;
     Preemption preemption;
     std::atomic<bool> closing{false};         /* the agent is about to release: no submission may begin */
@@ -113,14 +117,14 @@ private:
     std::atomic<std::uint64_t> submissions_{0};
     std::atomic<std::uint64_t> reported_submissions_{0};
     std::atomic<std::uint64_t> reported_ns_{0};
+    std::atomic<Device *> next_{nullptr};
 };
 
 /* All that a process keeps; a forked child begins with a new one. */
 class Process {
 public:
-    std::vector<Device *> devices();
-    /* For the child of a fork(), where the lock may be held by a thread that is no more. */
-    const std::vector<Device *> &devices_unlocked() const { return devices_; }
+    /* NULL: there is none. No lock is needed, nor memory, to go through them. */
+    Device *first_device() const { return first_device_.load(std::memory_order_acquire); }
     Context *find_context(CUcontext handle);
     /* One that is alive on @device; NULL: none. */
     Context *any_context(const Device &device);
@@ -142,15 +146,17 @@ public:
 
     std::uint64_t submissions();
 
-    /* Clients of the parent, to be closed in the child outside of fork(). */
-    std::vector<ptsched_client *> inherited;
+    /* Its clients are to be closed in the child, outside of fork(). */
+    void inherit(const Process *parent) { parent_ = parent; }
     void close_inherited();
 
 private:
     Device *find_or_add_device(CUdevice ordinal);
 
     std::mutex lock_;
-    std::vector<Device *> devices_;
+    std::atomic<Device *> first_device_{nullptr};
+    Device *last_device_{nullptr};
+    const Process *parent_{nullptr};
     std::vector<Context *> contexts_;
     std::vector<CUcontext> created_;
     std::atomic<bool> several_contexts_{false};

@@ -472,7 +472,7 @@ void will_wait_for_host()
         device->waits_for_host.store(true, std::memory_order_relaxed);
         return;
     }
-    for (Device *device : process->devices())
+    for (Device *device = process->first_device(); device; device = device->next())
         device->waits_for_host.store(true, std::memory_order_relaxed);
 }
 

@@ -33,14 +33,11 @@ namespace {
  */
 void in_child()
 {
-    Process *parent = process;
+    const Process *parent = process;
     process = new Process;
     channels->forget();
     helper->forget();
-    for (Device *device : parent->devices_unlocked()) {
-        if (device->client())
-            process->inherited.push_back(device->client());
-    }
+    process->inherit(parent);
     driver.reset_lock();
     enable_heavy_barrier();
     forget_agent();
@@ -61,7 +58,7 @@ void at_exit()
         return;
     quiet_agent();
     /* The driver's own exit handlers wait for work in flight. */
-    for (Device *device : process->devices())
+    for (Device *device = process->first_device(); device; device = device->next())
         device->preemption.put_back(*device);
     write_stats(process->submissions());
 }
