@@ -22,6 +22,7 @@
 #include "helper.hpp"
 #include "immortal.hpp"
 #include "log.hpp"
+#include "nap.hpp"
 #include "thread.hpp"
 
 #include <poll.h>
@@ -34,6 +35,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <new>
 #include <utility>
 
 namespace ptsched::preload {
@@ -46,6 +48,7 @@ constexpr std::uint64_t unwanted_lingers = 128;
  * somebody does. */
 constexpr std::uint64_t nap_min_ns = 20000, unwanted_nap_lingers = 16, nap_lingers = 2;
 constexpr std::uint64_t long_nap_ns = 100000;
+constexpr std::uint64_t no_memory_nap_ns = 10000000;
 constexpr std::uint64_t rest_ns = 100000000, end_ns = 1000000;
 
 struct Agent {
@@ -394,6 +397,34 @@ void sleep_until_needed(std::uint64_t ns)
     }
 }
 
+/* Then the thread that ends the process is told, and nothing else is done any more. */
+[[noreturn]] void report_at_exit()
+{
+    for (Device *device = process->first_device(); device; device = device->next()) {
+        if (device->scheduled())
+            device->report_end(monotonic_ns());
+    }
+    agent->quiet.store(true, std::memory_order_release);
+    for (;;)
+        pause();
+}
+
+/* Returns after how long to look again. */
+std::uint64_t look_after_all(bool &relaxed)
+{
+    std::uint64_t ns = for_ever;
+    for (Device *device = process->first_device(); device; device = device->next()) {
+        if (!device->scheduled())
+            continue;
+        if (!relaxed) {
+            CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+            relaxed = driver.own().exchange_capture_mode(&mode) == CUDA_SUCCESS;
+        }
+        ns = std::min(ns, look_after(*device));
+    }
+    return ns;
+}
+
 void *run(void *)
 {
     pthread_setname_np(pthread_self(), "ptsched-agent");
@@ -403,27 +434,15 @@ void *run(void *)
     SleepingPlace place;
     bool relaxed = false;
     for (;;) {
-        if (exiting.load(std::memory_order_acquire)) {
-            for (Device *device = process->first_device(); device; device = device->next()) {
-                if (device->scheduled())
-                    device->report_end(monotonic_ns());
-            }
-            agent->quiet.store(true, std::memory_order_release);
-            for (;;)
-                pause();
+        try {
+            if (exiting.load(std::memory_order_acquire))
+                report_at_exit();
+            std::uint64_t ns = look_after_all(relaxed);
+            place.avoid(cpus_to_leave());
+            sleep_until_needed(ns);
+        } catch (const std::bad_alloc &) {
+            nap(no_memory_nap_ns);
         }
-        std::uint64_t ns = for_ever;
-        for (Device *device = process->first_device(); device; device = device->next()) {
-            if (!device->scheduled())
-                continue;
-            if (!relaxed) {
-                CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-                relaxed = driver.own().exchange_capture_mode(&mode) == CUDA_SUCCESS;
-            }
-            ns = std::min(ns, look_after(*device));
-        }
-        place.avoid(cpus_to_leave());
-        sleep_until_needed(ns);
     }
     return nullptr;
 }

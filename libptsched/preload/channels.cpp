@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <new>
 
 namespace ptsched::preload {
 
@@ -33,10 +34,14 @@ void Channels::saw_driver_ioctl(int fd, unsigned long request, const void *argum
     if (!argument || (number != rm::esc_alloc && number != rm::esc_free) || !rm::is_control_device(fd))
         return;
     std::lock_guard guard(lock_);
-    if (number == rm::esc_alloc)
-        born(fd, request, argument);
-    else if (_IOC_SIZE(request) >= sizeof(rm::Free))
-        freed(argument);
+    try {
+        if (number == rm::esc_alloc)
+            born(fd, request, argument);
+        else if (_IOC_SIZE(request) >= sizeof(rm::Free))
+            freed(argument);
+    } catch (const std::bad_alloc &) {
+        /* The driver's call stands, whether its object is known here or not. */
+    }
 }
 
 void Channels::born(int fd, unsigned long request, const void *argument)

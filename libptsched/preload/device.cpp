@@ -83,7 +83,7 @@ void Device::open_gate(const char *why)
     if (word == &open_state || !state_word_.compare_exchange_strong(word, &open_state))
         return;
     slots_epoch.fetch_add(1, std::memory_order_release);
-    preemption.put_back(*this);
+    preemption.try_put_back(*this);
     if (why)
         warn_once(warned_gone, "%s: running on unscheduled", why);
     closing.store(false, std::memory_order_release);
@@ -257,11 +257,15 @@ void Process::context_begins(CUcontext handle, bool created)
     if (find_context(handle))
         return;
     std::lock_guard guard(lock_);
-    if (created)
-        created_.push_back(handle);
     if (!contexts_.empty())
         several_contexts_.store(true, std::memory_order_relaxed);
     slots_epoch.fetch_add(1, std::memory_order_release);
+    try {
+        if (created)
+            created_.push_back(handle);
+    } catch (const std::bad_alloc &) {
+        /* It is taken for a primary one. */
+    }
 }
 
 void Process::stream_ends(CUstream handle)

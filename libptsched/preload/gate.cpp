@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <new>
 
 namespace ptsched::preload {
 namespace {
@@ -412,6 +413,21 @@ CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key 
     }
 }
 
+CUresult scheduled(CUstream stream, const Key &key, const Call &call)
+{
+    if (stream == no_stream || !driver.bind() || config().disabled)
+        return call();
+    Thread *thread = get_thread();
+    Place place;
+    /* An odd window: the driver calls itself by its exported names. */
+    if (!thread || thread->window.load(std::memory_order_relaxed) & 1 || !driver.usable() ||
+        !find_place(*thread, stream, place))
+        return call();
+    if (!place.stream)
+        return straight(*thread, *place.device, call);
+    return in_turn(*thread, place, stream, key, call);
+}
+
 } // namespace
 
 bool ask_for_turn(Device &device)
@@ -437,17 +453,17 @@ bool ask_for_turn(Device &device)
 
 CUresult submit_slowly(CUstream stream, const Key &key, Call call)
 {
-    if (stream == no_stream || !driver.bind() || config().disabled)
-        return call();
-    Thread *thread = get_thread();
-    Place place;
-    /* An odd window: the driver calls itself by its exported names. */
-    if (!thread || thread->window.load(std::memory_order_relaxed) & 1 || !driver.usable() ||
-        !find_place(*thread, stream, place))
-        return call();
-    if (!place.stream)
-        return straight(*thread, *place.device, call);
-    return in_turn(*thread, place, stream, key, call);
+    bool made = false;
+    CUresult result = CUDA_SUCCESS;
+    auto once = [&] {
+        made = true;
+        return result = call();
+    };
+    try {
+        return scheduled(stream, key, Call(once));
+    } catch (const std::bad_alloc &) {
+        return made ? result : call();
+    }
 }
 
 void settled()

@@ -59,7 +59,7 @@ void at_exit()
     quiet_agent();
     /* The driver's own exit handlers wait for work in flight. */
     for (Device *device = process->first_device(); device; device = device->next())
-        device->preemption.put_back(*device);
+        device->preemption.try_put_back(*device);
     write_stats(process->submissions());
 }
 

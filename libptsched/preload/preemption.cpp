@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 namespace ptsched::preload {
 
@@ -346,6 +347,14 @@ void Preemption::put_back(Device &device)
     switch_on(device);
 }
 
+void Preemption::try_put_back(Device &device)
+{
+    try {
+        put_back(device);
+    } catch (const std::bad_alloc &) {
+    }
+}
+
 void Preemption::put_back_in_turn(Device &device)
 {
     std::lock_guard guard(lock_);
@@ -370,7 +379,7 @@ void Preemption::switch_on(Device &device)
 void Preemption::context_ends(Device &device)
 {
     ending_.fetch_add(1, std::memory_order_acq_rel);
-    put_back(device);
+    try_put_back(device);
     /* The helper shall not do it by itself either, in this turn or the next. */
     if (can_take_off() && device.page())
         helper->set(device, false, device.page()->turn + 1);
@@ -419,8 +428,12 @@ void *Preemption::ask(void *argument)
         if (needed && !ask_for_turn(device))
             continue;
         /* If it is called back already, the agent does it. */
-        self.put_back_in_turn(device);
-        done = questions;
+        try {
+            self.put_back_in_turn(device);
+            done = questions;
+        } catch (const std::bad_alloc &) {
+            nap(spare_ns);
+        }
     }
     for (;;)
         pause();

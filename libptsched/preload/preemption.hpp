@@ -57,6 +57,8 @@ public:
 
     /* On again, if it is off. Any thread may call it, if the program has a turn or goes on without one. */
     void put_back(Device &device);
+    /* The same for who goes on even if there is no memory to do it with. */
+    void try_put_back(Device &device);
     /* The same for one that may have lost its CPU since it saw the turn. */
     void put_back_in_turn(Device &device);
 

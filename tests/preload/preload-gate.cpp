@@ -36,6 +36,7 @@ CUresult cuStreamEndCapture(CUstream, CUgraph *);
 CUresult cuStreamSynchronize(CUstream);
 CUresult cuLaunchHostFunc(CUstream, CUhostFn, void *);
 CUresult cuCtxGetCurrent(CUcontext *);
+CUresult cuCtxCreate_v2(CUcontext *, unsigned, CUdevice);
 CUresult hand_use_device(CUdevice);
 }
 
@@ -993,6 +994,70 @@ void exempt_threads_pass()
 
 } // namespace
 
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define PTSCHED_TEST_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define PTSCHED_TEST_SANITIZED
+#endif
+#endif
+
+#ifndef PTSCHED_TEST_SANITIZED
+namespace {
+
+/* Set: the interposer gets no memory. */
+std::atomic<const void *> without_memory{nullptr};
+
+const void *library_of(const void *address)
+{
+    Dl_info info;
+    return dladdr(address, &info) ? info.dli_fbase : nullptr;
+}
+
+/* Each call is made once, and scheduled as ever when there is memory again. */
+void program_outlives_lack_of_memory()
+{
+    give_back();
+    in_a_child([] {
+        constexpr unsigned long count = 200;
+        CUstream stream = new_stream();
+        auto right_without = [stream] {
+            unsigned long before = launches(), failed = 0;
+            without_memory = library_of(scheduler);
+            for (unsigned long i = 0; i < count; i++) {
+                failed += launch() != CUDA_SUCCESS;
+                failed += launch(stream) != CUDA_SUCCESS;
+            }
+            failed += cuLaunchHostFunc(stream, nullptr, nullptr) != CUDA_SUCCESS;
+            failed += cuStreamDestroy_v2(stream) != CUDA_SUCCESS;
+            CUcontext context = nullptr;
+            cuCtxGetCurrent(&context);
+            failed += cuCtxCreate_v2(&context, 0, 0) != CUDA_SUCCESS;
+            without_memory = nullptr;
+            return !failed && launches() == before + 2 * count;
+        };
+        bool right = right_without() && launch() == CUDA_SUCCESS && scheduler->state() & turn;
+        scheduler->change(contended, 0);
+        right = right_without() && right;
+        give_back();
+        unsigned long long submissions = scheduler->submissions();
+        launch();
+        give_back();
+        return right && scheduler->submissions() == submissions + 1;
+    });
+}
+
+} // namespace
+
+extern "C" void *__libc_malloc(size_t);
+
+extern "C" void *malloc(size_t size)
+{
+    const void *starving = without_memory.load(std::memory_order_relaxed);
+    return starving && library_of(__builtin_return_address(0)) == starving ? nullptr : __libc_malloc(size);
+}
+#endif
+
 int main(int, char **argv)
 {
     std::string folder = program_folder() / "preload";
@@ -1034,6 +1099,9 @@ int main(int, char **argv)
         {"the child of a fork attaches for itself", fork_begins_clean},
         {"driver errors of our own calls are not the program's", driver_errors_stay_ours},
         {"a driver that has no more events for a while", driver_may_be_out_of_events},
+#ifndef PTSCHED_TEST_SANITIZED
+        {"without memory the program goes on unscheduled", program_outlives_lack_of_memory},
+#endif
         {"no scheduler: one line, and the program runs", absent_scheduler_warns_once},
         {"a device unknown to the scheduler: one line that names it", unknown_device_warns_once},
         {"a scheduler that dies frees who waits: one line", dying_scheduler_frees_waiters},
