@@ -111,6 +111,13 @@ CUcontext Driver::context_of(CUgreenCtx green) const
     return found ? context : nullptr;
 }
 
+bool Driver::is_capturing(CUstream stream) const
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    /* The legacy stream answers with an error while another stream is being captured. */
+    return own_.stream_capturing(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
 void *Driver::wrapped(void *address, std::string_view name, DefaultStream kind) const
 {
     auto begin = by_address_.begin(), end = begin + addresses_;

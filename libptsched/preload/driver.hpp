@@ -73,6 +73,8 @@ public:
     /* Of a green context, which has its streams; null: there is none. */
     CUcontext context_of(CUgreenCtx green) const;
 
+    bool is_capturing(CUstream stream) const;
+
     /* In a forked child: nobody else can be at it. */
     void reset_lock() { new (&lock_) std::mutex; }
 

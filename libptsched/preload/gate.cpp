@@ -113,13 +113,6 @@ bool find_place(Thread &thread, CUstream handle, Place &place)
     return true;
 }
 
-bool is_capturing(CUstream handle)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    /* The legacy stream answers with an error while another stream is being captured. */
-    return driver.own().stream_capturing(handle, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
 /* By how much the work in flight would exceed @bound with this submission. */
 std::uint64_t excess_ns(Device &device, const Key &key, std::uint64_t bound, std::uint64_t now)
 {
@@ -380,7 +373,7 @@ CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key 
             device.add_submissions(1);
             return call();
         }
-        if (is_capturing(handle)) {
+        if (driver.is_capturing(handle)) {
             counters.captured.fetch_add(1, std::memory_order_relaxed);
             return call();
         }

@@ -53,12 +53,6 @@ std::uint64_t began_ns(const Stream &stream, const Record &first)
     return std::max(first.begins_ns, stream.completed_ns);
 }
 
-bool is_capturing(CUstream handle)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return driver.own().stream_capturing(handle, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
 CUresult is_complete(const Record &record)
 {
     return driver.own().event_query(record.timed ? record.end : record.plain);
@@ -554,7 +548,7 @@ void Meter::fence(Stream &stream, bool unknown)
     /* What is being captured does not run. */
     stream.tail = false;
     stream.tail_ns = 0;
-    if (!current.ok() || is_capturing(stream.handle))
+    if (!current.ok() || driver.is_capturing(stream.handle))
         return;
     if (!stream.fence && !check(driver.own().event_create(&stream.fence, CU_EVENT_DEFAULT)))
         return;
