@@ -10,7 +10,6 @@
 #include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 namespace ptsched::preload {
@@ -18,40 +17,6 @@ namespace ptsched::preload {
 constinit Counters counters;
 
 namespace {
-
-Level level_of(const char *name)
-{
-    static constinit std::atomic<bool> warned{false};
-    if (!name || !*name || std::strcmp(name, "preempt") == 0)
-        return Level::preempt;
-    if (std::strcmp(name, "slice") == 0)
-        return Level::slice;
-    if (std::strcmp(name, "gate") != 0)
-        warn_once(warned, "PTSCHED_LEVEL=%s: must be gate, slice or preempt; using gate", name);
-    return Level::gate;
-}
-
-/* An environment variable in us, in ns. */
-std::uint64_t duration_ns(const char *name, std::uint64_t otherwise_us)
-{
-    const char *text = secure_getenv(name);
-    return 1000 * (text && *text ? std::strtoull(text, nullptr, 10) : otherwise_us);
-}
-
-Config read_environment()
-{
-    Config result{};
-    const char *disable = secure_getenv("PTSCHED_DISABLE");
-    const char *log = secure_getenv("PTSCHED_LOG");
-    const char *level = secure_getenv("PTSCHED_LEVEL");
-    result.disabled = disable && *disable && std::strcmp(disable, "0") != 0;
-    result.debug = log && std::strcmp(log, "debug") == 0;
-    result.stats = secure_getenv("PTSCHED_STATS");
-    result.linger_ns = duration_ns("PTSCHED_LINGER_US", 150);
-    result.drain_ns = duration_ns("PTSCHED_DRAIN_US", 500);
-    result.level = level_of(level);
-    return result;
-}
 
 /* One write, so that lines of several processes do not mix. */
 void write_line(int fd, const char *line, std::size_t length)
@@ -78,12 +43,6 @@ __attribute__((format(printf, 1, 0))) void say(const char *format, va_list argum
 }
 
 } // namespace
-
-const Config &config()
-{
-    static const Config the_config = read_environment();
-    return the_config;
-}
 
 void warn_once(std::atomic<bool> &once, const char *format, ...)
 {
