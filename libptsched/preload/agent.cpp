@@ -7,8 +7,8 @@
  *   OUTWEIGHED make the hardware's time slice short
  *   WANTED     release once the program has been idle for the linger time, with no thread about to submit; a closed
  *              loop keeps its turn
- *   CONTENDED  release after a longer idle time; see that what was queued unmeasured has an end event, so that the work
- * in flight can be bounded
+ *   CONTENDED  release after a longer idle time; see that what was queued unmeasured has an end event, so that what is
+ *              in flight can be bounded
  *
  * It looks at the state anew in every round, so that no order of events can be missed.
  */
