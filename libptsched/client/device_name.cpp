@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "device_name.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <strings.h>
@@ -14,7 +16,9 @@ constexpr char kGpus[] = "/proc/driver/nvidia/gpus";
 
 std::string uuid_of_address(const std::string &address)
 {
-    std::ifstream information(std::string(kGpus) + "/" + address + "/information");
+    std::string name = address;
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+    std::ifstream information(std::string(kGpus) + "/" + name + "/information");
     std::string line;
     while (std::getline(information, line)) {
         if (line.rfind("GPU UUID:", 0) != 0)

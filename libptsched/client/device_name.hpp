@@ -7,7 +7,7 @@
 
 namespace ptsched {
 
-// From /proc/driver/nvidia/gpus/ADDRESS/information; empty: not known.
+// From /proc/driver/nvidia/gpus/ADDRESS/information; empty: not known. Capitals or not are the same.
 std::string uuid_of_address(const std::string &address);
 std::string address_of_uuid(const std::string &uuid);
 

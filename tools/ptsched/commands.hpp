@@ -71,9 +71,6 @@ struct Preload {
 /* @given or $PTSCHED_PRELOAD, else beside this program, else where it is installed. */
 Preload find_preload(const std::string &given);
 
-/* "GPU-..." of a PCI address, from the NVIDIA driver's files; empty: not known. */
-std::string driver_uuid(const std::string &pci);
-
 } // namespace ptsched
 
 #endif /* PTSCHED_TOOL_COMMANDS_HPP */

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* Where libptsched-preload.so is, and what the NVIDIA driver's files say of a device. */
+/* Where libptsched-preload.so is. */
 #include "commands.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 namespace ptsched {
 
@@ -59,22 +57,6 @@ Preload find_preload(const std::string &given)
         }
     }
     return result;
-}
-
-std::string driver_uuid(const std::string &pci)
-{
-    std::string name = pci;
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-    std::ifstream file("/proc/driver/nvidia/gpus/" + name + "/information");
-    std::string line;
-
-    while (std::getline(file, line)) {
-        size_t begin = line.find("GPU-");
-        /* The driver writes question marks until the device is first used. */
-        if (line.starts_with("GPU UUID:") && begin != std::string::npos && line.find('?') == std::string::npos)
-            return line.substr(begin);
-    }
-    return {};
 }
 
 } // namespace ptsched

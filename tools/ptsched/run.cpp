@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* ptsched run: start a program with the interposer, a nice value and a device. */
 #include "commands.hpp"
+#include "device_name.hpp"
 #include "elf.hpp"
 #include "units.hpp"
 
@@ -117,9 +118,9 @@ std::string device_uuid(const RunOptions &options)
     } catch (const Error &error) {
         problem = error.what();
     }
-    std::string uuid = driver_uuid(pci);
+    std::string uuid = uuid_of_address(pci);
     if (uuid.empty())
-        uuid = driver_uuid("0000:" + pci);
+        uuid = uuid_of_address("0000:" + pci);
     if (uuid.empty())
         throw Error(!problem.empty() ? problem
                                      : "the UUID of " + pci +
