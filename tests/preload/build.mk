@@ -25,7 +25,7 @@ $(PT_LIB)/libptsched-preload.so: $(PRELOAD_OBJS) $(B)/obj/$(PT)/scripted_client.
 		$(filter %.o,$^) -ldl -o $@
 
 # Linked with the driver beside them; but preload-routes-late with none.
-PT_LINKED := preload-routes preload-gate bench-gate
+PT_LINKED := preload-routes preload-gate preload-charging bench-gate
 $(PT_LINKED:%=$(B)/tests/%): $(B)/tests/%: $(B)/obj/$(PT)/%.cpp.o $(PT_LIB)/libcuda.so.1 $(PT_LIB)/libptsched-preload.so
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -rdynamic -Wl,--no-as-needed $< $(PT_LIB)/libcuda.so.1 -Wl,-rpath,'$$ORIGIN/preload' -o $@
@@ -63,7 +63,8 @@ $(B)/tests/preload-linger: $(B)/obj/$(PT)/preload-linger.cpp.o $(B)/obj/preload/
 	$(CXX) $(LDFLAGS) $^ -o $@
 
 TESTS += $(B)/tests/preload-channels $(B)/tests/preload-estimates $(B)/tests/preload-event-times $(B)/tests/preload-linger
-TESTS += $(B)/tests/preload-routes $(B)/tests/preload-routes-late $(B)/tests/preload-gate $(PT_WORLD)
+TESTS += $(B)/tests/preload-routes $(B)/tests/preload-routes-late $(B)/tests/preload-gate $(B)/tests/preload-charging \
+	$(PT_WORLD)
 TESTS += tests/preload/coverage
 TESTS_NOSAN += tests/preload/coverage
 ALL   += $(B)/tests/bench-gate

@@ -3,10 +3,7 @@
  * The gate against a scheduler and a driver that do what the test says: who waits for what, what is released when, and
  * what the driver gets to see. Every wait here is for an event, never for a time.
  */
-#include "hand_driver.h"
-#include "scripted_client.h"
-#include "tap.h"
-#include "under_preload.h"
+#include "by_hand.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -14,8 +11,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstring>
 #include <filesystem>
@@ -24,60 +19,18 @@
 #include <vector>
 
 extern "C" {
-CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
-                        void **, void **);
 CUresult cuLaunchKernel_ptsz(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
                              void **, void **);
 CUresult cuMemcpyHtoD_v2(CUdeviceptr, const void *, size_t);
-CUresult cuStreamCreate(CUstream *, unsigned);
 CUresult cuStreamDestroy_v2(CUstream);
 CUresult cuStreamBeginCapture_v2(CUstream, CUstreamCaptureMode);
 CUresult cuStreamEndCapture(CUstream, CUgraph *);
-CUresult cuStreamSynchronize(CUstream);
 CUresult cuLaunchHostFunc(CUstream, CUhostFn, void *);
 CUresult cuCtxGetCurrent(CUcontext *);
 CUresult cuCtxCreate_v2(CUcontext *, unsigned, CUdevice);
-CUresult hand_use_device(CUdevice);
 }
 
 namespace {
-
-const struct hand_controls *hand;
-const struct scripted_scheduler *scheduler;
-
-constexpr unsigned turn = PTSCHED_STATE_TURN, callback = PTSCHED_STATE_CALLBACK, wanted = PTSCHED_STATE_WANTED,
-                   contended = PTSCHED_STATE_CONTENDED;
-
-CUresult launch(CUstream stream = nullptr)
-{
-    return cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, stream, nullptr, nullptr);
-}
-
-unsigned long launches()
-{
-    return hand->calls("cuLaunchKernel");
-}
-
-CUstream new_stream()
-{
-    CUstream stream;
-    cuStreamCreate(&stream, 0);
-    return stream;
-}
-
-/* Ends the present turn, whatever it is. */
-void give_back()
-{
-    hand->complete_by_itself(1);
-    hand->complete_all();
-    if (!(scheduler->state() & turn))
-        return;
-    unsigned long releases = scheduler->releases();
-    scheduler->change(callback, 0);
-    scheduler->await_releases(releases + 1);
-    scheduler->change(0, wanted | contended);
-    scheduler->await_acknowledged();
-}
 
 /* A launch in another thread, which may be waiting. */
 class Launch {
@@ -104,21 +57,6 @@ private:
     CUresult result_{CUDA_ERROR_UNKNOWN};
     std::thread thread_;
 };
-
-/* What a child finds, whose contexts are new. */
-template <class Body> void in_a_child(Body body)
-{
-    std::fflush(stdout);
-    pid_t child = fork();
-    if (!child) {
-        bool right = body();
-        std::fflush(stdout);
-        _exit(right ? 0 : 1);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
-    CHECK_EQ(status, 0);
-}
 
 /* As sandboxes do. */
 bool forbid_membarrier()
@@ -156,144 +94,6 @@ void first_submission_attaches()
     CHECK_EQ(scheduler->opens(), 1ul);
     CHECK(scheduler->state() & turn);
     CHECK_EQ(launches(), 1ul);
-}
-
-void alone_touches_little()
-{
-    unsigned long before = launches(), events = hand->events();
-    constexpr unsigned long count = 20000;
-    for (unsigned long i = 0; i < count; i++)
-        launch();
-    CHECK_EQ(launches(), before + count);
-    CHECK_EQ(scheduler->opens(), 1ul);
-    CHECK_EQ(scheduler->waiting(), 0ul);
-    /* Two events for each sample. A sample of each submission would be 40000. */
-    CHECK(hand->events() - events < count);
-}
-
-/* Nobody calls it back, and no further submission comes. */
-void alone_reports_the_rest()
-{
-    give_back();
-    unsigned long long before = scheduler->submissions();
-    /* One of them at least is measured. */
-    constexpr unsigned long long count = 10000;
-    for (unsigned long long i = 0; i < count; i++)
-        launch();
-    scheduler->await_submissions(before + count);
-    CHECK_EQ(scheduler->submissions() - before, count);
-}
-
-/* Launches from now on, and what is charged for them. */
-class Charged {
-public:
-    void submit(unsigned us, unsigned long long count = 1)
-    {
-        hand->set_duration_us(us);
-        for (unsigned long long i = 0; i < count; i++)
-            launch();
-        submissions_ += count;
-    }
-    void await() const { scheduler->await_submissions(submissions_); }
-    /* Less than @most_off away from what is expected, in ms. */
-    bool about(unsigned long long expected, unsigned long long most_off) const
-    {
-        await();
-        unsigned long long ms = (scheduler->gpu_ns() - before_) / 1000000;
-        std::printf("# %llu ms charged for %llu\n", ms, expected);
-        return ms > expected - most_off && ms < expected + most_off;
-    }
-
-private:
-    unsigned long long submissions_{scheduler->submissions()};
-    const unsigned long long before_{scheduler->gpu_ns()};
-};
-
-/* Few of many short ones are measured, and none might be of those that come later. */
-void alone_long_ones_after_short_ones()
-{
-    give_back();
-    in_a_child([] {
-        Charged short_ones;
-        short_ones.submit(1, 10000);
-        short_ones.await();
-        Charged charged;
-        charged.submit(50000, 3);
-        return charged.about(150, 30);
-    });
-}
-
-/* They are there before anything of how long they take is known, and what comes with them is short. */
-void alone_long_ones_at_once()
-{
-    give_back();
-    in_a_child([] {
-        Charged charged;
-        hand->complete_by_itself(0);
-        charged.submit(2, 1);
-        charged.submit(200000, 5);
-        charged.submit(2, 2);
-        hand->complete_all();
-        hand->complete_by_itself(1);
-        return charged.about(1000, 50);
-    });
-}
-
-/* They run while the program rests, and are no samples. */
-void alone_long_ones_at_the_end()
-{
-    give_back();
-    in_a_child([] {
-        Charged charged;
-        /* Enough to know how long those are. */
-        charged.submit(2, 100);
-        hand->complete_by_itself(0);
-        charged.submit(500000, 1);
-        std::this_thread::sleep_for(std::chrono::milliseconds(400));
-        hand->complete_all();
-        hand->complete_by_itself(1);
-        return charged.about(500, 25);
-    });
-}
-
-/* Each is waited for, and most are no sample: what they take is seen by the waiting. */
-void alone_long_ones_are_waited_for()
-{
-    give_back();
-    in_a_child([] {
-        Charged charged;
-        charged.submit(2);
-        charged.submit(2);
-        for (int i = 0; i < 10; i++) {
-            charged.submit(100000);
-            std::this_thread::sleep_for(std::chrono::milliseconds(11));
-            cuStreamSynchronize(nullptr);
-        }
-        return charged.about(1000, 50);
-    });
-}
-
-/* Of kernels side by side a sample takes as long as several: it cannot stand for more than has passed. */
-void alone_side_by_side_counts_once()
-{
-    give_back();
-    in_a_child([] {
-        constexpr unsigned long long rounds = 4000, streams = 4;
-        unsigned long long submissions = scheduler->submissions(), gpu_before = scheduler->gpu_ns();
-        std::array<CUstream, streams> all;
-        std::generate(all.begin(), all.end(), new_stream);
-        /* Each stream has a clock, which a kernel moves on by a millisecond. A new thread begins with a sample. */
-        std::thread([&] {
-            hand_use_device(0);
-            for (unsigned long long i = 0; i < rounds; i++)
-                for (CUstream stream : all)
-                    launch(stream);
-        }).join();
-        scheduler->await_submissions(submissions + rounds * streams);
-        unsigned long long charged_ms = (scheduler->gpu_ns() - gpu_before) / 1000000;
-        std::printf("# %llu ms charged for %llu\n", charged_ms, rounds);
-        return charged_ms > rounds * 7 / 10 && charged_ms < rounds * 13 / 10;
-    });
 }
 
 /* One kernel of each thread goes ahead of the turn; a copy, whose call may take long, does not. */
@@ -417,151 +217,6 @@ void in_flight_is_bounded()
     CHECK_EQ(launches(), before + 20);
     scheduler->set_inflight_ns(0);
     give_back();
-}
-
-void contended_measures_everything()
-{
-    give_back();
-    /* Nothing is known there of launches that were held back. */
-    in_a_child([] {
-        launch();
-        scheduler->change(contended, 0);
-        scheduler->await_acknowledged();
-        give_back();
-        unsigned long long gpu_before = scheduler->gpu_ns(), submissions_before = scheduler->submissions();
-        scheduler->change(contended, 0);
-        for (int i = 0; i < 50; i++)
-            launch();
-        give_back();
-        std::printf("# %llu ns charged for 50 of a millisecond\n", scheduler->gpu_ns() - gpu_before);
-        /* The driver says a millisecond for each, one after another. */
-        return scheduler->gpu_ns() - gpu_before == 50000000 && scheduler->submissions() - submissions_before == 50;
-    });
-}
-
-void events_are_not_charged()
-{
-    give_back();
-    in_a_child([] {
-        hand->set_event_us(100, 170);
-        launch();
-        scheduler->change(contended, 0);
-        scheduler->await_acknowledged();
-        for (int i = 0; i < 200; i++)
-            launch();
-        give_back();
-        unsigned long long before = scheduler->gpu_ns();
-        scheduler->change(contended, 0);
-        for (int i = 0; i < 50; i++)
-            launch();
-        give_back();
-        unsigned long long us = (scheduler->gpu_ns() - before + 500) / 1000;
-        std::printf("# %llu us for 50 kernels of 1 ms\n", us);
-        return us > 49950 && us < 50050;
-    });
-}
-
-/* Their GPU time counts, and the turn stays until they have ended, though few have events of their own. */
-void short_ones_have_few_events()
-{
-    constexpr unsigned long count = 400;
-    auto in_a_turn = [] {
-        CHECK_EQ(int(launch()), 0);
-        scheduler->change(contended, 0);
-        scheduler->await_acknowledged();
-        for (unsigned long i = 0; i < count; i++)
-            CHECK_EQ(int(launch()), 0);
-    };
-    give_back();
-    hand->set_duration_us(20);
-    /* So that they are well known, and no more what came before. */
-    for (int turns = 0; turns < 3; turns++) {
-        in_a_turn();
-        give_back();
-    }
-    unsigned long events = hand->events();
-    unsigned long long gpu_before = scheduler->gpu_ns(), submissions_before = scheduler->submissions();
-    in_a_turn();
-    CHECK(hand->events() - events < count);
-    unsigned long releases = scheduler->releases();
-    hand->complete_by_itself(0);
-    for (unsigned long i = 0; i < 20; i++)
-        CHECK_EQ(int(launch()), 0);
-    scheduler->change(callback, 0);
-    scheduler->await_acknowledged();
-    CHECK_EQ(scheduler->releases(), releases);
-    CHECK(scheduler->state() & turn);
-    hand->complete_all();
-    scheduler->await_releases(releases + 1);
-    scheduler->change(0, contended);
-    CHECK_EQ(scheduler->submissions() - submissions_before, count + 21ull);
-    /* The first one came before the contention, and counts as much as those alone have so far. */
-    unsigned long long gpu_us = (scheduler->gpu_ns() - gpu_before) / 1000;
-    std::printf("# %llu us charged for %lu\n", gpu_us, (count + 20) * 20);
-    CHECK(gpu_us >= (count + 20) * 20 - 10);
-    CHECK(gpu_us <= (count + 20) * 20 + 1000);
-    hand->set_duration_us(1000);
-    give_back();
-}
-
-/* Few of what is known are timed; of the others it is seen that they run on. */
-void known_ones_that_take_longer_are_noticed()
-{
-    give_back();
-    in_a_child([] {
-        launch();
-        scheduler->change(contended, 0);
-        scheduler->await_acknowledged();
-        auto run = [](unsigned us, int count) {
-            hand->set_duration_us(us);
-            for (int i = 0; i < count; i++) {
-                hand->complete_by_itself(us < 10000);
-                launch();
-                std::this_thread::sleep_for(std::chrono::microseconds(us));
-                hand->complete_all();
-            }
-        };
-        unsigned long long before = scheduler->gpu_ns();
-        for (int i = 0; i < 5; i++) {
-            run(1000, 60);
-            run(100000, 1);
-        }
-        give_back();
-        unsigned long long charged_ms = (scheduler->gpu_ns() - before) / 1000000;
-        std::printf("# %llu ms charged for 800\n", charged_ms);
-        return charged_ms > 640;
-    });
-}
-
-/* It told that it would be through after 10 ms; then the next was on the device, too. */
-void what_overlaps_the_next_turn_is_charged_its_own_part()
-{
-    give_back();
-    in_a_child([] {
-        hand->set_duration_us(10000);
-        launch();
-        scheduler->change(contended, 0);
-        scheduler->await_acknowledged();
-        for (int i = 0; i < 10; i++) {
-            launch();
-            std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        }
-        give_back();
-        scheduler->change(contended | wanted, 0);
-        unsigned long long before = scheduler->gpu_ns();
-        unsigned long releases = scheduler->releases();
-        hand->set_duration_us(90000);
-        hand->complete_by_itself(0);
-        launch();
-        scheduler->change(callback, 0);
-        scheduler->await_acknowledged();
-        std::this_thread::sleep_for(std::chrono::milliseconds(90));
-        hand->complete_all();
-        scheduler->await_releases(releases + 1);
-        unsigned long long charged_ms = (scheduler->gpu_ns() - before) / 1000000;
-        std::printf("# %llu ms charged for 10 of 90\n", charged_ms);
-        return charged_ms >= 10 && charged_ms < 50;
-    });
 }
 
 void capture_is_left_alone()
@@ -1060,32 +715,16 @@ extern "C" void *malloc(size_t size)
 
 int main(int, char **argv)
 {
-    std::string folder = program_folder() / "preload";
     setenv("PTSCHED_STATS", stats_file().c_str(), 0);
-    run_under(argv, folder + "/libptsched-preload.so", folder);
-    scheduler = static_cast<const struct scripted_scheduler *>(dlsym(RTLD_DEFAULT, "scripted_scheduler"));
-    hand = static_cast<const struct hand_controls *>(dlsym(RTLD_DEFAULT, "hand_controls"));
-    hand_use_device(0);
+    run_by_hand(argv);
     return tap::run({
         {"without membarrier() each submission is measured and counted once", without_membarrier_each_counts_once},
         {"the first submission attaches and takes the turn", first_submission_attaches},
-        {"alone: no call to the scheduler, few events", alone_touches_little},
-        {"alone: what is left when the program stops submitting is reported", alone_reports_the_rest},
-        {"alone: long kernels after many short ones are measured", alone_long_ones_after_short_ones},
-        {"alone: long kernels that are submitted at once are measured", alone_long_ones_at_once},
-        {"alone: a long kernel at the end is measured", alone_long_ones_at_the_end},
-        {"alone: long kernels that are waited for are measured", alone_long_ones_are_waited_for},
-        {"alone: what runs side by side counts once", alone_side_by_side_counts_once},
         {"without the turn a submission waits", waits_without_turn},
         {"who would be admitted at once submits, and then asks", preadmitted_goes_ahead},
         {"a called-back turn is given back once the work in flight has drained", callback_drains_first},
         {"a wanted turn is given back when idle", wanted_releases_when_idle},
         {"work in flight is bounded, and all is submitted in the end", in_flight_is_bounded},
-        {"under contention GPU time and submissions are told exactly", contended_measures_everything},
-        {"what the events around work take is not charged", events_are_not_charged},
-        {"contended: short kernels have few events, and all are accounted and waited for", short_ones_have_few_events},
-        {"contended: known ones that take longer are noticed", known_ones_that_take_longer_are_noticed},
-        {"what overlaps the next turn is charged its own part", what_overlaps_the_next_turn_is_charged_its_own_part},
         {"a captured graph has the program's nodes and no others", capture_is_left_alone},
         {"the agent sleeps while a capture begins in another thread", agent_sleeps_while_a_capture_begins},
         {"a stream may be destroyed with work in flight", stream_may_end_with_work_in_flight},
