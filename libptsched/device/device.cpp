@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// What a device answers that cannot do it.
+#include "device.hpp"
+
+namespace ptsched::device {
+
+void Queue::copy(Address, Device &source, Address, std::size_t)
+{
+    throw Error("there is no way for copies from " + source.name() + " to this device's memory");
+}
+
+void Queue::run(Program &)
+{
+    throw Error("this device has no programs");
+}
+
+Mapping Device::map_shared(const ShareHandle &, std::size_t)
+{
+    throw Error(name() + " does not use memory of other processes");
+}
+
+std::unique_ptr<Program> Device::make_program(const std::vector<ProgramStep> &)
+{
+    throw Error(name() + " has no programs");
+}
+
+} // namespace ptsched::device
