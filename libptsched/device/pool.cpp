@@ -33,13 +33,15 @@ Address Pool::take(std::size_t bytes)
 void Pool::give(Address address, std::size_t bytes) noexcept
 {
     std::size_t size = rounded(bytes);
-    std::lock_guard lock(mutex_);
     try {
+        std::lock_guard lock(mutex_);
         kept(size).push_back(address);
+        return;
     } catch (const std::bad_alloc &) {
-        free_(address);
-        taken_ -= size;
     }
+    free_(address);
+    std::lock_guard lock(mutex_);
+    taken_ -= size;
 }
 
 void Pool::limit(std::size_t bytes)
@@ -75,13 +77,21 @@ Address Pool::allocate(std::size_t size)
 
 void Pool::drain()
 {
-    std::lock_guard lock(mutex_);
-    for (auto &[size, addresses] : kept_) {
+    std::lock_guard draining(drain_mutex_);
+    std::unordered_map<std::size_t, Kept> drained;
+    std::size_t freed = 0;
+    {
+        std::lock_guard lock(mutex_);
+        drained.swap(kept_);
+        last_size_ = 0;
+    }
+    for (const auto &[size, addresses] : drained) {
         for (Address address : addresses)
             free_(address);
-        taken_ -= size * addresses.size();
-        addresses.clear();
+        freed += size * addresses.size();
     }
+    std::lock_guard lock(mutex_);
+    taken_ -= freed;
 }
 
 } // namespace ptsched::device

@@ -38,7 +38,8 @@ private:
 
     Allocate allocate_;
     Free free_;
-    SmallMutex mutex_; /* protects what follows */
+    std::mutex drain_mutex_; /* who finds nothing to give back waits for what another thread is giving back */
+    SmallMutex mutex_;       /* protects what follows, but is not held while the driver is called */
     std::unordered_map<std::size_t, Kept> kept_;
     std::size_t last_size_ = 0; /* often the next one, too */
     Kept *last_ = nullptr;

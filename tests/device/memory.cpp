@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A GPU whose memory is full: what nobody uses makes room, in the right order, and what is used does not.
+#include "pool.hpp"
 #include "ptask.hpp"
 #include "work.hpp"
 
@@ -187,6 +188,29 @@ void a_graph_that_does_not_fit()
         CHECK(holds(*results[i], static_cast<float>(i + 3)));
 }
 
+/* A driver may take long to free. */
+void freeing_keeps_nobody_waiting()
+{
+    Address given = 0;
+    unsigned freed = 0;
+    device::Pool *pool = nullptr;
+    auto allocate = [&](std::size_t) { return given += kilo; };
+    auto release = [&](Address) {
+        if (freed++)
+            return;
+        std::thread([&] { pool->give(pool->take(kilo), kilo); }).join();
+    };
+    {
+        device::Pool kept(allocate, release);
+        pool = &kept;
+        kept.give(kept.take(kilo), kilo);
+        kept.limit(2 * kilo);
+        CHECK_EQ(freed, 1u);
+        CHECK_EQ(given, Address(2 * kilo));
+    }
+    CHECK_EQ(freed, 2u);
+}
+
 } // namespace
 
 std::vector<tap::Case> test::memory_cases()
@@ -197,5 +221,6 @@ std::vector<tap::Case> test::memory_cases()
             {"what work uses stays until it has ended", what_is_used_stays},
             {"work that needs more than there is is refused", too_much_for_one},
             {"what use() gave stays", what_use_gave_stays},
-            {"a graph whose datablocks do not fit a GPU's memory", a_graph_that_does_not_fit}};
+            {"a graph whose datablocks do not fit a GPU's memory", a_graph_that_does_not_fit},
+            {"while memory is given back to the driver there is other memory", freeing_keeps_nobody_waiting}};
 }
