@@ -103,9 +103,9 @@ private:
     std::atomic<bool> short_slice_{false};
     std::uint64_t births_{0}; /* of channels, when the slice was last set or tried */
     std::atomic<bool> off_{false};
-    std::atomic<unsigned> ending_{0};         /* contexts */
-    bool all_measured_{false};                /* of what is off */
-    std::uint64_t off_turn_{0};               /* whose work is off */
+    std::atomic<unsigned> ending_{0}; /* contexts */
+    bool all_measured_{false};        /* of what is off */
+    std::uint64_t off_turn_{0};       /* whose work is off */
     std::atomic<bool> has_asker_{false};
     std::atomic<std::uint32_t> questions_{0}; /* what the asker waits for */
     std::atomic<std::uint64_t> cost_ns_{0};
