@@ -362,10 +362,17 @@ cpu_set_t cpus_to_leave()
     return cpus;
 }
 
-void sleep_until_needed(std::uint64_t ns)
+/* What the agent sleeps on; kept from round to round, so that it goes on where there is no more memory. */
+struct Polled {
+    std::vector<pollfd> fds;
+    std::vector<Device *> devices; /* whose they are, but for the last */
+};
+
+void sleep_until_needed(Polled &on, std::uint64_t ns)
 {
-    std::vector<pollfd> fds{{agent->wake_fd, POLLIN, 0}};
-    std::vector<Device *> polled{nullptr};
+    auto &[fds, polled] = on;
+    fds.assign({{agent->wake_fd, POLLIN, 0}});
+    polled.assign({nullptr});
     for (Device *device = process->first_device(); device; device = device->next()) {
         if (!device->scheduled())
             continue;
@@ -432,6 +439,7 @@ void *run(void *)
     be_prompt();
     prctl(PR_SET_TIMERSLACK, 1000);
     SleepingPlace place;
+    Polled polled;
     bool relaxed = false;
     for (;;) {
         try {
@@ -439,7 +447,7 @@ void *run(void *)
                 report_at_exit();
             std::uint64_t ns = look_after_all(relaxed);
             place.avoid(cpus_to_leave());
-            sleep_until_needed(ns);
+            sleep_until_needed(polled, ns);
         } catch (const std::bad_alloc &) {
             nap(no_memory_nap_ns);
         }

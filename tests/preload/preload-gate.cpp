@@ -693,6 +693,9 @@ void program_outlives_lack_of_memory()
         };
         bool right = right_without() && launch() == CUDA_SUCCESS && scheduler->state() & turn;
         scheduler->change(contended, 0);
+        scheduler->await_acknowledged();
+        /* By then the agent has slept once: it needs no more memory for that. */
+        scheduler->call_for_nothing();
         right = right_without() && right;
         give_back();
         unsigned long long submissions = scheduler->submissions();
