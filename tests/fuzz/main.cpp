@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -241,6 +242,88 @@ TEST("without descriptors left, connections are turned away and later taken agai
     CHECK_EQ(0, prlimit(broker_pid(), RLIMIT_NOFILE, &before, nullptr));
     check_clean();
 }
+
+// A sanitizer's own memory knows no such limit.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+constexpr size_t kSomeMemory = 256 * 1024;
+
+// Once the broker has read all that was sent, or hung up.
+bool was_hung_up_on(int socket)
+{
+    // A request without a structure, which is refused.
+    auto header = header_of(PTSCHED_IOC_QUERY, 0, 1);
+    if (send(socket, &header, sizeof(header), MSG_NOSIGNAL) < 0)
+        return true;
+    pollfd poll_for{.fd = socket, .events = POLLIN, .revents = 0};
+    while (poll(&poll_for, 1, -1) != 1)
+        continue;
+    char answer[PTSCHED_BROKER_MAX_MESSAGE];
+    return recv(socket, answer, sizeof(answer), MSG_DONTWAIT) <= 0;
+}
+
+size_t broker_memory()
+{
+    size_t pages = 0;
+    std::ifstream("/proc/" + std::to_string(broker_pid()) + "/statm") >> pages;
+    return pages * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+TEST("without memory left, who asks for more is hung up on, and the others are served")
+{
+    {
+        RawClient client;
+        CHECK_EQ(0, client.attach(kDevice));
+        pid_t holder = fork();
+        CHECK(holder >= 0);
+        if (holder == 0) {
+            ptsched_client *other;
+            if (ptsched_open(kOtherDevice, PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_BROKER, &other) ||
+                ptsched_acquire(other, PTSCHED_NEVER, 0, nullptr))
+                _exit(1);
+            pause();
+        }
+        wait_until([&] {
+            auto found = entity(holder, kOtherDevice);
+            return found && found->at(PTSCHED_A_STATE) == PTSCHED_ENTITY_HOLDING;
+        });
+        std::vector<RawClient> greedy(50);
+        for (RawClient &one : greedy)
+            CHECK_EQ(0, one.attach(kOtherDevice));
+
+        rlimit before, tight;
+        CHECK_EQ(0, prlimit(broker_pid(), RLIMIT_AS, nullptr, &before));
+        tight = before;
+        // Its stack may still grow a little.
+        tight.rlim_cur = broker_memory() + kSomeMemory;
+        CHECK_EQ(0, prlimit(broker_pid(), RLIMIT_AS, &tight, nullptr));
+        unsigned calls = 0;
+        bool refused = false;
+        for (auto one = greedy.begin(); one != greedy.end() && !refused; ++one) {
+            for (uint64_t id = 1; id < PTSCHED_BROKER_MAX_CALLS && send_acquire(one->fd(), id) == 0; id++)
+                calls++;
+            refused = was_hung_up_on(one->fd());
+        }
+        CHECK(refused);
+        printf("# %u calls were taken\n", calls);
+        // What it gave back is enough for small things, not for ever more of those that are bigger.
+        std::vector<ptsched::UniqueFd> many;
+        do {
+            CHECK(many.size() < 900);
+            many.push_back(genl::connect_to(socket_path()));
+        } while (!was_hung_up_on(many.back().get()));
+        printf("# %zu connections were made\n", many.size());
+        CHECK_EQ(0, prlimit(broker_pid(), RLIMIT_AS, &before, nullptr));
+
+        struct ptsched_acquire acquire {};
+        acquire.size = sizeof(acquire);
+        acquire.deadline_ns = PTSCHED_NEVER;
+        CHECK_EQ(0, client.call(PTSCHED_IOC_ACQUIRE, acquire));
+        kill(holder, SIGKILL);
+        CHECK_EQ(holder, waitpid(holder, nullptr, 0));
+    }
+    check_clean();
+}
+#endif
 
 } // namespace
 

@@ -75,13 +75,14 @@ template <typename Argument> std::span<const char> bytes_of(const Argument &argu
 Connection::Connection(Server &server, UniqueFd socket, ProcessRef process)
     : server_(server), socket_(std::move(socket)), process_(std::move(process))
 {
-    key_ = server_.loop().add(socket_.get(), EPOLLIN, [this](uint32_t events) { handle(events); });
+    key_ = server_.loop().add(socket_.get(), EPOLLIN, [this](uint32_t events) { serving([&] { handle(events); }); });
 }
 
 Connection::~Connection()
 {
     stop();
-    if (client_)
+    // An attach that failed half-way made no entity.
+    if (client_ && client_->self)
         device_->detach(*client_);
 }
 
@@ -101,6 +102,17 @@ void Connection::abandon()
 }
 
 // --- messages ---
+
+// What goes wrong while a peer is served ends its connection, and nobody else's.
+template <typename Function> void Connection::serving(Function function)
+{
+    try {
+        function();
+    } catch (const std::exception &error) {
+        warn("process %d is hung up on: %s", process_->pid(), error.what());
+        server_.doom(*this);
+    }
+}
 
 void Connection::handle(uint32_t events)
 {
@@ -353,20 +365,23 @@ int Connection::acquire(struct ptsched_acquire &argument, Request &request)
 
 void Connection::acquired(const Waiter &waiter, int result)
 {
-    Outgoing message{make_header(PTSCHED_IOC_ACQUIRE, 0, result, waiter.id), {}, {}};
-    if (result == 0) {
-        const Entity &entity = *client_->entity;
-        struct ptsched_acquire argument {};
-        argument.size = waiter.length;
-        argument.deadline_ns = waiter.deadline_ns;
-        argument.turn = entity.turn;
-        argument.budget_ns = entity.granted_budget_ns;
-        argument.waited_ns = std::max<uint64_t>(entity.granted_ns, waiter.since_ns) - waiter.since_ns;
-        message.header.length = waiter.length;
-        message.payload.resize(waiter.length);
-        memcpy(message.payload.data(), &argument, sizeof(argument));
-    }
-    send(std::move(message));
+    // Another peer's doing may have led here.
+    serving([&] {
+        Outgoing message{make_header(PTSCHED_IOC_ACQUIRE, 0, result, waiter.id), {}, {}};
+        if (result == 0) {
+            const Entity &entity = *client_->entity;
+            struct ptsched_acquire argument {};
+            argument.size = waiter.length;
+            argument.deadline_ns = waiter.deadline_ns;
+            argument.turn = entity.turn;
+            argument.budget_ns = entity.granted_budget_ns;
+            argument.waited_ns = std::max<uint64_t>(entity.granted_ns, waiter.since_ns) - waiter.since_ns;
+            message.header.length = waiter.length;
+            message.payload.resize(waiter.length);
+            memcpy(message.payload.data(), &argument, sizeof(argument));
+        }
+        send(std::move(message));
+    });
 }
 
 int Connection::release(struct ptsched_release &argument, Request &)

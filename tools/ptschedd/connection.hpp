@@ -29,9 +29,12 @@ public:
 
     void acquired(const Waiter &waiter, int result) override;
     void send_event(std::span<const char> message);
+    // One that could not be made: the next is preceded by the news.
+    void lose_event() { lost_events_ = true; }
 
     // No more events are taken from it; the server will destroy it.
     void stop();
+    bool stopped() const { return stopped_; }
     // The broker ends: the client keeps the page, and the turn, as they are.
     void abandon();
 
@@ -49,6 +52,7 @@ private:
         uid_t uid;
     };
 
+    template <typename Function> void serving(Function function);
     void handle(uint32_t events);
     void receive();
     void dispatch(Request &request);

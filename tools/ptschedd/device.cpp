@@ -76,6 +76,8 @@ Entity &Device::join(const ProcessRef &process, const Process *parent)
         return *found->second;
     forget_accounts();
     auto made = std::make_unique<Entity>(*this, process, next_entity_id++);
+    // Nothing may go wrong between its making and its first member.
+    made->members.reserve(1);
     Entity &entity = *made;
     entity.account = &accounts_[process->uid()];
     entities_.emplace(process.get(), std::move(made));
@@ -165,8 +167,8 @@ void Device::show(Client &client)
 void Device::attach(Client &client, uint32_t mechanism, const Process *parent)
 {
     Entity &entity = join(client.process, parent);
-    entity.owned++;
     entity.members.push_back(&client);
+    entity.owned++;
     client.self = client.entity = &entity;
     show(client);
     set_mechanism(client, mechanism);
@@ -195,10 +197,10 @@ void Device::move(Client &client, Entity &to)
     if (&from == &to)
         return;
     auto waiters = static_cast<unsigned>(client.waiters.size());
-    from.waiters -= waiters;
-    std::erase(from.members, &client);
-    to.waiters += waiters;
     to.members.push_back(&client);
+    to.waiters += waiters;
+    std::erase(from.members, &client);
+    from.waiters -= waiters;
     set_preemptible(from);
     set_preemptible(to);
     client.entity = &to;
@@ -320,8 +322,8 @@ int Device::acquire(Client &client, const Waiter &waiter, uint32_t flags)
         settle(client, mine, flags & PTSCHED_ACQUIRE_TRY ? -EAGAIN : -ETIMEDOUT);
         update(*client.entity);
     } else if (mine->deadline_ns != PTSCHED_NEVER) {
-        mine->timed = true;
         deadlines_.insert(mine->deadline_ns);
+        mine->timed = true;
     }
     return -EINPROGRESS;
 }

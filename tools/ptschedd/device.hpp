@@ -14,7 +14,7 @@
 
 namespace ptsched {
 
-// Hears of what PTSCHED_EVENT_* tell; @entity is null for SETTINGS.
+// Hears of what PTSCHED_EVENT_* tell; @entity is null for SETTINGS. Throws nothing: the policy may be at work.
 class EventSink {
 public:
     virtual void event(uint32_t kind, const Device &device, const Entity *entity) = 0;

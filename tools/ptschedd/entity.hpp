@@ -53,7 +53,7 @@ struct Entity : ptsp_entity {
     std::vector<Client *> members; // clients whose turns are this entity's
 };
 
-// Takes the answers to calls that had to wait.
+// Takes the answers to calls that had to wait. Throws nothing: the policy may be at work.
 class AcquireSink {
 public:
     virtual void acquired(const Waiter &waiter, int result) = 0;

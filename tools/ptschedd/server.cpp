@@ -186,38 +186,38 @@ void Server::accept_one()
         reserve_.reset(open("/dev/null", O_RDONLY | O_CLOEXEC));
         return;
     }
-    ProcessRef process = processes_.peer_of(socket.get());
-    if (!process) {
-        debug("a peer is turned away: %s", strerror(errno));
-        return;
-    }
     try {
+        ProcessRef process = processes_.peer_of(socket.get());
+        if (!process) {
+            debug("a peer is turned away: %s", strerror(errno));
+            return;
+        }
         auto connection = std::make_unique<Connection>(*this, std::move(socket), std::move(process));
         Connection *key = connection.get();
         connections_.emplace(key, std::move(connection));
-    } catch (const std::system_error &error) {
+    } catch (const std::exception &error) {
         warn("a connection is turned away: %s", error.what());
     }
 }
 
 void Server::doom(Connection &connection)
 {
+    // Nothing that takes memory: there may be no more.
     connection.stop();
-    if (std::find(doomed_.begin(), doomed_.end(), &connection) == doomed_.end())
-        doomed_.push_back(&connection);
+    doomed_ = true;
 }
 
 // Connections and processes that ended while something else was going on.
 void Server::bury()
 {
-    while (!gone_.empty() || !doomed_.empty()) {
+    while (!gone_.empty() || doomed_) {
         std::vector<ProcessRef> gone = std::exchange(gone_, {});
         for (auto &[connection, owner] : connections_)
             for (const ProcessRef &process : gone)
                 if (connection->process() == process)
                     doom(*connection);
-        for (Connection *connection : std::exchange(doomed_, {}))
-            connections_.erase(connection);
+        if (std::exchange(doomed_, false))
+            std::erase_if(connections_, [](const auto &entry) { return entry.first->stopped(); });
         for (const ProcessRef &process : gone)
             for (auto &device : devices_)
                 device->process_gone(*process);
@@ -274,14 +274,20 @@ void Server::help_module()
 
 void Server::event(uint32_t kind, const Device &device, const Entity *entity)
 {
-    if (entity)
-        switchboard_.event(kind, entity->process->pid(), device.id(), entity->turn);
-    if (subscribers_.empty())
-        return;
-    AttributeWriter message = describe_event(kind, device, entity);
-    // Whoever has hung up leaves the list meanwhile.
-    for (Connection *subscriber : std::vector<Connection *>(subscribers_))
-        subscriber->send_event(message.bytes());
+    try {
+        if (entity)
+            switchboard_.event(kind, entity->process->pid(), device.id(), entity->turn);
+        if (subscribers_.empty())
+            return;
+        AttributeWriter message = describe_event(kind, device, entity);
+        // Whoever has hung up leaves the list meanwhile.
+        for (Connection *subscriber : std::vector<Connection *>(subscribers_))
+            subscriber->send_event(message.bytes());
+    } catch (const std::exception &error) {
+        warn("an event is lost: %s", error.what());
+        for (Connection *subscriber : subscribers_)
+            subscriber->lose_event();
+    }
 }
 
 } // namespace ptsched

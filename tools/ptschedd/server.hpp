@@ -77,7 +77,7 @@ private:
     std::unordered_map<Connection *, std::unique_ptr<Connection>> connections_;
     std::vector<Connection *> subscribers_;
     // Ends that came up in the middle of something else.
-    std::vector<Connection *> doomed_;
+    bool doomed_ = false; // some connection was stopped
     std::vector<ProcessRef> gone_;
 };
 
