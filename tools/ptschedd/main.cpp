@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ptschedd: the scheduler where no module can be loaded.
 #include "be_prompt.hpp"
+#include "device_address.hpp"
 #include "log.hpp"
 #include "options.hpp"
 
@@ -13,8 +14,15 @@ int serve(const ptsched::Options &options)
 {
     // Everybody waits for its decisions.
     ptsched::be_prompt();
-    bool helping = !options.devices_named && ptsched::module_is_loaded();
-    auto devices = helping ? std::vector<ptsched::DeviceName>() : options.devices;
+    auto devices = options.devices;
+    bool helping = false;
+    // What the module gives out nobody else may.
+    if (options.find_others && ptsched::module_is_loaded()) {
+        helping = devices.empty();
+    } else if (options.find_others) {
+        devices = ptsched::find_devices();
+        ptsched::add_devices(devices, options.devices);
+    }
     ptsched::Server server(options.socket_path, devices, options.params);
     if (helping) {
         server.help_module();

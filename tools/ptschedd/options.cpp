@@ -36,8 +36,8 @@ How (see ptsched-set(1); can be changed while it runs):
   --foreground          stay in the foreground (always so; accepted for scripts)
   --help, --version
 
-Where the module ptsched is loaded, it gives out no device but those named here; it
-then helps the module: it takes programs off a GPU that do not do so themselves.
+Where the module ptsched is loaded, it gives out no device but those named here; with
+none, it helps the module: it takes programs off a GPU that do not do so themselves.
 
 SIGTERM ends it: programs go on unscheduled. PTSCHED_LOG=debug says more.
 )";
@@ -146,13 +146,22 @@ void set_param(ptsp_params &params, int option, const char *name, const char *te
 
 } // namespace
 
+void add_devices(std::vector<DeviceName> &devices, const std::vector<DeviceName> &more)
+{
+    for (const DeviceName &name : more) {
+        bool known = std::any_of(devices.begin(), devices.end(),
+                                 [&](const DeviceName &other) { return other.address == name.address; });
+        if (!known)
+            devices.push_back(name);
+    }
+}
+
 Options parse_options(int argc, char **argv)
 {
     Options options;
     const char *path = getenv("PTSCHED_SOCKET");
     options.socket_path = path ? path : PTSCHED_BROKER_SOCKET;
     std::vector<DeviceName> by_hand;
-    bool testing = false;
 
     opterr = 0;
     int which = 0;
@@ -166,7 +175,7 @@ Options parse_options(int argc, char **argv)
             break;
         case kTestDevices:
             options.devices = test_devices(static_cast<unsigned>(number("test-devices", optarg, 1, 64)));
-            testing = true;
+            options.find_others = false;
             break;
         case kForeground:
             break;
@@ -186,15 +195,7 @@ Options parse_options(int argc, char **argv)
     }
     if (optind < argc)
         throw UsageError(std::string(argv[optind]) + ": options only, no arguments");
-    options.devices_named = testing || !by_hand.empty();
-    if (!testing)
-        options.devices = find_devices();
-    for (DeviceName &name : by_hand) {
-        bool known = std::any_of(options.devices.begin(), options.devices.end(),
-                                 [&](const DeviceName &other) { return other.address == name.address; });
-        if (!known)
-            options.devices.push_back(std::move(name));
-    }
+    add_devices(options.devices, by_hand);
     return options;
 }
 

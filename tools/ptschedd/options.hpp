@@ -16,12 +16,15 @@ public:
 
 struct Options {
     std::string socket_path;
-    std::vector<DeviceName> devices;
-    bool devices_named = false; // by the user, some of them at least
+    std::vector<DeviceName> devices; // named by the user
+    bool find_others = true;
     ptsp_params params = ptsp_default_params();
     bool help = false;
     bool version = false;
 };
+
+// Those of @more that are not among them yet.
+void add_devices(std::vector<DeviceName> &devices, const std::vector<DeviceName> &more);
 
 // Throws UsageError.
 Options parse_options(int argc, char **argv);
