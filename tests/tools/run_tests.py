@@ -171,6 +171,17 @@ def preload_without_effect():
 
 
 @test
+def module_only():
+    """run --module keeps the program from a broker, and not from the helper beside the module"""
+    script = ["sh", "-c", "echo $PTSCHED_SOCKET"]
+    # Whatever can be opened stands for the module.
+    for node, socket in (("/dev/null", "/nonexistent/broker.sock"), ("/nonexistent/ptsched", "/nonexistent")):
+        result = ptsched("run", "--module", "--", *script,
+                         env=dict(environment(PTSCHED_PRELOAD=EMPTY), PTSCHED_DEVICE_NODE=node))
+        check_equal((result.status, result.out), (0, socket + "\n"), f"socket with {node} ({result.err})")
+
+
+@test
 def device_becomes_visible():
     """run --device sets CUDA_VISIBLE_DEVICES to the UUID of a number, address or UUID"""
     first, second = (f"GPU-00000000-0000-0000-0000-00000000000{n}" for n in (1, 2))

@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "device_name.hpp"
 #include "elf.hpp"
+#include "fd.hpp"
 #include "units.hpp"
 
 #include <algorithm>
@@ -130,10 +131,17 @@ std::string device_uuid(const RunOptions &options)
     return uuid;
 }
 
+/* A node may be there without the module. */
+bool module_answers()
+{
+    return static_cast<bool>(UniqueFd(open(device_node().c_str(), O_RDWR | O_CLOEXEC)));
+}
+
 /* The program sees the scheduler that was asked for; libptsched reads these names. */
 void set_scheduler(const Choice &choice)
 {
-    if (choice.module)
+    /* Before the broker the module is taken where it is; the interposer finds its helper at the broker's socket. */
+    if (choice.module && !module_answers())
         set_environment("PTSCHED_SOCKET", "/nonexistent");
     if (choice.broker.empty())
         return;
