@@ -2,7 +2,6 @@
 #include "options.hpp"
 
 #include "broker_protocol.h"
-#include "control.hpp"
 #include "device_address.hpp"
 #include "device_name.hpp"
 

@@ -62,7 +62,6 @@ public:
     ProcessRef of_pidfd(UniqueFd pidfd);
     // A process that is known already.
     Process *find(pid_t pid) const;
-    size_t size() const { return processes_.size(); }
 
 private:
     struct Entry {
