@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs inside the test VM: each program named as an argument, with the module freshly
-# inserted, and prints their KTAP. The modules are in /vm/modules.
+# Runs inside the test VM: each program named as an argument, with the module inserted
+# where the one before has removed it, and prints their KTAP. The modules are in
+# /vm/modules.
 
 module=/vm/modules/ptsched.ko
 
