@@ -103,15 +103,14 @@ void print_lost(bool json)
 
 class Stream {
 public:
-    Stream(Scheduler &scheduler, const EventsOptions &options) : scheduler_(scheduler), json_(options.json)
+    Stream(Scheduler &scheduler, const EventsOptions &options, int64_t count)
+        : scheduler_(scheduler), json_(options.json), left_(count)
     {
         std::vector<Device> devices = scheduler.devices();
         for (const Device &device : devices)
             names_[device.id] = device.pci;
         if (!options.device.empty())
             only_ = find_device(devices, options.device).id;
-        if (!options.count.empty())
-            left_ = parse_integer("count", options.count, 1, INT64_MAX);
     }
 
     /* Until @stop is readable or enough has been shown. */
@@ -136,7 +135,7 @@ private:
     bool json_;
     std::map<uint32_t, std::string> names_;
     std::optional<uint32_t> only_;
-    int64_t left_ = -1; /* negative: no end */
+    int64_t left_; /* negative: no end */
 
     void show()
     {
@@ -169,11 +168,11 @@ private:
 
 int events(const EventsOptions &options)
 {
-    if (!options.count.empty())
-        parse_integer("count", options.count, 1, INT64_MAX);
+    /* What is wrong with the words is said before anything is done. */
+    int64_t count = options.count.empty() ? -1 : parse_integer("count", options.count, 1, INT64_MAX);
     StopSignals stop;
     auto scheduler = open_scheduler(options.choice);
-    Stream(*scheduler, options).run(stop.fd());
+    Stream(*scheduler, options, count).run(stop.fd());
     return 0;
 }
 
