@@ -37,7 +37,7 @@ $(B)/tests/ptask-one-gpu: $(B)/tests/ptask
 TESTS += $(B)/tests/ptask $(B)/tests/ptask-one-gpu $(B)/tests/ptask-world $(B)/tests/ptask-attach
 
 # The host's cost of a run, with a driver that does nothing; not a test.
-$(B)/tests/bench-ptask: $(B)/obj/tests/ptask/bench/invocation.cpp.o $(B)/lib/libptask.so \
+$(B)/tests/bench-invocation: $(B)/obj/tests/ptask/bench/invocation.cpp.o $(B)/lib/libptask.so \
 		$(B)/samples/null-driver/libcuda.so.1
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/lib -lptask -Wl,--no-as-needed $(B)/samples/null-driver/libcuda.so.1 \

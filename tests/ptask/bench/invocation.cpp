@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a run of a ptask costs the host, with a driver that does nothing: usage: bench-ptask [RUNS]. A ring of tasks,
-// each with two inputs and two outputs that the one before it has written, goes round by itself.
+// What a run of a ptask costs the host, with a driver that does nothing: usage: bench-invocation [RUNS]. A ring of
+// tasks, each with two inputs and two outputs that the one before it has written, goes round by itself.
 #include "ptask.hpp"
 
 #include <cstdio>
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
     const long runs = argc > 1 ? std::atol(argv[1]) : 1000000;
 
     if (runs <= 0 || argc > 2) {
-        std::fprintf(stderr, "usage: bench-ptask [RUNS], a positive number\n");
+        std::fprintf(stderr, "usage: bench-invocation [RUNS], a positive number\n");
         return 2;
     }
     for (Lower lower : {Lower::never, Lower::always})
