@@ -3,6 +3,7 @@
 
 #include "be_prompt.hpp"
 #include "clock.hpp"
+#include "unlocked.hpp"
 #include "worker.hpp"
 
 #include "device.hpp"
@@ -193,16 +194,15 @@ void Attachment::open_gate(Lock &lock, const char *why)
     open_ = true;
     granted_ = wanted_ = false;
     say_once(said_gone, std::string(why) + ": the graph goes on unscheduled");
-    lock.unlock();
+    Unlocked unlocked(lock);
     may_begin_();
-    lock.lock();
 }
 
 void Attachment::take_requester(Lock &lock)
 {
     const RequesterPtr requester = requester_;
     new_requester_ = false;
-    lock.unlock();
+    Unlocked unlocked(lock);
     int error = ptsched_act_for(client_, PTSCHED_ACT_FOR_PIDFD, requester ? requester->pidfd.get() : -1);
     if (error && requester) {
         if (error == -EPERM)
@@ -210,16 +210,17 @@ void Attachment::take_requester(Lock &lock)
                                    " weighs more, or is another user's: the graph works under its own weight");
         ptsched_act_for(client_, PTSCHED_ACT_FOR_PIDFD, -1);
     }
-    lock.lock();
 }
 
 void Attachment::take_turn(Lock &lock)
 {
     if (new_requester_)
         take_requester(lock);
-    lock.unlock();
-    int error = ptsched_acquire(client_, monotonic_ns() + patience_ns, 0, nullptr);
-    lock.lock();
+    int error;
+    {
+        Unlocked unlocked(lock);
+        error = ptsched_acquire(client_, monotonic_ns() + patience_ns, 0, nullptr);
+    }
     if (error == -ETIMEDOUT || error == -EINTR)
         return;
     if (error) {
@@ -230,9 +231,8 @@ void Attachment::take_turn(Lock &lock)
     wanted_ = used_ = false;
     granted_ns_ = reported_ns_ = monotonic_ns();
     first_ns_ = 0;
-    lock.unlock();
+    Unlocked unlocked(lock);
     may_begin_();
-    lock.lock();
 }
 
 void Attachment::give_back(Lock &lock, std::uint64_t now)
@@ -322,9 +322,8 @@ void Attachment::work()
         if (!at_most_ns)
             continue;
         resting_ = at_most_ns == for_ever;
-        lock.unlock();
+        Unlocked unlocked(lock);
         sleep(watch, at_most_ns);
-        lock.lock();
     }
     if (granted_)
         give_back(lock, monotonic_ns());

@@ -24,9 +24,8 @@ constexpr std::uint64_t brief_runs = 4;
 
 void yield(std::unique_lock<std::mutex> &lock)
 {
-    lock.unlock();
+    Unlocked unlocked(lock);
     std::this_thread::yield();
-    lock.lock();
 }
 
 } // namespace
@@ -146,9 +145,11 @@ bool Scheduler::run_for(Lock &lock, const Channel &channel)
     for (const auto &lane : task.places_.front()->lanes)
         if (!lane->runs.empty()) {
             helping_++;
-            lock.unlock();
-            const bool any = lane->queue->help();
-            lock.lock();
+            bool any;
+            {
+                Unlocked unlocked(lock);
+                any = lane->queue->help();
+            }
             if (!--helping_)
                 nobody_helps_.notify_all();
             return any;

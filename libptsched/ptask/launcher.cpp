@@ -3,6 +3,7 @@
 
 #include "device.hpp"
 #include "naps.hpp"
+#include "unlocked.hpp"
 
 #include <utility>
 
@@ -47,10 +48,11 @@ void Launcher::run()
 void Launcher::rest(Lock &lock)
 {
     called_ = false;
-    lock.unlock();
-    for (Naps naps; !called_ && naps.worth_a_yield();)
-        std::this_thread::yield();
-    lock.lock();
+    {
+        Unlocked unlocked(lock);
+        for (Naps naps; !called_ && naps.worth_a_yield();)
+            std::this_thread::yield();
+    }
     wanted_.wait(lock, [this] { return called_.load(); });
 }
 

@@ -11,6 +11,7 @@
 #include "arbiter.hpp"
 #include "naps.hpp"
 #include "timeline.hpp"
+#include "unlocked.hpp"
 
 #include <mutex>
 #include <span>
@@ -19,18 +20,6 @@
 namespace ptsched::ptask {
 
 class Lowering;
-
-/* Without the lock meanwhile: drivers take their time. It is held again where an exception is caught outside. */
-class Unlocked {
-public:
-    explicit Unlocked(std::unique_lock<std::mutex> &lock) : lock_(lock) { lock_.unlock(); }
-    ~Unlocked() { lock_.lock(); }
-    Unlocked(const Unlocked &) = delete;
-    Unlocked &operator=(const Unlocked &) = delete;
-
-private:
-    std::unique_lock<std::mutex> &lock_;
-};
 
 class Scheduler {
 public:
