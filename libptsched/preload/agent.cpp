@@ -307,14 +307,12 @@ std::uint64_t look_after(Device &device)
         release(device, now, device.take_usage(device.submissions()));
         return for_ever;
     }
-    /* Also where there is no news: else what called would go on to. */
-    if (bool called = std::exchange(own.called, false); called || events != own.acknowledged) {
-        std::uint64_t promise = promise_ns(device, events, state, now);
-        ptsched_ack(device.client(), events, promise);
+    std::uint64_t promise = 0;
+    if (own.acknowledged.acknowledge(device.client(), events,
+                                     [&] { return promise = promise_ns(device, events, state, now); })) {
         own.told_drain = promise != 0;
         if (promise)
             device.meter.others_come(now + promise);
-        own.acknowledged = events;
         own.backoff_ns = 0;
         device.announce_change();
     }
@@ -395,7 +393,7 @@ void sleep_until_needed(Polled &on, std::uint64_t ns)
         if (fds[i].revents & gone)
             polled[i]->open_gate("the scheduler is gone");
         if (fds[i].revents & POLLIN)
-            polled[i]->agent.called = true;
+            polled[i]->agent.acknowledged.set_called(true);
     }
     if (fds.back().revents & gone) {
         helper->leave();

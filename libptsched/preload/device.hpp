@@ -7,6 +7,7 @@
 #ifndef PTSCHED_PRELOAD_DEVICE_HPP
 #define PTSCHED_PRELOAD_DEVICE_HPP
 
+#include "acknowledged.hpp"
 #include "linger.hpp"
 #include "meter.hpp"
 #include "preemption.hpp"
@@ -92,8 +93,7 @@ public:
 
     /* The agent's own. */
     struct AgentState {
-        std::uint32_t acknowledged{0};
-        bool called{false}; /* the scheduler's descriptor was readable */
+        Acknowledged acknowledged;
         std::uint64_t idle_since{0};
         std::uint64_t busy_seen_ns{0};
         std::uint64_t backoff_ns{0};

@@ -270,11 +270,7 @@ std::uint64_t Attachment::look_after_turn(Lock &lock)
         open_gate(lock, "the scheduler is gone");
         return 0;
     }
-    /* Also where there is no news: else what called would go on to. */
-    if (bool called = std::exchange(called_, false); called || events != acknowledged_) {
-        ptsched_ack(client_, events, 0);
-        acknowledged_ = events;
-    }
+    acknowledged_.acknowledge(client_, events, [] { return 0; });
     if (!in_flight_ && is_due_back(state, now, again_ns)) {
         give_back(lock, now);
         return 0;
@@ -297,7 +293,7 @@ void Attachment::sleep(bool watch, std::uint64_t at_most_ns)
     timespec time{static_cast<time_t>(at_most_ns / 1000000000), static_cast<long>(at_most_ns % 1000000000)};
     ppoll(waited, 2, at_most_ns == for_ever ? nullptr : &time, nullptr);
     eventfd_t count;
-    called_ = waited[1].revents & POLLIN;
+    acknowledged_.set_called(waited[1].revents & POLLIN);
     if (waited[0].revents)
         eventfd_read(wake_.get(), &count);
 }

@@ -6,6 +6,7 @@
 #ifndef PTSCHED_PTASK_ATTACH_HPP
 #define PTSCHED_PTASK_ATTACH_HPP
 
+#include "acknowledged.hpp"
 #include "options.hpp"
 #include "requester.hpp"
 
@@ -86,8 +87,7 @@ private:
     /* Of the runs, one now and then is measured. */
     std::uint64_t measure_ns_ = 0;
     double mean_seconds_ = 0;
-    std::uint32_t acknowledged_ = 0; /* the thread's own */
-    bool called_ = false;            /* so is that: the descriptor was readable */
+    Acknowledged acknowledged_; /* the thread's own */
 
     std::thread thread_;
 };
