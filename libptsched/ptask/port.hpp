@@ -79,7 +79,6 @@ public:
     bool gives() const { return kind_ == PortKind::output || kind_ == PortKind::inout; }
     /* Whether the code sees it, and whether the run-time looks at the content. */
     bool is_parameter() const { return kind_ != PortKind::metadata && kind_ != PortKind::condition; }
-    bool is_read() const { return read_; }
     /* Whether its block is to be where the code runs. */
     bool is_moved() const { return is_parameter() && binding_ != Binding::by_value; }
     /* Whether it is a variable of the kernel's module, and no parameter: see Constants. */

@@ -57,7 +57,6 @@ public:
 
     // Decides what is due; to be called at next_ns() at the latest.
     void run();
-    void set_preemptible(Entity &entity);
     uint64_t next_ns() const;
 
 private:
@@ -69,6 +68,7 @@ private:
     void leave_if_unused(Entity &entity);
     void forget_accounts();
     void update(Entity &entity);
+    void set_preemptible(Entity &entity);
     void move(Client &client, Entity &to);
     bool may_join_turn(const Client &client, uint32_t tid) const;
     bool thread_holds(const Client &client, uint32_t tid) const;
