@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <ptsched/ptsched.hpp>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 using namespace scheduler;
@@ -197,6 +198,20 @@ TEST("the C++ classes give back and throw with a sentence")
     ptsched::Turn explicit_end(client);
     explicit_end.release();
     CHECK_EQ(0, client.state());
+    {
+        ptsched::Client worker(kDevice), requester(kDevice);
+        ptsched::UniqueFd self(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
+        worker.act_for_process(self.get());
+        worker.act_for_oneself();
+        worker.act_for_client(requester.handle_fd());
+        worker.act_for_oneself();
+        try {
+            worker.act_for_process(requester.handle_fd());
+            CHECK(!"it acts for what is no process");
+        } catch (const std::system_error &error) {
+            CHECK_EQ(EINVAL, error.code().value());
+        }
+    }
     try {
         ptsched::Client wrong("ffff:7f:00.0");
         CHECK(!"an unknown device was opened");

@@ -196,6 +196,46 @@ static void functions(void)
     ptask_close_graph(graph);
 }
 
+static int halve(void *context, struct ptask_call *call)
+{
+    float *x = ptask_call_data(call, 0);
+
+    *x /= 2;
+    *(unsigned int *)ptask_call_data(call, 1) = *x > 1;
+    ++*(int *)context;
+    return 0;
+}
+
+static void loop(void)
+{
+    static const char *const names[] = {"x", "again"};
+    const size_t one[3] = {1, 1, 1};
+    const float value = 40;
+    int calls = 0;
+    const struct ptask_code code = {.function = halve, .context = &calls};
+    struct ptask_graph *graph;
+    struct ptask_template *form;
+    struct ptask_port *ports[2];
+    struct ptask *task;
+    struct ptask_channel *in, *out;
+
+    CHECK(!ptask_open_graph(PTASK_MODE_FIFO, &graph));
+    CHECK(!ptask_open_template(graph, one, sizeof(float), PTASK_FIXED, PTASK_GLOBAL, &form));
+    for (int i = 0; i < 2; i++)
+        CHECK(!ptask_open_port(graph, names[i], i ? PTASK_OUTPUT : PTASK_INOUT, form, &ports[i]));
+    CHECK(refused(ptask_open_loop(graph, ports[0], ports[0], ports[1]), EINVAL, "ptask_open_ptask"));
+    CHECK(!ptask_open_ptask(graph, "halve", &code, ports, 2, &task));
+    CHECK(refused(ptask_open_loop(graph, ports[0], ports[0], NULL), EINVAL, "again is NULL"));
+    CHECK(!ptask_open_loop(graph, ports[0], ports[0], ports[1]));
+    CHECK(!ptask_open_channel(graph, NULL, ports[0], 1, &in));
+    CHECK(!ptask_open_channel(graph, ports[0], NULL, 1, &out));
+    CHECK(!ptask_run_graph(graph));
+    CHECK(!pushed(in, &value, sizeof(value)));
+    CHECK(first_pulled(out) == 0.625);
+    CHECK(calls == 6);
+    ptask_close_graph(graph);
+}
+
 /* Where no scheduler is, a graph runs without, or does not run. */
 static void attached(const char *module)
 {
@@ -251,6 +291,7 @@ int c_checks(const char *module)
     products(module);
     one_input_of_two_ports(module);
     functions();
+    loop();
     attached(module);
     nothing_there();
     return failures;
