@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The broker among peers that keep no rule: it lives, serves the others, and is
 // afterwards as it was before.
+#include "../sanitizers.h"
 #include "genl.hpp"
 #include "hostile.hpp"
 #include "scheduler.hpp"
@@ -244,7 +245,7 @@ TEST("without descriptors left, connections are turned away and later taken agai
 }
 
 // A sanitizer's own memory knows no such limit.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef PTSCHED_TEST_SANITIZED
 constexpr size_t kSomeMemory = 256 * 1024;
 
 // Once the broker has read all that was sent, or hung up.

@@ -3,6 +3,7 @@
  * The gate against a scheduler and a driver that do what the test says: who waits for what, what is released when, and
  * what the driver gets to see. Every wait here is for an event, never for a time.
  */
+#include "../sanitizers.h"
 #include "by_hand.h"
 
 #include <linux/filter.h>
@@ -648,14 +649,6 @@ void exempt_threads_pass()
 }
 
 } // namespace
-
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define PTSCHED_TEST_SANITIZED
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-#define PTSCHED_TEST_SANITIZED
-#endif
-#endif
 
 #ifndef PTSCHED_TEST_SANITIZED
 namespace {

@@ -3,15 +3,12 @@
  * Programs that are taken off the virtual GPU in the middle of their work, and put back. $PTSCHED_KILLS and
  * $PTSCHED_CYCLES say how often in the cases that repeat, for a longer run than that of "make check".
  */
+#include "../sanitizers.h"
 #include "world.h"
 
 #include <sys/ptrace.h>
 
 #include <cstdlib>
-
-#ifndef __has_feature
-#define __has_feature(feature) 0
-#endif
 
 namespace {
 
@@ -19,7 +16,11 @@ namespace {
 constexpr int lighter = 5;
 
 /* clang's thread sanitizer has an ioctl() in the program itself, which comes before any preloaded one. */
-constexpr bool preload_sees_ioctl = !__has_feature(thread_sanitizer);
+#ifdef PTSCHED_TEST_TSAN
+constexpr bool preload_sees_ioctl = false;
+#else
+constexpr bool preload_sees_ioctl = true;
+#endif
 
 /* A program with long kernels, and a heavier one with short ones beside it; what the first said and counted. */
 struct LongBesideShort {
