@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What tests on a real GPU need: the interposer, the broker and CUDA programs. Needs the
+# What tests on a real GPU need: the interposer, the broker, graphs and CUDA programs. Needs the
 # CUDA toolkit, and nothing for the command line tool (no libnl, CLI11 or ncurses).
 
 NVCC      ?= $(firstword $(shell command -v nvcc) /usr/local/cuda/bin/nvcc)
@@ -13,12 +13,22 @@ $(B)/gpu/libraries: NVCC_LIBS := -lcublas -lcufft -lcusparse
 gpu-parts: gpu-programs $(B)/lib/libptsched-preload.so $(B)/bin/ptschedd
 
 .PHONY: gpu-programs
-gpu-programs: $(GPU_PROGRAMS)
+gpu-programs: $(GPU_PROGRAMS) $(B)/gpu/faulty_graph $(B)/gpu/faults.fatbin
 
 # The runtime is linked statically, as nvcc does when it is not told otherwise.
 $(B)/gpu/%: tests/gpu/%.cu tests/gpu/serve.hpp tests/gpu/job.hpp
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) -O2 -std=c++17 -Xcompiler -Wall,-Wextra -o $@ $< $(NVCC_LIBS)
+
+$(B)/gpu/%.fatbin: tests/gpu/%.cu
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCCFLAGS) -O2 -std=c++17 -fatbin -o $@ $<
+
+$(B)/obj/tests/gpu/%.o: CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/ptask
+
+$(B)/gpu/faulty_graph: $(B)/obj/tests/gpu/faulty_graph.cpp.o $(B)/lib/libptask.so
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/lib -lptask -Wl,-rpath,'$$ORIGIN/../lib'
 
 # Compiles or not; there is nothing to run.
 .PHONY: gpu-abi

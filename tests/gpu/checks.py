@@ -20,6 +20,7 @@ def plan(session):
     session.step("stat", 3, stat)
     session.step("errors", 8, errors)
     session.step("unscheduled", 3, unscheduled)
+    session.step("faults", 15, faults)
 
 
 def result_of(output):
@@ -149,6 +150,22 @@ def unscheduled(session):
     session.check("unscheduled: the program succeeds", status == 0 and result, text)
     session.check("unscheduled: exactly one warning line",
                   len(complaints(text)) == 1 and "unscheduled" in complaints(text)[0], text)
+
+
+def faults(session):
+    """A kernel at fault: its graph says which task it was, and other graphs and processes go on."""
+    programs = session.programs
+    for problem in catalogue.start(session, ["equal+pt"]):
+        session.check("faults: starts", False, problem)
+    with session.running("equal+pt"):
+        for kernel in ("illegal_address", "failed_assertion", "trap"):
+            for how in ((), ("lowered",)):
+                words = [programs.built("faulty_graph"), programs.built("faults.fatbin"), kernel, *how]
+                status, output, text = programs.finish(programs.start(words, 0, True), 60)
+                session.check(f"faults: {' '.join((kernel, *how))}", status == 0, f"{output} {text}")
+                session.say(output.strip())
+    result = session.server("equal+pt").ask("steps 100", 60)
+    session.check("faults: another process goes on", result["n"] == 100, str(result))
 
 
 def health(session):
