@@ -31,7 +31,7 @@ int serve(const ptsched::Options &options)
         ptsched::warn("no GPU found; name one with --device");
     }
     for (const auto &device : devices)
-        ptsched::warn("serving %s %s", device.address.c_str(), device.uuid.c_str());
+        ptsched::warn("serving %s%s%s", device.address.c_str(), device.uuid.empty() ? "" : " ", device.uuid.c_str());
     ptsched::warn("listening on %s", options.socket_path.c_str());
     server.run();
     return 0;
