@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The broker's beginning and end: what its options refuse, and how programs go on
 // without it.
+#include "actor.hpp"
 #include "scheduler.hpp"
 #include "tap.hpp"
 #include "thread.hpp"
@@ -108,15 +109,9 @@ TEST("threads that wait are told when the broker dies")
 {
     start_broker(default_broker());
     reset_settings();
-    pid_t holder = fork();
-    if (holder == 0) {
-        ptsched_client *client;
-        if (ptsched_open(kDevice, PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_BROKER, &client) ||
-            ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr))
-            _exit(1);
-        pause();
-    }
-    wait_for_state(holder, PTSCHED_ENTITY_HOLDING);
+    Actor holder;
+    CHECK_EQ(0, holder.open(kDevice));
+    CHECK_EQ(0, holder.acquire().result);
     Client client;
     AcquiringThread one(client), two(client), three(client);
     for (AcquiringThread *thread : {&one, &two, &three})
@@ -125,7 +120,6 @@ TEST("threads that wait are told when the broker dies")
     for (AcquiringThread *thread : {&one, &two, &three})
         CHECK_EQ(-EPIPE, thread->join());
     CHECK_EQ(PTSCHED_STATE_DEAD, client.state());
-    kill(holder, SIGKILL);
 }
 
 TEST("a second broker on the same socket refuses to start")

@@ -2,6 +2,7 @@
 // The broker among peers that keep no rule: it lives, serves the others, and is
 // afterwards as it was before.
 #include "../sanitizers.h"
+#include "actor.hpp"
 #include "genl.hpp"
 #include "hostile.hpp"
 #include "scheduler.hpp"
@@ -129,18 +130,9 @@ TEST("of one client only so many calls wait")
     {
         RawClient holder, flood;
         CHECK_EQ(0, holder.attach(kDevice));
-        struct ptsched_acquire acquire {};
-        acquire.size = sizeof(acquire);
-        acquire.deadline_ns = PTSCHED_NEVER;
-        pid_t other = fork();
-        CHECK(other >= 0);
-        if (other == 0) {
-            RawClient client;
-            if (client.attach(kDevice) || client.call(PTSCHED_IOC_ACQUIRE, acquire))
-                _exit(1);
-            pause();
-        }
-        wait_for_state(other, PTSCHED_ENTITY_HOLDING);
+        Actor other;
+        CHECK_EQ(0, other.open(kDevice));
+        CHECK_EQ(0, other.acquire().result);
         CHECK_EQ(0, flood.attach(kDevice));
         for (uint64_t id = 100; id <= 100 + PTSCHED_BROKER_MAX_CALLS; id++)
             CHECK_EQ(0, send_acquire(flood.fd(), id));
@@ -148,8 +140,7 @@ TEST("of one client only so many calls wait")
         CHECK(recv(flood.fd(), &answer, sizeof(answer), 0) == sizeof(answer));
         CHECK_EQ(100 + PTSCHED_BROKER_MAX_CALLS, answer.id);
         CHECK_EQ(-ENOBUFS, answer.result);
-        kill(other, SIGKILL);
-        CHECK_EQ(other, waitpid(other, nullptr, 0));
+        other.kill();
         // All of them are answered with the turn.
         for (int i = 0; i < PTSCHED_BROKER_MAX_CALLS; i++) {
             CHECK(recv(flood.fd(), &answer, sizeof(answer), 0) == sizeof(answer));
@@ -274,19 +265,9 @@ TEST("without memory left, who asks for more is hung up on, and the others are s
     {
         RawClient client;
         CHECK_EQ(0, client.attach(kDevice));
-        pid_t holder = fork();
-        CHECK(holder >= 0);
-        if (holder == 0) {
-            ptsched_client *other;
-            if (ptsched_open(kOtherDevice, PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_BROKER, &other) ||
-                ptsched_acquire(other, PTSCHED_NEVER, 0, nullptr))
-                _exit(1);
-            pause();
-        }
-        wait_until([&] {
-            auto found = entity(holder, kOtherDevice);
-            return found && found->at(PTSCHED_A_STATE) == PTSCHED_ENTITY_HOLDING;
-        });
+        Actor holder;
+        CHECK_EQ(0, holder.open(kOtherDevice));
+        CHECK_EQ(0, holder.acquire().result);
         std::vector<RawClient> greedy(50);
         for (RawClient &one : greedy)
             CHECK_EQ(0, one.attach(kOtherDevice));
@@ -319,8 +300,6 @@ TEST("without memory left, who asks for more is hung up on, and the others are s
         acquire.size = sizeof(acquire);
         acquire.deadline_ns = PTSCHED_NEVER;
         CHECK_EQ(0, client.call(PTSCHED_IOC_ACQUIRE, acquire));
-        kill(holder, SIGKILL);
-        CHECK_EQ(holder, waitpid(holder, nullptr, 0));
     }
     check_clean();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A graph with a kernel of faults.cu, which meets what it cannot do. Prints what the graph says then, and fails if that
 // does not name the task, or if another graph, of the host, does not go on.
+#include "../ptask/failure_of.hpp"
 #include "ptask.hpp"
 
 #include <cstdio>
@@ -32,25 +33,14 @@ public:
         while (lowered && !task_.lowered());
     }
 
-    /* What the graph throws at a negative number, at the latest when the next one comes. */
     std::string failure()
     {
-        for (int i = 0; i < attempts; i++)
-            try {
-                pass(-7);
-            } catch (const Failure &failure) {
-                return failure.what();
-            } catch (const Error &) {
-                /* Of the block. */
-            }
-        throw Error("the graph does not fail");
+        return test::failure_of([this] { pass(-7); });
     }
 
     std::string names() const { return lowered_ ? "one of the tasks sound, faulty: " : "task faulty: "; }
 
 private:
-    static constexpr int attempts = 1000;
-
     Input &input(const char *module)
     {
         if (!lowered_)

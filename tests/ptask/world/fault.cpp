@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Kernels that trap. No driver goes on after that, so that each is in a process of its own.
+#include "../failure_of.hpp"
 #include "world_test.hpp"
 
 #include <functional>
@@ -10,21 +11,6 @@ namespace test {
 namespace {
 
 const auto one = Template::of<int>(1);
-
-/* What @work throws, at the latest when it is done again; empty if it does not. */
-std::string failure_of(const std::function<void()> &work)
-{
-    constexpr int most = 100000;
-    for (int i = 0; i < most; i++)
-        try {
-            work();
-        } catch (const Failure &failure) {
-            return failure.what();
-        } catch (const ptsched::device::Error &) {
-            /* Of the block. */
-        }
-    return {};
-}
 
 /* A line of tasks, of which a negative number stops the last. */
 struct Natural {
