@@ -352,7 +352,7 @@ cpu_set_t cpus_to_leave()
         if (cpu >= 0)
             CPU_SET(cpu, &cpus);
     };
-    for (const Device *device = process->first_device(); device; device = device->next()) {
+    for (const Device *device : process->devices()) {
         add(device->submitters_cpu.load(std::memory_order_relaxed));
         if (device->scheduled())
             add(static_cast<int>(__atomic_load_n(&device->page()->asker_cpu, __ATOMIC_RELAXED)) - 1);
@@ -371,7 +371,7 @@ void sleep_until_needed(Polled &on, std::uint64_t ns)
     auto &[fds, polled] = on;
     fds.assign({{agent->wake_fd, POLLIN, 0}});
     polled.assign({nullptr});
-    for (Device *device = process->first_device(); device; device = device->next()) {
+    for (Device *device : process->devices()) {
         if (!device->scheduled())
             continue;
         fds.push_back({ptsched_poll_fd(device->client()), POLLIN, 0});
@@ -405,7 +405,7 @@ void sleep_until_needed(Polled &on, std::uint64_t ns)
 /* Then the thread that ends the process is told, and nothing else is done any more. */
 [[noreturn]] void report_at_exit()
 {
-    for (Device *device = process->first_device(); device; device = device->next()) {
+    for (Device *device : process->devices()) {
         if (device->scheduled())
             device->report_end(monotonic_ns());
     }
@@ -418,7 +418,7 @@ void sleep_until_needed(Polled &on, std::uint64_t ns)
 std::uint64_t look_after_all(bool &relaxed)
 {
     std::uint64_t ns = for_ever;
-    for (Device *device = process->first_device(); device; device = device->next()) {
+    for (Device *device : process->devices()) {
         if (!device->scheduled())
             continue;
         if (!relaxed) {

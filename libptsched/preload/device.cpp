@@ -203,7 +203,7 @@ Context *Process::any_context(const Device &device)
 
 Device *Process::find_or_add_device(CUdevice ordinal)
 {
-    for (Device *device = first_device(); device; device = device->next()) {
+    for (Device *device : devices()) {
         if (device->ordinal() == ordinal)
             return device;
     }
@@ -270,7 +270,7 @@ void Process::context_begins(CUcontext handle, bool created)
 
 void Process::stream_ends(CUstream handle)
 {
-    for (Device *device = first_device(); device; device = device->next()) {
+    for (Device *device : devices()) {
         if (device->scheduled())
             device->meter.stream_ends(handle);
     }
@@ -279,7 +279,7 @@ void Process::stream_ends(CUstream handle)
 
 void Process::thread_ends(const Thread &thread)
 {
-    for (Device *device = first_device(); device; device = device->next()) {
+    for (Device *device : devices()) {
         if (device->scheduled())
             device->meter.thread_ends(thread);
     }
@@ -343,7 +343,7 @@ void Process::primary_context_ended(CUdevice ordinal, Device *device)
 std::uint64_t Process::submissions()
 {
     std::uint64_t total = 0;
-    for (Device *device = first_device(); device; device = device->next())
+    for (Device *device : devices())
         total += device->submissions();
     return total;
 }
@@ -355,7 +355,9 @@ void Process::close_inherited()
         std::lock_guard guard(lock_);
         std::swap(parent, parent_);
     }
-    for (Device *device = parent ? parent->first_device() : nullptr; device; device = device->next())
+    if (!parent)
+        return;
+    for (Device *device : parent->devices())
         ptsched_close(device->client());
 }
 

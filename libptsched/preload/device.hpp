@@ -47,7 +47,7 @@ public:
 
     const char *address() const { return address_; }
 
-    /* Of the process, in the order in which they were added; NULL: the last one. */
+    /* Of the process; NULL: the last one. */
     Device *next() const { return next_.load(std::memory_order_acquire); }
     void set_next(Device *device) { next_.store(device, std::memory_order_release); }
 
@@ -120,11 +120,36 @@ private:
     std::atomic<Device *> next_{nullptr};
 };
 
+/* In the order in which they were added. No lock is needed to go through them, nor memory. */
+class Devices {
+public:
+    class Iterator {
+    public:
+        explicit Iterator(Device *device) : device_(device) {}
+        Device *operator*() const { return device_; }
+        Iterator &operator++()
+        {
+            device_ = device_->next();
+            return *this;
+        }
+        bool operator==(const Iterator &) const = default;
+
+    private:
+        Device *device_;
+    };
+
+    explicit Devices(Device *first) : first_(first) {}
+    Iterator begin() const { return Iterator(first_); }
+    Iterator end() const { return Iterator(nullptr); }
+
+private:
+    Device *first_;
+};
+
 /* All that a process keeps; a forked child begins with a new one. */
 class Process {
 public:
-    /* NULL: there is none. No lock is needed, nor memory, to go through them. */
-    Device *first_device() const { return first_device_.load(std::memory_order_acquire); }
+    Devices devices() const { return Devices(first_device_.load(std::memory_order_acquire)); }
     Context *find_context(CUcontext handle);
     /* One that is alive on @device; NULL: none. */
     Context *any_context(const Device &device);

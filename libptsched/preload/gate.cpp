@@ -481,7 +481,7 @@ void will_wait_for_host()
         device->waits_for_host.store(true, std::memory_order_relaxed);
         return;
     }
-    for (Device *device = process->first_device(); device; device = device->next())
+    for (Device *device : process->devices())
         device->waits_for_host.store(true, std::memory_order_relaxed);
 }
 

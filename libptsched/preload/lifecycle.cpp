@@ -58,7 +58,7 @@ void at_exit()
         return;
     quiet_agent();
     /* The driver's own exit handlers wait for work in flight. */
-    for (Device *device = process->first_device(); device; device = device->next())
+    for (Device *device : process->devices())
         device->preemption.try_put_back(*device);
     write_stats(process->submissions());
 }

@@ -15,7 +15,7 @@ using namespace ptsched::preload;
  */
 extern "C" PTSCHED_EXPORT int ptsched_try_level(int ordinal, int *helped, char *why, std::size_t size)
 {
-    for (Device *device = process->first_device(); device; device = device->next()) {
+    for (Device *device : process->devices()) {
         if (device->ordinal() != ordinal || !device->scheduled())
             continue;
         device->preemption.find_level(*device);
