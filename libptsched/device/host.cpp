@@ -9,6 +9,7 @@
 #include <deque>
 #include <new>
 #include <thread>
+#include <unordered_set>
 
 namespace ptsched::device {
 
@@ -210,19 +211,52 @@ private:
     std::thread thread_;
 };
 
-/* Pinned, so that copies need no detour. */
-Address allocate(std::size_t bytes)
+/*
+ * Pinned, so that copies need no detour. Not once the driver refuses that, as it does when a kernel was at fault: graphs
+ * of the host and of other devices go on.
+ */
+class HostMemory {
+public:
+    Address allocate(std::size_t bytes);
+    void release(Address address);
+
+private:
+    void *allocate_plain(std::size_t bytes);
+
+    std::mutex mutex_; /* protects what follows */
+    std::unordered_set<void *> plain_;
+};
+
+void *HostMemory::allocate_plain(std::size_t bytes)
 {
-    void *memory = gpus().empty() ? std::aligned_alloc(allocation_alignment, bytes) : allocate_pinned(bytes);
+    std::unique_ptr<void, decltype(&std::free)> memory(std::aligned_alloc(allocation_alignment, bytes), &std::free);
+    std::lock_guard lock(mutex_);
+    if (memory)
+        plain_.insert(memory.get());
+    return memory.release();
+}
+
+Address HostMemory::allocate(std::size_t bytes)
+{
+    void *memory = nullptr;
+    try {
+        memory = gpus().empty() ? allocate_plain(bytes) : allocate_pinned(bytes);
+    } catch (const Fault &) {
+        memory = allocate_plain(bytes);
+    }
     return reinterpret_cast<std::uintptr_t>(memory);
 }
 
-void release(Address address)
+void HostMemory::release(Address address)
 {
-    if (gpus().empty())
-        std::free(host_pointer(address));
+    void *memory = host_pointer(address);
+    std::unique_lock lock(mutex_);
+    bool plain = plain_.erase(memory);
+    lock.unlock();
+    if (plain)
+        std::free(memory);
     else
-        release_pinned(host_pointer(address));
+        release_pinned(memory);
 }
 
 class Host final : public Device {
@@ -242,7 +276,9 @@ public:
 
 private:
     std::string name_ = "host";
-    Pool pool_{device::allocate, device::release};
+    HostMemory memory_;
+    Pool pool_{[this](std::size_t bytes) { return memory_.allocate(bytes); },
+               [this](Address address) { memory_.release(address); }};
 };
 
 } // namespace

@@ -32,6 +32,7 @@ VGPU_EXPORT CUresult cuEventCreate(CUevent *event, unsigned int flags)
     if (flags & CU_EVENT_INTERPROCESS)
         return CUDA_ERROR_NOT_SUPPORTED;
     VGPU_TRY(current_context(context));
+    VGPU_TRY(state().lost);
     *event = new CUevent_st{context, flags, nullptr, nullptr, {}};
     state().events.insert(*event);
     return CUDA_SUCCESS;

@@ -56,6 +56,7 @@ CUresult allocate_here(Allocation::Kind kind, size_t bytes, unsigned int flags, 
     if (!pointer)
         return CUDA_ERROR_INVALID_VALUE;
     VGPU_TRY(current_context(context));
+    VGPU_TRY(state().lost);
     VGPU_TRY(refuse_if_unsafe());
     return allocate(context, kind, bytes, flags, *pointer);
 }

@@ -42,6 +42,7 @@ VGPU_EXPORT CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int f
     if (!stream || flags & ~static_cast<unsigned int>(CU_STREAM_NON_BLOCKING))
         return CUDA_ERROR_INVALID_VALUE;
     VGPU_TRY(current_context(context));
+    VGPU_TRY(state().lost);
     *stream = add_stream(context, flags, std::clamp(priority, -5, 0), false).get();
     return CUDA_SUCCESS;
 }
