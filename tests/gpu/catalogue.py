@@ -19,7 +19,6 @@ WORK = {
     "equal": ("--us", "1000", "--depth", "2", "--ticks"),
     "wake": ("--us", "60", "--think-us", "40000", "--jitter-us", "10000"),
     "interrupt": ("--us", "60", "--think-us", "2500", "--jitter-us", "500", "--ticks"),
-    "often": ("--us", "60", "--think-us", "1000", "--jitter-us", "400", "--ticks"),
     "work": ("--us", "500", "--depth", "3"), "tiny": ("--us", "2", "--depth", "200"),
     "streams": ("--us", "1000", "--depth", "8", "--streams", "4"),
 }

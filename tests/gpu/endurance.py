@@ -9,9 +9,9 @@ import time
 
 import catalogue
 from programs import ProgramError
-from same_output import demands, stats_file, taken_off
+from same_output import INTERRUPT, demands, stats_file, taken_off
 
-HOG, OFTEN = "endure-hog", "often+pt"
+HOG = "endure-hog"
 
 
 def plan(session):
@@ -37,7 +37,7 @@ def start_hogs(session, names):
     """Hogs that are taken off whenever they are in the way."""
     wanted = [(name, catalogue.command(session.programs, "hog19", "--serve"), 19, True,
                {"PTSCHED_DRAIN_US": "0", "PTSCHED_STATS": stats_file(session, name)}) for name in names]
-    for problem in session.start_servers(wanted) + catalogue.start(session, [OFTEN]):
+    for problem in session.start_servers(wanted) + catalogue.start(session, [INTERRUPT]):
         raise ProgramError(problem)
     return [session.server(name) for name in names]
 
@@ -50,7 +50,7 @@ def cycles(session, count):
     while done < count:
         session.in_time()
         before = demands(session)
-        session.server(OFTEN).ask(f"steps {count // 4}", 120)
+        session.server(INTERRUPT).ask(f"steps {count // 4}", 120)
         done += demands(session) - before
         asked += count // 4
         if asked > 4 * count:
@@ -72,9 +72,9 @@ def off(session, seconds):
     [hog] = start_hogs(session, [HOG])
     hog.begin()
     os.kill(hog.pid, signal.SIGSTOP)
-    with session.running(OFTEN) as often:
+    with session.running(INTERRUPT) as interrupt:
         time.sleep(seconds)
-        done = often.ticks[-1][1]
+        done = interrupt.ticks[-1][1]
         preempts = session.broker.entity(hog.pid)["PREEMPTS"]
         os.kill(hog.pid, signal.SIGCONT)
     result = hog.end()
@@ -114,7 +114,7 @@ def kills(session, count):
         victims = start_hogs(session, names)
         for victim in victims:
             victim.begin()
-        with session.running(OFTEN):
+        with session.running(INTERRUPT):
             deadline = time.monotonic() + 20
             left = list(victims)
             while left and time.monotonic() < deadline:
