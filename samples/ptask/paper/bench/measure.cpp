@@ -11,7 +11,8 @@ namespace ptsched::paper {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr unsigned least_repetitions = 3, most_repetitions = 200, warm_up = 2;
+/* What learns from its first runs has learned by then, however long they take. */
+constexpr unsigned least_repetitions = 9, most_repetitions = 200, warm_up = 8;
 
 double seconds_since(Clock::time_point start)
 {
