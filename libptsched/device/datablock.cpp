@@ -354,6 +354,14 @@ const void *Datablock::first_use_from_host(const Device &device)
     return host_pointer(copy->address);
 }
 
+MarkerPtr Datablock::arrival_on_host()
+{
+    std::lock_guard lock(mutex_);
+    const Copy *copy = find(host());
+    read_ = read_ || copy;
+    return copy ? copy->ready : nullptr;
+}
+
 bool Datablock::was_read() const
 {
     std::lock_guard lock(mutex_);

@@ -78,6 +78,8 @@ public:
      * there, as long as somebody keeps the block. Who asks again is told null, and use() serves him better.
      */
     const void *first_use_from_host(const Device &device);
+    /* Reached when the content is on the host; null unless it is on its way. Who asks will read it there. */
+    MarkerPtr arrival_on_host();
     /* Whether somebody has asked for the content on the host since it was written. */
     bool was_read() const;
     /* Whether the copy on @device is somebody else's, and is not written. */

@@ -180,6 +180,9 @@ Scheduler::Fetch Scheduler::fetch(Datablock &block)
     for (const auto &place : places_.all) {
         device::Device &device = *place->device;
         if (&device != &device::host() && !block.missing(device)) {
+            /* By the program that writes it. */
+            if (device::MarkerPtr arrival = place->attachment ? nullptr : block.arrival_on_host())
+                return {std::move(arrival), place.get(), block.bytes(), Clock::now()};
             /* Goes with the work of whoever wrote the block, unless somebody pushes what another graph wrote. */
             if (place->attachment)
                 place->attachment->begin_more();
