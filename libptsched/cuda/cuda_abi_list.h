@@ -188,6 +188,8 @@ CU_ABI(cuGraphAddHostNode, "cuGraphAddHostNode", 10000,
         const CUDA_HOST_NODE_PARAMS *params))
 CU_ABI(cuGraphAddEmptyNode, "cuGraphAddEmptyNode", 10000,
        (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count))
+CU_ABI(cuGraphAddEventWaitNode, "cuGraphAddEventWaitNode", 11010,
+       (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count, CUevent event))
 CU_ABI(cuGraphAddDependencies, "cuGraphAddDependencies", 10000,
        (CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t count))
 CU_ABI(cuGraphAddDependencies_v2, "cuGraphAddDependencies", 12030,

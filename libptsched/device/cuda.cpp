@@ -163,6 +163,7 @@ public:
     void copy(Address to, Device &source, Address from, std::size_t bytes) override;
     void run(const Code &code, const Geometry &geometry, const std::vector<void *> &arguments) override;
     void run(Program &program) override;
+    void signal(Program &program, std::size_t step) override;
     void after(const MarkerPtr &marker) override;
     MarkerPtr mark() override;
     MarkerPtr mark_for_later() override { return open_marker(); }
@@ -230,6 +231,12 @@ void CudaQueue::run(Program &program)
 {
     Entered entered(device_);
     static_cast<CudaProgram &>(program).launch(stream_);
+}
+
+void CudaQueue::signal(Program &program, std::size_t step)
+{
+    Entered entered(device_);
+    static_cast<CudaProgram &>(program).signal(step, stream_);
 }
 
 void CudaQueue::after(const MarkerPtr &marker)
@@ -417,12 +424,12 @@ CUfunction CudaDevice::gather()
     return gather_;
 }
 
-Queue &CudaDevice::outgoing()
+Queue &CudaDevice::made_once(std::unique_ptr<Queue> &queue)
 {
     std::lock_guard lock(mutex_);
-    if (!outgoing_)
-        outgoing_ = make_queue();
-    return *outgoing_;
+    if (!queue)
+        queue = make_queue();
+    return *queue;
 }
 
 /* Makes them peers with the first question. */

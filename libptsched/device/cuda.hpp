@@ -33,7 +33,8 @@ public:
     Address allocate(std::size_t bytes) override { return memory_.take(bytes); }
     void release(Address address, std::size_t bytes) noexcept override { memory_.give(address, bytes); }
     std::unique_ptr<Queue> make_queue() override;
-    Queue &outgoing() override;
+    Queue &outgoing() override { return made_once(outgoing_); }
+    Queue &incoming() override { return made_once(incoming_); }
     bool orders_others() const override { return true; }
     bool reaches(const Device &other) override;
     bool has_programs() const override { return driver.graph_create; }
@@ -57,6 +58,7 @@ private:
     Address allocate_now(std::size_t bytes);
     void free_now(Address address);
     void unmap(Address mapped) noexcept;
+    Queue &made_once(std::unique_ptr<Queue> &queue);
 
     std::string name_;
     const CUdevice number_;
@@ -64,7 +66,7 @@ private:
     std::once_flag gather_loaded_;
     CUfunction gather_{};
     std::mutex mutex_; /* protects what follows */
-    std::unique_ptr<Queue> outgoing_;
+    std::unique_ptr<Queue> outgoing_, incoming_;
     std::vector<std::pair<const Device *, bool>> peers_; /* those that were asked about */
     Memory memory_;
 };

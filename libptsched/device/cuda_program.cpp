@@ -23,10 +23,7 @@ CUDA_KERNEL_NODE_PARAMS kernel_of(CUfunction function, const Geometry &g)
 
 void set_ends(CUDA_MEMCPY3D &copy, Address to, Address from)
 {
-    if (copy.srcMemoryType == CU_MEMORYTYPE_HOST)
-        copy.srcHost = host_pointer(from);
-    else
-        copy.srcDevice = from;
+    copy.srcDevice = from;
     if (copy.dstMemoryType == CU_MEMORYTYPE_HOST)
         copy.dstHost = host_pointer(to);
     else
@@ -36,8 +33,8 @@ void set_ends(CUDA_MEMCPY3D &copy, Address to, Address from)
 CUDA_MEMCPY3D copy_of(const ProgramStep &step)
 {
     CUDA_MEMCPY3D copy{};
-    copy.srcMemoryType = step.ends == ProgramStep::from_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
-    copy.dstMemoryType = step.ends == ProgramStep::to_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+    copy.dstMemoryType = step.to_host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
     copy.WidthInBytes = step.bytes;
     copy.Height = copy.Depth = 1;
     set_ends(copy, step.to, step.from);
@@ -73,6 +70,9 @@ void CudaProgram::destroy()
     if (exec_)
         device_.driver.exec_destroy(exec_);
     device_.driver.graph_destroy(graph_);
+    for (const Node &node : nodes_)
+        if (node.event)
+            device_.events.give(node.event);
 }
 
 void CudaProgram::add_kernel(Node &node, const std::vector<CUgraphNode> &after, const std::vector<void *> &arguments)
@@ -83,15 +83,33 @@ void CudaProgram::add_kernel(Node &node, const std::vector<CUgraphNode> &after, 
                          "cuGraphAddKernelNode");
 }
 
-void CudaProgram::add(const ProgramStep &step)
+void CudaProgram::add_wait(Node &node, const std::vector<CUgraphNode> &after)
+{
+    node.event = device_.events.take();
+    device_.driver.check(device_.driver.graph_add_wait(&node.handle, graph_, after.data(), after.size(), node.event),
+                         "cuGraphAddEventWaitNode");
+}
+
+void CudaProgram::add_copy(Node &node, const std::vector<CUgraphNode> &after, const ProgramStep &step)
 {
     const Driver &driver = device_.driver;
+    node.copy = copy_of(step);
+    node.to = step.to;
+    node.from = step.from;
+    driver.check(driver.graph_add_copy(&node.handle, graph_, after.data(), after.size(), &node.copy, device_.context()),
+                 "cuGraphAddMemcpyNode");
+}
+
+void CudaProgram::add(const ProgramStep &step)
+{
     std::vector<CUgraphNode> after;
-    Node node;
 
     for (std::size_t other : step.after)
         after.push_back(nodes_[other].handle);
-    if (!step.pieces.empty()) {
+    Node &node = nodes_.emplace_back();
+    if (step.waits) {
+        add_wait(node, after);
+    } else if (!step.pieces.empty()) {
         node.kernel = kernel_of(device_.gather(), gather::geometry(step.pieces));
         node.pieces = std::make_unique<gather::Pieces>(step.pieces);
         add_kernel(node, after, {node.pieces.get()});
@@ -99,14 +117,8 @@ void CudaProgram::add(const ProgramStep &step)
         node.kernel = kernel_of(static_cast<const CudaCode &>(*step.code).function(), step.geometry);
         add_kernel(node, after, step.arguments);
     } else {
-        node.copy = copy_of(step);
-        node.to = step.to;
-        node.from = step.from;
-        driver.check(
-            driver.graph_add_copy(&node.handle, graph_, after.data(), after.size(), &node.copy, device_.context()),
-            "cuGraphAddMemcpyNode");
+        add_copy(node, after, step);
     }
-    nodes_.push_back(std::move(node));
 }
 
 void CudaProgram::set_kernel(std::size_t step, const std::vector<void *> &arguments)
@@ -138,6 +150,11 @@ void CudaProgram::set_copy(std::size_t step, Address to, Address from)
     Entered entered(device_);
     device_.driver.check(device_.driver.exec_set_copy(exec_, node.handle, &node.copy, device_.context()),
                          "cuGraphExecMemcpyNodeSetParams");
+}
+
+void CudaProgram::signal(std::size_t step, CUstream stream)
+{
+    device_.driver.check(device_.driver.event_record(nodes_[step].event, stream), "cuEventRecord");
 }
 
 void CudaProgram::launch(CUstream stream)

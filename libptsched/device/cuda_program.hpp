@@ -19,6 +19,7 @@ public:
     void set_pieces(std::size_t step, const std::vector<Piece> &pieces) override;
     /* The device's context is current, as for all calls of a queue's. */
     void launch(CUstream stream);
+    void signal(std::size_t step, CUstream stream);
 
 private:
     struct Node {
@@ -27,10 +28,13 @@ private:
         CUDA_MEMCPY3D copy{};
         Address to{}, from{}; /* its ends */
         std::unique_ptr<gather::Pieces> pieces{};
+        CUevent event{};
     };
 
     void add(const ProgramStep &step);
     void add_kernel(Node &node, const std::vector<CUgraphNode> &after, const std::vector<void *> &arguments);
+    void add_copy(Node &node, const std::vector<CUgraphNode> &after, const ProgramStep &step);
+    void add_wait(Node &node, const std::vector<CUgraphNode> &after);
     void destroy();
 
     CudaDevice &device_;

@@ -14,6 +14,16 @@ void Queue::run(Program &)
     throw Error("this device has no programs");
 }
 
+void Queue::signal(Program &, std::size_t)
+{
+    throw Error("this device has no programs");
+}
+
+Queue &Device::incoming()
+{
+    throw Error(name() + " has no programs");
+}
+
 Mapping Device::map_shared(const ShareHandle &, std::size_t)
 {
     throw Error(name() + " does not use memory of other processes");

@@ -116,18 +116,15 @@ struct Piece {
     std::size_t bytes;
 };
 
-/* A kernel, or a copy, of a program. */
+/* A kernel, a copy, or a wait, of a program. */
 struct ProgramStep {
     const Code *code = nullptr;     /* null: a copy */
+    bool waits = false;             /* for what Queue::signal() says, and nothing else matters */
     std::vector<Piece> pieces = {}; /* not empty: a copy of all of these at once, and nothing else matters */
     Geometry geometry = {};
     std::vector<void *> arguments = {}; /* a pointer to the value of each */
     Address to = 0, from = 0;
-    enum Ends {
-        on_device,
-        to_host,
-        from_host
-    } ends = on_device; /* of a copy; the host's memory is the host device's */
+    bool to_host = false; /* a copy to the host device's memory; else in the device's */
     std::size_t bytes = 0;
     std::vector<std::size_t> after = {}; /* steps before it in the list */
 };
@@ -156,6 +153,8 @@ public:
     virtual void run(const Code &code, const Geometry &geometry, const std::vector<void *> &arguments) = 0;
     /* Of its device. */
     virtual void run(Program &program);
+    /* From its next run on, the step of the program is to wait for what this queue has; it does not run now. */
+    virtual void signal(Program &program, std::size_t step);
     /* What is given from now on waits for a point in another queue. */
     virtual void after(const MarkerPtr &marker) = 0;
     virtual MarkerPtr mark() = 0;
@@ -211,6 +210,8 @@ public:
     virtual std::unique_ptr<Queue> make_queue() = 0;
     /* For copies to the host that nobody's work is to wait for. */
     virtual Queue &outgoing() = 0;
+    /* For copies from the host that programs wait for; of a device that has programs. */
+    virtual Queue &incoming();
     /* Whether a queue may be told to wait for work of this device that has not ended: if not, who depends on it comes
      * later. */
     virtual bool orders_others() const = 0;

@@ -57,6 +57,7 @@ namespace ptsched::device {
     F(graph_destroy, cuGraphDestroy)                                                                                   \
     F(graph_add_kernel, cuGraphAddKernelNode_v2)                                                                       \
     F(graph_add_copy, cuGraphAddMemcpyNode)                                                                            \
+    F(graph_add_wait, cuGraphAddEventWaitNode)                                                                         \
     F(graph_instantiate, cuGraphInstantiateWithFlags)                                                                  \
     F(graph_upload, cuGraphUpload)                                                                                     \
     F(graph_launch, cuGraphLaunch)                                                                                     \

@@ -212,8 +212,8 @@ private:
 };
 
 /*
- * Pinned, so that copies need no detour. Not once the driver refuses that, as it does when a kernel was at fault: graphs
- * of the host and of other devices go on.
+ * Pinned, so that copies need no detour. Not once the driver refuses that, as it does when a kernel was at fault:
+ * graphs of the host and of other devices go on.
  */
 class HostMemory {
 public:

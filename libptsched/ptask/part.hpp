@@ -36,7 +36,6 @@ struct PartInput {
     Channel *channel;
     std::size_t buffer;
     bool is_filled; /* the buffer gets the content before each run, since the part changes it */
-    std::vector<std::size_t> first_users = {}; /* steps that no other one that needs it comes before */
 };
 
 struct PartOutput {

@@ -48,13 +48,6 @@ void drop_needless_waits(Part &part, const Ancestors &ancestors)
                                [&](std::size_t other) { return ancestors.comes_before(before, other); });
         });
     }
-    for (PartInput &input : part.inputs) {
-        const std::vector<std::size_t> all = input.first_users;
-        std::erase_if(input.first_users, [&](std::size_t user) {
-            return std::any_of(all.begin(), all.end(),
-                               [&](std::size_t other) { return ancestors.comes_before(other, user); });
-        });
-    }
 }
 
 /*
@@ -111,8 +104,6 @@ private:
 
 void use_order(Part &part)
 {
-    for (PartInput &input : part.inputs)
-        input.first_users = part.buffers[input.buffer].users;
     if (part.steps.size() > most_steps) {
         Rooms(part, nullptr).assign();
         return;

@@ -4,6 +4,7 @@
 #include "places.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <unordered_map>
 
 namespace ptsched::ptask {
@@ -15,10 +16,9 @@ using device::Address;
 
 constexpr unsigned most_unread = 16, most_needed = 1 << 20;
 constexpr std::size_t no_buffer = static_cast<std::size_t>(-1);
-/* What is less takes longer to begin to be copied than to be copied; then a queue is faster than a program. */
+/* What is less takes longer to begin to be copied than to be copied: it comes before the program, which need not wait.
+ */
 constexpr std::size_t short_bytes = 32 << 10;
-/* Of short results, nobody in the program waits for one. */
-constexpr std::size_t short_at_once = 8;
 /* Several that are no longer than this a GPU fetches sooner itself, so much of them at a time: others need only some.
  */
 constexpr std::size_t gathered_bytes = 512 << 10, group_bytes = 1 << 20;
@@ -35,23 +35,6 @@ bool has_several_short(const Part &part)
 }
 
 } // namespace
-
-/* Copies in one direction share a way, on which the first is to be there first. */
-class Slot::CopyOrder {
-public:
-    /* The step that comes before that one, if any, where so many may be under way. */
-    std::vector<std::size_t> before(std::size_t step, std::size_t at_once = 1)
-    {
-        std::vector<std::size_t> found;
-        if (steps_.size() >= at_once)
-            found.push_back(steps_[steps_.size() - at_once]);
-        steps_.push_back(step);
-        return found;
-    }
-
-private:
-    std::vector<std::size_t> steps_;
-};
 
 Slot::Slot(const Part &part, device::Device &device, std::size_t which)
     : part_(part), device_(device), which_(which), most_pieces_(has_several_short(part) ? device.most_pieces() : 0),
@@ -120,7 +103,7 @@ void Slot::plan_input(const Blocks &inputs, std::size_t i)
         moved_.uploaded_blocks++;
         moved_.uploaded_bytes += block.bytes();
         if (uploads_[i].in_program)
-            uploads_[i].from = reinterpret_cast<Address>(from);
+            uploads_[i].from = from;
         else
             fills_.push_back({input.buffer, from, 0, block.bytes()});
     } else if (input.is_filled) {
@@ -134,6 +117,7 @@ void Slot::plan_input(const Blocks &inputs, std::size_t i)
 void Slot::plan(const PartSet &set)
 {
     moved_ = {};
+    is_free_ = !marker_ || marker_->reached();
     items_.clear();
     item_buffers_.clear();
     fills_.clear();
@@ -230,50 +214,82 @@ std::vector<void *> &Slot::arguments_of(const PartStep &step, const Blocks &fixe
     return arguments_;
 }
 
-/* Inputs whose copies from the host are the program's, those that are needed first before the others. */
-std::vector<std::size_t> Slot::uploads_in_order() const
+/* Inputs that are always copied from the host, those that are needed first before the others. */
+void Slot::order_uploads()
 {
-    std::vector<std::size_t> order;
     auto first_user = [&](std::size_t i) { return part_.buffers[part_.inputs[i].buffer].users.front(); };
+    upload_order_.clear();
     for (std::size_t i = 0; i < uploads_.size(); i++)
         if (uploads_[i].in_program)
-            order.push_back(i);
-    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return first_user(a) < first_user(b); });
-    return order;
+            upload_order_.push_back(i);
+    std::ranges::stable_sort(upload_order_, {}, first_user);
+    const auto gathered = std::ranges::count_if(upload_order_, [this](std::size_t i) { return may_gather(i); });
+    for (std::size_t place = 0; place < upload_order_.size(); place++) {
+        Upload &upload = uploads_[upload_order_[place]];
+        upload.place = place;
+        upload.gathered = gathered > 1 && may_gather(upload_order_[place]);
+        upload.step.reset();
+    }
 }
 
-/* Copies from the host, then the part's steps, each with the copies to the host of what it writes. */
+/* What comes from the host, then the part's steps, each with the copies to the host of what it writes. */
 void Slot::make(const Blocks &fixed)
 {
     std::vector<device::ProgramStep> steps;
     std::vector<std::vector<std::size_t>> results(part_.steps.size());
-    CopyOrder down;
+    std::optional<std::size_t> last;
 
-    make_uploads(steps);
-    const auto uploads = uploads_before();
+    order_uploads();
+    make_groups(steps);
+    const auto uploads = make_waits(steps);
     for (std::size_t i = 0; i < outputs_.size(); i++)
         if (on_host_[i])
             results[part_.outputs[i].writer].push_back(i);
     for (std::size_t i = 0; i < part_.steps.size(); i++) {
         make_step(steps, i, uploads[i], fixed);
         for (std::size_t output : results[i])
-            make_download(steps, output, down);
+            last = make_download(steps, output, last);
     }
     program_ = device_.make_program(steps);
 }
 
-/* By step: the last of those that it needs, before which the others come; an input that often has the same block as
- * another needs that one's. */
-std::vector<std::optional<std::size_t>> Slot::uploads_before() const
+/* By step of the part: the last of the uploads that it needs, before which the others come; an input that often has the
+ * same block as another needs that one's. */
+std::vector<Slot::LastUploads> Slot::last_uploads() const
 {
-    std::vector<std::optional<std::size_t>> last(part_.steps.size());
+    std::vector<LastUploads> last(part_.steps.size());
     for (std::size_t i = 0; i < uploads_.size(); i++)
-        for (std::size_t step : part_.inputs[i].first_users)
+        for (std::size_t step : part_.buffers[part_.inputs[i].buffer].users)
             for (std::size_t other : {i, first_[i]})
-                if (const Upload &upload = uploads_[other];
-                    upload.in_program && (!last[step] || *last[step] < upload.step))
-                    last[step] = upload.step;
+                if (const Upload &upload = uploads_[other]; upload.in_program) {
+                    auto &known = last[step][upload.gathered];
+                    known = std::max(known, std::optional(upload.place));
+                }
     return last;
+}
+
+/* By step of the part: what of the program it comes after, unless something that it comes after does. */
+std::vector<std::vector<std::size_t>> Slot::make_waits(std::vector<device::ProgramStep> &steps)
+{
+    std::vector<std::vector<std::size_t>> after(part_.steps.size());
+    std::vector<LastUploads> last = last_uploads();
+    for (std::size_t i = 0; i < after.size(); i++)
+        for (std::size_t kind = 0; kind < last[i].size(); kind++) {
+            std::optional<std::size_t> known;
+            for (std::size_t before : part_.steps[i].after)
+                known = std::max(known, last[before][kind]);
+            if (last[i][kind] <= known) {
+                last[i][kind] = known;
+                continue;
+            }
+            Upload &upload = uploads_[upload_order_[*last[i][kind]]];
+            if (!upload.step) {
+                upload.step = steps.size();
+                steps.push_back({.waits = true});
+            }
+            after[i].push_back(*upload.step);
+        }
+    return after;
 }
 
 bool Slot::may_gather(std::size_t input) const
@@ -281,36 +297,29 @@ bool Slot::may_gather(std::size_t input) const
     return most_pieces_ && is_short(part_, part_.inputs[input]);
 }
 
-void Slot::make_uploads(std::vector<device::ProgramStep> &steps)
+void Slot::make_groups(std::vector<device::ProgramStep> &steps)
 {
-    const std::vector<std::size_t> inputs = uploads_in_order();
-    const auto gathered =
-        std::count_if(inputs.begin(), inputs.end(), [this](std::size_t input) { return may_gather(input); });
-    CopyOrder order;
-
     groups_.clear();
-    for (std::size_t input : inputs) {
-        uploads_[input].gathered = gathered > 1 && may_gather(input);
+    for (std::size_t input : upload_order_)
         if (uploads_[input].gathered)
-            add_to_group(steps, input, order);
-        else
-            make_upload(steps, input, order);
-    }
+            add_to_group(steps, input);
     for (Group &group : groups_)
         steps[group.step].pieces = pieces_of(group);
 }
 
-/* The last one, if there is room and nothing came after it. */
-void Slot::add_to_group(std::vector<device::ProgramStep> &steps, std::size_t input, CopyOrder &order)
+/* The last one, if there is room. They share a way, on which the first is to be there first. */
+void Slot::add_to_group(std::vector<device::ProgramStep> &steps, std::size_t input)
 {
     const std::size_t bytes = part_.buffers[part_.inputs[input].buffer].bytes;
-    if (groups_.empty() || groups_.back().step + 1 != steps.size() || groups_.back().inputs.size() == most_pieces_ ||
-        groups_.back().bytes + bytes > group_bytes) {
-        groups_.push_back({steps.size(), {}, 0});
-        steps.push_back({.after = order.before(steps.size())});
+    if (groups_.empty() || groups_.back().inputs.size() == most_pieces_ || groups_.back().bytes + bytes > group_bytes) {
+        device::ProgramStep &made = steps.emplace_back();
+        if (!groups_.empty())
+            made.after = {groups_.back().step};
+        groups_.push_back({steps.size() - 1, {}, 0});
     }
-    uploads_[input].step = groups_.back().step;
     groups_.back().inputs.push_back(input);
+    uploads_[input].step = groups_.back().step;
+    uploads_[input].place = uploads_[groups_.back().inputs.front()].place;
     groups_.back().bytes += bytes;
 }
 
@@ -319,30 +328,19 @@ const std::vector<device::Piece> &Slot::pieces_of(Group &group) const
     group.pieces.clear();
     for (std::size_t input : group.inputs) {
         const std::size_t buffer = part_.inputs[input].buffer;
-        group.pieces.push_back({bound_[buffer], uploads_[input].from, part_.buffers[buffer].bytes});
+        group.pieces.push_back(
+            {bound_[buffer], reinterpret_cast<Address>(uploads_[input].from), part_.buffers[buffer].bytes});
     }
     return group.pieces;
 }
 
-void Slot::make_upload(std::vector<device::ProgramStep> &steps, std::size_t input, CopyOrder &order)
-{
-    const std::size_t buffer = part_.inputs[input].buffer, bytes = part_.buffers[buffer].bytes;
-    uploads_[input].step = steps.size();
-    steps.push_back({.to = bound_[buffer],
-                     .from = uploads_[input].from,
-                     .ends = device::ProgramStep::from_host,
-                     .bytes = bytes,
-                     .after = order.before(steps.size())});
-}
-
-void Slot::make_step(std::vector<device::ProgramStep> &steps, std::size_t which, std::optional<std::size_t> upload,
-                     const Blocks &fixed)
+void Slot::make_step(std::vector<device::ProgramStep> &steps, std::size_t which,
+                     const std::vector<std::size_t> &uploads, const Blocks &fixed)
 {
     const PartStep &step = part_.steps[which];
     step_index_[which] = steps.size();
     device::ProgramStep &made = steps.emplace_back();
-    if (upload)
-        made.after.push_back(*upload);
+    made.after = uploads;
     for (std::size_t other : step.after)
         made.after.push_back(step_index_[other]);
     if (step.task) {
@@ -356,18 +354,20 @@ void Slot::make_step(std::vector<device::ProgramStep> &steps, std::size_t which,
     }
 }
 
-void Slot::make_download(std::vector<device::ProgramStep> &steps, std::size_t output, CopyOrder &order)
+/* Returns its step. They share a way, too, and branches of a program take longer. */
+std::size_t Slot::make_download(std::vector<device::ProgramStep> &steps, std::size_t output,
+                                std::optional<std::size_t> last)
 {
     const PartOutput &from = part_.outputs[output];
-    const std::size_t bytes = part_.buffers[from.buffer].bytes;
     downloads_[output] = steps.size();
-    auto after = order.before(steps.size(), bytes < short_bytes ? short_at_once : 1);
-    after.push_back(step_index_[from.writer]);
     steps.push_back({.to = outputs_[output]->host_address(),
                      .from = bound_[from.buffer],
-                     .ends = device::ProgramStep::to_host,
-                     .bytes = bytes,
-                     .after = std::move(after)});
+                     .to_host = true,
+                     .bytes = part_.buffers[from.buffer].bytes,
+                     .after = {step_index_[from.writer]}});
+    if (last)
+        steps.back().after.push_back(*last);
+    return downloads_[output];
 }
 
 void Slot::update(const Blocks &fixed)
@@ -379,14 +379,31 @@ void Slot::update(const Blocks &fixed)
         else
             program_->set_copy(step_index_[i], bound_[step.to], bound_[step.from]);
     }
-    for (std::size_t i = 0; i < uploads_.size(); i++)
-        if (const Upload &upload = uploads_[i]; upload.in_program && !upload.gathered)
-            program_->set_copy(upload.step, bound_[part_.inputs[i].buffer], upload.from);
     for (Group &group : groups_)
         program_->set_pieces(group.step, pieces_of(group));
     for (std::size_t i = 0; i < outputs_.size(); i++)
         if (on_host_[i])
             program_->set_copy(downloads_[i], outputs_[i]->host_address(), bound_[part_.outputs[i].buffer]);
+}
+
+/*
+ * The copies that the program waits for. If it does not use the memory now, they begin at once. They are not the
+ * program's own, which has to be the same each time: one that has changed takes a driver as long as it has steps.
+ */
+void Slot::give_uploads()
+{
+    for (std::size_t input : upload_order_) {
+        const Upload &upload = uploads_[input];
+        const std::size_t buffer = part_.inputs[input].buffer;
+        if (upload.gathered)
+            continue;
+        if (!incoming_)
+            incoming_ = &device_.incoming();
+        device::Queue &queue = is_free_ ? *incoming_ : *queue_;
+        queue.upload(bound_[buffer], upload.from, part_.buffers[buffer].bytes);
+        if (is_free_ && upload.step)
+            queue.signal(*program_, *upload.step);
+    }
 }
 
 /* The queue gets what fills the buffers, and the program. */
@@ -415,6 +432,7 @@ void Slot::start(const PartSet &set)
         else
             queue_->copy(to, device_, addresses_[fill.item], fill.bytes);
     }
+    give_uploads();
     queue_->run(*program_);
     marker_ = queue_->mark();
 }
@@ -437,6 +455,8 @@ void Slot::let_go(DatablockPtr &block)
 void Slot::forget() noexcept
 {
     settle(*queue_);
+    if (incoming_)
+        settle(*incoming_);
     program_.reset();
     inside_.reset();
     outputs_.assign(outputs_.size(), nullptr);

@@ -9,6 +9,7 @@
 #include "access.hpp"
 #include "part.hpp"
 
+#include <array>
 #include <optional>
 
 namespace ptsched::ptask {
@@ -78,19 +79,22 @@ private:
     void touch(std::size_t step);
     void start(const PartSet &set);
     std::vector<void *> &arguments_of(const PartStep &step, const Blocks &fixed);
-    class CopyOrder;
     void make(const Blocks &fixed);
-    std::vector<std::size_t> uploads_in_order() const;
-    std::vector<std::optional<std::size_t>> uploads_before() const;
+    void order_uploads();
+    /* Of a step: places in the order of uploads, of such as are not gathered and such as are. */
+    using LastUploads = std::array<std::optional<std::size_t>, 2>;
+    std::vector<LastUploads> last_uploads() const;
+    std::vector<std::vector<std::size_t>> make_waits(std::vector<device::ProgramStep> &steps);
     bool may_gather(std::size_t input) const;
-    void make_uploads(std::vector<device::ProgramStep> &steps);
-    void make_upload(std::vector<device::ProgramStep> &steps, std::size_t input, CopyOrder &order);
-    void add_to_group(std::vector<device::ProgramStep> &steps, std::size_t input, CopyOrder &order);
+    void make_groups(std::vector<device::ProgramStep> &steps);
+    void add_to_group(std::vector<device::ProgramStep> &steps, std::size_t input);
     const std::vector<device::Piece> &pieces_of(Group &group) const;
-    void make_step(std::vector<device::ProgramStep> &steps, std::size_t which, std::optional<std::size_t> upload,
+    void make_step(std::vector<device::ProgramStep> &steps, std::size_t which, const std::vector<std::size_t> &uploads,
                    const Blocks &fixed);
-    void make_download(std::vector<device::ProgramStep> &steps, std::size_t output, CopyOrder &order);
+    std::size_t make_download(std::vector<device::ProgramStep> &steps, std::size_t output,
+                              std::optional<std::size_t> last);
     void update(const Blocks &fixed);
+    void give_uploads();
     void forget() noexcept;
 
     const Part &part_;
@@ -109,18 +113,22 @@ private:
     std::unique_ptr<device::Program> program_;
     std::vector<std::size_t> step_index_; /* by step of the part: in the program */
     std::vector<std::size_t> downloads_;  /* by output: its step in the program */
-    /* An input that a program copies itself from the host. */
+    /* An input that is copied from the host for a program. */
     struct Upload {
         bool in_program = false;
         unsigned from_host = 0; /* sets in a row that had it there */
         unsigned needed = 1;    /* until it is in the program */
-        device::Address from = 0;
-        std::size_t step = 0;  /* of the program */
-        bool gathered = false; /* with others, by that */
+        const void *from = nullptr;
+        std::size_t place = 0;                /* in the order of uploads */
+        std::optional<std::size_t> step = {}; /* of the program, which has the copy, or waits for it */
+        bool gathered = false;                /* with others, by that */
     };
-    std::vector<Upload> uploads_; /* by input */
+    std::vector<Upload> uploads_;           /* by input */
+    std::vector<std::size_t> upload_order_; /* those in the program, by when they are needed */
+    device::Queue *incoming_ = nullptr;     /* the device's, once it was used */
     std::vector<Group> groups_;
     /* For the set at hand. */
+    bool is_free_ = true; /* the last one has ended */
     std::vector<device::Access::Item> items_;
     std::vector<std::size_t> item_buffers_;
     std::vector<device::Address> addresses_;

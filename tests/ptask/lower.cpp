@@ -502,6 +502,40 @@ void large_blocks()
     sum_of_blocks(1 << 18);
 }
 
+/* More than there are programs for, which get the next one while they still have one. */
+void large_blocks_in_a_row()
+{
+    constexpr unsigned many = 1 << 18, sets = 40;
+    const auto large = Template::of<float>(many);
+    Graph graph(with(Lower::always));
+    std::vector ports = {in("a", large), in("b", large), out("c", large), constant("n", many)};
+    Task &one = graph.cuda("one", {kernels(), "vector_add"}, ports);
+    Task &two = graph.cuda("two", {kernels(), "vector_add"}, ports);
+    Input &a = graph.input(one["a"], sets), &b = graph.input(one["b"], sets), &again = graph.input(two["b"], sets);
+    graph.connect(one["c"], two["a"]);
+    Output &sum = graph.output(two["c"], sets);
+    std::vector<DatablockPtr> blocks;
+    for (float i = 0; i < sets; i++) {
+        std::vector<float> values(many, i);
+        for (float last : {i, 2 * i, 4 * i}) {
+            values.back() = last;
+            blocks.push_back(block_of(values));
+        }
+    }
+    graph.run();
+    for (std::size_t i = 0; i < blocks.size(); i += 3) {
+        a.push(blocks[i]);
+        b.push(blocks[i + 1]);
+        again.push(blocks[i + 2]);
+    }
+    for (float i = 0; i < sets; i++) {
+        DatablockPtr block = sum.pull();
+        CHECK_EQ(block->as<float>()[0], 3 * i);
+        CHECK_EQ(block->as<float>()[many - 1], 7 * i);
+    }
+    CHECK(two.lowered() > sets / 2);
+}
+
 /* More than one step of a program fetches, of lengths that are no multiples of its words; and a long one among them. */
 void many_short_inputs()
 {
@@ -653,6 +687,7 @@ Cases lower_cases()
             {"CUDA graphs: blocks changed in place", changed_in_place},
             {"CUDA graphs: initial contents", initial_contents},
             {"CUDA graphs: large blocks", large_blocks},
+            {"CUDA graphs: large blocks in a row", large_blocks_in_a_row},
             {"CUDA graphs: many short inputs", many_short_inputs},
             {"CUDA graphs: priorities of tasks", priorities_of_tasks},
             {"CUDA graphs: little memory", little_memory},

@@ -119,6 +119,36 @@ void graph_by_hand()
     CU_IS(cuGraphDestroy(graph), CUDA_ERROR_INVALID_VALUE);
 }
 
+/* What another stream had when the event was recorded last comes first. */
+void graph_waits_for_an_event()
+{
+    Context context;
+    Stream before, stream;
+    Event event;
+    Pinned<unsigned int> memory(2);
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode wait, copy;
+
+    CU(cuGraphCreate(&graph, 0));
+    CU_IS(cuGraphAddEventWaitNode(&wait, graph, nullptr, 0, nullptr), CUDA_ERROR_INVALID_HANDLE);
+    CU(cuGraphAddEventWaitNode(&wait, graph, nullptr, 0, event));
+    auto box = copy_node(memory.device + 4, memory.device, 4);
+    CU(cuGraphAddMemcpyNode(&copy, graph, &wait, 1, &box, context.handle));
+    CU(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CU(cuGraphLaunch(exec, stream)); /* never recorded: nothing to wait for */
+    for (unsigned int i = 1; i <= 50; i++) {
+        CU(launch_spin(context, memory.device + 4, 1000000, before));
+        CU(launch_count(context, memory.device, 1, before));
+        CU(cuEventRecord(event, before));
+        CU(cuGraphLaunch(exec, stream));
+        CU(cuStreamSynchronize(stream));
+        CHECK_EQ(memory.host[1], i);
+    }
+    CU(cuGraphExecDestroy(exec));
+    CU(cuGraphDestroy(graph));
+}
+
 void captured_fork_and_join()
 {
     Context context;
@@ -309,6 +339,7 @@ void add_graph_cases(std::vector<tap::Case> &cases)
 {
     cases.insert(cases.end(), {
                                   {"a graph by hand, updated", graph_by_hand},
+                                  {"a graph waits for an event", graph_waits_for_an_event},
                                   {"a captured fork and join", captured_fork_and_join},
                                   {"meddling spoils a capture", meddling_spoils_a_capture},
                                   {"captures end as they began", captures_end_as_they_began},

@@ -2,14 +2,18 @@
 // Events: marks in a stream's order that streams and the host wait for.
 #include "work.h"
 
-using namespace vgpu;
-
-namespace {
+namespace vgpu {
 
 CUresult check_event(CUevent event)
 {
     return event && state().events.count(event) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
+
+} // namespace vgpu
+
+using namespace vgpu;
+
+namespace {
 
 /* An event that a capture recorded stands for graph nodes; asking after it spoils the capture. */
 CUresult refuse_captured(CUevent event)

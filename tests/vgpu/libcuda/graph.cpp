@@ -319,6 +319,14 @@ VGPU_EXPORT CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const 
     return make_node(node, graph, dependencies, count, host_work(params->fn, params->userData));
 }
 
+VGPU_EXPORT CUresult cuGraphAddEventWaitNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                             size_t count, CUevent event)
+{
+    VGPU_ENTER(lock);
+    VGPU_TRY(check_event(event));
+    return make_node(node, graph, dependencies, count, wait_work(event));
+}
+
 VGPU_EXPORT CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                                          size_t count)
 {

@@ -219,6 +219,7 @@ inline CUstream per_thread(CUstream handle)
 {
     return handle ? handle : CU_STREAM_PER_THREAD;
 }
+CUresult check_event(CUevent event);
 /* A number of the calling thread that no other thread ever gets. */
 uint64_t thread_number();
 

@@ -129,6 +129,14 @@ Work host_work(CUhostFn function, void *data)
     return work;
 }
 
+Work wait_work(CUevent event)
+{
+    Work work;
+    work.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT;
+    work.event = event;
+    return work;
+}
+
 Op make_op(const Work &work)
 {
     Op op;
@@ -153,6 +161,12 @@ Op make_op(const Work &work)
             return uint64_t{0};
         };
         op.on_host = true;
+        break;
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+        /* As it is recorded now. */
+        if (state().events.count(work.event) && work.event->marker)
+            op.waits.push_back(work.event->marker);
+        op.light = true;
         break;
     default:
         op.light = true;

@@ -37,12 +37,14 @@ struct Work {
     Copy copy;
     Fill fill;
     CUDA_HOST_NODE_PARAMS host{};
+    CUevent event = nullptr;
 };
 
 Work kernel_work(KernelCall call);
 Work copy_work(const Copy &copy);
 Work fill_work(const Fill &fill);
 Work host_work(CUhostFn function, void *data);
+Work wait_work(CUevent event);
 
 Op make_op(const Work &work);
 
