@@ -143,6 +143,28 @@ def stderr_of(process):
         return file.read()
 
 
+def threads_of(pid):
+    """What each thread of a process that should have come to an end is at, and how much of a second it runs."""
+    def look():
+        found = {}
+        for thread in glob.glob(f"/proc/{pid}/task/*"):
+            try:
+                with open(f"{thread}/stat", encoding="utf-8", errors="replace") as stat:
+                    name, _, rest = stat.read().partition("(")[2].rpartition(")")
+                with open(f"{thread}/wchan", encoding="utf-8") as wchan:
+                    place = wchan.read()
+            except OSError:
+                continue
+            state, ticks = rest.split()[0], sum(map(int, rest.split()[11:13]))
+            found[thread] = (name, state, place, ticks)
+        return found
+    before = look()
+    time.sleep(1)
+    hertz = os.sysconf("SC_CLK_TCK")
+    return ", ".join(f"{name} {state} in {place or '?'} {(ticks - before[thread][3]) / hertz:.0%}"
+                     for thread, (name, state, place, ticks) in look().items() if thread in before)
+
+
 def close_quietly(pipe):
     try:
         pipe.close()
@@ -210,7 +232,7 @@ class Server:
             tail = stderr_of(self.process).strip().splitlines()[-3:]
             raise ProgramError(f"{self.name} ended with status {self.process.returncode} "
                                f"instead of {what}: {' / '.join(tail)}")
-        raise ProgramError(f"{self.name}: no {what} within {timeout:.0f} s")
+        raise ProgramError(f"{self.name}: no {what} within {timeout:.0f} s; {threads_of(self.pid or self.process.pid)}")
 
     def ready(self, timeout=150):
         self.wait(lambda: self.pid is not None, timeout, "starting")

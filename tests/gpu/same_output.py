@@ -7,6 +7,7 @@ import time
 
 import catalogue
 from checks import complaints, open_log
+from programs import ProgramError
 
 # By name: what it is called in the table, and so many steps that every kernel is used.
 PROGRAMS = {
@@ -92,8 +93,15 @@ def end(session, name):
 def compare(session, name):
     title, steps = PROGRAMS[name]
 
+    asked = []
+
     def ask(server):
-        return session.server(server).ask(f"steps {steps}", 60)
+        asked.append(server)
+        try:
+            return session.server(server).ask(f"steps {steps}", 60)
+        except ProgramError as error:
+            entity = session.broker.entity(session.server(server).pid)
+            raise ProgramError(f"{error}; in run {asked.count(server)}; {entity}") from None
     bare, again = ask(f"same-{name}"), ask(f"same-{name}")
     end(session, f"same-{name}")
     stable = alike(bare, again, True)
