@@ -72,6 +72,14 @@ void Slot::learn(const Blocks &inputs)
         first_.push_back(part_.inputs[i].is_filled ? i : seen.try_emplace(inputs[i].get(), i).first->second);
 }
 
+/* The next set gets another one. It may still run, and its events are used again when it goes. */
+void Slot::retire_program()
+{
+    if (program_ && marker_ && !marker_->reached())
+        retired_.emplace_back(marker_, std::move(program_));
+    program_.reset();
+}
+
 /* The program changes when an input comes from elsewhere than so far. */
 void Slot::keep_uploads(std::size_t i, bool from_host)
 {
@@ -84,7 +92,7 @@ void Slot::keep_uploads(std::size_t i, bool from_host)
     if (upload.in_program && upload.needed < most_needed)
         upload.needed *= 4;
     upload.in_program = !upload.in_program;
-    program_.reset();
+    retire_program();
 }
 
 /* What is on the host only and may not be needed again, the set copies for itself. */
@@ -121,7 +129,9 @@ void Slot::plan(const PartSet &set)
     items_.clear();
     item_buffers_.clear();
     fills_.clear();
-    std::erase_if(written_, [](const auto &pair) { return pair.first->reached(); });
+    const auto has_ended = [](const auto &pair) { return pair.first->reached(); };
+    std::erase_if(written_, has_ended);
+    std::erase_if(retired_, has_ended);
     if (!inside_)
         inside_ = Datablock::empty(std::max<std::size_t>(part_.inside_bytes, 1));
     items_.push_back(Access::renews(*inside_));
@@ -148,7 +158,7 @@ void Slot::launch(const PartSet &set)
 {
     try {
         if (on_host_ != set.on_host) {
-            program_.reset();
+            retire_program();
             on_host_ = set.on_host;
         }
         plan(set);
@@ -458,6 +468,7 @@ void Slot::forget() noexcept
     if (incoming_)
         settle(*incoming_);
     program_.reset();
+    retired_.clear();
     inside_.reset();
     outputs_.assign(outputs_.size(), nullptr);
     changes_ = 0;

@@ -72,6 +72,7 @@ private:
     void plan(const PartSet &set);
     void let_go(DatablockPtr &block);
     void plan_input(const Blocks &inputs, std::size_t i);
+    void retire_program();
     void keep_uploads(std::size_t i, bool from_host);
     void use(Datablock &block, std::size_t buffer);
     void learn(const Blocks &inputs);
@@ -111,6 +112,7 @@ private:
     std::vector<bool> dirty_;      /* by step */
     std::vector<std::size_t> dirty_steps_;
     std::unique_ptr<device::Program> program_;
+    std::vector<std::pair<device::MarkerPtr, std::unique_ptr<device::Program>>> retired_; /* by earlier sets */
     std::vector<std::size_t> step_index_; /* by step of the part: in the program */
     std::vector<std::size_t> downloads_;  /* by output: its step in the program */
     /* An input that is copied from the host for a program. */
