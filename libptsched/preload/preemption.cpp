@@ -258,12 +258,16 @@ std::string Preemption::try_slice(Device &device)
 
 std::string Preemption::switch_channels(Device &device, bool off, std::uint64_t turn)
 {
+    bool helped = helper->poll_fd() >= 0;
     int error = helper->set(device, off, turn);
     if (!error)
         return "";
     if (error != -ENOTCONN)
         debug("%s: ptschedd cannot switch the channels: %s", device.address(), std::strerror(-error));
     helper->leave();
+    /* It may have taken them off before it failed, and off twice is not on again at once. */
+    if (off && helped)
+        channels->switch_on(device.address());
     return off ? channels->switch_off(device.address()) : channels->switch_on(device.address());
 }
 

@@ -63,8 +63,7 @@ public:
     void put_back_in_turn(Device &device);
 
     /*
-     * Between these a context ends: on again, and not taken off. Its end waits for its work, and a group may not come
-     * back on of which a channel was freed while it was off.
+     * Between these a context ends: on again, and not taken off. Its end waits for its work.
      */
     void context_ends(Device &device);
     void context_ended() { ending_.fetch_sub(1, std::memory_order_release); }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <vector>
 
 namespace ptsched::rm {
 
@@ -31,8 +30,8 @@ std::string pci_address(int fd, std::uint32_t client, std::uint32_t subdevice)
 namespace {
 
 /* At most disable_channels_max of them; returns as control(). */
-int switch_some(int fd, std::uint32_t client, std::uint32_t subdevice, std::span<const std::uint32_t> channels,
-                bool off)
+int switch_at_once(int fd, std::uint32_t client, std::uint32_t subdevice, std::span<const std::uint32_t> channels,
+                   bool off)
 {
     DisableChannels call{};
     call.disable = off;
@@ -42,35 +41,31 @@ int switch_some(int fd, std::uint32_t client, std::uint32_t subdevice, std::span
     return control(fd, client, subdevice, disable_channels, &call, sizeof(call));
 }
 
-/*
- * Those of @channels that the driver still knows: which status one gives that another thread is just freeing is the
- * driver's business. Asked one by one, which by itself need not do for channels of one group.
- */
-std::vector<std::uint32_t> known(int fd, std::uint32_t client, std::uint32_t subdevice,
-                                 std::span<const std::uint32_t> channels, bool off)
+/* Zero if the driver took any. */
+int switch_singly(int fd, std::uint32_t client, std::uint32_t subdevice, std::span<const std::uint32_t> channels,
+                  bool off)
 {
-    std::vector<std::uint32_t> found;
+    int refused = 0;
+    bool taken = false;
     for (std::size_t i = 0; i < channels.size(); i++) {
-        if (switch_some(fd, client, subdevice, channels.subspan(i, 1), off) == 0)
-            found.push_back(channels[i]);
+        int status = switch_at_once(fd, client, subdevice, channels.subspan(i, 1), off);
+        taken |= !status;
+        refused = refused ? refused : status;
     }
-    return found;
+    return taken ? 0 : refused;
 }
 
-/* All that are left of them, together; returns as control(). */
-int switch_remaining(int fd, std::uint32_t client, std::uint32_t subdevice, std::span<const std::uint32_t> channels,
-                     bool off)
+/*
+ * The same, also if one of them is just being freed by another thread. (Then 580.159.04 answers 0x21 and has switched
+ * the others.) That some of them have been taken off already is undone first, so that each is taken off once.
+ */
+int switch_known(int fd, std::uint32_t client, std::uint32_t subdevice, std::span<const std::uint32_t> channels,
+                 bool off)
 {
-    constexpr int attempts = 5;
-    int status = switch_some(fd, client, subdevice, channels, off);
-    std::vector<std::uint32_t> left(channels.begin(), channels.end());
-    for (int i = 1; status && i < attempts; i++) {
-        left = known(fd, client, subdevice, left, off);
-        if (left.empty())
-            return status;
-        status = switch_some(fd, client, subdevice, left, off);
-    }
-    return status;
+    if (!switch_at_once(fd, client, subdevice, channels, off))
+        return 0;
+    int status = switch_singly(fd, client, subdevice, channels, false);
+    return off ? switch_singly(fd, client, subdevice, channels, true) : status;
 }
 
 std::string in_words(int status)
@@ -91,7 +86,7 @@ std::string switch_channels(int fd, std::uint32_t client, std::uint32_t subdevic
     while (!channels.empty()) {
         auto some = channels.first(std::min<std::size_t>(channels.size(), disable_channels_max));
         channels = channels.subspan(some.size());
-        int status = switch_remaining(fd, client, subdevice, some, off);
+        int status = switch_known(fd, client, subdevice, some, off);
         result = result ? result : status;
     }
     return result ? in_words(result) : "";

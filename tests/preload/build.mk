@@ -69,5 +69,5 @@ TESTS += tests/preload/coverage
 TESTS_NOSAN += tests/preload/coverage
 ALL   += $(B)/tests/bench-gate
 
-VM_FILES += $(B)/bin/ptschedd:/usr/bin/ tests/preload/helper_vm.sh:/vm/tests/helper
+VM_FILES += $(B)/bin/ptschedd:/usr/bin/ $(B)/tests/preload-client:/usr/bin/ tests/preload/helper_vm.sh:/vm/tests/helper
 VM_TESTS += /vm/tests/helper

@@ -12,7 +12,7 @@ hog_kernel_us=3000000
 important_kernel_us=1000
 
 echo "TAP version 13"
-echo "1..17"
+echo "1..18"
 
 # try DEADLINE COMMAND...
 try() {
@@ -146,6 +146,19 @@ killed_helper() {
 	finish "$important" && hog_runs
 }
 
+# Its channels come and go while the others are off.
+lives() {
+	PTSCHED_TEST_KERNELS=/usr/bin/kernels.so preload-client lives >"$work/bare" || return
+	start important -20 --kernel-us $important_kernel_us --think-us 3000
+	important=$last
+	within_a_minute has_items "$important" 1 || return
+	PTSCHED_TEST_KERNELS=/usr/bin/kernels.so PTSCHED_DRAIN_US=0 PTSCHED_LOG=debug PTSCHED_STATS=$work/lives.stats \
+		timeout 120 ptsched run --nice 19 -- preload-client lives >"$work/lives.out" 2>"$work/lives.err"
+	echo "status $?, $(cat "$work/lives.stats")"
+	finish "$important" && cmp "$work/bare" "$work/lives.out" && grep -q "by ptschedd" "$work/lives.err" &&
+		! grep -q '"preemptions": 0' "$work/lives.stats"
+}
+
 grep -q '^ptsched ' /proc/modules && rmmod ptsched
 insmod /vm/modules/ptsched.ko test_devices=1 && insmod /vm/modules/vgpu.ko || exit
 
@@ -183,6 +196,9 @@ check "a third one is taken off" stopped_and_taken_off
 check "the helper is killed, and it goes on" killed_helper
 finish "$hog"
 
+start_helper
+check "whose channels come and go meanwhile prints the same, and is taken off" lives
+
 # Neither stopped nor able to do anything: like a program that waits in the driver for work that is off.
 freeze() { echo "$1" >"$work/cgroup/hog/cgroup.freeze"; }
 frozen_gets_on() {
@@ -197,7 +213,6 @@ goes_on_unfrozen() {
 	freeze 0 && finish "$important" && hog_runs
 }
 
-start_helper
 # What it has in flight outlasts the start of the important program.
 hog_kernel_us=30000000
 start_hog

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -23,11 +22,14 @@ constexpr int control_fd = 7, other_fd = 8;
 constexpr std::uint32_t client = 0xc1d00001, device = 0x5c000001, subdevice = 0x5c000002, second_subdevice = 0x5c000003;
 constexpr std::uint32_t copy_engine = 9, hopper = 0xc86f;
 constexpr std::uint64_t driver_timeslice = 2048;
-constexpr std::uint32_t object_not_found = 0x57;
+constexpr std::uint32_t invalid_channel = 0x21;
+
+/* Channels that are off, and how many times: the driver counts. */
+using Off = std::map<std::pair<std::uint32_t, std::uint32_t>, unsigned>;
 
 /* What the resource manager was asked, and how it answers. */
 struct Manager {
-    std::set<std::pair<std::uint32_t, std::uint32_t>> off;
+    Off off;
     std::map<std::uint32_t, std::uint64_t> timeslices; /* of groups; the driver's own where it was never set */
     std::uint64_t shortest = 0;
     unsigned calls = 0;
@@ -57,15 +59,17 @@ int answer_control(rm::Control &call)
         auto request = static_cast<const rm::DisableChannels *>(params);
         manager.calls++;
         call.status = manager.answer;
+        bool unknown = false;
         for (std::uint32_t i = 0; !call.status && i < request->count; i++) {
             std::pair channel(request->clients[i], request->channels[i]);
             if (channel.second == manager.freed)
-                call.status = object_not_found;
+                unknown = true;
             else if (request->disable)
-                manager.off.insert(channel);
-            else
+                manager.off[channel]++;
+            else if (manager.off.contains(channel) && !--manager.off[channel])
                 manager.off.erase(channel);
         }
+        call.status = unknown ? invalid_channel : call.status;
     }
     return 0;
 }
@@ -112,7 +116,7 @@ void compute_only()
     World world;
     world.context();
     CHECK(world.channels.switch_off(address) == "");
-    CHECK(manager.off == (std::set<std::pair<std::uint32_t, std::uint32_t>>{{client, 0x1000}, {client, 0x1001}}));
+    CHECK(manager.off == (Off{{{client, 0x1000}, 1}, {{client, 0x1001}, 1}}));
     CHECK_EQ(manager.calls, 1u);
     CHECK(world.channels.switch_on(address) == "");
     CHECK_EQ(world.off(), 0u);
@@ -134,14 +138,14 @@ void later_and_gone()
     world.allocate(hopper, 0x100, 0x1010);
     world.free(0x1000);
     CHECK(world.channels.switch_off(address) == "");
-    CHECK(manager.off == (std::set<std::pair<std::uint32_t, std::uint32_t>>{{client, 0x1001}, {client, 0x1010}}));
+    CHECK(manager.off == (Off{{{client, 0x1001}, 1}, {{client, 0x1010}, 1}}));
     /* With a group its channels go, with the client everything. */
     world.channels.switch_on(address);
     world.allocate(rm::class_channel_group, device, 0x300, rm::engine_last_graphics);
     world.allocate(hopper, 0x300, 0x3000);
     world.free(0x100);
     CHECK(world.channels.switch_off(address) == "");
-    CHECK(manager.off == (std::set<std::pair<std::uint32_t, std::uint32_t>>{{client, 0x3000}}));
+    CHECK(manager.off == (Off{{{client, 0x3000}, 1}}));
     world.channels.switch_on(address);
     world.free(client);
     CHECK(!world.channels.switch_off(address).empty());
@@ -157,7 +161,7 @@ void another_gpu()
     world.allocate(rm::class_channel_group, 0x6c000001, 0x400, rm::engine_first_graphics);
     world.allocate(hopper, 0x400, 0x4000);
     CHECK(world.channels.switch_off("0000:05:00.0") == "");
-    CHECK(manager.off == (std::set<std::pair<std::uint32_t, std::uint32_t>>{{client, 0x4000}}));
+    CHECK(manager.off == (Off{{{client, 0x4000}, 1}}));
     CHECK(!world.channels.switch_off("0000:06:00.0").empty());
 }
 
@@ -199,7 +203,7 @@ void freed_meanwhile()
     world.context(3);
     manager.freed = 0x1000;
     CHECK(world.channels.switch_off(address) == "");
-    CHECK(manager.off == (std::set<std::pair<std::uint32_t, std::uint32_t>>{{client, 0x1001}, {client, 0x1002}}));
+    CHECK(manager.off == (Off{{{client, 0x1001}, 1}, {{client, 0x1002}, 1}}));
     manager.freed = 0x1001;
     manager.off.erase({client, 0x1001});
     CHECK(world.channels.switch_on(address) == "");
@@ -213,7 +217,7 @@ void born_while_off()
     CHECK(world.channels.switch_off(address) == "");
     world.allocate(hopper, 0x100, 0x1001);
     world.allocate(hopper, 0x200, 0x2001);
-    CHECK(manager.off == (std::set<std::pair<std::uint32_t, std::uint32_t>>{{client, 0x1000}, {client, 0x1001}}));
+    CHECK(manager.off == (Off{{{client, 0x1000}, 1}, {{client, 0x1001}, 1}}));
     CHECK(world.channels.switch_on(address) == "");
     CHECK_EQ(world.off(), 0u);
     world.allocate(hopper, 0x100, 0x1002);

@@ -65,6 +65,7 @@ struct vgpu_rm_alloc {
 #define VGPU_RM_OK		0x00
 #define VGPU_RM_BAD_STATE	0x23	/* NV_ERR_INVALID_CLIENT: what a foreign file gets */
 #define VGPU_RM_BAD_ARGUMENT	0x1f
+#define VGPU_RM_NO_CHANNEL	0x21
 #define VGPU_RM_NO_OBJECT	0x57
 #define VGPU_RM_NO_MEMORY	0x51
 #define VGPU_RM_NOT_SUPPORTED	0x56

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <linux/ptsched.h>
 #include <utility>
 
@@ -21,20 +22,25 @@ constexpr uint64_t kPatienceNs = 2000000;
 // for so long, then on for so long.
 constexpr uint64_t kOffNs = 40000000, kOnNs = 10000000;
 
+bool contains(const std::vector<uint32_t> &channels, uint32_t channel)
+{
+    return std::find(channels.begin(), channels.end(), channel) != channels.end();
+}
+
 } // namespace
 
 // --- one switch ---
 
 void Switch::set_channels(Key key, ChannelSet channels)
 {
-    if (channels.channels.empty())
+    if (channels.channels.empty()) {
         sets_.erase(key);
-    else
-        sets_[key] = std::move(channels);
-    changed_ = true;
-    // New ones are on.
-    if (off_ != false)
-        off_.reset();
+    } else {
+        Known &known = sets_[key];
+        known.set = std::move(channels);
+        // One that was freed may come again, and is on then.
+        std::erase_if(known.off, [&known](uint32_t channel) { return !contains(known.set.channels, channel); });
+    }
     start();
 }
 
@@ -87,37 +93,66 @@ void Switch::end(bool alive)
     asked_off_ = own_off_ = false;
     answers_.clear();
     std::vector<ChannelSet> sets;
-    for (auto &[key, set] : std::exchange(sets_, {}))
-        sets.push_back(std::move(set));
+    for (auto &[key, known] : std::exchange(sets_, {})) {
+        // What is on is left alone: the process may be taking it off itself by now.
+        if (!working_)
+            known.set.channels = std::move(known.off);
+        sets.push_back(std::move(known.set));
+    }
     thread_.give(std::move(sets), alive ? SwitchThread::Action::on : SwitchThread::Action::none, [](int) {});
+}
+
+std::vector<uint32_t> Switch::to_switch(const Known &known, bool off)
+{
+    if (!off)
+        return known.off;
+    std::vector<uint32_t> channels = known.set.channels;
+    std::erase_if(channels, [&known](uint32_t channel) { return contains(known.off, channel); });
+    return channels;
 }
 
 // Has the thread bring about what is wanted, one thing after another.
 void Switch::start()
 {
-    bool off = wants_off();
     if (working_)
         return;
-    if (off_ == off)
-        return answer(0);
+    bool off = wants_off();
     std::vector<ChannelSet> sets;
-    for (const auto &[key, set] : sets_)
-        sets.push_back(set);
+    Given given;
+    for (const auto &[key, known] : sets_) {
+        std::vector<uint32_t> channels = to_switch(known, off);
+        if (channels.empty())
+            continue;
+        sets.push_back({known.set.file, known.set.client, known.set.subdevice, channels});
+        given.emplace_back(key, std::move(channels));
+    }
+    if (sets.empty())
+        return answer(0);
     working_ = true;
-    changed_ = false;
     auto action = off ? SwitchThread::Action::off : SwitchThread::Action::on;
-    thread_.give(std::move(sets), action, [self = shared_from_this(), off](int result) { self->done(off, result); });
+    thread_.give(std::move(sets), action, [self = shared_from_this(), off, given = std::move(given)](int result) {
+        self->done(off, given, result);
+    });
 }
 
-void Switch::done(bool off, int result)
+void Switch::done(bool off, const Given &given, int result)
 {
     working_ = false;
-    off_ = off;
+    for (const auto &[key, channels] : given) {
+        auto found = sets_.find(key);
+        if (found == sets_.end())
+            continue;
+        Known &known = found->second;
+        std::erase_if(known.off, [&channels](uint32_t channel) { return contains(channels, channel); });
+        if (!off)
+            continue;
+        // Also after a failure: some may be off.
+        std::copy_if(channels.begin(), channels.end(), std::back_inserter(known.off),
+                     [&known](uint32_t channel) { return contains(known.set.channels, channel); });
+    }
     // Who asked hears of a failure, and need not be tried for again.
     if (result)
         answer(result);
-    if (off && changed_)
-        off_.reset();
     start();
 }
 

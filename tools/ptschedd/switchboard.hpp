@@ -14,7 +14,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <policy.h>
 #include <span>
 #include <string>
@@ -56,18 +55,23 @@ public:
     void end(bool alive);
 
 private:
+    struct Known {
+        ChannelSet set;
+        std::vector<uint32_t> off; // of these; each was taken off once, since the driver counts
+    };
+    using Given = std::vector<std::pair<Key, std::vector<uint32_t>>>;
+
     bool wants_off() const { return asked_off_ || own_off_; }
     void settle(uint64_t turn);
+    static std::vector<uint32_t> to_switch(const Known &known, bool off);
     void start();
-    void done(bool off, int result);
+    void done(bool off, const Given &given, int result);
     void answer(int result);
 
     SwitchThread &thread_;
-    std::map<Key, ChannelSet> sets_;
-    bool asked_off_ = false;          // by the process
-    bool own_off_ = false;            // by the helper itself
-    std::optional<bool> off_ = false; // what is; none: not known
-    bool changed_ = false;            // the channels, since the work in hand was given
+    std::map<Key, Known> sets_;
+    bool asked_off_ = false; // by the process
+    bool own_off_ = false;   // by the helper itself
     bool working_ = false;
     uint64_t settled_turn_ = 0;
     uint64_t demanded_turn_ = 0;

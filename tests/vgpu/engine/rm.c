@@ -118,12 +118,25 @@ struct vgpu_rm_object *vgpu_rm_free(struct vgpu_client *client, struct vgpu_rm_f
 	return unused;
 }
 
+static u32 disable_channel(struct vgpu_client *client, struct vgpu_rm_object *channel, bool disable,
+			   u64 now)
+{
+	struct vgpu_control control = { .op = VGPU_SET_ENABLED, .handle = channel->target };
+
+	if (disable)
+		channel->disabled++;
+	else if (channel->disabled)
+		channel->disabled--;
+	control.value = !channel->disabled;
+	return vgpu_client_control(client, &control, now) ? VGPU_RM_NO_CHANNEL : VGPU_RM_OK;
+}
+
+/* As seen on an H200: the driver counts, and one that is unknown does not keep it from the others. */
 static u32 disable_channels(struct vgpu_client *client, const struct vgpu_rm_disable *arg, u64 now)
 {
-	struct vgpu_control control = { .op = VGPU_SET_ENABLED, .value = !arg->disable };
 	struct vgpu_service *service = client->service;
 	struct vgpu_rm_object *channel;
-	u32 i;
+	u32 status = VGPU_RM_OK, i;
 
 	if (arg->count > VGPU_RM_DISABLE_MAX)
 		return VGPU_RM_BAD_ARGUMENT;
@@ -135,14 +148,12 @@ static u32 disable_channels(struct vgpu_client *client, const struct vgpu_rm_dis
 	for (i = 0; i < arg->count; i++) {
 		channel = find(client, arg->roots[i], arg->channels[i]);
 		if (!channel || channel->class_id != VGPU_RM_CLASS_CHANNEL)
-			return VGPU_RM_NO_OBJECT;
-		if (service->switch_ignored)
-			continue;
-		control.handle = channel->target;
-		if (vgpu_client_control(client, &control, now))
-			return VGPU_RM_NO_OBJECT;
+			status = VGPU_RM_NO_CHANNEL;
+		else if (!service->switch_ignored &&
+			 disable_channel(client, channel, arg->disable, now))
+			status = VGPU_RM_NO_CHANNEL;
 	}
-	return VGPU_RM_OK;
+	return status;
 }
 
 static u32 timeslice(struct vgpu_client *client, const struct vgpu_rm_object *group, u32 op,

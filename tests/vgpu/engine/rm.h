@@ -13,6 +13,7 @@ struct vgpu_rm_object {
 	u32 device;
 	u32 target;		/* context or channel of the same client */
 	u32 runlist;		/* of a group */
+	u32 disabled;		/* a channel: so many times; each must be taken back */
 };
 
 /*
