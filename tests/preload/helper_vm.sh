@@ -56,7 +56,7 @@ start_hog() {
 }
 
 start_important() {
-	start important -20 --kernel-us $important_kernel_us
+	start important -20 --kernel-us $important_kernel_us "$@"
 	important=$last
 }
 
@@ -149,8 +149,7 @@ killed_helper() {
 # Its channels come and go while the others are off.
 lives() {
 	PTSCHED_TEST_KERNELS=/usr/bin/kernels.so preload-client lives >"$work/bare" || return
-	start important -20 --kernel-us $important_kernel_us --think-us 3000
-	important=$last
+	start_important --think-us 3000
 	within_a_minute has_items "$important" 1 || return
 	PTSCHED_TEST_KERNELS=/usr/bin/kernels.so PTSCHED_DRAIN_US=0 PTSCHED_LOG=debug PTSCHED_STATS=$work/lives.stats \
 		timeout 120 ptsched run --nice 19 -- preload-client lives >"$work/lives.out" 2>"$work/lives.err"

@@ -131,7 +131,7 @@ static u32 disable_channel(struct vgpu_client *client, struct vgpu_rm_object *ch
 	return vgpu_client_control(client, &control, now) ? VGPU_RM_NO_CHANNEL : VGPU_RM_OK;
 }
 
-/* As seen on an H200: the driver counts, and one that is unknown does not keep it from the others. */
+/* As seen on an H200: it is counted, and the others are switched beside one that is unknown. */
 static u32 disable_channels(struct vgpu_client *client, const struct vgpu_rm_disable *arg, u64 now)
 {
 	struct vgpu_service *service = client->service;
