@@ -138,11 +138,12 @@ void Switch::start()
 void Switch::done(bool off, const Given &given, int result)
 {
     working_ = false;
-    for (const auto &[key, channels] : given) {
-        auto found = sets_.find(key);
+    for (const Given::value_type &one : given) {
+        auto found = sets_.find(one.first);
         if (found == sets_.end())
             continue;
         Known &known = found->second;
+        const std::vector<uint32_t> &channels = one.second;
         std::erase_if(known.off, [&channels](uint32_t channel) { return contains(channels, channel); });
         if (!off)
             continue;
