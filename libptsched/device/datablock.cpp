@@ -467,6 +467,7 @@ std::size_t Datablock::evict(const Device &device, Eviction how)
         const std::vector<MarkerPtr> pending = copy->pending();
         if (pending.empty()) {
             remove(*copy);
+            evictions_++;
             return bytes_;
         }
         lock.unlock();
@@ -474,6 +475,12 @@ std::size_t Datablock::evict(const Device &device, Eviction how)
             marker->wait();
         lock.lock();
     }
+}
+
+std::uint64_t Datablock::evictions() const
+{
+    std::lock_guard lock(mutex_);
+    return evictions_;
 }
 
 const Queue *Datablock::queue() const

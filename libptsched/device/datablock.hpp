@@ -66,6 +66,8 @@ public:
     /* @reads is to be one more when the content is first read from now on. */
     void count_in(std::shared_ptr<std::atomic<unsigned>> reads);
 
+    /* How many copies had to go because the memory was needed. */
+    std::uint64_t evictions() const;
     /* How much would have to be moved for use() there. */
     std::size_t missing(const Device &device) const;
     /* An address that is valid for work given to @queue after this. The copy stays; Access is for one that may go. */
@@ -135,9 +137,10 @@ private:
     Copy &writable(Room &room, Queue &queue);
 
     const std::size_t bytes_;
-    mutable SmallMutex mutex_;          /* protects what follows */
-    Copy *first_ = nullptr;             /* what was written, or its oldest copy; the others follow it */
-    std::array<Copy, 2> near_;          /* the first that are needed */
+    mutable SmallMutex mutex_; /* protects what follows */
+    Copy *first_ = nullptr;    /* what was written, or its oldest copy; the others follow it */
+    std::array<Copy, 2> near_; /* the first that are needed */
+    std::uint64_t evictions_ = 0;
     bool used_from_host_ = false;       /* see first_use_from_host() */
     bool read_ = false;                 /* see was_read() */
     std::shared_ptr<const void> owner_; /* of the foreign copy, if there is one */

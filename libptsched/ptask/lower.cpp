@@ -50,6 +50,8 @@ void Lowering::start(const std::vector<std::unique_ptr<Task>> &tasks)
         Lowered &lowered = *parts_.emplace_back(new Lowered{std::move(part)});
         lowered.patience = lowered.until = mode_ == Lower::always ? 1 : steady_runs;
         lowered.slots.resize(lowered.head().places_.size());
+        /* Which place is chosen may depend on all of a set. */
+        lowered.goes_ahead = lowered.head().places_.size() == 1 && Slot::may_go_ahead(lowered.part);
         lowered.set.inputs.resize(lowered.part.inputs.size());
         lowered.set.fixed.resize(lowered.part.fixed.size());
         for (const PartOutput &output : lowered.part.outputs)
@@ -165,6 +167,9 @@ void Lowering::separate(Lowered &part, std::uint64_t runs)
         part.parts_for = std::max(part.parts_for, runs);
         return;
     }
+    for (const auto &slots : part.slots)
+        for (const auto &slot : slots)
+            slot->forget_ahead();
     part.mode = Lowered::apart;
     part.until = 0;
     for (const Task *task : part.part.tasks)
@@ -227,17 +232,25 @@ void Lowering::left(Lowered &part)
     look_at(part);
 }
 
-/* If its set is complete, it is given to a GPU by who has the lock, unless something else is due before it. */
+/*
+ * If its set is complete, or can be begun with, it is given to a GPU by who has the lock, unless something else is due
+ * before it.
+ */
 void Lowering::look_at(Lowered &part)
 {
     Task &head = part.head();
-    if (scheduler_.stopping_ || part.mode != Lowered::together || part.launching || head.queued_ || part.absent ||
-        !has_room(part))
+    if (scheduler_.stopping_ || part.mode != Lowered::together || part.launching || head.queued_)
         return;
-    head.queued_ = true;
+    const bool complete = !part.absent && has_room(part);
+    if (!complete && !has_ahead(part))
+        return;
     if (scheduler_.places_.full(false))
         poll();
-    if (parts_compete() || !scheduler_.due_[1].empty() || scheduler_.places_.full(false))
+    const bool in_turn = parts_compete() || !scheduler_.due_[1].empty() || scheduler_.places_.full(false);
+    if (in_turn && !complete)
+        return;
+    head.queued_ = true;
+    if (in_turn)
         scheduler_.add_due(head);
     else
         direct_.push_back(&part);
@@ -263,8 +276,12 @@ bool Lowering::attempt(Lock &lock, Task &task)
         separate(*part, part->patience);
         return part->mode == Lowered::together;
     }
-    if (!part->launching && !part->absent && has_room(*part) && !scheduler_.stopping_ && scheduler_.failure_.empty())
+    if (part->launching || scheduler_.stopping_ || !scheduler_.failure_.empty())
+        return true;
+    if (!part->absent && has_room(*part))
         launch(lock, *part);
+    else if (has_ahead(*part))
+        go_ahead(lock, *part);
     return true;
 }
 
@@ -360,20 +377,67 @@ std::size_t Lowering::choose_place(Lowered &part)
     return which;
 }
 
-/* The one that was used last, if it has nothing to do; else the one that has waited longest, or another. */
+/* The one that was used last, or the one that has waited longest, if it has nothing to do. It comes last. */
+Slot *Lowering::find_idle_slot(Lowered &part)
+{
+    auto &slots = part.slots[part.where];
+    if (slots.empty())
+        return nullptr;
+    if (!slots.back()->is_idle()) {
+        if (!slots.front()->is_idle())
+            return nullptr;
+        std::rotate(slots.begin(), slots.begin() + 1, slots.end());
+    }
+    return slots.back().get();
+}
+
+/* Without an idle one, another, or the one that has waited longest. */
 Slot &Lowering::choose_slot(Lowered &part)
 {
     constexpr std::size_t most = 16, most_bytes = std::size_t{1} << 30;
     auto &slots = part.slots[part.where];
 
-    if (slots.empty() || !slots.back()->is_idle()) {
-        if (!slots.empty() &&
-            (slots.front()->is_idle() || slots.size() >= most || slots.size() * part.part.inside_bytes >= most_bytes))
-            std::rotate(slots.begin(), slots.begin() + 1, slots.end());
-        else
-            slots.push_back(std::make_unique<Slot>(part.part, *part.head().places_[part.where]->device, part.where));
-    }
+    if (Slot *idle = find_idle_slot(part))
+        return *idle;
+    if (slots.size() >= most || slots.size() * part.part.inside_bytes >= most_bytes)
+        std::rotate(slots.begin(), slots.begin() + 1, slots.end());
+    else
+        slots.push_back(std::make_unique<Slot>(part.part, *part.head().places_[part.where]->device, part.where));
     return *slots.back();
+}
+
+/* Whether the next set's slot can be given an input, though others are missing. */
+bool Lowering::has_ahead(Lowered &part)
+{
+    if (!part.goes_ahead || !part.absent)
+        return false;
+    const Slot *slot = find_idle_slot(part);
+    const std::optional<std::size_t> input = slot ? slot->next_ahead() : std::nullopt;
+    if (!input)
+        return false;
+    const Channel &channel = *part.part.inputs[*input].channel;
+    return channel.has_token() && channel.tokens.front().item.block;
+}
+
+/* Copies from the host need not wait for the rest of the set, for which somebody may take long. */
+void Lowering::go_ahead(Lock &lock, Lowered &part)
+{
+    part.launching = true;
+    launching_++;
+    try {
+        while (has_ahead(part)) {
+            Slot &slot = *find_idle_slot(part);
+            const DatablockPtr block = part.part.inputs[*slot.next_ahead()].channel->tokens.front().item.block;
+            Unlocked unlocked(lock);
+            slot.go_ahead(block);
+        }
+    } catch (const device::Fault &error) {
+        fail(part, *part.head().places_.front(), error);
+    } catch (const std::exception &) {
+        /* Who gives the whole set says what is wrong if that is not over. */
+    }
+    finish_launching(part);
+    look_again(part);
 }
 
 void Lowering::fail(const Lowered &part, const Place &place, const std::exception &error)
@@ -436,9 +500,7 @@ void Lowering::give(Lock &lock, Lowered &part)
         put_back(part);
         give_up(part);
     }
-    part.launching = false;
-    if (!--launching_)
-        landed_.notify_all();
+    finish_launching(part);
     if (given) {
         fly(part, *slot, std::move(flight));
         try {
@@ -449,6 +511,19 @@ void Lowering::give(Lock &lock, Lowered &part)
         if (measured && !slot->was_made())
             compare(part, took);
     }
+    look_again(part);
+}
+
+void Lowering::finish_launching(Lowered &part)
+{
+    part.launching = false;
+    if (!--launching_)
+        landed_.notify_all();
+}
+
+/* For what could not be done while somebody had a set of it. */
+void Lowering::look_again(Lowered &part)
+{
     if (part.parts_for)
         separate(part, std::exchange(part.parts_for, 0));
     else

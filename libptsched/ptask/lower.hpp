@@ -41,6 +41,7 @@ struct Lowered {
     };
 
     Part part;
+    bool goes_ahead = false; /* what comes in is copied before the rest of its set has come */
     Mode mode = apart;
     /* While its tasks run by themselves: how often each must have run, and what a run takes the host. */
     std::uint64_t until = 0;
@@ -137,6 +138,9 @@ private:
     bool has_room(const Lowered &part) const;
     void look_at(Lowered &part);
     void go_on(Lock &lock);
+    static Slot *find_idle_slot(Lowered &part);
+    static bool has_ahead(Lowered &part);
+    void go_ahead(Lock &lock, Lowered &part);
     void launch(Lock &lock, Lowered &part);
     void give(Lock &lock, Lowered &part);
     bool take(Lowered &part);
@@ -147,6 +151,8 @@ private:
     void fail(const Lowered &part, const Place &place, const std::exception &error);
     void fly(Lowered &part, const Slot &slot, Flight &&flight);
     void pass_on(Lowered &part, Slot &slot);
+    void finish_launching(Lowered &part);
+    void look_again(Lowered &part);
     static Slot &choose_slot(Lowered &part);
     void compare(Lowered &part, Seconds took);
     void ended(Lowered &part, Clock::time_point now);

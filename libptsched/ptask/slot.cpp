@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ranges>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace ptsched::ptask {
 
@@ -36,6 +37,14 @@ bool has_several_short(const Part &part)
 
 } // namespace
 
+/* A program that is being made. By step of the part: whether it is, what it needs, and what it waits for itself. */
+struct Slot::Making {
+    std::vector<device::ProgramStep> steps;
+    std::vector<bool> made;
+    std::vector<LastUploads> needed;
+    std::vector<std::vector<std::size_t>> awaited;
+};
+
 Slot::Slot(const Part &part, device::Device &device, std::size_t which)
     : part_(part), device_(device), which_(which), most_pieces_(has_several_short(part) ? device.most_pieces() : 0),
       outputs_(part.outputs.size()), on_host_(part.outputs.size()), bound_(part.buffers.size()),
@@ -43,6 +52,12 @@ Slot::Slot(const Part &part, device::Device &device, std::size_t which)
       step_index_(part.steps.size()), downloads_(part.outputs.size()), uploads_(part.inputs.size()),
       queue_(device.make_queue())
 {
+}
+
+bool Slot::may_go_ahead(const Part &part)
+{
+    return part.inputs.size() > 1 && std::any_of(part.inputs.begin(), part.inputs.end(),
+                                                 [&part](const PartInput &input) { return !is_short(part, input); });
 }
 
 bool Slot::is_idle()
@@ -105,7 +120,7 @@ void Slot::plan_input(const Blocks &inputs, std::size_t i)
         keep_uploads(i, false);
         return;
     }
-    const void *from = block.first_use_from_host(device_);
+    const void *from = uploads_[i].ahead ? uploads_[i].from : block.first_use_from_host(device_);
     keep_uploads(i, from);
     if (from) {
         moved_.uploaded_blocks++;
@@ -164,6 +179,8 @@ void Slot::launch(const PartSet &set)
         plan(set);
         addresses_.resize(items_.size());
         Access access(device_, *queue_, items_, addresses_.data());
+        if (ahead_.inputs && inside_->evictions() != ahead_.evictions)
+            forget_ahead();
         place(set.inputs);
         start(set);
         access.given(marker_);
@@ -229,6 +246,7 @@ void Slot::order_uploads()
 {
     auto first_user = [&](std::size_t i) { return part_.buffers[part_.inputs[i].buffer].users.front(); };
     upload_order_.clear();
+    own_copies_.clear();
     for (std::size_t i = 0; i < uploads_.size(); i++)
         if (uploads_[i].in_program)
             upload_order_.push_back(i);
@@ -239,28 +257,63 @@ void Slot::order_uploads()
         upload.place = place;
         upload.gathered = gathered > 1 && may_gather(upload_order_[place]);
         upload.step.reset();
+        if (!upload.gathered)
+            own_copies_.push_back(upload_order_[place]);
     }
 }
 
-/* What comes from the host, then the part's steps, each with the copies to the host of what it writes. */
+/*
+ * What comes from the host, and the part's steps, each copy to the host as soon as may be: a driver gives a GPU one
+ * after the other, and takes its time.
+ */
 void Slot::make(const Blocks &fixed)
 {
-    std::vector<device::ProgramStep> steps;
-    std::vector<std::vector<std::size_t>> results(part_.steps.size());
-    std::optional<std::size_t> last;
+    Making making{{}, std::vector<bool>(part_.steps.size()), {}, {}};
 
     order_uploads();
-    make_groups(steps);
-    const auto uploads = make_waits(steps);
+    make_groups(making.steps);
+    making.needed = last_uploads();
+    making.awaited = awaited_uploads(making.needed);
+    std::optional<std::size_t> last;
+    for (std::size_t output : download_order(making.needed)) {
+        for (std::size_t step : missing_before(part_.outputs[output].writer, making.made))
+            make_step(making, step, fixed);
+        last = make_download(making.steps, output, last);
+    }
+    for (std::size_t i = 0; i < part_.steps.size(); i++)
+        if (!making.made[i])
+            make_step(making, i, fixed);
+    program_ = device_.make_program(making.steps);
+}
+
+/* Outputs that are copied to the host: what needs no more of the uploads than others is there before them. */
+std::vector<std::size_t> Slot::download_order(const std::vector<LastUploads> &needed) const
+{
+    std::vector<std::size_t> order;
     for (std::size_t i = 0; i < outputs_.size(); i++)
         if (on_host_[i])
-            results[part_.outputs[i].writer].push_back(i);
-    for (std::size_t i = 0; i < part_.steps.size(); i++) {
-        make_step(steps, i, uploads[i], fixed);
-        for (std::size_t output : results[i])
-            last = make_download(steps, output, last);
-    }
-    program_ = device_.make_program(steps);
+            order.push_back(i);
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+        const std::size_t writer = part_.outputs[i].writer;
+        return std::pair(needed[writer], writer);
+    });
+    return order;
+}
+
+/* The step itself and all before it, as far as they are not made, in their order. */
+std::vector<std::size_t> Slot::missing_before(std::size_t step, const std::vector<bool> &made) const
+{
+    std::vector<std::size_t> found;
+    std::unordered_set<std::size_t> seen;
+    auto add = [&](std::size_t other) {
+        if (!made[other] && seen.insert(other).second)
+            found.push_back(other);
+    };
+    add(step);
+    for (std::size_t i = 0; i < found.size(); i++)
+        std::ranges::for_each(part_.steps[found[i]].after, add);
+    std::ranges::sort(found);
+    return found;
 }
 
 /* By step of the part: the last of the uploads that it needs, before which the others come; an input that often has the
@@ -278,28 +331,25 @@ std::vector<Slot::LastUploads> Slot::last_uploads() const
     return last;
 }
 
-/* By step of the part: what of the program it comes after, unless something that it comes after does. */
-std::vector<std::vector<std::size_t>> Slot::make_waits(std::vector<device::ProgramStep> &steps)
+/*
+ * By step of the part: the inputs for which it waits itself, since nothing that it comes after does. Then @needed says
+ * what each needs by way of those before it, too.
+ */
+std::vector<std::vector<std::size_t>> Slot::awaited_uploads(std::vector<LastUploads> &needed)
 {
-    std::vector<std::vector<std::size_t>> after(part_.steps.size());
-    std::vector<LastUploads> last = last_uploads();
-    for (std::size_t i = 0; i < after.size(); i++)
-        for (std::size_t kind = 0; kind < last[i].size(); kind++) {
+    std::vector<std::vector<std::size_t>> awaited(part_.steps.size());
+    for (std::size_t i = 0; i < awaited.size(); i++)
+        for (std::size_t kind = 0; kind < needed[i].size(); kind++) {
             std::optional<std::size_t> known;
             for (std::size_t before : part_.steps[i].after)
-                known = std::max(known, last[before][kind]);
-            if (last[i][kind] <= known) {
-                last[i][kind] = known;
+                known = std::max(known, needed[before][kind]);
+            if (needed[i][kind] <= known) {
+                needed[i][kind] = known;
                 continue;
             }
-            Upload &upload = uploads_[upload_order_[*last[i][kind]]];
-            if (!upload.step) {
-                upload.step = steps.size();
-                steps.push_back({.waits = true});
-            }
-            after[i].push_back(*upload.step);
+            awaited[i].push_back(upload_order_[*needed[i][kind]]);
         }
-    return after;
+    return awaited;
 }
 
 bool Slot::may_gather(std::size_t input) const
@@ -344,15 +394,24 @@ const std::vector<device::Piece> &Slot::pieces_of(Group &group) const
     return group.pieces;
 }
 
-void Slot::make_step(std::vector<device::ProgramStep> &steps, std::size_t which,
-                     const std::vector<std::size_t> &uploads, const Blocks &fixed)
+void Slot::make_step(Making &making, std::size_t which, const Blocks &fixed)
 {
     const PartStep &step = part_.steps[which];
-    step_index_[which] = steps.size();
-    device::ProgramStep &made = steps.emplace_back();
-    made.after = uploads;
+    std::vector<std::size_t> after;
+    for (std::size_t input : making.awaited[which]) {
+        Upload &upload = uploads_[input];
+        if (!upload.step) {
+            upload.step = making.steps.size();
+            making.steps.push_back({.waits = true});
+        }
+        after.push_back(*upload.step);
+    }
     for (std::size_t other : step.after)
-        made.after.push_back(step_index_[other]);
+        after.push_back(step_index_[other]);
+    making.made[which] = true;
+    step_index_[which] = making.steps.size();
+    device::ProgramStep &made = making.steps.emplace_back();
+    made.after = std::move(after);
     if (step.task) {
         made.code = step.task->codes_[which_].get();
         made.geometry = step.task->geometry_;
@@ -396,24 +455,67 @@ void Slot::update(const Blocks &fixed)
             program_->set_copy(downloads_[i], outputs_[i]->host_address(), bound_[part_.outputs[i].buffer]);
 }
 
+device::Queue &Slot::incoming()
+{
+    if (!incoming_)
+        incoming_ = &device_.incoming();
+    return *incoming_;
+}
+
+void Slot::give_upload(std::size_t input, Address to, device::Queue &queue)
+{
+    const Upload &upload = uploads_[input];
+    queue.upload(to, upload.from, part_.buffers[part_.inputs[input].buffer].bytes);
+    if (&queue != queue_.get() && upload.step)
+        queue.signal(*program_, *upload.step);
+}
+
 /*
  * The copies that the program waits for. If it does not use the memory now, they begin at once. They are not the
  * program's own, which has to be the same each time: one that has changed takes a driver as long as it has steps.
  */
 void Slot::give_uploads()
 {
-    for (std::size_t input : upload_order_) {
-        const Upload &upload = uploads_[input];
-        const std::size_t buffer = part_.inputs[input].buffer;
-        if (upload.gathered)
-            continue;
-        if (!incoming_)
-            incoming_ = &device_.incoming();
-        device::Queue &queue = is_free_ ? *incoming_ : *queue_;
-        queue.upload(bound_[buffer], upload.from, part_.buffers[buffer].bytes);
-        if (is_free_ && upload.step)
-            queue.signal(*program_, *upload.step);
+    for (; ahead_.inputs < own_copies_.size(); ahead_.inputs++) {
+        const std::size_t input = own_copies_[ahead_.inputs];
+        give_upload(input, bound_[part_.inputs[input].buffer], is_free_ ? incoming() : *queue_);
     }
+    for (std::size_t input : own_copies_)
+        uploads_[input].ahead.reset();
+    ahead_ = {};
+}
+
+/*
+ * In the order in which they are always given, for which the program waits. Who evicts the memory waits for the copy;
+ * the set does not, which waits for those that a step needs.
+ */
+void Slot::go_ahead(const DatablockPtr &block)
+{
+    const std::size_t input = own_copies_[ahead_.inputs];
+    const Access::Item inside = Access::reads(*inside_);
+    Address base = 0;
+
+    ahead_.over = true;
+    uploads_[input].from = block->first_use_from_host(device_);
+    if (!uploads_[input].from)
+        return;
+    uploads_[input].ahead = block;
+    Access access(device_, incoming(), {&inside, 1}, &base);
+    if (!ahead_.inputs)
+        ahead_.evictions = inside_->evictions();
+    give_upload(input, base + part_.buffers[part_.inputs[input].buffer].offset, incoming());
+    access.given(incoming().mark_for_later());
+    ahead_.inputs++;
+    ahead_.over = false;
+}
+
+void Slot::forget_ahead() noexcept
+{
+    if (incoming_ && (ahead_.inputs || ahead_.over))
+        settle(*incoming_);
+    for (Upload &upload : uploads_)
+        upload.ahead.reset();
+    ahead_ = {};
 }
 
 /* The queue gets what fills the buffers, and the program. */
@@ -428,9 +530,10 @@ void Slot::start(const PartSet &set)
         }
     changes_ = set.changes;
     was_made_ = !program_;
-    if (was_made_)
+    if (was_made_) {
+        forget_ahead();
         make(fixed);
-    else
+    } else
         update(fixed);
     for (std::size_t step : dirty_steps_)
         dirty_[step] = false;
@@ -467,6 +570,7 @@ void Slot::forget() noexcept
     settle(*queue_);
     if (incoming_)
         settle(*incoming_);
+    forget_ahead();
     program_.reset();
     retired_.clear();
     inside_.reset();

@@ -33,9 +33,25 @@ public:
 
     /* @which: of the devices of the part's tasks. */
     Slot(const Part &part, device::Device &device, std::size_t which);
+    ~Slot() { forget_ahead(); }
+    /* Whether sets of the part may have inputs that go ahead. */
+    static bool may_go_ahead(const Part &part);
+    Slot(const Slot &) = delete;
+    Slot &operator=(const Slot &) = delete;
 
     /* Nobody has a block that it would write, and its queue nothing to do. */
     bool is_idle();
+    /* Of an idle one: the input that it could be given before the rest of the set has come, if there is one. */
+    std::optional<std::size_t> next_ahead() const
+    {
+        if (ahead_.over || !program_ || ahead_.inputs == own_copies_.size())
+            return {};
+        return own_copies_[ahead_.inputs];
+    }
+    /* Begins to copy it from the host, if it is there. What throws has no effect but that. */
+    void go_ahead(const DatablockPtr &block);
+    /* What it was given is not of the next set. Blocks until it is copied. */
+    void forget_ahead() noexcept;
     /*
      * Gives its queue a set; who has the blocks keeps them until marker() is reached. Throws Error, and then the queue
      * has done nothing that anybody could see.
@@ -85,16 +101,20 @@ private:
     /* Of a step: places in the order of uploads, of such as are not gathered and such as are. */
     using LastUploads = std::array<std::optional<std::size_t>, 2>;
     std::vector<LastUploads> last_uploads() const;
-    std::vector<std::vector<std::size_t>> make_waits(std::vector<device::ProgramStep> &steps);
+    std::vector<std::vector<std::size_t>> awaited_uploads(std::vector<LastUploads> &needed);
     bool may_gather(std::size_t input) const;
     void make_groups(std::vector<device::ProgramStep> &steps);
     void add_to_group(std::vector<device::ProgramStep> &steps, std::size_t input);
     const std::vector<device::Piece> &pieces_of(Group &group) const;
-    void make_step(std::vector<device::ProgramStep> &steps, std::size_t which, const std::vector<std::size_t> &uploads,
-                   const Blocks &fixed);
+    struct Making;
+    void make_step(Making &making, std::size_t which, const Blocks &fixed);
     std::size_t make_download(std::vector<device::ProgramStep> &steps, std::size_t output,
                               std::optional<std::size_t> last);
+    std::vector<std::size_t> download_order(const std::vector<LastUploads> &needed) const;
+    std::vector<std::size_t> missing_before(std::size_t step, const std::vector<bool> &made) const;
     void update(const Blocks &fixed);
+    device::Queue &incoming();
+    void give_upload(std::size_t input, device::Address to, device::Queue &queue);
     void give_uploads();
     void forget() noexcept;
 
@@ -121,13 +141,20 @@ private:
         unsigned from_host = 0; /* sets in a row that had it there */
         unsigned needed = 1;    /* until it is in the program */
         const void *from = nullptr;
+        DatablockPtr ahead = nullptr;         /* that was given before the set */
         std::size_t place = 0;                /* in the order of uploads */
         std::optional<std::size_t> step = {}; /* of the program, which has the copy, or waits for it */
         bool gathered = false;                /* with others, by that */
     };
     std::vector<Upload> uploads_;           /* by input */
     std::vector<std::size_t> upload_order_; /* those in the program, by when they are needed */
+    std::vector<std::size_t> own_copies_;   /* of these, those that are not gathered */
     device::Queue *incoming_ = nullptr;     /* the device's, once it was used */
+    struct {
+        std::size_t inputs = 0; /* the first so many of own_copies_ */
+        std::uint64_t evictions = 0;
+        bool over = false; /* no more of this set */
+    } ahead_;
     std::vector<Group> groups_;
     /* For the set at hand. */
     bool is_free_ = true; /* the last one has ended */

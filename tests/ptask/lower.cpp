@@ -536,6 +536,130 @@ void large_blocks_in_a_row()
     CHECK(two.lowered() > sets / 2);
 }
 
+/* Two tasks in a row with blocks that copy engines bring: a + b, which can be pulled, and that + c. */
+struct LongSums {
+    static constexpr unsigned many = 1 << 18;
+
+    LongSums() : graph(with(Lower::always))
+    {
+        const auto large = Template::of<float>(many);
+        const std::vector ports = {in("a", large), in("b", large), out("c", large), constant("n", many)};
+        Task &one = graph.cuda("one", {kernels(), "vector_add"}, ports);
+        two = &graph.cuda("two", {kernels(), "vector_add"}, ports);
+        a = &graph.input(one["a"]);
+        b = &graph.input(one["b"]);
+        c = &graph.input((*two)["b"]);
+        graph.connect(one["c"], (*two)["a"]);
+        between = &graph.output(one["c"]);
+        sum = &graph.output((*two)["c"]);
+        graph.run();
+        /* Until copies from the host are no longer made for a set alone. */
+        for (int i = 0; i < 5; i++) {
+            a->push(filled(1));
+            b->push(filled(2));
+            c->push(filled(4));
+            CHECK(holds(*between, 3) && holds(*sum, 7));
+        }
+        CHECK(two->lowered() > 0);
+    }
+
+    static DatablockPtr filled(float value) { return block_of(std::vector<float>(many, value)); }
+    static bool holds(Output &output, float value)
+    {
+        const DatablockPtr block = output.pull();
+        const auto values = block->as<float>();
+        return values.front() == value && values.back() == value;
+    }
+
+    Graph graph;
+    Task *two;
+    Input *a, *b, *c;
+    Output *between, *sum;
+};
+
+/* What has come is copied before the rest of the set, in the order in which it is needed, where there is one GPU. */
+void a_set_begins_with_what_is_there()
+{
+    device::Device &gpu = *device::gpus().at(0);
+    const bool ahead = device::gpus().size() == 1;
+    const auto was_copied = [&](const DatablockPtr &block) { return !block->first_use_from_host(gpu); };
+    LongSums sums;
+    const std::uint64_t uploaded = sum_of(sums.graph).blocks_uploaded, lowered = sums.two->lowered();
+    const DatablockPtr first = sums.filled(10), second = sums.filled(20), early = sums.filled(40);
+
+    sums.a->push(first);
+    CHECK_EQ(was_copied(first), ahead);
+    sums.b->push(second);
+    CHECK_EQ(was_copied(second), ahead);
+    sums.c->push(sums.filled(30));
+    CHECK(sums.holds(*sums.between, 30) && sums.holds(*sums.sum, 60));
+    /* The last one first: it must wait for the others. */
+    sums.c->push(early);
+    CHECK(!was_copied(early));
+    sums.b->push(sums.filled(1));
+    sums.a->push(sums.filled(2));
+    CHECK(sums.holds(*sums.between, 3) && sums.holds(*sums.sum, 43));
+    CHECK_EQ(sums.two->lowered(), lowered + 2);
+    if (ahead)
+        CHECK_EQ(sum_of(sums.graph).blocks_uploaded, uploaded + 6);
+}
+
+/* Then its tasks do it by themselves, and the blocks are theirs. */
+void a_set_begins_and_is_given_up()
+{
+    LongSums sums;
+    std::weak_ptr<Datablock> known;
+    {
+        DatablockPtr block = sums.filled(1);
+        known = block;
+        sums.a->push(block);
+    }
+    sums.b->push(sums.filled(2));
+    CHECK(sums.holds(*sums.between, 3));
+    while (!known.expired())
+        std::this_thread::yield();
+    sums.c->push(sums.filled(10));
+    CHECK(sums.holds(*sums.sum, 13));
+}
+
+void a_set_begins_and_an_error_comes()
+{
+    LongSums sums;
+    sums.a->push(sums.filled(1));
+    sums.c->push(sums.filled(1));
+    sums.b->send({nullptr, false, text("lost")});
+    CHECK(refused([&] { sums.sum->pull(); }, {"lost"}));
+}
+
+void a_set_begins_and_the_graph_ends()
+{
+    LongSums sums;
+    sums.a->push(sums.filled(1));
+    sums.graph.stop();
+}
+
+/* Somebody else needs the memory before the rest comes, and leaves it with other contents. */
+void a_set_begins_and_is_evicted()
+{
+    constexpr std::size_t one = sizeof(float) * LongSums::many;
+    device::Device &gpu = *device::gpus().at(0);
+    LongSums sums;
+    auto queue = gpu.make_queue();
+    for (float i = 0; i < 3; i++) {
+        sums.a->push(sums.filled(i));
+        gpu.limit_memory(16 * one);
+        for (std::size_t bytes : {15 * one, 3 * one}) {
+            const std::vector<char> other(bytes, 1);
+            Datablock::of(other.data(), bytes)->use(gpu, *queue);
+            queue->mark()->wait();
+        }
+        gpu.limit_memory(SIZE_MAX);
+        sums.c->push(sums.filled(100));
+        sums.b->push(sums.filled(10));
+        CHECK(sums.holds(*sums.between, 10 + i) && sums.holds(*sums.sum, 110 + i));
+    }
+}
+
 /* More than one step of a program fetches, of lengths that are no multiples of its words; and a long one among them. */
 void many_short_inputs()
 {
@@ -688,6 +812,11 @@ Cases lower_cases()
             {"CUDA graphs: initial contents", initial_contents},
             {"CUDA graphs: large blocks", large_blocks},
             {"CUDA graphs: large blocks in a row", large_blocks_in_a_row},
+            {"CUDA graphs: a set begins with what is there", a_set_begins_with_what_is_there},
+            {"CUDA graphs: a set begins and is given up", a_set_begins_and_is_given_up},
+            {"CUDA graphs: a set begins and an error comes", a_set_begins_and_an_error_comes},
+            {"CUDA graphs: a set begins and the graph ends", a_set_begins_and_the_graph_ends},
+            {"CUDA graphs: a set begins and is evicted", a_set_begins_and_is_evicted},
             {"CUDA graphs: many short inputs", many_short_inputs},
             {"CUDA graphs: priorities of tasks", priorities_of_tasks},
             {"CUDA graphs: little memory", little_memory},
