@@ -406,10 +406,12 @@ Slot &Lowering::choose_slot(Lowered &part)
     return *slots.back();
 }
 
-/* Whether the next set's slot can be given an input, though others are missing. */
+/* Whether the next set's slot can be given an input, though others are missing, and has no other set to do meanwhile.
+ */
 bool Lowering::has_ahead(Lowered &part)
 {
-    if (!part.goes_ahead || !part.absent)
+    const auto &slots = part.slots[part.where];
+    if (!part.goes_ahead || !part.absent || slots.empty() || !slots.back()->has_ended())
         return false;
     const Slot *slot = find_idle_slot(part);
     const std::optional<std::size_t> input = slot ? slot->next_ahead() : std::nullopt;

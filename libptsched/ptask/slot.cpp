@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <ranges>
 #include <unordered_map>
-#include <unordered_set>
 
 namespace ptsched::ptask {
 
@@ -37,14 +36,6 @@ bool has_several_short(const Part &part)
 
 } // namespace
 
-/* A program that is being made. By step of the part: whether it is, what it needs, and what it waits for itself. */
-struct Slot::Making {
-    std::vector<device::ProgramStep> steps;
-    std::vector<bool> made;
-    std::vector<LastUploads> needed;
-    std::vector<std::vector<std::size_t>> awaited;
-};
-
 Slot::Slot(const Part &part, device::Device &device, std::size_t which)
     : part_(part), device_(device), which_(which), most_pieces_(has_several_short(part) ? device.most_pieces() : 0),
       outputs_(part.outputs.size()), on_host_(part.outputs.size()), bound_(part.buffers.size()),
@@ -60,12 +51,12 @@ bool Slot::may_go_ahead(const Part &part)
                                                  [&part](const PartInput &input) { return !is_short(part, input); });
 }
 
-bool Slot::is_idle()
+bool Slot::is_idle() const
 {
     for (const DatablockPtr &block : outputs_)
         if (block && !is_held_by(block, 1))
             return false;
-    return !marker_ || marker_->reached();
+    return has_ended();
 }
 
 void Slot::use(Datablock &block, std::size_t buffer)
@@ -140,7 +131,7 @@ void Slot::plan_input(const Blocks &inputs, std::size_t i)
 void Slot::plan(const PartSet &set)
 {
     moved_ = {};
-    is_free_ = !marker_ || marker_->reached();
+    is_free_ = has_ended();
     items_.clear();
     item_buffers_.clear();
     fills_.clear();
@@ -262,28 +253,24 @@ void Slot::order_uploads()
     }
 }
 
-/*
- * What comes from the host, and the part's steps, each copy to the host as soon as may be: a driver gives a GPU one
- * after the other, and takes its time.
- */
+/* What comes from the host, then the part's steps, with the copies to the host of what they write. */
 void Slot::make(const Blocks &fixed)
 {
-    Making making{{}, std::vector<bool>(part_.steps.size()), {}, {}};
+    std::vector<device::ProgramStep> steps;
+    std::optional<std::size_t> last;
 
     order_uploads();
-    make_groups(making.steps);
-    making.needed = last_uploads();
-    making.awaited = awaited_uploads(making.needed);
-    std::optional<std::size_t> last;
-    for (std::size_t output : download_order(making.needed)) {
-        for (std::size_t step : missing_before(part_.outputs[output].writer, making.made))
-            make_step(making, step, fixed);
-        last = make_download(making.steps, output, last);
+    make_groups(steps);
+    std::vector<LastUploads> needed = last_uploads();
+    const auto awaited = awaited_uploads(needed);
+    const std::vector<std::size_t> downloads = download_order(needed);
+    auto next = downloads.begin();
+    for (std::size_t i = 0; i < part_.steps.size(); i++) {
+        make_step(steps, i, awaited[i], fixed);
+        for (; next != downloads.end() && part_.outputs[*next].writer <= i; ++next)
+            last = make_download(steps, *next, last);
     }
-    for (std::size_t i = 0; i < part_.steps.size(); i++)
-        if (!making.made[i])
-            make_step(making, i, fixed);
-    program_ = device_.make_program(making.steps);
+    program_ = device_.make_program(steps);
 }
 
 /* Outputs that are copied to the host: what needs no more of the uploads than others is there before them. */
@@ -298,22 +285,6 @@ std::vector<std::size_t> Slot::download_order(const std::vector<LastUploads> &ne
         return std::pair(needed[writer], writer);
     });
     return order;
-}
-
-/* The step itself and all before it, as far as they are not made, in their order. */
-std::vector<std::size_t> Slot::missing_before(std::size_t step, const std::vector<bool> &made) const
-{
-    std::vector<std::size_t> found;
-    std::unordered_set<std::size_t> seen;
-    auto add = [&](std::size_t other) {
-        if (!made[other] && seen.insert(other).second)
-            found.push_back(other);
-    };
-    add(step);
-    for (std::size_t i = 0; i < found.size(); i++)
-        std::ranges::for_each(part_.steps[found[i]].after, add);
-    std::ranges::sort(found);
-    return found;
 }
 
 /* By step of the part: the last of the uploads that it needs, before which the others come; an input that often has the
@@ -394,23 +365,23 @@ const std::vector<device::Piece> &Slot::pieces_of(Group &group) const
     return group.pieces;
 }
 
-void Slot::make_step(Making &making, std::size_t which, const Blocks &fixed)
+void Slot::make_step(std::vector<device::ProgramStep> &steps, std::size_t which,
+                     const std::vector<std::size_t> &awaited, const Blocks &fixed)
 {
     const PartStep &step = part_.steps[which];
     std::vector<std::size_t> after;
-    for (std::size_t input : making.awaited[which]) {
+    for (std::size_t input : awaited) {
         Upload &upload = uploads_[input];
         if (!upload.step) {
-            upload.step = making.steps.size();
-            making.steps.push_back({.waits = true});
+            upload.step = steps.size();
+            steps.push_back({.waits = true});
         }
         after.push_back(*upload.step);
     }
     for (std::size_t other : step.after)
         after.push_back(step_index_[other]);
-    making.made[which] = true;
-    step_index_[which] = making.steps.size();
-    device::ProgramStep &made = making.steps.emplace_back();
+    step_index_[which] = steps.size();
+    device::ProgramStep &made = steps.emplace_back();
     made.after = std::move(after);
     if (step.task) {
         made.code = step.task->codes_[which_].get();

@@ -39,8 +39,10 @@ public:
     Slot(const Slot &) = delete;
     Slot &operator=(const Slot &) = delete;
 
-    /* Nobody has a block that it would write, and its queue nothing to do. */
-    bool is_idle();
+    /* Its queue has nothing to do. */
+    bool has_ended() const { return !marker_ || marker_->reached(); }
+    /* Nor has anybody a block that it would write. */
+    bool is_idle() const;
     /* Of an idle one: the input that it could be given before the rest of the set has come, if there is one. */
     std::optional<std::size_t> next_ahead() const
     {
@@ -106,12 +108,11 @@ private:
     void make_groups(std::vector<device::ProgramStep> &steps);
     void add_to_group(std::vector<device::ProgramStep> &steps, std::size_t input);
     const std::vector<device::Piece> &pieces_of(Group &group) const;
-    struct Making;
-    void make_step(Making &making, std::size_t which, const Blocks &fixed);
+    void make_step(std::vector<device::ProgramStep> &steps, std::size_t which, const std::vector<std::size_t> &awaited,
+                   const Blocks &fixed);
     std::size_t make_download(std::vector<device::ProgramStep> &steps, std::size_t output,
                               std::optional<std::size_t> last);
     std::vector<std::size_t> download_order(const std::vector<LastUploads> &needed) const;
-    std::vector<std::size_t> missing_before(std::size_t step, const std::vector<bool> &made) const;
     void update(const Blocks &fixed);
     device::Queue &incoming();
     void give_upload(std::size_t input, device::Address to, device::Queue &queue);
