@@ -409,19 +409,19 @@ std::unique_ptr<Program> CudaDevice::make_program(const std::vector<ProgramStep>
 }
 
 /* Its module stays loaded, like the device. */
-CUfunction CudaDevice::gather()
+CUfunction CudaDevice::piece_mover()
 {
-    std::call_once(gather_loaded_, [this] {
+    std::call_once(piece_mover_loaded_, [this] {
         CUmodule module = nullptr;
         Entered entered(*this);
-        if (driver.module_load_data(&module, gather::ptx) != CUDA_SUCCESS)
+        if (driver.module_load_data(&module, pieces::ptx) != CUDA_SUCCESS)
             return;
-        if (driver.module_function(&gather_, module, gather::entry) == CUDA_SUCCESS)
+        if (driver.module_function(&piece_mover_, module, pieces::entry) == CUDA_SUCCESS)
             return;
-        gather_ = nullptr;
+        piece_mover_ = nullptr;
         driver.module_unload(module);
     });
-    return gather_;
+    return piece_mover_;
 }
 
 Queue &CudaDevice::made_once(std::unique_ptr<Queue> &queue)
@@ -476,16 +476,22 @@ const std::vector<Device *> &gpus()
     return found;
 }
 
+/* Of all of them, whichever gives it: one on which a kernel was at fault does not. */
 void *allocate_pinned(std::size_t bytes)
 {
-    auto &gpu = static_cast<CudaDevice &>(*gpus()[0]);
     void *memory = nullptr;
-    Entered entered(gpu);
-    CUresult result = gpu.driver.host_alloc(&memory, bytes, CU_MEMHOSTALLOC_PORTABLE);
-    if (result == CUDA_ERROR_OUT_OF_MEMORY)
-        return nullptr;
-    gpu.driver.check(result, "cuMemHostAlloc");
-    return memory;
+    CUresult result = CUDA_SUCCESS;
+    for (Device *device : gpus()) {
+        auto &gpu = static_cast<CudaDevice &>(*device);
+        Entered entered(gpu);
+        result = gpu.driver.host_alloc(&memory, bytes, CU_MEMHOSTALLOC_PORTABLE);
+        if (result == CUDA_SUCCESS)
+            return memory;
+        if (result == CUDA_ERROR_OUT_OF_MEMORY)
+            return nullptr;
+    }
+    static_cast<CudaDevice &>(*gpus()[0]).driver.check(result, "cuMemHostAlloc");
+    return nullptr;
 }
 
 void release_pinned(void *memory)

@@ -4,8 +4,8 @@
 #define PTSCHED_DEVICE_CUDA_HPP
 
 #include "driver.hpp"
-#include "gather.hpp"
 #include "memory.hpp"
+#include "pieces.hpp"
 
 namespace ptsched::device {
 
@@ -44,9 +44,9 @@ public:
     Mapping map_shared(const ShareHandle &handle, std::size_t bytes) override;
     void limit_memory(std::size_t bytes) override { memory_.limit(bytes); }
 
-    std::size_t most_pieces() override { return gather() ? gather::most_pieces : 0; }
-    /* The kernel of gather.hpp, or null where the driver does not compile it. */
-    CUfunction gather();
+    std::size_t most_pieces() override { return piece_mover() ? pieces::most : 0; }
+    /* The kernel of pieces.hpp, or null where the driver does not compile it. */
+    CUfunction piece_mover();
 
     CUcontext context() const { return context_; }
     CUdevice number() const { return number_; }
@@ -63,8 +63,8 @@ private:
     std::string name_;
     const CUdevice number_;
     CUcontext context_{};
-    std::once_flag gather_loaded_;
-    CUfunction gather_{};
+    std::once_flag piece_mover_loaded_;
+    CUfunction piece_mover_{};
     std::mutex mutex_; /* protects what follows */
     std::unique_ptr<Queue> outgoing_, incoming_;
     std::vector<std::pair<const Device *, bool>> peers_; /* those that were asked about */

@@ -3,6 +3,9 @@
 
 #include "cuda_code.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace ptsched::device {
 
 namespace {
@@ -46,6 +49,11 @@ CUDA_MEMCPY3D copy_of(const ProgramStep &step)
 CudaProgram::CudaProgram(CudaDevice &device, const std::vector<ProgramStep> &steps) : device_(device)
 {
     const Driver &driver = device.driver;
+    std::size_t pieces = 0;
+    for (const ProgramStep &step : steps)
+        pieces += step.pieces.size();
+    if (pieces)
+        pieces_ = std::make_shared<Pieces>(pieces);
     Entered entered(device);
     driver.check(driver.graph_create(&graph_, 0), "cuGraphCreate");
     try {
@@ -57,6 +65,20 @@ CudaProgram::CudaProgram(CudaDevice &device, const std::vector<ProgramStep> &ste
         destroy();
         throw;
     }
+}
+
+CudaProgram::Pieces::Pieces(std::size_t count) : count(count), address(host().allocate(count * sizeof(pieces::Entry)))
+{
+}
+
+CudaProgram::Pieces::~Pieces()
+{
+    host().release(address, count * sizeof(pieces::Entry));
+}
+
+pieces::Entry *CudaProgram::Pieces::at(std::size_t i) const
+{
+    return static_cast<pieces::Entry *>(host_pointer(address)) + i;
 }
 
 CudaProgram::~CudaProgram()
@@ -81,6 +103,17 @@ void CudaProgram::add_kernel(Node &node, const std::vector<CUgraphNode> &after, 
     kernel.kernelParams = const_cast<void **>(arguments.data());
     device_.driver.check(device_.driver.graph_add_kernel(&node.handle, graph_, after.data(), after.size(), &kernel),
                          "cuGraphAddKernelNode");
+}
+
+void CudaProgram::add_pieces(Node &node, const std::vector<CUgraphNode> &after, const ProgramStep &step)
+{
+    node.kernel = kernel_of(device_.piece_mover(), pieces::geometry(step.pieces));
+    node.first_piece = pieces_added_;
+    node.piece_count = step.pieces.size();
+    pieces_added_ += node.piece_count;
+    write(node, step.pieces);
+    pieces::Entry *entries = pieces_->at(node.first_piece);
+    add_kernel(node, after, {&entries});
 }
 
 void CudaProgram::add_wait(Node &node, const std::vector<CUgraphNode> &after)
@@ -110,9 +143,7 @@ void CudaProgram::add(const ProgramStep &step)
     if (step.waits) {
         add_wait(node, after);
     } else if (!step.pieces.empty()) {
-        node.kernel = kernel_of(device_.gather(), gather::geometry(step.pieces));
-        node.pieces = std::make_unique<gather::Pieces>(step.pieces);
-        add_kernel(node, after, {node.pieces.get()});
+        add_pieces(node, after, step);
     } else if (step.code) {
         node.kernel = kernel_of(static_cast<const CudaCode &>(*step.code).function(), step.geometry);
         add_kernel(node, after, step.arguments);
@@ -130,13 +161,28 @@ void CudaProgram::set_kernel(std::size_t step, const std::vector<void *> &argume
                          "cuGraphExecKernelNodeSetParams");
 }
 
+void CudaProgram::write(const Node &node, const std::vector<Piece> &pieces)
+{
+    std::transform(pieces.begin(), pieces.end(), pieces_->at(node.first_piece),
+                   [](const Piece &piece) { return pieces::Entry(piece); });
+}
+
 void CudaProgram::set_pieces(std::size_t step, const std::vector<Piece> &pieces)
 {
-    const gather::Pieces wanted(pieces);
-    if (*nodes_[step].pieces == wanted)
-        return;
-    *nodes_[step].pieces = wanted;
-    set_kernel(step, {nodes_[step].pieces.get()});
+    write(nodes_[step], pieces);
+}
+
+std::shared_ptr<const void> CudaProgram::renew_pieces()
+{
+    if (!pieces_)
+        return nullptr;
+    const auto next = std::make_shared<Pieces>(pieces_->count);
+    for (std::size_t step = 0; step < nodes_.size(); step++)
+        if (const Node &node = nodes_[step]; node.piece_count) {
+            pieces::Entry *entries = next->at(node.first_piece);
+            set_kernel(step, {&entries});
+        }
+    return std::exchange(pieces_, next);
 }
 
 void CudaProgram::set_copy(std::size_t step, Address to, Address from)

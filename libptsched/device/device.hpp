@@ -110,7 +110,7 @@ public:
 
 class Device;
 
-/* Bytes of the host device's memory, and where they go. Up to the next multiple of 16 is copied. */
+/* Bytes that go from the host device's memory to the device's, or back. Up to the next multiple of 16 is copied. */
 struct Piece {
     Address to, from;
     std::size_t bytes;
@@ -135,8 +135,13 @@ public:
     virtual ~Program() = default;
     virtual void set_kernel(std::size_t step, const std::vector<void *> &arguments) = 0;
     virtual void set_copy(std::size_t step, Address to, Address from) = 0;
-    /* As many as it had, and none larger than the largest was. */
+    /* As many as it had, and none larger than the largest was. They are read when the step runs. */
     virtual void set_pieces(std::size_t step, const std::vector<Piece> &pieces) = 0;
+    /*
+     * So that set_pieces(), of all steps that have some, does not change what has been given: its pieces live as long
+     * as what this returns, which is null where there are none. Throws Error, and then the program is no longer of use.
+     */
+    virtual std::shared_ptr<const void> renew_pieces() = 0;
 };
 
 /* Work that runs in the order in which it was given. None of the calls waits for the work. */

@@ -19,13 +19,18 @@ constexpr std::size_t no_buffer = static_cast<std::size_t>(-1);
 /* What is less takes longer to begin to be copied than to be copied: it comes before the program, which need not wait.
  */
 constexpr std::size_t short_bytes = 32 << 10;
-/* Several that are no longer than this a GPU fetches sooner itself, so much of them at a time: others need only some.
+/* What a GPU moves itself it moves so much of at a time: others need only some. */
+constexpr std::size_t group_bytes = 2 << 20;
+/*
+ * Results it writes to the host itself, if they are short, and so many if they are no longer than this: in a CUDA graph
+ * a copy engine takes 5 us to begin with the next, a GPU's multiprocessors need a twentieth more for the copy.
  */
-constexpr std::size_t gathered_bytes = 512 << 10, group_bytes = 1 << 20;
+constexpr std::size_t longest_of_many = 1 << 20;
+constexpr std::ptrdiff_t many = 8;
 
 bool is_short(const Part &part, const PartInput &input)
 {
-    return part.buffers[input.buffer].bytes <= gathered_bytes;
+    return part.buffers[input.buffer].bytes <= short_block_bytes;
 }
 
 bool has_several_short(const Part &part)
@@ -34,13 +39,20 @@ bool has_several_short(const Part &part)
                              [&part](const PartInput &input) { return is_short(part, input); });
 }
 
+std::size_t longest_scattered(const Part &part)
+{
+    auto may_be = [&part](const PartOutput &output) { return part.buffers[output.buffer].bytes <= longest_of_many; };
+    return std::ranges::count_if(part.outputs, may_be) >= many ? longest_of_many : short_block_bytes;
+}
+
 } // namespace
 
 Slot::Slot(const Part &part, device::Device &device, std::size_t which)
-    : part_(part), device_(device), which_(which), most_pieces_(has_several_short(part) ? device.most_pieces() : 0),
-      outputs_(part.outputs.size()), on_host_(part.outputs.size()), bound_(part.buffers.size()),
-      wanted_(part.buffers.size()), fixed_(part.fixed.size()), unread_(part.outputs.size()), dirty_(part.steps.size()),
-      step_index_(part.steps.size()), downloads_(part.outputs.size()), uploads_(part.inputs.size()),
+    : part_(part), device_(device), which_(which), has_several_short_(has_several_short(part)),
+      most_pieces_(device.most_pieces()), longest_scattered_(longest_scattered(part)), outputs_(part.outputs.size()),
+      on_host_(part.outputs.size()), bound_(part.buffers.size()), wanted_(part.buffers.size()),
+      fixed_(part.fixed.size()), unread_(part.outputs.size()), dirty_(part.steps.size()),
+      step_index_(part.steps.size()), copies_(part.outputs.size()), uploads_(part.inputs.size()),
       queue_(device.make_queue())
 {
 }
@@ -247,6 +259,7 @@ void Slot::order_uploads()
         Upload &upload = uploads_[upload_order_[place]];
         upload.place = place;
         upload.gathered = gathered > 1 && may_gather(upload_order_[place]);
+        upload.way = 0;
         upload.step.reset();
         if (!upload.gathered)
             own_copies_.push_back(upload_order_[place]);
@@ -257,18 +270,20 @@ void Slot::order_uploads()
 void Slot::make(const Blocks &fixed)
 {
     std::vector<device::ProgramStep> steps;
-    std::optional<std::size_t> last;
 
     order_uploads();
-    make_groups(steps);
+    make_gathers(steps);
     std::vector<LastUploads> needed = last_uploads();
     const auto awaited = awaited_uploads(needed);
-    const std::vector<std::size_t> downloads = download_order(needed);
+    const std::vector<Download> downloads = plan_downloads(needed);
     auto next = downloads.begin();
+    scattered_.clear();
+    std::ranges::fill(copies_, std::nullopt);
+    last_copy_.reset();
     for (std::size_t i = 0; i < part_.steps.size(); i++) {
         make_step(steps, i, awaited[i], fixed);
-        for (; next != downloads.end() && part_.outputs[*next].writer <= i; ++next)
-            last = make_download(steps, *next, last);
+        for (; next != downloads.end() && next->after <= i; ++next)
+            make_download(steps, *next);
     }
     program_ = device_.make_program(steps);
 }
@@ -287,6 +302,26 @@ std::vector<std::size_t> Slot::download_order(const std::vector<LastUploads> &ne
     return order;
 }
 
+/* The same, those that are scattered in groups. */
+std::vector<Slot::Download> Slot::plan_downloads(const std::vector<LastUploads> &needed) const
+{
+    std::vector<Download> downloads;
+    std::optional<std::size_t> open; /* a group */
+    for (std::size_t output : download_order(needed)) {
+        const std::size_t bytes = part_.buffers[part_.outputs[output].buffer].bytes;
+        if (!is_scattered(output) || !open || is_full(downloads[*open].outputs.size(), downloads[*open].bytes, bytes)) {
+            if (is_scattered(output))
+                open = downloads.size();
+            downloads.push_back({});
+        }
+        Download &download = is_scattered(output) ? downloads[*open] : downloads.back();
+        download.outputs.push_back(output);
+        download.bytes += bytes;
+        download.after = std::max(download.after, part_.outputs[output].writer);
+    }
+    return downloads;
+}
+
 /* By step of the part: the last of the uploads that it needs, before which the others come; an input that often has the
  * same block as another needs that one's. */
 std::vector<Slot::LastUploads> Slot::last_uploads() const
@@ -296,7 +331,7 @@ std::vector<Slot::LastUploads> Slot::last_uploads() const
         for (std::size_t step : part_.buffers[part_.inputs[i].buffer].users)
             for (std::size_t other : {i, first_[i]})
                 if (const Upload &upload = uploads_[other]; upload.in_program) {
-                    auto &known = last[step][upload.gathered];
+                    auto &known = last[step][upload.way];
                     known = std::max(known, std::optional(upload.place));
                 }
     return last;
@@ -325,42 +360,64 @@ std::vector<std::vector<std::size_t>> Slot::awaited_uploads(std::vector<LastUplo
 
 bool Slot::may_gather(std::size_t input) const
 {
-    return most_pieces_ && is_short(part_, part_.inputs[input]);
+    return most_pieces_ && has_several_short_ && is_short(part_, part_.inputs[input]);
 }
 
-void Slot::make_groups(std::vector<device::ProgramStep> &steps)
+bool Slot::is_scattered(std::size_t output) const
 {
-    groups_.clear();
+    return most_pieces_ && part_.buffers[part_.outputs[output].buffer].bytes <= longest_scattered_;
+}
+
+bool Slot::is_full(std::size_t members, std::size_t bytes, std::size_t more) const
+{
+    return members == most_pieces_ || bytes + more > group_bytes;
+}
+
+void Slot::make_gathers(std::vector<device::ProgramStep> &steps)
+{
+    gathered_.clear();
     for (std::size_t input : upload_order_)
         if (uploads_[input].gathered)
-            add_to_group(steps, input);
-    for (Group &group : groups_)
-        steps[group.step].pieces = pieces_of(group);
+            gather(steps, input);
+    for (Group &group : gathered_)
+        steps[group.step].pieces = inputs_of(group);
 }
 
-/* The last one, if there is room. They share a way, on which the first is to be there first. */
-void Slot::add_to_group(std::vector<device::ProgramStep> &steps, std::size_t input)
+/* With the last ones, if there is room. The first are to be there first, as they share a bus. */
+void Slot::gather(std::vector<device::ProgramStep> &steps, std::size_t input)
 {
     const std::size_t bytes = part_.buffers[part_.inputs[input].buffer].bytes;
-    if (groups_.empty() || groups_.back().inputs.size() == most_pieces_ || groups_.back().bytes + bytes > group_bytes) {
+    if (gathered_.empty() || is_full(gathered_.back().members.size(), gathered_.back().bytes, bytes)) {
         device::ProgramStep &made = steps.emplace_back();
-        if (!groups_.empty())
-            made.after = {groups_.back().step};
-        groups_.push_back({steps.size() - 1, {}, 0});
+        if (gathered_.size() >= gathers_at_once)
+            made.after = {gathered_[gathered_.size() - gathers_at_once].step};
+        gathered_.push_back({.step = steps.size() - 1});
     }
-    groups_.back().inputs.push_back(input);
-    uploads_[input].step = groups_.back().step;
-    uploads_[input].place = uploads_[groups_.back().inputs.front()].place;
-    groups_.back().bytes += bytes;
+    Group &group = gathered_.back();
+    group.members.push_back(input);
+    group.bytes += bytes;
+    uploads_[input].step = group.step;
+    uploads_[input].place = uploads_[group.members.front()].place;
+    uploads_[input].way = 1 + (gathered_.size() - 1) % gathers_at_once;
 }
 
-const std::vector<device::Piece> &Slot::pieces_of(Group &group) const
+const std::vector<device::Piece> &Slot::inputs_of(Group &group) const
 {
     group.pieces.clear();
-    for (std::size_t input : group.inputs) {
+    for (std::size_t input : group.members) {
         const std::size_t buffer = part_.inputs[input].buffer;
         group.pieces.push_back(
             {bound_[buffer], reinterpret_cast<Address>(uploads_[input].from), part_.buffers[buffer].bytes});
+    }
+    return group.pieces;
+}
+
+const std::vector<device::Piece> &Slot::outputs_of(Group &group) const
+{
+    group.pieces.clear();
+    for (std::size_t output : group.members) {
+        const std::size_t buffer = part_.outputs[output].buffer;
+        group.pieces.push_back({outputs_[output]->host_address(), bound_[buffer], part_.buffers[buffer].bytes});
     }
     return group.pieces;
 }
@@ -394,20 +451,35 @@ void Slot::make_step(std::vector<device::ProgramStep> &steps, std::size_t which,
     }
 }
 
-/* Returns its step. They share a way, too, and branches of a program take longer. */
-std::size_t Slot::make_download(std::vector<device::ProgramStep> &steps, std::size_t output,
-                                std::optional<std::size_t> last)
+/* Copies share a way, and branches of a program take longer. */
+void Slot::make_download(std::vector<device::ProgramStep> &steps, const Download &download)
 {
+    const std::size_t output = download.outputs.front();
+    if (is_scattered(output)) {
+        scatter(steps, download);
+        return;
+    }
     const PartOutput &from = part_.outputs[output];
-    downloads_[output] = steps.size();
+    copies_[output] = steps.size();
     steps.push_back({.to = outputs_[output]->host_address(),
                      .from = bound_[from.buffer],
                      .to_host = true,
                      .bytes = part_.buffers[from.buffer].bytes,
                      .after = {step_index_[from.writer]}});
-    if (last)
-        steps.back().after.push_back(*last);
-    return downloads_[output];
+    if (last_copy_)
+        steps.back().after.push_back(*last_copy_);
+    last_copy_ = copies_[output];
+}
+
+void Slot::scatter(std::vector<device::ProgramStep> &steps, const Download &download)
+{
+    Group &group = scattered_.emplace_back(Group{.step = steps.size(), .members = download.outputs});
+    std::vector<std::size_t> after;
+    for (std::size_t output : download.outputs)
+        after.push_back(step_index_[part_.outputs[output].writer]);
+    std::ranges::sort(after);
+    after.erase(std::unique(after.begin(), after.end()), after.end());
+    steps.push_back({.pieces = outputs_of(group), .after = std::move(after)});
 }
 
 void Slot::update(const Blocks &fixed)
@@ -419,11 +491,16 @@ void Slot::update(const Blocks &fixed)
         else
             program_->set_copy(step_index_[i], bound_[step.to], bound_[step.from]);
     }
-    for (Group &group : groups_)
-        program_->set_pieces(group.step, pieces_of(group));
+    if (!is_free_)
+        if (auto pieces = program_->renew_pieces())
+            retired_.emplace_back(marker_, std::move(pieces));
+    for (Group &group : gathered_)
+        program_->set_pieces(group.step, inputs_of(group));
+    for (Group &group : scattered_)
+        program_->set_pieces(group.step, outputs_of(group));
     for (std::size_t i = 0; i < outputs_.size(); i++)
-        if (on_host_[i])
-            program_->set_copy(downloads_[i], outputs_[i]->host_address(), bound_[part_.outputs[i].buffer]);
+        if (copies_[i])
+            program_->set_copy(*copies_[i], outputs_[i]->host_address(), bound_[part_.outputs[i].buffer]);
 }
 
 device::Queue &Slot::incoming()

@@ -16,6 +16,9 @@ namespace ptsched::ptask {
 
 using Blocks = std::vector<DatablockPtr>;
 
+/* Groups of inputs that a GPU fetches at the same time: while one ends, another goes on. */
+constexpr std::size_t gathers_at_once = 2;
+
 /* What a part's next run is about. */
 struct PartSet {
     Blocks inputs = {};
@@ -79,12 +82,17 @@ private:
         std::size_t bytes;
     };
 
-    /* Inputs that one step of the program copies. */
+    /* Inputs that one step of the program fetches, or outputs that it writes to the host. */
     struct Group {
-        std::size_t step;
-        std::vector<std::size_t> inputs;
-        std::size_t bytes;
+        std::size_t step = 0;
+        std::vector<std::size_t> members = {};
+        std::size_t bytes = 0;
         std::vector<device::Piece> pieces = {};
+    };
+    /* Outputs that are copied to the host when a step of the part has run. */
+    struct Download {
+        std::vector<std::size_t> outputs; /* several, or one that is short: as pieces */
+        std::size_t bytes, after;
     };
 
     void plan(const PartSet &set);
@@ -100,19 +108,23 @@ private:
     std::vector<void *> &arguments_of(const PartStep &step, const Blocks &fixed);
     void make(const Blocks &fixed);
     void order_uploads();
-    /* Of a step: places in the order of uploads, of such as are not gathered and such as are. */
-    using LastUploads = std::array<std::optional<std::size_t>, 2>;
+    /* Of a step: places in the order of uploads, by way. */
+    using LastUploads = std::array<std::optional<std::size_t>, 1 + gathers_at_once>;
     std::vector<LastUploads> last_uploads() const;
     std::vector<std::vector<std::size_t>> awaited_uploads(std::vector<LastUploads> &needed);
     bool may_gather(std::size_t input) const;
-    void make_groups(std::vector<device::ProgramStep> &steps);
-    void add_to_group(std::vector<device::ProgramStep> &steps, std::size_t input);
-    const std::vector<device::Piece> &pieces_of(Group &group) const;
+    bool is_scattered(std::size_t output) const;
+    void make_gathers(std::vector<device::ProgramStep> &steps);
+    void gather(std::vector<device::ProgramStep> &steps, std::size_t input);
+    bool is_full(std::size_t members, std::size_t bytes, std::size_t more) const;
+    const std::vector<device::Piece> &inputs_of(Group &group) const;
+    const std::vector<device::Piece> &outputs_of(Group &group) const;
     void make_step(std::vector<device::ProgramStep> &steps, std::size_t which, const std::vector<std::size_t> &awaited,
                    const Blocks &fixed);
-    std::size_t make_download(std::vector<device::ProgramStep> &steps, std::size_t output,
-                              std::optional<std::size_t> last);
+    void make_download(std::vector<device::ProgramStep> &steps, const Download &download);
+    void scatter(std::vector<device::ProgramStep> &steps, const Download &download);
     std::vector<std::size_t> download_order(const std::vector<LastUploads> &needed) const;
+    std::vector<Download> plan_downloads(const std::vector<LastUploads> &needed) const;
     void update(const Blocks &fixed);
     device::Queue &incoming();
     void give_upload(std::size_t input, device::Address to, device::Queue &queue);
@@ -121,7 +133,10 @@ private:
 
     const Part &part_;
     device::Device &device_;
-    const std::size_t which_, most_pieces_;
+    const std::size_t which_;
+    const bool has_several_short_; /* inputs */
+    const std::size_t most_pieces_;
+    const std::size_t longest_scattered_; /* bytes */
     Blocks outputs_;
     DatablockPtr inside_;
     std::vector<bool> on_host_;                   /* by output */
@@ -133,9 +148,11 @@ private:
     std::vector<bool> dirty_;      /* by step */
     std::vector<std::size_t> dirty_steps_;
     std::unique_ptr<device::Program> program_;
-    std::vector<std::pair<device::MarkerPtr, std::unique_ptr<device::Program>>> retired_; /* by earlier sets */
-    std::vector<std::size_t> step_index_; /* by step of the part: in the program */
-    std::vector<std::size_t> downloads_;  /* by output: its step in the program */
+    /* Programs, and their pieces, of earlier sets. */
+    std::vector<std::pair<device::MarkerPtr, std::shared_ptr<const void>>> retired_;
+    std::vector<std::size_t> step_index_;            /* by step of the part: in the program */
+    std::vector<std::optional<std::size_t>> copies_; /* by output: the step of the program that copies it alone */
+    std::optional<std::size_t> last_copy_;           /* of these */
     /* An input that is copied from the host for a program. */
     struct Upload {
         bool in_program = false;
@@ -146,6 +163,8 @@ private:
         std::size_t place = 0;                /* in the order of uploads */
         std::optional<std::size_t> step = {}; /* of the program, which has the copy, or waits for it */
         bool gathered = false;                /* with others, by that */
+        std::size_t way =
+            0; /* which of them come one after another: those that are not gathered, or each other group */
     };
     std::vector<Upload> uploads_;           /* by input */
     std::vector<std::size_t> upload_order_; /* those in the program, by when they are needed */
@@ -156,7 +175,7 @@ private:
         std::uint64_t evictions = 0;
         bool over = false; /* no more of this set */
     } ahead_;
-    std::vector<Group> groups_;
+    std::vector<Group> gathered_, scattered_;
     /* For the set at hand. */
     bool is_free_ = true; /* the last one has ended */
     std::vector<device::Access::Item> items_;

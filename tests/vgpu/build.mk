@@ -50,7 +50,7 @@ $(B)/vgpu/rm-shim.so: $(B)/obj/$(VGPU)/rm_shim.cpp.o
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -shared -o $@ $^ -ldl
 
-VGPU_PROGRAMS := $(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so inversion-client vgpu-stat rm-shim.so ptx/ptsched_gather.so)
+VGPU_PROGRAMS := $(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so inversion-client vgpu-stat rm-shim.so ptx/ptsched_pieces.so)
 
 ALL += $(VGPU_PROGRAMS)
 

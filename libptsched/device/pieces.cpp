@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "gather.hpp"
+#include "pieces.hpp"
 
 #include <algorithm>
 
-namespace ptsched::device::gather {
+namespace ptsched::device::pieces {
 
 namespace {
 
@@ -17,7 +17,7 @@ std::uint64_t words_of(const Piece &piece)
 } // namespace
 
 /*
- * blockIdx.y says which piece. Each thread has four words in flight, a block's width apart, so that a block reads what
+ * blockIdx.y says which entry. Each thread has four words in flight, a block's width apart, so that a block reads what
  * lies side by side: a read takes the bus a microsecond, and it is the many at once that fill it. What is read is used
  * once (.cs).
  */
@@ -25,7 +25,7 @@ const char ptx[] = R"(.version 6.4
 .target sm_70
 .address_size 64
 
-.visible .entry ptsched_gather(.param .align 8 .b8 pieces[1536])
+.visible .entry ptsched_pieces(.param .u64 entries)
 {
     .reg .pred in<4>;
     .reg .b32 width, here, i<4>, a<4>, b<4>, c<4>, d<4>, number;
@@ -33,11 +33,11 @@ const char ptx[] = R"(.version 6.4
 
     mov.u32 number, %ctaid.y;
     mul.wide.u32 words, number, 24;
-    mov.b64 entry, pieces;
+    ld.param.u64 entry, [entries];
     add.u64 entry, entry, words;
-    ld.param.u64 to, [entry];
-    ld.param.u64 from, [entry+8];
-    ld.param.u64 words, [entry+16];
+    ld.global.u64 to, [entry];
+    ld.global.u64 from, [entry+8];
+    ld.global.u64 words, [entry+16];
 
     mov.u32 width, %ntid.x;
     mov.u32 here, %ctaid.x;
@@ -81,14 +81,9 @@ const char ptx[] = R"(.version 6.4
     ret;
 }
 )";
-static_assert(sizeof(Pieces) == 1536);
+static_assert(sizeof(Entry) == 24);
 
-Pieces::Pieces(const std::vector<Piece> &pieces)
-{
-    std::transform(pieces.begin(), pieces.end(), entries.begin(), [](const Piece &piece) {
-        return Entry{piece.to, piece.from, words_of(piece)};
-    });
-}
+Entry::Entry(const Piece &piece) : to(piece.to), from(piece.from), words(words_of(piece)) {}
 
 Geometry geometry(const std::vector<Piece> &pieces)
 {
@@ -102,4 +97,4 @@ Geometry geometry(const std::vector<Piece> &pieces)
     return found;
 }
 
-} // namespace ptsched::device::gather
+} // namespace ptsched::device::pieces
