@@ -11,8 +11,9 @@ namespace ptsched::ptask {
 
 namespace {
 
-/* Of a task alone, the driver knows all. */
+/* Of a task alone the driver knows all, unless a GPU can move its blocks at once. */
 constexpr std::size_t fewest_tasks = 2;
+constexpr std::ptrdiff_t fewest_blocks = 3;
 
 } // namespace
 
@@ -36,6 +37,17 @@ bool Parts::fits(const Task &task)
            std::all_of(task.devices_.begin(), task.devices_.end(),
                        [](auto *device) { return device->has_programs(); }) &&
            std::all_of(task.ports_.begin(), task.ports_.end(), [](const auto &port) { return fits(*port); });
+}
+
+bool Parts::is_worth_it(const std::vector<Task *> &tasks)
+{
+    auto goes_to_program = [](const Channel *channel) { return !channel->destination; };
+    auto meets_program = [&](const auto &port) {
+        return port->kind_ != PortKind::sticky && port->options_.form.bytes() <= short_block_bytes &&
+               ((port->from_ && !port->from_->source) || std::ranges::any_of(port->to_, goes_to_program));
+    };
+    return tasks.size() >= fewest_tasks ||
+           (tasks.size() == 1 && std::ranges::count_if(tasks.front()->ports_, meets_program) >= fewest_blocks);
 }
 
 /* Each after those whose blocks it takes in the same round; what closes a cycle has a first block, and waits for none.
@@ -105,7 +117,7 @@ std::vector<std::vector<Task *>> Parts::connected(const std::vector<Task *> &ord
     for (Task *task : ordered)
         if (fitting.count(task))
             found[sets.first_of(place[task])].push_back(task);
-    std::erase_if(found, [](const auto &part) { return part.size() < fewest_tasks; });
+    std::erase_if(found, [](const auto &part) { return !is_worth_it(part); });
     return found;
 }
 

@@ -73,6 +73,7 @@ public:
 private:
     static bool fits(const Port &port);
     static bool fits(const Task &task);
+    static bool is_worth_it(const std::vector<Task *> &tasks);
     static std::vector<Task *> ordered(const std::vector<std::unique_ptr<Task>> &tasks);
     static std::vector<std::vector<Task *>> connected(const std::vector<Task *> &ordered);
 };

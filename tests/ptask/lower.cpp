@@ -503,9 +503,9 @@ void large_blocks()
 }
 
 /* More than there are programs for, which get the next one while they still have one. */
-void large_blocks_in_a_row()
+void blocks_in_a_row(unsigned many)
 {
-    constexpr unsigned many = 1 << 18, sets = 40;
+    constexpr unsigned sets = 40;
     const auto large = Template::of<float>(many);
     Graph graph(with(Lower::always));
     std::vector ports = {in("a", large), in("b", large), out("c", large), constant("n", many)};
@@ -534,6 +534,12 @@ void large_blocks_in_a_row()
         CHECK_EQ(block->as<float>()[many - 1], 7 * i);
     }
     CHECK(two.lowered() > sets / 2);
+}
+
+void many_sets_in_a_row()
+{
+    blocks_in_a_row(1 << 14);
+    blocks_in_a_row(1 << 18);
 }
 
 /* Two tasks in a row with blocks that copy engines bring: a + b, which can be pulled, and that + c. */
@@ -660,21 +666,22 @@ void a_set_begins_and_is_evicted()
     }
 }
 
-/* More than one step of a program fetches, of lengths that are no multiples of its words; and a long one among them. */
-void many_short_inputs()
+/* More than one step of a program moves, of lengths that are no multiples of its words; and long ones among them. */
+void many_short_blocks()
 {
     constexpr std::size_t inputs = 150, long_one = 70, sets = 8;
     const auto length_of = [](std::size_t i) { return i == long_one ? std::size_t{300000} : 3 * i + n; };
     Graph graph(with(Lower::always));
     std::vector<Input *> terms, counts;
+    std::vector<Output *> sums;
     Port *sum = nullptr;
 
-    /* ((a0 + a1) + a2) + ..., of the first numbers of each. */
+    /* ((a0 + a1) + a2) + ..., of the first numbers of each; all of these sums are results. */
     for (std::size_t i = 1; i < inputs; i++) {
-        const auto first = sum ? form : Template::of<float>(length_of(0));
-        Task &add = graph.cuda(
-            "add" + std::to_string(i), {kernels(), "vector_add"},
-            {in("a", first), in("b", Template::of<float>(length_of(i))), out("c", form), value("n", sizeof(unsigned))});
+        const auto form = Template::of<float>(length_of(i));
+        Task &add = graph.cuda("add" + std::to_string(i), {kernels(), "vector_add"},
+                               {in("a", Template::of<float>(length_of(i - 1))), in("b", form), out("c", form),
+                                value("n", sizeof(unsigned))});
         if (sum)
             graph.connect(*sum, add["a"]);
         else
@@ -682,21 +689,49 @@ void many_short_inputs()
         terms.push_back(&graph.input(add["b"]));
         counts.push_back(&graph.input(add["n"]));
         sum = &add["c"];
+        sums.push_back(&graph.output(*sum));
     }
-    Output &output = graph.output(*sum);
     graph.run();
     for (Input *count : counts)
         count->push_value(n);
     for (std::size_t set = 0; set < sets; set++) {
-        float expected = 0;
-        for (std::size_t i = 0; i < inputs; i++) {
-            const auto value = static_cast<float>(set * 1000 + i);
-            expected += value;
-            terms[i]->push(block_of(std::vector<float>(length_of(i), value)));
+        const auto term = [set](std::size_t i) { return static_cast<float>(set * 1000 + i); };
+        float expected = term(0);
+        for (std::size_t i = 0; i < inputs; i++)
+            terms[i]->push(block_of(std::vector<float>(length_of(i), term(i))));
+        for (std::size_t i = 1; i < inputs; i++) {
+            std::vector<float> result = pulled<float>(*sums[i - 1]);
+            CHECK_EQ(result.size(), length_of(i));
+            result.resize(n);
+            expected += term(i);
+            CHECK(result == all(expected));
         }
-        CHECK(pulled<float>(output) == all(expected));
     }
     CHECK(sum->task().lowered() > 0);
+}
+
+/* One is worth a CUDA graph if that spares it copies of short blocks. */
+void a_task_alone()
+{
+    for (unsigned many : {n, 1u << 18}) {
+        const auto form = Template::of<float>(many);
+        Graph graph(with(Lower::always));
+        Task &add = graph.cuda("add", {kernels(), "vector_add"},
+                               {in("a", form), in("b", form), out("c", form), constant("n", many)});
+        Task &change = add_increment(graph, "change");
+        Input &a = graph.input(add["a"]), &b = graph.input(add["b"]), &x = graph.input(change["x"]);
+        Output &sum = graph.output(add["c"]), &changed = graph.output(change["where"]);
+        graph.run();
+        for (float i = 0; i < 10; i++) {
+            a.push(block_of(std::vector<float>(many, i)));
+            b.push(block_of(std::vector<float>(many, 10 * i)));
+            CHECK_EQ(sum.pull()->as<float>()[many - 1], 11 * i);
+            x.push(block_of<int>({1, 2, 3, 4}));
+            changed.pull();
+        }
+        CHECK_EQ(add.lowered() > 0, many == n);
+        CHECK_EQ(change.lowered(), std::uint64_t{0});
+    }
 }
 
 /* Parts that have nothing to do with each other, on all GPUs there are. */
@@ -811,13 +846,14 @@ Cases lower_cases()
             {"CUDA graphs: blocks changed in place", changed_in_place},
             {"CUDA graphs: initial contents", initial_contents},
             {"CUDA graphs: large blocks", large_blocks},
-            {"CUDA graphs: large blocks in a row", large_blocks_in_a_row},
+            {"CUDA graphs: many sets in a row", many_sets_in_a_row},
             {"CUDA graphs: a set begins with what is there", a_set_begins_with_what_is_there},
             {"CUDA graphs: a set begins and is given up", a_set_begins_and_is_given_up},
             {"CUDA graphs: a set begins and an error comes", a_set_begins_and_an_error_comes},
             {"CUDA graphs: a set begins and the graph ends", a_set_begins_and_the_graph_ends},
             {"CUDA graphs: a set begins and is evicted", a_set_begins_and_is_evicted},
-            {"CUDA graphs: many short inputs", many_short_inputs},
+            {"CUDA graphs: many short blocks", many_short_blocks},
+            {"CUDA graphs: a task alone", a_task_alone},
             {"CUDA graphs: priorities of tasks", priorities_of_tasks},
             {"CUDA graphs: little memory", little_memory},
             {"CUDA graphs: in a timeline", in_a_timeline}};
