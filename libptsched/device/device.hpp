@@ -176,6 +176,8 @@ public:
     virtual bool help() { return false; }
     /* Null where work cannot be measured. */
     virtual std::unique_ptr<Watch> watch() { return nullptr; }
+    /* Seconds that code which run() gave has taken so far, once it had begun; nothing where nobody can tell. */
+    virtual std::optional<double> worked() const { return {}; }
 };
 
 /* Waits for what the queue has. If it has failed, nothing comes any more. */

@@ -3,6 +3,7 @@
 #include "driver.hpp"
 #include "pool.hpp"
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,8 @@
 namespace ptsched::device {
 
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 /* What a queue has done so far, for markers that may outlive it. */
 struct Progress {
@@ -120,6 +123,8 @@ public:
         return std::make_shared<HostMarker>(progress_, added_);
     }
 
+    std::optional<double> worked() const override { return std::chrono::duration<double>(worked_.load()).count(); }
+
     bool help() override
     {
         std::unique_lock lock(mutex_);
@@ -163,7 +168,11 @@ private:
         items_.pop_front();
         busy_ = true;
         lock.unlock();
-        finish(attempt(item.function));
+        const auto began = Clock::now();
+        const std::string failure = attempt(item.function);
+        if (item.told)
+            worked_.store(worked_.load() + (Clock::now() - began));
+        finish(failure);
         if (item.told && ended_)
             ended_();
         lock.lock();
@@ -200,9 +209,10 @@ private:
     }
 
     std::shared_ptr<Progress> progress_ = std::make_shared<Progress>();
-    bool failed_ = false;         /* whose who is busy */
-    std::function<void()> ended_; /* set before there is work */
-    std::mutex mutex_;            /* protects what follows; before progress_->mutex */
+    bool failed_ = false;                   /* whose who is busy */
+    std::atomic<Clock::duration> worked_{}; /* who is busy adds to it */
+    std::function<void()> ended_;           /* set before there is work */
+    std::mutex mutex_;                      /* protects what follows; before progress_->mutex */
     std::condition_variable arrived_;
     std::deque<Work> items_;
     std::uint64_t added_ = 0;

@@ -35,6 +35,12 @@ Lane *lane_of(const Writer &writer)
     return writer.run && writer.run->number == writer.number ? writer.run->lane : nullptr;
 }
 
+/* In seconds, that it has had so far. A thread that has been woken late has not had its work for longer. */
+double share_of(const Lane &lane, Clock::time_point now)
+{
+    return lane.queue->worked().value_or(lane.place->shared_until(now, 0));
+}
+
 /* In how many seconds its inputs are there, at the latest. */
 double ready_in(const Run &run)
 {
@@ -87,10 +93,8 @@ bool Place::full() const
 
 double Place::shared_until(Clock::time_point now, int more)
 {
-    if (sharers && now > shared_at) {
-        const double passed = Seconds(now - shared_at).count();
-        share += device == &device::host() ? passed : passed / static_cast<double>(sharers);
-    }
+    if (sharers && now > shared_at)
+        share += Seconds(now - shared_at).count() / static_cast<double>(sharers);
     shared_at = std::max(shared_at, now);
     sharers += static_cast<std::size_t>(more);
     return share;
@@ -333,8 +337,10 @@ void Places::begin(Run &run, Lane &lane)
             other->rival->rest();
     place.occupy(1, run.seconds);
     place.wide_left -= place.wide_left > 0;
-    if (lane.runs.empty())
-        lane.share = place.shared_until(run.began, 1);
+    if (lane.runs.empty()) {
+        place.shared_until(run.began, 1);
+        lane.share = share_of(lane, run.began);
+    }
     lane.runs.push_back(&run);
     lane.given++;
     /* One that goes on in other queues, too, or to the world, is not to seem to end later than it does. */
@@ -344,7 +350,7 @@ void Places::begin(Run &run, Lane &lane)
 
 double Places::taken(Lane &lane, Clock::time_point now)
 {
-    const double share = lane.place->shared_until(now, 0);
+    const double share = share_of(lane, now);
     return share - std::exchange(lane.share, share);
 }
 

@@ -5,6 +5,7 @@
 #include "places.hpp"
 #include "ready.hpp"
 
+#include <atomic>
 #include <mutex>
 #include <thread>
 
@@ -118,19 +119,44 @@ void what_is_new_goes_to_all_devices()
         CHECK_EQ(counters.runs, uint64_t{columns / 2});
 }
 
-/* What work takes of a device's time is the same, however much else the device has; on the host it has a processor. */
+/* What work takes of a device's time is the same, however much else the device has. */
 void a_devices_time_is_shared()
 {
     const Clock::time_point began = Clock::now();
-    for (bool shared : {true, false}) {
-        Place place{shared ? device::gpus().at(0) : &device::host(), {}, 1};
-        const double first = place.shared_until(began, 1), second = place.shared_until(began + 2s, 1);
-        CHECK_EQ(second - first, 2.0);
-        CHECK_EQ(place.shared_until(began + 6s, -1) - second, shared ? 2.0 : 4.0);
-        CHECK_EQ(place.shared_until(began + 7s, -1) - second, shared ? 3.0 : 5.0);
-        /* Nobody is there. */
-        CHECK_EQ(place.shared_until(began + 9s, 1) - second, shared ? 3.0 : 5.0);
-    }
+    Place place{device::gpus().at(0), {}, 1};
+    const double first = place.shared_until(began, 1), second = place.shared_until(began + 2s, 1);
+    CHECK_EQ(second - first, 2.0);
+    CHECK_EQ(place.shared_until(began + 6s, -1) - second, 2.0);
+    CHECK_EQ(place.shared_until(began + 7s, -1) - second, 3.0);
+    /* Nobody is there. */
+    CHECK_EQ(place.shared_until(began + 9s, 1) - second, 3.0);
+}
+
+/* On the host it has a processor, from when that has begun with it. */
+void a_thread_counts_what_it_works()
+{
+    std::unique_ptr<device::Queue> queue = device::host().make_queue();
+    std::atomic<bool> may_begin = false;
+    Clock::duration worked{};
+    const auto wait = device::host_code([&](const std::vector<void *> &) { may_begin.wait(false); });
+    const auto work = device::host_code([&](const std::vector<void *> &) {
+        const Clock::time_point began = Clock::now();
+        while (Clock::now() == began)
+            ;
+        worked = Clock::now() - began;
+    });
+    CHECK_EQ(*queue->worked(), 0.0);
+    queue->run(*wait, {}, {});
+    may_begin = true;
+    may_begin.notify_one();
+    queue->mark()->wait();
+    const double before = *queue->worked();
+    const Clock::time_point began = Clock::now();
+    queue->run(*work, {}, {});
+    queue->mark()->wait();
+    CHECK(*queue->worked() - before >= std::chrono::duration<double>(worked).count());
+    CHECK(*queue->worked() - before <= std::chrono::duration<double>(Clock::now() - began).count());
+    CHECK(!device::gpus().at(0)->make_queue()->worked());
 }
 
 struct Queue {
@@ -251,6 +277,7 @@ Cases mode_cases()
             {"data-aware follows the data", data_aware_follows_the_data},
             {"what is new goes to all devices", what_is_new_goes_to_all_devices},
             {"a device's time is shared", a_devices_time_is_shared},
+            {"a thread counts what it works", a_thread_counts_what_it_works},
             {"first-available and fifo take tasks as they come", order_of_coming},
             {"priority and data-aware take the highest first", order_of_priority},
             {"short runs are first", short_runs_are_first},
