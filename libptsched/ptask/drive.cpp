@@ -112,7 +112,8 @@ void Scheduler::advance(Lock &lock, bool in_a_hurry, bool by_lane)
 /* Called by the thread that the work had. */
 void Scheduler::host_has_ended()
 {
-    Lock lock(mutex_);
+    Lock lock(mutex_, std::defer_lock);
+    lock_soon(lock);
     host_ended_ = true;
     now_ = Clock::now();
     if (may_drive()) {

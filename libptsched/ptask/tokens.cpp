@@ -4,6 +4,7 @@
 #include "launch.hpp"
 #include "lower.hpp"
 #include "scheduler.hpp"
+#include "unlocked.hpp"
 
 #include <algorithm>
 
@@ -76,7 +77,8 @@ bool Scheduler::push(std::span<Channel *const> channels, Item &&item, Timeout ti
     for (const Channel *channel : channels)
         check(item, *channel);
     std::stop_callback wake(stop, waker(channels));
-    Lock lock(mutex_);
+    Lock lock(mutex_, std::defer_lock);
+    lock_soon(lock);
     const auto began = timeout ? Clock::now() : Clock::time_point();
     /* While it waits for one, others may fill another. */
     for (auto full = channels.begin(); full != channels.end();
@@ -101,7 +103,8 @@ std::optional<Item> Scheduler::pull(Channel &channel, Timeout timeout, const std
 {
     Channel *const one[] = {&channel};
     std::stop_callback wake(stop, waker(one));
-    Lock lock(mutex_);
+    Lock lock(mutex_, std::defer_lock);
+    lock_soon(lock);
     if (!wait(lock, channel, timeout, stop, [&] { return !channel.tokens.empty(); }))
         return {};
     Item item = channel.tokens.pop_front().item;
