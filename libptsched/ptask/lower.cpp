@@ -26,6 +26,8 @@ constexpr std::uint64_t longer = 8, longest = std::uint64_t{1} << 40;
  * is rather waited for.
  */
 constexpr unsigned looks = 2, more_looks = 20;
+/* What has ended by then may not be known when a place is chosen: drivers take long to say so. */
+constexpr std::chrono::microseconds time_for_a_look{50};
 /* A set is no more than so many runs to a device that has to do: the next ones are to be there when it ends. */
 constexpr std::size_t most_counted = 32;
 
@@ -367,7 +369,8 @@ std::size_t Lowering::choose_place(Lowered &part)
     Task &head = part.head();
     if (head.places_.size() == 1)
         return 0;
-    poll();
+    if (Clock::now() - looked_ > time_for_a_look)
+        poll();
     probe_.begin(head, head.ports_.size());
     for (std::size_t i = 0; i < part.part.inputs.size(); i++)
         if (const Port &port = *part.part.inputs[i].channel->destination; &port.task_ == &head)
@@ -595,6 +598,7 @@ bool Lowering::is_awaited() const
 bool Lowering::poll()
 {
     const std::size_t before = flying_;
+    looked_ = Clock::now();
     for (std::size_t i = 0; flying_ && i < parts_.size(); i++) {
         Lowered &part = *parts_[i];
         try {

@@ -168,6 +168,7 @@ private:
     std::vector<std::vector<DatablockPtr>> spare_;
     Run probe_; /* by which a place is chosen */
     std::size_t flying_ = 0, launching_ = 0;
+    Clock::time_point looked_ = {}; /* for what has ended */
     bool watched_ = false;
     std::condition_variable landed_; /* nobody launches */
     /* For the places of parts that have several. They go first, since they use the rest. */
