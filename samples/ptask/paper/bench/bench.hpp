@@ -63,10 +63,17 @@ struct Bench {
     const Options &options;
     Report &report;
 
-    /* The median time of a run in seconds, where @count begin at once; after warming up. */
-    double time(Executor &executor, unsigned count, double seconds) const;
-    /* The same of a variant, results checked; no value if it failed, which is reported. */
+    /*
+     * The median time of a run in seconds, where @count begin at once; after warming up. Several take turns, so that
+     * what changes meanwhile, a clock or what else the machine does, is the same for all.
+     */
+    std::vector<double> times(const std::vector<Executor *> &executors, unsigned count, double seconds) const;
+    /* The same of variants, results checked; none if one failed, which is reported. */
+    std::vector<double> times(Checked &checked, const std::vector<Variant> &variants, unsigned count,
+                              double seconds) const;
     std::optional<double> time(Checked &checked, const Variant &variant, unsigned count, double seconds) const;
+    /* The same of all variants(), in their order; those that are close to each other take turns. */
+    std::vector<double> times_of_variants(Checked &checked, unsigned count, double seconds) const;
 };
 
 double median(std::vector<double> values);

@@ -37,15 +37,10 @@ std::vector<double> measure(const Bench &bench, unsigned n, bool resident, unsig
 {
     Checked checked(chain(n, resident));
     const std::string &name = checked.workload().name;
-    std::vector<double> times;
-
-    for (const Variant &variant : ways()) {
-        say_progress(name + ", " + variant.name);
-        auto time = bench.time(checked, variant, count, seconds_for_each);
-        if (!time)
-            return {};
-        times.push_back(*time);
-    }
+    say_progress(name);
+    const std::vector<double> times = bench.times(checked, ways(), count, seconds_for_each);
+    if (times.empty())
+        return {};
     std::printf("%-20s %-10s %9.2f %9.2f %9.2f %8.3f   %s\n", name.c_str(), count > 1 ? "pipelined" : "each",
                 times[0] * 1e6, times[1] * 1e6, times[2] * 1e6, std::min(times[0], times[1]) / times[2],
                 n == 64 ? others(resident, count > 1) : "");

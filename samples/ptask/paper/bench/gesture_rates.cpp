@@ -29,18 +29,12 @@ const char *paper_figures(const std::string &variant)
     return "";
 }
 
-std::optional<Found> measure(const Bench &bench, Checked &checked, const Variant &variant)
+Found record(const Bench &bench, const Workload &workload, const Variant &variant, double stream, double single)
 {
     const std::string name = std::string("gesture/") + variant.name;
-    unsigned frames = bench.options.iterations ? 8 : frames_at_once;
-    say_progress(name);
-    auto stream = bench.time(checked, variant, frames, seconds_for_each);
-    auto single = stream ? bench.time(checked, variant, 1, seconds_for_each) : std::nullopt;
-    if (!single)
-        return {};
-    Found found{1 / *stream, *single};
+    const Found found{1 / stream, single};
     double bytes = 0;
-    for (const Value &value : checked.workload().values)
+    for (const Value &value : workload.values)
         bytes += value.is_input() ? static_cast<double>(value.bytes()) : 0;
     std::printf("%-18s %10.0f %10.0f %10.3f   %s\n", variant.name, found.frames_per_second,
                 bytes * found.frames_per_second / 1e6, found.latency * 1e3, paper_figures(variant.name));
@@ -74,17 +68,19 @@ void gesture_rates(const Bench &bench)
     Checked checked(gestures(width / part, height / part, events.get()));
     std::map<std::string, Found> found;
 
+    say_progress("gesture, many frames at once");
+    const auto stream =
+        bench.times_of_variants(checked, bench.options.iterations ? 8 : frames_at_once, seconds_for_each);
+    say_progress("gesture, frame by frame");
+    const auto single = bench.times_of_variants(checked, 1, seconds_for_each);
+    if (stream.empty() || single.empty())
+        return;
     std::printf("\nTable 2: the gestural interface, %s\n%-18s %10s %10s %10s   %s\n", checked.workload().name.c_str(),
                 "", "frames/s", "MB/s", "ms", "paper");
-    for (const Variant &variant : variants())
-        if (auto figures = measure(bench, checked, variant))
-            found[variant.name] = *figures;
-    if (!found.count("ptask"))
-        return;
-    if (found.count("handcode"))
-        compare(bench, "handcode", "handcode", found["handcode"], found["ptask"]);
-    if (found.count("best"))
-        compare(bench, "best by hand", "hand", found["best"], found["ptask"]);
+    for (std::size_t i = 0; i < variants().size(); i++)
+        found[variants()[i].name] = record(bench, checked.workload(), variants()[i], stream[i], single[i]);
+    compare(bench, "handcode", "handcode", found["handcode"], found["ptask"]);
+    compare(bench, "best by hand", "hand", found["best"], found["ptask"]);
 }
 
 } // namespace ptsched::paper

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <memory>
 
 namespace ptsched::paper {
 
@@ -54,38 +55,80 @@ void Checked::check(Executor &executor, const std::string &who)
         throw Error(workload_.name + ", " + who + ": " + problem);
 }
 
-double Bench::time(Executor &executor, unsigned count, double seconds) const
+std::vector<double> Bench::times(const std::vector<Executor *> &executors, unsigned count, double seconds) const
 {
-    std::vector<double> times;
-    auto begin = Clock::now();
-    unsigned repetitions = options.iterations ? options.iterations : most_repetitions;
+    std::vector<std::vector<double>> times(executors.size());
+    std::vector<double> medians;
+    const double most = options.seconds(seconds) * static_cast<double>(executors.size());
+    const unsigned repetitions = options.iterations ? options.iterations : most_repetitions;
+    const auto begin = Clock::now();
 
     for (unsigned i = 0; i < warm_up + repetitions; i++) {
-        executor.prepare(count);
-        auto start = Clock::now();
-        executor.run(count);
-        double time = seconds_since(start) / count;
-        if (i >= warm_up)
-            times.push_back(time);
-        if (!options.iterations && times.size() >= least_repetitions && seconds_since(begin) > options.seconds(seconds))
+        for (std::size_t k = 0; k < executors.size(); k++) {
+            executors[k]->prepare(count);
+            const auto start = Clock::now();
+            executors[k]->run(count);
+            const double time = seconds_since(start) / count;
+            if (i >= warm_up)
+                times[k].push_back(time);
+        }
+        if (!options.iterations && times[0].size() >= least_repetitions && seconds_since(begin) > most)
             break;
     }
-    return median(times);
+    for (const auto &some : times)
+        medians.push_back(median(some));
+    return medians;
+}
+
+std::vector<double> Bench::times(Checked &checked, const std::vector<Variant> &variants, unsigned count,
+                                 double seconds) const
+{
+    std::vector<std::unique_ptr<Executor>> executors;
+    std::vector<Executor *> all;
+    std::string who;
+    try {
+        for (const Variant &variant : variants) {
+            who = variant.name;
+            executors.push_back(variant.make(gpu, checked.workload(), count));
+            all.push_back(executors.back().get());
+            if (auto how = all.back()->choice(); !how.empty())
+                say_progress(who + ": " + how);
+        }
+        auto found = times(all, count, seconds);
+        for (std::size_t i = 0; i < all.size(); i++) {
+            who = variants[i].name;
+            checked.check(*all[i], who);
+        }
+        return found;
+    } catch (const Error &error) {
+        report.fail(checked.workload().name + ", " + who + ": " + error.what());
+        return {};
+    }
 }
 
 std::optional<double> Bench::time(Checked &checked, const Variant &variant, unsigned count, double seconds) const
 {
-    try {
-        auto executor = variant.make(gpu, checked.workload(), count);
-        if (auto how = executor->choice(); !how.empty())
-            say_progress(std::string(variant.name) + ": " + how);
-        double found = time(*executor, count, seconds);
-        checked.check(*executor, variant.name);
-        return found;
-    } catch (const Error &error) {
-        report.fail(checked.workload().name + ", " + variant.name + ": " + error.what());
-        return {};
+    const auto found = times(checked, {variant}, count, seconds);
+    return found.empty() ? std::nullopt : std::optional(found[0]);
+}
+
+std::vector<double> Bench::times_of_variants(Checked &checked, unsigned count, double seconds) const
+{
+    static constexpr std::size_t handcode = 0, best = 1, modular = 2, modular_threads = 3, ptask = 4;
+    const std::vector<std::vector<std::size_t>> together{{handcode}, {best, ptask}, {modular}, {modular_threads}};
+    std::vector<double> all(variants().size());
+
+    for (const auto &some : together) {
+        std::vector<Variant> those;
+        for (std::size_t which : some)
+            those.push_back(variants()[which]);
+        const auto found = times(checked, those, count, seconds);
+        if (found.empty())
+            return {};
+        for (std::size_t i = 0; i < some.size(); i++)
+            all[some[i]] = found[i];
     }
+    return all;
 }
 
 } // namespace ptsched::paper

@@ -87,17 +87,12 @@ void add_ratios(Ratios &ratios, const std::vector<double> &t, const std::string 
 std::vector<double> measure(const Bench &bench, const Row &row)
 {
     Checked checked(row.make());
-    std::vector<double> times;
+    const std::vector<double> times = bench.times_of_variants(checked, 1, seconds_for_each);
 
-    for (const Variant &variant : variants()) {
-        auto time = bench.time(checked, variant, 1, seconds_for_each);
-        if (!time)
-            continue;
-        times.push_back(*time);
-        bench.report.record(row.name + "/" + variant.name + "_us", *time * 1e6, "us");
-    }
-    if (times.size() != variants().size())
+    if (times.empty())
         return {};
+    for (std::size_t i = 0; i < times.size(); i++)
+        bench.report.record(row.name + "/" + variants()[i].name + "_us", times[i] * 1e6, "us");
     std::printf("%-32s %6zu", row.name.c_str(), checked.workload().steps.size());
     for (double time : times)
         std::printf(" %11.1f", time * 1e6);
