@@ -135,7 +135,7 @@ public:
     virtual ~Program() = default;
     virtual void set_kernel(std::size_t step, const std::vector<void *> &arguments) = 0;
     virtual void set_copy(std::size_t step, Address to, Address from) = 0;
-    /* As many as it had, and none larger than the largest was. They are read when the step runs. */
+    /* As many as it had. They are read when the step runs. */
     virtual void set_pieces(std::size_t step, const std::vector<Piece> &pieces) = 0;
     /*
      * So that set_pieces(), of all steps that have some, does not change what has been given: its pieces live as long

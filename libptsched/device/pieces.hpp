@@ -23,7 +23,7 @@ struct Entry {
     std::uint64_t to, from, words; /* of 16 bytes */
 };
 
-/* For pieces of which none is larger than the largest of these. */
+/* For so many pieces. */
 Geometry geometry(const std::vector<Piece> &pieces);
 
 } // namespace ptsched::device::pieces

@@ -14,7 +14,8 @@ struct Entry {
 extern "C" __global__ void ptsched_pieces(const Entry *entries)
 {
     const Entry &piece = entries[blockIdx.y];
-    const unsigned int first = blockIdx.x * blockDim.x * 4 + threadIdx.x;
-    for (unsigned int i = first; i < first + 4 * blockDim.x && i < piece.words; i += blockDim.x)
-        piece.to[i] = piece.from[i];
+    const unsigned int at_once = 4 * blockDim.x, first = blockIdx.x * at_once + threadIdx.x;
+    for (unsigned long long next = first; next < piece.words; next += gridDim.x * at_once)
+        for (unsigned long long i = next; i < next + at_once && i < piece.words; i += blockDim.x)
+            piece.to[i] = piece.from[i];
 }
