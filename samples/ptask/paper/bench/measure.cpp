@@ -12,8 +12,9 @@ namespace ptsched::paper {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-/* What learns from its first runs has learned by then, however long they take. */
-constexpr unsigned least_repetitions = 9, most_repetitions = 200, warm_up = 8;
+/* What learns from its first runs has learned by then; what takes long for one does not learn. */
+constexpr unsigned least_repetitions = 9, most_repetitions = 200, least_warm_up = 8, most_warm_up = 32;
+constexpr double warm_up_share = 0.5; /* of the time, at most */
 
 double seconds_since(Clock::time_point start)
 {
@@ -63,13 +64,14 @@ std::vector<double> Bench::times(const std::vector<Executor *> &executors, unsig
     const unsigned repetitions = options.iterations ? options.iterations : most_repetitions;
     const auto begin = Clock::now();
 
-    for (unsigned i = 0; i < warm_up + repetitions; i++) {
+    for (unsigned i = 0; times[0].size() < repetitions; i++) {
+        const bool counts = i >= most_warm_up || (i >= least_warm_up && seconds_since(begin) > warm_up_share * most);
         for (std::size_t k = 0; k < executors.size(); k++) {
             executors[k]->prepare(count);
             const auto start = Clock::now();
             executors[k]->run(count);
             const double time = seconds_since(start) / count;
-            if (i >= warm_up)
+            if (counts)
                 times[k].push_back(time);
         }
         if (!options.iterations && times[0].size() >= least_repetitions && seconds_since(begin) > most)
