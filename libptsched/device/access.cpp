@@ -41,7 +41,7 @@ Address Access::pin(const Item &item)
     if (item.written)
         return item.block->pin_new(device_, queue_);
     if (item.renewed)
-        return item.block->pin_renewed(device_, queue_, item.on_host);
+        return item.block->pin_renewed(device_of(item), queue_, item.on_host);
     return item.changed ? item.block->pin_alone(device_, queue_) : item.block->pin(device_, queue_);
 }
 
@@ -72,7 +72,7 @@ void Access::unpin()
         settle(queue_);
     for (; pinned_; pinned_--)
         if (const Item &item = items_[pinned_ - 1]; item.block)
-            item.block->abandon(device_, item.written);
+            item.block->abandon(device_of(item), item.written);
 }
 
 void Access::leave()
@@ -88,7 +88,7 @@ void Access::given(const MarkerPtr &marker)
 {
     for (pinned_ = 0; const Item &item : items_)
         if (item.block)
-            item.block->unpin(device_, queue_, marker, item.written || item.changed);
+            item.block->unpin(device_of(item), queue_, marker, item.written || item.changed);
     leave();
 }
 

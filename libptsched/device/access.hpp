@@ -25,6 +25,7 @@ public:
         bool changed = false;        /* in place */
         bool renewed = false;        /* its content does not matter any more */
         bool on_host = false;        /* what renews it writes both copies, that on the host too */
+        bool there_alone = false;    /* or that one alone, where the device reaches it */
     };
     static Item reads(Datablock &block) { return {&block}; }
     /* For the first time. It begins with the content of @source, if there is one. */
@@ -33,6 +34,9 @@ public:
     static Item changes(Datablock &block) { return {&block, false, nullptr, true}; }
     /* Written anew, whether it had a content or not: nobody else has the block. */
     static Item renews(Datablock &block, bool on_host = false) { return {&block, false, nullptr, true, true, on_host}; }
+
+    /* The same, on the host alone: that is where the address is. */
+    static Item renews_on_host(Datablock &block) { return {&block, false, nullptr, true, true, true, true}; }
 
     /*
      * Addresses in the order of the items, which are to stay as long. A thread has one at a time. Throws OutOfMemory if
@@ -50,6 +54,7 @@ public:
 private:
     void obtain(Address *addresses);
     Address pin(const Item &item);
+    Device &device_of(const Item &item) const { return item.there_alone ? host() : device_; }
     void unpin();
     void leave();
 

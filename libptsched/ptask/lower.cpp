@@ -5,6 +5,7 @@
 #include "scheduler.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -27,7 +28,7 @@ constexpr std::uint64_t longer = 8, longest = std::uint64_t{1} << 40;
  */
 constexpr unsigned looks = 2, more_looks = 20;
 /* What has ended by then may not be known when a place is chosen: drivers take long to say so. */
-constexpr std::chrono::microseconds time_for_a_look{50};
+constexpr std::chrono::microseconds time_for_a_look{200};
 /* A set is no more than so many runs to a device that has to do: the next ones are to be there when it ends. */
 constexpr std::size_t most_counted = 32;
 
@@ -52,6 +53,7 @@ void Lowering::start(const std::vector<std::unique_ptr<Task>> &tasks)
         Lowered &lowered = *parts_.emplace_back(new Lowered{std::move(part)});
         lowered.patience = lowered.until = mode_ == Lower::always ? 1 : steady_runs;
         lowered.slots.resize(lowered.head().places_.size());
+        lowered.lone_slots.resize(lowered.head().places_.size());
         /* Which place is chosen may depend on all of a set. */
         lowered.goes_ahead = lowered.head().places_.size() == 1 && Slot::may_go_ahead(lowered.part);
         lowered.set.inputs.resize(lowered.part.inputs.size());
@@ -169,9 +171,7 @@ void Lowering::separate(Lowered &part, std::uint64_t runs)
         part.parts_for = std::max(part.parts_for, runs);
         return;
     }
-    for (const auto &slots : part.slots)
-        for (const auto &slot : slots)
-            slot->forget_ahead();
+    part.for_slots([](Slot &slot) { slot.forget_ahead(); });
     part.mode = Lowered::apart;
     part.until = 0;
     for (const Task *task : part.part.tasks)
@@ -280,6 +280,9 @@ bool Lowering::attempt(Lock &lock, Task &task)
     }
     if (part->launching || scheduler_.stopping_ || !scheduler_.failure_.empty())
         return true;
+    /* The last one may have ended, so that this is a lone one. */
+    if (flying_ == 1)
+        poll();
     if (!part->absent && has_room(*part))
         launch(lock, *part);
     else if (has_ahead(*part))
@@ -380,12 +383,31 @@ std::size_t Lowering::choose_place(Lowered &part)
     return which;
 }
 
-/* The one that was used last, or the one that has waited longest, if it has nothing to do. It comes last. */
+/* Nothing else goes on, and it matters for the results. */
+bool Lowering::is_lone(const Lowered &part) const
+{
+    constexpr std::size_t most_bytes = std::size_t{1} << 28; /* that it is worth to have once more */
+    return !flying_ && launching_ == part.launching && part.part.inside_bytes <= most_bytes &&
+           !part.slots[part.where].empty() && Slot::may_be_there(part.part, part.set.on_host);
+}
+
+std::unique_ptr<Slot> Lowering::make_slot(const Lowered &part, Slot::Results results)
+{
+    return std::make_unique<Slot>(part.part, *part.head().places_[part.where]->device, part.where, results);
+}
+
+/*
+ * One that has been given inputs ahead, or the one that was used last, or the one that has waited longest, if it has
+ * nothing to do. It comes last.
+ */
 Slot *Lowering::find_idle_slot(Lowered &part)
 {
     auto &slots = part.slots[part.where];
+    Slot *lone = part.lone_slots[part.where].get();
     if (slots.empty())
         return nullptr;
+    if (lone && lone->is_idle() && (lone->has_begun() || (part.wants_lone_slot && !slots.back()->has_begun())))
+        return lone;
     if (!slots.back()->is_idle()) {
         if (!slots.front()->is_idle())
             return nullptr;
@@ -400,12 +422,14 @@ Slot &Lowering::choose_slot(Lowered &part)
     constexpr std::size_t most = 16, most_bytes = std::size_t{1} << 30;
     auto &slots = part.slots[part.where];
 
+    if (auto &lone = part.lone_slots[part.where]; part.wants_lone_slot && !lone && !slots.back()->has_begun())
+        return *(lone = make_slot(part, Slot::Results::there_alone));
     if (Slot *idle = find_idle_slot(part))
         return *idle;
     if (slots.size() >= most || slots.size() * part.part.inside_bytes >= most_bytes)
         std::rotate(slots.begin(), slots.begin() + 1, slots.end());
     else
-        slots.push_back(std::make_unique<Slot>(part.part, *part.head().places_[part.where]->device, part.where));
+        slots.push_back(make_slot(part, Slot::Results::copied));
     return *slots.back();
 }
 
@@ -414,7 +438,9 @@ Slot &Lowering::choose_slot(Lowered &part)
 bool Lowering::has_ahead(Lowered &part)
 {
     const auto &slots = part.slots[part.where];
-    if (!part.goes_ahead || !part.absent || slots.empty() || !slots.back()->has_ended())
+    part.wants_lone_slot = is_lone(part) && part.lone_trial.other();
+    const bool makes_slot = part.wants_lone_slot && !part.lone_slots[part.where];
+    if (!part.goes_ahead || !part.absent || slots.empty() || !slots.back()->has_ended() || makes_slot)
         return false;
     const Slot *slot = find_idle_slot(part);
     const std::optional<std::size_t> input = slot ? slot->next_ahead() : std::nullopt;
@@ -481,17 +507,19 @@ void Lowering::give(Lock &lock, Lowered &part)
     Flight flight;
     Slot *slot = nullptr;
     Seconds took{};
-    bool given = false;
+    bool given = false, readers_changed = false;
 
     flight.place = &place;
     const bool measured = mode_ == Lower::automatic && part.given++ % sets_to_compare == 0;
     flight.began = Clock::now();
     flight.seconds = part.expected;
+    const bool lone = is_lone(part), is_tried = lone && !part.lone_trial.is_over();
+    part.wants_lone_slot = lone && part.lone_trial.other();
     try {
         Unlocked unlocked(lock);
         slot = &choose_slot(part);
-        slot->note_readers(part.set.on_host);
-        slot->launch(part.set);
+        readers_changed = slot->note_readers(part.set.on_host);
+        slot->launch(part.set, is_tried);
         given = true;
         if (measured)
             took = Clock::now() - flight.began;
@@ -506,7 +534,11 @@ void Lowering::give(Lock &lock, Lowered &part)
         give_up(part);
     }
     finish_launching(part);
+    if (readers_changed)
+        part.lone_trial = {};
     if (given) {
+        flight.is_lone = slot == part.lone_slots[part.where].get();
+        flight.watch = slot->take_watch();
         fly(part, *slot, std::move(flight));
         try {
             pass_on(part, *slot);
@@ -583,6 +615,9 @@ void Lowering::ended(Lowered &part, Clock::time_point now)
     part.sets++;
     place.vacate(runs_of(part.part), flight.seconds);
     const double share = place.shared_until(now, -1) - flight.share;
+    /* If others came meanwhile, nobody knows what it would have taken. */
+    if (flight.watch)
+        part.lone_trial.add(flight.is_lone, flying_ ? HUGE_VAL : flight.watch->seconds());
     part.gpu_seconds += (share - part.gpu_seconds) / std::min(static_cast<double>(part.sets), share_inertia);
     if (scheduler_.timeline_)
         scheduler_.timeline_->lowered(*place.device, *flight.slot, part.part, flight.began, now);
@@ -642,6 +677,7 @@ void Lowering::close(Lock &lock)
     for (const auto &part : parts_) {
         for (auto &slots : part->slots)
             slots.clear();
+        part->lone_slots.clear();
         part->flights.clear();
         part->set.inputs.clear();
     }

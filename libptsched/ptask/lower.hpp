@@ -11,6 +11,7 @@
 #include "launcher.hpp"
 #include "places.hpp"
 #include "slot.hpp"
+#include "trial.hpp"
 
 #include <condition_variable>
 #include <mutex>
@@ -29,7 +30,9 @@ struct Flight {
     std::vector<DatablockPtr> held; /* until its end */
     Clock::time_point began;
     double seconds = 0; /* that it was expected to take */
-    double share = 0;   /* of the place's time, when it began */
+    bool is_lone = false;
+    std::unique_ptr<device::Watch> watch; /* of the trial */
+    double share = 0;                     /* of the place's time, when it began */
 };
 
 /* A part, and how it runs at the moment. */
@@ -62,11 +65,29 @@ struct Lowered {
     Average set_seconds = {}; /* that the host needs to give one */
     PartSet set = {};         /* the one that is launched, or was the last */
     std::vector<std::vector<std::unique_ptr<Slot>>> slots = {}; /* by place; those used last come last */
+    /*
+     * By place: for a set while there is no other. A kernel that writes a result once and never reads it may do that in
+     * the host's memory, so that nobody has to copy it; of others this would take long, and while there are more sets
+     * it keeps a device from them. So lone sets are given in both ways at first, again when others are read than
+     * before.
+     */
+    std::vector<std::unique_ptr<Slot>> lone_slots = {};
+    Trial lone_trial = {};
+    bool wants_lone_slot = false; /* for the set at hand */
     Ring<Flight> flights = {};
     bool moved = false;   /* blocks to it or from it, since the last look */
     unsigned stalled = 0; /* looks at it that found a set that something is missing of, and nothing else to do */
 
     Task &head() const { return *part.tasks.front(); }
+    template <typename Function> void for_slots(Function function) const
+    {
+        for (const auto &some : slots)
+            for (const auto &slot : some)
+                function(*slot);
+        for (const auto &slot : lone_slots)
+            if (slot)
+                function(*slot);
+    }
 };
 
 /* All of it under the scheduler's lock. */
@@ -138,8 +159,10 @@ private:
     bool has_room(const Lowered &part) const;
     void look_at(Lowered &part);
     void go_on(Lock &lock);
+    bool is_lone(const Lowered &part) const;
+    static std::unique_ptr<Slot> make_slot(const Lowered &part, Slot::Results results);
     static Slot *find_idle_slot(Lowered &part);
-    static bool has_ahead(Lowered &part);
+    bool has_ahead(Lowered &part);
     void go_ahead(Lock &lock, Lowered &part);
     void launch(Lock &lock, Lowered &part);
     void give(Lock &lock, Lowered &part);

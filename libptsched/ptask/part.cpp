@@ -134,7 +134,12 @@ public:
         use_order(part_);
     }
 
-    Part take() { return std::move(part_); }
+    Part take()
+    {
+        for (PartOutput &output : part_.outputs)
+            output.may_be_there = output.may_be_there && part_.buffers[output.buffer].users.size() == 1;
+        return std::move(part_);
+    }
 
 private:
     struct Value {
@@ -271,12 +276,14 @@ private:
     void add_output(Port &port, std::size_t buffer, std::size_t writer)
     {
         PartOutput output{{}, buffer, writer, true, false};
+        output.may_be_there = port.options().kind == PortKind::output && !port.options().initial;
         for (Channel *channel : port.to_)
             if (!is_inside(*channel)) {
                 const Port *to = channel->destination;
                 output.channels.push_back(channel);
                 output.is_kept = output.is_kept && !(to && to->options().kind == PortKind::inout);
                 output.for_host = output.for_host || (to && to->task().is_on_host());
+                output.may_be_there = output.may_be_there && (!to || (to->task().is_on_host() && !to->read_));
             }
         if (output.channels.empty())
             return;

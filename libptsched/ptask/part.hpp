@@ -46,6 +46,7 @@ struct PartOutput {
     std::size_t buffer, writer; /* a step */
     bool is_kept;               /* for another set, when nobody else has the block; else who takes it may change it */
     bool for_host;              /* who takes it runs there */
+    bool may_be_there = false;  /* the step that writes it is alone to use it, and nobody takes it to a device */
 };
 
 /* What stays from set to set: the block of a sticky port, or an initial one. */

@@ -22,11 +22,12 @@ constexpr std::size_t short_bytes = 32 << 10;
 /* What a GPU moves itself it moves so much of at a time: others need only some. */
 constexpr std::size_t group_bytes = 2 << 20;
 /*
- * Results it writes to the host itself, if they are short, and so many if they are no longer than this: in a CUDA graph
- * a copy engine takes 5 us to begin with the next, a GPU's multiprocessors need a twentieth more for the copy.
+ * Results it copies to the host itself, if there are so many that are no longer than this: in a CUDA graph a copy
+ * engine takes 5 us to begin with the next. A GPU's multiprocessors need a twentieth more for the copy, and have other
+ * work.
  */
-constexpr std::size_t longest_of_many = 1 << 20;
-constexpr std::ptrdiff_t many = 8;
+constexpr std::size_t longest_scattered = 1 << 20;
+constexpr std::ptrdiff_t fewest_scattered = 8;
 
 bool is_short(const Part &part, const PartInput &input)
 {
@@ -39,19 +40,25 @@ bool has_several_short(const Part &part)
                              [&part](const PartInput &input) { return is_short(part, input); });
 }
 
-std::size_t longest_scattered(const Part &part)
+bool may_be_scattered(const Part &part, const PartOutput &output)
 {
-    auto may_be = [&part](const PartOutput &output) { return part.buffers[output.buffer].bytes <= longest_of_many; };
-    return std::ranges::count_if(part.outputs, may_be) >= many ? longest_of_many : short_block_bytes;
+    return part.buffers[output.buffer].bytes <= longest_scattered;
+}
+
+bool has_many_to_scatter(const Part &part)
+{
+    return fewest_scattered <= std::ranges::count_if(part.outputs, [&part](const PartOutput &output) {
+               return may_be_scattered(part, output);
+           });
 }
 
 } // namespace
 
-Slot::Slot(const Part &part, device::Device &device, std::size_t which)
-    : part_(part), device_(device), which_(which), has_several_short_(has_several_short(part)),
-      most_pieces_(device.most_pieces()), longest_scattered_(longest_scattered(part)), outputs_(part.outputs.size()),
-      on_host_(part.outputs.size()), bound_(part.buffers.size()), wanted_(part.buffers.size()),
-      fixed_(part.fixed.size()), unread_(part.outputs.size()), dirty_(part.steps.size()),
+Slot::Slot(const Part &part, device::Device &device, std::size_t which, Results results)
+    : part_(part), device_(device), which_(which), results_(results), has_several_short_(has_several_short(part)),
+      scatters_(has_many_to_scatter(part)), most_pieces_(has_several_short_ || scatters_ ? device.most_pieces() : 0),
+      outputs_(part.outputs.size()), on_host_(part.outputs.size()), bound_(part.buffers.size()),
+      wanted_(part.buffers.size()), fixed_(part.fixed.size()), unread_(part.outputs.size()), dirty_(part.steps.size()),
       step_index_(part.steps.size()), copies_(part.outputs.size()), uploads_(part.inputs.size()),
       queue_(device.make_queue())
 {
@@ -160,7 +167,8 @@ void Slot::plan(const PartSet &set)
             let_go(outputs_[i]);
         if (!outputs_[i])
             outputs_[i] = Datablock::empty(part_.buffers[output.buffer].bytes);
-        items_.push_back(Access::renews(*outputs_[i], on_host_[i]));
+        items_.push_back(is_there_alone(i) ? Access::renews_on_host(*outputs_[i])
+                                           : Access::renews(*outputs_[i], on_host_[i]));
         item_buffers_.push_back(output.buffer);
     }
     if (first_.empty())
@@ -172,7 +180,7 @@ void Slot::plan(const PartSet &set)
             use(*set.fixed[i], *part_.fixed[i].buffer);
 }
 
-void Slot::launch(const PartSet &set)
+void Slot::launch(const PartSet &set, bool is_watched)
 {
     try {
         if (on_host_ != set.on_host) {
@@ -185,7 +193,7 @@ void Slot::launch(const PartSet &set)
         if (ahead_.inputs && inside_->evictions() != ahead_.evictions)
             forget_ahead();
         place(set.inputs);
-        start(set);
+        start(set, is_watched);
         access.given(marker_);
     } catch (...) {
         forget();
@@ -193,9 +201,23 @@ void Slot::launch(const PartSet &set)
     }
 }
 
-/* One that is copied to the host for nothing many times is so no more. */
-void Slot::note_readers(std::vector<bool> &on_host)
+bool Slot::may_be_there(const Part &part, const std::vector<bool> &on_host)
 {
+    for (std::size_t i = 0; i < part.outputs.size(); i++)
+        if (part.outputs[i].may_be_there && on_host[i])
+            return true;
+    return false;
+}
+
+bool Slot::is_there_alone(std::size_t output) const
+{
+    return results_ == Results::there_alone && on_host_[output] && part_.outputs[output].may_be_there;
+}
+
+/* One that is copied to the host for nothing many times is so no more. */
+bool Slot::note_readers(std::vector<bool> &on_host)
+{
+    const std::vector<bool> before = on_host;
     for (std::size_t i = 0; i < outputs_.size(); i++) {
         if (!outputs_[i])
             continue;
@@ -206,6 +228,7 @@ void Slot::note_readers(std::vector<bool> &on_host)
         else if (unread_[i] >= most_unread && !part_.outputs[i].for_host)
             on_host[i] = false;
     }
+    return on_host != before;
 }
 
 /* Where everything is for this set; who must know of what has moved is dirty. */
@@ -293,7 +316,7 @@ std::vector<std::size_t> Slot::download_order(const std::vector<LastUploads> &ne
 {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < outputs_.size(); i++)
-        if (on_host_[i])
+        if (on_host_[i] && !is_there_alone(i))
             order.push_back(i);
     std::ranges::stable_sort(order, {}, [&](std::size_t i) {
         const std::size_t writer = part_.outputs[i].writer;
@@ -365,7 +388,7 @@ bool Slot::may_gather(std::size_t input) const
 
 bool Slot::is_scattered(std::size_t output) const
 {
-    return most_pieces_ && part_.buffers[part_.outputs[output].buffer].bytes <= longest_scattered_;
+    return most_pieces_ && scatters_ && may_be_scattered(part_, part_.outputs[output]);
 }
 
 bool Slot::is_full(std::size_t members, std::size_t bytes, std::size_t more) const
@@ -567,7 +590,7 @@ void Slot::forget_ahead() noexcept
 }
 
 /* The queue gets what fills the buffers, and the program. */
-void Slot::start(const PartSet &set)
+void Slot::start(const PartSet &set, bool is_watched)
 {
     const Blocks &fixed = set.fixed;
     for (std::size_t i = 0; changes_ != set.changes && i < fixed.size(); i++)
@@ -586,6 +609,7 @@ void Slot::start(const PartSet &set)
     for (std::size_t step : dirty_steps_)
         dirty_[step] = false;
     dirty_steps_.clear();
+    watch_ = is_watched && !was_made_ ? queue_->watch() : nullptr;
     for (const Fill &fill : fills_) {
         const Address to = bound_[fill.buffer];
         if (fill.from_host)
@@ -595,6 +619,8 @@ void Slot::start(const PartSet &set)
     }
     give_uploads();
     queue_->run(*program_);
+    if (watch_)
+        watch_->stop();
     marker_ = queue_->mark();
 }
 

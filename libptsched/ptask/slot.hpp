@@ -34,8 +34,10 @@ public:
         std::uint64_t migrated_blocks = 0, migrated_bytes = 0;
     };
 
+    /* Results that are read on the host: copied there, or, where that is possible, written there alone. */
+    enum class Results { copied, there_alone };
     /* @which: of the devices of the part's tasks. */
-    Slot(const Part &part, device::Device &device, std::size_t which);
+    Slot(const Part &part, device::Device &device, std::size_t which, Results results);
     ~Slot() { forget_ahead(); }
     /* Whether sets of the part may have inputs that go ahead. */
     static bool may_go_ahead(const Part &part);
@@ -55,15 +57,22 @@ public:
     }
     /* Begins to copy it from the host, if it is there. What throws has no effect but that. */
     void go_ahead(const DatablockPtr &block);
+    /* Whether it has been given some. */
+    bool has_begun() const { return ahead_.inputs; }
     /* What it was given is not of the next set. Blocks until it is copied. */
     void forget_ahead() noexcept;
     /*
      * Gives its queue a set; who has the blocks keeps them until marker() is reached. Throws Error, and then the queue
      * has done nothing that anybody could see.
      */
-    void launch(const PartSet &set);
-    /* What has become of outputs since the last set: whether somebody has read them on the host. */
-    void note_readers(std::vector<bool> &on_host);
+    void launch(const PartSet &set, bool is_watched = false);
+    /* Of the last set, if it was to be watched, and could be. */
+    std::unique_ptr<device::Watch> take_watch() { return std::move(watch_); }
+    /* What has become of outputs since the last set: whether somebody has read them on the host. True if that is new.
+     */
+    bool note_readers(std::vector<bool> &on_host);
+    /* Whether some of those that are read on the host could be there alone. */
+    static bool may_be_there(const Part &part, const std::vector<bool> &on_host);
     /* Of the last set, in the order of the part's outputs. */
     const Blocks &outputs() const { return outputs_; }
     /* To be called when these have been passed on: what nobody is to write again is forgotten. */
@@ -96,6 +105,7 @@ private:
     };
 
     void plan(const PartSet &set);
+    bool is_there_alone(std::size_t output) const;
     void let_go(DatablockPtr &block);
     void plan_input(const Blocks &inputs, std::size_t i);
     void retire_program();
@@ -104,7 +114,7 @@ private:
     void learn(const Blocks &inputs);
     void place(const Blocks &inputs);
     void touch(std::size_t step);
-    void start(const PartSet &set);
+    void start(const PartSet &set, bool is_watched);
     std::vector<void *> &arguments_of(const PartStep &step, const Blocks &fixed);
     void make(const Blocks &fixed);
     void order_uploads();
@@ -134,9 +144,10 @@ private:
     const Part &part_;
     device::Device &device_;
     const std::size_t which_;
+    const Results results_;
     const bool has_several_short_; /* inputs */
+    const bool scatters_;          /* results */
     const std::size_t most_pieces_;
-    const std::size_t longest_scattered_; /* bytes */
     Blocks outputs_;
     DatablockPtr inside_;
     std::vector<bool> on_host_;                   /* by output */
@@ -185,6 +196,7 @@ private:
     std::vector<void *> arguments_;
     Moved moved_;
     bool was_made_ = false;
+    std::unique_ptr<device::Watch> watch_;
     device::MarkerPtr marker_;
     std::vector<std::pair<device::MarkerPtr, DatablockPtr>> written_; /* by earlier sets, for others */
     std::unique_ptr<device::Queue> queue_;                            /* its end waits for what uses all this */

@@ -542,29 +542,45 @@ void many_sets_in_a_row()
     blocks_in_a_row(1 << 18);
 }
 
-/* Two tasks in a row with blocks that copy engines bring: a + b, which can be pulled, and that + c. */
-struct LongSums {
+/* a + b + c, in two tasks. */
+struct ThreeTerms {
+    explicit ThreeTerms(unsigned many, std::size_t capacity = 4) : many(many), graph(with(Lower::always))
+    {
+        const auto form = Template::of<float>(many);
+        const std::vector ports = {in("a", form), in("b", form), out("c", form), constant("n", many)};
+        one = &graph.cuda("one", {kernels(), "vector_add"}, ports);
+        two = &graph.cuda("two", {kernels(), "vector_add"}, ports);
+        a = &graph.input((*one)["a"], capacity);
+        b = &graph.input((*one)["b"], capacity);
+        c = &graph.input((*two)["b"], capacity);
+        graph.connect((*one)["c"], (*two)["a"]);
+    }
+
+    void push(float value)
+    {
+        for (Input *term : {a, b, c})
+            term->push(block_of(std::vector<float>(many, value)));
+    }
+
+    const unsigned many;
+    Graph graph;
+    Task *one, *two;
+    Input *a, *b, *c;
+};
+
+/* With blocks that copy engines bring: a + b, which can be pulled, and that + c. */
+struct LongSums : ThreeTerms {
     static constexpr unsigned many = 1 << 18;
 
-    LongSums() : graph(with(Lower::always))
+    LongSums() : ThreeTerms(many)
     {
-        const auto large = Template::of<float>(many);
-        const std::vector ports = {in("a", large), in("b", large), out("c", large), constant("n", many)};
-        Task &one = graph.cuda("one", {kernels(), "vector_add"}, ports);
-        two = &graph.cuda("two", {kernels(), "vector_add"}, ports);
-        a = &graph.input(one["a"]);
-        b = &graph.input(one["b"]);
-        c = &graph.input((*two)["b"]);
-        graph.connect(one["c"], (*two)["a"]);
-        between = &graph.output(one["c"]);
+        between = &graph.output((*one)["c"]);
         sum = &graph.output((*two)["c"]);
         graph.run();
-        /* Until copies from the host are no longer made for a set alone. */
-        for (int i = 0; i < 5; i++) {
-            a->push(filled(1));
-            b->push(filled(2));
-            c->push(filled(4));
-            CHECK(holds(*between, 3) && holds(*sum, 7));
+        /* Until copies from the host are no longer made for a set alone, and it is known where results are to be. */
+        for (int i = 0; i < 20; i++) {
+            push(1);
+            CHECK(holds(*between, 2) && holds(*sum, 3));
         }
         CHECK(two->lowered() > 0);
     }
@@ -577,9 +593,6 @@ struct LongSums {
         return values.front() == value && values.back() == value;
     }
 
-    Graph graph;
-    Task *two;
-    Input *a, *b, *c;
     Output *between, *sum;
 };
 
@@ -708,6 +721,71 @@ void many_short_blocks()
         }
     }
     CHECK(sum->task().lowered() > 0);
+}
+
+/* Whether what comes is on the host alone; all of it is to be @value. */
+bool is_there_alone(Output &output, float value)
+{
+    DatablockPtr block = output.pull();
+    const bool alone = std::ranges::all_of(device::gpus(), [&](auto *gpu) { return block->missing(*gpu); });
+    for (float one : block->as<float>())
+        CHECK_EQ(one, value);
+    return alone;
+}
+
+/*
+ * What is read on the host, and by nobody else, its kernel writes there while there is no other set: at least as long
+ * as it is tried which takes longer.
+ */
+void results_there_alone()
+{
+    for (unsigned many : {1u << 16, 1u << 18}) {
+        ThreeTerms sums(many);
+        Output &between = sums.graph.output((*sums.one)["c"]), &sum = sums.graph.output((*sums.two)["c"]);
+        unsigned alone = 0;
+        sums.graph.run();
+        for (float i = 0; i < 60; i++) {
+            sums.push(i);
+            /* The other task reads it on the device. */
+            CHECK(!is_there_alone(between, 2 * i));
+            alone += is_there_alone(sum, 3 * i);
+        }
+        CHECK(alone >= 5);
+    }
+}
+
+/* The same comes out while there are more. */
+void results_of_many_sets()
+{
+    constexpr unsigned most = 20;
+    ThreeTerms sums(1 << 16, most);
+    Output &sum = sums.graph.output((*sums.two)["c"], most);
+    sums.graph.run();
+    for (unsigned round = 0; round < 10; round++) {
+        for (unsigned i = 0; i < most; i++)
+            sums.push(static_cast<float>(i));
+        for (unsigned i = 0; i < most; i++)
+            is_there_alone(sum, static_cast<float>(3 * i));
+    }
+}
+
+/* What goes on to a task on a device is never on the host alone. */
+void results_that_go_on()
+{
+    ThreeTerms sums(1 << 16);
+    const auto form = Template::of<float>(sums.many);
+    Task &after = sums.graph.cuda("after", {kernels(), "vector_add"},
+                                  {sticky("a", form), in("b", form), out("c", form), constant("n", sums.many)});
+    sums.graph.connect((*sums.two)["c"], after["a"]);
+    Input &other = sums.graph.input(after["b"]);
+    Output &sum = sums.graph.output((*sums.two)["c"]), &last = sums.graph.output(after["c"]);
+    sums.graph.run();
+    for (float i = 0; i < 20; i++) {
+        sums.push(i);
+        CHECK(!is_there_alone(sum, 3 * i));
+        other.push(block_of(std::vector<float>(sums.many, 1)));
+        last.pull();
+    }
 }
 
 /* One is worth a CUDA graph if that spares it copies of short blocks. */
@@ -854,6 +932,9 @@ Cases lower_cases()
             {"CUDA graphs: a set begins and is evicted", a_set_begins_and_is_evicted},
             {"CUDA graphs: many short blocks", many_short_blocks},
             {"CUDA graphs: a task alone", a_task_alone},
+            {"CUDA graphs: results that are on the host alone", results_there_alone},
+            {"CUDA graphs: results of many sets", results_of_many_sets},
+            {"CUDA graphs: results that go on to a device", results_that_go_on},
             {"CUDA graphs: priorities of tasks", priorities_of_tasks},
             {"CUDA graphs: little memory", little_memory},
             {"CUDA graphs: in a timeline", in_a_timeline}};

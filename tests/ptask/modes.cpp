@@ -4,8 +4,10 @@
 
 #include "places.hpp"
 #include "ready.hpp"
+#include "trial.hpp"
 
 #include <atomic>
+#include <cmath>
 #include <mutex>
 #include <thread>
 
@@ -159,6 +161,29 @@ void a_thread_counts_what_it_works()
     CHECK(!device::gpus().at(0)->make_queue()->worked());
 }
 
+/* Five times each, in turns; then always what has taken clearly less. */
+void two_ways_are_tried()
+{
+    for (double takes : {0.5, 0.99, 2.0}) {
+        Trial trial;
+        for (unsigned i = 0; i < 10; i++) {
+            CHECK(!trial.is_over());
+            CHECK_EQ(trial.other(), i % 2 == 1);
+            /* One of each takes longer for another reason. */
+            trial.add(trial.other(), i < 2 ? 100 : trial.other() ? takes : 1);
+        }
+        CHECK(trial.is_over());
+        CHECK_EQ(trial.other(), takes == 0.5);
+        trial.add(true, 0);
+        CHECK_EQ(trial.other(), takes == 0.5);
+    }
+    /* Of most, nobody knows it. */
+    Trial unknown;
+    for (unsigned i = 0; i < 10; i++)
+        unknown.add(unknown.other(), i < 4 ? 1 : HUGE_VAL);
+    CHECK(unknown.is_over() && !unknown.other());
+}
+
 struct Queue {
     explicit Queue(Mode mode, const PriorityWeights &weights = {}) : ready(mode, weights)
     {
@@ -278,6 +303,7 @@ Cases mode_cases()
             {"what is new goes to all devices", what_is_new_goes_to_all_devices},
             {"a device's time is shared", a_devices_time_is_shared},
             {"a thread counts what it works", a_thread_counts_what_it_works},
+            {"two ways are tried", two_ways_are_tried},
             {"first-available and fifo take tasks as they come", order_of_coming},
             {"priority and data-aware take the highest first", order_of_priority},
             {"short runs are first", short_runs_are_first},
