@@ -438,9 +438,10 @@ Slot &Lowering::choose_slot(Lowered &part)
 bool Lowering::has_ahead(Lowered &part)
 {
     const auto &slots = part.slots[part.where];
+    if (!part.goes_ahead || !part.absent || slots.empty() || !slots.back()->has_ended())
+        return false;
     part.wants_lone_slot = is_lone(part) && part.lone_trial.other();
-    const bool makes_slot = part.wants_lone_slot && !part.lone_slots[part.where];
-    if (!part.goes_ahead || !part.absent || slots.empty() || !slots.back()->has_ended() || makes_slot)
+    if (part.wants_lone_slot && !part.lone_slots[part.where])
         return false;
     const Slot *slot = find_idle_slot(part);
     const std::optional<std::size_t> input = slot ? slot->next_ahead() : std::nullopt;

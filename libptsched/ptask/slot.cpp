@@ -217,18 +217,18 @@ bool Slot::is_there_alone(std::size_t output) const
 /* One that is copied to the host for nothing many times is so no more. */
 bool Slot::note_readers(std::vector<bool> &on_host)
 {
-    const std::vector<bool> before = on_host;
+    bool changed = false;
     for (std::size_t i = 0; i < outputs_.size(); i++) {
         if (!outputs_[i])
             continue;
         const bool read = outputs_[i]->was_read();
         unread_[i] = read ? 0 : unread_[i] + 1;
-        if (read)
-            on_host[i] = true;
-        else if (unread_[i] >= most_unread && !part_.outputs[i].for_host)
-            on_host[i] = false;
+        if (on_host[i] != read && (read || (unread_[i] >= most_unread && !part_.outputs[i].for_host))) {
+            on_host[i] = read;
+            changed = true;
+        }
     }
-    return on_host != before;
+    return changed;
 }
 
 /* Where everything is for this set; who must know of what has moved is dirty. */
