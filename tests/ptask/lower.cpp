@@ -707,7 +707,8 @@ void many_short_blocks()
     graph.run();
     for (Input *count : counts)
         count->push_value(n);
-    for (std::size_t set = 0; set < sets; set++) {
+    /* On a machine that is busy, a set may be taken for one that does not come. */
+    for (std::size_t set = 0; set < sets || !sum->task().lowered(); set++) {
         const auto term = [set](std::size_t i) { return static_cast<float>(set * 1000 + i); };
         float expected = term(0);
         for (std::size_t i = 0; i < inputs; i++)
@@ -720,7 +721,6 @@ void many_short_blocks()
             CHECK(result == all(expected));
         }
     }
-    CHECK(sum->task().lowered() > 0);
 }
 
 /* Whether what comes is on the host alone; all of it is to be @value. */
@@ -744,13 +744,12 @@ void results_there_alone()
         Output &between = sums.graph.output((*sums.one)["c"]), &sum = sums.graph.output((*sums.two)["c"]);
         unsigned alone = 0;
         sums.graph.run();
-        for (float i = 0; i < 60; i++) {
+        for (float i = 0; alone < 5; i++) {
             sums.push(i);
             /* The other task reads it on the device. */
             CHECK(!is_there_alone(between, 2 * i));
             alone += is_there_alone(sum, 3 * i);
         }
-        CHECK(alone >= 5);
     }
 }
 
@@ -800,14 +799,15 @@ void a_task_alone()
         Input &a = graph.input(add["a"]), &b = graph.input(add["b"]), &x = graph.input(change["x"]);
         Output &sum = graph.output(add["c"]), &changed = graph.output(change["where"]);
         graph.run();
-        for (float i = 0; i < 10; i++) {
+        for (float i = 0; i < 10 || (many == n && !add.lowered()); i++) {
             a.push(block_of(std::vector<float>(many, i)));
             b.push(block_of(std::vector<float>(many, 10 * i)));
             CHECK_EQ(sum.pull()->as<float>()[many - 1], 11 * i);
             x.push(block_of<int>({1, 2, 3, 4}));
             changed.pull();
         }
-        CHECK_EQ(add.lowered() > 0, many == n);
+        if (many > n)
+            CHECK_EQ(add.lowered(), std::uint64_t{0});
         CHECK_EQ(change.lowered(), std::uint64_t{0});
     }
 }
