@@ -479,18 +479,20 @@ const std::vector<Device *> &gpus()
 /* Of all of them, whichever gives it: one on which a kernel was at fault does not. */
 void *allocate_pinned(std::size_t bytes)
 {
-    void *memory = nullptr;
-    CUresult result = CUDA_SUCCESS;
-    for (Device *device : gpus()) {
-        auto &gpu = static_cast<CudaDevice &>(*device);
-        Entered entered(gpu);
-        result = gpu.driver.host_alloc(&memory, bytes, CU_MEMHOSTALLOC_PORTABLE);
-        if (result == CUDA_SUCCESS)
+    for (Device *device : gpus())
+        try {
+            auto &gpu = static_cast<CudaDevice &>(*device);
+            void *memory = nullptr;
+            Entered entered(gpu);
+            const CUresult result = gpu.driver.host_alloc(&memory, bytes, CU_MEMHOSTALLOC_PORTABLE);
+            if (result == CUDA_ERROR_OUT_OF_MEMORY)
+                return nullptr;
+            gpu.driver.check(result, "cuMemHostAlloc");
             return memory;
-        if (result == CUDA_ERROR_OUT_OF_MEMORY)
-            return nullptr;
-    }
-    static_cast<CudaDevice &>(*gpus()[0]).driver.check(result, "cuMemHostAlloc");
+        } catch (const Fault &) {
+            if (device == gpus().back())
+                throw;
+        }
     return nullptr;
 }
 

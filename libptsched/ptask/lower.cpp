@@ -27,8 +27,8 @@ constexpr std::uint64_t longer = 8, longest = std::uint64_t{1} << 40;
  * is rather waited for.
  */
 constexpr unsigned looks = 2, more_looks = 20;
-/* What has ended by then may not be known when a place is chosen: drivers take long to say so. */
-constexpr std::chrono::microseconds time_for_a_look{200};
+/* What has ended since then may not be known when a place is chosen: drivers take long to say so. */
+constexpr std::chrono::microseconds most_unknown{200};
 /* A set is no more than so many runs to a device that has to do: the next ones are to be there when it ends. */
 constexpr std::size_t most_counted = 32;
 
@@ -280,9 +280,7 @@ bool Lowering::attempt(Lock &lock, Task &task)
     }
     if (part->launching || scheduler_.stopping_ || !scheduler_.failure_.empty())
         return true;
-    /* The last one may have ended, so that this is a lone one. */
-    if (flying_ == 1)
-        poll();
+    look_for_last(*part);
     if (!part->absent && has_room(*part))
         launch(lock, *part);
     else if (has_ahead(*part))
@@ -372,7 +370,7 @@ std::size_t Lowering::choose_place(Lowered &part)
     Task &head = part.head();
     if (head.places_.size() == 1)
         return 0;
-    if (Clock::now() - looked_ > time_for_a_look)
+    if (Clock::now() - looked_ > most_unknown)
         poll();
     probe_.begin(head, head.ports_.size());
     for (std::size_t i = 0; i < part.part.inputs.size(); i++)
@@ -383,11 +381,18 @@ std::size_t Lowering::choose_place(Lowered &part)
     return which;
 }
 
-/* Nothing else goes on, and it matters for the results. */
-bool Lowering::is_lone(const Lowered &part) const
+/* The last set may have ended, so that this is a lone one. */
+void Lowering::look_for_last(const Lowered &part)
+{
+    if (flying_ == 1 && Slot::may_be_there(part.part, part.set.on_host))
+        poll();
+}
+
+/* The place has nothing else to do than so much of its own, and it matters for the results. */
+bool Lowering::is_lone(const Lowered &part, std::size_t own_runs)
 {
     constexpr std::size_t most_bytes = std::size_t{1} << 28; /* that it is worth to have once more */
-    return !flying_ && launching_ == part.launching && part.part.inside_bytes <= most_bytes &&
+    return part.head().places_[part.where]->runs == own_runs && part.part.inside_bytes <= most_bytes &&
            !part.slots[part.where].empty() && Slot::may_be_there(part.part, part.set.on_host);
 }
 
@@ -406,7 +411,7 @@ Slot *Lowering::find_idle_slot(Lowered &part)
     Slot *lone = part.lone_slots[part.where].get();
     if (slots.empty())
         return nullptr;
-    if (lone && lone->is_idle() && (lone->has_begun() || (part.wants_lone_slot && !slots.back()->has_begun())))
+    if (lone && lone->has_ended() && (lone->has_begun() || (part.wants_lone_slot && !slots.back()->has_begun())))
         return lone;
     if (!slots.back()->is_idle()) {
         if (!slots.front()->is_idle())
@@ -440,8 +445,10 @@ bool Lowering::has_ahead(Lowered &part)
     const auto &slots = part.slots[part.where];
     if (!part.goes_ahead || !part.absent || slots.empty() || !slots.back()->has_ended())
         return false;
-    part.wants_lone_slot = is_lone(part) && part.lone_trial.other();
-    if (part.wants_lone_slot && !part.lone_slots[part.where])
+    look_for_last(part);
+    part.wants_lone_slot = is_lone(part, 0) && part.lone_trial.other();
+    const Slot *lone = part.lone_slots[part.where].get();
+    if (lone ? !lone->has_ended() : part.wants_lone_slot)
         return false;
     const Slot *slot = find_idle_slot(part);
     const std::optional<std::size_t> input = slot ? slot->next_ahead() : std::nullopt;
@@ -514,7 +521,7 @@ void Lowering::give(Lock &lock, Lowered &part)
     const bool measured = mode_ == Lower::automatic && part.given++ % sets_to_compare == 0;
     flight.began = Clock::now();
     flight.seconds = part.expected;
-    const bool lone = is_lone(part), is_tried = lone && !part.lone_trial.is_over();
+    const bool lone = is_lone(part, runs_of(part.part)), is_tried = lone && !part.lone_trial.is_over();
     part.wants_lone_slot = lone && part.lone_trial.other();
     try {
         Unlocked unlocked(lock);
@@ -586,6 +593,7 @@ void Lowering::fly(Lowered &part, const Slot &slot, Flight &&flight)
     flight.share = flight.place->shared_until(flight.began, 1);
     flight.slot = &slot;
     flight.marker = slot.marker();
+    flight.number = ++flown_;
     part.flights.push_back(std::move(flight));
     flying_++;
     part.moved = true;
@@ -616,14 +624,23 @@ void Lowering::ended(Lowered &part, Clock::time_point now)
     part.sets++;
     place.vacate(runs_of(part.part), flight.seconds);
     const double share = place.shared_until(now, -1) - flight.share;
-    /* If others came meanwhile, nobody knows what it would have taken. */
     if (flight.watch)
-        part.lone_trial.add(flight.is_lone, flying_ ? HUGE_VAL : flight.watch->seconds());
+        tried(part, flight);
     part.gpu_seconds += (share - part.gpu_seconds) / std::min(static_cast<double>(part.sets), share_inertia);
     if (scheduler_.timeline_)
         scheduler_.timeline_->lowered(*place.device, *flight.slot, part.part, flight.began, now);
     flight.held.clear();
     spare_.push_back(std::move(flight.held));
+}
+
+/* If others came meanwhile, nobody knows what it would have taken. */
+void Lowering::tried(Lowered &part, const Flight &flight) const
+{
+    const double seconds = flight.number == flown_ ? flight.watch->seconds() : 0;
+    part.lone_trial.add(flight.is_lone, seconds > 0 ? seconds : HUGE_VAL);
+    if (!part.launching && part.flights.empty() && part.lone_trial.is_over() && !part.lone_trial.other())
+        for (auto &slot : part.lone_slots)
+            slot.reset();
 }
 
 bool Lowering::is_awaited() const
@@ -637,11 +654,16 @@ bool Lowering::poll()
     looked_ = Clock::now();
     for (std::size_t i = 0; flying_ && i < parts_.size(); i++) {
         Lowered &part = *parts_[i];
+        const Place *place = nullptr;
         try {
-            while (!part.flights.empty() && scheduler_.failure_.empty() && part.flights.front().marker->reached())
+            while (!part.flights.empty() && scheduler_.failure_.empty()) {
+                place = part.flights.front().place;
+                if (!part.flights.front().marker->reached())
+                    break;
                 ended(part, Clock::now());
+            }
         } catch (const std::exception &error) {
-            fail(part, *part.flights.front().place, error);
+            fail(part, *place, error);
         }
     }
     return flying_ < before;

@@ -29,10 +29,11 @@ struct Flight {
     device::MarkerPtr marker;
     std::vector<DatablockPtr> held; /* until its end */
     Clock::time_point began;
-    double seconds = 0; /* that it was expected to take */
-    bool is_lone = false;
-    std::unique_ptr<device::Watch> watch; /* of the trial */
+    double seconds = 0;                   /* that it was expected to take */
     double share = 0;                     /* of the place's time, when it began */
+    std::uint64_t number = 0;             /* of all sets of the graph */
+    bool is_lone = false;                 /* in such a slot */
+    std::unique_ptr<device::Watch> watch; /* of the trial */
 };
 
 /* A part, and how it runs at the moment. */
@@ -66,14 +67,14 @@ struct Lowered {
     PartSet set = {};         /* the one that is launched, or was the last */
     std::vector<std::vector<std::unique_ptr<Slot>>> slots = {}; /* by place; those used last come last */
     /*
-     * By place: for a set while there is no other. A kernel that writes a result once and never reads it may do that in
-     * the host's memory, so that nobody has to copy it; of others this would take long, and while there are more sets
-     * it keeps a device from them. So lone sets are given in both ways at first, again when others are read than
-     * before.
+     * By place: for a set while the place has nothing else. A kernel that writes a result once and never reads it may
+     * do that in the host's memory, so that nobody has to copy it; of others this would take long, and while there is
+     * more to do it keeps a device from that. So lone sets are given in both ways at first, again when others are read
+     * than before.
      */
     std::vector<std::unique_ptr<Slot>> lone_slots = {};
     Trial lone_trial = {};
-    bool wants_lone_slot = false; /* for the set at hand */
+    bool wants_lone_slot = false; /* for the set at hand, unless inputs have gone ahead to another */
     Ring<Flight> flights = {};
     bool moved = false;   /* blocks to it or from it, since the last look */
     unsigned stalled = 0; /* looks at it that found a set that something is missing of, and nothing else to do */
@@ -159,7 +160,9 @@ private:
     bool has_room(const Lowered &part) const;
     void look_at(Lowered &part);
     void go_on(Lock &lock);
-    bool is_lone(const Lowered &part) const;
+    void look_for_last(const Lowered &part);
+    static bool is_lone(const Lowered &part, std::size_t own_runs);
+    void tried(Lowered &part, const Flight &flight) const;
     static std::unique_ptr<Slot> make_slot(const Lowered &part, Slot::Results results);
     static Slot *find_idle_slot(Lowered &part);
     bool has_ahead(Lowered &part);
@@ -191,6 +194,7 @@ private:
     std::vector<std::vector<DatablockPtr>> spare_;
     Run probe_; /* by which a place is chosen */
     std::size_t flying_ = 0, launching_ = 0;
+    std::uint64_t flown_ = 0;       /* sets that were given so far */
     Clock::time_point looked_ = {}; /* for what has ended */
     bool watched_ = false;
     std::condition_variable landed_; /* nobody launches */

@@ -35,10 +35,11 @@ Lane *lane_of(const Writer &writer)
     return writer.run && writer.run->number == writer.number ? writer.run->lane : nullptr;
 }
 
-/* In seconds, that it has had so far. A thread that has been woken late has not had its work for longer. */
+/* Seconds of its place's time that it has had; of the host, that it has worked, however late its thread was woken. */
 double share_of(const Lane &lane, Clock::time_point now)
 {
-    return lane.queue->worked().value_or(lane.place->shared_until(now, 0));
+    const double share = lane.place->shared_until(now, 0);
+    return lane.queue->worked().value_or(share);
 }
 
 /* In how many seconds its inputs are there, at the latest. */

@@ -17,7 +17,7 @@ struct Lane {
     Place *place;
     Ring<Run *> runs;
     std::size_t given = 0; /* runs so far */
-    double share = 0;      /* of the place's time, or its own, when the last one ended, or when it got work */
+    double share = 0;      /* see share_of(): when the last one ended, or when it got work */
     Clock::time_point last_end;
     std::unique_ptr<device::Queue> queue; /* its end waits for what uses the runs' blocks */
 };

@@ -126,7 +126,7 @@ public:
     /* Runs that have ended, and those of them in which the code was left out. */
     std::uint64_t completed() const;
     std::uint64_t skipped() const;
-    /* Those of them in CUDA graphs, together with its neighbours. */
+    /* Those of them in CUDA graphs. */
     std::uint64_t lowered() const;
     /* Among the tasks that could run, the highest is taken; see PriorityWeights. */
     void set_priority(int priority);

@@ -40,27 +40,19 @@ bool has_several_short(const Part &part)
                              [&part](const PartInput &input) { return is_short(part, input); });
 }
 
-bool may_be_scattered(const Part &part, const PartOutput &output)
+bool may_be_scattered(const Part &part, std::size_t output)
 {
-    return part.buffers[output.buffer].bytes <= longest_scattered;
-}
-
-bool has_many_to_scatter(const Part &part)
-{
-    return fewest_scattered <= std::ranges::count_if(part.outputs, [&part](const PartOutput &output) {
-               return may_be_scattered(part, output);
-           });
+    return part.buffers[part.outputs[output].buffer].bytes <= longest_scattered;
 }
 
 } // namespace
 
 Slot::Slot(const Part &part, device::Device &device, std::size_t which, Results results)
     : part_(part), device_(device), which_(which), results_(results), has_several_short_(has_several_short(part)),
-      scatters_(has_many_to_scatter(part)), most_pieces_(has_several_short_ || scatters_ ? device.most_pieces() : 0),
-      outputs_(part.outputs.size()), on_host_(part.outputs.size()), bound_(part.buffers.size()),
-      wanted_(part.buffers.size()), fixed_(part.fixed.size()), unread_(part.outputs.size()), dirty_(part.steps.size()),
-      step_index_(part.steps.size()), copies_(part.outputs.size()), uploads_(part.inputs.size()),
-      queue_(device.make_queue())
+      most_pieces_(device.most_pieces()), outputs_(part.outputs.size()), on_host_(part.outputs.size()),
+      bound_(part.buffers.size()), wanted_(part.buffers.size()), fixed_(part.fixed.size()),
+      unread_(part.outputs.size()), dirty_(part.steps.size()), step_index_(part.steps.size()),
+      copies_(part.outputs.size()), uploads_(part.inputs.size()), queue_(device.make_queue())
 {
 }
 
@@ -298,7 +290,9 @@ void Slot::make(const Blocks &fixed)
     make_gathers(steps);
     std::vector<LastUploads> needed = last_uploads();
     const auto awaited = awaited_uploads(needed);
-    const std::vector<Download> downloads = plan_downloads(needed);
+    const std::vector<std::size_t> in_order = download_order(needed);
+    scatters_ = most_pieces_ && are_many(in_order);
+    const std::vector<Download> downloads = plan_downloads(in_order);
     auto next = downloads.begin();
     scattered_.clear();
     std::ranges::fill(copies_, std::nullopt);
@@ -320,17 +314,17 @@ std::vector<std::size_t> Slot::download_order(const std::vector<LastUploads> &ne
             order.push_back(i);
     std::ranges::stable_sort(order, {}, [&](std::size_t i) {
         const std::size_t writer = part_.outputs[i].writer;
-        return std::pair(needed[writer], writer);
+        return std::pair(std::ranges::max(needed[writer]), writer);
     });
     return order;
 }
 
-/* The same, those that are scattered in groups. */
-std::vector<Slot::Download> Slot::plan_downloads(const std::vector<LastUploads> &needed) const
+/* Those that are scattered, in groups. */
+std::vector<Slot::Download> Slot::plan_downloads(const std::vector<std::size_t> &in_order) const
 {
     std::vector<Download> downloads;
     std::optional<std::size_t> open; /* a group */
-    for (std::size_t output : download_order(needed)) {
+    for (std::size_t output : in_order) {
         const std::size_t bytes = part_.buffers[part_.outputs[output].buffer].bytes;
         if (!is_scattered(output) || !open || is_full(downloads[*open].outputs.size(), downloads[*open].bytes, bytes)) {
             if (is_scattered(output))
@@ -386,9 +380,15 @@ bool Slot::may_gather(std::size_t input) const
     return most_pieces_ && has_several_short_ && is_short(part_, part_.inputs[input]);
 }
 
+bool Slot::are_many(const std::vector<std::size_t> &downloads) const
+{
+    return fewest_scattered <=
+           std::ranges::count_if(downloads, [this](std::size_t output) { return may_be_scattered(part_, output); });
+}
+
 bool Slot::is_scattered(std::size_t output) const
 {
-    return most_pieces_ && scatters_ && may_be_scattered(part_, part_.outputs[output]);
+    return scatters_ && may_be_scattered(part_, output);
 }
 
 bool Slot::is_full(std::size_t members, std::size_t bytes, std::size_t more) const

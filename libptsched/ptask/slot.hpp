@@ -57,8 +57,8 @@ public:
     }
     /* Begins to copy it from the host, if it is there. What throws has no effect but that. */
     void go_ahead(const DatablockPtr &block);
-    /* Whether it has been given some. */
-    bool has_begun() const { return ahead_.inputs; }
+    /* Whether it has been given some, or has tried to: then the set must be its own. */
+    bool has_begun() const { return ahead_.inputs || ahead_.over; }
     /* What it was given is not of the next set. Blocks until it is copied. */
     void forget_ahead() noexcept;
     /*
@@ -124,6 +124,7 @@ private:
     std::vector<std::vector<std::size_t>> awaited_uploads(std::vector<LastUploads> &needed);
     bool may_gather(std::size_t input) const;
     bool is_scattered(std::size_t output) const;
+    bool are_many(const std::vector<std::size_t> &downloads) const;
     void make_gathers(std::vector<device::ProgramStep> &steps);
     void gather(std::vector<device::ProgramStep> &steps, std::size_t input);
     bool is_full(std::size_t members, std::size_t bytes, std::size_t more) const;
@@ -134,7 +135,7 @@ private:
     void make_download(std::vector<device::ProgramStep> &steps, const Download &download);
     void scatter(std::vector<device::ProgramStep> &steps, const Download &download);
     std::vector<std::size_t> download_order(const std::vector<LastUploads> &needed) const;
-    std::vector<Download> plan_downloads(const std::vector<LastUploads> &needed) const;
+    std::vector<Download> plan_downloads(const std::vector<std::size_t> &in_order) const;
     void update(const Blocks &fixed);
     device::Queue &incoming();
     void give_upload(std::size_t input, device::Address to, device::Queue &queue);
@@ -146,7 +147,6 @@ private:
     const std::size_t which_;
     const Results results_;
     const bool has_several_short_; /* inputs */
-    const bool scatters_;          /* results */
     const std::size_t most_pieces_;
     Blocks outputs_;
     DatablockPtr inside_;
@@ -187,6 +187,7 @@ private:
         bool over = false; /* no more of this set */
     } ahead_;
     std::vector<Group> gathered_, scattered_;
+    bool scatters_ = false; /* results are so many that it is worth it */
     /* For the set at hand. */
     bool is_free_ = true; /* the last one has ended */
     std::vector<device::Access::Item> items_;

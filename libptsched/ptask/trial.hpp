@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -15,14 +16,14 @@ public:
     /* Whether the next one is to go the other way. */
     bool other() const { return is_over() ? other_ : seconds_[true].size() < seconds_[false].size(); }
     bool is_over() const { return is_full(false) && is_full(true); }
-    /* What one took; more than are needed do not count. */
+    /* What one took, infinitely long if nobody knows; more than are needed do not count. */
     void add(bool other, double seconds)
     {
         if (is_full(other))
             return;
         seconds_[other].push_back(seconds);
         if (is_over())
-            other_ = median(true) < clearly_less * median(false);
+            other_ = std::isfinite(median(false)) && median(true) < clearly_less * median(false);
     }
 
 private:

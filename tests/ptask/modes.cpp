@@ -177,11 +177,13 @@ void two_ways_are_tried()
         trial.add(true, 0);
         CHECK_EQ(trial.other(), takes == 0.5);
     }
-    /* Of most, nobody knows it. */
-    Trial unknown;
-    for (unsigned i = 0; i < 10; i++)
-        unknown.add(unknown.other(), i < 4 ? 1 : HUGE_VAL);
-    CHECK(unknown.is_over() && !unknown.other());
+    /* Of the one way, nobody knows it. */
+    for (bool unknown : {false, true}) {
+        Trial trial;
+        for (unsigned i = 0; i < 10; i++)
+            trial.add(trial.other(), trial.other() == unknown ? HUGE_VAL : 1);
+        CHECK(trial.is_over() && !trial.other());
+    }
 }
 
 struct Queue {

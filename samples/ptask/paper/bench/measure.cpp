@@ -12,7 +12,7 @@ namespace ptsched::paper {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-/* What learns from its first runs has learned by then; what takes long for one does not learn. */
+/* What learns from its first runs has learned after the most; where runs are long, there is no time for as many. */
 constexpr unsigned least_repetitions = 9, most_repetitions = 200, least_warm_up = 8, most_warm_up = 32;
 constexpr double warm_up_share = 0.5; /* of the time, at most */
 
