@@ -118,21 +118,13 @@ nlohmann::json owner(pid_t pid)
     return {};
 }
 
-/* Until @low stands in the middle of a kernel of @kernel_ns while @high gets on with its own; false if one ended. */
-bool await_off(const Program &low, const Program &high, uint64_t kernel_ns)
+/* Until @low stands in the middle of a kernel of @kernel_us while @high gets on with its own; false if one ended. */
+bool await_off(const Program &low, const Program &high, uint64_t kernel_us)
 {
-    nlohmann::json before, other;
-    while (low.running() && high.running()) {
-        auto now = owner(low.pid()), other_now = owner(high.pid());
-        /* What is not a kernel takes some microseconds in all. */
-        if (!now.is_null() && now["gpu_ns"].get<uint64_t>() % kernel_ns > 1000000 && now == before &&
-            other_now["items"] != other["items"])
-            return true;
-        before = now;
-        other = other_now;
-        poll(nullptr, 0, 5);
-    }
-    return false;
+    Program stat({build / "vgpu/vgpu-stat", "--until-off", std::to_string(low.pid()), "--kernel-us",
+                  std::to_string(kernel_us), "--owners"},
+                 world->bare(), "vgpu-stat");
+    return stat.wait() == 0 && low.running() && high.running();
 }
 
 /* $@name, a number of repetitions; without it, @otherwise. */
@@ -150,7 +142,7 @@ void killed_while_off()
     for (unsigned long i = times("PTSCHED_KILLS", 10); i; i--) {
         Program low(client({"spin", "0", "60000", "2"}), world->preemptible(), "low", lighter);
         CHECK(low.await("started"));
-        if (!await_off(low, high, 60000000)) {
+        if (!await_off(low, high, 60000)) {
             CHECK(!"a program ended");
             return;
         }

@@ -85,6 +85,28 @@ void wait_for_turn_end(vgpu::Link &link, uint32_t pid)
     }
 }
 
+// Returns once PID stands in the middle of a kernel of that length while others get on. It may do so for some tens of
+// milliseconds only, in which a program that is started to look comes too late.
+void wait_until_off(vgpu::Link &link, uint32_t pid, uint64_t kernel_ns)
+{
+    constexpr uint64_t least_ns = 1000000; // work that is not a kernel takes less
+    uint64_t before = 0, others_before = 0;
+
+    for (;;) {
+        const auto all = collect(link);
+        const uint64_t others = items_of(all, pid).others;
+        uint64_t now = 0;
+        for (const auto &stats : all)
+            for (const auto &owner : stats.owners)
+                now += owner.pid == pid ? owner.union_ns : 0;
+        if (now % kernel_ns > least_ns && now == before && others != others_before)
+            return;
+        before = now;
+        others_before = others;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+}
+
 nlohmann::json to_json(const DeviceStats &stats)
 {
     const auto &d = stats.device;
@@ -131,12 +153,18 @@ int main(int argc, char **argv)
 {
     CLI::App app{"Ground truth of the virtual GPU: time by device and by process, ended ones included."};
     bool json = false, reset = false, count = false;
-    uint32_t turn_of = 0;
+    uint32_t turn_of = 0, off = 0;
+    uint64_t kernel_us = 0;
 
     auto *as_json = app.add_flag("--json", json, "print JSON");
     app.add_flag("--owners", count, "print only how many processes have had work executed")->excludes(as_json);
     app.add_option("--turn-end", turn_of, "first wait until this process's work has run and others' followed it")
         ->type_name("PID");
+    auto *length =
+        app.add_option("--kernel-us", kernel_us, "how long that process's kernels are")->check(CLI::PositiveNumber);
+    app.add_option("--until-off", off, "first wait until this process stands in a kernel while others get on")
+        ->type_name("PID")
+        ->needs(length);
     app.add_flag("--reset", reset, "set every counter to zero and forget ended processes; prints nothing by itself");
     CLI11_PARSE(app, argc, argv);
     try {
@@ -147,6 +175,8 @@ int main(int argc, char **argv)
                 std::strerror(errno));
         if (turn_of)
             wait_for_turn_end(*link, turn_of);
+        if (off)
+            wait_until_off(*link, off, kernel_us * 1000);
         auto all = collect(*link);
         if (json) {
             nlohmann::json devices = nlohmann::json::array();
