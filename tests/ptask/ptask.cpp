@@ -432,6 +432,13 @@ void the_sample()
     CHECK_EQ(std::system(program.c_str()), 0);
 }
 
+void add(Cases &cases, std::initializer_list<Cases (*)()> more)
+{
+    for (Cases (*some)() : more)
+        for (tap::Case &test : some())
+            cases.push_back(std::move(test));
+}
+
 } // namespace
 
 /* Under a name with "one-gpu": what is done in another way where there are several. */
@@ -439,7 +446,9 @@ int main(int, char **argv)
 {
     if (std::string(argv[0]).ends_with("one-gpu")) {
         test::Daemon daemon(1);
-        return tap::run(lower_cases());
+        Cases cases;
+        add(cases, {lower_cases, lower_block_cases});
+        return tap::run(cases);
     }
     test::Daemon daemon;
     Cases cases = {{"a datablock moves once", blocks_move_once},
@@ -459,9 +468,7 @@ int main(int, char **argv)
                    {"what is wrong with a graph is said with the names of both ends", wrong_graphs},
                    {"a C program", [] { CHECK_EQ(c_checks(kernels().c_str()), 0); }},
                    {"the sample's product is right", the_sample}};
-    for (Cases (*more)() : {inout_cases, size_cases, loop_cases, signal_cases, mode_cases, arbiter_cases, part_cases,
-                            draw_cases, lower_cases, constant_cases})
-        for (tap::Case &test : more())
-            cases.push_back(std::move(test));
+    add(cases, {inout_cases, size_cases, loop_cases, signal_cases, mode_cases, arbiter_cases, part_cases, draw_cases,
+                lower_cases, lower_block_cases, constant_cases});
     return tap::run(cases);
 }

@@ -115,6 +115,7 @@ Cases arbiter_cases();
 Cases part_cases();
 Cases draw_cases();
 Cases lower_cases();
+Cases lower_block_cases();
 Cases constant_cases();
 
 } // namespace test

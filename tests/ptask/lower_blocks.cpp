@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: MIT
+// How blocks come to CUDA graphs and leave them: fetched, copied, ahead of others, or written where they are read.
+#include "ptask_test.hpp"
+
+#include <algorithm>
+#include <thread>
+
+namespace test {
+
+namespace {
+
+namespace device = ptsched::device;
+
+constexpr unsigned n = 64;
+const GraphOptions lowered{.lower = Lower::always};
+
+/* Such that the program copies them itself, as long as they come from the host. */
+void sum_of_blocks(unsigned many)
+{
+    constexpr unsigned sets = 8;
+    const auto large = Template::of<float>(many);
+    auto filled = [&](float value) { return block_of(std::vector<float>(many, value)); };
+    Graph graph(lowered);
+    std::vector ports = {in("a", large), in("b", large), out("c", large), constant("n", many)};
+    Task &one = graph.cuda("one", {kernels(), "vector_add"}, ports);
+    Task &two = graph.cuda("two", {kernels(), "vector_add"}, ports);
+    Task &three = graph.cuda("three", {kernels(), "vector_add"}, ports);
+    Input *inputs[] = {&graph.input(one["a"]), &graph.input(one["b"]), &graph.input(two["b"]),
+                       &graph.input(three["b"])};
+    graph.connect(one["c"], two["a"]);
+    graph.connect(two["c"], three["a"]);
+    Output &sum = graph.output(three["c"]);
+    auto push = [&](const std::vector<DatablockPtr> &blocks) {
+        for (std::size_t i = 0; i < 4; i++)
+            inputs[i]->push(blocks[i]);
+    };
+    graph.run();
+    /* New ones each time, the last two the same. */
+    for (float i = 0; i < sets; i++) {
+        DatablockPtr both = filled(3 * i);
+        push({filled(i), filled(2 * i), both, both});
+        CHECK_EQ(sum.pull()->as<float>()[many - 1], 9 * i);
+    }
+    CHECK_EQ(sum_of(graph).blocks_uploaded, uint64_t{3 * sets});
+    /* The same each time: they are copied again once. */
+    const std::vector<DatablockPtr> kept = {filled(1), filled(10), filled(100), filled(1000)};
+    for (unsigned i = 0; i < sets; i++) {
+        push(kept);
+        CHECK_EQ(sum.pull()->as<float>()[many - 1], 1111.0f);
+    }
+    CHECK_EQ(sum_of(graph).blocks_uploaded, uint64_t{3 * sets + 8});
+    /* What a GPU has, in between. */
+    for (float i = 0; i < sets; i++) {
+        push({filled(i), kept[1], filled(3 * i), filled(4 * i)});
+        CHECK_EQ(sum.pull()->as<float>()[0], 10 + 8 * i);
+    }
+    CHECK_EQ(three.lowered(), uint64_t{3 * sets - 1});
+}
+
+/* Those that a GPU fetches itself, and those that are so long that copy engines do. */
+void large_blocks()
+{
+    sum_of_blocks(1 << 16);
+    sum_of_blocks(1 << 18);
+}
+
+/* More than there are programs for, which get the next one while they still have one. */
+void blocks_in_a_row(unsigned many)
+{
+    constexpr unsigned sets = 40;
+    const auto large = Template::of<float>(many);
+    Graph graph(lowered);
+    std::vector ports = {in("a", large), in("b", large), out("c", large), constant("n", many)};
+    Task &one = graph.cuda("one", {kernels(), "vector_add"}, ports);
+    Task &two = graph.cuda("two", {kernels(), "vector_add"}, ports);
+    Input &a = graph.input(one["a"], sets), &b = graph.input(one["b"], sets), &again = graph.input(two["b"], sets);
+    graph.connect(one["c"], two["a"]);
+    Output &sum = graph.output(two["c"], sets);
+    std::vector<DatablockPtr> blocks;
+    for (float i = 0; i < sets; i++) {
+        std::vector<float> values(many, i);
+        for (float last : {i, 2 * i, 4 * i}) {
+            values.back() = last;
+            blocks.push_back(block_of(values));
+        }
+    }
+    graph.run();
+    for (std::size_t i = 0; i < blocks.size(); i += 3) {
+        a.push(blocks[i]);
+        b.push(blocks[i + 1]);
+        again.push(blocks[i + 2]);
+    }
+    for (float i = 0; i < sets; i++) {
+        DatablockPtr block = sum.pull();
+        CHECK_EQ(block->as<float>()[0], 3 * i);
+        CHECK_EQ(block->as<float>()[many - 1], 7 * i);
+    }
+    CHECK(two.lowered() > sets / 2);
+}
+
+void many_sets_in_a_row()
+{
+    blocks_in_a_row(1 << 14);
+    blocks_in_a_row(1 << 18);
+}
+
+/* a + b + c, in two tasks. */
+struct ThreeTerms {
+    explicit ThreeTerms(unsigned many, std::size_t capacity = 4) : many(many), graph(lowered)
+    {
+        const auto form = Template::of<float>(many);
+        const std::vector ports = {in("a", form), in("b", form), out("c", form), constant("n", many)};
+        one = &graph.cuda("one", {kernels(), "vector_add"}, ports);
+        two = &graph.cuda("two", {kernels(), "vector_add"}, ports);
+        a = &graph.input((*one)["a"], capacity);
+        b = &graph.input((*one)["b"], capacity);
+        c = &graph.input((*two)["b"], capacity);
+        graph.connect((*one)["c"], (*two)["a"]);
+    }
+
+    void push(float value)
+    {
+        for (Input *term : {a, b, c})
+            term->push(block_of(std::vector<float>(many, value)));
+    }
+
+    const unsigned many;
+    Graph graph;
+    Task *one, *two;
+    Input *a, *b, *c;
+};
+
+/* With blocks that copy engines bring: a + b, which can be pulled, and that + c. */
+struct LongSums : ThreeTerms {
+    static constexpr unsigned many = 1 << 18;
+
+    LongSums() : ThreeTerms(many)
+    {
+        between = &graph.output((*one)["c"]);
+        sum = &graph.output((*two)["c"]);
+        graph.run();
+        /* Until copies from the host are no longer made for a set alone, and it is known where results are to be. */
+        for (int i = 0; i < 20; i++) {
+            a->push(filled(1));
+            b->push(filled(2));
+            c->push(filled(4));
+            CHECK(holds(*between, 3) && holds(*sum, 7));
+        }
+        CHECK(two->lowered() > 0);
+    }
+
+    static DatablockPtr filled(float value) { return block_of(std::vector<float>(many, value)); }
+    static bool holds(Output &output, float value)
+    {
+        const DatablockPtr block = output.pull();
+        const auto values = block->as<float>();
+        return values.front() == value && values.back() == value;
+    }
+
+    Output *between, *sum;
+};
+
+/* What has come is copied before the rest of the set, in the order in which it is needed, where there is one GPU. */
+void a_set_begins_with_what_is_there()
+{
+    device::Device &gpu = *device::gpus().at(0);
+    const bool ahead = device::gpus().size() == 1;
+    const auto was_copied = [&](const DatablockPtr &block) { return !block->first_use_from_host(gpu); };
+    LongSums sums;
+    const std::uint64_t uploaded = sum_of(sums.graph).blocks_uploaded, lowered = sums.two->lowered();
+    const DatablockPtr first = sums.filled(10), second = sums.filled(20), early = sums.filled(40);
+
+    sums.a->push(first);
+    CHECK_EQ(was_copied(first), ahead);
+    sums.b->push(second);
+    CHECK_EQ(was_copied(second), ahead);
+    sums.c->push(sums.filled(30));
+    CHECK(sums.holds(*sums.between, 30) && sums.holds(*sums.sum, 60));
+    /* The last one first: it must wait for the others. */
+    sums.c->push(early);
+    CHECK(!was_copied(early));
+    sums.b->push(sums.filled(1));
+    sums.a->push(sums.filled(2));
+    CHECK(sums.holds(*sums.between, 3) && sums.holds(*sums.sum, 43));
+    CHECK_EQ(sums.two->lowered(), lowered + 2);
+    if (ahead)
+        CHECK_EQ(sum_of(sums.graph).blocks_uploaded, uploaded + 6);
+}
+
+/* Then its tasks do it by themselves, and the blocks are theirs. */
+void a_set_begins_and_is_given_up()
+{
+    LongSums sums;
+    std::weak_ptr<Datablock> known;
+    {
+        DatablockPtr block = sums.filled(1);
+        known = block;
+        sums.a->push(block);
+    }
+    sums.b->push(sums.filled(2));
+    CHECK(sums.holds(*sums.between, 3));
+    while (!known.expired())
+        std::this_thread::yield();
+    sums.c->push(sums.filled(10));
+    CHECK(sums.holds(*sums.sum, 13));
+}
+
+void a_set_begins_and_an_error_comes()
+{
+    LongSums sums;
+    sums.a->push(sums.filled(1));
+    sums.c->push(sums.filled(1));
+    sums.b->send({nullptr, false, text("lost")});
+    CHECK(refused([&] { sums.sum->pull(); }, {"lost"}));
+}
+
+void a_set_begins_and_the_graph_ends()
+{
+    LongSums sums;
+    sums.a->push(sums.filled(1));
+    sums.graph.stop();
+}
+
+/* Somebody else needs the memory before the rest comes, and leaves it with other contents. */
+void a_set_begins_and_is_evicted()
+{
+    constexpr std::size_t one = sizeof(float) * LongSums::many;
+    device::Device &gpu = *device::gpus().at(0);
+    LongSums sums;
+    auto queue = gpu.make_queue();
+    for (float i = 0; i < 3; i++) {
+        sums.a->push(sums.filled(i));
+        gpu.limit_memory(16 * one);
+        for (std::size_t bytes : {15 * one, 3 * one}) {
+            const std::vector<char> other(bytes, 1);
+            Datablock::of(other.data(), bytes)->use(gpu, *queue);
+            queue->mark()->wait();
+        }
+        gpu.limit_memory(SIZE_MAX);
+        sums.c->push(sums.filled(100));
+        sums.b->push(sums.filled(10));
+        CHECK(sums.holds(*sums.between, 10 + i) && sums.holds(*sums.sum, 110 + i));
+    }
+}
+
+/* More than one step of a program moves, of lengths that are no multiples of its words; and long ones among them. */
+void many_short_blocks()
+{
+    constexpr std::size_t inputs = 150, long_one = 70, sets = 8;
+    const auto length_of = [](std::size_t i) { return i == long_one ? std::size_t{300000} : 3 * i + n; };
+    Graph graph(lowered);
+    std::vector<Input *> terms, counts;
+    std::vector<Output *> sums;
+    Port *sum = nullptr;
+
+    /* ((a0 + a1) + a2) + ..., of the first numbers of each; all of these sums are results. */
+    for (std::size_t i = 1; i < inputs; i++) {
+        const auto form = Template::of<float>(length_of(i));
+        Task &add = graph.cuda("add" + std::to_string(i), {kernels(), "vector_add"},
+                               {in("a", Template::of<float>(length_of(i - 1))), in("b", form), out("c", form),
+                                value("n", sizeof(unsigned))});
+        if (sum)
+            graph.connect(*sum, add["a"]);
+        else
+            terms.push_back(&graph.input(add["a"]));
+        terms.push_back(&graph.input(add["b"]));
+        counts.push_back(&graph.input(add["n"]));
+        sum = &add["c"];
+        sums.push_back(&graph.output(*sum));
+    }
+    graph.run();
+    for (Input *count : counts)
+        count->push_value(n);
+    /* On a machine that is busy, a set may be taken for one that does not come. */
+    for (std::size_t set = 0; set < sets || !sum->task().lowered(); set++) {
+        const auto term = [set](std::size_t i) { return static_cast<float>(set * 1000 + i); };
+        float expected = term(0);
+        for (std::size_t i = 0; i < inputs; i++)
+            terms[i]->push(block_of(std::vector<float>(length_of(i), term(i))));
+        for (std::size_t i = 1; i < inputs; i++) {
+            std::vector<float> result = pulled<float>(*sums[i - 1]);
+            CHECK_EQ(result.size(), length_of(i));
+            result.resize(n);
+            expected += term(i);
+            CHECK(result == std::vector<float>(n, expected));
+        }
+    }
+}
+
+/* Whether what comes is on the host alone; all of it is to be @value. */
+bool is_there_alone(Output &output, float value)
+{
+    DatablockPtr block = output.pull();
+    const bool alone = std::ranges::all_of(device::gpus(), [&](auto *gpu) { return block->missing(*gpu); });
+    for (float one : block->as<float>())
+        CHECK_EQ(one, value);
+    return alone;
+}
+
+/*
+ * What is read on the host, and by nobody else, its kernel writes there while there is no other set: at least as long
+ * as it is tried which takes longer.
+ */
+void results_there_alone()
+{
+    for (unsigned many : {1u << 16, 1u << 18}) {
+        ThreeTerms sums(many);
+        Output &between = sums.graph.output((*sums.one)["c"]), &sum = sums.graph.output((*sums.two)["c"]);
+        unsigned alone = 0;
+        sums.graph.run();
+        for (float i = 0; alone < 5; i++) {
+            sums.push(i);
+            /* The other task reads it on the device. */
+            CHECK(!is_there_alone(between, 2 * i));
+            alone += is_there_alone(sum, 3 * i);
+        }
+    }
+}
+
+/* The same comes out while there are more. */
+void results_of_many_sets()
+{
+    constexpr unsigned most = 20;
+    ThreeTerms sums(1 << 16, most);
+    Output &sum = sums.graph.output((*sums.two)["c"], most);
+    sums.graph.run();
+    for (unsigned round = 0; round < 10; round++) {
+        for (unsigned i = 0; i < most; i++)
+            sums.push(static_cast<float>(i));
+        for (unsigned i = 0; i < most; i++)
+            is_there_alone(sum, static_cast<float>(3 * i));
+    }
+}
+
+/* What goes on to a task on a device is never on the host alone. */
+void results_that_go_on()
+{
+    ThreeTerms sums(1 << 16);
+    const auto form = Template::of<float>(sums.many);
+    Task &after = sums.graph.cuda("after", {kernels(), "vector_add"},
+                                  {sticky("a", form), in("b", form), out("c", form), constant("n", sums.many)});
+    sums.graph.connect((*sums.two)["c"], after["a"]);
+    Input &other = sums.graph.input(after["b"]);
+    Output &sum = sums.graph.output((*sums.two)["c"]), &last = sums.graph.output(after["c"]);
+    sums.graph.run();
+    for (float i = 0; i < 20; i++) {
+        sums.push(i);
+        CHECK(!is_there_alone(sum, 3 * i));
+        other.push(block_of(std::vector<float>(sums.many, 1)));
+        last.pull();
+    }
+}
+
+/* One is worth a CUDA graph if that spares it copies of short blocks. */
+void a_task_alone()
+{
+    for (unsigned many : {n, 1u << 18}) {
+        const auto form = Template::of<float>(many);
+        Graph graph(lowered);
+        Task &add = graph.cuda("add", {kernels(), "vector_add"},
+                               {in("a", form), in("b", form), out("c", form), constant("n", many)});
+        Task &change = add_increment(graph, "change");
+        Input &a = graph.input(add["a"]), &b = graph.input(add["b"]), &x = graph.input(change["x"]);
+        Output &sum = graph.output(add["c"]), &changed = graph.output(change["where"]);
+        graph.run();
+        for (float i = 0; i < 10 || (many == n && !add.lowered()); i++) {
+            a.push(block_of(std::vector<float>(many, i)));
+            b.push(block_of(std::vector<float>(many, 10 * i)));
+            CHECK_EQ(sum.pull()->as<float>()[many - 1], 11 * i);
+            x.push(block_of<int>({1, 2, 3, 4}));
+            changed.pull();
+        }
+        if (many > n)
+            CHECK_EQ(add.lowered(), std::uint64_t{0});
+        CHECK_EQ(change.lowered(), std::uint64_t{0});
+    }
+}
+
+} // namespace
+
+Cases lower_block_cases()
+{
+    return {{"CUDA graphs: large blocks", large_blocks},
+            {"CUDA graphs: many sets in a row", many_sets_in_a_row},
+            {"CUDA graphs: a set begins with what is there", a_set_begins_with_what_is_there},
+            {"CUDA graphs: a set begins and is given up", a_set_begins_and_is_given_up},
+            {"CUDA graphs: a set begins and an error comes", a_set_begins_and_an_error_comes},
+            {"CUDA graphs: a set begins and the graph ends", a_set_begins_and_the_graph_ends},
+            {"CUDA graphs: a set begins and is evicted", a_set_begins_and_is_evicted},
+            {"CUDA graphs: many short blocks", many_short_blocks},
+            {"CUDA graphs: a task alone", a_task_alone},
+            {"CUDA graphs: results that are on the host alone", results_there_alone},
+            {"CUDA graphs: results of many sets", results_of_many_sets},
+            {"CUDA graphs: results that go on to a device", results_that_go_on}};
+}
+
+} // namespace test
