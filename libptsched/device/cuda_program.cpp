@@ -111,7 +111,7 @@ void CudaProgram::add_pieces(Node &node, const std::vector<CUgraphNode> &after, 
     node.first_piece = pieces_added_;
     node.piece_count = step.pieces.size();
     pieces_added_ += node.piece_count;
-    write(node, step.pieces);
+    set_pieces(nodes_.size() - 1, step.pieces);
     pieces::Entry *entries = pieces_->at(node.first_piece);
     add_kernel(node, after, {&entries});
 }
@@ -161,15 +161,10 @@ void CudaProgram::set_kernel(std::size_t step, const std::vector<void *> &argume
                          "cuGraphExecKernelNodeSetParams");
 }
 
-void CudaProgram::write(const Node &node, const std::vector<Piece> &pieces)
-{
-    std::transform(pieces.begin(), pieces.end(), pieces_->at(node.first_piece),
-                   [](const Piece &piece) { return pieces::Entry(piece); });
-}
-
 void CudaProgram::set_pieces(std::size_t step, const std::vector<Piece> &pieces)
 {
-    write(nodes_[step], pieces);
+    std::transform(pieces.begin(), pieces.end(), pieces_->at(nodes_[step].first_piece),
+                   [](const Piece &piece) { return pieces::Entry(piece); });
 }
 
 std::shared_ptr<const void> CudaProgram::renew_pieces()

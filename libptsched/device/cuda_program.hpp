@@ -47,7 +47,6 @@ private:
 
     void add(const ProgramStep &step);
     void add_kernel(Node &node, const std::vector<CUgraphNode> &after, const std::vector<void *> &arguments);
-    void write(const Node &node, const std::vector<Piece> &pieces);
     void add_copy(Node &node, const std::vector<CUgraphNode> &after, const ProgramStep &step);
     void add_pieces(Node &node, const std::vector<CUgraphNode> &after, const ProgramStep &step);
     void add_wait(Node &node, const std::vector<CUgraphNode> &after);

@@ -52,6 +52,7 @@ size_t workers(const std::vector<DeviceStats> &all)
 struct Items {
     uint64_t own = 0;
     uint64_t others = 0;
+    uint64_t own_ns = 0; // that it had the GPU
 };
 
 Items items_of(const std::vector<DeviceStats> &all, uint32_t pid)
@@ -61,6 +62,7 @@ Items items_of(const std::vector<DeviceStats> &all, uint32_t pid)
     for (const auto &stats : all)
         for (const auto &owner : stats.owners) {
             (owner.pid == pid ? items.own : items.others) += owner.items;
+            items.own_ns += owner.pid == pid ? owner.union_ns : 0;
             alive = alive || (owner.pid == pid && owner.contexts);
         }
     if (!alive)
@@ -90,19 +92,13 @@ void wait_for_turn_end(vgpu::Link &link, uint32_t pid)
 void wait_until_off(vgpu::Link &link, uint32_t pid, uint64_t kernel_ns)
 {
     constexpr uint64_t least_ns = 1000000; // work that is not a kernel takes less
-    uint64_t before = 0, others_before = 0;
+    Items last;
 
     for (;;) {
-        const auto all = collect(link);
-        const uint64_t others = items_of(all, pid).others;
-        uint64_t now = 0;
-        for (const auto &stats : all)
-            for (const auto &owner : stats.owners)
-                now += owner.pid == pid ? owner.union_ns : 0;
-        if (now % kernel_ns > least_ns && now == before && others != others_before)
+        const Items now = items_of(collect(link), pid);
+        if (now.own_ns % kernel_ns > least_ns && now.own_ns == last.own_ns && now.others != last.others)
             return;
-        before = now;
-        others_before = others;
+        last = now;
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
 }
