@@ -180,7 +180,16 @@ public:
     virtual std::optional<double> worked() const { return {}; }
 };
 
-/* Waits for what the queue has. If it has failed, nothing comes any more. */
+/* Waits for work to end, however it does: if it has failed, nothing comes any more. */
+inline void settle(Marker &marker) noexcept
+{
+    try {
+        marker.wait();
+    } catch (const std::exception &) {
+    }
+}
+
+/* For what the queue has. */
 inline void settle(Queue &queue) noexcept
 {
     try {

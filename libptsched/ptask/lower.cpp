@@ -27,15 +27,16 @@ constexpr std::uint64_t longer = 8, longest = std::uint64_t{1} << 40;
  * is rather waited for.
  */
 constexpr unsigned looks = 2, more_looks = 20;
+/*
+ * Queues of a place for sets. The fewer, the nearer they end in the order in which they came, so that who waits for
+ * the oldest can go on while a device still has others; with too few, a device that fetches blocks for one computes
+ * nothing. Drivers have about as many channels.
+ */
+constexpr std::size_t most_queues = 8;
 /* What has ended since then may not be known when a place is chosen: drivers take long to say so. */
 constexpr std::chrono::microseconds most_unknown{200};
-/* A set is no more than so many runs to a device that has to do: the next ones are to be there when it ends. */
+/* Where sets of other parts may have to go before the next, one counts as its runs, but as no more than these. */
 constexpr std::size_t most_counted = 32;
-
-std::size_t runs_of(const Part &part)
-{
-    return std::min(part.tasks.size(), most_counted);
-}
 
 } // namespace
 
@@ -100,6 +101,12 @@ bool Lowering::parts_compete()
             parts.insert(task->part_);
         }
     return parts_compete_ = priorities.size() > 1 && parts.size() > 1;
+}
+
+/* As how many runs a set counts at a place, which has room for some. It is one thing to give to it, and to wait for. */
+std::size_t Lowering::runs_of(const Lowered &part)
+{
+    return parts_compete() ? std::min(part.part.tasks.size(), most_counted) : 1;
 }
 
 void Lowering::priorities_changed(Task &task)
@@ -498,14 +505,25 @@ void Lowering::launch(Lock &lock, Lowered &part)
         return;
     part.where = choose_place(part);
     part.expected = part.gpu_seconds;
+    part.counts_as = runs_of(part);
     Place &place = *part.head().places_[part.where];
-    place.occupy(runs_of(part.part), part.expected);
+    place.occupy(part.counts_as, part.expected);
     /* To wake a thread for the only one takes longer. */
     const bool only = !flying_ && launching_ == 1;
     if (auto found = launchers_.find(&place); found != launchers_.end() && !only)
         found->second.add(part);
     else
         give(lock, part);
+}
+
+/* The one that has the fewest sets. */
+SetQueue &Lowering::choose_queue(const Place &place)
+{
+    auto &queues = queues_[&place];
+    const auto best = std::ranges::min_element(queues, {}, &SetQueue::sets);
+    if (best != queues.end() && (!best->sets || queues.size() == most_queues))
+        return *best;
+    return queues.emplace_back(SetQueue{place.device->make_queue()});
 }
 
 /* The set that was taken, at the place that was chosen for it. */
@@ -521,13 +539,15 @@ void Lowering::give(Lock &lock, Lowered &part)
     const bool measured = mode_ == Lower::automatic && part.given++ % sets_to_compare == 0;
     flight.began = Clock::now();
     flight.seconds = part.expected;
-    const bool lone = is_lone(part, runs_of(part.part)), is_tried = lone && !part.lone_trial.is_over();
+    flight.counts_as = part.counts_as;
+    const bool lone = is_lone(part, part.counts_as), is_tried = lone && !part.lone_trial.is_over();
     part.wants_lone_slot = lone && part.lone_trial.other();
     try {
+        SetQueue &queue = choose_queue(place);
         Unlocked unlocked(lock);
         slot = &choose_slot(part);
         readers_changed = slot->note_readers(part.set.on_host);
-        slot->launch(part.set, is_tried);
+        slot->launch(part.set, queue, is_tried);
         given = true;
         if (measured)
             took = Clock::now() - flight.began;
@@ -537,7 +557,7 @@ void Lowering::give(Lock &lock, Lowered &part)
         /* Its tasks try by themselves, and say what is wrong if that is not over. */
     }
     if (!given) {
-        place.vacate(runs_of(part.part), flight.seconds);
+        place.vacate(flight.counts_as, flight.seconds);
         put_back(part);
         give_up(part);
     }
@@ -592,6 +612,8 @@ void Lowering::fly(Lowered &part, const Slot &slot, Flight &&flight)
             flight.held.push_back(part.set.fixed[i]);
     flight.share = flight.place->shared_until(flight.began, 1);
     flight.slot = &slot;
+    flight.queue = &slot.queue();
+    flight.queue->sets++;
     flight.marker = slot.marker();
     flight.number = ++flown_;
     part.flights.push_back(std::move(flight));
@@ -621,8 +643,9 @@ void Lowering::ended(Lowered &part, Clock::time_point now)
     Place &place = *flight.place;
 
     flying_--;
+    flight.queue->sets--;
     part.sets++;
-    place.vacate(runs_of(part.part), flight.seconds);
+    place.vacate(flight.counts_as, flight.seconds);
     const double share = place.shared_until(now, -1) - flight.share;
     if (flight.watch)
         tried(part, flight);

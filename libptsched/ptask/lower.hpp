@@ -14,6 +14,7 @@
 #include "trial.hpp"
 
 #include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <unordered_map>
 
@@ -25,11 +26,13 @@ class Timeline;
 /* A set of blocks that a queue has. */
 struct Flight {
     const Slot *slot = nullptr;
+    SetQueue *queue = nullptr;
     Place *place = nullptr;
     device::MarkerPtr marker;
     std::vector<DatablockPtr> held; /* until its end */
     Clock::time_point began;
     double seconds = 0;                   /* that it was expected to take */
+    std::size_t counts_as = 0;            /* runs, at the place */
     double share = 0;                     /* of the place's time, when it began */
     std::uint64_t number = 0;             /* of all sets of the graph */
     bool is_lone = false;                 /* in such a slot */
@@ -58,6 +61,7 @@ struct Lowered {
     bool launching = false;      /* somebody has a set of it, perhaps without the lock */
     std::size_t where = 0;       /* of the head's places, for that set */
     double expected = 0;         /* seconds that this place is expected to need for it */
+    std::size_t counts_as = 0;   /* runs, there */
     std::uint64_t parts_for = 0; /* afterwards its tasks run by themselves at least that often; 0: they do not */
     std::uint64_t sets = 0;      /* that have ended */
     unsigned given = 0;          /* sets, and how many of them were compared with their tasks by themselves */
@@ -153,6 +157,7 @@ private:
     bool is_uniform(const Lowered &part) const;
     static bool has_company(const Lowered &part);
     bool parts_compete();
+    std::size_t runs_of(const Lowered &part);
     void halt(Lowered &part);
     void join(Lowered &part);
     void separate(Lowered &part, std::uint64_t runs);
@@ -168,6 +173,7 @@ private:
     bool has_ahead(Lowered &part);
     void go_ahead(Lock &lock, Lowered &part);
     void launch(Lock &lock, Lowered &part);
+    SetQueue &choose_queue(const Place &place);
     void give(Lock &lock, Lowered &part);
     bool take(Lowered &part);
     void take_fixed(Lowered &part);
@@ -189,6 +195,7 @@ private:
     const Lower mode_;
     const std::vector<std::unique_ptr<Task>> *tasks_ = nullptr; /* of the graph */
     bool priorities_are_new_ = true, parts_compete_ = false;
+    std::unordered_map<const Place *, std::deque<SetQueue>> queues_; /* before the slots that use them */
     std::vector<std::unique_ptr<Lowered>> parts_;
     std::vector<Lowered *> direct_; /* whoever has the lock gives their next set to a GPU */
     std::vector<std::vector<DatablockPtr>> spare_;

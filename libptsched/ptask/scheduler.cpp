@@ -15,15 +15,6 @@ namespace {
 
 constexpr unsigned gpu_lanes = 4, host_lanes = 2;
 
-/* Until nothing before it uses its blocks, however that ends. */
-void wait_for(device::Marker &marker)
-{
-    try {
-        marker.wait();
-    } catch (const Error &) {
-    }
-}
-
 } // namespace
 
 Scheduler::Scheduler(const GraphOptions &options)
@@ -89,8 +80,9 @@ void Scheduler::stop()
         lowering_->close(lock);
         fetches = std::exchange(fetches_, {});
     }
+    /* Until nothing uses their blocks. */
     for (const Fetch &fetch : fetches)
-        wait_for(*fetch.marker);
+        settle(*fetch.marker);
     /* Waits for what was given to them, so that nothing uses the blocks that go. */
     places_.close();
 }

@@ -52,8 +52,15 @@ Slot::Slot(const Part &part, device::Device &device, std::size_t which, Results 
       most_pieces_(device.most_pieces()), outputs_(part.outputs.size()), on_host_(part.outputs.size()),
       bound_(part.buffers.size()), wanted_(part.buffers.size()), fixed_(part.fixed.size()),
       unread_(part.outputs.size()), dirty_(part.steps.size()), step_index_(part.steps.size()),
-      copies_(part.outputs.size()), uploads_(part.inputs.size()), queue_(device.make_queue())
+      copies_(part.outputs.size()), uploads_(part.inputs.size())
 {
+}
+
+Slot::~Slot()
+{
+    forget_ahead();
+    if (marker_)
+        settle(*marker_);
 }
 
 bool Slot::may_go_ahead(const Part &part)
@@ -172,16 +179,18 @@ void Slot::plan(const PartSet &set)
             use(*set.fixed[i], *part_.fixed[i].buffer);
 }
 
-void Slot::launch(const PartSet &set, bool is_watched)
+void Slot::launch(const PartSet &set, SetQueue &queue, bool is_watched)
 {
     try {
+        if (has_ended())
+            queue_ = &queue;
         if (on_host_ != set.on_host) {
             retire_program();
             on_host_ = set.on_host;
         }
         plan(set);
         addresses_.resize(items_.size());
-        Access access(device_, *queue_, items_, addresses_.data());
+        Access access(device_, its_queue(), items_, addresses_.data());
         if (ahead_.inputs && inside_->evictions() != ahead_.evictions)
             forget_ahead();
         place(set.inputs);
@@ -537,7 +546,7 @@ void Slot::give_upload(std::size_t input, Address to, device::Queue &queue)
 {
     const Upload &upload = uploads_[input];
     queue.upload(to, upload.from, part_.buffers[part_.inputs[input].buffer].bytes);
-    if (&queue != queue_.get() && upload.step)
+    if (&queue != &its_queue() && upload.step)
         queue.signal(*program_, *upload.step);
 }
 
@@ -549,7 +558,7 @@ void Slot::give_uploads()
 {
     for (; ahead_.inputs < own_copies_.size(); ahead_.inputs++) {
         const std::size_t input = own_copies_[ahead_.inputs];
-        give_upload(input, bound_[part_.inputs[input].buffer], is_free_ ? incoming() : *queue_);
+        give_upload(input, bound_[part_.inputs[input].buffer], is_free_ ? incoming() : its_queue());
     }
     for (std::size_t input : own_copies_)
         uploads_[input].ahead.reset();
@@ -609,19 +618,20 @@ void Slot::start(const PartSet &set, bool is_watched)
     for (std::size_t step : dirty_steps_)
         dirty_[step] = false;
     dirty_steps_.clear();
-    watch_ = is_watched && !was_made_ ? queue_->watch() : nullptr;
+    device::Queue &queue = its_queue();
+    watch_ = is_watched && !was_made_ ? queue.watch() : nullptr;
     for (const Fill &fill : fills_) {
         const Address to = bound_[fill.buffer];
         if (fill.from_host)
-            queue_->upload(to, fill.from_host, fill.bytes);
+            queue.upload(to, fill.from_host, fill.bytes);
         else
-            queue_->copy(to, device_, addresses_[fill.item], fill.bytes);
+            queue.copy(to, device_, addresses_[fill.item], fill.bytes);
     }
     give_uploads();
-    queue_->run(*program_);
+    queue.run(*program_);
     if (watch_)
         watch_->stop();
-    marker_ = queue_->mark();
+    marker_ = queue.mark();
 }
 
 void Slot::passed_on()
@@ -641,7 +651,7 @@ void Slot::let_go(DatablockPtr &block)
 /* What the queue has, it ends first: it may write to memory that is given back. */
 void Slot::forget() noexcept
 {
-    settle(*queue_);
+    settle(its_queue());
     if (incoming_)
         settle(*incoming_);
     forget_ahead();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A part of a graph as a program of one device, with the memory for one set of blocks at a time. Its queue keeps the
- * order: it can be given a set while it still has another one.
+ * A part of a graph as a program of one device, with the memory for one set of blocks at a time. It can be given a set
+ * while it still has another one: then that goes to the same queue, which keeps the order.
  */
 #ifndef PTSCHED_PTASK_SLOT_HPP
 #define PTSCHED_PTASK_SLOT_HPP
@@ -18,6 +18,12 @@ using Blocks = std::vector<DatablockPtr>;
 
 /* Groups of inputs that a GPU fetches at the same time: while one ends, another goes on. */
 constexpr std::size_t gathers_at_once = 2;
+
+/* One of a device for the sets of all parts. */
+struct SetQueue {
+    std::unique_ptr<device::Queue> queue;
+    std::size_t sets = 0; /* that it was given and have not ended */
+};
 
 /* What a part's next run is about. */
 struct PartSet {
@@ -38,7 +44,8 @@ public:
     enum class Results { copied, there_alone };
     /* @which: of the devices of the part's tasks. */
     Slot(const Part &part, device::Device &device, std::size_t which, Results results);
-    ~Slot() { forget_ahead(); }
+    /* Blocks until it has nothing to do. */
+    ~Slot();
     /* Whether sets of the part may have inputs that go ahead. */
     static bool may_go_ahead(const Part &part);
     Slot(const Slot &) = delete;
@@ -62,10 +69,12 @@ public:
     /* What it was given is not of the next set. Blocks until it is copied. */
     void forget_ahead() noexcept;
     /*
-     * Gives its queue a set; who has the blocks keeps them until marker() is reached. Throws Error, and then the queue
-     * has done nothing that anybody could see.
+     * Gives @queue a set, or the one that still has its last; who has the blocks keeps them until marker() is reached.
+     * Throws Error, and then the queue has done nothing that anybody could see.
      */
-    void launch(const PartSet &set, bool is_watched = false);
+    void launch(const PartSet &set, SetQueue &queue, bool is_watched = false);
+    /* That has the last set. */
+    SetQueue &queue() const { return *queue_; }
     /* Of the last set, if it was to be watched, and could be. */
     std::unique_ptr<device::Watch> take_watch() { return std::move(watch_); }
     /* What has become of outputs since the last set: whether somebody has read them on the host. True if that is new.
@@ -115,6 +124,7 @@ private:
     void place(const Blocks &inputs);
     void touch(std::size_t step);
     void start(const PartSet &set, bool is_watched);
+    device::Queue &its_queue() const { return *queue_->queue; }
     std::vector<void *> &arguments_of(const PartStep &step, const Blocks &fixed);
     void make(const Blocks &fixed);
     void order_uploads();
@@ -200,7 +210,7 @@ private:
     std::unique_ptr<device::Watch> watch_;
     device::MarkerPtr marker_;
     std::vector<std::pair<device::MarkerPtr, DatablockPtr>> written_; /* by earlier sets, for others */
-    std::unique_ptr<device::Queue> queue_;                            /* its end waits for what uses all this */
+    SetQueue *queue_ = nullptr;                                       /* null before the first set */
 };
 
 } // namespace ptsched::ptask
