@@ -22,11 +22,16 @@ Launcher::~Launcher()
     thread_.join();
 }
 
-void Launcher::add(Lowered &part)
+bool Launcher::take(Lowered &part)
 {
-    waiting_.push_back(&part);
-    called_ = true;
-    wanted_.notify_one();
+    const bool called = called_.exchange(true);
+    if (!sleeps_) {
+        waiting_.push_back(&part);
+        return true;
+    }
+    if (!called)
+        wanted_.notify_one();
+    return false;
 }
 
 void Launcher::run()
@@ -53,7 +58,9 @@ void Launcher::rest(Lock &lock)
         for (Naps naps; !called_ && naps.worth_a_yield();)
             std::this_thread::yield();
     }
+    sleeps_ = true;
     wanted_.wait(lock, [this] { return called_.load(); });
+    sleeps_ = false;
 }
 
 } // namespace ptsched::ptask

@@ -29,8 +29,11 @@ public:
     Launcher(const Launcher &) = delete;
     Launcher &operator=(const Launcher &) = delete;
 
-    /* With the lock. */
-    void add(Lowered &part);
+    /*
+     * With the lock: it gives the part's set, or it sleeps, and will be awake for those that come soon. To be woken
+     * takes longer than to give some: false, then whoever calls this gives the set.
+     */
+    bool take(Lowered &part);
 
 private:
     void run();
@@ -40,7 +43,7 @@ private:
     std::atomic<bool> called_ = false;
     const Give give_;
     std::deque<Lowered *> waiting_;
-    bool ends_ = false;
+    bool ends_ = false, sleeps_ = false;
     std::condition_variable wanted_;
     std::thread thread_;
 };

@@ -508,11 +508,9 @@ void Lowering::launch(Lock &lock, Lowered &part)
     part.counts_as = runs_of(part);
     Place &place = *part.head().places_[part.where];
     place.occupy(part.counts_as, part.expected);
-    /* To wake a thread for the only one takes longer. */
+    /* For the only one nobody need be woken. */
     const bool only = !flying_ && launching_ == 1;
-    if (auto found = launchers_.find(&place); found != launchers_.end() && !only)
-        found->second.add(part);
-    else
+    if (auto found = launchers_.find(&place); found == launchers_.end() || only || !found->second.take(part))
         give(lock, part);
 }
 
