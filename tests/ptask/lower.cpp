@@ -492,6 +492,40 @@ void parts_side_by_side()
         push(set);
 }
 
+/* More than their tasks would find by themselves: each is one thing to give. */
+void sets_find_room()
+{
+    constexpr std::size_t tasks = 40, sets = 12, by_themselves = 128 / 32;
+    constexpr unsigned long long ns = 20000000;
+    const auto one = Template::of<unsigned>(1);
+    Graph graph(with(Lower::always));
+    Task *last = &graph.cuda("slow", {kernels(), "spin"}, {inout("x", one), constant("ns", ns), constant("steps", 1u)});
+    Input &x = graph.input((*last)["x"], sets);
+    for (std::size_t i = 1; i < tasks; i++) {
+        Task &next = graph.cuda("next" + std::to_string(i), {ptask_kernels(), "successor"},
+                                {inout("x", one), constant("n", 1u)});
+        graph.connect((*last)["x"], next["x"]);
+        last = &next;
+    }
+    Output &y = graph.output((*last)["x"], sets);
+    graph.run();
+    while (!last->lowered()) {
+        x.push_value(0u);
+        y.pull()->read();
+    }
+    const std::uint64_t before = sum_of(graph).lowered / tasks;
+    std::uint64_t given = 0, most = 0;
+    for (std::size_t i = 0; i < sets; i++)
+        x.push_value(0u);
+    while (given < sets) {
+        given = sum_of(graph).lowered / tasks - before;
+        const std::uint64_t ended = last->lowered() - before;
+        most = std::max(most, given - std::min(given, ended));
+        std::this_thread::yield();
+    }
+    CHECK(most > by_themselves * graph.counters().size());
+}
+
 /* Who wants a task before others does not want them in one go. */
 void priorities_of_tasks()
 {
@@ -558,6 +592,7 @@ Cases lower_cases()
             {"CUDA graphs: threads push and pull", threads_push_and_pull},
             {"CUDA graphs: a graph goes with work in flight", a_graph_goes_with_work_in_flight},
             {"CUDA graphs: parts side by side, on all GPUs", parts_side_by_side},
+            {"CUDA graphs: more sets at once than their tasks would have room for", sets_find_room},
             {"CUDA graphs: with functions of the host", with_functions_of_the_host},
             {"CUDA graphs: after a function of the host", after_a_function_of_the_host},
             {"CUDA graphs: a sticky value on its way", a_sticky_value_on_its_way},
