@@ -4,42 +4,40 @@
 #define PTSCHED_PTASK_TRIAL_HPP
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
-#include <vector>
 
 namespace ptsched::ptask {
 
 class Trial {
 public:
     /* Whether the next one is to go the other way. */
-    bool other() const { return is_over() ? other_ : seconds_[true].size() < seconds_[false].size(); }
+    bool other() const { return is_over() ? is_other_better() : ways_[true].times < ways_[false].times; }
     bool is_over() const { return is_full(false) && is_full(true); }
     /* What one took, infinitely long if nobody knows; more than are needed do not count. */
     void add(bool other, double seconds)
     {
         if (is_full(other))
             return;
-        seconds_[other].push_back(seconds);
-        if (is_over())
-            other_ = std::isfinite(median(false)) && median(true) < clearly_less * median(false);
+        ways_[other].times++;
+        ways_[other].least = std::min(ways_[other].least, seconds);
     }
 
 private:
     static constexpr std::size_t enough = 5;
     static constexpr double clearly_less = 0.97;
 
-    bool is_full(bool other) const { return seconds_[other].size() == enough; }
-    double median(bool other)
+    bool is_full(bool other) const { return ways_[other].times == enough; }
+    /* By the least of each: what disturbs them only makes them longer, and on some hosts that is nearly always. */
+    bool is_other_better() const
     {
-        auto &some = seconds_[other];
-        std::nth_element(some.begin(), some.begin() + enough / 2, some.end());
-        return some[enough / 2];
+        return std::isfinite(ways_[false].least) && ways_[true].least < clearly_less * ways_[false].least;
     }
 
-    std::array<std::vector<double>, 2> seconds_;
-    bool other_ = false;
+    struct {
+        std::size_t times = 0;
+        double least = HUGE_VAL;
+    } ways_[2];
 };
 
 } // namespace ptsched::ptask

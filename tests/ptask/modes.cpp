@@ -161,8 +161,8 @@ void two_ways_are_tried()
         for (unsigned i = 0; i < 10; i++) {
             CHECK(!trial.is_over());
             CHECK_EQ(trial.other(), i % 2 == 1);
-            /* One of each takes longer for another reason. */
-            trial.add(trial.other(), i < 2 ? 100 : trial.other() ? takes : 1);
+            /* All but one of each take longer for another reason. */
+            trial.add(trial.other(), i < 8 ? 100 + i : trial.other() ? takes : 1);
         }
         CHECK(trial.is_over());
         CHECK_EQ(trial.other(), takes == 0.5);
