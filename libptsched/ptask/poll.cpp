@@ -202,13 +202,16 @@ bool Scheduler::poll_fetches()
             }
             fetches_.erase(fetches_.begin() + static_cast<std::ptrdiff_t>(i));
             any = true;
-            if (Attachment *attachment = fetch.from->attachment.get())
-                attachment->ended();
-            if (timeline_)
+            if (fetch.from && fetch.from->attachment)
+                fetch.from->attachment->ended();
+            if (fetch.from && timeline_)
                 timeline_->fetched(*fetch.from->device, task, fetch.bytes, fetch.began, Clock::now());
             arrived(fetch);
         } catch (const std::exception &error) {
-            fail({&task}, *fetch.from, error);
+            if (fetch.from)
+                fail({&task}, *fetch.from, error);
+            else
+                fail(task, error.what());
         }
     }
     return any;

@@ -51,7 +51,7 @@ private:
     /* What is on its way to the host, for the run-time to read: a run's output, or what is in a channel. */
     struct Fetch {
         device::MarkerPtr marker;
-        Place *from;
+        Place *from; /* null: none of the graph's */
         std::size_t bytes;
         Clock::time_point began;
         Run *run = nullptr;

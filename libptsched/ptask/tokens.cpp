@@ -200,9 +200,10 @@ Scheduler::Fetch Scheduler::fetch(Datablock &block)
             }
         }
     }
-    /* From a device of another graph. */
-    if (block.missing(device::host()))
-        block.read();
+    /* Another graph's, which may still write it, wherever that is. */
+    block.bring_to_host();
+    if (device::MarkerPtr arrival = block.arrival_on_host(); arrival && !arrival->reached())
+        return {std::move(arrival), nullptr, block.bytes(), Clock::now()};
     return {};
 }
 

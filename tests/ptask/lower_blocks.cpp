@@ -351,6 +351,46 @@ void results_that_go_on()
     }
 }
 
+/* A graph that is to read what a kernel of another one still writes, there or on the host, does other things meanwhile.
+ */
+void results_for_another_graph()
+{
+    constexpr unsigned long long ns = 50000000;
+    const auto one = Template::of<unsigned>(1);
+    Graph slow(lowered), graph;
+    Task &spin = slow.cuda("spin", {kernels(), "spin"}, {inout("x", one), constant("ns", ns), constant("steps", 1u)});
+    Task &add =
+        slow.cuda("add", {kernels(), "vector_add"}, {in("a", one), in("b", one), out("c", one), constant("n", 1u)});
+    Input &x = slow.input(spin["x"]), &b = slow.input(add["b"]);
+    slow.connect(spin["x"], add["a"]);
+    Output &sum = slow.output(add["c"]);
+    /* On the host: who shares the device with another graph is given no CUDA graphs. */
+    const auto count = [](const std::vector<void *> &ports) { ++*static_cast<int *>(ports[0]); };
+    const auto number = Template::of<int>(1);
+    Task &reader = graph.host("reader", count, {inout("x", number), condition("if")});
+    Task &other = graph.host("other", count, {inout("x", number)});
+    Input &flag = graph.input(reader["if"]), &to_reader = graph.input(reader["x"]), &to_other = graph.input(other["x"]);
+    Output &of_reader = graph.output(reader["x"]), &of_other = graph.output(other["x"]);
+    slow.run();
+    graph.run();
+    /* Of those that are on the host alone, and others. On a machine that is busy, a kernel may have ended before. */
+    unsigned early[] = {0, 0};
+    for (unsigned i = 0; i < 60 && !(early[false] && early[true]); i++) {
+        x.push_value(0u);
+        b.push_value(0u);
+        DatablockPtr block = sum.pull();
+        const bool is_alone = std::ranges::all_of(device::gpus(), [&](auto *gpu) { return block->missing(*gpu); });
+        const std::uint64_t ended = add.completed();
+        flag.push(block);
+        to_reader.push_value(1);
+        to_other.push_value(1);
+        CHECK_EQ(pulled<int>(of_other).at(0), 2);
+        early[is_alone] += add.completed() == ended;
+        CHECK_EQ(pulled<int>(of_reader).at(0), 2);
+    }
+    CHECK(early[false] && early[true]);
+}
+
 /* One is worth a CUDA graph if that spares it copies of short blocks. */
 void a_task_alone()
 {
@@ -390,6 +430,7 @@ Cases lower_block_cases()
             {"CUDA graphs: many short blocks", many_short_blocks},
             {"CUDA graphs: a task alone", a_task_alone},
             {"CUDA graphs: results that are on the host alone", results_there_alone},
+            {"CUDA graphs: results that another graph is to read", results_for_another_graph},
             {"CUDA graphs: results of many sets", results_of_many_sets},
             {"CUDA graphs: results that go on to a device", results_that_go_on}};
 }
