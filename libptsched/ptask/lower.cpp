@@ -15,13 +15,16 @@ namespace {
 
 /* Runs of each task before a part is worth a program, and after something that a program could not do. */
 constexpr std::uint64_t steady_runs = 4;
-/* One of so many sets is compared with what its tasks take by themselves, and so many of these are believed. */
+/*
+ * One of so many sets is compared with what its tasks take by themselves, and of so many of these the shortest is
+ * believed: a host that does something else in between only makes them longer.
+ */
 constexpr unsigned sets_to_compare = 8, comparisons = 4;
 constexpr double most_longer = 2;
 /* Of so many sets the last counts for what a device works for one. */
 constexpr double share_inertia = 32;
-/* How much longer tasks run by themselves each time when that was better. */
-constexpr std::uint64_t longer = 8, longest = std::uint64_t{1} << 40;
+/* How much longer tasks run by themselves each time when that was better; after so many sets it had not been. */
+constexpr std::uint64_t longer = 8, longest = std::uint64_t{1} << 40, sets_worth_it = 1000;
 /*
  * Looks that find a set stalled until it is believed: where nothing else goes on, and where something may bring it, or
  * is rather waited for.
@@ -52,7 +55,7 @@ void Lowering::start(const std::vector<std::unique_ptr<Task>> &tasks)
     tasks_ = &tasks;
     for (Part &part : Parts::find(tasks)) {
         Lowered &lowered = *parts_.emplace_back(new Lowered{std::move(part)});
-        lowered.patience = lowered.until = mode_ == Lower::always ? 1 : steady_runs;
+        lowered.patience = lowered.until = first_patience();
         lowered.slots.resize(lowered.head().places_.size());
         lowered.lone_slots.resize(lowered.head().places_.size());
         /* Which place is chosen may depend on all of a set. */
@@ -154,7 +157,8 @@ void Lowering::join(Lowered &part)
 {
     part.mode = Lowered::together;
     part.stalled = part.compared = 0;
-    part.set_seconds = {};
+    part.least_seconds = HUGE_VAL;
+    part.sets_before = part.sets;
     part.absent = 0;
     part.gpu_seconds = 0;
     for (const Task *task : part.part.tasks)
@@ -188,9 +192,15 @@ void Lowering::separate(Lowered &part, std::uint64_t runs)
         scheduler_.look_at(*task);
 }
 
+std::uint64_t Lowering::first_patience() const
+{
+    return mode_ == Lower::always ? 1 : steady_runs;
+}
+
 void Lowering::give_up(Lowered &part)
 {
-    part.patience = std::min(part.patience * longer, longest);
+    const bool was_worth_it = part.sets - part.sets_before >= sets_worth_it;
+    part.patience = was_worth_it ? first_patience() : std::min(part.patience * longer, longest);
     separate(part, part.patience);
 }
 
@@ -630,8 +640,13 @@ void Lowering::fly(Lowered &part, const Slot &slot, Flight &&flight)
 void Lowering::compare(Lowered &part, Seconds took)
 {
     const double apart = part.run_seconds.value() * static_cast<double>(part.part.tasks.size());
-    part.set_seconds.add(took.count());
-    if (++part.compared >= comparisons && apart > 0 && part.set_seconds.value() > most_longer * apart)
+    part.least_seconds = std::min(part.least_seconds, took.count());
+    if (++part.compared < comparisons)
+        return;
+    const bool takes_longer = apart > 0 && part.least_seconds > most_longer * apart;
+    part.compared = 0;
+    part.least_seconds = HUGE_VAL;
+    if (takes_longer)
         give_up(part);
 }
 

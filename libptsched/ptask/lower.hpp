@@ -58,16 +58,17 @@ struct Lowered {
     /* Together. */
     std::size_t absent = 0; /* inputs whose next block has not come */
     bool sticky_came = false;
-    bool launching = false;      /* somebody has a set of it, perhaps without the lock */
-    std::size_t where = 0;       /* of the head's places, for that set */
-    double expected = 0;         /* seconds that this place is expected to need for it */
-    std::size_t counts_as = 0;   /* runs, there */
-    std::uint64_t parts_for = 0; /* afterwards its tasks run by themselves at least that often; 0: they do not */
-    std::uint64_t sets = 0;      /* that have ended */
-    unsigned given = 0;          /* sets, and how many of them were compared with their tasks by themselves */
+    bool launching = false;        /* somebody has a set of it, perhaps without the lock */
+    std::size_t where = 0;         /* of the head's places, for that set */
+    double expected = 0;           /* seconds that this place is expected to need for it */
+    std::size_t counts_as = 0;     /* runs, there */
+    std::uint64_t parts_for = 0;   /* afterwards its tasks run by themselves at least that often; 0: they do not */
+    std::uint64_t sets = 0;        /* that have ended */
+    std::uint64_t sets_before = 0; /* they were together the last time */
+    unsigned given = 0;            /* sets, and how many of them were compared with their tasks by themselves */
     unsigned compared = 0;
     double gpu_seconds = 0;   /* that a device works for a set: at first, for its tasks by themselves */
-    Average set_seconds = {}; /* that the host needs to give one */
+    double least_seconds = 0; /* that the host needed to give one of those compared */
     PartSet set = {};         /* the one that is launched, or was the last */
     std::vector<std::vector<std::unique_ptr<Slot>>> slots = {}; /* by place; those used last come last */
     /*
@@ -161,6 +162,7 @@ private:
     void halt(Lowered &part);
     void join(Lowered &part);
     void separate(Lowered &part, std::uint64_t runs);
+    std::uint64_t first_patience() const;
     void give_up(Lowered &part);
     bool has_room(const Lowered &part) const;
     void look_at(Lowered &part);
