@@ -38,7 +38,11 @@ constexpr unsigned looks = 2, more_looks = 20;
 constexpr std::size_t most_queues = 8;
 /* What has ended since then may not be known when a place is chosen: drivers take long to say so. */
 constexpr std::chrono::microseconds most_unknown{200};
-/* Where sets of other parts may have to go before the next, one counts as its runs, but as no more than these. */
+/*
+ * A set is a run for each time that a device takes as long for it, but no more than these, so that the next ones are
+ * there when it ends. So a device has some milliseconds to do, which is longer than hosts pause.
+ */
+constexpr double seconds_of_a_run = 64e-6;
 constexpr std::size_t most_counted = 32;
 
 } // namespace
@@ -106,10 +110,13 @@ bool Lowering::parts_compete()
     return parts_compete_ = priorities.size() > 1 && parts.size() > 1;
 }
 
-/* As how many runs a set counts at a place, which has room for some. It is one thing to give to it, and to wait for. */
-std::size_t Lowering::runs_of(const Lowered &part)
+std::size_t Lowering::runs_of(std::size_t tasks, double seconds, bool others_first)
 {
-    return parts_compete() ? std::min(part.part.tasks.size(), most_counted) : 1;
+    const std::size_t most = std::min(tasks, most_counted);
+    const double longest = static_cast<double>(most) * seconds_of_a_run;
+    if (others_first || seconds >= longest)
+        return most;
+    return std::max<std::size_t>(1, static_cast<std::size_t>(seconds / seconds_of_a_run));
 }
 
 void Lowering::priorities_changed(Task &task)
@@ -515,7 +522,7 @@ void Lowering::launch(Lock &lock, Lowered &part)
         return;
     part.where = choose_place(part);
     part.expected = part.gpu_seconds;
-    part.counts_as = runs_of(part);
+    part.counts_as = runs_of(part.part.tasks.size(), part.expected, parts_compete());
     Place &place = *part.head().places_[part.where];
     place.occupy(part.counts_as, part.expected);
     /* For the only one nobody need be woken. */

@@ -142,6 +142,12 @@ public:
     /* Nobody launches any more, and everything has ended. */
     void close(Lock &lock);
 
+    /*
+     * As how many runs a set counts at a place, which takes some: what waits can be put in order, what the place has
+     * cannot. @seconds: that it is expected to take; @others_first: others may have to go before the next.
+     */
+    static std::size_t runs_of(std::size_t tasks, double seconds, bool others_first);
+
     /* What is expected of the task, or, where it stands for a part, of that. */
     static double seconds(const Task &task)
     {
@@ -158,7 +164,6 @@ private:
     bool is_uniform(const Lowered &part) const;
     static bool has_company(const Lowered &part);
     bool parts_compete();
-    std::size_t runs_of(const Lowered &part);
     void halt(Lowered &part);
     void join(Lowered &part);
     void separate(Lowered &part, std::uint64_t runs);
