@@ -53,6 +53,7 @@ struct Items {
     uint64_t own = 0;
     uint64_t others = 0;
     uint64_t own_ns = 0; // that it had the GPU
+    uint64_t others_ns = 0;
 };
 
 Items items_of(const std::vector<DeviceStats> &all, uint32_t pid)
@@ -62,7 +63,7 @@ Items items_of(const std::vector<DeviceStats> &all, uint32_t pid)
     for (const auto &stats : all)
         for (const auto &owner : stats.owners) {
             (owner.pid == pid ? items.own : items.others) += owner.items;
-            items.own_ns += owner.pid == pid ? owner.union_ns : 0;
+            (owner.pid == pid ? items.own_ns : items.others_ns) += owner.union_ns;
             alive = alive || (owner.pid == pid && owner.contexts);
         }
     if (!alive)
@@ -87,19 +88,24 @@ void wait_for_turn_end(vgpu::Link &link, uint32_t pid)
     }
 }
 
-// Returns once PID stands in the middle of a kernel of that length while others get on. It may do so for some tens of
-// milliseconds only, in which a program that is started to look comes too late.
+// Returns once PID stands in the middle of a kernel of that length while others get on, and have had the GPU for more
+// than one that waits for its next slice would let them. It may do so for some tens of milliseconds only, in which a
+// program that is started to look comes too late.
 void wait_until_off(vgpu::Link &link, uint32_t pid, uint64_t kernel_ns)
 {
     constexpr uint64_t least_ns = 1000000; // work that is not a kernel takes less
-    Items last;
+    vgpu_info info{};
+    check(link.info(info), "asking the virtual GPU");
+    const uint64_t compute_slice_ns = 1000ULL * info.slice_us[0] * info.scale;
+    Items last = items_of(collect(link), pid);
 
-    for (;;) {
+    for (;; std::this_thread::yield()) {
         const Items now = items_of(collect(link), pid);
-        if (now.own_ns % kernel_ns > least_ns && now.own_ns == last.own_ns && now.others != last.others)
+        if (now.own_ns != last.own_ns)
+            last = now;
+        else if (now.own_ns % kernel_ns > least_ns && now.others != last.others &&
+                 now.others_ns - last.others_ns > 2 * compute_slice_ns)
             return;
-        last = now;
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
 }
 
