@@ -304,11 +304,12 @@ bool Lowering::attempt(Lock &lock, Task &task)
     }
     if (part->launching || scheduler_.stopping_ || !scheduler_.failure_.empty())
         return true;
-    look_for_last(*part);
-    if (!part->absent && has_room(*part))
+    if (!part->absent && has_room(*part)) {
+        look_for_last(*part);
         launch(lock, *part);
-    else if (has_ahead(*part))
+    } else if (has_ahead(*part)) {
         go_ahead(lock, *part);
+    }
     return true;
 }
 
