@@ -18,7 +18,8 @@ void Copy::used(const Queue &by, const MarkerPtr &until)
         return;
     if (!use.queue || use.queue == &by) {
         use.queue = &by;
-        use.marker = until;
+        if (use.marker != until) /* to count who has it takes longer */
+            use.marker = until;
         return;
     }
     for (Use &other : more_uses)

@@ -166,16 +166,16 @@ public:
     void signal(Program &program, std::size_t step) override;
     void after(const MarkerPtr &marker) override;
     MarkerPtr mark() override;
-    MarkerPtr mark_for_later() override { return open_marker(); }
+    MarkerPtr mark_for_later() override;
     std::unique_ptr<Watch> watch() override;
 
 private:
     using OpenMarker = std::shared_ptr<CudaMarker>;
-    OpenMarker open_marker();
+    OpenMarker make_marker() { return std::allocate_shared<CudaMarker>(Recycled<CudaMarker>(), device_, stream_); }
 
     CudaDevice &device_;
     CUstream stream_{};
-    SmallMutex mutex_; /* protects the last marker, which may be open */
+    SmallMutex mutex_; /* protects the last marker that was made for later, and may be open */
     OpenMarker last_;
 };
 
@@ -253,17 +253,25 @@ void CudaQueue::after(const MarkerPtr &marker)
 }
 
 /* After the work that it is for was given. */
-CudaQueue::OpenMarker CudaQueue::open_marker()
+MarkerPtr CudaQueue::mark_for_later()
 {
     std::lock_guard lock(mutex_);
     if (!last_ || !last_->is_open())
-        last_ = std::allocate_shared<CudaMarker>(Recycled<CudaMarker>(), device_, stream_);
+        last_ = make_marker();
     return last_;
 }
 
+/* An open one serves as well. */
 MarkerPtr CudaQueue::mark()
 {
-    OpenMarker marker = open_marker();
+    OpenMarker marker;
+    {
+        std::lock_guard lock(mutex_);
+        if (last_ && last_->is_open())
+            marker = last_;
+    }
+    if (!marker)
+        marker = make_marker();
     marker->event();
     return marker;
 }

@@ -86,12 +86,6 @@ Datablock::~Datablock()
         remove(*first_);
 }
 
-bool Datablock::has_content() const
-{
-    std::lock_guard lock(mutex_);
-    return first_ != nullptr;
-}
-
 Copy &Datablock::add(Room &room, const Queue *queue, MarkerPtr ready)
 {
     auto *free = std::find_if(near_.begin(), near_.end(), [](const Copy &copy) { return !copy.device; });
@@ -101,6 +95,7 @@ Copy &Datablock::add(Room &room, const Queue *queue, MarkerPtr ready)
     while (*last)
         last = &(*last)->next;
     *last = &copy;
+    has_content_.store(true, std::memory_order_relaxed);
     copy.device = &room.device;
     copy.residents = room.device.residents();
     copy.address = std::exchange(room.address, 0);
@@ -119,6 +114,7 @@ void Datablock::remove(Copy &copy)
     while (*place != &copy)
         place = &(*place)->next;
     *place = copy.next;
+    has_content_.store(first_, std::memory_order_relaxed);
     /* In this order: see Residents::make_room(). */
     if (copy.foreign)
         owner_.reset();
@@ -180,7 +176,8 @@ Copy &Datablock::usable(Lock &lock, Device &device, Queue &queue)
     Copy *copy = find(device);
     if (!copy)
         copy = &device == &host() ? &on_host() : &copy_to(lock, device, queue);
-    read_ = read_ || &device == &host();
+    if (&device == &host())
+        see_read();
     copy->await(queue);
     if (copy->residents)
         copy->residents->touch(*copy);
@@ -209,7 +206,7 @@ void Datablock::count_in(std::shared_ptr<std::atomic<unsigned>> reads)
 const void *Datablock::read()
 {
     Lock lock(mutex_);
-    read_ = true;
+    see_read();
     if (auto reads = std::exchange(reads_, nullptr))
         reads->fetch_add(1, std::memory_order_relaxed);
     Copy &copy = on_host();
@@ -228,7 +225,7 @@ void Datablock::read_into(void *to)
         std::memcpy(to, read(), bytes_);
         return;
     }
-    read_ = true;
+    see_read();
     Copy &source = *first_;
     Queue &queue = source.device->outgoing();
     source.await(queue);
@@ -340,32 +337,30 @@ Address Datablock::pin_renewed(Device &device, Queue &queue, bool on_host)
         add(room, &queue, nullptr);
     }
     copy.pins++;
-    used_from_host_ = read_ = false;
+    used_from_host_ = false;
+    read_.store(false, std::memory_order_relaxed);
     return copy.address;
 }
 
-const void *Datablock::first_use_from_host(const Device &device)
+Datablock::Missing Datablock::first_use(const Device &device)
 {
     std::lock_guard lock(mutex_);
-    Copy *copy = find(host());
-    if (used_from_host_ || !copy || copy->foreign || find(device) || (copy->ready && !copy->ready->reached()))
-        return nullptr;
+    if (find(device))
+        return {};
+    const Copy *copy = used_from_host_ ? nullptr : find(host());
+    if (!copy || copy->foreign || (copy->ready && !copy->ready->reached()))
+        return {bytes_};
     used_from_host_ = true;
-    return host_pointer(copy->address);
+    return {bytes_, host_pointer(copy->address)};
 }
 
 MarkerPtr Datablock::arrival_on_host()
 {
     std::lock_guard lock(mutex_);
     const Copy *copy = find(host());
-    read_ = read_ || copy;
+    if (copy)
+        see_read();
     return copy ? copy->ready : nullptr;
-}
-
-bool Datablock::was_read() const
-{
-    std::lock_guard lock(mutex_);
-    return read_;
 }
 
 bool Datablock::is_foreign(const Device &device) const

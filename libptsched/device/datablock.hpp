@@ -49,7 +49,7 @@ public:
 
     std::size_t bytes() const { return bytes_; }
     /* Whether it has been written, or will be by work that a queue has. */
-    bool has_content() const;
+    bool has_content() const { return has_content_.load(std::memory_order_relaxed); }
 
     /* The content, on the host. Blocks until it is there; throws Error if what produces it fails. */
     const void *read();
@@ -75,15 +75,19 @@ public:
     /* An address that work given to @queue after this writes; then @written is to be called, once. */
     Address produce(Device &device, Queue &queue);
     void written(const MarkerPtr &marker);
+    struct Missing {
+        std::size_t bytes = 0;         /* see missing() */
+        const void *on_host = nullptr; /* where they can be copied from, as long as somebody keeps the block */
+    };
     /*
-     * The content, if it is in the host's memory and not on @device, and nobody has asked before: it can be copied from
-     * there, as long as somebody keeps the block. Who asks again is told null, and use() serves him better.
+     * What is missing on @device. It is said where it is on the host if it is there and nobody has asked before: who
+     * asks again is served better by use().
      */
-    const void *first_use_from_host(const Device &device);
+    Missing first_use(const Device &device);
     /* Reached when the content is on the host; null unless it is on its way. Who asks will read it there. */
     MarkerPtr arrival_on_host();
     /* Whether somebody has asked for the content on the host since it was written. */
-    bool was_read() const;
+    bool was_read() const { return read_.load(std::memory_order_relaxed); }
     /* Whether the copy on @device is somebody else's, and is not written. */
     bool is_foreign(const Device &device) const;
     struct Shared {
@@ -129,6 +133,7 @@ private:
                 return copy;
         return nullptr;
     }
+    void see_read() { read_.store(true, std::memory_order_relaxed); }
     Copy &add(Room &room, const Queue *queue, MarkerPtr ready);
     void remove(Copy &copy);
     Copy &on_host();
@@ -141,9 +146,9 @@ private:
     Copy *first_ = nullptr;    /* what was written, or its oldest copy; the others follow it */
     std::array<Copy, 2> near_; /* the first that are needed */
     std::uint64_t evictions_ = 0;
-    bool used_from_host_ = false;       /* see first_use_from_host() */
-    bool read_ = false;                 /* see was_read() */
-    std::shared_ptr<const void> owner_; /* of the foreign copy, if there is one */
+    bool used_from_host_ = false;                        /* see first_use() */
+    std::atomic<bool> has_content_{false}, read_{false}; /* may be asked for without the lock */
+    std::shared_ptr<const void> owner_;                  /* of the foreign copy, if there is one */
     std::shared_ptr<std::atomic<unsigned>> reads_;
 };
 

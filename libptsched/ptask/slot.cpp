@@ -77,12 +77,13 @@ bool Slot::is_idle() const
     return has_ended();
 }
 
-void Slot::use(Datablock &block, std::size_t buffer)
+/* So many bytes of it are missing. */
+void Slot::use(Datablock &block, std::size_t missing, std::size_t buffer)
 {
-    if (std::size_t bytes = block.missing(device_)) {
+    if (missing) {
         const bool elsewhere = is_on_other(block, device_);
         (elsewhere ? moved_.migrated_blocks : moved_.uploaded_blocks)++;
-        (elsewhere ? moved_.migrated_bytes : moved_.uploaded_bytes) += bytes;
+        (elsewhere ? moved_.migrated_bytes : moved_.uploaded_bytes) += missing;
     }
     items_.push_back(Access::reads(block));
     item_buffers_.push_back(buffer);
@@ -129,7 +130,9 @@ void Slot::plan_input(const Blocks &inputs, std::size_t i)
         keep_uploads(i, false);
         return;
     }
-    const void *from = uploads_[i].ahead ? uploads_[i].from : block.first_use_from_host(device_);
+    const Datablock::Missing missing =
+        uploads_[i].ahead ? Datablock::Missing{block.bytes(), uploads_[i].from} : block.first_use(device_);
+    const void *from = missing.on_host;
     keep_uploads(i, from);
     if (from) {
         moved_.uploaded_blocks++;
@@ -140,9 +143,9 @@ void Slot::plan_input(const Blocks &inputs, std::size_t i)
             fills_.push_back({input.buffer, from, 0, block.bytes()});
     } else if (input.is_filled) {
         fills_.push_back({input.buffer, nullptr, items_.size(), block.bytes()});
-        use(block, no_buffer);
+        use(block, missing.bytes, no_buffer);
     } else {
-        use(block, input.buffer);
+        use(block, missing.bytes, input.buffer);
     }
 }
 
@@ -176,7 +179,7 @@ void Slot::plan(const PartSet &set)
         plan_input(set.inputs, i);
     for (std::size_t i = 0; i < set.fixed.size(); i++)
         if (part_.fixed[i].buffer)
-            use(*set.fixed[i], *part_.fixed[i].buffer);
+            use(*set.fixed[i], set.fixed[i]->missing(device_), *part_.fixed[i].buffer);
 }
 
 void Slot::launch(const PartSet &set, SetQueue &queue, bool is_watched)
@@ -576,7 +579,7 @@ void Slot::go_ahead(const DatablockPtr &block)
     Address base = 0;
 
     ahead_.over = true;
-    uploads_[input].from = block->first_use_from_host(device_);
+    uploads_[input].from = block->first_use(device_).on_host;
     if (!uploads_[input].from)
         return;
     uploads_[input].ahead = block;

@@ -119,7 +119,7 @@ private:
     void plan_input(const Blocks &inputs, std::size_t i);
     void retire_program();
     void keep_uploads(std::size_t i, bool from_host);
-    void use(Datablock &block, std::size_t buffer);
+    void use(Datablock &block, std::size_t missing, std::size_t buffer);
     void learn(const Blocks &inputs);
     void place(const Blocks &inputs);
     void touch(std::size_t step);

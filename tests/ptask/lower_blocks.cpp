@@ -165,7 +165,7 @@ void a_set_begins_with_what_is_there()
 {
     device::Device &gpu = *device::gpus().at(0);
     const bool ahead = device::gpus().size() == 1;
-    const auto was_copied = [&](const DatablockPtr &block) { return !block->first_use_from_host(gpu); };
+    const auto was_copied = [&](const DatablockPtr &block) { return !block->first_use(gpu).on_host; };
     LongSums sums;
     const std::uint64_t uploaded = sum_of(sums.graph).blocks_uploaded, lowered = sums.two->lowered();
     const DatablockPtr first = sums.filled(10), second = sums.filled(20), early = sums.filled(40);
