@@ -40,7 +40,7 @@ Task *Scheduler::next_due()
         return nullptr;
     for (bool host : {true, false})
         if (Arbiter &due = due_[!host]; !due.empty() && !places_.full(host) && !(host && by_lane_)) {
-            Task &task = due.pop(now_);
+            Task &task = due.pop(now_.get());
             if (!host && due.empty())
                 places_.rest();
             return &task;
@@ -58,8 +58,7 @@ bool Scheduler::step(Lock &lock)
     if (!task)
         return poll() || went;
     attempt(lock, *task);
-    now_ = Clock::now();
-    if ((++unpolled_ >= runs_for_a_look && is_awaited()) || now_ - polled_ > time_for_a_look)
+    if ((++unpolled_ >= runs_for_a_look && is_awaited()) || now_.look() - polled_ > time_for_a_look)
         poll();
     return true;
 }
@@ -115,7 +114,7 @@ void Scheduler::host_has_ended()
     Lock lock(mutex_, std::defer_lock);
     lock_soon(lock);
     host_ended_ = true;
-    now_ = Clock::now();
+    now_.passes();
     if (may_drive()) {
         Driving driving(*this, true);
         step(lock);
@@ -164,7 +163,7 @@ void Scheduler::help_or_rest(Lock &lock, Channel &channel, Naps &naps)
     bool any = false;
     if (may_drive()) {
         Driving driving(*this);
-        now_ = Clock::now();
+        now_.passes();
         any = step(lock);
     }
     if (any)
@@ -204,9 +203,9 @@ void Scheduler::work()
 
     device::adopt_thread();
     while (driven_ || (failure_.empty() && !(stopping_ && !running_ && !lowering_->is_busy()))) {
-        now_ = Clock::now();
-        if (lowering_->is_watched() && now_ - watched_ >= watch_nap) {
-            watched_ = now_;
+        now_.passes();
+        if (lowering_->is_watched() && now_.get() - watched_ >= watch_nap) {
+            watched_ = now_.get();
             lowering_->watch();
         }
         bool any = false;

@@ -55,7 +55,7 @@ bool Scheduler::poll()
     any = lowering_->poll() || any;
 
     unpolled_ = 0;
-    polled_ = now_ = Clock::now();
+    polled_ = now_.look();
     for (const auto &place : places_.all)
         for (const auto &lane : place->lanes)
             any = poll(*lane) || any;
@@ -146,8 +146,7 @@ void Scheduler::look_into(Lane &lane)
 /* The first so many of a lane have ended; what they took together is shared between them. */
 void Scheduler::take_out(Lane &lane, std::size_t count)
 {
-    now_ = Clock::now();
-    const double seconds = Places::taken(lane, now_) / static_cast<double>(count);
+    const double seconds = Places::taken(lane, now_.look()) / static_cast<double>(count);
     for (; count && failure_.empty(); count--) {
         lane.runs.front()->marker->see();
         left(*lane.runs.front(), seconds);
@@ -167,12 +166,12 @@ void Scheduler::moved(Run &run)
 void Scheduler::left(Run &run, double seconds)
 {
     if (run.copied)
-        timeline_->moved(run, now_);
+        timeline_->moved(run, now_.get());
     if (timeline_)
-        timeline_->ran(run, now_);
+        timeline_->ran(run, now_.get());
     Place &place = *run.lane->place;
     awaited_ -= awaits(run);
-    places_.end(run, now_, seconds, due_[!run.task->on_host_].of(*run.task));
+    places_.end(run, now_.get(), seconds, due_[!run.task->on_host_].of(*run.task));
     if (run.watch)
         place.attachment->measured(run.watch->seconds());
     /* Whether a loop goes on is read on the host. */

@@ -6,13 +6,13 @@
 #ifndef PTSCHED_PTASK_READY_HPP
 #define PTSCHED_PTASK_READY_HPP
 
+#include "now.hpp"
 #include "ptask.hpp"
 
 #include <queue>
 
 namespace ptsched::ptask {
 
-using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 class Ready {

@@ -173,7 +173,7 @@ Run &Scheduler::new_run(Task &task)
 void Scheduler::dispatch(Lock &lock, Task &task)
 {
     Run &run = new_run(task);
-    const Clock::time_point began = now_;
+    const Clock::time_point began = now_.get();
     task.running_++;
     running_++;
     for (const auto &port : task.ports_) {
@@ -220,7 +220,7 @@ void Scheduler::attempt(Lock &lock, Task &task)
 void Scheduler::take_up()
 {
     Lock lock(mutex_);
-    now_ = Clock::now();
+    now_.passes();
     for (Task *task : std::exchange(put_off_, {})) {
         task->queued_ = false;
         look_at(*task);
@@ -251,7 +251,7 @@ void Scheduler::launch(Lock &lock, Run &run)
     Lane &lane = places_.choose_lane(run, *task.places_[which]);
 
     /* Also if it fails: copies of its blocks may be under way. Nobody else looks at lanes. */
-    run.began = now_;
+    run.began = now_.get();
     run.timed = timeline_ != nullptr;
     run.late = task.again_ || !device.orders_others();
     places_.begin(run, lane);

@@ -149,7 +149,7 @@ private:
     bool started_ = false;
     bool stopping_ = false;
     std::string failure_;
-    Clock::time_point now_ = Clock::now(); /* when somebody looked last */
+    Now now_;
     const PriorityWeights weights_;
     std::unique_ptr<Timeline> timeline_; /* null: nobody asks */
     std::vector<Channel *> outer_;

@@ -90,7 +90,7 @@ bool Scheduler::push(std::span<Channel *const> channels, Item &&item, Timeout ti
         if (!wait(lock, **full, left, stop, [&] { return (*full)->has_room(); }) || stopping_)
             return false;
     }
-    now_ = Clock::now();
+    now_.passes();
     for (Channel *channel : channels.subspan(1))
         put_into(*channel, {item});
     put_into(*channels.front(), {std::move(item)});
@@ -108,7 +108,7 @@ std::optional<Item> Scheduler::pull(Channel &channel, Timeout timeout, const std
     if (!wait(lock, channel, timeout, stop, [&] { return !channel.tokens.empty(); }))
         return {};
     Item item = channel.tokens.pop_front().item;
-    now_ = Clock::now();
+    now_.passes();
     took_from(channel);
     lowering_->go(lock);
     advance(lock, timeout.has_value());
@@ -152,7 +152,7 @@ bool Scheduler::can_run(const Task &task)
 
 void Scheduler::add_due(Task &task)
 {
-    due_[!task.on_host_].add(task, task.priority(weights_), Lowering::seconds(task), now_);
+    due_[!task.on_host_].add(task, task.priority(weights_), Lowering::seconds(task), now_.get());
 }
 
 /* To be called when something has come that it may have waited for. */
