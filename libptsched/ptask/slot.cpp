@@ -34,12 +34,6 @@ bool is_short(const Part &part, const PartInput &input)
     return part.buffers[input.buffer].bytes <= short_block_bytes;
 }
 
-bool has_several_short(const Part &part)
-{
-    return 1 < std::count_if(part.inputs.begin(), part.inputs.end(),
-                             [&part](const PartInput &input) { return is_short(part, input); });
-}
-
 bool may_be_scattered(const Part &part, std::size_t output)
 {
     return part.buffers[part.outputs[output].buffer].bytes <= longest_scattered;
@@ -48,11 +42,10 @@ bool may_be_scattered(const Part &part, std::size_t output)
 } // namespace
 
 Slot::Slot(const Part &part, device::Device &device, std::size_t which, Results results)
-    : part_(part), device_(device), which_(which), results_(results), has_several_short_(has_several_short(part)),
-      most_pieces_(device.most_pieces()), outputs_(part.outputs.size()), on_host_(part.outputs.size()),
-      bound_(part.buffers.size()), wanted_(part.buffers.size()), fixed_(part.fixed.size()),
-      unread_(part.outputs.size()), dirty_(part.steps.size()), step_index_(part.steps.size()),
-      copies_(part.outputs.size()), uploads_(part.inputs.size())
+    : part_(part), device_(device), which_(which), results_(results), most_pieces_(device.most_pieces()),
+      outputs_(part.outputs.size()), on_host_(part.outputs.size()), bound_(part.buffers.size()),
+      wanted_(part.buffers.size()), fixed_(part.fixed.size()), unread_(part.outputs.size()), dirty_(part.steps.size()),
+      step_index_(part.steps.size()), copies_(part.outputs.size()), uploads_(part.inputs.size())
 {
 }
 
@@ -281,11 +274,10 @@ void Slot::order_uploads()
         if (uploads_[i].in_program)
             upload_order_.push_back(i);
     std::ranges::stable_sort(upload_order_, {}, first_user);
-    const auto gathered = std::ranges::count_if(upload_order_, [this](std::size_t i) { return may_gather(i); });
     for (std::size_t place = 0; place < upload_order_.size(); place++) {
         Upload &upload = uploads_[upload_order_[place]];
         upload.place = place;
-        upload.gathered = gathered > 1 && may_gather(upload_order_[place]);
+        upload.gathered = may_gather(upload_order_[place]);
         upload.way = 0;
         upload.step.reset();
         if (!upload.gathered)
@@ -389,7 +381,7 @@ std::vector<std::vector<std::size_t>> Slot::awaited_uploads(std::vector<LastUplo
 
 bool Slot::may_gather(std::size_t input) const
 {
-    return most_pieces_ && has_several_short_ && is_short(part_, part_.inputs[input]);
+    return most_pieces_ && is_short(part_, part_.inputs[input]);
 }
 
 bool Slot::are_many(const std::vector<std::size_t> &downloads) const

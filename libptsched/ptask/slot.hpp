@@ -156,7 +156,6 @@ private:
     device::Device &device_;
     const std::size_t which_;
     const Results results_;
-    const bool has_several_short_; /* inputs */
     const std::size_t most_pieces_;
     Blocks outputs_;
     DatablockPtr inside_;
