@@ -130,7 +130,7 @@ DatablockPtr Output::pull(Timeout timeout)
     std::optional<Item> item = take(timeout);
     if (item && item->error)
         throw Error(*item->error);
-    return item ? item->block : nullptr;
+    return item ? std::move(item->block) : nullptr;
 }
 
 std::optional<Item> Output::take(Timeout timeout, const std::stop_token &stop)

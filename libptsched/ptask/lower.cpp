@@ -284,6 +284,7 @@ void Lowering::look_at(Lowered &part)
 
 void Lowering::go_on(Lock &lock)
 {
+    device::BorrowedThread borrowed;
     while (!direct_.empty()) {
         Lowered &part = *direct_.back();
         direct_.pop_back();
@@ -446,10 +447,14 @@ Slot *Lowering::find_idle_slot(Lowered &part)
     return slots.back().get();
 }
 
-/* Without an idle one, another, or the one that has waited longest. */
+/*
+ * Without an idle one, another, or the one that has waited longest. There are more than sets are under way, since
+ * others still read the results of some: one that is idle has its last results back, and its program need not be
+ * changed.
+ */
 Slot &Lowering::choose_slot(Lowered &part)
 {
-    constexpr std::size_t most = 16, most_bytes = std::size_t{1} << 30;
+    constexpr std::size_t most = 32, most_bytes = std::size_t{1} << 30;
     auto &slots = part.slots[part.where];
 
     if (auto &lone = part.lone_slots[part.where]; part.wants_lone_slot && !lone && !slots.back()->has_begun())
@@ -542,57 +547,67 @@ SetQueue &Lowering::choose_queue(const Place &place)
     return queues.emplace_back(SetQueue{place.device->make_queue()});
 }
 
+/* Its slot is null if that is not possible: its tasks try by themselves, and say what is wrong if that is not over. */
+Lowering::Given Lowering::give_to_slot(Lock &lock, Lowered &part, const Flight &flight)
+{
+    const bool lone = is_lone(part, part.counts_as), is_tried = lone && !part.lone_trial.is_over();
+    Given given;
+    part.wants_lone_slot = lone && part.lone_trial.other();
+    try {
+        SetQueue &queue = choose_queue(*flight.place);
+        Unlocked unlocked(lock);
+        Slot &slot = choose_slot(part);
+        given.readers_changed = slot.note_readers(part.set.on_host);
+        slot.launch(part.set, queue, is_tried);
+        given.slot = &slot;
+        if (flight.is_measured)
+            given.took = Clock::now() - flight.began;
+    } catch (const device::Fault &error) {
+        fail(part, *flight.place, error);
+    } catch (const std::exception &) {
+    }
+    return given;
+}
+
 /* The set that was taken, at the place that was chosen for it. */
 void Lowering::give(Lock &lock, Lowered &part)
 {
-    Place &place = *part.head().places_[part.where];
     Flight flight;
-    Slot *slot = nullptr;
-    Seconds took{};
-    bool given = false, readers_changed = false;
-
-    flight.place = &place;
-    const bool measured = mode_ == Lower::automatic && part.given++ % sets_to_compare == 0;
+    flight.place = part.head().places_[part.where];
+    flight.is_measured = mode_ == Lower::automatic && part.given++ % sets_to_compare == 0;
     flight.began = Clock::now();
     flight.seconds = part.expected;
     flight.counts_as = part.counts_as;
-    const bool lone = is_lone(part, part.counts_as), is_tried = lone && !part.lone_trial.is_over();
-    part.wants_lone_slot = lone && part.lone_trial.other();
-    try {
-        SetQueue &queue = choose_queue(place);
-        Unlocked unlocked(lock);
-        slot = &choose_slot(part);
-        readers_changed = slot->note_readers(part.set.on_host);
-        slot->launch(part.set, queue, is_tried);
-        given = true;
-        if (measured)
-            took = Clock::now() - flight.began;
-    } catch (const device::Fault &error) {
-        fail(part, place, error);
-    } catch (const std::exception &) {
-        /* Its tasks try by themselves, and say what is wrong if that is not over. */
-    }
-    if (!given) {
-        place.vacate(flight.counts_as, flight.seconds);
+    const Given given = give_to_slot(lock, part, flight);
+    if (!given.slot) {
+        flight.place->vacate(flight.counts_as, flight.seconds);
         put_back(part);
         give_up(part);
     }
     finish_launching(part);
-    if (readers_changed)
+    if (given.readers_changed)
         part.lone_trial = {};
-    if (given) {
-        flight.is_lone = slot == part.lone_slots[part.where].get();
-        flight.watch = slot->take_watch();
-        fly(part, *slot, std::move(flight));
-        try {
-            pass_on(part, *slot);
-        } catch (const std::exception &error) {
-            fail(part, place, error);
-        }
-        if (measured && !slot->was_made())
-            compare(part, took);
-    }
+    if (given.slot)
+        took_off(part, given, std::move(flight));
     look_again(part);
+}
+
+/* Its outputs go on, though they may not have been written. */
+void Lowering::took_off(Lowered &part, const Given &given, Flight &&flight)
+{
+    Slot &slot = *given.slot;
+    const Place &place = *flight.place;
+    const bool compares = flight.is_measured && !slot.was_made();
+    flight.is_lone = &slot == part.lone_slots[part.where].get();
+    flight.watch = slot.take_watch();
+    fly(part, slot, std::move(flight));
+    try {
+        pass_on(part, slot);
+    } catch (const std::exception &error) {
+        fail(part, place, error);
+    }
+    if (compares)
+        compare(part, given.took);
 }
 
 void Lowering::finish_launching(Lowered &part)
@@ -704,7 +719,7 @@ bool Lowering::poll()
                 place = part.flights.front().place;
                 if (!part.flights.front().marker->reached())
                     break;
-                ended(part, Clock::now());
+                ended(part, looked_);
             }
         } catch (const std::exception &error) {
             fail(part, *place, error);

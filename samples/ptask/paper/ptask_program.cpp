@@ -119,6 +119,7 @@ bool PtaskProgram::push(const Blocks &blocks, Timeout timeout)
 PtaskProgram::Blocks PtaskProgram::pull(Timeout timeout)
 {
     Blocks blocks;
+    blocks.reserve(outputs_.size());
     for (Output *output : outputs_) {
         blocks.push_back(output->pull(timeout));
         if (!blocks.back())

@@ -37,7 +37,8 @@ Found measure(const Bench &bench, ptask::Mode mode, std::span<const unsigned> de
             say_progress("products in columns of " + std::to_string(depth) + ", n = " + std::to_string(n));
             Checked checked(rectangle(Matrices::multiply, depth, breadth, n));
             auto executor = make_ptask(bench.gpu.module_path(), checked.workload(), {.mode = mode});
-            const unsigned count = bench.options.iterations ? 4 : n >= large ? 8 : 64;
+            /* For some hundredths of a second, of which its beginning and end are a small part. */
+            const unsigned count = bench.options.iterations ? 4 : n >= large ? 16 : 128;
             found.times.push_back(bench.times({executor.get()}, count, seconds_for_each)[0]);
             for (const ptask::DeviceCounters &device : executor->counters()) {
                 found.moved += device.blocks_uploaded + device.blocks_migrated;
