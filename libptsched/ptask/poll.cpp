@@ -126,13 +126,18 @@ bool Scheduler::poll(Lane &lane)
 void Scheduler::look_into(Lane &lane)
 {
     constexpr std::size_t since = runs_for_a_marker / 2;
-    if (lane.given % runs_for_a_marker != since || lane.runs.size() < since + runs_for_a_marker)
+    if (lane.given % runs_for_a_marker != since)
+        return;
+    const std::size_t size = lane.runs.size();
+    const bool few = size < since + runs_for_a_marker;
+    /* Of several lanes, one may never have more: others have them, and all are emptied when somebody looks. */
+    if (few && (size < 2 || lane.place->narrow || lane.place->device == &device::host()))
         return;
     try {
-        std::size_t count = lane.runs.size() - since;
+        std::size_t count = few ? size - 1 : size - since;
         bool all = lane.runs[count - 1]->marker->reached();
         lane.place->keeps_up(lane, all);
-        if (ends_one_by_one(lane))
+        if (few || ends_one_by_one(lane))
             return;
         /* In between, the one in the middle. */
         count -= all ? 0 : (count / runs_for_a_marker + 1) / 2 * runs_for_a_marker;
