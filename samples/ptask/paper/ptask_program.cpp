@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "ptask_program.hpp"
 
+#include <algorithm>
+
 namespace ptsched::paper {
 
 using namespace ptask;
@@ -10,6 +12,34 @@ namespace {
 Template form_of(const Value &value)
 {
     return Template::of<std::uint32_t>(value.elements);
+}
+
+/*
+ * For each input when it is to be pushed: all that a result needs before what only the next ones do, so that a device
+ * has work while the rest is pushed, and results go back while blocks still come.
+ */
+std::vector<std::size_t> turns_of(const Workload &workload)
+{
+    const std::vector<std::size_t> writer = writers(workload);
+    std::vector<std::size_t> turns(workload.values.size());
+    std::vector<bool> seen(workload.values.size());
+    std::vector<ValueId> left(workload.results.rbegin(), workload.results.rend());
+    std::size_t next = 0;
+
+    while (!left.empty()) {
+        const ValueId value = left.back();
+        left.pop_back();
+        if (seen[value])
+            continue;
+        seen[value] = true;
+        if (writer[value] == none_writes) {
+            turns[value] = next++;
+            continue;
+        }
+        const auto &inputs = workload.steps[writer[value]].inputs;
+        left.insert(left.end(), inputs.rbegin(), inputs.rend());
+    }
+    return turns;
 }
 
 /* The host's part as a task: its ports are the results and "out". */
@@ -65,6 +95,8 @@ PtaskProgram::PtaskProgram(Graph &graph, const std::string &module, const Worklo
             constants_.emplace_back(&graph.input(task["constant"]), &step);
         tasks_.push_back(&task);
     }
+    const std::vector<std::size_t> turns = turns_of(workload);
+    std::ranges::stable_sort(inputs_, {}, [&turns](const auto &input) { return turns[input.second]; });
     if (workload.finish) {
         Task &finish = add_finish(graph, workload, prefix);
         for (ValueId value : workload.results)
