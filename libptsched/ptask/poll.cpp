@@ -8,6 +8,15 @@
 
 namespace ptsched::ptask {
 
+namespace {
+
+/* A run whose end can be asked for is that old, in runs of its lane, when it is looked for it, and there are so many.
+ */
+constexpr std::size_t runs_since_a_marker = runs_for_a_marker / 2;
+constexpr std::size_t runs_for_a_look_back = runs_since_a_marker + runs_for_a_marker;
+
+} // namespace
+
 /* What a run has written is there, and can be given on. */
 void Scheduler::ended(Run &run)
 {
@@ -50,12 +59,10 @@ bool Scheduler::awaits(const Run &run)
 /* Takes note of what has ended; false if nothing had. */
 bool Scheduler::poll()
 {
-    bool any = poll_fetches();
-
-    any = lowering_->poll() || any;
-
     unpolled_ = 0;
     polled_ = now_.look();
+    bool any = poll_fetches();
+    any = lowering_->poll() || any;
     for (const auto &place : places_.all)
         for (const auto &lane : place->lanes)
             any = poll(*lane) || any;
@@ -122,30 +129,56 @@ bool Scheduler::poll(Lane &lane)
     return any;
 }
 
+/*
+ * Whether a place has ended, in each lane, what was given to it last but one, as far as that has a marker of its own.
+ * Together its lanes have many runs: one alone may never have so many, since those that have ended are taken out.
+ */
+bool Scheduler::keeps_up_in_all(const Place &place)
+{
+    std::size_t runs = 0;
+    bool any = false;
+    for (const auto &lane : place.lanes)
+        runs += lane->runs.size();
+    if (runs < runs_for_a_look_back)
+        return false;
+    for (const auto &lane : place.lanes)
+        for (std::size_t i = lane->runs.size(); i-- > 1;)
+            if (const Run &run = *lane->runs[i - 1]; run.asked) {
+                if (!run.marker->reached())
+                    return false;
+                any = true;
+                break;
+            }
+    return any;
+}
+
 /* Now and then, after a run was given to it: what has ended, as far as that was to be marked. */
 void Scheduler::look_into(Lane &lane)
 {
-    constexpr std::size_t since = runs_for_a_marker / 2;
-    if (lane.given % runs_for_a_marker != since)
-        return;
-    const std::size_t size = lane.runs.size();
-    const bool few = size < since + runs_for_a_marker;
-    /* Of several lanes, one may never have more: others have them, and all are emptied when somebody looks. */
-    if (few && (size < 2 || lane.place->narrow || lane.place->device == &device::host()))
+    Place &place = *lane.place;
+    if (lane.given % runs_for_a_marker != runs_since_a_marker)
         return;
     try {
-        std::size_t count = few ? size - 1 : size - since;
-        bool all = lane.runs[count - 1]->marker->reached();
-        lane.place->keeps_up(lane, all);
-        if (few || ends_one_by_one(lane))
-            return;
-        /* In between, the one in the middle. */
-        count -= all ? 0 : (count / runs_for_a_marker + 1) / 2 * runs_for_a_marker;
-        if (count && (all || lane.runs[count - 1]->marker->reached()))
-            take_out(lane, count);
+        if (lane.runs.size() >= runs_for_a_look_back)
+            look_back(lane);
+        else if (!place.narrow && !place.wide_left && place.device != &device::host() && keeps_up_in_all(place))
+            place.keeps_up(lane, true);
     } catch (const std::exception &error) {
-        fail({lane.runs.front()->task}, *lane.place, error);
+        fail({lane.runs.front()->task}, place, error);
     }
+}
+
+void Scheduler::look_back(Lane &lane)
+{
+    std::size_t count = lane.runs.size() - runs_since_a_marker;
+    const bool all = lane.runs[count - 1]->marker->reached();
+    lane.place->keeps_up(lane, all);
+    if (ends_one_by_one(lane))
+        return;
+    /* In between, the one in the middle. */
+    count -= all ? 0 : (count / runs_for_a_marker + 1) / 2 * runs_for_a_marker;
+    if (count && (all || lane.runs[count - 1]->marker->reached()))
+        take_out(lane, count);
 }
 
 /* The first so many of a lane have ended; what they took together is shared between them. */

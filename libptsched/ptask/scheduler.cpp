@@ -140,6 +140,7 @@ std::uint64_t Scheduler::lowered(const Task &task) const
 void Scheduler::set_priority(Task &task, int Task::*which, int priority)
 {
     std::lock_guard lock(mutex_);
+    now_.passes();
     task.*which = priority;
     lowering_->priorities_changed(task);
 }

@@ -110,7 +110,9 @@ private:
     bool poll_fetches();
     void moved(Run &run);
     static std::size_t ended_in(const Lane &lane);
+    static bool keeps_up_in_all(const Place &place);
     void look_into(Lane &lane);
+    void look_back(Lane &lane);
     void take_out(Lane &lane, std::size_t count);
     void left(Run &run, double seconds);
     void arrived(const Fetch &fetch);
