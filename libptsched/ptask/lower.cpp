@@ -73,6 +73,7 @@ void Lowering::start(const std::vector<std::unique_ptr<Task>> &tasks)
         if (const auto &places = lowered.head().places_; places.size() > 1)
             for (const Place *place : places)
                 launchers_.try_emplace(place, scheduler_.mutex_, [this](Lock &lock, Lowered &part) {
+                    scheduler_.now_.passes();
                     give(lock, part);
                     go_on(lock);
                     scheduler_.hand_over();
@@ -284,7 +285,7 @@ void Lowering::look_at(Lowered &part)
 
 void Lowering::go_on(Lock &lock)
 {
-    device::BorrowedThread borrowed;
+    device::BorrowedThread borrowed; /* once for a set, not for each call */
     while (!direct_.empty()) {
         Lowered &part = *direct_.back();
         direct_.pop_back();
@@ -424,7 +425,9 @@ bool Lowering::is_lone(const Lowered &part, std::size_t own_runs)
 
 std::unique_ptr<Slot> Lowering::make_slot(const Lowered &part, Slot::Results results)
 {
-    return std::make_unique<Slot>(part.part, *part.head().places_[part.where]->device, part.where, results);
+    const auto &slots = part.slots[part.where];
+    return std::make_unique<Slot>(part.part, *part.head().places_[part.where]->device, part.where, results,
+                                  slots.empty() ? nullptr : slots.back().get());
 }
 
 /*
@@ -448,9 +451,8 @@ Slot *Lowering::find_idle_slot(Lowered &part)
 }
 
 /*
- * Without an idle one, another, or the one that has waited longest. There are more than sets are under way, since
- * others still read the results of some: one that is idle has its last results back, and its program need not be
- * changed.
+ * Without an idle one, another, or the one that has waited longest. An idle one has its last results back, so that its
+ * program need not be changed: it is good to have more than sets are under way, since others read what came before.
  */
 Slot &Lowering::choose_slot(Lowered &part)
 {
@@ -461,7 +463,7 @@ Slot &Lowering::choose_slot(Lowered &part)
         return *(lone = make_slot(part, Slot::Results::there_alone));
     if (Slot *idle = find_idle_slot(part))
         return *idle;
-    if (slots.size() >= most || slots.size() * part.part.inside_bytes >= most_bytes)
+    if (slots.size() >= most || slots.size() * Slot::bytes(part.part) >= most_bytes)
         std::rotate(slots.begin(), slots.begin() + 1, slots.end());
     else
         slots.push_back(make_slot(part, Slot::Results::copied));
@@ -547,26 +549,27 @@ SetQueue &Lowering::choose_queue(const Place &place)
     return queues.emplace_back(SetQueue{place.device->make_queue()});
 }
 
-/* Its slot is null if that is not possible: its tasks try by themselves, and say what is wrong if that is not over. */
-Lowering::Given Lowering::give_to_slot(Lock &lock, Lowered &part, const Flight &flight)
+/* The slot is null if that is not possible: its tasks try by themselves, and say what is wrong if that is not over. */
+Lowering::Launched Lowering::launch_in_slot(Lock &lock, Lowered &part, const Flight &flight)
 {
     const bool lone = is_lone(part, part.counts_as), is_tried = lone && !part.lone_trial.is_over();
-    Given given;
+    const bool measured = mode_ == Lower::automatic && part.given++ % sets_to_compare == 0;
+    Launched launched;
     part.wants_lone_slot = lone && part.lone_trial.other();
     try {
         SetQueue &queue = choose_queue(*flight.place);
         Unlocked unlocked(lock);
         Slot &slot = choose_slot(part);
-        given.readers_changed = slot.note_readers(part.set.on_host);
+        launched.readers_changed = slot.note_readers(part.set.on_host);
         slot.launch(part.set, queue, is_tried);
-        given.slot = &slot;
-        if (flight.is_measured)
-            given.took = Clock::now() - flight.began;
+        launched.slot = &slot;
+        if (measured && !slot.was_made())
+            launched.took = Clock::now() - flight.began;
     } catch (const device::Fault &error) {
         fail(part, *flight.place, error);
     } catch (const std::exception &) {
     }
-    return given;
+    return launched;
 }
 
 /* The set that was taken, at the place that was chosen for it. */
@@ -574,30 +577,28 @@ void Lowering::give(Lock &lock, Lowered &part)
 {
     Flight flight;
     flight.place = part.head().places_[part.where];
-    flight.is_measured = mode_ == Lower::automatic && part.given++ % sets_to_compare == 0;
     flight.began = Clock::now();
     flight.seconds = part.expected;
     flight.counts_as = part.counts_as;
-    const Given given = give_to_slot(lock, part, flight);
-    if (!given.slot) {
+    const Launched launched = launch_in_slot(lock, part, flight);
+    if (!launched.slot) {
         flight.place->vacate(flight.counts_as, flight.seconds);
         put_back(part);
         give_up(part);
     }
     finish_launching(part);
-    if (given.readers_changed)
+    if (launched.readers_changed)
         part.lone_trial = {};
-    if (given.slot)
-        took_off(part, given, std::move(flight));
+    if (launched.slot)
+        go_on_with(part, launched, std::move(flight));
     look_again(part);
 }
 
-/* Its outputs go on, though they may not have been written. */
-void Lowering::took_off(Lowered &part, const Given &given, Flight &&flight)
+/* Its outputs can be taken, though they may not have been written. */
+void Lowering::go_on_with(Lowered &part, const Launched &launched, Flight &&flight)
 {
-    Slot &slot = *given.slot;
+    Slot &slot = *launched.slot;
     const Place &place = *flight.place;
-    const bool compares = flight.is_measured && !slot.was_made();
     flight.is_lone = &slot == part.lone_slots[part.where].get();
     flight.watch = slot.take_watch();
     fly(part, slot, std::move(flight));
@@ -606,8 +607,8 @@ void Lowering::took_off(Lowered &part, const Given &given, Flight &&flight)
     } catch (const std::exception &error) {
         fail(part, place, error);
     }
-    if (compares)
-        compare(part, given.took);
+    if (launched.took)
+        compare(part, *launched.took);
 }
 
 void Lowering::finish_launching(Lowered &part)

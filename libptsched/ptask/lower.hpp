@@ -36,7 +36,6 @@ struct Flight {
     double share = 0;                     /* of the place's time, when it began */
     std::uint64_t number = 0;             /* of all sets of the graph */
     bool is_lone = false;                 /* in such a slot */
-    bool is_measured = false;             /* what the host takes to give it */
     std::unique_ptr<device::Watch> watch; /* of the trial */
 };
 
@@ -182,14 +181,14 @@ private:
     void go_ahead(Lock &lock, Lowered &part);
     void launch(Lock &lock, Lowered &part);
     SetQueue &choose_queue(const Place &place);
-    struct Given {
+    struct Launched {
         Slot *slot = nullptr;
-        Seconds took{};
+        std::optional<Seconds> took = {}; /* the host, if that is to be compared */
         bool readers_changed = false;
     };
-    Given give_to_slot(Lock &lock, Lowered &part, const Flight &flight);
+    Launched launch_in_slot(Lock &lock, Lowered &part, const Flight &flight);
     void give(Lock &lock, Lowered &part);
-    void took_off(Lowered &part, const Given &given, Flight &&flight);
+    void go_on_with(Lowered &part, const Launched &launched, Flight &&flight);
     bool take(Lowered &part);
     void take_fixed(Lowered &part);
     static bool has_signals(const Lowered &part);

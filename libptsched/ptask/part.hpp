@@ -11,7 +11,7 @@
 
 namespace ptsched::ptask {
 
-/* Several blocks that are no longer than this a GPU moves between memories itself, at once. */
+/* Blocks that are no longer than this a GPU fetches itself, several at once. */
 constexpr std::size_t short_block_bytes = 512 << 10;
 
 /* Where a value is while a program runs. Who only changes what nobody else reads has the one of the value before. */

@@ -16,8 +16,8 @@ using device::Address;
 
 constexpr unsigned most_unread = 16, most_needed = 1 << 20;
 constexpr std::size_t no_buffer = static_cast<std::size_t>(-1);
-/* What is less takes longer to begin to be copied than to be copied: it comes before the program, which need not wait.
- */
+/* Where a GPU does not fetch blocks itself, what is less takes longer to begin to be copied than to be copied: it comes
+ * before the program, which need not wait. */
 constexpr std::size_t short_bytes = 32 << 10;
 /* What a GPU moves itself it moves so much of at a time: others need only some. */
 constexpr std::size_t group_bytes = 2 << 20;
@@ -41,12 +41,16 @@ bool may_be_scattered(const Part &part, std::size_t output)
 
 } // namespace
 
-Slot::Slot(const Part &part, device::Device &device, std::size_t which, Results results)
+Slot::Slot(const Part &part, device::Device &device, std::size_t which, Results results, const Slot *other)
     : part_(part), device_(device), which_(which), results_(results), most_pieces_(device.most_pieces()),
       outputs_(part.outputs.size()), on_host_(part.outputs.size()), bound_(part.buffers.size()),
       wanted_(part.buffers.size()), fixed_(part.fixed.size()), unread_(part.outputs.size()), dirty_(part.steps.size()),
       step_index_(part.steps.size()), copies_(part.outputs.size()), uploads_(part.inputs.size())
 {
+    for (std::size_t i = 0; other && i < uploads_.size(); i++) {
+        const Upload &known = other->uploads_[i];
+        uploads_[i] = {.in_program = known.in_program, .from_host = known.from_host, .needed = known.needed};
+    }
 }
 
 Slot::~Slot()
@@ -54,6 +58,14 @@ Slot::~Slot()
     forget_ahead();
     if (marker_)
         settle(*marker_);
+}
+
+std::size_t Slot::bytes(const Part &part)
+{
+    std::size_t bytes = part.inside_bytes;
+    for (const PartOutput &output : part.outputs)
+        bytes += part.buffers[output.buffer].bytes;
+    return bytes;
 }
 
 bool Slot::may_go_ahead(const Part &part)
@@ -70,7 +82,7 @@ bool Slot::is_idle() const
     return has_ended();
 }
 
-/* So many bytes of it are missing. */
+/* @missing: bytes of it. */
 void Slot::use(Datablock &block, std::size_t missing, std::size_t buffer)
 {
     if (missing) {
@@ -277,10 +289,9 @@ void Slot::order_uploads()
     for (std::size_t place = 0; place < upload_order_.size(); place++) {
         Upload &upload = uploads_[upload_order_[place]];
         upload.place = place;
-        upload.gathered = may_gather(upload_order_[place]);
         upload.way = 0;
         upload.step.reset();
-        if (!upload.gathered)
+        if (!may_gather(upload_order_[place]))
             own_copies_.push_back(upload_order_[place]);
     }
 }
@@ -404,7 +415,7 @@ void Slot::make_gathers(std::vector<device::ProgramStep> &steps)
 {
     gathered_.clear();
     for (std::size_t input : upload_order_)
-        if (uploads_[input].gathered)
+        if (may_gather(input))
             gather(steps, input);
     for (Group &group : gathered_)
         steps[group.step].pieces = inputs_of(group);

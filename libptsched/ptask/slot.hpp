@@ -42,10 +42,12 @@ public:
 
     /* Results that are read on the host: copied there, or, where that is possible, written there alone. */
     enum class Results { copied, there_alone };
-    /* @which: of the devices of the part's tasks. */
-    Slot(const Part &part, device::Device &device, std::size_t which, Results results);
+    /* @which: of the devices of the part's tasks. @other, if there is one, has learned where inputs come from. */
+    Slot(const Part &part, device::Device &device, std::size_t which, Results results, const Slot *other);
     /* Blocks until it has nothing to do. */
     ~Slot();
+    /* Of its device, without what is fixed and what its last set had. */
+    static std::size_t bytes(const Part &part);
     /* Whether sets of the part may have inputs that go ahead. */
     static bool may_go_ahead(const Part &part);
     Slot(const Slot &) = delete;
@@ -182,7 +184,6 @@ private:
         DatablockPtr ahead = nullptr;         /* that was given before the set */
         std::size_t place = 0;                /* in the order of uploads */
         std::optional<std::size_t> step = {}; /* of the program, which has the copy, or waits for it */
-        bool gathered = false;                /* with others, by that */
         std::size_t way =
             0; /* which of them come one after another: those that are not gathered, or each other group */
     };

@@ -67,7 +67,7 @@ void large_blocks()
 /* More than there are programs for, which get the next one while they still have one. */
 void blocks_in_a_row(unsigned many)
 {
-    constexpr unsigned sets = 40;
+    constexpr unsigned sets = 80;
     const auto large = Template::of<float>(many);
     Graph graph(lowered);
     std::vector ports = {in("a", large), in("b", large), out("c", large), constant("n", many)};
@@ -102,6 +102,43 @@ void many_sets_in_a_row()
 {
     blocks_in_a_row(1 << 14);
     blocks_in_a_row(1 << 18);
+}
+
+/* Which a GPU fetches itself, too, whatever its length, and unless it has it. */
+void a_single_short_input()
+{
+    constexpr unsigned sets = 80;
+    for (unsigned many : {1u, 1001u, 1u << 14}) {
+        const auto form = Template::of<float>(many);
+        const std::vector ports = {in("a", form), sticky("b", form), out("c", form), constant("n", many)};
+        const auto filled = [many](float value) { return block_of(std::vector<float>(many, value)); };
+        Graph graph(lowered);
+        Task &one = graph.cuda("one", {kernels(), "vector_add"}, ports);
+        Task &two = graph.cuda("two", {kernels(), "vector_add"}, ports);
+        Input &a = graph.input(one["a"], sets), &b = graph.input(one["b"]), &again = graph.input(two["b"]);
+        graph.connect(one["c"], two["a"]);
+        Output &sum = graph.output(two["c"], sets);
+        const auto check = [&](float value) {
+            const DatablockPtr block = sum.pull();
+            CHECK_EQ(block->as<float>()[0], value + 11);
+            CHECK_EQ(block->as<float>()[many - 1], value + 11);
+        };
+        b.push(filled(1));
+        again.push(filled(10));
+        graph.run();
+        for (float i = 0; i < sets; i++)
+            a.push(filled(i));
+        for (float i = 0; i < sets; i++)
+            check(i);
+        const DatablockPtr kept = filled(1000);
+        for (float i = 0; i < sets; i++) {
+            a.push(kept);
+            a.push(filled(i));
+            check(1000);
+            check(i);
+        }
+        CHECK(two.lowered() > sets);
+    }
 }
 
 /* a + b + c, in two tasks. */
@@ -320,7 +357,7 @@ void results_there_alone()
 /* The same comes out while there are more. */
 void results_of_many_sets()
 {
-    constexpr unsigned most = 20;
+    constexpr unsigned most = 40;
     ThreeTerms sums(1 << 16, most);
     Output &sum = sums.graph.output((*sums.two)["c"], most);
     sums.graph.run();
@@ -429,6 +466,7 @@ Cases lower_block_cases()
             {"CUDA graphs: a set begins and is evicted", a_set_begins_and_is_evicted},
             {"CUDA graphs: many short blocks", many_short_blocks},
             {"CUDA graphs: a task alone", a_task_alone},
+            {"CUDA graphs: a single short input", a_single_short_input},
             {"CUDA graphs: results that are on the host alone", results_there_alone},
             {"CUDA graphs: results that another graph is to read", results_for_another_graph},
             {"CUDA graphs: results of many sets", results_of_many_sets},
