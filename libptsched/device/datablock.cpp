@@ -114,7 +114,7 @@ void Datablock::remove(Copy &copy)
     while (*place != &copy)
         place = &(*place)->next;
     *place = copy.next;
-    has_content_.store(first_, std::memory_order_relaxed);
+    has_content_.store(first_ != nullptr, std::memory_order_relaxed);
     /* In this order: see Residents::make_room(). */
     if (copy.foreign)
         owner_.reset();

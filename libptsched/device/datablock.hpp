@@ -35,7 +35,10 @@ public:
     }
     /* With what @fill writes there; null if it says that it did not. */
     static DatablockPtr filled(std::size_t bytes, const std::function<bool(void *to)> &fill);
-    /* With @data itself as the copy on the host, which belongs to @owner and is never written. */
+    /*
+     * With @data itself as the copy on the host, which belongs to @owner and is never written. Whichever thread happens
+     * to be the last to need it lets go of @owner, and may have a device's context then, which it must not change.
+     */
     static DatablockPtr over(const void *data, std::size_t bytes, std::shared_ptr<const void> owner);
     /* The same with what is at @address of @device. */
     static DatablockPtr over(Device &device, Address address, std::size_t bytes, std::shared_ptr<const void> owner);
@@ -147,7 +150,7 @@ private:
     std::array<Copy, 2> near_; /* the first that are needed */
     std::uint64_t evictions_ = 0;
     bool used_from_host_ = false;                        /* see first_use() */
-    std::atomic<bool> has_content_{false}, read_{false}; /* may be asked for without the lock */
+    std::atomic<bool> has_content_{false}, read_{false}; /* changed with the lock, read without it */
     std::shared_ptr<const void> owner_;                  /* of the foreign copy, if there is one */
     std::shared_ptr<std::atomic<unsigned>> reads_;
 };

@@ -9,9 +9,9 @@
 namespace ptsched::device {
 
 /*
- * For what is held for an instant, often, and hardly ever waited for. To let go of it is a store, since most of what it
- * costs are instructions that lock the bus: so nobody is told, and who waits looks, and sleeps in between, in case the
- * one who has it is to run on the same processor.
+ * For what is held often, nearly always for an instant, and hardly ever waited for. To let go of it is a store, since
+ * most of what it costs are instructions that lock the bus: so nobody is told. Who waits looks, and sleeps in between,
+ * since the one who has it may be to run on the same processor, or wait for a device.
  */
 class SmallMutex {
 public:
@@ -35,8 +35,8 @@ private:
     {
         constexpr unsigned looks = 200;
         constexpr std::chrono::microseconds nap{50};
-        for (unsigned i = 0; !try_lock(); i++)
-            if (i < looks)
+        for (unsigned i = 1; !try_lock(); i++)
+            if (i % looks)
                 __builtin_ia32_pause();
             else
                 std::this_thread::sleep_for(nap);

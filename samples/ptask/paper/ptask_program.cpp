@@ -21,7 +21,7 @@ Template form_of(const Value &value)
 std::vector<std::size_t> turns_of(const Workload &workload)
 {
     const std::vector<std::size_t> writer = writers(workload);
-    std::vector<std::size_t> turns(workload.values.size());
+    std::vector<std::size_t> turns(workload.values.size(), workload.values.size());
     std::vector<bool> seen(workload.values.size());
     std::vector<ValueId> left(workload.results.rbegin(), workload.results.rend());
     std::size_t next = 0;
