@@ -38,6 +38,11 @@ ifneq ($(SAN)$(findstring clang,$(CXX)),$(SAN)clang)
 WARNINGS += $(if $(SAN),-Wno-maybe-uninitialized)
 endif
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
+# Interposers call functions by other types than theirs, drivers return numbers that have no name, and a program without
+# a sanitizer, into which a library is preloaded, has not what tells classes apart.
+ifneq ($(and $(findstring undefined,$(SAN)),$(findstring clang,$(CXX))),)
+SANFLAGS += -fno-sanitize=function,enum,vptr
+endif
 # "override": a value given on make's command line comes on top of these.
 override CPPFLAGS += -Iuapi -Ilibptsched/client/include -Ikmod/policy -D_GNU_SOURCE \
 	-DPTSCHED_VERSION='"$(VERSION)"'

@@ -16,9 +16,10 @@ def run(*args, preload=EMPTY, program_environment=None, **options):
 
 
 def sanitized(library):
-    """A sanitizer wants to be the first library of a program: it cannot be preloaded."""
-    needed = subprocess.run(["ldd", library], capture_output=True, text=True, check=True).stdout
-    return "libasan" in needed or "libtsan" in needed or "libubsan" in needed
+    """What needs a sanitizer's functions cannot be preloaded into a program that has none."""
+    symbols = subprocess.run(["nm", "-D", "--undefined-only", library], capture_output=True, text=True,
+                             check=True).stdout
+    return any(name in symbols for name in ("__asan", "__tsan", "__ubsan"))
 
 
 @test

@@ -20,7 +20,7 @@ struct Handle {
     int32_t pid, fd;
     uint64_t inode; /* a number of the same process that is another file's now is found out */
     uint64_t bytes;
-    int32_t device;
+    int32_t device, unused; /* all of it is compared */
 };
 static_assert(sizeof(Handle) <= sizeof(CUipcMemHandle));
 
@@ -127,7 +127,7 @@ VGPU_EXPORT CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr point
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (fstat(allocation.shared, &status) < 0)
         return CUDA_ERROR_OPERATING_SYSTEM;
-    const Handle made{magic, getpid(), allocation.shared, status.st_ino, allocation.bytes, allocation.device};
+    const Handle made{magic, getpid(), allocation.shared, status.st_ino, allocation.bytes, allocation.device, 0};
     *handle = {};
     std::memcpy(handle, &made, sizeof(made));
     return CUDA_SUCCESS;
