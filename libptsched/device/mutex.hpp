@@ -8,6 +8,18 @@
 
 namespace ptsched::device {
 
+/* Who has a lock for an instant lets go of it soon: to sleep until then takes longer. False if he has it still. */
+template <typename Lockable> bool spin_for(Lockable &lock)
+{
+    constexpr unsigned tries = 200;
+    for (unsigned i = 0; i < tries; i++) {
+        if (lock.try_lock())
+            return true;
+        __builtin_ia32_pause();
+    }
+    return false;
+}
+
 /*
  * For what is held often, nearly always for an instant, and hardly ever waited for. To let go of it is a store, since
  * most of what it costs are instructions that lock the bus: so nobody is told. Who waits looks, and sleeps in between,
@@ -33,13 +45,9 @@ public:
 private:
     void lock_later()
     {
-        constexpr unsigned looks = 200;
         constexpr std::chrono::microseconds nap{50};
-        for (unsigned i = 1; !try_lock(); i++)
-            if (i % looks)
-                __builtin_ia32_pause();
-            else
-                std::this_thread::sleep_for(nap);
+        while (!spin_for(*this))
+            std::this_thread::sleep_for(nap);
     }
 
     std::atomic<bool> held_{false};

@@ -590,12 +590,12 @@ void Lowering::give(Lock &lock, Lowered &part)
     if (launched.readers_changed)
         part.lone_trial = {};
     if (launched.slot)
-        go_on_with(part, launched, std::move(flight));
+        follow_up(part, launched, std::move(flight));
     look_again(part);
 }
 
 /* Its outputs can be taken, though they may not have been written. */
-void Lowering::go_on_with(Lowered &part, const Launched &launched, Flight &&flight)
+void Lowering::follow_up(Lowered &part, const Launched &launched, Flight &&flight)
 {
     Slot &slot = *launched.slot;
     const Place &place = *flight.place;

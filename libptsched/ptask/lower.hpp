@@ -188,7 +188,7 @@ private:
     };
     Launched launch_in_slot(Lock &lock, Lowered &part, const Flight &flight);
     void give(Lock &lock, Lowered &part);
-    void go_on_with(Lowered &part, const Launched &launched, Flight &&flight);
+    void follow_up(Lowered &part, const Launched &launched, Flight &&flight);
     bool take(Lowered &part);
     void take_fixed(Lowered &part);
     static bool has_signals(const Lowered &part);

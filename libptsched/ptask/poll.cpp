@@ -10,8 +10,7 @@ namespace ptsched::ptask {
 
 namespace {
 
-/* A run whose end can be asked for is that old, in runs of its lane, when it is looked for it, and there are so many.
- */
+/* How many runs were given to a lane since one with a marker when it is looked into, and how many it has then. */
 constexpr std::size_t runs_since_a_marker = runs_for_a_marker / 2;
 constexpr std::size_t runs_for_a_look_back = runs_since_a_marker + runs_for_a_marker;
 

@@ -2,20 +2,16 @@
 #ifndef PTSCHED_PTASK_UNLOCKED_HPP
 #define PTSCHED_PTASK_UNLOCKED_HPP
 
+#include "mutex.hpp"
+
 #include <mutex>
 
 namespace ptsched::ptask {
 
-/* Who has the lock soon lets go of it: to sleep until then and to be woken takes longer. */
 inline void lock_soon(std::unique_lock<std::mutex> &lock)
 {
-    constexpr unsigned tries = 200;
-    for (unsigned i = 0; i < tries; i++) {
-        if (lock.try_lock())
-            return;
-        __builtin_ia32_pause();
-    }
-    lock.lock();
+    if (!device::spin_for(lock))
+        lock.lock();
 }
 
 /* Without the lock meanwhile: drivers take their time. It is held again where an exception is caught outside. */
