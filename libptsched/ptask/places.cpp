@@ -18,6 +18,9 @@ constexpr std::size_t most_in_lane = 32;
 constexpr std::size_t fewest_wide = 64, most_wide = 1 << 16;
 /* When one has been enough for that long, it is forgotten that it was too little. */
 constexpr std::size_t looks_to_forget = 64;
+/* Runs of a task that are all measured, where they are at all, and how often one is after that. */
+constexpr unsigned enough_measures = 4;
+constexpr std::chrono::microseconds time_for_a_measure{250};
 /* What a run is expected to take as long as nothing is known: where ptsched bounds what is under way, and elsewhere. */
 constexpr double unknown_seconds_attached = 1e-3, unknown_seconds = 1e-5;
 
@@ -307,9 +310,26 @@ void Places::count(Run &run, Place &place) const
     counts.bytes_migrated += run.migrated;
 }
 
+/*
+ * What passes between the ends of runs is other graphs' work, too: by that, who gets less would seem to need more. The
+ * shortest of what events tell has the least of it.
+ */
 double Places::charge(const Run &run) const
 {
-    return Arbiter::charge(run.seconds, run.task->priority(options_.weights));
+    const double kernel = run.task->kernel_time_.value();
+    return Arbiter::charge(kernel > 0 ? kernel : run.seconds, run.task->priority(options_.weights));
+}
+
+/* By events: ptsched wants to know it, and graphs that share a device do. */
+bool Places::wants_measure(const Run &run, Place &place)
+{
+    if (place.attachment)
+        return place.attachment->wants_measure();
+    if (!place.rival || place.rival->alone() ||
+        (run.task->kernel_time_.count() >= enough_measures && run.began - place.measured < time_for_a_measure))
+        return false;
+    place.measured = run.began;
+    return true;
 }
 
 double Places::expected(const Task &task, const Place &place) const
@@ -330,7 +350,7 @@ void Places::begin(Run &run, Lane &lane)
     run.lane = &lane;
     place.used = true;
     run.seconds = expected(*run.task, place);
-    run.watched = place.attachment && place.attachment->wants_measure();
+    run.watched = wants_measure(run, place);
     if (place.rival)
         place.rival->begin(charge(run));
     for (const auto &other : all)

@@ -40,6 +40,7 @@ struct Place {
     Clock::time_point shared_at = {};
     /* Whether a run may be given to it: one that is about to be, and then, that it was. */
     bool held = true, used = false;
+    Clock::time_point measured = {}; /* when events were asked last what a run takes */
     /*
      * A device that ends runs as fast as they come gets them all in one queue: others would not make it faster, and
      * queues that wait for each other take time. Otherwise it gets them in all, at least so many.
@@ -117,6 +118,7 @@ private:
     std::size_t where_it_begins_first(const Run &run) const;
     static Moved missing(const Run &run, const Place &place);
     void count(Run &run, Place &place) const;
+    static bool wants_measure(const Run &run, Place &place);
     double charge(const Run &run) const;
     /* In seconds. Without that, all that has not run yet would seem to be over at once, and go to one place. */
     double expected(const Task &task, const Place &place) const;

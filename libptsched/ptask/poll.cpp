@@ -199,6 +199,15 @@ void Scheduler::moved(Run &run)
     run.copied.reset();
 }
 
+void Scheduler::measured(const Run &run, Place &place)
+{
+    const double seconds = run.watch->seconds();
+    if (place.attachment)
+        place.attachment->measured(seconds);
+    if (seconds > 0)
+        run.task->kernel_time_.add(seconds);
+}
+
 /* A run is no longer in its queue, where it was the first. */
 void Scheduler::left(Run &run, double seconds)
 {
@@ -210,7 +219,7 @@ void Scheduler::left(Run &run, double seconds)
     awaited_ -= awaits(run);
     places_.end(run, now_.get(), seconds, due_[!run.task->on_host_].of(*run.task));
     if (run.watch)
-        place.attachment->measured(run.watch->seconds());
+        measured(run, place);
     /* Whether a loop goes on is read on the host. */
     Fetch started;
     if (const Port *again = run.task->again_)

@@ -109,6 +109,26 @@ private:
     unsigned count_ = 0; /* at most 2 */
 };
 
+/* Of the last 64 to 127. */
+class Least {
+public:
+    void add(double value)
+    {
+        if (count_++ % 64 == 0) {
+            before_ = now_;
+            now_ = value;
+        }
+        now_ = std::min(now_, value);
+    }
+    /* 0 without any. */
+    double value() const { return before_ > 0 ? std::min(before_, now_) : now_; }
+    unsigned count() const { return count_; }
+
+private:
+    double before_ = 0, now_ = 0;
+    unsigned count_ = 0;
+};
+
 struct Run;
 struct Place;
 struct Requester;
@@ -167,6 +187,7 @@ private:
     int proxy_priority_ = 0; /* * */
     unsigned followers_ = 0; /* how often what it gives is taken */
     Average run_time_;       /* in seconds, * */
+    Least kernel_time_;      /* the same as the device tells it now and then; the scheduler's thread */
     std::vector<std::shared_ptr<device::Code>> codes_;
     std::vector<std::unique_ptr<Constants>> constants_; /* one for each of its codes, or none */
     std::vector<Place *> places_;                       /* one for each of its devices */

@@ -12,7 +12,7 @@ namespace {
 
 /* In mean charges: how far a graph may be before the others, whose threads look now and then only, and what it may
  * catch up with if it had nothing to run for a while. */
-constexpr double runs_ahead = 32, runs_to_catch_up = 64;
+constexpr double runs_ahead = 8, runs_to_catch_up = 64;
 
 } // namespace
 
@@ -43,24 +43,24 @@ bool Rival::is_next()
 {
     std::lock_guard lock(device_.mutex);
     unsigned runs = 0;
-    double least = std::numeric_limits<double>::infinity(); /* of the others that wait */
+    double least = std::numeric_limits<double>::infinity(); /* of the others that want to begin some */
     for (const Rival *rival : device_.rivals) {
         runs += rival->runs_.load(std::memory_order_relaxed);
-        if (rival != this && rival->waits_)
+        if (rival != this && rival->wants_)
             least = std::min(least, rival->clock_);
     }
-    if (!waits_ && std::isfinite(least))
+    if (!wants_ && std::isfinite(least))
         clock_ = std::max(clock_, least - runs_to_catch_up * device_.mean_charge);
-    waits_ = true;
+    wants_ = true;
     return runs < few || (runs < most && clock_ <= least + runs_ahead * device_.mean_charge);
 }
 
 void Rival::rest()
 {
-    if (alone())
+    if (!wants_)
         return;
     std::lock_guard lock(device_.mutex);
-    waits_ = false;
+    wants_ = false;
 }
 
 void Rival::begin(double charge)
@@ -71,7 +71,6 @@ void Rival::begin(double charge)
     std::lock_guard lock(device_.mutex);
     device_.mean_charge += (charge - device_.mean_charge) / 16;
     clock_ += charge;
-    waits_ = false;
 }
 
 } // namespace ptsched::ptask

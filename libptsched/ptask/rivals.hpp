@@ -30,7 +30,7 @@ public:
     bool may_begin() { return alone() || is_next(); }
     /* @charge: the run's time over its weight. */
     void begin(double charge);
-    /* It was asked for something that began elsewhere, or not at all. */
+    /* Nothing is left that it was asked for, or that began elsewhere. */
     void rest();
     void ended() { runs_.store(runs_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }
     /* For good. */
@@ -38,7 +38,7 @@ public:
 
 private:
     struct Shared {
-        std::mutex mutex; /* protects what follows, and clocks and who waits */
+        std::mutex mutex; /* protects what follows, and clocks and who wants to begin runs */
         std::vector<Rival *> rivals;
         double mean_charge = 0;
         std::atomic<unsigned> count{0}; /* of rivals */
@@ -50,7 +50,7 @@ private:
     Shared &device_;
     std::atomic<unsigned> runs_{0}; /* only the graph's thread changes it */
     double clock_ = 0;
-    bool waits_ = false;
+    bool wants_ = false; /* to begin runs; only the graph's thread changes it */
 };
 
 } // namespace ptsched::ptask

@@ -114,6 +114,7 @@ private:
     void look_into(Lane &lane);
     void look_back(Lane &lane);
     void take_out(Lane &lane, std::size_t count);
+    static void measured(const Run &run, Place &place);
     void left(Run &run, double seconds);
     void arrived(const Fetch &fetch);
     void ended(Run &run);

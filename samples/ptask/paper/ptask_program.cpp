@@ -43,7 +43,7 @@ std::vector<std::size_t> turns_of(const Workload &workload)
 }
 
 /* The host's part as a task: its ports are the results and "out". */
-Task &add_finish(Graph &graph, const Workload &workload, const std::string &prefix)
+Task &add_finish(Graph &graph, const Workload &workload)
 {
     std::vector<PortOptions> ports;
     for (ValueId value : workload.results)
@@ -55,13 +55,12 @@ Task &add_finish(Graph &graph, const Workload &workload, const std::string &pref
             results.push_back(static_cast<const std::uint32_t *>(contents[i]));
         finish.function(results, static_cast<std::uint32_t *>(contents.back()));
     };
-    return graph.host(prefix + "finish", function, ports);
+    return graph.host("finish", function, ports);
 }
 
 } // namespace
 
-PtaskProgram::PtaskProgram(Graph &graph, const std::string &module, const Workload &workload, const std::string &prefix)
-    : workload_(workload)
+PtaskProgram::PtaskProgram(Graph &graph, const std::string &module, const Workload &workload) : workload_(workload)
 {
     std::vector<Port *> sources(workload.values.size());
     std::vector<Input *> inputs(workload.values.size());
@@ -86,7 +85,7 @@ PtaskProgram::PtaskProgram(Graph &graph, const std::string &module, const Worklo
             ports.push_back(out("v" + std::to_string(value), form_of(workload.values[value])));
         if (!step.constant.empty())
             ports.push_back(ptask::value("constant", step.constant.size()));
-        Task &task = graph.cuda(prefix + step.name, {module, step.kernel, step.geometry}, ports);
+        Task &task = graph.cuda(step.name, {module, step.kernel, step.geometry}, ports);
         for (std::size_t i = 0; i < step.inputs.size(); i++)
             feed(step.inputs[i], task[name_of(i, step.inputs[i])]);
         for (ValueId value : step.outputs)
@@ -98,7 +97,7 @@ PtaskProgram::PtaskProgram(Graph &graph, const std::string &module, const Worklo
     const std::vector<std::size_t> turns = turns_of(workload);
     std::ranges::stable_sort(inputs_, {}, [&turns](const auto &input) { return turns[input.second]; });
     if (workload.finish) {
-        Task &finish = add_finish(graph, workload, prefix);
+        Task &finish = add_finish(graph, workload);
         for (ValueId value : workload.results)
             graph.connect(*sources[value], finish["v" + std::to_string(value)], most_inside);
         outputs_.push_back(&graph.output(finish["out"], most_inside));

@@ -14,9 +14,8 @@ public:
     /* Runs that may be in the graph without that push blocks. */
     static constexpr unsigned most_inside = 16;
 
-    /* Tasks get names with @prefix. Refers to the workload. */
-    PtaskProgram(ptask::Graph &graph, const std::string &module, const Workload &workload,
-                 const std::string &prefix = {});
+    /* Refers to the workload. */
+    PtaskProgram(ptask::Graph &graph, const std::string &module, const Workload &workload);
     /* By-value parameters; once, before the graph runs. */
     void push_constants();
     void set_priority(int priority);
