@@ -411,6 +411,18 @@ std::string CudaDevice::bus_address() const
     return text;
 }
 
+double CudaDevice::strength() const
+{
+    double strength = 1;
+    for (CUdevice_attribute factor : {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
+                                      CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE}) {
+        int value = 0;
+        if (driver.attribute(&value, factor, number_) == CUDA_SUCCESS && value > 0)
+            strength *= value;
+    }
+    return strength;
+}
+
 std::unique_ptr<Program> CudaDevice::make_program(const std::vector<ProgramStep> &steps)
 {
     return std::make_unique<CudaProgram>(*this, steps);

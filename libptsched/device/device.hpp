@@ -218,6 +218,8 @@ public:
     virtual const std::string &name() const = 0;
     /* On the PCI bus, "0000:17:00.0"; empty where it is on none. */
     virtual std::string bus_address() const { return {}; }
+    /* PTask's measure of an accelerator, cores by their clock by the memory's: to compare those of a kind; above 0. */
+    virtual double strength() const { return 1; }
     /* At a multiple of allocation_alignment. Datablocks that nobody uses make room; throws OutOfMemory if that is not
      * enough. */
     virtual Address allocate(std::size_t bytes) = 0;

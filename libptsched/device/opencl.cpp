@@ -166,6 +166,18 @@ OpenclDevice::OpenclDevice(const Icd &icd, cl_device_id id)
     Icd::check(error, "clCreateContext");
 }
 
+/* Nobody tells the memory's clock. */
+double OpenclDevice::strength() const
+{
+    double strength = 1;
+    for (cl_device_info factor : {CL_DEVICE_MAX_COMPUTE_UNITS, CL_DEVICE_MAX_CLOCK_FREQUENCY}) {
+        cl_uint value = 0;
+        if (icd.device_info(id_, factor, sizeof(value), &value, nullptr) == CL_SUCCESS && value)
+            strength *= value;
+    }
+    return strength;
+}
+
 std::unique_ptr<Queue> OpenclDevice::make_queue()
 {
     return std::make_unique<OpenclQueue>(*this);

@@ -20,6 +20,7 @@ public:
     OpenclDevice(const Icd &icd, cl_device_id id);
 
     const std::string &name() const override { return name_; }
+    double strength() const override;
     Address allocate(std::size_t bytes) override { return memory_.take(bytes); }
     void release(Address address, std::size_t bytes) noexcept override { memory_.give(address, bytes); }
     std::unique_ptr<Queue> make_queue() override;

@@ -13,7 +13,7 @@ namespace ptsched::ptask {
 enum class Mode {
     first_available, /* as they come, to the next device in turn */
     fifo,            /* as they come, to the device with the fewest runs */
-    priority,        /* the highest effective priority first, to the device with the fewest runs */
+    priority,        /* the highest effective priority first, to the device with the fewest runs for its strength */
     data_aware,      /* the highest effective priority first, to the device where it would end first */
 };
 

@@ -129,7 +129,7 @@ void Places::add(device::Device &device, unsigned lanes, const std::function<voi
         rival = std::make_unique<Rival>(device);
     }
     know(device);
-    Place &place = *all.emplace_back(new Place{&device, {}, lanes, 0, 0, {device.name()}});
+    Place &place = *all.emplace_back(new Place{&device, {}, lanes, device.strength(), 0, 0, {device.name()}});
     place.rival = std::move(rival);
     place.attachment = std::move(attachment);
     for (unsigned i = 0; i < lanes; i++)
@@ -270,7 +270,11 @@ std::size_t Places::choose(const Run &run)
         }
         return last;
     }
-    auto fewer = [](const Place *a, const Place *b) { return a->held != b->held ? a->held : a->runs < b->runs; };
+    const bool by_strength = options_.mode == Mode::priority;
+    auto load = [&](const Place &place) {
+        return static_cast<double>(place.runs + 1) / (by_strength ? place.strength : 1);
+    };
+    auto fewer = [&](const Place *a, const Place *b) { return a->held != b->held ? a->held : load(*a) < load(*b); };
     return static_cast<std::size_t>(std::min_element(places.begin(), places.end(), fewer) - places.begin());
 }
 

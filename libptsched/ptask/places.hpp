@@ -26,6 +26,7 @@ struct Place {
     device::Device *device;
     std::vector<std::unique_ptr<Lane>> lanes;
     unsigned lane_count;
+    double strength = 1;                         /* the device's */
     std::size_t runs = 0;                        /* given to its queues and not ended */
     double seconds = 0;                          /* that they are expected to take */
     DeviceCounters counts = {};                  /* the scheduler's lock */

@@ -287,6 +287,39 @@ void proxy_priorities()
     CHECK_EQ(order.back(), '1');
 }
 
+/* With one GPU of three times the clock; runs are counted when they are given to a device, long before they end. */
+void the_strong_get_more()
+{
+    constexpr unsigned runs = 64;
+    if (device::gpus().size() != 2)
+        return;
+    setenv("PTSCHED_VGPU_CLOCKS", "1000000,3000000", 1);
+    for (Mode mode : {Mode::priority, Mode::fifo}) {
+        Graph graph({.mode = mode});
+        Task &task = graph.cuda("task", {kernels(), "spin"},
+                                {inout("x", Template::of<unsigned>(1)), constant("ns", std::uint64_t{20000000}),
+                                 constant("iterations", 1u)});
+        Input &x = graph.input(task["x"], runs);
+        graph.output(task["x"], runs);
+        for (unsigned i = 0; i < runs; i++)
+            x.push_value(0u);
+        graph.run();
+        std::uint64_t given[2] = {0, 0};
+        while (given[0] + given[1] < runs) {
+            std::this_thread::sleep_for(1ms);
+            for (std::size_t i = 0; i < 2; i++)
+                given[i] = graph.counters().at(i).runs;
+        }
+        std::printf("# %lu and %lu\n", given[0], given[1]);
+        if (mode == Mode::priority)
+            CHECK(given[1] > 2 * given[0]);
+        else
+            CHECK(given[1] < 2 * given[0]);
+        graph.stop();
+    }
+    unsetenv("PTSCHED_VGPU_CLOCKS");
+}
+
 } // namespace
 
 Cases mode_cases()
@@ -302,7 +335,8 @@ Cases mode_cases()
             {"priority and data-aware take the highest first", order_of_priority},
             {"short runs are first", short_runs_are_first},
             {"who waits long is first", who_waits_long_is_first},
-            {"the priority of who asked counts", proxy_priorities}};
+            {"the priority of who asked counts", proxy_priorities},
+            {"in mode priority, stronger devices get more", the_strong_get_more}};
 }
 
 } // namespace test

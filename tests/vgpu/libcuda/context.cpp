@@ -271,6 +271,17 @@ VGPU_EXPORT CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *bus_id)
     return CUDA_SUCCESS;
 }
 
+/* In kHz: as PTSCHED_VGPU_CLOCKS says, "1000000,3000000"; looked up each time, for tests of devices that differ. */
+static int clock_of(CUdevice device)
+{
+    const char *text = std::getenv("PTSCHED_VGPU_CLOCKS");
+    for (CUdevice before = 0; text && before < device; before++)
+        if ((text = std::strchr(text, ',')))
+            text++;
+    const int clock = text ? std::atoi(text) : 0;
+    return clock > 0 ? clock : 1000000;
+}
+
 VGPU_EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
     static const std::map<int, int> values = {
@@ -286,7 +297,6 @@ VGPU_EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribu
         {CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
         {CU_DEVICE_ATTRIBUTE_MAX_PITCH, 0x7fffffff},
         {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, 64 << 10},
-        {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1000000},
         {CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, 512},
         {CU_DEVICE_ATTRIBUTE_GPU_OVERLAP, 1},
         {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 16},
@@ -315,6 +325,8 @@ VGPU_EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribu
     VGPU_TRY(check_device(device));
     auto found = values.find(attribute);
     *value = found == values.end() ? 0 : found->second;
+    if (attribute == CU_DEVICE_ATTRIBUTE_CLOCK_RATE)
+        *value = clock_of(device);
     if (attribute == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)
         *value = device + 1;
     if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED)
