@@ -45,6 +45,23 @@ private:
     Memory memory_;
 };
 
+/* What a source is built to, for the kernels in it. */
+class OpenclProgram {
+public:
+    OpenclProgram(const OpenclDevice &device, const std::string &source);
+    ~OpenclProgram();
+    OpenclProgram(const OpenclProgram &) = delete;
+    OpenclProgram &operator=(const OpenclProgram &) = delete;
+    /* Throws Error with what the compiler says; @function is who needs it. */
+    void build(const std::string &function);
+    cl_program handle() const { return program_; }
+
+    const OpenclDevice &device;
+
+private:
+    cl_program program_;
+};
+
 class OpenclCode final : public Code {
 public:
     OpenclCode(const OpenclDevice &device, const std::string &source, const std::string &function);
@@ -56,14 +73,12 @@ public:
     void run(cl_command_queue queue, const Geometry &geometry, const std::vector<void *> &arguments) const;
 
 private:
-    void build(const std::string &source);
     void look_at_parameters();
-    void release();
 
     const OpenclDevice &device_;
     const std::string function_;
-    cl_program program_{};
-    cl_kernel kernel_{};
+    const std::shared_ptr<const OpenclProgram> program_;
+    cl_kernel kernel_;
     std::vector<std::size_t> sizes_;
     mutable std::mutex mutex_; /* protects the kernel's arguments */
 };

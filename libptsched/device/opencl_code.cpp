@@ -2,7 +2,7 @@
 // Kernels of OpenCL C, built from source.
 #include "opencl.hpp"
 
-#include <algorithm>
+#include <map>
 
 namespace ptsched::device {
 
@@ -33,55 +33,81 @@ std::size_t size_of(const std::string &type)
 
 } // namespace
 
-OpenclCode::OpenclCode(const OpenclDevice &device, const std::string &source, const std::string &function)
-    : device_(device), function_(function)
+OpenclProgram::OpenclProgram(const OpenclDevice &device, const std::string &source) : device(device)
 {
+    const Icd &icd = device.icd;
+    const char *text = source.c_str();
+    const std::size_t length = source.size();
+    cl_int error;
+
+    program_ = icd.create_program(device.context(), 1, &text, &length, &error);
+    Icd::check(error, "clCreateProgramWithSource");
+}
+
+OpenclProgram::~OpenclProgram()
+{
+    device.icd.release_program(program_);
+}
+
+void OpenclProgram::build(const std::string &function)
+{
+    const Icd &icd = device.icd;
+    cl_device_id id = device.id();
+    const cl_int result = icd.build(program_, 1, &id, "-cl-kernel-arg-info", nullptr, nullptr);
+
+    if (result == CL_SUCCESS)
+        return;
+    std::size_t size = 0;
+    icd.build_info(program_, id, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
+    std::string log(size, '\0');
+    icd.build_info(program_, id, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr);
     try {
-        build(source);
+        Icd::fail(result, "kernel " + function + " does not compile for " + device.name());
+    } catch (const Error &failure) {
+        throw Error(std::string(failure.what()) + "\n" + log.c_str());
+    }
+}
+
+namespace {
+
+/* Graphs have many kernels of one source. */
+std::shared_ptr<const OpenclProgram> built_once(const OpenclDevice &device, const std::string &source,
+                                                const std::string &function)
+{
+    static std::mutex mutex;
+    using Known = std::map<std::pair<const OpenclDevice *, std::string>, std::weak_ptr<const OpenclProgram>>;
+    static Known &programs = *new Known; /* some code may live until exit */
+    std::lock_guard lock(mutex);
+    auto found = programs.find({&device, source});
+    if (auto known = found == programs.end() ? nullptr : found->second.lock())
+        return known;
+    auto program = std::make_shared<OpenclProgram>(device, source);
+    program->build(function);
+    std::erase_if(programs, [](const auto &known) { return known.second.expired(); });
+    programs[{&device, source}] = program;
+    return program;
+}
+
+} // namespace
+
+OpenclCode::OpenclCode(const OpenclDevice &device, const std::string &source, const std::string &function)
+    : device_(device), function_(function), program_(built_once(device, source, function))
+{
+    cl_int error;
+    kernel_ = device.icd.create_kernel(program_->handle(), function.c_str(), &error);
+    if (error)
+        Icd::fail(error, "kernel " + function + " in its source");
+    try {
         look_at_parameters();
     } catch (...) {
-        release();
+        device_.icd.release_kernel(kernel_);
         throw;
     }
 }
 
 OpenclCode::~OpenclCode()
 {
-    release();
-}
-
-void OpenclCode::release()
-{
-    if (kernel_)
-        device_.icd.release_kernel(kernel_);
-    if (program_)
-        device_.icd.release_program(program_);
-}
-
-void OpenclCode::build(const std::string &source)
-{
-    const Icd &icd = device_.icd;
-    const char *text = source.c_str();
-    const std::size_t length = source.size();
-    cl_device_id id = device_.id();
-    cl_int error;
-
-    program_ = icd.create_program(device_.context(), 1, &text, &length, &error);
-    Icd::check(error, "clCreateProgramWithSource");
-    if (cl_int result = icd.build(program_, 1, &id, "-cl-kernel-arg-info", nullptr, nullptr)) {
-        std::size_t size = 0;
-        icd.build_info(program_, id, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
-        std::string log(size, '\0');
-        icd.build_info(program_, id, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr);
-        try {
-            Icd::fail(result, "kernel " + function_ + " does not compile for " + device_.name());
-        } catch (const Error &failure) {
-            throw Error(std::string(failure.what()) + "\n" + log.c_str());
-        }
-    }
-    kernel_ = icd.create_kernel(program_, function_.c_str(), &error);
-    if (error)
-        Icd::fail(error, "kernel " + function_ + " in its source");
+    device_.icd.release_kernel(kernel_);
 }
 
 void OpenclCode::look_at_parameters()
