@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a graph needs of hardware, whatever its kind: memory, code, and queues whose work runs in order. A kind of
- * device is a file that implements this: cuda.cpp, host.cpp. All of it may be called from any thread.
+ * device is a file that implements this: cuda.cpp, host.cpp. All of it may be called from any thread. Devices are never
+ * destroyed: graphs and datablocks know them by their addresses.
  */
 #ifndef PTSCHED_DEVICE_DEVICE_HPP
 #define PTSCHED_DEVICE_DEVICE_HPP

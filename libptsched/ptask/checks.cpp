@@ -74,6 +74,19 @@ void Checks::task(const Task &task)
     }
 }
 
+void Checks::kernel(const std::string &task, const DeviceKernel &kernel)
+{
+    const std::string problem = "task " + task + ": kernel " + kernel.function;
+    if (!kernel.make)
+        throw Error(problem + " has no function that makes its code");
+    if (kernel.devices.empty())
+        throw Error(problem + " has no device that could run it");
+    for (const device::Device *device : kernel.devices)
+        if (!device || device == &device::host())
+            throw Error(problem + " is for " +
+                        (device ? "the host, for which Graph::host() adds tasks" : "a device that is null"));
+}
+
 void Checks::ends(const Graph &graph, const Port *from, const Port *to, std::size_t capacity)
 {
     if (graph.scheduler_->started())

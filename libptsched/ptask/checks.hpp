@@ -11,6 +11,7 @@ class Checks {
 public:
     static void port(const Task &task, const Port &port);
     static void task(const Task &task);
+    static void kernel(const std::string &task, const DeviceKernel &kernel);
     /* Null stands for the world. */
     static void ends(const Graph &graph, const Port *from, const Port *to, std::size_t capacity);
     static void cycle(const Port &from, const Port &to);

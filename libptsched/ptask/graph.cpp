@@ -204,38 +204,53 @@ void Task::make_constants(const std::string &kernel)
         constants_.push_back(std::make_unique<Constants>(*this, kernel, *code));
 }
 
-Task &Graph::add_kernel(const std::string &name, const std::string &program, const std::string &function,
-                        const std::vector<device::Device *> &devices, const MakeCode &make,
-                        const std::optional<Geometry> &geometry, const std::vector<PortOptions> &ports)
+/* That of another task, unless this one is to have variables of its own. */
+std::shared_ptr<device::Code> Graph::code_for(device::Device &device, const std::string &task,
+                                              const DeviceKernel &kernel, bool constants)
+{
+    auto &known = codes_[{&device, kernel.program + '\n' + kernel.function}];
+    auto is_shared = [&](const std::shared_ptr<device::Code> &code) {
+        return code && !kernel.program.empty() && !(constants && code->has_variables());
+    };
+    if (is_shared(known))
+        return known;
+    std::shared_ptr<device::Code> made;
+    try {
+        made = kernel.make(device);
+    } catch (const Error &error) {
+        throw Error("task " + task + ": " + error.what());
+    }
+    if (!made)
+        throw Error("task " + task + ": nothing was made of kernel " + kernel.function + " for " + device.name());
+    if (is_shared(made))
+        known = made;
+    return made;
+}
+
+Task &Graph::kernel(const std::string &name, const DeviceKernel &kernel, const std::vector<PortOptions> &ports)
 {
     std::unique_ptr<Task> task = make_task(name, ports);
     const bool constants = has_constants(ports);
 
-    task->set_shape(geometry);
-    for (device::Device *device : devices) {
-        auto &code = codes_[{device, program + '\n' + function + (constants ? '\n' + name : "")}];
-        try {
-            if (!code)
-                code = make(*device);
-        } catch (const Error &error) {
-            throw Error("task " + name + ": " + error.what());
-        }
-        task->codes_.push_back(code);
+    Checks::kernel(name, kernel);
+    task->set_shape(kernel.geometry);
+    for (device::Device *device : kernel.devices) {
+        task->codes_.push_back(code_for(*device, name, kernel, constants));
         task->devices_.push_back(device);
     }
     if (constants && task->codes_.front()->has_variables())
-        task->make_constants(function);
-    check_parameters(name, function, *task->codes_.front(), parameters_of(task->ports_));
+        task->make_constants(kernel.function);
+    check_parameters(name, kernel.function, *task->codes_.front(), parameters_of(task->ports_));
     return add(std::move(task));
 }
 
-Task &Graph::cuda(const std::string &name, const Kernel &kernel, const std::vector<PortOptions> &ports)
+Task &Graph::cuda(const std::string &name, const Kernel &code, const std::vector<PortOptions> &ports)
 {
     if (device::gpus().empty())
         throw Error("task " + name + " needs a GPU: there is none, or no CUDA driver");
     const device::Module which = has_constants(ports) ? device::Module::own : device::Module::shared;
-    auto make = [&](device::Device &gpu) { return device::cuda_code(gpu, kernel.module, kernel.function, which); };
-    return add_kernel(name, kernel.module, kernel.function, device::gpus(), make, kernel.geometry, ports);
+    auto make = [&](device::Device &gpu) { return device::cuda_code(gpu, code.module, code.function, which); };
+    return kernel(name, {device::gpus(), make, code.function, code.module, code.geometry}, ports);
 }
 
 Task &Graph::add_host(std::unique_ptr<Task> task, HostFunction function)

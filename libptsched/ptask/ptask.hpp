@@ -55,6 +55,19 @@ struct Source {
     std::optional<Geometry> geometry = {};
 };
 
+/* A kernel for devices of any kind: what Graph::kernel() is given. */
+struct DeviceKernel {
+    /* Those that can run it, all of one kind and none the host. A device is there for good: see device.hpp. */
+    std::vector<device::Device *> devices;
+    /* What their queues run. Called by the thread that adds the task; throws Error with the reason. */
+    std::function<std::unique_ptr<device::Code>(device::Device &)> make;
+    std::string function; /* its name, for errors */
+    /* What it is made from: tasks with the same program and function share their code. Empty: the task has its own. */
+    std::string program = {};
+    /* As a kernel's. */
+    std::optional<Geometry> geometry = {};
+};
+
 /* What a task does at the moment. */
 enum class State {
     waiting,   /* for datablocks, or for room where its outputs go */
@@ -270,6 +283,11 @@ public:
     /* A kernel of OpenCL C. Throws Error without a device, or with what the compiler says. */
     Task &opencl(const std::string &name, const Source &source, const std::vector<PortOptions> &ports);
     /*
+     * A kernel of any kind of device, whether this library knows it or not; the others above are made of this. Throws
+     * Error without a device, with what made no code, or where the ports do not fit the code's parameters.
+     */
+    Task &kernel(const std::string &name, const DeviceKernel &kernel, const std::vector<PortOptions> &ports);
+    /*
      * A function of the addresses of the ports' contents in their order. It runs in a thread of the library; one that
      * is brief may run in the thread that waits for what it makes.
      */
@@ -315,13 +333,10 @@ private:
     friend class Input;
     friend class Output;
     friend class Task;
-    using MakeCode = std::function<std::unique_ptr<device::Code>(device::Device &)>;
     std::unique_ptr<Task> make_task(const std::string &name, const std::vector<PortOptions> &ports);
     Task &add(std::unique_ptr<Task> task);
-    /* @program: what it is compiled from, the same for tasks that can share it. */
-    Task &add_kernel(const std::string &name, const std::string &program, const std::string &function,
-                     const std::vector<device::Device *> &devices, const MakeCode &make,
-                     const std::optional<Geometry> &geometry, const std::vector<PortOptions> &ports);
+    std::shared_ptr<device::Code> code_for(device::Device &device, const std::string &task, const DeviceKernel &kernel,
+                                           bool constants);
     Task &add_host(std::unique_ptr<Task> task, HostFunction function);
     Channel &open(Port *from, Port *to, std::size_t capacity);
 

@@ -117,6 +117,7 @@ Cases draw_cases();
 Cases lower_cases();
 Cases lower_block_cases();
 Cases constant_cases();
+Cases kind_cases();
 
 } // namespace test
 
