@@ -116,16 +116,44 @@ Callback callback_of(ptask_function function, void *context)
     };
 }
 
-Task &make_task(Graph &graph, const std::string &name, const ptask_code &code, const std::vector<PortOptions> &options)
+/* The members that say where a kernel is. */
+std::string places_of(const ptask_code &code)
 {
-    if (!code.function == !code.kernel)
+    std::string names;
+    for (auto [name, text] :
+         {std::pair("module", code.module), {"cuda_source", code.cuda_source}, {"opencl_source", code.opencl_source}})
+        if (text)
+            names += (names.empty() ? "" : " and ") + std::string(name);
+    return names;
+}
+
+void check_code(const std::string &name, const ptask_code &code)
+{
+    const std::string places = places_of(code);
+    if (!code.function == (!code.kernel && places.empty()))
         throw Error("task " + name + " needs a kernel or a function, and not both");
     if (code.function)
-        return graph.callback(name, callback_of(code.function, code.context), options);
-    Kernel kernel{&needed(code.module, "module"), code.kernel};
+        return;
+    if (!code.kernel)
+        throw Error("task " + name + " has " + places + ", and not the name of the kernel there");
+    if (places.empty() || places.find(' ') != std::string::npos)
+        throw Error("task " + name + ": kernel " + code.kernel + " needs one of module, cuda_source and opencl_source" +
+                    ", and has " + (places.empty() ? "none" : places));
+}
+
+Task &make_task(Graph &graph, const std::string &name, const ptask_code &code, const std::vector<PortOptions> &options)
+{
+    std::optional<Geometry> geometry;
+    check_code(name, code);
     if (code.geometry)
-        kernel.geometry = geometry_of(*code.geometry);
-    return graph.cuda(name, kernel, options);
+        geometry = geometry_of(*code.geometry);
+    if (code.function)
+        return graph.callback(name, callback_of(code.function, code.context), options);
+    if (code.cuda_source)
+        return graph.cuda_source(name, {code.cuda_source, code.kernel, geometry}, options);
+    if (code.opencl_source)
+        return graph.opencl(name, {code.opencl_source, code.kernel, geometry}, options);
+    return graph.cuda(name, {code.module, code.kernel, geometry}, options);
 }
 
 const Call &call_of(const ptask_call *call)

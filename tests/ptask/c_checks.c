@@ -144,6 +144,53 @@ static void one_input_of_two_ports(const char *module)
     ptask_close_graph(chain.graph);
 }
 
+/* y = by * x; ports are x, y, by. */
+static const char opencl_scale[] = "__kernel void scale(__global const float *x, __global float *y, float by)\n"
+                                   "{\n"
+                                   "    y[get_global_id(0)] = by * x[get_global_id(0)];\n"
+                                   "}\n";
+static const char cuda_scale[] = "__global__ void scale(const float *x, float *y, float by)\n"
+                                 "{\n"
+                                 "    y[threadIdx.x] = by * x[threadIdx.x];\n"
+                                 "}\n";
+
+static void open_scale_ports(struct ptask_graph *graph, struct ptask_port *ports[3])
+{
+    const size_t four[3] = {4, 1, 1}, one[3] = {1, 1, 1};
+    const float by = 3;
+    struct ptask_template *numbers, *number;
+
+    CHECK(!ptask_open_template(graph, four, sizeof(float), PTASK_FIXED, PTASK_GLOBAL, &numbers));
+    CHECK(!ptask_open_template(graph, one, sizeof(by), PTASK_FIXED, PTASK_BY_VALUE, &number));
+    CHECK(!ptask_open_port(graph, "x", PTASK_INPUT, numbers, &ports[0]));
+    CHECK(!ptask_open_port(graph, "y", PTASK_OUTPUT, numbers, &ports[1]));
+    CHECK(!ptask_open_port(graph, "by", PTASK_STICKY, number, &ports[2]));
+    CHECK(!ptask_set_initial(ports[2], &by, sizeof(by)));
+}
+
+static void opencl_source(void)
+{
+    const struct ptask_geometry geometry = {{1, 1, 1}, {4, 1, 1}, 0};
+    const struct ptask_code code = {.opencl_source = opencl_scale, .kernel = "scale", .geometry = &geometry};
+    const float x[4] = {5, 6, 7, 8};
+    struct ptask_graph *graph;
+    struct ptask_port *ports[3];
+    struct ptask *task;
+    struct ptask_channel *in, *out;
+
+    CHECK(!ptask_open_graph(PTASK_MODE_DATA_AWARE, &graph));
+    open_scale_ports(graph, ports);
+    CHECK(!ptask_open_ptask(graph, "scale", &code, ports, 3, &task));
+    CHECK(!ptask_open_channel(graph, NULL, ports[0], 1, &in));
+    CHECK(!ptask_open_channel(graph, ports[1], NULL, 1, &out));
+    CHECK(!ptask_run_graph(graph));
+    for (int i = 0; i < 3; i++) {
+        CHECK(!pushed(in, x, sizeof(x)));
+        CHECK(first_pulled(out) == 15);
+    }
+    ptask_close_graph(graph);
+}
+
 /* Each record's sign is changed; a 0 is refused. */
 static int negate(void *context, struct ptask_call *call)
 {
@@ -158,6 +205,38 @@ static int negate(void *context, struct ptask_call *call)
     }
     ++*(int *)context;
     return 0;
+}
+
+/* Each with what is said of it. Ports of a ptask that was refused can be used again. */
+static void code_that_is_refused(const char *module)
+{
+    int calls = 0;
+    const struct {
+        struct ptask_code code;
+        const char *words;
+    } cases[] = {
+        {{.opencl_source = "nonsense", .kernel = "scale"}, "task scale: kernel scale does not compile"},
+        {{.opencl_source = opencl_scale, .kernel = "other"}, "kernel other in its source"},
+        {{.cuda_source = cuda_scale, .kernel = "scale"}, "CUDA source needs NVRTC"},
+        {{.kernel = "scale"}, "kernel scale needs one of module, cuda_source and opencl_source, and has none"},
+        {{.module = module, .opencl_source = opencl_scale, .kernel = "scale"}, "and has module and opencl_source"},
+        {{.cuda_source = cuda_scale}, "task scale has cuda_source, and not the name of the kernel"},
+        {{.function = negate, .context = &calls, .opencl_source = opencl_scale},
+         "a kernel or a function, and not both"},
+        {{.module = NULL}, "a kernel or a function, and not both"},
+    };
+    struct ptask_graph *graph;
+    struct ptask_port *ports[3];
+    struct ptask *task;
+
+    setenv("PTSCHED_NVRTC", "/nonexistent/libnvrtc.so", 1);
+    CHECK(!ptask_open_graph(PTASK_MODE_DATA_AWARE, &graph));
+    open_scale_ports(graph, ports);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        CHECK(refused(ptask_open_ptask(graph, "scale", &cases[i].code, ports, 3, &task), EINVAL, cases[i].words));
+    ptask_close_graph(graph);
+    unsetenv("PTSCHED_NVRTC");
+    CHECK(!calls);
 }
 
 static void functions(void)
@@ -290,6 +369,8 @@ int c_checks(const char *module)
 {
     products(module);
     one_input_of_two_ports(module);
+    opencl_source();
+    code_that_is_refused(module);
     functions();
     loop();
     attached(module);

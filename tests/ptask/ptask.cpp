@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Graphs of host functions and kernels, on the virtual GPU.
 #include "c_checks.h"
+#include "pocl.h"
 #include "ptask_test.hpp"
 
 #include <atomic>
@@ -451,6 +452,7 @@ int main(int, char **argv)
         return tap::run(cases);
     }
     test::Daemon daemon;
+    test::PoclCache cache;
     Cases cases = {{"a datablock moves once", blocks_move_once},
                    {"other GPUs get copies of what one has written", other_gpus_get_copies},
                    {"A x B x C, pipelined", chain_of_products},

@@ -109,15 +109,26 @@ typedef int (*ptask_function)(void *context, struct ptask_call *call);
 void *ptask_call_data(const struct ptask_call *call, size_t parameter);
 size_t ptask_call_bytes(const struct ptask_call *call, size_t parameter);
 
-/** Either a kernel: @module (a file of SASS, PTX or fat binary) and @kernel; or a function of the host. */
+/**
+ * Either a kernel: its name and where it is, which is one of @module,
+ * @cuda_source and @opencl_source; or a function of the host. What is not used
+ * is NULL. Read by ptask_open_ptask() alone: strings need not live longer.
+ */
 struct ptask_code {
-    const char *module, *kernel;
+    const char *module; /* a file of SASS, PTX or fat binary, for CUDA */
+    const char *kernel;
     const struct ptask_geometry *geometry; /* NULL: a thread for each record of the first output */
     ptask_function function;
     void *context;
+    const char *cuda_source;   /* the text, in CUDA C++; needs NVRTC, the compiler library of the CUDA toolkit */
+    const char *opencl_source; /* the text, in OpenCL C; a structure is no parameter by value there */
 };
 
-/** A ptask with @count ports, which are its parameters in their order. */
+/**
+ * A ptask with @count ports, which are its parameters in their order. -EINVAL,
+ * among others: no device that could run the kernel, no compiler for its text,
+ * or a text that does not compile, with what the compiler says.
+ */
 int ptask_open_ptask(struct ptask_graph *graph, const char *name, const struct ptask_code *code,
                      struct ptask_port *const *ports, size_t count, struct ptask **task);
 
