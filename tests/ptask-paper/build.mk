@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-# The paper's programs in all variants, small, on the virtual GPU.
+# The paper's programs in all variants, small, on the virtual GPU and on PoCL.
 $(B)/obj/tests/ptask-paper/%.o: CPPFLAGS += -Isamples/ptask/paper -Ilibptsched/cuda -Ilibptsched/device \
 	-Ilibptsched/ptask -Itests/vgpu
 
 # Linked with the driver so that the one of the virtual GPU is found.
 $(B)/tests/ptask_paper: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/ptask-paper/*.cpp samples/ptask/paper/*.cpp)) \
 		$(B)/lib/libptask.so $(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(B)/vgpu/paper.so \
-		$(B)/samples/bench-ptask $(B)/samples/null-driver/libcuda.so.1
+		$(addprefix $(B)/samples/,bench-ptask paper.cl null-driver/libcuda.so.1)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptask -Wl,--no-as-needed -L$(B)/vgpu -lcuda -ldl \
 		-Wl,-rpath,'$$ORIGIN/../vgpu:$$ORIGIN/../lib'

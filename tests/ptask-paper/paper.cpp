@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Every program of the paper in every variant, small, on the virtual GPU: the results are right.
+// Every program of the paper, small, in every variant on the virtual GPU and as a graph on what OpenCL shows: the
+// results are right.
 #include "executor.hpp"
 #include "programs.hpp"
 
 #include "daemon.h"
+#include "pocl.h"
 #include "tap.h"
 
 #include <fstream>
@@ -18,6 +20,12 @@ const Gpu &gpu()
 {
     static const Gpu &found = *new Gpu(test::folder() + "/paper.so");
     return found;
+}
+
+/* Beside the programs that use them. */
+std::string sample(const std::string &name)
+{
+    return test::folder() + "/../samples/" + name;
 }
 
 void results_are_right(Executor &executor, const Workload &workload, const std::string &who)
@@ -39,14 +47,27 @@ void check_variant(Executor &executor, const Workload &workload, const std::stri
     }
 }
 
+void check_opencl(const Workload &workload)
+{
+    auto executor = make_ptask(sample("paper.cl"), workload);
+    std::set<std::string> devices{ptsched::device::host().name()};
+    for (const auto *device : ptsched::device::opencl_devices())
+        devices.insert(device->name());
+    check_variant(*executor, workload, "ptask with OpenCL");
+    for (const auto &used : executor->counters())
+        CHECK(devices.count(used.device));
+}
+
 void check_all(const std::vector<Workload> &workloads)
 {
-    for (const Workload &workload : workloads)
+    for (const Workload &workload : workloads) {
         for (const Variant &variant : variants()) {
             if (workload.resident && std::string(variant.name).find("modular") == 0)
                 continue;
             check_variant(*variant.make(gpu(), workload, 6), workload, variant.name);
         }
+        check_opencl(workload);
+    }
 }
 
 void matrices()
@@ -100,7 +121,7 @@ void hands()
     for (int c; (c = std::fgetc(events)) != EOF;)
         lines += c == '\n';
     std::fclose(events);
-    CHECK(lines >= 7 * variants().size());
+    CHECK(lines >= 7 * (variants().size() + 1));
 }
 
 /* The ways from which the best is chosen, each by itself. */
@@ -114,11 +135,6 @@ void streams_and_graphs()
     }
 }
 
-std::string bench_ptask()
-{
-    return test::folder() + "/../samples/bench-ptask";
-}
-
 /* The program that measures, on little: the figures that it promises are there. */
 void figures()
 {
@@ -129,7 +145,7 @@ void figures()
     /* Preloaded, so that the driver's variables of a thread do not come and go with the thread's stack, of which the
        thread sanitizer does not know when they are used again. */
     auto program = "LD_PRELOAD=" + test::folder() + "/libcuda.so.1 ASAN_OPTIONS=verify_asan_link_order=0 " +
-                   bench_ptask() + " --module " + test::folder() +
+                   sample("bench-ptask") + " --module " + test::folder() +
                    "/paper.so --iterations 1 --size 8 --only chain --only invocation --only table5/madd-rect --only "
                    "gesture --only prio --only gpus2 --json " +
                    file + " >/dev/null";
@@ -149,7 +165,7 @@ void figures()
         if (!CHECK(names.count(name)))
             std::printf("# %s is missing\n", name);
     std::filesystem::remove(file);
-    CHECK(std::system((bench_ptask() + " --only nonsense 2>/dev/null").c_str()));
+    CHECK(std::system((sample("bench-ptask") + " --only nonsense 2>/dev/null").c_str()));
 }
 
 /* A comparison that could not fail would prove nothing. */
@@ -171,6 +187,7 @@ void differences_are_found()
 int main()
 {
     test::Daemon daemon;
+    test::PoclCache cache;
     return tap::run({{"differences are found", differences_are_found},
                      {"gemm, madd and mcopy as trees and rectangles", matrices},
                      {"A x B x C, and steps that do nothing", chains},

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# The PTask paper's programs, as benchmarks on a GPU and as a test on the virtual one.
+# The PTask paper's programs, as benchmarks on a GPU and as a test on the virtual one and on PoCL.
 PAPER       := samples/ptask/paper
 PAPER_OBJS  := $(patsubst %,$(B)/obj/%.o,$(wildcard $(PAPER)/*.cpp))
-PAPER_BENCH := $(B)/samples/bench-ptask $(B)/samples/null-driver/libcuda.so.1
+PAPER_BENCH := $(B)/samples/bench-ptask $(B)/samples/paper.cl $(B)/samples/null-driver/libcuda.so.1
 
 $(B)/obj/$(PAPER)/%.o: CPPFLAGS += -I$(PAPER) -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/ptask
 
@@ -25,6 +25,11 @@ $(B)/samples/paper.fatbin: $(PAPER)/kernels.cu $(PAPER)/parameters.h
 
 .PHONY: bench-ptask-parts
 bench-ptask-parts: $(PAPER_BENCH) $(B)/samples/paper.fatbin
+
+# For devices of OpenCL, whose compiler knows no other files.
+$(B)/samples/paper.cl: $(PAPER)/kernels.cl $(PAPER)/parameters.h
+	@mkdir -p $(@D)
+	$(CC) -E -undef -nostdinc -x c $< -o $@
 
 # For the virtual one.
 $(B)/vgpu/paper.so: $(PAPER)/kernels.cu $(PAPER)/parameters.h tests/vgpu/vgpu-cc $(wildcard tests/vgpu/include/*.h)

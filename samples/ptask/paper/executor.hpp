@@ -43,6 +43,7 @@ std::unique_ptr<Executor> make_modular_threads(const Gpu &gpu, const Workload &w
 enum class Means { any, streams, graph };
 /* The fastest way for run(@count) of those that are there. */
 std::unique_ptr<Executor> make_best(const Gpu &gpu, const Workload &workload, unsigned count, Means means = Means::any);
+/* On OpenCL devices if the name of the module ends in .cl, else on GPUs. */
 std::unique_ptr<Executor> make_ptask(const std::string &module, const Workload &workload,
                                      const ptask::GraphOptions &options = {});
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernels of kernels.cu take by value, each as its last parameter. */
+/* What kernels take as their last parameter: those of kernels.cu by value, those of kernels.cl in constant memory. */
 #ifndef PTSCHED_PAPER_PARAMETERS_H
 #define PTSCHED_PAPER_PARAMETERS_H
 

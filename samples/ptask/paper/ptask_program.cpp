@@ -2,6 +2,8 @@
 #include "ptask_program.hpp"
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 
 namespace ptsched::paper {
 
@@ -42,6 +44,43 @@ std::vector<std::size_t> turns_of(const Workload &workload)
     return turns;
 }
 
+std::string text_of(const std::string &file)
+{
+    std::ifstream stream(file);
+    std::ostringstream text;
+    if (!(text << stream.rdbuf()))
+        throw Error("cannot read the kernels in " + file);
+    return text.str();
+}
+
+/* Makes tasks of steps: of OpenCL C, as in kernels.cl, where the name of the module ends in .cl, else of CUDA. */
+class Kernels {
+public:
+    Kernels(Graph &graph, const std::string &module)
+        : graph_(graph), module_(module), is_opencl_(module.ends_with(".cl")),
+          source_(is_opencl_ ? text_of(module) : std::string())
+    {
+    }
+
+    Task &add(const std::string &name, const Step &step, std::vector<PortOptions> ports) const
+    {
+        if (!step.constant.empty()) {
+            ports.push_back(value("constant", step.constant.size()));
+            if (is_opencl_)
+                ports.back().form.binding = Binding::constant;
+        }
+        if (is_opencl_)
+            return graph_.opencl(name, {source_, step.kernel, step.geometry}, ports);
+        return graph_.cuda(name, {module_, step.kernel, step.geometry}, ports);
+    }
+
+private:
+    Graph &graph_;
+    const std::string module_;
+    const bool is_opencl_;
+    const std::string source_;
+};
+
 /* The host's part as a task: its ports are the results and "out". */
 Task &add_finish(Graph &graph, const Workload &workload)
 {
@@ -62,6 +101,7 @@ Task &add_finish(Graph &graph, const Workload &workload)
 
 PtaskProgram::PtaskProgram(Graph &graph, const std::string &module, const Workload &workload) : workload_(workload)
 {
+    const Kernels kernels(graph, module);
     std::vector<Port *> sources(workload.values.size());
     std::vector<Input *> inputs(workload.values.size());
     /* A step may read a value more than once. */
@@ -83,9 +123,7 @@ PtaskProgram::PtaskProgram(Graph &graph, const std::string &module, const Worklo
             ports.push_back(in(name_of(i, step.inputs[i]), form_of(workload.values[step.inputs[i]])));
         for (ValueId value : step.outputs)
             ports.push_back(out("v" + std::to_string(value), form_of(workload.values[value])));
-        if (!step.constant.empty())
-            ports.push_back(ptask::value("constant", step.constant.size()));
-        Task &task = graph.cuda(step.name, {module, step.kernel, step.geometry}, ports);
+        Task &task = kernels.add(step.name, step, std::move(ports));
         for (std::size_t i = 0; i < step.inputs.size(); i++)
             feed(step.inputs[i], task[name_of(i, step.inputs[i])]);
         for (ValueId value : step.outputs)

@@ -14,9 +14,9 @@ public:
     /* Runs that may be in the graph without that push blocks. */
     static constexpr unsigned most_inside = 16;
 
-    /* Refers to the workload. */
+    /* @module: OpenCL C if its name ends in .cl, else for CUDA. Refers to the workload. */
     PtaskProgram(ptask::Graph &graph, const std::string &module, const Workload &workload);
-    /* By-value parameters; once, before the graph runs. */
+    /* The structures that kernels take; once, before the graph runs. */
     void push_constants();
     void set_priority(int priority);
 
