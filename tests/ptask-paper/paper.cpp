@@ -168,6 +168,50 @@ void figures()
     CHECK(std::system((sample("bench-ptask") + " --only nonsense 2>/dev/null").c_str()));
 }
 
+/* What bench-ptask says with these options, and its exit status after it. */
+std::string said(const std::string &options)
+{
+    std::unique_ptr<std::FILE, decltype(&pclose)> program(
+        popen((sample("bench-ptask") + " " + options + " 2>&1; echo exit $?").c_str(), "r"), pclose);
+    std::string text;
+    for (int c; program && (c = std::fgetc(program.get())) != EOF;)
+        text += static_cast<char>(c);
+    return text;
+}
+
+void says(const std::string &options, const std::vector<std::string> &words)
+{
+    const std::string text = said(options);
+    for (const std::string &word : words)
+        if (!CHECK(text.find(word) != std::string::npos))
+            std::printf("# %s: \"%s\" is not in: %s\n", options.c_str(), word.c_str(), text.c_str());
+}
+
+/* As users do it who have no GPU. Kernels that compute something else are found out, and the others run. */
+void opencl_by_itself()
+{
+    const std::string right_sum = "a[i] + b[i]";
+    std::string wrong = "/tmp/ptask-paper-XXXXXX.cl";
+    int fd = mkstemps(wrong.data(), 3);
+    CHECK(fd >= 0);
+    close(fd);
+    std::ifstream stream(sample("paper.cl"));
+    std::string text(std::istreambuf_iterator<char>(stream), {});
+    const std::size_t sum = text.find(right_sum);
+    CHECK(sum != std::string::npos);
+    std::ofstream(wrong) << text.replace(sum, right_sum.size(), "a[i] - b[i]");
+
+    says("--opencl --only chain --only table5/madd", {ptsched::device::opencl_devices().at(0)->name(), "chain64/copies",
+                                                      "madd-tree", "madd-rect", "  ok", "exit 0"});
+    says("--opencl --only table5/m --module " + wrong,
+         {"table5/madd-tree: ", "result 0: element", "table5/mcopy-tree", "  ok", "exit 1"});
+    std::filesystem::remove(wrong);
+    says("--opencl --only prio", {"nothing was run", "exit 1"});
+    says("--opencl --size 8", {"--only and --module", "exit 1"});
+    says("--opencl --module " + test::folder() + "/paper.so", {"ends in .cl", "paper.so", "exit 1"});
+    says("--opencl --module /nonexistent.cl", {"there is no /nonexistent.cl", "exit 1"});
+}
+
 /* A comparison that could not fail would prove nothing. */
 void differences_are_found()
 {
@@ -197,5 +241,6 @@ int main()
                      {"grpby", groups},
                      {"the gestural interface", hands},
                      {"streams and graphs by hand", streams_and_graphs},
-                     {"the figures of bench-ptask", figures}});
+                     {"the figures of bench-ptask", figures},
+                     {"bench-ptask with OpenCL alone", opencl_by_itself}});
 }

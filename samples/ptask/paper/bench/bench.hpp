@@ -88,6 +88,9 @@ void priorities(const Bench &bench);
 void gesture_rates(const Bench &bench);
 void two_gpus(const Bench &bench);
 
+/* The programs as graphs, small, where there is no GPU: prints times, and reports results that are wrong. */
+void run_on_opencl(const Options &options, Report &report);
+
 /* For the process whose driver does nothing: prints the time of an empty ptask in microseconds. */
 void print_host_cost(const Options &options, bool lowered);
 /* For the process that has one GPU: prints the times of the graphs that are compared. */

@@ -39,6 +39,9 @@ const Benchmark benchmarks[] = {
         "  --quick          fewer sizes and a third of the time: about 40 s instead of 150\n"
         "  --json FILE      writes the figures to FILE\n"
         "  --module FILE    the kernels, made by nvcc (default: paper.fatbin beside the program)\n"
+        "  --opencl         no measurement, and no GPU needed: each program once, small, as a graph on the devices of\n"
+        "                   OpenCL (PoCL makes one of the processor), results checked; with --module, kernels in\n"
+        "                   OpenCL C (default: paper.cl beside the program)\n"
         "  --list           the benchmarks' names\n"
         "  --help           this text\n");
     std::exit(status);
@@ -64,31 +67,50 @@ unsigned number(const char *option, const char *text)
 
 struct CommandLine {
     Options options;
-    bool host_cost = false, lowered_cost = false, graph_times = false;
+    bool opencl = false, host_cost = false, lowered_cost = false, graph_times = false;
     std::string text;
+};
+
+std::string beside_the_program(const char *file)
+{
+    return std::filesystem::read_symlink("/proc/self/exe").replace_filename(file);
+}
+
+enum Known {
+    only = 1,
+    size,
+    iterations,
+    quick,
+    json,
+    module,
+    opencl,
+    list_names,
+    host_cost,
+    lowered_cost,
+    graph_times,
+    help
+};
+const option known[] = {
+    {"only", required_argument, nullptr, only},
+    {"size", required_argument, nullptr, size},
+    {"iterations", required_argument, nullptr, iterations},
+    {"quick", no_argument, nullptr, quick},
+    {"json", required_argument, nullptr, json},
+    {"module", required_argument, nullptr, module},
+    {"opencl", no_argument, nullptr, opencl},
+    {"list", no_argument, nullptr, list_names},
+    {"host-cost", no_argument, nullptr, host_cost},
+    {"lowered-cost", no_argument, nullptr, lowered_cost},
+    {"graph-times", no_argument, nullptr, graph_times},
+    {"help", no_argument, nullptr, help},
+    {},
 };
 
 CommandLine parse(int argc, char **argv)
 {
-    enum { only = 1, size, iterations, quick, json, module, list_names, host_cost, lowered_cost, graph_times, help };
-    static const option known[] = {
-        {"only", required_argument, nullptr, only},
-        {"size", required_argument, nullptr, size},
-        {"iterations", required_argument, nullptr, iterations},
-        {"quick", no_argument, nullptr, quick},
-        {"json", required_argument, nullptr, json},
-        {"module", required_argument, nullptr, module},
-        {"list", no_argument, nullptr, list_names},
-        {"host-cost", no_argument, nullptr, host_cost},
-        {"lowered-cost", no_argument, nullptr, lowered_cost},
-        {"graph-times", no_argument, nullptr, graph_times},
-        {"help", no_argument, nullptr, help},
-        {},
-    };
     CommandLine line;
     Options &options = line.options;
 
-    options.module = std::filesystem::read_symlink("/proc/self/exe").replace_filename("paper.fatbin");
     line.text = "bench-ptask";
     for (int i = 1; i < argc; i++)
         line.text += std::string(" ") + argv[i];
@@ -112,6 +134,9 @@ CommandLine parse(int argc, char **argv)
         case module:
             options.module = optarg;
             break;
+        case opencl:
+            line.opencl = true;
+            break;
         case host_cost:
             line.host_cost = true;
             break;
@@ -134,6 +159,8 @@ CommandLine parse(int argc, char **argv)
         std::fprintf(stderr, "bench-ptask: what is \"%s\"? See bench-ptask --help\n", argv[optind]);
         std::exit(2);
     }
+    if (options.module.empty())
+        options.module = beside_the_program(line.opencl ? "paper.cl" : "paper.fatbin");
     return line;
 }
 
@@ -157,9 +184,15 @@ int run(const CommandLine &line)
     }
     refuse_unknown(options);
     if (!std::filesystem::exists(options.module))
-        throw Error("there is no " + options.module + ": make bench-ptask compiles it, which needs nvcc");
-    Gpu gpu(options.module);
+        throw Error("there is no " + options.module +
+                    (line.opencl ? ": make build/samples/paper.cl makes it"
+                                 : ": make bench-ptask compiles it, which needs nvcc"));
     Report report(line.text);
+    if (line.opencl) {
+        run_on_opencl(options, report);
+        return report.failed() ? 1 : 0;
+    }
+    Gpu gpu(options.module);
     Bench bench{gpu, options, report};
     if (line.graph_times) {
         print_graph_times(bench);
