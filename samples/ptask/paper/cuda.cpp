@@ -73,9 +73,21 @@ Event make_event()
     return Event(event);
 }
 
+std::filesystem::path program_folder()
+{
+    return std::filesystem::read_symlink("/proc/self/exe").parent_path();
+}
+
+std::string default_module()
+{
+    return program_folder() / "paper.fatbin";
+}
+
 Gpu::Gpu(const std::string &module) : path_(module)
 {
     CUmodule handle = nullptr;
+    if (!std::filesystem::exists(module))
+        throw device::Error("there is no " + module + ": make bench-ptask compiles it, which needs nvcc");
     check(driver().device_get(&device_, 0), "cuDeviceGet");
     check(driver().context_retain(&context_, device_), "cuDevicePrimaryCtxRetain");
     enter();

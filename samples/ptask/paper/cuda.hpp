@@ -8,6 +8,7 @@
 
 #include "cuda_abi.h"
 
+#include <filesystem>
 #include <string>
 #include <utility>
 
@@ -110,9 +111,15 @@ Pinned make_pinned(std::size_t bytes);
 Stream make_stream();
 Event make_event();
 
+/* Where this program is. */
+std::filesystem::path program_folder();
+/* The kernels for a real GPU, beside the program. */
+std::string default_module();
+
 /* The first GPU, whose primary context the calling thread uses from then on, and the kernels of a module. */
 class Gpu {
 public:
+    /* Throws Error if there is none, or no such module. */
     explicit Gpu(const std::string &module);
     const std::string &module_path() const { return path_; }
     std::string name() const;

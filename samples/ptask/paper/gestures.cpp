@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The gestural interface: what two depth cameras see comes into one cloud of points, is filtered, and becomes events
-// that say where the hand is.
-#include "programs.hpp"
-
-#include "parameters.h"
+#include "gestures.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,24 +9,70 @@ namespace ptsched::paper {
 
 namespace {
 
-constexpr unsigned frames = 4, radius = 5;
 constexpr unsigned grid = 4;     /* every fourth pixel says where the hand is */
 constexpr float in_hand = 0.15f; /* metres behind its nearest point */
+constexpr double tolerance = 0.01;
 
-struct Event {
-    float x, y, z, area;
-};
-
-/* A wall, and a hand that goes from left to right. */
-Content picture(const Camera &camera, unsigned frame, bool left)
+float distance(std::uint32_t pixel, unsigned x, const Camera &camera)
 {
-    Content pixels(std::size_t{camera.width} * camera.height);
-    Content grain = integers(pixels.size(), 100 + 2 * frame + left);
-    float hand_x = static_cast<float>(camera.width) * (0.3f + 0.1f * static_cast<float>(frame));
-    float hand_y = static_cast<float>(camera.height) * 0.5f, size = static_cast<float>(camera.height) * 0.2f;
+    float depth = pixel >> 16 < 8 ? 8.0f : static_cast<float>(pixel & 0xffff) * 0.001f;
+    float aside = (static_cast<float>(x) - 0.5f * static_cast<float>(camera.width)) / camera.focal * depth;
+    return depth * camera.cosine - aside * camera.sine + camera.offset;
+}
+
+std::vector<Content> recording(const Scene &scene, unsigned camera)
+{
+    std::vector<Content> pictures;
+    for (unsigned frame = 0; frame < recorded_frames; frame++)
+        pictures.push_back(picture(scene, camera, frame));
+    return pictures;
+}
+
+ValueId add_xform(Workload &workload, const Scene &scene, unsigned camera, ValueId pictures)
+{
+    return workload.step("xform", over(scene.pixels()), {pictures}, scene.pixels(), constant_of(scene.cameras[camera]));
+}
+
+ValueId add_filter(Workload &workload, const Scene &scene, ValueId left, ValueId right)
+{
+    return workload.step("bilateral", over_plane(scene.filter.width, scene.filter.height), {left, right},
+                         scene.pixels(), constant_of(scene.filter));
+}
+
+Finish finish_by(const Give &give)
+{
+    return {0, [give](const auto &results, std::uint32_t *) { give(results); }};
+}
+
+Hand expected_hand(const Scene &scene, const Content &left, const Content &right)
+{
+    const unsigned width = scene.filter.width, height = scene.filter.height;
+    std::vector<float> cloud(scene.pixels()), filtered(scene.pixels());
+    transform(left, right, scene, {0, height}, cloud.data());
+    filter(cloud.data(), scene.filter, {0, height}, grid, filtered.data());
+    return find_hand(filtered.data(), width, height);
+}
+
+} // namespace
+
+Scene::Scene(unsigned width, unsigned height)
+{
+    const float turned = 0.1f, focal = static_cast<float>(width);
+    cameras[0] = {width, height, focal, std::sin(turned), std::cos(turned), 0.0f};
+    cameras[1] = {width, height, focal, -std::sin(turned), std::cos(turned), 0.01f};
+    filter = {width, height, 5, -0.5f / 9, -0.5f / 0.01f};
+}
+
+Content picture(const Scene &scene, unsigned camera, unsigned frame)
+{
+    const unsigned width = scene.cameras[camera].width, height = scene.cameras[camera].height;
+    Content pixels(scene.pixels());
+    Content grain = integers(pixels.size(), 101 + 2 * frame - camera);
+    float hand_x = static_cast<float>(width) * (0.3f + 0.1f * static_cast<float>(frame));
+    float hand_y = static_cast<float>(height) * 0.5f, size = static_cast<float>(height) * 0.2f;
 
     for (std::size_t i = 0; i < pixels.size(); i++) {
-        float x = static_cast<float>(i % camera.width) - hand_x, y = static_cast<float>(i / camera.width) - hand_y;
+        float x = static_cast<float>(i % width) - hand_x, y = static_cast<float>(i / width) - hand_y;
         std::uint32_t depth = x * x + y * y < size * size ? 600 : 3000;
         std::uint32_t brightness = grain[i] % 100 == 0 ? 0 : 20 + grain[i] % 200;
         pixels[i] = brightness << 16 | (depth + grain[i] / 1000 % 16);
@@ -38,7 +80,7 @@ Content picture(const Camera &camera, unsigned frame, bool left)
     return pixels;
 }
 
-Event find_hand(const float *cloud, unsigned width, unsigned height)
+Hand find_hand(const float *cloud, unsigned width, unsigned height)
 {
     float nearest = cloud[0];
     double sum[3] = {0, 0, 0};
@@ -64,81 +106,113 @@ Event find_hand(const float *cloud, unsigned width, unsigned height)
             static_cast<float>(count * grid * grid) / static_cast<float>(width * height)};
 }
 
-std::vector<float> transformed(const Content &pixels, const Camera &camera)
+std::string line_of(const Hand &hand)
 {
-    std::vector<float> cloud(pixels.size());
-    for (unsigned y = 0; y < camera.height; y++)
-        for (unsigned x = 0; x < camera.width; x++) {
-            std::size_t i = std::size_t{y} * camera.width + x;
-            float depth = pixels[i] >> 16 < 8 ? 8.0f : static_cast<float>(pixels[i] & 0xffff) * 0.001f;
-            float aside = (static_cast<float>(x) - 0.5f * static_cast<float>(camera.width)) / camera.focal * depth;
-            cloud[i] = depth * camera.cosine - aside * camera.sine + camera.offset;
-        }
-    return cloud;
+    char line[64];
+    std::snprintf(line, sizeof(line), "%.4f %.4f %.4f %.4f\n", static_cast<double>(hand.x), static_cast<double>(hand.y),
+                  static_cast<double>(hand.distance), static_cast<double>(hand.area));
+    return line;
 }
 
-std::vector<float> filtered(const std::vector<float> &cloud, const Bilateral &filter)
+Hand hand_of(const std::string &line)
 {
-    std::vector<float> out(cloud.size());
-    int width = static_cast<int>(filter.width), height = static_cast<int>(filter.height), r = static_cast<int>(radius);
-    for (int y = 0; y < height; y += grid)
-        for (int x = 0; x < width; x += grid) {
-            std::size_t here = static_cast<std::size_t>(y * width + x);
+    Hand hand{};
+    if (std::sscanf(line.c_str(), "%f %f %f %f", &hand.x, &hand.y, &hand.distance, &hand.area) != 4)
+        throw Error("\"" + line + "\" does not say where a hand is");
+    return hand;
+}
+
+Content content_of(const Hand &hand)
+{
+    return content_of(std::vector<float>{hand.x, hand.y, hand.distance, hand.area});
+}
+
+void transform(const Content &left, const Content &right, const Scene &scene, Rows rows, float *cloud)
+{
+    const unsigned width = scene.filter.width;
+    for (unsigned y = rows.first; y < rows.last; y++)
+        for (unsigned x = 0; x < width; x++) {
+            std::size_t i = std::size_t{y} * width + x;
+            cloud[i] = std::min(distance(left[i], x, scene.cameras[0]), distance(right[i], x, scene.cameras[1]));
+        }
+}
+
+void filter(const float *cloud, const Bilateral &filter, Rows rows, unsigned every, float *out)
+{
+    const int width = static_cast<int>(filter.width), height = static_cast<int>(filter.height);
+    const int r = static_cast<int>(filter.radius), step = static_cast<int>(every);
+    for (int y = static_cast<int>(rows.first); y < static_cast<int>(rows.last); y += step)
+        for (int x = 0; x < width; x += step) {
+            const float here = cloud[y * width + x];
             float sum = 0, weights = 0;
             for (int v = std::max(0, y - r); v <= std::min(height - 1, y + r); v++)
                 for (int u = std::max(0, x - r); u <= std::min(width - 1, x + r); u++) {
-                    float value = cloud[static_cast<std::size_t>(v * width + u)], apart = value - cloud[here];
+                    float value = cloud[v * width + u], apart = value - here;
                     auto square = static_cast<float>((u - x) * (u - x) + (v - y) * (v - y));
                     float weight = std::exp(filter.space * square + filter.range * apart * apart);
                     sum += weight * value;
                     weights += weight;
                 }
-            out[here] = sum / weights;
+            out[y * width + x] = sum / weights;
         }
-    return out;
 }
 
-} // namespace
-
-Workload gestures(unsigned width, unsigned height, std::FILE *events)
+Workload gestures(const Scene &scene, const Deliver &deliver)
 {
-    const float turned = 0.1f, focal = static_cast<float>(width);
-    const Camera cameras[2] = {{width, height, focal, std::sin(turned), std::cos(turned), 0.0f},
-                               {width, height, focal, -std::sin(turned), std::cos(turned), 0.01f}};
-    const Bilateral filter{width, height, radius, -0.5f / 9, -0.5f / 0.01f};
-    const std::size_t pixels = std::size_t{width} * height;
-    std::vector<Content> pictures[2];
+    const unsigned width = scene.filter.width, height = scene.filter.height;
+    const std::vector<Content> left = recording(scene, 0), right = recording(scene, 1);
     Workload workload;
-    std::vector<ValueId> clouds;
+    const ValueId from_left = add_xform(workload, scene, 0, workload.inputs(left));
+    const ValueId from_right = add_xform(workload, scene, 1, workload.inputs(right));
 
-    for (unsigned i = 0; i < 2; i++) {
-        for (unsigned frame = 0; frame < frames; frame++)
-            pictures[i].push_back(picture(cameras[i], frame, i == 0));
-        ValueId camera = workload.inputs(pictures[i]);
-        clouds.push_back(workload.step("xform", over(pixels), {camera}, pixels, constant_of(cameras[i])));
-    }
-    ValueId cloud =
-        workload.step("bilateral", over_plane(width, height), {clouds[0], clouds[1]}, pixels, constant_of(filter));
+    workload.results = {add_filter(workload, scene, from_left, from_right)};
     workload.name = "gesture/" + std::to_string(width) + "x" + std::to_string(height);
-    workload.sets = frames;
-    workload.results = {cloud};
-    workload.finish = {sizeof(Event) / sizeof(float), [=](const auto &results, std::uint32_t *out) {
-                           auto *points = reinterpret_cast<const float *>(results[0]);
-                           Event event = find_hand(points, width, height);
-                           if (events)
-                               std::fprintf(events, "%.4f %.4f %.4f %.4f\n", static_cast<double>(event.x),
-                                            static_cast<double>(event.y), static_cast<double>(event.z),
-                                            static_cast<double>(event.area));
-                           std::memcpy(out, &event, sizeof(event));
+    workload.sets = recorded_frames;
+    workload.finish = {sizeof(Hand) / sizeof(float), [=](const auto &results, std::uint32_t *out) {
+                           Hand hand = find_hand(reinterpret_cast<const float *>(results[0]), width, height);
+                           if (deliver)
+                               deliver(hand);
+                           std::memcpy(out, &hand, sizeof(hand));
                        }};
-    workload.tolerance = 0.01;
+    workload.tolerance = tolerance;
     workload.expected = [=](unsigned set) {
-        auto cloud = transformed(pictures[0][set], cameras[0]), right = transformed(pictures[1][set], cameras[1]);
-        std::transform(cloud.begin(), cloud.end(), right.begin(), cloud.begin(),
-                       [](float a, float b) { return std::min(a, b); });
-        Event event = find_hand(filtered(cloud, filter).data(), width, height);
-        return std::vector<Content>{content_of({event.x, event.y, event.z, event.area})};
+        return std::vector<Content>{content_of(expected_hand(scene, left[set], right[set]))};
     };
+    return workload;
+}
+
+Workload transformation(const Scene &scene)
+{
+    const Content pixels = picture(scene, 0, 0);
+    Workload workload;
+
+    workload.results = {add_xform(workload, scene, 0, workload.input(pixels))};
+    workload.name = "xform/" + std::to_string(scene.filter.width) + "x" + std::to_string(scene.filter.height);
+    workload.tolerance = tolerance;
+    workload.expected = [=](unsigned) {
+        std::vector<float> cloud(pixels.size());
+        for (std::size_t i = 0; i < pixels.size(); i++)
+            cloud[i] = distance(pixels[i], static_cast<unsigned>(i % scene.filter.width), scene.cameras[0]);
+        return std::vector<Content>{content_of(cloud)};
+    };
+    return workload;
+}
+
+Workload xform_alone(const Scene &scene, const Give &give)
+{
+    Workload workload;
+    for (unsigned camera : {0, 1})
+        workload.results.push_back(add_xform(workload, scene, camera, workload.input(Content(scene.pixels()))));
+    workload.finish = finish_by(give);
+    return workload;
+}
+
+Workload filter_alone(const Scene &scene, const Give &give)
+{
+    Workload workload;
+    const ValueId left = workload.input(Content(scene.pixels())), right = workload.input(Content(scene.pixels()));
+    workload.results = {add_filter(workload, scene, left, right)};
+    workload.finish = finish_by(give);
     return workload;
 }
 

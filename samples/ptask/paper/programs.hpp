@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The paper's programs, in the sizes that are asked for. */
+/* The paper's programs, in the sizes that are asked for; the gestural interface is in gestures.hpp. */
 #ifndef PTSCHED_PAPER_PROGRAMS_HPP
 #define PTSCHED_PAPER_PROGRAMS_HPP
 
 #include "workload.hpp"
-
-#include <cstdio>
 
 namespace ptsched::paper {
 
@@ -30,8 +28,6 @@ Workload cavity(unsigned length, unsigned nx, unsigned ny, unsigned nz);
 Workload components(std::size_t n, unsigned iterations);
 /* Sums and maxima of the groups of integers that have the same of @keys keys. */
 Workload group_by(std::size_t count, unsigned keys);
-/* Two depth cameras, a common cloud, a filter, and where the hand is. Each event is a line of @events, unless null. */
-Workload gestures(unsigned width, unsigned height, std::FILE *events);
 
 } // namespace ptsched::paper
 

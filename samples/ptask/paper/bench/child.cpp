@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "child.hpp"
 
-#include "device.hpp"
+#include "executor.hpp"
 
 #include <cstdio>
 #include <memory>
@@ -44,11 +44,6 @@ std::vector<double> read_numbers(std::FILE *from)
 }
 
 } // namespace
-
-std::filesystem::path program_folder()
-{
-    return std::filesystem::read_symlink("/proc/self/exe").parent_path();
-}
 
 std::vector<double> numbers_of_child(const std::vector<std::string> &arguments,
                                      const std::map<std::string, std::string> &variables)

@@ -3,15 +3,12 @@
 #ifndef PTSCHED_PAPER_CHILD_HPP
 #define PTSCHED_PAPER_CHILD_HPP
 
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace ptsched::paper {
 
-/* Where this program is. */
-std::filesystem::path program_folder();
 /*
  * Runs bench-ptask with @arguments and the environment of this process changed by @variables; the numbers that it
  * prints. Throws Error if it fails or prints none.

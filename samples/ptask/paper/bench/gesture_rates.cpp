@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Table 2: the gestural interface as fast as it can, and what a single frame takes.
 #include "bench.hpp"
-#include "programs.hpp"
+#include "gestures.hpp"
 
 #include <cstdio>
 #include <memory>
@@ -65,7 +65,8 @@ void gesture_rates(const Bench &bench)
         return;
     }
     unsigned part = bench.options.size ? width / bench.options.size : 1;
-    Checked checked(gestures(width / part, height / part, events.get()));
+    Checked checked(gestures(Scene(width / part, height / part),
+                             [&](const Hand &hand) { std::fputs(line_of(hand).c_str(), events.get()); }));
     std::map<std::string, Found> found;
 
     say_progress("gesture, many frames at once");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // bench-ptask: the PTask paper's programs on a GPU, by hand, as modules, and as graphs.
 #include "bench.hpp"
+#include "number.hpp"
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -55,14 +55,10 @@ void list()
 
 unsigned number(const char *option, const char *text)
 {
-    char *end = nullptr;
-    errno = 0;
-    unsigned long value = std::strtoul(text, &end, 10);
-    if (errno || *end || end == text || *text == '-' || !value || value > 4096) {
-        std::fprintf(stderr, "bench-ptask: --%s needs a number from 1 to 4096, not \"%s\"\n", option, text);
-        std::exit(2);
-    }
-    return static_cast<unsigned>(value);
+    if (auto value = number_of(text, 1, 4096))
+        return *value;
+    std::fprintf(stderr, "bench-ptask: --%s needs a number from 1 to 4096, not \"%s\"\n", option, text);
+    std::exit(2);
 }
 
 struct CommandLine {
@@ -70,11 +66,6 @@ struct CommandLine {
     bool opencl = false, host_cost = false, lowered_cost = false, graph_times = false;
     std::string text;
 };
-
-std::string beside_the_program(const char *file)
-{
-    return std::filesystem::read_symlink("/proc/self/exe").replace_filename(file);
-}
 
 enum Known {
     only = 1,
@@ -160,7 +151,7 @@ CommandLine parse(int argc, char **argv)
         std::exit(2);
     }
     if (options.module.empty())
-        options.module = beside_the_program(line.opencl ? "paper.cl" : "paper.fatbin");
+        options.module = line.opencl ? std::string(program_folder() / "paper.cl") : default_module();
     return line;
 }
 
@@ -183,10 +174,8 @@ int run(const CommandLine &line)
         return 0;
     }
     refuse_unknown(options);
-    if (!std::filesystem::exists(options.module))
-        throw Error("there is no " + options.module +
-                    (line.opencl ? ": make build/samples/paper.cl makes it"
-                                 : ": make bench-ptask compiles it, which needs nvcc"));
+    if (line.opencl && !std::filesystem::exists(options.module))
+        throw Error("there is no " + options.module + ": make build/samples/paper.cl makes it");
     Report report(line.text);
     if (line.opencl) {
         run_on_opencl(options, report);

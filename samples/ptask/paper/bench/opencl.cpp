@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The paper's programs as graphs on the devices of OpenCL, small: whether their results are right.
 #include "bench.hpp"
+#include "gestures.hpp"
 #include "programs.hpp"
 
 #include <chrono>
@@ -16,7 +17,7 @@ struct Small {
     std::function<Workload()> make;
 };
 
-std::vector<Small> all_small(std::FILE *events)
+std::vector<Small> all_small()
 {
     std::vector<Small> all{{"chain64", [] { return chain(64, false); }},
                            {"table5/sort", [] { return bitonic_sort(8); }}};
@@ -27,7 +28,7 @@ std::vector<Small> all_small(std::FILE *events)
     all.push_back({"table5/fdtd", [] { return cavity(5, 32, 32, 4); }});
     all.push_back({"table5/pca", [] { return components(64, 10); }});
     all.push_back({"table5/grpby", [] { return group_by(1 << 16, 128); }});
-    all.push_back({"gesture", [=] { return gestures(160, 120, events); }});
+    all.push_back({"gesture", [] { return gestures(Scene(160, 120)); }});
     return all;
 }
 
@@ -66,13 +67,12 @@ void run_on_opencl(const Options &options, Report &report)
 {
     bool any = false;
     refuse_what_does_not_fit(options);
-    std::unique_ptr<std::FILE, decltype(&std::fclose)> events(std::tmpfile(), std::fclose);
 
     std::printf("The PTask paper's programs as graphs, small, with OpenCL on:\n");
     for (const device::Device *device : device::opencl_devices())
         std::printf("  %s\n", device->name().c_str());
     std::printf("%-18s %-20s %6s %10s\n", "", "", "ptasks", "ms");
-    for (const Small &small : all_small(events.get())) {
+    for (const Small &small : all_small()) {
         if (!options.wants(small.name))
             continue;
         any = true;
