@@ -14,6 +14,7 @@ namespace ptsched::paper {
 
 struct Options {
     std::string module, json;
+    std::string events; /* the file for those of gestures; empty: a temporary one */
     std::vector<std::string> only;
     unsigned size = 0;       /* of matrices; 0: the paper's */
     unsigned iterations = 0; /* of each measurement; 0: as time allows */

@@ -3,16 +3,18 @@
 
 #include "executor.hpp"
 
+#include <cerrno>
 #include <cstdio>
+#include <fcntl.h>
 #include <memory>
+#include <spawn.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 namespace ptsched::paper {
 
 namespace {
 
-std::vector<std::string> environment_with(const std::map<std::string, std::string> &changed)
+std::vector<std::string> environment_with(const Child::Variables &changed)
 {
     std::vector<std::string> variables;
     for (char **variable = environ; *variable; variable++) {
@@ -45,32 +47,61 @@ std::vector<double> read_numbers(std::FILE *from)
 
 } // namespace
 
-std::vector<double> numbers_of_child(const std::vector<std::string> &arguments,
-                                     const std::map<std::string, std::string> &variables)
+Child::Child(const std::string &program, const std::vector<std::string> &arguments, int in, int out,
+             const Variables &variables)
 {
-    std::vector<std::string> words{program_folder() / "bench-ptask"}, environment = environment_with(variables);
-    int ends[2], status = 0;
-
+    std::vector<std::string> words{program_folder() / program}, environment = environment_with(variables);
     words.insert(words.end(), arguments.begin(), arguments.end());
     auto argv = pointers_to(words), envp = pointers_to(environment);
-    if (pipe(ends) < 0)
-        throw device::Error("cannot make a pipe");
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDOUT_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        execve(argv[0], argv.data(), envp.data());
-        _exit(127);
+    posix_spawn_file_actions_t actions;
+
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+    const int error = posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), envp.data());
+    posix_spawn_file_actions_destroy(&actions);
+    if (error) {
+        pid_ = 0;
+        throw Error("cannot start " + words[0] + ": " + std::strerror(error));
     }
-    close(ends[1]);
+}
+
+bool Child::wait()
+{
+    int status = 0;
+    pid_t pid = std::exchange(pid_, 0), ended = 0;
+    if (!pid)
+        return true;
+    do
+        ended = waitpid(pid, &status, 0);
+    while (ended < 0 && errno == EINTR);
+    return ended == pid && status == 0;
+}
+
+Pipe::Pipe()
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        throw Error(std::string("cannot make a pipe: ") + std::strerror(errno));
+    reader.reset(ends[0]);
+    writer.reset(ends[1]);
+}
+
+std::vector<double> numbers_of_child(const std::vector<std::string> &arguments, const Child::Variables &variables)
+{
+    Pipe pipe;
+    Child child("bench-ptask", arguments, STDIN_FILENO, pipe.writer.get(), variables);
     std::vector<double> numbers;
-    if (std::unique_ptr<std::FILE, decltype(&std::fclose)> output(fdopen(ends[0], "r"), std::fclose); output)
+
+    pipe.writer.reset();
+    std::unique_ptr<std::FILE, decltype(&std::fclose)> output(fdopen(pipe.reader.get(), "r"), std::fclose);
+    if (output) {
+        pipe.reader.release();
         numbers = read_numbers(output.get());
-    else
-        close(ends[0]);
-    if (child < 0 || waitpid(child, &status, 0) != child || status || numbers.empty())
-        throw device::Error("bench-ptask " + arguments.at(0) + ", started by itself, failed");
+        output.reset();
+    }
+    if (!child.wait() || numbers.empty())
+        throw Error("bench-ptask " + arguments.at(0) + ", started by itself, failed");
     return numbers;
 }
 

@@ -32,12 +32,15 @@ const Benchmark benchmarks[] = {
         status ? stderr : stdout,
         "usage: bench-ptask [OPTION]...\n"
         "Runs the PTask paper's programs on a GPU in the variants handcode, best, modular, modular-threads and\n"
-        "ptask, compares their results with the host's, and prints the paper's figures beside the measured.\n\n"
+        "ptask, the gestural interface also on the host and as processes joined by pipes, compares their results\n"
+        "with the host's, and prints the paper's figures beside the measured.\n\n"
         "  --only NAME      only benchmarks whose names begin so; may be given several times\n"
         "  --size N         matrices of N x N instead of the paper's, pictures N pixels wide\n"
         "  --iterations N   repetitions of each measurement, instead of as many as fit the time\n"
         "  --quick          fewer sizes and a third of the time: about 40 s instead of 150\n"
         "  --json FILE      writes the figures to FILE\n"
+        "  --events FILE    keeps in FILE where the gestural interface finds the hand, a line for each frame of each\n"
+        "                   variant; some find it in several frames at once and tell it in any order\n"
         "  --module FILE    the kernels, made by nvcc (default: paper.fatbin beside the program)\n"
         "  --opencl         no measurement, and no GPU needed: each program once, small, as a graph on the devices of\n"
         "                   OpenCL (PoCL makes one of the processor), results checked; with --module, kernels in\n"
@@ -73,6 +76,7 @@ enum Known {
     iterations,
     quick,
     json,
+    events,
     module,
     opencl,
     list_names,
@@ -87,6 +91,7 @@ const option known[] = {
     {"iterations", required_argument, nullptr, iterations},
     {"quick", no_argument, nullptr, quick},
     {"json", required_argument, nullptr, json},
+    {"events", required_argument, nullptr, events},
     {"module", required_argument, nullptr, module},
     {"opencl", no_argument, nullptr, opencl},
     {"list", no_argument, nullptr, list_names},
@@ -121,6 +126,9 @@ CommandLine parse(int argc, char **argv)
             break;
         case json:
             options.json = optarg;
+            break;
+        case events:
+            options.events = optarg;
             break;
         case module:
             options.module = optarg;

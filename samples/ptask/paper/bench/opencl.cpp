@@ -53,7 +53,7 @@ void run_small(const Options &options, const Small &small)
 
 void refuse_what_does_not_fit(const Options &options)
 {
-    if (options.size || options.iterations || options.quick || !options.json.empty())
+    if (options.size || options.iterations || options.quick || !options.json.empty() || !options.events.empty())
         throw Error("--opencl goes with --only and --module, and no other option: its sizes are its own");
     if (!options.module.ends_with(".cl"))
         throw Error("--opencl needs kernels in OpenCL C, in a file whose name ends in .cl, not " + options.module);
