@@ -37,7 +37,7 @@ struct Room {
             if (const Value &value = workload.values[id]; value.is_input())
                 in[id] = make_pinned(value.bytes());
         write_inputs(workload);
-        for (ValueId id = 0; id < workload.values.size() && workload.resident; id++)
+        for (ValueId id = 0; id < workload.values.size() && workload.inputs_stay; id++)
             if (const Value &value = workload.values[id]; value.is_input())
                 check(driver().upload(buffers.at(id), in[id].get(), value.bytes()), "cuMemcpyHtoD");
         for (ValueId id : workload.results) {
@@ -183,7 +183,7 @@ public:
     /* Nothing uses the rooms now. */
     void prepare(unsigned count) override
     {
-        for (std::size_t i = 0; i < std::min<std::size_t>(count, slots_.size()) && !workload_.resident; i++)
+        for (std::size_t i = 0; i < std::min<std::size_t>(count, slots_.size()) && !workload_.inputs_stay; i++)
             slots_[(next_ + i) % slots_.size()]->room().write_inputs(workload_);
     }
 
@@ -206,7 +206,7 @@ public:
 
     std::vector<Content> results() override
     {
-        if (workload_.resident) {
+        if (workload_.results_stay) {
             Room &room = slots_[(next_ - 1) % slots_.size()]->room();
             for (ValueId id : workload_.results)
                 check(driver().download(room.out[id].get(), room.buffers.at(id), workload_.values[id].bytes()),
@@ -224,13 +224,15 @@ private:
     std::vector<Way> all_ways(unsigned count, Means means) const
     {
         std::vector<Way> ways;
+        if (means == Means::in_turn || means == Means::ping_pong)
+            return {{means == Means::in_turn ? 1u : 2u, 1, false, false}};
         for (unsigned slots : {workload_.sets, 4 * workload_.sets, 16 * workload_.sets}) {
             if (slots > workload_.sets && (slots > count || slots > most_slots))
                 continue;
             for (unsigned streams : {1, 2, 4, 8})
                 for (bool own : {false, true})
                     for (bool graph : {false, true})
-                        if ((streams == 1 || streams <= workload_.steps.size()) && !(own && workload_.resident) &&
+                        if ((streams == 1 || streams <= workload_.steps.size()) && !(own && workload_.resident()) &&
                             (means == Means::any || graph == (means == Means::graph)))
                             ways.push_back({slots, streams, own, graph});
         }
@@ -268,12 +270,12 @@ private:
     }
 
     /* Runs follow each other on one stream, and nobody looks at what they give. */
-    bool in_order() const { return workload_.resident && way_.streams == 1; }
+    bool in_order() const { return workload_.resident() && way_.streams == 1; }
 
     void end(Slot &slot)
     {
         slot.wait();
-        if (!workload_.resident)
+        if (!workload_.results_stay)
             outcome_.take(slot.room().results);
     }
 

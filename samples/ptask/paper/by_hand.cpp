@@ -26,7 +26,7 @@ Layout::Layout(const Workload &workload) : buffer_of(workload.values.size())
                std::all_of(reader[value].begin(), reader[value].end(), ended);
     };
     auto may_go = [&](ValueId value) {
-        return !is_result(value) && !(workload.resident && workload.values[value].is_input());
+        return !is_result(value) && !(workload.inputs_stay && workload.values[value].is_input());
     };
 
     for (ValueId value = 0; value < workload.values.size(); value++) {

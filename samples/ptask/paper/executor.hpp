@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The variants of a program. All of them begin with inputs in memory of the host and end with results there (unless the
- * workload is resident); memory is allocated before the clock runs.
+ * The variants of a program. All of them begin with inputs in memory of the host and end with results there, unless
+ * these stay on the device; memory is allocated before the clock runs.
  */
 #ifndef PTSCHED_PAPER_EXECUTOR_HPP
 #define PTSCHED_PAPER_EXECUTOR_HPP
@@ -40,8 +40,14 @@ std::unique_ptr<Executor> make_handcode(const Gpu &gpu, const Workload &workload
 std::unique_ptr<Executor> make_modular(const Gpu &gpu, const Workload &workload);
 std::unique_ptr<Executor> make_modular_threads(const Gpu &gpu, const Workload &workload);
 /* As an expert writes it today. */
-enum class Means { any, streams, graph };
-/* The fastest way for run(@count) of those that are there. */
+enum class Means {
+    any,
+    streams,
+    graph,
+    in_turn,   /* one stream, and a run begins when the one before has ended */
+    ping_pong, /* the same twice, with buffers of its own each */
+};
+/* The fastest way for run(@count) of those that are there. With ping_pong, the workload has one or two sets. */
 std::unique_ptr<Executor> make_best(const Gpu &gpu, const Workload &workload, unsigned count, Means means = Means::any);
 /* On OpenCL devices if the name of the module ends in .cl, else on GPUs. */
 std::unique_ptr<Executor> make_ptask(const std::string &module, const Workload &workload,

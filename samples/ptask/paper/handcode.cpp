@@ -15,7 +15,7 @@ public:
             downloaded_.emplace_back(workload.values[value].elements);
             addresses_.push_back(downloaded_.back().data());
         }
-        if (workload.resident)
+        if (workload.inputs_stay)
             upload(0);
     }
 
@@ -25,11 +25,11 @@ public:
     {
         for (unsigned i = 0; i < count; i++) {
             set_ = next_++ % workload_.sets;
-            if (!workload_.resident)
+            if (!workload_.inputs_stay)
                 upload(set_);
             for (std::size_t step = 0; step < workload_.steps.size(); step++)
                 buffers_.launch(step, nullptr);
-            if (workload_.resident)
+            if (workload_.results_stay)
                 check(driver().stream_synchronize(nullptr), "cuStreamSynchronize");
             else
                 download();
@@ -38,7 +38,7 @@ public:
 
     std::vector<Content> results() override
     {
-        if (workload_.resident)
+        if (workload_.results_stay)
             download();
         return outcome_.contents();
     }

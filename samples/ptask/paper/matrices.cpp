@@ -172,7 +172,7 @@ Workload chain(std::size_t n, bool resident)
 {
     Workload workload = rectangle(Matrices::multiply, 2, 1, n);
     workload.name = "chain" + std::to_string(n) + (resident ? "/nocopy" : "/copies");
-    workload.resident = resident;
+    workload.inputs_stay = workload.results_stay = resident;
     return workload;
 }
 
@@ -190,7 +190,7 @@ Workload empty_steps(unsigned rows, unsigned width)
         row = std::move(next);
     }
     workload.name = "empty" + std::to_string(rows * width);
-    workload.resident = true;
+    workload.inputs_stay = workload.results_stay = true;
     workload.results = row;
     return workload;
 }

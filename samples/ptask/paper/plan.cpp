@@ -64,7 +64,7 @@ std::vector<Node> order(const Workload &workload, unsigned streams, bool own_cop
         unsigned stream = placement.place(step);
         Node launch{Operation::launch, step, stream, {}};
         for (ValueId value : workload.steps[step].inputs) {
-            if (workload.values[value].is_input() && workload.resident)
+            if (workload.values[value].is_input() && workload.inputs_stay)
                 continue;
             if (source[value] == none_writes) {
                 source[value] = nodes.size();
@@ -76,7 +76,7 @@ std::vector<Node> order(const Workload &workload, unsigned streams, bool own_cop
         nodes.push_back(std::move(launch));
         for (ValueId value : workload.steps[step].outputs) {
             source[value] = here;
-            if (results.count(value) && !workload.resident)
+            if (results.count(value) && !workload.results_stay)
                 nodes.push_back({Operation::download, value, own_copy_streams ? streams + 1 : stream, {here}});
         }
     }

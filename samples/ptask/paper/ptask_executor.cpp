@@ -16,14 +16,14 @@ public:
     {
         program_.push_constants();
         graph_.run();
-        if (workload.resident)
+        if (workload.inputs_stay)
             prepared_.push_back(program_.make_blocks(0));
     }
 
     void prepare(unsigned count) override
     {
         results_.clear();
-        while (!workload_.resident && prepared_.size() < count)
+        while (!workload_.inputs_stay && prepared_.size() < count)
             prepared_.push_back(program_.make_blocks(made_++ % workload_.sets));
     }
 
@@ -31,11 +31,11 @@ public:
     {
         for (unsigned begun = 0, ended = 0; ended < count;) {
             if (begun < count && begun < ended + PtaskProgram::most_inside) {
-                program_.push(workload_.resident ? prepared_.front() : take());
+                program_.push(workload_.inputs_stay ? prepared_.front() : take());
                 begun++;
             } else {
                 results_ = program_.pull();
-                if (!workload_.resident)
+                if (!workload_.results_stay)
                     for (const auto &block : results_)
                         block->read();
                 ended++;

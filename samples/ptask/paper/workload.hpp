@@ -57,8 +57,9 @@ struct Workload {
     std::optional<Finish> finish;
     /* Of the inputs: run after run, they take turns. */
     unsigned sets = 1;
-    /* Inputs are on the device before the first run, and results stay there. */
-    bool resident = false;
+    /* Inputs are on the device before the first run; results stay there. */
+    bool inputs_stay = false, results_stay = false;
+    bool resident() const { return inputs_stay && results_stay; }
     /* The results, or what the host makes of them, for each set; none where nothing is computed. */
     std::function<std::vector<Content>(unsigned set)> expected;
     /* Floats may differ by that much of the largest one; without it, bits count. */
