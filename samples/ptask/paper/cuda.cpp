@@ -66,10 +66,10 @@ Stream make_stream()
     return Stream(stream);
 }
 
-Event make_event()
+Event make_event(unsigned flags)
 {
     CUevent event = nullptr;
-    check(driver().event_create(&event, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+    check(driver().event_create(&event, flags), "cuEventCreate");
     return Event(event);
 }
 

@@ -41,6 +41,7 @@ namespace ptsched::paper {
     F(event_create, cuEventCreate)                                                                                     \
     F(event_destroy, cuEventDestroy_v2)                                                                                \
     F(event_record, cuEventRecord)                                                                                     \
+    F(event_elapsed, cuEventElapsedTime)                                                                               \
     F(capture_begin, cuStreamBeginCapture_v2)                                                                          \
     F(capture_end, cuStreamEndCapture)                                                                                 \
     F(graph_destroy, cuGraphDestroy)                                                                                   \
@@ -109,7 +110,7 @@ using Module = Owned<CUmodule, FreeModule>;
 Memory make_memory(std::size_t bytes);
 Pinned make_pinned(std::size_t bytes);
 Stream make_stream();
-Event make_event();
+Event make_event(unsigned flags = CU_EVENT_DISABLE_TIMING);
 
 /* Where this program is. */
 std::filesystem::path program_folder();

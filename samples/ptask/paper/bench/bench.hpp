@@ -3,7 +3,7 @@
 #ifndef PTSCHED_PAPER_BENCH_HPP
 #define PTSCHED_PAPER_BENCH_HPP
 
-#include "executor.hpp"
+#include "gestures.hpp"
 
 #include <map>
 #include <optional>
@@ -77,6 +77,9 @@ struct Bench {
     std::vector<double> times_of_variants(Checked &checked, unsigned count, double seconds) const;
 };
 
+/* Pictures of 640 x 480, or as wide as is asked for. */
+Scene scene_of(const Options &options);
+
 double median(std::vector<double> values);
 double geometric_mean(const std::vector<double> &values);
 /* So that nobody takes a long measurement for a standstill. */
@@ -87,6 +90,7 @@ void chains(const Bench &bench);
 void invocations(const Bench &bench);
 void priorities(const Bench &bench);
 void gesture_rates(const Bench &bench);
+void copy_modes(const Bench &bench);
 void two_gpus(const Bench &bench);
 
 /* The programs as graphs, small, where there is no GPU: prints times, and reports results that are wrong. */

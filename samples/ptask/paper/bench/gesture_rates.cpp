@@ -12,7 +12,7 @@ namespace ptsched::paper {
 namespace {
 
 constexpr double seconds_for_each = 0.5;
-constexpr unsigned width = 640, height = 480, frames_at_once = 128;
+constexpr unsigned frames_at_once = 128;
 /* There, more would only wait in front of the first program. */
 constexpr unsigned frames_in_pipes = 32;
 
@@ -136,8 +136,7 @@ void gesture_rates(const Bench &bench)
     try {
         EventFile events(bench.options.events);
         auto deliver = [&](const Hand &hand) { events.write(hand); };
-        const unsigned part = bench.options.size ? width / bench.options.size : 1;
-        const Scene scene(width / part, height / part);
+        const Scene scene = scene_of(bench.options);
         Checked checked(gestures(scene, deliver));
         const auto found = measure(bench, checked, scene, deliver);
 

@@ -21,6 +21,7 @@ const Benchmark benchmarks[] = {
     {"chain", "A x B x C with n = 64 and 1024, without and with copies (--only chain64)", chains},
     {"table5", "sort, gemm, madd, mcopy, fdtd, pca, grpby (--only table5/gemm)", table5},
     {"gesture", "the gestural interface", gesture_rates},
+    {"copies", "the gestural interface's transformation, with copies of several kinds", copy_modes},
     {"prio", "four graphs with priorities", priorities},
     {"invocation", "a ptask that does nothing, in graphs of 10 and 10,000", invocations},
     {"gpus2", "products in 8 columns, on two GPUs and on one", two_gpus},

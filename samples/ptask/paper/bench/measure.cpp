@@ -38,6 +38,12 @@ double geometric_mean(const std::vector<double> &values)
     return std::exp(sum / static_cast<double>(values.size()));
 }
 
+Scene scene_of(const Options &options)
+{
+    const unsigned width = options.size ? options.size : 640;
+    return {width, std::max(1u, width * 3 / 4)};
+}
+
 void say_progress(const std::string &what)
 {
     std::fprintf(stderr, "... %s\n", what.c_str());

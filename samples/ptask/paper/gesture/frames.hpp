@@ -7,7 +7,7 @@
 
 namespace ptsched::paper {
 
-constexpr unsigned least_side = 8, most_side = 4096; /* of a picture, in pixels */
+constexpr unsigned least_side = 1, most_side = 4096; /* of a picture, in pixels */
 
 /* Of each frame there are two pictures, then two clouds of points, then one. */
 enum class Frames : std::uint32_t { pictures = 1, clouds, cloud };
