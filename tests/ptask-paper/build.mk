@@ -6,7 +6,7 @@ $(B)/obj/tests/ptask-paper/%.o: CPPFLAGS += -Isamples/ptask/paper -Ilibptsched/c
 # Linked with the driver so that the one of the virtual GPU is found.
 $(B)/tests/ptask_paper: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/ptask-paper/*.cpp samples/ptask/paper/*.cpp)) \
 		$(B)/lib/libptask.so $(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(B)/vgpu/paper.so \
-		$(addprefix $(B)/samples/,bench-ptask paper.cl null-driver/libcuda.so.1)
+		$(addprefix $(B)/samples/,bench-ptask gesture paper.cl null-driver/libcuda.so.1)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptask -Wl,--no-as-needed -L$(B)/vgpu -lcuda -ldl \
 		-Wl,-rpath,'$$ORIGIN/../vgpu:$$ORIGIN/../lib'

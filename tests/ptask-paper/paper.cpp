@@ -5,8 +5,8 @@
 #include "programs.hpp"
 
 #include "daemon.h"
+#include "paper_test.hpp"
 #include "pocl.h"
-#include "tap.h"
 
 #include <atomic>
 #include <fstream>
@@ -122,6 +122,21 @@ void hands()
     CHECK(events >= 7 * (variants().size() + 1));
 }
 
+/* Whether inputs come and results go or not, what is computed is the same. */
+void copies_of_each_direction()
+{
+    for (bool inputs_stay : {false, true})
+        for (bool results_stay : {false, true}) {
+            Workload workload = transformation(Scene(24, 20));
+            workload.inputs_stay = inputs_stay;
+            workload.results_stay = results_stay;
+            check_all({workload});
+            for (Means means : {Means::in_turn, Means::ping_pong})
+                check_variant(*make_best(gpu(), workload, 6, means), workload,
+                              means == Means::in_turn ? "in turn" : "ping-pong");
+        }
+}
+
 /* The ways from which the best is chosen, each by itself. */
 void streams_and_graphs()
 {
@@ -140,13 +155,14 @@ void figures()
     int fd = mkstemp(file.data());
     CHECK(fd >= 0);
     close(fd);
+    const std::string events = file + ".events";
     /* Preloaded, so that the driver's variables of a thread do not come and go with the thread's stack, of which the
        thread sanitizer does not know when they are used again. */
     auto program = "LD_PRELOAD=" + test::folder() + "/libcuda.so.1 ASAN_OPTIONS=verify_asan_link_order=0 " +
                    sample("bench-ptask") + " --module " + test::folder() +
                    "/paper.so --iterations 1 --size 8 --only chain --only invocation --only table5/madd-rect --only "
-                   "gesture --only prio --only gpus2 --json " +
-                   file + " >/dev/null";
+                   "gesture --only copies --only prio --only gpus2 --json " +
+                   file + " --events " + events + " >/dev/null";
     CHECK_EQ(std::system(program.c_str()), 0);
     std::set<std::string> names;
     std::ifstream stream(file);
@@ -156,12 +172,26 @@ void figures()
               record.at("command").get<std::string>().find("--size 8") != std::string::npos);
         CHECK(record.at("unit").is_string() && record.at("against").is_string());
     }
-    for (const char *name :
-         {"chain8/nocopy_us", "chain8/copies_us", "chain8/against-hand", "invocation/total_us", "invocation/host_us",
-          "invocation/lowered_us", "table5/geomean-hand", "table5/geomean-modular", "table5/worst-hand",
-          "gesture/against-handcode", "gesture/against-hand", "prio/8_per_s", "prio/total-over-fifo", "gpus2/depth6"})
+    for (const char *name : {"chain8/nocopy_us",         "chain8/copies_us",
+                             "chain8/against-hand",      "invocation/total_us",
+                             "invocation/host_us",       "invocation/lowered_us",
+                             "table5/geomean-hand",      "table5/geomean-modular",
+                             "table5/worst-hand",        "gesture/against-handcode",
+                             "gesture/against-hand",     "gesture/host_fps",
+                             "gesture/host_latency_ms",  "gesture/pipes_fps",
+                             "gesture/pipes_latency_ms", "copies/gpu_us",
+                             "copies/HtoD/sync_us",      "copies/DtoH/async_us",
+                             "copies/both/async-pp_us",  "copies/both/ptask_us",
+                             "copies/against-hand",      "prio/8_per_s",
+                             "prio/total-over-fifo",     "gpus2/depth6"})
         if (!CHECK(names.count(name)))
             std::printf("# %s is missing\n", name);
+    std::ifstream lines(events);
+    unsigned found = 0;
+    for (std::string line; std::getline(lines, line); found++)
+        CHECK(hand_of(line).area > 0);
+    CHECK(found > 8 * variants().size());
+    std::filesystem::remove(events);
     std::filesystem::remove(file);
     CHECK(std::system((sample("bench-ptask") + " --only nonsense 2>/dev/null").c_str()));
 }
@@ -230,15 +260,19 @@ int main()
 {
     test::Daemon daemon;
     test::PoclCache cache;
-    return tap::run({{"differences are found", differences_are_found},
-                     {"gemm, madd and mcopy as trees and rectangles", matrices},
-                     {"A x B x C, and steps that do nothing", chains},
-                     {"bitonic sort", sorting},
-                     {"fdtd", cavities},
-                     {"pca", principal_components},
-                     {"grpby", groups},
-                     {"the gestural interface", hands},
-                     {"streams and graphs by hand", streams_and_graphs},
-                     {"the figures of bench-ptask", figures},
-                     {"bench-ptask with OpenCL alone", opencl_by_itself}});
+    std::vector<tap::Case> cases{{"differences are found", differences_are_found},
+                                 {"gemm, madd and mcopy as trees and rectangles", matrices},
+                                 {"A x B x C, and steps that do nothing", chains},
+                                 {"bitonic sort", sorting},
+                                 {"fdtd", cavities},
+                                 {"pca", principal_components},
+                                 {"grpby", groups},
+                                 {"the gestural interface", hands},
+                                 {"copies of each direction", copies_of_each_direction},
+                                 {"streams and graphs by hand", streams_and_graphs},
+                                 {"the figures of bench-ptask", figures},
+                                 {"bench-ptask with OpenCL alone", opencl_by_itself}};
+    for (tap::Case &one : gesture_cases())
+        cases.push_back(std::move(one));
+    return tap::run(cases);
 }
