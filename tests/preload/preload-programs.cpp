@@ -77,13 +77,12 @@ void broker_killed()
 {
     Program program(client({"spin", "0", "200"}), world->scheduled(), "orphan");
     CHECK(program.await("started"));
-    world->broker->signal(SIGKILL);
-    world->broker->wait();
+    world->stop_scheduler();
     program.end_input();
     CHECK_EQ(program.wait(), 0);
     CHECK(program.out().find("spun") != std::string::npos);
     CHECK(lines(program.err()) <= 1);
-    world->start_broker();
+    world->start_scheduler();
 }
 
 void waiter_freed_by_broker_death()
@@ -92,14 +91,13 @@ void waiter_freed_by_broker_death()
     CHECK(holder.await("started"));
     Program other(client({"spin", "0", "100"}), world->scheduled(), "other");
     CHECK(other.await("started"));
-    world->broker->signal(SIGKILL);
-    world->broker->wait();
+    world->stop_scheduler();
     for (Program *program : {&holder, &other}) {
         program->end_input();
         CHECK_EQ(program->wait(), 0);
         CHECK_EQ(lines(program->err()), 1l);
     }
-    world->start_broker();
+    world->start_scheduler();
 }
 
 void killed_holder_frees_the_turn()

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs under the interposer, with the virtual GPU for a device and the broker for a scheduler, both started here.
+/*
+ * Programs under the interposer, with the virtual GPU for a device and the broker for a scheduler, both started here;
+ * or in the test VM, where the test's name ends in -module, with modules for both.
  */
 #ifndef PTSCHED_TEST_WORLD_H
 #define PTSCHED_TEST_WORLD_H
@@ -27,6 +29,7 @@ using Environment = std::map<std::string, std::string>;
 
 inline const fs::path build = program_folder().parent_path();
 inline fs::path scratch;
+inline const bool under_module = fs::read_symlink("/proc/self/exe").string().ends_with("-module");
 
 /* A child process with its output in files and its input held open. */
 class Program {
@@ -138,6 +141,26 @@ inline void await_socket(const fs::path &path)
     until([&] { return fs::exists(path); });
 }
 
+/* One that ends by itself, and in order. */
+inline void run_to_end(const std::vector<std::string> &words)
+{
+    Program program(words, {}, fs::path(words[0]).filename());
+    if (!CHECK(program.wait() == 0))
+        std::printf("# %s", program.err().c_str());
+}
+
+inline void insert_module(const std::string &name, std::vector<std::string> parameters)
+{
+    parameters.insert(parameters.begin(), {"/bin/insmod", "/vm/modules/" + name + ".ko"});
+    run_to_end(parameters);
+}
+
+inline void remove_module(const std::string &name)
+{
+    if (fs::exists("/sys/module/" + name))
+        run_to_end({"/bin/rmmod", name});
+}
+
 struct World {
     fs::path gpu_socket = scratch / "gpu", broker_socket = scratch / "broker", stats_file = scratch / "stats";
     std::unique_ptr<Program> gpu, broker;
@@ -146,37 +169,52 @@ struct World {
     {
         for (const fs::path &path : {gpu_socket, broker_socket, stats_file})
             fs::remove(path);
-        /* Of an option that is there twice, the last counts. */
-        std::vector<std::string> words{build / "vgpu/vgpud", "--socket", gpu_socket, "--devices", "2"};
-        words.insert(words.end(), gpu_options.begin(), gpu_options.end());
-        gpu = std::make_unique<Program>(words, Environment{}, "vgpud");
-        await_socket(gpu_socket);
-        start_broker();
+        if (under_module)
+            insert_gpu(gpu_options);
+        else
+            start_gpu(gpu_options);
+        start_scheduler();
     }
-    void start_broker()
+    ~World()
     {
-        fs::remove(broker_socket);
-        /* No turn is shared by force, so that none may be interleaved. */
-        broker = std::make_unique<Program>(std::vector<std::string>{build / "bin/ptschedd", "--socket", broker_socket,
-                                                                    "--test-devices", "2", "--drain-us", "10000000"},
-                                           Environment{}, "ptschedd");
-        await_socket(broker_socket);
+        if (under_module) {
+            remove_module("vgpu");
+            remove_module("ptsched");
+        }
     }
-
+    void start_scheduler()
+    {
+        if (!under_module)
+            return start_broker();
+        remove_module("ptsched");
+        insert_module("ptsched",
+                      {"test_devices=2", "drain_us=10000000", "inflight_us=" + std::to_string(2000 * scale)});
+    }
+    void stop_scheduler()
+    {
+        if (under_module)
+            return remove_module("ptsched");
+        broker->signal(SIGKILL);
+        broker->wait();
+    }
     Environment bare() const
     {
-        return {{"PTSCHED_VGPU_SOCKET", gpu_socket},
-                {"PTSCHED_TEST_KERNELS", build / "vgpu/kernels.so"},
-                {"LD_LIBRARY_PATH", build / "vgpu"},
-                {"ASAN_OPTIONS", asan_options},
-                {"TSAN_OPTIONS", std::string(tsan_options) + ":intercept_send=0"}};
+        Environment environment = {{"PTSCHED_TEST_KERNELS", build / "vgpu/kernels.so"},
+                                   {"LD_LIBRARY_PATH", build / "vgpu"},
+                                   {"ASAN_OPTIONS", asan_options},
+                                   {"TSAN_OPTIONS", std::string(tsan_options) + ":intercept_send=0"}};
+        if (!under_module)
+            environment["PTSCHED_VGPU_SOCKET"] = gpu_socket;
+        return environment;
     }
     Environment scheduled() const
     {
         Environment environment = bare();
         environment["LD_PRELOAD"] = build / "lib/libptsched-preload.so";
-        environment["PTSCHED_SOCKET"] = broker_socket;
-        environment["PTSCHED_DEVICE_NODE"] = "/nonexistent";
+        if (!under_module) {
+            environment["PTSCHED_SOCKET"] = broker_socket;
+            environment["PTSCHED_DEVICE_NODE"] = "/nonexistent";
+        }
         environment["PTSCHED_STATS"] = stats_file;
         return environment;
     }
@@ -216,6 +254,36 @@ struct World {
         if (json.is_array())
             return json[0];
         return json.contains("devices") ? json["devices"][0] : json;
+    }
+
+private:
+    /* The VM's processor is slow: so is its GPU. */
+    static constexpr unsigned scale = 10;
+
+    void start_gpu(const std::vector<std::string> &options)
+    {
+        /* Of an option that is there twice, the last counts. */
+        std::vector<std::string> words{build / "vgpu/vgpud", "--socket", gpu_socket, "--devices", "2"};
+        words.insert(words.end(), options.begin(), options.end());
+        gpu = std::make_unique<Program>(words, Environment{}, "vgpud");
+        await_socket(gpu_socket);
+    }
+    void start_broker()
+    {
+        fs::remove(broker_socket);
+        /* No turn is shared by force, so that none may be interleaved. */
+        broker = std::make_unique<Program>(std::vector<std::string>{build / "bin/ptschedd", "--socket", broker_socket,
+                                                                    "--test-devices", "2", "--drain-us", "10000000"},
+                                           Environment{}, "ptschedd");
+        await_socket(broker_socket);
+    }
+    /* The module's parameters have the names of the options. */
+    static void insert_gpu(const std::vector<std::string> &options)
+    {
+        std::vector<std::string> parameters{"devices=2", "scale=" + std::to_string(scale)};
+        for (std::size_t i = 0; i + 1 < options.size(); i += 2)
+            parameters.push_back(options[i].substr(2) + "=" + options[i + 1]);
+        insert_module("vgpu", parameters);
     }
 };
 

@@ -20,7 +20,7 @@ $(B)/tests/ptask-world: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/ptask/world/*
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptask -Wl,--no-as-needed -L$(B)/vgpu -lcuda \
 		-Wl,-rpath,'$$ORIGIN/../vgpu:$$ORIGIN/../lib'
 
-# Programs with graphs that attach, under the broker.
+# Programs with graphs that attach, under the broker; in the VM, under the module.
 $(B)/tests/ptask-attach-client: $(B)/obj/tests/ptask/attach/client.cpp.o $(B)/lib/libptask.so $(B)/lib/libptsched.so
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/lib -lptask -lptsched -Wl,-rpath,'$$ORIGIN/../lib'
@@ -30,6 +30,10 @@ $(B)/tests/ptask-attach: $(B)/obj/tests/ptask/attach/main.cpp.o | $(B)/tests/pta
 		$(PRELOAD_SO)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $< -o $@
+
+VM_FILES += $(B)/tests/ptask-attach:/vm/tests/ptask-attach-module $(B)/tests/ptask-attach-client:/vm/tests/ \
+	$(B)/vgpu/vgpu-stat:/vm/vgpu/ $(B)/bin/ptsched:/vm/bin/ $(PRELOAD_SO):/vm/lib/
+VM_TESTS += /vm/tests/ptask-attach-module
 
 $(B)/tests/ptask-one-gpu: $(B)/tests/ptask
 	ln -sf $(<F) $@
