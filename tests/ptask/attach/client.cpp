@@ -122,8 +122,13 @@ public:
         else if (word == "rest")
             spinner_.reset();
         else if (word == "serve")
-            server_.emplace(argument, std::map<std::string, Input *>{{"x", program_->x}},
-                            std::map<std::string, Output *>{{"y", program_->y}});
+            serve(server_, *program_, argument);
+        else if (word == "twin")
+            serve(twin_server_, twin_.emplace(Attach::required), argument);
+        else if (word == "push-to")
+            push_to(argument);
+        else if (word == "pull-from")
+            pull_from(argument);
         else if (word == "remote")
             remote(argument);
         else if (word == "take")
@@ -157,14 +162,24 @@ private:
         } catch (const Failure &) {
         }
     }
-    void remote(const std::string &path)
+    static void serve(std::optional<Server> &server, Program &program, const std::string &path)
     {
-        Remote x(path, "x", Remote::to_push), y(path, "y", Remote::to_pull);
+        server.emplace(path, std::map<std::string, Input *>{{"x", program.x}},
+                       std::map<std::string, Output *>{{"y", program.y}});
+    }
+    static void push_to(const std::string &path)
+    {
+        Remote x(path, "x", Remote::to_push);
+        SharedMemory block(x.form().bytes());
+        std::memset(block.data(), 0, block.bytes());
+        x.push(std::move(block));
+    }
+    static void pull_from(const std::string &path) { Remote(path, "y", Remote::to_pull).pull(); }
+    static void remote(const std::string &path)
+    {
         for (int i = 0; i < 10; i++) {
-            SharedMemory block(x.form().bytes());
-            std::memset(block.data(), 0, block.bytes());
-            x.push(std::move(block));
-            y.pull();
+            push_to(path);
+            pull_from(path);
         }
     }
     /* A turn of the program's own. */
@@ -177,8 +192,8 @@ private:
 
     std::optional<ptsched::Client> client_;
     std::optional<ptsched::Turn> turn_;
-    std::optional<Program> program_;
-    std::optional<Server> server_;
+    std::optional<Program> program_, twin_;
+    std::optional<Server> server_, twin_server_;
     std::optional<Spinner> spinner_;
 };
 

@@ -82,6 +82,11 @@ std::uint64_t counter(pid_t pid, const char *name)
     return found.is_null() ? 0 : found["counters"][name].get<std::uint64_t>();
 }
 
+std::uint64_t device_counter(const char *name)
+{
+    return status()["devices"][0]["counters"][name].get<std::uint64_t>();
+}
+
 void until_state(const Program &program, const std::string &state)
 {
     until([&] {
@@ -132,8 +137,7 @@ void time_by_weight()
     CHECK(to_high > to_low);
     high.do_this("rest");
     low.do_this("rest");
-    json device = status()["devices"][0];
-    auto turns = device["counters"]["turns"].get<std::uint64_t>();
+    auto turns = device_counter("turns");
     auto switches = world->truth()["switches"].get<std::uint64_t>();
     std::printf("# %lu switches, %lu turns\n", switches, turns);
     CHECK(switches <= turns + 2);
@@ -164,6 +168,32 @@ void requesters_are_charged()
     requester.do_this("give");
     CHECK_EQ(requester.end(), 0);
     server.do_this("run 1");
+    CHECK_EQ(server.end(), 0);
+    CHECK(server.err().empty());
+}
+
+/* One process has two graphs, and is charged for neither. */
+void graph_by_graph()
+{
+    one_gpu();
+    const std::string first = scratch / "first", second = scratch / "second";
+    Client server("server", "required", attached());
+    Client a("a", "none", attached(), 5), b("b", "none", attached(), 10);
+    server.do_this("serve " + first);
+    server.do_this("twin " + second);
+    a.begin("remote " + first);
+    b.begin("remote " + second);
+    CHECK(a.finish("remote " + first));
+    CHECK(b.finish("remote " + second));
+    a.do_this("remote " + first);
+    until([&] { return !server.running() || device_counter("submissions") == 30; });
+    CHECK_EQ(counter(a.pid(), "submissions"), std::uint64_t{20});
+    CHECK_EQ(counter(b.pid(), "submissions"), std::uint64_t{10});
+    CHECK_EQ(counter(server.pid(), "turns"), std::uint64_t{0});
+    for (const Client *one : {&a, &b})
+        CHECK(counter(one->pid(), "gpu_ns") > 0);
+    CHECK(entity(server.pid())["weight"] > entity(a.pid())["weight"]);
+    CHECK(entity(a.pid())["weight"] > entity(b.pid())["weight"]);
     CHECK_EQ(server.end(), 0);
     CHECK(server.err().empty());
 }
@@ -272,6 +302,7 @@ int main(int argc, char **argv)
         {"a turn goes back when it is not used, and without one only kernels wait", idle_turns_go_back},
         {"graphs of two processes get time by weight, each in its turns", time_by_weight},
         {"who asked a graph for work is charged, and shares its turn with it", requesters_are_charged},
+        {"graphs of one process work each for another's", graph_by_graph},
         {"a graph works under its own weight if who asked weighs more", no_more_than_its_own_weight},
         {"a graph that has failed holds no turn", failed_graphs_hold_no_turn},
         {"a graph that waits for a turn can be stopped", stopped_while_it_waits},
