@@ -97,11 +97,25 @@ void Attachment::wake()
     eventfd_write(wake_.get(), 1);
 }
 
+/* Whether the turn is one requester's, and has been for long enough, while another has asked since. */
+bool Attachment::is_anothers() const
+{
+    return !is_same(requester_, served_) && monotonic_ns() - granted_ns_ >= requester_ns;
+}
+
+/* What somebody waits for ends in time anyway. */
+bool Attachment::may_use_turn() const
+{
+    const std::uint32_t state = ptsched_state(page_);
+    if (!granted_ || state & (PTSCHED_STATE_CALLBACK | PTSCHED_STATE_DEAD))
+        return false;
+    return state & PTSCHED_STATE_WANTED || !is_anothers();
+}
+
 bool Attachment::begin()
 {
     std::lock_guard lock(mutex_);
-    constexpr std::uint32_t called_back = PTSCHED_STATE_CALLBACK | PTSCHED_STATE_DEAD;
-    if (!open_ && !(granted_ && !(ptsched_state(page_) & called_back))) {
+    if (!open_ && !may_use_turn()) {
         wanted_ = true;
         wake();
         return false;
@@ -134,7 +148,8 @@ void Attachment::ended(bool submitted)
         return;
     last_end_ns_ = monotonic_ns();
     busy_ns_ += last_end_ns_ - busy_since_ns_;
-    if (granted_ && (new_requester_ || ptsched_state(page_) & (PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED)))
+    constexpr std::uint32_t to_end = PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED;
+    if (granted_ && (ptsched_state(page_) & to_end || is_anothers()))
         wake();
 }
 
@@ -166,11 +181,7 @@ void Attachment::measured(double seconds)
 void Attachment::act_for(RequesterPtr requester)
 {
     std::lock_guard lock(mutex_);
-    if (is_same(requester_, requester))
-        return;
     requester_ = std::move(requester);
-    new_requester_ = true;
-    wake();
 }
 
 /* Runs overlap, so that what they take can be more than the time that has passed. */
@@ -200,8 +211,7 @@ void Attachment::open_gate(Lock &lock, const char *why)
 
 void Attachment::take_requester(Lock &lock)
 {
-    const RequesterPtr requester = requester_;
-    new_requester_ = false;
+    const RequesterPtr requester = served_ = requester_;
     Unlocked unlocked(lock);
     int error = ptsched_act_for(client_, PTSCHED_ACT_FOR_PIDFD, requester ? requester->pidfd.get() : -1);
     if (error && requester) {
@@ -214,7 +224,7 @@ void Attachment::take_requester(Lock &lock)
 
 void Attachment::take_turn(Lock &lock)
 {
-    if (new_requester_)
+    if (!is_same(requester_, served_))
         take_requester(lock);
     int error;
     {
@@ -248,7 +258,7 @@ void Attachment::give_back(Lock &lock, std::uint64_t now)
 /* Of a turn with nothing on the device. */
 bool Attachment::is_due_back(std::uint32_t state, std::uint64_t now, std::uint64_t &again_ns) const
 {
-    if (state & PTSCHED_STATE_CALLBACK || new_requester_)
+    if (state & PTSCHED_STATE_CALLBACK || is_anothers())
         return true;
     if (!(state & (PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED)))
         return false;

@@ -46,8 +46,10 @@ public:
     /* Whether the next work is to be measured, and what came of it. */
     bool wants_measure();
     void measured(double seconds);
-    /* From the next turn on; a turn that is not used is given back for that. */
+    /* From the next turn on. Where nobody else waits for that, it comes after requester_ns of this one. */
     void act_for(RequesterPtr requester);
+    /* However often requesters replace one another, the turn is one's for so long. */
+    static constexpr std::uint64_t requester_ns = 20000000;
     /* Gives the turn back for good: no work of the graph is on the device, and none comes. */
     void quit();
 
@@ -57,6 +59,8 @@ private:
     void work();
     void take_turn(Lock &lock);
     std::uint64_t look_after_turn(Lock &lock);
+    bool is_anothers() const;
+    bool may_use_turn() const;
     bool is_due_back(std::uint32_t state, std::uint64_t now, std::uint64_t &again_ns) const;
     void give_back(Lock &lock, std::uint64_t now);
     void take_requester(Lock &lock);
@@ -77,8 +81,8 @@ private:
     bool granted_ = false, used_ = false;
     bool resting_ = false; /* the thread looks at nothing until it is woken */
     unsigned in_flight_ = 0;
-    RequesterPtr requester_;
-    bool new_requester_ = false;
+    RequesterPtr requester_; /* who has asked last, and whose the turn is */
+    RequesterPtr served_;
     std::uint64_t granted_ns_ = 0, first_ns_ = 0, last_end_ns_ = 0;
     /* Not reported yet: time with work in flight, measured time, runs. */
     std::uint64_t busy_since_ns_ = 0, busy_ns_ = 0, reported_ns_ = 0;

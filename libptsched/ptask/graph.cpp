@@ -148,6 +148,11 @@ const Port &Output::port() const
     return *channel_.source;
 }
 
+void Output::work_for(const RequesterPtr &requester)
+{
+    channel_.scheduler.work_for(requester, true);
+}
+
 Graph::Graph(const GraphOptions &options)
     : proxy_priority_(options.proxy_priority ? *options.proxy_priority : -getpriority(PRIO_PROCESS, 0)),
       scheduler_(std::make_unique<Scheduler>(options))

@@ -256,6 +256,8 @@ public:
     /* What was taken is again the first that is pulled. */
     void give_back(Item &&item);
     const Port &port() const;
+    /* As Graph::work_for(), unless another process pushes, or was named, and is alive. */
+    void work_for(const RequesterPtr &requester);
 
 private:
     friend class Graph;
@@ -318,7 +320,7 @@ public:
     /*
      * From the next turn on, the graph's work is scheduled by ptsched under the weight of the process of @pidfd, and
      * charged to it, as far as ptsched allows that (see PTSCHED_IOC_ACT_FOR); -1: of this process again. A graph that
-     * is served works for who pushed last.
+     * is served works for the other process that pushed last, or if none does and none is named, pulled last.
      */
     void work_for(int pidfd);
     /* What was done so far, for each device that the graph uses. */

@@ -35,11 +35,16 @@ RequesterPtr requester_of_peer(int socket) noexcept
     }
 }
 
+bool is_alive(const RequesterPtr &requester)
+{
+    return requester && !has_exited(requester->pidfd.get());
+}
+
 bool is_same(const RequesterPtr &a, const RequesterPtr &b)
 {
     if (!a || !b)
         return a == b;
-    return a->pid == b->pid && (a == b || (!has_exited(a->pidfd.get()) && !has_exited(b->pidfd.get())));
+    return a->pid == b->pid && (a == b || (is_alive(a) && is_alive(b)));
 }
 
 } // namespace ptsched::ptask

@@ -20,6 +20,8 @@ using RequesterPtr = std::shared_ptr<const Requester>;
 RequesterPtr requester_of_pidfd(int pidfd);
 /* Of the process at the other end of a Unix socket; null if that is this one, or nobody can tell. */
 RequesterPtr requester_of_peer(int socket) noexcept;
+/* False for null. */
+bool is_alive(const RequesterPtr &requester);
 /* Whether both are the same process, which is alive. */
 bool is_same(const RequesterPtr &a, const RequesterPtr &b);
 

@@ -310,10 +310,13 @@ void Scheduler::fail(const std::string &what)
     wake_everybody();
 }
 
-void Scheduler::work_for(const RequesterPtr &requester)
+void Scheduler::work_for(const RequesterPtr &requester, bool pulls)
 {
     std::lock_guard lock(mutex_);
+    if (pulls && !requester_pulls_ && is_alive(requester_))
+        return;
     requester_ = requester;
+    requester_pulls_ = pulls;
     work_for_requester();
 }
 

@@ -42,7 +42,8 @@ public:
     void set_priority(Task &task, int Task::*which, int priority);
     std::vector<DeviceCounters> counters() const;
     std::string timeline(const std::vector<std::unique_ptr<Task>> &tasks) const;
-    void work_for(const RequesterPtr &requester);
+    /* @pulls: it does not come before one that pushes or was named, while that is alive. */
+    void work_for(const RequesterPtr &requester, bool pulls = false);
 
 private:
     friend class Lowering;
@@ -142,6 +143,7 @@ private:
     std::vector<std::unique_ptr<Run>> runs_; /* all that there are */
     std::vector<Run *> spare_;
     RequesterPtr requester_;
+    bool requester_pulls_ = false;
     std::vector<Task *> put_off_; /* until there is a turn */
     Places places_;
     std::vector<Fetch> fetches_;

@@ -193,8 +193,9 @@ void Server::serve_input(const Stop &stop, int socket, Input &input)
         Packet request = receive(stop, socket);
         Packet reply;
         try {
+            Item item = unpack(request, input.port());
             input.work_for(requester);
-            bool in = input.send(unpack(request, input.port()), timeout_of(request), stop.token());
+            bool in = input.send(std::move(item), timeout_of(request), stop.token());
             reply.head.flags = in ? Packet::done : 0u;
         } catch (const NotHere &error) {
             reply.head.flags = Packet::refused | Packet::not_here;
@@ -209,10 +210,12 @@ void Server::serve_input(const Stop &stop, int socket, Input &input)
 
 void Server::serve_output(const Stop &stop, int socket, Output &output)
 {
+    const RequesterPtr requester = requester_of_peer(socket);
     DatablockPtr lent; /* by the last answer: it may be asked for as memory */
     for (;;) {
         const Packet request = receive(stop, socket);
         const DatablockPtr lent_before = std::move(lent);
+        output.work_for(requester);
         std::optional<Item> item;
         Packet reply;
         auto give_back = [&] {

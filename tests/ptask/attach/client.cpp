@@ -125,6 +125,8 @@ public:
             serve(server_, *program_, argument);
         else if (word == "twin")
             serve(twin_server_, twin_.emplace(Attach::required), argument);
+        else if (word == "own")
+            program_->graph.work_for(ptsched::UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0))).get());
         else if (word == "push-to")
             push_to(argument);
         else if (word == "pull-from")

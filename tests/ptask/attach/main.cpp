@@ -5,6 +5,10 @@
  */
 #include "../../preload/world.h"
 
+#include "attach.hpp"
+
+#include "clock.hpp"
+
 namespace {
 
 using nlohmann::json;
@@ -186,7 +190,12 @@ void graph_by_graph()
     CHECK(a.finish("remote " + first));
     CHECK(b.finish("remote " + second));
     a.do_this("remote " + first);
-    until([&] { return !server.running() || device_counter("submissions") == 30; });
+    until([&] {
+        std::uint64_t all = 0;
+        for (const Client *one : {&server, &a, &b})
+            all += counter(one->pid(), "submissions");
+        return !server.running() || all == 30;
+    });
     CHECK_EQ(counter(a.pid(), "submissions"), std::uint64_t{20});
     CHECK_EQ(counter(b.pid(), "submissions"), std::uint64_t{10});
     CHECK_EQ(counter(server.pid(), "turns"), std::uint64_t{0});
@@ -194,6 +203,89 @@ void graph_by_graph()
         CHECK(counter(one->pid(), "gpu_ns") > 0);
     CHECK(entity(server.pid())["weight"] > entity(a.pid())["weight"]);
     CHECK(entity(a.pid())["weight"] > entity(b.pid())["weight"]);
+    CHECK_EQ(server.end(), 0);
+    CHECK(server.err().empty());
+}
+
+/* Each push replaces the requester, and not the turn. */
+void requesters_alternate()
+{
+    using ptsched::ptask::Attachment;
+    one_gpu();
+    const std::string path = scratch / "graph";
+    Client server("server", "required", attached()), a("a", "none", attached()), b("b", "none", attached());
+    server.do_this("serve " + path);
+    /* They stay on the device while the graph works for the other. */
+    for (Client *one : {&a, &b}) {
+        one->do_this("take");
+        one->do_this("give");
+    }
+    const std::uint64_t turns_before = device_counter("turns"), began_ns = ptsched::monotonic_ns();
+    auto both_were_charged = [&] { return counter(a.pid(), "submissions") && counter(b.pid(), "submissions"); };
+    for (int i = 0; i < 20 || !both_were_charged(); i++)
+        for (Client *one : {&a, &b}) {
+            one->do_this("push-to " + path);
+            one->do_this("pull-from " + path);
+        }
+    const std::uint64_t turns = device_counter("turns") - turns_before;
+    const std::uint64_t most = 1 + (ptsched::monotonic_ns() - began_ns) / Attachment::requester_ns;
+    std::printf("# %lu turns, %lu may be\n", turns, most);
+    CHECK(turns <= most);
+    CHECK_EQ(counter(server.pid(), "turns"), std::uint64_t{0});
+    CHECK_EQ(server.end(), 0);
+}
+
+/* It need not come to rest for that. */
+void requesters_of_busy_graphs()
+{
+    one_gpu();
+    const std::string path = scratch / "graph";
+    Client server("server", "required", attached()), requester("requester", "none", attached());
+    server.do_this("serve " + path);
+    server.do_this("spin");
+    until_state(server, "holding");
+    requester.do_this("push-to " + path);
+    until([&] { return !server.running() || counter(requester.pid(), "submissions"); });
+    server.do_this("rest");
+    CHECK_EQ(server.end(), 0);
+}
+
+/* Fed by its own process, a graph works for who takes what it makes, unless another pushes. */
+void consumers_are_charged()
+{
+    one_gpu();
+    const std::string path = scratch / "graph";
+    Client server("server", "required", attached());
+    Client producer("producer", "none", attached()), consumer("consumer", "none", attached(), 5);
+    server.do_this("serve " + path);
+    auto submissions_of = [](const Client &client) { return counter(client.pid(), "submissions"); };
+    auto pass_until_more_of = [&](const Client &client, std::uint64_t before) {
+        until([&] {
+            server.do_this("push");
+            consumer.do_this("pull-from " + path);
+            return !server.running() || submissions_of(client) > before;
+        });
+    };
+    pass_until_more_of(consumer, 0);
+    /* Together with what it does itself. */
+    consumer.do_this("take");
+    pass_until_more_of(consumer, submissions_of(consumer));
+    consumer.do_this("give");
+
+    producer.do_this("push-to " + path);
+    pass_until_more_of(producer, 0);
+    const std::uint64_t before = submissions_of(consumer);
+    pass_until_more_of(producer, submissions_of(producer));
+    CHECK_EQ(submissions_of(consumer), before);
+
+    CHECK_EQ(producer.end(), 0);
+    pass_until_more_of(consumer, before);
+
+    server.do_this("own");
+    pass_until_more_of(server, submissions_of(server));
+    const std::uint64_t until_own = submissions_of(consumer);
+    pass_until_more_of(server, submissions_of(server));
+    CHECK_EQ(submissions_of(consumer), until_own);
     CHECK_EQ(server.end(), 0);
     CHECK(server.err().empty());
 }
@@ -303,6 +395,9 @@ int main(int argc, char **argv)
         {"graphs of two processes get time by weight, each in its turns", time_by_weight},
         {"who asked a graph for work is charged, and shares its turn with it", requesters_are_charged},
         {"graphs of one process work each for another's", graph_by_graph},
+        {"requesters that take turns at pushing do not end the graph's", requesters_alternate},
+        {"a graph that is never idle works for who asked, too", requesters_of_busy_graphs},
+        {"who pulls is charged where no other process pushes", consumers_are_charged},
         {"a graph works under its own weight if who asked weighs more", no_more_than_its_own_weight},
         {"a graph that has failed holds no turn", failed_graphs_hold_no_turn},
         {"a graph that waits for a turn can be stopped", stopped_while_it_waits},
