@@ -7,6 +7,7 @@
 
 #include <array>
 #include <deque>
+#include <numeric>
 #include <thread>
 
 namespace test {
@@ -276,6 +277,71 @@ void graphs_beside_each_other()
     CHECK_EQ(right.load(), parts * 190u);
 }
 
+/*
+ * A graph that always has more to run than the device ends, and needs nobody who pushes or pulls. On the virtual GPU,
+ * kernels of one process do not slow each other down: it is the queues that keep it.
+ */
+struct Greedy {
+    explicit Greedy(int priority)
+        : task(graph.cuda("spin", {kernels(), "spin"},
+                          {inout("x", Template::of<unsigned>(1)), constant("ns", std::uint64_t{20000000}),
+                           constant("iterations", 1u)}))
+    {
+        task.set_priority(priority);
+        Input &x = graph.input(task["x"], most);
+        for (std::size_t i = 0; i < most; i++)
+            x.push_value(0u);
+        graph.output(task["x"], most);
+    }
+    static constexpr std::size_t most = 16 * Rival::most;
+    Graph graph{{.proxy_priority = 0}};
+    Task &task;
+};
+
+using Counts = std::array<std::uint64_t, parts>;
+
+std::uint64_t sum_of(const Counts &counts)
+{
+    return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
+/* What each has done when all of them together have done @total. */
+Counts done_by(const std::vector<std::unique_ptr<Greedy>> &all, std::uint64_t total)
+{
+    for (;; std::this_thread::sleep_for(1ms)) {
+        Counts done;
+        for (std::size_t i = 0; i < parts; i++)
+            done[i] = all[i]->task.completed();
+        if (sum_of(done) >= total)
+            return done;
+    }
+}
+
+/* Counted when what each had begun before all had come, or knew how long it takes, has ended. */
+void graphs_with_priorities()
+{
+    constexpr Counts priority_of = {1, 2, 4, 8};
+    constexpr double factor = 1.5;
+    std::vector<std::unique_ptr<Greedy>> all;
+    for (std::uint64_t priority : priority_of)
+        all.push_back(std::make_unique<Greedy>(static_cast<int>(priority)));
+    /* Who is to have most comes first. */
+    for (auto one = all.rbegin(); one != all.rend(); ++one)
+        (*one)->graph.run();
+    const Counts before = done_by(all, 5 * Rival::most);
+    Counts done = done_by(all, 9 * Rival::most);
+    for (std::size_t i = 0; i < parts; i++)
+        done[i] -= before[i];
+    for (std::size_t i = 0; i < parts; i++) {
+        const double share = static_cast<double>(done[i]) / static_cast<double>(sum_of(done));
+        const double linear = static_cast<double>(priority_of[i]) / static_cast<double>(sum_of(priority_of));
+        std::printf("# priority %lu: %.3f, %.3f to be\n", priority_of[i], share, linear);
+        CHECK(share > linear / factor);
+        CHECK(share < linear * factor);
+    }
+    CHECK(std::is_sorted(done.begin(), done.end()));
+}
+
 } // namespace
 
 Cases arbiter_cases()
@@ -290,6 +356,11 @@ Cases arbiter_cases()
             {"graphs share a device as their priorities are to each other", graphs_share_devices},
             {"graphs that want nothing keep nobody waiting", graphs_leave_devices},
             {"graphs beside each other", graphs_beside_each_other}};
+}
+
+Cases sharing_cases()
+{
+    return {{"graphs beside each other get runs by priority", graphs_with_priorities}};
 }
 
 } // namespace test

@@ -448,7 +448,7 @@ int main(int, char **argv)
     if (std::string(argv[0]).ends_with("one-gpu")) {
         test::Daemon daemon(1);
         Cases cases;
-        add(cases, {lower_cases, lower_block_cases});
+        add(cases, {lower_cases, lower_block_cases, sharing_cases});
         return tap::run(cases);
     }
     test::Daemon daemon;

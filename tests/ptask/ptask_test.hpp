@@ -112,6 +112,7 @@ Cases loop_cases();
 Cases signal_cases();
 Cases mode_cases();
 Cases arbiter_cases();
+Cases sharing_cases(); /* of one GPU */
 Cases part_cases();
 Cases draw_cases();
 Cases lower_cases();
