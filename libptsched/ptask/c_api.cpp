@@ -373,7 +373,7 @@ int ptask_pull(struct ptask_channel *channel, struct ptask_datablock **block, in
         Output &output =
             needed(needed(channel, "channel").output, "the destination of the channel is a port: its output");
         auto &handle = needed(block, "block");
-        std::optional<Item> item = output.take(timeout_of(timeout_ns));
+        std::optional<Item> item = output.take_before_end(timeout_of(timeout_ns));
         if (!item)
             return stopped_or_late(*channel->graph);
         if (item->error)

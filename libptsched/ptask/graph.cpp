@@ -127,7 +127,7 @@ void Input::work_for(const RequesterPtr &requester)
 
 DatablockPtr Output::pull(Timeout timeout)
 {
-    std::optional<Item> item = take(timeout);
+    std::optional<Item> item = take_before_end(timeout);
     if (item && item->error)
         throw Error(*item->error);
     return item ? std::move(item->block) : nullptr;
@@ -135,7 +135,12 @@ DatablockPtr Output::pull(Timeout timeout)
 
 std::optional<Item> Output::take(Timeout timeout, const std::stop_token &stop)
 {
-    return channel_.scheduler.pull(channel_, timeout, stop);
+    return channel_.scheduler.pull(channel_, timeout, stop, false);
+}
+
+std::optional<Item> Output::take_before_end(Timeout timeout, const std::stop_token &stop)
+{
+    return channel_.scheduler.pull(channel_, timeout, stop, true);
 }
 
 void Output::give_back(Item &&item)

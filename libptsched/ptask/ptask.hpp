@@ -84,6 +84,9 @@ struct Item {
     DatablockPtr block = {};
     bool end_of_stream = false;
     std::shared_ptr<const std::string> error = {}; /* what went wrong, or null */
+
+    /* Whether something comes before the end of the stream that it has. */
+    bool has_more_than_an_end() const { return end_of_stream && (block || error); }
 };
 
 /* What a callback sees of its run. Parameters are counted from 0. */
@@ -247,12 +250,15 @@ class Output {
 public:
     /*
      * Blocks until there is one; its content may still be on its way, which as() and read() wait for. Null when
-     * @timeout has passed, at the end of a stream, or when the graph was stopped and the channel is empty; throws Error
-     * for an item with an error, Failure if the graph has failed.
+     * @timeout has passed, when the graph was stopped and the channel is empty, and once at the end of a stream: where
+     * that comes with a block, or with an error, it stays in the channel for the next who pulls, in whichever thread.
+     * Throws Error for an item with an error, and drops its block; Failure if the graph has failed.
      */
     DatablockPtr pull(Timeout timeout = {});
-    /* The same with the signals, until @stop; nothing where nothing came. */
+    /* The same with the signals, as they are, until @stop; nothing where nothing came. */
     std::optional<Item> take(Timeout timeout = {}, const std::stop_token &stop = {});
+    /* The same, but an end of a stream that comes with something is left in the channel, as pull() does. */
+    std::optional<Item> take_before_end(Timeout timeout = {}, const std::stop_token &stop = {});
     /* What was taken is again the first that is pulled. */
     void give_back(Item &&item);
     const Port &port() const;

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <poll.h>
+#include <utility>
 
 namespace ptsched::ptask {
 
@@ -104,9 +105,10 @@ DatablockPtr Remote::block_in(Packet &answer)
     return map_shared(fetched.memory, fetched.head.bytes);
 }
 
-std::optional<Item> Remote::take(Timeout timeout)
+std::optional<Item> Remote::next(Timeout timeout)
 {
-    std::lock_guard lock(mutex_);
+    if (std::exchange(ended_, false))
+        return Item{nullptr, true};
     Packet request;
     request.head.kind = Packet::request;
     request.head.flags = lending_ ? Packet::may_lend : 0u;
@@ -123,9 +125,20 @@ std::optional<Item> Remote::take(Timeout timeout)
     return item;
 }
 
+std::optional<Item> Remote::take(Timeout timeout)
+{
+    std::lock_guard lock(mutex_);
+    return next(timeout);
+}
+
 DatablockPtr Remote::pull(Timeout timeout)
 {
-    std::optional<Item> item = take(timeout);
+    std::optional<Item> item;
+    {
+        std::lock_guard lock(mutex_);
+        item = next(timeout);
+        ended_ = item && item->has_more_than_an_end();
+    }
     if (item && item->error)
         throw Error(*item->error);
     return item ? item->block : nullptr;

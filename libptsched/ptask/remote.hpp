@@ -42,12 +42,14 @@ public:
 private:
     /* Those that follow are called with the lock. */
     Packet call(Packet &&request, Timeout timeout);
+    std::optional<Item> next(Timeout timeout);
     bool push_memory(SharedMemory &&block, Timeout timeout);
     DatablockPtr block_in(Packet &answer);
 
     std::mutex mutex_; /* one request at a time; protects what follows */
     UniqueFd socket_;
     bool lending_ = true; /* may help: it has not failed */
+    bool ended_ = false;  /* what pull() has given came with the end of a stream, which is next */
     Template form_;
 };
 

@@ -33,7 +33,8 @@ public:
     void add_outer(Channel &channel) { outer_.push_back(&channel); }
 
     bool push(std::span<Channel *const> channels, Item &&item, Timeout timeout, const std::stop_token &stop);
-    std::optional<Item> pull(Channel &channel, Timeout timeout, const std::stop_token &stop);
+    /* @end_stays: see Output::take_before_end(). */
+    std::optional<Item> pull(Channel &channel, Timeout timeout, const std::stop_token &stop, bool end_stays);
     void give_back(Channel &channel, Item &&item);
 
     State state(const Task &task) const;

@@ -7,6 +7,7 @@
 #include "unlocked.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ptsched::ptask {
 
@@ -17,6 +18,14 @@ void add_signals(Item &signals, const Item &more)
     signals.end_of_stream = signals.end_of_stream || more.end_of_stream;
     if (!signals.error)
         signals.error = more.error;
+}
+
+/* The end keeps its place in the channel, so that it is the next one's. */
+Item take_before_end(Item &item)
+{
+    Item before = std::exchange(item, {nullptr, true});
+    before.end_of_stream = false;
+    return before;
 }
 
 /* Throws Error unless it can be pushed there. */
@@ -99,7 +108,7 @@ bool Scheduler::push(std::span<Channel *const> channels, Item &&item, Timeout ti
     return true;
 }
 
-std::optional<Item> Scheduler::pull(Channel &channel, Timeout timeout, const std::stop_token &stop)
+std::optional<Item> Scheduler::pull(Channel &channel, Timeout timeout, const std::stop_token &stop, bool end_stays)
 {
     Channel *const one[] = {&channel};
     std::stop_callback wake(stop, waker(one));
@@ -107,6 +116,8 @@ std::optional<Item> Scheduler::pull(Channel &channel, Timeout timeout, const std
     lock_soon(lock);
     if (!wait(lock, channel, timeout, stop, [&] { return !channel.tokens.empty(); }))
         return {};
+    if (Item &first = channel.tokens.front().item; end_stays && first.has_more_than_an_end())
+        return take_before_end(first);
     Item item = channel.tokens.pop_front().item;
     now_.passes();
     took_from(channel);

@@ -3,6 +3,7 @@
 #include "ptask_test.hpp"
 
 #include <atomic>
+#include <thread>
 
 namespace test {
 
@@ -86,6 +87,61 @@ void callbacks_give_signals()
     CHECK(positive && !positive->end_of_stream && !positive->error);
 }
 
+/* It is what is pulled next, once. */
+void an_end_that_comes_with_a_block()
+{
+    Sum sum;
+    for (int x : {1, 0, 2}) {
+        sum.x->push_value(x);
+        sum.y->push_value(0);
+    }
+    std::vector<int> got;
+    while (DatablockPtr block = sum.sum->pull())
+        got.push_back(content<int>(block).at(0));
+    CHECK(got == std::vector<int>({1, 0}));
+    CHECK_EQ(pulled<int>(*sum.sum).at(0), 2);
+    CHECK(!sum.sum->take(0ns));
+}
+
+void an_end_that_comes_with_an_error()
+{
+    Sum sum;
+    for (int i = 0; i < 2; i++) {
+        sum.x->send({block_of<int>({1}), true, text("lost")});
+        sum.y->push_value(i);
+    }
+    CHECK(refused([&] { sum.sum->pull(); }, {"lost"}));
+    CHECK(!sum.sum->pull());
+    CHECK(refused([&] { sum.sum->pull(); }, {"lost"}));
+    std::optional<Item> end = sum.sum->take();
+    CHECK(end && end->end_of_stream && !end->block && !end->error);
+    CHECK(!sum.sum->take(0ns));
+}
+
+/* Each end is for one of them, and nothing else is lost. */
+void several_pull_until_the_end()
+{
+    constexpr int threads = 3, blocks = 60;
+    Graph graph;
+    Task &pass = graph.host("pass", [](const std::vector<void *> &) {}, {inout("x", one)});
+    Input &x = graph.input(pass["x"]);
+    Output &y = graph.output(pass["x"], 1);
+    graph.run();
+    std::atomic<int> sum{0};
+    std::vector<std::thread> pullers;
+    for (int i = 0; i < threads; i++)
+        pullers.emplace_back([&] {
+            while (DatablockPtr block = y.pull())
+                sum += content<int>(block).at(0);
+        });
+    for (int i = 1; i <= blocks; i++)
+        x.send({block_of<int>({i}), i % (blocks / threads) == 0});
+    for (std::thread &puller : pullers)
+        puller.join();
+    CHECK_EQ(sum.load(), blocks * (blocks + 1) / 2);
+    CHECK(!y.take(0ns));
+}
+
 /* They leave a loop at once, and what comes after them enters it. */
 void signals_leave_loops()
 {
@@ -117,6 +173,9 @@ Cases signal_cases()
     return {{"the end of a stream", the_end_of_a_stream},
             {"errors travel with what they spoiled", errors_travel},
             {"callbacks give signals", callbacks_give_signals},
+            {"an end that comes with a block", an_end_that_comes_with_a_block},
+            {"an end that comes with an error", an_end_that_comes_with_an_error},
+            {"several threads pull until the end", several_pull_until_the_end},
             {"signals leave loops", signals_leave_loops}};
 }
 

@@ -121,6 +121,22 @@ void errors_and_timeouts()
     CHECK_EQ(in, 2);
 }
 
+void an_end_with_a_block()
+{
+    Place place;
+    Line line(eight);
+    Server server(place.path(), {{"x", &line.x}}, {{"y", &line.y}});
+    line.graph.run();
+    Remote y(place.path(), "y", Remote::to_pull);
+    for (int i = 0; i < 3; i++)
+        line.x.send({block_of(numbers(8, i)), i < 2});
+    CHECK(pulled_from(y) == numbers(8, 1));
+    CHECK(!y.pull());
+    std::optional<Item> second = y.take();
+    CHECK(second && second->end_of_stream && content<int>(second->block) == numbers(8, 2));
+    CHECK(pulled_from(y) == numbers(8, 3));
+}
+
 void given_back()
 {
     Line line(eight, 2);
@@ -223,6 +239,7 @@ Cases remote_cases()
     return {{"two processes push and pull", round_trip},
             {"tasks do not write what another process has pushed", in_place_on_the_host},
             {"errors and timeouts reach another process", errors_and_timeouts},
+            {"an end that comes with a block, for another process", an_end_with_a_block},
             {"what is given back is the first again", given_back},
             {"a process is killed while it pulls", killed_while_it_pulls},
             {"a process is killed while it pushes", killed_while_it_pushes},

@@ -169,8 +169,9 @@ int ptask_push(struct ptask_channel *channel, struct ptask_datablock *block, int
 
 /**
  * Get a datablock, which is the program's on success. Blocks while there is
- * none, at most @timeout_ns: then -ETIMEDOUT. -ENODATA: the end of a stream;
- * -EBADMSG: what would have come here has an error.
+ * none, at most @timeout_ns: then -ETIMEDOUT. -ENODATA, once: the end of a
+ * stream, after the datablock or the error that it came with. -EBADMSG: what
+ * would have come here has an error, and is dropped.
  */
 int ptask_pull(struct ptask_channel *channel, struct ptask_datablock **block, int64_t timeout_ns);
 
