@@ -419,6 +419,19 @@ int ptask_set_ptask_prio(struct ptask *task, int static_priority, int proxy_prio
     });
 }
 
+int ptask_get_state(const struct ptask *task, unsigned int *state)
+{
+    static_assert(static_cast<unsigned int>(State::waiting) == PTASK_STATE_WAITING &&
+                  static_cast<unsigned int>(State::queued) == PTASK_STATE_QUEUED &&
+                  static_cast<unsigned int>(State::executing) == PTASK_STATE_EXECUTING &&
+                  static_cast<unsigned int>(State::completed) == PTASK_STATE_COMPLETED);
+    return attempt([&] {
+        auto &result = needed(state, "state");
+        result = static_cast<unsigned int>(needed(task, "task").task.state());
+        return 0;
+    });
+}
+
 int ptask_set_geometry(struct ptask *task, const struct ptask_geometry *geometry)
 {
     return attempt([&] {

@@ -155,6 +155,12 @@ public:
         return part && part->mode == Lowered::together ? part->gpu_seconds : task.run_time_.value();
     }
     static std::uint64_t completed(const Task &task) { return task.lowered_ ? task.lowered_->sets : 0; }
+    /* In its part, of which the next set is due. */
+    static bool is_queued(const Task &task)
+    {
+        const Lowered *part = task.lowered_;
+        return part && part->mode == Lowered::together && part->head().queued_;
+    }
     static bool is_executing(const Task &task)
     {
         return task.lowered_ && (task.lowered_->launching || !task.lowered_->flights.empty());

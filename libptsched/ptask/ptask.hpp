@@ -68,12 +68,12 @@ struct DeviceKernel {
     std::optional<Geometry> geometry = {};
 };
 
-/* What a task does at the moment. */
+/* What a task does at the moment: an executing one may also wait, say. */
 enum class State {
-    waiting,   /* for datablocks, or for room where its outputs go */
-    queued,    /* for the scheduler */
+    waiting,   /* for the first datablocks, or the rest of what a run needs, or for room where its outputs go */
+    queued,    /* for the scheduler: all that a run needs is there */
     executing, /* at least one run has been given to a device */
-    completed, /* all runs so far have ended, and nothing is there for another */
+    completed, /* all runs so far have ended, and nothing has come for another */
 };
 
 /*
@@ -158,6 +158,7 @@ public:
     const std::string &name() const { return name_; }
     /* The port of that name; throws Error with the names that there are. */
     Port &operator[](const std::string &port);
+    /* Takes the graph's lock, as what follows does, and may have changed before the caller looks. */
     State state() const;
     /* Runs that have ended, and those of them in which the code was left out. */
     std::uint64_t completed() const;

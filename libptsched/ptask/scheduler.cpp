@@ -118,9 +118,10 @@ State Scheduler::state(const Task &task) const
     lowering_->poll();
     if (task.running_ || Lowering::is_executing(task))
         return State::executing;
-    if (task.queued_)
+    if (task.queued_ || Lowering::is_queued(task))
         return State::queued;
-    return task.completed_ || Lowering::completed(task) ? State::completed : State::waiting;
+    const bool has_run = task.completed_ || Lowering::completed(task);
+    return has_run && !has_part_of_a_run(task) ? State::completed : State::waiting;
 }
 
 std::uint64_t Scheduler::count(const Task &task, std::uint64_t Task::*counter) const

@@ -69,6 +69,7 @@ private:
     static bool has_input(const Port &port);
     static bool has_inputs_and_room(const Task &task);
     static bool can_run(const Task &task);
+    static bool has_part_of_a_run(const Task &task);
     void add_due(Task &task);
     void look_at(Task &task);
     void took_from(Channel &channel);

@@ -161,6 +161,14 @@ bool Scheduler::can_run(const Task &task)
     return Lowering::lets(task) && has_inputs_and_room(task);
 }
 
+/* Whether something has come for another run, though it may still be on its way to the host. */
+bool Scheduler::has_part_of_a_run(const Task &task)
+{
+    auto has_any = [](const Channel *channel) { return channel && !channel->tokens.empty(); };
+    return std::any_of(task.ports_.begin(), task.ports_.end(),
+                       [&](const auto &port) { return has_any(port->from_) || has_any(port->loop_); });
+}
+
 void Scheduler::add_due(Task &task)
 {
     due_[!task.on_host_].add(task, task.priority(weights_), Lowering::seconds(task), now_.get());

@@ -191,6 +191,16 @@ static void opencl_source(void)
     ptask_close_graph(graph);
 }
 
+/* What it does once that is known. */
+static void until_state(const struct ptask *task, unsigned int wanted)
+{
+    unsigned int state;
+
+    do
+        CHECK(!ptask_get_state(task, &state));
+    while (state != wanted);
+}
+
 /* Each record's sign is changed; a 0 is refused. */
 static int negate(void *context, struct ptask_call *call)
 {
@@ -251,6 +261,7 @@ static void functions(void)
     struct ptask *task;
     struct ptask_channel *in, *out;
     struct ptask_datablock *block;
+    unsigned int state = PTASK_STATE_COMPLETED;
 
     CHECK(!ptask_open_graph(PTASK_MODE_DATA_AWARE, &graph));
     CHECK(!ptask_open_template(graph, many, sizeof(float), PTASK_VARIABLE, PTASK_GLOBAL, &form));
@@ -264,8 +275,11 @@ static void functions(void)
     CHECK(!ptask_open_channel(graph, ports[1], NULL, 1, &out));
     CHECK(refused(ptask_set_geometry(task, &(struct ptask_geometry){{1, 1, 1}, {1, 1, 1}, 0}), EINVAL, "negate"));
     CHECK(!ptask_run_graph(graph));
+    CHECK(!ptask_get_state(task, &state) && state == PTASK_STATE_WAITING);
+    CHECK(refused(ptask_get_state(task, NULL), EINVAL, "state is NULL"));
     CHECK(!pushed(in, values, 2 * sizeof(float)));
     CHECK(first_pulled(out) == -1);
+    until_state(task, PTASK_STATE_COMPLETED);
     CHECK(!ptask_push(in, NULL, PTASK_FOREVER));
     CHECK(refused(ptask_pull(out, &block, PTASK_FOREVER), ENODATA, "end of the stream"));
     CHECK(!pushed(in, values, sizeof(values)));

@@ -470,7 +470,7 @@ int main(int, char **argv)
                    {"what is wrong with a graph is said with the names of both ends", wrong_graphs},
                    {"a C program", [] { CHECK_EQ(c_checks(kernels().c_str()), 0); }},
                    {"the sample's product is right", the_sample}};
-    add(cases, {inout_cases, size_cases, loop_cases, signal_cases, mode_cases, arbiter_cases, part_cases, draw_cases,
-                lower_cases, lower_block_cases, constant_cases, kind_cases});
+    add(cases, {inout_cases, size_cases, loop_cases, signal_cases, state_cases, mode_cases, arbiter_cases, part_cases,
+                draw_cases, lower_cases, lower_block_cases, constant_cases, kind_cases});
     return tap::run(cases);
 }

@@ -110,6 +110,7 @@ Cases inout_cases();
 Cases size_cases();
 Cases loop_cases();
 Cases signal_cases();
+Cases state_cases();
 Cases mode_cases();
 Cases arbiter_cases();
 Cases sharing_cases(); /* of one GPU */

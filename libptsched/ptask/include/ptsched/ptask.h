@@ -192,6 +192,16 @@ int ptask_work_for(struct ptask_graph *graph, int pidfd);
  */
 int ptask_set_ptask_prio(struct ptask *task, int static_priority, int proxy_priority);
 
+enum ptask_state {
+    PTASK_STATE_WAITING = 0,   /* for the first datablocks, or the rest of what a run needs, or room for its outputs */
+    PTASK_STATE_QUEUED = 1,    /* for the scheduler: all that a run needs is there */
+    PTASK_STATE_EXECUTING = 2, /* at least one run has been given to a device */
+    PTASK_STATE_COMPLETED = 3, /* all runs so far have ended, and nothing has come for another */
+};
+
+/** What a ptask does at the moment, one of enum ptask_state. Any thread may ask. */
+int ptask_get_state(const struct ptask *task, unsigned int *state);
+
 /** The threads of a kernel, before the graph is run. */
 int ptask_set_geometry(struct ptask *task, const struct ptask_geometry *geometry);
 
