@@ -14,7 +14,7 @@ enum class Mode {
     first_available, /* as they come, to the next device in turn */
     fifo,            /* as they come, to the device with the fewest runs */
     priority,        /* the highest effective priority first, to the device with the fewest runs for its strength */
-    data_aware,      /* the highest effective priority first, to the device where it would end first */
+    data_aware,      /* the highest effective priority first, to the device where it would begin first */
 };
 
 /*
