@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "server.hpp"
 
+#include "items.hpp"
 #include "loan.hpp"
 #include "requester.hpp"
 
@@ -60,35 +61,17 @@ Timeout timeout_of(const Packet &request)
 
 Item unpack(Packet &packet, const Port &port)
 {
-    Item item;
     const Template &form = port.options().form;
-    if (packet.head.flags & Packet::has_block) {
-        if (!form.takes(packet.head.bytes))
-            throw Error("a datablock of " + std::to_string(packet.head.bytes) + " bytes does not fit " +
-                        port.full_name() + ", which takes " + form.describe());
-        item.block =
-            packet.head.flags & Packet::is_lent ? borrow(packet) : map_shared(packet.memory, packet.head.bytes);
-    }
-    item.end_of_stream = packet.head.flags & Packet::end_of_stream;
-    if (packet.head.flags & Packet::has_error)
-        item.error = std::make_shared<const std::string>(packet.text);
-    return item;
-}
-
-/* The content, copied from where it is. */
-void pack_memory(Datablock &block, Packet &packet)
-{
-    packet.head.bytes = block.bytes();
-    packet.memory = shared_copy(block).seal();
+    if ((packet.head.flags & Packet::has_block) && !form.takes(packet.head.bytes))
+        throw Error("a datablock of " + std::to_string(packet.head.bytes) + " bytes does not fit " + port.full_name() +
+                    ", which takes " + form.describe());
+    return item_of(packet);
 }
 
 Packet pack(const Item &item, bool may_lend)
 {
-    Packet packet;
-    packet.head.flags = Packet::done | (item.end_of_stream ? Packet::end_of_stream : 0u) |
-                        (item.error ? Packet::has_error : 0u) | (item.block ? Packet::has_block : 0u);
-    if (item.error)
-        packet.text = *item.error;
+    Packet packet = packet_of(item);
+    packet.head.flags |= Packet::done;
     if (item.block && !(may_lend && lend(item.block, packet)))
         pack_memory(*item.block, packet);
     return packet;

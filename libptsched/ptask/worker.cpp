@@ -3,7 +3,9 @@
 
 #include "device.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstring>
 #include <poll.h>
@@ -18,32 +20,55 @@ std::string system_error_text(const std::string &what)
     return what + ": " + std::strerror(errno);
 }
 
-Stop::Stop() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+namespace {
+
+UniqueFd event_for(const std::stop_token &token)
 {
-    if (!fd_)
+    if (!token.stop_possible())
+        return {};
+    UniqueFd event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!event)
         throw Error(system_error_text("eventfd"));
+    return event;
 }
 
-bool Stop::await(int fd, short events) const
+/* For poll(), which counts in whole ones: not too early, and before a clock's end. */
+int milliseconds_until(const Stop::Deadline &deadline)
+{
+    using std::chrono::milliseconds;
+    if (!deadline)
+        return -1;
+    const auto left = std::chrono::ceil<milliseconds>(*deadline - std::chrono::steady_clock::now());
+    return static_cast<int>(std::clamp(left, milliseconds(0), milliseconds(INT_MAX)).count());
+}
+
+} // namespace
+
+void Stop::Wake::operator()() const noexcept
+{
+    eventfd_write(fd, 1);
+}
+
+Stop::Stop(std::stop_token token) : token_(std::move(token)), fd_(event_for(token_)), wake_(token_, Wake{fd_.get()}) {}
+
+bool Stop::await(int fd, short events, const Deadline &deadline) const
 {
     pollfd waited[] = {{fd, events, 0}, {fd_.get(), POLLIN, 0}};
 
     for (;;) {
-        int found = poll(waited, 2, -1);
+        int found = poll(waited, 2, milliseconds_until(deadline));
         if (found < 0 && errno != EINTR)
             throw Error(system_error_text("poll"));
         if (requested())
             return false;
         if (found > 0 && waited[0].revents)
             return true;
+        if (deadline && std::chrono::steady_clock::now() >= *deadline)
+            return false;
     }
 }
 
-Worker::Worker(Body body)
-{
-    stop_.token_ = source_.get_token();
-    thread_ = std::thread([this, body = std::move(body)] { run(body); });
-}
+Worker::Worker(Body body) : thread_([this, body = std::move(body)] { run(body); }) {}
 
 Worker::~Worker()
 {
@@ -59,7 +84,6 @@ void Worker::run(const Body &body)
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
     std::exception_ptr error;
     try {
-        std::stop_callback wake(stop_.token_, [this] { eventfd_write(stop_.fd(), 1); });
         body(stop_);
     } catch (...) {
         error = std::current_exception();

@@ -5,10 +5,12 @@
 
 #include "fd.hpp"
 
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -21,18 +23,27 @@ std::string system_error_text(const std::string &what);
 /* How to stop who waits. */
 class Stop {
 public:
-    Stop();
+    using Deadline = std::optional<std::chrono::steady_clock::time_point>; /* none: never */
+
+    explicit Stop(std::stop_token token);
+    Stop(const Stop &) = delete;
+    Stop &operator=(const Stop &) = delete;
     const std::stop_token &token() const { return token_; }
     bool requested() const { return token_.stop_requested(); }
-    /* Blocks until @fd has one of @events, an error or an end; false if it is to stop. */
-    bool await(int fd, short events) const;
-    /* Readable when it is to stop. */
+    /* Blocks until @fd has one of @events, an error or an end; false if it is to stop, or at the deadline. */
+    bool await(int fd, short events, const Deadline &deadline = {}) const;
+    /* Readable when it is to stop; none if nobody can tell it to. */
     int fd() const { return fd_.get(); }
 
 private:
-    friend class Worker;
-    UniqueFd fd_;
-    std::stop_token token_;
+    struct Wake {
+        int fd;
+        void operator()() const noexcept;
+    };
+
+    const std::stop_token token_;
+    const UniqueFd fd_;
+    const std::stop_callback<Wake> wake_;
 };
 
 class Worker {
@@ -52,7 +63,7 @@ private:
     void run(const Body &body);
 
     std::stop_source source_;
-    Stop stop_;
+    const Stop stop_{source_.get_token()};
     std::mutex mutex_; /* protects what follows */
     std::condition_variable changed_;
     bool ended_ = false;

@@ -7,6 +7,8 @@ int main(int argc, char **argv)
     using namespace test;
     if (argc == 4)
         return loan_role(argv[1], argv[2], std::atoi(argv[3]));
+    if (argc == 3)
+        return remote_role(argv[1], argv[2]);
     if (argc == 2)
         return fault_role(argv[1]);
     Daemon daemon;

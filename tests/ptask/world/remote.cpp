@@ -137,6 +137,108 @@ void an_end_with_a_block()
     CHECK(pulled_from(y) == numbers(8, 3));
 }
 
+/* Who waits for ever keeps no other one waiting, and can be told to stop. */
+void several_threads_pull()
+{
+    Served served;
+    Remote y(served.path(), "y", Remote::to_pull);
+    std::stop_source source;
+    std::atomic<bool> any{true};
+    std::thread waits([&] { any = y.take({}, source.get_token()).has_value(); });
+    for (int i = 0; i < 20; i++)
+        CHECK(!y.pull(1ms));
+    source.request_stop();
+    waits.join();
+    CHECK(!any);
+    CHECK(!y.take({}, source.get_token()));
+    served.line.x.push(block_of(numbers(8)));
+    CHECK(pulled_from(y) == numbers(8, 1));
+}
+
+/* What was not in when it was to stop never comes. */
+void several_threads_push()
+{
+    Place place;
+    Line line(eight, 1);
+    Server server(place.path(), {{"x", &line.x}}, {{"y", &line.y}});
+    line.graph.run();
+    Remote x(place.path(), "x", Remote::to_push);
+    /* One after the task, and one before it. */
+    const int in = 2;
+    for (int i = 0; i < in; i++)
+        CHECK(push(x, numbers(8, i)));
+    while (!line.task.completed())
+        std::this_thread::yield();
+    std::stop_source source;
+    std::atomic<bool> last{false};
+    std::thread waits([&] {
+        SharedMemory memory(eight.bytes());
+        std::ranges::copy(numbers(8, in), memory.as<int>().begin());
+        last = x.push(std::move(memory), {}, source.get_token());
+    });
+    for (int i = 0; i < 20; i++)
+        CHECK(!push(x, numbers(8, in), 1ms));
+    source.request_stop();
+    waits.join();
+    CHECK(!last);
+    for (int i = 0; i < in; i++)
+        CHECK(pulled<int>(line.y) == numbers(8, i + 1));
+    line.x.push(block_of(numbers(8, 100)));
+    CHECK(pulled<int>(line.y) == numbers(8, 101));
+}
+
+/* Until somebody serves there, as it begins to. */
+void until_served(const std::string &path)
+{
+    const auto end = std::chrono::steady_clock::now() + 20s;
+    for (;;)
+        try {
+            socket_at(path, false);
+            return;
+        } catch (const Error &) {
+            if (std::chrono::steady_clock::now() > end)
+                throw;
+            std::this_thread::yield();
+        }
+}
+
+/* Nothing waits for it for ever, and when it goes on, nothing is lost or comes twice. */
+void a_process_that_does_not_answer()
+{
+    Place place;
+    Child child(fork());
+    if (!child)
+        begin_anew({"serves a line", place.path()});
+    until_served(place.path());
+    Remote x(place.path(), "x", Remote::to_push), y(place.path(), "y", Remote::to_pull);
+    CHECK(push(x, numbers(8)));
+    CHECK(pulled_from(y) == numbers(8, 1));
+    child.stop();
+    CHECK(!y.pull(1ms));
+    CHECK(!y.pull(1ms));
+    CHECK(refused([&] { push(x, numbers(8, 10), 1ms); }, {"has not answered in time"}));
+    CHECK(!push(x, numbers(8, 20), 1ms));
+    std::stop_source source;
+    std::thread waits([&] { y.take({}, source.get_token()); });
+    source.request_stop();
+    waits.join();
+    CHECK(refused([&] { Remote late(place.path(), "x", Remote::to_push, Remote::on_host, 1ms); },
+                  {place.path(), "has not answered in time"}));
+    child.go_on();
+    CHECK(pulled_from(y) == numbers(8, 11));
+    CHECK(push(x, numbers(8, 30)));
+    CHECK(pulled_from(y) == numbers(8, 31));
+}
+
+void serve_a_line(const std::string &path)
+{
+    Line line(Template::variable<int>(8));
+    Server server(path, {{"x", &line.x}}, {{"y", &line.y}});
+    line.graph.run();
+    for (;;)
+        pause();
+}
+
 void given_back()
 {
     Line line(eight, 2);
@@ -234,12 +336,21 @@ void the_server_goes()
 
 } // namespace
 
+int remote_role(const std::string &role, const std::string &path)
+{
+    const std::map<std::string, void (*)(const std::string &)> roles = {{"serves a line", serve_a_line}};
+    return play(role, [&] { roles.at(role)(path); });
+}
+
 Cases remote_cases()
 {
     return {{"two processes push and pull", round_trip},
             {"tasks do not write what another process has pushed", in_place_on_the_host},
             {"errors and timeouts reach another process", errors_and_timeouts},
             {"an end that comes with a block, for another process", an_end_with_a_block},
+            {"several threads pull by one connection", several_threads_pull},
+            {"several threads push by one connection", several_threads_push},
+            {"a process that does not answer", a_process_that_does_not_answer},
             {"what is given back is the first again", given_back},
             {"a process is killed while it pulls", killed_while_it_pulls},
             {"a process is killed while it pushes", killed_while_it_pushes},

@@ -28,6 +28,8 @@ Cases loan_cases();
 Cases fault_cases();
 /* What a process does whose driver is lost afterwards. */
 int fault_role(const std::string &role);
+/* What another process does that serves a graph at @path. */
+int remote_role(const std::string &role, const std::string &path);
 /* What another process does for these; it has its end of a conversation. */
 int loan_role(const std::string &role, const std::string &path, int socket);
 
@@ -167,6 +169,15 @@ public:
     Child(const Child &) = delete;
     Child &operator=(const Child &) = delete;
     explicit operator bool() const { return pid_; }
+    /* Blocks until it does nothing any more, as long as it is not to go on. */
+    void stop()
+    {
+        int status = 0;
+        kill(pid_, SIGSTOP);
+        CHECK_EQ(waitpid(pid_, &status, WUNTRACED), pid_);
+        CHECK(WIFSTOPPED(status));
+    }
+    void go_on() { kill(pid_, SIGCONT); }
     /* The status of its end. */
     int end(int signal = 0)
     {
