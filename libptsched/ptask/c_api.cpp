@@ -161,6 +161,11 @@ const Call &call_of(const ptask_call *call)
     return *reinterpret_cast<const Call *>(call);
 }
 
+Call &call_of(ptask_call *call)
+{
+    return *reinterpret_cast<Call *>(call);
+}
+
 } // namespace
 
 const char *ptask_error_text(void)
@@ -261,6 +266,19 @@ size_t ptask_call_bytes(const struct ptask_call *call, size_t parameter)
     return call_of(call).bytes(parameter);
 }
 
+void ptask_call_end_stream(struct ptask_call *call)
+{
+    call_of(call).end_stream();
+}
+
+int ptask_call_report(struct ptask_call *call, const char *error)
+{
+    return attempt([&] {
+        call_of(call).report(&needed(error, "error"));
+        return 0;
+    });
+}
+
 int ptask_open_ptask(struct ptask_graph *graph, const char *name, const struct ptask_code *code,
                      struct ptask_port *const *ports, size_t count, struct ptask **task)
 {
@@ -348,14 +366,22 @@ void ptask_put_datablock(struct ptask_datablock *block)
 
 int ptask_push(struct ptask_channel *channel, struct ptask_datablock *block, int64_t timeout_ns)
 {
+    return ptask_send(channel, block, !block, nullptr, timeout_ns);
+}
+
+int ptask_send(struct ptask_channel *channel, struct ptask_datablock *block, int end_of_stream, const char *error,
+               int64_t timeout_ns)
+{
     return attempt([&] {
         Input &input = needed(needed(channel, "channel").input, "the source of the channel is a port: its input");
-        Item item{block ? block->block : nullptr, !block};
+        Item item{block ? block->block : nullptr, end_of_stream != 0};
+        if (error)
+            item.error = std::make_shared<const std::string>(error);
         /* Nobody else has it then, so that it may be changed in place. */
         if (block)
             block->block.reset();
         bool pushed = false;
-        int error = attempt([&] {
+        int failure = attempt([&] {
             pushed = input.send(std::move(item), timeout_of(timeout_ns));
             return 0;
         });
@@ -363,7 +389,7 @@ int ptask_push(struct ptask_channel *channel, struct ptask_datablock *block, int
             delete block;
         else if (block)
             block->block = std::move(item.block);
-        return pushed || error ? error : stopped_or_late(*channel->graph);
+        return pushed || failure ? failure : stopped_or_late(*channel->graph);
     });
 }
 

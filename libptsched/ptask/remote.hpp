@@ -43,6 +43,8 @@ public:
      * there; it is kept until the other one needs it no more.
      */
     bool push(DatablockPtr block, Timeout timeout = {}) { return send({std::move(block)}, timeout); }
+    /* The same for a block with signals, or signals alone, as Input::send(). Unless it is in, @item is as before. */
+    bool send(Item &&item, Timeout timeout = {}, const std::stop_token &stop = {});
     bool end_stream(Timeout timeout = {}) { return send({nullptr, true}, timeout); }
     /*
      * As Output::pull() and take(). The datablock is memory that the graph's process has filled, or its
@@ -55,7 +57,6 @@ private:
     class Caller;
     class Turn;
 
-    bool send(Item &&item, Timeout timeout = {}, const std::stop_token &stop = {});
     /* Those that follow are called by who has the turn. */
     bool ask(Packet &request, const Caller &caller);
     std::optional<Packet> receive(const Stop &stop, Stop::Deadline until);

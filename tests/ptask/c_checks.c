@@ -329,6 +329,54 @@ static void loop(void)
     ptask_close_graph(graph);
 }
 
+/* What comes goes on; a negative number is an error, and a 0 is the last. */
+static int judge(void *context, struct ptask_call *call)
+{
+    const float *x = ptask_call_data(call, 0);
+
+    (void)context;
+    if (*x < 0)
+        return ptask_call_report(call, "negative");
+    if (*x == 0)
+        ptask_call_end_stream(call);
+    return 0;
+}
+
+static void signals(void)
+{
+    const size_t one[3] = {1, 1, 1};
+    const float values[] = {0, -1, 5};
+    const struct ptask_code code = {.function = judge};
+    struct ptask_graph *graph;
+    struct ptask_template *form;
+    struct ptask_port *port;
+    struct ptask *task;
+    struct ptask_channel *in, *out;
+    struct ptask_datablock *block;
+
+    CHECK(!ptask_open_graph(PTASK_MODE_DATA_AWARE, &graph));
+    CHECK(!ptask_open_template(graph, one, sizeof(float), PTASK_FIXED, PTASK_GLOBAL, &form));
+    CHECK(!ptask_open_port(graph, "x", PTASK_INOUT, form, &port));
+    CHECK(!ptask_open_ptask(graph, "judge", &code, &port, 1, &task));
+    CHECK(!ptask_open_channel(graph, NULL, port, 4, &in));
+    CHECK(!ptask_open_channel(graph, port, NULL, 4, &out));
+    CHECK(!ptask_run_graph(graph));
+    for (int i = 0; i < 3; i++)
+        CHECK(!pushed(in, &values[i], sizeof(float)));
+    CHECK(first_pulled(out) == 0);
+    CHECK(refused(ptask_pull(out, &block, PTASK_FOREVER), ENODATA, "end of the stream"));
+    CHECK(refused(ptask_pull(out, &block, PTASK_FOREVER), EBADMSG, "negative"));
+    CHECK(first_pulled(out) == 5);
+    CHECK(!ptask_send(in, NULL, 0, "lost", PTASK_FOREVER));
+    CHECK(refused(ptask_pull(out, &block, PTASK_FOREVER), EBADMSG, "lost"));
+    CHECK(!ptask_open_datablock(&values[2], sizeof(float), &block));
+    CHECK(!ptask_send(in, block, 1, NULL, PTASK_FOREVER));
+    CHECK(first_pulled(out) == 5);
+    CHECK(refused(ptask_pull(out, &block, PTASK_FOREVER), ENODATA, "end of the stream"));
+    CHECK(refused(ptask_send(in, NULL, 0, NULL, PTASK_FOREVER), EINVAL, "neither"));
+    ptask_close_graph(graph);
+}
+
 /* Where no scheduler is, a graph runs without, or does not run. */
 static void attached(const char *module)
 {
@@ -387,6 +435,7 @@ int c_checks(const char *module)
     code_that_is_refused(module);
     functions();
     loop();
+    signals();
     attached(module);
     nothing_there();
     return failures;

@@ -239,6 +239,26 @@ void serve_a_line(const std::string &path)
         pause();
 }
 
+void signals_from_another_process()
+{
+    Served served;
+    Remote x(served.path(), "x", Remote::to_push), y(served.path(), "y", Remote::to_pull);
+    CHECK(x.send({nullptr, false, text("lost")}));
+    CHECK(x.send({block_of(numbers(8)), true}));
+    CHECK(x.send({block_of(numbers(8, 10)), false, text("spoiled")}));
+    CHECK(x.push(block_of(numbers(8, 20))));
+    CHECK(refused([&] { y.pull(); }, {"lost"}));
+    CHECK(pulled_from(y) == numbers(8, 1));
+    CHECK(!y.pull());
+    std::optional<Item> spoiled = y.take();
+    if (CHECK(spoiled && spoiled->error && !spoiled->end_of_stream)) {
+        CHECK(*spoiled->error == "spoiled");
+        CHECK(content<int>(spoiled->block) == numbers(8, 11));
+    }
+    CHECK(pulled_from(y) == numbers(8, 21));
+    CHECK(refused([&] { x.send({}); }, {"neither a datablock nor a signal", "line.x"}));
+}
+
 void given_back()
 {
     Line line(eight, 2);
@@ -351,6 +371,7 @@ Cases remote_cases()
             {"several threads pull by one connection", several_threads_pull},
             {"several threads push by one connection", several_threads_push},
             {"a process that does not answer", a_process_that_does_not_answer},
+            {"signals from another process", signals_from_another_process},
             {"what is given back is the first again", given_back},
             {"a process is killed while it pulls", killed_while_it_pulls},
             {"a process is killed while it pushes", killed_while_it_pushes},

@@ -108,6 +108,9 @@ struct ptask_geometry {
 typedef int (*ptask_function)(void *context, struct ptask_call *call);
 void *ptask_call_data(const struct ptask_call *call, size_t parameter);
 size_t ptask_call_bytes(const struct ptask_call *call, size_t parameter);
+/** To go with the outputs of this run: the end of the stream, and an error, which is copied. */
+void ptask_call_end_stream(struct ptask_call *call);
+int ptask_call_report(struct ptask_call *call, const char *error);
 
 /**
  * Either a kernel: its name and where it is, which is one of @module,
@@ -166,6 +169,14 @@ void ptask_put_datablock(struct ptask_datablock *block);
  * the end of a stream.
  */
 int ptask_push(struct ptask_channel *channel, struct ptask_datablock *block, int64_t timeout_ns);
+
+/**
+ * The same with signals that travel with the datablock, or alone: the end of
+ * the stream unless @end_of_stream is 0, and, unless it is NULL, an error,
+ * which is copied.
+ */
+int ptask_send(struct ptask_channel *channel, struct ptask_datablock *block, int end_of_stream, const char *error,
+               int64_t timeout_ns);
 
 /**
  * Get a datablock, which is the program's on success. Blocks while there is
