@@ -43,8 +43,10 @@ Task::Task(Graph &graph, std::string name, const std::vector<PortOptions> &ports
             throw Error("task " + name_ + " has two ports with the name " + port.name);
         ports_.emplace_back(new Port(*this, port, ports_.size()));
     }
-    for (const auto &port : ports_)
+    for (const auto &port : ports_) {
         port->size_ = port->options_.size_from.empty() ? nullptr : find(port->options_.size_from);
+        has_sizes_ = has_sizes_ || port->size_;
+    }
 }
 
 Task::~Task() = default;

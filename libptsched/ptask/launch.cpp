@@ -105,6 +105,14 @@ void Launch::plan_inout(std::size_t i)
     run_.sources.push_back(std::exchange(block, std::move(copy)));
 }
 
+/* Before what says a size is replaced by a copy that is yet to be written. */
+void Launch::make_sized_outputs()
+{
+    for (const auto &port : run_.task->ports_)
+        if (port->size_)
+            run_.held[port->index_] = Datablock::empty(bytes_of(*port));
+}
+
 void Launch::plan(std::size_t i)
 {
     const Port &port = *run_.task->ports_[i];
@@ -114,10 +122,11 @@ void Launch::plan(std::size_t i)
         run_.items[i] = {};
     } else if (!port.gives()) {
         run_.items[i] = Access::reads(*block);
-    } else if (block) {
+    } else if (block && port.kind_ == PortKind::inout) {
         plan_inout(i);
     } else {
-        block = Datablock::empty(bytes_of(port));
+        if (!block)
+            block = Datablock::empty(bytes_of(port));
         run_.items[i] = Access::writes(*block, port.begins_ ? port.options_.initial.get() : nullptr);
     }
 }
@@ -159,6 +168,8 @@ void Launch::start(const device::Code &code)
     run_.arguments.clear();
     run_.call.bytes_.clear();
     run_.call.signals_ = {};
+    if (task.has_sizes_)
+        make_sized_outputs();
     for (std::size_t i = 0; i < ports; i++)
         plan(i);
     run_.addresses.resize(ports);

@@ -31,6 +31,7 @@ private:
     std::size_t bytes_of(const Port &port) const;
     bool is_alone(std::size_t i) const;
     bool is_by_value(const Port &port) const;
+    void make_sized_outputs();
     void plan(std::size_t i);
     void plan_inout(std::size_t i);
     void add_parameter(std::size_t i);

@@ -198,6 +198,7 @@ private:
     bool queued_ = false;                      /* * */
     bool on_host_ = false;
     bool has_call_ = false;
+    bool has_sizes_ = false; /* of outputs, that other ports say */
     bool outer_ = false;     /* something that it gives leaves the graph, or is read by the run-time */
     unsigned running_ = 0;   /* * */
     int priority_ = 0;       /* * */

@@ -143,6 +143,28 @@ void a_value_from_a_gpu()
     CHECK(pulled<int>(y) == std::vector<int>({8, 8, 8, 7, 7, 7}));
 }
 
+/* What an inout port has when a run begins is the number, wherever that port is among the parameters. */
+void sized_by_an_inout_port()
+{
+    Graph graph;
+    Task &task = graph.callback("fill",
+                                [](Call &call) {
+                                    std::fill_n(call.at<int>(1), call.bytes(1) / sizeof(int), 7);
+                                    *call.at<unsigned>(0) += 1;
+                                },
+                                {inout("n", integer), sized_by(out("y", Template::variable<int>(5)), "n")});
+    Input &n = graph.input(task["n"]);
+    Output &y = graph.output(task["y"]), &more = graph.output(task["n"]);
+    graph.run();
+    for (unsigned i = 0; i < 5; i++) {
+        DatablockPtr number = block_of<unsigned>({i});
+        n.push(number);
+        CHECK(pulled<int>(y) == std::vector<int>(i, 7));
+        CHECK_EQ(pulled<unsigned>(more).at(0), i + 1);
+        CHECK_EQ(content<unsigned>(number).at(0), i);
+    }
+}
+
 void too_many_records()
 {
     Graph graph;
@@ -195,6 +217,7 @@ Cases size_cases()
             {"outputs begin with a content", outputs_begin_with_a_content},
             {"as many records as came", as_many_as_came},
             {"a value that a GPU computes", a_value_from_a_gpu},
+            {"a size that an inout port says", sized_by_an_inout_port},
             {"more records than there may be", too_many_records},
             {"what is wrong with a size is said", wrong_sizes}};
 }
