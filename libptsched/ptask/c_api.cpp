@@ -279,6 +279,11 @@ int ptask_call_report(struct ptask_call *call, const char *error)
     });
 }
 
+size_t ptask_call_records(const struct ptask_call *call, size_t parameter)
+{
+    return call_of(call).records(parameter);
+}
+
 int ptask_open_ptask(struct ptask_graph *graph, const char *name, const struct ptask_code *code,
                      struct ptask_port *const *ports, size_t count, struct ptask **task)
 {

@@ -66,7 +66,7 @@ std::size_t Launch::bytes_of(const Port &port) const
     const Template &form = port.options_.form;
     const Template &other = port.size_->options_.form;
     Datablock &block = *run_.held[port.size_->index_];
-    std::uint64_t records = other.is_integer() ? integer_in(block) : block.bytes() / other.stride;
+    std::uint64_t records = other.is_integer() ? integer_in(block) : port.size_->records(block);
     if (form.layout == Layout::variable && records > form.records())
         throw Error("output " + port.options_.name + " would have " + std::to_string(records) + " records, and takes " +
                     form.describe());
@@ -143,8 +143,10 @@ void Launch::add_parameter(std::size_t i)
 
     if (!port.is_parameter() || port.is_variable())
         return;
-    if (run_.task->has_call_)
+    if (run_.task->has_call_) {
         run_.call.bytes_.push_back(block->bytes());
+        run_.call.records_.push_back(port.records(*block));
+    }
     if (is_by_value(port))
         run_.arguments.push_back(const_cast<void *>(block->read()));
     else
@@ -156,7 +158,7 @@ Geometry Launch::geometry() const
     const Task &task = *run_.task;
     if (!task.shape_)
         return task.geometry_;
-    return geometry_for({run_.held[task.shape_->index_]->bytes() / task.shape_->options_.form.stride, 1, 1});
+    return geometry_for({task.shape_->records(*run_.held[task.shape_->index_]), 1, 1});
 }
 
 void Launch::start(const device::Code &code)
@@ -167,6 +169,7 @@ void Launch::start(const device::Code &code)
     run_.items.resize(ports);
     run_.arguments.clear();
     run_.call.bytes_.clear();
+    run_.call.records_.clear();
     run_.call.signals_ = {};
     if (task.has_sizes_)
         make_sized_outputs();

@@ -35,7 +35,7 @@ PortOptions condition(std::string name, std::size_t bytes)
 
 PortOptions value(std::string name, std::size_t bytes)
 {
-    return {std::move(name), PortKind::sticky, {{1, 1, 1}, bytes, Layout::fixed, Binding::by_value}};
+    return by_value(sticky(std::move(name), {{1, 1, 1}, bytes}));
 }
 
 PortOptions starting_with(PortOptions port, DatablockPtr initial)
@@ -53,6 +53,12 @@ PortOptions zeroed(PortOptions port)
 PortOptions sized_by(PortOptions port, std::string other)
 {
     port.size_from = std::move(other);
+    return port;
+}
+
+PortOptions by_value(PortOptions port)
+{
+    port.form.binding = Binding::by_value;
     return port;
 }
 

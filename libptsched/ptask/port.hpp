@@ -62,6 +62,8 @@ template <typename T> PortOptions constant(std::string name, const T &content)
 PortOptions starting_with(PortOptions port, DatablockPtr initial);
 PortOptions zeroed(PortOptions port);
 PortOptions sized_by(PortOptions port, std::string other);
+/* The parameter is the content, which comes anew for each run unless the port is sticky. */
+PortOptions by_value(PortOptions port);
 
 class Graph;
 class Task;
@@ -84,6 +86,8 @@ public:
     /* Whether it is a variable of the kernel's module, and no parameter: see Constants. */
     bool is_variable() const { return variable_; }
     std::size_t index() const { return index_; }
+    /* That a block has which passes through it: its record count. */
+    std::size_t records(const Datablock &block) const { return options_.form.records(block.bytes()); }
     const Task &task() const { return task_; }
 
 private:

@@ -95,6 +95,7 @@ public:
     void *at(std::size_t parameter) const { return (*addresses_)[parameter]; }
     template <typename T> T *at(std::size_t parameter) const { return static_cast<T *>(at(parameter)); }
     std::size_t bytes(std::size_t parameter) const { return bytes_[parameter]; }
+    std::size_t records(std::size_t parameter) const { return records_[parameter]; }
     /* To go with the outputs. */
     void end_stream() { signals_.end_of_stream = true; }
     void report(const std::string &error) { signals_.error = std::make_shared<const std::string>(error); }
@@ -104,7 +105,7 @@ private:
     friend class Launch;
     friend class Scheduler;
     const std::vector<void *> *addresses_ = nullptr;
-    std::vector<std::size_t> bytes_;
+    std::vector<std::size_t> bytes_, records_;
     Item signals_;
 };
 using Callback = std::function<void(Call &)>;

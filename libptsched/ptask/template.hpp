@@ -42,6 +42,8 @@ struct Template {
     std::size_t records() const { return dimensions[0] * dimensions[1] * dimensions[2]; }
     /* Of the largest block; of an opaque one nobody knows. */
     std::size_t bytes() const { return records() * stride; }
+    /* Of a block of @bytes, which has this form. */
+    std::size_t records(std::size_t bytes) const { return bytes / stride; }
     /* Whether a block of @bytes has this form. */
     bool takes(std::size_t bytes) const;
     /* What one port gives fits another one if this is true, however it is bound there. */

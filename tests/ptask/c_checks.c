@@ -206,7 +206,7 @@ static int negate(void *context, struct ptask_call *call)
 {
     const float *x = ptask_call_data(call, 0);
     float *y = ptask_call_data(call, 1);
-    size_t records = ptask_call_bytes(call, 0) / sizeof(*x);
+    size_t records = ptask_call_records(call, 0);
 
     for (size_t i = 0; i < records; i++) {
         if (x[i] == 0)

@@ -42,6 +42,14 @@ extern "C" __global__ void select_set(const int *x, int *y, unsigned int n)
             y[k++] = x[i];
 }
 
+// The first of some numbers, as many as there are to be.
+extern "C" __global__ void first_numbers(const int *x, const unsigned int *count, int *y)
+{
+    unsigned int i = index();
+    if (i < *count)
+        y[i] = x[i];
+}
+
 // One step of a loop that halves until there is 1, and counts its rounds.
 extern "C" __global__ void halve(int *x, int *rounds, unsigned int *again)
 {

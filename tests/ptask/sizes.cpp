@@ -129,10 +129,9 @@ void a_value_from_a_gpu()
     auto form = Template::of<int>(n);
     Task &counts = graph.cuda("count", {ptask_kernels(), "count_set", Geometry{{1, 1, 1}, {n, 1, 1}}},
                               {in("x", form), zeroed(out("count", integer)), constant("n", n)});
-    Template by_value = integer;
-    by_value.binding = Binding::by_value;
-    Task &increments = graph.cuda("increment", {ptask_kernels(), "increment"},
-                                  {inout("x", form), out("where", Template::of<void *>(1)), in("n", by_value)});
+    Task &increments =
+        graph.cuda("increment", {ptask_kernels(), "increment"},
+                   {inout("x", form), out("where", Template::of<void *>(1)), by_value(in("n", integer))});
     graph.connect(counts["count"], increments["n"]);
     Input &x = graph.input(counts["x"]), &z = graph.input(increments["x"]);
     Output &y = graph.output(increments["x"]);
@@ -149,7 +148,7 @@ void sized_by_an_inout_port()
     Graph graph;
     Task &task = graph.callback("fill",
                                 [](Call &call) {
-                                    std::fill_n(call.at<int>(1), call.bytes(1) / sizeof(int), 7);
+                                    std::fill_n(call.at<int>(1), call.records(1), 7);
                                     *call.at<unsigned>(0) += 1;
                                 },
                                 {inout("n", integer), sized_by(out("y", Template::variable<int>(5)), "n")});
@@ -163,6 +162,52 @@ void sized_by_an_inout_port()
         CHECK_EQ(pulled<unsigned>(more).at(0), i + 1);
         CHECK_EQ(content<unsigned>(number).at(0), i);
     }
+}
+
+/* A kernel reads as many records as the one before has written: their number comes by its side, from a GPU. */
+void a_kernel_learns_the_count()
+{
+    constexpr unsigned n = 100;
+    Graph graph;
+    auto form = Template::of<int>(n), some = Template::variable<int>(n);
+    const Geometry all{{1, 1, 1}, {n, 1, 1}};
+    Task &counts = graph.cuda("count", {ptask_kernels(), "count_set", all},
+                              {in("x", form), zeroed(out("count", integer)), constant("n", n)});
+    Task &first = graph.cuda("first", {ptask_kernels(), "first_numbers", all},
+                             {in("x", form), inout("count", integer), sized_by(out("y", some), "count")});
+    Task &next = graph.cuda("next", {ptask_kernels(), "successor"}, {inout("x", some), by_value(in("n", integer))});
+    Input &x = graph.input(counts["x"]);
+    graph.connect(x, first["x"]);
+    graph.connect(counts["count"], first["count"]);
+    graph.connect(first["y"], next["x"]);
+    graph.connect(first["count"], next["n"]);
+    Output &y = graph.output(next["x"]);
+    graph.run();
+    auto records_of = [](unsigned i) { return (37 * i) % n; };
+    auto numbers = [&](unsigned i, int from) {
+        std::vector<int> values(records_of(i));
+        std::iota(values.begin(), values.end(), from);
+        return values;
+    };
+    for (unsigned i = 0; i < 10; i++) {
+        std::vector<int> values = numbers(i, 1);
+        values.resize(n, 0);
+        x.push(block_of(values));
+    }
+    for (unsigned i = 0; i < 10; i++) {
+        DatablockPtr block = y.pull();
+        CHECK_EQ(y.port().records(*block), records_of(i));
+        CHECK(content<int>(block) == numbers(i, 2));
+    }
+}
+
+void record_counts()
+{
+    const auto pairs = Template::variable<std::pair<int, int>>(10);
+    CHECK_EQ(pairs.records(), size_t{10});
+    CHECK_EQ(pairs.records(3 * sizeof(std::pair<int, int>)), size_t{3});
+    CHECK_EQ(Template::of<double>(4, 3, 2).records(24 * sizeof(double)), size_t{24});
+    CHECK_EQ(Template::opaque().records(7), size_t{7});
 }
 
 void too_many_records()
@@ -197,11 +242,10 @@ void wrong_sizes()
     CHECK(refused(add({metadata("x", 3)}), {"t.x", "3 bytes", "4 or 8"}));
     CHECK(refused(add({starting_with(in("x", one), block_of<int>({1, 2}))}), {"t.x", "1 x 1 x 1", "8 bytes"}));
     CHECK(refused(add({starting_with(in("x", one), Datablock::empty(4))}), {"t.x", "without content"}));
-    Template constant = one, value = one;
+    Template constant = one;
     constant.binding = Binding::constant;
-    value.binding = Binding::by_value;
     CHECK(refused(add({out("y", constant)}), {"t.y", "constant", "global"}));
-    CHECK(refused(add({out("y", value)}), {"t.y", "by value"}));
+    CHECK(refused(add({by_value(out("y", one))}), {"t.y", "by value"}));
     Task &fixed = graph.callback("fixed", [](Call &) {}, {in("x", one), out("y", one)});
     Task &varies = graph.callback("varies", [](Call &) {}, {in("x", some)});
     CHECK(refused([&] { graph.connect(fixed["y"], varies["x"]); },
@@ -218,6 +262,8 @@ Cases size_cases()
             {"as many records as came", as_many_as_came},
             {"a value that a GPU computes", a_value_from_a_gpu},
             {"a size that an inout port says", sized_by_an_inout_port},
+            {"a kernel learns how many records there are", a_kernel_learns_the_count},
+            {"how many records blocks have", record_counts},
             {"more records than there may be", too_many_records},
             {"what is wrong with a size is said", wrong_sizes}};
 }

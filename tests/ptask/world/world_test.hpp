@@ -42,7 +42,7 @@ struct Line {
                    : graph.callback("line",
                                     [](Call &call) {
                                         int *x = call.at<int>(0);
-                                        std::for_each(x, x + call.bytes(0) / sizeof(int), [](int &value) { value++; });
+                                        std::for_each(x, x + call.records(0), [](int &value) { value++; });
                                     },
                                     {inout("x", form)})),
           x(graph.input(task["x"], capacity)), y(graph.output(task["x"], capacity))

@@ -108,6 +108,7 @@ struct ptask_geometry {
 typedef int (*ptask_function)(void *context, struct ptask_call *call);
 void *ptask_call_data(const struct ptask_call *call, size_t parameter);
 size_t ptask_call_bytes(const struct ptask_call *call, size_t parameter);
+size_t ptask_call_records(const struct ptask_call *call, size_t parameter);
 /** To go with the outputs of this run: the end of the stream, and an error, which is copied. */
 void ptask_call_end_stream(struct ptask_call *call);
 int ptask_call_report(struct ptask_call *call, const char *error);
