@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Kernels that trap. No driver goes on after that, so that each is in a process of its own.
+// What tasks that fail leave behind. No driver goes on after a kernel that traps: each is in a process of its own.
 #include "../failure_of.hpp"
 #include "world_test.hpp"
+
+#include "cuda_abi.h"
 
 #include <functional>
 #include <map>
@@ -11,6 +13,27 @@ namespace test {
 namespace {
 
 const auto one = Template::of<int>(1);
+
+/* The program's memory in blocks, to see when nobody has these any more. */
+struct Lent {
+    DatablockPtr block() const { return Datablock::over(number.get(), sizeof(int), number); }
+    bool is_back() const { return number.use_count() == 1; }
+    std::shared_ptr<int> number = std::make_shared<int>(7);
+};
+
+/* Of the GPU, for which the library then keeps none. */
+std::size_t memory_in_use()
+{
+    CUcontext context{};
+    std::size_t available = 0, total = 0;
+    ptsched::device::gpus().front()->limit_memory(SIZE_MAX);
+    CHECK_EQ(cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+    CHECK_EQ(cuCtxPushCurrent_v2(context), CUDA_SUCCESS);
+    CHECK_EQ(cuMemGetInfo_v2(&available, &total), CUDA_SUCCESS);
+    CHECK_EQ(cuCtxPopCurrent_v2(&context), CUDA_SUCCESS);
+    CHECK_EQ(cuDevicePrimaryCtxRelease_v2(0), CUDA_SUCCESS);
+    return total - available;
+}
 
 /* A line of tasks, of which a negative number stops the last. */
 struct Natural {
@@ -57,6 +80,70 @@ void alone()
     graph.stop();
 }
 
+/* The driver keeps the GPU's memory, and the GPU from the process; all else is free, and what is on the host stays. */
+void afterwards()
+{
+    const Lent lent;
+    DatablockPtr read;
+    {
+        Graph graph({.lower = Lower::never});
+        Natural natural(graph, {"natural"});
+        graph.run();
+        natural.x->push(lent.block());
+        read = natural.y->pull();
+        CHECK_EQ(content<int>(read).at(0), 8);
+        CHECK(!failure_of([&] {
+                   natural.x->push_value(-1);
+                   natural.x->push(lent.block());
+               }).empty());
+    }
+    CHECK(lent.is_back());
+    CHECK_EQ(content<int>(read).at(0), 8);
+    Graph graph;
+    CHECK(refused(
+        [&] {
+            Natural natural(graph, {"natural"});
+            graph.run();
+            natural.pass(7);
+        },
+        {"CUDA_ERROR_LAUNCH_FAILED"}));
+}
+
+/* Its graph goes; what the program has of it is still on the GPU. */
+DatablockPtr left_by_a_failure(const DatablockPtr &pushed)
+{
+    Graph graph;
+    Task &next = graph.cuda("next", {ptask_kernels(), "successor"}, {inout("x", one), constant("n", 1u)});
+    Task &picky = graph.host("picky",
+                             [](const std::vector<void *> &ports) {
+                                 if (*static_cast<int *>(ports[0]) > 8)
+                                     throw std::runtime_error("too many");
+                             },
+                             {in("x", one)});
+    graph.connect(next["x"], picky["x"]);
+    Input &x = graph.input(next["x"]);
+    Output &y = graph.output(next["x"]);
+    graph.run();
+    x.push(pushed);
+    DatablockPtr left = y.pull();
+    CHECK(has(failure_of([&] { x.push_value(8); }), "task picky: too many"));
+    return left;
+}
+
+void a_host_function()
+{
+    const Lent lent;
+    /* What the first graph takes stays with the library. */
+    left_by_a_failure(lent.block());
+    const std::size_t before = memory_in_use();
+    DatablockPtr left = left_by_a_failure(lent.block());
+    CHECK(lent.is_back());
+    CHECK(memory_in_use() > before);
+    CHECK_EQ(content<int>(left).at(0), 8);
+    left.reset();
+    CHECK_EQ(memory_in_use(), before);
+}
+
 /* All that may have been it are. */
 void beside_others()
 {
@@ -94,10 +181,12 @@ void other_graphs_go_on()
     CHECK_EQ(pulled<int>(y).at(0), 8);
 }
 
-const std::map<std::string, void (*)()> roles = {{"alone", alone},
-                                                 {"beside others", beside_others},
-                                                 {"in a CUDA graph", in_a_cuda_graph},
-                                                 {"another graph", other_graphs_go_on}};
+const std::map<std::string, void (*)()> roles = {{"a kernel alone", alone},
+                                                 {"a kernel beside others", beside_others},
+                                                 {"a kernel in a CUDA graph", in_a_cuda_graph},
+                                                 {"a kernel beside another graph", other_graphs_go_on},
+                                                 {"what a kernel leaves", afterwards},
+                                                 {"what a host function leaves", a_host_function}};
 
 } // namespace
 
@@ -105,7 +194,7 @@ Cases fault_cases()
 {
     Cases cases;
     for (const auto &[role, function] : roles)
-        cases.push_back({"a kernel that traps: " + role, [role = role] {
+        cases.push_back({"a failure: " + role, [role = role] {
                              Child child(fork());
                              if (!child)
                                  begin_anew({role});
