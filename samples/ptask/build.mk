@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
-$(B)/obj/samples/ptask/%.o: CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/ptask
+# The examples: a program of a file each.
+PTASK_EXAMPLES := $(patsubst samples/ptask/%.cpp,$(B)/samples/%,$(wildcard samples/ptask/*.cpp))
 
-$(B)/samples/chain: $(B)/obj/samples/ptask/chain.cpp.o $(B)/lib/libptask.so
+$(B)/obj/samples/ptask/%.o: CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/client -Ilibptsched/ptask
+
+$(PTASK_EXAMPLES): $(B)/samples/%: $(B)/obj/samples/ptask/%.cpp.o $(B)/lib/libptask.so
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/lib -lptask -Wl,-rpath,'$$ORIGIN/../lib'
 
-ALL += $(B)/samples/chain
+ALL += $(PTASK_EXAMPLES)

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A x B x C as a graph of two tasks: usage: chain MODULE, a file with the kernel "matmul" of
-// tests/vgpu/programs/kernels.cu.
-#include "ptask.hpp"
+// The smallest graph that has a channel: A x B x C, by two tasks with the same kernel.
+//
+//	build/samples/chain MODULE
+//
+// MODULE is a file with the kernel "matmul" of tests/vgpu/programs/kernels.cu: what nvcc -cubin, -ptx or -fatbin makes
+// of it, or for the virtual GPU (LD_LIBRARY_PATH=build/vgpu, beside build/vgpu/vgpud) build/vgpu/kernels.so.
+#include "example.hpp"
 
-#include <cstdio>
+#include "ptask.hpp"
 
 using namespace ptsched::ptask;
 
@@ -11,8 +15,9 @@ namespace {
 
 constexpr unsigned n = 64;
 
-void multiply(const char *module)
+void multiply(char **arguments)
 {
+    const char *module = arguments[0];
     Graph graph;
     auto matrix = Template::of<float>(n, n);
     std::vector ports = {in("a", matrix), in("b", matrix), out("c", matrix), constant("n", n)};
@@ -37,15 +42,7 @@ void multiply(const char *module)
 
 int main(int argc, char **argv)
 {
-    if (argc != 2 || argv[1][0] == '-') {
-        std::fprintf(stderr, "usage: chain MODULE\nMultiplies three matrices with the kernel \"matmul\" of MODULE.\n");
-        return argc == 2 ? 0 : 2;
-    }
-    try {
-        multiply(argv[1]);
-    } catch (const Error &error) {
-        std::fprintf(stderr, "chain: %s\n", error.what());
-        return 1;
-    }
-    return 0;
+    return example::run(argc, argv, 1,
+                        "usage: chain MODULE\nMultiplies three matrices with the kernel \"matmul\" of MODULE.\n",
+                        multiply);
 }
