@@ -3,8 +3,8 @@
 //
 //	build/samples/source
 //
-// NVRTC compiles it when the graph is made; Documentation/ptask.rst says what that needs. A GPU must be there, and not
-// the virtual one, which runs no CUDA code.
+// NVRTC compiles it when the graph is made; Documentation/ptask.rst says what that needs. For the virtual GPU,
+// build/vgpu/nvrtc.so stands for it: PTSCHED_NVRTC names that.
 #include "example.hpp"
 
 #include "ptask.hpp"

@@ -37,6 +37,13 @@ $(B)/vgpu/libcuda.so: $(B)/vgpu/libcuda.so.1
 $(B)/vgpu/kernels.so: $(VGPU)/programs/kernels.cu $(VGPU)/vgpu-cc $(wildcard $(VGPU)/include/*.h)
 	CXX="$(CXX)" $(VGPU)/vgpu-cc $< -o $@ $(WARNINGS) $(SANFLAGS)
 
+# What stands for NVRTC.
+$(B)/obj/$(VGPU)/nvrtc.cpp.o: CPPFLAGS += -DVGPU_CC='"$(abspath $(VGPU)/vgpu-cc)"'
+
+$(B)/vgpu/nvrtc.so: $(B)/obj/$(VGPU)/nvrtc.cpp.o
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -shared -o $@ $^
+
 # What stands for the library's own PTX.
 $(B)/vgpu/ptx/%.so: $(VGPU)/programs/%.cu $(VGPU)/vgpu-cc $(wildcard $(VGPU)/include/*.h)
 	@mkdir -p $(@D)
