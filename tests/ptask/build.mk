@@ -8,7 +8,7 @@ $(B)/vgpu/ptask-kernels.so: tests/ptask/kernels.cu tests/vgpu/vgpu-cc $(wildcard
 
 # Linked with the driver so that the one of the virtual GPU is found.
 $(B)/tests/ptask: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/ptask/*.cpp tests/ptask/*.c)) $(B)/lib/libptask.so \
-		$(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so ptask-kernels.so) $(B)/samples/chain
+		$(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so ptask-kernels.so)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptask -Wl,--no-as-needed -L$(B)/vgpu -lcuda \
 		-Wl,-rpath,'$$ORIGIN/../vgpu:$$ORIGIN/../lib'

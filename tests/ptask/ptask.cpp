@@ -426,13 +426,6 @@ void wrong_graphs()
     CHECK(refused([&] { other.host("late", nothing, {}); }, {"late", "after"}));
 }
 
-void the_sample()
-{
-    auto program = test::folder() + "/../samples/chain " + kernels() + " >/dev/null";
-    CHECK_EQ(setenv("LD_LIBRARY_PATH", test::folder().c_str(), 1), 0);
-    CHECK_EQ(std::system(program.c_str()), 0);
-}
-
 void add(Cases &cases, std::initializer_list<Cases (*)()> more)
 {
     for (Cases (*some)() : more)
@@ -468,8 +461,7 @@ int main(int, char **argv)
                    {"brief functions run where they are waited for", brief_functions},
                    {"a graph stops while who waits runs its functions", a_graph_stops_meanwhile},
                    {"what is wrong with a graph is said with the names of both ends", wrong_graphs},
-                   {"a C program", [] { CHECK_EQ(c_checks(kernels().c_str()), 0); }},
-                   {"the sample's product is right", the_sample}};
+                   {"a C program", [] { CHECK_EQ(c_checks(kernels().c_str()), 0); }}};
     add(cases, {inout_cases, size_cases, loop_cases, signal_cases, state_cases, mode_cases, arbiter_cases, part_cases,
                 draw_cases, lower_cases, lower_block_cases, constant_cases, kind_cases});
     return tap::run(cases);
