@@ -13,7 +13,11 @@ $(B)/gpu/libraries: NVCC_LIBS := -lcublas -lcufft -lcusparse
 gpu-parts: gpu-programs $(B)/lib/libptsched-preload.so $(B)/bin/ptschedd
 
 .PHONY: gpu-programs
-gpu-programs: $(GPU_PROGRAMS) $(B)/gpu/faulty_graph $(B)/gpu/faults.fatbin
+gpu-programs: $(GPU_PROGRAMS) $(B)/gpu/faulty_graph $(B)/gpu/faults.fatbin gpu-compiled
+
+# Graphs with CUDA source and PTX.
+.PHONY: gpu-compiled
+gpu-compiled: $(B)/gpu/compiled_graph $(B)/gpu/multiply_add.ptx $(B)/samples/source
 
 # The runtime is linked statically, as nvcc does when it is not told otherwise.
 $(B)/gpu/%: tests/gpu/%.cu tests/gpu/serve.hpp tests/gpu/job.hpp
@@ -24,9 +28,13 @@ $(B)/gpu/%.fatbin: tests/gpu/%.cu
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) -O2 -std=c++17 -fatbin -o $@ $<
 
+$(B)/gpu/%.ptx: tests/gpu/%.cu
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCCFLAGS) -O2 -std=c++17 -ptx -o $@ $<
+
 $(B)/obj/tests/gpu/%.o: CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/ptask
 
-$(B)/gpu/faulty_graph: $(B)/obj/tests/gpu/faulty_graph.cpp.o $(B)/lib/libptask.so
+$(addprefix $(B)/gpu/,faulty_graph compiled_graph): $(B)/gpu/%: $(B)/obj/tests/gpu/%.cpp.o $(B)/lib/libptask.so
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/lib -lptask -Wl,-rpath,'$$ORIGIN/../lib'
 

@@ -20,6 +20,7 @@ def plan(session):
     session.step("stat", 3, stat)
     session.step("errors", 8, errors)
     session.step("unscheduled", 3, unscheduled)
+    session.step("compiled", 3, compiled)
     session.step("faults", 15, faults)
 
 
@@ -150,6 +151,24 @@ def unscheduled(session):
     session.check("unscheduled: the program succeeds", status == 0 and result, text)
     session.check("unscheduled: exactly one warning line",
                   len(complaints(text)) == 1 and "unscheduled" in complaints(text)[0], text)
+
+
+def compiled(session):
+    """Kernels that the driver or NVRTC compiles: of CUDA source, and of PTX."""
+    words = [session.programs.built("compiled_graph"), os.path.join(TOP, "tests/gpu/multiply_add.cu"),
+             session.programs.built("multiply_add.ptx")]
+    for name, command in (("graphs", words), ("example", [os.path.join(session.programs.build, "samples/source")])):
+        status, output, text = session.programs.finish(session.programs.start(command, extra=nvrtc()), 60)
+        session.check(f"compiled: {name}", status == 0, f"status {status}: {output} {text}")
+
+
+def nvrtc():
+    """Where NVRTC is, if neither the environment nor the dynamic linker knows: with the toolkit."""
+    known = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True, check=True).stdout
+    found = glob.glob("/usr/local/cuda/lib64/libnvrtc.so")
+    if not found or "libnvrtc.so" in known or "PTSCHED_NVRTC" in os.environ:
+        return {}
+    return {"PTSCHED_NVRTC": found[0]}
 
 
 def faults(session):

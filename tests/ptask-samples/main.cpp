@@ -85,6 +85,21 @@ void source()
     expect({example("source")}, 1, "", "there is no /nonexistent: install it", {{"PTSCHED_NVRTC", "/nonexistent"}});
 }
 
+/* What is for a real GPU (tests/gpu), with the module in place of PTX. */
+void compiled_kernels()
+{
+    const std::string program = build / "gpu/compiled_graph", module = build / "vgpu/multiply_add.so";
+    Program all({program, MULTIPLY_ADD, module}, environment(), "compiled");
+    if (!CHECK(all.wait() == 0))
+        std::printf("# %s", all.err().c_str());
+    CHECK(all.out().starts_with("from source: 20 results are right\nrefused: "));
+    CHECK(all.out().find("\nfrom PTX: 20 results are right\nrefused: ") != std::string::npos);
+    Program none({program, MULTIPLY_ADD, "/nonexistent"}, environment(), "compiled");
+    CHECK_EQ(WEXITSTATUS(none.wait()), 1);
+    CHECK(none.err() == "compiled_graph: task sum: module /nonexistent: CUDA_ERROR_FILE_NOT_FOUND\n");
+    expect({program, "/nonexistent", module}, 1, "", "cannot read /nonexistent");
+}
+
 void without_a_gpu()
 {
     const Environment nothing = {{"PTSCHED_VGPU_SOCKET", scratch / "nothing"}};
@@ -216,6 +231,7 @@ int main(int argc, char **argv)
     return run_cases({{"A x B x C, in C++ and in C", chains},
                       {"OpenCL C", opencl},
                       {"CUDA source", source},
+                      {"the check of compiled kernels on a real GPU", compiled_kernels},
                       {"without a GPU", without_a_gpu},
                       {"a loop until the result is good enough", iterate},
                       {"a graph in a pipeline", pipeline},
