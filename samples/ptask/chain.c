@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A x B x C in C: the calls of the PTask paper's Table 1. chain.cpp is the same in C++.
 //
-//	build/samples/chain-c MODULE
+//	build/samples/chain-c [MODULE]
 //
-// MODULE is as for chain.cpp. What the graph owns needs no freeing; datablocks are the program's until they are pushed.
+// MODULE is as for chain.cpp; without one, a device of OpenCL does it. What the graph owns needs no freeing; datablocks
+// are the program's until they are pushed.
 #include <ptsched/ptask.h>
 
 #include <stdio.h>
@@ -11,13 +12,25 @@
 
 enum { n = 64 };
 
+static const char *const source =
+    "__kernel void matmul(__global const float *a, __global const float *b, __global float *c, uint n)\n"
+    "{\n"
+    "    size_t column = get_global_id(0), row = get_global_id(1);\n"
+    "    float sum = 0;\n"
+    "    if (row >= n || column >= n)\n"
+    "        return;\n"
+    "    for (uint k = 0; k < n; k++)\n"
+    "        sum += a[row * n + k] * b[k * n + column];\n"
+    "    c[row * n + column] = sum;\n"
+    "}\n";
+
 /* Each of these returns 0 or a negative errno, whose words ptask_error_text() has. */
 static int open_product(struct ptask_graph *graph, const char *name, const char *module, struct ptask_port *ports[4])
 {
     static const char *const names[] = {"a", "b", "c"};
     const size_t square[3] = {n, n, 1}, one[3] = {1, 1, 1};
     const unsigned int size = n;
-    const struct ptask_code code = {.module = module, .kernel = "matmul"};
+    const struct ptask_code code = {.module = module, .opencl_source = module ? NULL : source, .kernel = "matmul"};
     struct ptask_template *matrices, *sizes;
     struct ptask *task;
     int error = ptask_open_template(graph, square, sizeof(float), PTASK_FIXED, PTASK_GLOBAL, &matrices);
@@ -98,15 +111,16 @@ int main(int argc, char **argv)
     float first = 0;
     int error;
 
-    if (argc != 2 || argv[1][0] == '-') {
+    if (argc > 2 || (argc == 2 && argv[1][0] == '-')) {
         const int help = argc == 2 && !strcmp(argv[1], "--help");
         fprintf(help ? stdout : stderr,
-                "usage: chain-c MODULE\nMultiplies three matrices with the kernel \"matmul\" of MODULE.\n");
+                "usage: chain-c [MODULE]\n"
+                "Multiplies three matrices with the kernel \"matmul\" of MODULE, or with one of OpenCL C.\n");
         return help ? 0 : 2;
     }
     error = ptask_open_graph(PTASK_MODE_DATA_AWARE, &graph);
     if (!error)
-        error = multiply(graph, argv[1], &first);
+        error = multiply(graph, argc == 2 ? argv[1] : NULL, &first);
     if (error)
         fprintf(stderr, "chain-c: %s\n", ptask_error_text());
     else

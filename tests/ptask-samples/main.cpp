@@ -72,6 +72,8 @@ void chains()
         expect({example(name), kernels()}, 0, "each element of A x B x C is 24576, expected 24576\n");
         expect({example(name), "/nonexistent"}, 1, "", "task AxB: module /nonexistent: CUDA_ERROR_FILE_NOT_FOUND");
     }
+    expect({example("chain-c")}, 0, "each element of A x B x C is 24576, expected 24576\n");
+    expect({example("chain-c"), "one", "two"}, 2, "", "usage: chain-c [MODULE]");
 }
 
 void opencl()
