@@ -209,6 +209,23 @@ struct Crowd {
     std::size_t longest = 0;
 };
 
+/* What was the least long ago is forgotten. */
+void the_least_of_late()
+{
+    Least least;
+    CHECK_EQ(least.value(), 0.0);
+    least.add(3);
+    least.add(5);
+    CHECK_EQ(least.value(), 3.0);
+    for (int i = 0; i < 64; i++)
+        least.add(7);
+    CHECK_EQ(least.value(), 3.0);
+    for (int i = 0; i < 64; i++)
+        least.add(7);
+    CHECK_EQ(least.value(), 7.0);
+    CHECK_EQ(least.count(), 130u);
+}
+
 /* Their threads look at different times, and after different numbers of runs have ended. */
 void graphs_share_devices()
 {
@@ -353,6 +370,7 @@ Cases arbiter_cases()
             {"a higher priority weighs more", weights},
             {"channels join tasks to a part", channels_join},
             {"a graph's parts share its queues", shares_of_a_graph},
+            {"the least of late", the_least_of_late},
             {"graphs share a device as their priorities are to each other", graphs_share_devices},
             {"graphs that want nothing keep nobody waiting", graphs_leave_devices},
             {"graphs beside each other", graphs_beside_each_other}};
