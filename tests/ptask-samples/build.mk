@@ -14,3 +14,5 @@ $(B)/tests/ptask-samples: $(B)/obj/tests/ptask-samples/main.cpp.o | $(PTASK_EXAM
 	$(CXX) $(LDFLAGS) $< -o $@
 
 TESTS += $(B)/tests/ptask-samples
+# Sanitizers see the library in tests/ptask, and compile a dozen programs for long.
+TESTS_NOSAN += $(B)/tests/ptask-samples
