@@ -308,11 +308,17 @@ struct Greedy {
         Input &x = graph.input(task["x"], most);
         for (std::size_t i = 0; i < most; i++)
             x.push_value(0u);
-        graph.output(task["x"], most);
+    }
+    /* Until so many more have ended, without a hand in what is begun. */
+    void wait(std::size_t runs)
+    {
+        for (; runs; runs--)
+            y.pull(1h)->wait();
     }
     static constexpr std::size_t most = 16 * Rival::most;
     Graph graph{{.proxy_priority = 0}};
     Task &task;
+    Output &y{graph.output(task["x"], most)};
 };
 
 using Counts = std::array<std::uint64_t, parts>;
@@ -322,16 +328,14 @@ std::uint64_t sum_of(const Counts &counts)
     return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
 }
 
-/* What each has done when all of them together have done @total. */
-Counts done_by(const std::vector<std::unique_ptr<Greedy>> &all, std::uint64_t total)
+/* What each has done when the last of them has done @runs more. */
+Counts done_after(const std::vector<std::unique_ptr<Greedy>> &all, std::size_t runs)
 {
-    for (;; std::this_thread::sleep_for(1ms)) {
-        Counts done;
-        for (std::size_t i = 0; i < parts; i++)
-            done[i] = all[i]->task.completed();
-        if (sum_of(done) >= total)
-            return done;
-    }
+    Counts done;
+    all.back()->wait(runs);
+    for (std::size_t i = 0; i < parts; i++)
+        done[i] = all[i]->task.completed();
+    return done;
 }
 
 /* Counted when what each had begun before all had come, or knew how long it takes, has ended. */
@@ -345,8 +349,8 @@ void graphs_with_priorities()
     /* Who is to have most comes first. */
     for (auto one = all.rbegin(); one != all.rend(); ++one)
         (*one)->graph.run();
-    const Counts before = done_by(all, 5 * Rival::most);
-    Counts done = done_by(all, 9 * Rival::most);
+    const Counts before = done_after(all, 3 * Rival::most);
+    Counts done = done_after(all, 2 * Rival::most);
     for (std::size_t i = 0; i < parts; i++)
         done[i] -= before[i];
     for (std::size_t i = 0; i < parts; i++) {

@@ -306,7 +306,7 @@ void the_strong_get_more()
         graph.run();
         std::uint64_t given[2] = {0, 0};
         while (given[0] + given[1] < runs) {
-            std::this_thread::sleep_for(1ms);
+            std::this_thread::yield();
             for (std::size_t i = 0; i < 2; i++)
                 given[i] = graph.counters().at(i).runs;
         }
