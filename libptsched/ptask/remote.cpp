@@ -16,8 +16,6 @@ namespace {
 constexpr std::chrono::seconds grace{1};
 /* Who can be told to stop asks for no longer at a time, so that the other process does not wait for him in vain. */
 constexpr std::chrono::milliseconds at_a_time{100};
-/* Longer is for ever: no clock has what is behind its end. */
-constexpr std::chrono::hours longest{24 * 365};
 
 void throw_if_refused(const Packet &answer)
 {
@@ -32,7 +30,7 @@ class Remote::Caller {
 public:
     Caller(Timeout timeout, const std::stop_token &token) : stop(token)
     {
-        if (timeout && *timeout < longest)
+        if (timeout && *timeout <= longest_timeout)
             deadline_ = Clock::now() + std::max(*timeout, Timeout::value_type(0));
     }
     const Stop::Deadline &deadline() const { return deadline_; }

@@ -23,7 +23,7 @@ struct Run {
     std::uint64_t uploaded = 0, migrated = 0;
     bool timed = false;
     device::MarkerPtr copied;
-    /* For other graphs' sake, now and then. */
+    /* For ptsched, or for graphs that share the device, now and then. */
     bool watched = false;
     std::unique_ptr<device::Watch> watch;
     /* Each in its port's place, until the end: the block, and who wrote what was taken. */

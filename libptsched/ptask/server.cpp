@@ -52,11 +52,10 @@ void welcome(const Stop &stop, int socket, const Template &form)
     answer(stop, socket, std::move(packet));
 }
 
-/* Longer than a year is for ever: no clock has what is behind its end. */
 Timeout timeout_of(const Packet &request)
 {
     const std::chrono::nanoseconds timeout(request.head.timeout);
-    return timeout.count() < 0 || timeout > std::chrono::hours(24 * 365) ? Timeout() : timeout;
+    return timeout.count() < 0 || timeout > longest_timeout ? Timeout() : timeout;
 }
 
 Item unpack(Packet &packet, const Port &port)

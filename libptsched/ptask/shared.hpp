@@ -6,6 +6,7 @@
 #include "fd.hpp"
 #include "port.hpp"
 
+#include <chrono>
 #include <optional>
 
 namespace ptsched::ptask {
@@ -39,6 +40,9 @@ SharedMemory shared_copy(Datablock &block);
 
 /* A datablock in memory that was passed, for reading. Throws Error unless it has this size and content for good. */
 DatablockPtr map_shared(const UniqueFd &memory, std::size_t bytes);
+
+/* A longer timeout is for ever: no clock has what is behind its end. */
+constexpr std::chrono::hours longest_timeout{24 * 365};
 
 struct Packet {
     /* What a connection begins with, and what follows in turn. */
