@@ -423,6 +423,19 @@ double CudaDevice::strength() const
     return strength;
 }
 
+std::optional<std::size_t> CudaDevice::most_threads() const
+{
+    std::size_t threads = 1;
+    for (CUdevice_attribute factor :
+         {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR}) {
+        int value = 0;
+        if (driver.attribute(&value, factor, number_) != CUDA_SUCCESS || value <= 0)
+            return {};
+        threads *= static_cast<std::size_t>(value);
+    }
+    return threads;
+}
+
 std::unique_ptr<Program> CudaDevice::make_program(const std::vector<ProgramStep> &steps)
 {
     return std::make_unique<CudaProgram>(*this, steps);

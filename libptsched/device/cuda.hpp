@@ -31,6 +31,7 @@ public:
     const std::string &name() const override { return name_; }
     std::string bus_address() const override;
     double strength() const override;
+    std::optional<std::size_t> most_threads() const override;
     Address allocate(std::size_t bytes) override { return memory_.take(bytes); }
     void release(Address address, std::size_t bytes) noexcept override { memory_.give(address, bytes); }
     std::unique_ptr<Queue> make_queue() override;

@@ -64,6 +64,11 @@ struct Extent {
 struct Geometry {
     Extent grid, block;
     unsigned shared_bytes = 0;
+
+    double threads() const { return threads_of(grid) * threads_of(block); }
+
+private:
+    static double threads_of(const Extent &e) { return static_cast<double>(e.x) * e.y * e.z; }
 };
 
 /* A point in a queue: all work before it. */
@@ -221,6 +226,8 @@ public:
     virtual std::string bus_address() const { return {}; }
     /* PTask's measure of an accelerator, cores by their clock by the memory's: to compare those of a kind; above 0. */
     virtual double strength() const { return 1; }
+    /* That are in its processors at once, where that is known. */
+    virtual std::optional<std::size_t> most_threads() const { return {}; }
     /* At a multiple of allocation_alignment. Datablocks that nobody uses make room; throws OutOfMemory if that is not
      * enough. */
     virtual Address allocate(std::size_t bytes) = 0;

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -47,7 +49,10 @@ constexpr std::size_t most_counted = 32;
 
 } // namespace
 
-Lowering::Lowering(Scheduler &scheduler, const GraphOptions &options) : scheduler_(scheduler), mode_(options.lower) {}
+Lowering::Lowering(Scheduler &scheduler, const GraphOptions &options)
+    : scheduler_(scheduler), mode_(options.lower), moving_(options.moving)
+{
+}
 
 Lowering::~Lowering() = default;
 
@@ -64,6 +69,7 @@ void Lowering::start(const std::vector<std::unique_ptr<Task>> &tasks)
         lowered.lone_slots.resize(lowered.head().places_.size());
         /* Which place is chosen may depend on all of a set. */
         lowered.goes_ahead = lowered.head().places_.size() == 1 && Slot::may_go_ahead(lowered.part);
+        lowered.may_pair = lowered.part.ends_at_once && fills_devices(lowered);
         lowered.set.inputs.resize(lowered.part.inputs.size());
         lowered.set.fixed.resize(lowered.part.fixed.size());
         for (const PartOutput &output : lowered.part.outputs)
@@ -79,6 +85,18 @@ void Lowering::start(const std::vector<std::unique_ptr<Task>> &tasks)
                     scheduler_.hand_over();
                 });
     }
+}
+
+/* Whether each of its kernels leaves no room for another like it, on any of its devices. */
+bool Lowering::fills_devices(const Lowered &part)
+{
+    const auto fills = [](const PartStep &step, const Place *place) {
+        const auto most = place->device->most_threads();
+        return !step.task || (most && 2 * step.task->geometry_.threads() > static_cast<double>(*most));
+    };
+    return std::ranges::all_of(part.head().places_, [&](const Place *place) {
+        return std::ranges::all_of(part.part.steps, [&](const PartStep &step) { return fills(step, place); });
+    });
 }
 
 /* Who gives tasks of a part different priorities wants one of them to run before others. */
@@ -411,16 +429,40 @@ std::size_t Lowering::choose_place(Lowered &part)
 /* The last set may have ended, so that this is a lone one. */
 void Lowering::look_for_last(const Lowered &part)
 {
-    if (flying_ == 1 && Slot::may_be_there(part.part, part.set.on_host))
+    if (flying_ == 1 && spared_seconds(part) > 0)
         poll();
 }
 
 /* The place has nothing else to do than so much of its own, and it matters for the results. */
-bool Lowering::is_lone(const Lowered &part, std::size_t own_runs)
+bool Lowering::is_lone(const Lowered &part, std::size_t own_runs) const
 {
     constexpr std::size_t most_bytes = std::size_t{1} << 28; /* that it is worth to have once more */
     return part.head().places_[part.where]->runs == own_runs && part.part.inside_bytes <= most_bytes &&
-           !part.slots[part.where].empty() && Slot::may_be_there(part.part, part.set.on_host);
+           !part.slots[part.where].empty() && spared_seconds(part) > 0;
+}
+
+/* Copies to the host that a set does without if its results are written there, by what is taken for granted. */
+double Lowering::spared_seconds(const Lowered &part) const
+{
+    double seconds = 0;
+    for (std::size_t i = 0; i < part.part.outputs.size(); i++)
+        if (const PartOutput &output = part.part.outputs[i]; output.may_be_there && part.set.on_host[i])
+            seconds += Seconds(moving_.block).count() +
+                       static_cast<double>(part.part.buffers[output.buffer].bytes) / moving_.bytes_per_second;
+    return seconds;
+}
+
+/* Where copies take little of a set's time, nothing is to be found that is worth the tries. */
+bool Lowering::is_worth_trying(const Lowered &part) const
+{
+    constexpr double least_share = 0.05;
+    return !part.lone_trial.is_over() && !part.in_pairs.is_on() &&
+           spared_seconds(part) >= least_share * part.gpu_seconds;
+}
+
+bool Lowering::wants_lone_slot(const Lowered &part) const
+{
+    return !part.in_pairs.is_on() && (part.lone_trial.is_over() || is_worth_trying(part)) && part.lone_trial.other();
 }
 
 std::unique_ptr<Slot> Lowering::make_slot(const Lowered &part, Slot::Results results)
@@ -478,7 +520,7 @@ bool Lowering::has_ahead(Lowered &part)
     if (!part.goes_ahead || !part.absent || slots.empty() || !slots.back()->has_ended())
         return false;
     look_for_last(part);
-    part.wants_lone_slot = is_lone(part, 0) && part.lone_trial.other();
+    part.wants_lone_slot = is_lone(part, 0) && wants_lone_slot(part);
     const Slot *lone = part.lone_slots[part.where].get();
     if (lone ? !lone->has_ended() : part.wants_lone_slot)
         return false;
@@ -539,12 +581,24 @@ void Lowering::launch(Lock &lock, Lowered &part)
         give(lock, part);
 }
 
+/* For the next set. */
+void Lowering::pair_up(Lowered &part)
+{
+    if (!part.may_pair)
+        return;
+    const bool is_copied = std::ranges::any_of(part.set.on_host, std::identity());
+    part.in_pairs.comes(!is_copied || part.head().places_[part.where]->runs == part.counts_as, part.gpu_seconds);
+    part.set.leaves_results = part.in_pairs.is_on();
+}
+
 /* The one that has the fewest sets. */
-SetQueue &Lowering::choose_queue(const Place &place)
+SetQueue &Lowering::choose_queue(const Lowered &part, const Place &place)
 {
     auto &queues = queues_[&place];
-    const auto best = std::ranges::min_element(queues, {}, &SetQueue::sets);
-    if (best != queues.end() && (!best->sets || queues.size() == most_queues))
+    const std::size_t most = part.in_pairs.is_on() ? InPairs::queues : most_queues;
+    const auto all = queues | std::views::take(most);
+    const auto best = std::ranges::min_element(all, {}, &SetQueue::sets);
+    if (best != all.end() && (!best->sets || queues.size() >= most))
         return *best;
     return queues.emplace_back(SetQueue{place.device->make_queue()});
 }
@@ -552,12 +606,13 @@ SetQueue &Lowering::choose_queue(const Place &place)
 /* The slot is null if that is not possible: its tasks try by themselves, and say what is wrong if that is not over. */
 Lowering::Launched Lowering::launch_in_slot(Lock &lock, Lowered &part, const Flight &flight)
 {
-    const bool lone = is_lone(part, part.counts_as), is_tried = lone && !part.lone_trial.is_over();
+    pair_up(part);
+    const bool lone = is_lone(part, part.counts_as), is_tried = lone && is_worth_trying(part);
     const bool measured = mode_ == Lower::automatic && part.given++ % sets_to_compare == 0;
     Launched launched;
-    part.wants_lone_slot = lone && part.lone_trial.other();
+    part.wants_lone_slot = lone && wants_lone_slot(part);
     try {
-        SetQueue &queue = choose_queue(*flight.place);
+        SetQueue &queue = choose_queue(part, *flight.place);
         Unlocked unlocked(lock);
         Slot &slot = choose_slot(part);
         launched.readers_changed = slot.note_readers(part.set.on_host);
@@ -693,11 +748,16 @@ void Lowering::ended(Lowered &part, Clock::time_point now)
     spare_.push_back(std::move(flight.held));
 }
 
-/* If others came meanwhile, nobody knows what it would have taken. */
+/*
+ * If others came meanwhile, nobody knows what it would have taken. Where that is how sets come, the other way, which
+ * keeps those others waiting, is not tried at all.
+ */
 void Lowering::tried(Lowered &part, const Flight &flight) const
 {
     const double seconds = flight.number == flown_ ? flight.watch->seconds() : 0;
-    part.lone_trial.add(flight.is_lone, seconds > 0 ? seconds : HUGE_VAL);
+    const bool is_known = seconds > 0;
+    if (is_known || flight.is_lone)
+        part.lone_trial.add(flight.is_lone, is_known ? seconds : HUGE_VAL);
     if (!part.launching && part.flights.empty() && part.lone_trial.is_over() && !part.lone_trial.other())
         for (auto &slot : part.lone_slots)
             slot.reset();

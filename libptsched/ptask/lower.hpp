@@ -8,6 +8,7 @@
 #ifndef PTSCHED_PTASK_LOWER_HPP
 #define PTSCHED_PTASK_LOWER_HPP
 
+#include "in_pairs.hpp"
 #include "launcher.hpp"
 #include "places.hpp"
 #include "slot.hpp"
@@ -80,6 +81,8 @@ struct Lowered {
     std::vector<std::unique_ptr<Slot>> lone_slots = {};
     Trial lone_trial = {};
     bool wants_lone_slot = false; /* for the set at hand, unless inputs have gone ahead to another */
+    bool may_pair = false;
+    InPairs in_pairs = {};
     Ring<Flight> flights = {};
     bool moved = false;   /* blocks to it or from it, since the last look */
     unsigned stalled = 0; /* looks at it that found a set that something is missing of, and nothing else to do */
@@ -168,6 +171,7 @@ public:
 
 private:
     bool is_uniform(const Lowered &part) const;
+    static bool fills_devices(const Lowered &part);
     static bool has_company(const Lowered &part);
     bool parts_compete();
     void halt(Lowered &part);
@@ -179,14 +183,18 @@ private:
     void look_at(Lowered &part);
     void go_on(Lock &lock);
     void look_for_last(const Lowered &part);
-    static bool is_lone(const Lowered &part, std::size_t own_runs);
+    bool is_lone(const Lowered &part, std::size_t own_runs) const;
+    double spared_seconds(const Lowered &part) const;
+    bool is_worth_trying(const Lowered &part) const;
+    bool wants_lone_slot(const Lowered &part) const;
     void tried(Lowered &part, const Flight &flight) const;
     static std::unique_ptr<Slot> make_slot(const Lowered &part, Slot::Results results);
     static Slot *find_idle_slot(Lowered &part);
     bool has_ahead(Lowered &part);
     void go_ahead(Lock &lock, Lowered &part);
     void launch(Lock &lock, Lowered &part);
-    SetQueue &choose_queue(const Place &place);
+    SetQueue &choose_queue(const Lowered &part, const Place &place);
+    static void pair_up(Lowered &part);
     struct Launched {
         Slot *slot = nullptr;
         std::optional<Seconds> took = {}; /* the host, if that is to be compared */
@@ -213,6 +221,7 @@ private:
 
     Scheduler &scheduler_;
     const Lower mode_;
+    const MovingCosts moving_;
     const std::vector<std::unique_ptr<Task>> *tasks_ = nullptr; /* of the graph */
     bool priorities_are_new_ = true, parts_compete_ = false;
     std::unordered_map<const Place *, std::deque<SetQueue>> queues_; /* before the slots that use them */

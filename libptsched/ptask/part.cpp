@@ -138,6 +138,7 @@ public:
     {
         for (PartOutput &output : part_.outputs)
             output.may_be_there = output.may_be_there && part_.buffers[output.buffer].users.size() == 1;
+        part_.ends_at_once = ends_at_once();
         return std::move(part_);
     }
 
@@ -151,6 +152,16 @@ private:
     {
         return channel.source && channel.destination && inside_.count(&channel.source->task_) &&
                inside_.count(&channel.destination->task_) && channel.destination->options().kind != PortKind::sticky;
+    }
+
+    bool ends_at_once() const
+    {
+        std::vector<bool> is_last(part_.steps.size(), true);
+        for (const PartStep &step : part_.steps)
+            for (std::size_t before : step.after)
+                is_last[before] = false;
+        return std::ranges::count(is_last, true) == 1 &&
+               std::ranges::all_of(part_.outputs, [&](const PartOutput &output) { return is_last[output.writer]; });
     }
 
     std::size_t new_buffer(std::size_t bytes)

@@ -64,6 +64,7 @@ struct Part {
     std::vector<PartOutput> outputs;
     std::vector<PartFixed> fixed;
     std::size_t inside_bytes = 0;
+    bool ends_at_once = false; /* one step comes after all others, and writes all outputs */
 };
 
 class Parts {

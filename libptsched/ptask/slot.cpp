@@ -187,15 +187,25 @@ void Slot::plan(const PartSet &set)
             use(*set.fixed[i], set.fixed[i]->missing(device_), *part_.fixed[i].buffer);
 }
 
+/* Which outputs the program copies there. */
+void Slot::copies_to_host(const PartSet &set)
+{
+    bool changed = false;
+    for (std::size_t i = 0; i < on_host_.size(); i++) {
+        const bool copies = set.on_host[i] && !set.leaves_results;
+        changed = changed || on_host_[i] != copies;
+        on_host_[i] = copies;
+    }
+    if (changed)
+        retire_program();
+}
+
 void Slot::launch(const PartSet &set, SetQueue &queue, bool is_watched)
 {
     try {
         if (has_ended())
             queue_ = &queue;
-        if (on_host_ != set.on_host) {
-            retire_program();
-            on_host_ = set.on_host;
-        }
+        copies_to_host(set);
         plan(set);
         addresses_.resize(items_.size());
         Access access(device_, its_queue(), items_, addresses_.data());
@@ -208,14 +218,6 @@ void Slot::launch(const PartSet &set, SetQueue &queue, bool is_watched)
         forget();
         throw;
     }
-}
-
-bool Slot::may_be_there(const Part &part, const std::vector<bool> &on_host)
-{
-    for (std::size_t i = 0; i < part.outputs.size(); i++)
-        if (part.outputs[i].may_be_there && on_host[i])
-            return true;
-    return false;
 }
 
 bool Slot::is_there_alone(std::size_t output) const

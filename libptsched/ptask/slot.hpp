@@ -31,6 +31,7 @@ struct PartSet {
     Blocks fixed = {};
     std::uint64_t changes = 1;      /* of what is fixed, so far */
     std::vector<bool> on_host = {}; /* outputs that somebody reads there */
+    bool leaves_results = false;    /* to others, who copy them there */
 };
 
 class Slot {
@@ -82,8 +83,6 @@ public:
     /* What has become of outputs since the last set: whether somebody has read them on the host. True if that is new.
      */
     bool note_readers(std::vector<bool> &on_host);
-    /* Whether some of those that are read on the host could be there alone. */
-    static bool may_be_there(const Part &part, const std::vector<bool> &on_host);
     /* Of the last set, in the order of the part's outputs. */
     const Blocks &outputs() const { return outputs_; }
     /* To be called when these have been passed on: what nobody is to write again is forgotten. */
@@ -115,6 +114,7 @@ private:
         std::size_t bytes, after;
     };
 
+    void copies_to_host(const PartSet &set);
     void plan(const PartSet &set);
     bool is_there_alone(std::size_t output) const;
     void let_go(DatablockPtr &block);

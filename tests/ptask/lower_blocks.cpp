@@ -13,6 +13,10 @@ namespace device = ptsched::device;
 
 constexpr unsigned n = 64;
 const GraphOptions lowered{.lower = Lower::always};
+/* Copies are taken to be long, or short, beside what they are of. */
+const GraphOptions long_copies{.moving = {.block = std::chrono::seconds(10)}, .lower = Lower::always};
+const GraphOptions short_copies{.moving = {.bytes_per_second = 1e15, .block = std::chrono::nanoseconds(1)},
+                                .lower = Lower::always};
 
 /* Such that the program copies them itself, as long as they come from the host. */
 void sum_of_blocks(unsigned many)
@@ -143,7 +147,8 @@ void a_single_short_input()
 
 /* a + b + c, in two tasks. */
 struct ThreeTerms {
-    explicit ThreeTerms(unsigned many, std::size_t capacity = 4) : many(many), graph(lowered)
+    explicit ThreeTerms(unsigned many, std::size_t capacity = 4, const GraphOptions &options = lowered)
+        : many(many), graph(options)
     {
         const auto form = Template::of<float>(many);
         const std::vector ports = {in("a", form), in("b", form), out("c", form), constant("n", many)};
@@ -341,7 +346,7 @@ bool is_there_alone(Output &output, float value)
 void results_there_alone()
 {
     for (unsigned many : {1u << 16, 1u << 18}) {
-        ThreeTerms sums(many);
+        ThreeTerms sums(many, 4, long_copies);
         Output &between = sums.graph.output((*sums.one)["c"]), &sum = sums.graph.output((*sums.two)["c"]);
         unsigned alone = 0;
         sums.graph.run();
@@ -354,25 +359,41 @@ void results_there_alone()
     }
 }
 
-/* The same comes out while there are more. */
+/* Where a copy takes next to nothing of a set's time, nothing else is tried. */
+void results_of_long_sets()
+{
+    ThreeTerms sums(1 << 16, 4, short_copies);
+    Output &sum = sums.graph.output((*sums.two)["c"]);
+    sums.graph.run();
+    for (float i = 0; i < 30; i++) {
+        sums.push(i);
+        CHECK(!is_there_alone(sum, 3 * i));
+    }
+    CHECK(sums.two->lowered() > 0);
+}
+
+/* The same comes out while there are more, as many as keep a device busy, and of those that fill it. */
 void results_of_many_sets()
 {
     constexpr unsigned most = 40;
-    ThreeTerms sums(1 << 16, most);
-    Output &sum = sums.graph.output((*sums.two)["c"], most);
-    sums.graph.run();
-    for (unsigned round = 0; round < 10; round++) {
-        for (unsigned i = 0; i < most; i++)
-            sums.push(static_cast<float>(i));
-        for (unsigned i = 0; i < most; i++)
-            is_there_alone(sum, static_cast<float>(3 * i));
+    for (unsigned many : {1u << 10, 1u << 18}) {
+        ThreeTerms sums(many, most, long_copies);
+        Output &sum = sums.graph.output((*sums.two)["c"], most);
+        sums.graph.run();
+        for (unsigned round = 0; round < 10; round++)
+            for (unsigned sets : {most, 1u}) {
+                for (unsigned i = 0; i < sets; i++)
+                    sums.push(static_cast<float>(round + i));
+                for (unsigned i = 0; i < sets; i++)
+                    is_there_alone(sum, static_cast<float>(3 * (round + i)));
+            }
     }
 }
 
 /* What goes on to a task on a device is never on the host alone. */
 void results_that_go_on()
 {
-    ThreeTerms sums(1 << 16);
+    ThreeTerms sums(1 << 16, 4, long_copies);
     const auto form = Template::of<float>(sums.many);
     Task &after = sums.graph.cuda("after", {kernels(), "vector_add"},
                                   {sticky("a", form), in("b", form), out("c", form), constant("n", sums.many)});
@@ -394,7 +415,7 @@ void results_for_another_graph()
 {
     constexpr unsigned long long ns = 50000000;
     const auto one = Template::of<unsigned>(1);
-    Graph slow(lowered), graph;
+    Graph slow(long_copies), graph;
     Task &spin = slow.cuda("spin", {kernels(), "spin"}, {inout("x", one), constant("ns", ns), constant("steps", 1u)});
     Task &add =
         slow.cuda("add", {kernels(), "vector_add"}, {in("a", one), in("b", one), out("c", one), constant("n", 1u)});
@@ -468,6 +489,7 @@ Cases lower_block_cases()
             {"CUDA graphs: a task alone", a_task_alone},
             {"CUDA graphs: a single short input", a_single_short_input},
             {"CUDA graphs: results that are on the host alone", results_there_alone},
+            {"CUDA graphs: results of long sets", results_of_long_sets},
             {"CUDA graphs: results that another graph is to read", results_for_another_graph},
             {"CUDA graphs: results of many sets", results_of_many_sets},
             {"CUDA graphs: results that go on to a device", results_that_go_on}};

@@ -2,6 +2,7 @@
 // Which task comes first, where it runs, and what is counted.
 #include "ptask_test.hpp"
 
+#include "in_pairs.hpp"
 #include "places.hpp"
 #include "ready.hpp"
 #include "trial.hpp"
@@ -178,6 +179,27 @@ void two_ways_are_tried()
     }
 }
 
+/* Once there are always several, and until there is always one. */
+void long_sets_go_in_pairs()
+{
+    for (double seconds : {0.5, 1.0}) {
+        InPairs pairs;
+        for (unsigned i = 0; i < 2 * InPairs::enough; i++) {
+            CHECK_EQ(pairs.is_on(), seconds == 1 && i >= InPairs::enough);
+            pairs.comes(false, seconds * InPairs::least_seconds);
+        }
+        for (unsigned i = 0; i < 2 * InPairs::enough; i++) {
+            CHECK_EQ(pairs.is_on(), seconds == 1 && i < InPairs::enough);
+            pairs.comes(true, seconds * InPairs::least_seconds);
+        }
+        /* Neither is it always one, nor several. */
+        for (unsigned i = 0; i < 4 * InPairs::enough; i++) {
+            pairs.comes(i % 2, seconds * InPairs::least_seconds);
+            CHECK(!pairs.is_on());
+        }
+    }
+}
+
 struct Queue {
     explicit Queue(Mode mode, const PriorityWeights &weights = {}) : ready(mode, weights)
     {
@@ -331,6 +353,7 @@ Cases mode_cases()
             {"a device's time is shared", a_devices_time_is_shared},
             {"a thread counts what it works", a_thread_counts_what_it_works},
             {"two ways are tried", two_ways_are_tried},
+            {"sets that fill a device go in pairs", long_sets_go_in_pairs},
             {"first-available and fifo take tasks as they come", order_of_coming},
             {"priority and data-aware take the highest first", order_of_priority},
             {"short runs are first", short_runs_are_first},
