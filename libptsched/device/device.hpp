@@ -33,7 +33,7 @@ public:
 
 /*
  * What a program ran on a device was at fault: an illegal address, an assertion. The driver does not say which kernel
- * it was, and from then on refuses everything.
+ * it was, and from then on refuses the process everything, on whichever GPU.
  */
 class Fault : public Error {
 public:
