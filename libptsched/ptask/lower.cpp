@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <ranges>
 #include <set>
 #include <utility>
 
@@ -596,9 +595,9 @@ SetQueue &Lowering::choose_queue(const Lowered &part, const Place &place)
 {
     auto &queues = queues_[&place];
     const std::size_t most = part.in_pairs.is_on() ? InPairs::queues : most_queues;
-    const auto all = queues | std::views::take(most);
-    const auto best = std::ranges::min_element(all, {}, &SetQueue::sets);
-    if (best != all.end() && (!best->sets || queues.size() >= most))
+    const auto end = queues.begin() + static_cast<std::ptrdiff_t>(std::min(most, queues.size()));
+    const auto best = std::ranges::min_element(queues.begin(), end, {}, &SetQueue::sets);
+    if (best != end && (!best->sets || queues.size() >= most))
         return *best;
     return queues.emplace_back(SetQueue{place.device->make_queue()});
 }
