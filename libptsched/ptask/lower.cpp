@@ -454,7 +454,7 @@ double Lowering::spared_seconds(const Lowered &part) const
 /* Where copies take little of a set's time, nothing is to be found that is worth the tries. */
 bool Lowering::is_worth_trying(const Lowered &part) const
 {
-    constexpr double least_share = 0.05;
+    constexpr double least_share = 0.02;
     return !part.lone_trial.is_over() && !part.in_pairs.is_on() &&
            spared_seconds(part) >= least_share * part.gpu_seconds;
 }
