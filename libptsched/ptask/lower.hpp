@@ -81,7 +81,7 @@ struct Lowered {
     std::vector<std::unique_ptr<Slot>> lone_slots = {};
     Trial lone_trial = {};
     bool wants_lone_slot = false; /* for the set at hand, unless inputs have gone ahead to another */
-    bool may_pair = false;
+    bool may_pair = false;        /* each of its kernels fills a device, and results come at the end */
     InPairs in_pairs = {};
     Ring<Flight> flights = {};
     bool moved = false;   /* blocks to it or from it, since the last look */
