@@ -84,11 +84,11 @@ void Access::leave()
     gate_ = nullptr;
 }
 
-void Access::given(const MarkerPtr &marker)
+void Access::given(const MarkerPtr &marker, const Queue *last)
 {
     for (pinned_ = 0; const Item &item : items_)
         if (item.block)
-            item.block->unpin(device_of(item), queue_, marker, item.written || item.changed);
+            item.block->unpin(device_of(item), last ? *last : queue_, marker, item.written || item.changed);
     leave();
 }
 

@@ -48,8 +48,8 @@ public:
     Access(const Access &) = delete;
     Access &operator=(const Access &) = delete;
 
-    /* The queue has the work, and the marker after it. */
-    void given(const MarkerPtr &marker);
+    /* The queue has the work, and the marker after it; or @last has, which does the last of it. */
+    void given(const MarkerPtr &marker, const Queue *last = nullptr);
 
 private:
     void obtain(Address *addresses);

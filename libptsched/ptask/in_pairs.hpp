@@ -16,26 +16,27 @@ namespace ptsched::ptask {
 class InPairs {
 public:
     static constexpr std::size_t queues = 2;
-    static constexpr unsigned enough = 8; /* sets, so that programs do not change all the time */
+    /* Sets in a row: with some at once it begins, with nothing but single ones it ends, since programs change. */
+    static constexpr unsigned enough = 8, enough_alone = 64;
     static constexpr double least_seconds = 200e-6;
 
     bool is_on() const { return on_; }
     /* A set comes; @seconds: that the device is expected to work for it. */
     void comes(bool alone, double seconds)
     {
-        if (alone)
-            crowd_ -= crowd_ > 0;
-        else
-            crowd_ += crowd_ < enough;
-        if (!crowd_)
+        if (alone != alone_)
+            in_row_ = 0;
+        alone_ = alone;
+        in_row_ += in_row_ < enough_alone;
+        if (seconds < (on_ ? least_seconds / 2 : least_seconds) || (alone && in_row_ == enough_alone))
             on_ = false;
-        else if (crowd_ == enough && seconds >= least_seconds)
+        else if (!alone && in_row_ >= enough)
             on_ = true;
     }
 
 private:
-    unsigned crowd_ = 0;
-    bool on_ = false;
+    unsigned in_row_ = 0;
+    bool alone_ = true, on_ = false;
 };
 
 } // namespace ptsched::ptask

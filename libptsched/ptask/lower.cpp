@@ -425,19 +425,20 @@ std::size_t Lowering::choose_place(Lowered &part)
     return which;
 }
 
-/* The last set may have ended, so that this is a lone one. */
+/* The last sets may have ended, so that this is a lone one. */
 void Lowering::look_for_last(const Lowered &part)
 {
-    if (flying_ == 1 && spared_seconds(part) > 0)
+    constexpr std::size_t few = 4;
+    if (flying_ && flying_ <= few && (part.may_pair || spared_seconds(part) > 0))
         poll();
 }
 
-/* The place has nothing else to do than so much of its own, and it matters for the results. */
+/* The place has nothing else to do than so much of its own, and the set's program may do something else for that. */
 bool Lowering::is_lone(const Lowered &part, std::size_t own_runs) const
 {
     constexpr std::size_t most_bytes = std::size_t{1} << 28; /* that it is worth to have once more */
     return part.head().places_[part.where]->runs == own_runs && part.part.inside_bytes <= most_bytes &&
-           !part.slots[part.where].empty() && spared_seconds(part) > 0;
+           !part.slots[part.where].empty() && !part.in_pairs.is_on() && spared_seconds(part) > 0;
 }
 
 /* Copies to the host that a set does without if its results are written there, by what is taken for granted. */
@@ -451,17 +452,21 @@ double Lowering::spared_seconds(const Lowered &part) const
     return seconds;
 }
 
-/* Where copies take little of a set's time, nothing is to be found that is worth the tries. */
+/*
+ * Where copies take little of a set's time, nothing is to be found that is worth the tries; where the next sets have
+ * always come before one had ended, it is seldom worth to look.
+ */
 bool Lowering::is_worth_trying(const Lowered &part) const
 {
     constexpr double least_share = 0.02;
-    return !part.lone_trial.is_over() && !part.in_pairs.is_on() &&
+    constexpr unsigned many = 16, seldom = 8;
+    return !part.lone_trial.is_over() && (part.overtaken < many || flown_ % seldom == 0) &&
            spared_seconds(part) >= least_share * part.gpu_seconds;
 }
 
 bool Lowering::wants_lone_slot(const Lowered &part) const
 {
-    return !part.in_pairs.is_on() && (part.lone_trial.is_over() || is_worth_trying(part)) && part.lone_trial.other();
+    return (part.lone_trial.is_over() || is_worth_trying(part)) && part.lone_trial.other();
 }
 
 std::unique_ptr<Slot> Lowering::make_slot(const Lowered &part, Slot::Results results)
@@ -580,26 +585,35 @@ void Lowering::launch(Lock &lock, Lowered &part)
         give(lock, part);
 }
 
-/* For the next set. */
+/* For the set at hand. */
 void Lowering::pair_up(Lowered &part)
 {
     if (!part.may_pair)
         return;
     const bool is_copied = std::ranges::any_of(part.set.on_host, std::identity());
     part.in_pairs.comes(!is_copied || part.head().places_[part.where]->runs == part.counts_as, part.gpu_seconds);
-    part.set.leaves_results = part.in_pairs.is_on();
 }
 
 /* The one that has the fewest sets. */
 SetQueue &Lowering::choose_queue(const Lowered &part, const Place &place)
 {
-    auto &queues = queues_[&place];
+    auto &queues = queues_[&place].for_sets;
     const std::size_t most = part.in_pairs.is_on() ? InPairs::queues : most_queues;
     const auto end = queues.begin() + static_cast<std::ptrdiff_t>(std::min(most, queues.size()));
     const auto best = std::ranges::min_element(queues.begin(), end, {}, &SetQueue::sets);
     if (best != end && (!best->sets || queues.size() >= most))
         return *best;
     return queues.emplace_back(SetQueue{place.device->make_queue()});
+}
+
+device::Queue *Lowering::queue_for_results(const Lowered &part, const Place &place)
+{
+    if (!part.in_pairs.is_on())
+        return nullptr;
+    auto &queue = queues_[&place].for_results;
+    if (!queue)
+        queue = place.device->make_queue();
+    return queue.get();
 }
 
 /* The slot is null if that is not possible: its tasks try by themselves, and say what is wrong if that is not over. */
@@ -612,10 +626,11 @@ Lowering::Launched Lowering::launch_in_slot(Lock &lock, Lowered &part, const Fli
     part.wants_lone_slot = lone && wants_lone_slot(part);
     try {
         SetQueue &queue = choose_queue(part, *flight.place);
+        device::Queue *for_results = queue_for_results(part, *flight.place);
         Unlocked unlocked(lock);
         Slot &slot = choose_slot(part);
         launched.readers_changed = slot.note_readers(part.set.on_host);
-        slot.launch(part.set, queue, is_tried);
+        slot.launch(part.set, queue, for_results, is_tried);
         launched.slot = &slot;
         if (measured && !slot.was_made())
             launched.took = Clock::now() - flight.began;
@@ -738,11 +753,11 @@ void Lowering::ended(Lowered &part, Clock::time_point now)
     part.sets++;
     place.vacate(flight.counts_as, flight.seconds);
     const double share = place.shared_until(now, -1) - flight.share;
-    if (flight.watch)
-        tried(part, flight);
     part.gpu_seconds += (share - part.gpu_seconds) / std::min(static_cast<double>(part.sets), share_inertia);
     if (scheduler_.timeline_)
         scheduler_.timeline_->lowered(*place.device, *flight.slot, part.part, flight.began, now);
+    if (flight.watch)
+        tried(part, flight);
     flight.held.clear();
     spare_.push_back(std::move(flight.held));
 }
@@ -755,6 +770,7 @@ void Lowering::tried(Lowered &part, const Flight &flight) const
 {
     const double seconds = flight.number == flown_ ? flight.watch->seconds() : 0;
     const bool is_known = seconds > 0;
+    part.overtaken = is_known ? 0 : part.overtaken + 1;
     if (is_known || flight.is_lone)
         part.lone_trial.add(flight.is_lone, is_known ? seconds : HUGE_VAL);
     if (!part.launching && part.flights.empty() && part.lone_trial.is_over() && !part.lone_trial.other())

@@ -24,6 +24,12 @@ namespace ptsched::ptask {
 class Scheduler;
 class Timeline;
 
+/* Of a place. */
+struct PlaceQueues {
+    std::deque<SetQueue> for_sets;
+    std::unique_ptr<device::Queue> for_results; /* of sets in pairs */
+};
+
 /* A set of blocks that a queue has. */
 struct Flight {
     const Slot *slot = nullptr;
@@ -80,6 +86,7 @@ struct Lowered {
      */
     std::vector<std::unique_ptr<Slot>> lone_slots = {};
     Trial lone_trial = {};
+    unsigned overtaken = 0;       /* of its sets in a row, by the next ones */
     bool wants_lone_slot = false; /* for the set at hand, unless inputs have gone ahead to another */
     bool may_pair = false;        /* each of its kernels fills a device, and results come at the end */
     InPairs in_pairs = {};
@@ -194,6 +201,7 @@ private:
     void go_ahead(Lock &lock, Lowered &part);
     void launch(Lock &lock, Lowered &part);
     SetQueue &choose_queue(const Lowered &part, const Place &place);
+    device::Queue *queue_for_results(const Lowered &part, const Place &place);
     static void pair_up(Lowered &part);
     struct Launched {
         Slot *slot = nullptr;
@@ -224,7 +232,7 @@ private:
     const MovingCosts moving_;
     const std::vector<std::unique_ptr<Task>> *tasks_ = nullptr; /* of the graph */
     bool priorities_are_new_ = true, parts_compete_ = false;
-    std::unordered_map<const Place *, std::deque<SetQueue>> queues_; /* before the slots that use them */
+    std::unordered_map<const Place *, PlaceQueues> queues_; /* before the slots that use them */
     std::vector<std::unique_ptr<Lowered>> parts_;
     std::vector<Lowered *> direct_; /* whoever has the lock gives their next set to a GPU */
     std::vector<std::vector<DatablockPtr>> spare_;

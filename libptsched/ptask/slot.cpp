@@ -34,6 +34,11 @@ bool is_short(const Part &part, const PartInput &input)
     return part.buffers[input.buffer].bytes <= short_block_bytes;
 }
 
+bool has_been_read(const Channel *channel)
+{
+    return channel->reads && channel->reads->load(std::memory_order_relaxed);
+}
+
 bool may_be_scattered(const Part &part, std::size_t output)
 {
     return part.buffers[part.outputs[output].buffer].bytes <= longest_scattered;
@@ -187,25 +192,27 @@ void Slot::plan(const PartSet &set)
             use(*set.fixed[i], set.fixed[i]->missing(device_), *part_.fixed[i].buffer);
 }
 
-/* Which outputs the program copies there. */
-void Slot::copies_to_host(const PartSet &set)
+/* One that has its last set yet stays with its queue, unless others are to be free. */
+void Slot::use_queues(SetQueue &queue, device::Queue *for_results)
 {
-    bool changed = false;
-    for (std::size_t i = 0; i < on_host_.size(); i++) {
-        const bool copies = set.on_host[i] && !set.leaves_results;
-        changed = changed || on_host_[i] != copies;
-        on_host_[i] = copies;
-    }
-    if (changed)
+    const bool busy = !has_ended();
+    if (busy && for_results && queue_ != &queue)
+        queue.queue->after(marker_);
+    if (!busy || for_results)
+        queue_ = &queue;
+    if (!for_results != !for_results_)
         retire_program();
+    for_results_ = for_results;
 }
 
-void Slot::launch(const PartSet &set, SetQueue &queue, bool is_watched)
+void Slot::launch(const PartSet &set, SetQueue &queue, device::Queue *for_results, bool is_watched)
 {
     try {
-        if (has_ended())
-            queue_ = &queue;
-        copies_to_host(set);
+        use_queues(queue, for_results);
+        if (on_host_ != set.on_host) {
+            retire_program();
+            on_host_ = set.on_host;
+        }
         plan(set);
         addresses_.resize(items_.size());
         Access access(device_, its_queue(), items_, addresses_.data());
@@ -213,7 +220,7 @@ void Slot::launch(const PartSet &set, SetQueue &queue, bool is_watched)
             forget_ahead();
         place(set.inputs);
         start(set, is_watched);
-        access.given(marker_);
+        access.given(marker_, for_results_);
     } catch (...) {
         forget();
         throw;
@@ -225,14 +232,22 @@ bool Slot::is_there_alone(std::size_t output) const
     return results_ == Results::there_alone && on_host_[output] && part_.outputs[output].may_be_there;
 }
 
-/* One that is copied to the host for nothing many times is so no more. */
+bool Slot::is_copied(std::size_t output) const
+{
+    return on_host_[output] && !is_there_alone(output);
+}
+
+/*
+ * One that is copied to the host for nothing many times is so no more. Where there are more sets than slots, nobody has
+ * read a slot's last one yet; the channel knows of others.
+ */
 bool Slot::note_readers(std::vector<bool> &on_host)
 {
     bool changed = false;
     for (std::size_t i = 0; i < outputs_.size(); i++) {
         if (!outputs_[i])
             continue;
-        const bool read = outputs_[i]->was_read();
+        const bool read = outputs_[i]->was_read() || std::ranges::any_of(part_.outputs[i].channels, has_been_read);
         unread_[i] = read ? 0 : unread_[i] + 1;
         if (on_host[i] != read && (read || (unread_[i] >= most_unread && !part_.outputs[i].for_host))) {
             on_host[i] = read;
@@ -327,7 +342,7 @@ std::vector<std::size_t> Slot::download_order(const std::vector<LastUploads> &ne
 {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < outputs_.size(); i++)
-        if (on_host_[i] && !is_there_alone(i))
+        if (!for_results_ && is_copied(i))
             order.push_back(i);
     std::ranges::stable_sort(order, {}, [&](std::size_t i) {
         const std::size_t writer = part_.outputs[i].writer;
@@ -639,7 +654,19 @@ void Slot::start(const PartSet &set, bool is_watched)
     queue.run(*program_);
     if (watch_)
         watch_->stop();
-    marker_ = queue.mark();
+    marker_ = for_results_ ? copy_results() : queue.mark();
+}
+
+device::MarkerPtr Slot::copy_results()
+{
+    for_results_->after(its_queue().mark());
+    for (std::size_t i = 0; i < outputs_.size(); i++)
+        if (is_copied(i)) {
+            const std::size_t buffer = part_.outputs[i].buffer;
+            for_results_->download(device::host_pointer(outputs_[i]->host_address()), bound_[buffer],
+                                   part_.buffers[buffer].bytes);
+        }
+    return for_results_->mark();
 }
 
 void Slot::passed_on()
@@ -660,8 +687,9 @@ void Slot::let_go(DatablockPtr &block)
 void Slot::forget() noexcept
 {
     settle(its_queue());
-    if (incoming_)
-        settle(*incoming_);
+    for (device::Queue *other : {for_results_, incoming_})
+        if (other)
+            settle(*other);
     forget_ahead();
     program_.reset();
     retired_.clear();

@@ -31,7 +31,6 @@ struct PartSet {
     Blocks fixed = {};
     std::uint64_t changes = 1;      /* of what is fixed, so far */
     std::vector<bool> on_host = {}; /* outputs that somebody reads there */
-    bool leaves_results = false;    /* to others, who copy them there */
 };
 
 class Slot {
@@ -73,9 +72,10 @@ public:
     void forget_ahead() noexcept;
     /*
      * Gives @queue a set, or the one that still has its last; who has the blocks keeps them until marker() is reached.
-     * Throws Error, and then the queue has done nothing that anybody could see.
+     * With @for_results, that one copies them to the host, and @queue need not wait for it. Throws Error, and then the
+     * queues have done nothing that anybody could see.
      */
-    void launch(const PartSet &set, SetQueue &queue, bool is_watched = false);
+    void launch(const PartSet &set, SetQueue &queue, device::Queue *for_results, bool is_watched);
     /* That has the last set. */
     SetQueue &queue() const { return *queue_; }
     /* Of the last set, if it was to be watched, and could be. */
@@ -114,7 +114,9 @@ private:
         std::size_t bytes, after;
     };
 
-    void copies_to_host(const PartSet &set);
+    void use_queues(SetQueue &queue, device::Queue *for_results);
+    bool is_copied(std::size_t output) const;
+    device::MarkerPtr copy_results();
     void plan(const PartSet &set);
     bool is_there_alone(std::size_t output) const;
     void let_go(DatablockPtr &block);
@@ -211,6 +213,7 @@ private:
     device::MarkerPtr marker_;
     std::vector<std::pair<device::MarkerPtr, DatablockPtr>> written_; /* by earlier sets, for others */
     SetQueue *queue_ = nullptr;                                       /* null before the first set */
+    device::Queue *for_results_ = nullptr;                            /* null: the program copies them */
 };
 
 } // namespace ptsched::ptask

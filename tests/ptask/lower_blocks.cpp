@@ -391,6 +391,32 @@ void results_of_many_sets()
     }
 }
 
+/* Results of sets in pairs do not wait for those of other tasks that have not ended. */
+void results_beside_a_long_task()
+{
+    constexpr unsigned many = 1 << 18, sets = 12;
+    const auto one = Template::of<unsigned>(1);
+    ThreeTerms sums(many, sets, long_copies);
+    Task &spin = sums.graph.cuda("spin", {kernels(), "spin"},
+                                 {inout("x", one), constant("ns", 1000000000ull), constant("steps", 1u)});
+    Output &sum = sums.graph.output((*sums.two)["c"], sets), &y = sums.graph.output(spin["x"]);
+    Input &x = sums.graph.input(spin["x"]);
+    sums.graph.run();
+    /* This, too, is expected to be read. */
+    x.push_value(0u);
+    const auto spun = pulled<unsigned>(y);
+    for (bool beside : {false, false, true}) {
+        if (beside)
+            x.push_value(0u);
+        for (unsigned i = 0; i < sets; i++)
+            sums.push(static_cast<float>(i));
+        for (unsigned i = 0; i < sets; i++)
+            is_there_alone(sum, static_cast<float>(3 * i));
+        CHECK_EQ(spin.completed(), std::uint64_t{1});
+    }
+    CHECK(pulled<unsigned>(y) == spun);
+}
+
 /* What goes on to a task on a device is never on the host alone. */
 void results_that_go_on()
 {
@@ -493,6 +519,7 @@ Cases lower_block_cases()
             {"CUDA graphs: results of long sets", results_of_long_sets},
             {"CUDA graphs: results that another graph is to read", results_for_another_graph},
             {"CUDA graphs: results of many sets", results_of_many_sets},
+            {"CUDA graphs: results beside a long task", results_beside_a_long_task},
             {"CUDA graphs: results that go on to a device", results_that_go_on}};
 }
 

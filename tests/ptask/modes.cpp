@@ -188,25 +188,39 @@ void two_ways_are_tried()
     }
 }
 
-/* Once there are always several, and until there is always one. */
+/* Once there have always been several, as long as it is not always one, and they do not get short. */
 void long_sets_go_in_pairs()
 {
-    for (double seconds : {0.5, 1.0}) {
+    constexpr double enough = InPairs::least_seconds;
+    for (double seconds : {0.9 * enough, enough}) {
         InPairs pairs;
         for (unsigned i = 0; i < 2 * InPairs::enough; i++) {
-            CHECK_EQ(pairs.is_on(), seconds == 1 && i >= InPairs::enough);
-            pairs.comes(false, seconds * InPairs::least_seconds);
+            CHECK_EQ(pairs.is_on(), seconds == enough && i >= InPairs::enough);
+            pairs.comes(false, seconds);
         }
-        for (unsigned i = 0; i < 2 * InPairs::enough; i++) {
-            CHECK_EQ(pairs.is_on(), seconds == 1 && i < InPairs::enough);
-            pairs.comes(true, seconds * InPairs::least_seconds);
+        /* Bursts, and then single ones. */
+        for (unsigned i = 0; i < 2 * InPairs::enough_alone; i++) {
+            pairs.comes(i % 4, seconds);
+            CHECK_EQ(pairs.is_on(), seconds == enough);
         }
-        /* Neither is it always one, nor several. */
+        for (unsigned i = 0; i < 2 * InPairs::enough_alone; i++) {
+            CHECK(!pairs.is_on() || i < InPairs::enough_alone);
+            pairs.comes(true, seconds);
+        }
+        CHECK(!pairs.is_on());
+        /* Neither is it always one, nor always several. */
         for (unsigned i = 0; i < 4 * InPairs::enough; i++) {
-            pairs.comes(i % 2, seconds * InPairs::least_seconds);
+            pairs.comes(i % 2, seconds);
             CHECK(!pairs.is_on());
         }
     }
+    InPairs pairs;
+    for (unsigned i = 0; i < InPairs::enough; i++)
+        pairs.comes(false, enough);
+    pairs.comes(false, 0.6 * enough);
+    CHECK(pairs.is_on());
+    pairs.comes(false, 0.4 * enough);
+    CHECK(!pairs.is_on());
 }
 
 struct Queue {
