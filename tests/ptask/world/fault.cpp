@@ -8,6 +8,8 @@
 #include <functional>
 #include <map>
 
+#include <sys/mman.h>
+
 namespace test {
 
 namespace {
@@ -109,6 +111,25 @@ void afterwards()
         {"CUDA_ERROR_LAUNCH_FAILED"}));
 }
 
+/* Who has heard of it can take back the memory that something was to be read into. */
+void read_in_vain()
+{
+    constexpr std::size_t many = 1 << 16, bytes = many * sizeof(int);
+    Graph graph({.lower = Lower::never});
+    Task &natural = graph.cuda("natural", {ptask_kernels(), "successor_of_natural", Geometry{{256}, {256}}},
+                               {inout("x", Template::of<int>(many))});
+    Input &x = graph.input(natural["x"]);
+    Output &y = graph.output(natural["x"]);
+    graph.run();
+    x.push(block_of(std::vector<int>(many, -1)));
+    DatablockPtr block = y.pull();
+    void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(memory != MAP_FAILED);
+    CHECK(refused([&] { block->read_into(memory); }, {"CUDA_ERROR_LAUNCH_FAILED"}));
+    CHECK_EQ(munmap(memory, bytes), 0);
+    CHECK(!failure_of([&] { y.pull(); }).empty());
+}
+
 /* Its graph goes; what the program has of it is still on the GPU. */
 DatablockPtr left_by_a_failure(const DatablockPtr &pushed)
 {
@@ -186,6 +207,7 @@ const std::map<std::string, void (*)()> roles = {{"a kernel alone", alone},
                                                  {"a kernel in a CUDA graph", in_a_cuda_graph},
                                                  {"a kernel beside another graph", other_graphs_go_on},
                                                  {"what a kernel leaves", afterwards},
+                                                 {"what a kernel was to write", read_in_vain},
                                                  {"what a host function leaves", a_host_function}};
 
 } // namespace

@@ -121,7 +121,8 @@ void execute(Guard &lock, CUstream_st &stream, Op &op)
     uint64_t start = op.on_host ? now_ns() : 0;
     uint64_t cost = 0;
 
-    if (op.body) {
+    /* After a kernel at fault a driver runs nothing any more: the program may take its memory back. */
+    if (op.body && !s.lost) {
         s.bodies += !op.on_host;
         lock.unlock();
         cost = op.body();
@@ -323,6 +324,9 @@ CUresult wait_done(Guard &lock, const MarkerPtr &marker)
 
     if (marker)
         s.changed.wait(lock, [&] { return marker->done || s.lost; });
+    /* Nor does anything go on, when the program hears of it. */
+    if (s.lost == CUDA_ERROR_LAUNCH_FAILED)
+        s.changed.wait(lock, [&] { return !s.bodies; });
     return s.lost;
 }
 
