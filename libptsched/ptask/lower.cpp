@@ -713,6 +713,7 @@ void Lowering::fly(Lowered &part, const Slot &slot, Flight &&flight)
             flight.held.push_back(part.set.fixed[i]);
     flight.share = flight.place->shared_until(flight.began, 1);
     flight.slot = &slot;
+    flight.moved = moved;
     flight.queue = &slot.queue();
     flight.queue->sets++;
     flight.marker = slot.marker();
@@ -755,7 +756,7 @@ void Lowering::ended(Lowered &part, Clock::time_point now)
     const double share = place.shared_until(now, -1) - flight.share;
     part.gpu_seconds += (share - part.gpu_seconds) / std::min(static_cast<double>(part.sets), share_inertia);
     if (scheduler_.timeline_)
-        scheduler_.timeline_->lowered(*place.device, *flight.slot, part.part, flight.began, now);
+        scheduler_.timeline_->lowered(*place.device, *flight.slot, part.part, flight.moved, flight.began, now);
     if (flight.watch)
         tried(part, flight);
     flight.held.clear();

@@ -33,6 +33,7 @@ struct PlaceQueues {
 /* A set of blocks that a queue has. */
 struct Flight {
     const Slot *slot = nullptr;
+    Slot::Moved moved = {};
     SetQueue *queue = nullptr;
     Place *place = nullptr;
     device::MarkerPtr marker;

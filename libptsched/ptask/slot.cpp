@@ -182,6 +182,8 @@ void Slot::plan(const PartSet &set)
         items_.push_back(is_there_alone(i) ? Access::renews_on_host(*outputs_[i])
                                            : Access::renews(*outputs_[i], on_host_[i]));
         item_buffers_.push_back(output.buffer);
+        if (is_copied(i))
+            moved_.downloaded_bytes += outputs_[i]->bytes();
     }
     if (first_.empty())
         learn(set.inputs);

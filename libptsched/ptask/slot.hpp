@@ -38,6 +38,7 @@ public:
     struct Moved {
         std::uint64_t uploaded_blocks = 0, uploaded_bytes = 0;
         std::uint64_t migrated_blocks = 0, migrated_bytes = 0;
+        std::uint64_t downloaded_bytes = 0;
     };
 
     /* Results that are read on the host: copied there, or, where that is possible, written there alone. */

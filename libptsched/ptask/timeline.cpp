@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "timeline.hpp"
 
-#include "part.hpp"
-
 #include <algorithm>
 #include <cstdio>
 #include <unordered_map>
@@ -81,16 +79,24 @@ void Timeline::moved(const Run &run, Clock::time_point now)
         add({device, from_gpu, run.task, run.began, now, run.migrated});
 }
 
-/* One event for the device, and one for each task. */
-void Timeline::lowered(const device::Device &device, const Slot &slot, const Part &part, Clock::time_point began,
-                       Clock::time_point now)
+/* One event for the device, one for each direction of copies, and one for each task. */
+void Timeline::lowered(const device::Device &device, const Slot &slot, const Part &part, const Slot::Moved &moved,
+                       Clock::time_point began, Clock::time_point now)
 {
+    const std::size_t others_in_part = part.tasks.size() - 1;
     auto on_device = [&](const auto &graph) { return graph.second.device == &device; };
     const auto others = std::count_if(graphs_.begin(), graphs_.end(), on_device);
     Graph &graph =
         graphs_.try_emplace(&slot, Graph{&device, first_graph + static_cast<unsigned>(others), began}).first->second;
-    add({&device, graph.row, part.tasks.front(), std::max(began, graph.ended), now, 0, part.tasks.size() - 1});
+    add({&device, graph.row, part.tasks.front(), std::max(began, graph.ended), now, 0, others_in_part});
     graph.ended = now;
+    for (auto [row, bytes] : {std::pair(from_host, moved.uploaded_bytes), std::pair(from_gpu, moved.migrated_bytes),
+                              std::pair(to_host, moved.downloaded_bytes)})
+        if (bytes) {
+            Clock::time_point &until = copied_.try_emplace({&device, row}, began).first->second;
+            add({&device, row, part.tasks.front(), std::max(began, until), now, bytes, others_in_part});
+            until = now;
+        }
     for (const Task *task : part.tasks)
         add({&device, only_task, task, began, now, 0});
 }

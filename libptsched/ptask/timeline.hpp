@@ -7,13 +7,12 @@
 #define PTSCHED_PTASK_TIMELINE_HPP
 
 #include "places.hpp"
+#include "slot.hpp"
 
+#include <map>
 #include <unordered_map>
 
 namespace ptsched::ptask {
-
-struct Part;
-class Slot;
 
 class Timeline {
 public:
@@ -23,9 +22,9 @@ public:
     void moved(const Run &run, Clock::time_point now);
     void fetched(const device::Device &from, const Task &by, std::size_t bytes, Clock::time_point began,
                  Clock::time_point now);
-    /* A part of the graph, as the CUDA graph that @slot has. */
-    void lowered(const device::Device &device, const Slot &slot, const Part &part, Clock::time_point began,
-                 Clock::time_point now);
+    /* A part of the graph, as the CUDA graph that @slot has; what was copied for it, some time in between. */
+    void lowered(const device::Device &device, const Slot &slot, const Part &part, const Slot::Moved &moved,
+                 Clock::time_point began, Clock::time_point now);
     /* In the Trace Event Format, which Perfetto and Chrome show: a row for each task, queue and direction of copies. */
     std::string json(const Places &places, const std::vector<std::unique_ptr<Task>> &tasks) const;
 
@@ -51,6 +50,7 @@ private:
     void add(const Event &event);
 
     std::unordered_map<const Slot *, Graph> graphs_;
+    std::map<std::pair<const device::Device *, unsigned>, Clock::time_point> copied_; /* until then, for sets; by row */
     Clock::time_point origin_ = Clock::now();
     std::vector<Event> events_;
     std::uint64_t lost_ = 0;

@@ -587,12 +587,17 @@ void in_a_timeline()
     sums.graph.stop();
     const Rows rows = rows_of(sums.graph);
     std::size_t graphs = 0;
-    for (const auto &[name, events] : rows)
-        graphs += static_cast<std::size_t>(std::count_if(events.begin(), events.end(), [](const auto &event) {
-            return event.at("name").template get<std::string>().find(" and 2 more") != std::string::npos;
-        }));
+    std::uint64_t uploaded = 0;
+    for (const auto &[names, events] : rows)
+        for (const auto &event : events) {
+            const bool is_of_set = event.at("name").get<std::string>().find(" and 2 more") != std::string::npos;
+            graphs += is_of_set && names.second.starts_with("CUDA graph ");
+            if (names.second == "copies from the host")
+                uploaded += event.at("args").at("bytes").get<std::uint64_t>();
+        }
     CHECK_EQ(graphs, size_t{2});
     CHECK_EQ(rows.at({"tasks", "last"}).size(), size_t{3});
+    CHECK_EQ(uploaded, sum_of(sums.graph).bytes_uploaded);
 }
 
 } // namespace
