@@ -51,6 +51,9 @@ void Checks::port(const Task &task, const Port &port)
                     ": the run-time reads one integer of 4 or 8 bytes");
     if (options.form.binding == Binding::by_value && port.gives())
         throw Error("output " + port.full_name() + " is bound by value: only what is read can be");
+    if (options.form.binding == Binding::by_value && options.form.layout != Layout::fixed)
+        throw Error("port " + port.full_name() + " is bound by value and has " + options.form.describe() +
+                    ": a parameter by value has a fixed form");
     if (options.form.binding == Binding::constant && port.gives())
         throw Error("output " + port.full_name() +
                     " is bound to constant memory: only what is read can be; global would do");

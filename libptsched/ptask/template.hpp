@@ -18,7 +18,7 @@ enum class Layout {
 enum class Binding : unsigned char {
     global,   /* by an address */
     constant, /* CUDA: in the module's variable that is named like the port; else by an address. Is only read. */
-    by_value, /* the parameter is the content */
+    by_value, /* the parameter is the content, of fixed form */
 };
 
 /* The form of a datablock: up to three dimensions of records of @stride bytes. */

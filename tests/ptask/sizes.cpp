@@ -246,6 +246,10 @@ void wrong_sizes()
     constant.binding = Binding::constant;
     CHECK(refused(add({out("y", constant)}), {"t.y", "constant", "global"}));
     CHECK(refused(add({by_value(out("y", one))}), {"t.y", "by value"}));
+    /* A kernel reads all of its parameter, however short the block is. */
+    for (const Template &form : {some, Template::opaque()})
+        CHECK(refused(add({inout("x", one), by_value(in("n", form))}),
+                      {"t.n", form.describe(), "by value has a fixed form"}));
     Task &fixed = graph.callback("fixed", [](Call &) {}, {in("x", one), out("y", one)});
     Task &varies = graph.callback("varies", [](Call &) {}, {in("x", some)});
     CHECK(refused([&] { graph.connect(fixed["y"], varies["x"]); },

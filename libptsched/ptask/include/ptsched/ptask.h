@@ -65,7 +65,7 @@ enum ptask_layout {
 enum ptask_binding {
     PTASK_GLOBAL = 0,   /* the parameter is an address */
     PTASK_CONSTANT = 1, /* CUDA: no parameter, but the variable of that name; else an address. Is only read */
-    PTASK_BY_VALUE = 2, /* the parameter is the content */
+    PTASK_BY_VALUE = 2, /* the parameter is the content, of fixed form */
 };
 
 /** The form of datablocks: @dimensions of records of @stride bytes, an enum ptask_layout and an enum ptask_binding. */
