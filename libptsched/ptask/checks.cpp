@@ -44,6 +44,9 @@ void Checks::size(const Task &task, const Port &port)
 void Checks::port(const Task &task, const Port &port)
 {
     const PortOptions &options = port.options();
+    if (!options.form.can_be())
+        throw Error("port " + port.full_name() + " has " + options.form.describe() + ", which is more than " +
+                    std::to_string(Template::most_bytes) + " bytes");
     if (!options.form.bytes())
         throw Error("port " + port.full_name() + " has a form without bytes");
     if (!port.is_parameter() && !options.form.is_integer())

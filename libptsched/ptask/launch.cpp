@@ -70,6 +70,10 @@ std::size_t Launch::bytes_of(const Port &port) const
     if (form.layout == Layout::variable && records > form.records())
         throw Error("output " + port.options_.name + " would have " + std::to_string(records) + " records, and takes " +
                     form.describe());
+    if (!form.can_have(records))
+        throw Error("output " + port.options_.name + " would have " + std::to_string(records) + " records of " +
+                    std::to_string(form.stride) + " bytes, which is more than " + std::to_string(Template::most_bytes) +
+                    " bytes");
     return records * form.stride;
 }
 

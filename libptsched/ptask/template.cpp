@@ -16,6 +16,15 @@ bool Template::takes(std::size_t size) const
     return false;
 }
 
+bool Template::can_be() const
+{
+    std::size_t count = 1;
+    for (std::size_t dimension : dimensions)
+        if (__builtin_mul_overflow(count, dimension, &count))
+            return false;
+    return can_have(count);
+}
+
 bool Template::fits(const Template &other) const
 {
     if (layout != other.layout)
@@ -29,10 +38,10 @@ std::string Template::describe() const
 
     if (layout == Layout::opaque)
         return "any number of bytes";
-    if (layout == Layout::variable)
-        return "at most " + std::to_string(records()) + of;
-    return std::to_string(dimensions[0]) + " x " + std::to_string(dimensions[1]) + " x " +
-           std::to_string(dimensions[2]) + of;
+    if (layout == Layout::variable && dimensions[1] == 1 && dimensions[2] == 1)
+        return "at most " + std::to_string(dimensions[0]) + of;
+    return (layout == Layout::variable ? "at most " : "") + std::to_string(dimensions[0]) + " x " +
+           std::to_string(dimensions[1]) + " x " + std::to_string(dimensions[2]) + of;
 }
 
 } // namespace ptsched::ptask

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace ptsched::ptask {
@@ -23,6 +24,9 @@ enum class Binding : unsigned char {
 
 /* The form of a datablock: up to three dimensions of records of @stride bytes. */
 struct Template {
+    /* Of a block: no object is larger. */
+    static constexpr std::size_t most_bytes = PTRDIFF_MAX;
+
     std::array<std::size_t, 3> dimensions{1, 1, 1};
     std::size_t stride = 1;
     Layout layout = Layout::fixed;
@@ -42,6 +46,9 @@ struct Template {
     std::size_t records() const { return dimensions[0] * dimensions[1] * dimensions[2]; }
     /* Of the largest block; of an opaque one nobody knows. */
     std::size_t bytes() const { return records() * stride; }
+    /* Whether a block could have @count records, and those of the dimensions: sizes of more would overflow. */
+    bool can_have(std::size_t count) const { return !stride || count <= most_bytes / stride; }
+    bool can_be() const;
     /* Of a block of @bytes, which has this form. */
     std::size_t records(std::size_t bytes) const { return bytes / stride; }
     /* Whether a block of @bytes has this form. */
@@ -49,7 +56,7 @@ struct Template {
     /* What one port gives fits another one if this is true, however it is bound there. */
     bool fits(const Template &other) const;
     bool is_integer() const { return layout == Layout::fixed && records() == 1 && (stride == 4 || stride == 8); }
-    /* "4 x 4 x 1 records of 8 bytes" */
+    /* "4 x 4 x 1 records of 8 bytes", "at most 5 records of 8 bytes" */
     std::string describe() const;
 };
 

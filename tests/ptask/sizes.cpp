@@ -224,6 +224,32 @@ void too_many_records()
     CHECK(refused([&] { y.pull(); }, {"fill", "y", "6 records", "at most 5"}));
 }
 
+/* Whose bytes are a small number again, modulo 2^64. */
+void more_bytes_than_there_can_be()
+{
+    Graph graph;
+    const Template records{{1, 1, 1}, 8, Layout::opaque};
+    Task &task = graph.callback("fill", [](Call &) {}, {metadata("n", 8), sized_by(out("y", records), "n")});
+    Input &n = graph.input(task["n"]);
+    Output &y = graph.output(task["y"]);
+    graph.run();
+    n.push_value(std::uint64_t{2});
+    CHECK_EQ(pulled<std::uint64_t>(y).size(), size_t{2});
+    n.push_value((std::uint64_t{1} << 61) + 1);
+    CHECK(refused([&] { y.pull(); }, {"fill", "output y", "2305843009213693953 records of 8", "more than"}));
+
+    Graph other;
+    const std::size_t many = (std::size_t{1} << 32) + 1, half = std::size_t{1} << 32;
+    auto add = [&other](const Template &form) {
+        return [&other, form] { other.callback("t", [](Call &) {}, {inout("x", form)}); };
+    };
+    CHECK(refused(add({{many, many, 1}, 4}), {"t.x", "4294967297 x 4294967297 x 1 records of 4", "more than"}));
+    CHECK(refused(add({{half, half, 1}, 4}), {"t.x", "4294967296 x 4294967296 x 1 records of 4", "more than"}));
+    CHECK(refused(add({{many, 1, 1}, half, Layout::variable}), {"t.x", "at most 4294967297 records", "more than"}));
+    CHECK(refused(add({{4, 0, 1}, 4}), {"t.x", "without bytes"}));
+    CHECK(refused(add({{4, 1, 1}, 0}), {"t.x", "without bytes"}));
+}
+
 void wrong_sizes()
 {
     Graph graph;
@@ -254,6 +280,10 @@ void wrong_sizes()
     Task &varies = graph.callback("varies", [](Call &) {}, {in("x", some)});
     CHECK(refused([&] { graph.connect(fixed["y"], varies["x"]); },
                   {"fixed.y", "varies.x", "1 x 1 x 1 records of 4", "at most 5 records of 4"}));
+    Task &square = graph.callback("square", [](Call &) {}, {inout("x", {{4, 4, 1}, 4, Layout::variable})});
+    Task &row = graph.callback("row", [](Call &) {}, {inout("x", {{16, 1, 1}, 4, Layout::variable})});
+    CHECK(refused([&] { graph.connect(square["x"], row["x"]); },
+                  {"square.x gives at most 4 x 4 x 1 records", "row.x takes at most 16 records"}));
 }
 
 } // namespace
@@ -269,6 +299,7 @@ Cases size_cases()
             {"a kernel learns how many records there are", a_kernel_learns_the_count},
             {"how many records blocks have", record_counts},
             {"more records than there may be", too_many_records},
+            {"more bytes than there can be", more_bytes_than_there_can_be},
             {"what is wrong with a size is said", wrong_sizes}};
 }
 
