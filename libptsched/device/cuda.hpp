@@ -32,6 +32,8 @@ public:
     std::string bus_address() const override;
     double strength() const override;
     std::optional<std::size_t> most_threads() const override;
+    /* The same for all GPUs there are. */
+    Extent most_blocks() const override { return {2147483647, 65535, 65535}; }
     Address allocate(std::size_t bytes) override { return memory_.take(bytes); }
     void release(Address address, std::size_t bytes) noexcept override { memory_.give(address, bytes); }
     std::unique_ptr<Queue> make_queue() override;

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <atomic>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -228,6 +229,8 @@ public:
     virtual double strength() const { return 1; }
     /* That are in its processors at once, where that is known. */
     virtual std::optional<std::size_t> most_threads() const { return {}; }
+    /* In a grid. */
+    virtual Extent most_blocks() const { return {UINT_MAX, UINT_MAX, UINT_MAX}; }
     /* At a multiple of allocation_alignment. Datablocks that nobody uses make room; throws OutOfMemory if that is not
      * enough. */
     virtual Address allocate(std::size_t bytes) = 0;

@@ -15,6 +15,11 @@ std::string between(const Port *from, const Port *to)
            ": ";
 }
 
+std::string describe(const device::Extent &extent)
+{
+    return std::to_string(extent.x) + " x " + std::to_string(extent.y) + " x " + std::to_string(extent.z);
+}
+
 } // namespace
 
 /* Where an output's size comes from. */
@@ -91,6 +96,16 @@ void Checks::kernel(const std::string &task, const DeviceKernel &kernel)
         if (!device || device == &device::host())
             throw Error(problem + " is for " +
                         (device ? "the host, for which Graph::host() adds tasks" : "a device that is null"));
+}
+
+void Checks::inferred(const Port &output, const Geometry &geometry, const device::Device &device)
+{
+    const device::Extent &grid = geometry.grid, most = device.most_blocks();
+    if (grid.x <= most.x && grid.y <= most.y && grid.z <= most.z)
+        return;
+    throw Error("task " + output.task_.name() + " has threads for " + output.options().form.describe() + " of output " +
+                output.options().name + ", in a grid of " + describe(grid) + " blocks, and " + device.name() +
+                " takes at most " + describe(most) + ": a geometry of its own would do");
 }
 
 void Checks::ends(const Graph &graph, const Port *from, const Port *to, std::size_t capacity)

@@ -12,6 +12,8 @@ public:
     static void port(const Task &task, const Port &port);
     static void task(const Task &task);
     static void kernel(const std::string &task, const DeviceKernel &kernel);
+    /* The threads for the records of an output of fixed form. */
+    static void inferred(const Port &output, const Geometry &geometry, const device::Device &device);
     /* Null stands for the world. */
     static void ends(const Graph &graph, const Port *from, const Port *to, std::size_t capacity);
     static void cycle(const Port &from, const Port &to);

@@ -195,17 +195,20 @@ Task &Graph::add(std::unique_ptr<Task> task)
 }
 
 /* Threads for the records of the first output, unless somebody says otherwise. */
-void Task::set_shape(const std::optional<Geometry> &geometry)
+void Task::set_shape(const DeviceKernel &kernel)
 {
     auto output = std::find_if(ports_.begin(), ports_.end(), [](const auto &port) { return port->gives(); });
-    if (geometry)
-        geometry_ = *geometry;
-    else if (output == ports_.end())
+    if (kernel.geometry) {
+        geometry_ = *kernel.geometry;
+    } else if (output == ports_.end()) {
         throw Error("task " + name_ + " has no output to take its geometry from: name one");
-    else if (const Template &form = (*output)->options_.form; form.layout == Layout::fixed)
+    } else if (const Template &form = (*output)->options_.form; form.layout == Layout::fixed) {
         geometry_ = geometry_for(form.dimensions);
-    else
+        for (const device::Device *device : kernel.devices)
+            Checks::inferred(**output, geometry_, *device);
+    } else {
         shape_ = output->get();
+    }
 }
 
 void Task::make_constants(const std::string &kernel)
@@ -245,7 +248,7 @@ Task &Graph::kernel(const std::string &name, const DeviceKernel &kernel, const s
     const bool constants = has_constants(ports);
 
     Checks::kernel(name, kernel);
-    task->set_shape(kernel.geometry);
+    task->set_shape(kernel);
     for (device::Device *device : kernel.devices) {
         task->codes_.push_back(code_for(*device, name, kernel, constants));
         task->devices_.push_back(device);

@@ -5,6 +5,7 @@
 #include "places.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
 
 namespace ptsched::ptask {
@@ -15,7 +16,8 @@ using device::Access;
 
 unsigned blocks_for(std::size_t records, unsigned threads)
 {
-    return static_cast<unsigned>((records + threads - 1) / threads);
+    const std::size_t blocks = records / threads + (records % threads != 0);
+    return static_cast<unsigned>(std::min<std::size_t>(blocks, UINT_MAX));
 }
 
 } // namespace

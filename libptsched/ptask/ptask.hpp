@@ -191,7 +191,7 @@ private:
     Port *find(const std::string &port) const;
     /* As long as it has not waited. */
     double priority(const PriorityWeights &weights) const { return priority_ + weights.proxy * proxy_priority_; }
-    void set_shape(const std::optional<Geometry> &geometry);
+    void set_shape(const DeviceKernel &kernel);
     void make_constants(const std::string &kernel);
 
     /* What each run uses is in front; *: protected by the graph's lock. */

@@ -281,6 +281,30 @@ void a_launch_that_is_refused()
     CHECK(refused([&] { c.pull(); }, {"add", "cuLaunchKernel", "CUDA_ERROR_INVALID_VALUE"}));
 }
 
+/* CUDA has 65535 for y and z; with a geometry of its own, a kernel may be for any form. */
+void too_many_blocks()
+{
+    Graph graph;
+    auto add = [&](const std::string &name, std::array<std::size_t, 3> dimensions, std::optional<Geometry> geometry) {
+        graph.cuda(name, {ptask_kernels(), "successor", geometry},
+                   {inout("x", {dimensions, sizeof(int)}), constant("n", 1u)});
+    };
+    CHECK(refused(
+        [&] {
+            add("deep", {4, 1, 70000}, {});
+        },
+        {"deep", "4 x 1 x 70000 records", "1 x 1 x 70000 blocks", "65535 x 65535", "geometry of its own"}));
+    CHECK(refused(
+        [&] {
+            add("tall", {1, 2000000, 1}, {});
+        },
+        {"tall", "1 x 2000000 x 1 records", "1 x 125000 x 1 blocks", "geometry of its own"}));
+    CHECK(refused([&] { add("wide", {std::size_t{1} << 40, 1, 1}, {}); }, {"wide", "2147483647 x"}));
+    add("as deep as may be", {4, 1, 65535}, {});
+    add("as tall as may be", {1, std::size_t{16} * 65535, 1}, {});
+    add("its own", {4, 1, 70000}, Geometry{{1, 1, 1}, {1, 1, 1}});
+}
+
 /* Two plugs keep the host's two queues, so that all the others are given to them before the first of them runs. */
 void priorities()
 {
@@ -456,6 +480,7 @@ int main(int, char **argv)
                    {"many threads push and pull", many_threads},
                    {"a task that fails stops its graph, by name, and no other", a_task_that_fails},
                    {"a launch that is refused", a_launch_that_is_refused},
+                   {"more blocks of threads than a GPU takes", too_many_blocks},
                    {"the highest priority is first", priorities},
                    {"stop wakes everybody", stop_wakes_everybody},
                    {"brief functions run where they are waited for", brief_functions},
