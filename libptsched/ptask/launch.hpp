@@ -9,7 +9,7 @@ namespace ptsched::ptask {
 
 /* The number in a block of one integer whose content is on the host. */
 std::uint64_t integer_in(Datablock &block);
-/* A thread for each record. */
+/* Threads for all records, in blocks of 256, or of 16 x 16 for more than one dimension: there may be more. */
 Geometry geometry_for(const std::array<std::size_t, 3> &dimensions);
 
 class Launch {

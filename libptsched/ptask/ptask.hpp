@@ -44,7 +44,10 @@ public:
 
 struct Kernel {
     std::string module, function;
-    /* Without one: a thread for each record of the first output. */
+    /*
+     * Without one: threads for the records of the first output, in blocks of 256, or of 16 x 16 for more than one
+     * dimension. There may be more threads than records: a kernel looks whether its record exists.
+     */
     std::optional<Geometry> geometry = {};
 };
 
@@ -78,7 +81,8 @@ enum class State {
 
 /*
  * A datablock with the control signals that travel with it, or these alone. Signals of a run's inputs go to all its
- * outputs. Where one input of a run has a signal without block, the code does not run and its outputs have no blocks.
+ * outputs. Where one input of a run has a signal without block, the code does not run and its outputs have no blocks. A
+ * sticky port that has a block keeps it where a signal comes alone, and the code runs.
  */
 struct Item {
     DatablockPtr block = {};

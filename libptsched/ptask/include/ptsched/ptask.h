@@ -121,7 +121,12 @@ int ptask_call_report(struct ptask_call *call, const char *error);
 struct ptask_code {
     const char *module; /* a file of SASS, PTX or fat binary, for CUDA */
     const char *kernel;
-    const struct ptask_geometry *geometry; /* NULL: a thread for each record of the first output */
+    /*
+     * NULL: threads for the records of the first output, in blocks of 256, or
+     * of 16 x 16 for more than one dimension. There may be more threads than
+     * records: a kernel looks whether its record exists.
+     */
+    const struct ptask_geometry *geometry;
     ptask_function function;
     void *context;
     const char *cuda_source;   /* the text, in CUDA C++; needs NVRTC, the compiler library of the CUDA toolkit */
