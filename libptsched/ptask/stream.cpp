@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <system_error>
+#include <utility>
 
 namespace ptsched::ptask {
 
@@ -39,6 +40,9 @@ void StreamReader::read(const Stop &stop)
     auto fill_it = [&](void *to) { return fill(stop, static_cast<std::byte *>(to)); };
 
     try {
+        /* poll() says nothing of such a one. */
+        if (!fd_)
+            throw std::system_error(EBADF, std::generic_category());
         while (DatablockPtr block = Datablock::filled(form_.bytes(), fill_it))
             if (!input_.send({std::move(block)}, {}, stop.token()))
                 return;
@@ -103,8 +107,10 @@ StreamWriter::StreamWriter(Output &output, int fd)
 
 void StreamWriter::write(const Stop &stop)
 {
+    /* Closed however this ends: who reads at the other end waits for it. */
+    const UniqueFd fd = std::move(fd_);
     struct stat status = {};
-    if (fstat(fd_.get(), &status) < 0)
+    if (fstat(fd.get(), &status) < 0)
         throw Error(system_error_text(output_.port().full_name() + " cannot be written"));
     is_socket_ = S_ISSOCK(status.st_mode);
     /* After poll(), a pipe or a terminal takes that much without blocking, a socket what it likes. */
@@ -112,24 +118,22 @@ void StreamWriter::write(const Stop &stop)
         piece_ = SSIZE_MAX;
     while (std::optional<Item> item = output_.take({}, stop.token())) {
         if (item->block &&
-            !write_block(stop, static_cast<const std::byte *>(item->block->read()), item->block->bytes()))
+            !write_block(stop, fd.get(), static_cast<const std::byte *>(item->block->read()), item->block->bytes()))
             return;
         if (item->error)
             throw Error(*item->error);
         if (item->end_of_stream)
-            break;
+            return;
     }
-    fd_.reset();
 }
 
-bool StreamWriter::write_block(const Stop &stop, const std::byte *from, std::size_t bytes)
+bool StreamWriter::write_block(const Stop &stop, int fd, const std::byte *from, std::size_t bytes)
 {
     while (bytes) {
-        if (!stop.await(fd_.get(), POLLOUT))
+        if (!stop.await(fd, POLLOUT))
             return false;
         const std::size_t piece = std::min(bytes, piece_);
-        ssize_t done =
-            is_socket_ ? send(fd_.get(), from, piece, MSG_DONTWAIT | MSG_NOSIGNAL) : ::write(fd_.get(), from, piece);
+        ssize_t done = is_socket_ ? send(fd, from, piece, MSG_DONTWAIT | MSG_NOSIGNAL) : ::write(fd, from, piece);
         if (done < 0 && !try_again())
             throw Error(system_error_text(output_.port().full_name() + " cannot be written"));
         from += done > 0 ? done : 0;

@@ -47,7 +47,10 @@ private:
     Worker worker_;
 };
 
-/* From a graph to a descriptor, which is closed at the end of the stream, or when the graph has stopped. */
+/*
+ * From a graph to a descriptor, which is closed when no more is written: at the end of the stream, after an error, or
+ * when the graph has stopped.
+ */
 class StreamWriter {
 public:
     StreamWriter(Output &output, int fd);
@@ -62,7 +65,7 @@ public:
 
 private:
     void write(const Stop &stop);
-    bool write_block(const Stop &stop, const std::byte *from, std::size_t bytes);
+    bool write_block(const Stop &stop, int fd, const std::byte *from, std::size_t bytes);
 
     UniqueFd fd_;
     Output &output_;

@@ -3,6 +3,7 @@
 #include "stream.hpp"
 #include "world_test.hpp"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -20,6 +21,13 @@ void until_it_holds(int pipe, std::size_t bytes)
     while (ioctl(pipe, FIONREAD, &held) == 0 && static_cast<std::size_t>(held) != bytes)
         std::this_thread::yield();
     CHECK_EQ(static_cast<std::size_t>(held), bytes);
+}
+
+/* Whether nobody can write to a pipe any more. */
+bool has_ended(const UniqueFd &pipe)
+{
+    pollfd asked{pipe.get(), 0, 0};
+    return poll(&asked, 1, 0) == 1 && (asked.revents & POLLHUP);
 }
 
 std::size_t capacity_of(int pipe)
@@ -135,6 +143,7 @@ void a_record_cut_short()
     CHECK_EQ(write(in.to.get(), "a", 1), ssize_t{1});
     in.to.reset();
     CHECK(refused([&] { writer.wait(); }, {"line.x", "1 of the 4 bytes of a record"}));
+    CHECK(has_ended(out.from));
     std::vector<int> got(8 + 2);
     CHECK_EQ(read(out.from.get(), got.data(), bytes_of(got)), static_cast<ssize_t>(bytes_of(got)));
     CHECK(got == numbers(8 + 2, 1));
@@ -148,6 +157,19 @@ void what_cannot_be_read()
     CHECK(refused([&] { line.y.pull(); }, {"line.x", "cannot be read", "directory"}));
     CHECK(!line.y.pull());
     CHECK(refused([&] { reader.wait(); }, {"line.x", "cannot be read"}));
+}
+
+void what_cannot_be_opened()
+{
+    Line line(eight);
+    StreamReader reader(line.x, open("/no/such/file", O_RDONLY | O_CLOEXEC));
+    line.graph.run();
+    std::optional<Item> error = line.y.take(20s), end = line.y.take(20s);
+    CHECK(error && error->error && error->error->find(strerror(EBADF)) != std::string::npos);
+    CHECK(end && end->end_of_stream && !end->error);
+    /* The reader would wait for ever, too. */
+    if (error && end)
+        CHECK(refused([&] { reader.wait(); }, {"line.x", "cannot be read", strerror(EBADF)}));
 }
 
 void nobody_reads_any_more()
@@ -236,6 +258,7 @@ void a_graph_that_fails()
     graph.run();
     CHECK(write_all(in.to.get(), numbers(8)));
     CHECK(refused([&] { writer.wait(); }, {"bad", "no luck"}));
+    CHECK(has_ended(out.from));
     CHECK(write_all(in.to.get(), numbers(8)));
     CHECK(refused([&] { reader.wait(); }, {"bad", "no luck"}));
 }
@@ -270,6 +293,7 @@ Cases stream_cases()
             {"a block cut short by the end of a file", a_block_cut_short},
             {"a record cut short by the end of a file", a_record_cut_short},
             {"what cannot be read", what_cannot_be_read},
+            {"what could not be opened", what_cannot_be_opened},
             {"a pipe that nobody reads any more", nobody_reads_any_more},
             {"a full pipe holds the graph and its source up", back_pressure},
             {"a reader stops while it reads", stops_while_it_reads},
