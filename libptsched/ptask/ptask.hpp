@@ -228,7 +228,7 @@ private:
     std::vector<device::Device *> devices_; /* that can run it, with its code for each */
 };
 
-using Timeout = std::optional<std::chrono::nanoseconds>; /* none: for ever */
+using Timeout = std::optional<std::chrono::nanoseconds>; /* none, or more than a year: for ever */
 
 /* Where datablocks enter a graph. Any thread may push. */
 class Input {

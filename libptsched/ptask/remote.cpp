@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "remote.hpp"
 
+#include "deadline.hpp"
 #include "items.hpp"
 #include "loan.hpp"
-#include "now.hpp"
 
 #include <poll.h>
 #include <utility>
@@ -28,11 +28,7 @@ void throw_if_refused(const Packet &answer)
 /* One who calls: until when. */
 class Remote::Caller {
 public:
-    Caller(Timeout timeout, const std::stop_token &token) : stop(token)
-    {
-        if (timeout && *timeout <= longest_timeout)
-            deadline_ = Clock::now() + std::max(*timeout, Timeout::value_type(0));
-    }
+    Caller(Timeout timeout, const std::stop_token &token) : stop(token), deadline_(deadline_of(timeout)) {}
     const Stop::Deadline &deadline() const { return deadline_; }
     bool is_over() const { return deadline_ && Clock::now() >= *deadline_; }
     /* How long the other process is to wait. */
@@ -49,7 +45,7 @@ public:
     const Stop stop;
 
 private:
-    Stop::Deadline deadline_;
+    const Stop::Deadline deadline_;
 };
 
 /* One has it at a time; false if it did not come in time. */

@@ -9,6 +9,7 @@
 #define PTSCHED_PTASK_SCHEDULER_HPP
 
 #include "arbiter.hpp"
+#include "deadline.hpp"
 #include "naps.hpp"
 #include "timeline.hpp"
 #include "unlocked.hpp"
@@ -63,7 +64,7 @@ private:
 
     /* tokens.cpp: what comes and goes */
     template <typename Condition>
-    bool wait(Lock &lock, Channel &channel, Timeout timeout, const std::stop_token &stop, Condition condition);
+    bool wait(Lock &lock, Channel &channel, const Deadline &deadline, const std::stop_token &stop, Condition condition);
     /* For a stop_callback, which is made before the lock is taken and goes after it. */
     auto waker(std::span<Channel *const> channels);
     static bool has_input(const Port &port);

@@ -55,7 +55,7 @@ void welcome(const Stop &stop, int socket, const Template &form)
 Timeout timeout_of(const Packet &request)
 {
     const std::chrono::nanoseconds timeout(request.head.timeout);
-    return timeout.count() < 0 || timeout > longest_timeout ? Timeout() : timeout;
+    return timeout.count() < 0 ? Timeout() : timeout;
 }
 
 Item unpack(Packet &packet, const Port &port)

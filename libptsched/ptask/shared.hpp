@@ -41,9 +41,6 @@ SharedMemory shared_copy(Datablock &block);
 /* A datablock in memory that was passed, for reading. Throws Error unless it has this size and content for good. */
 DatablockPtr map_shared(const UniqueFd &memory, std::size_t bytes);
 
-/* A longer timeout is for ever: no clock has what is behind its end. */
-constexpr std::chrono::hours longest_timeout{24 * 365};
-
 struct Packet {
     /* What a connection begins with, and what follows in turn. */
     enum Kind : std::uint32_t {

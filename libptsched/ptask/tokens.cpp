@@ -56,15 +56,16 @@ auto Scheduler::waker(std::span<Channel *const> channels)
 
 /* False when the time is up or the graph or the caller stops first. */
 template <typename Condition>
-bool Scheduler::wait(Lock &lock, Channel &channel, Timeout timeout, const std::stop_token &stop, Condition condition)
+bool Scheduler::wait(Lock &lock, Channel &channel, const Deadline &deadline, const std::stop_token &stop,
+                     Condition condition)
 {
     auto ended = [&] { return condition() || stopping_ || !failure_.empty() || stop.stop_requested(); };
     throw_if_failed();
     if (condition())
         return true;
     channel.waiting++;
-    if (timeout)
-        channel.changed.wait_for(lock, *timeout, ended);
+    if (deadline)
+        channel.changed.wait_until(lock, *deadline, ended);
     else
         for (Naps naps; !ended();) {
             /* Who can be told to stop does not begin what nobody can. */
@@ -85,36 +86,32 @@ bool Scheduler::push(std::span<Channel *const> channels, Item &&item, Timeout ti
     auto has_room = [](const Channel *channel) { return channel->has_room(); };
     for (const Channel *channel : channels)
         check(item, *channel);
+    const Deadline deadline = deadline_of(timeout);
     std::stop_callback wake(stop, waker(channels));
     Lock lock(mutex_, std::defer_lock);
     lock_soon(lock);
-    const auto began = timeout ? Clock::now() : Clock::time_point();
     /* While it waits for one, others may fill another. */
     for (auto full = channels.begin(); full != channels.end();
-         full = std::find_if_not(channels.begin(), channels.end(), has_room)) {
-        Timeout left = timeout;
-        if (timeout)
-            left = std::max(Timeout::value_type(0),
-                            *timeout - std::chrono::duration_cast<Timeout::value_type>(Clock::now() - began));
-        if (!wait(lock, **full, left, stop, [&] { return (*full)->has_room(); }) || stopping_)
+         full = std::find_if_not(channels.begin(), channels.end(), has_room))
+        if (!wait(lock, **full, deadline, stop, [&] { return (*full)->has_room(); }) || stopping_)
             return false;
-    }
     now_.passes();
     for (Channel *channel : channels.subspan(1))
         put_into(*channel, {item});
     put_into(*channels.front(), {std::move(item)});
     lowering_->go(lock);
-    advance(lock, timeout.has_value());
+    advance(lock, deadline.has_value());
     return true;
 }
 
 std::optional<Item> Scheduler::pull(Channel &channel, Timeout timeout, const std::stop_token &stop, bool end_stays)
 {
     Channel *const one[] = {&channel};
+    const Deadline deadline = deadline_of(timeout);
     std::stop_callback wake(stop, waker(one));
     Lock lock(mutex_, std::defer_lock);
     lock_soon(lock);
-    if (!wait(lock, channel, timeout, stop, [&] { return !channel.tokens.empty(); }))
+    if (!wait(lock, channel, deadline, stop, [&] { return !channel.tokens.empty(); }))
         return {};
     if (Item &first = channel.tokens.front().item; end_stays && first.has_more_than_an_end())
         return take_before_end(first);
@@ -122,7 +119,7 @@ std::optional<Item> Scheduler::pull(Channel &channel, Timeout timeout, const std
     now_.passes();
     took_from(channel);
     lowering_->go(lock);
-    advance(lock, timeout.has_value());
+    advance(lock, deadline.has_value());
     return item;
 }
 

@@ -5,6 +5,7 @@
 #include "ptask_test.hpp"
 
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <numeric>
 #include <thread>
@@ -181,6 +182,37 @@ void channels_are_bounded()
     for (int i = 0; i < 3; i++)
         CHECK_EQ(y.pull()->as<int>()[0], i);
     CHECK(!y.pull(1ms));
+}
+
+/* The longest wait for what others do later, the shortest for nothing. */
+void timeouts_at_the_limits()
+{
+    constexpr auto longest = std::chrono::nanoseconds::max(), shortest = std::chrono::nanoseconds::min();
+    auto later = [](const std::function<void()> &work) {
+        return std::jthread([work] {
+            std::this_thread::sleep_for(20ms);
+            work();
+        });
+    };
+    Graph graph;
+    Task &copy = add_copy(graph);
+    Input &x = graph.input(copy["x"], 1);
+    Output &y = graph.output(copy["y"], 1);
+    graph.run();
+    CHECK(!y.pull(shortest));
+    x.push_value(0);
+    while (copy.completed() < 1)
+        std::this_thread::yield();
+    x.push_value(1);
+    CHECK(!x.push(Datablock::of("abcd", 4), shortest));
+    {
+        std::jthread pulls = later([&] { y.pull(); });
+        CHECK(x.push(Datablock::of("abcd", 4), longest));
+    }
+    CHECK(y.pull(longest));
+    CHECK(y.pull(longest));
+    std::jthread pushes = later([&] { x.push_value(2); });
+    CHECK(y.pull(longest));
 }
 
 /* What is pushed comes to all of them, or to none. */
@@ -476,6 +508,7 @@ int main(int, char **argv)
                    {"host functions and kernels, one output for two inputs", host_and_gpu},
                    {"sticky ports keep their datablock", sticky_ports_keep_their_block},
                    {"channels are bounded", channels_are_bounded},
+                   {"timeouts at the limits", timeouts_at_the_limits},
                    {"an input that leads to several ports", an_input_of_several_ports},
                    {"many threads push and pull", many_threads},
                    {"a task that fails stops its graph, by name, and no other", a_task_that_fails},
