@@ -5,7 +5,6 @@
 #include "ptask_test.hpp"
 
 #include <atomic>
-#include <functional>
 #include <mutex>
 #include <numeric>
 #include <thread>
@@ -184,14 +183,22 @@ void channels_are_bounded()
     CHECK(!y.pull(1ms));
 }
 
-/* The longest wait for what others do later, the shortest for nothing. */
+/*
+ * The longest wait for what others do later, the shortest for nothing. The others do it when they are asked to, just
+ * before it is waited for: it is hardly ever there already, and not each time.
+ */
 void timeouts_at_the_limits()
 {
     constexpr auto longest = std::chrono::nanoseconds::max(), shortest = std::chrono::nanoseconds::min();
-    auto later = [](const std::function<void()> &work) {
-        return std::jthread([work] {
-            std::this_thread::sleep_for(20ms);
-            work();
+    constexpr unsigned rounds = 100;
+    std::atomic<unsigned> asked{0};
+    auto when_asked = [&asked](auto work) {
+        return std::jthread([&asked, work](const std::stop_token &stop) {
+            for (unsigned i = 0; i < rounds; i++) {
+                while (asked == i && !stop.stop_requested())
+                    std::this_thread::yield();
+                work(stop);
+            }
         });
     };
     Graph graph;
@@ -206,13 +213,21 @@ void timeouts_at_the_limits()
     x.push_value(1);
     CHECK(!x.push(Datablock::of("abcd", 4), shortest));
     {
-        std::jthread pulls = later([&] { y.pull(); });
-        CHECK(x.push(Datablock::of("abcd", 4), longest));
+        std::jthread pulls = when_asked([&](const std::stop_token &stop) { y.take({}, stop); });
+        while (asked < rounds) {
+            asked++;
+            CHECK(x.push(Datablock::of("abcd", 4), longest));
+        }
     }
     CHECK(y.pull(longest));
     CHECK(y.pull(longest));
-    std::jthread pushes = later([&] { x.push_value(2); });
-    CHECK(y.pull(longest));
+    asked = 0;
+    std::jthread pushes =
+        when_asked([&](const std::stop_token &stop) { x.send({Datablock::of("abcd", 4)}, {}, stop); });
+    while (asked < rounds) {
+        asked++;
+        CHECK(y.pull(longest));
+    }
 }
 
 /* What is pushed comes to all of them, or to none. */
