@@ -40,9 +40,6 @@ void StreamReader::read(const Stop &stop)
     auto fill_it = [&](void *to) { return fill(stop, static_cast<std::byte *>(to)); };
 
     try {
-        /* poll() says nothing of such a one. */
-        if (!fd_)
-            throw std::system_error(EBADF, std::generic_category());
         while (DatablockPtr block = Datablock::filled(form_.bytes(), fill_it))
             if (!input_.send({std::move(block)}, {}, stop.token()))
                 return;

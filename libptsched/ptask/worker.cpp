@@ -55,6 +55,9 @@ bool Stop::await(int fd, short events, const Deadline &deadline) const
 {
     pollfd waited[] = {{fd, events, 0}, {fd_.get(), POLLIN, 0}};
 
+    /* poll() says nothing of what could not be opened, and that of a closed one: who uses it learns what is wrong. */
+    if (fd < 0)
+        return !requested();
     for (;;) {
         int found = poll(waited, 2, milliseconds_until(deadline));
         if (found < 0 && errno != EINTR)
