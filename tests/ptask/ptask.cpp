@@ -184,8 +184,8 @@ void channels_are_bounded()
 }
 
 /*
- * The longest wait for what others do later, the shortest for nothing. The others do it when they are asked to, just
- * before it is waited for: it is hardly ever there already, and not each time.
+ * The longest wait for what others do later, the shortest for nothing. The others do it once they are asked to, just
+ * before it is waited for, and let others go first, each time more: so it is not there already each time.
  */
 void timeouts_at_the_limits()
 {
@@ -197,9 +197,19 @@ void timeouts_at_the_limits()
             for (unsigned i = 0; i < rounds; i++) {
                 while (asked == i && !stop.stop_requested())
                     std::this_thread::yield();
+                for (unsigned others = 0; others < 16 * i; others++)
+                    std::this_thread::yield();
                 work(stop);
             }
         });
+    };
+    auto all_rounds = [&asked](auto wait) {
+        bool all = true;
+        while (all && asked < rounds) {
+            asked++;
+            all = bool(wait());
+        }
+        return all;
     };
     Graph graph;
     Task &copy = add_copy(graph);
@@ -212,22 +222,20 @@ void timeouts_at_the_limits()
         std::this_thread::yield();
     x.push_value(1);
     CHECK(!x.push(Datablock::of("abcd", 4), shortest));
+    bool pushed = false;
     {
         std::jthread pulls = when_asked([&](const std::stop_token &stop) { y.take({}, stop); });
-        while (asked < rounds) {
-            asked++;
-            CHECK(x.push(Datablock::of("abcd", 4), longest));
-        }
+        pushed = all_rounds([&] { return x.push(Datablock::of("abcd", 4), longest); });
     }
+    CHECK(pushed);
+    if (!pushed)
+        return;
     CHECK(y.pull(longest));
     CHECK(y.pull(longest));
     asked = 0;
     std::jthread pushes =
         when_asked([&](const std::stop_token &stop) { x.send({Datablock::of("abcd", 4)}, {}, stop); });
-    while (asked < rounds) {
-        asked++;
-        CHECK(y.pull(longest));
-    }
+    CHECK(all_rounds([&] { return y.pull(longest); }));
 }
 
 /* What is pushed comes to all of them, or to none. */
