@@ -411,29 +411,30 @@ std::string CudaDevice::bus_address() const
     return text;
 }
 
+std::optional<int> CudaDevice::attribute(CUdevice_attribute which) const
+{
+    int value = 0;
+    if (driver.attribute(&value, which, number_) != CUDA_SUCCESS || value <= 0)
+        return {};
+    return value;
+}
+
 double CudaDevice::strength() const
 {
     double strength = 1;
     for (CUdevice_attribute factor : {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
-                                      CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE}) {
-        int value = 0;
-        if (driver.attribute(&value, factor, number_) == CUDA_SUCCESS && value > 0)
-            strength *= value;
-    }
+                                      CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE})
+        strength *= attribute(factor).value_or(1);
     return strength;
 }
 
 std::optional<std::size_t> CudaDevice::most_threads() const
 {
-    std::size_t threads = 1;
-    for (CUdevice_attribute factor :
-         {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR}) {
-        int value = 0;
-        if (driver.attribute(&value, factor, number_) != CUDA_SUCCESS || value <= 0)
-            return {};
-        threads *= static_cast<std::size_t>(value);
-    }
-    return threads;
+    const auto processors = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    const auto each = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+    if (!processors || !each)
+        return {};
+    return static_cast<std::size_t>(*processors) * static_cast<std::size_t>(*each);
 }
 
 std::unique_ptr<Program> CudaDevice::make_program(const std::vector<ProgramStep> &steps)

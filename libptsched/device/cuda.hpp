@@ -59,6 +59,8 @@ public:
     Events events, timed_events;
 
 private:
+    /* Above 0; nothing where the driver does not tell. */
+    std::optional<int> attribute(CUdevice_attribute which) const;
     Address allocate_now(std::size_t bytes);
     void free_now(Address address);
     void unmap(Address mapped) noexcept;
