@@ -73,6 +73,7 @@ void Lowering::start(const std::vector<std::unique_ptr<Task>> &tasks)
         lowered.set.fixed.resize(lowered.part.fixed.size());
         for (const PartOutput &output : lowered.part.outputs)
             lowered.set.on_host.push_back(output.for_host);
+        note_spared(lowered);
         for (Task *task : lowered.part.tasks)
             task->lowered_ = &lowered;
         if (const auto &places = lowered.head().places_; places.size() > 1)
@@ -429,27 +430,27 @@ std::size_t Lowering::choose_place(Lowered &part)
 void Lowering::look_for_last(const Lowered &part)
 {
     constexpr std::size_t few = 4;
-    if (flying_ && flying_ <= few && (part.may_pair || spared_seconds(part) > 0))
+    if (flying_ && flying_ <= few && (part.may_pair || part.spared_seconds > 0))
         poll();
 }
 
 /* The place has nothing else to do than so much of its own, and the set's program may do something else for that. */
-bool Lowering::is_lone(const Lowered &part, std::size_t own_runs) const
+bool Lowering::is_lone(const Lowered &part, std::size_t own_runs)
 {
     constexpr std::size_t most_bytes = std::size_t{1} << 28; /* that it is worth to have once more */
     return part.head().places_[part.where]->runs == own_runs && part.part.inside_bytes <= most_bytes &&
-           !part.slots[part.where].empty() && !part.in_pairs.is_on() && spared_seconds(part) > 0;
+           !part.slots[part.where].empty() && !part.in_pairs.is_on() && part.spared_seconds > 0;
 }
 
-/* Copies to the host that a set does without if its results are written there, by what is taken for granted. */
-double Lowering::spared_seconds(const Lowered &part) const
+/* By what is taken for granted; to be called when others read results on the host than before. */
+void Lowering::note_spared(Lowered &part) const
 {
-    double seconds = 0;
+    part.spared_seconds = 0;
     for (std::size_t i = 0; i < part.part.outputs.size(); i++)
         if (const PartOutput &output = part.part.outputs[i]; output.may_be_there && part.set.on_host[i])
-            seconds += Seconds(moving_.block).count() +
-                       static_cast<double>(part.part.buffers[output.buffer].bytes) / moving_.bytes_per_second;
-    return seconds;
+            part.spared_seconds +=
+                Seconds(moving_.block).count() +
+                static_cast<double>(part.part.buffers[output.buffer].bytes) / moving_.bytes_per_second;
 }
 
 /*
@@ -461,7 +462,7 @@ bool Lowering::is_worth_trying(const Lowered &part) const
     constexpr double least_share = 0.02;
     constexpr unsigned many = 16, seldom = 8;
     return !part.lone_trial.is_over() && (part.overtaken < many || flown_ % seldom == 0) &&
-           spared_seconds(part) >= least_share * part.gpu_seconds;
+           part.spared_seconds >= least_share * part.gpu_seconds;
 }
 
 bool Lowering::wants_lone_slot(const Lowered &part) const
@@ -656,8 +657,10 @@ void Lowering::give(Lock &lock, Lowered &part)
         give_up(part);
     }
     finish_launching(part);
-    if (launched.readers_changed)
+    if (launched.readers_changed) {
         part.lone_trial = {};
+        note_spared(part);
+    }
     if (launched.slot)
         follow_up(part, launched, std::move(flight));
     look_again(part);

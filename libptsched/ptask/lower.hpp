@@ -87,6 +87,7 @@ struct Lowered {
      */
     std::vector<std::unique_ptr<Slot>> lone_slots = {};
     Trial lone_trial = {};
+    double spared_seconds = 0;    /* that copies to the host take, without which a lone set may do */
     unsigned overtaken = 0;       /* of its sets in a row, by the next ones */
     bool wants_lone_slot = false; /* for the set at hand, unless inputs have gone ahead to another */
     bool may_pair = false;        /* each of its kernels fills a device, and results come at the end */
@@ -191,8 +192,8 @@ private:
     void look_at(Lowered &part);
     void go_on(Lock &lock);
     void look_for_last(const Lowered &part);
-    bool is_lone(const Lowered &part, std::size_t own_runs) const;
-    double spared_seconds(const Lowered &part) const;
+    static bool is_lone(const Lowered &part, std::size_t own_runs);
+    void note_spared(Lowered &part) const;
     bool is_worth_trying(const Lowered &part) const;
     bool wants_lone_slot(const Lowered &part) const;
     void tried(Lowered &part, const Flight &flight) const;
