@@ -9,8 +9,6 @@
 
 namespace ptsched::ptask {
 
-using Deadline = std::optional<Clock::time_point>; /* none: never */
-
 /* A longer timeout is for ever: no clock has what is behind its end. */
 constexpr std::chrono::hours longest_timeout{24 * 365};
 

@@ -29,7 +29,7 @@ void throw_if_refused(const Packet &answer)
 class Remote::Caller {
 public:
     Caller(Timeout timeout, const std::stop_token &token) : stop(token), deadline_(deadline_of(timeout)) {}
-    const Stop::Deadline &deadline() const { return deadline_; }
+    const Deadline &deadline() const { return deadline_; }
     bool is_over() const { return deadline_ && Clock::now() >= *deadline_; }
     /* How long the other process is to wait. */
     Timeout share() const
@@ -45,7 +45,7 @@ public:
     const Stop stop;
 
 private:
-    const Stop::Deadline deadline_;
+    const Deadline deadline_;
 };
 
 /* One has it at a time; false if it did not come in time. */
@@ -104,12 +104,12 @@ bool Remote::ask(Packet &request, const Caller &caller)
     while (!send_packet(socket_.get(), request))
         if (!caller.stop.await(socket_.get(), POLLOUT, caller.deadline()))
             return false;
-    asked_until_ = share ? Stop::Deadline(Clock::now() + *share) : std::nullopt;
+    asked_until_ = share ? Deadline(Clock::now() + *share) : std::nullopt;
     owed_ = true;
     return true;
 }
 
-std::optional<Packet> Remote::receive(const Stop &stop, Stop::Deadline until)
+std::optional<Packet> Remote::receive(const Stop &stop, Deadline until)
 {
     while (stop.await(socket_.get(), POLLIN, until))
         if (std::optional<Packet> packet = receive_packet(socket_.get())) {
@@ -122,8 +122,8 @@ std::optional<Packet> Remote::receive(const Stop &stop, Stop::Deadline until)
 /* To what was just asked; nothing if the other process keeps no timeout. */
 std::optional<Packet> Remote::answer_to(const Caller &caller)
 {
-    const Stop::Deadline &deadline = caller.deadline();
-    std::optional<Packet> answer = receive(caller.stop, deadline ? Stop::Deadline(*deadline + grace) : std::nullopt);
+    const Deadline &deadline = caller.deadline();
+    std::optional<Packet> answer = receive(caller.stop, deadline ? Deadline(*deadline + grace) : std::nullopt);
     if (answer || !caller.stop.requested())
         return answer;
     return receive(Stop({}), Clock::now() + at_a_time + grace);

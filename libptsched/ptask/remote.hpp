@@ -59,7 +59,7 @@ private:
 
     /* Those that follow are called by who has the turn. */
     bool ask(Packet &request, const Caller &caller);
-    std::optional<Packet> receive(const Stop &stop, Stop::Deadline until);
+    std::optional<Packet> receive(const Stop &stop, Deadline until);
     std::optional<Packet> answer_to(const Caller &caller);
     bool is_to_ask_again(const Caller &caller) const;
     std::uint32_t give(Packet &request, const Caller &caller);
@@ -73,7 +73,7 @@ private:
     bool lending_ = true; /* may help: it has not failed */
     bool ended_ = false;  /* what pull() has given came with the end of a stream, which is next */
     bool owed_ = false;   /* the answer to the last request */
-    Stop::Deadline asked_until_;
+    Deadline asked_until_;
     std::optional<Packet> lent_; /* what came and cannot be used here: it is to be fetched */
     Template form_;
 };

@@ -6,7 +6,6 @@
 #include "fd.hpp"
 #include "port.hpp"
 
-#include <chrono>
 #include <optional>
 
 namespace ptsched::ptask {

@@ -33,12 +33,12 @@ UniqueFd event_for(const std::stop_token &token)
 }
 
 /* For poll(), which counts in whole ones: not too early, and before a clock's end. */
-int milliseconds_until(const Stop::Deadline &deadline)
+int milliseconds_until(const Deadline &deadline)
 {
     using std::chrono::milliseconds;
     if (!deadline)
         return -1;
-    const auto left = std::chrono::ceil<milliseconds>(*deadline - std::chrono::steady_clock::now());
+    const auto left = std::chrono::ceil<milliseconds>(*deadline - Clock::now());
     return static_cast<int>(std::clamp(left, milliseconds(0), milliseconds(INT_MAX)).count());
 }
 
@@ -66,7 +66,7 @@ bool Stop::await(int fd, short events, const Deadline &deadline) const
             return false;
         if (found > 0 && waited[0].revents)
             return true;
-        if (deadline && std::chrono::steady_clock::now() >= *deadline)
+        if (deadline && Clock::now() >= *deadline)
             return false;
     }
 }

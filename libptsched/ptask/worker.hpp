@@ -4,6 +4,7 @@
 #define PTSCHED_PTASK_WORKER_HPP
 
 #include "fd.hpp"
+#include "now.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -23,8 +24,6 @@ std::string system_error_text(const std::string &what);
 /* How to stop who waits. */
 class Stop {
 public:
-    using Deadline = std::optional<std::chrono::steady_clock::time_point>; /* none: never */
-
     explicit Stop(std::stop_token token);
     Stop(const Stop &) = delete;
     Stop &operator=(const Stop &) = delete;
