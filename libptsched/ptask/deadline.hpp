@@ -4,6 +4,7 @@
 
 #include "now.hpp"
 #include "ptask.hpp"
+#include "worker.hpp"
 
 #include <algorithm>
 

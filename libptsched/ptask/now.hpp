@@ -4,12 +4,10 @@
 #define PTSCHED_PTASK_NOW_HPP
 
 #include <chrono>
-#include <optional>
 
 namespace ptsched::ptask {
 
 using Clock = std::chrono::steady_clock;
-using Deadline = std::optional<Clock::time_point>; /* none: never */
 
 class Now {
 public:

@@ -2,6 +2,7 @@
 #include "worker.hpp"
 
 #include "device.hpp"
+#include "now.hpp"
 
 #include <algorithm>
 #include <cerrno>

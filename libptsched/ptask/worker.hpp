@@ -4,7 +4,6 @@
 #define PTSCHED_PTASK_WORKER_HPP
 
 #include "fd.hpp"
-#include "now.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -17,6 +16,8 @@
 #include <thread>
 
 namespace ptsched::ptask {
+
+using Deadline = std::optional<std::chrono::steady_clock::time_point>; /* none: never */
 
 /* The words of errno after @what. */
 std::string system_error_text(const std::string &what);
