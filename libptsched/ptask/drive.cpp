@@ -36,7 +36,7 @@ void yield(std::unique_lock<std::mutex> &lock)
  */
 Task *Scheduler::next_due()
 {
-    if (stopping_ || !failure_.empty())
+    if (!may_begin())
         return nullptr;
     for (bool host : {true, false})
         if (Arbiter &due = due_[!host]; !due.empty() && !places_.full(host) && !(host && by_lane_)) {
@@ -89,12 +89,6 @@ struct Scheduler::Driving {
     Scheduler &scheduler;
     device::BorrowedThread borrowed;
 };
-
-/* Whether somebody other than the thread can drive: the thread waits for who does, and is the last. */
-bool Scheduler::may_drive() const
-{
-    return started_ && !driven_ && !stopping_ && failure_.empty();
-}
 
 /* Begins what has become possible, unless who calls it is in a hurry; what is left is the thread's. */
 void Scheduler::advance(Lock &lock, bool in_a_hurry, bool by_lane)
@@ -221,8 +215,12 @@ void Scheduler::work()
             rest(lock, naps);
     }
     wake_everybody();
-    lock.unlock();
-    places_.quit();
+    lowering_->settle(lock);
+    {
+        Unlocked unlocked(lock);
+        places_.quit();
+    }
+    over_ = true;
 }
 
 } // namespace ptsched::ptask

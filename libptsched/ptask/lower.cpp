@@ -833,6 +833,18 @@ void Lowering::watch()
     }
 }
 
+void Lowering::settle(Lock &lock)
+{
+    landed_.wait(lock, [this] { return !launching_; });
+    Unlocked unlocked(lock);
+    for (auto &[place, queues] : queues_) {
+        for (SetQueue &one : queues.for_sets)
+            device::settle(*one.queue);
+        if (queues.for_results)
+            device::settle(*queues.for_results);
+    }
+}
+
 void Lowering::close(Lock &lock)
 {
     landed_.wait(lock, [this] { return !launching_; });

@@ -151,7 +151,9 @@ public:
     /* Whether somebody should look again after a while, though nothing has been announced; and that it was done. */
     bool is_watched() const { return watched_; }
     void watch();
-    /* Nobody launches any more, and everything has ended. */
+    /* Waits for the sets that devices have, however they end; nobody may begin to launch any more. */
+    void settle(Lock &lock);
+    /* Everything has ended. */
     void close(Lock &lock);
 
     /*

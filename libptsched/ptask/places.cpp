@@ -104,6 +104,12 @@ double Place::shared_until(Clock::time_point now, int more)
     return share;
 }
 
+void Place::settle()
+{
+    for (const auto &lane : lanes)
+        device::settle(*lane->queue);
+}
+
 void Place::keeps_up(Lane &lane, bool yes)
 {
     if (lanes.size() == 1 || (!narrow && (!yes || wide_left)))
@@ -150,14 +156,17 @@ void Places::quit()
 {
     for (auto &place : all)
         if (place->attachment) {
-            for (auto &lane : place->lanes)
-                settle(*lane->queue);
+            place->settle();
             settle(place->device->outgoing());
             place->attachment->quit();
         }
     for (auto &place : all)
         if (place->rival)
             place->rival->leave();
+    /* They may be long, and keep nobody from a device. */
+    for (auto &place : all)
+        if (!place->attachment)
+            place->settle();
 }
 
 void Places::close()

@@ -64,6 +64,8 @@ struct Place {
     }
     /* In seconds; then it has @more sharers. */
     double shared_until(Clock::time_point now, int more);
+    /* Waits for what its lanes have, however that ends. */
+    void settle();
     /* Whether a lane of it had ended nearly all that it was given. */
     void keeps_up(Lane &lane, bool yes);
 };
@@ -81,7 +83,7 @@ public:
     void add(device::Device &device, unsigned lanes, const std::function<void()> &may_begin);
     /* For a task with code for these devices, in their order. */
     std::vector<Place *> of(const std::vector<device::Device *> &devices) const;
-    /* Waits for what devices have that are scheduled, and gives their turns back: a graph that failed needs none. */
+    /* Waits for what devices have, however it ends, and gives their turns back: a graph that failed needs none. */
     void quit();
     /* Waits for what the queues have. */
     void close();

@@ -116,9 +116,9 @@ State Scheduler::state(const Task &task) const
 {
     std::lock_guard lock(mutex_);
     lowering_->poll();
-    if (task.running_ || Lowering::is_executing(task))
+    if (!over_ && (task.running_ || Lowering::is_executing(task)))
         return State::executing;
-    if (task.queued_ || Lowering::is_queued(task))
+    if (may_begin() && (task.queued_ || Lowering::is_queued(task)))
         return State::queued;
     const bool has_run = task.completed_ || Lowering::completed(task);
     return has_run && !has_part_of_a_run(task) ? State::completed : State::waiting;

@@ -88,7 +88,9 @@ private:
     bool run_for(Lock &lock, const Channel &channel);
     void help_or_rest(Lock &lock, Channel &channel, Naps &naps);
     void advance(Lock &lock, bool in_a_hurry, bool by_lane = false);
-    bool may_drive() const;
+    bool may_begin() const { return !stopping_ && failure_.empty(); }
+    /* Somebody other than the thread, which waits for who does, and is the last. */
+    bool may_drive() const { return started_ && !driven_ && may_begin(); }
     bool step(Lock &lock);
     void host_has_ended();
     void hand_over();
@@ -157,6 +159,7 @@ private:
     bool started_ = false;
     bool stopping_ = false;
     std::string failure_;
+    bool over_ = false; /* nothing begins any more, and all that was begun has ended */
     Now now_;
     const PriorityWeights weights_;
     std::unique_ptr<Timeline> timeline_; /* null: nobody asks */

@@ -104,6 +104,13 @@ inline void until_executing(const std::vector<Task *> &tasks)
             std::this_thread::yield();
 }
 
+/* Until no device has it. */
+inline void until_over(const Task &task)
+{
+    while (task.state() == State::executing)
+        std::this_thread::yield();
+}
+
 using Cases = std::vector<tap::Case>;
 
 Cases inout_cases();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a task says that it does.
+#include "failure_of.hpp"
 #include "ptask_test.hpp"
 
 namespace test {
@@ -112,6 +113,55 @@ void in_a_cuda_graph()
     CHECK(comes_to(add, State::completed));
 }
 
+/* What had begun when another failed is executing until it has ended. */
+void executing_beside_a_failure()
+{
+    std::promise<void> ends;
+    Graph graph;
+    Task &slow = graph.host("slow", [&](const std::vector<void *> &) { ends.get_future().wait(); }, {in("x", one)});
+    Task &bad = graph.host("bad", [](const std::vector<void *> &) { throw Error("bad luck"); }, {inout("x", one)});
+    graph.input(slow["x"]).push_value(0);
+    Input &x = graph.input(bad["x"]);
+    Output &y = graph.output(bad["x"]);
+    graph.run();
+    until_executing({&slow});
+    x.push_value(0);
+    CHECK(has(failure_of([&] { y.pull(); }), "bad luck"));
+    CHECK(slow.state() == State::executing);
+    ends.set_value();
+    CHECK(comes_to(slow, State::waiting));
+    CHECK(comes_to(bad, State::waiting));
+}
+
+/* Nothing is chosen any more, however much waits for it. */
+void queued_when_another_fails()
+{
+    constexpr int many = 1000;
+    Graph graph;
+    Task &first = graph.host("first",
+                             [](const std::vector<void *> &p) {
+                                 if (*static_cast<int *>(p[0]))
+                                     throw Error("bad luck");
+                             },
+                             {in("x", one), out("y", one)});
+    Task &last = graph.host("last", [](const std::vector<void *> &) {}, {in("x", one), zeroed(sticky("y", one))});
+    first.set_priority(many);
+    graph.connect(first["y"], last["y"], many);
+    Input &x = graph.input(first["x"], many), &last_x = graph.input(last["x"]);
+    Plugs plugs(graph, 0);
+    graph.run();
+    until_executing(plugs.tasks);
+    for (int i = 0; i < many; i++)
+        x.push_value(i);
+    last_x.push_value(0);
+    CHECK(comes_to(last, State::queued));
+    plugs.pull();
+    CHECK(comes_to(last, State::waiting));
+    CHECK(comes_to(first, State::waiting));
+    CHECK(!last.completed());
+    CHECK(has(failure_of([&] { last_x.push_value(0); }), "bad luck"));
+}
+
 } // namespace
 
 Cases state_cases()
@@ -119,7 +169,9 @@ Cases state_cases()
     return {{"waiting for a part of the inputs", waiting_for_inputs},
             {"waiting for room", waiting_for_room},
             {"queued behind others", queued},
-            {"what tasks in a CUDA graph do", in_a_cuda_graph}};
+            {"what tasks in a CUDA graph do", in_a_cuda_graph},
+            {"executing beside a failure", executing_beside_a_failure},
+            {"queued when another fails", queued_when_another_fails}};
 }
 
 } // namespace test

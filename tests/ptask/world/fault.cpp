@@ -173,6 +173,7 @@ void beside_others()
     graph.run();
     CHECK_EQ(natural.pass(7), 9);
     CHECK(has(failure_of([&] { natural.pass(-2); }), "second"));
+    until_over(*natural.task);
 }
 
 void in_a_cuda_graph()
@@ -184,6 +185,7 @@ void in_a_cuda_graph()
         CHECK_EQ(natural.pass(7), 9);
     while (!natural.task->lowered());
     CHECK(has(failure_of([&] { natural.pass(-2); }), "one of the tasks first, second: "));
+    until_over(*natural.task);
 }
 
 /* The host's functions of another graph do not need the GPU. */
