@@ -426,11 +426,12 @@ std::size_t Lowering::choose_place(Lowered &part)
     return which;
 }
 
-/* The last sets may have ended, so that this is a lone one. */
+/* The last sets may have ended, so that this is a lone one. To ask for several takes too long where sets are short. */
 void Lowering::look_for_last(const Lowered &part)
 {
     constexpr std::size_t few = 4;
-    if (flying_ && flying_ <= few && (part.may_pair || part.spared_seconds > 0))
+    const std::size_t most = part.may_pair ? few : part.spared_seconds > 0;
+    if (flying_ && flying_ <= most)
         poll();
 }
 
