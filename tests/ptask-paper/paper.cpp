@@ -183,7 +183,8 @@ void figures()
                              "copies/HtoD/sync_us",      "copies/DtoH/async_us",
                              "copies/both/async-pp_us",  "copies/both/ptask_us",
                              "copies/against-hand",      "prio/8_per_s",
-                             "prio/total-over-fifo",     "gpus2/depth6"})
+                             "prio/total-over-fifo",     "gpus2/depth6",
+                             "gpus2/against-hand"})
         if (!CHECK(names.count(name)))
             std::printf("# %s is missing\n", name);
     std::ifstream lines(events);

@@ -13,6 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr unsigned most_slots = 16, most_in_trial = 128;
+constexpr std::size_t most_pinned = std::size_t{1} << 30; /* more at once makes nothing faster, and takes long to get */
 constexpr std::chrono::milliseconds trial_budget{4};
 
 struct Way {
@@ -62,11 +63,11 @@ struct Room {
 /* Runs one at a time in a room of its own. */
 class Slot {
 public:
-    Slot(const Workload &workload, Room &room, const Plan &plan, bool graph)
+    Slot(const Workload &workload, Room &room, const Plan &plan, bool graph, int priority)
         : workload_(workload), room_(room), plan_(plan)
     {
         for (unsigned i = 0; i <= plan.used.back(); i++)
-            streams_.push_back(make_stream());
+            streams_.push_back(make_stream(priority));
         for (std::size_t i = 0; i < plan.events; i++)
             events_.push_back(make_event());
         if (graph)
@@ -160,8 +161,8 @@ private:
 
 class Best final : public Executor {
 public:
-    Best(const Gpu &gpu, const Workload &workload, unsigned count, Means means)
-        : gpu_(gpu), workload_(workload), layout_(workload), outcome_(workload)
+    Best(const Gpu &gpu, const Workload &workload, unsigned count, Means means, int priority)
+        : gpu_(gpu), workload_(workload), priority_(priority), layout_(workload), outcome_(workload)
     {
         std::chrono::nanoseconds least = std::chrono::nanoseconds::max();
         auto ways = all_ways(count, means);
@@ -227,7 +228,7 @@ private:
         if (means == Means::in_turn || means == Means::ping_pong)
             return {{means == Means::in_turn ? 1u : 2u, 1, false, false}};
         for (unsigned slots : {workload_.sets, 4 * workload_.sets, 16 * workload_.sets}) {
-            if (slots > workload_.sets && (slots > count || slots > most_slots))
+            if (slots > workload_.sets && (slots > count || slots > most_slots || slots * pinned_bytes() > most_pinned))
                 continue;
             for (unsigned streams : {1, 2, 4, 8})
                 for (bool own : {false, true})
@@ -237,6 +238,17 @@ private:
                             ways.push_back({slots, streams, own, graph});
         }
         return ways;
+    }
+
+    /* Of a room. */
+    std::size_t pinned_bytes() const
+    {
+        std::size_t bytes = 0;
+        for (const Value &value : workload_.values)
+            bytes += value.is_input() ? value.bytes() : 0;
+        for (ValueId id : workload_.results)
+            bytes += workload_.values[id].bytes();
+        return bytes;
     }
 
     void use(const Way &way)
@@ -249,7 +261,7 @@ private:
             rooms_.push_back(std::make_unique<Room>(gpu_, workload_, layout_, set));
         }
         for (unsigned i = 0; i < way.slots; i++)
-            slots_.push_back(std::make_unique<Slot>(workload_, *rooms_[i], *plan_, way.graph));
+            slots_.push_back(std::make_unique<Slot>(workload_, *rooms_[i], *plan_, way.graph, priority_));
         next_ = 0;
     }
 
@@ -281,6 +293,7 @@ private:
 
     const Gpu &gpu_;
     const Workload &workload_;
+    const int priority_;
     Layout layout_;
     std::vector<std::unique_ptr<Room>> rooms_;
     std::unique_ptr<Plan> plan_;
@@ -293,9 +306,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<Executor> make_best(const Gpu &gpu, const Workload &workload, unsigned count, Means means)
+std::unique_ptr<Executor> make_best(const Gpu &gpu, const Workload &workload, unsigned count, Means means, int priority)
 {
-    return std::make_unique<Best>(gpu, workload, count, means);
+    return std::make_unique<Best>(gpu, workload, count, means, priority);
 }
 
 } // namespace ptsched::paper

@@ -59,10 +59,10 @@ Pinned make_pinned(std::size_t bytes)
     return Pinned(memory);
 }
 
-Stream make_stream()
+Stream make_stream(int priority)
 {
     CUstream stream = nullptr;
-    check(driver().stream_create(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+    check(driver().stream_create(&stream, CU_STREAM_NON_BLOCKING, priority), "cuStreamCreateWithPriority");
     return Stream(stream);
 }
 
@@ -83,12 +83,12 @@ std::string default_module()
     return program_folder() / "paper.fatbin";
 }
 
-Gpu::Gpu(const std::string &module) : path_(module)
+Gpu::Gpu(const std::string &module, int number) : path_(module)
 {
     CUmodule handle = nullptr;
     if (!std::filesystem::exists(module))
         throw device::Error("there is no " + module + ": make bench-ptask compiles it, which needs nvcc");
-    check(driver().device_get(&device_, 0), "cuDeviceGet");
+    check(driver().device_get(&device_, number), "cuDeviceGet");
     check(driver().context_retain(&context_, device_), "cuDevicePrimaryCtxRetain");
     enter();
     check(driver().module_load(&handle, module.c_str()), module.c_str());

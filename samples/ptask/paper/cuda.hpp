@@ -34,7 +34,8 @@ namespace ptsched::paper {
     F(upload_async, cuMemcpyHtoDAsync_v2)                                                                              \
     F(download_async, cuMemcpyDtoHAsync_v2)                                                                            \
     F(launch, cuLaunchKernel)                                                                                          \
-    F(stream_create, cuStreamCreate)                                                                                   \
+    F(stream_create, cuStreamCreateWithPriority)                                                                       \
+    F(stream_priorities, cuCtxGetStreamPriorityRange)                                                                  \
     F(stream_destroy, cuStreamDestroy_v2)                                                                              \
     F(stream_wait, cuStreamWaitEvent)                                                                                  \
     F(stream_synchronize, cuStreamSynchronize)                                                                         \
@@ -109,7 +110,8 @@ using Module = Owned<CUmodule, FreeModule>;
 
 Memory make_memory(std::size_t bytes);
 Pinned make_pinned(std::size_t bytes);
-Stream make_stream();
+/* @priority: the lower, the sooner; CUDA has 0 and some below. */
+Stream make_stream(int priority = 0);
 Event make_event(unsigned flags = CU_EVENT_DISABLE_TIMING);
 
 /* Where this program is. */
@@ -117,11 +119,11 @@ std::filesystem::path program_folder();
 /* The kernels for a real GPU, beside the program. */
 std::string default_module();
 
-/* The first GPU, whose primary context the calling thread uses from then on, and the kernels of a module. */
+/* A GPU, whose primary context the calling thread uses from then on, and the kernels of a module. */
 class Gpu {
 public:
-    /* Throws Error if there is none, or no such module. */
-    explicit Gpu(const std::string &module);
+    /* @number: among those there are. Throws Error if there is none, or no such module. */
+    explicit Gpu(const std::string &module, int number = 0);
     const std::string &module_path() const { return path_; }
     std::string name() const;
     CUfunction function(const std::string &kernel) const;

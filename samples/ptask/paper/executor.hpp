@@ -47,8 +47,15 @@ enum class Means {
     in_turn,   /* one stream, and a run begins when the one before has ended */
     ping_pong, /* the same twice, with buffers of its own each */
 };
-/* The fastest way for run(@count) of those that are there. With ping_pong, the workload has one or two sets. */
-std::unique_ptr<Executor> make_best(const Gpu &gpu, const Workload &workload, unsigned count, Means means = Means::any);
+/*
+ * The fastest way for run(@count) of those that are there. With ping_pong, the workload has one or two sets. @priority:
+ * of its streams.
+ */
+std::unique_ptr<Executor> make_best(const Gpu &gpu, const Workload &workload, unsigned count, Means means = Means::any,
+                                    int priority = 0);
+/* The same where work that has nothing to do with each other is divided: each GPU has one of the parts. */
+std::unique_ptr<Executor> make_best_on_gpus(const std::string &module, const std::vector<Workload> &parts,
+                                            unsigned count);
 /* On OpenCL devices if the name of the module ends in .cl, else on GPUs. */
 std::unique_ptr<Executor> make_ptask(const std::string &module, const Workload &workload,
                                      const ptask::GraphOptions &options = {});

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Fig. 13: four graphs of 36 ptasks that share a GPU, with priorities 2, 4, 6 and 8, and as they come.
-#include "bench.hpp"
+#include "contest.hpp"
 #include "programs.hpp"
-#include "ptask_program.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 #include <numeric>
 #include <thread>
 
@@ -17,173 +14,108 @@ namespace ptsched::paper {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 /* Matrices so large that the GPU is what the programs share, and not the processors that give it work. */
 constexpr unsigned columns = 6, rows = 6, side = 512;
-constexpr int priorities_of_the_paper[] = {2, 4, 6, 8};
+const std::vector<int> priorities_of_the_paper{2, 4, 6, 8};
 constexpr double paper_rates[] = {630, 780, 955, 1475};
 constexpr std::chrono::duration<double> warm_up{0.3};
-/* With and without priorities in turns: the clocks of a GPU change. */
+/* All kinds of contest in turns: the clocks of a GPU change. */
 constexpr std::size_t turns = 4;
 constexpr double seconds_for_each = 0.7;
-
-/* Keeps a graph busy until it is stopped. */
-class Feeder {
-public:
-    explicit Feeder(PtaskProgram &program) : program_(program), thread_(&Feeder::work, this) {}
-    ~Feeder() { thread_.join(); }
-    Feeder(const Feeder &) = delete;
-    Feeder &operator=(const Feeder &) = delete;
-    bool failed() const { return failed_; }
-
-private:
-    void work()
-    {
-        try {
-            auto blocks = program_.make_blocks(0);
-            for (unsigned inside = 0;; inside++) {
-                if (inside == PtaskProgram::most_inside) {
-                    if (program_.pull().empty())
-                        return;
-                    inside--;
-                }
-                if (!program_.push(blocks))
-                    return;
-            }
-        } catch (const Error &error) {
-            std::fprintf(stderr, "bench-ptask: %s\n", error.what());
-            failed_ = true;
-        }
-    }
-
-    PtaskProgram &program_;
-    std::atomic<bool> failed_{false};
-    std::thread thread_;
-};
-
-/* Of each graph. */
-using Rates = std::vector<double>;
 
 double total(const Rates &rates)
 {
     return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
-/* The four graphs, busy. */
-class Contest {
-public:
-    Contest(const Bench &bench, const Workload &workload, bool with_priorities);
-    /* Before the feeders end. */
-    ~Contest();
-    Contest(const Contest &) = delete;
-    Contest &operator=(const Contest &) = delete;
-    /* Until the last one has completed so many invocations. */
-    void wait_for(std::uint64_t invocations) const;
-    /* Invocations of its tasks in a second, as long as @pass takes. */
-    Rates rates(const std::function<void()> &pass) const;
-
-private:
-    Rates counts() const;
-    void check() const;
-
-    std::vector<std::unique_ptr<ptask::Graph>> graphs_;
-    std::vector<std::unique_ptr<PtaskProgram>> programs_;
-    std::vector<std::unique_ptr<Feeder>> feeders_;
+struct Kind {
+    const char *name;
+    decltype(&contest_of_graphs) make;
+    bool with_priorities;
 };
 
-Contest::Contest(const Bench &bench, const Workload &workload, bool with_priorities)
-{
-    ptask::GraphOptions options;
-    options.mode = with_priorities ? ptask::Mode::priority : ptask::Mode::fifo;
-    for (int priority : priorities_of_the_paper) {
-        ptask::Graph &graph = *graphs_.emplace_back(std::make_unique<ptask::Graph>(options));
-        auto &program =
-            *programs_.emplace_back(std::make_unique<PtaskProgram>(graph, bench.gpu.module_path(), workload));
-        program.push_constants();
-        if (with_priorities)
-            program.set_priority(priority);
-        graph.run();
-    }
-    for (auto &program : programs_)
-        feeders_.push_back(std::make_unique<Feeder>(*program));
-}
+enum { fifo, ordered, streams, streams_in_order };
+constexpr Kind kinds[] = {{"four graphs of 36 ptasks, as they come", contest_of_graphs, false},
+                          {"four graphs of 36 ptasks, with priorities", contest_of_graphs, true},
+                          {"four programs by hand, in streams", contest_by_hand, false},
+                          {"four programs by hand, in streams with priorities", contest_by_hand, true}};
 
-Contest::~Contest()
+Rates rates(const Bench &bench, const Workload &workload, const Kind &kind)
 {
-    for (auto &graph : graphs_)
-        graph->stop();
-}
-
-void Contest::check() const
-{
-    for (auto &feeder : feeders_)
-        if (feeder->failed())
-            throw Error("a graph failed");
-}
-
-Rates Contest::counts() const
-{
-    Rates found;
-    for (auto &program : programs_)
-        found.push_back(static_cast<double>(program->completed()));
-    return found;
-}
-
-void Contest::wait_for(std::uint64_t invocations) const
-{
-    while (programs_.back()->completed() < invocations) {
-        check();
-        std::this_thread::yield();
-    }
-}
-
-Rates Contest::rates(const std::function<void()> &pass) const
-{
-    const auto start = Clock::now();
-    const Rates before = counts();
-    pass();
-    Rates after = counts();
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    check();
-    for (std::size_t i = 0; i < after.size(); i++)
-        after[i] = (after[i] - before[i]) / seconds;
-    return after;
-}
-
-Rates rates(const Bench &bench, const Workload &workload, bool with_priorities)
-{
-    say_progress(std::string("four graphs of 36 ptasks, ") + (with_priorities ? "with priorities" : "as they come"));
-    Contest contest(bench, workload, with_priorities);
+    say_progress(kind.name);
+    const auto contest = kind.make(bench, workload, priorities_of_the_paper, kind.with_priorities);
     if (bench.options.iterations)
-        return contest.rates([&] { contest.wait_for(bench.options.iterations * workload.steps.size()); });
+        return contest->rates([&] { contest->wait_for(bench.options.iterations * workload.steps.size()); });
     std::this_thread::sleep_for(warm_up);
     const std::chrono::duration<double> time(bench.options.seconds(seconds_for_each));
-    return contest.rates([&] { std::this_thread::sleep_for(time); });
+    return contest->rates([&] { std::this_thread::sleep_for(time); });
 }
 
-void print(const Bench &bench, const Rates &fifo, const Rates &ordered)
+/* By kind. */
+std::vector<Rates> mean_rates(const Bench &bench, const Workload &workload)
 {
-    const int sum = std::accumulate(std::begin(priorities_of_the_paper), std::end(priorities_of_the_paper), 0);
-    const double over_fifo = total(ordered) / total(fifo);
-    double furthest = 0;
+    const std::size_t turns_of_each = bench.options.iterations ? 1 : turns;
+    std::vector<Rates> means(std::size(kinds), Rates(priorities_of_the_paper.size()));
+    for (std::size_t turn = 0; turn < turns_of_each; turn++)
+        for (std::size_t kind = 0; kind < means.size(); kind++) {
+            const Rates found = rates(bench, workload, kinds[kind]);
+            for (std::size_t i = 0; i < found.size(); i++)
+                means[kind][i] += found[i] / static_cast<double>(turns_of_each);
+        }
+    return means;
+}
 
-    std::printf("\nFig. 13: four graphs of 36 ptasks, thousand invocations per second and shares of the total\n");
-    std::printf("%-10s %10s %8s %10s %8s %8s   %s\n", "priority", "fifo", "share", "priority", "share", "linear",
-                "paper's share");
-    for (std::size_t i = 0; i < ordered.size(); i++) {
-        const double linear = static_cast<double>(priorities_of_the_paper[i]) / sum,
-                     share = ordered[i] / total(ordered);
-        furthest = std::max(furthest, std::abs(share / linear - 1));
-        std::printf("%-10d %10.1f %8.3f %10.1f %8.3f %8.3f   %.3f\n", priorities_of_the_paper[i], fifo[i] / 1e3,
-                    fifo[i] / total(fifo), ordered[i] / 1e3, share, linear, paper_rates[i] / 3840);
-        std::string name = "prio/" + std::to_string(priorities_of_the_paper[i]);
-        bench.report.record(name + "_per_s", ordered[i], "invocations/s", "paper 630, 780, 955, 1475");
-        bench.report.record(name + "-fifo_per_s", fifo[i], "invocations/s", "paper 955 each");
+void print(const std::vector<Rates> &means)
+{
+    const int sum = std::accumulate(priorities_of_the_paper.begin(), priorities_of_the_paper.end(), 0);
+    std::printf("\nFig. 13: four programs of 36 steps, thousand of these per second and shares of the total\n");
+    std::printf("%-10s %17s %17s %8s %13s   %17s %17s\n", "", "graphs, fifo", "with priorities", "linear",
+                "paper's share", "by hand, streams", "with priorities");
+    for (std::size_t i = 0; i < priorities_of_the_paper.size(); i++) {
+        std::printf("%-10d", priorities_of_the_paper[i]);
+        for (std::size_t kind = 0; kind < means.size(); kind++) {
+            std::printf(" %9.1f %7.3f", means[kind][i] / 1e3, means[kind][i] / total(means[kind]));
+            if (kind == ordered)
+                std::printf(" %8.3f %13.3f  ", static_cast<double>(priorities_of_the_paper[i]) / sum,
+                            paper_rates[i] / 3840);
+        }
+        std::printf("\n");
     }
-    std::printf("%-10s %10.1f %8s %10.1f   total over fifo %.3f; furthest from linear %.1f %%\n", "all",
-                total(fifo) / 1e3, "", total(ordered) / 1e3, over_fifo, 100 * furthest);
+    std::printf("%-10s", "all");
+    for (std::size_t kind = 0; kind < means.size(); kind++)
+        std::printf(" %9.1f %7s%s", total(means[kind]) / 1e3, "", kind == ordered ? "                         " : "");
+    std::printf("\n");
+}
+
+/* Of shares, from those that are as the priorities. */
+double furthest_from_linear(const Rates &rates)
+{
+    const int sum = std::accumulate(priorities_of_the_paper.begin(), priorities_of_the_paper.end(), 0);
+    double furthest = 0;
+    for (std::size_t i = 0; i < rates.size(); i++)
+        furthest = std::max(furthest, std::abs(rates[i] / total(rates) * sum / priorities_of_the_paper[i] - 1));
+    return furthest;
+}
+
+void record(const Bench &bench, const std::vector<Rates> &means)
+{
+    const double over_fifo = total(means[ordered]) / total(means[fifo]);
+    const double against_hand = total(means[fifo]) / total(means[streams]);
+    const double furthest = furthest_from_linear(means[ordered]),
+                 furthest_by_hand = furthest_from_linear(means[streams_in_order]);
+    for (std::size_t i = 0; i < priorities_of_the_paper.size(); i++) {
+        const std::string name = "prio/" + std::to_string(priorities_of_the_paper[i]);
+        bench.report.record(name + "_per_s", means[ordered][i], "invocations/s", "paper 630, 780, 955, 1475");
+        bench.report.record(name + "-fifo_per_s", means[fifo][i], "invocations/s", "paper 955 each");
+        bench.report.record(name + "-hand_per_s", means[streams_in_order][i], "steps/s", "by hand, with priorities");
+        bench.report.record(name + "-hand-streams_per_s", means[streams][i], "steps/s", "by hand");
+    }
+    std::printf("total over fifo %.3f; fifo over streams by hand %.3f; furthest from linear %.1f %%, by hand %.1f %%\n",
+                over_fifo, against_hand, 100 * furthest, 100 * furthest_by_hand);
     bench.report.record("prio/total-over-fifo", over_fifo, "ratio", "the same graphs in mode fifo");
+    bench.report.record("prio/against-hand", against_hand, "ratio", "fifo against streams by hand, totals");
     bench.report.record("prio/furthest-from-linear", furthest, "ratio", "shares that are as the priorities");
+    bench.report.record("prio/furthest-from-linear-hand", furthest_by_hand, "ratio", "the same by hand");
 }
 
 } // namespace
@@ -195,17 +127,9 @@ void priorities(const Bench &bench)
     try {
         const Workload workload =
             rectangle(Matrices::multiply, rows, columns, bench.options.size ? bench.options.size : side);
-        const std::size_t turns_of_each = bench.options.iterations ? 1 : turns;
-        Rates means[2];
-        for (bool with_priorities : {false, true})
-            means[with_priorities].resize(std::size(priorities_of_the_paper));
-        for (std::size_t turn = 0; turn < turns_of_each; turn++)
-            for (bool with_priorities : {false, true}) {
-                const Rates found = rates(bench, workload, with_priorities);
-                for (std::size_t i = 0; i < found.size(); i++)
-                    means[with_priorities][i] += found[i] / static_cast<double>(turns_of_each);
-            }
-        print(bench, means[false], means[true]);
+        const std::vector<Rates> means = mean_rates(bench, workload);
+        print(means);
+        record(bench, means);
     } catch (const Error &error) {
         bench.report.fail(std::string("priorities: ") + error.what());
     }

@@ -86,6 +86,11 @@ CUresult cuStreamCreate(CUstream *stream, unsigned int)
     return give(stream);
 }
 
+CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned int, int)
+{
+    return give(stream);
+}
+
 CUresult cuEventCreate(CUevent *event, unsigned int)
 {
     return give(event);
