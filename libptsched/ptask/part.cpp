@@ -11,7 +11,7 @@ namespace ptsched::ptask {
 
 namespace {
 
-/* Of a task alone the driver knows all, unless a GPU can move its blocks at once. */
+/* Of a task alone the driver knows all, unless it has several blocks to move: a set's are copied while others run. */
 constexpr std::size_t fewest_tasks = 2;
 constexpr std::ptrdiff_t fewest_blocks = 3;
 
@@ -43,7 +43,7 @@ bool Parts::is_worth_it(const std::vector<Task *> &tasks)
 {
     auto goes_to_program = [](const Channel *channel) { return !channel->destination; };
     auto meets_program = [&](const auto &port) {
-        return port->kind_ != PortKind::sticky && port->options_.form.bytes() <= short_block_bytes &&
+        return port->kind_ != PortKind::sticky &&
                ((port->from_ && !port->from_->source) || std::ranges::any_of(port->to_, goes_to_program));
     };
     return tasks.size() >= fewest_tasks ||

@@ -11,9 +11,6 @@
 
 namespace ptsched::ptask {
 
-/* Blocks that are no longer than this a GPU fetches itself, several at once. */
-constexpr std::size_t short_block_bytes = 512 << 10;
-
 /* Where a value is while a program runs. Who only changes what nobody else reads has the one of the value before. */
 struct PartBuffer {
     std::size_t bytes = 0;

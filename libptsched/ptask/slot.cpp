@@ -19,6 +19,8 @@ constexpr std::size_t no_buffer = static_cast<std::size_t>(-1);
 /* Where a GPU does not fetch blocks itself, what is less takes longer to begin to be copied than to be copied: it comes
  * before the program, which need not wait. */
 constexpr std::size_t short_bytes = 32 << 10;
+/* Blocks that are no longer than this a GPU fetches itself, several at once. */
+constexpr std::size_t short_block_bytes = 512 << 10;
 /* What a GPU moves itself it moves so much of at a time: others need only some. */
 constexpr std::size_t group_bytes = 2 << 20;
 /*
