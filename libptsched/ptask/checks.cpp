@@ -202,13 +202,16 @@ void Checks::body(const Channel &loop, const Graph &graph)
 void Checks::complete(const Port &port)
 {
     const PortOptions &options = port.options();
-    bool fed = port.from_ || (options.initial && options.kind != PortKind::input && port.is_parameter());
+    const bool needs_none = options.kind != PortKind::input && port.is_parameter();
 
-    if (port.takes() && !fed)
-        throw Error("port " + port.full_name() +
-                    (port.loop_ ? " has no channel from outside its loop" : " has no channel"));
+    if (port.takes() && !port.from_ && !(options.initial && needs_none))
+        throw Error("port " + port.full_name() + " has no channel" + (port.loop_ ? " from outside its loop" : "") +
+                    ": one from an output that gives " + options.form.describe() +
+                    ", or from an input of the graph, would do" +
+                    (needs_none ? ", and so would an initial block" : ""));
     if (options.kind == PortKind::output && port.to_.empty() && &port != port.task_.again_)
-        throw Error("port " + port.full_name() + " has no channel");
+        throw Error("port " + port.full_name() + " has no channel: one to a port that takes " +
+                    options.form.describe() + ", or to an output of the graph, would do");
 }
 
 void Checks::complete(const Graph &graph)

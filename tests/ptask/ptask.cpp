@@ -488,7 +488,7 @@ void wrong_graphs()
     CHECK(refused([&] { graph.cuda("d", {"/nonexistent", "f"}, {out("y", one)}); }, {"d", "/nonexistent"}));
     CHECK(refused([&] { graph.cuda("d", {kernels(), "nothing"}, {out("y", one)}); }, {"d", "nothing"}));
     CHECK(refused([&] { graph.cuda("d", {kernels(), "spin"}, {in("x", one)}); }, {"d", "geometry"}));
-    CHECK(refused([&] { graph.run(); }, {"a.x", "no channel"}));
+    CHECK(refused([&] { graph.run(); }, {"a.x", "no channel", "output that gives 1 x 1 x 1", "input of the graph"}));
     CHECK(refused([&] { other.input(c["x"], 0); }, {"c.x", "at least one"}));
     Input &x = other.input(c["x"]);
     CHECK(refused([&] { other.input(c["x"]); }, {"c.x", "already"}));
