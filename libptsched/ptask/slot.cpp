@@ -41,6 +41,13 @@ bool has_been_read(const Channel *channel)
     return channel->reads && channel->reads->load(std::memory_order_relaxed);
 }
 
+/* What came with earlier sets, in their order: with the last one, all of them have ended. */
+template <typename List> void drop_ended(List &list, bool all)
+{
+    const auto has_ended = [](const auto &pair) { return pair.first->reached(); };
+    list.erase(list.begin(), all ? list.end() : std::ranges::find_if_not(list, has_ended));
+}
+
 bool may_be_scattered(const Part &part, std::size_t output)
 {
     return part.buffers[part.outputs[output].buffer].bytes <= longest_scattered;
@@ -164,13 +171,11 @@ void Slot::plan_input(const Blocks &inputs, std::size_t i)
 void Slot::plan(const PartSet &set)
 {
     moved_ = {};
-    is_free_ = has_ended();
     items_.clear();
     item_buffers_.clear();
     fills_.clear();
-    const auto has_ended = [](const auto &pair) { return pair.first->reached(); };
-    std::erase_if(written_, has_ended);
-    std::erase_if(retired_, has_ended);
+    drop_ended(written_, is_free_);
+    drop_ended(retired_, is_free_);
     if (!inside_)
         inside_ = Datablock::empty(std::max<std::size_t>(part_.inside_bytes, 1));
     items_.push_back(Access::renews(*inside_));
@@ -199,10 +204,9 @@ void Slot::plan(const PartSet &set)
 /* One that has its last set yet stays with its queue, unless others are to be free. */
 void Slot::use_queues(SetQueue &queue, device::Queue *for_results)
 {
-    const bool busy = !has_ended();
-    if (busy && for_results && queue_ != &queue)
+    if (!is_free_ && for_results && queue_ != &queue)
         queue.queue->after(marker_);
-    if (!busy || for_results)
+    if (is_free_ || for_results)
         queue_ = &queue;
     if (!for_results != !for_results_)
         retire_program();
@@ -212,6 +216,7 @@ void Slot::use_queues(SetQueue &queue, device::Queue *for_results)
 void Slot::launch(const PartSet &set, SetQueue &queue, device::Queue *for_results, bool is_watched)
 {
     try {
+        is_free_ = has_ended();
         use_queues(queue, for_results);
         if (on_host_ != set.on_host) {
             retire_program();
