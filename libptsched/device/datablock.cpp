@@ -80,8 +80,11 @@ DatablockPtr Datablock::empty(std::size_t bytes)
 
 Datablock::Datablock(std::size_t bytes) : bytes_(bytes), near_{Copy(*this), Copy(*this)} {}
 
+/* Nobody need have waited for what is on its way to the host; it must not come when the memory is somebody else's. */
 Datablock::~Datablock()
 {
+    if (const Copy *copy = find(host()); copy && copy->ready && !copy->ready->seen())
+        settle(*copy->ready);
     while (first_)
         remove(*first_);
 }

@@ -121,6 +121,33 @@ void what_is_used_stays()
     CHECK_EQ(seen->as<unsigned>()[0], 7u);
 }
 
+/* Nor does the memory of what is dropped while it is copied to the host go to others, to whom that copy would come. */
+void what_is_copied_stays()
+{
+    Adder adder(gpu());
+    auto code = device::cuda_code(gpu(), kernels(), "wait_for_host");
+    auto queue = gpu().make_queue();
+    auto seen = Datablock::empty(kilo), flag = Datablock::empty(sizeof(unsigned)), one = filled(1, kilo);
+    auto &raised =
+        *static_cast<unsigned *>(device::host_pointer(flag->produce(device::host(), *device::host().make_queue())));
+    Address flag_address = reinterpret_cast<std::uintptr_t>(&raised), address = seen->produce(gpu(), *queue);
+    std::atomic_ref(raised).store(0);
+    queue->run(*code, {}, {&flag_address, &address});
+    auto sum = adder.add(one, one);
+    adder.finish();
+    /* Other copies come before. */
+    gpu().outgoing().after(queue->mark());
+    sum->bring_to_host();
+    std::thread raiser([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        std::atomic_ref(raised).store(7);
+    });
+    sum.reset();
+    CHECK_EQ(std::atomic_ref(raised).load(), 7u);
+    raiser.join();
+    queue->mark()->wait();
+}
+
 void too_much_for_one()
 {
     Limit limit(gpu(), 2 * kilo);
@@ -219,6 +246,7 @@ std::vector<tap::Case> test::memory_cases()
             {"then those that must be copied to the host", then_dirty_ones},
             {"a driver that has no more memory", the_driver_has_no_more},
             {"what work uses stays until it has ended", what_is_used_stays},
+            {"what is copied to the host stays until it is there", what_is_copied_stays},
             {"work that needs more than there is is refused", too_much_for_one},
             {"what use() gave stays", what_use_gave_stays},
             {"a graph whose datablocks do not fit a GPU's memory", a_graph_that_does_not_fit},
