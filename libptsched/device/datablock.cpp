@@ -78,6 +78,13 @@ DatablockPtr Datablock::empty(std::size_t bytes)
     return std::allocate_shared<Datablock>(Recycled<Datablock>(), bytes);
 }
 
+DatablockPtr Datablock::scratch(std::size_t bytes)
+{
+    auto block = empty(bytes);
+    block->is_scratch_ = true;
+    return block;
+}
+
 Datablock::Datablock(std::size_t bytes) : bytes_(bytes), near_{Copy(*this), Copy(*this)} {}
 
 /* Nobody need have waited for what is on its way to the host; it must not come when the memory is somebody else's. */
@@ -455,11 +462,12 @@ std::size_t Datablock::evict(const Device &device, Eviction how)
         Copy *copy = find(device);
         if (!copy) /* somebody else was faster */
             return bytes_;
-        if (copy->held() || (how == Eviction::clean && !first_->next))
+        const bool is_needed = !first_->next && !is_scratch_;
+        if (copy->held() || (how == Eviction::clean && is_needed))
             return 0;
         if (how != Eviction::busy && !begun && !copy->pending().empty())
             return 0;
-        if (!first_->next)
+        if (is_needed)
             on_host();
         begun = true;
         const std::vector<MarkerPtr> pending = copy->pending();

@@ -44,6 +44,8 @@ public:
     static DatablockPtr over(Device &device, Address address, std::size_t bytes, std::shared_ptr<const void> owner);
     /* To be written by produce(). */
     static DatablockPtr empty(std::size_t bytes);
+    /* For work that renews it each time: when it makes room, nobody misses the content. */
+    static DatablockPtr scratch(std::size_t bytes);
 
     explicit Datablock(std::size_t bytes);
     ~Datablock();
@@ -145,6 +147,7 @@ private:
     Copy &writable(Room &room, Queue &queue);
 
     const std::size_t bytes_;
+    bool is_scratch_ = false;  /* before anybody else has it */
     mutable SmallMutex mutex_; /* protects what follows */
     Copy *first_ = nullptr;    /* what was written, or its oldest copy; the others follow it */
     std::array<Copy, 2> near_; /* the first that are needed */

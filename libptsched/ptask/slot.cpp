@@ -177,7 +177,7 @@ void Slot::plan(const PartSet &set)
     drop_ended(written_, is_free_);
     drop_ended(retired_, is_free_);
     if (!inside_)
-        inside_ = Datablock::empty(std::max<std::size_t>(part_.inside_bytes, 1));
+        inside_ = Datablock::scratch(std::max<std::size_t>(part_.inside_bytes, 1));
     items_.push_back(Access::renews(*inside_));
     item_buffers_.push_back(no_buffer);
     for (std::size_t i = 0; i < outputs_.size(); i++) {
@@ -608,6 +608,8 @@ void Slot::go_ahead(const DatablockPtr &block)
     Address base = 0;
 
     ahead_.over = true;
+    if (inside_->missing(device_))
+        return;
     uploads_[input].from = block->first_use(device_).on_host;
     if (!uploads_[input].from)
         return;

@@ -72,6 +72,30 @@ void then_dirty_ones()
     CHECK(holds(*first, 3) && holds(*second, 6) && holds(*third, 12));
 }
 
+/* What work renews each time goes as if it existed elsewhere, and comes back without its content. */
+void scratch_is_not_copied()
+{
+    Limit limit(gpu(), 2 * kilo);
+    Adder adder(gpu());
+    auto a = filled(1, kilo), scratch = Datablock::scratch(kilo);
+    auto renew = [&] {
+        const Access::Item items[] = {Access::renews(*scratch)};
+        Address address;
+        Access access(gpu(), *adder.queue, items, &address);
+        auto marker = adder.queue->mark();
+        access.given(marker);
+        marker->wait();
+    };
+    renew();
+    auto dirty = adder.add(a, a);
+    adder.finish();
+    CHECK(!is_on(scratch, gpu()) && !is_on(scratch, device::host()));
+    CHECK_EQ(scratch->evictions(), uint64_t{1});
+    renew();
+    CHECK(is_on(scratch, gpu()) && is_on(dirty, gpu()) && !is_on(a, gpu()));
+    CHECK(holds(*dirty, 2));
+}
+
 /* Without a limit of ours: it is the driver who refuses. */
 void the_driver_has_no_more()
 {
@@ -244,6 +268,7 @@ std::vector<tap::Case> test::memory_cases()
 {
     return {{"copies that exist elsewhere go first, the longest unused one", clean_copies_go_first},
             {"then those that must be copied to the host", then_dirty_ones},
+            {"what is renewed each time is not copied to the host", scratch_is_not_copied},
             {"a driver that has no more memory", the_driver_has_no_more},
             {"what work uses stays until it has ended", what_is_used_stays},
             {"what is copied to the host stays until it is there", what_is_copied_stays},
