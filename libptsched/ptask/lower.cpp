@@ -657,17 +657,18 @@ void Lowering::give(Lock &lock, Lowered &part)
         put_back(part);
         give_up(part);
     }
-    finish_launching(part);
     if (launched.readers_changed) {
         part.lone_trial = {};
         note_spared(part);
     }
     if (launched.slot)
         follow_up(part, launched, std::move(flight));
+    finish_launching(part);
+    drop_lone_slots(part);
     look_again(part);
 }
 
-/* Its outputs can be taken, though they may not have been written. */
+/* Its outputs can be taken, though they may not have been written. Who takes them may find that it has ended. */
 void Lowering::follow_up(Lowered &part, const Launched &launched, Flight &&flight)
 {
     Slot &slot = *launched.slot;
@@ -778,6 +779,12 @@ void Lowering::tried(Lowered &part, const Flight &flight) const
     part.overtaken = is_known ? 0 : part.overtaken + 1;
     if (is_known || flight.is_lone)
         part.lone_trial.add(flight.is_lone, is_known ? seconds : HUGE_VAL);
+    drop_lone_slots(part);
+}
+
+/* When it is known that they are of no use, and nobody uses them. */
+void Lowering::drop_lone_slots(Lowered &part)
+{
     if (!part.launching && part.flights.empty() && part.lone_trial.is_over() && !part.lone_trial.other())
         for (auto &slot : part.lone_slots)
             slot.reset();

@@ -199,6 +199,7 @@ private:
     bool is_worth_trying(const Lowered &part) const;
     bool wants_lone_slot(const Lowered &part) const;
     void tried(Lowered &part, const Flight &flight) const;
+    static void drop_lone_slots(Lowered &part);
     static std::unique_ptr<Slot> make_slot(const Lowered &part, Slot::Results results);
     static Slot *find_idle_slot(Lowered &part);
     bool has_ahead(Lowered &part);

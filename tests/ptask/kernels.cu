@@ -16,6 +16,16 @@ extern "C" __global__ void increment(int *x, unsigned long long *where, unsigned
         *where = (unsigned long long)x;
 }
 
+// Adds 1 to a number, tells where it is, and takes so long.
+extern "C" __global__ void increment_slowly(int *x, unsigned long long *where, unsigned long long ns)
+{
+#ifdef VGPU
+    vgpu_cost_ns(ns);
+#endif
+    ++*x;
+    *where = (unsigned long long)x;
+}
+
 // The number after each, unless it is negative.
 extern "C" __global__ void successor_of_natural(int *x)
 {

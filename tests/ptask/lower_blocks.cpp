@@ -499,6 +499,48 @@ void a_task_alone()
     }
 }
 
+/*
+ * One that has shown that results had better be copied ends while they are passed on, to so many that it takes longer,
+ * and the last of them looks what has ended: what comes may go ahead.
+ */
+void ends_while_it_is_passed_on()
+{
+    constexpr unsigned many = 40000;
+    constexpr int sets = 14;
+    const auto one = Template::of<int>(1), large = Template::of<int>(1 << 18);
+    const auto zero = [](const std::vector<void *> &ports) { *static_cast<int *>(ports[1]) = 0; };
+    const Geometry single;
+    Graph graph(long_copies);
+    std::vector<Output *> outputs;
+    Task &begins = graph.cuda("begins", {ptask_kernels(), "successor", single}, {inout("x", one), constant("n", 1u)});
+    Task &slow =
+        graph.cuda("slow", {ptask_kernels(), "increment_slowly", single},
+                   {inout("x", one), out("where", Template::of<void *>(1)), constant("ns", std::uint64_t{1000000})});
+    Task &late = graph.host("late", zero, {in("where", Template::of<void *>(1)), out("y", large)});
+    Task &adds = graph.cuda("adds", {ptask_kernels(), "add_ints", single},
+                            {in("a", one), in("b", large), out("c", one), constant("n", 1u)});
+    Task &twice = graph.cuda("twice", {ptask_kernels(), "add_ints", single},
+                             {in("a", one), in("b", one), out("c", one), constant("n", 1u)});
+    Input &x = graph.input(begins["x"]), &more = graph.input(twice["b"]);
+    graph.connect(begins["x"], slow["x"]);
+    for (unsigned i = 0; i < many; i++)
+        outputs.push_back(&graph.output(slow["x"]));
+    graph.connect(slow["x"], adds["a"]);
+    graph.connect(slow["where"], late["where"]);
+    graph.connect(late["y"], adds["b"]);
+    graph.connect(adds["c"], twice["a"]);
+    Output &sum = graph.output(twice["c"]);
+    graph.run();
+    for (int i = 0; i < sets; i++) {
+        more.push_value(10);
+        x.push_value(i);
+        CHECK_EQ(pulled<int>(sum).at(0), i + 12);
+        for (Output *output : outputs)
+            output->pull();
+    }
+    CHECK(slow.lowered() > sets / 2);
+}
+
 } // namespace
 
 Cases lower_block_cases()
@@ -518,7 +560,8 @@ Cases lower_block_cases()
             {"CUDA graphs: results that another graph is to read", results_for_another_graph},
             {"CUDA graphs: results of many sets", results_of_many_sets},
             {"CUDA graphs: results beside a long task", results_beside_a_long_task},
-            {"CUDA graphs: results that go on to a device", results_that_go_on}};
+            {"CUDA graphs: results that go on to a device", results_that_go_on},
+            {"CUDA graphs: a set that ends while its results are passed on", ends_while_it_is_passed_on}};
 }
 
 } // namespace test
