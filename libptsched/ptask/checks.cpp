@@ -98,6 +98,16 @@ void Checks::kernel(const std::string &task, const DeviceKernel &kernel)
                         (device ? "the host, for which Graph::host() adds tasks" : "a device that is null"));
 }
 
+/* Without threads nothing would be launched, as for an output without records, and outputs would be what was there. */
+void Checks::given(const std::string &task, const Geometry &geometry)
+{
+    const device::Extent &grid = geometry.grid, &block = geometry.block;
+    if (grid.x && grid.y && grid.z && block.x && block.y && block.z)
+        return;
+    throw Error("task " + task + " has a geometry without threads: " + describe(grid) + " blocks of " +
+                describe(block));
+}
+
 void Checks::inferred(const Port &output, const Geometry &geometry, const device::Device &device)
 {
     const device::Extent &grid = geometry.grid, most = device.most_blocks();

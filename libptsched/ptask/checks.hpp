@@ -12,6 +12,8 @@ public:
     static void port(const Task &task, const Port &port);
     static void task(const Task &task);
     static void kernel(const std::string &task, const DeviceKernel &kernel);
+    /* The threads that somebody says. */
+    static void given(const std::string &task, const Geometry &geometry);
     /* The threads for the records of an output of fixed form. */
     static void inferred(const Port &output, const Geometry &geometry, const device::Device &device);
     /* Null stands for the world. */

@@ -98,6 +98,7 @@ void Task::set_geometry(const Geometry &geometry)
         throw Error("task " + name_ + " is a function of the host, and has no geometry");
     if (graph_.scheduler_->started())
         throw Error("task " + name_ + " gets a geometry after the graph was run");
+    Checks::given(name_, geometry);
     geometry_ = geometry;
     shape_ = nullptr;
 }
@@ -199,6 +200,7 @@ void Task::set_shape(const DeviceKernel &kernel)
 {
     auto output = std::find_if(ports_.begin(), ports_.end(), [](const auto &port) { return port->gives(); });
     if (kernel.geometry) {
+        Checks::given(name_, *kernel.geometry);
         geometry_ = *kernel.geometry;
     } else if (output == ports_.end()) {
         throw Error("task " + name_ + " has no output to take its geometry from: name one");

@@ -336,6 +336,18 @@ void a_launch_that_is_refused()
     CHECK(refused([&] { c.pull(); }, {"add", "cuLaunchKernel", "CUDA_ERROR_INVALID_VALUE"}));
 }
 
+void a_geometry_without_threads()
+{
+    Graph graph;
+    auto add = [&](const std::string &name, const std::optional<Geometry> &geometry) -> Task & {
+        return graph.cuda(name, {kernels(), "vector_add", geometry}, binary(4));
+    };
+    CHECK(refused([&] { add("add", Geometry{{0, 1, 1}, {4, 1, 1}}); }, {"add", "0 x 1 x 1 blocks of 4 x 1 x 1"}));
+    CHECK(refused([&] { add("add", Geometry{{1, 1, 1}, {4, 1, 0}}); }, {"add", "without threads"}));
+    Task &task = add("task", {});
+    CHECK(refused([&] { task.set_geometry({{1, 0, 1}, {4, 1, 1}}); }, {"task", "1 x 0 x 1 blocks"}));
+}
+
 /* CUDA has 65535 for y and z; with a geometry of its own, a kernel may be for any form. */
 void too_many_blocks()
 {
@@ -536,6 +548,7 @@ int main(int, char **argv)
                    {"many threads push and pull", many_threads},
                    {"a task that fails stops its graph, by name, and no other", a_task_that_fails},
                    {"a launch that is refused", a_launch_that_is_refused},
+                   {"a geometry without threads", a_geometry_without_threads},
                    {"more blocks of threads than a GPU takes", too_many_blocks},
                    {"the highest priority is first", priorities},
                    {"stop wakes everybody", stop_wakes_everybody},
