@@ -49,7 +49,7 @@ void *open_any(std::string &tried)
         name = named ? named : name;
         if (void *library = dlopen(name, RTLD_NOW))
             return library;
-        tried += tried.empty() ? name : std::string(", ") + name;
+        tried += (tried.empty() ? "" : ", ") + std::string(named ? dlerror() : name);
         if (named)
             break;
     }
@@ -63,8 +63,9 @@ Nvrtc load()
     void *library = open_any(tried);
 
     if (!library)
-        throw Error("CUDA source needs NVRTC, the compiler library of the CUDA toolkit, and there is no " + tried +
-                    ": install it, or name the library in PTSCHED_NVRTC, or compile the source to a cubin with nvcc");
+        throw Error("CUDA source needs NVRTC, the compiler library of the CUDA toolkit, which cannot be loaded (" +
+                    tried +
+                    "): install it, or name the library in PTSCHED_NVRTC, or compile the source to a cubin with nvcc");
     auto find = [&](const char *name, auto *&function) {
         function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
         if (!function)

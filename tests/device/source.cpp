@@ -21,7 +21,7 @@ const std::string wrong = "__global__ void twice(float *x) { x[threadIdx.x] *= t
 void without_a_compiler()
 {
     setenv("PTSCHED_NVRTC", "/nonexistent/libnvrtc.so", 1);
-    CHECK(refused([] { compile(right); }, {"NVRTC", "there is no /nonexistent/libnvrtc.so", "nvcc"}));
+    CHECK(refused([] { compile(right); }, {"NVRTC", "cannot be loaded (/nonexistent/libnvrtc.so: ", "nvcc"}));
     unsetenv("PTSCHED_NVRTC");
 }
 

@@ -84,7 +84,8 @@ void opencl()
 void source()
 {
     expect({example("source")}, 0, "1 + 2 x 10 is 21, expected 21\n1 + 3 x 10 is 31, expected 31\n");
-    expect({example("source")}, 1, "", "there is no /nonexistent: install it", {{"PTSCHED_NVRTC", "/nonexistent"}});
+    expect({example("source")}, 1, "", "cannot be loaded (/nonexistent: cannot open",
+           {{"PTSCHED_NVRTC", "/nonexistent"}});
 }
 
 /* What is for a real GPU (tests/gpu), with the module in place of PTX. */
