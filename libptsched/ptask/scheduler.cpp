@@ -70,6 +70,8 @@ void Scheduler::stop()
         stopping_ = true;
         wake_everybody();
     }
+    /* Who comes second waits for as long: a thread is joined once. */
+    std::lock_guard one(stop_mutex_);
     if (thread_.joinable())
         thread_.join();
     std::vector<Fetch> fetches;

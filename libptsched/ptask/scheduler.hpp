@@ -165,6 +165,7 @@ private:
     std::unique_ptr<Timeline> timeline_; /* null: nobody asks */
     std::vector<Channel *> outer_;
     std::unique_ptr<Lowering> lowering_;
+    std::mutex stop_mutex_; /* held by who waits for the thread; before the other */
     std::thread thread_;
 };
 

@@ -427,6 +427,22 @@ void stop_wakes_everybody()
     CHECK(!x.push_value(2));
 }
 
+/* Each returns when what ran has ended. */
+void several_stop()
+{
+    for (int i = 0; i < 100; i++) {
+        Graph graph;
+        Task &copy = add_copy(graph);
+        Input &x = graph.input(copy["x"]);
+        graph.output(copy["y"]);
+        graph.run();
+        CHECK(x.push_value(1));
+        std::thread other([&] { graph.stop(); });
+        graph.stop();
+        other.join();
+    }
+}
+
 /* Who waits for a function that was brief so far runs it; it may fail or be the last thing there as anywhere. */
 void brief_functions()
 {
@@ -552,6 +568,7 @@ int main(int, char **argv)
                    {"more blocks of threads than a GPU takes", too_many_blocks},
                    {"the highest priority is first", priorities},
                    {"stop wakes everybody", stop_wakes_everybody},
+                   {"several threads stop a graph", several_stop},
                    {"brief functions run where they are waited for", brief_functions},
                    {"a graph stops while who waits runs its functions", a_graph_stops_meanwhile},
                    {"what is wrong with a graph is said with the names of both ends", wrong_graphs},
