@@ -37,20 +37,29 @@ StreamReader::StreamReader(Input &input, int fd)
 
 void StreamReader::read(const Stop &stop)
 {
-    auto fill_it = [&](void *to) { return fill(stop, static_cast<std::byte *>(to)); };
-
-    try {
-        while (DatablockPtr block = Datablock::filled(form_.bytes(), fill_it))
-            if (!input_.send({std::move(block)}, {}, stop.token()))
-                return;
-    } catch (const std::system_error &error) {
-        std::string text = input_.port().full_name() + " cannot be read: " + error.code().message();
-        input_.send({nullptr, false, std::make_shared<const std::string>(text)}, {}, stop.token());
-        input_.send({nullptr, true}, {}, stop.token());
-        throw Error(text);
-    }
+    while (DatablockPtr block = next(stop))
+        if (!input_.send({std::move(block)}, {}, stop.token()))
+            return;
     if (!stop.requested())
         finish(stop);
+}
+
+DatablockPtr StreamReader::next(const Stop &stop)
+{
+    auto fill_it = [&](void *to) { return fill(stop, static_cast<std::byte *>(to)); };
+    try {
+        return Datablock::filled(form_.bytes(), fill_it);
+    } catch (const std::exception &error) {
+        /* Also without memory: who pulls waits for it. */
+        fail(stop, input_.port().full_name() + " cannot be read: " + error.what());
+    }
+}
+
+void StreamReader::fail(const Stop &stop, const std::string &text)
+{
+    input_.send({nullptr, false, std::make_shared<const std::string>(text)}, {}, stop.token());
+    input_.send({nullptr, true}, {}, stop.token());
+    throw Error(text);
 }
 
 bool StreamReader::fill(const Stop &stop, std::byte *to)
@@ -91,10 +100,8 @@ void StreamReader::finish(const Stop &stop)
     if (std::size_t whole = rest_.size() - rest_.size() % form_.stride; form_.layout == Layout::variable && whole)
         input_.send({Datablock::of(rest_.data(), whole)}, {}, stop.token());
     if (!text.empty())
-        input_.send({nullptr, false, std::make_shared<const std::string>(text)}, {}, stop.token());
+        fail(stop, text);
     input_.send({nullptr, true}, {}, stop.token());
-    if (!text.empty())
-        throw Error(text);
 }
 
 StreamWriter::StreamWriter(Output &output, int fd)

@@ -35,6 +35,10 @@ public:
 
 private:
     void read(const Stop &stop);
+    /* Null at the end of the file, or if it is to stop. */
+    DatablockPtr next(const Stop &stop);
+    /* What went wrong goes into the graph, and the end; throws it. */
+    [[noreturn]] void fail(const Stop &stop, const std::string &text);
     /* False at the end of the file, or if it is to stop. */
     bool fill(const Stop &stop, std::byte *to);
     void finish(const Stop &stop);

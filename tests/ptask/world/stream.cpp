@@ -172,6 +172,19 @@ void what_cannot_be_opened()
         CHECK(refused([&] { reader.wait(); }, {"line.x", "cannot be read", strerror(EBADF)}));
 }
 
+/* Who pulls learns it, too. */
+void no_memory_for_a_block()
+{
+    UniqueFd from = temporary_file();
+    Line line(Template::variable<int>(std::size_t{1} << 43));
+    StreamReader reader(line.x, from.release());
+    line.graph.run();
+    std::optional<Item> error = line.y.take(20s), end = line.y.take(20s);
+    CHECK(error && error->error && has(*error->error, "line.x cannot be read"));
+    CHECK(end && end->end_of_stream && !end->error);
+    CHECK(refused([&] { reader.wait(); }, {"line.x", "cannot be read"}));
+}
+
 void nobody_reads_any_more()
 {
     Pipe out;
@@ -294,6 +307,7 @@ Cases stream_cases()
             {"a record cut short by the end of a file", a_record_cut_short},
             {"what cannot be read", what_cannot_be_read},
             {"what could not be opened", what_cannot_be_opened},
+            {"a block that there is no memory for", no_memory_for_a_block},
             {"a pipe that nobody reads any more", nobody_reads_any_more},
             {"a full pipe holds the graph and its source up", back_pressure},
             {"a reader stops while it reads", stops_while_it_reads},
