@@ -105,7 +105,12 @@ Server::Server(std::string path, std::map<std::string, Input *> inputs, std::map
     : path_(std::move(path)), inputs_(std::move(inputs)), outputs_(std::move(outputs)),
       listener_(socket_at(path_, true))
 {
-    worker_.emplace([this](const Stop &stop) { accept_all(stop); });
+    try {
+        worker_.emplace([this](const Stop &stop) { accept_all(stop); });
+    } catch (...) {
+        unlink(path_.c_str());
+        throw;
+    }
 }
 
 Server::~Server()

@@ -354,6 +354,19 @@ void the_server_goes()
     CHECK(!std::filesystem::exists(place.path()));
 }
 
+/* Where a thread of it cannot begin, nothing is left that keeps the next one from it. */
+void cannot_be_served()
+{
+    Place place;
+    Line line(eight);
+    line.graph.run();
+    {
+        FewFiles none_but_the_socket(1);
+        CHECK(refused([&] { Server server(place.path(), {}, {}); }, {"Too many open files"}));
+    }
+    CHECK(!std::filesystem::exists(place.path()));
+}
+
 } // namespace
 
 int remote_role(const std::string &role, const std::string &path)
@@ -375,7 +388,8 @@ Cases remote_cases()
             {"what is given back is the first again", given_back},
             {"a process is killed while it pulls", killed_while_it_pulls},
             {"a process is killed while it pushes", killed_while_it_pushes},
-            {"a graph is not served any more", the_server_goes}};
+            {"a graph is not served any more", the_server_goes},
+            {"a server that cannot begin leaves nothing", cannot_be_served}};
 }
 
 } // namespace test

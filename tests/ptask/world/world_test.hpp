@@ -13,6 +13,7 @@
 #include <numeric>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
@@ -217,6 +218,25 @@ inline int play(const std::string &role, const std::function<void()> &work)
     std::fflush(stdout);
     return tap::failed_here;
 }
+
+/* As long as it lives, there are only so many descriptors more. */
+class FewFiles {
+public:
+    explicit FewFiles(unsigned more = 0)
+    {
+        const UniqueFd next(open("/dev/null", O_RDONLY | O_CLOEXEC));
+        CHECK_EQ(getrlimit(RLIMIT_NOFILE, &before_), 0);
+        rlimit few = before_;
+        few.rlim_cur = static_cast<rlim_t>(next.get()) + more;
+        CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+    }
+    ~FewFiles() { CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before_), 0); }
+    FewFiles(const FewFiles &) = delete;
+    FewFiles &operator=(const FewFiles &) = delete;
+
+private:
+    rlimit before_{};
+};
 
 struct Pipe {
     Pipe()
