@@ -105,10 +105,11 @@ Server::Server(std::string path, std::map<std::string, Input *> inputs, std::map
     : path_(std::move(path)), inputs_(std::move(inputs)), outputs_(std::move(outputs)),
       listener_(socket_at(path_, true))
 {
+    lstat(path_.c_str(), &name_);
     try {
         worker_.emplace([this](const Stop &stop) { accept_all(stop); });
     } catch (...) {
-        unlink(path_.c_str());
+        remove_name();
         throw;
     }
 }
@@ -116,7 +117,15 @@ Server::Server(std::string path, std::map<std::string, Input *> inputs, std::map
 Server::~Server()
 {
     worker_.reset();
-    unlink(path_.c_str());
+    remove_name();
+}
+
+/* Somebody may have removed it before, so that another could serve there. As long as it is open, it is one of a kind. */
+void Server::remove_name()
+{
+    struct stat found;
+    if (lstat(path_.c_str(), &found) == 0 && found.st_dev == name_.st_dev && found.st_ino == name_.st_ino)
+        unlink(path_.c_str());
 }
 
 /* Also looks for connections whose other end is gone: who serves them may wait for the graph. */

@@ -14,6 +14,7 @@
 #include "worker.hpp"
 
 #include <list>
+#include <sys/stat.h>
 
 namespace ptsched::ptask {
 
@@ -34,6 +35,7 @@ private:
         Worker worker;
     };
 
+    void remove_name();
     void accept_all(const Stop &stop);
     bool accept_one(std::list<Connection> &connections);
     void serve(const Stop &stop, int socket);
@@ -44,6 +46,7 @@ private:
     const std::map<std::string, Input *> inputs_;
     const std::map<std::string, Output *> outputs_;
     const UniqueFd listener_;
+    struct stat name_ = {}; /* what is at the path */
     std::optional<Worker> worker_;
 };
 

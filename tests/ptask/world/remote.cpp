@@ -367,6 +367,20 @@ void cannot_be_served()
     CHECK(!std::filesystem::exists(place.path()));
 }
 
+/* Who goes does not take its name along. */
+void served_by_another()
+{
+    Place place;
+    Line line(eight);
+    line.graph.run();
+    std::optional<Server> old(std::in_place, place.path(), std::map<std::string, Input *>{},
+                              std::map<std::string, Output *>{});
+    CHECK(std::filesystem::remove(place.path()));
+    Server server(place.path(), {{"x", &line.x}}, {});
+    old.reset();
+    CHECK(refused([&] { Remote z(place.path(), "z", Remote::to_push); }, {"does not serve z", "x (in)"}));
+}
+
 } // namespace
 
 int remote_role(const std::string &role, const std::string &path)
@@ -389,6 +403,7 @@ Cases remote_cases()
             {"a process is killed while it pulls", killed_while_it_pulls},
             {"a process is killed while it pushes", killed_while_it_pushes},
             {"a graph is not served any more", the_server_goes},
+            {"a server goes after another has come", served_by_another},
             {"a server that cannot begin leaves nothing", cannot_be_served}};
 }
 
