@@ -163,7 +163,10 @@ bool Remote::push(SharedMemory &&block, Timeout timeout, const std::stop_token &
     packet.head.flags = Packet::has_block;
     packet.head.bytes = block.bytes();
     packet.memory = std::move(block).seal();
-    return give(packet, caller) & Packet::done;
+    if (give(packet, caller) & Packet::done)
+        return true;
+    block.keep(std::move(packet.memory));
+    return false;
 }
 
 /* A block that may not be lent, or cannot be used there, goes as memory. */

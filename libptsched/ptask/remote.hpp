@@ -35,7 +35,8 @@ public:
     const Template &form() const { return form_; }
     /*
      * As Input::push(), until @stop; throws Error also when the graph's process is gone, or has not said whether the
-     * block is in.
+     * block is in. Where it returns false, @block can be pushed again; it may be that nobody can write it any more, and
+     * it has no data() then.
      */
     bool push(SharedMemory &&block, Timeout timeout = {}, const std::stop_token &stop = {});
     /*

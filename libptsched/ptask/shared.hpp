@@ -20,11 +20,14 @@ public:
     {
     }
 
+    /* Null once it is sealed. */
     void *data() { return data_; }
-    template <typename T> std::span<T> as() { return {static_cast<T *>(data_), bytes_ / sizeof(T)}; }
+    template <typename T> std::span<T> as() { return {static_cast<T *>(data_), data_ ? bytes_ / sizeof(T) : 0}; }
     std::size_t bytes() const { return bytes_; }
     /* It cannot be written or change its size any more. */
     UniqueFd seal() &&;
+    /* What seal() gave, and nobody took. */
+    void keep(UniqueFd &&sealed) { fd_ = std::move(sealed); }
 
 private:
     void unmap();

@@ -121,6 +121,24 @@ void errors_and_timeouts()
     CHECK_EQ(in, 2);
 }
 
+void pushed_again()
+{
+    Place place;
+    Line line(eight, 1);
+    Server server(place.path(), {{"x", &line.x}}, {});
+    Remote x(place.path(), "x", Remote::to_push);
+    CHECK(push(x, numbers(8)));
+    SharedMemory memory(eight.bytes());
+    std::ranges::copy(numbers(8, 10), memory.as<int>().begin());
+    for (int i = 0; i < 3; i++)
+        CHECK(!x.push(std::move(memory), 1ms));
+    CHECK(!memory.data() && memory.as<int>().empty());
+    line.graph.run();
+    CHECK(x.push(std::move(memory)));
+    CHECK(pulled<int>(line.y) == numbers(8, 1));
+    CHECK(pulled<int>(line.y) == numbers(8, 11));
+}
+
 void an_end_with_a_block()
 {
     Place place;
@@ -394,6 +412,7 @@ Cases remote_cases()
     return {{"two processes push and pull", round_trip},
             {"tasks do not write what another process has pushed", in_place_on_the_host},
             {"errors and timeouts reach another process", errors_and_timeouts},
+            {"what was not in in time is pushed again", pushed_again},
             {"an end that comes with a block, for another process", an_end_with_a_block},
             {"several threads pull by one connection", several_threads_pull},
             {"several threads push by one connection", several_threads_push},
