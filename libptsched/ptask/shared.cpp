@@ -77,6 +77,9 @@ DatablockPtr map_shared(const UniqueFd &memory, std::size_t bytes)
     if (fstat(memory.get(), &status) < 0 || static_cast<std::size_t>(status.st_size) != bytes)
         throw Error("a datablock of " + std::to_string(bytes) + " bytes came with memory of " +
                     std::to_string(status.st_size));
+    /* Pages behind the end go, which would be counted; no more can come there. */
+    if (ftruncate(memory.get(), status.st_size) < 0 || fstat(memory.get(), &status) < 0)
+        throw Error(system_error_text("a datablock's memory cannot be examined, which needs a descriptor to write"));
     if (static_cast<std::size_t>(status.st_blocks) * 512 < bytes)
         throw Error("a datablock's memory has holes");
     /* Private: older kernels refuse a shared mapping of what is sealed. Nobody can write it, so it is not copied. */

@@ -45,6 +45,21 @@ UniqueFd memory_of(std::size_t bytes, int seals, bool written = true, unsigned f
     return memory;
 }
 
+/* As many pages as it needs, but behind its end. */
+UniqueFd memory_with_pages_elsewhere(std::size_t bytes)
+{
+    UniqueFd memory = memory_of(bytes, 0, false);
+    CHECK_EQ(fallocate(memory.get(), FALLOC_FL_KEEP_SIZE, 1 << 20, static_cast<off_t>(bytes)), 0);
+    CHECK_EQ(fcntl(memory.get(), F_ADD_SEALS, all_seals), 0);
+    return memory;
+}
+
+UniqueFd for_reading(const UniqueFd &memory)
+{
+    const std::string path = "/proc/self/fd/" + std::to_string(memory.get());
+    return UniqueFd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+}
+
 void memory_that_is_refused()
 {
     Beset served;
@@ -53,6 +68,8 @@ void memory_that_is_refused()
     CHECK(served.refuses(memory_of(16, all_seals), "memory of 16"));
     CHECK(served.refuses(memory_of(64, all_seals), "memory of 64"));
     CHECK(served.refuses(memory_of(32, all_seals, false), "holes"));
+    CHECK(served.refuses(memory_with_pages_elsewhere(32), "holes"));
+    CHECK(served.refuses(for_reading(memory_of(32, all_seals)), "a descriptor to write"));
     CHECK(served.refuses(memory_of(0, all_seals, false, MFD_HUGETLB), "ordinary pages"));
     CHECK(served.refuses(memory_of(64, all_seals), "takes 8 x 1 x 1", 64));
     CHECK(served.refuses(UniqueFd(), "without memory"));
