@@ -77,9 +77,11 @@ UniqueFd socket_at(const std::string &path, bool listening)
     if (!made)
         throw Error(system_error_text("socket"));
     if (!listening) {
-        if (connect(made.get(), generic, sizeof(address)) < 0)
-            throw Error(system_error_text("no graph is served at " + path));
-        return made;
+        if (connect(made.get(), generic, sizeof(address)) == 0)
+            return made;
+        if (errno == EAGAIN)
+            return {};
+        throw Error(system_error_text("no graph is served at " + path));
     }
     const std::string problem = "a graph cannot be served at " + path;
     if (bind(made.get(), generic, sizeof(address)) < 0)

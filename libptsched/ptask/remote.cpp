@@ -16,6 +16,8 @@ namespace {
 constexpr std::chrono::seconds grace{1};
 /* Who can be told to stop asks for no longer at a time, so that the other process does not wait for him in vain. */
 constexpr std::chrono::milliseconds at_a_time{100};
+/* Until it is tried again to connect where others wait for that, too: nobody tells. */
+constexpr std::chrono::milliseconds nap{5};
 
 void throw_if_refused(const Packet &answer)
 {
@@ -80,18 +82,30 @@ private:
 
 Remote::Remote(const std::string &path, const std::string &port, Direction direction, Place place, Timeout timeout,
                const std::stop_token &stop)
-    : socket_(socket_at(path, false)), lending_(direction == to_push || place == where_it_is)
+    : lending_(direction == to_push || place == where_it_is)
 {
     const Caller caller(timeout, stop);
+    socket_ = connected(path, caller);
     Packet hello;
     hello.head.kind = direction == to_push ? Packet::hello_input : Packet::hello_output;
     hello.text = port;
-    const std::optional<Packet> welcome = ask(hello, caller) ? answer_to(caller) : std::nullopt;
+    const std::optional<Packet> welcome = socket_ && ask(hello, caller) ? answer_to(caller) : std::nullopt;
     if (!welcome)
         throw Error("the process that serves a graph at " + path + " has not answered in time");
     throw_if_refused(*welcome);
     const Packet::Head &head = welcome->head;
     form_ = {{head.dimensions[0], head.dimensions[1], head.dimensions[2]}, head.stride, Layout(head.layout)};
+}
+
+/* None if the time is up. */
+UniqueFd Remote::connected(const std::string &path, const Caller &caller)
+{
+    UniqueFd socket = socket_at(path, false);
+    while (!socket && !caller.is_over() && !caller.stop.requested()) {
+        std::this_thread::sleep_for(nap);
+        socket = socket_at(path, false);
+    }
+    return socket;
 }
 
 /* False if nothing was sent, since the time is up. */

@@ -58,6 +58,7 @@ private:
     class Caller;
     class Turn;
 
+    static UniqueFd connected(const std::string &path, const Caller &caller);
     /* Those that follow are called by who has the turn. */
     bool ask(Packet &request, const Caller &caller);
     std::optional<Packet> receive(const Stop &stop, Deadline until);

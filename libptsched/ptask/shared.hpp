@@ -80,7 +80,7 @@ struct Packet {
 bool send_packet(int socket, const Packet &packet);
 /* The same; nothing where nothing is there. Throws Error also for what is no packet. */
 std::optional<Packet> receive_packet(int socket);
-/* Of a server or connected to one; does not block. */
+/* Of a server or connected to one; does not block. None where so many wait for a server that it takes no more yet. */
 UniqueFd socket_at(const std::string &path, bool listening);
 
 } // namespace ptsched::ptask

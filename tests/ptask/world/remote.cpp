@@ -220,6 +220,33 @@ void until_served(const std::string &path)
         }
 }
 
+/* As many as the socket takes wait for a process that does not answer, and then one more. */
+void many_who_connect()
+{
+    Place place;
+    UniqueFd listener = socket_at(place.path(), true);
+    std::vector<UniqueFd> waiting;
+    do
+        waiting.push_back(socket_at(place.path(), false));
+    while (waiting.back());
+    CHECK(refused([&] { Remote late(place.path(), "x", Remote::to_push, Remote::on_host, 1ms); },
+                  {place.path(), "has not answered in time"}));
+    std::stop_source source;
+    std::thread waits([&] {
+        CHECK(refused([&] { Remote late(place.path(), "x", Remote::to_push, {}, {}, source.get_token()); },
+                      {"has not answered in time"}));
+    });
+    source.request_stop();
+    waits.join();
+    /* It waits for room, and the process ends. */
+    std::thread last([&] {
+        CHECK(refused([&] { Remote late(place.path(), "x", Remote::to_push); }, {}));
+    });
+    std::this_thread::sleep_for(20ms);
+    listener.reset();
+    last.join();
+}
+
 /* Nothing waits for it for ever, and when it goes on, nothing is lost or comes twice. */
 void a_process_that_does_not_answer()
 {
@@ -417,6 +444,7 @@ Cases remote_cases()
             {"several threads pull by one connection", several_threads_pull},
             {"several threads push by one connection", several_threads_push},
             {"a process that does not answer", a_process_that_does_not_answer},
+            {"more connect than a process has answered", many_who_connect},
             {"signals from another process", signals_from_another_process},
             {"what is given back is the first again", given_back},
             {"a process is killed while it pulls", killed_while_it_pulls},
