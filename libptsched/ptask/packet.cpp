@@ -47,7 +47,8 @@ std::optional<Packet> receive_packet(int socket)
     message.msg_iovlen = parts.size();
     PassedFds<1> passed;
     passed.make_room(message);
-    ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    /* It stays where it is until what comes with it is here, too. */
+    ssize_t got = recvmsg(socket, &message, MSG_PEEK | MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return {};
     if (got < 0)
@@ -55,8 +56,11 @@ std::optional<Packet> receive_packet(int socket)
     /* Of more than one the rest is closed; what is no memory is found out later. */
     if (auto fds = take_fds(message); !fds.empty())
         packet.memory = std::move(fds.front());
+    else if (message.msg_flags & MSG_CTRUNC)
+        throw NoDescriptor("there is no descriptor left for the memory of a datablock from another process");
     if (got == 0)
         throw Error("the other process has closed the connection");
+    recv(socket, nullptr, 0, MSG_DONTWAIT);
     if (static_cast<std::size_t>(got) < sizeof(packet.head) || (message.msg_flags & MSG_TRUNC) ||
         packet.head.magic != magic)
         throw Error("what came from the other process is no packet of a graph");

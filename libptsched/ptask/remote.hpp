@@ -49,7 +49,8 @@ public:
     bool end_stream(Timeout timeout = {}) { return send({nullptr, true}, timeout); }
     /*
      * As Output::pull() and take(). The datablock is memory that the graph's process has filled, or its
-     * own on the GPU, which the graph's process keeps for as long as there is the datablock here.
+     * own on the GPU, which the graph's process keeps for as long as there is the datablock here. Where this process
+     * has no descriptor for it, that is an Error, and it comes to who pulls next.
      */
     DatablockPtr pull(Timeout timeout = {});
     std::optional<Item> take(Timeout timeout = {}, const std::stop_token &stop = {});

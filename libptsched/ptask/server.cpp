@@ -14,14 +14,18 @@ namespace ptsched::ptask {
 namespace {
 
 constexpr std::size_t most_connections = 256;
-/* When there is no descriptor for one more, until it is tried again. */
+/* When there is no descriptor for one more, or for what comes by it, until it is tried again. */
 constexpr std::chrono::milliseconds pause{100};
 
 Packet receive(const Stop &stop, int socket)
 {
     while (stop.await(socket, POLLIN))
-        if (std::optional<Packet> packet = receive_packet(socket))
-            return std::move(*packet);
+        try {
+            if (std::optional<Packet> packet = receive_packet(socket))
+                return std::move(*packet);
+        } catch (const NoDescriptor &) {
+            std::this_thread::sleep_for(pause);
+        }
     throw Error("the graph is not served any more");
 }
 
@@ -120,7 +124,8 @@ Server::~Server()
     remove_name();
 }
 
-/* Somebody may have removed it before, so that another could serve there. As long as it is open, it is one of a kind. */
+/* Somebody may have removed it before, so that another could serve there. As long as it is open, it is one of a kind.
+ */
 void Server::remove_name()
 {
     struct stat found;

@@ -78,7 +78,15 @@ struct Packet {
 
 /* For a socket that does not block. False where that would; throws Error if the other end is gone. */
 bool send_packet(int socket, const Packet &packet);
-/* The same; nothing where nothing is there. Throws Error also for what is no packet. */
+/* This process has as many descriptors as it may. */
+class NoDescriptor : public Error {
+public:
+    using Error::Error;
+};
+/*
+ * The same; nothing where nothing is there. Throws Error also for what is no packet, and NoDescriptor if there is none
+ * for what comes with it: then it is still there.
+ */
 std::optional<Packet> receive_packet(int socket);
 /* Of a server or connected to one; does not block. None where so many wait for a server that it takes no more yet. */
 UniqueFd socket_at(const std::string &path, bool listening);

@@ -242,6 +242,21 @@ void holds(const std::string &path, Talk &talk)
     CHECK(content<int>(block) == numbers(8, 1));
 }
 
+/* Without the end, who lends it would have it back at once. */
+void lacks(const std::string &path, Talk &talk)
+{
+    Remote y(path, "y", Remote::to_pull, Remote::where_it_is);
+    {
+        FewFiles none;
+        CHECK(refused([&] { y.pull(); }, {"no descriptor left"}));
+    }
+    DatablockPtr block = y.pull();
+    CHECK(!is_on_host(block));
+    talk.say();
+    talk.hear();
+    CHECK(content<int>(block) == numbers(8, 1));
+}
+
 void arrives(const std::string &path, Talk &talk)
 {
     Remote y(path, "y", Remote::to_pull, Remote::where_it_is);
@@ -441,6 +456,18 @@ void borrower_killed()
     CHECK(pulled<int>(served.line.y) == numbers(8, 6));
 }
 
+void no_descriptor()
+{
+    Served served;
+    Other other("lacks", served.path());
+    CHECK(served.line.x.push(block_of(numbers(8))));
+    CHECK(other.talk().hear());
+    CHECK_EQ(count_lent(), std::size_t{1});
+    other.talk().say();
+    CHECK_EQ(other.end(), 0);
+    CHECK(nothing_is_lent());
+}
+
 void lender_killed()
 {
     Place place;
@@ -558,7 +585,8 @@ int loan_role(const std::string &role, const std::string &path, int socket)
         {"uses", uses},       {"holds", holds},
         {"arrives", arrives}, {"pushes", pushes},
         {"serves", serves},   {"lies", lies},
-        {"streams", streams}, {"hoards", hoards}};
+        {"streams", streams}, {"hoards", hoards},
+        {"lacks", lacks}};
     Talk talk{UniqueFd(socket)};
     return play(role, [&] { roles.at(role)(path, talk); });
 }
@@ -573,6 +601,7 @@ Cases loan_cases()
             {"a graph of another process uses it there", another_graph},
             {"what is pushed stays on the GPU", push_where_it_is},
             {"who has borrowed is killed", borrower_killed},
+            {"no descriptor for what is lent", no_descriptor},
             {"who has lent is killed", lender_killed},
             {"what is lent outlives its graph", the_graph_goes_first},
             {"what cannot be shared is passed as memory", without_sharing},

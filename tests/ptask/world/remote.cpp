@@ -139,6 +139,44 @@ void pushed_again()
     CHECK(pulled<int>(line.y) == numbers(8, 11));
 }
 
+/* What comes meanwhile is not lost. */
+void no_descriptor_for_what_is_pulled()
+{
+    Place place;
+    Peer peer([&](Peer &) {
+        Remote y(place.path(), "y", Remote::to_pull);
+        {
+            FewFiles none;
+            CHECK(refused([&] { y.pull(); }, {"no descriptor left"}));
+        }
+        CHECK(pulled_from(y) == numbers(8, 1));
+        CHECK(pulled_from(y) == numbers(8, 2));
+    });
+    Line line(eight);
+    Server server(place.path(), {}, {{"y", &line.y}});
+    line.graph.run();
+    for (int i = 0; i < 2; i++)
+        CHECK(line.x.push(block_of(numbers(8, i))));
+    peer.begin();
+    CHECK_EQ(peer.end(), 0);
+}
+
+void no_descriptor_for_what_is_pushed()
+{
+    Served served;
+    Remote x(served.path(), "x", Remote::to_push), y(served.path(), "y", Remote::to_pull);
+    SharedMemory memory(eight.bytes());
+    std::ranges::copy(numbers(8, 10), memory.as<int>().begin());
+    std::thread pushes;
+    {
+        FewFiles none;
+        pushes = std::thread([&] { CHECK(x.push(std::move(memory))); });
+        std::this_thread::sleep_for(150ms);
+    }
+    pushes.join();
+    CHECK(pulled_from(y) == numbers(8, 11));
+}
+
 void an_end_with_a_block()
 {
     Place place;
@@ -239,9 +277,7 @@ void many_who_connect()
     source.request_stop();
     waits.join();
     /* It waits for room, and the process ends. */
-    std::thread last([&] {
-        CHECK(refused([&] { Remote late(place.path(), "x", Remote::to_push); }, {}));
-    });
+    std::thread last([&] { CHECK(refused([&] { Remote late(place.path(), "x", Remote::to_push); }, {})); });
     std::this_thread::sleep_for(20ms);
     listener.reset();
     last.join();
@@ -440,6 +476,8 @@ Cases remote_cases()
             {"tasks do not write what another process has pushed", in_place_on_the_host},
             {"errors and timeouts reach another process", errors_and_timeouts},
             {"what was not in in time is pushed again", pushed_again},
+            {"no descriptor for what is pulled", no_descriptor_for_what_is_pulled},
+            {"no descriptor for what is pushed", no_descriptor_for_what_is_pushed},
             {"an end that comes with a block, for another process", an_end_with_a_block},
             {"several threads pull by one connection", several_threads_pull},
             {"several threads push by one connection", several_threads_push},
