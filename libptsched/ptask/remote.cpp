@@ -223,8 +223,9 @@ std::optional<Packet> Remote::next_packet(const Caller &caller)
         }
         if (!answer)
             return {};
-        const std::optional<Packet> lent = std::exchange(lent_, std::nullopt);
+        /* What is fetched and cannot be sent now is there still. */
         throw_if_refused(*answer);
+        const std::optional<Packet> lent = std::exchange(lent_, std::nullopt);
         if (lent) {
             answer->head.flags |= lent->head.flags & ~std::uint32_t{Packet::is_lent};
             answer->text = lent->text;

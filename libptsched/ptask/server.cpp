@@ -230,6 +230,9 @@ void Server::serve_output(const Stop &stop, int socket, Output &output)
                 reply = pack(*item, request.head.flags & Packet::may_lend);
         } catch (const Error &error) {
             give_back();
+            /* It has it still, and may ask again. */
+            if (request.head.kind == Packet::fetch)
+                lent = lent_before;
             refuse(stop, socket, error.what());
             continue;
         }

@@ -422,6 +422,59 @@ void when_it_is_written()
     CHECK(nothing_is_lent());
 }
 
+/* Who lends it keeps it until it can be sent. */
+void no_memory_to_fetch()
+{
+    Served served;
+    UniqueFd socket = connected(served.path(), Packet::hello_output, "y");
+    Packet request, fetch;
+    request.head.kind = Packet::request;
+    request.head.flags = Packet::may_lend;
+    request.head.timeout = -1;
+    fetch.head.kind = Packet::fetch;
+    CHECK(served.line.x.push(block_of(numbers(8))));
+    const Packet lent = answer_to(socket, request);
+    CHECK(lent.head.flags & Packet::is_lent);
+    {
+        FewFiles none;
+        CHECK(says(answer_to(socket, fetch), Packet::refused, "no shared memory"));
+    }
+    const Packet fetched = answer_to(socket, fetch);
+    if (CHECK(fetched.memory))
+        CHECK(content<int>(map_shared(fetched.memory, eight.bytes())) == numbers(8, 1));
+}
+
+/* And who has borrowed it asks for that again, and not for the next one. */
+void fetched_again()
+{
+    Place place;
+    UniqueFd listener = socket_at(place.path(), true);
+    auto serve = [&] {
+        pollfd waited = {listener.get(), POLLIN, 0};
+        poll(&waited, 1, -1);
+        UniqueFd socket(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        constexpr std::uint32_t block = Packet::done | Packet::has_block;
+        const std::pair<Packet::Kind, std::uint32_t> talk[] = {{Packet::hello_output, Packet::done},
+                                                               {Packet::request, block | Packet::is_lent},
+                                                               {Packet::fetch, Packet::refused},
+                                                               {Packet::fetch, block}};
+        for (const auto &[kind, flags] : talk) {
+            CHECK_EQ(packet_from(socket).head.kind, std::uint32_t{kind});
+            Packet answer;
+            answer.head.kind = Packet::answer;
+            answer.head.flags = flags;
+            answer.text = "not now";
+            CHECK(send_packet(socket.get(), answer));
+        }
+    };
+    std::thread server(serve);
+    Remote y(place.path(), "y", Remote::to_pull, Remote::where_it_is);
+    CHECK(refused([&] { y.pull(); }, {"not now"}));
+    DatablockPtr none = y.pull();
+    CHECK(none && !none->bytes());
+    server.join();
+}
+
 void another_graph()
 {
     Served served;
@@ -598,6 +651,8 @@ Cases loan_cases()
             {"who leaves early is forgotten", who_leaves_early},
             {"what is more than is lent is passed as memory", more_than_is_lent},
             {"what is pulled has been written", when_it_is_written},
+            {"what is lent and cannot be sent is kept", no_memory_to_fetch},
+            {"what is lent and was not sent is fetched again", fetched_again},
             {"a graph of another process uses it there", another_graph},
             {"what is pushed stays on the GPU", push_where_it_is},
             {"who has borrowed is killed", borrower_killed},
