@@ -156,14 +156,16 @@ Task &make_task(Graph &graph, const std::string &name, const ptask_code &code, c
     return graph.cuda(name, {code.module, code.kernel, geometry}, options);
 }
 
-const Call &call_of(const ptask_call *call)
+Call *call_of(ptask_call *call)
 {
-    return *reinterpret_cast<const Call *>(call);
+    return reinterpret_cast<Call *>(call);
 }
 
-Call &call_of(ptask_call *call)
+/* Null unless it has that many. */
+const Call *call_with(const ptask_call *call, std::size_t parameter)
 {
-    return *reinterpret_cast<Call *>(call);
+    const auto *found = reinterpret_cast<const Call *>(call);
+    return found && parameter < found->parameters() ? found : nullptr;
 }
 
 } // namespace
@@ -258,30 +260,34 @@ int ptask_set_size_from(struct ptask_port *port, const struct ptask_port *other)
 
 void *ptask_call_data(const struct ptask_call *call, size_t parameter)
 {
-    return call_of(call).at(parameter);
+    const Call *found = call_with(call, parameter);
+    return found ? found->at(parameter) : nullptr;
 }
 
 size_t ptask_call_bytes(const struct ptask_call *call, size_t parameter)
 {
-    return call_of(call).bytes(parameter);
+    const Call *found = call_with(call, parameter);
+    return found ? found->bytes(parameter) : 0;
 }
 
 void ptask_call_end_stream(struct ptask_call *call)
 {
-    call_of(call).end_stream();
+    if (call)
+        call_of(call)->end_stream();
 }
 
 int ptask_call_report(struct ptask_call *call, const char *error)
 {
     return attempt([&] {
-        call_of(call).report(&needed(error, "error"));
+        needed(call_of(call), "call").report(&needed(error, "error"));
         return 0;
     });
 }
 
 size_t ptask_call_records(const struct ptask_call *call, size_t parameter)
 {
-    return call_of(call).records(parameter);
+    const Call *found = call_with(call, parameter);
+    return found ? found->records(parameter) : 0;
 }
 
 int ptask_open_ptask(struct ptask_graph *graph, const char *name, const struct ptask_code *code,

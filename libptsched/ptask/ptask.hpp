@@ -96,6 +96,7 @@ struct Item {
 /* What a callback sees of its run. Parameters are counted from 0. */
 class Call {
 public:
+    std::size_t parameters() const { return bytes_.size(); }
     void *at(std::size_t parameter) const { return (*addresses_)[parameter]; }
     template <typename T> T *at(std::size_t parameter) const { return static_cast<T *>(at(parameter)); }
     std::size_t bytes(std::size_t parameter) const { return bytes_[parameter]; }

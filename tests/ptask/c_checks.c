@@ -335,6 +335,8 @@ static int judge(void *context, struct ptask_call *call)
     const float *x = ptask_call_data(call, 0);
 
     (void)context;
+    CHECK(!ptask_call_data(call, 1) && !ptask_call_bytes(call, 1) && !ptask_call_records(call, (size_t)-1));
+    CHECK(refused(ptask_call_report(call, NULL), EINVAL, "error is NULL"));
     if (*x < 0)
         return ptask_call_report(call, "negative");
     if (*x == 0)
@@ -425,6 +427,9 @@ static void nothing_there(void)
     ptask_close_graph(graph);
     ptask_close_graph(NULL);
     ptask_put_datablock(NULL);
+    CHECK(!ptask_call_data(NULL, 0) && !ptask_call_bytes(NULL, 0) && !ptask_call_records(NULL, 0));
+    CHECK(refused(ptask_call_report(NULL, "lost"), EINVAL, "call is NULL"));
+    ptask_call_end_stream(NULL);
 }
 
 int c_checks(const char *module)

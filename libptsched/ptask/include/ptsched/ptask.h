@@ -101,7 +101,8 @@ struct ptask_geometry {
 };
 
 /**
- * A function of the host: of the contents of its parameters, counted from 0.
+ * A function of the host: of the contents of its parameters, counted from 0;
+ * where it has no such parameter, NULL and 0.
  * What is not 0 fails the graph: a negative errno, whose text is then in the
  * graph's.
  */
