@@ -435,6 +435,8 @@ void no_memory_to_fetch()
     CHECK(served.line.x.push(block_of(numbers(8))));
     const Packet lent = answer_to(socket, request);
     CHECK(lent.head.flags & Packet::is_lent);
+    /* Until who has answered has closed what it sent, so that there is none in its place. */
+    std::this_thread::sleep_for(100ms);
     {
         FewFiles none;
         CHECK(says(answer_to(socket, fetch), Packet::refused, "no shared memory"));
