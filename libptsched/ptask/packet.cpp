@@ -51,6 +51,8 @@ std::optional<Packet> receive_packet(int socket)
     ssize_t got = recvmsg(socket, &message, MSG_PEEK | MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return {};
+    if (got < 0 && errno == ECONNRESET)
+        throw Reset(system_error_text("the other process is gone"));
     if (got < 0)
         throw Error(system_error_text("the other process cannot be reached"));
     /* Of more than one the rest is closed; what is no memory is found out later. */

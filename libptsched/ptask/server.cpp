@@ -80,6 +80,16 @@ Packet pack(const Item &item, bool may_lend)
     return packet;
 }
 
+/* Whether the other end has gone, and not read what was sent last. */
+bool is_reset(int socket, const Error &end)
+{
+    int error = 0;
+    socklen_t size = sizeof(error);
+    /* That is told once: to who has received, or here. */
+    return dynamic_cast<const Reset *>(&end) ||
+           (getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == ECONNRESET);
+}
+
 /* Of what was lent and could not be used: who asks for it has it still. */
 Packet pack_lent(const DatablockPtr &block)
 {
@@ -212,17 +222,25 @@ void Server::serve_input(const Stop &stop, int socket, Input &input)
 void Server::serve_output(const Stop &stop, int socket, Output &output)
 {
     const RequesterPtr requester = requester_of_peer(socket);
-    DatablockPtr lent; /* by the last answer: it may be asked for as memory */
+    DatablockPtr lent;        /* by the last answer: it may be asked for as memory */
+    std::optional<Item> item; /* of the last answer, until it is known that it was read */
+    auto give_back = [&] {
+        if (item)
+            output.give_back(std::move(*item));
+    };
     for (;;) {
-        const Packet request = receive(stop, socket);
+        Packet request;
+        try {
+            request = receive(stop, socket);
+        } catch (const Error &error) {
+            if (is_reset(socket, error))
+                give_back();
+            throw;
+        }
         const DatablockPtr lent_before = std::move(lent);
         output.work_for(requester);
-        std::optional<Item> item;
+        item.reset();
         Packet reply;
-        auto give_back = [&] {
-            if (item)
-                output.give_back(std::move(*item));
-        };
         try {
             if (request.head.kind == Packet::fetch)
                 reply = pack_lent(lent_before);
@@ -230,6 +248,7 @@ void Server::serve_output(const Stop &stop, int socket, Output &output)
                 reply = pack(*item, request.head.flags & Packet::may_lend);
         } catch (const Error &error) {
             give_back();
+            item.reset();
             /* It has it still, and may ask again. */
             if (request.head.kind == Packet::fetch)
                 lent = lent_before;

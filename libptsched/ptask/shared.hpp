@@ -78,6 +78,11 @@ struct Packet {
 
 /* For a socket that does not block. False where that would; throws Error if the other end is gone. */
 bool send_packet(int socket, const Packet &packet);
+/* The other end is gone, and has not read what was sent to it. */
+class Reset : public Error {
+public:
+    using Error::Error;
+};
 /* This process has as many descriptors as it may. */
 class NoDescriptor : public Error {
 public:

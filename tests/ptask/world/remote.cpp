@@ -373,6 +373,33 @@ void killed_while_it_pulls()
     CHECK(pulled_from(y) == numbers(8, 1));
 }
 
+/* With what it asked for, or an error, on its way. */
+void killed_before_it_reads()
+{
+    Served served;
+    Packet request;
+    request.head.kind = Packet::request;
+    request.head.timeout = -1;
+    for (int i = 0; i < 20; i++) {
+        CHECK(served.line.x.push(block_of(numbers(8, i))));
+        for (unsigned flags : {0u, unsigned{Packet::may_lend}, 0u}) {
+            UniqueFd socket = connected(served.path(), Packet::hello_output, "y");
+            request.head.flags = flags;
+            CHECK(send_packet(socket.get(), request));
+            pollfd sent = {socket.get(), POLLIN, 0};
+            CHECK_EQ(poll(&sent, 1, -1), 1);
+        }
+        CHECK(pulled<int>(served.line.y) == numbers(8, i + 1));
+    }
+    /* What was read is not given to another. */
+    CHECK(served.line.x.push(block_of(numbers(8))));
+    {
+        UniqueFd socket = connected(served.path(), Packet::hello_output, "y");
+        CHECK(answer_to(socket, request).memory);
+    }
+    CHECK(!served.line.y.pull(20ms));
+}
+
 /* What was in stays, though it lies in the dead one's memory; the graph goes on. */
 void killed_while_it_pushes()
 {
@@ -486,6 +513,7 @@ Cases remote_cases()
             {"signals from another process", signals_from_another_process},
             {"what is given back is the first again", given_back},
             {"a process is killed while it pulls", killed_while_it_pulls},
+            {"a process is killed before it reads what it has pulled", killed_before_it_reads},
             {"a process is killed while it pushes", killed_while_it_pushes},
             {"a graph is not served any more", the_server_goes},
             {"a server goes after another has come", served_by_another},
