@@ -433,10 +433,12 @@ void no_memory_to_fetch()
     request.head.timeout = -1;
     fetch.head.kind = Packet::fetch;
     CHECK(served.line.x.push(block_of(numbers(8))));
+    const std::size_t files = open_files();
     const Packet lent = answer_to(socket, request);
     CHECK(lent.head.flags & Packet::is_lent);
-    /* Until who has answered has closed what it sent, so that there is none in its place. */
-    std::this_thread::sleep_for(100ms);
+    /* Until the server has closed what it sent, so that no descriptor comes to be free then: both ends are left. */
+    while (open_files() != files + 2)
+        std::this_thread::yield();
     {
         FewFiles none;
         CHECK(says(answer_to(socket, fetch), Packet::refused, "no shared memory"));
