@@ -12,7 +12,7 @@
  * timeout, and the answer is owed: nothing else is asked before it has come, so that none is taken for another's. What
  * it brings to who pulls is what comes first when somebody pulls again; with the Remote, it goes to another who pulls.
  * Nobody knows whether what was pushed is in, or will be: that is an Error, while what is pushed after it was not sent
- *and is not in. Who is to stop waits a second for the answer likewise.
+ * and is not in. Who is to stop waits a second for the answer likewise.
  */
 #ifndef PTSCHED_PTASK_REMOTE_HPP
 #define PTSCHED_PTASK_REMOTE_HPP
