@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <unistd.h>
+
 namespace vgpu {
 
 namespace {
@@ -27,6 +29,12 @@ bool owned(const Allocation &allocation)
     return allocation.kind != Allocation::registered && allocation.kind != Allocation::opened && allocation.context;
 }
 
+/* More than there is cannot be pinned. */
+size_t host_memory_bytes()
+{
+    return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
 CUresult allocate(CUcontext context, Allocation::Kind kind, size_t bytes, unsigned int flags, void *&pointer)
 {
     State &s = state();
@@ -36,6 +44,8 @@ CUresult allocate(CUcontext context, Allocation::Kind kind, size_t bytes, unsign
     if (!bytes)
         return CUDA_ERROR_INVALID_VALUE;
     if (on_device && (bytes > device_memory_bytes() || device.used + bytes > device_memory_bytes()))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (kind == Allocation::host_memory && bytes > host_memory_bytes())
         return CUDA_ERROR_OUT_OF_MEMORY;
     const Allocation made{kind, bytes, context, context->device, flags, s.ids + 1};
     pointer = std::aligned_alloc(alignment_of(made), occupied_bytes(made));
