@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "scheduler.hpp"
 
+#include "../threads.h"
 #include "genl.hpp"
 #include "tap.hpp"
 
@@ -9,7 +10,6 @@
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
-#include <fstream>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -195,12 +195,8 @@ void wait_until_gone(pid_t pid)
 
 void wait_until_asleep(pid_t tid)
 {
-    wait_until([&] {
-        std::ifstream file("/proc/" + std::to_string(tid) + "/stat");
-        std::string text((std::istreambuf_iterator<char>(file)), {});
-        size_t name_end = text.rfind(')');
-        return name_end != text.npos && text.compare(name_end + 2, 1, "S") == 0;
-    });
+    test::ThreadState state(tid);
+    wait_until([&] { return state.get() == 'S'; });
 }
 
 void wait_for_budget(pid_t pid)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A GPU whose memory is full: what nobody uses makes room, in the right order, and what is used does not.
+#include "../threads.h"
 #include "pool.hpp"
 #include "ptask.hpp"
 #include "work.hpp"
@@ -162,8 +163,10 @@ void what_is_copied_stays()
     /* Other copies come before. */
     gpu().outgoing().after(queue->mark());
     sum->bring_to_host();
+    ThreadState waits(gettid());
     std::thread raiser([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        while (waits.get() != 'S')
+            std::this_thread::yield();
         std::atomic_ref(raised).store(7);
     });
     sum.reset();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Graphs whose ports other processes use.
 #include "remote.hpp"
+#include "../../threads.h"
 #include "world_test.hpp"
 
 #include <sys/stat.h>
@@ -167,11 +168,17 @@ void no_descriptor_for_what_is_pushed()
     Remote x(served.path(), "x", Remote::to_push), y(served.path(), "y", Remote::to_pull);
     SharedMemory memory(eight.bytes());
     std::ranges::copy(numbers(8, 10), memory.as<int>().begin());
-    std::thread pushes;
+    std::promise<void> begins;
+    std::thread pushes([&] {
+        begins.get_future().wait();
+        CHECK(x.push(std::move(memory)));
+    });
+    OtherThreads others;
     {
         FewFiles none;
-        pushes = std::thread([&] { CHECK(x.push(std::move(memory))); });
-        std::this_thread::sleep_for(150ms);
+        begins.set_value();
+        /* Both wait: for the answer, and for a descriptor. */
+        others.until_asleep();
     }
     pushes.join();
     CHECK(pulled_from(y) == numbers(8, 11));
@@ -278,7 +285,7 @@ void many_who_connect()
     waits.join();
     /* It waits for room, and the process ends. */
     std::thread last([&] { CHECK(refused([&] { Remote late(place.path(), "x", Remote::to_push); }, {})); });
-    std::this_thread::sleep_for(20ms);
+    OtherThreads().until_asleep();
     listener.reset();
     last.join();
 }
