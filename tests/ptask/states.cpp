@@ -62,30 +62,42 @@ void waiting_for_room()
     CHECK_EQ(pass.completed(), uint64_t{2});
 }
 
-/* While two tasks keep the queues of the host, others are executing there as long as there is room for them. */
+/*
+ * While two tasks keep the queues of the host, others are executing there as long as there is room for them: "first"
+ * has more to do than that, and goes before "last".
+ */
+struct Crowd {
+    explicit Crowd(HostFunction what_first_does)
+        : first(graph.host("first", std::move(what_first_does), {in("x", one), out("y", one)})),
+          last(graph.host("last", [](const std::vector<void *> &) {}, {in("x", one), zeroed(sticky("y", one))})),
+          x(graph.input(first["x"], many)), last_x(graph.input(last["x"])), plugs(graph, 0)
+    {
+        first.set_priority(many);
+        /* Priorities decide among tasks that channels join. */
+        graph.connect(first["y"], last["y"], many);
+        graph.run();
+        until_executing(plugs.tasks);
+        for (int i = 0; i < many; i++)
+            x.push_value(i);
+        last_x.push_value(0);
+    }
+
+    static constexpr int many = 1000;
+    Graph graph;
+    Task &first, &last;
+    Input &x, &last_x;
+    Plugs plugs;
+};
+
 void queued()
 {
-    constexpr int many = 1000;
-    Graph graph;
-    auto nothing = [](const std::vector<void *> &) {};
-    Task &first = graph.host("first", nothing, {in("x", one), out("y", one)});
-    Task &last = graph.host("last", nothing, {in("x", one), zeroed(sticky("y", one))});
-    first.set_priority(many);
-    /* Priorities decide among tasks that channels join. */
-    graph.connect(first["y"], last["y"], many);
-    Input &x = graph.input(first["x"], many), &last_x = graph.input(last["x"]);
-    Plugs plugs(graph, 0);
-    graph.run();
-    until_executing(plugs.tasks);
-    for (int i = 0; i < many; i++)
-        x.push_value(i);
-    last_x.push_value(0);
-    CHECK(comes_to(first, State::executing));
-    CHECK(comes_to(last, State::queued));
-    plugs.pull();
-    CHECK(comes_to(first, State::completed));
-    CHECK_EQ(first.completed(), uint64_t{many});
-    while (!last.completed())
+    Crowd crowd([](const std::vector<void *> &) {});
+    CHECK(comes_to(crowd.first, State::executing));
+    CHECK(comes_to(crowd.last, State::queued));
+    crowd.plugs.pull();
+    CHECK(comes_to(crowd.first, State::completed));
+    CHECK_EQ(crowd.first.completed(), uint64_t{Crowd::many});
+    while (!crowd.last.completed())
         std::this_thread::yield();
 }
 
@@ -136,30 +148,16 @@ void executing_beside_a_failure()
 /* Nothing is chosen any more, however much waits for it. */
 void queued_when_another_fails()
 {
-    constexpr int many = 1000;
-    Graph graph;
-    Task &first = graph.host("first",
-                             [](const std::vector<void *> &p) {
-                                 if (*static_cast<int *>(p[0]))
-                                     throw Error("bad luck");
-                             },
-                             {in("x", one), out("y", one)});
-    Task &last = graph.host("last", [](const std::vector<void *> &) {}, {in("x", one), zeroed(sticky("y", one))});
-    first.set_priority(many);
-    graph.connect(first["y"], last["y"], many);
-    Input &x = graph.input(first["x"], many), &last_x = graph.input(last["x"]);
-    Plugs plugs(graph, 0);
-    graph.run();
-    until_executing(plugs.tasks);
-    for (int i = 0; i < many; i++)
-        x.push_value(i);
-    last_x.push_value(0);
-    CHECK(comes_to(last, State::queued));
-    plugs.pull();
-    CHECK(comes_to(last, State::waiting));
-    CHECK(comes_to(first, State::waiting));
-    CHECK(!last.completed());
-    CHECK(has(failure_of([&] { last_x.push_value(0); }), "bad luck"));
+    Crowd crowd([](const std::vector<void *> &p) {
+        if (*static_cast<int *>(p[0]))
+            throw Error("bad luck");
+    });
+    CHECK(comes_to(crowd.last, State::queued));
+    crowd.plugs.pull();
+    CHECK(comes_to(crowd.last, State::waiting));
+    CHECK(comes_to(crowd.first, State::waiting));
+    CHECK(!crowd.last.completed());
+    CHECK(has(failure_of([&] { crowd.last_x.push_value(0); }), "bad luck"));
 }
 
 } // namespace

@@ -232,14 +232,19 @@ void uses(const std::string &path, Talk &)
     CHECK(pulled<int>(line.y) == numbers(8, 4));
 }
 
-void holds(const std::string &path, Talk &talk)
+void hold_one(Remote &y, Talk &talk)
 {
-    Remote y(path, "y", Remote::to_pull, Remote::where_it_is);
     DatablockPtr block = y.pull();
     CHECK(!is_on_host(block));
     talk.say();
     talk.hear();
     CHECK(content<int>(block) == numbers(8, 1));
+}
+
+void holds(const std::string &path, Talk &talk)
+{
+    Remote y(path, "y", Remote::to_pull, Remote::where_it_is);
+    hold_one(y, talk);
 }
 
 /* Without the end, who lends it would have it back at once. */
@@ -250,11 +255,7 @@ void lacks(const std::string &path, Talk &talk)
         FewFiles none;
         CHECK(refused([&] { y.pull(); }, {"no descriptor left"}));
     }
-    DatablockPtr block = y.pull();
-    CHECK(!is_on_host(block));
-    talk.say();
-    talk.hear();
-    CHECK(content<int>(block) == numbers(8, 1));
+    hold_one(y, talk);
 }
 
 void arrives(const std::string &path, Talk &talk)
@@ -500,13 +501,19 @@ void push_where_it_is()
     CHECK_EQ(other.end(), 0);
 }
 
+/* It has one when it says so. */
+void lend_one(Served &served, Other &other)
+{
+    CHECK(served.line.x.push(block_of(numbers(8))));
+    CHECK(other.talk().hear());
+    CHECK_EQ(count_lent(), std::size_t{1});
+}
+
 void borrower_killed()
 {
     Served served;
     Other other("holds", served.path());
-    CHECK(served.line.x.push(block_of(numbers(8))));
-    CHECK(other.talk().hear());
-    CHECK_EQ(count_lent(), std::size_t{1});
+    lend_one(served, other);
     CHECK(WIFSIGNALED(other.end(SIGKILL)));
     CHECK(nothing_is_lent());
     CHECK(served.line.x.push(block_of(numbers(8, 5))));
@@ -517,9 +524,7 @@ void no_descriptor()
 {
     Served served;
     Other other("lacks", served.path());
-    CHECK(served.line.x.push(block_of(numbers(8))));
-    CHECK(other.talk().hear());
-    CHECK_EQ(count_lent(), std::size_t{1});
+    lend_one(served, other);
     other.talk().say();
     CHECK_EQ(other.end(), 0);
     CHECK(nothing_is_lent());
