@@ -225,8 +225,8 @@ void Server::serve_output(const Stop &stop, int socket, Output &output)
     DatablockPtr lent;        /* by the last answer: it may be asked for as memory */
     std::optional<Item> item; /* of the last answer, until it is known that it was read */
     auto give_back = [&] {
-        if (item)
-            output.give_back(std::move(*item));
+        if (std::optional<Item> unread = std::exchange(item, std::nullopt))
+            output.give_back(std::move(*unread));
     };
     for (;;) {
         Packet request;
@@ -248,7 +248,6 @@ void Server::serve_output(const Stop &stop, int socket, Output &output)
                 reply = pack(*item, request.head.flags & Packet::may_lend);
         } catch (const Error &error) {
             give_back();
-            item.reset();
             /* It has it still, and may ask again. */
             if (request.head.kind == Packet::fetch)
                 lent = lent_before;

@@ -28,6 +28,13 @@ double total(const Rates &rates)
     return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
+/* That each would have of the total if these were as the priorities. */
+double linear_share(std::size_t i)
+{
+    const int sum = std::accumulate(priorities_of_the_paper.begin(), priorities_of_the_paper.end(), 0);
+    return static_cast<double>(priorities_of_the_paper[i]) / sum;
+}
+
 struct Kind {
     const char *name;
     decltype(&contest_of_graphs) make;
@@ -67,7 +74,6 @@ std::vector<Rates> mean_rates(const Bench &bench, const Workload &workload)
 
 void print(const std::vector<Rates> &means)
 {
-    const int sum = std::accumulate(priorities_of_the_paper.begin(), priorities_of_the_paper.end(), 0);
     std::printf("\nFig. 13: four programs of 36 steps, thousand of these per second and shares of the total\n");
     std::printf("%-10s %17s %17s %8s %13s   %17s %17s\n", "", "graphs, fifo", "with priorities", "linear",
                 "paper's share", "by hand, streams", "with priorities");
@@ -76,8 +82,7 @@ void print(const std::vector<Rates> &means)
         for (std::size_t kind = 0; kind < means.size(); kind++) {
             std::printf(" %9.1f %7.3f", means[kind][i] / 1e3, means[kind][i] / total(means[kind]));
             if (kind == ordered)
-                std::printf(" %8.3f %13.3f  ", static_cast<double>(priorities_of_the_paper[i]) / sum,
-                            paper_rates[i] / 3840);
+                std::printf(" %8.3f %13.3f  ", linear_share(i), paper_rates[i] / 3840);
         }
         std::printf("\n");
     }
@@ -87,13 +92,12 @@ void print(const std::vector<Rates> &means)
     std::printf("\n");
 }
 
-/* Of shares, from those that are as the priorities. */
+/* How far a share is from that, of itself, at most. */
 double furthest_from_linear(const Rates &rates)
 {
-    const int sum = std::accumulate(priorities_of_the_paper.begin(), priorities_of_the_paper.end(), 0);
     double furthest = 0;
     for (std::size_t i = 0; i < rates.size(); i++)
-        furthest = std::max(furthest, std::abs(rates[i] / total(rates) * sum / priorities_of_the_paper[i] - 1));
+        furthest = std::max(furthest, std::abs(rates[i] / total(rates) / linear_share(i) - 1));
     return furthest;
 }
 
