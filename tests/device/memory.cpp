@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A GPU whose memory is full: what nobody uses makes room, in the right order, and what is used does not.
+#include "../host_flag.h"
 #include "../threads.h"
 #include "pool.hpp"
 #include "ptask.hpp"
 #include "work.hpp"
 
-#include <atomic>
 #include <thread>
 
 using namespace ptsched;
@@ -121,13 +121,11 @@ void what_is_used_stays()
     auto code = device::cuda_code(gpu(), kernels(), "wait_for_host");
     auto queue = gpu().make_queue();
     auto seen = Datablock::empty(kilo);
-    auto flag = Datablock::empty(sizeof(unsigned));
-    auto &raised =
-        *static_cast<unsigned *>(device::host_pointer(flag->produce(device::host(), *device::host().make_queue())));
-    std::atomic_ref(raised).store(0);
+    HostFlag flag;
+    Address flag_address = HostFlag::address();
     {
         const Access::Item items[] = {Access::writes(*seen)};
-        Address flag_address = reinterpret_cast<std::uintptr_t>(&raised), address;
+        Address address;
         Access access(gpu(), *queue, items, &address);
         queue->run(*code, {}, {&flag_address, &address});
         access.given(queue->mark());
@@ -136,14 +134,14 @@ void what_is_used_stays()
     std::thread waiter([&] {
         touch(adder, other);
         /* It came after the end of the kernel, or there was no room. */
-        CHECK_EQ(std::atomic_ref(raised).load(), 7u);
+        CHECK(flag.is_raised());
     });
     CHECK(!is_on(other, gpu()));
     CHECK(is_on(seen, gpu()));
-    std::atomic_ref(raised).store(7);
+    flag.raise();
     waiter.join();
     CHECK(is_on(other, gpu()));
-    CHECK_EQ(seen->as<unsigned>()[0], 7u);
+    CHECK_EQ(seen->as<unsigned>()[0], HostFlag::raised);
 }
 
 /* Nor does the memory of what is dropped while it is copied to the host go to others, to whom that copy would come. */
@@ -152,11 +150,9 @@ void what_is_copied_stays()
     Adder adder(gpu());
     auto code = device::cuda_code(gpu(), kernels(), "wait_for_host");
     auto queue = gpu().make_queue();
-    auto seen = Datablock::empty(kilo), flag = Datablock::empty(sizeof(unsigned)), one = filled(1, kilo);
-    auto &raised =
-        *static_cast<unsigned *>(device::host_pointer(flag->produce(device::host(), *device::host().make_queue())));
-    Address flag_address = reinterpret_cast<std::uintptr_t>(&raised), address = seen->produce(gpu(), *queue);
-    std::atomic_ref(raised).store(0);
+    auto seen = Datablock::empty(kilo), one = filled(1, kilo);
+    HostFlag flag;
+    Address flag_address = HostFlag::address(), address = seen->produce(gpu(), *queue);
     queue->run(*code, {}, {&flag_address, &address});
     auto sum = adder.add(one, one);
     adder.finish();
@@ -167,10 +163,10 @@ void what_is_copied_stays()
     std::thread raiser([&] {
         while (waits.get() != 'S')
             std::this_thread::yield();
-        std::atomic_ref(raised).store(7);
+        flag.raise();
     });
     sum.reset();
-    CHECK_EQ(std::atomic_ref(raised).load(), 7u);
+    CHECK(flag.is_raised());
     raiser.join();
     queue->mark()->wait();
 }
