@@ -398,8 +398,8 @@ void results_beside_a_long_task()
     constexpr unsigned many = 1 << 18, sets = 12;
     const auto one = Template::of<unsigned>(1);
     ThreeTerms sums(many, sets, long_copies);
-    Task &wait = sums.graph.cuda("wait", {kernels(), "wait_for_host"},
-                                 {constant("flag", HostFlag::address()), inout("x", one)});
+    Task &wait =
+        sums.graph.cuda("wait", {kernels(), "wait_for_host"}, {constant("flag", HostFlag::address()), inout("x", one)});
     Output &sum = sums.graph.output((*sums.two)["c"], sets), &y = sums.graph.output(wait["x"]);
     Input &x = sums.graph.input(wait["x"]);
     HostFlag flag;
