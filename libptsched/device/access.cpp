@@ -32,6 +32,9 @@ Access::Access(Device &device, Queue &queue, std::span<const Item> items, Addres
 
 Access::~Access()
 {
+    /* What failed may have given the queue work before. */
+    if (pinned_)
+        settle(queue_);
     unpin();
     leave();
 }
@@ -48,6 +51,7 @@ Address Access::pin(const Item &item)
 /* All, or none. */
 void Access::obtain(Address *addresses)
 {
+    bool filled = false;
     try {
         for (const Item &item : items_) {
             if (item.block)
@@ -56,10 +60,13 @@ void Access::obtain(Address *addresses)
         }
         for (std::size_t i = 0; i < items_.size(); i++)
             if (items_[i].block && items_[i].source) {
-                filled_ = true;
+                filled = true;
                 items_[i].source->copy_into(addresses[i], device_, queue_);
             }
     } catch (...) {
+        /* What writes to memory that is given back comes first. */
+        if (filled)
+            settle(queue_);
         unpin();
         throw;
     }
@@ -67,9 +74,6 @@ void Access::obtain(Address *addresses)
 
 void Access::unpin()
 {
-    /* What writes to memory that is given back comes first. */
-    if (pinned_ && filled_)
-        settle(queue_);
     for (; pinned_; pinned_--)
         if (const Item &item = items_[pinned_ - 1]; item.block)
             item.block->abandon(device_of(item), item.written);

@@ -43,7 +43,7 @@ public:
      * the device's memory is too small for this work alone.
      */
     Access(Device &device, Queue &queue, std::span<const Item> items, Address *addresses);
-    /* What was not given is as before. */
+    /* What was not given is as before, after what the queue has. */
     ~Access();
     Access(const Access &) = delete;
     Access &operator=(const Access &) = delete;
@@ -64,7 +64,6 @@ private:
     std::size_t pinned_ = 0;
     Gate *gate_; /* null: the device's memory does not run out, or it was left */
     bool alone_ = false;
-    bool filled_ = false; /* the queue has been told to */
 };
 
 } // namespace ptsched::device

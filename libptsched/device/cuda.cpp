@@ -167,6 +167,7 @@ public:
     void after(const MarkerPtr &marker) override;
     MarkerPtr mark() override;
     MarkerPtr mark_for_later() override;
+    void finish() override;
     std::unique_ptr<Watch> watch() override;
 
 private:
@@ -274,6 +275,12 @@ MarkerPtr CudaQueue::mark()
         marker = make_marker();
     marker->event();
     return marker;
+}
+
+void CudaQueue::finish()
+{
+    Entered entered(device_);
+    device_.driver.check(device_.driver.stream_synchronize(stream_), "cuStreamSynchronize");
 }
 
 std::unique_ptr<Watch> CudaQueue::watch()

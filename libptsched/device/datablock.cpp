@@ -17,6 +17,17 @@ void check_own(const Copy &copy)
         throw Error("a datablock in memory of somebody else is written");
 }
 
+/* Without a marker nobody can wait for the work later, and what it uses is given back. */
+MarkerPtr mark_or_settle(Queue &queue, bool for_later = false)
+{
+    try {
+        return for_later ? queue.mark_for_later() : queue.mark();
+    } catch (...) {
+        settle(queue);
+        throw;
+    }
+}
+
 } // namespace
 
 /* Memory for a copy, given back unless there comes to be one. */
@@ -150,7 +161,7 @@ Copy &Datablock::on_host()
     Room room(host(), bytes_);
     source.await(queue);
     queue.download(host_pointer(room.address), source.address, bytes_);
-    MarkerPtr marker = queue.mark();
+    MarkerPtr marker = mark_or_settle(queue);
     source.used(queue, marker);
     return add(room, &queue, marker);
 }
@@ -174,7 +185,7 @@ Copy &Datablock::copy_to(Lock &lock, Device &device, Queue &queue)
     else
         queue.upload(room.address, host_pointer(source.address), bytes_);
     /* Whom it is uploaded for, and who gave it, do not ask. */
-    MarkerPtr marker = weak_from_this().use_count() <= 2 ? queue.mark_for_later() : queue.mark();
+    MarkerPtr marker = mark_or_settle(queue, weak_from_this().use_count() <= 2);
     source.used(queue, marker);
     Copy &copy = add(room, &queue, marker);
     copy.moved = true;
@@ -240,7 +251,7 @@ void Datablock::read_into(void *to)
     Queue &queue = source.device->outgoing();
     source.await(queue);
     queue.download(to, source.address, bytes_);
-    MarkerPtr marker = queue.mark();
+    MarkerPtr marker = mark_or_settle(queue);
     source.used(queue, marker);
     lock.unlock();
     marker->wait();
@@ -420,7 +431,7 @@ void Datablock::copy_into(Address to, Device &device, Queue &queue)
         queue.copy(to, device, source->address, bytes_);
     else
         queue.upload(to, host_pointer(source->address), bytes_);
-    source->used(queue, queue.mark());
+    source->used(queue, mark_or_settle(queue));
 }
 
 void Datablock::unpin(const Device &device, const Queue &queue, const MarkerPtr &marker, bool written)

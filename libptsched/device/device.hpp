@@ -151,7 +151,7 @@ public:
     virtual std::shared_ptr<const void> renew_pieces() = 0;
 };
 
-/* Work that runs in the order in which it was given. None of the calls waits for the work. */
+/* Work that runs in the order in which it was given. None of the calls but finish() waits for the work. */
 class Queue {
 public:
     /* Waits for its work. */
@@ -175,6 +175,8 @@ public:
      * before it, too.
      */
     virtual MarkerPtr mark_for_later() { return mark(); }
+    /* Blocks until it has done its work; throws Error if that failed. Does not need what a marker may lack. */
+    virtual void finish() { mark()->wait(); }
     /* To be called when something that run() gave has ended, if the queue has a thread that can; before there is work.
      */
     virtual void tell(std::function<void()>) {}
@@ -200,7 +202,7 @@ inline void settle(Marker &marker) noexcept
 inline void settle(Queue &queue) noexcept
 {
     try {
-        queue.mark()->wait();
+        queue.finish();
     } catch (const std::exception &) {
     }
 }

@@ -123,6 +123,14 @@ public:
         return std::make_shared<HostMarker>(progress_, added_);
     }
 
+    void finish() override
+    {
+        std::unique_lock lock(mutex_);
+        HostMarker marker(progress_, added_);
+        lock.unlock();
+        marker.wait();
+    }
+
     std::optional<double> worked() const override { return std::chrono::duration<double>(worked_.load()).count(); }
 
     bool help() override

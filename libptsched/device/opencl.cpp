@@ -111,6 +111,8 @@ public:
         return marker;
     }
 
+    void finish() override { Icd::check(icd_.finish(queue_), "clFinish"); }
+
 private:
     const OpenclDevice &device_;
     const Icd &icd_;

@@ -2,6 +2,7 @@
 // A GPU whose memory is full: what nobody uses makes room, in the right order, and what is used does not.
 #include "../host_flag.h"
 #include "../threads.h"
+#include "cuda.hpp"
 #include "pool.hpp"
 #include "ptask.hpp"
 #include "work.hpp"
@@ -171,6 +172,92 @@ void what_is_copied_stays()
     queue->mark()->wait();
 }
 
+/* A GPU whose driver has no more events, and what somebody does with it behind a kernel that does not end before. */
+class WithoutEvents {
+public:
+    WithoutEvents() = default;
+    ~WithoutEvents() { gpu.limit_memory(SIZE_MAX); }
+    WithoutEvents(const WithoutEvents &) = delete;
+    WithoutEvents &operator=(const WithoutEvents &) = delete;
+
+    /* @work fails for that, and only when the queue has done what it had. */
+    template <typename Work> void fails_late(device::Queue &queue, Work work)
+    {
+        /* Each its own: the virtual GPU does at once what was short before. */
+        auto code = device::cuda_code(gpu, kernels(), "wait_for_host", device::Module::own);
+        auto seen = Datablock::empty(kilo);
+        HostFlag flag;
+        Address flag_address = HostFlag::address(), address = seen->produce(gpu, queue);
+        queue.run(*code, {}, {&flag_address, &address});
+        asked = false;
+        ThreadState waits(gettid());
+        std::thread raiser([&] {
+            while (!asked || waits.get() != 'S')
+                std::this_thread::yield();
+            flag.raise();
+        });
+        CHECK(refused(work, {"cuEventCreate", "OUT_OF_MEMORY"}));
+        CHECK(flag.is_raised());
+        raiser.join();
+        device::settle(queue);
+    }
+
+    device::Device &gpu = only();
+
+private:
+    static CUresult refuse(CUevent *, unsigned)
+    {
+        asked = true;
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    /* For good, as all devices are. */
+    static device::Device &only()
+    {
+        static device::Driver driver = *device::Driver::get();
+        driver.event_create = refuse;
+        static device::Device &device = *new device::CudaDevice(driver, 0);
+        return device;
+    }
+
+    static inline std::atomic<bool> asked;
+};
+
+void work_of_a_failed_access_ends()
+{
+    WithoutEvents without;
+    auto queue = without.gpu.make_queue();
+    auto source = filled(1, kilo), copy = Datablock::empty(kilo);
+    const Access::Item items[] = {Access::writes(*copy, source.get())};
+    Address address;
+    without.fails_late(*queue, [&] { Access(without.gpu, *queue, items, &address); });
+    CHECK(!copy->has_content());
+    const Access::Item written[] = {Access::writes(*copy)};
+    const std::vector<float> values(kilo / sizeof(float), 2);
+    without.fails_late(*queue, [&] {
+        Access access(without.gpu, *queue, written, &address);
+        queue->upload(address, values.data(), kilo);
+        access.given(queue->mark());
+    });
+    CHECK(!copy->has_content());
+}
+
+void copies_that_cannot_be_marked_end()
+{
+    WithoutEvents without;
+    auto queue = without.gpu.make_queue();
+    auto there = Datablock::empty(kilo), here = filled(1, kilo);
+    /* Many have it: it is not marked for later only. */
+    const DatablockPtr more[] = {here, here};
+    there->produce(without.gpu, *queue);
+    device::Queue &outgoing = without.gpu.outgoing();
+    std::vector<float> read(kilo / sizeof(float));
+    without.fails_late(outgoing, [&] { there->bring_to_host(); });
+    without.fails_late(outgoing, [&] { there->read_into(read.data()); });
+    CHECK(!is_on(there, device::host()));
+    without.fails_late(*queue, [&] { here->use(without.gpu, *queue); });
+    CHECK(!is_on(here, without.gpu));
+}
+
 void too_much_for_one()
 {
     Limit limit(gpu(), 2 * kilo);
@@ -271,6 +358,8 @@ std::vector<tap::Case> test::memory_cases()
             {"a driver that has no more memory", the_driver_has_no_more},
             {"what work uses stays until it has ended", what_is_used_stays},
             {"what is copied to the host stays until it is there", what_is_copied_stays},
+            {"what failed leaves no work behind that could not be marked", work_of_a_failed_access_ends},
+            {"nor copies", copies_that_cannot_be_marked_end},
             {"work that needs more than there is is refused", too_much_for_one},
             {"what use() gave stays", what_use_gave_stays},
             {"a graph whose datablocks do not fit a GPU's memory", a_graph_that_does_not_fit},
