@@ -74,7 +74,9 @@ private:
     void add_due(Task &task);
     void look_at(Task &task);
     void took_from(Channel &channel);
+    static bool is_fetched(const Channel &channel, const Item &item);
     void put_into(Channel &channel, Token &&token);
+    void put_into(Channel &channel, Token &&token, Fetch &started);
     void expect_read(Channel &channel, Datablock &block);
     void take_input(Run &run, Port &port);
     void deliver(Run &run);

@@ -96,9 +96,13 @@ bool Scheduler::push(std::span<Channel *const> channels, Item &&item, Timeout ti
         if (!wait(lock, **full, deadline, stop, [&] { return (*full)->has_room(); }) || stopping_)
             return false;
     now_.passes();
+    /* It may fail: all of them get the item, or none. */
+    Fetch started = {};
+    if (std::ranges::any_of(channels, [&](const Channel *channel) { return is_fetched(*channel, item); }))
+        started = fetch(*item.block);
     for (Channel *channel : channels.subspan(1))
-        put_into(*channel, {item});
-    put_into(*channels.front(), {std::move(item)});
+        put_into(*channel, {item}, started);
+    put_into(*channels.front(), {std::move(item)}, started);
     lowering_->go(lock);
     advance(lock, deadline.has_value());
     return true;
@@ -237,18 +241,33 @@ void Scheduler::expect_read(Channel &channel, Datablock &block)
     block.count_in(channel.reads);
 }
 
+/* Whether the run-time reads it. */
+bool Scheduler::is_fetched(const Channel &channel, const Item &item)
+{
+    return item.block && channel.destination && channel.destination->read_;
+}
+
 void Scheduler::put_into(Channel &channel, Token &&token)
+{
+    Fetch started = {};
+    if (is_fetched(channel, token.item))
+        started = fetch(*token.item.block);
+    put_into(channel, std::move(token), started);
+}
+
+/* @started may be for several channels; the place from where it comes counts it once. */
+void Scheduler::put_into(Channel &channel, Token &&token, Fetch &started)
 {
     const Port *port = channel.destination;
 
     if (!port && token.item.block)
         expect_read(channel, *token.item.block);
-    if (port && port->read_ && token.item.block)
-        if (Fetch started = fetch(*token.item.block)) {
-            token.here = false;
-            started.channel = &channel;
-            fetches_.push_back(std::move(started));
-        }
+    if (started && is_fetched(channel, token.item)) {
+        token.here = false;
+        started.channel = &channel;
+        fetches_.push_back(started);
+        started.from = nullptr;
+    }
     channel.tokens.push_back(std::move(token));
     if (port && port->task_.lowered_)
         lowering_->came(channel);

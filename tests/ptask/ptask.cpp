@@ -270,6 +270,48 @@ void an_input_of_several_ports()
     CHECK(!sum.pull(1ms));
 }
 
+/* On the host when @reached says so. */
+DatablockPtr written_when(std::function<bool()> reached)
+{
+    struct Point final : device::Marker {
+        explicit Point(std::function<bool()> &&says) : says(std::move(says)) {}
+        bool reached() override { return says(); }
+        void wait() override
+        {
+            while (!reached())
+                std::this_thread::yield();
+        }
+        const std::function<bool()> says;
+    };
+    DatablockPtr block = block_of(std::vector{7});
+    block->written(std::make_shared<Point>(std::move(reached)));
+    return block;
+}
+
+/* For several ports, of which the run-time reads some. What cannot be fetched comes to none: no task hears of it. */
+void what_is_fetched_for_several_ports()
+{
+    const auto form = Template::of<int>(1);
+    Graph graph;
+    auto add = [&](const std::string &name) -> Task & {
+        return graph.host(name, [](const std::vector<void *> &) {}, {inout("x", form), condition("if")});
+    };
+    Task &one = add("one"), &two = add("two");
+    Input &x = graph.input(one["if"], 2);
+    for (Port *port : {&one["x"], &two["x"], &two["if"]})
+        graph.connect(x, *port, 2);
+    Output *const outputs[] = {&graph.output(one["x"]), &graph.output(two["x"])};
+    graph.run();
+    CHECK(refused([&] { x.push(written_when([]() -> bool { throw Error("it is lost"); })); }, {"it is lost"}));
+    std::atomic<bool> late{false};
+    CHECK(x.push(written_when([&] { return late.load(); })));
+    late = true;
+    CHECK(x.push_value(8));
+    for (int i : {7, 8})
+        for (Output *output : outputs)
+            CHECK_EQ(pulled<int>(*output).at(0), i);
+}
+
 /* Whatever the order: nothing is lost, nothing comes twice. */
 void many_threads()
 {
@@ -561,6 +603,7 @@ int main(int, char **argv)
                    {"channels are bounded", channels_are_bounded},
                    {"timeouts at the limits", timeouts_at_the_limits},
                    {"an input that leads to several ports", an_input_of_several_ports},
+                   {"what is fetched for several ports comes to all or none", what_is_fetched_for_several_ports},
                    {"many threads push and pull", many_threads},
                    {"a task that fails stops its graph, by name, and no other", a_task_that_fails},
                    {"a launch that is refused", a_launch_that_is_refused},
