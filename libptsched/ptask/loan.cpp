@@ -42,7 +42,7 @@ private:
     /* Those whose other end is gone; @found has them in order, after the first. */
     std::vector<Loan> take_back(const std::vector<pollfd> &found);
 
-    const UniqueFd wake_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    UniqueFd wake_;    /* made before the worker, which is there for good */
     std::mutex mutex_; /* protects what follows */
     std::vector<Loan> loans_;
     std::optional<Worker> worker_;
@@ -52,6 +52,9 @@ UniqueFd Lender::keep(std::shared_ptr<const void> block)
 {
     int ends[2];
     std::lock_guard lock(mutex_);
+    /* Each time, while there is none: there may be a descriptor by now. */
+    if (!wake_)
+        wake_.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!wake_ || loans_.size() >= most_lent || pipe2(ends, O_CLOEXEC) < 0)
         return {};
     UniqueFd here(ends[0]), there(ends[1]);

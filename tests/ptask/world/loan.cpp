@@ -308,6 +308,24 @@ Packet lent(Line &line, DatablockPtr &block)
     return packet;
 }
 
+/* Before anything was lent. */
+void lends_later(const std::string &, Talk &)
+{
+    Line line(eight);
+    line.graph.run();
+    CHECK(line.x.push(block_of(numbers(8))));
+    DatablockPtr block = line.y.pull();
+    /* The driver has its descriptor. */
+    CHECK(block->share());
+    {
+        Packet packet;
+        FewFiles none;
+        CHECK(!lend(block, packet));
+    }
+    lent(line, block);
+    CHECK(nothing_is_lent());
+}
+
 /* Packets that are right but for one thing. */
 void lies(const std::string &path, Talk &)
 {
@@ -530,6 +548,13 @@ void no_descriptor()
     CHECK(nothing_is_lent());
 }
 
+void no_descriptor_at_first()
+{
+    Place place;
+    Other other("lends later", place.path());
+    CHECK_EQ(other.end(), 0);
+}
+
 void lender_killed()
 {
     Place place;
@@ -648,7 +673,7 @@ int loan_role(const std::string &role, const std::string &path, int socket)
         {"arrives", arrives}, {"pushes", pushes},
         {"serves", serves},   {"lies", lies},
         {"streams", streams}, {"hoards", hoards},
-        {"lacks", lacks}};
+        {"lacks", lacks},     {"lends later", lends_later}};
     Talk talk{UniqueFd(socket)};
     return play(role, [&] { roles.at(role)(path, talk); });
 }
@@ -666,6 +691,7 @@ Cases loan_cases()
             {"what is pushed stays on the GPU", push_where_it_is},
             {"who has borrowed is killed", borrower_killed},
             {"no descriptor for what is lent", no_descriptor},
+            {"no descriptor for the first that would be lent", no_descriptor_at_first},
             {"who has lent is killed", lender_killed},
             {"what is lent outlives its graph", the_graph_goes_first},
             {"what cannot be shared is passed as memory", without_sharing},
