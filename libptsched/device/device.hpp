@@ -105,6 +105,8 @@ public:
     virtual ~Code() = default;
     /* In bytes, of each parameter; nothing where nobody knows. */
     virtual std::optional<std::vector<std::size_t>> parameter_sizes() const { return {}; }
+    /* Whether one of them is an address; nothing where nobody knows. */
+    virtual std::optional<bool> is_address(std::size_t) const { return {}; }
     /* Whether it finds what is constant in variables of its module, not by parameters. */
     virtual bool has_variables() const { return false; }
     struct Variable {

@@ -69,6 +69,7 @@ public:
     OpenclCode(const OpenclCode &) = delete;
     OpenclCode &operator=(const OpenclCode &) = delete;
     std::optional<std::vector<std::size_t>> parameter_sizes() const override { return sizes_; }
+    std::optional<bool> is_address(std::size_t parameter) const override { return are_addresses_.at(parameter); }
 
     void run(cl_command_queue queue, const Geometry &geometry, const std::vector<void *> &arguments) const;
 
@@ -79,7 +80,8 @@ private:
     const std::string function_;
     const std::shared_ptr<const OpenclProgram> program_;
     cl_kernel kernel_;
-    std::vector<std::size_t> sizes_;
+    std::vector<std::size_t> sizes_; /* of each parameter */
+    std::vector<bool> are_addresses_;
     mutable std::mutex mutex_; /* protects the kernel's arguments */
 };
 

@@ -130,6 +130,7 @@ void OpenclCode::look_at_parameters()
                         (where == CL_KERNEL_ARG_ADDRESS_LOCAL ? " in local memory" : "") +
                         ": it can be a pointer to global or constant memory, or a number or vector");
         sizes_.push_back(pointer ? sizeof(Address) : size_of(type));
+        are_addresses_.push_back(pointer);
     }
 }
 

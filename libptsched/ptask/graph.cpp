@@ -19,9 +19,9 @@ std::vector<Parameter> parameters_of(const std::vector<std::unique_ptr<Port>> &p
     std::vector<Parameter> given;
     for (const auto &port : ports) {
         const PortOptions &options = port->options();
+        const bool by_value = options.form.binding == Binding::by_value;
         if (port->is_parameter() && !port->is_variable())
-            given.push_back({options.name, options.form.binding == Binding::by_value ? options.form.bytes()
-                                                                                     : sizeof(device::Address)});
+            given.push_back({options.name, by_value ? options.form.bytes() : sizeof(device::Address), by_value});
     }
     return given;
 }

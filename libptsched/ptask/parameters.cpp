@@ -22,6 +22,13 @@ void check_parameters(const std::string &task, const std::string &kernel, const 
         throw device::Error("task " + task + ": kernel " + kernel + " takes " + std::to_string(sizes->size()) +
                             " parameters, in bytes:" + wanted + "; the ports give " + std::to_string(given.size()) +
                             ":" + got);
+    for (std::size_t i = 0; i < given.size(); i++)
+        if (code.is_address(i) == std::optional(given[i].by_value))
+            throw device::Error("task " + task + ": kernel " + kernel + " takes " +
+                                (given[i].by_value ? "an address" : "a value") + " as parameter " +
+                                std::to_string(i + 1) + ", and port " + given[i].port + " is bound " +
+                                (given[i].by_value ? "by value: a port in global memory would do"
+                                                   : "by address: by_value() or constant() would do"));
 }
 
 } // namespace ptsched::ptask

@@ -12,6 +12,7 @@ namespace ptsched::ptask {
 struct Parameter {
     std::string port;
     std::size_t bytes; /* of an address, or of the content if it is passed by value */
+    bool by_value;
 };
 
 /* Throws Error, with both sides, if a kernel takes something else; not if nobody knows what it takes. */

@@ -186,6 +186,18 @@ void tasks_that_do_not_fit()
             graph.opencl("sum", {source, "add"}, {in("a", form), out("c", form)});
         },
         {"task sum", "kernel add", "8 8 8 4", "a 8 c 8"}));
+    /* Of the right size, and something else. */
+    const std::string takes_value = "__kernel void f(ulong x, __global int *y) { *y = x; }";
+    const std::string takes_address = "__kernel void f(__constant ulong *x, __global int *y) { *y = *x; }";
+    const auto eight = Template::of<unsigned long>(1);
+    auto add = [&](const std::string &what, const PortOptions &x) {
+        graph.opencl("f", {what, "f"}, {x, out("y", Template::of<int>(1))});
+    };
+    CHECK(
+        refused([&] { add(takes_value, in("x", eight)); }, {"task f", "a value as parameter 1", "port x", "by_value"}));
+    CHECK(refused([&] { add(takes_address, by_value(in("x", eight))); },
+                  {"task f", "an address as parameter 1", "port x", "global"}));
+    add(takes_value, by_value(in("x", eight)));
     CHECK(refused(
         [&] {
             graph.opencl("sum", {"nonsense", "add"}, {in("a", form), out("c", form)});
