@@ -79,7 +79,8 @@ void Checks::task(const Task &task)
                                       [](const auto &port) { return port->options().kind == PortKind::condition; });
     for (const auto &port : task.ports_) {
         Checks::port(task, *port);
-        if (may_be_skipped && port->options().kind == PortKind::output && !port->options().initial)
+        if (may_be_skipped && port->options().kind == PortKind::output && !port->options().initial &&
+            port->options().form.layout == Layout::fixed)
             throw Error("task " + task.name_ + " has a condition, and nothing for its output " + port->options().name +
                         " when it is skipped: an inout port or an initial block would do");
     }

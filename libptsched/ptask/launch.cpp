@@ -57,7 +57,7 @@ void Launch::fill_skipped(Run &run)
         if (run.absent)
             block.reset();
         else if (port->gives() && !block)
-            block = port->options_.initial;
+            block = port->options_.initial ? port->options_.initial : Datablock::of("", 0);
     }
 }
 

@@ -2,6 +2,8 @@
 // Tasks that are skipped, cycles and loops.
 #include "ptask_test.hpp"
 
+#include <numeric>
+
 namespace test {
 
 namespace {
@@ -40,6 +42,30 @@ void conditions()
     CHECK_EQ(tasks[0]->skipped(), uint64_t{1});
     CHECK_EQ(tasks[2]->skipped(), uint64_t{3});
     CHECK_EQ(tasks[2]->completed(), uint64_t{4});
+}
+
+/* What is of no fixed size has no records then. */
+void conditions_and_sizes()
+{
+    Graph graph;
+    const auto some = Template::variable<int>(4);
+    Task &copy =
+        graph.callback("copy", [](Call &call) { std::copy_n(call.at<char>(0), call.bytes(0), call.at<char>(1)); },
+                       {in("x", some), condition("if"), sized_by(out("y", some), "x")});
+    Task &sum = graph.callback(
+        "sum",
+        [](Call &call) { *call.at<int>(1) = std::accumulate(call.at<int>(0), call.at<int>(0) + call.records(0), 0); },
+        {in("x", some), out("sum", one)});
+    Input &x = graph.input(copy["x"]), &condition = graph.input(copy["if"]);
+    graph.connect(copy["y"], sum["x"]);
+    Output &y = graph.output(copy["y"]), &total = graph.output(sum["sum"]);
+    graph.run();
+    for (unsigned runs : {1, 0, 1}) {
+        x.push(block_of(std::vector{1, 2, 3}));
+        condition.push_value(runs);
+        CHECK_EQ(pulled<int>(y).size(), runs ? 3u : 0u);
+        CHECK_EQ(pulled<int>(total).at(0), runs ? 6 : 0);
+    }
 }
 
 /* The condition is computed on a GPU, and what is skipped runs there. */
@@ -265,6 +291,7 @@ void blocks_that_would_count_rounds()
 Cases loop_cases()
 {
     return {{"conditions", conditions},
+            {"a condition of a task whose output has no fixed size", conditions_and_sizes},
             {"conditions that a GPU computes", conditions_of_a_gpu},
             {"a cycle with a first block", a_cycle_with_a_first_block},
             {"a cycle of two tasks and two blocks", a_cycle_of_two},
