@@ -82,7 +82,7 @@ private:
 
 Remote::Remote(const std::string &path, const std::string &port, Direction direction, Place place, Timeout timeout,
                const std::stop_token &stop)
-    : lending_(direction == to_push || place == where_it_is)
+    : direction_(direction), lending_(direction == to_push || place == where_it_is)
 {
     const Caller caller(timeout, stop);
     socket_ = connected(path, caller);
@@ -95,6 +95,13 @@ Remote::Remote(const std::string &path, const std::string &port, Direction direc
     throw_if_refused(*welcome);
     const Packet::Head &head = welcome->head;
     form_ = {{head.dimensions[0], head.dimensions[1], head.dimensions[2]}, head.stride, Layout(head.layout)};
+}
+
+void Remote::must_be(Direction direction) const
+{
+    if (direction_ != direction)
+        throw Error(direction == to_push ? "a Remote that is to pull does not push: one made with to_push would do"
+                                         : "a Remote that is to push does not pull: one made with to_pull would do");
 }
 
 /* None if the time is up. */
@@ -168,6 +175,7 @@ std::uint32_t Remote::give(Packet &request, const Caller &caller)
 
 bool Remote::push(SharedMemory &&block, Timeout timeout, const std::stop_token &stop)
 {
+    must_be(to_push);
     const Caller caller(timeout, stop);
     const Turn turn(*this, caller);
     if (!turn)
@@ -186,6 +194,7 @@ bool Remote::push(SharedMemory &&block, Timeout timeout, const std::stop_token &
 /* A block that may not be lent, or cannot be used there, goes as memory. */
 bool Remote::send(Item &&item, Timeout timeout, const std::stop_token &stop)
 {
+    must_be(to_push);
     const Caller caller(timeout, stop);
     const Turn turn(*this, caller);
     if (!turn)
@@ -257,6 +266,7 @@ std::optional<Item> Remote::next(const Caller &caller)
 
 std::optional<Item> Remote::take(Timeout timeout, const std::stop_token &stop)
 {
+    must_be(to_pull);
     const Caller caller(timeout, stop);
     const Turn turn(*this, caller);
     return turn ? next(caller) : std::nullopt;
@@ -264,6 +274,7 @@ std::optional<Item> Remote::take(Timeout timeout, const std::stop_token &stop)
 
 DatablockPtr Remote::pull(Timeout timeout)
 {
+    must_be(to_pull);
     std::optional<Item> item;
     const Caller caller(timeout, {});
     if (const Turn turn(*this, caller); turn) {

@@ -28,7 +28,10 @@ public:
     enum Direction { to_push, to_pull };
     /* Whether what is pulled is to be copied to the host, or may stay on a GPU that this process uses, too. */
     enum Place { on_host, where_it_is };
-    /* Throws Error if nobody serves the port at @path, or says so in time. */
+    /*
+     * Throws Error if nobody serves the port at @path, or says so in time. One that is to push throws Error where it is
+     * to pull, and the other way round.
+     */
     Remote(const std::string &path, const std::string &port, Direction direction, Place place = on_host,
            Timeout timeout = {}, const std::stop_token &stop = {});
 
@@ -59,6 +62,7 @@ private:
     class Caller;
     class Turn;
 
+    void must_be(Direction direction) const;
     static UniqueFd connected(const std::string &path, const Caller &caller);
     /* Those that follow are called by who has the turn. */
     bool ask(Packet &request, const Caller &caller);
@@ -73,6 +77,7 @@ private:
     std::condition_variable_any turn_over_;
     bool taken_ = false; /* protected by the mutex: somebody has the turn, and what follows */
     UniqueFd socket_;
+    const Direction direction_;
     bool lending_ = true; /* may help: it has not failed */
     bool ended_ = false;  /* what pull() has given came with the end of a stream, which is next */
     bool owed_ = false;   /* the answer to the last request */

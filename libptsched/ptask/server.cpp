@@ -188,12 +188,14 @@ void Server::serve(const Stop &stop, int socket)
         welcome(stop, socket, output->second->port().options().form);
         serve_output(stop, socket, *output->second);
     } else {
-        std::string names;
+        std::string names, which = hello.text;
+        if (input != inputs_.end() || output != outputs_.end())
+            which += hello.head.kind == Packet::hello_input ? " to who pushes" : " to who pulls";
         for (const auto &[name, port] : inputs_)
             names += " " + name + " (in)";
         for (const auto &[name, port] : outputs_)
             names += " " + name + " (out)";
-        refuse(stop, socket, "the graph does not serve " + hello.text + "; it serves" + names);
+        refuse(stop, socket, "the graph does not serve " + which + "; it serves" + names);
     }
 }
 

@@ -112,7 +112,12 @@ void errors_and_timeouts()
     CHECK(refused([&] { y.pull(); }, {"lost"}));
     CHECK(refused([&] { push(x, numbers(7)); }, {"28 bytes", "line.x", "8 x 1 x 1"}));
     CHECK(refused([&] { Remote z(place.path(), "z", Remote::to_push); }, {"does not serve z", "x (in)", "y (out)"}));
-    CHECK(refused([&] { Remote z(place.path(), "x", Remote::to_pull); }, {"does not serve x"}));
+    CHECK(refused([&] { Remote z(place.path(), "x", Remote::to_pull); }, {"does not serve x to who pulls", "x (in)"}));
+    CHECK(refused([&] { Remote z(place.path(), "y", Remote::to_push); }, {"does not serve y to who pushes"}));
+    CHECK(refused([&] { x.pull(); }, {"is to push", "to_pull would do"}));
+    CHECK(refused([&] { x.take(); }, {"is to push"}));
+    CHECK(refused([&] { y.end_stream(); }, {"is to pull", "to_push would do"}));
+    CHECK(refused([&] { push(y, numbers(8)); }, {"is to pull"}));
     CHECK(refused([&] { Remote z(place.folder + "/none", "x", Remote::to_push); }, {"no graph", "none"}));
     CHECK(refused([&] { Server again(place.path(), {}, {}); }, {"cannot be served", place.path()}));
     /* One before the task and one after it, at most: so one of three is not in. */
