@@ -433,8 +433,13 @@ int ptask_run_graph(struct ptask_graph *graph)
 int ptask_terminate_graph(struct ptask_graph *graph)
 {
     return attempt([&] {
-        needed(graph, "graph").terminated = true;
-        graph->graph.stop();
+        const bool before = needed(graph, "graph").terminated.exchange(true);
+        try {
+            graph->graph.stop();
+        } catch (...) {
+            graph->terminated = before;
+            throw;
+        }
         return 0;
     });
 }

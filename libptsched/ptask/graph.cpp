@@ -274,7 +274,11 @@ Task &Graph::add_host(std::unique_ptr<Task> task, HostFunction function)
 {
     task->on_host_ = true;
     task->devices_.push_back(&device::host());
-    task->codes_.push_back(device::host_code(std::move(function)));
+    auto call = [function = std::move(function), &scheduler = *scheduler_](const std::vector<void *> &arguments) {
+        Scheduler::Calling calling(scheduler);
+        function(arguments);
+    };
+    task->codes_.push_back(device::host_code(std::move(call)));
     return add(std::move(task));
 }
 
@@ -297,6 +301,14 @@ Task &Graph::callback(const std::string &name, Callback function, const std::vec
         call.addresses_ = &arguments;
         function(call);
     });
+}
+
+std::size_t Call::known(std::size_t parameter) const
+{
+    if (parameter < parameters())
+        return parameter;
+    throw Error("there is no parameter " + std::to_string(parameter) + ": the function has " +
+                std::to_string(parameters()) + ", from 0 on, and metadata and conditions are none");
 }
 
 /* Null stands for the world. */

@@ -97,10 +97,11 @@ struct Item {
 class Call {
 public:
     std::size_t parameters() const { return bytes_.size(); }
-    void *at(std::size_t parameter) const { return (*addresses_)[parameter]; }
+    /* These throw Error for a parameter that there is not. */
+    void *at(std::size_t parameter) const { return (*addresses_)[known(parameter)]; }
     template <typename T> T *at(std::size_t parameter) const { return static_cast<T *>(at(parameter)); }
-    std::size_t bytes(std::size_t parameter) const { return bytes_[parameter]; }
-    std::size_t records(std::size_t parameter) const { return records_[parameter]; }
+    std::size_t bytes(std::size_t parameter) const { return bytes_[known(parameter)]; }
+    std::size_t records(std::size_t parameter) const { return records_[known(parameter)]; }
     /* To go with the outputs. */
     void end_stream() { signals_.end_of_stream = true; }
     void report(const std::string &error) { signals_.error = std::make_shared<const std::string>(error); }
@@ -109,6 +110,8 @@ private:
     friend class Graph;
     friend class Launch;
     friend class Scheduler;
+    std::size_t known(std::size_t parameter) const;
+
     const std::vector<void *> *addresses_ = nullptr;
     std::vector<std::size_t> bytes_, records_;
     Item signals_;
@@ -328,7 +331,8 @@ public:
     void run();
     /*
      * Nothing is begun any more, and everybody who blocks in push or pull returns. Blocks until what runs has ended.
-     * What is in the channels stays there to be pulled.
+     * What is in the channels stays there to be pulled. Throws Error in a function of the graph, which must not
+     * destroy it either.
      */
     void stop();
     /*

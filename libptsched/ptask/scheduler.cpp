@@ -17,6 +17,16 @@ constexpr unsigned gpu_lanes = 4, host_lanes = 2;
 
 } // namespace
 
+thread_local const Scheduler::Calling *Scheduler::Calling::innermost_;
+
+bool Scheduler::Calling::is_for(const Scheduler &scheduler)
+{
+    for (const Calling *calling = innermost_; calling; calling = calling->outer_)
+        if (&calling->scheduler_ == &scheduler)
+            return true;
+    return false;
+}
+
 Scheduler::Scheduler(const GraphOptions &options)
     : due_{{options.mode, options.weights}, {options.mode, options.weights}}, places_(options),
       weights_(options.weights), timeline_(options.timeline ? std::make_unique<Timeline>() : nullptr),
@@ -65,6 +75,9 @@ void Scheduler::start(const std::vector<std::unique_ptr<Task>> &tasks)
 
 void Scheduler::stop()
 {
+    if (Calling::is_for(*this))
+        throw Error("a function of a graph cannot stop the graph, which would wait for it: an error, the end of a "
+                    "stream, or another thread would do");
     {
         std::lock_guard lock(mutex_);
         stopping_ = true;

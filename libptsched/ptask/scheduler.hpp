@@ -17,6 +17,7 @@
 #include <mutex>
 #include <span>
 #include <thread>
+#include <utility>
 
 namespace ptsched::ptask {
 
@@ -24,6 +25,21 @@ class Lowering;
 
 class Scheduler {
 public:
+    /* As long as this lives, the calling thread runs a function of the graph. */
+    class Calling {
+    public:
+        explicit Calling(const Scheduler &scheduler) : scheduler_(scheduler), outer_(std::exchange(innermost_, this)) {}
+        ~Calling() { innermost_ = outer_; }
+        Calling(const Calling &) = delete;
+        Calling &operator=(const Calling &) = delete;
+        static bool is_for(const Scheduler &scheduler);
+
+    private:
+        const Scheduler &scheduler_;
+        const Calling *const outer_; /* of a graph that it waits for: who waits runs what is brief */
+        static thread_local const Calling *innermost_;
+    };
+
     explicit Scheduler(const GraphOptions &options);
     ~Scheduler();
     /* For a graph whose tasks do not change any more. */

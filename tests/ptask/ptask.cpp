@@ -485,6 +485,33 @@ void several_stop()
     }
 }
 
+/* It would wait for itself. The graph goes on. */
+void a_function_stops_its_graph()
+{
+    Graph graph, other;
+    Task &copy = add_copy(other);
+    other.input(copy["x"]);
+    other.output(copy["y"]);
+    other.run();
+    std::atomic<int> told{0};
+    Task &task = graph.host("stops",
+                            [&](const std::vector<void *> &) {
+                                told += refused([&] { graph.stop(); }, {"a function", "cannot stop", "another thread"});
+                                other.stop();
+                            },
+                            {inout("x", Template::of<int>(1))});
+    Input &x = graph.input(task["x"]);
+    Output &y = graph.output(task["x"]);
+    graph.run();
+    /* First in a queue's thread, then, as it is brief, in this one. */
+    for (int i = 0; i < 10; i++) {
+        CHECK(x.push_value(i));
+        CHECK_EQ(pulled<int>(y).at(0), i);
+    }
+    CHECK_EQ(told.load(), 10);
+    graph.stop();
+}
+
 /* Who waits for a function that was brief so far runs it; it may fail or be the last thing there as anywhere. */
 void brief_functions()
 {
@@ -612,6 +639,7 @@ int main(int, char **argv)
                    {"the highest priority is first", priorities},
                    {"stop wakes everybody", stop_wakes_everybody},
                    {"several threads stop a graph", several_stop},
+                   {"a function cannot stop its own graph", a_function_stops_its_graph},
                    {"brief functions run where they are waited for", brief_functions},
                    {"a graph stops while who waits runs its functions", a_graph_stops_meanwhile},
                    {"what is wrong with a graph is said with the names of both ends", wrong_graphs},

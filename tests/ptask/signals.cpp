@@ -38,6 +38,25 @@ struct Sum {
     Output *sum;
 };
 
+void parameters_that_there_are_not()
+{
+    Graph graph;
+    Task &task = graph.callback(
+        "f",
+        [](Call &call) {
+            for (auto get : {+[](Call &c) { c.at(2); }, +[](Call &c) { c.bytes(2); }, +[](Call &c) { c.records(2); }})
+                CHECK(refused([&] { get(call); }, {"no parameter 2", "has 2", "metadata"}));
+            *call.at<int>(1) = *call.at<int>(0);
+        },
+        {in("x", one), out("y", one), metadata("m")});
+    Input &x = graph.input(task["x"]), &m = graph.input(task["m"]);
+    Output &y = graph.output(task["y"]);
+    graph.run();
+    x.push_value(3);
+    m.push_value(4);
+    CHECK_EQ(pulled<int>(y).at(0), 3);
+}
+
 void the_end_of_a_stream()
 {
     Sum sum;
@@ -170,7 +189,8 @@ void signals_leave_loops()
 
 Cases signal_cases()
 {
-    return {{"the end of a stream", the_end_of_a_stream},
+    return {{"a function asks for a parameter that it does not have", parameters_that_there_are_not},
+            {"the end of a stream", the_end_of_a_stream},
             {"errors travel with what they spoiled", errors_travel},
             {"callbacks give signals", callbacks_give_signals},
             {"an end that comes with a block", an_end_that_comes_with_a_block},

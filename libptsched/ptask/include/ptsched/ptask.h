@@ -196,7 +196,10 @@ int ptask_pull(struct ptask_channel *channel, struct ptask_datablock **block, in
 /** Start. Nothing can be added any more. */
 int ptask_run_graph(struct ptask_graph *graph);
 
-/** Begin nothing any more, wake all who push or pull, and wait for what runs. What is in channels can be pulled. */
+/**
+ * Begin nothing any more, wake all who push or pull, and wait for what runs. What is in channels can be pulled. -EINVAL
+ * in a function of the graph, which would wait for itself, and must not close it either.
+ */
 int ptask_terminate_graph(struct ptask_graph *graph);
 
 /**
