@@ -215,6 +215,7 @@ void Slot::use_queues(SetQueue &queue, device::Queue *for_results)
 
 void Slot::launch(const PartSet &set, SetQueue &queue, device::Queue *for_results, bool is_watched)
 {
+    std::optional<Access> access;
     try {
         is_free_ = has_ended();
         use_queues(queue, for_results);
@@ -224,13 +225,18 @@ void Slot::launch(const PartSet &set, SetQueue &queue, device::Queue *for_result
         }
         plan(set);
         addresses_.resize(items_.size());
-        Access access(device_, its_queue(), items_, addresses_.data());
+        access.emplace(device_, its_queue(), items_, addresses_.data());
         if (ahead_.inputs && inside_->evictions() != ahead_.evictions)
             forget_ahead();
         place(set.inputs);
         start(set, is_watched);
-        access.given(marker_, for_results_);
+        access->given(marker_, for_results_);
     } catch (...) {
+        /* What was given comes before others can have the memory. */
+        for (device::Queue *queue_of_it : {&its_queue(), for_results_, incoming_})
+            if (queue_of_it)
+                settle(*queue_of_it);
+        access.reset();
         forget();
         throw;
     }
@@ -697,10 +703,6 @@ void Slot::let_go(DatablockPtr &block)
 /* What the queue has, it ends first: it may write to memory that is given back. */
 void Slot::forget() noexcept
 {
-    settle(its_queue());
-    for (device::Queue *other : {for_results_, incoming_})
-        if (other)
-            settle(*other);
     forget_ahead();
     program_.reset();
     retired_.clear();
