@@ -40,7 +40,6 @@ struct ptask_graph {
     explicit ptask_graph(const GraphOptions &options) : graph(options) {}
 
     Graph graph;
-    std::atomic<bool> terminated{false};
     std::deque<ptask_template> templates;
     std::deque<ptask_port> ports;
     std::deque<ptask> tasks;
@@ -104,7 +103,7 @@ Timeout timeout_of(std::int64_t nanoseconds)
 /* Nothing came or went. */
 int stopped_or_late(const ptask_graph &graph)
 {
-    return graph.terminated ? fail(EPIPE, "the graph was terminated") : fail(ETIMEDOUT, "the time is up");
+    return graph.graph.is_stopped() ? fail(EPIPE, "the graph was terminated") : fail(ETIMEDOUT, "the time is up");
 }
 
 Callback callback_of(ptask_function function, void *context)
@@ -433,13 +432,7 @@ int ptask_run_graph(struct ptask_graph *graph)
 int ptask_terminate_graph(struct ptask_graph *graph)
 {
     return attempt([&] {
-        const bool before = needed(graph, "graph").terminated.exchange(true);
-        try {
-            graph->graph.stop();
-        } catch (...) {
-            graph->terminated = before;
-            throw;
-        }
+        needed(graph, "graph").graph.stop();
         return 0;
     });
 }

@@ -386,6 +386,11 @@ void Graph::stop()
     scheduler_->stop();
 }
 
+bool Graph::is_stopped() const
+{
+    return scheduler_->stopping();
+}
+
 void Graph::work_for(int pidfd)
 {
     scheduler_->work_for(pidfd < 0 ? nullptr : requester_of_pidfd(pidfd));

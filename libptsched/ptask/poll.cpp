@@ -247,9 +247,9 @@ bool Scheduler::poll_fetches()
             }
             fetches_.erase(fetches_.begin() + static_cast<std::ptrdiff_t>(i));
             any = true;
-            if (fetch.from && fetch.from->attachment)
+            if (fetch.from && fetch.counts && fetch.from->attachment)
                 fetch.from->attachment->ended();
-            if (fetch.from && timeline_)
+            if (fetch.from && fetch.counts && timeline_)
                 timeline_->fetched(*fetch.from->device, task, fetch.bytes, fetch.began, Clock::now());
             arrived(fetch);
         } catch (const std::exception &error) {

@@ -335,6 +335,8 @@ public:
      * destroy it either.
      */
     void stop();
+    /* Whether somebody has called stop(), which may not be over yet. */
+    bool is_stopped() const;
     /*
      * From the next turn on, the graph's work is scheduled by ptsched under the weight of the process of @pidfd, and
      * charged to it, as far as ptsched allows that (see PTSCHED_IOC_ACT_FOR); -1: of this process again. A graph that

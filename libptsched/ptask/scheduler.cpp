@@ -108,6 +108,12 @@ bool Scheduler::started() const
     return started_;
 }
 
+bool Scheduler::stopping() const
+{
+    std::lock_guard lock(mutex_);
+    return stopping_;
+}
+
 void Scheduler::throw_if_failed() const
 {
     if (!failure_.empty())

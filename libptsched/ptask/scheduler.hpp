@@ -36,7 +36,7 @@ public:
 
     private:
         const Scheduler &scheduler_;
-        const Calling *const outer_; /* of a graph that it waits for: who waits runs what is brief */
+        const Calling *const outer_; /* a function that waits for this graph: who waits runs what is brief */
         static thread_local const Calling *innermost_;
     };
 
@@ -46,6 +46,7 @@ public:
     void start(const std::vector<std::unique_ptr<Task>> &tasks);
     void stop();
     bool started() const;
+    bool stopping() const;
     /* A channel at which somebody may wait. */
     void add_outer(Channel &channel) { outer_.push_back(&channel); }
 
@@ -75,6 +76,7 @@ private:
         Clock::time_point began;
         Run *run = nullptr;
         Channel *channel = nullptr;
+        bool counts = true; /* where it comes from; one for several channels does so once */
         explicit operator bool() const { return marker != nullptr; }
     };
 

@@ -255,7 +255,7 @@ void Scheduler::put_into(Channel &channel, Token &&token)
     put_into(channel, std::move(token), started);
 }
 
-/* @started may be for several channels; the place from where it comes counts it once. */
+/* @started may be for several channels, and no longer counts when the first of them has it. */
 void Scheduler::put_into(Channel &channel, Token &&token, Fetch &started)
 {
     const Port *port = channel.destination;
@@ -266,7 +266,7 @@ void Scheduler::put_into(Channel &channel, Token &&token, Fetch &started)
         token.here = false;
         started.channel = &channel;
         fetches_.push_back(started);
-        started.from = nullptr;
+        started.counts = false;
     }
     channel.tokens.push_back(std::move(token));
     if (port && port->task_.lowered_)

@@ -334,7 +334,7 @@ static int judge(void *context, struct ptask_call *call)
 {
     const float *x = ptask_call_data(call, 0);
 
-    (void)context;
+    CHECK(refused(ptask_terminate_graph(context), EINVAL, "cannot stop"));
     CHECK(!ptask_call_data(call, 1) && !ptask_call_bytes(call, 1) && !ptask_call_records(call, (size_t)-1));
     CHECK(refused(ptask_call_report(call, NULL), EINVAL, "error is NULL"));
     if (*x < 0)
@@ -348,7 +348,7 @@ static void signals(void)
 {
     const size_t one[3] = {1, 1, 1};
     const float values[] = {0, -1, 5};
-    const struct ptask_code code = {.function = judge};
+    struct ptask_code code = {.function = judge};
     struct ptask_graph *graph;
     struct ptask_template *form;
     struct ptask_port *port;
@@ -357,6 +357,7 @@ static void signals(void)
     struct ptask_datablock *block;
 
     CHECK(!ptask_open_graph(PTASK_MODE_DATA_AWARE, &graph));
+    code.context = graph;
     CHECK(!ptask_open_template(graph, one, sizeof(float), PTASK_FIXED, PTASK_GLOBAL, &form));
     CHECK(!ptask_open_port(graph, "x", PTASK_INOUT, form, &port));
     CHECK(!ptask_open_ptask(graph, "judge", &code, &port, 1, &task));
