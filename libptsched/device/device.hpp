@@ -177,7 +177,7 @@ public:
      * before it, too.
      */
     virtual MarkerPtr mark_for_later() { return mark(); }
-    /* Blocks until it has done its work; throws Error if that failed. Does not need what a marker may lack. */
+    /* Blocks until it has done its work; throws Error if that failed. Where mark() can fail, it must not need that. */
     virtual void finish() { mark()->wait(); }
     /* To be called when something that run() gave has ended, if the queue has a thread that can; before there is work.
      */

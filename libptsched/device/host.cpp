@@ -180,7 +180,7 @@ private:
         const std::string failure = attempt(item.function);
         if (item.told)
             worked_.store(worked_.load() + (Clock::now() - began));
-        finish(failure);
+        note_end(failure);
         if (item.told && ended_)
             ended_();
         lock.lock();
@@ -202,7 +202,7 @@ private:
         }
     }
 
-    void finish(const std::string &failure)
+    void note_end(const std::string &failure)
     {
         {
             std::lock_guard lock(progress_->mutex);

@@ -23,7 +23,7 @@ void check_parameters(const std::string &task, const std::string &kernel, const 
                             " parameters, in bytes:" + wanted + "; the ports give " + std::to_string(given.size()) +
                             ":" + got);
     for (std::size_t i = 0; i < given.size(); i++)
-        if (code.is_address(i) == std::optional(given[i].by_value))
+        if (const auto address = code.is_address(i); address && *address == given[i].by_value)
             throw device::Error("task " + task + ": kernel " + kernel + " takes " +
                                 (given[i].by_value ? "an address" : "a value") + " as parameter " +
                                 std::to_string(i + 1) + ", and port " + given[i].port + " is bound " +

@@ -233,9 +233,9 @@ void Slot::launch(const PartSet &set, SetQueue &queue, device::Queue *for_result
         access->given(marker_, for_results_);
     } catch (...) {
         /* What was given comes before others can have the memory. */
-        for (device::Queue *queue_of_it : {&its_queue(), for_results_, incoming_})
-            if (queue_of_it)
-                settle(*queue_of_it);
+        for (device::Queue *used : {&its_queue(), for_results_, incoming_})
+            if (used)
+                settle(*used);
         access.reset();
         forget();
         throw;
@@ -700,7 +700,7 @@ void Slot::let_go(DatablockPtr &block)
     block.reset();
 }
 
-/* What the queue has, it ends first: it may write to memory that is given back. */
+/* When its queues have done what they had: that may write to what is given back. */
 void Slot::forget() noexcept
 {
     forget_ahead();

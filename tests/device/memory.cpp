@@ -198,6 +198,8 @@ public:
         });
         CHECK(refused(work, {"cuEventCreate", "OUT_OF_MEMORY"}));
         CHECK(flag.is_raised());
+        /* Also if nobody has. */
+        asked = true;
         raiser.join();
         device::settle(queue);
     }

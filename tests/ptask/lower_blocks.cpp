@@ -408,6 +408,7 @@ void results_beside_a_long_task()
     for (unsigned ended : {0, 1}) {
         flag.lower();
         x.push_value(0u);
+        until_executing({&wait});
         for (unsigned round = 0; round < 2; round++) {
             for (unsigned i = 0; i < sets; i++)
                 sums.push(static_cast<float>(i));

@@ -292,6 +292,7 @@ DatablockPtr written_when(std::function<bool()> reached)
 void what_is_fetched_for_several_ports()
 {
     const auto form = Template::of<int>(1);
+    std::atomic<bool> late{false}; /* as long as the graph, which may ask for it */
     Graph graph;
     auto add = [&](const std::string &name) -> Task & {
         return graph.host(name, [](const std::vector<void *> &) {}, {inout("x", form), condition("if")});
@@ -303,7 +304,6 @@ void what_is_fetched_for_several_ports()
     Output *const outputs[] = {&graph.output(one["x"]), &graph.output(two["x"])};
     graph.run();
     CHECK(refused([&] { x.push(written_when([]() -> bool { throw Error("it is lost"); })); }, {"it is lost"}));
-    std::atomic<bool> late{false};
     CHECK(x.push(written_when([&] { return late.load(); })));
     late = true;
     CHECK(x.push_value(8));
