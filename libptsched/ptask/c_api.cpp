@@ -4,7 +4,6 @@
 
 #include "ptsched/ptask.h"
 
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <deque>

@@ -7,6 +7,7 @@
 #include "ptask.hpp"
 #include "work.hpp"
 
+#include <atomic>
 #include <thread>
 
 using namespace ptsched;
@@ -145,31 +146,61 @@ void what_is_used_stays()
     CHECK_EQ(seen->as<unsigned>()[0], HostFlag::raised);
 }
 
+/* A kernel keeps a queue busy, which ends when the thread that made this sleeps, once that is about to. */
+class BusyUntilAsleep {
+public:
+    BusyUntilAsleep(device::Device &gpu, device::Queue &queue)
+        : queue_(queue), code_(device::cuda_code(gpu, kernels(), "wait_for_host", device::Module::own)),
+          seen_(Datablock::empty(kilo)), caller_(gettid())
+    {
+        Address flag = HostFlag::address(), seen = seen_->produce(gpu, queue);
+        queue.run(*code_, {}, {&flag, &seen});
+        about_to_sleep = false;
+        raiser_ = std::thread([this] {
+            while (!about_to_sleep || caller_.get() != 'S')
+                std::this_thread::yield();
+            flag_.raise();
+        });
+    }
+    /* Sleeps itself, if nobody has. */
+    ~BusyUntilAsleep()
+    {
+        about_to_sleep = true;
+        raiser_.join();
+        device::settle(queue_);
+    }
+    BusyUntilAsleep(const BusyUntilAsleep &) = delete;
+    BusyUntilAsleep &operator=(const BusyUntilAsleep &) = delete;
+
+    bool is_over() const { return flag_.is_raised(); }
+
+    static inline std::atomic<bool> about_to_sleep;
+
+private:
+    device::Queue &queue_;
+    /* Its own: the virtual GPU does at once what was short before. */
+    const std::unique_ptr<device::Code> code_;
+    const DatablockPtr seen_;
+    HostFlag flag_;
+    ThreadState caller_;
+    std::thread raiser_;
+};
+
 /* Nor does the memory of what is dropped while it is copied to the host go to others, to whom that copy would come. */
 void what_is_copied_stays()
 {
     Adder adder(gpu());
-    auto code = device::cuda_code(gpu(), kernels(), "wait_for_host");
     auto queue = gpu().make_queue();
-    auto seen = Datablock::empty(kilo), one = filled(1, kilo);
-    HostFlag flag;
-    Address flag_address = HostFlag::address(), address = seen->produce(gpu(), *queue);
-    queue->run(*code, {}, {&flag_address, &address});
+    auto one = filled(1, kilo);
+    BusyUntilAsleep busy(gpu(), *queue);
     auto sum = adder.add(one, one);
     adder.finish();
     /* Other copies come before. */
     gpu().outgoing().after(queue->mark());
     sum->bring_to_host();
-    ThreadState waits(gettid());
-    std::thread raiser([&] {
-        while (waits.get() != 'S')
-            std::this_thread::yield();
-        flag.raise();
-    });
+    BusyUntilAsleep::about_to_sleep = true;
     sum.reset();
-    CHECK(flag.is_raised());
-    raiser.join();
-    queue->mark()->wait();
+    CHECK(busy.is_over());
 }
 
 /* A GPU whose driver has no more events, and what somebody does with it behind a kernel that does not end before. */
@@ -183,25 +214,9 @@ public:
     /* @work fails for that, and only when the queue has done what it had. */
     template <typename Work> void fails_late(device::Queue &queue, Work work)
     {
-        /* Each its own: the virtual GPU does at once what was short before. */
-        auto code = device::cuda_code(gpu, kernels(), "wait_for_host", device::Module::own);
-        auto seen = Datablock::empty(kilo);
-        HostFlag flag;
-        Address flag_address = HostFlag::address(), address = seen->produce(gpu, queue);
-        queue.run(*code, {}, {&flag_address, &address});
-        asked = false;
-        ThreadState waits(gettid());
-        std::thread raiser([&] {
-            while (!asked || waits.get() != 'S')
-                std::this_thread::yield();
-            flag.raise();
-        });
+        BusyUntilAsleep busy(gpu, queue);
         CHECK(refused(work, {"cuEventCreate", "OUT_OF_MEMORY"}));
-        CHECK(flag.is_raised());
-        /* Also if nobody has. */
-        asked = true;
-        raiser.join();
-        device::settle(queue);
+        CHECK(busy.is_over());
     }
 
     device::Device &gpu = only();
@@ -209,7 +224,7 @@ public:
 private:
     static CUresult refuse(CUevent *, unsigned)
     {
-        asked = true;
+        BusyUntilAsleep::about_to_sleep = true;
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     /* For good, as all devices are. */
@@ -220,8 +235,6 @@ private:
         static device::Device &device = *new device::CudaDevice(driver, 0);
         return device;
     }
-
-    static inline std::atomic<bool> asked;
 };
 
 void work_of_a_failed_access_ends()
