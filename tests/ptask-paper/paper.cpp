@@ -168,7 +168,9 @@ void figures()
     std::ifstream stream(file);
     for (const auto &record : nlohmann::json::parse(stream)) {
         names.insert(record.at("name"));
-        CHECK(record.at("value").get<double>() >= 0 &&
+        /* Frames can overlap, and what a GPU that is a process says of its time is not what it took. */
+        const bool difference = record.at("name").get<std::string>().ends_with("_overhead_us");
+        CHECK((difference || record.at("value").get<double>() >= 0) &&
               record.at("command").get<std::string>().find("--size 8") != std::string::npos);
         CHECK(record.at("unit").is_string() && record.at("against").is_string());
     }

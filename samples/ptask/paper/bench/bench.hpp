@@ -28,7 +28,7 @@ struct Options {
 class Report {
 public:
     explicit Report(std::string command) : command_(std::move(command)) {}
-    /* @against says what it is compared with or relative to. */
+    /* @against says what it is compared with or relative to. A value that is no number, as from 0/0, is a failure. */
     void record(const std::string &name, double value, const std::string &unit, const std::string &against = {});
     void write_json(const std::string &path) const;
     /* Something went wrong: said at once, and by the exit status. */

@@ -157,7 +157,8 @@ void Contest::check() const
 
 void Contest::wait_for(std::uint64_t steps) const
 {
-    while (counts().back() < static_cast<double>(steps)) {
+    const double enough = counts().back() + static_cast<double>(steps);
+    while (counts().back() < enough) {
         check();
         std::this_thread::yield();
     }

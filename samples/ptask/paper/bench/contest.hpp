@@ -22,7 +22,7 @@ public:
     Contest(const Contest &) = delete;
     Contest &operator=(const Contest &) = delete;
 
-    /* Until the last program has completed so many steps. */
+    /* Until the last program has completed so many more steps. */
     void wait_for(std::uint64_t steps) const;
     /* Steps in a second, as long as @pass takes. Throws Error if a program has failed. */
     Rates rates(const std::function<void()> &pass) const;

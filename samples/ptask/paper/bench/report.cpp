@@ -2,6 +2,7 @@
 #include "bench.hpp"
 
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -36,7 +37,10 @@ bool Options::wants(const std::string &name) const
 
 void Report::record(const std::string &name, double value, const std::string &unit, const std::string &against)
 {
-    records_.push_back({name, unit, against, value});
+    if (!std::isfinite(value))
+        fail(name + ": what was measured gives no number");
+    else
+        records_.push_back({name, unit, against, value});
 }
 
 void Report::write_json(const std::string &path) const
