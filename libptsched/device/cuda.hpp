@@ -32,8 +32,6 @@ public:
     std::string bus_address() const override;
     double strength() const override;
     std::optional<std::size_t> most_threads() const override;
-    /* The same for all GPUs there are. */
-    Extent most_blocks() const override { return {2147483647, 65535, 65535}; }
     Address allocate(std::size_t bytes) override { return memory_.take(bytes); }
     void release(Address address, std::size_t bytes) noexcept override { memory_.give(address, bytes); }
     std::unique_ptr<Queue> make_queue() override;
@@ -55,12 +53,13 @@ public:
     CUcontext context() const { return context_; }
     CUdevice number() const { return number_; }
 
+    /* Above 0; nothing where the driver does not tell. */
+    std::optional<int> attribute(CUdevice_attribute which) const;
+
     const Driver &driver;
     Events events, timed_events;
 
 private:
-    /* Above 0; nothing where the driver does not tell. */
-    std::optional<int> attribute(CUdevice_attribute which) const;
     Address allocate_now(std::size_t bytes);
     void free_now(Address address);
     void unmap(Address mapped) noexcept;

@@ -3,6 +3,7 @@
 
 #include "nvrtc.hpp"
 
+#include <climits>
 #include <compare>
 #include <map>
 #include <mutex>
@@ -56,7 +57,7 @@ CudaModule::~CudaModule()
 }
 
 CudaCode::CudaCode(CudaModulePtr module, const std::string &function, const std::string &where)
-    : module_(std::move(module))
+    : module_(std::move(module)), name_(function)
 {
     const Driver &driver = module_->device.driver;
     Entered entered(module_->device);
@@ -94,6 +95,54 @@ std::optional<Code::Variable> CudaCode::variable(const std::string &name) const
         return {};
     device.driver.check(result, "cuModuleGetGlobal");
     return Variable{address, bytes};
+}
+
+/* Nothing where the driver does not say. */
+std::optional<int> CudaCode::attribute(CUfunction_attribute which) const
+{
+    const Driver &driver = module_->device.driver;
+    int value = 0;
+    if (!driver.function_attribute || driver.function_attribute(&value, which, function_) != CUDA_SUCCESS)
+        return {};
+    return value;
+}
+
+/* Above 48 KB a function must have been told; it is the same for all who have it of one module. */
+void CudaCode::allow_shared(unsigned bytes) const
+{
+    static std::mutex mutex;
+    const CudaDevice &device = module_->device;
+    constexpr auto dynamic = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    std::lock_guard lock(mutex);
+    const auto allowed = attribute(dynamic);
+    if (!allowed || bytes <= static_cast<unsigned>(*allowed))
+        return;
+    if (const auto allow = device.driver.set_function_attribute;
+        allow && bytes <= INT_MAX && allow(function_, dynamic, static_cast<int>(bytes)) == CUDA_SUCCESS)
+        return;
+    const int own = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES).value_or(0);
+    const int most = device.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN).value_or(*allowed + own);
+    throw Error("kernel " + name_ + " has " + std::to_string(bytes) +
+                " bytes of dynamic shared memory in a block, and can have " + std::to_string(most - own) + " on " +
+                device.name());
+}
+
+void CudaCode::prepare(const Geometry &geometry) const
+{
+    /* The same for all GPUs there are. */
+    constexpr Extent most_blocks{2147483647, 65535, 65535};
+    const Extent &grid = geometry.grid;
+    const std::string where = " on " + module_->device.name();
+    if (grid.x > most_blocks.x || grid.y > most_blocks.y || grid.z > most_blocks.z)
+        throw Error("kernel " + name_ + " has a grid of " + describe(grid) + " blocks, and can have " +
+                    describe(most_blocks) + where);
+    Entered entered(module_->device);
+    const auto most = attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    if (most && geometry.threads_of_block() > *most)
+        throw Error("kernel " + name_ + " has blocks of " + describe(geometry.block) + " threads, and can have " +
+                    std::to_string(*most) + " in a block" + where);
+    if (geometry.shared_bytes)
+        allow_shared(geometry.shared_bytes);
 }
 
 std::unique_ptr<Code> cuda_code(Device &gpu, const std::string &module, const std::string &function, Module which)

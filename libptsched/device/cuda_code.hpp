@@ -26,11 +26,16 @@ public:
     std::optional<std::vector<std::size_t>> parameter_sizes() const override;
     bool has_variables() const override { return true; }
     std::optional<Variable> variable(const std::string &name) const override;
+    void prepare(const Geometry &geometry) const override;
     CUfunction function() const { return function_; }
 
 private:
+    std::optional<int> attribute(CUfunction_attribute which) const;
+    void allow_shared(unsigned bytes) const;
+
     CudaModulePtr module_;
     CUfunction function_{};
+    const std::string name_;
 };
 
 } // namespace ptsched::device

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What a device answers that cannot do it.
+// What a device answers that cannot do it, and how extents are written.
 #include "device.hpp"
 
 namespace ptsched::device {
+
+std::string describe(const Extent &extent)
+{
+    return std::to_string(extent.x) + " x " + std::to_string(extent.y) + " x " + std::to_string(extent.z);
+}
 
 void Queue::copy(Address, Device &source, Address, std::size_t)
 {

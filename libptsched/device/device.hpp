@@ -9,7 +9,6 @@
 
 #include <array>
 #include <atomic>
-#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -61,15 +60,19 @@ struct Extent {
     unsigned x = 1, y = 1, z = 1;
 };
 
+/* "x x y x z" */
+std::string describe(const Extent &extent);
+
 /* Threads in a block and blocks in a grid, as for a CUDA launch. */
 struct Geometry {
     Extent grid, block;
     unsigned shared_bytes = 0;
 
-    double threads() const { return threads_of(grid) * threads_of(block); }
+    double threads_of_block() const { return product(block); }
+    double threads() const { return product(grid) * threads_of_block(); }
 
 private:
-    static double threads_of(const Extent &e) { return static_cast<double>(e.x) * e.y * e.z; }
+    static double product(const Extent &e) { return static_cast<double>(e.x) * e.y * e.z; }
 };
 
 /* A point in a queue: all work before it. */
@@ -115,6 +118,11 @@ public:
     };
     /* Of its module, in constant or global memory; nothing where there is none of that name. */
     virtual std::optional<Variable> variable(const std::string &) const { return {}; }
+    /*
+     * Before the first run with that geometry: throws Error that says what would do if there can be none. Makes more
+     * shared memory available where a launch must have asked for it. Thread-safe.
+     */
+    virtual void prepare(const Geometry &) const {}
 };
 
 class Device;
@@ -233,8 +241,6 @@ public:
     virtual double strength() const { return 1; }
     /* That are in its processors at once, where that is known. */
     virtual std::optional<std::size_t> most_threads() const { return {}; }
-    /* In a grid. */
-    virtual Extent most_blocks() const { return {UINT_MAX, UINT_MAX, UINT_MAX}; }
     /* At a multiple of allocation_alignment. Datablocks that nobody uses make room; throws OutOfMemory if that is not
      * enough. */
     virtual Address allocate(std::size_t bytes) = 0;

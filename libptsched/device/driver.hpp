@@ -48,6 +48,8 @@ namespace ptsched::device {
 /* Null where the driver is too old to have them. */
 #define PTSCHED_DEVICE_DRIVER_OPTIONAL(F)                                                                              \
     F(parameter_info, cuFuncGetParamInfo)                                                                              \
+    F(function_attribute, cuFuncGetAttribute)                                                                          \
+    F(set_function_attribute, cuFuncSetAttribute)                                                                      \
     F(bus_address, cuDeviceGetPCIBusId)                                                                                \
     F(elapsed, cuEventElapsedTime)
 

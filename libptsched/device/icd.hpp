@@ -37,6 +37,7 @@ namespace ptsched::device {
     F(release_program, clReleaseProgram)                                                                               \
     F(create_kernel, clCreateKernel)                                                                                   \
     F(kernel_info, clGetKernelInfo)                                                                                    \
+    F(group_info, clGetKernelWorkGroupInfo)                                                                            \
     F(argument_info, clGetKernelArgInfo)                                                                               \
     F(set_argument, clSetKernelArg)                                                                                    \
     F(release_kernel, clReleaseKernel)

@@ -70,6 +70,7 @@ public:
     OpenclCode &operator=(const OpenclCode &) = delete;
     std::optional<std::vector<std::size_t>> parameter_sizes() const override { return sizes_; }
     std::optional<bool> is_address(std::size_t parameter) const override { return are_addresses_.at(parameter); }
+    void prepare(const Geometry &geometry) const override;
 
     void run(cl_command_queue queue, const Geometry &geometry, const std::vector<void *> &arguments) const;
 

@@ -134,6 +134,19 @@ void OpenclCode::look_at_parameters()
     }
 }
 
+void OpenclCode::prepare(const Geometry &geometry) const
+{
+    std::size_t most = 0;
+    Icd::check(device_.icd.group_info(kernel_, device_.id(), CL_KERNEL_WORK_GROUP_SIZE, sizeof(most), &most, nullptr),
+               "clGetKernelWorkGroupInfo");
+    if (geometry.threads_of_block() > static_cast<double>(most))
+        throw Error("kernel " + function_ + " has blocks of " + describe(geometry.block) + " threads, and can have " +
+                    std::to_string(most) + " in a block on " + device_.name());
+    if (geometry.shared_bytes)
+        throw Error("kernel " + function_ + " has " + std::to_string(geometry.shared_bytes) +
+                    " bytes of dynamic shared memory in a block: in OpenCL C it would declare them itself, as local");
+}
+
 void OpenclCode::run(cl_command_queue queue, const Geometry &g, const std::vector<void *> &arguments) const
 {
     const Icd &icd = device_.icd;

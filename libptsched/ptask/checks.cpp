@@ -15,11 +15,6 @@ std::string between(const Port *from, const Port *to)
            ": ";
 }
 
-std::string describe(const device::Extent &extent)
-{
-    return std::to_string(extent.x) + " x " + std::to_string(extent.y) + " x " + std::to_string(extent.z);
-}
-
 } // namespace
 
 /* Where an output's size comes from. */
@@ -109,14 +104,17 @@ void Checks::given(const std::string &task, const Geometry &geometry)
                 describe(block));
 }
 
-void Checks::inferred(const Port &output, const Geometry &geometry, const device::Device &device)
+void Checks::geometry(const Task &task, const Geometry &geometry, const Port *output)
 {
-    const device::Extent &grid = geometry.grid, most = device.most_blocks();
-    if (grid.x <= most.x && grid.y <= most.y && grid.z <= most.z)
-        return;
-    throw Error("task " + output.task_.name() + " has threads for " + output.options().form.describe() + " of output " +
-                output.options().name + ", in a grid of " + describe(grid) + " blocks, and " + device.name() +
-                " takes at most " + describe(most) + ": a geometry of its own would do");
+    for (const auto &code : task.codes_)
+        try {
+            code->prepare(geometry);
+        } catch (const Error &error) {
+            const std::string name = "task " + task.name_;
+            throw Error(output ? name + " has threads for " + output->options().form.describe() + " of output " +
+                                     output->options().name + ": " + error.what() + "; a geometry of its own would do"
+                               : name + ": " + error.what());
+        }
 }
 
 void Checks::ends(const Graph &graph, const Port *from, const Port *to, std::size_t capacity)

@@ -99,6 +99,7 @@ void Task::set_geometry(const Geometry &geometry)
     if (graph_.scheduler_->started())
         throw Error("task " + name_ + " gets a geometry after the graph was run");
     Checks::given(name_, geometry);
+    Checks::geometry(*this, geometry, nullptr);
     geometry_ = geometry;
     shape_ = nullptr;
 }
@@ -199,18 +200,16 @@ Task &Graph::add(std::unique_ptr<Task> task)
 void Task::set_shape(const DeviceKernel &kernel)
 {
     auto output = std::find_if(ports_.begin(), ports_.end(), [](const auto &port) { return port->gives(); });
-    if (kernel.geometry) {
-        Checks::given(name_, *kernel.geometry);
-        geometry_ = *kernel.geometry;
-    } else if (output == ports_.end()) {
+    if (kernel.geometry)
+        return set_geometry(*kernel.geometry);
+    if (output == ports_.end())
         throw Error("task " + name_ + " has no output to take its geometry from: name one");
-    } else if (const Template &form = (*output)->options_.form; form.layout == Layout::fixed) {
+    const Template &form = (*output)->options_.form;
+    if (form.layout == Layout::fixed)
         geometry_ = geometry_for(form.dimensions);
-        for (const device::Device *device : kernel.devices)
-            Checks::inferred(**output, geometry_, *device);
-    } else {
+    else
         shape_ = output->get();
-    }
+    Checks::geometry(*this, shape_ ? geometry_for({1, 1, 1}) : geometry_, output->get());
 }
 
 void Task::make_constants(const std::string &kernel)
@@ -250,11 +249,11 @@ Task &Graph::kernel(const std::string &name, const DeviceKernel &kernel, const s
     const bool constants = has_constants(ports);
 
     Checks::kernel(name, kernel);
-    task->set_shape(kernel);
     for (device::Device *device : kernel.devices) {
         task->codes_.push_back(code_for(*device, name, kernel, constants));
         task->devices_.push_back(device);
     }
+    task->set_shape(kernel);
     if (constants && task->codes_.front()->has_variables())
         task->make_constants(kernel.function);
     check_parameters(name, kernel.function, *task->codes_.front(), parameters_of(task->ports_));

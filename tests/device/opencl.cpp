@@ -203,6 +203,11 @@ void tasks_that_do_not_fit()
             graph.opencl("sum", {"nonsense", "add"}, {in("a", form), out("c", form)});
         },
         {"task sum", "kernel add", "does not compile"}));
+    auto copy = [&](const Geometry &geometry) {
+        graph.opencl("copy", {takes_address, "f", geometry}, {in("x", eight), out("y", Template::of<int>(1))});
+    };
+    CHECK(refused([&] { copy({{1, 1, 1}, {1 << 20, 1, 1}}); }, {"task copy", "kernel f", "1048576 x 1 x 1 threads"}));
+    CHECK(refused([&] { copy({{1, 1, 1}, {1, 1, 1}, 64}); }, {"task copy", "kernel f", "64 bytes", "as local"}));
     setenv("PTSCHED_NVRTC", "/nonexistent", 1);
     CHECK(refused(
         [&] {

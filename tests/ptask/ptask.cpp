@@ -365,19 +365,6 @@ void a_task_that_fails()
     CHECK_EQ(other_y.pull()->as<int>()[0], 7);
 }
 
-void a_launch_that_is_refused()
-{
-    Graph graph;
-    Task &add = graph.cuda("add", {kernels(), "vector_add", Geometry{{1, 1, 1}, {4096, 1, 1}}}, binary(4));
-    Input &a = graph.input(add["a"]), &b = graph.input(add["b"]);
-    Output &c = graph.output(add["c"]);
-    graph.input(add["n"]).push_value(4u);
-    graph.run();
-    a.push(block_of(std::vector<float>(4)));
-    b.push(block_of(std::vector<float>(4)));
-    CHECK(refused([&] { c.pull(); }, {"add", "cuLaunchKernel", "CUDA_ERROR_INVALID_VALUE"}));
-}
-
 void a_geometry_without_threads()
 {
     Graph graph;
@@ -412,6 +399,37 @@ void too_many_blocks()
     add("as deep as may be", {4, 1, 65535}, {});
     add("as tall as may be", {1, std::size_t{16} * 65535, 1}, {});
     add("its own", {4, 1, 70000}, Geometry{{1, 1, 1}, {1, 1, 1}});
+}
+
+void more_than_a_block_can_have()
+{
+    Graph graph;
+    const Geometry threads{{1, 1, 1}, {4096, 1, 1}}, shared{{1, 1, 1}, {4, 1, 1}, 96 << 10};
+    auto add = [&](const std::string &name, const std::optional<Geometry> &geometry) -> Task & {
+        return graph.cuda(name, {kernels(), "vector_add", geometry}, binary(4));
+    };
+    Task &task = add("task", {});
+    CHECK(refused([&] { add("add", threads); }, {"task add", "vector_add", "4096 x 1 x 1 threads", "have 1024"}));
+    CHECK(refused([&] { task.set_geometry(threads); }, {"task task", "vector_add", "4096 x 1 x 1 threads"}));
+    CHECK(refused([&] { add("add", shared); }, {"task add", "vector_add", "98304 bytes", "can have 97280 on"}));
+    CHECK(refused([&] { task.set_geometry(shared); }, {"task task", "vector_add", "98304 bytes"}));
+}
+
+/* Which CUDA does not give without being asked. */
+void much_shared_memory()
+{
+    Graph graph;
+    Task &much = graph.cuda("much", {kernels(), "vector_add", Geometry{{1, 1, 1}, {4, 1, 1}, 64 << 10}}, binary(4));
+    Task &less = graph.cuda("less", {kernels(), "vector_add", Geometry{{1, 1, 1}, {4, 1, 1}, 50 << 10}}, binary(4));
+    Input &a = graph.input(much["a"]), &b = graph.input(much["b"]), &more = graph.input(less["b"]);
+    graph.connect(much["c"], less["a"]);
+    Output &c = graph.output(less["c"]);
+    graph.input(much["n"]).push_value(4u);
+    graph.input(less["n"]).push_value(4u);
+    graph.run();
+    for (Input *input : {&a, &b, &more})
+        input->push(block_of<float>({1, 2, 3, 4}));
+    CHECK(pulled<float>(c) == std::vector<float>({3, 6, 9, 12}));
 }
 
 /* Two plugs keep the host's two queues, so that all the others are given to them before the first of them runs. */
@@ -633,7 +651,8 @@ int main(int, char **argv)
                    {"what is fetched for several ports comes to all or none", what_is_fetched_for_several_ports},
                    {"many threads push and pull", many_threads},
                    {"a task that fails stops its graph, by name, and no other", a_task_that_fails},
-                   {"a launch that is refused", a_launch_that_is_refused},
+                   {"more threads or shared memory than a block can have", more_than_a_block_can_have},
+                   {"more shared memory than a block has unasked", much_shared_memory},
                    {"a geometry without threads", a_geometry_without_threads},
                    {"more blocks of threads than a GPU takes", too_many_blocks},
                    {"the highest priority is first", priorities},

@@ -315,7 +315,7 @@ VGPU_EXPORT CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribu
         *value = 90;
         break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        *value = 48 << 10;
+        *value = function->most_shared_bytes;
         break;
     default:
         *value = 0;
@@ -323,11 +323,18 @@ VGPU_EXPORT CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribu
     return CUDA_SUCCESS;
 }
 
-VGPU_EXPORT CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int)
+VGPU_EXPORT CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value)
 {
-    return !function                         ? CUDA_ERROR_INVALID_HANDLE
-           : attribute < 0 || attribute > 15 ? CUDA_ERROR_INVALID_VALUE
-                                             : CUDA_SUCCESS;
+    if (!function)
+        return CUDA_ERROR_INVALID_HANDLE;
+    if (attribute < 0 || attribute > 15)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) {
+        if (value < 0 || value > most_shared_bytes_of_block)
+            return CUDA_ERROR_INVALID_VALUE;
+        function->most_shared_bytes = value;
+    }
+    return CUDA_SUCCESS;
 }
 
 VGPU_EXPORT CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache)

@@ -78,10 +78,14 @@ struct CUmod_st {
     std::vector<uintptr_t> variables; /* that somebody has asked for: they are among the allocations */
 };
 
+/* For functions that were told; for the others 48 KB. */
+constexpr int most_shared_bytes_of_block = 95 << 10;
+
 struct CUfunc_st {
     CUmodule module = nullptr;
     const vgpu_kernel *kernel = nullptr;
     size_t params_bytes = 0;
+    std::atomic<int> most_shared_bytes{48 << 10};
     /* Threads and host time of the longest body seen: short ones may run in the caller. */
     std::atomic<uint64_t> longest_ns{0};
     std::atomic<uint64_t> most_threads{0};

@@ -191,7 +191,7 @@ CUresult make_call(CUfunction function, const unsigned int grid[3], const unsign
     uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
     if (!threads || threads > 1024 || !grid[0] || !grid[1] || !grid[2] || grid[1] > 65535 || grid[2] > 65535)
         return CUDA_ERROR_INVALID_VALUE;
-    if (shared_bytes > 48 << 10)
+    if (shared_bytes > static_cast<unsigned int>(function->most_shared_bytes))
         return CUDA_ERROR_INVALID_VALUE;
     call.function = function;
     std::copy_n(grid, 3, call.launch.grid);
