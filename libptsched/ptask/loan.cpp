@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "loan.hpp"
 
+#include "unlocked.hpp"
 #include "worker.hpp"
 
 #include <cstring>
@@ -29,7 +30,7 @@ public:
     std::size_t count()
     {
         std::lock_guard lock(mutex_);
-        return loans_.size();
+        return loans_.size() + ending_;
     }
 
 private:
@@ -39,12 +40,13 @@ private:
     };
 
     void watch(const Stop &stop);
-    /* Those whose other end is gone; @found has them in order, after the first. */
-    std::vector<Loan> take_back(const std::vector<pollfd> &found);
+    /* Gives up those whose other end is gone; @found has them in order, after the first. */
+    void take_back(const std::vector<pollfd> &found);
 
     UniqueFd wake_;    /* made before the worker, which is there for good */
     std::mutex mutex_; /* protects what follows */
     std::vector<Loan> loans_;
+    std::size_t ending_ = 0; /* taken from these, and still there */
     std::optional<Worker> worker_;
 };
 
@@ -69,14 +71,19 @@ UniqueFd Lender::keep(std::shared_ptr<const void> block)
     return there;
 }
 
-std::vector<Lender::Loan> Lender::take_back(const std::vector<pollfd> &found)
+void Lender::take_back(const std::vector<pollfd> &found)
 {
     std::vector<Loan> over, kept;
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     for (std::size_t i = 0; i < loans_.size(); i++)
         (i + 1 < found.size() && found[i + 1].revents ? over : kept).push_back(std::move(loans_[i]));
     loans_ = std::move(kept);
-    return over;
+    ending_ = over.size();
+    {
+        Unlocked unlocked(lock);
+        over.clear();
+    }
+    ending_ = 0;
 }
 
 void Lender::watch(const Stop &stop)

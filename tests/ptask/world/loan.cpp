@@ -129,6 +129,14 @@ std::size_t open_files()
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
+bool comes_to_open_files(std::size_t count)
+{
+    const auto end = std::chrono::steady_clock::now() + 20s;
+    while (open_files() != count && std::chrono::steady_clock::now() < end)
+        std::this_thread::yield();
+    return open_files() == count;
+}
+
 /* What the other processes do. */
 
 /* All at once, so that what the graph does meanwhile shows. */
@@ -456,8 +464,7 @@ void no_memory_to_fetch()
     const Packet lent = answer_to(socket, request);
     CHECK(lent.head.flags & Packet::is_lent);
     /* Until the server has closed what it sent, so that no descriptor comes to be free then: both ends are left. */
-    while (open_files() != files + 2)
-        std::this_thread::yield();
+    CHECK(comes_to_open_files(files + 2));
     {
         FewFiles none;
         CHECK(says(answer_to(socket, fetch), Packet::refused, "no shared memory"));
@@ -657,10 +664,7 @@ void what_is_on_the_host()
         CHECK_EQ(z.pull()->bytes(), std::size_t{0});
     }
     CHECK_EQ(count_lent(), std::size_t{0});
-    const auto end = std::chrono::steady_clock::now() + 20s;
-    while (open_files() != files && std::chrono::steady_clock::now() < end)
-        std::this_thread::yield();
-    CHECK_EQ(open_files(), files);
+    CHECK(comes_to_open_files(files));
 }
 
 } // namespace
