@@ -27,10 +27,10 @@ constexpr double share_inertia = 32;
 /* How much longer tasks run by themselves each time when that was better; after so many sets it had not been. */
 constexpr std::uint64_t longer = 8, longest = std::uint64_t{1} << 40, sets_worth_it = 1000;
 /*
- * Looks that find a set stalled until it is believed: where nothing else goes on, and where something may bring it, or
- * is rather waited for.
+ * Looks that find a set stalled until it is believed: where nothing else goes on, where something may bring it, and
+ * where somebody wants CUDA graphs in any case.
  */
-constexpr unsigned looks = 2, more_looks = 20;
+constexpr unsigned looks = 2, more_looks = 20, most_looks = 100;
 /*
  * Queues of a place for sets. The fewer, the nearer they end in the order in which they came, so that who waits for
  * the oldest can go on while a device still has others; with too few, a device that fetches blocks for one computes
@@ -831,12 +831,14 @@ void Lowering::watch()
 {
     poll();
     watched_ = is_busy();
-    const bool soon = mode_ != Lower::always && !is_busy() && scheduler_.is_idle();
+    const unsigned enough = mode_ == Lower::always               ? most_looks
+                            : is_busy() || !scheduler_.is_idle() ? more_looks
+                                                                 : looks;
     for (const auto &part : parts_) {
         const bool moved = std::exchange(part->moved, false);
         part->stalled = !moved && is_stalled(*part) ? part->stalled + 1 : 0;
         watched_ = watched_ || moved || part->stalled;
-        if (part->stalled >= (soon ? looks : more_looks))
+        if (part->stalled >= enough)
             give_up(*part);
     }
 }

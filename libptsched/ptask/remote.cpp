@@ -13,7 +13,7 @@ namespace ptsched::ptask {
 namespace {
 
 /* What an answer may take, after the timeout that the graph's process keeps. */
-constexpr std::chrono::seconds grace{1};
+constexpr std::chrono::seconds grace{5};
 /* Who can be told to stop asks for no longer at a time, so that the other process does not wait for him in vain. */
 constexpr std::chrono::milliseconds at_a_time{100};
 /* Until it is tried again to connect where others wait for that, too: nobody tells. */
