@@ -15,6 +15,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include <fstream>
@@ -135,10 +137,15 @@ template <typename Condition> void until(Condition condition)
         poll(nullptr, 0, 5);
 }
 
-/* A socket that somebody listens on. */
-inline void await_socket(const fs::path &path)
+inline bool somebody_listens(const fs::path &path, int type)
 {
-    until([&] { return fs::exists(path); });
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.string().copy(address.sun_path, sizeof(address.sun_path) - 1);
+    const int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+    const bool connected = connect(fd, reinterpret_cast<sockaddr *>(&address), sizeof(address)) == 0;
+    close(fd);
+    return connected;
 }
 
 /* One that ends by itself, and in order. */
@@ -266,7 +273,7 @@ private:
         std::vector<std::string> words{build / "vgpu/vgpud", "--socket", gpu_socket, "--devices", "2"};
         words.insert(words.end(), options.begin(), options.end());
         gpu = std::make_unique<Program>(words, Environment{}, "vgpud");
-        await_socket(gpu_socket);
+        until([&] { return somebody_listens(gpu_socket, SOCK_STREAM); });
     }
     void start_broker()
     {
@@ -275,7 +282,7 @@ private:
         broker = std::make_unique<Program>(std::vector<std::string>{build / "bin/ptschedd", "--socket", broker_socket,
                                                                     "--test-devices", "2", "--drain-us", "10000000"},
                                            Environment{}, "ptschedd");
-        await_socket(broker_socket);
+        until([&] { return somebody_listens(broker_socket, SOCK_SEQPACKET); });
     }
     /* The module's parameters have the names of the options. */
     static void insert_gpu(const std::vector<std::string> &options)

@@ -196,7 +196,11 @@ void picture()
 void attach()
 {
     const std::vector<std::string> words = {example("attach"), kernels(), "100"};
-    expect(words, 0, "100 products are right\n");
+    Program scheduled(words, environment(), "example");
+    /* Which says how far it is if it takes long. */
+    CHECK_EQ(scheduled.wait(), 0);
+    CHECK(scheduled.out() == "100 products are right\n");
+    CHECK(scheduled.err().find("unscheduled") == std::string::npos);
     expect(words, 0, "100 products are right\n", "the graph runs unscheduled on", {{"PTSCHED_SOCKET", "/nonexistent"}});
     for (const char *count : {"0", "1x", ""})
         expect({example("attach"), kernels(), count}, 1, "", "COUNT is a number from 1 on, not " + std::string(count));

@@ -149,9 +149,7 @@ void shares_of_a_graph()
     constexpr unsigned in_queues = 64, tokens = 40;
     auto one = Template::of<int>(1);
     std::array<std::atomic<unsigned>, parts> runs = {};
-    GraphOptions options;
-    options.mode = Mode::priority;
-    Graph graph(options);
+    Graph graph({.mode = Mode::priority, .proxy_priority = 0});
     Plugs plugs(graph, 1000);
 
     std::vector<Input *> inputs;
@@ -350,7 +348,7 @@ void graphs_with_priorities()
     for (auto one = all.rbegin(); one != all.rend(); ++one)
         (*one)->graph.run();
     const Counts before = done_after(all, 3 * Rival::most);
-    Counts done = done_after(all, 2 * Rival::most);
+    Counts done = done_after(all, 6 * Rival::most);
     for (std::size_t i = 0; i < parts; i++)
         done[i] -= before[i];
     for (std::size_t i = 0; i < parts; i++) {

@@ -445,14 +445,17 @@ void results_that_go_on()
  */
 void results_for_another_graph()
 {
-    constexpr unsigned long long ns = 100000000;
+    constexpr unsigned long long ns = 10000000;
     const auto one = Template::of<unsigned>(1);
     Graph slow(long_copies), graph;
     Task &spin = slow.cuda("spin", {kernels(), "spin"}, {inout("x", one), constant("ns", ns), constant("steps", 1u)});
+    Task &wait =
+        slow.cuda("wait", {kernels(), "wait_for_host"}, {constant("flag", HostFlag::address()), inout("x", one)});
     Task &add =
         slow.cuda("add", {kernels(), "vector_add"}, {in("a", one), in("b", one), out("c", one), constant("n", 1u)});
     Input &x = slow.input(spin["x"]), &b = slow.input(add["b"]);
-    slow.connect(spin["x"], add["a"]);
+    slow.connect(spin["x"], wait["x"]);
+    slow.connect(wait["x"], add["a"]);
     Output &sum = slow.output(add["c"]);
     /* On the host: who shares the device with another graph is given no CUDA graphs. */
     const auto count = [](const std::vector<void *> &ports) { ++*static_cast<int *>(ports[0]); };
@@ -461,11 +464,13 @@ void results_for_another_graph()
     Task &other = graph.host("other", count, {inout("x", number)});
     Input &flag = graph.input(reader["if"]), &to_reader = graph.input(reader["x"]), &to_other = graph.input(other["x"]);
     Output &of_reader = graph.output(reader["x"]), &of_other = graph.output(other["x"]);
+    HostFlag held;
     slow.run();
     graph.run();
-    /* Of those that are on the host alone, and others. On a machine that is busy, a kernel may have ended before. */
+    /* Of those that are on the host alone, and others. */
     unsigned early[] = {0, 0};
     for (unsigned i = 0; i < 60 && !(early[false] && early[true]); i++) {
+        held.lower();
         x.push_value(0u);
         b.push_value(0u);
         DatablockPtr block = sum.pull();
@@ -476,6 +481,7 @@ void results_for_another_graph()
         to_other.push_value(1);
         CHECK_EQ(pulled<int>(of_other).at(0), 2);
         early[is_alone] += add.completed() == ended;
+        held.raise();
         CHECK_EQ(pulled<int>(of_reader).at(0), 2);
     }
     CHECK(early[false] && early[true]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which task comes first, where it runs, and what is counted.
+#include "../host_flag.h"
 #include "ptask_test.hpp"
 
 #include "in_pairs.hpp"
@@ -101,22 +102,21 @@ void what_is_new_goes_to_all_devices()
 {
     constexpr unsigned columns = 8;
     const auto one = Template::of<unsigned>(1);
-    const unsigned long long ns = 1000000000;
     Graph graph({Mode::data_aware});
     std::vector<Input *> inputs;
-    std::vector<Output *> outputs;
+    HostFlag flag;
 
     for (unsigned i = 0; i < columns; i++) {
-        Task &task = graph.cuda("long" + std::to_string(i), {kernels(), "spin"},
-                                {inout("out", one), constant("ns", ns), constant("steps", 1u)});
-        inputs.push_back(&graph.input(task["out"]));
-        outputs.push_back(&graph.output(task["out"]));
+        Task &task = graph.cuda("long" + std::to_string(i), {kernels(), "wait_for_host"},
+                                {constant("flag", HostFlag::address()), inout("x", one)});
+        inputs.push_back(&graph.input(task["x"]));
+        graph.output(task["x"]);
     }
     graph.run();
     for (Input *input : inputs)
         input->push_value(0u);
-    for (Output *output : outputs)
-        output->pull();
+    while (sum_of(graph).runs < columns)
+        std::this_thread::yield();
     for (const DeviceCounters &counters : graph.counters())
         CHECK_EQ(counters.runs, uint64_t{columns / 2});
 }
@@ -332,7 +332,7 @@ void proxy_priorities()
     CHECK_EQ(order.back(), '1');
 }
 
-/* With one GPU of three times the clock; runs are counted when they are given to a device, long before they end. */
+/* With one GPU of three times the clock; runs are counted when they are given to a device, and none ends before. */
 void the_strong_get_more()
 {
     constexpr unsigned runs = 64;
@@ -341,9 +341,9 @@ void the_strong_get_more()
     setenv("PTSCHED_VGPU_CLOCKS", "1000000,3000000", 1);
     for (Mode mode : {Mode::priority, Mode::fifo}) {
         Graph graph({.mode = mode});
-        Task &task = graph.cuda("task", {kernels(), "spin"},
-                                {inout("x", Template::of<unsigned>(1)), constant("ns", std::uint64_t{20000000}),
-                                 constant("iterations", 1u)});
+        HostFlag flag;
+        Task &task = graph.cuda("task", {kernels(), "wait_for_host"},
+                                {constant("flag", HostFlag::address()), inout("x", Template::of<unsigned>(1))});
         Input &x = graph.input(task["x"], runs);
         graph.output(task["x"], runs);
         for (unsigned i = 0; i < runs; i++)
@@ -360,6 +360,7 @@ void the_strong_get_more()
             CHECK(given[1] > 2 * given[0]);
         else
             CHECK(given[1] < 2 * given[0]);
+        flag.raise();
         graph.stop();
     }
     unsetenv("PTSCHED_VGPU_CLOCKS");

@@ -83,7 +83,8 @@ struct Crowd {
     }
 
     static constexpr int many = 1000;
-    Graph graph;
+    /* However long it takes to push all. */
+    Graph graph{{.weights = {.waiting = 0}}};
     Task &first, &last;
     Input &x, &last_x;
     Plugs plugs;

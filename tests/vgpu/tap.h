@@ -4,6 +4,7 @@
 #define VGPU_TAP_H
 
 #include <cstdio>
+#include <exception>
 #include <functional>
 #include <string>
 #include <vector>
@@ -45,7 +46,12 @@ inline int run(const std::vector<Case> &cases)
     std::printf("TAP version 13\n1..%zu\n", cases.size());
     for (size_t i = 0; i < cases.size(); i++) {
         failed_here = false;
-        cases[i].body();
+        try {
+            cases[i].body();
+        } catch (const std::exception &error) {
+            failed_here = true;
+            std::printf("# it has thrown: %s\n", error.what());
+        }
         std::printf("%s %zu - %s\n", failed_here ? "not ok" : "ok", i + 1, cases[i].name.c_str());
         failures += failed_here;
     }

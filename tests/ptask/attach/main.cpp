@@ -118,7 +118,7 @@ void idle_turns_go_back()
     CHECK_EQ(counter(graph.pid(), "submissions"), std::uint64_t{3});
     graph.begin("pull");
     graph.begin("host");
-    CHECK(entity(graph.pid())["state"] == "waiting");
+    until_state(graph, "waiting");
     other.do_this("give");
     CHECK(graph.finish("pull"));
     CHECK(graph.finish("host"));

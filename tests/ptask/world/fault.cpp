@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What tasks that fail leave behind. No driver goes on after a kernel that traps: each is in a process of its own.
+#include "../../host_flag.h"
 #include "../failure_of.hpp"
 #include "world_test.hpp"
 
@@ -7,6 +8,7 @@
 
 #include <functional>
 #include <map>
+#include <thread>
 
 #include <sys/mman.h>
 
@@ -115,17 +117,29 @@ void afterwards()
 void read_in_vain()
 {
     constexpr std::size_t many = 1 << 16, bytes = many * sizeof(int);
+    const auto form = Template::of<int>(many);
     Graph graph({.lower = Lower::never});
-    Task &natural = graph.cuda("natural", {ptask_kernels(), "successor_of_natural", Geometry{{256}, {256}}},
-                               {inout("x", Template::of<int>(many))});
-    Input &x = graph.input(natural["x"]);
+    /* Before it, what keeps it from failing before somebody has its block. */
+    Task &wait = graph.cuda("wait", {kernels(), "wait_for_host", Geometry{}},
+                            {constant("flag", HostFlag::address()), inout("x", form)});
+    Task &natural =
+        graph.cuda("natural", {ptask_kernels(), "successor_of_natural", Geometry{{256}, {256}}}, {inout("x", form)});
+    Input &x = graph.input(wait["x"]);
+    graph.connect(wait["x"], natural["x"]);
     Output &y = graph.output(natural["x"]);
+    HostFlag flag;
     graph.run();
     x.push(block_of(std::vector<int>(many, -1)));
     DatablockPtr block = y.pull();
     void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(memory != MAP_FAILED);
+    /* In most cases when it is being read. */
+    std::thread fails([&] {
+        std::this_thread::sleep_for(20ms);
+        flag.raise();
+    });
     CHECK(refused([&] { block->read_into(memory); }, {"CUDA_ERROR_LAUNCH_FAILED"}));
+    fails.join();
     CHECK_EQ(munmap(memory, bytes), 0);
     CHECK(!failure_of([&] { y.pull(); }).empty());
 }

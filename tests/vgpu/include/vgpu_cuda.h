@@ -39,7 +39,7 @@ inline constexpr int warpSize = 32;
 namespace vgpu {
 struct Trap {};
 inline thread_local uint64_t thread_cost;
-inline thread_local bool cost_given;
+inline thread_local bool cost_given, waited;
 } // namespace vgpu
 
 /* Adds to the time that the calling GPU thread takes on the device; a grid takes as long as its longest thread. */
@@ -47,6 +47,12 @@ inline void vgpu_cost_ns(uint64_t ns)
 {
     vgpu::cost_given = true;
     vgpu::thread_cost += ns;
+}
+
+/* What it does now may last until the host does something. */
+inline void vgpu_waits()
+{
+    vgpu::waited = true;
 }
 
 [[noreturn]] inline void __trap()
@@ -137,7 +143,7 @@ template <auto Kernel> int run(const vgpu_launch *launch, void *const *params, u
 
     gridDim = dim3(launch->grid[0], launch->grid[1], launch->grid[2]);
     blockDim = dim3(launch->block[0], launch->block[1], launch->block[2]);
-    cost_given = false;
+    cost_given = waited = false;
     try {
         for (blockIdx.z = 0; blockIdx.z < gridDim.z; blockIdx.z++)
             for (blockIdx.y = 0; blockIdx.y < gridDim.y; blockIdx.y++)
@@ -153,7 +159,7 @@ template <auto Kernel> int run(const vgpu_launch *launch, void *const *params, u
         return VGPU_KERNEL_TRAPPED;
     }
     *cost = longest;
-    return cost_given ? VGPU_KERNEL_COST_GIVEN : VGPU_KERNEL_RAN;
+    return waited ? VGPU_KERNEL_WAITED : cost_given ? VGPU_KERNEL_COST_GIVEN : VGPU_KERNEL_RAN;
 }
 
 } // namespace vgpu

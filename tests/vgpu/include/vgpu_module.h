@@ -12,8 +12,11 @@ struct vgpu_launch {
     uint32_t block[3];
 };
 
-/* What became of a grid: it did not say what it costs, it did, or one of its threads called __trap(). */
-enum { VGPU_KERNEL_RAN, VGPU_KERNEL_COST_GIVEN, VGPU_KERNEL_TRAPPED };
+/*
+ * What became of a grid: it did not say what it costs, it did, one of its threads called __trap(), or it has waited for
+ * the host and may do so each time.
+ */
+enum { VGPU_KERNEL_RAN, VGPU_KERNEL_COST_GIVEN, VGPU_KERNEL_TRAPPED, VGPU_KERNEL_WAITED };
 
 struct vgpu_kernel {
     const char *name;

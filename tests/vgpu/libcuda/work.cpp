@@ -52,7 +52,9 @@ uint64_t run_kernel(const KernelCall &call)
         return trapped;
     /* The first run of a program's code is slow, and so is one that was interrupted: that is forgotten by and by. */
     function.longest_ns = std::max(now_ns() - start, function.longest_ns - function.longest_ns / 4);
-    raise(function.most_threads, threads_of(call.launch));
+    /* Of one that waits for the host it stays unknown whether it is short. */
+    if (told != VGPU_KERNEL_WAITED)
+        raise(function.most_threads, threads_of(call.launch));
     return told == VGPU_KERNEL_COST_GIVEN ? cost : kernel_ns + threads_of(call.launch) / threads_per_ns;
 }
 

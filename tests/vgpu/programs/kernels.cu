@@ -66,6 +66,9 @@ __device__ inline unsigned int load_flag(const volatile unsigned int *flag)
 // Runs until the host writes to *flag: what a resident kernel does.
 extern "C" __global__ void wait_for_host(volatile unsigned int *flag, unsigned int *seen)
 {
+#ifdef VGPU
+    vgpu_waits();
+#endif
     while (!load_flag(flag))
         ;
     *seen = load_flag(flag);
