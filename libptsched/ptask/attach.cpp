@@ -24,8 +24,11 @@ namespace ptsched::ptask {
 namespace {
 
 constexpr std::uint64_t for_ever = ~0ull;
-/* A wait for a turn is looked after so often, whether the graph was stopped meanwhile. */
-constexpr std::uint64_t patience_ns = 50000000;
+/*
+ * A wait for a turn is begun anew so often, should the graph have been stopped or be another's meanwhile: longer than
+ * waits mostly are, since it begins behind those who wait already.
+ */
+constexpr std::uint64_t patience_ns = 250000000;
 /* A turn is kept so long with nothing on the device: where somebody waits, where somebody may come, and where the
  * graph's thread has not come round to using it. */
 constexpr std::uint64_t linger_ns = 150000, company_ns = 20000000, unused_ns = 20000000;
