@@ -120,21 +120,15 @@ public:
 protected:
     void dump(nl_msg *request, const Visitor &visit) override
     {
-        /* A list that changed while it was read is read again, a few times. */
-        for (int tries = 0;; tries++) {
-            std::vector<std::string> messages;
-            Visitor keep = [&](const void *message, size_t length) {
-                messages.emplace_back(static_cast<const char *>(message), length);
-            };
-            int error = transact(request, NLM_F_DUMP, keep);
-            if (error == -NLE_DUMP_INTR && tries < 8)
-                continue;
-            if (error < 0 && error != -NLE_DUMP_INTR)
-                fail(error);
-            for (const std::string &message : messages)
-                visit(message.data(), message.size());
-            return;
-        }
+        /* Its numbers go up, so that a list that changes meanwhile has nothing twice, and misses nobody who stays. */
+        std::vector<std::string> messages;
+        Visitor keep = [&](const void *message, size_t length) {
+            messages.emplace_back(static_cast<const char *>(message), length);
+        };
+        if (int error = transact(request, NLM_F_DUMP, keep); error < 0)
+            fail(error);
+        for (const std::string &message : messages)
+            visit(message.data(), message.size());
     }
 
     void change(nl_msg *request) override
