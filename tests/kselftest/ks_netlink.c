@@ -265,7 +265,7 @@ int ks_set(int command, const struct ks_attr *attrs, int count, char *message, s
 	return ret;
 }
 
-static int set_drain(uint64_t drain_ns)
+int ks_set_drain(uint64_t drain_ns)
 {
 	struct ks_attr drain = {PTSCHED_A_DRAIN_NS, 8, drain_ns};
 
@@ -274,12 +274,12 @@ static int set_drain(uint64_t drain_ns)
 
 int ks_be_patient(void)
 {
-	return set_drain(PTSCHED_DRAIN_MAX_NS);
+	return ks_set_drain(PTSCHED_DRAIN_MAX_NS);
 }
 
 int ks_be_impatient(void)
 {
-	return set_drain(100000000);
+	return ks_set_drain(100000000);
 }
 
 struct nl_sock *ks_events_open(void)

@@ -63,8 +63,9 @@ struct ks_attr {
 int ks_set(int command, const struct ks_attr *attrs, int count, char *message, size_t size,
 	   int *refused);
 
-/* For tests in which somebody waits: long before a turn is shared by force, however slow
- * the machine, and back to the default. */
+/* After what time without a release a turn is shared by force. For tests in which somebody
+ * waits: not, however slow the machine, and back to the default. */
+int ks_set_drain(uint64_t drain_ns);
 int ks_be_patient(void);
 int ks_be_impatient(void);
 
