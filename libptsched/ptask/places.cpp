@@ -14,6 +14,9 @@ namespace {
 
 /* Given to a queue and not ended: enough to keep a device busy, and few enough to choose among the rest. */
 constexpr std::size_t most_in_lane = 32;
+/* Of functions of the host that take long, fewer do: as many as take so long, which is how late its thread may look. */
+constexpr std::size_t few_in_lane = 2;
+constexpr double seconds_in_lane = 2e-3;
 /* Runs in several queues before one is tried again: the more often that was too little, the more. */
 constexpr std::size_t fewest_wide = 64, most_wide = 1 << 16;
 /* When one has been enough for that long, it is forgotten that it was too little. */
@@ -92,6 +95,8 @@ bool Place::full() const
 {
     if (runs >= lanes.size() * most_in_lane || (rival && !rival->may_begin()))
         return true;
+    if (device == &device::host())
+        return runs >= lanes.size() * few_in_lane && seconds >= static_cast<double>(lanes.size()) * seconds_in_lane;
     return attachment && runs && !attachment->has_room(seconds);
 }
 

@@ -3,6 +3,8 @@
 #include "failure_of.hpp"
 #include "ptask_test.hpp"
 
+#include <semaphore>
+
 namespace test {
 
 namespace {
@@ -126,6 +128,44 @@ void in_a_cuda_graph()
     CHECK(comes_to(add, State::completed));
 }
 
+/* Of functions that take long, few are given to the host ahead: what is to come before the rest is the next one. */
+void queued_before_long_ones()
+{
+    constexpr int many = 20;
+    constexpr std::uint64_t most_ahead = 4;
+    std::counting_semaphore<> may_end{0};
+    Graph graph;
+    Task &slow = graph.host("slow",
+                            [&](const std::vector<void *> &p) {
+                                if (*static_cast<int *>(p[0]))
+                                    may_end.acquire();
+                                else
+                                    std::this_thread::sleep_for(5ms);
+                            },
+                            {in("x", one), out("y", one)});
+    Task &urgent = graph.host("urgent", [](const std::vector<void *> &) {}, {in("x", one), zeroed(sticky("y", one))});
+    urgent.set_priority(1000000);
+    /* Priorities decide among tasks that channels join. */
+    graph.connect(slow["y"], urgent["y"], many + 1);
+    Input &x = graph.input(slow["x"], many), &urgent_x = graph.input(urgent["x"]);
+    graph.run();
+    x.push_value(0);
+    while (!slow.completed())
+        std::this_thread::yield();
+    for (int i = 0; i < many; i++)
+        x.push_value(1);
+    while (sum_of(graph).runs < 1 + most_ahead)
+        std::this_thread::yield();
+    urgent_x.push_value(0);
+    CHECK(comes_to(urgent, State::queued));
+    may_end.release();
+    CHECK(comes_to(urgent, State::executing));
+    CHECK_EQ(sum_of(graph).runs, 1 + most_ahead + 1);
+    may_end.release(many - 1);
+    while (!urgent.completed())
+        std::this_thread::yield();
+}
+
 /* What had begun when another failed is executing until it has ended. */
 void executing_beside_a_failure()
 {
@@ -168,6 +208,7 @@ Cases state_cases()
     return {{"waiting for a part of the inputs", waiting_for_inputs},
             {"waiting for room", waiting_for_room},
             {"queued behind others", queued},
+            {"queued before functions that take long", queued_before_long_ones},
             {"what tasks in a CUDA graph do", in_a_cuda_graph},
             {"executing beside a failure", executing_beside_a_failure},
             {"queued when another fails", queued_when_another_fails}};
