@@ -23,7 +23,7 @@ class Device;
 
 /* A datablock's copy in the list of its device. */
 struct Resident {
-    explicit Resident(Datablock &owner) : owner(owner) {}
+    explicit Resident(Datablock &block) : owner(block) {}
 
     Datablock &owner;
     std::atomic<std::uint64_t> last_used{0};
