@@ -195,7 +195,6 @@ CUresult measured(const Place &place, const Key &key, std::uint32_t stands_for, 
     std::uint64_t none = 0;
     Record *record;
 
-    device.add_submissions(1);
     device.last_submit_ns.store(now, std::memory_order_relaxed);
     device.submitters_cpu.store(sched_getcpu(), std::memory_order_relaxed);
     bool first = device.first_submit_ns.compare_exchange_strong(none, now, std::memory_order_relaxed);
@@ -203,12 +202,15 @@ CUresult measured(const Place &place, const Key &key, std::uint32_t stands_for, 
         CUresult result = call();
         if (result == CUDA_SUCCESS)
             device.meter.count(*place.stream, short_ns, now);
+        device.add_submissions(1);
         return result;
     }
     {
         CaptureModeScope relaxed;
         record = device.meter.begin(*place.stream, key, stands_for, now, busy_until(device, now), first);
     }
+    /* Not before the meter knows of it, which would charge it by the mean, and then once more. */
+    device.add_submissions(1);
     CUresult result = call();
     if (record) {
         CaptureModeScope relaxed;

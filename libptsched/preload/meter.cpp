@@ -53,6 +53,12 @@ std::uint64_t began_ns(const Stream &stream, const Record &first)
     return std::max(first.begins_ns, stream.completed_ns);
 }
 
+/* So many submissions are counted by it at most. */
+std::uint64_t submissions_of(const Record &record)
+{
+    return std::max(record.stands_for, 1u);
+}
+
 CUresult is_complete(const Record &record)
 {
     return driver.own().event_query(record.timed ? record.end : record.plain);
@@ -234,9 +240,10 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
          * may turn to others. Those of the short ones that come here are to be timed. */
         record->timed = stands_for || (!wakes && record->estimate_ns <= short_ns_max) ||
                         must_time(stream, estimates_.knows(key), wakes ? waking_timed_one_in : timed_one_in);
+        record->stands_for = stands_for;
+        under_way_ += submissions_of(*record);
     }
     record->key = key;
-    record->stands_for = stands_for;
     record->submitted_ns = now;
     record->begins_ns = std::max(now, busy_until);
     record->others_until_ns = busy_until;
@@ -269,6 +276,7 @@ void Meter::end(Stream &stream, Record *record, bool submitted)
 
 void Meter::give_back(Context &context, Record *record)
 {
+    under_way_ -= submissions_of(*record);
     record->next = context.free_records;
     context.free_records = record;
 }
@@ -574,10 +582,16 @@ void Meter::fence_streams()
     fence_all();
 }
 
+/* Of the first so many. The lock is held. */
+std::uint64_t Meter::not_stood_for(std::uint64_t submissions) const
+{
+    return behind(submissions, counted_ + under_way_);
+}
+
 bool Meter::asks_for_end(std::uint64_t submissions)
 {
     std::lock_guard guard(lock_);
-    if (submissions <= counted_ || submissions == end_asked_for_)
+    if (!not_stood_for(submissions) || submissions == end_asked_for_)
         return false;
     end_asked_for_ = submissions;
     waited_ns_ = 0;
@@ -648,8 +662,7 @@ std::uint64_t Meter::estimate_ns(const Key &key)
 std::uint64_t Meter::take_gpu_ns(std::uint64_t ended)
 {
     std::lock_guard guard(lock_);
-    if (ended > counted_ && samples_for_ > 0) {
-        std::uint64_t missing = ended - counted_;
+    if (std::uint64_t missing = not_stood_for(ended); missing && samples_for_ > 0) {
         auto by_mean = static_cast<std::uint64_t>(double(missing) * samples_ns_ / samples_for_);
         sampled_ns_ += std::max(by_mean, ended == end_asked_for_ ? waited_ns_ : 0);
         counted_ += missing;

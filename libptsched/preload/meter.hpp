@@ -173,6 +173,7 @@ private:
     void fence_all();
     void reap_fence(Stream &stream);
     void give_back(Context &context, Record *record);
+    std::uint64_t not_stood_for(std::uint64_t submissions) const;
     void account(Stream &stream, Record &record, std::uint64_t now);
     void charge_untimed(Stream &stream, const Record &record);
     bool keep_event(CUevent &kept, CUevent &event);
@@ -201,6 +202,7 @@ private:
     double samples_ns_{0}, samples_for_{0}; /* of the last samples, fading: what was charged for how many submissions */
     std::uint64_t counted_{0};              /* submissions that are in gpu_ns_ or sampled_ns_, over all time */
     std::uint64_t ahead_{0};                /* of these, counted before the sample that stands for them */
+    std::uint64_t under_way_{0};            /* not of these yet: what records that have begun stand for */
     std::uint64_t end_asked_for_{0};        /* submissions: see asks_for_end() */
     std::uint64_t waited_ns_{0};            /* from the last sample's end to that one, if it had to be waited for */
     std::atomic<bool> broken_{false};

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -49,6 +50,7 @@ std::atomic<bool> captures_held{false};
 std::atomic<int> captures_beginning{0};
 CUresult event_answer = CUDA_SUCCESS;
 thread_local CUcontext current;
+thread_local void (*next_submission_does)();
 thread_local CUstream_st *own[2]; /* as a driver's, they outlive their thread while there is work */
 
 CUstream_st *find(CUstream handle, bool ptsz)
@@ -77,6 +79,8 @@ CUresult submitted(const char *name, bool ptsz, CUstream handle)
 {
     if (nothing.load(std::memory_order_relaxed))
         return CUDA_SUCCESS;
+    if (auto *body = std::exchange(next_submission_does, nullptr))
+        body();
     std::lock_guard guard(lock);
     calls[name]++;
     CUstream_st *stream = find(handle, ptsz);
@@ -446,6 +450,7 @@ const struct hand_controls hand_controls = {
     .nodes = [](const void *graph) { return static_cast<const CUgraph_st *>(graph)->nodes; },
     .do_nothing = [](int yes) { nothing = yes; },
     .launch = cuLaunchKernel,
+    .in_next_submission = [](void (*body)()) { next_submission_does = body; },
     .hold_captures =
         [](int yes) {
             captures_held = yes;

@@ -35,6 +35,8 @@ struct hand_controls {
     /* The driver's own cuLaunchKernel. */
     CUresult (*launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
                        void **, void **);
+    /* What the calling thread's next submission does first. */
+    void (*in_next_submission)(void (*body)(void));
     /* Whether calls that begin a capture stay in the driver. */
     void (*hold_captures)(int yes);
     /* So many do now. */

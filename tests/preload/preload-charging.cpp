@@ -150,6 +150,28 @@ void alone_side_by_side_counts_once()
     });
 }
 
+/* Its thread may lose the CPU there for so long that the program seems to rest. */
+void alone_one_under_way_counts_once()
+{
+    give_back();
+    in_a_child([] {
+        unsigned long long before = scheduler->gpu_ns();
+        hand->in_next_submission([] {
+            unsigned long reports = scheduler->reports();
+            /* The sample is reported, and then what is left. */
+            std::thread([] {
+                hand_use_device(0);
+                launch();
+            }).join();
+            scheduler->await_reports(reports + 2);
+        });
+        launch();
+        give_back();
+        std::printf("# %llu us charged for 2 of a millisecond\n", (scheduler->gpu_ns() - before) / 1000);
+        return scheduler->gpu_ns() - before == 2000000;
+    });
+}
+
 void contended_measures_everything()
 {
     give_back();
@@ -308,6 +330,7 @@ int main(int, char **argv)
         {"alone: a long kernel at the end is measured", alone_long_ones_at_the_end},
         {"alone: long kernels that are waited for are measured", alone_long_ones_are_waited_for},
         {"alone: what runs side by side counts once", alone_side_by_side_counts_once},
+        {"alone: one that is under way while the program rests counts once", alone_one_under_way_counts_once},
         {"under contention GPU time and submissions are told exactly", contended_measures_everything},
         {"what the events around work take is not charged", events_are_not_charged},
         {"contended: short kernels have few events, and all are accounted and waited for", short_ones_have_few_events},

@@ -28,7 +28,7 @@ struct State {
     int refusal{0};
     bool at_once{true};
     bool dead{false};
-    unsigned long grants{0}, opens{0}, waiting{0}, releases{0}, acknowledgements{0};
+    unsigned long grants{0}, opens{0}, waiting{0}, releases{0}, reports{0}, acknowledgements{0};
     unsigned long long gpu_ns{0}, submissions{0};
 };
 
@@ -135,6 +135,7 @@ int ptsched_report(ptsched_client *, const ptsched_usage *usage)
 {
     std::lock_guard guard(state.lock);
     add_usage(usage);
+    state.reports++;
     state.changed.notify_all();
     return state.dead ? -EPIPE : 0;
 }
@@ -227,6 +228,11 @@ const struct scripted_scheduler scripted_scheduler = {
             std::lock_guard guard(state.lock);
             return state.releases;
         },
+    .reports =
+        [] {
+            std::lock_guard guard(state.lock);
+            return state.reports;
+        },
     .gpu_ns =
         [] {
             std::lock_guard guard(state.lock);
@@ -239,6 +245,7 @@ const struct scripted_scheduler scripted_scheduler = {
         },
     .await_waiting = [](unsigned long count) { await([=] { return state.waiting >= count; }); },
     .await_releases = [](unsigned long count) { await([=] { return state.releases >= count; }); },
+    .await_reports = [](unsigned long count) { await([=] { return state.reports >= count; }); },
     .await_submissions = [](unsigned long long count) { await([=] { return state.submissions >= count; }); },
     .await_acknowledged = [] { await([] { return state.newest->acknowledged == state.newest->page.events; }); },
     .die =
