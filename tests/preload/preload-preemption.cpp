@@ -74,12 +74,19 @@ void lower_levels()
     CHECK_EQ(gate.preemptions(), 0ul);
 }
 
+/* A trial whose own work completes late, since others had the CPU, takes that for the effect: then there is another. */
 void no_effect()
 {
-    renew_world({"--switch-ignored"});
-    LongBesideShort found(world->preemptible());
-    CHECK(found.says("level slice, since it has no effect\n"));
-    CHECK_EQ(found.preemptions(), 0ul);
+    constexpr int most = 10;
+    for (int i = 0; i < most; i++) {
+        renew_world({"--switch-ignored"});
+        LongBesideShort found(world->preemptible());
+        if (found.says("level slice, since it has no effect\n")) {
+            CHECK_EQ(found.preemptions(), 0ul);
+            return;
+        }
+    }
+    CHECK(!"that it has no effect is found out");
 }
 
 void fails_later()
@@ -118,13 +125,25 @@ nlohmann::json owner(pid_t pid)
     return {};
 }
 
-/* Until @low stands in the middle of a kernel of @kernel_us while @high gets on with its own; false if one ended. */
+/* It has said so. (Of the level gate it says so, too, until its channels are there.) */
+bool is_never_taken_off(const Program &program)
+{
+    return program.err().find(": level slice, since") != std::string::npos;
+}
+
+/*
+ * Until @low stands in the middle of a kernel of @kernel_us while @high gets on with its own; false if one ended, or
+ * that can never be.
+ */
 bool await_off(const Program &low, const Program &high, uint64_t kernel_us)
 {
     Program stat({build / "vgpu/vgpu-stat", "--until-off", std::to_string(low.pid()), "--kernel-us",
                   std::to_string(kernel_us), "--owners"},
                  world->bare(), "vgpu-stat");
-    return stat.wait() == 0 && low.running() && high.running();
+    /* Closely: it may be off for some tens of milliseconds only. */
+    while (stat.running() && !is_never_taken_off(low))
+        poll(nullptr, 0, 1);
+    return !stat.running() && stat.wait() == 0 && low.running() && high.running();
 }
 
 /* $@name, a number of repetitions; without it, @otherwise. */
@@ -139,11 +158,16 @@ void killed_while_off()
     renew_world();
     Program high(client({"spin", "0", "500", "4"}), world->preemptible(), "high");
     CHECK(high.await("started"));
-    for (unsigned long i = times("PTSCHED_KILLS", 10); i; i--) {
+    /* A trial may find nothing in its time where others have the CPU. */
+    unsigned long in_vain = 0, most_in_vain = 10;
+    for (unsigned long i = times("PTSCHED_KILLS", 10); i;) {
         Program low(client({"spin", "0", "60000", "2"}), world->preemptible(), "low", lighter);
         CHECK(low.await("started"));
-        if (!await_off(low, high, 60000)) {
-            CHECK(!"a program ended");
+        if (await_off(low, high, 60000)) {
+            i--;
+        } else if (!low.running() || !high.running() || in_vain++ == most_in_vain) {
+            std::printf("# it said: %s\n", low.err().c_str());
+            CHECK(!"a program ended, or is never taken off");
             return;
         }
         pid_t pid = low.pid();
