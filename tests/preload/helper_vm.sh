@@ -89,25 +89,32 @@ hog_runs() {
 }
 hog_got_further() { [ "$(gpu_us "$hog")" -gt "$1" ]; }
 
+# How far the hog is in its kernel.
+part_us() { echo $(($(gpu_us "$hog") % hog_kernel_us)); }
+has_begun() { [ "$(part_us)" -gt $((hog_kernel_us / 50)) ]; }
+
 # Stopped where a kernel has begun and most of it is still to come.
 stop_in_the_middle() {
 	kill -STOP "$hog" || return
-	part=$(($(gpu_us "$hog") % hog_kernel_us))
-	[ "$part" -gt $((hog_kernel_us / 50)) ] && [ "$part" -lt $((hog_kernel_us / 2)) ] && return
+	has_begun && [ "$(part_us)" -lt $((hog_kernel_us / 2)) ] && return
 	kill -CONT "$hog"
 	false
 }
 
-# Stopped in the middle of a kernel; then the important program does its work, and the hog gets nothing meanwhile.
+# The important program does its work, and the hog gets nothing meanwhile.
+stands_still() {
+	before=$(gpu_us "$hog")
+	within_a_minute has_items "$important" $(($(items "$important") + 100)) || return
+	after=$(gpu_us "$hog")
+	echo "the hog's GPU time: $before us, then $after us"
+	[ "$before" = "$after" ]
+}
+
+# Stopped in the middle of a kernel, where it stays from when the helper has seen that it does nothing.
 stopped_and_taken_off() {
 	hog_runs && within_a_minute stop_in_the_middle || return
 	start_important
-	within_a_minute has_items "$important" 20 || return
-	before=$(gpu_us "$hog")
-	within_a_minute has_items "$important" 120 || return
-	after=$(gpu_us "$hog")
-	echo "the hog's GPU time: $before us, then $after us"
-	[ "$before" = "$after" ] && grep -q "process $hog does nothing" "$work/helper.err"
+	within_a_minute grep -q "process $hog does nothing" "$work/helper.err" && within_a_minute stands_still && has_begun
 }
 
 goes_on() {
