@@ -45,7 +45,7 @@ bool by_itself = true;
 unsigned long submission_us = 1000;
 float nothing_ms = 0, events_ms = 0;
 std::atomic<bool> nothing{false};
-unsigned long events, events_captured, events_there, events_most = ~0ul;
+unsigned long not_ready, events, events_captured, events_there, events_most = ~0ul;
 std::atomic<bool> captures_held{false};
 std::atomic<int> captures_beginning{0};
 CUresult event_answer = CUDA_SUCCESS;
@@ -326,8 +326,10 @@ EXPORT CUresult cuEventQuery(CUevent event)
     calls["cuEventQuery"]++;
     if (event_answer != CUDA_SUCCESS)
         return event_answer;
-    return !event || !event->stream || event->stream->completed >= event->position ? CUDA_SUCCESS
-                                                                                   : CUDA_ERROR_NOT_READY;
+    if (!event || !event->stream || event->stream->completed >= event->position)
+        return CUDA_SUCCESS;
+    not_ready++;
+    return CUDA_ERROR_NOT_READY;
 }
 
 EXPORT CUresult cuEventElapsedTime_v2(float *ms, CUevent start, CUevent end)
@@ -436,6 +438,11 @@ const struct hand_controls hand_controls = {
             std::lock_guard guard(lock);
             for (CUstream_st *stream : streams)
                 stream->completed = stream->submitted;
+        },
+    .not_ready =
+        [] {
+            std::lock_guard guard(lock);
+            return not_ready;
         },
     .events =
         [] {

@@ -25,6 +25,8 @@ struct hand_controls {
     void (*set_event_us)(unsigned around_nothing, unsigned around_work);
     /* Completes all that was submitted. */
     void (*complete_all)(void);
+    /* How often it was answered that an event has not completed. */
+    unsigned long (*not_ready)(void);
     /* Events recorded so far, and those that went into a captured stream. */
     unsigned long (*events)(void);
     unsigned long (*events_captured)(void);

@@ -9,6 +9,7 @@
 #include <array>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 namespace {
 
@@ -63,6 +64,12 @@ private:
     const unsigned long long before_{scheduler->gpu_ns()};
 };
 
+unsigned long long ms_since(std::chrono::steady_clock::time_point then)
+{
+    using namespace std::chrono;
+    return static_cast<unsigned long long>(duration_cast<milliseconds>(steady_clock::now() - then).count());
+}
+
 /* Few of many short ones are measured, and none might be of those that come later. */
 void alone_long_ones_after_short_ones()
 {
@@ -102,8 +109,10 @@ void alone_long_ones_at_the_end()
         /* Enough to know how long those are. */
         charged.submit(2, 100);
         hand->complete_by_itself(0);
+        unsigned long not_ready = hand->not_ready();
         charged.submit(500000, 1);
-        std::this_thread::sleep_for(std::chrono::milliseconds(400));
+        while (hand->not_ready() == not_ready)
+            std::this_thread::yield();
         hand->complete_all();
         hand->complete_by_itself(1);
         return charged.about(500, 25);
@@ -118,12 +127,19 @@ void alone_long_ones_are_waited_for()
         Charged charged;
         charged.submit(2);
         charged.submit(2);
+        unsigned long long longest_ms = 0;
+        auto submitted = std::chrono::steady_clock::now();
         for (int i = 0; i < 10; i++) {
+            auto before = std::exchange(submitted, std::chrono::steady_clock::now());
             charged.submit(100000);
+            longest_ms = std::max(longest_ms, ms_since(before));
             std::this_thread::sleep_for(std::chrono::milliseconds(11));
             cuStreamSynchronize(nullptr);
         }
-        return charged.about(1000, 50);
+        /* After 100 ms without another the program would have come to rest, with one that is no sample. */
+        if (longest_ms > 90)
+            return Found::too_late;
+        return charged.about(1000, 50) ? Found::right : Found::wrong;
     });
 }
 
@@ -236,10 +252,10 @@ void short_ones_have_few_events()
     unsigned long long gpu_before = scheduler->gpu_ns(), submissions_before = scheduler->submissions();
     in_a_turn();
     CHECK(hand->events() - events < count);
-    unsigned long releases = scheduler->releases();
     hand->complete_by_itself(0);
     for (unsigned long i = 0; i < 20; i++)
         CHECK_EQ(int(launch()), 0);
+    unsigned long releases = scheduler->releases();
     scheduler->change(callback, 0);
     scheduler->await_acknowledged();
     CHECK_EQ(scheduler->releases(), releases);
@@ -265,19 +281,21 @@ void known_ones_that_take_longer_are_noticed()
         launch();
         scheduler->change(contended, 0);
         scheduler->await_acknowledged();
-        auto run = [](unsigned us, int count) {
+        auto run = [](unsigned us, bool completes) {
             hand->set_duration_us(us);
-            for (int i = 0; i < count; i++) {
-                hand->complete_by_itself(us < 10000);
-                launch();
-                std::this_thread::sleep_for(std::chrono::microseconds(us));
-                hand->complete_all();
-            }
+            hand->complete_by_itself(completes);
+            launch();
+            std::this_thread::sleep_for(std::chrono::microseconds(us));
         };
         unsigned long long before = scheduler->gpu_ns();
         for (int i = 0; i < 5; i++) {
-            run(1000, 60);
-            run(100000, 1);
+            for (int j = 0; j < 60; j++)
+                run(1000, true);
+            run(100000, false);
+            /* Three at most are answered so at a look: there was a second one, which began after that time. */
+            for (unsigned long not_ready = hand->not_ready(); hand->not_ready() < not_ready + 4;)
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            hand->complete_all();
         }
         give_back();
         unsigned long long charged_ms = (scheduler->gpu_ns() - before) / 1000000;
@@ -305,15 +323,20 @@ void what_overlaps_the_next_turn_is_charged_its_own_part()
         unsigned long releases = scheduler->releases();
         hand->set_duration_us(90000);
         hand->complete_by_itself(0);
+        auto launched = std::chrono::steady_clock::now();
         launch();
         scheduler->change(callback, 0);
         scheduler->await_acknowledged();
+        unsigned long long told_after_ms = ms_since(launched);
         std::this_thread::sleep_for(std::chrono::milliseconds(90));
         hand->complete_all();
         scheduler->await_releases(releases + 1);
         unsigned long long charged_ms = (scheduler->gpu_ns() - before) / 1000000;
         std::printf("# %llu ms charged for 10 of 90\n", charged_ms);
-        return charged_ms >= 10 && charged_ms < 50;
+        /* Later than this it could not tell that. */
+        if (told_after_ms > 8)
+            return Found::too_late;
+        return charged_ms >= 10 && charged_ms < 50 ? Found::right : Found::wrong;
     });
 }
 

@@ -4,6 +4,7 @@
  * what the driver gets to see. Every wait here is for an event, never for a time, but where that is what is counted.
  */
 #include "../sanitizers.h"
+#include "../threads.h"
 #include "by_hand.h"
 
 #include <linux/filter.h>
@@ -39,6 +40,7 @@ public:
     explicit Launch(CUstream stream = nullptr)
         : thread_([this, stream] {
               hand_use_device(0);
+              tid_ = gettid();
               result_ = launch(stream);
               done_ = true;
           })
@@ -46,6 +48,15 @@ public:
     }
     ~Launch() { join(); }
     bool done() const { return done_; }
+    /* Until it waits in the gate, though not for the scheduler. */
+    void await_asleep() const
+    {
+        while (!tid_)
+            std::this_thread::yield();
+        test::ThreadState state(tid_);
+        while (state.get() != 'S' && !done_)
+            std::this_thread::yield();
+    }
     CUresult join()
     {
         if (thread_.joinable())
@@ -54,6 +65,7 @@ public:
     }
 
 private:
+    std::atomic<pid_t> tid_{0};
     std::atomic<bool> done_{false};
     CUresult result_{CUDA_ERROR_UNKNOWN};
     std::thread thread_;
@@ -186,7 +198,7 @@ void wanted_releases_when_idle()
     scheduler->await_releases(releases + 1);
     CHECK(!(scheduler->state() & turn));
     /* The next one asks again. */
-    scheduler->change(0, wanted);
+    scheduler->change(0, wanted | contended);
     CHECK_EQ(int(launch()), 0);
     CHECK(scheduler->state() & turn);
     give_back();
@@ -233,9 +245,7 @@ void capture_is_left_alone()
         for (int i = 0; i < 5; i++)
             CHECK_EQ(int(launch(stream)), 0);
         /* The agent looks at all streams meanwhile. */
-        unsigned long releases = scheduler->releases();
-        scheduler->change(callback, 0);
-        scheduler->await_releases(releases + 1);
+        scheduler->take_back(0);
         /* And what is captured needs no turn. */
         scheduler->grant_at_once(0);
         for (int i = 0; i < 5; i++)
@@ -511,9 +521,7 @@ void dying_scheduler_frees_waiters()
 {
     std::string text = errors_of([] {
         launch();
-        unsigned long releases = scheduler->releases();
-        scheduler->change(callback | contended, 0);
-        scheduler->await_releases(releases + 1);
+        scheduler->take_back(contended);
         scheduler->grant_at_once(0);
         Launch waiter;
         scheduler->await_waiting(1);
@@ -598,6 +606,7 @@ void time_waited_is_told()
               scheduler->change(callback | contended, 0);
               Launch waiter;
               scheduler->await_acknowledged();
+              waiter.await_asleep();
               std::this_thread::sleep_for(waited);
               scheduler->change(PTSCHED_STATE_SHARED, 0);
               waiter.join();
@@ -628,9 +637,7 @@ void exempt_threads_pass()
     CHECK(!other.done());
     scheduler->grant();
     CHECK_EQ(int(other.join()), 0);
-    unsigned long releases = scheduler->releases();
-    scheduler->change(callback, 0);
-    scheduler->await_releases(releases + 1);
+    CHECK(scheduler->take_back(0));
 
     CHECK_EQ(exempt(0), 1);
     Launch after;

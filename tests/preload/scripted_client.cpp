@@ -197,6 +197,15 @@ const struct scripted_scheduler scripted_scheduler = {
             std::lock_guard guard(state.lock);
             set_state(*state.newest, set, clear);
         },
+    .take_back = [](unsigned set) -> int {
+        std::unique_lock guard(state.lock);
+        if (!state.newest || !(state.newest->page.state & PTSCHED_STATE_TURN))
+            return 0;
+        unsigned long before = state.releases;
+        set_state(*state.newest, PTSCHED_STATE_CALLBACK | set, 0);
+        state.changed.wait(guard, [=] { return state.releases > before; });
+        return 1;
+    },
     .call_for_nothing =
         [] {
             unsigned long before;
