@@ -6,7 +6,10 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
+#include <linux/sockios.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -167,6 +170,34 @@ void accounts()
     CHECK_EQ(owners(*link).size(), 0u);
 }
 
+/* More answers than the socket holds are waiting before the first is read, and nothing else wakes the daemon. */
+void slow_reader()
+{
+    constexpr uint32_t requests = 20000;
+    constexpr size_t size = sizeof(vgpu_message) + sizeof(vgpu_info);
+    const timeval patience{60, 0};
+    auto link = vgpu::open_link();
+    std::vector<char> bytes(requests * size);
+
+    if (!CHECK(link) || !CHECK(!setsockopt(link->fd(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience))))
+        return;
+    for (uint32_t i = 0; i < requests; i++) {
+        vgpu_message request{_IOC_NR(VGPU_IOC_INFO), sizeof(vgpu_info), 0, i};
+        std::memcpy(&bytes[i * size], &request, sizeof(request));
+    }
+    CHECK_EQ(send(link->fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+    int unread = 0;
+    while (CHECK(!ioctl(link->fd(), SIOCOUTQ, &unread)) && unread)
+        sched_yield();
+    CHECK_EQ(recv(link->fd(), bytes.data(), bytes.size(), MSG_WAITALL), static_cast<ssize_t>(bytes.size()));
+    for (uint32_t i = 0; i < requests; i++) {
+        vgpu_message answer;
+        std::memcpy(&answer, &bytes[i * size], sizeof(answer));
+        if (!CHECK(answer.result == 0 && answer.cookie == i))
+            return;
+    }
+}
+
 /* The control calls, on a channel made by hand: off keeps work from completing, on lets it. */
 void control_calls()
 {
@@ -219,8 +250,10 @@ void add_process_cases(std::vector<tap::Case> &cases)
                                   {"the engine's accounts are exact", accounts},
                                   {"slices and disabling by control calls", control_calls},
                               });
-    if (getenv("PTSCHED_VGPU_SOCKET"))
-        cases.push_back({"a client comes while another dies", new_client_beside_a_dying_one});
+    if (!getenv("PTSCHED_VGPU_SOCKET"))
+        return;
+    cases.push_back({"a client comes while another dies", new_client_beside_a_dying_one});
+    cases.push_back({"a client reads late", slow_reader});
 }
 
 } // namespace test

@@ -61,6 +61,7 @@ struct Connection {
     vgpu_client client{};
     std::vector<char> in, out;
     bool fetchable = false;
+    bool watching_out = false; /* the loop tells when there is room for more */
 
     Connection(Daemon &daemon, UniqueFd fd);
     ~Connection();
@@ -99,6 +100,7 @@ private:
     void accept_client();
     void settle();
     void drop(Connection &connection);
+    void watch(Connection &connection);
 
     std::string path_;
     ptsched::EventLoop loop_;
@@ -410,23 +412,40 @@ void Daemon::drop(Connection &connection)
     connections_.erase(connection.socket.get());
 }
 
+/* Has the loop tell of room in the socket as long as something is left to be sent. */
+void Daemon::watch(Connection &connection)
+{
+    bool left = !connection.out.empty();
+
+    if (connection.watching_out == left)
+        return;
+    connection.watching_out = left;
+    loop_.change(connection.socket_key, connection.socket.get(), left ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
 /* Brings the devices up to now, hands out what has come, and sets the timer for the next event. */
 void Daemon::settle()
 {
-    uint64_t next = vgpu_service_advance(&service, monotonic_ns());
+    uint64_t next;
+    bool dropped;
     itimerspec spec{};
 
-    for (auto it = connections_.begin(); it != connections_.end();) {
-        Connection *connection = (it++)->second.get();
-        bool waiting = !connection->out.empty();
-        if (connection->fetchable)
-            connection->fetch_completions();
-        if (!connection->flush())
-            drop(*connection);
-        else if (waiting != !connection->out.empty())
-            loop_.change(connection->socket_key, connection->socket.get(),
-                         connection->out.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT);
-    }
+    /* Where a client goes, others' work goes on: the next event is another one then. */
+    do {
+        next = vgpu_service_advance(&service, monotonic_ns());
+        dropped = false;
+        for (auto it = connections_.begin(); it != connections_.end();) {
+            Connection *connection = (it++)->second.get();
+            if (connection->fetchable)
+                connection->fetch_completions();
+            if (connection->flush()) {
+                watch(*connection);
+            } else {
+                drop(*connection);
+                dropped = true;
+            }
+        }
+    } while (dropped);
     if (next != VGPU_NEVER) {
         spec.it_value.tv_sec = static_cast<time_t>(next / 1000000000);
         spec.it_value.tv_nsec = static_cast<long>(next % 1000000000);
