@@ -309,7 +309,8 @@ CUresult enqueue(Guard &lock, const StreamPtr &stream, Op op)
         stream->executing = true;
         execute(lock, *stream, op);
         stream->executing = false;
-        if (!stream->pending.empty())
+        /* A worker may have been started meanwhile: for what has come, or to end the stream. */
+        if (!stream->pending.empty() || stream->destroyed)
             stream->work.notify_one();
         return s.lost;
     }
