@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
@@ -44,6 +45,23 @@ size_t size_of(int attribute)
     default:
         return 4;
     }
+}
+
+// Line by line: results go to the same place, and one behind half a line would not be seen.
+[[noreturn]] void forward(int from)
+{
+    FILE *file = fdopen(from, "r");
+    char *line = nullptr;
+    size_t room = 0;
+    ssize_t length;
+    while (file && (length = getline(&line, &room, file)) > 0) {
+        std::string whole(line, static_cast<size_t>(length));
+        if (whole.back() != '\n')
+            whole += '\n';
+        if (write(STDERR_FILENO, whole.data(), whole.size()) < 0)
+            break;
+    }
+    _exit(0);
 }
 
 std::unique_ptr<genl::Channel> open_channel()
@@ -110,12 +128,8 @@ void start_broker(const std::string &program)
     if (said.find("listening") == std::string::npos)
         throw tap::Failure(program + " did not start: " + said);
     // The rest, a sanitizer's report for example, goes where ours goes.
-    if (fork() == 0) {
-        while ((got = read(ready[0], text, sizeof(text))) > 0)
-            if (write(STDERR_FILENO, text, static_cast<size_t>(got)) < 0)
-                break;
-        _exit(0);
-    }
+    if (fork() == 0)
+        forward(ready[0]);
     close(ready[0]);
 }
 

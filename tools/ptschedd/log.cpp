@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "log.hpp"
 
+#include <algorithm>
+#include <climits>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -11,11 +13,15 @@ namespace {
 
 void print(const char *format, va_list arguments)
 {
-    flockfile(stderr); // two threads write
-    fputs("ptschedd: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    funlockfile(stderr);
+    // In one go, since threads and processes write to the same file; and without memory that there may not be.
+    char line[PIPE_BUF] = "ptschedd: ";
+    const size_t begin = strlen(line), room = sizeof(line) - begin - 1;
+    const int length = vsnprintf(line + begin, room, format, arguments);
+    if (length < 0)
+        return;
+    const size_t end = begin + std::min(static_cast<size_t>(length), room - 1);
+    line[end] = '\n';
+    fwrite(line, 1, end + 1, stderr);
 }
 
 } // namespace
