@@ -50,12 +50,16 @@ bool receive_message(int socket, void *data, size_t length, ptsched::UniqueFd &f
     return true;
 }
 
+// Nobody may be left to end it, if its case does not.
+constexpr unsigned kSleeperSeconds = 600;
+
 pid_t start_sleeper()
 {
     pid_t child = fork();
     if (child != 0)
         return child;
     prctl(PR_SET_PDEATHSIG, 0);
+    alarm(kSleeperSeconds);
     for (;;)
         pause();
 }
