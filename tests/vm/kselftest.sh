@@ -12,7 +12,7 @@ run() {
 	echo "$1" >/dev/kmsg
 	# shellcheck disable=SC3040 # busybox has it
 	set -o pipefail
-	timeout "${PTSCHED_TEST_TIMEOUT:-600}" "$1" 2>&1 | tee /tmp/output
+	timeout "${PTSCHED_TEST_TIMEOUT:-1200}" "$1" 2>&1 | tee /tmp/output
 	status=$?
 	case $status in
 	0) ;;
