@@ -241,7 +241,12 @@ void Actor::start_acquire(uint64_t deadline_ns)
 void Actor::start_waiting()
 {
     start_acquire();
-    scheduler::wait_for_state(pid_, PTSCHED_ENTITY_WAITING);
+    scheduler::wait_until([this] {
+        auto found = scheduler::entity(pid_);
+        if (finished())
+            tap::fail(__FILE__, __LINE__, "an actor need not wait");
+        return found && (*found)[PTSCHED_A_STATE] == PTSCHED_ENTITY_WAITING;
+    });
     // A signal that finds it between two system calls would end no wait.
     scheduler::wait_until_asleep(pid_);
 }

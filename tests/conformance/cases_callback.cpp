@@ -32,12 +32,13 @@ void wait_readable(const Client &client)
     CHECK(poll_for.revents & POLLIN);
 }
 
-// A turn that somebody waits for, and the holder has been told.
+// A turn that somebody waits for, and the holder has been told: until it is called back at the end of its slice.
 struct Wanted {
     Wanted()
     {
         CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
         other.join();
+        tap::hurry();
         other.start_waiting();
         client.wait_for_bits(PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED);
         client.round_trip();
@@ -76,6 +77,7 @@ TEST("alone, a holder is told nothing; with a waiter, WANTED and CONTENDED")
     CHECK(!readable(client));
     Actor other;
     other.join();
+    tap::hurry();
     other.start_waiting();
     client.wait_for_bits(PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED);
     wait_readable(client);
@@ -220,6 +222,7 @@ TEST("PREADMITTED while a heavier one that has just been here would be let in at
     heavier.join();
     auto preadmitted = [&] { return (heavier.page().state & PTSCHED_STATE_PREADMITTED) != 0; };
     CHECK_EQ(0, heavier.acquire().result);
+    tap::hurry();
     CHECK_EQ(0, heavier.release());
 
     Client client;

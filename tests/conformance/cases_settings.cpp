@@ -17,12 +17,13 @@ namespace {
 constexpr uid_t kNobody = 65534;
 
 // Makes @actor owe more than @debt_ns: it keeps the turn while @other waits, which
-// has it afterwards.
+// has it afterwards. From then on the debt is earned back, in no less time.
 void run_into_debt(Actor &actor, Actor &other, int64_t debt_ns)
 {
     CHECK_EQ(0, actor.acquire().result);
     other.start_waiting();
     wait_until([&] { return entity(actor.pid())->at(PTSCHED_A_BUDGET_NS) < -debt_ns; });
+    tap::hurry();
     CHECK_EQ(0, actor.release());
     CHECK_EQ(0, other.finish().result);
 }

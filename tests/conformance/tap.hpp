@@ -23,6 +23,10 @@ struct Case {
 // Runs all cases whose name contains @filter, @before each; the exit status.
 int run(const std::string &filter, const std::function<void()> &before);
 
+// From here on the running case has less than a second: that is as long as a slice, a grace time or a debt lasts. If it
+// fails and was slower, that may be why, and it is run anew.
+void hurry();
+
 std::string errno_name(long value);
 
 [[noreturn]] void fail(const char *file, int line, const std::string &text);
