@@ -271,6 +271,31 @@ void destroyed_streams_finish()
     CHECK_EQ(*counter.host, 40u);
 }
 
+/* By another thread than the one that runs its kernel: that has been short so far, and needs no worker. */
+void stream_destroyed_while_in_use()
+{
+    constexpr unsigned int steps = 50000000;
+    Context context;
+    Pinned<unsigned int> out(1);
+    CUstream stream;
+    std::atomic<bool> launched{false};
+
+    CU(launch_spin(context, out.device, 1000, nullptr));
+    CU(cuCtxSynchronize());
+    CU(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    std::thread launcher([&] {
+        CU(cuCtxSetCurrent(context.handle));
+        CU(launch_spin(context, out.device, 1000, stream, 1, steps));
+        launched = true;
+    });
+    while (!launched && cuStreamQuery(stream) == CUDA_SUCCESS)
+        std::this_thread::yield();
+    CU(cuStreamDestroy_v2(stream));
+    launcher.join();
+    CU(cuCtxSynchronize());
+    CHECK_EQ(out.host[0], spin_result(0, steps));
+}
+
 void many_threads()
 {
     constexpr unsigned int threads = 4, launches = 200;
@@ -313,6 +338,7 @@ void add_order_cases(std::vector<tap::Case> &cases)
                      {"each thread has its default stream", per_thread_default_streams},
                      {"a resident kernel", resident_kernel},
                      {"destroyed streams finish their work", destroyed_streams_finish},
+                     {"a stream is destroyed while a thread runs its kernel", stream_destroyed_while_in_use},
                      {"launches from many threads", many_threads},
                  });
 }
