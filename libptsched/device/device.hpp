@@ -60,7 +60,7 @@ struct Extent {
     unsigned x = 1, y = 1, z = 1;
 };
 
-/* "x x y x z" */
+/* As "4 x 2 x 1". */
 std::string describe(const Extent &extent);
 
 /* Threads in a block and blocks in a grid, as for a CUDA launch. */

@@ -98,6 +98,11 @@ void Task::set_geometry(const Geometry &geometry)
         throw Error("task " + name_ + " is a function of the host, and has no geometry");
     if (graph_.scheduler_->started())
         throw Error("task " + name_ + " gets a geometry after the graph was run");
+    use_geometry(geometry);
+}
+
+void Task::use_geometry(const Geometry &geometry)
+{
     Checks::given(name_, geometry);
     Checks::geometry(*this, geometry, nullptr);
     geometry_ = geometry;
@@ -201,7 +206,7 @@ void Task::set_shape(const DeviceKernel &kernel)
 {
     auto output = std::find_if(ports_.begin(), ports_.end(), [](const auto &port) { return port->gives(); });
     if (kernel.geometry)
-        return set_geometry(*kernel.geometry);
+        return use_geometry(*kernel.geometry);
     if (output == ports_.end())
         throw Error("task " + name_ + " has no output to take its geometry from: name one");
     const Template &form = (*output)->options_.form;

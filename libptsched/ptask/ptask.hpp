@@ -178,7 +178,7 @@ public:
     void set_priority(int priority);
     /* Of whoever asked for the work, so that it does not run with the priority of who does it. */
     void set_proxy_priority(int priority);
-    /* Of a kernel, before the graph is run. */
+    /* Of a kernel, before the graph is run; refused if it cannot have that on each of its devices. */
     void set_geometry(const Geometry &geometry);
     const std::vector<std::unique_ptr<Port>> &ports() const { return ports_; }
     bool is_on_host() const { return on_host_; }
@@ -200,6 +200,7 @@ private:
     /* As long as it has not waited. */
     double priority(const PriorityWeights &weights) const { return priority_ + weights.proxy * proxy_priority_; }
     void set_shape(const DeviceKernel &kernel);
+    void use_geometry(const Geometry &geometry);
     void make_constants(const std::string &kernel);
 
     /* What each run uses is in front; *: protected by the graph's lock. */

@@ -97,7 +97,7 @@ int ptask_set_size_from(struct ptask_port *port, const struct ptask_port *other)
 
 struct ptask_geometry {
     unsigned int grid[3], block[3]; /* blocks, threads of a block */
-    unsigned int shared_bytes;
+    unsigned int shared_bytes;      /* of a block, dynamic; in CUDA alone */
 };
 
 /**
@@ -223,7 +223,7 @@ enum ptask_state {
 /** What a ptask does at the moment, one of enum ptask_state. Any thread may ask. */
 int ptask_get_state(const struct ptask *task, unsigned int *state);
 
-/** The threads of a kernel, before the graph is run. */
+/** The threads of a kernel, before the graph is run. -EINVAL if it cannot have so many on each of its devices. */
 int ptask_set_geometry(struct ptask *task, const struct ptask_geometry *geometry);
 
 #ifdef __cplusplus
