@@ -70,6 +70,13 @@ unsigned long long ms_since(std::chrono::steady_clock::time_point then)
     return static_cast<unsigned long long>(duration_cast<milliseconds>(steady_clock::now() - then).count());
 }
 
+/* Until so many times in all it was answered that an event has not completed. */
+void await_not_ready(unsigned long count)
+{
+    while (hand->not_ready() < count)
+        std::this_thread::yield();
+}
+
 /* Few of many short ones are measured, and none might be of those that come later. */
 void alone_long_ones_after_short_ones()
 {
@@ -111,8 +118,7 @@ void alone_long_ones_at_the_end()
         hand->complete_by_itself(0);
         unsigned long not_ready = hand->not_ready();
         charged.submit(500000, 1);
-        while (hand->not_ready() == not_ready)
-            std::this_thread::yield();
+        await_not_ready(not_ready + 1);
         hand->complete_all();
         hand->complete_by_itself(1);
         return charged.about(500, 25);
@@ -293,8 +299,7 @@ void known_ones_that_take_longer_are_noticed()
                 run(1000, true);
             run(100000, false);
             /* Three at most are answered so at a look: there was a second one, which began after that time. */
-            for (unsigned long not_ready = hand->not_ready(); hand->not_ready() < not_ready + 4;)
-                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            await_not_ready(hand->not_ready() + 4);
             hand->complete_all();
         }
         give_back();

@@ -68,6 +68,18 @@ inline DeviceCounters sum_of(const Graph &graph)
     return sum;
 }
 
+/* Whether it is so before long: what has ended may not be known at once. */
+template <typename Condition> bool comes_true(Condition condition)
+{
+    const auto end = std::chrono::steady_clock::now() + 20s;
+    while (!condition()) {
+        if (std::chrono::steady_clock::now() >= end)
+            return false;
+        std::this_thread::yield();
+    }
+    return true;
+}
+
 /* Adds 1 to four numbers, in "x", and says in "where" at what address. */
 inline Task &add_increment(Graph &graph, const std::string &name)
 {

@@ -11,13 +11,9 @@ namespace {
 
 const auto one = Template::of<int>(1);
 
-/* Whether it says so before long: what has ended may not be known at once. */
 bool comes_to(const Task &task, State state)
 {
-    const auto end = std::chrono::steady_clock::now() + 20s;
-    while (task.state() != state && std::chrono::steady_clock::now() < end)
-        std::this_thread::yield();
-    return task.state() == state;
+    return comes_true([&] { return task.state() == state; });
 }
 
 void waiting_for_inputs()
@@ -133,27 +129,36 @@ void queued_before_long_ones()
 {
     constexpr int many = 20;
     constexpr std::uint64_t most_ahead = 4;
-    std::counting_semaphore<> may_end{0};
-    Graph graph;
+    const auto word = Template::of<unsigned>(1);
+    std::counting_semaphore<> begun{0}, may_end{0};
+    Graph graph, clock;
     Task &slow = graph.host("slow",
-                            [&](const std::vector<void *> &p) {
-                                if (*static_cast<int *>(p[0]))
-                                    may_end.acquire();
-                                else
-                                    std::this_thread::sleep_for(5ms);
+                            [&](const std::vector<void *> &) {
+                                begun.release();
+                                may_end.acquire();
                             },
                             {in("x", one), out("y", one)});
+    Task &spin = clock.cuda("spin", {kernels(), "spin"},
+                            {inout("out", word), constant("ns", std::uint64_t{5000000}), constant("steps", 1u)});
+    Input &start = clock.input(spin["out"]);
+    Output &passed = clock.output(spin["out"]);
     Task &urgent = graph.host("urgent", [](const std::vector<void *> &) {}, {in("x", one), zeroed(sticky("y", one))});
     urgent.set_priority(1000000);
     /* Priorities decide among tasks that channels join. */
     graph.connect(slow["y"], urgent["y"], many + 1);
     Input &x = graph.input(slow["x"], many), &urgent_x = graph.input(urgent["x"]);
     graph.run();
+    clock.run();
+    /* It is known to take at least as long as a kernel in the meantime. */
     x.push_value(0);
+    begun.acquire();
+    start.push_value(0u);
+    passed.pull()->wait();
+    may_end.release();
     while (!slow.completed())
         std::this_thread::yield();
     for (int i = 0; i < many; i++)
-        x.push_value(1);
+        x.push_value(0);
     while (sum_of(graph).runs < 1 + most_ahead)
         std::this_thread::yield();
     urgent_x.push_value(0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What tasks that fail leave behind. No driver goes on after a kernel that traps: each is in a process of its own.
 #include "../../host_flag.h"
+#include "../../threads.h"
 #include "../failure_of.hpp"
 #include "world_test.hpp"
 
@@ -133,9 +134,10 @@ void read_in_vain()
     DatablockPtr block = y.pull();
     void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(memory != MAP_FAILED);
-    /* In most cases when it is being read. */
-    std::thread fails([&] {
-        std::this_thread::sleep_for(20ms);
+    /* When it is being read. */
+    std::thread fails([&, reader = ThreadState(gettid())]() mutable {
+        while (reader.get() != 'S')
+            std::this_thread::yield();
         flag.raise();
     });
     CHECK(refused([&] { block->read_into(memory); }, {"CUDA_ERROR_LAUNCH_FAILED"}));

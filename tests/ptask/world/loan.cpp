@@ -117,24 +117,13 @@ bool is_on_host(const DatablockPtr &block)
 
 bool nothing_is_lent()
 {
-    const auto end = std::chrono::steady_clock::now() + 20s;
-    while (count_lent() && std::chrono::steady_clock::now() < end)
-        std::this_thread::yield();
-    return !count_lent();
+    return comes_true([] { return !count_lent(); });
 }
 
 std::size_t open_files()
 {
     auto all = std::filesystem::directory_iterator("/proc/self/fd");
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
-
-bool comes_to_open_files(std::size_t count)
-{
-    const auto end = std::chrono::steady_clock::now() + 20s;
-    while (open_files() != count && std::chrono::steady_clock::now() < end)
-        std::this_thread::yield();
-    return open_files() == count;
 }
 
 /* What the other processes do. */
@@ -464,7 +453,7 @@ void no_memory_to_fetch()
     const Packet lent = answer_to(socket, request);
     CHECK(lent.head.flags & Packet::is_lent);
     /* Until the server has closed what it sent, so that no descriptor comes to be free then: both ends are left. */
-    CHECK(comes_to_open_files(files + 2));
+    CHECK(comes_true([&] { return open_files() == files + 2; }));
     {
         FewFiles none;
         CHECK(says(answer_to(socket, fetch), Packet::refused, "no shared memory"));
@@ -664,7 +653,8 @@ void what_is_on_the_host()
         CHECK_EQ(z.pull()->bytes(), std::size_t{0});
     }
     CHECK_EQ(count_lent(), std::size_t{0});
-    CHECK(comes_to_open_files(files));
+    comes_true([&] { return open_files() == files; });
+    CHECK_EQ(open_files(), files);
 }
 
 } // namespace
