@@ -120,15 +120,8 @@ public:
 protected:
     void dump(nl_msg *request, const Visitor &visit) override
     {
-        /* Its numbers go up, so that a list that changes meanwhile has nothing twice, and misses nobody who stays. */
-        std::vector<std::string> messages;
-        Visitor keep = [&](const void *message, size_t length) {
-            messages.emplace_back(static_cast<const char *>(message), length);
-        };
-        if (int error = transact(request, NLM_F_DUMP, keep); error < 0)
+        if (int error = transact(request, NLM_F_DUMP, visit); error < 0)
             fail(error);
-        for (const std::string &message : messages)
-            visit(message.data(), message.size());
     }
 
     void change(nl_msg *request) override
