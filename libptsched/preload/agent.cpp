@@ -22,7 +22,6 @@
 #include "helper.hpp"
 #include "immortal.hpp"
 #include "log.hpp"
-#include "nap.hpp"
 #include "thread.hpp"
 
 #include <poll.h>
@@ -34,14 +33,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 #include <new>
 #include <utility>
 
 namespace ptsched::preload {
 namespace {
 
-constexpr std::uint64_t for_ever = ~0ull;
+constexpr std::uint64_t for_ever = kNoLimit;
 /* By so much longer a program may be idle that nobody waits behind: 20 ms by default. */
 constexpr std::uint64_t unwanted_lingers = 128;
 /* Of naps while there is work in flight; the longest is so many lingers, where nobody waits for its end and where
@@ -50,13 +48,15 @@ constexpr std::uint64_t nap_min_ns = 20000, unwanted_nap_lingers = 16, nap_linge
 constexpr std::uint64_t long_nap_ns = 100000;
 constexpr std::uint64_t no_memory_nap_ns = 10000000;
 constexpr std::uint64_t rest_ns = 100000000, end_ns = 1000000;
+/* An exit waits so long for the last report. */
+constexpr std::uint64_t quiet_ns = 100000000;
 
 struct Agent {
     std::mutex lock;
     bool started{false};
     int wake_fd{-1};
-    std::atomic<bool> napping{false}; /* asleep for longer than long_nap_ns */
-    std::atomic<bool> quiet{false};   /* seen exiting: no more calls from here */
+    std::atomic<bool> napping{false};    /* asleep for longer than long_nap_ns */
+    std::atomic<std::uint32_t> quiet{0}; /* seen exiting: no more calls from here */
 };
 
 constinit Immortal<Agent> first_agent;
@@ -378,9 +378,8 @@ void sleep_until_needed(Polled &on, std::uint64_t ns)
         polled.push_back(device);
     }
     fds.push_back({helper->poll_fd(), 0, 0});
-    timespec time{static_cast<time_t>(ns / 1000000000), static_cast<long>(ns % 1000000000)};
     agent->napping.store(ns > long_nap_ns, std::memory_order_release);
-    int ready = ppoll(fds.data(), fds.size(), ns == for_ever ? nullptr : &time, nullptr);
+    int ready = poll_within(fds.data(), fds.size(), ns);
     agent->napping.store(false, std::memory_order_release);
     if (ready <= 0)
         return;
@@ -409,9 +408,10 @@ void sleep_until_needed(Polled &on, std::uint64_t ns)
         if (device->scheduled())
             device->report_end(monotonic_ns());
     }
-    agent->quiet.store(true, std::memory_order_release);
+    agent->quiet.store(1, std::memory_order_release);
+    wake_waiters(agent->quiet);
     for (;;)
-        pause();
+        wait_while(agent->quiet, 1, for_ever);
 }
 
 /* Returns after how long to look again. */
@@ -485,10 +485,9 @@ void quiet_agent()
     if (!agent->started)
         return;
     wake_agent();
-    for (int i = 0; i < 100 && !agent->quiet.load(std::memory_order_acquire); i++) {
-        timespec time{0, 1000000};
-        nanosleep(&time, nullptr);
-    }
+    std::uint64_t now = monotonic_ns(), end = now + quiet_ns;
+    for (; now < end && !agent->quiet.load(std::memory_order_acquire); now = monotonic_ns())
+        wait_while(agent->quiet, 0, end - now);
 }
 
 void forget_agent()

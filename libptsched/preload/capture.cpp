@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "capture.hpp"
 
-#include "nap.hpp"
+#include "clock.hpp"
 
 namespace ptsched::preload {
 

@@ -2,18 +2,14 @@
 #include "device.hpp"
 
 #include "agent.hpp"
+#include "clock.hpp"
 #include "config.hpp"
 #include "driver.hpp"
 #include "log.hpp"
 #include "thread.hpp"
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <cstring>
 #include <new>
 
@@ -170,13 +166,12 @@ void Device::report_end(std::uint64_t now)
 void Device::announce_change()
 {
     changes.fetch_add(1, std::memory_order_release);
-    syscall(SYS_futex, &changes, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+    wake_waiters(changes);
 }
 
 void Device::wait_for_change(std::uint32_t seen, std::uint64_t at_most_ns)
 {
-    timespec timeout{static_cast<time_t>(at_most_ns / 1000000000), static_cast<long>(at_most_ns % 1000000000)};
-    syscall(SYS_futex, &changes, FUTEX_WAIT_PRIVATE, seen, &timeout, nullptr, 0);
+    wait_while(changes, seen, at_most_ns);
 }
 
 /* ---- the process ---- */

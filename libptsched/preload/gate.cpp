@@ -5,7 +5,6 @@
 #include "clock.hpp"
 #include "config.hpp"
 #include "log.hpp"
-#include "nap.hpp"
 
 #include <sched.h>
 

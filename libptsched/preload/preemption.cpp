@@ -10,7 +10,6 @@
 #include "gate.hpp"
 #include "helper.hpp"
 #include "log.hpp"
-#include "nap.hpp"
 #include "thread.hpp"
 
 #include <fcntl.h>
@@ -399,7 +398,7 @@ void Preemption::helper_is_gone(Device &device)
 void Preemption::ask_for_next_turn()
 {
     questions_.fetch_add(1, std::memory_order_release);
-    questions_.notify_one();
+    wake_waiters(questions_);
 }
 
 bool Preemption::ask_behind()
@@ -424,7 +423,7 @@ void *Preemption::ask(void *argument)
         std::uint32_t questions = self.questions_.load(std::memory_order_acquire);
         if (questions == done) {
             place.avoid(device.submitters_cpu.load(std::memory_order_relaxed));
-            self.questions_.wait(questions);
+            wait_while(self.questions_, questions, kNoLimit);
             continue;
         }
         /* Another thread may have asked by now. */

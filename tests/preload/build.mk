@@ -19,7 +19,7 @@ $(PT_LIB)/versioned/libcuda.so.1: $(B)/obj/$(PT)/hand_driver.cpp.o $(PT)/hand_dr
 
 # The interposer's own objects with the scripted scheduler in place of the client library, but for the way to the helper.
 $(PT_LIB)/libptsched-preload.so: $(PRELOAD_OBJS) $(B)/obj/$(PT)/scripted_client.cpp.o $(PT)/exports.map \
-		$(B)/obj/client/libptsched/client/broker_connection.cpp.o $(B)/obj/client/libptsched/client/broker_socket.cpp.o
+		$(addprefix $(B)/obj/client/libptsched/client/,broker_connection.cpp.o broker_socket.cpp.o clock.cpp.o)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $(subst $(PRELOAD_DIR)/exports.map,$(PT)/exports.map,$(PRELOAD_LDFLAGS)) \
 		$(filter %.o,$^) -ldl -o $@

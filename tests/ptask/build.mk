@@ -25,11 +25,12 @@ $(B)/tests/ptask-attach-client: $(B)/obj/tests/ptask/attach/client.cpp.o $(B)/li
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/lib -lptask -lptsched -Wl,-rpath,'$$ORIGIN/../lib'
 
-$(B)/tests/ptask-attach: $(B)/obj/tests/ptask/attach/main.cpp.o | $(B)/tests/ptask-attach-client \
+$(B)/tests/ptask-attach: $(B)/obj/tests/ptask/attach/main.cpp.o $(B)/obj/libptsched/client/clock.cpp.o \
+		| $(B)/tests/ptask-attach-client \
 		$(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so vgpu-stat) $(addprefix $(B)/bin/,ptschedd ptsched) \
 		$(PRELOAD_SO)
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) $< -o $@
+	$(CXX) $(LDFLAGS) $^ -o $@
 
 VM_FILES += $(B)/tests/ptask-attach:/vm/tests/ptask-attach-module $(B)/tests/ptask-attach-client:/vm/tests/ \
 	$(B)/vgpu/vgpu-stat:/vm/vgpu/ $(B)/bin/ptsched:/vm/bin/ $(PRELOAD_SO):/vm/lib/

@@ -18,7 +18,8 @@ VGPU_SERVICE_OBJS := $(addprefix $(B)/obj/$(VGPU)/engine/,engine.c.o rm.c.o serv
 
 $(B)/obj/$(VGPU)/vgpud.cpp.o: CPPFLAGS += -Ilibptsched/client -Itools/ptschedd
 
-$(B)/vgpu/vgpud: $(B)/obj/$(VGPU)/vgpud.cpp.o $(B)/obj/tools/ptschedd/event_loop.cpp.o $(VGPU_SERVICE_OBJS)
+$(B)/vgpu/vgpud: $(B)/obj/$(VGPU)/vgpud.cpp.o $(B)/obj/tools/ptschedd/event_loop.cpp.o $(B)/obj/libptsched/client/clock.cpp.o \
+		$(VGPU_SERVICE_OBJS)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $^
 

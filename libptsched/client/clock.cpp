@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "clock.hpp"
+
+#include <chrono>
+#include <climits>
+#include <ctime>
+#include <linux/futex.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace ptsched {
+namespace {
+
+constexpr uint64_t kSecond = 1000000000;
+
+timespec to_timespec(uint64_t ns)
+{
+    return {static_cast<time_t>(ns / kSecond), static_cast<long>(ns % kSecond)};
+}
+
+} // namespace
+
+uint64_t monotonic_ns()
+{
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<uint64_t>(now.tv_sec) * kSecond + static_cast<uint64_t>(now.tv_nsec);
+}
+
+void nap(uint64_t ns)
+{
+    int slack = prctl(PR_GET_TIMERSLACK);
+    timespec time = to_timespec(ns);
+    prctl(PR_SET_TIMERSLACK, 1000);
+    nanosleep(&time, nullptr);
+    if (slack > 0)
+        prctl(PR_SET_TIMERSLACK, slack);
+}
+
+int poll_within(pollfd *fds, nfds_t count, uint64_t ns)
+{
+    timespec time = to_timespec(ns);
+    return ppoll(fds, count, ns == kNoLimit ? nullptr : &time, nullptr);
+}
+
+void wait_while(std::atomic<uint32_t> &word, uint32_t value, uint64_t ns)
+{
+    timespec time = to_timespec(ns);
+    syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, ns == kNoLimit ? nullptr : &time, nullptr, 0);
+}
+
+void wake_waiters(std::atomic<uint32_t> &word)
+{
+    syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+
+bool wait_until(std::condition_variable &condition, std::unique_lock<std::mutex> &lock, uint64_t until_ns)
+{
+    // A time beyond what the clock's type holds is never reached.
+    std::chrono::nanoseconds until(static_cast<int64_t>(until_ns < INT64_MAX ? until_ns : INT64_MAX));
+    return condition.wait_until(lock, std::chrono::steady_clock::time_point(until)) == std::cv_status::no_timeout;
+}
+
+} // namespace ptsched
