@@ -6,13 +6,15 @@ PRELOAD_DIR  := libptsched/preload
 PRELOAD_SRCS := $(wildcard $(PRELOAD_DIR)/*.cpp) $(wildcard libptsched/rm/*.cpp)
 PRELOAD_OBJS := $(PRELOAD_SRCS:%=$(B)/obj/preload/%.o)
 PRELOAD_SO   := $(B)/lib/libptsched-preload.so
-PRELOAD_LDFLAGS := -shared -Wl,-soname,libptsched-preload.so -Wl,-Bsymbolic -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now \
+# Not -Bsymbolic: with that, the loader looks for what we ask it for here first, and not where the program's order has it.
+PRELOAD_LDFLAGS := -shared -Wl,-soname,libptsched-preload.so -Wl,-Bsymbolic-functions -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now \
 	-Wl,--exclude-libs,ALL -Wl,--version-script=$(PRELOAD_DIR)/exports.map \
 	$(if $(SAN),,-static-libstdc++ -static-libgcc -Wl,-z,defs)
 
 # The look-ups run before a sanitizer's own start-up, which uses them.
 $(B)/obj/preload/$(PRELOAD_DIR)/dlsym.cpp.o: PRELOAD_SAN := -fno-sanitize=all
 $(B)/obj/preload/$(PRELOAD_DIR)/entry_points.cpp.o: PRELOAD_SAN := -fno-sanitize=all
+$(B)/obj/preload/$(PRELOAD_DIR)/loaded_object.cpp.o: PRELOAD_SAN := -fno-sanitize=all
 
 $(B)/obj/preload/%.cpp.o: CPPFLAGS += -Ilibptsched/client -Ilibptsched/cuda -Ilibptsched/rm
 $(B)/obj/preload/%.cpp.o: %.cpp

@@ -15,12 +15,12 @@
  */
 #include "dlsym.hpp"
 
+#include "loaded_object.hpp"
+
 #include <dlfcn.h>
-#include <elf.h>
 #include <link.h>
 
 #include <atomic>
-#include <cstdint>
 
 #ifndef __x86_64__
 #error "the dlsym() trampolines are written for x86-64"
@@ -29,78 +29,24 @@
 namespace ptsched::preload {
 namespace {
 
-struct Found {
-    void *dlsym;
-    void *dlvsym;
-};
-
-/* strcmp() may itself be waiting for a sanitizer to look it up. */
-bool same(const char *a, const char *b)
-{
-    while (*a && *a == *b)
-        a++, b++;
-    return *a == *b;
+/* The loader's list. musl has it by another name; both are weak, since neither C library has both. */
+extern "C" {
+extern r_debug _r_debug __attribute__((weak));
+extern r_debug *_dl_debug_addr __attribute__((weak));
 }
 
-/* The number of symbols, which only the hash table tells: the highest index in any chain. */
-std::uint32_t symbol_count(const std::uint32_t *gnu_hash)
+const link_map *first_object()
 {
-    std::uint32_t buckets = gnu_hash[0], first = gnu_hash[1], bloom_words = gnu_hash[2];
-    auto bloom = reinterpret_cast<const ElfW(Addr) *>(gnu_hash + 4);
-    auto bucket = reinterpret_cast<const std::uint32_t *>(bloom + bloom_words);
-    const std::uint32_t *chain = bucket + buckets;
-    std::uint32_t last = 0;
-
-    for (std::uint32_t i = 0; i < buckets; i++)
-        last = bucket[i] > last ? bucket[i] : last;
-    if (last < first)
-        return 0;
-    while (!(chain[last - first] & 1))
-        last++;
-    return last + 1;
+    if (&_r_debug)
+        return _r_debug.r_map;
+    return &_dl_debug_addr && _dl_debug_addr ? _dl_debug_addr->r_map : nullptr;
 }
 
-/* Whether both were found in @object. */
-bool look_in_object(const link_map &object, Found &found)
+bool is_c_library(const LoadedObject &object)
 {
-    /* The loader has relocated these addresses, except in the vdso, which is not what is looked for. */
-    const ElfW(Sym) *symbols = nullptr;
-    const char *strings = nullptr;
-    const std::uint32_t *gnu_hash = nullptr;
-    std::size_t soname = 0;
-    for (const ElfW(Dyn) *dynamic = object.l_ld; dynamic && dynamic->d_tag != DT_NULL; dynamic++) {
-        switch (dynamic->d_tag) {
-        case DT_SYMTAB:
-            symbols = reinterpret_cast<const ElfW(Sym) *>(dynamic->d_un.d_ptr);
-            break;
-        case DT_STRTAB:
-            strings = reinterpret_cast<const char *>(dynamic->d_un.d_ptr);
-            break;
-        case DT_GNU_HASH:
-            gnu_hash = reinterpret_cast<const std::uint32_t *>(dynamic->d_un.d_ptr);
-            break;
-        case DT_SONAME:
-            soname = dynamic->d_un.d_val;
-            break;
-        }
-    }
-    if (!soname || !symbols || !gnu_hash || reinterpret_cast<std::uintptr_t>(strings) < object.l_addr)
-        return false;
-    if (!same(strings + soname, "libc.so.6") && !same(strings + soname, "libdl.so.2"))
-        return false;
-
-    std::uint32_t count = symbol_count(gnu_hash);
-    for (std::uint32_t i = 0; i < count; i++) {
-        const ElfW(Sym) &symbol = symbols[i];
-        if (symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC)
-            continue;
-        auto address = reinterpret_cast<void *>(object.l_addr + symbol.st_value);
-        if (same(strings + symbol.st_name, "dlsym"))
-            found.dlsym = address;
-        else if (same(strings + symbol.st_name, "dlvsym"))
-            found.dlvsym = address;
-    }
-    return found.dlsym && found.dlvsym;
+    /* musl's has no name of its own. */
+    return same(object.soname(), "libc.so.6") || same(object.soname(), "libdl.so.2") ||
+           (!&_r_debug && object.function("__libc_start_main"));
 }
 
 std::atomic<DlsymFn> the_dlsym;
@@ -108,11 +54,16 @@ std::atomic<DlvsymFn> the_dlvsym;
 
 void find_both()
 {
-    Found found{};
-    for (const link_map *object = _r_debug.r_map; object && !look_in_object(*object, found); object = object->l_next) {
+    for (const link_map *map = first_object(); map; map = map->l_next) {
+        LoadedObject object(map->l_addr, map->l_ld);
+        void *found = is_c_library(object) ? object.function("dlsym") : nullptr;
+        if (!found)
+            continue;
+        /* There is no dlvsym() in musl. */
+        the_dlvsym.store(reinterpret_cast<DlvsymFn>(object.function("dlvsym")), std::memory_order_relaxed);
+        the_dlsym.store(reinterpret_cast<DlsymFn>(found), std::memory_order_relaxed);
+        return;
     }
-    the_dlsym.store(reinterpret_cast<DlsymFn>(found.dlsym), std::memory_order_relaxed);
-    the_dlvsym.store(reinterpret_cast<DlvsymFn>(found.dlvsym), std::memory_order_relaxed);
 }
 
 /* Returned in rax and rdx: the answer, or where to jump. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "driver.hpp"
 
+#include "config.hpp"
 #include "dlsym.hpp"
+#include "loaded_object.hpp"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -20,10 +22,48 @@ CUresult not_in_this_driver()
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
+CUresult no_driver()
+{
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+
+constexpr const char *driver_name = "libcuda.so.1";
+
+/* By its name: others export its functions, too. */
 bool is_driver_library(const char *path)
 {
+    constexpr std::string_view any_version = "libcuda.so";
     const char *slash = std::strrchr(path, '/');
-    return std::strncmp(slash ? slash + 1 : path, "libcuda.so", std::strlen("libcuda.so")) == 0;
+    return std::string_view(slash ? slash + 1 : path).starts_with(any_version);
+}
+
+struct Search {
+    const char *name;
+    const void *not_this;
+    bool in_drivers_only;
+    void *found;
+};
+
+int look_in(dl_phdr_info *info, std::size_t, void *context)
+{
+    auto &search = *static_cast<Search *>(context);
+    if (search.in_drivers_only && !is_driver_library(info->dlpi_name))
+        return 0;
+    for (ElfW(Half) i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type != PT_DYNAMIC)
+            continue;
+        auto dynamic = reinterpret_cast<const ElfW(Dyn) *>(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+        void *found = LoadedObject(info->dlpi_addr, dynamic).function(search.name);
+        search.found = found == search.not_this ? nullptr : found;
+    }
+    return search.found != nullptr;
+}
+
+/* Of libraries that were loaded for others, too, where the loader does not look on our behalf. */
+void *find_anywhere(Search search)
+{
+    dl_iterate_phdr(look_in, &search);
+    return search.found;
 }
 
 template <class Fn> bool load(void *handle, const char *name, Fn *&function)
@@ -38,15 +78,14 @@ bool Driver::bind()
 {
     if (bound())
         return true;
-    if (!real_dlsym())
+    if (config().disabled || !real_dlsym())
         return false;
-    if (void *init = real_dlsym()(RTLD_NEXT, "cuInit"))
-        return bind_to(init);
-    void *handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-    if (!handle)
-        return false;
-    std::lock_guard guard(lock_);
-    return bound() || load_tables(handle);
+    if (void *handle = dlopen(driver_name, RTLD_LAZY | RTLD_NOLOAD)) {
+        std::lock_guard guard(lock_);
+        return bound() || load_tables(handle);
+    }
+    void *init = find_anywhere({"cuInit", nullptr, true, nullptr});
+    return init && bind_to(init);
 }
 
 bool Driver::bind_to(void *address)
@@ -54,16 +93,29 @@ bool Driver::bind_to(void *address)
     if (bound())
         return true;
     Dl_info info;
-    link_map *map = nullptr;
-    if (!dladdr1(address, &info, reinterpret_cast<void **>(&map), RTLD_DL_LINKMAP) || !map ||
-        !is_driver_library(map->l_name))
+    if (config().disabled || !dladdr(address, &info) || !info.dli_fname || !is_driver_library(info.dli_fname))
         return false;
     /* The reference keeps the addresses good when the program closes its own handle. */
-    void *handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    void *handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     if (!handle)
         return false;
     std::lock_guard guard(lock_);
     return bound() || load_tables(handle);
+}
+
+void *Driver::next(Entry entry)
+{
+    const char *name = entry_name(entry).data();
+    void *ours = wrapper_of(entry);
+    void *found = real_dlsym() ? real_dlsym()(RTLD_NEXT, name) : nullptr;
+    if (!found)
+        found = find_anywhere({name, ours, false, nullptr});
+    if (!found)
+        return reinterpret_cast<void *>(no_driver);
+    /* A driver that comes later replaces it. */
+    void *none = nullptr;
+    real_[static_cast<std::size_t>(entry)].compare_exchange_strong(none, found, std::memory_order_relaxed);
+    return found;
 }
 
 bool Driver::load_tables(void *handle)
@@ -72,7 +124,7 @@ bool Driver::load_tables(void *handle)
         Entry entry = static_cast<Entry>(i);
         void *address = real_dlsym()(handle, entry_name(entry).data());
         present_[i] = address && address != wrapper_of(entry);
-        real_[i] = present_[i] ? address : reinterpret_cast<void *>(not_in_this_driver);
+        real_[i].store(present_[i] ? address : reinterpret_cast<void *>(not_in_this_driver), std::memory_order_relaxed);
         if (present_[i])
             by_address_[addresses_++] = {address, entry};
     }

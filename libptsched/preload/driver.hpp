@@ -40,7 +40,7 @@ struct OwnCalls {
 
 class Driver {
 public:
-    /* Finds the driver that is loaded, if any. Does not load one. */
+    /* Finds the driver that is loaded, if any. Does not load one. False, too, where this library is disabled. */
     bool bind();
 
     /* Takes the library that @address belongs to for the driver, if it is one and none is bound yet. */
@@ -56,10 +56,15 @@ public:
 
     bool has(Entry entry) const { return present_[static_cast<std::size_t>(entry)]; }
 
-    /* The driver's function; where it has none, one that answers CUDA_ERROR_NOT_SUPPORTED. Right once bound(). */
-    template <class Fn> Fn *real(Entry entry) const
+    /*
+     * The driver's function; where it has none, one that answers CUDA_ERROR_NOT_SUPPORTED. While no driver is bound,
+     * what the program would call without us, be it another library's; where that is nothing, one that answers
+     * CUDA_ERROR_NOT_INITIALIZED, since a name that is exported cannot be null.
+     */
+    template <class Fn> Fn *real(Entry entry)
     {
-        return reinterpret_cast<Fn *>(real_[static_cast<std::size_t>(entry)]);
+        void *function = real_[static_cast<std::size_t>(entry)].load(std::memory_order_relaxed);
+        return reinterpret_cast<Fn *>(function ? function : next(entry));
     }
 
     /*
@@ -80,13 +85,14 @@ public:
 
 private:
     bool load_tables(void *handle);
+    void *next(Entry entry);
     void load_own_calls(void *handle);
 
     std::mutex lock_;
     std::atomic<bool> bound_{false};
     bool usable_{false};
     bool can_probe_{false};
-    std::array<void *, entry_count> real_{};
+    std::array<std::atomic<void *>, entry_count> real_{};
     std::array<bool, entry_count> present_{};
     struct Address {
         void *address;

@@ -409,7 +409,7 @@ CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key 
 
 CUresult scheduled(CUstream stream, const Key &key, const Call &call)
 {
-    if (stream == no_stream || !driver.bind() || config().disabled)
+    if (stream == no_stream || !driver.bind())
         return call();
     Thread *thread = get_thread();
     Place place;

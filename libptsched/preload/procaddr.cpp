@@ -28,7 +28,7 @@ DefaultStream kind_of(std::string_view name)
 
 void replace(const char *symbol, void **function, uint64_t flags)
 {
-    if (!symbol || !function || !*function || config().disabled)
+    if (!symbol || !function || !*function)
         return;
     void *theirs = *function;
     *function = driver.wrapped(theirs, symbol, kind_of(flags));
@@ -46,8 +46,8 @@ bool is_driver_name(const char *name)
 void *resolve_name(void *handle, const char *name, const char *version)
 {
     void *address = version ? real_dlvsym()(handle, name, version) : real_dlsym()(handle, name);
-    if (!address || config().disabled)
-        return address;
+    if (!address)
+        return nullptr;
 
     Entry entry = *find_entry(name);
     if (address == wrapper_of(entry)) {
@@ -67,11 +67,10 @@ using namespace ptsched::preload;
 /* The resolver of CUDA 11.3 to 11.8, which programs ask for at version 11030. */
 extern "C" PTSCHED_EXPORT CUresult cuGetProcAddress(const char *symbol, void **function, int version, uint64_t flags)
 {
-    if (!driver.bind())
-        return CUDA_ERROR_NOT_INITIALIZED;
+    bool bound = driver.bind();
     auto real = driver.real<CUresult(const char *, void **, int, uint64_t)>(Entry::cuGetProcAddress);
     CUresult result = real(symbol, function, version, flags);
-    if (result == CUDA_SUCCESS)
+    if (bound && result == CUDA_SUCCESS)
         replace(symbol, function, flags);
     return result;
 }
@@ -79,12 +78,11 @@ extern "C" PTSCHED_EXPORT CUresult cuGetProcAddress(const char *symbol, void **f
 extern "C" PTSCHED_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t flags,
                                                        CUdriverProcAddressQueryResult *status)
 {
-    if (!driver.bind())
-        return CUDA_ERROR_NOT_INITIALIZED;
+    bool bound = driver.bind();
     auto real = driver.real<CUresult(const char *, void **, int, uint64_t, CUdriverProcAddressQueryResult *)>(
         Entry::cuGetProcAddress_v2);
     CUresult result = real(symbol, function, version, flags, status);
-    if (result == CUDA_SUCCESS)
+    if (bound && result == CUDA_SUCCESS)
         replace(symbol, function, flags);
     return result;
 }

@@ -21,7 +21,7 @@ extern "C" {
     PTSCHED_EXPORT CUresult name params                                                                                \
     {                                                                                                                  \
         if (!driver.bind())                                                                                            \
-            return CUDA_ERROR_NOT_INITIALIZED;                                                                         \
+            return REAL(name) args;                                                                                    \
         CUresult result = REAL(name) args;                                                                             \
         if (result == CUDA_SUCCESS)                                                                                    \
             settled();                                                                                                 \
@@ -32,7 +32,7 @@ extern "C" {
     PTSCHED_EXPORT CUresult name params                                                                                \
     {                                                                                                                  \
         if (!driver.bind())                                                                                            \
-            return CUDA_ERROR_NOT_INITIALIZED;                                                                         \
+            return REAL(name) args;                                                                                    \
         will_wait_for_host();                                                                                          \
         return REAL(name) args;                                                                                        \
     }
@@ -41,7 +41,7 @@ extern "C" {
     PTSCHED_EXPORT CUresult name params                                                                                \
     {                                                                                                                  \
         if (!driver.bind())                                                                                            \
-            return CUDA_ERROR_NOT_INITIALIZED;                                                                         \
+            return REAL(name) args;                                                                                    \
         CaptureWindow window(get_thread());                                                                            \
         return REAL(name) args;                                                                                        \
     }
@@ -50,7 +50,7 @@ extern "C" {
     PTSCHED_EXPORT CUresult name params                                                                                \
     {                                                                                                                  \
         if (!driver.bind())                                                                                            \
-            return CUDA_ERROR_NOT_INITIALIZED;                                                                         \
+            return REAL(name) args;                                                                                    \
         process->stream_ends(stream);                                                                                  \
         return REAL(name) args;                                                                                        \
     }
@@ -59,7 +59,7 @@ extern "C" {
     PTSCHED_EXPORT CUresult name params                                                                                \
     {                                                                                                                  \
         if (!driver.bind())                                                                                            \
-            return CUDA_ERROR_NOT_INITIALIZED;                                                                         \
+            return REAL(name) args;                                                                                    \
         CUcontext ending = (context);                                                                                  \
         Device *device = process->context_ends(ending);                                                                \
         CUresult result = REAL(name) args;                                                                             \
@@ -71,7 +71,7 @@ extern "C" {
     PTSCHED_EXPORT CUresult name params                                                                                \
     {                                                                                                                  \
         if (!driver.bind())                                                                                            \
-            return CUDA_ERROR_NOT_INITIALIZED;                                                                         \
+            return REAL(name) args;                                                                                    \
         Device *ending = process->primary_context_ends(device);                                                        \
         CUresult result = REAL(name) args;                                                                             \
         process->primary_context_ended(device, ending);                                                                \
@@ -82,7 +82,7 @@ extern "C" {
     PTSCHED_EXPORT CUresult name params                                                                                \
     {                                                                                                                  \
         if (!driver.bind())                                                                                            \
-            return CUDA_ERROR_NOT_INITIALIZED;                                                                         \
+            return REAL(name) args;                                                                                    \
         CUresult result = REAL(name) args;                                                                             \
         if (result == CUDA_SUCCESS && context)                                                                         \
             process->context_begins(*context, Entry::name != Entry::cuDevicePrimaryCtxRetain);                         \

@@ -38,6 +38,20 @@ $(B)/tests/preload-client: $(B)/obj/$(PT)/preload-client.cpp.o $(B)/vgpu/libcuda
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $< $(B)/vgpu/libcuda.so -Wl,-rpath,'$$ORIGIN/../vgpu' -o $@
 
+# Never with a sanitizer: they are other people's.
+$(PT_LIB)/neighbour.so: $(PT)/neighbour.c
+	@mkdir -p $(@D)
+	$(CC) -shared -fPIC $(WARNINGS) $< -o $@
+
+$(PT_LIB)/stand-in.so: $(PT)/neighbour.c
+	@mkdir -p $(@D)
+	$(CC) -shared -fPIC $(WARNINGS) -DSTAND_IN $< -o $@
+
+$(B)/tests/preload-neighbours: $(B)/obj/$(PT)/preload-neighbours.cpp.o $(PT_LIB)/libcuda.so.1 $(PT_LIB)/neighbour.so \
+		$(PT_LIB)/stand-in.so $(PT_LIB)/libptsched-preload.so
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -Wl,-z,dynamic-undefined-weak $< -o $@
+
 PT_WORLD := $(B)/tests/preload-programs $(B)/tests/preload-preemption
 $(PT_WORLD): $(B)/tests/%: $(B)/obj/$(PT)/%.cpp.o | $(B)/tests/preload-client $(B)/vgpu/vgpud \
 		$(B)/vgpu/vgpu-stat $(B)/vgpu/inversion-client $(B)/vgpu/kernels.so $(B)/vgpu/rm-shim.so \
@@ -63,7 +77,7 @@ $(B)/tests/preload-linger: $(B)/obj/$(PT)/preload-linger.cpp.o $(B)/obj/preload/
 	$(CXX) $(LDFLAGS) $^ -o $@
 
 TESTS += $(B)/tests/preload-channels $(B)/tests/preload-estimates $(B)/tests/preload-event-times $(B)/tests/preload-linger
-TESTS += $(B)/tests/preload-routes $(B)/tests/preload-routes-late $(B)/tests/preload-gate $(B)/tests/preload-charging \
+TESTS += $(B)/tests/preload-neighbours $(B)/tests/preload-routes $(B)/tests/preload-routes-late $(B)/tests/preload-gate $(B)/tests/preload-charging \
 	$(PT_WORLD)
 TESTS += tests/preload/coverage
 TESTS_NOSAN += tests/preload/coverage

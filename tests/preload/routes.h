@@ -132,23 +132,24 @@ inline void by_four_arguments(Resolve4 resolve)
 
 /* ---- every submission reaches the function of its own name, once ---- */
 
+/* Ten zero words or a block of zeros serve as arguments of any of them. */
+inline CUresult with_zeros(const std::string &name, void *address)
+{
+    using Any = CUresult (*)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *);
+    std::vector<char> zeros(512);
+    void *first = name.starts_with("cuLaunchKernelEx") ? zeros.data() : nullptr;
+    void *third = name.starts_with("cuGraphInstantiateWithParams") ? zeros.data() : nullptr;
+    return reinterpret_cast<Any>(address)(first, nullptr, third, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                                          nullptr, nullptr);
+}
+
 inline void all_submissions()
 {
     std::map<std::string, unsigned long> before;
     for (const std::string &name : names)
         before[name] = hand()->calls(name.c_str());
-    std::vector<char> block(512);
-    void *zeros = block.data();
     for (const std::string &name : submissions) {
-        /* Ten zero words or a block of zeros serve as arguments of any of them. */
-        using Any =
-            CUresult (*)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *, void *);
-        auto function = reinterpret_cast<Any>(dlsym(RTLD_DEFAULT, name.c_str()));
-        void *first = name.starts_with("cuLaunchKernelEx") ? zeros : nullptr;
-        void *third = name.starts_with("cuGraphInstantiateWithParams") ? zeros : nullptr;
-        CHECK_EQ(int(function(first, nullptr, third, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
-                              nullptr)),
-                 0);
+        CHECK_EQ(int(with_zeros(name, dlsym(RTLD_DEFAULT, name.c_str()))), 0);
         if (!CHECK(hand()->calls(name.c_str()) == before[name] + 1))
             std::printf("# %s\n", name.c_str());
     }
