@@ -14,6 +14,7 @@ PRELOAD_LDFLAGS := -shared -Wl,-soname,libptsched-preload.so -Wl,-Bsymbolic-func
 # The look-ups run before a sanitizer's own start-up, which uses them.
 $(B)/obj/preload/$(PRELOAD_DIR)/dlsym.cpp.o: PRELOAD_SAN := -fno-sanitize=all
 $(B)/obj/preload/$(PRELOAD_DIR)/entry_points.cpp.o: PRELOAD_SAN := -fno-sanitize=all
+$(B)/obj/preload/$(PRELOAD_DIR)/sanitizers.cpp.o: PRELOAD_SAN := -fno-sanitize=all
 $(B)/obj/preload/$(PRELOAD_DIR)/loaded_object.cpp.o: PRELOAD_SAN := -fno-sanitize=all
 
 $(B)/obj/preload/%.cpp.o: CPPFLAGS += -Ilibptsched/client -Ilibptsched/cuda -Ilibptsched/rm

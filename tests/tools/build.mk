@@ -13,8 +13,18 @@ $(B)/tests/tools-empty.so: tests/tools/empty.c
 	@mkdir -p $(@D)
 	$(CC) -shared -fPIC -o $@ $<
 
+# Programs of others, with the sanitizer as gcc links it: in a library.
+$(B)/tests/tools-asan: tests/tools/asan.c
+	@mkdir -p $(@D)
+	gcc -fsanitize=address -o $@ $<
+
+$(B)/tests/tools-asan-own: tests/tools/asan.c
+	@mkdir -p $(@D)
+	gcc -fsanitize=address -DOWN_OPTIONS -o $@ $<
+
 # The harness finds programs and libraries from where it lies.
 $(B)/tests/tools: $(TOOLS_TEST_PY) $(B)/tests/tools-client $(B)/tests/tools-empty.so $(B)/bin/ptsched \
+		$(B)/tests/tools-asan $(B)/tests/tools-asan-own \
 		$(B)/bin/ptschedd $(B)/lib/libptsched-preload.so
 	@mkdir -p $(@D)
 	install -m 644 $(filter-out %/tools.py,$(TOOLS_TEST_PY)) $(B)/tests/

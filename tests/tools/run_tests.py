@@ -33,8 +33,8 @@ def status_and_arguments():
 
 
 @test
-def preload_is_first():
-    """run puts the library first in LD_PRELOAD and keeps the others"""
+def preload_is_last():
+    """run puts the library behind the others in LD_PRELOAD, which may have to be the first"""
     result = run("sh", "-c", "echo $LD_PRELOAD", program_environment={"LD_PRELOAD": None})
     check_equal(result.out, EMPTY + "\n", "LD_PRELOAD")
     with tempfile.TemporaryDirectory() as folder:
@@ -45,7 +45,7 @@ def preload_is_first():
         check_equal(run("--preload", second, "sh", "-c", script).out, second + "\n", "--preload before environment")
         env = {"LD_PRELOAD": second}
         if not sanitized(str(BUILD / "bin/ptsched")):
-            check_equal(run("sh", "-c", script, program_environment=env).out, f"{EMPTY}:{second}\n", "with another")
+            check_equal(run("sh", "-c", script, program_environment=env).out, f"{second}:{EMPTY}\n", "with another")
 
 
 @test
@@ -57,6 +57,26 @@ def build_tree_interposer():
         script, options = f'test "$LD_PRELOAD" = {PRELOAD} && exit 3', {"preload": None}
     result = run("--", "sh", "-c", script, program_environment={"LD_PRELOAD": None}, **options)
     check_equal(result.status, 3, f"status ({result.err})")
+
+
+@test
+def address_sanitizer():
+    """run of programs with the address sanitizer's shared library, which wants to be the first"""
+    preload = EMPTY if sanitized(PRELOAD) else PRELOAD
+    for program in ("tools-asan", "tools-asan-own"):
+        path = str(BUILD / "tests" / program)
+        if preload == PRELOAD:
+            for given in (None, "detect_leaks=0"):
+                result = run(path, preload=preload, program_environment={"ASAN_OPTIONS": given})
+                check_equal((result.status, result.out), (0, "address sanitizer\n"), f"{program} ({result.err})")
+        # What the user says is not changed.
+        result = run(path, preload=preload, program_environment={"ASAN_OPTIONS": "verify_asan_link_order=1"})
+        check(result.status != 0 and "does not come first" in result.err, f"{program}: {result}")
+    if preload == PRELOAD:
+        child = str(BUILD / "tests/tools-asan")
+        for script in (child, f"ASAN_OPTIONS=detect_leaks=0 {child}"):
+            result = run("sh", "-c", script + "; exit $?", preload=preload, program_environment={"ASAN_OPTIONS": None})
+            check_equal((result.status, result.out), (0, "address sanitizer\n"), f"{script} ({result.err})")
 
 
 @test

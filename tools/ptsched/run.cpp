@@ -98,8 +98,23 @@ void set_preload(const std::string &given)
                     exit_own_failure);
     if (access(preload.path.c_str(), R_OK))
         throw Error("cannot read " + preload.path + ": " + strerror(errno), exit_own_failure);
+    /* After the others: what watches calls sees them as without us, and a runtime that must be the first is. */
     const char *others = std::getenv("LD_PRELOAD");
-    set_environment("LD_PRELOAD", preload.path + (others && *others ? std::string(":") + others : ""));
+    set_environment("LD_PRELOAD", (others && *others ? std::string(others) + ":" : "") + preload.path);
+}
+
+/*
+ * A program with the address sanitizer's shared library accepts no other before that. The interposer says that it may
+ * be so, unless the program itself has answered what the sanitizer asks.
+ */
+void allow_preload(const std::string &program)
+{
+    if (!exported_symbols(program).count("__asan_default_options"))
+        return;
+    const char *given = std::getenv("ASAN_OPTIONS");
+    std::string options = given ? given : "";
+    if (options.find("verify_asan_link_order") == std::string::npos)
+        set_environment("ASAN_OPTIONS", options + (options.empty() ? "" : ":") + "verify_asan_link_order=0");
 }
 
 /* CUDA knows UUIDs; a number or an address is the scheduler's. */
@@ -248,7 +263,9 @@ std::vector<std::string> program_words(const RunOptions &options)
     set_scheduler(options.choice);
     if (!options.nice.empty())
         set_nice(options.nice);
-    std::string problem = why_no_effect(find_program(words[0]));
+    std::string program = find_program(words[0]);
+    allow_preload(program);
+    std::string problem = why_no_effect(program);
     if (!problem.empty())
         std::cerr << "ptsched: warning: " << problem << ": the interposer has no effect, it runs unscheduled\n";
     execute(std::move(words));
