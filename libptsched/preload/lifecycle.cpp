@@ -14,6 +14,7 @@
 #include <pthread.h>
 
 #include <cstdlib>
+#include <new>
 
 namespace ptsched::preload {
 
@@ -37,6 +38,7 @@ void in_child()
     process = new Process;
     channels->forget();
     helper->forget();
+    new (&counters) Counters{};
     process->inherit(parent);
     driver.reset_lock();
     enable_heavy_barrier();

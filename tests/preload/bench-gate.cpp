@@ -47,7 +47,7 @@ double ns_per_call(Launch launch, CUstream stream, int calls)
 int main(int, char **argv)
 {
     std::string folder = program_folder() / "preload";
-    run_under(argv, folder + "/libptsched-preload.so", folder);
+    run_under(argv, folder + "/real-time/libptsched-preload.so", folder);
     auto hand = static_cast<const struct hand_controls *>(dlsym(RTLD_DEFAULT, "hand_controls"));
     hand_use_device(0);
     hand->do_nothing(1);

@@ -6,6 +6,8 @@ PT_CPP   := -I$(PRELOAD_DIR) -Ilibptsched/cuda -Ilibptsched/rm -Itests/vgpu
 PT_LIB   := $(B)/tests/preload
 
 $(B)/obj/$(PT)/%.o: CPPFLAGS += $(PT_CPP)
+$(B)/obj/tests/hand_clock.cpp.o: CPPFLAGS += -Ilibptsched/client
+$(B)/obj/tests/hand_clock.cpp.o: CXXFLAGS += -fvisibility=hidden
 $(B)/obj/$(PT)/hand_driver.cpp.o $(B)/obj/$(PT)/scripted_client.cpp.o: CXXFLAGS += -fvisibility=hidden
 
 $(PT_LIB)/libcuda.so.1: $(B)/obj/$(PT)/hand_driver.cpp.o
@@ -17,15 +19,21 @@ $(PT_LIB)/versioned/libcuda.so.1: $(B)/obj/$(PT)/hand_driver.cpp.o $(PT)/hand_dr
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic -Wl,--version-script=$(PT)/hand_driver.map $< -o $@
 
-# The interposer's own objects with the scripted scheduler in place of the client library, but for the way to the helper.
-$(PT_LIB)/libptsched-preload.so: $(PRELOAD_OBJS) $(B)/obj/$(PT)/scripted_client.cpp.o $(PT)/exports.map \
-		$(addprefix $(B)/obj/client/libptsched/client/,broker_connection.cpp.o broker_socket.cpp.o clock.cpp.o)
+# The interposer's own objects with the scripted scheduler in place of the client library, but for the way to the helper;
+# with the test's time, or with the real one for what measures.
+PT_SCRIPTED := $(PRELOAD_OBJS) $(B)/obj/$(PT)/scripted_client.cpp.o \
+	$(addprefix $(B)/obj/client/libptsched/client/,broker_connection.cpp.o broker_socket.cpp.o)
+$(PT_LIB)/libptsched-preload.so: $(PT_SCRIPTED) $(B)/obj/tests/hand_clock.cpp.o
+$(PT_LIB)/libptsched-preload.so: PT_WRAP := -Wl,--wrap=pthread_create
+$(PT_LIB)/real-time/libptsched-preload.so: $(PT_SCRIPTED) $(B)/obj/client/libptsched/client/clock.cpp.o
+$(PT_LIB)/libptsched-preload.so $(PT_LIB)/real-time/libptsched-preload.so: $(PT)/exports.map
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) $(subst $(PRELOAD_DIR)/exports.map,$(PT)/exports.map,$(PRELOAD_LDFLAGS)) \
+	$(CXX) $(LDFLAGS) $(subst $(PRELOAD_DIR)/exports.map,$(PT)/exports.map,$(PRELOAD_LDFLAGS)) $(PT_WRAP) \
 		$(filter %.o,$^) -ldl -o $@
 
 # Linked with the driver beside them; but preload-routes-late with none.
 PT_LINKED := preload-routes preload-gate preload-charging bench-gate
+$(B)/tests/bench-gate: $(PT_LIB)/real-time/libptsched-preload.so
 $(PT_LINKED:%=$(B)/tests/%): $(B)/tests/%: $(B)/obj/$(PT)/%.cpp.o $(PT_LIB)/libcuda.so.1 $(PT_LIB)/libptsched-preload.so
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -rdynamic -Wl,--no-as-needed $< $(PT_LIB)/libcuda.so.1 -Wl,-rpath,'$$ORIGIN/preload' -o $@

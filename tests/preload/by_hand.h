@@ -3,6 +3,7 @@
 #ifndef TEST_PRELOAD_BY_HAND_H
 #define TEST_PRELOAD_BY_HAND_H
 
+#include "../hand_clock.h"
 #include "hand_driver.h"
 #include "scripted_client.h"
 #include "tap.h"
@@ -10,7 +11,9 @@
 
 #include <sys/wait.h>
 
-#include <type_traits>
+#include <atomic>
+#include <thread>
+#include <utility>
 
 extern "C" {
 CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
@@ -22,6 +25,7 @@ CUresult hand_use_device(CUdevice);
 
 inline const struct hand_controls *hand;
 inline const struct scripted_scheduler *scheduler;
+inline const test::HandClock *test_clock;
 
 inline constexpr unsigned turn = PTSCHED_STATE_TURN, callback = PTSCHED_STATE_CALLBACK, wanted = PTSCHED_STATE_WANTED,
                           contended = PTSCHED_STATE_CONTENDED;
@@ -43,6 +47,55 @@ inline CUstream new_stream()
     return stream;
 }
 
+/* Until @condition is true when everybody else sleeps; time passes until then. */
+template <class Condition> void await(Condition condition)
+{
+    auto holds = [](void *argument) -> bool { return (*static_cast<Condition *>(argument))(); };
+    test_clock->await(holds, &condition);
+}
+
+inline void pass_ms(unsigned long long ms)
+{
+    test_clock->pass_ns(ms * 1000000);
+}
+
+/* As a std::thread, but for the clock one of those that take part in the test; with the device in use. */
+class Thread {
+public:
+    template <class Body>
+    explicit Thread(Body body)
+        : thread_([this, body = std::move(expected(body))]() mutable {
+              test_clock->thread_begins();
+              hand_use_device(0);
+              body();
+              done_ = true;
+              test_clock->thread_ends();
+          })
+    {
+    }
+    ~Thread() { join(); }
+    Thread(const Thread &) = delete;
+    Thread &operator=(const Thread &) = delete;
+    bool done() const { return done_; }
+    void join()
+    {
+        if (!thread_.joinable())
+            return;
+        await([this] { return done(); });
+        thread_.join();
+    }
+
+private:
+    template <class Body> static Body &expected(Body &body)
+    {
+        test_clock->expect_thread();
+        return body;
+    }
+
+    std::atomic<bool> done_{false};
+    std::thread thread_;
+};
+
 /* Ends the present turn, whatever it is, if it has not ended by itself. */
 inline void give_back()
 {
@@ -53,29 +106,26 @@ inline void give_back()
     scheduler->await_acknowledged();
 }
 
-enum class Found { right, wrong, too_late };
+/* Returns twice, as fork() does. No lock is held then by a thread that the child does not have. */
+inline pid_t fork_when_all_sleep()
+{
+    std::fflush(stdout);
+    await([] { return true; });
+    return fork();
+}
 
-/* What a child finds, whose contexts are new; as often as one that had no CPU for long has found it too late to tell. */
+/* What a child finds, whose contexts are new, in a time that begins as its parent's. */
 template <class Body> void in_a_child(Body body)
 {
-    constexpr int most = 20;
-    auto wait_status = [](Found found) { return static_cast<int>(found) << 8; };
-    int status = wait_status(Found::too_late);
-    for (int i = 0; i < most && status == wait_status(Found::too_late); i++) {
+    pid_t child = fork_when_all_sleep();
+    if (!child) {
+        bool right = body();
         std::fflush(stdout);
-        pid_t child = fork();
-        if (!child) {
-            Found found;
-            if constexpr (std::is_same_v<decltype(body()), bool>)
-                found = body() ? Found::right : Found::wrong;
-            else
-                found = body();
-            std::fflush(stdout);
-            _exit(static_cast<int>(found));
-        }
-        waitpid(child, &status, 0);
+        _exit(right ? 0 : 1);
     }
-    CHECK_EQ(status, wait_status(Found::right));
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK_EQ(status, 0);
 }
 
 /* Runs the program again with both of them; returns in that one, with a device in use. */
@@ -85,6 +135,10 @@ inline void run_by_hand(char **argv)
     run_under(argv, folder + "/libptsched-preload.so", folder);
     scheduler = static_cast<const struct scripted_scheduler *>(dlsym(RTLD_DEFAULT, "scripted_scheduler"));
     hand = static_cast<const struct hand_controls *>(dlsym(RTLD_DEFAULT, "hand_controls"));
+    test_clock = static_cast<const test::HandClock *>(dlsym(RTLD_DEFAULT, "hand_clock"));
+    test_clock->expect_thread();
+    test_clock->thread_begins();
+    hand->use_clock(test_clock);
     hand_use_device(0);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "hand_driver.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -27,7 +28,7 @@ struct CUstream_st {
     CUctx_st *context;
     unsigned long submitted{0}, completed{0};
     CUgraph graph{nullptr};
-    unsigned long clock_us{0}; /* so long its submissions have taken */
+    unsigned long clock_us{0}; /* so long its submissions have taken; in time, when the last of them ends */
 };
 struct CUevent_st {
     CUstream_st *stream;
@@ -42,10 +43,12 @@ CUctx_st contexts[2] = {{0}, {1}};
 CUstream_st legacy[2] = {{&contexts[0]}, {&contexts[1]}};
 std::set<CUstream_st *> streams = {&legacy[0], &legacy[1]};
 bool by_itself = true;
+bool in_time = false;
+const test::HandClock *test_clock = nullptr;
 unsigned long submission_us = 1000;
 float nothing_ms = 0, events_ms = 0;
 std::atomic<bool> nothing{false};
-unsigned long not_ready, events, events_captured, events_there, events_most = ~0ul;
+unsigned long events, events_captured, events_there, events_most = ~0ul;
 std::atomic<bool> captures_held{false};
 std::atomic<int> captures_beginning{0};
 CUresult event_answer = CUDA_SUCCESS;
@@ -66,6 +69,18 @@ CUstream_st *find(CUstream handle, bool ptsz)
     if (!handle || handle == CU_STREAM_LEGACY)
         return &legacy[current->device];
     return streams.count(handle) ? handle : nullptr;
+}
+
+unsigned long now_us()
+{
+    return test_clock->now_ns() / 1000;
+}
+
+bool has_completed(const CUevent_st &event)
+{
+    if (in_time)
+        return event.clock_us <= now_us();
+    return event.stream->completed >= event.position;
 }
 
 CUresult called(const char *name)
@@ -91,6 +106,8 @@ CUresult submitted(const char *name, bool ptsz, CUstream handle)
         return CUDA_SUCCESS;
     }
     stream->submitted++;
+    if (in_time)
+        stream->clock_us = std::max(stream->clock_us, now_us());
     stream->clock_us += submission_us;
     if (by_itself)
         stream->completed = stream->submitted;
@@ -124,11 +141,13 @@ extern "C" {
 #define END_DEVICE(name, params, args, device) WATCH(name, params, args)
 #define CAPTURE(name, params, args)
 #define cuEventQuery cuEventQuery_counted_only
+#define cuStreamSynchronize cuStreamSynchronize_counted_only
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include "entry_points.def"
 #pragma GCC diagnostic pop
 #undef cuEventQuery
+#undef cuStreamSynchronize
 
 /* ---- the calls that do something ---- */
 
@@ -238,7 +257,11 @@ EXPORT CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 static CUresult begin_capture(const char *name, CUstream handle)
 {
     captures_beginning++;
-    captures_held.wait(true);
+    {
+        test::AsleepElsewhere asleep(
+            test_clock, [](void *) { return !captures_held.load(); }, nullptr);
+        captures_held.wait(true);
+    }
     captures_beginning--;
     std::lock_guard guard(lock);
     calls[name]++;
@@ -316,7 +339,7 @@ EXPORT CUresult cuEventRecord(CUevent event, CUstream handle)
     }
     event->stream = stream;
     event->position = stream->submitted;
-    event->clock_us = stream->clock_us;
+    event->clock_us = in_time ? std::max(stream->clock_us, now_us()) : stream->clock_us;
     return CUDA_SUCCESS;
 }
 
@@ -326,10 +349,26 @@ EXPORT CUresult cuEventQuery(CUevent event)
     calls["cuEventQuery"]++;
     if (event_answer != CUDA_SUCCESS)
         return event_answer;
-    if (!event || !event->stream || event->stream->completed >= event->position)
+    if (!event || !event->stream || has_completed(*event))
         return CUDA_SUCCESS;
-    not_ready++;
     return CUDA_ERROR_NOT_READY;
+}
+
+EXPORT CUresult cuStreamSynchronize(CUstream handle)
+{
+    unsigned long left_us = 0;
+    {
+        std::lock_guard guard(lock);
+        calls["cuStreamSynchronize"]++;
+        CUstream_st *stream = find(handle, false);
+        if (!stream)
+            return CUDA_ERROR_INVALID_HANDLE;
+        if (in_time && stream->clock_us > now_us())
+            left_us = stream->clock_us - now_us();
+    }
+    if (left_us)
+        test_clock->pass_ns(left_us * 1000ull);
+    return CUDA_SUCCESS;
 }
 
 EXPORT CUresult cuEventElapsedTime_v2(float *ms, CUevent start, CUevent end)
@@ -422,6 +461,12 @@ const struct hand_controls hand_controls = {
             std::lock_guard guard(lock);
             by_itself = yes;
         },
+    .use_clock = [](const test::HandClock *clock) { test_clock = clock; },
+    .run_in_time =
+        [](int yes) {
+            std::lock_guard guard(lock);
+            in_time = yes;
+        },
     .set_duration_us =
         [](unsigned us) {
             std::lock_guard guard(lock);
@@ -439,11 +484,11 @@ const struct hand_controls hand_controls = {
             for (CUstream_st *stream : streams)
                 stream->completed = stream->submitted;
         },
-    .not_ready =
-        [] {
-            std::lock_guard guard(lock);
-            return not_ready;
-        },
+    .queued_us = [](CUstream handle) -> unsigned long long {
+        std::lock_guard guard(lock);
+        CUstream_st *stream = find(handle, false);
+        return stream && stream->clock_us > now_us() ? stream->clock_us - now_us() : 0;
+    },
     .events =
         [] {
             std::lock_guard guard(lock);

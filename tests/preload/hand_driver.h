@@ -6,6 +6,8 @@
 #ifndef TEST_PRELOAD_HAND_DRIVER_H
 #define TEST_PRELOAD_HAND_DRIVER_H
 
+#include "../hand_clock.h"
+
 #define PTSCHED_CUDA_ABI_TYPES_ONLY
 #include "cuda_abi.h"
 
@@ -19,14 +21,18 @@ struct hand_controls {
     unsigned long (*calls)(const char *name);
     /* Whether work completes as soon as it is submitted (the default). */
     void (*complete_by_itself)(int yes);
+    /* Whose time it is, and who is told of threads that sleep in the driver. */
+    void (*use_clock)(const test::HandClock *clock);
+    /* Whether work completes when it has taken as long as it was said to; who waits for it sleeps until then. */
+    void (*run_in_time)(int yes);
     /* How long each submission takes from now on, by the events around it; a millisecond at first. */
     void (*set_duration_us)(unsigned us);
     /* What events themselves take: two of them with nothing in between, and in addition to submissions. */
     void (*set_event_us)(unsigned around_nothing, unsigned around_work);
     /* Completes all that was submitted. */
     void (*complete_all)(void);
-    /* How often it was answered that an event has not completed. */
-    unsigned long (*not_ready)(void);
+    /* In time: how long the work that a stream has takes from now on. */
+    unsigned long long (*queued_us)(CUstream stream);
     /* Events recorded so far, and those that went into a captured stream. */
     unsigned long (*events)(void);
     unsigned long (*events_captured)(void);

@@ -7,9 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <thread>
-#include <utility>
 
 namespace {
 
@@ -64,24 +61,20 @@ private:
     const unsigned long long before_{scheduler->gpu_ns()};
 };
 
-unsigned long long ms_since(std::chrono::steady_clock::time_point then)
+/* The same where work takes its time. */
+template <class Body> void in_a_child_in_time(Body body)
 {
-    using namespace std::chrono;
-    return static_cast<unsigned long long>(duration_cast<milliseconds>(steady_clock::now() - then).count());
-}
-
-/* Until so many times in all it was answered that an event has not completed. */
-void await_not_ready(unsigned long count)
-{
-    while (hand->not_ready() < count)
-        std::this_thread::yield();
+    give_back();
+    in_a_child([body] {
+        hand->run_in_time(1);
+        return body();
+    });
 }
 
 /* Few of many short ones are measured, and none might be of those that come later. */
 void alone_long_ones_after_short_ones()
 {
-    give_back();
-    in_a_child([] {
+    in_a_child_in_time([] {
         Charged short_ones;
         short_ones.submit(1, 10000);
         short_ones.await();
@@ -94,15 +87,11 @@ void alone_long_ones_after_short_ones()
 /* They are there before anything of how long they take is known, and what comes with them is short. */
 void alone_long_ones_at_once()
 {
-    give_back();
-    in_a_child([] {
+    in_a_child_in_time([] {
         Charged charged;
-        hand->complete_by_itself(0);
         charged.submit(2, 1);
         charged.submit(200000, 5);
         charged.submit(2, 2);
-        hand->complete_all();
-        hand->complete_by_itself(1);
         return charged.about(1000, 50);
     });
 }
@@ -110,17 +99,11 @@ void alone_long_ones_at_once()
 /* They run while the program rests, and are no samples. */
 void alone_long_ones_at_the_end()
 {
-    give_back();
-    in_a_child([] {
+    in_a_child_in_time([] {
         Charged charged;
         /* Enough to know how long those are. */
         charged.submit(2, 100);
-        hand->complete_by_itself(0);
-        unsigned long not_ready = hand->not_ready();
         charged.submit(500000, 1);
-        await_not_ready(not_ready + 1);
-        hand->complete_all();
-        hand->complete_by_itself(1);
         return charged.about(500, 25);
     });
 }
@@ -128,24 +111,16 @@ void alone_long_ones_at_the_end()
 /* Each is waited for, and most are no sample: what they take is seen by the waiting. */
 void alone_long_ones_are_waited_for()
 {
-    give_back();
-    in_a_child([] {
+    in_a_child_in_time([] {
         Charged charged;
         charged.submit(2);
         charged.submit(2);
-        unsigned long long longest_ms = 0;
-        auto submitted = std::chrono::steady_clock::now();
         for (int i = 0; i < 10; i++) {
-            auto before = std::exchange(submitted, std::chrono::steady_clock::now());
-            charged.submit(100000);
-            longest_ms = std::max(longest_ms, ms_since(before));
-            std::this_thread::sleep_for(std::chrono::milliseconds(11));
+            /* After 100 ms without another the program would have come to rest, with one that is no sample. */
+            charged.submit(90000);
             cuStreamSynchronize(nullptr);
         }
-        /* After 100 ms without another the program would have come to rest, with one that is no sample. */
-        if (longest_ms > 90)
-            return Found::too_late;
-        return charged.about(1000, 50) ? Found::right : Found::wrong;
+        return charged.about(900, 45);
     });
 }
 
@@ -159,8 +134,7 @@ void alone_side_by_side_counts_once()
         std::array<CUstream, streams> all;
         std::generate(all.begin(), all.end(), new_stream);
         /* Each stream has a clock, which a kernel moves on by a millisecond. A new thread begins with a sample. */
-        std::thread([&] {
-            hand_use_device(0);
+        Thread([&] {
             for (unsigned long long i = 0; i < rounds; i++)
                 for (CUstream stream : all)
                     launch(stream);
@@ -181,10 +155,7 @@ void alone_one_under_way_counts_once()
         hand->in_next_submission([] {
             unsigned long reports = scheduler->reports();
             /* The sample is reported, and then what is left. */
-            std::thread([] {
-                hand_use_device(0);
-                launch();
-            }).join();
+            Thread([] { launch(); }).join();
             scheduler->await_reports(reports + 2);
         });
         launch();
@@ -282,66 +253,52 @@ void short_ones_have_few_events()
 /* Few of what is known are timed; of the others it is seen that they run on. */
 void known_ones_that_take_longer_are_noticed()
 {
-    give_back();
-    in_a_child([] {
+    in_a_child_in_time([] {
         launch();
         scheduler->change(contended, 0);
         scheduler->await_acknowledged();
-        auto run = [](unsigned us, bool completes) {
-            hand->set_duration_us(us);
-            hand->complete_by_itself(completes);
+        auto run = [](unsigned ms) {
+            hand->set_duration_us(ms * 1000);
             launch();
-            std::this_thread::sleep_for(std::chrono::microseconds(us));
+            pass_ms(ms);
         };
         unsigned long long before = scheduler->gpu_ns();
         for (int i = 0; i < 5; i++) {
             for (int j = 0; j < 60; j++)
-                run(1000, true);
-            run(100000, false);
-            /* Three at most are answered so at a look: there was a second one, which began after that time. */
-            await_not_ready(hand->not_ready() + 4);
-            hand->complete_all();
+                run(1);
+            run(100);
         }
         give_back();
         unsigned long long charged_ms = (scheduler->gpu_ns() - before) / 1000000;
         std::printf("# %llu ms charged for 800\n", charged_ms);
-        return charged_ms > 640;
+        /* What nobody waits for is looked at every 20 ms. */
+        return charged_ms > 700 && charged_ms < 810;
     });
 }
 
 /* It told that it would be through after 10 ms; then the next was on the device, too. */
 void what_overlaps_the_next_turn_is_charged_its_own_part()
 {
-    give_back();
-    in_a_child([] {
+    in_a_child_in_time([] {
         hand->set_duration_us(10000);
         launch();
         scheduler->change(contended, 0);
         scheduler->await_acknowledged();
         for (int i = 0; i < 10; i++) {
             launch();
-            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+            pass_ms(10);
         }
         give_back();
         scheduler->change(contended | wanted, 0);
         unsigned long long before = scheduler->gpu_ns();
         unsigned long releases = scheduler->releases();
         hand->set_duration_us(90000);
-        hand->complete_by_itself(0);
-        auto launched = std::chrono::steady_clock::now();
         launch();
         scheduler->change(callback, 0);
-        scheduler->await_acknowledged();
-        unsigned long long told_after_ms = ms_since(launched);
-        std::this_thread::sleep_for(std::chrono::milliseconds(90));
-        hand->complete_all();
         scheduler->await_releases(releases + 1);
         unsigned long long charged_ms = (scheduler->gpu_ns() - before) / 1000000;
         std::printf("# %llu ms charged for 10 of 90\n", charged_ms);
-        /* Later than this it could not tell that. */
-        if (told_after_ms > 8)
-            return Found::too_late;
-        return charged_ms >= 10 && charged_ms < 50 ? Found::right : Found::wrong;
+        return charged_ms == 10;
     });
 }
 

@@ -4,7 +4,6 @@
  * what the driver gets to see. Every wait here is for an event, never for a time, but where that is what is counted.
  */
 #include "../sanitizers.h"
-#include "../threads.h"
 #include "by_hand.h"
 
 #include <linux/filter.h>
@@ -13,12 +12,13 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <list>
 #include <thread>
-#include <vector>
 
 extern "C" {
 CUresult cuLaunchKernel_ptsz(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
@@ -37,38 +37,17 @@ namespace {
 /* A launch in another thread, which may be waiting. */
 class Launch {
 public:
-    explicit Launch(CUstream stream = nullptr)
-        : thread_([this, stream] {
-              hand_use_device(0);
-              tid_ = gettid();
-              result_ = launch(stream);
-              done_ = true;
-          })
-    {
-    }
-    ~Launch() { join(); }
-    bool done() const { return done_; }
-    /* Until it waits in the gate, though not for the scheduler. */
-    void await_asleep() const
-    {
-        while (!tid_)
-            std::this_thread::yield();
-        test::ThreadState state(tid_);
-        while (state.get() != 'S' && !done_)
-            std::this_thread::yield();
-    }
+    explicit Launch(CUstream stream = nullptr) : thread_([this, stream] { result_ = launch(stream); }) {}
+    bool done() const { return thread_.done(); }
     CUresult join()
     {
-        if (thread_.joinable())
-            thread_.join();
+        thread_.join();
         return result_;
     }
 
 private:
-    std::atomic<pid_t> tid_{0};
-    std::atomic<bool> done_{false};
     CUresult result_{CUDA_ERROR_UNKNOWN};
-    std::thread thread_;
+    Thread thread_;
 };
 
 /* As sandboxes do. */
@@ -122,8 +101,7 @@ void preadmitted_goes_ahead()
         scheduler->await_waiting(1);
         CHECK_EQ(launches(), before + 1);
         CHECK(!ahead.done());
-        std::thread copy([] {
-            hand_use_device(0);
+        Thread copy([] {
             char byte = 0;
             cuMemcpyHtoD_v2(0, &byte, 1);
         });
@@ -206,30 +184,28 @@ void wanted_releases_when_idle()
 
 void in_flight_is_bounded()
 {
-    CHECK_EQ(int(launch()), 0);
-    scheduler->set_inflight_ns(2000000);
-    scheduler->change(contended, 0);
-    scheduler->await_acknowledged();
-    hand->complete_by_itself(0);
-    /* A millisecond each, as far as is known: never more than two in flight, though time itself is ignored here. */
-    CHECK_EQ(int(launch()), 0);
-    hand->complete_all();
-    unsigned long before = launches();
-    std::thread many([] {
-        hand_use_device(0);
-        for (int i = 0; i < 20; i++)
-            launch();
-    });
-    unsigned long seen = before;
-    while (seen < before + 20) {
-        hand->complete_all();
-        std::this_thread::yield();
-        seen = launches();
-    }
-    many.join();
-    CHECK_EQ(launches(), before + 20);
-    scheduler->set_inflight_ns(0);
     give_back();
+    in_a_child([] {
+        constexpr unsigned long count = 20;
+        constexpr unsigned long long bound_us = 2000;
+        hand->run_in_time(1);
+        launch();
+        scheduler->set_inflight_ns(bound_us * 1000);
+        scheduler->change(contended, 0);
+        scheduler->await_acknowledged();
+        pass_ms(1);
+        launch();
+        pass_ms(1);
+        /* How long they take is known by now. */
+        unsigned long before = launches();
+        unsigned long long longest_us = 0;
+        for (unsigned long i = 0; i < count; i++) {
+            launch();
+            longest_us = std::max(longest_us, hand->queued_us(nullptr));
+        }
+        std::printf("# %llu us in flight\n", longest_us);
+        return launches() == before + count && longest_us > bound_us / 2 && longest_us <= bound_us;
+    });
 }
 
 void capture_is_left_alone()
@@ -259,52 +235,34 @@ void capture_is_left_alone()
     give_back();
 }
 
-/* Of the agent, which sleeps whenever it waits. */
-unsigned long voluntary_switches()
-{
-    for (const auto &task : std::filesystem::directory_iterator("/proc/self/task")) {
-        std::string name, word;
-        std::getline(std::ifstream(task.path() / "comm"), name);
-        std::ifstream status(task.path() / "status");
-        while (name == "ptsched-agent" && status >> word) {
-            unsigned long count;
-            if (word == "voluntary_ctxt_switches:" && status >> count)
-                return count;
-        }
-    }
-    return 0;
-}
-
 /* It may be a real-time thread, and the capture's thread may need its CPU. Nor does it keep a child from capturing. */
 void agent_sleeps_while_a_capture_begins()
 {
     give_back();
     CUstream stream = new_stream();
     hand->hold_captures(1);
-    std::thread capturing([stream] {
-        hand_use_device(0);
+    Thread capturing([stream] {
         CHECK_EQ(int(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)), 0);
         CUgraph graph = nullptr;
         CHECK_EQ(int(cuStreamEndCapture(stream, &graph)), 0);
     });
-    while (!hand->captures_beginning())
-        std::this_thread::yield();
+    await([] { return hand->captures_beginning() == 1; });
     /* What was submitted alone gets an end event before the turn ends. */
     scheduler->change(0, wanted | contended);
     CHECK_EQ(int(launch()), 0);
-    unsigned long releases = scheduler->releases(), before = voluntary_switches();
+    unsigned long releases = scheduler->releases();
     scheduler->change(callback, 0);
-    for (int i = 0; i < 10000 && voluntary_switches() < before + 20; i++)
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    CHECK(voluntary_switches() >= before + 20);
+    /* Time passes only while it sleeps. */
+    pass_ms(1);
     CHECK_EQ(scheduler->releases(), releases);
+    CHECK(scheduler->state() & turn);
     in_a_child([] {
         hand->hold_captures(0);
         return cuStreamBeginCapture_v2(new_stream(), CU_STREAM_CAPTURE_MODE_GLOBAL) == CUDA_SUCCESS;
     });
     hand->hold_captures(0);
-    capturing.join();
     scheduler->await_releases(releases + 1);
+    capturing.join();
     give_back();
 }
 
@@ -328,8 +286,7 @@ void stream_may_end_with_work_in_flight()
 void threads_may_end_with_work_in_flight()
 {
     auto in_a_thread = [](int completes) {
-        std::thread([completes] {
-            hand_use_device(0);
+        Thread([completes] {
             hand->complete_by_itself(completes);
             CHECK_EQ(int(cuLaunchKernel_ptsz(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr)), 0);
         }).join();
@@ -354,10 +311,9 @@ void many_threads()
     constexpr int threads = 8, each = 500;
     unsigned long before = launches(), ptsz_before = hand->calls("cuLaunchKernel_ptsz");
     std::atomic<bool> stop{false};
-    std::vector<std::thread> running;
+    std::list<Thread> running;
     for (int t = 0; t < threads; t++) {
         running.emplace_back([t] {
-            hand_use_device(0);
             CUstream stream = t % 2 ? new_stream() : nullptr;
             for (int i = 0; i < each; i++) {
                 launch(stream);
@@ -377,7 +333,7 @@ void many_threads()
             scheduler->change(0, callback | contended);
         }
     });
-    for (std::thread &thread : running)
+    for (Thread &thread : running)
         thread.join();
     stop = true;
     caller.join();
@@ -468,7 +424,7 @@ template <class Body> std::string errors_of(Body body)
     int ends[2];
     if (pipe(ends) < 0)
         return "no pipe";
-    pid_t child = fork();
+    pid_t child = fork_when_all_sleep();
     if (!child) {
         dup2(ends[1], STDERR_FILENO);
         close(ends[0]);
@@ -491,7 +447,7 @@ void absent_scheduler_warns_once()
 {
     std::string text = errors_of([] {
         scheduler->refuse(ENOENT);
-        std::thread other([] {
+        Thread other([] {
             hand_use_device(1);
             for (int i = 0; i < 100; i++)
                 launch();
@@ -581,9 +537,7 @@ template <class Body> unsigned long long waited_ns(Body body)
 /* Whichever way it ends. */
 void time_waited_is_told()
 {
-    /* Of a wait without the scheduler it is not seen when it begins. */
-    constexpr std::chrono::milliseconds waited(50);
-    constexpr unsigned long long waited_least_ns = 20000000;
+    constexpr unsigned long long waited_ms = 50, waited = waited_ms * 1000000;
     auto for_a_turn = [=](void (*end)()) {
         return waited_ns([=] {
             launch();
@@ -591,13 +545,14 @@ void time_waited_is_told()
             scheduler->grant_at_once(0);
             Launch waiter;
             scheduler->await_waiting(1);
-            std::this_thread::sleep_for(waited);
+            pass_ms(waited_ms);
             end();
         });
     };
     give_back();
-    CHECK(for_a_turn(scheduler->die) >= waited_least_ns);
-    CHECK(for_a_turn(scheduler->grant) >= waited_least_ns);
+    CHECK_EQ(for_a_turn(scheduler->die), waited);
+    CHECK_EQ(for_a_turn(scheduler->grant), waited);
+    /* That the turn is shared is looked for now and then. */
     CHECK(waited_ns([=] {
               launch();
               hand->complete_by_itself(0);
@@ -606,12 +561,11 @@ void time_waited_is_told()
               scheduler->change(callback | contended, 0);
               Launch waiter;
               scheduler->await_acknowledged();
-              waiter.await_asleep();
-              std::this_thread::sleep_for(waited);
+              pass_ms(waited_ms);
               scheduler->change(PTSCHED_STATE_SHARED, 0);
               waiter.join();
               hand->complete_all();
-          }) >= waited_least_ns);
+          }) >= waited);
 }
 
 /* A thread that is exempt submits without a turn, and is not counted; others wait, and so does it afterwards. */

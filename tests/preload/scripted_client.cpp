@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "scripted_client.h"
 
+#include "../hand_clock.h"
+
 #include <ptsched/ptsched.h>
 
 #include <fcntl.h>
@@ -58,8 +60,35 @@ void add_usage(const ptsched_usage *usage)
     state.submissions += usage->submissions;
 }
 
+/* Until @condition is true, and then @body, with the lock held; the clock, where there is one, sees the caller asleep.
+ */
+template <class Condition, class Body> void when(Condition condition, Body body)
+{
+    struct Wait {
+        Condition &condition;
+        bool over;
+    } wait{condition, false};
+    auto would_wake = [](void *argument) {
+        std::lock_guard own(state.lock);
+        auto &asked = *static_cast<Wait *>(argument);
+        return asked.over || asked.condition();
+    };
+    test::AsleepElsewhere asleep(&hand_clock, would_wake, &wait);
+    std::unique_lock guard(state.lock);
+    state.changed.wait(guard, condition);
+    wait.over = true;
+    body();
+}
+
+/* As a test does: when everybody else sleeps, too, as far as there is a clock that knows. */
 template <class Condition> void await(Condition condition)
 {
+    auto holds = [](void *argument) {
+        std::lock_guard guard(state.lock);
+        return (*static_cast<Condition *>(argument))();
+    };
+    if (&hand_clock)
+        return hand_clock.await(holds, &condition);
     std::unique_lock guard(state.lock);
     state.changed.wait(guard, condition);
 }
@@ -95,26 +124,32 @@ void ptsched_close(ptsched_client *client)
 
 int ptsched_acquire(ptsched_client *client, uint64_t, unsigned, struct ptsched_acquire *)
 {
-    std::unique_lock guard(state.lock);
-    if (client->owner != getpid())
-        return -EPERM;
-    if (client->page.state & PTSCHED_STATE_TURN)
-        return 0;
-    state.waiting++;
-    state.changed.notify_all();
-    state.changed.wait(
-        guard, [&] { return state.dead || state.at_once || state.grants || client->page.state & PTSCHED_STATE_TURN; });
-    state.waiting--;
-    if (state.dead)
-        return -EPIPE;
-    if (!(client->page.state & PTSCHED_STATE_TURN)) {
-        if (!state.at_once)
-            state.grants--;
-        client->page.turn++;
-        set_state(*client, PTSCHED_STATE_TURN, PTSCHED_STATE_CALLBACK);
+    {
+        std::lock_guard guard(state.lock);
+        if (client->owner != getpid())
+            return -EPERM;
+        if (client->page.state & PTSCHED_STATE_TURN)
+            return 0;
+        state.waiting++;
+        state.changed.notify_all();
     }
-    state.changed.notify_all();
-    return 0;
+    int result = 0;
+    auto may_go_on = [client] {
+        return state.dead || state.at_once || state.grants || client->page.state & PTSCHED_STATE_TURN;
+    };
+    when(may_go_on, [client, &result] {
+        state.waiting--;
+        if (state.dead) {
+            result = -EPIPE;
+        } else if (!(client->page.state & PTSCHED_STATE_TURN)) {
+            if (!state.at_once)
+                state.grants--;
+            client->page.turn++;
+            set_state(*client, PTSCHED_STATE_TURN, PTSCHED_STATE_CALLBACK);
+        }
+        state.changed.notify_all();
+    });
+    return result;
 }
 
 int ptsched_release(ptsched_client *client, const ptsched_usage *usage)
@@ -198,12 +233,15 @@ const struct scripted_scheduler scripted_scheduler = {
             set_state(*state.newest, set, clear);
         },
     .take_back = [](unsigned set) -> int {
-        std::unique_lock guard(state.lock);
-        if (!state.newest || !(state.newest->page.state & PTSCHED_STATE_TURN))
-            return 0;
-        unsigned long before = state.releases;
-        set_state(*state.newest, PTSCHED_STATE_CALLBACK | set, 0);
-        state.changed.wait(guard, [=] { return state.releases > before; });
+        unsigned long before;
+        {
+            std::lock_guard guard(state.lock);
+            if (!state.newest || !(state.newest->page.state & PTSCHED_STATE_TURN))
+                return 0;
+            before = state.releases;
+            set_state(*state.newest, PTSCHED_STATE_CALLBACK | set, 0);
+        }
+        await([before] { return state.releases > before; });
         return 1;
     },
     .call_for_nothing =
