@@ -306,6 +306,13 @@ std::unique_ptr<Code> cuda_code(Device &gpu, const std::string &module, const st
 /* A kernel of CUDA C++, where NVRTC is installed; Error says what the compiler says. */
 std::unique_ptr<Code> cuda_code_from_source(Device &gpu, const std::string &source, const std::string &function);
 
+/*
+ * Gives memory back to drivers and the system that is kept for blocks to come and that nobody uses, of the host and of
+ * all devices; in bytes. What is kept is at most as much as was in use of late, and a little. Thread-safe; may wait for
+ * work that devices have, as drivers do when memory is freed.
+ */
+std::size_t trim();
+
 /* The GPUs and accelerators that OpenCL shows, or processors if there are none; empty without OpenCL. */
 const std::vector<Device *> &opencl_devices();
 /* A kernel of OpenCL C. Throws Error with what the compiler says. */

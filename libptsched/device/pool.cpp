@@ -1,32 +1,69 @@
 // SPDX-License-Identifier: MIT
 #include "pool.hpp"
 
+#include <algorithm>
+
 namespace ptsched::device {
 
-/* The lock is held. */
-Pool::Kept &Pool::kept(std::size_t size)
+Pool::Pool(Allocate allocate, Free free) : allocate_(std::move(allocate)), free_(std::move(free))
 {
-    if (size != last_size_) {
-        last_ = &kept_[size];
-        last_size_ = size;
-    }
-    return *last_;
+    become_known();
+}
+
+Pool::~Pool()
+{
+    leave();
+    trim();
+}
+
+Pool::Use Pool::use()
+{
+    std::lock_guard lock(mutex_);
+    return {taken_, kept_bytes_};
+}
+
+Address Pool::take_from(Class &kept)
+{
+    const Address address = kept.addresses.back();
+    kept.addresses.pop_back();
+    kept.used = clock_;
+    kept_bytes_ -= kept.size;
+    return address;
+}
+
+/* One of this size, or of one that is hardly larger; zero if there is none. */
+Address Pool::find(std::size_t size)
+{
+    const std::size_t own = class_of(size);
+    if (Class &kept = kept_[own]; !kept.addresses.empty())
+        return take_from(kept);
+    if (!kept_bytes_)
+        return 0;
+    for (std::size_t i = own + 1; i < std::min(own + 1 + next_classes, classes); i++)
+        if (Class &kept = kept_[i]; !kept.addresses.empty()) {
+            larger_.emplace(kept.addresses.back(), kept.size);
+            return take_from(kept);
+        }
+    return 0;
 }
 
 Address Pool::take(std::size_t bytes)
 {
-    std::size_t size = rounded(bytes);
+    if (bytes > most_bytes)
+        return 0;
+    const std::size_t size = rounded(bytes);
     {
         std::lock_guard lock(mutex_);
-        if (Kept &addresses = kept(size); !addresses.empty()) {
-            Address address = addresses.back();
-            addresses.pop_back();
+        clock_++;
+        const Address address = find(size);
+        most_used_.add(taken_ - kept_bytes_ + (address ? 0 : size));
+        if (address)
             return address;
-        }
     }
+    make_room(size);
     if (Address address = allocate(size))
         return address;
-    drain();
+    trim();
     return allocate(size);
 }
 
@@ -35,7 +72,16 @@ void Pool::give(Address address, std::size_t bytes) noexcept
     std::size_t size = rounded(bytes);
     try {
         std::lock_guard lock(mutex_);
-        kept(size).push_back(address);
+        if (!larger_.empty())
+            if (auto known = larger_.find(address); known != larger_.end()) {
+                size = known->second;
+                larger_.erase(known);
+            }
+        Class &kept = kept_[class_of(size)];
+        kept.addresses.push_back(address);
+        kept.size = size;
+        kept.used = clock_;
+        kept_bytes_ += size;
         return;
     } catch (const std::bad_alloc &) {
     }
@@ -50,7 +96,52 @@ void Pool::limit(std::size_t bytes)
         std::lock_guard lock(mutex_);
         limit_ = bytes;
     }
-    drain();
+    trim();
+}
+
+/* Null if nothing is kept. */
+Pool::Class *Pool::oldest()
+{
+    Class *found = nullptr;
+    for (Class &kept : kept_)
+        if (!kept.addresses.empty() && (!found || kept.used < found->used))
+            found = &kept;
+    return found;
+}
+
+void Pool::move_one(Class &kept, Freed &freed)
+{
+    freed.addresses.push_back(kept.addresses.back());
+    kept.addresses.pop_back();
+    freed.bytes += kept.size;
+    kept_bytes_ -= kept.size;
+}
+
+/* For one that the driver is asked for: of what is kept, that which would be too much then goes. */
+void Pool::make_room(std::size_t size)
+{
+    Freed freed;
+    {
+        std::lock_guard lock(mutex_);
+        const std::size_t most = 2 * most_used_.value() + always_kept;
+        while (taken_ - freed.bytes + size > most)
+            if (Class *kept = oldest())
+                move_one(*kept, freed);
+            else
+                break;
+    }
+    if (freed.addresses.empty())
+        return;
+    std::lock_guard draining(drain_mutex_);
+    free_all(freed);
+}
+
+void Pool::free_all(const Freed &freed)
+{
+    for (Address address : freed.addresses)
+        free_(address);
+    std::lock_guard lock(mutex_);
+    taken_ -= freed.bytes;
 }
 
 Address Pool::allocate(std::size_t size)
@@ -75,23 +166,21 @@ Address Pool::allocate(std::size_t size)
     }
 }
 
-void Pool::drain()
+std::size_t Pool::trim()
 {
     std::lock_guard draining(drain_mutex_);
-    std::unordered_map<std::size_t, Kept> drained;
-    std::size_t freed = 0;
+    Freed freed;
     {
         std::lock_guard lock(mutex_);
-        drained.swap(kept_);
-        last_size_ = 0;
+        for (Class &kept : kept_) {
+            freed.addresses.insert(freed.addresses.end(), kept.addresses.begin(), kept.addresses.end());
+            freed.bytes += kept.size * kept.addresses.size();
+            kept.addresses = {};
+        }
+        kept_bytes_ = 0;
     }
-    for (const auto &[size, addresses] : drained) {
-        for (Address address : addresses)
-            free_(address);
-        freed += size * addresses.size();
-    }
-    std::lock_guard lock(mutex_);
-    taken_ -= freed;
+    free_all(freed);
+    return freed.bytes;
 }
 
 } // namespace ptsched::device

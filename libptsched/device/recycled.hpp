@@ -3,41 +3,74 @@
 #ifndef PTSCHED_DEVICE_RECYCLED_HPP
 #define PTSCHED_DEVICE_RECYCLED_HPP
 
+#include "kept.hpp"
+#include "lately.hpp"
 #include "mutex.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <mutex>
 #include <new>
+#include <utility>
 
 namespace ptsched::device {
 
-template <std::size_t size, std::size_t alignment> class FreeList {
+/* No more are kept than were in use of late, and a few. */
+template <std::size_t size, std::size_t alignment> class FreeList final : public Keeper {
 public:
+    constexpr FreeList() = default;
+
     void *take()
     {
         {
             std::lock_guard lock(mutex_);
+            most_used_.add(++used_);
             if (Node *node = first_) {
                 first_ = node->next;
                 count_--;
                 return node;
             }
         }
-        return ::operator new(size, std::align_val_t(alignment));
+        try {
+            return ::operator new(size, std::align_val_t(alignment));
+        } catch (...) {
+            std::lock_guard lock(mutex_);
+            used_--;
+            throw;
+        }
     }
 
     void give(void *memory) noexcept
     {
+        bool is_first;
         {
             std::lock_guard lock(mutex_);
-            if (count_ < most) {
+            used_--;
+            if (count_ < most()) {
                 first_ = new (memory) Node{first_};
                 count_++;
-                return;
+                memory = nullptr;
             }
+            is_first = !std::exchange(known_, true);
         }
-        ::operator delete(memory, std::align_val_t(alignment));
+        if (is_first)
+            become_known();
+        if (memory)
+            free(memory);
+    }
+
+    std::size_t trim() override
+    {
+        Node *node;
+        std::size_t bytes;
+        {
+            std::lock_guard lock(mutex_);
+            node = std::exchange(first_, nullptr);
+            bytes = std::exchange(count_, 0) * size;
+        }
+        while (node)
+            free(std::exchange(node, node->next));
+        return bytes;
     }
 
 private:
@@ -45,15 +78,25 @@ private:
         Node *next;
     };
     static_assert(size >= sizeof(Node));
+    static void free(void *memory) { ::operator delete(memory, std::align_val_t(alignment)); }
 #ifdef __SANITIZE_ADDRESS__
-    static constexpr std::size_t most = 0; /* what is used after it is gone is to be found */
+    static std::size_t most()
+    {
+        return 0;
+    } /* what is used after it is gone is to be found */
 #else
-    static constexpr std::size_t most = 1 << 16;
+    static constexpr std::size_t always_kept = 1024;
+    std::size_t most() const
+    {
+        return std::max(most_used_.value(), always_kept);
+    }
 #endif
 
     SmallMutex mutex_;
     Node *first_ = nullptr;
-    std::size_t count_ = 0;
+    std::size_t count_ = 0, used_ = 0;
+    MostOfLate most_used_;
+    bool known_ = false;
 };
 
 /* For std::allocate_shared(). */

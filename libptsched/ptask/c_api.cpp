@@ -373,6 +373,11 @@ void ptask_put_datablock(struct ptask_datablock *block)
     delete block;
 }
 
+size_t ptask_trim(void)
+{
+    return trim();
+}
+
 int ptask_push(struct ptask_channel *channel, struct ptask_datablock *block, int64_t timeout_ns)
 {
     return ptask_send(channel, block, !block, nullptr, timeout_ns);

@@ -17,6 +17,7 @@ using device::DatablockPtr;
 using device::Error;
 using device::Geometry;
 using device::HostFunction;
+using device::trim;
 
 enum class PortKind : unsigned char {
     input,     /* takes a datablock for each run */

@@ -16,6 +16,7 @@ namespace test {
 /* Of each file of this folder. */
 std::vector<tap::Case> parameter_cases();
 std::vector<tap::Case> memory_cases();
+std::vector<tap::Case> pool_cases();
 std::vector<tap::Case> content_cases();
 std::vector<tap::Case> stress_cases();
 std::vector<tap::Case> peer_cases();

@@ -168,6 +168,14 @@ int ptask_read_datablock(struct ptask_datablock *block, const void **content, si
 /** The program does not need it any more. NULL is allowed. */
 void ptask_put_datablock(struct ptask_datablock *block);
 
+/**
+ * Give memory back to drivers and the system that is kept for datablocks to
+ * come and that nobody uses, of the host and of all devices. Returns how much
+ * that was, in bytes. What is kept is at most as much as was in use of late,
+ * and a little. Any thread may call it; it may wait for work that devices have.
+ */
+size_t ptask_trim(void);
+
 #define PTASK_FOREVER (-1)
 
 /**
