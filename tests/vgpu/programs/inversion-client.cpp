@@ -34,6 +34,7 @@ struct Options {
     double scale = 1;
     unsigned long long count = 0;
     unsigned int depth = 1;
+    unsigned int burst = 1;
     unsigned int steps = 64;
     int device = 0;
     bool json = false;
@@ -125,7 +126,8 @@ public:
             launch(slot);
             if (think.count() > 0) {
                 finish(slot, result);
-                std::this_thread::sleep_for(think);
+                if (launched_ % options_.burst == 0)
+                    std::this_thread::sleep_for(think);
             }
         }
         /* What is still under way counts neither as done nor as time. */
@@ -226,13 +228,17 @@ int main(int argc, char **argv)
                                 "percent of the time, alone, in which a kernel runs; the rest is a pause after each")
                      ->check(CLI::Range(1.0, 100.0))
                      ->capture_default_str();
-    auto *think = app.add_option("--think-us", options.think_us, "the pause after each kernel, as a time")
+    auto *think = app.add_option("--think-us", options.think_us, "the pause after each kernel or burst, as a time")
                       ->check(CLI::NonNegativeNumber)
                       ->excludes(duty);
     app.add_option("--depth", options.depth, "kernels in flight")
         ->check(CLI::Range(1, 1000))
         ->excludes(duty)
         ->excludes(think)
+        ->capture_default_str();
+    app.add_option("--burst", options.burst, "with --think-us: kernels before each pause, one at a time")
+        ->check(CLI::Range(1, 1000))
+        ->needs(think)
         ->capture_default_str();
     app.add_option("--seconds", options.seconds, "how long")->check(CLI::PositiveNumber)->capture_default_str();
     app.add_option("--warm-up", options.warm_up, "before that, so many seconds that do not count")
