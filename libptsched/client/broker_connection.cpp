@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "broker_connection.hpp"
 
+#include "no_cancellation.hpp"
 #include "passed_fds.hpp"
 
 #include <array>
@@ -39,6 +40,7 @@ ssize_t receive_soon(int socket, msghdr &message, std::chrono::microseconds soon
 
 int BrokerConnection::post(uint32_t cmd, const void *payload, uint32_t length, int fd)
 {
+    NoCancellation here;
     ptsched_broker_header header{};
     header.cmd = cmd;
     header.length = length;
@@ -88,6 +90,7 @@ int BrokerConnection::call_for_fds(uint32_t cmd, void *argument, uint32_t length
 
 int BrokerConnection::transact(Call &call, uint32_t cmd, int fd, bool interruptible)
 {
+    NoCancellation here;
     ptsched_broker_header header{};
     header.cmd = cmd;
     header.length = call.length;

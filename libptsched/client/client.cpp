@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The C ABI: ptsched/ptsched.h on top of a transport.
 #include "device_name.hpp"
+#include "no_cancellation.hpp"
 #include "transport.hpp"
 
 #include <cerrno>
@@ -18,9 +19,10 @@ namespace {
 
 using ptsched::Transport;
 
-// Nothing is thrown into C, and errno stays the caller's.
+// Nothing is thrown into C, errno stays the caller's, and no call is a cancellation point.
 template <typename Function> int guarded(Function function)
 {
+    ptsched::NoCancellation here;
     int saved = errno;
     int ret;
     try {

@@ -22,6 +22,7 @@
 #include "helper.hpp"
 #include "immortal.hpp"
 #include "log.hpp"
+#include "no_cancellation.hpp"
 #include "thread.hpp"
 
 #include <poll.h>
@@ -470,6 +471,7 @@ bool start_agent()
 
 void wake_agent()
 {
+    NoCancellation here;
     if (agent->wake_fd >= 0)
         eventfd_write(agent->wake_fd, 1);
 }

@@ -4,6 +4,10 @@
 # own libptsched and, except under a sanitizer, its own C++ runtime.
 PRELOAD_DIR  := libptsched/preload
 PRELOAD_SRCS := $(wildcard $(PRELOAD_DIR)/*.cpp) $(wildcard libptsched/rm/*.cpp)
+# A sanitizer's program shares libgcc_s and libstdc++ with its libraries.
+ifneq ($(SAN),)
+PRELOAD_SRCS := $(filter-out %/unwinder.cpp,$(PRELOAD_SRCS))
+endif
 PRELOAD_OBJS := $(PRELOAD_SRCS:%=$(B)/obj/preload/%.o)
 PRELOAD_SO   := $(B)/lib/libptsched-preload.so
 # Not -Bsymbolic: with that, the loader looks for what we ask it for here first, and not where the program's order has it.
@@ -17,7 +21,7 @@ $(B)/obj/preload/$(PRELOAD_DIR)/entry_points.cpp.o: PRELOAD_SAN := -fno-sanitize
 $(B)/obj/preload/$(PRELOAD_DIR)/sanitizers.cpp.o: PRELOAD_SAN := -fno-sanitize=all
 $(B)/obj/preload/$(PRELOAD_DIR)/loaded_object.cpp.o: PRELOAD_SAN := -fno-sanitize=all
 
-$(B)/obj/preload/%.cpp.o: CPPFLAGS += -Ilibptsched/client -Ilibptsched/cuda -Ilibptsched/rm
+$(B)/obj/preload/%.cpp.o: CPPFLAGS += $(if $(SAN),,-DPTSCHED_PROGRAMS_UNWINDER) -Ilibptsched/client -Ilibptsched/cuda -Ilibptsched/rm
 $(B)/obj/preload/%.cpp.o: %.cpp
 	@mkdir -p $(@D)
 	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -fvisibility=hidden $(PRELOAD_SAN) -MMD -MP -c $< -o $@

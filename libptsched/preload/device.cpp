@@ -7,6 +7,7 @@
 #include "driver.hpp"
 #include "log.hpp"
 #include "thread.hpp"
+#include "unwinder.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -40,6 +41,7 @@ void Device::attach()
 {
     std::call_once(attached_, [this] {
         register_exit_handler();
+        load_unwinder();
         if (!driver.usable()) {
             warn_once(warned_refused, "this CUDA driver lacks calls that scheduling needs: running unscheduled");
             return;

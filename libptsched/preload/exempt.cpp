@@ -19,6 +19,7 @@ extern "C" PTSCHED_EXPORT int ptsched_preload_exempt(int yes)
     int before = window & 1;
     if (before != (yes != 0)) {
         thread->device.store(nullptr, std::memory_order_relaxed);
+        thread->opened_at = nullptr;
         thread->window.store(window + 1, std::memory_order_release);
     }
     return before;

@@ -5,6 +5,7 @@
 #include "clock.hpp"
 #include "config.hpp"
 #include "log.hpp"
+#include "no_cancellation.hpp"
 
 #include <sched.h>
 
@@ -40,8 +41,9 @@ struct Place {
 
 class Window {
 public:
-    Window(Thread &thread, Device &device) : thread_(thread)
+    Window(Thread &thread, Device &device, const void *frame) : thread_(thread)
     {
+        thread_.opened_at = frame;
         thread_.device.store(&device, std::memory_order_relaxed);
         thread_.window.store(thread_.window.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -210,13 +212,24 @@ CUresult measured(const Place &place, const Key &key, std::uint32_t stands_for, 
     }
     /* Not before the meter knows of it, which would charge it by the mean, and then once more. */
     device.add_submissions(1);
-    CUresult result = call();
-    if (record) {
+    auto end = [&](bool submitted) {
+        if (!record) {
+            device.unmeasured.store(true, std::memory_order_release);
+            return;
+        }
         CaptureModeScope relaxed;
-        device.meter.end(*place.stream, record, result == CUDA_SUCCESS);
-    } else {
+        device.meter.end(*place.stream, record, submitted);
+    };
+    CUresult result;
+    try {
+        result = call();
+    } catch (...) {
+        /* The thread ends in the driver, or a call-back has thrown: what was submitted by then nobody knows. */
+        end(false);
         device.unmeasured.store(true, std::memory_order_release);
+        throw;
     }
+    end(result == CUDA_SUCCESS);
     return result;
 }
 
@@ -295,9 +308,15 @@ bool goes_ahead(Device &device, const Key &key, std::uint32_t state)
 CUresult submit_ahead(const Place &place, const Key &key, Window &window, const Call &call)
 {
     counters.ahead.fetch_add(1, std::memory_order_relaxed);
-    CUresult result = measured(place, key, 0, call);
-    window.leave();
     Device &device = *place.device;
+    CUresult result;
+    try {
+        result = measured(place, key, 0, call);
+    } catch (...) {
+        device.ahead.store(false, std::memory_order_release);
+        throw;
+    }
+    window.leave();
     /* By another thread: what the program submits behind it, an event for instance, need not wait for the answer. */
     if (!device.preemption.ask_behind()) {
         while (!ask_for_turn(device))
@@ -343,7 +362,8 @@ CUresult straight(Thread &thread, Device &device, const Call &call)
     return call();
 }
 
-CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key &key, const Call &drivers)
+CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key &key, const Call &drivers,
+                 const void *frame)
 {
     Device &device = *place.device;
     HeldBack held_back(device);
@@ -358,7 +378,7 @@ CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key 
         if (!device.scheduled() || exiting.load(std::memory_order_acquire))
             return straight(thread, device, call);
         std::uint32_t seen = device.changes.load(std::memory_order_acquire);
-        Window window(thread, device);
+        Window window(thread, device, frame);
         std::uint32_t state = device.state();
         bool may_submit = (state & (PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK)) == PTSCHED_STATE_TURN &&
                           !device.closing.load(std::memory_order_seq_cst);
@@ -401,25 +421,23 @@ CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key 
         } else if (may_submit) {
             device.wait_for_change(seen, turn_nap_ns);
         } else if (wait_for_turn(device, state, seen, held_back.since()) == Waited::let_through) {
-            Window again(thread, device);
+            Window again(thread, device, frame);
             return measured(place, key, 0, call);
         }
     }
 }
 
-CUresult scheduled(CUstream stream, const Key &key, const Call &call)
+CUresult scheduled(CUstream stream, const Key &key, const Call &call, const void *frame)
 {
     if (stream == no_stream || !driver.bind())
         return call();
     Thread *thread = get_thread();
     Place place;
-    /* An odd window: the driver calls itself by its exported names. */
-    if (!thread || thread->window.load(std::memory_order_relaxed) & 1 || !driver.usable() ||
-        !find_place(*thread, stream, place))
+    if (!thread || thread->is_inside(frame) || !driver.usable() || !find_place(*thread, stream, place))
         return call();
     if (!place.stream)
         return straight(*thread, *place.device, call);
-    return in_turn(*thread, place, stream, key, call);
+    return in_turn(*thread, place, stream, key, call, frame);
 }
 
 } // namespace
@@ -445,18 +463,25 @@ bool ask_for_turn(Device &device)
     return error != -EINTR;
 }
 
-CUresult submit_slowly(CUstream stream, const Key &key, Call call)
+CUresult submit_slowly(CUstream stream, const Key &key, Call call, const void *frame)
 {
-    bool made = false;
+    /* A wait for the turn is none that the program knows of: it is not where its thread may end. */
+    NoCancellation here;
+    bool made = false, returned = false;
     CUresult result = CUDA_SUCCESS;
     auto once = [&] {
         made = true;
-        return result = call();
+        NoCancellation::Lifted for_the_driver(here);
+        result = call();
+        returned = true;
+        return result;
     };
     try {
-        return scheduled(stream, key, Call(once));
+        return scheduled(stream, key, Call(once), frame);
     } catch (const std::bad_alloc &) {
-        return made ? result : call();
+        if (made && !returned)
+            throw; /* out of the driver, and so not ours */
+        return made ? result : once();
     }
 }
 

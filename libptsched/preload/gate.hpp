@@ -30,7 +30,8 @@ private:
     CUresult (*run_)(void *);
 };
 
-CUresult submit_slowly(CUstream stream, const Key &key, Call call);
+/* @frame: of the caller's, as for Thread::opened_at. */
+CUresult submit_slowly(CUstream stream, const Key &key, Call call, const void *frame);
 
 /* Waits for the device's turn; opens the gate if none can be had. False: a signal has interrupted it. */
 bool ask_for_turn(Device &device);
@@ -53,6 +54,19 @@ inline bool in_slot(const Slot &slot, CUstream stream)
     return driver.own().ctx_get_current(&current) == CUDA_SUCCESS && current == slot.context;
 }
 
+/* Closes the window, whichever way the driver's call ends. */
+class OpenWindow {
+public:
+    OpenWindow(Thread &thread, std::uint64_t window) : thread_(thread), window_(window) {}
+    ~OpenWindow() { thread_.window.store(window_ + 2, std::memory_order_release); }
+    OpenWindow(const OpenWindow &) = delete;
+    OpenWindow &operator=(const OpenWindow &) = delete;
+
+private:
+    Thread &thread_;
+    std::uint64_t window_;
+};
+
 template <class MakeKey, class Fn>
 inline CUresult submit(CUstream handle, DefaultStream kind, MakeKey make_key, Fn call)
 {
@@ -63,20 +77,19 @@ inline CUresult submit(CUstream handle, DefaultStream kind, MakeKey make_key, Fn
         std::uint64_t window = thread->window.load(std::memory_order_relaxed);
         if (!(window & 1) && in_slot(slot, stream)) [[likely]] {
             thread->device.store(slot.device.load(std::memory_order_relaxed), std::memory_order_relaxed);
+            thread->opened_at = __builtin_frame_address(0);
             thread->window.store(window + 1, std::memory_order_relaxed);
+            OpenWindow open(*thread, window);
             /* Pairs with heavy_barrier(): the mark comes before the look. */
             std::atomic_signal_fence(std::memory_order_seq_cst);
             if ((__atomic_load_n(slot.state, __ATOMIC_ACQUIRE) & fast_mask) == PTSCHED_STATE_TURN) [[likely]] {
                 slot.submissions.store(slot.submissions.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
                 thread->until_sample--;
-                CUresult result = call();
-                thread->window.store(window + 2, std::memory_order_release);
-                return result;
+                return call();
             }
-            thread->window.store(window + 2, std::memory_order_release);
         }
     }
-    return submit_slowly(stream, make_key(), Call(call));
+    return submit_slowly(stream, make_key(), Call(call), __builtin_frame_address(0));
 }
 
 /* A call returned that waits for work: the device may be idle now. */

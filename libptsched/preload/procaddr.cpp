@@ -10,6 +10,7 @@
 #include "dlsym.hpp"
 #include "driver.hpp"
 #include "log.hpp"
+#include "no_cancellation.hpp"
 
 #include <dlfcn.h>
 
@@ -30,6 +31,7 @@ void replace(const char *symbol, void **function, uint64_t flags)
 {
     if (!symbol || !function || !*function)
         return;
+    NoCancellation here;
     void *theirs = *function;
     *function = driver.wrapped(theirs, symbol, kind_of(flags));
     if (*function == theirs && is_unknown_submission(symbol))

@@ -2,6 +2,7 @@
 #include "thread.hpp"
 
 #include "device.hpp"
+#include "no_cancellation.hpp"
 
 #include <linux/membarrier.h>
 #include <pthread.h>
@@ -26,6 +27,8 @@ pthread_once_t key_once = PTHREAD_ONCE_INIT;
 void release_thread(void *data)
 {
     auto *thread = static_cast<Thread *>(data);
+    NoCancellation here;
+    thread->close_windows();
     thread->forget_slots();
     process->thread_ends(*thread);
     this_thread = nullptr;

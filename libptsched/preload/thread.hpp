@@ -36,9 +36,10 @@ struct alignas(64) Thread {
 
     std::atomic<std::uint64_t> window{0};  /* odd: inside a submission */
     std::atomic<Device *> device{nullptr}; /* the submission's, while inside */
-    std::uint32_t epoch{0};                /* the slots are good while this equals the global one */
-    std::int32_t until_sample{0};          /* submissions left before the next one is measured */
-    std::uint64_t sampled_ns{0};           /* when the last one was */
+    const void *opened_at{nullptr}; /* the frame that is inside; NULL: no frame is, but a scope of the program's */
+    std::uint32_t epoch{0};         /* the slots are good while this equals the global one */
+    std::int32_t until_sample{0};   /* submissions left before the next one is measured */
+    std::uint64_t sampled_ns{0};    /* when the last one was */
     std::int32_t sample_interval{1};
     std::uint32_t samples_epoch{0};
     std::uint64_t random{0x9e3779b97f4a7c15};
@@ -55,6 +56,30 @@ struct alignas(64) Thread {
     Slot &slot(CUstream handle) { return slots[index(handle)]; }
 
     void forget_slots();
+
+    /*
+     * Whether the thread, which comes from @frame, is inside a submission: the driver calls itself. One that has left
+     * its window by longjmp(), and so without closing it, is not; the window is closed then.
+     */
+    bool is_inside(const void *frame)
+    {
+        std::uint64_t now = window.load(std::memory_order_relaxed);
+        if (!(now & 1))
+            return false;
+        if (!opened_at || frame < opened_at)
+            return true;
+        window.store(now + 1, std::memory_order_release);
+        return false;
+    }
+
+    /* Closes what the thread has open, as it ends. */
+    void close_windows()
+    {
+        for (std::atomic<std::uint64_t> *open : {&window, &capture_window}) {
+            if (std::uint64_t now = open->load(std::memory_order_relaxed); now & 1)
+                open->store(now + 1, std::memory_order_release);
+        }
+    }
 };
 
 /* The calling thread's, if it has submitted before. */

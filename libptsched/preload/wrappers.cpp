@@ -3,8 +3,21 @@
 #include "capture.hpp"
 #include "config.hpp"
 #include "gate.hpp"
+#include "no_cancellation.hpp"
 
 using namespace ptsched::preload;
+using ptsched::NoCancellation;
+
+namespace {
+
+/* The driver's call amid our own work for it, in whose midst the thread may not be cancelled. */
+template <class Fn> CUresult theirs(const NoCancellation &here, Fn call)
+{
+    NoCancellation::Lifted for_the_driver(here);
+    return call();
+}
+
+} // namespace
 
 extern "C" {
 
@@ -51,8 +64,9 @@ extern "C" {
     {                                                                                                                  \
         if (!driver.bind())                                                                                            \
             return REAL(name) args;                                                                                    \
+        NoCancellation here;                                                                                           \
         process->stream_ends(stream);                                                                                  \
-        return REAL(name) args;                                                                                        \
+        return theirs(here, [&] { return REAL(name) args; });                                                          \
     }
 
 #define END_CONTEXT(name, params, args, context)                                                                       \
@@ -60,9 +74,10 @@ extern "C" {
     {                                                                                                                  \
         if (!driver.bind())                                                                                            \
             return REAL(name) args;                                                                                    \
+        NoCancellation here;                                                                                           \
         CUcontext ending = (context);                                                                                  \
         Device *device = process->context_ends(ending);                                                                \
-        CUresult result = REAL(name) args;                                                                             \
+        CUresult result = theirs(here, [&] { return REAL(name) args; });                                               \
         process->context_ended(ending, device, result == CUDA_SUCCESS);                                                \
         return result;                                                                                                 \
     }
@@ -72,8 +87,9 @@ extern "C" {
     {                                                                                                                  \
         if (!driver.bind())                                                                                            \
             return REAL(name) args;                                                                                    \
+        NoCancellation here;                                                                                           \
         Device *ending = process->primary_context_ends(device);                                                        \
-        CUresult result = REAL(name) args;                                                                             \
+        CUresult result = theirs(here, [&] { return REAL(name) args; });                                               \
         process->primary_context_ended(device, ending);                                                                \
         return result;                                                                                                 \
     }

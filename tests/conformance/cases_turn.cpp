@@ -281,6 +281,45 @@ TEST("a turn that comes with time wakes its waiter, however soon it comes")
     }
 }
 
+// As C has threads: std::thread cannot be cancelled.
+struct CancelledThread {
+    ptsched_client *client;
+    std::atomic<pid_t> tid{0};
+    std::atomic<int> result{1};
+
+    static void *run(void *argument)
+    {
+        auto *self = static_cast<CancelledThread *>(argument);
+        self->tid = gettid();
+        self->result = ptsched_acquire(self->client, PTSCHED_NEVER, 0, nullptr);
+        for (;;)
+            pthread_testcancel();
+    }
+};
+
+TEST("a thread that is cancelled as it waits for its turn gets it, and others go on waiting for theirs")
+{
+    Actor holder;
+    holder.join();
+    CHECK_EQ(0, holder.acquire().result);
+    Client client;
+    CancelledThread cancelled{client};
+    pthread_t thread;
+    CHECK_EQ(0, pthread_create(&thread, nullptr, CancelledThread::run, &cancelled));
+    wait_until([&] { return cancelled.tid != 0; });
+    wait_until_asleep(cancelled.tid);
+    AcquiringThread other(client);
+    other.wait_until_asleep();
+    pthread_cancel(thread);
+    CHECK_EQ(0, holder.release());
+    void *status = nullptr;
+    pthread_join(thread, &status);
+    CHECK(status == PTHREAD_CANCELED);
+    CHECK_EQ(0, cancelled.result.load());
+    CHECK_EQ(0, other.join());
+    CHECK_EQ(0, ptsched_release(client, nullptr));
+}
+
 TEST("several threads of a client wait; a signal ends the wait of its own only")
 {
     Actor holder;

@@ -14,6 +14,10 @@
  * Once the scheduler is gone they answer -EPIPE (the broker ended) or -ENODEV
  * (the module's device was removed).
  * Descriptors are close-on-exec.
+ *
+ * No function is a cancellation point: a thread that is cancelled while it
+ * waits for the turn gets that, and ends at its next cancellation point. A
+ * signal (-EINTR) or a deadline ends the wait sooner.
  */
 #ifndef PTSCHED_PTSCHED_H
 #define PTSCHED_PTSCHED_H
