@@ -42,7 +42,8 @@ def preload_is_last():
         os.link(EMPTY, second) if os.stat(folder).st_dev == os.stat(EMPTY).st_dev else \
             Path(second).write_bytes(Path(EMPTY).read_bytes())
         script = "echo $LD_PRELOAD"
-        check_equal(run("--preload", second, "sh", "-c", script).out, second + "\n", "--preload before environment")
+        result = run("--preload", second, "sh", "-c", script, program_environment={"LD_PRELOAD": None})
+        check_equal(result.out, second + "\n", "--preload before environment")
         env = {"LD_PRELOAD": second}
         if not sanitized(str(BUILD / "bin/ptsched")):
             check_equal(run("sh", "-c", script, program_environment=env).out, f"{second}:{EMPTY}\n", "with another")

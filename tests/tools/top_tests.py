@@ -10,7 +10,7 @@ import struct
 import subprocess
 import termios
 
-from harness import PTSCHED, Broker, Client, Worker, check, check_equal, environment, ptsched, test
+from harness import BUILD, PTSCHED, Broker, Client, Worker, check, check_equal, environment, ptsched, test
 
 COLUMNS = ["PID", "USER", "NI", "WEIGHT", "STATE", "GPU%", "SHARE", "WAIT%", "BUDGET", "TURNS",
            "CALLBACKS", "FORCED", "COMMAND"]
@@ -19,7 +19,7 @@ COLUMNS = ["PID", "USER", "NI", "WEIGHT", "STATE", "GPU%", "SHARE", "WAIT%", "BU
 class Terminal:
     """ptsched top on a terminal of its own."""
 
-    def __init__(self, socket, rows=24, columns=120):
+    def __init__(self, socket, rows=24, columns=120, **variables):
         # The other side stays open: once nobody has it, what was written last may be lost.
         self.master, self.slave = pty.openpty()
         self.process = None
@@ -27,7 +27,7 @@ class Terminal:
         # pylint: disable=consider-using-with
         self.process = subprocess.Popen(
             [PTSCHED, "top", "--device", "0", "--interval", "100ms"], stdin=self.slave, stdout=self.slave,
-            stderr=self.slave, env=environment(socket, TERM="xterm", LINES=None, COLUMNS=None), start_new_session=True)
+            stderr=self.slave, env=environment(socket, TERM="xterm", LINES=None, COLUMNS=None, **variables), start_new_session=True)
         self.output = b""
 
     def resize(self, rows, columns):
@@ -137,6 +137,19 @@ def scheduler_ends():
         check_equal(terminal.finish(), 1, "status")
         check(b"hung up" in terminal.output, f"reason: {terminal.output}")
         check(terminal.output.index(b"\x1b[?1049l") < terminal.output.index(b"hung up"), "reason on the screen")
+
+
+@test
+def time_of_day_jumps():
+    """top goes on looking at its interval when the time of day is set, also back"""
+    with Broker() as broker, Worker(broker.socket):
+        terminal = Terminal(broker.socket, LD_PRELOAD=str(BUILD / "tests/jumping_clock.so"))
+        # What the worker has used is another at every look. Some jumps come in that time.
+        terminal.until(rb"q: quit")
+        for _ in range(20):
+            check(terminal.read_on(), f"ended: {terminal.output}")
+        terminal.press(b"q")
+        check_equal(terminal.finish(), 0, "status")
 
 
 @test

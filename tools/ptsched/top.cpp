@@ -10,6 +10,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <poll.h>
 #include <thread>
 #include <unistd.h>
 
@@ -169,6 +170,7 @@ public:
         noecho();
         nonl();
         keypad(stdscr, TRUE);
+        nodelay(stdscr, TRUE);
         curs_set(0);
     }
     Screen(const Screen &) = delete;
@@ -208,9 +210,7 @@ public:
     bool wait(const View &view, Clock::time_point until)
     {
         for (;;) {
-            auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
-            timeout(static_cast<int>(std::max<decltype(left)>(left, 0)));
-            switch (getch()) {
+            switch (read_key(until)) {
             case 'q':
             case 'Q':
                 return false;
@@ -233,6 +233,16 @@ public:
 
 private:
     SCREEN *screen_;
+
+    /* ERR: none until then. The wait is not left to ncurses, which reckons by the time of day: when that is set back,
+     * it would wait for hours. */
+    static int read_key(Clock::time_point until)
+    {
+        auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+        pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+        /* Interrupted, it may be by a change of the window's size, which is a key, too. */
+        return poll(&input, 1, static_cast<int>(std::max<decltype(left)>(left, 0))) ? getch() : ERR;
+    }
 
     static void put(int line, const std::string &text)
     {
