@@ -60,7 +60,7 @@ $(B)/tests/preload-neighbours: $(B)/obj/$(PT)/preload-neighbours.cpp.o $(PT_LIB)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -Wl,-z,dynamic-undefined-weak $< -o $@
 
-PT_WORLD := $(B)/tests/preload-programs $(B)/tests/preload-preemption
+PT_WORLD := $(addprefix $(B)/tests/,preload-programs preload-preemption preload-preempted-output)
 $(PT_WORLD): $(B)/tests/%: $(B)/obj/$(PT)/%.cpp.o | $(B)/tests/preload-client $(B)/vgpu/vgpud \
 		$(B)/vgpu/vgpu-stat $(B)/vgpu/inversion-client $(B)/vgpu/kernels.so $(B)/vgpu/rm-shim.so \
 		$(B)/bin/ptschedd $(PRELOAD_SO)

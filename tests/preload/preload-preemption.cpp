@@ -3,24 +3,13 @@
  * Programs that are taken off the virtual GPU in the middle of their work, and put back. $PTSCHED_KILLS and
  * $PTSCHED_CYCLES say how often in the cases that repeat, for a longer run than that of "make check".
  */
-#include "../sanitizers.h"
-#include "world.h"
+#include "preemptible.h"
 
 #include <sys/ptrace.h>
 
 #include <cstdlib>
 
 namespace {
-
-/* Lighter than the other, without being starved of the processor on a busy machine. */
-constexpr int lighter = 5;
-
-/* clang's thread sanitizer has an ioctl() in the program itself, which comes before any preloaded one. */
-#ifdef PTSCHED_TEST_TSAN
-constexpr bool preload_sees_ioctl = false;
-#else
-constexpr bool preload_sees_ioctl = true;
-#endif
 
 /* A program with long kernels, and a heavier one with short ones beside it; what the first said and counted. */
 struct LongBesideShort {
@@ -116,15 +105,6 @@ void debugger_attached()
     CHECK_EQ(world->stats()[pid].value("preemptions", 1ul), 0ul);
 }
 
-nlohmann::json owner(pid_t pid)
-{
-    auto truth = world->truth();
-    for (const auto &entry : truth["owners"])
-        if (entry["pid"] == pid)
-            return entry;
-    return {};
-}
-
 /* It has said so. (Of the level gate it says so, too, until its channels are there.) */
 bool is_never_taken_off(const Program &program)
 {
@@ -181,14 +161,6 @@ void killed_while_off()
     CHECK_EQ(after.wait(), 0);
 }
 
-/* An inversion-client checks the result of every kernel. */
-std::vector<std::string> checked_client(std::vector<std::string> arguments)
-{
-    arguments.insert(arguments.begin(), {build / "vgpu/inversion-client", "--module", build / "vgpu/kernels.so",
-                                         "--seconds", "3600", "--kernel-us"});
-    return arguments;
-}
-
 void off_and_on_again()
 {
     renew_world();
@@ -230,43 +202,6 @@ void charged_for_all_but_the_pauses()
     CHECK(stats.value("preemptions", 0ul) > 0);
 }
 
-unsigned long all_preemptions()
-{
-    unsigned long sum = 0;
-    for (const auto &[pid, stats] : world->stats())
-        sum += stats.value("preemptions", 0ul);
-    return sum;
-}
-
-/* What a program prints is the same however often it is taken off meanwhile. */
-void same_output_preempted(const char *scenario)
-{
-    renew_world();
-    Program bare(client({scenario}), world->bare(), "bare");
-    CHECK_EQ(bare.wait(), 0);
-    /* Between its kernels there must be time to put the other back on, also under a sanitizer on a busy machine. */
-    Program high(checked_client({"300", "--think-us", "3000"}), world->preemptible(), "high");
-    /* Before that it has no handler for SIGTERM. */
-    until([&] { return !high.running() || !owner(high.pid()).is_null(); });
-    Environment environment = world->preemptible();
-    environment["PTSCHED_DRAIN_US"] = "0";
-    /* As often as it takes to have been taken off, where that is possible. */
-    const unsigned long wanted = preload_sees_ioctl ? 10 : 0;
-    unsigned long found = 0;
-    int i;
-    for (i = 0; i < 200 && (!i || found < wanted); i++) {
-        Program low(client({scenario}), environment, "low", lighter);
-        CHECK_EQ(low.wait(), 0);
-        CHECK(!low.out().empty() && low.out() == bare.out());
-        found = all_preemptions();
-    }
-    std::printf("# %s: taken off %lu times in %d runs\n", scenario, found, i);
-    if (preload_sees_ioctl)
-        CHECK(found >= wanted);
-    high.signal(SIGTERM);
-    CHECK_EQ(high.wait(), 0);
-}
-
 } // namespace
 
 /* With an argument: only the cases whose name contains it. */
@@ -282,8 +217,5 @@ int main(int argc, char **argv)
                  {"programs are killed while they are off: nothing of them stays", killed_while_off},
                  {"off and on again, many times: every result is right", off_and_on_again},
                  {"what is taken off again and again is charged for what it ran", charged_for_all_but_the_pauses}};
-    for (const char *scenario : {"launches", "copies", "graphs", "threads", "forks", "execs", "lives"})
-        cases.push_back({std::string("same output while somebody heavier comes and goes: ") + scenario,
-                         [scenario] { same_output_preempted(scenario); }});
     return run_cases(cases, argc, argv);
 }

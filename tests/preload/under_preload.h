@@ -28,6 +28,13 @@ inline long lines(const std::string &text)
     return std::count(text.begin(), text.end(), '\n');
 }
 
+/* For LD_PRELOAD: behind what is preloaded into the test itself. */
+inline std::string behind_others(const std::string &library)
+{
+    const char *others = std::getenv("LD_PRELOAD");
+    return others && *others ? others + (":" + library) : library;
+}
+
 /* Returns in the program that runs with @preload (empty: none) and with @driver_folder searched for libraries. */
 inline void run_under(char **argv, const std::string &preload, const std::string &driver_folder)
 {
@@ -36,7 +43,7 @@ inline void run_under(char **argv, const std::string &preload, const std::string
     setenv("PTSCHED_TEST_UNDER", "1", 1);
     setenv("LD_LIBRARY_PATH", driver_folder.c_str(), 1);
     if (!preload.empty())
-        setenv("LD_PRELOAD", preload.c_str(), 1);
+        setenv("LD_PRELOAD", behind_others(preload).c_str(), 1);
     setenv("ASAN_OPTIONS", asan_options, 1);
     setenv("TSAN_OPTIONS", tsan_options, 1);
     execv("/proc/self/exe", argv);

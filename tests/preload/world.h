@@ -217,7 +217,7 @@ struct World {
     Environment scheduled() const
     {
         Environment environment = bare();
-        environment["LD_PRELOAD"] = build / "lib/libptsched-preload.so";
+        environment["LD_PRELOAD"] = behind_others(build / "lib/libptsched-preload.so");
         if (!under_module) {
             environment["PTSCHED_SOCKET"] = broker_socket;
             environment["PTSCHED_DEVICE_NODE"] = "/nonexistent";
