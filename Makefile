@@ -104,6 +104,10 @@ style: setup ## checkpatch, sparse, clang-format, shellcheck, codespell
 unit: tests ## the host tests alone (SAN=address,undefined B=build/asan for a sanitizer)
 	scripts/run-tests --jobs 2 $(if $(TALLY),--tally $(TALLY)) $(if $(SAN),--suffix ' [$(SAN)]') $(TESTS)
 
+.PHONY: check-stress
+check-stress: setup tests $(B)/tests/jumping_clock.so ## the host tests ROUNDS times (20) on one CPU beside endless loops; the clock jumps
+	@scripts/stress $(ROUNDS:%=--rounds %) --clock $(B)/tests/jumping_clock.so $(TESTS)
+
 .PHONY: tests
 tests: $(TESTS) $(if $(SAN),,$(ALL))
 

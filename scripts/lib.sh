@@ -70,3 +70,15 @@ kernel_tools() {
 		scripts/const_structs.checkpatch tools/testing/selftests/kselftest.h \
 		tools/testing/selftests/kselftest_harness.h
 }
+
+# closing_line FILE: the sum of what scripts/run-tests --tally has added there; fails if
+# a test has failed or none has passed.
+closing_line() {
+	awk '{ passed += $1; failed += $2; skipped += $3 }
+		END {
+			printf "%d passed, %d failed", passed, failed
+			if (skipped) printf ", %d skipped", skipped
+			printf "\n"
+			exit failed != 0 || passed == 0
+		}' "$1"
+}
