@@ -96,7 +96,7 @@ int BrokerConnection::transact(Call &call, uint32_t cmd, int fd, bool interrupti
     header.length = call.length;
     header.id = call.id;
     if (cmd == PTSCHED_IOC_ACQUIRE) {
-        header.tid = static_cast<uint32_t>(gettid());
+        header.tid = static_cast<uint32_t>(syscall(SYS_gettid));
         header.cpu = static_cast<uint32_t>(sched_getcpu() + 1);
         // For the important, time counts for more than the CPU. On a busy one, sleep costs milliseconds.
         if (getpriority(PRIO_PROCESS, static_cast<id_t>(getpid())) < 0)

@@ -10,7 +10,7 @@ CLIENT_SO   := $(B)/lib/libptsched.so
 # Own objects: what is compiled here must not be seen from outside.
 $(B)/obj/client/%.cpp.o: %.cpp
 	@mkdir -p $(@D)
-	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -fvisibility=hidden -MMD -MP -c $< -o $@
+	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -fvisibility=hidden -ffunction-sections -MMD -MP -c $< -o $@
 
 $(B)/obj/client/%.c.o: %.c
 	@mkdir -p $(@D)

@@ -14,6 +14,9 @@ PRELOAD_SO   := $(B)/lib/libptsched-preload.so
 PRELOAD_LDFLAGS := -shared -Wl,-soname,libptsched-preload.so -Wl,-Bsymbolic-functions -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now \
 	-Wl,--exclude-libs,ALL -Wl,--version-script=$(PRELOAD_DIR)/exports.map \
 	$(if $(SAN),,-static-libstdc++ -static-libgcc -Wl,-z,defs)
+# Stand-ins for the C library, in the versions that c_library.map says.
+PRELOAD_C    := $(B)/obj/preload/c-library
+PRELOAD_LIBC := $(PRELOAD_C)/libc.so.6 $(PRELOAD_C)/libpthread.so.0 $(PRELOAD_C)/libdl.so.2
 
 # The look-ups run before a sanitizer's own start-up, which uses them.
 $(B)/obj/preload/$(PRELOAD_DIR)/dlsym.cpp.o: PRELOAD_SAN := -fno-sanitize=all
@@ -24,10 +27,34 @@ $(B)/obj/preload/$(PRELOAD_DIR)/loaded_object.cpp.o: PRELOAD_SAN := -fno-sanitiz
 $(B)/obj/preload/%.cpp.o: CPPFLAGS += $(if $(SAN),,-DPTSCHED_PROGRAMS_UNWINDER) -Ilibptsched/client -Ilibptsched/cuda -Ilibptsched/rm
 $(B)/obj/preload/%.cpp.o: %.cpp
 	@mkdir -p $(@D)
-	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -fvisibility=hidden $(PRELOAD_SAN) -MMD -MP -c $< -o $@
+	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -fvisibility=hidden -ffunction-sections $(PRELOAD_SAN) -MMD -MP -c $< -o $@
 
+ifneq ($(SAN),)
 $(PRELOAD_SO): $(PRELOAD_OBJS) $(B)/lib/libptsched-core.a $(PRELOAD_DIR)/exports.map
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $(PRELOAD_LDFLAGS) $(PRELOAD_OBJS) $(B)/lib/libptsched-core.a -ldl -o $@
+else
+$(PRELOAD_C)/names: $(PRELOAD_DIR)/c_library.map
+	@mkdir -p $(@D)
+	sed -n 's/^    \([A-Za-z_0-9]*\);$$/\1/p' $< >$@
+
+$(PRELOAD_C)/libc.so.6: $(PRELOAD_C)/names $(PRELOAD_DIR)/c_library.map
+	sed 's/.*/.globl &\n.type &, @function\n&:/' $< | $(CC) -shared -nostdlib -Wl,-soname,$(@F) \
+		-Wl,--version-script=$(PRELOAD_DIR)/c_library.map -x assembler - -o $@
+
+# Where they are libraries of their own still, and empty ones since.
+$(PRELOAD_C)/libpthread.so.0 $(PRELOAD_C)/libdl.so.2: $(PRELOAD_C)/libc.so.6
+	$(CC) -shared -nostdlib -Wl,-soname,$(@F) -x c /dev/null -o $@
+
+# All in one, so that what is taken from the C library can be made weak: a loader that does not find it goes on.
+$(PRELOAD_C)/all.o: $(PRELOAD_OBJS) $(B)/lib/libptsched-core.a $(PRELOAD_C)/names
+	$(LD) -r -o $@ $(PRELOAD_OBJS) $(B)/lib/libptsched-core.a --start-group \
+		$(foreach library,libstdc++.a libgcc.a libc_nonshared.a,$(shell $(CXX) -print-file-name=$(library))) --end-group
+	objcopy --weaken-symbols=$(PRELOAD_C)/names $@
+
+$(PRELOAD_SO): $(PRELOAD_C)/all.o $(PRELOAD_LIBC) $(PRELOAD_DIR)/exports.map
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) $(PRELOAD_LDFLAGS) -nodefaultlibs -Wl,--gc-sections -Wl,--no-as-needed $< $(PRELOAD_LIBC) -o $@
+endif
 
 ALL += $(PRELOAD_SO)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.hpp"
 
+#include "c_library.hpp"
 #include "log.hpp"
 
 #include <cstdlib>
@@ -34,7 +35,7 @@ Config read_environment()
     const char *disable = secure_getenv("PTSCHED_DISABLE");
     const char *log = secure_getenv("PTSCHED_LOG");
     const char *level = secure_getenv("PTSCHED_LEVEL");
-    result.disabled = disable && *disable && std::strcmp(disable, "0") != 0;
+    result.disabled = !has_glibc() || (disable && *disable && std::strcmp(disable, "0") != 0);
     result.debug = log && std::strcmp(log, "debug") == 0;
     result.stats = secure_getenv("PTSCHED_STATS");
     result.linger_ns = duration_ns("PTSCHED_LINGER_US", 150);

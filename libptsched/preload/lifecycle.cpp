@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How the interposer follows its process through fork() and exit(). exec() closes our descriptors and needs nothing. */
 #include "agent.hpp"
+#include "c_library.hpp"
 #include "capture.hpp"
 #include "channels.hpp"
 #include "config.hpp"
@@ -67,7 +68,8 @@ void at_exit()
 
 __attribute__((constructor)) void start()
 {
-    pthread_atfork(nullptr, nullptr, in_child);
+    if (has_glibc())
+        pthread_atfork(nullptr, nullptr, in_child);
 }
 
 } // namespace

@@ -47,6 +47,8 @@ bool is_driver_name(const char *name)
 
 void *resolve_name(void *handle, const char *name, const char *version)
 {
+    if (!real_dlsym() || (version && !real_dlvsym()))
+        return nullptr;
     void *address = version ? real_dlvsym()(handle, name, version) : real_dlsym()(handle, name);
     if (!address)
         return nullptr;

@@ -87,8 +87,8 @@ $(B)/tests/preload-linger: $(B)/obj/$(PT)/preload-linger.cpp.o $(B)/obj/preload/
 TESTS += $(B)/tests/preload-channels $(B)/tests/preload-estimates $(B)/tests/preload-event-times $(B)/tests/preload-linger
 TESTS += $(B)/tests/preload-departures $(B)/tests/preload-neighbours $(B)/tests/preload-routes $(B)/tests/preload-routes-late $(B)/tests/preload-gate $(B)/tests/preload-charging \
 	$(PT_WORLD)
-TESTS += tests/preload/coverage
-TESTS_NOSAN += tests/preload/coverage
+TESTS += tests/preload/coverage tests/preload/portability
+TESTS_NOSAN += tests/preload/coverage tests/preload/portability
 ALL   += $(B)/tests/bench-gate
 
 VM_FILES += $(B)/bin/ptschedd:/usr/bin/ $(B)/tests/preload-client:/usr/bin/ tests/preload/helper_vm.sh:/vm/tests/helper

@@ -176,13 +176,19 @@ def nice_without_privilege():
 
 @test
 def preload_without_effect():
-    """run of a static or setuid program warns that it is not scheduled, and runs it"""
+    """run of a static, musl or setuid program warns that it is not scheduled, and runs it"""
     result = run("--", "/bin/busybox", "true")
     check_equal(result.status, 0, f"status ({result.err})")
     check("statically linked" in result.err and "unscheduled" in result.err, f"{result}")
     check_equal(run("--", "true").err, "", "warnings about a dynamic program")
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
+        musl = folder + "/musl"
+        subprocess.run(["musl-gcc", "-x", "c", "-", "-o", musl], input="int main(void) { return 0; }", text=True,
+                       check=True)
+        result = run("--", musl)
+        check_equal(result.status, 0, f"status ({result.err})")
+        check("musl" in result.err and "unscheduled" in result.err, f"{result}")
         program = Path(folder, "true")
         program.write_bytes(Path("/bin/true").read_bytes())
         os.chown(program, 65534, 65534)

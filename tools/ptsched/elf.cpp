@@ -114,7 +114,8 @@ Linking linking_of(const std::string &path, std::string &interpreter)
     for (unsigned int i = 0; i < header->e_phnum; i++) {
         auto segment = file.read<ElfW(Phdr)>(header->e_phoff + uint64_t{i} * header->e_phentsize);
         if (segment && segment->p_type == PT_INTERP)
-            return Linking::Dynamic;
+            return file.text(segment->p_offset).find("/ld-musl-") == std::string::npos ? Linking::Dynamic
+                                                                                       : Linking::Musl;
     }
     return Linking::Static;
 }

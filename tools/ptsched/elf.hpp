@@ -10,6 +10,7 @@ namespace ptsched {
 
 enum class Linking {
     Dynamic, /* this tool's class and machine, with a dynamic linker */
+    Musl,    /* the same, with another C library's dynamic linker */
     Static,  /* no dynamic linker: nothing can be preloaded */
     Foreign, /* another class or machine, 32-bit for example */
     Script,  /* begins with #! */

@@ -197,6 +197,8 @@ std::string why_no_effect(const std::string &program)
     switch (linking_of(program, interpreter)) {
     case Linking::Static:
         return program + " is statically linked";
+    case Linking::Musl:
+        return program + " is for the C library musl, with which no CUDA driver runs";
     case Linking::Foreign:
         return program + " is for another kind of machine (32-bit?) than the interposer";
     case Linking::Script:
