@@ -11,8 +11,6 @@ $(B)/tests/vgpu_model: $(B)/obj/$(VGPU)/test_model.cpp.o $(B)/obj/$(VGPU)/engine
 	$(CXX) $(LDFLAGS) -o $@ $^
 
 TESTS += $(B)/tests/vgpu_model
-# The demo asks it first.
-ALL += $(B)/tests/vgpu_model
 
 VGPU_SERVICE_OBJS := $(addprefix $(B)/obj/$(VGPU)/engine/,engine.c.o rm.c.o service.c.o)
 
