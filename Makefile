@@ -137,8 +137,8 @@ bench-ptask: ## the PTask paper's programs on a real NVIDIA GPU (BENCH="--quick 
 	$(B)/samples/bench-ptask $(BENCH)
 
 .PHONY: demo
-demo: setup ## the priority inversion experiment in a VM; results in out/
-	scripts/demo
+demo: setup ## the priority inversion experiment in a VM; results in out/ (DEMO="--quick --preempt-only")
+	scripts/demo $(DEMO)
 
 # print-LIST: for scripts that need a list of this file.
 print-%:
