@@ -19,6 +19,8 @@ hog_us=19000
 important_us=1000
 # Where kernels are taken off, the important program has so many of them before it computes as long.
 burst=10
+# What it takes there to take all 20 channels of a program off, and to put them back: H200, stock driver.
+measured_switch_us=680,430
 # Two of them may be in flight, so that the device does not wait for the processor.
 equal_us=2000
 equal_inflight_us=4500
@@ -225,11 +227,11 @@ insmod $modules/ptsched.ko test_devices=1 slice_us=$((30000 * scale)) grace_us=$
 
 for mode; do
 	case $mode in
-	preemptible) device=timesliced experiment=levels ;;
-	timesliced | nonpreemptive) device=$mode experiment=policies ;;
+	preemptible) device=timesliced switch_us=$measured_switch_us experiment=levels ;;
+	timesliced | nonpreemptive) device=$mode switch_us=0,0 experiment=policies ;;
 	*) die "no device $mode" ;;
 	esac
-	insmod $modules/vgpu.ko mode="$device" scale="$scale" || die "insmod vgpu.ko"
+	insmod $modules/vgpu.ko mode="$device" scale="$scale" switch_us="$switch_us" || die "insmod vgpu.ko"
 	$experiment
 	rmmod vgpu || die "rmmod vgpu"
 done

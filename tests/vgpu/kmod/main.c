@@ -10,6 +10,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/cdev.h>
+#include <linux/delay.h>
 #include <linux/device.h>
 #include <linux/fs.h>
 #include <linux/hrtimer.h>
@@ -49,6 +50,12 @@ MODULE_PARM_DESC(switch_calls, "Refuse to take channels off after so many times 
 static bool switch_ignored;
 module_param(switch_ignored, bool, 0444);
 MODULE_PARM_DESC(switch_ignored, "Take channels off in words only (default N)");
+
+enum { OFF, ON };
+
+static unsigned int switch_us[2];
+module_param_array(switch_us, uint, NULL, 0444);
+MODULE_PARM_DESC(switch_us, "Cost of taking channels off, and of putting back, us (default 0,0)");
 
 static struct vgpu_service service;
 static DEFINE_SPINLOCK(lock);
@@ -307,6 +314,37 @@ static long rm_free(struct vgpu_file *file, void __user *user)
 	return copy_to_user(user, &arg, sizeof(arg)) ? -EFAULT : 0;
 }
 
+static void spend_us(unsigned int us)
+{
+	if (us)
+		usleep_range(us * scale, us * scale);
+}
+
+/*
+ * As on an H200: work comes to a halt half-way through the call that takes it off, and goes on at
+ * the end of that back.
+ */
+static void control_client(struct vgpu_file *file, struct vgpu_rm_control *arg, void *params)
+{
+	const struct vgpu_rm_disable *channels = params;
+	bool switches = arg->command == VGPU_RM_DISABLE_CHANNELS &&
+			arg->params_size == sizeof(*channels);
+	unsigned int before = 0, after = 0;
+
+	if (switches && channels->disable) {
+		before = switch_us[OFF] / 2;
+		after = switch_us[OFF] - before;
+	} else if (switches) {
+		before = switch_us[ON];
+	}
+	spend_us(before);
+	spin_lock_bh(&lock);
+	vgpu_rm_control(file->client, arg, params, arg->params_size, ktime_get_ns());
+	rearm();
+	spin_unlock_bh(&lock);
+	spend_us(after);
+}
+
 static long rm_control(struct vgpu_file *file, void __user *user)
 {
 	struct vgpu_rm_control arg;
@@ -319,10 +357,7 @@ static long rm_control(struct vgpu_file *file, void __user *user)
 	params = memdup_user(u64_to_user_ptr(arg.params), arg.params_size);
 	if (IS_ERR(params))
 		return PTR_ERR(params);
-	spin_lock_bh(&lock);
-	vgpu_rm_control(file->client, &arg, params, arg.params_size, ktime_get_ns());
-	rearm();
-	spin_unlock_bh(&lock);
+	control_client(file, &arg, params);
 	if (copy_to_user(u64_to_user_ptr(arg.params), params, arg.params_size)) {
 		kfree(params);
 		return -EFAULT;
@@ -547,6 +582,10 @@ static int check_parameters(struct vgpu_engine_config *config)
 	}
 	if (!scale || scale > 1000) {
 		pr_err("scale=%u: must be 1 to 1000\n", scale);
+		return -EINVAL;
+	}
+	if (switch_us[OFF] > 10000 || switch_us[ON] > 10000) {
+		pr_err("switch_us=%u,%u: must be 0 to 10000 each\n", switch_us[OFF], switch_us[ON]);
 		return -EINVAL;
 	}
 	config->slice_us[VGPU_COMPUTE] = slice_us;
