@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <climits>
 #include <new>
+#include <optional>
 
 namespace ptsched::preload {
 namespace {
@@ -362,8 +363,14 @@ CUresult straight(Thread &thread, Device &device, const Call &call)
     return call();
 }
 
+/* Who submits. */
+struct Caller {
+    const void *frame; /* as for Thread::opened_at */
+    bool has_waited{false};
+};
+
 CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key &key, const Call &drivers,
-                 const void *frame)
+                 Caller &caller)
 {
     Device &device = *place.device;
     HeldBack held_back(device);
@@ -378,7 +385,7 @@ CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key 
         if (!device.scheduled() || exiting.load(std::memory_order_acquire))
             return straight(thread, device, call);
         std::uint32_t seen = device.changes.load(std::memory_order_acquire);
-        Window window(thread, device, frame);
+        Window window(thread, device, caller.frame);
         std::uint32_t state = device.state();
         bool may_submit = (state & (PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK)) == PTSCHED_STATE_TURN &&
                           !device.closing.load(std::memory_order_seq_cst);
@@ -416,28 +423,29 @@ CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key 
             continue;
         }
         held_back.begin();
+        caller.has_waited = true;
         if (may_submit && nap_ns) {
             nap(nap_ns);
         } else if (may_submit) {
             device.wait_for_change(seen, turn_nap_ns);
         } else if (wait_for_turn(device, state, seen, held_back.since()) == Waited::let_through) {
-            Window again(thread, device, frame);
+            Window again(thread, device, caller.frame);
             return measured(place, key, 0, call);
         }
     }
 }
 
-CUresult scheduled(CUstream stream, const Key &key, const Call &call, const void *frame)
+CUresult scheduled(CUstream stream, const Key &key, const Call &call, Caller &caller)
 {
     if (stream == no_stream || !driver.bind())
         return call();
     Thread *thread = get_thread();
     Place place;
-    if (!thread || thread->is_inside(frame) || !driver.usable() || !find_place(*thread, stream, place))
+    if (!thread || thread->is_inside(caller.frame) || !driver.usable() || !find_place(*thread, stream, place))
         return call();
     if (!place.stream)
         return straight(*thread, *place.device, call);
-    return in_turn(*thread, place, stream, key, call, frame);
+    return in_turn(*thread, place, stream, key, call, caller);
 }
 
 } // namespace
@@ -467,17 +475,21 @@ CUresult submit_slowly(CUstream stream, const Key &key, Call call, const void *f
 {
     /* A wait for the turn is none that the program knows of: it is not where its thread may end. */
     NoCancellation here;
+    Caller caller{frame};
     bool made = false, returned = false;
     CUresult result = CUDA_SUCCESS;
     auto once = [&] {
         made = true;
-        NoCancellation::Lifted for_the_driver(here);
+        /* What was asked for in the wait would else find the driver at once, where it would hardly have been before. */
+        std::optional<NoCancellation::Lifted> for_the_driver;
+        if (!caller.has_waited)
+            for_the_driver.emplace(here);
         result = call();
         returned = true;
         return result;
     };
     try {
-        return scheduled(stream, key, Call(once), frame);
+        return scheduled(stream, key, Call(once), caller);
     } catch (const std::bad_alloc &) {
         if (made && !returned)
             throw; /* out of the driver, and so not ours */

@@ -84,6 +84,8 @@ void cancelled_while_waiting()
     scheduler->grant_at_once(0);
     unsigned long before = launches();
     Cancellable thread([] {
+        /* Nor in the driver, though that has a cancellation point: it would have met none there, had it not waited. */
+        hand->in_next_submission(pthread_testcancel);
         launch();
         for (;;)
             pthread_testcancel();
