@@ -231,6 +231,18 @@ typedef struct CUmemLocation_st {
     int id;
 } CUmemLocation;
 
+typedef enum CUmemAllocationType_enum { CU_MEM_ALLOCATION_TYPE_PINNED = 1 } CUmemAllocationType;
+
+typedef struct CUmemPoolProps_st {
+    CUmemAllocationType allocType;
+    int handleTypes;
+    CUmemLocation location;
+    void *win32SecurityAttributes;
+    size_t maxSize;
+    unsigned short usage;
+    unsigned char reserved[54];
+} CUmemPoolProps;
+
 typedef enum CUmem_advise_enum {
     CU_MEM_ADVISE_SET_READ_MOSTLY = 1,
     CU_MEM_ADVISE_UNSET_READ_MOSTLY = 2,
@@ -282,7 +294,8 @@ typedef union CUlaunchAttributeValue_union {
         unsigned int y;
         unsigned int z;
     } clusterDim;
-    void *align_as_pointer; /* ours: gives the union the alignment that its pointer members give it in the driver's header */
+    void *align_as_pointer; /* ours: gives the union the alignment that its pointer members give it in the driver's
+                               header */
 } CUlaunchAttributeValue;
 
 typedef struct CUlaunchAttribute_st {
@@ -524,11 +537,11 @@ typedef int CUfunc_cache;
 
 #ifndef PTSCHED_CUDA_ABI_TYPES_ONLY
 #define CU_ABI(symbol, base, since, args) CUresult symbol args;
-#define CU_ABI_PTSZ(symbol, base, since, args) \
-    CUresult symbol args;                      \
+#define CU_ABI_PTSZ(symbol, base, since, args)                                                                         \
+    CUresult symbol args;                                                                                              \
     CUresult symbol##_ptsz args;
-#define CU_ABI_PTDS(symbol, base, since, args) \
-    CUresult symbol args;                      \
+#define CU_ABI_PTDS(symbol, base, since, args)                                                                         \
+    CUresult symbol args;                                                                                              \
     CUresult symbol##_ptds args;
 #include "cuda_abi_list.h"
 #endif

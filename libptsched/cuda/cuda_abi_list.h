@@ -34,7 +34,7 @@ CU_ABI(cuDeviceGetCount, "cuDeviceGetCount", 2000, (int *count))
 CU_ABI(cuDeviceGetName, "cuDeviceGetName", 2000, (char *name, int length, CUdevice device))
 CU_ABI(cuDeviceGetUuid, "cuDeviceGetUuid", 9020, (CUuuid * uuid, CUdevice device))
 CU_ABI(cuDeviceGetUuid_v2, "cuDeviceGetUuid", 11040, (CUuuid * uuid, CUdevice device))
-CU_ABI(cuDeviceTotalMem_v2, "cuDeviceTotalMem", 3020, (size_t *bytes, CUdevice device))
+CU_ABI(cuDeviceTotalMem_v2, "cuDeviceTotalMem", 3020, (size_t * bytes, CUdevice device))
 CU_ABI(cuDeviceGetAttribute, "cuDeviceGetAttribute", 2000, (int *value, CUdevice_attribute attribute, CUdevice device))
 CU_ABI(cuDeviceComputeCapability, "cuDeviceComputeCapability", 2000, (int *major, int *minor, CUdevice device))
 CU_ABI(cuDeviceGetPCIBusId, "cuDeviceGetPCIBusId", 4010, (char *bus_id, int length, CUdevice device))
@@ -75,7 +75,7 @@ CU_ABI(cuCtxGetId, "cuCtxGetId", 12000, (CUcontext context, unsigned long long *
 CU_ABI(cuCtxGetApiVersion, "cuCtxGetApiVersion", 3020, (CUcontext context, unsigned int *version))
 CU_ABI(cuCtxSynchronize, "cuCtxSynchronize", 2000, (void))
 CU_ABI(cuCtxGetStreamPriorityRange, "cuCtxGetStreamPriorityRange", 5050, (int *least, int *greatest))
-CU_ABI(cuCtxGetLimit, "cuCtxGetLimit", 3010, (size_t *value, CUlimit limit))
+CU_ABI(cuCtxGetLimit, "cuCtxGetLimit", 3010, (size_t * value, CUlimit limit))
 CU_ABI(cuCtxSetLimit, "cuCtxSetLimit", 3010, (CUlimit limit, size_t value))
 CU_ABI(cuCtxSetCacheConfig, "cuCtxSetCacheConfig", 3020, (CUfunc_cache config))
 CU_ABI(cuCtxGetCacheConfig, "cuCtxGetCacheConfig", 3020, (CUfunc_cache * config))
@@ -101,7 +101,8 @@ CU_ABI(cuLibraryUnload, "cuLibraryUnload", 12000, (CUlibrary library))
 CU_ABI(cuLibraryGetKernel, "cuLibraryGetKernel", 12000, (CUkernel * kernel, CUlibrary library, const char *name))
 CU_ABI(cuLibraryGetModule, "cuLibraryGetModule", 12000, (CUmodule * module, CUlibrary library))
 CU_ABI(cuKernelGetFunction, "cuKernelGetFunction", 12000, (CUfunction * function, CUkernel kernel))
-CU_ABI(cuFuncGetAttribute, "cuFuncGetAttribute", 2020, (int *value, CUfunction_attribute attribute, CUfunction function))
+CU_ABI(cuFuncGetAttribute, "cuFuncGetAttribute", 2020,
+       (int *value, CUfunction_attribute attribute, CUfunction function))
 CU_ABI(cuFuncSetAttribute, "cuFuncSetAttribute", 9000, (CUfunction function, CUfunction_attribute attribute, int value))
 CU_ABI(cuFuncSetCacheConfig, "cuFuncSetCacheConfig", 3000, (CUfunction function, CUfunc_cache config))
 CU_ABI(cuFuncGetModule, "cuFuncGetModule", 11000, (CUmodule * module, CUfunction function))
@@ -110,8 +111,8 @@ CU_ABI(cuFuncGetParamInfo, "cuFuncGetParamInfo", 12040,
        (CUfunction function, size_t index, size_t *offset, size_t *size))
 CU_ABI(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor", 6050,
        (int *blocks, CUfunction function, int block_size, size_t shared_bytes))
-CU_ABI(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", 7000,
-       (int *blocks, CUfunction function, int block_size, size_t shared_bytes, unsigned int flags))
+CU_ABI(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+       7000, (int *blocks, CUfunction function, int block_size, size_t shared_bytes, unsigned int flags))
 CU_ABI(cuOccupancyMaxPotentialBlockSize, "cuOccupancyMaxPotentialBlockSize", 6050,
        (int *min_grid, int *block_size, CUfunction function, CUoccupancyB2DSize shared_of_block, size_t shared_bytes,
         int limit))
@@ -135,7 +136,8 @@ CU_ABI_PTSZ(cuStreamAttachMemAsync, "cuStreamAttachMemAsync", 6000,
 CU_ABI(cuEventCreate, "cuEventCreate", 2000, (CUevent * event, unsigned int flags))
 CU_ABI(cuEventDestroy_v2, "cuEventDestroy", 4000, (CUevent event))
 CU_ABI_PTSZ(cuEventRecord, "cuEventRecord", 2000, (CUevent event, CUstream stream))
-CU_ABI_PTSZ(cuEventRecordWithFlags, "cuEventRecordWithFlags", 11010, (CUevent event, CUstream stream, unsigned int flags))
+CU_ABI_PTSZ(cuEventRecordWithFlags, "cuEventRecordWithFlags", 11010,
+            (CUevent event, CUstream stream, unsigned int flags))
 CU_ABI(cuEventQuery, "cuEventQuery", 2000, (CUevent event))
 CU_ABI(cuEventSynchronize, "cuEventSynchronize", 2000, (CUevent event))
 CU_ABI(cuEventElapsedTime, "cuEventElapsedTime", 2000, (float *milliseconds, CUevent start, CUevent end))
@@ -230,7 +232,7 @@ CU_ABI_PTSZ(cuGraphLaunch, "cuGraphLaunch", 10000, (CUgraphExec exec, CUstream s
 CU_ABI_PTSZ(cuGraphUpload, "cuGraphUpload", 11010, (CUgraphExec exec, CUstream stream))
 
 /* Memory */
-CU_ABI(cuMemGetInfo_v2, "cuMemGetInfo", 3020, (size_t *available, size_t *total))
+CU_ABI(cuMemGetInfo_v2, "cuMemGetInfo", 3020, (size_t * available, size_t *total))
 CU_ABI(cuMemAlloc_v2, "cuMemAlloc", 3020, (CUdeviceptr * pointer, size_t bytes))
 CU_ABI(cuMemAllocPitch_v2, "cuMemAllocPitch", 3020,
        (CUdeviceptr * pointer, size_t *pitch, size_t width, size_t height, unsigned int element_bytes))
@@ -246,6 +248,8 @@ CU_ABI(cuMemHostRegister_v2, "cuMemHostRegister", 6050, (void *pointer, size_t b
 CU_ABI(cuMemHostUnregister, "cuMemHostUnregister", 4000, (void *pointer))
 CU_ABI(cuMemAllocManaged, "cuMemAllocManaged", 6000, (CUdeviceptr * pointer, size_t bytes, unsigned int flags))
 CU_ABI_PTSZ(cuMemAllocAsync, "cuMemAllocAsync", 11020, (CUdeviceptr * pointer, size_t bytes, CUstream stream))
+CU_ABI(cuMemPoolCreate, "cuMemPoolCreate", 11020, (CUmemoryPool * pool, const CUmemPoolProps *properties))
+CU_ABI(cuMemPoolDestroy, "cuMemPoolDestroy", 11020, (CUmemoryPool pool))
 CU_ABI_PTSZ(cuMemAllocFromPoolAsync, "cuMemAllocFromPoolAsync", 11020,
             (CUdeviceptr * pointer, size_t bytes, CUmemoryPool pool, CUstream stream))
 CU_ABI_PTSZ(cuMemFreeAsync, "cuMemFreeAsync", 11020, (CUdeviceptr pointer, CUstream stream))
@@ -283,7 +287,8 @@ CU_ABI_PTSZ(cuMemcpyPeerAsync, "cuMemcpyPeerAsync", 4000,
              CUstream stream))
 CU_ABI_PTSZ(cuMemcpyHtoDAsync_v2, "cuMemcpyHtoDAsync", 3020,
             (CUdeviceptr to, const void *from, size_t bytes, CUstream stream))
-CU_ABI_PTSZ(cuMemcpyDtoHAsync_v2, "cuMemcpyDtoHAsync", 3020, (void *to, CUdeviceptr from, size_t bytes, CUstream stream))
+CU_ABI_PTSZ(cuMemcpyDtoHAsync_v2, "cuMemcpyDtoHAsync", 3020,
+            (void *to, CUdeviceptr from, size_t bytes, CUstream stream))
 CU_ABI_PTSZ(cuMemcpyDtoDAsync_v2, "cuMemcpyDtoDAsync", 3020,
             (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))
 CU_ABI_PTSZ(cuMemcpy2DAsync_v2, "cuMemcpy2DAsync", 3020, (const CUDA_MEMCPY2D *copy, CUstream stream))
@@ -317,8 +322,8 @@ CU_ABI(cuLaunchGridAsync, "cuLaunchGridAsync", 2000, (CUfunction function, int w
 CU_ABI(cuLaunchCooperativeKernelMultiDevice, "cuLaunchCooperativeKernelMultiDevice", 9000,
        (CUDA_LAUNCH_PARAMS * launches, unsigned int count, unsigned int flags))
 CU_ABI_PTSZ(cuStreamBeginCaptureToGraph, "cuStreamBeginCaptureToGraph", 12030,
-            (CUstream stream, CUgraph graph, const CUgraphNode *dependencies, const CUgraphEdgeData *edges, size_t count,
-             CUstreamCaptureMode mode))
+            (CUstream stream, CUgraph graph, const CUgraphNode *dependencies, const CUgraphEdgeData *edges,
+             size_t count, CUstreamCaptureMode mode))
 CU_ABI(cuGraphAddNode, "cuGraphAddNode", 12020,
        (CUgraphNode * node, CUgraph graph, const CUgraphNode *dependencies, size_t count, CUgraphNodeParams *params))
 CU_ABI(cuGraphAddNode_v2, "cuGraphAddNode", 12030,
@@ -353,7 +358,8 @@ CU_ABI_PTSZ(cuMemcpyBatchAsync_v2, "cuMemcpyBatchAsync", 13000,
             (CUdeviceptr * to, CUdeviceptr *from, size_t *bytes, size_t count, CUmemcpyAttributes *attributes,
              size_t *indices, size_t attribute_count, CUstream stream))
 CU_ABI_PTSZ(cuMemcpy3DBatchAsync, "cuMemcpy3DBatchAsync", 12080,
-            (size_t count, CUDA_MEMCPY3D_BATCH_OP *operations, size_t *failed, unsigned long long flags, CUstream stream))
+            (size_t count, CUDA_MEMCPY3D_BATCH_OP *operations, size_t *failed, unsigned long long flags,
+             CUstream stream))
 CU_ABI_PTSZ(cuMemcpy3DBatchAsync_v2, "cuMemcpy3DBatchAsync", 13000,
             (size_t count, CUDA_MEMCPY3D_BATCH_OP *operations, unsigned long long flags, CUstream stream))
 CU_ABI_PTSZ(cuMemPrefetchBatchAsync, "cuMemPrefetchBatchAsync", 13000,

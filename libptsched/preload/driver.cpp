@@ -143,16 +143,18 @@ void Driver::load_own_calls(void *handle)
         load(handle, "cuCtxPopCurrent_v2", own.ctx_pop) && load(handle, "cuCtxGetDevice", own.ctx_get_device) &&
         load(handle, "cuDeviceGetCount", own.device_count) && load(handle, "cuDeviceGetPCIBusId", own.device_pci) &&
         load(handle, "cuDevicePrimaryCtxGetState", own.primary_state) &&
-        load(handle, "cuStreamIsCapturing", own.stream_capturing) &&
+        load(handle, "cuStreamIsCapturing", own.stream_capturing) && load(handle, "cuStreamQuery", own.stream_query) &&
         load(handle, "cuThreadExchangeStreamCaptureMode", own.exchange_capture_mode) &&
         load(handle, "cuEventCreate", own.event_create) && load(handle, "cuEventRecord", own.event_record) &&
         load(handle, "cuEventQuery", own.event_query) && load(handle, "cuEventDestroy_v2", own.event_destroy) &&
         load(handle, "cuStreamGetCtx", own.stream_ctx);
     usable_ = all && (load(handle, "cuEventElapsedTime_v2", own.event_elapsed) ||
                       load(handle, "cuEventElapsedTime", own.event_elapsed));
-    can_probe_ = load(handle, "cuStreamCreate", own.stream_create) &&
-                 load(handle, "cuStreamDestroy_v2", own.stream_destroy) &&
-                 load(handle, "cuMemAlloc_v2", own.mem_alloc) && load(handle, "cuMemsetD32Async", own.fill_async);
+    can_probe_ =
+        load(handle, "cuStreamCreate", own.stream_create) && load(handle, "cuStreamDestroy_v2", own.stream_destroy) &&
+        load(handle, "cuMemPoolCreate", own.pool_create) && load(handle, "cuMemPoolDestroy", own.pool_destroy) &&
+        load(handle, "cuMemAllocFromPoolAsync", own.pool_alloc) && load(handle, "cuMemFreeAsync", own.free_async) &&
+        load(handle, "cuMemsetD32Async", own.fill_async);
     load(handle, "cuCtxFromGreenCtx", own.ctx_from_green);
 }
 

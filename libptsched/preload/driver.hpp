@@ -14,7 +14,7 @@
 
 namespace ptsched::preload {
 
-/* What the interposer itself asks of the driver; all but the last five are there once usable(). */
+/* What the interposer itself asks of the driver; all but the last eight are there once usable(). */
 struct OwnCalls {
     CUresult (*ctx_get_current)(CUcontext *);
     CUresult (*ctx_push)(CUcontext);
@@ -25,6 +25,7 @@ struct OwnCalls {
     CUresult (*primary_state)(CUdevice, unsigned *, int *);
     CUresult (*stream_ctx)(CUstream, CUcontext *);
     CUresult (*stream_capturing)(CUstream, CUstreamCaptureStatus *);
+    CUresult (*stream_query)(CUstream);
     CUresult (*exchange_capture_mode)(CUstreamCaptureMode *);
     CUresult (*event_create)(CUevent *, unsigned);
     CUresult (*event_record)(CUevent, CUstream);
@@ -33,7 +34,10 @@ struct OwnCalls {
     CUresult (*event_elapsed)(float *, CUevent, CUevent);
     CUresult (*stream_create)(CUstream *, unsigned);
     CUresult (*stream_destroy)(CUstream);
-    CUresult (*mem_alloc)(CUdeviceptr *, std::size_t);
+    CUresult (*pool_create)(CUmemoryPool *, const CUmemPoolProps *);
+    CUresult (*pool_destroy)(CUmemoryPool);
+    CUresult (*pool_alloc)(CUdeviceptr *, std::size_t, CUmemoryPool, CUstream);
+    CUresult (*free_async)(CUdeviceptr, CUstream);
     CUresult (*fill_async)(CUdeviceptr, unsigned, std::size_t, CUstream);
     CUresult (*ctx_from_green)(CUcontext *, CUgreenCtx);
 };
@@ -51,7 +55,7 @@ public:
     /* Whether the driver has all that measuring needs. */
     bool usable() const { return usable_; }
 
-    /* The same for what a trial of the channels needs: the last four of our own calls but one. */
+    /* The same for what a trial of the channels needs: the last seven of our own calls but one. */
     bool can_probe() const { return can_probe_; }
 
     bool has(Entry entry) const { return present_[static_cast<std::size_t>(entry)]; }

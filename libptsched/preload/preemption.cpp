@@ -10,6 +10,7 @@
 #include "gate.hpp"
 #include "helper.hpp"
 #include "log.hpp"
+#include "switch_trial.hpp"
 #include "thread.hpp"
 
 #include <fcntl.h>
@@ -28,15 +29,6 @@ namespace {
 /* Shorter ones make no waker faster (H200: 0.28 ms at 50 us, 0.37 ms at 200 us); alone it costs nothing. */
 constexpr std::uint64_t short_slice_us = 50;
 
-/*
- * In a trial, something must complete within on_ns while the channels are on. While they are off, it is waited for so
- * many times as long as that took, within limits; they are put on again when all is known, or after some time for who
- * may have no CPU to look, or wait in the driver. What could not be seen is tried again.
- */
-constexpr std::uint64_t on_ns = 1000000000, patience_min_ns = 2000000, patience_max_ns = 20000000, spare_ns = 10000000,
-                        look_ns = 50000;
-constexpr unsigned patience_factor = 4, trials = 5, trials_needed = 2;
-
 /* A debugger looks at the device as its program does: nothing may be off behind its back. */
 bool debugger_attached()
 {
@@ -54,146 +46,16 @@ bool debugger_attached()
 
 constexpr const char *being_debugged = "a debugger is attached";
 
-/*
- * A word filled in a stream of our own, and an event behind that, which completes if the process's channels are on. (An
- * event alone completes at once where nothing is before it.) The memory stays: to free it would wait for the device.
- */
-class Probe {
-public:
-    Probe()
-    {
-        ok_ = driver.own().stream_create(&stream_, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS &&
-              driver.own().event_create(&event_, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS &&
-              driver.own().mem_alloc(&word_, sizeof(unsigned)) == CUDA_SUCCESS;
-    }
-    ~Probe()
-    {
-        if (event_)
-            driver.own().event_destroy(event_);
-        if (stream_)
-            driver.own().stream_destroy(stream_);
-    }
-    Probe(const Probe &) = delete;
-    Probe &operator=(const Probe &) = delete;
+/* What could not be found out, or was not to be done, is tried again after this time, and then after twice as long. */
+constexpr std::uint64_t again_min_ns = 1000000000, again_max_ns = 64 * again_min_ns;
 
-    bool send()
-    {
-        bool sent = ok_ && driver.own().fill_async(word_, 0, 1, stream_) == CUDA_SUCCESS &&
-                    driver.own().event_record(event_, stream_) == CUDA_SUCCESS;
-        sent_ns_ = monotonic_ns();
-        return sent;
-    }
-    bool has_arrived() const { return driver.own().event_query(event_) == CUDA_SUCCESS; }
-    bool arrives() const
-    {
-        std::uint64_t end = monotonic_ns() + on_ns;
-        do {
-            if (has_arrived())
-                return true;
-            nap(look_ns);
-        } while (monotonic_ns() < end);
-        return false;
-    }
-    std::uint64_t since_sent_ns() const { return monotonic_ns() - sent_ns_; }
+constexpr std::uint64_t no_memory_nap_ns = 10000000;
 
-private:
-    CUstream stream_{};
-    CUevent event_{};
-    CUdeviceptr word_{};
-    bool ok_;
-    std::uint64_t sent_ns_{0};
-};
-
-/*
- * Puts channels on again after a while, from a thread of its own: a call to the driver made while they are off may wait
- * for a lock that another thread holds until its work is done.
- */
-class Undo {
-public:
-    Undo(Device &device, std::uint64_t after_ns) : device_(device), after_ns_(after_ns)
-    {
-        started_ = pthread_create(&thread_, nullptr, run, this) == 0;
-    }
-    ~Undo() { wait(); }
-    Undo(const Undo &) = delete;
-    Undo &operator=(const Undo &) = delete;
-    bool started() const { return started_; }
-    /* Now, and until it is done. Returns what went wrong. */
-    const std::string &wait()
-    {
-        now_.store(true, std::memory_order_release);
-        if (started_ && !joined_)
-            pthread_join(thread_, nullptr);
-        joined_ = true;
-        return error_;
-    }
-    bool has_begun() const { return begun_.load(std::memory_order_acquire); }
-
-private:
-    static void *run(void *argument)
-    {
-        auto &self = *static_cast<Undo *>(argument);
-        std::uint64_t end = monotonic_ns() + self.after_ns_;
-        while (!self.now_.load(std::memory_order_acquire) && monotonic_ns() < end)
-            nap(look_ns);
-        self.begun_.store(true, std::memory_order_release);
-        self.error_ = Preemption::switch_channels(self.device_, false, 0);
-        return nullptr;
-    }
-
-    Device &device_;
-    std::uint64_t after_ns_;
-    pthread_t thread_{};
-    bool started_{false}, joined_{false};
-    std::atomic<bool> now_{false}, begun_{false};
-    std::string error_;
-};
-
-/* What is sent while the channels are off is @held back if, with time enough to complete, it has not. */
-std::string try_switch_once(Device &device, Probe &probe, bool &held)
+void warn_of_debugger()
 {
-    if (!probe.send() || !probe.arrives())
-        return "nothing completes even while the channels are on";
-    std::uint64_t patience = std::clamp(patience_factor * probe.since_sent_ns(), patience_min_ns, patience_max_ns);
-    std::string error = Preemption::switch_channels(device, true, 0);
-    Undo undo(device, patience + spare_ns);
-    if (!undo.started()) {
-        Preemption::switch_channels(device, false, 0);
-        return "cannot start a thread";
-    }
-    bool sent = error.empty() && probe.send(), completed = false;
-    while (sent && !completed && !held) {
-        nap(look_ns);
-        std::uint64_t passed = probe.since_sent_ns();
-        bool arrived = probe.has_arrived();
-        if (undo.has_begun())
-            break;
-        completed = arrived;
-        held = !arrived && passed > patience;
-    }
-    if (!undo.wait().empty())
-        return undo.wait();
-    bool goes_on = sent && probe.arrives();
-    if (!error.empty())
-        return error;
-    if (!goes_on)
-        return "work does not go on after it was off";
-    return completed ? "it has no effect" : "";
-}
-
-/* Empty, or why switching the process's channels on the device cannot be relied upon. */
-std::string try_switch(Device &device)
-{
-    Probe probe;
-    unsigned found = 0;
-    for (unsigned i = 0; i < trials && found < trials_needed; i++) {
-        bool held = false;
-        if (std::string error = try_switch_once(device, probe, held); !error.empty())
-            return error;
-        found += held;
-    }
-    /* If nothing could be seen, nothing was seen to complete either. */
-    return "";
+    static std::atomic<bool> warned{false};
+    warn_once(warned, "%s: meanwhile work is not taken off the device; others wait until it has drained",
+              being_debugged);
 }
 
 } // namespace
@@ -212,18 +74,30 @@ void Preemption::set_level(Device &device, Level level, const std::string &why)
     ptsched_set_mechanism(device.client(), mechanisms[index]);
 }
 
+/* Channels may be made later than a context; and what is in the way of a trial goes away. */
+bool Preemption::must_try(std::uint64_t births) const
+{
+    return !tried_ || (level_ == Level::gate && births != births_) || (again_ns_ && monotonic_ns() >= again_ns_);
+}
+
+void Preemption::try_again_later()
+{
+    again_after_ns_ = std::clamp(2 * again_after_ns_, again_min_ns, again_max_ns);
+    again_ns_ = monotonic_ns() + again_after_ns_;
+}
+
 void Preemption::find_level(Device &device)
 {
     std::lock_guard guard(lock_);
-    /* Channels may be made later than a context. */
     std::uint64_t births = channels->births();
-    if (tried_ && (level_ != Level::gate || births == births_))
+    if (!must_try(births))
         return;
     /* As in take_off(). The end of a context that begins now waits for the lock. */
     if (ending_.load(std::memory_order_acquire))
         return;
     tried_ = true;
     births_ = births;
+    again_ns_ = 0;
     Level level = Level::gate;
     const char *capped = "PTSCHED_LEVEL allows no more";
     std::string why = capped;
@@ -235,9 +109,12 @@ void Preemption::find_level(Device &device)
         }
     }
     if (level == Level::slice && config().level >= Level::preempt) {
-        why = try_preempt(device);
-        if (why.empty())
+        Trial trial = try_preempt(device);
+        why = trial.why;
+        if (trial.result == Trial::works)
             level = Level::preempt;
+        else if (trial.result == Trial::unclear)
+            try_again_later();
     }
     set_level(device, level, why);
 }
@@ -270,26 +147,28 @@ std::string Preemption::switch_channels(Device &device, bool off, std::uint64_t 
     return off ? channels->switch_off(device.address()) : channels->switch_on(device.address());
 }
 
-std::string Preemption::try_preempt(Device &device)
+Trial Preemption::try_preempt(Device &device)
 {
-    if (debugger_attached())
-        return being_debugged;
+    if (debugger_attached()) {
+        warn_of_debugger();
+        return {Trial::unclear, being_debugged};
+    }
     Context *context = process->any_context(device);
-    if (!context || !driver.can_probe())
-        return "there is nothing to try the switch with";
+    if (!context)
+        return {Trial::unclear, "there is no context to try the switch in"};
     ContextScope current(context->handle);
     if (!current.ok())
-        return "the context cannot be used";
+        return {Trial::fails, "the context cannot be used"};
     helper->connect();
-    std::string error = try_switch(device);
-    if (!error.empty() && helper->poll_fd() >= 0) {
-        debug("%s: not by ptschedd: %s", device.address(), error.c_str());
+    Trial trial = try_switch(device);
+    if (trial.result == Trial::fails && helper->poll_fd() >= 0) {
+        debug("%s: not by ptschedd: %s", device.address(), trial.why.c_str());
         helper->leave();
-        error = try_switch(device);
+        trial = try_switch(device);
     }
-    if (error.empty() && !has_asker_)
+    if (trial.result == Trial::works && !has_asker_)
         has_asker_ = start_own_thread(ask, &device);
-    return error.empty() && !has_asker_ ? "cannot start a thread" : error;
+    return trial.result == Trial::works && !has_asker_ ? Trial{Trial::fails, "cannot start a thread"} : trial;
 }
 
 void Preemption::adjust_slice(Device &device, bool outweighed)
@@ -316,10 +195,9 @@ bool Preemption::take_off(Device &device, bool submitting, ptsched_usage &usage)
     if (ending_.load(std::memory_order_acquire))
         return false;
     if (debugger_attached()) {
-        static std::atomic<bool> warned{false};
-        warn_once(warned, "%s: work is not taken off the device any more; others wait until it has drained",
-                  being_debugged);
+        warn_of_debugger();
         set_level(device, Level::slice, being_debugged);
+        try_again_later();
         return false;
     }
     /* No call to the driver while the channels are off: see Undo. */
@@ -435,7 +313,7 @@ void *Preemption::ask(void *argument)
             self.put_back_in_turn(device);
             done = questions;
         } catch (const std::bad_alloc &) {
-            nap(spare_ns);
+            nap(no_memory_nap_ns);
         }
     }
     for (;;)

@@ -15,6 +15,7 @@
 
 #include "config.hpp"
 #include "mutex.hpp"
+#include "switch_trial.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -31,7 +32,7 @@ class Preemption {
 public:
     /*
      * Finds out what works on this device, the switch by its effect, and tells the scheduler; nothing if that is known.
-     * In a turn; takes some milliseconds.
+     * In a turn. Takes some milliseconds; longer where the program's work is in the way: then it is tried again later.
      */
     void find_level(Device &device);
 
@@ -90,7 +91,9 @@ public:
 private:
     void switch_on(Device &device);
     std::string try_slice(Device &device);
-    std::string try_preempt(Device &device);
+    Trial try_preempt(Device &device);
+    bool must_try(std::uint64_t births) const;
+    void try_again_later();
     void set_level(Device &device, Level level, const std::string &why);
     static void *ask(void *device);
 
@@ -98,7 +101,9 @@ private:
     std::atomic<Level> level_{Level::gate};
     std::string why_; /* not a better one */
     bool tried_{false};
-    bool outweighed_{false}; /* what the time slice was last set, or tried to be set, for */
+    std::uint64_t again_ns_{0};       /* when it is tried again; 0: not by itself */
+    std::uint64_t again_after_ns_{0}; /* and how long that is after the last time */
+    bool outweighed_{false};          /* what the time slice was last set, or tried to be set, for */
     std::atomic<bool> short_slice_{false};
     std::uint64_t births_{0}; /* of channels, when the slice was last set or tried */
     std::atomic<bool> off_{false};

@@ -28,6 +28,9 @@ namespace {
 SAME_SIZE(CUuuid, CUuuid);
 SAME_SIZE(CUipcMemHandle, CUipcMemHandle);
 SAME_SIZE(CUmemLocation, CUmemLocation);
+SAME_SIZE(CUmemPoolProps, CUmemPoolProps);
+SAME_FIELD(CUmemPoolProps, CUmemPoolProps, location);
+SAME_FIELD(CUmemPoolProps, CUmemPoolProps, usage);
 SAME_SIZE(CUlaunchAttribute, CUlaunchAttribute);
 SAME_FIELD(CUlaunchAttribute, CUlaunchAttribute, value);
 SAME_SIZE(CUlaunchConfig, CUlaunchConfig);

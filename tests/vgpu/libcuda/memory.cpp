@@ -407,8 +407,8 @@ VGPU_EXPORT CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle)
     return enqueue(lock, stream, std::move(op));
 }
 
-/* The one pool there is has no handle to speak of. */
-VGPU_EXPORT CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device)
+/* Pools keep nothing for later here, so that all of a device are one. */
+static CUresult pool_of(CUdevice device, CUmemoryPool *pool)
 {
     VGPU_ENTER(lock);
     if (!pool)
@@ -419,9 +419,27 @@ VGPU_EXPORT CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice devi
     return CUDA_SUCCESS;
 }
 
+VGPU_EXPORT CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device)
+{
+    return pool_of(device, pool);
+}
+
+VGPU_EXPORT CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties)
+{
+    if (!properties || properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
+        properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+        return CUDA_ERROR_INVALID_VALUE;
+    return pool_of(properties->location.id, pool);
+}
+
+VGPU_EXPORT CUresult cuMemPoolDestroy(CUmemoryPool pool)
+{
+    return pool ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 VGPU_EXPORT CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device)
 {
-    return cuDeviceGetDefaultMemPool(pool, device);
+    return pool_of(device, pool);
 }
 
 VGPU_EXPORT CUresult cuMemAdvise(CUdeviceptr pointer, size_t bytes, CUmem_advise, CUdevice)
