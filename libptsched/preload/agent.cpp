@@ -303,8 +303,8 @@ std::uint64_t look_after(Device &device)
         return for_ever;
     }
     if (device.meter.broken()) {
-        /* The context is lost, nothing of it runs: others need not wait. */
-        device.open_gate(nullptr);
+        /* Nothing of that context runs: others need not wait. */
+        device.open_gate_of_lost_context();
         release(device, now, device.take_usage(device.submissions()));
         return for_ever;
     }

@@ -23,7 +23,7 @@ namespace {
 /* In these states every submission is measured. */
 constexpr std::uint32_t measuring = PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED;
 
-constinit std::atomic<bool> warned_absent{false}, warned_refused{false}, warned_gone{false};
+constinit std::atomic<bool> warned_absent{false}, warned_refused{false}, warned_gone{false}, warned_lost{false};
 
 } // namespace
 
@@ -75,17 +75,44 @@ void Device::attach()
     });
 }
 
-void Device::open_gate(const char *why)
+/* Whether it was not so before. */
+bool Device::open_word()
 {
     const std::uint32_t *word = state_word();
     if (word == &open_state || !state_word_.compare_exchange_strong(word, &open_state))
-        return;
+        return false;
     slots_epoch.fetch_add(1, std::memory_order_release);
     preemption.try_put_back(*this);
-    if (why)
-        warn_once(warned_gone, "%s: running on unscheduled", why);
     closing.store(false, std::memory_order_release);
     announce_change();
+    return true;
+}
+
+void Device::open_gate(const char *why)
+{
+    open_for_lost_context_.store(false, std::memory_order_release);
+    if (open_word())
+        warn_once(warned_gone, "%s: running on unscheduled", why);
+}
+
+void Device::open_gate_of_lost_context()
+{
+    open_for_lost_context_.store(true, std::memory_order_release);
+    if (open_word())
+        warn_once(warned_lost,
+                  "device %s: the driver reports error %d for a context: running on unscheduled until it ends",
+                  address_, meter.error());
+}
+
+void Device::context_has_ended()
+{
+    meter.forget_error();
+    if (!open_for_lost_context_.exchange(false, std::memory_order_acq_rel))
+        return;
+    state_word_.store(&page_->state, std::memory_order_release);
+    slots_epoch.fetch_add(1, std::memory_order_release);
+    debug("%s: scheduled again", address_);
+    wake_agent();
 }
 
 std::uint64_t Device::submissions() const
@@ -298,6 +325,8 @@ void Process::context_ended(CUcontext handle, Device *device, bool gone)
         context->device->meter.context_ended(*context, gone);
         slots_epoch.fetch_add(1, std::memory_order_release);
     }
+    if (device && gone)
+        device->context_has_ended();
     if (device)
         device->preemption.context_ended();
     std::lock_guard guard(lock_);
@@ -332,6 +361,8 @@ void Process::primary_context_ended(CUdevice ordinal, Device *device)
         if (context->primary && context->device->ordinal() == ordinal && context->state != Context::ended)
             context->device->meter.context_ended(*context, gone);
     }
+    if (device && gone)
+        device->context_has_ended();
     if (device)
         device->preemption.context_ended();
     slots_epoch.fetch_add(1, std::memory_order_release);

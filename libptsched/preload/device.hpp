@@ -11,6 +11,7 @@
 #include "linger.hpp"
 #include "meter.hpp"
 #include "preemption.hpp"
+#include "stall.hpp"
 
 #include <ptsched/ptsched.h>
 
@@ -37,6 +38,9 @@ public:
     void attach();
     /* From now on submissions go straight through; says why, once. */
     void open_gate(const char *why);
+    /* The same while a context cannot be used any more, until it has ended. */
+    void open_gate_of_lost_context();
+    void context_has_ended();
 
     CUdevice ordinal() const { return ordinal_; }
     void add_submissions(std::uint64_t count) { submissions_.fetch_add(count, std::memory_order_relaxed); }
@@ -53,6 +57,7 @@ public:
 
     Meter meter;
     Preemption preemption;
+    Stall stall;
     std::atomic<bool> closing{false};         /* the agent is about to release: no submission may begin */
     std::atomic<std::uint32_t> changes{0};    /* futex: the agent changed something that submitters wait for */
     std::atomic<bool> unmeasured{false};      /* a submission under contention could not be measured */
@@ -61,7 +66,6 @@ public:
     std::atomic<int> submitters_cpu{-1};      /* where the last thread to submit, or to wait for a turn, ran */
     std::atomic<std::uint64_t> last_submit_ns{0};
     std::atomic<std::uint64_t> first_submit_ns{0}; /* of this turn */
-    std::atomic<std::uint64_t> last_let_through_ns{0};
     Linger linger;
     std::atomic<bool> ahead{false};          /* a submission came before the question for its turn */
     std::atomic<std::uint32_t> held_back{0}; /* threads that wait with a submission */
@@ -106,12 +110,15 @@ public:
 private:
     static const std::uint32_t open_state;
 
+    bool open_word();
+
     CUdevice ordinal_;
     char address_[PTSCHED_NAME_LEN];
     std::once_flag attached_;
     ptsched_client *client_{nullptr};
     const ptsched_page *page_{nullptr};
     std::atomic<const std::uint32_t *> state_word_;
+    std::atomic<bool> open_for_lost_context_{false};
     std::atomic<std::uint32_t> fenced_{~0u};     /* page events up to which unmeasured work has an end event */
     std::atomic<std::uint32_t> fenced_state_{0}; /* the state that was seen then */
     std::atomic<std::uint64_t> submissions_{0};

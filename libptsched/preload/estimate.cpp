@@ -124,6 +124,21 @@ bool Estimates::has_mean(const Key &key) const
     return cell.key == key.exact && cell.seen >= enough;
 }
 
+bool Estimates::waits_for_others(const Key &key) const
+{
+    const Cell &cell = cells_[index(key.exact)];
+    return cell.key == key.exact && cell.waits;
+}
+
+void Estimates::learn_wait(const Key &key, bool waits)
+{
+    Cell &cell = cells_[index(key.exact)];
+    if (cell.key != key.exact && waits)
+        cell = {key.exact, 0, 0, 0, true};
+    else if (cell.key == key.exact)
+        cell.waits = waits;
+}
+
 void Estimates::learn(const Key &key, std::uint64_t ns)
 {
     learn(key.exact, ns);
@@ -136,7 +151,7 @@ void Estimates::learn(std::uint64_t key, std::uint64_t ns)
     Cell &cell = cells_[index(key)];
     float value = static_cast<float>(ns ? ns : 1);
     if (cell.key != key)
-        cell = {key, value, 0, 0};
+        cell = {key, value, 0, 0, false};
     bool agrees = std::abs(value - cell.ns) <= cell.ns / 10 + event_noise_ns;
     cell.seen = std::min<std::uint16_t>(cell.seen + 1, enough);
     cell.agreeing = agrees ? std::min<std::uint16_t>(cell.agreeing + 1, enough) : 0;

@@ -44,12 +44,17 @@ public:
     /* Whether there is a mean of exactly this key: enough for the sum of many, whether they agree or not. */
     bool has_mean(const Key &key) const;
 
+    /* Whether what has exactly this key was last found to end when the host, or a later submission, lets it. */
+    bool waits_for_others(const Key &key) const;
+    void learn_wait(const Key &key, bool waits);
+
 private:
     struct Cell {
         std::uint64_t key;
         float ns;
         std::uint16_t seen;
         std::uint16_t agreeing; /* in a row */
+        bool waits;
     };
     static constexpr std::uint16_t enough = 8;
     static constexpr unsigned size = 2048;

@@ -26,8 +26,8 @@ constexpr std::int32_t sample_interval_max = 4096, never = INT_MAX;
 constexpr std::uint64_t report_bounds = 5;
 constexpr std::uint64_t report_alone_ns = 100000000;
 
-/* After this, a turn that cannot drain may be waiting for the very submission that waits here. */
-constexpr std::uint64_t stall_ns = 2000000000;
+/* Beside others' work, what is in flight may take so long. */
+constexpr std::uint64_t others_last_ns = 500000000;
 
 constexpr std::uint64_t room_nap_min_ns = 10000, room_nap_max_ns = 5000000, unknown_nap_ns = 300000,
                         turn_nap_ns = 20000000;
@@ -147,7 +147,7 @@ bool has_room(Device &device, const Key &key, std::uint64_t &nap_ns)
         device.meter.reap(now);
     }
     device.report(now, bound ? report_bounds * bound : report_alone_ns);
-    if (!bound || device.meter.idle() || device.meter.broken())
+    if (!bound || device.meter.idle() || device.meter.broken() || device.meter.waits_for_program(now))
         return true;
     nap_ns = unknown_nap_ns;
     if (device.meter.unknown_in_flight())
@@ -213,6 +213,8 @@ CUresult measured(const Place &place, const Key &key, std::uint32_t stands_for, 
     }
     /* Not before the meter knows of it, which would charge it by the mean, and then once more. */
     device.add_submissions(1);
+    if (record && record->waits)
+        device.waits_for_host.store(true, std::memory_order_relaxed);
     auto end = [&](bool submitted) {
         if (!record) {
             device.unmeasured.store(true, std::memory_order_release);
@@ -283,6 +285,20 @@ private:
     std::uint64_t since_{0};
 };
 
+/* Whether the work in flight, of which some may take @at_least_ns, may be waiting for this very submission. */
+bool is_waited_for(Device &device, const HeldBack &held_back, std::uint64_t at_least_ns)
+{
+    if (!held_back.since())
+        return false;
+    std::uint64_t now = monotonic_ns();
+    auto [completed, longest_ns] = device.meter.progress();
+    if (!device.stall.lets_through(now, held_back.since(), completed, std::max(longest_ns, at_least_ns)))
+        return false;
+    device.meter.suspect(now);
+    counters.through.fetch_add(1, std::memory_order_relaxed);
+    return true;
+}
+
 /*
  * A turn begins with nothing in flight. If it was contended from its first instant (one event since @before), nothing
  * went through unmeasured either, and there is nothing for the agent to put an end event behind.
@@ -333,18 +349,14 @@ enum class Waited { again, let_through };
  * that takes long because the work waits for this thread, the scheduler has by then admitted others (SHARED), and the
  * submission goes through.
  */
-Waited wait_for_turn(Device &device, std::uint32_t state, std::uint32_t seen, std::uint64_t since)
+Waited wait_for_turn(Device &device, std::uint32_t state, std::uint32_t seen, const HeldBack &held_back)
 {
     if (state & PTSCHED_STATE_TURN) {
-        std::uint64_t now = monotonic_ns();
         if (state & PTSCHED_STATE_SHARED) {
-            std::uint64_t last = device.last_let_through_ns.load(std::memory_order_relaxed);
-            if (device.waits_for_host.load(std::memory_order_relaxed) ||
-                (now - std::max(since, last) > stall_ns &&
-                 device.last_let_through_ns.compare_exchange_strong(last, now))) {
-                counters.through.fetch_add(1, std::memory_order_relaxed);
+            bool known = device.waits_for_host.load(std::memory_order_relaxed);
+            counters.through.fetch_add(known, std::memory_order_relaxed);
+            if (known || is_waited_for(device, held_back, others_last_ns))
                 return Waited::let_through;
-            }
         }
         nudge_agent();
         device.wait_for_change(seen, turn_nap_ns);
@@ -408,7 +420,7 @@ CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key 
         if (may_submit && alone)
             return sampled(thread, place, key, call);
         std::uint64_t nap_ns = 0;
-        if (may_submit && has_room(device, key, nap_ns))
+        if (may_submit && (has_room(device, key, nap_ns) || is_waited_for(device, held_back, 0)))
             return measured(place, key, 0, call);
         if (goes_ahead(device, key, state))
             return submit_ahead(place, key, window, call);
@@ -428,7 +440,7 @@ CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key 
             nap(nap_ns);
         } else if (may_submit) {
             device.wait_for_change(seen, turn_nap_ns);
-        } else if (wait_for_turn(device, state, seen, held_back.since()) == Waited::let_through) {
+        } else if (wait_for_turn(device, state, seen, held_back) == Waited::let_through) {
             Window again(thread, device, caller.frame);
             return measured(place, key, 0, call);
         }

@@ -4,6 +4,7 @@
 #include "capture.hpp"
 #include "driver.hpp"
 #include "log.hpp"
+#include "stall.hpp"
 
 #include <algorithm>
 #include <new>
@@ -64,6 +65,16 @@ CUresult is_complete(const Record &record)
     return driver.own().event_query(record.timed ? record.end : record.plain);
 }
 
+/*
+ * The legacy stream waits for all blocking streams, and they for it: an event that is recorded there at any other time
+ * than with the program's own submission orders work that the program has not ordered. A query orders nothing (tried on
+ * an H200), but is answered only once the blocking streams are idle, too, and would end a capture.
+ */
+bool orders_others(const Stream &stream)
+{
+    return stream.handle == CU_STREAM_LEGACY;
+}
+
 } // namespace
 
 bool Meter::check(CUresult result)
@@ -87,7 +98,7 @@ bool Meter::check(CUresult result)
         return false;
     default:
         counters.driver_errors.fetch_add(1, std::memory_order_relaxed);
-        if (!broken_.exchange(true))
+        if (error_.exchange(result) == CUDA_SUCCESS)
             debug("the driver answers %d to our own calls: no longer measuring", result);
         return false;
     }
@@ -241,6 +252,7 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
         record->timed = stands_for || (!wakes && record->estimate_ns <= short_ns_max) ||
                         must_time(stream, estimates_.knows(key), wakes ? waking_timed_one_in : timed_one_in);
         record->stands_for = stands_for;
+        record->waits = estimates_.waits_for_others(key);
         under_way_ += submissions_of(*record);
     }
     record->key = key;
@@ -248,6 +260,7 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
     record->begins_ns = std::max(now, busy_until);
     record->others_until_ns = busy_until;
     record->charged_ns = 0;
+    record->suspected_ns = 0;
     record->next = nullptr;
     if (!record->timed || check(driver.own().event_record(record->start, stream.handle)))
         return record;
@@ -355,14 +368,31 @@ std::uint64_t Meter::ran_ns(const Context &context, const Record &record, double
         return record.estimate_ns;
     if (record.estimate_ns < ran)
         ran -= shared / 2;
-    estimates_.learn(record.key, ran);
+    learn(record, ran);
     return ran;
+}
+
+/* How long others let it wait says nothing of how long it takes. */
+void Meter::learn(const Record &record, std::uint64_t ran_ns)
+{
+    if (!estimates_.waits_for_others(record.key))
+        estimates_.learn(record.key, ran_ns);
+}
+
+/* At its end. What was suspected is so, if that came soon after; and is not any more, if it took long by itself. */
+void Meter::learn_wait(const Stream &stream, const Record &record, std::uint64_t now)
+{
+    if (record.suspected_ns)
+        estimates_.learn_wait(record.key, behind(now, record.suspected_ns) <= Stall::effect_ns);
+    else if (record.waits && behind(now, began_ns(stream, record)) > Stall::patience_ns)
+        estimates_.learn_wait(record.key, false);
 }
 
 void Meter::account(Stream &stream, Record &record, std::uint64_t now)
 {
     Context &context = *stream.context;
     double begin_ms = 0, end_ms = 0;
+    learn_wait(stream, record, now);
     if (!record.timed) {
         charge_untimed(stream, record);
         stream.completed_ns = now;
@@ -388,7 +418,7 @@ void Meter::charge_untimed(Stream &stream, const Record &record)
     std::uint64_t began = began_ns(stream, record), seen = stream.seen_running_ns;
     std::uint64_t ran = behind(seen, began + in_company_ns(began, seen));
     if (ran > 2 * record.estimate_ns + look_ns)
-        estimates_.learn(record.key, ran);
+        learn(record, ran);
     else
         ran = record.estimate_ns;
     gpu_ns_ += behind(ran, record.charged_ns);
@@ -439,15 +469,38 @@ void Meter::drop(Stream &stream)
     stream.tail = stream.fence_pending = false;
 }
 
-void Meter::reap_fence(Stream &stream)
+/* The lock is held. */
+CUresult Meter::ask_fence(const Stream &stream)
+{
+    if (!orders_others(stream))
+        return driver.own().event_query(stream.fence);
+    CaptureBarrier no_capture_begins;
+    return driver.is_capturing(stream.handle) ? CUDA_ERROR_NOT_READY : driver.own().stream_query(stream.handle);
+}
+
+/* When that was reached, in its context's time. */
+bool Meter::find_fence_ms(const Stream &stream, std::uint64_t now, double &ms)
+{
+    const Context &context = *stream.context;
+    if (orders_others(stream)) {
+        ms = context.clock.ms(now);
+        return true;
+    }
+    float passed = 0;
+    bool known = check(driver.own().event_elapsed(&passed, context.base, stream.fence));
+    ms = passed;
+    return known;
+}
+
+void Meter::reap_fence(Stream &stream, std::uint64_t now)
 {
     Context &context = *stream.context;
-    CUresult result = driver.own().event_query(stream.fence);
-    float ms = 0;
+    CUresult result = ask_fence(stream);
+    double ms = 0;
     stream.fence_pending = result == CUDA_ERROR_NOT_READY;
     stream.fence_waited = stream.fence_waited || stream.fence_pending;
-    if (check(result) && stream.fence_waited && context.has_sample &&
-        check(driver.own().event_elapsed(&ms, context.base, stream.fence)))
+    completed_ += !stream.fence_pending;
+    if (check(result) && stream.fence_waited && context.has_sample && find_fence_ms(stream, now, ms))
         waited_ns_ = std::max(waited_ns_, to_ns(present_ms(context, ms) - context.sampled_ms));
 }
 
@@ -460,7 +513,7 @@ void Meter::reap(std::uint64_t now)
             continue;
         ContextScope current(context.handle);
         if (stream->fence_pending)
-            reap_fence(*stream);
+            reap_fence(*stream, now);
         /* A question costs a microsecond: often the last one answers for all. */
         bool all = stream->first && is_complete(*stream->last) == CUDA_SUCCESS;
         while (Record *record = stream->first) {
@@ -475,6 +528,7 @@ void Meter::reap(std::uint64_t now)
             if (!stream->first)
                 stream->last = nullptr;
             stream->pending_ns -= record->estimate_ns;
+            completed_++;
             give_back(context, record);
         }
         /* Of what was counted only the tail can be left: estimates that are too long must not add up. */
@@ -558,10 +612,11 @@ void Meter::fence(Stream &stream, bool unknown)
     stream.tail_ns = 0;
     if (!current.ok() || driver.is_capturing(stream.handle))
         return;
-    if (!stream.fence && !check(driver.own().event_create(&stream.fence, CU_EVENT_DEFAULT)))
+    bool asked = orders_others(stream);
+    if (!asked && !stream.fence && !check(driver.own().event_create(&stream.fence, CU_EVENT_DEFAULT)))
         return;
     stream.fence_unknown = unknown || (stream.fence_pending && stream.fence_unknown);
-    stream.fence_pending = check(driver.own().event_record(stream.fence, stream.handle));
+    stream.fence_pending = asked || check(driver.own().event_record(stream.fence, stream.handle));
     stream.fence_waited = false;
 }
 
@@ -636,6 +691,35 @@ std::uint64_t Meter::in_flight_ns(std::uint64_t now)
     /* What runs side by side has completed earlier than the sum says. */
     double side_by_side = mean_added_ > 0 ? std::clamp(mean_ran_ / mean_added_, 1.0, std::max(busy, 1.0)) : 1;
     return static_cast<std::uint64_t>(double(total) / side_by_side);
+}
+
+Meter::Progress Meter::progress()
+{
+    std::lock_guard guard(lock_);
+    Progress progress{completed_, 0};
+    for (const Stream *stream : streams_) {
+        if (stream->first)
+            progress.expected_ns = std::max(progress.expected_ns, stream->first->estimate_ns);
+    }
+    return progress;
+}
+
+void Meter::suspect(std::uint64_t now)
+{
+    std::lock_guard guard(lock_);
+    for (Stream *stream : streams_) {
+        if (stream->first)
+            stream->first->suspected_ns = now;
+    }
+}
+
+bool Meter::waits_for_program(std::uint64_t now)
+{
+    std::lock_guard guard(lock_);
+    return std::any_of(streams_.begin(), streams_.end(), [now](const Stream *stream) {
+        const Record *first = stream->first;
+        return first && first->waits && behind(now, began_ns(*stream, *first)) <= Stall::patience_ns;
+    });
 }
 
 bool Meter::idle()

@@ -39,7 +39,9 @@ struct Record {
     std::uint64_t begins_ns;       /* not before this: moved on by the time it was off */
     std::uint64_t others_until_ns; /* until then other programs' work may be on the device, too */
     std::uint64_t charged_ns;      /* when it was taken off, so much of it was */
+    std::uint64_t suspected_ns;    /* when something was let through that it may wait for; 0: nothing was */
     std::uint32_t stands_for;      /* submissions, if it is a sample; 0: it stands for itself among others */
+    bool waits;                    /* its like was found to wait for the host or for what is submitted later */
     Record *next;
 };
 
@@ -82,6 +84,7 @@ struct Stream {
     bool tail{false};                 /* work without an event of its own came after the records and the fence */
     std::uint64_t tail_ns{0};         /* its estimates */
     std::uint64_t tail_until{0};      /* when it will have ended, by these; host time */
+    /* An end event; of the legacy stream, on which it would make other streams wait, that its work is asked for. */
     CUevent fence{nullptr};
     bool fence_pending{false};
     bool fence_unknown{false}; /* also behind work of which nothing is known */
@@ -123,9 +126,9 @@ public:
     void others_come(std::uint64_t ns);
     void turn_ends(std::uint64_t now);
 
-    /* An end event on every stream that other threads can name, for work that was not measured. */
+    /* An end event on every stream that other threads can name, for work that was not measured. (See Stream::fence.) */
     void fence_streams();
-    /* An end event behind counted work that should have ended. Call reap() before. */
+    /* The same behind counted work that should have ended. Call reap() before. */
     void fence_tails(std::uint64_t now);
 
     /* Estimated time until the work in flight has completed; 0: there is none. What has completed since the last reap()
@@ -147,6 +150,18 @@ public:
      */
     std::uint64_t take_gpu_ns(std::uint64_t ended);
 
+    /*
+     * For whoever holds submissions back until others have completed: how many have, and what is known of the longest
+     * of those that come next (see Stall). What is let through all the same is suspected to be what they wait for.
+     */
+    struct Progress {
+        std::uint64_t completed, expected_ns;
+    };
+    Progress progress();
+    void suspect(std::uint64_t now);
+    /* Whether something in flight waits for what the program is still to do, by what is known of its like. */
+    bool waits_for_program(std::uint64_t now);
+
     /* How many submissions take about @ns of the device, by the last samples; 0: none of them has completed yet. */
     std::uint64_t submissions_in(std::uint64_t ns);
     /* The next ones say nothing about what was before. */
@@ -158,8 +173,10 @@ public:
     void context_ends(Context &context);
     void context_ended(Context &context, bool gone);
 
-    /* A driver error after which nothing can be measured any more. */
-    bool broken() const { return broken_.load(std::memory_order_relaxed); }
+    /* A driver error after which nothing can be measured any more, until its context has ended; 0: there was none. */
+    CUresult error() const { return error_.load(std::memory_order_relaxed); }
+    bool broken() const { return error() != CUDA_SUCCESS; }
+    void forget_error() { error_.store(CUDA_SUCCESS, std::memory_order_relaxed); }
 
 private:
     bool check(CUresult result);
@@ -171,10 +188,14 @@ private:
     bool must_time(const Stream &stream, bool known, std::uint64_t one_in);
     void fence(Stream &stream, bool unknown);
     void fence_all();
-    void reap_fence(Stream &stream);
+    CUresult ask_fence(const Stream &stream);
+    bool find_fence_ms(const Stream &stream, std::uint64_t now, double &ms);
+    void reap_fence(Stream &stream, std::uint64_t now);
     void give_back(Context &context, Record *record);
     std::uint64_t not_stood_for(std::uint64_t submissions) const;
     void account(Stream &stream, Record &record, std::uint64_t now);
+    void learn(const Record &record, std::uint64_t ran_ns);
+    void learn_wait(const Stream &stream, const Record &record, std::uint64_t now);
     void charge_untimed(Stream &stream, const Record &record);
     bool keep_event(CUevent &kept, CUevent &event);
     bool find_times(Context &context, Record &record, std::uint64_t now, double &begin_ms, double &end_ms);
@@ -200,12 +221,13 @@ private:
     std::uint64_t paused_since_{0};
     std::uint64_t random_{88172645463325252};
     double samples_ns_{0}, samples_for_{0}; /* of the last samples, fading: what was charged for how many submissions */
+    std::uint64_t completed_{0};            /* records and fences */
     std::uint64_t counted_{0};              /* submissions that are in gpu_ns_ or sampled_ns_, over all time */
     std::uint64_t ahead_{0};                /* of these, counted before the sample that stands for them */
     std::uint64_t under_way_{0};            /* not of these yet: what records that have begun stand for */
     std::uint64_t end_asked_for_{0};        /* submissions: see asks_for_end() */
     std::uint64_t waited_ns_{0};            /* from the last sample's end to that one, if it had to be waited for */
-    std::atomic<bool> broken_{false};
+    std::atomic<CUresult> error_{CUDA_SUCCESS};
 };
 
 } // namespace ptsched::preload

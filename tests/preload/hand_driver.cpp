@@ -20,6 +20,7 @@ struct CUctx_st {
 };
 struct CUgraph_st {
     unsigned long nodes;
+    bool invalid{false}; /* the legacy stream was used while it was captured */
 };
 struct CUgraphExec_st {
     unsigned long nodes;
@@ -48,10 +49,11 @@ const test::HandClock *test_clock = nullptr;
 unsigned long submission_us = 1000;
 float nothing_ms = 0, events_ms = 0;
 std::atomic<bool> nothing{false};
-unsigned long events, events_captured, events_there, events_most = ~0ul;
+unsigned long events, events_captured, events_on_legacy, events_there, events_most = ~0ul;
 std::atomic<bool> captures_held{false};
 std::atomic<int> captures_beginning{0};
 CUresult event_answer = CUDA_SUCCESS;
+std::atomic<int> primary_active{1};
 thread_local CUcontext current;
 thread_local void (*next_submission_does)();
 thread_local CUstream_st *own[2]; /* as a driver's, they outlive their thread while there is work */
@@ -81,6 +83,22 @@ bool has_completed(const CUevent_st &event)
     if (in_time)
         return event.clock_us <= now_us();
     return event.stream->completed >= event.position;
+}
+
+bool is_idle(const CUstream_st &stream)
+{
+    return in_time ? stream.clock_us <= now_us() : stream.completed >= stream.submitted;
+}
+
+bool is_legacy(const CUstream_st *stream)
+{
+    return stream == &legacy[0] || stream == &legacy[1];
+}
+
+/* Whether any stream is. */
+bool captured()
+{
+    return std::any_of(streams.begin(), streams.end(), [](const CUstream_st *stream) { return stream->graph; });
 }
 
 CUresult called(const char *name)
@@ -141,12 +159,14 @@ extern "C" {
 #define END_DEVICE(name, params, args, device) WATCH(name, params, args)
 #define CAPTURE(name, params, args)
 #define cuEventQuery cuEventQuery_counted_only
+#define cuStreamQuery cuStreamQuery_counted_only
 #define cuStreamSynchronize cuStreamSynchronize_counted_only
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include "entry_points.def"
 #pragma GCC diagnostic pop
 #undef cuEventQuery
+#undef cuStreamQuery
 #undef cuStreamSynchronize
 
 /* ---- the calls that do something ---- */
@@ -171,7 +191,7 @@ EXPORT CUresult cuDeviceGetPCIBusId(char *id, int size, CUdevice device)
 EXPORT CUresult cuDevicePrimaryCtxGetState(CUdevice, unsigned *flags, int *active)
 {
     *flags = 0;
-    *active = 1;
+    *active = primary_active;
     return CUDA_SUCCESS;
 }
 
@@ -244,7 +264,29 @@ EXPORT CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *stat
     if (!stream)
         return CUDA_ERROR_INVALID_HANDLE;
     *status = stream->graph ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
-    return CUDA_SUCCESS;
+    return is_legacy(stream) && captured() ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT : CUDA_SUCCESS;
+}
+
+/* As the driver does: the legacy stream is idle when all are, and asking for that ends captures. */
+EXPORT CUresult cuStreamQuery(CUstream handle)
+{
+    std::lock_guard guard(lock);
+    calls["cuStreamQuery"]++;
+    CUstream_st *asked = find(handle, false);
+    if (!asked)
+        return CUDA_ERROR_INVALID_HANDLE;
+    bool ready = true, legal = true;
+    for (CUstream_st *stream : streams) {
+        if (stream != asked && !(is_legacy(asked) && stream->context == asked->context))
+            continue;
+        ready = ready && is_idle(*stream);
+        if (stream->graph)
+            stream->graph->invalid = true;
+        legal = legal && !stream->graph;
+    }
+    if (!legal)
+        return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    return ready ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
 EXPORT CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
@@ -300,9 +342,8 @@ EXPORT CUresult cuStreamEndCapture(CUstream handle, CUgraph *graph)
     CUstream_st *stream = find(handle, false);
     if (!stream || !stream->graph)
         return CUDA_ERROR_ILLEGAL_STATE;
-    *graph = stream->graph;
-    stream->graph = nullptr;
-    return CUDA_SUCCESS;
+    *graph = std::exchange(stream->graph, nullptr);
+    return (*graph)->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
 }
 
 EXPORT CUresult cuEventCreate(CUevent *event, unsigned)
@@ -332,6 +373,7 @@ EXPORT CUresult cuEventRecord(CUevent event, CUstream handle)
     if (event_answer != CUDA_SUCCESS)
         return event_answer;
     events++;
+    events_on_legacy += is_legacy(stream);
     if (stream->graph) {
         events_captured++;
         stream->graph->nodes++;
@@ -499,6 +541,11 @@ const struct hand_controls hand_controls = {
             std::lock_guard guard(lock);
             return events_captured;
         },
+    .events_on_legacy =
+        [] {
+            std::lock_guard guard(lock);
+            return events_on_legacy;
+        },
     .nodes = [](const void *graph) { return static_cast<const CUgraph_st *>(graph)->nodes; },
     .do_nothing = [](int yes) { nothing = yes; },
     .launch = cuLaunchKernel,
@@ -519,6 +566,7 @@ const struct hand_controls hand_controls = {
             std::lock_guard guard(lock);
             return events_there;
         },
+    .set_primary_active = [](int active) { primary_active = active; },
     .fail_events =
         [](CUresult with) {
             std::lock_guard guard(lock);

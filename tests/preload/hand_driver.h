@@ -36,6 +36,8 @@ struct hand_controls {
     /* Events recorded so far, and those that went into a captured stream. */
     unsigned long (*events)(void);
     unsigned long (*events_captured)(void);
+    /* And on legacy default streams. */
+    unsigned long (*events_on_legacy)(void);
     /* Nodes of the graph that a stream captures, or of a captured graph. */
     unsigned long (*nodes)(const void *graph);
     /* Submissions return at once, neither counted nor queued: for measuring what is in front of them. */
@@ -52,6 +54,8 @@ struct hand_controls {
     /* How many events there may be from now on, and how many there are. */
     void (*limit_events)(unsigned long most);
     unsigned long (*events_there)(void);
+    /* Whether primary contexts are there (they are at first), as far as the driver says. */
+    void (*set_primary_active)(int active);
     /* What every event call answers from now on. */
     void (*fail_events)(CUresult with);
 };
