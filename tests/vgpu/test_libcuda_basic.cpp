@@ -399,6 +399,29 @@ void two_devices()
     CHECK_EQ(value, 42u);
 }
 
+/* C's own way to have something done at the end of a thread, which comes after that of C++. */
+void last_calls_of_a_thread()
+{
+    Context context(0);
+    static CUcontext handle;
+    static CUresult synchronised;
+    pthread_key_t key;
+    handle = context.handle;
+    synchronised = CUDA_ERROR_UNKNOWN;
+    CHECK_EQ(pthread_key_create(&key,
+                                [](void *) {
+                                    cuCtxSetCurrent(handle);
+                                    synchronised = cuCtxSynchronize();
+                                }),
+             0);
+    std::thread([&] {
+        CU(cuCtxSetCurrent(handle));
+        pthread_setspecific(key, &key);
+    }).join();
+    CU(synchronised);
+    pthread_key_delete(key);
+}
+
 } // namespace
 
 void add_basic_cases(std::vector<tap::Case> &cases)
@@ -414,6 +437,7 @@ void add_basic_cases(std::vector<tap::Case> &cases)
                                   {"look-up by both ABIs, versions and flags", look_up},
                                   {"texts of errors", error_texts},
                                   {"two devices", two_devices},
+                                  {"calls at the end of a thread", last_calls_of_a_thread},
                               });
 }
 

@@ -13,8 +13,27 @@ namespace vgpu {
 
 namespace {
 
-/* Each thread's stack of contexts; the last is current. */
-thread_local std::vector<CUcontext> context_stack;
+using ContextStack = std::vector<CUcontext>;
+
+/*
+ * Each thread's stack of contexts; the last is current. A thread_local one would be no more in the destructors of the
+ * program's thread-specific data, which may call the driver.
+ */
+ContextStack &context_stack()
+{
+    static const pthread_key_t key = [] {
+        pthread_key_t made;
+        if (pthread_key_create(&made, [](void *stack) { delete static_cast<ContextStack *>(stack); }))
+            std::abort();
+        return made;
+    }();
+    auto *stack = static_cast<ContextStack *>(pthread_getspecific(key));
+    if (!stack) {
+        stack = new ContextStack;
+        pthread_setspecific(key, stack);
+    }
+    return *stack;
+}
 
 void in_child()
 {
@@ -93,7 +112,7 @@ CUresult create_and_push(CUcontext *context, unsigned int flags, CUdevice device
     VGPU_TRY(check_device(device));
     VGPU_TRY(refuse_if_unsafe());
     VGPU_TRY(create_context(device, flags, false, *context));
-    context_stack.push_back(*context);
+    context_stack().push_back(*context);
     return CUDA_SUCCESS;
 }
 
@@ -139,7 +158,7 @@ CUresult ready()
 
 CUresult current_context(CUcontext &context)
 {
-    context = context_stack.empty() ? nullptr : context_stack.back();
+    context = context_stack().empty() ? nullptr : context_stack().back();
     if (!context)
         return CUDA_ERROR_INVALID_CONTEXT;
     return live(context) ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
@@ -456,8 +475,8 @@ VGPU_EXPORT CUresult cuCtxDestroy_v2(CUcontext context)
         return CUDA_ERROR_INVALID_CONTEXT;
     if (context->primary)
         return CUDA_ERROR_INVALID_CONTEXT;
-    if (!context_stack.empty() && context_stack.back() == context)
-        context_stack.pop_back();
+    if (!context_stack().empty() && context_stack().back() == context)
+        context_stack().pop_back();
     return destroy_context(lock, context);
 }
 
@@ -513,18 +532,18 @@ VGPU_EXPORT CUresult cuCtxPushCurrent_v2(CUcontext context)
     }
     if (!context || !live(context))
         return CUDA_ERROR_INVALID_CONTEXT;
-    context_stack.push_back(context);
+    context_stack().push_back(context);
     return CUDA_SUCCESS;
 }
 
 VGPU_EXPORT CUresult cuCtxPopCurrent_v2(CUcontext *context)
 {
     VGPU_ENTER(lock);
-    if (context_stack.empty())
+    if (context_stack().empty())
         return CUDA_ERROR_INVALID_CONTEXT;
     if (context)
-        *context = context_stack.back();
-    context_stack.pop_back();
+        *context = context_stack().back();
+    context_stack().pop_back();
     return CUDA_SUCCESS;
 }
 
@@ -533,10 +552,10 @@ VGPU_EXPORT CUresult cuCtxSetCurrent(CUcontext context)
     VGPU_ENTER(lock);
     if (context && !live(context))
         return CUDA_ERROR_INVALID_CONTEXT;
-    if (!context_stack.empty())
-        context_stack.pop_back();
+    if (!context_stack().empty())
+        context_stack().pop_back();
     if (context)
-        context_stack.push_back(context);
+        context_stack().push_back(context);
     return CUDA_SUCCESS;
 }
 
@@ -545,7 +564,7 @@ VGPU_EXPORT CUresult cuCtxGetCurrent(CUcontext *context)
     VGPU_ENTER(lock);
     if (!context)
         return CUDA_ERROR_INVALID_VALUE;
-    *context = context_stack.empty() ? nullptr : context_stack.back();
+    *context = context_stack().empty() ? nullptr : context_stack().back();
     return CUDA_SUCCESS;
 }
 
