@@ -253,6 +253,12 @@ int poll_within(pollfd *fds, nfds_t count, std::uint64_t ns)
     return poll(fds, count, 0);
 }
 
+int epoll_wait_within(int epoll, epoll_event *events, int most, std::uint64_t ns)
+{
+    pollfd all{.fd = epoll, .events = POLLIN, .revents = 0};
+    return poll_within(&all, 1, ns) > 0 ? epoll_wait(epoll, events, most, 0) : 0;
+}
+
 void wait_while(std::atomic<std::uint32_t> &word, std::uint32_t value, std::uint64_t ns)
 {
     std::unique_lock guard(state.lock);

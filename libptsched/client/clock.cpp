@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "clock.hpp"
 
+#include <cerrno>
 #include <chrono>
 #include <climits>
 #include <ctime>
@@ -42,6 +43,18 @@ int poll_within(pollfd *fds, nfds_t count, uint64_t ns)
 {
     timespec time = to_timespec(ns);
     return ppoll(fds, count, ns == kNoLimit ? nullptr : &time, nullptr);
+}
+
+int epoll_wait_within(int epoll, epoll_event *events, int most, uint64_t ns)
+{
+    timespec time = to_timespec(ns);
+    long count = syscall(SYS_epoll_pwait2, epoll, events, most, ns == kNoLimit ? nullptr : &time, nullptr, 0);
+    if (count >= 0 || errno != ENOSYS)
+        return static_cast<int>(count);
+    // Before Linux 5.11 it knows milliseconds only.
+    pollfd all{.fd = epoll, .events = POLLIN, .revents = 0};
+    int ready = poll_within(&all, 1, ns);
+    return ready > 0 ? epoll_wait(epoll, events, most, 0) : ready;
 }
 
 void wait_while(std::atomic<uint32_t> &word, uint32_t value, uint64_t ns)

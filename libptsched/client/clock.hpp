@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <mutex>
 #include <poll.h>
+#include <sys/epoll.h>
 
 namespace ptsched {
 
@@ -24,6 +25,9 @@ void nap(uint64_t ns);
 
 // poll(2), for so many nanoseconds at most.
 int poll_within(pollfd *fds, nfds_t count, uint64_t ns);
+
+// epoll_wait(2), for so many nanoseconds at most.
+int epoll_wait_within(int epoll, epoll_event *events, int most, uint64_t ns);
 
 // Until wake_waiters() where @word is no longer @value; for so long at most. It may return sooner.
 void wait_while(std::atomic<uint32_t> &word, uint32_t value, uint64_t ns);

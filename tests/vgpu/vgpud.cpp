@@ -18,7 +18,6 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <system_error>
 #include <unistd.h>
@@ -98,13 +97,13 @@ public:
 
 private:
     void accept_client();
-    void settle();
+    uint64_t settle();
     void drop(Connection &connection);
     void watch(Connection &connection);
 
     std::string path_;
     ptsched::EventLoop loop_;
-    UniqueFd listen_, timer_, signals_;
+    UniqueFd listen_, signals_;
     bool ending_ = false;
     std::map<int, std::unique_ptr<Connection>> connections_; /* by socket */
 };
@@ -350,14 +349,13 @@ Daemon::Daemon(const std::string &path, uint32_t devices, const vgpu_engine_conf
     vgpu_service_init(
         &service, devices, &config,
         [](vgpu_client *client) { static_cast<Connection *>(client->private_data)->fetchable = true; }, monotonic_ns());
-    timer_ = UniqueFd(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
     sigprocmask(SIG_BLOCK, &set, nullptr);
     signals_ = UniqueFd(signalfd(-1, &set, SFD_CLOEXEC));
     listen_ = UniqueFd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (timer_.get() < 0 || signals_.get() < 0 || listen_.get() < 0)
+    if (signals_.get() < 0 || listen_.get() < 0)
         fail("cannot start");
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path, path.c_str(), path.size());
@@ -366,10 +364,6 @@ Daemon::Daemon(const std::string &path, uint32_t devices, const vgpu_engine_conf
         listen(listen_.get(), 128) < 0)
         fail("cannot listen on " + path);
     loop_.add(listen_.get(), EPOLLIN, [this](uint32_t) { accept_client(); });
-    loop_.add(timer_.get(), EPOLLIN, [this](uint32_t) {
-        uint64_t expirations;
-        [[maybe_unused]] ssize_t n = read(timer_.get(), &expirations, sizeof(expirations));
-    });
     loop_.add(signals_.get(), EPOLLIN, [this](uint32_t) { ending_ = true; });
 }
 
@@ -423,12 +417,11 @@ void Daemon::watch(Connection &connection)
     loop_.change(connection.socket_key, connection.socket.get(), left ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
-/* Brings the devices up to now, hands out what has come, and sets the timer for the next event. */
-void Daemon::settle()
+/* Brings the devices up to now and hands out what has come. Returns when the next event comes. */
+uint64_t Daemon::settle()
 {
     uint64_t next;
     bool dropped;
-    itimerspec spec{};
 
     /* Where a client goes, others' work goes on: the next event is another one then. */
     do {
@@ -446,20 +439,14 @@ void Daemon::settle()
             }
         }
     } while (dropped);
-    if (next != VGPU_NEVER) {
-        spec.it_value.tv_sec = static_cast<time_t>(next / 1000000000);
-        spec.it_value.tv_nsec = static_cast<long>(next % 1000000000);
-    }
-    if (timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &spec, nullptr) < 0)
-        fail("timerfd_settime");
+    return next;
 }
 
 void Daemon::run()
 {
-    while (!ending_) {
-        loop_.run_once();
-        settle();
-    }
+    static_assert(VGPU_NEVER == ptsched::kNoLimit);
+    for (uint64_t next = VGPU_NEVER; !ending_; next = settle())
+        loop_.run_once(next);
 }
 
 } // namespace

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "event_loop.hpp"
 
+#include "clock.hpp"
+
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <system_error>
 
 namespace ptsched {
@@ -12,6 +16,8 @@ EventLoop::EventLoop() : epoll_(epoll_create1(EPOLL_CLOEXEC))
 {
     if (!epoll_)
         throw std::system_error(errno, std::generic_category(), "epoll_create1");
+    // By default the kernel may end a wait 50 us late.
+    prctl(PR_SET_TIMERSLACK, 1);
 }
 
 uint64_t EventLoop::add(int fd, uint32_t events, Handler handler)
@@ -37,10 +43,11 @@ void EventLoop::remove(uint64_t key, int fd)
         epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
 }
 
-void EventLoop::run_once()
+void EventLoop::run_once(uint64_t until_ns)
 {
     std::array<epoll_event, 64> events;
-    int count = epoll_wait(epoll_.get(), events.data(), events.size(), -1);
+    uint64_t within_ns = until_ns == kNoLimit ? kNoLimit : until_ns - std::min(monotonic_ns(), until_ns);
+    int count = epoll_wait_within(epoll_.get(), events.data(), events.size(), within_ns);
     if (count < 0 && errno != EINTR)
         throw std::system_error(errno, std::generic_category(), "epoll_wait");
     for (int i = 0; i < count; i++) {

@@ -15,6 +15,7 @@ class EventLoop {
 public:
     using Handler = std::function<void(uint32_t events)>;
 
+    // For the calling thread, which is the one that runs it.
     EventLoop();
 
     // Watches a descriptor until remove(); the key names the registration.
@@ -22,8 +23,8 @@ public:
     void change(uint64_t key, int fd, uint32_t events);
     void remove(uint64_t key, int fd);
 
-    // Waits for events and handles them.
-    void run_once();
+    // Waits for events, until monotonic_ns() is @until_ns at most, and handles them.
+    void run_once(uint64_t until_ns);
 
 private:
     UniqueFd epoll_;

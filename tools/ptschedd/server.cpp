@@ -15,7 +15,6 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <system_error>
 
@@ -61,7 +60,6 @@ Server::Server(const std::string &socket_path, const std::vector<DeviceName> &de
             std::make_unique<Device>(static_cast<uint32_t>(devices_.size()), name.address, name.uuid, params, *this));
     reserve_ = checked(open("/dev/null", O_RDONLY | O_CLOEXEC), "/dev/null");
     watch_signals();
-    watch_clock();
     listen(socket_path);
 }
 
@@ -123,46 +121,30 @@ void Server::watch_signals()
     loop_.add(signals_.get(), EPOLLIN, [this](uint32_t) { stopping_ = true; });
 }
 
-void Server::watch_clock()
-{
-    clock_ = checked(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), "timerfd_create");
-    loop_.add(clock_.get(), EPOLLIN, [this](uint32_t) {
-        uint64_t times;
-        if (read(clock_.get(), &times, sizeof(times)) < 0)
-            return; // set anew meanwhile
-        armed_ns_ = PTSP_NEVER;
-        uint64_t now = monotonic_ns();
-        for (auto &device : devices_)
-            if (device->next_ns() <= now)
-                device->run();
-        switchboard_.run(now);
-    });
-}
-
-void Server::set_clock()
+// When the policy or the switchboard wants to act next.
+uint64_t Server::next_ns() const
 {
     uint64_t next = switchboard_.next_ns();
-    for (auto &device : devices_)
+    for (const auto &device : devices_)
         next = std::min(next, device->next_ns());
-    if (next == armed_ns_)
-        return;
-    armed_ns_ = next;
-    itimerspec when{};
-    if (next != PTSP_NEVER) {
-        // Zero would disarm it.
-        uint64_t at = std::min<uint64_t>(std::max<uint64_t>(next, 1), INT64_MAX);
-        when.it_value = {static_cast<time_t>(at / 1000000000), static_cast<long>(at % 1000000000)};
-    }
-    if (timerfd_settime(clock_.get(), TFD_TIMER_ABSTIME, &when, nullptr) < 0)
-        fail("timerfd_settime");
+    return next;
+}
+
+void Server::run_what_is_due()
+{
+    uint64_t now = monotonic_ns();
+    for (auto &device : devices_)
+        if (device->next_ns() <= now)
+            device->run();
+    switchboard_.run(now);
 }
 
 void Server::run()
 {
     while (!stopping_) {
-        loop_.run_once();
+        loop_.run_once(next_ns());
+        run_what_is_due();
         bury();
-        set_clock();
         place_.avoid(important_cpu_);
     }
 }

@@ -54,10 +54,10 @@ public:
 private:
     void listen(const std::string &path);
     void watch_signals();
-    void watch_clock();
     void accept_one();
     void bury();
-    void set_clock();
+    uint64_t next_ns() const;
+    void run_what_is_due();
 
     EventLoop loop_;
     Switchboard switchboard_{loop_};
@@ -66,11 +66,9 @@ private:
     std::string socket_path_;
     UniqueFd listener_;
     UniqueFd signals_;
-    UniqueFd clock_;
     std::unique_ptr<ModuleEvents> module_events_;
     // Given up for a moment to turn a connection away when there are no more.
     UniqueFd reserve_;
-    uint64_t armed_ns_ = PTSP_NEVER;
     bool stopping_ = false;
     int important_cpu_ = -1;
     SleepingPlace place_;
