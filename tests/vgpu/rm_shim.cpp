@@ -6,7 +6,6 @@
 #include <cstdarg>
 #include <cstring>
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -42,6 +41,13 @@ RmIoctl *driver_ioctl()
     return function;
 }
 
+/* The C library's. */
+template <class... Arguments> long next_syscall(Arguments... arguments)
+{
+    static auto *next = reinterpret_cast<decltype(&syscall)>(dlsym(RTLD_NEXT, "syscall"));
+    return next(arguments...);
+}
+
 } // namespace
 
 SHIM_EXPORT int ioctl(int fd, unsigned long request, ...)
@@ -52,15 +58,25 @@ SHIM_EXPORT int ioctl(int fd, unsigned long request, ...)
     va_end(arguments);
     if (_IOC_TYPE(request) == 'F' && is_link(fd) && driver_ioctl())
         return driver_ioctl()(fd, request, argument);
-    return static_cast<int>(syscall(SYS_ioctl, fd, request, argument));
+    return static_cast<int>(next_syscall(SYS_ioctl, fd, request, argument));
 }
 
-SHIM_EXPORT int fstat(int fd, struct stat *info) noexcept
+/* Through which the interposer calls fstat(), since that is not in every C library. */
+SHIM_EXPORT long syscall(long number, ...) noexcept
 {
-    long result = syscall(SYS_newfstatat, fd, "", info, AT_EMPTY_PATH);
-    if (result == 0 && S_ISSOCK(info->st_mode) && is_link(fd)) {
+    va_list arguments;
+    long words[6];
+    va_start(arguments, number);
+    for (long &word : words)
+        word = va_arg(arguments, long);
+    va_end(arguments);
+    long result = next_syscall(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+    if (number != SYS_fstat || result)
+        return result;
+    auto *info = reinterpret_cast<struct stat *>(words[1]);
+    if (S_ISSOCK(info->st_mode) && is_link(static_cast<int>(words[0]))) {
         info->st_mode = S_IFCHR | 0666;
         info->st_rdev = makedev(VGPU_RM_MAJOR, VGPU_RM_MINOR);
     }
-    return static_cast<int>(result);
+    return result;
 }
