@@ -77,7 +77,9 @@ void Preemption::set_level(Device &device, Level level, const std::string &why)
 /* Channels may be made later than a context; and what is in the way of a trial goes away. */
 bool Preemption::must_try(std::uint64_t births) const
 {
-    return !tried_ || (level_ == Level::gate && births != births_) || (again_ns_ && monotonic_ns() >= again_ns_);
+    if (!tried_ || (again_ns_ && monotonic_ns() >= again_ns_))
+        return true;
+    return births != births_ && (level_ == Level::gate || again_ns_);
 }
 
 void Preemption::try_again_later()
@@ -192,7 +194,8 @@ bool Preemption::take_off(Device &device, bool submitting, ptsched_usage &usage)
     std::lock_guard guard(lock_);
     if (!can_take_off() || off_.load(std::memory_order_relaxed))
         return off_.load(std::memory_order_relaxed);
-    if (ending_.load(std::memory_order_acquire))
+    /* Without a context there is nothing to take off, nor a channel to do it with. */
+    if (ending_.load(std::memory_order_acquire) || !process->any_context(device))
         return false;
     if (debugger_attached()) {
         warn_of_debugger();
@@ -213,6 +216,7 @@ bool Preemption::take_off(Device &device, bool submitting, ptsched_usage &usage)
         device.meter.resume(monotonic_ns());
         ptsched_report(device.client(), &usage);
         set_level(device, Level::slice, error);
+        try_again_later();
         return false;
     }
     std::uint64_t now = monotonic_ns();

@@ -31,7 +31,7 @@ SCRIPTS = {
 JOBS = {  # programs of job.hpp
     "bandwidth": ("bandwidth",), "births": ("births",), "forks": ("forks",), "ipc": ("ipc",),
     "ipc-spin": ("ipc", "--spin"), "launch": ("launch_overhead",),
-    "libraries": ("libraries",), "managed": ("managed",), "persistent": ("persistent",),
+    "libraries": ("libraries",), "managed": ("managed",), "latches": ("latches",), "blocking": ("blocking",), "persistent": ("persistent",),
 }
 
 

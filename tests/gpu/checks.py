@@ -4,6 +4,7 @@ import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -22,6 +23,7 @@ def plan(session):
     session.step("unscheduled", 3, unscheduled)
     session.step("compiled", 3, compiled)
     session.step("faults", 15, faults)
+    session.step("leaks", 15, leaks)
 
 
 def result_of(output):
@@ -185,6 +187,25 @@ def faults(session):
                 session.say(output.strip())
     result = session.server("equal+pt").ask("steps 100", 60)
     session.check("faults: another process goes on", result["n"] == 100, str(result))
+
+
+def leaks(session):
+    """A leak checker finds nothing that the interposer took, also once it has tried what can be enforced."""
+    programs = session.programs
+    tool = shutil.which("compute-sanitizer") or "/usr/local/cuda/bin/compute-sanitizer"
+    if not os.path.exists(tool):
+        session.say("leaks: skipped: there is no compute-sanitizer")
+        return
+    words = [tool, "--tool", "memcheck", "--leak-check", "full", "--error-exitcode", "9",
+             *catalogue.command(programs, "latches", "--steps", "300")]
+    catalogue.start(session, ["hog19+pt"])
+    with session.running("hog19+pt"):
+        found = [programs.finish(programs.start(words, 0, scheduled, {"PTSCHED_LOG": "debug"}), 90)
+                 for scheduled in (False, True)]
+    (bare, _, _), (status, output, text) = found
+    session.check("leaks: none without ptsched", bare == 0, str(bare))
+    session.check("leaks: none under ptsched", status == 0, f"status {status}: {output} {text}")
+    session.check("leaks: the level was tried meanwhile", "level " in text, text)
 
 
 def health(session):
