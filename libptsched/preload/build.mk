@@ -52,9 +52,13 @@ $(PRELOAD_C)/all.o: $(PRELOAD_OBJS) $(B)/lib/libptsched-core.a $(PRELOAD_C)/name
 		$(foreach library,libstdc++.a libgcc.a libc_nonshared.a,$(shell $(CXX) -print-file-name=$(library))) --end-group
 	objcopy --weaken-symbols=$(PRELOAD_C)/names $@
 
-$(PRELOAD_SO): $(PRELOAD_C)/all.o $(PRELOAD_LIBC) $(PRELOAD_DIR)/exports.map
+# Another compiler's own library may take what is not in that list: then this C library, or a newer one, is needed.
+$(PRELOAD_SO): $(PRELOAD_C)/all.o $(PRELOAD_LIBC) $(PRELOAD_OBJS) $(B)/lib/libptsched-core.a $(PRELOAD_DIR)/exports.map
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) $(PRELOAD_LDFLAGS) -nodefaultlibs -Wl,--gc-sections -Wl,--no-as-needed $< $(PRELOAD_LIBC) -o $@
+	$(CXX) $(LDFLAGS) $(PRELOAD_LDFLAGS) -nodefaultlibs -Wl,--gc-sections -Wl,--no-as-needed $< $(PRELOAD_LIBC) -o $@ \
+		2>$(PRELOAD_C)/link.log || { \
+		echo "$@: for this machine's C library only, since what this compiler brings needs more ($(PRELOAD_C)/link.log)" && \
+		$(CXX) $(LDFLAGS) $(PRELOAD_LDFLAGS) $(PRELOAD_OBJS) $(B)/lib/libptsched-core.a -ldl -o $@; }
 endif
 
 ALL += $(PRELOAD_SO)
