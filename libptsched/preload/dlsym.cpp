@@ -30,10 +30,8 @@ namespace ptsched::preload {
 namespace {
 
 /* The loader's list. musl has it by another name; both are weak, since neither C library has both. */
-extern "C" {
-extern r_debug _r_debug __attribute__((weak));
-extern r_debug *_dl_debug_addr __attribute__((weak));
-}
+#pragma weak _r_debug
+extern "C" r_debug *_dl_debug_addr __attribute__((weak));
 
 const link_map *first_object()
 {
