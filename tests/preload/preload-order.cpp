@@ -21,11 +21,14 @@ CUresult launch_other(CUstream stream)
     return cuLaunchKernel(nullptr, 2, 1, 1, 1, 1, 1, 0, stream, nullptr, nullptr);
 }
 
-/* Some that are measured, and some that are not. */
+/* Some that are measured, at random, and some that are not; the last one is not. */
 void launch_alone(CUstream stream)
 {
-    for (int i = 0; i < 100; i++)
+    unsigned long events = 0;
+    for (int i = 0; i < 100 || hand->events() != events; i++) {
+        events = hand->events();
         CHECK_EQ(int(launch(stream)), 0);
+    }
 }
 
 /* An event there would make the blocking streams wait for each other. */
