@@ -29,7 +29,8 @@ SCRIPTS = {
     "small": ("small_ops.py",),
 }
 JOBS = {  # programs of job.hpp
-    "bandwidth": ("bandwidth",), "births": ("births",), "forks": ("forks",), "ipc": ("ipc",),
+    "bandwidth": ("bandwidth",), "births": ("births",), "departures": ("departures",),
+    "forks": ("forks",), "ipc": ("ipc",),
     "ipc-spin": ("ipc", "--spin"), "launch": ("launch_overhead",),
     "libraries": ("libraries",), "managed": ("managed",), "latches": ("latches",), "blocking": ("blocking",), "persistent": ("persistent",),
 }

@@ -18,6 +18,7 @@ PROGRAMS = {
     "forks": ("a program that forks", 2), "births": ("streams and contexts come and go", 10),
     "managed": ("managed memory", 50), "latches": ("kernels that wait for the host", 200),
     "blocking": ("blocking streams that wait for each other", 32),
+    "departures": ("threads that are cancelled", 50),
     "train": ("PyTorch training", 20), "train-workers": ("PyTorch training, dataloader workers", 20),
     "ranks": ("PyTorch, two ranks with gloo", 10), "infer": ("PyTorch inference, eager", 64),
     "infer-compiled": ("PyTorch inference, compiled", 64), "infer-graph": ("PyTorch inference, CUDA graph", 64),
