@@ -2,8 +2,8 @@
 // The host as a device: its memory, and a thread for each queue.
 #include "driver.hpp"
 #include "pool.hpp"
+#include "time_source.hpp"
 
-#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
@@ -15,8 +15,6 @@
 namespace ptsched::device {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /* What a queue has done so far, for markers that may outlive it. */
 struct Progress {

@@ -3,6 +3,7 @@
 
 #include "be_prompt.hpp"
 #include "clock.hpp"
+#include "now.hpp"
 #include "unlocked.hpp"
 #include "worker.hpp"
 
@@ -14,7 +15,6 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
-#include <ctime>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <utility>
@@ -41,6 +41,19 @@ void say_once(std::atomic<bool> &said, const std::string &what)
 {
     if (!said.exchange(true))
         std::fprintf(stderr, "ptask: %s\n", what.c_str());
+}
+
+/* What Clock shows. */
+std::uint64_t now_ns()
+{
+    return static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now().time_since_epoch()).count());
+}
+
+/* For how long to wait at a stretch until it has gone on by so much. */
+std::uint64_t stretch_ns(std::uint64_t ns)
+{
+    const auto at = Clock::now() + std::chrono::nanoseconds(ns);
+    return static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::stretch_until(at)).count());
 }
 
 } // namespace
@@ -103,7 +116,7 @@ void Attachment::wake()
 /* Whether the turn is one requester's, and has been for long enough, while another has asked since. */
 bool Attachment::is_anothers() const
 {
-    return !is_same(requester_, served_) && monotonic_ns() - granted_ns_ >= requester_ns;
+    return !is_same(requester_, served_) && now_ns() - granted_ns_ >= requester_ns;
 }
 
 /* What somebody waits for ends in time anyway. */
@@ -124,7 +137,7 @@ bool Attachment::begin()
         return false;
     }
     if (!in_flight_++) {
-        busy_since_ns_ = monotonic_ns();
+        busy_since_ns_ = now_ns();
         first_ns_ = first_ns_ ? first_ns_ : busy_since_ns_;
     }
     used_ = true;
@@ -137,7 +150,7 @@ void Attachment::begin_more()
 {
     std::lock_guard lock(mutex_);
     if (!in_flight_++)
-        busy_since_ns_ = monotonic_ns();
+        busy_since_ns_ = now_ns();
 }
 
 void Attachment::ended(bool submitted)
@@ -149,7 +162,7 @@ void Attachment::ended(bool submitted)
     }
     if (--in_flight_)
         return;
-    last_end_ns_ = monotonic_ns();
+    last_end_ns_ = now_ns();
     busy_ns_ += last_end_ns_ - busy_since_ns_;
     constexpr std::uint32_t to_end = PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED;
     if (granted_ && (ptsched_state(page_) & to_end || is_anothers()))
@@ -166,7 +179,7 @@ bool Attachment::has_room(double seconds) const
 
 bool Attachment::wants_measure()
 {
-    std::uint64_t now = monotonic_ns();
+    std::uint64_t now = now_ns();
     std::lock_guard lock(mutex_);
     if (now - measure_ns_ < measure_every_ns)
         return false;
@@ -242,7 +255,7 @@ void Attachment::take_turn(Lock &lock)
     }
     granted_ = true;
     wanted_ = used_ = false;
-    granted_ns_ = reported_ns_ = monotonic_ns();
+    granted_ns_ = reported_ns_ = now_ns();
     first_ns_ = 0;
     Unlocked unlocked(lock);
     may_begin_();
@@ -277,7 +290,7 @@ std::uint64_t Attachment::look_after_turn(Lock &lock)
 {
     std::uint32_t events = __atomic_load_n(&page_->events, __ATOMIC_ACQUIRE);
     std::uint32_t state = ptsched_state(page_);
-    std::uint64_t now = monotonic_ns(), again_ns = for_ever;
+    std::uint64_t now = now_ns(), again_ns = for_ever;
 
     if (state & PTSCHED_STATE_DEAD) {
         open_gate(lock, "the scheduler is gone");
@@ -303,8 +316,7 @@ std::uint64_t Attachment::look_after_turn(Lock &lock)
 void Attachment::sleep(bool watch, std::uint64_t at_most_ns)
 {
     pollfd waited[] = {{wake_.get(), POLLIN, 0}, {watch ? ptsched_poll_fd(client_) : -1, POLLIN, 0}};
-    timespec time{static_cast<time_t>(at_most_ns / 1000000000), static_cast<long>(at_most_ns % 1000000000)};
-    ppoll(waited, 2, at_most_ns == for_ever ? nullptr : &time, nullptr);
+    poll_within(waited, 2, at_most_ns == for_ever ? kNoLimit : stretch_ns(at_most_ns));
     eventfd_t count;
     acknowledged_.set_called(waited[1].revents & POLLIN);
     if (waited[0].revents)
@@ -335,7 +347,7 @@ void Attachment::work()
         sleep(watch, at_most_ns);
     }
     if (granted_)
-        give_back(lock, monotonic_ns());
+        give_back(lock, now_ns());
 }
 
 } // namespace ptsched::ptask

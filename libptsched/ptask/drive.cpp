@@ -177,7 +177,7 @@ void Scheduler::rest(Lock &lock, Naps &naps)
     bool idle = !driven_ && is_idle() && !lowering_->waits_for_go();
     if (idle && lowering_->is_watched()) {
         sleep_ = Sleep::nap;
-        wanted_.wait_for(lock, watch_nap);
+        wanted_.wait_for(lock, Clock::stretch_until(Clock::now() + watch_nap));
     } else if (idle && naps.idle_for_long()) {
         sleep_ = Sleep::for_good;
         wanted_.wait(lock);

@@ -3,11 +3,11 @@
 #ifndef PTSCHED_PTASK_NOW_HPP
 #define PTSCHED_PTASK_NOW_HPP
 
-#include <chrono>
+#include "time_source.hpp"
 
 namespace ptsched::ptask {
 
-using Clock = std::chrono::steady_clock;
+using device::Clock;
 
 class Now {
 public:

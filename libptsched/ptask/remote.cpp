@@ -58,8 +58,9 @@ public:
         std::unique_lock lock(remote.mutex_);
         auto is_free = [&remote] { return !remote.taken_; };
         const std::stop_token &stop = caller.stop.token();
-        mine_ = caller.deadline() ? remote.turn_over_.wait_until(lock, stop, *caller.deadline(), is_free)
-                                  : remote.turn_over_.wait(lock, stop, is_free);
+        mine_ = caller.deadline() ? is_free() : remote.turn_over_.wait(lock, stop, is_free);
+        while (!mine_ && !caller.is_over() && !stop.stop_requested())
+            mine_ = remote.turn_over_.wait_for(lock, stop, Clock::stretch_until(*caller.deadline()), is_free);
         /* If it is not this one's, it is another's. */
         remote.taken_ = true;
     }

@@ -65,7 +65,7 @@ bool Scheduler::wait(Lock &lock, Channel &channel, const Deadline &deadline, con
         return true;
     channel.waiting++;
     if (deadline)
-        channel.changed.wait_until(lock, *deadline, ended);
+        Clock::wait_until(channel.changed, lock, *deadline, ended);
     else
         for (Naps naps; !ended();) {
             /* Who can be told to stop does not begin what nobody can. */

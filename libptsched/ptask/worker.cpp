@@ -39,8 +39,8 @@ int milliseconds_until(const Deadline &deadline)
     using std::chrono::milliseconds;
     if (!deadline)
         return -1;
-    const auto left = std::chrono::ceil<milliseconds>(*deadline - Clock::now());
-    return static_cast<int>(std::clamp(left, milliseconds(0), milliseconds(INT_MAX)).count());
+    const auto stretch = std::chrono::ceil<milliseconds>(Clock::stretch_until(*deadline));
+    return static_cast<int>(std::min(stretch, milliseconds(INT_MAX)).count());
 }
 
 } // namespace
