@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Parts of graphs that a GPU is given as CUDA graphs: the same comes out, and who does not fit is not kept.
+#include "../host_flag.h"
+#include "graph_clock.hpp"
 #include "timeline_test.hpp"
 
 #include "draw.hpp"
@@ -17,6 +19,9 @@ namespace device = ptsched::device;
 constexpr unsigned n = 64;
 const auto form = Template::of<float>(n);
 
+/* As often as time has gone on by that much, it is looked for a set of which a part does not come. */
+constexpr auto given_up_after = 5ms;
+
 GraphOptions with(Lower lower)
 {
     return {.lower = lower};
@@ -29,6 +34,9 @@ std::vector<float> all(float value)
 
 /* (a + b) + (b + c): two tasks side by side, one after them, and what the first gives goes to the program, too. */
 struct Sums {
+    /* Stands still: a set of which a part has not come is given up when the test has it go on. */
+    GraphClock clock;
+
     explicit Sums(const GraphOptions &options, std::size_t capacity = 8) : graph(options)
     {
         auto add = [&](const std::string &name) -> Task & {
@@ -51,14 +59,13 @@ struct Sums {
             count->push_value(n);
     }
 
-    /* What takes long comes first: a set of which a part does not come is given up. */
     void push(float value)
     {
-        DatablockPtr first = block_of(all(value)), both = block_of(all(10)), last = block_of(all(100));
-        a->push(std::move(first));
+        DatablockPtr both = block_of(all(10));
+        a->push(block_of(all(value)));
         b->push(both);
         b2->push(both);
-        c->push(std::move(last));
+        c->push(block_of(all(100)));
     }
 
     void check(float value)
@@ -81,8 +88,7 @@ struct Sums {
     /* It can be pulled before it is known that what made it has ended. */
     std::uint64_t await_completed(std::uint64_t runs) const
     {
-        while (last->completed() < runs)
-            std::this_thread::yield();
+        until([&] { return last->completed() >= runs; });
         return last->completed();
     }
 
@@ -236,6 +242,7 @@ void part_of_a_set()
     Sums sums(with(Lower::always), 1);
     sums.graph.run();
     sums.settle();
+    const Ticking ticking(sums.clock, given_up_after);
     for (int i = 0; i < 3; i++) {
         sums.a->push(block_of(all(static_cast<float>(i))));
         sums.b->push(block_of(all(10)));
@@ -262,7 +269,10 @@ void part_of_a_set_in_company()
     x.push(block_of(all(0)));
     sums.a->push(block_of(all(1)));
     sums.b->push(block_of(all(10)));
-    CHECK(pulled<float>(*sums.between) == all(11));
+    {
+        const Ticking ticking(sums.clock, given_up_after);
+        CHECK(pulled<float>(*sums.between) == all(11));
+    }
     go_on = true;
     go_on.notify_all();
     CHECK(y.pull() != nullptr);
@@ -393,7 +403,7 @@ void a_sticky_value_on_its_way()
     Task &slow =
         graph.cuda("slow", {kernels(), "spin"}, {inout("out", one), constant("ns", ns), constant("steps", 1u)});
     auto add = [&](const std::string &name, unsigned count) -> Task & {
-        return graph.cuda(name, {ptask_kernels(), "successor"},
+        return graph.cuda(name, {ptask_kernels(), "successor", Geometry{}},
                           {inout("x", Template::of<int>(1)),
                            starting_with(value("n", sizeof(unsigned)), block_of<unsigned>({count}))});
     };
@@ -404,13 +414,13 @@ void a_sticky_value_on_its_way()
     Output &y = graph.output(second["x"]);
     graph.run();
     start.push_value(0u);
+    const auto pass = [&] {
+        x.push_value(0);
+        return pulled<int>(y).at(0);
+    };
     /* Of the first nothing is changed until the value has come. */
     int added = 1;
-    comes_true([&] {
-        x.push_value(0);
-        added = pulled<int>(y).at(0);
-        return added != 1;
-    });
+    until([&] { return (added = pass()) != 1; });
     CHECK_EQ(added, 2);
     CHECK(second.lowered() > 0);
 }
@@ -513,17 +523,16 @@ void room_for_sets()
         CHECK_EQ(Lowering::runs_of(one.tasks, one.seconds, one.others_first), one.runs);
 }
 
-/*
- * However many there are, a place has no more than four of them. With several places, one that is better has a further
- * one although another has room.
- */
+/* However many there are, a place has no more than four of them while none has ended. */
 void long_sets()
 {
     constexpr std::size_t tasks = 40, sets = 12, most_at_a_place = 4;
-    constexpr unsigned long long ns = 200000000;
     const auto one = Template::of<unsigned>(1);
+    GraphClock clock;
+    HostFlag flag;
     Graph graph(with(Lower::always));
-    Task *last = &graph.cuda("slow", {kernels(), "spin"}, {inout("x", one), constant("ns", ns), constant("steps", 1u)});
+    Task *last = &graph.cuda("slow", {kernels(), "wait_for_host", Geometry{}},
+                             {constant("flag", HostFlag::address()), inout("x", one)});
     Input &x = graph.input((*last)["x"], sets);
     for (std::size_t i = 1; i < tasks; i++) {
         Task &next = graph.cuda("next" + std::to_string(i), {ptask_kernels(), "successor"},
@@ -533,22 +542,27 @@ void long_sets()
     }
     Output &y = graph.output((*last)["x"], sets);
     graph.run();
-    while (!last->lowered()) {
+    for (std::uint64_t given = tasks; !last->lowered(); given += tasks) {
+        flag.lower();
         x.push_value(0u);
+        until([&] { return sum_of(graph).runs == given; });
+        clock.advance(200ms);
+        flag.raise();
         y.pull()->read();
+        until([&] { return last->completed() * tasks == given; });
     }
     const std::uint64_t before = sum_of(graph).lowered / tasks;
-    std::uint64_t given = 0, most = 0;
+    const std::size_t room = most_at_a_place * graph.counters().size();
+    auto given = [&] { return sum_of(graph).lowered / tasks - before; };
+    flag.lower();
     for (std::size_t i = 0; i < sets; i++)
         x.push_value(0u);
-    while (given < sets) {
-        given = sum_of(graph).lowered / tasks - before;
-        const std::uint64_t ended = last->lowered() - before;
-        most = std::max(most, given - std::min(given, ended));
-        std::this_thread::yield();
-    }
-    CHECK(most > 1);
-    CHECK(graph.counters().size() > 1 ? most < sets : most <= most_at_a_place);
+    until([&] { return given() >= room; });
+    CHECK_EQ(given(), room);
+    flag.raise();
+    for (std::size_t i = 0; i < sets; i++)
+        CHECK(y.pull() != nullptr);
+    CHECK_EQ(given(), sets);
 }
 
 /* Who wants a task before others does not want them in one go. */

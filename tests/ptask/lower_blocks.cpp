@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How blocks come to CUDA graphs and leave them: fetched, copied, ahead of others, or written where they are read.
 #include "../host_flag.h"
+#include "graph_clock.hpp"
 #include "ptask_test.hpp"
 
 #include <algorithm>
@@ -26,6 +27,7 @@ void sum_of_blocks(unsigned many)
     constexpr unsigned sets = 8;
     const auto large = Template::of<float>(many);
     auto filled = [&](float value) { return block_of(std::vector<float>(many, value)); };
+    GraphClock clock; /* no set is given up */
     Graph graph(lowered);
     std::vector ports = {in("a", large), in("b", large), out("c", large), constant("n", many)};
     Task &one = graph.cuda("one", {kernels(), "vector_add"}, ports);
@@ -75,6 +77,7 @@ void blocks_in_a_row(unsigned many)
 {
     constexpr unsigned sets = 80;
     const auto large = Template::of<float>(many);
+    GraphClock clock; /* no set is given up */
     Graph graph(lowered);
     std::vector ports = {in("a", large), in("b", large), out("c", large), constant("n", many)};
     Task &one = graph.cuda("one", {kernels(), "vector_add"}, ports);
@@ -114,6 +117,7 @@ void many_sets_in_a_row()
 void a_single_short_input()
 {
     constexpr unsigned sets = 80;
+    GraphClock clock; /* no set is given up */
     for (unsigned many : {1u, 1001u, 1u << 14}) {
         const auto form = Template::of<float>(many);
         const std::vector ports = {in("a", form), sticky("b", form), out("c", form), constant("n", many)};
@@ -168,7 +172,6 @@ struct ThreeTerms {
         push_all({block_of(content), block_of(content), block_of(content)});
     }
 
-    /* Made before, since it takes long: a set of which a part does not come is given up. */
     void push_all(const std::array<DatablockPtr, 3> &blocks)
     {
         a->push(blocks[0]);
@@ -183,7 +186,7 @@ struct ThreeTerms {
 };
 
 /* With blocks that copy engines bring: a + b, which can be pulled, and that + c. */
-struct LongSums : ThreeTerms {
+struct LongSums : private GraphClock, ThreeTerms {
     static constexpr unsigned many = 1 << 18;
 
     LongSums() : ThreeTerms(many)
@@ -198,6 +201,7 @@ struct LongSums : ThreeTerms {
         }
     }
 
+    GraphClock &clock() { return *this; }
     static DatablockPtr filled(float value) { return block_of(std::vector<float>(many, value)); }
     static bool holds(Output &output, float value)
     {
@@ -209,13 +213,15 @@ struct LongSums : ThreeTerms {
     Output *between, *sum;
 };
 
-/* False if this thread had to wait for so long that a set was given up. */
-bool a_set_begins(bool ahead)
+/* What has come is copied before the rest of the set, in the order in which it is needed, where there is one GPU. */
+void a_set_begins_with_what_is_there()
 {
+    const bool ahead = device::gpus().size() == 1;
     device::Device &gpu = *device::gpus().at(0);
     const auto was_copied = [&](const DatablockPtr &block) { return !block->first_use(gpu).on_host; };
     LongSums sums;
-    const std::uint64_t uploaded = sum_of(sums.graph).blocks_uploaded, lowered = sums.two->lowered();
+    const std::uint64_t uploaded = sum_of(sums.graph).blocks_uploaded, lowered = sums.two->lowered(),
+                        completed = sums.two->completed();
     const DatablockPtr first = sums.filled(10), second = sums.filled(20), third = sums.filled(30);
     const DatablockPtr one = sums.filled(2), two = sums.filled(1), early = sums.filled(40);
 
@@ -231,23 +237,13 @@ bool a_set_begins(bool ahead)
     sums.b->push(two);
     sums.a->push(one);
     CHECK(sums.holds(*sums.between, 3) && sums.holds(*sums.sum, 43));
-    if (sums.two->lowered() != lowered + 2)
-        return false;
+    until([&] { return sums.two->completed() >= completed + 2; });
+    CHECK_EQ(sums.two->lowered(), lowered + 2);
     CHECK_EQ(first_came, ahead);
     CHECK_EQ(second_came, ahead);
     CHECK(!early_came);
     if (ahead)
         CHECK_EQ(sum_of(sums.graph).blocks_uploaded, uploaded + 6);
-    return true;
-}
-
-/* What has come is copied before the rest of the set, in the order in which it is needed, where there is one GPU. */
-void a_set_begins_with_what_is_there()
-{
-    bool has_begun = false;
-    for (unsigned i = 0; i < 10 && !has_begun; i++)
-        has_begun = a_set_begins(device::gpus().size() == 1);
-    CHECK(has_begun);
 }
 
 /* Then its tasks do it by themselves, and the blocks are theirs. */
@@ -261,9 +257,9 @@ void a_set_begins_and_is_given_up()
         sums.a->push(block);
     }
     sums.b->push(sums.filled(2));
+    const Ticking ticking(sums.clock(), 5ms);
     CHECK(sums.holds(*sums.between, 3));
-    while (!known.expired())
-        std::this_thread::yield();
+    until([&] { return known.expired(); });
     sums.c->push(sums.filled(10));
     CHECK(sums.holds(*sums.sum, 13));
 }
@@ -311,6 +307,7 @@ void many_short_blocks()
 {
     constexpr std::size_t inputs = 150, long_one = 70, sets = 8;
     const auto length_of = [](std::size_t i) { return i == long_one ? std::size_t{300000} : 3 * i + n; };
+    GraphClock clock; /* no set is given up */
     Graph graph(lowered);
     std::vector<Input *> terms, counts;
     std::vector<Output *> sums;
@@ -334,8 +331,7 @@ void many_short_blocks()
     graph.run();
     for (Input *count : counts)
         count->push_value(n);
-    /* On a machine that is busy, a set may be taken for one that does not come. */
-    for (std::size_t set = 0; set < sets || !sum->task().lowered(); set++) {
+    for (std::size_t set = 0; set < sets; set++) {
         const auto term = [set](std::size_t i) { return static_cast<float>(set * 1000 + i); };
         float expected = term(0);
         for (std::size_t i = 0; i < inputs; i++)
@@ -348,6 +344,7 @@ void many_short_blocks()
             CHECK(result == std::vector<float>(n, expected));
         }
     }
+    CHECK(sum->task().lowered() > 0);
 }
 
 /* Whether what comes is on the host alone; all of it is to be @value. */
@@ -366,6 +363,7 @@ bool is_there_alone(Output &output, float value)
  */
 void results_there_alone()
 {
+    GraphClock clock; /* no set is given up */
     for (unsigned many : {1u << 16, 1u << 18}) {
         ThreeTerms sums(many, 4, long_copies);
         Output &between = sums.graph.output((*sums.one)["c"]), &sum = sums.graph.output((*sums.two)["c"]);
@@ -467,6 +465,7 @@ void results_for_another_graph()
 {
     constexpr unsigned long long ns = 10000000;
     const auto one = Template::of<unsigned>(1);
+    GraphClock clock; /* no set is given up */
     Graph slow(long_copies), graph;
     Task &spin = slow.cuda("spin", {kernels(), "spin"}, {inout("x", one), constant("ns", ns), constant("steps", 1u)});
     Task &wait =
@@ -488,28 +487,29 @@ void results_for_another_graph()
     slow.run();
     graph.run();
     /* Of those that are on the host alone, and others. */
-    unsigned early[] = {0, 0};
-    for (unsigned i = 0; i < 60 && !(early[false] && early[true]); i++) {
+    bool seen[] = {false, false};
+    for (unsigned i = 0; !(seen[false] && seen[true]); i++) {
         held.lower();
         x.push_value(0u);
         b.push_value(0u);
         DatablockPtr block = sum.pull();
         const bool is_alone = std::ranges::all_of(device::gpus(), [&](auto *gpu) { return block->missing(*gpu); });
-        const std::uint64_t ended = add.completed();
         flag.push(block);
         to_reader.push_value(1);
         to_other.push_value(1);
         CHECK_EQ(pulled<int>(of_other).at(0), 2);
-        early[is_alone] += add.completed() == ended;
+        CHECK_EQ(add.completed(), std::uint64_t{i});
+        seen[is_alone] = true;
         held.raise();
         CHECK_EQ(pulled<int>(of_reader).at(0), 2);
+        until([&] { return add.completed() > i; });
     }
-    CHECK(early[false] && early[true]);
 }
 
 /* One is worth a CUDA graph if it has several blocks to move, short or long. */
 void a_task_alone()
 {
+    GraphClock clock; /* no set is given up */
     for (unsigned many : {n, 1u << 18}) {
         const auto form = Template::of<float>(many);
         Graph graph(lowered);
@@ -541,6 +541,7 @@ void ends_while_it_is_passed_on()
     const auto one = Template::of<int>(1), large = Template::of<int>(1 << 18);
     const auto zero = [](const std::vector<void *> &ports) { *static_cast<int *>(ports[1]) = 0; };
     const Geometry single;
+    GraphClock clock; /* no set is given up */
     Graph graph(long_copies);
     std::vector<Output *> outputs;
     Task &begins = graph.cuda("begins", {ptask_kernels(), "successor", single}, {inout("x", one), constant("n", 1u)});

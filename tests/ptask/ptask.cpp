@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Graphs of host functions and kernels, on the virtual GPU.
+#include "../threads.h"
 #include "c_checks.h"
+#include "graph_clock.hpp"
 #include "pocl.h"
 #include "ptask_test.hpp"
 
@@ -174,8 +176,7 @@ void channels_are_bounded()
     graph.run();
     /* One where it leaves, and two before it, as long as nobody pulls. */
     CHECK(x.push_value(2));
-    while (copy.completed() < 1)
-        std::this_thread::yield();
+    until([&] { return copy.completed() >= 1; });
     CHECK(!x.push(Datablock::of("abcd", 4), 1ms));
     CHECK_EQ(copy.completed(), uint64_t{1});
     for (int i = 0; i < 3; i++)
@@ -184,21 +185,20 @@ void channels_are_bounded()
 }
 
 /*
- * The longest wait for what others do later, the shortest for nothing. The others do it once they are asked to, just
- * before it is waited for, and let others go first, each time more: so it is not there already each time.
+ * The longest wait for what others do later, the shortest for nothing. The others do it once they are asked to, every
+ * second time when who asks sleeps: so it is not there already each time.
  */
 void timeouts_at_the_limits()
 {
     constexpr auto longest = std::chrono::nanoseconds::max(), shortest = std::chrono::nanoseconds::min();
-    constexpr unsigned rounds = 100;
+    constexpr unsigned rounds = 20;
     std::atomic<unsigned> asked{0};
-    auto when_asked = [&asked](auto work) {
-        return std::jthread([&asked, work](const std::stop_token &stop) {
+    auto when_asked = [&asked, asks = gettid()](auto work) {
+        return std::jthread([&asked, asks, work](const std::stop_token &stop) {
+            ThreadState who_asks(asks);
             for (unsigned i = 0; i < rounds; i++) {
-                while (asked == i && !stop.stop_requested())
-                    std::this_thread::yield();
-                for (unsigned others = 0; others < 16 * i; others++)
-                    std::this_thread::yield();
+                until([&] { return asked != i || stop.stop_requested(); });
+                until([&] { return i % 2 || asked != i + 1 || who_asks.get() == 'S' || stop.stop_requested(); });
                 work(stop);
             }
         });
@@ -218,8 +218,7 @@ void timeouts_at_the_limits()
     graph.run();
     CHECK(!y.pull(shortest));
     x.push_value(0);
-    while (copy.completed() < 1)
-        std::this_thread::yield();
+    until([&] { return copy.completed() >= 1; });
     x.push_value(1);
     CHECK(!x.push(Datablock::of("abcd", 4), shortest));
     bool pushed = false;
@@ -278,8 +277,7 @@ DatablockPtr written_when(std::function<bool()> reached)
         bool reached() override { return says(); }
         void wait() override
         {
-            while (!reached())
-                std::this_thread::yield();
+            until([&] { return reached(); });
         }
         const std::function<bool()> says;
     };
@@ -478,8 +476,7 @@ void stop_wakes_everybody()
         while (x.push_value(1))
             ;
     });
-    while (copy.completed() < 1)
-        std::this_thread::yield();
+    until([&] { return copy.completed() >= 1; });
     graph.stop();
     pusher.join();
     CHECK(y.pull());
@@ -533,6 +530,7 @@ void a_function_stops_its_graph()
 /* Who waits for a function that was brief so far runs it; it may fail or be the last thing there as anywhere. */
 void brief_functions()
 {
+    GraphClock clock;
     Graph graph;
     std::atomic<bool> fails{false};
     Task &task = graph.host("brief",
@@ -550,10 +548,7 @@ void brief_functions()
         return pulled<std::thread::id>(where).at(0) == std::this_thread::get_id();
     };
     /* The thread of the host's queue may be as fast, but not each time. */
-    unsigned tries = 0;
-    while (!runs_here() && ++tries < 100000)
-        continue;
-    CHECK(tries < 100000);
+    until(runs_here);
     CHECK(task.completed() > 3);
     fails = true;
     x.push_value(1);
@@ -573,8 +568,7 @@ void a_graph_stops_meanwhile()
             while (x.push_value(1) && y.pull())
                 ;
         });
-        while (copy.completed() < 5 + static_cast<unsigned>(i) % 7)
-            std::this_thread::yield();
+        until([&] { return copy.completed() >= 5 + static_cast<unsigned>(i) % 7; });
         graph.stop();
         puller.join();
         /* One at most is left. */

@@ -68,16 +68,11 @@ inline DeviceCounters sum_of(const Graph &graph)
     return sum;
 }
 
-/* Whether it is so before long: what has ended may not be known at once. */
-template <typename Condition> bool comes_true(Condition condition)
+/* What has ended may not be known at once. */
+template <typename Condition> void until(Condition condition)
 {
-    const auto end = std::chrono::steady_clock::now() + 20s;
-    while (!condition()) {
-        if (std::chrono::steady_clock::now() >= end)
-            return false;
+    while (!condition())
         std::this_thread::yield();
-    }
-    return true;
 }
 
 /* Adds 1 to four numbers, in "x", and says in "where" at what address. */
@@ -112,15 +107,13 @@ private:
 inline void until_executing(const std::vector<Task *> &tasks)
 {
     for (const Task *task : tasks)
-        while (task->state() != State::executing)
-            std::this_thread::yield();
+        until([task] { return task->state() == State::executing; });
 }
 
 /* Until no device has it. */
 inline void until_over(const Task &task)
 {
-    while (task.state() == State::executing)
-        std::this_thread::yield();
+    until([&task] { return task.state() != State::executing; });
 }
 
 using Cases = std::vector<tap::Case>;

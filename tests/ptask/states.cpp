@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a task says that it does.
 #include "failure_of.hpp"
+#include "graph_clock.hpp"
 #include "ptask_test.hpp"
 
 #include <semaphore>
@@ -11,9 +12,9 @@ namespace {
 
 const auto one = Template::of<int>(1);
 
-bool comes_to(const Task &task, State state)
+void until_in(const Task &task, State state)
 {
-    return comes_true([&] { return task.state() == state; });
+    until([&] { return task.state() == state; });
 }
 
 void waiting_for_inputs()
@@ -33,14 +34,14 @@ void waiting_for_inputs()
         CHECK(add.state() == State::waiting);
         y.push_value(i);
         CHECK_EQ(pulled<int>(z).at(0), 2 * i);
-        CHECK(comes_to(add, State::completed));
+        until_in(add, State::completed);
     }
     /* A signal is part of a run, too. */
     y.end_stream();
     CHECK(add.state() == State::waiting);
     x.end_stream();
     CHECK(!z.pull());
-    CHECK(comes_to(add, State::completed));
+    until_in(add, State::completed);
 }
 
 void waiting_for_room()
@@ -51,12 +52,12 @@ void waiting_for_room()
     Output &y = graph.output(pass["x"], 1);
     graph.run();
     x.push_value(1);
-    CHECK(comes_to(pass, State::completed));
+    until_in(pass, State::completed);
     x.push_value(2);
-    CHECK(comes_to(pass, State::waiting));
+    until_in(pass, State::waiting);
     CHECK_EQ(pass.completed(), uint64_t{1});
     CHECK_EQ(pulled<int>(y).at(0), 1);
-    CHECK(comes_to(pass, State::completed));
+    until_in(pass, State::completed);
     CHECK_EQ(pass.completed(), uint64_t{2});
 }
 
@@ -91,13 +92,12 @@ struct Crowd {
 void queued()
 {
     Crowd crowd([](const std::vector<void *> &) {});
-    CHECK(comes_to(crowd.first, State::executing));
-    CHECK(comes_to(crowd.last, State::queued));
+    until_in(crowd.first, State::executing);
+    until_in(crowd.last, State::queued);
     crowd.plugs.pull();
-    CHECK(comes_to(crowd.first, State::completed));
+    until_in(crowd.first, State::completed);
     CHECK_EQ(crowd.first.completed(), uint64_t{Crowd::many});
-    while (!crowd.last.completed())
-        std::this_thread::yield();
+    until([&] { return crowd.last.completed(); });
 }
 
 void in_a_cuda_graph()
@@ -115,13 +115,13 @@ void in_a_cuda_graph()
         b.push_value(2);
         CHECK_EQ(pulled<int>(y).at(0), 4);
     } while (!next.lowered());
-    CHECK(comes_to(add, State::completed));
-    CHECK(comes_to(next, State::completed));
+    until_in(add, State::completed);
+    until_in(next, State::completed);
     a.push_value(1);
-    CHECK(comes_to(add, State::waiting));
+    until_in(add, State::waiting);
     b.push_value(2);
     CHECK_EQ(pulled<int>(y).at(0), 4);
-    CHECK(comes_to(add, State::completed));
+    until_in(add, State::completed);
 }
 
 /* Of functions that take long, few are given to the host ahead: what is to come before the rest is the next one. */
@@ -129,46 +129,37 @@ void queued_before_long_ones()
 {
     constexpr int many = 20;
     constexpr std::uint64_t most_ahead = 4;
-    const auto word = Template::of<unsigned>(1);
+    GraphClock clock;
     std::counting_semaphore<> begun{0}, may_end{0};
-    Graph graph, clock;
+    Graph graph;
     Task &slow = graph.host("slow",
                             [&](const std::vector<void *> &) {
                                 begun.release();
                                 may_end.acquire();
                             },
                             {in("x", one), out("y", one)});
-    Task &spin = clock.cuda("spin", {kernels(), "spin"},
-                            {inout("out", word), constant("ns", std::uint64_t{5000000}), constant("steps", 1u)});
-    Input &start = clock.input(spin["out"]);
-    Output &passed = clock.output(spin["out"]);
     Task &urgent = graph.host("urgent", [](const std::vector<void *> &) {}, {in("x", one), zeroed(sticky("y", one))});
     urgent.set_priority(1000000);
     /* Priorities decide among tasks that channels join. */
     graph.connect(slow["y"], urgent["y"], many + 1);
     Input &x = graph.input(slow["x"], many), &urgent_x = graph.input(urgent["x"]);
     graph.run();
-    clock.run();
-    /* It is known to take at least as long as a kernel in the meantime. */
+    /* It is known to take long. */
     x.push_value(0);
     begun.acquire();
-    start.push_value(0u);
-    passed.pull()->wait();
+    clock.advance(5ms);
     may_end.release();
-    while (!slow.completed())
-        std::this_thread::yield();
+    until([&] { return slow.completed(); });
     for (int i = 0; i < many; i++)
         x.push_value(0);
-    while (sum_of(graph).runs < 1 + most_ahead)
-        std::this_thread::yield();
+    until([&] { return sum_of(graph).runs >= 1 + most_ahead; });
     urgent_x.push_value(0);
-    CHECK(comes_to(urgent, State::queued));
+    until_in(urgent, State::queued);
     may_end.release();
-    CHECK(comes_to(urgent, State::executing));
+    until_in(urgent, State::executing);
     CHECK_EQ(sum_of(graph).runs, 1 + most_ahead + 1);
     may_end.release(many - 1);
-    while (!urgent.completed())
-        std::this_thread::yield();
+    until([&] { return urgent.completed(); });
 }
 
 /* What had begun when another failed is executing until it has ended. */
@@ -187,8 +178,8 @@ void executing_beside_a_failure()
     CHECK(has(failure_of([&] { y.pull(); }), "bad luck"));
     CHECK(slow.state() == State::executing);
     ends.set_value();
-    CHECK(comes_to(slow, State::waiting));
-    CHECK(comes_to(bad, State::waiting));
+    until_in(slow, State::waiting);
+    until_in(bad, State::waiting);
 }
 
 /* Nothing is chosen any more, however much waits for it. */
@@ -198,10 +189,10 @@ void queued_when_another_fails()
         if (*static_cast<int *>(p[0]))
             throw Error("bad luck");
     });
-    CHECK(comes_to(crowd.last, State::queued));
+    until_in(crowd.last, State::queued);
     crowd.plugs.pull();
-    CHECK(comes_to(crowd.last, State::waiting));
-    CHECK(comes_to(crowd.first, State::waiting));
+    until_in(crowd.last, State::waiting);
+    until_in(crowd.first, State::waiting);
     CHECK(!crowd.last.completed());
     CHECK(has(failure_of([&] { crowd.last_x.push_value(0); }), "bad luck"));
 }

@@ -126,8 +126,11 @@ void idle_turns_go_back()
     CHECK(graph.err().empty());
 }
 
-/* Both always have work; what executes of one in the other's turn would change the device's context more often. */
-void time_by_weight()
+/*
+ * Both always have work; what executes of one in the other's turn would change the device's context more often. What
+ * each gets is told here; that it is by weight, the policy's tests check in virtual time.
+ */
+void turns_of_two_graphs()
 {
     one_gpu();
     Client low("low", "required", attached(), 15);
@@ -147,7 +150,6 @@ void time_by_weight()
     };
     const std::uint64_t to_low = since(low, low_before), to_high = since(high, high_before);
     std::printf("# nice 0 over nice 15: %.1f\n", double(to_high) / double(to_low));
-    CHECK(to_high > to_low);
     high.do_this("rest");
     low.do_this("rest");
     auto turns = device_counter("turns");
@@ -402,7 +404,7 @@ int main(int argc, char **argv)
 {
     std::vector<tap::Case> cases = {
         {"a turn goes back when it is not used, and without one only kernels wait", idle_turns_go_back},
-        {"graphs of two processes get time by weight, each in its turns", time_by_weight},
+        {"graphs of two processes have the device each in its turns", turns_of_two_graphs},
         {"who asked a graph for work is charged, and shares its turn with it", requesters_are_charged},
         {"graphs of one process work each for another's", graph_by_graph},
         {"requesters that take turns at pushing do not end the graph's", requesters_alternate},

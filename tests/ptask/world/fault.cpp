@@ -136,8 +136,7 @@ void read_in_vain()
     CHECK(memory != MAP_FAILED);
     /* When it is being read. */
     std::thread fails([&, reader = ThreadState(gettid())]() mutable {
-        while (reader.get() != 'S')
-            std::this_thread::yield();
+        until([&] { return reader.get() == 'S'; });
         flag.raise();
     });
     CHECK(refused([&] { block->read_into(memory); }, {"CUDA_ERROR_LAUNCH_FAILED"}));

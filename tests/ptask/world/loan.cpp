@@ -115,9 +115,9 @@ bool is_on_host(const DatablockPtr &block)
     return CHECK(block) && !block->missing(device::host());
 }
 
-bool nothing_is_lent()
+void until_nothing_is_lent()
 {
-    return comes_true([] { return !count_lent(); });
+    until([] { return !count_lent(); });
 }
 
 std::size_t open_files()
@@ -203,8 +203,7 @@ void uses(const std::string &path, Talk &)
     DatablockPtr block = y.pull();
     CHECK(reader.x.push(block));
     DatablockPtr result = reader.y.pull();
-    while (CHECK(result) && !reader.task.completed())
-        std::this_thread::yield();
+    until([&] { return !CHECK(result) || reader.task.completed(); });
     CHECK_EQ(copying(), std::uint64_t{0});
     CHECK_EQ(moved(reader.graph), std::uint64_t{0});
     CHECK(!is_on_host(block));
@@ -279,7 +278,7 @@ void pushes(const std::string &path, Talk &talk)
     for (int i = 0; i < 12; i++)
         CHECK(content<int>(blocks[static_cast<std::size_t>(i)]) == numbers(8, i + 1));
     CHECK(x.end_stream());
-    CHECK(nothing_is_lent());
+    until_nothing_is_lent();
 }
 
 /* Until it is told to end, or killed. */
@@ -320,7 +319,7 @@ void lends_later(const std::string &, Talk &)
         CHECK(!lend(block, packet));
     }
     lent(line, block);
-    CHECK(nothing_is_lent());
+    until_nothing_is_lent();
 }
 
 /* Packets that are right but for one thing. */
@@ -353,7 +352,7 @@ void lies(const std::string &path, Talk &)
     CHECK(refuses([](auto &) {}, Packet::done, ""));
     packet.memory.reset();
     CHECK(refuses([](auto &) {}, Packet::done, ""));
-    CHECK(nothing_is_lent());
+    until_nothing_is_lent();
     socket = connected(path, Packet::hello_output, "y");
     Packet fetch;
     fetch.head.kind = Packet::fetch;
@@ -369,7 +368,7 @@ void pull_where_it_is()
     for (int i = 0; i < 13; i++)
         CHECK(served.line.x.push(block_of(numbers(8, i))));
     CHECK_EQ(other.end(), 0);
-    CHECK(nothing_is_lent());
+    until_nothing_is_lent();
 }
 
 void many_pull()
@@ -384,7 +383,7 @@ void many_pull()
         CHECK(served.line.x.end_stream());
     for (auto &other : others)
         CHECK_EQ(other->end(), 0);
-    CHECK(nothing_is_lent());
+    until_nothing_is_lent();
 }
 
 /* Before it has what it asked for, or before it has looked at it. */
@@ -403,7 +402,7 @@ void who_leaves_early()
             CHECK(packet_from(socket).head.flags & Packet::is_lent);
         /* The next one may get the one of this. */
     }
-    CHECK(nothing_is_lent());
+    until_nothing_is_lent();
 }
 
 void more_than_is_lent()
@@ -413,7 +412,7 @@ void more_than_is_lent()
     for (int i = 0; i < 300; i++)
         CHECK(served.line.x.push(block_of(numbers(8, i))));
     CHECK_EQ(other.end(), 0);
-    CHECK(nothing_is_lent());
+    until_nothing_is_lent();
 }
 
 /* And not when the kernel is launched that writes it, as within a process. */
@@ -435,7 +434,7 @@ void when_it_is_written()
     CHECK(other.talk().hear());
     CHECK(computing() - before >= ns);
     CHECK_EQ(other.end(), 0);
-    CHECK(nothing_is_lent());
+    until_nothing_is_lent();
 }
 
 /* Who lends it keeps it until it can be sent. */
@@ -453,7 +452,7 @@ void no_memory_to_fetch()
     const Packet lent = answer_to(socket, request);
     CHECK(lent.head.flags & Packet::is_lent);
     /* Until the server has closed what it sent, so that no descriptor comes to be free then: both ends are left. */
-    CHECK(comes_true([&] { return open_files() == files + 2; }));
+    until([&] { return open_files() == files + 2; });
     {
         FewFiles none;
         CHECK(says(answer_to(socket, fetch), Packet::refused, "no shared memory"));
@@ -501,7 +500,7 @@ void another_graph()
     for (int i = 0; i < 3; i++)
         CHECK(served.line.x.push(block_of(numbers(8, i))));
     CHECK_EQ(other.end(), 0);
-    CHECK(nothing_is_lent());
+    until_nothing_is_lent();
 }
 
 void push_where_it_is()
@@ -529,7 +528,7 @@ void borrower_killed()
     Other other("holds", served.path());
     lend_one(served, other);
     CHECK(WIFSIGNALED(other.end(SIGKILL)));
-    CHECK(nothing_is_lent());
+    until_nothing_is_lent();
     CHECK(served.line.x.push(block_of(numbers(8, 5))));
     CHECK(pulled<int>(served.line.y) == numbers(8, 6));
 }
@@ -541,7 +540,7 @@ void no_descriptor()
     lend_one(served, other);
     other.talk().say();
     CHECK_EQ(other.end(), 0);
-    CHECK(nothing_is_lent());
+    until_nothing_is_lent();
 }
 
 void no_descriptor_at_first()
@@ -567,7 +566,7 @@ void lender_killed()
     CHECK(WIFSIGNALED(other.end(SIGKILL)));
     CHECK(content<int>(block) == numbers(8, 2));
     CHECK(refused([&] { y.pull(); }, {"the other process"}));
-    CHECK(nothing_is_lent());
+    until_nothing_is_lent();
 }
 
 void the_graph_goes_first()
@@ -586,7 +585,7 @@ void the_graph_goes_first()
     }
     other.talk().say();
     CHECK_EQ(other.end(), 0);
-    CHECK(nothing_is_lent());
+    until_nothing_is_lent();
 }
 
 void without_sharing()
@@ -597,7 +596,7 @@ void without_sharing()
         for (int i = 0; i < 12; i++)
             CHECK(served.line.x.push(block_of(numbers(8, i))));
         CHECK_EQ(other.end(), 0);
-        CHECK(nothing_is_lent());
+        until_nothing_is_lent();
     }
     Place place;
     const std::string path = place.path();
@@ -617,7 +616,7 @@ void without_sharing()
     }
     other.talk().say();
     CHECK_EQ(other.end(), 0);
-    CHECK(nothing_is_lent());
+    until_nothing_is_lent();
 }
 
 void who_lies()
@@ -653,8 +652,7 @@ void what_is_on_the_host()
         CHECK_EQ(z.pull()->bytes(), std::size_t{0});
     }
     CHECK_EQ(count_lent(), std::size_t{0});
-    comes_true([&] { return open_files() == files; });
-    CHECK_EQ(open_files(), files);
+    until([&] { return open_files() == files; });
 }
 
 } // namespace

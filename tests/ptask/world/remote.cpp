@@ -2,6 +2,7 @@
 // Graphs whose ports other processes use.
 #include "remote.hpp"
 #include "../../threads.h"
+#include "../graph_clock.hpp"
 #include "world_test.hpp"
 
 #include <sys/stat.h>
@@ -235,8 +236,7 @@ void several_threads_push()
     const int in = 2;
     for (int i = 0; i < in; i++)
         CHECK(push(x, numbers(8, i)));
-    while (!line.task.completed())
-        std::this_thread::yield();
+    until([&] { return line.task.completed(); });
     std::stop_source source;
     std::atomic<bool> last{false};
     std::thread waits([&] {
@@ -258,16 +258,14 @@ void several_threads_push()
 /* Until somebody serves there, as it begins to. */
 void until_served(const std::string &path)
 {
-    const auto end = std::chrono::steady_clock::now() + 20s;
-    for (;;)
+    until([&path] {
         try {
             socket_at(path, false);
-            return;
+            return true;
         } catch (const Error &) {
-            if (std::chrono::steady_clock::now() > end)
-                throw;
-            std::this_thread::yield();
+            return false;
         }
+    });
 }
 
 /* As many as the socket takes wait for a process that does not answer, and then one more. */
@@ -298,6 +296,7 @@ void many_who_connect()
 /* Nothing waits for it for ever, and when it goes on, nothing is lost or comes twice. */
 void a_process_that_does_not_answer()
 {
+    GraphClock clock;
     Place place;
     Child child(fork());
     if (!child)
@@ -307,6 +306,7 @@ void a_process_that_does_not_answer()
     CHECK(push(x, numbers(8)));
     CHECK(pulled_from(y) == numbers(8, 1));
     child.stop();
+    std::optional<Ticking> ticking(std::in_place, clock, 100ms);
     CHECK(!y.pull(1ms));
     CHECK(!y.pull(1ms));
     CHECK(refused([&] { push(x, numbers(8, 10), 1ms); }, {"has not answered in time"}));
@@ -317,6 +317,7 @@ void a_process_that_does_not_answer()
     waits.join();
     CHECK(refused([&] { Remote late(place.path(), "x", Remote::to_push, Remote::on_host, 1ms); },
                   {place.path(), "has not answered in time"}));
+    ticking.reset();
     child.go_on();
     CHECK(pulled_from(y) == numbers(8, 11));
     CHECK(push(x, numbers(8, 30)));

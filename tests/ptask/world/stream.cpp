@@ -18,8 +18,7 @@ const auto at_most_eight = Template::variable<int>(8);
 void until_it_holds(int pipe, std::size_t bytes)
 {
     int held = -1;
-    while (ioctl(pipe, FIONREAD, &held) == 0 && static_cast<std::size_t>(held) != bytes)
-        std::this_thread::yield();
+    until([&] { return ioctl(pipe, FIONREAD, &held) != 0 || static_cast<std::size_t>(held) == bytes; });
     CHECK_EQ(static_cast<std::size_t>(held), bytes);
 }
 
