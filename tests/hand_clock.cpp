@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <array>
+#include <condition_variable>
 #include <cstdlib>
+#include <mutex>
 #include <tuple>
 #include <utility>
 

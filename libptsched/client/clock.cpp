@@ -2,7 +2,6 @@
 #include "clock.hpp"
 
 #include <cerrno>
-#include <chrono>
 #include <climits>
 #include <ctime>
 #include <linux/futex.h>
@@ -66,13 +65,6 @@ void wait_while(std::atomic<uint32_t> &word, uint32_t value, uint64_t ns)
 void wake_waiters(std::atomic<uint32_t> &word)
 {
     syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
-}
-
-bool wait_until(std::condition_variable &condition, std::unique_lock<std::mutex> &lock, uint64_t until_ns)
-{
-    // A time beyond what the clock's type holds is never reached.
-    std::chrono::nanoseconds until(static_cast<int64_t>(until_ns < INT64_MAX ? until_ns : INT64_MAX));
-    return condition.wait_until(lock, std::chrono::steady_clock::time_point(until)) == std::cv_status::no_timeout;
 }
 
 } // namespace ptsched

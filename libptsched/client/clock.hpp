@@ -5,9 +5,7 @@
 #define PTSCHED_CLIENT_CLOCK_HPP
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <poll.h>
 #include <sys/epoll.h>
 
@@ -33,9 +31,6 @@ int epoll_wait_within(int epoll, epoll_event *events, int most, uint64_t ns);
 void wait_while(std::atomic<uint32_t> &word, uint32_t value, uint64_t ns);
 // Wakes all that wait for a change of @word, which the caller has made.
 void wake_waiters(std::atomic<uint32_t> &word);
-
-// As std::condition_variable::wait_until(), until monotonic_ns() is @until_ns. False: it is.
-bool wait_until(std::condition_variable &condition, std::unique_lock<std::mutex> &lock, uint64_t until_ns);
 
 } // namespace ptsched
 

@@ -27,7 +27,8 @@ class Terminal:
         # pylint: disable=consider-using-with
         self.process = subprocess.Popen(
             [PTSCHED, "top", "--device", "0", "--interval", "100ms"], stdin=self.slave, stdout=self.slave,
-            stderr=self.slave, env=environment(socket, TERM="xterm", LINES=None, COLUMNS=None, **variables), start_new_session=True)
+            stderr=self.slave, env=environment(socket, TERM="xterm", LINES=None, COLUMNS=None, **variables),
+            start_new_session=True)
         self.output = b""
 
     def resize(self, rows, columns):
