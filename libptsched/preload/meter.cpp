@@ -499,7 +499,6 @@ void Meter::reap_fence(Stream &stream, std::uint64_t now)
     double ms = 0;
     stream.fence_pending = result == CUDA_ERROR_NOT_READY;
     stream.fence_waited = stream.fence_waited || stream.fence_pending;
-    completed_ += !stream.fence_pending;
     if (check(result) && stream.fence_waited && context.has_sample && find_fence_ms(stream, now, ms))
         waited_ns_ = std::max(waited_ns_, to_ns(present_ms(context, ms) - context.sampled_ms));
 }

@@ -145,6 +145,28 @@ void what_unmeasured_work_waits_for_is_not_held_back()
     give_back();
 }
 
+/* Then what else has come to its end is asked for again and again, which is no progress. */
+void others_that_come_and_go_are_no_progress()
+{
+    give_back();
+    CUstream spins = new_stream(), other = new_stream();
+    launch_alone(spins);
+    launch_alone(other);
+    hand->complete_by_itself(0);
+    CHECK_EQ(int(launch(spins)), 0);
+    scheduler->change(contended, 0);
+    scheduler->await_acknowledged();
+    Thread needed([other] { CHECK_EQ(int(launch_other(other)), 0); });
+    for (int i = 0; i < 500 && !needed.done(); i++) {
+        scheduler->change(wanted, 0);
+        scheduler->change(0, wanted);
+        pass_ms(2);
+    }
+    CHECK(needed.done());
+    hand->complete_all();
+    give_back();
+}
+
 /* What is known to take long is not taken for something that waits. In a child nothing else is known. */
 void long_work_is_waited_for()
 {
@@ -213,6 +235,7 @@ int main(int, char **argv)
         {"a capture meanwhile is left alone", captures_are_left_alone},
         {"what work in flight waits for is not held back", what_is_waited_for_is_not_held_back},
         {"nor is what unmeasured work waits for", what_unmeasured_work_waits_for_is_not_held_back},
+        {"others that come and go meanwhile are no progress", others_that_come_and_go_are_no_progress},
         {"what is known to take long is waited for", long_work_is_waited_for},
         {"who ends a lost context is scheduled again", who_ends_a_lost_context_is_scheduled_again},
     });
