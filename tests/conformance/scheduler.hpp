@@ -90,7 +90,7 @@ private:
     uint64_t id_ = 0;
 };
 
-// Again and again until it holds; a test that never gets there is stopped as hanging.
+// Again and again until it holds; a test that never gets there is stopped by who runs it.
 template <typename Condition> void wait_until(Condition condition);
 void pause_briefly();
 
