@@ -4,13 +4,16 @@ $(B)/obj/tests/ptask-paper/%.o: CPPFLAGS += -Isamples/ptask/paper -Ilibptsched/c
 	-Ilibptsched/ptask -Itests/vgpu
 
 # Linked with the driver so that the one of the virtual GPU is found.
-$(B)/tests/ptask_paper: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/ptask-paper/*.cpp samples/ptask/paper/*.cpp)) \
-		$(B)/lib/libptask.so $(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(B)/vgpu/paper.so \
+PAPER_TESTS := $(patsubst %,$(B)/tests/ptask-paper-%,variants figures gesture)
+
+$(PAPER_TESTS): $(B)/tests/ptask-paper-%: $(B)/obj/tests/ptask-paper/%.cpp.o \
+		$(patsubst %,$(B)/obj/%.o,$(wildcard samples/ptask/paper/*.cpp)) $(B)/lib/libptask.so \
+		$(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(B)/vgpu/paper.so \
 		$(addprefix $(B)/samples/,bench-ptask gesture paper.cl null-driver/libcuda.so.1)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptask -Wl,--no-as-needed -L$(B)/vgpu -lcuda -ldl \
 		-Wl,-rpath,'$$ORIGIN/../vgpu:$$ORIGIN/../lib'
 
-TESTS += $(B)/tests/ptask_paper
+TESTS += $(PAPER_TESTS)
 # Sanitizers see the library in tests/ptask.
-TESTS_NOSAN += $(B)/tests/ptask_paper
+TESTS_NOSAN += $(PAPER_TESTS)

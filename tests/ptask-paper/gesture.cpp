@@ -4,6 +4,7 @@
 
 #include "daemon.h"
 #include "paper_test.hpp"
+#include "pocl.h"
 
 #include <cmath>
 #include <filesystem>
@@ -37,9 +38,9 @@ public:
     /* All of the commands of a pipe must succeed. */
     Ended run(const std::string &script) const
     {
-        /* Not of the shell itself: as in figures(), and for the programs alone. */
+        /* Not of the shell itself: as in figures.cpp, and for the programs alone. */
         const std::string preloaded = "gesture() { LD_PRELOAD='" + test::folder() + "/libcuda.so.1' '" +
-                                      test::folder() + "/../samples/gesture' \"$@\"; }\n";
+                                      test::sample("gesture") + "' \"$@\"; }\n";
         std::ofstream(folder_ + "/script") << "set -o pipefail\nD=" << folder_ << " M=" << test::folder()
                                            << "/paper.so S=" << test::folder() << "/../samples\n"
                                            << preloaded << script << '\n';
@@ -182,13 +183,15 @@ void events_go_to_uinput()
 
 } // namespace
 
-std::vector<tap::Case> gesture_cases()
+int main()
 {
-    return {{"gesture: programs joined by pipes and all others find the same hands", pipe_and_graph_agree},
-            {"gesture: events go to a file", events_go_to_a_file},
-            {"gesture: a trigger takes a frame", a_trigger_takes_a_frame},
-            {"gesture: input that is wrong", input_that_is_wrong},
-            {"gesture: options that are wrong", options_that_are_wrong},
-            {"gesture: readers that go", readers_that_go},
-            {"gesture: events go to uinput", events_go_to_uinput}};
+    test::Daemon daemon;
+    test::PoclCache cache;
+    return tap::run({{"programs joined by pipes and all others find the same hands", pipe_and_graph_agree},
+                     {"events go to a file", events_go_to_a_file},
+                     {"a trigger takes a frame", a_trigger_takes_a_frame},
+                     {"input that is wrong", input_that_is_wrong},
+                     {"options that are wrong", options_that_are_wrong},
+                     {"readers that go", readers_that_go},
+                     {"events go to uinput", events_go_to_uinput}});
 }

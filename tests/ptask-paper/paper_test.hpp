@@ -2,9 +2,17 @@
 #ifndef PTSCHED_PAPER_TEST_HPP
 #define PTSCHED_PAPER_TEST_HPP
 
+#include "daemon.h"
 #include "tap.h"
 
-/* Of the programs of the gestural interface. */
-std::vector<tap::Case> gesture_cases();
+namespace test {
+
+/* Beside the programs that use them. */
+inline std::string sample(const std::string &name)
+{
+    return folder() + "/../samples/" + name;
+}
+
+} // namespace test
 
 #endif /* PTSCHED_PAPER_TEST_HPP */
