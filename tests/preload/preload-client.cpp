@@ -370,7 +370,9 @@ void spin(int argc, char **argv)
     Gpu gpu;
     CUdeviceptr out;
     unsigned steps = 64;
+    size_t before = 0, after = 0, total = 0;
     CU(cuMemAlloc_v2(&out, 4));
+    CU(cuMemGetInfo_v2(&before, &total));
     void *params[] = {&out, &ns, &steps};
     unsigned long i = 0;
     for (; kernels ? i < kernels : !ended; i++, ns *= factor) {
@@ -384,7 +386,8 @@ void spin(int argc, char **argv)
     }
     unsigned result = 0;
     CU(cuMemcpyDtoH_v2(&result, out, 4));
-    std::printf("spun %u\n", result);
+    CU(cuMemGetInfo_v2(&after, &total));
+    std::printf("spun %u, bytes of memory taken by others %zu\n", result, before - after);
     reader.join();
 }
 

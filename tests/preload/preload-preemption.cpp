@@ -13,7 +13,7 @@ namespace {
 
 /* A program with long kernels, and a heavier one with short ones beside it; what the first said and counted. */
 struct LongBesideShort {
-    std::string log;
+    std::string log, output;
     nlohmann::json stats;
 
     explicit LongBesideShort(const Environment &environment)
@@ -28,7 +28,8 @@ struct LongBesideShort {
         pid_t pid = low.pid();
         low.end_input();
         CHECK_EQ(low.wait(), 0);
-        CHECK(low.out().find("spun") != std::string::npos);
+        output = low.out();
+        CHECK(output.find("spun") != std::string::npos);
         log = low.err();
         auto all = world->stats();
         CHECK_EQ(all.count(pid), size_t{1});
@@ -50,6 +51,8 @@ void taken_off_in_the_middle()
     LongBesideShort found(world->preemptible());
     CHECK(found.says("level preempt\n"));
     CHECK(found.preemptions() > 0);
+    /* What the switch was tried with has been given back. */
+    CHECK(found.output.find("taken by others 0\n") != std::string::npos);
     std::printf("# %lu preemptions\n", found.preemptions());
 }
 
