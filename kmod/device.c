@@ -230,7 +230,8 @@ static bool is_uuid(const char *name)
 {
 	uuid_t uuid;
 
-	return !strncasecmp(name, "GPU-", 4) && strlen(name) == 4 + UUID_STRING_LEN &&
+	return (!strncasecmp(name, "GPU-", 4) || !strncasecmp(name, "MIG-", 4)) &&
+	       strlen(name) == 4 + UUID_STRING_LEN &&
 	       !uuid_parse(name + 4, &uuid);
 }
 

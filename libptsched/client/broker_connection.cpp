@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "broker_connection.hpp"
 
+#include "clock.hpp"
 #include "no_cancellation.hpp"
 #include "passed_fds.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <linux/futex.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -28,15 +31,20 @@ constexpr auto kTurn = std::chrono::microseconds(2000);
 // An answer that comes at once is not slept for: to wake a processor would take longer.
 ssize_t receive_soon(int socket, msghdr &message, std::chrono::microseconds soon)
 {
-    auto end = std::chrono::steady_clock::now() + soon;
+    const uint64_t end_ns = monotonic_ns() + static_cast<uint64_t>(std::chrono::nanoseconds(soon).count());
     ssize_t got;
     do
         got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-    while (got < 0 && errno == EAGAIN && std::chrono::steady_clock::now() < end);
+    while (got < 0 && errno == EAGAIN && monotonic_ns() < end_ns);
     return got;
 }
 
 } // namespace
+
+void BrokerConnection::Limit::spend(uint64_t since_ns)
+{
+    left_ns_ -= std::min(left_ns_, std::min(monotonic_ns() - since_ns, step_ns_));
+}
 
 int BrokerConnection::post(uint32_t cmd, const void *payload, uint32_t length, int fd)
 {
@@ -48,7 +56,7 @@ int BrokerConnection::post(uint32_t cmd, const void *payload, uint32_t length, i
     return send(header, payload, fd);
 }
 
-int BrokerConnection::send(ptsched_broker_header &header, const void *payload, int fd)
+int BrokerConnection::send(ptsched_broker_header &header, const void *payload, int fd, int flags)
 {
     iovec parts[] = {{&header, sizeof(header)}, {const_cast<void *>(payload), header.length}};
     msghdr message{};
@@ -56,12 +64,53 @@ int BrokerConnection::send(ptsched_broker_header &header, const void *payload, i
     message.msg_iovlen = header.length ? 2 : 1;
     PassedFds<1> passed;
     passed.put(message, fd);
-    while (sendmsg(socket_.get(), &message, MSG_NOSIGNAL) < 0) {
+    if (!socket_.is_ours())
+        return lost();
+    while (sendmsg(socket_.get(), &message, MSG_NOSIGNAL | flags) < 0) {
         if (errno == EINTR)
             continue;
-        return errno == ECONNRESET || errno == ENOTCONN ? -EPIPE : -errno;
+        if (errno == EAGAIN && !(flags & MSG_DONTWAIT))
+            give_up();
+        if (errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN || errno == EAGAIN)
+            return lost();
+        return -errno;
     }
     return 0;
+}
+
+// Why nothing can be sent any more.
+int BrokerConnection::lost()
+{
+    std::lock_guard lock(mutex_);
+    if (!socket_.is_ours())
+        fail_all(-EBADFD);
+    // It may have said why before it hung up.
+    std::array<char, 512> last;
+    ssize_t got = 0;
+    while (!lost_ && !reading_ && (got = recv(socket_.get(), last.data(), last.size(), MSG_DONTWAIT)) != 0) {
+        if (got > 0)
+            deliver(last.data(), static_cast<size_t>(got), {});
+        else if (errno != ECONNRESET)
+            break;
+    }
+    return lost_ ? lost_ : turned_away_ ? turned_away_ : -EPIPE;
+}
+
+void BrokerConnection::ask_for_sign()
+{
+    // Nobody waits for this answer: no call has this id.
+    struct ptsched_query query {};
+    query.size = sizeof(query);
+    ptsched_broker_header header{};
+    header.cmd = PTSCHED_IOC_QUERY;
+    header.length = sizeof(query);
+    send(header, &query, -1, MSG_DONTWAIT);
+}
+
+void BrokerConnection::give_up()
+{
+    std::lock_guard lock(mutex_);
+    fail_all(-EHOSTDOWN);
 }
 
 int BrokerConnection::call(uint32_t cmd, void *argument, uint32_t length, int fd)
@@ -104,8 +153,8 @@ int BrokerConnection::transact(Call &call, uint32_t cmd, int fd, bool interrupti
     }
     {
         std::lock_guard lock(mutex_);
-        if (broken_)
-            return -EPIPE;
+        if (lost_)
+            return lost_;
         call.next = calls_;
         calls_ = &call;
     }
@@ -115,28 +164,32 @@ int BrokerConnection::transact(Call &call, uint32_t cmd, int fd, bool interrupti
         forget(call);
         return ret;
     }
-    if (wait(call, interruptible))
+    if (wait(call, interruptible ? std::nullopt : std::optional(Limit(patience_)), interruptible))
         return call.result;
 
     // A signal. The broker may have carried the call out meanwhile: its answer counts.
     uint64_t id = call.id;
-    if (post(PTSCHED_BROKER_CANCEL, &id, sizeof(id)) == 0)
-        wait(call, false);
-    else
-        call.result = -EPIPE;
-    {
+    ret = post(PTSCHED_BROKER_CANCEL, &id, sizeof(id));
+    if (ret == 0) {
+        wait(call, Limit(patience_), false);
+    } else {
         std::lock_guard lock(mutex_);
         forget(call);
+        call.result = ret;
     }
     return call.result == -ECANCELED ? -EINTR : call.result;
 }
 
 // False: a signal came; the call is still in the list.
-bool BrokerConnection::wait(Call &call, bool interruptible)
+bool BrokerConnection::wait(Call &call, std::optional<Limit> limit, bool interruptible)
 {
     std::unique_lock lock(mutex_);
     while (!call.done) {
-        bool interrupted = reading_ ? sleep(call, lock) : read_one(call, lock);
+        if (limit && limit->reached()) {
+            fail_all(-EHOSTDOWN);
+            break;
+        }
+        bool interrupted = reading_ ? sleep(call, lock, limit) : read_one(call, lock, limit);
         if (interrupted && interruptible && !call.done) {
             wake_a_reader();
             return false;
@@ -147,20 +200,36 @@ bool BrokerConnection::wait(Call &call, bool interruptible)
     return true;
 }
 
+// Without mutex_: the watch has a lock of its own, under which it takes that.
+void BrokerConnection::watch(Call &call)
+{
+    if (!call.watch)
+        call.watch.emplace(*this);
+}
+
 // True: interrupted by a signal.
-bool BrokerConnection::sleep(Call &call, std::unique_lock<std::mutex> &lock)
+bool BrokerConnection::sleep(Call &call, std::unique_lock<std::mutex> &lock, std::optional<Limit> &limit)
 {
     uint32_t seen = call.wakes.load();
     lock.unlock();
-    // Without a timeout: only then does the kernel restart it after a signal.
-    bool interrupted =
-        syscall(SYS_futex, &call.wakes, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0) < 0 && errno == EINTR;
+    if (!limit)
+        watch(call);
+    // Only without a timeout does the kernel restart it after a signal.
+    bool interrupted = false;
+    if (limit) {
+        const uint64_t since_ns = monotonic_ns();
+        wait_while(call.wakes, seen, limit->step_ns());
+        limit->spend(since_ns);
+    } else {
+        interrupted =
+            syscall(SYS_futex, &call.wakes, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0) < 0 && errno == EINTR;
+    }
     lock.lock();
     return interrupted;
 }
 
 // True: interrupted by a signal.
-bool BrokerConnection::read_one(Call &call, std::unique_lock<std::mutex> &lock)
+bool BrokerConnection::read_one(Call &call, std::unique_lock<std::mutex> &lock, std::optional<Limit> &limit)
 {
     std::array<char, 512> buffer;
     PassedFds<PTSCHED_BROKER_NR_FDS> passed;
@@ -171,22 +240,33 @@ bool BrokerConnection::read_one(Call &call, std::unique_lock<std::mutex> &lock)
     // Without room for descriptors the kernel drops what nobody asked for.
     if (!call.fds.empty())
         passed.make_room(message);
+    if (!socket_.is_ours()) {
+        fail_all(-EBADFD);
+        return false;
+    }
     reading_ = true;
     lock.unlock();
     ssize_t got = receive_soon(socket_.get(), message, call.soon);
-    if (got < 0 && errno == EAGAIN)
+    if (got < 0 && errno == EAGAIN && limit) {
+        const uint64_t since_ns = monotonic_ns();
+        pollfd readable{.fd = socket_.get(), .events = POLLIN, .revents = 0};
+        poll_within(&readable, 1, limit->step_ns());
+        limit->spend(since_ns);
+        got = recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    } else if (got < 0 && errno == EAGAIN) {
+        watch(call);
         got = recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC);
+    }
     int error = errno;
     lock.lock();
     reading_ = false;
     std::vector<UniqueFd> fds;
     if (got >= 0)
         fds = take_fds(message);
-    if (got > 0) {
+    if (got > 0)
         deliver(buffer.data(), static_cast<size_t>(got), fds);
-    } else if (got == 0 || error != EINTR) {
-        fail_all();
-    }
+    else if (got == 0 || (error != EINTR && error != EAGAIN && error != ECONNRESET))
+        fail_all(turned_away_ ? turned_away_ : -EPIPE);
     return got < 0 && error == EINTR;
 }
 
@@ -196,6 +276,9 @@ void BrokerConnection::deliver(const char *message, size_t length, std::span<Uni
     if (length < sizeof(header))
         return;
     memcpy(&header, message, sizeof(header));
+    heard_.fetch_add(1, std::memory_order_relaxed);
+    if (header.cmd == PTSCHED_BROKER_TURNED_AWAY && header.result < 0)
+        turned_away_ = header.result;
     for (Call *call = calls_; call; call = call->next) {
         if (call->id != header.id || call->done)
             continue;
@@ -214,13 +297,19 @@ void BrokerConnection::deliver(const char *message, size_t length, std::span<Uni
     }
 }
 
-void BrokerConnection::fail_all()
+// With mutex_.
+void BrokerConnection::fail_all(int error)
 {
-    broken_ = true;
+    if (!lost_) {
+        lost_ = error;
+        // Who reads for the others wakes up, and the broker sees that nobody is here any more.
+        if (socket_.is_ours())
+            shutdown(socket_.get(), SHUT_RDWR);
+    }
     for (Call *call = calls_; call; call = call->next) {
         if (call->done)
             continue;
-        call->result = -EPIPE;
+        call->result = lost_;
         call->done = true;
         call->wakes++;
         futex_wake(call->wakes);

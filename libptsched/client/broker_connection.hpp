@@ -4,12 +4,15 @@
 #define PTSCHED_CLIENT_BROKER_CONNECTION_HPP
 
 #include "broker_protocol.h"
-#include "fd.hpp"
+#include "broker_socket.hpp"
+#include "broker_watch.hpp"
+#include "kept_fd.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <span>
 
 namespace ptsched {
@@ -17,24 +20,56 @@ namespace ptsched {
 // One of the threads that wait for a reply reads the socket for all of them; the
 // others sleep on futexes, so that a signal ends either wait as the kernel's rules
 // (SA_RESTART) have it.
+//
+// Calls return 0 or a negative errno. Once the connection is lost, all of them return why:
+// -EPIPE: the broker is gone; -EHOSTDOWN: it does not answer; -EBADFD: the program has closed
+// the socket; or what the broker said when it turned this process away.
 class BrokerConnection {
 public:
-    explicit BrokerConnection(UniqueFd socket) : socket_(std::move(socket)) {}
+    // The broker may take as long as @patience for what it answers at once. Asleep, a stopped process or a busy machine
+    // does not use that up.
+    explicit BrokerConnection(UniqueFd socket, std::chrono::nanoseconds patience = kBrokerPatience)
+        : socket_(std::move(socket)), patience_(patience)
+    {
+    }
 
-    // One message that is not answered. -EPIPE: the broker is gone.
+    // One message that is not answered.
     int post(uint32_t cmd, const void *payload, uint32_t length, int fd = -1);
 
     // Sends the structure and waits for the answer, which goes back into it.
     int call(uint32_t cmd, void *argument, uint32_t length, int fd = -1);
-    // The same; a signal takes the call back and gives -EINTR, unless it was carried out already.
+    // The same without a limit, for what is answered when it is its turn; BrokerWatch sees whether the broker still
+    // answers meanwhile. A signal takes the call back and gives -EINTR, unless it was carried out already.
     int call_interruptible(uint32_t cmd, void *argument, uint32_t length);
-    // The same for a connection that no other thread uses yet.
+    // The same as call() for a connection that no other thread uses yet.
     int call_for_fds(uint32_t cmd, void *argument, uint32_t length, std::span<UniqueFd> fds);
 
-    // Hung up when the broker is gone.
-    int fd() const { return socket_.get(); }
+    // Hung up when the broker is gone. -1: the program has closed it.
+    int fd() const { return socket_.is_ours() ? socket_.get() : -1; }
+
+    // For BrokerWatch. Asks for a sign of life, without waiting for it; how many messages have come; and the end, if
+    // none came: whoever waits is told.
+    void ask_for_sign();
+    uint64_t heard() const { return heard_.load(std::memory_order_relaxed); }
+    void give_up();
+    std::chrono::nanoseconds patience() const { return patience_; }
 
 private:
+    // What is left of the patience. Of a single sleep, no more counts than it was meant to last.
+    class Limit {
+    public:
+        explicit Limit(std::chrono::nanoseconds patience)
+            : left_ns_(static_cast<uint64_t>(patience.count())), step_ns_(left_ns_ / 8)
+        {
+        }
+        uint64_t step_ns() const { return step_ns_; }
+        bool reached() const { return left_ns_ == 0; }
+        void spend(uint64_t since_ns);
+
+    private:
+        uint64_t left_ns_, step_ns_;
+    };
+
     struct Call {
         Call(uint64_t its_id, void *its_argument, uint32_t its_length, std::span<UniqueFd> its_fds)
             : id(its_id), argument(its_argument), length(its_length), fds(its_fds)
@@ -50,26 +85,32 @@ private:
         bool done = false;
         std::chrono::microseconds soon{100}; // an answer within that is not slept for
         std::atomic<uint32_t> wakes{0};
+        std::optional<BrokerWatch> watch; // once it has slept without a limit
     };
 
-    int send(ptsched_broker_header &header, const void *payload, int fd);
+    int send(ptsched_broker_header &header, const void *payload, int fd, int flags = 0);
     int transact(Call &call, uint32_t cmd, int fd, bool interruptible);
-    bool wait(Call &call, bool interruptible);
-    bool sleep(Call &call, std::unique_lock<std::mutex> &lock);
-    bool read_one(Call &call, std::unique_lock<std::mutex> &lock);
+    bool wait(Call &call, std::optional<Limit> limit, bool interruptible);
+    bool sleep(Call &call, std::unique_lock<std::mutex> &lock, std::optional<Limit> &limit);
+    bool read_one(Call &call, std::unique_lock<std::mutex> &lock, std::optional<Limit> &limit);
+    int lost();
+    void watch(Call &call);
     void deliver(const char *message, size_t length, std::span<UniqueFd> fds);
-    void fail_all();
+    void fail_all(int error);
     void wake_a_reader();
     void forget(Call &call);
 
-    UniqueFd socket_;
+    KeptFd socket_;
+    const std::chrono::nanoseconds patience_;
     std::atomic<uint64_t> next_id_{1};
+    std::atomic<uint64_t> heard_{0};
 
     std::mutex mutex_;
     // Protected by mutex_, as are the calls in the list.
     Call *calls_ = nullptr;
     bool reading_ = false;
-    bool broken_ = false;
+    int turned_away_ = 0; // why, as the broker has said
+    int lost_ = 0;        // why there is no connection any more
 };
 
 } // namespace ptsched

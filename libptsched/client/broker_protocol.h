@@ -69,6 +69,13 @@
  * None of these needs an attached client.
  *
  *
+ * Who is not served
+ *
+ * PTSCHED_BROKER_TURNED_AWAY  From the broker, with id 0, a negative errno and struct
+ *           ptsched_broker_refusal: it hangs up at once. EXDEV: the broker is in another
+ *           pid namespace and cannot see this process. ENFILE: it has no descriptors left.
+ *
+ *
  * What the helper does: take a process's channels off a device and put them back
  *
  * Neither of these needs an attached client, either: beside the module, ptschedd
@@ -89,6 +96,10 @@
  *           anything, nor given its turn back, for a while; it puts that on again
  *           when the turn is given back or the process asks. From the first SWITCH
  *           on it knows to which device of the scheduler's that applies.
+ * PTSCHED_BROKER_AWAIT_FREED  No payload. Answered with result 0 when no process that has
+ *           ended by now has memory on a device on account of the helper's copy of its
+ *           control file: the driver frees it when the last copy is closed. After
+ *           PTSCHED_BROKER_FREED_WITHIN_NS it is answered with ETIMEDOUT instead.
  */
 #ifndef PTSCHED_BROKER_PROTOCOL_H
 #define PTSCHED_BROKER_PROTOCOL_H
@@ -104,6 +115,8 @@
 
 #define PTSCHED_BROKER_NO_REPLY (1U << 0)
 
+#define PTSCHED_BROKER_FREED_WITHIN_NS 2000000000ULL
+
 /* None of these is an ioctl number: their upper half is 0. */
 #define PTSCHED_BROKER_CANCEL 1
 #define PTSCHED_BROKER_CLOSE 2
@@ -112,6 +125,8 @@
 #define PTSCHED_BROKER_EVENT 5
 #define PTSCHED_BROKER_CHANNELS 6
 #define PTSCHED_BROKER_SWITCH 7
+#define PTSCHED_BROKER_TURNED_AWAY 8
+#define PTSCHED_BROKER_AWAIT_FREED 9
 
 #define PTSCHED_BROKER_FD_PAGE 0
 #define PTSCHED_BROKER_FD_STATE 1
@@ -140,7 +155,7 @@ struct ptsched_broker_header {
 };
 
 /**
- * struct ptsched_broker_refusal - why a PTSCHED_BROKER_GENL was refused
+ * struct ptsched_broker_refusal - why a PTSCHED_BROKER_GENL, or a process, was refused
  * @attribute: PTSCHED_A_* that is at fault, 0 if none is
  * @text: what is wrong and what would be right; ends with a zero
  */

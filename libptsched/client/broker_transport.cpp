@@ -27,7 +27,7 @@ public:
 
     int query(Query &query) override
     {
-        return dead_ ? -EPIPE : checked(connection_.call(PTSCHED_IOC_QUERY, &query, sizeof(query)));
+        return dead_ ? dead_.load() : checked(connection_.call(PTSCHED_IOC_QUERY, &query, sizeof(query)));
     }
 
     int attach(Attach &attach) override
@@ -36,8 +36,8 @@ public:
         int ret = owned() ? connection_.call_for_fds(PTSCHED_IOC_ATTACH, &attach, sizeof(attach), fds) : -EPERM;
         if (ret)
             return ret;
-        poll_ = std::move(fds[PTSCHED_BROKER_FD_POLL]);
-        handle_ = std::move(fds[PTSCHED_BROKER_FD_HANDLE]);
+        poll_ = KeptFd(std::move(fds[PTSCHED_BROKER_FD_POLL]));
+        handle_ = KeptFd(std::move(fds[PTSCHED_BROKER_FD_HANDLE]));
         return page_.map(fds[PTSCHED_BROKER_FD_PAGE].get(), fds[PTSCHED_BROKER_FD_STATE].get());
     }
 
@@ -74,6 +74,8 @@ public:
         int ret = usable();
         if (ret)
             return ret;
+        if (!poll_.is_ours())
+            return checked(-EBADFD);
         char byte;
         ssize_t got;
         // The broker puts it back if there is more than is acknowledged here, and takes it away where that has crossed.
@@ -102,8 +104,8 @@ public:
         return checked(connection_.call(PTSCHED_IOC_MECHANISM, &argument, sizeof(argument)));
     }
 
-    int poll_fd() const override { return poll_.get(); }
-    int handle_fd() const override { return handle_.get(); }
+    int poll_fd() const override { return poll_.is_ours() ? poll_.get() : -1; }
+    int handle_fd() const override { return handle_.is_ours() ? handle_.get() : -1; }
     const ptsched_page *page() const override { return page_.get(); }
 
 private:
@@ -113,7 +115,7 @@ private:
     {
         if (!owned())
             return -EPERM;
-        return dead_ ? -EPIPE : 0;
+        return dead_;
     }
 
     int post(uint32_t cmd, const void *argument, uint32_t length)
@@ -123,8 +125,8 @@ private:
 
     int checked(int ret)
     {
-        if (ret == -EPIPE && owned()) {
-            dead_ = true;
+        if ((ret == -EPIPE || ret == -EHOSTDOWN || ret == -EBADFD) && owned()) {
+            dead_ = ret;
             page_.set_dead();
         }
         return ret;
@@ -132,10 +134,10 @@ private:
 
     BrokerConnection connection_;
     BrokerPage page_;
-    UniqueFd poll_;
-    UniqueFd handle_;
+    KeptFd poll_;
+    KeptFd handle_;
     pid_t owner_;
-    std::atomic<bool> dead_{false};
+    std::atomic<int> dead_{0}; // why it is, as a negative errno
 };
 
 } // namespace

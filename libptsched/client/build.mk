@@ -21,9 +21,10 @@ $(B)/lib/libptsched-core.a: $(CLIENT_OBJS)
 	rm -f $@
 	$(AR) rcs $@ $^
 
+# A thread of its own may be asleep in it when a program unloads it: it stays.
 $(CLIENT_SO).$(VERSION): $(CLIENT_OBJS) $(CLIENT_DIR)/libptsched.map
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libptsched.so.0 \
+	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libptsched.so.0 -Wl,-z,nodelete \
 		-Wl,--version-script=$(CLIENT_DIR)/libptsched.map $(CLIENT_OBJS) -o $@
 
 $(CLIENT_SO).0: $(CLIENT_SO).$(VERSION)

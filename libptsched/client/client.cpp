@@ -73,6 +73,9 @@ int attach(Transport &transport, const char *device, unsigned int mechanism, pts
         return -EINVAL;
     memcpy(attach.device, device, length);
     int ret = transport.attach(attach);
+    // An instance of a GPU that MIG divides: a scheduler that knows no such names has no such device.
+    if (ret == -EINVAL && strncmp(device, "MIG-", 4) == 0)
+        return -ENODEV;
     if (ret != -ENODEV || strncmp(device, "GPU-", 4) != 0)
         return ret;
 

@@ -3,6 +3,8 @@
 #ifndef PTSCHED_CLIENT_FD_HPP
 #define PTSCHED_CLIENT_FD_HPP
 
+#include <cerrno>
+#include <fcntl.h>
 #include <unistd.h>
 #include <utility>
 
@@ -33,6 +35,21 @@ public:
 private:
     int fd_ = -1;
 };
+
+// @fd as the call that opened it has returned it: negative with errno, or a descriptor that becomes the result's. In a
+// program whose standard streams are closed it would be one of these, and what the program prints would go there. It is
+// moved above them; none and errno where there is no room for that.
+inline UniqueFd above_streams(int fd)
+{
+    UniqueFd low(fd);
+    if (fd < 0 || fd > STDERR_FILENO)
+        return low;
+    UniqueFd moved(fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    int error = errno;
+    low.reset();
+    errno = error;
+    return moved;
+}
 
 } // namespace ptsched
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The module: one ioctl per call. It checks everything itself, the owner included.
-#include "fd.hpp"
+#include "kept_fd.hpp"
+#include "start_path.hpp"
 #include "transport.hpp"
 
 #include <cerrno>
@@ -41,13 +42,15 @@ public:
     int ack(const Ack &ack) override { return call(PTSCHED_IOC_ACK, &ack); }
     int act_for(const ActFor &act_for) override { return call(PTSCHED_IOC_ACT_FOR, &act_for); }
     int set_mechanism(const Mechanism &mechanism) override { return call(PTSCHED_IOC_MECHANISM, &mechanism); }
-    int poll_fd() const override { return fd_.get(); }
-    int handle_fd() const override { return fd_.get(); }
+    int poll_fd() const override { return fd_.is_ours() ? fd_.get() : -1; }
+    int handle_fd() const override { return poll_fd(); }
     const ptsched_page *page() const override { return static_cast<const ptsched_page *>(page_); }
 
 private:
     int call(unsigned long request, const void *argument)
     {
+        if (!fd_.is_ours())
+            return -EBADFD;
         return ioctl(fd_.get(), request, argument) < 0 ? -errno : 0;
     }
 
@@ -61,7 +64,7 @@ private:
         return 0;
     }
 
-    UniqueFd fd_;
+    KeptFd fd_;
     pid_t owner_;
     void *page_ = nullptr;
     size_t page_size_ = 0;
@@ -72,7 +75,8 @@ private:
 int open_module(std::unique_ptr<Transport> &transport)
 {
     const char *node = secure_getenv("PTSCHED_DEVICE_NODE");
-    UniqueFd fd(open(node ? node : "/dev/" PTSCHED_NODE_NAME, O_RDWR | O_CLOEXEC));
+    const std::string path = node ? start_path(node) : "/dev/" PTSCHED_NODE_NAME;
+    UniqueFd fd = above_streams(open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (!fd)
         return errno == ENODEV || errno == ENXIO || errno == ENOTDIR ? -ENOENT : -errno;
     transport = std::make_unique<ModuleTransport>(std::move(fd));

@@ -46,7 +46,8 @@ private:
     alignas(cmsghdr) char control_[CMSG_SPACE(most * sizeof(int)) + other_bytes] = {};
 };
 
-// Those of a message that was received, in their order; nobody else closes them.
+// Those of a message that was received, in their order; nobody else closes them. One for which there is no room above
+// the standard streams is none.
 inline std::vector<UniqueFd> take_fds(msghdr &message)
 {
     std::vector<UniqueFd> taken;
@@ -56,7 +57,7 @@ inline std::vector<UniqueFd> take_fds(msghdr &message)
         for (size_t at = CMSG_LEN(0); at + sizeof(int) <= part->cmsg_len; at += sizeof(int)) {
             int fd;
             memcpy(&fd, reinterpret_cast<char *>(part) + at, sizeof(fd));
-            taken.emplace_back(fd);
+            taken.push_back(above_streams(fd));
         }
     }
     return taken;

@@ -48,9 +48,9 @@ inline UniqueFd open_pidfd_of_peer(int socket, const ucred &peer)
     int fd = -1;
     socklen_t length = sizeof(fd);
     if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &fd, &length) == 0)
-        return UniqueFd(fd);
+        return above_streams(fd);
     // Before Linux 6.5: the number may be another process's by now, but not another user's.
-    UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, peer.pid, 0)));
+    UniqueFd pidfd = above_streams(static_cast<int>(syscall(SYS_pidfd_open, peer.pid, 0)));
     struct stat status;
     if (pidfd && (stat(("/proc/" + std::to_string(peer.pid)).c_str(), &status) < 0 || status.st_uid != peer.uid)) {
         errno = ESRCH;

@@ -18,6 +18,7 @@
 #include "clock.hpp"
 #include "config.hpp"
 #include "device.hpp"
+#include "doorbell.hpp"
 #include "driver.hpp"
 #include "helper.hpp"
 #include "immortal.hpp"
@@ -28,7 +29,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -47,7 +47,7 @@ constexpr std::uint64_t unwanted_lingers = 128;
  * somebody does. */
 constexpr std::uint64_t nap_min_ns = 20000, unwanted_nap_lingers = 16, nap_lingers = 2;
 constexpr std::uint64_t long_nap_ns = 100000;
-constexpr std::uint64_t no_memory_nap_ns = 10000000;
+constexpr std::uint64_t no_memory_nap_ns = 10000000, no_bell_nap_ns = 10000000;
 constexpr std::uint64_t rest_ns = 100000000, end_ns = 1000000;
 /* An exit waits so long for the last report. */
 constexpr std::uint64_t quiet_ns = 100000000;
@@ -55,7 +55,7 @@ constexpr std::uint64_t quiet_ns = 100000000;
 struct Agent {
     std::mutex lock;
     bool started{false};
-    int wake_fd{-1};
+    Doorbell bell;
     std::atomic<bool> napping{false};    /* asleep for longer than long_nap_ns */
     std::atomic<std::uint32_t> quiet{0}; /* seen exiting: no more calls from here */
 };
@@ -132,8 +132,8 @@ void release(Device &device, std::uint64_t now, ptsched_usage usage)
     device.agent.demanded_ns = 0;
     device.meter.turn_ends(now);
     int error = ptsched_release(device.client(), &usage);
-    if (error == -EPIPE)
-        device.open_gate("the scheduler is gone");
+    if (error == -EPIPE || error == -EHOSTDOWN || error == -EBADFD)
+        device.open_gate(ptsched_strerror(error));
     counters.turns.fetch_add(!error, std::memory_order_relaxed);
 }
 
@@ -299,7 +299,7 @@ std::uint64_t look_after(Device &device)
     Device::AgentState &own = device.agent;
 
     if (state & PTSCHED_STATE_DEAD) {
-        device.open_gate("the scheduler is gone");
+        device.scheduler_is_gone();
         return for_ever;
     }
     if (device.meter.broken()) {
@@ -367,39 +367,61 @@ struct Polled {
     std::vector<Device *> devices; /* whose they are, but for the last */
 };
 
-void sleep_until_needed(Polled &on, std::uint64_t ns)
+void leave_helper()
+{
+    helper->leave();
+    for (Device *device : process->devices()) {
+        if (device->scheduled())
+            device->preemption.helper_is_gone(*device);
+    }
+}
+
+/* A program may have closed what it does not know. The helper, and the scheduler, are lost with that. */
+void collect(Polled &on)
 {
     auto &[fds, polled] = on;
-    fds.assign({{agent->wake_fd, POLLIN, 0}});
+    agent->bell.open();
+    fds.assign({{agent->bell.fd(), POLLIN, 0}});
     polled.assign({nullptr});
     for (Device *device : process->devices()) {
         if (!device->scheduled())
             continue;
-        fds.push_back({ptsched_poll_fd(device->client()), POLLIN, 0});
+        const int fd = ptsched_poll_fd(device->client());
+        if (fd < 0) {
+            device->open_gate(ptsched_strerror(-EBADFD));
+            continue;
+        }
+        fds.push_back({fd, POLLIN, 0});
         polled.push_back(device);
     }
-    fds.push_back({helper->poll_fd(), 0, 0});
+    const int fd = helper->poll_fd();
+    if (fd < 0 && helper->is_connected())
+        leave_helper();
+    fds.push_back({fd, 0, 0});
+}
+
+void sleep_until_needed(Polled &on, std::uint64_t ns)
+{
+    auto &[fds, polled] = on;
+    collect(on);
+    if (fds[0].fd < 0)
+        ns = std::min(ns, no_bell_nap_ns);
     agent->napping.store(ns > long_nap_ns, std::memory_order_release);
     int ready = poll_within(fds.data(), fds.size(), ns);
     agent->napping.store(false, std::memory_order_release);
     if (ready <= 0)
         return;
-    if (fds[0].revents & POLLIN) {
-        eventfd_t count;
-        eventfd_read(agent->wake_fd, &count);
-    }
     constexpr short gone = POLLHUP | POLLERR | POLLNVAL;
+    if (fds[0].revents & POLLIN)
+        agent->bell.answer();
     for (std::size_t i = 1; i < polled.size(); i++) {
         if (fds[i].revents & gone)
-            polled[i]->open_gate("the scheduler is gone");
+            polled[i]->scheduler_is_gone();
         if (fds[i].revents & POLLIN)
             polled[i]->agent.acknowledged.set_called(true);
     }
-    if (fds.back().revents & gone) {
-        helper->leave();
-        for (std::size_t i = 1; i < polled.size(); i++)
-            polled[i]->preemption.helper_is_gone(*polled[i]);
-    }
+    if (fds.back().revents & gone)
+        leave_helper();
 }
 
 /* Then the thread that ends the process is told, and nothing else is done any more. */
@@ -461,9 +483,7 @@ bool start_agent()
     std::lock_guard guard(agent->lock);
     if (agent->started)
         return true;
-    if (agent->wake_fd < 0)
-        agent->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (agent->wake_fd < 0)
+    if (!agent->bell.open())
         return false;
     agent->started = start_own_thread(run, nullptr);
     return agent->started;
@@ -472,8 +492,7 @@ bool start_agent()
 void wake_agent()
 {
     NoCancellation here;
-    if (agent->wake_fd >= 0)
-        eventfd_write(agent->wake_fd, 1);
+    agent->bell.ring();
 }
 
 void nudge_agent()
@@ -494,10 +513,8 @@ void quiet_agent()
 
 void forget_agent()
 {
-    int inherited = agent->wake_fd;
+    agent->bell.close_inherited();
     agent = new Agent;
-    if (inherited >= 0)
-        close(inherited);
 }
 
 } // namespace ptsched::preload

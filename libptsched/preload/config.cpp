@@ -3,6 +3,7 @@
 
 #include "c_library.hpp"
 #include "log.hpp"
+#include "start_path.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -37,7 +38,8 @@ Config read_environment()
     const char *level = secure_getenv("PTSCHED_LEVEL");
     result.disabled = !has_glibc() || (disable && *disable && std::strcmp(disable, "0") != 0);
     result.debug = log && std::strcmp(log, "debug") == 0;
-    result.stats = secure_getenv("PTSCHED_STATS");
+    if (const char *stats = secure_getenv("PTSCHED_STATS"))
+        result.stats = strdup(start_path(stats).c_str());
     result.linger_ns = duration_ns("PTSCHED_LINGER_US", 150);
     result.drain_ns = duration_ns("PTSCHED_DRAIN_US", 500);
     result.level = level_of(level);

@@ -15,7 +15,7 @@ enum class Level { gate, slice, preempt };
 struct Config {
     bool disabled;           /* PTSCHED_DISABLE */
     bool debug;              /* PTSCHED_LOG=debug */
-    const char *stats;       /* PTSCHED_STATS */
+    const char *stats;       /* PTSCHED_STATS, absolute; NULL: none */
     std::uint64_t linger_ns; /* PTSCHED_LINGER_US */
     std::uint64_t drain_ns;  /* PTSCHED_DRAIN_US */
     Level level;             /* PTSCHED_LEVEL: the best that may be used */

@@ -5,6 +5,7 @@
 #include "clock.hpp"
 #include "config.hpp"
 #include "driver.hpp"
+#include "helper.hpp"
 #include "log.hpp"
 #include "thread.hpp"
 #include "unwinder.hpp"
@@ -25,16 +26,40 @@ constexpr std::uint32_t measuring = PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTEND
 
 constinit std::atomic<bool> warned_absent{false}, warned_refused{false}, warned_gone{false}, warned_lost{false};
 
+void copy_name(char (&to)[PTSCHED_NAME_LEN], const char *from)
+{
+    std::strncpy(to, from, sizeof(to) - 1);
+    to[sizeof(to) - 1] = '\0';
+}
+
+/*
+ * An instance of a GPU that is divided by MIG shares nothing with the others: it is a device of its own, and its UUID
+ * is its name. Else a GPU has that of its place on the bus. The driver tells them apart by what the two functions
+ * answer.
+ */
+void name_device(CUdevice ordinal, const char *address, char (&name)[PTSCHED_NAME_LEN])
+{
+    CUuuid gpu{}, instance{};
+    const OwnCalls &own = driver.own();
+    copy_name(name, address);
+    if (!own.device_uuid || !own.instance_uuid || own.device_uuid(&gpu, ordinal) != CUDA_SUCCESS ||
+        own.instance_uuid(&instance, ordinal) != CUDA_SUCCESS ||
+        !std::memcmp(gpu.bytes, instance.bytes, sizeof(gpu.bytes)))
+        return;
+    char *at = name;
+    at += std::snprintf(at, sizeof(name), "MIG");
+    for (std::size_t i = 0; i < sizeof(instance.bytes); i++) {
+        const bool begins_group = i == 0 || i == 4 || i == 6 || i == 8 || i == 10;
+        at += std::snprintf(at, 4, begins_group ? "-%02x" : "%02x", static_cast<unsigned char>(instance.bytes[i]));
+    }
+}
+
 } // namespace
 
-Device::Device(CUdevice ordinal, const char *address) : ordinal_(ordinal), state_word_(&open_state)
+Device::Device(CUdevice ordinal, const char *address, const char *name) : ordinal_(ordinal), state_word_(&open_state)
 {
-    std::strncpy(address_, address, sizeof(address_) - 1);
-    address_[sizeof(address_) - 1] = '\0';
-    for (char *c = address_; *c; c++) {
-        if (*c >= 'A' && *c <= 'F')
-            *c = static_cast<char>(*c - 'A' + 'a');
-    }
+    copy_name(address_, address);
+    copy_name(name_, name);
 }
 
 void Device::attach()
@@ -43,34 +68,27 @@ void Device::attach()
         register_exit_handler();
         load_unwinder();
         if (!driver.usable()) {
-            warn_once(warned_refused, "this CUDA driver lacks calls that scheduling needs: running unscheduled");
+            warn_once(warned_refused,
+                      "running unscheduled, because this CUDA driver lacks calls that scheduling needs");
             return;
         }
         process->close_inherited();
         ptsched_client *client = nullptr;
-        int error = ptsched_open(address_, PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_AUTO, &client);
-        switch (-error) {
-        case 0:
-            break;
-        case ENODEV:
-            warn_once(warned_refused, "the scheduler does not know device %s: running unscheduled on it", address_);
-            return;
-        case EPROTO:
-            warn_once(warned_refused, "the scheduler speaks another version than this library: running unscheduled");
-            return;
-        default:
-            warn_once(warned_absent, "no scheduler found (%s): running unscheduled", std::strerror(-error));
+        int error = ptsched_open(name_, PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_AUTO, &client);
+        if (error) {
+            warn_once(error == -ENODEV || error == -EPROTO ? warned_refused : warned_absent,
+                      "running unscheduled on device %s, because %s", name_, ptsched_strerror(error));
             return;
         }
         if (!start_agent()) {
             ptsched_close(client);
-            warn_once(warned_refused, "cannot start a thread: running unscheduled");
+            warn_once(warned_refused, "running unscheduled, because no thread can be started");
             return;
         }
         client_ = client;
         page_ = ptsched_client_page(client);
         state_word_.store(&page_->state, std::memory_order_release);
-        debug("attached to %s", address_);
+        debug("attached to %s", name_);
         wake_agent();
     });
 }
@@ -92,7 +110,7 @@ void Device::open_gate(const char *why)
 {
     open_for_lost_context_.store(false, std::memory_order_release);
     if (open_word())
-        warn_once(warned_gone, "%s: running on unscheduled", why);
+        warn_once(warned_gone, "running on unscheduled, because %s", why);
 }
 
 void Device::open_gate_of_lost_context()
@@ -113,6 +131,14 @@ void Device::context_has_ended()
     slots_epoch.fetch_add(1, std::memory_order_release);
     debug("%s: scheduled again", address_);
     wake_agent();
+}
+
+void Device::scheduler_is_gone()
+{
+    /* The client knows why; if it is not gone after all, nothing else of it is of use. */
+    struct ptsched_query query;
+    int error = ptsched_query(client_, &query);
+    open_gate(ptsched_strerror(error ? error : -EPIPE));
 }
 
 std::uint64_t Device::submissions() const
@@ -234,7 +260,11 @@ Device *Process::find_or_add_device(CUdevice ordinal)
     char address[PTSCHED_NAME_LEN] = "";
     if (driver.own().device_pci(address, sizeof(address), ordinal) != CUDA_SUCCESS)
         return nullptr;
-    auto *device = new (std::nothrow) Device(ordinal, address);
+    for (char *c = address; *c; c++)
+        *c = *c >= 'A' && *c <= 'F' ? static_cast<char>(*c - 'A' + 'a') : *c;
+    char name[PTSCHED_NAME_LEN];
+    name_device(ordinal, address, name);
+    auto *device = new (std::nothrow) Device(ordinal, address, name);
     if (!device)
         return nullptr;
     if (last_device_)
@@ -274,6 +304,16 @@ Context *Process::find_or_add_context(CUcontext handle)
         slots_epoch.fetch_add(1, std::memory_order_release);
     }
     return context;
+}
+
+void Process::context_is_to_begin()
+{
+    try {
+        if (!freed_.exchange(true, std::memory_order_relaxed))
+            Helper::await_freed();
+    } catch (const std::bad_alloc &) {
+        /* The driver may have the memory that we have not. */
+    }
 }
 
 void Process::context_begins(CUcontext handle, bool created)

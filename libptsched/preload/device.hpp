@@ -27,7 +27,8 @@ inline constexpr std::uint32_t fast_mask =
 
 class Device {
 public:
-    Device(CUdevice ordinal, const char *address);
+    /* @name: by which the scheduler has it. */
+    Device(CUdevice ordinal, const char *address, const char *name);
 
     /* The word that submissions look at: the scheduler's, or a constant one for a device that is not scheduled. */
     const std::uint32_t *state_word() const { return state_word_.load(std::memory_order_acquire); }
@@ -38,6 +39,8 @@ public:
     void attach();
     /* From now on submissions go straight through; says why, once. */
     void open_gate(const char *why);
+    /* The same, where the scheduler, or the way to it, is lost. */
+    void scheduler_is_gone();
     /* The same while a context cannot be used any more, until it has ended. */
     void open_gate_of_lost_context();
     void context_has_ended();
@@ -49,6 +52,7 @@ public:
     ptsched_client *client() const { return client_; }
     const ptsched_page *page() const { return page_; }
 
+    /* On the PCI bus; the instances of a GPU that MIG divides have one in common. */
     const char *address() const { return address_; }
 
     /* Of the process; NULL: the last one. */
@@ -114,6 +118,7 @@ private:
 
     CUdevice ordinal_;
     char address_[PTSCHED_NAME_LEN];
+    char name_[PTSCHED_NAME_LEN];
     std::once_flag attached_;
     ptsched_client *client_{nullptr};
     const ptsched_page *page_{nullptr};
@@ -163,6 +168,8 @@ public:
     /* NULL: the driver would not say to which device it belongs. */
     Context *find_or_add_context(CUcontext handle);
 
+    /* Before the driver's call that makes one: the first needs memory that a program which has ended may still have. */
+    void context_is_to_begin();
     /* @created: by cuCtxCreate() and the like, hence no primary context. */
     void context_begins(CUcontext handle, bool created);
     void stream_ends(CUstream handle);
@@ -185,6 +192,7 @@ public:
 private:
     Device *find_or_add_device(CUdevice ordinal);
 
+    std::atomic<bool> freed_{false};
     std::mutex lock_;
     std::atomic<Device *> first_device_{nullptr};
     Device *last_device_{nullptr};

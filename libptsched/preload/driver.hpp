@@ -22,6 +22,8 @@ struct OwnCalls {
     CUresult (*ctx_get_device)(CUdevice *);
     CUresult (*device_count)(int *);
     CUresult (*device_pci)(char *, int, CUdevice);
+    CUresult (*device_uuid)(CUuuid *, CUdevice);   /* of the GPU; null: not known */
+    CUresult (*instance_uuid)(CUuuid *, CUdevice); /* of the MIG instance, else of the GPU; null: not known */
     CUresult (*primary_state)(CUdevice, unsigned *, int *);
     CUresult (*stream_ctx)(CUstream, CUcontext *);
     CUresult (*stream_capturing)(CUstream, CUstreamCaptureStatus *);

@@ -476,10 +476,8 @@ bool ask_for_turn(Device &device)
     if (error != -EINTR)
         device.ahead.store(false, std::memory_order_release);
     device.acquiring.fetch_sub(1, std::memory_order_acq_rel);
-    if (error == -EPIPE)
-        device.open_gate("the scheduler is gone");
-    else if (error && error != -EINTR)
-        device.open_gate("the scheduler refuses a turn");
+    if (error && error != -EINTR)
+        device.open_gate(ptsched_strerror(error));
     return error != -EINTR;
 }
 

@@ -9,7 +9,6 @@
 #include "log.hpp"
 
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -29,12 +28,7 @@ bool may_have_our_file(int socket)
 }
 
 /* One that does not answer is no help: the program goes on without it. */
-void be_impatient(int socket)
-{
-    constexpr timeval patience{.tv_sec = 1, .tv_usec = 0};
-    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-}
+constexpr std::chrono::seconds patience{1};
 
 void tell(void *connection, const ChannelSet &set)
 {
@@ -68,17 +62,27 @@ std::shared_ptr<BrokerConnection> Helper::connection()
 void Helper::connect()
 {
     UniqueFd socket;
-    if (connection() || connect_to_broker(socket))
+    if (connection() || connect_to_broker(socket, patience))
         return;
     if (!may_have_our_file(socket.get())) {
         debug("ptschedd is neither root's nor this user's: it does not help");
         return;
     }
-    be_impatient(socket.get());
-    auto made = std::make_shared<BrokerConnection>(std::move(socket));
+    auto made = std::make_shared<BrokerConnection>(std::move(socket), patience);
     channels->watch(tell, made.get());
     std::lock_guard guard(lock_);
     connection_ = std::move(made);
+}
+
+void Helper::await_freed()
+{
+    UniqueFd socket;
+    if (connect_to_broker(socket, patience))
+        return;
+    BrokerConnection connection(std::move(socket), patience + std::chrono::nanoseconds(PTSCHED_BROKER_FREED_WITHIN_NS));
+    char nothing;
+    if (int error = connection.call(PTSCHED_BROKER_AWAIT_FREED, &nothing, 0))
+        debug("programs that have ended may still have memory: %s", std::strerror(-error));
 }
 
 int Helper::set(const Device &device, bool off, std::uint64_t turn)
@@ -93,7 +97,7 @@ int Helper::set(const Device &device, bool off, std::uint64_t turn)
     request.off = off;
     request.turn = turn;
     int ret = used->call(PTSCHED_BROKER_SWITCH, &request, sizeof(request));
-    return ret == -EPIPE || ret == -EAGAIN ? -ENOTCONN : ret;
+    return ret == -EPIPE || ret == -EHOSTDOWN || ret == -EBADFD || ret == -EXDEV || ret == -ENFILE ? -ENOTCONN : ret;
 }
 
 void Helper::leave()
@@ -101,6 +105,11 @@ void Helper::leave()
     channels->watch(nullptr, nullptr);
     std::lock_guard guard(lock_);
     connection_.reset();
+}
+
+bool Helper::is_connected()
+{
+    return connection() != nullptr;
 }
 
 int Helper::poll_fd()

@@ -30,10 +30,17 @@ public:
      */
     int set(const Device &device, bool off, std::uint64_t turn);
 
+    /*
+     * Where the helper has copies of the files of programs that have ended, their memory is free once it has closed
+     * these: blocks until then, for some seconds at most. Without a helper it does nothing.
+     */
+    static void await_freed();
+
     /* No more. The helper puts back whatever is off. */
     void leave();
 
-    /* Hung up when the helper is gone; -1: not connected. */
+    bool is_connected();
+    /* Hung up when the helper is gone; -1: not connected, or the program has closed it. */
     int poll_fd();
 
     /* In a forked child. */

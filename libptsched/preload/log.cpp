@@ -2,6 +2,8 @@
 #include "log.hpp"
 
 #include "config.hpp"
+#include "fd.hpp"
+#include "standard_error.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -18,13 +20,6 @@ constinit Counters counters;
 
 namespace {
 
-/* One write, so that lines of several processes do not mix. */
-void write_line(int fd, const char *line, std::size_t length)
-{
-    while (write(fd, line, length) < 0 && errno == EINTR) {
-    }
-}
-
 __attribute__((format(printf, 1, 0))) void say(const char *format, va_list arguments)
 {
     static constexpr char prefix[] = "ptsched: ";
@@ -37,9 +32,7 @@ __attribute__((format(printf, 1, 0))) void say(const char *format, va_list argum
     std::size_t end = prefix_length + static_cast<std::size_t>(length);
     end = end < sizeof(line) - 1 ? end : sizeof(line) - 2;
     line[end++] = '\n';
-    int saved = errno;
-    write_line(STDERR_FILENO, line, end);
-    errno = saved;
+    write_to_user(line, end);
 }
 
 } // namespace
@@ -89,10 +82,9 @@ void write_stats(std::uint64_t submissions)
     if (length <= 0 || static_cast<std::size_t>(length) >= sizeof(line))
         return;
     if (config().stats) {
-        int fd = open(config().stats, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-        if (fd >= 0) {
-            write_line(fd, line, static_cast<std::size_t>(length));
-            close(fd);
+        UniqueFd file = above_streams(open(config().stats, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+        /* One write, so that lines of several processes do not mix. */
+        while (file && write(file.get(), line, static_cast<std::size_t>(length)) < 0 && errno == EINTR) {
         }
     }
     debug("%.*s", length - 1, line);

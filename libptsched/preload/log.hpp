@@ -25,7 +25,8 @@ struct Counters {
 
 extern Counters counters;
 
-/* Writes "ptsched: ..." to standard error, the first time that @once is seen unset. */
+/* Writes "ptsched: ..." to standard error, as far as that still is the program's of its start, the first time that
+ * @once is seen unset. */
 __attribute__((format(printf, 2, 3))) void warn_once(std::atomic<bool> &once, const char *format, ...);
 
 /* The same for PTSCHED_LOG=debug only, every time. */

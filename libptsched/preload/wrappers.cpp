@@ -99,7 +99,9 @@ extern "C" {
     {                                                                                                                  \
         if (!driver.bind())                                                                                            \
             return REAL(name) args;                                                                                    \
-        CUresult result = REAL(name) args;                                                                             \
+        NoCancellation here;                                                                                           \
+        process->context_is_to_begin();                                                                                \
+        CUresult result = theirs(here, [&] { return REAL(name) args; });                                               \
         if (result == CUDA_SUCCESS && context)                                                                         \
             process->context_begins(*context, Entry::name != Entry::cuDevicePrimaryCtxRetain);                         \
         return result;                                                                                                 \

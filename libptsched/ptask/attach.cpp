@@ -4,6 +4,7 @@
 #include "be_prompt.hpp"
 #include "clock.hpp"
 #include "now.hpp"
+#include "standard_error.hpp"
 #include "unlocked.hpp"
 #include "worker.hpp"
 
@@ -16,7 +17,6 @@
 #include <csignal>
 #include <cstdio>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <utility>
 
 namespace ptsched::ptask {
@@ -33,14 +33,15 @@ constexpr std::uint64_t patience_ns = 250000000;
  * graph's thread has not come round to using it. */
 constexpr std::uint64_t linger_ns = 150000, company_ns = 20000000, unused_ns = 20000000;
 constexpr std::uint64_t report_ns = 100000000;
-constexpr std::uint64_t measure_every_ns = 1000000;
+constexpr std::uint64_t measure_every_ns = 1000000, no_bell_ns = 10000000;
 
 std::atomic<bool> said_absent{false}, said_gone{false}, said_own{false};
 
 void say_once(std::atomic<bool> &said, const std::string &what)
 {
+    const std::string line = "ptask: " + what + "\n";
     if (!said.exchange(true))
-        std::fprintf(stderr, "ptask: %s\n", what.c_str());
+        write_to_user(line.data(), line.size());
 }
 
 /* What Clock shows. */
@@ -78,12 +79,11 @@ std::unique_ptr<Attachment> Attachment::open(const std::string &device, const st
 }
 
 Attachment::Attachment(ptsched_client *client, std::function<void()> may_begin)
-    : client_(client), page_(ptsched_client_page(client)), may_begin_(std::move(may_begin)),
-      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+    : client_(client), page_(ptsched_client_page(client)), may_begin_(std::move(may_begin))
 {
     try {
-        if (!wake_)
-            throw device::Error(system_error_text("eventfd"));
+        if (!bell_.open())
+            throw device::Error(system_error_text("no socket for a thread"));
         thread_ = std::thread(&Attachment::work, this);
     } catch (...) {
         ptsched_close(client_);
@@ -110,7 +110,7 @@ void Attachment::quit()
 
 void Attachment::wake()
 {
-    eventfd_write(wake_.get(), 1);
+    bell_.ring();
 }
 
 /* Whether the turn is one requester's, and has been for long enough, while another has asked since. */
@@ -220,7 +220,7 @@ void Attachment::open_gate(Lock &lock, const char *why)
 {
     open_ = true;
     granted_ = wanted_ = false;
-    say_once(said_gone, std::string(why) + ": the graph goes on unscheduled");
+    say_once(said_gone, std::string("the graph goes on unscheduled, because ") + why);
     Unlocked unlocked(lock);
     may_begin_();
 }
@@ -250,7 +250,7 @@ void Attachment::take_turn(Lock &lock)
     if (error == -ETIMEDOUT || error == -EINTR)
         return;
     if (error) {
-        open_gate(lock, error == -EPIPE ? "the scheduler is gone" : "the scheduler gives no turn");
+        open_gate(lock, ptsched_strerror(error));
         return;
     }
     granted_ = true;
@@ -267,8 +267,8 @@ void Attachment::give_back(Lock &lock, std::uint64_t now)
     usage.handover_ns =
         (first_ns_ > granted_ns_ ? first_ns_ - granted_ns_ : 0) + now - std::max(last_end_ns_, granted_ns_);
     granted_ = false;
-    if (ptsched_release(client_, &usage) == -EPIPE)
-        open_gate(lock, "the scheduler is gone");
+    if (int error = ptsched_release(client_, &usage); error && error != -EPERM)
+        open_gate(lock, ptsched_strerror(error));
 }
 
 /* Of a turn with nothing on the device. */
@@ -293,7 +293,11 @@ std::uint64_t Attachment::look_after_turn(Lock &lock)
     std::uint64_t now = now_ns(), again_ns = for_ever;
 
     if (state & PTSCHED_STATE_DEAD) {
-        open_gate(lock, "the scheduler is gone");
+        open_gate(lock, ptsched_strerror(-EPIPE));
+        return 0;
+    }
+    if (ptsched_poll_fd(client_) < 0) {
+        open_gate(lock, ptsched_strerror(-EBADFD));
         return 0;
     }
     acknowledged_.acknowledge(client_, events, [] { return 0; });
@@ -315,12 +319,14 @@ std::uint64_t Attachment::look_after_turn(Lock &lock)
 
 void Attachment::sleep(bool watch, std::uint64_t at_most_ns)
 {
-    pollfd waited[] = {{wake_.get(), POLLIN, 0}, {watch ? ptsched_poll_fd(client_) : -1, POLLIN, 0}};
+    /* A program may have closed what it does not know. */
+    if (!bell_.open())
+        at_most_ns = std::min(at_most_ns, no_bell_ns);
+    pollfd waited[] = {{bell_.fd(), POLLIN, 0}, {watch ? ptsched_poll_fd(client_) : -1, POLLIN, 0}};
     poll_within(waited, 2, at_most_ns == for_ever ? kNoLimit : stretch_ns(at_most_ns));
-    eventfd_t count;
     acknowledged_.set_called(waited[1].revents & POLLIN);
     if (waited[0].revents)
-        eventfd_read(wake_.get(), &count);
+        bell_.answer();
 }
 
 void Attachment::work()

@@ -7,6 +7,7 @@
 #define PTSCHED_PTASK_ATTACH_HPP
 
 #include "acknowledged.hpp"
+#include "doorbell.hpp"
 #include "options.hpp"
 #include "requester.hpp"
 
@@ -72,7 +73,7 @@ private:
     ptsched_client *const client_;
     const ptsched_page *const page_;
     const std::function<void()> may_begin_;
-    const UniqueFd wake_;
+    Doorbell bell_;
 
     std::mutex mutex_; /* protects what follows */
     bool stopping_ = false;

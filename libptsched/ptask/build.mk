@@ -14,7 +14,7 @@ $(PTASK_OBJS): CXXFLAGS += -fno-semantic-interposition
 # It brings its own libptsched, which does not shadow the program's.
 $(B)/lib/libptask.so: $(PTASK_OBJS) $(B)/lib/libptsched-core.a
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libptask.so -Wl,-Bsymbolic-functions \
+	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libptask.so -Wl,-z,nodelete -Wl,-Bsymbolic-functions \
 		-Wl,--exclude-libs,libptsched-core.a $^ -ldl -o $@
 
 ALL += $(B)/lib/libptask.so

@@ -56,10 +56,12 @@ UniqueFd Lender::keep(std::shared_ptr<const void> block)
     std::lock_guard lock(mutex_);
     /* Each time, while there is none: there may be a descriptor by now. */
     if (!wake_)
-        wake_.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+        wake_ = above_streams(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!wake_ || loans_.size() >= most_lent || pipe2(ends, O_CLOEXEC) < 0)
         return {};
-    UniqueFd here(ends[0]), there(ends[1]);
+    UniqueFd here = above_streams(ends[0]), there = above_streams(ends[1]);
+    if (!here || !there)
+        return {};
     try {
         if (!worker_)
             worker_.emplace([this](const Stop &stop) { watch(stop); });

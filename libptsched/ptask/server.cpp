@@ -164,7 +164,7 @@ void Server::accept_all(const Stop &stop)
 
 bool Server::accept_one(std::list<Connection> &connections)
 {
-    UniqueFd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    UniqueFd fd = above_streams(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd)
         return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
     try {

@@ -22,7 +22,7 @@ SharedMemory::SharedMemory(std::size_t bytes) : bytes_(bytes)
 {
     if (!bytes)
         return;
-    fd_.reset(memfd_create("ptask-datablock", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    fd_ = above_streams(memfd_create("ptask-datablock", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     /* Nobody is to find out later that there is no memory. */
     if (!fd_ || fallocate(fd_.get(), 0, 0, static_cast<off_t>(bytes)) < 0)
         throw Error(system_error_text("no shared memory of " + std::to_string(bytes) + " bytes"));

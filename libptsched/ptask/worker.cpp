@@ -27,7 +27,7 @@ UniqueFd event_for(const std::stop_token &token)
 {
     if (!token.stop_possible())
         return {};
-    UniqueFd event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    UniqueFd event = above_streams(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!event)
         throw Error(system_error_text("eventfd"));
     return event;

@@ -6,11 +6,19 @@
 #include "tap.hpp"
 #include "thread.hpp"
 
+#include "broker_connection.hpp"
+#include "broker_socket.hpp"
+#include "clock.hpp"
+
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
+#include <fcntl.h>
 #include <poll.h>
 #include <ptsched/ptsched.hpp>
+#include <sched.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -122,6 +130,215 @@ TEST("threads that wait are told when the broker dies")
     CHECK_EQ(PTSCHED_STATE_DEAD, client.state());
 }
 
+// Stopped, and still there: whoever has it for a scheduler gets no answer.
+struct StoppedBroker {
+    StoppedBroker() { ::kill(broker_pid(), SIGSTOP); }
+    ~StoppedBroker() { ::kill(broker_pid(), SIGCONT); }
+};
+
+TEST("a broker that is stopped: nobody waits for it without end, and it serves who comes after that")
+{
+    start_broker(default_broker());
+    reset_settings();
+    ptsched_client *late = nullptr;
+    Client idle;
+    {
+        StoppedBroker stopped;
+        CHECK_EQ(-EHOSTDOWN, ptsched_open(kDevice, PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_BROKER, &late));
+        CHECK_EQ(-EHOSTDOWN, ptsched_set_mechanism(idle, PTSCHED_MECHANISM_SLICE));
+        CHECK_EQ(PTSCHED_STATE_DEAD, idle.state());
+        CHECK_EQ(-EHOSTDOWN, ptsched_acquire(idle, PTSCHED_NEVER, 0, nullptr));
+        CHECK(contains(ptsched_strerror(-EHOSTDOWN), "does not answer"));
+    }
+    CHECK_EQ(0, ptsched_open(kDevice, PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_BROKER, &late));
+    CHECK_EQ(0, ptsched_acquire(late, PTSCHED_NEVER, 0, nullptr));
+    ptsched_close(late);
+    stop_broker();
+}
+
+TEST("a broker that is stopped while threads wait for a turn: they are told")
+{
+    start_broker(default_broker());
+    reset_settings();
+    Actor holder;
+    CHECK_EQ(0, holder.open(kDevice));
+    CHECK_EQ(0, holder.acquire().result);
+    Client client;
+    AcquiringThread one(client), two(client);
+    for (AcquiringThread *thread : {&one, &two})
+        thread->wait_until_asleep();
+    {
+        StoppedBroker stopped;
+        for (AcquiringThread *thread : {&one, &two})
+            CHECK_EQ(-EHOSTDOWN, thread->join());
+    }
+    CHECK_EQ(PTSCHED_STATE_DEAD, client.state());
+    CHECK_EQ(0, holder.release());
+    CHECK_EQ(0, holder.acquire().result);
+}
+
+TEST("a broker that serves and has nothing to give is no silent one: the wait goes on")
+{
+    start_broker(default_broker());
+    reset_settings();
+    Actor holder;
+    CHECK_EQ(0, holder.open(kDevice));
+    CHECK_EQ(0, holder.acquire().result);
+    Client client;
+    // Longer than its patience with a silent one.
+    const uint64_t deadline = ptsched::monotonic_ns() + 2 * std::chrono::nanoseconds(ptsched::kBrokerPatience).count();
+    CHECK_EQ(-ETIMEDOUT, ptsched_acquire(client, deadline, 0, nullptr));
+    CHECK_EQ(0, client.state() & PTSCHED_STATE_DEAD);
+    CHECK_EQ(0, holder.release());
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+}
+
+TEST("descriptors of ours are above the standard streams, closed for programs that are executed, and high")
+{
+    start_broker(default_broker());
+    reset_settings();
+    for (int fd : {STDIN_FILENO, STDERR_FILENO})
+        close(fd);
+    Client client;
+    for (int fd : {ptsched_poll_fd(client), ptsched_handle_fd(client)}) {
+        CHECK(fd > 200);
+        CHECK_EQ(FD_CLOEXEC, fcntl(fd, F_GETFD));
+    }
+    for (int fd : {STDIN_FILENO, STDERR_FILENO})
+        CHECK_EQ(-1, fcntl(fd, F_GETFD));
+}
+
+// The files that this process has under numbers that are not the test's.
+std::vector<int> descriptors_from(int first)
+{
+    std::vector<int> found;
+    for (int fd = first; fd < 1024; fd++)
+        if (fcntl(fd, F_GETFD) >= 0)
+            found.push_back(fd);
+    return found;
+}
+
+TEST("a program that puts files of its own under our numbers keeps them as they are")
+{
+    start_broker(default_broker());
+    reset_settings();
+    Client client;
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    std::vector<int> ours = descriptors_from(200);
+    CHECK(ours.size() >= 3);
+    // One end of each is ours: whatever the library wrote, or read, would be seen.
+    int ends[2];
+    CHECK_EQ(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends));
+    CHECK_EQ(1, write(ends[1], "x", 1));
+    for (int fd : ours)
+        CHECK_EQ(fd, dup2(ends[0], fd));
+    CHECK_EQ(-EBADFD, ptsched_ack(client, 0, 0));
+    CHECK_EQ(-EBADFD, ptsched_release(client, nullptr));
+    CHECK_EQ(-EBADFD, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    CHECK_EQ(-1, ptsched_poll_fd(client));
+    CHECK_EQ(-1, ptsched_handle_fd(client));
+    CHECK_EQ(PTSCHED_STATE_DEAD, client.state());
+    char byte = 0;
+    CHECK_EQ(1, read(ends[0], &byte, 1));
+    CHECK_EQ('x', byte);
+    CHECK_EQ(-1, read(ends[1], &byte, 1));
+    for (int fd : ours)
+        CHECK(fcntl(fd, F_GETFD) >= 0);
+}
+
+TEST("a relative path in the environment is that of the folder where the program was started")
+{
+    start_broker(default_broker());
+    const std::string folder = socket_path().substr(0, socket_path().rfind('/'));
+    pid_t child = fork();
+    if (child == 0) {
+        CHECK_EQ(0, chdir(folder.c_str()));
+        setenv("PTSCHED_SOCKET", "broker.sock", 1);
+        execl("/proc/self/exe", "broker-end", "--open-elsewhere", nullptr);
+        _exit(126);
+    }
+    int status;
+    CHECK_EQ(child, waitpid(child, &status, 0));
+    CHECK_EQ(0, status);
+}
+
+TEST("a broker in another pid namespace says why it does not serve")
+{
+    start_broker(default_broker());
+    ptsched_client *client = nullptr;
+    // The namespace is its children's.
+    if (unshare(CLONE_NEWPID) < 0) {
+        printf("# SKIP: no pid namespace: %s\n", strerror(errno));
+        return;
+    }
+    char name[] = "/tmp/ptsched-test-XXXXXX";
+    CHECK(mkdtemp(name) != nullptr);
+    const std::string path = std::string(name) + "/broker.sock";
+    pid_t apart = fork();
+    if (apart == 0) {
+        execl(default_broker().c_str(), "ptschedd", "--test-devices", "1", "--socket", path.c_str(), nullptr);
+        _exit(1);
+    }
+    setenv("PTSCHED_SOCKET", path.c_str(), 1);
+    int opened = -ENOENT;
+    wait_until([&] {
+        opened = ptsched_open(kDevice, PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_BROKER, &client);
+        return opened != -ENOENT;
+    });
+    ::kill(apart, SIGTERM);
+    waitpid(apart, nullptr, 0);
+    rmdir(name);
+    CHECK_EQ(-EXDEV, opened);
+    CHECK(contains(ptsched_strerror(opened), "pid namespace"));
+}
+
+TEST("instances of a GPU that MIG divides are devices of their own, which do not take turns with one another")
+{
+    start_broker(default_broker());
+    reset_settings();
+    Actor one, other, second;
+    CHECK_EQ(0, one.open("MIG-00000000-0000-0000-0000-0000000000a1"));
+    CHECK_EQ(0, second.open("MIG-00000000-0000-0000-0000-0000000000a2"));
+    CHECK_EQ(0, other.open("mig-00000000-0000-0000-0000-0000000000A1"));
+    CHECK_EQ(0, one.try_acquire());
+    CHECK_EQ(0, second.try_acquire());
+    CHECK_EQ(-EAGAIN, other.try_acquire());
+    CHECK_EQ(0, one.release());
+    CHECK_EQ(0, other.acquire().result);
+}
+
+TEST("names of instances that nobody has any more make room for others, and there is an end to them")
+{
+    start_broker(default_broker());
+    char name[PTSCHED_NAME_LEN];
+    constexpr int more_than_fit = 300;
+    for (int i = 0; i < more_than_fit; i++) {
+        ptsched_client *client;
+        snprintf(name, sizeof(name), "MIG-00000000-0000-0000-0000-%012x", i);
+        CHECK_EQ(0, ptsched_open(name, PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_BROKER, &client));
+        ptsched_close(client);
+    }
+    int opened = 0, result = 0;
+    for (; opened < more_than_fit && !result; opened++) {
+        ptsched_client *client;
+        snprintf(name, sizeof(name), "MIG-00000000-0000-0000-0001-%012x", opened);
+        result = ptsched_open(name, PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_BROKER, &client);
+    }
+    CHECK_EQ(-ENODEV, result);
+    CHECK(opened > 56);
+}
+
+TEST("where no process that has ended has files with the broker, it says so at once")
+{
+    start_broker(default_broker());
+    ptsched::UniqueFd socket;
+    CHECK_EQ(0, ptsched::connect_to_broker(socket));
+    ptsched::BrokerConnection connection(std::move(socket));
+    char nothing;
+    CHECK_EQ(0, connection.call(PTSCHED_BROKER_AWAIT_FREED, &nothing, 0));
+    stop_broker();
+}
+
 TEST("a second broker on the same socket refuses to start")
 {
     start_broker(default_broker());
@@ -224,8 +441,12 @@ TEST("the C++ classes give back and throw with a sentence")
 
 } // namespace
 
-int main()
+int main(int argc, char **argv)
 {
+    if (argc == 2 && contains(argv[1], "--open-elsewhere")) {
+        ptsched_client *client;
+        return chdir("/") < 0 || ptsched_open(kDevice, PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_BROKER, &client) < 0;
+    }
     setvbuf(stdout, nullptr, _IOLBF, 0);
     return tap::run("", [] {});
 }

@@ -12,11 +12,16 @@ $(B)/tests/conformance: $(CONFORMANCE_OBJS)
 $(B)/tests/broker-end: $(B)/obj/$(CONFORMANCE_DIR)/broker_end.cpp.o
 $(B)/tests/pair: $(B)/obj/$(CONFORMANCE_DIR)/pair.cpp.o
 
-$(B)/tests/conformance $(B)/tests/broker-end $(B)/tests/pair: $(CONFORMANCE_LIB) $(B)/lib/libptsched-core.a | $(B)/bin/ptschedd
+$(B)/tests/file-closer: $(patsubst %,$(B)/obj/%.cpp.o,$(CONFORMANCE_DIR)/file_closer $(CONFORMANCE_DIR)/tap \
+		tools/ptschedd/file_closer tools/ptschedd/event_loop libptsched/client/clock)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $^ -o $@
 
+$(B)/tests/conformance $(B)/tests/broker-end $(B)/tests/pair: $(CONFORMANCE_LIB) $(B)/lib/libptsched-core.a | $(B)/bin/ptschedd
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) -o $@
+
 ALL      += $(B)/tests/pair
-TESTS    += $(B)/tests/conformance $(B)/tests/broker-end
+TESTS    += $(B)/tests/conformance $(B)/tests/broker-end $(B)/tests/file-closer
 VM_FILES += $(B)/tests/conformance:/vm/tests/conformance-module $(B)/tests/pair:/vm/bench/pair-module
 VM_TESTS += /vm/tests/conformance-module

@@ -22,7 +22,8 @@ $(PT_LIB)/versioned/libcuda.so.1: $(B)/obj/$(PT)/hand_driver.cpp.o $(PT)/hand_dr
 # The interposer's own objects with the scripted scheduler in place of the client library, but for the way to the helper;
 # with the test's time, or with the real one for what measures.
 PT_SCRIPTED := $(PRELOAD_OBJS) $(B)/obj/$(PT)/scripted_client.cpp.o \
-	$(addprefix $(B)/obj/client/libptsched/client/,broker_connection.cpp.o broker_socket.cpp.o)
+	$(patsubst %,$(B)/obj/client/libptsched/client/%.cpp.o,broker_connection broker_socket broker_watch doorbell \
+	error_text kept_fd standard_error start_path)
 $(PT_LIB)/libptsched-preload.so: $(PT_SCRIPTED) $(B)/obj/tests/hand_clock.cpp.o
 $(PT_LIB)/libptsched-preload.so: PT_WRAP := -Wl,--wrap=pthread_create
 $(PT_LIB)/real-time/libptsched-preload.so: $(PT_SCRIPTED) $(B)/obj/client/libptsched/client/clock.cpp.o

@@ -5,6 +5,9 @@
  */
 #include "cuda_abi.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -391,13 +394,124 @@ void spin(int argc, char **argv)
     reader.join();
 }
 
+/* One vector_add, whose result is checked; nothing is printed. */
+void add_once(Gpu &gpu, Vectors &v)
+{
+    std::vector<float> host(count);
+    v.clear();
+    CU(cuLaunchKernel(gpu.add, 1, 1, 1, count, 1, 1, 0, nullptr, v.params, nullptr));
+    CU(cuCtxSynchronize());
+    CU(cuMemcpyDtoH_v2(host.data(), v.c, count * sizeof(float)));
+    for (unsigned i = 0; i < count; i++)
+        check(host[i] == static_cast<float>(101 * i) ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN, "the sum");
+}
+
+/*
+ * As a service does, or who silences a library: the standard streams are closed before the first submission, and files
+ * of the program's own come in their place, to which it writes all the while. They must have what it wrote, and no
+ * more.
+ */
+void streams()
+{
+    constexpr char line[] = "a line of the program's\n";
+    constexpr int rounds = 50;
+    Gpu gpu;
+    int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 100);
+    for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        close(fd);
+    Vectors v;
+    add_once(gpu, v);
+    int files[3];
+    for (int &file : files)
+        file = memfd_create("own", MFD_CLOEXEC);
+    for (int round = 0; round < rounds; round++) {
+        add_once(gpu, v);
+        for (int file : files)
+            check(write(file, line, sizeof(line) - 1) > 0 ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN, "write");
+    }
+    for (int i = 0; i < 3; i++) {
+        std::string text(rounds * sizeof(line) * 2, '\0');
+        ssize_t got = pread(files[i], text.data(), text.size(), 0);
+        std::string expected;
+        for (int round = 0; round < rounds; round++)
+            expected += line;
+        bool same = got == static_cast<ssize_t>(expected.size()) && text.compare(0, expected.size(), expected) == 0;
+        dprintf(out, "file %d is number %d and %s\n", i, files[i],
+                same ? "has what was written" : "has something else");
+    }
+}
+
+/* Standard output is away around the first submission, and put back. */
+void silence()
+{
+    Gpu gpu;
+    Vectors v;
+    int saved = dup(STDOUT_FILENO);
+    close(STDOUT_FILENO);
+    add_once(gpu, v);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    for (int round = 0; round < 50; round++)
+        add_once(gpu, v);
+    std::printf("heard again\n");
+}
+
+/* The first submission is made in another folder than that of the start. */
+void elsewhere()
+{
+    Gpu gpu;
+    check(chdir("/") == 0 ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN, "chdir");
+    Vectors v;
+    add_once(gpu, v);
+    std::printf("added\n");
+}
+
+/* One submission to each of two devices. */
+void both_devices()
+{
+    for (int ordinal : {0, 1}) {
+        Gpu gpu(ordinal);
+        Vectors v;
+        add_once(gpu, v);
+    }
+    std::printf("added on both\n");
+}
+
+/* Closes all that has a high number, and then has a file of its own under each. */
+void takes_numbers()
+{
+    Gpu gpu;
+    Vectors v;
+    add_once(gpu, v);
+    int own = memfd_create("own", 0);
+    for (int fd = 200; fd < 1024; fd++)
+        dup2(own, fd);
+    for (int round = 0; round < 50; round++)
+        add_once(gpu, v);
+    struct stat status {};
+    fstat(own, &status);
+    unsigned kept = 0;
+    for (int fd = 200; fd < 1024; fd++)
+        kept += fcntl(fd, F_GETFD) >= 0;
+    std::printf("%u files, of %ld bytes\n", kept, static_cast<long>(status.st_size));
+}
+
 } // namespace
 
 int main(int argc, char **argv)
 {
     std::string scenario = argc > 1 ? argv[1] : "";
-    std::map<std::string, void (*)()> plain = {{"launches", launches}, {"copies", copies}, {"graphs", graphs},
-                                               {"threads", threads},   {"forks", forks},   {"lives", lives}};
+    std::map<std::string, void (*)()> plain = {{"launches", launches},
+                                               {"copies", copies},
+                                               {"graphs", graphs},
+                                               {"threads", threads},
+                                               {"forks", forks},
+                                               {"lives", lives},
+                                               {"streams", streams},
+                                               {"silence", silence},
+                                               {"elsewhere", elsewhere},
+                                               {"both-devices", both_devices},
+                                               {"takes-numbers", takes_numbers}};
     if (plain.count(scenario))
         plain[scenario]();
     else if (scenario == "execs")
@@ -405,7 +519,9 @@ int main(int argc, char **argv)
     else if (scenario == "spin")
         spin(argc, argv);
     else {
-        std::fprintf(stderr, "usage: preload-client launches|copies|graphs|threads|forks|execs|lives|spin\n");
+        std::fprintf(stderr, "usage: preload-client "
+                             "launches|copies|graphs|threads|forks|execs|lives|streams|silence|elsewhere|both-devices|"
+                             "takes-numbers|spin\n");
         return 2;
     }
     return 0;

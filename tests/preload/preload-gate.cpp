@@ -8,7 +8,9 @@
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -418,8 +420,67 @@ void driver_may_be_out_of_events()
     }
 }
 
-/* What a child writes to standard error. */
-template <class Body> std::string errors_of(Body body)
+void launch_without_scheduler()
+{
+    scheduler->refuse(ENOENT);
+    Thread other([] {
+        hand_use_device(1);
+        for (int i = 0; i < 100; i++)
+            launch();
+    });
+    for (int i = 0; i < 100; i++) {
+        if (launch() != CUDA_SUCCESS)
+            _exit(1);
+    }
+    other.join();
+}
+
+void launch_on_unknown_device()
+{
+    scheduler->refuse(ENODEV);
+    for (int i = 0; i < 100; i++)
+        launch();
+}
+
+void launch_while_the_scheduler_dies()
+{
+    launch();
+    scheduler->take_back(contended);
+    scheduler->grant_at_once(0);
+    Launch waiter;
+    scheduler->await_waiting(1);
+    scheduler->die();
+    if (waiter.join() != CUDA_SUCCESS)
+        _exit(1);
+    for (int i = 0; i < 100; i++)
+        launch();
+}
+
+/* As a service does that writes its data to whatever is free. */
+void launch_with_own_file_for_errors()
+{
+    int file = memfd_create("data", 0);
+    if (dup2(file, STDERR_FILENO) < 0)
+        _exit(1);
+    launch_without_scheduler();
+    struct stat status;
+    if (fstat(file, &status) < 0 || status.st_size)
+        _exit(1);
+}
+
+struct Speaker {
+    const char *name;
+    void (*body)();
+};
+constexpr Speaker speakers[] = {
+    {"--without-scheduler", launch_without_scheduler},
+    {"--on-unknown-device", launch_on_unknown_device},
+    {"--while-it-dies", launch_while_the_scheduler_dies},
+    {"--own-file-for-errors", launch_with_own_file_for_errors},
+};
+
+/* What one of them writes to standard error, in a program of its own: it has it from its start. */
+std::string errors_of(const char *speaker)
 {
     int ends[2];
     if (pipe(ends) < 0)
@@ -428,8 +489,8 @@ template <class Body> std::string errors_of(Body body)
     if (!child) {
         dup2(ends[1], STDERR_FILENO);
         close(ends[0]);
-        body();
-        _exit(0);
+        execl("/proc/self/exe", "preload-gate", speaker, nullptr);
+        _exit(2);
     }
     close(ends[1]);
     std::string text;
@@ -445,50 +506,29 @@ template <class Body> std::string errors_of(Body body)
 
 void absent_scheduler_warns_once()
 {
-    std::string text = errors_of([] {
-        scheduler->refuse(ENOENT);
-        Thread other([] {
-            hand_use_device(1);
-            for (int i = 0; i < 100; i++)
-                launch();
-        });
-        for (int i = 0; i < 100; i++) {
-            if (launch() != CUDA_SUCCESS)
-                _exit(1);
-        }
-        other.join();
-    });
+    std::string text = errors_of("--without-scheduler");
     CHECK_EQ(lines(text), 1l);
     CHECK(text.starts_with("ptsched: ") && text.find("running unscheduled") != text.npos);
+    CHECK(text.find("because there is no scheduler here") != text.npos);
 }
 
 void unknown_device_warns_once()
 {
-    std::string text = errors_of([] {
-        scheduler->refuse(ENODEV);
-        for (int i = 0; i < 100; i++)
-            launch();
-    });
+    std::string text = errors_of("--on-unknown-device");
     CHECK_EQ(lines(text), 1l);
     CHECK(text.find("0000:1a:00.0") != text.npos);
 }
 
 void dying_scheduler_frees_waiters()
 {
-    std::string text = errors_of([] {
-        launch();
-        scheduler->take_back(contended);
-        scheduler->grant_at_once(0);
-        Launch waiter;
-        scheduler->await_waiting(1);
-        scheduler->die();
-        if (waiter.join() != CUDA_SUCCESS)
-            _exit(1);
-        for (int i = 0; i < 100; i++)
-            launch();
-    });
+    std::string text = errors_of("--while-it-dies");
     CHECK_EQ(lines(text), 1l);
-    CHECK(text.find("unscheduled") != text.npos);
+    CHECK(text.find("unscheduled, because the scheduler is gone") != text.npos);
+}
+
+void own_file_is_left_alone()
+{
+    CHECK(errors_of("--own-file-for-errors").empty());
 }
 
 void host_work_does_not_deadlock()
@@ -665,10 +705,16 @@ extern "C" void *malloc(size_t size)
 }
 #endif
 
-int main(int, char **argv)
+int main(int argc, char **argv)
 {
     setenv("PTSCHED_STATS", stats_file().c_str(), 0);
     run_by_hand(argv);
+    for (const Speaker &speaker : speakers) {
+        if (argc == 2 && !std::strcmp(argv[1], speaker.name)) {
+            speaker.body();
+            _exit(0);
+        }
+    }
     return tap::run({
         {"without membarrier() each submission is measured and counted once", without_membarrier_each_counts_once},
         {"the first submission attaches and takes the turn", first_submission_attaches},
@@ -696,5 +742,6 @@ int main(int, char **argv)
         {"no scheduler: one line, and the program runs", absent_scheduler_warns_once},
         {"a device unknown to the scheduler: one line that names it", unknown_device_warns_once},
         {"a scheduler that dies frees who waits: one line", dying_scheduler_frees_waiters},
+        {"a file that the program has put in the place of standard error gets no line of ours", own_file_is_left_alone},
     });
 }

@@ -102,6 +102,89 @@ void waiter_freed_by_broker_death()
     world->start_scheduler();
 }
 
+/* A program that closes what it does not know loses its scheduler, and nothing else. */
+void descriptors_taken()
+{
+    Outcome bare = run("takes-numbers", world->bare()), scheduled = run("takes-numbers", world->scheduled());
+    CHECK_EQ(bare.status, 0);
+    CHECK_EQ(scheduled.status, 0);
+    CHECK(scheduled.out == bare.out);
+    /* It may have come to its end before it was seen. */
+    CHECK(scheduled.err.empty() ||
+          (lines(scheduled.err) == 1 && scheduled.err.find("unscheduled, because the program "
+                                                           "has closed") != std::string::npos));
+    if (scheduled.out != bare.out || !scheduled.err.empty())
+        std::printf("# %s\n", (scheduled.out + scheduled.err).c_str());
+}
+
+/* Whoever waits for a turn, and whoever comes, goes on without it. */
+void broker_stopped()
+{
+    if (under_module)
+        return;
+    Program holder(client({"spin", "0", "100"}), world->scheduled(), "holder");
+    CHECK(holder.await("started"));
+    Program other(client({"spin", "0", "100"}), world->scheduled(), "other");
+    CHECK(other.await("started"));
+    world->broker->signal(SIGSTOP);
+    Outcome late = run("launches", world->scheduled());
+    CHECK_EQ(late.status, 0);
+    CHECK_EQ(lines(late.err), 1l);
+    CHECK(late.err.find("unscheduled on device") != std::string::npos);
+    CHECK(late.err.find("does not answer") != std::string::npos);
+    /* One of them has the turn, and needs nothing of the broker's until it is called back. */
+    until([&] { return lines(holder.err()) + lines(other.err()) >= 1; });
+    CHECK((holder.err() + other.err()).find("does not answer") != std::string::npos);
+    for (Program *program : {&holder, &other}) {
+        program->end_input();
+        CHECK_EQ(program->wait(), 0);
+    }
+    world->broker->signal(SIGCONT);
+    Outcome after = run("launches", world->scheduled());
+    CHECK_EQ(after.status, 0);
+    CHECK(after.err.empty());
+}
+
+/* They have the place of their GPU on the bus in common, and must not take turns. */
+void instances_are_devices()
+{
+    Environment environment = world->scheduled();
+    environment["PTSCHED_VGPU_INSTANCES"] = "1";
+    environment["PTSCHED_LOG"] = "debug";
+    Outcome outcome = run("both-devices", environment);
+    CHECK_EQ(outcome.status, 0);
+    for (const char *last : {"1", "2"}) {
+        const std::string name = std::string("MIG-01000000-0000-0000-0000-00000000000") + last;
+        const char *what = under_module ? "running unscheduled on device " : "attached to ";
+        /* Only the first warning of a kind is given. */
+        if (under_module && *last == '2')
+            continue;
+        if (!CHECK(outcome.err.find(what + name) != std::string::npos))
+            std::printf("# %s\n", outcome.err.c_str());
+    }
+    environment.erase("PTSCHED_VGPU_INSTANCES");
+    outcome = run("both-devices", environment);
+    for (const char *name : {"attached to ffff:01:00.0", "attached to ffff:02:00.0"})
+        CHECK(outcome.err.find(name) != std::string::npos);
+}
+
+void relative_paths()
+{
+    if (under_module)
+        return;
+    Environment environment = world->scheduled();
+    environment["PTSCHED_SOCKET"] = world->broker_socket.filename();
+    environment["PTSCHED_STATS"] = "relative-stats";
+    /* The program is started there, and has gone elsewhere when it needs them. */
+    const fs::path before = fs::current_path();
+    fs::current_path(scratch);
+    Outcome outcome = run("elsewhere", environment);
+    fs::current_path(before);
+    CHECK_EQ(outcome.status, 0);
+    CHECK(outcome.err.empty());
+    CHECK(fs::exists(scratch / "relative-stats"));
+}
+
 void killed_holder_frees_the_turn()
 {
     Program holder(client({"spin", "0", "1000", "64"}), world->scheduled(), "holder");
@@ -163,7 +246,8 @@ void only_in_the_turn()
 int main(int argc, char **argv)
 {
     std::vector<tap::Case> cases;
-    for (const char *scenario : {"launches", "copies", "graphs", "threads", "forks", "execs", "lives"})
+    for (const char *scenario :
+         {"launches", "copies", "graphs", "threads", "forks", "execs", "lives", "streams", "silence"})
         cases.push_back({std::string("same output bare, scheduled and in company: ") + scenario,
                          [scenario] { same_output(scenario); }});
     cases.push_back({"no scheduler: one line, same output", without_scheduler});
@@ -171,6 +255,11 @@ int main(int argc, char **argv)
     cases.push_back({"a holder that is killed frees the turn for who waits", killed_holder_frees_the_turn});
     cases.push_back({"the broker is killed: the program goes on", broker_killed});
     cases.push_back({"the broker is killed under two that contend: both go on", waiter_freed_by_broker_death});
+    cases.push_back({"the broker is stopped: who waits and who comes goes on", broker_stopped});
+    cases.push_back({"instances of a divided GPU are devices of their own", instances_are_devices});
+    cases.push_back({"relative paths are those of the folder of the start", relative_paths});
+    cases.push_back(
+        {"all our numbers are taken for files of the program's: these stay as they are", descriptors_taken});
     cases.push_back({"nice -20 against 19: work of a program executes in its turns only", only_in_the_turn});
     return run_cases(cases, argc, argv);
 }

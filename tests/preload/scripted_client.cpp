@@ -198,6 +198,12 @@ int ptsched_ack(ptsched_client *client, uint32_t events, uint64_t)
     return state.dead ? -EPIPE : 0;
 }
 
+int ptsched_query(ptsched_client *, struct ptsched_query *)
+{
+    std::lock_guard guard(state.lock);
+    return state.dead ? -EPIPE : 0;
+}
+
 int ptsched_poll_fd(const ptsched_client *client)
 {
     return client->fds[0];

@@ -93,6 +93,7 @@ void Connection::stop()
     server_.loop().remove(key_, socket_.get());
     if (subscribed_)
         server_.unsubscribe(*this);
+    server_.forget_awaiting(*this);
 }
 
 void Connection::abandon()
@@ -167,6 +168,8 @@ void Connection::dispatch(Request &request)
     case PTSCHED_BROKER_CHANNELS:
     case PTSCHED_BROKER_SWITCH:
         return serve_switch(request);
+    case PTSCHED_BROKER_AWAIT_FREED:
+        return server_.await_freed(*this, request.header.id);
     case PTSCHED_BROKER_CANCEL:
         if (check_owner(request) == 0 && request.payload.size() == sizeof(uint64_t)) {
             uint64_t id;
@@ -189,6 +192,11 @@ void Connection::answer(const Request &request, int result, std::span<const char
         return;
     const ptsched_broker_header &header = request.header;
     send({make_header(header.cmd, payload.size(), result, header.id), {payload.begin(), payload.end()}, {}});
+}
+
+void Connection::freed(uint64_t id, int result)
+{
+    serving([&] { send({make_header(PTSCHED_BROKER_AWAIT_FREED, 0, result, id), {}, {}}); });
 }
 
 void Connection::send(Outgoing message)

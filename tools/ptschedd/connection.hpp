@@ -28,6 +28,8 @@ public:
     const Device *device() const { return device_; }
 
     void acquired(const Waiter &waiter, int result) override;
+    // The answer to PTSCHED_BROKER_AWAIT_FREED.
+    void freed(uint64_t id, int result);
     void send_event(std::span<const char> message);
     // One that could not be made: the next is preceded by the news.
     void lose_event() { lost_events_ = true; }

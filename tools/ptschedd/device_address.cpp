@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <regex>
+#include <strings.h>
 
 namespace ptsched {
 
@@ -25,8 +26,13 @@ std::string canonical_address(const std::string &name)
 
 bool is_uuid(const std::string &name)
 {
-    static const std::regex form("GPU-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", std::regex::icase);
+    static const std::regex form("(GPU|MIG)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", std::regex::icase);
     return std::regex_match(name, form);
+}
+
+bool is_instance(const std::string &name)
+{
+    return is_uuid(name) && strncasecmp(name.c_str(), "MIG-", 4) == 0;
 }
 
 std::vector<DeviceName> find_devices()

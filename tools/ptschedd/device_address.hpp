@@ -10,7 +10,9 @@ namespace ptsched {
 // "0000:17:00.0"; four to eight digits of domain in either case are accepted.
 // Empty: not a PCI address.
 std::string canonical_address(const std::string &name);
+// Of a GPU, or of an instance of one that MIG divides.
 bool is_uuid(const std::string &name);
+bool is_instance(const std::string &name);
 
 // PCI display and 3D controllers.
 std::vector<DeviceName> find_devices();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ptschedd: the scheduler where no module can be loaded.
+#include "../standard_streams.hpp"
 #include "be_prompt.hpp"
 #include "device_address.hpp"
 #include "log.hpp"
@@ -37,9 +38,7 @@ int serve(const ptsched::Options &options)
     return 0;
 }
 
-} // namespace
-
-int main(int argc, char **argv)
+int try_to_serve(int argc, char **argv)
 {
     try {
         ptsched::Options options = ptsched::parse_options(argc, argv);
@@ -59,4 +58,12 @@ int main(int argc, char **argv)
         ptsched::warn("%s", error.what());
         return 1;
     }
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    ptsched::occupy_standard_streams();
+    return ptsched::close_standard_output("ptschedd", try_to_serve(argc, argv));
 }

@@ -155,7 +155,7 @@ ProcessRef ProcessTable::peer_of(int socket)
     if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
         return nullptr;
     if (peer.pid <= 0) {
-        errno = ESRCH; // not visible in the broker's pid namespace
+        errno = EXDEV; // not visible in the broker's pid namespace
         return nullptr;
     }
     UniqueFd pidfd = open_pidfd_of_peer(socket, peer);

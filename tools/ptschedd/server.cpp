@@ -4,6 +4,8 @@
 #include "device_address.hpp"
 #include "log.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -20,6 +22,9 @@
 
 namespace ptsched {
 namespace {
+
+// Sixteen GPUs of seven instances each.
+constexpr size_t kMostInstances = 112;
 
 [[noreturn]] void fail(const std::string &what)
 {
@@ -125,6 +130,8 @@ void Server::watch_signals()
 uint64_t Server::next_ns() const
 {
     uint64_t next = switchboard_.next_ns();
+    for (const Awaiting &one : awaiting_)
+        next = std::min(next, one.until_ns);
     for (const auto &device : devices_)
         next = std::min(next, device->next_ns());
     return next;
@@ -145,6 +152,7 @@ void Server::run()
         loop_.run_once(next_ns());
         run_what_is_due();
         bury();
+        answer_awaiting();
         place_.avoid(important_cpu_);
     }
 }
@@ -155,21 +163,41 @@ void Server::important_one_asks(int cpu)
     switchboard_.stay_off(cpu);
 }
 
+// Says why to whoever asked, who is hung up on.
+void Server::turn_away(int socket, int error, const char *why)
+{
+    struct {
+        ptsched_broker_header header;
+        ptsched_broker_refusal refusal;
+    } message{};
+    message.header.cmd = PTSCHED_BROKER_TURNED_AWAY;
+    message.header.length = sizeof(message.refusal);
+    message.header.result = -error;
+    std::string_view(why).copy(message.refusal.text, sizeof(message.refusal.text) - 1);
+    send(socket, &message, sizeof(message), MSG_DONTWAIT | MSG_NOSIGNAL);
+    // Not for each of many.
+    if (std::exchange(last_turned_away_, error) != error)
+        warn("a process is turned away: %s", why);
+}
+
 void Server::accept_one()
 {
     UniqueFd socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket) {
         if (errno != EMFILE && errno != ENFILE)
             return;
-        warn("no more descriptors: a connection is turned away");
         reserve_.reset();
         socket.reset(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        turn_away(socket.get(), ENFILE, "the broker has no descriptors left");
         socket.reset();
         reserve_.reset(open("/dev/null", O_RDONLY | O_CLOEXEC));
         return;
     }
     try {
         ProcessRef process = processes_.peer_of(socket.get());
+        if (!process && errno == EXDEV)
+            return turn_away(socket.get(), EXDEV,
+                             "the broker is in another pid namespace and cannot see it, nor its nice value");
         if (!process) {
             debug("a peer is turned away: %s", strerror(errno));
             return;
@@ -206,7 +234,53 @@ void Server::bury()
     }
 }
 
-int Server::find_device(const std::string &name, Device *&device) const
+void Server::await_freed(Connection &connection, uint64_t id)
+{
+    awaiting_.push_back({&connection, id, monotonic_ns() + PTSCHED_BROKER_FREED_WITHIN_NS});
+}
+
+void Server::answer_awaiting()
+{
+    if (awaiting_.empty())
+        return;
+    const bool freed = !switchboard_.has_files_of_the_dead();
+    const uint64_t now = monotonic_ns();
+    // Who cannot be answered leaves the list meanwhile.
+    for (const Awaiting &one : std::vector<Awaiting>(awaiting_)) {
+        if (!freed && now < one.until_ns)
+            continue;
+        std::erase_if(awaiting_,
+                      [&](const Awaiting &other) { return other.connection == one.connection && other.id == one.id; });
+        one.connection->freed(one.id, freed ? 0 : -ETIMEDOUT);
+    }
+}
+
+// Nobody but the programs that use them knows what instances there are: the first to attach brings it along, and it
+// begins with the settings of the first device. One that nobody uses makes room for another where there are more names
+// than a machine can have instances.
+Device *Server::add_instance(const std::string &name)
+{
+    std::string lower = name;
+    std::transform(lower.begin() + 4, lower.end(), lower.begin() + 4, [](unsigned char c) { return std::tolower(c); });
+    auto make = [&](size_t place) {
+        return std::make_unique<Device>(static_cast<uint32_t>(place), lower, lower, devices_.front()->policy().params,
+                                        *this);
+    };
+    if (instances_ < kMostInstances) {
+        devices_.push_back(make(devices_.size()));
+        instances_++;
+        return devices_.back().get();
+    }
+    for (size_t place = devices_.size() - instances_; place < devices_.size(); place++) {
+        if (!devices_[place]->entities().empty())
+            continue;
+        devices_[place] = make(place);
+        return devices_[place].get();
+    }
+    return nullptr;
+}
+
+int Server::find_device(const std::string &name, Device *&device)
 {
     bool by_uuid = is_uuid(name);
     std::string address = canonical_address(name);
@@ -218,7 +292,8 @@ int Server::find_device(const std::string &name, Device *&device) const
             return 0;
         }
     }
-    return -ENODEV;
+    device = is_instance(name) && !devices_.empty() ? add_instance(name) : nullptr;
+    return device ? 0 : -ENODEV;
 }
 
 int Server::owner_of_handle(int fd, const Device &device, ProcessRef &owner) const

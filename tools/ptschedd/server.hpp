@@ -39,41 +39,59 @@ public:
     EventLoop &loop() { return loop_; }
     DeviceList &devices() { return devices_; }
     Switchboard &switchboard() { return switchboard_; }
-    int find_device(const std::string &name, Device *&device) const;
+    int find_device(const std::string &name, Device *&device);
     int owner_of_handle(int fd, const Device &device, ProcessRef &owner) const;
     int process_of_pidfd(UniqueFd pidfd, ProcessRef &process);
     const Process *parent_of(const Process &process) const { return processes_.find(process.parent()); }
     void doom(Connection &connection);
     // This process's threads stay off its CPU.
     void important_one_asks(int cpu);
+    // Connection::freed() once no dead process has files here, or when that takes too long.
+    void await_freed(Connection &connection, uint64_t id);
+    void forget_awaiting(const Connection &connection)
+    {
+        std::erase_if(awaiting_, [&](const Awaiting &one) { return one.connection == &connection; });
+    }
     void subscribe(Connection &connection) { subscribers_.push_back(&connection); }
     void unsubscribe(Connection &connection) { std::erase(subscribers_, &connection); }
 
     void event(uint32_t kind, const Device &device, const Entity *entity) override;
 
 private:
+    Device *add_instance(const std::string &name);
     void listen(const std::string &path);
     void watch_signals();
     void accept_one();
+    void turn_away(int socket, int error, const char *why);
     void bury();
     uint64_t next_ns() const;
     void run_what_is_due();
+    void answer_awaiting();
+
+    struct Awaiting {
+        Connection *connection;
+        uint64_t id;
+        uint64_t until_ns;
+    };
 
     EventLoop loop_;
     Switchboard switchboard_{loop_};
     ProcessTable processes_;
     DeviceList devices_;
+    size_t instances_ = 0; // so many of the devices are such, the last ones
     std::string socket_path_;
     UniqueFd listener_;
     UniqueFd signals_;
     std::unique_ptr<ModuleEvents> module_events_;
     // Given up for a moment to turn a connection away when there are no more.
     UniqueFd reserve_;
+    int last_turned_away_ = 0; // why
     bool stopping_ = false;
     int important_cpu_ = -1;
     SleepingPlace place_;
     std::unordered_map<Connection *, std::unique_ptr<Connection>> connections_;
     std::vector<Connection *> subscribers_;
+    std::vector<Awaiting> awaiting_;
     // Ends that came up in the middle of something else.
     bool doomed_ = false; // some connection was stopped
     std::vector<ProcessRef> gone_;

@@ -85,7 +85,7 @@ void SwitchThread::work()
         jobs_.pop_front();
         guard.unlock();
         job.result = carry_out(job.sets, job.action);
-        // Here a dead process's control file is closed: the driver's work for that may be long.
+        // Who has ended has its control file closed elsewhere.
         job.sets.clear();
         guard.lock();
         finished_.push_back(std::move(job));

@@ -21,14 +21,14 @@ namespace ptsched {
 
 // Compute channels of one of the driver's clients on one device.
 struct ChannelSet {
-    std::shared_ptr<const UniqueFd> file; // the process's control file
+    std::shared_ptr<const UniqueFd> file; // the process's control file, of a FileCloser
     uint32_t client = 0, subdevice = 0;
     std::vector<uint32_t> channels;
 };
 
 class SwitchThread {
 public:
-    // What to do with the channels before their files are closed, unless others have them, too.
+    // What to do with the channels before it lets go of their files.
     enum class Action { off, on, none };
     // Called on the event loop's thread; 0 or -EIO.
     using Done = std::function<void(int result)>;

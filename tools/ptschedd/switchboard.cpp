@@ -200,8 +200,7 @@ int Switchboard::Owner::set_channels(UniqueFd file, uint32_t client, uint32_t su
     if (!place.channels)
         place.channels = std::make_shared<Switch>(board_.thread_);
     place.channels->set_channels(
-        key,
-        {std::make_shared<const UniqueFd>(std::move(file)), client, subdevice, {channels.begin(), channels.end()}});
+        key, {board_.closer_.keep(std::move(file)), client, subdevice, {channels.begin(), channels.end()}});
     return 0;
 }
 
@@ -233,6 +232,12 @@ void Switchboard::event(uint32_t kind, pid_t pid, uint32_t device_id, uint64_t t
             }
         }
     }
+}
+
+bool Switchboard::has_files_of_the_dead() const
+{
+    return closer_.is_busy() || std::any_of(owners_.begin(), owners_.end(),
+                                            [](const auto &entry) { return entry.second->process_->exited(); });
 }
 
 void Switchboard::lost_events()

@@ -7,6 +7,7 @@
 
 #include "event_loop.hpp"
 #include "fd.hpp"
+#include "file_closer.hpp"
 #include "process.hpp"
 #include "switch_thread.hpp"
 
@@ -82,7 +83,7 @@ private:
 // All of them. Turns are those of whichever scheduler the processes attached to.
 class Switchboard {
 public:
-    explicit Switchboard(EventLoop &loop) : thread_(loop) {}
+    explicit Switchboard(EventLoop &loop) : closer_(loop), thread_(loop) {}
 
     // What one process has told: its switches by PCI address.
     class Owner {
@@ -112,6 +113,9 @@ public:
     // PTSCHED_EVENT_PREEMPT or RELEASE of a scheduler.
     void event(uint32_t kind, pid_t pid, uint32_t device_id, uint64_t turn);
 
+    // Whether a file of a process that has ended is still open here, so that the driver keeps what it had.
+    bool has_files_of_the_dead() const;
+
     void lost_events();
     void stay_off(int cpu) { thread_.stay_off(cpu); }
 
@@ -122,6 +126,7 @@ public:
 private:
     static void act(const Process &process, const std::string &address, Switch &channels, uint64_t now);
 
+    FileCloser closer_; // it must outlive who has files
     SwitchThread thread_;
     uint64_t next_ns_ = PTSP_NEVER;
     std::multimap<pid_t, Owner *> owners_;

@@ -237,7 +237,13 @@ VGPU_EXPORT CUresult cuDeviceGetName(char *name, int length, CUdevice device)
     return CUDA_SUCCESS;
 }
 
-/* All zero but the last byte, which is the device's number from 1. */
+/* With PTSCHED_VGPU_INSTANCES, all devices are instances of the first one, as MIG divides a GPU. */
+static bool are_instances()
+{
+    return std::getenv("PTSCHED_VGPU_INSTANCES");
+}
+
+/* All zero but the last byte, which is the device's number from 1; and the first byte of an instance's. */
 VGPU_EXPORT CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
 {
     VGPU_ENTER(lock);
@@ -245,13 +251,20 @@ VGPU_EXPORT CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
         return CUDA_ERROR_INVALID_VALUE;
     VGPU_TRY(check_device(device));
     std::memset(uuid, 0, sizeof(*uuid));
+    uuid->bytes[0] = are_instances();
     uuid->bytes[15] = static_cast<char>(device + 1);
     return CUDA_SUCCESS;
 }
 
+/* The older function tells of the GPU. */
 VGPU_EXPORT CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
 {
-    return cuDeviceGetUuid_v2(uuid, device);
+    CUresult result = cuDeviceGetUuid_v2(uuid, device);
+    if (result == CUDA_SUCCESS && are_instances()) {
+        uuid->bytes[0] = 0;
+        uuid->bytes[15] = 1;
+    }
+    return result;
 }
 
 VGPU_EXPORT CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
@@ -271,7 +284,8 @@ VGPU_EXPORT CUresult cuDeviceGetPCIBusId(char *bus_id, int length, CUdevice devi
     if (!bus_id || length <= 0)
         return CUDA_ERROR_INVALID_VALUE;
     VGPU_TRY(check_device(device));
-    std::snprintf(bus_id, static_cast<size_t>(length), "ffff:%02x:00.0", static_cast<unsigned int>(device) + 1);
+    std::snprintf(bus_id, static_cast<size_t>(length), "ffff:%02x:00.0",
+                  are_instances() ? 1 : static_cast<unsigned int>(device) + 1);
     return CUDA_SUCCESS;
 }
 

@@ -11,9 +11,18 @@
  * called from several threads at once, except that no call may run beside or
  * after ptsched_close() on the same client. A client does not survive fork():
  * in the child every call answers -EPERM; close it there and open a new one.
- * Once the scheduler is gone they answer -EPIPE (the broker ended) or -ENODEV
- * (the module's device was removed).
- * Descriptors are close-on-exec.
+ * Once the scheduler is gone they answer -EPIPE (the broker ended), -EHOSTDOWN
+ * (the broker has stopped answering) or -ENODEV (the module's device was removed).
+ * ptsched_strerror() has words for these.
+ *
+ * No call waits for a broker that does not answer for longer than some seconds. While
+ * ptsched_acquire() waits for a turn, which may take long, a thread of the library asks
+ * the broker every second whether it is still there.
+ *
+ * Descriptors are close-on-exec and have high numbers. A program that closes all that it
+ * does not know closes these, too: then calls answer -EBADFD, and what has their numbers
+ * by then is left alone. Relative paths in the environment are those of the folder in
+ * which the program was started.
  *
  * No function is a cancellation point: a thread that is cancelled while it
  * waits for the turn gets that, and ends at its next cancellation point. A
@@ -47,15 +56,18 @@ struct ptsched_usage {
 };
 
 /**
- * Attach to @device, a PCI address ("0000:17:00.0") or a UUID ("GPU-...").
+ * Attach to @device, a PCI address ("0000:17:00.0") or a UUID ("GPU-..."). An instance
+ * of a GPU that MIG divides has its own ("MIG-..."), and is a device by itself.
  * The module is looked for at $PTSCHED_DEVICE_NODE or /dev/ptsched, the broker
  * at $PTSCHED_SOCKET or /run/ptsched/broker.sock. A UUID that the module does
  * not know is looked up in /proc/driver/nvidia/gpus.
  *
  * @mechanism is one of PTSCHED_MECHANISM_*. On success *@client is the
  * caller's, to be given to ptsched_close(). -ENOENT: no scheduler here; -ENODEV:
- * the scheduler has no such device; -EPROTO: version mismatch; -EINVAL: bad name.
- * Blocks for one round trip.
+ * the scheduler has no such device; -EPROTO: version mismatch; -EINVAL: bad name;
+ * -EHOSTDOWN: the broker does not answer; -EXDEV: the broker is in another pid
+ * namespace and cannot see this process; -ENFILE: it has no descriptors left;
+ * -ENAMETOOLONG: $PTSCHED_SOCKET has more than 107 bytes. Blocks for one round trip.
  */
 PTSCHED_API int ptsched_open(const char *device, unsigned int mechanism, enum ptsched_backend backend,
                              struct ptsched_client **client);
@@ -77,8 +89,8 @@ PTSCHED_API int ptsched_identity(const struct ptsched_client *client, uint32_t *
  * ever). @flags: 0 or PTSCHED_ACQUIRE_TRY. *@result, if not NULL, receives the
  * outputs of struct ptsched_acquire. Blocks; restarted after signals unless the
  * handler was installed without SA_RESTART (then -EINTR). -ETIMEDOUT, -EAGAIN
- * (TRY). -EPIPE: the scheduler is gone, the page's state is PTSCHED_STATE_DEAD;
- * the program may run on unscheduled.
+ * (TRY). -EPIPE, -EHOSTDOWN: the scheduler is gone, the page's state is
+ * PTSCHED_STATE_DEAD; the program may run on unscheduled.
  */
 PTSCHED_API int ptsched_acquire(struct ptsched_client *client, uint64_t deadline_ns, unsigned int flags,
                                 struct ptsched_acquire *result);
@@ -116,11 +128,12 @@ PTSCHED_API int ptsched_set_mechanism(struct ptsched_client *client, unsigned in
 /**
  * A descriptor that polls readable (POLLIN) while an event is unacknowledged and
  * POLLHUP when the scheduler is gone. Owned by the client. It may be handed to
- * another process for PTSCHED_ACT_FOR_CLIENT where ptsched_handle_fd() says so.
+ * another process for PTSCHED_ACT_FOR_CLIENT where ptsched_handle_fd() says so. -1: the
+ * program has closed it.
  */
 PTSCHED_API int ptsched_poll_fd(const struct ptsched_client *client);
 
-/** The descriptor to hand over (SCM_RIGHTS) to whom may act for this client's process. */
+/** The descriptor to hand over (SCM_RIGHTS) to whom may act for this client's process. -1: the program has closed it. */
 PTSCHED_API int ptsched_handle_fd(const struct ptsched_client *client);
 
 /** The read-only page; valid until ptsched_close(), never NULL. */
@@ -131,6 +144,12 @@ static inline uint32_t ptsched_state(const struct ptsched_page *page)
 {
     return __atomic_load_n(&page->state, __ATOMIC_ACQUIRE);
 }
+
+/**
+ * What a negative errno of ptsched_open(), or of a client whose scheduler is gone, means for the user: the end of a
+ * sentence that begins with "unscheduled, because". Never NULL; constant, or strerror()'s.
+ */
+PTSCHED_API const char *ptsched_strerror(int error);
 
 /** The kernel's weight of @nice (-20 to 19; clamped), nice 0 being 1024. */
 PTSCHED_API uint32_t ptsched_nice_to_weight(int nice);

@@ -34,18 +34,14 @@ inline void check(int result, const std::string &what)
 inline std::string why_not_open(const std::string &device, int error)
 {
     switch (error) {
-    case -ENOENT:
-        return "ptsched: no scheduler here (neither /dev/ptsched nor a broker)";
     case -ENODEV:
         return "ptsched: the scheduler has no device '" + device + "'";
     case -EINVAL:
         return "ptsched: '" + device +
                "' is not a PCI address (0000:17:00.0) or UUID (GPU-...), or the mechanism is "
                "unknown";
-    case -EPROTO:
-        return "ptsched: the scheduler is of another major version";
     default:
-        return "ptsched: cannot attach to '" + device + "'";
+        return std::string("ptsched: ") + ptsched_strerror(error);
     }
 }
 
