@@ -3,6 +3,8 @@
 #ifndef PTSCHED_TOOLS_MODULE_EVENTS_SOCKET_HPP
 #define PTSCHED_TOOLS_MODULE_EVENTS_SOCKET_HPP
 
+#include "broker_socket.hpp"
+
 #include <linux/ptsched.h>
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
@@ -10,6 +12,8 @@
 
 #include <memory>
 #include <string>
+#include <sys/socket.h>
+#include <sys/time.h>
 
 namespace ptsched {
 
@@ -21,6 +25,9 @@ template <typename Failure> NetlinkSocket open_netlink_socket()
     int error = socket ? genl_connect(socket.get()) : -NLE_NOMEM;
     if (error < 0)
         throw Failure(std::string("cannot open a netlink socket: ") + nl_geterror(error));
+    // Else an answer that is lost would be waited for without end.
+    const timeval limit{.tv_sec = kBrokerPatience.count(), .tv_usec = 0};
+    setsockopt(nl_socket_get_fd(socket.get()), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
     return socket;
 }
 

@@ -116,7 +116,7 @@ int main(int argc, char **argv)
         fprintf(help ? stdout : stderr,
                 "usage: chain-c [MODULE]\n"
                 "Multiplies three matrices with the kernel \"matmul\" of MODULE, or with one of OpenCL C.\n");
-        return help ? 0 : 2;
+        return !help ? 2 : fflush(stdout) ? 1 : 0;
     }
     error = ptask_open_graph(PTASK_MODE_DATA_AWARE, &graph);
     if (!error)
@@ -126,5 +126,9 @@ int main(int argc, char **argv)
     else
         printf("each element of A x B x C is %.0f, expected %.0f\n", first, expected);
     ptask_close_graph(graph);
+    if (fflush(stdout)) {
+        perror("chain-c: cannot write to standard output");
+        return 1;
+    }
     return error || first != expected;
 }

@@ -22,15 +22,25 @@ inline std::string problem(int argc, char **argv, int count)
     return {};
 }
 
+/* The exit status, which would be @status: 1 if what was printed did not get to where it should. */
+inline int finish(int status)
+{
+    if (status || (!std::fflush(stdout) && !std::ferror(stdout)))
+        return status;
+    std::fprintf(stderr, "%s: cannot write to standard output: %s\n", program_invocation_short_name,
+                 std::strerror(errno));
+    return 1;
+}
+
 /*
  * Calls @body with the program's arguments, of which there must be @count. The exit status: 0; 1 after an exception,
- * which is printed; 2 for wrong arguments.
+ * which is printed, or if the output is incomplete; 2 for wrong arguments.
  */
 inline int run(int argc, char **argv, int count, const char *usage, void (*body)(char **arguments))
 {
     if (argc == 2 && !std::strcmp(argv[1], "--help")) {
         std::fputs(usage, stdout);
-        return 0;
+        return finish(0);
     }
     if (const std::string wrong = problem(argc, argv, count); !wrong.empty()) {
         std::fprintf(stderr, "%s: %s\n%s", program_invocation_short_name, wrong.c_str(), usage);
@@ -42,7 +52,7 @@ inline int run(int argc, char **argv, int count, const char *usage, void (*body)
         std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, error.what());
         return 1;
     }
-    return 0;
+    return finish(0);
 }
 
 } // namespace example

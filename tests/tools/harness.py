@@ -77,7 +77,8 @@ class Result:
 def environment(socket=None, **more):
     """This machine's scheduler, if it has one, is not to be seen by the tests."""
     env = dict(os.environ, PTSCHED_DEVICE_NODE="/nonexistent/ptsched",
-               PTSCHED_SOCKET=socket or "/nonexistent/broker.sock", **more)
+               PTSCHED_SOCKET=socket or "/nonexistent/broker.sock")
+    env.update(more)
     return {name: value for name, value in env.items() if value is not None}
 
 
@@ -89,7 +90,11 @@ def ptsched(*args, socket=None, env=None, **options):
 
 
 class Broker:
-    """A broker with two devices that have no hardware."""
+    """A broker with two devices that have no hardware; @under: words of a program that starts it."""
+
+    def __init__(self, under=(), says_when_ready=True):
+        self.under = list(under)
+        self.says_when_ready = says_when_ready
 
     def __enter__(self):
         self.folder = tempfile.mkdtemp(prefix="ptsched-tools-")
@@ -97,21 +102,24 @@ class Broker:
         self.socket = self.folder + "/broker.sock"
         # pylint: disable=consider-using-with
         self.process = subprocess.Popen(
-            [PTSCHEDD, "--socket", self.socket, "--test-devices", str(len(DEVICES)),
+            [*self.under, PTSCHEDD, "--socket", self.socket, "--test-devices", str(len(DEVICES)),
              "--slice-us", "10000", "--grace-us", "2000", "--drain-us", "100000", "--inflight-us", "2000"],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        for line in self.process.stderr:
+        while not self.says_when_ready and self.ptsched("set", "grace=2ms").status:
+            check(self.process.poll() is None, "the broker ended")
+        for line in self.process.stderr if self.says_when_ready else ():
             if "listening" in line:
                 break
         else:
-            raise Failure(f"the broker ended with {self.process.wait()}")
+            check(not self.says_when_ready, f"the broker ended: {self.process.poll()}")
         # A pipe that nobody reads would stop it.
         self.reader = threading.Thread(target=self.process.stderr.read)
         self.reader.start()
         return self
 
     def stop(self):
-        self.process.terminate()
+        # What it was started by need not pass a request to end on.
+        (self.process.kill if self.under else self.process.terminate)()
         self.process.wait()
 
     def __exit__(self, *_):

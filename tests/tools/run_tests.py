@@ -199,6 +199,27 @@ def preload_without_effect():
 
 
 @test
+def paths_are_absolute():
+    """run makes paths absolute, since the program may change its folder: options and environment"""
+    script = ["sh", "-c", "cd /; echo $PTSCHED_SOCKET $PTSCHED_DEVICE_NODE $PTSCHED_STATS $LD_PRELOAD"]
+    with tempfile.TemporaryDirectory() as folder:
+        folder = os.path.realpath(folder)
+        Path(folder, "empty.so").write_bytes(Path(EMPTY).read_bytes())
+        result = run("--broker", "sub/../socket", "--preload", "empty.so", "--", *script, cwd=folder,
+                     program_environment={"LD_PRELOAD": None, "PTSCHED_STATS": "stats"})
+        check_equal((result.status, result.out),
+                    (0, f"{folder}/socket /nonexistent {folder}/stats {folder}/empty.so\n"), f"options ({result.err})")
+        env = {"LD_PRELOAD": None, "PTSCHED_SOCKET": "./socket", "PTSCHED_DEVICE_NODE": "node", "PTSCHED_STATS": "stats"}
+        result = run("--preload", "empty.so", "--", *script, cwd=folder, program_environment=env)
+        check_equal((result.status, result.out),
+                    (0, f"{folder}/socket {folder}/node {folder}/stats {folder}/empty.so\n"),
+                    f"environment ({result.err})")
+        result = run("--broker", "x" * 100, "--", "echo", "ran", cwd=folder)
+        check_equal((result.status, result.out), (125, ""), "outcome of a path that is too long for a socket")
+        check("too long" in result.err and folder in result.err, f"{result}")
+
+
+@test
 def module_only():
     """run --module keeps the program from a broker, and not from the helper beside the module"""
     script = ["sh", "-c", "echo $PTSCHED_SOCKET"]

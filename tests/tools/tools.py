@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import tempfile
 import threading
@@ -300,6 +301,119 @@ def hostile_broker():
                 thread.join()
             check_equal(result.status, 1, f"status after {answer!r} ({result.text})")
             check(result.err.startswith("ptsched: "), f"after {answer!r}: {result}")
+
+
+class Stopped:
+    """While it lasts, the broker is there and does not answer."""
+
+    def __init__(self, broker):
+        self.process = broker.process
+
+    def __enter__(self):
+        self.process.send_signal(signal.SIGSTOP)
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGCONT)
+
+
+@test
+def stopped_broker():
+    """a broker that is stopped: no command waits for it without end, and each says what is the matter"""
+    with Broker() as broker:
+        with Stopped(broker):
+            for command in (["stat"], ["set", "slice=1ms"], ["events", "--count", "1"], ["top", "--once"]):
+                result = broker.ptsched(*command)
+                check_equal(result.status, 1, f"status of {command} ({result.text})")
+                for word in (broker.socket, "does not answer", str(broker.process.pid), "is stopped"):
+                    check(word in result.err, f"{command} does not say {word}: {result}")
+            _, checks = doctor(socket=broker.socket)
+            check_equal(checks["broker"]["level"], "problem", f"level of {checks['broker']}")
+            check(str(broker.process.pid) in checks["broker"]["finding"] and checks["broker"]["advice"],
+                  f"{checks['broker']}")
+            check_equal(checks["scheduler"]["level"], "problem", "level of the scheduler")
+        check_equal(broker.ptsched("stat").status, 0, "status once it goes on")
+
+
+@test
+def broker_without_queue():
+    """a broker that takes no connections any more is not waited for without end, either"""
+    with tempfile.TemporaryDirectory() as folder:
+        path = folder + "/socket"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+            listener.bind(path)
+            listener.listen(0)
+            waiting = []
+            while True:
+                # As many as fit, so that the next one has to wait.
+                one = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_NONBLOCK)
+                waiting.append(one)
+                try:
+                    one.connect(path)
+                except BlockingIOError:
+                    break
+            result = ptsched("stat", "--broker", path)
+            check_equal(result.status, 1, f"status ({result.text})")
+            check("does not answer" in result.err, f"{result}")
+            for one in waiting:
+                one.close()
+
+
+@test
+def broker_that_sees_nobody():
+    """a broker in another pid namespace turns programs away, and says why"""
+    namespace = subprocess.run(["unshare", "--pid", "--fork", "true"], capture_output=True, check=False)
+    if namespace.returncode:
+        print(f"# SKIP: no pid namespace: {namespace.stderr.decode().strip()}")
+        return
+    with Broker(["unshare", "--pid", "--fork", "--kill-child"]) as broker:
+        result = broker.ptsched("stat")
+        check_equal(result.status, 1, f"status ({result.text})")
+        check("turns this process away" in result.err and "pid namespace" in result.err, f"{result}")
+        _, checks = doctor(socket=broker.socket)
+        check_equal(checks["broker"]["level"], "problem", f"level of {checks['broker']}")
+        check("pid namespace" in checks["broker"]["finding"] and "--pid=host" in checks["broker"]["advice"],
+              f"{checks['broker']}")
+
+
+@test
+def output_that_is_full():
+    """what cannot be written is an error: every command ends with a message and a status"""
+    with Broker() as broker, open("/dev/full", "w", encoding="ascii") as full:
+        commands = [[harness.PTSCHED, *words] for words in (
+            ["stat"], ["stat", "--json"], ["doctor"], ["doctor", "--json"], ["--help"], ["--version"], ["run", "--help"],
+            ["top", "--once", "--interval", "10ms"], ["events", "--count", "1"])]
+        commands += [[harness.PTSCHEDD, "--help"], [harness.PTSCHEDD, "--version"]]
+        for words in commands:
+            run = subprocess.run(words, env=harness.environment(broker.socket), stdin=subprocess.DEVNULL, stdout=full,
+                                 stderr=subprocess.PIPE, text=True, check=False)
+            check_equal(run.returncode, 1, f"status of {words}")
+            # Of what a problem was found in, that is the status.
+            check("cannot write to standard output" in run.stderr or "doctor" in words, f"{words}: {run}")
+
+
+@test
+def started_without_streams():
+    """started with 0, 1 and 2 closed, nothing of the tools' takes these numbers, and a missing output is an error"""
+    with Broker() as broker:
+        for words, status in ((["stat"], 1), (["set", "slice=1ms"], 0)):
+            run = subprocess.run(["sh", "-c", '"$@" <&- >&- 2>&-', "sh", harness.PTSCHED, *words],
+                                 env=harness.environment(broker.socket), check=False)
+            check_equal(run.returncode, status, f"status of {words}")
+        # The program gets them as they were.
+        script = "for n in 0 1 2; do test -e /proc/self/fd/$n && exit 1; done; exit 0"
+        run = subprocess.run(["sh", "-c", '"$@" <&- >&- 2>&-', "sh", harness.PTSCHED, "run", "--preload", harness.EMPTY,
+                              "--", "sh", "-c", script], env=harness.environment(broker.socket), check=False)
+        check_equal(run.returncode, 0, "status of a program that looks at its descriptors")
+
+
+@test
+def broker_without_streams():
+    """a broker that is started with 0, 1 and 2 closed has no socket there"""
+    with Broker(["sh", "-c", 'exec 3>&2 <&- >&- 2>&-; exec "$@"', "sh"], says_when_ready=False) as broker:
+        check_equal(broker.ptsched("stat").status, 0, "status")
+        for number in (0, 1, 2):
+            check_equal(os.readlink(f"/proc/{broker.process.pid}/fd/{number}"), "/dev/null", f"descriptor {number}")
 
 
 def doctor(*args, **options):

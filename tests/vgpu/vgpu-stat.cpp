@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Prints what the virtual GPU did and for whom: the ground truth that a scheduler's accounts are compared with.
+#include "../../tools/standard_streams.hpp"
 #include "libcuda/link.h"
 
 #include <CLI/CLI.hpp>
@@ -149,9 +150,7 @@ void print(const DeviceStats &stats)
                     owner.contexts ? "" : "  ended");
 }
 
-} // namespace
-
-int main(int argc, char **argv)
+int run(int argc, char **argv)
 {
     CLI::App app{"Ground truth of the virtual GPU: time by device and by process, ended ones included."};
     bool json = false, reset = false, count = false;
@@ -198,4 +197,12 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "vgpu-stat: %s\n", error.what());
         return 1;
     }
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    ptsched::occupy_standard_streams();
+    return ptsched::close_standard_output("vgpu-stat", run(argc, argv));
 }

@@ -3,15 +3,19 @@
 #include "scheduler.hpp"
 
 #include "broker_protocol.h"
+#include "clock.hpp"
+#include "fd.hpp"
+#include "format.hpp"
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <fstream>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <unistd.h>
 #include <utility>
 
 namespace ptsched {
@@ -24,6 +28,35 @@ struct Packet {
     std::array<char, PTSCHED_BROKER_MAX_MESSAGE> payload;
 };
 
+/* "process 17, ptschedd, is stopped"; empty: not to be seen from here. */
+std::string state_of_listener(int fd)
+{
+    ucred peer{};
+    socklen_t size = sizeof(peer);
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) || peer.pid <= 0)
+        return {};
+    const std::string folder = "/proc/" + std::to_string(peer.pid);
+    std::ifstream comm(folder + "/comm"), status(folder + "/status");
+    std::string name, line;
+    if (!std::getline(comm, name))
+        return {};
+    while (std::getline(status, line) && !line.starts_with("State:"))
+        continue;
+    const bool stopped = line.find_first_of("Tt", std::strlen("State:")) == line.find_first_not_of("\t ", 6);
+    return "process " + std::to_string(peer.pid) + ", " + printable(name) + ", " +
+           (stopped ? "is stopped; kill -CONT continues it" : "runs");
+}
+
+/* Empty: it says nothing. */
+ptsched_broker_refusal refusal_in(const Packet &packet)
+{
+    ptsched_broker_refusal refusal{};
+    if (packet.header.length >= sizeof(refusal))
+        std::memcpy(&refusal, packet.payload.data(), sizeof(refusal));
+    refusal.text[sizeof(refusal.text) - 1] = '\0';
+    return refusal;
+}
+
 class Connection {
 public:
     explicit Connection(const std::string &path) : path_(path)
@@ -35,24 +68,21 @@ public:
         address.sun_family = AF_UNIX;
         path.copy(address.sun_path, path.size());
 
-        fd_ = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-        if (fd_ < 0)
+        fd_ = UniqueFd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+        if (!fd_)
             throw Error(std::string("cannot open a socket: ") + strerror(errno));
-        timeval timeout{.tv_sec = answer_timeout_s, .tv_usec = 0};
-        setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
-        setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
-        if (connect(fd_, reinterpret_cast<sockaddr *>(&address), sizeof(address))) {
-            int error = errno;
-            close(fd_);
-            throw Error("no broker answers at " + path + ": " + strerror(error));
+        /* That for sending is connect()'s, too. */
+        const timeval limit{.tv_sec = answer_timeout.count(), .tv_usec = 0};
+        for (int which : {SO_RCVTIMEO, SO_SNDTIMEO})
+            setsockopt(fd_.get(), SOL_SOCKET, which, &limit, sizeof(limit));
+        if (connect(fd_.get(), reinterpret_cast<sockaddr *>(&address), sizeof(address))) {
+            if (errno == EAGAIN)
+                silent();
+            throw Error("no broker answers at " + path + ": " + strerror(errno));
         }
     }
 
-    Connection(const Connection &) = delete;
-    Connection &operator=(const Connection &) = delete;
-    ~Connection() { close(fd_); }
-
-    int fd() const { return fd_; }
+    int fd() const { return fd_.get(); }
 
     uint64_t send(uint32_t command, const void *payload, size_t length)
     {
@@ -65,7 +95,7 @@ public:
         std::memcpy(packet.data(), &header, sizeof(header));
         if (length)
             std::memcpy(packet.data() + sizeof(header), payload, length);
-        if (::send(fd_, packet.data(), sizeof(header) + length, MSG_NOSIGNAL) < 0)
+        if (::send(fd_.get(), packet.data(), sizeof(header) + length, MSG_NOSIGNAL) < 0)
             gone(errno);
         return header.id;
     }
@@ -77,7 +107,7 @@ public:
         ssize_t length;
 
         do
-            length = recv(fd_, buffer.data(), buffer.size(), flags);
+            length = recv(fd_.get(), buffer.data(), buffer.size(), flags);
         while (length < 0 && errno == EINTR);
         if (length < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) && (flags & MSG_DONTWAIT))
             return false;
@@ -89,40 +119,63 @@ public:
             packet.header.length != static_cast<size_t>(length) - sizeof(packet.header))
             throw Error("the broker at " + path_ + " sent a packet that is not of its protocol");
         std::memcpy(packet.payload.data(), buffer.data() + sizeof(packet.header), packet.header.length);
+        if (packet.header.cmd == PTSCHED_BROKER_TURNED_AWAY)
+            turned_away(packet);
         return true;
     }
 
     /* The next reply to @id. */
     void reply(Packet &packet, uint64_t id)
     {
-        do
+        const auto end = std::chrono::steady_clock::now() + answer_timeout;
+        do {
+            if (std::chrono::steady_clock::now() > end)
+                silent();
             receive(packet);
-        while (packet.header.id != id);
+        } while (packet.header.id != id);
     }
 
 private:
     std::string path_;
-    int fd_ = -1;
+    UniqueFd fd_;
     uint64_t last_id_ = 0;
+
+    [[noreturn]] void silent()
+    {
+        const std::string state = state_of_listener(fd_.get());
+        throw Unresponsive("the broker at " + path_ + " does not answer within " +
+                               std::to_string(answer_timeout.count()) + " s" + (state.empty() ? "" : ": " + state),
+                           "restart it (systemctl restart ptschedd); until then programs run unscheduled");
+    }
+
+    [[noreturn]] void turned_away(const Packet &packet)
+    {
+        throw Unresponsive("the broker at " + path_ + " turns this process away: " +
+                               (*refusal_in(packet).text ? refusal_in(packet).text : strerror(-packet.header.result)),
+                           packet.header.result == -EXDEV
+                               ? "start it where it sees the programs: outside of the container, or with the host's "
+                                 "pid namespace (docker run --pid=host)"
+                               : "give it more (LimitNOFILE= in its systemd unit)");
+    }
 
     [[noreturn]] void gone(int error)
     {
+        /* It may have said why it hangs up. */
+        if (error == EPIPE || error == ECONNRESET)
+            for (Packet last; receive(last, MSG_DONTWAIT);)
+                continue;
         if (error == EAGAIN)
-            throw Error("the broker at " + path_ + " does not answer");
+            silent();
         throw Error("the broker at " + path_ + " hung up" + (error ? std::string(": ") + strerror(error) : ""));
     }
 };
 
 void check(const Packet &packet)
 {
-    ptsched_broker_refusal refusal{};
-
     if (packet.header.result >= 0)
         return;
-    if (packet.header.length >= sizeof(refusal))
-        std::memcpy(&refusal, packet.payload.data(), sizeof(refusal));
-    throw_refusal(-packet.header.result, {refusal.text, strnlen(refusal.text, sizeof(refusal.text))},
-                  refusal.attribute);
+    const ptsched_broker_refusal refusal = refusal_in(packet);
+    throw_refusal(-packet.header.result, refusal.text, refusal.attribute);
 }
 
 class Broker : public Scheduler {

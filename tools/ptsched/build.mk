@@ -15,7 +15,8 @@ $(PTSCHED_OBJS): CPPFLAGS += -Ilibptsched/client -Ilibptsched/cuda $(shell pkg-c
 # With ncursesw's macros the standard library is another.
 $(PTSCHED_OBJS): USE_PARSED :=
 
-$(B)/bin/ptsched: $(PTSCHED_OBJS) $(B)/obj/libptsched/client/device_name.cpp.o
+$(B)/bin/ptsched: $(PTSCHED_OBJS) $(B)/obj/libptsched/client/device_name.cpp.o \
+		$(B)/obj/libptsched/client/clock.cpp.o
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs $(PTSCHED_PKGS))
 

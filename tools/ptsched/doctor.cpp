@@ -64,13 +64,18 @@ std::unique_ptr<Scheduler> try_module(Checks &checks)
     }
 }
 
+/* Null: there is none, or none that serves. Of one that does not answer nothing else is asked. */
 std::unique_ptr<Scheduler> try_broker(Checks &checks, const std::string &path)
 {
     try {
         auto broker = open_broker(path);
+        broker->query();
         checks.push_back({"broker", Level::Ok, "answers at " + path, ""});
         check_version(checks, *broker);
         return broker;
+    } catch (const Unresponsive &error) {
+        checks.push_back({"broker", Level::Problem, error.what(), error.advice()});
+        return nullptr;
     } catch (const Error &error) {
         checks.push_back({"broker", Level::Note, error.what(), ""});
         return nullptr;
@@ -94,7 +99,7 @@ std::unique_ptr<Scheduler> check_schedulers(Checks &checks, const Choice &choice
         checks.push_back(
             {"scheduler", Level::Ok, std::string("programs take the ") + (module ? "module" : "broker"), ""});
     else
-        checks.push_back({"scheduler", Level::Problem, "neither module nor broker: programs run unscheduled",
+        checks.push_back({"scheduler", Level::Problem, "neither module nor broker serves: programs run unscheduled",
                           "load the module (modprobe ptsched) or start the broker (systemctl start ptschedd)"});
     return module ? std::move(module) : std::move(broker);
 }

@@ -82,6 +82,12 @@ void print_event(const Event &event, const std::string &pci, bool json)
     }
 }
 
+void flush()
+{
+    if (std::fflush(stdout))
+        throw Error(std::string("cannot write to standard output: ") + strerror(errno));
+}
+
 /* Says that from now on nothing is missed. */
 void print_start(const Scheduler &scheduler, bool json)
 {
@@ -90,7 +96,7 @@ void print_start(const Scheduler &scheduler, bool json)
             dump_json({{"event", "subscribed"}, {"scheduler", scheduler.kind()}, {"path", scheduler.path()}}).c_str());
     else
         print_line("TIME", "DEVICE", "EVENT", "PID", "TURN", "BUDGET", "COMMAND");
-    std::fflush(stdout);
+    flush();
 }
 
 /* Events that were not delivered, in the stream where they are missing. */
@@ -150,8 +156,7 @@ private:
         }
         if (lost)
             print_lost(json_);
-        if (std::fflush(stdout))
-            throw Error(std::string("writing: ") + strerror(errno));
+        flush();
     }
 
     /* A device may have come since the start. */

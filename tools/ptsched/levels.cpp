@@ -4,16 +4,20 @@
  * program started once more with the interposer.
  */
 #include "checks.hpp"
+#include "clock.hpp"
 #include "commands.hpp"
 #include "cuda_abi.h"
 #include "json.hpp"
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <filesystem>
 #include <iostream>
+#include <poll.h>
 #include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,6 +29,8 @@ namespace {
 
 /* Others may have the device; they need not give it up before their slice ends. */
 constexpr unsigned patience_s = 20;
+/* It may hang where no alarm ends it. */
+constexpr uint64_t patience_ns = (patience_s + 5) * 1'000'000'000ULL;
 
 /* A function of the driver's, through the interposer. */
 template <typename Function> Function *entry(void *driver, const char *name)
@@ -98,6 +104,26 @@ void add_finding(Checks &checks, const Json &found)
                       level + 1 == levels.size() ? Level::Ok : Level::Note, finding, ""});
 }
 
+/* What comes until the end, or until the time is up, which ends the child. */
+std::string output_of(int fd, pid_t child)
+{
+    const uint64_t end_ns = monotonic_ns() + patience_ns;
+    std::string output;
+    std::array<char, 4096> part;
+    for (;;) {
+        const uint64_t now_ns = monotonic_ns();
+        pollfd readable{.fd = fd, .events = POLLIN, .revents = 0};
+        if (now_ns >= end_ns || poll_within(&readable, 1, end_ns - now_ns) == 0) {
+            kill(child, SIGKILL);
+            return output;
+        }
+        const ssize_t got = read(fd, part.data(), part.size());
+        if (got == 0 || (got < 0 && errno != EINTR))
+            return output;
+        output.append(part.data(), got > 0 ? static_cast<size_t>(got) : 0);
+    }
+}
+
 /* The child's standard output and how it ended. */
 std::string run_child(const Choice &choice, const std::string &preload, int &status)
 {
@@ -113,23 +139,18 @@ std::string run_child(const Choice &choice, const std::string &preload, int &sta
     arguments.push_back(nullptr);
 
     int ends[2];
-    if (pipe(ends))
+    if (pipe2(ends, O_CLOEXEC))
         throw Error(std::string("cannot make a pipe: ") + strerror(errno));
     pid_t child = fork();
     if (child < 0)
         throw Error(std::string("cannot fork: ") + strerror(errno));
     if (child == 0) {
         dup2(ends[1], STDOUT_FILENO);
-        close(ends[0]);
-        close(ends[1]);
         execv("/proc/self/exe", arguments.data());
         _exit(127);
     }
     close(ends[1]);
-    std::string output;
-    std::array<char, 4096> part;
-    for (ssize_t got; (got = read(ends[0], part.data(), part.size())) > 0 || (got < 0 && errno == EINTR);)
-        output.append(part.data(), got > 0 ? static_cast<size_t>(got) : 0);
+    std::string output = output_of(ends[0], child);
     close(ends[0]);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
@@ -175,7 +196,7 @@ void check_levels(Checks &checks, const Choice &choice, const std::string &prelo
     if (WIFSIGNALED(status))
         checks.push_back(
             {"enforcement", Level::Note,
-             WTERMSIG(status) == SIGALRM
+             WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGKILL
                  ? "cannot be tried: no turn in " + std::to_string(patience_s) + " s"
                  : "cannot be tried: the program that tries ended with signal " + std::to_string(WTERMSIG(status)),
              "PTSCHED_LOG=debug ptsched run -- PROGRAM says what happens"});

@@ -5,6 +5,8 @@
  */
 #include "commands.hpp"
 
+#include "../standard_streams.hpp"
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstring>
@@ -200,9 +202,7 @@ int obey(int argc, char **argv)
     return 2;
 }
 
-} // namespace
-
-int main(int argc, char **argv)
+int try_to_obey(int argc, char **argv)
 {
     try {
         return obey(argc, argv);
@@ -213,4 +213,12 @@ int main(int argc, char **argv)
         std::cerr << "ptsched: " << error.what() << "\n";
         return 1;
     }
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    ptsched::occupy_standard_streams();
+    return ptsched::close_standard_output("ptsched", try_to_obey(argc, argv));
 }

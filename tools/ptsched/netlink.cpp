@@ -3,6 +3,7 @@
 #include "scheduler.hpp"
 
 #include "../module_events_socket.hpp"
+#include "fd.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -67,12 +68,8 @@ public:
     Module(NetlinkSocket socket, int family) : socket_(std::move(socket)), family_(family)
     {
         int on = 1;
-        timeval timeout{.tv_sec = answer_timeout_s, .tv_usec = 0};
-        int fd = nl_socket_get_fd(socket_.get());
-
-        /* Without them, refusals are less clear and answers waited for without end. */
-        setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
-        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+        /* Without it, refusals are less clear. */
+        setsockopt(nl_socket_get_fd(socket_.get()), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
     }
 
     std::string kind() const override { return "module"; }
@@ -81,15 +78,13 @@ public:
     ptsched_query query() override
     {
         ptsched_query answer{};
-        int fd = open(path().c_str(), O_RDWR | O_CLOEXEC);
+        UniqueFd fd(open(path().c_str(), O_RDWR | O_CLOEXEC));
 
-        if (fd < 0)
+        if (!fd)
             throw Error("cannot open " + path() + ": " + strerror(errno));
         answer.size = sizeof(answer);
-        int failed = ioctl(fd, PTSCHED_IOC_QUERY, &answer) ? errno : 0;
-        close(fd);
-        if (failed)
-            throw Error(path() + " does not answer the version query: " + strerror(failed));
+        if (ioctl(fd.get(), PTSCHED_IOC_QUERY, &answer))
+            throw Error(path() + " does not answer the version query: " + strerror(errno));
         return answer;
     }
 

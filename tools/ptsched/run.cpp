@@ -11,11 +11,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <iostream>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -152,15 +155,46 @@ bool module_answers()
     return static_cast<bool>(UniqueFd(open(device_node().c_str(), O_RDWR | O_CLOEXEC)));
 }
 
+/* Where that path leads from any folder: the program may change its own before it uses it. */
+std::string absolute(const std::string &path)
+{
+    std::error_code error;
+    std::string found = std::filesystem::absolute(path, error).lexically_normal();
+    if (error)
+        throw Error("cannot tell where " + path + " is: " + error.message(), exit_own_failure);
+    return found;
+}
+
+/* The path in this variable of the environment, if there is one. */
+void make_absolute(const char *name)
+{
+    const char *path = std::getenv(name);
+    if (path && *path && *path != '/')
+        set_environment(name, absolute(path));
+}
+
+std::string checked_socket(const std::string &path)
+{
+    constexpr size_t longest = sizeof(sockaddr_un::sun_path) - 1;
+    const std::string found = absolute(path);
+    if (found.size() > longest)
+        throw Error("the broker's socket " + found + " has too long a name: at most " + std::to_string(longest) +
+                        " bytes",
+                    exit_own_failure);
+    return found;
+}
+
 /* The program sees the scheduler that was asked for; libptsched reads these names. */
 void set_scheduler(const Choice &choice)
 {
+    for (const char *name : {"PTSCHED_SOCKET", "PTSCHED_DEVICE_NODE", "PTSCHED_STATS", "PTSCHED_PRELOAD"})
+        make_absolute(name);
     /* Before the broker the module is taken where it is; the interposer finds its helper at the broker's socket. */
     if (choice.module && !module_answers())
         set_environment("PTSCHED_SOCKET", "/nonexistent");
     if (choice.broker.empty())
         return;
-    set_environment("PTSCHED_SOCKET", choice.broker);
+    set_environment("PTSCHED_SOCKET", checked_socket(choice.broker));
     set_environment("PTSCHED_DEVICE_NODE", "/nonexistent");
 }
 

@@ -7,6 +7,9 @@
 #ifndef PTSCHED_TOOL_SCHEDULER_HPP
 #define PTSCHED_TOOL_SCHEDULER_HPP
 
+#include "broker_socket.hpp"
+
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <linux/ptsched.h>
@@ -27,6 +30,16 @@ public:
 
 private:
     int status_;
+};
+
+/* A scheduler that is there and does not serve; what could be done about it. */
+class Unresponsive : public Error {
+public:
+    Unresponsive(const std::string &text, std::string advice) : Error(text), advice_(std::move(advice)) {}
+    const std::string &advice() const { return advice_; }
+
+private:
+    std::string advice_;
 };
 
 /* Counters that devices and entities have in common. */
@@ -133,9 +146,10 @@ protected:
 };
 
 /* How long a scheduler may take to answer a request. */
-constexpr int answer_timeout_s = 10;
+inline constexpr std::chrono::seconds answer_timeout = kBrokerPatience;
 
 std::unique_ptr<Scheduler> open_module();
+/* Throws Unresponsive, now or later, where a broker is there and does not answer. */
 std::unique_ptr<Scheduler> open_broker(const std::string &socket);
 /* As asked for, else the module, else the broker. Throws if there is none. */
 std::unique_ptr<Scheduler> open_scheduler(const Choice &choice);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One program of the priority-inversion experiment: spin kernels, one after another with pauses, or several in flight.
 // Uses only the driver API, so that it runs on the virtual GPU (module made by vgpu-cc) and on a real one (by nvcc).
+#include "../../../tools/standard_streams.hpp"
 #include "cuda_abi.h"
 
 #include <CLI/CLI.hpp>
@@ -212,9 +213,7 @@ std::string default_module()
     return self.substr(0, self.rfind('/') + 1) + "kernels.so";
 }
 
-} // namespace
-
-int main(int argc, char **argv)
+int run(int argc, char **argv)
 {
     CLI::App app{"Runs spin kernels, checks their results, and prints how fast it got on."};
     Options options;
@@ -265,4 +264,11 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "inversion-client: %s\n", error.what());
         return 2;
     }
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    return ptsched::close_standard_output("inversion-client", run(argc, argv));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // bench-ptask: the PTask paper's programs on a GPU, by hand, as modules, and as graphs.
+#include "../../example.hpp"
 #include "bench.hpp"
 #include "number.hpp"
 
@@ -48,7 +49,7 @@ const Benchmark benchmarks[] = {
         "                   OpenCL C (default: paper.cl beside the program)\n"
         "  --list           the benchmarks' names\n"
         "  --help           this text\n");
-    std::exit(status);
+    std::exit(example::finish(status));
 }
 
 void list()
@@ -148,7 +149,7 @@ CommandLine parse(int argc, char **argv)
             break;
         case list_names:
             list();
-            std::exit(0);
+            std::exit(example::finish(0));
         case help:
             usage(0);
         default:
@@ -211,7 +212,7 @@ int run(const CommandLine &line)
 int main(int argc, char **argv)
 {
     try {
-        return run(parse(argc, argv));
+        return example::finish(run(parse(argc, argv)));
     } catch (const std::exception &error) {
         std::fprintf(stderr, "bench-ptask: %s\n", error.what());
         return 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // gesture: the PTask paper's gestural interface, as four programs for pipes and as one program.
+#include "../../example.hpp"
 #include "commands.hpp"
 #include "frames.hpp"
 
@@ -77,7 +78,7 @@ const option known_options[] = {
         "                   OpenCL C (paper.cl)\n"
         "  --help           this text\n",
         least_side, most_side);
-    std::exit(status);
+    std::exit(example::finish(status));
 }
 
 template <typename... Words> [[noreturn]] void refuse(const char *form, Words... words)
@@ -166,5 +167,5 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "gesture %s: %s\n", command.name, error.what());
         return 1;
     }
-    return 0;
+    return example::finish(0);
 }
