@@ -444,8 +444,12 @@ TEST("the C++ classes give back and throw with a sentence")
 int main(int argc, char **argv)
 {
     if (argc == 2 && contains(argv[1], "--open-elsewhere")) {
-        ptsched_client *client;
-        return chdir("/") < 0 || ptsched_open(kDevice, PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_BROKER, &client) < 0;
+        ptsched_client *client = nullptr;
+        bool failed =
+            chdir("/") < 0 || ptsched_open(kDevice, PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_BROKER, &client) < 0;
+        if (client)
+            ptsched_close(client);
+        return failed;
     }
     setvbuf(stdout, nullptr, _IOLBF, 0);
     return tap::run("", [] {});
