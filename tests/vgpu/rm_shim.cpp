@@ -61,8 +61,11 @@ SHIM_EXPORT int ioctl(int fd, unsigned long request, ...)
     return static_cast<int>(next_syscall(SYS_ioctl, fd, request, argument));
 }
 
-/* Through which the interposer calls fstat(), since that is not in every C library. */
-SHIM_EXPORT long syscall(long number, ...) noexcept
+/*
+ * Through which the interposer calls fstat(), since that is not in every C library. Nobody says how many arguments
+ * there are: as in the C library, words that are none are read and handed on.
+ */
+SHIM_EXPORT __attribute__((no_sanitize("address"))) long syscall(long number, ...) noexcept
 {
     va_list arguments;
     long words[6];
