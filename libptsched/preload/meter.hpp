@@ -50,7 +50,7 @@ struct Context {
 
     CUcontext handle;
     Device *device;
-    State state{alive};
+    std::atomic<State> state{alive}; /* written with the meter's lock held, read by anybody */
     bool primary;
     Record *free_records{nullptr};
     std::size_t records{0};

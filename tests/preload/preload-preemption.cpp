@@ -210,15 +210,18 @@ void charged_for_all_but_the_pauses()
 /* With an argument: only the cases whose name contains it. */
 int main(int argc, char **argv)
 {
-    std::vector<tap::Case> cases;
-    if (preload_sees_ioctl)
-        cases = {{"work is taken off in the middle, and goes on", taken_off_in_the_middle},
-                 {"PTSCHED_LEVEL: nothing better than it says", lower_levels},
-                 {"a switch without effect is found out", no_effect},
-                 {"a switch that fails later is not used again", fails_later},
-                 {"a program with a debugger is not taken off, and says so", debugger_attached},
-                 {"programs are killed while they are off: nothing of them stays", killed_while_off},
-                 {"off and on again, many times: every result is right", off_and_on_again},
-                 {"what is taken off again and again is charged for what it ran", charged_for_all_but_the_pauses}};
+    if (!preload_sees_ioctl) {
+        std::printf("1..0 # SKIP under the thread sanitizer a preloaded library does not see the driver's channels\n");
+        return 0;
+    }
+    std::vector<tap::Case> cases = {
+        {"work is taken off in the middle, and goes on", taken_off_in_the_middle},
+        {"PTSCHED_LEVEL: nothing better than it says", lower_levels},
+        {"a switch without effect is found out", no_effect},
+        {"a switch that fails later is not used again", fails_later},
+        {"a program with a debugger is not taken off, and says so", debugger_attached},
+        {"programs are killed while they are off: nothing of them stays", killed_while_off},
+        {"off and on again, many times: every result is right", off_and_on_again},
+        {"what is taken off again and again is charged for what it ran", charged_for_all_but_the_pauses}};
     return run_cases(cases, argc, argv);
 }
