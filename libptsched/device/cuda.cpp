@@ -222,10 +222,7 @@ void CudaQueue::copy(Address to, Device &source, Address from, std::size_t bytes
 void CudaQueue::run(const Code &code, const Geometry &g, const std::vector<void *> &arguments)
 {
     Entered entered(device_);
-    device_.driver.check(device_.driver.launch(static_cast<const CudaCode &>(code).function(), g.grid.x, g.grid.y,
-                                               g.grid.z, g.block.x, g.block.y, g.block.z, g.shared_bytes, stream_,
-                                               const_cast<void **>(arguments.data()), nullptr),
-                         "cuLaunchKernel");
+    static_cast<const CudaWork &>(code).give(stream_, g, arguments);
 }
 
 void CudaQueue::run(Program &program)

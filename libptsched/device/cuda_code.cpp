@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cuda_code.hpp"
 
+#include "image.hpp"
 #include "nvrtc.hpp"
 
 #include <climits>
@@ -23,13 +24,37 @@ struct FileId {
     auto operator<=>(const FileId &) const = default;
 };
 
-CudaModulePtr load(const CudaDevice &device, const std::string &path)
+CudaModulePtr load_file(const CudaDevice &device, const std::string &path)
 {
     CUmodule loaded = nullptr;
     Entered entered(device);
     if (CUresult error = device.driver.module_load(&loaded, path.c_str()))
         device.driver.fail(error, "module " + path);
     return std::make_shared<CudaModule>(device, loaded);
+}
+
+/* With a null behind it, which ends what is text. */
+CudaModulePtr load_image(const CudaDevice &device, const std::string &image, const std::string &what)
+{
+    CUmodule loaded = nullptr;
+    Entered entered(device);
+    if (CUresult error = device.driver.module_load_data(&loaded, image.c_str()))
+        device.driver.fail(error, what);
+    return std::make_shared<CudaModule>(device, loaded);
+}
+
+CudaModulePtr loaded_once(const CudaDevice &device, const std::string &image, const std::string &what)
+{
+    using Key = std::pair<const CudaDevice *, std::string>;
+    static std::mutex mutex;
+    static auto &modules = *new std::map<Key, std::weak_ptr<const CudaModule>>;
+    std::lock_guard lock(mutex);
+    std::erase_if(modules, [](const auto &known) { return known.second.expired(); });
+    auto found = modules.find({&device, image});
+    CudaModulePtr module = found == modules.end() ? nullptr : found->second.lock();
+    if (!module)
+        modules[{&device, image}] = module = load_image(device, image, what);
+    return module;
 }
 
 /* Graphs have many tasks with kernels of one file. */
@@ -39,12 +64,12 @@ CudaModulePtr loaded_once(const CudaDevice &device, const std::string &path)
     static auto &modules = *new std::map<FileId, std::weak_ptr<const CudaModule>>; /* some code may live until exit */
     struct stat file;
     if (stat(path.c_str(), &file) < 0)
-        return load(device, path); /* the driver has the words for it */
+        return load_file(device, path); /* the driver has the words for it */
     std::lock_guard lock(mutex);
     auto &known = modules[{&device, file.st_dev, file.st_ino, file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec}];
     CudaModulePtr module = known.lock();
     if (!module)
-        known = module = load(device, path);
+        known = module = load_file(device, path);
     return module;
 }
 
@@ -61,7 +86,10 @@ CudaCode::CudaCode(CudaModulePtr module, const std::string &function, const std:
 {
     const Driver &driver = module_->device.driver;
     Entered entered(module_->device);
-    if (CUresult error = driver.module_function(&function_, module_->handle, function.c_str()))
+    const CUresult error = driver.module_function(&function_, module_->handle, function.c_str());
+    if (error == CUDA_ERROR_NOT_FOUND)
+        throw NoKernel("kernel " + function + " in " + where + ": CUDA_ERROR_NOT_FOUND");
+    if (error != CUDA_SUCCESS)
         driver.fail(error, "kernel " + function + " in " + where);
 }
 
@@ -145,28 +173,72 @@ void CudaCode::prepare(const Geometry &geometry) const
         allow_shared(geometry.shared_bytes);
 }
 
+void CudaCode::give(CUstream stream, const Geometry &g, const std::vector<void *> &arguments) const
+{
+    const Driver &driver = module_->device.driver;
+    driver.check(driver.launch(function_, g.grid.x, g.grid.y, g.grid.z, g.block.x, g.block.y, g.block.z, g.shared_bytes,
+                               stream, const_cast<void **>(arguments.data()), nullptr),
+                 "cuLaunchKernel");
+}
+
+namespace {
+
+/* The first of them that has the kernel; those that are for other GPUs are passed over. */
+std::unique_ptr<Code> code_of(const CudaDevice &device, std::span<const std::string> images,
+                              const std::string &function, const std::string &where, Module which)
+{
+    std::string problem;
+    for (const std::string &image : images)
+        try {
+            auto module = which == Module::own ? load_image(device, image, where) : loaded_once(device, image, where);
+            return std::make_unique<CudaCode>(std::move(module), function, where);
+        } catch (const NoKernel &) {
+            problem = "there is no kernel " + function + " in " + where;
+        } catch (const Fault &) {
+            throw;
+        } catch (const Error &error) {
+            problem = problem.empty() ? error.what() : problem;
+        }
+    throw Error(problem);
+}
+
+} // namespace
+
 std::unique_ptr<Code> cuda_code(Device &gpu, const std::string &module, const std::string &function, Module which)
 {
     auto &device = static_cast<CudaDevice &>(gpu);
-    auto loaded = which == Module::own ? load(device, module) : loaded_once(device, module);
+    if (const auto images = images_in_program(module); !images.empty())
+        return code_of(device, images, function, "program " + module, which);
+    auto loaded = which == Module::own ? load_file(device, module) : loaded_once(device, module);
     return std::make_unique<CudaCode>(std::move(loaded), function, "module " + module);
 }
 
-std::unique_ptr<Code> cuda_code_from_source(Device &gpu, const std::string &source, const std::string &function)
+std::unique_ptr<Code> cuda_code_from_image(Device &gpu, std::span<const std::byte> image, const std::string &function,
+                                           Module which)
+{
+    std::vector<std::string> images;
+    for (Bytes one : images_in(image))
+        images.emplace_back(reinterpret_cast<const char *>(one.data()), one.size());
+    return code_of(static_cast<CudaDevice &>(gpu), images, function,
+                   "an image of " + std::to_string(image.size()) + " bytes", which);
+}
+
+std::unique_ptr<Code> cuda_code_from_source(Device &gpu, const CudaSource &source, const std::string &function,
+                                            Module which)
 {
     auto &device = static_cast<CudaDevice &>(gpu);
     const Driver &driver = device.driver;
-    CUmodule loaded = nullptr;
     int major = 0, minor = 0;
     Entered entered(device);
     driver.check(driver.attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device.number()),
                  "cuDeviceGetAttribute");
     driver.check(driver.attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device.number()),
                  "cuDeviceGetAttribute");
-    Cubin cubin = compile_cuda(source, function, major, minor);
-    if (CUresult error = driver.module_load_data(&loaded, cubin.image.data()))
-        driver.fail(error, "what NVRTC made of the source of kernel " + function + " for " + device.name());
-    return std::make_unique<CudaCode>(std::make_shared<CudaModule>(device, loaded), cubin.function, "its source");
+    const auto cubin = compile_cuda(source, function, major, minor);
+    const std::string what = "what NVRTC made of the source of kernel " + function + " for " + device.name();
+    auto module =
+        which == Module::own ? load_image(device, cubin->image, what) : loaded_once(device, cubin->image, what);
+    return std::make_unique<CudaCode>(std::move(module), cubin->names.at(function), "its source");
 }
 
 } // namespace ptsched::device

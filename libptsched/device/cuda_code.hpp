@@ -7,6 +7,11 @@
 
 namespace ptsched::device {
 
+class NoKernel : public Error {
+public:
+    using Error::Error;
+};
+
 /* One that was loaded, and is unloaded with this. */
 class CudaModule {
 public:
@@ -20,13 +25,22 @@ public:
 };
 using CudaModulePtr = std::shared_ptr<const CudaModule>;
 
-class CudaCode final : public Code {
+/* What a stream can be given. */
+class CudaWork : public Code {
 public:
+    /* The device's context is current. */
+    virtual void give(CUstream stream, const Geometry &geometry, const std::vector<void *> &arguments) const = 0;
+};
+
+class CudaCode final : public CudaWork {
+public:
+    /* Throws NoKernel if the module has none of that name. */
     CudaCode(CudaModulePtr module, const std::string &function, const std::string &where);
     std::optional<std::vector<std::size_t>> parameter_sizes() const override;
     bool has_variables() const override { return true; }
     std::optional<Variable> variable(const std::string &name) const override;
     void prepare(const Geometry &geometry) const override;
+    void give(CUstream stream, const Geometry &geometry, const std::vector<void *> &arguments) const override;
     CUfunction function() const { return function_; }
 
 private:

@@ -107,6 +107,13 @@ Datablock::~Datablock()
         remove(*first_);
 }
 
+void Datablock::check_elements(std::size_t bytes) const
+{
+    if (bytes_ % bytes)
+        throw Error("a datablock of " + std::to_string(bytes_) + " bytes is no array of elements of " +
+                    std::to_string(bytes));
+}
+
 Copy &Datablock::add(Room &room, const Queue *queue, MarkerPtr ready)
 {
     auto *free = std::find_if(near_.begin(), near_.end(), [](const Copy &copy) { return !copy.device; });

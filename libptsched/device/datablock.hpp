@@ -8,10 +8,13 @@
 #define PTSCHED_DEVICE_DATABLOCK_HPP
 
 #include "copy.hpp"
+#include "view.hpp"
 
 #include <array>
 #include <functional>
+#include <initializer_list>
 #include <mutex>
+#include <ranges>
 #include <span>
 
 namespace ptsched::device {
@@ -29,9 +32,17 @@ class Datablock : public std::enable_shared_from_this<Datablock> {
 public:
     /* With a copy of @bytes at @data, on the host. */
     static DatablockPtr of(const void *data, std::size_t bytes);
-    template <typename T> static DatablockPtr of(std::span<const T> values)
+    /* The same of what is an array already: a vector, an array, a span, a string. */
+    template <std::ranges::contiguous_range Range>
+    requires std::ranges::sized_range<Range>
+    static DatablockPtr of(const Range &values)
     {
-        return of(values.data(), values.size_bytes());
+        return of_array(std::ranges::data(values), std::ranges::size(values));
+    }
+    template <typename T> static DatablockPtr of(const View<T> &values) { return of(values.span()); }
+    template <typename T> static DatablockPtr of(std::initializer_list<T> values)
+    {
+        return of_array(values.begin(), values.size());
     }
     /* With what @fill writes there; null if it says that it did not. */
     static DatablockPtr filled(std::size_t bytes, const std::function<bool(void *to)> &fill);
@@ -58,7 +69,12 @@ public:
 
     /* The content, on the host. Blocks until it is there; throws Error if what produces it fails. */
     const void *read();
-    template <typename T> std::span<const T> as() { return {static_cast<const T *>(read()), bytes_ / sizeof(T)}; }
+    /* The same as an array, which keeps the block; throws Error if it is not a whole number of elements. */
+    template <typename T> View<T> as()
+    {
+        check_elements(sizeof(T));
+        return {shared_from_this(), static_cast<const T *>(read()), bytes_ / sizeof(T)};
+    }
 
     /* The same, into the caller's memory: where nothing is on the host yet, nothing will be. */
     void read_into(void *to);
@@ -116,6 +132,12 @@ private:
     struct Room;
     using Lock = std::unique_lock<SmallMutex>;
 
+    template <typename T> static DatablockPtr of_array(const T *values, std::size_t count)
+    {
+        static_assert(std::is_trivially_copyable_v<T>, "a datablock has bytes, which are no objects of that type");
+        return of(static_cast<const void *>(values), count * sizeof(T));
+    }
+    void check_elements(std::size_t bytes) const;
     /* use() and produce() for a copy that may go after unpin(), once @marker is reached. */
     Address pin(Device &device, Queue &queue);
     Address pin_new(Device &device, Queue &queue);

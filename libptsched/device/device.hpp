@@ -14,9 +14,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
+
+/* A stream of CUDA, as its headers have it: CUstream and cudaStream_t point to one. */
+struct CUstream_st;
 
 namespace ptsched::device {
 
@@ -123,6 +128,8 @@ public:
      * shared memory available where a launch must have asked for it. Thread-safe.
      */
     virtual void prepare(const Geometry &) const {}
+    /* Whether a program of a device that has such can have it. */
+    virtual bool fits_programs() const { return true; }
 };
 
 class Device;
@@ -300,11 +307,41 @@ private:
 };
 /* Whether a module, with its variables, is that of other kernels of the same file, too. */
 enum class Module { shared, own };
-/* A kernel of a file of SASS, PTX or fat binary. Throws Error, naming what is missing. */
+/*
+ * A kernel of a file of SASS, PTX or fat binary, or of a program or library with kernels that nvcc has compiled. Throws
+ * Error, naming what is missing.
+ */
 std::unique_ptr<Code> cuda_code(Device &gpu, const std::string &module, const std::string &function,
                                 Module which = Module::shared);
-/* A kernel of CUDA C++, where NVRTC is installed; Error says what the compiler says. */
-std::unique_ptr<Code> cuda_code_from_source(Device &gpu, const std::string &source, const std::string &function);
+/*
+ * The same of what is in memory, which need not stay: the content of such a file, or the structure by which a program
+ * finds a fat binary of its own, whose magic number is 0x466243b1.
+ */
+std::unique_ptr<Code> cuda_code_from_image(Device &gpu, std::span<const std::byte> image, const std::string &function,
+                                           Module which = Module::shared);
+/* CUDA C++, and what the compiler is to know. */
+struct CudaSource {
+    std::string text;
+    /* NVRTC's, say "-I/folder", "-DN=4" or "--use_fast_math". C++17 unless they say otherwise. */
+    std::vector<std::string> options = {};
+    /* Names for #include, and what is there; those that come with CUDA are found where it is installed. */
+    std::vector<std::pair<std::string, std::string>> headers = {};
+    bool operator==(const CudaSource &) const = default;
+};
+/* A kernel of it, where NVRTC is installed; Error says what the compiler says. */
+std::unique_ptr<Code> cuda_code_from_source(Device &gpu, const CudaSource &source, const std::string &function,
+                                            Module which = Module::shared);
+
+/* A function that gives a GPU work, in the order of a stream. */
+struct StreamWork {
+    CUstream_st *stream;
+    int device; /* its number in the driver's order */
+    /* To the value of each; addresses are those of the GPU's memory. */
+    const std::vector<void *> &arguments;
+};
+using StreamFunction = std::function<void(const StreamWork &)>;
+/* It is called with the GPU's context; what it throws is thrown by Queue::run(). */
+std::unique_ptr<Code> cuda_stream_code(Device &gpu, StreamFunction function);
 
 /*
  * Gives memory back to drivers and the system that is kept for blocks to come and that nobody uses, of the host and of

@@ -3,20 +3,24 @@
 #ifndef PTSCHED_DEVICE_NVRTC_HPP
 #define PTSCHED_DEVICE_NVRTC_HPP
 
-#include <string>
+#include "device.hpp"
+
+#include <map>
 
 namespace ptsched::device {
 
+/* What a text has become for an architecture. */
 struct Cubin {
     std::string image;
-    std::string function; /* the name there of what was asked for */
+    std::map<std::string, std::string> names; /* there, of the kernels that were asked for */
 };
 
 /*
- * For GPUs of that compute capability. Throws Error with what the compiler says, or without a compiler: libnvrtc of
- * CUDA 11 to 13, or the library that PTSCHED_NVRTC names.
+ * One that has the kernel, for GPUs of that compute capability. A text is compiled once for all of its kernels that are
+ * no templates. Throws Error with what the compiler says, or without a compiler: libnvrtc of CUDA 11 to 13, or the
+ * library that PTSCHED_NVRTC names. Thread-safe; one thread compiles at a time.
  */
-Cubin compile_cuda(const std::string &source, const std::string &function, int major, int minor);
+std::shared_ptr<const Cubin> compile_cuda(const CudaSource &source, const std::string &function, int major, int minor);
 
 } // namespace ptsched::device
 

@@ -2,10 +2,11 @@
 # libptask.so: graphs of tasks for accelerators and the host, on top of the devices of libptsched/device.
 PTASK_SRCS := $(DEVICE_SRCS) $(wildcard libptsched/ptask/*.cpp)
 PTASK_OBJS := $(PTASK_SRCS:%=$(B)/obj/%.o)
-# What a program in C++ includes: ptask.hpp, draw.hpp, stream.hpp, server.hpp, remote.hpp, and what these need.
-PTASK_HEADERS := $(addprefix libptsched/ptask/,$(addsuffix .hpp,ptask draw stream server remote \
-	options port ring shared template worker)) \
-	$(addprefix libptsched/device/,$(addsuffix .hpp,datablock copy device mutex residents)) libptsched/client/fd.hpp
+# What a program in C++ includes: ptask.hpp, draw.hpp, remote.hpp, server.hpp, stream.hpp, typed.hpp, and what these
+# need.
+PTASK_HEADERS := $(addprefix libptsched/ptask/,$(addsuffix .hpp,ptask draw stream server remote typed \
+	options port arguments ring stream_call shared template worker)) \
+	$(addprefix libptsched/device/,$(addsuffix .hpp,datablock copy device mutex residents view)) libptsched/client/fd.hpp
 
 $(PTASK_OBJS): CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/client -Ilibptsched/ptask/include
 # Nobody replaces its functions: calls within it are direct, and can be inlined.

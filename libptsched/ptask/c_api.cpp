@@ -105,22 +105,27 @@ int stopped_or_late(const ptask_graph &graph)
     return graph.graph.is_stopped() ? fail(EPIPE, "the graph was terminated") : fail(ETIMEDOUT, "the time is up");
 }
 
+void throw_if_refused(int error)
+{
+    if (error)
+        throw Error(std::string("the function returned ") + std::to_string(error) +
+                    (error < 0 ? std::string(", ") + std::strerror(-error) : ""));
+}
+
 Callback callback_of(ptask_function function, void *context)
 {
-    return [=](Call &call) {
-        if (int error = function(context, reinterpret_cast<ptask_call *>(&call)))
-            throw Error(std::string("the function returned ") + std::to_string(error) +
-                        (error < 0 ? std::string(", ") + std::strerror(-error) : ""));
-    };
+    return [=](Call &call) { throw_if_refused(function(context, reinterpret_cast<ptask_call *>(&call))); };
 }
 
 /* The members that say where a kernel is. */
 std::string places_of(const ptask_code &code)
 {
     std::string names;
-    for (auto [name, text] :
-         {std::pair("module", code.module), {"cuda_source", code.cuda_source}, {"opencl_source", code.opencl_source}})
-        if (text)
+    for (auto [name, place] : {std::pair<const char *, const void *>("module", code.module),
+                               {"cuda_source", code.cuda_source},
+                               {"opencl_source", code.opencl_source},
+                               {"image", code.image}})
+        if (place)
             names += (names.empty() ? "" : " and ") + std::string(name);
     return names;
 }
@@ -128,15 +133,34 @@ std::string places_of(const ptask_code &code)
 void check_code(const std::string &name, const ptask_code &code)
 {
     const std::string places = places_of(code);
-    if (!code.function == (!code.kernel && places.empty()))
+    const bool is_kernel = code.kernel || !places.empty();
+    if (is_kernel + (code.function != nullptr) + (code.stream_function != nullptr) != 1)
         throw Error("task " + name + " needs a kernel or a function, and not both");
-    if (code.function)
+    if (!is_kernel)
         return;
     if (!code.kernel)
         throw Error("task " + name + " has " + places + ", and not the name of the kernel there");
     if (places.empty() || places.find(' ') != std::string::npos)
-        throw Error("task " + name + ": kernel " + code.kernel + " needs one of module, cuda_source and opencl_source" +
-                    ", and has " + (places.empty() ? "none" : places));
+        throw Error("task " + name + ": kernel " + code.kernel +
+                    " needs one of module, image, cuda_source and opencl_source" + ", and has " +
+                    (places.empty() ? "none" : places));
+}
+
+StreamFunction stream_function_of(ptask_stream_function function, void *context)
+{
+    return [=](StreamCall &call) { throw_if_refused(function(context, reinterpret_cast<ptask_stream_call *>(&call))); };
+}
+
+Source source_of(const ptask_code &code, const std::optional<Geometry> &geometry)
+{
+    Source source{code.cuda_source, code.kernel, geometry};
+    for (std::size_t i = 0; i < code.option_count; i++)
+        source.options.emplace_back(&needed((&needed(code.options, "options"))[i], "option"));
+    for (std::size_t i = 0; i < code.header_count; i++) {
+        const ptask_header &header = (&needed(code.headers, "headers"))[i];
+        source.headers.emplace_back(&needed(header.name, "name of a header"), &needed(header.text, "text of a header"));
+    }
+    return source;
 }
 
 Task &make_task(Graph &graph, const std::string &name, const ptask_code &code, const std::vector<PortOptions> &options)
@@ -148,7 +172,14 @@ Task &make_task(Graph &graph, const std::string &name, const ptask_code &code, c
     if (code.function)
         return graph.callback(name, callback_of(code.function, code.context), options);
     if (code.cuda_source)
-        return graph.cuda_source(name, {code.cuda_source, code.kernel, geometry}, options);
+        return graph.cuda_source(name, source_of(code, geometry), options);
+    if (code.stream_function)
+        return graph.cuda_call(name, stream_function_of(code.stream_function, code.context), options);
+    if (code.image)
+        return graph.cuda_image(
+            name,
+            image_of(std::span(static_cast<const std::byte *>(code.image), code.image_bytes), code.kernel, geometry),
+            options);
     if (code.opencl_source)
         return graph.opencl(name, {code.opencl_source, code.kernel, geometry}, options);
     return graph.cuda(name, {code.module, code.kernel, geometry}, options);
@@ -166,6 +197,22 @@ const Call *call_with(const ptask_call *call, std::size_t parameter)
     return found && parameter < found->parameters() ? found : nullptr;
 }
 
+const StreamCall *stream_call_of(const ptask_stream_call *call)
+{
+    return reinterpret_cast<const StreamCall *>(call);
+}
+
+/* Null, and the text of an error, where there is none. */
+template <typename T, typename AnyCall> T *address_of(const AnyCall *call, std::size_t parameter)
+{
+    T *address = nullptr;
+    attempt([&] {
+        address = needed(call, "call").template at<T>(parameter);
+        return 0;
+    });
+    return address;
+}
+
 } // namespace
 
 const char *ptask_error_text(void)
@@ -175,8 +222,15 @@ const char *ptask_error_text(void)
 
 int ptask_open_graph(unsigned int mode, struct ptask_graph **graph)
 {
+    return ptask_open_graph_on(mode, nullptr, 0, graph);
+}
+
+int ptask_open_graph_on(unsigned int mode, const char *const *devices, size_t count, struct ptask_graph **graph)
+{
     return attempt([&] {
         GraphOptions options;
+        for (std::size_t i = 0; i < count; i++)
+            options.devices.emplace_back(&needed((&needed(devices, "devices"))[i], "device"));
         constexpr unsigned int flags = PTASK_ATTACH | PTASK_MUST_ATTACH;
         if (mode & PTASK_MUST_ATTACH)
             options.attach = Attach::required;
@@ -256,10 +310,45 @@ int ptask_set_size_from(struct ptask_port *port, const struct ptask_port *other)
     });
 }
 
-void *ptask_call_data(const struct ptask_call *call, size_t parameter)
+const void *ptask_call_data(const struct ptask_call *call, size_t parameter)
 {
     const Call *found = call_with(call, parameter);
     return found ? found->at(parameter) : nullptr;
+}
+
+void *ptask_call_output(const struct ptask_call *call, size_t parameter)
+{
+    return address_of<void>(reinterpret_cast<const Call *>(call), parameter);
+}
+
+void *ptask_stream_call_stream(const struct ptask_stream_call *call)
+{
+    return call ? stream_call_of(call)->stream() : nullptr;
+}
+
+int ptask_stream_call_device(const struct ptask_stream_call *call)
+{
+    return call ? stream_call_of(call)->device() : -1;
+}
+
+const void *ptask_stream_call_data(const struct ptask_stream_call *call, size_t parameter)
+{
+    return address_of<const void>(stream_call_of(call), parameter);
+}
+
+void *ptask_stream_call_output(const struct ptask_stream_call *call, size_t parameter)
+{
+    return address_of<void>(stream_call_of(call), parameter);
+}
+
+size_t ptask_stream_call_bytes(const struct ptask_stream_call *call, size_t parameter)
+{
+    return call && parameter < stream_call_of(call)->parameters() ? stream_call_of(call)->bytes(parameter) : 0;
+}
+
+size_t ptask_stream_call_records(const struct ptask_stream_call *call, size_t parameter)
+{
+    return call && parameter < stream_call_of(call)->parameters() ? stream_call_of(call)->records(parameter) : 0;
 }
 
 size_t ptask_call_bytes(const struct ptask_call *call, size_t parameter)

@@ -104,17 +104,16 @@ void Checks::given(const std::string &task, const Geometry &geometry)
                 describe(block));
 }
 
-void Checks::geometry(const Task &task, const Geometry &geometry, const Port *output)
+void Checks::geometry(const Task &task, const device::Code &code, const Geometry &geometry, const Port *output)
 {
-    for (const auto &code : task.codes_)
-        try {
-            code->prepare(geometry);
-        } catch (const Error &error) {
-            const std::string name = "task " + task.name_;
-            throw Error(output ? name + " has threads for " + output->options().form.describe() + " of output " +
-                                     output->options().name + ": " + error.what() + "; a geometry of its own would do"
-                               : name + ": " + error.what());
-        }
+    try {
+        code.prepare(geometry);
+    } catch (const Error &error) {
+        const std::string name = "task " + task.name_;
+        throw Error(output ? name + " has threads for " + output->options().form.describe() + " of output " +
+                                 output->options().name + ": " + error.what() + "; a geometry of its own would do"
+                           : name + ": " + error.what());
+    }
 }
 
 void Checks::ends(const Graph &graph, const Port *from, const Port *to, std::size_t capacity)
@@ -131,8 +130,9 @@ void Checks::ends(const Graph &graph, const Port *from, const Port *to, std::siz
         if (port && &port->task_.graph_ != &graph)
             throw Error(between(from, to) + port->full_name() + " belongs to another graph");
     if (from && to && !from->options().form.fits(to->options().form))
-        throw Error(between(from, to) + from->full_name() + " gives " + from->options().form.describe() + ", " +
-                    to->full_name() + " takes " + to->options().form.describe());
+        throw Error(between(from, to) + from->full_name() + " gives " +
+                    from->options().form.describe_beside(to->options().form) + ", " + to->full_name() + " takes " +
+                    to->options().form.describe_beside(from->options().form));
 }
 
 /* The tasks to which channels lead from there, loops' ends aside; over those that begin with a block, or not. */

@@ -14,8 +14,8 @@ public:
     static void kernel(const std::string &task, const DeviceKernel &kernel);
     /* The threads that somebody says. */
     static void given(const std::string &task, const Geometry &geometry);
-    /* What its code can have on each device; @output: for whose records there are threads, or null. */
-    static void geometry(const Task &task, const Geometry &geometry, const Port *output);
+    /* What code of it can have; @output: for whose records there are threads, or null. */
+    static void geometry(const Task &task, const device::Code &code, const Geometry &geometry, const Port *output);
     /* Null stands for the world. */
     static void ends(const Graph &graph, const Port *from, const Port *to, std::size_t capacity);
     static void cycle(const Port &from, const Port &to);

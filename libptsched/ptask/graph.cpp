@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "checks.hpp"
+#include "choice.hpp"
 #include "constants.hpp"
 #include "launch.hpp"
 #include "parameters.hpp"
@@ -24,12 +25,6 @@ std::vector<Parameter> parameters_of(const std::vector<std::unique_ptr<Port>> &p
             given.push_back({options.name, by_value ? options.form.bytes() : sizeof(device::Address), by_value});
     }
     return given;
-}
-
-bool has_constants(const std::vector<PortOptions> &ports)
-{
-    return std::any_of(ports.begin(), ports.end(),
-                       [](const PortOptions &port) { return port.form.binding == Binding::constant; });
 }
 
 } // namespace
@@ -104,9 +99,34 @@ void Task::set_geometry(const Geometry &geometry)
 void Task::use_geometry(const Geometry &geometry)
 {
     Checks::given(name_, geometry);
-    Checks::geometry(*this, geometry, nullptr);
+    leave_out_unfit(geometry, nullptr);
     geometry_ = geometry;
     shape_ = nullptr;
+}
+
+/* The others run it; where there are none, nothing changes. */
+void Task::leave_out_unfit(const Geometry &geometry, const Port *output)
+{
+    std::vector<std::string> reasons(codes_.size());
+    std::size_t unfit = 0;
+    for (std::size_t i = 0; i < codes_.size(); i++)
+        try {
+            Checks::geometry(*this, *codes_[i], geometry, output);
+        } catch (const Error &error) {
+            if (++unfit == codes_.size())
+                throw;
+            reasons[i] = error.what();
+        }
+    for (std::size_t i = codes_.size(); i--;) {
+        if (reasons[i].empty())
+            continue;
+        const auto at = static_cast<std::ptrdiff_t>(i);
+        left_out_.push_back(devices_[i]->name() + ": " + reasons[i]);
+        codes_.erase(codes_.begin() + at);
+        devices_.erase(devices_.begin() + at);
+        if (!constants_.empty())
+            constants_.erase(constants_.begin() + at);
+    }
 }
 
 void Task::set_proxy_priority(int priority)
@@ -169,7 +189,7 @@ void Output::work_for(const RequesterPtr &requester)
 
 Graph::Graph(const GraphOptions &options)
     : proxy_priority_(options.proxy_priority ? *options.proxy_priority : -getpriority(PRIO_PROCESS, 0)),
-      scheduler_(std::make_unique<Scheduler>(options))
+      device_names_(options.devices), scheduler_(std::make_unique<Scheduler>(options))
 {
 }
 
@@ -214,7 +234,7 @@ void Task::set_shape(const DeviceKernel &kernel)
         geometry_ = geometry_for(form.dimensions);
     else
         shape_ = output->get();
-    Checks::geometry(*this, shape_ ? geometry_for({1, 1, 1}) : geometry_, output->get());
+    leave_out_unfit(shape_ ? geometry_for({1, 1, 1}) : geometry_, output->get());
 }
 
 void Task::make_constants(const std::string &kernel)
@@ -226,8 +246,7 @@ void Task::make_constants(const std::string &kernel)
 }
 
 /* That of another task, unless this one is to have variables of its own. */
-std::shared_ptr<device::Code> Graph::code_for(device::Device &device, const std::string &task,
-                                              const DeviceKernel &kernel, bool constants)
+std::shared_ptr<device::Code> Graph::code_for(device::Device &device, const DeviceKernel &kernel, bool constants)
 {
     auto &known = codes_[{&device, kernel.program + '\n' + kernel.function}];
     auto is_shared = [&](const std::shared_ptr<device::Code> &code) {
@@ -235,17 +254,41 @@ std::shared_ptr<device::Code> Graph::code_for(device::Device &device, const std:
     };
     if (is_shared(known))
         return known;
-    std::shared_ptr<device::Code> made;
-    try {
-        made = kernel.make(device);
-    } catch (const Error &error) {
-        throw Error("task " + task + ": " + error.what());
-    }
+    std::shared_ptr<device::Code> made = kernel.make(device);
     if (!made)
-        throw Error("task " + task + ": nothing was made of kernel " + kernel.function + " for " + device.name());
+        throw Error("nothing was made of kernel " + kernel.function + " for " + device.name());
     if (is_shared(made))
         known = made;
     return made;
+}
+
+/* For those of its devices that can run it. */
+void Graph::make_codes(Task &task, const DeviceKernel &kernel, bool constants)
+{
+    std::string reasons;
+    for (device::Device *device : kernel.devices)
+        try {
+            task.codes_.push_back(code_for(*device, kernel, constants));
+            task.devices_.push_back(device);
+        } catch (const Error &error) {
+            task.left_out_.push_back(device->name() + ": " + error.what());
+            if (reasons.find(error.what()) == std::string::npos)
+                reasons += (reasons.empty() ? "" : "; ") + std::string(error.what());
+        }
+    if (task.codes_.empty())
+        throw Error("task " + task.name() + ": " + reasons);
+}
+
+/* Those that the graph may use; throws Error if there is none. */
+std::vector<device::Device *> Graph::gpus_for(const std::string &task) const
+{
+    if (device::gpus().empty())
+        throw Error("task " + task + " needs a GPU: there is none, or no CUDA driver");
+    try {
+        return chosen_gpus(device::gpus(), device_names_);
+    } catch (const Error &error) {
+        throw Error("task " + task + ": " + error.what());
+    }
 }
 
 Task &Graph::kernel(const std::string &name, const DeviceKernel &kernel, const std::vector<PortOptions> &ports)
@@ -254,10 +297,7 @@ Task &Graph::kernel(const std::string &name, const DeviceKernel &kernel, const s
     const bool constants = has_constants(ports);
 
     Checks::kernel(name, kernel);
-    for (device::Device *device : kernel.devices) {
-        task->codes_.push_back(code_for(*device, name, kernel, constants));
-        task->devices_.push_back(device);
-    }
+    make_codes(*task, kernel, constants);
     task->set_shape(kernel);
     if (constants && task->codes_.front()->has_variables())
         task->make_constants(kernel.function);
@@ -267,14 +307,21 @@ Task &Graph::kernel(const std::string &name, const DeviceKernel &kernel, const s
 
 Task &Graph::cuda(const std::string &name, const Kernel &code, const std::vector<PortOptions> &ports)
 {
-    if (device::gpus().empty())
-        throw Error("task " + name + " needs a GPU: there is none, or no CUDA driver");
-    const device::Module which = has_constants(ports) ? device::Module::own : device::Module::shared;
+    const device::Module which = module_for(ports);
     auto make = [&](device::Device &gpu) { return device::cuda_code(gpu, code.module, code.function, which); };
-    return kernel(name, {device::gpus(), make, code.function, code.module, code.geometry}, ports);
+    return kernel(name, {gpus_for(name), make, code.function, code.module, code.geometry}, ports);
 }
 
-Task &Graph::add_host(std::unique_ptr<Task> task, HostFunction function)
+Task &Graph::cuda_image(const std::string &name, const Image &image, const std::vector<PortOptions> &ports)
+{
+    const device::Module which = module_for(ports);
+    auto make = [&](device::Device &gpu) {
+        return device::cuda_code_from_image(gpu, image.bytes, image.function, which);
+    };
+    return kernel(name, {gpus_for(name), make, image.function, {}, image.geometry}, ports);
+}
+
+Task &Graph::add_host(std::unique_ptr<Task> task, device::HostFunction function)
 {
     task->on_host_ = true;
     task->devices_.push_back(&device::host());
@@ -290,7 +337,12 @@ Task &Graph::host(const std::string &name, HostFunction function, const std::vec
 {
     if (!function)
         throw Error("task " + name + " has an empty function");
-    return add_host(make_task(name, ports), std::move(function));
+    std::unique_ptr<Task> task = make_task(name, ports);
+    auto call = [function = std::move(function),
+                 parameters = arguments_of(*task)](const std::vector<void *> &addresses) {
+        function({parameters, addresses});
+    };
+    return add_host(std::move(task), std::move(call));
 }
 
 Task &Graph::callback(const std::string &name, Callback function, const std::vector<PortOptions> &ports)
@@ -300,11 +352,14 @@ Task &Graph::callback(const std::string &name, Callback function, const std::vec
     std::unique_ptr<Task> task = make_task(name, ports);
     task->has_call_ = true;
     /* What Launch adds to the parameters. */
-    return add_host(std::move(task), [function = std::move(function)](const std::vector<void *> &arguments) {
-        Call &call = *static_cast<Call *>(arguments.back());
-        call.addresses_ = &arguments;
+    auto call = [function = std::move(function),
+                 parameters = arguments_of(*task)](const std::vector<void *> &addresses) {
+        const Arguments arguments(parameters, addresses);
+        Call &call = *static_cast<Call *>(addresses.back());
+        call.arguments_ = &arguments;
         function(call);
-    });
+    };
+    return add_host(std::move(task), std::move(call));
 }
 
 std::size_t Call::known(std::size_t parameter) const
@@ -365,7 +420,8 @@ void Graph::connect(Input &from, Port &to, std::size_t capacity)
     if (&from.channels_.front()->scheduler != scheduler_.get())
         throw Error(ends + "they belong to different graphs");
     if (const Template &form = from.port().options().form; !form.fits(to.options().form))
-        throw Error(ends + "the former takes " + form.describe() + ", the latter " + to.options().form.describe());
+        throw Error(ends + "the former takes " + form.describe_beside(to.options().form) + ", the latter " +
+                    to.options().form.describe_beside(form));
     to.from_ = &open(nullptr, &to, capacity);
     from.channels_.push_back(to.from_);
 }

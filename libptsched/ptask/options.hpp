@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace ptsched::ptask {
 
@@ -58,6 +59,11 @@ struct GraphOptions {
     bool timeline = false; /* to be kept, for Graph::timeline() */
     Attach attach = Attach::no;
     Lower lower = Lower::automatic;
+    /*
+     * Those that kernels may use; without any, all there are. A GPU is named by its number in the CUDA driver's order,
+     * "0", or by its address on the PCI bus, "0000:17:00.0"; a device of OpenCL by its number there, "opencl:0".
+     */
+    std::vector<std::string> devices = {};
 };
 
 /* What a graph did on a device so far. */

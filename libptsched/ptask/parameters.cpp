@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "parameters.hpp"
 
+#include <algorithm>
+
 namespace ptsched::ptask {
+
+bool has_constants(const std::vector<PortOptions> &ports)
+{
+    return std::any_of(ports.begin(), ports.end(),
+                       [](const PortOptions &port) { return port.form.binding == Binding::constant; });
+}
 
 void check_parameters(const std::string &task, const std::string &kernel, const device::Code &code,
                       std::span<const Parameter> given)

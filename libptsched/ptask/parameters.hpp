@@ -2,7 +2,7 @@
 #ifndef PTSCHED_PTASK_PARAMETERS_HPP
 #define PTSCHED_PTASK_PARAMETERS_HPP
 
-#include "device.hpp"
+#include "port.hpp"
 
 #include <span>
 
@@ -14,6 +14,13 @@ struct Parameter {
     std::size_t bytes; /* of an address, or of the content if it is passed by value */
     bool by_value;
 };
+
+/* Whether some are bound to constant memory: then a task has the module of its kernel for itself. */
+bool has_constants(const std::vector<PortOptions> &ports);
+inline device::Module module_for(const std::vector<PortOptions> &ports)
+{
+    return has_constants(ports) ? device::Module::own : device::Module::shared;
+}
 
 /* Throws Error, with both sides, if a kernel takes something else; not if nobody knows what it takes. */
 void check_parameters(const std::string &task, const std::string &kernel, const device::Code &code,

@@ -36,6 +36,8 @@ bool Parts::fits(const Task &task)
     return !task.on_host_ && !task.again_ && !task.shape_ &&
            std::all_of(task.devices_.begin(), task.devices_.end(),
                        [](auto *device) { return device->has_programs(); }) &&
+           std::all_of(task.codes_.begin(), task.codes_.end(),
+                       [](const auto &code) { return code->fits_programs(); }) &&
            std::all_of(task.ports_.begin(), task.ports_.end(), [](const auto &port) { return fits(*port); });
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "ptask.hpp"
 
+#include "type_name.hpp"
+
 namespace ptsched::ptask {
 
 PortOptions in(std::string name, Template form)
@@ -60,6 +62,12 @@ PortOptions by_value(PortOptions port)
 {
     port.form.binding = Binding::by_value;
     return port;
+}
+
+void Port::check_type(const std::type_info &type) const
+{
+    if (const std::type_info *own = options_.form.type; own && *own != type && type != typeid(std::byte))
+        throw Error("port " + full_name() + " has records of " + type_name(*own) + ", not " + type_name(type));
 }
 
 std::string Port::full_name() const

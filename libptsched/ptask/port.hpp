@@ -16,8 +16,8 @@ using device::Datablock;
 using device::DatablockPtr;
 using device::Error;
 using device::Geometry;
-using device::HostFunction;
 using device::trim;
+using device::View;
 
 enum class PortKind : unsigned char {
     input,     /* takes a datablock for each run */
@@ -52,10 +52,28 @@ PortOptions metadata(std::string name, std::size_t bytes = sizeof(unsigned));
 PortOptions condition(std::string name, std::size_t bytes = sizeof(unsigned));
 /* A sticky port for a parameter of @bytes that is passed by value. */
 PortOptions value(std::string name, std::size_t bytes);
+template <typename T> PortOptions typed_as(PortOptions port)
+{
+    port.form.type = Template::type_of<T>();
+    return port;
+}
+/* These for one of that type. */
+template <typename T> PortOptions value(std::string name)
+{
+    return typed_as<T>(value(std::move(name), sizeof(T)));
+}
+template <typename T> PortOptions metadata(std::string name)
+{
+    return typed_as<T>(metadata(std::move(name), sizeof(T)));
+}
+template <typename T> PortOptions condition(std::string name)
+{
+    return typed_as<T>(condition(std::move(name), sizeof(T)));
+}
 /* The same, with a value that stays if no other comes: it needs no channel. */
 template <typename T> PortOptions constant(std::string name, const T &content)
 {
-    PortOptions port = value(std::move(name), sizeof(content));
+    PortOptions port = value<T>(std::move(name));
     port.initial = Datablock::of(&content, sizeof(content));
     return port;
 }
@@ -90,6 +108,8 @@ public:
     /* That a block has which passes through it: its record count. */
     std::size_t records(const Datablock &block) const { return options_.form.records(block.bytes()); }
     const Task &task() const { return task_; }
+    /* Throws Error if it is known to have others than @type. */
+    void check_type(const std::type_info &type) const;
 
 private:
     friend class Arbiter;

@@ -7,14 +7,16 @@
  *	Graph graph;
  *	auto matrix = Template::of<float>(n, n);
  *	std::vector ports = {in("a", matrix), in("b", matrix), out("c", matrix), constant("n", n)};
- *	Task &ab = graph.cuda("A x B", {"gemm.cubin", "matmul"}, ports);
- *	...
- *	Input &a = graph.input(ab["a"]);
+ *	Task &ab = graph.cuda("A x B", {module, "matmul"}, ports);
+ *	Task &abc = graph.cuda("A x B x C", {module, "matmul"}, ports);
+ *	Input &a = graph.input(ab["a"]), &b = graph.input(ab["b"]), &c = graph.input(abc["b"]);
  *	graph.connect(ab["c"], abc["a"]);
  *	Output &result = graph.output(abc["c"]);
  *	graph.run();
- *	a.push(Datablock::of(std::span(values)));
- *	std::span<const float> c = result.pull()->as<float>();
+ *	std::vector<float> ones(n * n, 1);
+ *	for (Input *input : {&a, &b, &c})
+ *		input->push(Datablock::of(ones));
+ *	View<float> product = result.pull<float>();
  *
  * What is wrong with a graph is said by an exception, with the names of both ends, when the two are put together, or by
  * run(), before anything is started. Objects belong to the graph and live as long.
@@ -22,9 +24,10 @@
 #ifndef PTSCHED_PTASK_PTASK_HPP
 #define PTSCHED_PTASK_PTASK_HPP
 
+#include "arguments.hpp"
 #include "options.hpp"
-#include "port.hpp"
 #include "ring.hpp"
+#include "stream_call.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -56,7 +59,26 @@ struct Source {
     std::string text, function;
     /* As a kernel's. */
     std::optional<Geometry> geometry = {};
+    /* For CUDA: the compiler's, say "-I/folder" or "-DN=4". C++17 unless they say otherwise. */
+    std::vector<std::string> options = {};
+    /* For CUDA: names for #include, and what is there. Those that come with CUDA are found where it is installed. */
+    std::vector<std::pair<std::string, std::string>> headers = {};
 };
+
+/* A kernel in memory: PTX, SASS, a fat binary, or what device::cuda_code_from_image() says. */
+struct Image {
+    std::span<const std::byte> bytes; /* Graph::cuda_image() alone reads them */
+    std::string function;
+    /* As a kernel's. */
+    std::optional<Geometry> geometry = {};
+};
+/* One in an array, as a compiler embeds it, or in a string. */
+template <std::ranges::contiguous_range Range>
+Image image_of(const Range &content, std::string function, const std::optional<Geometry> &geometry = {})
+{
+    return {std::as_bytes(std::span(std::ranges::data(content), std::ranges::size(content))), std::move(function),
+            geometry};
+}
 
 /* A kernel for devices of any kind: what Graph::kernel() is given. */
 struct DeviceKernel {
@@ -97,9 +119,10 @@ struct Item {
 class Call {
 public:
     std::size_t parameters() const { return bytes_.size(); }
-    /* These throw Error for a parameter that there is not. */
-    void *at(std::size_t parameter) const { return (*addresses_)[known(parameter)]; }
-    template <typename T> T *at(std::size_t parameter) const { return static_cast<T *>(at(parameter)); }
+    /* These throw Error for a parameter that there is not, and for an address of what is to be written and must not. */
+    template <typename T> T *at(std::size_t parameter) const { return (*arguments_)[parameter]; }
+    const void *at(std::size_t parameter) const { return at<const void>(parameter); }
+    const Arguments &arguments() const { return *arguments_; }
     std::size_t bytes(std::size_t parameter) const { return bytes_[known(parameter)]; }
     std::size_t records(std::size_t parameter) const { return records_[known(parameter)]; }
     /* To go with the outputs. */
@@ -112,7 +135,7 @@ private:
     friend class Scheduler;
     std::size_t known(std::size_t parameter) const;
 
-    const std::vector<void *> *addresses_ = nullptr;
+    const Arguments *arguments_ = nullptr;
     std::vector<std::size_t> bytes_, records_;
     Item signals_;
 };
@@ -178,10 +201,14 @@ public:
     void set_priority(int priority);
     /* Of whoever asked for the work, so that it does not run with the priority of who does it. */
     void set_proxy_priority(int priority);
-    /* Of a kernel, before the graph is run; refused if it cannot have that on each of its devices. */
+    /* Of a kernel, before the graph is run; refused if it can have that on none of its devices. */
     void set_geometry(const Geometry &geometry);
     const std::vector<std::unique_ptr<Port>> &ports() const { return ports_; }
     bool is_on_host() const { return on_host_; }
+    /* That can run it, until the graph is run: a geometry that one cannot have leaves that out. */
+    const std::vector<device::Device *> &devices() const { return devices_; }
+    /* Those that cannot, of which there may be some as long as others can: "NAME: why not". */
+    const std::vector<std::string> &left_out() const { return left_out_; }
 
 private:
     friend class Arbiter;
@@ -201,6 +228,7 @@ private:
     double priority(const PriorityWeights &weights) const { return priority_ + weights.proxy * proxy_priority_; }
     void set_shape(const DeviceKernel &kernel);
     void use_geometry(const Geometry &geometry);
+    void leave_out_unfit(const Geometry &geometry, const Port *output);
     void make_constants(const std::string &kernel);
 
     /* What each run uses is in front; *: protected by the graph's lock. */
@@ -231,6 +259,7 @@ private:
     Graph &graph_;
     std::string name_;
     std::vector<device::Device *> devices_; /* that can run it, with its code for each */
+    std::vector<std::string> left_out_;
 };
 
 using Timeout = std::optional<std::chrono::nanoseconds>; /* none, or more than a year: for ever */
@@ -243,7 +272,12 @@ public:
      * not in; throws Failure if the graph has failed, Error if the block does not fit the port.
      */
     bool push(DatablockPtr block, Timeout timeout = {});
-    template <typename T> bool push_value(const T &value) { return push(Datablock::of(&value, sizeof(value))); }
+    /* The same with a value; throws Error if the port is known to take another type. */
+    template <typename T> bool push_value(const T &value)
+    {
+        port().check_type(typeid(T));
+        return push(Datablock::of(&value, sizeof(value)));
+    }
     /* The same for a block with signals, or signals alone, until @stop. Unless it is in, @item is as before. */
     bool send(Item &&item, Timeout timeout = {}, const std::stop_token &stop = {});
     bool end_stream(Timeout timeout = {}) { return send({nullptr, true}, timeout); }
@@ -267,6 +301,16 @@ public:
      * Throws Error for an item with an error, and drops its block; Failure if the graph has failed.
      */
     DatablockPtr pull(Timeout timeout = {});
+    /*
+     * The content of what comes, on the host: of no block where nothing came. Blocks until it is there; throws Error,
+     * too, if the port is known to give another type.
+     */
+    template <typename T> View<T> pull(Timeout timeout = {})
+    {
+        port().check_type(typeid(T));
+        const DatablockPtr block = pull(timeout);
+        return block ? block->as<T>() : View<T>();
+    }
     /* The same with the signals, as they are, until @stop; nothing where nothing came. */
     std::optional<Item> take(Timeout timeout = {}, const std::stop_token &stop = {});
     /* The same, but an end of a stream that comes with something is left in the channel, as pull() does. */
@@ -298,18 +342,27 @@ public:
      * without GPU, module or kernel.
      */
     Task &cuda(const std::string &name, const Kernel &kernel, const std::vector<PortOptions> &ports);
+    /* The same of what is in memory. */
+    Task &cuda_image(const std::string &name, const Image &image, const std::vector<PortOptions> &ports);
+    /*
+     * A function that gives a GPU work itself: with a library, or as it likes. The run is over when the stream has done
+     * what it was given. The thread that does the graph's work calls it, one at a time, and waits as long: it must not
+     * block, and not use other streams unless they join this one.
+     */
+    Task &cuda_call(const std::string &name, StreamFunction function, const std::vector<PortOptions> &ports);
     /* A kernel of CUDA C++, where NVRTC is installed. */
     Task &cuda_source(const std::string &name, const Source &source, const std::vector<PortOptions> &ports);
     /* A kernel of OpenCL C. Throws Error without a device, or with what the compiler says. */
     Task &opencl(const std::string &name, const Source &source, const std::vector<PortOptions> &ports);
     /*
      * A kernel of any kind of device, whether this library knows it or not; the others above are made of this. Throws
-     * Error without a device, with what made no code, or where the ports do not fit the code's parameters.
+     * Error without a device, with what made no code for any, or where the ports do not fit the code's parameters. It
+     * runs on those devices that can: see Task::left_out().
      */
     Task &kernel(const std::string &name, const DeviceKernel &kernel, const std::vector<PortOptions> &ports);
     /*
-     * A function of the addresses of the ports' contents in their order. It runs in a thread of the library; one that
-     * is brief may run in the thread that waits for what it makes.
+     * A function of the addresses of the ports' contents in their order; those of ports that only take are const. It
+     * runs in a thread of the library; one that is brief may run in the thread that waits for what it makes.
      */
     Task &host(const std::string &name, HostFunction function, const std::vector<PortOptions> &ports);
     /* A function that is to know how much its blocks hold, or to give signals. */
@@ -358,12 +411,15 @@ private:
     friend class Task;
     std::unique_ptr<Task> make_task(const std::string &name, const std::vector<PortOptions> &ports);
     Task &add(std::unique_ptr<Task> task);
-    std::shared_ptr<device::Code> code_for(device::Device &device, const std::string &task, const DeviceKernel &kernel,
-                                           bool constants);
-    Task &add_host(std::unique_ptr<Task> task, HostFunction function);
+    std::shared_ptr<device::Code> code_for(device::Device &device, const DeviceKernel &kernel, bool constants);
+    void make_codes(Task &task, const DeviceKernel &kernel, bool constants);
+    Task &add_host(std::unique_ptr<Task> task, device::HostFunction function);
     Channel &open(Port *from, Port *to, std::size_t capacity);
 
+    std::vector<device::Device *> gpus_for(const std::string &task) const;
+
     const int proxy_priority_;
+    const std::vector<std::string> device_names_; /* as in the options */
     std::vector<std::unique_ptr<Task>> tasks_;
     std::unordered_set<std::string> names_;
     std::map<std::pair<device::Device *, std::string>, std::shared_ptr<device::Code>> codes_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "template.hpp"
 
+#include "type_name.hpp"
+
 namespace ptsched::ptask {
 
 bool Template::takes(std::size_t size) const
@@ -29,7 +31,13 @@ bool Template::fits(const Template &other) const
 {
     if (layout != other.layout)
         return false;
-    return layout == Layout::opaque || (dimensions == other.dimensions && stride == other.stride);
+    return layout == Layout::opaque ||
+           (dimensions == other.dimensions && stride == other.stride && !has_other_type(other));
+}
+
+std::string Template::describe_beside(const Template &other) const
+{
+    return describe() + (has_other_type(other) ? " (" + type_name(*type) + ")" : "");
 }
 
 std::string Template::describe() const

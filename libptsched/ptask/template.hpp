@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
+#include <typeinfo>
 
 namespace ptsched::ptask {
 
@@ -31,15 +33,21 @@ struct Template {
     std::size_t stride = 1;
     Layout layout = Layout::fixed;
     Binding binding = Binding::global;
+    /* Of a record; null where nobody has said it, as for std::byte, which stands for any. */
+    const std::type_info *type = nullptr;
 
+    template <typename T> static const std::type_info *type_of()
+    {
+        return std::is_same_v<T, std::byte> ? nullptr : &typeid(T);
+    }
     template <typename T> static Template of(std::size_t x, std::size_t y = 1, std::size_t z = 1)
     {
-        return {{x, y, z}, sizeof(T)};
+        return {{x, y, z}, sizeof(T), Layout::fixed, Binding::global, type_of<T>()};
     }
     /* A stream of at most @records. */
     template <typename T> static Template variable(std::size_t records)
     {
-        return {{records, 1, 1}, sizeof(T), Layout::variable};
+        return {{records, 1, 1}, sizeof(T), Layout::variable, Binding::global, type_of<T>()};
     }
     static Template opaque() { return {{1, 1, 1}, 1, Layout::opaque}; }
 
@@ -53,11 +61,14 @@ struct Template {
     std::size_t records(std::size_t bytes) const { return bytes / stride; }
     /* Whether a block of @bytes has this form. */
     bool takes(std::size_t bytes) const;
-    /* What one port gives fits another one if this is true, however it is bound there. */
+    /* What one port gives fits another one if this is true, however it is bound there, and whoever knows the type. */
     bool fits(const Template &other) const;
     bool is_integer() const { return layout == Layout::fixed && records() == 1 && (stride == 4 || stride == 8); }
     /* "4 x 4 x 1 records of 8 bytes", "at most 5 records of 8 bytes" */
     std::string describe() const;
+    /* With the type, if that is what differs from @other's. */
+    std::string describe_beside(const Template &other) const;
+    bool has_other_type(const Template &other) const { return type && other.type && *type != *other.type; }
 };
 
 } // namespace ptsched::ptask

@@ -10,10 +10,22 @@ define link_example
 $(CXX) $(LDFLAGS) -o $@ $< -L$(B)/lib -lptask -Wl,-rpath,'$$ORIGIN/../lib'
 endef
 
-$(filter-out %/chain-c,$(PTASK_EXAMPLES)): $(B)/samples/%: $(B)/obj/samples/ptask/%.cpp.o $(B)/lib/libptask.so
+$(filter-out %/chain-c %/call,$(PTASK_EXAMPLES)): $(B)/samples/%: $(B)/obj/samples/ptask/%.cpp.o $(B)/lib/libptask.so
 	$(link_example)
 
 $(B)/samples/chain-c: $(B)/obj/samples/ptask/chain.c.o $(B)/lib/libptask.so
 	$(link_example)
 
+# It calls the driver, by the name that every driver has.
+$(B)/samples/call: $(B)/obj/samples/ptask/call.cpp.o $(B)/lib/libptask.so $(B)/vgpu/libcuda.so
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/lib -lptask -L$(B)/vgpu -lcuda -Wl,-rpath,'$$ORIGIN/../lib'
+
 ALL += $(PTASK_EXAMPLES)
+
+# Where the CUDA toolkit is.
+$(B)/obj/samples/ptask/cuda/%.o: CPPFLAGS += -Isamples/ptask -isystem $(CUDA_INC)
+$(B)/samples/cublas: $(B)/obj/samples/ptask/cuda/cublas.cpp.o $(B)/lib/libptask.so
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/lib -lptask -L$(CUDA_INC)/../lib64 -lcublas -Wl,-rpath,'$$ORIGIN/../lib' \
+		-Wl,-rpath,$(CUDA_INC)/../lib64

@@ -28,11 +28,11 @@ void multiply(char **arguments)
     Output &product = graph.output(abc["c"]);
     graph.run();
 
-    auto filled = [](float value) { return Datablock::of(std::span<const float>(std::vector<float>(n * n, value))); };
+    auto filled = [](float value) { return Datablock::of(std::vector<float>(n * n, value)); };
     a.push(filled(1));
     b.push(filled(2));
     c.push(filled(3));
-    float found = product.pull()->as<float>()[0], expected = 1.0f * 2 * 3 * n * n;
+    float found = product.pull<float>()[0], expected = 1.0f * 2 * 3 * n * n;
     std::printf("each element of A x B x C is %.0f, expected %.0f\n", found, expected);
     if (found != expected)
         throw Error("the product is wrong");

@@ -20,9 +20,9 @@ bool is_outlier(float reading)
     return reading < 0 || reading > 100;
 }
 
-std::span<float> readings(const Call &call, std::size_t parameter)
+template <typename T = const float> std::span<T> readings(const Call &call, std::size_t parameter)
 {
-    return {call.at<float>(parameter), call.bytes(parameter) / sizeof(float)};
+    return {call.at<T>(parameter), call.records(parameter)};
 }
 
 void count(Call &call)
@@ -38,7 +38,7 @@ void select(Call &call)
 
 void sort(Call &call)
 {
-    std::ranges::sort(readings(call, 0));
+    std::ranges::sort(readings<float>(call, 0));
 }
 
 void expect_outliers(const std::vector<float> &set, Input &input, Output &output)
@@ -46,9 +46,8 @@ void expect_outliers(const std::vector<float> &set, Input &input, Output &output
     std::vector<float> expected;
     std::ranges::copy_if(set, std::back_inserter(expected), is_outlier);
     std::ranges::sort(expected);
-    input.push(Datablock::of(std::span(set)));
-    DatablockPtr block = output.pull();
-    std::span<const float> found = block->as<float>();
+    input.push(Datablock::of(set));
+    const View<float> found = output.pull<float>();
     std::printf("%zu readings, %zu outliers:", set.size(), found.size());
     for (float reading : found)
         std::printf(" %g", reading);

@@ -29,7 +29,7 @@ __kernel void relax(__global const float *x, __global float *y, __global float *
 }
 )";
 
-void judge(const std::vector<void *> &ports)
+void judge(const Arguments &ports)
 {
     auto *change = static_cast<const float *>(ports[1]);
     ++*static_cast<unsigned *>(ports[2]);
@@ -37,7 +37,7 @@ void judge(const std::vector<void *> &ports)
 }
 
 /* In the end, temperatures rise evenly. */
-void expect_line(float first, float last, std::span<const float> found)
+void expect_line(float first, float last, const View<float> &found)
 {
     for (unsigned i = 0; i < n; i++)
         if (float right = first + (last - first) * i / (n - 1); !(std::fabs(found[i] - right) < 0.01f))
@@ -67,7 +67,7 @@ void iterate(char **)
         cold.back() = last;
         begin.push(Datablock::of(std::span<const float>(cold)));
         zero.push_value(0u);
-        expect_line(0, last, end.pull()->as<float>());
+        expect_line(0, last, end.pull<float>());
         std::printf("a rod from 0 to %g is steady after %u rounds\n", last, rounds.pull()->as<unsigned>()[0]);
     }
 }

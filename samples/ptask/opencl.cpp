@@ -26,7 +26,7 @@ __kernel void multiply(__global const float *x, __global const float *y, __globa
 }
 )";
 
-void add(const std::vector<void *> &ports)
+void add(const Arguments &ports)
 {
     auto *z = static_cast<const float *>(ports[0]);
     *static_cast<double *>(ports[1]) = std::accumulate(z, z + n, 0.0);

@@ -19,25 +19,25 @@ namespace {
 
 constexpr unsigned n = 100000, sets = 10;
 
-double *numbers(void *port)
+void sum(const Arguments &ports)
 {
-    return static_cast<double *>(port);
+    const double *x = ports[0];
+    double *sum = ports[1];
+    *sum = std::accumulate(x, x + n, 0.0);
 }
 
-void sum(const std::vector<void *> &ports)
+void sum_of_squares(const Arguments &ports)
 {
-    *numbers(ports[1]) = std::accumulate(numbers(ports[0]), numbers(ports[0]) + n, 0.0);
+    const double *x = ports[0];
+    double *sum = ports[1];
+    *sum = std::inner_product(x, x + n, x, 0.0);
 }
 
-void sum_of_squares(const std::vector<void *> &ports)
+void variance(const Arguments &ports)
 {
-    *numbers(ports[1]) = std::inner_product(numbers(ports[0]), numbers(ports[0]) + n, numbers(ports[0]), 0.0);
-}
-
-void variance(const std::vector<void *> &ports)
-{
-    const double mean = *numbers(ports[0]) / n;
-    *numbers(ports[2]) = *numbers(ports[1]) / n - mean * mean;
+    const double *sum = ports[0], *squares = ports[1], mean = *sum / n;
+    double *result = ports[2];
+    *result = *squares / n - mean * mean;
 }
 
 void write(const char *path, const std::string &text)

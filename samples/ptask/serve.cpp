@@ -24,7 +24,7 @@ namespace {
 constexpr unsigned n = 8;
 const auto numbers = Template::of<int>(n);
 
-void square(const std::vector<void *> &ports)
+void square(const Arguments &ports)
 {
     int *x = static_cast<int *>(ports[0]);
     for (unsigned i = 0; i < n; i++)

@@ -34,12 +34,12 @@ void multiply_add(char **)
     Output &sum = graph.output(task["y"]);
     graph.run();
 
-    auto filled = [](float value) { return Datablock::of(std::span<const float>(std::vector<float>(n, value))); };
+    auto filled = [](float value) { return Datablock::of(std::vector<float>(n, value)); };
     for (float factor : {2.0f, 3.0f}) {
         a.push_value(factor);
         y.push(filled(1));
         x.push(filled(10));
-        float found = sum.pull()->as<float>()[n - 1], expected = 1 + factor * 10;
+        float found = sum.pull<float>()[n - 1], expected = 1 + factor * 10;
         std::printf("1 + %.0f x 10 is %.0f, expected %.0f\n", factor, found, expected);
         if (found != expected)
             throw Error("the sum is wrong");

@@ -136,9 +136,11 @@ void a_graph()
     Task &back =
         graph.opencl("back", {source, "transpose"}, {in("from", matrix), out("to", matrix), value("n", sizeof(n))});
     Task &check = graph.host("negate",
-                             [](const std::vector<void *> &ports) {
+                             [](const Arguments &ports) {
+                                 const int *x = ports[0];
+                                 int *y = ports[1];
                                  for (unsigned i = 0; i < n * n; i++)
-                                     static_cast<int *>(ports[1])[i] = -static_cast<int *>(ports[0])[i];
+                                     y[i] = -x[i];
                              },
                              {in("x", matrix), out("y", matrix)});
     Input &input = graph.input(turn["from"]);

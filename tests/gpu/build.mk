@@ -17,7 +17,8 @@ gpu-programs: $(GPU_PROGRAMS) $(B)/gpu/faulty_graph $(B)/gpu/faults.fatbin gpu-c
 
 # Graphs with CUDA source and PTX.
 .PHONY: gpu-compiled
-gpu-compiled: $(B)/gpu/compiled_graph $(B)/gpu/multiply_add.ptx $(B)/samples/source
+gpu-compiled: $(B)/gpu/compiled_graph $(B)/gpu/multiply_add.ptx $(addprefix $(B)/samples/,source call cublas) \
+	$(B)/gpu/embedded
 
 # The runtime is linked statically, as nvcc does when it is not told otherwise.
 $(B)/gpu/%: tests/gpu/%.cu tests/gpu/serve.hpp tests/gpu/job.hpp
@@ -37,6 +38,12 @@ $(B)/obj/tests/gpu/%.o: CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibp
 $(addprefix $(B)/gpu/,faulty_graph compiled_graph): $(B)/gpu/%: $(B)/obj/tests/gpu/%.cpp.o $(B)/lib/libptask.so
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/lib -lptask -Wl,-rpath,'$$ORIGIN/../lib'
+
+# A program of nvcc's with graphs.
+$(B)/gpu/embedded: tests/gpu/embedded.cu $(B)/lib/libptask.so
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCCFLAGS) -O2 -std=c++20 -Xcompiler -Wall,-Wextra -Ilibptsched/device -Ilibptsched/ptask -o $@ $< \
+		-L$(B)/lib -lptask -Xlinker -rpath,'$$ORIGIN/../lib'
 
 # Compiles or not; there is nothing to run.
 .PHONY: gpu-abi

@@ -156,10 +156,13 @@ def unscheduled(session):
 
 
 def compiled(session):
-    """Kernels that the driver or NVRTC compiles: of CUDA source, and of PTX."""
+    """Kernels that the driver or NVRTC compiles, of CUDA source and of PTX; tasks that call libraries."""
     words = [session.programs.built("compiled_graph"), os.path.join(TOP, "tests/gpu/multiply_add.cu"),
              session.programs.built("multiply_add.ptx")]
-    for name, command in (("graphs", words), ("example", [os.path.join(session.programs.build, "samples/source")])):
+    embedded = [session.programs.built("embedded"), session.programs.built("multiply_add.ptx")]
+    examples = [(name, [os.path.join(session.programs.build, "samples", name)])
+                for name in ("source", "call", "cublas")]
+    for name, command in [("graphs", words), ("embedded", embedded), *examples]:
         status, output, text = session.programs.finish(session.programs.start(command, extra=nvrtc()), 60)
         session.check(f"compiled: {name}", status == 0, f"status {status}: {output} {text}")
 

@@ -28,10 +28,10 @@ std::string content(const char *path)
 
 DatablockPtr filled(float value)
 {
-    return Datablock::of(std::span<const float>(std::vector<float>(n, value)));
+    return Datablock::of(std::vector<float>(n, value));
 }
 
-void expect_all(float expected, std::span<const float> found)
+void expect_all(float expected, const View<float> &found)
 {
     for (unsigned i = 0; i < n; i++)
         if (found[i] != expected)
@@ -51,7 +51,7 @@ void computes(const Add &add)
         a.push_value(factor);
         y.push(filled(1));
         x.push(filled(10));
-        expect_all(1 + factor * 10, sum.pull()->as<float>());
+        expect_all(1 + factor * 10, sum.pull<float>());
     }
 }
 

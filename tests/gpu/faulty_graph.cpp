@@ -73,8 +73,7 @@ void other_goes_on(Input &input, Output &output)
 void run(const char *module, const char *kernel, bool lowered)
 {
     Graph other;
-    Task &next = other.host("next", [](const std::vector<void *> &ports) { ++*static_cast<int *>(ports[0]); },
-                            {inout("x", one)});
+    Task &next = other.host("next", [](const Arguments &ports) { ++*static_cast<int *>(ports[0]); }, {inout("x", one)});
     Input &input = other.input(next["x"]);
     Output &output = other.output(next["x"]);
     other.run();

@@ -88,6 +88,11 @@ void source()
            {{"PTSCHED_NVRTC", "/nonexistent"}});
 }
 
+void call()
+{
+    expect({example("call")}, 0, "by 0: 0 1 2 3 4 5 6 7\nby 3: 3 4 5 6 7 0 1 2\n");
+}
+
 /* What is for a real GPU (tests/gpu), with the module in place of PTX. */
 void compiled_kernels()
 {
@@ -228,6 +233,7 @@ int main(int argc, char **argv)
     return run_cases({{"A x B x C, in C++ and in C", chains},
                       {"OpenCL C", opencl},
                       {"CUDA source", source},
+                      {"a task that is given the stream", call},
                       {"the check of compiled kernels on a real GPU", compiled_kernels},
                       {"without a GPU", without_a_gpu},
                       {"a loop until the result is good enough", iterate},

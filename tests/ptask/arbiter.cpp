@@ -20,7 +20,7 @@ constexpr std::size_t parts = 4;
 constexpr std::array<int, parts> priorities = {2, 4, 6, 8};
 constexpr double microsecond = 1e-6;
 
-void do_nothing(const std::vector<void *> &) {}
+void do_nothing(const Arguments &) {}
 
 /* Tasks that no channel joins, and what they got. */
 struct Contest {
@@ -154,8 +154,8 @@ void shares_of_a_graph()
 
     std::vector<Input *> inputs;
     for (std::size_t i = 0; i < parts; i++) {
-        Task &task = graph.host("task" + std::to_string(i), [&runs, i](const std::vector<void *> &) { runs[i]++; },
-                                {in("x", one)});
+        Task &task =
+            graph.host("task" + std::to_string(i), [&runs, i](const Arguments &) { runs[i]++; }, {in("x", one)});
         task.set_priority(priorities[i]);
         inputs.push_back(&graph.input(task["x"], 2 * tokens));
         for (unsigned token = 0; token < tokens; token++)

@@ -6,9 +6,21 @@ $(B)/obj/tests/ptask/%.o: CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ili
 $(B)/vgpu/ptask-kernels.so: tests/ptask/kernels.cu tests/vgpu/vgpu-cc $(wildcard tests/vgpu/include/*.h)
 	CXX="$(CXX)" tests/vgpu/vgpu-cc $< -o $@ $(WARNINGS) $(SANFLAGS)
 
+# The example in the comment at the head of ptask.hpp, for contents.cpp.
+$(B)/obj/tests/ptask/example_of_the_header.inc: libptsched/ptask/ptask.hpp
+	@mkdir -p $(@D)
+	sed -n 's/^ \*\t//p; /^ \*\/$$/q' $< >$@
+
+$(B)/obj/tests/ptask/contents.cpp.o: CPPFLAGS += -I$(B)/obj/tests/ptask
+$(B)/obj/tests/ptask/contents.cpp.o: $(B)/obj/tests/ptask/example_of_the_header.inc
+
+# Kernels of the program itself.
+$(B)/obj/tests/ptask/images.cpp.o: CPPFLAGS += -DPTASK_KERNELS='"$(abspath $(B)/vgpu/ptask-kernels.so)"'
+$(B)/obj/tests/ptask/images.cpp.o: $(B)/vgpu/ptask-kernels.so
+
 # Linked with the driver so that the one of the virtual GPU is found.
 $(B)/tests/ptask: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/ptask/*.cpp tests/ptask/*.c)) $(B)/lib/libptask.so \
-		$(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so ptask-kernels.so)
+		$(addprefix $(B)/vgpu/,vgpud libcuda.so nvrtc.so kernels.so ptask-kernels.so)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptask -Wl,--no-as-needed -L$(B)/vgpu -lcuda \
 		-Wl,-rpath,'$$ORIGIN/../vgpu:$$ORIGIN/../lib'

@@ -2,6 +2,8 @@
 // The C interface, as a C program uses it.
 #include "c_checks.h"
 
+#include "cuda_abi.h"
+
 #include <errno.h>
 #include <ptsched/ptask.h>
 #include <stdio.h>
@@ -168,27 +170,142 @@ static void open_scale_ports(struct ptask_graph *graph, struct ptask_port *ports
     CHECK(!ptask_set_initial(ports[2], &by, sizeof(by)));
 }
 
-static void opencl_source(void)
+/* Of a graph that has one task with such ports. */
+static void expect_scaled(struct ptask_graph *graph, struct ptask_port *const ports[3], float expected)
 {
-    const struct ptask_geometry geometry = {{1, 1, 1}, {4, 1, 1}, 0};
-    const struct ptask_code code = {.opencl_source = opencl_scale, .kernel = "scale", .geometry = &geometry};
     const float x[4] = {5, 6, 7, 8};
-    struct ptask_graph *graph;
-    struct ptask_port *ports[3];
-    struct ptask *task;
     struct ptask_channel *in, *out;
 
-    CHECK(!ptask_open_graph(PTASK_MODE_DATA_AWARE, &graph));
-    open_scale_ports(graph, ports);
-    CHECK(!ptask_open_ptask(graph, "scale", &code, ports, 3, &task));
     CHECK(!ptask_open_channel(graph, NULL, ports[0], 1, &in));
     CHECK(!ptask_open_channel(graph, ports[1], NULL, 1, &out));
     CHECK(!ptask_run_graph(graph));
     for (int i = 0; i < 3; i++) {
         CHECK(!pushed(in, x, sizeof(x)));
-        CHECK(first_pulled(out) == 15);
+        CHECK(first_pulled(out) == expected);
     }
     ptask_close_graph(graph);
+}
+
+static void opencl_source(void)
+{
+    const struct ptask_geometry geometry = {{1, 1, 1}, {4, 1, 1}, 0};
+    const struct ptask_code code = {.opencl_source = opencl_scale, .kernel = "scale", .geometry = &geometry};
+    struct ptask_graph *graph;
+    struct ptask_port *ports[3];
+    struct ptask *task;
+
+    CHECK(!ptask_open_graph(PTASK_MODE_DATA_AWARE, &graph));
+    open_scale_ports(graph, ports);
+    CHECK(!ptask_open_ptask(graph, "scale", &code, ports, 3, &task));
+    expect_scaled(graph, ports, 15);
+}
+
+/* y = x, but for the first, which is "by"; on the GPU that @context says. */
+static int copy_to_stream(void *context, struct ptask_stream_call *call)
+{
+    const CUdeviceptr x = (CUdeviceptr)ptask_stream_call_data(call, 0);
+    const CUdeviceptr y = (CUdeviceptr)ptask_stream_call_output(call, 1);
+    unsigned int by;
+
+    CHECK(ptask_stream_call_device(call) == *(int *)context);
+    CHECK(ptask_stream_call_bytes(call, 0) == 16 && ptask_stream_call_records(call, 0) == 4);
+    CHECK(!ptask_stream_call_output(call, 0) && strstr(ptask_error_text(), "only takes"));
+    CHECK(!ptask_stream_call_data(call, 3) && !ptask_stream_call_bytes(call, 3) && !ptask_stream_call_records(call, 3));
+    memcpy(&by, ptask_stream_call_data(call, 2), sizeof(by));
+    if (cuMemcpyDtoDAsync_v2(y, x, ptask_stream_call_bytes(call, 0), ptask_stream_call_stream(call)) ||
+        cuMemsetD32Async(y, by, 1, ptask_stream_call_stream(call)))
+        return -EIO;
+    return 0;
+}
+
+static int refuse(void *context, struct ptask_stream_call *call)
+{
+    (void)context;
+    (void)call;
+    return -EDOM;
+}
+
+static void given_the_stream(void)
+{
+    const char *const names[] = {"1"};
+    int device = 1;
+    const struct ptask_code copies = {.stream_function = copy_to_stream, .context = &device};
+    const struct ptask_code refuses = {.stream_function = refuse};
+    const struct ptask_code both = {.stream_function = refuse, .kernel = "scale", .cuda_source = cuda_scale};
+    struct ptask_graph *graph;
+    struct ptask_port *ports[3];
+    struct ptask *task;
+    struct ptask_channel *in, *out;
+    struct ptask_datablock *block;
+
+    CHECK(!ptask_open_graph_on(PTASK_MODE_DATA_AWARE, names, 1, &graph));
+    open_scale_ports(graph, ports);
+    CHECK(refused(ptask_open_ptask(graph, "both", &both, ports, 3, &task), EINVAL, "not both"));
+    CHECK(!ptask_open_ptask(graph, "copy", &copies, ports, 3, &task));
+    expect_scaled(graph, ports, 3);
+    CHECK(!ptask_open_graph(PTASK_MODE_DATA_AWARE, &graph));
+    open_scale_ports(graph, ports);
+    CHECK(!ptask_open_ptask(graph, "refuse", &refuses, ports, 3, &task));
+    CHECK(!ptask_open_channel(graph, NULL, ports[0], 1, &in));
+    CHECK(!ptask_open_channel(graph, ports[1], NULL, 1, &out));
+    CHECK(!ptask_run_graph(graph));
+    CHECK(!pushed(in, &(float[4]){1, 2, 3, 4}, 16));
+    CHECK(refused(ptask_pull(out, &block, PTASK_FOREVER), EIO, "task refuse: the function returned -33"));
+    ptask_close_graph(graph);
+    CHECK(!ptask_stream_call_stream(NULL) && ptask_stream_call_device(NULL) == -1 && !ptask_stream_call_data(NULL, 0));
+}
+
+/* All of a file, which is freed. */
+static char *content_of(const char *path, size_t *bytes)
+{
+    FILE *file = fopen(path, "rb");
+    char *content;
+
+    CHECK(file && !fseek(file, 0, SEEK_END));
+    *bytes = (size_t)ftell(file);
+    content = malloc(*bytes);
+    rewind(file);
+    CHECK(content && fread(content, 1, *bytes, file) == *bytes);
+    fclose(file);
+    return content;
+}
+
+/* In memory, and as a text with an option and a header; then devices that there are not. */
+static void kernels_of_all_kinds(const char *module)
+{
+    static const char text[] = "#include \"by.h\"\n"
+                               "__global__ void scale(const float *x, float *y, float by)\n"
+                               "{\n"
+                               "    y[threadIdx.x] = by * x[threadIdx.x] + A + B;\n"
+                               "}\n";
+    const char *const options[] = {"-DA=1"}, *const names[] = {"9"};
+    const struct ptask_header headers[] = {{"by.h", "#define B 2\n"}};
+    const struct ptask_geometry geometry = {{1, 1, 1}, {4, 1, 1}, 0};
+    const struct ptask_code source = {.cuda_source = text,
+                                      .kernel = "scale",
+                                      .geometry = &geometry,
+                                      .options = options,
+                                      .option_count = 1,
+                                      .headers = headers,
+                                      .header_count = 1};
+    struct ptask_code image = {.kernel = "nobody"};
+    struct ptask_graph *graph;
+    struct ptask_port *ports[3];
+    struct ptask *task;
+    char *content = content_of(module, &image.image_bytes);
+
+    image.image = content;
+    CHECK(!ptask_open_graph(PTASK_MODE_DATA_AWARE, &graph));
+    open_scale_ports(graph, ports);
+    CHECK(refused(ptask_open_ptask(graph, "scale", &image, ports, 3, &task), EINVAL, "no kernel nobody"));
+    CHECK(!ptask_open_ptask(graph, "scale", &source, ports, 3, &task));
+    free(content);
+    expect_scaled(graph, ports, 18);
+    CHECK(!ptask_open_graph_on(PTASK_MODE_DATA_AWARE, names, 1, &graph));
+    open_scale_ports(graph, ports);
+    CHECK(refused(ptask_open_ptask(graph, "scale", &source, ports, 3, &task), EINVAL, "name device 9"));
+    ptask_close_graph(graph);
+    CHECK(refused(ptask_open_graph_on(PTASK_MODE_DATA_AWARE, NULL, 1, &graph), EINVAL, "devices is NULL"));
 }
 
 /* What it does once that is known. */
@@ -205,9 +322,10 @@ static void until_state(const struct ptask *task, unsigned int wanted)
 static int negate(void *context, struct ptask_call *call)
 {
     const float *x = ptask_call_data(call, 0);
-    float *y = ptask_call_data(call, 1);
+    float *y = ptask_call_output(call, 1);
     size_t records = ptask_call_records(call, 0);
 
+    CHECK(!ptask_call_output(call, 0) && strstr(ptask_error_text(), "only takes"));
     for (size_t i = 0; i < records; i++) {
         if (x[i] == 0)
             return -EDOM;
@@ -228,7 +346,7 @@ static void code_that_is_refused(const char *module)
         {{.opencl_source = "nonsense", .kernel = "scale"}, "task scale: kernel scale does not compile"},
         {{.opencl_source = opencl_scale, .kernel = "other"}, "kernel other in its source"},
         {{.cuda_source = cuda_scale, .kernel = "scale"}, "CUDA source needs NVRTC"},
-        {{.kernel = "scale"}, "kernel scale needs one of module, cuda_source and opencl_source, and has none"},
+        {{.kernel = "scale"}, "kernel scale needs one of module, image, cuda_source and opencl_source, and has none"},
         {{.module = module, .opencl_source = opencl_scale, .kernel = "scale"}, "and has module and opencl_source"},
         {{.cuda_source = cuda_scale}, "task scale has cuda_source, and not the name of the kernel"},
         {{.function = negate, .context = &calls, .opencl_source = opencl_scale},
@@ -239,13 +357,16 @@ static void code_that_is_refused(const char *module)
     struct ptask_port *ports[3];
     struct ptask *task;
 
+    char *compiler = strdup(getenv("PTSCHED_NVRTC"));
+
     setenv("PTSCHED_NVRTC", "/nonexistent/libnvrtc.so", 1);
     CHECK(!ptask_open_graph(PTASK_MODE_DATA_AWARE, &graph));
     open_scale_ports(graph, ports);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         CHECK(refused(ptask_open_ptask(graph, "scale", &cases[i].code, ports, 3, &task), EINVAL, cases[i].words));
     ptask_close_graph(graph);
-    unsetenv("PTSCHED_NVRTC");
+    setenv("PTSCHED_NVRTC", compiler, 1);
+    free(compiler);
     CHECK(!calls);
 }
 
@@ -291,10 +412,10 @@ static void functions(void)
 
 static int halve(void *context, struct ptask_call *call)
 {
-    float *x = ptask_call_data(call, 0);
+    float *x = ptask_call_output(call, 0);
 
     *x /= 2;
-    *(unsigned int *)ptask_call_data(call, 1) = *x > 1;
+    *(unsigned int *)ptask_call_output(call, 1) = *x > 1;
     ++*(int *)context;
     return 0;
 }
@@ -335,6 +456,7 @@ static int judge(void *context, struct ptask_call *call)
     const float *x = ptask_call_data(call, 0);
 
     CHECK(refused(ptask_terminate_graph(context), EINVAL, "cannot stop"));
+    CHECK(!ptask_call_output(call, 1) && strstr(ptask_error_text(), "no parameter 1"));
     CHECK(!ptask_call_data(call, 1) && !ptask_call_bytes(call, 1) && !ptask_call_records(call, (size_t)-1));
     CHECK(refused(ptask_call_report(call, NULL), EINVAL, "error is NULL"));
     if (*x < 0)
@@ -428,7 +550,8 @@ static void nothing_there(void)
     ptask_close_graph(graph);
     ptask_close_graph(NULL);
     ptask_put_datablock(NULL);
-    CHECK(!ptask_call_data(NULL, 0) && !ptask_call_bytes(NULL, 0) && !ptask_call_records(NULL, 0));
+    CHECK(!ptask_call_data(NULL, 0) && !ptask_call_output(NULL, 0) && !ptask_call_bytes(NULL, 0) &&
+          !ptask_call_records(NULL, 0));
     CHECK(refused(ptask_call_report(NULL, "lost"), EINVAL, "call is NULL"));
     ptask_call_end_stream(NULL);
 }
@@ -438,7 +561,10 @@ int c_checks(const char *module)
     products(module);
     one_input_of_two_ports(module);
     opencl_source();
+    /* Before the compiler has been found. */
     code_that_is_refused(module);
+    given_the_stream();
+    kernels_of_all_kinds(module);
     functions();
     loop();
     signals();

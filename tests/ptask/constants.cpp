@@ -91,7 +91,7 @@ void on_the_host()
 {
     Graph graph;
     Task &task = graph.host("task",
-                            [](const std::vector<void *> &ports) {
+                            [](const Arguments &ports) {
                                 for (unsigned i = 0; i < n; i++)
                                     static_cast<int *>(ports[1])[i] = static_cast<const int *>(ports[0])[i] * 2;
                             },

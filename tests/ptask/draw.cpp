@@ -14,7 +14,7 @@ const auto one = Template::of<int>(1), four = Template::of<int>(n);
 void a_graph_in_dot()
 {
     Graph graph;
-    auto nothing = [](const std::vector<void *> &) {};
+    auto nothing = [](const Arguments &) {};
     Task &first = graph.host("first \"a|b\"", nothing, {in("x", one), out("y", one)});
     Task &second =
         graph.cuda("second", {ptask_kernels(), "halve"}, {inout("x", one), zeroed(inout("n", one)), out("again", one)});
@@ -37,7 +37,7 @@ void a_timeline()
 {
     constexpr size_t count = 5;
     Graph graph({.mode = Mode::data_aware, .timeline = true});
-    Task &make = graph.host("make", [](const std::vector<void *> &) {}, {inout("x", four)});
+    Task &make = graph.host("make", [](const Arguments &) {}, {inout("x", four)});
     Task &change = graph.cuda(
         "change \"it\"", {ptask_kernels(), "increment"},
         {inout("x", four), zeroed(out("where", Template::of<void *>(1))), constant("n", n), condition("if")});

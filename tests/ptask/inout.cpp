@@ -13,7 +13,7 @@ const Template four = Template::of<int>(n);
 Task &add_host_increment(Graph &graph, const std::string &name)
 {
     return graph.host(name,
-                      [](const std::vector<void *> &ports) {
+                      [](const Arguments &ports) {
                           auto *x = static_cast<int *>(ports[0]);
                           for (unsigned i = 0; i < n; i++)
                               x[i]++;
@@ -107,8 +107,9 @@ void twice_the_same_block()
 {
     Graph graph;
     Task &task = graph.host("add",
-                            [](const std::vector<void *> &ports) {
-                                auto *x = static_cast<int *>(ports[0]), *y = static_cast<int *>(ports[1]);
+                            [](const Arguments &ports) {
+                                auto *x = static_cast<int *>(ports[0]);
+                                const int *y = ports[1];
                                 *x += 10;
                                 *x += *y;
                             },
@@ -125,7 +126,7 @@ void twice_the_same_block()
 void wrong_inouts()
 {
     Graph graph;
-    auto nothing = [](const std::vector<void *> &) {};
+    auto nothing = [](const Arguments &) {};
     Task &a = graph.host("a", nothing, {inout("x", four)});
     Task &b = graph.host("b", nothing, {inout("x", Template::of<int>(2))});
     CHECK(refused([&] { graph.connect(a["x"], b["x"]); }, {"a.x", "b.x", "4 x 1 x 1", "2 x 1 x 1"}));

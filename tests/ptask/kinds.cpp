@@ -21,7 +21,7 @@ std::byte *beads(device::Address address)
 }
 
 /* y = factor * x, an integer for each thread. */
-struct Multiplication final : device::Code {
+struct Multiplication : device::Code {
     std::optional<std::vector<std::size_t>> parameter_sizes() const override { return {{8, 8, 4}}; }
 
     void run(const Geometry &geometry, const std::vector<void *> &arguments) const
@@ -178,6 +178,42 @@ void several_devices()
         CHECK(counters.runs > 0);
 }
 
+/* One whose blocks are to have fewer threads is left out where they have more, whenever that is said. */
+void a_geometry_that_one_cannot_have()
+{
+    struct Small final : Multiplication {
+        void prepare(const Geometry &geometry) const override
+        {
+            if (geometry.threads_of_block() > 2)
+                throw Error("this abacus has two rods");
+        }
+    };
+    Abaci abaci;
+    DeviceKernel kernel = multiplication({&abaci.first, &abaci.second});
+    kernel.make = [&](device::Device &abacus) -> std::unique_ptr<device::Code> {
+        if (&abacus == &abaci.first)
+            return std::make_unique<Small>();
+        return std::make_unique<Multiplication>();
+    };
+    Graph graph({.mode = Mode::first_available});
+    Task &at_once = graph.kernel("at once", kernel, multiplied_by(3));
+    kernel.geometry = {{2, 1, 1}, {2, 1, 1}};
+    Task &later = graph.kernel("later", kernel, multiplied_by(2));
+    CHECK_EQ(later.devices().size(), std::size_t{2});
+    later.set_geometry(one_for_each);
+    for (const Task *task : {&at_once, &later})
+        CHECK(task->devices() == std::vector<device::Device *>({&abaci.second}) &&
+              has(task->left_out().at(0), "first: task " + task->name() + ": this abacus has two rods"));
+    graph.connect(at_once["y"], later["x"]);
+    Input &x = graph.input(at_once["x"]);
+    Output &y = graph.output(later["y"]);
+    graph.run();
+    for (int i = 0; i < 4; i++) {
+        x.push(block_of<int>({i, 1, 2, 3}));
+        CHECK(pulled<int>(y) == std::vector({6 * i, 6, 12, 18}));
+    }
+}
+
 /* What no thread writes is as in the initial block, which is copied there. */
 void initial_blocks()
 {
@@ -261,6 +297,7 @@ Cases kind_cases()
 {
     return {{"a kind of device of the program's own, in a graph", in_a_graph},
             {"several devices of a kind of the program's own", several_devices},
+            {"a geometry that one device cannot have", a_geometry_that_one_cannot_have},
             {"initial blocks on a device of the program's own", initial_blocks},
             {"code of a kind of the program's own that fails", what_fails},
             {"tasks with the same program share their code", code_is_shared},

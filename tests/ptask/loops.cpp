@@ -12,7 +12,7 @@ const auto one = Template::of<int>(1);
 
 Task &add_twice(Graph &graph, const std::string &name)
 {
-    return graph.host(name, [](const std::vector<void *> &ports) { *static_cast<int *>(ports[0]) *= 2; },
+    return graph.host(name, [](const Arguments &ports) { *static_cast<int *>(ports[0]) *= 2; },
                       {inout("x", one), condition("if")});
 }
 
@@ -50,12 +50,14 @@ void conditions_and_sizes()
     Graph graph;
     const auto some = Template::variable<int>(4);
     Task &copy =
-        graph.callback("copy", [](Call &call) { std::copy_n(call.at<char>(0), call.bytes(0), call.at<char>(1)); },
+        graph.callback("copy", [](Call &call) { std::copy_n(call.at<const char>(0), call.bytes(0), call.at<char>(1)); },
                        {in("x", some), condition("if"), sized_by(out("y", some), "x")});
-    Task &sum = graph.callback(
-        "sum",
-        [](Call &call) { *call.at<int>(1) = std::accumulate(call.at<int>(0), call.at<int>(0) + call.records(0), 0); },
-        {in("x", some), out("sum", one)});
+    Task &sum = graph.callback("sum",
+                               [](Call &call) {
+                                   const int *x = call.at<const int>(0);
+                                   *call.at<int>(1) = std::accumulate(x, x + call.records(0), 0);
+                               },
+                               {in("x", some), out("sum", one)});
     Input &x = graph.input(copy["x"]), &condition = graph.input(copy["if"]);
     graph.connect(copy["y"], sum["x"]);
     Output &y = graph.output(copy["y"]), &total = graph.output(sum["sum"]);
@@ -100,7 +102,7 @@ void a_cycle_with_a_first_block()
 {
     Graph graph;
     Task &add = graph.host(
-        "add", [](const std::vector<void *> &ports) { *static_cast<int *>(ports[1]) += *static_cast<int *>(ports[0]); },
+        "add", [](const Arguments &ports) { *static_cast<int *>(ports[1]) += *static_cast<const int *>(ports[0]); },
         {in("x", one), starting_with(inout("sum", one), block_of<int>({100}))});
     graph.connect(add["sum"], add["sum"], 1);
     Input &x = graph.input(add["x"]);
@@ -117,7 +119,7 @@ void a_cycle_of_two()
 {
     Graph graph;
     auto add = [&](const std::string &name) -> Task & {
-        return graph.host(name, [](const std::vector<void *> &ports) { ++*static_cast<int *>(ports[0]); },
+        return graph.host(name, [](const Arguments &ports) { ++*static_cast<int *>(ports[0]); },
                           {starting_with(inout("x", one), block_of<int>({0}))});
     };
     Task &a = add("a"), &b = add("b");
@@ -146,7 +148,7 @@ void a_loop(bool on_gpu)
     Task &halve = on_gpu ? graph.cuda("halve", {ptask_kernels(), "halve"}, ports)
                          : graph.host(
                                "halve",
-                               [](const std::vector<void *> &parameters) {
+                               [](const Arguments &parameters) {
                                    int &x = *static_cast<int *>(parameters[0]);
                                    if (x > 1) {
                                        x /= 2;
@@ -181,20 +183,21 @@ void a_loop_of_two_tasks()
     Graph graph;
     auto number = Template::of<double>(1);
     Task &improve = graph.host("improve",
-                               [](const std::vector<void *> &ports) {
-                                   double &x = *static_cast<double *>(ports[0]), a = *static_cast<double *>(ports[1]);
+                               [](const Arguments &ports) {
+                                   double &x = *static_cast<double *>(ports[0]),
+                                          a = *static_cast<const double *>(ports[1]);
                                    x = (x + a / x) / 2;
                                },
                                {inout("x", number), inout("a", number)});
     Task &judge = graph.host(
         "judge",
-        [](const std::vector<void *> &ports) {
-            double x = *static_cast<double *>(ports[0]), a = *static_cast<double *>(ports[1]),
-                   bound = *static_cast<double *>(ports[2]);
+        [](const Arguments &ports) {
+            double x = *static_cast<const double *>(ports[0]), a = *static_cast<const double *>(ports[1]),
+                   bound = *static_cast<const double *>(ports[2]);
             *static_cast<unsigned *>(ports[3]) = x * x - a > bound || a - x * x > bound;
         },
         {inout("x", number), inout("a", number), sticky("bound", number), out("again", Template::of<unsigned>(1))});
-    Task &after = graph.host("after", [](const std::vector<void *> &) {}, {inout("x", number)});
+    Task &after = graph.host("after", [](const Arguments &) {}, {inout("x", number)});
     graph.connect(improve["x"], judge["x"], 1);
     graph.connect(improve["a"], judge["a"], 1);
     graph.loop(judge["x"], improve["x"], judge["again"]);
@@ -219,14 +222,14 @@ void a_loop_that_begins_twice()
 {
     Graph graph;
     auto add = [&](const std::string &name, int step) -> Task & {
-        return graph.host(name, [=](const std::vector<void *> &ports) { *static_cast<int *>(ports[0]) += step; },
+        return graph.host(name, [=](const Arguments &ports) { *static_cast<int *>(ports[0]) += step; },
                           {inout("x", one)});
     };
     Task &up = add("up", 3), &down = add("down", -2);
     Task &meet = graph.host("meet",
-                            [](const std::vector<void *> &ports) {
+                            [](const Arguments &ports) {
                                 *static_cast<unsigned *>(ports[2]) =
-                                    *static_cast<int *>(ports[0]) < *static_cast<int *>(ports[1]);
+                                    *static_cast<const int *>(ports[0]) < *static_cast<const int *>(ports[1]);
                             },
                             {inout("low", one), inout("high", one), out("again", Template::of<unsigned>(1))});
     graph.connect(up["x"], meet["low"]);
@@ -248,7 +251,7 @@ void a_loop_that_begins_twice()
 void wrong_loops()
 {
     Graph graph;
-    auto nothing = [](const std::vector<void *> &) {};
+    auto nothing = [](const Arguments &) {};
     auto add = [&](const std::string &name, const std::vector<PortOptions> &ports) -> Task & {
         return graph.host(name, nothing, ports);
     };
@@ -275,7 +278,7 @@ void wrong_loops()
 void blocks_that_would_count_rounds()
 {
     Graph graph;
-    auto nothing = [](const std::vector<void *> &) {};
+    auto nothing = [](const Arguments &) {};
     Task &before = graph.host("before", nothing, {in("x", one), out("y", one), out("z", one)});
     Task &body = graph.host("body", nothing, {in("x", one), in("y", one), out("z", one), out("again", one)});
     graph.input(before["x"]);

@@ -260,7 +260,7 @@ void part_of_a_set_in_company()
 {
     Sums sums(with(Lower::always), 1);
     std::atomic<bool> go_on{false};
-    auto work = [&](const std::vector<void *> &) { go_on.wait(false); };
+    auto work = [&](const Arguments &) { go_on.wait(false); };
     Task &other = sums.graph.host("other", work, {in("x", form), out("y", form)});
     Input &x = sums.graph.input(other["x"]);
     Output &y = sums.graph.output(other["y"]);
@@ -338,9 +338,9 @@ void a_graph_goes_with_work_in_flight()
 void with_functions_of_the_host()
 {
     Graph graph(with(Lower::always));
-    auto one_more = [](const std::vector<void *> &ports) {
+    auto one_more = [](const Arguments &ports) {
         for (unsigned i = 0; i < n; i++)
-            static_cast<float *>(ports[1])[i] = static_cast<float *>(ports[0])[i] + 1;
+            static_cast<float *>(ports[1])[i] = static_cast<const float *>(ports[0])[i] + 1;
     };
     std::vector ports = {in("a", form), in("b", form), out("c", form), constant("n", n)};
     std::vector on_host = {in("x", form), out("y", form)};
@@ -377,8 +377,8 @@ void after_a_function_of_the_host()
     const auto one = Template::of<unsigned>(1);
     const unsigned long long ns = 300000;
     Graph graph(with(Lower::always));
-    Task &first = graph.host("first", [](const std::vector<void *> &ports) { ++*static_cast<unsigned *>(ports[0]); },
-                             {inout("x", one)});
+    Task &first =
+        graph.host("first", [](const Arguments &ports) { ++*static_cast<unsigned *>(ports[0]); }, {inout("x", one)});
     std::vector ports = {inout("out", one), constant("ns", ns), constant("steps", 1u)};
     Task &second = graph.cuda("second", {kernels(), "spin"}, ports);
     Task &third = graph.cuda("third", {kernels(), "spin"}, ports);

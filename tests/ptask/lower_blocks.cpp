@@ -207,7 +207,7 @@ struct LongSums : private GraphClock, ThreeTerms {
     {
         const DatablockPtr block = output.pull();
         const auto values = block->as<float>();
-        return values.front() == value && values.back() == value;
+        return values[0] == value && values[values.size() - 1] == value;
     }
 
     Output *between, *sum;
@@ -477,7 +477,7 @@ void results_for_another_graph()
     slow.connect(wait["x"], add["a"]);
     Output &sum = slow.output(add["c"]);
     /* On the host: who shares the device with another graph is given no CUDA graphs. */
-    const auto count = [](const std::vector<void *> &ports) { ++*static_cast<int *>(ports[0]); };
+    const auto count = [](const Arguments &ports) { ++*static_cast<int *>(ports[0]); };
     const auto number = Template::of<int>(1);
     Task &reader = graph.host("reader", count, {inout("x", number), condition("if")});
     Task &other = graph.host("other", count, {inout("x", number)});
@@ -539,7 +539,7 @@ void ends_while_it_is_passed_on()
     constexpr unsigned many = 40000;
     constexpr int sets = 14;
     const auto one = Template::of<int>(1), large = Template::of<int>(1 << 18);
-    const auto zero = [](const std::vector<void *> &ports) { *static_cast<int *>(ports[1]) = 0; };
+    const auto zero = [](const Arguments &ports) { *static_cast<int *>(ports[1]) = 0; };
     const Geometry single;
     GraphClock clock; /* no set is given up */
     Graph graph(long_copies);

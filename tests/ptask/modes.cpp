@@ -222,7 +222,7 @@ void long_sets_go_in_pairs()
 struct Queue {
     explicit Queue(Mode mode, const PriorityWeights &weights = {}) : ready(mode, weights)
     {
-        auto nothing = [](const std::vector<void *> &) {};
+        auto nothing = [](const Arguments &) {};
         for (const char *name : {"a", "b", "c"})
             tasks.push_back(&graph.host(name, nothing, {in("x", Template::of<int>(1))}));
     }
@@ -308,7 +308,7 @@ void proxy_priorities()
             task.set_proxy_priority(proxy);
     };
     auto note = [&](char who) {
-        return [&, who](const std::vector<void *> &) {
+        return [&, who](const Arguments &) {
             std::lock_guard lock(mutex);
             order += who;
         };

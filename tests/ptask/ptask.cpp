@@ -28,7 +28,7 @@ Task &add_copy(Graph &graph)
 {
     auto one = Template::of<int>(1);
     return graph.host(
-        "copy", [](const std::vector<void *> &ports) { *static_cast<int *>(ports[1]) = *static_cast<int *>(ports[0]); },
+        "copy", [](const Arguments &ports) { *static_cast<int *>(ports[1]) = *static_cast<const int *>(ports[0]); },
         {in("x", one), out("y", one)});
 }
 
@@ -113,15 +113,15 @@ void host_and_gpu()
     Graph graph;
     auto form = Template::of<float>(n);
     Task &twice = graph.host("twice",
-                             [](const std::vector<void *> &ports) {
+                             [](const Arguments &ports) {
                                  for (unsigned i = 0; i < n; i++)
-                                     static_cast<float *>(ports[1])[i] = 2 * static_cast<float *>(ports[0])[i];
+                                     static_cast<float *>(ports[1])[i] = 2 * static_cast<const float *>(ports[0])[i];
                              },
                              {in("x", form), out("y", form)});
     Task &add = graph.cuda("add", {kernels(), "vector_add"}, binary(n));
     Task &total = graph.host("total",
-                             [](const std::vector<void *> &ports) {
-                                 auto *x = static_cast<float *>(ports[0]);
+                             [](const Arguments &ports) {
+                                 auto *x = static_cast<const float *>(ports[0]);
                                  *static_cast<float *>(ports[1]) = std::accumulate(x, x + n, 0.0f);
                              },
                              {in("x", form), out("sum", Template::of<float>(1))});
@@ -144,9 +144,9 @@ void sticky_ports_keep_their_block()
     Graph graph;
     auto one = Template::of<int>(1);
     Task &add = graph.host("add",
-                           [](const std::vector<void *> &ports) {
+                           [](const Arguments &ports) {
                                *static_cast<int *>(ports[2]) =
-                                   *static_cast<int *>(ports[0]) + *static_cast<int *>(ports[1]);
+                                   *static_cast<const int *>(ports[0]) + *static_cast<const int *>(ports[1]);
                            },
                            {in("x", one), sticky("y", one), out("z", one)});
     Input &x = graph.input(add["x"]), &y = graph.input(add["y"]);
@@ -244,8 +244,9 @@ void an_input_of_several_ports()
     auto number = Template::of<int>(1);
     auto add = [&](const std::string &name) -> Task & {
         return graph.host(name,
-                          [](const std::vector<void *> &p) {
-                              *static_cast<int *>(p[2]) = *static_cast<int *>(p[0]) + *static_cast<int *>(p[1]);
+                          [](const Arguments &p) {
+                              *static_cast<int *>(p[2]) =
+                                  *static_cast<const int *>(p[0]) + *static_cast<const int *>(p[1]);
                           },
                           {in("x", number), in("y", number), out("z", number)});
     };
@@ -293,7 +294,7 @@ void what_is_fetched_for_several_ports()
     std::atomic<bool> late{false}; /* as long as the graph, which may ask for it */
     Graph graph;
     auto add = [&](const std::string &name) -> Task & {
-        return graph.host(name, [](const std::vector<void *> &) {}, {inout("x", form), condition("if")});
+        return graph.host(name, [](const Arguments &) {}, {inout("x", form), condition("if")});
     };
     Task &one = add("one"), &two = add("two");
     Input &x = graph.input(one["if"], 2);
@@ -344,10 +345,10 @@ void a_task_that_fails()
     auto one = Template::of<int>(1);
     auto add = [&](Graph &graph) -> Task & {
         return graph.host("picky",
-                          [](const std::vector<void *> &ports) {
-                              if (*static_cast<int *>(ports[0]) < 0)
+                          [](const Arguments &ports) {
+                              if (*static_cast<const int *>(ports[0]) < 0)
                                   throw std::runtime_error("negative");
-                              *static_cast<int *>(ports[1]) = *static_cast<int *>(ports[0]);
+                              *static_cast<int *>(ports[1]) = *static_cast<const int *>(ports[0]);
                           },
                           {in("x", one), out("y", one)});
     };
@@ -449,7 +450,7 @@ void priorities()
     for (int i = 0; i < count; i++)
         add(
             "task" + std::to_string(i),
-            [&, i](const std::vector<void *> &) {
+            [&, i](const Arguments &) {
                 std::lock_guard lock(mutex);
                 order.push_back(i);
             },
@@ -510,7 +511,7 @@ void a_function_stops_its_graph()
     other.run();
     std::atomic<int> told{0};
     Task &task = graph.host("stops",
-                            [&](const std::vector<void *> &) {
+                            [&](const Arguments &) {
                                 told += refused([&] { graph.stop(); }, {"a function", "cannot stop", "another thread"});
                                 other.stop();
                             },
@@ -534,7 +535,7 @@ void brief_functions()
     Graph graph;
     std::atomic<bool> fails{false};
     Task &task = graph.host("brief",
-                            [&](const std::vector<void *> &ports) {
+                            [&](const Arguments &ports) {
                                 *static_cast<std::thread::id *>(ports[1]) = std::this_thread::get_id();
                                 if (fails)
                                     throw std::runtime_error("now");
@@ -581,7 +582,7 @@ void wrong_graphs()
 {
     Graph graph, other;
     auto one = Template::of<int>(1), two = Template::of<int>(2);
-    auto nothing = [](const std::vector<void *> &) {};
+    auto nothing = [](const Arguments &) {};
     Task &a = graph.host("a", nothing, {in("x", one), out("y", one)});
     Task &b = graph.host("b", nothing, {in("x", two), out("y", one)});
     Task &c = other.host("c", nothing, {in("x", one), out("y", one)});
@@ -605,7 +606,7 @@ void wrong_graphs()
     CHECK(refused([&] { graph.connect(x, a["x"]); }, {"c.x", "a.x", "different graphs"}));
     Input &first = graph.input(a["x"]);
     CHECK(refused([&] { graph.connect(first, b["x"]); }, {"a.x", "b.x", "1 x 1 x 1", "2 x 1 x 1"}));
-    CHECK(refused([&] { x.push_value('c'); }, {"1 bytes", "c.x", "takes 1 x 1 x 1 records of 4"}));
+    CHECK(refused([&] { x.push_value('c'); }, {"port c.x", "records of int", "not char"}));
     CHECK(refused([&] { x.push(nullptr); }, {"neither", "c.x"}));
     CHECK(refused([&] { x.push(Datablock::empty(4)); }, {"without content", "c.x"}));
     other.output(c["y"]);
@@ -634,6 +635,7 @@ int main(int, char **argv)
     }
     test::Daemon daemon;
     test::PoclCache cache;
+    setenv("PTSCHED_NVRTC", (folder() + "/nvrtc.so").c_str(), 1);
     Cases cases = {{"a datablock moves once", blocks_move_once},
                    {"other GPUs get copies of what one has written", other_gpus_get_copies},
                    {"A x B x C, pipelined", chain_of_products},
@@ -658,6 +660,7 @@ int main(int, char **argv)
                    {"what is wrong with a graph is said with the names of both ends", wrong_graphs},
                    {"a C program", [] { CHECK_EQ(c_checks(kernels().c_str()), 0); }}};
     add(cases, {inout_cases, size_cases, loop_cases, signal_cases, state_cases, mode_cases, arbiter_cases, part_cases,
-                draw_cases, lower_cases, lower_block_cases, constant_cases, kind_cases});
+                draw_cases, lower_cases, lower_block_cases, constant_cases, kind_cases, content_cases, fitness_cases,
+                image_cases, call_cases, type_cases});
     return tap::run(cases);
 }

@@ -90,8 +90,8 @@ public:
     {
         std::shared_future<void> pulled(pulled_.get_future());
         for (const char *name : {"plug0", "plug1"}) {
-            Task &plug = *tasks.emplace_back(&graph.host(name, [=](const std::vector<void *> &) { pulled.wait(); },
-                                                         {in("x", Template::of<int>(1))}));
+            Task &plug = *tasks.emplace_back(
+                &graph.host(name, [=](const Arguments &) { pulled.wait(); }, {in("x", Template::of<int>(1))}));
             plug.set_priority(priority);
             graph.input(plug["x"]).push_value(0);
         }
@@ -132,6 +132,11 @@ Cases lower_cases();
 Cases lower_block_cases();
 Cases constant_cases();
 Cases kind_cases();
+Cases content_cases();
+Cases fitness_cases();
+Cases image_cases();
+Cases call_cases();
+Cases type_cases();
 
 } // namespace test
 

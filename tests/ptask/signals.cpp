@@ -17,14 +17,14 @@ struct Sum {
         Task &first = graph.callback("add",
                                      [this](Call &call) {
                                          runs++;
-                                         *call.at<int>(2) = *call.at<int>(0) + *call.at<int>(1);
+                                         *call.at<int>(2) = *call.at<const int>(0) + *call.at<const int>(1);
                                          if (*call.at<int>(2) < 0)
                                              call.report("negative");
                                          if (*call.at<int>(2) == 0)
                                              call.end_stream();
                                      },
                                      {in("x", one), in("y", one), out("z", one)});
-        Task &second = graph.host("pass", [this](const std::vector<void *> &) { runs++; }, {inout("x", one)});
+        Task &second = graph.host("pass", [this](const Arguments &) { runs++; }, {inout("x", one)});
         graph.connect(first["z"], second["x"]);
         x = &graph.input(first["x"]);
         y = &graph.input(first["y"]);
@@ -46,7 +46,7 @@ void parameters_that_there_are_not()
         [](Call &call) {
             for (auto get : {+[](Call &c) { c.at(2); }, +[](Call &c) { c.bytes(2); }, +[](Call &c) { c.records(2); }})
                 CHECK(refused([&] { get(call); }, {"no parameter 2", "has 2", "metadata"}));
-            *call.at<int>(1) = *call.at<int>(0);
+            *call.at<int>(1) = *call.at<const int>(0);
         },
         {in("x", one), out("y", one), metadata("m")});
     Input &x = graph.input(task["x"]), &m = graph.input(task["m"]);
@@ -142,7 +142,7 @@ void several_pull_until_the_end()
 {
     constexpr int threads = 3, blocks = 60;
     Graph graph;
-    Task &pass = graph.host("pass", [](const std::vector<void *> &) {}, {inout("x", one)});
+    Task &pass = graph.host("pass", [](const Arguments &) {}, {inout("x", one)});
     Input &x = graph.input(pass["x"]);
     Output &y = graph.output(pass["x"], 1);
     graph.run();

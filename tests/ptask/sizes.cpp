@@ -35,8 +35,8 @@ struct Select {
     Task &add_host_count(unsigned n)
     {
         return graph.host("count",
-                          [n](const std::vector<void *> &ports) {
-                              auto *x = static_cast<int *>(ports[0]);
+                          [n](const Arguments &ports) {
+                              auto *x = static_cast<const int *>(ports[0]);
                               *static_cast<unsigned *>(ports[1]) = n - static_cast<unsigned>(std::count(x, x + n, 0));
                           },
                           {in("x", Template::of<int>(n)), out("count", integer)});
@@ -95,7 +95,7 @@ Task &add_reverse(Graph &graph, Template form)
 {
     return graph.callback("reverse",
                           [](Call &call) {
-                              auto *x = call.at<char>(0);
+                              auto *x = call.at<const char>(0);
                               std::reverse_copy(x, x + call.bytes(0), call.at<char>(1));
                           },
                           {in("x", form), sized_by(out("y", form), "x")});

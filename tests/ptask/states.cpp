@@ -21,8 +21,9 @@ void waiting_for_inputs()
 {
     Graph graph;
     Task &add = graph.host("add",
-                           [](const std::vector<void *> &p) {
-                               *static_cast<int *>(p[2]) = *static_cast<int *>(p[0]) + *static_cast<int *>(p[1]);
+                           [](const Arguments &p) {
+                               *static_cast<int *>(p[2]) =
+                                   *static_cast<const int *>(p[0]) + *static_cast<const int *>(p[1]);
                            },
                            {in("x", one), in("y", one), out("z", one)});
     Input &x = graph.input(add["x"]), &y = graph.input(add["y"]);
@@ -47,7 +48,7 @@ void waiting_for_inputs()
 void waiting_for_room()
 {
     Graph graph;
-    Task &pass = graph.host("pass", [](const std::vector<void *> &) {}, {inout("x", one)});
+    Task &pass = graph.host("pass", [](const Arguments &) {}, {inout("x", one)});
     Input &x = graph.input(pass["x"]);
     Output &y = graph.output(pass["x"], 1);
     graph.run();
@@ -68,7 +69,7 @@ void waiting_for_room()
 struct Crowd {
     explicit Crowd(HostFunction what_first_does)
         : first(graph.host("first", std::move(what_first_does), {in("x", one), out("y", one)})),
-          last(graph.host("last", [](const std::vector<void *> &) {}, {in("x", one), zeroed(sticky("y", one))})),
+          last(graph.host("last", [](const Arguments &) {}, {in("x", one), zeroed(sticky("y", one))})),
           x(graph.input(first["x"], many)), last_x(graph.input(last["x"])), plugs(graph, 0)
     {
         first.set_priority(many);
@@ -91,7 +92,7 @@ struct Crowd {
 
 void queued()
 {
-    Crowd crowd([](const std::vector<void *> &) {});
+    Crowd crowd([](const Arguments &) {});
     until_in(crowd.first, State::executing);
     until_in(crowd.last, State::queued);
     crowd.plugs.pull();
@@ -133,12 +134,12 @@ void queued_before_long_ones()
     std::counting_semaphore<> begun{0}, may_end{0};
     Graph graph;
     Task &slow = graph.host("slow",
-                            [&](const std::vector<void *> &) {
+                            [&](const Arguments &) {
                                 begun.release();
                                 may_end.acquire();
                             },
                             {in("x", one), out("y", one)});
-    Task &urgent = graph.host("urgent", [](const std::vector<void *> &) {}, {in("x", one), zeroed(sticky("y", one))});
+    Task &urgent = graph.host("urgent", [](const Arguments &) {}, {in("x", one), zeroed(sticky("y", one))});
     urgent.set_priority(1000000);
     /* Priorities decide among tasks that channels join. */
     graph.connect(slow["y"], urgent["y"], many + 1);
@@ -167,8 +168,8 @@ void executing_beside_a_failure()
 {
     std::promise<void> ends;
     Graph graph;
-    Task &slow = graph.host("slow", [&](const std::vector<void *> &) { ends.get_future().wait(); }, {in("x", one)});
-    Task &bad = graph.host("bad", [](const std::vector<void *> &) { throw Error("bad luck"); }, {inout("x", one)});
+    Task &slow = graph.host("slow", [&](const Arguments &) { ends.get_future().wait(); }, {in("x", one)});
+    Task &bad = graph.host("bad", [](const Arguments &) { throw Error("bad luck"); }, {inout("x", one)});
     graph.input(slow["x"]).push_value(0);
     Input &x = graph.input(bad["x"]);
     Output &y = graph.output(bad["x"]);
@@ -185,8 +186,8 @@ void executing_beside_a_failure()
 /* Nothing is chosen any more, however much waits for it. */
 void queued_when_another_fails()
 {
-    Crowd crowd([](const std::vector<void *> &p) {
-        if (*static_cast<int *>(p[0]))
+    Crowd crowd([](const Arguments &p) {
+        if (*static_cast<const int *>(p[0]))
             throw Error("bad luck");
     });
     until_in(crowd.last, State::queued);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // What stands for NVRTC where the GPU is the virtual one: vgpu-cc compiles the source, and a "cubin" is a module of the
-// virtual GPU. Kernels that are templates are not found. PTSCHED_NVRTC names this library to libptask.
+// virtual GPU. Of the options, macros and folders of headers are passed on. Kernels that are templates are not found.
+// PTSCHED_NVRTC names this library to libptask; vgpu_nvrtc_compilations() tells how often it has compiled.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace fs = std::filesystem;
 
@@ -17,7 +19,10 @@ enum Result { success = 0, failed = 1, does_not_compile = 6 };
 
 struct Program {
     std::string source, log, image, name;
+    std::vector<std::pair<std::string, std::string>> headers = {};
 };
+
+unsigned compilations;
 
 std::string content(const fs::path &path)
 {
@@ -27,11 +32,25 @@ std::string content(const fs::path &path)
     return text.str();
 }
 
-Result compile(Program &program, const fs::path &folder)
+/* Those that a compiler of the host knows, too. */
+std::string options_of(int count, const char *const *options)
 {
+    std::string words;
+    for (const std::string option : std::vector<const char *>(options, options + count))
+        if (option.starts_with("-D") || option.starts_with("-I"))
+            words += " '" + option + "'";
+    return words;
+}
+
+Result compile(Program &program, const fs::path &folder, const std::string &options)
+{
+    compilations++;
     std::ofstream(folder / "source.cu") << program.source;
+    for (const auto &[name, text] : program.headers)
+        std::ofstream(folder / name) << text;
     /* Both paths are without what a shell would take for its own. */
-    const std::string command = "cd " + folder.string() + " && " VGPU_CC " source.cu -o module.so >log 2>&1";
+    const std::string command =
+        "cd " + folder.string() + " && " VGPU_CC " source.cu -o module.so -I ." + options + " >log 2>&1";
     const bool compiled = std::system(command.c_str()) == 0;
     program.log = content(folder / "log");
     program.image = compiled ? content(folder / "module.so") : "";
@@ -48,10 +67,17 @@ Result copy(const std::string &text, char *to)
 
 extern "C" {
 
-Result nvrtcCreateProgram(Program **program, const char *source, const char *, int, const char *const *,
-                          const char *const *)
+unsigned vgpu_nvrtc_compilations()
+{
+    return compilations;
+}
+
+Result nvrtcCreateProgram(Program **program, const char *source, const char *, int count, const char *const *texts,
+                          const char *const *names)
 {
     *program = new Program{source, {}, {}, {}};
+    for (int i = 0; i < count; i++)
+        (*program)->headers.emplace_back(names[i], texts[i]);
     return success;
 }
 
@@ -67,12 +93,12 @@ Result nvrtcAddNameExpression(Program *, const char *)
     return success;
 }
 
-Result nvrtcCompileProgram(Program *program, int, const char *const *)
+Result nvrtcCompileProgram(Program *program, int count, const char *const *options)
 {
     std::string folder = "/tmp/vgpu-nvrtc-XXXXXX";
     if (!mkdtemp(folder.data()))
         return failed;
-    Result result = compile(*program, folder);
+    Result result = compile(*program, folder, options_of(count, options));
     fs::remove_all(folder);
     return result;
 }

@@ -88,11 +88,11 @@ Task &add_finish(Graph &graph, const Workload &workload)
     for (ValueId value : workload.results)
         ports.push_back(in("v" + std::to_string(value), form_of(workload.values[value])));
     ports.push_back(out("out", Template::of<std::uint32_t>(workload.finish->elements)));
-    auto function = [&finish = *workload.finish](const std::vector<void *> &contents) {
+    auto function = [&finish = *workload.finish](const Arguments &contents) {
         std::vector<const std::uint32_t *> results;
         for (std::size_t i = 0; i + 1 < contents.size(); i++)
             results.push_back(static_cast<const std::uint32_t *>(contents[i]));
-        finish.function(results, static_cast<std::uint32_t *>(contents.back()));
+        finish.function(results, static_cast<std::uint32_t *>(contents[contents.size() - 1]));
     };
     return graph.host("finish", function, ports);
 }

@@ -32,10 +32,9 @@ struct Program {
     {
         Task &spin = graph.cuda("spin", {std::getenv("PTSCHED_TEST_KERNELS"), "spin", Geometry{{1}, {records}}},
                                 {inout("x", form), constant("ns", kernel_ns), constant("iterations", 10u)});
-        Task &successor = graph.host("successor", [](const std::vector<void *> &x) { ++*static_cast<int *>(x[0]); },
-                                     {inout("x", one)});
-        Task &bad =
-            graph.host("bad", [](const std::vector<void *> &) { throw std::runtime_error("no luck"); }, {in("x", one)});
+        Task &successor =
+            graph.host("successor", [](const Arguments &x) { ++*static_cast<int *>(x[0]); }, {inout("x", one)});
+        Task &bad = graph.host("bad", [](const Arguments &) { throw std::runtime_error("no luck"); }, {in("x", one)});
         x = &graph.input(spin["x"]);
         y = &graph.output(spin["x"]);
         host_x = &graph.input(successor["x"]);

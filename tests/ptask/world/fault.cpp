@@ -151,8 +151,8 @@ DatablockPtr left_by_a_failure(const DatablockPtr &pushed)
     Graph graph;
     Task &next = graph.cuda("next", {ptask_kernels(), "successor"}, {inout("x", one), constant("n", 1u)});
     Task &picky = graph.host("picky",
-                             [](const std::vector<void *> &ports) {
-                                 if (*static_cast<int *>(ports[0]) > 8)
+                             [](const Arguments &ports) {
+                                 if (*static_cast<const int *>(ports[0]) > 8)
                                      throw std::runtime_error("too many");
                              },
                              {in("x", one)});
@@ -208,8 +208,7 @@ void other_graphs_go_on()
 {
     Graph bad, good;
     Natural natural(bad, {"natural"});
-    Task &next =
-        good.host("next", [](const std::vector<void *> &ports) { ++*static_cast<int *>(ports[0]); }, {inout("x", one)});
+    Task &next = good.host("next", [](const Arguments &ports) { ++*static_cast<int *>(ports[0]); }, {inout("x", one)});
     Input &x = good.input(next["x"]);
     Output &y = good.output(next["x"]);
     bad.run();

@@ -263,8 +263,7 @@ void a_graph_that_fails()
 {
     Pipe in, out;
     Graph graph;
-    Task &task = graph.host("bad", [](const std::vector<void *> &) { throw std::runtime_error("no luck"); },
-                            {inout("x", eight)});
+    Task &task = graph.host("bad", [](const Arguments &) { throw std::runtime_error("no luck"); }, {inout("x", eight)});
     StreamReader reader(graph.input(task["x"], 1), in.from.release());
     StreamWriter writer(graph.output(task["x"]), out.to.release());
     graph.run();
@@ -289,7 +288,7 @@ void a_graph_that_is_stopped()
 void no_borders()
 {
     Graph graph;
-    Task &task = graph.host("any", [](const std::vector<void *> &) {}, {in("x", Template::opaque())});
+    Task &task = graph.host("any", [](const Arguments &) {}, {in("x", Template::opaque())});
     Input &x = graph.input(task["x"]);
     CHECK(refused([&] { StreamReader reader(x, -1); }, {"any.x", "borders", "fixed or variable"}));
 }

@@ -2,7 +2,9 @@
 // Modules: shared objects made by vgpu-cc, from a file or from memory.
 #include "runtime.h"
 
+#include <cstdlib>
 #include <cstring>
+#include <cxxabi.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <fstream>
@@ -89,8 +91,24 @@ CUresult load_ptx(const char *text, CUmodule *module)
     return load((folder() + "ptx/" + std::string(entry, std::strcspn(entry, "( \n")) + ".so").c_str(), module);
 }
 
+/* A fat binary is a module behind a header. */
+const void *without_fat_header(const void *image)
+{
+    constexpr uint32_t magic = 0xba55ed50;
+    struct {
+        uint32_t magic;
+        uint16_t version, header_bytes;
+    } header;
+    std::memcpy(&header, image, SELFMAG);
+    if (header.magic != magic)
+        return image;
+    std::memcpy(&header, image, sizeof(header));
+    return static_cast<const char *>(image) + header.header_bytes;
+}
+
 CUresult load_image(const void *image, CUmodule *module)
 {
+    image = without_fat_header(image);
     if (!std::strncmp(static_cast<const char *>(image), ".version", std::strlen(".version")))
         return load_ptx(static_cast<const char *>(image), module);
     size_t bytes = image_bytes(image);
@@ -109,13 +127,24 @@ CUresult check_module(CUmodule module)
     return module && state().modules.count(module) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
+/* A module's table has the names that programs write. */
+std::string plain_name(const char *symbol)
+{
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(symbol, nullptr, nullptr, &status),
+                                                           &std::free);
+    const std::string name = text ? text.get() : symbol;
+    return name.substr(0, name.find('('));
+}
+
 CUresult find_function(CUmodule module, const char *name, CUfunction *function)
 {
     auto &entry = module->functions[name];
     if (!entry) {
+        const std::string plain = plain_name(name);
         for (uint32_t i = 0; i < module->table->kernel_count; i++) {
             const vgpu_kernel &kernel = module->table->kernels[i];
-            if (std::strcmp(kernel.name, name) != 0)
+            if (plain != kernel.name)
                 continue;
             entry = std::make_unique<CUfunc_st>();
             entry->module = module;

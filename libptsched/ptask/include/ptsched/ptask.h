@@ -53,6 +53,14 @@ enum ptask_mode {
 /** A graph without ptasks; @mode is one of enum ptask_mode, with flags or without. */
 int ptask_open_graph(unsigned int mode, struct ptask_graph **graph);
 
+/**
+ * The same for kernels that use @count named devices only: a GPU by its number
+ * in the CUDA driver's order, "0", or by its address on the PCI bus,
+ * "0000:17:00.0"; a device of OpenCL by its number there, "opencl:0". With 0,
+ * all that there are. A name of no device is refused by ptask_open_ptask().
+ */
+int ptask_open_graph_on(unsigned int mode, const char *const *devices, size_t count, struct ptask_graph **graph);
+
 /** Terminate the graph and free it with all that belongs to it. NULL is allowed. */
 void ptask_close_graph(struct ptask_graph *graph);
 
@@ -107,20 +115,52 @@ struct ptask_geometry {
  * graph's.
  */
 typedef int (*ptask_function)(void *context, struct ptask_call *call);
-void *ptask_call_data(const struct ptask_call *call, size_t parameter);
+const void *ptask_call_data(const struct ptask_call *call, size_t parameter);
+/** The same to be written: of outputs and inout ports, else NULL, since others may have the content. */
+void *ptask_call_output(const struct ptask_call *call, size_t parameter);
 size_t ptask_call_bytes(const struct ptask_call *call, size_t parameter);
 size_t ptask_call_records(const struct ptask_call *call, size_t parameter);
 /** To go with the outputs of this run: the end of the stream, and an error, which is copied. */
 void ptask_call_end_stream(struct ptask_call *call);
 int ptask_call_report(struct ptask_call *call, const char *error);
 
+struct ptask_stream_call;
+
 /**
- * Either a kernel: its name and where it is, which is one of @module,
- * @cuda_source and @opencl_source; or a function of the host. What is not used
- * is NULL. Read by ptask_open_ptask() alone: strings need not live longer.
+ * A function that gives a GPU the work of a run itself: to a stream, behind
+ * what makes the inputs. The run is over when the stream has done that. It must
+ * not block, and is called by whichever thread does the graph's work, one at a
+ * time, with the GPU's primary context. What is not 0 fails the graph.
+ */
+typedef int (*ptask_stream_function)(void *context, struct ptask_stream_call *call);
+/** A CUstream, or cudaStream_t, which is the same. */
+void *ptask_stream_call_stream(const struct ptask_stream_call *call);
+/** The GPU, by its number in the CUDA driver's order. */
+int ptask_stream_call_device(const struct ptask_stream_call *call);
+/**
+ * Addresses in the GPU's memory, of parameters counted from 0; of one by value,
+ * that of the value. NULL where there is no such parameter and, for the output,
+ * where it only takes.
+ */
+const void *ptask_stream_call_data(const struct ptask_stream_call *call, size_t parameter);
+void *ptask_stream_call_output(const struct ptask_stream_call *call, size_t parameter);
+/** 0 where there is no such parameter. */
+size_t ptask_stream_call_bytes(const struct ptask_stream_call *call, size_t parameter);
+size_t ptask_stream_call_records(const struct ptask_stream_call *call, size_t parameter);
+
+/** What a source includes by that name. */
+struct ptask_header {
+    const char *name, *text;
+};
+
+/**
+ * One of these: a kernel, by its name and where it is, which is one of @module,
+ * @image, @cuda_source and @opencl_source; a function of the host; a function
+ * for a stream. What is not used is NULL. Read by ptask_open_ptask() alone:
+ * strings and images need not live longer.
  */
 struct ptask_code {
-    const char *module; /* a file of SASS, PTX or fat binary, for CUDA */
+    const char *module; /* a file of SASS, PTX or fat binary, or a program with kernels, for CUDA */
     const char *kernel;
     /*
      * NULL: threads for the records of the first output, in blocks of 256, or
@@ -132,6 +172,13 @@ struct ptask_code {
     void *context;
     const char *cuda_source;   /* the text, in CUDA C++; needs NVRTC, the compiler library of the CUDA toolkit */
     const char *opencl_source; /* the text, in OpenCL C; a structure is no parameter by value there */
+    const void *image; /* what such a file has, in memory; or the structure by which nvcc's code finds a fat binary */
+    size_t image_bytes;
+    const char *const *options; /* for @cuda_source: the compiler's, say "-I/folder"; C++17 unless they say otherwise */
+    size_t option_count;
+    const struct ptask_header *headers; /* for @cuda_source; those that come with CUDA are found without */
+    size_t header_count;
+    ptask_stream_function stream_function; /* of @context */
 };
 
 /**
