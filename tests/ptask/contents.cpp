@@ -108,7 +108,7 @@ void functions_of_addresses()
                    [&](const Arguments &ports) {
                        for (std::size_t i = 0; i < ports.size(); i++)
                            may_write[i] = ports[i].is_written();
-                       CHECK(refused([&] { static_cast<int *>(ports[0]); }, {"look.x", "only takes", "inout"}));
+                       CHECK(refused([&] { (void)static_cast<int *>(ports[0]); }, {"look.x", "only takes", "inout"}));
                        CHECK(refused([&] { (void)ports[3]; }, {"no parameter 3", "has 3"}));
                    },
                    {in("x", four), out("y", four), inout("z", four)});
