@@ -3,10 +3,10 @@
 
 #include "broker_connection.hpp"
 #include "clock.hpp"
+#include "no_signals.hpp"
 
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <mutex>
 #include <new>
 #include <pthread.h>
@@ -67,12 +67,9 @@ BrokerWatcher *BrokerWatcher::of_this_process()
 
 bool BrokerWatcher::start()
 {
-    sigset_t all, before;
+    NoSignals for_it;
     pthread_t thread;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     const bool started = pthread_create(&thread, nullptr, run, this) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (started)
         pthread_detach(thread);
     return started;

@@ -3,13 +3,13 @@
 
 #include "device.hpp"
 #include "no_cancellation.hpp"
+#include "no_signals.hpp"
 
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <new>
 
 namespace ptsched::preload {
@@ -107,12 +107,9 @@ void heavy_barrier()
 
 bool start_own_thread(void *(*body)(void *), void *argument)
 {
-    sigset_t all, before;
+    NoSignals for_it;
     pthread_t thread;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     bool started = pthread_create(&thread, nullptr, body, argument) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (started)
         pthread_detach(thread);
     return started;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "file_closer.hpp"
 
+#include "no_signals.hpp"
+
 #include <cerrno>
-#include <csignal>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <system_error>
@@ -19,11 +20,8 @@ FileCloser::FileCloser(EventLoop &loop, Close close)
         eventfd_read(idle_fd_.get(), &count);
     });
     // Signals are the main thread's.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    NoSignals for_it;
     thread_ = std::thread([this] { work(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 FileCloser::~FileCloser()

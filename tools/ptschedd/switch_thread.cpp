@@ -3,10 +3,10 @@
 
 #include "be_prompt.hpp"
 #include "log.hpp"
+#include "no_signals.hpp"
 #include "rm_channels.hpp"
 
 #include <cerrno>
-#include <csignal>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -45,11 +45,8 @@ SwitchThread::SwitchThread(EventLoop &loop) : loop_(loop), finished_fd_(eventfd(
         throw std::system_error(errno, std::generic_category(), "eventfd");
     key_ = loop_.add(finished_fd_.get(), EPOLLIN, [this](uint32_t) { finish(); });
     // Signals are the main thread's.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    NoSignals for_it;
     thread_ = std::thread([this] { work(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 SwitchThread::~SwitchThread()
