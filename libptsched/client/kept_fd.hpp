@@ -4,8 +4,7 @@
 #define PTSCHED_CLIENT_KEPT_FD_HPP
 
 #include "fd.hpp"
-
-#include <sys/types.h>
+#include "file_identity.hpp"
 
 namespace ptsched {
 
@@ -18,7 +17,7 @@ public:
     KeptFd() = default;
     // Moves it to a high number where there is room.
     explicit KeptFd(UniqueFd fd);
-    KeptFd(KeptFd &&other) noexcept : fd_(std::move(other.fd_)), device_(other.device_), inode_(other.inode_) {}
+    KeptFd(KeptFd &&other) noexcept : fd_(std::move(other.fd_)), file_(other.file_) {}
     KeptFd &operator=(KeptFd &&other) noexcept;
     ~KeptFd() { reset(); }
 
@@ -32,8 +31,7 @@ public:
 
 private:
     UniqueFd fd_;
-    dev_t device_ = 0;
-    ino_t inode_ = 0;
+    FileIdentity file_;
 };
 
 } // namespace ptsched
