@@ -11,15 +11,7 @@ namespace ptsched::preload {
 
 /* An entry point for which there is a wrapper; the numbers index wrapper_of() and Driver::real(). */
 enum class Entry : unsigned {
-#define SUBMIT(name, kind, params, args, stream, key) name,
-#define SETTLE(name, params, args) name,
-#define WATCH(name, params, args) name,
-#define CAPTURE(name, params, args) name,
-#define END_STREAM(name, params, args, stream) name,
-#define END_CONTEXT(name, params, args, context) name,
-#define END_DEVICE(name, params, args, device) name,
-#define BEGIN_CONTEXT(name, params, args) name,
-#define RESOLVE(name) name,
+#define EACH(name) name,
 #include "entry_points.def"
     count
 };

@@ -430,15 +430,7 @@ EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **function, int ver
 static const std::map<std::string, void *> &table()
 {
     static const std::map<std::string, void *> entries = {
-#define SUBMIT(name, kind, params, args, stream, key) {#name, reinterpret_cast<void *>(name)},
-#define WATCH(name, params, args) {#name, reinterpret_cast<void *>(name)},
-#define SETTLE(name, params, args) {#name, reinterpret_cast<void *>(name)},
-#define CAPTURE(name, params, args) {#name, reinterpret_cast<void *>(name)},
-#define BEGIN_CONTEXT(name, params, args) {#name, reinterpret_cast<void *>(name)},
-#define END_STREAM(name, params, args, stream) {#name, reinterpret_cast<void *>(name)},
-#define END_CONTEXT(name, params, args, context) {#name, reinterpret_cast<void *>(name)},
-#define END_DEVICE(name, params, args, device) {#name, reinterpret_cast<void *>(name)},
-#define RESOLVE(name) {#name, reinterpret_cast<void *>(name)},
+#define EACH(name) {#name, reinterpret_cast<void *>(name)},
 #include "entry_points.def"
         {"cuInit", reinterpret_cast<void *>(cuInit)},
     };

@@ -56,15 +56,7 @@ void launch_once()
 void call_all()
 {
     const std::pair<const char *, void *> all[] = {
-#define SUBMIT(name, kind, params, args, stream, key) {#name, reinterpret_cast<void *>(name)},
-#define SETTLE(name, params, args) SUBMIT(name, , params, args, , )
-#define WATCH(name, params, args) SUBMIT(name, , params, args, , )
-#define CAPTURE(name, params, args) SUBMIT(name, , params, args, , )
-#define END_STREAM(name, params, args, stream) SUBMIT(name, , params, args, , )
-#define END_CONTEXT(name, params, args, context) SUBMIT(name, , params, args, , )
-#define END_DEVICE(name, params, args, device) SUBMIT(name, , params, args, , )
-#define BEGIN_CONTEXT(name, params, args) SUBMIT(name, , params, args, , )
-#define RESOLVE(name) SUBMIT(name, , params, args, , )
+#define EACH(name) {#name, reinterpret_cast<void *>(name)},
 #include "entry_points.def"
     };
     int answered = 0, found = 0;
