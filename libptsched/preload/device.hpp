@@ -192,7 +192,7 @@ public:
 private:
     Device *find_or_add_device(CUdevice ordinal);
 
-    std::atomic<bool> freed_{false};
+    std::atomic<bool> freed_{false}; /* ended programs' memory has been waited for */
     std::mutex lock_;
     std::atomic<Device *> first_device_{nullptr};
     Device *last_device_{nullptr};

@@ -14,7 +14,7 @@
 
 namespace ptsched::preload {
 
-/* What the interposer itself asks of the driver; all but the last eight are there once usable(). */
+/* What the interposer itself asks of the driver; all but the UUIDs and the last eight are there once usable(). */
 struct OwnCalls {
     CUresult (*ctx_get_current)(CUcontext *);
     CUresult (*ctx_push)(CUcontext);

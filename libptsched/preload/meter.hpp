@@ -221,7 +221,7 @@ private:
     std::uint64_t paused_since_{0};
     std::uint64_t random_{88172645463325252};
     double samples_ns_{0}, samples_for_{0}; /* of the last samples, fading: what was charged for how many submissions */
-    std::uint64_t completed_{0};            /* records */
+    std::uint64_t completed_{0};            /* records whose work has ended, over all time */
     std::uint64_t counted_{0};              /* submissions that are in gpu_ns_ or sampled_ns_, over all time */
     std::uint64_t ahead_{0};                /* of these, counted before the sample that stands for them */
     std::uint64_t under_way_{0};            /* not of these yet: what records that have begun stand for */
