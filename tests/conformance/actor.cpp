@@ -247,7 +247,6 @@ void Actor::start_waiting()
             tap::fail(__FILE__, __LINE__, "an actor need not wait");
         return found && (*found)[PTSCHED_A_STATE] == PTSCHED_ENTITY_WAITING;
     });
-    // A signal that finds it between two system calls would end no wait.
     scheduler::wait_until_asleep(pid_);
 }
 
@@ -265,6 +264,14 @@ bool Actor::finished() const
 void Actor::handle_signal(bool restart)
 {
     CHECK_EQ(0, ask({Operation::kSignal, restart, 0, {}}).result);
+}
+
+void Actor::interrupt()
+{
+    scheduler::wait_until([this] {
+        ::kill(pid_, SIGUSR1);
+        return finished();
+    });
 }
 
 void Actor::become(uid_t uid)

@@ -45,6 +45,8 @@ public:
 
     // The handler of SIGUSR1.
     void handle_signal(bool restart);
+    // Sends SIGUSR1 until its call has ended: one that finds it between two system calls ends no wait.
+    void interrupt();
     void become(uid_t uid);
     // A child that has all its descriptors and sleeps until this process' group is killed.
     pid_t fork_sleeper();

@@ -205,7 +205,7 @@ TEST("a signal without SA_RESTART gives EINTR, and the call waits no longer")
     other.handle_signal(false);
     CHECK_EQ(0, holder.acquire().result);
     other.start_waiting();
-    kill(other.pid(), SIGUSR1);
+    other.interrupt();
     CHECK_EQ(-EINTR, other.finish().result);
     CHECK_EQ(PTSCHED_ENTITY_IDLE, entity(other.pid())->at(PTSCHED_A_STATE));
     CHECK_EQ(0, holder.release());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The contract of uapi/linux/ptsched.h, kept by the module and by the broker: the
 // same cases, whatever is behind the library.
+#include "../nice.h"
 #include "scheduler.hpp"
 #include "tap.hpp"
 
@@ -46,6 +47,7 @@ int main(int argc, char **argv)
         return 1;
     }
     try {
+        test::begin_at_nice_0();
         if (module)
             scheduler::use_module();
         else

@@ -3,6 +3,7 @@
  * Graphs that attach to ptsched: with the virtual GPU for a device and the broker for a scheduler, both started here;
  * in the test VM, the module. What is waited for is said by a program or by the broker; no time is looked at.
  */
+#include "../../nice.h"
 #include "../../preload/world.h"
 
 #include "attach.hpp"
@@ -402,6 +403,7 @@ void under_the_interposer()
 
 int main(int argc, char **argv)
 {
+    test::begin_at_nice_0();
     std::vector<tap::Case> cases = {
         {"a turn goes back when it is not used, and without one only kernels wait", idle_turns_go_back},
         {"graphs of two processes have the device each in its turns", turns_of_two_graphs},
