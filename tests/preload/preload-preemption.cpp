@@ -6,6 +6,7 @@
 #include "preemptible.h"
 
 #include <sys/ptrace.h>
+#include <sys/wait.h>
 
 #include <cstdlib>
 
@@ -106,6 +107,25 @@ void debugger_attached()
     CHECK_EQ(low.wait(), 0);
     CHECK(low.err().find("level slice, since a debugger is attached\n") != std::string::npos);
     CHECK_EQ(world->stats()[pid].value("preemptions", 1ul), 0ul);
+}
+
+/* What was in the way goes, and the level is sought anew. */
+void debugger_detached()
+{
+    renew_world();
+    Program low(client({"spin", "0", "60000", "2"}), world->preemptible(), "low", lighter);
+    CHECK(low.await("started"));
+    CHECK_EQ(ptrace(PTRACE_SEIZE, low.pid(), nullptr, nullptr), 0l);
+    Program high(client({"spin", "0", "500", "4"}), world->preemptible(), "high");
+    until([&] { return low.err().find("level slice, since a debugger is attached\n") != std::string::npos; });
+    CHECK_EQ(ptrace(PTRACE_INTERRUPT, low.pid(), nullptr, nullptr), 0l);
+    CHECK_EQ(waitpid(low.pid(), nullptr, __WALL), low.pid());
+    CHECK_EQ(ptrace(PTRACE_DETACH, low.pid(), nullptr, nullptr), 0l);
+    until([&] { return !low.running() || low.err().find("level preempt\n") != std::string::npos; });
+    for (Program *program : {&low, &high}) {
+        program->end_input();
+        CHECK_EQ(program->wait(), 0);
+    }
 }
 
 /* It has said so. (Of the level gate it says so, too, until its channels are there.) */
@@ -220,6 +240,7 @@ int main(int argc, char **argv)
         {"a switch without effect is found out", no_effect},
         {"a switch that fails later is not used again", fails_later},
         {"a program with a debugger is not taken off, and says so", debugger_attached},
+        {"the debugger is detached: what it was in the way of is tried again", debugger_detached},
         {"programs are killed while they are off: nothing of them stays", killed_while_off},
         {"off and on again, many times: every result is right", off_and_on_again},
         {"what is taken off again and again is charged for what it ran", charged_for_all_but_the_pauses}};
