@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The objects of the module. A device is a GPU. An entity is a process on a
- * device, kept beside its task_struct and found by its struct pid. A client is
- * an open file, owned by the process that attached it. Who has the turn is
- * decided by policy/; the files here keep its objects, its lock and its clock.
+ * The objects of the module. A device is a GPU, or an instance of one. An entity
+ * is a process on a device, kept beside its task_struct and found by its struct
+ * pid. A client is an open file, owned by the process that attached it. Who has
+ * the turn is decided by policy/; the files here keep its objects, its lock and
+ * its clock.
  *
  * Locks, outermost first:
  *   client->attach_lock (mutex)	binds a client to a device, once
@@ -37,10 +38,11 @@
 #include "policy.h"
 
 /**
- * struct ptsched_dev - a GPU
+ * struct ptsched_dev - a GPU, or an instance of one that MIG divides
  * @id: C number in uapi and netlink
- * @name: C PCI address
+ * @name: C PCI address; an instance's UUID
  * @uuid: C UUID, empty where not known
+ * @instance: C as it says
  * @ref: held by the list of devices, by clients and by entities
  * @link: D in ptsched_devices
  * @lock: see above
@@ -57,6 +59,7 @@ struct ptsched_dev {
 	u32 id;
 	char name[PTSCHED_NAME_LEN];
 	char uuid[PTSCHED_NAME_LEN];
+	bool instance;
 	struct kref ref;
 	struct list_head link;
 	spinlock_t lock;	/* L */

@@ -20,6 +20,11 @@ DEFINE_MUTEX(ptsched_devices_lock);
 static u32 next_id;
 /* D */
 static u32 nr_devices;
+/* D: of these, instances of GPUs that MIG divides */
+static u32 nr_instances;
+
+/* Sixteen GPUs have as many. */
+#define MOST_INSTANCES	112
 
 /**
  * ptsched_run - let the policy decide and set the timer
@@ -92,18 +97,13 @@ void ptsched_dev_put(struct ptsched_dev *dev)
 	kref_put(&dev->ref, dev_free);
 }
 
-/**
- * ptsched_dev_add - a new device
- * @name: PCI address
- * @uuid: UUID, or NULL if it is not known
- *
- * Return: the device, or an ERR_PTR(): -EEXIST if there is one of that name.
- */
-struct ptsched_dev *ptsched_dev_add(const char *name, const char *uuid)
+/* A new device in the list; ERR_PTR(-ENOMEM). */
+static struct ptsched_dev *dev_insert(const char *name, const char *uuid)
 {
-	struct ptsched_dev *dev, *other;
 	struct ptsp_params params;
+	struct ptsched_dev *dev;
 
+	lockdep_assert_held(&ptsched_devices_lock);
 	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
 	if (!dev)
 		return ERR_PTR(-ENOMEM);
@@ -117,21 +117,40 @@ struct ptsched_dev *ptsched_dev_add(const char *name, const char *uuid)
 	INIT_LIST_HEAD(&dev->graveyard);
 	hrtimer_setup(&dev->timer, timer_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	dev->armed_ns = PTSP_NEVER;
-
-	mutex_lock(&ptsched_devices_lock);
-	list_for_each_entry(other, &ptsched_devices, link) {
-		if (!strcmp(other->name, name)) {
-			mutex_unlock(&ptsched_devices_lock);
-			kfree(dev);
-			return ERR_PTR(-EEXIST);
-		}
-	}
 	/* Under the mutex, so that a change of the settings reaches every device. */
 	params = ptsched_settings();
 	ptsp_device_init(&dev->policy, &params, &ptsched_policy_ops, ktime_get_ns());
 	dev->id = next_id++;
 	nr_devices++;
 	list_add_tail(&dev->link, &ptsched_devices);
+	return dev;
+}
+
+/* NULL: there is none of that name. */
+static struct ptsched_dev *dev_named(const char *name)
+{
+	struct ptsched_dev *dev;
+
+	lockdep_assert_held(&ptsched_devices_lock);
+	list_for_each_entry(dev, &ptsched_devices, link)
+		if (!strcmp(dev->name, name))
+			return dev;
+	return NULL;
+}
+
+/**
+ * ptsched_dev_add - a new device
+ * @name: PCI address
+ * @uuid: UUID, or NULL if it is not known
+ *
+ * Return: the device, or an ERR_PTR(): -EEXIST if there is one of that name.
+ */
+struct ptsched_dev *ptsched_dev_add(const char *name, const char *uuid)
+{
+	struct ptsched_dev *dev;
+
+	mutex_lock(&ptsched_devices_lock);
+	dev = dev_named(name) ? ERR_PTR(-EEXIST) : dev_insert(name, uuid);
 	mutex_unlock(&ptsched_devices_lock);
 	return dev;
 }
@@ -163,6 +182,7 @@ void ptsched_dev_remove(struct ptsched_dev *dev)
 	lockdep_assert_held(&ptsched_devices_lock);
 	list_del(&dev->link);
 	nr_devices--;
+	nr_instances -= dev->instance;
 	ptsched_lock(dev);
 	dev->gone = true;
 	abandon_clients(dev);
@@ -235,31 +255,85 @@ static bool is_uuid(const char *name)
 	       !uuid_parse(name + 4, &uuid);
 }
 
+/* One that nobody has; NULL: there is none. */
+static struct ptsched_dev *unused_instance(void)
+{
+	struct ptsched_dev *dev;
+
+	list_for_each_entry(dev, &ptsched_devices, link)
+		/* The list's own. Who takes another has the mutex, or has one already. */
+		if (dev->instance && kref_read(&dev->ref) == 1)
+			return dev;
+	return NULL;
+}
+
+/*
+ * Instances of a GPU share nothing with one another, and nobody but the programs
+ * that use them knows which there are: the first to attach brings it along. Where
+ * there are more names than instances can be, unused ones make room.
+ */
+static struct ptsched_dev *instance_add(const char *uuid)
+{
+	struct ptsched_dev *dev, *unused;
+
+	if (nr_devices == nr_instances)
+		return ERR_PTR(-ENODEV);
+	if (nr_instances == MOST_INSTANCES) {
+		unused = unused_instance();
+		if (!unused)
+			return ERR_PTR(-ENODEV);
+		ptsched_dev_remove(unused);
+	}
+	dev = dev_insert(uuid, uuid);
+	if (IS_ERR(dev))
+		return dev;
+	dev->instance = true;
+	nr_instances++;
+	return dev;
+}
+
+static struct ptsched_dev *dev_of_uuid(const char *name)
+{
+	char uuid[PTSCHED_NAME_LEN];
+	struct ptsched_dev *dev;
+	unsigned int i;
+
+	list_for_each_entry(dev, &ptsched_devices, link)
+		if (!strcasecmp(dev->uuid, name))
+			return dev;
+	if (strncasecmp(name, "MIG-", 4))
+		return ERR_PTR(-ENODEV);
+	strscpy(uuid, name, sizeof(uuid));
+	for (i = 0; uuid[i]; i++)
+		uuid[i] = i < 4 ? toupper(uuid[i]) : tolower(uuid[i]);
+	return instance_add(uuid);
+}
+
 /**
  * ptsched_dev_find - look a device up
  * @name: PCI address or UUID
+ *
+ * An instance of a GPU that MIG divides need not be known before.
  *
  * Return: the device with a reference, ERR_PTR(-EINVAL) if @name is neither an
  * address nor a UUID, ERR_PTR(-ENODEV) if there is no such device.
  */
 struct ptsched_dev *ptsched_dev_find(const char *name)
 {
-	struct ptsched_dev *dev, *found = ERR_PTR(-ENODEV);
 	char address[PTSCHED_NAME_LEN];
 	bool by_uuid = is_uuid(name);
+	struct ptsched_dev *dev;
 
 	if (!by_uuid && !canonical_address(name, address, sizeof(address)))
 		return ERR_PTR(-EINVAL);
 	mutex_lock(&ptsched_devices_lock);
-	list_for_each_entry(dev, &ptsched_devices, link) {
-		if (by_uuid ? strcasecmp(dev->uuid, name) : strcmp(dev->name, address))
-			continue;
+	dev = by_uuid ? dev_of_uuid(name) : dev_named(address);
+	if (!dev)
+		dev = ERR_PTR(-ENODEV);
+	else if (!IS_ERR(dev))
 		kref_get(&dev->ref);
-		found = dev;
-		break;
-	}
 	mutex_unlock(&ptsched_devices_lock);
-	return found;
+	return dev;
 }
 
 /**

@@ -292,42 +292,6 @@ TEST("a broker in another pid namespace says why it does not serve")
     CHECK(contains(ptsched_strerror(opened), "pid namespace"));
 }
 
-TEST("instances of a GPU that MIG divides are devices of their own, which do not take turns with one another")
-{
-    start_broker(default_broker());
-    reset_settings();
-    Actor one, other, second;
-    CHECK_EQ(0, one.open("MIG-00000000-0000-0000-0000-0000000000a1"));
-    CHECK_EQ(0, second.open("MIG-00000000-0000-0000-0000-0000000000a2"));
-    CHECK_EQ(0, other.open("mig-00000000-0000-0000-0000-0000000000A1"));
-    CHECK_EQ(0, one.try_acquire());
-    CHECK_EQ(0, second.try_acquire());
-    CHECK_EQ(-EAGAIN, other.try_acquire());
-    CHECK_EQ(0, one.release());
-    CHECK_EQ(0, other.acquire().result);
-}
-
-TEST("names of instances that nobody has any more make room for others, and there is an end to them")
-{
-    start_broker(default_broker());
-    char name[PTSCHED_NAME_LEN];
-    constexpr int more_than_fit = 300;
-    for (int i = 0; i < more_than_fit; i++) {
-        ptsched_client *client;
-        snprintf(name, sizeof(name), "MIG-00000000-0000-0000-0000-%012x", i);
-        CHECK_EQ(0, ptsched_open(name, PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_BROKER, &client));
-        ptsched_close(client);
-    }
-    int opened = 0, result = 0;
-    for (; opened < more_than_fit && !result; opened++) {
-        ptsched_client *client;
-        snprintf(name, sizeof(name), "MIG-00000000-0000-0000-0001-%012x", opened);
-        result = ptsched_open(name, PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_BROKER, &client);
-    }
-    CHECK_EQ(-ENODEV, result);
-    CHECK(opened > 56);
-}
-
 TEST("where no process that has ended has files with the broker, it says so at once")
 {
     start_broker(default_broker());

@@ -121,9 +121,6 @@ TEST("an unknown device is ENODEV, what is no name EINVAL, a second attach EBUSY
     RawClient client;
     CHECK_EQ(-ENODEV, client.attach("ffff:7f:00.0"));
     CHECK_EQ(-ENODEV, client.attach("GPU-12345678-1234-1234-1234-123456789abc"));
-    // The broker takes an instance of a divided GPU at its word; the module knows none.
-    if (backend() == PTSCHED_BACKEND_MODULE)
-        CHECK_EQ(-ENODEV, client.attach("MIG-12345678-1234-1234-1234-123456789abc"));
     for (const char *name : {"", "0", "gpu0", "01:00.0", "ffff:01:00", "ffff:01:00.0 ", "ffff:01:00.8", "ffff:01:20.0",
                              "GPU-", "GPU-00000000-0000-0000-0000-00000000001", "MIG-0"})
         CHECK_EQ(-EINVAL, client.attach(name));

@@ -197,7 +197,7 @@ TEST("an attribute of another command is EINVAL, and named")
 
 TEST("settings of an unknown device are ENODEV, of an unknown process ESRCH")
 {
-    Reply reply = request(PTSCHED_CMD_SET_DEVICE, {{PTSCHED_A_DEVICE_ID, 99}, {PTSCHED_A_MANY, 0}});
+    Reply reply = request(PTSCHED_CMD_SET_DEVICE, {{PTSCHED_A_DEVICE_ID, 1000000}, {PTSCHED_A_MANY, 0}});
     CHECK_EQ(-ENODEV, reply.error);
     CHECK_EQ(PTSCHED_A_DEVICE_ID, reply.attribute);
     reply = request(PTSCHED_CMD_SET_ENTITY, {{PTSCHED_A_PID, getpid()}, {PTSCHED_A_WEIGHT, 10}});

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Instances of a GPU that MIG divides.
+#include "actor.hpp"
+#include "scheduler.hpp"
+#include "tap.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <vector>
+
+using namespace scheduler;
+
+namespace {
+
+std::string instance(unsigned group, int number)
+{
+    char name[PTSCHED_NAME_LEN];
+    snprintf(name, sizeof(name), "MIG-00000000-0000-0000-%04x-%012x", group, number);
+    return name;
+}
+
+TEST("instances are devices of their own, which do not take turns with one another")
+{
+    Actor one, other, second;
+    CHECK_EQ(0, one.open("MIG-00000000-0000-0000-0000-0000000000a1"));
+    CHECK_EQ(0, second.open("MIG-00000000-0000-0000-0000-0000000000a2"));
+    CHECK_EQ(0, other.open("mig-00000000-0000-0000-0000-0000000000A1"));
+    CHECK_EQ(0, one.try_acquire());
+    CHECK_EQ(0, second.try_acquire());
+    CHECK_EQ(-EAGAIN, other.try_acquire());
+    CHECK_EQ(0, one.release());
+    CHECK_EQ(0, other.acquire().result);
+}
+
+TEST("names of instances that nobody has any more make room for others, and there is an end to them")
+{
+    constexpr int more_than_fit = 300, sixteen_gpus = 16 * 7;
+    for (int i = 0; i < more_than_fit; i++)
+        CHECK_EQ(0, RawClient().attach(instance(1, i).c_str()));
+    std::vector<RawClient> clients(sixteen_gpus + 1);
+    for (int i = 0; i < sixteen_gpus; i++)
+        CHECK_EQ(0, clients[i].attach(instance(2, i).c_str()));
+    CHECK_EQ(-ENODEV, clients.back().attach(instance(2, sixteen_gpus).c_str()));
+    CHECK_EQ(0, clients.back().attach(instance(2, 0).c_str()));
+}
+
+} // namespace
