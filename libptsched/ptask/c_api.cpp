@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The C interface: handles that the graph keeps, errno for exceptions.
 #include "ptask.hpp"
+#include "type_name.hpp"
 
 #include "ptsched/ptask.h"
 
 #include <cerrno>
 #include <cstring>
 #include <deque>
+#include <iterator>
 
 using namespace ptsched::ptask;
 
@@ -272,6 +274,35 @@ int ptask_open_template(struct ptask_graph *graph, const size_t dimensions[3], s
             throw Error("there is no layout " + std::to_string(layout) + " or no binding " + std::to_string(binding));
         Template made{{d[0], d[1], d[2]}, stride, static_cast<Layout>(layout), static_cast<Binding>(binding)};
         needed(form, "form") = &needed(graph, "graph").templates.emplace_back(ptask_template{made});
+        return 0;
+    });
+}
+
+int ptask_set_type(struct ptask_template *form, unsigned int type)
+{
+    struct Type {
+        const std::type_info *info;
+        std::size_t bytes;
+    };
+    static const Type types[] = {{nullptr, 0},
+                                 {&typeid(std::int8_t), 1},
+                                 {&typeid(std::uint8_t), 1},
+                                 {&typeid(std::int16_t), 2},
+                                 {&typeid(std::uint16_t), 2},
+                                 {&typeid(std::int32_t), 4},
+                                 {&typeid(std::uint32_t), 4},
+                                 {&typeid(std::int64_t), 8},
+                                 {&typeid(std::uint64_t), 8},
+                                 {&typeid(float), sizeof(float)},
+                                 {&typeid(double), sizeof(double)}};
+    return attempt([&] {
+        if (type >= std::size(types))
+            throw Error("there is no type " + std::to_string(type) + " of records");
+        Template &changed = needed(form, "form").form;
+        if (types[type].info && types[type].bytes != changed.stride)
+            throw Error("records of " + std::to_string(changed.stride) + " bytes cannot be of type " +
+                        type_name(*types[type].info) + ", which has " + std::to_string(types[type].bytes));
+        changed.type = types[type].info;
         return 0;
     });
 }

@@ -535,6 +535,36 @@ static void attached(const char *module)
     }
 }
 
+/* Ends of one stride and two types. */
+static void types(void)
+{
+    const struct ptask_code code = {.function = negate};
+    const size_t one[3] = {1, 1, 1};
+    struct ptask_graph *graph;
+    struct ptask_template *form;
+    struct ptask_port *first[2], *second[2];
+    struct ptask *task;
+    struct ptask_channel *channel;
+
+    CHECK(!ptask_open_graph(PTASK_MODE_FIFO, &graph));
+    CHECK(!ptask_open_template(graph, one, sizeof(float), PTASK_FIXED, PTASK_GLOBAL, &form));
+    CHECK(!ptask_open_port(graph, "x", PTASK_INPUT, form, &first[0]));
+    CHECK(!ptask_set_type(form, PTASK_FLOAT));
+    CHECK(!ptask_open_port(graph, "y", PTASK_OUTPUT, form, &first[1]));
+    CHECK(!ptask_set_type(form, PTASK_INT32));
+    CHECK(!ptask_open_port(graph, "a", PTASK_INPUT, form, &second[0]));
+    CHECK(!ptask_set_type(form, PTASK_ANY_TYPE));
+    CHECK(!ptask_open_port(graph, "b", PTASK_OUTPUT, form, &second[1]));
+    CHECK(refused(ptask_set_type(form, PTASK_DOUBLE), EINVAL, "4 bytes cannot be of type double, which has 8"));
+    CHECK(refused(ptask_set_type(form, 11), EINVAL, "no type 11"));
+    CHECK(refused(ptask_set_type(NULL, PTASK_FLOAT), EINVAL, "form is NULL"));
+    CHECK(!ptask_open_ptask(graph, "first", &code, first, 2, &task));
+    CHECK(!ptask_open_ptask(graph, "second", &code, second, 2, &task));
+    CHECK(refused(ptask_open_channel(graph, first[1], second[0], 1, &channel), EINVAL, "float"));
+    CHECK(!ptask_open_channel(graph, second[1], first[0], 1, &channel));
+    ptask_close_graph(graph);
+}
+
 static void nothing_there(void)
 {
     struct ptask_graph *graph;
@@ -569,6 +599,7 @@ int c_checks(const char *module)
     loop();
     signals();
     attached(module);
+    types();
     nothing_there();
     return failures;
 }

@@ -80,6 +80,27 @@ enum ptask_binding {
 int ptask_open_template(struct ptask_graph *graph, const size_t dimensions[3], size_t stride, unsigned int layout,
                         unsigned int binding, struct ptask_template **form);
 
+enum ptask_type {
+    PTASK_ANY_TYPE = 0,
+    PTASK_INT8,
+    PTASK_UINT8,
+    PTASK_INT16,
+    PTASK_UINT16,
+    PTASK_INT32,
+    PTASK_UINT32,
+    PTASK_INT64,
+    PTASK_UINT64,
+    PTASK_FLOAT,
+    PTASK_DOUBLE,
+};
+
+/**
+ * What the records of a form are, an enum ptask_type of its stride; without it,
+ * anything. ptask_open_channel() refuses ports of two types. For the ports that
+ * are opened after that.
+ */
+int ptask_set_type(struct ptask_template *form, unsigned int type);
+
 enum ptask_port_kind {
     PTASK_INPUT = 0,     /* takes a datablock for each run */
     PTASK_OUTPUT = 1,    /* gives one for each run */
