@@ -17,6 +17,12 @@ void check_own(const Copy &copy)
         throw Error("a datablock in memory of somebody else is written");
 }
 
+void check_given(bool is_null, std::size_t bytes)
+{
+    if (is_null && bytes)
+        throw Error("a datablock of " + std::to_string(bytes) + " bytes is made of a null pointer");
+}
+
 /* Without a marker nobody can wait for the work later, and what it uses is given back. */
 MarkerPtr mark_or_settle(Queue &queue, bool for_later = false)
 {
@@ -49,6 +55,7 @@ struct Datablock::Room {
 
 DatablockPtr Datablock::of(const void *data, std::size_t bytes)
 {
+    check_given(!data, bytes);
     auto block = empty(bytes);
     Room room(host(), bytes);
     /* Of nothing, there need not be an address. */
@@ -60,6 +67,8 @@ DatablockPtr Datablock::of(const void *data, std::size_t bytes)
 
 DatablockPtr Datablock::filled(std::size_t bytes, const std::function<bool(void *to)> &fill)
 {
+    if (!fill)
+        throw Error("a datablock is to be filled by an empty function");
     auto block = empty(bytes);
     Room room(host(), bytes);
     if (!fill(host_pointer(room.address)))
@@ -75,6 +84,10 @@ DatablockPtr Datablock::over(const void *data, std::size_t bytes, std::shared_pt
 
 DatablockPtr Datablock::over(Device &device, Address address, std::size_t bytes, std::shared_ptr<const void> owner)
 {
+    check_given(!address, bytes);
+    if (!owner)
+        throw Error("a datablock over somebody's memory has no owner that would keep it: of memory that stays, one "
+                    "that does nothing would do");
     auto block = empty(bytes);
     Room room(device, bytes, address);
     /* Others may make room, and must not take it for the device's own. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The host as a device: its memory, and a thread for each queue.
+// The host as a device: its memory, and queues whose work threads of all of them do.
 #include "driver.hpp"
+#include "host_pool.hpp"
 #include "pool.hpp"
 #include "time_source.hpp"
 
@@ -11,6 +12,7 @@
 #include <new>
 #include <thread>
 #include <unordered_set>
+#include <utility>
 
 namespace ptsched::device {
 
@@ -22,8 +24,20 @@ struct Progress {
     std::condition_variable changed;
     std::uint64_t done = 0;
     std::uint64_t failed_at = UINT64_MAX; /* the item whose number this is, and all after it */
-    std::string failure;
+    std::exception_ptr failure;
 };
+
+/* As an Error, with what was thrown nested. */
+[[noreturn]] void rethrow(const std::exception_ptr &failure)
+{
+    try {
+        std::rethrow_exception(failure);
+    } catch (const std::exception &error) {
+        std::throw_with_nested(Error(*error.what() ? error.what() : "exception"));
+    } catch (...) {
+        std::throw_with_nested(Error("exception"));
+    }
+}
 
 class HostMarker final : public Marker {
 public:
@@ -39,6 +53,10 @@ public:
 
     void wait() override
     {
+        if (reached())
+            return;
+        HostPool::Blocked blocked;
+        HostPool::get().look();
         std::unique_lock lock(progress_->mutex);
         progress_->changed.wait(lock, [this] { return progress_->done >= item_; });
         look();
@@ -49,7 +67,7 @@ private:
     {
         bool done = progress_->done >= item_;
         if (done && progress_->failed_at <= item_)
-            throw Error(progress_->failure);
+            rethrow(progress_->failure);
         if (done)
             see();
         return done;
@@ -64,18 +82,17 @@ struct FunctionCode final : Code {
     HostFunction function;
 };
 
-class HostQueue final : public Queue {
+class HostQueue final : public Queue, private HostWork {
 public:
-    HostQueue() : thread_(&HostQueue::work, this) {}
+    explicit HostQueue(HostGroupPtr group) : group_(std::move(group)) {}
 
     ~HostQueue() override
     {
-        {
-            std::lock_guard lock(mutex_);
-            ending_ = true;
-        }
-        arrived_.notify_one();
-        thread_.join();
+        HostPool::Blocked blocked;
+        HostPool::get().look();
+        std::unique_lock lock(mutex_);
+        ending_ = true;
+        over_.wait(lock, [this] { return is_over(); });
     }
     HostQueue(const HostQueue &) = delete;
     HostQueue &operator=(const HostQueue &) = delete;
@@ -110,7 +127,12 @@ public:
 
     void after(const MarkerPtr &marker) override
     {
-        add([marker] { marker->wait(); });
+        add([marker] {
+            if (marker->reached())
+                return;
+            HostPool::Blocked blocked;
+            marker->wait();
+        });
     }
 
     void tell(std::function<void()> ended) override { ended_ = std::move(ended); }
@@ -136,8 +158,7 @@ public:
         std::unique_lock lock(mutex_);
         if (busy_ || items_.empty())
             return false;
-        do_next(lock);
-        arrived_.notify_one();
+        do_next(lock, false);
         return true;
     }
 
@@ -147,84 +168,112 @@ private:
         bool told; /* somebody is to know when it has ended */
     };
 
+    /* With the lock. */
+    bool is_over() const { return items_.empty() && !busy_ && !ready_ && !leaving_; }
+    /* Whether the pool is to be told that there is something to do. */
+    bool becomes_ready() { return !items_.empty() && !busy_ && !std::exchange(ready_, true); }
+
     void add(std::function<void()> function, bool told = false)
     {
+        bool tells;
         {
             std::lock_guard lock(mutex_);
             items_.push_back({std::move(function), told});
             added_++;
+            tells = becomes_ready();
         }
-        arrived_.notify_one();
+        if (tells)
+            HostPool::get().ready(group_, *this);
     }
 
-    void work()
+    void do_piece() override
     {
         std::unique_lock lock(mutex_);
-        for (;;) {
-            arrived_.wait(lock, [this] { return !busy_ && (ending_ || !items_.empty()); });
-            if (items_.empty())
-                return;
-            do_next(lock);
-        }
+        ready_ = false;
+        bool more = !busy_ && !items_.empty();
+        /* Copies, and waits for them, go with what comes after them. */
+        while (more && !items_.front().told)
+            more = do_next(lock, true) && !busy_ && !items_.empty();
+        if (more)
+            do_next(lock, true);
+        if (ending_)
+            over_.notify_all();
     }
 
-    void do_next(std::unique_lock<std::mutex> &lock)
+    /* False if the pool has been told about the rest. Who is to know of the end is told when others can go on with the
+     * next item: that may wait for them. */
+    bool do_next(std::unique_lock<std::mutex> &lock, bool by_pool)
     {
         Work item = std::move(items_.front());
         items_.pop_front();
         busy_ = true;
         lock.unlock();
         const auto began = Clock::now();
-        const std::string failure = attempt(item.function);
+        std::exception_ptr failure = attempt(item.function);
+        item.function = {};
         if (item.told)
             worked_.store(worked_.load() + (Clock::now() - began));
-        note_end(failure);
+        note_end(std::move(failure));
+        lock.lock();
+        busy_ = false;
+        if (by_pool && !item.told)
+            return true;
+        const bool is_ready = becomes_ready();
+        leaving_++;
+        lock.unlock();
+        if (by_pool)
+            HostPool::looks_soon();
+        if (is_ready)
+            HostPool::get().ready(group_, *this);
         if (item.told && ended_)
             ended_();
         lock.lock();
-        busy_ = false;
+        leaving_--;
+        if (ending_)
+            over_.notify_all();
+        return false;
     }
 
     /* What went wrong; after the first failure, nothing is done any more. */
-    std::string attempt(const std::function<void()> &item) const
+    std::exception_ptr attempt(const std::function<void()> &item) const
     {
         if (failed_)
-            return {};
+            return nullptr;
         try {
             item();
-            return {};
-        } catch (const std::exception &error) {
-            return *error.what() ? error.what() : "exception";
+            return nullptr;
         } catch (...) {
-            return "exception";
+            return std::current_exception();
         }
     }
 
-    void note_end(const std::string &failure)
+    void note_end(std::exception_ptr failure)
     {
         {
             std::lock_guard lock(progress_->mutex);
             progress_->done++;
-            if (!failure.empty()) {
+            if (failure) {
                 failed_ = true;
                 progress_->failed_at = progress_->done;
-                progress_->failure = failure;
+                progress_->failure = std::move(failure);
             }
         }
         progress_->changed.notify_all();
     }
 
     std::shared_ptr<Progress> progress_ = std::make_shared<Progress>();
+    const HostGroupPtr group_;
     bool failed_ = false;                   /* whose who is busy */
     std::atomic<Clock::duration> worked_{}; /* who is busy adds to it */
     std::function<void()> ended_;           /* set before there is work */
     std::mutex mutex_;                      /* protects what follows; before progress_->mutex */
-    std::condition_variable arrived_;
+    std::condition_variable over_;
     std::deque<Work> items_;
     std::uint64_t added_ = 0;
-    bool busy_ = false; /* somebody is at an item */
+    bool busy_ = false;    /* somebody is at an item */
+    bool ready_ = false;   /* the pool knows that there is something to do */
+    unsigned leaving_ = 0; /* those who have ended an item, and still use the queue */
     bool ending_ = false;
-    std::thread thread_;
 };
 
 /*
@@ -286,7 +335,7 @@ public:
         return address;
     }
     void release(Address address, std::size_t bytes) noexcept override { pool_.give(address, bytes); }
-    std::unique_ptr<Queue> make_queue() override { return std::make_unique<HostQueue>(); }
+    std::unique_ptr<Queue> make_queue() override { return make_host_queue(std::make_shared<HostGroup>(0)); }
     Queue &outgoing() override { throw Error("the host's memory is where copies go"); }
     bool orders_others() const override { return false; }
 
@@ -304,6 +353,11 @@ Device &host()
     /* For good, as the devices that copy to and from it. */
     static Host &host = *new Host;
     return host;
+}
+
+std::unique_ptr<Queue> make_host_queue(const HostGroupPtr &group)
+{
+    return std::make_unique<HostQueue>(group);
 }
 
 std::unique_ptr<Code> host_code(HostFunction function)

@@ -5,10 +5,12 @@
 
 #include "ptsched/ptask.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <deque>
 #include <iterator>
+#include <mutex>
 
 using namespace ptsched::ptask;
 
@@ -30,10 +32,12 @@ struct ptask_channel {
     ptask_graph *graph;
     Input *input = nullptr;
     Output *output = nullptr;
+    const Port *to = nullptr; /* where it leads between two */
 };
 
 struct ptask_datablock {
     DatablockPtr block;
+    std::atomic<bool> gone{false}; /* pushed or put */
 };
 
 /* Addresses of what is in a deque do not change. */
@@ -82,6 +86,31 @@ template <typename T> T &needed(T *pointer, const char *what)
     if (!pointer)
         throw Error(std::string(what) + " is NULL");
     return *pointer;
+}
+
+/* So many that were pushed or put are kept, for programs that do so again. */
+void retire(ptask_datablock *block)
+{
+    constexpr std::size_t most = 4096;
+    static std::mutex mutex;
+    static auto &retired = *new std::deque<std::unique_ptr<ptask_datablock>>;
+    std::unique_ptr<ptask_datablock> oldest;
+    std::lock_guard lock(mutex);
+    if (block->gone.exchange(true))
+        return;
+    block->block.reset();
+    retired.emplace_back(block);
+    if (retired.size() <= most)
+        return;
+    oldest = std::move(retired.front());
+    retired.pop_front();
+}
+
+ptask_datablock &still_there(ptask_datablock *block)
+{
+    if (needed(block, "block").gone)
+        throw Error("the datablock was pushed or put before");
+    return *block;
 }
 
 Port &bound(const ptask_port *port)
@@ -172,7 +201,8 @@ Task &make_task(Graph &graph, const std::string &name, const ptask_code &code, c
     if (code.geometry)
         geometry = geometry_of(*code.geometry);
     if (code.function)
-        return graph.callback(name, callback_of(code.function, code.context), options);
+        return graph.callback(name, callback_of(code.function, code.context), options,
+                              code.is_concurrent ? Calls::concurrent : Calls::in_order);
     if (code.cuda_source)
         return graph.cuda_source(name, source_of(code, geometry), options);
     if (code.stream_function)
@@ -441,8 +471,10 @@ int ptask_open_channel(struct ptask_graph *graph, struct ptask_port *from, struc
             opened.input = &made.input(bound(to), capacity);
         else if (!to)
             opened.output = &made.output(bound(from), capacity);
-        else
+        else {
             made.connect(bound(from), bound(to), capacity);
+            opened.to = to->port;
+        }
         handle = &graph->channels.emplace_back(opened);
         return 0;
     });
@@ -481,7 +513,7 @@ int ptask_open_datablock(const void *content, size_t bytes, struct ptask_datablo
 int ptask_read_datablock(struct ptask_datablock *block, const void **content, size_t *bytes)
 {
     return attempt([&] {
-        needed(content, "content") = needed(needed(block, "block").block.get(), "the datablock's content").read();
+        needed(content, "content") = needed(still_there(block).block.get(), "the datablock's content").read();
         if (bytes)
             *bytes = block->block->bytes();
         return 0;
@@ -490,7 +522,8 @@ int ptask_read_datablock(struct ptask_datablock *block, const void **content, si
 
 void ptask_put_datablock(struct ptask_datablock *block)
 {
-    delete block;
+    if (block)
+        retire(block);
 }
 
 size_t ptask_trim(void)
@@ -508,7 +541,7 @@ int ptask_send(struct ptask_channel *channel, struct ptask_datablock *block, int
 {
     return attempt([&] {
         Input &input = needed(needed(channel, "channel").input, "the source of the channel is a port: its input");
-        Item item{block ? block->block : nullptr, end_of_stream != 0};
+        Item item{block ? still_there(block).block : nullptr, end_of_stream != 0};
         if (error)
             item.error = std::make_shared<const std::string>(error);
         /* Nobody else has it then, so that it may be changed in place. */
@@ -519,8 +552,8 @@ int ptask_send(struct ptask_channel *channel, struct ptask_datablock *block, int
             pushed = input.send(std::move(item), timeout_of(timeout_ns));
             return 0;
         });
-        if (pushed)
-            delete block;
+        if (block && pushed)
+            retire(block);
         else if (block)
             block->block = std::move(item.block);
         return pushed || failure ? failure : stopped_or_late(*channel->graph);
@@ -549,6 +582,50 @@ int ptask_run_graph(struct ptask_graph *graph)
 {
     return attempt([&] {
         needed(graph, "graph").graph.run();
+        return 0;
+    });
+}
+
+int ptask_drain_graph(struct ptask_graph *graph, int64_t timeout_ns)
+{
+    return attempt([&] {
+        const bool drained = needed(graph, "graph").graph.drain(timeout_of(timeout_ns));
+        return drained ? 0 : stopped_or_late(*graph);
+    });
+}
+
+int ptask_get_descriptor(struct ptask_channel *channel, int *fd)
+{
+    return attempt([&] {
+        Output &output =
+            needed(needed(channel, "channel").output, "the destination of the channel is a port: its output");
+        needed(fd, "fd") = output.descriptor();
+        return 0;
+    });
+}
+
+int ptask_get_depth(const struct ptask_channel *channel, size_t *blocks, size_t *capacity)
+{
+    return attempt([&] {
+        Depth depth;
+        if (needed(channel, "channel").to) {
+            const PortState state = channel->to->state();
+            depth = {state.blocks, state.capacity};
+        } else {
+            depth = channel->input ? channel->input->depth() : channel->output->depth();
+        }
+        if (blocks)
+            *blocks = depth.blocks;
+        if (capacity)
+            *capacity = depth.capacity;
+        return 0;
+    });
+}
+
+int ptask_get_port_state(const struct ptask_port *port, int *occupied)
+{
+    return attempt([&] {
+        needed(occupied, "occupied") = bound(&needed(port, "port")).state().occupied;
         return 0;
     });
 }

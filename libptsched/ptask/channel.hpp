@@ -2,10 +2,12 @@
 #ifndef PTSCHED_PTASK_CHANNEL_HPP
 #define PTSCHED_PTASK_CHANNEL_HPP
 
+#include "fd.hpp"
 #include "ptask.hpp"
 #include "ring.hpp"
 
 #include <condition_variable>
+#include <sys/eventfd.h>
 
 namespace ptsched::ptask {
 
@@ -41,6 +43,9 @@ struct alignas(64) Channel {
     unsigned waiting = 0;
     /* Of an output: blocks that were read on the host, each of which lets another be brought there beforehand. */
     std::shared_ptr<std::atomic<unsigned>> reads = {};
+    /* Of an output that somebody polls: readable while a token is here, and for good when nothing comes any more. */
+    UniqueFd event = {};
+    bool readable = false, over = false;
 
     std::size_t used() const { return tokens.size() + promised; }
     bool has_room() const { return used() < capacity; }
@@ -52,7 +57,22 @@ struct alignas(64) Channel {
     {
         if (waiting)
             changed.notify_all();
+        if (event)
+            announce();
     }
+    void announce()
+    {
+        eventfd_t value;
+        if (readable == (has_token() || over))
+            return;
+        readable = !readable;
+        if (readable)
+            eventfd_write(event.get(), 1);
+        else
+            eventfd_read(event.get(), &value);
+    }
+    /* Whether there is something to pull. */
+    bool has_output() const { return event ? has_token() : !tokens.empty(); }
 };
 
 } // namespace ptsched::ptask

@@ -44,6 +44,9 @@ void Checks::size(const Task &task, const Port &port)
 void Checks::port(const Task &task, const Port &port)
 {
     const PortOptions &options = port.options();
+    if (options.name.empty())
+        throw Error("port " + std::to_string(port.index()) + " of task " + task.name_ +
+                    ", counted from 0, has no name");
     if (!options.form.can_be())
         throw Error("port " + port.full_name() + " has " + options.form.describe() + ", which is more than " +
                     std::to_string(Template::most_bytes) + " bytes");
@@ -70,6 +73,8 @@ void Checks::port(const Task &task, const Port &port)
 
 void Checks::task(const Task &task)
 {
+    if (task.name_.empty())
+        throw Error("a task has no name");
     bool may_be_skipped = std::any_of(task.ports_.begin(), task.ports_.end(),
                                       [](const auto &port) { return port->options().kind == PortKind::condition; });
     for (const auto &port : task.ports_) {
@@ -83,6 +88,8 @@ void Checks::task(const Task &task)
 
 void Checks::kernel(const std::string &task, const DeviceKernel &kernel)
 {
+    if (kernel.function.empty())
+        throw Error("task " + task + " has a kernel without a name");
     const std::string problem = "task " + task + ": kernel " + kernel.function;
     if (!kernel.make)
         throw Error(problem + " has no function that makes its code");

@@ -4,6 +4,7 @@
 #include "naps.hpp"
 #include "scheduler.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace ptsched::ptask {
@@ -30,16 +31,13 @@ void yield(std::unique_lock<std::mutex> &lock)
 
 } // namespace
 
-/*
- * Null if none is due, or all queues for it are full. A thread that a queue of the host has gives such queues nothing:
- * if that fails, it would wait for what only it can do.
- */
+/* Null if none is due, or all queues for it are full. */
 Task *Scheduler::next_due()
 {
     if (!may_begin())
         return nullptr;
     for (bool host : {true, false})
-        if (Arbiter &due = due_[!host]; !due.empty() && !places_.full(host) && !(host && by_lane_)) {
+        if (Arbiter &due = due_[!host]; !due.empty() && !places_.full(host)) {
             Task &task = due.pop(now_.get());
             if (!host && due.empty())
                 places_.rest();
@@ -77,12 +75,8 @@ bool Scheduler::is_idle() const
 
 /* Somebody drives as long as this lives. */
 struct Scheduler::Driving {
-    explicit Driving(Scheduler &scheduler, bool by_lane = false) : scheduler(scheduler)
-    {
-        scheduler.driven_ = true;
-        scheduler.by_lane_ = by_lane;
-    }
-    ~Driving() { scheduler.driven_ = scheduler.by_lane_ = false; }
+    explicit Driving(Scheduler &scheduler) : scheduler(scheduler) { scheduler.driven_ = true; }
+    ~Driving() { scheduler.driven_ = false; }
     Driving(const Driving &) = delete;
     Driving &operator=(const Driving &) = delete;
 
@@ -91,10 +85,10 @@ struct Scheduler::Driving {
 };
 
 /* Begins what has become possible, unless who calls it is in a hurry; what is left is the thread's. */
-void Scheduler::advance(Lock &lock, bool in_a_hurry, bool by_lane)
+void Scheduler::advance(Lock &lock, bool in_a_hurry)
 {
     if (!in_a_hurry && may_drive() && any_due()) {
-        Driving driving(*this, by_lane);
+        Driving driving(*this);
         helped_ = true;
         for (unsigned i = 0; i < most_helped && any_due() && failure_.empty() && step(lock); i++)
             ;
@@ -102,7 +96,7 @@ void Scheduler::advance(Lock &lock, bool in_a_hurry, bool by_lane)
     hand_over();
 }
 
-/* Called by the thread that the work had. */
+/* Called by the thread that the work had. Others can go on with what its queue has. */
 void Scheduler::host_has_ended()
 {
     Lock lock(mutex_, std::defer_lock);
@@ -110,10 +104,10 @@ void Scheduler::host_has_ended()
     host_ended_ = true;
     now_.passes();
     if (may_drive()) {
-        Driving driving(*this, true);
+        Driving driving(*this);
         step(lock);
     }
-    advance(lock, false, true);
+    advance(lock, false);
 }
 
 /* What is left to do is the thread's. */
@@ -168,6 +162,49 @@ void Scheduler::help_or_rest(Lock &lock, Channel &channel, Naps &naps)
         yield(lock);
     else
         channel.changed.wait_for(lock, naps.next());
+}
+
+/*
+ * Nothing runs, and nothing could without somebody who pushes. What waits for room between two tasks waits for the
+ * second one: that has an input missing, or is looked at itself.
+ */
+bool Scheduler::is_drained() const
+{
+    auto is_held_up = [](const Channel *channel) { return channel->destination && !channel->has_room(); };
+    auto may_go_on = [&](const auto &task) {
+        return has_inputs(*task) && std::ranges::none_of(task->ports_, [&](const auto &port) {
+                   return std::ranges::any_of(port->to_, is_held_up);
+               });
+    };
+    return is_idle() && put_off_.empty() && !lowering_->is_busy() && !lowering_->waits_for_go() &&
+           std::ranges::none_of(*tasks_, may_go_on);
+}
+
+bool Scheduler::drain(Timeout timeout)
+{
+    if (Calling::is_for(*this))
+        throw Error("a function of a graph cannot drain the graph, which would wait for it");
+    const Deadline deadline = deadline_of(timeout);
+    Lock lock(mutex_);
+    if (!started_)
+        throw Error("a graph is drained that was not run: run() comes first");
+    for (Naps naps; !is_drained();) {
+        throw_if_failed();
+        if (stopping_ || (deadline && now_.look() >= *deadline))
+            return false;
+        bool any = false;
+        now_.passes();
+        if (!deadline && may_drive()) {
+            Driving driving(*this);
+            any = step(lock);
+        }
+        if (any)
+            naps.start_over();
+        else
+            drained_.wait_for(lock, naps.next());
+    }
+    throw_if_failed();
+    return true;
 }
 
 /* The thread's, when there is nothing to do. */

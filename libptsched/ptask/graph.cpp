@@ -8,7 +8,10 @@
 #include "scheduler.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <mutex>
 #include <sys/resource.h>
+#include <thread>
 
 namespace ptsched::ptask {
 
@@ -25,6 +28,22 @@ std::vector<Parameter> parameters_of(const std::vector<std::unique_ptr<Port>> &p
             given.push_back({options.name, by_value ? options.form.bytes() : sizeof(device::Address), by_value});
     }
     return given;
+}
+
+/* So many that have lost their graph are kept, for programs that still have a reference. */
+template <typename End> void retire(std::vector<std::unique_ptr<End>> &ends)
+{
+    constexpr std::size_t most = 4096;
+    static std::mutex mutex;
+    static auto &retired = *new std::deque<std::unique_ptr<End>>;
+    std::deque<std::unique_ptr<End>> over;
+    std::lock_guard lock(mutex);
+    for (auto &end : ends)
+        retired.push_back(std::move(end));
+    while (retired.size() > most) {
+        over.push_back(std::move(retired.front()));
+        retired.pop_front();
+    }
 }
 
 } // namespace
@@ -134,6 +153,27 @@ void Task::set_proxy_priority(int priority)
     graph_.scheduler_->set_priority(*this, &Task::proxy_priority_, priority);
 }
 
+Entrance::Inside::Inside(const Entrance &entrance, const char *which) : entrance_(entrance)
+{
+    entrance_.inside_.fetch_add(1);
+    if (!entrance_.closed_.load())
+        return;
+    entrance_.inside_.fetch_sub(1);
+    throw Error(std::string("the graph of this ") + which + " is gone: it is to live as long as somebody uses it");
+}
+
+void Entrance::close()
+{
+    closed_.store(true);
+    while (inside_.load())
+        std::this_thread::yield();
+}
+
+PortState Port::state() const
+{
+    return task_.graph_.scheduler_->state(*this);
+}
+
 bool Input::push(DatablockPtr block, Timeout timeout)
 {
     return send({std::move(block)}, timeout);
@@ -141,16 +181,25 @@ bool Input::push(DatablockPtr block, Timeout timeout)
 
 bool Input::send(Item &&item, Timeout timeout, const std::stop_token &stop)
 {
+    Entrance::Inside inside(entrance_, "input");
     return channels_.front()->scheduler.push(channels_, std::move(item), timeout, stop);
 }
 
 const Port &Input::port() const
 {
+    Entrance::Inside inside(entrance_, "input");
     return *channels_.front()->destination;
+}
+
+Depth Input::depth() const
+{
+    Entrance::Inside inside(entrance_, "input");
+    return channels_.front()->scheduler.depth(channels_);
 }
 
 void Input::work_for(const RequesterPtr &requester)
 {
+    Entrance::Inside inside(entrance_, "input");
     channels_.front()->scheduler.work_for(requester);
 }
 
@@ -164,26 +213,44 @@ DatablockPtr Output::pull(Timeout timeout)
 
 std::optional<Item> Output::take(Timeout timeout, const std::stop_token &stop)
 {
+    Entrance::Inside inside(entrance_, "output");
     return channel_.scheduler.pull(channel_, timeout, stop, false);
 }
 
 std::optional<Item> Output::take_before_end(Timeout timeout, const std::stop_token &stop)
 {
+    Entrance::Inside inside(entrance_, "output");
     return channel_.scheduler.pull(channel_, timeout, stop, true);
 }
 
 void Output::give_back(Item &&item)
 {
+    Entrance::Inside inside(entrance_, "output");
     channel_.scheduler.give_back(channel_, std::move(item));
+}
+
+int Output::descriptor()
+{
+    Entrance::Inside inside(entrance_, "output");
+    return channel_.scheduler.descriptor(channel_);
+}
+
+Depth Output::depth() const
+{
+    Entrance::Inside inside(entrance_, "output");
+    Channel *const one[] = {&channel_};
+    return channel_.scheduler.depth(one);
 }
 
 const Port &Output::port() const
 {
+    Entrance::Inside inside(entrance_, "output");
     return *channel_.source;
 }
 
 void Output::work_for(const RequesterPtr &requester)
 {
+    Entrance::Inside inside(entrance_, "output");
     channel_.scheduler.work_for(requester, true);
 }
 
@@ -196,6 +263,12 @@ Graph::Graph(const GraphOptions &options)
 Graph::~Graph()
 {
     stop();
+    for (const auto &input : inputs_)
+        input->entrance_.close();
+    for (const auto &output : outputs_)
+        output->entrance_.close();
+    retire(inputs_);
+    retire(outputs_);
 }
 
 std::unique_ptr<Task> Graph::make_task(const std::string &name, const std::vector<PortOptions> &ports)
@@ -321,9 +394,10 @@ Task &Graph::cuda_image(const std::string &name, const Image &image, const std::
     return kernel(name, {gpus_for(name), make, image.function, {}, image.geometry}, ports);
 }
 
-Task &Graph::add_host(std::unique_ptr<Task> task, device::HostFunction function)
+Task &Graph::add_host(std::unique_ptr<Task> task, device::HostFunction function, Calls calls)
 {
     task->on_host_ = true;
+    task->concurrent_ = calls == Calls::concurrent;
     task->devices_.push_back(&device::host());
     auto call = [function = std::move(function), &scheduler = *scheduler_](const std::vector<void *> &arguments) {
         Scheduler::Calling calling(scheduler);
@@ -333,7 +407,7 @@ Task &Graph::add_host(std::unique_ptr<Task> task, device::HostFunction function)
     return add(std::move(task));
 }
 
-Task &Graph::host(const std::string &name, HostFunction function, const std::vector<PortOptions> &ports)
+Task &Graph::host(const std::string &name, HostFunction function, const std::vector<PortOptions> &ports, Calls calls)
 {
     if (!function)
         throw Error("task " + name + " has an empty function");
@@ -342,10 +416,10 @@ Task &Graph::host(const std::string &name, HostFunction function, const std::vec
                  parameters = arguments_of(*task)](const std::vector<void *> &addresses) {
         function({parameters, addresses});
     };
-    return add_host(std::move(task), std::move(call));
+    return add_host(std::move(task), std::move(call), calls);
 }
 
-Task &Graph::callback(const std::string &name, Callback function, const std::vector<PortOptions> &ports)
+Task &Graph::callback(const std::string &name, Callback function, const std::vector<PortOptions> &ports, Calls calls)
 {
     if (!function)
         throw Error("task " + name + " has an empty function");
@@ -359,7 +433,7 @@ Task &Graph::callback(const std::string &name, Callback function, const std::vec
         call.arguments_ = &arguments;
         function(call);
     };
-    return add_host(std::move(task), std::move(call));
+    return add_host(std::move(task), std::move(call), calls);
 }
 
 std::size_t Call::known(std::size_t parameter) const
@@ -435,8 +509,7 @@ Output &Graph::output(Port &from, std::size_t capacity)
 
 void Graph::run()
 {
-    if (scheduler_->started())
-        throw Error("the graph was run already");
+    scheduler_->must_be_new();
     Checks::complete(*this);
     scheduler_->start(tasks_);
 }
@@ -444,6 +517,11 @@ void Graph::run()
 void Graph::stop()
 {
     scheduler_->stop();
+}
+
+bool Graph::drain(Timeout timeout)
+{
+    return scheduler_->drain(timeout);
 }
 
 bool Graph::is_stopped() const

@@ -64,6 +64,11 @@ struct GraphOptions {
      * "0", or by its address on the PCI bus, "0000:17:00.0"; a device of OpenCL by its number there, "opencl:0".
      */
     std::vector<std::string> devices = {};
+    /*
+     * Functions of the host that are at work at once, at most. 0: as many as the machine has processors, which all
+     * graphs of the process share, and more where they wait for something.
+     */
+    unsigned host_functions = 0;
 };
 
 /* What a graph did on a device so far. */

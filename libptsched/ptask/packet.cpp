@@ -90,8 +90,17 @@ UniqueFd socket_at(const std::string &path, bool listening)
         throw Error(system_error_text("no graph is served at " + path));
     }
     const std::string problem = "a graph cannot be served at " + path;
-    if (bind(made.get(), generic, sizeof(address)) < 0)
-        throw Error(system_error_text(problem));
+    if (bind(made.get(), generic, sizeof(address)) < 0) {
+        const bool in_use = errno == EADDRINUSE;
+        const std::string text = system_error_text(problem);
+        std::error_code ignored;
+        if (in_use && !std::filesystem::is_socket(path, ignored))
+            throw Error(text + ": by something that is no socket");
+        /* A socket of a process that has ended stays behind. */
+        if (in_use && connect(made.get(), generic, sizeof(address)) < 0 && errno == ECONNREFUSED)
+            throw Error(text + ": a socket that nobody serves any more, which can be removed");
+        throw Error(text);
+    }
     /* Nobody but its owner gets in, and nobody before this is so. */
     if (chmod(path.c_str(), 0600) < 0 || listen(made.get(), 64) < 0) {
         const std::string text = system_error_text(problem);

@@ -2,6 +2,7 @@
 #include "places.hpp"
 
 #include "arbiter.hpp"
+#include "host_pool.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,9 +13,11 @@ namespace ptsched::ptask {
 
 namespace {
 
+/* Queues of a device; the host has as many as it needs. */
+constexpr unsigned gpu_lanes = 4;
 /* Given to a queue and not ended: enough to keep a device busy, and few enough to choose among the rest. */
 constexpr std::size_t most_in_lane = 32;
-/* Of functions of the host that take long, fewer do: as many as take so long, which is how late its thread may look. */
+/* Of functions of the host that take long, fewer do: as many as take so long, which is how late a thread may look. */
 constexpr std::size_t few_in_lane = 2;
 constexpr double seconds_in_lane = 2e-3;
 /* Runs in several queues before one is tried again: the more often that was too little, the more. */
@@ -93,11 +96,32 @@ bool is_only_on(const Datablock &block, const device::Device &device)
 
 bool Place::full() const
 {
+    if (make_queue)
+        return has_many_functions();
     if (runs >= lanes.size() * most_in_lane || (rival && !rival->may_begin()))
         return true;
-    if (device == &device::host())
-        return runs >= lanes.size() * few_in_lane && seconds >= static_cast<double>(lanes.size()) * seconds_in_lane;
     return attachment && runs && !attachment->has_room(seconds);
+}
+
+/* There is one at least that waits for a thread: where all of them do, that is how it is seen. */
+bool Place::has_many_functions() const
+{
+    const std::size_t width = at_once ? at_once : device::HostPool::get().at_once();
+    const bool long_ones = seconds >= static_cast<double>(width) * seconds_in_lane;
+    return runs >= width * most_in_lane || (long_ones && lanes.size() - idle.size() >= width * few_in_lane);
+}
+
+Lane &Place::idle_lane()
+{
+    if (idle.empty()) {
+        idle.reserve(lanes.size() + 1);
+        lanes.emplace_back(new Lane{this, {}, 0, 0, {}, make_queue()});
+        lane_count = static_cast<unsigned>(lanes.size());
+        return *lanes.back();
+    }
+    Lane &lane = *idle.back();
+    idle.pop_back();
+    return lane;
 }
 
 double Place::shared_until(Clock::time_point now, int more)
@@ -131,20 +155,36 @@ void Place::keeps_up(Lane &lane, bool yes)
     }
 }
 
-void Places::add(device::Device &device, unsigned lanes, const std::function<void()> &may_begin)
+std::unique_ptr<Place> Places::make_place(device::Device &device, const Tell &tell) const
 {
-    std::unique_ptr<Attachment> attachment;
-    std::unique_ptr<Rival> rival;
-    if (&device != &device::host()) {
-        attachment = Attachment::open(device.name(), device.bus_address(), options_.attach, may_begin);
-        rival = std::make_unique<Rival>(device);
-    }
     know(device);
-    Place &place = *all.emplace_back(new Place{&device, {}, lanes, device.strength(), 0, 0, {device.name()}});
-    place.rival = std::move(rival);
-    place.attachment = std::move(attachment);
-    for (unsigned i = 0; i < lanes; i++)
-        place.lanes.emplace_back(new Lane{&place, {}, 0, 0, {}, device.make_queue()});
+    std::unique_ptr<Place> place(new Place{&device, {}, 0, device.strength(), 0, 0, {device.name()}});
+    auto make_queue = [ended = tell.ended](std::unique_ptr<device::Queue> queue) {
+        queue->tell(ended);
+        return queue;
+    };
+    if (&device == &device::host()) {
+        auto group = std::make_shared<device::HostGroup>(options_.host_functions);
+        place->at_once = options_.host_functions;
+        place->make_queue = [=] { return make_queue(device::make_host_queue(group)); };
+        return place;
+    }
+    place->attachment = Attachment::open(device.name(), device.bus_address(), options_.attach, tell.may_begin);
+    place->rival = std::make_unique<Rival>(device, tell.may_ask);
+    for (; place->lane_count < gpu_lanes; place->lane_count++)
+        place->lanes.emplace_back(new Lane{place.get(), {}, 0, 0, {}, make_queue(device.make_queue())});
+    return place;
+}
+
+std::vector<std::unique_ptr<Place>> Places::make(const std::vector<std::unique_ptr<Task>> &tasks,
+                                                 const Tell &tell) const
+{
+    std::vector<std::unique_ptr<Place>> made;
+    for (const auto &task : tasks)
+        for (device::Device *device : task->devices_)
+            if (std::ranges::none_of(made, [&](const auto &place) { return place->device == device; }))
+                made.push_back(make_place(*device, tell));
+    return made;
 }
 
 std::vector<Place *> Places::of(const std::vector<device::Device *> &devices) const
@@ -176,8 +216,10 @@ void Places::quit()
 
 void Places::close()
 {
-    for (auto &place : all)
+    for (auto &place : all) {
+        place->idle.clear();
         place->lanes.clear();
+    }
     for (auto &place : all)
         place->attachment.reset();
 }
@@ -292,9 +334,17 @@ std::size_t Places::choose(const Run &run)
     return static_cast<std::size_t>(std::min_element(places.begin(), places.end(), fewer) - places.begin());
 }
 
-/* Behind the run that writes an input, if nothing else came there: it needs no event. Else the shortest. */
-Lane &Places::choose_lane(const Run &run, Place &place) const
+bool Places::takes(const Task &task)
 {
+    const auto ahead = static_cast<double>(task.in_lane_);
+    return task.concurrent_ || task.in_lane_ < few_in_lane || ahead * task.run_time_.value() < seconds_in_lane;
+}
+
+/* Behind the run that writes an input, if nothing else came there: it needs no event. Else the shortest. */
+Lane &Places::choose_lane(const Run &run, Place &place)
+{
+    if (place.make_queue)
+        return run.task->lane_ ? *run.task->lane_ : place.idle_lane();
     if (place.lanes.size() == 1)
         return *place.lanes[0];
     if (place.narrow)
@@ -370,7 +420,7 @@ void Places::begin(Run &run, Lane &lane)
     run.seconds = expected(*run.task, place);
     run.watched = wants_measure(run, place);
     if (place.rival)
-        place.rival->begin(charge(run));
+        place.rival->begin(run.seconds, charge(run));
     for (const auto &other : all)
         if (other->rival && other.get() != &place)
             other->rival->rest();
@@ -382,6 +432,9 @@ void Places::begin(Run &run, Lane &lane)
     }
     lane.runs.push_back(&run);
     lane.given++;
+    run.task->in_lane_++;
+    if (place.make_queue && !run.task->concurrent_)
+        run.task->lane_ = &lane;
     /* One that goes on in other queues, too, or to the world, is not to seem to end later than it does. */
     run.asked = lane.given % runs_for_a_marker == 0 || run.late || run.timed || run.task->outer_ ||
                 (run.task->followers_ > 1 && !place.narrow);
@@ -399,11 +452,16 @@ void Places::end(Run &run, Clock::time_point now, double seconds, Ready &ready)
 
     lane.runs.pop_front();
     lane.last_end = now;
-    if (lane.runs.empty())
+    if (!--run.task->in_lane_)
+        run.task->lane_ = nullptr;
+    if (lane.runs.empty()) {
         lane.place->shared_until(now, -1);
+        if (lane.place->make_queue)
+            lane.place->idle.push_back(&lane);
+    }
     lane.place->vacate(1, run.seconds);
     if (lane.place->rival)
-        lane.place->rival->ended();
+        lane.place->rival->ended(run.seconds);
     run.task->run_time_.add(seconds);
     if (lane.place->device != &device::host())
         run_time_.add(seconds);

@@ -39,6 +39,13 @@ struct Place {
     std::size_t sharers = 0;
     double share = 0;
     Clock::time_point shared_at = {};
+    /*
+     * The host: makes a queue. It has as many lanes as there are tasks with runs at once, and no lane has runs of two:
+     * a task's runs come one after the other, and none behind what another waits for.
+     */
+    std::function<std::unique_ptr<device::Queue>()> make_queue = {};
+    std::vector<Lane *> idle = {}; /* of these, those without runs */
+    unsigned at_once = 0;          /* lanes that are to have runs at once; 0: as many as the host has threads for */
     /* Whether a run may be given to it: one that is about to be, and then, that it was. */
     bool held = true, used = false;
     Clock::time_point measured = {}; /* when events were asked last what a run takes */
@@ -64,6 +71,9 @@ struct Place {
     }
     /* In seconds; then it has @more sharers. */
     double shared_until(Clock::time_point now, int more);
+    bool has_many_functions() const;
+    /* Of the host: one without runs. */
+    Lane &idle_lane();
     /* Waits for what its lanes have, however that ends. */
     void settle();
     /* Whether a lane of it had ended nearly all that it was given. */
@@ -79,8 +89,15 @@ class Places {
 public:
     explicit Places(const GraphOptions &options) : options_(options) {}
 
-    /* @may_begin: when a place may be held that could not. Throws Error if it is to be scheduled, and cannot. */
-    void add(device::Device &device, unsigned lanes, const std::function<void()> &may_begin);
+    /* Who is told what, by other threads. */
+    struct Tell {
+        std::function<void()> may_begin; /* a place may be held that could not */
+        std::function<void()> ended;     /* something has that a queue was given, as far as it can tell */
+        std::function<void()> may_ask;   /* see Rival */
+    };
+    /* Of the devices of these tasks, for add(). Throws Error if one is to be scheduled, and cannot. */
+    std::vector<std::unique_ptr<Place>> make(const std::vector<std::unique_ptr<Task>> &tasks, const Tell &tell) const;
+    void add(std::vector<std::unique_ptr<Place>> &&places) { all = std::move(places); }
     /* For a task with code for these devices, in their order. */
     std::vector<Place *> of(const std::vector<device::Device *> &devices) const;
     /* Waits for what devices have, however it ends, and gives their turns back: a graph that failed needs none. */
@@ -92,6 +109,8 @@ public:
     bool attached() const;
     /* Nothing is due for a device any more. */
     void rest();
+    /* Whether a function of the host, which is called once at a time, has no more runs ahead than are worth it. */
+    static bool takes(const Task &task);
     /* Whether no run can be given to the host, or to any other device. */
     bool full(bool host) const;
     /*
@@ -102,7 +121,7 @@ public:
     void let_go(const Task &task);
     /* The place among those of the task, which are held. */
     std::size_t choose(const Run &run);
-    Lane &choose_lane(const Run &run, Place &place) const;
+    static Lane &choose_lane(const Run &run, Place &place);
     /* A run begins; called before its blocks are moved. */
     void begin(Run &run, Lane &lane);
     /* Seconds that the lane's first runs have taken of its place's time, which have all ended @now. */
@@ -117,6 +136,7 @@ private:
         std::uint64_t blocks = 0, bytes = 0;
     };
 
+    std::unique_ptr<Place> make_place(device::Device &device, const Tell &tell) const;
     double cost(const Place &place, const Moved &moved, double ready) const;
     std::size_t where_it_begins_first(const Run &run) const;
     static Moved missing(const Run &run, const Place &place);

@@ -220,6 +220,8 @@ void Scheduler::left(Run &run, double seconds)
     places_.end(run, now_.get(), seconds, due_[!run.task->on_host_].of(*run.task));
     if (run.watch)
         measured(run, place);
+    if (run.task->on_host_)
+        look_at(*run.task);
     /* Whether a loop goes on is read on the host. */
     Fetch started;
     if (const Port *again = run.task->again_)
@@ -234,12 +236,19 @@ void Scheduler::left(Run &run, double seconds)
     }
 }
 
+const Task &Scheduler::task_of(const Fetch &fetch)
+{
+    if (fetch.run)
+        return *fetch.run->task;
+    return (fetch.channel->destination ? fetch.channel->destination : fetch.channel->source)->task();
+}
+
 bool Scheduler::poll_fetches()
 {
     bool any = false;
     for (std::size_t i = 0; i < fetches_.size() && failure_.empty();) {
         const Fetch fetch = fetches_[i];
-        const Task &task = fetch.run ? *fetch.run->task : fetch.channel->destination->task_;
+        const Task &task = task_of(fetch);
         try {
             if (!fetch.marker->reached()) {
                 i++;
@@ -273,7 +282,18 @@ void Scheduler::arrived(const Fetch &fetch)
     for (std::size_t i = 0; i < tokens.size(); i++)
         if (!std::exchange(tokens[i].here, true))
             break;
-    look_at(fetch.channel->destination->task_);
+    if (const Port *destination = fetch.channel->destination)
+        look_at(destination->task_);
+    else
+        fetch.channel->wake();
+}
+
+/* When nothing is looked for any more. */
+void Scheduler::all_is_here(Channel &channel)
+{
+    for (std::size_t i = 0; i < channel.tokens.size(); i++)
+        channel.tokens[i].here = true;
+    channel.wake();
 }
 
 } // namespace ptsched::ptask

@@ -89,6 +89,13 @@ class Task;
 class Scheduler;
 struct Channel;
 
+/* What is at a port; may have changed before the caller looks. */
+struct PortState {
+    bool occupied = false;    /* an input: has what the next run takes; an output: has no room for what it gives */
+    std::size_t blocks = 0;   /* datablocks, or signals, in its channel; of several, in that with the least room */
+    std::size_t capacity = 0; /* of that channel; 0: there is none */
+};
+
 class alignas(64) Port {
 public:
     const PortOptions &options() const { return options_; }
@@ -110,6 +117,8 @@ public:
     const Task &task() const { return task_; }
     /* Throws Error if it is known to have others than @type. */
     void check_type(const std::type_info &type) const;
+    /* Takes the graph's lock. */
+    PortState state() const;
 
 private:
     friend class Arbiter;

@@ -30,6 +30,7 @@
 #include "stream_call.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -39,7 +40,8 @@
 
 namespace ptsched::ptask {
 
-/* A graph stopped because one of its tasks failed. */
+/* A graph stopped because one of its tasks failed. What a function of the host threw is nested: see
+ * std::rethrow_if_nested(). */
 class Failure : public Error {
 public:
     using Error::Error;
@@ -177,8 +179,15 @@ private:
     unsigned count_ = 0;
 };
 
+/* How often a function of the host may be called at once. */
+enum class Calls {
+    in_order,   /* once, by one thread or another: the next call begins when the one before has returned */
+    concurrent, /* as often as there are threads; what it makes still comes in the order in which runs began */
+};
+
 struct Run;
 struct Place;
+struct Lane;
 struct Requester;
 using RequesterPtr = std::shared_ptr<const Requester>;
 struct Lowered;
@@ -235,10 +244,13 @@ private:
     std::vector<std::unique_ptr<Port>> ports_; /* in the order of the parameters */
     bool queued_ = false;                      /* * */
     bool on_host_ = false;
+    bool concurrent_ = false; /* a function of the host that may be called several times at once */
     bool has_call_ = false;
     bool has_sizes_ = false; /* of outputs, that other ports say */
     bool outer_ = false;     /* something that it gives leaves the graph, or is read by the run-time */
     unsigned running_ = 0;   /* * */
+    unsigned in_lane_ = 0;   /* runs that queues have; the scheduler's thread */
+    Lane *lane_ = nullptr;   /* which has them, of a function of the host that is called in order */
     int priority_ = 0;       /* * */
     int proxy_priority_ = 0; /* * */
     unsigned followers_ = 0; /* how often what it gives is taken */
@@ -264,12 +276,44 @@ private:
 
 using Timeout = std::optional<std::chrono::nanoseconds>; /* none, or more than a year: for ever */
 
-/* Where datablocks enter a graph. Any thread may push. */
+/* How full a channel is; others may change it before the caller looks. */
+struct Depth {
+    std::size_t blocks = 0;   /* datablocks, or signals, that wait in it */
+    std::size_t capacity = 0; /* with how many it is full */
+};
+
+/* Whether the graph of an input or an output is still there, for programs that keep a reference. */
+class Entrance {
+public:
+    /* As long as this lives, the graph is. Throws Error if it is gone. */
+    class Inside {
+    public:
+        Inside(const Entrance &entrance, const char *which);
+        ~Inside() { entrance_.inside_.fetch_sub(1); }
+        Inside(const Inside &) = delete;
+        Inside &operator=(const Inside &) = delete;
+
+    private:
+        const Entrance &entrance_;
+    };
+    /* Nobody gets in any more; blocks until nobody is inside. */
+    void close();
+
+private:
+    mutable std::atomic<unsigned> inside_{0};
+    std::atomic<bool> closed_{false};
+};
+
+/*
+ * Where datablocks enter a graph. Any thread may push. When the graph is gone, calls throw Error: of the last few
+ * thousand inputs and outputs.
+ */
 class Input {
 public:
     /*
      * Blocks while a channel of it is full. False when @timeout has passed or the graph was stopped, and the block is
-     * not in; throws Failure if the graph has failed, Error if the block does not fit the port.
+     * not in; throws Failure if the graph has failed, Error if the block does not fit the port, and instead of waiting
+     * for ever for a graph that is not run.
      */
     bool push(DatablockPtr block, Timeout timeout = {});
     /* The same with a value; throws Error if the port is known to take another type. */
@@ -282,23 +326,27 @@ public:
     bool send(Item &&item, Timeout timeout = {}, const std::stop_token &stop = {});
     bool end_stream(Timeout timeout = {}) { return send({nullptr, true}, timeout); }
     const Port &port() const;
+    /* Of that of its channels which has least room. */
+    Depth depth() const;
     /* As Graph::work_for(). */
     void work_for(const RequesterPtr &requester);
 
 private:
     friend class Graph;
     explicit Input(Channel &channel) : channels_{&channel} {}
+    Entrance entrance_;
     std::vector<Channel *> channels_;
 };
 
-/* Where datablocks leave a graph. Any thread may pull. */
+/* Where datablocks leave a graph. Any thread may pull. When the graph is gone, calls throw Error, as an input's do. */
 class Output {
 public:
     /*
      * Blocks until there is one; its content may still be on its way, which as() and read() wait for. Null when
      * @timeout has passed, when the graph was stopped and the channel is empty, and once at the end of a stream: where
      * that comes with a block, or with an error, it stays in the channel for the next who pulls, in whichever thread.
-     * Throws Error for an item with an error, and drops its block; Failure if the graph has failed.
+     * Throws Error for an item with an error, and drops its block; Failure if the graph has failed; Error instead of
+     * waiting for ever for a graph that is not run.
      */
     DatablockPtr pull(Timeout timeout = {});
     /*
@@ -317,13 +365,21 @@ public:
     std::optional<Item> take_before_end(Timeout timeout = {}, const std::stop_token &stop = {});
     /* What was taken is again the first that is pulled. */
     void give_back(Item &&item);
+    /*
+     * To be polled for input, with others: readable while there is something to pull, and when the graph has stopped or
+     * failed. It stays the output's, is not to be read, and lasts as long as the graph. From the first call on, what is
+     * pulled is on the host, so that neither pull() with a timeout of 0 nor read() blocks; to be called before run().
+     */
+    int descriptor();
     const Port &port() const;
+    Depth depth() const;
     /* As Graph::work_for(), unless another process pushes, or was named, and is alive. */
     void work_for(const RequesterPtr &requester);
 
 private:
     friend class Graph;
     explicit Output(Channel &channel) : channel_(channel) {}
+    Entrance entrance_;
     Channel &channel_;
 };
 
@@ -362,11 +418,14 @@ public:
     Task &kernel(const std::string &name, const DeviceKernel &kernel, const std::vector<PortOptions> &ports);
     /*
      * A function of the addresses of the ports' contents in their order; those of ports that only take are const. It
-     * runs in a thread of the library; one that is brief may run in the thread that waits for what it makes.
+     * runs in a thread of the library; one that is brief may run in the thread that waits for what it makes. What it
+     * throws fails the graph.
      */
-    Task &host(const std::string &name, HostFunction function, const std::vector<PortOptions> &ports);
+    Task &host(const std::string &name, HostFunction function, const std::vector<PortOptions> &ports,
+               Calls calls = Calls::in_order);
     /* A function that is to know how much its blocks hold, or to give signals. */
-    Task &callback(const std::string &name, Callback function, const std::vector<PortOptions> &ports);
+    Task &callback(const std::string &name, Callback function, const std::vector<PortOptions> &ports,
+                   Calls calls = Calls::in_order);
 
     /* Room for @capacity datablocks between an output and an input, in order; one output may feed many inputs. */
     void connect(Port &from, Port &to, std::size_t capacity = default_capacity);
@@ -381,14 +440,23 @@ public:
     void connect(Input &from, Port &to, std::size_t capacity = default_capacity);
     Output &output(Port &from, std::size_t capacity = default_capacity);
 
-    /* Starts the scheduler. Throws Error for a port without a channel. Nothing can be added after it. */
+    /*
+     * Starts the scheduler. Throws Error for a port without a channel, and then can be called again. Nothing can be
+     * added after it. A graph is run once: of two threads, one gets an Error, as does who runs one that was stopped.
+     */
     void run();
     /*
-     * Nothing is begun any more, and everybody who blocks in push or pull returns. Blocks until what runs has ended.
-     * What is in the channels stays there to be pulled. Throws Error in a function of the graph, which must not
-     * destroy it either.
+     * Nothing is begun any more, and everybody who blocks in push or pull returns. Blocks until what runs has ended, as
+     * it does for others who call it. What is in the channels stays there to be pulled. A graph that is stopped before
+     * it is run does not run. Throws Error in a function of the graph, which must not destroy it either.
      */
     void stop();
+    /*
+     * Blocks until all that was pushed has gone through the graph, into its outputs: what lacks another input does not
+     * count, and for what lacks room in an output it waits until somebody pulls. False when @timeout has passed or the
+     * graph was stopped before; throws Failure if it has failed, Error before it is run and in a function of it.
+     */
+    bool drain(Timeout timeout = {});
     /* Whether somebody has called stop(), which may not be over yet. */
     bool is_stopped() const;
     /*
@@ -408,12 +476,13 @@ private:
     friend class Checks;
     friend class Input;
     friend class Output;
+    friend class Port;
     friend class Task;
     std::unique_ptr<Task> make_task(const std::string &name, const std::vector<PortOptions> &ports);
     Task &add(std::unique_ptr<Task> task);
     std::shared_ptr<device::Code> code_for(device::Device &device, const DeviceKernel &kernel, bool constants);
     void make_codes(Task &task, const DeviceKernel &kernel, bool constants);
-    Task &add_host(std::unique_ptr<Task> task, device::HostFunction function);
+    Task &add_host(std::unique_ptr<Task> task, device::HostFunction function, Calls calls);
     Channel &open(Port *from, Port *to, std::size_t capacity);
 
     std::vector<device::Device *> gpus_for(const std::string &task) const;

@@ -25,7 +25,8 @@ Rival::Shared &Rival::shared_by(const device::Device &device)
     return all[&device];
 }
 
-Rival::Rival(const device::Device &device) : device_(shared_by(device))
+Rival::Rival(const device::Device &device, std::function<void()> wake)
+    : device_(shared_by(device)), wake_(std::move(wake))
 {
     std::lock_guard lock(device_.mutex);
     device_.rivals.push_back(this);
@@ -43,16 +44,22 @@ bool Rival::is_next()
 {
     std::lock_guard lock(device_.mutex);
     unsigned runs = 0;
+    double seconds = 0;
+    bool any = false;                                       /* other that has runs, or wants to begin some */
     double least = std::numeric_limits<double>::infinity(); /* of the others that want to begin some */
     for (const Rival *rival : device_.rivals) {
         runs += rival->runs_.load(std::memory_order_relaxed);
+        seconds += rival->seconds_.load(std::memory_order_relaxed);
+        any = any || (rival != this && (rival->wants_ || rival->runs_.load(std::memory_order_relaxed)));
         if (rival != this && rival->wants_)
             least = std::min(least, rival->clock_);
     }
     if (!wants_ && std::isfinite(least))
         clock_ = std::max(clock_, least - runs_to_catch_up * device_.mean_charge);
     wants_ = true;
-    return runs < few || (runs < most && clock_ <= least + runs_ahead * device_.mean_charge);
+    if (any && runs >= fewest && seconds >= enough_seconds)
+        return false;
+    return (runs < few && seconds < few_seconds) || (runs < most && clock_ <= least + runs_ahead * device_.mean_charge);
 }
 
 void Rival::rest()
@@ -63,9 +70,23 @@ void Rival::rest()
     wants_ = false;
 }
 
-void Rival::begin(double charge)
+void Rival::ended(double seconds)
+{
+    const unsigned left = runs_.load(std::memory_order_relaxed) - 1;
+    runs_.store(left, std::memory_order_relaxed);
+    seconds_.store(left ? seconds_.load(std::memory_order_relaxed) - seconds : 0, std::memory_order_relaxed);
+    if (alone())
+        return;
+    std::lock_guard lock(device_.mutex);
+    for (const Rival *rival : device_.rivals)
+        if (rival != this && rival->wants_)
+            rival->wake_();
+}
+
+void Rival::begin(double seconds, double charge)
 {
     runs_.store(runs_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    seconds_.store(seconds_.load(std::memory_order_relaxed) + seconds, std::memory_order_relaxed);
     if (alone())
         return;
     std::lock_guard lock(device_.mutex);

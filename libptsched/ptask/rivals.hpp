@@ -10,6 +10,7 @@
 #include "device.hpp"
 
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -17,10 +18,16 @@ namespace ptsched::ptask {
 
 class Rival {
 public:
-    /* Runs of all: that a graph need not ask for, and that there are at most. */
-    static constexpr unsigned few = 32, most = 128;
+    /*
+     * Runs of all that there are at most, and with how many a device has little to do, so that nobody is kept from
+     * beginning. Where they take long, fewer are enough until graphs' threads have seen an end and begun more, and what
+     * comes later is put in order; but never less than the fewest.
+     */
+    static constexpr unsigned fewest = 4, few = 32, most = 128;
+    static constexpr double enough_seconds = 500e-6, few_seconds = 125e-6;
 
-    explicit Rival(const device::Device &device);
+    /* @wake: called when one who was told no may ask again, by any thread and with a lock: it must not block. */
+    Rival(const device::Device &device, std::function<void()> wake);
     ~Rival() { leave(); }
     Rival(const Rival &) = delete;
     Rival &operator=(const Rival &) = delete;
@@ -28,11 +35,12 @@ public:
     bool alone() const { return device_.count.load(std::memory_order_relaxed) < 2; }
     /* Who is told no asks again. */
     bool may_begin() { return alone() || is_next(); }
-    /* @charge: the run's time over its weight. */
-    void begin(double charge);
+    /* @seconds: that the run is expected to take; @charge: that time over its weight. */
+    void begin(double seconds, double charge);
     /* Nothing is left that it was asked for, or that began elsewhere. */
     void rest();
-    void ended() { runs_.store(runs_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }
+    /* @seconds: as it began. Others who wait for that are woken. */
+    void ended(double seconds);
     /* For good. */
     void leave();
 
@@ -48,7 +56,9 @@ private:
     bool is_next();
 
     Shared &device_;
-    std::atomic<unsigned> runs_{0}; /* only the graph's thread changes it */
+    const std::function<void()> wake_;
+    std::atomic<unsigned> runs_{0};  /* only the graph's thread changes these */
+    std::atomic<double> seconds_{0}; /* that its runs are expected to take */
     double clock_ = 0;
     bool wants_ = false; /* to begin runs; only the graph's thread changes it */
 };

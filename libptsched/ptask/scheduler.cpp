@@ -13,7 +13,18 @@ namespace ptsched::ptask {
 
 namespace {
 
-constexpr unsigned gpu_lanes = 4, host_lanes = 2;
+/* Of what queues of the host throw, what their function did. */
+std::exception_ptr cause_of(const std::exception_ptr &error)
+{
+    try {
+        if (error)
+            std::rethrow_exception(error);
+    } catch (const std::nested_exception &outer) {
+        return outer.nested_ptr() ? outer.nested_ptr() : error;
+    } catch (...) {
+    }
+    return error;
+}
 
 } // namespace
 
@@ -39,16 +50,25 @@ Scheduler::~Scheduler()
     stop();
 }
 
+void Scheduler::must_be_new() const
+{
+    std::lock_guard lock(mutex_);
+    if (started_)
+        throw Error("the graph was run already: a graph is run once");
+    if (stopping_)
+        throw Error("the graph was stopped before it was run: it does not run any more, and another one would do");
+}
+
 void Scheduler::start(const std::vector<std::unique_ptr<Task>> &tasks)
 {
-    for (const auto &task : tasks)
-        for (device::Device *device : task->devices_)
-            if (places_.of({device}).empty())
-                places_.add(*device, device == &device::host() ? host_lanes : gpu_lanes, [this] { take_up(); });
-    for (const auto &place : places_.all)
-        for (const auto &lane : place->lanes)
-            lane->queue->tell([this] { host_has_ended(); });
+    /* Who stops it meanwhile waits until there is something to be stopped. */
+    std::lock_guard one(stop_mutex_);
+    must_be_new();
+    auto places =
+        places_.make(tasks, {[this] { take_up(); }, [this] { host_has_ended(); }, [this] { wanted_.notify_one(); }});
     Lock lock(mutex_);
+    places_.add(std::move(places));
+    tasks_ = &tasks;
     work_for_requester();
     for (Arbiter &due : due_)
         due.divide(tasks);
@@ -66,11 +86,16 @@ void Scheduler::start(const std::vector<std::unique_ptr<Task>> &tasks)
         }
     }
     lowering_->start(tasks);
+    try {
+        thread_ = std::thread(&Scheduler::work, this);
+    } catch (...) {
+        stopping_ = true;
+        wake_everybody();
+        throw;
+    }
     started_ = true;
     for (const auto &task : tasks)
         look_at(*task);
-    lock.unlock();
-    thread_ = std::thread(&Scheduler::work, this);
 }
 
 void Scheduler::stop()
@@ -98,6 +123,12 @@ void Scheduler::stop()
     /* Until nothing uses their blocks. */
     for (const Fetch &fetch : fetches)
         settle(*fetch.marker);
+    {
+        std::lock_guard lock(mutex_);
+        for (const Fetch &fetch : fetches)
+            if (fetch.channel)
+                all_is_here(*fetch.channel);
+    }
     /* Waits for what was given to them, so that nothing uses the blocks that go. */
     places_.close();
 }
@@ -116,8 +147,15 @@ bool Scheduler::stopping() const
 
 void Scheduler::throw_if_failed() const
 {
-    if (!failure_.empty())
+    if (failure_.empty())
+        return;
+    if (!cause_)
         throw Failure(failure_);
+    try {
+        std::rethrow_exception(cause_);
+    } catch (...) {
+        std::throw_with_nested(Failure(failure_));
+    }
 }
 
 void Scheduler::wake_thread()
@@ -129,8 +167,41 @@ void Scheduler::wake_thread()
 void Scheduler::wake_everybody()
 {
     wake_thread();
-    for (Channel *channel : outer_)
+    drained_.notify_all();
+    for (Channel *channel : outer_) {
+        channel->over = stopping_ || !failure_.empty();
         channel->wake();
+    }
+}
+
+PortState Scheduler::state(const Port &port) const
+{
+    std::lock_guard lock(mutex_);
+    if (!port.takes() || (!port.from_ && !port.loop_)) {
+        const Depth depth = fullest(port.to_);
+        return {!port.takes() ? depth.capacity && depth.blocks >= depth.capacity : has_input(port), depth.blocks,
+                depth.capacity};
+    }
+    Channel *const channel[] = {port.looping_ || !port.from_ ? port.loop_ : port.from_};
+    const Depth depth = fullest(channel);
+    return {has_input(port), depth.blocks, depth.capacity};
+}
+
+Depth Scheduler::fullest(std::span<Channel *const> channels)
+{
+    Depth found;
+    for (const Channel *channel : channels) {
+        const Depth one = {channel->tokens.size(), channel->capacity};
+        if (!found.capacity || one.blocks + found.capacity > found.blocks + one.capacity)
+            found = one;
+    }
+    return found;
+}
+
+Depth Scheduler::depth(std::span<Channel *const> channels) const
+{
+    std::lock_guard lock(mutex_);
+    return fullest(channels);
 }
 
 State Scheduler::state(const Task &task) const
@@ -329,6 +400,7 @@ void Scheduler::fail(std::vector<const Task *> tasks, const Place &place, const 
 void Scheduler::fail(const std::string &what)
 {
     failure_ = what;
+    cause_ = cause_of(std::current_exception());
     wake_everybody();
 }
 

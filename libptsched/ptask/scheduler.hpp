@@ -42,7 +42,9 @@ public:
 
     explicit Scheduler(const GraphOptions &options);
     ~Scheduler();
-    /* For a graph whose tasks do not change any more. */
+    /* Throws Error if it was started or stopped. */
+    void must_be_new() const;
+    /* For a graph whose tasks do not change any more, and live as long. */
     void start(const std::vector<std::unique_ptr<Task>> &tasks);
     void stop();
     bool started() const;
@@ -54,7 +56,13 @@ public:
     /* @end_stays: see Output::take_before_end(). */
     std::optional<Item> pull(Channel &channel, Timeout timeout, const std::stop_token &stop, bool end_stays);
     void give_back(Channel &channel, Item &&item);
+    bool drain(Timeout timeout);
+    /* See Output::descriptor(). */
+    int descriptor(Channel &channel);
+    /* Of that of the channels which has least room. */
+    Depth depth(std::span<Channel *const> channels) const;
 
+    PortState state(const Port &port) const;
     State state(const Task &task) const;
     std::uint64_t count(const Task &task, std::uint64_t Task::*counter) const;
     std::uint64_t lowered(const Task &task) const;
@@ -83,9 +91,13 @@ private:
     /* tokens.cpp: what comes and goes */
     template <typename Condition>
     bool wait(Lock &lock, Channel &channel, const Deadline &deadline, const std::stop_token &stop, Condition condition);
+    void must_come_to_run(const Channel &channel) const;
+    bool is_drained() const;
+    static Depth fullest(std::span<Channel *const> channels);
     /* For a stop_callback, which is made before the lock is taken and goes after it. */
     auto waker(std::span<Channel *const> channels);
     static bool has_input(const Port &port);
+    static bool has_inputs(const Task &task);
     static bool has_inputs_and_room(const Task &task);
     static bool can_run(const Task &task);
     static bool has_part_of_a_run(const Task &task);
@@ -107,7 +119,7 @@ private:
     void rest(Lock &lock, Naps &naps);
     bool run_for(Lock &lock, const Channel &channel);
     void help_or_rest(Lock &lock, Channel &channel, Naps &naps);
-    void advance(Lock &lock, bool in_a_hurry, bool by_lane = false);
+    void advance(Lock &lock, bool in_a_hurry);
     bool may_begin() const { return !stopping_ && failure_.empty(); }
     /* Somebody other than the thread, which waits for who does, and is the last. */
     bool may_drive() const { return started_ && !driven_ && may_begin(); }
@@ -134,6 +146,7 @@ private:
     bool poll(Lane &lane);
     bool poll_host();
     bool poll_fetches();
+    static const Task &task_of(const Fetch &fetch);
     void moved(Run &run);
     static std::size_t ended_in(const Lane &lane);
     static bool keeps_up_in_all(const Place &place);
@@ -143,6 +156,7 @@ private:
     static void measured(const Run &run, Place &place);
     void left(Run &run, double seconds);
     void arrived(const Fetch &fetch);
+    static void all_is_here(Channel &channel);
     void ended(Run &run);
     void flush(Task &task);
     void complete(Run &run);
@@ -162,7 +176,6 @@ private:
     unsigned helping_ = 0;           /* those who run what a queue of the host has, without the lock */
     std::condition_variable nobody_helps_;
     bool left_to_thread_ = false;            /* there is more to do than others do */
-    bool by_lane_ = false;                   /* it is a thread of a queue of the host */
     bool host_ended_ = false;                /* work that the host had, since who drives has looked */
     Arbiter due_[2];                         /* for the host, for other devices */
     std::vector<std::unique_ptr<Run>> runs_; /* all that there are */
@@ -179,13 +192,16 @@ private:
     bool started_ = false;
     bool stopping_ = false;
     std::string failure_;
-    bool over_ = false; /* nothing begins any more, and all that was begun has ended */
+    std::exception_ptr cause_; /* of the failure: what a function threw, or null */
+    bool over_ = false;        /* nothing begins any more, and all that was begun has ended */
     Now now_;
     const PriorityWeights weights_;
     std::unique_ptr<Timeline> timeline_; /* null: nobody asks */
     std::vector<Channel *> outer_;
+    const std::vector<std::unique_ptr<Task>> *tasks_ = nullptr; /* once it is started */
+    std::condition_variable drained_;
     std::unique_ptr<Lowering> lowering_;
-    std::mutex stop_mutex_; /* held by who waits for the thread; before the other */
+    std::mutex stop_mutex_; /* held by who makes the thread, or waits for it; before the other */
     std::thread thread_;
 };
 

@@ -90,6 +90,15 @@ bool is_reset(int socket, const Error &end)
            (getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == ECONNRESET);
 }
 
+/* Throws Error if one is null; gives them back. */
+template <typename End> std::map<std::string, End *> checked(std::map<std::string, End *> ends, const char *what)
+{
+    for (const auto &[name, end] : ends)
+        if (!end)
+            throw Error(std::string("the ") + what + " that is to be served as " + name + " is null");
+    return ends;
+}
+
 /* Of what was lent and could not be used: who asks for it has it still. */
 Packet pack_lent(const DatablockPtr &block)
 {
@@ -116,8 +125,8 @@ Server::Connection::Connection(Server &server, UniqueFd &&fd)
 }
 
 Server::Server(std::string path, std::map<std::string, Input *> inputs, std::map<std::string, Output *> outputs)
-    : path_(std::move(path)), inputs_(std::move(inputs)), outputs_(std::move(outputs)),
-      listener_(socket_at(path_, true))
+    : path_(std::move(path)), inputs_(checked(std::move(inputs), "input")),
+      outputs_(checked(std::move(outputs), "output")), listener_(socket_at(path_, true))
 {
     lstat(path_.c_str(), &name_);
     try {

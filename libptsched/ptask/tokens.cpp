@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What comes into channels and goes out of them.
 #include "exempt.hpp"
+#include "host_pool.hpp"
 #include "launch.hpp"
 #include "lower.hpp"
 #include "scheduler.hpp"
@@ -63,6 +64,9 @@ bool Scheduler::wait(Lock &lock, Channel &channel, const Deadline &deadline, con
     throw_if_failed();
     if (condition())
         return true;
+    if (!deadline && !stop.stop_possible())
+        must_come_to_run(channel);
+    device::HostPool::Blocked blocked;
     channel.waiting++;
     if (deadline)
         Clock::wait_until(channel.changed, lock, *deadline, ended);
@@ -79,6 +83,18 @@ bool Scheduler::wait(Lock &lock, Channel &channel, const Deadline &deadline, con
     hand_over();
     throw_if_failed();
     return condition();
+}
+
+/* Who waits for ever for what nobody does is told so. */
+void Scheduler::must_come_to_run(const Channel &channel) const
+{
+    if (started_ || stopping_)
+        return;
+    if (channel.destination)
+        throw Error("the channel to " + channel.destination->full_name() + " is full with " +
+                    std::to_string(channel.capacity) + ", and the graph is not run: run() comes first, or a timeout");
+    throw Error("nothing comes from " + channel.source->full_name() +
+                ", since the graph is not run: run() comes first, or a timeout");
 }
 
 bool Scheduler::push(std::span<Channel *const> channels, Item &&item, Timeout timeout, const std::stop_token &stop)
@@ -115,7 +131,7 @@ std::optional<Item> Scheduler::pull(Channel &channel, Timeout timeout, const std
     std::stop_callback wake(stop, waker(one));
     Lock lock(mutex_, std::defer_lock);
     lock_soon(lock);
-    if (!wait(lock, channel, deadline, stop, [&] { return !channel.tokens.empty(); }))
+    if (!wait(lock, channel, deadline, stop, [&] { return channel.has_output(); }))
         return {};
     if (Item &first = channel.tokens.front().item; end_stays && first.has_more_than_an_end())
         return take_before_end(first);
@@ -145,6 +161,11 @@ bool Scheduler::has_input(const Port &port)
     return !channel && port.begins_;
 }
 
+bool Scheduler::has_inputs(const Task &task)
+{
+    return std::ranges::all_of(task.ports_, [](const auto &port) { return has_input(*port); });
+}
+
 bool Scheduler::has_inputs_and_room(const Task &task)
 {
     for (const auto &port : task.ports_) {
@@ -159,7 +180,7 @@ bool Scheduler::has_inputs_and_room(const Task &task)
 
 bool Scheduler::can_run(const Task &task)
 {
-    return Lowering::lets(task) && has_inputs_and_room(task);
+    return Lowering::lets(task) && (!task.on_host_ || Places::takes(task)) && has_inputs_and_room(task);
 }
 
 /* Whether something has come for another run, though it may still be on its way to the host. */
@@ -195,6 +216,8 @@ void Scheduler::took_from(Channel &channel)
     } else if (!channel.source) {
         channel.wake();
     }
+    if (channel.event)
+        channel.announce();
 }
 
 /* Starts the copy to the host of what is not only there; without marker if nothing is to be waited for. */
@@ -241,10 +264,23 @@ void Scheduler::expect_read(Channel &channel, Datablock &block)
     block.count_in(channel.reads);
 }
 
-/* Whether the run-time reads it. */
+/* Whether the run-time reads it, or somebody who is told when he can. */
 bool Scheduler::is_fetched(const Channel &channel, const Item &item)
 {
-    return item.block && channel.destination && channel.destination->read_;
+    return item.block && (channel.destination ? channel.destination->read_ : static_cast<bool>(channel.event));
+}
+
+int Scheduler::descriptor(Channel &channel)
+{
+    std::lock_guard lock(mutex_);
+    if (!channel.event) {
+        UniqueFd event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+        if (!event)
+            throw Error(system_error_text("eventfd"));
+        channel.event = std::move(event);
+        channel.announce();
+    }
+    return channel.event.get();
 }
 
 void Scheduler::put_into(Channel &channel, Token &&token)

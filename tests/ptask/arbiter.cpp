@@ -141,15 +141,15 @@ void channels_join()
 }
 
 /*
- * The whole of it: two plugs keep the host's queues, so that what is in these was chosen before the time of any run was
- * known, and all runs count the same.
+ * The whole of it: two plugs are at work, and no more may be, so that what the host was given was chosen before the
+ * time of any run was known, and all runs count the same.
  */
 void shares_of_a_graph()
 {
     constexpr unsigned in_queues = 64, tokens = 40;
     auto one = Template::of<int>(1);
     std::array<std::atomic<unsigned>, parts> runs = {};
-    Graph graph({.mode = Mode::priority, .proxy_priority = 0});
+    Graph graph({.mode = Mode::priority, .proxy_priority = 0, .host_functions = 2});
     Plugs plugs(graph, 1000);
 
     std::vector<Input *> inputs;
@@ -181,22 +181,30 @@ struct Crowd {
     explicit Crowd(const std::vector<double> &weights_of_all) : weights(weights_of_all), runs(weights.size())
     {
         for (std::size_t i = 0; i < weights.size(); i++)
-            rivals.push_back(std::make_unique<Rival>(*device::gpus().at(0)));
+            rivals.push_back(std::make_unique<Rival>(*device::gpus().at(0), [this] { woken++; }));
     }
     void fill(std::size_t i)
     {
-        while (in_queue.size() < 10 * Rival::most && rivals[i]->may_begin()) {
-            rivals[i]->begin(microsecond / weights[i]);
+        while (in_queue.size() < 10 * Rival::most && of(i) < depth) {
+            if (!rivals[i]->may_begin())
+                return;
+            rivals[i]->begin(seconds, seconds / weights[i]);
             in_queue.push_back(i);
+            longest = std::max(longest, in_queue.size());
         }
-        longest = std::max(longest, in_queue.size());
+        if (of(i) == depth)
+            rivals[i]->rest();
     }
     void end_one()
     {
         std::size_t i = in_queue.front();
         in_queue.pop_front();
-        rivals[i]->ended();
+        rivals[i]->ended(seconds);
         runs[i]++;
+    }
+    std::size_t of(std::size_t i) const
+    {
+        return static_cast<std::size_t>(std::count(in_queue.begin(), in_queue.end(), i));
     }
 
     std::vector<double> weights;
@@ -204,6 +212,9 @@ struct Crowd {
     std::vector<std::unique_ptr<Rival>> rivals;
     std::deque<std::size_t> in_queue;
     std::size_t longest = 0;
+    double seconds = microsecond;
+    std::size_t depth = SIZE_MAX; /* runs that each has at once, at most: its channels are that long */
+    unsigned woken = 0;
 };
 
 /* What was the least long ago is forgotten. */
@@ -263,6 +274,48 @@ void graphs_leave_devices()
     CHECK(crowd.rivals[0]->alone());
     crowd.fill(0);
     CHECK_EQ(crowd.in_queue.size(), std::size_t{10 * Rival::most});
+}
+
+/*
+ * Together they have no more than a device may have in any case: the most that each has at once still leaves some
+ * that wait, unless runs are so short that a device would stand still.
+ */
+void few_runs_are_shared()
+{
+    for (double seconds : {100 * microsecond, 1000 * microsecond, 20000 * microsecond}) {
+        Crowd crowd({1, 8});
+        crowd.seconds = seconds;
+        crowd.depth = 8;
+        constexpr unsigned rounds = 9000;
+        for (unsigned round = 0; round < rounds; round++) {
+            crowd.fill(0);
+            crowd.fill(1);
+            CHECK(crowd.in_queue.size() >= Rival::fewest);
+            crowd.end_one();
+        }
+        CHECK(crowd.longest < Rival::few);
+        const double share = double(crowd.runs[1]) / rounds;
+        std::printf("# runs of %.0f us: weight 8 gets %.3f\n", seconds / microsecond, share);
+        CHECK(share > 0.85);
+        CHECK(share < 0.93);
+    }
+}
+
+/* Who was told to wait is told when that may be over; who has nothing is not. */
+void rivals_are_woken()
+{
+    Crowd crowd({1, 1});
+    crowd.seconds = 1000 * microsecond;
+    crowd.fill(0);
+    CHECK_EQ(crowd.woken, 0u);
+    crowd.end_one();
+    CHECK_EQ(crowd.woken, 0u);
+    CHECK(!crowd.rivals[1]->may_begin());
+    crowd.end_one();
+    CHECK_EQ(crowd.woken, 1u);
+    crowd.rivals[1]->rest();
+    crowd.end_one();
+    CHECK_EQ(crowd.woken, 1u);
 }
 
 void graphs_beside_each_other()
@@ -374,6 +427,8 @@ Cases arbiter_cases()
             {"the least of late", the_least_of_late},
             {"graphs share a device as their priorities are to each other", graphs_share_devices},
             {"graphs that want nothing keep nobody waiting", graphs_leave_devices},
+            {"so do graphs that have few runs at once", few_runs_are_shared},
+            {"who waits for a device is woken", rivals_are_woken},
             {"graphs beside each other", graphs_beside_each_other}};
 }
 

@@ -5,6 +5,7 @@
 #include "cuda_abi.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <ptsched/ptask.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -565,6 +566,85 @@ static void types(void)
     ptask_close_graph(graph);
 }
 
+static int do_nothing(void *context, struct ptask_call *call)
+{
+    (void)context;
+    (void)call;
+    return 0;
+}
+
+static int is_readable(int fd, int timeout)
+{
+    struct pollfd polled = {.fd = fd, .events = POLLIN};
+
+    return poll(&polled, 1, timeout) == 1;
+}
+
+/* Two functions in a row, from the beginning to the end. */
+static void drained_and_polled(void)
+{
+    const struct ptask_code code = {.function = do_nothing, .is_concurrent = 1};
+    const float values[4] = {7};
+    struct ptask_graph *graph;
+    struct ptask_template *form;
+    struct ptask_port *ports[2];
+    struct ptask *task;
+    struct ptask_channel *in, *between, *out;
+    struct ptask_datablock *block;
+    size_t blocks = 9, capacity = 9;
+    int fd = -1, occupied = -1;
+
+    CHECK(!ptask_open_graph(PTASK_MODE_FIFO, &graph));
+    CHECK(!ptask_open_template(graph, (size_t[]){4, 1, 1}, sizeof(float), PTASK_FIXED, PTASK_GLOBAL, &form));
+    for (int i = 0; i < 2; i++) {
+        CHECK(!ptask_open_port(graph, "x", PTASK_INOUT, form, &ports[i]));
+        CHECK(!ptask_open_ptask(graph, i ? "second" : "first", &code, &ports[i], 1, &task));
+    }
+    CHECK(!ptask_open_channel(graph, NULL, ports[0], 3, &in));
+    CHECK(!ptask_open_channel(graph, ports[0], ports[1], 4, &between));
+    CHECK(!ptask_open_channel(graph, ports[1], NULL, 5, &out));
+    CHECK(refused(ptask_drain_graph(graph, 0), EINVAL, "not run"));
+    CHECK(refused(ptask_pull(out, &block, PTASK_FOREVER), EINVAL, "not run"));
+    CHECK(refused(ptask_get_descriptor(in, &fd), EINVAL, "a port"));
+    CHECK(refused(ptask_get_descriptor(out, NULL), EINVAL, "fd is NULL"));
+    CHECK(!ptask_get_descriptor(out, &fd) && fd > 2);
+    CHECK(!pushed(in, values, sizeof(values)));
+    CHECK(!ptask_get_depth(in, &blocks, &capacity) && blocks == 1 && capacity == 3);
+    CHECK(!ptask_get_port_state(ports[0], &occupied) && occupied == 1);
+    CHECK(!ptask_get_port_state(ports[1], &occupied) && occupied == 0);
+    CHECK(!is_readable(fd, 0));
+    CHECK(!ptask_run_graph(graph));
+    CHECK(refused(ptask_run_graph(graph), EINVAL, "run already"));
+    CHECK(!ptask_drain_graph(graph, PTASK_FOREVER));
+    CHECK(is_readable(fd, -1));
+    CHECK(!ptask_get_depth(out, &blocks, &capacity) && blocks == 1 && capacity == 5);
+    CHECK(!ptask_get_depth(between, &blocks, &capacity) && blocks == 0 && capacity == 4);
+    CHECK(!ptask_pull(out, &block, 0));
+    ptask_put_datablock(block);
+    CHECK(!is_readable(fd, 0));
+    ptask_close_graph(graph);
+    CHECK(!ptask_open_graph(PTASK_MODE_FIFO, &graph));
+    CHECK(!ptask_terminate_graph(graph));
+    ptask_close_graph(graph);
+}
+
+/* What is put or pushed twice is known for a while. */
+static void put_twice(void)
+{
+    const float values[4] = {7};
+    struct ptask_datablock *block, *other;
+    const void *content;
+
+    CHECK(!ptask_open_datablock(values, sizeof(values), &block));
+    CHECK(!ptask_open_datablock(values, sizeof(values), &other));
+    ptask_put_datablock(block);
+    ptask_put_datablock(block);
+    CHECK(refused(ptask_read_datablock(block, &content, NULL), EINVAL, "pushed or put before"));
+    CHECK(!ptask_read_datablock(other, &content, NULL) && *(const float *)content == 7);
+    ptask_put_datablock(other);
+    CHECK(ptask_trim() >= sizeof(values));
+}
+
 static void nothing_there(void)
 {
     struct ptask_graph *graph;
@@ -600,6 +680,8 @@ int c_checks(const char *module)
     signals();
     attached(module);
     types();
+    drained_and_polled();
+    put_twice();
     nothing_there();
     return failures;
 }

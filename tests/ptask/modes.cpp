@@ -293,10 +293,11 @@ void who_waits_long_is_first()
     CHECK(queue.pop_all(8ms) == "ba");
 }
 
-/* Two plugs keep the host's two queues, so that the others are in these in the order in which they were chosen. */
+/* Two plugs are at work, and no more may be, so that the others are given to the host in the order in which they were
+ * chosen. */
 void proxy_priorities()
 {
-    Graph graph({.mode = Mode::priority, .proxy_priority = 7});
+    Graph graph({.mode = Mode::priority, .proxy_priority = 7, .host_functions = 2});
     auto one = Template::of<int>(1);
     std::mutex mutex;
     std::string order;

@@ -431,11 +431,11 @@ void much_shared_memory()
     CHECK(pulled<float>(c) == std::vector<float>({3, 6, 9, 12}));
 }
 
-/* Two plugs keep the host's two queues, so that all the others are given to them before the first of them runs. */
+/* Two plugs are at work, and no more may be, so that all the others are given to them before the first of them runs. */
 void priorities()
 {
     constexpr int count = 6;
-    Graph graph;
+    Graph graph({.host_functions = 2});
     auto one = Template::of<int>(1);
     std::mutex mutex;
     std::vector<int> order;
@@ -660,7 +660,7 @@ int main(int, char **argv)
                    {"what is wrong with a graph is said with the names of both ends", wrong_graphs},
                    {"a C program", [] { CHECK_EQ(c_checks(kernels().c_str()), 0); }}};
     add(cases, {inout_cases, size_cases, loop_cases, signal_cases, state_cases, mode_cases, arbiter_cases, part_cases,
-                draw_cases, lower_cases, lower_block_cases, constant_cases, kind_cases, content_cases, fitness_cases,
-                image_cases, call_cases, type_cases});
+                life_cases, host_cases, draw_cases, lower_cases, lower_block_cases, constant_cases, kind_cases,
+                content_cases, fitness_cases, image_cases, call_cases, type_cases});
     return tap::run(cases);
 }

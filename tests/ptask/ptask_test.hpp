@@ -82,8 +82,8 @@ inline Task &add_increment(Graph &graph, const std::string &name)
                       {inout("x", Template::of<int>(4)), out("where", Template::of<void *>(1)), constant("n", 4u)});
 }
 
-/* Tasks of the host that keep its two queues until they are pulled: what comes behind them is put in order meanwhile.
- */
+/* Tasks that are the two functions of the host that a graph may have at work, until they are pulled: what comes behind
+ * them is put in order meanwhile. */
 class Plugs {
 public:
     Plugs(Graph &graph, int priority)
@@ -127,6 +127,8 @@ Cases mode_cases();
 Cases arbiter_cases();
 Cases sharing_cases(); /* of one GPU */
 Cases part_cases();
+Cases life_cases();
+Cases host_cases();
 Cases draw_cases();
 Cases lower_cases();
 Cases lower_block_cases();

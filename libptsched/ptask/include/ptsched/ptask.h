@@ -200,6 +200,11 @@ struct ptask_code {
     const struct ptask_header *headers; /* for @cuda_source; those that come with CUDA are found without */
     size_t header_count;
     ptask_stream_function stream_function; /* of @context */
+    /*
+     * 0: the function is called once at a time, in the order of its runs, by
+     * one thread or another. Else by several at once.
+     */
+    int is_concurrent;
 };
 
 /**
@@ -233,7 +238,7 @@ int ptask_open_datablock(const void *content, size_t bytes, struct ptask_datablo
 /** Its content, valid until it is pushed or put. Blocks until it is there. */
 int ptask_read_datablock(struct ptask_datablock *block, const void **content, size_t *bytes);
 
-/** The program does not need it any more. NULL is allowed. */
+/** The program does not need it any more. NULL is allowed; what was put before is left alone, as far as that is known. */
 void ptask_put_datablock(struct ptask_datablock *block);
 
 /**
@@ -269,8 +274,33 @@ int ptask_send(struct ptask_channel *channel, struct ptask_datablock *block, int
  */
 int ptask_pull(struct ptask_channel *channel, struct ptask_datablock **block, int64_t timeout_ns);
 
-/** Start. Nothing can be added any more. */
+/**
+ * A descriptor to be polled for input: readable while there is something to
+ * pull from the channel, which leads to the program, and when the graph has
+ * been terminated or has failed. It stays the graph's and is not to be read.
+ * From this call on, what is pulled is on the host: neither ptask_pull() with a
+ * timeout of 0 nor ptask_read_datablock() blocks. Before ptask_run_graph().
+ */
+int ptask_get_descriptor(struct ptask_channel *channel, int *fd);
+
+/** How many datablocks and signals wait in a channel, and with how many it is full. Any thread may ask. */
+int ptask_get_depth(const struct ptask_channel *channel, size_t *blocks, size_t *capacity);
+
+/** Whether an input has what its ptask's next run takes, or an output no room for what one gives: then @occupied is 1. */
+int ptask_get_port_state(const struct ptask_port *port, int *occupied);
+
+/**
+ * Start. Nothing can be added any more. A graph is run once: -EINVAL for one
+ * that was run or terminated.
+ */
 int ptask_run_graph(struct ptask_graph *graph);
+
+/**
+ * Wait until all that was pushed has gone through the graph, into its outputs;
+ * for what lacks room there, until somebody pulls; at most @timeout_ns: then
+ * -ETIMEDOUT. -EINVAL before the graph is run, and in a function of it.
+ */
+int ptask_drain_graph(struct ptask_graph *graph, int64_t timeout_ns);
 
 /**
  * Begin nothing any more, wake all who push or pull, and wait for what runs. What is in channels can be pulled. -EINVAL

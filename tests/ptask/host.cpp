@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// Functions of the host: in order, unless they are concurrent, and in threads that all graphs share.
+#include "ptask_test.hpp"
+
+#include <fstream>
+#include <latch>
+#include <thread>
+
+namespace test {
+
+namespace {
+
+const auto one = Template::of<int>(1);
+
+unsigned processors()
+{
+    return std::max(2u, std::thread::hardware_concurrency());
+}
+
+/* As the kernel counts them. */
+unsigned threads_of_this_process()
+{
+    std::ifstream status("/proc/self/status");
+    std::string word;
+    unsigned threads = 0;
+    while (status >> word)
+        if (word == "Threads:")
+            status >> threads;
+    return threads;
+}
+
+/* What a function sees of its calls. */
+struct Witness {
+    void begin() { most = std::max(most.load(), ++inside); }
+    void end() { inside--; }
+    std::atomic<unsigned> inside{0}, most{0};
+};
+
+/* The first call lasts until the host has been given many others: none of them begins before it has returned. */
+void one_at_a_time_and_in_order()
+{
+    constexpr int many = 30;
+    Graph graph;
+    Witness calls;
+    std::vector<int> seen;
+    Task &task = graph.host("task",
+                            [&](const Arguments &values) {
+                                calls.begin();
+                                if (seen.empty())
+                                    while (sum_of(graph).runs < many)
+                                        std::this_thread::yield();
+                                seen.push_back(*static_cast<int *>(values[0]));
+                                calls.end();
+                            },
+                            {inout("x", one)});
+    Input &x = graph.input(task["x"], many);
+    Output &y = graph.output(task["x"], many);
+    graph.run();
+    for (int i = 0; i < many; i++)
+        x.push_value(i);
+    for (int i = 0; i < many; i++)
+        CHECK_EQ(pulled<int>(y).at(0), i);
+    CHECK_EQ(calls.most.load(), 1u);
+    CHECK_EQ(seen.size(), std::size_t{many});
+    CHECK(std::is_sorted(seen.begin(), seen.end()));
+}
+
+/* Two calls that wait for each other; what they make comes in the order in which they began. */
+void several_at_once()
+{
+    Graph graph;
+    std::latch both(2);
+    std::promise<void> second_is_done;
+    std::shared_future<void> done(second_is_done.get_future());
+    Task &task = graph.host(
+        "task",
+        [&](const Arguments &values) {
+            both.arrive_and_wait();
+            if (*static_cast<int *>(values[0]) == 0)
+                done.wait();
+            else
+                second_is_done.set_value();
+        },
+        {inout("x", one)}, Calls::concurrent);
+    Input &x = graph.input(task["x"]);
+    Output &y = graph.output(task["x"]);
+    graph.run();
+    x.push_value(0);
+    x.push_value(1);
+    CHECK_EQ(pulled<int>(y).at(0), 0);
+    CHECK_EQ(pulled<int>(y).at(0), 1);
+}
+
+/* More functions than there are processors wait for something that another one brings, in this graph or another. */
+void who_waits_starves_nobody()
+{
+    const unsigned many = 2 * processors() + 3;
+    for (bool same_graph : {true, false}) {
+        Graph graph, other;
+        std::latch brought(1);
+        std::vector<Output *> outputs;
+        for (unsigned i = 0; i < many; i++) {
+            Task &task = graph.host("waits" + std::to_string(i), [&](const Arguments &) { brought.wait(); },
+                                    {inout("x", one)});
+            graph.input(task["x"]).push_value(0);
+            outputs.push_back(&graph.output(task["x"]));
+        }
+        Graph &that = same_graph ? graph : other;
+        Task &brings = that.host("brings", [&](const Arguments &) { brought.count_down(); }, {in("x", one)});
+        Input &x = that.input(brings["x"]);
+        graph.run();
+        if (!same_graph)
+            other.run();
+        x.push_value(0);
+        for (Output *output : outputs)
+            CHECK(output->pull());
+    }
+}
+
+/* Nor does a function that waits for what its own graph gives, as one that pulls does. */
+void functions_that_pull()
+{
+    const unsigned many = processors() + 2;
+    Graph graph, source;
+    Task &pass = source.host("pass", [](const Arguments &) {}, {inout("x", one)});
+    Input &x = source.input(pass["x"], many);
+    Output &y = source.output(pass["x"]);
+    source.run();
+    std::vector<Output *> outputs;
+    for (unsigned i = 0; i < many; i++) {
+        Task &task = graph.host(
+            "pulls" + std::to_string(i),
+            [&](const Arguments &values) { *static_cast<int *>(values[0]) += y.pull()->as<int>()[0]; },
+            {inout("x", one)});
+        graph.input(task["x"]).push_value(0);
+        outputs.push_back(&graph.output(task["x"]));
+    }
+    graph.run();
+    for (unsigned i = 0; i < many; i++)
+        x.push_value(1);
+    for (Output *output : outputs)
+        CHECK_EQ(pulled<int>(*output).at(0), 1);
+}
+
+/* However many processors there are, and whatever waits. */
+void as_many_as_the_graph_wants()
+{
+    constexpr unsigned many = 8;
+    Graph graph({.host_functions = 1});
+    Witness calls;
+    std::vector<Output *> outputs;
+    for (unsigned i = 0; i < many; i++) {
+        Task &task = graph.host("task" + std::to_string(i),
+                                [&](const Arguments &) {
+                                    calls.begin();
+                                    while (sum_of(graph).runs < many)
+                                        std::this_thread::yield();
+                                    calls.end();
+                                },
+                                {inout("x", one)});
+        graph.input(task["x"]).push_value(0);
+        outputs.push_back(&graph.output(task["x"]));
+    }
+    graph.run();
+    for (Output *output : outputs)
+        CHECK(output->pull());
+    CHECK_EQ(calls.most.load(), 1u);
+}
+
+void graphs_share_threads()
+{
+    constexpr unsigned many = 100;
+    const unsigned before = threads_of_this_process();
+    std::vector<std::unique_ptr<Graph>> graphs;
+    for (unsigned i = 0; i < many; i++) {
+        Graph &graph = *graphs.emplace_back(std::make_unique<Graph>());
+        Task &task = graph.host("task", [](const Arguments &) {}, {inout("x", one)});
+        Input &x = graph.input(task["x"]);
+        Output &y = graph.output(task["x"]);
+        graph.run();
+        x.push_value(1);
+        CHECK_EQ(pulled<int>(y).at(0), 1);
+    }
+    const unsigned more = threads_of_this_process() - before;
+    std::printf("# %u graphs have %u threads\n", many, more);
+    CHECK(more < 2 * many);
+}
+
+} // namespace
+
+Cases host_cases()
+{
+    return {{"a function is called once at a time and in order", one_at_a_time_and_in_order},
+            {"a concurrent one is called several times at once", several_at_once},
+            {"functions that wait starve nobody", who_waits_starves_nobody},
+            {"nor do those that pull", functions_that_pull},
+            {"a graph has as many functions at work as it wants", as_many_as_the_graph_wants},
+            {"graphs share the threads of the host", graphs_share_threads}};
+}
+
+} // namespace test
