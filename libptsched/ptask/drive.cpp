@@ -132,11 +132,13 @@ bool Scheduler::run_for(Lock &lock, const Channel &channel)
         return false;
     for (const auto &lane : task.places_.front()->lanes)
         if (!lane->runs.empty()) {
+            device::Queue &queue = *lane->queue;
             helping_++;
             bool any;
             {
+                /* Others may make more lanes meanwhile. */
                 Unlocked unlocked(lock);
-                any = lane->queue->help();
+                any = queue.help();
             }
             if (!--helping_)
                 nobody_helps_.notify_all();
