@@ -33,9 +33,9 @@ struct Progress {
     try {
         std::rethrow_exception(failure);
     } catch (const std::exception &error) {
-        std::throw_with_nested(Error(*error.what() ? error.what() : "exception"));
+        std::throw_with_nested(HostFailure(*error.what() ? error.what() : "exception"));
     } catch (...) {
-        std::throw_with_nested(Error("exception"));
+        std::throw_with_nested(HostFailure("exception"));
     }
 }
 

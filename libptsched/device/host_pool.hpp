@@ -98,6 +98,12 @@ private:
     static thread_local bool is_worker_, looks_soon_;
 };
 
+/* Of what queues of the host throw: what a function did, which is nested. */
+class HostFailure : public Error {
+public:
+    using Error::Error;
+};
+
 /* Queues of a group, whose work threads of the pool do, of each queue one at a time. */
 std::unique_ptr<Queue> make_host_queue(const HostGroupPtr &group);
 

@@ -19,8 +19,8 @@ std::exception_ptr cause_of(const std::exception_ptr &error)
     try {
         if (error)
             std::rethrow_exception(error);
-    } catch (const std::nested_exception &outer) {
-        return outer.nested_ptr() ? outer.nested_ptr() : error;
+    } catch (const device::HostFailure &outer) {
+        return cause_of(dynamic_cast<const std::nested_exception &>(outer).nested_ptr());
     } catch (...) {
     }
     return error;
