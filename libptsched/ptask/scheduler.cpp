@@ -182,7 +182,7 @@ PortState Scheduler::state(const Port &port) const
         return {!port.takes() ? depth.capacity && depth.blocks >= depth.capacity : has_input(port), depth.blocks,
                 depth.capacity};
     }
-    Channel *const channel[] = {port.looping_ || !port.from_ ? port.loop_ : port.from_};
+    Channel *const channel[] = {port.from_ ? port.from_ : port.loop_};
     const Depth depth = fullest(channel);
     return {has_input(port), depth.blocks, depth.capacity};
 }
