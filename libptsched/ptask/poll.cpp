@@ -277,11 +277,10 @@ void Scheduler::arrived(const Fetch &fetch)
         ended(*fetch.run);
         return;
     }
-    /* They come in the order of the channel. */
+    /* Those of several devices come in any order. */
     Ring<Token> &tokens = fetch.channel->tokens;
     for (std::size_t i = 0; i < tokens.size(); i++)
-        if (!std::exchange(tokens[i].here, true))
-            break;
+        tokens[i].here = tokens[i].here || tokens[i].item.block.get() == fetch.block;
     if (const Port *destination = fetch.channel->destination)
         look_at(destination->task_);
     else

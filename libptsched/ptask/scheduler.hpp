@@ -84,7 +84,8 @@ private:
         Clock::time_point began;
         Run *run = nullptr;
         Channel *channel = nullptr;
-        bool counts = true; /* where it comes from; one for several channels does so once */
+        const Datablock *block = nullptr; /* of the channel's */
+        bool counts = true;               /* where it comes from; one for several channels does so once */
         explicit operator bool() const { return marker != nullptr; }
     };
 

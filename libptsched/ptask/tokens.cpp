@@ -274,6 +274,9 @@ int Scheduler::descriptor(Channel &channel)
 {
     std::lock_guard lock(mutex_);
     if (!channel.event) {
+        if (started_)
+            throw Error("a descriptor of the output of " + channel.source->full_name() +
+                        " is asked for when the graph has been run: the first time is to be before run()");
         UniqueFd event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
         if (!event)
             throw Error(system_error_text("eventfd"));
@@ -301,6 +304,7 @@ void Scheduler::put_into(Channel &channel, Token &&token, Fetch &started)
     if (started && is_fetched(channel, token.item)) {
         token.here = false;
         started.channel = &channel;
+        started.block = token.item.block.get();
         fetches_.push_back(started);
         started.counts = false;
     }

@@ -231,9 +231,12 @@ void drained_into_full_outputs()
     CHECK_EQ(sum.completed(), std::uint64_t{2});
     CHECK_EQ(a.depth().blocks, std::size_t{1});
     CHECK_EQ(pulled<int>(c).at(0), 2);
-    std::thread stopper([&] { graph.stop(); });
-    stopper.join();
-    CHECK(!graph.drain(1ms) || graph.is_stopped());
+    a.push_value(3);
+    b.push_value(1);
+    b.push_value(1);
+    CHECK(!graph.drain(1ms));
+    graph.stop();
+    CHECK(!graph.drain());
 }
 
 bool is_readable(int fd, int timeout)
@@ -253,7 +256,10 @@ void an_output_is_polled()
     const int fd = y.descriptor(), other = q.descriptor();
     CHECK(fd > 2 && other > 2 && fd != other);
     CHECK_EQ(y.descriptor(), fd);
+    Output &late = graph.output(pass["x"]);
     graph.run();
+    CHECK_EQ(y.descriptor(), fd);
+    CHECK(refused([&] { late.descriptor(); }, {"pass.x", "before run()"}));
     CHECK(!is_readable(fd, 0) && !is_readable(other, 0));
     for (int i = 0; i < 20; i++) {
         x.push_value(i);
@@ -264,6 +270,7 @@ void an_output_is_polled()
         CHECK(block && !block->missing(device::host()));
         CHECK_EQ(content<int>(block).at(0), i + 1);
         CHECK_EQ(content<int>(q.pull(0ns)).at(0), i);
+        CHECK_EQ(pulled<int>(late).at(0), i);
         CHECK(!y.pull(0ns) && !is_readable(fd, 0));
     }
     x.push_value(1);
@@ -275,6 +282,34 @@ void an_output_is_polled()
     graph.stop();
     CHECK(is_readable(fd, 0) && is_readable(other, 0));
     CHECK(!y.pull());
+}
+
+/* What comes to the host earlier than what is in front of it does not seem to be that. */
+void outputs_of_two_gpus_are_polled()
+{
+    const std::size_t gpus = device::gpus().size();
+    if (gpus < 2)
+        return;
+    Graph graph({.mode = Mode::fifo});
+    auto number = Template::of<unsigned long long>(1);
+    Task &add = graph.cuda("add", {ptask_kernels(), "increment_slowly", Geometry()},
+                           {inout("x", one), out("where", Template::of<void *>(1)), by_value(in("ns", number))});
+    Input &x = graph.input(add["x"]), &ns = graph.input(add["ns"]);
+    Output &y = graph.output(add["x"]);
+    const int fd = y.descriptor();
+    graph.output(add["where"]);
+    graph.run();
+    for (int i = 0; i < 8; i++) {
+        x.push_value(i);
+        ns.push_value(i % 2 ? 0ull : 50000000ull);
+    }
+    for (int i = 0; i < 8; i++) {
+        CHECK(is_readable(fd, -1));
+        DatablockPtr block = y.pull(0ns);
+        device::MarkerPtr arrival = block ? block->arrival_on_host() : nullptr;
+        CHECK(block && (!arrival || arrival->reached()));
+        CHECK_EQ(content<int>(block).at(0), i + 1);
+    }
 }
 
 /* So is the failure of a graph. */
@@ -293,8 +328,7 @@ void how_full_channels_are()
     std::counting_semaphore<> may_go{0};
     Graph graph;
     Task &first = graph.host("first", [&](const Arguments &) { may_go.acquire(); }, {inout("x", one)});
-    Task &second =
-        graph.host("second", [](const Arguments &) {}, {in("a", one), in("b", one), out("c", one)});
+    Task &second = graph.host("second", [](const Arguments &) {}, {in("a", one), in("b", one), out("c", one)});
     Input &x = graph.input(first["x"], 8);
     graph.connect(first["x"], second["a"], 3);
     Input &b = graph.input(second["b"]);
@@ -320,10 +354,51 @@ void how_full_channels_are()
     CHECK_EQ(c.depth().blocks, std::size_t{1});
 }
 
+/* What comes from outside counts, also while a loop goes on. */
+void how_full_a_loop_is()
+{
+    Graph graph;
+    std::atomic<std::size_t> blocks{9}, capacity{9};
+    Port *port = nullptr;
+    std::counting_semaphore<> may_go{0};
+    Task &task = graph.host("task",
+                            [&](const Arguments &values) {
+                                may_go.acquire();
+                                const PortState state = port->state();
+                                blocks = state.blocks;
+                                capacity = state.capacity;
+                                *static_cast<unsigned *>(values[1]) = 0;
+                            },
+                            {inout("x", one), out("again", Template::of<unsigned>(1))});
+    port = &task["x"];
+    graph.loop(task["x"], task["x"], task["again"]);
+    Input &x = graph.input(task["x"], 5);
+    Output &y = graph.output(task["x"]);
+    graph.run();
+    x.push_value(1);
+    x.push_value(2);
+    may_go.release();
+    CHECK_EQ(pulled<int>(y).at(0), 1);
+    CHECK_EQ(blocks.load(), std::size_t{1});
+    CHECK_EQ(capacity.load(), std::size_t{5});
+    may_go.release();
+    CHECK_EQ(pulled<int>(y).at(0), 2);
+}
+
 struct OwnError : std::logic_error {
     explicit OwnError(int number) : std::logic_error("own error"), number(number) {}
     int number;
 };
+
+int number_nested_in(const std::exception &outer)
+{
+    try {
+        std::rethrow_if_nested(outer);
+    } catch (const OwnError &own) {
+        return own.number;
+    }
+    return 0;
+}
 
 /* What a function throws, with its type. */
 int number_in(const std::function<void()> &call)
@@ -332,11 +407,7 @@ int number_in(const std::function<void()> &call)
         call();
     } catch (const Failure &failure) {
         CHECK(has(failure.what(), "task task") && has(failure.what(), "own error"));
-        try {
-            std::rethrow_if_nested(failure);
-        } catch (const OwnError &own) {
-            return own.number;
-        }
+        return number_nested_in(failure);
     }
     return 0;
 }
@@ -363,6 +434,41 @@ void exceptions_keep_their_type()
             thrown = number;
         }
         CHECK_EQ(thrown, 42);
+    }
+}
+
+/* Also one that has another nested, wherever it was called. */
+void exceptions_stay_nested()
+{
+    auto throws = [] {
+        try {
+            throw OwnError(7);
+        } catch (...) {
+            std::throw_with_nested(std::runtime_error("around own error"));
+        }
+    };
+    for (bool on_host : {true, false}) {
+        Graph graph;
+        Task &task = on_host ? graph.host("task", [=](const Arguments &) { throws(); }, {inout("x", one)})
+                             : graph.cuda_call("task", [=](StreamCall &) { throws(); }, {inout("x", one)});
+        Input &x = graph.input(task["x"]);
+        graph.output(task["x"]);
+        graph.run();
+        std::string outer;
+        int number = 0;
+        try {
+            x.push_value(1);
+            graph.drain();
+        } catch (const Failure &failure) {
+            try {
+                std::rethrow_if_nested(failure);
+            } catch (const std::exception &error) {
+                outer = error.what();
+                number = number_nested_in(error);
+            }
+        }
+        CHECK_EQ(number, 7);
+        CHECK(outer == "around own error");
     }
 }
 
@@ -422,9 +528,12 @@ Cases life_cases()
             {"a graph is drained", drained},
             {"a graph is drained as far as it can be", drained_into_full_outputs},
             {"an output can be polled", an_output_is_polled},
+            {"outputs of two GPUs can be polled", outputs_of_two_gpus_are_polled},
             {"a failure can be polled", a_failure_is_polled},
             {"how full channels are", how_full_channels_are},
+            {"how full they are where a loop begins", how_full_a_loop_is},
             {"what a function throws keeps its type", exceptions_keep_their_type},
+            {"and what is nested in it", exceptions_stay_nested},
             {"what is null or has no name is refused", what_is_null_or_empty},
             {"what cannot be served is refused", what_cannot_be_served}};
 }

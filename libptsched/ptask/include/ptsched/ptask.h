@@ -279,7 +279,8 @@ int ptask_pull(struct ptask_channel *channel, struct ptask_datablock **block, in
  * pull from the channel, which leads to the program, and when the graph has
  * been terminated or has failed. It stays the graph's and is not to be read.
  * From this call on, what is pulled is on the host: neither ptask_pull() with a
- * timeout of 0 nor ptask_read_datablock() blocks. Before ptask_run_graph().
+ * timeout of 0 nor ptask_read_datablock() blocks. -EINVAL if that is after
+ * ptask_run_graph().
  */
 int ptask_get_descriptor(struct ptask_channel *channel, int *fd);
 
