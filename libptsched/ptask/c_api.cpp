@@ -95,10 +95,11 @@ void retire(ptask_datablock *block)
     static std::mutex mutex;
     static auto &retired = *new std::deque<std::unique_ptr<ptask_datablock>>;
     std::unique_ptr<ptask_datablock> oldest;
+    DatablockPtr content; /* its end may wait for a device, and does so without the lock */
     std::lock_guard lock(mutex);
     if (block->gone.exchange(true))
         return;
-    block->block.reset();
+    content = std::move(block->block);
     retired.emplace_back(block);
     if (retired.size() <= most)
         return;
