@@ -27,7 +27,6 @@ struct Progress {
     std::exception_ptr failure;
 };
 
-/* As an Error, with what was thrown nested. */
 [[noreturn]] void rethrow(const std::exception_ptr &failure)
 {
     try {
@@ -155,8 +154,9 @@ public:
 
     bool help() override
     {
+        HostPool::Guest guest(group_);
         std::unique_lock lock(mutex_);
-        if (busy_ || items_.empty())
+        if (busy_ || items_.empty() || !guest.may_work())
             return false;
         do_next(lock, false);
         return true;

@@ -33,13 +33,21 @@ private:
 
 } // namespace
 
+std::atomic<HostPool *> HostPool::current_;
 thread_local bool HostPool::is_worker_, HostPool::looks_soon_;
 
 HostPool &HostPool::get()
 {
-    /* For good, as devices are. */
-    static HostPool &pool = *new HostPool;
-    return pool;
+    static const int made = (renew(), pthread_atfork(nullptr, nullptr, renew));
+    (void)made;
+    return *current_.load(std::memory_order_relaxed);
+}
+
+/* For good, as devices are. A forked child, which has none of the threads, gets another. */
+void HostPool::renew()
+{
+    current_.store(new HostPool, std::memory_order_relaxed);
+    is_worker_ = looks_soon_ = false;
 }
 
 /* With one processor there are two, as one function may wait for another. */
@@ -63,29 +71,32 @@ void HostPool::ready(const HostGroupPtr &group, HostWork &work)
 {
     std::lock_guard lock(mutex_);
     group->ready_.push_back(&work);
+    group->waiting_++;
     list(group);
-    if (!std::exchange(looks_soon_, false))
-        wake();
+    if (!std::exchange(looks_soon_, false) && !wake())
+        throw Error("there is no thread for functions of the host, and none can be made");
 }
 
 void HostPool::look()
 {
-    std::lock_guard lock(mutex_);
-    wake();
+    Lock lock(mutex_);
+    while (!wake())
+        do_one(lock);
 }
 
-/* One more thread for what may begin, or to watch over those that have the time. */
-void HostPool::wake()
+/* One more thread for what may begin, or to watch over those that have the time. False if there is none at all. */
+bool HostPool::wake()
 {
     if (groups_.empty() || (busy_ >= at_once() && watched_))
-        return;
+        return true;
     if (idle_)
         changed_.notify_one();
     else if (threads_ <= at_once())
-        start_thread();
+        return start_thread();
+    return true;
 }
 
-void HostPool::start_thread()
+bool HostPool::start_thread()
 {
     WithoutSignals none;
     threads_++;
@@ -93,9 +104,9 @@ void HostPool::start_thread()
         std::thread(&HostPool::work, this).detach();
     } catch (const std::system_error &) {
         /* Those that there are do it, later. */
-        if (!--threads_)
-            throw;
+        threads_--;
     }
+    return threads_;
 }
 
 void HostPool::work()
@@ -123,8 +134,12 @@ void HostPool::do_one(Lock &lock)
     const HostGroupPtr group = std::move(groups_.front());
     groups_.pop_front();
     group->waits_ = false;
+    /* There may be a guest now. */
+    if (!group->may_begin())
+        return;
     HostWork &work = *group->ready_.front();
     group->ready_.pop_front();
+    group->waiting_--;
     group->busy_++;
     list(group);
     busy_++;
@@ -182,6 +197,29 @@ HostPool::Blocked::~Blocked()
     HostPool &pool = get();
     std::lock_guard lock(pool.mutex_);
     pool.count(pool.blocked_, -1);
+}
+
+bool HostPool::enters(HostGroup &group)
+{
+    if (!group.most_)
+        return true;
+    std::lock_guard lock(get().mutex_);
+    const bool may = group.busy_ < group.most_;
+    group.busy_ += may;
+    return may;
+}
+
+HostPool::Guest::Guest(const HostGroupPtr &group) : group_(group), may_work_(enters(*group)) {}
+
+HostPool::Guest::~Guest()
+{
+    if (!may_work_ || !group_->most_)
+        return;
+    HostPool &pool = get();
+    std::lock_guard lock(pool.mutex_);
+    group_->busy_--;
+    pool.list(group_);
+    pool.wake();
 }
 
 } // namespace ptsched::device

@@ -10,6 +10,7 @@
 #include "device.hpp"
 #include "time_source.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -31,6 +32,8 @@ protected:
 class HostGroup {
 public:
     explicit HostGroup(unsigned most) : most_(most) {}
+    /* Whether something of it waits for a thread, or for its turn. Any thread may ask. */
+    bool has_waiting() const { return waiting_.load(std::memory_order_relaxed); }
 
 private:
     friend class HostPool;
@@ -39,6 +42,7 @@ private:
     /* The pool's lock protects all of it. */
     const unsigned most_;
     std::deque<HostWork *> ready_;
+    std::atomic<unsigned> waiting_{0}; /* of these */
     unsigned busy_ = 0;
     bool waits_ = false; /* the pool has it in its list */
 };
@@ -64,10 +68,25 @@ public:
         const bool counts_;
     };
 
+    /* A thread that has nothing else to do may do work of a group, as one of those that are at it. */
+    class Guest {
+    public:
+        explicit Guest(const HostGroupPtr &group);
+        ~Guest();
+        Guest(const Guest &) = delete;
+        Guest &operator=(const Guest &) = delete;
+        bool may_work() const { return may_work_; }
+
+    private:
+        const HostGroupPtr &group_;
+        const bool may_work_;
+    };
+
+    /* Throws Error if there is no thread and none can be made: then look() does it. */
     void ready(const HostGroupPtr &group, HostWork &work);
     /* The calling thread, if it is one of the pool, looks for work soon: the next that becomes ready needs no other. */
     static void looks_soon() { looks_soon_ = is_worker_; }
-    /* Somebody waits for what is ready, which a thread may have left for later. */
+    /* Somebody waits for what is ready, which a thread may have left for later. Does it if there is no thread. */
     void look();
     /* How many there are to be at work at once, at the moment. */
     unsigned at_once() const { return at_once_.load(std::memory_order_relaxed); }
@@ -76,13 +95,15 @@ private:
     using Lock = std::unique_lock<std::mutex>;
 
     HostPool();
+    static void renew();
+    static bool enters(HostGroup &group);
     void work();
     void do_one(Lock &lock);
     bool rest(Lock &lock);
     void watch(Lock &lock);
     void list(const HostGroupPtr &group);
-    void wake();
-    void start_thread();
+    bool wake();
+    bool start_thread();
     void count(unsigned &what, int more);
 
     const unsigned processors_;
@@ -95,6 +116,7 @@ private:
     unsigned grown_ = 0;         /* that others had to make up for */
     bool watched_ = false;       /* one of those that are idle looks after a while */
     Clock::time_point begun_at_; /* when something was begun last */
+    static std::atomic<HostPool *> current_;
     static thread_local bool is_worker_, looks_soon_;
 };
 

@@ -190,6 +190,7 @@ bool Scheduler::drain(Timeout timeout)
     Lock lock(mutex_);
     if (!started_)
         throw Error("a graph is drained that was not run: run() comes first");
+    device::HostPool::Blocked blocked;
     for (Naps naps; !is_drained();) {
         throw_if_failed();
         if (stopping_ || (deadline && now_.look() >= *deadline))

@@ -2,7 +2,6 @@
 #include "places.hpp"
 
 #include "arbiter.hpp"
-#include "host_pool.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,6 +16,8 @@ namespace {
 constexpr unsigned gpu_lanes = 4;
 /* Given to a queue and not ended: enough to keep a device busy, and few enough to choose among the rest. */
 constexpr std::size_t most_in_lane = 32;
+/* Of one function of the host: it may wait for what another brings, which then finds room. */
+constexpr std::size_t most_of_one = 2 * most_in_lane;
 /* Of functions of the host that take long, fewer do: as many as take so long, which is how late a thread may look. */
 constexpr std::size_t few_in_lane = 2;
 constexpr double seconds_in_lane = 2e-3;
@@ -103,9 +104,11 @@ bool Place::full() const
     return attachment && runs && !attachment->has_room(seconds);
 }
 
-/* There is one at least that waits for a thread: where all of them do, that is how it is seen. */
+/* Never while all that it has are at work: they may wait for what the next one brings. */
 bool Place::has_many_functions() const
 {
+    if (!functions->has_waiting())
+        return false;
     const std::size_t width = at_once ? at_once : device::HostPool::get().at_once();
     const bool long_ones = seconds >= static_cast<double>(width) * seconds_in_lane;
     return runs >= width * most_in_lane || (long_ones && lanes.size() - idle.size() >= width * few_in_lane);
@@ -164,9 +167,9 @@ std::unique_ptr<Place> Places::make_place(device::Device &device, const Tell &te
         return queue;
     };
     if (&device == &device::host()) {
-        auto group = std::make_shared<device::HostGroup>(options_.host_functions);
+        place->functions = std::make_shared<device::HostGroup>(options_.host_functions);
         place->at_once = options_.host_functions;
-        place->make_queue = [=] { return make_queue(device::make_host_queue(group)); };
+        place->make_queue = [=, group = place->functions] { return make_queue(device::make_host_queue(group)); };
         return place;
     }
     place->attachment = Attachment::open(device.name(), device.bus_address(), options_.attach, tell.may_begin);
@@ -336,8 +339,9 @@ std::size_t Places::choose(const Run &run)
 
 bool Places::takes(const Task &task)
 {
-    const auto ahead = static_cast<double>(task.in_lane_);
-    return task.concurrent_ || task.in_lane_ < few_in_lane || ahead * task.run_time_.value() < seconds_in_lane;
+    if (task.concurrent_ || task.in_lane_ < few_in_lane)
+        return true;
+    return task.in_lane_ < most_of_one && task.in_lane_ * task.run_time_.value() < seconds_in_lane;
 }
 
 /* Behind the run that writes an input, if nothing else came there: it needs no event. Else the shortest. */

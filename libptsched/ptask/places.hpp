@@ -4,6 +4,7 @@
 #define PTSCHED_PTASK_PLACES_HPP
 
 #include "attach.hpp"
+#include "host_pool.hpp"
 #include "ready.hpp"
 #include "rivals.hpp"
 #include "run.hpp"
@@ -44,8 +45,9 @@ struct Place {
      * a task's runs come one after the other, and none behind what another waits for.
      */
     std::function<std::unique_ptr<device::Queue>()> make_queue = {};
-    std::vector<Lane *> idle = {}; /* of these, those without runs */
-    unsigned at_once = 0;          /* lanes that are to have runs at once; 0: as many as the host has threads for */
+    device::HostGroupPtr functions = {}; /* what these have */
+    std::vector<Lane *> idle = {};       /* of these, those without runs */
+    unsigned at_once = 0; /* lanes that are to have runs at once; 0: as many as the host has threads for */
     /* Whether a run may be given to it: one that is about to be, and then, that it was. */
     bool held = true, used = false;
     Clock::time_point measured = {}; /* when events were asked last what a run takes */

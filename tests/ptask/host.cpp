@@ -2,9 +2,13 @@
 // Functions of the host: in order, unless they are concurrent, and in threads that all graphs share.
 #include "ptask_test.hpp"
 
+#include "../sanitizers.h"
+
 #include <fstream>
 #include <latch>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 namespace test {
 
@@ -100,8 +104,8 @@ void who_waits_starves_nobody()
         std::latch brought(1);
         std::vector<Output *> outputs;
         for (unsigned i = 0; i < many; i++) {
-            Task &task = graph.host("waits" + std::to_string(i), [&](const Arguments &) { brought.wait(); },
-                                    {inout("x", one)});
+            Task &task =
+                graph.host("waits" + std::to_string(i), [&](const Arguments &) { brought.wait(); }, {inout("x", one)});
             graph.input(task["x"]).push_value(0);
             outputs.push_back(&graph.output(task["x"]));
         }
@@ -128,10 +132,10 @@ void functions_that_pull()
     source.run();
     std::vector<Output *> outputs;
     for (unsigned i = 0; i < many; i++) {
-        Task &task = graph.host(
-            "pulls" + std::to_string(i),
-            [&](const Arguments &values) { *static_cast<int *>(values[0]) += y.pull()->as<int>()[0]; },
-            {inout("x", one)});
+        Task &task =
+            graph.host("pulls" + std::to_string(i),
+                       [&](const Arguments &values) { *static_cast<int *>(values[0]) += y.pull()->as<int>()[0]; },
+                       {inout("x", one)});
         graph.input(task["x"]).push_value(0);
         outputs.push_back(&graph.output(task["x"]));
     }
@@ -186,6 +190,130 @@ void graphs_share_threads()
     CHECK(more < 2 * many);
 }
 
+/* Nor does one of which the host has many runs: it waits for what another function of its graph brings. */
+void many_runs_of_one_that_waits()
+{
+    const unsigned many = 70 * processors();
+    Graph graph;
+    std::latch brought(1);
+    Task &waits = graph.host("waits", [&](const Arguments &) { brought.wait(); }, {inout("x", one)});
+    Task &brings = graph.host("brings", [&](const Arguments &) { brought.count_down(); }, {in("x", one)});
+    Input &x = graph.input(waits["x"], many), &b = graph.input(brings["x"]);
+    Output &y = graph.output(waits["x"], many);
+    for (unsigned i = 0; i < many; i++)
+        x.push_value(0);
+    graph.run();
+    until([&] { return waits.state() == State::executing; });
+    b.push_value(0);
+    for (unsigned i = 0; i < many; i++)
+        CHECK(y.pull());
+}
+
+/*
+ * Who pulls may run a brief function itself: that one counts, too. While it is at work, the host is given another, of
+ * which the queue has to be made.
+ */
+void who_pulls_counts()
+{
+    for (unsigned most : {1u, 0u}) {
+        Graph graph({.host_functions = most});
+        Witness calls;
+        std::atomic<std::uint64_t> until_given{0};
+        auto body = [&](const Arguments &) {
+            calls.begin();
+            until([&] { return sum_of(graph).runs >= until_given; });
+            calls.end();
+        };
+        Task &first = graph.host("first", body, {inout("x", one)});
+        Input &x = graph.input(first["x"]);
+        Output &y = graph.output(first["x"]);
+        std::vector<Input *> others;
+        for (unsigned i = 0; i < 8; i++)
+            others.push_back(&graph.input(graph.host("other" + std::to_string(i), body, {in("x", one)})["x"]));
+        graph.run();
+        for (Input *other : others) {
+            for (unsigned i = 0; i < 8; i++) {
+                x.push_value(0);
+                CHECK(y.pull());
+            }
+            CHECK(graph.drain());
+            until_given = sum_of(graph).runs + 2;
+            std::thread pusher([&] {
+                until([&] { return calls.inside != 0; });
+                other->push_value(0);
+            });
+            x.push_value(0);
+            CHECK(y.pull());
+            pusher.join();
+            CHECK(graph.drain());
+        }
+        CHECK(!most || calls.most <= most);
+    }
+}
+
+bool runs_a_graph()
+{
+    Graph graph;
+    Task &task = graph.host("task", [](const Arguments &) {}, {in("x", one)});
+    Input &x = graph.input(task["x"]);
+    graph.run();
+    x.push(Datablock::over(&one, sizeof(int), std::make_shared<int>()));
+    return graph.drain() && task.completed() == 1;
+}
+
+/* Whether that is so in a forked child. The thread sanitizer lets that have no threads. */
+void check_in_a_child(bool (*is_so)())
+{
+#ifndef PTSCHED_TEST_TSAN
+    const pid_t child = fork();
+    if (!child) {
+        alarm(60);
+        _exit(!is_so());
+    }
+    int status = -1;
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(status, 0);
+#else
+    (void)is_so;
+#endif
+}
+
+/* Those of its parent are not there, whatever they were at. */
+void a_forked_child_has_threads()
+{
+    for (unsigned round = 0; round < 10; round++) {
+        CHECK(runs_a_graph());
+        std::this_thread::yield();
+        check_in_a_child(runs_a_graph);
+    }
+}
+
+/* The graph has its own, and fails. */
+bool fails_without_threads()
+{
+    constexpr std::size_t too_large = std::size_t{1} << 47;
+    Graph graph;
+    Task &task = graph.host("task", [](const Arguments &) {}, {in("x", one)});
+    Input &x = graph.input(task["x"]);
+    graph.run();
+    pthread_attr_t stacks;
+    if (pthread_attr_init(&stacks) || pthread_attr_setstacksize(&stacks, too_large) ||
+        pthread_setattr_default_np(&stacks))
+        return false;
+    try {
+        x.push_value(1);
+        graph.drain();
+    } catch (const Failure &failure) {
+        return has(failure.what(), "no thread");
+    }
+    return false;
+}
+
+void no_threads_can_be_made()
+{
+    check_in_a_child(fails_without_threads);
+}
+
 } // namespace
 
 Cases host_cases()
@@ -194,7 +322,11 @@ Cases host_cases()
             {"a concurrent one is called several times at once", several_at_once},
             {"functions that wait starve nobody", who_waits_starves_nobody},
             {"nor do those that pull", functions_that_pull},
+            {"nor do those that have many runs", many_runs_of_one_that_waits},
             {"a graph has as many functions at work as it wants", as_many_as_the_graph_wants},
+            {"those count that others run", who_pulls_counts},
+            {"a forked child has threads of its own", a_forked_child_has_threads},
+            {"without threads, a graph fails", no_threads_can_be_made},
             {"graphs share the threads of the host", graphs_share_threads}};
 }
 
