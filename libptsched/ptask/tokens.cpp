@@ -277,7 +277,7 @@ int Scheduler::descriptor(Channel &channel)
         if (started_)
             throw Error("a descriptor of the output of " + channel.source->full_name() +
                         " is asked for when the graph has been run: the first time is to be before run()");
-        UniqueFd event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+        UniqueFd event = above_streams(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
         if (!event)
             throw Error(system_error_text("eventfd"));
         channel.event = std::move(event);

@@ -239,6 +239,29 @@ void drained_into_full_outputs()
     CHECK(!graph.drain());
 }
 
+/* Nor is what GPUs are given as one left out. */
+void drained_of_cuda_graphs()
+{
+    constexpr std::size_t many = 7;
+    Graph graph({.lower = Lower::always});
+    Task &first = graph.cuda("first", {ptask_kernels(), "successor"}, {inout("x", one), constant("n", 1u)});
+    Task &second = graph.cuda("second", {ptask_kernels(), "successor"}, {inout("x", one), constant("n", 1u)});
+    graph.connect(first["x"], second["x"]);
+    Input &x = graph.input(first["x"]);
+    Output &y = graph.output(second["x"]);
+    graph.run();
+    for (unsigned round = 0; round < 30; round++) {
+        for (std::size_t i = 0; i < many; i++)
+            x.push_value(1);
+        CHECK(graph.drain());
+        CHECK_EQ(y.depth().blocks, many);
+        CHECK_EQ(second.completed(), (round + 1) * many);
+        for (std::size_t i = 0; i < many; i++)
+            CHECK_EQ(pulled<int>(y).at(0), 3);
+    }
+    CHECK(second.lowered());
+}
+
 bool is_readable(int fd, int timeout)
 {
     pollfd polled = {fd, POLLIN, 0};
@@ -310,6 +333,17 @@ void outputs_of_two_gpus_are_polled()
         CHECK(block && (!arrival || arrival->reached()));
         CHECK_EQ(content<int>(block).at(0), i + 1);
     }
+}
+
+/* What a program has closed is not given to it as something else. */
+void descriptors_of_a_daemon()
+{
+    Simple simple;
+    const int input = dup(STDIN_FILENO);
+    close(STDIN_FILENO);
+    CHECK(simple.y.descriptor() > STDERR_FILENO);
+    dup2(input, STDIN_FILENO);
+    close(input);
 }
 
 /* So is the failure of a graph. */
@@ -527,8 +561,10 @@ Cases life_cases()
             {"inputs and outputs of a graph that is gone say so", after_it_is_gone},
             {"a graph is drained", drained},
             {"a graph is drained as far as it can be", drained_into_full_outputs},
+            {"a graph is drained of CUDA graphs", drained_of_cuda_graphs},
             {"an output can be polled", an_output_is_polled},
             {"outputs of two GPUs can be polled", outputs_of_two_gpus_are_polled},
+            {"a descriptor is no standard stream", descriptors_of_a_daemon},
             {"a failure can be polled", a_failure_is_polled},
             {"how full channels are", how_full_channels_are},
             {"how full they are where a loop begins", how_full_a_loop_is},
