@@ -34,8 +34,10 @@ void yield(std::unique_lock<std::mutex> &lock)
 /* Null if none is due, or all queues for it are full. */
 Task *Scheduler::next_due()
 {
-    if (!may_begin())
+    if (!may_begin()) {
+        places_.rest();
         return nullptr;
+    }
     for (bool host : {true, false})
         if (Arbiter &due = due_[!host]; !due.empty() && !places_.full(host)) {
             Task &task = due.pop(now_.get());

@@ -69,6 +69,21 @@ void Scheduler::start(const std::vector<std::unique_ptr<Task>> &tasks)
     Lock lock(mutex_);
     places_.add(std::move(places));
     tasks_ = &tasks;
+    try {
+        prepare(tasks);
+        thread_ = std::thread(&Scheduler::work, this);
+    } catch (...) {
+        stopping_ = true;
+        wake_everybody();
+        throw;
+    }
+    started_ = true;
+    for (const auto &task : tasks)
+        look_at(*task);
+}
+
+void Scheduler::prepare(const std::vector<std::unique_ptr<Task>> &tasks)
+{
     work_for_requester();
     for (Arbiter &due : due_)
         due.divide(tasks);
@@ -86,16 +101,6 @@ void Scheduler::start(const std::vector<std::unique_ptr<Task>> &tasks)
         }
     }
     lowering_->start(tasks);
-    try {
-        thread_ = std::thread(&Scheduler::work, this);
-    } catch (...) {
-        stopping_ = true;
-        wake_everybody();
-        throw;
-    }
-    started_ = true;
-    for (const auto &task : tasks)
-        look_at(*task);
 }
 
 void Scheduler::stop()

@@ -89,6 +89,8 @@ private:
         explicit operator bool() const { return marker != nullptr; }
     };
 
+    void prepare(const std::vector<std::unique_ptr<Task>> &tasks);
+
     /* tokens.cpp: what comes and goes */
     template <typename Condition>
     bool wait(Lock &lock, Channel &channel, const Deadline &deadline, const std::stop_token &stop, Condition condition);

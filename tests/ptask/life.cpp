@@ -536,6 +536,7 @@ void what_cannot_be_served()
     CHECK(!bind(left, reinterpret_cast<sockaddr *>(&address), sizeof(address)));
     close(left);
     CHECK(refused([&] { Server(path, {{"x", &simple.x}}, {}); }, {path, "nobody serves any more", "removed"}));
+    CHECK(refused([&] { Server(folder, {{"x", &simple.x}}, {}); }, {folder, "no socket"}));
     unlink(path.c_str());
     CHECK(refused([&] { Server(path, {{"x", nullptr}}, {}); }, {"input", "served as x", "null"}));
     CHECK(refused([&] { Server(path, {}, {{"y", nullptr}}); }, {"output", "served as y", "null"}));
