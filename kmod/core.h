@@ -194,6 +194,7 @@ extern struct mutex ptsched_devices_lock;
 struct ptsched_dev *ptsched_dev_add(const char *name, const char *uuid);
 void ptsched_dev_remove(struct ptsched_dev *dev);
 void ptsched_dev_remove_all(void);
+void ptsched_dev_exit(void);
 struct ptsched_dev *ptsched_dev_find(const char *name);
 void ptsched_dev_put(struct ptsched_dev *dev);
 u32 ptsched_dev_count(void);

@@ -80,6 +80,26 @@ void ptsched_unlock(struct ptsched_dev *dev) __releases(&dev->lock)
 		ptsched_entity_put(ent);
 }
 
+/* Those that nobody has: who takes a reference has the mutex, or has one already. */
+static void forget_instances(void)
+{
+	struct ptsched_dev *dev, *next;
+
+	lockdep_assert_held(&ptsched_devices_lock);
+	list_for_each_entry_safe(dev, next, &ptsched_devices, link)
+		if (dev->instance && kref_read(&dev->ref) == 1)
+			ptsched_dev_remove(dev);
+}
+
+static void forget(struct work_struct *work)
+{
+	mutex_lock(&ptsched_devices_lock);
+	forget_instances();
+	mutex_unlock(&ptsched_devices_lock);
+}
+
+static DECLARE_WORK(forgetting, forget);
+
 static void dev_free(struct kref *ref)
 {
 	struct ptsched_dev *dev = container_of(ref, struct ptsched_dev, ref);
@@ -94,7 +114,10 @@ static void dev_free(struct kref *ref)
  */
 void ptsched_dev_put(struct ptsched_dev *dev)
 {
-	kref_put(&dev->ref, dev_free);
+	bool instance = dev->instance;
+
+	if (!kref_put(&dev->ref, dev_free) && instance)
+		schedule_work(&forgetting);
 }
 
 /* A new device in the list; ERR_PTR(-ENOMEM). */
@@ -203,6 +226,12 @@ void ptsched_dev_remove_all(void)
 	mutex_unlock(&ptsched_devices_lock);
 }
 
+/** ptsched_dev_exit - nobody has a device any more, nor will have one */
+void ptsched_dev_exit(void)
+{
+	cancel_work_sync(&forgetting);
+}
+
 /** ptsched_dev_count - how many devices can be attached to */
 u32 ptsched_dev_count(void)
 {
@@ -255,35 +284,20 @@ static bool is_uuid(const char *name)
 	       !uuid_parse(name + 4, &uuid);
 }
 
-/* One that nobody has; NULL: there is none. */
-static struct ptsched_dev *unused_instance(void)
-{
-	struct ptsched_dev *dev;
-
-	list_for_each_entry(dev, &ptsched_devices, link)
-		/* The list's own. Who takes another has the mutex, or has one already. */
-		if (dev->instance && kref_read(&dev->ref) == 1)
-			return dev;
-	return NULL;
-}
-
 /*
  * Instances of a GPU share nothing with one another, and nobody but the programs
- * that use them knows which there are: the first to attach brings it along. Where
- * there are more names than instances can be, unused ones make room.
+ * that use them knows which there are: the first to attach brings it along, and
+ * it is forgotten after the last.
  */
 static struct ptsched_dev *instance_add(const char *uuid)
 {
-	struct ptsched_dev *dev, *unused;
+	struct ptsched_dev *dev;
 
-	if (nr_devices == nr_instances)
+	if (nr_instances == MOST_INSTANCES)
+		/* The work for it may be late. */
+		forget_instances();
+	if (nr_instances == MOST_INSTANCES || nr_devices == nr_instances)
 		return ERR_PTR(-ENODEV);
-	if (nr_instances == MOST_INSTANCES) {
-		unused = unused_instance();
-		if (!unused)
-			return ERR_PTR(-ENODEV);
-		ptsched_dev_remove(unused);
-	}
 	dev = dev_insert(uuid, uuid);
 	if (IS_ERR(dev))
 		return dev;

@@ -44,6 +44,7 @@ err_netlink:
 	ptsched_clients_exit();
 err_clients:
 	ptsched_entity_exit();
+	ptsched_dev_exit();
 	return ret;
 }
 
@@ -55,6 +56,7 @@ static void __exit ptsched_exit(void)
 	ptsched_netlink_exit();
 	ptsched_clients_exit();
 	ptsched_entity_exit();
+	ptsched_dev_exit();
 }
 
 module_init(ptsched_init);

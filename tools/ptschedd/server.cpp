@@ -61,8 +61,7 @@ Server::Server(const std::string &socket_path, const std::vector<DeviceName> &de
 {
     raise_descriptor_limit();
     for (const DeviceName &name : devices)
-        devices_.push_back(
-            std::make_unique<Device>(static_cast<uint32_t>(devices_.size()), name.address, name.uuid, params, *this));
+        devices_.push_back(std::make_unique<Device>(next_device_id_++, name.address, name.uuid, params, *this));
     reserve_ = checked(open("/dev/null", O_RDONLY | O_CLOEXEC), "/dev/null");
     watch_signals();
     listen(socket_path);
@@ -231,6 +230,7 @@ void Server::bury()
         for (const ProcessRef &process : gone)
             for (auto &device : devices_)
                 device->process_gone(*process);
+        forget_instances();
     }
 }
 
@@ -255,29 +255,24 @@ void Server::answer_awaiting()
     }
 }
 
-// Nobody but the programs that use them knows what instances there are: the first to attach brings it along, and it
-// begins with the settings of the first device. One that nobody uses makes room for another where there are more names
-// than a machine can have instances.
+// Nobody but the programs that use them knows what instances there are: the first to attach brings it along, and it is
+// forgotten after the last. It begins with the settings of the first device.
 Device *Server::add_instance(const std::string &name)
 {
+    if (instances_ == kMostInstances)
+        return nullptr;
     std::string lower = name;
     std::transform(lower.begin() + 4, lower.end(), lower.begin() + 4, [](unsigned char c) { return std::tolower(c); });
-    auto make = [&](size_t place) {
-        return std::make_unique<Device>(static_cast<uint32_t>(place), lower, lower, devices_.front()->policy().params,
-                                        *this);
-    };
-    if (instances_ < kMostInstances) {
-        devices_.push_back(make(devices_.size()));
-        instances_++;
-        return devices_.back().get();
-    }
-    for (size_t place = devices_.size() - instances_; place < devices_.size(); place++) {
-        if (!devices_[place]->entities().empty())
-            continue;
-        devices_[place] = make(place);
-        return devices_[place].get();
-    }
-    return nullptr;
+    devices_.push_back(
+        std::make_unique<Device>(next_device_id_++, lower, lower, devices_.front()->policy().params, *this));
+    instances_++;
+    return devices_.back().get();
+}
+
+void Server::forget_instances()
+{
+    instances_ -= std::erase_if(
+        devices_, [](const auto &device) { return is_instance(device->uuid()) && device->entities().empty(); });
 }
 
 int Server::find_device(const std::string &name, Device *&device)

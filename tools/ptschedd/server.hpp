@@ -59,6 +59,7 @@ public:
 
 private:
     Device *add_instance(const std::string &name);
+    void forget_instances();
     void listen(const std::string &path);
     void watch_signals();
     void accept_one();
@@ -78,7 +79,8 @@ private:
     Switchboard switchboard_{loop_};
     ProcessTable processes_;
     DeviceList devices_;
-    size_t instances_ = 0; // so many of the devices are such, the last ones
+    size_t instances_ = 0;        // so many of the devices are such
+    uint32_t next_device_id_ = 0; // ids are not used again
     std::string socket_path_;
     UniqueFd listener_;
     UniqueFd signals_;
