@@ -150,7 +150,7 @@ void shares_of_a_graph()
     auto one = Template::of<int>(1);
     std::array<std::atomic<unsigned>, parts> runs = {};
     Graph graph({.mode = Mode::priority, .proxy_priority = 0, .host_functions = 2});
-    Plugs plugs(graph, 1000);
+    Plugs plugs(graph, 1000, 2);
 
     std::vector<Input *> inputs;
     for (std::size_t i = 0; i < parts; i++) {

@@ -82,16 +82,17 @@ inline Task &add_increment(Graph &graph, const std::string &name)
                       {inout("x", Template::of<int>(4)), out("where", Template::of<void *>(1)), constant("n", 4u)});
 }
 
-/* Tasks that are the two functions of the host that a graph may have at work, until they are pulled: what comes behind
- * them is put in order meanwhile. */
+/* Tasks that are all the functions of the host that a graph may have at work, until they are pulled: what comes behind
+ * them is put in order meanwhile. It is also done in that order if there is one plug; two functions may overtake each
+ * other. */
 class Plugs {
 public:
-    Plugs(Graph &graph, int priority)
+    Plugs(Graph &graph, int priority, unsigned count)
     {
         std::shared_future<void> pulled(pulled_.get_future());
-        for (const char *name : {"plug0", "plug1"}) {
+        for (unsigned i = 0; i < count; i++) {
             Task &plug = *tasks.emplace_back(
-                &graph.host(name, [=](const Arguments &) { pulled.wait(); }, {in("x", Template::of<int>(1))}));
+                &graph.host("plug" + std::to_string(i), [=](const Arguments &) { pulled.wait(); }, {in("x", Template::of<int>(1))}));
             plug.set_priority(priority);
             graph.input(plug["x"]).push_value(0);
         }

@@ -70,7 +70,7 @@ struct Crowd {
     explicit Crowd(HostFunction what_first_does)
         : first(graph.host("first", std::move(what_first_does), {in("x", one), out("y", one)})),
           last(graph.host("last", [](const Arguments &) {}, {in("x", one), zeroed(sticky("y", one))})),
-          x(graph.input(first["x"], many)), last_x(graph.input(last["x"])), plugs(graph, 0)
+          x(graph.input(first["x"], many)), last_x(graph.input(last["x"])), plugs(graph, 0, 2)
     {
         first.set_priority(many);
         /* Priorities decide among tasks that channels join. */
