@@ -306,9 +306,7 @@ void proxy_priorities()
         if (proxy)
             task.set_proxy_priority(proxy);
     };
-    auto note = [&](char who) {
-        return [&, who](const Arguments &) { order += who; };
-    };
+    auto note = [&](char who) { return [&, who](const Arguments &) { order += who; }; };
     add("graph's", note('1'), 0);
     add("high", note('2'), 1000);
     Plugs plug(graph, 1000000, 1);

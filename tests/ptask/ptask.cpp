@@ -447,7 +447,8 @@ void priorities()
         tasks.push_back(&task);
     };
     for (int i = 0; i < count; i++)
-        add("task" + std::to_string(i), [&, i](const Arguments &) { order.push_back(i); }, 1000 * i);
+        add(
+            "task" + std::to_string(i), [&, i](const Arguments &) { order.push_back(i); }, 1000 * i);
     Plugs plug(graph, 1000000, 1);
     graph.run();
     until_executing(tasks);

@@ -91,8 +91,9 @@ public:
     {
         std::shared_future<void> pulled(pulled_.get_future());
         for (unsigned i = 0; i < count; i++) {
-            Task &plug = *tasks.emplace_back(
-                &graph.host("plug" + std::to_string(i), [=](const Arguments &) { pulled.wait(); }, {in("x", Template::of<int>(1))}));
+            Task &plug =
+                *tasks.emplace_back(&graph.host("plug" + std::to_string(i), [=](const Arguments &) { pulled.wait(); },
+                                                {in("x", Template::of<int>(1))}));
             plug.set_priority(priority);
             graph.input(plug["x"]).push_value(0);
         }
