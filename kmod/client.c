@@ -44,8 +44,7 @@ void ptsched_client_show(struct ptsched_client *client)
 		return;
 	/* Pairs with the owner's load of events, before that of the state. */
 	smp_store_release(&page->events, page->events + 1);
-	wake_up_interruptible_poll(&client->poll, EPOLLIN | EPOLLRDNORM | EPOLLPRI |
-				   (state & PTSCHED_STATE_DEAD ? EPOLLHUP : 0));
+	ptsched_poll_wake(client);
 }
 
 /** ptsched_client_new - a client that is not attached; NULL without memory */
@@ -65,10 +64,36 @@ struct ptsched_client *ptsched_client_new(void)
 	}
 	client->shared->version = PTSCHED_VERSION_MAJOR;
 	client->shared->size = sizeof(*client->shared);
+	kref_init(&client->ref);
 	mutex_init(&client->attach_lock);
 	INIT_LIST_HEAD(&client->waiters);
+	INIT_LIST_HEAD(&client->waiting);
+	INIT_LIST_HEAD(&client->polled);
 	init_waitqueue_head(&client->poll);
+	INIT_WORK(&client->crowd, ptsched_crowd_wake);
 	return client;
+}
+
+static void client_release(struct kref *ref)
+{
+	struct ptsched_client *client = container_of(ref, struct ptsched_client, ref);
+
+	if (client->dev) {
+		put_pid(client->owner);
+		ptsched_dev_put(client->dev);
+	}
+	/* A mapping keeps the file, so that none is left. */
+	free_page((unsigned long)client->shared);
+	kmem_cache_free(client_cache, client);
+}
+
+/**
+ * ptsched_client_put - drop a reference
+ * @client: the client; its device must not be locked
+ */
+void ptsched_client_put(struct ptsched_client *client)
+{
+	kref_put(&client->ref, client_release);
 }
 
 /**
@@ -84,31 +109,51 @@ void ptsched_client_free(struct ptsched_client *client)
 		now = ptsched_lock(dev);
 		ptsched_client_close(client, now);
 		ptsched_unlock(dev);
-		put_pid(client->owner);
-		ptsched_dev_put(dev);
 	}
-	/* A mapping keeps the file, so that none is left. */
-	free_page((unsigned long)client->shared);
-	kmem_cache_free(client_cache, client);
+	ptsched_client_put(client);
 }
 
-/* Makes the client an entity's; @ent is client->self unless it acts for another. */
-static void enlist(struct ptsched_client *client, struct ptsched_entity *ent)
+static bool is_preemptible(const struct ptsched_client *client)
 {
-	lockdep_assert_held(&client->dev->lock);
-	client->entity = ent;
-	list_add_tail(&client->link, &ent->members);
+	return client->mechanism >= PTSCHED_MECHANISM_SLICE;
 }
 
 /* After a change of the members, or of what one of them can do. */
 static void set_preemptible(struct ptsched_entity *ent, u64 now)
 {
-	bool preemptible = !list_empty(&ent->members);
-	struct ptsched_client *client;
+	bool preemptible = ent->nr_members && ent->nr_preemptible == ent->nr_members;
 
-	list_for_each_entry(client, &ent->members, link)
-		preemptible &= client->mechanism >= PTSCHED_MECHANISM_SLICE;
+	if (preemptible == ent->policy.preemptible)
+		return;
 	ptsp_set_preemptible(&ent->dev->policy, &ent->policy, preemptible, now);
+	ent->dev->changed = true;
+}
+
+/* Makes the client an entity's; @ent is client->self unless it acts for another. */
+static void enlist(struct ptsched_client *client, struct ptsched_entity *ent, u64 now)
+{
+	lockdep_assert_held(&client->dev->lock);
+	client->entity = ent;
+	list_add_tail(&client->link, &ent->members);
+	ent->nr_members++;
+	ent->nr_preemptible += is_preemptible(client);
+	set_preemptible(ent, now);
+}
+
+static void delist(struct ptsched_client *client, u64 now)
+{
+	struct ptsched_entity *ent = client->entity;
+
+	lockdep_assert_held(&client->dev->lock);
+	list_del(&client->link);
+	ent->nr_members--;
+	ent->nr_preemptible -= is_preemptible(client);
+	set_preemptible(ent, now);
+}
+
+static bool is_full(const struct ptsched_entity *ent)
+{
+	return max(ent->nr_owned, ent->nr_members) >= PTSCHED_CLIENTS_MAX;
 }
 
 static int attach(struct ptsched_client *client, struct ptsched_dev *dev,
@@ -127,6 +172,8 @@ static int attach(struct ptsched_client *client, struct ptsched_dev *dev,
 		return -ENODEV;
 	}
 	ent = ptsched_entity_join(ent, now);
+	if (!IS_ERR(ent) && is_full(ent))
+		ent = ERR_PTR(-EMFILE);
 	if (IS_ERR(ent)) {
 		ptsched_unlock(dev);
 		return PTR_ERR(ent);
@@ -139,10 +186,9 @@ static int attach(struct ptsched_client *client, struct ptsched_dev *dev,
 	ent->nr_owned++;
 	/* Pairs with attached_dev(): who sees the device sees the rest. */
 	smp_store_release(&client->dev, dev);
-	enlist(client, ent);
-	set_preemptible(ent, now);
+	enlist(client, ent, now);
 	ptsched_client_show(client);
-	ptsched_run(dev, now);
+	dev->changed = true;
 	arg->device_id = dev->id;
 	arg->entity = ent->id;
 	ptsched_unlock(dev);
@@ -154,7 +200,7 @@ static int attach(struct ptsched_client *client, struct ptsched_dev *dev,
  * @client: the client
  * @arg: checked arguments, outputs filled in on success
  *
- * Return: 0, -EBUSY, -EINVAL, -ENODEV, -ENOMEM or -EPERM.
+ * Return: 0, -EBUSY, -EINVAL, -EMFILE, -ENODEV, -ENOMEM or -EPERM.
  */
 int ptsched_client_attach(struct ptsched_client *client, struct ptsched_attach *arg)
 {
@@ -196,7 +242,7 @@ int ptsched_client_report(struct ptsched_client *client, const struct ptsched_re
 	if (!client->closed && client->holds) {
 		ptsp_report(&dev->policy, &ent->policy, arg->gpu_ns, arg->submissions, now);
 		trace_charge(ent, arg->gpu_ns, arg->submissions);
-		ptsched_run(dev, now);
+		dev->changed = true;
 		ret = 0;
 	}
 	ptsched_unlock(dev);
@@ -247,10 +293,11 @@ int ptsched_client_mechanism(struct ptsched_client *client, u32 mechanism)
 
 	if (!client->closed) {
 		ret = 0;
+		client->entity->nr_preemptible -= is_preemptible(client);
 		client->mechanism = mechanism;
 		client->self->mechanism = mechanism;
+		client->entity->nr_preemptible += is_preemptible(client);
 		set_preemptible(client->entity, now);
-		ptsched_run(dev, now);
 	}
 	ptsched_unlock(dev);
 	return ret;
@@ -267,20 +314,17 @@ int ptsched_client_mechanism(struct ptsched_client *client, u32 mechanism)
 void ptsched_client_move(struct ptsched_client *client, struct ptsched_entity *to, u64 now)
 {
 	struct ptsched_entity *from = client->entity;
-	struct list_head *waiter;
-	u32 waiters = 0;
 
 	lockdep_assert_held(&client->dev->lock);
 	if (from == to)
 		return;
-	list_for_each(waiter, &client->waiters)
-		waiters++;
-	from->nr_waiters -= waiters;
-	list_del(&client->link);
-	enlist(client, to);
-	set_preemptible(from, now);
-	set_preemptible(to, now);
-	to->nr_waiters += waiters;
+	delist(client, now);
+	enlist(client, to, now);
+	from->nr_waiters -= client->nr_waiters;
+	to->nr_waiters += client->nr_waiters;
+	if (client->nr_waiters)
+		list_move_tail(&client->waiting, &to->waiting);
+	ptsched_turn_admit(to);
 	ptsched_client_show(client);
 	ptsched_entity_update(from, now);
 	ptsched_entity_leave_if_unused(from, now);
@@ -327,7 +371,7 @@ static int check_act_for(struct ptsched_client *client, struct pid *pid, bool ha
  * @pid: the requester, NULL: oneself
  * @handed_over: the requester is known by a client that it handed over
  *
- * Return: 0, -EBUSY, -ECANCELED, -ENODEV, -ENOMEM, -EPERM or -ESRCH.
+ * Return: 0, -EBUSY, -ECANCELED, -EMFILE, -ENODEV, -ENOMEM, -EPERM or -ESRCH.
  */
 int ptsched_client_act_for(struct ptsched_client *client, struct pid *pid, bool handed_over)
 {
@@ -350,6 +394,8 @@ int ptsched_client_act_for(struct ptsched_client *client, struct pid *pid, bool 
 		return ret;
 	}
 	ent = new ? ptsched_entity_join(new, now) : client->self;
+	if (!IS_ERR(ent) && ent != client->entity && ent != client->self && is_full(ent))
+		ent = ERR_PTR(-EMFILE);
 	if (IS_ERR(ent))
 		ret = PTR_ERR(ent);
 	else
@@ -376,17 +422,16 @@ void ptsched_client_close(struct ptsched_client *client, u64 now)
 	if (self->nr_owned == 1 && (list_empty(&self->members) ||
 				    (ent == self && list_is_singular(&self->members))))
 		ptsched_entity_leaving(self);
-	ptsched_turn_refuse(client, -ECANCELED);
+	ptsched_turn_refuse(client);
 	if (client->holds)
 		ptsched_turn_drop(client, 0, now);
-	list_del(&client->link);
-	set_preemptible(ent, now);
+	delist(client, now);
 	list_del(&client->owned_link);
 	self->nr_owned--;
 	client->entity = NULL;
 	client->self = NULL;
 	ptsched_client_show(client);
-	wake_up_interruptible_poll(&client->poll, EPOLLHUP);
+	ptsched_poll_wake(client);
 	ptsched_entity_update(ent, now);
 	ptsched_entity_leave_if_unused(ent, now);
 	ptsched_entity_leave_if_unused(self, now);
@@ -403,16 +448,24 @@ void ptsched_client_flush(struct ptsched_client *client)
 {
 	/* Pairs with attach(). */
 	struct ptsched_dev *dev = smp_load_acquire(&client->dev);
+	struct ptsched_entity *ending = NULL;
 	u64 now;
 
 	if (!dev || client->owner != task_tgid(current))
 		return;
 	now = ptsched_lock(dev);
 	/* In its exit a process ends as a whole, not file by file. */
-	if (client->self && !atomic_read(&current->signal->live))
-		ptsched_entity_end(client->self, now);
-	ptsched_client_close(client, now);
+	if (client->self && !atomic_read(&current->signal->live)) {
+		ending = client->self;
+		kref_get(&ending->ref);
+	} else {
+		ptsched_client_close(client, now);
+	}
 	ptsched_unlock(dev);
+	if (!ending)
+		return;
+	ptsched_entity_end(ending);
+	ptsched_entity_put(ending);
 }
 
 static void unmerged(void *object)

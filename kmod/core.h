@@ -10,9 +10,11 @@
  *   client->attach_lock (mutex)	binds a client to a device, once
  *   ptsched_devices_lock (mutex)	the list of devices
  *   dev->lock (spinlock, BH off)	everything else of a device
- * Under dev->lock, events go to netlink and sleepers are woken, so that the locks
- * of wait queues, sockets and the scheduler nest inside it; nothing sleeps. The
- * timer of a device expires in soft interrupt context, in a thread on RT.
+ * Under dev->lock is decided and noted down, nothing else, and no list is walked
+ * that may be longer than PTSCHED_CLIENTS_MAX: who holds it is not to wait for
+ * what another process opens. Threads and pollers are woken and listeners told by
+ * ptsched_unlock() and a work, without it (tell.c). The timer of a device expires
+ * in soft interrupt context, in a thread on RT.
  *
  * Letters behind fields: C constant after creation, D ptsched_devices_lock,
  * L dev->lock, A written once under attach_lock and dev->lock.
@@ -20,14 +22,15 @@
 #ifndef PTSCHED_CORE_H
 #define PTSCHED_CORE_H
 
-#include <linux/hashtable.h>
 #include <linux/hrtimer.h>
+#include <linux/kfifo.h>
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include <linux/pid.h>
 #include <linux/ptsched.h>
+#include <linux/rbtree.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/timekeeping.h>
@@ -36,6 +39,27 @@
 #include <linux/workqueue.h>
 
 #include "policy.h"
+
+/* Events of a device that wait to be sent; the listeners are told if there are more. */
+#define PTSCHED_UNSENT_EVENTS	256
+
+/**
+ * struct ptsched_told - an event, as it is told
+ * @event: PTSCHED_EVENT_*
+ * @time_ns: when it was
+ * @pid: the process, with a reference; NULL: the event is the device's
+ * @comm: its name
+ * @budget_ns: its budget
+ * @turn: its turn
+ */
+struct ptsched_told {
+	u32 event;
+	u64 time_ns;
+	struct pid *pid;
+	char comm[TASK_COMM_LEN];
+	s64 budget_ns;
+	u64 turn;
+};
 
 /**
  * struct ptsched_dev - a GPU, or an instance of one that MIG divides
@@ -50,10 +74,20 @@
  * @policy: L the scheduler
  * @timer: L armed for the instant at which @policy wants to run, if any
  * @armed_ns: L that instant, or PTSP_NEVER
+ * @changed: L the policy is to decide before the lock is given back
  * @gone: L removed from the machine: nothing is scheduled any more
- * @entities: L by struct pid
- * @users: L who has entities or debts here
+ * @by_pid: L entities by struct pid
+ * @by_id: L entities by id
+ * @users: L who has entities or debts here, by uid
+ * @indebted: L of these, who have no entity, in the order in which they are looked at
+ * @asker_cpu: L 1 + the CPU of the thread that asks, while its asking is decided
+ * @admitting: L entities with the turn, of which more threads may have it
+ * @woken: L threads that are to look again
+ * @polled: L clients of which those who poll are to look again
  * @graveyard: L entities that left, freed by ptsched_unlock()
+ * @events: L that have not been sent
+ * @events_lost: L there was no room for one
+ * @telling: does what ptsched_unlock() leaves
  */
 struct ptsched_dev {
 	u32 id;
@@ -67,21 +101,33 @@ struct ptsched_dev {
 	struct ptsp_device policy;
 	struct hrtimer timer;
 	u64 armed_ns;
+	bool changed;
 	bool gone;
-	DECLARE_HASHTABLE(entities, 8);
-	struct list_head users;
+	struct rb_root by_pid;
+	struct rb_root by_id;
+	struct rb_root users;
+	struct list_head indebted;
+	u32 asker_cpu;
+	struct list_head admitting;
+	struct list_head woken;
+	struct list_head polled;
 	struct list_head graveyard;
+	DECLARE_KFIFO(events, struct ptsched_told, PTSCHED_UNSENT_EVENTS);
+	bool events_lost;
+	struct work_struct telling;
 };
 
 /**
  * struct ptsched_user - a user's account on a device
- * @link: L in dev->users
+ * @node: L in dev->users
+ * @indebted: L in dev->indebted, while there is no entity
  * @uid: C the user
  * @nr_entities: L entities that are joined
  * @policy: L what dead entities owe
  */
 struct ptsched_user {
-	struct list_head link;
+	struct rb_node node;
+	struct list_head indebted;
 	kuid_t uid;
 	u32 nr_entities;
 	struct ptsp_user policy;
@@ -94,12 +140,17 @@ struct ptsched_user {
  * @id: C never used again
  * @pid: C the thread group
  * @uid: C its user when it came
- * @ref: held by who made it, then by dev->entities; and by a pending @reap
- * @node: L in dev->entities
+ * @ref: held by who made it, then by the device; and by a pending @reap
+ * @by_pid: L in dev->by_pid
+ * @by_id: L in dev->by_id
  * @grave: L in dev->graveyard
  * @owned: L clients of this process, ptsched_client.owned_link
  * @members: L clients whose turns are this entity's, ptsched_client.link
+ * @waiting: L members with threads that wait, ptsched_client.waiting
+ * @admitting: L in dev->admitting
  * @nr_owned: L length of @owned
+ * @nr_members: L length of @members
+ * @nr_preemptible: L members whose work need not drain
  * @nr_holds: L members that hold the turn
  * @nr_waiters: L threads that wait for the turn
  * @user: L account that takes over the debt
@@ -109,7 +160,7 @@ struct ptsched_user {
  * @weight_visit: L dev->visit when @weight was read
  * @mechanism: L as last told by a client
  * @granted_budget_ns: L budget when the turn began
- * @joined: L in dev->entities and known to the policy
+ * @joined: L known to the device and to the policy
  * @leaving: L its end has been told
  * @dead: L the process is gone; what is left are turns of others on its behalf
  * @comm: L name of the process when last seen
@@ -124,13 +175,16 @@ struct ptsched_entity {
 	struct pid *pid;
 	kuid_t uid;
 	struct kref ref;
-	union {
-		struct hlist_node node;
-		struct list_head grave;
-	};
+	struct rb_node by_pid;
+	struct rb_node by_id;
+	struct list_head grave;
 	struct list_head owned;
 	struct list_head members;
+	struct list_head waiting;
+	struct list_head admitting;
 	u32 nr_owned;
+	u32 nr_members;
+	u32 nr_preemptible;
 	u32 nr_holds;
 	u32 nr_waiters;
 	struct ptsched_user *user;
@@ -154,6 +208,7 @@ struct ptsched_entity {
 
 /**
  * struct ptsched_client - an open file
+ * @ref: held by the file, by @polled and by @crowd
  * @attach_lock: serialises PTSCHED_IOC_ATTACH
  * @dev: A the device; NULL: not attached
  * @owner: A the process that attached
@@ -163,13 +218,19 @@ struct ptsched_entity {
  * @owned_link: L in self->owned
  * @link: L in entity->members
  * @waiters: L threads in PTSCHED_IOC_ACQUIRE
+ * @nr_waiters: L length of @waiters
+ * @waiting: L in entity->waiting, while there are @waiters
+ * @polled: L in dev->polled
  * @holds: L the client holds the turn
  * @holder: L thread that holds it, or PTSCHED_SEVERAL_THREADS
  * @closed: L the owner closed the file or died
+ * @mechanism: L as last told
  * @acked: events that the owner has seen
  * @poll: those who poll
+ * @crowd: wakes them, if they are many
  */
 struct ptsched_client {
+	struct kref ref;
 	struct mutex attach_lock;	/* A */
 	struct ptsched_dev *dev;
 	struct pid *owner;
@@ -179,13 +240,20 @@ struct ptsched_client {
 	struct list_head owned_link;
 	struct list_head link;
 	struct list_head waiters;
+	u32 nr_waiters;
+	struct list_head waiting;
+	struct list_head polled;
 	bool holds;
 	bool closed;
 	pid_t holder;
 	u32 mechanism;
 	u32 acked;
 	wait_queue_head_t poll;
+	struct work_struct crowd;
 };
+
+/* What must not hold up who decides, and what may sleep. */
+extern struct workqueue_struct *ptsched_wq;
 
 extern struct list_head ptsched_devices;
 extern struct mutex ptsched_devices_lock;
@@ -201,7 +269,6 @@ u32 ptsched_dev_count(void);
 int ptsched_add_test_devices(unsigned int count);
 void ptsched_dev_set_params(struct ptsched_dev *dev, const struct ptsp_params *params);
 void ptsched_run(struct ptsched_dev *dev, u64 now);
-void ptsched_unlock(struct ptsched_dev *dev) __releases(&dev->lock);
 
 /**
  * ptsched_lock - lock a device
@@ -220,15 +287,17 @@ static inline u64 ptsched_lock(struct ptsched_dev *dev) __acquires(&dev->lock)
 extern const struct ptsp_ops ptsched_policy_ops;
 
 int ptsched_entity_init(void);
+void ptsched_entity_await_end(void);
 void ptsched_entity_exit(void);
 struct ptsched_entity *ptsched_entity_of(const struct ptsp_entity *e);
 struct ptsched_entity *ptsched_entity_find(struct ptsched_dev *dev, const struct pid *pid);
+struct ptsched_entity *ptsched_entity_from(struct ptsched_dev *dev, u64 id);
 struct ptsched_entity *ptsched_entity_new(struct ptsched_dev *dev, struct pid *pid);
 struct ptsched_entity *ptsched_entity_join(struct ptsched_entity *new, u64 now);
 void ptsched_entity_update(struct ptsched_entity *ent, u64 now);
 void ptsched_entity_leaving(struct ptsched_entity *ent);
 void ptsched_entity_leave_if_unused(struct ptsched_entity *ent, u64 now);
-void ptsched_entity_end(struct ptsched_entity *ent, u64 now);
+void ptsched_entity_end(struct ptsched_entity *ent);
 void ptsched_entity_put(struct ptsched_entity *ent);
 u32 ptsched_entity_weight(struct ptsched_entity *ent);
 int ptsched_entity_nice(struct ptsched_entity *ent);
@@ -238,6 +307,7 @@ void ptsched_users_free(struct ptsched_dev *dev);
 
 /* client.c */
 struct ptsched_client *ptsched_client_new(void);
+void ptsched_client_put(struct ptsched_client *client);
 void ptsched_client_free(struct ptsched_client *client);
 int ptsched_client_attach(struct ptsched_client *client, struct ptsched_attach *arg);
 int ptsched_client_report(struct ptsched_client *client, const struct ptsched_report *arg);
@@ -255,8 +325,18 @@ void ptsched_clients_exit(void);
 int ptsched_turn_acquire(struct ptsched_client *client, struct ptsched_acquire *arg);
 int ptsched_turn_release(struct ptsched_client *client, const struct ptsched_release *arg);
 void ptsched_turn_granted(struct ptsched_entity *ent);
+void ptsched_turn_admit(struct ptsched_entity *ent);
+void ptsched_turn_admit_some(struct ptsched_dev *dev, unsigned int most);
+struct task_struct *ptsched_turn_next_woken(struct ptsched_dev *dev);
 void ptsched_turn_drop(struct ptsched_client *client, u64 handover_ns, u64 now);
-void ptsched_turn_refuse(struct ptsched_client *client, int error);
+void ptsched_turn_refuse(struct ptsched_client *client);
+
+/* tell.c */
+void ptsched_unlock(struct ptsched_dev *dev) __releases(&dev->lock);
+void ptsched_poll_wake(struct ptsched_client *client);
+void ptsched_event(struct ptsched_dev *dev, struct ptsched_entity *ent, u32 event);
+void ptsched_tell_init(struct ptsched_dev *dev);
+void ptsched_crowd_wake(struct work_struct *work);
 
 /* file.c */
 int ptsched_file_init(void);
@@ -265,7 +345,9 @@ void ptsched_file_exit(void);
 /* netlink.c */
 int ptsched_netlink_init(void);
 void ptsched_netlink_exit(void);
-void ptsched_event(struct ptsched_dev *dev, struct ptsched_entity *ent, u32 event);
+bool ptsched_netlink_listens(void);
+void ptsched_netlink_send(const struct ptsched_dev *dev, const struct ptsched_told *told);
+void ptsched_netlink_lost(void);
 
 /* pci.c */
 #ifdef CONFIG_PCI

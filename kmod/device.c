@@ -38,6 +38,7 @@ void ptsched_run(struct ptsched_dev *dev, u64 now)
 	u64 next;
 
 	lockdep_assert_held(&dev->lock);
+	dev->changed = false;
 	if (dev->gone)
 		return;
 	next = ptsp_run(&dev->policy, now);
@@ -63,21 +64,6 @@ static enum hrtimer_restart timer_expired(struct hrtimer *timer)
 	ptsched_run(dev, now);
 	ptsched_unlock(dev);
 	return HRTIMER_NORESTART;
-}
-
-/**
- * ptsched_unlock - unlock a device and free the entities that left meanwhile
- * @dev: the device
- */
-void ptsched_unlock(struct ptsched_dev *dev) __releases(&dev->lock)
-{
-	struct ptsched_entity *ent, *next;
-	LIST_HEAD(graves);
-
-	list_splice_init(&dev->graveyard, &graves);
-	spin_unlock_bh(&dev->lock);
-	list_for_each_entry_safe(ent, next, &graves, grave)
-		ptsched_entity_put(ent);
 }
 
 /* Those that nobody has: who takes a reference has the mutex, or has one already. */
@@ -135,9 +121,8 @@ static struct ptsched_dev *dev_insert(const char *name, const char *uuid)
 		strscpy(dev->uuid, uuid, sizeof(dev->uuid));
 	kref_init(&dev->ref);
 	spin_lock_init(&dev->lock);
-	hash_init(dev->entities);
-	INIT_LIST_HEAD(&dev->users);
-	INIT_LIST_HEAD(&dev->graveyard);
+	INIT_LIST_HEAD(&dev->indebted);
+	ptsched_tell_init(dev);
 	hrtimer_setup(&dev->timer, timer_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	dev->armed_ns = PTSP_NEVER;
 	/* Under the mutex, so that a change of the settings reaches every device. */
@@ -178,20 +163,26 @@ struct ptsched_dev *ptsched_dev_add(const char *name, const char *uuid)
 	return dev;
 }
 
-/* Tells the clients of a device that is no more. */
+/* Tells the clients of a device that is no more, process by process. */
 static void abandon_clients(struct ptsched_dev *dev)
 {
-	struct ptsched_entity *ent;
 	struct ptsched_client *client;
-	int i;
+	struct ptsched_entity *ent;
+	u64 id = 0;
 
-	lockdep_assert_held(&dev->lock);
-	hash_for_each(dev->entities, i, ent, node) {
-		list_for_each_entry(client, &ent->members, link) {
-			ptsched_turn_refuse(client, -ENODEV);
-			ptsched_client_show(client);
+	do {
+		ptsched_lock(dev);
+		dev->gone = true;
+		ent = ptsched_entity_from(dev, id);
+		if (ent) {
+			id = ent->id + 1;
+			list_for_each_entry(client, &ent->members, link) {
+				ptsched_turn_refuse(client);
+				ptsched_client_show(client);
+			}
 		}
-	}
+		ptsched_unlock(dev);
+	} while (ent);
 }
 
 /**
@@ -206,10 +197,7 @@ void ptsched_dev_remove(struct ptsched_dev *dev)
 	list_del(&dev->link);
 	nr_devices--;
 	nr_instances -= dev->instance;
-	ptsched_lock(dev);
-	dev->gone = true;
 	abandon_clients(dev);
-	ptsched_unlock(dev);
 	/* Nobody arms it again: ptsched_run() looks at dev->gone. */
 	hrtimer_cancel(&dev->timer);
 	ptsched_dev_put(dev);

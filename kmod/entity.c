@@ -12,14 +12,15 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/wait_bit.h>
 
 #include "core.h"
 #include "trace.h"
 
 static struct kmem_cache *entity_cache;
 static struct kmem_cache *user_cache;
-static struct workqueue_struct *reaper;
 static atomic64_t last_id;
+static atomic_t nr_alive;
 
 /**
  * ptsched_entity_of - the entity around the policy's part
@@ -116,6 +117,8 @@ static void policy_signal(struct ptsp_entity *e, u32 old)
 	if (new & PTSP_SIG_CALLBACK) {
 		trace_callback(ent);
 		ptsched_event(ent->dev, ent, PTSCHED_EVENT_CALLBACK);
+		list_for_each_entry(client, &ent->members, link)
+			WRITE_ONCE(client->shared->asker_cpu, ent->dev->asker_cpu);
 	}
 	if (new & PTSP_SIG_PREEMPT) {
 		trace_preempt(ent);
@@ -123,6 +126,8 @@ static void policy_signal(struct ptsp_entity *e, u32 old)
 	}
 	list_for_each_entry(client, &ent->members, link)
 		ptsched_client_show(client);
+	if (old & PTSP_SIG_CALLBACK)
+		ptsched_turn_admit(ent);
 }
 
 static void policy_forced(struct ptsp_entity *e)
@@ -139,20 +144,28 @@ const struct ptsp_ops ptsched_policy_ops = {
 	.forced = policy_forced,
 };
 
+/* Who owes is looked at by and by. */
+#define SWEEP_AT_ONCE	4
+
 /**
- * ptsched_users_sweep - free the accounts that nobody needs any more
+ * ptsched_users_sweep - free some accounts that nobody needs any more
  * @dev: the device, locked
  * @now: the time
  */
 void ptsched_users_sweep(struct ptsched_dev *dev, u64 now)
 {
-	struct ptsched_user *user, *next;
+	struct ptsched_user *user;
+	unsigned int left = SWEEP_AT_ONCE;
 
 	lockdep_assert_held(&dev->lock);
-	list_for_each_entry_safe(user, next, &dev->users, link) {
-		if (user->nr_entities || ptsp_user_debt(&dev->policy, &user->policy, now))
+	while (left-- && !list_empty(&dev->indebted)) {
+		user = list_first_entry(&dev->indebted, struct ptsched_user, indebted);
+		if (ptsp_user_debt(&dev->policy, &user->policy, now)) {
+			list_move_tail(&user->indebted, &dev->indebted);
 			continue;
-		list_del(&user->link);
+		}
+		list_del(&user->indebted);
+		rb_erase(&user->node, &dev->users);
 		kmem_cache_free(user_cache, user);
 	}
 }
@@ -165,24 +178,64 @@ void ptsched_users_free(struct ptsched_dev *dev)
 {
 	struct ptsched_user *user, *next;
 
-	list_for_each_entry_safe(user, next, &dev->users, link)
+	rbtree_postorder_for_each_entry_safe(user, next, &dev->users, node)
 		kmem_cache_free(user_cache, user);
 }
 
+static int compare_uid(const void *key, const struct rb_node *node)
+{
+	const struct ptsched_user *user = rb_entry(node, struct ptsched_user, node);
+	const kuid_t *uid = key;
+
+	return uid_eq(*uid, user->uid) ? 0 : uid_lt(*uid, user->uid) ? -1 : 1;
+}
+
+static bool uid_less(struct rb_node *a, const struct rb_node *b)
+{
+	return uid_lt(rb_entry(a, struct ptsched_user, node)->uid,
+		      rb_entry(b, struct ptsched_user, node)->uid);
+}
+
+/* The account of the entity's user, which has one entity more. */
 static struct ptsched_user *user_of(struct ptsched_entity *ent)
 {
 	struct ptsched_dev *dev = ent->dev;
 	struct ptsched_user *user;
+	struct rb_node *node;
 
 	lockdep_assert_held(&dev->lock);
-	list_for_each_entry(user, &dev->users, link)
-		if (uid_eq(user->uid, ent->uid))
-			return user;
-	user = ent->spare;
-	ent->spare = NULL;
-	user->uid = ent->uid;
-	list_add_tail(&user->link, &dev->users);
+	node = rb_find(&ent->uid, &dev->users, compare_uid);
+	if (node) {
+		user = rb_entry(node, struct ptsched_user, node);
+		if (!user->nr_entities)
+			list_del(&user->indebted);
+	} else {
+		user = ent->spare;
+		ent->spare = NULL;
+		user->uid = ent->uid;
+		rb_add(&user->node, &dev->users, uid_less);
+	}
+	user->nr_entities++;
 	return user;
+}
+
+static int compare_pid(const void *key, const struct rb_node *node)
+{
+	const struct pid *pid = rb_entry(node, struct ptsched_entity, by_pid)->pid;
+
+	return key == pid ? 0 : key < (const void *)pid ? -1 : 1;
+}
+
+static bool pid_less(struct rb_node *a, const struct rb_node *b)
+{
+	return rb_entry(a, struct ptsched_entity, by_pid)->pid <
+	       rb_entry(b, struct ptsched_entity, by_pid)->pid;
+}
+
+static bool id_less(struct rb_node *a, const struct rb_node *b)
+{
+	return rb_entry(a, struct ptsched_entity, by_id)->id <
+	       rb_entry(b, struct ptsched_entity, by_id)->id;
 }
 
 /**
@@ -192,13 +245,31 @@ static struct ptsched_user *user_of(struct ptsched_entity *ent)
  */
 struct ptsched_entity *ptsched_entity_find(struct ptsched_dev *dev, const struct pid *pid)
 {
-	struct ptsched_entity *ent;
+	struct rb_node *node;
 
 	lockdep_assert_held(&dev->lock);
-	hash_for_each_possible(dev->entities, ent, node, (unsigned long)pid)
-		if (ent->pid == pid)
-			return ent;
-	return NULL;
+	node = rb_find(pid, &dev->by_pid, compare_pid);
+	return node ? rb_entry(node, struct ptsched_entity, by_pid) : NULL;
+}
+
+/**
+ * ptsched_entity_from - the first entity that has a number or a later one
+ * @dev: the device, locked
+ * @id: the number; they grow in the order of joining
+ */
+struct ptsched_entity *ptsched_entity_from(struct ptsched_dev *dev, u64 id)
+{
+	struct ptsched_entity *ent, *first = NULL;
+	struct rb_node *node = dev->by_id.rb_node;
+
+	lockdep_assert_held(&dev->lock);
+	while (node) {
+		ent = rb_entry(node, struct ptsched_entity, by_id);
+		if (ent->id >= id)
+			first = ent;
+		node = ent->id >= id ? node->rb_left : node->rb_right;
+	}
+	return first;
 }
 
 static void entity_release(struct kref *ref)
@@ -212,6 +283,8 @@ static void entity_release(struct kref *ref)
 	if (ent->spare)
 		kmem_cache_free(user_cache, ent->spare);
 	kmem_cache_free(entity_cache, ent);
+	if (atomic_dec_and_test(&nr_alive))
+		wake_up_var(&nr_alive);
 }
 
 /**
@@ -226,20 +299,15 @@ void ptsched_entity_put(struct ptsched_entity *ent)
 static void reap(struct work_struct *work)
 {
 	struct ptsched_entity *ent = container_of(work, struct ptsched_entity, reap);
-	struct ptsched_dev *dev = ent->dev;
 	bool died;
-	u64 now;
 
 	/* Pairs with process_died(): who comes after this queues again. */
 	atomic_xchg(&ent->reaping, 0);
 	rcu_read_lock();
 	died = !living_task(ent->pid);
 	rcu_read_unlock();
-	if (died) {
-		now = ptsched_lock(dev);
-		ptsched_entity_end(ent, now);
-		ptsched_unlock(dev);
-	}
+	if (died)
+		ptsched_entity_end(ent);
 	ptsched_entity_put(ent);
 }
 
@@ -253,7 +321,7 @@ static int process_died(struct wait_queue_entry *entry, unsigned int mode, int f
 
 	/* Queued once per run of reap(), so that each has one reference. */
 	if (!atomic_xchg(&ent->reaping, 1) && kref_get_unless_zero(&ent->ref))
-		queue_work(reaper, &ent->reap);
+		queue_work(ptsched_wq, &ent->reap);
 	return 0;
 }
 
@@ -280,12 +348,15 @@ struct ptsched_entity *ptsched_entity_new(struct ptsched_dev *dev, struct pid *p
 		return ERR_PTR(-ENOMEM);
 	}
 	memset(ent->spare, 0, sizeof(*ent->spare));
+	atomic_inc(&nr_alive);
 	ent->dev = dev;
 	kref_get(&dev->ref);
 	ent->pid = get_pid(pid);
 	kref_init(&ent->ref);
 	INIT_LIST_HEAD(&ent->owned);
 	INIT_LIST_HEAD(&ent->members);
+	INIT_LIST_HEAD(&ent->waiting);
+	INIT_LIST_HEAD(&ent->admitting);
 	INIT_WORK(&ent->reap, reap);
 	init_waitqueue_func_entry(&ent->death, process_died);
 	/* Before the look at the process, so that its death is not missed. */
@@ -344,9 +415,9 @@ struct ptsched_entity *ptsched_entity_join(struct ptsched_entity *new, u64 now)
 	parent = parent_of(new);
 	new->id = atomic64_inc_return(&last_id);
 	new->user = user_of(new);
-	new->user->nr_entities++;
 	new->joined = true;
-	hash_add(dev->entities, &new->node, (unsigned long)new->pid);
+	rb_add(&new->by_pid, &dev->by_pid, pid_less);
+	rb_add(&new->by_id, &dev->by_id, id_less);
 	ptsp_join(&dev->policy, &new->policy, &new->user->policy,
 		  parent ? &parent->policy : NULL, now);
 	trace_attach(new);
@@ -358,6 +429,8 @@ struct ptsched_entity *ptsched_entity_join(struct ptsched_entity *new, u64 now)
  * ptsched_entity_update - let the policy know whether anybody waits
  * @ent: the entity, locked
  * @now: the time
+ *
+ * It decides at ptsched_run() or ptsched_unlock().
  */
 void ptsched_entity_update(struct ptsched_entity *ent, u64 now)
 {
@@ -372,7 +445,7 @@ void ptsched_entity_update(struct ptsched_entity *ent, u64 now)
 		ptsp_wait(&dev->policy, &ent->policy, now);
 		trace_wait(ent);
 	}
-	ptsched_run(dev, now);
+	dev->changed = true;
 }
 
 /**
@@ -403,38 +476,62 @@ void ptsched_entity_leave_if_unused(struct ptsched_entity *ent, u64 now)
 		return;
 	ptsched_entity_leaving(ent);
 	ent->joined = false;
-	hash_del(&ent->node);
+	rb_erase(&ent->by_pid, &dev->by_pid);
+	rb_erase(&ent->by_id, &dev->by_id);
+	list_del_init(&ent->admitting);
 	ptsp_leave(&dev->policy, &ent->policy, now);
-	ent->user->nr_entities--;
+	if (!--ent->user->nr_entities)
+		list_add_tail(&ent->user->indebted, &dev->indebted);
 	list_add(&ent->grave, &dev->graveyard);
-	ptsched_run(dev, now);
+	dev->changed = true;
+}
+
+/* So many clients are ended each time that the device is locked. */
+#define END_AT_ONCE	16
+
+/* Whether there is more. */
+static bool end_some(struct ptsched_entity *ent, u64 now)
+{
+	struct ptsched_client *client, *next;
+	unsigned int left = END_AT_ONCE;
+
+	lockdep_assert_held(&ent->dev->lock);
+	ent->dead = true;
+	if (!ent->joined)
+		return false;
+	ptsched_entity_leaving(ent);
+	list_for_each_entry_safe(client, next, &ent->owned, owned_link) {
+		if (!left--)
+			return true;
+		ptsched_client_close(client, now);
+	}
+	list_for_each_entry_safe(client, next, &ent->members, link) {
+		if (client->holds)
+			continue;
+		if (!left--)
+			return true;
+		ptsched_client_move(client, client->self, now);
+	}
+	ptsched_entity_leave_if_unused(ent, now);
+	return false;
 }
 
 /**
  * ptsched_entity_end - the process is gone, or nearly so
- * @ent: the entity, locked
- * @now: the time
+ * @ent: the entity, with a reference; its device must not be locked
  *
  * Its clients are closed. Others that act for it do so until they release the
  * turn that they have, and then for themselves.
  */
-void ptsched_entity_end(struct ptsched_entity *ent, u64 now)
+void ptsched_entity_end(struct ptsched_entity *ent)
 {
-	struct ptsched_client *client, *next;
+	struct ptsched_dev *dev = ent->dev;
+	bool more;
 
-	lockdep_assert_held(&ent->dev->lock);
-	if (ent->dead)
-		return;
-	ent->dead = true;
-	if (!ent->joined)
-		return;
-	ptsched_entity_leaving(ent);
-	list_for_each_entry_safe(client, next, &ent->owned, owned_link)
-		ptsched_client_close(client, now);
-	list_for_each_entry_safe(client, next, &ent->members, link)
-		if (!client->holds)
-			ptsched_client_move(client, client->self, now);
-	ptsched_entity_leave_if_unused(ent, now);
+	do {
+		more = end_some(ent, ptsched_lock(dev));
+		ptsched_unlock(dev);
+	} while (more);
 }
 
 /* With a constructor a cache is never merged with others: its counts are ours alone. */
@@ -442,7 +539,7 @@ static void unmerged(void *object)
 {
 }
 
-/** ptsched_entity_init - caches and the thread that reaps; 0 or -ENOMEM */
+/** ptsched_entity_init - 0 or -ENOMEM */
 int ptsched_entity_init(void)
 {
 	entity_cache = kmem_cache_create("ptsched_entity", sizeof(struct ptsched_entity), 0,
@@ -451,25 +548,27 @@ int ptsched_entity_init(void)
 		return -ENOMEM;
 	user_cache = kmem_cache_create("ptsched_user", sizeof(struct ptsched_user), 0,
 				       SLAB_ACCOUNT, unmerged);
-	if (!user_cache)
-		goto err_user_cache;
-	reaper = alloc_workqueue("ptsched", WQ_HIGHPRI, 0);
-	if (!reaper)
-		goto err_reaper;
+	if (!user_cache) {
+		kmem_cache_destroy(entity_cache);
+		return -ENOMEM;
+	}
 	return 0;
+}
 
-err_reaper:
-	kmem_cache_destroy(user_cache);
-err_user_cache:
-	kmem_cache_destroy(entity_cache);
-	return -ENOMEM;
+/**
+ * ptsched_entity_await_end - wait until the last entity is freed
+ *
+ * All clients are gone, so that none comes; but the death of a process may still
+ * be about to have its entity reaped.
+ */
+void ptsched_entity_await_end(void)
+{
+	wait_var_event(&nr_alive, !atomic_read(&nr_alive));
 }
 
 /** ptsched_entity_exit - undo ptsched_entity_init(); all clients are gone */
 void ptsched_entity_exit(void)
 {
-	/* Waits for works that found their entity gone already. */
-	destroy_workqueue(reaper);
 	kmem_cache_destroy(user_cache);
 	kmem_cache_destroy(entity_cache);
 }

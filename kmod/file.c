@@ -214,12 +214,16 @@ static long ptsched_ioctl(struct file *file, unsigned int code, unsigned long us
 		if (ret)
 			return ret;
 	}
+	/* The caller's size stays as it was. */
+	arg.size = size;
+	size = min(size, command->size);
+	/* Before something is done of which the caller could not be told. */
+	if (_IOC_DIR(code) & _IOC_READ && copy_to_user(from, &arg, size))
+		return -EFAULT;
 	ret = command->run(client, &arg);
 	if (ret || !(_IOC_DIR(code) & _IOC_READ))
 		return ret;
-	/* The caller's size stays as it was. */
-	arg.size = size;
-	return copy_to_user(from, &arg, min(size, command->size)) ? -EFAULT : 0;
+	return copy_to_user(from, &arg, size) ? -EFAULT : 0;
 }
 
 static int ptsched_open(struct inode *inode, struct file *file)
@@ -251,6 +255,8 @@ static __poll_t ptsched_poll(struct file *file, poll_table *wait)
 	__poll_t mask = 0;
 
 	poll_wait(file, &client->poll, wait);
+	/* Pairs with ptsched_poll_wake(). */
+	smp_mb();
 	if (READ_ONCE(page->events) != READ_ONCE(client->acked))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if (READ_ONCE(page->state) & PTSCHED_STATE_CALLBACK)

@@ -5,17 +5,23 @@
  */
 #include <linux/init.h>
 #include <linux/module.h>
+#include <linux/workqueue.h>
 #include <net/genetlink.h>
 
 #include "core.h"
+
+struct workqueue_struct *ptsched_wq;
 
 static int __init ptsched_init(void)
 {
 	int ret;
 
+	ptsched_wq = alloc_workqueue("ptsched", WQ_HIGHPRI | WQ_UNBOUND, 0);
+	if (!ptsched_wq)
+		return -ENOMEM;
 	ret = ptsched_entity_init();
 	if (ret)
-		return ret;
+		goto err_entities;
 	ret = ptsched_clients_init();
 	if (ret)
 		goto err_clients;
@@ -44,7 +50,9 @@ err_netlink:
 	ptsched_clients_exit();
 err_clients:
 	ptsched_entity_exit();
+err_entities:
 	ptsched_dev_exit();
+	destroy_workqueue(ptsched_wq);
 	return ret;
 }
 
@@ -53,10 +61,13 @@ static void __exit ptsched_exit(void)
 	ptsched_file_exit();
 	ptsched_pci_exit();
 	ptsched_dev_remove_all();
+	ptsched_entity_await_end();
+	/* Before what it uses: works that send events, or free clients. */
+	ptsched_dev_exit();
+	destroy_workqueue(ptsched_wq);
 	ptsched_netlink_exit();
 	ptsched_clients_exit();
 	ptsched_entity_exit();
-	ptsched_dev_exit();
 }
 
 module_init(ptsched_init);

@@ -95,28 +95,63 @@ static int put_dev(struct sk_buff *skb, struct ptsched_dev *dev)
 	       put_stats(skb, &policy->stats);
 }
 
-static int put_entity(struct sk_buff *skb, struct ptsched_entity *ent, u32 pid, u64 now)
+/* What a reader is told of an entity, as it was when its device was locked. */
+struct snapshot {
+	u64 id;
+	u32 pid;
+	u32 uid;
+	char comm[TASK_COMM_LEN];
+	s32 nice;
+	u32 weight;
+	bool weight_set;
+	bool active;
+	u32 state;
+	s64 budget_ns;
+	u32 clients;
+	u32 mechanism;
+	struct ptsp_stats stats;
+};
+
+static void take_snapshot(struct snapshot *snapshot, struct ptsched_entity *ent, u32 pid, u64 now)
 {
 	const struct ptsp_entity *policy = &ent->policy;
-	struct ptsched_dev *dev = ent->dev;
 
-	lockdep_assert_held(&dev->lock);
+	lockdep_assert_held(&ent->dev->lock);
+	*snapshot = (struct snapshot){
+		.id = ent->id,
+		.pid = pid,
+		.uid = from_kuid_munged(current_user_ns(), ent->uid),
+		.nice = ptsched_entity_nice(ent),
+		.weight = ptsched_entity_weight(ent),
+		.weight_set = ent->weight_set,
+		.active = policy->active,
+		.state = policy->state,
+		.budget_ns = ptsp_budget(&ent->dev->policy, policy, now),
+		.clients = ent->nr_owned,
+		.mechanism = ent->mechanism,
+		.stats = policy->stats,
+	};
+	memcpy(snapshot->comm, ptsched_entity_comm(ent), sizeof(snapshot->comm));
+}
+
+static int put_entity(struct sk_buff *skb, const struct ptsched_dev *dev,
+		      const struct snapshot *entity)
+{
 	return nla_put_u32(skb, PTSCHED_A_DEVICE_ID, dev->id) ||
-	       nla_put_u32(skb, PTSCHED_A_PID, pid) ||
-	       nla_put_u32(skb, PTSCHED_A_UID, from_kuid_munged(current_user_ns(), ent->uid)) ||
-	       nla_put_string(skb, PTSCHED_A_COMM, ptsched_entity_comm(ent)) ||
-	       nla_put_s32(skb, PTSCHED_A_NICE, ptsched_entity_nice(ent)) ||
-	       nla_put_u32(skb, PTSCHED_A_WEIGHT, ptsched_entity_weight(ent)) ||
-	       nla_put_u8(skb, PTSCHED_A_WEIGHT_SET, !!ent->weight_set) ||
-	       nla_put_u32(skb, PTSCHED_A_STATE, policy->state) ||
-	       nla_put_u8(skb, PTSCHED_A_ACTIVE, policy->active) ||
-	       nla_put_s64(skb, PTSCHED_A_BUDGET_NS, ptsp_budget(&dev->policy, policy, now),
-			   PTSCHED_A_PAD) ||
-	       put_u64(skb, PTSCHED_A_WAIT_NS, policy->stats.wait_ns) ||
-	       put_u64(skb, PTSCHED_A_SUBMISSIONS, policy->stats.submissions) ||
-	       nla_put_u32(skb, PTSCHED_A_CLIENTS, ent->nr_owned) ||
-	       nla_put_u32(skb, PTSCHED_A_MECHANISM, ent->mechanism) ||
-	       put_stats(skb, &policy->stats);
+	       nla_put_u32(skb, PTSCHED_A_PID, entity->pid) ||
+	       nla_put_u32(skb, PTSCHED_A_UID, entity->uid) ||
+	       nla_put_string(skb, PTSCHED_A_COMM, entity->comm) ||
+	       nla_put_s32(skb, PTSCHED_A_NICE, entity->nice) ||
+	       nla_put_u32(skb, PTSCHED_A_WEIGHT, entity->weight) ||
+	       nla_put_u8(skb, PTSCHED_A_WEIGHT_SET, entity->weight_set) ||
+	       nla_put_u32(skb, PTSCHED_A_STATE, entity->state) ||
+	       nla_put_u8(skb, PTSCHED_A_ACTIVE, entity->active) ||
+	       nla_put_s64(skb, PTSCHED_A_BUDGET_NS, entity->budget_ns, PTSCHED_A_PAD) ||
+	       put_u64(skb, PTSCHED_A_WAIT_NS, entity->stats.wait_ns) ||
+	       put_u64(skb, PTSCHED_A_SUBMISSIONS, entity->stats.submissions) ||
+	       nla_put_u32(skb, PTSCHED_A_CLIENTS, entity->clients) ||
+	       nla_put_u32(skb, PTSCHED_A_MECHANISM, entity->mechanism) ||
+	       put_stats(skb, &entity->stats);
 }
 
 static void *put_header(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
@@ -165,42 +200,65 @@ static int dump_devices(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
+/* So many that the reader may not see are passed over before the device is unlocked. */
+#define SKIP_AT_ONCE	64
+
+/*
+ * The first entity from number @id on that the reader sees. Entities outside of
+ * its pid namespace are not shown. Whether there is one.
+ */
+static bool find_visible(struct ptsched_dev *dev, u64 id, struct snapshot *found)
+{
+	struct pid_namespace *ns = task_active_pid_ns(current);
+	struct ptsched_entity *ent;
+	unsigned int left;
+	u32 pid = 0;
+	u64 now;
+
+	do {
+		now = ptsched_lock(dev);
+		for (left = SKIP_AT_ONCE; left && !pid; left--) {
+			ent = ptsched_entity_from(dev, id);
+			if (!ent)
+				break;
+			pid = pid_nr_ns(ent->pid, ns);
+			id = ent->id + 1;
+		}
+		if (pid)
+			take_snapshot(found, ent, pid, now);
+		ptsched_unlock(dev);
+	} while (ent && !pid);
+	return pid;
+}
+
 /*
  * The entities of one device from number args[1] on: numbers grow in the order
- * of joining, so that a dump in parts misses none and repeats none. Entities
- * outside of the reader's pid namespace are not shown.
+ * of joining, so that a dump in parts misses none and repeats none.
  */
 static int dump_dev_entities(struct sk_buff *skb, struct netlink_callback *cb,
-			     struct ptsched_dev *dev, struct pid_namespace *ns)
+			     struct ptsched_dev *dev)
 {
-	struct ptsched_entity *ent;
-	struct ptsp_entity *e;
+	struct snapshot entity;
 	void *header;
-	int ret = 0;
 	u64 now;
-	u32 pid;
 
 	now = ptsched_lock(dev);
 	ptsched_users_sweep(dev, now);
 	/* The counters are summed up to the latest change only. */
 	ptsched_run(dev, now);
-	for (e = ptsp_first(&dev->policy); e; e = ptsp_next(&dev->policy, e)) {
-		ent = ptsched_entity_of(e);
-		pid = pid_nr_ns(ent->pid, ns);
-		if (ent->id < cb->args[1] || !pid)
-			continue;
+	ptsched_unlock(dev);
+	while (find_visible(dev, cb->args[1], &entity)) {
 		header = put_header(skb, cb, PTSCHED_CMD_GET_ENTITY);
-		if (!header || put_entity(skb, ent, pid, now)) {
-			if (header)
-				genlmsg_cancel(skb, header);
-			ret = -EMSGSIZE;
-			break;
+		if (!header)
+			return -EMSGSIZE;
+		if (put_entity(skb, dev, &entity)) {
+			genlmsg_cancel(skb, header);
+			return -EMSGSIZE;
 		}
 		genlmsg_end(skb, header);
-		cb->args[1] = ent->id + 1;
+		cb->args[1] = entity.id + 1;
 	}
-	ptsched_unlock(dev);
-	return ret;
+	return 0;
 }
 
 /* Before the dump, so that the refusal is one: a dump that has begun can only end. */
@@ -223,7 +281,6 @@ static int start_entities(struct netlink_callback *cb)
 static int dump_entities(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct nlattr *only = ptsched_dump_attrs(cb)[PTSCHED_A_DEVICE_ID];
-	struct pid_namespace *ns = task_active_pid_ns(current);
 	struct ptsched_dev *dev;
 
 	mutex_lock(&ptsched_devices_lock);
@@ -232,7 +289,7 @@ static int dump_entities(struct sk_buff *skb, struct netlink_callback *cb)
 			continue;
 		if (dev->id < cb->args[0])
 			continue;
-		if (dump_dev_entities(skb, cb, dev, ns))
+		if (dump_dev_entities(skb, cb, dev))
 			break;
 		cb->args[0] = dev->id + 1;
 		cb->args[1] = 0;
@@ -437,52 +494,56 @@ static struct genl_family family __ro_after_init = {
 	.n_mcgrps = ARRAY_SIZE(groups),
 };
 
-static int put_event(struct sk_buff *skb, struct ptsched_dev *dev, struct ptsched_entity *ent,
-		     u32 event)
+/** ptsched_netlink_listens - whether anybody wants events */
+bool ptsched_netlink_listens(void)
 {
-	u64 now = ktime_get_ns();
+	return genl_has_listeners(&family, &init_net, 0);
+}
 
-	if (nla_put_u32(skb, PTSCHED_A_EVENT, event) || put_u64(skb, PTSCHED_A_TIME_NS, now) ||
+static int put_event(struct sk_buff *skb, const struct ptsched_dev *dev,
+		     const struct ptsched_told *told)
+{
+	if (nla_put_u32(skb, PTSCHED_A_EVENT, told->event) ||
+	    put_u64(skb, PTSCHED_A_TIME_NS, told->time_ns) ||
 	    nla_put_u32(skb, PTSCHED_A_DEVICE_ID, dev->id))
 		return -EMSGSIZE;
-	if (!ent)
+	if (!told->pid)
 		return 0;
-	if (nla_put_u32(skb, PTSCHED_A_PID, pid_nr(ent->pid)) ||
-	    nla_put_string(skb, PTSCHED_A_COMM, ptsched_entity_comm(ent)) ||
-	    nla_put_s64(skb, PTSCHED_A_BUDGET_NS, ptsp_budget(&dev->policy, &ent->policy, now),
-			PTSCHED_A_PAD) ||
-	    put_u64(skb, PTSCHED_A_TURN, ent->policy.turn))
+	if (nla_put_u32(skb, PTSCHED_A_PID, pid_nr(told->pid)) ||
+	    nla_put_string(skb, PTSCHED_A_COMM, told->comm) ||
+	    nla_put_s64(skb, PTSCHED_A_BUDGET_NS, told->budget_ns, PTSCHED_A_PAD) ||
+	    put_u64(skb, PTSCHED_A_TURN, told->turn))
 		return -EMSGSIZE;
 	return 0;
 }
 
 /**
- * ptsched_event - tell those who listen
- * @dev: the device, locked
- * @ent: the entity, or NULL if the event is the device's
- * @event: PTSCHED_EVENT_*
- *
- * An event that finds no memory is lost; so is one that finds a listener's
- * buffer full, of which netlink tells that listener.
+ * ptsched_netlink_send - send an event to those who listen; may sleep
+ * @dev: the device
+ * @told: the event
  */
-void ptsched_event(struct ptsched_dev *dev, struct ptsched_entity *ent, u32 event)
+void ptsched_netlink_send(const struct ptsched_dev *dev, const struct ptsched_told *told)
 {
-	struct sk_buff *skb;
+	struct sk_buff *skb = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
 	void *header;
 
-	lockdep_assert_held(&dev->lock);
-	if (!genl_has_listeners(&family, &init_net, 0))
+	if (!skb) {
+		ptsched_netlink_lost();
 		return;
-	skb = genlmsg_new(NLMSG_GOODSIZE, GFP_ATOMIC);
-	if (!skb)
-		return;
+	}
 	header = genlmsg_put(skb, 0, 0, &family, 0, PTSCHED_CMD_EVENT);
-	if (!header || put_event(skb, dev, ent, event)) {
+	if (!header || put_event(skb, dev, told)) {
 		nlmsg_free(skb);
 		return;
 	}
 	genlmsg_end(skb, header);
-	genlmsg_multicast(&family, skb, 0, 0, GFP_ATOMIC);
+	genlmsg_multicast(&family, skb, 0, 0, GFP_KERNEL);
+}
+
+/** ptsched_netlink_lost - tell all who listen, by ENOBUFS, that an event is lost */
+void ptsched_netlink_lost(void)
+{
+	genl_set_err(&family, &init_net, 0, 0, -ENOBUFS);
 }
 
 /** ptsched_netlink_init - register the family; 0 or a negative errno */

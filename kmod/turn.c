@@ -2,35 +2,36 @@
 /*
  * Turns of clients. The policy gives the turn to an entity; its clients hold it
  * one by one, and it ends with the last of these holds. While an entity has the
- * turn and is not called back, its clients join at once. Once it is called back,
- * newcomers wait until the turn has ended and then ask for a new one; all threads
- * of all its clients wait together and are granted together.
+ * turn and is not called back, its clients join at once: those that ask, and then
+ * those that wait, a few each time that the device is unlocked. Once it is called
+ * back, all others wait until the turn has ended and then ask for a new one.
  */
 #include <linux/list.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 
 #include "core.h"
-#include "policy/list.h"
 #include "trace.h"
 
 /*
- * A thread that waits. It lives on the thread's stack: who settles it does so
+ * A thread that waits. It lives on the thread's stack: who looks at it does so
  * under the device's lock, and the thread takes that lock before it returns.
  */
 struct waiter {
-	struct list_head link;
+	struct list_head link;	/* in client->waiters, then dev->woken, then nowhere */
+	struct ptsched_client *client;
 	struct task_struct *task;
 	struct ptsched_acquire *arg;
 	u64 start_ns;
-	int result;		/* -EINPROGRESS until settled */
+	bool granted;
 };
 
-static void settle(struct waiter *waiter, int result)
+static void forget_waiters(struct ptsched_client *client, u32 count)
 {
-	list_del(&waiter->link);
-	WRITE_ONCE(waiter->result, result);
-	/* Current, too: the timer may have interrupted it on its way into sleep. */
-	wake_up_process(waiter->task);
+	client->nr_waiters -= count;
+	client->entity->nr_waiters -= count;
+	if (!client->nr_waiters)
+		list_del_init(&client->waiting);
 }
 
 /* Outputs are filled in at once: the turn may be over when the thread runs. */
@@ -67,44 +68,97 @@ static void hold(struct ptsched_client *client, pid_t thread)
 	ptsched_client_show(client);
 }
 
+/* The one that came first to the client that came first. */
+static void grant_one(struct ptsched_entity *ent)
+{
+	struct ptsched_client *client = list_first_entry(&ent->waiting, struct ptsched_client,
+							 waiting);
+	struct waiter *waiter = list_first_entry(&client->waiters, struct waiter, link);
+
+	hold(client, task_pid_nr(waiter->task));
+	tell(waiter->arg, ent, waiter->start_ns);
+	WRITE_ONCE(waiter->granted, true);
+	list_move_tail(&waiter->link, &ent->dev->woken);
+	forget_waiters(client, 1);
+}
+
+static bool admits(const struct ptsched_entity *ent)
+{
+	return ent->policy.state == PTSP_HOLDING && !(ent->policy.signals & PTSP_SIG_CALLBACK);
+}
+
+/**
+ * ptsched_turn_admit - threads that wait may have the turn that their entity has
+ * @ent: the entity, locked
+ *
+ * To be called when one of both becomes true. They get it by and by.
+ */
+void ptsched_turn_admit(struct ptsched_entity *ent)
+{
+	lockdep_assert_held(&ent->dev->lock);
+	if (ent->nr_waiters && admits(ent) && list_empty(&ent->admitting))
+		list_add_tail(&ent->admitting, &ent->dev->admitting);
+}
+
+/**
+ * ptsched_turn_admit_some - give the turn to threads whose entity has it
+ * @dev: the device, locked
+ * @most: to so many of them
+ */
+void ptsched_turn_admit_some(struct ptsched_dev *dev, unsigned int most)
+{
+	struct ptsched_entity *ent;
+
+	lockdep_assert_held(&dev->lock);
+	while (most-- && !list_empty(&dev->admitting)) {
+		ent = list_first_entry(&dev->admitting, struct ptsched_entity, admitting);
+		if (ent->nr_waiters && admits(ent))
+			grant_one(ent);
+		else
+			list_del_init(&ent->admitting);
+	}
+}
+
+/**
+ * ptsched_turn_next_woken - the next of the threads that are to look again
+ * @dev: the device, locked; there is one
+ *
+ * Return: the thread, with a reference.
+ */
+struct task_struct *ptsched_turn_next_woken(struct ptsched_dev *dev)
+{
+	struct waiter *waiter = list_first_entry(&dev->woken, struct waiter, link);
+
+	lockdep_assert_held(&dev->lock);
+	list_del_init(&waiter->link);
+	return get_task_struct(waiter->task);
+}
+
 /**
  * ptsched_turn_granted - the policy gave an entity the turn
- * @ent: the entity, locked
+ * @ent: the entity, locked; a thread of it waits
  */
 void ptsched_turn_granted(struct ptsched_entity *ent)
 {
-	struct ptsched_client *client;
-	struct waiter *waiter, *next;
-
 	lockdep_assert_held(&ent->dev->lock);
 	ent->granted_budget_ns = ptsp_budget(&ent->dev->policy, &ent->policy,
 					     ent->policy.granted_ns);
 	trace_grant(ent);
 	ptsched_event(ent->dev, ent, PTSCHED_EVENT_GRANT);
-	list_for_each_entry(client, &ent->members, link) {
-		list_for_each_entry_safe(waiter, next, &client->waiters, link) {
-			hold(client, task_pid_nr(waiter->task));
-			tell(waiter->arg, ent, waiter->start_ns);
-			settle(waiter, 0);
-			ent->nr_waiters--;
-		}
-	}
+	/* The turn is held from its beginning to its end. */
+	grant_one(ent);
+	ptsched_turn_admit(ent);
 }
 
 /**
  * ptsched_turn_refuse - no thread of a client will get the turn
- * @client: the client, its device locked
- * @error: what they are told
+ * @client: the client, its device locked; it is closed or its device is gone
  */
-void ptsched_turn_refuse(struct ptsched_client *client, int error)
+void ptsched_turn_refuse(struct ptsched_client *client)
 {
-	struct waiter *waiter, *next;
-
 	lockdep_assert_held(&client->dev->lock);
-	list_for_each_entry_safe(waiter, next, &client->waiters, link) {
-		settle(waiter, error);
-		client->entity->nr_waiters--;
-	}
+	list_splice_tail_init(&client->waiters, &client->dev->woken);
+	forget_waiters(client, client->nr_waiters);
 }
 
 /* Whether the calling thread holds the turn through some client of its process. */
@@ -134,12 +188,22 @@ static bool may_join(const struct ptsched_client *client)
 static void give_up(struct ptsched_client *client, struct waiter *waiter, u64 now)
 {
 	list_del(&waiter->link);
-	client->entity->nr_waiters--;
+	forget_waiters(client, 1);
 	ptsched_entity_update(client->entity, now);
 }
 
+/* -EINPROGRESS: it waits on. */
+static int result_of(const struct waiter *waiter)
+{
+	if (READ_ONCE(waiter->granted))
+		return 0;
+	if (READ_ONCE(waiter->client->closed))
+		return -ECANCELED;
+	return READ_ONCE(waiter->client->dev->gone) ? -ENODEV : -EINPROGRESS;
+}
+
 /*
- * Sleeps until @waiter is settled, a signal comes or the deadline passes.
+ * Sleeps until @waiter has a result, a signal comes or the deadline passes.
  * Returns with the lock held, as it was called.
  */
 static int sleep_until_settled(struct ptsched_dev *dev, struct waiter *waiter, u64 deadline_ns)
@@ -147,11 +211,12 @@ static int sleep_until_settled(struct ptsched_dev *dev, struct waiter *waiter, u
 {
 	ktime_t deadline = ns_to_ktime(min_t(u64, deadline_ns, KTIME_MAX));
 	bool late = false;
+	int result;
 
 	for (;;) {
 		ptsched_unlock(dev);
 		set_current_state(TASK_INTERRUPTIBLE);
-		if (READ_ONCE(waiter->result) == -EINPROGRESS) {
+		if (result_of(waiter) == -EINPROGRESS) {
 			if (deadline_ns == PTSCHED_NEVER)
 				schedule();
 			else
@@ -160,27 +225,13 @@ static int sleep_until_settled(struct ptsched_dev *dev, struct waiter *waiter, u
 		__set_current_state(TASK_RUNNING);
 		ptsched_lock(dev);
 		/* First: a grant beats a signal and the clock. */
-		if (waiter->result != -EINPROGRESS)
-			return waiter->result;
+		result = result_of(waiter);
+		if (result != -EINPROGRESS)
+			return result;
 		if (signal_pending(current))
 			return -ERESTARTSYS;
 		if (late)
 			return -ETIMEDOUT;
-	}
-}
-
-/* Those whose helpers are called now: their wake-ups are to leave the caller its CPU. */
-static void show_asker(const struct ptsched_entity *asker)
-{
-	const struct ptsp_link *holders = &asker->dev->policy.holders;
-	const struct ptsp_entity *e;
-	struct ptsched_client *client;
-
-	for (e = ptsp_queue_first(holders); e; e = ptsp_queue_next(holders, e)) {
-		if (e->weight >= asker->policy.weight)
-			continue;
-		list_for_each_entry(client, &ptsched_entity_of(e)->members, link)
-			WRITE_ONCE(client->shared->asker_cpu, raw_smp_processor_id() + 1);
 	}
 }
 
@@ -189,26 +240,31 @@ static int wait_for_turn(struct ptsched_client *client, struct ptsched_acquire *
 	__must_hold(&client->dev->lock)
 {
 	struct waiter waiter = {
+		.client = client,
 		.task = current,
 		.arg = arg,
 		.start_ns = now,
-		.result = -EINPROGRESS,
 	};
 	struct ptsched_dev *dev = client->dev;
 	int ret;
 
-	show_asker(client->entity);
 	list_add_tail(&waiter.link, &client->waiters);
+	if (!client->nr_waiters++)
+		list_add_tail(&client->waiting, &client->entity->waiting);
 	client->entity->nr_waiters++;
 	ptsched_entity_update(client->entity, now);
-	if (waiter.result != -EINPROGRESS)
-		return waiter.result;
-	if (arg->flags & PTSCHED_ACQUIRE_TRY)
-		ret = -EAGAIN;
-	else
-		ret = sleep_until_settled(dev, &waiter, arg->deadline_ns);
-	if (waiter.result == -EINPROGRESS)
+	dev->asker_cpu = raw_smp_processor_id() + 1;
+	ptsched_run(dev, now);
+	dev->asker_cpu = 0;
+	ret = result_of(&waiter);
+	if (ret == -EINPROGRESS)
+		ret = arg->flags & PTSCHED_ACQUIRE_TRY ? -EAGAIN :
+		      sleep_until_settled(dev, &waiter, arg->deadline_ns);
+	if (result_of(&waiter) == -EINPROGRESS)
 		give_up(client, &waiter, ktime_get_ns());
+	else
+		/* It may be among those that are to be woken. */
+		list_del(&waiter.link);
 	return ret;
 }
 
@@ -259,6 +315,7 @@ void ptsched_turn_drop(struct ptsched_client *client, u64 handover_ns, u64 now)
 	trace_release(ent);
 	ptsched_event(dev, ent, PTSCHED_EVENT_RELEASE);
 	ptsp_release(&dev->policy, &ent->policy, handover_ns, now);
+	dev->changed = true;
 }
 
 /**

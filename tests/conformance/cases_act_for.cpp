@@ -3,6 +3,7 @@
 #include "actor.hpp"
 #include "scheduler.hpp"
 #include "tap.hpp"
+#include "thread.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -191,6 +192,23 @@ TEST("when the requester is gone, those who wait for it wait for themselves")
     wait_for_state(actor.pid(), PTSCHED_ENTITY_WAITING);
     CHECK_EQ(0, holder.release());
     CHECK_EQ(0, actor.finish().result);
+}
+
+TEST("a call that waits for a requester that is gone joins the turn of its own process")
+{
+    Client holder, proxy;
+    // So light that it calls nobody back.
+    Actor requester(19);
+    CHECK_EQ(0, ptsched_act_for(proxy, PTSCHED_ACT_FOR_PIDFD, pidfd(requester.pid()).get()));
+    CHECK_EQ(0, ptsched_acquire(holder, PTSCHED_NEVER, 0, nullptr));
+    AcquiringThread waiter(proxy);
+    wait_for_state(requester.pid(), PTSCHED_ENTITY_WAITING);
+    waiter.wait_until_asleep();
+    CHECK(!waiter.done());
+    requester.kill();
+    CHECK_EQ(0, waiter.join());
+    CHECK_EQ(0, ptsched_release(proxy, nullptr));
+    CHECK_EQ(0, ptsched_release(holder, nullptr));
 }
 
 } // namespace

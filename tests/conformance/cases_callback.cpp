@@ -242,7 +242,7 @@ TEST("PREADMITTED while a heavier one that has just been here would be let in at
     CHECK(client.state() & PTSCHED_STATE_PREEMPT);
 }
 
-TEST("the page of who has the turn tells from which CPU a heavier one asks")
+TEST("the page of who is called back tells from which CPU")
 {
     cpu_set_t cpus;
     CHECK_EQ(0, sched_getaffinity(0, sizeof(cpus), &cpus));
@@ -254,17 +254,23 @@ TEST("the page of who has the turn tells from which CPU a heavier one asks")
 
     Client client;
     CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
-    Actor equal;
-    equal.join();
-    equal.start_waiting();
-    client.round_trip();
-    CHECK_EQ(0, client.page()->asker_cpu);
     Actor heavier(-10);
     heavier.join();
     CHECK_EQ(0, sched_setaffinity(heavier.pid(), sizeof(cpus), &cpus));
     heavier.start_acquire();
     wait_until([&] { return client.page()->asker_cpu != 0; });
     CHECK_EQ(static_cast<uint32_t>(last) + 1, client.page()->asker_cpu);
+    CHECK_EQ(0, ptsched_release(client, nullptr));
+    CHECK_EQ(0, heavier.finish().result);
+    CHECK_EQ(0, heavier.release());
+
+    // When the slice is over, nobody asks.
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    Actor equal;
+    equal.join();
+    equal.start_waiting();
+    client.wait_for_bits(PTSCHED_STATE_CALLBACK);
+    CHECK_EQ(0, client.page()->asker_cpu);
 }
 
 TEST("once called back, newcomers of the process wait for its next turn")
@@ -290,6 +296,26 @@ TEST("once called back, newcomers of the process wait for its next turn")
     CHECK_EQ(0, heavier.release());
     CHECK_EQ(0, newcomer.join());
     CHECK(newcomer.grant().turn > grant.turn);
+}
+
+TEST("who waits for the end of a turn that is not called back any more joins it")
+{
+    Client first, second;
+    Actor heavier(-10);
+    heavier.join();
+    CHECK_EQ(0, ptsched_acquire(first, PTSCHED_NEVER, 0, nullptr));
+    heavier.start_waiting();
+    first.wait_for_bits(PTSCHED_STATE_CALLBACK);
+    AcquiringThread newcomer(second);
+    newcomer.wait_until_asleep();
+    CHECK(!newcomer.done());
+    heavier.kill();
+    wait_until_gone(heavier.pid());
+    CHECK(!newcomer.done());
+    set({{PTSCHED_A_POLICY, PTSCHED_POLICY_LITERAL}});
+    CHECK_EQ(0, newcomer.join());
+    CHECK_EQ(0, ptsched_release(second, nullptr));
+    CHECK_EQ(0, ptsched_release(first, nullptr));
 }
 
 TEST("once called back, a client or thread that has the turn is not gated again")

@@ -10,7 +10,10 @@
 #include <fcntl.h>
 #include <memory>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <vector>
 
 using namespace scheduler;
 
@@ -199,6 +202,37 @@ TEST("descriptors are close-on-exec")
     Client client;
     CHECK(fcntl(ptsched_poll_fd(client), F_GETFD) & FD_CLOEXEC);
     CHECK(fcntl(ptsched_handle_fd(client), F_GETFD) & FD_CLOEXEC);
+}
+
+TEST("a process has so many clients on a device, and no more")
+{
+    struct rlimit limit;
+    CHECK_EQ(0, getrlimit(RLIMIT_NOFILE, &limit));
+    const struct rlimit before = limit;
+    limit.rlim_cur = limit.rlim_max;
+    CHECK_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
+    std::vector<ptsched_client *> clients(PTSCHED_CLIENTS_MAX);
+    for (ptsched_client *&client : clients)
+        CHECK_EQ(0, ptsched_open(kDevice, PTSCHED_MECHANISM_GATE, backend(), &client));
+    ptsched_client *other = nullptr;
+    CHECK_EQ(-EMFILE, ptsched_open(kDevice, PTSCHED_MECHANISM_GATE, backend(), &other));
+    CHECK_EQ(0, ptsched_open(kOtherDevice, PTSCHED_MECHANISM_GATE, backend(), &other));
+    ptsched_close(other);
+
+    // Those of others count that act for it.
+    Actor proxy;
+    proxy.join();
+    int self = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
+    CHECK_EQ(-EMFILE, proxy.act_for(PTSCHED_ACT_FOR_PIDFD, self));
+    ptsched_close(clients.back());
+    clients.pop_back();
+    wait_until([&] { return entity(getpid())->at(PTSCHED_A_CLIENTS) == PTSCHED_CLIENTS_MAX - 1; });
+    CHECK_EQ(0, proxy.act_for(PTSCHED_ACT_FOR_PIDFD, self));
+    CHECK_EQ(-EMFILE, ptsched_open(kDevice, PTSCHED_MECHANISM_GATE, backend(), &other));
+    close(self);
+    for (ptsched_client *client : clients)
+        ptsched_close(client);
+    CHECK_EQ(0, setrlimit(RLIMIT_NOFILE, &before));
 }
 
 } // namespace

@@ -331,9 +331,11 @@ int Connection::attach(struct ptsched_attach &argument, Request &request)
         warn("process %d cannot be served: %s", process_->pid(), error.what());
         return -error.code().value();
     }
+    ret = device->attach(*client, argument.mechanism, server_.parent_of(*process_));
+    if (ret)
+        return ret;
     device_ = device;
     client_ = std::move(client);
-    device_->attach(*client_, argument.mechanism, server_.parent_of(*process_));
     argument.device_id = device_->id();
     argument.entity = client_->self->id;
 

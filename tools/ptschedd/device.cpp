@@ -164,14 +164,23 @@ void Device::show(Client &client)
     client.page.set_state(client.holds ? state | PTSCHED_STATE_TURN : state);
 }
 
-void Device::attach(Client &client, uint32_t mechanism, const Process *parent)
+// A process may have so many, so that nothing that is done for all of them takes long.
+bool Device::is_full(const Entity &entity)
+{
+    return std::max<std::size_t>(entity.owned, entity.members.size()) >= PTSCHED_CLIENTS_MAX;
+}
+
+int Device::attach(Client &client, uint32_t mechanism, const Process *parent)
 {
     Entity &entity = join(client.process, parent);
+    if (is_full(entity))
+        return -EMFILE;
     entity.members.push_back(&client);
     entity.owned++;
     client.self = client.entity = &entity;
     show(client);
     set_mechanism(client, mechanism);
+    return 0;
 }
 
 void Device::set_mechanism(Client &client, uint32_t mechanism)
@@ -204,6 +213,7 @@ void Device::move(Client &client, Entity &to)
     set_preemptible(from);
     set_preemptible(to);
     client.entity = &to;
+    admit(to);
     show(client);
     update(from);
     leave_if_unused(from);
@@ -223,6 +233,8 @@ int Device::act_for(Client &client, const ProcessRef &requester, bool handed_ove
     if (!handed_over && !client.process->has_cap_sys_nice() &&
         (entity.process->uid() != client.process->uid() || entity.current_weight() > client.self->current_weight()))
         ret = -EPERM;
+    else if (&entity != client.entity && &entity != client.self && is_full(entity))
+        ret = -EMFILE;
     else
         move(client, entity);
     leave_if_unused(entity);
@@ -294,26 +306,18 @@ void Device::hold(Client &client, uint32_t tid)
     show(client);
 }
 
-// Those whose helpers are called now: their wake-ups are to leave the asker its CPU.
-void Device::show_asker(const Entity &asker, uint32_t cpu)
-{
-    for (auto &[process, entity] : entities_)
-        if (entity->state == PTSP_HOLDING && entity->weight < asker.weight)
-            for (Client *client : entity->members)
-                client->page.show_asker(cpu);
-}
-
 int Device::acquire(Client &client, const Waiter &waiter, uint32_t flags)
 {
     if (may_join_turn(client, waiter.tid)) {
         hold(client, waiter.tid);
         return 0;
     }
-    show_asker(*client.entity, waiter.cpu);
     client.waiters.push_back(waiter);
     client.entity->waiters++;
     // From here on the sink is told, be it at once.
+    asker_cpu_ = waiter.cpu;
     update(*client.entity);
+    asker_cpu_ = 0;
     auto mine = std::find_if(client.waiters.begin(), client.waiters.end(),
                              [&](const Waiter &other) { return other.id == waiter.id; });
     if (mine == client.waiters.end())
@@ -354,6 +358,12 @@ void Device::granted(Entity &entity)
 {
     entity.granted_budget_ns = ptsp_budget(&policy_, &entity, entity.granted_ns);
     events_.event(PTSCHED_EVENT_GRANT, *this, &entity);
+    hold_all(entity);
+}
+
+// All calls that wait have the turn of their entity.
+void Device::hold_all(Entity &entity)
+{
     for (Client *client : entity.members) {
         while (!client->waiters.empty()) {
             hold(*client, client->waiters.front().tid);
@@ -362,17 +372,30 @@ void Device::granted(Entity &entity)
     }
 }
 
+// Calls may wait although their entity has the turn: to be called when one of both becomes true.
+void Device::admit(Entity &entity)
+{
+    if (entity.state == PTSP_HOLDING && !(entity.signals & PTSP_SIG_CALLBACK))
+        hold_all(entity);
+}
+
 void Device::signalled(Entity &entity, uint32_t old)
 {
     uint32_t added = entity.signals & ~old;
     if (added & PTSP_SIG_TURN)
         granted(entity);
-    if (added & PTSP_SIG_CALLBACK)
+    if (added & PTSP_SIG_CALLBACK) {
         events_.event(PTSCHED_EVENT_CALLBACK, *this, &entity);
+        // Those whose helpers are called now: their wake-ups are to leave the asker its CPU.
+        for (Client *client : entity.members)
+            client->page.show_asker(asker_cpu_);
+    }
     if (added & PTSP_SIG_PREEMPT)
         events_.event(PTSCHED_EVENT_PREEMPT, *this, &entity);
     for (Client *client : entity.members)
         show(*client);
+    if (old & PTSP_SIG_CALLBACK)
+        admit(entity);
 }
 
 // With its last hold, the turn of an entity ends.

@@ -35,8 +35,8 @@ public:
     const ptsp_device &policy() const { return policy_; }
     const std::map<const Process *, std::unique_ptr<Entity>> &entities() const { return entities_; }
 
-    // @parent is the process that forked the client's, if it is known.
-    void attach(Client &client, uint32_t mechanism, const Process *parent);
+    // @parent is the process that forked the client's, if it is known. 0 or -EMFILE.
+    int attach(Client &client, uint32_t mechanism, const Process *parent);
     void set_mechanism(Client &client, uint32_t mechanism);
     // 0 or a negative errno; -EINPROGRESS: the client's sink will be told.
     int acquire(Client &client, const Waiter &waiter, uint32_t flags);
@@ -73,12 +73,14 @@ private:
     bool may_join_turn(const Client &client, uint32_t tid) const;
     bool thread_holds(const Client &client, uint32_t tid) const;
     void hold(Client &client, uint32_t tid);
-    void show_asker(const Entity &asker, uint32_t cpu);
     void drop_turn(Client &client, uint64_t handover_ns);
     void granted(Entity &entity);
+    void hold_all(Entity &entity);
+    void admit(Entity &entity);
     void signalled(Entity &entity, uint32_t old);
     void settle(Client &client, std::list<Waiter>::iterator waiter, int result);
     void expire_deadlines();
+    static bool is_full(const Entity &entity);
     static void show(Client &client);
 
     uint32_t id_;
@@ -88,6 +90,7 @@ private:
     ptsp_device policy_;
     uint64_t now_ = 0;
     uint64_t policy_next_ns_ = PTSP_NEVER;
+    uint32_t asker_cpu_ = 0; // 1 + the CPU of the thread that asks, while that is decided; 0: nobody does
     std::map<const Process *, std::unique_ptr<Entity>> entities_;
     std::map<uid_t, Account> accounts_;
     // Of every call that waits and has one.

@@ -33,7 +33,7 @@ public:
 
     // What the page tells of a turn; to be written before set_state() shows it.
     void describe_turn(const ptsp_entity &entity, int64_t budget_ns, uint64_t inflight_ns);
-    // @cpu: of one that is heavier, 1 + its number.
+    // @cpu: of the thread whose asking calls back, 1 + its number; 0: none did.
     void show_asker(uint32_t cpu) { __atomic_store_n(&page_->asker_cpu, cpu, __ATOMIC_RELAXED); }
     void set_state(uint32_t state);
     void acknowledge(uint32_t events);

@@ -43,6 +43,9 @@
 
 #define PTSCHED_NEVER		(~0ULL)
 
+/* Clients of one process on one device; those of others that act for it count, too. */
+#define PTSCHED_CLIENTS_MAX	256
+
 /* ---- features, as bits of ptsched_query.features ---- */
 
 #define PTSCHED_FEATURE_PAGE	(1ULL << 0)	/* PTSCHED_PAGE_OFFSET can be mapped */
@@ -86,7 +89,7 @@ struct ptsched_query {
  * @entity: out: identifies the entity for as long as the scheduler runs
  *
  * ENODEV: no such device. EINVAL: neither an address nor a UUID. EBUSY: the
- * client is attached already.
+ * client is attached already. EMFILE: the process has PTSCHED_CLIENTS_MAX there.
  */
 struct ptsched_attach {
 	__u32 size;
@@ -186,7 +189,8 @@ struct ptsched_ack {
  * requester is gone. By pidfd, the requester must belong to the caller's user
  * and weigh no more than the caller, unless the caller has CAP_SYS_NICE
  * (EPERM); a handed-over client on the same device needs neither. EBUSY: the
- * client holds or waits for the turn. ESRCH: the requester is gone.
+ * client holds or waits for the turn. ESRCH: the requester is gone. EMFILE: as
+ * for PTSCHED_IOC_ATTACH, of the requester.
  */
 struct ptsched_act_for {
 	__u32 size;
@@ -253,13 +257,13 @@ struct ptsched_mechanism {
  * @busy_until_ns: until when, at the grant, work of the previous turn was
  *	expected to be on the device; 0: there was none
  * @weight: the entity's weight when last looked at
- * @asker_cpu: 1 + the CPU from which a heavier entity asked last while this
- *	client's had the turn, 0: none has. A thread that only serves the
- *	scheduler should not be there when it is woken
+ * @asker_cpu: 1 + the CPU of the thread whose asking called this client back
+ *	last, 0: none has. A thread that only serves the scheduler should not be
+ *	there when it is woken
  *
  * Only @state and @events are kept current at every instant, and only they may
- * be relied on without the turn; the others change at grants, @asker_cpu when
- * somebody asks.
+ * be relied on without the turn; the others change at grants, @asker_cpu at
+ * call-backs.
  */
 struct ptsched_page {
 	__u32 version;
