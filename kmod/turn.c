@@ -235,6 +235,13 @@ static int sleep_until_settled(struct ptsched_dev *dev, struct waiter *waiter, u
 	}
 }
 
+/* Who does not wait is to disturb nobody by asking for what it does not get. */
+static bool asks_in_vain(struct ptsched_client *client, const struct ptsched_acquire *arg, u64 now)
+{
+	return (arg->flags & PTSCHED_ACQUIRE_TRY || arg->deadline_ns <= now) &&
+	       !ptsp_would_grant(&client->dev->policy, &client->entity->policy, now);
+}
+
 /* The lock is held; the caller is the owner. */
 static int wait_for_turn(struct ptsched_client *client, struct ptsched_acquire *arg, u64 now)
 	__must_hold(&client->dev->lock)
@@ -288,6 +295,8 @@ int ptsched_turn_acquire(struct ptsched_client *client, struct ptsched_acquire *
 	} else if (may_join(client)) {
 		hold(client, task_pid_nr(current));
 		tell(arg, client->entity, start);
+	} else if (asks_in_vain(client, arg, start)) {
+		ret = arg->flags & PTSCHED_ACQUIRE_TRY ? -EAGAIN : -ETIMEDOUT;
 	} else {
 		ret = wait_for_turn(client, arg, start);
 	}

@@ -695,6 +695,36 @@ static bool would_interrupt(const struct ptsp_device *dev, const struct ptsp_ent
 	return true;
 }
 
+/* Whether unused time would go to @e rather than to one that waits. */
+static bool would_be_given(struct ptsp_device *dev, const struct ptsp_entity *e)
+{
+	const struct ptsp_entity *least = least_given(dev);
+	u32 present = dev->nr_waiters + dev->nr_holders + e->active;
+
+	if (!dev->params.idle_sharing || (least && least->given_vt <= e->given_vt))
+		return false;
+	return dev->nr_active == present || would_yield(dev, e) ||
+	       dev->unwanted_ns + dev->params.grace_ns <= dev->now_ns;
+}
+
+bool ptsp_would_grant(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
+{
+	const struct ptsp_entity *best;
+	u64 next = PTSP_NEVER;
+
+	if (e->state != PTSP_IDLE)
+		return false;
+	ptsp_advance(dev, now);
+	ptsp_settle(dev, e);
+	set_weight(dev, e);
+	best = best_eligible(dev, &next);
+	if (!turn_is_free(dev, &next))
+		return would_interrupt(dev, e, best);
+	if (e->budget_ns < 0 && dev->params.kind != PTSP_NONE)
+		return !best && would_be_given(dev, e);
+	return !best || heavier(dev, e, best);
+}
+
 /* To those who were here a moment ago: their first submission need not wait for the answer. */
 static void preadmit(struct ptsp_device *dev)
 {

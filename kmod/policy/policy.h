@@ -284,6 +284,14 @@ void ptsp_leave(struct ptsp_device *dev, struct ptsp_entity *e, u64 now);
 /** ptsp_wait - an idle entity asks for the turn */
 void ptsp_wait(struct ptsp_device *dev, struct ptsp_entity *e, u64 now);
 
+/**
+ * ptsp_would_grant - whether an idle entity would have the turn at once if it asked
+ *
+ * Nobody else sees that it was looked at. It may be wrong to the disadvantage of
+ * one that would be given unused time.
+ */
+bool ptsp_would_grant(struct ptsp_device *dev, struct ptsp_entity *e, u64 now);
+
 /** ptsp_cancel - a waiting entity no longer asks */
 void ptsp_cancel(struct ptsp_device *dev, struct ptsp_entity *e, u64 now);
 

@@ -197,6 +197,26 @@ TEST("all waiting threads and clients of a process are granted together")
     CHECK_EQ(one.grant().turn, three.grant().turn);
 }
 
+TEST("who tries in vain, or waits until a time that is over, disturbs nobody")
+{
+    Client client;
+    Actor other, heavier(-10);
+    other.join();
+    heavier.join();
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    uint32_t events = client.events();
+    for (Actor *actor : {&other, &heavier}) {
+        CHECK_EQ(-EAGAIN, actor->try_acquire());
+        CHECK_EQ(-ETIMEDOUT, actor->acquire(1).result);
+        CHECK_EQ(0, entity(actor->pid())->at(PTSCHED_A_ACTIVE));
+    }
+    client.round_trip();
+    CHECK_EQ(events, client.events());
+    CHECK_EQ(PTSCHED_STATE_TURN, client.state() & ~PTSCHED_STATE_OUTWEIGHED);
+    CHECK_EQ(0, ptsched_release(client, nullptr));
+    CHECK_EQ(0, other.try_acquire());
+}
+
 TEST("a signal without SA_RESTART gives EINTR, and the call waits no longer")
 {
     Actor holder, other;

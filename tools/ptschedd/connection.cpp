@@ -368,8 +368,8 @@ int Connection::acquire(struct ptsched_acquire &argument, Request &request)
     if (client_->entity->weight > ptsp_nice_to_weight(0))
         server_.important_one_asks(static_cast<int>(waiter.cpu) - 1);
     int ret = device_->acquire(*client_, waiter, argument.flags);
-    if (ret == 0)
-        acquired(waiter, 0);
+    if (ret != -EINPROGRESS)
+        acquired(waiter, ret);
     return -EINPROGRESS;
 }
 

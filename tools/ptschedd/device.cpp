@@ -312,6 +312,10 @@ int Device::acquire(Client &client, const Waiter &waiter, uint32_t flags)
         hold(client, waiter.tid);
         return 0;
     }
+    // Who does not wait is to disturb nobody by asking for what it does not get.
+    bool tries = flags & PTSCHED_ACQUIRE_TRY;
+    if ((tries || waiter.deadline_ns <= now()) && !ptsp_would_grant(&policy_, client.entity, now_))
+        return tries ? -EAGAIN : -ETIMEDOUT;
     client.waiters.push_back(waiter);
     client.entity->waiters++;
     // From here on the sink is told, be it at once.
@@ -322,8 +326,8 @@ int Device::acquire(Client &client, const Waiter &waiter, uint32_t flags)
                              [&](const Waiter &other) { return other.id == waiter.id; });
     if (mine == client.waiters.end())
         return -EINPROGRESS;
-    if (flags & PTSCHED_ACQUIRE_TRY || mine->deadline_ns <= now_) {
-        settle(client, mine, flags & PTSCHED_ACQUIRE_TRY ? -EAGAIN : -ETIMEDOUT);
+    if (tries || mine->deadline_ns <= now_) {
+        settle(client, mine, tries ? -EAGAIN : -ETIMEDOUT);
         update(*client.entity);
     } else if (mine->deadline_ns != PTSCHED_NEVER) {
         deadlines_.insert(mine->deadline_ns);
