@@ -23,6 +23,7 @@
 #define PTSCHED_CORE_H
 
 #include <linux/hrtimer.h>
+#include <linux/jump_label.h>
 #include <linux/kfifo.h>
 #include <linux/kref.h>
 #include <linux/list.h>
@@ -71,6 +72,8 @@ struct ptsched_told {
  * @link: D in ptsched_devices
  * @lock: see above
  * @visit: L counts ptsched_lock()
+ * @locked_ns: L when it was locked
+ * @longest_hold_ns: L how long it was, at most, as far as that is measured
  * @policy: L the scheduler
  * @timer: L armed for the instant at which @policy wants to run, if any
  * @armed_ns: L that instant, or PTSP_NEVER
@@ -98,6 +101,8 @@ struct ptsched_dev {
 	struct list_head link;
 	spinlock_t lock;	/* L */
 	u64 visit;
+	u64 locked_ns;
+	u64 longest_hold_ns;
 	struct ptsp_device policy;
 	struct hrtimer timer;
 	u64 armed_ns;
@@ -252,6 +257,9 @@ struct ptsched_client {
 	struct work_struct crowd;
 };
 
+/* Whether it is measured how long devices are locked. */
+DECLARE_STATIC_KEY_FALSE(ptsched_measures_holds);
+
 /* What must not hold up who decides, and what may sleep. */
 extern struct workqueue_struct *ptsched_wq;
 
@@ -280,7 +288,8 @@ static inline u64 ptsched_lock(struct ptsched_dev *dev) __acquires(&dev->lock)
 {
 	spin_lock_bh(&dev->lock);
 	dev->visit++;
-	return ktime_get_ns();
+	dev->locked_ns = ktime_get_ns();
+	return dev->locked_ns;
 }
 
 /* entity.c */

@@ -241,6 +241,47 @@ module_param_cb(policy, &policy_ops, NULL, 0644);
 __MODULE_PARM_TYPE(policy, "string");
 MODULE_PARM_DESC(policy, "weighted (default), literal (the PTask paper) or none");
 
+/* Measures from now on. What is written does not matter. */
+static int longest_hold_set(const char *val, const struct kernel_param *kp)
+{
+	struct ptsched_dev *dev;
+
+	static_branch_enable(&ptsched_measures_holds);
+	mutex_lock(&ptsched_devices_lock);
+	list_for_each_entry(dev, &ptsched_devices, link) {
+		ptsched_lock(dev);
+		dev->longest_hold_ns = 0;
+		ptsched_unlock(dev);
+	}
+	mutex_unlock(&ptsched_devices_lock);
+	return 0;
+}
+
+static int longest_hold_get(char *buffer, const struct kernel_param *kp)
+{
+	struct ptsched_dev *dev;
+	u64 longest = 0;
+
+	mutex_lock(&ptsched_devices_lock);
+	list_for_each_entry(dev, &ptsched_devices, link) {
+		ptsched_lock(dev);
+		longest = max(longest, dev->longest_hold_ns);
+		ptsched_unlock(dev);
+	}
+	mutex_unlock(&ptsched_devices_lock);
+	return sysfs_emit(buffer, "%llu\n", longest);
+}
+
+static const struct kernel_param_ops longest_hold_ops = {
+	.set = longest_hold_set,
+	.get = longest_hold_get,
+};
+
+module_param_cb(longest_hold_ns, &longest_hold_ops, NULL, 0600);
+__MODULE_PARM_TYPE(longest_hold_ns, "ulong");
+MODULE_PARM_DESC(longest_hold_ns,
+		 "how long a device was locked at most since this was written last (0: never was)");
+
 #define TEST_DEVICES_MAX	16
 
 static int test_devices_set(const char *val, const struct kernel_param *kp)

@@ -99,6 +99,16 @@ static void tell(struct batch *batch)
 	}
 }
 
+DEFINE_STATIC_KEY_FALSE(ptsched_measures_holds);
+
+static void give_back(struct ptsched_dev *dev) __releases(&dev->lock)
+{
+	if (static_branch_unlikely(&ptsched_measures_holds))
+		dev->longest_hold_ns = max(dev->longest_hold_ns,
+					   ktime_get_ns() - dev->locked_ns);
+	spin_unlock_bh(&dev->lock);
+}
+
 /* Gives the lock back; whether something is left to be told. */
 static bool unlock(struct ptsched_dev *dev) __releases(&dev->lock)
 {
@@ -111,7 +121,7 @@ static bool unlock(struct ptsched_dev *dev) __releases(&dev->lock)
 		ptsched_run(dev, ktime_get_ns());
 	left = take(dev, &batch);
 	list_splice_init(&dev->graveyard, &graves);
-	spin_unlock_bh(&dev->lock);
+	give_back(dev);
 	tell(&batch);
 	list_for_each_entry_safe(ent, next, &graves, grave)
 		ptsched_entity_put(ent);
@@ -140,11 +150,11 @@ static void send_events(struct ptsched_dev *dev)
 	bool lost, found;
 
 	do {
-		spin_lock_bh(&dev->lock);
+		ptsched_lock(dev);
 		lost = dev->events_lost;
 		dev->events_lost = false;
 		found = kfifo_get(&dev->events, &told);
-		spin_unlock_bh(&dev->lock);
+		give_back(dev);
 		if (lost)
 			ptsched_netlink_lost();
 		if (found) {

@@ -4,6 +4,8 @@
 KSELFTEST_TOOLS = $(shell bash -c '. scripts/lib.sh && kernel_tools')/tools/testing/selftests
 
 KSELFTEST_PROGRAMS := act_for arguments files netlink pair pci storm trace
+# Those that say something only where the clocks count instructions.
+KSELFTEST_COUNTED  := $(B)/tests/kselftest/holds
 KSELFTEST_BIN      := $(KSELFTEST_PROGRAMS:%=$(B)/tests/kselftest/%) $(B)/tests/kselftest/arguments32
 
 # The harness is not made for -Wextra; without SAN: they run in the VM only.
@@ -20,7 +22,7 @@ $(B)/tests/kselftest/%32: tests/kselftest/%.c tests/kselftest/ks.h tests/kselfte
 	@mkdir -p $(@D)
 	$(CC) -m32 -static $(KSELFTEST_CFLAGS) -D_GNU_SOURCE -Iuapi -isystem $(KSELFTEST_TOOLS) -o $@ $<
 
-VM_FILES += $(foreach program,$(KSELFTEST_BIN),$(program):/vm/tests/$(notdir $(program)))
+VM_FILES += $(foreach program,$(KSELFTEST_BIN) $(KSELFTEST_COUNTED),$(program):/vm/tests/$(notdir $(program)))
 VM_FILES += $(foreach script,module pci,tests/kselftest/$(script).sh:/vm/tests/$(script).sh)
 VM_TESTS += $(foreach program,$(KSELFTEST_BIN),/vm/tests/$(notdir $(program)))
 VM_TESTS += /vm/tests/module.sh /vm/tests/pci.sh
