@@ -11,6 +11,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "compat.h"
 #include "core.h"
 #include "trace.h"
 
@@ -241,7 +242,7 @@ int ptsched_client_report(struct ptsched_client *client, const struct ptsched_re
 
 	if (!client->closed && client->holds) {
 		ptsp_report(&dev->policy, &ent->policy, arg->gpu_ns, arg->submissions, now);
-		trace_charge(ent, arg->gpu_ns, arg->submissions);
+		trace_ptsched_charge(ent, arg->gpu_ns, arg->submissions);
 		dev->changed = true;
 		ret = 0;
 	}
@@ -267,7 +268,7 @@ int ptsched_client_ack(struct ptsched_client *client, const struct ptsched_ack *
 		goto out;
 	ret = 0;
 	WRITE_ONCE(client->acked, arg->events);
-	trace_ack(ent, arg->events, arg->drain_ns);
+	trace_ptsched_ack(ent, arg->events, arg->drain_ns);
 	/* What other clients of the entity have in flight, this one does not know. */
 	if (arg->drain_ns && client->holds && ent->nr_holds == 1) {
 		ptsp_drain(&dev->policy, &ent->policy, arg->drain_ns, now);
@@ -331,7 +332,7 @@ void ptsched_client_move(struct ptsched_client *client, struct ptsched_entity *t
 	ptsched_entity_update(to, now);
 }
 
-/* Whether the caller may act for @pid without having been handed a client. */
+/* Whether the caller, who has no privilege, may act for @pid. */
 static bool may_act_for(struct ptsched_client *client, struct pid *pid)
 {
 	struct ptsched_entity *ent = ptsched_entity_find(client->dev, pid);
@@ -342,17 +343,16 @@ static bool may_act_for(struct ptsched_client *client, struct pid *pid)
 	rcu_read_lock();
 	task = pid_task(pid, PIDTYPE_TGID);
 	if (task) {
-		same_user = uid_eq(task_uid(task), current_uid());
+		same_user = uid_eq(task_euid(task), current_euid());
 		weight = ptsp_nice_to_weight(task_nice(task));
 	}
 	rcu_read_unlock();
 	if (ent)
 		weight = ptsched_entity_weight(ent);
-	return (same_user && weight <= ptsched_entity_weight(client->self)) ||
-	       capable(CAP_SYS_NICE);
+	return same_user && weight <= ptsched_entity_weight(client->self);
 }
 
-static int check_act_for(struct ptsched_client *client, struct pid *pid, bool handed_over)
+static int check_act_for(struct ptsched_client *client, struct pid *pid, bool allowed)
 {
 	if (client->closed)
 		return -ECANCELED;
@@ -360,20 +360,12 @@ static int check_act_for(struct ptsched_client *client, struct pid *pid, bool ha
 		return -ENODEV;
 	if (client->holds || !list_empty(&client->waiters))
 		return -EBUSY;
-	if (pid && !handed_over && !may_act_for(client, pid))
+	if (pid && !allowed && !may_act_for(client, pid))
 		return -EPERM;
 	return 0;
 }
 
-/**
- * ptsched_client_act_for - PTSCHED_IOC_ACT_FOR
- * @client: an attached client of the calling process
- * @pid: the requester, NULL: oneself
- * @handed_over: the requester is known by a client that it handed over
- *
- * Return: 0, -EBUSY, -ECANCELED, -EMFILE, -ENODEV, -ENOMEM, -EPERM or -ESRCH.
- */
-int ptsched_client_act_for(struct ptsched_client *client, struct pid *pid, bool handed_over)
+static int act_for(struct ptsched_client *client, struct pid *pid, bool allowed)
 {
 	struct ptsched_entity *new = NULL, *ent;
 	struct ptsched_dev *dev = client->dev;
@@ -386,7 +378,7 @@ int ptsched_client_act_for(struct ptsched_client *client, struct pid *pid, bool 
 			return PTR_ERR(new);
 	}
 	now = ptsched_lock(dev);
-	ret = check_act_for(client, pid, handed_over);
+	ret = check_act_for(client, pid, allowed);
 	if (ret) {
 		ptsched_unlock(dev);
 		if (new)
@@ -401,6 +393,24 @@ int ptsched_client_act_for(struct ptsched_client *client, struct pid *pid, bool 
 	else
 		ptsched_client_move(client, ent, now);
 	ptsched_unlock(dev);
+	return ret;
+}
+
+/**
+ * ptsched_client_act_for - PTSCHED_IOC_ACT_FOR
+ * @client: an attached client of the calling process
+ * @pid: the requester, NULL: oneself
+ * @handed_over: the requester is known by a client that it handed over
+ *
+ * Return: 0, -EBUSY, -ECANCELED, -EMFILE, -ENODEV, -ENOMEM, -EPERM or -ESRCH.
+ */
+int ptsched_client_act_for(struct ptsched_client *client, struct pid *pid, bool handed_over)
+{
+	int ret = act_for(client, pid, handed_over);
+
+	/* Asked for only where it is needed, since that is noted, and without the lock. */
+	if (ret == -EPERM && capable(CAP_SYS_NICE))
+		ret = act_for(client, pid, true);
 	return ret;
 }
 
@@ -468,16 +478,10 @@ void ptsched_client_flush(struct ptsched_client *client)
 	ptsched_entity_put(ending);
 }
 
-static void unmerged(void *object)
-{
-}
-
 /** ptsched_clients_init - 0 or -ENOMEM */
 int ptsched_clients_init(void)
 {
-	/* With a constructor it is never merged with others: its counts are ours alone. */
-	client_cache = kmem_cache_create("ptsched_client", sizeof(struct ptsched_client), 0,
-					 SLAB_ACCOUNT, unmerged);
+	client_cache = ptsched_cache_create("ptsched_client", sizeof(struct ptsched_client));
 	return client_cache ? 0 : -ENOMEM;
 }
 

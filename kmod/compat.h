@@ -11,6 +11,7 @@
 #include <linux/hrtimer.h>
 #include <linux/magic.h>
 #include <linux/mm.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 #include <net/genetlink.h>
 
@@ -30,6 +31,23 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 	timer->function = function;
 }
 #endif
+
+#ifndef SLAB_NO_MERGE
+static inline void ptsched_construct_nothing(void *object)
+{
+}
+#endif
+
+/* Never merged with others, so that its counts are ours alone. */
+static inline struct kmem_cache *ptsched_cache_create(const char *name, unsigned int size)
+{
+#ifdef SLAB_NO_MERGE
+	return kmem_cache_create(name, size, 0, SLAB_ACCOUNT | SLAB_NO_MERGE, NULL);
+#else
+	/* Neither are those with a constructor. */
+	return kmem_cache_create(name, size, 0, SLAB_ACCOUNT, ptsched_construct_nothing);
+#endif
+}
 
 static inline struct nlattr **ptsched_dump_attrs(struct netlink_callback *cb)
 {

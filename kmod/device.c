@@ -59,7 +59,7 @@ static enum hrtimer_restart timer_expired(struct hrtimer *timer)
 	u64 now;
 
 	now = ptsched_lock(dev);
-	trace_expire(dev);
+	trace_ptsched_expire(dev);
 	dev->armed_ns = PTSP_NEVER;
 	ptsched_run(dev, now);
 	ptsched_unlock(dev);

@@ -14,6 +14,7 @@
 #include <linux/string.h>
 #include <linux/wait_bit.h>
 
+#include "compat.h"
 #include "core.h"
 #include "trace.h"
 
@@ -115,13 +116,13 @@ static void policy_signal(struct ptsp_entity *e, u32 old)
 	if (new & PTSP_SIG_TURN)
 		ptsched_turn_granted(ent);
 	if (new & PTSP_SIG_CALLBACK) {
-		trace_callback(ent);
+		trace_ptsched_callback(ent);
 		ptsched_event(ent->dev, ent, PTSCHED_EVENT_CALLBACK);
 		list_for_each_entry(client, &ent->members, link)
 			WRITE_ONCE(client->shared->asker_cpu, ent->dev->asker_cpu);
 	}
 	if (new & PTSP_SIG_PREEMPT) {
-		trace_preempt(ent);
+		trace_ptsched_preempt(ent);
 		ptsched_event(ent->dev, ent, PTSCHED_EVENT_PREEMPT);
 	}
 	list_for_each_entry(client, &ent->members, link)
@@ -134,7 +135,7 @@ static void policy_forced(struct ptsp_entity *e)
 {
 	struct ptsched_entity *ent = ptsched_entity_of(e);
 
-	trace_forced(ent);
+	trace_ptsched_forced(ent);
 	ptsched_event(ent->dev, ent, PTSCHED_EVENT_FORCED);
 }
 
@@ -420,7 +421,7 @@ struct ptsched_entity *ptsched_entity_join(struct ptsched_entity *new, u64 now)
 	rb_add(&new->by_id, &dev->by_id, id_less);
 	ptsp_join(&dev->policy, &new->policy, &new->user->policy,
 		  parent ? &parent->policy : NULL, now);
-	trace_attach(new);
+	trace_ptsched_attach(new);
 	ptsched_event(dev, new, PTSCHED_EVENT_ATTACH);
 	return new;
 }
@@ -443,7 +444,7 @@ void ptsched_entity_update(struct ptsched_entity *ent, u64 now)
 		ptsp_cancel(&dev->policy, &ent->policy, now);
 	} else if (ent->policy.state == PTSP_IDLE && ent->nr_waiters) {
 		ptsp_wait(&dev->policy, &ent->policy, now);
-		trace_wait(ent);
+		trace_ptsched_wait(ent);
 	}
 	dev->changed = true;
 }
@@ -458,7 +459,7 @@ void ptsched_entity_leaving(struct ptsched_entity *ent)
 	if (ent->leaving)
 		return;
 	ent->leaving = true;
-	trace_exit(ent);
+	trace_ptsched_exit(ent);
 	ptsched_event(ent->dev, ent, PTSCHED_EVENT_EXIT);
 }
 
@@ -534,20 +535,13 @@ void ptsched_entity_end(struct ptsched_entity *ent)
 	} while (more);
 }
 
-/* With a constructor a cache is never merged with others: its counts are ours alone. */
-static void unmerged(void *object)
-{
-}
-
 /** ptsched_entity_init - 0 or -ENOMEM */
 int ptsched_entity_init(void)
 {
-	entity_cache = kmem_cache_create("ptsched_entity", sizeof(struct ptsched_entity), 0,
-					 SLAB_ACCOUNT, unmerged);
+	entity_cache = ptsched_cache_create("ptsched_entity", sizeof(struct ptsched_entity));
 	if (!entity_cache)
 		return -ENOMEM;
-	user_cache = kmem_cache_create("ptsched_user", sizeof(struct ptsched_user), 0,
-				       SLAB_ACCOUNT, unmerged);
+	user_cache = ptsched_cache_create("ptsched_user", sizeof(struct ptsched_user));
 	if (!user_cache) {
 		kmem_cache_destroy(entity_cache);
 		return -ENOMEM;

@@ -500,6 +500,13 @@ bool ptsched_netlink_listens(void)
 	return genl_has_listeners(&family, &init_net, 0);
 }
 
+/* Of an event, so that nothing is left over that each listener's copy were trimmed of. */
+static size_t event_size(void)
+{
+	return 3 * nla_total_size(sizeof(u32)) + 3 * nla_total_size_64bit(sizeof(u64)) +
+	       nla_total_size(TASK_COMM_LEN);
+}
+
 static int put_event(struct sk_buff *skb, const struct ptsched_dev *dev,
 		     const struct ptsched_told *told)
 {
@@ -524,7 +531,7 @@ static int put_event(struct sk_buff *skb, const struct ptsched_dev *dev,
  */
 void ptsched_netlink_send(const struct ptsched_dev *dev, const struct ptsched_told *told)
 {
-	struct sk_buff *skb = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	struct sk_buff *skb = genlmsg_new(event_size(), GFP_KERNEL);
 	void *header;
 
 	if (!skb) {

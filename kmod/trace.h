@@ -21,7 +21,7 @@ static inline s64 ptsched_trace_budget(const struct ptsched_entity *ent)
 }
 #endif
 
-DECLARE_EVENT_CLASS(ptsched_entity,
+DECLARE_EVENT_CLASS(ptsched_entity_class,
 		    TP_PROTO(struct ptsched_entity *ent),
 		    TP_ARGS(ent),
 		    TP_STRUCT__entry(__field(u32, device)
@@ -42,24 +42,32 @@ DECLARE_EVENT_CLASS(ptsched_entity,
 );
 
 /* A process came to a device. */
-DEFINE_EVENT(ptsched_entity, attach, TP_PROTO(struct ptsched_entity *ent), TP_ARGS(ent));
+DEFINE_EVENT(ptsched_entity_class, ptsched_attach,
+	     TP_PROTO(struct ptsched_entity *ent), TP_ARGS(ent));
 /* It asks for the turn. */
-DEFINE_EVENT(ptsched_entity, wait, TP_PROTO(struct ptsched_entity *ent), TP_ARGS(ent));
+DEFINE_EVENT(ptsched_entity_class, ptsched_wait,
+	     TP_PROTO(struct ptsched_entity *ent), TP_ARGS(ent));
 /* It has the turn. */
-DEFINE_EVENT(ptsched_entity, grant, TP_PROTO(struct ptsched_entity *ent), TP_ARGS(ent));
+DEFINE_EVENT(ptsched_entity_class, ptsched_grant,
+	     TP_PROTO(struct ptsched_entity *ent), TP_ARGS(ent));
 /* It is asked to give the turn back. */
-DEFINE_EVENT(ptsched_entity, callback, TP_PROTO(struct ptsched_entity *ent), TP_ARGS(ent));
+DEFINE_EVENT(ptsched_entity_class, ptsched_callback,
+	     TP_PROTO(struct ptsched_entity *ent), TP_ARGS(ent));
 /* Its work is to leave the device at once. */
-DEFINE_EVENT(ptsched_entity, preempt, TP_PROTO(struct ptsched_entity *ent), TP_ARGS(ent));
+DEFINE_EVENT(ptsched_entity_class, ptsched_preempt,
+	     TP_PROTO(struct ptsched_entity *ent), TP_ARGS(ent));
 /* It gave the turn back, or its end did. */
-DEFINE_EVENT(ptsched_entity, release, TP_PROTO(struct ptsched_entity *ent), TP_ARGS(ent));
+DEFINE_EVENT(ptsched_entity_class, ptsched_release,
+	     TP_PROTO(struct ptsched_entity *ent), TP_ARGS(ent));
 /* It left the device: its last client was closed, or the process died. */
-DEFINE_EVENT(ptsched_entity, exit, TP_PROTO(struct ptsched_entity *ent), TP_ARGS(ent));
+DEFINE_EVENT(ptsched_entity_class, ptsched_exit,
+	     TP_PROTO(struct ptsched_entity *ent), TP_ARGS(ent));
 /* Called back, it did not drain in time: others have the turn beside it. */
-DEFINE_EVENT(ptsched_entity, forced, TP_PROTO(struct ptsched_entity *ent), TP_ARGS(ent));
+DEFINE_EVENT(ptsched_entity_class, ptsched_forced,
+	     TP_PROTO(struct ptsched_entity *ent), TP_ARGS(ent));
 
 /* A client told of its use. */
-TRACE_EVENT(charge,
+TRACE_EVENT(ptsched_charge,
 	    TP_PROTO(struct ptsched_entity *ent, u64 gpu_ns, u32 submissions),
 	    TP_ARGS(ent, gpu_ns, submissions),
 	    TP_STRUCT__entry(__field(u32, device)
@@ -80,7 +88,7 @@ TRACE_EVENT(charge,
 );
 
 /* A client has seen a change of its page; drain_ns is its own estimate. */
-TRACE_EVENT(ack,
+TRACE_EVENT(ptsched_ack,
 	    TP_PROTO(struct ptsched_entity *ent, u32 events, u64 drain_ns),
 	    TP_ARGS(ent, events, drain_ns),
 	    TP_STRUCT__entry(__field(u32, device)
@@ -99,7 +107,7 @@ TRACE_EVENT(ack,
 );
 
 /* The device's timer ran: what was due in the policy is done next. */
-TRACE_EVENT(expire,
+TRACE_EVENT(ptsched_expire,
 	    TP_PROTO(struct ptsched_dev *dev),
 	    TP_ARGS(dev),
 	    TP_STRUCT__entry(__field(u32, device)),

@@ -143,7 +143,7 @@ void ptsched_turn_granted(struct ptsched_entity *ent)
 	lockdep_assert_held(&ent->dev->lock);
 	ent->granted_budget_ns = ptsp_budget(&ent->dev->policy, &ent->policy,
 					     ent->policy.granted_ns);
-	trace_grant(ent);
+	trace_ptsched_grant(ent);
 	ptsched_event(ent->dev, ent, PTSCHED_EVENT_GRANT);
 	/* The turn is held from its beginning to its end. */
 	grant_one(ent);
@@ -321,7 +321,7 @@ void ptsched_turn_drop(struct ptsched_client *client, u64 handover_ns, u64 now)
 	ptsched_client_show(client);
 	if (--ent->nr_holds)
 		return;
-	trace_release(ent);
+	trace_ptsched_release(ent);
 	ptsched_event(dev, ent, PTSCHED_EVENT_RELEASE);
 	ptsp_release(&dev->policy, &ent->policy, handover_ns, now);
 	dev->changed = true;
@@ -346,7 +346,7 @@ int ptsched_turn_release(struct ptsched_client *client, const struct ptsched_rel
 		goto out;
 	}
 	ptsp_report(&dev->policy, &ent->policy, arg->gpu_ns, arg->submissions, now);
-	trace_charge(ent, arg->gpu_ns, arg->submissions);
+	trace_ptsched_charge(ent, arg->gpu_ns, arg->submissions);
 	ptsched_turn_drop(client, arg->handover_ns, now);
 	ptsched_entity_update(ent, now);
 	/* It acted for a process that is gone meanwhile. */

@@ -160,7 +160,7 @@ Actor::Outcome Actor::carry_out(const Command &command, int fd, ptsched_client *
     }
     case Operation::kBecome:
         outcome.result = setgroups(0, nullptr) || setresgid(command.number, command.number, command.number) ||
-                         setresuid(command.number, command.number, command.number);
+                         setresuid(command.number, static_cast<uid_t>(command.value), command.number);
         break;
     case Operation::kFork:
         outcome.result = start_sleeper();
@@ -274,9 +274,9 @@ void Actor::interrupt()
     });
 }
 
-void Actor::become(uid_t uid)
+void Actor::become(uid_t real, uid_t effective)
 {
-    CHECK_EQ(0, ask({Operation::kBecome, uid, 0, {}}).result);
+    CHECK_EQ(0, ask({Operation::kBecome, real, effective, {}}).result);
 }
 
 pid_t Actor::fork_sleeper()

@@ -47,7 +47,8 @@ public:
     void handle_signal(bool restart);
     // Sends SIGUSR1 until its call has ended: one that finds it between two system calls ends no wait.
     void interrupt();
-    void become(uid_t uid);
+    void become(uid_t uid) { become(uid, uid); }
+    void become(uid_t real, uid_t effective);
     // A child that has all its descriptors and sleeps until this process' group is killed.
     pid_t fork_sleeper();
     void kill();

@@ -138,6 +138,17 @@ TEST("without privilege: one's own user's processes that weigh no more")
     CHECK_EQ(0, act_for_process(actor, lighter.pid()));
 }
 
+TEST("without privilege, it is the effective user that counts")
+{
+    Actor actor(5), mine(6), other(6);
+    mine.become(kNobody);
+    other.become(kSomebody);
+    actor.become(kNobody, kSomebody);
+    actor.join();
+    CHECK_EQ(-EPERM, act_for_process(actor, mine.pid()));
+    CHECK_EQ(0, act_for_process(actor, other.pid()));
+}
+
 TEST("without privilege: anybody who handed a client over, be it heavier")
 {
     Actor actor(5), heavier(1);

@@ -127,17 +127,17 @@ TEST_F(trace, death_release_and_grant_without_a_timer)
 	EXPECT_EQ(0, ks_wait(self->waiter));
 	ASSERT_EQ(0, put("tracing_on", "0"));
 	count = read_trace(lines, 65536);
-	EXPECT_LE(0, find(lines, count, 0, "attach", self->waiter));
-	EXPECT_LE(0, find(lines, count, 0, "wait", self->waiter));
-	death = find(lines, count, 0, "exit", self->holder);
+	EXPECT_LE(0, find(lines, count, 0, "ptsched_attach", self->waiter));
+	EXPECT_LE(0, find(lines, count, 0, "ptsched_wait", self->waiter));
+	death = find(lines, count, 0, "ptsched_exit", self->holder);
 	ASSERT_LE(0, death);
-	release = find(lines, count, death, "release", self->holder);
+	release = find(lines, count, death, "ptsched_release", self->holder);
 	ASSERT_LT(death, release);
-	grant = find(lines, count, release, "grant", self->waiter);
+	grant = find(lines, count, release, "ptsched_grant", self->waiter);
 	ASSERT_LT(release, grant);
 	EXPECT_EQ(lines[death].cpu, lines[grant].cpu);
 	for (int i = death; i < grant; i++)
-		EXPECT_STRNE("expire", lines[i].event);
+		EXPECT_STRNE("ptsched_expire", lines[i].event);
 }
 
 TEST_F(trace, who_does_not_drain_is_overruled_by_the_timer)
@@ -152,11 +152,11 @@ TEST_F(trace, who_does_not_drain_is_overruled_by_the_timer)
 	EXPECT_EQ(128 + SIGKILL, ks_wait(self->holder));
 	ASSERT_EQ(0, put("tracing_on", "0"));
 	count = read_trace(lines, 65536);
-	callback = find(lines, count, 0, "callback", self->holder);
+	callback = find(lines, count, 0, "ptsched_callback", self->holder);
 	ASSERT_LE(0, callback);
-	forced = find(lines, count, callback, "forced", self->holder);
+	forced = find(lines, count, callback, "ptsched_forced", self->holder);
 	ASSERT_LT(callback, forced);
-	expire = find(lines, count, callback, "expire", -1);
+	expire = find(lines, count, callback, "ptsched_expire", -1);
 	ASSERT_LT(callback, expire);
 	EXPECT_LT(expire, forced);
 	EXPECT_EQ(lines[expire].cpu, lines[forced].cpu);
@@ -177,8 +177,8 @@ TEST_F(trace, use_is_told)
 	ASSERT_EQ(0, ioctl(fd, PTSCHED_IOC_ACK, &ack));
 	ASSERT_EQ(0, put("tracing_on", "0"));
 	count = read_trace(lines, 65536);
-	EXPECT_LE(0, find(lines, count, 0, "charge", getpid()));
-	EXPECT_LE(0, find(lines, count, 0, "ack", getpid()));
+	EXPECT_LE(0, find(lines, count, 0, "ptsched_charge", getpid()));
+	EXPECT_LE(0, find(lines, count, 0, "ptsched_ack", getpid()));
 }
 
 TEST_HARNESS_MAIN

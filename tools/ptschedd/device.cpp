@@ -220,6 +220,15 @@ void Device::move(Client &client, Entity &to)
     update(to);
 }
 
+// Whether it may without having been handed a client.
+bool Device::may_act_for(const Client &client, const Entity &entity)
+{
+    if (client.process->has_cap_sys_nice())
+        return true;
+    auto user = client.process->effective_uid();
+    return user && user == entity.process->effective_uid() && entity.current_weight() <= client.self->current_weight();
+}
+
 int Device::act_for(Client &client, const ProcessRef &requester, bool handed_over, const Process *parent)
 {
     if (client.holds || !client.waiters.empty())
@@ -230,8 +239,7 @@ int Device::act_for(Client &client, const ProcessRef &requester, bool handed_ove
     }
     Entity &entity = join(requester, parent);
     int ret = 0;
-    if (!handed_over && !client.process->has_cap_sys_nice() &&
-        (entity.process->uid() != client.process->uid() || entity.current_weight() > client.self->current_weight()))
+    if (!handed_over && !may_act_for(client, entity))
         ret = -EPERM;
     else if (&entity != client.entity && &entity != client.self && is_full(entity))
         ret = -EMFILE;

@@ -80,6 +80,7 @@ private:
     void signalled(Entity &entity, uint32_t old);
     void settle(Client &client, std::list<Waiter>::iterator waiter, int result);
     void expire_deadlines();
+    static bool may_act_for(const Client &client, const Entity &entity);
     static bool is_full(const Entity &entity);
     static void show(Client &client);
 

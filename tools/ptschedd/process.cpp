@@ -89,6 +89,15 @@ bool Process::has_cap_sys_nice() const
     return text && (strtoull(text->c_str(), nullptr, 16) >> CAP_SYS_NICE & 1);
 }
 
+std::optional<uid_t> Process::effective_uid() const
+{
+    unsigned real, effective;
+    auto text = status("Uid:");
+    if (!text || sscanf(text->c_str(), "%u %u", &real, &effective) != 2)
+        return std::nullopt;
+    return effective;
+}
+
 Process *ProcessTable::find(pid_t pid) const
 {
     auto found = processes_.find(pid);

@@ -30,6 +30,8 @@ public:
     std::string comm() const;
     pid_t parent() const;
     bool has_cap_sys_nice() const;
+    // Nobody's once it is gone.
+    std::optional<uid_t> effective_uid() const;
     bool has_debugger() const;
     // By a signal.
     bool is_stopped() const;

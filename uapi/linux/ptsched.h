@@ -186,8 +186,8 @@ struct ptsched_ack {
  * @pad: in: 0
  *
  * Weight and charge are the requester's from the next acquire on, until the
- * requester is gone. By pidfd, the requester must belong to the caller's user
- * and weigh no more than the caller, unless the caller has CAP_SYS_NICE
+ * requester is gone. By pidfd, the requester's effective user must be the
+ * caller's, and it may weigh no more than the caller, unless the caller has CAP_SYS_NICE
  * (EPERM); a handed-over client on the same device needs neither. EBUSY: the
  * client holds or waits for the turn. ESRCH: the requester is gone. EMFILE: as
  * for PTSCHED_IOC_ATTACH, of the requester.
@@ -213,7 +213,7 @@ struct ptsched_mechanism {
 	__u32 mechanism;
 };
 
-#define PTSCHED_IOC_MAGIC	0xb8
+#define PTSCHED_IOC_MAGIC	0xb9
 
 #define PTSCHED_IOC_QUERY	_IOWR(PTSCHED_IOC_MAGIC, 0x00, struct ptsched_query)
 #define PTSCHED_IOC_ATTACH	_IOWR(PTSCHED_IOC_MAGIC, 0x01, struct ptsched_attach)
