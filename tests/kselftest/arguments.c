@@ -160,16 +160,26 @@ TEST_F(client, bad_pointers)
 	}
 }
 
+/* What is refused leaves nothing behind: no turn that its caller does not know of. */
 TEST_F(client, outputs_that_cannot_be_written)
 {
-	const struct call *query = find(PTSCHED_IOC_QUERY);
-	union arg arg = good(query);
+	const unsigned int calls[] = {PTSCHED_IOC_QUERY, PTSCHED_IOC_ATTACH, PTSCHED_IOC_ACQUIRE};
+	const volatile struct ptsched_page *state = ks_page(self->fd);
 	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	ASSERT_NE(MAP_FAILED, page);
-	memcpy(page, &arg, query->size);
-	ASSERT_EQ(0, mprotect(page, 4096, PROT_READ));
-	EXPECT_EQ(-EFAULT, ks_result(ioctl(self->fd, query->code, page)));
+	ASSERT_NE(MAP_FAILED, state);
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		const struct call *call = find(calls[i]);
+		union arg arg = good(call);
+
+		ASSERT_EQ(0, mprotect(page, 4096, PROT_READ | PROT_WRITE));
+		memcpy(page, &arg, call->size);
+		ASSERT_EQ(0, mprotect(page, 4096, PROT_READ));
+		EXPECT_EQ(-EFAULT, ks_result(ioctl(self->fd, call->code, page)));
+	}
+	EXPECT_EQ(0, state->state & PTSCHED_STATE_TURN);
+	EXPECT_EQ(-EPERM, ks_release(self->fd));
 }
 
 TEST_F(client, unknown_bits_and_reserved_fields)
