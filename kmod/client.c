@@ -185,7 +185,7 @@ static int attach(struct ptsched_client *client, struct ptsched_dev *dev,
 	client->self = ent;
 	list_add_tail(&client->owned_link, &ent->owned);
 	ent->nr_owned++;
-	/* Pairs with attached_dev(): who sees the device sees the rest. */
+	/* Pairs with check_caller(): who sees the device sees the rest. */
 	smp_store_release(&client->dev, dev);
 	enlist(client, ent, now);
 	ptsched_client_show(client);
@@ -304,6 +304,27 @@ int ptsched_client_mechanism(struct ptsched_client *client, u32 mechanism)
 	return ret;
 }
 
+static void set_giver(struct ptsched_client *client, struct ptsched_client *giver)
+{
+	lockdep_assert_held(&client->dev->lock);
+	if (giver)
+		kref_get(&giver->ref);
+	/* The device, whose lock is held, is not freed with it: @client has it, too. */
+	if (client->giver)
+		ptsched_client_put(client->giver);
+	client->giver = giver;
+}
+
+/**
+ * ptsched_client_may_act_on - whether a client may go on acting for its requester
+ * @client: the client, its device locked; it may act for nobody
+ */
+bool ptsched_client_may_act_on(const struct ptsched_client *client)
+{
+	lockdep_assert_held(&client->dev->lock);
+	return !client->entity->dead && !(client->giver && client->giver->closed);
+}
+
 /**
  * ptsched_client_move - let a client take the turns of another entity
  * @client: the client, its device locked; it does not hold the turn
@@ -317,6 +338,7 @@ void ptsched_client_move(struct ptsched_client *client, struct ptsched_entity *t
 	struct ptsched_entity *from = client->entity;
 
 	lockdep_assert_held(&client->dev->lock);
+	set_giver(client, NULL);
 	if (from == to)
 		return;
 	delist(client, now);
@@ -352,7 +374,8 @@ static bool may_act_for(struct ptsched_client *client, struct pid *pid)
 	return same_user && weight <= ptsched_entity_weight(client->self);
 }
 
-static int check_act_for(struct ptsched_client *client, struct pid *pid, bool allowed)
+static int check_act_for(struct ptsched_client *client, struct pid *pid,
+			 const struct ptsched_client *giver, bool allowed)
 {
 	if (client->closed)
 		return -ECANCELED;
@@ -360,12 +383,15 @@ static int check_act_for(struct ptsched_client *client, struct pid *pid, bool al
 		return -ENODEV;
 	if (client->holds || !list_empty(&client->waiters))
 		return -EBUSY;
+	if (giver)
+		return giver->closed ? -ESRCH : 0;
 	if (pid && !allowed && !may_act_for(client, pid))
 		return -EPERM;
 	return 0;
 }
 
-static int act_for(struct ptsched_client *client, struct pid *pid, bool allowed)
+static int act_for(struct ptsched_client *client, struct pid *pid, struct ptsched_client *giver,
+		   bool allowed)
 {
 	struct ptsched_entity *new = NULL, *ent;
 	struct ptsched_dev *dev = client->dev;
@@ -378,7 +404,7 @@ static int act_for(struct ptsched_client *client, struct pid *pid, bool allowed)
 			return PTR_ERR(new);
 	}
 	now = ptsched_lock(dev);
-	ret = check_act_for(client, pid, allowed);
+	ret = check_act_for(client, pid, giver, allowed);
 	if (ret) {
 		ptsched_unlock(dev);
 		if (new)
@@ -388,10 +414,12 @@ static int act_for(struct ptsched_client *client, struct pid *pid, bool allowed)
 	ent = new ? ptsched_entity_join(new, now) : client->self;
 	if (!IS_ERR(ent) && ent != client->entity && ent != client->self && is_full(ent))
 		ent = ERR_PTR(-EMFILE);
-	if (IS_ERR(ent))
+	if (IS_ERR(ent)) {
 		ret = PTR_ERR(ent);
-	else
+	} else {
 		ptsched_client_move(client, ent, now);
+		set_giver(client, giver);
+	}
 	ptsched_unlock(dev);
 	return ret;
 }
@@ -400,17 +428,18 @@ static int act_for(struct ptsched_client *client, struct pid *pid, bool allowed)
  * ptsched_client_act_for - PTSCHED_IOC_ACT_FOR
  * @client: an attached client of the calling process
  * @pid: the requester, NULL: oneself
- * @handed_over: the requester is known by a client that it handed over
+ * @giver: a client of the requester, on the same device, that it handed over; or NULL
  *
  * Return: 0, -EBUSY, -ECANCELED, -EMFILE, -ENODEV, -ENOMEM, -EPERM or -ESRCH.
  */
-int ptsched_client_act_for(struct ptsched_client *client, struct pid *pid, bool handed_over)
+int ptsched_client_act_for(struct ptsched_client *client, struct pid *pid,
+			   struct ptsched_client *giver)
 {
-	int ret = act_for(client, pid, handed_over);
+	int ret = act_for(client, pid, giver, false);
 
 	/* Asked for only where it is needed, since that is noted, and without the lock. */
 	if (ret == -EPERM && capable(CAP_SYS_NICE))
-		ret = act_for(client, pid, true);
+		ret = act_for(client, pid, giver, true);
 	return ret;
 }
 
@@ -433,6 +462,7 @@ void ptsched_client_close(struct ptsched_client *client, u64 now)
 				    (ent == self && list_is_singular(&self->members))))
 		ptsched_entity_leaving(self);
 	ptsched_turn_refuse(client);
+	set_giver(client, NULL);
 	if (client->holds)
 		ptsched_turn_drop(client, 0, now);
 	delist(client, now);

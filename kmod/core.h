@@ -220,6 +220,7 @@ struct ptsched_entity {
  * @shared: C the page that the owner maps
  * @self: L entity of the owner; NULL: not attached or closed
  * @entity: L entity whose turns this client takes; @self unless it acts for another
+ * @giver: L the client by which it does, with a reference; NULL: by a pidfd
  * @owned_link: L in self->owned
  * @link: L in entity->members
  * @waiters: L threads in PTSCHED_IOC_ACQUIRE
@@ -242,6 +243,7 @@ struct ptsched_client {
 	struct ptsched_page *shared;
 	struct ptsched_entity *self;
 	struct ptsched_entity *entity;
+	struct ptsched_client *giver;
 	struct list_head owned_link;
 	struct list_head link;
 	struct list_head waiters;
@@ -322,7 +324,9 @@ int ptsched_client_attach(struct ptsched_client *client, struct ptsched_attach *
 int ptsched_client_report(struct ptsched_client *client, const struct ptsched_report *arg);
 int ptsched_client_ack(struct ptsched_client *client, const struct ptsched_ack *arg);
 int ptsched_client_mechanism(struct ptsched_client *client, u32 mechanism);
-int ptsched_client_act_for(struct ptsched_client *client, struct pid *pid, bool handed_over);
+int ptsched_client_act_for(struct ptsched_client *client, struct pid *pid,
+			   struct ptsched_client *giver);
+bool ptsched_client_may_act_on(const struct ptsched_client *client);
 void ptsched_client_move(struct ptsched_client *client, struct ptsched_entity *to, u64 now);
 void ptsched_client_show(struct ptsched_client *client);
 void ptsched_client_close(struct ptsched_client *client, u64 now);

@@ -88,55 +88,51 @@ static int do_ack(struct ptsched_client *client, union argument *arg)
 
 static const struct file_operations ptsched_fops;
 
-/* The process that a pidfd names, with a reference. */
-static struct pid *requester_by_pidfd(const struct file *file)
+/* The client that a file is, if it is one on the same device. */
+static struct ptsched_client *client_of(const struct ptsched_client *client,
+					const struct file *file)
+{
+	struct ptsched_client *other = file->private_data;
+
+	/* Pairs with attach(). */
+	if (file->f_op != &ptsched_fops || smp_load_acquire(&other->dev) != client->dev)
+		return ERR_PTR(-EINVAL);
+	return other;
+}
+
+static int act_for_client(struct ptsched_client *client, const struct file *file)
+{
+	struct ptsched_client *giver = client_of(client, file);
+
+	return IS_ERR(giver) ? PTR_ERR(giver) :
+	       ptsched_client_act_for(client, giver->owner, giver);
+}
+
+static int act_for_process(struct ptsched_client *client, const struct file *file)
 {
 	struct pid *pid = ptsched_pidfd_pid(file);
 
-	return pid ? get_pid(pid) : ERR_PTR(-EINVAL);
-}
-
-/* The process that handed its client over, with a reference. */
-static struct pid *requester_by_client(const struct ptsched_client *client, const struct file *file)
-{
-	struct ptsched_client *other = file->private_data;
-	struct ptsched_dev *dev;
-	bool closed;
-
-	if (file->f_op != &ptsched_fops)
-		return ERR_PTR(-EINVAL);
-	/* Pairs with attach(). */
-	dev = smp_load_acquire(&other->dev);
-	if (!dev || dev != client->dev)
-		return ERR_PTR(-EINVAL);
-	ptsched_lock(dev);
-	closed = other->closed;
-	ptsched_unlock(dev);
-	return closed ? ERR_PTR(-ESRCH) : get_pid(other->owner);
+	return pid ? ptsched_client_act_for(client, pid, NULL) : -EINVAL;
 }
 
 static int do_act_for(struct ptsched_client *client, union argument *arg)
 {
-	bool handed_over = arg->act_for.kind == PTSCHED_ACT_FOR_CLIENT;
 	struct file *file;
-	struct pid *pid;
 	int ret;
 
 	if (arg->act_for.kind > PTSCHED_ACT_FOR_CLIENT || arg->act_for.pad)
 		return -EINVAL;
 	if (arg->act_for.fd == -1)
-		return ptsched_client_act_for(client, NULL, false);
+		return ptsched_client_act_for(client, NULL, NULL);
 	if (arg->act_for.fd < 0)
 		return -EBADF;
 	file = fget(arg->act_for.fd);
 	if (!file)
 		return -EBADF;
-	pid = handed_over ? requester_by_client(client, file) : requester_by_pidfd(file);
+	/* The file keeps what it stands for. */
+	ret = arg->act_for.kind == PTSCHED_ACT_FOR_CLIENT ? act_for_client(client, file) :
+							    act_for_process(client, file);
 	fput(file);
-	if (IS_ERR(pid))
-		return PTR_ERR(pid);
-	ret = ptsched_client_act_for(client, pid, handed_over);
-	put_pid(pid);
 	return ret;
 }
 

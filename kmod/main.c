@@ -12,6 +12,15 @@
 
 struct workqueue_struct *ptsched_wq;
 
+/* Nobody has a client. What is left are works that tell, reap and forget. */
+static void end_devices(void)
+{
+	ptsched_dev_remove_all();
+	ptsched_entity_await_end();
+	flush_workqueue(ptsched_wq);
+	ptsched_dev_exit();
+}
+
 static int __init ptsched_init(void)
 {
 	int ret;
@@ -44,14 +53,13 @@ static int __init ptsched_init(void)
 err_file:
 	ptsched_pci_exit();
 err_devices:
-	ptsched_dev_remove_all();
+	end_devices();
 	ptsched_netlink_exit();
 err_netlink:
 	ptsched_clients_exit();
 err_clients:
 	ptsched_entity_exit();
 err_entities:
-	ptsched_dev_exit();
 	destroy_workqueue(ptsched_wq);
 	return ret;
 }
@@ -60,14 +68,11 @@ static void __exit ptsched_exit(void)
 {
 	ptsched_file_exit();
 	ptsched_pci_exit();
-	ptsched_dev_remove_all();
-	ptsched_entity_await_end();
-	/* Before what it uses: works that send events, or free clients. */
-	ptsched_dev_exit();
-	destroy_workqueue(ptsched_wq);
+	end_devices();
 	ptsched_netlink_exit();
 	ptsched_clients_exit();
 	ptsched_entity_exit();
+	destroy_workqueue(ptsched_wq);
 }
 
 module_init(ptsched_init);

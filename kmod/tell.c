@@ -78,6 +78,17 @@ void ptsched_crowd_wake(struct work_struct *work)
 	ptsched_client_put(client);
 }
 
+/* Uses up the reference. */
+static void tell_pollers(struct ptsched_client *client)
+{
+	if (!is_crowded(&client->poll))
+		wake_pollers(client);
+	else if (queue_work(ptsched_wq, &client->crowd))
+		return;
+	/* Else it was queued already, and wakes them later than this. */
+	ptsched_client_put(client);
+}
+
 /* Uses up the references. */
 static void tell(struct batch *batch)
 {
@@ -87,16 +98,8 @@ static void tell(struct batch *batch)
 		wake_up_process(batch->threads[i]);
 		put_task_struct(batch->threads[i]);
 	}
-	for (i = 0; i < batch->nr_clients; i++) {
-		struct ptsched_client *client = batch->clients[i];
-
-		if (is_crowded(&client->poll) && queue_work(ptsched_wq, &client->crowd))
-			continue;
-		/* A work that is queued already looks later than this. */
-		if (!is_crowded(&client->poll))
-			wake_pollers(client);
-		ptsched_client_put(client);
-	}
+	for (i = 0; i < batch->nr_clients; i++)
+		tell_pollers(batch->clients[i]);
 }
 
 DEFINE_STATIC_KEY_FALSE(ptsched_measures_holds);

@@ -275,6 +275,22 @@ static int wait_for_turn(struct ptsched_client *client, struct ptsched_acquire *
 	return ret;
 }
 
+/* The lock is held; the caller is the owner. */
+static int acquire(struct ptsched_client *client, struct ptsched_acquire *arg, u64 now)
+	__must_hold(&client->dev->lock)
+{
+	if (!client->holds && !client->nr_waiters && !ptsched_client_may_act_on(client))
+		ptsched_client_move(client, client->self, now);
+	if (may_join(client)) {
+		hold(client, task_pid_nr(current));
+		tell(arg, client->entity, now);
+		return 0;
+	}
+	if (asks_in_vain(client, arg, now))
+		return arg->flags & PTSCHED_ACQUIRE_TRY ? -EAGAIN : -ETIMEDOUT;
+	return wait_for_turn(client, arg, now);
+}
+
 /**
  * ptsched_turn_acquire - PTSCHED_IOC_ACQUIRE
  * @client: an attached client of the calling process
@@ -285,21 +301,15 @@ static int wait_for_turn(struct ptsched_client *client, struct ptsched_acquire *
 int ptsched_turn_acquire(struct ptsched_client *client, struct ptsched_acquire *arg)
 {
 	struct ptsched_dev *dev = client->dev;
-	u64 start = ptsched_lock(dev);
-	int ret = 0;
+	u64 now = ptsched_lock(dev);
+	int ret;
 
-	if (client->closed) {
+	if (client->closed)
 		ret = -ECANCELED;
-	} else if (dev->gone) {
+	else if (dev->gone)
 		ret = -ENODEV;
-	} else if (may_join(client)) {
-		hold(client, task_pid_nr(current));
-		tell(arg, client->entity, start);
-	} else if (asks_in_vain(client, arg, start)) {
-		ret = arg->flags & PTSCHED_ACQUIRE_TRY ? -EAGAIN : -ETIMEDOUT;
-	} else {
-		ret = wait_for_turn(client, arg, start);
-	}
+	else
+		ret = acquire(client, arg, now);
 	ptsched_unlock(dev);
 	return ret;
 }
@@ -349,8 +359,7 @@ int ptsched_turn_release(struct ptsched_client *client, const struct ptsched_rel
 	trace_ptsched_charge(ent, arg->gpu_ns, arg->submissions);
 	ptsched_turn_drop(client, arg->handover_ns, now);
 	ptsched_entity_update(ent, now);
-	/* It acted for a process that is gone meanwhile. */
-	if (ent->dead)
+	if (!ptsched_client_may_act_on(client))
 		ptsched_client_move(client, client->self, now);
 out:
 	ptsched_unlock(dev);

@@ -138,6 +138,31 @@ TEST("without privilege: one's own user's processes that weigh no more")
     CHECK_EQ(0, act_for_process(actor, lighter.pid()));
 }
 
+TEST("the right to act for a process ends with the client that it handed over")
+{
+    Actor actor(5), heavier(1);
+    actor.join();
+    heavier.join();
+    CHECK_EQ(0, act_for_client(actor, heavier));
+    CHECK_EQ(0, actor.acquire().result);
+    uint32_t lent = actor.page().weight;
+    heavier.close_client();
+    // The turn is kept.
+    CHECK(actor.page().state & PTSCHED_STATE_TURN);
+    CHECK_EQ(0, actor.release());
+    CHECK_EQ(0, actor.acquire().result);
+    CHECK(actor.page().weight < lent);
+    CHECK_EQ(PTSCHED_ENTITY_HOLDING, entity(actor.pid())->at(PTSCHED_A_STATE));
+    CHECK_EQ(0, actor.release());
+
+    // Closed while the other does nothing.
+    heavier.join();
+    CHECK_EQ(0, act_for_client(actor, heavier));
+    heavier.close_client();
+    CHECK_EQ(0, actor.acquire().result);
+    CHECK(actor.page().weight < lent);
+}
+
 TEST("without privilege, it is the effective user that counts")
 {
     Actor actor(5), mine(6), other(6);

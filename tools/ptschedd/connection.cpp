@@ -424,15 +424,16 @@ int Connection::act_for(struct ptsched_act_for &argument, Request &request)
     if (argument.kind > PTSCHED_ACT_FOR_CLIENT || argument.pad)
         return -EINVAL;
     if (argument.fd == -1)
-        return device_->act_for(*client_, nullptr, false, nullptr);
+        return device_->act_for(*client_, nullptr, nullptr, nullptr);
     if (argument.fd < 0 || request.fds.empty())
         return -EBADF;
     ProcessRef requester;
-    int ret = handed_over ? server_.owner_of_handle(request.fds[0].get(), *device_, requester)
+    std::shared_ptr<const bool> giver_open;
+    int ret = handed_over ? server_.owner_of_handle(request.fds[0].get(), *device_, requester, giver_open)
                           : server_.process_of_pidfd(std::move(request.fds[0]), requester);
     if (ret)
         return ret;
-    return device_->act_for(*client_, requester, handed_over, server_.parent_of(*requester));
+    return device_->act_for(*client_, requester, giver_open, server_.parent_of(*requester));
 }
 
 // --- the helper ---

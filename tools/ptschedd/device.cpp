@@ -203,6 +203,7 @@ void Device::set_preemptible(Entity &entity)
 void Device::move(Client &client, Entity &to)
 {
     Entity &from = *client.entity;
+    client.giver_open = nullptr;
     if (&from == &to)
         return;
     auto waiters = static_cast<unsigned>(client.waiters.size());
@@ -229,7 +230,14 @@ bool Device::may_act_for(const Client &client, const Entity &entity)
     return user && user == entity.process->effective_uid() && entity.current_weight() <= client.self->current_weight();
 }
 
-int Device::act_for(Client &client, const ProcessRef &requester, bool handed_over, const Process *parent)
+// Whether it may go on acting for its requester; it may act for nobody.
+bool Device::may_act_on(const Client &client)
+{
+    return !client.entity->process->gone && (!client.giver_open || *client.giver_open);
+}
+
+int Device::act_for(Client &client, const ProcessRef &requester, const std::shared_ptr<const bool> &giver_open,
+                    const Process *parent)
 {
     if (client.holds || !client.waiters.empty())
         return -EBUSY;
@@ -239,12 +247,14 @@ int Device::act_for(Client &client, const ProcessRef &requester, bool handed_ove
     }
     Entity &entity = join(requester, parent);
     int ret = 0;
-    if (!handed_over && !may_act_for(client, entity))
+    if (!giver_open && !may_act_for(client, entity))
         ret = -EPERM;
     else if (&entity != client.entity && &entity != client.self && is_full(entity))
         ret = -EMFILE;
     else
         move(client, entity);
+    if (!ret)
+        client.giver_open = giver_open;
     leave_if_unused(entity);
     return ret;
 }
@@ -253,6 +263,7 @@ void Device::detach(Client &client)
 {
     Entity &entity = *client.entity;
     Entity &self = *client.self;
+    *client.open = false;
     if (self.owned == 1 && self.members.size() == (&entity == &self ? 1 : 0))
         tell_leaving(self);
     while (!client.waiters.empty())
@@ -316,6 +327,8 @@ void Device::hold(Client &client, uint32_t tid)
 
 int Device::acquire(Client &client, const Waiter &waiter, uint32_t flags)
 {
+    if (!client.holds && client.waiters.empty() && !may_act_on(client))
+        move(client, *client.self);
     if (may_join_turn(client, waiter.tid)) {
         hold(client, waiter.tid);
         return 0;
@@ -431,8 +444,7 @@ int Device::release(Client &client, const struct ptsched_release &release)
     ptsp_report(&policy_, &entity, release.gpu_ns, release.submissions, now());
     drop_turn(client, release.handover_ns);
     update(entity);
-    // It acted for a process that is gone meanwhile.
-    if (entity.process->gone)
+    if (!may_act_on(client))
         move(client, *client.self);
     return 0;
 }

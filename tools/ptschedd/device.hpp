@@ -43,8 +43,9 @@ public:
     int release(Client &client, const struct ptsched_release &release);
     void ack(Client &client, const struct ptsched_ack &ack);
     int report(Client &client, const struct ptsched_report &report);
-    // @requester null: for oneself.
-    int act_for(Client &client, const ProcessRef &requester, bool handed_over, const Process *parent);
+    // @requester null: for oneself. @giver_open is that of a client that the requester handed over, or null.
+    int act_for(Client &client, const ProcessRef &requester, const std::shared_ptr<const bool> &giver_open,
+                const Process *parent);
     // A call that waits is answered with -ECANCELED.
     void cancel(Client &client, uint64_t call);
     // Calls that wait are answered with -ECANCELED.
@@ -81,6 +82,7 @@ private:
     void settle(Client &client, std::list<Waiter>::iterator waiter, int result);
     void expire_deadlines();
     static bool may_act_for(const Client &client, const Entity &entity);
+    static bool may_act_on(const Client &client);
     static bool is_full(const Entity &entity);
     static void show(Client &client);
 

@@ -72,6 +72,10 @@ struct Client {
     AcquireSink &sink;
     ProcessRef process;
     SharedPage page;
+    // Whether it still is one, for those that act for its process because it was handed over.
+    const std::shared_ptr<bool> open = std::make_shared<bool>(true);
+    // Of the client by which this one acts for another process; null: none.
+    std::shared_ptr<const bool> giver_open = {};
     Entity *self = nullptr;
     Entity *entity = nullptr; // self, unless it acts for another
     std::list<Waiter> waiters;

@@ -186,11 +186,12 @@ struct ptsched_ack {
  * @pad: in: 0
  *
  * Weight and charge are the requester's from the next acquire on, until the
- * requester is gone. By pidfd, the requester's effective user must be the
- * caller's, and it may weigh no more than the caller, unless the caller has CAP_SYS_NICE
- * (EPERM); a handed-over client on the same device needs neither. EBUSY: the
- * client holds or waits for the turn. ESRCH: the requester is gone. EMFILE: as
- * for PTSCHED_IOC_ATTACH, of the requester.
+ * requester is gone or has closed the client that it handed over; a turn that is
+ * held then is kept. By pidfd, the requester's effective user must be the
+ * caller's, and it may weigh no more than the caller, unless the caller has
+ * CAP_SYS_NICE (EPERM); a handed-over client on the same device needs neither.
+ * EBUSY: the client holds or waits for the turn. ESRCH: the requester is gone, or
+ * the client closed. EMFILE: as for PTSCHED_IOC_ATTACH, of the requester.
  */
 struct ptsched_act_for {
 	__u32 size;
