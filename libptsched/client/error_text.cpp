@@ -20,6 +20,8 @@ const char *ptsched_strerror(int error)
         return "the broker is in another pid namespace and cannot see this process";
     case ENFILE:
         return "the broker has no descriptors left";
+    case EMFILE:
+        return "the program has no descriptors left, or as many clients on the device as it may have";
     case EBADFD:
         return "the program has closed the scheduler's descriptors";
     case ENAMETOOLONG:

@@ -67,6 +67,7 @@ struct ptsched_usage {
  * the scheduler has no such device; -EPROTO: version mismatch; -EINVAL: bad name;
  * -EHOSTDOWN: the broker does not answer; -EXDEV: the broker is in another pid
  * namespace and cannot see this process; -ENFILE: it has no descriptors left;
+ * -EMFILE: this process has none, or PTSCHED_CLIENTS_MAX clients on the device;
  * -ENAMETOOLONG: $PTSCHED_SOCKET has more than 107 bytes. Blocks for one round trip.
  */
 PTSCHED_API int ptsched_open(const char *device, unsigned int mechanism, enum ptsched_backend backend,
@@ -114,7 +115,7 @@ PTSCHED_API int ptsched_ack(struct ptsched_client *client, uint32_t events, uint
  * Take turns for another process from now on, by its weight and at its cost; see struct ptsched_act_for. @kind is one
  * of PTSCHED_ACT_FOR_*, @fd stays the caller's; -1: for oneself again. Blocks for one round trip. -EBUSY: the client
  * holds or waits for the turn. -EPERM: the caller may not. -ESRCH: that process is gone. -EBADF, -EINVAL: @fd is no
- * such descriptor.
+ * such descriptor. -EMFILE: that process has PTSCHED_CLIENTS_MAX clients.
  */
 PTSCHED_API int ptsched_act_for(struct ptsched_client *client, unsigned int kind, int fd);
 
