@@ -89,20 +89,24 @@ class Plugs {
 public:
     Plugs(Graph &graph, int priority, unsigned count)
     {
-        std::shared_future<void> pulled(pulled_.get_future());
+        std::shared_future<const char *> pulled(pulled_.get_future());
+        auto wait = [=](const Arguments &) {
+            if (const char *failure = pulled.get())
+                throw Error(failure);
+        };
         for (unsigned i = 0; i < count; i++) {
             Task &plug =
-                *tasks.emplace_back(&graph.host("plug" + std::to_string(i), [=](const Arguments &) { pulled.wait(); },
-                                                {in("x", Template::of<int>(1))}));
+                *tasks.emplace_back(&graph.host("plug" + std::to_string(i), wait, {in("x", Template::of<int>(1))}));
             plug.set_priority(priority);
             graph.input(plug["x"]).push_value(0);
         }
     }
-    void pull() { pulled_.set_value(); }
+    void pull() { pulled_.set_value(nullptr); }
+    void fail(const char *why) { pulled_.set_value(why); }
     std::vector<Task *> tasks;
 
 private:
-    std::promise<void> pulled_;
+    std::promise<const char *> pulled_;
 };
 
 /* Until each has been given to a queue. */
