@@ -51,8 +51,7 @@ void one_at_a_time_and_in_order()
                             [&](const Arguments &values) {
                                 calls.begin();
                                 if (seen.empty())
-                                    while (sum_of(graph).runs < many)
-                                        std::this_thread::yield();
+                                    until([&] { return sum_of(graph).runs >= many; });
                                 seen.push_back(*static_cast<int *>(values[0]));
                                 calls.end();
                             },
@@ -157,8 +156,7 @@ void as_many_as_the_graph_wants()
         Task &task = graph.host("task" + std::to_string(i),
                                 [&](const Arguments &) {
                                     calls.begin();
-                                    while (sum_of(graph).runs < many)
-                                        std::this_thread::yield();
+                                    until([&] { return sum_of(graph).runs >= many; });
                                     calls.end();
                                 },
                                 {inout("x", one)});

@@ -378,8 +378,7 @@ void how_full_channels_are()
     for (int i = 3; i <= 5; i++)
         x.push_value(i);
     may_go.release(5);
-    while (second["a"].state().blocks < 3)
-        std::this_thread::yield();
+    until([&] { return second["a"].state().blocks >= 3; });
     CHECK_EQ(second["a"].state().capacity, std::size_t{3});
     CHECK(second["a"].state().occupied && !second["b"].state().occupied && !second["c"].state().occupied);
     CHECK_EQ(c.depth().blocks, std::size_t{0});
