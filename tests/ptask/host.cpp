@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Functions of the host: in order, unless they are concurrent, and in threads that all graphs share.
+#include "child.hpp"
 #include "ptask_test.hpp"
-
-#include "../sanitizers.h"
 
 #include <fstream>
 #include <latch>
-#include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
 
 namespace test {
 
@@ -259,23 +256,6 @@ bool runs_a_graph()
     return graph.drain() && task.completed() == 1;
 }
 
-/* Whether that is so in a forked child. The thread sanitizer lets that have no threads. */
-void check_in_a_child(bool (*is_so)())
-{
-#ifndef PTSCHED_TEST_TSAN
-    const pid_t child = fork();
-    if (!child) {
-        alarm(60);
-        _exit(!is_so());
-    }
-    int status = -1;
-    CHECK_EQ(waitpid(child, &status, 0), child);
-    CHECK_EQ(status, 0);
-#else
-    (void)is_so;
-#endif
-}
-
 /* Those of its parent are not there, whatever they were at. */
 void a_forked_child_has_threads()
 {
@@ -323,8 +303,8 @@ Cases host_cases()
             {"nor do those that have many runs", many_runs_of_one_that_waits},
             {"a graph has as many functions at work as it wants", as_many_as_the_graph_wants},
             {"those count that others run", who_pulls_counts},
-            {"a forked child has threads of its own", a_forked_child_has_threads},
-            {"without threads, a graph fails", no_threads_can_be_made},
+            {"a forked child has threads of its own", a_forked_child_has_threads, no_threads_in_children},
+            {"without threads, a graph fails", no_threads_can_be_made, no_threads_in_children},
             {"graphs share the threads of the host", graphs_share_threads}};
 }
 
