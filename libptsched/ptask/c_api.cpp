@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The C interface: handles that the graph keeps, errno for exceptions.
 #include "ptask.hpp"
+#include "retired.hpp"
 #include "type_name.hpp"
 
 #include "ptsched/ptask.h"
@@ -10,7 +11,6 @@
 #include <cstring>
 #include <deque>
 #include <iterator>
-#include <mutex>
 
 using namespace ptsched::ptask;
 
@@ -88,23 +88,13 @@ template <typename T> T &needed(T *pointer, const char *what)
     return *pointer;
 }
 
-/* So many that were pushed or put are kept, for programs that do so again. */
+/* For programs that push or put it again. Its content ends here, which may wait for a device. */
 void retire(ptask_datablock *block)
 {
-    constexpr std::size_t most = 4096;
-    static std::mutex mutex;
-    static auto &retired = *new std::deque<std::unique_ptr<ptask_datablock>>;
-    std::unique_ptr<ptask_datablock> oldest;
-    DatablockPtr content; /* its end may wait for a device, and does so without the lock */
-    std::lock_guard lock(mutex);
     if (block->gone.exchange(true))
         return;
-    content = std::move(block->block);
-    retired.emplace_back(block);
-    if (retired.size() <= most)
-        return;
-    oldest = std::move(retired.front());
-    retired.pop_front();
+    const DatablockPtr content = std::move(block->block);
+    Retired<ptask_datablock>::keep(std::unique_ptr<ptask_datablock>(block));
 }
 
 ptask_datablock &still_there(ptask_datablock *block)

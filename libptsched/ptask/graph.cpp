@@ -5,11 +5,10 @@
 #include "launch.hpp"
 #include "parameters.hpp"
 #include "requester.hpp"
+#include "retired.hpp"
 #include "scheduler.hpp"
 
 #include <algorithm>
-#include <deque>
-#include <mutex>
 #include <sys/resource.h>
 #include <thread>
 
@@ -28,22 +27,6 @@ std::vector<Parameter> parameters_of(const std::vector<std::unique_ptr<Port>> &p
             given.push_back({options.name, by_value ? options.form.bytes() : sizeof(device::Address), by_value});
     }
     return given;
-}
-
-/* So many that have lost their graph are kept, for programs that still have a reference. */
-template <typename End> void retire(std::vector<std::unique_ptr<End>> &ends)
-{
-    constexpr std::size_t most = 4096;
-    static std::mutex mutex;
-    static auto &retired = *new std::deque<std::unique_ptr<End>>;
-    std::deque<std::unique_ptr<End>> over;
-    std::lock_guard lock(mutex);
-    for (auto &end : ends)
-        retired.push_back(std::move(end));
-    while (retired.size() > most) {
-        over.push_back(std::move(retired.front()));
-        retired.pop_front();
-    }
 }
 
 } // namespace
@@ -263,12 +246,14 @@ Graph::Graph(const GraphOptions &options)
 Graph::~Graph()
 {
     stop();
-    for (const auto &input : inputs_)
+    for (auto &input : inputs_) {
         input->entrance_.close();
-    for (const auto &output : outputs_)
+        Retired<Input>::keep(std::move(input));
+    }
+    for (auto &output : outputs_) {
         output->entrance_.close();
-    retire(inputs_);
-    retire(outputs_);
+        Retired<Output>::keep(std::move(output));
+    }
 }
 
 std::unique_ptr<Task> Graph::make_task(const std::string &name, const std::vector<PortOptions> &ports)
