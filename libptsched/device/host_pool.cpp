@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "host_pool.hpp"
 
+#include "no_signals.hpp"
+
 #include <algorithm>
-#include <csignal>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -13,23 +14,6 @@ namespace {
 
 /* Threads that are not needed any more stay that long. */
 constexpr std::chrono::seconds linger{2};
-
-/* Signals are the program's: a thread that is made as long as this lives gets none. */
-class WithoutSignals {
-public:
-    WithoutSignals()
-    {
-        sigset_t all;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-    ~WithoutSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    WithoutSignals(const WithoutSignals &) = delete;
-    WithoutSignals &operator=(const WithoutSignals &) = delete;
-
-private:
-    sigset_t before_;
-};
 
 } // namespace
 
@@ -98,7 +82,7 @@ bool HostPool::wake()
 
 bool HostPool::start_thread()
 {
-    WithoutSignals none;
+    NoSignals for_it;
     threads_++;
     try {
         std::thread(&HostPool::work, this).detach();

@@ -3,6 +3,7 @@
 
 #include "be_prompt.hpp"
 #include "clock.hpp"
+#include "no_signals.hpp"
 #include "now.hpp"
 #include "standard_error.hpp"
 #include "unlocked.hpp"
@@ -14,7 +15,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <poll.h>
 #include <utility>
@@ -84,6 +84,7 @@ Attachment::Attachment(ptsched_client *client, std::function<void()> may_begin)
     try {
         if (!bell_.open())
             throw device::Error(system_error_text("no socket for a thread"));
+        NoSignals for_it;
         thread_ = std::thread(&Attachment::work, this);
     } catch (...) {
         ptsched_close(client_);
@@ -331,9 +332,6 @@ void Attachment::sleep(bool watch, std::uint64_t at_most_ns)
 
 void Attachment::work()
 {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, nullptr);
     pthread_setname_np(pthread_self(), "ptask-attach");
     /* Others wait for what it gives back. */
     be_prompt();

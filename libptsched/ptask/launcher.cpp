@@ -3,13 +3,18 @@
 
 #include "device.hpp"
 #include "naps.hpp"
+#include "no_signals.hpp"
 #include "unlocked.hpp"
 
 #include <utility>
 
 namespace ptsched::ptask {
 
-Launcher::Launcher(std::mutex &mutex, Give give) : mutex_(mutex), give_(std::move(give)), thread_([this] { run(); }) {}
+Launcher::Launcher(std::mutex &mutex, Give give) : mutex_(mutex), give_(std::move(give))
+{
+    NoSignals for_it;
+    thread_ = std::thread([this] { run(); });
+}
 
 Launcher::~Launcher()
 {

@@ -5,6 +5,7 @@
 #include "exempt.hpp"
 #include "launch.hpp"
 #include "lower.hpp"
+#include "no_signals.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -71,6 +72,7 @@ void Scheduler::start(const std::vector<std::unique_ptr<Task>> &tasks)
     tasks_ = &tasks;
     try {
         prepare(tasks);
+        NoSignals for_it;
         thread_ = std::thread(&Scheduler::work, this);
     } catch (...) {
         stopping_ = true;

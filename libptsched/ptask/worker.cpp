@@ -2,12 +2,12 @@
 #include "worker.hpp"
 
 #include "device.hpp"
+#include "no_signals.hpp"
 #include "now.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <csignal>
 #include <cstring>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -72,7 +72,12 @@ bool Stop::await(int fd, short events, const Deadline &deadline) const
     }
 }
 
-Worker::Worker(Body body) : thread_([this, body = std::move(body)] { run(body); }) {}
+Worker::Worker(Body body)
+{
+    /* Who writes to a pipe without reader gets an error instead. */
+    NoSignals for_it;
+    thread_ = std::thread([this, body = std::move(body)] { run(body); });
+}
 
 Worker::~Worker()
 {
@@ -82,10 +87,6 @@ Worker::~Worker()
 
 void Worker::run(const Body &body)
 {
-    sigset_t all;
-    sigfillset(&all);
-    /* They are the program's; and who writes to a pipe without reader gets an error instead. */
-    pthread_sigmask(SIG_BLOCK, &all, nullptr);
     std::exception_ptr error;
     try {
         body(stop_);

@@ -135,6 +135,7 @@ Cases sharing_cases(); /* of one GPU */
 Cases part_cases();
 Cases life_cases();
 Cases host_cases();
+Cases own_thread_cases();
 Cases draw_cases();
 Cases lower_cases();
 Cases lower_block_cases();

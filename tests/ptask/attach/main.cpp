@@ -127,6 +127,36 @@ void idle_turns_go_back()
     CHECK(graph.err().empty());
 }
 
+/* Of the thread of @pid with that name, bit by bit; 0 if there is none. */
+std::uint64_t blocked_signals(pid_t pid, const std::string &name)
+{
+    for (const auto &thread : fs::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+        std::ifstream status(thread.path() / "status");
+        std::string word, found;
+        while (status >> word)
+            if (word == "Name:")
+                status >> found;
+            else if (word == "SigBlk:" && found == name)
+                return status >> word ? std::stoull(word, nullptr, 16) : 0;
+    }
+    return 0;
+}
+
+/* Signals are the program's. */
+void its_thread_takes_no_signals()
+{
+    one_gpu();
+    Client graph("graph", "required", attached());
+    graph.do_this("run 1");
+    const std::uint64_t blocked = blocked_signals(graph.pid(), "ptask-attach");
+    sigset_t all;
+    sigfillset(&all);
+    for (int signal = 1; signal <= SIGRTMAX; signal++)
+        if (sigismember(&all, signal) && signal != SIGKILL && signal != SIGSTOP)
+            CHECK(blocked >> (signal - 1) & 1);
+    CHECK_EQ(graph.end(), 0);
+}
+
 /*
  * Both always have work; what executes of one in the other's turn would change the device's context more often. What
  * each gets is told here; that it is by weight, the policy's tests check in virtual time.
@@ -406,6 +436,7 @@ int main(int argc, char **argv)
     test::begin_at_nice_0();
     std::vector<tap::Case> cases = {
         {"a turn goes back when it is not used, and without one only kernels wait", idle_turns_go_back},
+        {"the thread that waits for turns takes no signals", its_thread_takes_no_signals},
         {"graphs of two processes have the device each in its turns", turns_of_two_graphs},
         {"who asked a graph for work is charged, and shares its turn with it", requesters_are_charged},
         {"graphs of one process work each for another's", graph_by_graph},
