@@ -18,7 +18,7 @@ constexpr std::chrono::seconds linger{2};
 } // namespace
 
 std::atomic<HostPool *> HostPool::current_;
-thread_local bool HostPool::is_worker_, HostPool::looks_soon_;
+thread_local bool HostPool::is_worker_, HostPool::is_blocked_, HostPool::looks_soon_;
 
 HostPool &HostPool::get()
 {
@@ -164,10 +164,11 @@ void HostPool::watch(Lock &lock)
         count(grown_, 1);
 }
 
-HostPool::Blocked::Blocked() : counts_(is_worker_)
+HostPool::Blocked::Blocked() : counts_(is_worker_ && !is_blocked_)
 {
     if (!counts_)
         return;
+    is_blocked_ = true;
     HostPool &pool = get();
     std::lock_guard lock(pool.mutex_);
     pool.count(pool.blocked_, 1);
@@ -178,6 +179,7 @@ HostPool::Blocked::~Blocked()
 {
     if (!counts_)
         return;
+    is_blocked_ = false;
     HostPool &pool = get();
     std::lock_guard lock(pool.mutex_);
     pool.count(pool.blocked_, -1);

@@ -56,7 +56,7 @@ public:
 
     static HostPool &get();
 
-    /* As long as this lives, a thread of the pool waits for others: another one may do its work. */
+    /* As long as one lives, a thread of the pool waits for others: another one may do its work. */
     class Blocked {
     public:
         Blocked();
@@ -117,7 +117,7 @@ private:
     bool watched_ = false;       /* one of those that are idle looks after a while */
     Clock::time_point begun_at_; /* when something was begun last */
     static std::atomic<HostPool *> current_;
-    static thread_local bool is_worker_, looks_soon_;
+    static thread_local bool is_worker_, is_blocked_, looks_soon_;
 };
 
 /* Of what queues of the host throw: what a function did, which is nested. */

@@ -3,6 +3,8 @@
 #include "child.hpp"
 #include "ptask_test.hpp"
 
+#include "host_pool.hpp"
+
 #include <fstream>
 #include <latch>
 #include <thread>
@@ -10,6 +12,8 @@
 namespace test {
 
 namespace {
+
+namespace device = ptsched::device;
 
 const auto one = Template::of<int>(1);
 
@@ -246,6 +250,37 @@ void who_pulls_counts()
     }
 }
 
+/* What says that its thread waits for others, as a queue of the host does that has it for a marker. */
+class Waiting final : public device::Marker {
+public:
+    bool reached() override
+    {
+        before = device::HostPool::get().at_once();
+        return false;
+    }
+    void wait() override
+    {
+        device::HostPool::Blocked blocked;
+        meanwhile = device::HostPool::get().at_once();
+    }
+    unsigned before = 0, meanwhile = 0;
+};
+
+bool counts_once()
+{
+    auto marker = std::make_shared<Waiting>();
+    auto queue = device::host().make_queue();
+    queue->after(marker);
+    queue->finish();
+    return marker->meanwhile == marker->before + 1;
+}
+
+/* One more does its work meanwhile, and no two. In a child, no other threads come or go. */
+void who_waits_counts_once()
+{
+    check_in_a_child(counts_once);
+}
+
 bool runs_a_graph()
 {
     Graph graph;
@@ -303,6 +338,7 @@ Cases host_cases()
             {"nor do those that have many runs", many_runs_of_one_that_waits},
             {"a graph has as many functions at work as it wants", as_many_as_the_graph_wants},
             {"those count that others run", who_pulls_counts},
+            {"who waits for a queue counts once", who_waits_counts_once, no_threads_in_children},
             {"a forked child has threads of its own", a_forked_child_has_threads, no_threads_in_children},
             {"without threads, a graph fails", no_threads_can_be_made, no_threads_in_children},
             {"graphs share the threads of the host", graphs_share_threads}};
