@@ -91,7 +91,7 @@ struct Channel;
 
 /* What is at a port; may have changed before the caller looks. */
 struct PortState {
-    bool occupied = false;    /* an input: has what the next run takes; an output: has no room for what it gives */
+    bool occupied = false;    /* an input: has what the next run takes; an output: has no room for what that gives */
     std::size_t blocks = 0;   /* datablocks, or signals, in its channel; of several, in that with the least room */
     std::size_t capacity = 0; /* of that channel; 0: there is none */
 };

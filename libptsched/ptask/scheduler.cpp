@@ -184,14 +184,9 @@ void Scheduler::wake_everybody()
 PortState Scheduler::state(const Port &port) const
 {
     std::lock_guard lock(mutex_);
-    if (!port.takes() || (!port.from_ && !port.loop_)) {
-        const Depth depth = fullest(port.to_);
-        return {!port.takes() ? depth.capacity && depth.blocks >= depth.capacity : has_input(port), depth.blocks,
-                depth.capacity};
-    }
-    Channel *const channel[] = {port.from_ ? port.from_ : port.loop_};
-    const Depth depth = fullest(channel);
-    return {has_input(port), depth.blocks, depth.capacity};
+    Channel *const taken[] = {port.from_ ? port.from_ : port.loop_};
+    const Depth depth = port.takes() && *taken ? fullest(taken) : fullest(port.to_);
+    return {port.takes() ? has_input(port) : !has_room(port), depth.blocks, depth.capacity};
 }
 
 Depth Scheduler::fullest(std::span<Channel *const> channels)

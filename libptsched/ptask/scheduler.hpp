@@ -100,6 +100,7 @@ private:
     /* For a stop_callback, which is made before the lock is taken and goes after it. */
     auto waker(std::span<Channel *const> channels);
     static bool has_input(const Port &port);
+    static bool has_room(const Port &port);
     static bool has_inputs(const Task &task);
     static bool has_inputs_and_room(const Task &task);
     static bool can_run(const Task &task);

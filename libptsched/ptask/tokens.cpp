@@ -161,6 +161,11 @@ bool Scheduler::has_input(const Port &port)
     return !channel && port.begins_;
 }
 
+bool Scheduler::has_room(const Port &port)
+{
+    return std::ranges::all_of(port.to_, [](const Channel *channel) { return channel->has_room(); });
+}
+
 bool Scheduler::has_inputs(const Task &task)
 {
     return std::ranges::all_of(task.ports_, [](const auto &port) { return has_input(*port); });
@@ -168,14 +173,7 @@ bool Scheduler::has_inputs(const Task &task)
 
 bool Scheduler::has_inputs_and_room(const Task &task)
 {
-    for (const auto &port : task.ports_) {
-        if (!has_input(*port))
-            return false;
-        for (const Channel *channel : port->to_)
-            if (!channel->has_room())
-                return false;
-    }
-    return true;
+    return std::ranges::all_of(task.ports_, [](const auto &port) { return has_input(*port) && has_room(*port); });
 }
 
 bool Scheduler::can_run(const Task &task)

@@ -387,6 +387,30 @@ void how_full_channels_are()
     CHECK_EQ(c.depth().blocks, std::size_t{1});
 }
 
+/* What a run that goes on is to give has its room, and the next one has none. */
+void promised_room_is_taken()
+{
+    std::binary_semaphore begun{0}, may_end{0};
+    Graph graph;
+    Task &task = graph.host("task",
+                            [&](const Arguments &) {
+                                begun.release();
+                                may_end.acquire();
+                            },
+                            {in("x", one), out("y", one)});
+    Input &x = graph.input(task["x"]);
+    Output &y = graph.output(task["y"], 1);
+    graph.run();
+    CHECK(!task["y"].state().occupied);
+    x.push_value(1);
+    begun.acquire();
+    CHECK(task["y"].state().occupied);
+    CHECK_EQ(task["y"].state().blocks, std::size_t{0});
+    may_end.release();
+    CHECK(y.pull());
+    CHECK(!task["y"].state().occupied);
+}
+
 /* What comes from outside counts, also while a loop goes on. */
 void how_full_a_loop_is()
 {
@@ -567,6 +591,7 @@ Cases life_cases()
             {"a descriptor is no standard stream", descriptors_of_a_daemon},
             {"a failure can be polled", a_failure_is_polled},
             {"how full channels are", how_full_channels_are},
+            {"room that is promised is taken", promised_room_is_taken},
             {"how full they are where a loop begins", how_full_a_loop_is},
             {"what a function throws keeps its type", exceptions_keep_their_type},
             {"and what is nested in it", exceptions_stay_nested},
