@@ -73,6 +73,8 @@ struct alignas(64) Channel {
     }
     /* Whether there is something to pull. */
     bool has_output() const { return event ? has_token() : !tokens.empty(); }
+    /* Whether there will be something, even if the graph is stopped. */
+    bool has_coming() const { return event && !over && !tokens.empty(); }
 };
 
 } // namespace ptsched::ptask

@@ -366,10 +366,10 @@ public:
     /* What was taken is again the first that is pulled. */
     void give_back(Item &&item);
     /*
-     * To be polled for input, with others: readable while there is something to pull, and when the graph has stopped or
-     * failed. It stays the output's, is not to be read, and lasts as long as the graph. From the first call on, what is
-     * pulled is on the host, so that neither pull() with a timeout of 0 nor read() blocks; throws Error if that call
-     * is after run(). Any thread may call it.
+     * To be polled for input, with others: readable while there is something to pull, when the graph has failed, and
+     * when it has stopped, which is when nothing comes any more. It stays the output's, is not to be read, and lasts as
+     * long as the graph. From the first call on, what is pulled is on the host, so that neither pull() with a timeout
+     * of 0 nor read() blocks; throws Error if that call is after run(). Any thread may call it.
      */
     int descriptor();
     const Port &port() const;

@@ -76,7 +76,7 @@ void Scheduler::start(const std::vector<std::unique_ptr<Task>> &tasks)
         thread_ = std::thread(&Scheduler::work, this);
     } catch (...) {
         stopping_ = true;
-        wake_everybody();
+        end_outer();
         throw;
     }
     started_ = true;
@@ -135,6 +135,7 @@ void Scheduler::stop()
         for (const Fetch &fetch : fetches)
             if (fetch.channel)
                 all_is_here(*fetch.channel);
+        end_outer();
     }
     /* Waits for what was given to them, so that nothing uses the blocks that go. */
     places_.close();
@@ -175,8 +176,17 @@ void Scheduler::wake_everybody()
 {
     wake_thread();
     drained_.notify_all();
+    if (!failure_.empty())
+        return end_outer();
+    for (Channel *channel : outer_)
+        channel->wake();
+}
+
+/* Nothing comes there any more. */
+void Scheduler::end_outer()
+{
     for (Channel *channel : outer_) {
-        channel->over = stopping_ || !failure_.empty();
+        channel->over = true;
         channel->wake();
     }
 }

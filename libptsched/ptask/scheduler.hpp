@@ -171,6 +171,7 @@ private:
     void throw_if_failed() const;
     void wake_thread();
     void wake_everybody();
+    void end_outer();
 
     mutable std::mutex mutex_;       /* protects what follows, and tasks and channels; before a datablock's */
     std::condition_variable wanted_; /* for the thread */

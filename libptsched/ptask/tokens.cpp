@@ -60,7 +60,9 @@ template <typename Condition>
 bool Scheduler::wait(Lock &lock, Channel &channel, const Deadline &deadline, const std::stop_token &stop,
                      Condition condition)
 {
-    auto ended = [&] { return condition() || stopping_ || !failure_.empty() || stop.stop_requested(); };
+    auto ended = [&] {
+        return condition() || (stopping_ && !channel.has_coming()) || !failure_.empty() || stop.stop_requested();
+    };
     throw_if_failed();
     if (condition())
         return true;

@@ -2,6 +2,9 @@
 // What may be done with a graph before it is run, while it runs, when it was stopped, and when it is gone.
 #include "ptask_test.hpp"
 
+#include "../host_flag.h"
+#include "../threads.h"
+
 #include "server.hpp"
 
 #include <cstdint>
@@ -335,6 +338,34 @@ void outputs_of_two_gpus_are_polled()
     }
 }
 
+/* What is on its way when the graph is stopped comes, and the end after it. */
+void a_graph_stops_while_it_is_polled()
+{
+    Graph graph;
+    HostFlag flag;
+    Task &task = graph.cuda("task", {kernels(), "wait_for_host"},
+                            {constant("flag", HostFlag::address()), inout("x", Template::of<unsigned>(1))});
+    Input &x = graph.input(task["x"]);
+    Output &y = graph.output(task["x"]);
+    const int fd = y.descriptor();
+    graph.run();
+    x.push_value(0u);
+    until([&] { return y.depth().blocks; });
+    std::thread stopper([&] { graph.stop(); });
+    until([&] { return graph.is_stopped(); });
+    CHECK(!is_readable(fd, 0) && !y.pull(0ns));
+    ThreadState puller(gettid());
+    std::thread raiser([&] {
+        until([&] { return puller.get() == 'S'; });
+        flag.raise();
+    });
+    const DatablockPtr block = y.pull();
+    raiser.join();
+    stopper.join();
+    CHECK(content<unsigned>(block) == std::vector<unsigned>{HostFlag::raised});
+    CHECK(is_readable(fd, 0) && !y.pull());
+}
+
 /* What a program has closed is not given to it as something else. */
 void descriptors_of_a_daemon()
 {
@@ -588,6 +619,7 @@ Cases life_cases()
             {"a graph is drained of CUDA graphs", drained_of_cuda_graphs},
             {"an output can be polled", an_output_is_polled},
             {"outputs of two GPUs can be polled", outputs_of_two_gpus_are_polled},
+            {"what is on its way to one is there after a stop", a_graph_stops_while_it_is_polled},
             {"a descriptor is no standard stream", descriptors_of_a_daemon},
             {"a failure can be polled", a_failure_is_polled},
             {"how full channels are", how_full_channels_are},
