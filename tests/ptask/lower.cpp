@@ -105,6 +105,7 @@ void changed_and_read()
 {
     constexpr unsigned count = 4;
     const auto four = Template::of<int>(count);
+    GraphClock clock; /* no set is given up */
     for (Lower lower : {Lower::never, Lower::always}) {
         Graph graph(with(lower));
         Task &change = add_increment(graph, "change");
@@ -195,6 +196,7 @@ void what_is_sticky_changes()
 /* By address. */
 void a_sticky_block_changes()
 {
+    GraphClock clock; /* no set is given up */
     Graph graph(with(Lower::always));
     std::vector ports = {in("a", form), sticky("b", form), out("c", form), constant("n", n)};
     Task &one = graph.cuda("one", {kernels(), "vector_add"}, ports);
@@ -337,6 +339,7 @@ void a_graph_goes_with_work_in_flight()
 /* Before and after what runs on the host. */
 void with_functions_of_the_host()
 {
+    GraphClock clock; /* no set is given up */
     Graph graph(with(Lower::always));
     auto one_more = [](const Arguments &ports) {
         for (unsigned i = 0; i < n; i++)
@@ -469,44 +472,77 @@ void initial_contents()
     CHECK(more.lowered() > 0);
 }
 
-/* Parts that have nothing to do with each other, on all GPUs there are. */
-void parts_side_by_side()
-{
-    constexpr unsigned columns = 4, sets = 60;
-    Graph graph({.mode = Mode::fifo, .lower = Lower::always});
-    std::vector ports = {in("a", form), in("b", form), out("c", form), constant("n", n)};
+/* Parts that have nothing to do with each other, and a task that is at it until the test has it end. */
+struct Columns {
+    Columns()
+        : wait(graph.cuda("wait", {kernels(), "wait_for_host"},
+                          {constant("flag", HostFlag::address()), inout("x", Template::of<unsigned>(1))})),
+          x(graph.input(wait["x"])), y(graph.output(wait["x"]))
+    {
+        const std::vector ports = {in("a", form), in("b", form), out("c", form), constant("n", n)};
+        for (unsigned i = 0; i < count; i++) {
+            Task &one = graph.cuda("one" + std::to_string(i), {kernels(), "vector_add"}, ports);
+            Task &two = graph.cuda("two" + std::to_string(i), {kernels(), "vector_add"}, ports);
+            graph.connect(one["c"], two["a"]);
+            graph.connect(one["c"], two["b"]);
+            inputs.push_back(&graph.input(one["a"]));
+            inputs.push_back(&graph.input(one["b"]));
+            sums.push_back(&graph.output(two["c"]));
+        }
+        graph.run();
+    }
+    void push(unsigned set)
+    {
+        for (unsigned i = 0; i < 2 * count; i++)
+            inputs[i]->push(block_of(all(static_cast<float>(set + i / 2))));
+    }
+    void check(unsigned set)
+    {
+        for (unsigned i = 0; i < count; i++)
+            CHECK(pulled<float>(*sums[i]) == all(static_cast<float>(4 * (set + i))));
+    }
+    bool on_all_gpus() const
+    {
+        return std::ranges::all_of(graph.counters(), [](const auto &one) { return one.lowered > 0; });
+    }
+
+    static constexpr unsigned count = 4;
+    GraphClock clock; /* no set is given up */
+    HostFlag flag;
+    Graph graph{{.mode = Mode::fifo, .lower = Lower::always}};
+    Task &wait;
+    Input &x;
+    Output &y;
     std::vector<Input *> inputs;
     std::vector<Output *> sums;
-    for (unsigned i = 0; i < columns; i++) {
-        Task &one = graph.cuda("one" + std::to_string(i), {kernels(), "vector_add"}, ports);
-        Task &two = graph.cuda("two" + std::to_string(i), {kernels(), "vector_add"}, ports);
-        graph.connect(one["c"], two["a"]);
-        graph.connect(one["c"], two["b"]);
-        inputs.push_back(&graph.input(one["a"]));
-        inputs.push_back(&graph.input(one["b"]));
-        sums.push_back(&graph.output(two["c"]));
-    }
-    graph.run();
-    auto push = [&](unsigned set) {
-        for (unsigned i = 0; i < 2 * columns; i++)
-            inputs[i]->push(block_of(all(static_cast<float>(set + i / 2))));
-    };
+};
+
+/* On all GPUs there are: while one is busy, the next one has less to do. */
+void parts_side_by_side()
+{
+    constexpr unsigned sets = 60;
+    Columns columns;
     std::thread feeder([&] {
         for (unsigned set = 0; set < sets; set++)
-            push(set);
+            columns.push(set);
     });
     for (unsigned set = 0; set < sets; set++)
-        for (unsigned i = 0; i < columns; i++)
-            CHECK(pulled<float>(*sums[i]) == all(static_cast<float>(4 * (set + i))));
+        columns.check(set);
     feeder.join();
-    for (const DeviceCounters &one : graph.counters())
-        CHECK_EQ(one.lowered > 0, one.runs > 0);
-    CHECK(sum_of(graph).lowered >= 2 * columns * (sets - 10));
-    if (device::gpus().size() > 1)
-        CHECK_EQ(std::ranges::count_if(graph.counters(), [](const auto &one) { return one.lowered > 0; }), 2);
+    CHECK(sum_of(columns.graph).lowered >= 2 * Columns::count * (sets - 10));
+    CHECK(columns.graph.drain());
+    columns.x.push_value(0u);
+    until_executing({&columns.wait});
+    until([&] {
+        columns.push(sets);
+        columns.check(sets);
+        return columns.on_all_gpus();
+    });
+    columns.flag.raise();
+    CHECK_EQ(pulled<unsigned>(columns.y).at(0), HostFlag::raised);
     /* The graph goes while they are given more. */
     for (unsigned set = 0; set < 5; set++)
-        push(set);
+        columns.push(set);
 }
 
 /* Short ones are one thing to give, and long ones leave others their turn. */

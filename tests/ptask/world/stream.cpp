@@ -163,7 +163,7 @@ void what_cannot_be_opened()
     Line line(eight);
     StreamReader reader(line.x, open("/no/such/file", O_RDONLY | O_CLOEXEC));
     line.graph.run();
-    std::optional<Item> error = line.y.take(20s), end = line.y.take(20s);
+    std::optional<Item> error = line.y.take(), end = line.y.take();
     CHECK(error && error->error && error->error->find(strerror(EBADF)) != std::string::npos);
     CHECK(end && end->end_of_stream && !end->error);
     /* The reader would wait for ever, too. */
@@ -178,7 +178,7 @@ void no_memory_for_a_block()
     Line line(Template::variable<int>(std::size_t{1} << 43));
     StreamReader reader(line.x, from.release());
     line.graph.run();
-    std::optional<Item> error = line.y.take(20s), end = line.y.take(20s);
+    std::optional<Item> error = line.y.take(), end = line.y.take();
     CHECK(error && error->error && has(*error->error, "line.x cannot be read"));
     CHECK(end && end->end_of_stream && !end->error);
     CHECK(refused([&] { reader.wait(); }, {"line.x", "cannot be read"}));
