@@ -174,6 +174,60 @@ static void end_turn(struct ptsp_device *dev, struct ptsp_entity *e)
 	e->preempted = false;
 }
 
+/* Where the claims of @e are kept: in its own place, a free one, or the oldest. */
+static struct ptsp_claim *claim_of(struct ptsp_device *dev, const struct ptsp_entity *e)
+{
+	struct ptsp_claim *claim, *place = NULL;
+
+	for (claim = dev->claims; claim < dev->claims + dev->nr_claims; claim++) {
+		if (claim->by == e)
+			return claim;
+		if (!claim->by)
+			place = claim;
+	}
+	if (!place && dev->nr_claims < PTSP_CLAIMS)
+		place = &dev->claims[dev->nr_claims++];
+	if (!place)
+		place = &dev->claims[dev->oldest_claim++ % PTSP_CLAIMS];
+	*place = (struct ptsp_claim){ .by = e };
+	return place;
+}
+
+/* The lower of the two in the middle: of two claimants, none makes the slice longer. */
+static u64 median_claim(const struct ptsp_device *dev)
+{
+	u64 sorted[PTSP_CLAIMS];
+	u32 i, pos;
+
+	for (i = 0; i < dev->nr_claims; i++) {
+		for (pos = i; pos && sorted[pos - 1] > dev->claims[i].ns; pos--)
+			sorted[pos] = sorted[pos - 1];
+		sorted[pos] = dev->claims[i].ns;
+	}
+	return sorted[(dev->nr_claims - 1) / 2];
+}
+
+/* Told by the client: however large, it makes the slice ten times as long at most. */
+static void claim_handover(struct ptsp_device *dev, const struct ptsp_entity *e, u64 ns)
+{
+	struct ptsp_claim *claim = claim_of(dev, e);
+
+	ns = min_u64(ns, dev->now_ns - e->granted_ns);
+	ns = min_u64(ns, dev->params.slice_ns * 10 / HANDOVERS_PER_SLICE);
+	claim->ns = average(claim->ns, ns);
+	dev->handover_ns = median_claim(dev);
+}
+
+/* What it claimed stands until another takes its place; many short lives make no majority. */
+static void disown_claim(struct ptsp_device *dev, const struct ptsp_entity *e)
+{
+	struct ptsp_claim *claim;
+
+	for (claim = dev->claims; claim < dev->claims + dev->nr_claims; claim++)
+		if (claim->by == e)
+			claim->by = NULL;
+}
+
 void ptsp_leave(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 {
 	ptsp_advance(dev, now);
@@ -191,6 +245,7 @@ void ptsp_leave(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 	}
 	ptsp_deactivate(dev, e);
 	ptsp_user_owe(dev, e->user, e);
+	disown_claim(dev, e);
 	ptsp_list_del(&e->all);
 	dev->nr_entities--;
 	dev->weights_changed = true;
@@ -290,9 +345,7 @@ void ptsp_release(struct ptsp_device *dev, struct ptsp_entity *e, u64 handover_n
 	ptsp_advance(dev, now);
 	end_turn(dev, e);
 	linger(dev, e);
-	/* Told by the client: however large, it makes the slice ten times as long at most. */
-	handover_ns = min_u64(handover_ns, dev->params.slice_ns * 10 / HANDOVERS_PER_SLICE);
-	dev->handover_ns = average(dev->handover_ns, handover_ns);
+	claim_handover(dev, e, handover_ns);
 	ptsp_set_signals(dev, e, 0);
 }
 

@@ -199,6 +199,14 @@ struct ptsp_entity {
 
 struct ptsp_device;
 
+/* So many entities have a say in how long hand-overs take; one of them cannot set it. */
+#define PTSP_CLAIMS	8
+
+struct ptsp_claim {
+	const struct ptsp_entity *by;	/* NULL: it is gone, and the next takes its place */
+	u64 ns;				/* running average */
+};
+
 /**
  * struct ptsp_ops - what the policy asks of and tells the host
  * @weight: the entity's weight now, 1 to PTSCHED_WEIGHT_MAX; must not sleep.
@@ -233,7 +241,7 @@ struct ptsp_device {
 	u32 nr_active;
 	u32 top_weight;		/* of all entities; true unless weights_changed */
 	bool weights_changed;
-	u64 handover_ns;	/* running average, as told by the clients */
+	u64 handover_ns;	/* median of the last claims, one for each entity */
 
 	/* private: */
 	const struct ptsp_ops *ops;
@@ -242,6 +250,9 @@ struct ptsp_device {
 	struct ptsp_link holders;
 	struct ptsp_link lingerers;	/* by linger_ns */
 	struct ptsp_link *sweep;	/* where the next sweep of waiters goes on */
+	struct ptsp_claim claims[PTSP_CLAIMS];
+	u32 nr_claims;
+	u32 oldest_claim;
 	u64 now_ns;
 	u64 vtime;			/* earnings per weight, see earned() */
 	u64 active_weight;
@@ -319,7 +330,12 @@ void ptsp_drain(struct ptsp_device *dev, struct ptsp_entity *e, u64 drain_ns, u6
 void ptsp_set_preemptible(struct ptsp_device *dev, struct ptsp_entity *e, bool preemptible,
 			  u64 now);
 
-/** ptsp_release - a holder gives the turn back; call ptsp_report() before */
+/**
+ * ptsp_release - a holder gives the turn back; call ptsp_report() before
+ * @handover_ns: how long it says that the device stood still for this turn; counts
+ *	no more than the turn took, and beside the claims of others, of which the
+ *	lower median is what the device goes by
+ */
 void ptsp_release(struct ptsp_device *dev, struct ptsp_entity *e, u64 handover_ns, u64 now);
 
 /** ptsp_run - decide; returns when to be called again, PTSP_NEVER if only a change matters */

@@ -341,7 +341,7 @@ enum ptsched_attr {
 	PTSCHED_A_INFLIGHT_NS,		/* u64, D S */
 	PTSCHED_A_ALPHA,		/* u32, D S: thousandths, policy literal */
 	PTSCHED_A_SLICE_EFFECTIVE_NS,	/* u64, D: at least 30 hand-overs */
-	PTSCHED_A_HANDOVER_NS,		/* u64, D: running average */
+	PTSCHED_A_HANDOVER_NS,		/* u64, D: median of claims */
 	PTSCHED_A_ENTITIES,		/* u32, D */
 	PTSCHED_A_WAITERS,		/* u32, D */
 	PTSCHED_A_TURNS,		/* u64, D E: turns granted */
