@@ -349,11 +349,16 @@ void ptsp_release(struct ptsp_device *dev, struct ptsp_entity *e, u64 handover_n
 	ptsp_set_signals(dev, e, 0);
 }
 
-/* Read some waiters' nice again; over several runs, everybody's. */
+/* Read some waiters' nice again, over several runs everybody's, and that of whom they wait for. */
 static void sweep_weights(struct ptsp_device *dev)
 {
 	u32 left = min_u64(SWEEP, dev->nr_waiters);
+	struct ptsp_entity *h;
 
+	if (!left)
+		return;
+	for (h = ptsp_queue_first(&dev->holders); h; h = ptsp_queue_next(&dev->holders, h))
+		set_weight(dev, h);
 	while (left--) {
 		if (dev->sweep == &dev->waiters)
 			dev->sweep = dev->waiters.next;
@@ -568,9 +573,11 @@ static bool overdrawn(struct ptsp_device *dev, struct ptsp_entity *h, u64 *next)
 	return false;
 }
 
+/* After a slice at the latest: its weight may have changed. */
 static void look_again(struct ptsp_device *dev, const struct ptsp_entity *h, u64 *next)
 {
-	u64 pause = max_u64((u64)h->budget_ns, ptsp_slice(dev) >> LOOK_SHIFT);
+	u64 slice = ptsp_slice(dev);
+	u64 pause = max_u64(min_u64((u64)h->budget_ns, slice), slice >> LOOK_SHIFT);
 
 	*next = min_u64(*next, dev->now_ns + pause);
 }

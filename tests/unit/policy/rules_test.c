@@ -180,6 +180,24 @@ static void test_renice_changes_a_waiters_place(void **state)
 	assert_int_equal(f->c.e.weight, ptsp_nice_to_weight(-10));
 }
 
+static void test_renice_of_a_holder_acts_within_a_slice(void **state)
+{
+	struct fixture *f = *state;
+	u64 now = 1000 * MS, reniced;
+
+	/* By then a has saved up budget for seconds of turn beside the light b. */
+	f->a.nice = -20;
+	ask(f, &f->a, now);
+	now = ask(f, &f->b, now);
+	now = ptsp_run(&f->dev, now);
+	assert_int_equal(f->a.called_back, 0);
+	reniced = f->dev.now_ns;
+	f->a.nice = 19;
+	while (!f->a.called_back)
+		now = ptsp_run(&f->dev, now);
+	assert_true(f->a.e.callback_ns <= reniced + ptsp_slice(&f->dev));
+}
+
 /* a has had 50 ms against a weight of 15: b, alone in debt, must wait for it. */
 static void test_debtor_waits(void **state)
 {
@@ -799,6 +817,7 @@ int main(void)
 		cmocka_unit_test_setup(test_who_paused_after_a_call_back_interrupts, setup),
 		cmocka_unit_test_setup(test_heaviest_waiter_goes_first, setup),
 		cmocka_unit_test_setup(test_renice_changes_a_waiters_place, setup),
+		cmocka_unit_test_setup(test_renice_of_a_holder_acts_within_a_slice, setup),
 		cmocka_unit_test_setup(test_debtor_waits, setup),
 		cmocka_unit_test_setup(test_months_of_debt_do_not_overflow, setup),
 		cmocka_unit_test_setup(test_debtor_inherits_the_share_of_who_left, setup),
