@@ -34,6 +34,8 @@ static u64 mul_div(u64 a, u64 b, u64 c)
 
 /* Fraction bits of virtual time: exact to 0.1 ns at the largest nice weight. */
 #define VSHIFT		20
+/* That of given time, which nothing ever lowers: enough for 208 days of it at weight 1. */
+#define GIVEN_SHIFT	10
 /* Beyond this, an entity is simply as old as the clock says: no overflow. */
 #define LONG_NS		3600000000000ULL
 /* The paper updates its budgets every 10 us; no quantum is shorter. */
@@ -151,9 +153,12 @@ void ptsp_charge(struct ptsp_device *dev, struct ptsp_entity *e, u64 ns)
 {
 	s64 floor = -(s64)max_u64(ptsp_slice(dev), e->use_ns);
 	s64 after = e->budget_ns - (s64)ns;
+	u64 vt;
 
 	if (e->given) {
-		e->given_vt += div_u64_u64(ns << VSHIFT, e->weight);
+		/* Rounded up: it is free for nobody. */
+		vt = min_u64(ns, PTSP_NEVER >> GIVEN_SHIFT) << GIVEN_SHIFT;
+		e->given_vt += div_u64_u64(vt, e->weight) + 1;
 		if (after < floor)
 			after = e->budget_ns < floor ? e->budget_ns : floor;
 	}

@@ -327,6 +327,33 @@ static void test_who_does_not_yield_waits_for_the_absent(void **state)
 	assert_false(given_without_grace(*state, 40 * MS, false));
 }
 
+/* b reports @hours of given time at once. Returns by how much it is then behind others. */
+static u64 given_vt_of(struct fixture *f, u64 hours)
+{
+	u64 ns = hours * 3600000 * MS, before = f->b.e.given_vt;
+
+	f->b.e.given = true;
+	ptsp_charge(&f->dev, &f->b.e, ns);
+	assert_true(f->b.e.given_vt > before);
+	return f->b.e.given_vt - before;
+}
+
+static void test_days_of_given_time_do_not_overflow(void **state)
+{
+	struct fixture *f = *state;
+	double hour, days;
+
+	f->b.e.weight = 1;
+	hour = (double)given_vt_of(f, 1);
+	days = (double)given_vt_of(f, 100 * 24);
+	assert_true(days > hour * 2399 && days < hour * 2401);
+	/* Nor is it free for the heaviest in pieces of a nanosecond. */
+	f->b.e.weight = PTSCHED_WEIGHT_MAX;
+	f->b.e.given_vt = 0;
+	ptsp_charge(&f->dev, &f->b.e, 1);
+	assert_true(f->b.e.given_vt > 0);
+}
+
 static void test_undrained_turn_is_shared(void **state)
 {
 	struct fixture *f = *state;
@@ -826,6 +853,7 @@ int main(void)
 				       setup),
 		cmocka_unit_test_setup(test_who_is_about_to_come_back_is_waited_for, setup),
 		cmocka_unit_test_setup(test_who_does_not_yield_waits_for_the_absent, setup),
+		cmocka_unit_test_setup(test_days_of_given_time_do_not_overflow, setup),
 		cmocka_unit_test_setup(test_undrained_turn_is_shared, setup),
 		cmocka_unit_test_setup(test_debt_outlives_its_maker, setup),
 		cmocka_unit_test_setup(test_lies_do_not_pay, setup),
