@@ -10,9 +10,10 @@
  *   client->attach_lock (mutex)	binds a client to a device, once
  *   ptsched_devices_lock (mutex)	the list of devices
  *   dev->lock (spinlock, BH off)	everything else of a device
- * Under dev->lock is decided and noted down, nothing else, and no list is walked
- * that may be longer than PTSCHED_CLIENTS_MAX: who holds it is not to wait for
- * what another process opens. Threads and pollers are woken and listeners told by
+ * Under dev->lock is decided and noted down, nothing else. No list is walked there
+ * that may be longer than PTSCHED_CLIENTS_MAX, other than by the policy, which
+ * looks at who waits, holds or lingers: who holds the lock is not to wait for what
+ * another process opens. Threads and pollers are woken and listeners told by
  * ptsched_unlock() and a work, without it (tell.c). The timer of a device expires
  * in soft interrupt context, in a thread on RT.
  *

@@ -47,13 +47,13 @@ unpack_source() {
 	mkdir -p "$cache"
 	(
 		flock 9
-		[[ -e $tree/.unpacked ]] && exit 0
+		[[ -e $tree/.unpacked && $(<"$tree/.unpacked") == "$*" ]] && exit 0
 		say "unpacking ${*:-all} of $tarball"
 		rm -rf "$tree" "$tree.part"
 		mkdir -p "$tree.part"
 		tar -C "$tree.part" --strip-components=1 -xf "$tarball" \
 			"${@/#/linux-source-$kernel_series/}"
-		touch "$tree.part/.unpacked"
+		echo "$*" >"$tree.part/.unpacked"
 		mv "$tree.part" "$tree"
 	) 9>"$cache/$name.lock" || return
 	echo "$tree"
@@ -66,7 +66,7 @@ source_tree() {
 
 # The few files of it that style and tests use.
 kernel_tools() {
-	unpack_source linux-tools scripts/checkpatch.pl scripts/spelling.txt \
+	unpack_source linux-tools scripts/checkpatch.pl scripts/kernel-doc scripts/spelling.txt \
 		scripts/const_structs.checkpatch tools/testing/selftests/kselftest.h \
 		tools/testing/selftests/kselftest_harness.h
 }

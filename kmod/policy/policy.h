@@ -151,20 +151,30 @@ struct ptsp_user {
 /**
  * struct ptsp_entity - a process on a device; embedded in the host's structure
  *
- * Zeroed before ptsp_join(). The host reads what is below "public", and
- * nothing writes here but policy.c.
+ * @state: as it says
+ * @signals: PTSP_SIG_*, kept current by ptsp_run()
+ * @weight: as last told by ops->weight
+ * @active: waits, holds, or was here a moment ago
+ * @given: the turn is unused time of others
+ * @budget_ns: true at stamp_ns; see ptsp_budget()
+ * @turn: number of the current or last turn
+ * @granted_ns: when the current or last turn began
+ * @busy_until_ns: until when work of the turn before was expected; 0: there was none
+ * @stats: counters
+ *
+ * Zeroed before ptsp_join(). The host reads these, and nothing writes here but
+ * policy.c.
  */
 struct ptsp_entity {
-	/* public: */
 	enum ptsp_state state;
-	u32 signals;		/* PTSP_SIG_*, kept current by ptsp_run() */
-	u32 weight;		/* as last told by ops->weight */
-	bool active;		/* waits, holds, or was here a moment ago */
-	bool given;		/* the turn is unused time of others */
-	s64 budget_ns;		/* true at stamp_ns; see ptsp_budget() */
-	u64 turn;		/* number of the current or last turn */
-	u64 granted_ns;		/* when the current or last turn began */
-	u64 busy_until_ns;	/* work of the turn before was expected until then; 0: none */
+	u32 signals;
+	u32 weight;
+	bool active;
+	bool given;
+	s64 budget_ns;
+	u64 turn;
+	u64 granted_ns;
+	u64 busy_until_ns;
 	struct ptsp_stats stats;
 
 	/* private: */
@@ -228,20 +238,28 @@ struct ptsp_ops {
 
 /**
  * struct ptsp_device - one device's scheduler
+ * @params: settings
+ * @stats: counters, of all entities together
+ * @nr_entities: entities that joined
+ * @nr_waiters: those of them that wait
+ * @nr_holders: those that hold
+ * @nr_active: those that are active
+ * @top_weight: of all entities; true unless @weights_changed
+ * @weights_changed: as it says
+ * @handover_ns: median of the last claims, one for each entity
  *
- * The host reads what is below "public".
+ * The host reads these.
  */
 struct ptsp_device {
-	/* public: */
 	struct ptsp_params params;
 	struct ptsp_stats stats;
 	u32 nr_entities;
 	u32 nr_waiters;
 	u32 nr_holders;
 	u32 nr_active;
-	u32 top_weight;		/* of all entities; true unless weights_changed */
+	u32 top_weight;
 	bool weights_changed;
-	u64 handover_ns;	/* median of the last claims, one for each entity */
+	u64 handover_ns;
 
 	/* private: */
 	const struct ptsp_ops *ops;
@@ -281,8 +299,12 @@ void ptsp_set_params(struct ptsp_device *dev, const struct ptsp_params *params, 
 
 /**
  * ptsp_join - a new entity
+ * @dev: the device
+ * @e: the entity, zeroed
+ * @user: whose it is
  * @parent: the entity of the process that forked this one, or NULL; the child
  *	starts with its debt
+ * @now: the time
  *
  * It also takes over what dead entities of @user owe. Otherwise it starts at 0.
  */
@@ -297,6 +319,9 @@ void ptsp_wait(struct ptsp_device *dev, struct ptsp_entity *e, u64 now);
 
 /**
  * ptsp_would_grant - whether an idle entity would have the turn at once if it asked
+ * @dev: the device
+ * @e: the entity
+ * @now: the time
  *
  * Nobody else sees that it was looked at. It may be wrong to the disadvantage of
  * one that would be given unused time.
@@ -308,6 +333,11 @@ void ptsp_cancel(struct ptsp_device *dev, struct ptsp_entity *e, u64 now);
 
 /**
  * ptsp_report - a holder tells of its use since the last report
+ * @dev: the device
+ * @e: the holder
+ * @gpu_ns: measured GPU time
+ * @submissions: how many
+ * @now: the time
  *
  * Moves gpu_ns; debits the budget only for the part of the turn during which
  * nobody waited: an exclusive turn cannot be had cheaper by lying.
@@ -317,6 +347,10 @@ void ptsp_report(struct ptsp_device *dev, struct ptsp_entity *e, u64 gpu_ns, u32
 
 /**
  * ptsp_drain - a called-back holder tells how long its work in flight will take
+ * @dev: the device
+ * @e: the holder
+ * @drain_ns: so long
+ * @now: the time
  *
  * The next is admitted two hand-overs before that, so that the device does not
  * stand still. Without effect on a holder that is not called back.
@@ -326,15 +360,22 @@ void ptsp_drain(struct ptsp_device *dev, struct ptsp_entity *e, u64 drain_ns, u6
 /**
  * ptsp_set_preemptible - whether others' work gets onto the device beside the
  *	entity's: not unless this is said
+ * @dev: the device
+ * @e: the entity
+ * @preemptible: whether it does
+ * @now: the time
  */
 void ptsp_set_preemptible(struct ptsp_device *dev, struct ptsp_entity *e, bool preemptible,
 			  u64 now);
 
 /**
  * ptsp_release - a holder gives the turn back; call ptsp_report() before
+ * @dev: the device
+ * @e: the holder
  * @handover_ns: how long it says that the device stood still for this turn; counts
  *	no more than the turn took, and beside the claims of others, of which the
  *	lower median is what the device goes by
+ * @now: the time
  */
 void ptsp_release(struct ptsp_device *dev, struct ptsp_entity *e, u64 handover_ns, u64 now);
 
