@@ -147,6 +147,7 @@ static void delist(struct ptsched_client *client, u64 now)
 
 	lockdep_assert_held(&client->dev->lock);
 	list_del(&client->link);
+	list_del_init(&client->waiting);
 	ent->nr_members--;
 	ent->nr_preemptible -= is_preemptible(client);
 	set_preemptible(ent, now);
@@ -316,16 +317,6 @@ static void set_giver(struct ptsched_client *client, struct ptsched_client *give
 }
 
 /**
- * ptsched_client_may_act_on - whether a client may go on acting for its requester
- * @client: the client, its device locked; it may act for nobody
- */
-bool ptsched_client_may_act_on(const struct ptsched_client *client)
-{
-	lockdep_assert_held(&client->dev->lock);
-	return !client->entity->dead && !(client->giver && client->giver->closed);
-}
-
-/**
  * ptsched_client_move - let a client take the turns of another entity
  * @client: the client, its device locked; it does not hold the turn
  * @to: the entity
@@ -346,7 +337,7 @@ void ptsched_client_move(struct ptsched_client *client, struct ptsched_entity *t
 	from->nr_waiters -= client->nr_waiters;
 	to->nr_waiters += client->nr_waiters;
 	if (client->nr_waiters)
-		list_move_tail(&client->waiting, &to->waiting);
+		list_add_tail(&client->waiting, &to->waiting);
 	ptsched_turn_admit(to);
 	ptsched_client_show(client);
 	ptsched_entity_update(from, now);

@@ -152,7 +152,7 @@ struct ptsched_user {
  * @grave: L in dev->graveyard
  * @owned: L clients of this process, ptsched_client.owned_link
  * @members: L clients whose turns are this entity's, ptsched_client.link
- * @waiting: L members with threads that wait, ptsched_client.waiting
+ * @waiting: L members with threads that wait, and some others; ptsched_client.waiting
  * @admitting: L in dev->admitting
  * @nr_owned: L length of @owned
  * @nr_members: L length of @members
@@ -226,7 +226,7 @@ struct ptsched_entity {
  * @link: L in entity->members
  * @waiters: L threads in PTSCHED_IOC_ACQUIRE
  * @nr_waiters: L length of @waiters
- * @waiting: L in entity->waiting, while there are @waiters
+ * @waiting: L in entity->waiting: always while there are @waiters
  * @polled: L in dev->polled
  * @holds: L the client holds the turn
  * @holder: L thread that holds it, or PTSCHED_SEVERAL_THREADS
@@ -327,12 +327,22 @@ int ptsched_client_ack(struct ptsched_client *client, const struct ptsched_ack *
 int ptsched_client_mechanism(struct ptsched_client *client, u32 mechanism);
 int ptsched_client_act_for(struct ptsched_client *client, struct pid *pid,
 			   struct ptsched_client *giver);
-bool ptsched_client_may_act_on(const struct ptsched_client *client);
 void ptsched_client_move(struct ptsched_client *client, struct ptsched_entity *to, u64 now);
 void ptsched_client_show(struct ptsched_client *client);
 void ptsched_client_close(struct ptsched_client *client, u64 now);
 void ptsched_client_flush(struct ptsched_client *client);
 int ptsched_clients_init(void);
+
+/**
+ * ptsched_client_may_act_on - whether a client may go on acting for its requester
+ * @client: the client, its device locked; it may act for nobody
+ */
+static inline bool ptsched_client_may_act_on(const struct ptsched_client *client)
+{
+	lockdep_assert_held(&client->dev->lock);
+	return !client->entity->dead && !(client->giver && client->giver->closed);
+}
+
 void ptsched_clients_exit(void);
 
 /* turn.c */

@@ -183,6 +183,15 @@ static int check_caller(struct ptsched_client *client)
 	return client->owner == task_tgid(current) ? 0 : -EPERM;
 }
 
+/* Whether @size bytes at @to can be written, in which @arg is left as it is. */
+static bool is_writable(void __user *to, const union argument *arg, size_t size)
+{
+	size_t last = size - sizeof(u32);
+
+	return !put_user(*(const u32 *)arg, (u32 __user *)to) &&
+	       !put_user(*(const u32 *)((const u8 *)arg + last), (u32 __user *)(to + last));
+}
+
 static long ptsched_ioctl(struct file *file, unsigned int code, unsigned long user)
 {
 	const struct command *command = find_command(code);
@@ -214,7 +223,7 @@ static long ptsched_ioctl(struct file *file, unsigned int code, unsigned long us
 	arg.size = size;
 	size = min(size, command->size);
 	/* Before something is done of which the caller could not be told. */
-	if (_IOC_DIR(code) & _IOC_READ && copy_to_user(from, &arg, size))
+	if (_IOC_DIR(code) & _IOC_READ && !is_writable(from, &arg, size))
 		return -EFAULT;
 	ret = command->run(client, &arg);
 	if (ret || !(_IOC_DIR(code) & _IOC_READ))

@@ -23,8 +23,14 @@ struct batch {
 	unsigned int nr_clients;
 };
 
-/* Takes a part of what is to be done; whether something is left. */
-static bool take(struct ptsched_dev *dev, struct batch *batch)
+static bool is_something_left(const struct ptsched_dev *dev)
+{
+	return !list_empty(&dev->admitting) || !list_empty(&dev->woken) ||
+	       !list_empty(&dev->polled) || !kfifo_is_empty(&dev->events) || dev->events_lost;
+}
+
+/* Takes a part of what is to be done. */
+static void take(struct ptsched_dev *dev, struct batch *batch)
 {
 	struct ptsched_client *client;
 
@@ -39,8 +45,6 @@ static bool take(struct ptsched_dev *dev, struct batch *batch)
 		list_del_init(&client->polled);
 		batch->clients[batch->nr_clients++] = client;
 	}
-	return !list_empty(&dev->admitting) || !list_empty(&dev->woken) ||
-	       !list_empty(&dev->polled) || !kfifo_is_empty(&dev->events) || dev->events_lost;
 }
 
 static void wake_pollers(struct ptsched_client *client)
@@ -112,23 +116,34 @@ static void give_back(struct ptsched_dev *dev) __releases(&dev->lock)
 	spin_unlock_bh(&dev->lock);
 }
 
-/* Gives the lock back; whether something is left to be told. */
-static bool unlock(struct ptsched_dev *dev) __releases(&dev->lock)
+/* Gives the lock back and does a part of what there is to tell; whether something is left. */
+static noinline bool give_back_and_tell(struct ptsched_dev *dev) __releases(&dev->lock)
 {
 	struct ptsched_entity *ent, *next;
 	struct batch batch;
 	LIST_HEAD(graves);
 	bool left;
 
-	if (dev->changed)
-		ptsched_run(dev, ktime_get_ns());
-	left = take(dev, &batch);
+	take(dev, &batch);
+	left = is_something_left(dev);
 	list_splice_init(&dev->graveyard, &graves);
 	give_back(dev);
 	tell(&batch);
 	list_for_each_entry_safe(ent, next, &graves, grave)
 		ptsched_entity_put(ent);
 	return left;
+}
+
+/* Lets the policy decide and gives the lock back; whether something is left to be told. */
+static inline bool unlock(struct ptsched_dev *dev) __releases(&dev->lock)
+{
+	if (dev->changed)
+		ptsched_run(dev, dev->locked_ns);
+	if (is_something_left(dev) || !list_empty(&dev->graveyard))
+		return give_back_and_tell(dev);
+	/* As nearly always. */
+	give_back(dev);
+	return false;
 }
 
 /**

@@ -23,6 +23,7 @@ struct waiter {
 	struct task_struct *task;
 	struct ptsched_acquire *arg;
 	u64 start_ns;
+	bool sleeps;		/* or is about to, and so has to be woken */
 	bool granted;
 };
 
@@ -30,8 +31,6 @@ static void forget_waiters(struct ptsched_client *client, u32 count)
 {
 	client->nr_waiters -= count;
 	client->entity->nr_waiters -= count;
-	if (!client->nr_waiters)
-		list_del_init(&client->waiting);
 }
 
 /* Outputs are filled in at once: the turn may be over when the thread runs. */
@@ -68,17 +67,32 @@ static void hold(struct ptsched_client *client, pid_t thread)
 	ptsched_client_show(client);
 }
 
+/* There is one. Those without waiters stay in the list until then: most soon have one again. */
+static struct ptsched_client *first_with_waiters(struct ptsched_entity *ent)
+{
+	struct ptsched_client *client;
+
+	for (;;) {
+		client = list_first_entry(&ent->waiting, struct ptsched_client, waiting);
+		if (client->nr_waiters)
+			return client;
+		list_del_init(&client->waiting);
+	}
+}
+
 /* The one that came first to the client that came first. */
 static void grant_one(struct ptsched_entity *ent)
 {
-	struct ptsched_client *client = list_first_entry(&ent->waiting, struct ptsched_client,
-							 waiting);
+	struct ptsched_client *client = first_with_waiters(ent);
 	struct waiter *waiter = list_first_entry(&client->waiters, struct waiter, link);
 
 	hold(client, task_pid_nr(waiter->task));
 	tell(waiter->arg, ent, waiter->start_ns);
 	WRITE_ONCE(waiter->granted, true);
-	list_move_tail(&waiter->link, &ent->dev->woken);
+	if (waiter->sleeps)
+		list_move_tail(&waiter->link, &ent->dev->woken);
+	else
+		list_del_init(&waiter->link);
 	forget_waiters(client, 1);
 }
 
@@ -213,6 +227,7 @@ static int sleep_until_settled(struct ptsched_dev *dev, struct waiter *waiter, u
 	bool late = false;
 	int result;
 
+	waiter->sleeps = true;
 	for (;;) {
 		ptsched_unlock(dev);
 		set_current_state(TASK_INTERRUPTIBLE);
@@ -256,7 +271,8 @@ static int wait_for_turn(struct ptsched_client *client, struct ptsched_acquire *
 	int ret;
 
 	list_add_tail(&waiter.link, &client->waiters);
-	if (!client->nr_waiters++)
+	client->nr_waiters++;
+	if (list_empty(&client->waiting))
 		list_add_tail(&client->waiting, &client->entity->waiting);
 	client->entity->nr_waiters++;
 	ptsched_entity_update(client->entity, now);
@@ -269,8 +285,8 @@ static int wait_for_turn(struct ptsched_client *client, struct ptsched_acquire *
 		      sleep_until_settled(dev, &waiter, arg->deadline_ns);
 	if (result_of(&waiter) == -EINPROGRESS)
 		give_up(client, &waiter, ktime_get_ns());
-	else
-		/* It may be among those that are to be woken. */
+	else if (!list_empty(&waiter.link))
+		/* It is among those that are to be woken. */
 		list_del(&waiter.link);
 	return ret;
 }

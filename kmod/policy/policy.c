@@ -215,7 +215,7 @@ static void claim_handover(struct ptsp_device *dev, const struct ptsp_entity *e,
 	ns = min_u64(ns, dev->now_ns - e->granted_ns);
 	ns = min_u64(ns, dev->params.slice_ns * 10 / HANDOVERS_PER_SLICE);
 	claim->ns = average(claim->ns, ns);
-	dev->handover_ns = median_claim(dev);
+	dev->handover_ns = dev->nr_claims == 1 ? claim->ns : median_claim(dev);
 }
 
 /* What it claimed stands until another takes its place; many short lives make no majority. */
