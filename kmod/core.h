@@ -73,7 +73,7 @@ struct ptsched_told {
  * @link: D in ptsched_devices
  * @lock: see above
  * @visit: L counts ptsched_lock()
- * @locked_ns: L when it was locked
+ * @locked_ns: L when it was locked: the time of all that is done until it is unlocked
  * @longest_hold_ns: L how long it was, at most, as far as that is measured
  * @policy: L the scheduler
  * @timer: L armed for the instant at which @policy wants to run, if any

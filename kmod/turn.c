@@ -284,7 +284,8 @@ static int wait_for_turn(struct ptsched_client *client, struct ptsched_acquire *
 		ret = arg->flags & PTSCHED_ACQUIRE_TRY ? -EAGAIN :
 		      sleep_until_settled(dev, &waiter, arg->deadline_ns);
 	if (result_of(&waiter) == -EINPROGRESS)
-		give_up(client, &waiter, ktime_get_ns());
+		/* Not that of the call: it has slept. */
+		give_up(client, &waiter, dev->locked_ns);
 	else if (!list_empty(&waiter.link))
 		/* It is among those that are to be woken. */
 		list_del(&waiter.link);
