@@ -471,25 +471,32 @@ static bool would_yield(const struct ptsp_device *dev, const struct ptsp_entity 
 	return true;
 }
 
+/*
+ * Whether @e, which has no budget, need not wait for an eligible entity to come
+ * back: @present are all that are active, all others would be let in, or grace is over.
+ */
+static bool awaits_nobody(const struct ptsp_device *dev, const struct ptsp_entity *e, u32 present,
+			  u64 *next)
+{
+	u64 at = dev->unwanted_ns + dev->params.grace_ns;
+
+	if (dev->nr_active == present || would_yield(dev, e) || at <= dev->now_ns)
+		return true;
+	*next = min_u64(*next, at);
+	return false;
+}
+
 /* May the turn go to somebody whose budget is negative? */
 static bool may_give(struct ptsp_device *dev, u64 *next)
 {
 	struct ptsp_entity *e;
-	u64 at = dev->unwanted_ns + dev->params.grace_ns;
 
 	if (!dev->params.idle_sharing)
 		return false;
 	for (e = ptsp_queue_first(&dev->holders); e; e = ptsp_queue_next(&dev->holders, e))
 		if (!e->given && keeps_turn(dev, e, next))
 			return false;
-	/* Grace is for an eligible entity to come back; here all are present, or need none. */
-	if (dev->nr_active == dev->nr_waiters + dev->nr_holders ||
-	    would_yield(dev, least_given(dev)))
-		return true;
-	if (at <= dev->now_ns)
-		return true;
-	*next = min_u64(*next, at);
-	return false;
+	return awaits_nobody(dev, least_given(dev), dev->nr_waiters + dev->nr_holders, next);
 }
 
 static bool turn_is_free(const struct ptsp_device *dev, u64 *next)
@@ -756,15 +763,12 @@ static bool would_interrupt(const struct ptsp_device *dev, const struct ptsp_ent
 }
 
 /* Whether unused time would go to @e rather than to one that waits. */
-static bool would_be_given(struct ptsp_device *dev, const struct ptsp_entity *e)
+static bool would_be_given(struct ptsp_device *dev, const struct ptsp_entity *e, u64 *next)
 {
 	const struct ptsp_entity *least = least_given(dev);
-	u32 present = dev->nr_waiters + dev->nr_holders + e->active;
 
-	if (!dev->params.idle_sharing || (least && least->given_vt <= e->given_vt))
-		return false;
-	return dev->nr_active == present || would_yield(dev, e) ||
-	       dev->unwanted_ns + dev->params.grace_ns <= dev->now_ns;
+	return dev->params.idle_sharing && !(least && least->given_vt <= e->given_vt) &&
+	       awaits_nobody(dev, e, dev->nr_waiters + dev->nr_holders + e->active, next);
 }
 
 bool ptsp_would_grant(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
@@ -781,7 +785,7 @@ bool ptsp_would_grant(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 	if (!turn_is_free(dev, &next))
 		return would_interrupt(dev, e, best);
 	if (e->budget_ns < 0 && dev->params.kind != PTSP_NONE)
-		return !best && would_be_given(dev, e);
+		return !best && would_be_given(dev, e, &next);
 	return !best || heavier(dev, e, best);
 }
 
