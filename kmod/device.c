@@ -31,7 +31,8 @@ static u32 nr_instances;
  * @dev: the device, locked
  * @now: the time
  *
- * To be called after each change of the policy's objects.
+ * To be called after each change of the policy's objects. ptsched_unlock() does
+ * so if dev->changed is set; nobody else need, but who wants the outcome before.
  */
 void ptsched_run(struct ptsched_dev *dev, u64 now)
 {
@@ -56,12 +57,11 @@ void ptsched_run(struct ptsched_dev *dev, u64 now)
 static enum hrtimer_restart timer_expired(struct hrtimer *timer)
 {
 	struct ptsched_dev *dev = container_of(timer, struct ptsched_dev, timer);
-	u64 now;
 
-	now = ptsched_lock(dev);
+	ptsched_lock(dev);
 	trace_ptsched_expire(dev);
 	dev->armed_ns = PTSP_NEVER;
-	ptsched_run(dev, now);
+	dev->changed = true;
 	ptsched_unlock(dev);
 	return HRTIMER_NORESTART;
 }
@@ -371,6 +371,6 @@ void ptsched_dev_set_params(struct ptsched_dev *dev, const struct ptsp_params *p
 
 	ptsp_set_params(&dev->policy, params, now);
 	ptsched_event(dev, NULL, PTSCHED_EVENT_SETTINGS);
-	ptsched_run(dev, now);
+	dev->changed = true;
 	ptsched_unlock(dev);
 }

@@ -407,12 +407,12 @@ static int set_devices(struct sk_buff *skb, struct genl_info *info)
 static bool set_weight(struct ptsched_dev *dev, struct pid *pid, u32 weight)
 {
 	struct ptsched_entity *ent;
-	u64 now = ptsched_lock(dev);
 
+	ptsched_lock(dev);
 	ent = ptsched_entity_find(dev, pid);
 	if (ent) {
 		ent->weight_set = weight;
-		ptsched_run(dev, now);
+		dev->changed = true;
 	}
 	ptsched_unlock(dev);
 	return ent;

@@ -199,11 +199,14 @@ static bool may_join(const struct ptsched_client *client)
 				 (!(e->signals & PTSP_SIG_CALLBACK) || thread_holds(client)));
 }
 
-static void give_up(struct ptsched_client *client, struct waiter *waiter, u64 now)
+static void give_up(struct waiter *waiter)
 {
+	struct ptsched_client *client = waiter->client;
+
 	list_del(&waiter->link);
 	forget_waiters(client, 1);
-	ptsched_entity_update(client->entity, now);
+	/* Not at the time of the call: it has slept. */
+	ptsched_entity_update(client->entity, client->dev->locked_ns);
 }
 
 /* -EINPROGRESS: it waits on. */
@@ -284,8 +287,7 @@ static int wait_for_turn(struct ptsched_client *client, struct ptsched_acquire *
 		ret = arg->flags & PTSCHED_ACQUIRE_TRY ? -EAGAIN :
 		      sleep_until_settled(dev, &waiter, arg->deadline_ns);
 	if (result_of(&waiter) == -EINPROGRESS)
-		/* Not that of the call: it has slept. */
-		give_up(client, &waiter, dev->locked_ns);
+		give_up(&waiter);
 	else if (!list_empty(&waiter.link))
 		/* It is among those that are to be woken. */
 		list_del(&waiter.link);
