@@ -428,12 +428,14 @@ int Connection::act_for(struct ptsched_act_for &argument, Request &request)
     if (argument.fd < 0 || request.fds.empty())
         return -EBADF;
     ProcessRef requester;
-    std::shared_ptr<const bool> giver_open;
-    int ret = handed_over ? server_.owner_of_handle(request.fds[0].get(), *device_, requester, giver_open)
+    const Client *giver = nullptr;
+    int ret = handed_over ? server_.client_of_handle(request.fds[0].get(), *device_, giver)
                           : server_.process_of_pidfd(std::move(request.fds[0]), requester);
     if (ret)
         return ret;
-    return device_->act_for(*client_, requester, giver_open, server_.parent_of(*requester));
+    if (giver)
+        requester = giver->process;
+    return device_->act_for(*client_, requester, giver, server_.parent_of(*requester));
 }
 
 // --- the helper ---

@@ -236,8 +236,7 @@ bool Device::may_act_on(const Client &client)
     return !client.entity->process->gone && (!client.giver_open || *client.giver_open);
 }
 
-int Device::act_for(Client &client, const ProcessRef &requester, const std::shared_ptr<const bool> &giver_open,
-                    const Process *parent)
+int Device::act_for(Client &client, const ProcessRef &requester, const Client *giver, const Process *parent)
 {
     if (client.holds || !client.waiters.empty())
         return -EBUSY;
@@ -247,14 +246,14 @@ int Device::act_for(Client &client, const ProcessRef &requester, const std::shar
     }
     Entity &entity = join(requester, parent);
     int ret = 0;
-    if (!giver_open && !may_act_for(client, entity))
+    if (!giver && !may_act_for(client, entity))
         ret = -EPERM;
     else if (&entity != client.entity && &entity != client.self && is_full(entity))
         ret = -EMFILE;
     else
         move(client, entity);
-    if (!ret)
-        client.giver_open = giver_open;
+    if (!ret && giver)
+        client.giver_open = giver->open;
     leave_if_unused(entity);
     return ret;
 }

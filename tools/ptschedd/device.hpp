@@ -43,9 +43,8 @@ public:
     int release(Client &client, const struct ptsched_release &release);
     void ack(Client &client, const struct ptsched_ack &ack);
     int report(Client &client, const struct ptsched_report &report);
-    // @requester null: for oneself. @giver_open is that of a client that the requester handed over, or null.
-    int act_for(Client &client, const ProcessRef &requester, const std::shared_ptr<const bool> &giver_open,
-                const Process *parent);
+    // @requester null: for oneself. @giver is a client that the requester handed over, or null.
+    int act_for(Client &client, const ProcessRef &requester, const Client *giver, const Process *parent);
     // A call that waits is answered with -ECANCELED.
     void cancel(Client &client, uint64_t call);
     // Calls that wait are answered with -ECANCELED.

@@ -291,7 +291,7 @@ int Server::find_device(const std::string &name, Device *&device)
     return device ? 0 : -ENODEV;
 }
 
-int Server::owner_of_handle(int fd, const Device &device, ProcessRef &owner, std::shared_ptr<const bool> &open) const
+int Server::client_of_handle(int fd, const Device &device, const Client *&found) const
 {
     SharedPage::Secret secret;
     if (!read_secret(fd, secret))
@@ -301,9 +301,8 @@ int Server::owner_of_handle(int fd, const Device &device, ProcessRef &owner, std
             continue;
         if (connection->device() != &device)
             return -EINVAL;
-        owner = connection->process();
-        open = connection->client()->open;
-        return owner->exited() ? -ESRCH : 0;
+        found = connection->client();
+        return found->process->exited() ? -ESRCH : 0;
     }
     // A secret of this form that nobody has: its client is gone.
     return -ESRCH;

@@ -40,7 +40,7 @@ public:
     DeviceList &devices() { return devices_; }
     Switchboard &switchboard() { return switchboard_; }
     int find_device(const std::string &name, Device *&device);
-    int owner_of_handle(int fd, const Device &device, ProcessRef &owner, std::shared_ptr<const bool> &open) const;
+    int client_of_handle(int fd, const Device &device, const Client *&found) const;
     int process_of_pidfd(UniqueFd pidfd, ProcessRef &process);
     const Process *parent_of(const Process &process) const { return processes_.find(process.parent()); }
     void doom(Connection &connection);
