@@ -4,7 +4,6 @@
  * and for a device that nobody crowds. It is judged where the clocks count
  * instructions (scripts/vmtest --icount), and there alone.
  */
-#include <linux/genetlink.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -45,81 +44,42 @@ static long long longest(void)
 	return atoll(text);
 }
 
-/* What two honest processes do. */
-static void work(void)
-{
-	int one = ks_client(), two;
-	pid_t other = fork();
+/* A kind of crowd: each of its processes opens as much of it as there may be in one, and then lives on. */
+struct crowd {
+	const char *name;
+	int count;
+	int in_one;
+	int (*open)(int count); /* a client, or nothing of use */
+	void (*live)(int fd);
+};
 
-	if (one < 0 || other < 0)
-		die("work");
-	if (!other) {
-		two = ks_client();
-		for (int i = 0; i < TURNS; i++) {
-			ks_acquire(two);
-			ks_release(two);
-		}
-		_exit(0);
-	}
-	for (int i = 0; i < TURNS; i++) {
-		ks_acquire(one);
-		usleep(100);
-		ks_release(one);
-		ks_try(one);
-		ks_release(one);
-	}
-	ks_wait(other);
-	close(one);
+static void stay(int fd)
+{
+	pause();
 }
 
-/* A process of a crowd, which does not outlive this one. */
-static pid_t member(void)
+static void take_turns(int fd)
 {
-	pid_t pid = fork();
-
-	if (pid < 0)
-		die("fork");
-	if (!pid)
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-	return pid;
+	for (;;) {
+		ks_acquire(fd);
+		ks_release(fd);
+	}
 }
 
-/* So many clients, in processes of as many as one may have. */
-static int clients(int count, pid_t *members)
+static int open_clients(int count)
 {
-	int processes = 0;
-
-	for (; count > 0; count -= PTSCHED_CLIENTS_MAX) {
-		struct ks_sign ready = ks_sign_new();
-
-		members[processes] = member();
-		if (!members[processes]) {
-			for (int i = 0; i < PTSCHED_CLIENTS_MAX && i < count; i++)
-				if (ks_client() < 0)
-					die("client");
-			ks_sign_give(&ready);
-			pause();
-		}
-		ks_sign_await(&ready);
-		processes++;
-	}
-	return processes;
+	while (count--)
+		if (ks_client() < 0)
+			die("client");
+	return -1;
 }
 
-static int listeners(int count, pid_t *members)
+static int open_listeners(int count)
 {
-	struct ks_sign ready = ks_sign_new();
-
-	members[0] = member();
-	if (!members[0]) {
-		for (int i = 0; i < count; i++)
-			if (!ks_events_open())
-				die("listener");
-		ks_sign_give(&ready);
-		pause();
-	}
-	ks_sign_await(&ready);
-	return 1;
+	while (count--)
+		if (!ks_events_open())
+			die("listener");
+	return -1;
 }
 
 static void *wait_once(void *fd)
@@ -128,76 +88,98 @@ static void *wait_once(void *fd)
 	return NULL;
 }
 
-/* Threads of one process that wait for its turn, and those who poll it. */
-static int threads(int count, pid_t *members)
+static int open_threads(int count)
 {
-	struct ks_sign ready = ks_sign_new();
+	int fd = ks_client();
+	pthread_attr_t attr;
+	pthread_t thread;
 
-	members[0] = member();
-	if (!members[0]) {
-		int fd = ks_client();
-		pthread_attr_t attr;
-		pthread_t thread;
-
-		pthread_attr_init(&attr);
-		pthread_attr_setstacksize(&attr, 16384);
-		for (int i = 0; i < count; i++)
-			if (pthread_create(&thread, &attr, wait_once, (void *)(intptr_t)fd))
-				die("thread");
-		ks_sign_give(&ready);
-		pause();
-	}
-	ks_sign_await(&ready);
-	return 1;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 16384);
+	while (count--)
+		if (pthread_create(&thread, &attr, wait_once, (void *)(intptr_t)fd))
+			die("thread");
+	return fd;
 }
 
-static int pollers(int count, pid_t *members)
+static int open_pollers(int count)
+{
+	int fd = ks_client();
+
+	while (count--) {
+		struct epoll_event event = {.events = EPOLLIN};
+		int epoll = epoll_create1(0);
+
+		if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
+			die("epoll");
+	}
+	return fd;
+}
+
+static int open_client(int count)
+{
+	return ks_client();
+}
+
+/* One process of a crowd, which has opened its part and does not outlive this one. */
+static pid_t join(const struct crowd *crowd, int count)
 {
 	struct ks_sign ready = ks_sign_new();
+	pid_t pid = fork();
 
-	members[0] = member();
-	if (!members[0]) {
-		int fd = ks_client();
+	if (pid < 0)
+		die("fork");
+	if (!pid) {
+		int fd;
 
-		for (int i = 0; i < count; i++) {
-			struct epoll_event event = {.events = EPOLLIN};
-			int epoll = epoll_create1(0);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		fd = crowd->open(count);
+		ks_sign_give(&ready);
+		crowd->live(fd);
+	}
+	ks_sign_await(&ready);
+	close(ready.fd[0]);
+	close(ready.fd[1]);
+	return pid;
+}
 
-			if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
-				die("epoll");
-		}
+static int gather(const struct crowd *crowd, pid_t *members)
+{
+	int processes = 0, left;
+
+	for (left = crowd->count; left > 0; left -= crowd->in_one)
+		members[processes++] = join(crowd, left < crowd->in_one ? left : crowd->in_one);
+	return processes;
+}
+
+static void disperse(const pid_t *members, int processes)
+{
+	for (int i = 0; i < processes; i++)
+		kill(members[i], SIGKILL);
+	for (int i = 0; i < processes; i++)
+		ks_wait(members[i]);
+}
+
+/* What two honest processes do: one gives the turn back when the other wants it. */
+static void work(void)
+{
+	const struct crowd another = {"others", 1, 1, open_client, take_turns};
+	int fd = ks_client();
+	const volatile struct ptsched_page *page = ks_page(fd);
+	pid_t other = join(&another, 1);
+
+	if (fd < 0 || page == MAP_FAILED)
+		die("work");
+	for (int i = 0; i < TURNS; i++) {
 		ks_acquire(fd);
-		ks_sign_give(&ready);
-		for (;;) {
-			ks_release(fd);
-			ks_acquire(fd);
-		}
+		KS_UNTIL(page->state & PTSCHED_STATE_WANTED);
+		ks_release(fd);
+		ks_try(fd);
+		ks_release(fd);
 	}
-	ks_sign_await(&ready);
-	return 1;
-}
-
-/* Processes that wait, each with one client. */
-static int waiters(int count, pid_t *members)
-{
-	for (int i = 0; i < count; i++) {
-		struct ks_sign ready = ks_sign_new();
-
-		members[i] = member();
-		if (!members[i]) {
-			int fd = ks_client();
-
-			ks_sign_give(&ready);
-			for (;;) {
-				ks_acquire(fd);
-				ks_release(fd);
-			}
-		}
-		ks_sign_await(&ready);
-		close(ready.fd[0]);
-		close(ready.fd[1]);
-	}
-	return count;
+	munmap((void *)page, (size_t)sysconf(_SC_PAGESIZE));
+	disperse(&other, 1);
+	close(fd);
 }
 
 static void judge(int number, int count, const char *name)
@@ -209,7 +191,7 @@ static void judge(int number, int count, const char *name)
 	fflush(stdout);
 }
 
-static void crowd(int number, int count, const char *name, int (*gather)(int count, pid_t *members))
+static void beside(int number, const struct crowd *crowd)
 {
 	static pid_t members[4096];
 	int holder = ks_client(), processes;
@@ -217,33 +199,33 @@ static void crowd(int number, int count, const char *name, int (*gather)(int cou
 	measure();
 	/* Nobody has the turn while they come. */
 	ks_acquire(holder);
-	processes = gather(count, members);
+	processes = gather(crowd, members);
 	ks_release(holder);
 	close(holder);
 	work();
-	for (int i = 0; i < processes; i++)
-		kill(members[i], SIGKILL);
-	for (int i = 0; i < processes; i++)
-		ks_wait(members[i]);
+	disperse(members, processes);
 	KS_UNTIL(ks_count() == 0);
-	judge(number, count, name);
+	judge(number, crowd->count, crowd->name);
 }
 
 int main(void)
 {
+	const struct crowd crowds[] = {
+	    {"others", 0, 1, open_client, stay},
+	    {"clients", 4000, PTSCHED_CLIENTS_MAX, open_clients, stay},
+	    {"listeners", 1000, 1000, open_listeners, stay},
+	    {"waiting threads", 3000, 3000, open_threads, stay},
+	    {"pollers", 3000, 3000, open_pollers, take_turns},
+	    /* The policy looks at each of them. */
+	    {"waiting processes", 64, 1, open_client, take_turns},
+	};
+	const int count = sizeof(crowds) / sizeof(crowds[0]);
 	struct rlimit many = {70000, 70000};
 
 	if (setrlimit(RLIMIT_NOFILE, &many))
 		die("setrlimit");
-	printf("TAP version 13\n1..6\n");
-	measure();
-	work();
-	judge(1, 0, "others");
-	crowd(2, 4000, "clients", clients);
-	crowd(3, 1000, "listeners", listeners);
-	crowd(4, 3000, "waiting threads", threads);
-	crowd(5, 3000, "pollers", pollers);
-	/* The policy looks at each of them. */
-	crowd(6, 64, "waiting processes", waiters);
+	printf("TAP version 13\n1..%d\n", count);
+	for (int i = 0; i < count; i++)
+		beside(i + 1, &crowds[i]);
 	return 0;
 }
