@@ -211,8 +211,9 @@ PARSED_FLAGS := $(CPPFLAGS) $(CXXFLAGS) $(TESTS_OPT)
 $(PARSED:%.gch=%):
 	@mkdir -p $(@D)
 	printf '#include <%s>\n' $(STD_HEADERS) >$@
+# Clang's carries the path and the time of its header: one out of a compiler cache may be another tree's.
 $(PARSED): $(PARSED:%.gch=%)
-	$(CXX) $(PARSED_FLAGS) -x c++-header $< -o $@
+	CCACHE_DISABLE=1 $(CXX) $(PARSED_FLAGS) -x c++-header $< -o $@
 
 # There, optimising what parses options and patterns takes most of the build.
 ifneq ($(SAN),)
