@@ -177,34 +177,39 @@ static void end_turn(struct ptsp_device *dev, struct ptsp_entity *e)
 /* Where the claims of @e are kept: in its own place, a free one, or the oldest. */
 static struct ptsp_claim *claim_of(struct ptsp_device *dev, const struct ptsp_entity *e)
 {
-	struct ptsp_claim *claim, *place = NULL;
+	struct ptsp_claim *claim;
 
-	for (claim = dev->claims; claim < dev->claims + dev->nr_claims; claim++) {
+	for (claim = dev->claims; claim < dev->claims + dev->nr_claims; claim++)
 		if (claim->by == e)
 			return claim;
-		if (!claim->by)
-			place = claim;
-	}
-	if (!place && dev->nr_claims < PTSP_CLAIMS)
-		place = &dev->claims[dev->nr_claims++];
-	if (!place)
-		place = &dev->claims[dev->oldest_claim++ % PTSP_CLAIMS];
-	*place = (struct ptsp_claim){ .by = e };
-	return place;
+	if (dev->nr_claims < PTSP_CLAIMS)
+		dev->nr_claims++;
+	else
+		claim = &dev->claims[dev->oldest_claim++ % PTSP_CLAIMS];
+	*claim = (struct ptsp_claim){ .by = e };
+	return claim;
 }
 
-/* The lower of the two in the middle: of two claimants, none makes the slice longer. */
-static u64 median_claim(const struct ptsp_device *dev)
+/*
+ * The median of those who take turns now: what others found beside others says
+ * nothing. The lower of the two in the middle, so that of two claimants none
+ * makes the slice longer.
+ */
+static void judge_handover(struct ptsp_device *dev)
 {
+	const struct ptsp_claim *claim;
 	u64 sorted[PTSP_CLAIMS];
-	u32 i, pos;
+	u32 n = 0, pos;
 
-	for (i = 0; i < dev->nr_claims; i++) {
-		for (pos = i; pos && sorted[pos - 1] > dev->claims[i].ns; pos--)
+	for (claim = dev->claims; claim < dev->claims + dev->nr_claims; claim++) {
+		if (!claim->by->active)
+			continue;
+		for (pos = n++; pos && sorted[pos - 1] > claim->ns; pos--)
 			sorted[pos] = sorted[pos - 1];
-		sorted[pos] = dev->claims[i].ns;
+		sorted[pos] = claim->ns;
 	}
-	return sorted[(dev->nr_claims - 1) / 2];
+	if (n)
+		dev->handover_ns = sorted[(n - 1) / 2];
 }
 
 /* Told by the client: however large, it makes the slice ten times as long at most. */
@@ -215,17 +220,22 @@ static void claim_handover(struct ptsp_device *dev, const struct ptsp_entity *e,
 	ns = min_u64(ns, dev->now_ns - e->granted_ns);
 	ns = min_u64(ns, dev->params.slice_ns * 10 / HANDOVERS_PER_SLICE);
 	claim->ns = average(claim->ns, ns);
-	dev->handover_ns = dev->nr_claims == 1 ? claim->ns : median_claim(dev);
+	if (dev->nr_claims == 1)
+		dev->handover_ns = claim->ns;
+	else
+		judge_handover(dev);
 }
 
-/* What it claimed stands until another takes its place; many short lives make no majority. */
-static void disown_claim(struct ptsp_device *dev, const struct ptsp_entity *e)
+static void forget_claim(struct ptsp_device *dev, const struct ptsp_entity *e)
 {
 	struct ptsp_claim *claim;
 
-	for (claim = dev->claims; claim < dev->claims + dev->nr_claims; claim++)
-		if (claim->by == e)
-			claim->by = NULL;
+	for (claim = dev->claims; claim < dev->claims + dev->nr_claims; claim++) {
+		if (claim->by == e) {
+			*claim = dev->claims[--dev->nr_claims];
+			return;
+		}
+	}
 }
 
 void ptsp_leave(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
@@ -245,7 +255,7 @@ void ptsp_leave(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 	}
 	ptsp_deactivate(dev, e);
 	ptsp_user_owe(dev, e->user, e);
-	disown_claim(dev, e);
+	forget_claim(dev, e);
 	ptsp_list_del(&e->all);
 	dev->nr_entities--;
 	dev->weights_changed = true;
@@ -270,7 +280,10 @@ void ptsp_wait(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 	if (e->left_ns)
 		e->gap_ns = average(e->gap_ns, min_u64(now - e->left_ns, GAP_MAX_NS));
 	ptsp_list_del(&e->queue);
-	ptsp_activate(dev, e);
+	if (!e->active) {
+		ptsp_activate(dev, e);
+		judge_handover(dev);
+	}
 	e->state = PTSP_WAITING;
 	e->wait_ns = now;
 	e->fresh = is_fresh(dev, e);

@@ -213,7 +213,7 @@ struct ptsp_device;
 #define PTSP_CLAIMS	8
 
 struct ptsp_claim {
-	const struct ptsp_entity *by;	/* NULL: it is gone, and the next takes its place */
+	const struct ptsp_entity *by;
 	u64 ns;				/* running average */
 };
 
@@ -246,7 +246,7 @@ struct ptsp_ops {
  * @nr_active: those that are active
  * @top_weight: of all entities; true unless @weights_changed
  * @weights_changed: as it says
- * @handover_ns: median of the last claims, one for each entity
+ * @handover_ns: median of the last claims of the active entities, one for each
  *
  * The host reads these.
  */

@@ -474,10 +474,20 @@ static void claim_handover(struct fixture *f, struct task *t, u64 claim, u64 hel
 	ptsp_run(&f->dev, now + held);
 }
 
+/* Whoever was here once stays active. */
+static void nobody_leaves(struct fixture *f)
+{
+	struct ptsp_params params = f->dev.params;
+
+	params.grace_ns = 10000 * MS;
+	ptsp_set_params(&f->dev, &params, f->dev.now_ns);
+}
+
 static void test_one_claim_does_not_set_everybodys_handover(void **state)
 {
 	struct fixture *f = *state;
 
+	nobody_leaves(f);
 	claim_handover(f, &f->a, 2 * MS, 5 * MS);
 	for (unsigned int i = 0; i < 20; i++)
 		claim_handover(f, &f->b, PTSP_NEVER, 100 * MS);
@@ -490,12 +500,31 @@ static void test_one_claim_does_not_set_everybodys_handover(void **state)
 	assert_true(f->dev.handover_ns == 2 * MS);
 }
 
-static void test_many_short_lives_have_one_claim(void **state)
+/* Programs that wait, or pause, had short turns, or beside others: what they claimed is not what it takes now. */
+static void test_claims_are_those_of_whom_the_turn_is_for(void **state)
+{
+	struct fixture *f = *state;
+	u64 later;
+
+	claim_handover(f, &f->a, 0, 5 * MS);
+	claim_handover(f, &f->b, 0, 5 * MS);
+	later = f->dev.now_ns + 1000 * MS;
+	ptsp_run(&f->dev, later);
+	claim_handover(f, &f->c, 2 * MS, 5 * MS);
+	assert_true(f->dev.handover_ns == 2 * MS);
+	/* One who comes back has a say at once, and is not kept waiting for a slice that it would not claim. */
+	ask(f, &f->c, f->dev.now_ns);
+	ask(f, &f->a, f->dev.now_ns);
+	assert_true(f->dev.handover_ns == 0);
+}
+
+static void test_short_lives_leave_no_claim(void **state)
 {
 	struct fixture *f = *state;
 	struct task liars[2 * PTSP_CLAIMS];
 
 	memset(liars, 0, sizeof(liars));
+	nobody_leaves(f);
 	claim_handover(f, &f->a, MS, 5 * MS);
 	claim_handover(f, &f->c, MS, 5 * MS);
 	for (unsigned int i = 0; i < 2 * PTSP_CLAIMS; i++) {
@@ -512,6 +541,7 @@ static void test_a_newcomer_takes_the_place_of_the_oldest_claim(void **state)
 	struct task others[PTSP_CLAIMS];
 
 	memset(others, 0, sizeof(others));
+	nobody_leaves(f);
 	claim_handover(f, &f->a, MS, 5 * MS);
 	for (unsigned int i = 0; i < PTSP_CLAIMS; i++) {
 		ptsp_join(&f->dev, &others[i].e, &others[i].user, NULL, f->dev.now_ns);
@@ -861,7 +891,8 @@ int main(void)
 		cmocka_unit_test_setup(test_none_lets_all_through, setup),
 		cmocka_unit_test_setup(test_handover_lengthens_the_slice, setup),
 		cmocka_unit_test_setup(test_one_claim_does_not_set_everybodys_handover, setup),
-		cmocka_unit_test_setup(test_many_short_lives_have_one_claim, setup),
+		cmocka_unit_test_setup(test_claims_are_those_of_whom_the_turn_is_for, setup),
+		cmocka_unit_test_setup(test_short_lives_leave_no_claim, setup),
 		cmocka_unit_test_setup(test_a_newcomer_takes_the_place_of_the_oldest_claim, setup),
 		cmocka_unit_test_setup(test_handover_took_no_longer_than_the_turn, setup),
 		cmocka_unit_test_setup(test_next_is_admitted_a_handover_ahead, setup),
