@@ -181,8 +181,18 @@ class Session:
             yield hog
             hog.end()
         except BaseException:
+            self.say_who_is_there(name)
             self.drop(name)
             raise
+
+    def say_who_is_there(self, name):
+        """What the broker knows of all programs as @name did not do as told."""
+        pids = {server.pid: known for known, server in self.servers.items()}
+        try:
+            for entity in self.broker.entities() if self.broker else []:
+                self.say(f"{name} failed beside {pids.get(entity['PID'], 'another')}: {entity}")
+        except EXPECTED as error:
+            self.say(f"{name} failed, and the broker does not answer: {error}")
 
     def close(self):
         for name in list(self.servers):
