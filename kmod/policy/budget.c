@@ -165,37 +165,55 @@ void ptsp_charge(struct ptsp_device *dev, struct ptsp_entity *e, u64 ns)
 	e->budget_ns = after;
 }
 
-/* How many of the holders of one turn have been told to go and said when they will be through. */
-static u32 nr_draining(const struct ptsp_device *dev)
+/* Those whose work the device does: of the holders, not who is off it while others are not. */
+struct users {
+	u32 all;
+	u32 draining;	/* told to go, and said when they will be through */
+};
+
+static struct users count_users(const struct ptsp_device *dev)
 {
 	const struct ptsp_entity *e;
-	u32 n = 0;
+	struct users n = { 0 };
 
-	for (e = ptsp_queue_first(&dev->holders); e; e = ptsp_queue_next(&dev->holders, e))
-		n += ptsp_drains(e);
+	for (e = ptsp_queue_first(&dev->holders); e; e = ptsp_queue_next(&dev->holders, e)) {
+		if (ptsp_is_off(dev, e))
+			continue;
+		n.all++;
+		n.draining += ptsp_drains(e);
+	}
 	return n;
 }
 
-/*
- * The time of a turn goes by: while others wait, it costs. Who drains pays alone
- * for the time in which the next has been let in already.
- */
-static void hold(struct ptsp_device *dev, struct ptsp_entity *e, u64 dt, u32 draining)
+/* Who drains pays alone for the time in which the next has been let in already. */
+static bool pays(const struct ptsp_device *dev, const struct ptsp_entity *e, const struct users *n)
 {
-	u64 share;
+	if (n->all && ptsp_is_off(dev, e))
+		return false;
+	return !n->draining || ptsp_drains(e);
+}
 
-	e->contended_ns += dt;
-	if (draining && !ptsp_drains(e))
-		return;
-	share = div_u64_u64(dt, draining ? draining : dev->nr_holders);
-	ptsp_settle(dev, e);
-	ptsp_charge(dev, e, share);
-	e->turn_occupancy_ns += share;
-	e->stats.occupancy_ns += share;
-	dev->stats.occupancy_ns += share;
-	if (e->given) {
-		e->stats.given_ns += share;
-		dev->stats.given_ns += share;
+/* The time of a turn goes by: while others wait, it costs. */
+static void charge_holders(struct ptsp_device *dev, u64 dt)
+{
+	struct users n = count_users(dev);
+	u32 payers = n.draining ? n.draining : n.all ? n.all : dev->nr_holders;
+	u64 share = div_u64_u64(dt, max_u64(payers, 1));
+	struct ptsp_entity *e;
+
+	for (e = ptsp_queue_first(&dev->holders); e; e = ptsp_queue_next(&dev->holders, e)) {
+		e->contended_ns += dt;
+		if (!pays(dev, e, &n))
+			continue;
+		ptsp_settle(dev, e);
+		ptsp_charge(dev, e, share);
+		e->turn_occupancy_ns += share;
+		e->stats.occupancy_ns += share;
+		dev->stats.occupancy_ns += share;
+		if (e->given) {
+			e->stats.given_ns += share;
+			dev->stats.given_ns += share;
+		}
 	}
 }
 
@@ -206,9 +224,7 @@ static void hold(struct ptsp_device *dev, struct ptsp_entity *e, u64 dt, u32 dra
  */
 static void step(struct ptsp_device *dev, u64 now)
 {
-	bool exclusive = ptsp_exclusive(dev);
-	bool contended = dev->nr_waiters || (exclusive && dev->nr_holders > 1);
-	u32 draining = exclusive ? nr_draining(dev) : 0;
+	bool contended = dev->nr_waiters || (ptsp_exclusive(dev) && dev->nr_holders > 1);
 	struct ptsp_entity *e;
 	u64 dt = now - dev->now_ns;
 
@@ -219,9 +235,9 @@ static void step(struct ptsp_device *dev, u64 now)
 	for (e = ptsp_queue_first(&dev->holders); e; e = ptsp_queue_next(&dev->holders, e)) {
 		e->stats.held_ns += dt;
 		dev->stats.held_ns += dt;
-		if (contended && !dev->params.many)
-			hold(dev, e, dt, draining);
 	}
+	if (contended && !dev->params.many)
+		charge_holders(dev, dt);
 }
 
 void ptsp_advance(struct ptsp_device *dev, u64 now)

@@ -27,6 +27,19 @@ static inline bool ptsp_drains(const struct ptsp_entity *holder)
 	return holder->drained_ns != PTSP_NEVER && !holder->late;
 }
 
+/* Of a slice, how much longer than told it may drain, or how long it takes to be taken off. */
+#define PTSP_OVERRUN_SHIFT	2
+
+/*
+ * Whether the work of @holder was to be taken off the device so long ago that
+ * the device's time is that of others, whether the turn was given back or not.
+ */
+static inline bool ptsp_is_off(const struct ptsp_device *dev, const struct ptsp_entity *holder)
+{
+	return holder->preempted &&
+	       dev->now_ns - holder->preempted_ns >= ptsp_slice(dev) >> PTSP_OVERRUN_SHIFT;
+}
+
 static inline void ptsp_set_signals(struct ptsp_device *dev, struct ptsp_entity *e, u32 signals)
 {
 	u32 old = e->signals;

@@ -19,8 +19,6 @@
 #define LEAD			2
 /* Shortest pause between two looks at a holder's falling budget. */
 #define LOOK_SHIFT		4
-/* Of a slice, how much longer than told it may drain: the next, admitted by now, slows it down. */
-#define OVERRUN_SHIFT		2
 /* Waiters whose nice is read again in each run: nothing announces a renice. */
 #define SWEEP			16
 /*
@@ -550,7 +548,7 @@ static u64 busy_until(const struct ptsp_device *dev)
 	for (h = ptsp_queue_first(&dev->holders); h; h = ptsp_queue_next(&dev->holders, h))
 		if (h->drained_ns != PTSP_NEVER)
 			until = max_u64(until, h->drained_ns);
-		else if (h->preempted)
+		else if (h->preempted && !ptsp_is_off(dev, h))
 			until = max_u64(until, dev->now_ns + dev->handover_ns);
 	return until;
 }
@@ -668,7 +666,7 @@ static bool must_preempt(struct ptsp_device *dev, struct ptsp_entity *h,
 	if (h->late && dev->nr_holders > 1)
 		return true;
 	if (ptsp_drains(h) && ptsp_queue_next(&dev->holders, h))
-		at = h->drained_ns + (slice >> OVERRUN_SHIFT);
+		at = h->drained_ns + (slice >> PTSP_OVERRUN_SHIFT);
 	if (top)
 		at = min_u64(at, h->callback_ns + slice);
 	if (at <= dev->now_ns || (top && top->fresh && heavier(dev, top, h)))
@@ -712,6 +710,7 @@ static void preempt(struct ptsp_device *dev, struct ptsp_entity *h)
 	bool escalation = h->callback_ns != dev->now_ns;
 
 	h->preempted = true;
+	h->preempted_ns = dev->now_ns;
 	h->stats.preempts++;
 	dev->stats.preempts++;
 	h->stats.escalations += escalation;

@@ -198,6 +198,7 @@ struct ptsp_entity {
 	u64 clipped_ns;			/* of this turn, earned in vain at the cap */
 	bool called_back;
 	u64 callback_ns;		/* when called back */
+	u64 preempted_ns;		/* when its work was to be taken off */
 	u64 drained_ns;			/* when it will have drained, as it told; else PTSP_NEVER */
 	u64 late_ns;			/* when it became late */
 	u64 linger_ns;			/* instant at which it stops being active */

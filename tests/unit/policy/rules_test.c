@@ -764,6 +764,60 @@ static void test_who_does_not_drain_as_told_is_taken_off(void **state)
 	assert_false(f->b.e.signals & PTSP_SIG_CALLBACK);
 }
 
+/* c's work is taken off the device for a and stays off it, and c, which cannot, does not give its turn back. */
+static u64 hold_beside_one_that_is_off(struct fixture *f)
+{
+	u64 now = MS;
+
+	f->c.nice = 19;
+	ptsp_set_preemptible(&f->dev, &f->c.e, true, 0);
+	ask(f, &f->c, 0);
+	ask(f, &f->a, now);
+	assert_int_equal(f->a.granted, 1);
+	assert_true(f->c.e.signals & PTSP_SIG_PREEMPT);
+	now += ptsp_slice(&f->dev);
+	ptsp_run(&f->dev, now);
+	return now;
+}
+
+static void test_who_is_off_the_device_does_not_pay_for_it(void **state)
+{
+	struct fixture *f = *state;
+	u64 now = hold_beside_one_that_is_off(f);
+	u64 off = f->c.e.stats.occupancy_ns, on = f->a.e.stats.occupancy_ns;
+
+	ptsp_run(&f->dev, now + 10 * MS);
+	assert_int_equal(f->a.e.stats.occupancy_ns - on, 10 * MS);
+	assert_int_equal(f->c.e.stats.occupancy_ns, off);
+	/* Nor is the next told to expect it. */
+	give(f, &f->a, 0, now + 10 * MS);
+	ask(f, &f->b, now + 10 * MS);
+	assert_int_equal(f->b.granted, 1);
+	assert_true(f->b.e.busy_until_ns == 0);
+}
+
+static void test_one_that_is_off_starves_nobody(void **state)
+{
+	struct fixture *f = *state;
+	u64 now = hold_beside_one_that_is_off(f), end = now + 2000 * MS;
+	struct task *tasks[] = { &f->a, &f->b };
+
+	f->b.nice = 5;
+	ask(f, &f->b, now);
+	for (; now < end; now += MS) {
+		ptsp_run(&f->dev, now);
+		for (unsigned int i = 0; i < 2; i++) {
+			if (!(tasks[i]->e.signals & PTSP_SIG_CALLBACK))
+				continue;
+			give(f, tasks[i], 0, now);
+			ask(f, tasks[i], now);
+		}
+	}
+	/* By weight, 0.25 of the time. */
+	assert_true(f->b.e.stats.occupancy_ns > 400 * MS);
+	assert_true(f->b.e.stats.occupancy_ns < 600 * MS);
+}
+
 static void test_heavier_waits_for_who_cannot_preempt(void **state)
 {
 	struct fixture *f = *state;
@@ -904,6 +958,8 @@ int main(void)
 		cmocka_unit_test_setup(test_equals_drain, setup),
 		cmocka_unit_test_setup(test_who_is_late_leaves_to_the_next, setup),
 		cmocka_unit_test_setup(test_who_does_not_drain_as_told_is_taken_off, setup),
+		cmocka_unit_test_setup(test_who_is_off_the_device_does_not_pay_for_it, setup),
+		cmocka_unit_test_setup(test_one_that_is_off_starves_nobody, setup),
 		cmocka_unit_test_setup(test_heavier_waits_for_who_cannot_preempt, setup),
 		cmocka_unit_test_setup(test_outweighed_as_long_as_the_other_is_there, setup),
 		cmocka_unit_test_setup(test_cancel_and_leave_free_the_queue, setup),
