@@ -466,7 +466,7 @@ void Meter::drop(Stream &stream)
     }
     stream.last = nullptr;
     stream.pending_ns = 0;
-    stream.tail = stream.fence_pending = false;
+    stream.tail = stream.fence_pending = stream.fence_again = false;
 }
 
 /* The lock is held. */
@@ -501,6 +501,10 @@ void Meter::reap_fence(Stream &stream, std::uint64_t now)
     stream.fence_waited = stream.fence_waited || stream.fence_pending;
     if (check(result) && stream.fence_waited && context.has_sample && find_fence_ms(stream, now, ms))
         waited_ns_ = std::max(waited_ns_, to_ns(present_ms(context, ms) - context.sampled_ms));
+    if (stream.fence_pending || !std::exchange(stream.fence_again, false) || stream.ended)
+        return;
+    CaptureBarrier no_capture_begins;
+    fence(stream, true);
 }
 
 void Meter::reap(std::uint64_t now)
@@ -616,7 +620,19 @@ void Meter::fence(Stream &stream, bool unknown)
         return;
     stream.fence_unknown = unknown || (stream.fence_pending && stream.fence_unknown);
     stream.fence_pending = asked || check(driver.own().event_record(stream.fence, stream.handle));
-    stream.fence_waited = false;
+    stream.fence_waited = stream.fence_again = false;
+}
+
+/*
+ * Whatever the number of turns in which a kernel stays on its stream, there is one event behind it: once the driver has
+ * some thousand calls waiting in a stream, the next one waits as well, and with it the turn.
+ */
+void Meter::fence_in_time(Stream &stream)
+{
+    if (stream.fence_pending && !orders_others(stream))
+        stream.fence_again = stream.fence_unknown = true;
+    else
+        fence(stream, true);
 }
 
 /* The lock is held. */
@@ -626,7 +642,7 @@ void Meter::fence_all()
     CaptureBarrier no_capture_begins;
     for (Stream *stream : streams_) {
         if (!stream->ended && !stream->owner && stream->context->state == Context::alive)
-            fence(*stream, true);
+            fence_in_time(*stream);
     }
 }
 

@@ -89,6 +89,7 @@ struct Stream {
     bool fence_pending{false};
     bool fence_unknown{false}; /* also behind work of which nothing is known */
     bool fence_waited{false};  /* it had not been reached when somebody looked */
+    bool fence_again{false};   /* once it has been reached, for what may have come behind it */
 };
 
 class Meter {
@@ -187,6 +188,7 @@ private:
     void end_gauge(Context &context);
     bool must_time(const Stream &stream, bool known, std::uint64_t one_in);
     void fence(Stream &stream, bool unknown);
+    void fence_in_time(Stream &stream);
     void fence_all();
     CUresult ask_fence(const Stream &stream);
     bool find_fence_ms(const Stream &stream, std::uint64_t now, double &ms);

@@ -210,6 +210,40 @@ void in_flight_is_bounded()
     });
 }
 
+/*
+ * A stream of the driver takes some thousand calls behind a kernel, and then the next one waits: with an event for each
+ * turn, the agent would wait for a kernel that never ends, and others for the agent.
+ */
+void a_kernel_that_stays_has_one_event_behind_it()
+{
+    give_back();
+    in_a_child([] {
+        CUstream stream = new_stream();
+        hand->complete_by_itself(0);
+        launch(stream);
+        unsigned long events = 0;
+        for (int i = 0; i < 100; i++) {
+            scheduler->change(contended | wanted, 0);
+            scheduler->await_acknowledged();
+            await([] { return true; });
+            events = events ? events : hand->events();
+            scheduler->change(0, contended | wanted);
+            scheduler->await_acknowledged();
+        }
+        bool one = hand->events() == events;
+        /* What may have come behind that is waited for as well, by another event. */
+        scheduler->change(contended | wanted, 0);
+        scheduler->await_acknowledged();
+        unsigned long releases = scheduler->releases();
+        hand->complete_all();
+        await([events] { return hand->events() > events; });
+        bool kept = hand->events() == events + 1 && scheduler->releases() == releases;
+        hand->complete_all();
+        scheduler->await_releases(releases + 1);
+        return one && kept;
+    });
+}
+
 void capture_is_left_alone()
 {
     give_back();
@@ -723,6 +757,7 @@ int main(int argc, char **argv)
         {"a called-back turn is given back once the work in flight has drained", callback_drains_first},
         {"a wanted turn is given back when idle", wanted_releases_when_idle},
         {"work in flight is bounded, and all is submitted in the end", in_flight_is_bounded},
+        {"a kernel that stays for many turns has one event behind it", a_kernel_that_stays_has_one_event_behind_it},
         {"a captured graph has the program's nodes and no others", capture_is_left_alone},
         {"the agent sleeps while a capture begins in another thread", agent_sleeps_while_a_capture_begins},
         {"a stream may be destroyed with work in flight", stream_may_end_with_work_in_flight},
