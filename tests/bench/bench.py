@@ -34,19 +34,6 @@ def estimate(left, window):
 
 
 @contextlib.contextmanager
-def at_work(session, names):
-    """Hogs that run while the body does."""
-    try:
-        with preempt.all_running(session, names) as hogs:
-            yield hogs
-    finally:
-        for name in names:
-            # Its kernel stays on the GPU as long as the program lives.
-            if name.startswith("persistent"):
-                session.drop(name)
-
-
-@contextlib.contextmanager
 def reniced(session, names, nice):
     """The programs at another nice while the body runs; None: as they are."""
     pids = [session.server(name).pid for name in names] if nice is not None else []
@@ -175,13 +162,13 @@ class Bench:
         name = cell.bare_hogs[0]
         if name not in self.hog_alone:
             start(session, [name])
-            with at_work(session, [name]) as hogs:
+            with preempt.all_running(session, [name]) as hogs:
                 self.hog_alone[name] = rates(hogs, self.window)[0] * width(hogs[0])
         return self.hog_alone[name]
 
     def beside(self, session, cell):
         """The program's result, the blocks per second of all its hogs, and the level in use."""
-        with reniced(session, cell.hogs, cell.hog_nice), at_work(session, cell.hogs) as hogs:
+        with reniced(session, cell.hogs, cell.hog_nice), preempt.all_running(session, cell.hogs) as hogs:
             # Levels are found out when others first use the device: not part of the figures.
             ask(session, cell.program, "steps 5", 60)
             with preempt.busy_cpus(session, cell.busy):

@@ -40,10 +40,17 @@ def start(session, names):
 
 @contextlib.contextmanager
 def all_running(session, names):
-    with contextlib.ExitStack() as stack:
+    """Programs that run while the body does."""
+    try:
+        with contextlib.ExitStack() as stack:
+            for name in names:
+                stack.enter_context(session.running(name))
+            yield [session.server(name) for name in names]
+    finally:
         for name in names:
-            stack.enter_context(session.running(name))
-        yield [session.server(name) for name in names]
+            # Its kernel stays on the GPU as long as the program lives, beside all that is measured later.
+            if name.startswith("persistent"):
+                session.drop(name)
 
 
 def level(session, *names):
