@@ -161,7 +161,7 @@ void ptsched_users_sweep(struct ptsched_dev *dev, u64 now)
 	lockdep_assert_held(&dev->lock);
 	while (left-- && !list_empty(&dev->indebted)) {
 		user = list_first_entry(&dev->indebted, struct ptsched_user, indebted);
-		if (ptsp_user_debt(&dev->policy, &user->policy, now)) {
+		if (ptsp_user_owes(&dev->policy, &user->policy, now)) {
 			list_move_tail(&user->indebted, &dev->indebted);
 			continue;
 		}

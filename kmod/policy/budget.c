@@ -286,6 +286,11 @@ u64 ptsp_user_debt(const struct ptsp_device *dev, const struct ptsp_user *user, 
 	return repaid < (u64)user->debt_ns ? (u64)user->debt_ns - repaid : 0;
 }
 
+bool ptsp_user_owes(const struct ptsp_device *dev, const struct ptsp_user *user, u64 now)
+{
+	return user->withheld_ns > now || ptsp_user_debt(dev, user, now);
+}
+
 void ptsp_user_owe(struct ptsp_device *dev, struct ptsp_user *user, const struct ptsp_entity *e)
 {
 	s64 own = -e->budget_ns - (s64)e->inherited_ns;

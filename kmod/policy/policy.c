@@ -17,6 +17,8 @@
 #define HANDOVERS_PER_SLICE	30
 /* By so many hand-overs the next is admitted ahead: half of them take longer than the mean. */
 #define LEAD			2
+/* Who keeps another from its turn with given time: so many times as long its user gets none. */
+#define WITHHELD		8
 /* Shortest pause between two looks at a holder's falling budget. */
 #define LOOK_SHIFT		4
 /* Waiters whose nice is read again in each run: nothing announces a renice. */
@@ -85,6 +87,7 @@ void ptsp_set_params(struct ptsp_device *dev, const struct ptsp_params *params, 
 		e->late = false;
 		e->called_back = false;
 		e->preempted = false;
+		e->in_way = false;
 		e->drained_ns = PTSP_NEVER;
 	}
 }
@@ -149,12 +152,29 @@ static void linger(struct ptsp_device *dev, struct ptsp_entity *e)
 	ptsp_list_add_before(&e->queue, pos->next);
 }
 
+/*
+ * Another gets in at last, or gives up. What a call-back takes at best is
+ * nobody's fault; for more, the user whose time was given has to make up, or
+ * draining slowly would cost nothing: given time makes no debt. It is the user
+ * and not the process, of which there may be any number, one after another.
+ */
+static void withhold(struct ptsp_device *dev, struct ptsp_entity *h)
+{
+	u64 wait = dev->now_ns - h->in_way_ns, free = ptsp_slice(dev) >> PTSP_OVERRUN_SHIFT;
+
+	if (h->in_way && wait > free)
+		h->user->withheld_ns = max_u64(h->user->withheld_ns, dev->now_ns) +
+				       WITHHELD * (wait - free);
+	h->in_way = false;
+}
+
 /* The turn ends: what it overran is a penalty, one slice at most. */
 static void end_turn(struct ptsp_device *dev, struct ptsp_entity *e)
 {
 	u64 overrun;
 
 	ptsp_settle(dev, e);
+	withhold(dev, e);
 	if (e->late) {
 		overrun = dev->now_ns - e->late_ns;
 		e->stats.overrun_ns += overrun;
@@ -432,13 +452,22 @@ static struct ptsp_entity *best_eligible(struct ptsp_device *dev, u64 *next)
 	return NULL;
 }
 
-/* The waiter that has had the least of the time given away, by weight. */
-static struct ptsp_entity *least_given(struct ptsp_device *dev)
+/* Whether @e gets no time that is given away yet. */
+static bool is_withheld(const struct ptsp_device *dev, const struct ptsp_entity *e, u64 *next)
+{
+	if (e->user->withheld_ns <= dev->now_ns)
+		return false;
+	*next = min_u64(*next, e->user->withheld_ns);
+	return true;
+}
+
+/* The waiter that has had the least of the time given away, by weight; NULL: none may have any. */
+static struct ptsp_entity *least_given(struct ptsp_device *dev, u64 *next)
 {
 	struct ptsp_entity *e, *least = NULL;
 
 	for (e = ptsp_queue_first(&dev->waiters); e; e = ptsp_queue_next(&dev->waiters, e))
-		if (!least || e->given_vt < least->given_vt)
+		if ((!least || e->given_vt < least->given_vt) && !is_withheld(dev, e, next))
 			least = e;
 	return least;
 }
@@ -497,17 +526,20 @@ static bool awaits_nobody(const struct ptsp_device *dev, const struct ptsp_entit
 	return false;
 }
 
-/* May the turn go to somebody whose budget is negative? */
-static bool may_give(struct ptsp_device *dev, u64 *next)
+/* To whom the turn may go although its budget is negative, or NULL. */
+static struct ptsp_entity *pick_taker(struct ptsp_device *dev, u64 *next)
 {
-	struct ptsp_entity *e;
+	struct ptsp_entity *e, *least;
 
 	if (!dev->params.idle_sharing)
-		return false;
+		return NULL;
 	for (e = ptsp_queue_first(&dev->holders); e; e = ptsp_queue_next(&dev->holders, e))
 		if (!e->given && keeps_turn(dev, e, next))
-			return false;
-	return awaits_nobody(dev, least_given(dev), dev->nr_waiters + dev->nr_holders, next);
+			return NULL;
+	least = least_given(dev, next);
+	if (!least || !awaits_nobody(dev, least, dev->nr_waiters + dev->nr_holders, next))
+		return NULL;
+	return least;
 }
 
 static bool turn_is_free(const struct ptsp_device *dev, u64 *next)
@@ -532,7 +564,7 @@ static struct ptsp_entity *pick(struct ptsp_device *dev, u64 *next)
 	do {
 		best = best_eligible(dev, next);
 		if (!best)
-			return may_give(dev, next) ? least_given(dev) : NULL;
+			return pick_taker(dev, next);
 		weight = best->weight;
 		set_weight(dev, best);
 	} while (best->weight < weight);
@@ -555,11 +587,16 @@ static u64 busy_until(const struct ptsp_device *dev)
 
 static void grant(struct ptsp_device *dev, struct ptsp_entity *e)
 {
+	struct ptsp_entity *h;
+
 	unqueue_waiter(dev, e);
 	e->busy_until_ns = busy_until(dev);
 	e->given = e->budget_ns < 0 && dev->params.kind != PTSP_NONE;
 	if (e->given)
 		dev->given_vt = max_u64(dev->given_vt, e->given_vt);
+	else
+		for (h = ptsp_queue_first(&dev->holders); h; h = ptsp_queue_next(&dev->holders, h))
+			withhold(dev, h);
 	e->state = PTSP_HOLDING;
 	e->turn = ++dev->turn;
 	e->granted_ns = dev->now_ns;
@@ -579,13 +616,16 @@ static void grant(struct ptsp_device *dev, struct ptsp_entity *e)
 /* A holder without budget goes on with time that is given away, or must go. */
 static bool overdrawn(struct ptsp_device *dev, struct ptsp_entity *h, u64 *next)
 {
-	if (!dev->params.idle_sharing)
+	const struct ptsp_entity *least;
+
+	if (!dev->params.idle_sharing || is_withheld(dev, h, next))
 		return true;
 	if (!h->given) {
 		h->given = true;
 		h->given_vt = max_u64(h->given_vt, dev->given_vt);
 	}
-	if (least_given(dev)->given_vt < h->given_vt)
+	least = least_given(dev, next);
+	if (least && least->given_vt < h->given_vt)
 		return true;
 	*next = min_u64(*next, dev->now_ns + ptsp_slice(dev));
 	return false;
@@ -724,7 +764,7 @@ static void preempt(struct ptsp_device *dev, struct ptsp_entity *h)
 static bool review_holders(struct ptsp_device *dev, u64 *next)
 {
 	struct ptsp_entity *h, *top = best_eligible(dev, next);
-	bool wanted = top || (dev->params.idle_sharing && dev->nr_waiters);
+	bool wanted = top || (dev->params.idle_sharing && least_given(dev, next));
 	bool shared = is_shared(dev), preempted = false;
 
 	for (h = ptsp_queue_first(&dev->holders); h; h = ptsp_queue_next(&dev->holders, h)) {
@@ -736,6 +776,10 @@ static bool review_holders(struct ptsp_device *dev, u64 *next)
 			h->callback_ns = dev->now_ns;
 			h->stats.callbacks++;
 			dev->stats.callbacks++;
+		}
+		if (top && h->given && h->called_back && !h->in_way) {
+			h->in_way = true;
+			h->in_way_ns = dev->now_ns;
 		}
 		if (h->called_back && !h->preempted && must_preempt(dev, h, top, next)) {
 			preempt(dev, h);
@@ -777,9 +821,10 @@ static bool would_interrupt(const struct ptsp_device *dev, const struct ptsp_ent
 /* Whether unused time would go to @e rather than to one that waits. */
 static bool would_be_given(struct ptsp_device *dev, const struct ptsp_entity *e, u64 *next)
 {
-	const struct ptsp_entity *least = least_given(dev);
+	const struct ptsp_entity *least = least_given(dev, next);
 
-	return dev->params.idle_sharing && !(least && least->given_vt <= e->given_vt) &&
+	return dev->params.idle_sharing && !is_withheld(dev, e, next) &&
+	       !(least && least->given_vt <= e->given_vt) &&
 	       awaits_nobody(dev, e, dev->nr_waiters + dev->nr_holders + e->active, next);
 }
 

@@ -134,17 +134,19 @@ struct ptsp_stats {
 };
 
 /**
- * struct ptsp_user - what the dead entities of one user still owe on a device
+ * struct ptsp_user - what the dead entities of one user still owe on a device, and
+ *	until when the living ones are given no time of others
  *
  * One per user and device, in the host's memory, zeroed before first use. The
  * host may free it when no entity of the user is left and
- * ptsp_user_debt() answers 0.
+ * ptsp_user_owes() answers false.
  */
 struct ptsp_user {
 	/* private: */
 	s64 debt_ns;
 	u64 stamp_ns;
 	u64 vstamp;
+	u64 withheld_ns;	/* until then none of its entities is given time */
 	u32 weight;
 };
 
@@ -197,6 +199,8 @@ struct ptsp_entity {
 	u64 turn_extra_ns;		/* of this turn, charged by report beyond occupancy */
 	u64 clipped_ns;			/* of this turn, earned in vain at the cap */
 	bool called_back;
+	bool in_way;			/* called back from given time, an eligible one waits */
+	u64 in_way_ns;			/* since when */
 	u64 callback_ns;		/* when called back */
 	u64 preempted_ns;		/* when its work was to be taken off */
 	u64 drained_ns;			/* when it will have drained, as it told; else PTSP_NEVER */
@@ -391,6 +395,9 @@ s64 ptsp_cap(const struct ptsp_device *dev, const struct ptsp_entity *e);
 
 /** ptsp_user_debt - what is still owed at @now, in ns */
 u64 ptsp_user_debt(const struct ptsp_device *dev, const struct ptsp_user *user, u64 now);
+
+/** ptsp_user_owes - whether anything of @user counts at @now, be it time or patience */
+bool ptsp_user_owes(const struct ptsp_device *dev, const struct ptsp_user *user, u64 now);
 
 /** ptsp_slice - the slice in force: the setting, but at least 30 hand-overs */
 u64 ptsp_slice(const struct ptsp_device *dev);

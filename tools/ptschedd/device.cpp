@@ -113,7 +113,7 @@ void Device::forget_accounts()
 {
     uint64_t at = now();
     std::erase_if(accounts_, [&](const auto &entry) {
-        return !entry.second.entities && !ptsp_user_debt(&policy_, &entry.second, at);
+        return !entry.second.entities && !ptsp_user_owes(&policy_, &entry.second, at);
     });
 }
 

@@ -327,6 +327,108 @@ static void test_who_does_not_yield_waits_for_the_absent(void **state)
 	assert_false(given_without_grace(*state, 40 * MS, false));
 }
 
+/*
+ * a, at nice -20, has 1 ms of work each 10 ms; b, at nice 19, always, and takes @drain to leave the device, or ends and
+ * begins anew instead. Returns how many of its 1000 turns a has in ten seconds.
+ */
+static unsigned int turns_beside_slow(struct fixture *f, u64 drain, bool reborn)
+{
+	u64 now, back = PTSP_NEVER, done = PTSP_NEVER;
+
+	f->dev.params.idle_sharing = true;
+	f->a.nice = -20;
+	f->b.nice = 19;
+	ask(f, &f->b, 0);
+	for (now = MS; now < 10000 * MS; now += MS) {
+		ptsp_run(&f->dev, now);
+		if (now % (10 * MS) == 0 && f->a.e.state == PTSP_IDLE)
+			ask(f, &f->a, now);
+		if (f->a.e.state == PTSP_HOLDING && done == PTSP_NEVER)
+			done = now + MS;
+		if (now >= done) {
+			give(f, &f->a, MS, now);
+			done = PTSP_NEVER;
+		}
+		if (f->b.e.signals & PTSP_SIG_CALLBACK && back == PTSP_NEVER)
+			back = now + drain;
+		if (now < back)
+			continue;
+		back = PTSP_NEVER;
+		give(f, &f->b, MS, now);
+		if (reborn) {
+			ptsp_leave(&f->dev, &f->b.e, now);
+			memset(&f->b.e, 0, sizeof(f->b.e));
+			ptsp_join(&f->dev, &f->b.e, &f->b.user, NULL, now);
+		}
+		ask(f, &f->b, now);
+	}
+	return f->a.granted;
+}
+
+/* What it costs to drain is nobody's fault; for what is longer, no time is given for eight times as long. */
+static void test_slow_draining_of_given_time_is_made_up_for(void **state)
+{
+	unsigned int slow = turns_beside_slow(*state, 99 * MS, false);
+
+	print_message("# beside one that takes 99 ms to drain: %u turns of 1000\n", slow);
+	assert_true(slow > 850);
+}
+
+static void test_a_new_process_does_not_escape_it(void **state)
+{
+	assert_true(turns_beside_slow(*state, 99 * MS, true) > 850);
+}
+
+static void test_two_processes_do_not_escape_it(void **state)
+{
+	struct fixture *f = *state;
+
+	f->dev.params.idle_sharing = true;
+	f->a.nice = -20;
+	ptsp_leave(&f->dev, &f->c.e, 0);
+	memset(&f->c.e, 0, sizeof(f->c.e));
+	ptsp_join(&f->dev, &f->c.e, &f->b.user, NULL, 0);
+	f->b.e.budget_ns = f->c.e.budget_ns = -MS;
+	ask(f, &f->b, 0);
+	ask(f, &f->a, 0);
+	ask(f, &f->c, 0);
+	assert_true(f->b.e.given && f->b.called_back);
+	give(f, &f->b, 0, 50 * MS);
+	assert_true(f->b.user.withheld_ns > 300 * MS);
+	/* Who has the turn is not asked to leave it to those who may not take it. */
+	f->c.e.budget_ns = -10000 * MS;
+	assert_true(ptsp_run(&f->dev, 60 * MS) <= f->b.user.withheld_ns);
+	assert_false(f->a.e.signals & PTSP_SIG_WANTED);
+	ptsp_run(&f->dev, f->b.user.withheld_ns);
+	assert_true(f->a.e.signals & PTSP_SIG_WANTED);
+	give(f, &f->a, 0, f->b.user.withheld_ns);
+	assert_int_equal(f->c.granted, 1);
+}
+
+static void test_withheld_time_is_given_once_that_is_over(void **state)
+{
+	struct fixture *f = *state;
+
+	f->dev.params.idle_sharing = true;
+	f->dev.params.grace_ns = 0;
+	f->b.user.withheld_ns = 400 * MS;
+	f->b.e.budget_ns = -10000 * MS;
+	assert_true(ptsp_user_owes(&f->dev, &f->b.user, 300 * MS));
+	assert_true(ask(f, &f->b, 300 * MS) == 400 * MS);
+	assert_int_equal(f->b.granted, 0);
+	ptsp_run(&f->dev, 400 * MS);
+	assert_int_equal(f->b.granted, 1);
+}
+
+static void test_draining_as_fast_as_can_be_is_not_held_against_one(void **state)
+{
+	struct fixture *f = *state;
+
+	turns_beside_slow(f, 5 * MS, false);
+	assert_true(f->b.user.withheld_ns == 0);
+	assert_true(f->b.e.stats.given_ns > 3000 * MS);
+}
+
 /* b reports @hours of given time at once. Returns by how much it is then behind others. */
 static u64 given_vt_of(struct fixture *f, u64 hours)
 {
@@ -937,6 +1039,11 @@ int main(void)
 				       setup),
 		cmocka_unit_test_setup(test_who_is_about_to_come_back_is_waited_for, setup),
 		cmocka_unit_test_setup(test_who_does_not_yield_waits_for_the_absent, setup),
+		cmocka_unit_test_setup(test_slow_draining_of_given_time_is_made_up_for, setup),
+		cmocka_unit_test_setup(test_a_new_process_does_not_escape_it, setup),
+		cmocka_unit_test_setup(test_two_processes_do_not_escape_it, setup),
+		cmocka_unit_test_setup(test_withheld_time_is_given_once_that_is_over, setup),
+		cmocka_unit_test_setup(test_draining_as_fast_as_can_be_is_not_held_against_one, setup),
 		cmocka_unit_test_setup(test_days_of_given_time_do_not_overflow, setup),
 		cmocka_unit_test_setup(test_undrained_turn_is_shared, setup),
 		cmocka_unit_test_setup(test_debt_outlives_its_maker, setup),
