@@ -305,6 +305,26 @@ int ptsched_client_mechanism(struct ptsched_client *client, u32 mechanism)
 	return ret;
 }
 
+/**
+ * ptsched_client_hand_over - PTSCHED_IOC_HAND_OVER
+ * @client: an attached client of the calling process
+ *
+ * Return: 0, or -ECANCELED.
+ */
+int ptsched_client_hand_over(struct ptsched_client *client)
+{
+	struct ptsched_dev *dev = client->dev;
+	int ret = -ECANCELED;
+
+	ptsched_lock(dev);
+	if (!client->closed) {
+		client->handed_over = true;
+		ret = 0;
+	}
+	ptsched_unlock(dev);
+	return ret;
+}
+
 static void set_giver(struct ptsched_client *client, struct ptsched_client *giver)
 {
 	lockdep_assert_held(&client->dev->lock);
@@ -374,11 +394,11 @@ static int check_act_for(struct ptsched_client *client, struct pid *pid,
 		return -ENODEV;
 	if (client->holds || !list_empty(&client->waiters))
 		return -EBUSY;
-	if (giver)
-		return giver->closed ? -ESRCH : 0;
-	if (pid && !allowed && !may_act_for(client, pid))
-		return -EPERM;
-	return 0;
+	if (giver && giver->closed)
+		return -ESRCH;
+	if (!pid || allowed || (giver && giver->handed_over))
+		return 0;
+	return may_act_for(client, pid) ? 0 : -EPERM;
 }
 
 static int act_for(struct ptsched_client *client, struct pid *pid, struct ptsched_client *giver,
@@ -419,7 +439,7 @@ static int act_for(struct ptsched_client *client, struct pid *pid, struct ptsche
  * ptsched_client_act_for - PTSCHED_IOC_ACT_FOR
  * @client: an attached client of the calling process
  * @pid: the requester, NULL: oneself
- * @giver: a client of the requester, on the same device, that it handed over; or NULL
+ * @giver: the client of the requester, on the same device, by which it was named; or NULL
  *
  * Return: 0, -EBUSY, -ECANCELED, -EMFILE, -ENODEV, -ENOMEM, -EPERM or -ESRCH.
  */

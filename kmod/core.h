@@ -230,6 +230,7 @@ struct ptsched_entity {
  * @polled: L in dev->polled
  * @holds: L the client holds the turn
  * @holder: L thread that holds it, or PTSCHED_SEVERAL_THREADS
+ * @handed_over: L whoever has its descriptor may act for the owner
  * @closed: L the owner closed the file or died
  * @mechanism: L as last told
  * @acked: events that the owner has seen
@@ -252,6 +253,7 @@ struct ptsched_client {
 	struct list_head waiting;
 	struct list_head polled;
 	bool holds;
+	bool handed_over;
 	bool closed;
 	pid_t holder;
 	u32 mechanism;
@@ -325,6 +327,7 @@ int ptsched_client_attach(struct ptsched_client *client, struct ptsched_attach *
 int ptsched_client_report(struct ptsched_client *client, const struct ptsched_report *arg);
 int ptsched_client_ack(struct ptsched_client *client, const struct ptsched_ack *arg);
 int ptsched_client_mechanism(struct ptsched_client *client, u32 mechanism);
+int ptsched_client_hand_over(struct ptsched_client *client);
 int ptsched_client_act_for(struct ptsched_client *client, struct pid *pid,
 			   struct ptsched_client *giver);
 void ptsched_client_move(struct ptsched_client *client, struct ptsched_entity *to, u64 now);

@@ -23,6 +23,7 @@
 #define ACK_SIZE_VER0		16
 #define ACT_FOR_SIZE_VER0	16
 #define MECHANISM_SIZE_VER0	8
+#define HAND_OVER_SIZE_VER0	8
 #define PAGE_SIZE_VER0		72
 
 #define FEATURES (PTSCHED_FEATURE_PAGE | PTSCHED_FEATURE_ACT_FOR | PTSCHED_FEATURE_NETLINK)
@@ -37,6 +38,7 @@ union argument {
 	struct ptsched_ack ack;
 	struct ptsched_act_for act_for;
 	struct ptsched_mechanism mechanism;
+	struct ptsched_hand_over hand_over;
 };
 
 static int do_query(struct ptsched_client *client, union argument *arg)
@@ -143,6 +145,11 @@ static int do_mechanism(struct ptsched_client *client, union argument *arg)
 	return ptsched_client_mechanism(client, arg->mechanism.mechanism);
 }
 
+static int do_hand_over(struct ptsched_client *client, union argument *arg)
+{
+	return arg->hand_over.flags ? -EINVAL : ptsched_client_hand_over(client);
+}
+
 struct command {
 	unsigned int code;
 	int (*run)(struct ptsched_client *client, union argument *arg);
@@ -161,6 +168,8 @@ static const struct command commands[] = {
 	{ PTSCHED_IOC_ACT_FOR, do_act_for, sizeof(struct ptsched_act_for), ACT_FOR_SIZE_VER0 },
 	{ PTSCHED_IOC_MECHANISM, do_mechanism, sizeof(struct ptsched_mechanism),
 	  MECHANISM_SIZE_VER0 },
+	{ PTSCHED_IOC_HAND_OVER, do_hand_over, sizeof(struct ptsched_hand_over),
+	  HAND_OVER_SIZE_VER0 },
 };
 
 /* The size within the code is that of the caller's header, and may be another. */
@@ -314,6 +323,7 @@ static void check_layout(void)
 	BUILD_BUG_ON(offsetofend(struct ptsched_ack, drain_ns) != ACK_SIZE_VER0);
 	BUILD_BUG_ON(offsetofend(struct ptsched_act_for, pad) != ACT_FOR_SIZE_VER0);
 	BUILD_BUG_ON(offsetofend(struct ptsched_mechanism, mechanism) != MECHANISM_SIZE_VER0);
+	BUILD_BUG_ON(offsetofend(struct ptsched_hand_over, flags) != HAND_OVER_SIZE_VER0);
 	BUILD_BUG_ON(offsetofend(struct ptsched_page, asker_cpu) != PAGE_SIZE_VER0);
 	BUILD_BUG_ON(sizeof(struct ptsched_query) != QUERY_SIZE_VER0);
 	BUILD_BUG_ON(sizeof(struct ptsched_attach) != ATTACH_SIZE_VER0);
@@ -323,6 +333,7 @@ static void check_layout(void)
 	BUILD_BUG_ON(sizeof(struct ptsched_ack) != ACK_SIZE_VER0);
 	BUILD_BUG_ON(sizeof(struct ptsched_act_for) != ACT_FOR_SIZE_VER0);
 	BUILD_BUG_ON(sizeof(struct ptsched_mechanism) != MECHANISM_SIZE_VER0);
+	BUILD_BUG_ON(sizeof(struct ptsched_hand_over) != HAND_OVER_SIZE_VER0);
 	BUILD_BUG_ON(sizeof(struct ptsched_page) != PAGE_SIZE_VER0);
 }
 

@@ -104,8 +104,19 @@ public:
         return checked(connection_.call(PTSCHED_IOC_MECHANISM, &argument, sizeof(argument)));
     }
 
+    int hand_over() override
+    {
+        int ret = usable();
+        if (ret)
+            return ret;
+        if (!handle_.is_ours())
+            return -EBADFD;
+        HandOver argument = sized<HandOver>();
+        ret = checked(connection_.call(PTSCHED_IOC_HAND_OVER, &argument, sizeof(argument)));
+        return ret ? ret : handle_.get();
+    }
+
     int poll_fd() const override { return poll_.is_ours() ? poll_.get() : -1; }
-    int handle_fd() const override { return handle_.is_ours() ? handle_.get() : -1; }
     const ptsched_page *page() const override { return page_.get(); }
 
 private:

@@ -226,9 +226,9 @@ int ptsched_poll_fd(const struct ptsched_client *client)
     return client->transport->poll_fd();
 }
 
-int ptsched_handle_fd(const struct ptsched_client *client)
+int ptsched_hand_over(struct ptsched_client *client)
 {
-    return client->transport->handle_fd();
+    return guarded([&] { return client->transport->hand_over(); });
 }
 
 const struct ptsched_page *ptsched_client_page(const struct ptsched_client *client)

@@ -43,7 +43,12 @@ public:
     int act_for(const ActFor &act_for) override { return call(PTSCHED_IOC_ACT_FOR, &act_for); }
     int set_mechanism(const Mechanism &mechanism) override { return call(PTSCHED_IOC_MECHANISM, &mechanism); }
     int poll_fd() const override { return fd_.is_ours() ? fd_.get() : -1; }
-    int handle_fd() const override { return poll_fd(); }
+    int hand_over() override
+    {
+        const HandOver argument = sized<HandOver>();
+        int ret = call(PTSCHED_IOC_HAND_OVER, &argument);
+        return ret ? ret : fd_.get();
+    }
     const ptsched_page *page() const override { return static_cast<const ptsched_page *>(page_); }
 
 private:

@@ -17,6 +17,7 @@ using Report = struct ptsched_report;
 using Ack = struct ptsched_ack;
 using ActFor = struct ptsched_act_for;
 using Mechanism = struct ptsched_mechanism;
+using HandOver = struct ptsched_hand_over;
 
 // A structure that tells its size, else zero.
 template <typename Argument> Argument sized()
@@ -42,7 +43,8 @@ public:
     virtual int act_for(const ActFor &act_for) = 0;
     virtual int set_mechanism(const Mechanism &mechanism) = 0;
     virtual int poll_fd() const = 0;
-    virtual int handle_fd() const = 0;
+    // The descriptor to hand over, or a negative errno.
+    virtual int hand_over() = 0;
     virtual const ptsched_page *page() const = 0;
 };
 

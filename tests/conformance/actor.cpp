@@ -145,7 +145,7 @@ Actor::Outcome Actor::carry_out(const Command &command, int fd, ptsched_client *
         outcome.result = ptsched_act_for(client, command.number, fd);
         break;
     case Operation::kHandle:
-        reply_fd = ptsched_handle_fd(client);
+        reply_fd = ptsched_hand_over(client);
         break;
     case Operation::kClose:
         ptsched_close(client);

@@ -200,7 +200,7 @@ TEST("descriptors of ours are above the standard streams, closed for programs th
     for (int fd : {STDIN_FILENO, STDERR_FILENO})
         close(fd);
     Client client;
-    for (int fd : {ptsched_poll_fd(client), ptsched_handle_fd(client)}) {
+    for (int fd : {ptsched_poll_fd(client), ptsched_hand_over(client)}) {
         CHECK(fd > 200);
         CHECK_EQ(FD_CLOEXEC, fcntl(fd, F_GETFD));
     }
@@ -236,7 +236,7 @@ TEST("a program that puts files of its own under our numbers keeps them as they 
     CHECK_EQ(-EBADFD, ptsched_release(client, nullptr));
     CHECK_EQ(-EBADFD, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
     CHECK_EQ(-1, ptsched_poll_fd(client));
-    CHECK_EQ(-1, ptsched_handle_fd(client));
+    CHECK_EQ(-EBADFD, ptsched_hand_over(client));
     CHECK_EQ(PTSCHED_STATE_DEAD, client.state());
     char byte = 0;
     CHECK_EQ(1, read(ends[0], &byte, 1));
@@ -378,10 +378,10 @@ TEST("the C++ classes give back and throw with a sentence")
         ptsched::UniqueFd self(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
         worker.act_for_process(self.get());
         worker.act_for_oneself();
-        worker.act_for_client(requester.handle_fd());
+        worker.act_for_client(requester.hand_over());
         worker.act_for_oneself();
         try {
-            worker.act_for_process(requester.handle_fd());
+            worker.act_for_process(requester.hand_over());
             CHECK(!"it acts for what is no process");
         } catch (const std::system_error &error) {
             CHECK_EQ(EINVAL, error.code().value());

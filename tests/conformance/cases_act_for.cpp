@@ -7,6 +7,8 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <filesystem>
+#include <string>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -186,6 +188,35 @@ TEST("without privilege: anybody who handed a client over, be it heavier")
     auto outcome = actor.acquire();
     CHECK_EQ(0, outcome.result);
     CHECK_EQ(PTSCHED_ENTITY_HOLDING, entity(heavier.pid())->at(PTSCHED_A_STATE));
+}
+
+// What a child of @of would inherit, by which its client can be named.
+ptsched::UniqueFd inherited(Actor &of)
+{
+    const char *const name = backend() == PTSCHED_BACKEND_MODULE ? "/dev/ptsched" : "/memfd:ptsched-handle (deleted)";
+    auto owner = pidfd(of.pid());
+    for (const auto &entry : std::filesystem::directory_iterator("/proc/" + std::to_string(of.pid()) + "/fd")) {
+        std::error_code gone;
+        if (std::filesystem::read_symlink(entry, gone) == name)
+            return ptsched::UniqueFd(
+                static_cast<int>(syscall(SYS_pidfd_getfd, owner.get(), std::stoi(entry.path().filename()), 0)));
+    }
+    return {};
+}
+
+TEST("a client that was not handed over gives no right")
+{
+    Actor actor(5), heavier(1), lighter(6);
+    for (Actor *each : {&actor, &heavier, &lighter}) {
+        each->become(kNobody);
+        each->join();
+    }
+    auto his = inherited(heavier), its = inherited(lighter);
+    CHECK(his && its);
+    CHECK_EQ(-EPERM, actor.act_for(PTSCHED_ACT_FOR_CLIENT, his.get()));
+    CHECK_EQ(0, actor.act_for(PTSCHED_ACT_FOR_CLIENT, its.get()));
+    heavier.handle();
+    CHECK_EQ(0, actor.act_for(PTSCHED_ACT_FOR_CLIENT, his.get()));
 }
 
 TEST("when the requester is gone, the turn goes on and the next is one's own")

@@ -84,6 +84,9 @@ TEST("unknown flags, reserved fields and kinds are EINVAL")
     act_for.pad = 0;
     act_for.kind = PTSCHED_ACT_FOR_CLIENT + 1;
     CHECK_EQ(-EINVAL, client.call(PTSCHED_IOC_ACT_FOR, act_for));
+    auto hand_over = sized<struct ptsched_hand_over>();
+    hand_over.flags = 1;
+    CHECK_EQ(-EINVAL, client.call(PTSCHED_IOC_HAND_OVER, hand_over));
 }
 
 TEST("an unknown call is ENOTTY")
@@ -108,6 +111,8 @@ TEST("before attaching, calls are ENOTCONN")
     CHECK_EQ(-ENOTCONN, client.call(PTSCHED_IOC_REPORT, report));
     CHECK_EQ(-ENOTCONN, client.call(PTSCHED_IOC_ACK, ack));
     CHECK_EQ(-ENOTCONN, client.call(PTSCHED_IOC_ACT_FOR, act_for));
+    auto hand_over = sized<struct ptsched_hand_over>();
+    CHECK_EQ(-ENOTCONN, client.call(PTSCHED_IOC_HAND_OVER, hand_over));
 }
 
 TEST("a device is named by address or UUID in either case")

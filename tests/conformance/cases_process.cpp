@@ -57,9 +57,11 @@ TEST("in a forked child every call but query is EPERM")
                      return 5;
                  if (call_in_order<struct ptsched_mechanism>(raw, PTSCHED_IOC_MECHANISM) != -EPERM)
                      return 6;
-                 if (raw.attach(kDevice) != -EPERM)
+                 if (call_in_order<struct ptsched_hand_over>(raw, PTSCHED_IOC_HAND_OVER) != -EPERM)
                      return 7;
-                 return call_in_order<struct ptsched_query>(raw, PTSCHED_IOC_QUERY) ? 8 : 0;
+                 if (raw.attach(kDevice) != -EPERM)
+                     return 8;
+                 return call_in_order<struct ptsched_query>(raw, PTSCHED_IOC_QUERY) ? 9 : 0;
              }));
     CHECK_EQ(0, call_in_order<struct ptsched_acquire>(raw, PTSCHED_IOC_ACQUIRE));
 }
@@ -74,7 +76,8 @@ TEST("in a forked child every call of the library is EPERM, and a new client wor
                  if (ptsched_acquire(mine, PTSCHED_NEVER, 0, nullptr) != -EPERM ||
                      ptsched_release(mine, &usage) != -EPERM || ptsched_report(mine, &usage) != -EPERM)
                      return 1;
-                 if (ptsched_ack(mine, 0, 0) != -EPERM || ptsched_act_for(mine, 0, -1) != -EPERM)
+                 if (ptsched_ack(mine, 0, 0) != -EPERM || ptsched_act_for(mine, 0, -1) != -EPERM ||
+                     ptsched_hand_over(mine) != -EPERM)
                      return 2;
                  ptsched_close(mine);
                  if (ptsched_open(kDevice, PTSCHED_MECHANISM_GATE, backend(), &mine))
@@ -201,7 +204,7 @@ TEST("descriptors are close-on-exec")
 {
     Client client;
     CHECK(fcntl(ptsched_poll_fd(client), F_GETFD) & FD_CLOEXEC);
-    CHECK(fcntl(ptsched_handle_fd(client), F_GETFD) & FD_CLOEXEC);
+    CHECK(fcntl(ptsched_hand_over(client), F_GETFD) & FD_CLOEXEC);
 }
 
 TEST("a process has so many clients on a device, and no more")

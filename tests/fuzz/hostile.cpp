@@ -117,7 +117,8 @@ HostilePeers::Bytes HostilePeers::contract_message()
     case 8: {
         auto mechanism = sized<struct ptsched_mechanism>();
         mechanism.mechanism = below(5);
-        return message(PTSCHED_IOC_MECHANISM, bytes_of(mechanism));
+        return below(2) ? message(PTSCHED_IOC_MECHANISM, bytes_of(mechanism))
+                        : message(PTSCHED_IOC_HAND_OVER, bytes_of(sized<struct ptsched_hand_over>()));
     }
     case 9: {
         Bytes payload = bytes_of(ptsched_broker_channels{below(3), below(3), below(4), below(20) == 0});

@@ -241,7 +241,7 @@ TEST_F(proxy, a_handed_over_client_needs_no_permission)
 		/* Another user, and heavier than who will act for it. */
 		become(NOBODY);
 		fd = ks_client();
-		if (fd < 0 || ks_send_fd(pair[1], fd))
+		if (fd < 0 || ks_hand_over(fd) || ks_send_fd(pair[1], fd))
 			_exit(1);
 		for (;;)
 			pause();
@@ -257,6 +257,30 @@ TEST_F(proxy, a_handed_over_client_needs_no_permission)
 	ASSERT_EQ(0, ks_release(fd));
 	become_root();
 	end_requester(child);
+}
+
+TEST_F(proxy, an_inherited_client_is_not_handed_over)
+{
+	pid_t child;
+	int mine;
+
+	become(NOBODY);
+	mine = ks_client();
+	ASSERT_LE(0, mine);
+	for (int handed_over = 0; handed_over < 2; handed_over++) {
+		if (handed_over)
+			ASSERT_EQ(0, ks_hand_over(mine));
+		child = fork();
+		if (!child) {
+			/* Of the same user, and lighter. */
+			int fd = setpriority(PRIO_PROCESS, 0, 19) ? -1 : ks_client();
+			int ret = ks_act_for(fd, PTSCHED_ACT_FOR_CLIENT, mine);
+
+			_exit(ret == (handed_over ? 0 : -EPERM) ? 0 : 1);
+		}
+		EXPECT_EQ(0, ks_wait(child));
+	}
+	become_root();
 }
 
 TEST_HARNESS_MAIN

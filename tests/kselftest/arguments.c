@@ -22,6 +22,7 @@ static const struct call calls[] = {
 	{"ACK", PTSCHED_IOC_ACK, sizeof(struct ptsched_ack), true},
 	{"ACT_FOR", PTSCHED_IOC_ACT_FOR, sizeof(struct ptsched_act_for), true},
 	{"MECHANISM", PTSCHED_IOC_MECHANISM, sizeof(struct ptsched_mechanism), true},
+	{"HAND_OVER", PTSCHED_IOC_HAND_OVER, sizeof(struct ptsched_hand_over), true},
 };
 
 #define CALLS (sizeof(calls) / sizeof(calls[0]))

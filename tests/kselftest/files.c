@@ -122,6 +122,7 @@ TEST_F(owner, a_child_may_not_use_what_it_inherited)
 
 		if (ks_acquire(self->fd) != -EPERM || ks_release(self->fd) != -EPERM ||
 		    ks_act_for(self->fd, PTSCHED_ACT_FOR_PIDFD, -1) != -EPERM ||
+		    ks_hand_over(self->fd) != -EPERM ||
 		    ks_result(ioctl(self->fd, PTSCHED_IOC_REPORT, &report)) != -EPERM ||
 		    ks_result(ioctl(self->fd, PTSCHED_IOC_ACK, &ack)) != -EPERM)
 			_exit(1);

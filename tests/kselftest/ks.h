@@ -89,6 +89,13 @@ static inline int ks_act_for(int fd, unsigned int kind, int other)
 	return ks_result(ioctl(fd, PTSCHED_IOC_ACT_FOR, &arg));
 }
 
+static inline int ks_hand_over(int fd)
+{
+	struct ptsched_hand_over arg = {.size = sizeof(arg)};
+
+	return ks_result(ioctl(fd, PTSCHED_IOC_HAND_OVER, &arg));
+}
+
 static inline const volatile struct ptsched_page *ks_page(int fd)
 {
 	return mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd,

@@ -294,6 +294,8 @@ void Connection::serve_contract(Request &request)
         serve(request, &Connection::act_for);
     else if (is(PTSCHED_IOC_MECHANISM))
         serve(request, &Connection::set_mechanism);
+    else if (is(PTSCHED_IOC_HAND_OVER))
+        serve(request, &Connection::hand_over);
     else
         answer(request, -ENOTTY);
 }
@@ -418,9 +420,17 @@ int Connection::set_mechanism(struct ptsched_mechanism &argument, Request &)
     return 0;
 }
 
+int Connection::hand_over(struct ptsched_hand_over &argument, Request &)
+{
+    if (argument.flags)
+        return -EINVAL;
+    client_->handed_over = true;
+    return 0;
+}
+
 int Connection::act_for(struct ptsched_act_for &argument, Request &request)
 {
-    bool handed_over = argument.kind == PTSCHED_ACT_FOR_CLIENT;
+    bool by_client = argument.kind == PTSCHED_ACT_FOR_CLIENT;
     if (argument.kind > PTSCHED_ACT_FOR_CLIENT || argument.pad)
         return -EINVAL;
     if (argument.fd == -1)
@@ -429,8 +439,8 @@ int Connection::act_for(struct ptsched_act_for &argument, Request &request)
         return -EBADF;
     ProcessRef requester;
     const Client *giver = nullptr;
-    int ret = handed_over ? server_.client_of_handle(request.fds[0].get(), *device_, giver)
-                          : server_.process_of_pidfd(std::move(request.fds[0]), requester);
+    int ret = by_client ? server_.client_of_handle(request.fds[0].get(), *device_, giver)
+                        : server_.process_of_pidfd(std::move(request.fds[0]), requester);
     if (ret)
         return ret;
     if (giver)

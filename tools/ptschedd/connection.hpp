@@ -74,6 +74,7 @@ private:
     int ack(struct ptsched_ack &argument, Request &request);
     int act_for(struct ptsched_act_for &argument, Request &request);
     int set_mechanism(struct ptsched_mechanism &argument, Request &request);
+    int hand_over(struct ptsched_hand_over &argument, Request &request);
 
     void answer(const Request &request, int result, std::span<const char> payload = {});
     void send(Outgoing message);

@@ -221,7 +221,7 @@ void Device::move(Client &client, Entity &to)
     update(to);
 }
 
-// Whether it may without having been handed a client.
+// Whether it may without a client that was handed over.
 bool Device::may_act_for(const Client &client, const Entity &entity)
 {
     if (client.process->has_cap_sys_nice())
@@ -246,7 +246,7 @@ int Device::act_for(Client &client, const ProcessRef &requester, const Client *g
     }
     Entity &entity = join(requester, parent);
     int ret = 0;
-    if (!giver && !may_act_for(client, entity))
+    if (!(giver && giver->handed_over) && !may_act_for(client, entity))
         ret = -EPERM;
     else if (&entity != client.entity && &entity != client.self && is_full(entity))
         ret = -EMFILE;

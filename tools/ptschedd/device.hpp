@@ -43,7 +43,7 @@ public:
     int release(Client &client, const struct ptsched_release &release);
     void ack(Client &client, const struct ptsched_ack &ack);
     int report(Client &client, const struct ptsched_report &report);
-    // @requester null: for oneself. @giver is a client that the requester handed over, or null.
+    // @requester null: for oneself. @giver is the requester's client by which it was named, or null.
     int act_for(Client &client, const ProcessRef &requester, const Client *giver, const Process *parent);
     // A call that waits is answered with -ECANCELED.
     void cancel(Client &client, uint64_t call);

@@ -72,7 +72,8 @@ struct Client {
     AcquireSink &sink;
     ProcessRef process;
     SharedPage page;
-    // Whether it still is one, for those that act for its process because it was handed over.
+    bool handed_over = false; // whoever has its handle may act for its process
+    // Whether it still is one, for those that act for its process by it.
     const std::shared_ptr<bool> open = std::make_shared<bool>(true);
     // Of the client by which this one acts for another process; null: none.
     std::shared_ptr<const bool> giver_open = {};

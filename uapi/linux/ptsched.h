@@ -176,7 +176,7 @@ struct ptsched_ack {
 };
 
 #define PTSCHED_ACT_FOR_PIDFD	0	/* fd is a pidfd */
-#define PTSCHED_ACT_FOR_CLIENT	1	/* fd is a client that its owner handed over */
+#define PTSCHED_ACT_FOR_CLIENT	1	/* fd is a client of the requester's */
 
 /**
  * struct ptsched_act_for - let the client's turns be another process's
@@ -186,10 +186,11 @@ struct ptsched_ack {
  * @pad: in: 0
  *
  * Weight and charge are the requester's from the next acquire on, until the
- * requester is gone or has closed the client that it handed over; a turn that is
- * held then is kept. By pidfd, the requester's effective user must be the
- * caller's, and it may weigh no more than the caller, unless the caller has
- * CAP_SYS_NICE (EPERM); a handed-over client on the same device needs neither.
+ * requester is gone or has closed the client that was named; a turn that is
+ * held then is kept. The requester's effective user must be the caller's, and it
+ * may weigh no more than the caller, unless the caller has CAP_SYS_NICE (EPERM);
+ * a client on the same device that was handed over needs neither
+ * (PTSCHED_IOC_HAND_OVER).
  * EBUSY: the client holds or waits for the turn. ESRCH: the requester is gone, or
  * the client closed. EMFILE: as for PTSCHED_IOC_ATTACH, of the requester.
  */
@@ -214,6 +215,21 @@ struct ptsched_mechanism {
 	__u32 mechanism;
 };
 
+/**
+ * struct ptsched_hand_over - let others act for this client's process
+ * @size: in: sizeof(struct ptsched_hand_over)
+ * @flags: in: 0
+ *
+ * From now on and until it is closed, whoever has the client's descriptor may act
+ * for its process, however heavy that is: see PTSCHED_IOC_ACT_FOR. A process that
+ * does not say so gives nothing away with descriptors that a child inherits.
+ * ECANCELED: the file was closed by the process meanwhile.
+ */
+struct ptsched_hand_over {
+	__u32 size;
+	__u32 flags;
+};
+
 #define PTSCHED_IOC_MAGIC	0xb9
 
 #define PTSCHED_IOC_QUERY	_IOWR(PTSCHED_IOC_MAGIC, 0x00, struct ptsched_query)
@@ -224,6 +240,7 @@ struct ptsched_mechanism {
 #define PTSCHED_IOC_ACK		_IOW(PTSCHED_IOC_MAGIC,  0x05, struct ptsched_ack)
 #define PTSCHED_IOC_ACT_FOR	_IOW(PTSCHED_IOC_MAGIC,  0x06, struct ptsched_act_for)
 #define PTSCHED_IOC_MECHANISM	_IOW(PTSCHED_IOC_MAGIC,  0x07, struct ptsched_mechanism)
+#define PTSCHED_IOC_HAND_OVER	_IOW(PTSCHED_IOC_MAGIC,  0x08, struct ptsched_hand_over)
 
 /* ---- the page, one per client, read-only, mapped at this offset ---- */
 

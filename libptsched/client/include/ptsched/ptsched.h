@@ -128,14 +128,17 @@ PTSCHED_API int ptsched_set_mechanism(struct ptsched_client *client, unsigned in
 
 /**
  * A descriptor that polls readable (POLLIN) while an event is unacknowledged and
- * POLLHUP when the scheduler is gone. Owned by the client. It may be handed to
- * another process for PTSCHED_ACT_FOR_CLIENT where ptsched_handle_fd() says so. -1: the
- * program has closed it.
+ * POLLHUP when the scheduler is gone. Owned by the client. -1: the program has closed it.
  */
 PTSCHED_API int ptsched_poll_fd(const struct ptsched_client *client);
 
-/** The descriptor to hand over (SCM_RIGHTS) to whom may act for this client's process. -1: the program has closed it. */
-PTSCHED_API int ptsched_handle_fd(const struct ptsched_client *client);
+/**
+ * Let others act for this process (PTSCHED_ACT_FOR_CLIENT), at its cost and with its weight, until the client is
+ * closed. Returns the descriptor to send to whom may (SCM_RIGHTS), owned by the client, or a negative errno. A child
+ * that is forked later has it as well, until it calls execve(). Blocks for one round trip. -EBADFD: the program has
+ * closed it.
+ */
+PTSCHED_API int ptsched_hand_over(struct ptsched_client *client);
 
 /** The read-only page; valid until ptsched_close(), never NULL. */
 PTSCHED_API const struct ptsched_page *ptsched_client_page(const struct ptsched_client *client);

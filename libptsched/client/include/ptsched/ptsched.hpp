@@ -70,7 +70,13 @@ public:
     const ptsched_page &page() const { return *ptsched_client_page(client_); }
     uint32_t state() const { return ptsched_state(&page()); }
     int poll_fd() const { return ptsched_poll_fd(client_); }
-    int handle_fd() const { return ptsched_handle_fd(client_); }
+    /** @return the descriptor to hand over to whom may act for this process from now on; it stays the client's */
+    int hand_over()
+    {
+        int fd = ptsched_hand_over(client_);
+        detail::check(fd < 0 ? fd : 0, "ptsched: handing a client over");
+        return fd;
+    }
 
     /** Readable again with the next event only. */
     void ack(uint32_t events, uint64_t drain_ns = 0)
@@ -90,7 +96,7 @@ public:
     {
         detail::check(ptsched_act_for(client_, PTSCHED_ACT_FOR_PIDFD, fd), "ptsched: acting for a process");
     }
-    /** @param fd a handle_fd() of the requester's client */
+    /** @param fd what the requester's hand_over() returned */
     void act_for_client(int fd)
     {
         detail::check(ptsched_act_for(client_, PTSCHED_ACT_FOR_CLIENT, fd), "ptsched: acting for a client");
