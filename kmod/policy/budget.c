@@ -166,15 +166,15 @@ void ptsp_charge(struct ptsp_device *dev, struct ptsp_entity *e, u64 ns)
 }
 
 /* Those whose work the device does: of the holders, not who is off it while others are not. */
-struct users {
+struct occupants {
 	u32 all;
 	u32 draining;	/* told to go, and said when they will be through */
 };
 
-static struct users count_users(const struct ptsp_device *dev)
+static struct occupants count_occupants(const struct ptsp_device *dev)
 {
 	const struct ptsp_entity *e;
-	struct users n = { 0 };
+	struct occupants n = { 0 };
 
 	for (e = ptsp_queue_first(&dev->holders); e; e = ptsp_queue_next(&dev->holders, e)) {
 		if (ptsp_is_off(dev, e))
@@ -186,7 +186,8 @@ static struct users count_users(const struct ptsp_device *dev)
 }
 
 /* Who drains pays alone for the time in which the next has been let in already. */
-static bool pays(const struct ptsp_device *dev, const struct ptsp_entity *e, const struct users *n)
+static bool pays(const struct ptsp_device *dev, const struct ptsp_entity *e,
+		 const struct occupants *n)
 {
 	if (n->all && ptsp_is_off(dev, e))
 		return false;
@@ -196,7 +197,7 @@ static bool pays(const struct ptsp_device *dev, const struct ptsp_entity *e, con
 /* The time of a turn goes by: while others wait, it costs. */
 static void charge_holders(struct ptsp_device *dev, u64 dt)
 {
-	struct users n = count_users(dev);
+	struct occupants n = count_occupants(dev);
 	u32 payers = n.draining ? n.draining : n.all ? n.all : dev->nr_holders;
 	u64 share = div_u64_u64(dt, max_u64(payers, 1));
 	struct ptsp_entity *e;
