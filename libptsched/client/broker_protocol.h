@@ -35,8 +35,9 @@
  *                                     gone. The client takes the byte out before
  *                                     it sends ACK; the broker puts it back if
  *                                     there are later events than the message says
- *           PTSCHED_BROKER_FD_HANDLE  memfd with a secret, to hand to whom may
- *                                     act for this client (PTSCHED_ACT_FOR_CLIENT)
+ *           PTSCHED_BROKER_FD_HANDLE  memfd with a secret, by which this client
+ *                                     is named (PTSCHED_ACT_FOR_CLIENT); to hand
+ *                                     to whom may act for it, after HAND_OVER
  * ACQUIRE   tid is the calling thread. Answered when the turn is granted or
  *           refused; the broker watches the deadline. At most
  *           PTSCHED_BROKER_MAX_CALLS of one client wait, more get ENOBUFS.
