@@ -452,13 +452,15 @@ static struct ptsp_entity *best_eligible(struct ptsp_device *dev, u64 *next)
 	return NULL;
 }
 
-/* Whether @e gets no time that is given away yet. */
-static bool is_withheld(const struct ptsp_device *dev, const struct ptsp_entity *e, u64 *next)
+/* Whether @e may have time that is given away. */
+static bool may_take(const struct ptsp_device *dev, const struct ptsp_entity *e, u64 *next)
 {
-	if (e->user->withheld_ns <= dev->now_ns)
+	if (!dev->params.idle_sharing)
 		return false;
+	if (e->user->withheld_ns <= dev->now_ns)
+		return true;
 	*next = min_u64(*next, e->user->withheld_ns);
-	return true;
+	return false;
 }
 
 /* The waiter that has had the least of the time given away, by weight; NULL: none may have any. */
@@ -467,7 +469,7 @@ static struct ptsp_entity *least_given(struct ptsp_device *dev, u64 *next)
 	struct ptsp_entity *e, *least = NULL;
 
 	for (e = ptsp_queue_first(&dev->waiters); e; e = ptsp_queue_next(&dev->waiters, e))
-		if ((!least || e->given_vt < least->given_vt) && !is_withheld(dev, e, next))
+		if ((!least || e->given_vt < least->given_vt) && may_take(dev, e, next))
 			least = e;
 	return least;
 }
@@ -529,17 +531,14 @@ static bool awaits_nobody(const struct ptsp_device *dev, const struct ptsp_entit
 /* To whom the turn may go although its budget is negative, or NULL. */
 static struct ptsp_entity *pick_taker(struct ptsp_device *dev, u64 *next)
 {
-	struct ptsp_entity *e, *least;
+	struct ptsp_entity *e, *least = least_given(dev, next);
 
-	if (!dev->params.idle_sharing)
+	if (!least)
 		return NULL;
 	for (e = ptsp_queue_first(&dev->holders); e; e = ptsp_queue_next(&dev->holders, e))
 		if (!e->given && keeps_turn(dev, e, next))
 			return NULL;
-	least = least_given(dev, next);
-	if (!least || !awaits_nobody(dev, least, dev->nr_waiters + dev->nr_holders, next))
-		return NULL;
-	return least;
+	return awaits_nobody(dev, least, dev->nr_waiters + dev->nr_holders, next) ? least : NULL;
 }
 
 static bool turn_is_free(const struct ptsp_device *dev, u64 *next)
@@ -618,7 +617,7 @@ static bool overdrawn(struct ptsp_device *dev, struct ptsp_entity *h, u64 *next)
 {
 	const struct ptsp_entity *least;
 
-	if (!dev->params.idle_sharing || is_withheld(dev, h, next))
+	if (!may_take(dev, h, next))
 		return true;
 	if (!h->given) {
 		h->given = true;
@@ -764,7 +763,7 @@ static void preempt(struct ptsp_device *dev, struct ptsp_entity *h)
 static bool review_holders(struct ptsp_device *dev, u64 *next)
 {
 	struct ptsp_entity *h, *top = best_eligible(dev, next);
-	bool wanted = top || (dev->params.idle_sharing && least_given(dev, next));
+	bool wanted = top || least_given(dev, next);
 	bool shared = is_shared(dev), preempted = false;
 
 	for (h = ptsp_queue_first(&dev->holders); h; h = ptsp_queue_next(&dev->holders, h)) {
@@ -823,8 +822,7 @@ static bool would_be_given(struct ptsp_device *dev, const struct ptsp_entity *e,
 {
 	const struct ptsp_entity *least = least_given(dev, next);
 
-	return dev->params.idle_sharing && !is_withheld(dev, e, next) &&
-	       !(least && least->given_vt <= e->given_vt) &&
+	return may_take(dev, e, next) && !(least && least->given_vt <= e->given_vt) &&
 	       awaits_nobody(dev, e, dev->nr_waiters + dev->nr_holders + e->active, next);
 }
 
