@@ -729,6 +729,28 @@ static bool outweighed(struct ptsp_device *dev, const struct ptsp_entity *h)
 	return dev->top_weight > h->weight;
 }
 
+static bool has_no_match_for(const struct ptsp_link *queue, const struct ptsp_entity *h)
+{
+	const struct ptsp_entity *e;
+
+	for (e = ptsp_queue_first(queue); e; e = ptsp_queue_next(queue, e))
+		if (e != h && e->weight >= h->weight)
+			return false;
+	return true;
+}
+
+/*
+ * Whether it matters what exactly @h has on the device, which costs a program of
+ * many short kernels: where turns pass between equals, or budgets live from
+ * reports. Of who outweighs all that are active, the clock charges the turn, and
+ * they wait for its end seldom.
+ */
+static bool must_be_exact(const struct ptsp_device *dev, const struct ptsp_entity *h)
+{
+	return !ptsp_exclusive(dev) || !has_no_match_for(&dev->waiters, h) ||
+	       !has_no_match_for(&dev->holders, h) || !has_no_match_for(&dev->lingerers, h);
+}
+
 /* Several have the turn, and not only because one of them is about to be through. */
 static bool is_shared(const struct ptsp_device *dev)
 {
@@ -794,6 +816,8 @@ static bool review_holders(struct ptsp_device *dev, u64 *next)
 			signals |= PTSP_SIG_WANTED;
 		if (dev->nr_active > 1)
 			signals |= PTSP_SIG_CONTENDED;
+		if (dev->nr_active > 1 && must_be_exact(dev, h))
+			signals |= PTSP_SIG_EXACT;
 		if (shared)
 			signals |= PTSP_SIG_SHARED;
 		ptsp_set_signals(dev, h, signals);

@@ -64,6 +64,7 @@ enum ptsp_signal {
 	PTSP_SIG_PREEMPT = 32,
 	PTSP_SIG_OUTWEIGHED = 64,
 	PTSP_SIG_PREADMITTED = 128,
+	PTSP_SIG_EXACT = 256,
 };
 
 /**

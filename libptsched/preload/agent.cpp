@@ -47,6 +47,8 @@ constexpr std::uint64_t unwanted_lingers = 128;
  * somebody does. */
 constexpr std::uint64_t nap_min_ns = 20000, unwanted_nap_lingers = 16, nap_lingers = 2;
 constexpr std::uint64_t long_nap_ns = 100000;
+/* Where submissions are merely counted, the agent looks so often in the time for which a program lingers. */
+constexpr std::uint64_t looks_in_linger = 2;
 constexpr std::uint64_t no_memory_nap_ns = 10000000, no_bell_nap_ns = 10000000;
 constexpr std::uint64_t rest_ns = 100000000, end_ns = 1000000;
 /* An exit waits so long for the last report. */
@@ -108,8 +110,9 @@ bool fence(Device &device, std::uint32_t events, std::uint32_t state)
             device.unmeasured.store(true, std::memory_order_release);
         return false;
     }
+    std::uint64_t submissions = device.submissions();
     device.meter.fence_streams();
-    device.set_fenced(events, state);
+    device.set_fenced(events, state, submissions);
     device.announce_change();
     return true;
 }
@@ -257,25 +260,41 @@ std::uint64_t end_turn(Device &device, std::uint32_t events, std::uint32_t state
     return for_ever;
 }
 
+/* Whether there was a submission since the last call. */
+bool has_submitted(Device &device)
+{
+    std::uint64_t submissions = device.submissions();
+    return submissions != std::exchange(device.agent.submissions_seen, submissions);
+}
+
 /* Of a turn that others want, or could use if they were there. Returns after how long to look again. */
 std::uint64_t leave_when_idle(Device &device, std::uint32_t events, std::uint32_t state, std::uint64_t now)
 {
     Device::AgentState &own = device.agent;
+    /* Nobody could run now. But who stays idle must not count as a user of the device for ever. */
+    bool wanted = state & PTSCHED_STATE_WANTED, by_samples = !(state & PTSCHED_STATE_EXACT);
+    std::uint64_t linger_ns = wanted ? device.linger.ns(config().linger_ns) : unwanted_lingers * config().linger_ns;
+    /* Who submits is not idle: the driver, which the program needs meanwhile, is asked only after that. */
+    if (by_samples && has_submitted(device)) {
+        own.busy_seen_ns = now;
+        own.backoff_ns = 0;
+        own.idle_since = 0;
+        return linger_ns / looks_in_linger;
+    }
     if (!fence(device, events, state))
         return back_off(device, now);
     reap(device, state, now);
     bool idle = device.meter.idle();
-    if (!idle)
+    /* At the first look the end event may just be on its way. */
+    if (!idle && (!by_samples || own.backoff_ns))
         own.busy_seen_ns = now;
-    /* Nobody could run now. But who stays idle must not count as a user of the device for ever. */
-    bool wanted = state & PTSCHED_STATE_WANTED;
-    std::uint64_t linger_ns = wanted ? device.linger.ns(config().linger_ns) : unwanted_lingers * config().linger_ns;
     if (!idle || device.held_back.load(std::memory_order_acquire)) {
         own.idle_since = 0;
         return !idle && (wanted || device.meter.unknown_in_flight()) ? back_off(device, now, wanted) : linger_ns;
     }
-    own.idle_since =
-        std::max(own.idle_since ? own.idle_since : now, device.last_submit_ns.load(std::memory_order_relaxed));
+    std::uint64_t granted = __atomic_load_n(&device.page()->granted_ns, __ATOMIC_RELAXED);
+    std::uint64_t since = by_samples ? std::max(own.busy_seen_ns, granted) : own.idle_since ? own.idle_since : now;
+    own.idle_since = std::max(since, device.last_submit_ns.load(std::memory_order_relaxed));
     std::uint64_t idle_since = own.idle_since, passed = now > idle_since ? now - idle_since : 0;
     if (passed < linger_ns)
         return linger_ns - passed;

@@ -21,8 +21,8 @@ const std::uint32_t Device::open_state = PTSCHED_STATE_TURN;
 
 namespace {
 
-/* In these states every submission is measured. */
-constexpr std::uint32_t measuring = PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED;
+/* In this state every submission is measured. */
+constexpr std::uint32_t measuring = PTSCHED_STATE_EXACT;
 
 constinit std::atomic<bool> warned_absent{false}, warned_refused{false}, warned_gone{false}, warned_lost{false};
 
@@ -56,7 +56,8 @@ void name_device(CUdevice ordinal, const char *address, char (&name)[PTSCHED_NAM
 
 } // namespace
 
-Device::Device(CUdevice ordinal, const char *address, const char *name) : ordinal_(ordinal), state_word_(&open_state)
+Device::Device(unsigned index, CUdevice ordinal, const char *address, const char *name)
+    : index_(index), ordinal_(ordinal), state_word_(&open_state)
 {
     copy_name(address_, address);
     copy_name(name_, name);
@@ -143,14 +144,11 @@ void Device::scheduler_is_gone()
 
 std::uint64_t Device::submissions() const
 {
-    std::uint64_t total = submissions_.load(std::memory_order_relaxed);
-    for (Thread *thread = first_thread(); thread; thread = thread->next) {
-        for (const Slot &slot : thread->slots) {
-            /* Only this device's counts matter; one that is just being moved to the total is missed once. */
-            if (slot.device.load(std::memory_order_relaxed) == this)
-                total += slot.submissions.load(std::memory_order_relaxed);
-        }
-    }
+    std::uint64_t total = submissions_.load(std::memory_order_acquire);
+    if (index_ >= counted_devices)
+        return total;
+    for (Thread *thread = first_thread(); thread; thread = thread->next)
+        total += thread->submissions[index_].load(std::memory_order_acquire);
     return total;
 }
 
@@ -159,11 +157,12 @@ bool Device::all_measured(std::uint32_t events, std::uint32_t state)
     if (unmeasured.load(std::memory_order_acquire))
         return false;
     std::uint32_t fenced = fenced_.load(std::memory_order_acquire);
+    bool measured = fenced_state_.load(std::memory_order_relaxed) & measuring;
     if (fenced == events)
-        return true;
-    if (events != fenced + 1 || !(fenced_state_.load(std::memory_order_relaxed) & measuring) || !(state & measuring))
+        return measured || submissions() == fenced_submissions_.load(std::memory_order_relaxed);
+    if (events != fenced + 1 || !measured || !(state & measuring))
         return false;
-    set_fenced(events, state);
+    set_fenced(events, state, 0);
     return true;
 }
 
@@ -172,11 +171,12 @@ void Device::begin_measured()
     std::uint32_t events = __atomic_load_n(&page_->events, __ATOMIC_ACQUIRE);
     std::uint32_t state = this->state();
     if (state & measuring)
-        set_fenced(events, state);
+        set_fenced(events, state, 0);
 }
 
-void Device::set_fenced(std::uint32_t events, std::uint32_t state)
+void Device::set_fenced(std::uint32_t events, std::uint32_t state, std::uint64_t submissions)
 {
+    fenced_submissions_.store(submissions, std::memory_order_relaxed);
     fenced_state_.store(state, std::memory_order_relaxed);
     fenced_.store(events, std::memory_order_release);
 }
@@ -253,9 +253,11 @@ Context *Process::any_context(const Device &device)
 
 Device *Process::find_or_add_device(CUdevice ordinal)
 {
+    unsigned index = 0;
     for (Device *device : devices()) {
         if (device->ordinal() == ordinal)
             return device;
+        index++;
     }
     char address[PTSCHED_NAME_LEN] = "";
     if (driver.own().device_pci(address, sizeof(address), ordinal) != CUDA_SUCCESS)
@@ -264,7 +266,7 @@ Device *Process::find_or_add_device(CUdevice ordinal)
         *c = *c >= 'A' && *c <= 'F' ? static_cast<char>(*c - 'A' + 'a') : *c;
     char name[PTSCHED_NAME_LEN];
     name_device(ordinal, address, name);
-    auto *device = new (std::nothrow) Device(ordinal, address, name);
+    auto *device = new (std::nothrow) Device(index, ordinal, address, name);
     if (!device)
         return nullptr;
     if (last_device_)

@@ -23,12 +23,12 @@ namespace ptsched::preload {
 
 /* In a submission only this state lets through without a further look. */
 inline constexpr std::uint32_t fast_mask =
-    PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED | PTSCHED_STATE_DEAD;
+    PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK | PTSCHED_STATE_EXACT | PTSCHED_STATE_DEAD;
 
 class Device {
 public:
-    /* @name: by which the scheduler has it. */
-    Device(CUdevice ordinal, const char *address, const char *name);
+    /* @index: how many there were before; @name: by which the scheduler has it. */
+    Device(unsigned index, CUdevice ordinal, const char *address, const char *name);
 
     /* The word that submissions look at: the scheduler's, or a constant one for a device that is not scheduled. */
     const std::uint32_t *state_word() const { return state_word_.load(std::memory_order_acquire); }
@@ -45,6 +45,7 @@ public:
     void open_gate_of_lost_context();
     void context_has_ended();
 
+    unsigned index() const { return index_; }
     CUdevice ordinal() const { return ordinal_; }
     void add_submissions(std::uint64_t count) { submissions_.fetch_add(count, std::memory_order_relaxed); }
     std::uint64_t submissions() const;
@@ -70,6 +71,12 @@ public:
     std::atomic<int> submitters_cpu{-1};      /* where the last thread to submit, or to wait for a turn, ran */
     std::atomic<std::uint64_t> last_submit_ns{0};
     std::atomic<std::uint64_t> first_submit_ns{0}; /* of this turn */
+    /* There is a submission. Returns whether it is the first one of the turn. */
+    bool turn_is_used(std::uint64_t now)
+    {
+        std::uint64_t none = 0;
+        return first_submit_ns.compare_exchange_strong(none, now, std::memory_order_relaxed);
+    }
     Linger linger;
     std::atomic<bool> ahead{false};          /* a submission came before the question for its turn */
     std::atomic<std::uint32_t> held_back{0}; /* threads that wait with a submission */
@@ -77,10 +84,12 @@ public:
 
     /*
      * Whether all that may be in flight after so many page events was measured or has an end event behind it; true,
-     * too, where one more event led from a state in which everything is measured to another such state.
+     * too, where one more event led from a state in which everything is measured to another such state. In other
+     * states it is so until the next submission.
      */
     bool all_measured(std::uint32_t events, std::uint32_t state);
-    void set_fenced(std::uint32_t events, std::uint32_t state);
+    /* @submissions: the first so many. */
+    void set_fenced(std::uint32_t events, std::uint32_t state, std::uint64_t submissions);
     /* The same, for a turn that begins with nothing in flight that was not measured. */
     void begin_measured();
 
@@ -116,6 +125,7 @@ private:
 
     bool open_word();
 
+    const unsigned index_;
     CUdevice ordinal_;
     char address_[PTSCHED_NAME_LEN];
     char name_[PTSCHED_NAME_LEN];
@@ -126,6 +136,7 @@ private:
     std::atomic<bool> open_for_lost_context_{false};
     std::atomic<std::uint32_t> fenced_{~0u};     /* page events up to which unmeasured work has an end event */
     std::atomic<std::uint32_t> fenced_state_{0}; /* the state that was seen then */
+    std::atomic<std::uint64_t> fenced_submissions_{0};
     std::atomic<std::uint64_t> submissions_{0};
     std::atomic<std::uint64_t> reported_submissions_{0};
     std::atomic<std::uint64_t> reported_ns_{0};

@@ -21,6 +21,8 @@ namespace {
 /* One submission in this time is measured while the program is alone. It costs two events and a look at them. */
 constexpr std::uint64_t sample_every_ns = 10000000;
 constexpr std::int32_t sample_interval_max = 4096, never = INT_MAX;
+/* Beside others, so many samples or more come in the time of work that may be in flight. */
+constexpr std::uint64_t samples_in_bound = 4;
 
 /* Where any number may hold turns, budgets live from reports: one after so many bounds on the work in flight. */
 constexpr std::uint64_t report_bounds = 5;
@@ -32,7 +34,8 @@ constexpr std::uint64_t others_last_ns = 500000000;
 constexpr std::uint64_t room_nap_min_ns = 10000, room_nap_max_ns = 5000000, unknown_nap_ns = 300000,
                         turn_nap_ns = 20000000;
 
-/* A state that lets nothing through at once: for streams whose work only the submitting thread can measure. */
+/* A state that lets nothing through at once: for streams whose work only the submitting thread can measure, and
+ * devices whose submissions threads do not count by themselves. */
 const std::uint32_t look_closer = 0;
 
 struct Place {
@@ -84,7 +87,7 @@ bool find_place(Thread &thread, CUstream handle, Place &place)
     }
     Slot &slot = thread.slot(handle);
     if (slot.stream && in_slot(slot, handle)) {
-        place = {slot.device.load(std::memory_order_relaxed), slot.stream};
+        place = {slot.device, slot.stream};
         return true;
     }
 
@@ -104,21 +107,28 @@ bool find_place(Thread &thread, CUstream handle, Place &place)
             return false;
     }
 
-    if (std::uint64_t submissions = slot.submissions.exchange(0, std::memory_order_relaxed))
-        slot.device.load(std::memory_order_relaxed)->add_submissions(submissions);
-    slot.handle = handle;
-    slot.context = current;
-    slot.check_context = is_default && process->several_contexts();
-    slot.state = place.stream && own_only ? &look_closer : place.device->state_word();
-    slot.device.store(place.device, std::memory_order_relaxed);
-    slot.stream = place.stream;
+    unsigned counted = place.device->index();
+    bool has_fast_path = !(place.stream && own_only) && counted < counted_devices;
+    slot = {.handle = handle,
+            .context = current,
+            .check_context = is_default && process->several_contexts(),
+            .state = has_fast_path ? place.device->state_word() : &look_closer,
+            .device = place.device,
+            .stream = place.stream,
+            .submissions = has_fast_path ? &thread.submissions[counted] : nullptr};
     return true;
 }
 
-/* By how much the work in flight would exceed @bound with this submission. */
-std::uint64_t excess_ns(Device &device, const Key &key, std::uint64_t bound, std::uint64_t now)
+std::uint64_t work_bound(const Device &device)
 {
-    std::uint64_t estimate = device.meter.estimate_ns(key);
+    return __atomic_load_n(&device.page()->inflight_ns, __ATOMIC_RELAXED);
+}
+
+/* By how much the work in flight would exceed @bound with this submission, and those that it stands for. */
+std::uint64_t excess_ns(Device &device, const Key &key, std::uint32_t stands_for, std::uint64_t bound,
+                        std::uint64_t now)
+{
+    std::uint64_t estimate = device.meter.estimate_ns(key, stands_for);
     if (!estimate || estimate > bound)
         estimate = bound;
     std::uint64_t total = device.meter.in_flight_ns(now) + estimate;
@@ -130,17 +140,18 @@ std::uint64_t excess_ns(Device &device, const Key &key, std::uint64_t bound, std
  * something. Asking the driver what has completed costs more than a launch, so that it is done only when the estimates
  * alone leave no room, or a report is due.
  */
-bool has_room(Device &device, const Key &key, std::uint64_t &nap_ns)
+bool has_room(Device &device, const Key &key, std::uint32_t stands_for, std::uint32_t state, std::uint64_t &nap_ns)
 {
-    std::uint64_t bound = __atomic_load_n(&device.page()->inflight_ns, __ATOMIC_RELAXED);
+    std::uint64_t bound = work_bound(device);
     nap_ns = 0;
-    if (!device.all_measured(__atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE), device.state())) {
+    if (state & PTSCHED_STATE_EXACT &&
+        !device.all_measured(__atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE), device.state())) {
         wake_agent();
         return false;
     }
     std::uint64_t now = monotonic_ns();
     if (bound && !device.report_due(now, report_bounds * bound) && !device.meter.unknown_in_flight() &&
-        !excess_ns(device, key, bound, now))
+        !excess_ns(device, key, stands_for, bound, now))
         return true;
     {
         CaptureModeScope relaxed;
@@ -152,7 +163,7 @@ bool has_room(Device &device, const Key &key, std::uint64_t &nap_ns)
     nap_ns = unknown_nap_ns;
     if (device.meter.unknown_in_flight())
         return false;
-    std::uint64_t excess = excess_ns(device, key, bound, now);
+    std::uint64_t excess = excess_ns(device, key, stands_for, bound, now);
     /* A part of it each time, since estimates err; with enough left in flight to find out in time. */
     nap_ns = std::max({room_nap_min_ns, std::min(excess, bound / 2) / 2, std::min(excess / 8, room_nap_max_ns)});
     return !excess;
@@ -160,16 +171,17 @@ bool has_room(Device &device, const Key &key, std::uint64_t &nap_ns)
 
 /*
  * How many submissions the next measured one shall stand for: no more than are given, or run, in the time between two
- * samples. Random, so that no pattern of the program is in step.
+ * samples, or fill a part of the @bound on the work in flight. Random, so that no pattern of the program is in step.
  */
-void plan_next_sample(Thread &thread, Meter &meter, std::uint64_t now)
+void plan_next_sample(Thread &thread, Meter &meter, std::uint64_t bound, std::uint64_t now)
 {
     std::uint64_t passed = now - thread.sampled_ns;
     std::uint64_t fitting =
         passed ? std::uint64_t(thread.sample_interval) * sample_every_ns / passed : sample_interval_max;
     std::uint64_t most = std::min<std::uint64_t>(std::uint64_t(thread.sample_interval) * 4, sample_interval_max);
     /* While that is not known, the next ones may take long. */
-    std::uint64_t run = meter.submissions_in(sample_every_ns);
+    std::uint64_t run =
+        meter.submissions_in(bound ? std::min(sample_every_ns, bound / samples_in_bound) : sample_every_ns);
     most = std::min(most, run ? run : std::uint64_t(thread.sample_interval));
     std::uint64_t mean = std::clamp<std::uint64_t>(fitting, 1, most);
     thread.random = thread.random * 6364136223846793005 + 1442695040888963407;
@@ -194,12 +206,11 @@ CUresult measured(const Place &place, const Key &key, std::uint32_t stands_for, 
 {
     Device &device = *place.device;
     std::uint64_t now = monotonic_ns();
-    std::uint64_t none = 0;
     Record *record;
 
     device.last_submit_ns.store(now, std::memory_order_relaxed);
     device.submitters_cpu.store(sched_getcpu(), std::memory_order_relaxed);
-    bool first = device.first_submit_ns.compare_exchange_strong(none, now, std::memory_order_relaxed);
+    bool first = device.turn_is_used(now);
     if (std::uint64_t short_ns = stands_for || first ? 0 : device.meter.short_ns(*place.stream, key)) {
         CUresult result = call();
         if (result == CUDA_SUCCESS)
@@ -236,10 +247,9 @@ CUresult measured(const Place &place, const Key &key, std::uint32_t stands_for, 
     return result;
 }
 
-CUresult sampled(Thread &thread, const Place &place, const Key &key, const Call &call)
+CUresult sampled(Thread &thread, const Place &place, const Key &key, std::uint32_t stands_for, const Call &call)
 {
     Device &device = *place.device;
-    std::uint32_t stands_for = place.stream->owner ? 0 : static_cast<std::uint32_t>(thread.sample_interval);
     CUresult result = measured(place, key, stands_for, call);
     std::uint64_t now = monotonic_ns();
     {
@@ -247,10 +257,12 @@ CUresult sampled(Thread &thread, const Place &place, const Key &key, const Call 
         device.meter.reap(now);
     }
     device.report(now, report_alone_ns);
-    if (!device.rest_unreported.exchange(true, std::memory_order_acq_rel))
+    /* Beside others it looks by itself. */
+    bool beside_others = device.state() & PTSCHED_STATE_CONTENDED;
+    if (!device.rest_unreported.exchange(true, std::memory_order_acq_rel) && !beside_others)
         wake_agent();
     if (!place.stream->owner)
-        plan_next_sample(thread, device.meter, now);
+        plan_next_sample(thread, device.meter, beside_others ? work_bound(device) : 0, now);
     return result;
 }
 
@@ -307,9 +319,9 @@ void spare_fence(Device &device, std::uint32_t before)
 {
     std::uint32_t events = __atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE);
     std::uint32_t state = device.state();
-    if (events != before + 1 || !(state & PTSCHED_STATE_CONTENDED))
+    if (events != before + 1 || !(state & PTSCHED_STATE_EXACT))
         return;
-    device.set_fenced(events, state);
+    device.set_fenced(events, state, 0);
 }
 
 /*
@@ -401,15 +413,17 @@ CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key 
         std::uint32_t state = device.state();
         bool may_submit = (state & (PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK)) == PTSCHED_STATE_TURN &&
                           !device.closing.load(std::memory_order_seq_cst);
-        bool alone = !(state & (PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED));
+        bool by_samples = !(state & PTSCHED_STATE_EXACT);
 
         if (may_submit && device.preemption.is_off()) {
             window.leave();
             device.preemption.put_back_in_turn(device);
             continue;
         }
-        if (may_submit && alone && thread.until_sample > 0 && !place.stream->owner) {
+        if (may_submit && by_samples && thread.until_sample > 0 && !place.stream->owner) {
             thread.until_sample--;
+            if (!device.first_submit_ns.load(std::memory_order_relaxed))
+                device.turn_is_used(monotonic_ns());
             device.add_submissions(1);
             return call();
         }
@@ -417,11 +431,12 @@ CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key 
             counters.captured.fetch_add(1, std::memory_order_relaxed);
             return call();
         }
-        if (may_submit && alone)
-            return sampled(thread, place, key, call);
+        auto stands_for = static_cast<std::uint32_t>(by_samples && !place.stream->owner ? thread.sample_interval : 0);
+        bool alone = by_samples && !(state & (PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED));
         std::uint64_t nap_ns = 0;
-        if (may_submit && (has_room(device, key, nap_ns) || is_waited_for(device, held_back, 0)))
-            return measured(place, key, 0, call);
+        if (may_submit &&
+            (alone || has_room(device, key, stands_for, state, nap_ns) || is_waited_for(device, held_back, 0)))
+            return by_samples ? sampled(thread, place, key, stands_for, call) : measured(place, key, 0, call);
         if (goes_ahead(device, key, state))
             return submit_ahead(place, key, window, call);
         window.leave();

@@ -2,7 +2,7 @@
 /*
  * The way of a submission to the driver.
  *
- * Inside a turn that nobody else wants, a submission costs the marks of its window and one look at the page. All else
+ * Inside a turn that no equal wants, a submission costs the marks of its window and one look at the page. All else
  * is in submit_slowly(): finding the device, attaching, waiting for the turn, bounding and measuring work in flight.
  */
 #ifndef PTSCHED_PRELOAD_GATE_HPP
@@ -76,14 +76,17 @@ inline CUresult submit(CUstream handle, DefaultStream kind, MakeKey make_key, Fn
         Slot &slot = thread->slot(stream);
         std::uint64_t window = thread->window.load(std::memory_order_relaxed);
         if (!(window & 1) && in_slot(slot, stream)) [[likely]] {
-            thread->device.store(slot.device.load(std::memory_order_relaxed), std::memory_order_relaxed);
+            Device &device = *slot.device;
+            thread->device.store(&device, std::memory_order_relaxed);
             thread->opened_at = __builtin_frame_address(0);
             thread->window.store(window + 1, std::memory_order_relaxed);
             OpenWindow open(*thread, window);
             /* Pairs with heavy_barrier(): the mark comes before the look. */
             std::atomic_signal_fence(std::memory_order_seq_cst);
-            if ((__atomic_load_n(slot.state, __ATOMIC_ACQUIRE) & fast_mask) == PTSCHED_STATE_TURN) [[likely]] {
-                slot.submissions.store(slot.submissions.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+            if ((__atomic_load_n(slot.state, __ATOMIC_ACQUIRE) & fast_mask) == PTSCHED_STATE_TURN &&
+                !device.closing.load(std::memory_order_acquire)) [[likely]] {
+                std::atomic<std::uint64_t> &submissions = *slot.submissions;
+                submissions.store(submissions.load(std::memory_order_relaxed) + 1, std::memory_order_release);
                 thread->until_sample--;
                 return call();
             }

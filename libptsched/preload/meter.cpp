@@ -252,6 +252,7 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
         record->timed = stands_for || (!wakes && record->estimate_ns <= short_ns_max) ||
                         must_time(stream, estimates_.knows(key), wakes ? waking_timed_one_in : timed_one_in);
         record->stands_for = stands_for;
+        record->pending_ns = std::max(record->estimate_ns, by_samples_ns(stands_for));
         record->waits = estimates_.waits_for_others(key);
         under_way_ += submissions_of(*record);
     }
@@ -281,7 +282,7 @@ void Meter::end(Stream &stream, Record *record, bool submitted)
     }
     (stream.last ? stream.last->next : stream.first) = record;
     stream.last = record;
-    stream.pending_ns += record->estimate_ns;
+    stream.pending_ns += record->pending_ns;
     (record->timed ? counters.measured : counters.estimated).fetch_add(1, std::memory_order_relaxed);
     if (record->timed)
         begin_gauge(stream);
@@ -530,7 +531,7 @@ void Meter::reap(std::uint64_t now)
             stream->first = record->next;
             if (!stream->first)
                 stream->last = nullptr;
-            stream->pending_ns -= record->estimate_ns;
+            stream->pending_ns -= record->pending_ns;
             completed_++;
             give_back(context, record);
         }
@@ -652,6 +653,12 @@ void Meter::fence_streams()
     fence_all();
 }
 
+/* How long so many take together, by the last samples; 0: there are none. The lock is held. */
+std::uint64_t Meter::by_samples_ns(std::uint64_t submissions) const
+{
+    return samples_for_ > 0 ? static_cast<std::uint64_t>(double(submissions) * samples_ns_ / samples_for_) : 0;
+}
+
 /* Of the first so many. The lock is held. */
 std::uint64_t Meter::not_stood_for(std::uint64_t submissions) const
 {
@@ -700,8 +707,8 @@ std::uint64_t Meter::in_flight_ns(std::uint64_t now)
             continue;
         /* Of the one that runs, what is left; one that overran its estimate may take as long again. */
         std::uint64_t ran = behind(now, began_ns(*stream, *first));
-        std::uint64_t left = first->estimate_ns > ran ? first->estimate_ns - ran : ran - first->estimate_ns;
-        total += stream->pending_ns - first->estimate_ns + left + 1;
+        std::uint64_t left = first->pending_ns > ran ? first->pending_ns - ran : ran - first->pending_ns;
+        total += stream->pending_ns - first->pending_ns + left + 1;
     }
     /* What runs side by side has completed earlier than the sum says. */
     double side_by_side = mean_added_ > 0 ? std::clamp(mean_ran_ / mean_added_, 1.0, std::max(busy, 1.0)) : 1;
@@ -752,18 +759,17 @@ bool Meter::unknown_in_flight()
                        [](const Stream *stream) { return stream->fence_pending && stream->fence_unknown; });
 }
 
-std::uint64_t Meter::estimate_ns(const Key &key)
+std::uint64_t Meter::estimate_ns(const Key &key, std::uint32_t stands_for)
 {
     std::lock_guard guard(lock_);
-    return estimates_.of(key);
+    return std::max(estimates_.of(key), by_samples_ns(stands_for));
 }
 
 std::uint64_t Meter::take_gpu_ns(std::uint64_t ended)
 {
     std::lock_guard guard(lock_);
     if (std::uint64_t missing = not_stood_for(ended); missing && samples_for_ > 0) {
-        auto by_mean = static_cast<std::uint64_t>(double(missing) * samples_ns_ / samples_for_);
-        sampled_ns_ += std::max(by_mean, ended == end_asked_for_ ? waited_ns_ : 0);
+        sampled_ns_ += std::max(by_samples_ns(missing), ended == end_asked_for_ ? waited_ns_ : 0);
         counted_ += missing;
         /* The next sample would stand for them, too. */
         ahead_ += missing;

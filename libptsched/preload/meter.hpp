@@ -35,6 +35,7 @@ struct Record {
     bool timed;
     Key key;
     std::uint64_t estimate_ns;
+    std::uint64_t pending_ns;      /* the same, or what all that it stands for take together */
     std::uint64_t submitted_ns;    /* host time, as the next two */
     std::uint64_t begins_ns;       /* not before this: moved on by the time it was off */
     std::uint64_t others_until_ns; /* until then other programs' work may be on the device, too */
@@ -78,7 +79,7 @@ struct Stream {
     bool ended{false};
     Record *first{nullptr};
     Record *last{nullptr};
-    std::uint64_t pending_ns{0}; /* estimates of the records */
+    std::uint64_t pending_ns{0}; /* that of the records */
     std::uint64_t completed_ns{0};
     std::uint64_t seen_running_ns{0}; /* then, the first had not completed */
     bool tail{false};                 /* work without an event of its own came after the records and the fence */
@@ -138,7 +139,8 @@ public:
     bool idle();
     /* Whether there is an end event for work of which nothing is known. */
     bool unknown_in_flight();
-    std::uint64_t estimate_ns(const Key &key);
+    /* With the others that it stands for. */
+    std::uint64_t estimate_ns(const Key &key, std::uint32_t stands_for);
 
     /*
      * Whether nothing is known of the end of some of so many submissions, since no sample stands for them yet; it is
@@ -194,6 +196,7 @@ private:
     bool find_fence_ms(const Stream &stream, std::uint64_t now, double &ms);
     void reap_fence(Stream &stream, std::uint64_t now);
     void give_back(Context &context, Record *record);
+    std::uint64_t by_samples_ns(std::uint64_t submissions) const;
     std::uint64_t not_stood_for(std::uint64_t submissions) const;
     void account(Stream &stream, Record &record, std::uint64_t now);
     void learn(const Record &record, std::uint64_t ran_ns);

@@ -66,16 +66,8 @@ int membarrier(int command)
 
 void Thread::forget_slots()
 {
-    for (Slot &slot : slots) {
-        std::uint64_t submissions = slot.submissions.load(std::memory_order_relaxed);
-        Device *device = slot.device.load(std::memory_order_relaxed);
-        if (device && submissions)
-            device->add_submissions(submissions);
-        slot.submissions.store(0, std::memory_order_relaxed);
-        slot.device.store(nullptr, std::memory_order_relaxed);
-        slot.handle = nullptr;
-        slot.stream = nullptr;
-    }
+    for (Slot &slot : slots)
+        slot = Slot{};
 }
 
 Thread *get_thread()
@@ -118,9 +110,9 @@ bool start_own_thread(void *(*body)(void *), void *argument)
 void forget_other_threads()
 {
     for (Thread *thread = first_thread(); thread; thread = thread->next) {
-        for (Slot &slot : thread->slots)
-            slot.device.store(nullptr, std::memory_order_relaxed);
         thread->forget_slots();
+        for (std::atomic<std::uint64_t> &submissions : thread->submissions)
+            submissions.store(0, std::memory_order_relaxed);
         thread->epoch = 0;
         thread->device.store(nullptr, std::memory_order_relaxed);
         if (thread != this_thread) {

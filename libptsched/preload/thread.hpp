@@ -21,15 +21,18 @@ namespace ptsched::preload {
 class Device;
 struct Stream;
 
+/* So many devices of a process have a fast path: each thread counts what it gave to each of them. */
+inline constexpr unsigned counted_devices = 16;
+
 /* Where submissions to one stream go. */
 struct Slot {
     CUstream handle;
     CUcontext context;
     bool check_context; /* the handle is a default stream and there are several contexts */
     const std::uint32_t *state;
-    std::atomic<Device *> device;
+    Device *device;
     Stream *stream;
-    std::atomic<std::uint64_t> submissions; /* by the fast path, not yet in Device::submissions */
+    std::atomic<std::uint64_t> *submissions; /* by the fast path */
 };
 
 struct alignas(64) Thread {
@@ -46,6 +49,7 @@ struct alignas(64) Thread {
     std::uint64_t random{0x9e3779b97f4a7c15};
     std::atomic<std::uint64_t> capture_window{0}; /* odd: inside a call that may begin a capture */
     Slot slots[slot_count]{};
+    std::atomic<std::uint64_t> submissions[counted_devices]{}; /* by the fast path; of all threads that had the block */
     std::atomic<bool> live{true};
     Thread *next{nullptr};
 

@@ -3,6 +3,7 @@
 program and its hog alone and bare, is measured in the same call."""
 import contextlib
 import os
+import statistics
 
 import catalogue
 import mps
@@ -22,7 +23,8 @@ def window_of(quick):
 
 def seconds_of(cell, window):
     """About how long a cell takes, its programs running."""
-    return cell.windows * window + (2.0 if cell.hog else 1.0)
+    measured = cell.windows * window + (2.0 if cell.hog else 1.0)
+    return measured if cell.rounds == 1 else cell.rounds * (measured + cell.windows * window + WARM_UP)
 
 
 def estimate(left, window):
@@ -124,13 +126,23 @@ class Bench:
         session.say(" | ".join(report.row(cell, found)))
 
     def measured(self, session, cell):
-        base = self.base(session, cell)
         if not cell.hog:
-            return {"level": "stock", **absolute(cell, base)}
-        hog_base = self.hog_base(session, cell)
+            return {"level": "stock", **absolute(cell, self.base(session, cell))}
+        self.hog_base(session, cell)
         start(session, [cell.program, *cell.hogs])
         if cell.scheduler == "ptsched":
             session.policy("weighted", True)
+        rounds = []
+        for _ in range(cell.rounds):
+            session.in_time()
+            rounds.append(self.round(session, cell))
+        return over_rounds(rounds)
+
+    def round(self, session, cell):
+        """The program alone, then beside its hogs."""
+        if cell.rounds > 1:
+            self.alone.pop(cell.bare_program, None)
+        base, hog_base = self.base(session, cell), self.hog_base(session, cell)
         result, hog, level = self.beside(session, cell)
         relative = {name: ratio(result[key], base[key])
                     for name, key in (("speed", "per_second"), ("p50", "p50_us"), ("p99", "p99_us"))}
@@ -201,6 +213,35 @@ class Bench:
             for cell in those:
                 if cell in self.left:
                     session.check(cell.name, False, f"no MPS: {error}")
+
+
+def over_rounds(rounds):
+    """The medians, and between what the ratios were; the lowest level."""
+    if len(rounds) == 1:
+        return rounds[0]
+    found = {}
+    for key, value in rounds[0].items():
+        values = [each[key] for each in rounds]
+        if key == "level":
+            found[key] = min(values, key=worth)
+        elif isinstance(value, dict):
+            found[key] = {name: middle(each[name] for each in values) for name in value}
+        else:
+            found[key] = middle(values)
+    found["spread"] = {key: [min(known), max(known)] for key in ("speed", "p50", "p99", "hog")
+                       if (known := [each[key] for each in rounds if each[key] is not None])}
+    found["rounds"] = len(rounds)
+    return found
+
+
+def worth(level):
+    return ("not confirmed" not in level, preempt.LEVELS.index(level) if level in preempt.LEVELS else 0)
+
+
+def middle(values):
+    """Of those that are known; None: none is."""
+    known = [value for value in values if value is not None]
+    return statistics.median(known) if known else None
 
 
 def absolute(cell, result):

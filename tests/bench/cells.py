@@ -3,14 +3,15 @@
 combination is a cell, WORKLOAD/HOGS/SCHEDULER."""
 from typing import NamedTuple
 
-# Name: the program of tests/gpu/catalogue.py, what it does, and how many windows it is measured for.
+# Name: the program of tests/gpu/catalogue.py, what it does, for how many windows it is measured in a round, and in how
+# many rounds: a program that is bound by the CPU is compared with itself a second ago, since CPUs change their speed.
 WORKLOADS = {
-    "loop60": ("hi60", "60 us kernels, one after another", 1),
-    "loop1ms": ("hi1ms", "1 ms kernels, one after another", 1),
-    "frames": ("frames", "frames of 5 ms, 30 per second", 2),
-    "requests": ("requests", "requests of 2 ms, Poisson, 100 per second", 1),
-    "infer": ("infer", "PyTorch inference", 2),
-    "equal": ("equal-a", "1 ms kernels, two in flight, nice 0", 2),
+    "loop60": ("hi60", "60 us kernels, one after another", 1, 1),
+    "loop1ms": ("hi1ms", "1 ms kernels, one after another", 1, 1),
+    "frames": ("frames", "frames of 5 ms, 30 per second", 1, 5),
+    "requests": ("requests", "requests of 2 ms, Poisson, 100 per second", 1, 5),
+    "infer": ("infer", "PyTorch inference", 1 / 3, 9),
+    "equal": ("equal-a", "1 ms kernels, two in flight, nice 0", 2, 1),
 }
 HOGS = {
     "hog52": (("hog52-0",), "52 ms kernels"),
@@ -64,6 +65,10 @@ class Cell(NamedTuple):
     @property
     def windows(self):
         return WORKLOADS[self.workload][2]
+
+    @property
+    def rounds(self):
+        return WORKLOADS[self.workload][3] if self.hog else 1
 
     @property
     def with_mps(self):

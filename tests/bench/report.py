@@ -25,6 +25,9 @@ def publish(session, store):
         if chosen:
             session.table(title, header, [row(cell, figures) for cell, figures in chosen])
     shares(session, done)
+    if rows := spread_rows(done):
+        session.table("Medians of rounds: what their ratios were", ["cell", "rounds", "speed", "p50", "p99", "hog's speed"],
+                      rows)
     missing = [cell.name for cell, figures in found if not figures]
     session.table("Remarks", ["remark"], [[line] for line in remarks(store, done, missing)])
 
@@ -35,6 +38,20 @@ def record(session, cell, figures):
         if key in figures:
             unit, against = ("ratio", what) if cell.hog else (what, "")
             session.record(f"bench/{cell.name}/{key}", figures[key], unit, against, command, figures["level"])
+        low, high = figures.get("spread", {}).get(key, (None, None))
+        if low is not None:
+            session.record(f"bench/{cell.name}/{key}/spread", high - low, "ratio",
+                           f"{figures['rounds']} rounds: largest less smallest", command, figures["level"])
+
+
+def spread_rows(done):
+    """Cells of several rounds: between what their ratios were."""
+    def between(figures, key):
+        low, high = figures["spread"].get(key, (None, None))
+        return f"{show(low)} to {show(high)}"
+
+    return [[cell.name, str(figures["rounds"]), *(between(figures, key) for key in ("speed", "p50", "p99", "hog"))]
+            for cell, figures in done if figures.get("spread")]
 
 
 def doubtful(scheduler, level):

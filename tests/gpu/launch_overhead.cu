@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What one launch of an empty kernel costs the caller, in nanoseconds.
+// What one launch of an empty kernel costs the caller, in nanoseconds: among many, or as the first after a pause.
 #include "serve.hpp"
 
 #include <cuda_runtime.h>
+
+#include <ctime>
+#include <unistd.h>
 
 namespace {
 
@@ -43,6 +46,32 @@ Cost measure(double seconds)
     return {percentile(batches, 0.5), sum / batches.size()};
 }
 
+double thread_cpu_ns()
+{
+    timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return static_cast<double>(used.tv_sec) * 1e9 + static_cast<double>(used.tv_nsec);
+}
+
+// What the first launch after a pause costs the thread, and how long it takes: medians.
+void report_first_launches(unsigned long count)
+{
+    std::vector<float> cpu, took;
+    for (unsigned long i = 0; i < count && !stop_requested; i++) {
+        usleep(5000);
+        double start = now(), used = thread_cpu_ns();
+        empty_kernel<<<1, 1>>>();
+        cpu.push_back(static_cast<float>(thread_cpu_ns() - used));
+        took.push_back(static_cast<float>((now() - start) * 1e9));
+        check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    }
+    std::sort(cpu.begin(), cpu.end());
+    std::sort(took.begin(), took.end());
+    std::printf("{\"event\": \"result\", \"ns\": %.0f, \"cpu_ns\": %.0f}\n", percentile(took, 0.5),
+                percentile(cpu, 0.5));
+    std::fflush(stdout);
+}
+
 void report(const Cost &cost)
 {
     std::printf("{\"event\": \"result\", \"ns\": %.2f, \"mean_ns\": %.2f, \"per_second\": %.2f}\n", cost.median_ns,
@@ -65,8 +94,11 @@ int main(int argc, char **argv)
         report(measure(seconds));
         return 0;
     }
-    return serve_orders("", [](const std::string &, double amount, double) {
-        report(measure(amount));
+    return serve_orders("", [](const std::string &verb, double amount, double) {
+        if (verb == "steps")
+            report_first_launches(static_cast<unsigned long>(amount));
+        else
+            report(measure(amount));
         return true;
     });
 }

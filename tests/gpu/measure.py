@@ -20,6 +20,7 @@ class Times:
         self.sweep = 2.0 if quick else 6.0
         self.launches = 0.2 if quick else 0.4
         self.pairs = 2 if quick else 4
+        self.rounds = 3 if quick else 7
         self.nice_steps = (0, 5) if quick else NICE_STEPS
 
 
@@ -29,6 +30,7 @@ def plan(session):
     session.step("sweep", 5 + (len(times.nice_steps) + 2) * (times.sweep + 1), sweep, times)
     session.step("unwanted", 35 + 6 * (2 if quick else 12), unwanted, 2 if quick else 12)
     session.step("overhead", 5 + 6 * times.pairs * times.launches, overhead, times)
+    session.step("overhead/states", 30 + len(STATES) * times.rounds * (2 * times.launches + 0.5), states, times)
 
 
 def ratio(value, base):
@@ -213,3 +215,53 @@ def overhead(session, times):
     session.say(" | ".join(row))
     session.table("One launch of an empty kernel, ns",
                   ["bare", "ptsched", "added (median)", "added (mean)", "spread of bare", "target"], [row])
+
+
+# Label: the state of the world, beside whom, the launching program's nice, and whether each launch comes after a pause.
+STATES = {
+    "alone": ("holding, nobody else there", None, -20, False),
+    "lighter": ("holding, others that weigh less wait", "hog52-0+pt", -20, False),
+    "equal": ("holding, one that weighs as much waits", "equal-a+pt", 0, False),
+    "preadmitted": ("let in at once, others that weigh less run", "hog52-0+pt", -20, True),
+    "waiting": ("waiting until one that weighs as much has had its turn", "equal-a+pt", 0, True),
+}
+PAUSES = 40
+
+
+def states(session, times):
+    """What a launch costs the thread in each state of the world: bare and alone, then scheduled and in that state."""
+    # Two CPUs, one of them for the agent, and always the same ones.
+    arguments = on_cpus(sorted(os.sched_getaffinity(0))[-2:], [session.programs.built("launch_overhead"), "--serve"])
+    names = ("launches", "launches+pt")
+    for problem in session.start_servers([(name, arguments, -20, name.endswith("+pt")) for name in names]):
+        raise ProgramError(problem)
+    for problem in catalogue.start(session, {beside: None for _, beside, *_ in STATES.values() if beside}):
+        raise ProgramError(problem)
+    session.policy("weighted", True)
+    rows = []
+    for label, (title, beside, nice, pauses) in STATES.items():
+        order, figure = (f"steps {PAUSES}", "cpu_ns") if pauses else (f"run {times.launches}", "ns")
+        os.setpriority(os.PRIO_PROCESS, session.server(names[1]).pid, nice)
+        found = []
+        for _ in range(times.rounds):
+            session.in_time()
+            bare = session.server(names[0]).ask(order, 30)[figure]
+            with session.running(beside):
+                session.server(names[1]).ask("run 0.1", 30)
+                found.append((bare, session.server(names[1]).ask(order, 60)[figure]))
+        ratios = [scheduled / bare for bare, scheduled in found]
+        bare, added = (statistics.median(values) for values in
+                       zip(*((bare, scheduled - bare) for bare, scheduled in found)))
+        command = "tests/gpu/run --only overhead/states"
+        against = "the same launch bare and alone, in turns"
+        session.record(f"overhead/{label}-launch", statistics.median(ratios), "ratio", against, command)
+        session.record(f"overhead/{label}-launch/added", added, "ns", against, command)
+        session.record(f"overhead/{label}-launch/spread", max(ratios) - min(ratios), "ratio",
+                       f"{times.rounds} rounds: largest less smallest", command)
+        rows.append([title, "CPU time of the first after a pause" if pauses else "one of many", f"{bare:.0f}",
+                     f"{added:+.0f}", f"{statistics.median(ratios):.3f}", f"{min(ratios):.3f} to {max(ratios):.3f}"])
+        session.say(" | ".join(rows[-1]))
+    for name in names:
+        session.drop(name)
+    session.table("A launch of an empty kernel in each state of the world, ns",
+                  ["state", "launch", "bare", "added", "ratio", "in the rounds"], rows)

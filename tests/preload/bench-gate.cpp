@@ -66,6 +66,9 @@ int main(int, char **argv)
     auto scheduler = static_cast<const struct scripted_scheduler *>(dlsym(RTLD_DEFAULT, "scripted_scheduler"));
     scheduler->change(PTSCHED_STATE_CONTENDED, 0);
     scheduler->await_acknowledged();
-    print("contended", stream, 20000);
+    print("beside-lighter", stream, 200000);
+    scheduler->change(PTSCHED_STATE_EXACT, 0);
+    scheduler->await_acknowledged();
+    print("beside-equals", stream, 20000);
     return 0;
 }

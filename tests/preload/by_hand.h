@@ -28,7 +28,8 @@ inline const struct scripted_scheduler *scheduler;
 inline const test::HandClock *test_clock;
 
 inline constexpr unsigned turn = PTSCHED_STATE_TURN, callback = PTSCHED_STATE_CALLBACK, wanted = PTSCHED_STATE_WANTED,
-                          contended = PTSCHED_STATE_CONTENDED;
+                          contended = PTSCHED_STATE_CONTENDED | PTSCHED_STATE_EXACT,
+                          lighter = PTSCHED_STATE_CONTENDED | PTSCHED_STATE_WANTED;
 
 inline CUresult launch(CUstream stream = nullptr)
 {
@@ -102,7 +103,7 @@ inline void give_back()
     hand->complete_by_itself(1);
     hand->complete_all();
     scheduler->take_back(0);
-    scheduler->change(0, wanted | contended);
+    scheduler->change(0, wanted | contended | lighter);
     scheduler->await_acknowledged();
 }
 

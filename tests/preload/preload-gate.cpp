@@ -210,6 +210,64 @@ void in_flight_is_bounded()
     });
 }
 
+/* Beside others that weigh less, the same is true without events around each. */
+void beside_lighter_ones_samples_do()
+{
+    give_back();
+    in_a_child([] {
+        constexpr unsigned long count = 4000;
+        constexpr unsigned kernel_us = 20;
+        constexpr unsigned long long bound_us = 2000;
+        unsigned long long submissions_before = scheduler->submissions(), charged_us = scheduler->gpu_ns() / 1000;
+        hand->run_in_time(1);
+        hand->set_duration_us(kernel_us);
+        launch();
+        scheduler->set_inflight_ns(bound_us * 1000);
+        scheduler->change(lighter, 0);
+        scheduler->await_acknowledged();
+        unsigned long releases = scheduler->releases(), events = 0;
+        unsigned long long longest_us = 0;
+        for (unsigned long i = 0; i < count; i++) {
+            launch();
+            longest_us = std::max(longest_us, hand->queued_us(nullptr));
+            /* By then it is known how long they take. */
+            events = i == count / 2 ? hand->events() : events;
+        }
+        events = hand->events() - events;
+        bool kept = scheduler->releases() == releases;
+        scheduler->await_releases(releases + 1);
+        charged_us = scheduler->gpu_ns() / 1000 - charged_us;
+        std::printf("# %lu events for %lu kernels, %llu us in flight, %llu us charged for %llu\n", events, count / 2,
+                    longest_us, charged_us, (count + 1ull) * kernel_us);
+        return kept && events < count / 8 && longest_us > bound_us / 2 && longest_us <= bound_us * 3 / 2 &&
+               scheduler->submissions() - submissions_before == count + 1 && charged_us > count * kernel_us * 9 / 10 &&
+               charged_us < count * kernel_us * 11 / 10;
+    });
+}
+
+/* Nobody but the thread itself knows of it. */
+void a_submission_on_its_way_keeps_the_turn()
+{
+    give_back();
+    in_a_child([] {
+        static unsigned long releases;
+        static bool kept;
+        launch();
+        launch();
+        scheduler->change(lighter, 0);
+        scheduler->await_acknowledged();
+        releases = scheduler->releases();
+        launch();
+        hand->in_next_submission([] {
+            pass_ms(10);
+            kept = scheduler->releases() == releases;
+        });
+        launch();
+        scheduler->await_releases(releases + 1);
+        return kept;
+    });
+}
+
 /*
  * A stream of the driver takes some thousand calls behind a kernel, and then the next one waits: with an event for each
  * turn, the agent would wait for a kernel that never ends, and others for the agent.
@@ -366,7 +424,9 @@ void many_threads()
         while (!stop) {
             scheduler->change(callback | contended, 0);
             std::this_thread::yield();
-            scheduler->change(0, callback | contended);
+            scheduler->change(lighter, callback | contended);
+            std::this_thread::yield();
+            scheduler->change(0, lighter);
         }
     });
     for (Thread &thread : running)
@@ -757,6 +817,8 @@ int main(int argc, char **argv)
         {"a called-back turn is given back once the work in flight has drained", callback_drains_first},
         {"a wanted turn is given back when idle", wanted_releases_when_idle},
         {"work in flight is bounded, and all is submitted in the end", in_flight_is_bounded},
+        {"beside lighter ones samples are measured, and work in flight is bounded", beside_lighter_ones_samples_do},
+        {"a submission on its way keeps the turn", a_submission_on_its_way_keeps_the_turn},
         {"a kernel that stays for many turns has one event behind it", a_kernel_that_stays_has_one_event_behind_it},
         {"a captured graph has the program's nodes and no others", capture_is_left_alone},
         {"the agent sleeps while a capture begins in another thread", agent_sleeps_while_a_capture_begins},

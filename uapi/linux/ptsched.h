@@ -254,6 +254,7 @@ struct ptsched_hand_over {
 #define PTSCHED_STATE_PREEMPT	(1U << 5)	/* called back, and the next is in */
 #define PTSCHED_STATE_OUTWEIGHED (1U << 6)	/* somebody attached weighs more */
 #define PTSCHED_STATE_PREADMITTED (1U << 7)	/* no turn yet: who asks has it at once */
+#define PTSCHED_STATE_EXACT	(1U << 8)	/* contended by equals: measure all there is */
 #define PTSCHED_STATE_DEAD	(1U << 31)	/* the scheduler is gone: run unscheduled */
 
 /**
@@ -265,7 +266,7 @@ struct ptsched_hand_over {
  *	release (or its end), never by this word: CALLBACK is set first. While
  *	PREADMITTED is set, a thread may submit once and ask for the turn right
  *	after that
- * @events: changes of CALLBACK, WANTED, CONTENDED, PREEMPT and OUTWEIGHED so far
+ * @events: changes of CALLBACK, WANTED, CONTENDED, PREEMPT, OUTWEIGHED and EXACT so far
  * @turn: number of the current or last turn
  * @budget_ns: budget at @budget_stamp_ns
  * @budget_stamp_ns: when @budget_ns was true

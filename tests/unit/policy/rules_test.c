@@ -100,7 +100,8 @@ static void test_equals_get_a_slice_each(void **state)
 
 	ask(f, &f->a, 0);
 	next = ask(f, &f->b, 5 * MS);
-	assert_int_equal(f->a.e.signals, PTSP_SIG_TURN | PTSP_SIG_WANTED | PTSP_SIG_CONTENDED);
+	assert_int_equal(f->a.e.signals,
+			 PTSP_SIG_TURN | PTSP_SIG_WANTED | PTSP_SIG_CONTENDED | PTSP_SIG_EXACT);
 	assert_true(next == 5 * MS + ptsp_slice(&f->dev));
 	next = ptsp_run(&f->dev, next);
 	assert_int_equal(f->a.called_back, 1);
@@ -946,6 +947,32 @@ static void test_outweighed_as_long_as_the_other_is_there(void **state)
 	assert_false(f->a.e.signals & PTSP_SIG_OUTWEIGHED);
 }
 
+static void test_exact_while_one_that_weighs_as_much_is_active(void **state)
+{
+	const u32 beside = PTSP_SIG_TURN | PTSP_SIG_WANTED | PTSP_SIG_CONTENDED;
+	struct fixture *f = *state;
+	struct ptsp_params params = f->dev.params;
+	u64 grace = params.grace_ns;
+
+	f->b.nice = 1;
+	ask(f, &f->a, 0);
+	ask(f, &f->b, MS);
+	assert_int_equal(f->a.e.signals, beside);
+	/* Whether it waits or was here a moment ago. */
+	ask(f, &f->c, 2 * MS);
+	assert_int_equal(f->a.e.signals, beside | PTSP_SIG_EXACT);
+	ptsp_cancel(&f->dev, &f->c.e, 3 * MS);
+	ptsp_run(&f->dev, 3 * MS);
+	assert_int_equal(f->a.e.signals, beside | PTSP_SIG_EXACT);
+	ptsp_run(&f->dev, 3 * MS + grace);
+	assert_int_equal(f->a.e.signals, beside);
+	/* Budgets that live from reports need all of them. */
+	params.many = true;
+	ptsp_set_params(&f->dev, &params, 3 * MS + grace);
+	ptsp_run(&f->dev, 3 * MS + grace);
+	assert_true(f->a.e.signals & PTSP_SIG_EXACT);
+}
+
 static void test_cancel_and_leave_free_the_queue(void **state)
 {
 	struct fixture *f = *state;
@@ -1012,6 +1039,7 @@ static void test_signals_match_the_contract(void **state)
 	assert_int_equal(PTSP_SIG_SHARED, PTSCHED_STATE_SHARED);
 	assert_int_equal(PTSP_SIG_PREEMPT, PTSCHED_STATE_PREEMPT);
 	assert_int_equal(PTSP_SIG_OUTWEIGHED, PTSCHED_STATE_OUTWEIGHED);
+	assert_int_equal(PTSP_SIG_EXACT, PTSCHED_STATE_EXACT);
 	assert_int_equal(PTSP_SIG_PREADMITTED, PTSCHED_STATE_PREADMITTED);
 	assert_int_equal(PTSP_WEIGHTED, PTSCHED_POLICY_WEIGHTED);
 	assert_int_equal(PTSP_LITERAL, PTSCHED_POLICY_LITERAL);
@@ -1069,6 +1097,7 @@ int main(void)
 		cmocka_unit_test_setup(test_one_that_is_off_starves_nobody, setup),
 		cmocka_unit_test_setup(test_heavier_waits_for_who_cannot_preempt, setup),
 		cmocka_unit_test_setup(test_outweighed_as_long_as_the_other_is_there, setup),
+		cmocka_unit_test_setup(test_exact_while_one_that_weighs_as_much_is_active, setup),
 		cmocka_unit_test_setup(test_cancel_and_leave_free_the_queue, setup),
 		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_weights_are_the_kernels),
