@@ -277,24 +277,21 @@ std::uint64_t leave_when_idle(Device &device, std::uint32_t events, std::uint32_
     /* Who submits is not idle: the driver, which the program needs meanwhile, is asked only after that. */
     if (by_samples && has_submitted(device)) {
         own.busy_seen_ns = now;
-        own.backoff_ns = 0;
-        own.idle_since = 0;
+        own.backoff_ns = own.idle_since = 0;
         return linger_ns / looks_in_linger;
     }
     if (!fence(device, events, state))
         return back_off(device, now);
     reap(device, state, now);
     bool idle = device.meter.idle();
-    /* At the first look the end event may just be on its way. */
-    if (!idle && (!by_samples || own.backoff_ns))
+    if (!idle)
         own.busy_seen_ns = now;
     if (!idle || device.held_back.load(std::memory_order_acquire)) {
         own.idle_since = 0;
         return !idle && (wanted || device.meter.unknown_in_flight()) ? back_off(device, now, wanted) : linger_ns;
     }
-    std::uint64_t granted = __atomic_load_n(&device.page()->granted_ns, __ATOMIC_RELAXED);
-    std::uint64_t since = by_samples ? std::max(own.busy_seen_ns, granted) : own.idle_since ? own.idle_since : now;
-    own.idle_since = std::max(since, device.last_submit_ns.load(std::memory_order_relaxed));
+    own.idle_since =
+        std::max(own.idle_since ? own.idle_since : now, device.last_submit_ns.load(std::memory_order_relaxed));
     std::uint64_t idle_since = own.idle_since, passed = now > idle_since ? now - idle_since : 0;
     if (passed < linger_ns)
         return linger_ns - passed;

@@ -24,7 +24,7 @@ WORK = {
 }
 SCRIPTS = {
     "infer": ("infer.py",), "infer-graph": ("infer.py", "--graph"), "infer-compiled": ("infer.py", "--compile"),
-    "train": ("train.py", "--ticks"), "train-workers": ("train.py", "--workers", "2"), "ranks": ("ranks.py",),
+    "train": ("train.py", "--ticks"), "train-workers": ("train.py", "--workers", "2"), "ranks": ("ranks.py",), "ddp": ("ddp.py",),
     "jax": ("jax_loop.py",), "cupy": ("cupy_loop.py",), "numba": ("numba_loop.py",), "triton": ("triton_loop.py",),
     "small": ("small_ops.py",),
 }

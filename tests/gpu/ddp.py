@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Data-parallel training of a small model by two ranks on two GPUs, which add up their gradients
+with NCCL: a plain PyTorch script, bound by its launches."""
+import datetime
+import os
+import subprocess
+import sys
+import tempfile
+
+import loop
+import model
+import torch
+import torch.distributed as dist
+from torch import nn
+
+WORDS, LENGTH, BATCH, RANKS = 512, 64, 8, 2
+# What the ranks agree on: to end, to begin anew, or so many steps.
+END, RESET, TOGETHER = 0, -1, 32
+
+
+class Replica:
+    def __init__(self, rank, store):
+        self.rank = rank
+        torch.cuda.set_device(rank)
+        dist.init_process_group("nccl", init_method=f"file://{store}", rank=rank, world_size=RANKS,
+                                timeout=datetime.timedelta(seconds=120), device_id=torch.device("cuda", rank))
+        self.orders = dist.new_group(backend="gloo")
+
+    def reset(self):
+        model.repeatable(11)
+        own = model.Transformer(WORDS, LENGTH, width=128, heads=4, layers=2).cuda()
+        self.model = nn.parallel.DistributedDataParallel(own, device_ids=[self.rank])
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.05)
+        self.random = torch.Generator().manual_seed(self.rank)
+        self.loss = float("nan")
+
+    def train(self):
+        tokens = torch.randint(WORDS, (BATCH, LENGTH), generator=self.random)
+        target = ((tokens * 3 + 1) % WORDS).cuda()
+        output = self.model(tokens.cuda())
+        loss = nn.functional.cross_entropy(output.view(-1, WORDS), target.view(-1))
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        self.loss = loss.item()
+
+
+class Leader(Replica):
+    """Rank 0, which tells the other what to do."""
+
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(prefix="ddp-")
+        store = os.path.join(self.folder, "store")
+        self.left = 0  # steps that both have agreed on, and are still to be done
+        self.next = 1
+        self.other = subprocess.Popen([sys.executable, os.path.abspath(__file__), "--follow", store])
+        super().__init__(0, store)
+
+    def tell(self, order):
+        dist.broadcast(torch.tensor([order]), 0, group=self.orders)
+
+    def finish(self):
+        """The other rank waits on its GPU, and keeps that busy, for the rest of what both have agreed on."""
+        while self.left:
+            self.step()
+
+    def reset(self):
+        self.finish()
+        self.tell(RESET)
+        # Whoever takes one step, as all programs do before their first order, leaves nobody waiting.
+        self.next = 1
+        super().reset()
+
+    def step(self):
+        if not self.left:
+            self.tell(self.next)
+            self.left, self.next = self.next, TOGETHER
+        self.train()
+        self.left -= 1
+
+    def digest(self):
+        self.finish()
+        return {"value": self.loss, "hash": model.digest(self.model.parameters())}
+
+    def end(self):
+        self.finish()
+        self.tell(END)
+        self.other.wait()
+
+
+def follow(store):
+    replica = Replica(1, store)
+    order = torch.tensor([END])
+    while True:
+        dist.broadcast(order, 0, group=replica.orders)
+        if order.item() == END:
+            return
+        if order.item() == RESET:
+            replica.reset()
+        for _ in range(order.item()):
+            replica.train()
+
+
+def lead():
+    leaders = []
+
+    def make():
+        leaders.append(Leader())
+        return leaders[0]
+    try:
+        loop.main(__doc__, make)
+    finally:
+        for leader in leaders:
+            leader.end()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3 and sys.argv[1] == "--follow":
+        follow(sys.argv[2])
+    else:
+        lead()
