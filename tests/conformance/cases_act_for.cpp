@@ -37,6 +37,11 @@ int act_for_client(Actor &actor, Actor &requester)
     return actor.act_for(PTSCHED_ACT_FOR_CLIENT, requester.handle().get());
 }
 
+void set_weight(pid_t pid, uint32_t weight)
+{
+    CHECK_EQ(0, request(PTSCHED_CMD_SET_ENTITY, {{PTSCHED_A_PID, pid}, {PTSCHED_A_WEIGHT, weight}}).error);
+}
+
 TEST("acting for a process, turns have its weight and are its own")
 {
     Actor actor, requester(7);
@@ -264,9 +269,13 @@ TEST("when the requester is gone, those who wait for it wait for themselves")
 TEST("a call that waits for a requester that is gone joins the turn of its own process")
 {
     Client holder, proxy;
-    // So light that it calls nobody back.
-    Actor requester(19);
+    Actor requester;
     CHECK_EQ(0, ptsched_act_for(proxy, PTSCHED_ACT_FOR_PIDFD, pidfd(requester.pid()).get()));
+    // So light that it calls nobody back at the end of a slice either: the other has a thousand seconds for a
+    // millisecond of its budget.
+    set_weight(requester.pid(), 1);
+    set_weight(getpid(), PTSCHED_WEIGHT_MAX);
+    wait_until([] { return entity(getpid())->at(PTSCHED_A_BUDGET_NS) > static_cast<int64_t>(kMillisecond); });
     CHECK_EQ(0, ptsched_acquire(holder, PTSCHED_NEVER, 0, nullptr));
     AcquiringThread waiter(proxy);
     wait_for_state(requester.pid(), PTSCHED_ENTITY_WAITING);
