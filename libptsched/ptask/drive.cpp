@@ -212,11 +212,14 @@ bool Scheduler::drain(Timeout timeout)
     return true;
 }
 
-/* The thread's, when there is nothing to do. */
+/*
+ * The thread's, when there is nothing to do. Who stops the graph has called it once, and by then the thread may have
+ * been looking at what was on a device: it does not sleep for good any more.
+ */
 void Scheduler::rest(Lock &lock, Naps &naps)
 {
     left_to_thread_ = left_to_thread_ && driven_;
-    bool idle = !driven_ && is_idle() && !lowering_->waits_for_go();
+    bool idle = !driven_ && is_idle() && !lowering_->waits_for_go() && !stopping_;
     if (idle && lowering_->is_watched()) {
         sleep_ = Sleep::nap;
         wanted_.wait_for(lock, Clock::stretch_until(Clock::now() + watch_nap));
