@@ -85,6 +85,24 @@ TEST("alone, a holder is told nothing; with a waiter, WANTED and CONTENDED")
     CHECK_EQ(PTSCHED_STATE_TURN, client.state() & kInOrder);
 }
 
+TEST("EXACT as long as somebody waits who weighs as much")
+{
+    Client client;
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    Actor lighter(5), equal;
+    lighter.join();
+    equal.join();
+    lighter.start_waiting();
+    client.wait_for_bits(PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED);
+    CHECK_EQ(0, client.state() & PTSCHED_STATE_EXACT);
+    uint32_t events = client.events();
+    equal.start_waiting();
+    client.wait_for_bits(PTSCHED_STATE_EXACT);
+    CHECK(client.events() > events);
+    equal.kill();
+    wait_until([&] { return !(client.state() & PTSCHED_STATE_EXACT); });
+}
+
 TEST("poll() is readable until the latest event is acknowledged")
 {
     Wanted turn;
