@@ -729,14 +729,14 @@ static bool outweighed(struct ptsp_device *dev, const struct ptsp_entity *h)
 	return dev->top_weight > h->weight;
 }
 
-static bool has_no_match_for(const struct ptsp_link *queue, const struct ptsp_entity *h)
+static bool has_match_for(const struct ptsp_link *queue, const struct ptsp_entity *h)
 {
 	const struct ptsp_entity *e;
 
 	for (e = ptsp_queue_first(queue); e; e = ptsp_queue_next(queue, e))
 		if (e != h && e->weight >= h->weight)
-			return false;
-	return true;
+			return true;
+	return false;
 }
 
 /*
@@ -747,8 +747,8 @@ static bool has_no_match_for(const struct ptsp_link *queue, const struct ptsp_en
  */
 static bool must_be_exact(const struct ptsp_device *dev, const struct ptsp_entity *h)
 {
-	return !ptsp_exclusive(dev) || !has_no_match_for(&dev->waiters, h) ||
-	       !has_no_match_for(&dev->holders, h) || !has_no_match_for(&dev->lingerers, h);
+	return !ptsp_exclusive(dev) || has_match_for(&dev->waiters, h) ||
+	       has_match_for(&dev->holders, h) || has_match_for(&dev->lingerers, h);
 }
 
 /* Several have the turn, and not only because one of them is about to be through. */

@@ -436,7 +436,7 @@ CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key 
         std::uint64_t nap_ns = 0;
         if (may_submit &&
             (alone || has_room(device, key, stands_for, state, nap_ns) || is_waited_for(device, held_back, 0)))
-            return by_samples ? sampled(thread, place, key, stands_for, call) : measured(place, key, 0, call);
+            return alone || stands_for ? sampled(thread, place, key, stands_for, call) : measured(place, key, 0, call);
         if (goes_ahead(device, key, state))
             return submit_ahead(place, key, window, call);
         window.leave();
