@@ -4,11 +4,9 @@
 with NCCL: a plain PyTorch script, bound by its launches."""
 import datetime
 import os
-import subprocess
-import sys
 import tempfile
 
-import loop
+import leader
 import model
 import torch
 import torch.distributed as dist
@@ -54,7 +52,7 @@ class Leader(Replica):
         store = os.path.join(self.folder, "store")
         self.left = 0  # steps that both have agreed on, and are still to be done
         self.next = 1
-        self.other = subprocess.Popen([sys.executable, os.path.abspath(__file__), "--follow", store])
+        self.other = leader.start_other(store)
         super().__init__(0, store)
 
     def tell(self, order):
@@ -102,21 +100,5 @@ def follow(store):
             replica.train()
 
 
-def lead():
-    leaders = []
-
-    def make():
-        leaders.append(Leader())
-        return leaders[0]
-    try:
-        loop.main(__doc__, make)
-    finally:
-        for leader in leaders:
-            leader.end()
-
-
 if __name__ == "__main__":
-    if len(sys.argv) == 3 and sys.argv[1] == "--follow":
-        follow(sys.argv[2])
-    else:
-        lead()
+    leader.main(__doc__, Leader, follow)

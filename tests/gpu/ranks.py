@@ -2,11 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Data-parallel training by two ranks on one GPU, which add up their gradients with gloo."""
 import os
-import subprocess
-import sys
 import tempfile
 
-import loop
+import leader
 import model
 import torch
 import torch.distributed as dist
@@ -49,7 +47,7 @@ class Leader(Replica):
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="ranks-")
         store = os.path.join(self.folder, "store")
-        self.other = subprocess.Popen([sys.executable, os.path.abspath(__file__), "--follow", store])
+        self.other = leader.start_other(store)
         super().__init__(0, store)
 
     def tell(self, order):
@@ -81,21 +79,5 @@ def follow(store):
         replica.step() if order.item() == STEP else replica.reset()
 
 
-def lead():
-    leaders = []
-
-    def make():
-        leaders.append(Leader())
-        return leaders[0]
-    try:
-        loop.main(__doc__, make)
-    finally:
-        for leader in leaders:
-            leader.end()
-
-
 if __name__ == "__main__":
-    if len(sys.argv) == 3 and sys.argv[1] == "--follow":
-        follow(sys.argv[2])
-    else:
-        lead()
+    leader.main(__doc__, Leader, follow)
