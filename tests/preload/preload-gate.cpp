@@ -648,13 +648,13 @@ void host_work_does_not_deadlock()
 
 std::filesystem::path stats_file()
 {
-    return program_folder() / "preload/gate-stats";
+    return std::getenv("PTSCHED_STATS");
 }
 
 /* As a child tells at its exit. */
 template <class Body> unsigned long long waited_ns(Body body)
 {
-    std::filesystem::remove(stats_file());
+    std::filesystem::resize_file(stats_file(), 0);
     in_a_child([&] {
         body();
         std::exit(0);
@@ -663,7 +663,6 @@ template <class Body> unsigned long long waited_ns(Body body)
     constexpr const char *field = "\"wait_ns\": ";
     std::string line;
     std::getline(std::ifstream(stats_file()), line);
-    std::filesystem::remove(stats_file());
     size_t found = line.find(field);
     return found == line.npos ? 0 : std::stoull(line.substr(found + std::strlen(field)));
 }
@@ -801,7 +800,9 @@ extern "C" void *malloc(size_t size)
 
 int main(int argc, char **argv)
 {
-    setenv("PTSCHED_STATS", stats_file().c_str(), 0);
+    /* A file of this process and its children, which ends with them. */
+    if (!std::getenv("PTSCHED_STATS"))
+        setenv("PTSCHED_STATS", ("/proc/self/fd/" + std::to_string(memfd_create("gate-stats", 0))).c_str(), 1);
     run_by_hand(argv);
     for (const Speaker &speaker : speakers) {
         if (argc == 2 && !std::strcmp(argv[1], speaker.name)) {
