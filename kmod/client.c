@@ -26,7 +26,7 @@ void ptsched_client_show(struct ptsched_client *client)
 	const u32 events = PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED |
 			   PTSCHED_STATE_CONTENDED | PTSCHED_STATE_PREEMPT |
 			   PTSCHED_STATE_OUTWEIGHED | PTSCHED_STATE_EXACT |
-			   PTSCHED_STATE_DEAD;
+			   PTSCHED_STATE_BESIDE | PTSCHED_STATE_DEAD;
 	struct ptsched_page *page = client->shared;
 	u32 old = page->state;
 	u32 state = 0;

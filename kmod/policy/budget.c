@@ -10,6 +10,7 @@
  *
  * Policy literal: every entity earns q each T, with q = T = alpha * min(t).
  */
+#include "beside.h"
 #include "budget.h"
 #include "list.h"
 
@@ -206,7 +207,9 @@ static void charge_holders(struct ptsp_device *dev, u64 dt)
 		e->contended_ns += dt;
 		if (!pays(dev, e, &n))
 			continue;
-		ptsp_settle(dev, e);
+		/* Beside each other they may be for minutes: what these earned pays first. */
+		if (!ptsp_is_beside(e))
+			ptsp_settle(dev, e);
 		ptsp_charge(dev, e, share);
 		e->turn_occupancy_ns += share;
 		e->stats.occupancy_ns += share;

@@ -9,6 +9,7 @@
  * its slice: else the two would hand over at every submission, and the lighter
  * one's share would go into hand-overs.
  */
+#include "beside.h"
 #include "budget.h"
 #include "list.h"
 #include "policy.h"
@@ -79,6 +80,7 @@ void ptsp_set_params(struct ptsp_device *dev, const struct ptsp_params *params, 
 		ptsp_settle(dev, e);
 		if (!afresh)
 			continue;
+		ptsp_forget_pace(dev, e);
 		e->budget_ns = 0;
 		e->stamp_ns = now;
 		e->credit_ns = 0;
@@ -126,6 +128,7 @@ void ptsp_join(struct ptsp_device *dev, struct ptsp_entity *e, struct ptsp_user 
 	}
 	e->budget_ns = -(s64)e->inherited_ns;
 	e->budget_ns -= (s64)ptsp_user_take(dev, user);
+	ptsp_forget_pace(dev, e);
 }
 
 /* Out of the queue of waiters, without moving the sweep back. */
@@ -347,6 +350,7 @@ void ptsp_report(struct ptsp_device *dev, struct ptsp_entity *e, u64 gpu_ns, u32
 	dev->stats.submissions += submissions;
 	if (submissions)
 		e->use_ns = average(e->use_ns, gpu / submissions);
+	ptsp_keep_pace(dev, e, gpu, submissions);
 
 	/* Nobody waited for part of the turn: there, measured time is debited. */
 	if (e->turn_gpu_ns <= e->turn_occupancy_ns || dev->params.kind == PTSP_NONE)
@@ -541,33 +545,47 @@ static struct ptsp_entity *pick_taker(struct ptsp_device *dev, u64 *next)
 	return awaits_nobody(dev, least, dev->nr_waiters + dev->nr_holders, next) ? least : NULL;
 }
 
-static bool turn_is_free(const struct ptsp_device *dev, u64 *next)
+/* Whether no holder keeps the turn from @e; without one, from anybody. */
+static bool turn_is_free(const struct ptsp_device *dev, const struct ptsp_entity *e, u64 *next)
 {
-	struct ptsp_entity *e;
+	struct ptsp_entity *h;
 
 	if (!ptsp_exclusive(dev))
 		return true;
-	for (e = ptsp_queue_first(&dev->holders); e; e = ptsp_queue_next(&dev->holders, e))
-		if (keeps_turn(dev, e, next))
+	for (h = ptsp_queue_first(&dev->holders); h; h = ptsp_queue_next(&dev->holders, h))
+		if (!(e && !h->called_back && ptsp_go_together(dev, h, e)) &&
+		    keeps_turn(dev, h, next))
 			return false;
 	return true;
+}
+
+/* Whether somebody might be let in beside the holders. */
+static bool is_sociable(const struct ptsp_device *dev)
+{
+	const struct ptsp_entity *h = ptsp_queue_first(&dev->holders);
+
+	return h && ptsp_is_sociable(dev, h);
 }
 
 static struct ptsp_entity *pick(struct ptsp_device *dev, u64 *next)
 {
 	struct ptsp_entity *best;
+	bool is_free;
 	u32 weight;
 
-	if (!dev->nr_waiters || !turn_is_free(dev, next))
+	if (!dev->nr_waiters)
+		return NULL;
+	is_free = turn_is_free(dev, NULL, next);
+	if (!is_free && !is_sociable(dev))
 		return NULL;
 	do {
 		best = best_eligible(dev, next);
 		if (!best)
-			return pick_taker(dev, next);
+			return is_free ? pick_taker(dev, next) : NULL;
 		weight = best->weight;
 		set_weight(dev, best);
 	} while (best->weight < weight);
-	return best;
+	return is_free || turn_is_free(dev, best, next) ? best : NULL;
 }
 
 /* Until when those who still hold the turn said that they have work. */
@@ -610,6 +628,7 @@ static void grant(struct ptsp_device *dev, struct ptsp_entity *e)
 	dev->stats.turns++;
 	ptsp_list_add_before(&e->queue, &dev->holders);
 	dev->nr_holders++;
+	ptsp_pace_begins(dev, e);
 }
 
 /* A holder without budget goes on with time that is given away, or must go. */
@@ -729,12 +748,14 @@ static bool outweighed(struct ptsp_device *dev, const struct ptsp_entity *h)
 	return dev->top_weight > h->weight;
 }
 
-static bool has_match_for(const struct ptsp_link *queue, const struct ptsp_entity *h)
+/* Those that go together do not hand over to each other. */
+static bool has_match_for(const struct ptsp_device *dev, const struct ptsp_link *queue,
+			  const struct ptsp_entity *h)
 {
 	const struct ptsp_entity *e;
 
 	for (e = ptsp_queue_first(queue); e; e = ptsp_queue_next(queue, e))
-		if (e != h && e->weight >= h->weight)
+		if (e != h && e->weight >= h->weight && !ptsp_go_together(dev, h, e))
 			return true;
 	return false;
 }
@@ -747,8 +768,8 @@ static bool has_match_for(const struct ptsp_link *queue, const struct ptsp_entit
  */
 static bool must_be_exact(const struct ptsp_device *dev, const struct ptsp_entity *h)
 {
-	return !ptsp_exclusive(dev) || has_match_for(&dev->waiters, h) ||
-	       has_match_for(&dev->holders, h) || has_match_for(&dev->lingerers, h);
+	return !ptsp_exclusive(dev) || has_match_for(dev, &dev->waiters, h) ||
+	       has_match_for(dev, &dev->holders, h) || has_match_for(dev, &dev->lingerers, h);
 }
 
 /* Several have the turn, and not only because one of them is about to be through. */
@@ -779,33 +800,55 @@ static void preempt(struct ptsp_device *dev, struct ptsp_entity *h)
 }
 
 /*
- * Decide for each holder whether it is called back, and tell it what it may know.
- * Returns whether one has just ceased to keep others out.
+ * Decide for each holder whether it is called back. Of several that no longer go
+ * together, the one that had the turn first keeps it. Returns whether one has just
+ * ceased to keep others out.
  */
-static bool review_holders(struct ptsp_device *dev, u64 *next)
+static bool call_back(struct ptsp_device *dev, const struct ptsp_entity *top, u64 *next)
 {
-	struct ptsp_entity *h, *top = best_eligible(dev, next);
-	bool wanted = top || least_given(dev, next);
-	bool shared = is_shared(dev), preempted = false;
+	bool several = dev->nr_holders > 1 && ptsp_exclusive(dev), preempted = false;
+	const struct ptsp_entity *first = NULL;
+	struct ptsp_entity *h;
 
 	for (h = ptsp_queue_first(&dev->holders); h; h = ptsp_queue_next(&dev->holders, h)) {
-		u32 signals = PTSP_SIG_TURN;
-
 		ptsp_settle(dev, h);
-		if (!h->called_back && recall(dev, h, top, next)) {
+		if (!h->called_back && (recall(dev, h, top, next) ||
+					(first && !ptsp_go_together(dev, first, h)))) {
 			h->called_back = true;
 			h->callback_ns = dev->now_ns;
 			h->stats.callbacks++;
 			dev->stats.callbacks++;
 		}
-		if (top && h->given && h->called_back && !h->in_way) {
+		if (!h->called_back) {
+			first = several && !first ? h : first;
+			continue;
+		}
+		if (top && h->given && !h->in_way) {
 			h->in_way = true;
 			h->in_way_ns = dev->now_ns;
 		}
-		if (h->called_back && !h->preempted && must_preempt(dev, h, top, next)) {
+		if (!h->preempted && must_preempt(dev, h, top, next)) {
 			preempt(dev, h);
 			preempted = true;
 		}
+	}
+	return preempted;
+}
+
+/* Calls back who must go, and tells each holder what it may know; returns what call_back() does. */
+static bool review_holders(struct ptsp_device *dev, u64 *next)
+{
+	struct ptsp_entity *h, *top = best_eligible(dev, next);
+	bool preempted = dev->nr_active > 1 && call_back(dev, top, next);
+	bool wanted = top || least_given(dev, next);
+	bool shared = is_shared(dev);
+
+	h = ptsp_queue_first(&dev->holders);
+	if (h && (dev->nr_holders > 1 || ptsp_is_beside(h)))
+		ptsp_count_company(dev);
+	for (; h; h = ptsp_queue_next(&dev->holders, h)) {
+		u32 signals = PTSP_SIG_TURN;
+
 		if (h->called_back)
 			signals |= PTSP_SIG_CALLBACK;
 		if (h->preempted)
@@ -820,6 +863,8 @@ static bool review_holders(struct ptsp_device *dev, u64 *next)
 			signals |= PTSP_SIG_EXACT;
 		if (shared)
 			signals |= PTSP_SIG_SHARED;
+		if (ptsp_is_beside(h))
+			signals |= PTSP_SIG_BESIDE;
 		ptsp_set_signals(dev, h, signals);
 	}
 	return preempted;
@@ -861,7 +906,7 @@ bool ptsp_would_grant(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 	ptsp_settle(dev, e);
 	set_weight(dev, e);
 	best = best_eligible(dev, &next);
-	if (!turn_is_free(dev, &next))
+	if (!turn_is_free(dev, e, &next))
 		return would_interrupt(dev, e, best);
 	if (e->budget_ns < 0 && dev->params.kind != PTSP_NONE)
 		return !best && would_be_given(dev, e, &next);

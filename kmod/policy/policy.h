@@ -20,9 +20,10 @@
  * Invariants, each tested: an entity with weight does not wait for ever; what
  * is charged for an instant sums to at most that instant; a budget never
  * exceeds its cap (plus what was earned while waiting and is not yet spent); in
- * exclusive mode one entity has the turn unless a called-back one is late, has
- * its work being taken off the device, or said when it will have drained and
- * that is at most two hand-overs away.
+ * exclusive mode one entity has the turn unless others of its weight go together
+ * with it (beside.c), a called-back one is late, has its work being taken off the
+ * device, or said when it will have drained and that is at most two hand-overs
+ * away.
  */
 #ifndef PTSCHED_POLICY_H
 #define PTSCHED_POLICY_H
@@ -65,6 +66,7 @@ enum ptsp_signal {
 	PTSP_SIG_OUTWEIGHED = 64,
 	PTSP_SIG_PREADMITTED = 128,
 	PTSP_SIG_EXACT = 256,
+	PTSP_SIG_BESIDE = 512,
 };
 
 /**
@@ -151,6 +153,13 @@ struct ptsp_user {
 	u32 weight;
 };
 
+/* Part of an entity's turns: so long, so much GPU time, so many submissions. */
+struct ptsp_span {
+	u64 held_ns;
+	u64 gpu_ns;
+	u64 submissions;
+};
+
 /**
  * struct ptsp_entity - a process on a device; embedded in the host's structure
  *
@@ -211,6 +220,16 @@ struct ptsp_entity {
 	u64 gap_ns;			/* running average of its gaps between turns */
 	u64 use_ns;			/* running average of use per submission */
 	u64 given_vt;			/* given time over weight, for fairness among takers */
+	/* For beside.c: */
+	u32 busy;			/* thousandths of its own turns with work on the device */
+	u32 company;			/* so many have the turn beside each other, it among them */
+	bool mixed;			/* that has changed since told_ns */
+	u64 told_ns;			/* when it last told of its use in this turn */
+	struct ptsp_span alone;		/* since it was last judged */
+	struct ptsp_span beside;
+	u64 pace_alone;			/* running average of its submissions by time, alone */
+	u64 apart_until_ns;		/* suffered beside others: until then alone */
+	u64 apart_ns;			/* for so long, the last time */
 };
 
 struct ptsp_device;

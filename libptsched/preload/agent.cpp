@@ -9,6 +9,7 @@
  *              loop keeps its turn
  *   CONTENDED  release after a longer idle time; see that what was queued unmeasured has an end event, so that what is
  *              in flight can be bounded
+ *   BESIDE     report now and then
  *
  * It looks at the state anew in every round, so that no order of events can be missed.
  */
@@ -51,6 +52,8 @@ constexpr std::uint64_t long_nap_ns = 100000;
 constexpr std::uint64_t looks_in_linger = 2;
 constexpr std::uint64_t no_memory_nap_ns = 10000000, no_bell_nap_ns = 10000000;
 constexpr std::uint64_t rest_ns = 100000000, end_ns = 1000000;
+/* Beside equals, where a turn has no end: by this the scheduler sees whether that is good for them. */
+constexpr std::uint64_t report_beside_ns = 50000000;
 /* An exit waits so long for the last report. */
 constexpr std::uint64_t quiet_ns = 100000000;
 
@@ -356,8 +359,11 @@ std::uint64_t look_after(Device &device)
      */
     if (!(state & PTSCHED_STATE_CALLBACK) && device.acquiring.load(std::memory_order_acquire))
         return config().linger_ns;
-    return state & PTSCHED_STATE_CALLBACK ? end_turn(device, events, state, now)
-                                          : leave_when_idle(device, events, state, now);
+    if (state & PTSCHED_STATE_CALLBACK)
+        return end_turn(device, events, state, now);
+    if (state & PTSCHED_STATE_BESIDE)
+        device.report(now, report_beside_ns);
+    return leave_when_idle(device, events, state, now);
 }
 
 /* The CPUs of threads that its wake-ups are for: the program's own, and heavier ones that it is to make room for. */

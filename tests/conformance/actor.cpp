@@ -139,6 +139,9 @@ Actor::Outcome Actor::carry_out(const Command &command, int fd, ptsched_client *
         ptsched_query(client, &query);
         break;
     }
+    case Operation::kMechanism:
+        outcome.result = ptsched_set_mechanism(client, command.number);
+        break;
     case Operation::kPage:
         break;
     case Operation::kActFor:
@@ -210,6 +213,11 @@ Actor::Outcome Actor::acquire(uint64_t deadline_ns, unsigned flags)
 int Actor::release(uint64_t gpu_ns)
 {
     return ask({Operation::kRelease, 0, gpu_ns, {}}).result;
+}
+
+int Actor::set_mechanism(unsigned mechanism)
+{
+    return ask({Operation::kMechanism, mechanism, 0, {}}).result;
 }
 
 struct ptsched_page Actor::page()

@@ -31,6 +31,7 @@ public:
     Outcome acquire(uint64_t deadline_ns = PTSCHED_NEVER, unsigned flags = 0);
     int try_acquire() { return acquire(PTSCHED_NEVER, PTSCHED_ACQUIRE_TRY).result; }
     int release(uint64_t gpu_ns = 0);
+    int set_mechanism(unsigned mechanism);
     struct ptsched_page page();
     int act_for(unsigned kind, int fd);
     ptsched::UniqueFd handle();
@@ -54,7 +55,19 @@ public:
     void kill();
 
 private:
-    enum class Operation { kOpen, kAcquire, kRelease, kPage, kActFor, kHandle, kClose, kSignal, kBecome, kFork };
+    enum class Operation {
+        kOpen,
+        kAcquire,
+        kRelease,
+        kMechanism,
+        kPage,
+        kActFor,
+        kHandle,
+        kClose,
+        kSignal,
+        kBecome,
+        kFork
+    };
     struct Command {
         Operation operation;
         unsigned number;

@@ -103,6 +103,36 @@ TEST("EXACT as long as somebody waits who weighs as much")
     wait_until([&] { return !(client.state() & PTSCHED_STATE_EXACT); });
 }
 
+TEST("equals that leave the device idle have the turn beside each other")
+{
+    Client client;
+    Actor equal;
+    equal.join();
+    CHECK_EQ(0, ptsched_set_mechanism(client, PTSCHED_MECHANISM_PREEMPT));
+    CHECK_EQ(0, equal.set_mechanism(PTSCHED_MECHANISM_PREEMPT));
+    // Each shows in a turn of its own, for longer than the policy wants to see, that it has no work on the device.
+    constexpr int64_t kMeasured = 25 * kMillisecond;
+    auto was_measured = [](pid_t pid) { return entity(pid)->at(PTSCHED_A_HELD_NS) > kMeasured; };
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    wait_until([&] { return was_measured(getpid()); });
+    CHECK_EQ(0, ptsched_release(client, nullptr));
+    CHECK_EQ(0, equal.acquire().result);
+    wait_until([&] { return was_measured(equal.pid()); });
+    CHECK_EQ(0, equal.release());
+
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    uint32_t events = client.events();
+    CHECK_EQ(0, equal.try_acquire());
+    CHECK(equal.page().state & PTSCHED_STATE_BESIDE);
+    CHECK_EQ(PTSCHED_STATE_TURN | PTSCHED_STATE_CONTENDED | PTSCHED_STATE_BESIDE, client.state());
+    CHECK(client.events() > events);
+    // As long as both can be served at once.
+    CHECK_EQ(0, equal.set_mechanism(PTSCHED_MECHANISM_GATE));
+    CHECK(equal.page().state & PTSCHED_STATE_CALLBACK);
+    CHECK_EQ(PTSCHED_STATE_TURN, client.state() & (kInOrder | PTSCHED_STATE_BESIDE));
+    CHECK_EQ(0, equal.release());
+}
+
 TEST("poll() is readable until the latest event is acknowledged")
 {
     Wanted turn;

@@ -23,6 +23,20 @@ void alone_touches_little()
     CHECK(hand->events() - events < count);
 }
 
+/* By that the scheduler sees that it gets nowhere. */
+void beside_equals_reports_come_by_themselves()
+{
+    constexpr unsigned beside = PTSCHED_STATE_CONTENDED | PTSCHED_STATE_BESIDE;
+    give_back();
+    hand->complete_by_itself(0);
+    CHECK_EQ(int(launch()), 0);
+    scheduler->change(beside, 0);
+    scheduler->await_reports(scheduler->reports() + 3);
+    scheduler->change(0, beside);
+    hand->complete_all();
+    give_back();
+}
+
 /* Nobody calls it back, and no further submission comes. */
 void alone_reports_the_rest()
 {
@@ -310,6 +324,7 @@ int main(int, char **argv)
     return tap::run({
         {"alone: no call to the scheduler, few events", alone_touches_little},
         {"alone: what is left when the program stops submitting is reported", alone_reports_the_rest},
+        {"beside equals a program that waits reports all the same", beside_equals_reports_come_by_themselves},
         {"alone: long kernels after many short ones are measured", alone_long_ones_after_short_ones},
         {"alone: long kernels that are submitted at once are measured", alone_long_ones_at_once},
         {"alone: a long kernel at the end is measured", alone_long_ones_at_the_end},

@@ -46,8 +46,8 @@ void call(const ptsched_client &client)
 void set_state(ptsched_client &client, unsigned set, unsigned clear)
 {
     unsigned before = client.page.state, after = (before & ~clear) | set;
-    constexpr unsigned counted =
-        PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED | PTSCHED_STATE_EXACT;
+    constexpr unsigned counted = PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED |
+                                 PTSCHED_STATE_EXACT | PTSCHED_STATE_BESIDE;
     __atomic_store_n(&client.page.state, after, __ATOMIC_SEQ_CST);
     if ((before ^ after) & counted) {
         __atomic_fetch_add(&client.page.events, 1, __ATOMIC_SEQ_CST);

@@ -12,7 +12,8 @@ namespace ptsched {
 namespace {
 
 constexpr uint32_t kEventBits = PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED |
-                                PTSCHED_STATE_PREEMPT | PTSCHED_STATE_OUTWEIGHED | PTSCHED_STATE_EXACT;
+                                PTSCHED_STATE_PREEMPT | PTSCHED_STATE_OUTWEIGHED | PTSCHED_STATE_EXACT |
+                                PTSCHED_STATE_BESIDE;
 
 size_t page_size()
 {

@@ -207,7 +207,8 @@ struct ptsched_act_for {
  * @mechanism: in: PTSCHED_MECHANISM_*
  *
  * An entity all of whose clients say SLICE or PREEMPT is called back with the
- * state PREEMPT for a heavier one, which is admitted at once. EINVAL: no such
+ * state PREEMPT for a heavier one, which is admitted at once, and may have the
+ * turn beside equals (state BESIDE). EINVAL: no such
  * mechanism. ECANCELED: the file was closed by the process meanwhile.
  */
 struct ptsched_mechanism {
@@ -255,6 +256,7 @@ struct ptsched_hand_over {
 #define PTSCHED_STATE_OUTWEIGHED (1U << 6)	/* somebody attached weighs more */
 #define PTSCHED_STATE_PREADMITTED (1U << 7)	/* no turn yet: who asks has it at once */
 #define PTSCHED_STATE_EXACT	(1U << 8)	/* contended by equals: measure all there is */
+#define PTSCHED_STATE_BESIDE	(1U << 9)	/* equals hold the turn too: report now and then */
 #define PTSCHED_STATE_DEAD	(1U << 31)	/* the scheduler is gone: run unscheduled */
 
 /**
@@ -266,7 +268,8 @@ struct ptsched_hand_over {
  *	release (or its end), never by this word: CALLBACK is set first. While
  *	PREADMITTED is set, a thread may submit once and ask for the turn right
  *	after that
- * @events: changes of CALLBACK, WANTED, CONTENDED, PREEMPT, OUTWEIGHED and EXACT so far
+ * @events: changes of CALLBACK, WANTED, CONTENDED, PREEMPT, OUTWEIGHED, EXACT and
+ *	BESIDE so far
  * @turn: number of the current or last turn
  * @budget_ns: budget at @budget_stamp_ns
  * @budget_stamp_ns: when @budget_ns was true

@@ -1,85 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* The policy's rules, one by one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <linux/ptsched.h>
 
 #include "budget.h"
-#include "policy.h"
-
-#define MS 1000000ULL
-
-struct task {
-	struct ptsp_entity e;	/* first: the ops get this pointer */
-	struct ptsp_user user;
-	int nice;
-	unsigned int granted;
-	unsigned int called_back;
-	unsigned int forced;
-};
-
-struct fixture {
-	struct ptsp_device dev;
-	struct task a, b, c;
-};
-
-static u32 task_weight(const struct ptsp_entity *e)
-{
-	return ptsp_nice_to_weight(((const struct task *)e)->nice);
-}
-
-static void task_signal(struct ptsp_entity *e, u32 old)
-{
-	struct task *t = (struct task *)e;
-	u32 risen = e->signals & ~old;
-
-	t->granted += !!(risen & PTSP_SIG_TURN);
-	t->called_back += !!(risen & PTSP_SIG_CALLBACK);
-}
-
-static void task_forced(struct ptsp_entity *e)
-{
-	((struct task *)e)->forced++;
-}
-
-static const struct ptsp_ops task_ops = {
-	.weight = task_weight,
-	.signal = task_signal,
-	.forced = task_forced,
-};
-
-static int setup(void **state)
-{
-	static struct fixture f;
-	struct ptsp_params params = ptsp_default_params();
-
-	memset(&f, 0, sizeof(f));
-	params.idle_sharing = false;
-	ptsp_device_init(&f.dev, &params, &task_ops, 0);
-	ptsp_join(&f.dev, &f.a.e, &f.a.user, NULL, 0);
-	ptsp_join(&f.dev, &f.b.e, &f.b.user, NULL, 0);
-	ptsp_join(&f.dev, &f.c.e, &f.c.user, NULL, 0);
-	*state = &f;
-	return 0;
-}
-
-static u64 ask(struct fixture *f, struct task *t, u64 now)
-{
-	ptsp_wait(&f->dev, &t->e, now);
-	return ptsp_run(&f->dev, now);
-}
-
-static u64 give(struct fixture *f, struct task *t, u64 gpu_ns, u64 now)
-{
-	ptsp_report(&f->dev, &t->e, gpu_ns, 1, now);
-	ptsp_release(&f->dev, &t->e, 0, now);
-	return ptsp_run(&f->dev, now);
-}
+#include "three_tasks.h"
 
 static void test_alone_needs_no_timer(void **state)
 {
@@ -1040,6 +964,7 @@ static void test_signals_match_the_contract(void **state)
 	assert_int_equal(PTSP_SIG_PREEMPT, PTSCHED_STATE_PREEMPT);
 	assert_int_equal(PTSP_SIG_OUTWEIGHED, PTSCHED_STATE_OUTWEIGHED);
 	assert_int_equal(PTSP_SIG_EXACT, PTSCHED_STATE_EXACT);
+	assert_int_equal(PTSP_SIG_BESIDE, PTSCHED_STATE_BESIDE);
 	assert_int_equal(PTSP_SIG_PREADMITTED, PTSCHED_STATE_PREADMITTED);
 	assert_int_equal(PTSP_WEIGHTED, PTSCHED_POLICY_WEIGHTED);
 	assert_int_equal(PTSP_LITERAL, PTSCHED_POLICY_LITERAL);

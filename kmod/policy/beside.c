@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Equals beside each other.
+ *
+ * A program that is bound by its launches leaves the device idle for much of its
+ * turn. Two of them, one after the other, get half as far as each alone; beside
+ * each other, the hardware's time slices give each what the other leaves. Equal
+ * weights have equal slices and pay equal parts, so that budgets need not know
+ * who used how much.
+ *
+ * Whether it is good for an entity is measured, not guessed: where it submits
+ * less, beside n - 1 others, than an n-th of what it does in a turn of its own,
+ * it has turns of its own for a while, each time for longer. So one that says
+ * that it leaves the device idle, and does not, takes no more from others than
+ * its part, but for one measurement each time.
+ */
+#include "beside.h"
+#include "budget.h"
+#include "list.h"
+
+#ifdef __KERNEL__
+#include <linux/math64.h>
+#define div_u64_u64(a, b)	div64_u64(a, b)
+#else
+#define div_u64_u64(a, b)	((a) / (b))
+#endif
+
+/* In a turn of its own, of a thousandth each: busier ones gain little from company. */
+#define BUSY_ALL	1000
+#define BUSY_MAX	750
+/* What is measured over less than this says little. */
+#define ALONE_NS	20000000ULL
+#define BESIDE_NS	100000000ULL
+/* More than so many eighths of an n-th are to be left to each of n. */
+#define LEFT_EIGHTHS	7
+/* Of who suffered: the first time alone, and the longest. */
+#define APART_MIN_NS	1000000000ULL
+#define APART_MAX_NS	64000000000ULL
+/* Fraction bits of a pace, in submissions per ns; and as many as then fit. */
+#define PACE_SHIFT	32
+
+void ptsp_forget_pace(struct ptsp_device *dev, struct ptsp_entity *e)
+{
+	e->busy = BUSY_ALL;
+	e->pace_alone = 0;
+	e->alone = (struct ptsp_span){ 0 };
+	e->beside = (struct ptsp_span){ 0 };
+	e->told_ns = dev->now_ns;
+	e->mixed = true;
+	e->apart_ns = 0;
+	e->apart_until_ns = 0;
+}
+
+static u64 pace(const struct ptsp_span *span)
+{
+	return div_u64_u64(min_u64(span->submissions, ~0U) << PACE_SHIFT, span->held_ns);
+}
+
+static void judge_alone(struct ptsp_entity *e)
+{
+	u64 now = pace(&e->alone), busy_ns = min_u64(e->alone.gpu_ns, e->alone.held_ns);
+
+	e->busy = (u32)div_u64_u64(busy_ns, div_u64_u64(e->alone.held_ns, BUSY_ALL));
+	e->pace_alone = e->pace_alone ? (3 * e->pace_alone + now) / 4 : now;
+	e->alone = (struct ptsp_span){ 0 };
+}
+
+static void judge_beside(const struct ptsp_device *dev, struct ptsp_entity *e)
+{
+	if (pace(&e->beside) * e->company * 8 < e->pace_alone * LEFT_EIGHTHS) {
+		e->apart_ns = min_u64(max_u64(2 * e->apart_ns, APART_MIN_NS), APART_MAX_NS);
+		e->apart_until_ns = dev->now_ns + e->apart_ns;
+	} else {
+		e->apart_ns /= 2;
+	}
+	e->beside = (struct ptsp_span){ 0 };
+}
+
+void ptsp_keep_pace(struct ptsp_device *dev, struct ptsp_entity *e, u64 gpu_ns, u32 submissions)
+{
+	struct ptsp_span *span = ptsp_is_beside(e) ? &e->beside : &e->alone;
+	u64 held_ns = dev->now_ns - e->told_ns;
+
+	e->told_ns = dev->now_ns;
+	if (e->mixed) {
+		e->mixed = false;
+		return;
+	}
+	span->held_ns += held_ns;
+	span->gpu_ns += gpu_ns;
+	span->submissions += submissions;
+	if (span->held_ns < ALONE_NS)
+		return;
+	if (span == &e->alone)
+		judge_alone(e);
+	else if (span->held_ns >= BESIDE_NS)
+		judge_beside(dev, e);
+}
+
+bool ptsp_is_sociable(const struct ptsp_device *dev, const struct ptsp_entity *e)
+{
+	return dev->params.kind == PTSP_WEIGHTED && ptsp_exclusive(dev) &&
+	       dev->params.idle_sharing && e->preemptible && e->busy <= BUSY_MAX &&
+	       e->apart_until_ns <= dev->now_ns;
+}
+
+bool ptsp_go_together(const struct ptsp_device *dev, const struct ptsp_entity *a,
+		      const struct ptsp_entity *b)
+{
+	return a->weight == b->weight && ptsp_is_sociable(dev, a) && ptsp_is_sociable(dev, b);
+}
+
+static void set_company(struct ptsp_entity *h, u32 n)
+{
+	if (n == h->company)
+		return;
+	h->company = n;
+	h->mixed = true;
+	h->beside = (struct ptsp_span){ 0 };
+}
+
+/* Those of one weight that are sociable all go together: no need to look at each two. */
+void ptsp_count_company(struct ptsp_device *dev)
+{
+	const struct ptsp_entity *one = NULL;
+	struct ptsp_entity *h;
+	u32 n = 0;
+
+	for (h = ptsp_queue_first(&dev->holders); h; h = ptsp_queue_next(&dev->holders, h)) {
+		if (h->called_back || !ptsp_is_sociable(dev, h))
+			continue;
+		one = one ? one : h;
+		n += h->weight == one->weight;
+	}
+	for (h = ptsp_queue_first(&dev->holders); h; h = ptsp_queue_next(&dev->holders, h))
+		set_company(h, one && !h->called_back && ptsp_go_together(dev, one, h) ? n : 1);
+}

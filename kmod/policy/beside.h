@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Who may have the turn beside whom; for the policy's own files. */
+#ifndef PTSCHED_POLICY_BESIDE_H
+#define PTSCHED_POLICY_BESIDE_H
+
+#include "policy.h"
+
+/* A new entity, or budgets that start afresh: nothing is known of its pace. */
+void ptsp_forget_pace(struct ptsp_device *dev, struct ptsp_entity *e);
+
+/* The turn of @e begins. */
+static inline void ptsp_pace_begins(struct ptsp_device *dev, struct ptsp_entity *e)
+{
+	e->told_ns = dev->now_ns;
+	e->mixed = false;
+	e->company = 1;
+}
+
+/* What @e, a holder, told of its use since the last time, or since its turn began. */
+void ptsp_keep_pace(struct ptsp_device *dev, struct ptsp_entity *e, u64 gpu_ns, u32 submissions);
+
+/*
+ * Whether @e may have the turn beside others of its weight: the device serves
+ * several at once, @e leaves it idle for much of a turn, and did not suffer beside
+ * others lately.
+ */
+bool ptsp_is_sociable(const struct ptsp_device *dev, const struct ptsp_entity *e);
+
+/* Whether @a and @b may have the turn beside each other. */
+bool ptsp_go_together(const struct ptsp_device *dev, const struct ptsp_entity *a,
+		      const struct ptsp_entity *b);
+
+/* Whether @e has the turn beside another that is not about to go. */
+static inline bool ptsp_is_beside(const struct ptsp_entity *e)
+{
+	return e->company > 1;
+}
+
+/* Count anew who is beside whom: a turn began, ended, or was called back. */
+void ptsp_count_company(struct ptsp_device *dev);
+
+#endif /* PTSCHED_POLICY_BESIDE_H */
