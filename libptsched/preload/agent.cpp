@@ -52,6 +52,9 @@ constexpr std::uint64_t long_nap_ns = 100000;
 constexpr std::uint64_t looks_in_linger = 2;
 constexpr std::uint64_t no_memory_nap_ns = 10000000, no_bell_nap_ns = 10000000;
 constexpr std::uint64_t rest_ns = 100000000, end_ns = 1000000;
+/* What can be enforced is tried so long after the first submission, where nobody else is there, and where nobody there
+ * weighs more. */
+constexpr std::uint64_t try_alone_ns = 1000000000, try_unthreatened_ns = 100000000;
 /* Beside equals, where a turn has no end: by this the scheduler sees whether that is good for them. */
 constexpr std::uint64_t report_beside_ns = 50000000;
 /* An exit waits so long for the last report. */
@@ -309,6 +312,29 @@ std::uint64_t leave_when_idle(Device &device, std::uint32_t events, std::uint32_
     return released ? for_ever : back_off(device, now);
 }
 
+constexpr std::uint32_t company =
+    PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED | PTSCHED_STATE_OUTWEIGHED;
+
+/*
+ * Tries what can be enforced, in time: that has the program's work off the hardware for some milliseconds. The first
+ * launch of a newcomer for which others are called back does not wait for it, and who is alone has it done before
+ * others come. Returns after how long to look again.
+ */
+std::uint64_t find_level(Device &device, std::uint32_t state, std::uint64_t now)
+{
+    std::uint64_t &since = device.agent.here_since;
+    since = since ? since : now;
+    std::uint64_t wait = 0;
+    if (!(state & company))
+        wait = try_alone_ns;
+    else if (!(state & (PTSCHED_STATE_CALLBACK | PTSCHED_STATE_OUTWEIGHED)))
+        wait = try_unthreatened_ns;
+    if (!device.preemption.was_tried() && now - since < wait)
+        return wait - (now - since);
+    device.preemption.find_level(device);
+    return for_ever;
+}
+
 /* Returns after how long to look again. */
 std::uint64_t look_after(Device &device)
 {
@@ -339,19 +365,21 @@ std::uint64_t look_after(Device &device)
     /* Who waited for the end of this turn has been let in before that. */
     if (own.told_drain && (state & (PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED)) == PTSCHED_STATE_CALLBACK)
         device.meter.others_come(now);
-    constexpr std::uint32_t company =
-        PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED | PTSCHED_STATE_OUTWEIGHED;
-    if (!(state & PTSCHED_STATE_TURN) || !(state & company)) {
+    if (!(state & PTSCHED_STATE_TURN)) {
         own.idle_since = 0;
-        return state & PTSCHED_STATE_TURN ? report_rest(device, now) : for_ever;
+        return for_ever;
     }
-    if (device.preemption.is_off())
+    if (device.preemption.is_off() && state & company)
         device.preemption.put_back(device);
-    device.preemption.find_level(device);
+    const std::uint64_t try_within = find_level(device, state, now);
+    if (!(state & company)) {
+        own.idle_since = 0;
+        return std::min(try_within, report_rest(device, now));
+    }
     device.preemption.adjust_slice(device, state & PTSCHED_STATE_OUTWEIGHED);
     if (!(state & (company & ~PTSCHED_STATE_OUTWEIGHED))) {
         own.idle_since = 0;
-        return report_rest(device, now);
+        return std::min(try_within, report_rest(device, now));
     }
     /*
      * A turn has begun, and the thread that waited for it has not come round to it yet. (Of a called-back turn, it may
@@ -363,7 +391,7 @@ std::uint64_t look_after(Device &device)
         return end_turn(device, events, state, now);
     if (state & PTSCHED_STATE_BESIDE)
         device.report(now, report_beside_ns);
-    return leave_when_idle(device, events, state, now);
+    return std::min(try_within, leave_when_idle(device, events, state, now));
 }
 
 /* The CPUs of threads that its wake-ups are for: the program's own, and heavier ones that it is to make room for. */

@@ -111,6 +111,7 @@ public:
     /* The agent's own. */
     struct AgentState {
         Acknowledged acknowledged;
+        std::uint64_t here_since{0}; /* first looked after in a turn */
         std::uint64_t idle_since{0};
         std::uint64_t busy_seen_ns{0};
         std::uint64_t backoff_ns{0};

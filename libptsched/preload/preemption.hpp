@@ -39,6 +39,8 @@ public:
     /* Makes the time slice short, or what it was; nothing if it is already. Only the agent may. */
     void adjust_slice(Device &device, bool outweighed);
 
+    bool was_tried() const { return tried_.load(std::memory_order_relaxed); }
+
     struct Found {
         Level level;
         std::string why; /* not a better one; empty: there is none */
@@ -100,7 +102,7 @@ private:
     Mutex lock_;
     std::atomic<Level> level_{Level::gate};
     std::string why_; /* not a better one */
-    bool tried_{false};
+    std::atomic<bool> tried_{false};
     std::uint64_t again_ns_{0};       /* when it is tried again; 0: not by itself */
     std::uint64_t again_after_ns_{0}; /* and how long that is after the last time */
     bool outweighed_{false};          /* what the time slice was last set, or tried to be set, for */

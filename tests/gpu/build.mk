@@ -6,7 +6,7 @@ NVCC      ?= $(firstword $(shell command -v nvcc) /usr/local/cuda/bin/nvcc)
 NVCCFLAGS ?= -arch=sm_90
 CUDA_INC   = $(abspath $(dir $(NVCC))../include)
 
-GPU_PROGRAMS := $(addprefix $(B)/gpu/,work launch_overhead bandwidth births blocking clocked departures forks ipc latches libraries managed persistent)
+GPU_PROGRAMS := $(addprefix $(B)/gpu/,work arrive launch_overhead bandwidth births blocking clocked departures forks ipc latches libraries managed persistent)
 $(B)/gpu/libraries: NVCC_LIBS := -lcublas -lcufft -lcusparse
 
 .PHONY: gpu-parts

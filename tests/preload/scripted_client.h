@@ -33,6 +33,7 @@ struct scripted_scheduler {
     unsigned long (*waiting)(void);
     unsigned long (*releases)(void);
     unsigned long (*reports)(void);
+    unsigned long (*mechanisms)(void); /* told */
     unsigned long long (*gpu_ns)(void);
     unsigned long long (*submissions)(void);
     void (*await_waiting)(unsigned long count);
