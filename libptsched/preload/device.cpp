@@ -66,6 +66,7 @@ Device::Device(unsigned index, CUdevice ordinal, const char *address, const char
 void Device::attach()
 {
     std::call_once(attached_, [this] {
+        ask_for_heavy_barrier();
         register_exit_handler();
         load_unwinder();
         if (!driver.usable()) {

@@ -67,12 +67,6 @@ private:
     bool inside_{true};
 };
 
-bool has_fast_path()
-{
-    static const bool available = enable_heavy_barrier();
-    return available;
-}
-
 bool find_place(Thread &thread, CUstream handle, Place &place)
 {
     std::uint32_t epoch = slots_epoch.load(std::memory_order_acquire);
@@ -186,7 +180,7 @@ void plan_next_sample(Thread &thread, Meter &meter, std::uint64_t bound, std::ui
     std::uint64_t mean = std::clamp<std::uint64_t>(fitting, 1, most);
     thread.random = thread.random * 6364136223846793005 + 1442695040888963407;
     thread.sample_interval = static_cast<std::int32_t>(mean / 2 + (thread.random >> 33) % mean);
-    if (!has_fast_path() || thread.sample_interval < 1)
+    if (!has_heavy_barrier() || thread.sample_interval < 1)
         thread.sample_interval = 1;
     thread.until_sample = thread.sample_interval - 1;
     thread.sampled_ns = now;
@@ -382,7 +376,7 @@ Waited wait_for_turn(Device &device, std::uint32_t state, std::uint32_t seen, co
 CUresult straight(Thread &thread, Device &device, const Call &call)
 {
     device.add_submissions(1);
-    if (!device.scheduled() && has_fast_path())
+    if (!device.scheduled() && has_heavy_barrier())
         thread.until_sample = never;
     return call();
 }

@@ -42,7 +42,7 @@ void in_child()
     new (&counters) Counters{};
     process->inherit(parent);
     driver.reset_lock();
-    enable_heavy_barrier();
+    forget_heavy_barrier();
     forget_agent();
     forget_other_threads();
     /* The parent's agent may have been at recording. */

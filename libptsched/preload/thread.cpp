@@ -5,8 +5,10 @@
 #include "no_cancellation.hpp"
 #include "no_signals.hpp"
 
+#include <fcntl.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -57,9 +59,25 @@ Thread *take_block()
     return thread;
 }
 
+constinit std::atomic<bool> barrier_registered{false};
+
 int membarrier(int command)
 {
     return static_cast<int>(syscall(SYS_membarrier, command, 0, 0));
+}
+
+void *register_barrier(void *)
+{
+    if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0)
+        barrier_registered.store(true, std::memory_order_release);
+    return nullptr;
+}
+
+/* Each thread is a folder there, beside the two that every folder has. (Older C libraries have no stat() to call.) */
+bool is_single_threaded()
+{
+    struct stat tasks;
+    return syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &tasks, 0) == 0 && tasks.st_nlink == 3;
 }
 
 } // namespace
@@ -87,14 +105,29 @@ Thread *first_thread()
     return threads.load(std::memory_order_acquire);
 }
 
-bool enable_heavy_barrier()
+/* In a process of several threads the kernel first waits for all CPUs, which takes 10 to 30 ms on one of many. */
+void ask_for_heavy_barrier()
 {
-    return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+    if (!is_single_threaded() && start_own_thread(register_barrier, nullptr))
+        return;
+    register_barrier(nullptr);
 }
 
+bool has_heavy_barrier()
+{
+    return barrier_registered.load(std::memory_order_acquire);
+}
+
+/* The fence is for who comes before there is the other: whoever finds that registered sees what was stored here. */
 void heavy_barrier()
 {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
     membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+}
+
+void forget_heavy_barrier()
+{
+    barrier_registered.store(false, std::memory_order_relaxed);
 }
 
 bool start_own_thread(void *(*body)(void *), void *argument)

@@ -106,10 +106,16 @@ inline void sample_anew()
     slots_epoch.fetch_add(1, std::memory_order_release);
 }
 
-/* Makes the window stores of all threads visible to the caller. False: this kernel cannot, so that there must be no
- * fast path. */
-bool enable_heavy_barrier();
+/*
+ * heavy_barrier() makes the window stores of all threads visible to the caller, from when has_heavy_barrier() is true:
+ * soon after it was asked for, or never where this kernel or a sandbox forbids it. Until then there must be no fast
+ * path.
+ */
+void ask_for_heavy_barrier();
+bool has_heavy_barrier();
 void heavy_barrier();
+/* In a forked child, where it is to be asked for anew. */
+void forget_heavy_barrier();
 
 /* Starts a detached thread of our own, which takes none of the program's signals. False: not possible. */
 bool start_own_thread(void *(*body)(void *), void *argument);
