@@ -52,9 +52,8 @@ constexpr std::uint64_t long_nap_ns = 100000;
 constexpr std::uint64_t looks_in_linger = 2;
 constexpr std::uint64_t no_memory_nap_ns = 10000000, no_bell_nap_ns = 10000000;
 constexpr std::uint64_t rest_ns = 100000000, end_ns = 1000000;
-/* What can be enforced is tried so long after the first submission, where nobody else is there, and where nobody there
- * weighs more. */
-constexpr std::uint64_t try_alone_ns = 1000000000, try_unthreatened_ns = 100000000;
+/* What can be enforced is tried so long after the first submission, where nobody there weighs more. */
+constexpr std::uint64_t try_after_ns = 100000000;
 /* Beside equals, where a turn has no end: by this the scheduler sees whether that is good for them. */
 constexpr std::uint64_t report_beside_ns = 50000000;
 /* An exit waits so long for the last report. */
@@ -324,13 +323,9 @@ std::uint64_t find_level(Device &device, std::uint32_t state, std::uint64_t now)
 {
     std::uint64_t &since = device.agent.here_since;
     since = since ? since : now;
-    std::uint64_t wait = 0;
-    if (!(state & company))
-        wait = try_alone_ns;
-    else if (!(state & (PTSCHED_STATE_CALLBACK | PTSCHED_STATE_OUTWEIGHED)))
-        wait = try_unthreatened_ns;
-    if (!device.preemption.was_tried() && now - since < wait)
-        return wait - (now - since);
+    const bool threatened = state & (PTSCHED_STATE_CALLBACK | PTSCHED_STATE_OUTWEIGHED);
+    if (!device.preemption.was_tried() && !threatened && now - since < try_after_ns)
+        return since + try_after_ns - now;
     device.preemption.find_level(device);
     return for_ever;
 }

@@ -263,7 +263,7 @@ void level_is_found_in_time()
     give_back();
     in_a_child([] { return level_is_found_after_ms(PTSCHED_STATE_CONTENDED | PTSCHED_STATE_OUTWEIGHED) < 50; });
     in_a_child([] { return level_is_found_after_ms(PTSCHED_STATE_CONTENDED) / 50 == 2; });
-    in_a_child([] { return level_is_found_after_ms(0) / 500 == 2; });
+    in_a_child([] { return level_is_found_after_ms(0) / 50 == 2; });
 }
 
 /* Nobody but the thread itself knows of it. */
