@@ -31,6 +31,11 @@
 /* What is measured over less than this says little. */
 #define ALONE_NS	20000000ULL
 #define BESIDE_NS	100000000ULL
+/* Who works tells of its use sooner; a longer time is a pause, which says nothing about its work. */
+#define PAUSE_NS	250000000ULL
+/* Beside others, where that fills the device, how much each has alone is looked at so often. */
+#define BUSY_BESIDE	900
+#define STALE_NS	10000000000ULL
 /* More than so many eighths of an n-th are to be left to each of n. */
 #define LEFT_EIGHTHS	7
 /* Of who suffered: the first time alone, and the longest. */
@@ -47,6 +52,7 @@ void ptsp_forget_pace(struct ptsp_device *dev, struct ptsp_entity *e)
 	e->beside = (struct ptsp_span){ 0 };
 	e->told_ns = dev->now_ns;
 	e->mixed = true;
+	e->judged_ns = 0;
 	e->apart_ns = 0;
 	e->apart_until_ns = 0;
 }
@@ -56,12 +62,22 @@ static u64 pace(const struct ptsp_span *span)
 	return div_u64_u64(min_u64(span->submissions, ~0U) << PACE_SHIFT, span->held_ns);
 }
 
-static void judge_alone(struct ptsp_entity *e)
+static u32 busy(const struct ptsp_span *span)
 {
-	u64 now = pace(&e->alone), busy_ns = min_u64(e->alone.gpu_ns, e->alone.held_ns);
+	u64 ns = min_u64(span->gpu_ns, span->held_ns);
 
-	e->busy = (u32)div_u64_u64(busy_ns, div_u64_u64(e->alone.held_ns, BUSY_ALL));
+	return (u32)div_u64_u64(ns, div_u64_u64(span->held_ns, BUSY_ALL));
+}
+
+static void judge_alone(const struct ptsp_device *dev, struct ptsp_entity *e)
+{
+	u64 now = pace(&e->alone);
+	u32 busy_now = busy(&e->alone);
+
+	/* It may have come to the end of its work for now: that it keeps the device busy is seen at once, else slowly. */
+	e->busy = busy_now > e->busy || !e->judged_ns ? busy_now : (3 * e->busy + busy_now) / 4;
 	e->pace_alone = e->pace_alone ? (3 * e->pace_alone + now) / 4 : now;
+	e->judged_ns = dev->now_ns;
 	e->alone = (struct ptsp_span){ 0 };
 }
 
@@ -73,6 +89,12 @@ static void judge_beside(const struct ptsp_device *dev, struct ptsp_entity *e)
 	} else {
 		e->apart_ns /= 2;
 	}
+	/* Then it has turns of its own until that is known anew. What is measured beside others is its part. */
+	if (busy(&e->beside) * e->company >= BUSY_BESIDE &&
+	    dev->now_ns - e->judged_ns >= STALE_NS) {
+		e->busy = BUSY_ALL;
+		e->judged_ns = 0;
+	}
 	e->beside = (struct ptsp_span){ 0 };
 }
 
@@ -82,7 +104,7 @@ void ptsp_keep_pace(struct ptsp_device *dev, struct ptsp_entity *e, u64 gpu_ns, 
 	u64 held_ns = dev->now_ns - e->told_ns;
 
 	e->told_ns = dev->now_ns;
-	if (e->mixed) {
+	if (e->mixed || held_ns > PAUSE_NS) {
 		e->mixed = false;
 		return;
 	}
@@ -92,7 +114,7 @@ void ptsp_keep_pace(struct ptsp_device *dev, struct ptsp_entity *e, u64 gpu_ns, 
 	if (span->held_ns < ALONE_NS)
 		return;
 	if (span == &e->alone)
-		judge_alone(e);
+		judge_alone(dev, e);
 	else if (span->held_ns >= BESIDE_NS)
 		judge_beside(dev, e);
 }

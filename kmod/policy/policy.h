@@ -228,6 +228,7 @@ struct ptsp_entity {
 	struct ptsp_span alone;		/* since it was last judged */
 	struct ptsp_span beside;
 	u64 pace_alone;			/* running average of its submissions by time, alone */
+	u64 judged_ns;			/* when its turns of its own were last judged */
 	u64 apart_until_ns;		/* suffered beside others: until then alone */
 	u64 apart_ns;			/* for so long, the last time */
 };

@@ -4,7 +4,7 @@
  *
  *   CALLBACK   submitters stop by themselves; wait until the work in flight has drained; release
  *   PREEMPT    the same, but with the work in flight off the hardware, where that is possible and quicker
- *   OUTWEIGHED make the hardware's time slice short
+ *   OUTWEIGHED make the hardware's time slice short, but not BESIDE equals
  *   WANTED     release once the program has been idle for the linger time, with no thread about to submit; a closed
  *              loop keeps its turn
  *   CONTENDED  release after a longer idle time; see that what was queued unmeasured has an end event, so that what is
@@ -371,7 +371,9 @@ std::uint64_t look_after(Device &device)
         own.idle_since = 0;
         return std::min(try_within, report_rest(device, now));
     }
-    device.preemption.adjust_slice(device, state & PTSCHED_STATE_OUTWEIGHED);
+    /* Two with short slices side by side would mostly switch. */
+    device.preemption.adjust_slice(device, (state & (PTSCHED_STATE_OUTWEIGHED | PTSCHED_STATE_BESIDE)) ==
+                                               PTSCHED_STATE_OUTWEIGHED);
     if (!(state & (company & ~PTSCHED_STATE_OUTWEIGHED))) {
         own.idle_since = 0;
         return std::min(try_within, report_rest(device, now));

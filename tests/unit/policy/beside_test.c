@@ -93,6 +93,52 @@ static void test_a_newcomer_is_measured_first(void **state)
 	assert_int_equal(f->dev.nr_holders, 2);
 }
 
+/* What came before says nothing about a program that begins to work. */
+static void test_a_pause_is_no_measurement(void **state)
+{
+	struct fixture *f = *state;
+	u64 now = have_turn(f, &f->b, 300, 0);
+
+	ask(f, &f->a, now);
+	now += 3600 * S;
+	report(f, &f->a, 1, now);
+	ask(f, &f->b, now);
+	assert_int_equal(f->dev.nr_holders, 1);
+	report(f, &f->a, 100, now + 20 * MS);
+	assert_int_equal(f->dev.nr_holders, 2);
+}
+
+/* Then there is little left to do, for now. */
+static void test_the_end_of_work_is_no_idleness(void **state)
+{
+	struct fixture *f = *state;
+	u64 now = have_turn(f, &f->b, 300, 0);
+
+	ask(f, &f->a, now);
+	ptsp_report(&f->dev, &f->a.e, 100 * MS, 100, now + 100 * MS);
+	ptsp_report(&f->dev, &f->a.e, MS, 1, now + 200 * MS);
+	ask(f, &f->b, now + S);
+	assert_int_equal(f->dev.nr_holders, 1);
+}
+
+/* Once it has become so, beside others: half of what fills the device is its own. */
+static void test_who_is_always_busy_is_measured_anew(void **state)
+{
+	struct fixture *f = *state;
+	u64 now = begin_beside(f), end = now + 11 * S;
+
+	for (; now < end && !f->b.called_back; now += 100 * MS) {
+		ptsp_report(&f->dev, &f->a.e, 50 * MS, 1000, now);
+		ptsp_report(&f->dev, &f->b.e, 30 * MS, 1000, now);
+		ptsp_run(&f->dev, now);
+	}
+	assert_int_equal(f->b.called_back, 1);
+	assert_true(now > end - 3 * S);
+	give(f, &f->b, 0, now);
+	ask(f, &f->b, now);
+	assert_int_equal(f->dev.nr_holders, 1);
+}
+
 static void test_others_than_equals_take_turns(void **state)
 {
 	struct fixture *f = *state;
@@ -229,6 +275,9 @@ int main(void)
 		cmocka_unit_test_setup(test_who_keeps_the_device_busy_has_turns_of_its_own,
 				       setup_sharing),
 		cmocka_unit_test_setup(test_a_newcomer_is_measured_first, setup_sharing),
+		cmocka_unit_test_setup(test_a_pause_is_no_measurement, setup_sharing),
+		cmocka_unit_test_setup(test_the_end_of_work_is_no_idleness, setup_sharing),
+		cmocka_unit_test_setup(test_who_is_always_busy_is_measured_anew, setup_sharing),
 		cmocka_unit_test_setup(test_others_than_equals_take_turns, setup_sharing),
 		cmocka_unit_test_setup(test_without_sharing_of_idle_time_equals_take_turns,
 				       setup_sharing),
