@@ -41,7 +41,7 @@
 /* Of who suffered: the first time alone, and the longest. */
 #define APART_MIN_NS	1000000000ULL
 #define APART_MAX_NS	64000000000ULL
-/* Fraction bits of a pace, in submissions per ns; and as many as then fit. */
+/* Fraction bits of a pace, in submissions per ns. */
 #define PACE_SHIFT	32
 
 void ptsp_forget_pace(struct ptsp_device *dev, struct ptsp_entity *e)
@@ -74,7 +74,7 @@ static void judge_alone(const struct ptsp_device *dev, struct ptsp_entity *e)
 	u64 now = pace(&e->alone);
 	u32 busy_now = busy(&e->alone);
 
-	/* It may have come to the end of its work for now: that it keeps the device busy is seen at once, else slowly. */
+	/* That it keeps the device busy is seen at once, else slowly: its work may just have ended. */
 	e->busy = busy_now > e->busy || !e->judged_ns ? busy_now : (3 * e->busy + busy_now) / 4;
 	e->pace_alone = e->pace_alone ? (3 * e->pace_alone + now) / 4 : now;
 	e->judged_ns = dev->now_ns;
