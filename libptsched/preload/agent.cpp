@@ -138,7 +138,8 @@ void release(Device &device, std::uint64_t now, ptsched_usage usage)
     device.agent.idle_since = 0;
     device.agent.backoff_ns = 0;
     device.agent.demanded_ns = 0;
-    device.meter.turn_ends(now);
+    device.agent.beside = false;
+    device.meter.others_leave(now);
     int error = ptsched_release(device.client(), &usage);
     if (error == -EPIPE || error == -EHOSTDOWN || error == -EBADFD)
         device.open_gate(ptsched_strerror(error));
@@ -330,6 +331,18 @@ std::uint64_t find_level(Device &device, std::uint32_t state, std::uint64_t now)
     return for_ever;
 }
 
+/* What is measured beside others is not all its own. */
+void look_for_company(Device &device, std::uint32_t state, std::uint64_t now)
+{
+    const bool beside = state & PTSCHED_STATE_BESIDE;
+    if (beside == std::exchange(device.agent.beside, beside))
+        return;
+    if (beside)
+        device.meter.others_come(now);
+    else
+        device.meter.others_leave(now);
+}
+
 /* Returns after how long to look again. */
 std::uint64_t look_after(Device &device)
 {
@@ -364,6 +377,7 @@ std::uint64_t look_after(Device &device)
         own.idle_since = 0;
         return for_ever;
     }
+    look_for_company(device, state, now);
     if (device.preemption.is_off() && state & company)
         device.preemption.put_back(device);
     const std::uint64_t try_within = find_level(device, state, now);

@@ -118,6 +118,7 @@ public:
         std::uint64_t submissions_seen{0};
         std::uint64_t rests_since{0}; /* when that was seen to change, or that something was in flight */
         std::uint64_t demanded_ns{0}; /* since when the work in flight is to leave at once */
+        bool beside{false};           /* equals have the turn, too */
         bool told_drain{false};       /* the next turn begins without waiting for our release */
     } agent;
 

@@ -571,7 +571,7 @@ void Meter::others_come(std::uint64_t ns)
     company_from_ns_ = std::min(company_from_ns_, ns);
 }
 
-void Meter::turn_ends(std::uint64_t now)
+void Meter::others_leave(std::uint64_t now)
 {
     std::lock_guard guard(lock_);
     end_company(now);

@@ -123,10 +123,10 @@ public:
     void pause(std::uint64_t now);
     void resume(std::uint64_t now);
 
-    /* From @ns on, or earlier, the work in flight shares the device with others', until it is off the hardware or the
-     * turn ends. */
+    /* From @ns on, or earlier, the work in flight shares the device with others', until they leave it, which they have
+     * at the end of a turn, or it is off the hardware. */
     void others_come(std::uint64_t ns);
-    void turn_ends(std::uint64_t now);
+    void others_leave(std::uint64_t now);
 
     /* An end event on every stream that other threads can name, for work that was not measured. (See Stream::fence.) */
     void fence_streams();

@@ -37,6 +37,38 @@ void beside_equals_reports_come_by_themselves()
     give_back();
 }
 
+/* The device serves them in turns: what passed while a kernel ran is not all its own, whether it is known or new. */
+void beside_equals_a_part_is_charged()
+{
+    give_back();
+    in_a_child([] {
+        constexpr unsigned beside = PTSCHED_STATE_CONTENDED | PTSCHED_STATE_BESIDE;
+        constexpr unsigned count = 100, kernel_us = 1000;
+        auto run = [](unsigned us) {
+            unsigned long long before = scheduler->gpu_ns(), submissions = scheduler->submissions();
+            hand->set_duration_us(us);
+            for (unsigned i = 0; i < count; i++) {
+                launch();
+                cuStreamSynchronize(nullptr);
+            }
+            scheduler->await_submissions(submissions + count);
+            return double(scheduler->gpu_ns() - before) / (1000.0 * count * kernel_us);
+        };
+        hand->run_in_time(1);
+        double alone = run(kernel_us);
+        scheduler->change(beside, 0);
+        scheduler->await_acknowledged();
+        double among_others = run(2 * kernel_us);
+        scheduler->change(0, beside);
+        scheduler->await_acknowledged();
+        double alone_again = run(kernel_us);
+        std::printf("# charged / used: %.3f alone, %.3f beside an equal, %.3f alone again\n", alone, among_others,
+                    alone_again);
+        auto is_right = [](double charged) { return charged > 0.9 && charged < 1.1; };
+        return is_right(alone) && is_right(among_others) && is_right(alone_again);
+    });
+}
+
 /* Nobody calls it back, and no further submission comes. */
 void alone_reports_the_rest()
 {
@@ -325,6 +357,7 @@ int main(int, char **argv)
         {"alone: no call to the scheduler, few events", alone_touches_little},
         {"alone: what is left when the program stops submitting is reported", alone_reports_the_rest},
         {"beside equals a program that waits reports all the same", beside_equals_reports_come_by_themselves},
+        {"beside equals a kernel is charged its part", beside_equals_a_part_is_charged},
         {"alone: long kernels after many short ones are measured", alone_long_ones_after_short_ones},
         {"alone: long kernels that are submitted at once are measured", alone_long_ones_at_once},
         {"alone: a long kernel at the end is measured", alone_long_ones_at_the_end},
