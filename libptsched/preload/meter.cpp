@@ -356,7 +356,7 @@ std::uint64_t Meter::in_company_ns(std::uint64_t began, std::uint64_t ended) con
 
 /*
  * Of what passed between its events. Where others' work was on the device, too, what it usually takes tells how much
- * of that was its own, if it is possible at all, and else half of it was.
+ * of that was its own, if it is possible at all, and else the part that others have by guess.
  */
 std::uint64_t Meter::ran_ns(const Context &context, const Record &record, double begin_ms, double end_ms)
 {
@@ -368,7 +368,7 @@ std::uint64_t Meter::ran_ns(const Context &context, const Record &record, double
     if (shared && record.estimate_ns >= ran - shared && record.estimate_ns <= ran)
         return record.estimate_ns;
     if (record.estimate_ns < ran)
-        ran -= shared / 2;
+        ran -= shared / others_part_;
     learn(record, ran);
     return ran;
 }
@@ -545,7 +545,7 @@ void Meter::charge_running(Stream &stream, Record &record, std::uint64_t now)
 {
     Context &context = *stream.context;
     std::uint64_t began = began_ns(stream, record), charged_ns = 0;
-    std::uint64_t ran_ns = behind(now, began + in_company_ns(began, now) / 2);
+    std::uint64_t ran_ns = behind(now, began + in_company_ns(began, now) / others_part_);
     if (!record.timed) {
         charged_ns = behind(std::min(ran_ns, record.estimate_ns), record.charged_ns);
     } else if (context.has_base) {
@@ -565,9 +565,10 @@ void Meter::end_company(std::uint64_t now)
     company_from_ns_ = ~0ull;
 }
 
-void Meter::others_come(std::uint64_t ns)
+void Meter::others_come(std::uint64_t ns, unsigned part)
 {
     std::lock_guard guard(lock_);
+    others_part_ = part;
     company_from_ns_ = std::min(company_from_ns_, ns);
 }
 

@@ -123,9 +123,9 @@ public:
     void pause(std::uint64_t now);
     void resume(std::uint64_t now);
 
-    /* From @ns on, or earlier, the work in flight shares the device with others', until they leave it, which they have
-     * at the end of a turn, or it is off the hardware. */
-    void others_come(std::uint64_t ns);
+    /* From @ns on, or earlier, the work in flight shares the device with others', of which one in @part is theirs by
+     * guess, until they leave it, which they have at the end of a turn, or it is off the hardware. */
+    void others_come(std::uint64_t ns, unsigned part);
     void others_leave(std::uint64_t now);
 
     /* An end event on every stream that other threads can name, for work that was not measured. (See Stream::fence.) */
@@ -223,6 +223,7 @@ private:
     Periods absences_;                   /* with the channels off the hardware */
     Periods company_;                    /* with others' work there as well, but for the last one: */
     std::uint64_t company_from_ns_{~0ull};
+    unsigned others_part_{2};
     std::uint64_t paused_since_{0};
     std::uint64_t random_{88172645463325252};
     double samples_ns_{0}, samples_for_{0}; /* of the last samples, fading: what was charged for how many submissions */
