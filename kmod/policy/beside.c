@@ -31,7 +31,7 @@
 /* What is measured over less than this says little. */
 #define ALONE_NS	20000000ULL
 #define BESIDE_NS	100000000ULL
-/* Who works tells of its use sooner; a longer time is a pause, which says nothing about its work. */
+/* Who works tells of its use sooner; a longer time is a pause, and says nothing. */
 #define PAUSE_NS	250000000ULL
 /* Beside others, where that fills the device, how much each has alone is looked at so often. */
 #define BUSY_BESIDE	900
@@ -74,7 +74,7 @@ static void judge_alone(const struct ptsp_device *dev, struct ptsp_entity *e)
 	u64 now = pace(&e->alone);
 	u32 busy_now = busy(&e->alone);
 
-	/* That it keeps the device busy is seen at once, else slowly: its work may just have ended. */
+	/* That it is busy counts at once, that it is not slowly: its work may just have ended. */
 	e->busy = busy_now > e->busy || !e->judged_ns ? busy_now : (3 * e->busy + busy_now) / 4;
 	e->pace_alone = e->pace_alone ? (3 * e->pace_alone + now) / 4 : now;
 	e->judged_ns = dev->now_ns;
@@ -89,7 +89,7 @@ static void judge_beside(const struct ptsp_device *dev, struct ptsp_entity *e)
 	} else {
 		e->apart_ns /= 2;
 	}
-	/* Then it has turns of its own until that is known anew. What is measured beside others is its part. */
+	/* What is measured beside others is its part. Turns of its own are to show the rest. */
 	if (busy(&e->beside) * e->company >= BUSY_BESIDE &&
 	    dev->now_ns - e->judged_ns >= STALE_NS) {
 		e->busy = BUSY_ALL;
