@@ -253,7 +253,7 @@ unsigned long long level_is_found_after_ms(unsigned company)
     hand->complete_by_itself(0);
     launch();
     scheduler->change(company, 0);
-    await([=] { return scheduler->mechanisms() > before; });
+    scheduler->await_mechanisms(before + 1);
     return (test_clock->now_ns() - since) / 1000000;
 }
 

@@ -308,6 +308,7 @@ const struct scripted_scheduler scripted_scheduler = {
     .await_waiting = [](unsigned long count) { await([=] { return state.waiting >= count; }); },
     .await_releases = [](unsigned long count) { await([=] { return state.releases >= count; }); },
     .await_reports = [](unsigned long count) { await([=] { return state.reports >= count; }); },
+    .await_mechanisms = [](unsigned long count) { await([=] { return state.mechanisms >= count; }); },
     .await_submissions = [](unsigned long long count) { await([=] { return state.submissions >= count; }); },
     .await_acknowledged = [] { await([] { return state.newest->acknowledged == state.newest->page.events; }); },
     .die =

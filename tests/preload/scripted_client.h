@@ -39,6 +39,7 @@ struct scripted_scheduler {
     void (*await_waiting)(unsigned long count);
     void (*await_releases)(unsigned long count);
     void (*await_reports)(unsigned long count);
+    void (*await_mechanisms)(unsigned long count);
     void (*await_submissions)(unsigned long long count);
     void (*await_acknowledged)(void);
     /* The scheduler is gone: DEAD in the page, EPIPE from every call, POLLHUP. */
