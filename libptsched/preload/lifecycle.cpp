@@ -47,7 +47,8 @@ void in_child()
     forget_other_threads();
     /* The parent's agent may have been at recording. */
     capture_barriers.store(0, std::memory_order_relaxed);
-    slots_epoch.fetch_add(1, std::memory_order_relaxed);
+    /* The parent's next sample may be far. */
+    sample_anew();
 }
 
 /*

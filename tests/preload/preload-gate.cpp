@@ -245,6 +245,27 @@ void beside_lighter_ones_samples_do()
     });
 }
 
+/* So long after its first submission, in a state that has all of @company, a new program's level is found, in ms. */
+unsigned long long level_is_found_after_ms(unsigned company)
+{
+    unsigned long before = scheduler->mechanisms();
+    std::uint64_t since = test_clock->now_ns();
+    hand->complete_by_itself(0);
+    launch();
+    scheduler->change(company, 0);
+    scheduler->await_mechanisms(before + 1);
+    return (test_clock->now_ns() - since) / 1000000;
+}
+
+/* That has its work off the hardware for a moment: nobody's first launch is to wait for it without need. */
+void level_is_found_in_time()
+{
+    give_back();
+    in_a_child([] { return level_is_found_after_ms(PTSCHED_STATE_CONTENDED | PTSCHED_STATE_OUTWEIGHED) < 50; });
+    in_a_child([] { return level_is_found_after_ms(PTSCHED_STATE_CONTENDED) / 50 == 2; });
+    in_a_child([] { return level_is_found_after_ms(0) / 50 == 2; });
+}
+
 /* Nobody but the thread itself knows of it. */
 void a_submission_on_its_way_keeps_the_turn()
 {
@@ -820,6 +841,7 @@ int main(int argc, char **argv)
         {"work in flight is bounded, and all is submitted in the end", in_flight_is_bounded},
         {"beside lighter ones samples are measured, and work in flight is bounded", beside_lighter_ones_samples_do},
         {"a submission on its way keeps the turn", a_submission_on_its_way_keeps_the_turn},
+        {"what can be enforced is tried when that costs the least", level_is_found_in_time},
         {"a kernel that stays for many turns has one event behind it", a_kernel_that_stays_has_one_event_behind_it},
         {"a captured graph has the program's nodes and no others", capture_is_left_alone},
         {"the agent sleeps while a capture begins in another thread", agent_sleeps_while_a_capture_begins},

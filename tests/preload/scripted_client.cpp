@@ -30,7 +30,7 @@ struct State {
     int refusal{0};
     bool at_once{true};
     bool dead{false};
-    unsigned long grants{0}, opens{0}, waiting{0}, releases{0}, reports{0}, acknowledgements{0};
+    unsigned long grants{0}, opens{0}, waiting{0}, releases{0}, reports{0}, mechanisms{0}, acknowledgements{0};
     unsigned long long gpu_ns{0}, submissions{0};
 };
 
@@ -184,6 +184,9 @@ int ptsched_identity(const ptsched_client *, uint32_t *device_id, uint64_t *)
 
 int ptsched_set_mechanism(ptsched_client *, unsigned)
 {
+    std::lock_guard guard(state.lock);
+    state.mechanisms++;
+    state.changed.notify_all();
     return 0;
 }
 
@@ -287,6 +290,11 @@ const struct scripted_scheduler scripted_scheduler = {
             std::lock_guard guard(state.lock);
             return state.reports;
         },
+    .mechanisms =
+        [] {
+            std::lock_guard guard(state.lock);
+            return state.mechanisms;
+        },
     .gpu_ns =
         [] {
             std::lock_guard guard(state.lock);
@@ -300,6 +308,7 @@ const struct scripted_scheduler scripted_scheduler = {
     .await_waiting = [](unsigned long count) { await([=] { return state.waiting >= count; }); },
     .await_releases = [](unsigned long count) { await([=] { return state.releases >= count; }); },
     .await_reports = [](unsigned long count) { await([=] { return state.reports >= count; }); },
+    .await_mechanisms = [](unsigned long count) { await([=] { return state.mechanisms >= count; }); },
     .await_submissions = [](unsigned long long count) { await([=] { return state.submissions >= count; }); },
     .await_acknowledged = [] { await([] { return state.newest->acknowledged == state.newest->page.events; }); },
     .die =

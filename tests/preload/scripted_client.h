@@ -33,11 +33,13 @@ struct scripted_scheduler {
     unsigned long (*waiting)(void);
     unsigned long (*releases)(void);
     unsigned long (*reports)(void);
+    unsigned long (*mechanisms)(void); /* told */
     unsigned long long (*gpu_ns)(void);
     unsigned long long (*submissions)(void);
     void (*await_waiting)(unsigned long count);
     void (*await_releases)(unsigned long count);
     void (*await_reports)(unsigned long count);
+    void (*await_mechanisms)(unsigned long count);
     void (*await_submissions)(unsigned long long count);
     void (*await_acknowledged)(void);
     /* The scheduler is gone: DEAD in the page, EPIPE from every call, POLLHUP. */
