@@ -42,6 +42,9 @@ namespace ptsched::preload {
 namespace {
 
 constexpr std::uint64_t for_ever = kNoLimit;
+/* Somebody else is there. */
+constexpr std::uint32_t company =
+    PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED | PTSCHED_STATE_OUTWEIGHED;
 /* By so much longer a program may be idle that nobody waits behind: 20 ms by default. */
 constexpr std::uint64_t unwanted_lingers = 128;
 /* Of naps while there is work in flight; the longest is so many lingers, where nobody waits for its end and where
@@ -314,9 +317,6 @@ std::uint64_t leave_when_idle(Device &device, std::uint32_t events, std::uint32_
     device.announce_change();
     return released ? for_ever : back_off(device, now);
 }
-
-constexpr std::uint32_t company =
-    PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED | PTSCHED_STATE_OUTWEIGHED;
 
 /*
  * Tries what can be enforced, in time: that has the program's work off the hardware for some milliseconds. The first

@@ -4,8 +4,7 @@ import json
 import math
 import statistics
 
-import catalogue
-from preempt import HOG, all_running, level, numbered
+from preempt import HOG, all_running, level, numbered, start
 from programs import ProgramError
 
 # Label: hogs, and whether all are scheduled.
@@ -43,8 +42,7 @@ def arrive(session, count):
     rows = []
     for label, (hogs, scheduled) in CASES.items():
         names = numbered(HOG, hogs, "+pt")
-        for problem in catalogue.start(session, names):
-            raise ProgramError(problem)
+        start(session, names)
         with all_running(session, names):
             found = newcomers(session, count, scheduled)
             used = level(session, *names)

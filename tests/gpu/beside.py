@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Two programs of equal nice on one GPU: where both leave it idle for much of their time, they are to
 lose nothing to turns; where they keep it busy, they take turns."""
-import catalogue
 import rounds as in_rounds
-from programs import ProgramError
+from preempt import start
 
 PROGRAMS = ("train", "infer", "hi60")
 
@@ -22,11 +21,10 @@ def pair(session, name, rounds, window):
         "stock": ("the same program once more, stock", twice, []),
         "two": ("the same program once more, ptsched", [each + "+pt" for each in twice], []),
     }
-    names = [each for _, programs, _ in cases.values() for each in programs]
-    for problem in catalogue.start(session, dict.fromkeys(names)):
-        raise ProgramError(problem)
+    names = dict.fromkeys(each for _, programs, _ in cases.values() for each in programs)
+    start(session, names)
     session.policy("weighted", True)
     in_rounds.compare(session, f"beside/{name}", cases, rounds, window,
                       f"{name} twice on one GPU, at equal nice, relative to once alone")
-    for each in dict.fromkeys(names):
+    for each in names:
         session.drop(each)

@@ -108,7 +108,7 @@ static void test_a_pause_is_no_measurement(void **state)
 	assert_int_equal(f->dev.nr_holders, 2);
 }
 
-/* Then there is little left to do, for now. */
+/* A last report of little work, after much, does not make a program one that leaves the device idle. */
 static void test_the_end_of_work_is_no_idleness(void **state)
 {
 	struct fixture *f = *state;
