@@ -308,30 +308,28 @@ TEST("the page of who is called back tells from which CPU")
     CPU_ZERO(&cpus);
     CPU_SET(last, &cpus);
 
-    Client client;
-    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
-    Actor heavier(-10);
+    Actor called, heavier(-10);
+    called.join();
     heavier.join();
+    CHECK_EQ(0, called.acquire().result);
     CHECK_EQ(0, sched_setaffinity(heavier.pid(), sizeof(cpus), &cpus));
     heavier.start_acquire();
-    wait_until([&] { return client.page()->asker_cpu != 0; });
-    CHECK_EQ(static_cast<uint32_t>(last) + 1, client.page()->asker_cpu);
-    CHECK_EQ(0, ptsched_release(client, nullptr));
+    wait_until([&] { return called.page().asker_cpu != 0; });
+    CHECK_EQ(static_cast<uint32_t>(last) + 1, called.page().asker_cpu);
+    CHECK_EQ(0, called.release());
     CHECK_EQ(0, heavier.finish().result);
-    CHECK_EQ(0, heavier.release());
 
-    // At the end of a slice nobody asks: both have waited since before it began.
+    // At the end of a slice nobody asks: the other has waited since before it began.
     set({{PTSCHED_A_SLICE_NS, PTSCHED_SLICE_MIN_NS}});
-    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
-    Actor first, second;
-    for (Actor *equal : {&first, &second}) {
-        equal->join();
-        equal->start_waiting();
-    }
-    CHECK_EQ(0, ptsched_release(client, nullptr));
-    auto called_back = [](Actor &actor) { return (actor.page().state & PTSCHED_STATE_CALLBACK) != 0; };
-    wait_until([&] { return called_back(first) || called_back(second); });
-    CHECK_EQ(0, (called_back(first) ? first : second).page().asker_cpu);
+    wait_for_budget(called.pid());
+    Actor equal;
+    equal.join();
+    called.start_waiting();
+    equal.start_waiting();
+    CHECK_EQ(0, heavier.release());
+    CHECK_EQ(0, called.finish().result);
+    wait_until([&] { return (called.page().state & PTSCHED_STATE_CALLBACK) != 0; });
+    CHECK_EQ(0, called.page().asker_cpu);
 }
 
 TEST("once called back, newcomers of the process wait for its next turn")
