@@ -105,17 +105,17 @@ Thread *first_thread()
     return threads.load(std::memory_order_acquire);
 }
 
-/* In a process of several threads the kernel first waits for all CPUs, which takes 10 to 30 ms on one of many. */
-void ask_for_heavy_barrier()
-{
-    if (!is_single_threaded() && start_own_thread(register_barrier, nullptr))
-        return;
-    register_barrier(nullptr);
-}
-
 bool has_heavy_barrier()
 {
     return barrier_registered.load(std::memory_order_acquire);
+}
+
+/* In a process of several threads the kernel first waits for all CPUs, which takes 10 to 30 ms on one of many. */
+void ask_for_heavy_barrier()
+{
+    if (has_heavy_barrier() || (!is_single_threaded() && start_own_thread(register_barrier, nullptr)))
+        return;
+    register_barrier(nullptr);
 }
 
 /* The fence is for who comes before there is the other: whoever finds that registered sees what was stored here. */
