@@ -2,6 +2,7 @@
 #include "device.hpp"
 
 #include "agent.hpp"
+#include "capture.hpp"
 #include "clock.hpp"
 #include "config.hpp"
 #include "driver.hpp"
@@ -93,6 +94,15 @@ void Device::attach()
         debug("attached to %s", name_);
         wake_agent();
     });
+}
+
+void Device::get_ready(Context &context)
+{
+    attach();
+    if (!scheduled())
+        return;
+    CaptureModeScope relaxed;
+    meter.get_ready(context);
 }
 
 /* Whether it was not so before. */
@@ -323,16 +333,25 @@ void Process::context_begins(CUcontext handle, bool created)
 {
     if (find_context(handle))
         return;
+    try {
+        note_context(handle, created);
+        if (this_thread && this_thread->is_exempt())
+            return;
+        if (Context *context = find_or_add_context(handle))
+            context->device->get_ready(*context);
+    } catch (const std::bad_alloc &) {
+        /* It is taken for a primary one; the first submission finds what there is. */
+    }
+}
+
+void Process::note_context(CUcontext handle, bool created)
+{
     std::lock_guard guard(lock_);
     if (!contexts_.empty())
         several_contexts_.store(true, std::memory_order_relaxed);
     slots_epoch.fetch_add(1, std::memory_order_release);
-    try {
-        if (created)
-            created_.push_back(handle);
-    } catch (const std::bad_alloc &) {
-        /* It is taken for a primary one. */
-    }
+    if (created)
+        created_.push_back(handle);
 }
 
 void Process::stream_ends(CUstream handle)

@@ -37,6 +37,8 @@ public:
 
     /* Attaches, once; afterwards the device is scheduled or open for good. */
     void attach();
+    /* What the first submission would wait for, while the program makes @context, which takes much longer. */
+    void get_ready(Context &context);
     /* From now on submissions go straight through; says why, once. */
     void open_gate(const char *why);
     /* The same, where the scheduler, or the way to it, is lost. */
@@ -203,6 +205,7 @@ public:
     void close_inherited();
 
 private:
+    void note_context(CUcontext handle, bool created);
     Device *find_or_add_device(CUdevice ordinal);
 
     std::atomic<bool> freed_{false}; /* ended programs' memory has been waited for */

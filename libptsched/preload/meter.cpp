@@ -164,6 +164,13 @@ bool Meter::add_records(Context &context)
     return context.free_records;
 }
 
+void Meter::get_ready(Context &context)
+{
+    std::lock_guard guard(lock_);
+    if (!context.records)
+        add_records(context);
+}
+
 /* NULL: there is none, and no more can be had. The lock is held. */
 Record *Meter::take_record(Context &context)
 {

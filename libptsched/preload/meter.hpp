@@ -97,6 +97,9 @@ class Meter {
 public:
     Stream *find_stream(Context *context, CUstream handle, const Thread *owner);
 
+    /* Has what the first submission in it is measured with. The caller's own-call scopes are in place. */
+    void get_ready(Context &context);
+
     /*
      * Records the start of a submission; NULL: it cannot be measured. @busy_until: other programs' work may be on the
      * device until then. @wakes: it is the first in its turn. The caller's own-call scopes are in place.

@@ -77,6 +77,12 @@ struct alignas(64) Thread {
         return false;
     }
 
+    /* Whether it is in the scope of ptsched_preload_exempt(). */
+    bool is_exempt() const
+    {
+        return window.load(std::memory_order_relaxed) & 1 && !device.load(std::memory_order_relaxed);
+    }
+
     /* Closes what the thread has open, as it ends. */
     void close_windows()
     {

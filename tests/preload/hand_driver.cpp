@@ -161,6 +161,7 @@ extern "C" {
 #define cuEventQuery cuEventQuery_counted_only
 #define cuStreamQuery cuStreamQuery_counted_only
 #define cuStreamSynchronize cuStreamSynchronize_counted_only
+#define cuDevicePrimaryCtxRetain cuDevicePrimaryCtxRetain_counted_only
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include "entry_points.def"
@@ -168,6 +169,7 @@ extern "C" {
 #undef cuEventQuery
 #undef cuStreamQuery
 #undef cuStreamSynchronize
+#undef cuDevicePrimaryCtxRetain
 
 /* ---- the calls that do something ---- */
 
@@ -196,6 +198,12 @@ EXPORT CUresult cuDevicePrimaryCtxGetState(CUdevice, unsigned *flags, int *activ
 }
 
 /* Contexts are there from the beginning: one per device. */
+EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    *context = &contexts[device];
+    return called("cuDevicePrimaryCtxRetain");
+}
+
 EXPORT CUresult hand_use_device(CUdevice device)
 {
     current = &contexts[device];

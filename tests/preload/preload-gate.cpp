@@ -32,6 +32,7 @@ CUresult cuStreamEndCapture(CUstream, CUgraph *);
 CUresult cuLaunchHostFunc(CUstream, CUhostFn, void *);
 CUresult cuCtxGetCurrent(CUcontext *);
 CUresult cuCtxCreate_v2(CUcontext *, unsigned, CUdevice);
+CUresult cuDevicePrimaryCtxRetain(CUcontext *, CUdevice);
 }
 
 namespace {
@@ -88,6 +89,28 @@ void first_submission_attaches()
     CHECK_EQ(scheduler->opens(), 1ul);
     CHECK(scheduler->state() & turn);
     CHECK_EQ(launches(), 1ul);
+}
+
+/* What the first launch would wait for is there by then. An exempt thread's contexts are not for us. */
+void a_context_that_begins_attaches()
+{
+    in_a_child([] {
+        auto exempt = reinterpret_cast<int (*)(int)>(dlsym(RTLD_DEFAULT, "ptsched_preload_exempt"));
+        unsigned long opens = scheduler->opens(), events = hand->events_there();
+        CUcontext context = nullptr;
+        exempt(1);
+        cuDevicePrimaryCtxRetain(&context, 1);
+        exempt(0);
+        bool right = scheduler->opens() == opens && hand->events_there() == events;
+        cuDevicePrimaryCtxRetain(&context, 0);
+        right = right && scheduler->opens() == opens + 1 && !(scheduler->state() & turn);
+        events = hand->events_there();
+        hand_use_device(0);
+        launch();
+        /* Besides the one that times count from. */
+        bool no_more_events = hand->events_there() <= events + 1;
+        return right && no_more_events && scheduler->opens() == opens + 1 && scheduler->state() & turn;
+    });
 }
 
 /* One kernel of each thread goes ahead of the turn; a copy, whose call may take long, does not. */
@@ -834,6 +857,7 @@ int main(int argc, char **argv)
     return tap::run({
         {"without membarrier() each submission is measured and counted once", without_membarrier_each_counts_once},
         {"the first submission attaches and takes the turn", first_submission_attaches},
+        {"a context that begins attaches", a_context_that_begins_attaches},
         {"without the turn a submission waits", waits_without_turn},
         {"who would be admitted at once submits, and then asks", preadmitted_goes_ahead},
         {"a called-back turn is given back once the work in flight has drained", callback_drains_first},
