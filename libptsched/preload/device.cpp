@@ -8,6 +8,7 @@
 #include "driver.hpp"
 #include "helper.hpp"
 #include "log.hpp"
+#include "mps.hpp"
 #include "thread.hpp"
 #include "unwinder.hpp"
 
@@ -90,6 +91,9 @@ void Device::attach()
         }
         client_ = client;
         page_ = ptsched_client_page(client);
+        shares_channels_ = is_mps_client();
+        if (shares_channels_)
+            meter.weigh(ordinal_);
         state_word_.store(&page_->state, std::memory_order_release);
         debug("attached to %s", name_);
         wake_agent();

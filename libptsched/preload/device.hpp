@@ -55,6 +55,9 @@ public:
     ptsched_client *client() const { return client_; }
     const ptsched_page *page() const { return page_; }
 
+    /* With other programs: none can be taken off the hardware alone. */
+    bool shares_channels() const { return shares_channels_; }
+
     /* On the PCI bus; the instances of a GPU that MIG divides have one in common. */
     const char *address() const { return address_; }
 
@@ -136,6 +139,7 @@ private:
     std::once_flag attached_;
     ptsched_client *client_{nullptr};
     const ptsched_page *page_{nullptr};
+    bool shares_channels_{false};
     std::atomic<const std::uint32_t *> state_word_;
     std::atomic<bool> open_for_lost_context_{false};
     std::atomic<std::uint32_t> fenced_{~0u};     /* page events up to which unmeasured work has an end event */

@@ -156,6 +156,8 @@ void Driver::load_own_calls(void *handle)
         load(handle, "cuMemAllocFromPoolAsync", own.pool_alloc) && load(handle, "cuMemFreeAsync", own.free_async) &&
         load(handle, "cuMemsetD32Async", own.fill_async);
     load(handle, "cuCtxFromGreenCtx", own.ctx_from_green);
+    load(handle, "cuDeviceGetAttribute", own.device_attribute);
+    load(handle, "cuOccupancyMaxActiveBlocksPerMultiprocessor", own.max_active_blocks);
     load(handle, "cuDeviceGetUuid", own.device_uuid);
     load(handle, "cuDeviceGetUuid_v2", own.instance_uuid);
 }

@@ -14,7 +14,7 @@
 
 namespace ptsched::preload {
 
-/* What the interposer itself asks of the driver; all but the UUIDs and the last eight are there once usable(). */
+/* What the interposer itself asks of the driver; all but the UUIDs and the last ten are there once usable(). */
 struct OwnCalls {
     CUresult (*ctx_get_current)(CUcontext *);
     CUresult (*ctx_push)(CUcontext);
@@ -42,6 +42,8 @@ struct OwnCalls {
     CUresult (*free_async)(CUdeviceptr, CUstream);
     CUresult (*fill_async)(CUdeviceptr, unsigned, std::size_t, CUstream);
     CUresult (*ctx_from_green)(CUcontext *, CUgreenCtx);
+    CUresult (*device_attribute)(int *, CUdevice_attribute, CUdevice);
+    CUresult (*max_active_blocks)(int *, CUfunction, int, std::size_t);
 };
 
 class Driver {
@@ -57,7 +59,7 @@ public:
     /* Whether the driver has all that measuring needs. */
     bool usable() const { return usable_; }
 
-    /* The same for what a trial of the channels needs: the last seven of our own calls but one. */
+    /* The same for what a trial of the channels needs: from stream_create to fill_async. */
     bool can_probe() const { return can_probe_; }
 
     bool has(Entry entry) const { return present_[static_cast<std::size_t>(entry)]; }

@@ -35,19 +35,27 @@ Key sized(Kind kind, std::size_t bytes)
 
 } // namespace
 
-Key launch_key(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz)
+Key launch_key(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+               unsigned shared)
 {
     std::uint64_t kind = mix(launch, bits(f));
     std::uint64_t grid = mix(std::uint64_t(gx) << 32 | gy, gz);
     std::uint64_t block = mix(std::uint64_t(bx) << 32 | by, bz);
-    return {mix(kind, mix(grid, block)), kind, 0};
+    return {.exact = mix(kind, mix(grid, block)),
+            .kind = kind,
+            .guess_ns = 0,
+            .function = f,
+            .blocks = std::uint64_t(gx) * gy * gz,
+            .block_threads = std::uint64_t(bx) * by * bz,
+            .block_shared = shared};
 }
 
 Key launch_key(CUfunction f, const CUlaunchConfig *c)
 {
     if (!c)
         return handle_key(f);
-    return launch_key(f, c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY, c->blockDimZ);
+    return launch_key(f, c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY, c->blockDimZ,
+                      c->sharedMemBytes);
 }
 
 Key handle_key(const void *handle)

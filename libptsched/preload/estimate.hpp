@@ -16,9 +16,15 @@ struct Key {
     std::uint64_t exact;
     std::uint64_t kind;
     std::uint64_t guess_ns; /* for the first of its kind; 0: no idea */
+    /* Of a launch of one kernel: its blocks, and what each of them needs. Else there is no function. */
+    CUfunction function{nullptr};
+    std::uint64_t blocks{0};
+    std::uint64_t block_threads{0};
+    std::uint64_t block_shared{0}; /* bytes of dynamic shared memory */
 };
 
-Key launch_key(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz);
+Key launch_key(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+               unsigned shared);
 Key launch_key(CUfunction f, const CUlaunchConfig *config);
 Key handle_key(const void *handle);
 Key upload_key(const void *graph);

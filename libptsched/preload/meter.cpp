@@ -264,6 +264,7 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
         under_way_ += submissions_of(*record);
     }
     record->key = key;
+    record->fills = occupancy_.of(key);
     record->submitted_ns = now;
     record->begins_ns = std::max(now, busy_until);
     record->others_until_ns = busy_until;
@@ -410,6 +411,7 @@ void Meter::account(Stream &stream, Record &record, std::uint64_t now)
         return;
     end_gauge(context);
     std::uint64_t ran = ran_ns(context, record, begin_ms, end_ms);
+    occupancy_.saw(record.fills, ran);
     if (record.stands_for) {
         charge_sample(context, record, ran, present_ms(context, end_ms));
     } else {
@@ -429,6 +431,7 @@ void Meter::charge_untimed(Stream &stream, const Record &record)
         learn(record, ran);
     else
         ran = record.estimate_ns;
+    occupancy_.saw(record.fills, ran);
     gpu_ns_ += behind(ran, record.charged_ns);
     counted_++;
 }
@@ -784,7 +787,20 @@ std::uint64_t Meter::take_gpu_ns(std::uint64_t ended)
     }
     std::uint64_t total = gpu_ns_ + sampled_ns_;
     sampled_ns_ = gpu_ns_ = 0;
-    return total;
+    double filled = occupancy_.mean();
+    return filled < 1 ? static_cast<std::uint64_t>(double(total) * filled) : total;
+}
+
+void Meter::weigh(CUdevice ordinal)
+{
+    std::lock_guard guard(lock_);
+    occupancy_.begin(ordinal);
+}
+
+double Meter::occupancy()
+{
+    std::lock_guard guard(lock_);
+    return occupancy_.mean();
 }
 
 std::uint64_t Meter::submissions_in(std::uint64_t ns)

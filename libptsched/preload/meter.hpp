@@ -13,6 +13,7 @@
 #include "estimate.hpp"
 #include "event_times.hpp"
 #include "mutex.hpp"
+#include "occupancy.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -34,6 +35,7 @@ struct Record {
     CUevent plain;
     bool timed;
     Key key;
+    double fills; /* of the device: see Occupancy */
     std::uint64_t estimate_ns;
     std::uint64_t pending_ns;      /* the same, or what all that it stands for take together */
     std::uint64_t submitted_ns;    /* host time, as the next two */
@@ -168,6 +170,11 @@ public:
     /* Whether something in flight waits for what the program is still to do, by what is known of its like. */
     bool waits_for_program(std::uint64_t now);
 
+    /* From now on what is charged is weighed by the part of the device that it fills. */
+    void weigh(CUdevice ordinal);
+    /* That part, of late; 1 where it is not weighed, or not known yet. */
+    double occupancy();
+
     /* How many submissions take about @ns of the device, by the last samples; 0: none of them has completed yet. */
     std::uint64_t submissions_in(std::uint64_t ns);
     /* The next ones say nothing about what was before. */
@@ -220,6 +227,7 @@ private:
     Mutex lock_;
     std::vector<Stream *> streams_; /* entries are used again, never freed: threads keep pointers */
     Estimates estimates_;
+    Occupancy occupancy_;
     std::uint64_t gpu_ns_{0};
     std::uint64_t sampled_ns_{0};
     double mean_ran_{0}, mean_added_{0}; /* of submissions: how long they ran, of that with nothing else beside, ms */

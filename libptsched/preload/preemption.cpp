@@ -51,6 +51,9 @@ constexpr std::uint64_t again_min_ns = 1000000000, again_max_ns = 64 * again_min
 
 constexpr std::uint64_t no_memory_nap_ns = 10000000;
 
+/* Of the device: whose kernels fill no more than this leaves room for others' beside them, until they fill more. */
+constexpr double leaves_room_at = 0.5, fills_at = 0.6;
+
 void warn_of_debugger()
 {
     static std::atomic<bool> warned{false};
@@ -91,6 +94,10 @@ void Preemption::try_again_later()
 void Preemption::find_level(Device &device)
 {
     std::lock_guard guard(lock_);
+    if (device.shares_channels()) {
+        find_shared_level(device);
+        return;
+    }
     std::uint64_t births = channels->births();
     if (!must_try(births))
         return;
@@ -119,6 +126,16 @@ void Preemption::find_level(Device &device)
             try_again_later();
     }
     set_level(device, level, why);
+}
+
+/* The work of who leaves room keeps others' from the device no more than a short time slice does. */
+void Preemption::find_shared_level(Device &device)
+{
+    const bool was_slice = level_ == Level::slice, first = !tried_.exchange(true);
+    const bool leaves_room = device.meter.occupancy() <= (was_slice ? fills_at : leaves_room_at);
+    const Level level = leaves_room && config().level >= Level::slice ? Level::slice : Level::gate;
+    if (first || level != level_)
+        set_level(device, level, "clients of MPS share their channels: none can be taken off alone");
 }
 
 Preemption::Found Preemption::found()
@@ -175,7 +192,7 @@ Trial Preemption::try_preempt(Device &device)
 
 void Preemption::adjust_slice(Device &device, bool outweighed)
 {
-    if (level_ == Level::gate)
+    if (level_ == Level::gate || device.shares_channels())
         return;
     std::lock_guard guard(lock_);
     std::uint64_t births = channels->births();

@@ -33,6 +33,7 @@ public:
     /*
      * Finds out what works on this device, the switch by its effect, and tells the scheduler; nothing if that is known.
      * In a turn. Takes some milliseconds; longer where the program's work is in the way: then it is tried again later.
+     * Where channels are shared with other programs, nothing is tried: who leaves them room is at level slice.
      */
     void find_level(Device &device);
 
@@ -96,6 +97,7 @@ private:
     Trial try_preempt(Device &device);
     bool must_try(std::uint64_t births) const;
     void try_again_later();
+    void find_shared_level(Device &device);
     void set_level(Device &device, Level level, const std::string &why);
     static void *ask(void *device);
 

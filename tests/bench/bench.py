@@ -6,7 +6,7 @@ import os
 import statistics
 
 import catalogue
-import mps
+import mps_daemon
 import preempt
 import report
 from measure import rates, ratio, weights
@@ -203,7 +203,7 @@ class Bench:
     def take_with_mps(self, session, those):
         """The daemon runs for these cells alone."""
         try:
-            with mps.daemon(session) as self.daemon:
+            with mps_daemon.daemon(session) as self.daemon:
                 names = {name: None for cell in those for name in (cell.program, *cell.hogs)}
                 for problem in catalogue.start(session, names):
                     session.say(f"does not start, will be tried again: {problem}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The programs by name. NAME is the bare program, NAME+pt the same one under ptsched, NAME+mps one that shares the
-GPU through MPS, and NAME+mps10 one that may use 10 % of its threads there."""
+GPU through MPS, NAME+mps10 one that may use 10 % of its threads there, and NAME+mps+pt one under both."""
 import subprocess
 import sys
 
@@ -59,9 +59,10 @@ def start(session, names):
     """Starts the programs of these names that do not run yet; returns what went wrong."""
     wanted = []
     for name in names:
-        base, _, how = name.partition("+")
-        extra = session.programs.mps_variables(how) if how.startswith("mps") else None
-        wanted.append((name, command(session.programs, base, "--serve"), nice_of(base), how == "pt", extra))
+        base, *how = name.split("+")
+        shares = [word for word in how if word.startswith("mps")]
+        extra = session.programs.mps_variables(shares[0]) if shares else None
+        wanted.append((name, command(session.programs, base, "--serve"), nice_of(base), "pt" in how, extra))
     return session.start_servers(wanted)
 
 

@@ -190,6 +190,18 @@ EXPORT CUresult cuDeviceGetPCIBusId(char *id, int size, CUdevice device)
     return CUDA_SUCCESS;
 }
 
+EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice)
+{
+    *value = attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT ? HAND_MULTIPROCESSORS : 0;
+    return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction, int, size_t)
+{
+    *blocks = HAND_BLOCKS_AT_ONCE;
+    return CUDA_SUCCESS;
+}
+
 EXPORT CUresult cuDevicePrimaryCtxGetState(CUdevice, unsigned *flags, int *active)
 {
     *flags = 0;

@@ -15,6 +15,9 @@
 extern "C" {
 #endif
 
+/* Of each device, and of each of these, whatever the kernel. */
+enum { HAND_MULTIPROCESSORS = 16, HAND_BLOCKS_AT_ONCE = 2 };
+
 /* What a test asks of the driver; obtained by dlsym(handle, "hand_controls"). */
 struct hand_controls {
     /* Calls of the entry point @name that reached the driver. */

@@ -31,6 +31,7 @@ struct State {
     bool at_once{true};
     bool dead{false};
     unsigned long grants{0}, opens{0}, waiting{0}, releases{0}, reports{0}, mechanisms{0}, acknowledgements{0};
+    unsigned mechanism{PTSCHED_MECHANISM_GATE};
     unsigned long long gpu_ns{0}, submissions{0};
 };
 
@@ -182,9 +183,10 @@ int ptsched_identity(const ptsched_client *, uint32_t *device_id, uint64_t *)
     return 0;
 }
 
-int ptsched_set_mechanism(ptsched_client *, unsigned)
+int ptsched_set_mechanism(ptsched_client *, unsigned mechanism)
 {
     std::lock_guard guard(state.lock);
+    state.mechanism = mechanism;
     state.mechanisms++;
     state.changed.notify_all();
     return 0;
@@ -294,6 +296,11 @@ const struct scripted_scheduler scripted_scheduler = {
         [] {
             std::lock_guard guard(state.lock);
             return state.mechanisms;
+        },
+    .mechanism =
+        [] {
+            std::lock_guard guard(state.lock);
+            return state.mechanism;
         },
     .gpu_ns =
         [] {

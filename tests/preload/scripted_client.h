@@ -34,6 +34,7 @@ struct scripted_scheduler {
     unsigned long (*releases)(void);
     unsigned long (*reports)(void);
     unsigned long (*mechanisms)(void); /* told */
+    unsigned (*mechanism)(void);       /* the last one */
     unsigned long long (*gpu_ns)(void);
     unsigned long long (*submissions)(void);
     void (*await_waiting)(unsigned long count);
