@@ -290,7 +290,7 @@ std::uint64_t leave_when_idle(Device &device, std::uint32_t events, std::uint32_
     if (by_samples && has_submitted(device)) {
         own.busy_seen_ns = now;
         own.backoff_ns = own.idle_since = 0;
-        return linger_ns / looks_in_linger;
+        return std::max(linger_ns, config().linger_ns) / looks_in_linger;
     }
     if (!fence(device, events, state))
         return back_off(device, now);

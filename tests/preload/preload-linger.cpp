@@ -44,12 +44,26 @@ void who_stays_away_leaves_sooner()
 {
     Linger linger;
     leave(linger, 600000, at_once);
-    std::uint64_t before = linger.ns(usual);
-    leave(linger, 30000000, at_once);
-    CHECK(linger.ns(usual) < before);
-    for (int i = 0; i < 60; i++)
+    CHECK(linger.ns(usual) > 600000);
+    for (int i = 0; i < 3; i++)
         leave(linger, 30000000, at_once);
     CHECK_EQ(linger.ns(usual), usual);
+    for (int i = 0; i < 60; i++)
+        leave(linger, 30000000, at_once);
+    CHECK(linger.ns(usual) < usual / 2);
+    CHECK(linger.ns(usual) > 0);
+}
+
+/* As of requests that come by chance: to wait for the few that come soon would cost more than they do. */
+void few_who_come_soon_change_nothing()
+{
+    Linger linger;
+    for (int i = 0; i < 64; i++)
+        leave(linger, i % 8 ? 10000000 : 600000, at_once);
+    CHECK(linger.ns(usual) < usual);
+    for (int i = 0; i < 64; i++)
+        leave(linger, i % 8 ? 600000 : 10000000, at_once);
+    CHECK(linger.ns(usual) > 600000);
 }
 
 /* Its equals have their turn meanwhile: to keep it would be at their cost. */
@@ -68,6 +82,7 @@ int main()
         {"the usual at first", usual_at_first},
         {"who comes right back is given the time that it was away", who_comes_right_back_stays},
         {"who stays away gives that up again", who_stays_away_leaves_sooner},
+        {"a few who come back soon change nothing, many do", few_who_come_soon_change_nothing},
         {"who has to wait for others gains nothing", who_must_wait_gains_nothing},
     });
 }
