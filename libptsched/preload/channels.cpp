@@ -233,21 +233,41 @@ bool Channels::set_group_timeslice(Object &group, std::uint64_t us) const
     return exchange(rm::set_timeslice, slice) && exchange(rm::get_timeslice, slice) && slice.us == wanted_us;
 }
 
-std::string Channels::set_timeslice(const char *address, std::uint64_t us)
+std::vector<Channels::Object *> Channels::groups_at(const char *address)
 {
-    std::lock_guard guard(lock_);
-    bool seen = false, taken = false;
+    std::vector<Object *> found;
     for (const ChannelSet &set : sets_at(address)) {
         const Object *subdevice = find(set.client, set.subdevice);
         for (Object &object : objects_) {
-            if (!is_compute_group(object, *subdevice))
-                continue;
-            seen = true;
-            /* One that is refused may be just being freed by another thread. */
-            taken |= set_group_timeslice(object, us);
+            if (is_compute_group(object, *subdevice))
+                found.push_back(&object);
         }
     }
-    return taken ? "" : seen ? "the driver does not take a time slice" : none_seen;
+    return found;
+}
+
+std::string Channels::set_timeslice(const char *address, std::uint64_t us)
+{
+    std::lock_guard guard(lock_);
+    std::vector<Object *> groups = groups_at(address);
+    bool taken = false;
+    /* One that is refused may be just being freed by another thread. */
+    for (Object *group : groups)
+        taken |= set_group_timeslice(*group, us);
+    return taken ? "" : groups.empty() ? none_seen : "the driver does not take a time slice";
+}
+
+std::vector<ComputeGroup> Channels::groups(const char *address)
+{
+    std::lock_guard guard(lock_);
+    std::vector<ComputeGroup> found;
+    for (const Object *group : groups_at(address)) {
+        auto count = std::count_if(objects_.begin(), objects_.end(), [&](const Object &object) {
+            return object.kind == Kind::channel && object.client == group->client && object.parent == group->handle;
+        });
+        found.push_back({group->fd, group->client, group->handle, static_cast<std::size_t>(count)});
+    }
+    return found;
 }
 
 std::uint64_t Channels::births()

@@ -13,6 +13,7 @@
 #ifndef PTSCHED_PRELOAD_CHANNELS_HPP
 #define PTSCHED_PRELOAD_CHANNELS_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -26,6 +27,13 @@ struct ChannelSet {
     std::uint32_t client, subdevice;
     std::vector<std::uint32_t> channels;
     bool operator==(const ChannelSet &) const = default;
+};
+
+/* One of the process's channel groups for compute work. */
+struct ComputeGroup {
+    int fd; /* as of a ChannelSet */
+    std::uint32_t client, handle;
+    std::size_t channels; /* how many it has */
 };
 
 class Channels {
@@ -50,6 +58,9 @@ public:
      * empty string, or why it did not work.
      */
     std::string set_timeslice(const char *address, std::uint64_t us);
+
+    /* The compute groups on that GPU, for who tries what else the driver does with them (tests/gpu/mechanisms.cu). */
+    std::vector<ComputeGroup> groups(const char *address);
 
     /* Grows with every group and channel made: what was set before does not hold for a new one. */
     std::uint64_t births();
@@ -83,6 +94,7 @@ private:
     bool is_compute_group(const Object &object, const Object &subdevice) const;
     std::vector<ChannelSet> sets() const;
     std::vector<ChannelSet> sets_at(const char *address) const;
+    std::vector<Object *> groups_at(const char *address);
     std::string set(const char *address, bool off);
     bool set_group_timeslice(Object &group, std::uint64_t us) const;
     void take_off_newborn();

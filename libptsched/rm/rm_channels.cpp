@@ -27,6 +27,15 @@ std::string pci_address(int fd, std::uint32_t client, std::uint32_t subdevice)
     return address;
 }
 
+std::string in_words(int status)
+{
+    char text[64];
+    if (status < 0)
+        return "the driver does not take the call";
+    std::snprintf(text, sizeof(text), "the driver answers 0x%x", status);
+    return text;
+}
+
 namespace {
 
 /* At most disable_channels_max of them; returns as control(). */
@@ -66,15 +75,6 @@ int switch_known(int fd, std::uint32_t client, std::uint32_t subdevice, std::spa
         return 0;
     int status = switch_singly(fd, client, subdevice, channels, false);
     return off ? switch_singly(fd, client, subdevice, channels, true) : status;
-}
-
-std::string in_words(int status)
-{
-    char text[64];
-    if (status < 0)
-        return "the driver does not take the call";
-    std::snprintf(text, sizeof(text), "the driver answers 0x%x", status);
-    return text;
 }
 
 } // namespace

@@ -24,6 +24,9 @@ bool is_control_device(int fd);
 int control(int fd, std::uint32_t client, std::uint32_t object, std::uint32_t command, void *params,
             std::uint32_t size);
 
+/* What control() returned, as long as that is not zero. */
+std::string in_words(int status);
+
 /* The PCI address of the GPU of a subdevice; empty: the driver does not say. CUDA's ordinals need not be the same. */
 std::string pci_address(int fd, std::uint32_t client, std::uint32_t subdevice);
 

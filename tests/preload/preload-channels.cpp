@@ -242,6 +242,18 @@ void timeslices()
     CHECK_EQ(manager.timeslices[0x300], driver_timeslice);
 }
 
+void compute_groups()
+{
+    World world;
+    CHECK(world.channels.groups(address).empty());
+    world.context();
+    auto groups = world.channels.groups(address);
+    CHECK_EQ(groups.size(), 1u);
+    CHECK(groups[0].fd == control_fd && groups[0].client == client && groups[0].handle == 0x100);
+    CHECK_EQ(groups[0].channels, 2u);
+    CHECK(world.channels.groups("0000:05:00.0").empty());
+}
+
 void a_watcher_is_told()
 {
     World world;
@@ -312,6 +324,7 @@ int main()
         {"a channel that is made while the others are off is off, too", born_while_off},
         {"a watcher is told of the channels that are, that come and that go", a_watcher_is_told},
         {"time slices of compute groups, and the driver's own again", timeslices},
+        {"compute groups and how many channels each has", compute_groups},
         {"a time slice that the driver does not take is found out", timeslice_in_words_only},
     });
 }
