@@ -6,7 +6,9 @@ NVCC      ?= $(firstword $(shell command -v nvcc) /usr/local/cuda/bin/nvcc)
 NVCCFLAGS ?= -arch=sm_90
 CUDA_INC   = $(abspath $(dir $(NVCC))../include)
 
-GPU_PROGRAMS := $(addprefix $(B)/gpu/,work arrive launch_overhead bandwidth births blocking clocked departures forks ipc latches libraries managed persistent)
+GPU_PROGRAMS := $(addprefix $(B)/gpu/,\
+	work arrive launch_overhead bandwidth births blocking clocked departures forks ipc latches libraries managed mechanisms \
+	persistent)
 $(B)/gpu/libraries: NVCC_LIBS := -lcublas -lcufft -lcusparse
 
 .PHONY: gpu-parts
@@ -44,6 +46,14 @@ $(B)/gpu/embedded: tests/gpu/embedded.cu $(B)/lib/libptask.so
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) -O2 -std=c++20 -Xcompiler -Wall,-Wextra -Ilibptsched/device -Ilibptsched/ptask -o $@ $< \
 		-L$(B)/lib -lptask -Xlinker -rpath,'$$ORIGIN/../lib'
+
+# With what the interposer knows of channels, and its ioctl(): the linker exports it, since the C library has one.
+MECHANISMS_OBJS := $(addprefix $(B)/obj/preload/libptsched/,preload/channels.cpp.o preload/ioctl.cpp.o \
+	rm/control_device.cpp.o rm/rm_channels.cpp.o)
+$(B)/gpu/mechanisms: tests/gpu/mechanisms.cu tests/gpu/serve.hpp tests/gpu/job.hpp $(MECHANISMS_OBJS)
+	@mkdir -p $(@D)
+	$(NVCC) $(NVCCFLAGS) -O2 -std=c++20 -Xcompiler -Wall,-Wextra -Ilibptsched/preload -Ilibptsched/rm -o $@ $< \
+		$(MECHANISMS_OBJS)
 
 # Compiles or not; there is nothing to run.
 .PHONY: gpu-abi
