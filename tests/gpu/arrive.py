@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The first launch of a new program at nice -20, beside hogs of 52 ms kernels and beside nobody."""
-import json
 import math
 import statistics
 
 from preempt import HOG, all_running, level, numbered, start
-from programs import ProgramError
 
 # Label: hogs, and whether all are scheduled.
 CASES = {
@@ -29,11 +27,7 @@ def newcomers(session, count, scheduled):
     found = []
     for _ in range(count):
         session.in_time()
-        program = session.programs.start([session.programs.built("arrive")], -20, scheduled)
-        status, output, errors = session.programs.finish(program, 60)
-        if status:
-            raise ProgramError(f"arrive: status {status}: {errors.strip()}")
-        found.append(json.loads(output)["first_us"])
+        found.append(session.programs.answer([session.programs.built("arrive")], -20, scheduled)["first_us"])
     return found
 
 

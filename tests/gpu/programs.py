@@ -123,6 +123,13 @@ class Programs:
             raise ProgramError(f"no end after {timeout} s: {process.words}") from None
         return process.returncode, output, stderr_of(process)
 
+    def answer(self, arguments, nice=0, scheduled=False, timeout=60):
+        """The JSON that a program prints which ends by itself."""
+        status, output, errors = self.finish(self.start(arguments, nice, scheduled), timeout)
+        if status:
+            raise ProgramError(f"{' '.join(arguments)}: status {status}: {errors.strip()} {output.strip()}")
+        return json.loads(output)
+
     def stop_all(self):
         for process in self.started:
             if process.poll() is None and process.stdin:

@@ -212,14 +212,18 @@ def make(options, *targets):
                           stdout=sys.stderr, check=False, timeout=300)
 
 
+def query_gpus(fields):
+    """A line for each GPU."""
+    query = ["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader"]
+    return subprocess.run(query, capture_output=True, text=True, timeout=30, check=True).stdout.splitlines()
+
+
 def machine():
     """The GPU and its driver, in words."""
-    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
     try:
-        found = subprocess.run(query, capture_output=True, text=True, timeout=30, check=True).stdout
+        gpus = "; ".join(query_gpus("name,driver_version"))
     except EXPECTED as error:
         return f"GPU: unknown ({error})"
-    gpus = "; ".join(found.split("\n")[:-1])
     return f"{time.strftime('%Y-%m-%d')}; GPU, driver: {gpus}; {os.cpu_count()} CPUs, Linux {os.uname().release}"
 
 
