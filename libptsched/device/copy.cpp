@@ -24,7 +24,8 @@ void Copy::used(const Queue &by, const MarkerPtr &until)
     }
     for (Use &other : more_uses)
         if (other.queue == &by) {
-            other.marker = until;
+            if (other.marker != until)
+                other.marker = until;
             return;
         }
     more_uses.push_back({&by, until});

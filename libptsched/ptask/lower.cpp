@@ -608,6 +608,18 @@ SetQueue &Lowering::choose_queue(const Lowered &part, const Place &place)
     return queues.emplace_back(SetQueue{place.device->make_queue()});
 }
 
+/*
+ * To mark the end of a set takes a driver nearly as long as to give it. Of short ones, each fourth of a queue is
+ * marked; who asks for the end of another sooner is told that of all that the queue has by then.
+ */
+bool Lowering::may_share_marker(const Lowered &part, SetQueue &queue)
+{
+    constexpr unsigned sets_for_a_marker = 4;
+    const bool shares = part.expected <= seconds_of_a_run && queue.unmarked + 1 < sets_for_a_marker;
+    queue.unmarked = shares ? queue.unmarked + 1 : 0;
+    return shares;
+}
+
 device::Queue *Lowering::queue_for_results(const Lowered &part, const Place &place)
 {
     if (!part.in_pairs.is_on())
@@ -629,6 +641,7 @@ Lowering::Launched Lowering::launch_in_slot(Lock &lock, Lowered &part, const Fli
     try {
         SetQueue &queue = choose_queue(part, *flight.place);
         device::Queue *for_results = queue_for_results(part, *flight.place);
+        part.set.may_share_marker = may_share_marker(part, queue);
         Unlocked unlocked(lock);
         Slot &slot = choose_slot(part);
         launched.readers_changed = slot.note_readers(part.set.on_host);

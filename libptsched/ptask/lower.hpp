@@ -206,6 +206,7 @@ private:
     void go_ahead(Lock &lock, Lowered &part);
     void launch(Lock &lock, Lowered &part);
     SetQueue &choose_queue(const Lowered &part, const Place &place);
+    static bool may_share_marker(const Lowered &part, SetQueue &queue);
     device::Queue *queue_for_results(const Lowered &part, const Place &place);
     static void pair_up(Lowered &part);
     struct Launched {

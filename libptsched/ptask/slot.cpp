@@ -4,6 +4,7 @@
 #include "places.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <ranges>
 #include <unordered_map>
 
@@ -671,7 +672,14 @@ void Slot::start(const PartSet &set, bool is_watched)
     queue.run(*program_);
     if (watch_)
         watch_->stop();
-    marker_ = for_results_ ? copy_results() : queue.mark();
+    marker_ = for_results_ ? copy_results() : mark(set.may_share_marker);
+}
+
+/* Who reads results on the host is not to wait for the next sets. */
+device::MarkerPtr Slot::mark(bool may_share)
+{
+    const bool is_read = std::ranges::any_of(on_host_, std::identity());
+    return may_share && !is_read ? its_queue().mark_for_later() : its_queue().mark();
 }
 
 device::MarkerPtr Slot::copy_results()

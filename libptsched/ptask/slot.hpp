@@ -22,7 +22,8 @@ constexpr std::size_t gathers_at_once = 2;
 /* One of a device for the sets of all parts. */
 struct SetQueue {
     std::unique_ptr<device::Queue> queue;
-    std::size_t sets = 0; /* that it was given and have not ended */
+    std::size_t sets = 0;  /* that it was given and have not ended */
+    unsigned unmarked = 0; /* the last ones, which share the marker of one to come */
 };
 
 /* What a part's next run is about. */
@@ -31,6 +32,7 @@ struct PartSet {
     Blocks fixed = {};
     std::uint64_t changes = 1;      /* of what is fixed, so far */
     std::vector<bool> on_host = {}; /* outputs that somebody reads there */
+    bool may_share_marker = false;  /* with the next ones of its queue */
 };
 
 class Slot {
@@ -118,6 +120,7 @@ private:
     void use_queues(SetQueue &queue, device::Queue *for_results);
     bool is_copied(std::size_t output) const;
     device::MarkerPtr copy_results();
+    device::MarkerPtr mark(bool may_share);
     void plan(const PartSet &set);
     bool is_there_alone(std::size_t output) const;
     void let_go(DatablockPtr &block);
