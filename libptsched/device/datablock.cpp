@@ -238,10 +238,11 @@ void Datablock::bring_to_host()
     on_host();
 }
 
-void Datablock::count_in(std::shared_ptr<std::atomic<unsigned>> reads)
+void Datablock::count_in(const std::shared_ptr<std::atomic<unsigned>> &reads)
 {
     Lock lock(mutex_);
-    reads_ = std::move(reads);
+    if (reads_ != reads) /* nobody has read what it had before */
+        reads_ = reads;
 }
 
 const void *Datablock::read()

@@ -85,7 +85,7 @@ public:
     /* Begins to bring the content to the host, so that read() is faster. */
     void bring_to_host();
     /* @reads is to be one more when the content is first read from now on. */
-    void count_in(std::shared_ptr<std::atomic<unsigned>> reads);
+    void count_in(const std::shared_ptr<std::atomic<unsigned>> &reads);
 
     /* How many copies had to go because the memory was needed. */
     std::uint64_t evictions() const;

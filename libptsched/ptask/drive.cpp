@@ -115,10 +115,13 @@ void Scheduler::host_has_ended()
 /* What is left to do is the thread's. */
 void Scheduler::hand_over()
 {
-    if (!driven_ && (any_due() || host_ended_ || lowering_->waits_for_go() || is_awaited() || stopping_ ||
-                     (sleep_ == Sleep::for_good && running_)))
+    if (driven_)
+        return;
+    const bool due = any_due();
+    if (due || host_ended_ || lowering_->waits_for_go() || is_awaited() || stopping_ ||
+        (sleep_ == Sleep::for_good && running_))
         wake_thread();
-    left_to_thread_ = left_to_thread_ || (!driven_ && any_due());
+    left_to_thread_ = left_to_thread_ || due;
 }
 
 /*

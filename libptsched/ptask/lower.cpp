@@ -289,9 +289,9 @@ void Lowering::look_at(Lowered &part)
     const bool complete = !part.absent && has_room(part);
     if (!complete && !has_ahead(part))
         return;
-    if (scheduler_.places_.full(false))
-        poll();
-    const bool in_turn = parts_compete() || !scheduler_.due_[1].empty() || scheduler_.places_.full(false);
+    /* What has ended may not be known yet. */
+    const bool full = scheduler_.places_.full(false) && !(poll() && !scheduler_.places_.full(false));
+    const bool in_turn = full || parts_compete() || !scheduler_.due_[1].empty();
     if (in_turn && !complete)
         return;
     head.queued_ = true;
@@ -493,7 +493,7 @@ Slot *Lowering::find_idle_slot(Lowered &part)
     if (!slots.back()->is_idle()) {
         if (!slots.front()->is_idle())
             return nullptr;
-        std::rotate(slots.begin(), slots.begin() + 1, slots.end());
+        slots.splice(slots.end(), slots, slots.begin());
     }
     return slots.back().get();
 }
@@ -512,7 +512,7 @@ Slot &Lowering::choose_slot(Lowered &part)
     if (Slot *idle = find_idle_slot(part))
         return *idle;
     if (slots.size() >= most || slots.size() * Slot::bytes(part.part) >= most_bytes)
-        std::rotate(slots.begin(), slots.begin() + 1, slots.end());
+        slots.splice(slots.end(), slots, slots.begin());
     else
         slots.push_back(make_slot(part, Slot::Results::copied));
     return *slots.back();

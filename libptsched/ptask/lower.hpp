@@ -16,6 +16,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <list>
 #include <mutex>
 #include <unordered_map>
 
@@ -78,7 +79,7 @@ struct Lowered {
     double gpu_seconds = 0;   /* that a device works for a set: at first, for its tasks by themselves */
     double least_seconds = 0; /* that the host needed to give one of those compared */
     PartSet set = {};         /* the one that is launched, or was the last */
-    std::vector<std::vector<std::unique_ptr<Slot>>> slots = {}; /* by place; those used last come last */
+    std::vector<std::list<std::unique_ptr<Slot>>> slots = {}; /* by place; those used last come last */
     /*
      * By place: for a set while the place has nothing else. A kernel that writes a result once and never reads it may
      * do that in the host's memory, so that nobody has to copy it; of others this would take long, and while there is
