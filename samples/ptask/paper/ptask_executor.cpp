@@ -31,7 +31,7 @@ public:
     {
         for (unsigned begun = 0, ended = 0; ended < count;) {
             if (begun < count && begun < ended + PtaskProgram::most_inside) {
-                program_.push(workload_.inputs_stay ? prepared_.front() : take());
+                push_next();
                 begun++;
             } else {
                 results_ = program_.pull();
@@ -60,11 +60,11 @@ public:
     unsigned last_set() const override { return (runs_ - 1) % workload_.sets; }
 
 private:
-    PtaskProgram::Blocks take()
+    void push_next()
     {
-        auto blocks = std::move(prepared_.front());
-        prepared_.pop_front();
-        return blocks;
+        program_.push(prepared_.front());
+        if (!workload_.inputs_stay)
+            prepared_.pop_front();
     }
 
     const Workload &workload_;
