@@ -2,7 +2,6 @@
 #include "device.hpp"
 
 #include "agent.hpp"
-#include "capture.hpp"
 #include "clock.hpp"
 #include "config.hpp"
 #include "driver.hpp"
