@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the driver lets a process do with its own compute channels, found out without ptsched, by its effect on kernels
-// of about 1 ms: short time slices, channels off and on, pre-emption of the channel group. Or, with --take-off-for, the
-// program takes itself off once, and says when, so that it can be seen what becomes of others meanwhile.
+// of about 1 ms: short time slices, channels off and on, pre-emption of the channel group.
 //
 // Its ioctl() is that of the interposer (libptsched/preload/ioctl.cpp), which shows its channels to that one's
 // Channels.
@@ -45,7 +44,6 @@ struct PreemptGroup {
 
 struct Options {
     double times = 20, off_ms = 50;
-    double take_off_ms = 0, seconds = 2;
 };
 
 // Switches the process's channels. However the program ends, they are on then.
@@ -304,23 +302,20 @@ Finding try_slice(const std::vector<ComputeGroup> &groups, double times)
 
 // What happened while the channels were off once.
 struct Off {
-    std::string error, undone;  // of off and on
-    double from, to;            // they were off for all of this time
-    unsigned before, completed; // kernels: done until they were off, and while they were
-    bool waiting, went_on;      // whether some were in flight meanwhile, and whether they went on afterwards
+    std::string error, undone; // of off and on
+    unsigned completed;        // kernels, while they were off
+    bool waiting, went_on;     // whether some were in flight meanwhile, and whether they went on afterwards
 };
 
 Off take_off_for(double ms, const Kernels &kernels, std::vector<float> &off_us, std::vector<float> &on_us)
 {
     Off off{};
     off.error = timed(off_us, [] { return own_channels.off(); });
-    off.from = now();
-    off.before = kernels.done();
+    unsigned before = kernels.done();
     if (off.error.empty())
         sleep_ms(ms);
-    off.completed = kernels.done() - off.before;
+    off.completed = kernels.done() - before;
     off.waiting = kernels.in_flight() > 0;
-    off.to = now();
     off.undone = timed(on_us, [] { return own_channels.on(); });
     off.went_on = kernels.go_on();
     return off;
@@ -382,67 +377,32 @@ Finding try_group_preempt(const std::vector<ComputeGroup> &groups, const Kernels
     return found;
 }
 
-// The beginning of what is printed: the device, and what was seen being made on it.
-void print_device(const Kernels &kernels, const std::vector<ComputeGroup> &groups)
+bool try_all(Kernels &kernels, const Options &options)
 {
+    auto groups = channels->groups(own_channels.address());
     size_t count = 0;
     for (const ComputeGroup &group : groups)
         count += group.channels;
+    Finding off, on;
     std::printf("{\"gpu\": \"%s\", \"address\": \"%s\", \"groups\": %zu, \"channels\": %zu", kernels.device(),
                 own_channels.address(), groups.size(), count);
-}
-
-// Whether the results of all kernels were right, which ends what is printed.
-bool print_results(Kernels &kernels)
-{
+    try_slice(groups, options.times).print("slice");
+    try_off(kernels, options, off, on);
+    off.print("off");
+    on.print("on");
+    try_group_preempt(groups, kernels, options).print("group_preempt");
     bool right = kernels.finish();
     std::printf(", \"kernels\": %u, \"results_right\": %s}\n", kernels.done(), right ? "true" : "false");
     std::fflush(stdout);
     return right;
 }
 
-bool try_all(Kernels &kernels, const Options &options)
-{
-    auto groups = channels->groups(own_channels.address());
-    Finding off, on;
-    print_device(kernels, groups);
-    try_slice(groups, options.times).print("slice");
-    try_off(kernels, options, off, on);
-    off.print("off");
-    on.print("on");
-    try_group_preempt(groups, kernels, options).print("group_preempt");
-    return print_results(kernels);
-}
-
-// Half of the time before it is off, half of it after.
-bool take_off_once(Kernels &kernels, const Options &options)
-{
-    Finding off, on;
-    print_device(kernels, channels->groups(own_channels.address()));
-    unsigned first = kernels.done();
-    double begin = now();
-    sleep_ms(options.seconds * 500);
-    Off one = take_off_for(options.take_off_ms, kernels, off.us, on.us);
-    sleep_ms(options.seconds * 500);
-    unsigned before = one.before - first;
-    judge(one, off, on);
-    off.more =
-        member("at", one.from) + member("completed_before", before) + member("completed_while_off", one.completed);
-    on.more = member("at", one.to) + member("completed_after", kernels.done() - first - before - one.completed);
-    std::printf("%s%s", member("begin", begin).c_str(), member("end", now()).c_str());
-    off.print("off");
-    on.print("on");
-    return print_results(kernels);
-}
-
 [[noreturn]] void usage(std::FILE *where, int status)
 {
     std::fprintf(where,
                  "usage: mechanisms [--times NUMBER] [--off-ms MS]\n"
-                 "       mechanisms --take-off-for MS [--seconds S]\n"
                  "Tries what the driver lets a process do with its own channels, each so many times (20), taken\n"
-                 "off for so long (50); or takes itself off once, in the middle of so many seconds (2). What it\n"
-                 "finds out is one object of JSON. Instants are of CLOCK_MONOTONIC, in s.\n");
+                 "off for so long (50). What it finds out is one object of JSON.\n");
     std::exit(status);
 }
 
@@ -459,30 +419,19 @@ double number(const char *name, double least, double most)
 Options parse(int argc, char **argv)
 {
     Options options;
-    const option names[] = {{"times", 1, nullptr, 't'},        {"off-ms", 1, nullptr, 'o'},
-                            {"take-off-for", 1, nullptr, 'T'}, {"seconds", 1, nullptr, 's'},
-                            {"help", 0, nullptr, 'h'},         {nullptr, 0, nullptr, 0}};
-    bool alone = false, once = false;
+    const option names[] = {
+        {"times", 1, nullptr, 't'}, {"off-ms", 1, nullptr, 'o'}, {"help", 0, nullptr, 'h'}, {nullptr, 0, nullptr, 0}};
     for (int which; (which = getopt_long(argc, argv, "", names, nullptr)) != -1;) {
-        alone |= which == 't' || which == 'o';
-        once |= which == 's';
         if (which == 't')
             options.times = number("times", 1, 1000);
         else if (which == 'o')
             options.off_ms = number("off-ms", 5, 10000);
-        else if (which == 'T')
-            options.take_off_ms = number("take-off-for", 1, 60000);
-        else if (which == 's')
-            options.seconds = number("seconds", 0.1, 600);
         else
             usage(which == 'h' ? stdout : stderr, which == 'h' ? 0 : 2);
     }
-    if (optind == argc && !(alone && options.take_off_ms > 0) && !(once && options.take_off_ms <= 0))
+    if (optind == argc)
         return options;
-    std::fprintf(stderr, "mechanisms: %s\n",
-                 optind != argc ? "there are no arguments but options"
-                                : "--times and --off-ms do not go with --take-off-for, "
-                                  "--seconds only with it");
+    std::fprintf(stderr, "mechanisms: there are no arguments but options\n");
     usage(stderr, 2);
 }
 
@@ -491,7 +440,7 @@ Options parse(int argc, char **argv)
 int main(int argc, char **argv)
 {
     Options options = parse(argc, argv);
-    double planned_s = 2 * options.times * options.off_ms / 1000 + options.take_off_ms / 1000 + options.seconds;
+    double planned_s = 2 * options.times * options.off_ms / 1000;
     sigset_t signals;
     sigemptyset(&signals);
     for (int number : {SIGTERM, SIGINT, SIGHUP})
@@ -503,5 +452,5 @@ int main(int argc, char **argv)
     Kernels kernels;
     own_channels.use(kernels.address());
     std::atexit([] { own_channels.end(); });
-    return (options.take_off_ms > 0 ? take_off_once(kernels, options) : try_all(kernels, options)) ? 0 : 1;
+    return try_all(kernels, options) ? 0 : 1;
 }
