@@ -21,7 +21,7 @@ def pair(session, name, rounds, window):
         "stock": ("the same program once more, stock", twice, []),
         "two": ("the same program once more, ptsched", [each + "+pt" for each in twice], []),
     }
-    names = dict.fromkeys(each for _, programs, _ in cases.values() for each in programs)
+    names = in_rounds.everybody(cases)
     start(session, names)
     session.policy("weighted", True)
     in_rounds.compare(session, f"beside/{name}", cases, rounds, window,

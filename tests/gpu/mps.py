@@ -36,7 +36,7 @@ def compare(session, daemon, step, names, hog, count, window, title):
         "mps": ("all, MPS", [name + UNDER for name in names], with_hog(UNDER)),
         "ptsched": ("all, MPS and ptsched", [name + SCHEDULED for name in names], with_hog(SCHEDULED)),
     }
-    wanted = dict.fromkeys(each for _, programs, hogs in cases.values() for each in programs + hogs)
+    wanted = in_rounds.everybody(cases)
     start(session, wanted)
     in_rounds.compare(session, step, cases, count, window, f"Under MPS: {title}; relative to the first one alone")
     served = daemon.clients()

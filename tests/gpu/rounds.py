@@ -21,6 +21,11 @@ def measured(session, names, hogs, window):
     return sum(each["per_second"] for each in found), found[0]["p99_us"], used
 
 
+def everybody(cases):
+    """All programs and hogs of the cases, each once."""
+    return list(dict.fromkeys(each for _, names, hogs in cases.values() for each in names + hogs))
+
+
 def compare(session, step, cases, rounds, window, title):
     """@cases: label: (what is beside, programs, hogs); the first one is what the others are compared with."""
     base = next(iter(cases))
