@@ -42,6 +42,15 @@ void set_weight(pid_t pid, uint32_t weight)
     CHECK_EQ(0, request(PTSCHED_CMD_SET_ENTITY, {{PTSCHED_A_PID, pid}, {PTSCHED_A_WEIGHT, weight}}).error);
 }
 
+// The entity may outlive its clients, while a turn is held for it.
+void wait_until_without_clients(pid_t pid)
+{
+    wait_until([&] {
+        auto left = entity(pid);
+        return !left || left->at(PTSCHED_A_CLIENTS) == 0;
+    });
+}
+
 TEST("acting for a process, turns have its weight and are its own")
 {
     Actor actor, requester(7);
@@ -154,6 +163,7 @@ TEST("the right to act for a process ends with the client that it handed over")
     CHECK_EQ(0, actor.acquire().result);
     uint32_t lent = actor.page().weight;
     heavier.close_client();
+    wait_until_without_clients(heavier.pid());
     // The turn is kept.
     CHECK(actor.page().state & PTSCHED_STATE_TURN);
     CHECK_EQ(0, actor.release());
@@ -166,6 +176,7 @@ TEST("the right to act for a process ends with the client that it handed over")
     heavier.join();
     CHECK_EQ(0, act_for_client(actor, heavier));
     heavier.close_client();
+    wait_until_without_clients(heavier.pid());
     CHECK_EQ(0, actor.acquire().result);
     CHECK(actor.page().weight < lent);
 }
@@ -235,10 +246,7 @@ TEST("when the requester is gone, the turn goes on and the next is one's own")
     other.start_waiting();
     pid_t pid = requester.pid();
     requester.kill();
-    wait_until([&] {
-        auto left = entity(pid);
-        return left && left->at(PTSCHED_A_CLIENTS) == 0;
-    });
+    wait_until_without_clients(pid);
     CHECK(actor.page().state & PTSCHED_STATE_TURN);
     CHECK(!other.finished());
     CHECK_EQ(0, actor.release());
