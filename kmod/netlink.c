@@ -129,7 +129,7 @@ static void take_snapshot(struct snapshot *snapshot, struct ptsched_entity *ent,
 		.budget_ns = ptsp_budget(&ent->dev->policy, policy, now),
 		.clients = ent->nr_owned,
 		.mechanism = ent->mechanism,
-		.stats = policy->stats,
+		.stats = ptsp_stats_of(&ent->dev->policy, policy),
 	};
 	memcpy(snapshot->comm, ptsched_entity_comm(ent), sizeof(snapshot->comm));
 }

@@ -149,11 +149,13 @@ void ptsp_count_company(struct ptsp_device *dev)
 	u32 n = 0;
 
 	for (h = ptsp_queue_first(&dev->holders); h; h = ptsp_queue_next(&dev->holders, h)) {
-		if (h->called_back || !ptsp_is_sociable(dev, h))
+		if (!ptsp_is_sociable(dev, h))
 			continue;
 		one = one ? one : h;
 		n += h->weight == one->weight;
 	}
 	for (h = ptsp_queue_first(&dev->holders); h; h = ptsp_queue_next(&dev->holders, h))
-		set_company(h, one && !h->called_back && ptsp_go_together(dev, one, h) ? n : 1);
+		set_company(h, one && ptsp_go_together(dev, one, h) ? n : 1);
+	for (h = ptsp_queue_first(&dev->leaving); h; h = ptsp_queue_next(&dev->leaving, h))
+		set_company(h, 1);
 }

@@ -8,11 +8,14 @@
  * are. An entity that is not active earns too (a debt is repaid in absence), but
  * W does not count it, so the active lose nothing to it.
  *
- * Policy literal: every entity earns q each T, with q = T = alpha * min(t).
+ * Policy literal: every entity earns q each T, with q = T = alpha * min(t): the
+ * virtual time is what each of them earned.
  */
 #include "beside.h"
 #include "budget.h"
+#include "decide.h"
 #include "list.h"
+#include "order.h"
 
 #ifdef __KERNEL__
 #include <linux/math64.h>
@@ -42,37 +45,41 @@ static u64 mul_div(u64 a, u64 b, u64 c)
 /* The paper updates its budgets every 10 us; no quantum is shorter. */
 #define QUANTUM_MIN_NS	10000ULL
 
-/* The paper's q = T = alpha * min(t) and sum(t), over those who use the device. */
-static void refresh_literal(struct ptsp_device *dev)
+/* The paper's q = T = alpha * min(t), over those who use the device. */
+static void refresh_quantum(struct ptsp_device *dev)
 {
-	const struct ptsp_entity *e;
-	u64 min_use = 0;
+	const struct ptsp_entity *least = ptsp_tree_first(&dev->uses, use);
+	u64 min_use = least ? least->use_ns : 0;
 
-	dev->sum_use_ns = 0;
-	for (e = ptsp_first(dev); e; e = ptsp_next(dev, e)) {
-		if (!e->active || !e->use_ns)
-			continue;
-		dev->sum_use_ns += e->use_ns;
-		if (!min_use || e->use_ns < min_use)
-			min_use = e->use_ns;
-	}
 	dev->quantum_ns = max_u64(div_u64_u64(min_use * dev->params.alpha, 1000), QUANTUM_MIN_NS);
 }
 
 /* What @weight earned from @stamp, @vstamp to @now at virtual time @vtime. */
-static u64 earned(u32 weight, u64 stamp, u64 vstamp, u64 now, u64 vtime)
+static u64 earned(const struct ptsp_device *dev, u32 weight, u64 stamp, u64 vstamp, u64 now,
+		  u64 vtime)
 {
 	u64 dt = now - stamp;
 
 	if (dt > LONG_NS)
 		return dt;
+	if (dev->params.kind == PTSP_LITERAL)
+		return (vtime - vstamp) >> VSHIFT;
 	return min_u64(dt, mul_shr(vtime - vstamp, weight, VSHIFT));
 }
 
-/* How far virtual time runs in @dt; alone in the world, everybody earns all of it. */
-static u64 virtual(const struct ptsp_device *dev, u64 dt)
+/* The whole quanta that have passed since the last refill at @now. */
+static u64 quanta(const struct ptsp_device *dev, u64 now)
 {
-	return div_u64_u64(min_u64(dt, LONG_NS) << VSHIFT, max_u64(dev->active_weight, 1));
+	return div_u64_u64(now - dev->tick_ns, dev->quantum_ns) * dev->quantum_ns;
+}
+
+/* How far virtual time runs until @now; alone in the world, everybody earns all of it. */
+static u64 virtual(const struct ptsp_device *dev, u64 now)
+{
+	if (dev->params.kind == PTSP_LITERAL)
+		return min_u64(quanta(dev, now), LONG_NS) << VSHIFT;
+	return div_u64_u64(min_u64(now - dev->now_ns, LONG_NS) << VSHIFT,
+			   max_u64(dev->active_weight, 1));
 }
 
 /* The most that an entity may save up by not using the device. */
@@ -84,11 +91,6 @@ static s64 base_cap(const struct ptsp_device *dev, const struct ptsp_entity *e)
 	return 2 * (s64)ptsp_slice(dev);
 }
 
-s64 ptsp_cap(const struct ptsp_device *dev, const struct ptsp_entity *e)
-{
-	return base_cap(dev, e) + (s64)e->credit_ns;
-}
-
 /*
  * Credit what was earned until @now. @copy is the entity, or a copy of it whose
  * budget is only asked for. What a waiter earns beyond its cap raises the cap
@@ -98,17 +100,10 @@ s64 ptsp_cap(const struct ptsp_device *dev, const struct ptsp_entity *e)
 static void settle(const struct ptsp_device *dev, struct ptsp_entity *copy, u64 now, u64 vtime)
 {
 	s64 base = base_cap(dev, copy);
-	u64 income;
 
-	if (dev->params.kind == PTSP_LITERAL) {
-		income = div_u64_u64(now - copy->stamp_ns, dev->quantum_ns) * dev->quantum_ns;
-		copy->stamp_ns += income;
-	} else {
-		income = earned(copy->weight, copy->stamp_ns, copy->vstamp, now, vtime);
-		copy->stamp_ns = now;
-	}
+	copy->budget_ns += (s64)earned(dev, copy->weight, copy->stamp_ns, copy->vstamp, now, vtime);
+	copy->stamp_ns = now;
 	copy->vstamp = vtime;
-	copy->budget_ns += (s64)income;
 	if (copy->state != PTSP_WAITING || dev->params.kind == PTSP_LITERAL) {
 		if (copy->budget_ns > base + (s64)copy->credit_ns) {
 			copy->clipped_ns += (u64)copy->budget_ns - copy->credit_ns - (u64)base;
@@ -118,36 +113,86 @@ static void settle(const struct ptsp_device *dev, struct ptsp_entity *copy, u64 
 	copy->credit_ns = copy->budget_ns > base ? (u64)(copy->budget_ns - base) : 0;
 }
 
+static void charge_turn(struct ptsp_device *dev, struct ptsp_entity *e, u64 ns)
+{
+	ptsp_charge(dev, e, ns);
+	e->turn_occupancy_ns += ns;
+	e->stats.occupancy_ns += ns;
+	if (e->given) {
+		e->stats.given_ns += ns;
+		dev->stats.given_ns += ns;
+	}
+}
+
+static void count_held(struct ptsp_device *dev, struct ptsp_entity *e)
+{
+	u64 dt = dev->now_ns - e->counted_ns;
+
+	e->counted_ns = dev->now_ns;
+	e->stats.held_ns += dt;
+	if (e->late && !dev->params.many)
+		e->contended_ns += dt;
+}
+
 void ptsp_settle(struct ptsp_device *dev, struct ptsp_entity *e)
 {
 	settle(dev, e, dev->now_ns, dev->vtime);
+	if (e->state != PTSP_HOLDING)
+		return;
+	count_held(dev, e);
+	if (e->late && !e->preempted) {
+		charge_turn(dev, e, dev->late_vt - e->late_vstamp);
+		e->late_vstamp = dev->late_vt;
+	}
+}
+
+struct ptsp_stats ptsp_stats_of(const struct ptsp_device *dev, const struct ptsp_entity *e)
+{
+	struct ptsp_stats stats = e->stats;
+
+	if (e->state == PTSP_HOLDING)
+		stats.held_ns += dev->now_ns - e->counted_ns;
+	return stats;
 }
 
 s64 ptsp_budget(const struct ptsp_device *dev, const struct ptsp_entity *e, u64 now)
 {
 	struct ptsp_entity copy = *e;
 
-	settle(dev, &copy, now, dev->vtime + virtual(dev, now - dev->now_ns));
+	settle(dev, &copy, now, dev->vtime + virtual(dev, now));
 	return copy.budget_ns;
 }
 
-u64 ptsp_eligible_at(const struct ptsp_device *dev, const struct ptsp_entity *e)
+s64 ptsp_cap(const struct ptsp_device *dev, const struct ptsp_entity *e)
 {
-	u64 debt, quanta, total;
+	struct ptsp_entity copy = *e;
 
-	if (e->budget_ns >= 0)
+	settle(dev, &copy, dev->now_ns, dev->vtime);
+	return base_cap(dev, e) + (s64)copy.credit_ns;
+}
+
+u64 ptsp_due(const struct ptsp_device *dev, const struct ptsp_entity *e)
+{
+	u32 rate = dev->params.kind == PTSP_LITERAL ? 1 : e->weight;
+	u64 debt = min_u64((u64)-e->budget_ns, LONG_NS) << VSHIFT;
+
+	return e->vstamp + div_u64_u64(debt + rate - 1, rate);
+}
+
+u64 ptsp_instant_of(const struct ptsp_device *dev, u64 vtime)
+{
+	u64 left = vtime - dev->vtime, weight = max_u64(dev->active_weight, 1), ns;
+
+	if ((s64)left <= 0)
 		return dev->now_ns;
-	debt = (u64)-e->budget_ns;
 	if (dev->params.kind == PTSP_LITERAL) {
-		quanta = div_u64_u64(debt + dev->quantum_ns - 1, dev->quantum_ns);
-		return e->stamp_ns + quanta * dev->quantum_ns;
+		ns = (left >> VSHIFT) + dev->quantum_ns - 1;
+		return dev->tick_ns + div_u64_u64(ns, dev->quantum_ns) * dev->quantum_ns;
 	}
-	total = max_u64(dev->active_weight, e->weight);
-	/* What is earned until then does not pay for it; its quotient may not fit. */
-	if (debt >= mul_div(LONG_NS, e->weight, total))
+	/* The product may not fit, and by then everything will have changed. */
+	if (left >> VSHIFT >= div_u64_u64(LONG_NS, weight))
 		return dev->now_ns + LONG_NS;
-	/* One more than the debt, since earnings are rounded down. */
-	return dev->now_ns + mul_div(debt + 1, total, e->weight) + 1;
+	return dev->now_ns + ((left * weight + (1 << VSHIFT) - 1) >> VSHIFT);
 }
 
 void ptsp_charge(struct ptsp_device *dev, struct ptsp_entity *e, u64 ns)
@@ -175,9 +220,9 @@ struct occupants {
 static struct occupants count_occupants(const struct ptsp_device *dev)
 {
 	const struct ptsp_entity *e;
-	struct occupants n = { 0 };
+	struct occupants n = { .all = dev->nr_keeping + dev->nr_late_on };
 
-	for (e = ptsp_queue_first(&dev->holders); e; e = ptsp_queue_next(&dev->holders, e)) {
+	for (e = ptsp_queue_first(&dev->leaving); e; e = ptsp_queue_next(&dev->leaving, e)) {
 		if (ptsp_is_off(dev, e))
 			continue;
 		n.all++;
@@ -195,30 +240,41 @@ static bool pays(const struct ptsp_device *dev, const struct ptsp_entity *e,
 	return !n->draining || ptsp_drains(e);
 }
 
-/* The time of a turn goes by: while others wait, it costs. */
+static void charge_queue(struct ptsp_device *dev, const struct ptsp_link *queue,
+			 const struct occupants *n, u64 dt, u64 share)
+{
+	struct ptsp_entity *e;
+
+	for (e = ptsp_queue_first(queue); e; e = ptsp_queue_next(queue, e)) {
+		e->contended_ns += dt;
+		if (!pays(dev, e, n))
+			continue;
+		/* Beside each other they may be for minutes: what these earned pays first. */
+		if (ptsp_is_beside(e))
+			count_held(dev, e);
+		else
+			ptsp_settle(dev, e);
+		charge_turn(dev, e, share);
+		dev->stats.occupancy_ns += share;
+	}
+}
+
+/*
+ * The time of a turn goes by: while others wait, it costs. The late, of whom
+ * there may be any number, are charged when they are looked at.
+ */
 static void charge_holders(struct ptsp_device *dev, u64 dt)
 {
 	struct occupants n = count_occupants(dev);
-	u32 payers = n.draining ? n.draining : n.all ? n.all : dev->nr_holders;
+	u32 payers = n.draining ? n.draining : n.all ? n.all : dev->nr_holders - dev->nr_late;
 	u64 share = div_u64_u64(dt, max_u64(payers, 1));
-	struct ptsp_entity *e;
 
-	for (e = ptsp_queue_first(&dev->holders); e; e = ptsp_queue_next(&dev->holders, e)) {
-		e->contended_ns += dt;
-		if (!pays(dev, e, &n))
-			continue;
-		/* Beside each other they may be for minutes: what these earned pays first. */
-		if (!ptsp_is_beside(e))
-			ptsp_settle(dev, e);
-		ptsp_charge(dev, e, share);
-		e->turn_occupancy_ns += share;
-		e->stats.occupancy_ns += share;
-		dev->stats.occupancy_ns += share;
-		if (e->given) {
-			e->stats.given_ns += share;
-			dev->stats.given_ns += share;
-		}
-	}
+	charge_queue(dev, &dev->holders, &n, dt, share);
+	charge_queue(dev, &dev->leaving, &n, dt, share);
+	if (n.draining)
+		return;
+	dev->late_vt += share;
+	dev->stats.occupancy_ns += share * dev->nr_late_on;
 }
 
 /*
@@ -228,34 +284,38 @@ static void charge_holders(struct ptsp_device *dev, u64 dt)
  */
 static void step(struct ptsp_device *dev, u64 now)
 {
-	bool contended = dev->nr_waiters || (ptsp_exclusive(dev) && dev->nr_holders > 1);
-	struct ptsp_entity *e;
+	bool contended = dev->nr_waiters || dev->nr_holders > 1;
 	u64 dt = now - dev->now_ns;
 
-	if (!dt)
+	/* With another quantum, a refill may be due at once. */
+	if (!dt && dev->params.kind != PTSP_LITERAL)
 		return;
-	dev->vtime += virtual(dev, dt);
+	dev->vtime += virtual(dev, now);
+	if (dev->params.kind == PTSP_LITERAL)
+		dev->tick_ns += quanta(dev, now);
 	dev->now_ns = now;
-	for (e = ptsp_queue_first(&dev->holders); e; e = ptsp_queue_next(&dev->holders, e)) {
-		e->stats.held_ns += dt;
-		dev->stats.held_ns += dt;
-	}
-	if (contended && !dev->params.many)
+	dev->stats.held_ns += dt * dev->nr_holders;
+	if (contended && ptsp_exclusive(dev))
 		charge_holders(dev, dt);
 }
 
 void ptsp_advance(struct ptsp_device *dev, u64 now)
 {
+	u32 left = PTSP_AT_ONCE;
 	struct ptsp_entity *e;
 
 	if (dev->params.kind == PTSP_LITERAL)
-		refresh_literal(dev);
-	while ((e = ptsp_queue_first(&dev->lingerers)) && e->linger_ns <= now) {
+		refresh_quantum(dev);
+	while ((e = ptsp_first_lingerer(dev)) && e->linger_ns <= now) {
+		if (!left--) {
+			dev->more = true;
+			break;
+		}
 		step(dev, max_u64(e->linger_ns, dev->now_ns));
-		ptsp_list_del(&e->queue);
+		ptsp_returns(dev, e);
 		ptsp_settle(dev, e);
 		ptsp_deactivate(dev, e);
-		ptsp_set_signals(dev, e, 0);
+		ptsp_forget_preadmission(dev, e);
 	}
 	step(dev, now);
 }
@@ -264,9 +324,12 @@ void ptsp_activate(struct ptsp_device *dev, struct ptsp_entity *e)
 {
 	if (e->active)
 		return;
+	ptsp_place_lone(dev);
 	e->active = true;
 	dev->active_weight += e->weight;
 	dev->nr_active++;
+	ptsp_rank(dev, e);
+	ptsp_count_use(dev, e);
 }
 
 void ptsp_deactivate(struct ptsp_device *dev, struct ptsp_entity *e)
@@ -277,16 +340,19 @@ void ptsp_deactivate(struct ptsp_device *dev, struct ptsp_entity *e)
 	e->credit_ns = 0;
 	dev->active_weight -= e->weight;
 	dev->nr_active--;
+	ptsp_unplace(dev, e);
+	ptsp_rank(dev, e);
+	ptsp_count_use(dev, e);
 }
 
 u64 ptsp_user_debt(const struct ptsp_device *dev, const struct ptsp_user *user, u64 now)
 {
-	u64 vtime = dev->vtime + virtual(dev, now - dev->now_ns);
+	u64 vtime = dev->vtime + virtual(dev, now);
 	u64 repaid;
 
 	if (!user->debt_ns)
 		return 0;
-	repaid = earned(user->weight, user->stamp_ns, user->vstamp, now, vtime);
+	repaid = earned(dev, user->weight, user->stamp_ns, user->vstamp, now, vtime);
 	return repaid < (u64)user->debt_ns ? (u64)user->debt_ns - repaid : 0;
 }
 

@@ -15,6 +15,12 @@ static inline u64 max_u64(u64 a, u64 b)
 	return a > b ? a : b;
 }
 
+/* A running average; the first value is one. */
+static inline u64 ptsp_average(u64 old, u64 new_value)
+{
+	return old ? (3 * old + new_value) / 4 : new_value;
+}
+
 /* One entity at a time has the turn; else each is held back by its own budget, or nobody is. */
 static inline bool ptsp_exclusive(const struct ptsp_device *dev)
 {
@@ -53,14 +59,17 @@ static inline void ptsp_set_signals(struct ptsp_device *dev, struct ptsp_entity 
 /* Bring the device's clock, earnings and charges up to @now. */
 void ptsp_advance(struct ptsp_device *dev, u64 now);
 
-/* Bring the entity's budget up to the device's clock. */
+/* Bring the entity's budget and what is counted of its turn up to the device's clock. */
 void ptsp_settle(struct ptsp_device *dev, struct ptsp_entity *e);
 
 /* Debit @ns; time that was given away does not lower the budget below its floor. */
 void ptsp_charge(struct ptsp_device *dev, struct ptsp_entity *e, u64 ns);
 
-/* When the entity's budget will no longer be negative, if nothing changes. */
-u64 ptsp_eligible_at(const struct ptsp_device *dev, const struct ptsp_entity *e);
+/* The virtual time at which the budget of @e, settled and negative, will be zero. */
+u64 ptsp_due(const struct ptsp_device *dev, const struct ptsp_entity *e);
+
+/* The instant at which it will be @vtime, if nothing changes. */
+u64 ptsp_instant_of(const struct ptsp_device *dev, u64 vtime);
 
 /* Start or stop counting among those who earn; both need a settled entity. */
 void ptsp_activate(struct ptsp_device *dev, struct ptsp_entity *e);

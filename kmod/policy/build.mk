@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 # The policy's sources, for whoever compiles them outside of the module.
-POLICY_SRCS := kmod/policy/policy.c kmod/policy/beside.c kmod/policy/budget.c kmod/policy/params.c kmod/policy/nice.c
+POLICY_SRCS := $(addprefix kmod/policy/,beside.c budget.c decide.c handover.c order.c params.c policy.c tree.c weight.c)

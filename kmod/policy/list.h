@@ -46,4 +46,16 @@ static inline struct ptsp_entity *ptsp_queue_next(const struct ptsp_link *queue,
 	return e->queue.next == queue ? NULL : ptsp_entry(e->queue.next, queue);
 }
 
+/* The same from the end. */
+static inline struct ptsp_entity *ptsp_queue_last(const struct ptsp_link *queue)
+{
+	return queue->prev == queue ? NULL : ptsp_entry(queue->prev, queue);
+}
+
+static inline struct ptsp_entity *ptsp_queue_prev(const struct ptsp_link *queue,
+						  const struct ptsp_entity *e)
+{
+	return e->queue.prev == queue ? NULL : ptsp_entry(e->queue.prev, queue);
+}
+
 #endif /* PTSCHED_POLICY_LIST_H */

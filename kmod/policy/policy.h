@@ -17,6 +17,13 @@
  * instant at which it wants to be called, or PTSP_NEVER. There is no tick:
  * nobody waiting, no timer.
  *
+ * No call's time grows with the number of entities but by its logarithm: what
+ * concerns many of them at once is done for PTSP_AT_ONCE of them, and the rest
+ * at the next call of ptsp_run(), which then wants to be called at once. Those
+ * that hold the turn in exclusive mode, and are not late, are few: at most
+ * PTSP_COMPANY beside each other, and those that were called back less than
+ * @drain_ns ago.
+ *
  * Invariants, each tested: an entity with weight does not wait for ever; what
  * is charged for an instant sums to at most that instant; a budget never
  * exceeds its cap (plus what was earned while waiting and is not yet spent); in
@@ -28,16 +35,8 @@
 #ifndef PTSCHED_POLICY_H
 #define PTSCHED_POLICY_H
 
-#ifdef __KERNEL__
-#include <linux/types.h>
-#else
-#include <linux/types.h>
-#include <stdbool.h>
-#include <stddef.h>
-typedef __u32 u32;
-typedef __u64 u64;
-typedef __s64 s64;
-#endif
+#include "weight.h"
+#include "tree.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -146,6 +145,11 @@ struct ptsp_stats {
  */
 struct ptsp_user {
 	/* private: */
+	struct rb_node node;		/* in @in, by @key and @arrival */
+	struct rb_root_cached *in;
+	struct rb_root_cached waiters;	/* its entities that wait, by given_vt */
+	u64 key;
+	u64 arrival;
 	s64 debt_ns;
 	u64 stamp_ns;
 	u64 vstamp;
@@ -172,7 +176,7 @@ struct ptsp_span {
  * @turn: number of the current or last turn
  * @granted_ns: when the current or last turn began
  * @busy_until_ns: until when work of the turn before was expected; 0: there was none
- * @stats: counters
+ * @stats: counters; see ptsp_stats_of()
  *
  * Zeroed before ptsp_join(). The host reads these, and nothing writes here but
  * policy.c.
@@ -191,7 +195,19 @@ struct ptsp_entity {
 
 	/* private: */
 	struct ptsp_link all;
-	struct ptsp_link queue;		/* waiters, holders or lingerers */
+	struct ptsp_link queue;		/* waiters, holders, leaving, late or preadmitted */
+	struct rb_node order;		/* in @in, by @key and @arrival: order.c */
+	struct rb_root_cached *in;
+	struct rb_node rank;		/* by weight, among the active or the others */
+	struct rb_root_cached *ranked;
+	struct rb_node take;		/* of its user's waiters, or of the lingerers */
+	struct rb_node use;		/* by use_ns (literal) */
+	u64 counted_use_ns;		/* which was this; 0: it is not there */
+	bool soon;			/* it counts in nr_soon */
+	bool lingers;			/* it is among the lingerers */
+	u64 key;
+	u64 arrival;			/* number of this wait */
+	u64 generation;			/* of the settings that its budget belongs to */
 	struct ptsp_user *user;
 	u64 stamp_ns;
 	u64 vstamp;			/* device virtual time at stamp_ns */
@@ -203,6 +219,8 @@ struct ptsp_entity {
 	bool fresh;			/* may interrupt: was eligible when this wait began */
 	bool recalled;			/* the last turn ended by call-back */
 	bool late;			/* not drained in time: others are admitted */
+	u64 counted_ns;			/* held_ns is counted until then */
+	u64 late_vstamp;		/* late, what others of them have paid since is due */
 	u64 contended_ns;		/* of this turn, while another entity waited */
 	u64 turn_occupancy_ns;		/* of this turn, charged by the clock */
 	u64 turn_gpu_ns;		/* of this turn, as reported */
@@ -234,6 +252,12 @@ struct ptsp_entity {
 };
 
 struct ptsp_device;
+
+/* What concerns more entities than this is not done in one call. */
+#define PTSP_AT_ONCE	32
+
+/* So many have the turn beside each other at most. */
+#define PTSP_COMPANY	16
 
 /* So many entities have a say in how long hand-overs take; one of them cannot set it. */
 #define PTSP_CLAIMS	8
@@ -270,8 +294,6 @@ struct ptsp_ops {
  * @nr_waiters: those of them that wait
  * @nr_holders: those that hold
  * @nr_active: those that are active
- * @top_weight: of all entities; true unless @weights_changed
- * @weights_changed: as it says
  * @handover_ns: median of the last claims of the active entities, one for each
  *
  * The host reads these.
@@ -283,23 +305,52 @@ struct ptsp_device {
 	u32 nr_waiters;
 	u32 nr_holders;
 	u32 nr_active;
-	u32 top_weight;
-	bool weights_changed;
 	u64 handover_ns;
 
 	/* private: */
 	const struct ptsp_ops *ops;
 	struct ptsp_link entities;
 	struct ptsp_link waiters;	/* in order of arrival */
-	struct ptsp_link holders;
-	struct ptsp_link lingerers;	/* by linger_ns */
+	struct ptsp_link holders;	/* that keep the turn, in order of their turns */
+	struct ptsp_link leaving;	/* called back, in order of that */
+	struct ptsp_link late;		/* those to be taken off the device first */
+	struct ptsp_link preadmitted;
+	struct ptsp_entity *lone;	/* active alone, with budget: in no order */
+	struct rb_root_cached ready;	/* waiters with budget, who goes first */
+	struct rb_root_cached indebted;	/* the others, by when they will have budget */
+	struct rb_root_cached back;	/* lingerers with budget, the heaviest first */
+	struct rb_root_cached repaying;	/* the others, by when they will have budget */
+	struct rb_root_cached overdrawn; /* holders without budget, if many hold */
+	struct rb_root_cached active;	/* by weight, the heaviest first */
+	struct rb_root_cached inactive;
+	struct rb_root_cached lingerers; /* by linger_ns */
+	struct rb_root_cached takers;	/* users by who of theirs had the least given time */
+	struct rb_root_cached withheld;	/* users that get none, by until when */
+	struct rb_root_cached uses;	/* of the active, by use_ns (literal) */
 	struct ptsp_link *sweep;	/* where the next sweep of waiters goes on */
+	u64 swept_ns;			/* when the last one was */
+	struct ptsp_link *refresh;	/* where new settings are to be made known to entities */
+	u64 generation;			/* of settings that make old budgets void */
+	u64 arrivals;
+	bool more;			/* something is left for the next run */
+	u32 nr_keeping;			/* length of holders */
+	u32 nr_regular;			/* those of them whose time is not given */
+	u32 nr_overdrawn;
+	u32 nr_late;
+	u32 nr_late_on;			/* those of them whose work is on the device */
+	u32 nr_soon;			/* of those in back, who are not away for long */
+	u32 nr_preadmitted;
+	u32 untold;			/* so many holders do not know what is told, if many hold */
+	u32 told;			/* these signals */
+	u32 told_weight;		/* and that somebody weighs so much */
+	u64 late_vt;			/* what a late one on the device has paid */
 	struct ptsp_claim claims[PTSP_CLAIMS];
 	u32 nr_claims;
 	u32 oldest_claim;
 	u64 now_ns;
 	u64 vtime;			/* earnings per weight, see earned() */
 	u64 active_weight;
+	u64 tick_ns;			/* instant of the last refill (literal) */
 	u64 quantum_ns;			/* the paper's q and T (literal) */
 	u64 sum_use_ns;			/* the paper's sum of t (literal) */
 	u64 unwanted_ns;		/* since when nobody eligible held the turn */
@@ -312,9 +363,6 @@ struct ptsp_params ptsp_default_params(void);
 
 /** ptsp_check_params - which setting is out of its range in the uapi header, if any */
 enum ptsp_param ptsp_check_params(const struct ptsp_params *params);
-
-/** ptsp_nice_to_weight - the kernel's own table; nice 0 is 1024, 1.25 times per step */
-u32 ptsp_nice_to_weight(int nice);
 
 /** ptsp_device_init - @params must have passed ptsp_check_params() */
 void ptsp_device_init(struct ptsp_device *dev, const struct ptsp_params *params,
@@ -411,7 +459,10 @@ u64 ptsp_run(struct ptsp_device *dev, u64 now);
 /** ptsp_budget - the entity's budget at @now; changes nothing */
 s64 ptsp_budget(const struct ptsp_device *dev, const struct ptsp_entity *e, u64 now);
 
-/** ptsp_cap - the most that ptsp_budget() may be at this moment */
+/** ptsp_stats_of - the entity's counters, up to the last call on the device */
+struct ptsp_stats ptsp_stats_of(const struct ptsp_device *dev, const struct ptsp_entity *e);
+
+/** ptsp_cap - the most that ptsp_budget() may be at the time of the last call on the device */
 s64 ptsp_cap(const struct ptsp_device *dev, const struct ptsp_entity *e);
 
 /** ptsp_user_debt - what is still owed at @now, in ns */

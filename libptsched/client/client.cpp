@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
-#include <policy.h>
+#include <weight.h>
 
 struct ptsched_client {
     std::unique_ptr<ptsched::Transport> transport;

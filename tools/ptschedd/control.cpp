@@ -61,7 +61,7 @@ AttributeWriter describe(const Device &device, const Entity &entity)
     out.put<uint64_t>(PTSCHED_A_SUBMISSIONS, entity.stats.submissions);
     out.put<uint32_t>(PTSCHED_A_CLIENTS, entity.owned);
     out.put<uint32_t>(PTSCHED_A_MECHANISM, entity.mechanism);
-    put_stats(out, entity.stats);
+    put_stats(out, ptsp_stats_of(&device.policy(), &entity));
     return out;
 }
 

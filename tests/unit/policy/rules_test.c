@@ -175,7 +175,8 @@ static void test_months_of_debt_do_not_overflow(void **state)
 	ask(f, &f->a, months);
 	assert_true(f->a.e.budget_ns < -(s64)(months / 3));
 	/* It has to wait for more nanoseconds than 64 bits can count. */
-	assert_true(ptsp_eligible_at(&f->dev, &f->a.e) == months + 3600000 * MS);
+	assert_true(ptsp_instant_of(&f->dev, ptsp_due(&f->dev, &f->a.e)) ==
+		    months + 3600000 * MS);
 }
 
 /* Once the heavy one is gone, its share is b's: it waits for its debt, not for ages. */

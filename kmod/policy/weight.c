@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The CPU scheduler's weights, so that nice means the same for the GPU. */
-#include "policy.h"
+#include "weight.h"
 
 /* As in kernel/sched/core.c, which does not export it: 1.25 times per step. */
 static const u32 weights[40] = {

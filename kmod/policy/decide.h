@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What decisions do to entities, and what these ask of decisions; for the policy's own files. */
+#ifndef PTSCHED_POLICY_DECIDE_H
+#define PTSCHED_POLICY_DECIDE_H
+
+#include "policy.h"
+
+/* The weight of @e is read again. */
+void ptsp_set_weight(struct ptsp_device *dev, struct ptsp_entity *e);
+
+/* A waiter has the turn. */
+void ptsp_grant(struct ptsp_device *dev, struct ptsp_entity *e);
+
+/* A holder is to give the turn back. */
+void ptsp_call_back(struct ptsp_device *dev, struct ptsp_entity *h);
+
+/* It has not done so: since then others are admitted beside it. */
+void ptsp_make_late(struct ptsp_device *dev, struct ptsp_entity *h, u64 since);
+
+/* Its work is to be taken off the device. */
+void ptsp_preempt(struct ptsp_device *dev, struct ptsp_entity *h);
+
+/* Make new settings known to some of those that do not go by them yet. */
+void ptsp_refresh_some(struct ptsp_device *dev);
+
+/*
+ * Not fresh is who comes straight back after a call-back: it was told to go, and
+ * some microseconds of earnings are no reason to interrupt the next.
+ */
+bool ptsp_is_fresh(const struct ptsp_device *dev, const struct ptsp_entity *e);
+
+/* Who is idle no longer has what it was told to have without asking. */
+void ptsp_forget_preadmission(struct ptsp_device *dev, struct ptsp_entity *e);
+
+/* A holder, where many may be, is told what all others are told. */
+void ptsp_tell_one(struct ptsp_device *dev, struct ptsp_entity *h);
+
+#endif /* PTSCHED_POLICY_DECIDE_H */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The CPU scheduler's weights, for the policy and whoever shows them. */
+#ifndef PTSCHED_POLICY_WEIGHT_H
+#define PTSCHED_POLICY_WEIGHT_H
+
+#include <linux/types.h>
+#ifndef __KERNEL__
+#include <stdbool.h>
+#include <stddef.h>
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s64 s64;
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** ptsp_nice_to_weight - the kernel's own table; nice 0 is 1024, 1.25 times per step */
+u32 ptsp_nice_to_weight(int nice);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* PTSCHED_POLICY_WEIGHT_H */
