@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT
+# The simulator, and its test, which is made of the same parts.
+PTSIM_LIB_OBJS := $(patsubst %,$(B)/obj/%.o,$(filter-out tools/ptsim/main.cpp,$(wildcard tools/ptsim/*.cpp tools/ptsim/*/*.cpp)) \
+	$(POLICY_SRCS))
+
+$(B)/obj/tools/ptsim/%.o: CPPFLAGS += -Itools/ptsim
+$(B)/obj/tests/simulate/%.o: CPPFLAGS += -Itools/ptsim -Itests/vgpu
+
+$(B)/bin/ptsim: $(B)/obj/tools/ptsim/main.cpp.o $(PTSIM_LIB_OBJS)
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) $^ -o $@
+
+$(B)/tests/simulate: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/simulate/*.cpp)) $(PTSIM_LIB_OBJS)
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) $^ -o $@
+
+ALL += $(B)/bin/ptsim
+TESTS += $(B)/tests/simulate
+# It has one thread.
+TESTS_NOSAN += $(if $(findstring thread,$(SAN)),$(B)/tests/simulate)
