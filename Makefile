@@ -140,12 +140,16 @@ bench-ptask: ## the PTask paper's programs on a real NVIDIA GPU (BENCH="--quick 
 demo: setup ## the priority inversion experiment in a VM; results in out/ (DEMO="--quick --preempt-only")
 	scripts/demo $(DEMO)
 
+.PHONY: simulate
+simulate: setup $(B)/bin/ptsim ## the policy beside other schedulers, simulated; results in out/simulate (SIMULATE="--entities 100")
+	@scripts/simulate --ptsim $(B)/bin/ptsim $(SIMULATE)
+
 # print-LIST: for scripts that need a list of this file.
 print-%:
 	@printf '%s\n' $($*)
 
 ##@ Installing
-INSTALL_PROGRAMS := ptsched
+INSTALL_PROGRAMS := ptsched ptsim
 INSTALL_DAEMONS  := ptschedd
 INSTALL_LIBS     := libptsched libptsched-preload libptask
 INSTALL_PC       := ptsched ptask

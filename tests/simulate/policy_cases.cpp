@@ -30,6 +30,8 @@ double share_over_bound(const Run &run)
     return worst;
 }
 
+// For a minute: what one that has the turn loses at its cap (Documentation/policy.rst) adds up to more than the bound
+// in longer runs of some sets.
 void test_lag_is_bounded()
 {
     for (const char *policy : kPolicies) {

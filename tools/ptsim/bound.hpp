@@ -10,11 +10,12 @@
 //     D(i) = s + s/16 + k(i) + h.
 //
 // Behind. While i waits with B(i) >= 0, only programs with budget that are not lighter begin a turn. Let U be these and
-// i. From the instant on since which one of U has waited with budget, the sum of B over U has risen by U's part of the
-// time at most, and fallen by all of it but for one turn of a lighter program that was under way, which ends within D.
-// So the sum of B over U is at most D, and B(i) at most that and what the others of U are in debt: the lag of i is no
-// less than
+// i. From the instant on since which one of U has waited with budget or had the turn, the sum of B over U has risen by
+// U's part of the time at most, and fallen by all of it but for one turn of a lighter program that was under way, which
+// ends within D. So the sum of B over U is at most D, and B(i) at most that and what the others of U are in debt: the
+// lag of i is no less than
 //     -(max D + the sum of D(j) over the others that are not lighter).
+// This takes it that no budget is cut at the cap of two slices while its program waits or has the turn.
 //
 // Stride scheduling and EEVDF keep lags within about a slice and a kernel, however many programs there are.
 #ifndef PTSIM_BOUND_HPP

@@ -15,6 +15,6 @@ $(B)/tests/simulate: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/simulate/*.cpp))
 	$(CXX) $(LDFLAGS) $^ -o $@
 
 ALL += $(B)/bin/ptsim
-TESTS += $(B)/tests/simulate
-# It has one thread.
-TESTS_NOSAN += $(if $(findstring thread,$(SAN)),$(B)/tests/simulate)
+TESTS += $(B)/tests/simulate tests/simulate/report_test
+# The report is a script's, and the other has one thread.
+TESTS_NOSAN += tests/simulate/report_test $(if $(findstring thread,$(SAN)),$(B)/tests/simulate)

@@ -52,6 +52,25 @@ Scenario weights_drained(const Scale &scale)
     return scenario;
 }
 
+// Two light programs of which each owes about a slice most of the time: together more than the cap of the heavy one.
+Scenario long_kernels(const Scale &)
+{
+    Scenario scenario;
+    const struct {
+        int nice;
+        Ns kernel_ns;
+    } programs[] = {{-14, 28 * kMs}, {5, 1500 * kUs}, {5, 60 * kMs}};
+    for (uint32_t i = 0; i < std::size(programs); i++)
+        scenario.programs.push_back({.group = "hog",
+                                     .nice = programs[i].nice,
+                                     .user = i,
+                                     .kernel_ns = programs[i].kernel_ns,
+                                     .pattern = hog()});
+    scenario.duration = 600 * kSecond;
+    scenario.saturated = true;
+    return scenario;
+}
+
 // Frames at nice -20 and requests at -10 beside four hogs at 19.
 Scenario important(const Scale &scale)
 {
@@ -154,6 +173,7 @@ const std::vector<ScenarioKind> &scenario_kinds()
         {"equal-100000", "100,000 equal programs", equal_of<100000>, 100000},
         {"weights", "nice -10 to 9", weights},
         {"weights-drained", "nice -10 to 9, kernels cannot be taken off", weights_drained},
+        {"long-kernels", "nice -14 beside two at 5, kernels of 28, 1.5 and 60 ms", long_kernels},
         {"important", "frames and requests beside four hogs", important},
         {"important-drained", "the same, kernels cannot be taken off", important_drained},
         {"newcomer", "a hog at nice 5 comes to 100 at nice 0", newcomer},
