@@ -35,7 +35,7 @@ double share_over_bound(const Run &run)
 void test_lag_is_bounded()
 {
     for (const char *policy : kPolicies) {
-        for (uint64_t seed = 1; seed <= 30; seed++) {
+        for (uint64_t seed = 1; seed <= 20; seed++) {
             const Run run(random_hogs(seed, 60 * kSecond), policy);
             if (!CHECK(run.over_bound() <= 1))
                 printf("# %s, seed %lu: %.3f times the bound\n", policy, static_cast<unsigned long>(seed),
