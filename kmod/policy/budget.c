@@ -8,6 +8,12 @@
  * are. An entity that is not active earns too (a debt is repaid in absence), but
  * W does not count it, so the active lose nothing to it.
  *
+ * Who comes, spends more than it earns and goes would so leave the others with
+ * more than there is to have: all would have budget, and the heaviest would take
+ * all of it. What it has spent so is therefore taken from the earnings of those who
+ * stay, and what it has saved is theirs, until it comes back with the entity or
+ * another of its user: the budgets of the active sum to what they brought.
+ *
  * Policy literal: every entity earns q each T, with q = T = alpha * min(t): the
  * virtual time is what each of them earned.
  */
@@ -44,6 +50,8 @@ static u64 mul_div(u64 a, u64 b, u64 c)
 #define LONG_NS		3600000000000ULL
 /* The paper updates its budgets every 10 us; no quantum is shorter. */
 #define QUANTUM_MIN_NS	10000ULL
+/* While the active have too much, such a part of what there is to earn is earned yet: time moves. */
+#define EXCESS_SHIFT	3
 
 /* The paper's q = T = alpha * min(t), over those who use the device. */
 static void refresh_quantum(struct ptsp_device *dev)
@@ -61,7 +69,7 @@ static u64 earned(const struct ptsp_device *dev, u32 weight, u64 stamp, u64 vsta
 	u64 dt = now - stamp;
 
 	if (dt > LONG_NS)
-		return dt;
+		return mul_div(dt, weight, max_u64(dev->active_weight, weight));
 	if (dev->params.kind == PTSP_LITERAL)
 		return (vtime - vstamp) >> VSHIFT;
 	return min_u64(dt, mul_shr(vtime - vstamp, weight, VSHIFT));
@@ -73,13 +81,45 @@ static u64 quanta(const struct ptsp_device *dev, u64 now)
 	return div_u64_u64(now - dev->tick_ns, dev->quantum_ns) * dev->quantum_ns;
 }
 
-/* How far virtual time runs until @now; alone in the world, everybody earns all of it. */
-static u64 virtual(const struct ptsp_device *dev, u64 now)
+/*
+ * What is earned in @dt beyond it, or less: an excess is paid with most of what there
+ * is to earn, a lack made good by twice as much.
+ */
+static s64 correction(const struct ptsp_device *dev, u64 dt)
 {
+	if (dev->excess_ns > 0)
+		return -(s64)min_u64((u64)dev->excess_ns, dt - (dt >> EXCESS_SHIFT));
+	return (s64)min_u64((u64)-dev->excess_ns, dt);
+}
+
+/* How far virtual time runs while @ns are earned; alone in the world, everybody earns all of it. */
+static u64 virtual(const struct ptsp_device *dev, u64 ns)
+{
+	return div_u64_u64(ns << VSHIFT, max_u64(dev->active_weight, 1));
+}
+
+/* The virtual time at @now of those who are active, or of the others. */
+static u64 vtime_at(const struct ptsp_device *dev, bool active, u64 now)
+{
+	u64 vtime = active ? dev->vtime : dev->absent_vtime, dt = min_u64(now - dev->now_ns, LONG_NS);
+
 	if (dev->params.kind == PTSP_LITERAL)
-		return min_u64(quanta(dev, now), LONG_NS) << VSHIFT;
-	return div_u64_u64(min_u64(now - dev->now_ns, LONG_NS) << VSHIFT,
-			   max_u64(dev->active_weight, 1));
+		return vtime + (min_u64(quanta(dev, now), LONG_NS) << VSHIFT);
+	if (!dt)
+		return vtime;
+	return vtime + virtual(dev, active ? dt + (u64)correction(dev, dt) : dt);
+}
+
+/* The inverse of @dt + correction(): how long it takes to earn @ns, all together. */
+static u64 time_to_earn(const struct ptsp_device *dev, u64 ns)
+{
+	u64 slow, lack = (u64)-dev->excess_ns;
+
+	if (dev->excess_ns <= 0)
+		return ns / 2 <= lack ? (ns + 1) / 2 : ns - lack;
+	/* With an eighth, one part is earned while the excess falls by seven. */
+	slow = (u64)dev->excess_ns / ((1 << EXCESS_SHIFT) - 1);
+	return ns <= slow ? ns << EXCESS_SHIFT : ns + (u64)dev->excess_ns;
 }
 
 /* The most that an entity may save up by not using the device. */
@@ -92,23 +132,33 @@ static s64 base_cap(const struct ptsp_device *dev, const struct ptsp_entity *e)
 }
 
 /*
- * Credit what was earned until @now. @copy is the entity, or a copy of it whose
- * budget is only asked for. What a waiter earns beyond its cap raises the cap
- * until it is spent: it must not lose by being kept waiting (the paper's rule
- * clips it).
+ * Whether @e keeps what it earns beyond its cap: who waits must not lose by that,
+ * nor who spends more than it earns meanwhile, since others wait for its turn. The
+ * paper's rule clips all.
  */
-static void settle(const struct ptsp_device *dev, struct ptsp_entity *copy, u64 now, u64 vtime)
+static bool keeps_all(const struct ptsp_device *dev, const struct ptsp_entity *e)
 {
+	if (dev->params.kind == PTSP_LITERAL)
+		return false;
+	return e->state == PTSP_WAITING ||
+	       (e->state == PTSP_HOLDING && dev->nr_waiters && ptsp_exclusive(dev));
+}
+
+/*
+ * Credit what was earned until @now. @copy is the entity, or a copy of it whose
+ * budget is only asked for. What is kept beyond the cap raises it until it is spent.
+ */
+static void settle(const struct ptsp_device *dev, struct ptsp_entity *copy, u64 now)
+{
+	u64 vtime = vtime_at(dev, copy->active, now);
 	s64 base = base_cap(dev, copy);
 
 	copy->budget_ns += (s64)earned(dev, copy->weight, copy->stamp_ns, copy->vstamp, now, vtime);
 	copy->stamp_ns = now;
 	copy->vstamp = vtime;
-	if (copy->state != PTSP_WAITING || dev->params.kind == PTSP_LITERAL) {
-		if (copy->budget_ns > base + (s64)copy->credit_ns) {
-			copy->clipped_ns += (u64)copy->budget_ns - copy->credit_ns - (u64)base;
-			copy->budget_ns = base + (s64)copy->credit_ns;
-		}
+	if (!keeps_all(dev, copy) && copy->budget_ns > base + (s64)copy->credit_ns) {
+		copy->clipped_ns += (u64)copy->budget_ns - copy->credit_ns - (u64)base;
+		copy->budget_ns = base + (s64)copy->credit_ns;
 	}
 	copy->credit_ns = copy->budget_ns > base ? (u64)(copy->budget_ns - base) : 0;
 }
@@ -136,7 +186,7 @@ static void count_held(struct ptsp_device *dev, struct ptsp_entity *e)
 
 void ptsp_settle(struct ptsp_device *dev, struct ptsp_entity *e)
 {
-	settle(dev, e, dev->now_ns, dev->vtime);
+	settle(dev, e, dev->now_ns);
 	if (e->state != PTSP_HOLDING)
 		return;
 	count_held(dev, e);
@@ -144,6 +194,22 @@ void ptsp_settle(struct ptsp_device *dev, struct ptsp_entity *e)
 		charge_turn(dev, e, dev->late_vt - e->late_vstamp);
 		e->late_vstamp = dev->late_vt;
 	}
+}
+
+static void settle_queue(struct ptsp_device *dev, const struct ptsp_link *queue)
+{
+	struct ptsp_entity *e;
+
+	for (e = ptsp_queue_first(queue); e; e = ptsp_queue_next(queue, e))
+		ptsp_settle(dev, e);
+}
+
+void ptsp_settle_holders(struct ptsp_device *dev)
+{
+	if (!ptsp_exclusive(dev))
+		return;
+	settle_queue(dev, &dev->holders);
+	settle_queue(dev, &dev->leaving);
 }
 
 struct ptsp_stats ptsp_stats_of(const struct ptsp_device *dev, const struct ptsp_entity *e)
@@ -159,7 +225,7 @@ s64 ptsp_budget(const struct ptsp_device *dev, const struct ptsp_entity *e, u64 
 {
 	struct ptsp_entity copy = *e;
 
-	settle(dev, &copy, now, dev->vtime + virtual(dev, now));
+	settle(dev, &copy, now);
 	return copy.budget_ns;
 }
 
@@ -167,7 +233,7 @@ s64 ptsp_cap(const struct ptsp_device *dev, const struct ptsp_entity *e)
 {
 	struct ptsp_entity copy = *e;
 
-	settle(dev, &copy, dev->now_ns, dev->vtime);
+	settle(dev, &copy, dev->now_ns);
 	return base_cap(dev, e) + (s64)copy.credit_ns;
 }
 
@@ -192,7 +258,8 @@ u64 ptsp_instant_of(const struct ptsp_device *dev, u64 vtime)
 	/* The product may not fit, and by then everything will have changed. */
 	if (left >> VSHIFT >= div_u64_u64(LONG_NS, weight))
 		return dev->now_ns + LONG_NS;
-	return dev->now_ns + ((left * weight + (1 << VSHIFT) - 1) >> VSHIFT);
+	ns = (left * weight + (1 << VSHIFT) - 1) >> VSHIFT;
+	return dev->now_ns + time_to_earn(dev, ns);
 }
 
 void ptsp_charge(struct ptsp_device *dev, struct ptsp_entity *e, u64 ns)
@@ -277,6 +344,18 @@ static void charge_holders(struct ptsp_device *dev, u64 dt)
 	dev->stats.occupancy_ns += share * dev->nr_late_on;
 }
 
+static void advance_vtime(struct ptsp_device *dev, u64 now)
+{
+	u64 absent = vtime_at(dev, false, now);
+
+	dev->vtime = dev->excess_ns ? vtime_at(dev, true, now) : dev->vtime + absent - dev->absent_vtime;
+	dev->absent_vtime = absent;
+	if (dev->params.kind == PTSP_LITERAL)
+		dev->tick_ns += quanta(dev, now);
+	else
+		dev->excess_ns += correction(dev, min_u64(now - dev->now_ns, LONG_NS));
+}
+
 /*
  * From the device's clock to @now nothing changed. Where any number may hold
  * turns, holding one says nothing about use: as in the paper, what the clients
@@ -290,9 +369,7 @@ static void step(struct ptsp_device *dev, u64 now)
 	/* With another quantum, a refill may be due at once. */
 	if (!dt && dev->params.kind != PTSP_LITERAL)
 		return;
-	dev->vtime += virtual(dev, now);
-	if (dev->params.kind == PTSP_LITERAL)
-		dev->tick_ns += quanta(dev, now);
+	advance_vtime(dev, now);
 	dev->now_ns = now;
 	dev->stats.held_ns += dt * dev->nr_holders;
 	if (contended && ptsp_exclusive(dev))
@@ -326,6 +403,8 @@ void ptsp_activate(struct ptsp_device *dev, struct ptsp_entity *e)
 		return;
 	ptsp_place_lone(dev);
 	e->active = true;
+	e->vstamp = dev->vtime;
+	e->brought_ns = e->budget_ns;
 	dev->active_weight += e->weight;
 	dev->nr_active++;
 	ptsp_rank(dev, e);
@@ -337,9 +416,11 @@ void ptsp_deactivate(struct ptsp_device *dev, struct ptsp_entity *e)
 	if (!e->active)
 		return;
 	e->active = false;
+	e->vstamp = dev->absent_vtime;
 	e->credit_ns = 0;
 	dev->active_weight -= e->weight;
 	dev->nr_active--;
+	dev->excess_ns = dev->nr_active ? dev->excess_ns + e->brought_ns - e->budget_ns : 0;
 	ptsp_unplace(dev, e);
 	ptsp_rank(dev, e);
 	ptsp_count_use(dev, e);
@@ -347,10 +428,10 @@ void ptsp_deactivate(struct ptsp_device *dev, struct ptsp_entity *e)
 
 u64 ptsp_user_debt(const struct ptsp_device *dev, const struct ptsp_user *user, u64 now)
 {
-	u64 vtime = dev->vtime + virtual(dev, now);
+	u64 vtime = vtime_at(dev, false, now);
 	u64 repaid;
 
-	if (!user->debt_ns)
+	if (user->debt_ns <= 0)
 		return 0;
 	repaid = earned(dev, user->weight, user->stamp_ns, user->vstamp, now, vtime);
 	return repaid < (u64)user->debt_ns ? (u64)user->debt_ns - repaid : 0;
@@ -361,21 +442,31 @@ bool ptsp_user_owes(const struct ptsp_device *dev, const struct ptsp_user *user,
 	return user->withheld_ns > now || ptsp_user_debt(dev, user, now);
 }
 
-void ptsp_user_owe(struct ptsp_device *dev, struct ptsp_user *user, const struct ptsp_entity *e)
+/* What @e owes of its own, or with the sign turned, has saved while it was active. */
+static s64 own_debt(const struct ptsp_entity *e)
 {
-	s64 own = -e->budget_ns - (s64)e->inherited_ns;
+	s64 brought = e->brought_ns > 0 ? e->brought_ns : 0;
 
-	user->debt_ns = (s64)ptsp_user_debt(dev, user, dev->now_ns);
-	if (own > 0)
-		user->debt_ns += own;
-	user->weight = e->weight;
-	user->stamp_ns = dev->now_ns;
-	user->vstamp = dev->vtime;
+	if (e->budget_ns > brought)
+		return brought - e->budget_ns;
+	return e->budget_ns + (s64)e->inherited_ns < 0 ? -e->budget_ns - (s64)e->inherited_ns : 0;
 }
 
-u64 ptsp_user_take(struct ptsp_device *dev, struct ptsp_user *user)
+void ptsp_user_owe(struct ptsp_device *dev, struct ptsp_user *user, const struct ptsp_entity *e)
 {
-	u64 debt = ptsp_user_debt(dev, user, dev->now_ns);
+	s64 least = -base_cap(dev, e);
+
+	user->debt_ns = ptsp_user_take(dev, user) + own_debt(e);
+	if (user->debt_ns < least)
+		user->debt_ns = least;
+	user->weight = e->weight;
+	user->stamp_ns = dev->now_ns;
+	user->vstamp = dev->absent_vtime;
+}
+
+s64 ptsp_user_take(struct ptsp_device *dev, struct ptsp_user *user)
+{
+	s64 debt = user->debt_ns < 0 ? user->debt_ns : (s64)ptsp_user_debt(dev, user, dev->now_ns);
 
 	user->debt_ns = 0;
 	return debt;

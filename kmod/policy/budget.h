@@ -62,6 +62,9 @@ void ptsp_advance(struct ptsp_device *dev, u64 now);
 /* Bring the entity's budget and what is counted of its turn up to the device's clock. */
 void ptsp_settle(struct ptsp_device *dev, struct ptsp_entity *e);
 
+/* Somebody is about to wait, or nobody any more, which changes what holders keep. */
+void ptsp_settle_holders(struct ptsp_device *dev);
+
 /* Debit @ns; time that was given away does not lower the budget below its floor. */
 void ptsp_charge(struct ptsp_device *dev, struct ptsp_entity *e, u64 ns);
 
@@ -75,8 +78,8 @@ u64 ptsp_instant_of(const struct ptsp_device *dev, u64 vtime);
 void ptsp_activate(struct ptsp_device *dev, struct ptsp_entity *e);
 void ptsp_deactivate(struct ptsp_device *dev, struct ptsp_entity *e);
 
-/* Move a dead entity's debt to its user, and back to a new one. */
+/* Move to its user what a dead entity owes, or has saved (less than nothing), and on to a new one. */
 void ptsp_user_owe(struct ptsp_device *dev, struct ptsp_user *user, const struct ptsp_entity *e);
-u64 ptsp_user_take(struct ptsp_device *dev, struct ptsp_user *user);
+s64 ptsp_user_take(struct ptsp_device *dev, struct ptsp_user *user);
 
 #endif /* PTSCHED_POLICY_BUDGET_H */

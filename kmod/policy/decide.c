@@ -567,7 +567,7 @@ static bool would_be_given(struct ptsp_device *dev, const struct ptsp_entity *e,
 {
 	const struct ptsp_entity *least = ptsp_least_given(dev, next);
 
-	return may_take(dev, e, next) && !(least && least->given_vt <= e->given_vt) &&
+	return may_take(dev, e, next) && !dev->nr_regular && !(least && least->given_vt <= e->given_vt) &&
 	       awaits_nobody(dev, e, dev->nr_waiters + dev->nr_holders + e->active, next);
 }
 

@@ -54,8 +54,10 @@ void ptsp_device_init(struct ptsp_device *dev, const struct ptsp_params *params,
 void ptsp_set_params(struct ptsp_device *dev, const struct ptsp_params *params, u64 now)
 {
 	ptsp_advance(dev, now);
-	if (params->kind != dev->params.kind || params->many != dev->params.many)
+	if (params->kind != dev->params.kind || params->many != dev->params.many) {
 		dev->generation++;
+		dev->excess_ns = 0;
+	}
 	dev->params = *params;
 	dev->tick_ns = now;
 	dev->refresh = dev->entities.next;
@@ -90,6 +92,7 @@ static void start_afresh(struct ptsp_device *dev, struct ptsp_entity *e)
 		unqueue_holder(dev, e);
 	e->generation = dev->generation;
 	e->budget_ns = 0;
+	e->brought_ns = 0;
 	e->credit_ns = 0;
 	e->given = false;
 	e->fresh = true;
@@ -150,7 +153,7 @@ void ptsp_join(struct ptsp_device *dev, struct ptsp_entity *e, struct ptsp_user 
 	e->user = user;
 	e->generation = dev->generation;
 	e->stamp_ns = now;
-	e->vstamp = dev->vtime;
+	e->vstamp = dev->absent_vtime;
 	e->weight = dev->ops->weight(e);
 	if (parent) {
 		budget = ptsp_budget(dev, parent, now);
@@ -158,7 +161,9 @@ void ptsp_join(struct ptsp_device *dev, struct ptsp_entity *e, struct ptsp_user 
 			e->inherited_ns = (u64)-budget;
 	}
 	e->budget_ns = -(s64)e->inherited_ns;
-	e->budget_ns -= (s64)ptsp_user_take(dev, user);
+	e->budget_ns -= ptsp_user_take(dev, user);
+	/* What was saved under other settings may be more than can be now. */
+	ptsp_settle(dev, e);
 	ptsp_forget_pace(dev, e);
 	ptsp_rank(dev, e);
 }
@@ -170,6 +175,8 @@ static void unqueue_waiter(struct ptsp_device *dev, struct ptsp_entity *e)
 		dev->sweep = e->queue.next;
 	ptsp_list_del(&e->queue);
 	ptsp_unplace(dev, e);
+	if (dev->nr_waiters == 1)
+		ptsp_settle_holders(dev);
 	dev->nr_waiters--;
 	e->stats.wait_ns += dev->now_ns - e->wait_ns;
 	dev->stats.wait_ns += dev->now_ns - e->wait_ns;
@@ -279,6 +286,8 @@ void ptsp_wait(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 	e->fresh = ptsp_is_fresh(dev, e);
 	e->given_vt = max_u64(e->given_vt, dev->given_vt);
 	ptsp_list_add_before(&e->queue, &dev->waiters);
+	if (!dev->nr_waiters)
+		ptsp_settle_holders(dev);
 	dev->nr_waiters++;
 	ptsp_place(dev, e);
 }

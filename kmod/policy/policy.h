@@ -210,9 +210,10 @@ struct ptsp_entity {
 	u64 generation;			/* of the settings that its budget belongs to */
 	struct ptsp_user *user;
 	u64 stamp_ns;
-	u64 vstamp;			/* device virtual time at stamp_ns */
+	u64 vstamp;			/* its virtual time at stamp_ns */
 	u64 inherited_ns;		/* debt copied from the parent, which owes it too */
 	u64 credit_ns;			/* earned by waiting, beyond the cap, not yet spent */
+	s64 brought_ns;			/* budget with which it became active */
 	u64 wait_ns;			/* when this wait began */
 	bool preemptible;		/* need not drain first: ptsp_set_preemptible() */
 	bool preempted;			/* shall do so now: the next is in */
@@ -348,7 +349,9 @@ struct ptsp_device {
 	u32 nr_claims;
 	u32 oldest_claim;
 	u64 now_ns;
-	u64 vtime;			/* earnings per weight, see earned() */
+	u64 vtime;			/* earnings per weight of the active, see earned() */
+	u64 absent_vtime;		/* and of others, who neither pay for an excess nor gain by a lack */
+	s64 excess_ns;			/* of what the active have over what there was to earn */
 	u64 active_weight;
 	u64 tick_ns;			/* instant of the last refill (literal) */
 	u64 quantum_ns;			/* the paper's q and T (literal) */

@@ -166,7 +166,7 @@ static void event(void)
 		t->here = true;
 		ptsp_join(dev, &t->e, &world.users[draw(USERS)],
 			  parent->here && parent != t && draw(2) ? &parent->e : NULL, now);
-		assert_true(t->e.budget_ns <= 0);
+		assert_true(t->e.budget_ns <= ptsp_cap(dev, &t->e));
 		ptsp_set_preemptible(dev, &t->e, draw(2), now);
 	} else if (!draw(200)) {
 		ptsp_set_preemptible(dev, &t->e, !t->e.preemptible, now);

@@ -314,7 +314,8 @@ static void test_two_processes_do_not_escape_it(void **state)
 	ptsp_leave(&f->dev, &f->c.e, 0);
 	memset(&f->c.e, 0, sizeof(f->c.e));
 	ptsp_join(&f->dev, &f->c.e, &f->b.user, NULL, 0);
-	f->b.e.budget_ns = f->c.e.budget_ns = -MS;
+	f->b.e.budget_ns = -MS;
+	f->c.e.budget_ns = -10000 * MS;
 	ask(f, &f->b, 0);
 	ask(f, &f->a, 0);
 	ask(f, &f->c, 0);
@@ -322,13 +323,60 @@ static void test_two_processes_do_not_escape_it(void **state)
 	give(f, &f->b, 0, 50 * MS);
 	assert_true(f->b.user.withheld_ns > 300 * MS);
 	/* Who has the turn is not asked to leave it to those who may not take it. */
-	f->c.e.budget_ns = -10000 * MS;
 	assert_true(ptsp_run(&f->dev, 60 * MS) <= f->b.user.withheld_ns);
 	assert_false(f->a.e.signals & PTSP_SIG_WANTED);
 	ptsp_run(&f->dev, f->b.user.withheld_ns);
 	assert_true(f->a.e.signals & PTSP_SIG_WANTED);
 	give(f, &f->a, 0, f->b.user.withheld_ns);
+	ptsp_run(&f->dev, f->b.user.withheld_ns + f->dev.params.grace_ns);
 	assert_int_equal(f->c.granted, 1);
+}
+
+/* A turn that others wait for may last: what is earned meanwhile is not cut before it is charged. */
+static void test_a_contended_turn_costs_no_more_than_its_time(void **state)
+{
+	struct fixture *f = *state;
+	u64 long_ns = 100 * MS;
+	s64 before;
+
+	ask(f, &f->a, 0);
+	ptsp_run(&f->dev, 1000 * MS);
+	ptsp_report(&f->dev, &f->a.e, 0, 0, 1000 * MS);
+	before = ptsp_budget(&f->dev, &f->a.e, 1000 * MS);
+	assert_true(before == ptsp_cap(&f->dev, &f->a.e));
+	ask(f, &f->b, 1000 * MS);
+	ptsp_run(&f->dev, 1000 * MS + long_ns);
+	/* Two equals: half of it was earned. */
+	assert_true(f->a.e.budget_ns >= before - (s64)long_ns / 2 - 1);
+	assert_true(f->a.e.budget_ns <= before - (s64)long_ns / 2 + 1);
+}
+
+/* One after another spends more than it earned and is gone: those who stay have no more than there is. */
+static void test_who_goes_in_debt_leaves_others_no_more(void **state)
+{
+	struct fixture *f = *state;
+	u64 now = 0;
+	s64 sum;
+
+	ask(f, &f->a, now);
+	ask(f, &f->b, now);
+	for (unsigned int i = 0; i < 1000; i++) {
+		struct ptsp_user user = { 0 };
+		struct task job = { .nice = -1 };
+
+		ptsp_join(&f->dev, &job.e, &user, NULL, now);
+		ask(f, &job, now);
+		give(f, f->a.e.state == PTSP_HOLDING ? &f->a : &f->b, 0, now);
+		assert_int_equal(job.e.state, PTSP_HOLDING);
+		now += 5 * MS;
+		ptsp_leave(&f->dev, &job.e, now);
+		ask(f, f->a.e.state == PTSP_IDLE ? &f->a : &f->b, now);
+		now += 45 * MS;
+		ptsp_run(&f->dev, now);
+	}
+	sum = ptsp_budget(&f->dev, &f->a.e, now) + ptsp_budget(&f->dev, &f->b.e, now);
+	/* Without that, it is 1.6 s. */
+	assert_in_range(sum + 1000 * (s64)MS, 900 * MS, 1100 * MS);
 }
 
 static void test_withheld_time_is_given_once_that_is_over(void **state)
@@ -996,6 +1044,8 @@ int main(void)
 		cmocka_unit_test_setup(test_slow_draining_of_given_time_is_made_up_for, setup),
 		cmocka_unit_test_setup(test_a_new_process_does_not_escape_it, setup),
 		cmocka_unit_test_setup(test_two_processes_do_not_escape_it, setup),
+		cmocka_unit_test_setup(test_a_contended_turn_costs_no_more_than_its_time, setup),
+		cmocka_unit_test_setup(test_who_goes_in_debt_leaves_others_no_more, setup),
 		cmocka_unit_test_setup(test_withheld_time_is_given_once_that_is_over, setup),
 		cmocka_unit_test_setup(test_draining_as_fast_as_can_be_is_not_held_against_one, setup),
 		cmocka_unit_test_setup(test_days_of_given_time_do_not_overflow, setup),
