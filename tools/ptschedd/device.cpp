@@ -336,14 +336,16 @@ int Device::acquire(Client &client, const Waiter &waiter, uint32_t flags)
     bool tries = flags & PTSCHED_ACQUIRE_TRY;
     if ((tries || waiter.deadline_ns <= now()) && !ptsp_would_grant(&policy_, client.entity, now_))
         return tries ? -EAGAIN : -ETIMEDOUT;
+    const uint64_t number = ++last_call_;
     client.waiters.push_back(waiter);
+    client.waiters.back().number = number;
     client.entity->waiters++;
     // From here on the sink is told, be it at once.
     asker_cpu_ = waiter.cpu;
     update(*client.entity);
     asker_cpu_ = 0;
     auto mine = std::find_if(client.waiters.begin(), client.waiters.end(),
-                             [&](const Waiter &other) { return other.id == waiter.id; });
+                             [&](const Waiter &other) { return other.number == number; });
     if (mine == client.waiters.end())
         return -EINPROGRESS;
     if (tries || mine->deadline_ns <= now_) {

@@ -92,6 +92,7 @@ private:
     ptsp_device policy_;
     uint64_t now_ = 0;
     uint64_t policy_next_ns_ = PTSP_NEVER;
+    uint64_t last_call_ = 0; // the number of the call that asked last
     uint32_t asker_cpu_ = 0; // 1 + the CPU of the thread that asks, while that is decided; 0: nobody does
     std::map<const Process *, std::unique_ptr<Entity>> entities_;
     std::map<uid_t, Account> accounts_;

@@ -17,13 +17,14 @@ struct Client;
 
 // A call that waits for the turn.
 struct Waiter {
-    uint64_t id;
+    uint64_t id; // the client's, who may give it to several
     uint32_t tid;
     uint32_t cpu;    // 1 + where it runs, 0: not known
     uint32_t length; // of the structure, to be answered in the same size
     uint64_t since_ns;
     uint64_t deadline_ns;
-    bool timed = false; // the device watches the deadline
+    bool timed = false;  // the device watches the deadline
+    uint64_t number = 0; // the device's, of no other call
 };
 
 // A user's account on a device.
