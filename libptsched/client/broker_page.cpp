@@ -2,6 +2,7 @@
 #include "broker_page.hpp"
 
 #include <cerrno>
+#include <fcntl.h>
 #include <mutex>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,6 +25,13 @@ ptsched_page *map_page(int protection, int flags, int fd)
     return static_cast<ptsched_page *>(address);
 }
 
+// Whether it has a page that nobody can take away: reading beyond the end of a file would end the program.
+bool has_page(int fd)
+{
+    const int seals = fcntl(fd, F_GET_SEALS);
+    return seals >= 0 && seals & F_SEAL_SHRINK && lseek(fd, 0, SEEK_END) >= static_cast<off_t>(page_size());
+}
+
 void unmap(ptsched_page *page)
 {
     if (page)
@@ -43,6 +51,8 @@ BrokerPage::~BrokerPage()
 
 int BrokerPage::map(int page_fd, int state_fd)
 {
+    if (!has_page(page_fd) || !has_page(state_fd))
+        return -EPROTO;
     page_ = map_page(PROT_READ, MAP_SHARED, page_fd);
     state_ = page_ ? map_page(PROT_READ | PROT_WRITE, MAP_SHARED, state_fd) : nullptr;
     spare_ = state_ ? map_page(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1) : nullptr;

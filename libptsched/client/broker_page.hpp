@@ -16,6 +16,7 @@ public:
     BrokerPage &operator=(const BrokerPage &) = delete;
     ~BrokerPage();
 
+    // -EPROTO: they are not files with a page that stays.
     int map(int page_fd, int state_fd);
     const ptsched_page *get() const { return page_; }
     // Returns what was set before.

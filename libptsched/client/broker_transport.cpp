@@ -36,6 +36,9 @@ public:
         int ret = owned() ? connection_.call_for_fds(PTSCHED_IOC_ATTACH, &attach, sizeof(attach), fds) : -EPERM;
         if (ret)
             return ret;
+        // Nobody is to wait in ack().
+        if (!(fcntl(fds[PTSCHED_BROKER_FD_POLL].get(), F_GETFL) & O_NONBLOCK))
+            return -EPROTO;
         poll_ = KeptFd(std::move(fds[PTSCHED_BROKER_FD_POLL]));
         handle_ = KeptFd(std::move(fds[PTSCHED_BROKER_FD_HANDLE]));
         return page_.map(fds[PTSCHED_BROKER_FD_PAGE].get(), fds[PTSCHED_BROKER_FD_STATE].get());
