@@ -57,10 +57,11 @@ void read_extended_ack(const nlmsghdr *header, const nl_msg *request, Refusal &r
     /* The offset says where in the request the attribute at fault begins. */
     nlattr *offset = table[NLMSGERR_ATTR_OFFS];
     const nlmsghdr *sent = nlmsg_hdr(const_cast<nl_msg *>(request));
-    if (offset && nla_len(offset) >= 4 && nla_get_u32(offset) + sizeof(nlattr) <= sent->nlmsg_len)
-        refusal.attribute =
-            reinterpret_cast<const nlattr *>(reinterpret_cast<const char *>(sent) + nla_get_u32(offset))->nla_type &
-            NLA_TYPE_MASK;
+    nlattr fault;
+    if (offset && nla_len(offset) >= 4 && nla_get_u32(offset) + sizeof(fault) <= sent->nlmsg_len) {
+        std::memcpy(&fault, reinterpret_cast<const char *>(sent) + nla_get_u32(offset), sizeof(fault));
+        refusal.attribute = fault.nla_type & NLA_TYPE_MASK;
+    }
 }
 
 class Module : public Scheduler {
