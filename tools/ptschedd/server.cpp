@@ -148,12 +148,17 @@ void Server::run_what_is_due()
 void Server::run()
 {
     while (!stopping_) {
-        loop_.run_once(next_ns());
-        run_what_is_due();
-        bury();
-        answer_awaiting();
+        run_once();
         place_.avoid(important_cpu_);
     }
+}
+
+void Server::run_once()
+{
+    loop_.run_once(next_ns());
+    run_what_is_due();
+    bury();
+    answer_awaiting();
 }
 
 void Server::important_one_asks(int cpu)

@@ -34,6 +34,8 @@ public:
 
     // Until SIGTERM or SIGINT.
     void run();
+    // Waits until something happens or is due, and deals with it.
+    void run_once();
 
     // For connections.
     EventLoop &loop() { return loop_; }
