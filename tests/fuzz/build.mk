@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-HOSTILE_OBJS := $(patsubst %,$(B)/obj/tests/fuzz/%.cpp.o,hostile main)
+HOSTILE_OBJS := $(patsubst %,$(B)/obj/tests/fuzz/%.cpp.o,broker_messages hostile main)
 
 $(B)/obj/tests/fuzz/%.o: CPPFLAGS += -Ilibptsched/client -Itests/conformance
 
@@ -8,3 +8,51 @@ $(B)/tests/hostile-peers: $(HOSTILE_OBJS) $(CONFORMANCE_LIB) $(B)/lib/libptsched
 	$(CXX) $(LDFLAGS) $^ -o $@
 
 TESTS += $(B)/tests/hostile-peers
+
+# Fuzz targets, with clang's libFuzzer and sanitizers whatever the rest is built with. Of what they test they have
+# objects of their own: it is these whose coverage counts.
+FUZZ_TARGETS := policy broker client tools
+FUZZ_DIR     := $(B)/fuzz
+FUZZ_SAN     := address,undefined
+FUZZ_FLAGS   := -O1 -g1 -Wall -Wextra $(if $(WERROR),-Werror) -pthread -fno-omit-frame-pointer -fno-sanitize-recover=all \
+	-fno-sanitize=function,enum,vptr
+FUZZ_INCLUDE := $(addprefix -I,uapi kmod/policy libptsched/client libptsched/client/include libptsched/rm \
+	libptsched/cuda tools/ptsched tools/ptschedd tests/fuzz) -D_GNU_SOURCE -DPTSCHED_VERSION='"$(VERSION)"' \
+	-DPTSCHED_LIBDIR='"$(libdir)"' -DPTSCHED_TRIPLET='"x86_64-linux-gnu"' \
+	$(shell pkg-config --cflags libnl-3.0 libnl-genl-3.0 2>/dev/null)
+
+# Without threads, signals and drivers: those have stand-ins.
+FUZZ_BROKER_SRCS := $(filter-out $(addprefix tools/ptschedd/,$(addsuffix .cpp,main options log module_events \
+	switch_thread file_closer)),$(wildcard tools/ptschedd/*.cpp)) libptsched/client/device_name.cpp $(POLICY_SRCS)
+FUZZ_CLIENT_SRCS := $(filter-out libptsched/client/clock.cpp,$(wildcard libptsched/client/*.cpp)) kmod/policy/nice.c
+FUZZ_TOOLS_SRCS  := $(addprefix tools/ptsched/,$(addsuffix .cpp,attributes broker events format netlink scheduler set \
+	stat units)) libptsched/client/clock.cpp
+
+fuzz_objs = $(patsubst %,$(FUZZ_DIR)/obj/%.o,$(1))
+fuzz_own  = $(call fuzz_objs,$(patsubst %,tests/fuzz/%.cpp,$(1)))
+
+$(FUZZ_DIR)/policy: $(call fuzz_objs,tests/fuzz/fuzz_policy.c $(POLICY_SRCS))
+$(FUZZ_DIR)/broker: $(call fuzz_own,fuzz_broker broker_messages fake_driver fuzz_clock peers) \
+	$(call fuzz_objs,$(FUZZ_BROKER_SRCS))
+$(FUZZ_DIR)/client: $(call fuzz_own,fuzz_client fuzz_clock script scripted_broker) $(call fuzz_objs,$(FUZZ_CLIENT_SRCS))
+$(FUZZ_DIR)/tools: $(call fuzz_own,fuzz_tools fake_netlink script scripted_broker) $(call fuzz_objs,$(FUZZ_TOOLS_SRCS))
+
+$(FUZZ_DIR)/policy: FUZZ_LIBS := -lcmocka
+$(FUZZ_DIR)/tools: FUZZ_LIBS := -lnl-genl-3 -lnl-3
+
+$(FUZZ_TARGETS:%=$(FUZZ_DIR)/%):
+	@mkdir -p $(@D)
+	clang++ -fsanitize=fuzzer,$(FUZZ_SAN) -pthread $^ $(FUZZ_LIBS) -o $@
+
+$(FUZZ_DIR)/obj/%.cpp.o: %.cpp
+	@mkdir -p $(@D)
+	clang++ -std=c++20 $(FUZZ_INCLUDE) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link,$(FUZZ_SAN) -MMD -MP -c $< -o $@
+
+$(FUZZ_DIR)/obj/%.c.o: %.c
+	@mkdir -p $(@D)
+	clang -std=gnu11 $(FUZZ_INCLUDE) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link,$(FUZZ_SAN) -MMD -MP -c $< -o $@
+
+-include $(shell find $(FUZZ_DIR)/obj -name '*.d' 2>/dev/null)
+
+.PHONY: fuzz-targets
+fuzz-targets: $(FUZZ_TARGETS:%=$(FUZZ_DIR)/%)

@@ -3,7 +3,7 @@
 #ifndef PTSCHED_TEST_HOSTILE_HPP
 #define PTSCHED_TEST_HOSTILE_HPP
 
-#include "broker_protocol.h"
+#include "broker_messages.hpp"
 #include "fd.hpp"
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-class HostilePeers {
+class HostilePeers : private Choices {
 public:
     HostilePeers(std::string socket_path, uint64_t seed) : path_(std::move(socket_path)), random_(seed) {}
 
@@ -22,23 +22,17 @@ public:
     void hang_up() { peers_.clear(); }
 
 private:
-    using Bytes = std::vector<char>;
-
-    unsigned below(unsigned limit) { return static_cast<unsigned>(random_() % limit); }
-    bool one_in(unsigned chance) { return below(chance) == 0; }
-    Bytes noise(size_t length);
-    Bytes contract_message();
-    Bytes tool_message();
-    Bytes message(uint32_t cmd, const Bytes &payload);
-    void damage(Bytes &bytes);
+    unsigned below(unsigned limit) override { return static_cast<unsigned>(random_() % limit); }
+    uint64_t number() override { return random_(); }
     // False: the broker has hung up.
-    bool send(int socket, const Bytes &bytes);
+    bool send(int socket, const BrokerMessages::Bytes &bytes);
     void read_answers(int socket);
     ptsched::UniqueFd some_file();
     void connect();
 
     std::string path_;
     std::mt19937_64 random_;
+    BrokerMessages messages_{*this};
     std::vector<ptsched::UniqueFd> peers_;
     std::vector<ptsched::UniqueFd> handles_; // received
     unsigned sent_ = 0;

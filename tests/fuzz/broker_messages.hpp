@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Messages to the broker, made by choices: in order by themselves, at any time, and damaged.
+#ifndef PTSCHED_TEST_BROKER_MESSAGES_HPP
+#define PTSCHED_TEST_BROKER_MESSAGES_HPP
+
+#include "broker_protocol.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+// Where choices come from: random numbers, or the input of a fuzz target.
+class Choices {
+public:
+    virtual ~Choices() = default;
+    virtual unsigned below(unsigned limit) = 0;
+    virtual uint64_t number() = 0;
+
+    bool one_in(unsigned chance) { return below(chance) == 0; }
+};
+
+class BrokerMessages {
+public:
+    using Bytes = std::vector<char>;
+
+    explicit BrokerMessages(Choices &choices) : choices_(choices) {}
+
+    Bytes noise(size_t length);
+    // Of the contract, or for the helper.
+    Bytes contract_message();
+    Bytes tool_message();
+    void damage(Bytes &bytes);
+
+private:
+    Bytes message(uint32_t cmd, const Bytes &payload);
+    Bytes act_for_message();
+    Bytes channels_message();
+    Bytes switch_message();
+    const char *device();
+
+    Choices &choices_;
+};
+
+#endif

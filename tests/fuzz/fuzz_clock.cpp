@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "fuzz_clock.hpp"
+
+#include "clock.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace {
+
+constexpr uint64_t kStart = 1000000000;
+
+uint64_t now = kStart, limit = UINT64_MAX;
+bool event;
+
+// A wait of so long that @ready events have ended before, or none has.
+int waited(int ready, uint64_t ns)
+{
+    event = ready > 0;
+    if (ready != 0)
+        return ready;
+    const uint64_t end = ns > UINT64_MAX - now ? UINT64_MAX : now + ns;
+    if (std::min(end, limit) == UINT64_MAX) {
+        fputs("somebody waits for ever, and nothing will come\n", stderr);
+        abort();
+    }
+    now = std::max(now, std::min(end, limit));
+    return 0;
+}
+
+} // namespace
+
+namespace fuzz_clock {
+
+void reset()
+{
+    now = kStart;
+    limit = UINT64_MAX;
+}
+
+uint64_t now_ns()
+{
+    return now;
+}
+
+void set_limit(uint64_t until_ns)
+{
+    limit = until_ns;
+}
+
+bool had_event()
+{
+    return event;
+}
+
+} // namespace fuzz_clock
+
+namespace ptsched {
+
+uint64_t monotonic_ns()
+{
+    return now;
+}
+
+void nap(uint64_t ns)
+{
+    waited(0, ns);
+}
+
+int poll_within(pollfd *fds, nfds_t count, uint64_t ns)
+{
+    return waited(poll(fds, count, 0), ns);
+}
+
+int epoll_wait_within(int epoll, epoll_event *events, int most, uint64_t ns)
+{
+    return waited(epoll_wait(epoll, events, most, 0), ns);
+}
+
+void wait_while(std::atomic<uint32_t> &word, uint32_t value, uint64_t ns)
+{
+    if (word == value)
+        waited(0, ns);
+}
+
+void wake_waiters(std::atomic<uint32_t> &) {}
+
+} // namespace ptsched
