@@ -7,7 +7,8 @@ $(B)/tests/hostile-peers: $(HOSTILE_OBJS) $(CONFORMANCE_LIB) $(B)/lib/libptsched
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $^ -o $@
 
-TESTS += $(B)/tests/hostile-peers
+TESTS += $(B)/tests/hostile-peers tests/fuzz/syzkaller/complete_test
+TESTS_NOSAN += tests/fuzz/syzkaller/complete_test
 
 # Fuzz targets, with clang's libFuzzer and sanitizers whatever the rest is built with. Of what they test they have
 # objects of their own: it is these whose coverage counts.
