@@ -96,6 +96,12 @@ check-kernels: setup ## the VM tests on Debian's amd64 and rt kernels
 check-debug: setup ## the VM tests on a kernel with KASAN, lockdep and kmemleak
 	@scripts/check --debug
 
+# A shell would count on from it.
+unexport SECONDS
+.PHONY: fuzz
+fuzz: setup ## each fuzz target, and the module in a VM, for SECONDS (600)
+	@scripts/check --fuzz $(or $(SECONDS),600)
+
 .PHONY: style
 style: setup ## checkpatch, sparse, clang-format, shellcheck, codespell
 	scripts/run-tests --name style -- scripts/style
