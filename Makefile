@@ -102,6 +102,10 @@ unexport SECONDS
 fuzz: setup ## each fuzz target, and the module in a VM, for SECONDS (600)
 	@scripts/check --fuzz $(or $(SECONDS),600)
 
+.PHONY: mutants
+mutants: setup $(B)/bin/ptschedd $(B)/tests/conformance fuzz-targets ## faults that are planted are found by the tests that are for them
+	scripts/run-tests --name mutants --timeout 3600 --echo -- tests/mutants/run
+
 .PHONY: style
 style: setup ## checkpatch, sparse, clang-format, shellcheck, codespell
 	scripts/run-tests --name style -- scripts/style
