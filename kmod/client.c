@@ -17,16 +17,31 @@
 
 static struct kmem_cache *client_cache;
 
+static void tell(struct ptsched_client *client)
+{
+	client->untold = false;
+	/* Pairs with the owner's load of events, before that of the state. */
+	smp_store_release(&client->shared->events, client->shared->events + 1);
+	ptsched_poll_wake(client);
+}
+
+/**
+ * ptsched_client_tell - tell who polls what was to be told later, if anything was
+ * @client: the client, attached, its device locked
+ */
+void ptsched_client_tell(struct ptsched_client *client)
+{
+	lockdep_assert_held(&client->dev->lock);
+	if (client->untold)
+		tell(client);
+}
+
 /**
  * ptsched_client_show - bring the page of a client up to date
  * @client: the client, attached, its device locked
  */
 void ptsched_client_show(struct ptsched_client *client)
 {
-	const u32 events = PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED |
-			   PTSCHED_STATE_CONTENDED | PTSCHED_STATE_PREEMPT |
-			   PTSCHED_STATE_OUTWEIGHED | PTSCHED_STATE_EXACT |
-			   PTSCHED_STATE_BESIDE | PTSCHED_STATE_DEAD;
 	struct ptsched_page *page = client->shared;
 	u32 old = page->state;
 	u32 state = 0;
@@ -42,11 +57,12 @@ void ptsched_client_show(struct ptsched_client *client)
 		return;
 	/* Pairs with the owner's load of the state, before what a grant wrote. */
 	smp_store_release(&page->state, state);
-	if (!((state ^ old) & events))
+	if (!ptsched_is_event(state ^ old))
 		return;
-	/* Pairs with the owner's load of events, before that of the state. */
-	smp_store_release(&page->events, page->events + 1);
-	ptsched_poll_wake(client);
+	if (client->entity && client->entity->tells_later)
+		client->untold = true;
+	else
+		tell(client);
 }
 
 /** ptsched_client_new - a client that is not attached; NULL without memory */
@@ -147,6 +163,7 @@ static void delist(struct ptsched_client *client, u64 now)
 	struct ptsched_entity *ent = client->entity;
 
 	lockdep_assert_held(&client->dev->lock);
+	ptsched_client_tell(client);
 	list_del(&client->link);
 	list_del_init(&client->waiting);
 	ent->nr_members--;

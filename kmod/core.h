@@ -88,6 +88,7 @@ struct ptsched_told {
  * @admitting: L entities with the turn, of which more threads may have it
  * @woken: L threads that are to look again
  * @polled: L clients of which those who poll are to look again
+ * @late: L entities whose clients are told of events later, in the order of ptsched_entity.late_ns
  * @graveyard: L entities that left, freed by ptsched_unlock()
  * @events: L that have not been sent
  * @events_lost: L there was no room for one
@@ -117,6 +118,7 @@ struct ptsched_dev {
 	struct list_head admitting;
 	struct list_head woken;
 	struct list_head polled;
+	struct list_head late;
 	struct list_head graveyard;
 	DECLARE_KFIFO(events, struct ptsched_told, PTSCHED_UNSENT_EVENTS);
 	bool events_lost;
@@ -154,6 +156,12 @@ struct ptsched_user {
  * @members: L clients whose turns are this entity's, ptsched_client.link
  * @waiting: L members with threads that wait, and some others; ptsched_client.waiting
  * @admitting: L in dev->admitting
+ * @late: L in dev->late
+ * @late_ns: L when that is
+ * @told_turn: L the turn of which @told counts
+ * @told: L events of which clients were told at once, up to PTSCHED_EVENTS_AT_ONCE
+ * @told_ns: L when they were told last
+ * @tells_later: L while clients are shown what they are told later
  * @nr_owned: L length of @owned
  * @nr_members: L length of @members
  * @nr_preemptible: L members whose work need not drain
@@ -188,6 +196,12 @@ struct ptsched_entity {
 	struct list_head members;
 	struct list_head waiting;
 	struct list_head admitting;
+	struct list_head late;
+	u64 late_ns;
+	u64 told_turn;
+	u32 told;
+	u64 told_ns;
+	bool tells_later;
 	u32 nr_owned;
 	u32 nr_members;
 	u32 nr_preemptible;
@@ -228,6 +242,7 @@ struct ptsched_entity {
  * @nr_waiters: L length of @waiters
  * @waiting: L in entity->waiting: always while there are @waiters
  * @polled: L in dev->polled
+ * @untold: L events of which who polls has not been told
  * @holds: L the client holds the turn
  * @holder: L thread that holds it, or PTSCHED_SEVERAL_THREADS
  * @handed_over: L whoever has its descriptor may act for the owner
@@ -252,6 +267,7 @@ struct ptsched_client {
 	u32 nr_waiters;
 	struct list_head waiting;
 	struct list_head polled;
+	bool untold;
 	bool holds;
 	bool handed_over;
 	bool closed;
@@ -319,6 +335,11 @@ const char *ptsched_entity_comm(struct ptsched_entity *ent);
 void ptsched_users_sweep(struct ptsched_dev *dev, u64 now);
 void ptsched_users_free(struct ptsched_dev *dev);
 
+/* announce.c */
+bool ptsched_is_event(u32 changed);
+bool ptsched_announces_later(struct ptsched_entity *ent, u32 changed);
+u64 ptsched_announce(struct ptsched_dev *dev, u64 now);
+
 /* client.c */
 struct ptsched_client *ptsched_client_new(void);
 void ptsched_client_put(struct ptsched_client *client);
@@ -332,6 +353,7 @@ int ptsched_client_act_for(struct ptsched_client *client, struct pid *pid,
 			   struct ptsched_client *giver);
 void ptsched_client_move(struct ptsched_client *client, struct ptsched_entity *to, u64 now);
 void ptsched_client_show(struct ptsched_client *client);
+void ptsched_client_tell(struct ptsched_client *client);
 void ptsched_client_close(struct ptsched_client *client, u64 now);
 void ptsched_client_flush(struct ptsched_client *client);
 int ptsched_clients_init(void);

@@ -39,10 +39,13 @@ void ptsched_run(struct ptsched_dev *dev, u64 now)
 	u64 next;
 
 	lockdep_assert_held(&dev->lock);
-	dev->changed = false;
-	if (dev->gone)
+	if (dev->gone) {
+		dev->changed = false;
 		return;
+	}
 	next = ptsp_run(&dev->policy, now);
+	next = min(next, ptsched_announce(dev, now));
+	dev->changed = false;
 	if (next == dev->armed_ns)
 		return;
 	dev->armed_ns = next;

@@ -125,8 +125,10 @@ static void policy_signal(struct ptsp_entity *e, u32 old)
 		trace_ptsched_preempt(ent);
 		ptsched_event(ent->dev, ent, PTSCHED_EVENT_PREEMPT);
 	}
+	ent->tells_later = ptsched_announces_later(ent, e->signals ^ old);
 	list_for_each_entry(client, &ent->members, link)
 		ptsched_client_show(client);
+	ent->tells_later = false;
 	if (old & PTSP_SIG_CALLBACK)
 		ptsched_turn_admit(ent);
 }
@@ -358,6 +360,7 @@ struct ptsched_entity *ptsched_entity_new(struct ptsched_dev *dev, struct pid *p
 	INIT_LIST_HEAD(&ent->members);
 	INIT_LIST_HEAD(&ent->waiting);
 	INIT_LIST_HEAD(&ent->admitting);
+	INIT_LIST_HEAD(&ent->late);
 	INIT_WORK(&ent->reap, reap);
 	init_waitqueue_func_entry(&ent->death, process_died);
 	/* Before the look at the process, so that its death is not missed. */
@@ -480,6 +483,7 @@ void ptsched_entity_leave_if_unused(struct ptsched_entity *ent, u64 now)
 	rb_erase(&ent->by_pid, &dev->by_pid);
 	rb_erase(&ent->by_id, &dev->by_id);
 	list_del_init(&ent->admitting);
+	list_del_init(&ent->late);
 	ptsp_leave(&dev->policy, &ent->policy, now);
 	if (!--ent->user->nr_entities)
 		list_add_tail(&ent->user->indebted, &dev->indebted);

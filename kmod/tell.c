@@ -203,6 +203,7 @@ void ptsched_tell_init(struct ptsched_dev *dev)
 	INIT_LIST_HEAD(&dev->admitting);
 	INIT_LIST_HEAD(&dev->woken);
 	INIT_LIST_HEAD(&dev->polled);
+	INIT_LIST_HEAD(&dev->late);
 	INIT_LIST_HEAD(&dev->graveyard);
 	INIT_KFIFO(dev->events);
 	INIT_WORK(&dev->telling, tell_rest);

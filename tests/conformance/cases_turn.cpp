@@ -217,6 +217,64 @@ TEST("who tries in vain, or waits until a time that is over, disturbs nobody")
     CHECK_EQ(0, other.try_acquire());
 }
 
+// One that waits for so short a time that it goes in vain.
+void ask_in_vain(Actor &actor)
+{
+    constexpr uint64_t shortly_ns = 300000;
+    CHECK_EQ(-ETIMEDOUT, actor.acquire(ptsched::monotonic_ns() + shortly_ns).result);
+}
+
+TEST("who asks in vain over and over wakes the holder's poller no more often than once in a while")
+{
+    constexpr int rounds = 1000;
+    // Who has given up is not taken for present, so that each round begins and ends like the first.
+    set({{PTSCHED_A_GRACE_NS, 0}});
+    Client client;
+    Actor other;
+    other.join();
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    uint32_t before = client.events();
+    uint64_t since = ptsched::monotonic_ns();
+    for (int i = 0; i < rounds; i++)
+        ask_in_vain(other);
+    client.round_trip();
+    uint64_t pauses = (ptsched::monotonic_ns() - since) / PTSCHED_EVENTS_PAUSE_NS + 1;
+    uint32_t events = client.events() - before;
+    printf("# %u events of %d rounds in %llu pauses\n", events, rounds, static_cast<unsigned long long>(pauses));
+    CHECK(events > 0);
+    CHECK(events <= PTSCHED_EVENTS_AT_ONCE + pauses);
+}
+
+TEST("who asks after others have done so in vain is told of, and in the next turn at once")
+{
+    Client client;
+    Actor other;
+    other.join();
+    for (int turn = 0; turn < 2; turn++) {
+        CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+        client.round_trip();
+        uint32_t before = client.events();
+        other.start_waiting();
+        client.wait_for_bits(PTSCHED_STATE_WANTED);
+        wait_until([&] { return client.events() != before; });
+        CHECK_EQ(0, ptsched_release(client, nullptr));
+        CHECK_EQ(0, other.finish().result);
+        CHECK_EQ(0, other.release());
+        CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+        for (int i = 0; i < 2 * PTSCHED_EVENTS_AT_ONCE; i++)
+            ask_in_vain(other);
+        client.round_trip();
+        CHECK_EQ(0, ptsched_ack(client, client.events(), 0));
+        other.start_waiting();
+        pollfd readable{.fd = ptsched_poll_fd(client), .events = POLLIN, .revents = 0};
+        CHECK_EQ(1, poll(&readable, 1, -1));
+        CHECK(client.state() & PTSCHED_STATE_WANTED);
+        CHECK_EQ(0, ptsched_release(client, nullptr));
+        CHECK_EQ(0, other.finish().result);
+        CHECK_EQ(0, other.release());
+    }
+}
+
 TEST("a signal without SA_RESTART gives EINTR, and the call waits no longer")
 {
     Actor holder, other;

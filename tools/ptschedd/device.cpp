@@ -39,6 +39,7 @@ uint64_t Device::now()
 void Device::run()
 {
     policy_next_ns_ = ptsp_run(&policy_, now());
+    announce();
     // After the decision: a grant that is due beats the deadline.
     if (!deadlines_.empty() && *deadlines_.begin() <= now_)
         expire_deadlines();
@@ -46,7 +47,44 @@ void Device::run()
 
 uint64_t Device::next_ns() const
 {
-    return deadlines_.empty() ? policy_next_ns_ : std::min(policy_next_ns_, *deadlines_.begin());
+    uint64_t next = late_.empty() ? policy_next_ns_ : std::min(policy_next_ns_, late_.front()->late_ns);
+    return deadlines_.empty() ? next : std::min(next, *deadlines_.begin());
+}
+
+// Others can change what a holder sees as often as they like, by asking for the turn and giving up again. What it must
+// obey is told at once, and never taken back; of the rest it is told at once so many times in a turn, and then once in
+// a while, of all that changed meanwhile.
+bool Device::announces_later(Entity &entity, uint32_t changed)
+{
+    if (!SharedPage::is_event(changed) || changed & (PTSP_SIG_CALLBACK | PTSP_SIG_PREEMPT) ||
+        entity.state != PTSP_HOLDING)
+        return false;
+    if (entity.told_turn != entity.turn) {
+        entity.told_turn = entity.turn;
+        entity.told = 0;
+    }
+    if (entity.told < PTSCHED_EVENTS_AT_ONCE) {
+        entity.told++;
+    } else if (now_ - entity.told_ns < PTSCHED_EVENTS_PAUSE_NS) {
+        if (std::find(late_.begin(), late_.end(), &entity) == late_.end()) {
+            entity.late_ns = now_ + PTSCHED_EVENTS_PAUSE_NS;
+            late_.push_back(&entity);
+        }
+        return true;
+    }
+    entity.told_ns = now_;
+    return false;
+}
+
+void Device::announce()
+{
+    while (!late_.empty() && late_.front()->late_ns <= now_) {
+        Entity &entity = *late_.front();
+        late_.pop_front();
+        entity.told_ns = now_;
+        for (Client *client : entity.members)
+            client->page.tell();
+    }
 }
 
 void Device::expire_deadlines()
@@ -104,6 +142,7 @@ void Device::leave_if_unused(Entity &entity)
     tell_leaving(entity);
     ptsp_leave(&policy_, &entity, now());
     entity.account->entities--;
+    std::erase(late_, &entity);
     entities_.erase(entity.process.get());
     run();
 }
@@ -162,6 +201,8 @@ void Device::show(Client &client)
 {
     uint32_t state = client.entity ? client.entity->signals & ~PTSP_SIG_TURN : 0;
     client.page.set_state(client.holds ? state | PTSCHED_STATE_TURN : state);
+    if (!client.entity || !client.entity->tells_later)
+        client.page.tell();
 }
 
 // A process may have so many, so that nothing that is done for all of them takes long.
@@ -418,8 +459,10 @@ void Device::signalled(Entity &entity, uint32_t old)
     }
     if (added & PTSP_SIG_PREEMPT)
         events_.event(PTSCHED_EVENT_PREEMPT, *this, &entity);
+    entity.tells_later = announces_later(entity, entity.signals ^ old);
     for (Client *client : entity.members)
         show(*client);
+    entity.tells_later = false;
     if (old & PTSP_SIG_CALLBACK)
         admit(entity);
 }

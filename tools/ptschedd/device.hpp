@@ -6,6 +6,7 @@
 #include "clock.hpp"
 #include "entity.hpp"
 
+#include <deque>
 #include <linux/ptsched.h>
 #include <map>
 #include <memory>
@@ -80,6 +81,8 @@ private:
     void signalled(Entity &entity, uint32_t old);
     void settle(Client &client, std::list<Waiter>::iterator waiter, int result);
     void expire_deadlines();
+    bool announces_later(Entity &entity, uint32_t changed);
+    void announce();
     static bool may_act_for(const Client &client, const Entity &entity);
     static bool may_act_on(const Client &client);
     static bool is_full(const Entity &entity);
@@ -98,6 +101,8 @@ private:
     std::map<uid_t, Account> accounts_;
     // Of every call that waits and has one.
     std::multiset<uint64_t> deadlines_;
+    // Whose clients are to be told of events later, in that order.
+    std::deque<Entity *> late_;
 };
 
 } // namespace ptsched

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <system_error>
+#include <utility>
 
 namespace ptsched {
 namespace {
@@ -89,6 +90,11 @@ SharedPage::~SharedPage()
     munmap(page_, page_size());
 }
 
+bool SharedPage::is_event(uint32_t changed)
+{
+    return changed & kEventBits;
+}
+
 void SharedPage::describe_turn(const ptsp_entity &entity, int64_t budget_ns, uint64_t inflight_ns)
 {
     __atomic_store_n(&page_->turn, entity.turn, __ATOMIC_RELAXED);
@@ -108,7 +114,7 @@ void SharedPage::set_state(uint32_t state)
     uint32_t added = state & ~state_;
     if (!gone && !added)
         return;
-    bool event = (gone | added) & kEventBits;
+    untold_ = untold_ || is_event(gone | added);
     // CALLBACK comes before TURN goes and the other way round: there is no
     // instant at which a submission seems in order and is not.
     if (added)
@@ -116,7 +122,11 @@ void SharedPage::set_state(uint32_t state)
     if (gone)
         __atomic_fetch_and(&page_->state, ~gone, __ATOMIC_ACQ_REL);
     state_ = state;
-    if (!event)
+}
+
+void SharedPage::tell()
+{
+    if (!std::exchange(untold_, false))
         return;
     __atomic_store_n(&page_->events, ++events_, __ATOMIC_RELEASE);
     // After what it tells of: one that woke before would look again and again, and might keep the CPU from the broker.

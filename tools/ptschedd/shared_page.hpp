@@ -35,7 +35,11 @@ public:
     void describe_turn(const ptsp_entity &entity, int64_t budget_ns, uint64_t inflight_ns);
     // @cpu: of the thread whose asking calls back, 1 + its number; 0: none did.
     void show_asker(uint32_t cpu) { __atomic_store_n(&page_->asker_cpu, cpu, __ATOMIC_RELAXED); }
+    // Whether a change of such PTSCHED_STATE_* is told to who polls.
+    static bool is_event(uint32_t changed);
     void set_state(uint32_t state);
+    // Of what has changed since the last time, if that is an event.
+    void tell();
     void acknowledge(uint32_t events);
 
     // What a handed-over descriptor must contain to stand for this client.
@@ -51,6 +55,7 @@ private:
     ClientEnds client_ends_;
     uint32_t state_ = 0;
     uint32_t events_ = 0;
+    bool untold_ = false;
     bool pending_ = false; // a byte is in the pipe, for all that was acknowledged
 };
 

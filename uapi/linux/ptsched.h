@@ -46,6 +46,13 @@
 /* Clients of one process on one device; those of others that act for it count, too. */
 #define PTSCHED_CLIENTS_MAX	256
 
+/*
+ * Who holds the turn is told so many times in it at once of events that are no call-backs,
+ * and then once in so long: others can cause any number of them.
+ */
+#define PTSCHED_EVENTS_AT_ONCE	8
+#define PTSCHED_EVENTS_PAUSE_NS	1000000ULL
+
 /* ---- features, as bits of ptsched_query.features ---- */
 
 #define PTSCHED_FEATURE_PAGE	(1ULL << 0)	/* PTSCHED_PAGE_OFFSET can be mapped */
@@ -269,7 +276,9 @@ struct ptsched_hand_over {
  *	PREADMITTED is set, a thread may submit once and ask for the turn right
  *	after that
  * @events: changes of CALLBACK, WANTED, CONTENDED, PREEMPT, OUTWEIGHED, EXACT and
- *	BESIDE so far
+ *	BESIDE so far. While the client holds the turn, those of all but CALLBACK and
+ *	PREEMPT may be counted later than they are seen in @state, and several as one:
+ *	see PTSCHED_EVENTS_AT_ONCE
  * @turn: number of the current or last turn
  * @budget_ns: budget at @budget_stamp_ns
  * @budget_stamp_ns: when @budget_ns was true
@@ -283,8 +292,8 @@ struct ptsched_hand_over {
  *	last, 0: none has. A thread that only serves the scheduler should not be
  *	there when it is woken
  *
- * Only @state and @events are kept current at every instant, and only they may
- * be relied on without the turn; the others change at grants, @asker_cpu at
+ * Only @state is kept current at every instant, and only it and @events may be
+ * relied on without the turn; the others change at grants, @asker_cpu at
  * call-backs.
  */
 struct ptsched_page {
