@@ -11,6 +11,7 @@
 #include <linux/hrtimer.h>
 #include <linux/magic.h>
 #include <linux/mm.h>
+#include <linux/pid.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <net/genetlink.h>
@@ -59,18 +60,30 @@ static inline struct nlattr **ptsched_dump_attrs(struct netlink_callback *cb)
 }
 
 /*
- * The process of a pidfd, without a reference; NULL if @file is something else.
- * pidfd_pid() is not exported, but what a pidfd looks like is plain to see: an
- * anonymous inode of that name, whose name no program can choose, or an inode of
- * the pid file system.
+ * What pidfd_pid() does, where it is not exported. How a pidfd keeps its process is the
+ * kernel's own affair, and no header tells: it is taken from the sources of each version
+ * up to the one that Kbuild names. To build for a later one, compare its pidfd_pid() with this.
  */
+#if !defined(HAVE_PIDFD_PID_EXPORTED) && !defined(HAVE_KNOWN_PIDFDS)
+#error "pidfd_pid() is not exported, and compat.h does not know how this kernel does it"
+#endif
+
+/* The process of a pidfd, without a reference; NULL if @file is something else. */
 static inline struct pid *ptsched_pidfd_pid(const struct file *file)
 {
-#ifdef PID_FS_MAGIC
-	if (file_inode(file)->i_sb->s_magic != PID_FS_MAGIC || S_ISDIR(file_inode(file)->i_mode))
+#if defined(HAVE_PIDFD_PID_EXPORTED)
+	struct pid *pid = pidfd_pid(file);
+
+	return IS_ERR(pid) ? NULL : pid;
+#elif defined(PID_FS_MAGIC)
+	const struct inode *inode = file_inode(file);
+
+	/* Of this file system's inodes only the root is a folder, and all others are pidfds. */
+	if (inode->i_sb->s_magic != PID_FS_MAGIC || S_ISDIR(inode->i_mode))
 		return NULL;
-	return file_inode(file)->i_private;
+	return inode->i_private;
 #else
+	/* No program can choose the name of an anonymous inode. */
 	if (file_inode(file)->i_sb->s_magic != ANON_INODE_FS_MAGIC ||
 	    strcmp(file->f_path.dentry->d_name.name, "[pidfd]"))
 		return NULL;

@@ -2,6 +2,7 @@
 /* Acting for another process: who may, who is charged, and what its end does. */
 #include <grp.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -146,8 +147,10 @@ TEST_F(proxy, the_administrator_may_do_both)
 TEST_F(proxy, descriptors_of_other_kinds)
 {
 	int fd = ks_client(), null = open("/dev/null", O_RDWR), unattached = ks_open();
+	int called_pidfd = open("/tmp/[pidfd]", O_RDWR | O_CREAT, 0600);
 	int elsewhere = ks_open();
 
+	ASSERT_LE(0, called_pidfd);
 	ASSERT_EQ(0, ks_attach(elsewhere, KS_DEVICE1, NULL));
 	EXPECT_EQ(-EINVAL, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, null));
 	EXPECT_EQ(-EINVAL, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, fd));
@@ -155,6 +158,8 @@ TEST_F(proxy, descriptors_of_other_kinds)
 	EXPECT_EQ(-EINVAL, ks_act_for(fd, PTSCHED_ACT_FOR_CLIENT, self->pidfd));
 	EXPECT_EQ(-EINVAL, ks_act_for(fd, PTSCHED_ACT_FOR_CLIENT, unattached));
 	EXPECT_EQ(-EINVAL, ks_act_for(fd, PTSCHED_ACT_FOR_CLIENT, elsewhere));
+	EXPECT_EQ(-EINVAL, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, called_pidfd));
+	EXPECT_EQ(-EINVAL, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, eventfd(0, EFD_CLOEXEC)));
 	EXPECT_EQ(-EBADF, ks_act_for(fd, PTSCHED_ACT_FOR_CLIENT, 1000));
 	EXPECT_EQ(-EBADF, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, -2));
 	EXPECT_EQ(0, ks_act_for(fd, PTSCHED_ACT_FOR_CLIENT, fd));
