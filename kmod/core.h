@@ -42,6 +42,10 @@
 
 #include "policy.h"
 
+struct genl_family;
+struct genl_info;
+struct sk_buff;
+
 /* Events of a device that wait to be sent; the listeners are told if there are more. */
 #define PTSCHED_UNSENT_EVENTS	256
 
@@ -50,6 +54,7 @@
  * @event: PTSCHED_EVENT_*
  * @time_ns: when it was
  * @pid: the process, with a reference; NULL: the event is the device's
+ * @owner: whose it is
  * @comm: its name
  * @budget_ns: its budget
  * @turn: its turn
@@ -58,6 +63,7 @@ struct ptsched_told {
 	u32 event;
 	u64 time_ns;
 	struct pid *pid;
+	kuid_t owner;
 	char comm[TASK_COMM_LEN];
 	s64 budget_ns;
 	u64 turn;
@@ -178,6 +184,7 @@ struct ptsched_user {
  * @leaving: L its end has been told
  * @dead: L the process is gone; what is left are turns of others on its behalf
  * @comm: L name of the process when last seen
+ * @owner: L its user then; INVALID_UID if it had several
  * @death: C on pid->wait_pidfd; queues @reap
  * @reaping: @reap is queued and has not begun
  * @reap: ends the entity of a process that died without closing its files
@@ -218,6 +225,7 @@ struct ptsched_entity {
 	bool leaving;
 	bool dead;
 	char comm[TASK_COMM_LEN];
+	kuid_t owner;
 	struct wait_queue_entry death;
 	atomic_t reaping;
 	struct work_struct reap;
@@ -332,6 +340,7 @@ void ptsched_entity_put(struct ptsched_entity *ent);
 u32 ptsched_entity_weight(struct ptsched_entity *ent);
 int ptsched_entity_nice(struct ptsched_entity *ent);
 const char *ptsched_entity_comm(struct ptsched_entity *ent);
+kuid_t ptsched_entity_owner(struct ptsched_entity *ent);
 void ptsched_users_sweep(struct ptsched_dev *dev, u64 now);
 void ptsched_users_free(struct ptsched_dev *dev);
 
@@ -392,11 +401,37 @@ int ptsched_file_init(void);
 void ptsched_file_exit(void);
 
 /* netlink.c */
+extern struct genl_family ptsched_genl_family;
+
 int ptsched_netlink_init(void);
 void ptsched_netlink_exit(void);
-bool ptsched_netlink_listens(void);
-void ptsched_netlink_send(const struct ptsched_dev *dev, const struct ptsched_told *told);
-void ptsched_netlink_lost(void);
+
+/* listen.c */
+int ptsched_listeners_init(void);
+void ptsched_listeners_exit(void);
+bool ptsched_listeners(void);
+int ptsched_listen(struct sk_buff *skb, struct genl_info *info);
+void ptsched_listeners_tell(const struct ptsched_dev *dev, const struct ptsched_told *told);
+void ptsched_listeners_lose(void);
+
+/* viewer.c */
+
+/**
+ * struct ptsched_viewer - who looks at processes over netlink
+ * @cred: of who opened the socket, with a reference
+ * @pid_ns: in which it knows processes, with a reference
+ * @sees_all: not only its own
+ */
+struct ptsched_viewer {
+	const struct cred *cred;
+	struct pid_namespace *pid_ns;
+	bool sees_all;
+};
+
+void ptsched_viewer_init(struct ptsched_viewer *viewer, struct sk_buff *skb);
+void ptsched_viewer_exit(struct ptsched_viewer *viewer);
+u32 ptsched_viewer_pid(const struct ptsched_viewer *viewer, struct pid *pid, kuid_t owner);
+u32 ptsched_viewer_uid(const struct ptsched_viewer *viewer, kuid_t uid);
 
 /* pci.c */
 #ifdef CONFIG_PCI

@@ -101,6 +101,30 @@ const char *ptsched_entity_comm(struct ptsched_entity *ent)
 	return ent->comm;
 }
 
+/**
+ * ptsched_entity_owner - the user to whom the process is shown
+ * @ent: the entity, locked
+ *
+ * Return: the user whose it is in every respect, INVALID_UID if there is none; of a
+ * process that is gone, the last one known.
+ */
+kuid_t ptsched_entity_owner(struct ptsched_entity *ent)
+{
+	struct task_struct *task;
+	const struct cred *cred;
+
+	lockdep_assert_held(&ent->dev->lock);
+	rcu_read_lock();
+	task = pid_task(ent->pid, PIDTYPE_TGID);
+	if (task) {
+		cred = __task_cred(task);
+		ent->owner = uid_eq(cred->uid, cred->euid) && uid_eq(cred->uid, cred->suid) ?
+			     cred->uid : INVALID_UID;
+	}
+	rcu_read_unlock();
+	return ent->owner;
+}
+
 static u32 policy_weight(const struct ptsp_entity *e)
 {
 	return ptsched_entity_weight(ptsched_entity_of(e));
@@ -355,6 +379,7 @@ struct ptsched_entity *ptsched_entity_new(struct ptsched_dev *dev, struct pid *p
 	ent->dev = dev;
 	kref_get(&dev->ref);
 	ent->pid = get_pid(pid);
+	ent->owner = INVALID_UID;
 	kref_init(&ent->ref);
 	INIT_LIST_HEAD(&ent->owned);
 	INIT_LIST_HEAD(&ent->members);

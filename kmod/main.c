@@ -35,6 +35,9 @@ static int __init ptsched_init(void)
 	if (ret)
 		goto err_clients;
 	/* Before there are devices: their events are sent from the first one on. */
+	ret = ptsched_listeners_init();
+	if (ret)
+		goto err_listeners;
 	ret = ptsched_netlink_init();
 	if (ret)
 		goto err_netlink;
@@ -56,6 +59,8 @@ err_devices:
 	end_devices();
 	ptsched_netlink_exit();
 err_netlink:
+	ptsched_listeners_exit();
+err_listeners:
 	ptsched_clients_exit();
 err_clients:
 	ptsched_entity_exit();
@@ -70,6 +75,7 @@ static void __exit ptsched_exit(void)
 	ptsched_pci_exit();
 	end_devices();
 	ptsched_netlink_exit();
+	ptsched_listeners_exit();
 	ptsched_clients_exit();
 	ptsched_entity_exit();
 	destroy_workqueue(ptsched_wq);

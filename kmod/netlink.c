@@ -1,28 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Generic netlink: what tools see and set. Dumps may be read by everybody;
- * settings need CAP_SYS_ADMIN. Events go to the listeners of the initial network
- * namespace, with process numbers of the initial pid namespace.
+ * Generic netlink: what tools see and set. Devices are shown to everybody, processes
+ * to who may see them (viewer.c); settings need CAP_SYS_ADMIN.
  */
 #include <linux/capability.h>
-#include <linux/cred.h>
 #include <linux/module.h>
-#include <linux/pid_namespace.h>
-#include <linux/user_namespace.h>
+#include <linux/slab.h>
 #include <net/genetlink.h>
 #include <net/netlink.h>
 
 #include "compat.h"
 #include "core.h"
 
-static struct genl_family family;
-
-static const struct genl_multicast_group groups[] = {
-	{ .name = PTSCHED_GENL_EVENTS },
-};
-
 /* None may be given; but a maxattr of 0 would stand for that of the family. */
-static const struct nla_policy get_device_policy[PTSCHED_A_PAD + 1] = {
+static const struct nla_policy no_attributes[PTSCHED_A_PAD + 1] = {
 	[PTSCHED_A_PAD] = { .type = NLA_REJECT },
 };
 
@@ -112,7 +103,8 @@ struct snapshot {
 	struct ptsp_stats stats;
 };
 
-static void take_snapshot(struct snapshot *snapshot, struct ptsched_entity *ent, u32 pid, u64 now)
+static void take_snapshot(struct snapshot *snapshot, struct ptsched_entity *ent,
+			  const struct ptsched_viewer *viewer, u32 pid, u64 now)
 {
 	const struct ptsp_entity *policy = &ent->policy;
 
@@ -120,7 +112,7 @@ static void take_snapshot(struct snapshot *snapshot, struct ptsched_entity *ent,
 	*snapshot = (struct snapshot){
 		.id = ent->id,
 		.pid = pid,
-		.uid = from_kuid_munged(current_user_ns(), ent->uid),
+		.uid = ptsched_viewer_uid(viewer, ent->uid),
 		.nice = ptsched_entity_nice(ent),
 		.weight = ptsched_entity_weight(ent),
 		.weight_set = ent->weight_set,
@@ -156,8 +148,8 @@ static int put_entity(struct sk_buff *skb, const struct ptsched_dev *dev,
 
 static void *put_header(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 {
-	return genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, &family,
-			   NLM_F_MULTI, cmd);
+	return genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+			   &ptsched_genl_family, NLM_F_MULTI, cmd);
 }
 
 /* One device as one message. */
@@ -203,13 +195,10 @@ static int dump_devices(struct sk_buff *skb, struct netlink_callback *cb)
 /* So many that the reader may not see are passed over before the device is unlocked. */
 #define SKIP_AT_ONCE	64
 
-/*
- * The first entity from number @id on that the reader sees. Entities outside of
- * its pid namespace are not shown. Whether there is one.
- */
-static bool find_visible(struct ptsched_dev *dev, u64 id, struct snapshot *found)
+/* The first entity from number @id on that the reader may see. Whether there is one. */
+static bool find_visible(struct ptsched_dev *dev, u64 id, const struct ptsched_viewer *viewer,
+			 struct snapshot *found)
 {
-	struct pid_namespace *ns = task_active_pid_ns(current);
 	struct ptsched_entity *ent;
 	unsigned int left;
 	u32 pid = 0;
@@ -221,14 +210,20 @@ static bool find_visible(struct ptsched_dev *dev, u64 id, struct snapshot *found
 			ent = ptsched_entity_from(dev, id);
 			if (!ent)
 				break;
-			pid = pid_nr_ns(ent->pid, ns);
+			pid = ptsched_viewer_pid(viewer, ent->pid, ptsched_entity_owner(ent));
 			id = ent->id + 1;
 		}
 		if (pid)
-			take_snapshot(found, ent, pid, now);
+			take_snapshot(found, ent, viewer, pid, now);
 		ptsched_unlock(dev);
 	} while (ent && !pid);
 	return pid;
+}
+
+/* Who reads, from start_entities() to end_entities(). */
+static struct ptsched_viewer *viewer_of(const struct netlink_callback *cb)
+{
+	return (struct ptsched_viewer *)cb->args[2];
 }
 
 /*
@@ -247,7 +242,7 @@ static int dump_dev_entities(struct sk_buff *skb, struct netlink_callback *cb,
 	/* The counters are summed up to the latest change only. */
 	ptsched_run(dev, now);
 	ptsched_unlock(dev);
-	while (find_visible(dev, cb->args[1], &entity)) {
+	while (find_visible(dev, cb->args[1], viewer_of(cb), &entity)) {
 		header = put_header(skb, cb, PTSCHED_CMD_GET_ENTITY);
 		if (!header)
 			return -EMSGSIZE;
@@ -265,6 +260,7 @@ static int dump_dev_entities(struct sk_buff *skb, struct netlink_callback *cb,
 static int start_entities(struct netlink_callback *cb)
 {
 	struct nlattr *only = ptsched_dump_attrs(cb)[PTSCHED_A_DEVICE_ID];
+	struct ptsched_viewer *viewer;
 	struct ptsched_dev *dev;
 	bool found = !only;
 
@@ -272,10 +268,23 @@ static int start_entities(struct netlink_callback *cb)
 	list_for_each_entry(dev, &ptsched_devices, link)
 		found = found || dev->id == nla_get_u32(only);
 	mutex_unlock(&ptsched_devices_lock);
-	if (found)
-		return 0;
-	NL_SET_ERR_MSG_ATTR(cb->extack, only, "no such device");
-	return -ENODEV;
+	if (!found) {
+		NL_SET_ERR_MSG_ATTR(cb->extack, only, "no such device");
+		return -ENODEV;
+	}
+	viewer = kmalloc(sizeof(*viewer), GFP_KERNEL_ACCOUNT);
+	if (!viewer)
+		return -ENOMEM;
+	ptsched_viewer_init(viewer, cb->skb);
+	cb->args[2] = (long)viewer;
+	return 0;
+}
+
+static int end_entities(struct netlink_callback *cb)
+{
+	ptsched_viewer_exit(viewer_of(cb));
+	kfree(viewer_of(cb));
+	return 0;
 }
 
 static int dump_entities(struct sk_buff *skb, struct netlink_callback *cb)
@@ -458,13 +467,14 @@ static const struct genl_ops ops[] = {
 	{
 		.cmd = PTSCHED_CMD_GET_DEVICE,
 		.dumpit = dump_devices,
-		.policy = get_device_policy,
-		.maxattr = ARRAY_SIZE(get_device_policy) - 1,
+		.policy = no_attributes,
+		.maxattr = ARRAY_SIZE(no_attributes) - 1,
 	},
 	{
 		.cmd = PTSCHED_CMD_GET_ENTITY,
 		.start = start_entities,
 		.dumpit = dump_entities,
+		.done = end_entities,
 		.policy = get_entity_policy,
 		.maxattr = ARRAY_SIZE(get_entity_policy) - 1,
 	},
@@ -480,9 +490,15 @@ static const struct genl_ops ops[] = {
 		.policy = set_entity_policy,
 		.maxattr = ARRAY_SIZE(set_entity_policy) - 1,
 	},
+	{
+		.cmd = PTSCHED_CMD_SUBSCRIBE,
+		.doit = ptsched_listen,
+		.policy = no_attributes,
+		.maxattr = ARRAY_SIZE(no_attributes) - 1,
+	},
 };
 
-static struct genl_family family __ro_after_init = {
+struct genl_family ptsched_genl_family __ro_after_init = {
 	.name = PTSCHED_GENL_NAME,
 	.version = PTSCHED_GENL_VERSION,
 	.module = THIS_MODULE,
@@ -490,77 +506,16 @@ static struct genl_family family __ro_after_init = {
 	.maxattr = PTSCHED_A_MAX,
 	.ops = ops,
 	.n_ops = ARRAY_SIZE(ops),
-	.mcgrps = groups,
-	.n_mcgrps = ARRAY_SIZE(groups),
 };
-
-/** ptsched_netlink_listens - whether anybody wants events */
-bool ptsched_netlink_listens(void)
-{
-	return genl_has_listeners(&family, &init_net, 0);
-}
-
-/* Of an event, so that nothing is left over that each listener's copy were trimmed of. */
-static size_t event_size(void)
-{
-	return 3 * nla_total_size(sizeof(u32)) + 3 * nla_total_size_64bit(sizeof(u64)) +
-	       nla_total_size(TASK_COMM_LEN);
-}
-
-static int put_event(struct sk_buff *skb, const struct ptsched_dev *dev,
-		     const struct ptsched_told *told)
-{
-	if (nla_put_u32(skb, PTSCHED_A_EVENT, told->event) ||
-	    put_u64(skb, PTSCHED_A_TIME_NS, told->time_ns) ||
-	    nla_put_u32(skb, PTSCHED_A_DEVICE_ID, dev->id))
-		return -EMSGSIZE;
-	if (!told->pid)
-		return 0;
-	if (nla_put_u32(skb, PTSCHED_A_PID, pid_nr(told->pid)) ||
-	    nla_put_string(skb, PTSCHED_A_COMM, told->comm) ||
-	    nla_put_s64(skb, PTSCHED_A_BUDGET_NS, told->budget_ns, PTSCHED_A_PAD) ||
-	    put_u64(skb, PTSCHED_A_TURN, told->turn))
-		return -EMSGSIZE;
-	return 0;
-}
-
-/**
- * ptsched_netlink_send - send an event to those who listen; may sleep
- * @dev: the device
- * @told: the event
- */
-void ptsched_netlink_send(const struct ptsched_dev *dev, const struct ptsched_told *told)
-{
-	struct sk_buff *skb = genlmsg_new(event_size(), GFP_KERNEL);
-	void *header;
-
-	if (!skb) {
-		ptsched_netlink_lost();
-		return;
-	}
-	header = genlmsg_put(skb, 0, 0, &family, 0, PTSCHED_CMD_EVENT);
-	if (!header || put_event(skb, dev, told)) {
-		nlmsg_free(skb);
-		return;
-	}
-	genlmsg_end(skb, header);
-	genlmsg_multicast(&family, skb, 0, 0, GFP_KERNEL);
-}
-
-/** ptsched_netlink_lost - tell all who listen, by ENOBUFS, that an event is lost */
-void ptsched_netlink_lost(void)
-{
-	genl_set_err(&family, &init_net, 0, 0, -ENOBUFS);
-}
 
 /** ptsched_netlink_init - register the family; 0 or a negative errno */
 int ptsched_netlink_init(void)
 {
-	return genl_register_family(&family);
+	return genl_register_family(&ptsched_genl_family);
 }
 
 /** ptsched_netlink_exit - unregister it */
 void ptsched_netlink_exit(void)
 {
-	genl_unregister_family(&family);
+	genl_unregister_family(&ptsched_genl_family);
 }

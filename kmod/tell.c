@@ -174,9 +174,9 @@ static void send_events(struct ptsched_dev *dev)
 		found = kfifo_get(&dev->events, &told);
 		give_back(dev);
 		if (lost)
-			ptsched_netlink_lost();
+			ptsched_listeners_lose();
 		if (found) {
-			ptsched_netlink_send(dev, &told);
+			ptsched_listeners_tell(dev, &told);
 			put_pid(told.pid);
 		}
 		cond_resched();
@@ -231,15 +231,15 @@ void ptsched_poll_wake(struct ptsched_client *client)
  * @ent: the entity, or NULL if the event is the device's
  * @event: PTSCHED_EVENT_*
  *
- * Of an event that finds no room netlink tells all listeners; of one that finds
- * a listener's buffer full, that listener.
+ * Of an event that finds no room all listeners are told; of one that finds a
+ * listener's buffer full, that listener.
  */
 void ptsched_event(struct ptsched_dev *dev, struct ptsched_entity *ent, u32 event)
 {
 	struct ptsched_told told = { .event = event };
 
 	lockdep_assert_held(&dev->lock);
-	if (!ptsched_netlink_listens())
+	if (!ptsched_listeners())
 		return;
 	if (kfifo_is_full(&dev->events)) {
 		dev->events_lost = true;
@@ -248,6 +248,7 @@ void ptsched_event(struct ptsched_dev *dev, struct ptsched_entity *ent, u32 even
 	told.time_ns = ktime_get_ns();
 	if (ent) {
 		told.pid = get_pid(ent->pid);
+		told.owner = ptsched_entity_owner(ent);
 		memcpy(told.comm, ptsched_entity_comm(ent), sizeof(told.comm));
 		told.budget_ns = ptsp_budget(&dev->policy, &ent->policy, told.time_ns);
 		told.turn = ent->policy.turn;

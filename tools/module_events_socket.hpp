@@ -8,6 +8,8 @@
 #include <linux/ptsched.h>
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
+#include <netlink/msg.h>
+#include <netlink/netlink.h>
 #include <netlink/socket.h>
 
 #include <memory>
@@ -31,17 +33,30 @@ template <typename Failure> NetlinkSocket open_netlink_socket()
     return socket;
 }
 
-/* One that has joined the module's event group, does not block, and has room for a burst. */
+/* Asks for the module's events. Those that come before the answer are dropped. */
+inline int subscribe_to_module(nl_sock *socket)
+{
+    int family = genl_ctrl_resolve(socket, PTSCHED_GENL_NAME);
+    nl_msg *message = family < 0 ? nullptr : nlmsg_alloc();
+    if (!message)
+        return family < 0 ? family : -NLE_NOMEM;
+    if (!genlmsg_put(message, NL_AUTO_PORT, NL_AUTO_SEQ, family, 0, 0, PTSCHED_CMD_SUBSCRIBE, PTSCHED_GENL_VERSION)) {
+        nlmsg_free(message);
+        return -NLE_NOMEM;
+    }
+    return nl_send_sync(socket, message);
+}
+
+/* One that receives the module's events, does not block, and has room for a burst. */
 template <typename Failure> NetlinkSocket open_module_events_socket()
 {
     NetlinkSocket socket = open_netlink_socket<Failure>();
-    int group = genl_ctrl_resolve_grp(socket.get(), PTSCHED_GENL_NAME, PTSCHED_GENL_EVENTS);
     nl_socket_disable_seq_check(socket.get());
     nl_socket_set_buffer_size(socket.get(), 4 << 20, 0);
-    nl_socket_set_nonblocking(socket.get());
-    int error = group < 0 ? group : nl_socket_add_membership(socket.get(), group);
+    int error = subscribe_to_module(socket.get());
     if (error < 0)
         throw Failure(std::string("the module's events cannot be had: ") + nl_geterror(error));
+    nl_socket_set_nonblocking(socket.get());
     return socket;
 }
 

@@ -17,7 +17,6 @@ using namespace scheduler;
 
 namespace {
 
-constexpr uid_t kNobody = 65534;
 constexpr uid_t kSomebody = 65533;
 
 ptsched::UniqueFd pidfd(pid_t pid)

@@ -95,8 +95,7 @@ public:
 
     ptsched::UniqueFd subscribe() override
     {
-        if (setsockopt(fd_.get(), SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group_, sizeof(group_)) < 0)
-            die("joining the events");
+        CHECK_EQ(0, transact(begin(PTSCHED_CMD_SUBSCRIBE)).error);
         return std::move(fd_);
     }
 
@@ -163,13 +162,6 @@ private:
             for_each_attribute(data + GENL_HDRLEN, length - GENL_HDRLEN, [&](int type, const char *value, size_t size) {
                 if (type == CTRL_ATTR_FAMILY_ID)
                     family_ = static_cast<uint16_t>(number(value, size, false));
-                else if (type == CTRL_ATTR_MCAST_GROUPS)
-                    for_each_attribute(value, size, [&](int, const char *group, size_t inside) {
-                        for_each_attribute(group, inside, [&](int what, const char *id, size_t bytes) {
-                            if (what == CTRL_ATTR_MCAST_GRP_ID)
-                                group_ = static_cast<int>(number(id, bytes, false));
-                        });
-                    });
             });
             return false;
         });
@@ -177,7 +169,6 @@ private:
 
     ptsched::UniqueFd fd_;
     uint16_t family_ = 0;
-    int group_ = 0;
 };
 
 class BrokerChannel final : public Channel {

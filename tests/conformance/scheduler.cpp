@@ -64,9 +64,16 @@ size_t size_of(int attribute)
     _exit(0);
 }
 
-std::unique_ptr<genl::Channel> open_channel()
+// With @uid as that user's.
+std::unique_ptr<genl::Channel> open_channel(uid_t uid = 0)
 {
-    return chosen == PTSCHED_BACKEND_MODULE ? genl::open_netlink() : genl::open_broker(socket_path());
+    const uid_t before = geteuid();
+    if (uid && seteuid(uid) < 0)
+        die("seteuid");
+    auto channel = chosen == PTSCHED_BACKEND_MODULE ? genl::open_netlink() : genl::open_broker(socket_path());
+    if (uid && seteuid(before) < 0)
+        die("seteuid");
+    return channel;
 }
 
 } // namespace
@@ -221,7 +228,21 @@ void wait_for_budget(pid_t pid)
     });
 }
 
-Events::Events() : fd_(open_channel()->subscribe()) {}
+Viewer::Viewer(uid_t uid) : channel_(open_channel(uid)) {}
+
+Viewer::~Viewer() = default;
+
+std::set<pid_t> Viewer::processes()
+{
+    Reply reply = channel_->transact(genl::begin(PTSCHED_CMD_GET_ENTITY));
+    CHECK_EQ(0, reply.error);
+    std::set<pid_t> found;
+    for (Attributes &entity : reply.messages)
+        found.insert(static_cast<pid_t>(entity.at(PTSCHED_A_PID)));
+    return found;
+}
+
+Events::Events(uid_t uid) : fd_(open_channel(uid)->subscribe()) {}
 
 Attributes Events::next()
 {

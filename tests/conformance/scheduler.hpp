@@ -10,14 +10,21 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <ptsched/ptsched.h>
+#include <set>
 #include <string>
 #include <sys/types.h>
 #include <vector>
 
+namespace genl {
+class Channel;
+}
+
 namespace scheduler {
 
+constexpr uid_t kNobody = 65534;
 constexpr char kDevice[] = "ffff:01:00.0";
 constexpr char kUuid[] = "GPU-00000000-0000-0000-0000-000000000001";
 constexpr char kOtherDevice[] = "ffff:02:00.0";
@@ -62,9 +69,21 @@ void wait_until_asleep(pid_t tid);
 // Nobody owes anything from an earlier test.
 void wait_for_budget(pid_t pid);
 
+// Sees what @uid may see, who opened its channel; root uses it.
+class Viewer {
+public:
+    explicit Viewer(uid_t uid);
+    ~Viewer();
+    // As whose numbers they are told.
+    std::set<pid_t> processes();
+
+private:
+    std::unique_ptr<genl::Channel> channel_;
+};
+
 class Events {
 public:
-    Events();
+    explicit Events(uid_t uid = 0);
     Attributes next();
 
 private:

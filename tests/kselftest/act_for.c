@@ -25,6 +25,19 @@ static void become_root(void)
 		abort();
 }
 
+/* As root sees it. */
+static int state_of(pid_t pid)
+{
+	uid_t uid = geteuid();
+	int state;
+
+	become_root();
+	state = ks_state(pid);
+	if (uid)
+		become(uid);
+	return state;
+}
+
 FIXTURE(proxy)
 {
 	struct ks_sign ready;
@@ -76,15 +89,15 @@ TEST_F(proxy, the_requester_is_granted_and_charged)
 	ASSERT_EQ(0, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, self->pidfd));
 	ASSERT_EQ(0, ks_acquire(fd));
 	EXPECT_EQ(110, ks_page(fd)->weight);
-	EXPECT_EQ(PTSCHED_ENTITY_HOLDING, ks_state(self->requester));
-	EXPECT_EQ(PTSCHED_ENTITY_IDLE, ks_state(getpid()));
+	EXPECT_EQ(PTSCHED_ENTITY_HOLDING, state_of(self->requester));
+	EXPECT_EQ(PTSCHED_ENTITY_IDLE, state_of(getpid()));
 	EXPECT_EQ(-EBUSY, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, -1));
 	ASSERT_EQ(0, ks_release(fd));
-	EXPECT_EQ(PTSCHED_ENTITY_IDLE, ks_state(self->requester));
+	EXPECT_EQ(PTSCHED_ENTITY_IDLE, state_of(self->requester));
 	ASSERT_EQ(0, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, -1));
 	ASSERT_EQ(0, ks_acquire(fd));
 	EXPECT_EQ(1024, ks_page(fd)->weight);
-	EXPECT_EQ(PTSCHED_ENTITY_HOLDING, ks_state(getpid()));
+	EXPECT_EQ(PTSCHED_ENTITY_HOLDING, state_of(getpid()));
 }
 
 TEST_F(proxy, a_process_without_a_client_can_be_a_requester)
@@ -100,9 +113,9 @@ TEST_F(proxy, a_process_without_a_client_can_be_a_requester)
 	pidfd = ks_pidfd(child);
 	fd = ks_client();
 	EXPECT_EQ(0, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, pidfd));
-	EXPECT_EQ(PTSCHED_ENTITY_IDLE, ks_state(child));
+	EXPECT_EQ(PTSCHED_ENTITY_IDLE, state_of(child));
 	EXPECT_EQ(0, ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, -1));
-	EXPECT_EQ(-1, ks_state(child));
+	EXPECT_EQ(-1, state_of(child));
 	end_requester(child);
 }
 
@@ -186,7 +199,7 @@ TEST_F(proxy, the_end_of_the_requester_leaves_the_turn_to_its_proxy)
 	/* From then on it acts for itself. */
 	EXPECT_EQ(1, ks_count());
 	ASSERT_EQ(0, ks_acquire(fd));
-	EXPECT_EQ(PTSCHED_ENTITY_HOLDING, ks_state(getpid()));
+	EXPECT_EQ(PTSCHED_ENTITY_HOLDING, state_of(getpid()));
 }
 
 TEST_F(proxy, the_end_of_the_requester_does_not_end_a_wait)
@@ -212,10 +225,10 @@ TEST_F(proxy, the_end_of_the_requester_does_not_end_a_wait)
 			_exit(1);
 		_exit(ks_acquire(fd) || ks_release(fd) ? 2 : 0);
 	}
-	KS_UNTIL(ks_state(self->requester) == PTSCHED_ENTITY_WAITING);
+	KS_UNTIL(state_of(self->requester) == PTSCHED_ENTITY_WAITING);
 	end_requester(self->requester);
-	KS_UNTIL(ks_state(waiter) == PTSCHED_ENTITY_WAITING);
-	EXPECT_EQ(-1, ks_state(self->requester));
+	KS_UNTIL(state_of(waiter) == PTSCHED_ENTITY_WAITING);
+	EXPECT_EQ(-1, state_of(self->requester));
 	ks_sign_give(&stop);
 	EXPECT_EQ(0, ks_wait(holder));
 	EXPECT_EQ(0, ks_wait(waiter));
@@ -231,8 +244,8 @@ TEST_F(proxy, the_end_of_a_proxy_ends_its_turn)
 		_exit(ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, self->pidfd) || ks_acquire(fd));
 	}
 	EXPECT_EQ(0, ks_wait(child));
-	EXPECT_EQ(PTSCHED_ENTITY_IDLE, ks_state(self->requester));
-	EXPECT_EQ(-1, ks_state(child));
+	EXPECT_EQ(PTSCHED_ENTITY_IDLE, state_of(self->requester));
+	EXPECT_EQ(-1, state_of(child));
 }
 
 TEST_F(proxy, a_handed_over_client_needs_no_permission)

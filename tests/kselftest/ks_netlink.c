@@ -285,14 +285,16 @@ int ks_be_impatient(void)
 struct nl_sock *ks_events_open(void)
 {
 	struct nl_sock *sock = nl_socket_alloc();
-	int group;
+	int family;
 
 	if (!sock || genl_connect(sock))
 		goto err;
-	group = genl_ctrl_resolve_grp(sock, PTSCHED_GENL_NAME, PTSCHED_GENL_EVENTS);
-	if (group < 0 || nl_socket_add_memberships(sock, group, 0))
-		goto err;
+	family = genl_ctrl_resolve(sock, PTSCHED_GENL_NAME);
 	nl_socket_disable_seq_check(sock);
+	if (family < 0 || genl_send_simple(sock, family, PTSCHED_CMD_SUBSCRIBE,
+					   PTSCHED_GENL_VERSION, NLM_F_ACK) < 0 ||
+	    nl_wait_for_ack(sock))
+		goto err;
 	return sock;
 err:
 	nl_socket_free(sock);

@@ -2,6 +2,7 @@
 /* Generic netlink: dumps, settings and events, and nice as dumps show it. */
 #include <grp.h>
 #include <netlink/genl/genl.h>
+#include <netlink/socket.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -258,6 +259,25 @@ TEST(settings_need_privilege)
 	EXPECT_EQ(-EPERM, ks_set(PTSCHED_CMD_SET_ENTITY, weight, 2, NULL, 0, NULL));
 	EXPECT_EQ(2, ks_devices(d, 8));
 	EXPECT_EQ(1, ks_count());
+}
+
+TEST(a_listener_that_does_not_read_is_told_that_it_misses_something)
+{
+	struct nl_sock *sock = ks_events_open();
+	int fd = ks_client(), least = 1;
+	char buffer[4096];
+
+	ASSERT_NE(NULL, sock);
+	ASSERT_EQ(0, setsockopt(nl_socket_get_fd(sock), SOL_SOCKET, SO_RCVBUF, &least,
+				sizeof(least)));
+	/* More than wait to be sent and fit into the buffer. */
+	for (int i = 0; i < 1000; i++) {
+		ASSERT_EQ(0, ks_acquire(fd));
+		ASSERT_EQ(0, ks_release(fd));
+	}
+	EXPECT_EQ(-ENOBUFS,
+		  ks_result(recv(nl_socket_get_fd(sock), buffer, sizeof(buffer), 0)));
+	ks_events_close(sock);
 }
 
 TEST(events_come_in_order)

@@ -98,7 +98,13 @@ public:
     std::vector<Event> read_events(unsigned int &lost) override
     {
         std::vector<Event> found;
-        Visitor visit = [&](const void *message, size_t length) { found.push_back(parse_event(message, length)); };
+        Visitor visit = [&](const void *message, size_t length) {
+            Event event = parse_event(message, length);
+            if (event.event == PTSCHED_EVENT_LOST)
+                lost++;
+            else
+                found.push_back(event);
+        };
 
         nl_socket_modify_cb(events_.get(), NL_CB_VALID, NL_CB_CUSTOM, on_message, &visit);
         int error;

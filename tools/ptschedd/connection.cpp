@@ -40,8 +40,10 @@ template <typename Argument> int copy_in(std::span<const char> payload, Argument
     memcpy(&size, payload.data(), sizeof(size));
     if (size != payload.size() || size < sizeof(argument))
         return -EINVAL;
-    memcpy(&argument, payload.data(), sizeof(argument));
-    auto rest = payload.subspan(sizeof(argument));
+    const size_t known = std::min(payload.size(), sizeof(argument));
+    argument = {};
+    memcpy(&argument, payload.data(), known);
+    auto rest = payload.subspan(known);
     return std::any_of(rest.begin(), rest.end(), [](char byte) { return byte != 0; }) ? -E2BIG : 0;
 }
 
@@ -73,7 +75,7 @@ template <typename Argument> std::span<const char> bytes_of(const Argument &argu
 } // namespace
 
 Connection::Connection(Server &server, UniqueFd socket, ProcessRef process)
-    : server_(server), socket_(std::move(socket)), process_(std::move(process))
+    : server_(server), socket_(std::move(socket)), process_(std::move(process)), viewer_(socket_.get(), process_)
 {
     key_ = server_.loop().add(socket_.get(), EPOLLIN, [this](uint32_t events) { serving([&] { handle(events); }); });
 }
@@ -266,7 +268,7 @@ void Connection::serve(Request &request, int (Connection::*function)(Argument &,
     // As many bytes as came: what is beyond the structure is zero.
     std::vector<char> reply(request.payload.begin(), request.payload.end());
     argument.size = static_cast<uint32_t>(reply.size());
-    memcpy(reply.data(), &argument, sizeof(argument));
+    memcpy(reply.data(), &argument, std::min(reply.size(), sizeof(argument)));
     answer(request, 0, reply);
 }
 
@@ -346,7 +348,7 @@ int Connection::attach(struct ptsched_attach &argument, Request &request)
     Outgoing reply{
         make_header(header.cmd, header.length, 0, header.id), {request.payload.begin(), request.payload.end()}, {}};
     memcpy(reply.payload.data() + sizeof(argument.size), bytes_of(argument).data() + sizeof(argument.size),
-           sizeof(argument) - sizeof(argument.size));
+           std::min(reply.payload.size(), sizeof(argument)) - sizeof(argument.size));
     reply.fds.push_back(std::move(ends.page));
     reply.fds.push_back(std::move(ends.state));
     reply.fds.push_back(std::move(ends.poll));
@@ -509,8 +511,9 @@ void Connection::serve_tool(Request &request)
             server_.subscribe(*this);
         return answer(request, 0);
     }
-    bool privileged = request.uid == 0 || request.uid == geteuid();
-    Verdict verdict = control(server_.devices(), request.payload, privileged,
+    // Neither who wrote to the socket nor who opened it may change settings for the other.
+    bool privileged = viewer_.is_privileged() && (request.uid == 0 || request.uid == geteuid());
+    Verdict verdict = control(server_.devices(), request.payload, viewer_, privileged,
                               [&](std::span<const char> message) { answer(request, 0, message); });
     if (!verdict.error)
         return answer(request, 0);

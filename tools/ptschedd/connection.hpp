@@ -7,6 +7,7 @@
 #include "device.hpp"
 #include "event_loop.hpp"
 #include "switchboard.hpp"
+#include "viewer.hpp"
 
 #include <deque>
 #include <memory>
@@ -30,6 +31,7 @@ public:
     void acquired(const Waiter &waiter, int result) override;
     // The answer to PTSCHED_BROKER_AWAIT_FREED.
     void freed(uint64_t id, int result);
+    const Viewer &viewer() const { return viewer_; }
     void send_event(std::span<const char> message);
     // One that could not be made: the next is preceded by the news.
     void lose_event() { lost_events_ = true; }
@@ -84,6 +86,7 @@ private:
     Server &server_;
     UniqueFd socket_;
     ProcessRef process_;
+    const Viewer viewer_;
     uint64_t key_ = 0;
     bool stopped_ = false;
     std::unique_ptr<Client> client_;

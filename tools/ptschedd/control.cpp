@@ -44,11 +44,11 @@ AttributeWriter describe(const Device &device)
     return out;
 }
 
-AttributeWriter describe(const Device &device, const Entity &entity)
+AttributeWriter describe(const Device &device, const Entity &entity, pid_t pid)
 {
     AttributeWriter out(PTSCHED_CMD_GET_ENTITY);
     out.put<uint32_t>(PTSCHED_A_DEVICE_ID, device.id());
-    out.put<uint32_t>(PTSCHED_A_PID, static_cast<uint32_t>(entity.process->pid()));
+    out.put<uint32_t>(PTSCHED_A_PID, static_cast<uint32_t>(pid));
     out.put<uint32_t>(PTSCHED_A_UID, entity.process->uid());
     out.put_string(PTSCHED_A_COMM, entity.process->comm());
     out.put<int32_t>(PTSCHED_A_NICE, entity.process->nice());
@@ -156,7 +156,7 @@ Verdict set_device(DeviceList &devices, const AttributeReader &request)
     return {};
 }
 
-Verdict set_entity(DeviceList &devices, const AttributeReader &request)
+Verdict set_entity(DeviceList &devices, const AttributeReader &request, const Viewer &viewer)
 {
     uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID, PTSCHED_A_PID, PTSCHED_A_WEIGHT});
     if (unknown)
@@ -176,7 +176,7 @@ Verdict set_entity(DeviceList &devices, const AttributeReader &request)
     bool attached = false;
     for (Device *device : found) {
         for (auto &[process, entity] : device->entities()) {
-            if (static_cast<uint64_t>(process->pid()) != *pid)
+            if (!*pid || static_cast<uint64_t>(viewer.pid_of(*process)) != *pid)
                 continue;
             attached = true;
             device->fix_weight(*entity, static_cast<uint32_t>(*weight));
@@ -185,7 +185,7 @@ Verdict set_entity(DeviceList &devices, const AttributeReader &request)
     return attached ? Verdict{} : Verdict{-ESRCH, PTSCHED_A_PID, "the process is not attached"};
 }
 
-Verdict get_entities(DeviceList &devices, const AttributeReader &request,
+Verdict get_entities(DeviceList &devices, const AttributeReader &request, const Viewer &viewer,
                      const std::function<void(std::span<const char>)> &emit)
 {
     if (uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID}))
@@ -196,7 +196,8 @@ Verdict get_entities(DeviceList &devices, const AttributeReader &request,
     for (Device *device : found) {
         device->run();
         for (auto &[process, entity] : device->entities())
-            emit(describe(*device, *entity).bytes());
+            if (pid_t pid = viewer.pid_of(*process))
+                emit(describe(*device, *entity, pid).bytes());
     }
     return {};
 }
@@ -239,7 +240,7 @@ std::string range_of(ptsp_param param)
     return {};
 }
 
-Verdict control(DeviceList &devices, std::span<const char> bytes, bool privileged,
+Verdict control(DeviceList &devices, std::span<const char> bytes, const Viewer &viewer, bool privileged,
                 const std::function<void(std::span<const char>)> &emit)
 {
     AttributeReader request;
@@ -249,18 +250,19 @@ Verdict control(DeviceList &devices, std::span<const char> bytes, bool privilege
     case PTSCHED_CMD_GET_DEVICE:
         return get_devices(devices, request, emit);
     case PTSCHED_CMD_GET_ENTITY:
-        return get_entities(devices, request, emit);
+        return get_entities(devices, request, viewer, emit);
     case PTSCHED_CMD_SET_DEVICE:
     case PTSCHED_CMD_SET_ENTITY:
         if (!privileged)
             return {-EPERM, 0, "only root and the broker's own user may change settings"};
-        return request.cmd() == PTSCHED_CMD_SET_DEVICE ? set_device(devices, request) : set_entity(devices, request);
+        return request.cmd() == PTSCHED_CMD_SET_DEVICE ? set_device(devices, request)
+                                                       : set_entity(devices, request, viewer);
     default:
         return {-EOPNOTSUPP, 0, "no such command"};
     }
 }
 
-AttributeWriter describe_event(uint32_t kind, const Device &device, const Entity *entity)
+AttributeWriter describe_event(uint32_t kind, const Device &device, const Entity *entity, pid_t pid)
 {
     uint64_t now = monotonic_ns();
     AttributeWriter out(PTSCHED_CMD_EVENT);
@@ -269,7 +271,7 @@ AttributeWriter describe_event(uint32_t kind, const Device &device, const Entity
     out.put<uint32_t>(PTSCHED_A_DEVICE_ID, device.id());
     if (!entity)
         return out;
-    out.put<uint32_t>(PTSCHED_A_PID, static_cast<uint32_t>(entity->process->pid()));
+    out.put<uint32_t>(PTSCHED_A_PID, static_cast<uint32_t>(pid));
     out.put_string(PTSCHED_A_COMM, entity->process->comm());
     out.put<int64_t>(PTSCHED_A_BUDGET_NS, ptsp_budget(&device.policy(), entity, now));
     out.put<uint64_t>(PTSCHED_A_TURN, entity->turn);

@@ -5,6 +5,7 @@
 
 #include "attributes.hpp"
 #include "device.hpp"
+#include "viewer.hpp"
 
 #include <functional>
 
@@ -20,10 +21,11 @@ struct Verdict {
 };
 
 // Carries out one request; each message of a dump goes to @emit.
-Verdict control(DeviceList &devices, std::span<const char> request, bool privileged,
+Verdict control(DeviceList &devices, std::span<const char> request, const Viewer &viewer, bool privileged,
                 const std::function<void(std::span<const char>)> &emit);
 
-AttributeWriter describe_event(uint32_t kind, const Device &device, const Entity *entity);
+// @pid: the number of the entity's process, where there is an entity.
+AttributeWriter describe_event(uint32_t kind, const Device &device, const Entity *entity, pid_t pid);
 
 // "slice: 100000 to 1000000000 ns"; empty for PTSP_PARAM_OK.
 std::string range_of(ptsp_param param);

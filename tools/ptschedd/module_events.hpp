@@ -34,6 +34,9 @@ public:
     ModuleEvents &operator=(const ModuleEvents &) = delete;
     ~ModuleEvents();
 
+    void handle(const ModuleEvent &event) { handler_(event); }
+    void lost(const char *why);
+
 private:
     void receive();
 

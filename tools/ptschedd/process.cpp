@@ -5,10 +5,15 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <fstream>
 #include <linux/capability.h>
+#include <linux/nsfs.h>
+#include <sstream>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 namespace ptsched {
 namespace {
@@ -31,7 +36,42 @@ std::string proc(pid_t pid, const char *name)
     return "/proc/" + std::to_string(pid) + "/" + name;
 }
 
+ino_t inode_of(int fd)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 ? status.st_ino : 0;
+}
+
+ino_t inode_of(const std::string &path)
+{
+    struct stat status;
+    return stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
+}
+
 } // namespace
+
+Process::Process(pid_t pid, uid_t uid, UniqueFd pidfd) : pid_(pid), uid_(uid), pidfd_(std::move(pidfd))
+{
+    std::istringstream numbers(status("NSpid:").value_or(std::to_string(pid)));
+    for (pid_t number; numbers >> number;)
+        numbers_.push_back({0, number});
+    if (numbers_.size() < 2)
+        return;
+    UniqueFd space(open(proc(pid_, "ns/pid").c_str(), O_RDONLY | O_CLOEXEC));
+    for (size_t level = numbers_.size() - 1; level > 0 && space; level--) {
+        numbers_[level].space = inode_of(space.get());
+        space.reset(ioctl(space.get(), NS_GET_PARENT));
+    }
+}
+
+pid_t Process::pid_for(const Process &viewer) const
+{
+    if (numbers_.size() < viewer.numbers_.size() || viewer.numbers_.empty())
+        return 0;
+    const size_t level = viewer.numbers_.size() - 1;
+    const ino_t space = viewer.numbers_[level].space;
+    return level && (!space || space != numbers_[level].space) ? 0 : numbers_[level].pid;
+}
 
 bool Process::exited() const
 {
@@ -85,8 +125,10 @@ bool Process::is_stopped() const
 
 bool Process::has_cap_sys_nice() const
 {
+    static const ino_t own_space = inode_of("/proc/self/ns/user");
     auto text = status("CapEff:");
-    return text && (strtoull(text->c_str(), nullptr, 16) >> CAP_SYS_NICE & 1);
+    return own_space && inode_of(proc(pid_, "ns/user")) == own_space && text &&
+           (strtoull(text->c_str(), nullptr, 16) >> CAP_SYS_NICE & 1);
 }
 
 std::optional<uid_t> Process::effective_uid() const
@@ -96,6 +138,15 @@ std::optional<uid_t> Process::effective_uid() const
     if (!text || sscanf(text->c_str(), "%u %u", &real, &effective) != 2)
         return std::nullopt;
     return effective;
+}
+
+std::optional<uid_t> Process::owner() const
+{
+    unsigned real, effective, saved;
+    auto text = gone ? std::nullopt : status("Uid:");
+    if (text && sscanf(text->c_str(), "%u %u %u", &real, &effective, &saved) == 3)
+        owner_ = real == effective && real == saved ? std::optional<uid_t>(real) : std::nullopt;
+    return owner_;
 }
 
 Process *ProcessTable::find(pid_t pid) const
@@ -138,6 +189,7 @@ ProcessRef ProcessTable::insert(pid_t pid, UniqueFd pidfd)
     ProcessRef process(new Process(pid, uid, std::move(pidfd)), forget);
     processes_[pid] = {process, key};
     process->comm();
+    process->owner();
     return process;
 }
 

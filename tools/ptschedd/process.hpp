@@ -12,12 +12,13 @@
 #include <string>
 #include <sys/types.h>
 #include <unordered_map>
+#include <vector>
 
 namespace ptsched {
 
 class Process {
 public:
-    Process(pid_t pid, uid_t uid, UniqueFd pidfd) : pid_(pid), uid_(uid), pidfd_(std::move(pidfd)) {}
+    Process(pid_t pid, uid_t uid, UniqueFd pidfd);
 
     pid_t pid() const { return pid_; }
     uid_t uid() const { return uid_; }
@@ -29,7 +30,12 @@ public:
     int nice() const;
     std::string comm() const;
     pid_t parent() const;
+    // In the broker's user namespace: in one of its own every process can have all capabilities.
     bool has_cap_sys_nice() const;
+    // The user whose it is in every respect; none if it has several. The last one known once it is gone.
+    std::optional<uid_t> owner() const;
+    // Its number in the pid namespace of @viewer; 0: it is not there.
+    pid_t pid_for(const Process &viewer) const;
     // Nobody's once it is gone.
     std::optional<uid_t> effective_uid() const;
     bool has_debugger() const;
@@ -47,6 +53,13 @@ private:
     UniqueFd pidfd_;
     mutable int nice_ = 0;
     mutable std::string comm_;
+    mutable std::optional<uid_t> owner_;
+    // From the broker's pid namespace down to its own; `space` is 0 for the first, and where it is not known.
+    struct Number {
+        ino_t space;
+        pid_t pid;
+    };
+    std::vector<Number> numbers_;
 };
 
 using ProcessRef = std::shared_ptr<Process>;

@@ -336,10 +336,12 @@ void Server::event(uint32_t kind, const Device &device, const Entity *entity)
             switchboard_.event(kind, entity->process->pid(), device.id(), entity->turn);
         if (subscribers_.empty())
             return;
-        AttributeWriter message = describe_event(kind, device, entity);
         // Whoever has hung up leaves the list meanwhile.
-        for (Connection *subscriber : std::vector<Connection *>(subscribers_))
-            subscriber->send_event(message.bytes());
+        for (Connection *subscriber : std::vector<Connection *>(subscribers_)) {
+            pid_t pid = entity ? subscriber->viewer().pid_of(*entity->process) : 0;
+            if (pid || !entity)
+                subscriber->send_event(describe_event(kind, device, entity, pid).bytes());
+        }
     } catch (const std::exception &error) {
         warn("an event is lost: %s", error.what());
         for (Connection *subscriber : subscribers_)

@@ -89,7 +89,7 @@ struct ptsched_query {
 /**
  * struct ptsched_attach - bind the client to a device
  * @size: in: sizeof(struct ptsched_attach)
- * @flags: in: 0
+ * @flags: in: PTSCHED_ATTACH_*
  * @device: in: PCI address ("0000:17:00.0") or UUID ("GPU-..."), zero-padded
  * @mechanism: in: PTSCHED_MECHANISM_*, see PTSCHED_IOC_MECHANISM
  * @device_id: out: the scheduler's number of the device, as in netlink
@@ -315,7 +315,6 @@ struct ptsched_page {
 
 #define PTSCHED_GENL_NAME	"ptsched"
 #define PTSCHED_GENL_VERSION	1
-#define PTSCHED_GENL_EVENTS	"events"	/* multicast group */
 
 #define PTSCHED_POLICY_WEIGHTED	0	/* token bucket, refill by weight */
 #define PTSCHED_POLICY_LITERAL	1	/* token bucket of the PTask paper, section 5.3 */
@@ -333,6 +332,7 @@ struct ptsched_page {
 #define PTSCHED_EVENT_FORCED	6	/* a called-back turn did not drain: shared */
 #define PTSCHED_EVENT_SETTINGS	7
 #define PTSCHED_EVENT_PREEMPT	8	/* a called-back turn is to leave the device at once */
+#define PTSCHED_EVENT_LOST	9	/* there were others, of whatever device */
 
 /*
  * GET_DEVICE and GET_ENTITY answer dumps (every device; every entity, of one
@@ -341,8 +341,16 @@ struct ptsched_page {
  * S, for the device named by PTSCHED_A_DEVICE_ID, or for all without it; all
  * are checked before any is applied, and a refusal names the attribute
  * (extended ack). SET_ENTITY (CAP_SYS_ADMIN) takes PID, WEIGHT (0: from nice
- * again) and DEVICE_ID (all without it). EVENT messages carry EVENT, TIME_NS,
- * DEVICE_ID and, unless SETTINGS, PID, COMM, BUDGET_NS and TURN.
+ * again) and DEVICE_ID (all without it).
+ *
+ * After SUBSCRIBE, which has no attributes, a socket receives EVENT messages until it is
+ * closed: EVENT, TIME_NS and, unless LOST, DEVICE_ID and, unless SETTINGS, PID, COMM,
+ * BUDGET_NS and TURN. A socket that is not read fails with ENOBUFS.
+ *
+ * Entities, and events of processes, are shown to who may see the process: who is in its
+ * pid namespace or in one above, as whose number PID is told, and is the process's user or
+ * has CAP_SYS_PTRACE over that namespace of one's own. What counts is the user who opened
+ * the socket.
  */
 enum ptsched_cmd {
 	PTSCHED_CMD_UNSPEC,
@@ -351,6 +359,7 @@ enum ptsched_cmd {
 	PTSCHED_CMD_SET_DEVICE,
 	PTSCHED_CMD_SET_ENTITY,
 	PTSCHED_CMD_EVENT,
+	PTSCHED_CMD_SUBSCRIBE,
 	__PTSCHED_CMD_LAST
 };
 

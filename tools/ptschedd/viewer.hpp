@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Who may see which process, and by which number: what /proc shows under hidepid, for everybody.
+#ifndef PTSCHEDD_VIEWER_HPP
+#define PTSCHEDD_VIEWER_HPP
+
+#include "process.hpp"
+
+namespace ptsched {
+
+class Viewer {
+public:
+    // Whoever opened the other end of @socket: a privileged program may be made to write to it.
+    Viewer(int socket, ProcessRef process);
+
+    // Of root, or the broker's own user.
+    bool is_privileged() const { return privileged_; }
+    // The number of @target in the viewer's pid namespace; 0: it may not be seen.
+    pid_t pid_of(const Process &target) const;
+
+private:
+    ProcessRef process_;
+    uid_t uid_;
+    bool privileged_;
+};
+
+} // namespace ptsched
+
+#endif
