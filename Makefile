@@ -166,7 +166,8 @@ INSTALL_PC       := ptsched ptask
 MAN_PAGES         = $(wildcard Documentation/man/*.[1-8])
 DKMS_DIR          = $(DESTDIR)$(srcdir)/ptsched-$(VERSION)
 fill_in           = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@prefix@|$(prefix)|g' \
-	-e 's|@libdir@|$(libdir)|g' -e 's|@includedir@|$(includedir)|g' -e 's|@sbindir@|$(sbindir)|g'
+	-e 's|@libdir@|$(libdir)|g' -e 's|@includedir@|$(includedir)|g' -e 's|@sbindir@|$(sbindir)|g' \
+	-e 's|@bindir@|$(bindir)|g'
 
 .PHONY: install
 install: all ## libraries, tools, man pages, udev rule, systemd unit and DKMS source (DESTDIR, prefix)
@@ -182,7 +183,7 @@ install: all ## libraries, tools, man pages, udev rule, systemd unit and DKMS so
 	set -e; for name in $(INSTALL_PC); do \
 		$(fill_in) packaging/$$name.pc.in >$(DESTDIR)$(libdir)/pkgconfig/$$name.pc; done
 	$(fill_in) packaging/ptschedd.service >$(DESTDIR)$(unitdir)/ptschedd.service
-	install -m 644 packaging/60-ptsched.rules $(DESTDIR)$(udevdir)
+	$(fill_in) packaging/60-ptsched.rules >$(DESTDIR)$(udevdir)/60-ptsched.rules
 	set -e; for page in $(MAN_PAGES); do \
 		install -D -m 644 $$page $(DESTDIR)$(mandir)/man$${page##*.}/$${page##*/}; done
 	rm -rf $(DKMS_DIR)

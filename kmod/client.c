@@ -220,7 +220,7 @@ static int attach(struct ptsched_client *client, struct ptsched_dev *dev,
  * @client: the client
  * @arg: checked arguments, outputs filled in on success
  *
- * Return: 0, -EBUSY, -EINVAL, -EMFILE, -ENODEV, -ENOMEM or -EPERM.
+ * Return: 0, -EACCES, -EBADF, -EBUSY, -EINVAL, -EMFILE, -ENODEV, -ENOMEM or -EPERM.
  */
 int ptsched_client_attach(struct ptsched_client *client, struct ptsched_attach *arg)
 {
@@ -237,7 +237,9 @@ int ptsched_client_attach(struct ptsched_client *client, struct ptsched_attach *
 		ret = PTR_ERR(dev);
 		goto out;
 	}
-	ret = attach(client, dev, arg);
+	ret = ptsched_node_check(dev, arg);
+	if (!ret)
+		ret = attach(client, dev, arg);
 	if (ret)
 		ptsched_dev_put(dev);
 out:

@@ -75,6 +75,7 @@ struct ptsched_told {
  * @name: C PCI address; an instance's UUID
  * @uuid: C UUID, empty where not known
  * @instance: C as it says
+ * @node: D what its node in /dev is, by PTSCHED_NODE(); 0: not known
  * @ref: held by the list of devices, by clients and by entities
  * @link: D in ptsched_devices
  * @lock: see above
@@ -105,6 +106,7 @@ struct ptsched_dev {
 	char name[PTSCHED_NAME_LEN];
 	char uuid[PTSCHED_NAME_LEN];
 	bool instance;
+	u64 node;
 	struct kref ref;
 	struct list_head link;
 	spinlock_t lock;	/* L */
@@ -413,6 +415,9 @@ bool ptsched_listeners(void);
 int ptsched_listen(struct sk_buff *skb, struct genl_info *info);
 void ptsched_listeners_tell(const struct ptsched_dev *dev, const struct ptsched_told *told);
 void ptsched_listeners_lose(void);
+
+/* node.c */
+int ptsched_node_check(const struct ptsched_dev *dev, const struct ptsched_attach *arg);
 
 /* viewer.c */
 

@@ -17,6 +17,7 @@
 /* Every size that a structure has had; version 1.0 knows the first. */
 #define QUERY_SIZE_VER0		32
 #define ATTACH_SIZE_VER0	72
+#define ATTACH_SIZE_VER1	80
 #define ACQUIRE_SIZE_VER0	40
 #define RELEASE_SIZE_VER0	24
 #define REPORT_SIZE_VER0	16
@@ -57,7 +58,10 @@ static int do_attach(struct ptsched_client *client, union argument *arg)
 {
 	const char *device = arg->attach.device;
 
-	if (arg->attach.flags || arg->attach.mechanism > PTSCHED_MECHANISM_PREEMPT)
+	if (arg->attach.flags & ~PTSCHED_ATTACH_NODE || arg->attach.pad ||
+	    arg->attach.mechanism > PTSCHED_MECHANISM_PREEMPT)
+		return -EINVAL;
+	if (!(arg->attach.flags & PTSCHED_ATTACH_NODE) && arg->attach.node)
 		return -EINVAL;
 	/* Ends within the field, and nothing but zeros behind. */
 	if (device[PTSCHED_NAME_LEN - 1] ||
@@ -317,6 +321,7 @@ static void check_layout(void)
 {
 	BUILD_BUG_ON(offsetofend(struct ptsched_query, page_size) != QUERY_SIZE_VER0);
 	BUILD_BUG_ON(offsetofend(struct ptsched_attach, entity) != ATTACH_SIZE_VER0);
+	BUILD_BUG_ON(offsetofend(struct ptsched_attach, pad) != ATTACH_SIZE_VER1);
 	BUILD_BUG_ON(offsetofend(struct ptsched_acquire, waited_ns) != ACQUIRE_SIZE_VER0);
 	BUILD_BUG_ON(offsetofend(struct ptsched_release, handover_ns) != RELEASE_SIZE_VER0);
 	BUILD_BUG_ON(offsetofend(struct ptsched_report, gpu_ns) != REPORT_SIZE_VER0);
@@ -326,7 +331,7 @@ static void check_layout(void)
 	BUILD_BUG_ON(offsetofend(struct ptsched_hand_over, flags) != HAND_OVER_SIZE_VER0);
 	BUILD_BUG_ON(offsetofend(struct ptsched_page, asker_cpu) != PAGE_SIZE_VER0);
 	BUILD_BUG_ON(sizeof(struct ptsched_query) != QUERY_SIZE_VER0);
-	BUILD_BUG_ON(sizeof(struct ptsched_attach) != ATTACH_SIZE_VER0);
+	BUILD_BUG_ON(sizeof(struct ptsched_attach) != ATTACH_SIZE_VER1);
 	BUILD_BUG_ON(sizeof(struct ptsched_acquire) != ACQUIRE_SIZE_VER0);
 	BUILD_BUG_ON(sizeof(struct ptsched_release) != RELEASE_SIZE_VER0);
 	BUILD_BUG_ON(sizeof(struct ptsched_report) != REPORT_SIZE_VER0);

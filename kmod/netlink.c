@@ -21,7 +21,7 @@ static const struct nla_policy get_entity_policy[PTSCHED_A_DEVICE_ID + 1] = {
 	[PTSCHED_A_DEVICE_ID] = { .type = NLA_U32 },
 };
 
-static const struct nla_policy set_device_policy[PTSCHED_A_ALPHA + 1] = {
+static const struct nla_policy set_device_policy[PTSCHED_A_NODE + 1] = {
 	[PTSCHED_A_DEVICE_ID] = { .type = NLA_U32 },
 	[PTSCHED_A_POLICY] = { .type = NLA_U32 },
 	[PTSCHED_A_IDLE_SHARING] = { .type = NLA_U8 },
@@ -31,6 +31,7 @@ static const struct nla_policy set_device_policy[PTSCHED_A_ALPHA + 1] = {
 	[PTSCHED_A_DRAIN_NS] = { .type = NLA_U64 },
 	[PTSCHED_A_INFLIGHT_NS] = { .type = NLA_U64 },
 	[PTSCHED_A_ALPHA] = { .type = NLA_U32 },
+	[PTSCHED_A_NODE] = { .type = NLA_U64 },
 };
 
 static const struct nla_policy set_entity_policy[PTSCHED_A_WEIGHT + 1] = {
@@ -79,6 +80,7 @@ static int put_dev(struct sk_buff *skb, struct ptsched_dev *dev)
 	       nla_put_string(skb, PTSCHED_A_DEVICE, dev->name) ||
 	       (*dev->uuid && nla_put_string(skb, PTSCHED_A_UUID, dev->uuid)) ||
 	       put_params(skb, &policy->params) ||
+	       put_u64(skb, PTSCHED_A_NODE, dev->node) ||
 	       put_u64(skb, PTSCHED_A_SLICE_EFFECTIVE_NS, ptsp_slice(policy)) ||
 	       put_u64(skb, PTSCHED_A_HANDOVER_NS, policy->handover_ns) ||
 	       nla_put_u32(skb, PTSCHED_A_ENTITIES, policy->nr_entities) ||
@@ -396,6 +398,11 @@ static int set_devices(struct sk_buff *skb, struct genl_info *info)
 
 	if (!is_admin(skb, info))
 		return -EPERM;
+	if (info->attrs[PTSCHED_A_NODE] && !info->attrs[PTSCHED_A_DEVICE_ID]) {
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[PTSCHED_A_NODE],
+				    "a node belongs to one device: say to which");
+		return -EINVAL;
+	}
 	ret = check_params(info);
 	if (ret)
 		return ret;
@@ -407,6 +414,8 @@ static int set_devices(struct sk_buff *skb, struct genl_info *info)
 		/* Written under ptsched_devices_lock only. */
 		params = dev->policy.params;
 		merge_params(&params, info->attrs);
+		if (info->attrs[PTSCHED_A_NODE])
+			dev->node = nla_get_u64(info->attrs[PTSCHED_A_NODE]);
 		ptsched_dev_set_params(dev, &params);
 	}
 	mutex_unlock(&ptsched_devices_lock);

@@ -125,14 +125,14 @@ int BrokerConnection::call_interruptible(uint32_t cmd, void *argument, uint32_t 
     return transact(call, cmd, -1, true);
 }
 
-int BrokerConnection::call_for_fds(uint32_t cmd, void *argument, uint32_t length, std::span<UniqueFd> fds)
+int BrokerConnection::call_for_fds(uint32_t cmd, void *argument, uint32_t length, std::span<UniqueFd> fds, int fd)
 {
     Call call(next_id_++, argument, length, fds);
-    int ret = transact(call, cmd, -1, false);
+    int ret = transact(call, cmd, fd, false);
     if (ret)
         return ret;
-    for (const UniqueFd &fd : fds)
-        if (!fd)
+    for (const UniqueFd &received : fds)
+        if (!received)
             return -EMFILE; // the kernel drops descriptors that do not fit into the table
     return 0;
 }

@@ -42,7 +42,7 @@ public:
     // answers meanwhile. A signal takes the call back and gives -EINTR, unless it was carried out already.
     int call_interruptible(uint32_t cmd, void *argument, uint32_t length);
     // The same as call() for a connection that no other thread uses yet.
-    int call_for_fds(uint32_t cmd, void *argument, uint32_t length, std::span<UniqueFd> fds);
+    int call_for_fds(uint32_t cmd, void *argument, uint32_t length, std::span<UniqueFd> fds, int fd = -1);
 
     // Hung up when the broker is gone. -1: the program has closed it.
     int fd() const { return socket_.is_ours() ? socket_.get() : -1; }

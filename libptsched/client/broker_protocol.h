@@ -38,6 +38,8 @@
  *           PTSCHED_BROKER_FD_HANDLE  memfd with a secret, by which this client
  *                                     is named (PTSCHED_ACT_FOR_CLIENT); to hand
  *                                     to whom may act for it, after HAND_OVER
+ *           With PTSCHED_ATTACH_NODE, the device's node travels by SCM_RIGHTS and
+ *           the structure's node is any number.
  * ACQUIRE   tid is the calling thread. Answered when the turn is granted or
  *           refused; the broker watches the deadline. At most
  *           PTSCHED_BROKER_MAX_CALLS of one client wait, more get ENOBUFS.

@@ -33,7 +33,8 @@ public:
     int attach(Attach &attach) override
     {
         UniqueFd fds[PTSCHED_BROKER_NR_FDS];
-        int ret = owned() ? connection_.call_for_fds(PTSCHED_IOC_ATTACH, &attach, sizeof(attach), fds) : -EPERM;
+        const int node = attach.flags & PTSCHED_ATTACH_NODE ? attach.node : -1;
+        int ret = owned() ? connection_.call_for_fds(PTSCHED_IOC_ATTACH, &attach, sizeof(attach), fds, node) : -EPERM;
         if (ret)
             return ret;
         // Nobody is to wait in ack().

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The C ABI: ptsched/ptsched.h on top of a transport.
 #include "device_name.hpp"
+#include "device_node.hpp"
 #include "no_cancellation.hpp"
 #include "transport.hpp"
 
@@ -64,6 +65,21 @@ int check_version(Transport &transport)
     return query.version_major == PTSCHED_VERSION_MAJOR ? 0 : -EPROTO;
 }
 
+// A scheduler that gives turns only to who can open the device's node is shown one.
+int attach_with_node(Transport &transport, ptsched::Attach &attach)
+{
+    int ret = transport.attach(attach);
+    if (ret != -EACCES)
+        return ret;
+    ptsched::try_nodes(attach.device, [&](int fd) {
+        attach.flags = PTSCHED_ATTACH_NODE;
+        attach.node = fd;
+        ret = transport.attach(attach);
+        return ret != -EACCES;
+    });
+    return ret;
+}
+
 int attach(Transport &transport, const char *device, unsigned int mechanism, ptsched::Attach &attach)
 {
     attach = ptsched::sized<ptsched::Attach>();
@@ -72,7 +88,7 @@ int attach(Transport &transport, const char *device, unsigned int mechanism, pts
     if (length >= sizeof(attach.device))
         return -EINVAL;
     memcpy(attach.device, device, length);
-    int ret = transport.attach(attach);
+    int ret = attach_with_node(transport, attach);
     // An instance of a GPU that MIG divides: a scheduler that knows no such names has no such device.
     if (ret == -EINVAL && strncmp(device, "MIG-", 4) == 0)
         return -ENODEV;
@@ -84,7 +100,7 @@ int attach(Transport &transport, const char *device, unsigned int mechanism, pts
         return ret;
     memset(attach.device, 0, sizeof(attach.device));
     memcpy(attach.device, address.data(), address.size());
-    return transport.attach(attach);
+    return attach_with_node(transport, attach);
 }
 
 int open_client(const char *device, unsigned int mechanism, ptsched_backend backend, ptsched_client **client)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <charconv>
 #include <dirent.h>
 #include <fcntl.h>
 #include <memory>
@@ -29,23 +30,39 @@ std::string text_of(const std::string &path)
     return text;
 }
 
-} // namespace
-
-std::string uuid_of_address(const std::string &address)
+// What the line that begins with @title says; empty: there is none.
+std::string information_of(const std::string &address, const std::string &title)
 {
     std::string name = address;
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
     std::string information = "\n" + text_of(std::string(kGpus) + "/" + name + "/information");
-    size_t line = information.find("\nGPU UUID:");
+    size_t line = information.find("\n" + title);
     if (line == std::string::npos)
         return {};
-    std::string value = information.substr(line + 1, information.find('\n', line + 1) - line - 1);
-    size_t start = value.find("GPU-", 4);
-    if (start == std::string::npos)
-        return {};
-    std::string uuid = value.substr(start, value.find_last_not_of(" \t\r") + 1 - start);
+    size_t start = line + 1 + title.size();
+    std::string value = information.substr(start, information.find('\n', start) - start);
+    start = value.find_first_not_of(" \t\r");
+    return start == std::string::npos ? std::string()
+                                      : value.substr(start, value.find_last_not_of(" \t\r") + 1 - start);
+}
+
+} // namespace
+
+std::string uuid_of_address(const std::string &address)
+{
+    std::string uuid = information_of(address, "GPU UUID:");
     // Before its first use a device shows question marks.
-    return uuid.find('?') == std::string::npos ? uuid : std::string();
+    return uuid.compare(0, 4, "GPU-") == 0 && uuid.find('?') == std::string::npos ? uuid : std::string();
+}
+
+std::optional<unsigned> minor_of_address(const std::string &address)
+{
+    std::string minor = information_of(address, "Device Minor:");
+    unsigned number = 0;
+    auto [end, error] = std::from_chars(minor.data(), minor.data() + minor.size(), number);
+    if (error != std::errc() || end != minor.data() + minor.size())
+        return std::nullopt;
+    return number;
 }
 
 std::string address_of_uuid(const std::string &uuid)

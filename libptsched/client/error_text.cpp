@@ -10,6 +10,8 @@ const char *ptsched_strerror(int error)
         return "there is no scheduler here (neither /dev/ptsched nor a broker)";
     case ENODEV:
         return "the scheduler does not have the device";
+    case EACCES:
+        return "this user may not open the scheduler, or not the device's node in /dev, which is asked for";
     case EPROTO:
         return "the scheduler speaks another version than this library";
     case EPIPE:

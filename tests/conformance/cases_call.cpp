@@ -69,7 +69,13 @@ TEST("unknown flags, reserved fields and kinds are EINVAL")
 
     auto attach = sized<struct ptsched_attach>();
     strcpy(attach.device, kDevice);
-    attach.flags = 1;
+    attach.flags = PTSCHED_ATTACH_NODE << 1;
+    CHECK_EQ(-EINVAL, client.call(PTSCHED_IOC_ATTACH, attach));
+    attach.flags = 0;
+    attach.node = 1;
+    CHECK_EQ(-EINVAL, client.call(PTSCHED_IOC_ATTACH, attach));
+    attach.node = 0;
+    attach.pad = 1;
     CHECK_EQ(-EINVAL, client.call(PTSCHED_IOC_ATTACH, attach));
     CHECK_EQ(-EINVAL, client.attach(kDevice, PTSCHED_MECHANISM_PREEMPT + 1));
     CHECK_EQ(0, client.attach(kDevice));

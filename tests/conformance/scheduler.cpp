@@ -41,6 +41,7 @@ size_t size_of(int attribute)
     case PTSCHED_A_GRACE_NS:
     case PTSCHED_A_DRAIN_NS:
     case PTSCHED_A_INFLIGHT_NS:
+    case PTSCHED_A_NODE:
         return 8;
     default:
         return 4;

@@ -11,11 +11,12 @@ struct call {
 	unsigned int code;
 	size_t size;
 	bool needs_owner;
+	__u32 size_ver0; /* where it is not the size */
 };
 
 static const struct call calls[] = {
 	{"QUERY", PTSCHED_IOC_QUERY, sizeof(struct ptsched_query), false},
-	{"ATTACH", PTSCHED_IOC_ATTACH, sizeof(struct ptsched_attach), false},
+	{"ATTACH", PTSCHED_IOC_ATTACH, sizeof(struct ptsched_attach), false, 72},
 	{"ACQUIRE", PTSCHED_IOC_ACQUIRE, sizeof(struct ptsched_acquire), true},
 	{"RELEASE", PTSCHED_IOC_RELEASE, sizeof(struct ptsched_release), true},
 	{"REPORT", PTSCHED_IOC_REPORT, sizeof(struct ptsched_report), true},
@@ -85,7 +86,9 @@ FIXTURE_TEARDOWN(client)
 TEST_F(client, a_structure_that_is_too_small)
 {
 	for (size_t i = 0; i < CALLS; i++) {
-		for (__u32 size = 0; size < calls[i].size; size++) {
+		__u32 least = calls[i].size_ver0 ? calls[i].size_ver0 : (__u32)calls[i].size;
+
+		for (__u32 size = 0; size < least; size++) {
 			union arg arg = good(&calls[i]);
 
 			arg.size = size;
@@ -288,7 +291,7 @@ TEST(a_name_that_does_not_end)
 	arg.mechanism = PTSCHED_MECHANISM_PREEMPT + 1;
 	EXPECT_EQ(-EINVAL, ks_result(ioctl(fd, PTSCHED_IOC_ATTACH, &arg)));
 	arg.mechanism = 0;
-	arg.flags = 1;
+	arg.flags = PTSCHED_ATTACH_NODE << 1;
 	EXPECT_EQ(-EINVAL, ks_result(ioctl(fd, PTSCHED_IOC_ATTACH, &arg)));
 	arg.flags = 0;
 	EXPECT_EQ(0, ks_result(ioctl(fd, PTSCHED_IOC_ATTACH, &arg)));

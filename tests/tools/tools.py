@@ -45,14 +45,14 @@ def stat_json():
         stat = broker.stat()
         check_equal(stat["scheduler"]["kind"], "broker", "kind")
         check_equal(stat["scheduler"]["path"], broker.socket, "path")
-        check_equal(stat["scheduler"]["version"], "1.0", "version")
+        check_equal(stat["scheduler"]["version"], "1.1", "version")
         check_equal([device["pci"] for device in stat["devices"]], DEVICES, "devices")
         check_equal(stat["entities"], [], "entities")
         device = stat["devices"][0]
         check_equal(device["settings"],
                     {"policy": "weighted", "idle_sharing": True, "many": False,
                      "slice_ns": 10_000_000, "grace_ns": 2_000_000, "drain_ns": 100_000_000,
-                     "inflight_ns": 2_000_000, "alpha": 1.0}, "settings that the broker began with")
+                     "inflight_ns": 2_000_000, "alpha": 1.0, "node": None}, "settings that the broker began with")
         for counter in ("turns", "callbacks", "preempts", "escalations", "forced", "overrun_ns", "held_ns", "occupancy_ns",
                         "given_ns", "gpu_ns"):
             check_equal(device["counters"][counter], 0, counter)
@@ -100,13 +100,22 @@ def set_changes_settings():
                                 "grace=0", "drain=2s", "inflight=10us", "alpha=0.25")
         check_equal(result.status, 0, f"status ({result.err})")
         want = {"policy": "literal", "idle_sharing": False, "many": True, "slice_ns": 1_500_000,
-                "grace_ns": 0, "drain_ns": 2_000_000_000, "inflight_ns": 10_000, "alpha": 0.25}
+                "grace_ns": 0, "drain_ns": 2_000_000_000, "inflight_ns": 10_000, "alpha": 0.25, "node": None}
         for device in (0, 1):
             check_equal(broker.settings(device), want, f"settings of device {device}")
         result = broker.ptsched("set", "--device", DEVICES[1], "policy=none", "slice=100000ns")
         check_equal(result.status, 0, f"status ({result.err})")
         check_equal(broker.settings(0), want, "settings of the other device")
         check_equal(broker.settings(1), dict(want, policy="none", slice_ns=100_000), "settings")
+        for node, number in (("/dev/null", "1:3"), ("none", None)):
+            result = broker.ptsched("set", "--device", DEVICES[0], "node=" + node)
+            check_equal(result.status, 0, f"status ({result.err})")
+            check_equal(broker.settings(0)["node"], number, "node")
+        # No driver tells of these.
+        check_equal(broker.ptsched("set", "node=auto").status, 0, "status")
+        result = broker.ptsched("set", "--device", DEVICES[0], "node=auto")
+        check_equal(result.status, 1, "status of a node that nobody knows")
+        check("node=/dev/nvidia0" in result.err, f"{result}")
 
 
 @test
@@ -146,6 +155,8 @@ BAD_SETTINGS = [
     (["alpha=1.001"], ["alpha", "1.001", "0.001"]),
     (["alpha=0.0005"], ["alpha", "three decimals"]),
     (["alpha=nan"], ["alpha=nan"]),
+    (["node=/etc/passwd"], ["node=/etc/passwd", "/dev/nvidia0", "auto", "none"]),
+    (["node=/dev/null"], ["one device", "--device", "node=auto"]),
     (["policy=fair"], ["policy=fair", "weighted, literal or none"]),
     (["policy="], ["policy", "weighted, literal or none"]),
     (["idle-sharing=maybe"], ["idle-sharing=maybe", "on or off"]),

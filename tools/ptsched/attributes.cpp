@@ -83,6 +83,7 @@ Device parse_device(const void *message, size_t length)
         .drain_ns = a.number<uint64_t>(PTSCHED_A_DRAIN_NS),
         .inflight_ns = a.number<uint64_t>(PTSCHED_A_INFLIGHT_NS),
         .alpha = a.number<uint32_t>(PTSCHED_A_ALPHA),
+        .node = a.number<uint64_t>(PTSCHED_A_NODE),
         .slice_effective_ns = a.number<uint64_t>(PTSCHED_A_SLICE_EFFECTIVE_NS),
         .handover_ns = a.number<uint64_t>(PTSCHED_A_HANDOVER_NS),
         .entities = a.number<uint32_t>(PTSCHED_A_ENTITIES),

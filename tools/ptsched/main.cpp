@@ -34,6 +34,7 @@ constexpr const char *settings_help =
     "  drain=TIME                    from call-back to sharing by force: 1ms to 10s\n"
     "  inflight=TIME                 bound on work in flight while contended: 10us to 1s\n"
     "  alpha=NUMBER                  the paper's coefficient (policy literal): 0.001 to 1\n"
+    "  node=PATH|auto|none           who cannot open it has no turns; auto: as the driver says\n"
     "Setting of a process (--pid):\n"
     "  weight=N|auto                 1 to 1000000 instead of the weight of its nice; auto: from nice again\n"
     "Times are numbers with ns, us, ms or s. All settings are checked before any is applied.\n"

@@ -68,6 +68,7 @@ struct Device {
     uint64_t drain_ns = 0;
     uint64_t inflight_ns = 0;
     uint32_t alpha = 0; /* thousandths */
+    uint64_t node = 0;  /* PTSCHED_NODE(), 0: none */
     uint64_t slice_effective_ns = 0;
     uint64_t handover_ns = 0;
     uint32_t entities = 0;

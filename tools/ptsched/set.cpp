@@ -1,9 +1,37 @@
 // SPDX-License-Identifier: MIT
 /* ptsched set: settings of devices, weights of processes. */
 #include "commands.hpp"
+#include "device_name.hpp"
 #include "units.hpp"
 
+#include <algorithm>
+
 namespace ptsched {
+
+namespace {
+
+bool is_node(const Setting &setting)
+{
+    return setting.attribute == PTSCHED_A_NODE;
+}
+
+/* Each device has its own. One of which the driver does not tell stays as it was. */
+void set_nodes(Scheduler &scheduler, const std::vector<Device> &devices, std::optional<uint32_t> only)
+{
+    bool found = false;
+
+    for (const Device &device : devices) {
+        auto minor = minor_of_address(device.pci);
+        if (!minor || (only && device.id != *only))
+            continue;
+        found = true;
+        scheduler.set_device(device.id, {{PTSCHED_A_NODE, PTSCHED_NODE(kNvidiaMajor, *minor)}});
+    }
+    if (only && !found)
+        throw Error("the driver does not tell which node the device has; name it, as in node=/dev/nvidia0");
+}
+
+} // namespace
 
 int set(const SetOptions &options)
 {
@@ -18,6 +46,12 @@ int set(const SetOptions &options)
     } else {
         settings = parse_settings(options.settings);
     }
+    auto node = std::find_if(settings.begin(), settings.end(), is_node);
+    bool finds_nodes = node != settings.end() && node->value == node_auto;
+    if (node != settings.end() && !finds_nodes && options.device.empty())
+        throw Error("a node belongs to one device: name that with --device, or say node=auto", 2);
+    if (finds_nodes)
+        settings.erase(node);
 
     auto scheduler = open_scheduler(options.choice);
     std::vector<Device> devices = scheduler->devices();
@@ -28,8 +62,10 @@ int set(const SetOptions &options)
         throw Error("the scheduler at " + scheduler->path() + " knows no device: there is nothing to set");
     if (pid)
         scheduler->set_entity(*pid, weight, device);
-    else
+    else if (!settings.empty())
         scheduler->set_device(device, settings);
+    if (finds_nodes)
+        set_nodes(*scheduler, devices, device);
     return 0;
 }
 

@@ -22,6 +22,12 @@ Json counters_json(const Counters &counters)
     };
 }
 
+/* Major and minor number: what it is called is each program's affair. */
+std::string node_text(uint64_t node)
+{
+    return std::to_string(node >> 32) + ":" + std::to_string(static_cast<uint32_t>(node));
+}
+
 Json device_json(const Device &device)
 {
     return {
@@ -38,6 +44,7 @@ Json device_json(const Device &device)
              {"drain_ns", device.drain_ns},
              {"inflight_ns", device.inflight_ns},
              {"alpha", device.alpha / 1000.0},
+             {"node", device.node ? Json(node_text(device.node)) : Json(nullptr)},
          }},
         {"slice_effective_ns", device.slice_effective_ns},
         {"handover_ns", device.handover_ns},
@@ -111,7 +118,8 @@ void print_device(const Device &device)
               << " idle-sharing=" << on_off(device.idle_sharing) << " many=" << on_off(device.many)
               << " slice=" << format_duration(device.slice_ns) << " grace=" << format_duration(device.grace_ns)
               << " drain=" << format_duration(device.drain_ns) << " inflight=" << format_duration(device.inflight_ns)
-              << " alpha=" << format_thousandths(device.alpha) << "\n  now       slice in force "
+              << " alpha=" << format_thousandths(device.alpha)
+              << " node=" << (device.node ? node_text(device.node) : "none") << "\n  now       slice in force "
               << rounded(device.slice_effective_ns) << ", hand-over " << rounded(device.handover_ns) << ", "
               << device.entities << " attached, " << device.waiters << " waiting"
               << "\n  so far    turns " << counters.turns << ", call-backs " << counters.callbacks << " ("

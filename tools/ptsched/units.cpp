@@ -7,6 +7,8 @@
 #include <array>
 #include <charconv>
 #include <optional>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 namespace ptsched {
 
@@ -53,7 +55,7 @@ struct Unit {
 /* Longer names first: "ms" ends with "s". */
 constexpr std::array units = {Unit{"ns", 1}, Unit{"us", 1000}, Unit{"ms", 1000000}, Unit{"s", 1000000000}};
 
-enum class Kind { Policy, Switch, Duration, Thousandths };
+enum class Kind { Policy, Switch, Duration, Thousandths, Node };
 
 struct Known {
     const char *name;
@@ -72,6 +74,7 @@ constexpr std::array known_settings = {
     Known{"drain", PTSCHED_A_DRAIN_NS, Kind::Duration, PTSCHED_DRAIN_MIN_NS, PTSCHED_DRAIN_MAX_NS},
     Known{"inflight", PTSCHED_A_INFLIGHT_NS, Kind::Duration, PTSCHED_INFLIGHT_MIN_NS, PTSCHED_INFLIGHT_MAX_NS},
     Known{"alpha", PTSCHED_A_ALPHA, Kind::Thousandths, 1, PTSCHED_ALPHA_MAX},
+    Known{"node", PTSCHED_A_NODE, Kind::Node, 0, UINT64_MAX},
 };
 
 uint64_t parse_policy(const std::string &text)
@@ -89,6 +92,19 @@ uint64_t parse_switch(const std::string &name, const std::string &text)
     return text == "on";
 }
 
+uint64_t parse_node(const std::string &text)
+{
+    struct stat status;
+
+    if (text == "none")
+        return 0;
+    if (text == "auto")
+        return node_auto;
+    if (stat(text.c_str(), &status) || !S_ISCHR(status.st_mode))
+        refuse("node", text, "a character device, as in /dev/nvidia0; or auto, or none");
+    return PTSCHED_NODE(major(status.st_rdev), minor(status.st_rdev));
+}
+
 uint64_t parse_value(const Known &known, const std::string &text)
 {
     switch (known.kind) {
@@ -100,6 +116,8 @@ uint64_t parse_value(const Known &known, const std::string &text)
         return parse_duration(known.name, text, known.min, known.max);
     case Kind::Thousandths:
         return parse_thousandths(known.name, text, known.min, known.max);
+    case Kind::Node:
+        return parse_node(text);
     }
     throw Error(std::string(known.name) + " cannot be set");
 }

@@ -22,6 +22,9 @@ int64_t parse_integer(const std::string &name, const std::string &text, int64_t 
 uint64_t parse_thousandths(const std::string &name, const std::string &text, uint64_t min, uint64_t max);
 
 /* "slice=10ms" and so on, for a device; no setting twice. */
+/* Of the setting "node": that which the driver says. */
+inline constexpr uint64_t node_auto = UINT64_MAX;
+
 std::vector<Setting> parse_settings(const std::vector<std::string> &words);
 /* "weight=N" or "weight=auto", which is 0. */
 uint32_t parse_weight(const std::vector<std::string> &words);

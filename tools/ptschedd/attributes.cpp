@@ -23,6 +23,7 @@ size_t size_in_request(uint16_t attribute)
     case PTSCHED_A_GRACE_NS:
     case PTSCHED_A_DRAIN_NS:
     case PTSCHED_A_INFLIGHT_NS:
+    case PTSCHED_A_NODE:
         return sizeof(uint64_t);
     default:
         return 0;

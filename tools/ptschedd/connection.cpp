@@ -9,10 +9,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
+#include <fcntl.h>
 #include <optional>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <system_error>
 
 namespace ptsched {
@@ -31,6 +35,10 @@ ucred sender_of(msghdr &message)
     return sender;
 }
 
+// What a structure had in version 1.0.
+template <typename Argument> constexpr size_t least_size = sizeof(Argument);
+template <> constexpr size_t least_size<struct ptsched_attach> = offsetof(struct ptsched_attach, node);
+
 // The structure of a request, by the rules of the uapi header for its size.
 template <typename Argument> int copy_in(std::span<const char> payload, Argument &argument)
 {
@@ -38,7 +46,7 @@ template <typename Argument> int copy_in(std::span<const char> payload, Argument
     if (payload.size() < sizeof(size))
         return -EINVAL;
     memcpy(&size, payload.data(), sizeof(size));
-    if (size != payload.size() || size < sizeof(argument))
+    if (size != payload.size() || size < least_size<Argument>)
         return -EINVAL;
     const size_t known = std::min(payload.size(), sizeof(argument));
     argument = {};
@@ -55,6 +63,17 @@ std::optional<std::string> device_name(const char (&device)[PTSCHED_NAME_LEN])
     if (length == field.npos || field.find_first_not_of('\0', length) != field.npos)
         return std::nullopt;
     return std::string(field.substr(0, length));
+}
+
+// The node that a descriptor is open on, for writing; 0: it is something else.
+uint64_t node_of_file(int fd)
+{
+    struct stat status;
+    const int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || flags & O_PATH || (flags & O_ACCMODE) == O_RDONLY || fstat(fd, &status) < 0 ||
+        !S_ISCHR(status.st_mode))
+        return 0;
+    return PTSCHED_NODE(major(status.st_rdev), minor(status.st_rdev));
 }
 
 ptsched_broker_header make_header(uint32_t cmd, size_t length, int result, uint64_t id)
@@ -319,7 +338,10 @@ int Connection::attach(struct ptsched_attach &argument, Request &request)
     if (request.pid != process_->pid())
         return -EPERM;
     auto name = device_name(argument.device);
-    if (argument.flags || argument.mechanism > PTSCHED_MECHANISM_PREEMPT || !name)
+    if (argument.flags & ~PTSCHED_ATTACH_NODE || argument.pad || argument.mechanism > PTSCHED_MECHANISM_PREEMPT ||
+        !name)
+        return -EINVAL;
+    if (!(argument.flags & PTSCHED_ATTACH_NODE) && argument.node)
         return -EINVAL;
     if (client_)
         return -EBUSY;
@@ -328,6 +350,9 @@ int Connection::attach(struct ptsched_attach &argument, Request &request)
     if (ret)
         return ret;
 
+    ret = check_node(argument, request, *device);
+    if (ret)
+        return ret;
     std::unique_ptr<Client> client;
     try {
         client = std::make_unique<Client>(*this, process_);
@@ -355,6 +380,15 @@ int Connection::attach(struct ptsched_attach &argument, Request &request)
     reply.fds.push_back(std::move(ends.handle));
     send(std::move(reply));
     return -EINPROGRESS;
+}
+
+int Connection::check_node(const struct ptsched_attach &argument, const Request &request, const Device &device) const
+{
+    const bool given = argument.flags & PTSCHED_ATTACH_NODE;
+    if (given && (argument.node < 0 || request.fds.empty()))
+        return -EBADF;
+    const uint64_t node = given ? node_of_file(request.fds[0].get()) : 0;
+    return server_.suffices(device, node) || process_->has_cap_sys_nice() ? 0 : -EACCES;
 }
 
 int Connection::acquire(struct ptsched_acquire &argument, Request &request)

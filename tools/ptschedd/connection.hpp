@@ -70,6 +70,7 @@ private:
 
     int query(struct ptsched_query &argument, Request &request);
     int attach(struct ptsched_attach &argument, Request &request);
+    int check_node(const struct ptsched_attach &argument, const Request &request, const Device &device) const;
     int acquire(struct ptsched_acquire &argument, Request &request);
     int release(struct ptsched_release &argument, Request &request);
     int report(struct ptsched_report &argument, Request &request);

@@ -36,6 +36,7 @@ AttributeWriter describe(const Device &device)
     out.put<uint64_t>(PTSCHED_A_DRAIN_NS, policy.params.drain_ns);
     out.put<uint64_t>(PTSCHED_A_INFLIGHT_NS, policy.params.inflight_ns);
     out.put<uint32_t>(PTSCHED_A_ALPHA, policy.params.alpha);
+    out.put<uint64_t>(PTSCHED_A_NODE, device.node());
     out.put<uint64_t>(PTSCHED_A_SLICE_EFFECTIVE_NS, ptsp_slice(&policy));
     out.put<uint64_t>(PTSCHED_A_HANDOVER_NS, policy.handover_ns);
     out.put<uint32_t>(PTSCHED_A_ENTITIES, policy.nr_entities);
@@ -142,17 +143,22 @@ Verdict set_device(DeviceList &devices, const AttributeReader &request)
 {
     uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID, PTSCHED_A_POLICY, PTSCHED_A_IDLE_SHARING,
                                            PTSCHED_A_MANY, PTSCHED_A_SLICE_NS, PTSCHED_A_GRACE_NS, PTSCHED_A_DRAIN_NS,
-                                           PTSCHED_A_INFLIGHT_NS, PTSCHED_A_ALPHA});
+                                           PTSCHED_A_INFLIGHT_NS, PTSCHED_A_ALPHA, PTSCHED_A_NODE});
     if (unknown)
         return refuse_unknown(unknown);
+    auto node = request.get(PTSCHED_A_NODE);
+    if (node && !request.has(PTSCHED_A_DEVICE_ID))
+        return {-EINVAL, PTSCHED_A_NODE, "a node belongs to one device: say to which"};
     Verdict verdict = check_settings(request);
     if (verdict.error)
         return verdict;
     auto found = targets(devices, request);
     if (found.empty() && request.has(PTSCHED_A_DEVICE_ID))
         return no_such_device();
-    for (Device *device : found)
+    for (Device *device : found) {
+        device->set_node(node.value_or(device->node()));
         device->set_params(merge(device->policy().params, request));
+    }
     return {};
 }
 

@@ -33,6 +33,9 @@ public:
     uint32_t id() const { return id_; }
     const std::string &address() const { return address_; }
     const std::string &uuid() const { return uuid_; }
+    // By PTSCHED_NODE(); 0: whoever attaches is not asked for it.
+    uint64_t node() const { return node_; }
+    void set_node(uint64_t node) { node_ = node; }
     const ptsp_device &policy() const { return policy_; }
     const std::map<const Process *, std::unique_ptr<Entity>> &entities() const { return entities_; }
 
@@ -91,6 +94,7 @@ private:
     uint32_t id_;
     std::string address_;
     std::string uuid_;
+    uint64_t node_ = 0;
     EventSink &events_;
     ptsp_device policy_;
     uint64_t now_ = 0;

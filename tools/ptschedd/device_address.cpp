@@ -35,7 +35,7 @@ bool is_instance(const std::string &name)
     return is_uuid(name) && strncasecmp(name.c_str(), "MIG-", 4) == 0;
 }
 
-std::vector<DeviceName> find_devices()
+std::vector<DeviceName> find_devices(bool with_nodes)
 {
     std::vector<DeviceName> found;
     std::error_code error;
@@ -46,8 +46,10 @@ std::vector<DeviceName> find_devices()
         if (!std::getline(file, pci_class) || pci_class.rfind("0x03", 0) != 0)
             continue;
         std::string address = canonical_address(entry.path().filename());
-        if (!address.empty())
-            found.push_back({address, uuid_of_address(address)});
+        if (address.empty())
+            continue;
+        auto minor = with_nodes ? minor_of_address(address) : std::nullopt;
+        found.push_back({address, uuid_of_address(address), minor ? PTSCHED_NODE(kNvidiaMajor, *minor) : 0});
     }
     std::sort(found.begin(), found.end(),
               [](const DeviceName &a, const DeviceName &b) { return a.address < b.address; });
@@ -61,7 +63,7 @@ std::vector<DeviceName> test_devices(unsigned count)
         char address[PTSCHED_NAME_LEN], uuid[PTSCHED_NAME_LEN];
         snprintf(address, sizeof(address), "ffff:%02x:00.0", i);
         snprintf(uuid, sizeof(uuid), "GPU-00000000-0000-0000-0000-%012x", i);
-        made.push_back({address, uuid});
+        made.push_back({address, uuid, 0});
     }
     return made;
 }

@@ -14,8 +14,8 @@ std::string canonical_address(const std::string &name);
 bool is_uuid(const std::string &name);
 bool is_instance(const std::string &name);
 
-// PCI display and 3D controllers.
-std::vector<DeviceName> find_devices();
+// PCI display and 3D controllers; with their nodes, as far as the driver tells.
+std::vector<DeviceName> find_devices(bool with_nodes);
 std::vector<DeviceName> test_devices(unsigned count);
 
 } // namespace ptsched

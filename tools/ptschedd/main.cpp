@@ -21,7 +21,7 @@ int serve(const ptsched::Options &options)
     if (options.find_others && ptsched::module_is_loaded()) {
         helping = devices.empty();
     } else if (options.find_others) {
-        devices = ptsched::find_devices();
+        devices = ptsched::find_devices(options.require_node);
         ptsched::add_devices(devices, options.devices);
     }
     ptsched::Server server(options.socket_path, devices, options.params);

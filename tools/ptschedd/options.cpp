@@ -22,6 +22,10 @@ Where:
   --test-devices N      serve N devices without hardware, ffff:01:00.0 and so on,
                         and do not look for others
 
+  --require-device-node 0|1
+                        give turns on a GPU that was found only to who can open its node,
+                        /dev/nvidia0 for example, or has CAP_SYS_NICE (1)
+
 How (see ptsched-set(1); can be changed while it runs):
   --policy NAME         weighted (default), literal or none
   --idle-sharing 0|1    unused time goes to who has used up its own (1)
@@ -47,6 +51,7 @@ enum Option {
     kSocket = 256,
     kDevice,
     kTestDevices,
+    kRequireNode,
     kPolicy,
     kIdleSharing,
     kMany,
@@ -64,6 +69,7 @@ const option kOptions[] = {
     {"socket", required_argument, nullptr, kSocket},
     {"device", required_argument, nullptr, kDevice},
     {"test-devices", required_argument, nullptr, kTestDevices},
+    {"require-device-node", required_argument, nullptr, kRequireNode},
     {"policy", required_argument, nullptr, kPolicy},
     {"idle-sharing", required_argument, nullptr, kIdleSharing},
     {"many", required_argument, nullptr, kMany},
@@ -110,7 +116,7 @@ DeviceName device(const char *text)
     std::string address = canonical_address(text);
     if (address.empty())
         throw UsageError("--device '" + std::string(text) + "': a PCI address like 0000:17:00.0 is needed");
-    return {address, uuid_of_address(address)};
+    return {address, uuid_of_address(address), 0};
 }
 
 void set_param(ptsp_params &params, int option, const char *name, const char *text)
@@ -175,6 +181,9 @@ Options parse_options(int argc, char **argv)
         case kTestDevices:
             options.devices = test_devices(static_cast<unsigned>(number("test-devices", optarg, 1, 64)));
             options.find_others = false;
+            break;
+        case kRequireNode:
+            options.require_node = number("require-device-node", optarg, 0, 1);
             break;
         case kForeground:
             break;

@@ -18,6 +18,7 @@ struct Options {
     std::string socket_path;
     std::vector<DeviceName> devices; // named by the user
     bool find_others = true;
+    bool require_node = true; // of those found
     ptsp_params params = ptsp_default_params();
     bool help = false;
     bool version = false;

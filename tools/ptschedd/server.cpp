@@ -60,8 +60,10 @@ Server::Server(const std::string &socket_path, const std::vector<DeviceName> &de
     : processes_(loop_, [this](ProcessRef process) { gone_.push_back(std::move(process)); })
 {
     raise_descriptor_limit();
-    for (const DeviceName &name : devices)
+    for (const DeviceName &name : devices) {
         devices_.push_back(std::make_unique<Device>(next_device_id_++, name.address, name.uuid, params, *this));
+        devices_.back()->set_node(name.node);
+    }
     reserve_ = checked(open("/dev/null", O_RDONLY | O_CLOEXEC), "/dev/null");
     watch_signals();
     listen(socket_path);
@@ -294,6 +296,15 @@ int Server::find_device(const std::string &name, Device *&device)
     }
     device = is_instance(name) && !devices_.empty() ? add_instance(name) : nullptr;
     return device ? 0 : -ENODEV;
+}
+
+bool Server::suffices(const Device &device, uint64_t node) const
+{
+    const bool any = is_instance(device.uuid());
+    auto demands = [&](const auto &other) { return other->node() && (any || other.get() == &device); };
+    auto fits = [&](const auto &other) { return demands(other) && other->node() == node; };
+    return std::none_of(devices_.begin(), devices_.end(), demands) ||
+           std::any_of(devices_.begin(), devices_.end(), fits);
 }
 
 int Server::client_of_handle(int fd, const Device &device, const Client *&found) const

@@ -19,6 +19,7 @@ namespace ptsched {
 struct DeviceName {
     std::string address;
     std::string uuid;
+    uint64_t node = 0; // see Device::node()
 };
 
 class Server final : public EventSink {
@@ -42,6 +43,8 @@ public:
     DeviceList &devices() { return devices_; }
     Switchboard &switchboard() { return switchboard_; }
     int find_device(const std::string &name, Device *&device);
+    // Whether who can open @node may attach. Of an instance it is not known which GPU it is a part of: any will do.
+    bool suffices(const Device &device, uint64_t node) const;
     int client_of_handle(int fd, const Device &device, const Client *&found) const;
     int process_of_pidfd(UniqueFd pidfd, ProcessRef &process);
     const Process *parent_of(const Process &process) const { return processes_.find(process.parent()); }

@@ -24,7 +24,8 @@
  * off the device instead of letting it drain; OUTWEIGHED, to see that work of
  * others gets onto the device soon, by a short time slice of their own.
  *
- * History: 1.0 first version.
+ * History: 1.0 first version. 1.1 PTSCHED_ATTACH_NODE; events by PTSCHED_CMD_SUBSCRIBE,
+ * of what the listener may see.
  */
 #ifndef _UAPI_LINUX_PTSCHED_H
 #define _UAPI_LINUX_PTSCHED_H
@@ -33,7 +34,7 @@
 #include <linux/types.h>
 
 #define PTSCHED_VERSION_MAJOR	1
-#define PTSCHED_VERSION_MINOR	0
+#define PTSCHED_VERSION_MINOR	1
 
 #define PTSCHED_NODE_NAME	"ptsched"
 
@@ -86,6 +87,8 @@ struct ptsched_query {
 	__u32 page_size;
 };
 
+#define PTSCHED_ATTACH_NODE	(1U << 0)	/* node is given */
+
 /**
  * struct ptsched_attach - bind the client to a device
  * @size: in: sizeof(struct ptsched_attach)
@@ -94,9 +97,16 @@ struct ptsched_query {
  * @mechanism: in: PTSCHED_MECHANISM_*, see PTSCHED_IOC_MECHANISM
  * @device_id: out: the scheduler's number of the device, as in netlink
  * @entity: out: identifies the entity for as long as the scheduler runs
+ * @node: in: descriptor of the device's node (/dev/nvidia0), open for writing; it is
+ *	looked at and not kept. 0 without PTSCHED_ATTACH_NODE
+ * @pad: in: 0
  *
- * ENODEV: no such device. EINVAL: neither an address nor a UUID. EBUSY: the
- * client is attached already. EMFILE: the process has PTSCHED_CLIENTS_MAX there.
+ * Where the administrator has said what node a device has (PTSCHED_A_NODE), who
+ * cannot open that has no turns on the device, either: EACCES, unless the caller
+ * has CAP_SYS_NICE. An instance of a GPU that MIG divides asks for the node of any
+ * device, if one of them has one. ENODEV: no such device. EINVAL: neither an
+ * address nor a UUID. EBADF: @node is not an open descriptor. EBUSY: the client is
+ * attached already. EMFILE: the process has PTSCHED_CLIENTS_MAX there.
  */
 struct ptsched_attach {
 	__u32 size;
@@ -105,6 +115,8 @@ struct ptsched_attach {
 	__u32 mechanism;
 	__u32 device_id;
 	__u64 entity;
+	__s32 node;
+	__u32 pad;
 };
 
 #define PTSCHED_ACQUIRE_TRY	(1U << 0)	/* do not block: EAGAIN */
@@ -409,10 +421,17 @@ enum ptsched_attr {
 	PTSCHED_A_TURN,			/* u64 */
 	PTSCHED_A_PREEMPTS,		/* u64, D E: call-backs that became PREEMPT */
 	PTSCHED_A_ESCALATIONS,		/* u64, D E: of these, because it did not drain */
+	PTSCHED_A_NODE,			/* u64, D S: the device's node, see PTSCHED_NODE */
 	__PTSCHED_A_LAST
 };
 
 #define PTSCHED_A_MAX (__PTSCHED_A_LAST - 1)
+
+/*
+ * The character device that who attaches must be able to open, as a number; 0: none need
+ * be. To be set for one device.
+ */
+#define PTSCHED_NODE(major, minor)	((__u64)(major) << 32 | (minor))
 
 /* Ranges of the settings; a value outside is refused with ERANGE. */
 #define PTSCHED_SLICE_MIN_NS	100000ULL		/* 0.1 ms */

@@ -68,7 +68,9 @@ struct ptsched_usage {
  * -EHOSTDOWN: the broker does not answer; -EXDEV: the broker is in another pid
  * namespace and cannot see this process; -ENFILE: it has no descriptors left;
  * -EMFILE: this process has none, or PTSCHED_CLIENTS_MAX clients on the device;
- * -ENAMETOOLONG: $PTSCHED_SOCKET has more than 107 bytes. Blocks for one round trip.
+ * -EACCES: the scheduler may not be opened, or asks for the device's node, of which none in /dev
+ * (nvidia0 and so on) can be opened; -ENAMETOOLONG: $PTSCHED_SOCKET has more than 107 bytes. Blocks
+ * for one round trip, or two.
  */
 PTSCHED_API int ptsched_open(const char *device, unsigned int mechanism, enum ptsched_backend backend,
                              struct ptsched_client **client);
