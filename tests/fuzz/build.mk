@@ -25,9 +25,9 @@ FUZZ_INCLUDE := $(addprefix -I,uapi kmod/policy libptsched/client libptsched/cli
 # Without threads, signals and drivers: those have stand-ins.
 FUZZ_BROKER_SRCS := $(filter-out $(addprefix tools/ptschedd/,$(addsuffix .cpp,main options log module_events \
 	switch_thread file_closer)),$(wildcard tools/ptschedd/*.cpp)) libptsched/client/device_name.cpp $(POLICY_SRCS)
-FUZZ_CLIENT_SRCS := $(filter-out libptsched/client/clock.cpp,$(wildcard libptsched/client/*.cpp)) kmod/policy/nice.c
+FUZZ_CLIENT_SRCS := $(filter-out libptsched/client/clock.cpp,$(wildcard libptsched/client/*.cpp)) kmod/policy/weight.c
 FUZZ_TOOLS_SRCS  := $(addprefix tools/ptsched/,$(addsuffix .cpp,attributes broker events format netlink scheduler set \
-	stat units)) libptsched/client/clock.cpp
+	stat units)) $(addprefix libptsched/client/,clock.cpp device_name.cpp)
 
 fuzz_objs = $(patsubst %,$(FUZZ_DIR)/obj/%.o,$(1))
 fuzz_own  = $(call fuzz_objs,$(patsubst %,tests/fuzz/%.cpp,$(1)))

@@ -21,8 +21,6 @@ namespace {
 using Bytes = std::vector<char>;
 
 constexpr uint16_t kFamily = 0x20;
-// One that the kernel knows: joining it must not fail.
-constexpr uint32_t kGroup = GENL_ID_CTRL;
 constexpr size_t kMostDatagrams = 16, kMostMessages = 8;
 
 // The script, and what is to be received before it.
@@ -67,15 +65,10 @@ Bytes family()
 {
     const genlmsghdr header{.cmd = CTRL_CMD_NEWFAMILY, .version = 2, .reserved = 0};
     const uint16_t id = kFamily;
-    const uint32_t group = kGroup;
-    Bytes one, groups, payload;
-    put_attribute(one, CTRL_ATTR_MCAST_GRP_ID, &group, sizeof(group));
-    put_attribute(one, CTRL_ATTR_MCAST_GRP_NAME, PTSCHED_GENL_EVENTS, sizeof(PTSCHED_GENL_EVENTS));
-    put_attribute(groups, 1, one.data(), one.size());
+    Bytes payload;
     put(payload, &header, sizeof(header));
     put_attribute(payload, CTRL_ATTR_FAMILY_ID, &id, sizeof(id));
     put_attribute(payload, CTRL_ATTR_FAMILY_NAME, PTSCHED_GENL_NAME, sizeof(PTSCHED_GENL_NAME));
-    put_attribute(payload, CTRL_ATTR_MCAST_GROUPS, groups.data(), groups.size());
     return message(GENL_ID_CTRL, 0, payload);
 }
 

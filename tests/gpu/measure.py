@@ -45,7 +45,7 @@ def show(value, form="{:.2f}"):
 
 def weights():
     """The table that the policy uses: nice -20 first."""
-    with open(os.path.join(TOP, "kmod/policy/nice.c"), encoding="utf-8") as file:
+    with open(os.path.join(TOP, "kmod/policy/weight.c"), encoding="utf-8") as file:
         body = re.search(r"weights\[40\] = \{(.*?)\};", file.read(), re.S).group(1)
     return [int(number) for number in re.findall(r"\b(\d+),", body)]
 
