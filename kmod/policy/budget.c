@@ -50,7 +50,7 @@ static u64 mul_div(u64 a, u64 b, u64 c)
 #define LONG_NS		3600000000000ULL
 /* The paper updates its budgets every 10 us; no quantum is shorter. */
 #define QUANTUM_MIN_NS	10000ULL
-/* While the active have too much, such a part of what there is to earn is earned yet: time moves. */
+/* While the active have too much, such a part of what there is to earn is earned yet. */
 #define EXCESS_SHIFT	3
 
 /* The paper's q = T = alpha * min(t), over those who use the device. */
@@ -99,14 +99,17 @@ static u64 virtual(const struct ptsp_device *dev, u64 ns)
 }
 
 /* The virtual time at @now of those who are active, or of the others. */
-static u64 vtime_at(const struct ptsp_device *dev, bool active, u64 now)
+static inline u64 vtime_at(const struct ptsp_device *dev, bool active, u64 now)
 {
-	u64 vtime = active ? dev->vtime : dev->absent_vtime, dt = min_u64(now - dev->now_ns, LONG_NS);
+	u64 vtime = active ? dev->vtime : dev->absent_vtime;
+	u64 dt = now - dev->now_ns;
 
 	if (dev->params.kind == PTSP_LITERAL)
 		return vtime + (min_u64(quanta(dev, now), LONG_NS) << VSHIFT);
+	/* As nearly always. */
 	if (!dt)
 		return vtime;
+	dt = min_u64(dt, LONG_NS);
 	return vtime + virtual(dev, active ? dt + (u64)correction(dev, dt) : dt);
 }
 
@@ -346,14 +349,24 @@ static void charge_holders(struct ptsp_device *dev, u64 dt)
 
 static void advance_vtime(struct ptsp_device *dev, u64 now)
 {
-	u64 absent = vtime_at(dev, false, now);
+	u64 dt = min_u64(now - dev->now_ns, LONG_NS), quantum;
 
-	dev->vtime = dev->excess_ns ? vtime_at(dev, true, now) : dev->vtime + absent - dev->absent_vtime;
-	dev->absent_vtime = absent;
-	if (dev->params.kind == PTSP_LITERAL)
-		dev->tick_ns += quanta(dev, now);
-	else
-		dev->excess_ns += correction(dev, min_u64(now - dev->now_ns, LONG_NS));
+	if (dev->params.kind == PTSP_LITERAL) {
+		quantum = quanta(dev, now);
+		dev->vtime += min_u64(quantum, LONG_NS) << VSHIFT;
+		dev->absent_vtime += min_u64(quantum, LONG_NS) << VSHIFT;
+		dev->tick_ns += quantum;
+		return;
+	}
+	if (dev->excess_ns) {
+		dev->vtime = vtime_at(dev, true, now);
+		dev->excess_ns += correction(dev, dt);
+		dev->absent_vtime += virtual(dev, dt);
+		return;
+	}
+	dt = virtual(dev, dt);
+	dev->vtime += dt;
+	dev->absent_vtime += dt;
 }
 
 /*

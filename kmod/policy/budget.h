@@ -78,7 +78,7 @@ u64 ptsp_instant_of(const struct ptsp_device *dev, u64 vtime);
 void ptsp_activate(struct ptsp_device *dev, struct ptsp_entity *e);
 void ptsp_deactivate(struct ptsp_device *dev, struct ptsp_entity *e);
 
-/* Move to its user what a dead entity owes, or has saved (less than nothing), and on to a new one. */
+/* What a dead entity owes, or has saved (below 0), goes to its user, and on to a new one. */
 void ptsp_user_owe(struct ptsp_device *dev, struct ptsp_user *user, const struct ptsp_entity *e);
 s64 ptsp_user_take(struct ptsp_device *dev, struct ptsp_user *user);
 

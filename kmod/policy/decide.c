@@ -19,8 +19,9 @@
 #define LEAD			2
 /* Of a slice, the shortest pause between two looks at what nothing announces. */
 #define LOOK_SHIFT		4
-/* Waiters whose nice is read again each time: all, or of more than that a part now and then. */
+/* So many waiters' nice is read again each time; of a crowd, a few now and then. */
 #define SWEEP			16
+#define SWEEP_OF_CROWD		2
 /* Long before the difference of two virtual times is too large, budgets are settled. */
 #define SETTLE_NS		600000000000ULL
 /* So often is the first of the waiters another because its nice has changed. */
@@ -40,11 +41,11 @@ bool ptsp_is_fresh(const struct ptsp_device *dev, const struct ptsp_entity *e)
 /* Read some waiters' nice again, over several runs everybody's, and that of whom they wait for. */
 static void sweep_weights(struct ptsp_device *dev)
 {
-	u32 left = min_u64(SWEEP, dev->nr_waiters);
+	bool crowd = dev->nr_waiters > SWEEP;
+	u32 left = crowd ? SWEEP_OF_CROWD : dev->nr_waiters;
 	struct ptsp_entity *e;
 
-	if (!left || (dev->nr_waiters > SWEEP &&
-		      dev->now_ns - dev->swept_ns < ptsp_slice(dev) >> LOOK_SHIFT))
+	if (!left || (crowd && dev->now_ns - dev->swept_ns < ptsp_slice(dev) >> LOOK_SHIFT))
 		return;
 	dev->swept_ns = dev->now_ns;
 	if (ptsp_exclusive(dev) && dev->nr_keeping <= PTSP_COMPANY)
@@ -458,7 +459,7 @@ static bool review_exclusive(struct ptsp_device *dev, u64 *next)
 
 	if (!dev->nr_holders)
 		return false;
-	top = best_eligible(dev, next);
+	top = dev->nr_waiters ? best_eligible(dev, next) : NULL;
 	call_crowd_back(dev);
 	if (dev->nr_active > 1 && dev->nr_keeping <= PTSP_COMPANY) {
 		call_holders_back(dev, top, next);
@@ -471,7 +472,8 @@ static bool review_exclusive(struct ptsp_device *dev, u64 *next)
 		ptsp_count_company(dev);
 	top_weight = ptsp_top_weight(dev);
 	tell_queue(dev, &dev->holders, signals, top_weight);
-	tell_queue(dev, &dev->leaving, signals, top_weight);
+	if (!ptsp_list_empty(&dev->leaving))
+		tell_queue(dev, &dev->leaving, signals, top_weight);
 	return preempted;
 }
 
@@ -567,7 +569,8 @@ static bool would_be_given(struct ptsp_device *dev, const struct ptsp_entity *e,
 {
 	const struct ptsp_entity *least = ptsp_least_given(dev, next);
 
-	return may_take(dev, e, next) && !dev->nr_regular && !(least && least->given_vt <= e->given_vt) &&
+	return may_take(dev, e, next) && !dev->nr_regular &&
+	       !(least && least->given_vt <= e->given_vt) &&
 	       awaits_nobody(dev, e, dev->nr_waiters + dev->nr_holders + e->active, next);
 }
 
@@ -668,12 +671,14 @@ static void grant_some(struct ptsp_device *dev, u64 *next)
 static void decide(struct ptsp_device *dev, u64 *next)
 {
 	sweep_weights(dev);
-	share_by_force(dev, next);
+	if (!ptsp_list_empty(&dev->leaving))
+		share_by_force(dev, next);
 	do {
 		grant_some(dev, next);
 	} while (review_holders(dev, next));
 	/* Each call-back has its limit, one made just now, too. */
-	share_by_force(dev, next);
+	if (dev->nr_waiters)
+		share_by_force(dev, next);
 }
 
 u64 ptsp_run(struct ptsp_device *dev, u64 now)

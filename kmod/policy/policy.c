@@ -175,7 +175,7 @@ static void unqueue_waiter(struct ptsp_device *dev, struct ptsp_entity *e)
 		dev->sweep = e->queue.next;
 	ptsp_list_del(&e->queue);
 	ptsp_unplace(dev, e);
-	if (dev->nr_waiters == 1)
+	if (dev->nr_waiters == 1 && dev->nr_holders)
 		ptsp_settle_holders(dev);
 	dev->nr_waiters--;
 	e->stats.wait_ns += dev->now_ns - e->wait_ns;
@@ -286,7 +286,7 @@ void ptsp_wait(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 	e->fresh = ptsp_is_fresh(dev, e);
 	e->given_vt = max_u64(e->given_vt, dev->given_vt);
 	ptsp_list_add_before(&e->queue, &dev->waiters);
-	if (!dev->nr_waiters)
+	if (!dev->nr_waiters && dev->nr_holders)
 		ptsp_settle_holders(dev);
 	dev->nr_waiters++;
 	ptsp_place(dev, e);

@@ -350,7 +350,7 @@ struct ptsp_device {
 	u32 oldest_claim;
 	u64 now_ns;
 	u64 vtime;			/* earnings per weight of the active, see earned() */
-	u64 absent_vtime;		/* and of others, who neither pay for an excess nor gain by a lack */
+	u64 absent_vtime;		/* and of others, whom an excess does not concern */
 	s64 excess_ns;			/* of what the active have over what there was to earn */
 	u64 active_weight;
 	u64 tick_ns;			/* instant of the last refill (literal) */
