@@ -146,6 +146,10 @@ bench-ptask: ## the PTask paper's programs on a real NVIDIA GPU (BENCH="--quick 
 	@$(MAKE) bench-ptask-parts
 	$(B)/samples/bench-ptask $(BENCH)
 
+.PHONY: bench-module
+bench-module: setup $(B)/bin/ptsim $(B)/tests/bench-policy vm-files ## what the policy and the module cost; results in out/module
+	scripts/bench-module --build $(B)
+
 .PHONY: demo
 demo: setup ## the priority inversion experiment in a VM; results in out/ (DEMO="--quick --preempt-only")
 	scripts/demo $(DEMO)

@@ -216,8 +216,7 @@ int main(void)
 	    {"listeners", 1000, 1000, open_listeners, stay},
 	    {"waiting threads", 3000, 3000, open_threads, stay},
 	    {"pollers", 3000, 3000, open_pollers, take_turns},
-	    /* The policy looks at each of them. */
-	    {"waiting processes", 64, 1, open_client, take_turns},
+	    {"waiting processes", 256, 1, open_client, take_turns},
 	};
 	const int count = sizeof(crowds) / sizeof(crowds[0]);
 	struct rlimit many = {70000, 70000};

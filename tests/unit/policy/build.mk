@@ -10,3 +10,9 @@ $(B)/tests/policy_scenario: $(B)/obj/tests/unit/policy/sim.c.o
 $(B)/tests/policy_%: $(B)/obj/tests/unit/policy/%_test.c.o $(POLICY_TEST_OBJS)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $^ -lcmocka -lm
+
+$(B)/tests/bench-policy: $(B)/obj/tests/unit/policy/bench.c.o $(POLICY_TEST_OBJS)
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) -o $@ $^
+
+ALL += $(B)/tests/bench-policy
