@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Turns: who waits, who holds, who is called back (policy.h says the rules).
+ * To whom the turn goes (policy.h says the rules). What becomes of who has it is in
+ * review.c.
  *
  * Among eligible waiters the highest weight goes first; budgets, not order,
  * give the others their share. A waiter that was eligible when it came calls a
@@ -17,8 +18,6 @@
 
 /* By so many hand-overs the next is admitted ahead: half of them take longer than the mean. */
 #define LEAD			2
-/* Of a slice, the shortest pause between two looks at what nothing announces. */
-#define LOOK_SHIFT		4
 /* So many waiters' nice is read again each time; of a crowd, a few now and then. */
 #define SWEEP			16
 #define SWEEP_OF_CROWD		2
@@ -28,8 +27,6 @@
 #define RENICED			4
 /* So many may submit before they ask; so many are looked at for it. */
 #define PREADMITTED		16
-/* So many equals are looked at to see whether all of them go together. */
-#define EQUALS			16
 
 bool ptsp_is_fresh(const struct ptsp_device *dev, const struct ptsp_entity *e)
 {
@@ -45,7 +42,7 @@ static void sweep_weights(struct ptsp_device *dev)
 	u32 left = crowd ? SWEEP_OF_CROWD : dev->nr_waiters;
 	struct ptsp_entity *e;
 
-	if (!left || (crowd && dev->now_ns - dev->swept_ns < ptsp_slice(dev) >> LOOK_SHIFT))
+	if (!left || (crowd && dev->now_ns - dev->swept_ns < ptsp_slice(dev) >> PTSP_LOOK_SHIFT))
 		return;
 	dev->swept_ns = dev->now_ns;
 	if (ptsp_exclusive(dev) && dev->nr_keeping <= PTSP_COMPANY)
@@ -87,15 +84,7 @@ static void share_by_force(struct ptsp_device *dev, u64 *next)
 	}
 }
 
-/* The paper's rule orders nobody by weight: there, first come, first served. */
-static bool heavier(const struct ptsp_device *dev, const struct ptsp_entity *a,
-		    const struct ptsp_entity *b)
-{
-	return dev->params.kind == PTSP_WEIGHTED && a->weight > b->weight;
-}
-
-/* The eligible waiter that goes first; else NULL and when there will be one. */
-static struct ptsp_entity *best_eligible(struct ptsp_device *dev, u64 *next)
+struct ptsp_entity *ptsp_best_eligible(struct ptsp_device *dev, u64 *next)
 {
 	struct ptsp_entity *e, *best = ptsp_first_ready(dev);
 
@@ -112,7 +101,7 @@ static struct ptsp_entity *best_eligible(struct ptsp_device *dev, u64 *next)
 /* The same by weights that are read now. */
 static struct ptsp_entity *best_by_nice(struct ptsp_device *dev, u64 *next)
 {
-	struct ptsp_entity *best = best_eligible(dev, next);
+	struct ptsp_entity *best = ptsp_best_eligible(dev, next);
 	u32 weight, left = RENICED;
 
 	while (best && left--) {
@@ -120,13 +109,12 @@ static struct ptsp_entity *best_by_nice(struct ptsp_device *dev, u64 *next)
 		ptsp_set_weight(dev, best);
 		if (best->weight >= weight)
 			break;
-		best = best_eligible(dev, next);
+		best = ptsp_best_eligible(dev, next);
 	}
 	return best;
 }
 
-/* Whether @e may have time that is given away. */
-static bool may_take(const struct ptsp_device *dev, const struct ptsp_entity *e, u64 *next)
+bool ptsp_may_take(const struct ptsp_device *dev, const struct ptsp_entity *e, u64 *next)
 {
 	if (!dev->params.idle_sharing)
 		return false;
@@ -167,7 +155,7 @@ static bool would_yield(const struct ptsp_device *dev, const struct ptsp_entity 
 
 	if (!e->preemptible)
 		return false;
-	return !last || (!dev->nr_soon && heavier(dev, ptsp_node_entry(last, order), e));
+	return !last || (!dev->nr_soon && ptsp_heavier(dev, ptsp_node_entry(last, order), e));
 }
 
 /*
@@ -234,311 +222,6 @@ static struct ptsp_entity *pick(struct ptsp_device *dev, u64 *next)
 	return is_free || turn_is_free(dev, best, next) ? best : NULL;
 }
 
-/* A holder without budget goes on with time that is given away, or must go. */
-static bool overdrawn(struct ptsp_device *dev, struct ptsp_entity *h, u64 *next)
-{
-	const struct ptsp_entity *least;
-
-	if (!may_take(dev, h, next))
-		return true;
-	if (!h->given) {
-		h->given = true;
-		dev->nr_regular--;
-		h->given_vt = max_u64(h->given_vt, dev->given_vt);
-	}
-	least = ptsp_least_given(dev, next);
-	if (least && least->given_vt < h->given_vt)
-		return true;
-	*next = min_u64(*next, dev->now_ns + ptsp_slice(dev));
-	return false;
-}
-
-/* After a slice at the latest: its weight may have changed. */
-static void look_again(struct ptsp_device *dev, const struct ptsp_entity *h, u64 *next)
-{
-	u64 slice = ptsp_slice(dev);
-	u64 pause = max_u64(min_u64((u64)h->budget_ns, slice), slice >> LOOK_SHIFT);
-
-	*next = min_u64(*next, dev->now_ns + pause);
-}
-
-static bool recall_exclusive(struct ptsp_device *dev, struct ptsp_entity *h,
-			     const struct ptsp_entity *top, u64 *next)
-{
-	u64 slice = ptsp_slice(dev);
-
-	if (top && (h->given || (top->fresh && heavier(dev, top, h))))
-		return true;
-	if (h->contended_ns < slice) {
-		*next = min_u64(*next, dev->now_ns + slice - h->contended_ns);
-		return false;
-	}
-	if (top && (h->budget_ns < 0 || !heavier(dev, h, top)))
-		return true;
-	if (h->budget_ns < 0)
-		return overdrawn(dev, h, next);
-	look_again(dev, h, next);
-	return false;
-}
-
-/* Whether one that has the turn got it later than @h. */
-static bool has_successor(const struct ptsp_device *dev, const struct ptsp_entity *h)
-{
-	const struct ptsp_entity *holder = ptsp_queue_last(&dev->holders);
-	const struct ptsp_entity *leaver = ptsp_queue_last(&dev->leaving);
-
-	return (holder && holder->turn > h->turn) || (leaver && leaver->turn > h->turn);
-}
-
-/*
- * Whether the work of a called-back holder is to be taken off the device: for a
- * heavier one that may interrupt, where it does not drain within a slice for
- * whoever could run, or where the next was let in beside it, and it has not drained
- * when it said. Equals hand over by draining, which costs less.
- */
-static bool must_preempt(struct ptsp_device *dev, struct ptsp_entity *h,
-			 const struct ptsp_entity *top, u64 *next)
-{
-	u64 slice = ptsp_slice(dev), at = PTSP_NEVER;
-
-	if (!h->preemptible)
-		return false;
-	if (ptsp_drains(h) && has_successor(dev, h))
-		at = h->drained_ns + (slice >> PTSP_OVERRUN_SHIFT);
-	if (top)
-		at = min_u64(at, h->callback_ns + slice);
-	if (at <= dev->now_ns || (top && top->fresh && heavier(dev, top, h)))
-		return true;
-	*next = min_u64(*next, at);
-	return false;
-}
-
-/*
- * Whether it matters what exactly @h has on the device, which costs a program of
- * many short kernels: where turns pass between equals that do not go together, or
- * budgets live from reports. Of who outweighs all that are active, the clock
- * charges the turn, and they wait for its end seldom.
- */
-static bool must_be_exact(const struct ptsp_device *dev, const struct ptsp_entity *h)
-{
-	const struct rb_node *node = rb_first_cached(&dev->active);
-	const struct ptsp_entity *e;
-	u32 left = EQUALS;
-
-	for (; node; node = rb_next(node)) {
-		e = ptsp_node_entry(node, rank);
-		if (e->weight < h->weight)
-			return false;
-		if (e != h && (!left-- || !ptsp_go_together(dev, h, e)))
-			return true;
-	}
-	return false;
-}
-
-/* Those who had the turn while any number might: the last ones go first, not all in one call. */
-static void call_crowd_back(struct ptsp_device *dev)
-{
-	u32 left = PTSP_AT_ONCE;
-
-	while (dev->nr_keeping > PTSP_COMPANY) {
-		if (!left--) {
-			dev->more = true;
-			return;
-		}
-		ptsp_call_back(dev, ptsp_queue_last(&dev->holders));
-	}
-}
-
-/* Of several that no longer go together, the one that had the turn first keeps it. */
-static void call_holders_back(struct ptsp_device *dev, const struct ptsp_entity *top, u64 *next)
-{
-	const struct ptsp_entity *first = NULL;
-	struct ptsp_entity *h, *after;
-
-	for (h = ptsp_queue_first(&dev->holders); h; h = after) {
-		after = ptsp_queue_next(&dev->holders, h);
-		ptsp_settle(dev, h);
-		if ((dev->nr_waiters && recall_exclusive(dev, h, top, next)) ||
-		    (first && !ptsp_go_together(dev, first, h)))
-			ptsp_call_back(dev, h);
-		else if (!first)
-			first = h;
-	}
-}
-
-/* Takes off whose turn should have ended; returns whether one ceased to keep others out. */
-static bool preempt_leaving(struct ptsp_device *dev, const struct ptsp_entity *top, u64 *next)
-{
-	u32 left = PTSP_AT_ONCE;
-	struct ptsp_entity *h;
-	bool preempted = false;
-
-	for (h = ptsp_queue_last(&dev->leaving); h && left--;
-	     h = ptsp_queue_prev(&dev->leaving, h)) {
-		if (top && h->given && !h->in_way) {
-			h->in_way = true;
-			h->in_way_ns = dev->now_ns;
-		}
-		if (!h->preempted && must_preempt(dev, h, top, next)) {
-			ptsp_preempt(dev, h);
-			preempted = true;
-		}
-	}
-	return preempted;
-}
-
-/* The late, once others are there. */
-static void preempt_late(struct ptsp_device *dev)
-{
-	struct ptsp_entity *h;
-
-	while (dev->nr_holders > 1 && (h = ptsp_queue_first(&dev->late)) && h->preemptible &&
-	       !h->preempted) {
-		ptsp_preempt(dev, h);
-		ptsp_set_signals(dev, h, h->signals | PTSP_SIG_PREEMPT);
-	}
-}
-
-/* What a holder is told beside what all are told. */
-static u32 own_signals(const struct ptsp_device *dev, const struct ptsp_entity *h, u32 top_weight)
-{
-	u32 signals = PTSP_SIG_TURN;
-
-	if (h->called_back)
-		signals |= PTSP_SIG_CALLBACK;
-	if (h->preempted)
-		signals |= PTSP_SIG_PREEMPT;
-	if (top_weight > h->weight)
-		signals |= PTSP_SIG_OUTWEIGHED;
-	if (dev->nr_active > 1 && (!ptsp_exclusive(dev) || must_be_exact(dev, h)))
-		signals |= PTSP_SIG_EXACT;
-	if (ptsp_is_beside(h))
-		signals |= PTSP_SIG_BESIDE;
-	return signals;
-}
-
-/* @shared: several have the turn, and not only because one of them is about to be through. */
-static u32 common_signals(struct ptsp_device *dev, const struct ptsp_entity *top, bool shared,
-			  u64 *next)
-{
-	u32 signals = 0;
-
-	if (dev->nr_waiters && (top || ptsp_least_given(dev, next)))
-		signals |= PTSP_SIG_WANTED;
-	if (dev->nr_active > 1)
-		signals |= PTSP_SIG_CONTENDED;
-	if (shared && dev->nr_holders > 1)
-		signals |= PTSP_SIG_SHARED;
-	return signals;
-}
-
-/* The last ones: those who were called back just now are among them. */
-static void tell_queue(struct ptsp_device *dev, const struct ptsp_link *queue, u32 signals,
-		       u32 top_weight)
-{
-	u32 left = PTSP_AT_ONCE;
-	struct ptsp_entity *h;
-
-	for (h = ptsp_queue_last(queue); h && left--; h = ptsp_queue_prev(queue, h))
-		ptsp_set_signals(dev, h, signals | own_signals(dev, h, top_weight));
-}
-
-static bool first_is_beside(const struct ptsp_link *queue)
-{
-	const struct ptsp_entity *first = ptsp_queue_first(queue);
-
-	return first && ptsp_is_beside(first);
-}
-
-/* Calls back who must go, and tells all; returns what preempt_leaving() does. */
-static bool review_exclusive(struct ptsp_device *dev, u64 *next)
-{
-	const struct ptsp_entity *top;
-	bool preempted = false;
-	u32 signals, top_weight;
-
-	if (!dev->nr_holders)
-		return false;
-	top = dev->nr_waiters ? best_eligible(dev, next) : NULL;
-	call_crowd_back(dev);
-	if (dev->nr_active > 1 && dev->nr_keeping <= PTSP_COMPANY) {
-		call_holders_back(dev, top, next);
-		preempted = preempt_leaving(dev, top, next);
-		preempt_late(dev);
-	}
-	signals = common_signals(dev, top, dev->nr_late, next);
-	if (dev->nr_holders - dev->nr_late > 1 || first_is_beside(&dev->holders) ||
-	    first_is_beside(&dev->leaving))
-		ptsp_count_company(dev);
-	top_weight = ptsp_top_weight(dev);
-	tell_queue(dev, &dev->holders, signals, top_weight);
-	if (!ptsp_list_empty(&dev->leaving))
-		tell_queue(dev, &dev->leaving, signals, top_weight);
-	return preempted;
-}
-
-void ptsp_tell_one(struct ptsp_device *dev, struct ptsp_entity *h)
-{
-	ptsp_set_signals(dev, h, dev->told | own_signals(dev, h, dev->told_weight));
-}
-
-/* The paper's rule: who overdrew its budget submits nothing, whoever else is there. */
-static void call_overdrawn_back(struct ptsp_device *dev, const struct ptsp_entity *top, u64 *next)
-{
-	u32 left = PTSP_AT_ONCE;
-	struct ptsp_entity *h;
-
-	if (dev->nr_active < 2 || !dev->nr_overdrawn)
-		return;
-	if (dev->params.idle_sharing && !top && dev->nr_overdrawn == dev->nr_keeping) {
-		*next = min_u64(*next, dev->now_ns + (ptsp_slice(dev) >> LOOK_SHIFT));
-		return;
-	}
-	while ((h = ptsp_tree_first(&dev->overdrawn, order))) {
-		if (!left--) {
-			dev->more = true;
-			return;
-		}
-		ptsp_call_back(dev, h);
-		ptsp_tell_one(dev, h);
-	}
-}
-
-/* Where any number may hold the turn, they are told of a change by and by. */
-static void review_many(struct ptsp_device *dev, u64 *next)
-{
-	const struct ptsp_entity *top = best_eligible(dev, next);
-	u32 signals, top_weight, left = PTSP_AT_ONCE;
-	struct ptsp_entity *h;
-
-	call_overdrawn_back(dev, top, next);
-	signals = common_signals(dev, top, true, next);
-	top_weight = ptsp_top_weight(dev);
-	/* With whoever is active beside it, a holder is told to be exact, too. */
-	if (signals != dev->told || top_weight != dev->told_weight)
-		dev->untold = dev->nr_keeping;
-	dev->told = signals;
-	dev->told_weight = top_weight;
-	while (dev->untold && (h = ptsp_queue_first(&dev->holders))) {
-		if (!left--) {
-			dev->more = true;
-			return;
-		}
-		dev->untold--;
-		ptsp_list_del(&h->queue);
-		ptsp_list_add_before(&h->queue, &dev->holders);
-		ptsp_tell_one(dev, h);
-	}
-}
-
-static bool review_holders(struct ptsp_device *dev, u64 *next)
-{
-	if (ptsp_exclusive(dev))
-		return review_exclusive(dev, next);
-	review_many(dev, next);
-	return false;
-}
-
 /*
  * Whether one that weighs more than @weight would be let in beside all holders,
  * whose work is then taken off, if it asked now.
@@ -569,7 +252,7 @@ static bool would_be_given(struct ptsp_device *dev, const struct ptsp_entity *e,
 {
 	const struct ptsp_entity *least = ptsp_least_given(dev, next);
 
-	return may_take(dev, e, next) && !dev->nr_regular &&
+	return ptsp_may_take(dev, e, next) && !dev->nr_regular &&
 	       !(least && least->given_vt <= e->given_vt) &&
 	       awaits_nobody(dev, e, dev->nr_waiters + dev->nr_holders + e->active, next);
 }
@@ -589,13 +272,13 @@ bool ptsp_would_grant(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 	ptsp_settle(dev, e);
 	ptsp_set_weight(dev, e);
 	ptsp_place(dev, e);
-	best = best_eligible(dev, &next);
+	best = ptsp_best_eligible(dev, &next);
 	if (!turn_is_free(dev, e, &next))
 		return can_be_interrupted(dev, best, &weight) && e->weight > weight &&
 		       ptsp_is_fresh(dev, e);
 	if (e->budget_ns < 0 && dev->params.kind != PTSP_NONE)
 		return !best && would_be_given(dev, e, &next);
-	return !best || heavier(dev, e, best);
+	return !best || ptsp_heavier(dev, e, best);
 }
 
 void ptsp_forget_preadmission(struct ptsp_device *dev, struct ptsp_entity *e)
@@ -633,9 +316,9 @@ static void preadmit(struct ptsp_device *dev)
 	struct ptsp_entity *e;
 	bool interruptible;
 
-	if (!away || (!dev->nr_holders && !dev->nr_preadmitted))
+	if (!away)
 		return;
-	interruptible = can_be_interrupted(dev, best_eligible(dev, &next), &weight);
+	interruptible = can_be_interrupted(dev, ptsp_best_eligible(dev, &next), &weight);
 	withdraw_preadmissions(dev, interruptible, weight);
 	if (!interruptible)
 		return;
@@ -670,12 +353,14 @@ static void grant_some(struct ptsp_device *dev, u64 *next)
 
 static void decide(struct ptsp_device *dev, u64 *next)
 {
-	sweep_weights(dev);
+	/* Who is alone is looked at anyway. */
+	if (!dev->lone)
+		sweep_weights(dev);
 	if (!ptsp_list_empty(&dev->leaving))
 		share_by_force(dev, next);
 	do {
 		grant_some(dev, next);
-	} while (review_holders(dev, next));
+	} while (ptsp_review_holders(dev, next));
 	/* Each call-back has its limit, one made just now, too. */
 	if (dev->nr_waiters)
 		share_by_force(dev, next);
@@ -693,6 +378,7 @@ u64 ptsp_run(struct ptsp_device *dev, u64 now)
 		ptsp_place_due(dev);
 	if (dev->nr_waiters || dev->nr_holders)
 		decide(dev, &next);
-	preadmit(dev);
+	if (dev->nr_preadmitted || dev->nr_holders)
+		preadmit(dev);
 	return dev->more ? now + 1 : max_u64(next, now + 1);
 }

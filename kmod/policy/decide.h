@@ -5,6 +5,28 @@
 
 #include "policy.h"
 
+/* Of a slice, the shortest pause between two looks at what nothing announces. */
+#define PTSP_LOOK_SHIFT	4
+
+/* The paper's rule orders nobody by weight: there, first come, first served. */
+static inline bool ptsp_heavier(const struct ptsp_device *dev, const struct ptsp_entity *a,
+				const struct ptsp_entity *b)
+{
+	return dev->params.kind == PTSP_WEIGHTED && a->weight > b->weight;
+}
+
+/* The eligible waiter that goes first; else NULL and when there will be one. */
+struct ptsp_entity *ptsp_best_eligible(struct ptsp_device *dev, u64 *next);
+
+/* Whether @e may have time that is given away. */
+bool ptsp_may_take(const struct ptsp_device *dev, const struct ptsp_entity *e, u64 *next);
+
+/*
+ * Call back who must go, and tell all who have the turn what they may know. Returns
+ * whether one has just ceased to keep others out.
+ */
+bool ptsp_review_holders(struct ptsp_device *dev, u64 *next);
+
 /* The weight of @e is read again. */
 void ptsp_set_weight(struct ptsp_device *dev, struct ptsp_entity *e);
 
