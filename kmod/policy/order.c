@@ -109,6 +109,7 @@ void ptsp_take_out(struct ptsp_device *dev, struct ptsp_entity *e)
 /* Into the tree that it is to be in, if any. */
 static void insert(struct ptsp_device *dev, struct ptsp_entity *e)
 {
+	e->in = place_of(dev, e);
 	if (e->in == &dev->ready || e->in == &dev->back) {
 		/* The paper's rule orders nobody by weight: there, first come, first served. */
 		e->key = dev->params.kind == PTSP_WEIGHTED ? ~e->weight : 0;
@@ -131,7 +132,6 @@ void ptsp_place(struct ptsp_device *dev, struct ptsp_entity *e)
 		dev->lone = e;
 		return;
 	}
-	e->in = place_of(dev, e);
 	insert(dev, e);
 }
 
@@ -143,7 +143,6 @@ void ptsp_place_lone(struct ptsp_device *dev)
 		return;
 	dev->lone = NULL;
 	ptsp_settle(dev, lone);
-	lone->in = place_of(dev, lone);
 	insert(dev, lone);
 	if (lone->state == PTSP_IDLE && !lone->lingers)
 		ptsp_lingers(dev, lone);

@@ -42,11 +42,6 @@ struct rb_node *rb_next(const struct rb_node *node)
 	return RB_NEXT(rb_root_cached, NULL, (struct rb_node *)node);
 }
 
-struct rb_node *rb_prev(const struct rb_node *node)
-{
-	return RB_PREV(rb_root_cached, NULL, (struct rb_node *)node);
-}
-
 struct rb_node *ptsp_tree_last(const struct rb_root_cached *tree)
 {
 	return RB_MAX(rb_root_cached, (struct rb_root_cached *)tree);

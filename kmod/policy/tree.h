@@ -35,7 +35,6 @@ void rb_add_cached(struct rb_node *node, struct rb_root_cached *tree,
 void rb_erase_cached(struct rb_node *node, struct rb_root_cached *tree);
 struct rb_node *rb_first_cached(const struct rb_root_cached *tree);
 struct rb_node *rb_next(const struct rb_node *node);
-struct rb_node *rb_prev(const struct rb_node *node);
 struct rb_node *ptsp_tree_last(const struct rb_root_cached *tree);
 
 #ifdef __cplusplus
