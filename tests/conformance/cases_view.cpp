@@ -104,14 +104,16 @@ int look_from_inside(Actor &outside)
     return 0;
 }
 
+// What a process ends with that could not be put into a namespace.
+constexpr int kNotTried = 77;
+
 TEST("numbers of processes are those of the reader's pid namespace, and others are not shown")
 {
-    constexpr int skipped = 77;
     Actor outside;
     outside.join();
     int status = result_of(
-        [&] { return unshare(CLONE_NEWPID) < 0 ? skipped : result_of([&] { return look_from_inside(outside); }); });
-    if (status == skipped)
+        [&] { return unshare(CLONE_NEWPID) < 0 ? kNotTried : result_of([&] { return look_from_inside(outside); }); });
+    if (status == kNotTried)
         printf("# not tried: no pid namespace can be made here\n");
     else
         CHECK_EQ(0, status);
@@ -120,14 +122,13 @@ TEST("numbers of processes are those of the reader's pid namespace, and others a
 
 TEST("capabilities in a user namespace of one's own are none")
 {
-    constexpr int skipped = 77;
     Actor roots;
     roots.join();
     int status = result_of([&] {
         if (setresgid(kNobody, kNobody, kNobody) < 0 || setresuid(kNobody, kNobody, kNobody) < 0)
             throw tap::Failure("setresuid");
         if (unshare(CLONE_NEWUSER) < 0)
-            return skipped;
+            return kNotTried;
         ptsched_client *client = nullptr;
         CHECK_EQ(0, ptsched_open(kDevice, PTSCHED_MECHANISM_GATE, backend(), &client));
         ptsched::UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, roots.pid(), 0)));
@@ -135,7 +136,7 @@ TEST("capabilities in a user namespace of one's own are none")
         CHECK_EQ(-EPERM, ptsched_act_for(client, PTSCHED_ACT_FOR_PIDFD, pidfd.get()));
         return 0;
     });
-    if (status == skipped)
+    if (status == kNotTried)
         printf("# not tried: no user namespace can be made here\n");
     else
         CHECK_EQ(0, status);

@@ -2,6 +2,7 @@
 // Fuzz target: what the broker reads from its clients' sockets. An input is what some processes do with connections to
 // a broker that lives in the target: messages in order and out of it, descriptors, ends, and time between them.
 #include "broker_messages.hpp"
+#include "check.hpp"
 #include "fuzz_clock.hpp"
 #include "input.h"
 #include "log.hpp"
@@ -14,28 +15,35 @@
 #include <csignal>
 #include <cstdarg>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-// What it would print is formatted, and nothing else.
-void ptsched::warn(const char *format, ...)
+namespace {
+
+// What the broker would print is formatted, and nothing else.
+void format_only(const char *format, va_list arguments)
 {
     char line[512];
+    vsnprintf(line, sizeof(line), format, arguments);
+}
+
+} // namespace
+
+void ptsched::warn(const char *format, ...)
+{
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(line, sizeof(line), format, arguments);
+    format_only(format, arguments);
     va_end(arguments);
 }
 
 void ptsched::debug(const char *format, ...)
 {
-    char line[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(line, sizeof(line), format, arguments);
+    format_only(format, arguments);
     va_end(arguments);
 }
 
@@ -48,14 +56,6 @@ constexpr size_t kMostSteps = 400;
 constexpr size_t kMostHandles = 8;
 // Without time passing, no more happens by itself.
 constexpr unsigned kMostRounds = 10000;
-
-#define CHECK(condition)                                                                                               \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition);                              \
-            abort();                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 class InputChoices final : public Choices {
 public:

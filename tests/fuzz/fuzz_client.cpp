@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Fuzz target: what libptsched reads from the broker. An input is what a broker says, and the calls of a program.
+#include "check.hpp"
 #include "fuzz_clock.hpp"
 #include "scripted_broker.hpp"
 
-#include <cstdio>
-#include <cstdlib>
 #include <poll.h>
 #include <ptsched/ptsched.h>
 
@@ -13,14 +12,6 @@ namespace {
 constexpr unsigned kMostCalls = 64;
 
 fuzz::ScriptedBroker *broker;
-
-#define CHECK(condition)                                                                                               \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition);                              \
-            abort();                                                                                                   \
-        }                                                                                                              \
-    } while (0)
 
 int call(ptsched_client *client, fuzz_input &input)
 {

@@ -95,7 +95,7 @@ static struct ptsp_entity *holder(const struct world *w)
 	return NULL;
 }
 
-/* All want the device: one gives the turn back, the next has it, and the first waits again. */
+/* Who has the turn while the others wait. */
 static struct ptsp_entity *held;
 
 static void find_granted(struct world *w, struct ptsp_entity *before)
@@ -111,6 +111,7 @@ static void find_granted(struct world *w, struct ptsp_entity *before)
 	}
 }
 
+/* All want the device: one gives the turn back, the next has it, and the first waits again. */
 static void hand_over(struct world *w)
 {
 	struct ptsp_entity *before = held;
