@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Equals beside each other.
+ * Equals beside each other, and lighter ones below a heavier.
  *
  * A program that is bound by its launches leaves the device idle for much of its
  * turn. Two of them, one after the other, get half as far as each alone; beside
@@ -13,9 +13,15 @@
  * it has turns of its own for a while, each time for longer. So one that says
  * that it leaves the device idle, and does not, takes no more from others than
  * its part, but for one measurement each time.
+ *
+ * A heavier one whose turns are few long pieces of work leaves the device to
+ * lighter ones most cheaply where these are not taken off at all: their time slices
+ * are short, so that its work gets onto the device soon and stays there, and they
+ * go on at once when it ends. It says so itself, as it knows its pauses.
  */
 #include "beside.h"
 #include "budget.h"
+#include "decide.h"
 #include "list.h"
 
 #ifdef __KERNEL__
@@ -130,6 +136,13 @@ bool ptsp_go_together(const struct ptsp_device *dev, const struct ptsp_entity *a
 		      const struct ptsp_entity *b)
 {
 	return a->weight == b->weight && ptsp_is_sociable(dev, a) && ptsp_is_sociable(dev, b);
+}
+
+bool ptsp_goes_above(const struct ptsp_device *dev, const struct ptsp_entity *e,
+		     const struct ptsp_entity *h)
+{
+	return e->tolerates && e->fresh && h->preemptible && !dev->above &&
+	       ptsp_exclusive(dev) && ptsp_heavier(dev, e, h);
 }
 
 static void set_company(struct ptsp_entity *h, u32 n)

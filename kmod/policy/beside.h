@@ -36,6 +36,19 @@ static inline bool ptsp_is_beside(const struct ptsp_entity *e)
 	return e->company > 1;
 }
 
+/*
+ * Whether @e, which asks for the turn, leaves @h on the device below it, since it
+ * has no pauses in which it would lose more by that than by taking it off.
+ */
+bool ptsp_goes_above(const struct ptsp_device *dev, const struct ptsp_entity *e,
+		     const struct ptsp_entity *h);
+
+/* Whether @h, which keeps the turn, has what a heavier one leaves of the device. */
+static inline bool ptsp_is_below(const struct ptsp_device *dev, const struct ptsp_entity *h)
+{
+	return dev->above && dev->above != h;
+}
+
 /* Count anew who is beside whom: a turn began, ended, or was called back. */
 void ptsp_count_company(struct ptsp_device *dev);
 

@@ -290,7 +290,9 @@ struct occupants {
 static struct occupants count_occupants(const struct ptsp_device *dev)
 {
 	const struct ptsp_entity *e;
-	struct occupants n = { .all = dev->nr_keeping + dev->nr_late_on };
+	/* Who is below another has what that one leaves. */
+	u32 keeping = dev->above ? 1 : dev->nr_keeping;
+	struct occupants n = { .all = keeping + dev->nr_late_on };
 
 	for (e = ptsp_queue_first(&dev->leaving); e; e = ptsp_queue_next(&dev->leaving, e)) {
 		if (ptsp_is_off(dev, e))
@@ -316,6 +318,8 @@ static void charge_queue(struct ptsp_device *dev, const struct ptsp_link *queue,
 	struct ptsp_entity *e;
 
 	for (e = ptsp_queue_first(queue); e; e = ptsp_queue_next(queue, e)) {
+		if (ptsp_is_below(dev, e) && !e->called_back)
+			continue;
 		e->contended_ns += dt;
 		if (!pays(dev, e, n))
 			continue;

@@ -193,7 +193,7 @@ static bool turn_is_free(const struct ptsp_device *dev, const struct ptsp_entity
 	if (dev->nr_keeping && (!e || dev->nr_keeping >= PTSP_COMPANY))
 		return false;
 	for (h = ptsp_queue_first(&dev->holders); h; h = ptsp_queue_next(&dev->holders, h))
-		if (!ptsp_go_together(dev, h, e))
+		if (!ptsp_go_together(dev, h, e) && !ptsp_goes_above(dev, e, h))
 			return false;
 	for (h = ptsp_queue_first(&dev->leaving); h; h = ptsp_queue_next(&dev->leaving, h))
 		if (keeps_turn(dev, h, next))
@@ -201,12 +201,12 @@ static bool turn_is_free(const struct ptsp_device *dev, const struct ptsp_entity
 	return true;
 }
 
-/* Whether somebody might be let in beside the holders. */
-static bool is_sociable(const struct ptsp_device *dev)
+/* Whether somebody might be let in beside the holders, or above them. */
+static bool may_be_joined(const struct ptsp_device *dev)
 {
 	const struct ptsp_entity *h = ptsp_queue_first(&dev->holders);
 
-	return h && ptsp_is_sociable(dev, h);
+	return h && (ptsp_is_sociable(dev, h) || (h->preemptible && !dev->above));
 }
 
 static struct ptsp_entity *pick(struct ptsp_device *dev, u64 *next)
@@ -214,7 +214,7 @@ static struct ptsp_entity *pick(struct ptsp_device *dev, u64 *next)
 	bool is_free = turn_is_free(dev, NULL, next);
 	struct ptsp_entity *best;
 
-	if (!is_free && !is_sociable(dev))
+	if (!is_free && !may_be_joined(dev))
 		return NULL;
 	best = best_by_nice(dev, next);
 	if (!best)
@@ -273,9 +273,9 @@ bool ptsp_would_grant(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 	ptsp_set_weight(dev, e);
 	ptsp_place(dev, e);
 	best = ptsp_best_eligible(dev, &next);
+	e->fresh = ptsp_is_fresh(dev, e);
 	if (!turn_is_free(dev, e, &next))
-		return can_be_interrupted(dev, best, &weight) && e->weight > weight &&
-		       ptsp_is_fresh(dev, e);
+		return can_be_interrupted(dev, best, &weight) && e->weight > weight && e->fresh;
 	if (e->budget_ns < 0 && dev->params.kind != PTSP_NONE)
 		return !best && would_be_given(dev, e, &next);
 	return !best || ptsp_heavier(dev, e, best);

@@ -59,6 +59,8 @@ void ptsp_set_params(struct ptsp_device *dev, const struct ptsp_params *params, 
 		dev->excess_ns = 0;
 	}
 	dev->params = *params;
+	if (!ptsp_exclusive(dev))
+		dev->above = NULL;
 	dev->tick_ns = now;
 	dev->refresh = dev->entities.next;
 }
@@ -235,6 +237,8 @@ static void end_turn(struct ptsp_device *dev, struct ptsp_entity *e)
 	if (!e->given)
 		dev->unwanted_ns = dev->now_ns;
 	unqueue_holder(dev, e);
+	if (dev->above == e)
+		dev->above = NULL;
 	dev->nr_holders--;
 	e->recalled = e->called_back;
 	e->given = false;
@@ -342,6 +346,9 @@ void ptsp_grant(struct ptsp_device *dev, struct ptsp_entity *e)
 	e->stats.turns++;
 	dev->stats.turns++;
 	dev->nr_holders++;
+	h = ptsp_queue_first(&dev->holders);
+	if (h && ptsp_goes_above(dev, e, h))
+		dev->above = e;
 	queue_holder(dev, e);
 	if (dev->params.many)
 		ptsp_place(dev, e);
@@ -352,6 +359,8 @@ void ptsp_call_back(struct ptsp_device *dev, struct ptsp_entity *h)
 {
 	unqueue_holder(dev, h);
 	ptsp_unplace(dev, h);
+	if (dev->above == h)
+		dev->above = NULL;
 	h->called_back = true;
 	h->callback_ns = dev->now_ns;
 	h->stats.callbacks++;
@@ -464,6 +473,24 @@ void ptsp_set_preemptible(struct ptsp_device *dev, struct ptsp_entity *e, bool p
 	e->preemptible = preemptible;
 	if (e->late)
 		queue_late(dev, e);
+}
+
+void ptsp_tolerate(struct ptsp_device *dev, struct ptsp_entity *e, bool tolerates, u64 now)
+{
+	struct ptsp_entity *h, *after;
+
+	ptsp_advance(dev, now);
+	e->tolerates = tolerates;
+	if (tolerates || dev->above != e)
+		return;
+	for (h = ptsp_queue_first(&dev->holders); h; h = after) {
+		after = ptsp_queue_next(&dev->holders, h);
+		if (h == e)
+			continue;
+		ptsp_call_back(dev, h);
+		ptsp_preempt(dev, h);
+	}
+	dev->above = NULL;
 }
 
 void ptsp_release(struct ptsp_device *dev, struct ptsp_entity *e, u64 handover_ns, u64 now)

@@ -28,9 +28,9 @@
  * is charged for an instant sums to at most that instant; a budget never
  * exceeds its cap (plus what was earned while waiting and is not yet spent); in
  * exclusive mode one entity has the turn unless others of its weight go together
- * with it (beside.c), a called-back one is late, has its work being taken off the
- * device, or said when it will have drained and that is at most two hand-overs
- * away.
+ * with it or lighter ones stay on the device below it (beside.c), a called-back one
+ * is late, has its work being taken off the device, or said when it will have
+ * drained and that is at most two hand-overs away.
  */
 #ifndef PTSCHED_POLICY_H
 #define PTSCHED_POLICY_H
@@ -66,6 +66,8 @@ enum ptsp_signal {
 	PTSP_SIG_PREADMITTED = 128,
 	PTSP_SIG_EXACT = 256,
 	PTSP_SIG_BESIDE = 512,
+	PTSP_SIG_ABOVE = 1024,
+	PTSP_SIG_BELOW = 2048,
 };
 
 /**
@@ -217,6 +219,7 @@ struct ptsp_entity {
 	u64 wait_ns;			/* when this wait began */
 	bool preemptible;		/* need not drain first: ptsp_set_preemptible() */
 	bool preempted;			/* shall do so now: the next is in */
+	bool tolerates;			/* lighter ones below its turns: ptsp_tolerate() */
 	bool fresh;			/* may interrupt: was eligible when this wait began */
 	bool recalled;			/* the last turn ended by call-back */
 	bool late;			/* not drained in time: others are admitted */
@@ -316,6 +319,7 @@ struct ptsp_device {
 	struct ptsp_link leaving;	/* called back, in order of that */
 	struct ptsp_link late;		/* those to be taken off the device first */
 	struct ptsp_link preadmitted;
+	struct ptsp_entity *above;	/* holds the turn with lighter ones below, or did */
 	struct ptsp_entity *lone;	/* active alone, with budget: in no order */
 	struct rb_root_cached ready;	/* waiters with budget, who goes first */
 	struct rb_root_cached indebted;	/* the others, by when they will have budget */
@@ -393,6 +397,20 @@ void ptsp_leave(struct ptsp_device *dev, struct ptsp_entity *e, u64 now);
 
 /** ptsp_wait - an idle entity asks for the turn */
 void ptsp_wait(struct ptsp_device *dev, struct ptsp_entity *e, u64 now);
+
+/**
+ * ptsp_tolerate - whether lighter ones may stay on the device during the entity's turns
+ * @dev: the device
+ * @e: the entity: of one that holds the turn, those that did so are taken off
+ * @tolerates: they may, as @e leaves the device idle only at the end of its turns
+ * @now: the time
+ *
+ * What those are given is what the hardware's time slices leave them: nothing while
+ * @e has work on the device, all of it as soon as it has none. It costs @e less
+ * than half of what it costs to take them off and put them back, but that each time
+ * that it leaves the device idle. Not said: they may not.
+ */
+void ptsp_tolerate(struct ptsp_device *dev, struct ptsp_entity *e, bool tolerates, u64 now);
 
 /**
  * ptsp_would_grant - whether an idle entity would have the turn at once if it asked

@@ -127,6 +127,15 @@ static void call_crowd_back(struct ptsp_device *dev)
 	}
 }
 
+/* Whether @h may have the turn beside @first, or below who is above. */
+static bool may_stay(const struct ptsp_device *dev, const struct ptsp_entity *first,
+		     const struct ptsp_entity *h)
+{
+	if (dev->above)
+		return h == dev->above || ptsp_heavier(dev, dev->above, h);
+	return !first || ptsp_go_together(dev, first, h);
+}
+
 /* Of several that no longer go together, the one that had the turn first keeps it. */
 static void call_holders_back(struct ptsp_device *dev, const struct ptsp_entity *top, u64 *next)
 {
@@ -137,7 +146,7 @@ static void call_holders_back(struct ptsp_device *dev, const struct ptsp_entity 
 		after = ptsp_queue_next(&dev->holders, h);
 		ptsp_settle(dev, h);
 		if ((dev->nr_waiters && recall_exclusive(dev, h, top, next)) ||
-		    (first && !ptsp_go_together(dev, first, h)))
+		    !may_stay(dev, first, h))
 			ptsp_call_back(dev, h);
 		else if (!first)
 			first = h;
@@ -192,6 +201,10 @@ static u32 own_signals(const struct ptsp_device *dev, const struct ptsp_entity *
 		signals |= PTSP_SIG_EXACT;
 	if (ptsp_is_beside(h))
 		signals |= PTSP_SIG_BESIDE;
+	if (h == dev->above && dev->nr_keeping > 1)
+		signals |= PTSP_SIG_ABOVE;
+	if (ptsp_is_below(dev, h) && !h->called_back)
+		signals |= PTSP_SIG_BELOW;
 	return signals;
 }
 

@@ -41,6 +41,7 @@ struct world {
 	u64 occupancy_then;
 	unsigned int preadmitted;	/* so often it was asked for, and held */
 	unsigned int beside;		/* so often was a turn had beside others */
+	unsigned int above;		/* and with lighter ones below */
 };
 
 static struct world world;
@@ -60,7 +61,7 @@ static u32 task_weight(const struct ptsp_entity *e)
 
 /*
  * In exclusive mode, from a clean start, @e has been let in beside none but those that
- * are late, are being taken off, told when they leave, or go together with it.
+ * are late, are being taken off, told when they leave, or go together with it or below.
  */
 static void check_exclusion(const struct ptsp_entity *e)
 {
@@ -72,7 +73,8 @@ static void check_exclusion(const struct ptsp_entity *e)
 		if (world.tasks[i].here && o != e && o->state == PTSP_HOLDING && !o->late &&
 		    !o->preempted && o->drained_ns == PTSP_NEVER &&
 		    o->granted_ns > world.exclusive_since)
-			assert_true(ptsp_go_together(&world.dev, o, e));
+			assert_true(world.dev.above == e || world.dev.above == o ||
+				    ptsp_go_together(&world.dev, o, e));
 	}
 }
 
@@ -82,6 +84,7 @@ static void task_signal(struct ptsp_entity *e, u32 old)
 	if (e->signals & ~old & PTSP_SIG_TURN)
 		check_exclusion(e);
 	world.beside += !!(e->signals & ~old & PTSP_SIG_BESIDE);
+	world.above += !!(e->signals & ~old & PTSP_SIG_ABOVE);
 	/* Who does not hold it is told at most that it could have the turn. */
 	if (!(e->signals & PTSP_SIG_TURN))
 		assert_int_equal(e->signals & ~PTSP_SIG_PREADMITTED, 0);
@@ -170,6 +173,8 @@ static void event(void)
 		ptsp_set_preemptible(dev, &t->e, draw(2), now);
 	} else if (!draw(200)) {
 		ptsp_set_preemptible(dev, &t->e, !t->e.preemptible, now);
+	} else if (!draw(20)) {
+		ptsp_tolerate(dev, &t->e, draw(2), now);
 	} else if (!draw(50)) {
 		ptsp_leave(dev, &t->e, now);
 		t->here = false;
@@ -301,6 +306,7 @@ static void test_invariants(void **state)
 	}
 	assert_int_not_equal(world.preadmitted, 0);
 	assert_int_not_equal(world.beside, 0);
+	assert_int_not_equal(world.above, 0);
 }
 
 /* Whatever the load was, once every holder obeys, every waiter gets its turn. */
