@@ -11,7 +11,8 @@
 /* Changes of the page that are events. */
 #define EVENTS	(PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED |	\
 		 PTSCHED_STATE_PREEMPT | PTSCHED_STATE_OUTWEIGHED | PTSCHED_STATE_EXACT |	\
-		 PTSCHED_STATE_BESIDE | PTSCHED_STATE_DEAD)
+		 PTSCHED_STATE_BESIDE | PTSCHED_STATE_ABOVE | PTSCHED_STATE_BELOW |		\
+		 PTSCHED_STATE_DEAD)
 
 /**
  * ptsched_is_event - whether a change of a client's state is told to who polls it

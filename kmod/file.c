@@ -27,7 +27,8 @@
 #define HAND_OVER_SIZE_VER0	8
 #define PAGE_SIZE_VER0		72
 
-#define FEATURES (PTSCHED_FEATURE_PAGE | PTSCHED_FEATURE_ACT_FOR | PTSCHED_FEATURE_NETLINK)
+#define FEATURES (PTSCHED_FEATURE_PAGE | PTSCHED_FEATURE_ACT_FOR |	\
+		  PTSCHED_FEATURE_NETLINK | PTSCHED_FEATURE_ABOVE)
 
 union argument {
 	__u32 size;
@@ -72,7 +73,7 @@ static int do_attach(struct ptsched_client *client, union argument *arg)
 
 static int do_acquire(struct ptsched_client *client, union argument *arg)
 {
-	if (arg->acquire.flags & ~PTSCHED_ACQUIRE_TRY)
+	if (arg->acquire.flags & ~(PTSCHED_ACQUIRE_TRY | PTSCHED_ACQUIRE_ABOVE))
 		return -EINVAL;
 	return ptsched_turn_acquire(client, &arg->acquire);
 }

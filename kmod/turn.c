@@ -294,12 +294,25 @@ static int wait_for_turn(struct ptsched_client *client, struct ptsched_acquire *
 	return ret;
 }
 
+/* Whether lighter ones may stay on the device: what one of the process denies, no other allows. */
+static void tolerate(struct ptsched_client *client, const struct ptsched_acquire *arg, u64 now)
+{
+	struct ptsp_entity *e = &client->entity->policy;
+	bool above = arg->flags & PTSCHED_ACQUIRE_ABOVE;
+
+	if (above == e->tolerates || (above && e->state != PTSP_IDLE))
+		return;
+	ptsp_tolerate(&client->dev->policy, e, above, now);
+	client->dev->changed = true;
+}
+
 /* The lock is held; the caller is the owner. */
 static int acquire(struct ptsched_client *client, struct ptsched_acquire *arg, u64 now)
 	__must_hold(&client->dev->lock)
 {
 	if (!client->holds && !client->nr_waiters && !ptsched_client_may_act_on(client))
 		ptsched_client_move(client, client->self, now);
+	tolerate(client, arg, now);
 	if (may_join(client)) {
 		hold(client, task_pid_nr(current));
 		tell(arg, client->entity, now);

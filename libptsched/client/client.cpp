@@ -12,6 +12,7 @@
 
 struct ptsched_client {
     std::unique_ptr<ptsched::Transport> transport;
+    uint64_t features = 0;
     uint32_t device_id = 0;
     uint64_t entity = 0;
 };
@@ -56,12 +57,13 @@ int connect_to(ptsched_backend backend, std::unique_ptr<Transport> &transport)
     return -EINVAL;
 }
 
-int check_version(Transport &transport)
+int check_version(Transport &transport, uint64_t &features)
 {
     auto query = ptsched::sized<ptsched::Query>();
     int ret = transport.query(query);
     if (ret)
         return ret;
+    features = query.features;
     return query.version_major == PTSCHED_VERSION_MAJOR ? 0 : -EPROTO;
 }
 
@@ -111,7 +113,7 @@ int open_client(const char *device, unsigned int mechanism, ptsched_backend back
     int ret = connect_to(backend, made->transport);
     if (ret)
         return ret;
-    ret = check_version(*made->transport);
+    ret = check_version(*made->transport, made->features);
     if (ret)
         return ret;
     ptsched::Attach result;
@@ -174,7 +176,8 @@ int ptsched_acquire(struct ptsched_client *client, uint64_t deadline_ns, unsigne
 {
     return guarded([&] {
         auto acquire = ptsched::sized<ptsched::Acquire>();
-        acquire.flags = flags;
+        // Who does not know it takes all lighter ones off.
+        acquire.flags = client->features & PTSCHED_FEATURE_ABOVE ? flags : flags & ~PTSCHED_ACQUIRE_ABOVE;
         acquire.deadline_ns = deadline_ns;
         int ret = client->transport->acquire(acquire);
         if (!ret && result)

@@ -5,6 +5,8 @@
  *   CALLBACK   submitters stop by themselves; wait until the work in flight has drained; release
  *   PREEMPT    the same, but with the work in flight off the hardware, where that is possible and quicker
  *   OUTWEIGHED make the hardware's time slice short, but not BESIDE equals
+ *   ABOVE      release as soon as the program is idle: lighter ones have the device from then on
+ *   BELOW      what passes is a heavier one's
  *   WANTED     release once the program has been idle for the linger time, with no thread about to submit; a closed
  *              loop keeps its turn
  *   CONTENDED  release after a longer idle time; see that what was queued unmeasured has an end event, so that what is
@@ -59,7 +61,7 @@ constexpr std::uint64_t rest_ns = 100000000, end_ns = 1000000;
 constexpr std::uint64_t try_after_ns = 100000000;
 /* Who comes at the end of a turn has one in two of what passes then, by guess; equals, which have something to do for
  * half of the time or so, one in four. */
-constexpr unsigned part_at_end = 2, part_beside = 4;
+constexpr unsigned part_at_end = 2, part_beside = 4, part_below = 1;
 /* Beside equals, where a turn has no end: by this the scheduler sees whether that is good for them. */
 constexpr std::uint64_t report_beside_ns = 50000000;
 /* An exit waits so long for the last report. */
@@ -141,10 +143,18 @@ void release(Device &device, std::uint64_t now, ptsched_usage usage)
     /* The next turn may begin and end without the agent: it must be woken for its rest. */
     device.rest_unreported.store(false, std::memory_order_release);
     device.waits_for_host.store(false, std::memory_order_relaxed);
+    const bool above =
+        device.alone_wanted.exchange(false, std::memory_order_relaxed) || device.state() & PTSCHED_STATE_ABOVE;
+    counters.above.fetch_add(above, std::memory_order_relaxed);
+    device.above.turn_ended({.gpu_ns = device.take_turn_gpu_ns(),
+                             .span_ns = first && busy_until > first ? busy_until - first : 0,
+                             .submissions = device.submissions(),
+                             .above = above},
+                            now);
     device.agent.idle_since = 0;
     device.agent.backoff_ns = 0;
     device.agent.demanded_ns = 0;
-    device.agent.beside = false;
+    device.agent.others_part = 0;
     device.meter.others_leave(now);
     int error = ptsched_release(device.client(), &usage);
     if (error == -EPIPE || error == -EHOSTDOWN || error == -EBADFD)
@@ -173,7 +183,7 @@ std::uint64_t promise_ns(Device &device, std::uint32_t events, std::uint32_t sta
     if (!(state & PTSCHED_STATE_CALLBACK))
         return 0;
     /* Two programs with short time slices side by side would mostly switch. */
-    if (!(state & PTSCHED_STATE_PREEMPT) && device.preemption.has_short_slice())
+    if (!(state & PTSCHED_STATE_PREEMPT) && device.preemption.time_slice() == TimeSlice::brief)
         return 0;
     std::uint64_t cost = state & PTSCHED_STATE_PREEMPT ? device.preemption.cost_ns() : 0;
     if (cost && device.meter.in_flight_ns(now) > cost)
@@ -284,8 +294,11 @@ std::uint64_t leave_when_idle(Device &device, std::uint32_t events, std::uint32_
 {
     Device::AgentState &own = device.agent;
     /* Nobody could run now. But who stays idle must not count as a user of the device for ever. */
-    bool wanted = state & PTSCHED_STATE_WANTED, by_samples = !(state & PTSCHED_STATE_EXACT);
-    std::uint64_t linger_ns = wanted ? device.linger.ns(config().linger_ns) : unwanted_lingers * config().linger_ns;
+    bool above = state & PTSCHED_STATE_ABOVE, wanted = above || state & PTSCHED_STATE_WANTED;
+    bool by_samples = !(state & PTSCHED_STATE_EXACT);
+    std::uint64_t linger_ns = above    ? 0
+                              : wanted ? device.linger.ns(config().linger_ns)
+                                       : unwanted_lingers * config().linger_ns;
     /* Who submits is not idle: the driver, which the program needs meanwhile, is asked only after that. */
     if (by_samples && has_submitted(device)) {
         own.busy_seen_ns = now;
@@ -337,13 +350,22 @@ std::uint64_t find_level(Device &device, std::uint32_t state, std::uint64_t now)
 /* What is measured beside others is not all its own. */
 void look_for_company(Device &device, std::uint32_t state, std::uint64_t now)
 {
-    const bool beside = state & PTSCHED_STATE_BESIDE;
-    if (beside == std::exchange(device.agent.beside, beside))
+    const unsigned part = state & PTSCHED_STATE_BELOW ? part_below : state & PTSCHED_STATE_BESIDE ? part_beside : 0;
+    if (part == std::exchange(device.agent.others_part, part))
         return;
-    if (beside)
-        device.meter.others_come(now, part_beside);
-    else
-        device.meter.others_leave(now);
+    device.meter.others_leave(now);
+    if (part)
+        device.meter.others_come(now, part);
+}
+
+/* Two with short slices side by side would mostly switch. Who is above others is to keep the device. */
+TimeSlice wanted_slice(const Device &device, std::uint32_t state)
+{
+    if (state & PTSCHED_STATE_OUTWEIGHED)
+        return state & PTSCHED_STATE_BESIDE ? TimeSlice::usual : TimeSlice::brief;
+    const bool lasting = device.preemption.time_slice() == TimeSlice::lasting;
+    const bool good = lasting ? device.above.is_bearable() : device.above.is_good();
+    return state & company && good ? TimeSlice::lasting : TimeSlice::usual;
 }
 
 /* Returns after how long to look again. */
@@ -384,13 +406,7 @@ std::uint64_t look_after(Device &device)
     if (device.preemption.is_off() && state & company)
         device.preemption.put_back(device);
     const std::uint64_t try_within = find_level(device, state, now);
-    if (!(state & company)) {
-        own.idle_since = 0;
-        return std::min(try_within, report_rest(device, now));
-    }
-    /* Two with short slices side by side would mostly switch. */
-    device.preemption.adjust_slice(device, (state & (PTSCHED_STATE_OUTWEIGHED | PTSCHED_STATE_BESIDE)) ==
-                                               PTSCHED_STATE_OUTWEIGHED);
+    device.preemption.adjust_slice(device, wanted_slice(device, state));
     if (!(state & (company & ~PTSCHED_STATE_OUTWEIGHED))) {
         own.idle_since = 0;
         return std::min(try_within, report_rest(device, now));

@@ -204,6 +204,7 @@ ptsched_usage Device::take_usage(std::uint64_t ended)
         static_cast<std::uint32_t>(std::min<std::uint64_t>(total > before ? total - before : 0, UINT32_MAX));
     usage.gpu_ns = meter.take_gpu_ns(ended);
     counters.gpu_ns.fetch_add(usage.gpu_ns, std::memory_order_relaxed);
+    turn_gpu_ns_.fetch_add(usage.gpu_ns, std::memory_order_relaxed);
     return usage;
 }
 

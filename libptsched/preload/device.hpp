@@ -7,6 +7,7 @@
 #ifndef PTSCHED_PRELOAD_DEVICE_HPP
 #define PTSCHED_PRELOAD_DEVICE_HPP
 
+#include "above.hpp"
 #include "acknowledged.hpp"
 #include "linger.hpp"
 #include "meter.hpp"
@@ -83,6 +84,8 @@ public:
         return first_submit_ns.compare_exchange_strong(none, now, std::memory_order_relaxed);
     }
     Linger linger;
+    Above above;
+    std::atomic<bool> alone_wanted{false};   /* lighter ones were to stay on the device, and no longer */
     std::atomic<bool> ahead{false};          /* a submission came before the question for its turn */
     std::atomic<std::uint32_t> held_back{0}; /* threads that wait with a submission */
     std::atomic<std::uint32_t> acquiring{0}; /* of these, the ones that wait for a turn, or have just got it */
@@ -104,6 +107,14 @@ public:
     {
         return now - reported_ns_.load(std::memory_order_relaxed) >= interval_ns;
     }
+    /* Whether lighter ones may stay on the device during a turn that is asked for now. */
+    bool tolerates(std::uint64_t now) const
+    {
+        return preemption.time_slice() == TimeSlice::lasting && above.is_good_now(now) &&
+               !alone_wanted.load(std::memory_order_relaxed);
+    }
+    /* GPU time of this turn that was told to the scheduler. */
+    std::uint64_t take_turn_gpu_ns() { return turn_gpu_ns_.exchange(0, std::memory_order_relaxed); }
     /* Unless the last report is younger. */
     void report(std::uint64_t now, std::uint64_t interval_ns);
     /* Reports by the agent: the program has come to rest after so many submissions; it ends. */
@@ -123,7 +134,7 @@ public:
         std::uint64_t submissions_seen{0};
         std::uint64_t rests_since{0}; /* when that was seen to change, or that something was in flight */
         std::uint64_t demanded_ns{0}; /* since when the work in flight is to leave at once */
-        bool beside{false};           /* equals have the turn, too */
+        unsigned others_part{0};      /* while others have the turn, too: one in so many of what passes is theirs */
         bool told_drain{false};       /* the next turn begins without waiting for our release */
     } agent;
 
@@ -147,6 +158,7 @@ private:
     std::atomic<std::uint64_t> fenced_submissions_{0};
     std::atomic<std::uint64_t> submissions_{0};
     std::atomic<std::uint64_t> reported_submissions_{0};
+    std::atomic<std::uint64_t> turn_gpu_ns_{0};
     std::atomic<std::uint64_t> reported_ns_{0};
     std::atomic<Device *> next_{nullptr};
 };

@@ -122,9 +122,10 @@ std::uint64_t work_bound(const Device &device)
 std::uint64_t excess_ns(Device &device, const Key &key, std::uint32_t stands_for, std::uint64_t bound,
                         std::uint64_t now)
 {
-    std::uint64_t estimate = device.meter.estimate_ns(key, stands_for);
-    if (!estimate || estimate > bound)
-        estimate = bound;
+    /* A longer one may come a little before the end of what is in flight, or the device would stand still each time. */
+    std::uint64_t estimate = device.meter.estimate_ns(key, stands_for), most = bound - bound / 4;
+    if (!estimate || estimate > most)
+        estimate = most;
     std::uint64_t total = device.meter.in_flight_ns(now) + estimate;
     return total > bound ? total - bound : 0;
 }
@@ -196,6 +197,13 @@ std::uint64_t busy_until(const Device &device, std::uint64_t now)
     return until > granted ? now + (until - granted) : now;
 }
 
+/* Lighter ones that stay on the device are to leave it. In a turn, and so at once. */
+void ask_to_be_alone(Device &device)
+{
+    if (!device.alone_wanted.exchange(true, std::memory_order_acq_rel) && !device.preemption.ask_behind())
+        ask_for_turn(device);
+}
+
 CUresult measured(const Place &place, const Key &key, std::uint32_t stands_for, const Call &call)
 {
     Device &device = *place.device;
@@ -204,6 +212,9 @@ CUresult measured(const Place &place, const Key &key, std::uint32_t stands_for, 
 
     device.last_submit_ns.store(now, std::memory_order_relaxed);
     device.submitters_cpu.store(sched_getcpu(), std::memory_order_relaxed);
+    /* From one pause to the next: who has them on the device each time loses more than by having them taken off. */
+    if (device.state() & PTSCHED_STATE_ABOVE && device.above.is_settled())
+        ask_to_be_alone(device);
     bool first = device.turn_is_used(now);
     if (std::uint64_t short_ns = stands_for || first ? 0 : device.meter.short_ns(*place.stream, key)) {
         CUresult result = call();
@@ -477,7 +488,8 @@ bool ask_for_turn(Device &device)
     bool free = !(device.state() & PTSCHED_STATE_TURN) && !device.preemption.is_off();
     device.acquiring.fetch_add(1, std::memory_order_acq_rel);
     std::uint64_t asked = monotonic_ns();
-    int error = ptsched_acquire(device.client(), PTSCHED_NEVER, 0, nullptr);
+    unsigned flags = device.tolerates(asked) ? PTSCHED_ACQUIRE_ABOVE : 0;
+    int error = ptsched_acquire(device.client(), PTSCHED_NEVER, flags, nullptr);
     if (!error && free)
         spare_fence(device, before);
     if (!error)
@@ -520,14 +532,22 @@ void settled()
 {
     Thread *thread = this_thread;
     Device *device = thread ? thread->device.load(std::memory_order_relaxed) : nullptr;
-    /* What was waited for may have taken long: the next sample comes at once, and stands for what was until now. */
-    if (thread && thread->until_sample > 0 && thread->until_sample < thread->sample_interval &&
-        monotonic_ns() - thread->sampled_ns > sample_every_ns) {
+    if (!device)
+        return;
+    std::uint32_t state = device->state();
+    if (state & PTSCHED_STATE_CONTENDED && !device->above.is_settled())
+        device->above.settled(device->submissions());
+    /*
+     * What was waited for may have taken long, or others may have the device now: the next submission is looked at, and
+     * stands for what was until now.
+     */
+    if (thread->until_sample > 0 && thread->until_sample < thread->sample_interval &&
+        (state & PTSCHED_STATE_ABOVE || monotonic_ns() - thread->sampled_ns > sample_every_ns)) {
         thread->sample_interval -= thread->until_sample;
         thread->until_sample = 0;
     }
     /* Who is merely wanted elsewhere is looked at often enough, and would pay for a wake-up each time. */
-    if (device && device->state() & PTSCHED_STATE_CALLBACK)
+    if (state & (PTSCHED_STATE_CALLBACK | PTSCHED_STATE_ABOVE))
         nudge_agent();
 }
 

@@ -69,16 +69,16 @@ void write_stats(std::uint64_t submissions)
         return;
     auto value = [](const std::atomic<std::uint64_t> &counter) { return counter.load(std::memory_order_relaxed); };
     char line[512];
-    int length =
-        std::snprintf(line, sizeof(line),
-                      "{\"pid\": %d, \"submissions\": %" PRIu64 ", \"measured\": %" PRIu64 ", \"estimated\": %" PRIu64
-                      ", \"waits\": %" PRIu64 ", \"wait_ns\": %" PRIu64 ", \"ahead\": %" PRIu64 ", \"turns\": %" PRIu64
-                      ", \"gpu_ns\": %" PRIu64 ", \"captured\": %" PRIu64 ", \"let_through\": %" PRIu64
-                      ", \"preemptions\": %" PRIu64 ", \"driver_errors\": %" PRIu64 ", \"unknown\": %" PRIu64 "}\n",
-                      getpid(), submissions, value(counters.measured), value(counters.estimated), value(counters.waits),
-                      value(counters.wait_ns), value(counters.ahead), value(counters.turns), value(counters.gpu_ns),
-                      value(counters.captured), value(counters.through), value(counters.preemptions),
-                      value(counters.driver_errors), value(counters.unknown));
+    int length = std::snprintf(
+        line, sizeof(line),
+        "{\"pid\": %d, \"submissions\": %" PRIu64 ", \"measured\": %" PRIu64 ", \"estimated\": %" PRIu64
+        ", \"waits\": %" PRIu64 ", \"wait_ns\": %" PRIu64 ", \"ahead\": %" PRIu64 ", \"turns\": %" PRIu64
+        ", \"above\": %" PRIu64 ", \"gpu_ns\": %" PRIu64 ", \"captured\": %" PRIu64 ", \"let_through\": %" PRIu64
+        ", \"preemptions\": %" PRIu64 ", \"driver_errors\": %" PRIu64 ", \"unknown\": %" PRIu64 "}\n",
+        getpid(), submissions, value(counters.measured), value(counters.estimated), value(counters.waits),
+        value(counters.wait_ns), value(counters.ahead), value(counters.turns), value(counters.above),
+        value(counters.gpu_ns), value(counters.captured), value(counters.through), value(counters.preemptions),
+        value(counters.driver_errors), value(counters.unknown));
     if (length <= 0 || static_cast<std::size_t>(length) >= sizeof(line))
         return;
     if (config().stats) {

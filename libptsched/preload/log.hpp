@@ -15,6 +15,7 @@ struct Counters {
     std::atomic<std::uint64_t> wait_ns{0};
     std::atomic<std::uint64_t> ahead{0}; /* submissions that came before the question for the turn */
     std::atomic<std::uint64_t> turns{0}; /* turns given back */
+    std::atomic<std::uint64_t> above{0}; /* of these, with lighter ones left on the device */
     std::atomic<std::uint64_t> gpu_ns{0};
     std::atomic<std::uint64_t> captured{0};      /* submissions that went into a graph */
     std::atomic<std::uint64_t> through{0};       /* let through to end a stall */

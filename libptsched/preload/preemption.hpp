@@ -28,6 +28,9 @@ namespace ptsched::preload {
 
 class Device;
 
+/* On the hardware: the driver's own; short, so that others get onto the device soon; long, so that none does. */
+enum class TimeSlice { usual, brief, lasting };
+
 class Preemption {
 public:
     /*
@@ -37,8 +40,8 @@ public:
      */
     void find_level(Device &device);
 
-    /* Makes the time slice short, or what it was; nothing if it is already. Only the agent may. */
-    void adjust_slice(Device &device, bool outweighed);
+    /* Sets the time slice; nothing if it is that already. Only the agent may. */
+    void adjust_slice(Device &device, TimeSlice wanted);
 
     bool was_tried() const { return tried_.load(std::memory_order_relaxed); }
 
@@ -48,7 +51,8 @@ public:
     };
     Found found();
 
-    bool has_short_slice() const { return short_slice_.load(std::memory_order_relaxed); }
+    /* By the last that was set; usual if that was refused. */
+    TimeSlice time_slice() const { return slice_.load(std::memory_order_relaxed); }
 
     bool can_take_off() const { return level_.load(std::memory_order_relaxed) == Level::preempt; }
 
@@ -105,10 +109,10 @@ private:
     std::atomic<Level> level_{Level::gate};
     std::string why_; /* not a better one */
     std::atomic<bool> tried_{false};
-    std::uint64_t again_ns_{0};       /* when it is tried again; 0: not by itself */
-    std::uint64_t again_after_ns_{0}; /* and how long that is after the last time */
-    bool outweighed_{false};          /* what the time slice was last set, or tried to be set, for */
-    std::atomic<bool> short_slice_{false};
+    std::uint64_t again_ns_{0};                /* when it is tried again; 0: not by itself */
+    std::uint64_t again_after_ns_{0};          /* and how long that is after the last time */
+    TimeSlice wanted_slice_{TimeSlice::usual}; /* what was last set, or tried to be set */
+    std::atomic<TimeSlice> slice_{TimeSlice::usual};
     std::uint64_t births_{0}; /* of channels, when the slice was last set or tried */
     std::atomic<bool> off_{false};
     std::atomic<unsigned> ending_{0}; /* contexts */

@@ -26,7 +26,8 @@ TEST("query tells version, features, devices and the page's size")
     CHECK_EQ(0, client.call(PTSCHED_IOC_QUERY, query));
     CHECK_EQ(PTSCHED_VERSION_MAJOR, query.version_major);
     CHECK_EQ(PTSCHED_VERSION_MINOR, query.version_minor);
-    CHECK_EQ(PTSCHED_FEATURE_PAGE | PTSCHED_FEATURE_ACT_FOR | PTSCHED_FEATURE_NETLINK, query.features);
+    CHECK_EQ(PTSCHED_FEATURE_PAGE | PTSCHED_FEATURE_ACT_FOR | PTSCHED_FEATURE_NETLINK | PTSCHED_FEATURE_ABOVE,
+             query.features);
     CHECK_EQ(2, query.nr_devices);
     CHECK_EQ(sysconf(_SC_PAGESIZE), query.page_size);
     CHECK_EQ(sizeof(query), query.size);
@@ -81,7 +82,7 @@ TEST("unknown flags, reserved fields and kinds are EINVAL")
     CHECK_EQ(0, client.attach(kDevice));
 
     auto acquire = sized<struct ptsched_acquire>();
-    acquire.flags = PTSCHED_ACQUIRE_TRY << 1;
+    acquire.flags = PTSCHED_ACQUIRE_ABOVE << 1;
     CHECK_EQ(-EINVAL, client.call(PTSCHED_IOC_ACQUIRE, acquire));
     auto act_for = sized<struct ptsched_act_for>();
     act_for.fd = -1;

@@ -141,6 +141,49 @@ TEST("equals that leave the device idle have the turn beside each other")
     CHECK_EQ(0, equal.release());
 }
 
+TEST("who tolerates it leaves a lighter one on the device, until it asks otherwise")
+{
+    Client client;
+    Actor lighter(5);
+    lighter.join();
+    CHECK_EQ(0, lighter.set_mechanism(PTSCHED_MECHANISM_PREEMPT));
+    CHECK_EQ(0, lighter.acquire().result);
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, PTSCHED_ACQUIRE_ABOVE, nullptr));
+    CHECK_EQ(PTSCHED_STATE_TURN | PTSCHED_STATE_CONTENDED | PTSCHED_STATE_ABOVE, client.state());
+    uint32_t below = lighter.page().state;
+    CHECK_EQ(PTSCHED_STATE_TURN | PTSCHED_STATE_BELOW, below & (kInOrder | PTSCHED_STATE_BELOW));
+    // Its turn comes and goes, and that of the lighter lasts.
+    CHECK_EQ(0, ptsched_release(client, nullptr));
+    client.round_trip();
+    CHECK_EQ(PTSCHED_STATE_TURN, lighter.page().state & (kInOrder | PTSCHED_STATE_BELOW));
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, PTSCHED_ACQUIRE_ABOVE, nullptr));
+    uint32_t events = client.events();
+    CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
+    CHECK_EQ(PTSCHED_STATE_TURN | PTSCHED_STATE_CONTENDED, client.state());
+    CHECK(client.events() > events);
+    below = lighter.page().state;
+    CHECK_EQ(PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK | PTSCHED_STATE_PREEMPT,
+             below & (kInOrder | PTSCHED_STATE_PREEMPT | PTSCHED_STATE_BELOW));
+    CHECK_EQ(0, lighter.release());
+}
+
+TEST("what one client of a process denies, no other allows")
+{
+    Client first, second;
+    Actor lighter(5);
+    lighter.join();
+    CHECK_EQ(0, lighter.set_mechanism(PTSCHED_MECHANISM_PREEMPT));
+    CHECK_EQ(0, ptsched_acquire(first, PTSCHED_NEVER, 0, nullptr));
+    CHECK_EQ(0, ptsched_acquire(second, PTSCHED_NEVER, PTSCHED_ACQUIRE_ABOVE, nullptr));
+    CHECK_EQ(0, ptsched_release(first, nullptr));
+    CHECK_EQ(0, ptsched_release(second, nullptr));
+    CHECK_EQ(0, lighter.acquire().result);
+    CHECK_EQ(0, ptsched_acquire(first, PTSCHED_NEVER, PTSCHED_ACQUIRE_ABOVE, nullptr));
+    CHECK_EQ(0, ptsched_acquire(second, PTSCHED_NEVER, 0, nullptr));
+    CHECK(lighter.page().state & PTSCHED_STATE_CALLBACK);
+    CHECK_EQ(0, lighter.release());
+}
+
 TEST("poll() is readable until the latest event is acknowledged")
 {
     Wanted turn;

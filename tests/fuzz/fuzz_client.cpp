@@ -23,7 +23,7 @@ int call(ptsched_client *client, fuzz_input &input)
     case 0:
         return ptsched_query(client, &query);
     case 1:
-        return ptsched_acquire(client, PTSCHED_NEVER, 0, &acquired);
+        return ptsched_acquire(client, PTSCHED_NEVER, fuzz_below(&input, 2) ? PTSCHED_ACQUIRE_ABOVE : 0, &acquired);
     case 2:
         return ptsched_acquire(client, fuzz_time(&input), PTSCHED_ACQUIRE_TRY, nullptr);
     case 3:

@@ -24,6 +24,7 @@ enum call {
 	CALL_RENICE,
 	CALL_PREEMPTIBLE,
 	CALL_PARAMS,
+	CALL_TOLERATE,
 	NR_CALLS
 };
 
@@ -158,6 +159,10 @@ static void call_of_task(enum call call, struct task *t, struct fuzz_input *in)
 	case CALL_PREEMPTIBLE:
 		say("set_preemptible %d %d", index, !t->e.preemptible);
 		ptsp_set_preemptible(&world.dev, &t->e, !t->e.preemptible, world.now);
+		break;
+	case CALL_TOLERATE:
+		say("tolerate %d %d", index, !t->e.tolerates);
+		ptsp_tolerate(&world.dev, &t->e, !t->e.tolerates, world.now);
 		break;
 	case CALL_WAIT:
 		if (t->e.state != PTSP_IDLE)

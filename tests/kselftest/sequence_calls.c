@@ -94,9 +94,11 @@ static void call_attach(struct choices *c)
 
 static void call_acquire(struct choices *c)
 {
+	const unsigned int how = below(c, 3) ? 0 : PTSCHED_ACQUIRE_TRY;
 	int fd = file(c);
 
-	ks_acquire_until(fd, below(c, 8) ? soon(c) : number(c), below(c, 3) ? 0 : PTSCHED_ACQUIRE_TRY);
+	ks_acquire_until(fd, below(c, 8) ? soon(c) : number(c),
+			 how | (below(c, 3) ? 0 : PTSCHED_ACQUIRE_ABOVE));
 }
 
 static void call_release(struct choices *c)

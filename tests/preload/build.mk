@@ -81,11 +81,15 @@ $(B)/tests/preload-event-times: $(B)/obj/$(PT)/preload-event-times.cpp.o $(B)/ob
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $^ -o $@
 
+$(B)/tests/preload-above: $(B)/obj/$(PT)/preload-above.cpp.o $(B)/obj/preload/$(PRELOAD_DIR)/above.cpp.o
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) $^ -o $@
+
 $(B)/tests/preload-linger: $(B)/obj/$(PT)/preload-linger.cpp.o $(B)/obj/preload/$(PRELOAD_DIR)/linger.cpp.o
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $^ -o $@
 
-TESTS += $(B)/tests/preload-channels $(B)/tests/preload-estimates $(B)/tests/preload-event-times $(B)/tests/preload-linger
+TESTS += $(B)/tests/preload-above $(B)/tests/preload-channels $(B)/tests/preload-estimates $(B)/tests/preload-event-times $(B)/tests/preload-linger
 TESTS += $(B)/tests/preload-departures $(B)/tests/preload-neighbours $(B)/tests/preload-routes $(B)/tests/preload-routes-late $(B)/tests/preload-gate $(B)/tests/preload-charging $(B)/tests/preload-order $(B)/tests/preload-mps \
 	$(PT_WORLD)
 TESTS += tests/preload/coverage tests/preload/portability

@@ -6,6 +6,7 @@
 #include "cuda_abi.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -363,6 +364,7 @@ void spin(int argc, char **argv)
     unsigned long long ns = (argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1000) * 1000;
     unsigned long depth = argc > 4 ? std::strtoul(argv[4], nullptr, 10) : 1;
     unsigned long factor = argc > 5 ? std::strtoul(argv[5], nullptr, 10) : 1;
+    int pause_ms = argc > 6 ? std::atoi(argv[6]) : 0;
     std::atomic<bool> ended{false};
     std::thread reader([&] {
         char byte;
@@ -384,8 +386,10 @@ void spin(int argc, char **argv)
             std::printf("started\n");
             std::fflush(stdout);
         }
-        if (i % depth == depth - 1)
+        if (i % depth == depth - 1) {
             CU(cuStreamSynchronize(nullptr));
+            poll(nullptr, 0, pause_ms);
+        }
     }
     unsigned result = 0;
     CU(cuMemcpyDtoH_v2(&result, out, 4));

@@ -327,7 +327,8 @@ int Connection::query(struct ptsched_query &argument, Request &)
         return -EINVAL;
     argument.version_major = PTSCHED_VERSION_MAJOR;
     argument.version_minor = PTSCHED_VERSION_MINOR;
-    argument.features = PTSCHED_FEATURE_PAGE | PTSCHED_FEATURE_ACT_FOR | PTSCHED_FEATURE_NETLINK;
+    argument.features =
+        PTSCHED_FEATURE_PAGE | PTSCHED_FEATURE_ACT_FOR | PTSCHED_FEATURE_NETLINK | PTSCHED_FEATURE_ABOVE;
     argument.nr_devices = static_cast<uint32_t>(server_.devices().size());
     argument.page_size = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
     return 0;
@@ -393,7 +394,7 @@ int Connection::check_node(const struct ptsched_attach &argument, const Request 
 
 int Connection::acquire(struct ptsched_acquire &argument, Request &request)
 {
-    if (argument.flags & ~PTSCHED_ACQUIRE_TRY)
+    if (argument.flags & ~(PTSCHED_ACQUIRE_TRY | PTSCHED_ACQUIRE_ABOVE))
         return -EINVAL;
     if (client_->waiters.size() >= PTSCHED_BROKER_MAX_CALLS)
         return -ENOBUFS;

@@ -365,10 +365,20 @@ void Device::hold(Client &client, uint32_t tid)
     show(client);
 }
 
+// Whether lighter ones may stay on the device: what one of the process denies, no other allows.
+void Device::tolerate(Entity &entity, bool above)
+{
+    if (above == entity.tolerates || (above && entity.state != PTSP_IDLE))
+        return;
+    ptsp_tolerate(&policy_, &entity, above, now());
+    run();
+}
+
 int Device::acquire(Client &client, const Waiter &waiter, uint32_t flags)
 {
     if (!client.holds && client.waiters.empty() && !may_act_on(client))
         move(client, *client.self);
+    tolerate(*client.entity, flags & PTSCHED_ACQUIRE_ABOVE);
     if (may_join_turn(client, waiter.tid)) {
         hold(client, waiter.tid);
         return 0;

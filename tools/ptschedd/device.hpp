@@ -73,6 +73,7 @@ private:
     void forget_accounts();
     void update(Entity &entity);
     void set_preemptible(Entity &entity);
+    void tolerate(Entity &entity, bool above);
     void move(Client &client, Entity &to);
     bool may_join_turn(const Client &client, uint32_t tid) const;
     bool thread_holds(const Client &client, uint32_t tid) const;

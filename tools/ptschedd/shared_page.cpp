@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kEventBits = PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED |
                                 PTSCHED_STATE_PREEMPT | PTSCHED_STATE_OUTWEIGHED | PTSCHED_STATE_EXACT |
-                                PTSCHED_STATE_BESIDE;
+                                PTSCHED_STATE_BESIDE | PTSCHED_STATE_ABOVE | PTSCHED_STATE_BELOW;
 
 size_t page_size()
 {

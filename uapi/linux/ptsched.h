@@ -34,7 +34,7 @@
 #include <linux/types.h>
 
 #define PTSCHED_VERSION_MAJOR	1
-#define PTSCHED_VERSION_MINOR	1
+#define PTSCHED_VERSION_MINOR	2
 
 #define PTSCHED_NODE_NAME	"ptsched"
 
@@ -59,6 +59,7 @@
 #define PTSCHED_FEATURE_PAGE	(1ULL << 0)	/* PTSCHED_PAGE_OFFSET can be mapped */
 #define PTSCHED_FEATURE_ACT_FOR	(1ULL << 1)	/* PTSCHED_IOC_ACT_FOR */
 #define PTSCHED_FEATURE_NETLINK	(1ULL << 2)	/* generic netlink family */
+#define PTSCHED_FEATURE_ABOVE	(1ULL << 3)	/* PTSCHED_ACQUIRE_ABOVE */
 
 /* ---- how a client's process enforces the decisions ---- */
 
@@ -120,6 +121,7 @@ struct ptsched_attach {
 };
 
 #define PTSCHED_ACQUIRE_TRY	(1U << 0)	/* do not block: EAGAIN */
+#define PTSCHED_ACQUIRE_ABOVE	(1U << 1)	/* lighter ones may stay on the device */
 
 /**
  * struct ptsched_acquire - wait for the turn
@@ -129,6 +131,12 @@ struct ptsched_attach {
  * @turn: out: number of the turn, for the page, traces and ACK
  * @budget_ns: out: the budget when the turn was granted
  * @waited_ns: out: time between the call and the grant
+ *
+ * With ABOVE, lighter clients' work that gets onto the device beside others' (see
+ * PTSCHED_IOC_MECHANISM) is not taken off for this turn: they have the device, by
+ * short time slices, as soon as the caller leaves it idle. That costs the caller
+ * less than to have it taken off, but that each time. Whoever of the process asks
+ * without ABOVE, be it in the turn, has it taken off.
  *
  * Blocks until the entity has the turn. A client that holds the turn already
  * succeeds at once, and so does a thread that holds it through another client
@@ -276,6 +284,8 @@ struct ptsched_hand_over {
 #define PTSCHED_STATE_PREADMITTED (1U << 7)	/* no turn yet: who asks has it at once */
 #define PTSCHED_STATE_EXACT	(1U << 8)	/* contended by equals: measure all there is */
 #define PTSCHED_STATE_BESIDE	(1U << 9)	/* equals hold the turn too: report now and then */
+#define PTSCHED_STATE_ABOVE	(1U << 10)	/* lighter ones stay: release when idle */
+#define PTSCHED_STATE_BELOW	(1U << 11)	/* a heavier one has the device, but for its pauses */
 #define PTSCHED_STATE_DEAD	(1U << 31)	/* the scheduler is gone: run unscheduled */
 
 /**
@@ -287,8 +297,8 @@ struct ptsched_hand_over {
  *	release (or its end), never by this word: CALLBACK is set first. While
  *	PREADMITTED is set, a thread may submit once and ask for the turn right
  *	after that
- * @events: changes of CALLBACK, WANTED, CONTENDED, PREEMPT, OUTWEIGHED, EXACT and
- *	BESIDE so far. While the client holds the turn, those of all but CALLBACK and
+ * @events: changes of CALLBACK, WANTED, CONTENDED, PREEMPT, OUTWEIGHED, EXACT,
+ *	BESIDE, ABOVE and BELOW so far. While the client holds the turn, those of all but CALLBACK and
  *	PREEMPT may be counted later than they are seen in @state, and several as one:
  *	see PTSCHED_EVENTS_AT_ONCE
  * @turn: number of the current or last turn

@@ -89,7 +89,8 @@ PTSCHED_API int ptsched_identity(const struct ptsched_client *client, uint32_t *
 
 /**
  * Wait for the turn until @deadline_ns (CLOCK_MONOTONIC; PTSCHED_NEVER: for
- * ever). @flags: 0 or PTSCHED_ACQUIRE_TRY. *@result, if not NULL, receives the
+ * ever). @flags: 0 or PTSCHED_ACQUIRE_TRY, and PTSCHED_ACQUIRE_ABOVE, which a
+ * scheduler that does not know it ignores. *@result, if not NULL, receives the
  * outputs of struct ptsched_acquire. Blocks; restarted after signals unless the
  * handler was installed without SA_RESTART (then -EINTR). -ETIMEDOUT, -EAGAIN
  * (TRY). -EPIPE, -EHOSTDOWN: the scheduler is gone, the page's state is
