@@ -285,7 +285,7 @@ struct ptsched_hand_over {
 #define PTSCHED_STATE_EXACT	(1U << 8)	/* contended by equals: measure all there is */
 #define PTSCHED_STATE_BESIDE	(1U << 9)	/* equals hold the turn too: report now and then */
 #define PTSCHED_STATE_ABOVE	(1U << 10)	/* lighter ones stay: release when idle */
-#define PTSCHED_STATE_BELOW	(1U << 11)	/* a heavier one has the device, but for its pauses */
+#define PTSCHED_STATE_BELOW	(1U << 11)	/* a heavier one has the device */
 #define PTSCHED_STATE_DEAD	(1U << 31)	/* the scheduler is gone: run unscheduled */
 
 /**
@@ -298,9 +298,9 @@ struct ptsched_hand_over {
  *	PREADMITTED is set, a thread may submit once and ask for the turn right
  *	after that
  * @events: changes of CALLBACK, WANTED, CONTENDED, PREEMPT, OUTWEIGHED, EXACT,
- *	BESIDE, ABOVE and BELOW so far. While the client holds the turn, those of all but CALLBACK and
- *	PREEMPT may be counted later than they are seen in @state, and several as one:
- *	see PTSCHED_EVENTS_AT_ONCE
+ *	BESIDE, ABOVE and BELOW so far. While the client holds the turn, those of all
+ *	but CALLBACK and PREEMPT may be counted later than they are seen in @state, and
+ *	several as one: see PTSCHED_EVENTS_AT_ONCE
  * @turn: number of the current or last turn
  * @budget_ns: budget at @budget_stamp_ns
  * @budget_stamp_ns: when @budget_ns was true
