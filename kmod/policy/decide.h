@@ -42,6 +42,9 @@ void ptsp_make_late(struct ptsp_device *dev, struct ptsp_entity *h, u64 since);
 /* Its work is to be taken off the device. */
 void ptsp_preempt(struct ptsp_device *dev, struct ptsp_entity *h);
 
+/* Who has lighter ones below it has them no longer. */
+void ptsp_clear_below(struct ptsp_device *dev);
+
 /* Make new settings known to some of those that do not go by them yet. */
 void ptsp_refresh_some(struct ptsp_device *dev);
 

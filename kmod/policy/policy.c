@@ -475,22 +475,26 @@ void ptsp_set_preemptible(struct ptsp_device *dev, struct ptsp_entity *e, bool p
 		queue_late(dev, e);
 }
 
-void ptsp_tolerate(struct ptsp_device *dev, struct ptsp_entity *e, bool tolerates, u64 now)
+void ptsp_clear_below(struct ptsp_device *dev)
 {
 	struct ptsp_entity *h, *after;
 
-	ptsp_advance(dev, now);
-	e->tolerates = tolerates;
-	if (tolerates || dev->above != e)
-		return;
 	for (h = ptsp_queue_first(&dev->holders); h; h = after) {
 		after = ptsp_queue_next(&dev->holders, h);
-		if (h == e)
+		if (h == dev->above)
 			continue;
 		ptsp_call_back(dev, h);
 		ptsp_preempt(dev, h);
 	}
 	dev->above = NULL;
+}
+
+void ptsp_tolerate(struct ptsp_device *dev, struct ptsp_entity *e, bool tolerates, u64 now)
+{
+	ptsp_advance(dev, now);
+	e->tolerates = tolerates;
+	if (!tolerates && dev->above == e)
+		ptsp_clear_below(dev);
 }
 
 void ptsp_release(struct ptsp_device *dev, struct ptsp_entity *e, u64 handover_ns, u64 now)

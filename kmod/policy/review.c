@@ -241,6 +241,19 @@ static bool first_is_beside(const struct ptsp_link *queue)
 	return first && ptsp_is_beside(first);
 }
 
+/* Those below are to wait for their turns as others do, after a slice: or they might for ever. */
+static void limit_above(struct ptsp_device *dev, u64 *next)
+{
+	u64 slice = ptsp_slice(dev), passed = dev->above->contended_ns;
+
+	if (dev->nr_keeping < 2)
+		return;
+	if (passed >= slice)
+		ptsp_clear_below(dev);
+	else
+		*next = min_u64(*next, dev->now_ns + slice - passed);
+}
+
 /* Calls back who must go, and tells all; returns what preempt_leaving() does. */
 static bool review_exclusive(struct ptsp_device *dev, u64 *next)
 {
@@ -252,6 +265,8 @@ static bool review_exclusive(struct ptsp_device *dev, u64 *next)
 		return false;
 	top = dev->nr_waiters ? ptsp_best_eligible(dev, next) : NULL;
 	call_crowd_back(dev);
+	if (dev->above)
+		limit_above(dev, next);
 	if (dev->nr_active > 1 && dev->nr_keeping <= PTSP_COMPANY) {
 		call_holders_back(dev, top, next);
 		preempted = preempt_leaving(dev, top, next);

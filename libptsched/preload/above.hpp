@@ -53,7 +53,7 @@ private:
     static constexpr std::uint64_t never = ~0ull;
     static constexpr unsigned all = 1000;
     static constexpr std::uint64_t pause_ns = 1000000;
-    static constexpr unsigned rest_min = 64;
+    static constexpr unsigned rest_min = 8;
 
     std::atomic<std::uint64_t> settled_at_{never};
     std::atomic<std::uint64_t> ended_ns_{0};

@@ -53,8 +53,8 @@ static void test_the_heavier_pays_for_its_turn(void **state)
 	u64 now = begin_above(f), slice = ptsp_slice(&f->dev);
 	struct ptsp_stats before = f->b.e.stats;
 
-	ptsp_run(&f->dev, now += 2 * slice);
-	assert_true(f->a.e.stats.occupancy_ns == 2 * slice);
+	ptsp_run(&f->dev, now += slice / 2);
+	assert_true(f->a.e.stats.occupancy_ns == slice / 2);
 	assert_true(f->b.e.stats.occupancy_ns == before.occupancy_ns);
 	/* Nor is the slice of the lighter over. */
 	give(f, &f->a, 0, now);
@@ -62,6 +62,22 @@ static void test_the_heavier_pays_for_its_turn(void **state)
 	assert_int_equal(f->b.called_back, 0);
 	ptsp_run(&f->dev, now + slice - MS);
 	assert_int_equal(f->b.called_back, 0);
+}
+
+/* Else who is below waited for its turn without anybody knowing. */
+static void test_after_a_slice_the_lighter_waits_as_others_do(void **state)
+{
+	struct fixture *f = *state;
+	u64 now = begin_above(f), slice = ptsp_slice(&f->dev);
+
+	assert_true(ptsp_run(&f->dev, now + 1) == now + slice);
+	ptsp_run(&f->dev, now + slice - 1);
+	assert_int_equal(f->b.called_back, 0);
+	ptsp_run(&f->dev, now + slice);
+	assert_int_equal(f->a.called_back, 0);
+	assert_int_equal(f->b.called_back, 1);
+	assert_true(f->b.e.signals & PTSP_SIG_PREEMPT);
+	assert_false(f->a.e.signals & PTSP_SIG_ABOVE);
 }
 
 static void test_who_does_not_tolerate_has_it_taken_off(void **state)
@@ -182,6 +198,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_the_lighter_stays, setup_tolerant),
 		cmocka_unit_test_setup(test_the_heavier_pays_for_its_turn, setup_tolerant),
+		cmocka_unit_test_setup(test_after_a_slice_the_lighter_waits_as_others_do,
+				       setup_tolerant),
 		cmocka_unit_test_setup(test_who_does_not_tolerate_has_it_taken_off, setup_tolerant),
 		cmocka_unit_test_setup(test_it_may_change_its_mind, setup_tolerant),
 		cmocka_unit_test_setup(test_who_cannot_be_interrupted_is_called_back,
