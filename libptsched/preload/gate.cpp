@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint64_t sample_every_ns = 10000000;
 constexpr std::int32_t sample_interval_max = 4096, never = INT_MAX;
 /* Beside others, so many samples or more come in the time of work that may be in flight. */
-constexpr std::uint64_t samples_in_bound = 4;
+constexpr std::uint64_t samples_in_bound = 5;
 
 /* Where any number may hold turns, budgets live from reports: one after so many bounds on the work in flight. */
 constexpr std::uint64_t report_bounds = 5;
@@ -122,7 +122,7 @@ std::uint64_t work_bound(const Device &device)
 std::uint64_t excess_ns(Device &device, const Key &key, std::uint32_t stands_for, std::uint64_t bound,
                         std::uint64_t now)
 {
-    /* A longer one may come a little before the end of what is in flight, or the device would stand still each time. */
+    /* A long one may come a little before the end of what is in flight, or the device would stand still each time. */
     std::uint64_t estimate = device.meter.estimate_ns(key, stands_for), most = bound - bound / 4;
     if (!estimate || estimate > most)
         estimate = most;
@@ -145,7 +145,10 @@ bool has_room(Device &device, const Key &key, std::uint32_t stands_for, std::uin
         return false;
     }
     std::uint64_t now = monotonic_ns();
-    if (bound && !device.report_due(now, report_bounds * bound) && !device.meter.unknown_in_flight() &&
+    auto unknown = [&] {
+        return device.meter.unknown_in_flight() || (stands_for && !device.meter.submissions_in(bound));
+    };
+    if (bound && !device.report_due(now, report_bounds * bound) && !unknown() &&
         !excess_ns(device, key, stands_for, bound, now))
         return true;
     {
@@ -156,7 +159,7 @@ bool has_room(Device &device, const Key &key, std::uint32_t stands_for, std::uin
     if (!bound || device.meter.idle() || device.meter.broken() || device.meter.waits_for_program(now))
         return true;
     nap_ns = unknown_nap_ns;
-    if (device.meter.unknown_in_flight())
+    if (unknown())
         return false;
     std::uint64_t excess = excess_ns(device, key, stands_for, bound, now);
     /* A part of it each time, since estimates err; with enough left in flight to find out in time. */

@@ -268,6 +268,35 @@ void beside_lighter_ones_samples_do()
     });
 }
 
+/* Of a program that has two kernels in flight, of which both are just more than the bound: the device goes on. */
+bool two_in_flight_keep_it_busy(unsigned state, unsigned kernel_us)
+{
+    constexpr unsigned long count = 200;
+    hand->run_in_time(1);
+    hand->set_duration_us(kernel_us);
+    launch();
+    scheduler->set_inflight_ns(2000000);
+    scheduler->change(state, 0);
+    scheduler->await_acknowledged();
+    std::uint64_t begun = test_clock->now_ns();
+    for (unsigned long i = 0; i < count; i++) {
+        launch();
+        await([&] { return hand->queued_us(nullptr) <= kernel_us; });
+    }
+    std::uint64_t us = (test_clock->now_ns() - begun) / 1000;
+    std::printf("# %u us each: %.3f of the time the device was busy\n", kernel_us,
+                double(count * kernel_us) / double(us));
+    return us < count * kernel_us * 102 / 100;
+}
+
+void the_bound_leaves_no_gaps()
+{
+    give_back();
+    for (unsigned state : {lighter, contended | wanted})
+        for (unsigned us : {900u, 1003u, 1020u, 1500u, 1990u, 5000u})
+            in_a_child([=] { return two_in_flight_keep_it_busy(state, us); });
+}
+
 /* So long after its first submission, in a state that has all of @company, a new program's level is found, in ms. */
 unsigned long long level_is_found_after_ms(unsigned company)
 {
@@ -863,6 +892,7 @@ int main(int argc, char **argv)
         {"a called-back turn is given back once the work in flight has drained", callback_drains_first},
         {"a wanted turn is given back when idle", wanted_releases_when_idle},
         {"work in flight is bounded, and all is submitted in the end", in_flight_is_bounded},
+        {"two kernels in flight keep the device busy, whatever their sum is", the_bound_leaves_no_gaps},
         {"beside lighter ones samples are measured, and work in flight is bounded", beside_lighter_ones_samples_do},
         {"a submission on its way keeps the turn", a_submission_on_its_way_keeps_the_turn},
         {"what can be enforced is tried when that costs the least", level_is_found_in_time},
