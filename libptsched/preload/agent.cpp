@@ -305,9 +305,10 @@ std::uint64_t leave_when_idle(Device &device, std::uint32_t events, std::uint32_
         own.backoff_ns = own.idle_since = 0;
         return std::max(linger_ns, config().linger_ns) / looks_in_linger;
     }
-    /* What was measured tells as well, without a fence, for which submissions would wait. */
+    /* What was measured tells as well, without a fence, for which submissions would wait. But behind work that has
+     * ended a fence would be work by itself, and have the device switch from who is below. */
     reap(device, state, now);
-    if (device.meter.idle()) {
+    if (above || device.meter.idle()) {
         if (!fence(device, events, state))
             return back_off(device, now);
         reap(device, state, now);
