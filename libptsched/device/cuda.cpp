@@ -14,35 +14,61 @@ namespace ptsched::device {
 
 namespace {
 
+/* It goes when nobody waits for it any more, which may be after its queue. */
+struct Stream {
+    explicit Stream(CudaDevice &its_device);
+    ~Stream();
+    Stream(const Stream &) = delete;
+    Stream &operator=(const Stream &) = delete;
+
+    CudaDevice &device;
+    CUstream handle{};
+};
+using StreamPtr = std::shared_ptr<const Stream>;
+
+Stream::Stream(CudaDevice &its_device) : device(its_device)
+{
+    Entered entered(device);
+    device.driver.check(device.driver.stream_create(&handle, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+}
+
+Stream::~Stream()
+{
+    Entered entered(device);
+    device.driver.stream_destroy(handle);
+}
+
 /*
  * An event, which is recorded when it is needed. Until then the marker is of all work that its stream has, so those of
- * several runs can be one: recording takes the driver's time and the GPU's.
+ * several runs can be one: recording takes the driver's time and the GPU's. Who only waits needs none.
  */
 class CudaMarker final : public Marker {
 public:
-    CudaMarker(CudaDevice &device, CUstream stream) : device_(device), stream_(stream) {}
+    CudaMarker(CudaDevice &device, const StreamPtr &stream) : device_(device), stream_(stream) {}
     ~CudaMarker() override;
     CudaMarker(const CudaMarker &) = delete;
     CudaMarker &operator=(const CudaMarker &) = delete;
 
     bool reached() override;
     void wait() override;
-    /* Records it unless that was done: false. */
+    /* Records it unless that was done, or somebody has waited for all of the stream: false. */
     bool record();
     /* Whether it will come after all that its stream has now. */
     bool is_open() const { return open_.load(); }
-    /* The stream has done what it had, or has failed, and goes. */
+    /* The stream has done what it had, or has failed. */
     void close(CUresult result);
+    /* Null if there need not be one any more. */
     CUevent event();
 
 private:
     void check(CUresult result) const { device_.driver.check(result, device_.name().c_str()); }
+    StreamPtr leave_open_no_more();
 
     CudaDevice &device_;
-    CUstream stream_;
     /* Is changed before the event is recorded: whoever has given work and finds it open is in time. */
     std::atomic<bool> open_{true};
-    SmallMutex mutex_; /* protects what follows, until it is not open any more */
+    SmallMutex mutex_; /* protects what follows, until there is no stream any more */
+    StreamPtr stream_; /* where it is to be recorded yet */
     CUevent event_ = nullptr;
     CUresult result_ = CUDA_SUCCESS;
 };
@@ -55,20 +81,25 @@ CudaMarker::~CudaMarker()
 
 bool CudaMarker::record()
 {
+    StreamPtr stream;
     std::lock_guard lock(mutex_);
-    if (!open_.load())
+    if (!stream_)
         return false;
     Entered entered(device_);
     event_ = device_.events.take();
     open_.store(false);
-    result_ = device_.driver.event_record(event_, stream_);
+    stream = std::move(stream_);
+    result_ = device_.driver.event_record(event_, stream->handle);
     return true;
 }
 
 void CudaMarker::close(CUresult result)
 {
+    StreamPtr stream;
     std::lock_guard lock(mutex_);
-    if (!open_.exchange(false))
+    open_.store(false);
+    stream = std::move(stream_);
+    if (!stream)
         return;
     result_ = result;
     if (result == CUDA_SUCCESS)
@@ -90,6 +121,9 @@ bool CudaMarker::reached()
     if (record())
         return false;
     check(result_);
+    /* Somebody has waited for it just now. */
+    if (!event_)
+        return true;
     CUresult state = device_.driver.event_query(event_);
     if (state == CUDA_ERROR_NOT_READY)
         return false;
@@ -98,14 +132,29 @@ bool CudaMarker::reached()
     return true;
 }
 
+/* Null if there is an event, or nothing, to wait for. */
+StreamPtr CudaMarker::leave_open_no_more()
+{
+    std::lock_guard lock(mutex_);
+    open_.store(false);
+    return stream_;
+}
+
+/* Others may have it recorded meanwhile. */
 void CudaMarker::wait()
 {
     if (seen())
         return;
     Entered entered(device_);
-    record();
-    check(result_);
-    check(device_.driver.event_synchronize(event_));
+    if (const StreamPtr stream = leave_open_no_more()) {
+        const CUresult result = device_.driver.stream_synchronize(stream->handle);
+        close(result);
+        check(result);
+    } else {
+        check(result_);
+        if (event_)
+            check(device_.driver.event_synchronize(event_));
+    }
     see();
 }
 
@@ -173,68 +222,64 @@ public:
 private:
     using OpenMarker = std::shared_ptr<CudaMarker>;
     OpenMarker make_marker() { return std::allocate_shared<CudaMarker>(Recycled<CudaMarker>(), device_, stream_); }
+    CUstream handle() const { return stream_->handle; }
 
     CudaDevice &device_;
-    CUstream stream_{};
+    const StreamPtr stream_;
     SmallMutex mutex_; /* protects the last marker that was made for later, and may be open */
     OpenMarker last_;
 };
 
-CudaQueue::CudaQueue(CudaDevice &device) : device_(device)
-{
-    Entered entered(device);
-    device.driver.check(device.driver.stream_create(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
-}
+CudaQueue::CudaQueue(CudaDevice &device) : device_(device), stream_(std::make_shared<Stream>(device)) {}
 
 CudaQueue::~CudaQueue()
 {
     Entered entered(device_);
-    CUresult result = device_.driver.stream_synchronize(stream_);
+    CUresult result = device_.driver.stream_synchronize(handle());
     if (last_)
         last_->close(result);
-    device_.driver.stream_destroy(stream_);
 }
 
 void CudaQueue::upload(Address to, const void *from, std::size_t bytes)
 {
     Entered entered(device_);
-    device_.driver.check(device_.driver.upload(to, from, bytes, stream_), "cuMemcpyHtoDAsync");
+    device_.driver.check(device_.driver.upload(to, from, bytes, handle()), "cuMemcpyHtoDAsync");
 }
 
 void CudaQueue::download(void *to, Address from, std::size_t bytes)
 {
     Entered entered(device_);
-    device_.driver.check(device_.driver.download(to, from, bytes, stream_), "cuMemcpyDtoHAsync");
+    device_.driver.check(device_.driver.download(to, from, bytes, handle()), "cuMemcpyDtoHAsync");
 }
 
 void CudaQueue::copy(Address to, Device &source, Address from, std::size_t bytes)
 {
     Entered entered(device_);
     if (&source == &device_) {
-        device_.driver.check(device_.driver.copy(to, from, bytes, stream_), "cuMemcpyDtoDAsync");
+        device_.driver.check(device_.driver.copy(to, from, bytes, handle()), "cuMemcpyDtoDAsync");
         return;
     }
     auto &other = dynamic_cast<CudaDevice &>(source);
-    device_.driver.check(device_.driver.copy_peer(to, device_.context(), from, other.context(), bytes, stream_),
+    device_.driver.check(device_.driver.copy_peer(to, device_.context(), from, other.context(), bytes, handle()),
                          "cuMemcpyPeerAsync");
 }
 
 void CudaQueue::run(const Code &code, const Geometry &g, const std::vector<void *> &arguments)
 {
     Entered entered(device_);
-    static_cast<const CudaWork &>(code).give(stream_, g, arguments);
+    static_cast<const CudaWork &>(code).give(handle(), g, arguments);
 }
 
 void CudaQueue::run(Program &program)
 {
     Entered entered(device_);
-    static_cast<CudaProgram &>(program).launch(stream_);
+    static_cast<CudaProgram &>(program).launch(handle());
 }
 
 void CudaQueue::signal(Program &program, std::size_t step)
 {
     Entered entered(device_);
-    static_cast<CudaProgram &>(program).signal(step, stream_);
+    static_cast<CudaProgram &>(program).signal(step, handle());
 }
 
 void CudaQueue::after(const MarkerPtr &marker)
@@ -247,7 +292,7 @@ void CudaQueue::after(const MarkerPtr &marker)
     Entered entered(device_);
     CUevent event = static_cast<CudaMarker &>(base).event();
     if (event)
-        device_.driver.check(device_.driver.stream_wait(stream_, event, 0), "cuStreamWaitEvent");
+        device_.driver.check(device_.driver.stream_wait(handle(), event, 0), "cuStreamWaitEvent");
 }
 
 /* After the work that it is for was given. */
@@ -277,7 +322,7 @@ MarkerPtr CudaQueue::mark()
 void CudaQueue::finish()
 {
     Entered entered(device_);
-    device_.driver.check(device_.driver.stream_synchronize(stream_), "cuStreamSynchronize");
+    device_.driver.check(device_.driver.stream_synchronize(handle()), "cuStreamSynchronize");
 }
 
 std::unique_ptr<Watch> CudaQueue::watch()
@@ -285,7 +330,7 @@ std::unique_ptr<Watch> CudaQueue::watch()
     if (!device_.driver.elapsed)
         return nullptr;
     Entered entered(device_);
-    return std::make_unique<CudaWatch>(device_, stream_);
+    return std::make_unique<CudaWatch>(device_, handle());
 }
 
 std::vector<Device *> find_gpus()
@@ -307,47 +352,44 @@ std::vector<Device *> find_gpus()
 
 } // namespace
 
-thread_local bool Entered::adopted_, Entered::lent_;
-thread_local const Driver *Entered::borrowed_;
-thread_local CUcontext Entered::own_;
-thread_local constinit CUcontext Entered::kept_ = nullptr;
+thread_local constinit Entered::Kept Entered::kept_{};
 
 void Entered::enter(const CudaDevice &device)
 {
     const Driver &driver = device.driver;
 
-    if (!adopted_) {
+    if (!kept_.adopted) {
         driver.check(driver.context_get(&before_), "cuCtxGetCurrent");
         if (before_ == device.context())
             return;
     }
-    if (lent_ && !borrowed_) {
-        driver.check(driver.context_get(&own_), "cuCtxGetCurrent");
-        borrowed_ = &driver;
-        kept_ = own_;
+    if (kept_.lent && !kept_.borrowed) {
+        driver.check(driver.context_get(&kept_.own), "cuCtxGetCurrent");
+        kept_.borrowed = &driver;
+        kept_.current = kept_.own;
     }
-    if (kept_ != device.context())
+    if (kept_.current != device.context())
         driver.check(driver.context_set(device.context()), "cuCtxSetCurrent");
-    if (adopted_)
-        kept_ = device.context();
+    if (kept_.adopted)
+        kept_.current = device.context();
     else
         driver_ = &driver;
 }
 
 bool Entered::borrow()
 {
-    if (adopted_)
+    if (kept_.adopted)
         return false;
-    return adopted_ = lent_ = true;
+    return kept_.adopted = kept_.lent = true;
 }
 
 void Entered::give_back()
 {
-    if (borrowed_ && kept_ != own_)
-        borrowed_->context_set(own_);
-    borrowed_ = nullptr;
-    kept_ = nullptr;
-    adopted_ = lent_ = false;
+    if (kept_.borrowed && kept_.current != kept_.own)
+        kept_.borrowed->context_set(kept_.own);
+    kept_.borrowed = nullptr;
+    kept_.current = nullptr;
+    kept_.adopted = kept_.lent = false;
 }
 
 BorrowedThread::BorrowedThread() : borrowed_(Entered::borrow()) {}

@@ -81,7 +81,7 @@ class Entered {
 public:
     explicit Entered(const CudaDevice &device)
     {
-        if (kept_ != device.context())
+        if (kept_.current != device.context())
             enter(device);
     }
     ~Entered()
@@ -93,7 +93,7 @@ public:
     Entered &operator=(const Entered &) = delete;
 
     /* The calling thread's context is nobody else's concern. */
-    static void adopt_thread() { adopted_ = true; }
+    static void adopt_thread() { kept_.adopted = true; }
     /* The same until give_back(); false if it was so before. */
     static bool borrow();
     static void give_back();
@@ -103,11 +103,14 @@ private:
 
     const Driver *driver_ = nullptr; /* null: nothing to be put back */
     CUcontext before_ = nullptr;
-    static thread_local bool adopted_, lent_;
-    static thread_local const Driver *borrowed_; /* where it has been asked for the context that is to be put back */
-    static thread_local CUcontext own_;          /* which is this */
-    /* The current one, where it is known. The model saves a call. */
-    [[gnu::tls_model("initial-exec")]] static thread_local constinit CUcontext kept_;
+    /* Of a thread. The model saves a call for each. */
+    struct Kept {
+        bool adopted, lent;
+        const Driver *borrowed; /* where it has been asked for the context that is to be put back */
+        CUcontext own;          /* which is this */
+        CUcontext current;      /* where it is known */
+    };
+    [[gnu::tls_model("initial-exec")]] static thread_local constinit Kept kept_;
 };
 
 } // namespace ptsched::device

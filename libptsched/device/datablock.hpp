@@ -182,13 +182,18 @@ private:
 
 /*
  * Whether nobody but so many, whom the caller knows, has the block. What others did with it before they let go of it
- * comes before what the caller does then: the copy here pairs with their letting go.
+ * comes before what the caller does then: the fence pairs with their letting go, or, for a sanitizer, which knows none,
+ * a copy.
  */
 inline bool is_held_by(const DatablockPtr &block, long known)
 {
     if (block.use_count() != known)
         return false;
+#ifdef PTSCHED_THREAD_SANITIZER
     DatablockPtr ordered(block);
+#else
+    std::atomic_thread_fence(std::memory_order_acquire);
+#endif
     return true;
 }
 

@@ -9,6 +9,9 @@ PTASK_HEADERS := $(addprefix libptsched/ptask/,$(addsuffix .hpp,ptask draw strea
 	$(addprefix libptsched/device/,$(addsuffix .hpp,datablock copy device mutex residents view)) libptsched/client/fd.hpp
 
 $(PTASK_OBJS): CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/client -Ilibptsched/ptask/include
+ifneq ($(findstring thread,$(SAN)),)
+$(PTASK_OBJS): CPPFLAGS += -DPTSCHED_THREAD_SANITIZER
+endif
 # Nobody replaces its functions: calls within it are direct, and can be inlined.
 $(PTASK_OBJS): CXXFLAGS += -fno-semantic-interposition
 
