@@ -201,6 +201,7 @@ bool Scheduler::drain(Timeout timeout)
         if (stopping_ || (deadline && now_.look() >= *deadline))
             return false;
         bool any = false;
+        lowering_->hurry(lock);
         now_.passes();
         if (!deadline && may_drive()) {
             Driving driving(*this);

@@ -39,11 +39,7 @@ constexpr unsigned looks = 2, more_looks = 20, most_looks = 100;
 constexpr std::size_t most_queues = 8;
 /* What has ended since then may not be known when a place is chosen: drivers take long to say so. */
 constexpr std::chrono::microseconds most_unknown{200};
-/*
- * A set is a run for each time that a device takes as long for it, but no more than these, so that the next ones are
- * there when it ends. So a device has some milliseconds to do, which is longer than hosts pause.
- */
-constexpr double seconds_of_a_run = 64e-6;
+/* Runs as which a set counts. */
 constexpr std::size_t most_counted = 32;
 
 } // namespace
@@ -74,6 +70,7 @@ void Lowering::start(const std::vector<std::unique_ptr<Task>> &tasks)
         for (const PartOutput &output : lowered.part.outputs)
             lowered.set.on_host.push_back(output.for_host);
         note_spared(lowered);
+        make_batch(lowered);
         for (Task *task : lowered.part.tasks)
             task->lowered_ = &lowered;
         if (const auto &places = lowered.head().places_; places.size() > 1)
@@ -210,6 +207,8 @@ void Lowering::separate(Lowered &part, std::uint64_t runs)
     }
     part.for_slots([](Slot &slot) { slot.forget_ahead(); });
     part.mode = Lowered::apart;
+    part.waits = false;
+    part.before_sticky = 0;
     part.until = 0;
     for (const Task *task : part.part.tasks)
         part.until = std::max(part.until, task->begun_);
@@ -261,6 +260,10 @@ void Lowering::came(const Channel &channel)
         return;
     if (port.options_.kind == PortKind::sticky) {
         part.sticky_came = true;
+        if (part.waits) {
+            part.before_sticky = Batch::complete(part.part);
+            look_at(part);
+        }
         return;
     }
     if (channel.tokens.size() == 1)
@@ -279,7 +282,7 @@ void Lowering::left(Lowered &part)
 
 /*
  * If its set is complete, or can be begun with, it is given to a GPU by who has the lock, unless something else is due
- * before it.
+ * before it, or it waits for others.
  */
 void Lowering::look_at(Lowered &part)
 {
@@ -287,7 +290,9 @@ void Lowering::look_at(Lowered &part)
     if (scheduler_.stopping_ || part.mode != Lowered::together || part.launching || head.queued_)
         return;
     const bool complete = !part.absent && has_room(part);
-    if (!complete && !has_ahead(part))
+    part.waits = complete && waits_for_more(part);
+    part.hurries = part.hurries && complete;
+    if (part.waits || (!complete && !has_ahead(part)))
         return;
     /* What has ended may not be known yet. */
     const bool full = scheduler_.places_.full(false) && !(poll() && !scheduler_.places_.full(false));
@@ -373,15 +378,24 @@ bool Lowering::take(Lowered &part)
     /* Before anybody who waits for the room can bring more. */
     part.launching = true;
     launching_++;
-    if (part.sticky_came)
+    part.is_batch = may_batch(part) && Batch::is_complete(part.part);
+    if (part.before_sticky)
+        part.before_sticky--;
+    else if (part.sticky_came)
         take_fixed(part);
-    for (std::size_t i = 0; i < part.part.inputs.size(); i++) {
-        Channel &channel = *part.part.inputs[i].channel;
-        part.set.inputs[i] = channel.tokens.pop_front().item.block;
+    PartSet &set = part.set_at_hand();
+    const Part &taken = part.part_at_hand();
+    if (part.is_batch && set.changes != part.set.changes) {
+        set.fixed = part.set.fixed;
+        set.changes = part.set.changes;
+    }
+    for (std::size_t i = 0; i < taken.inputs.size(); i++) {
+        Channel &channel = *taken.inputs[i].channel;
+        set.inputs[i] = channel.tokens.pop_front().item.block;
         part.absent += channel.tokens.empty();
         scheduler_.took_from(channel);
     }
-    for (const PartOutput &output : part.part.outputs)
+    for (const PartOutput &output : taken.outputs)
         for (Channel *channel : output.channels)
             channel->promised++;
     return true;
@@ -390,20 +404,22 @@ bool Lowering::take(Lowered &part)
 /* The set could not be given: its blocks are the next again. */
 void Lowering::put_back(Lowered &part)
 {
-    for (std::size_t i = 0; i < part.part.inputs.size(); i++) {
-        Channel &channel = *part.part.inputs[i].channel;
-        channel.tokens.push_front({{std::move(part.set.inputs[i])}});
+    const Part &taken = part.part_at_hand();
+    for (std::size_t i = taken.inputs.size(); i--;) {
+        Channel &channel = *taken.inputs[i].channel;
+        channel.tokens.push_front({{std::move(part.set_at_hand().inputs[i])}});
         part.absent -= channel.tokens.size() == 1;
     }
-    for (const PartOutput &output : part.part.outputs)
+    for (const PartOutput &output : taken.outputs)
         for (Channel *channel : output.channels)
             channel->promised--;
 }
 
 void Lowering::pass_on(Lowered &part, Slot &slot)
 {
-    for (std::size_t i = 0; i < part.part.outputs.size(); i++)
-        for (Channel *channel : part.part.outputs[i].channels) {
+    const std::vector<PartOutput> &outputs = part.part_at_hand().outputs;
+    for (std::size_t i = 0; i < outputs.size(); i++)
+        for (Channel *channel : outputs[i].channels) {
             channel->promised--;
             scheduler_.put_into(*channel, {{slot.outputs()[i]}});
         }
@@ -471,10 +487,10 @@ bool Lowering::wants_lone_slot(const Lowered &part) const
     return (part.lone_trial.is_over() || is_worth_trying(part)) && part.lone_trial.other();
 }
 
-std::unique_ptr<Slot> Lowering::make_slot(const Lowered &part, Slot::Results results)
+std::unique_ptr<Slot> Lowering::make_slot(Lowered &part, Slot::Results results)
 {
-    const auto &slots = part.slots[part.where];
-    return std::make_unique<Slot>(part.part, *part.head().places_[part.where]->device, part.where, results,
+    const auto &slots = part.slots_at_hand();
+    return std::make_unique<Slot>(part.part_at_hand(), *part.head().places_[part.where]->device, part.where, results,
                                   slots.empty() ? nullptr : slots.back().get());
 }
 
@@ -484,8 +500,8 @@ std::unique_ptr<Slot> Lowering::make_slot(const Lowered &part, Slot::Results res
  */
 Slot *Lowering::find_idle_slot(Lowered &part)
 {
-    auto &slots = part.slots[part.where];
-    Slot *lone = part.lone_slots[part.where].get();
+    auto &slots = part.slots_at_hand();
+    Slot *lone = part.is_batch ? nullptr : part.lone_slots[part.where].get();
     if (slots.empty())
         return nullptr;
     if (lone && lone->has_ended() && (lone->has_begun() || (part.wants_lone_slot && !slots.back()->has_begun())))
@@ -505,13 +521,14 @@ Slot *Lowering::find_idle_slot(Lowered &part)
 Slot &Lowering::choose_slot(Lowered &part)
 {
     constexpr std::size_t most = 32, most_bytes = std::size_t{1} << 30;
-    auto &slots = part.slots[part.where];
+    auto &slots = part.slots_at_hand();
 
     if (auto &lone = part.lone_slots[part.where]; part.wants_lone_slot && !lone && !slots.back()->has_begun())
         return *(lone = make_slot(part, Slot::Results::there_alone));
     if (Slot *idle = find_idle_slot(part))
         return *idle;
-    if (slots.size() >= most || slots.size() * Slot::bytes(part.part) >= most_bytes)
+    if (slots.size() >= (part.is_batch ? most / 2 : most) ||
+        slots.size() * Slot::bytes(part.part_at_hand()) >= most_bytes)
         slots.splice(slots.end(), slots, slots.begin());
     else
         slots.push_back(make_slot(part, Slot::Results::copied));
@@ -577,8 +594,9 @@ void Lowering::launch(Lock &lock, Lowered &part)
     if (!take(part))
         return;
     part.where = choose_place(part);
-    part.expected = part.gpu_seconds;
-    part.counts_as = runs_of(part.part.tasks.size(), part.expected, parts_compete());
+    const std::size_t sets = part.sets_at_hand();
+    part.expected = part.gpu_seconds * static_cast<double>(sets);
+    part.counts_as = runs_of(part.part.tasks.size() * sets, part.expected, parts_compete());
     Place &place = *part.head().places_[part.where];
     place.occupy(part.counts_as, part.expected);
     /* For the only one nobody need be woken. */
@@ -641,11 +659,12 @@ Lowering::Launched Lowering::launch_in_slot(Lock &lock, Lowered &part, const Fli
     try {
         SetQueue &queue = choose_queue(part, *flight.place);
         device::Queue *for_results = queue_for_results(part, *flight.place);
-        part.set.may_share_marker = may_share_marker(part, queue);
+        PartSet &set = part.set_at_hand();
+        set.may_share_marker = may_share_marker(part, queue);
         Unlocked unlocked(lock);
         Slot &slot = choose_slot(part);
-        launched.readers_changed = slot.note_readers(part.set.on_host);
-        slot.launch(part.set, queue, for_results, is_tried);
+        launched.readers_changed = slot.note_readers(set.on_host);
+        slot.launch(set, queue, for_results, is_tried);
         launched.slot = &slot;
         if (measured && !slot.was_made())
             launched.took = Clock::now() - flight.began;
@@ -664,6 +683,7 @@ void Lowering::give(Lock &lock, Lowered &part)
     flight.began = Clock::now();
     flight.seconds = part.expected;
     flight.counts_as = part.counts_as;
+    flight.sets = part.sets_at_hand();
     const Launched launched = launch_in_slot(lock, part, flight);
     if (!launched.slot) {
         flight.place->vacate(flight.counts_as, flight.seconds);
@@ -671,6 +691,7 @@ void Lowering::give(Lock &lock, Lowered &part)
         give_up(part);
     }
     if (launched.readers_changed) {
+        spread_readers(part);
         part.lone_trial = {};
         note_spared(part);
     }
@@ -700,7 +721,7 @@ void Lowering::follow_up(Lowered &part, const Launched &launched, Flight &&fligh
 
 void Lowering::finish_launching(Lowered &part)
 {
-    part.launching = false;
+    part.launching = part.is_batch = false;
     if (!--launching_)
         landed_.notify_all();
 }
@@ -716,7 +737,9 @@ void Lowering::look_again(Lowered &part)
 
 void Lowering::fly(Lowered &part, const Slot &slot, Flight &&flight)
 {
-    const std::size_t tasks = part.part.tasks.size();
+    const std::size_t runs = part.part.tasks.size() * flight.sets;
+    const Part &its = part.part_at_hand();
+    PartSet &set = part.set_at_hand();
     const Slot::Moved &moved = slot.moved();
     DeviceCounters &counts = flight.place->counts;
 
@@ -724,11 +747,11 @@ void Lowering::fly(Lowered &part, const Slot &slot, Flight &&flight)
         flight.held = std::move(spare_.back());
         spare_.pop_back();
     }
-    for (DatablockPtr &block : part.set.inputs)
+    for (DatablockPtr &block : set.inputs)
         flight.held.push_back(std::move(block));
-    for (std::size_t i = 0; i < part.part.fixed.size(); i++)
-        if (part.part.fixed[i].buffer)
-            flight.held.push_back(part.set.fixed[i]);
+    for (std::size_t i = 0; i < its.fixed.size(); i++)
+        if (its.fixed[i].buffer)
+            flight.held.push_back(set.fixed[i]);
     flight.share = flight.place->shared_until(flight.began, 1);
     flight.slot = &slot;
     flight.moved = moved;
@@ -739,8 +762,9 @@ void Lowering::fly(Lowered &part, const Slot &slot, Flight &&flight)
     part.flights.push_back(std::move(flight));
     flying_++;
     part.moved = true;
-    counts.runs += tasks;
-    counts.lowered += tasks;
+    part.stays = !moved.uploaded_blocks && !moved.migrated_blocks;
+    counts.runs += runs;
+    counts.lowered += runs;
     counts.blocks_uploaded += moved.uploaded_blocks;
     counts.bytes_uploaded += moved.uploaded_bytes;
     counts.blocks_migrated += moved.migrated_blocks;
@@ -751,7 +775,7 @@ void Lowering::fly(Lowered &part, const Slot &slot, Flight &&flight)
 /* It must not take the host much longer than its tasks by themselves: what comes after them waits less. */
 void Lowering::compare(Lowered &part, Seconds took)
 {
-    const double apart = part.run_seconds.value() * static_cast<double>(part.part.tasks.size());
+    const double apart = part.run_seconds.value() * static_cast<double>(part.part.tasks.size() * part.sets_at_hand());
     part.least_seconds = std::min(part.least_seconds, took.count());
     if (++part.compared < comparisons)
         return;
@@ -769,10 +793,11 @@ void Lowering::ended(Lowered &part, Clock::time_point now)
 
     flying_--;
     flight.queue->sets--;
-    part.sets++;
+    part.sets += flight.sets;
     place.vacate(flight.counts_as, flight.seconds);
     const double share = place.shared_until(now, -1) - flight.share;
-    part.gpu_seconds += (share - part.gpu_seconds) / std::min(static_cast<double>(part.sets), share_inertia);
+    const auto sets = static_cast<double>(flight.sets);
+    part.gpu_seconds += (share - sets * part.gpu_seconds) / std::min(static_cast<double>(part.sets), share_inertia);
     if (scheduler_.timeline_)
         scheduler_.timeline_->lowered(*place.device, *flight.slot, part.part, flight.moved, flight.began, now);
     if (flight.watch)
@@ -843,6 +868,7 @@ bool Lowering::is_stalled(const Lowered &part) const
 void Lowering::watch()
 {
     poll();
+    hurry();
     watched_ = is_busy();
     const unsigned enough = mode_ == Lower::always               ? most_looks
                             : is_busy() || !scheduler_.is_idle() ? more_looks
@@ -875,6 +901,7 @@ void Lowering::close(Lock &lock)
         for (auto &slots : part->slots)
             slots.clear();
         part->lone_slots.clear();
+        part->batch.reset();
         part->flights.clear();
         part->set.inputs.clear();
     }

@@ -2,16 +2,17 @@
 /*
  * Parts of a graph that a GPU is given as one: when a part has run in the same way some times, its tasks come to a halt
  * between two sets of blocks, and from then on whoever brings the last block of a set gives all of it to the GPU, or,
- * where there are several, to the thread that works for the one chosen. What a program cannot do, a signal for one, or
- * a set of which something runs before the rest has come, its tasks do again by themselves.
+ * where there are several, to the thread that works for the one chosen; short sets go several at once where many
+ * results wait to be taken. What a program cannot do, a signal for one, or a set of which something runs before the
+ * rest has come, its tasks do again by themselves.
  */
 #ifndef PTSCHED_PTASK_LOWER_HPP
 #define PTSCHED_PTASK_LOWER_HPP
 
+#include "batch.hpp"
 #include "in_pairs.hpp"
 #include "launcher.hpp"
 #include "places.hpp"
-#include "slot.hpp"
 #include "trial.hpp"
 
 #include <condition_variable>
@@ -31,7 +32,7 @@ struct PlaceQueues {
     std::unique_ptr<device::Queue> for_results; /* of sets in pairs */
 };
 
-/* A set of blocks that a queue has. */
+/* A set of blocks, or a batch of sets, that a queue has. */
 struct Flight {
     const Slot *slot = nullptr;
     Slot::Moved moved = {};
@@ -40,8 +41,9 @@ struct Flight {
     device::MarkerPtr marker;
     std::vector<DatablockPtr> held; /* until its end */
     Clock::time_point began;
-    double seconds = 0;                   /* that it was expected to take */
-    std::size_t counts_as = 0;            /* runs, at the place */
+    double seconds = 0;        /* that it was expected to take */
+    std::size_t counts_as = 0; /* runs, at the place */
+    std::size_t sets = 1;
     double share = 0;                     /* of the place's time, when it began */
     std::uint64_t number = 0;             /* of all sets of the graph */
     bool is_lone = false;                 /* in such a slot */
@@ -67,14 +69,15 @@ struct Lowered {
     /* Together. */
     std::size_t absent = 0; /* inputs whose next block has not come */
     bool sticky_came = false;
-    bool launching = false;        /* somebody has a set of it, perhaps without the lock */
-    std::size_t where = 0;         /* of the head's places, for that set */
-    double expected = 0;           /* seconds that this place is expected to need for it */
-    std::size_t counts_as = 0;     /* runs, there */
-    std::uint64_t parts_for = 0;   /* afterwards its tasks run by themselves at least that often; 0: they do not */
-    std::uint64_t sets = 0;        /* that have ended */
-    std::uint64_t sets_before = 0; /* they were together the last time */
-    unsigned given = 0;            /* sets, and how many of them were compared with their tasks by themselves */
+    std::uint64_t before_sticky = 0; /* sets that were complete when it did, and take what was there before */
+    bool launching = false;          /* somebody has a set of it, perhaps without the lock */
+    std::size_t where = 0;           /* of the head's places, for that set */
+    double expected = 0;             /* seconds that this place is expected to need for it */
+    std::size_t counts_as = 0;       /* runs, there */
+    std::uint64_t parts_for = 0;     /* afterwards its tasks run by themselves at least that often; 0: they do not */
+    std::uint64_t sets = 0;          /* that have ended */
+    std::uint64_t sets_before = 0;   /* they were together the last time */
+    unsigned given = 0;              /* sets, and how many of them were compared with their tasks by themselves */
     unsigned compared = 0;
     double gpu_seconds = 0;   /* that a device works for a set: at first, for its tasks by themselves */
     double least_seconds = 0; /* that the host needed to give one of those compared */
@@ -91,13 +94,24 @@ struct Lowered {
     double spared_seconds = 0;    /* that copies to the host take, without which a lone set may do */
     unsigned overtaken = 0;       /* of its sets in a row, by the next ones */
     bool wants_lone_slot = false; /* for the set at hand, unless inputs have gone ahead to another */
-    bool may_pair = false;        /* each of its kernels fills a device, and results come at the end */
+    /* Of sets one after another, where that may be worth it. */
+    std::unique_ptr<Batch> batch = {};
+    bool is_batch = false; /* what is at hand */
+    bool waits = false;    /* there is a set, which waits until there are enough for a batch */
+    bool hurries = false;  /* until there is none: none does */
+    bool stays = false;    /* the last one needed nothing from elsewhere */
+    bool may_pair = false; /* each of its kernels fills a device, and results come at the end */
     InPairs in_pairs = {};
     Ring<Flight> flights = {};
     bool moved = false;   /* blocks to it or from it, since the last look */
     unsigned stalled = 0; /* looks at it that found a set that something is missing of, and nothing else to do */
 
     Task &head() const { return *part.tasks.front(); }
+    /* What is at hand. */
+    const Part &part_at_hand() const { return is_batch ? batch->part : part; }
+    PartSet &set_at_hand() { return is_batch ? batch->set : set; }
+    std::size_t sets_at_hand() const { return is_batch ? Batch::sets : 1; }
+    std::list<std::unique_ptr<Slot>> &slots_at_hand() { return is_batch ? batch->slots : slots[where]; }
     template <typename Function> void for_slots(Function function) const
     {
         for (const auto &some : slots)
@@ -106,6 +120,8 @@ struct Lowered {
         for (const auto &slot : lone_slots)
             if (slot)
                 function(*slot);
+        if (batch)
+            std::ranges::for_each(batch->slots, [&](const auto &slot) { function(*slot); });
     }
 };
 
@@ -129,6 +145,10 @@ public:
     /* Something has come to a task of a part, or was taken from one. */
     void came(const Channel &channel);
     void left(Lowered &part);
+    /* Whether it is to be told as soon as results are taken. */
+    static bool waits(const Task &task) { return task.lowered_ && task.lowered_->waits; }
+    /* Sets do not wait for others any more, since somebody waits for something. */
+    void hurry(Lock &lock);
     /* Gives GPUs what can be given at once; false if there is nothing. The lock is let go meanwhile. */
     bool go(Lock &lock)
     {
@@ -174,7 +194,7 @@ public:
     static bool is_queued(const Task &task)
     {
         const Lowered *part = task.lowered_;
-        return part && part->mode == Lowered::together && part->head().queued_;
+        return part && part->mode == Lowered::together && (part->head().queued_ || part->waits);
     }
     static bool is_executing(const Task &task)
     {
@@ -182,6 +202,12 @@ public:
     }
 
 private:
+    /*
+     * A set is a run for each time that a device takes as long for it, but no more than some, so that the next ones are
+     * there when it ends. So a device has some milliseconds to do, which is longer than hosts pause.
+     */
+    static constexpr double seconds_of_a_run = 64e-6;
+
     bool is_uniform(const Lowered &part) const;
     static bool fills_devices(const Lowered &part);
     static bool has_company(const Lowered &part);
@@ -192,6 +218,12 @@ private:
     std::uint64_t first_patience() const;
     void give_up(Lowered &part);
     bool has_room(const Lowered &part) const;
+    /* lower_batch.cpp: several sets at once */
+    void make_batch(Lowered &part) const;
+    bool may_batch(const Lowered &part);
+    bool waits_for_more(const Lowered &part);
+    void hurry();
+    static void spread_readers(Lowered &part);
     void look_at(Lowered &part);
     void go_on(Lock &lock);
     void look_for_last(const Lowered &part);
@@ -201,7 +233,7 @@ private:
     bool wants_lone_slot(const Lowered &part) const;
     void tried(Lowered &part, const Flight &flight) const;
     static void drop_lone_slots(Lowered &part);
-    static std::unique_ptr<Slot> make_slot(const Lowered &part, Slot::Results results);
+    static std::unique_ptr<Slot> make_slot(Lowered &part, Slot::Results results);
     static Slot *find_idle_slot(Lowered &part);
     bool has_ahead(Lowered &part);
     void go_ahead(Lock &lock, Lowered &part);

@@ -111,7 +111,8 @@ void Scheduler::stop()
         throw Error("a function of a graph cannot stop the graph, which would wait for it: an error, the end of a "
                     "stream, or another thread would do");
     {
-        std::lock_guard lock(mutex_);
+        Lock lock(mutex_);
+        lowering_->hurry(lock);
         stopping_ = true;
         wake_everybody();
     }

@@ -70,6 +70,7 @@ bool Scheduler::wait(Lock &lock, Channel &channel, const Deadline &deadline, con
         must_come_to_run(channel);
     device::HostPool::Blocked blocked;
     channel.waiting++;
+    lowering_->hurry(lock);
     if (deadline)
         Clock::wait_until(channel.changed, lock, *deadline, ended);
     else
@@ -205,10 +206,10 @@ void Scheduler::look_at(Task &task)
     add_due(task);
 }
 
-/* To be called after a token was taken; if there was room before, nobody has waited for it. */
+/* To be called after a token was taken; if there was room before, nobody has waited for it, unless more is complete. */
 void Scheduler::took_from(Channel &channel)
 {
-    if (channel.source && channel.used() + 1 >= channel.capacity) {
+    if (channel.source && (channel.used() + 1 >= channel.capacity || Lowering::waits(channel.source->task_))) {
         Task &source = channel.source->task_;
         if (source.lowered_)
             lowering_->left(*source.lowered_);

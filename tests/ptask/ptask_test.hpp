@@ -139,6 +139,7 @@ Cases own_thread_cases();
 Cases draw_cases();
 Cases lower_cases();
 Cases lower_block_cases();
+Cases batch_cases();
 Cases constant_cases();
 Cases kind_cases();
 Cases content_cases();
