@@ -20,8 +20,8 @@ class Access {
 public:
     struct Item {
         Datablock *block = nullptr;  /* null: none */
-        bool written = false;        /* by this work, for the first time */
         Datablock *source = nullptr; /* what a written one begins with */
+        bool written = false;        /* by this work, for the first time */
         bool changed = false;        /* in place */
         bool renewed = false;        /* its content does not matter any more */
         bool on_host = false;        /* what renews it writes both copies, that on the host too */
@@ -29,14 +29,14 @@ public:
     };
     static Item reads(Datablock &block) { return {&block}; }
     /* For the first time. It begins with the content of @source, if there is one. */
-    static Item writes(Datablock &block, Datablock *source = nullptr) { return {&block, true, source}; }
+    static Item writes(Datablock &block, Datablock *source = nullptr) { return {&block, source, true}; }
     /* Written over in place: nobody else has the block, and what is on the device is not foreign. */
-    static Item changes(Datablock &block) { return {&block, false, nullptr, true}; }
+    static Item changes(Datablock &block) { return {&block, nullptr, false, true}; }
     /* Written anew, whether it had a content or not: nobody else has the block. */
-    static Item renews(Datablock &block, bool on_host = false) { return {&block, false, nullptr, true, true, on_host}; }
+    static Item renews(Datablock &block, bool on_host = false) { return {&block, nullptr, false, true, true, on_host}; }
 
     /* The same, on the host alone: that is where the address is. */
-    static Item renews_on_host(Datablock &block) { return {&block, false, nullptr, true, true, true, true}; }
+    static Item renews_on_host(Datablock &block) { return {&block, nullptr, false, true, true, true, true}; }
 
     /*
      * Addresses in the order of the items, which are to stay as long. A thread has one at a time. Throws OutOfMemory if

@@ -83,19 +83,6 @@ private:
     std::vector<std::size_t> buffer_of_ = std::vector<std::size_t>(one_.buffers.size());
 };
 
-/* Nothing but blocks come in next. */
-bool have_no_signals(const Part &one)
-{
-    const auto has_none = [](const PartInput &input) {
-        const auto &tokens = input.channel->tokens;
-        for (std::size_t i = 0; i < std::min(tokens.size(), Batch::sets); i++)
-            if (const Item &item = tokens[i].item; !item.block || item.end_of_stream || item.error)
-                return false;
-        return true;
-    };
-    return std::ranges::all_of(one.inputs, has_none);
-}
-
 /* Of each output: what passes there. */
 bool of_outputs(const Part &one, auto condition)
 {
@@ -127,6 +114,18 @@ std::size_t Batch::complete(const Part &one)
     return least;
 }
 
+/* Nothing but blocks come in next. */
+bool Batch::have_no_signals(const Part &one)
+{
+    return std::ranges::all_of(one.inputs, [](const PartInput &input) {
+        const auto &tokens = input.channel->tokens;
+        for (std::size_t i = 0; i < std::min(tokens.size(), sets); i++)
+            if (has_signals(tokens[i].item))
+                return false;
+        return true;
+    });
+}
+
 bool Batch::is_complete(const Part &one)
 {
     return complete(one) == sets && has_room(one) && have_no_signals(one);
@@ -139,9 +138,9 @@ bool Batch::has_room(const Part &one)
 
 bool Batch::may_wait(const Part &one)
 {
-    return have_no_signals(one) &&
+    return of_outputs(one, [](const Channel &channel) { return channel.tokens.size() >= results_ahead; }) &&
            std::ranges::none_of(one.inputs, [](const PartInput &input) { return input.channel->waiting; }) &&
-           of_outputs(one, [](const Channel &channel) { return channel.tokens.size() >= results_ahead; });
+           have_no_signals(one);
 }
 
 } // namespace ptsched::ptask

@@ -24,6 +24,15 @@ struct Batch {
     static bool is_complete(const Part &one);
     /* Whether nobody is kept waiting until they can be one. */
     static bool may_wait(const Part &one);
+    /* Whether they may not wait any more: by what has come at an input, or was taken from an output. */
+    static bool has_news(const Channel &input)
+    {
+        return input.tokens.size() >= sets || has_signals(input.tokens[input.tokens.size() - 1].item);
+    }
+    static bool has_less(const Channel &output)
+    {
+        return output.tokens.size() < results_ahead || output.used() + sets <= output.capacity;
+    }
     /* Sets of the part that have come, as far as it matters here. */
     static std::size_t complete(const Part &one);
 
@@ -32,6 +41,8 @@ struct Batch {
     std::list<std::unique_ptr<Slot>> slots = {}; /* those used last come last */
 
 private:
+    static bool has_signals(const Item &item) { return !item.block || item.end_of_stream || item.error; }
+    static bool have_no_signals(const Part &one);
     static bool has_room(const Part &one);
 };
 

@@ -118,8 +118,8 @@ void Scheduler::hand_over()
     if (driven_)
         return;
     const bool due = any_due();
-    if (due || host_ended_ || lowering_->waits_for_go() || is_awaited() || stopping_ ||
-        (sleep_ == Sleep::for_good && running_))
+    if (sleep_ != Sleep::none && (due || host_ended_ || awaited_ || !fetches_.empty() || lowering_->waits_for_go() ||
+                                  stopping_ || (sleep_ == Sleep::for_good && running_)))
         wake_thread();
     left_to_thread_ = left_to_thread_ || due;
 }

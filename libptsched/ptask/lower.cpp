@@ -268,7 +268,8 @@ void Lowering::came(const Channel &channel)
     }
     if (channel.tokens.size() == 1)
         part.absent--;
-    look_at(part);
+    if (!part.waits || Batch::has_news(channel))
+        look_at(part);
 }
 
 void Lowering::left(Lowered &part)
@@ -378,7 +379,7 @@ bool Lowering::take(Lowered &part)
     /* Before anybody who waits for the room can bring more. */
     part.launching = true;
     launching_++;
-    part.is_batch = may_batch(part) && Batch::is_complete(part.part);
+    part.is_batch = part.batch && Batch::is_complete(part.part) && may_batch(part);
     if (part.before_sticky)
         part.before_sticky--;
     else if (part.sticky_came)
@@ -628,11 +629,14 @@ SetQueue &Lowering::choose_queue(const Lowered &part, const Place &place)
 
 /*
  * To mark the end of a set takes a driver nearly as long as to give it. Of short ones, each fourth of a queue is
- * marked; who asks for the end of another sooner is told that of all that the queue has by then.
+ * marked, unless all before it are known to have ended; who asks for the end of another sooner is told that of all that
+ * the queue has by then.
  */
 bool Lowering::may_share_marker(const Lowered &part, SetQueue &queue)
 {
     constexpr unsigned sets_for_a_marker = 4;
+    if (!queue.sets)
+        queue.unmarked = 0;
     const bool shares = part.expected <= seconds_of_a_run && queue.unmarked + 1 < sets_for_a_marker;
     queue.unmarked = shares ? queue.unmarked + 1 : 0;
     return shares;
@@ -707,6 +711,7 @@ void Lowering::follow_up(Lowered &part, const Launched &launched, Flight &&fligh
 {
     Slot &slot = *launched.slot;
     const Place &place = *flight.place;
+    const Clock::time_point began = flight.began;
     flight.is_lone = &slot == part.lone_slots[part.where].get();
     flight.watch = slot.take_watch();
     fly(part, slot, std::move(flight));
@@ -717,6 +722,7 @@ void Lowering::follow_up(Lowered &part, const Launched &launched, Flight &&fligh
     }
     if (launched.took)
         compare(part, *launched.took);
+    land_seen(part, began);
 }
 
 void Lowering::finish_launching(Lowered &part)
@@ -770,6 +776,13 @@ void Lowering::fly(Lowered &part, const Slot &slot, Flight &&flight)
     counts.blocks_migrated += moved.migrated_blocks;
     counts.bytes_migrated += moved.migrated_bytes;
     wake_watcher();
+}
+
+/* Of what is known to have ended; to ask takes a driver's time. */
+void Lowering::land_seen(Lowered &part, Clock::time_point now)
+{
+    while (!part.flights.empty() && part.flights.front().marker->seen())
+        ended(part, now);
 }
 
 /* It must not take the host much longer than its tasks by themselves: what comes after them waits less. */

@@ -145,8 +145,12 @@ public:
     /* Something has come to a task of a part, or was taken from one. */
     void came(const Channel &channel);
     void left(Lowered &part);
-    /* Whether it is to be told as soon as results are taken. */
-    static bool waits(const Task &task) { return task.lowered_ && task.lowered_->waits; }
+    /* Whether it is to be told that something was taken there, though there was room before. */
+    static bool waits_for(const Channel &channel)
+    {
+        const Lowered *part = channel.source->task_.lowered_;
+        return part && part->waits && Batch::has_less(channel);
+    }
     /* Sets do not wait for others any more, since somebody waits for something. */
     void hurry(Lock &lock);
     /* Gives GPUs what can be given at once; false if there is nothing. The lock is let go meanwhile. */
@@ -262,6 +266,7 @@ private:
     void look_again(Lowered &part);
     static Slot &choose_slot(Lowered &part);
     void compare(Lowered &part, Seconds took);
+    void land_seen(Lowered &part, Clock::time_point now);
     void ended(Lowered &part, Clock::time_point now);
     bool is_stalled(const Lowered &part) const;
     void wake_watcher();

@@ -29,7 +29,8 @@ bool Lowering::may_batch(const Lowered &part)
 /* Of a complete set: for others. */
 bool Lowering::waits_for_more(const Lowered &part)
 {
-    return !part.hurries && may_batch(part) && !Batch::is_complete(part.part) && Batch::may_wait(part.part);
+    return part.batch && !part.hurries && Batch::may_wait(part.part) && !Batch::is_complete(part.part) &&
+           may_batch(part);
 }
 
 void Lowering::hurry()

@@ -97,8 +97,7 @@ private:
     void must_come_to_run(const Channel &channel) const;
     bool is_drained() const;
     static Depth fullest(std::span<Channel *const> channels);
-    /* For a stop_callback, which is made before the lock is taken and goes after it. */
-    auto waker(std::span<Channel *const> channels);
+    struct Waker;
     static bool has_input(const Port &port);
     static bool has_room(const Port &port);
     static bool has_inputs(const Task &task);

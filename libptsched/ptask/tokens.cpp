@@ -46,14 +46,27 @@ void check(const Item &item, const Channel &channel)
 
 } // namespace
 
-auto Scheduler::waker(std::span<Channel *const> channels)
-{
-    return [this, channels] {
-        std::lock_guard lock(mutex_);
-        for (Channel *channel : channels)
-            channel->wake();
+/* Made before the lock is taken, since it takes that. Most cannot be stopped, and need none. */
+struct Scheduler::Waker {
+    Waker(Scheduler &scheduler, std::span<Channel *const> channels, const std::stop_token &stop)
+    {
+        if (stop.stop_possible())
+            callback.emplace(stop, Wake{scheduler, channels});
+    }
+
+private:
+    struct Wake {
+        void operator()() const
+        {
+            std::lock_guard lock(scheduler.mutex_);
+            for (Channel *channel : channels)
+                channel->wake();
+        }
+        Scheduler &scheduler;
+        std::span<Channel *const> channels;
     };
-}
+    std::optional<std::stop_callback<Wake>> callback;
+};
 
 /* False when the time is up or the graph or the caller stops first. */
 template <typename Condition>
@@ -106,7 +119,7 @@ bool Scheduler::push(std::span<Channel *const> channels, Item &&item, Timeout ti
     for (const Channel *channel : channels)
         check(item, *channel);
     const Deadline deadline = deadline_of(timeout);
-    std::stop_callback wake(stop, waker(channels));
+    const Waker waker(*this, channels, stop);
     Lock lock(mutex_, std::defer_lock);
     lock_soon(lock);
     /* While it waits for one, others may fill another. */
@@ -131,7 +144,7 @@ std::optional<Item> Scheduler::pull(Channel &channel, Timeout timeout, const std
 {
     Channel *const one[] = {&channel};
     const Deadline deadline = deadline_of(timeout);
-    std::stop_callback wake(stop, waker(one));
+    const Waker waker(*this, one, stop);
     Lock lock(mutex_, std::defer_lock);
     lock_soon(lock);
     if (!wait(lock, channel, deadline, stop, [&] { return channel.has_output(); }))
@@ -209,7 +222,7 @@ void Scheduler::look_at(Task &task)
 /* To be called after a token was taken; if there was room before, nobody has waited for it, unless more is complete. */
 void Scheduler::took_from(Channel &channel)
 {
-    if (channel.source && (channel.used() + 1 >= channel.capacity || Lowering::waits(channel.source->task_))) {
+    if (channel.source && (channel.used() + 1 >= channel.capacity || Lowering::waits_for(channel))) {
         Task &source = channel.source->task_;
         if (source.lowered_)
             lowering_->left(*source.lowered_);
