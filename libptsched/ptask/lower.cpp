@@ -692,7 +692,10 @@ void Lowering::give(Lock &lock, Lowered &part)
     if (!launched.slot) {
         flight.place->vacate(flight.counts_as, flight.seconds);
         put_back(part);
-        give_up(part);
+        if (part.is_batch)
+            part.may_batch = false;
+        else
+            give_up(part);
     }
     if (launched.readers_changed) {
         spread_readers(part);

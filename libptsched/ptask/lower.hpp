@@ -96,6 +96,7 @@ struct Lowered {
     bool wants_lone_slot = false; /* for the set at hand, unless inputs have gone ahead to another */
     /* Of sets one after another, where that may be worth it. */
     std::unique_ptr<Batch> batch = {};
+    bool may_batch = true; /* none could not be given, as for lack of memory */
     bool is_batch = false; /* what is at hand */
     bool waits = false;    /* there is a set, which waits until there are enough for a batch */
     bool hurries = false;  /* until there is none: none does */

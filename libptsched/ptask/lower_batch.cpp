@@ -21,7 +21,7 @@ void Lowering::make_batch(Lowered &part) const
  */
 bool Lowering::may_batch(const Lowered &part)
 {
-    return part.batch && part.stays && !part.sticky_came && !parts_compete() &&
+    return part.batch && part.may_batch && part.stays && !part.sticky_came && !parts_compete() &&
            part.gpu_seconds <= seconds_of_a_run / Batch::sets &&
            std::ranges::none_of(part.set.on_host, std::identity());
 }

@@ -9,6 +9,8 @@ namespace test {
 
 namespace {
 
+namespace device = ptsched::device;
+
 constexpr unsigned n = 64, ahead = Batch::results_ahead;
 const auto form = Template::of<float>(n);
 constexpr auto given_up_after = 5ms;
@@ -186,6 +188,26 @@ void until_a_signal_comes()
     row.check();
 }
 
+/* There is enough for single sets, which do without it. */
+void little_memory()
+{
+    device::Device &gpu = *device::gpus().at(0);
+    {
+        Row row;
+        row.blocks.resize(1);
+        gpu.limit_memory(8 * n * sizeof(float));
+        for (int round = 0; round < 2; round++) {
+            const std::uint64_t before = row.last->lowered();
+            row.push(ahead + Batch::sets);
+            row.await(before + ahead + Batch::sets);
+            while (row.results.size() < row.expected.size())
+                row.pull();
+        }
+        row.check();
+    }
+    gpu.limit_memory(SIZE_MAX);
+}
+
 } // namespace
 
 Cases batch_cases()
@@ -197,7 +219,8 @@ Cases batch_cases()
             {"CUDA graphs: a set waits until the graph ends", until_the_graph_ends},
             {"CUDA graphs: a set waits until time has passed", until_time_has_passed},
             {"CUDA graphs: a set waits until a sticky block comes", until_a_sticky_block_comes},
-            {"CUDA graphs: a set waits until a signal comes", until_a_signal_comes}};
+            {"CUDA graphs: a set waits until a signal comes", until_a_signal_comes},
+            {"CUDA graphs: too little memory for several sets at once", little_memory}};
 }
 
 } // namespace test
