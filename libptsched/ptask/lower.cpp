@@ -141,6 +141,7 @@ void Lowering::priorities_changed(Task &task)
     priorities_are_new_ = true;
     if (part && part->mode != Lowered::apart && !is_uniform(*part))
         separate(*part, part->patience);
+    hurry();
     scheduler_.hand_over();
 }
 

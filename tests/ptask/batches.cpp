@@ -188,6 +188,47 @@ void until_a_signal_comes()
     row.check();
 }
 
+/* Each set has a copy of its own to change. */
+void changed_blocks()
+{
+    GraphClock clock;
+    Graph graph({.lower = Lower::always, .devices = {"0"}});
+    Task &first = add_increment(graph, "first"), &last = add_increment(graph, "last");
+    Input &x = graph.input(first["x"]);
+    graph.connect(first["x"], last["x"]);
+    Output *outputs[] = {&graph.output(last["x"]), &graph.output(first["where"]), &graph.output(last["where"])};
+    std::vector<DatablockPtr> blocks, results;
+    unsigned pushed = 0;
+    for (int i = 0; i < 5; i++)
+        blocks.push_back(block_of<int>({i, 10, 20, 30}));
+    graph.run();
+    auto push = [&](unsigned sets) {
+        for (; sets; sets--)
+            x.push(blocks[pushed++ % blocks.size()]);
+    };
+    auto pull = [&] {
+        results.push_back(outputs[0]->pull());
+        outputs[1]->pull();
+        outputs[2]->pull();
+    };
+    while (pushed < 6 * blocks.size() || !last.lowered()) {
+        push(1);
+        pull();
+        results.back()->wait();
+    }
+    const std::uint64_t before = last.lowered();
+    push(ahead);
+    until([&] { return last.lowered() == before + ahead; });
+    push(1);
+    CHECK(last.state() == State::queued);
+    push(Batch::sets - 1);
+    until([&] { return last.lowered() == before + ahead + Batch::sets; });
+    while (results.size() < pushed)
+        pull();
+    for (unsigned i = 0; i < pushed; i++)
+        CHECK(content<int>(results[i]) == std::vector<int>({static_cast<int>(i % blocks.size()) + 2, 12, 22, 32}));
+}
+
 /* There is enough for single sets, which do without it. */
 void little_memory()
 {
@@ -220,6 +261,7 @@ Cases batch_cases()
             {"CUDA graphs: a set waits until time has passed", until_time_has_passed},
             {"CUDA graphs: a set waits until a sticky block comes", until_a_sticky_block_comes},
             {"CUDA graphs: a set waits until a signal comes", until_a_signal_comes},
+            {"CUDA graphs: several sets at once change blocks", changed_blocks},
             {"CUDA graphs: too little memory for several sets at once", little_memory}};
 }
 
