@@ -23,6 +23,7 @@ void Above::turn_ended(const Turn &turn, std::uint64_t now)
     const bool paused = settled_at_.exchange(never, std::memory_order_relaxed) < turn.submissions;
     const bool good =
         !paused && turn.gpu_ns >= least_ns && turn.span_ns <= most_ns && turn.gpu_ns * 10 >= turn.span_ns * busy_tenths;
+    ended_at_.store(turn.submissions, std::memory_order_relaxed);
     ended_ns_.store(now, std::memory_order_relaxed);
     score_.store((3 * score_.load(std::memory_order_relaxed) + good * all) / 4, std::memory_order_relaxed);
     if (!turn.above) {

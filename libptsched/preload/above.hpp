@@ -21,11 +21,13 @@ class Above {
 public:
     /*
      * A thread has waited for its work, with so many submissions by then: what it submits after that in this turn came
-     * after a pause.
+     * after a pause. The turn may have ended before the thread comes to tell.
      */
     void settled(std::uint64_t submissions)
     {
         std::uint64_t none = never;
+        if (submissions == ended_at_.load(std::memory_order_relaxed))
+            return;
         settled_at_.compare_exchange_strong(none, submissions, std::memory_order_relaxed);
     }
     bool is_settled() const { return settled_at_.load(std::memory_order_relaxed) != never; }
@@ -56,6 +58,7 @@ private:
     static constexpr unsigned rest_min = 8;
 
     std::atomic<std::uint64_t> settled_at_{never};
+    std::atomic<std::uint64_t> ended_at_{0}; /* submissions by the end of the last turn */
     std::atomic<std::uint64_t> ended_ns_{0};
     std::atomic<unsigned> score_{0};   /* running average: in thousandths, of how many turns it would be good */
     std::atomic<unsigned> skipped_{0}; /* for so many turns yet it is not asked for */

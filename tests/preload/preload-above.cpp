@@ -55,6 +55,18 @@ void never_for_others()
     }
 }
 
+/* The agent gives a turn back as soon as its work has ended, which the thread that waits for it may see later. */
+void who_hears_of_the_end_late_has_not_paused()
+{
+    Program program;
+    program.learn();
+    for (int i = 0; i < 10; i++) {
+        program.above.settled(program.submissions);
+        CHECK(!program.above.is_settled());
+        CHECK(program.turn(5 * ms, 5 * ms));
+    }
+}
+
 void not_right_after_another()
 {
     Program program;
@@ -102,6 +114,7 @@ int main()
 {
     return tap::run({{"it asks once turns are one piece of work each", asks_once_turns_are_one_piece},
                      {"short turns, long ones, idle ones and such with pauses: never", never_for_others},
+                     {"who hears of the end of its work late has not paused", who_hears_of_the_end_late_has_not_paused},
                      {"not for a turn that comes right after another", not_right_after_another},
                      {"after a failure it rests, longer after the next", rests_after_a_failure},
                      {"a turn in which others had the device was a failure", a_busy_span_that_is_not_its_own_fails}});
