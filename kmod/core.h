@@ -96,6 +96,7 @@ struct ptsched_told {
  * @woken: L threads that are to look again
  * @polled: L clients of which those who poll are to look again
  * @late: L entities whose clients are told of events later, in the order of ptsched_entity.late_ns
+ * @asking: L entities that have asked for the turn since the policy decided last
  * @graveyard: L entities that left, freed by ptsched_unlock()
  * @events: L that have not been sent
  * @events_lost: L there was no room for one
@@ -127,6 +128,7 @@ struct ptsched_dev {
 	struct list_head woken;
 	struct list_head polled;
 	struct list_head late;
+	struct list_head asking;
 	struct list_head graveyard;
 	DECLARE_KFIFO(events, struct ptsched_told, PTSCHED_UNSENT_EVENTS);
 	bool events_lost;
@@ -165,6 +167,7 @@ struct ptsched_user {
  * @waiting: L members with threads that wait, and some others; ptsched_client.waiting
  * @admitting: L in dev->admitting
  * @late: L in dev->late
+ * @asking: L in dev->asking
  * @late_ns: L when that is
  * @told_turn: L the turn of which @told counts
  * @told: L events of which clients were told at once, up to PTSCHED_EVENTS_AT_ONCE
@@ -206,6 +209,7 @@ struct ptsched_entity {
 	struct list_head waiting;
 	struct list_head admitting;
 	struct list_head late;
+	struct list_head asking;
 	u64 late_ns;
 	u64 told_turn;
 	u32 told;
@@ -395,6 +399,9 @@ void ptsched_turn_refuse(struct ptsched_client *client);
 void ptsched_unlock(struct ptsched_dev *dev) __releases(&dev->lock);
 void ptsched_poll_wake(struct ptsched_client *client);
 void ptsched_event(struct ptsched_dev *dev, struct ptsched_entity *ent, u32 event);
+void ptsched_tell_wait(struct ptsched_entity *ent);
+void ptsched_tell_cancel(struct ptsched_entity *ent);
+void ptsched_tell_waits(struct ptsched_dev *dev);
 void ptsched_tell_init(struct ptsched_dev *dev);
 void ptsched_crowd_wake(struct work_struct *work);
 

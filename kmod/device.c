@@ -44,6 +44,7 @@ void ptsched_run(struct ptsched_dev *dev, u64 now)
 		return;
 	}
 	next = ptsp_run(&dev->policy, now);
+	ptsched_tell_waits(dev);
 	next = min(next, ptsched_announce(dev, now));
 	dev->changed = false;
 	if (next == dev->armed_ns)

@@ -386,6 +386,7 @@ struct ptsched_entity *ptsched_entity_new(struct ptsched_dev *dev, struct pid *p
 	INIT_LIST_HEAD(&ent->waiting);
 	INIT_LIST_HEAD(&ent->admitting);
 	INIT_LIST_HEAD(&ent->late);
+	INIT_LIST_HEAD(&ent->asking);
 	INIT_WORK(&ent->reap, reap);
 	init_waitqueue_func_entry(&ent->death, process_died);
 	/* Before the look at the process, so that its death is not missed. */
@@ -470,9 +471,11 @@ void ptsched_entity_update(struct ptsched_entity *ent, u64 now)
 		return;
 	if (ent->policy.state == PTSP_WAITING && !ent->nr_waiters) {
 		ptsp_cancel(&dev->policy, &ent->policy, now);
+		ptsched_tell_cancel(ent);
 	} else if (ent->policy.state == PTSP_IDLE && ent->nr_waiters) {
 		ptsp_wait(&dev->policy, &ent->policy, now);
 		trace_ptsched_wait(ent);
+		ptsched_tell_wait(ent);
 	}
 	dev->changed = true;
 }
@@ -509,6 +512,7 @@ void ptsched_entity_leave_if_unused(struct ptsched_entity *ent, u64 now)
 	rb_erase(&ent->by_id, &dev->by_id);
 	list_del_init(&ent->admitting);
 	list_del_init(&ent->late);
+	list_del_init(&ent->asking);
 	ptsp_leave(&dev->policy, &ent->policy, now);
 	if (!--ent->user->nr_entities)
 		list_add_tail(&ent->user->indebted, &dev->indebted);

@@ -204,6 +204,7 @@ void ptsched_tell_init(struct ptsched_dev *dev)
 	INIT_LIST_HEAD(&dev->woken);
 	INIT_LIST_HEAD(&dev->polled);
 	INIT_LIST_HEAD(&dev->late);
+	INIT_LIST_HEAD(&dev->asking);
 	INIT_LIST_HEAD(&dev->graveyard);
 	INIT_KFIFO(dev->events);
 	INIT_WORK(&dev->telling, tell_rest);
@@ -245,7 +246,7 @@ void ptsched_event(struct ptsched_dev *dev, struct ptsched_entity *ent, u32 even
 		dev->events_lost = true;
 		return;
 	}
-	told.time_ns = ktime_get_ns();
+	told.time_ns = dev->locked_ns;
 	if (ent) {
 		told.pid = get_pid(ent->pid);
 		told.owner = ptsched_entity_owner(ent);
@@ -254,4 +255,46 @@ void ptsched_event(struct ptsched_dev *dev, struct ptsched_entity *ent, u32 even
 		told.turn = ent->policy.turn;
 	}
 	kfifo_put(&dev->events, told);
+}
+
+/**
+ * ptsched_tell_wait - tell those who listen that an entity waits, if it still does then
+ * @ent: the entity, locked; it has asked for the turn
+ *
+ * Most are given it at once, and an event less is sent of them.
+ */
+void ptsched_tell_wait(struct ptsched_entity *ent)
+{
+	lockdep_assert_held(&ent->dev->lock);
+	list_add_tail(&ent->asking, &ent->dev->asking);
+}
+
+/**
+ * ptsched_tell_cancel - tell those who listen that an entity waits no more
+ * @ent: the entity, locked; it has given up
+ */
+void ptsched_tell_cancel(struct ptsched_entity *ent)
+{
+	if (list_empty(&ent->asking))
+		ptsched_event(ent->dev, ent, PTSCHED_EVENT_CANCEL);
+	else
+		list_del_init(&ent->asking);
+}
+
+/**
+ * ptsched_tell_waits - tell of those that asked for the turn and were not given it
+ * @dev: the device, locked; the policy has decided
+ *
+ * They are as many as one call can make ask.
+ */
+void ptsched_tell_waits(struct ptsched_dev *dev)
+{
+	struct ptsched_entity *ent, *next;
+
+	lockdep_assert_held(&dev->lock);
+	list_for_each_entry_safe(ent, next, &dev->asking, asking) {
+		list_del_init(&ent->asking);
+		if (ent->policy.state == PTSP_WAITING)
+			ptsched_event(dev, ent, PTSCHED_EVENT_WAIT);
+	}
 }

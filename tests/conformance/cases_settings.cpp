@@ -241,39 +241,4 @@ TEST("without privilege one may look at devices and set nothing")
     CHECK_EQ(0, WEXITSTATUS(status));
 }
 
-TEST("events tell of attach, grant, call-back, release and exit, in this order")
-{
-    Events events;
-    Actor actor(10), heavier;
-    actor.join();
-    heavier.join();
-    auto outcome = actor.acquire();
-    heavier.start_waiting();
-    CHECK_EQ(0, actor.release());
-    pid_t pid = actor.pid();
-    actor.kill();
-    int64_t last = 0;
-    for (int expected : {PTSCHED_EVENT_ATTACH, PTSCHED_EVENT_GRANT, PTSCHED_EVENT_CALLBACK, PTSCHED_EVENT_RELEASE,
-                         PTSCHED_EVENT_EXIT}) {
-        Attributes event;
-        do {
-            event = events.next();
-        } while (event[PTSCHED_A_PID] != pid);
-        CHECK_EQ(expected, event[PTSCHED_A_EVENT]);
-        CHECK(event[PTSCHED_A_TIME_NS] >= last);
-        last = event[PTSCHED_A_TIME_NS];
-        if (expected == PTSCHED_EVENT_GRANT)
-            CHECK_EQ(outcome.grant.turn, event[PTSCHED_A_TURN]);
-    }
-}
-
-TEST("a change of settings is an event without a process")
-{
-    Events events;
-    set({{PTSCHED_A_MANY, 0}});
-    Attributes event = events.next();
-    CHECK_EQ(PTSCHED_EVENT_SETTINGS, event[PTSCHED_A_EVENT]);
-    CHECK_EQ(0, event.count(PTSCHED_A_PID));
-}
-
 } // namespace

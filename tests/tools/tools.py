@@ -45,7 +45,7 @@ def stat_json():
         stat = broker.stat()
         check_equal(stat["scheduler"]["kind"], "broker", "kind")
         check_equal(stat["scheduler"]["path"], broker.socket, "path")
-        check_equal(stat["scheduler"]["version"], "1.1", "version")
+        check_equal(stat["scheduler"]["version"], "1.2", "version")
         check_equal([device["pci"] for device in stat["devices"]], DEVICES, "devices")
         check_equal(stat["entities"], [], "entities")
         device = stat["devices"][0]

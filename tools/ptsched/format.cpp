@@ -106,8 +106,8 @@ std::string mechanism_name(uint32_t mechanism)
 
 std::string event_name(uint32_t event)
 {
-    return name_in(std::array<const char *, 9>{nullptr, "attach", "exit", "grant", "callback", "release", "forced",
-                                               "settings", "preempt"},
+    return name_in(std::array<const char *, 12>{nullptr, "attach", "exit", "grant", "callback", "release", "forced",
+                                                "settings", "preempt", "lost", "wait", "cancel"},
                    event);
 }
 

@@ -270,7 +270,7 @@ Verdict control(DeviceList &devices, std::span<const char> bytes, const Viewer &
 
 AttributeWriter describe_event(uint32_t kind, const Device &device, const Entity *entity, pid_t pid)
 {
-    uint64_t now = monotonic_ns();
+    uint64_t now = device.decided_ns();
     AttributeWriter out(PTSCHED_CMD_EVENT);
     out.put<uint32_t>(PTSCHED_A_EVENT, kind);
     out.put<uint64_t>(PTSCHED_A_TIME_NS, now);

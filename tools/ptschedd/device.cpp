@@ -38,7 +38,13 @@ uint64_t Device::now()
 
 void Device::run()
 {
-    policy_next_ns_ = ptsp_run(&policy_, now());
+    now();
+    decide();
+}
+
+void Device::decide()
+{
+    policy_next_ns_ = ptsp_run(&policy_, now_);
     announce();
     // After the decision: a grant that is due beats the deadline.
     if (!deadlines_.empty() && *deadlines_.begin() <= now_)
@@ -132,6 +138,7 @@ void Device::tell_leaving(Entity &entity)
     if (entity.leaving)
         return;
     entity.leaving = true;
+    now();
     events_.event(PTSCHED_EVENT_EXIT, *this, &entity);
 }
 
@@ -159,12 +166,21 @@ void Device::forget_accounts()
 // Lets the policy know whether anybody waits.
 void Device::update(Entity &entity)
 {
-    if (entity.state == PTSP_WAITING && !entity.waiters)
+    if (entity.state == PTSP_WAITING && !entity.waiters) {
         ptsp_cancel(&policy_, &entity, now());
+        if (entity.wait_told)
+            events_.event(PTSCHED_EVENT_CANCEL, *this, &entity);
+    }
     run();
     if (entity.state == PTSP_IDLE && entity.waiters) {
         ptsp_wait(&policy_, &entity, now());
-        run();
+        entity.wait_told = false;
+        decide();
+        // Most are given the turn at once, and an event less is sent of them.
+        if (entity.state == PTSP_WAITING) {
+            entity.wait_told = true;
+            events_.event(PTSCHED_EVENT_WAIT, *this, &entity);
+        }
     }
 }
 
@@ -486,8 +502,9 @@ void Device::drop_turn(Client &client, uint64_t handover_ns)
     show(client);
     if (--entity.holds)
         return;
+    now();
     events_.event(PTSCHED_EVENT_RELEASE, *this, &entity);
-    ptsp_release(&policy_, &entity, handover_ns, now());
+    ptsp_release(&policy_, &entity, handover_ns, now_);
 }
 
 int Device::release(Client &client, const struct ptsched_release &release)

@@ -62,11 +62,14 @@ public:
     // Decides what is due; to be called at next_ns() at the latest.
     void run();
     uint64_t next_ns() const;
+    // The instant of the latest decision.
+    uint64_t decided_ns() const { return now_; }
 
 private:
     friend struct PolicyOps;
 
     uint64_t now();
+    void decide();
     Entity &join(const ProcessRef &process, const Process *parent);
     void tell_leaving(Entity &entity);
     void leave_if_unused(Entity &entity);

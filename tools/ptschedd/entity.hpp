@@ -50,7 +50,8 @@ struct Entity : ptsp_entity {
     unsigned holds = 0;        // members that hold the turn
     unsigned waiters = 0;      // calls of members that wait
     int64_t granted_budget_ns = 0;
-    bool leaving = false; // its end has been told
+    bool leaving = false;   // its end has been told
+    bool wait_told = false; // that it waits has been told
     // How often its clients are told of events (device.cpp).
     uint64_t told_turn = 0;        // the turn of which `told` counts
     uint32_t told = 0;             // at once, up to PTSCHED_EVENTS_AT_ONCE

@@ -25,7 +25,7 @@
  * others gets onto the device soon, by a short time slice of their own.
  *
  * History: 1.0 first version. 1.1 PTSCHED_ATTACH_NODE; events by PTSCHED_CMD_SUBSCRIBE,
- * of what the listener may see.
+ * of what the listener may see. 1.2 PTSCHED_EVENT_WAIT, PTSCHED_EVENT_CANCEL.
  */
 #ifndef _UAPI_LINUX_PTSCHED_H
 #define _UAPI_LINUX_PTSCHED_H
@@ -355,6 +355,8 @@ struct ptsched_page {
 #define PTSCHED_EVENT_SETTINGS	7
 #define PTSCHED_EVENT_PREEMPT	8	/* a called-back turn is to leave the device at once */
 #define PTSCHED_EVENT_LOST	9	/* there were others, of whatever device */
+#define PTSCHED_EVENT_WAIT	10	/* asked for the turn, and did not get it at once */
+#define PTSCHED_EVENT_CANCEL	11	/* waits no more, without the turn */
 
 /*
  * GET_DEVICE and GET_ENTITY answer dumps (every device; every entity, of one
@@ -367,7 +369,9 @@ struct ptsched_page {
  *
  * After SUBSCRIBE, which has no attributes, a socket receives EVENT messages until it is
  * closed: EVENT, TIME_NS and, unless LOST, DEVICE_ID and, unless SETTINGS, PID, COMM,
- * BUDGET_NS and TURN. A socket that is not read fails with ENOBUFS.
+ * BUDGET_NS and TURN. TIME_NS is the instant of the decision, with which the counters reckon,
+ * too. EXIT comes before the RELEASE or CANCEL that follows from it. A socket that is not
+ * read fails with ENOBUFS.
  *
  * Entities, and events of processes, are shown to who may see the process: who is in its
  * pid namespace or in one above, as whose number PID is told, and is the process's user or
