@@ -12,6 +12,7 @@ import tempfile
 import threading
 
 import harness
+import record_tests  # pylint: disable=unused-import
 import run_tests  # pylint: disable=unused-import
 import top_tests  # pylint: disable=unused-import
 from harness import DEVICES, Broker, Client, Events, as_nobody, check, check_equal, ptsched, test
@@ -20,7 +21,7 @@ from harness import DEVICES, Broker, Client, Events, as_nobody, check, check_equ
 @test
 def every_command_explains_itself():
     """--help of every command has an example; --version names the release"""
-    for command in ("run", "top", "stat", "set", "events", "doctor"):
+    for command in ("run", "top", "stat", "set", "events", "record", "doctor"):
         result = ptsched(command, "--help")
         check_equal(result.status, 0, f"status of {command} --help")
         check("Example" in result.out and "ptsched " + command in result.out, f"no example: {result}")
@@ -253,7 +254,7 @@ def events_end():
 @test
 def no_scheduler():
     """without a scheduler, every command that needs one says what to do"""
-    for command in (["stat"], ["set", "slice=1ms"], ["events"], ["top", "--once"]):
+    for command in (["stat"], ["set", "slice=1ms"], ["events"], ["record"], ["top", "--once"]):
         result = ptsched(*command)
         check_equal(result.status, 1, f"status of {command}")
         check("modprobe ptsched" in result.err and "ptschedd" in result.err, f"{command}: {result}")

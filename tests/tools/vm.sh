@@ -8,7 +8,7 @@
 . /vm/tests/tap.sh
 
 echo "TAP version 13"
-echo "1..12"
+echo "1..14"
 
 # refused STATUS WORD COMMAND...: the command fails with that status and says the word.
 refused() {
@@ -78,6 +78,33 @@ events_in_order() {
 	until_event '"event":"exit"'
 }
 
+# The names of slices and processes stand in the trace as they are.
+record_has_a_turn() {
+	ptsched record -o "$work/trace" -- sh -c "
+		printf 'open $device\nacquire\nrelease 1000 1\n' | tools-client; exit 3"
+	status=$?
+	echo "status $status, expected 3"
+	[ "$status" = 3 ] && grep -q turn "$work/trace" && grep -q 'tools-client [1-9]' "$work/trace"
+}
+
+# More events than a socket holds while nobody reads it.
+record_tells_of_a_loss() {
+	rm -f "$work/trace"
+	ptsched record -o "$work/trace" &
+	record=$!
+	until [ -s "$work/trace" ]; do sleep 0.1; done
+	kill -STOP "$record"
+	{
+		echo "open $device"
+		yes "acquire
+release 0 0" | head -n 6000
+	} | tools-client | sort | uniq -c
+	kill -CONT "$record"
+	until grep -q 'events lost' "$work/trace"; do sleep 0.1; done
+	kill -TERM "$record"
+	wait "$record"
+}
+
 grep -q '^ptsched ' /proc/modules && rmmod ptsched
 insmod /vm/modules/ptsched.ko test_devices=2 || exit
 
@@ -104,6 +131,7 @@ check "stat shows it" shows "\"pid\": $client" ptsched stat --json
 check "set --pid changes its weight, auto gives it back" weight_of_client
 check "events tells of grant, release and exit" events_in_order
 check "top --once has a row for each device" shows 'device 1 ' ptsched top --once --interval 10ms
+check "record has the turn of a program" record_has_a_turn
 doctor_sees_module() {
 	ptsched doctor >"$work/doctor"
 	cat "$work/doctor"
@@ -115,5 +143,7 @@ exec 8>&- 9<&-
 kill $events
 wait
 exec 7<&-
+# With nobody beside it who would have to read as much.
+check "record tells where events were lost" record_tells_of_a_loss
 rm -r "$work"
 exit $failed

@@ -156,11 +156,13 @@ Event parse_event(const void *message, size_t length)
     Event event{
         .event = a.number<uint32_t>(PTSCHED_A_EVENT),
         .time_ns = a.number<uint64_t>(PTSCHED_A_TIME_NS),
-        .device_id = a.number<uint32_t>(PTSCHED_A_DEVICE_ID),
         .pid = {},
         .comm = a.text(PTSCHED_A_COMM),
     };
 
+    if (event.event == PTSCHED_EVENT_LOST)
+        return event;
+    event.device_id = a.number<uint32_t>(PTSCHED_A_DEVICE_ID);
     if (a.has(PTSCHED_A_PID)) {
         event.pid = a.number<uint32_t>(PTSCHED_A_PID);
         event.budget_ns = a.number<int64_t>(PTSCHED_A_BUDGET_NS);

@@ -209,17 +209,17 @@ public:
         return events_->fd();
     }
 
-    std::vector<Event> read_events(unsigned int &lost) override
+    std::vector<Event> read_events() override
     {
         std::vector<Event> found;
         Packet packet;
 
         /* A bound, so that the reader can show what it has while more comes. */
-        while (found.size() < 256 && events_->receive(packet, MSG_DONTWAIT)) {
+        while (found.size() < 256 && next_event(packet, !found.empty())) {
             if (packet.header.cmd != PTSCHED_BROKER_EVENT)
                 continue;
             if (packet.header.result == -ENOBUFS)
-                lost++;
+                found.push_back({.event = PTSCHED_EVENT_LOST, .pid = {}, .comm = {}});
             else
                 found.push_back(parse_event(packet.payload.data(), packet.header.length));
         }
@@ -253,6 +253,18 @@ private:
     std::string path_;
     Connection connection_;
     std::unique_ptr<Connection> events_;
+
+    /* When there are others before it, an end is found at the next look. */
+    bool next_event(Packet &packet, bool has_others)
+    {
+        try {
+            return events_->receive(packet, MSG_DONTWAIT);
+        } catch (const Error &) {
+            if (!has_others)
+                throw;
+            return false;
+        }
+    }
 
     uint64_t send(nl_msg *request)
     {

@@ -46,6 +46,14 @@ struct EventsOptions {
     std::string count;
 };
 
+struct RecordOptions {
+    Choice choice;
+    std::string output = "ptsched.pftrace";
+    std::string seconds;
+    std::vector<std::string> words; /* as of RunOptions; empty: until it is stopped */
+    std::vector<std::string> words_after_dashes;
+};
+
 struct DoctorOptions {
     Choice choice;
     bool json = false;
@@ -58,6 +66,8 @@ int top(const TopOptions &options);
 int stat(const StatOptions &options);
 int set(const SetOptions &options);
 int events(const EventsOptions &options);
+/* Returns the status of the program that it was given, if any. */
+int record(const RecordOptions &options);
 int doctor(const DoctorOptions &options);
 /* What "doctor" has a program of its own do under the interposer, by this name; not for users. */
 int try_levels();

@@ -3,45 +3,20 @@
 #include "commands.hpp"
 #include "format.hpp"
 #include "json.hpp"
+#include "stop_signals.hpp"
 #include "units.hpp"
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
 #include <map>
 #include <poll.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 namespace ptsched {
 
 namespace {
-
-/* SIGINT and SIGTERM as a descriptor, so that none falls between two system calls. */
-class StopSignals {
-public:
-    StopSignals()
-    {
-        sigset_t set;
-        sigemptyset(&set);
-        sigaddset(&set, SIGINT);
-        sigaddset(&set, SIGTERM);
-        sigprocmask(SIG_BLOCK, &set, nullptr);
-        fd_ = signalfd(-1, &set, SFD_CLOEXEC);
-        if (fd_ < 0)
-            throw Error(std::string("signalfd: ") + strerror(errno));
-    }
-    StopSignals(const StopSignals &) = delete;
-    StopSignals &operator=(const StopSignals &) = delete;
-    ~StopSignals() { close(fd_); }
-    int fd() const { return fd_; }
-
-private:
-    int fd_ = -1;
-};
 
 std::string format_instant(uint64_t ns)
 {
@@ -145,17 +120,19 @@ private:
 
     void show()
     {
-        unsigned int lost = 0;
-
-        for (const Event &event : scheduler_.read_events(lost)) {
-            if ((only_ && event.device_id != *only_) || left_ == 0)
+        for (const Event &event : scheduler_.read_events()) {
+            if (left_ == 0)
+                break;
+            if (event.event == PTSCHED_EVENT_LOST) {
+                print_lost(json_);
+                continue;
+            }
+            if (only_ && event.device_id != *only_)
                 continue;
             print_event(event, name(event.device_id), json_);
             if (left_ > 0)
                 left_--;
         }
-        if (lost)
-            print_lost(json_);
         flush();
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "format.hpp"
 
+#include "json.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -87,6 +89,11 @@ std::string printable(const std::string &text)
     std::replace_if(
         shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < 32 || c == 127; }, '?');
     return shown;
+}
+
+std::string printable_utf8(const std::string &text)
+{
+    return Json::parse(dump_json(Json(printable(text)))).get<std::string>();
 }
 
 std::string policy_name(uint32_t policy)

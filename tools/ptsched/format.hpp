@@ -20,6 +20,9 @@ std::string format_percent(double part);
 /* Control characters, which a process may have in its name, made visible. */
 std::string printable(const std::string &text);
 
+/* The same, and bytes that are not UTF-8, too. */
+std::string printable_utf8(const std::string &text);
+
 /* Names of uapi numbers; a number not known here is shown as such. */
 std::string policy_name(uint32_t policy);
 std::string state_name(uint32_t state);

@@ -19,7 +19,7 @@ namespace {
 /* What a subcommand does once the command line has been read. */
 using Action = std::function<int()>;
 
-/* The words after the first "--" of "run", which CLI11 is not to look at. */
+/* The words after the first "--" of "run" and "record", which CLI11 is not to look at. */
 std::vector<std::string> words_after_dashes;
 
 constexpr const char *device_help = "only this device: number, PCI address or UUID";
@@ -139,6 +139,27 @@ Action add_events(CLI::App &app)
     return [options] { return ptsched::events(*options); };
 }
 
+Action add_record(CLI::App &app)
+{
+    auto options = std::make_shared<ptsched::RecordOptions>();
+    CLI::App *command = app.add_subcommand("record", "write what the scheduler does as a trace for Perfetto");
+
+    command->add_option("-o,--output", options->output, "the trace (ptsched.pftrace); -: standard output")
+        ->type_name("FILE");
+    command->add_option("--seconds", options->seconds, "end after so long; else with COMMAND, or at Ctrl-C")
+        ->type_name("S");
+    add_choice(*command, options->choice);
+    add_example(*command, "ptsched record -o train.pftrace -- ptsched run -- python3 train.py\n\n"
+                          "https://ui.perfetto.dev opens the file, also while it is written.\n"
+                          "The exit status is the program's, if there is one.");
+    command->prefix_command();
+    return [options, command] {
+        options->words = command->remaining();
+        options->words_after_dashes = words_after_dashes;
+        return ptsched::record(*options);
+    };
+}
+
 Action add_doctor(CLI::App &app)
 {
     auto options = std::make_shared<ptsched::DoctorOptions>();
@@ -157,10 +178,10 @@ Action add_try_levels(CLI::App &app)
     return ptsched::try_levels;
 }
 
-/* "run [options] -- program args": CLI11 would look for options among args. */
+/* "run [options] -- program args", and so "record": CLI11 would look for options among args. */
 int cut_at_dashes(int argc, char **argv)
 {
-    if (argc < 2 || std::strcmp(argv[1], "run") != 0)
+    if (argc < 2 || (std::strcmp(argv[1], "run") != 0 && std::strcmp(argv[1], "record") != 0))
         return argc;
     char **end = argv + argc;
     char **dashes = std::find_if(argv, end, [](const char *word) { return std::strcmp(word, "--") == 0; });
@@ -187,7 +208,7 @@ int obey(int argc, char **argv)
     app.set_version_flag("--version", "ptsched " PTSCHED_VERSION);
     app.require_subcommand(1);
     add_example(app, "ptsched run --nice 10 -- python3 train.py");
-    for (auto add : {add_run, add_top, add_stat, add_set, add_events, add_doctor, add_try_levels}) {
+    for (auto add : {add_run, add_top, add_stat, add_set, add_events, add_record, add_doctor, add_try_levels}) {
         Action action = add(app);
         commands.emplace_back(app.get_subcommands({}).back(), std::move(action));
     }

@@ -95,27 +95,26 @@ public:
         return nl_socket_get_fd(events_.get());
     }
 
-    std::vector<Event> read_events(unsigned int &lost) override
+    std::vector<Event> read_events() override
     {
         std::vector<Event> found;
-        Visitor visit = [&](const void *message, size_t length) {
-            Event event = parse_event(message, length);
-            if (event.event == PTSCHED_EVENT_LOST)
-                lost++;
-            else
-                found.push_back(event);
-        };
+        Visitor visit = [&](const void *message, size_t length) { found.push_back(parse_event(message, length)); };
 
         nl_socket_modify_cb(events_.get(), NL_CB_VALID, NL_CB_CUSTOM, on_message, &visit);
-        int error;
+        int error = 0;
         /* A bound, so that the reader can show what it has while more comes. */
-        while ((error = nl_recvmsgs_default(events_.get())) >= 0 && found.size() < 256)
+        while ((error >= 0 || error == -NLE_NOMEM) && found.size() < 256) {
+            error = nl_recvmsgs_default(events_.get());
             rethrow();
-        rethrow();
-        if (error == -NLE_NOMEM)
-            lost++;
-        else if (error < 0 && error != -NLE_AGAIN && error != -NLE_INTR)
+            overrun_ = overrun_ || error == -NLE_NOMEM;
+        }
+        if (error < 0 && error != -NLE_NOMEM && error != -NLE_AGAIN && error != -NLE_INTR)
             throw Error(std::string("reading events: ") + nl_geterror(error));
+        /* The kernel says of a loss first, and takes nothing more until what came before has been read. */
+        if (overrun_ && error == -NLE_AGAIN) {
+            found.push_back({.event = PTSCHED_EVENT_LOST, .pid = {}, .comm = {}});
+            overrun_ = false;
+        }
         return found;
     }
 
@@ -136,6 +135,7 @@ protected:
 private:
     NetlinkSocket socket_;
     NetlinkSocket events_{nullptr, nl_socket_free};
+    bool overrun_ = false; /* events were lost behind what is still to be read */
     int family_;
     nl_msg *request_ = nullptr;
     Refusal refusal_;

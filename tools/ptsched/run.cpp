@@ -273,22 +273,11 @@ std::string why_no_effect(const std::string &program)
                 error == ENOENT && !exists ? exit_not_found : exit_cannot_invoke);
 }
 
-std::vector<std::string> program_words(const RunOptions &options)
-{
-    std::vector<std::string> words = options.words;
-    if (!words.empty() && words[0].starts_with('-'))
-        throw Error("run has no option " + words[0] + "; options of the program go after its name", exit_own_failure);
-    if (!words.empty() && !options.words_after_dashes.empty())
-        words.emplace_back("--");
-    words.insert(words.end(), options.words_after_dashes.begin(), options.words_after_dashes.end());
-    if (words.empty() || words[0].empty())
-        throw Error("run needs a program, as in: ptsched run --nice 10 -- python3 train.py", exit_own_failure);
-    return words;
-}
-
 [[noreturn]] void start(const RunOptions &options)
 {
-    std::vector<std::string> words = program_words(options);
+    std::vector<std::string> words = program_words("run", options.words, options.words_after_dashes);
+    if (words.empty() || words[0].empty())
+        throw Error("run needs a program, as in: ptsched run --nice 10 -- python3 train.py", exit_own_failure);
 
     /* What is wrong with the words is said before anything is done. */
     if (!options.nice.empty())

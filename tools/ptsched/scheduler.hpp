@@ -98,7 +98,7 @@ struct Event {
     uint32_t event = 0;
     uint64_t time_ns = 0;
     uint32_t device_id = 0;
-    /* Not with PTSCHED_EVENT_SETTINGS. */
+    /* Not with PTSCHED_EVENT_SETTINGS, nor with PTSCHED_EVENT_LOST, which has nothing but itself. */
     std::optional<uint32_t> pid;
     std::string comm;
     int64_t budget_ns = 0;
@@ -135,8 +135,8 @@ public:
 
     /* From the return on, events are collected; the descriptor polls readable. */
     virtual int subscribe() = 0;
-    /* What has come since, without waiting. Adds to @lost if events were lost. */
-    virtual std::vector<Event> read_events(unsigned int &lost) = 0;
+    /* What has come since, without waiting. PTSCHED_EVENT_LOST stands where others are missing. */
+    virtual std::vector<Event> read_events() = 0;
 
 protected:
     /* A message: genlmsghdr, then attributes. */

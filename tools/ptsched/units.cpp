@@ -215,6 +215,17 @@ uint32_t parse_weight(const std::vector<std::string> &words)
     }
 }
 
+std::vector<std::string> program_words(const std::string &command, std::vector<std::string> words,
+                                       const std::vector<std::string> &after)
+{
+    if (!words.empty() && words[0].starts_with('-'))
+        throw Error(command + " has no option " + words[0] + "; options of the program go after its name", 2);
+    if (!words.empty() && !after.empty())
+        words.emplace_back("--");
+    words.insert(words.end(), after.begin(), after.end());
+    return words;
+}
+
 std::string setting_name(uint32_t attribute)
 {
     if (attribute == PTSCHED_A_WEIGHT)

@@ -29,6 +29,11 @@ std::vector<Setting> parse_settings(const std::vector<std::string> &words);
 /* "weight=N" or "weight=auto", which is 0. */
 uint32_t parse_weight(const std::vector<std::string> &words);
 
+/* What a program that the subcommand @command is to start is called with: @words up to the first "--", and @after it.
+ */
+std::vector<std::string> program_words(const std::string &command, std::vector<std::string> words,
+                                       const std::vector<std::string> &after);
+
 } // namespace ptsched
 
 #endif /* PTSCHED_TOOL_UNITS_HPP */
