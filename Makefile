@@ -167,6 +167,7 @@ INSTALL_PROGRAMS := ptsched ptsim
 INSTALL_DAEMONS  := ptschedd
 INSTALL_LIBS     := libptsched libptsched-preload libptask
 INSTALL_PC       := ptsched ptask
+INSTALL_UNITS    := ptschedd.service ptsched-metrics.service ptsched-metrics.timer
 MAN_PAGES         = $(wildcard Documentation/man/*.[1-8])
 DKMS_DIR          = $(DESTDIR)$(srcdir)/ptsched-$(VERSION)
 fill_in           = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@prefix@|$(prefix)|g' \
@@ -174,7 +175,7 @@ fill_in           = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@prefix@|$(prefix)|g
 	-e 's|@bindir@|$(bindir)|g'
 
 .PHONY: install
-install: all ## libraries, tools, man pages, udev rule, systemd unit and DKMS source (DESTDIR, prefix)
+install: all ## libraries, tools, man pages, udev rule, systemd units and DKMS source (DESTDIR, prefix)
 	install -d $(addprefix $(DESTDIR),$(bindir) $(sbindir) $(libdir)/pkgconfig \
 		$(includedir)/ptsched/ptask $(includedir)/linux $(udevdir) $(unitdir))
 	install -m 755 $(INSTALL_PROGRAMS:%=$(B)/bin/%) $(DESTDIR)$(bindir)
@@ -186,7 +187,8 @@ install: all ## libraries, tools, man pages, udev rule, systemd unit and DKMS so
 	install -m 644 uapi/linux/ptsched.h $(DESTDIR)$(includedir)/linux
 	set -e; for name in $(INSTALL_PC); do \
 		$(fill_in) packaging/$$name.pc.in >$(DESTDIR)$(libdir)/pkgconfig/$$name.pc; done
-	$(fill_in) packaging/ptschedd.service >$(DESTDIR)$(unitdir)/ptschedd.service
+	set -e; for unit in $(INSTALL_UNITS); do \
+		$(fill_in) packaging/$$unit >$(DESTDIR)$(unitdir)/$$unit; done
 	$(fill_in) packaging/60-ptsched.rules >$(DESTDIR)$(udevdir)/60-ptsched.rules
 	set -e; for page in $(MAN_PAGES); do \
 		install -D -m 644 $$page $(DESTDIR)$(mandir)/man$${page##*.}/$${page##*/}; done
@@ -204,7 +206,7 @@ uninstall: ## remove what "make install" put there (same DESTDIR and prefix)
 	rm -rf $(DKMS_DIR) $(DESTDIR)$(includedir)/ptsched
 	rm -f $(addprefix $(DESTDIR),$(INSTALL_PROGRAMS:%=$(bindir)/%) \
 		$(INSTALL_DAEMONS:%=$(sbindir)/%) $(includedir)/linux/ptsched.h \
-		$(INSTALL_PC:%=$(libdir)/pkgconfig/%.pc) $(unitdir)/ptschedd.service \
+		$(INSTALL_PC:%=$(libdir)/pkgconfig/%.pc) $(INSTALL_UNITS:%=$(unitdir)/%) \
 		$(udevdir)/60-ptsched.rules)
 	rm -f $(foreach lib,$(INSTALL_LIBS),$(DESTDIR)$(libdir)/$(lib).so*)
 	rm -f $(foreach page,$(notdir $(MAN_PAGES)),$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(page)))/$(page))

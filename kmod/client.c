@@ -258,12 +258,10 @@ int ptsched_client_report(struct ptsched_client *client, const struct ptsched_re
 {
 	struct ptsched_dev *dev = client->dev;
 	u64 now = ptsched_lock(dev);
-	struct ptsched_entity *ent = client->entity;
 	int ret = -EPERM;
 
 	if (!client->closed && client->holds) {
-		ptsp_report(&dev->policy, &ent->policy, arg->gpu_ns, arg->submissions, now);
-		trace_ptsched_charge(ent, arg->gpu_ns, arg->submissions);
+		ptsched_turn_charge(client->entity, arg->gpu_ns, arg->submissions, now);
 		dev->changed = true;
 		ret = 0;
 	}

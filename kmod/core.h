@@ -141,6 +141,7 @@ struct ptsched_dev {
  * @indebted: L in dev->indebted, while there is no entity
  * @uid: C the user
  * @nr_entities: L entities that are joined
+ * @gpu_ns: L GPU time of all that it has or had
  * @policy: L what dead entities owe
  */
 struct ptsched_user {
@@ -148,6 +149,7 @@ struct ptsched_user {
 	struct list_head indebted;
 	kuid_t uid;
 	u32 nr_entities;
+	u64 gpu_ns;
 	struct ptsp_user policy;
 };
 
@@ -392,6 +394,7 @@ void ptsched_turn_granted(struct ptsched_entity *ent);
 void ptsched_turn_admit(struct ptsched_entity *ent);
 void ptsched_turn_admit_some(struct ptsched_dev *dev, unsigned int most);
 struct task_struct *ptsched_turn_next_woken(struct ptsched_dev *dev);
+void ptsched_turn_charge(struct ptsched_entity *ent, u64 gpu_ns, u32 submissions, u64 now);
 void ptsched_turn_drop(struct ptsched_client *client, u64 handover_ns, u64 now);
 void ptsched_turn_refuse(struct ptsched_client *client);
 
@@ -443,6 +446,7 @@ struct ptsched_viewer {
 void ptsched_viewer_init(struct ptsched_viewer *viewer, struct sk_buff *skb);
 void ptsched_viewer_exit(struct ptsched_viewer *viewer);
 u32 ptsched_viewer_pid(const struct ptsched_viewer *viewer, struct pid *pid, kuid_t owner);
+bool ptsched_viewer_sees_user(const struct ptsched_viewer *viewer, kuid_t uid);
 u32 ptsched_viewer_uid(const struct ptsched_viewer *viewer, kuid_t uid);
 
 /* pci.c */

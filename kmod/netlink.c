@@ -103,6 +103,8 @@ struct snapshot {
 	u32 clients;
 	u32 mechanism;
 	struct ptsp_stats stats;
+	bool sees_user;
+	u64 user_gpu_ns;
 };
 
 static void take_snapshot(struct snapshot *snapshot, struct ptsched_entity *ent,
@@ -124,6 +126,8 @@ static void take_snapshot(struct snapshot *snapshot, struct ptsched_entity *ent,
 		.clients = ent->nr_owned,
 		.mechanism = ent->mechanism,
 		.stats = ptsp_stats_of(&ent->dev->policy, policy),
+		.sees_user = ptsched_viewer_sees_user(viewer, ent->uid),
+		.user_gpu_ns = ent->user->gpu_ns,
 	};
 	memcpy(snapshot->comm, ptsched_entity_comm(ent), sizeof(snapshot->comm));
 }
@@ -145,6 +149,7 @@ static int put_entity(struct sk_buff *skb, const struct ptsched_dev *dev,
 	       put_u64(skb, PTSCHED_A_SUBMISSIONS, entity->stats.submissions) ||
 	       nla_put_u32(skb, PTSCHED_A_CLIENTS, entity->clients) ||
 	       nla_put_u32(skb, PTSCHED_A_MECHANISM, entity->mechanism) ||
+	       (entity->sees_user && put_u64(skb, PTSCHED_A_USER_GPU_NS, entity->user_gpu_ns)) ||
 	       put_stats(skb, &entity->stats);
 }
 

@@ -347,6 +347,23 @@ int ptsched_turn_acquire(struct ptsched_client *client, struct ptsched_acquire *
 }
 
 /**
+ * ptsched_turn_charge - a client of an entity that has the turn told of its use
+ * @ent: the entity, locked
+ * @gpu_ns: GPU time since the last report
+ * @submissions: calls that gave the device work
+ * @now: the time
+ */
+void ptsched_turn_charge(struct ptsched_entity *ent, u64 gpu_ns, u32 submissions, u64 now)
+{
+	u64 before = ent->policy.stats.gpu_ns;
+
+	lockdep_assert_held(&ent->dev->lock);
+	ptsp_report(&ent->dev->policy, &ent->policy, gpu_ns, submissions, now);
+	ent->user->gpu_ns += ent->policy.stats.gpu_ns - before;
+	trace_ptsched_charge(ent, gpu_ns, submissions);
+}
+
+/**
  * ptsched_turn_drop - a client's hold ends, and with the last the turn
  * @client: the client, its device locked
  * @handover_ns: how long the device stood still for this turn
@@ -387,8 +404,7 @@ int ptsched_turn_release(struct ptsched_client *client, const struct ptsched_rel
 		ret = -EPERM;
 		goto out;
 	}
-	ptsp_report(&dev->policy, &ent->policy, arg->gpu_ns, arg->submissions, now);
-	trace_ptsched_charge(ent, arg->gpu_ns, arg->submissions);
+	ptsched_turn_charge(ent, arg->gpu_ns, arg->submissions, now);
 	ptsched_turn_drop(client, arg->handover_ns, now);
 	ptsched_entity_update(ent, now);
 	if (!ptsched_client_may_act_on(client))

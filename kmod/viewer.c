@@ -42,6 +42,16 @@ void ptsched_viewer_exit(struct ptsched_viewer *viewer)
 }
 
 /**
+ * ptsched_viewer_sees_user - whether all processes of a user may be seen
+ * @viewer: who looks
+ * @uid: the user
+ */
+bool ptsched_viewer_sees_user(const struct ptsched_viewer *viewer, kuid_t uid)
+{
+	return viewer->sees_all || uid_eq(viewer->cred->fsuid, uid);
+}
+
+/**
  * ptsched_viewer_pid - the number of a process, 0 if it may not be seen
  * @viewer: who looks
  * @pid: the process
@@ -49,7 +59,7 @@ void ptsched_viewer_exit(struct ptsched_viewer *viewer)
  */
 u32 ptsched_viewer_pid(const struct ptsched_viewer *viewer, struct pid *pid, kuid_t owner)
 {
-	if (!viewer->sees_all && !uid_eq(viewer->cred->fsuid, owner))
+	if (!ptsched_viewer_sees_user(viewer, owner))
 		return 0;
 	return pid_nr_ns(pid, viewer->pid_ns);
 }

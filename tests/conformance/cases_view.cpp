@@ -58,6 +58,23 @@ TEST("a process that runs with rights of another user's is not shown to the one 
     CHECK((Viewer(0).processes() == Processes{mine.pid()}));
 }
 
+TEST("the GPU time of a user is that of all processes, and those that have gone still count")
+{
+    Actor stays, goes;
+    stays.join();
+    goes.join();
+    const auto told = [&] { return entity(stays.pid())->at(PTSCHED_A_USER_GPU_NS); };
+    const int64_t before = told();
+    for (Actor *actor : {&stays, &goes}) {
+        CHECK_EQ(0, actor->acquire().result);
+        CHECK_EQ(0, actor->release(1000));
+    }
+    CHECK_EQ(before + 2000, told());
+    goes.kill();
+    wait_until_gone(goes.pid());
+    CHECK_EQ(before + 2000, told());
+}
+
 TEST("events tell of processes that the listener may see, and of devices")
 {
     Actor mine, roots;

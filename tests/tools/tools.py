@@ -12,6 +12,7 @@ import tempfile
 import threading
 
 import harness
+import openmetrics_tests  # pylint: disable=unused-import
 import record_tests  # pylint: disable=unused-import
 import run_tests  # pylint: disable=unused-import
 import top_tests  # pylint: disable=unused-import

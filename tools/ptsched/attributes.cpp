@@ -111,6 +111,8 @@ Entity parse_entity(const void *message, size_t length)
         .submissions = a.number<uint64_t>(PTSCHED_A_SUBMISSIONS),
         .clients = a.number<uint32_t>(PTSCHED_A_CLIENTS),
         .mechanism = a.number<uint32_t>(PTSCHED_A_MECHANISM),
+        .user_gpu_ns =
+            a.has(PTSCHED_A_USER_GPU_NS) ? std::optional(a.number<uint64_t>(PTSCHED_A_USER_GPU_NS)) : std::nullopt,
         .counters = a.counters(),
     };
 }

@@ -30,6 +30,8 @@ struct StatOptions {
     Choice choice;
     std::string device;
     bool json = false;
+    bool openmetrics = false;
+    std::string output; /* of openmetrics; empty: standard output */
 };
 
 struct SetOptions {

@@ -107,8 +107,14 @@ Action add_stat(CLI::App &app)
 
     add_choice(*command, options->choice);
     command->add_option("--device", options->device, device_help)->type_name("D");
-    command->add_flag("--json", options->json, "JSON; its fields are described in ptsched-stat(1)");
-    add_example(*command, "ptsched stat --json | jq '.entities[] | {pid, nice, weight}'");
+    auto *json = command->add_flag("--json", options->json, "JSON; its fields are described in ptsched-stat(1)");
+    command->add_flag("--openmetrics", options->openmetrics, "as Prometheus reads it")
+        ->excludes(json)
+        ->option_text(" ");
+    command->add_option("-o,--output", options->output, "of --openmetrics: a file, which is replaced as a whole")
+        ->type_name("FILE");
+    add_example(*command, "ptsched stat --json | jq '.entities[] | {pid, nice, weight}'\n"
+                          "  ptsched stat --openmetrics -o /var/lib/prometheus/node-exporter/ptsched.prom");
     return [options] { return ptsched::stat(*options); };
 }
 

@@ -3,6 +3,8 @@
 #include "commands.hpp"
 #include "format.hpp"
 #include "json.hpp"
+#include "openmetrics.hpp"
+#include "replace_file.hpp"
 
 #include <algorithm>
 #include <iostream>
@@ -74,6 +76,7 @@ Json entity_json(const Entity &entity)
         {"budget_ns", entity.budget_ns},
         {"clients", entity.clients},
         {"mechanism", mechanism_name(entity.mechanism)},
+        {"user_gpu_ns", entity.user_gpu_ns ? Json(*entity.user_gpu_ns) : Json(nullptr)},
         {"counters", std::move(counters)},
     };
 }
@@ -151,6 +154,8 @@ void print_entities(const std::vector<Entity> &entities)
 
 int stat(const StatOptions &options)
 {
+    if (!options.output.empty() && !options.openmetrics)
+        throw Error("stat writes a file (-o) with --openmetrics only", 2);
     auto scheduler = open_scheduler(options.choice);
     std::vector<Device> devices = scheduler->devices();
     std::optional<uint32_t> only;
@@ -161,6 +166,14 @@ int stat(const StatOptions &options)
     }
     std::vector<Entity> entities = scheduler->entities(only);
 
+    if (options.openmetrics) {
+        const std::string text = openmetrics(devices, entities);
+        if (options.output.empty())
+            std::cout << text;
+        else
+            replace_file(options.output, text);
+        return 0;
+    }
     if (options.json) {
         print_json(*scheduler, devices, entities);
         return 0;

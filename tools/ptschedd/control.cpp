@@ -45,7 +45,7 @@ AttributeWriter describe(const Device &device)
     return out;
 }
 
-AttributeWriter describe(const Device &device, const Entity &entity, pid_t pid)
+AttributeWriter describe(const Device &device, const Entity &entity, const Viewer &viewer, pid_t pid)
 {
     AttributeWriter out(PTSCHED_CMD_GET_ENTITY);
     out.put<uint32_t>(PTSCHED_A_DEVICE_ID, device.id());
@@ -62,6 +62,8 @@ AttributeWriter describe(const Device &device, const Entity &entity, pid_t pid)
     out.put<uint64_t>(PTSCHED_A_SUBMISSIONS, entity.stats.submissions);
     out.put<uint32_t>(PTSCHED_A_CLIENTS, entity.owned);
     out.put<uint32_t>(PTSCHED_A_MECHANISM, entity.mechanism);
+    if (viewer.sees_user(entity.process->uid()))
+        out.put<uint64_t>(PTSCHED_A_USER_GPU_NS, entity.account->gpu_ns);
     put_stats(out, ptsp_stats_of(&device.policy(), &entity));
     return out;
 }
@@ -203,7 +205,7 @@ Verdict get_entities(DeviceList &devices, const AttributeReader &request, const 
         device->run();
         for (auto &[process, entity] : device->entities())
             if (pid_t pid = viewer.pid_of(*process))
-                emit(describe(*device, *entity, pid).bytes());
+                emit(describe(*device, *entity, viewer, pid).bytes());
     }
     return {};
 }

@@ -338,11 +338,18 @@ void Device::detach(Client &client)
         leave_if_unused(self);
 }
 
+void Device::charge(Entity &entity, uint64_t gpu_ns, uint32_t submissions)
+{
+    uint64_t before = entity.stats.gpu_ns;
+    ptsp_report(&policy_, &entity, gpu_ns, submissions, now());
+    entity.account->gpu_ns += entity.stats.gpu_ns - before;
+}
+
 int Device::report(Client &client, const struct ptsched_report &report)
 {
     if (!client.holds)
         return -EPERM;
-    ptsp_report(&policy_, client.entity, report.gpu_ns, report.submissions, now());
+    charge(*client.entity, report.gpu_ns, report.submissions);
     run();
     return 0;
 }
@@ -512,7 +519,7 @@ int Device::release(Client &client, const struct ptsched_release &release)
     if (!client.holds)
         return -EPERM;
     Entity &entity = *client.entity;
-    ptsp_report(&policy_, &entity, release.gpu_ns, release.submissions, now());
+    charge(entity, release.gpu_ns, release.submissions);
     drop_turn(client, release.handover_ns);
     update(entity);
     if (!may_act_on(client))

@@ -81,6 +81,7 @@ private:
     bool may_join_turn(const Client &client, uint32_t tid) const;
     bool thread_holds(const Client &client, uint32_t tid) const;
     void hold(Client &client, uint32_t tid);
+    void charge(Entity &entity, uint64_t gpu_ns, uint32_t submissions);
     void drop_turn(Client &client, uint64_t handover_ns);
     void granted(Entity &entity);
     void hold_all(Entity &entity);

@@ -30,6 +30,7 @@ struct Waiter {
 // A user's account on a device.
 struct Account : ptsp_user {
     unsigned entities = 0;
+    uint64_t gpu_ns = 0; // of all processes that it has or had there
 };
 
 struct Entity : ptsp_entity {

@@ -23,7 +23,7 @@ Viewer::Viewer(int socket, ProcessRef process)
 
 pid_t Viewer::pid_of(const Process &target) const
 {
-    return privileged_ || target.owner() == uid_ ? target.pid_for(*process_) : 0;
+    return sees_user(target.owner()) ? target.pid_for(*process_) : 0;
 }
 
 } // namespace ptsched

@@ -25,7 +25,8 @@
  * others gets onto the device soon, by a short time slice of their own.
  *
  * History: 1.0 first version. 1.1 PTSCHED_ATTACH_NODE; events by PTSCHED_CMD_SUBSCRIBE,
- * of what the listener may see. 1.2 PTSCHED_EVENT_WAIT, PTSCHED_EVENT_CANCEL.
+ * of what the listener may see. 1.2 PTSCHED_EVENT_WAIT, PTSCHED_EVENT_CANCEL,
+ * PTSCHED_A_USER_GPU_NS.
  */
 #ifndef _UAPI_LINUX_PTSCHED_H
 #define _UAPI_LINUX_PTSCHED_H
@@ -373,6 +374,9 @@ struct ptsched_page {
  * too. EXIT comes before the RELEASE or CANCEL that follows from it. A socket that is not
  * read fails with ENOBUFS.
  *
+ * USER_GPU_NS counts processes that have gone, too. It begins at 0 again after the user has had
+ * neither processes nor debts on the device, and is shown to who may see all of that user's.
+ *
  * Entities, and events of processes, are shown to who may see the process: who is in its
  * pid namespace or in one above, as whose number PID is told, and is the process's user or
  * has CAP_SYS_PTRACE over that namespace of one's own. What counts is the user who opened
@@ -436,6 +440,7 @@ enum ptsched_attr {
 	PTSCHED_A_PREEMPTS,		/* u64, D E: call-backs that became PREEMPT */
 	PTSCHED_A_ESCALATIONS,		/* u64, D E: of these, because it did not drain */
 	PTSCHED_A_NODE,			/* u64, D S: the device's node, see PTSCHED_NODE */
+	PTSCHED_A_USER_GPU_NS,		/* u64, E: GPU_NS of all that UID has or had there */
 	__PTSCHED_A_LAST
 };
 
