@@ -42,8 +42,10 @@
 
 #include "policy.h"
 
+struct file;
 struct genl_family;
 struct genl_info;
+struct seq_file;
 struct sk_buff;
 
 /* Events of a device that wait to be sent; the listeners are told if there are more. */
@@ -411,6 +413,9 @@ void ptsched_crowd_wake(struct work_struct *work);
 /* file.c */
 int ptsched_file_init(void);
 void ptsched_file_exit(void);
+
+/* fdinfo.c */
+void ptsched_show_fdinfo(struct seq_file *m, struct file *file);
 
 /* netlink.c */
 extern struct genl_family ptsched_genl_family;

@@ -309,6 +309,7 @@ static const struct file_operations ptsched_fops = {
 	.mmap = ptsched_mmap,
 	.unlocked_ioctl = ptsched_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
+	.show_fdinfo = ptsched_show_fdinfo,
 };
 
 static struct miscdevice ptsched_misc = {
