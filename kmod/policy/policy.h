@@ -205,8 +205,6 @@ struct ptsp_entity {
 	struct rb_node take;		/* of its user's waiters, or of the lingerers */
 	struct rb_node use;		/* by use_ns (literal) */
 	u64 counted_use_ns;		/* which was this; 0: it is not there */
-	bool soon;			/* it counts in nr_soon */
-	bool lingers;			/* it is among the lingerers */
 	u64 key;
 	u64 arrival;			/* number of this wait */
 	u64 generation;			/* of the settings that its budget belongs to */
@@ -223,6 +221,8 @@ struct ptsp_entity {
 	bool fresh;			/* may interrupt: was eligible when this wait began */
 	bool recalled;			/* the last turn ended by call-back */
 	bool late;			/* not drained in time: others are admitted */
+	bool soon;			/* it counts in nr_soon */
+	bool lingers;			/* it is among the lingerers */
 	u64 counted_ns;			/* held_ns is counted until then */
 	u64 late_vstamp;		/* late, what others of them have paid since is due */
 	u64 contended_ns;		/* of this turn, while another entity waited */
@@ -230,9 +230,7 @@ struct ptsp_entity {
 	u64 turn_gpu_ns;		/* of this turn, as reported */
 	u64 turn_extra_ns;		/* of this turn, charged by report beyond occupancy */
 	u64 clipped_ns;			/* of this turn, earned in vain at the cap */
-	bool called_back;
-	bool in_way;			/* called back from given time, an eligible one waits */
-	u64 in_way_ns;			/* since when */
+	u64 in_way_ns;			/* since when it is in the way */
 	u64 callback_ns;		/* when called back */
 	u64 preempted_ns;		/* when its work was to be taken off */
 	u64 drained_ns;			/* when it will have drained, as it told; else PTSP_NEVER */
@@ -242,10 +240,12 @@ struct ptsp_entity {
 	u64 gap_ns;			/* running average of its gaps between turns */
 	u64 use_ns;			/* running average of use per submission */
 	u64 given_vt;			/* given time over weight, for fairness among takers */
+	bool called_back;
+	bool in_way;			/* called back from given time, an eligible one waits */
 	/* For beside.c: */
-	u32 busy;			/* thousandths of its own turns with work on the device */
+	bool mixed;			/* company has changed since told_ns */
 	u32 company;			/* so many have the turn beside each other, it among them */
-	bool mixed;			/* that has changed since told_ns */
+	u32 busy;			/* thousandths of its own turns with work on the device */
 	u64 told_ns;			/* when it last told of its use in this turn */
 	struct ptsp_span alone;		/* since it was last judged */
 	struct ptsp_span beside;
