@@ -4,6 +4,8 @@ program and its hog alone and bare, is measured in the same call."""
 import contextlib
 import os
 import statistics
+import time
+from typing import NamedTuple
 
 import catalogue
 import mps_daemon
@@ -143,10 +145,13 @@ class Bench:
         if cell.rounds > 1:
             self.alone.pop(cell.bare_program, None)
         base, hog_base = self.base(session, cell), self.hog_base(session, cell)
-        result, hog, level = self.beside(session, cell)
+        result, hog, level, turns = self.beside(session, cell)
         relative = {name: ratio(result[key], base[key])
                     for name, key in (("speed", "per_second"), ("p50", "p50_us"), ("p99", "p99_us"))}
         relative["hog"] = ratio(hog, hog_base)
+        if turns:
+            relative["work"], relative["turns"] = turns.work, turns.held - turns.work
+            relative["rest"] = 1 - turns.held - relative["hog"]
         if cell.hog_nice is not None:
             table = weights()
             relative["total"] = relative["speed"] + relative["hog"]
@@ -179,16 +184,18 @@ class Bench:
         return self.hog_alone[name]
 
     def beside(self, session, cell):
-        """The program's result, the blocks per second of all its hogs, and the level in use."""
+        """The program's result, the blocks per second of all its hogs, the level in use, and its Turns if it has some."""
         with reniced(session, cell.hogs, cell.hog_nice), preempt.all_running(session, cell.hogs) as hogs:
             # Levels are found out when others first use the device: not part of the figures.
             ask(session, cell.program, "steps 5", 60)
             with preempt.busy_cpus(session, cell.busy):
+                before = used(session, cell)
                 result = ask(session, cell.program, self.order(cell), self.timeout(cell))
+                turns = turns_between(before, used(session, cell))
             begun, ended = result["start"], result["start"] + result["seconds"]
             hog = sum((server.count_at(ended) - server.count_at(begun)) / (ended - begun) * width(server)
                       for server in hogs)
-            return result, hog, self.level(session, cell)
+            return result, hog, self.level(session, cell), turns
 
     def level(self, session, cell):
         names = [cell.program, *cell.hogs]
@@ -213,6 +220,27 @@ class Bench:
             for cell in those:
                 if cell in self.left:
                     session.check(cell.name, False, f"no MPS: {error}")
+
+
+class Turns(NamedTuple):
+    """Of the time that passed: in which the program had the turn, and its work the GPU."""
+    held: float
+    work: float
+
+
+def used(session, cell):
+    """When, and by then: for how long the program had the turn, and its work the GPU; None: nobody knows."""
+    if cell.scheduler != "ptsched":
+        return None
+    entity = session.broker.entity(session.server(cell.program).pid)
+    return time.monotonic_ns(), entity["HELD_NS"], entity["GPU_NS"]
+
+
+def turns_between(before, after):
+    if not before:
+        return None
+    passed, held, work = (late - early for early, late in zip(before, after))
+    return Turns(held / passed, work / passed)
 
 
 def over_rounds(rounds):

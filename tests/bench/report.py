@@ -9,7 +9,9 @@ AGAINST = "the same program alone and bare, in the same run"
 # Figure: unit, and what it is relative to.
 ALONE = {"per_second": "1/s", "p50_us": "us", "p99_us": "us", "missed": "ratio"}
 BESIDE = {"speed": AGAINST, "p50": AGAINST, "p99": AGAINST, "missed": "of all frames",
-          "hog": "one hog alone and bare, in the same run", "total": AGAINST, "share": "ratio of the weights"}
+          "hog": "one hog alone and bare, in the same run", "total": AGAINST, "share": "ratio of the weights",
+          "work": "of the time: the program's work has the GPU", "turns": "of the time: the rest of its turns",
+          "rest": "of the time: neither these nor the hog's work"}
 HEADER = ["program", "beside", "scheduler", "speed", "p50", "p99", "missed", "hog's speed", "level"]
 
 
@@ -25,6 +27,9 @@ def publish(session, store):
         if chosen:
             session.table(title, header, [row(cell, figures) for cell, figures in chosen])
     shares(session, done)
+    if rows := spent_rows(done):
+        session.table("Beside hogs: where the time goes", ["cell", "the program's work", "the rest of its turns",
+                      "between turns, put-backs and switches", "the hogs' work"], rows)
     if rows := spread_rows(done):
         session.table("Medians of rounds: what their ratios were", ["cell", "rounds", "speed", "p50", "p99", "hog's speed"],
                       rows)
@@ -52,6 +57,12 @@ def spread_rows(done):
 
     return [[cell.name, str(figures["rounds"]), *(between(figures, key) for key in ("speed", "p50", "p99", "hog"))]
             for cell, figures in done if figures.get("spread")]
+
+
+def spent_rows(done):
+    """Of the cells where the program comes and goes: elsewhere the hog is to have nothing."""
+    return [[cell.name, *(show(figures[key], "{:.3f}") for key in ("work", "turns", "rest", "hog"))]
+            for cell, figures in done if cell.workload in ("frames", "requests") and "work" in figures]
 
 
 def doubtful(scheduler, level):
