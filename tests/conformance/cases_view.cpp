@@ -130,11 +130,10 @@ TEST("numbers of processes are those of the reader's pid namespace, and others a
     outside.join();
     int status = result_of(
         [&] { return unshare(CLONE_NEWPID) < 0 ? kNotTried : result_of([&] { return look_from_inside(outside); }); });
-    if (status == kNotTried)
-        printf("# not tried: no pid namespace can be made here\n");
-    else
-        CHECK_EQ(0, status);
     CHECK((Viewer(0).processes() == Processes{outside.pid()}));
+    if (status == kNotTried)
+        throw tap::Skipped("no pid namespace can be made here");
+    CHECK_EQ(0, status);
 }
 
 TEST("capabilities in a user namespace of one's own are none")
@@ -154,9 +153,8 @@ TEST("capabilities in a user namespace of one's own are none")
         return 0;
     });
     if (status == kNotTried)
-        printf("# not tried: no user namespace can be made here\n");
-    else
-        CHECK_EQ(0, status);
+        throw tap::Skipped("no user namespace can be made here");
+    CHECK_EQ(0, status);
 }
 
 } // namespace

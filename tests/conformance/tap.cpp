@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +20,18 @@ constexpr uint64_t kSlowNs = 500000000;
 // When the running case was told to hurry; 0 if it was not.
 uint64_t hurry_ns;
 
-enum class Result { kPassed, kFailed, kSlow };
+enum class Result { kPassed, kFailed, kSlow, kSkipped };
+
+// Why the running case was skipped; its process tells it to this one.
+struct Reason {
+    char text[256];
+};
+
+Reason *reason()
+{
+    static void *shared = mmap(nullptr, sizeof(Reason), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return shared == MAP_FAILED ? nullptr : static_cast<Reason *>(shared);
+}
 
 struct Registered {
     const char *name;
@@ -38,6 +50,10 @@ Result run_here(const Registered &test, const std::function<void()> &before)
         before();
         test.body();
         return Result::kPassed;
+    } catch (const Skipped &error) {
+        if (reason())
+            snprintf(reason()->text, sizeof(reason()->text), "%s", error.what());
+        return Result::kSkipped;
     } catch (const std::exception &error) {
         bool slow = hurry_ns && ptsched::monotonic_ns() - hurry_ns >= kSlowNs;
         printf("# %s%s\n", error.what(), slow ? ", but it was slow" : "");
@@ -48,6 +64,8 @@ Result run_here(const Registered &test, const std::function<void()> &before)
 Result run_one(const Registered &test, const std::function<void()> &before)
 {
     fflush(stdout);
+    // Before there are two processes.
+    reason();
     pid_t pid = fork();
     if (pid < 0) {
         printf("# fork: %s\n", strerror(errno));
@@ -87,9 +105,12 @@ int run(const std::string &filter, const std::function<void()> &before)
         do {
             result = run_one(*test, before);
         } while (result == Result::kSlow);
-        bool passed = result == Result::kPassed;
+        bool skipped = result == Result::kSkipped, passed = skipped || result == Result::kPassed;
         failed += !passed;
-        printf("%sok %d - %s\n", passed ? "" : "not ", ++number, test->name);
+        printf("%sok %d - %s", passed ? "" : "not ", ++number, test->name);
+        if (skipped)
+            printf(" # SKIP %s", reason() ? reason()->text : "");
+        printf("\n");
     }
     return failed ? 1 : 0;
 }

@@ -15,6 +15,12 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+// A case that cannot be tried here, and why.
+class Skipped : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
 // Registers a case at start-up.
 struct Case {
     Case(const char *name, std::function<void()> body);

@@ -238,7 +238,7 @@ void charged_for_all_but_the_pauses()
  */
 void stays_on_the_device_below()
 {
-    constexpr int most = 10;
+    constexpr int most = 20;
     renew_world();
     unsigned long above = 0;
     for (int i = 0; i < most && !above; i++) {
