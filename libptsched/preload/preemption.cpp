@@ -150,6 +150,8 @@ std::string Preemption::try_slice(Device &device)
 {
     std::string error = channels->set_timeslice(device.address(), short_slice_us);
     std::string undone = channels->set_timeslice(device.address(), 0);
+    /* It may have been another before, which is wanted again. */
+    wanted_slice_ = slice_ = TimeSlice::usual;
     return error.empty() ? undone : error;
 }
 
