@@ -58,19 +58,18 @@ bool ptsched_announces_later(struct ptsched_entity *ent, u32 changed)
 
 /**
  * ptsched_announce - tell what was to be told later, of one entity
- * @dev: the device, locked
+ * @dev: the device, locked; there is something in dev->late
  * @now: the time
  *
  * Return: when it is to be called again, or PTSP_NEVER.
  */
 u64 ptsched_announce(struct ptsched_dev *dev, u64 now)
 {
-	struct ptsched_entity *ent =
-		list_first_entry_or_null(&dev->late, struct ptsched_entity, late);
+	struct ptsched_entity *ent = list_first_entry(&dev->late, struct ptsched_entity, late);
 	struct ptsched_client *client;
 
 	lockdep_assert_held(&dev->lock);
-	if (ent && ent->late_ns <= now) {
+	if (ent->late_ns <= now) {
 		list_del_init(&ent->late);
 		ent->told_ns = now;
 		list_for_each_entry(client, &ent->members, link)

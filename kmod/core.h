@@ -426,10 +426,16 @@ void ptsched_netlink_exit(void);
 /* listen.c */
 int ptsched_listeners_init(void);
 void ptsched_listeners_exit(void);
-bool ptsched_listeners(void);
+extern struct rb_root ptsched_listener_tree;	/* protected by a lock of listen.c */
 int ptsched_listen(struct sk_buff *skb, struct genl_info *info);
 void ptsched_listeners_tell(const struct ptsched_dev *dev, const struct ptsched_told *told);
 void ptsched_listeners_lose(void);
+
+/* Whether anybody wants events: asked several times in each turn. */
+static inline bool ptsched_listeners(void)
+{
+	return READ_ONCE(ptsched_listener_tree.rb_node);
+}
 
 /* node.c */
 int ptsched_node_check(const struct ptsched_dev *dev, const struct ptsched_attach *arg);

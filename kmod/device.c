@@ -44,8 +44,10 @@ void ptsched_run(struct ptsched_dev *dev, u64 now)
 		return;
 	}
 	next = ptsp_run(&dev->policy, now);
-	ptsched_tell_waits(dev);
-	next = min(next, ptsched_announce(dev, now));
+	if (!list_empty(&dev->asking))
+		ptsched_tell_waits(dev);
+	if (!list_empty(&dev->late))
+		next = min(next, ptsched_announce(dev, now));
 	dev->changed = false;
 	if (next == dev->armed_ns)
 		return;

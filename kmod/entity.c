@@ -475,7 +475,8 @@ void ptsched_entity_update(struct ptsched_entity *ent, u64 now)
 	} else if (ent->policy.state == PTSP_IDLE && ent->nr_waiters) {
 		ptsp_wait(&dev->policy, &ent->policy, now);
 		trace_ptsched_wait(ent);
-		ptsched_tell_wait(ent);
+		if (ptsched_listeners())
+			ptsched_tell_wait(ent);
 	}
 	dev->changed = true;
 }

@@ -17,7 +17,7 @@
 
 /**
  * struct listener - a socket
- * @node: in listeners, by @net and @portid
+ * @node: in ptsched_listener_tree, by @net and @portid
  * @ref: held by the tree, and by who sends
  * @net: its network namespace, with a reference
  * @portid: its number there
@@ -33,7 +33,7 @@ struct listener {
 	bool lost;
 };
 
-static struct rb_root listeners = RB_ROOT;
+struct rb_root ptsched_listener_tree = RB_ROOT;
 static DEFINE_SPINLOCK(listeners_lock);
 
 static void listener_release(struct kref *ref)
@@ -67,7 +67,7 @@ static bool listener_less(struct rb_node *a, const struct rb_node *b)
 /* The first that is not before a place in the order, or not at it, either; NULL: none. */
 static struct listener *find_from(const struct net *net, u32 portid, bool after)
 {
-	struct rb_node *node = listeners.rb_node;
+	struct rb_node *node = ptsched_listener_tree.rb_node;
 	struct listener *listener, *first = NULL;
 	int order;
 
@@ -107,7 +107,7 @@ static struct listener *take_out(const struct net *net, u32 portid)
 
 	if (!listener || compare(listener, net, portid))
 		return NULL;
-	rb_erase(&listener->node, &listeners);
+	rb_erase(&listener->node, &ptsched_listener_tree);
 	return listener;
 }
 
@@ -130,7 +130,7 @@ int ptsched_listen(struct sk_buff *skb, struct genl_info *info)
 	ptsched_viewer_init(&listener->viewer, skb);
 	spin_lock(&listeners_lock);
 	old = take_out(listener->net, listener->portid);
-	rb_add(&listener->node, &listeners, listener_less);
+	rb_add(&listener->node, &ptsched_listener_tree, listener_less);
 	spin_unlock(&listeners_lock);
 	if (old)
 		listener_put(old);
@@ -153,12 +153,6 @@ static int socket_closed(struct notifier_block *nb, unsigned long event, void *d
 }
 
 static struct notifier_block closings = { .notifier_call = socket_closed };
-
-/** ptsched_listeners - whether anybody wants events */
-bool ptsched_listeners(void)
-{
-	return READ_ONCE(listeners.rb_node);
-}
 
 static size_t event_size(void)
 {
@@ -251,7 +245,7 @@ void ptsched_listeners_exit(void)
 	struct listener *listener, *next;
 
 	netlink_unregister_notifier(&closings);
-	rbtree_postorder_for_each_entry_safe(listener, next, &listeners, node)
+	rbtree_postorder_for_each_entry_safe(listener, next, &ptsched_listener_tree, node)
 		listener_put(listener);
-	listeners = RB_ROOT;
+	ptsched_listener_tree = RB_ROOT;
 }

@@ -201,10 +201,8 @@ static u32 own_signals(const struct ptsp_device *dev, const struct ptsp_entity *
 		signals |= PTSP_SIG_EXACT;
 	if (ptsp_is_beside(h))
 		signals |= PTSP_SIG_BESIDE;
-	if (h == dev->above && dev->nr_keeping > 1)
-		signals |= PTSP_SIG_ABOVE;
-	if (ptsp_is_below(dev, h) && !h->called_back)
-		signals |= PTSP_SIG_BELOW;
+	if (dev->above && dev->nr_keeping > 1 && !h->called_back)
+		signals |= h == dev->above ? PTSP_SIG_ABOVE : PTSP_SIG_BELOW;
 	return signals;
 }
 
