@@ -294,13 +294,13 @@ static int wait_for_turn(struct ptsched_client *client, struct ptsched_acquire *
 	return ret;
 }
 
-/* Whether lighter ones may stay on the device: what one of the process denies, no other allows. */
+/* Whether lighter ones may stay on the device. */
 static void tolerate(struct ptsched_client *client, const struct ptsched_acquire *arg, u64 now)
 {
 	struct ptsp_entity *e = &client->entity->policy;
 	bool above = arg->flags & PTSCHED_ACQUIRE_ABOVE;
 
-	if (above == e->tolerates || (above && e->state != PTSP_IDLE))
+	if (above == e->tolerates)
 		return;
 	ptsp_tolerate(&client->dev->policy, e, above, now);
 	client->dev->changed = true;

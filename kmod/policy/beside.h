@@ -43,10 +43,10 @@ static inline bool ptsp_is_beside(const struct ptsp_entity *e)
 bool ptsp_goes_above(const struct ptsp_device *dev, const struct ptsp_entity *e,
 		     const struct ptsp_entity *h);
 
-/* Whether @h, which keeps the turn, has what a heavier one leaves of the device. */
+/* Whether the holder @h keeps the turn with what a heavier one leaves of the device. */
 static inline bool ptsp_is_below(const struct ptsp_device *dev, const struct ptsp_entity *h)
 {
-	return dev->above && dev->above != h;
+	return dev->above && dev->above != h && !h->called_back;
 }
 
 /* Count anew who is beside whom: a turn began, ended, or was called back. */

@@ -318,7 +318,7 @@ static void charge_queue(struct ptsp_device *dev, const struct ptsp_link *queue,
 	struct ptsp_entity *e;
 
 	for (e = ptsp_queue_first(queue); e; e = ptsp_queue_next(queue, e)) {
-		if (ptsp_is_below(dev, e) && !e->called_back)
+		if (ptsp_is_below(dev, e))
 			continue;
 		e->contended_ns += dt;
 		if (!pays(dev, e, n))

@@ -492,6 +492,8 @@ void ptsp_clear_below(struct ptsp_device *dev)
 void ptsp_tolerate(struct ptsp_device *dev, struct ptsp_entity *e, bool tolerates, u64 now)
 {
 	ptsp_advance(dev, now);
+	if (tolerates && e->state != PTSP_IDLE)
+		return;
 	e->tolerates = tolerates;
 	if (!tolerates && dev->above == e)
 		ptsp_clear_below(dev);

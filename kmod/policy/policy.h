@@ -408,7 +408,8 @@ void ptsp_wait(struct ptsp_device *dev, struct ptsp_entity *e, u64 now);
  * What those are given is what the hardware's time slices leave them: nothing while
  * @e has work on the device, all of it as soon as it has none. It costs @e less
  * than half of what it costs to take them off and put them back, but that each time
- * that it leaves the device idle. Not said: they may not.
+ * that it leaves the device idle. Not said: they may not. What is denied for a turn
+ * is allowed again after it: one of several who ask may not know what another does.
  */
 void ptsp_tolerate(struct ptsp_device *dev, struct ptsp_entity *e, bool tolerates, u64 now);
 

@@ -62,6 +62,10 @@ struct DoctorOptions {
     std::string preload;
 };
 
+/* Of a command that is given a program, as env(1) has it: that cannot be started, or is not there. */
+inline constexpr int exit_cannot_invoke = 126;
+inline constexpr int exit_not_found = 127;
+
 /* Becomes the program, or throws. */
 int run(const RunOptions &options);
 int top(const TopOptions &options);

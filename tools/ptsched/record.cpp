@@ -22,10 +22,6 @@ constexpr uint64_t second_ns = 1'000'000'000;
 /* What happened up to the end of a recording is told within so long, or not at all. */
 constexpr uint64_t patience_ns = second_ns / 5;
 
-/* As env(1) has it. */
-constexpr int exit_cannot_invoke = 126;
-constexpr int exit_not_found = 127;
-
 /* A program that is recorded, until it ends. */
 class Program {
 public:

@@ -26,10 +26,8 @@ namespace ptsched {
 
 namespace {
 
-/* As env(1) has it: its own failures, a program that cannot be started, one that is not there. */
+/* As env(1) has it, of its own failures. */
 constexpr int exit_own_failure = 125;
-constexpr int exit_cannot_invoke = 126;
-constexpr int exit_not_found = 127;
 
 /* As sched_setattr(2) has it; <linux/sched/types.h> and <sched.h> cannot both be included. */
 struct SchedAttributes {

@@ -388,10 +388,10 @@ void Device::hold(Client &client, uint32_t tid)
     show(client);
 }
 
-// Whether lighter ones may stay on the device: what one of the process denies, no other allows.
+// Whether lighter ones may stay on the device.
 void Device::tolerate(Entity &entity, bool above)
 {
-    if (above == entity.tolerates || (above && entity.state != PTSP_IDLE))
+    if (above == entity.tolerates)
         return;
     ptsp_tolerate(&policy_, &entity, above, now());
     run();

@@ -2,21 +2,16 @@
 /* A heavier one that tolerates lighter ones below its turns (ptsp_tolerate()). */
 #include "three_tasks.h"
 
-/* b and c weigh the same, a outweighs them and tolerates them; work of all gets onto the device beside others'. */
+/* b and c weigh the same, a outweighs them and tolerates them. */
 static int setup_tolerant(void **state)
 {
-	struct ptsp_params params = ptsp_default_params();
 	struct fixture *f;
 
-	setup(state);
+	setup_sharing(state);
 	f = *state;
-	ptsp_set_params(&f->dev, &params, 0);
 	f->a.nice = -20;
 	f->b.nice = 19;
 	f->c.nice = 19;
-	ptsp_set_preemptible(&f->dev, &f->a.e, true, 0);
-	ptsp_set_preemptible(&f->dev, &f->b.e, true, 0);
-	ptsp_set_preemptible(&f->dev, &f->c.e, true, 0);
 	ptsp_tolerate(&f->dev, &f->a.e, true, 0);
 	return 0;
 }

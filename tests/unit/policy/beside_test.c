@@ -4,21 +4,6 @@
 
 #define S (1000 * MS)
 
-/* All three can be served at once, and unused time is shared. */
-static int setup_sharing(void **state)
-{
-	struct ptsp_params params = ptsp_default_params();
-	struct fixture *f;
-
-	setup(state);
-	f = *state;
-	ptsp_set_params(&f->dev, &params, 0);
-	ptsp_set_preemptible(&f->dev, &f->a.e, true, 0);
-	ptsp_set_preemptible(&f->dev, &f->b.e, true, 0);
-	ptsp_set_preemptible(&f->dev, &f->c.e, true, 0);
-	return 0;
-}
-
 /* A turn of its own for 100 ms, of which the device works for @busy thousandths, 10 submissions a ms. */
 static u64 have_turn(struct fixture *f, struct task *t, u64 busy, u64 now)
 {

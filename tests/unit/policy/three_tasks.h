@@ -69,6 +69,21 @@ static int setup(void **state)
 	return 0;
 }
 
+/* All three can be served at once, and unused time is shared. */
+static inline int setup_sharing(void **state)
+{
+	struct ptsp_params params = ptsp_default_params();
+	struct fixture *f;
+
+	setup(state);
+	f = *state;
+	ptsp_set_params(&f->dev, &params, 0);
+	ptsp_set_preemptible(&f->dev, &f->a.e, true, 0);
+	ptsp_set_preemptible(&f->dev, &f->b.e, true, 0);
+	ptsp_set_preemptible(&f->dev, &f->c.e, true, 0);
+	return 0;
+}
+
 static u64 ask(struct fixture *f, struct task *t, u64 now)
 {
 	ptsp_wait(&f->dev, &t->e, now);
