@@ -86,6 +86,7 @@ struct Row {
         push(ahead);
         await(before);
         push();
+        until_over(*last);
         CHECK(last->state() == State::queued);
         CHECK_EQ(last->lowered(), before);
         return before;
@@ -220,6 +221,7 @@ void changed_blocks()
     push(ahead);
     until([&] { return last.lowered() == before + ahead; });
     push(1);
+    until_over(last);
     CHECK(last.state() == State::queued);
     push(Batch::sets - 1);
     until([&] { return last.lowered() == before + ahead + Batch::sets; });
