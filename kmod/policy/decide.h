@@ -15,6 +15,21 @@ static inline bool ptsp_heavier(const struct ptsp_device *dev, const struct ptsp
 	return dev->params.kind == PTSP_WEIGHTED && a->weight > b->weight;
 }
 
+/* Whether the gang of @e goes first now. */
+static inline bool ptsp_leads(const struct ptsp_device *dev, const struct ptsp_entity *e)
+{
+	return e->lead_until_ns > dev->now_ns && dev->params.kind == PTSP_WEIGHTED;
+}
+
+/* Whether @h, which has the turn, is to leave the device at once for @e, which has budget. */
+static inline bool ptsp_interrupts(const struct ptsp_device *dev, const struct ptsp_entity *e,
+				   const struct ptsp_entity *h)
+{
+	if (!e->led && ptsp_leads(dev, e) && !ptsp_leads(dev, h) && e->weight >= h->weight)
+		return true;
+	return e->fresh && ptsp_heavier(dev, e, h);
+}
+
 /* The eligible waiter that goes first; else NULL and when there will be one. */
 struct ptsp_entity *ptsp_best_eligible(struct ptsp_device *dev, u64 *next);
 

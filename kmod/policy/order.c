@@ -7,6 +7,7 @@
  * go. So those in debt are in order of that, and move when it is reached.
  */
 #include "budget.h"
+#include "decide.h"
 #include "list.h"
 #include "order.h"
 
@@ -106,13 +107,20 @@ void ptsp_take_out(struct ptsp_device *dev, struct ptsp_entity *e)
 	e->in = NULL;
 }
 
+/* The paper's rule orders nobody by weight: there, first come, first served. */
+static u64 key_of(const struct ptsp_device *dev, const struct ptsp_entity *e)
+{
+	if (dev->params.kind != PTSP_WEIGHTED)
+		return 0;
+	return ((u64)~e->weight << 1) + (!e->led && ptsp_leads(dev, e) ? 0 : 1);
+}
+
 /* Into the tree that it is to be in, if any. */
 static void insert(struct ptsp_device *dev, struct ptsp_entity *e)
 {
 	e->in = place_of(dev, e);
 	if (e->in == &dev->ready || e->in == &dev->back) {
-		/* The paper's rule orders nobody by weight: there, first come, first served. */
-		e->key = dev->params.kind == PTSP_WEIGHTED ? ~e->weight : 0;
+		e->key = key_of(dev, e);
 		e->soon = e->in == &dev->back && 2 * e->gap_ns < dev->params.grace_ns;
 		dev->nr_soon += e->soon;
 		rb_add_cached(&e->order, e->in, by_key);

@@ -304,6 +304,17 @@ void ptsp_cancel(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 	linger(dev, e);
 }
 
+void ptsp_lead(struct ptsp_device *dev, struct ptsp_entity *e, u64 until_ns, u64 now)
+{
+	ptsp_advance(dev, now);
+	e->lead_until_ns = until_ns;
+	e->led = e->state == PTSP_HOLDING;
+	if (e->state != PTSP_WAITING)
+		return;
+	ptsp_settle(dev, e);
+	ptsp_place(dev, e);
+}
+
 /* Until when those who were called back and still hold the turn said that they have work. */
 static u64 busy_until(const struct ptsp_device *dev)
 {
@@ -333,6 +344,7 @@ void ptsp_grant(struct ptsp_device *dev, struct ptsp_entity *e)
 		for (h = ptsp_queue_first(&dev->leaving); h; h = ptsp_queue_next(&dev->leaving, h))
 			withhold(dev, h);
 	e->state = PTSP_HOLDING;
+	e->led = true;
 	e->turn = ++dev->turn;
 	e->granted_ns = dev->now_ns;
 	e->counted_ns = dev->now_ns;

@@ -238,10 +238,12 @@ struct ptsp_entity {
 	u64 linger_ns;			/* instant at which it stops being active */
 	u64 left_ns;			/* when it last gave the turn back; 0: never */
 	u64 gap_ns;			/* running average of its gaps between turns */
+	u64 lead_until_ns;		/* its gang goes first until then: ptsp_lead() */
 	u64 use_ns;			/* running average of use per submission */
 	u64 given_vt;			/* given time over weight, for fairness among takers */
 	bool called_back;
 	bool in_way;			/* called back from given time, an eligible one waits */
+	bool led;			/* it has had a turn since it leads: ptsp_lead() */
 	/* For beside.c: */
 	bool mixed;			/* company has changed since told_ns */
 	u32 company;			/* so many have the turn beside each other, it among them */
@@ -414,13 +416,28 @@ void ptsp_wait(struct ptsp_device *dev, struct ptsp_entity *e, u64 now);
 void ptsp_tolerate(struct ptsp_device *dev, struct ptsp_entity *e, bool tolerates, u64 now);
 
 /**
+ * ptsp_lead - the entity's gang (gang.h) goes first for a while
+ * @dev: the device
+ * @e: the entity, in whatever state
+ * @until_ns: until then
+ * @now: the time
+ *
+ * Unless it has the turn, its next one comes before those of all others of its weight.
+ * Whoever of its weight, or lighter, has the turn and is of another gang is called back
+ * for it, and its work taken off the device: it may wait for what has no turn, and would
+ * not drain. That is so for one turn, since who comes and goes meanwhile is not to
+ * interrupt others each time.
+ */
+void ptsp_lead(struct ptsp_device *dev, struct ptsp_entity *e, u64 until_ns, u64 now);
+
+/**
  * ptsp_would_grant - whether an idle entity would have the turn at once if it asked
  * @dev: the device
  * @e: the entity
  * @now: the time
  *
  * Nobody else sees that it was looked at. It may be wrong to the disadvantage of
- * one that would be given unused time.
+ * one that would be given unused time, or that leads.
  */
 bool ptsp_would_grant(struct ptsp_device *dev, struct ptsp_entity *e, u64 now);
 

@@ -45,7 +45,7 @@ static bool recall_exclusive(struct ptsp_device *dev, struct ptsp_entity *h,
 {
 	u64 slice = ptsp_slice(dev);
 
-	if (top && (h->given || (top->fresh && ptsp_heavier(dev, top, h))))
+	if (top && (h->given || ptsp_interrupts(dev, top, h)))
 		return true;
 	if (h->contended_ns < slice) {
 		*next = min_u64(*next, dev->now_ns + slice - h->contended_ns);
@@ -72,7 +72,7 @@ static bool has_successor(const struct ptsp_device *dev, const struct ptsp_entit
  * Whether the work of a called-back holder is to be taken off the device: for a
  * heavier one that may interrupt, where it does not drain within a slice for
  * whoever could run, or where the next was let in beside it, and it has not drained
- * when it said. Equals hand over by draining, which costs less.
+ * when it said. Equals hand over by draining, which costs less, unless one leads.
  */
 static bool must_preempt(struct ptsp_device *dev, struct ptsp_entity *h,
 			 const struct ptsp_entity *top, u64 *next)
@@ -85,7 +85,7 @@ static bool must_preempt(struct ptsp_device *dev, struct ptsp_entity *h,
 		at = h->drained_ns + (slice >> PTSP_OVERRUN_SHIFT);
 	if (top)
 		at = min_u64(at, h->callback_ns + slice);
-	if (at <= dev->now_ns || (top && top->fresh && ptsp_heavier(dev, top, h)))
+	if (at <= dev->now_ns || (top && ptsp_interrupts(dev, top, h)))
 		return true;
 	*next = min_u64(*next, at);
 	return false;

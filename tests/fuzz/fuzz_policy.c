@@ -25,6 +25,7 @@ enum call {
 	CALL_PREEMPTIBLE,
 	CALL_PARAMS,
 	CALL_TOLERATE,
+	CALL_LEAD,
 	NR_CALLS
 };
 
@@ -163,6 +164,11 @@ static void call_of_task(enum call call, struct task *t, struct fuzz_input *in)
 	case CALL_TOLERATE:
 		say("tolerate %d %d", index, !t->e.tolerates);
 		ptsp_tolerate(&world.dev, &t->e, !t->e.tolerates, world.now);
+		break;
+	case CALL_LEAD:
+		lead_ns = fuzz_below(in, 60) * MS;
+		say("lead %d for %llu ms", index, lead_ns / MS);
+		ptsp_lead(&world.dev, &t->e, world.now + lead_ns, world.now);
 		break;
 	case CALL_WAIT:
 		if (t->e.state != PTSP_IDLE)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The policy's own tests; they may call kmod/policy and nothing else.
-POLICY_TESTS := rules budgets handover preemption beside above scenario random scale
+POLICY_TESTS := rules budgets handover preemption beside above gang scenario random scale
 POLICY_TEST_OBJS := $(addprefix $(B)/obj/,$(addsuffix .o,$(POLICY_SRCS)))
 TESTS += $(POLICY_TESTS:%=$(B)/tests/policy_%)
 # They have one thread.

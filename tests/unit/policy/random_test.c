@@ -175,6 +175,8 @@ static void event(void)
 		ptsp_set_preemptible(dev, &t->e, !t->e.preemptible, now);
 	} else if (!draw(20)) {
 		ptsp_tolerate(dev, &t->e, draw(2), now);
+	} else if (!draw(20)) {
+		ptsp_lead(dev, &t->e, now + draw(60 * MS), now);
 	} else if (!draw(50)) {
 		ptsp_leave(dev, &t->e, now);
 		t->here = false;

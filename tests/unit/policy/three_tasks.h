@@ -54,33 +54,43 @@ static const struct ptsp_ops task_ops = {
 	.forced = task_forced,
 };
 
-static int setup(void **state)
+static inline void join_three(struct fixture *f, const struct ptsp_params *params)
+{
+	memset(f, 0, sizeof(*f));
+	ptsp_device_init(&f->dev, params, &task_ops, 0);
+	ptsp_join(&f->dev, &f->a.e, &f->a.user, NULL, 0);
+	ptsp_join(&f->dev, &f->b.e, &f->b.user, NULL, 0);
+	ptsp_join(&f->dev, &f->c.e, &f->c.user, NULL, 0);
+}
+
+static inline int setup(void **state)
 {
 	static struct fixture f;
 	struct ptsp_params params = ptsp_default_params();
 
-	memset(&f, 0, sizeof(f));
 	params.idle_sharing = false;
-	ptsp_device_init(&f.dev, &params, &task_ops, 0);
-	ptsp_join(&f.dev, &f.a.e, &f.a.user, NULL, 0);
-	ptsp_join(&f.dev, &f.b.e, &f.b.user, NULL, 0);
-	ptsp_join(&f.dev, &f.c.e, &f.c.user, NULL, 0);
+	join_three(&f, &params);
 	*state = &f;
 	return 0;
 }
 
 /* All three can be served at once, and unused time is shared. */
-static inline int setup_sharing(void **state)
+static inline void join_three_sharing(struct fixture *f)
 {
 	struct ptsp_params params = ptsp_default_params();
-	struct fixture *f;
 
-	setup(state);
-	f = *state;
-	ptsp_set_params(&f->dev, &params, 0);
+	join_three(f, &params);
 	ptsp_set_preemptible(&f->dev, &f->a.e, true, 0);
 	ptsp_set_preemptible(&f->dev, &f->b.e, true, 0);
 	ptsp_set_preemptible(&f->dev, &f->c.e, true, 0);
+}
+
+static inline int setup_sharing(void **state)
+{
+	static struct fixture f;
+
+	join_three_sharing(&f);
+	*state = &f;
 	return 0;
 }
 
