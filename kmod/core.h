@@ -10,6 +10,7 @@
  *   client->attach_lock (mutex)	binds a client to a device, once
  *   ptsched_devices_lock (mutex)	the list of devices
  *   dev->lock (spinlock, BH off)	everything else of a device
+ *   groups_lock (spinlock)		groups of processes, of all devices (group.c)
  * Under dev->lock is decided and noted down, nothing else. No list is walked there
  * that may be longer than PTSCHED_CLIENTS_MAX, other than by the policy, which
  * looks at who waits, holds or lingers: who holds the lock is not to wait for what
@@ -18,7 +19,7 @@
  * in soft interrupt context, in a thread on RT.
  *
  * Letters behind fields: C constant after creation, D ptsched_devices_lock,
- * L dev->lock, A written once under attach_lock and dev->lock.
+ * L dev->lock, G groups_lock, A written once under attach_lock and dev->lock.
  */
 #ifndef PTSCHED_CORE_H
 #define PTSCHED_CORE_H
@@ -40,6 +41,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "gang.h"
 #include "policy.h"
 
 struct file;
@@ -89,6 +91,7 @@ struct ptsched_told {
  * @armed_ns: L that instant, or PTSP_NEVER
  * @changed: L the policy is to decide before the lock is given back
  * @gone: L removed from the machine: nothing is scheduled any more
+ * @front: which group goes first here, G; who may not yet, L
  * @by_pid: L entities by struct pid
  * @by_id: L entities by id
  * @users: L who has entities or debts here, by uid
@@ -121,6 +124,7 @@ struct ptsched_dev {
 	u64 armed_ns;
 	bool changed;
 	bool gone;
+	struct ptsp_front front;
 	struct rb_root by_pid;
 	struct rb_root by_id;
 	struct rb_root users;
@@ -174,9 +178,8 @@ struct ptsched_user {
  * @asking: L in dev->asking
  * @late_ns: L when that is
  * @told_turn: L the turn of which @told counts
- * @told: L events of which clients were told at once, up to PTSCHED_EVENTS_AT_ONCE
  * @told_ns: L when they were told last
- * @tells_later: L while clients are shown what they are told later
+ * @told: L events of which clients were told at once, up to PTSCHED_EVENTS_AT_ONCE
  * @nr_owned: L length of @owned
  * @nr_members: L length of @members
  * @nr_preemptible: L members whose work need not drain
@@ -184,18 +187,20 @@ struct ptsched_user {
  * @nr_waiters: L threads that wait for the turn
  * @user: L account that takes over the debt
  * @spare: account to be used if the user has none yet
+ * @rank: L its part in a group; NULL: it has none
+ * @weight_visit: L dev->visit when @weight was read
  * @weight_set: L weight set by the administrator, 0: from nice
  * @weight: L as last read
- * @weight_visit: L dev->visit when @weight was read
- * @mechanism: L as last told by a client
  * @granted_budget_ns: L budget when the turn began
+ * @mechanism: L as last told by a client
+ * @tells_later: L while clients are shown what they are told later
  * @joined: L known to the device and to the policy
  * @leaving: L its end has been told
  * @dead: L the process is gone; what is left are turns of others on its behalf
  * @comm: L name of the process when last seen
  * @owner: L its user then; INVALID_UID if it had several
- * @death: C on pid->wait_pidfd; queues @reap
  * @reaping: @reap is queued and has not begun
+ * @death: C on pid->wait_pidfd; queues @reap
  * @reap: ends the entity of a process that died without closing its files
  */
 struct ptsched_entity {
@@ -216,9 +221,8 @@ struct ptsched_entity {
 	struct list_head asking;
 	u64 late_ns;
 	u64 told_turn;
-	u32 told;
 	u64 told_ns;
-	bool tells_later;
+	u32 told;
 	u32 nr_owned;
 	u32 nr_members;
 	u32 nr_preemptible;
@@ -226,18 +230,20 @@ struct ptsched_entity {
 	u32 nr_waiters;
 	struct ptsched_user *user;
 	struct ptsched_user *spare;
+	struct ptsched_rank *rank;
+	u64 weight_visit;
 	u32 weight_set;
 	u32 weight;
-	u64 weight_visit;
-	u32 mechanism;
 	s64 granted_budget_ns;
+	u32 mechanism;
+	bool tells_later;
 	bool joined;
 	bool leaving;
 	bool dead;
 	char comm[TASK_COMM_LEN];
 	kuid_t owner;
-	struct wait_queue_entry death;
 	atomic_t reaping;
+	struct wait_queue_entry death;
 	struct work_struct reap;
 };
 
@@ -416,6 +422,13 @@ void ptsched_file_exit(void);
 
 /* fdinfo.c */
 void ptsched_show_fdinfo(struct seq_file *m, struct file *file);
+
+/* group.c */
+void ptsched_group_granted(struct ptsched_entity *ent);
+u64 ptsched_group_again(struct ptsched_dev *dev, u64 now);
+void ptsched_group_leave(struct ptsched_entity *ent);
+int ptsched_group_set(struct ptsched_client *client, const char *name);
+const char *ptsched_group_name(const struct ptsched_entity *ent);
 
 /* netlink.c */
 extern struct genl_family ptsched_genl_family;

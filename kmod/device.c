@@ -48,6 +48,8 @@ void ptsched_run(struct ptsched_dev *dev, u64 now)
 		ptsched_tell_waits(dev);
 	if (!list_empty(&dev->late))
 		next = min(next, ptsched_announce(dev, now));
+	if (dev->front.refused)
+		next = min(next, ptsched_group_again(dev, now));
 	dev->changed = false;
 	if (next == dev->armed_ns)
 		return;

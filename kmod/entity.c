@@ -514,6 +514,7 @@ void ptsched_entity_leave_if_unused(struct ptsched_entity *ent, u64 now)
 	list_del_init(&ent->admitting);
 	list_del_init(&ent->late);
 	list_del_init(&ent->asking);
+	ptsched_group_leave(ent);
 	ptsp_leave(&dev->policy, &ent->policy, now);
 	if (!--ent->user->nr_entities)
 		list_add_tail(&ent->user->indebted, &dev->indebted);

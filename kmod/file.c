@@ -25,10 +25,11 @@
 #define ACT_FOR_SIZE_VER0	16
 #define MECHANISM_SIZE_VER0	8
 #define HAND_OVER_SIZE_VER0	8
+#define GROUP_SIZE_VER0		56
 #define PAGE_SIZE_VER0		72
 
 #define FEATURES (PTSCHED_FEATURE_PAGE | PTSCHED_FEATURE_ACT_FOR |	\
-		  PTSCHED_FEATURE_NETLINK | PTSCHED_FEATURE_ABOVE)
+		  PTSCHED_FEATURE_NETLINK | PTSCHED_FEATURE_ABOVE | PTSCHED_FEATURE_GROUP)
 
 union argument {
 	__u32 size;
@@ -41,7 +42,15 @@ union argument {
 	struct ptsched_act_for act_for;
 	struct ptsched_mechanism mechanism;
 	struct ptsched_hand_over hand_over;
+	struct ptsched_group group;
 };
+
+/* Ends within the field, and nothing but zeros behind. */
+static bool is_name(const char name[PTSCHED_NAME_LEN])
+{
+	return !name[PTSCHED_NAME_LEN - 1] &&
+	       !memchr_inv(name + strlen(name), 0, PTSCHED_NAME_LEN - strlen(name));
+}
 
 static int do_query(struct ptsched_client *client, union argument *arg)
 {
@@ -57,16 +66,12 @@ static int do_query(struct ptsched_client *client, union argument *arg)
 
 static int do_attach(struct ptsched_client *client, union argument *arg)
 {
-	const char *device = arg->attach.device;
-
 	if (arg->attach.flags & ~PTSCHED_ATTACH_NODE || arg->attach.pad ||
 	    arg->attach.mechanism > PTSCHED_MECHANISM_PREEMPT)
 		return -EINVAL;
 	if (!(arg->attach.flags & PTSCHED_ATTACH_NODE) && arg->attach.node)
 		return -EINVAL;
-	/* Ends within the field, and nothing but zeros behind. */
-	if (device[PTSCHED_NAME_LEN - 1] ||
-	    memchr_inv(device + strlen(device), 0, PTSCHED_NAME_LEN - strlen(device)))
+	if (!is_name(arg->attach.device))
 		return -EINVAL;
 	return ptsched_client_attach(client, &arg->attach);
 }
@@ -155,6 +160,13 @@ static int do_hand_over(struct ptsched_client *client, union argument *arg)
 	return arg->hand_over.flags ? -EINVAL : ptsched_client_hand_over(client);
 }
 
+static int do_group(struct ptsched_client *client, union argument *arg)
+{
+	if (arg->group.flags || !is_name(arg->group.name))
+		return -EINVAL;
+	return ptsched_group_set(client, arg->group.name);
+}
+
 struct command {
 	unsigned int code;
 	int (*run)(struct ptsched_client *client, union argument *arg);
@@ -175,6 +187,7 @@ static const struct command commands[] = {
 	  MECHANISM_SIZE_VER0 },
 	{ PTSCHED_IOC_HAND_OVER, do_hand_over, sizeof(struct ptsched_hand_over),
 	  HAND_OVER_SIZE_VER0 },
+	{ PTSCHED_IOC_GROUP, do_group, sizeof(struct ptsched_group), GROUP_SIZE_VER0 },
 };
 
 /* The size within the code is that of the caller's header, and may be another. */
@@ -331,6 +344,7 @@ static void check_layout(void)
 	BUILD_BUG_ON(offsetofend(struct ptsched_act_for, pad) != ACT_FOR_SIZE_VER0);
 	BUILD_BUG_ON(offsetofend(struct ptsched_mechanism, mechanism) != MECHANISM_SIZE_VER0);
 	BUILD_BUG_ON(offsetofend(struct ptsched_hand_over, flags) != HAND_OVER_SIZE_VER0);
+	BUILD_BUG_ON(offsetofend(struct ptsched_group, name) != GROUP_SIZE_VER0);
 	BUILD_BUG_ON(offsetofend(struct ptsched_page, asker_cpu) != PAGE_SIZE_VER0);
 	BUILD_BUG_ON(sizeof(struct ptsched_query) != QUERY_SIZE_VER0);
 	BUILD_BUG_ON(sizeof(struct ptsched_attach) != ATTACH_SIZE_VER1);
@@ -341,6 +355,7 @@ static void check_layout(void)
 	BUILD_BUG_ON(sizeof(struct ptsched_act_for) != ACT_FOR_SIZE_VER0);
 	BUILD_BUG_ON(sizeof(struct ptsched_mechanism) != MECHANISM_SIZE_VER0);
 	BUILD_BUG_ON(sizeof(struct ptsched_hand_over) != HAND_OVER_SIZE_VER0);
+	BUILD_BUG_ON(sizeof(struct ptsched_group) != GROUP_SIZE_VER0);
 	BUILD_BUG_ON(sizeof(struct ptsched_page) != PAGE_SIZE_VER0);
 }
 

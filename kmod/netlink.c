@@ -105,6 +105,7 @@ struct snapshot {
 	struct ptsp_stats stats;
 	bool sees_user;
 	u64 user_gpu_ns;
+	char group[PTSCHED_NAME_LEN];
 };
 
 static void take_snapshot(struct snapshot *snapshot, struct ptsched_entity *ent,
@@ -130,6 +131,7 @@ static void take_snapshot(struct snapshot *snapshot, struct ptsched_entity *ent,
 		.user_gpu_ns = ent->user->gpu_ns,
 	};
 	memcpy(snapshot->comm, ptsched_entity_comm(ent), sizeof(snapshot->comm));
+	strscpy(snapshot->group, ptsched_group_name(ent), sizeof(snapshot->group));
 }
 
 static int put_entity(struct sk_buff *skb, const struct ptsched_dev *dev,
@@ -150,6 +152,7 @@ static int put_entity(struct sk_buff *skb, const struct ptsched_dev *dev,
 	       nla_put_u32(skb, PTSCHED_A_CLIENTS, entity->clients) ||
 	       nla_put_u32(skb, PTSCHED_A_MECHANISM, entity->mechanism) ||
 	       (entity->sees_user && put_u64(skb, PTSCHED_A_USER_GPU_NS, entity->user_gpu_ns)) ||
+	       (*entity->group && nla_put_string(skb, PTSCHED_A_GROUP, entity->group)) ||
 	       put_stats(skb, &entity->stats);
 }
 

@@ -162,6 +162,7 @@ void ptsched_turn_granted(struct ptsched_entity *ent)
 	/* The turn is held from its beginning to its end. */
 	grant_one(ent);
 	ptsched_turn_admit(ent);
+	ptsched_group_granted(ent);
 }
 
 /**

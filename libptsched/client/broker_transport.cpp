@@ -90,23 +90,9 @@ public:
         return post(PTSCHED_IOC_ACK, &ack, sizeof(ack));
     }
 
-    int act_for(const ActFor &act_for) override
-    {
-        int ret = usable();
-        if (ret)
-            return ret;
-        ActFor argument = act_for;
-        return checked(connection_.call(PTSCHED_IOC_ACT_FOR, &argument, sizeof(argument), act_for.fd));
-    }
-
-    int set_mechanism(const Mechanism &mechanism) override
-    {
-        int ret = usable();
-        if (ret)
-            return ret;
-        Mechanism argument = mechanism;
-        return checked(connection_.call(PTSCHED_IOC_MECHANISM, &argument, sizeof(argument)));
-    }
+    int act_for(const ActFor &act_for) override { return call(PTSCHED_IOC_ACT_FOR, act_for, act_for.fd); }
+    int set_mechanism(const Mechanism &mechanism) override { return call(PTSCHED_IOC_MECHANISM, mechanism); }
+    int set_group(const Group &group) override { return call(PTSCHED_IOC_GROUP, group); }
 
     int hand_over() override
     {
@@ -115,8 +101,7 @@ public:
             return ret;
         if (!handle_.is_ours())
             return -EBADFD;
-        HandOver argument = sized<HandOver>();
-        ret = checked(connection_.call(PTSCHED_IOC_HAND_OVER, &argument, sizeof(argument)));
+        ret = call(PTSCHED_IOC_HAND_OVER, sized<HandOver>());
         return ret ? ret : handle_.get();
     }
 
@@ -131,6 +116,12 @@ private:
         if (!owned())
             return -EPERM;
         return dead_;
+    }
+
+    template <typename Argument> int call(uint32_t cmd, Argument argument, int fd = -1)
+    {
+        int ret = usable();
+        return ret ? ret : checked(connection_.call(cmd, &argument, sizeof(argument), fd));
     }
 
     int post(uint32_t cmd, const void *argument, uint32_t length)

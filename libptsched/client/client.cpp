@@ -2,12 +2,14 @@
 // The C ABI: ptsched/ptsched.h on top of a transport.
 #include "device_name.hpp"
 #include "device_node.hpp"
+#include "group.hpp"
 #include "no_cancellation.hpp"
 #include "transport.hpp"
 
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <string_view>
 #include <weight.h>
 
 struct ptsched_client {
@@ -105,6 +107,25 @@ int attach(Transport &transport, const char *device, unsigned int mechanism, pts
     return attach_with_node(transport, attach);
 }
 
+int set_group(const ptsched_client &client, std::string_view name)
+{
+    auto group = ptsched::sized<ptsched::Group>();
+    if (name.size() >= sizeof(group.name))
+        return -ENAMETOOLONG;
+    if (!(client.features & PTSCHED_FEATURE_GROUP))
+        return -EOPNOTSUPP;
+    name.copy(group.name, name.size());
+    return client.transport->set_group(group);
+}
+
+// What a scheduler that knows no groups, or a group that is full, gives up is not worth a failure.
+void join_group(const ptsched_client &client)
+{
+    const std::string name = ptsched::group_of_environment();
+    if (!name.empty())
+        set_group(client, name);
+}
+
 int open_client(const char *device, unsigned int mechanism, ptsched_backend backend, ptsched_client **client)
 {
     if (!device || !client)
@@ -122,6 +143,7 @@ int open_client(const char *device, unsigned int mechanism, ptsched_backend back
         return ret;
     made->device_id = result.device_id;
     made->entity = result.entity;
+    join_group(*made);
     *client = made.release();
     return 0;
 }
@@ -238,6 +260,11 @@ int ptsched_set_mechanism(struct ptsched_client *client, unsigned int mechanism)
         argument.mechanism = mechanism;
         return client->transport->set_mechanism(argument);
     });
+}
+
+int ptsched_set_group(struct ptsched_client *client, const char *name)
+{
+    return guarded([&] { return set_group(*client, name ? name : ""); });
 }
 
 int ptsched_poll_fd(const struct ptsched_client *client)

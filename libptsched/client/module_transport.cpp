@@ -42,6 +42,7 @@ public:
     int ack(const Ack &ack) override { return call(PTSCHED_IOC_ACK, &ack); }
     int act_for(const ActFor &act_for) override { return call(PTSCHED_IOC_ACT_FOR, &act_for); }
     int set_mechanism(const Mechanism &mechanism) override { return call(PTSCHED_IOC_MECHANISM, &mechanism); }
+    int set_group(const Group &group) override { return call(PTSCHED_IOC_GROUP, &group); }
     int poll_fd() const override { return fd_.is_ours() ? fd_.get() : -1; }
     int hand_over() override
     {

@@ -18,6 +18,7 @@ using Ack = struct ptsched_ack;
 using ActFor = struct ptsched_act_for;
 using Mechanism = struct ptsched_mechanism;
 using HandOver = struct ptsched_hand_over;
+using Group = struct ptsched_group;
 
 // A structure that tells its size, else zero.
 template <typename Argument> Argument sized()
@@ -42,6 +43,7 @@ public:
     virtual int ack(const Ack &ack) = 0;
     virtual int act_for(const ActFor &act_for) = 0;
     virtual int set_mechanism(const Mechanism &mechanism) = 0;
+    virtual int set_group(const Group &group) = 0;
     virtual int poll_fd() const = 0;
     // The descriptor to hand over, or a negative errno.
     virtual int hand_over() = 0;

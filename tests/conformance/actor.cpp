@@ -142,6 +142,9 @@ Actor::Outcome Actor::carry_out(const Command &command, int fd, ptsched_client *
     case Operation::kMechanism:
         outcome.result = ptsched_set_mechanism(client, command.number);
         break;
+    case Operation::kGroup:
+        outcome.result = ptsched_set_group(client, command.text);
+        break;
     case Operation::kPage:
         break;
     case Operation::kActFor:
@@ -215,6 +218,14 @@ int Actor::release(uint64_t gpu_ns)
     return ask({Operation::kRelease, 0, gpu_ns, {}}).result;
 }
 
+int Actor::set_group(const char *name)
+{
+    Command command{Operation::kGroup, 0, 0, {}};
+    if (name)
+        snprintf(command.text, sizeof(command.text), "%s", name);
+    return ask(command).result;
+}
+
 int Actor::set_mechanism(unsigned mechanism)
 {
     return ask({Operation::kMechanism, mechanism, 0, {}}).result;
@@ -246,11 +257,11 @@ void Actor::start_acquire(uint64_t deadline_ns)
     send({Operation::kAcquire, 0, deadline_ns, {}});
 }
 
-void Actor::start_waiting()
+void Actor::start_waiting(const char *device)
 {
     start_acquire();
-    scheduler::wait_until([this] {
-        auto found = scheduler::entity(pid_);
+    scheduler::wait_until([this, device] {
+        auto found = scheduler::entity(pid_, device);
         if (finished())
             tap::fail(__FILE__, __LINE__, "an actor need not wait");
         return found && (*found)[PTSCHED_A_STATE] == PTSCHED_ENTITY_WAITING;

@@ -4,6 +4,7 @@
 #define PTSCHED_TEST_ACTOR_HPP
 
 #include "fd.hpp"
+#include "scheduler.hpp"
 
 #include <ptsched/ptsched.h>
 #include <sys/types.h>
@@ -32,6 +33,8 @@ public:
     int try_acquire() { return acquire(PTSCHED_NEVER, PTSCHED_ACQUIRE_TRY).result; }
     int release(uint64_t gpu_ns = 0);
     int set_mechanism(unsigned mechanism);
+    // Null: none.
+    int set_group(const char *name);
     struct ptsched_page page();
     int act_for(unsigned kind, int fd);
     ptsched::UniqueFd handle();
@@ -40,7 +43,7 @@ public:
     // Starts an acquire that will block; its outcome is taken with finish().
     void start_acquire(uint64_t deadline_ns = PTSCHED_NEVER);
     // start_acquire(), and waits until the scheduler sees it waiting, asleep.
-    void start_waiting();
+    void start_waiting(const char *device = scheduler::kDevice);
     Outcome finish();
     bool finished() const;
 
@@ -60,6 +63,7 @@ private:
         kAcquire,
         kRelease,
         kMechanism,
+        kGroup,
         kPage,
         kActFor,
         kHandle,

@@ -26,7 +26,8 @@ TEST("query tells version, features, devices and the page's size")
     CHECK_EQ(0, client.call(PTSCHED_IOC_QUERY, query));
     CHECK_EQ(PTSCHED_VERSION_MAJOR, query.version_major);
     CHECK_EQ(PTSCHED_VERSION_MINOR, query.version_minor);
-    CHECK_EQ(PTSCHED_FEATURE_PAGE | PTSCHED_FEATURE_ACT_FOR | PTSCHED_FEATURE_NETLINK | PTSCHED_FEATURE_ABOVE,
+    CHECK_EQ(PTSCHED_FEATURE_PAGE | PTSCHED_FEATURE_ACT_FOR | PTSCHED_FEATURE_NETLINK | PTSCHED_FEATURE_ABOVE |
+                 PTSCHED_FEATURE_GROUP,
              query.features);
     CHECK_EQ(2, query.nr_devices);
     CHECK_EQ(sysconf(_SC_PAGESIZE), query.page_size);

@@ -59,9 +59,11 @@ TEST("in a forked child every call but query is EPERM")
                      return 6;
                  if (call_in_order<struct ptsched_hand_over>(raw, PTSCHED_IOC_HAND_OVER) != -EPERM)
                      return 7;
-                 if (raw.attach(kDevice) != -EPERM)
+                 if (call_in_order<struct ptsched_group>(raw, PTSCHED_IOC_GROUP) != -EPERM)
                      return 8;
-                 return call_in_order<struct ptsched_query>(raw, PTSCHED_IOC_QUERY) ? 9 : 0;
+                 if (raw.attach(kDevice) != -EPERM)
+                     return 9;
+                 return call_in_order<struct ptsched_query>(raw, PTSCHED_IOC_QUERY) ? 10 : 0;
              }));
     CHECK_EQ(0, call_in_order<struct ptsched_acquire>(raw, PTSCHED_IOC_ACQUIRE));
 }

@@ -56,9 +56,9 @@ template <typename Argument> int copy_in(std::span<const char> payload, Argument
 }
 
 // A zero-padded field; none: it is not.
-std::optional<std::string> device_name(const char (&device)[PTSCHED_NAME_LEN])
+std::optional<std::string> fixed_name(const char (&name)[PTSCHED_NAME_LEN])
 {
-    std::string_view field(device, sizeof(device));
+    std::string_view field(name, sizeof(name));
     size_t length = field.find('\0');
     if (length == field.npos || field.find_first_not_of('\0', length) != field.npos)
         return std::nullopt;
@@ -317,6 +317,8 @@ void Connection::serve_contract(Request &request)
         serve(request, &Connection::set_mechanism);
     else if (is(PTSCHED_IOC_HAND_OVER))
         serve(request, &Connection::hand_over);
+    else if (is(PTSCHED_IOC_GROUP))
+        serve(request, &Connection::set_group);
     else
         answer(request, -ENOTTY);
 }
@@ -327,8 +329,8 @@ int Connection::query(struct ptsched_query &argument, Request &)
         return -EINVAL;
     argument.version_major = PTSCHED_VERSION_MAJOR;
     argument.version_minor = PTSCHED_VERSION_MINOR;
-    argument.features =
-        PTSCHED_FEATURE_PAGE | PTSCHED_FEATURE_ACT_FOR | PTSCHED_FEATURE_NETLINK | PTSCHED_FEATURE_ABOVE;
+    argument.features = PTSCHED_FEATURE_PAGE | PTSCHED_FEATURE_ACT_FOR | PTSCHED_FEATURE_NETLINK |
+                        PTSCHED_FEATURE_ABOVE | PTSCHED_FEATURE_GROUP;
     argument.nr_devices = static_cast<uint32_t>(server_.devices().size());
     argument.page_size = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
     return 0;
@@ -338,7 +340,7 @@ int Connection::attach(struct ptsched_attach &argument, Request &request)
 {
     if (request.pid != process_->pid())
         return -EPERM;
-    auto name = device_name(argument.device);
+    auto name = fixed_name(argument.device);
     if (argument.flags & ~PTSCHED_ATTACH_NODE || argument.pad || argument.mechanism > PTSCHED_MECHANISM_PREEMPT ||
         !name)
         return -EINVAL;
@@ -465,6 +467,14 @@ int Connection::hand_over(struct ptsched_hand_over &argument, Request &)
     return 0;
 }
 
+int Connection::set_group(struct ptsched_group &argument, Request &)
+{
+    auto name = fixed_name(argument.name);
+    if (argument.flags || !name)
+        return -EINVAL;
+    return server_.groups().set(*client_->self, *name);
+}
+
 int Connection::act_for(struct ptsched_act_for &argument, Request &request)
 {
     bool by_client = argument.kind == PTSCHED_ACT_FOR_CLIENT;
@@ -523,7 +533,7 @@ int Connection::switch_channels(Request &request)
     if (request.payload.size() != sizeof(argument))
         return -EINVAL;
     memcpy(&argument, request.payload.data(), sizeof(argument));
-    auto name = device_name(argument.device);
+    auto name = fixed_name(argument.device);
     if (argument.off > 1 || !name)
         return -EINVAL;
     if (!switches_)

@@ -78,6 +78,7 @@ private:
     int act_for(struct ptsched_act_for &argument, Request &request);
     int set_mechanism(struct ptsched_mechanism &argument, Request &request);
     int hand_over(struct ptsched_hand_over &argument, Request &request);
+    int set_group(struct ptsched_group &argument, Request &request);
 
     void answer(const Request &request, int result, std::span<const char> payload = {});
     void send(Outgoing message);

@@ -64,6 +64,8 @@ AttributeWriter describe(const Device &device, const Entity &entity, const Viewe
     out.put<uint32_t>(PTSCHED_A_MECHANISM, entity.mechanism);
     if (viewer.sees_user(entity.process->uid()))
         out.put<uint64_t>(PTSCHED_A_USER_GPU_NS, entity.account->gpu_ns);
+    if (entity.rank)
+        out.put_string(PTSCHED_A_GROUP, entity.rank->name);
     put_stats(out, ptsp_stats_of(&device.policy(), &entity));
     return out;
 }

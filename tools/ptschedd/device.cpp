@@ -204,6 +204,12 @@ void Device::fix_weight(Entity &entity, uint32_t weight)
     run();
 }
 
+void Device::lead(Entity &entity, uint64_t until_ns)
+{
+    ptsp_lead(&policy_, &entity, until_ns, now());
+    run();
+}
+
 void Device::set_params(const ptsp_params &params)
 {
     ptsp_set_params(&policy_, &params, now());

@@ -37,6 +37,8 @@ public:
     uint64_t node() const { return node_; }
     void set_node(uint64_t node) { node_ = node; }
     const ptsp_device &policy() const { return policy_; }
+    // Which group goes first here.
+    ptsp_front &front() { return front_; }
     const std::map<const Process *, std::unique_ptr<Entity>> &entities() const { return entities_; }
 
     // @parent is the process that forked the client's, if it is known. 0 or -EMFILE.
@@ -58,6 +60,8 @@ public:
 
     void set_params(const ptsp_params &params);
     void fix_weight(Entity &entity, uint32_t weight);
+    // The entity goes before all others of its weight until then.
+    void lead(Entity &entity, uint64_t until_ns);
 
     // Decides what is due; to be called at next_ns() at the latest.
     void run();
@@ -102,6 +106,7 @@ private:
     uint64_t node_ = 0;
     EventSink &events_;
     ptsp_device policy_;
+    ptsp_front front_{};
     uint64_t now_ = 0;
     uint64_t policy_next_ns_ = PTSP_NEVER;
     uint64_t last_call_ = 0; // the number of the call that asked last

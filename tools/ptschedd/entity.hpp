@@ -3,6 +3,7 @@
 #ifndef PTSCHEDD_ENTITY_HPP
 #define PTSCHEDD_ENTITY_HPP
 
+#include "groups.hpp"
 #include "process.hpp"
 #include "shared_page.hpp"
 
@@ -60,6 +61,7 @@ struct Entity : ptsp_entity {
     uint64_t late_ns = 0;          // when they are to be told what they have not been
     bool tells_later = false;      // while they are shown that
     std::vector<Client *> members; // clients whose turns are this entity's
+    std::unique_ptr<Rank> rank;    // its part in a group; null: it has none
 };
 
 // Takes the answers to calls that had to wait. Throws nothing: the policy may be at work.

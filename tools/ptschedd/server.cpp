@@ -133,17 +133,23 @@ uint64_t Server::next_ns() const
     uint64_t next = switchboard_.next_ns();
     for (const Awaiting &one : awaiting_)
         next = std::min(next, one.until_ns);
-    for (const auto &device : devices_)
+    for (const auto &device : devices_) {
         next = std::min(next, device->next_ns());
+        if (device->front().refused)
+            next = std::min<uint64_t>(next, device->front().again_ns);
+    }
     return next;
 }
 
 void Server::run_what_is_due()
 {
     uint64_t now = monotonic_ns();
-    for (auto &device : devices_)
+    for (auto &device : devices_) {
         if (device->next_ns() <= now)
             device->run();
+        if (device->front().refused && device->front().again_ns <= now)
+            groups_.again(*device);
+    }
     switchboard_.run(now);
 }
 
@@ -159,6 +165,7 @@ void Server::run_once()
 {
     loop_.run_once(next_ns());
     run_what_is_due();
+    groups_.lead();
     bury();
     answer_awaiting();
 }
@@ -342,6 +349,8 @@ void Server::help_module()
 
 void Server::event(uint32_t kind, const Device &device, const Entity *entity)
 {
+    if (kind == PTSCHED_EVENT_GRANT)
+        groups_.granted(*entity);
     try {
         if (entity)
             switchboard_.event(kind, entity->process->pid(), device.id(), entity->turn);

@@ -42,6 +42,7 @@ public:
     EventLoop &loop() { return loop_; }
     DeviceList &devices() { return devices_; }
     Switchboard &switchboard() { return switchboard_; }
+    Groups &groups() { return groups_; }
     int find_device(const std::string &name, Device *&device);
     // Whether who can open @node may attach. Of an instance it is not known which GPU it is a part of: any will do.
     bool suffices(const Device &device, uint64_t node) const;
@@ -83,6 +84,7 @@ private:
     EventLoop loop_;
     Switchboard switchboard_{loop_};
     ProcessTable processes_;
+    Groups groups_; // outlives the devices, whose entities are in them
     DeviceList devices_;
     size_t instances_ = 0;        // so many of the devices are such
     uint32_t next_device_id_ = 0; // ids are not used again

@@ -26,7 +26,7 @@
  *
  * History: 1.0 first version. 1.1 PTSCHED_ATTACH_NODE; events by PTSCHED_CMD_SUBSCRIBE,
  * of what the listener may see. 1.2 PTSCHED_EVENT_WAIT, PTSCHED_EVENT_CANCEL,
- * PTSCHED_A_USER_GPU_NS.
+ * PTSCHED_A_USER_GPU_NS, PTSCHED_ACQUIRE_ABOVE, PTSCHED_IOC_GROUP.
  */
 #ifndef _UAPI_LINUX_PTSCHED_H
 #define _UAPI_LINUX_PTSCHED_H
@@ -39,7 +39,7 @@
 
 #define PTSCHED_NODE_NAME	"ptsched"
 
-/* Length of a device's name and UUID, terminating zero included. */
+/* Length of a device's name and UUID and of a group's name, terminating zero included. */
 #define PTSCHED_NAME_LEN	48
 #define PTSCHED_COMM_LEN	16
 
@@ -61,6 +61,7 @@
 #define PTSCHED_FEATURE_ACT_FOR	(1ULL << 1)	/* PTSCHED_IOC_ACT_FOR */
 #define PTSCHED_FEATURE_NETLINK	(1ULL << 2)	/* generic netlink family */
 #define PTSCHED_FEATURE_ABOVE	(1ULL << 3)	/* PTSCHED_ACQUIRE_ABOVE */
+#define PTSCHED_FEATURE_GROUP	(1ULL << 4)	/* PTSCHED_IOC_GROUP */
 
 /* ---- how a client's process enforces the decisions ---- */
 
@@ -259,6 +260,30 @@ struct ptsched_hand_over {
 	__u32 flags;
 };
 
+/* Processes on devices in one group: one on two devices counts twice. */
+#define PTSCHED_GROUP_MAX	64
+
+/**
+ * struct ptsched_group - the process is one of several that wait for each other
+ * @size: in: sizeof(struct ptsched_group)
+ * @flags: in: 0
+ * @name: in: what the group is called, zero-padded; empty: it is in none any more
+ *
+ * Processes of one user in one pid namespace, on whatever devices, that give the same
+ * name are to have their turns together: when one of them gets the turn where others
+ * want it, the others of the group go before all of their weight for a slice, and have it
+ * at once, unless they are in debt or another group goes first on one of these devices. None
+ * of them gets more time by it. It is so for the process on the client's device, until it
+ * has no client there any more. ENOSPC: the group has PTSCHED_GROUP_MAX already. EINVAL:
+ * the name does not end, or something follows its end. ECANCELED: the file was closed by
+ * the process meanwhile.
+ */
+struct ptsched_group {
+	__u32 size;
+	__u32 flags;
+	char name[PTSCHED_NAME_LEN];
+};
+
 #define PTSCHED_IOC_MAGIC	0xb9
 
 #define PTSCHED_IOC_QUERY	_IOWR(PTSCHED_IOC_MAGIC, 0x00, struct ptsched_query)
@@ -270,6 +295,7 @@ struct ptsched_hand_over {
 #define PTSCHED_IOC_ACT_FOR	_IOW(PTSCHED_IOC_MAGIC,  0x06, struct ptsched_act_for)
 #define PTSCHED_IOC_MECHANISM	_IOW(PTSCHED_IOC_MAGIC,  0x07, struct ptsched_mechanism)
 #define PTSCHED_IOC_HAND_OVER	_IOW(PTSCHED_IOC_MAGIC,  0x08, struct ptsched_hand_over)
+#define PTSCHED_IOC_GROUP	_IOW(PTSCHED_IOC_MAGIC,  0x09, struct ptsched_group)
 
 /* ---- the page, one per client, read-only, mapped at this offset ---- */
 
@@ -441,6 +467,7 @@ enum ptsched_attr {
 	PTSCHED_A_ESCALATIONS,		/* u64, D E: of these, because it did not drain */
 	PTSCHED_A_NODE,			/* u64, D S: the device's node, see PTSCHED_NODE */
 	PTSCHED_A_USER_GPU_NS,		/* u64, E: GPU_NS of all that UID has or had there */
+	PTSCHED_A_GROUP,		/* string, E: of PTSCHED_IOC_GROUP, where there is one */
 	__PTSCHED_A_LAST
 };
 

@@ -130,6 +130,16 @@ PTSCHED_API int ptsched_act_for(struct ptsched_client *client, unsigned int kind
 PTSCHED_API int ptsched_set_mechanism(struct ptsched_client *client, unsigned int mechanism);
 
 /**
+ * Says that the process is one of several that wait for each other, on this device
+ * and others: those of the user's that give the same @name are to have their turns
+ * together; see struct ptsched_group. NULL or an empty name: it is in no group any
+ * more. Blocks for one round trip. -ENAMETOOLONG: @name is longer than
+ * PTSCHED_NAME_LEN - 1 bytes. -EOPNOTSUPP: the scheduler knows no groups. -ENOSPC:
+ * the group has PTSCHED_GROUP_MAX members.
+ */
+PTSCHED_API int ptsched_set_group(struct ptsched_client *client, const char *name);
+
+/**
  * A descriptor that polls readable (POLLIN) while an event is unacknowledged and
  * POLLHUP when the scheduler is gone. Owned by the client. -1: the program has closed it.
  */
