@@ -148,9 +148,9 @@ class Broker:
 class Client:
     """A process with a client of libptsched."""
 
-    def __init__(self, socket, device=DEVICES[0], program=CLIENT):
+    def __init__(self, socket, device=DEVICES[0], program=CLIENT, **program_environment):
         # pylint: disable=consider-using-with
-        self.process = subprocess.Popen([program], env=environment(socket), text=True,
+        self.process = subprocess.Popen([program], env=environment(socket, **program_environment), text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.pid = self.process.pid
         self.tell(f"open {device}")

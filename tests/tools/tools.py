@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 
+import group_tests  # pylint: disable=unused-import
 import harness
 import openmetrics_tests  # pylint: disable=unused-import
 import record_tests  # pylint: disable=unused-import

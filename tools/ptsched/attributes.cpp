@@ -111,6 +111,7 @@ Entity parse_entity(const void *message, size_t length)
         .submissions = a.number<uint64_t>(PTSCHED_A_SUBMISSIONS),
         .clients = a.number<uint32_t>(PTSCHED_A_CLIENTS),
         .mechanism = a.number<uint32_t>(PTSCHED_A_MECHANISM),
+        .group = a.has(PTSCHED_A_GROUP) ? a.text(PTSCHED_A_GROUP) : "",
         .user_gpu_ns =
             a.has(PTSCHED_A_USER_GPU_NS) ? std::optional(a.number<uint64_t>(PTSCHED_A_USER_GPU_NS)) : std::nullopt,
         .counters = a.counters(),

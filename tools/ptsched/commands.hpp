@@ -10,10 +10,14 @@
 
 namespace ptsched {
 
+/* What a flag without a value is. */
+inline constexpr const char *group_of_its_own = "true";
+
 struct RunOptions {
     Choice choice;
     std::string nice;
     std::string device;
+    std::string group; /* group_of_its_own: of this program and what it starts; empty: as the environment says */
     std::string preload;
     std::vector<std::string> words;              /* the program and its arguments, up to the first "--" */
     std::vector<std::string> words_after_dashes; /* and after it */

@@ -73,9 +73,15 @@ Action add_run(CLI::App &app)
         ->type_name("N");
     command->add_option("--device", options->device, "the only GPU it sees: number, PCI address or UUID")
         ->type_name("D");
+    command
+        ->add_flag("--group", options->group,
+                   "it and what it starts wait for each other, on whatever GPUs, and are to have\n"
+                   "their turns together; with all that NAME the same; none: they are not")
+        ->option_text("[=NAME]");
     add_preload(*command, options->preload);
     add_choice(*command, options->choice);
-    add_example(*command, "ptsched run --nice 10 -- python3 train.py --epochs 3\n\n"
+    add_example(*command, "ptsched run --nice 10 -- python3 train.py --epochs 3\n"
+                          "  ptsched run --group -- torchrun --nproc-per-node 2 train.py\n\n"
                           "Options of ptsched go before the program's name, the program's own after it.\n"
                           "The exit status is the program's; 125 if ptsched fails, 126 if the program cannot\n"
                           "be started, 127 if it is not there.");

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <iostream>
+#include <linux/ptsched.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -145,6 +146,16 @@ std::string device_uuid(const RunOptions &options)
                                            "the NVIDIA driver; name the device by its UUID (nvidia-smi -L)",
                     exit_own_failure);
     return uuid;
+}
+
+/* Who has none of its own to name has one by this process, which becomes the program. */
+void set_group(const std::string &group)
+{
+    if (group.size() >= PTSCHED_NAME_LEN)
+        throw Error("the group's name " + group + " is too long: at most " + std::to_string(PTSCHED_NAME_LEN - 1) +
+                        " bytes",
+                    exit_own_failure);
+    set_environment("PTSCHED_GROUP", group == group_of_its_own ? "run " + std::to_string(getpid()) : group);
 }
 
 /* A node may be there without the module. */
@@ -282,6 +293,8 @@ std::string why_no_effect(const std::string &program)
         parse_integer("nice", options.nice, -20, 19);
     if (!options.device.empty())
         set_environment("CUDA_VISIBLE_DEVICES", device_uuid(options));
+    if (!options.group.empty())
+        set_group(options.group);
     set_preload(options.preload);
     set_scheduler(options.choice);
     if (!options.nice.empty())

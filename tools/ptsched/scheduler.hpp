@@ -91,6 +91,7 @@ struct Entity {
     uint64_t submissions = 0;
     uint32_t clients = 0;
     uint32_t mechanism = 0;
+    std::string group;                   /* empty: none */
     std::optional<uint64_t> user_gpu_ns; /* none: not to be seen, or not known to the scheduler */
     Counters counters;
 };

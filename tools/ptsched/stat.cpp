@@ -76,6 +76,7 @@ Json entity_json(const Entity &entity)
         {"budget_ns", entity.budget_ns},
         {"clients", entity.clients},
         {"mechanism", mechanism_name(entity.mechanism)},
+        {"group", entity.group.empty() ? Json(nullptr) : Json(entity.group)},
         {"user_gpu_ns", entity.user_gpu_ns ? Json(*entity.user_gpu_ns) : Json(nullptr)},
         {"counters", std::move(counters)},
     };
