@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Data-parallel training of a small model by two ranks on two GPUs, which add up their gradients
-with NCCL: a plain PyTorch script, bound by its launches."""
+with NCCL: a plain PyTorch script, bound by its launches unless its model is to fill the device."""
 import datetime
 import os
 import tempfile
@@ -12,7 +12,9 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
-WORDS, LENGTH, BATCH, RANKS = 512, 64, 8, 2
+WORDS, LENGTH, RANKS = 512, 64, 2
+# Of sequences and of the model; one that fills the device where DDP_FILLS is set, which the other rank inherits.
+BATCH, WIDTH, LAYERS = (128, 1024, 8) if os.environ.get("DDP_FILLS") else (8, 128, 2)
 # What the ranks agree on: to end, to begin anew, or so many steps.
 END, RESET, TOGETHER = 0, -1, 32
 
@@ -27,7 +29,7 @@ class Replica:
 
     def reset(self):
         model.repeatable(11)
-        own = model.Transformer(WORDS, LENGTH, width=128, heads=4, layers=2).cuda()
+        own = model.Transformer(WORDS, LENGTH, width=WIDTH, heads=4, layers=LAYERS).cuda()
         self.model = nn.parallel.DistributedDataParallel(own, device_ids=[self.rank])
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.05)
         self.random = torch.Generator().manual_seed(self.rank)

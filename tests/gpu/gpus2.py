@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One program on two GPUs: data-parallel training at nice -20 with a hog at nice 19 on each GPU, and
-with the same program once more. Left out where there is one GPU."""
+with the same program once more; and two that fill the GPUs, as groups and without. Left out where
+there is one GPU."""
 import subprocess
 
 import catalogue
@@ -18,9 +19,19 @@ CASES = {
 }
 
 
+# Of programs that fill the GPUs, a collective operation waits for a rank that has no turn.
+FULL_CASES = {
+    "full-alone": ("nobody", ["full"], []),
+    "full-two-stock": ("the same program once more, stock", ["full", "full-b"], []),
+    "full-two-apart": ("the same program once more, ptsched, no groups", ["full-apart", "full-apart-b"], []),
+    "full-two": ("the same program once more, ptsched, each a group", ["full-group", "full-group-b"], []),
+}
+
+
 def plan(session):
     rounds = 3 if session.options.quick else 7
     session.step("gpus2", 60 + rounds * len(CASES) * 3, ddp, rounds, 1.5)
+    session.step("gpus2/full", 60 + rounds * len(FULL_CASES) * 4, full, rounds, 2.0)
 
 
 def count_gpus():
@@ -53,3 +64,21 @@ def ddp(session, rounds, window):
     session.policy("weighted", True)
     in_rounds.compare(session, "gpus2", CASES, rounds, window,
                       "Data-parallel training by two ranks on two GPUs at nice -20, relative to alone")
+
+
+def full(session, rounds, window):
+    if count_gpus() < 2:
+        session.say("needs two GPUs: left out")
+        return
+    words = catalogue.command(session.programs, "ddp", "--serve")
+    wanted = []
+    for _, names, _ in FULL_CASES.values():
+        for name in names:
+            group = {"full-apart": "none"}.get(name.removesuffix("-b"), name)
+            environment = {"DDP_FILLS": "1", "PTSCHED_GROUP": group}
+            wanted.append((name, words, 0, "apart" in name or "group" in name, environment))
+    for problem in session.start_servers(list({one[0]: one for one in wanted}.values())):
+        raise ProgramError(problem)
+    session.policy("weighted", True)
+    in_rounds.compare(session, "gpus2/full", FULL_CASES, rounds, window,
+                      "Data-parallel training that fills two GPUs, two programs of one nice, relative to one alone")
