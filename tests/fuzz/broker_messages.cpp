@@ -53,7 +53,7 @@ const char *BrokerMessages::device()
 
 BrokerMessages::Bytes BrokerMessages::contract_message()
 {
-    switch (choices_.below(14)) {
+    switch (choices_.below(15)) {
     case 0:
         return message(PTSCHED_IOC_QUERY, bytes_of(sized<struct ptsched_query>()));
     case 1: {
@@ -97,11 +97,16 @@ BrokerMessages::Bytes BrokerMessages::contract_message()
     }
     case 9:
         return message(PTSCHED_IOC_HAND_OVER, bytes_of(sized<struct ptsched_hand_over>()));
-    case 10:
-        return channels_message();
+    case 10: {
+        auto group = sized<struct ptsched_group>();
+        group.name[0] = static_cast<char>(choices_.below(3));
+        return message(PTSCHED_IOC_GROUP, bytes_of(group));
+    }
     case 11:
-        return switch_message();
+        return channels_message();
     case 12:
+        return switch_message();
+    case 13:
         return message(PTSCHED_BROKER_CANCEL, bytes_of(static_cast<uint64_t>(choices_.below(64))));
     default:
         return message(choices_.one_in(20) ? PTSCHED_BROKER_CLOSE : choices_.below(12), {});

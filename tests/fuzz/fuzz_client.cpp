@@ -19,7 +19,7 @@ int call(ptsched_client *client, fuzz_input &input)
     struct ptsched_acquire acquired {};
     const ptsched_usage usage{fuzz_time(&input), 0, fuzz_byte(&input)};
     query.size = sizeof(query);
-    switch (fuzz_below(&input, 9)) {
+    switch (fuzz_below(&input, 10)) {
     case 0:
         return ptsched_query(client, &query);
     case 1:
@@ -36,6 +36,8 @@ int call(ptsched_client *client, fuzz_input &input)
         return ptsched_act_for(client, fuzz_below(&input, 3), STDERR_FILENO);
     case 7:
         return ptsched_set_mechanism(client, fuzz_below(&input, 5));
+    case 8:
+        return ptsched_set_group(client, fuzz_below(&input, 2) ? "ranks" : nullptr);
     default: {
         int fd = ptsched_hand_over(client);
         return fd > 0 ? 0 : fd;

@@ -146,6 +146,7 @@ static void call_of_holder(enum call call, struct task *t, struct fuzz_input *in
 static void call_of_task(enum call call, struct task *t, struct fuzz_input *in)
 {
 	int index = (int)(t - world.tasks);
+	u64 lead_ns;
 
 	switch (call) {
 	case CALL_LEAVE:
@@ -167,7 +168,7 @@ static void call_of_task(enum call call, struct task *t, struct fuzz_input *in)
 		break;
 	case CALL_LEAD:
 		lead_ns = fuzz_below(in, 60) * MS;
-		say("lead %d for %llu ms", index, lead_ns / MS);
+		say("lead %d for %llu", index, number(lead_ns));
 		ptsp_lead(&world.dev, &t->e, world.now + lead_ns, world.now);
 		break;
 	case CALL_WAIT:

@@ -24,6 +24,7 @@ static const struct call calls[] = {
 	{"ACT_FOR", PTSCHED_IOC_ACT_FOR, sizeof(struct ptsched_act_for), true},
 	{"MECHANISM", PTSCHED_IOC_MECHANISM, sizeof(struct ptsched_mechanism), true},
 	{"HAND_OVER", PTSCHED_IOC_HAND_OVER, sizeof(struct ptsched_hand_over), true},
+	{"GROUP", PTSCHED_IOC_GROUP, sizeof(struct ptsched_group), true},
 };
 
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
@@ -37,6 +38,7 @@ union arg {
 	struct ptsched_acquire acquire;
 	struct ptsched_release release;
 	struct ptsched_act_for act_for;
+	struct ptsched_group group;
 };
 
 /* The argument that succeeds wherever the state allows. */
@@ -204,7 +206,12 @@ TEST_F(client, unknown_bits_and_reserved_fields)
 		arg.act_for.pad = 1U << bit;
 		EXPECT_EQ(-EINVAL, ks_result(ioctl(self->fd, PTSCHED_IOC_ACT_FOR, &arg)));
 	}
-	arg.act_for.pad = 0;
+	arg = good(find(PTSCHED_IOC_GROUP));
+	for (int bit = 0; bit < 32; bit++) {
+		arg.group.flags = 1U << bit;
+		EXPECT_EQ(-EINVAL, ks_result(ioctl(self->fd, PTSCHED_IOC_GROUP, &arg)));
+	}
+	arg = good(find(PTSCHED_IOC_ACT_FOR));
 	arg.act_for.kind = 2;
 	EXPECT_EQ(-EINVAL, ks_result(ioctl(self->fd, PTSCHED_IOC_ACT_FOR, &arg)));
 }

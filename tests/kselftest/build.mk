@@ -3,7 +3,7 @@
 # kernel's own harness. The 32-bit one is the same source.
 KSELFTEST_TOOLS = $(shell bash -c '. scripts/lib.sh && kernel_tools')/tools/testing/selftests
 
-KSELFTEST_PROGRAMS := act_for arguments fdinfo files netlink pair pci sequences storm trace
+KSELFTEST_PROGRAMS := act_for arguments faults fdinfo files netlink pair pci sequences storm trace
 # Those that say something only where the clocks count instructions.
 KSELFTEST_COUNTED  := $(B)/tests/kselftest/holds
 KSELFTEST_BIN      := $(KSELFTEST_PROGRAMS:%=$(B)/tests/kselftest/%) $(B)/tests/kselftest/arguments32

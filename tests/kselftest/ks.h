@@ -96,6 +96,14 @@ static inline int ks_hand_over(int fd)
 	return ks_result(ioctl(fd, PTSCHED_IOC_HAND_OVER, &arg));
 }
 
+static inline int ks_group(int fd, const char *name)
+{
+	struct ptsched_group arg = {.size = sizeof(arg)};
+
+	strncpy(arg.name, name, sizeof(arg.name) - 1);
+	return ks_result(ioctl(fd, PTSCHED_IOC_GROUP, &arg));
+}
+
 static inline const volatile struct ptsched_page *ks_page(int fd)
 {
 	return mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd,

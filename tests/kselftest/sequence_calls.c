@@ -143,6 +143,13 @@ static void call_act_for(struct choices *c)
 		ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, below(c, 4) ? pidfds[below(c, PIDFDS)] : -1);
 }
 
+static void call_group(struct choices *c)
+{
+	static const char *const names[] = {"", "ranks", "others"};
+
+	ks_group(file(c), names[below(c, 3)]);
+}
+
 static void call_hand_over(struct choices *c)
 {
 	ks_hand_over(file(c));
@@ -533,7 +540,7 @@ static void make_calls(struct choices *c, unsigned int count)
 	    call_act_for, call_act_for, call_wrong,   call_hand_over, call_map,	    call_poll,	  call_epoll,
 	    call_netlink, call_netlink, call_setting, call_close,     call_dup,	    call_send,	  call_receive,
 	    call_fetch,	  call_file,	call_threads, call_fork,      call_share,   call_signal,  call_timer,
-	    call_renice,  call_fail,
+	    call_renice,  call_fail,	call_group,
 	};
 
 	for (; count > 0; count--) {

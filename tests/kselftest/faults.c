@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What goes wrong around the module and not in it: memory and user copies that fail, CPUs
+ * that go, a clock that is set, processes that are stopped or traced while they hold the
+ * turn or wait for it. Nothing is lost by any of it, and nothing is left.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ptrace.h>
+
+#include "harness.h"
+#include "ks.h"
+#include "ks_netlink.h"
+
+enum { TURNS = 100, CLIENTS = 4 };
+
+#define FAIL_NTH "/proc/thread-self/fail-nth"
+/* No call here makes more allocations and user copies than this. */
+#define FAULTS_MAX 200
+
+static bool put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (fd >= 0)
+		close(fd);
+	return written;
+}
+
+/* --- what fails inside a call --- */
+
+/* The @nth thing in what this thread does from now on that can fail does so; 0: nothing. */
+static void let_fail(unsigned int nth)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", nth);
+	if (!put(FAIL_NTH, text))
+		_exit(97);
+}
+
+/* Whether it has. */
+static bool has_failed(void)
+{
+	char text[16] = "";
+	int fd = open(FAIL_NTH, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 1)
+		_exit(96);
+	close(fd);
+	return atoi(text) == 0;
+}
+
+/* Each returns what the call did; @fd is an attached client, but of open and attach. */
+static int call_open(int fd)
+{
+	int opened = ks_open();
+
+	if (opened >= 0)
+		close(opened);
+	return opened < 0 ? opened : 0;
+}
+
+static int call_attach(int fd)
+{
+	return ks_attach(fd, KS_DEVICE0, NULL);
+}
+
+static int call_acquire(int fd)
+{
+	return ks_acquire(fd);
+}
+
+static int call_map(int fd)
+{
+	void *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd,
+			  PTSCHED_PAGE_OFFSET);
+
+	return page == MAP_FAILED ? -errno : munmap(page, (size_t)sysconf(_SC_PAGESIZE));
+}
+
+static int call_group(int fd)
+{
+	return ks_group(fd, "faults");
+}
+
+static int call_act_for(int fd)
+{
+	int pidfd = ks_pidfd(getppid());
+	int ret = pidfd < 0 ? pidfd : ks_act_for(fd, PTSCHED_ACT_FOR_PIDFD, pidfd);
+
+	if (pidfd >= 0)
+		close(pidfd);
+	return ret;
+}
+
+static int call_query(int fd)
+{
+	struct ptsched_query arg = {.size = sizeof(arg)};
+
+	return ks_result(ioctl(fd, PTSCHED_IOC_QUERY, &arg));
+}
+
+static const struct {
+	const char *name;
+	int (*call)(int fd);
+	bool attached;
+} calls[] = {
+    {"open", call_open, false},	 {"attach", call_attach, false},  {"acquire", call_acquire, true},
+    {"mmap", call_map, true},	 {"group", call_group, true},	  {"act for", call_act_for, true},
+    {"query", call_query, false},
+};
+
+/* The exit status: 0: it failed as it may, 1: nothing was left to fail, else what is wrong. */
+static int call_with_fault(unsigned int which, unsigned int nth)
+{
+	int fd = calls[which].attached ? ks_client() : ks_open();
+	int ret;
+	bool failed;
+
+	if (fd < 0)
+		return 2;
+	let_fail(nth);
+	ret = calls[which].call(fd);
+	failed = has_failed();
+	let_fail(0);
+	if (ret && ret != -ENOMEM && ret != -EFAULT)
+		return 3;
+	if (ret && !failed)
+		return 4;
+	/* What has failed can be done again. */
+	if (ret && calls[which].call(fd))
+		return 5;
+	return failed ? 0 : 1;
+}
+
+static int in_child_with_fault(unsigned int which, unsigned int nth)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(call_with_fault(which, nth));
+	return ks_wait(pid);
+}
+
+TEST(whatever_can_fail_in_a_call_fails_cleanly)
+{
+	unsigned int which, nth;
+	int status;
+
+	if (access(FAIL_NTH, W_OK))
+		SKIP(return, "this kernel injects no faults (FAULT_INJECTION)");
+	ASSERT_TRUE(put("/sys/kernel/debug/failslab/ignore-gfp-wait", "N"));
+	ASSERT_TRUE(put("/sys/kernel/debug/failslab/verbose", "0"));
+	ASSERT_TRUE(put("/sys/kernel/debug/fail_usercopy/verbose", "0"));
+	for (which = 0; which < sizeof(calls) / sizeof(*calls); which++) {
+		for (nth = 1; nth <= FAULTS_MAX; nth++) {
+			status = in_child_with_fault(which, nth);
+			if (status)
+				break;
+		}
+		TH_LOG("%s: %u faults", calls[which].name, nth - 1);
+		EXPECT_EQ(1, status)
+		{
+			TH_LOG("%s with fault %u", calls[which].name, nth);
+		}
+		EXPECT_GT(nth, 1);
+	}
+	KS_UNTIL(ks_count() == 0);
+}
+
+/* --- CPUs --- */
+
+static int take_turns(void)
+{
+	int fd = ks_client(), i;
+
+	for (i = 0; fd >= 0 && i < TURNS; i++)
+		if (ks_acquire(fd) || ks_release(fd))
+			return 1;
+	return fd < 0;
+}
+
+TEST(cpus_go_while_clients_wait)
+{
+	const char *const cpu = "/sys/devices/system/cpu/cpu1/online";
+	pid_t pids[CLIENTS];
+	unsigned int i, over = 0;
+
+	if (access(cpu, W_OK))
+		SKIP(return, "there is no second CPU that can go");
+	for (i = 0; i < CLIENTS; i++) {
+		pids[i] = fork();
+		if (!pids[i])
+			_exit(take_turns());
+	}
+	while (over < CLIENTS) {
+		ASSERT_TRUE(put(cpu, "0"));
+		ASSERT_TRUE(put(cpu, "1"));
+		for (i = 0; i < CLIENTS; i++) {
+			siginfo_t info = {0};
+
+			if (pids[i] && !waitid(P_PID, (id_t)pids[i], &info, WEXITED | WNOHANG) &&
+			    info.si_pid) {
+				EXPECT_EQ(0, info.si_status);
+				pids[i] = 0;
+				over++;
+			}
+		}
+	}
+	KS_UNTIL(ks_count() == 0);
+}
+
+/* --- clocks --- */
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static int set_clock(uint64_t ns)
+{
+	struct timespec to = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+
+	return clock_settime(CLOCK_REALTIME, &to);
+}
+
+/* Sets the time of day a day ahead and back again, once @sign is given. */
+static int jump(const struct ks_sign *sign)
+{
+	const uint64_t day = 86400ULL * 1000000000;
+
+	ks_sign_await(sign);
+	KS_UNTIL(ks_waiters() == 1);
+	return set_clock(now_ns(CLOCK_REALTIME) + day) || set_clock(now_ns(CLOCK_REALTIME) - day);
+}
+
+TEST(a_deadline_is_no_time_of_day)
+{
+	struct ks_sign sign = ks_sign_new(), held = ks_sign_new(), end = ks_sign_new();
+	uint64_t deadline;
+	pid_t holder, setter;
+	int fd;
+
+	ASSERT_EQ(0, ks_be_patient());
+	setter = fork();
+	if (!setter)
+		_exit(jump(&sign));
+	holder = fork();
+	if (!holder) {
+		fd = ks_client();
+		if (ks_acquire(fd))
+			_exit(1);
+		ks_sign_give(&held);
+		ks_sign_await(&end);
+		_exit(ks_release(fd) != 0);
+	}
+	ks_sign_await(&held);
+	fd = ks_client();
+	ASSERT_GE(fd, 0);
+	ks_sign_give(&sign);
+	deadline = now_ns(CLOCK_MONOTONIC) + 500000000;
+	EXPECT_EQ(-ETIMEDOUT, ks_acquire_until(fd, deadline, 0));
+	EXPECT_GE(now_ns(CLOCK_MONOTONIC), deadline);
+	EXPECT_EQ(0, ks_wait(setter));
+	ks_sign_give(&end);
+	EXPECT_EQ(0, ks_wait(holder));
+	EXPECT_EQ(0, ks_acquire(fd));
+	EXPECT_EQ(0, ks_be_impatient());
+	close(fd);
+}
+
+/* --- processes that are stopped --- */
+
+TEST(who_is_stopped_with_the_turn_does_not_keep_it_from_others)
+{
+	struct ks_sign held = ks_sign_new(), end = ks_sign_new();
+	pid_t holder = fork();
+	int fd;
+
+	if (!holder) {
+		fd = ks_client();
+		if (ks_acquire(fd))
+			_exit(1);
+		ks_sign_give(&held);
+		ks_sign_await(&end);
+		_exit(ks_release(fd) != 0);
+	}
+	ks_sign_await(&held);
+	ASSERT_EQ(0, kill(holder, SIGSTOP));
+	ASSERT_EQ(0, ks_be_impatient());
+	fd = ks_client();
+	ASSERT_GE(fd, 0);
+	EXPECT_EQ(0, ks_acquire(fd));
+	EXPECT_TRUE(ks_page(fd)->state & PTSCHED_STATE_SHARED);
+	EXPECT_EQ(0, ks_release(fd));
+	ASSERT_EQ(0, kill(holder, SIGCONT));
+	ks_sign_give(&end);
+	EXPECT_EQ(0, ks_wait(holder));
+	close(fd);
+}
+
+TEST(a_wait_goes_on_after_a_tracer_has_looked)
+{
+	struct ks_sign ready = ks_sign_new();
+	int fd = ks_client(), status;
+	pid_t waiter;
+
+	ASSERT_GE(fd, 0);
+	ASSERT_EQ(0, ks_be_patient());
+	ASSERT_EQ(0, ks_acquire(fd));
+	waiter = fork();
+	if (!waiter) {
+		int mine = ks_client();
+
+		ks_sign_give(&ready);
+		_exit(ks_acquire(mine) != 0);
+	}
+	ks_sign_await(&ready);
+	KS_UNTIL(ks_waiters() == 1);
+	ASSERT_EQ(0, ptrace(PTRACE_SEIZE, waiter, NULL, NULL));
+	ASSERT_EQ(0, ptrace(PTRACE_INTERRUPT, waiter, NULL, NULL));
+	ASSERT_EQ(waiter, waitpid(waiter, &status, 0));
+	ASSERT_TRUE(WIFSTOPPED(status));
+	ASSERT_EQ(0, ptrace(PTRACE_CONT, waiter, NULL, NULL));
+	KS_UNTIL(ks_waiters() == 1);
+	EXPECT_EQ(0, ks_release(fd));
+	EXPECT_EQ(0, ks_wait(waiter));
+	EXPECT_EQ(0, ks_be_impatient());
+	close(fd);
+}
+
+TEST_HARNESS_MAIN
