@@ -68,7 +68,7 @@ source_tree() {
 kernel_tools() {
 	unpack_source linux-tools scripts/checkpatch.pl scripts/kernel-doc scripts/spelling.txt \
 		scripts/const_structs.checkpatch tools/testing/selftests/kselftest.h \
-		tools/testing/selftests/kselftest_harness.h
+		tools/testing/selftests/kselftest_harness.h tools/testing/selftests/lib.mk
 }
 
 # closing_line FILE: the sum of what scripts/run-tests --tally has added there; fails if

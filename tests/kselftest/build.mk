@@ -1,31 +1,26 @@
 # SPDX-License-Identifier: MIT
-# Tests of the module, for the test VM: programs that print KTAP, built with the
-# kernel's own harness. The 32-bit one is the same source.
+# Tests of the module, for the test VM: programs that print KTAP, built by the Makefile
+# that they have in the kernel's tree.
 KSELFTEST_TOOLS = $(shell bash -c '. scripts/lib.sh && kernel_tools')/tools/testing/selftests
+KSELFTEST_OUT  := $(abspath $(B)/tests/kselftest)
 
-KSELFTEST_PROGRAMS := act_for arguments faults fdinfo files netlink pair pci sequences storm trace
+kselftests = $(shell sed -n 's/^$(1) := //p' tests/kselftest/Makefile)
+KSELFTEST_PROGRAMS := $(call kselftests,TEST_GEN_PROGS) $(call kselftests,TEST_GEN_FILES)
 # Those that say something only where the clocks count instructions.
-KSELFTEST_COUNTED  := $(B)/tests/kselftest/holds
-KSELFTEST_BIN      := $(KSELFTEST_PROGRAMS:%=$(B)/tests/kselftest/%) $(B)/tests/kselftest/arguments32
+KSELFTEST_COUNTED  := $(call kselftests,TEST_GEN_PROGS_EXTENDED)
+KSELFTEST_BIN      := $(addprefix $(B)/tests/kselftest/,$(KSELFTEST_PROGRAMS) $(KSELFTEST_COUNTED))
 
-# The harness is not made for -Wextra; without SAN: they run in the VM only.
-KSELFTEST_CFLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-unused-variable \
-	-Wno-missing-field-initializers -Wno-sign-compare $(if $(WERROR),-Werror) -pthread
+# Its make knows what is to be done. Without SAN: they run in the VM only.
+.PHONY: kselftests
+kselftests:
+	@mkdir -p $(KSELFTEST_OUT)
+	@$(MAKE) -s -C tests/kselftest SELFTESTS=$(KSELFTEST_TOOLS) OUTPUT=$(KSELFTEST_OUT) \
+		KHDR_INCLUDES=-I$(abspath uapi) USERCFLAGS=$(if $(WERROR),-Werror) all
+$(KSELFTEST_BIN): kselftests ;
 
-$(B)/tests/kselftest/sequences: KSELFTEST_MORE := tests/kselftest/sequence_calls.c
-$(B)/tests/kselftest/sequences: tests/kselftest/sequence_calls.c tests/kselftest/sequences.h
-
-$(B)/tests/kselftest/%: tests/kselftest/%.c tests/kselftest/ks_netlink.c tests/kselftest/ks.h \
-		tests/kselftest/harness.h tests/kselftest/ks_netlink.h uapi/linux/ptsched.h
-	@mkdir -p $(@D)
-	$(CC) $(KSELFTEST_CFLAGS) -D_GNU_SOURCE -Iuapi -isystem $(KSELFTEST_TOOLS) -I/usr/include/libnl3 \
-		-o $@ $< $(KSELFTEST_MORE) tests/kselftest/ks_netlink.c -lnl-genl-3 -lnl-3
-
-$(B)/tests/kselftest/%32: tests/kselftest/%.c tests/kselftest/ks.h tests/kselftest/harness.h uapi/linux/ptsched.h
-	@mkdir -p $(@D)
-	$(CC) -m32 -static $(KSELFTEST_CFLAGS) -D_GNU_SOURCE -Iuapi -isystem $(KSELFTEST_TOOLS) -o $@ $<
-
-VM_FILES += $(foreach program,$(KSELFTEST_BIN) $(KSELFTEST_COUNTED),$(program):/vm/tests/$(notdir $(program)))
+VM_FILES += $(KSELFTEST_BIN:%=%:/vm/tests/)
 VM_FILES += $(foreach script,module pci,tests/kselftest/$(script).sh:/vm/tests/$(script).sh)
-VM_TESTS += $(foreach program,$(KSELFTEST_BIN),/vm/tests/$(notdir $(program)))
-VM_TESTS += /vm/tests/module.sh /vm/tests/pci.sh
+VM_TESTS += $(KSELFTEST_PROGRAMS:%=/vm/tests/%) /vm/tests/module.sh /vm/tests/pci.sh
+
+TESTS       += tests/kselftest/layout_test
+TESTS_NOSAN += tests/kselftest/layout_test
