@@ -102,8 +102,10 @@ unexport SECONDS
 fuzz: setup ## each fuzz target, and the module in a VM, for SECONDS (600)
 	@scripts/check --fuzz $(or $(SECONDS),600)
 
+MUTANTS_NEED := $(B)/bin/ptschedd $(B)/tests/conformance fuzz-targets
+
 .PHONY: mutants
-mutants: setup $(B)/bin/ptschedd $(B)/tests/conformance fuzz-targets ## faults that are planted are found by the tests that are for them
+mutants: setup $(MUTANTS_NEED) ## faults that are planted are found by the tests that are for them
 	scripts/run-tests --name mutants --timeout 3600 --echo -- tests/mutants/run
 
 .PHONY: style
@@ -147,7 +149,7 @@ bench-ptask: ## the PTask paper's programs on a real NVIDIA GPU (BENCH="--quick 
 	$(B)/samples/bench-ptask $(BENCH)
 
 .PHONY: bench-module
-bench-module: setup $(B)/bin/ptsim $(B)/tests/bench-policy vm-files ## what the policy and the module cost; results in out/module
+bench-module: setup $(B)/bin/ptsim $(B)/tests/bench-policy $(B)/tests/policy_attacks $(MUTANTS_NEED) vm-files ## what the policy and the module cost, and what attacks gain; results in out/module
 	scripts/bench-module --build $(B)
 
 .PHONY: demo
