@@ -272,6 +272,13 @@ void ptsp_leave(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 	dev->nr_entities--;
 }
 
+/* Who was called back and comes straight back has not paused: its usual pause is no shorter. */
+static void note_gap(struct ptsp_entity *e, u64 gap)
+{
+	if (!e->recalled || gap > e->gap_ns)
+		e->gap_ns = ptsp_average(e->gap_ns, gap);
+}
+
 void ptsp_wait(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 {
 	ptsp_advance(dev, now);
@@ -279,7 +286,7 @@ void ptsp_wait(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 	ptsp_set_weight(dev, e);
 	stop_lingering(dev, e);
 	if (e->left_ns)
-		e->gap_ns = ptsp_average(e->gap_ns, min_u64(now - e->left_ns, GAP_MAX_NS));
+		note_gap(e, min_u64(now - e->left_ns, GAP_MAX_NS));
 	if (!e->active) {
 		ptsp_activate(dev, e);
 		ptsp_judge_handover(dev);

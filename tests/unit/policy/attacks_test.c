@@ -69,7 +69,7 @@ static const struct attack attacks[] = {
 	{ "lighter-in-its-turn", { .renice = RENICE_HOLDING }, .beside = ALL },
 	{ "lighter-while-waiting", { .renice = RENICE_WAITING }, .beside = ALL },
 	{ "renices-often", { .renice = RENICE_OFTEN }, .beside = ALL },
-	{ "acts-for-another", { .acts_for = true }, .beside = HOGS | HALVES },
+	{ "acts-for-another", { .acts_for = true }, .beside = ALL },
 };
 
 #define NR_ATTACKS	(sizeof(attacks) / sizeof(attacks[0]))
