@@ -208,16 +208,30 @@ static void stop_lingering(struct ptsp_device *dev, struct ptsp_entity *e)
  * draining slowly would cost nothing: given time makes no debt. It is the user
  * and not the process, of which there may be any number, one after another.
  */
+static void withhold_for(struct ptsp_device *dev, struct ptsp_user *user, u64 since)
+{
+	u64 wait = dev->now_ns - since, free = ptsp_slice(dev) >> PTSP_OVERRUN_SHIFT;
+
+	if (wait <= free)
+		return;
+	user->withheld_ns = max_u64(user->withheld_ns, dev->now_ns) + WITHHELD * (wait - free);
+	ptsp_place_user(dev, user);
+}
+
 static void withhold(struct ptsp_device *dev, struct ptsp_entity *h)
 {
-	u64 wait = dev->now_ns - h->in_way_ns, free = ptsp_slice(dev) >> PTSP_OVERRUN_SHIFT;
-
-	if (h->in_way && wait > free) {
-		h->user->withheld_ns = max_u64(h->user->withheld_ns, dev->now_ns) +
-				       WITHHELD * (wait - free);
-		ptsp_place_user(dev, h->user);
-	}
+	if (h->in_way)
+		withhold_for(dev, h->user, h->in_way_ns);
 	h->in_way = false;
+}
+
+/* The same for who is late, or drains for longer than it told: others share the device with it. */
+static void withhold_overrun(struct ptsp_device *dev, struct ptsp_entity *e)
+{
+	if (e->late)
+		withhold_for(dev, e->user, e->late_ns);
+	else if (e->given && e->called_back && e->drained_ns <= dev->now_ns)
+		withhold_for(dev, e->user, e->drained_ns);
 }
 
 /* The turn ends: what it overran is a penalty, one slice at most. */
@@ -227,6 +241,7 @@ static void end_turn(struct ptsp_device *dev, struct ptsp_entity *e)
 
 	ptsp_settle(dev, e);
 	withhold(dev, e);
+	withhold_overrun(dev, e);
 	ptsp_unplace(dev, e);
 	if (e->late) {
 		overrun = dev->now_ns - e->late_ns;
@@ -400,6 +415,8 @@ void ptsp_make_late(struct ptsp_device *dev, struct ptsp_entity *h, u64 since)
 {
 	ptsp_settle(dev, h);
 	withhold(dev, h);
+	/* Nobody gives it the time that it takes from here on. */
+	h->given = false;
 	h->late = true;
 	h->late_ns = since;
 	h->late_vstamp = dev->late_vt;
