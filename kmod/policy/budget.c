@@ -303,7 +303,7 @@ static struct occupants count_occupants(const struct ptsp_device *dev)
 	return n;
 }
 
-/* Who drains pays alone for the time in which the next has been let in already. */
+/* Who drains pays, with the late, for the time in which the next has been let in already. */
 static bool pays(const struct ptsp_device *dev, const struct ptsp_entity *e,
 		 const struct occupants *n)
 {
@@ -340,13 +340,12 @@ static void charge_queue(struct ptsp_device *dev, const struct ptsp_link *queue,
 static void charge_holders(struct ptsp_device *dev, u64 dt)
 {
 	struct occupants n = count_occupants(dev);
-	u32 payers = n.draining ? n.draining : n.all ? n.all : dev->nr_holders - dev->nr_late;
+	u32 payers = n.draining ? n.draining + dev->nr_late_on :
+		     n.all ? n.all : dev->nr_holders - dev->nr_late;
 	u64 share = div_u64_u64(dt, max_u64(payers, 1));
 
 	charge_queue(dev, &dev->holders, &n, dt, share);
 	charge_queue(dev, &dev->leaving, &n, dt, share);
-	if (n.draining)
-		return;
 	dev->late_vt += share;
 	dev->stats.occupancy_ns += share * dev->nr_late_on;
 }

@@ -39,7 +39,7 @@ struct attack {
 	struct ways ways;
 	u32 beside;	/* so it is bounded */
 	bool pauses;	/* else it always has work */
-	bool owes;	/* what it owes in the end is not gained; beside one victim only */
+	bool owes;	/* what it owes in the end is not gained */
 };
 
 static const struct attack attacks[] = {
@@ -194,7 +194,7 @@ static bool is_of_use(const struct setting *s)
 
 static bool is_bounded(const struct attack *attack, const struct setting *s)
 {
-	return attack->beside & victims[s->victim].bit && !(attack->owes && s->victims > 1);
+	return attack->beside & victims[s->victim].bit;
 }
 
 static const char *place(const struct setting *s)
