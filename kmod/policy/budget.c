@@ -379,7 +379,7 @@ static void advance_vtime(struct ptsp_device *dev, u64 now)
  */
 static void step(struct ptsp_device *dev, u64 now)
 {
-	bool contended = dev->nr_waiters || dev->nr_holders > 1;
+	bool contended = dev->nr_waiters || (dev->nr_holders && dev->nr_active > 1);
 	u64 dt = now - dev->now_ns;
 
 	/* With another quantum, a refill may be due at once. */

@@ -43,9 +43,9 @@ struct attack {
 };
 
 static const struct attack attacks[] = {
-	{ "reports-nothing", { .lies = true }, .beside = HOGS | HALVES },
+	{ "reports-nothing", { .lies = true }, .beside = ALL },
 	{ "reports-too-much", { .lies = true, .reported_permille = 10000 }, .beside = ALL },
-	{ "pretends-idleness", { .lies = true, .reported_permille = 100 }, .beside = HOGS | HALVES },
+	{ "pretends-idleness", { .lies = true, .reported_permille = 100 }, .beside = ALL },
 	{ "claims-long-handovers", { .claimed_handover_ns = 3600 * SECOND }, .beside = ALL },
 	{ "claims-no-handovers", { .claimed_handover_ns = 1 }, .beside = ALL },
 	{ "tells-no-drain", { .drained_at_once = true }, .beside = ALL },
@@ -53,12 +53,12 @@ static const struct attack attacks[] = {
 	  .beside = ALL },
 	{ "drains-in-20-ms", { .defies_ns = 20 * MS }, .beside = ALL },
 	{ "drains-in-99-ms", { .defies_ns = 99 * MS }, .beside = HOGS | HALVES },
-	{ "drains-in-500-ms", { .defies_ns = 500 * MS }, .beside = HOGS | HALVES },
+	{ "drains-in-500-ms", { .defies_ns = 500 * MS }, .beside = ALL },
 	{ "never-drains", { .defies_ns = PTSP_NEVER }, .beside = HOGS, .owes = true },
 	{ "keeps-an-idle-turn", { .keeps_ns = 99 * MS }, .beside = ALL },
 	{ "never-releases", { .keeps_ns = 1000 * SECOND }, .beside = ALL },
 	{ "reborn-after-each-turn", { .rebirth = REBORN_DRAINED }, .beside = ALL },
-	{ "reborn-in-its-turn", { .rebirth = REBORN_HOLDING }, .beside = HOGS | HALVES },
+	{ "reborn-in-its-turn", { .rebirth = REBORN_HOLDING }, .beside = ALL },
 	{ "forks-with-debt", { .rebirth = REBORN_FORKED }, .beside = ALL },
 	{ "one-after-another", { .life_ns = 5 * MS }, .beside = ALL },
 	{ "tries-in-a-loop", { .tries_ns = MS / 5 }, .beside = ALL },
