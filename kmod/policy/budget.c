@@ -315,12 +315,14 @@ static bool pays(const struct ptsp_device *dev, const struct ptsp_entity *e,
 static void charge_queue(struct ptsp_device *dev, const struct ptsp_link *queue,
 			 const struct occupants *n, u64 dt, u64 share)
 {
+	/* A slice is what others wait for. */
+	u64 waited = dev->nr_waiters || dev->nr_holders > 1 ? dt : 0;
 	struct ptsp_entity *e;
 
 	for (e = ptsp_queue_first(queue); e; e = ptsp_queue_next(queue, e)) {
 		if (ptsp_is_below(dev, e))
 			continue;
-		e->contended_ns += dt;
+		e->contended_ns += waited;
 		if (!pays(dev, e, n))
 			continue;
 		/* Beside each other they may be for minutes: what these earned pays first. */
@@ -334,7 +336,7 @@ static void charge_queue(struct ptsp_device *dev, const struct ptsp_link *queue,
 }
 
 /*
- * The time of a turn goes by: while others wait, it costs. The late, of whom
+ * The time of a turn goes by: while others are active, it costs. The late, of whom
  * there may be any number, are charged when they are looked at.
  */
 static void charge_holders(struct ptsp_device *dev, u64 dt)

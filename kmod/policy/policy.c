@@ -456,7 +456,7 @@ static void debit(struct ptsp_device *dev, struct ptsp_entity *e, u64 ns)
 	ptsp_charge(dev, e, ns - paid);
 }
 
-/* Nobody waited for part of the turn: there, measured time is debited. */
+/* Nobody else was active for part of the turn: there, measured time is debited. */
 static void debit_unwanted(struct ptsp_device *dev, struct ptsp_entity *e, u64 held)
 {
 	u64 beyond;

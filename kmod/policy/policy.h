@@ -115,7 +115,7 @@ enum ptsp_param {
  * @forced: turns shared because a called-back one had not drained in time
  * @submissions: as told by the clients
  * @held_ns: wall time of turns
- * @occupancy_ns: wall time of turns while another entity waited, divided among
+ * @occupancy_ns: wall time of turns while another entity was active, divided among
  *	the holders of each instant, or among those of them that drain
  * @given_ns: part of @occupancy_ns that was given away by idle sharing
  * @gpu_ns: GPU time as told by the clients, at most @held_ns
@@ -453,7 +453,7 @@ void ptsp_cancel(struct ptsp_device *dev, struct ptsp_entity *e, u64 now);
  * @now: the time
  *
  * Moves gpu_ns; debits the budget only for the part of the turn during which
- * nobody waited: an exclusive turn cannot be had cheaper by lying.
+ * nobody else was active: an exclusive turn cannot be had cheaper by lying.
  */
 void ptsp_report(struct ptsp_device *dev, struct ptsp_entity *e, u64 gpu_ns, u32 submissions,
 		 u64 now);

@@ -98,7 +98,7 @@ struct CounterFamily {
 constexpr CounterFamily counter_families[] = {
     {"gpu", Quantity::Time, &Counters::gpu_ns, "GPU time, as the processes' libraries measured it."},
     {"held", Quantity::Time, &Counters::held_ns, "Wall time of turns."},
-    {"contended", Quantity::Time, &Counters::occupancy_ns, "Wall time of turns while others waited."},
+    {"contended", Quantity::Time, &Counters::occupancy_ns, "Wall time of turns while others were active."},
     {"given", Quantity::Time, &Counters::given_ns, "Part of the contended time that others had left unused."},
     {"overrun", Quantity::Time, &Counters::overrun_ns,
      "Time for which turns were kept after they were shared by force."},

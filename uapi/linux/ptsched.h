@@ -443,7 +443,7 @@ enum ptsched_attr {
 	PTSCHED_A_CALLBACKS,		/* u64, D E */
 	PTSCHED_A_FORCED,		/* u64, D E: turns shared because not drained */
 	PTSCHED_A_OVERRUN_NS,		/* u64, D E: held beyond the forced share */
-	PTSCHED_A_OCCUPANCY_NS,		/* u64, D E: wall time of turns while others waited */
+	PTSCHED_A_OCCUPANCY_NS,		/* u64, D E: wall time of turns while others were active */
 	PTSCHED_A_HELD_NS,		/* u64, D E: wall time of turns */
 	PTSCHED_A_GPU_NS,		/* u64, D E: GPU time as measured by the clients */
 	PTSCHED_A_GIVEN_NS,		/* u64, D E: part of OCCUPANCY that was given away */
