@@ -30,26 +30,24 @@ static bool put(const char *path, const char *text)
 
 /* --- what fails inside a call --- */
 
-/* The @nth thing in what this thread does from now on that can fail does so; 0: nothing. */
-static void let_fail(unsigned int nth)
+/* The @nth thing in what this thread does from now on that can fail does so; @file: FAIL_NTH. */
+static void let_fail(int file, unsigned int nth)
 {
 	char text[16];
+	int length = snprintf(text, sizeof(text), "%u", nth);
 
-	snprintf(text, sizeof(text), "%u", nth);
-	if (!put(FAIL_NTH, text))
-		_exit(97);
+	/* To call it off can be what fails. */
+	while (pwrite(file, text, (size_t)length, 0) != length)
+		if (nth)
+			_exit(97);
 }
 
-/* Whether it has. */
-static bool has_failed(void)
+/* Whether it has; else to read that can be what fails. */
+static bool has_failed(int file)
 {
 	char text[16] = "";
-	int fd = open(FAIL_NTH, O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 1)
-		_exit(96);
-	close(fd);
-	return atoi(text) == 0;
+	return pread(file, text, sizeof(text) - 1, 0) > 0 && atoi(text) == 0;
 }
 
 /* Each returns what the call did; @fd is an attached client, but of open and attach. */
@@ -112,27 +110,29 @@ static const struct {
     {"query", call_query, false},
 };
 
-/* The exit status: 0: it failed as it may, 1: nothing was left to fail, else what is wrong. */
+/*
+ * The exit status: 0: it failed as it may, 1: nothing was left to fail, else what is wrong.
+ * What was done before its caller could not be told (EFAULT) need not be possible twice.
+ */
 static int call_with_fault(unsigned int which, unsigned int nth)
 {
 	int fd = calls[which].attached ? ks_client() : ks_open();
-	int ret;
+	int file = open(FAIL_NTH, O_RDWR | O_CLOEXEC);
+	int ret, again;
 	bool failed;
 
-	if (fd < 0)
+	if (fd < 0 || file < 0)
 		return 2;
-	let_fail(nth);
+	let_fail(file, nth);
 	ret = calls[which].call(fd);
-	failed = has_failed();
-	let_fail(0);
+	failed = has_failed(file);
+	let_fail(file, 0);
+	if (!failed)
+		return ret ? 3 : 1;
 	if (ret && ret != -ENOMEM && ret != -EFAULT)
-		return 3;
-	if (ret && !failed)
 		return 4;
-	/* What has failed can be done again. */
-	if (ret && calls[which].call(fd))
-		return 5;
-	return failed ? 0 : 1;
+	again = ret ? calls[which].call(fd) : 0;
+	return again && !(ret == -EFAULT && again == -EBUSY) ? 5 : 0;
 }
 
 static int in_child_with_fault(unsigned int which, unsigned int nth)
