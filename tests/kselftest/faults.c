@@ -75,7 +75,8 @@ static int call_map(int fd)
 	void *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd,
 			  PTSCHED_PAGE_OFFSET);
 
-	return page == MAP_FAILED ? -errno : munmap(page, (size_t)sysconf(_SC_PAGESIZE));
+	return page == MAP_FAILED ? -errno :
+				    ks_result(munmap(page, (size_t)sysconf(_SC_PAGESIZE)));
 }
 
 static int call_group(int fd)
