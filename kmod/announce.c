@@ -52,6 +52,8 @@ bool ptsched_announces_later(struct ptsched_entity *ent, u32 changed)
 		dev->changed = true;
 		return true;
 	}
+	/* With what was to be told later. */
+	list_del_init(&ent->late);
 	ent->told_ns = dev->locked_ns;
 	return false;
 }

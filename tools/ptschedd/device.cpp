@@ -78,6 +78,8 @@ bool Device::announces_later(Entity &entity, uint32_t changed)
         }
         return true;
     }
+    // With what was to be told later.
+    std::erase(late_, &entity);
     entity.told_ns = now_;
     return false;
 }
