@@ -121,6 +121,15 @@ static int open_client(int count)
 	return ks_client();
 }
 
+static int open_member(int count)
+{
+	int fd = ks_client();
+
+	if (fd < 0 || ks_group(fd, "crowd"))
+		die("group");
+	return fd;
+}
+
 /* One process of a crowd, which has opened its part and does not outlive this one. */
 static pid_t join(const struct crowd *crowd, int count)
 {
@@ -217,6 +226,7 @@ int main(void)
 	    {"waiting threads", 3000, 3000, open_threads, stay},
 	    {"pollers", 3000, 3000, open_pollers, take_turns},
 	    {"waiting processes", 256, 1, open_client, take_turns},
+	    {"members of a group", PTSCHED_GROUP_MAX, 1, open_member, take_turns},
 	};
 	const int count = sizeof(crowds) / sizeof(crowds[0]);
 	struct rlimit many = {70000, 70000};
