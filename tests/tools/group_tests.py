@@ -34,6 +34,16 @@ def launchers_groups():
 
 
 @test
+def shown_to_people():
+    """stat shows the group of a process, and nothing that a terminal would obey"""
+    with Broker() as broker:
+        client = Client(broker.socket, PTSCHED_GROUP="ranks\033")
+        text = broker.ptsched("stat").out
+        check(" ranks? " in text, text)
+        client.close()
+
+
+@test
 def long_names():
     """names of groups that have no room are shortened, to different ones"""
     with Broker() as broker:

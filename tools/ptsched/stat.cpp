@@ -136,7 +136,7 @@ void print_device(const Device &device)
 void print_entities(const std::vector<Entity> &entities)
 {
     Table table({">DEV", ">PID", "USER", ">NI", ">WEIGHT", "STATE", ">GPU", ">HELD", ">WAIT", ">BUDGET", ">TURNS",
-                 ">CALLBACKS", ">FORCED", "MECHANISM", "COMMAND"});
+                 ">CALLBACKS", ">FORCED", "MECHANISM", "GROUP", "COMMAND"});
 
     for (const Entity &entity : entities)
         table.add({std::to_string(entity.device_id), std::to_string(entity.pid), user_name(entity.uid),
@@ -144,7 +144,8 @@ void print_entities(const std::vector<Entity> &entities)
                    state_name(entity.state), rounded(entity.counters.gpu_ns), rounded(entity.counters.held_ns),
                    rounded(entity.wait_ns), format_rounded(entity.budget_ns), std::to_string(entity.counters.turns),
                    std::to_string(entity.counters.callbacks), std::to_string(entity.counters.forced),
-                   mechanism_name(entity.mechanism), printable(entity.comm)});
+                   mechanism_name(entity.mechanism), entity.group.empty() ? "-" : printable(entity.group),
+                   printable(entity.comm)});
     for (const std::string &line : table.lines())
         std::cout << line << "\n";
     if (std::any_of(entities.begin(), entities.end(), [](const Entity &entity) { return entity.weight_set; }))
