@@ -508,19 +508,22 @@ static const struct file_operations vgpu_fops = {
 	.poll = vgpu_poll,
 	.unlocked_ioctl = vgpu_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
-	.llseek = no_llseek,
 };
 
 static const dev_t number = MKDEV(VGPU_RM_MAJOR, VGPU_RM_MINOR);
 static struct cdev vgpu_cdev;
-static struct class *vgpu_class;
 
-static char *node_name(struct device *dev, umode_t *mode)
+static char *node_name(DEVNODE_CONST struct device *dev, umode_t *mode)
 {
 	if (mode)
 		*mode = 0666;
 	return NULL;
 }
+
+static struct class vgpu_class = {
+	.name = "vgpu",
+	.devnode = node_name,
+};
 
 static int add_device(void)
 {
@@ -537,17 +540,14 @@ static int add_device(void)
 	error = cdev_add(&vgpu_cdev, number, 1);
 	if (error)
 		goto unregister;
-	vgpu_class = class_create(THIS_MODULE, "vgpu");
-	if (IS_ERR(vgpu_class)) {
-		error = PTR_ERR(vgpu_class);
+	error = class_register(&vgpu_class);
+	if (error)
 		goto delete;
-	}
-	vgpu_class->devnode = node_name;
-	device = device_create(vgpu_class, NULL, number, NULL, "vgpu");
+	device = device_create(&vgpu_class, NULL, number, NULL, "vgpu");
 	if (!IS_ERR(device))
 		return 0;
 	error = PTR_ERR(device);
-	class_destroy(vgpu_class);
+	class_unregister(&vgpu_class);
 delete:
 	cdev_del(&vgpu_cdev);
 unregister:
@@ -557,8 +557,8 @@ unregister:
 
 static void remove_device(void)
 {
-	device_destroy(vgpu_class, number);
-	class_destroy(vgpu_class);
+	device_destroy(&vgpu_class, number);
+	class_unregister(&vgpu_class);
 	cdev_del(&vgpu_cdev);
 	unregister_chrdev_region(number, 1);
 }
