@@ -262,6 +262,7 @@ int ptsched_group_set(struct ptsched_client *client, const char *name)
 	struct ptsched_gang *group = NULL;
 	int ret = -ENOMEM;
 
+	BUILD_BUG_ON(PTSP_GANG_MAX != PTSCHED_GROUP_MAX);
 	if (*name) {
 		rank = kzalloc(sizeof(*rank), GFP_KERNEL_ACCOUNT);
 		group = group_new(name);

@@ -8,6 +8,8 @@
 
 namespace ptsched {
 
+static_assert(PTSP_GANG_MAX == PTSCHED_GROUP_MAX);
+
 Group::Group() : ptsp_gang{}
 {
     ptsp_gang_init(this);
