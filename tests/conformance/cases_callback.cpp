@@ -476,9 +476,9 @@ TEST("one of several clients that hold a turn does not know when it will have dr
     first.wait_for_bits(PTSCHED_STATE_CALLBACK);
     CHECK_EQ(0, ptsched_ack(first, first.events(), 1));
     first.round_trip();
-    CHECK(!heavier.finished());
+    CHECK_EQ(PTSCHED_ENTITY_WAITING, entity(heavier.pid())->at(PTSCHED_A_STATE));
     CHECK_EQ(0, ptsched_release(first, nullptr));
-    CHECK(!heavier.finished());
+    CHECK_EQ(PTSCHED_ENTITY_WAITING, entity(heavier.pid())->at(PTSCHED_A_STATE));
     CHECK_EQ(0, ptsched_release(second, nullptr));
     CHECK_EQ(0, heavier.finish().result);
 }

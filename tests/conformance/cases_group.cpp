@@ -40,6 +40,10 @@ struct Waiting {
         first.start_waiting();
         second.start_waiting(kOtherDevice);
     }
+    bool second_waits() const
+    {
+        return entity(second.pid(), kOtherDevice)->at(PTSCHED_A_STATE) == PTSCHED_ENTITY_WAITING;
+    }
     void give_first_its_turn()
     {
         CHECK_EQ(0, holder.release());
@@ -60,7 +64,7 @@ struct ptsched_group named(const char *name)
 TEST("when one of a group gets the turn, another has it at once on another device")
 {
     Waiting waiting;
-    CHECK(!waiting.second.finished());
+    CHECK(waiting.second_waits());
     waiting.give_first_its_turn();
     CHECK_EQ(0, waiting.second.finish().result);
     CHECK(waiting.other_holder.page().state & PTSCHED_STATE_PREEMPT);
@@ -72,7 +76,7 @@ TEST("who is in another group, in none any more, or another user's waits for its
         Waiting waiting(group, user);
         waiting.give_first_its_turn();
         CHECK_EQ(0, waiting.other_holder.page().state & PTSCHED_STATE_CALLBACK);
-        CHECK(!waiting.second.finished());
+        CHECK(waiting.second_waits());
     }
 }
 
@@ -86,7 +90,7 @@ TEST("who changes its group is in the new one only")
     third.start_waiting(kOtherDevice);
     waiting.give_first_its_turn();
     CHECK_EQ(0, third.finish().result);
-    CHECK(!waiting.second.finished());
+    CHECK(waiting.second_waits());
 }
 
 TEST("a name of a group ends within its field, and nothing follows")

@@ -225,7 +225,6 @@ void ask_in_vain(Actor &actor, uint64_t shortly_ns = 300000)
 
 TEST("who asks in vain over and over wakes the holder's poller no more often than once in a while")
 {
-    constexpr int rounds = 1000;
     // Who has given up is not taken for present, so that each round begins and ends like the first.
     set({{PTSCHED_A_GRACE_NS, 0}});
     Client client;
@@ -238,6 +237,8 @@ TEST("who asks in vain over and over wakes the holder's poller no more often tha
         ask_in_vain(other, shortly_ns);
         client.round_trip();
     }
+    // All of them together are less than a slice, after which one would have the turn.
+    const int rounds = static_cast<int>(300 * kMillisecond / shortly_ns);
     uint32_t before = client.events();
     uint64_t since = ptsched::monotonic_ns();
     for (int i = 0; i < rounds; i++)
