@@ -21,11 +21,17 @@ static inline bool ptsp_leads(const struct ptsp_device *dev, const struct ptsp_e
 	return e->lead_until_ns > dev->now_ns && dev->params.kind == PTSP_WEIGHTED;
 }
 
+/* Whether the next turn of @e is the one that comes before those of its weight. */
+static inline bool ptsp_goes_first(const struct ptsp_device *dev, const struct ptsp_entity *e)
+{
+	return !e->led && ptsp_leads(dev, e);
+}
+
 /* Whether @h, which has the turn, is to leave the device at once for @e, which has budget. */
 static inline bool ptsp_interrupts(const struct ptsp_device *dev, const struct ptsp_entity *e,
 				   const struct ptsp_entity *h)
 {
-	if (!e->led && ptsp_leads(dev, e) && !ptsp_leads(dev, h) && e->weight >= h->weight)
+	if (ptsp_goes_first(dev, e) && !ptsp_leads(dev, h) && e->weight >= h->weight)
 		return true;
 	return e->fresh && ptsp_heavier(dev, e, h);
 }

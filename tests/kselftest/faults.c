@@ -28,6 +28,25 @@ static bool put(const char *path, const char *text)
 	return written;
 }
 
+/* A process that has the turn, until @end is given; its status says whether it could give it back. */
+static pid_t fork_holder(const struct ks_sign *end)
+{
+	struct ks_sign held = ks_sign_new();
+	pid_t holder = fork();
+
+	if (!holder) {
+		int fd = ks_client();
+
+		if (ks_acquire(fd))
+			_exit(1);
+		ks_sign_give(&held);
+		ks_sign_await(end);
+		_exit(ks_release(fd) != 0);
+	}
+	ks_sign_await(&held);
+	return holder;
+}
+
 /* --- what fails inside a call --- */
 
 /* The @nth thing in what this thread does from now on that can fail does so; @file: FAIL_NTH. */
@@ -242,7 +261,7 @@ static int jump(const struct ks_sign *sign)
 
 TEST(a_deadline_is_no_time_of_day)
 {
-	struct ks_sign sign = ks_sign_new(), held = ks_sign_new(), end = ks_sign_new();
+	struct ks_sign sign = ks_sign_new(), end = ks_sign_new();
 	uint64_t deadline;
 	pid_t holder, setter;
 	int fd;
@@ -251,16 +270,7 @@ TEST(a_deadline_is_no_time_of_day)
 	setter = fork();
 	if (!setter)
 		_exit(jump(&sign));
-	holder = fork();
-	if (!holder) {
-		fd = ks_client();
-		if (ks_acquire(fd))
-			_exit(1);
-		ks_sign_give(&held);
-		ks_sign_await(&end);
-		_exit(ks_release(fd) != 0);
-	}
-	ks_sign_await(&held);
+	holder = fork_holder(&end);
 	fd = ks_client();
 	ASSERT_GE(fd, 0);
 	ks_sign_give(&sign);
@@ -279,19 +289,10 @@ TEST(a_deadline_is_no_time_of_day)
 
 TEST(who_is_stopped_with_the_turn_does_not_keep_it_from_others)
 {
-	struct ks_sign held = ks_sign_new(), end = ks_sign_new();
-	pid_t holder = fork();
+	struct ks_sign end = ks_sign_new();
+	pid_t holder = fork_holder(&end);
 	int fd;
 
-	if (!holder) {
-		fd = ks_client();
-		if (ks_acquire(fd))
-			_exit(1);
-		ks_sign_give(&held);
-		ks_sign_await(&end);
-		_exit(ks_release(fd) != 0);
-	}
-	ks_sign_await(&held);
 	ASSERT_EQ(0, kill(holder, SIGSTOP));
 	ASSERT_EQ(0, ks_be_impatient());
 	fd = ks_client();
