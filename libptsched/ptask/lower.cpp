@@ -245,6 +245,7 @@ void Lowering::wake_watcher()
     if (watched_)
         return;
     watched_ = true;
+    scheduler_.watched_ = scheduler_.now_.get();
     scheduler_.wake_thread();
 }
 

@@ -190,9 +190,10 @@ private:
     Places places_;
     std::vector<Fetch> fetches_;
     std::size_t running_ = 0;
-    std::size_t awaited_ = 0;            /* of them, those whose end nobody will tell and others wait for */
-    unsigned unpolled_ = 0;              /* runs since it was last looked for what ended */
-    Clock::time_point polled_, watched_; /* when it was; when it was last looked at what was lowered */
+    std::size_t awaited_ = 0;   /* of them, those whose end nobody will tell and others wait for */
+    unsigned unpolled_ = 0;     /* runs since it was last looked for what ended */
+    Clock::time_point polled_;  /* when it was */
+    Clock::time_point watched_; /* when it was last looked at what was lowered, or that became of use */
     bool started_ = false;
     bool stopping_ = false;
     std::string failure_;
