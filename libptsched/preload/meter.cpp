@@ -412,12 +412,11 @@ void Meter::account(Stream &stream, Record &record, std::uint64_t now)
     end_gauge(context);
     std::uint64_t ran = ran_ns(context, record, begin_ms, end_ms);
     occupancy_.saw(record.fills, ran);
-    if (record.stands_for) {
+    if (record.stands_for)
         charge_sample(context, record, ran, present_ms(context, end_ms));
-    } else {
+    else
         charge_interval(context, record, ran, present_ms(context, end_ms));
-        stream.completed_ns = now;
-    }
+    stream.completed_ns = std::min(now, context.clock.host_ns(end_ms));
     if (end_ms > base_age_ms)
         renew_base(context, record, end_ms);
 }
