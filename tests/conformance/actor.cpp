@@ -78,13 +78,14 @@ Actor::Actor(int nice)
         setpgid(0, 0);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         close(pair[0]);
-        if (nice && setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + nice) < 0)
-            _exit(1);
         serve(pair[1]);
     }
     setpgid(pid_, pid_);
     close(pair[1]);
     socket_.reset(pair[0]);
+    /* Not by itself, which may come to it only after somebody has looked. */
+    if (nice && setpriority(PRIO_PROCESS, static_cast<id_t>(pid_), getpriority(PRIO_PROCESS, 0) + nice) < 0)
+        tap::fail(__FILE__, __LINE__, "setpriority");
 }
 
 Actor::~Actor()
