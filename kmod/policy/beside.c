@@ -23,13 +23,7 @@
 #include "budget.h"
 #include "decide.h"
 #include "list.h"
-
-#ifdef __KERNEL__
-#include <linux/math64.h>
-#define div_u64_u64(a, b)	div64_u64(a, b)
-#else
-#define div_u64_u64(a, b)	((a) / (b))
-#endif
+#include "vtime.h"
 
 /* In a turn of its own, of a thousandth each: busier ones gain little from company. */
 #define BUSY_ALL	1000
@@ -132,10 +126,18 @@ bool ptsp_is_sociable(const struct ptsp_device *dev, const struct ptsp_entity *e
 	       e->apart_until_ns <= dev->now_ns;
 }
 
+/* Of the same weight in every respect: they earn the same, and neither goes first. */
+static bool are_equals(const struct ptsp_entity *a, const struct ptsp_entity *b)
+{
+	if (a->standing != b->standing)
+		return false;
+	return a->user->group == b->user->group || ptsp_rate(a) == ptsp_rate(b);
+}
+
 bool ptsp_go_together(const struct ptsp_device *dev, const struct ptsp_entity *a,
 		      const struct ptsp_entity *b)
 {
-	return a->weight == b->weight && ptsp_is_sociable(dev, a) && ptsp_is_sociable(dev, b);
+	return are_equals(a, b) && ptsp_is_sociable(dev, a) && ptsp_is_sociable(dev, b);
 }
 
 bool ptsp_goes_above(const struct ptsp_device *dev, const struct ptsp_entity *e,
@@ -165,7 +167,7 @@ void ptsp_count_company(struct ptsp_device *dev)
 		if (!ptsp_is_sociable(dev, h))
 			continue;
 		one = one ? one : h;
-		n += h->weight == one->weight;
+		n += are_equals(h, one);
 	}
 	for (h = ptsp_queue_first(&dev->holders); h; h = ptsp_queue_next(&dev->holders, h))
 		set_company(h, one && ptsp_go_together(dev, one, h) ? n : 1);

@@ -3,17 +3,8 @@
 #ifndef PTSCHED_POLICY_BUDGET_H
 #define PTSCHED_POLICY_BUDGET_H
 
+#include "arithmetic.h"
 #include "policy.h"
-
-static inline u64 min_u64(u64 a, u64 b)
-{
-	return a < b ? a : b;
-}
-
-static inline u64 max_u64(u64 a, u64 b)
-{
-	return a > b ? a : b;
-}
 
 /* A running average; the first value is one. */
 static inline u64 ptsp_average(u64 old, u64 new_value)
@@ -70,9 +61,6 @@ void ptsp_charge(struct ptsp_device *dev, struct ptsp_entity *e, u64 ns);
 
 /* The virtual time at which the budget of @e, settled and negative, will be zero. */
 u64 ptsp_due(const struct ptsp_device *dev, const struct ptsp_entity *e);
-
-/* The instant at which it will be @vtime, if nothing changes. */
-u64 ptsp_instant_of(const struct ptsp_device *dev, u64 vtime);
 
 /* Start or stop counting among those who earn; both need a settled entity. */
 void ptsp_activate(struct ptsp_device *dev, struct ptsp_entity *e);

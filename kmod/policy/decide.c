@@ -57,7 +57,7 @@ static void sweep_weights(struct ptsp_device *dev)
 		if (e->wait_ns == dev->now_ns)
 			continue;
 		ptsp_set_weight(dev, e);
-		if (dev->now_ns - e->stamp_ns < SETTLE_NS)
+		if (dev->now_ns - e->stamp.ns < SETTLE_NS)
 			continue;
 		ptsp_settle(dev, e);
 		ptsp_place(dev, e);
@@ -102,12 +102,12 @@ struct ptsp_entity *ptsp_best_eligible(struct ptsp_device *dev, u64 *next)
 static struct ptsp_entity *best_by_nice(struct ptsp_device *dev, u64 *next)
 {
 	struct ptsp_entity *best = ptsp_best_eligible(dev, next);
-	u32 weight, left = RENICED;
+	u32 standing, left = RENICED;
 
 	while (best && left--) {
-		weight = best->weight;
+		standing = best->standing;
 		ptsp_set_weight(dev, best);
-		if (best->weight >= weight)
+		if (best->standing >= standing)
 			break;
 		best = ptsp_best_eligible(dev, next);
 	}
@@ -223,26 +223,26 @@ static struct ptsp_entity *pick(struct ptsp_device *dev, u64 *next)
 }
 
 /*
- * Whether one that weighs more than @weight would be let in beside all holders,
- * whose work is then taken off, if it asked now.
+ * Whether one of a higher @standing would be let in beside all holders, whose work is
+ * then taken off, if it asked now.
  */
 static bool can_be_interrupted(const struct ptsp_device *dev, const struct ptsp_entity *top,
-			       u32 *weight)
+			       u32 *standing)
 {
 	const struct ptsp_entity *h;
 
-	*weight = top ? top->weight : 0;
+	*standing = top ? top->standing : 0;
 	if (!dev->nr_holders || !ptsp_exclusive(dev) || dev->params.kind != PTSP_WEIGHTED)
 		return false;
 	for (h = ptsp_queue_first(&dev->holders); h; h = ptsp_queue_next(&dev->holders, h)) {
 		if (!h->preemptible)
 			return false;
-		*weight = (u32)max_u64(*weight, h->weight);
+		*standing = (u32)max_u64(*standing, h->standing);
 	}
 	for (h = ptsp_queue_first(&dev->leaving); h; h = ptsp_queue_next(&dev->leaving, h)) {
 		if (!h->preemptible && !h->preempted)
 			return false;
-		*weight = (u32)max_u64(*weight, h->weight);
+		*standing = (u32)max_u64(*standing, h->standing);
 	}
 	return true;
 }
@@ -261,7 +261,7 @@ bool ptsp_would_grant(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 {
 	const struct ptsp_entity *best;
 	u64 next = PTSP_NEVER;
-	u32 weight;
+	u32 standing;
 
 	if (e->state != PTSP_IDLE)
 		return false;
@@ -275,7 +275,8 @@ bool ptsp_would_grant(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 	best = ptsp_best_eligible(dev, &next);
 	e->fresh = ptsp_is_fresh(dev, e);
 	if (!turn_is_free(dev, e, &next))
-		return can_be_interrupted(dev, best, &weight) && e->weight > weight && e->fresh;
+		return can_be_interrupted(dev, best, &standing) && e->standing > standing &&
+		       e->fresh;
 	if (e->budget_ns < 0 && dev->params.kind != PTSP_NONE)
 		return !best && would_be_given(dev, e, &next);
 	return !best || ptsp_heavier(dev, e, best);
@@ -291,14 +292,14 @@ void ptsp_forget_preadmission(struct ptsp_device *dev, struct ptsp_entity *e)
 }
 
 /* Who was told so, and would wait now. */
-static void withdraw_preadmissions(struct ptsp_device *dev, bool interruptible, u32 weight)
+static void withdraw_preadmissions(struct ptsp_device *dev, bool interruptible, u32 standing)
 {
 	struct ptsp_entity *e, *after;
 
 	for (e = ptsp_queue_first(&dev->preadmitted); e; e = after) {
 		after = ptsp_queue_next(&dev->preadmitted, e);
 		ptsp_settle(dev, e);
-		if (!interruptible || e->weight <= weight || !ptsp_is_fresh(dev, e))
+		if (!interruptible || e->standing <= standing || !ptsp_is_fresh(dev, e))
 			ptsp_forget_preadmission(dev, e);
 	}
 }
@@ -311,20 +312,20 @@ static void preadmit(struct ptsp_device *dev)
 {
 	u32 away = dev->nr_active - dev->nr_waiters - dev->nr_holders;
 	u64 next = PTSP_NEVER;
-	u32 weight, left = PREADMITTED;
+	u32 standing, left = PREADMITTED;
 	const struct rb_node *node;
 	struct ptsp_entity *e;
 	bool interruptible;
 
 	if (!away)
 		return;
-	interruptible = can_be_interrupted(dev, ptsp_best_eligible(dev, &next), &weight);
-	withdraw_preadmissions(dev, interruptible, weight);
+	interruptible = can_be_interrupted(dev, ptsp_best_eligible(dev, &next), &standing);
+	withdraw_preadmissions(dev, interruptible, standing);
 	if (!interruptible)
 		return;
 	for (node = rb_first_cached(&dev->back); node && left--; node = rb_next(node)) {
 		e = ptsp_node_entry(node, order);
-		if (e->weight <= weight || dev->nr_preadmitted >= PREADMITTED)
+		if (e->standing <= standing || dev->nr_preadmitted >= PREADMITTED)
 			return;
 		if (e->signals & PTSP_SIG_PREADMITTED || !ptsp_is_fresh(dev, e))
 			continue;

@@ -12,7 +12,7 @@
 static inline bool ptsp_heavier(const struct ptsp_device *dev, const struct ptsp_entity *a,
 				const struct ptsp_entity *b)
 {
-	return dev->params.kind == PTSP_WEIGHTED && a->weight > b->weight;
+	return dev->params.kind == PTSP_WEIGHTED && a->standing > b->standing;
 }
 
 /* Whether the gang of @e goes first now. */
@@ -31,7 +31,7 @@ static inline bool ptsp_goes_first(const struct ptsp_device *dev, const struct p
 static inline bool ptsp_interrupts(const struct ptsp_device *dev, const struct ptsp_entity *e,
 				   const struct ptsp_entity *h)
 {
-	if (ptsp_goes_first(dev, e) && !ptsp_leads(dev, h) && e->weight >= h->weight)
+	if (ptsp_goes_first(dev, e) && !ptsp_leads(dev, h) && e->standing >= h->standing)
 		return true;
 	return e->fresh && ptsp_heavier(dev, e, h);
 }

@@ -13,12 +13,7 @@
 	struct rb_node *first_ = rb_first_cached(tree); \
 	first_ ? ptsp_node_entry(first_, member) : NULL; })
 
-/*
- * Put @e, which is settled, where its state and its budget belong: waiters with
- * budget in dev->ready, others in dev->indebted and among those who may be given
- * time, lingerers in dev->back and dev->repaying, holders without budget in
- * dev->overdrawn if many hold.
- */
+/* Put @e, which is settled, where its state and its budget belong: enum ptsp_place. */
 void ptsp_place(struct ptsp_device *dev, struct ptsp_entity *e);
 
 /* Take @e, which is in one of these, out of it. */
@@ -28,7 +23,7 @@ static inline void ptsp_unplace(struct ptsp_device *dev, struct ptsp_entity *e)
 {
 	if (dev->lone == e)
 		dev->lone = NULL;
-	if (e->in)
+	if (e->place)
 		ptsp_take_out(dev, e);
 }
 
@@ -49,11 +44,17 @@ void ptsp_place_due(struct ptsp_device *dev);
 /* When the first waiter will have budget, if nothing changes; PTSP_NEVER: all have. */
 u64 ptsp_next_due(const struct ptsp_device *dev);
 
-/* @e is active or not, or has another weight. */
+/* When the first member of @group, and of those it is in, will have budget may have changed. */
+void ptsp_place_group(struct ptsp_device *dev, struct ptsp_group *group);
+
+/* One of the holders without budget, if many hold; NULL: there is none. */
+struct ptsp_entity *ptsp_first_overdrawn(struct ptsp_device *dev);
+
+/* @e is active or not, or has another standing. */
 void ptsp_rank(struct ptsp_device *dev, struct ptsp_entity *e);
 
-/* The largest weight of all entities. */
-u32 ptsp_top_weight(const struct ptsp_device *dev);
+/* The highest standing of all entities. */
+u32 ptsp_top_standing(const struct ptsp_device *dev);
 
 /* The one that stays active for the shortest time yet; NULL: there is none. */
 static inline struct ptsp_entity *ptsp_first_lingerer(const struct ptsp_device *dev)

@@ -8,6 +8,7 @@ struct ptsp_params ptsp_default_params(void)
 {
 	return (struct ptsp_params){
 		.kind = PTSP_WEIGHTED,
+		.grouping = PTSP_BY_PROCESS,
 		.idle_sharing = true,
 		.many = false,
 		.alpha = PTSCHED_ALPHA_MAX,
@@ -23,6 +24,8 @@ enum ptsp_param ptsp_check_params(const struct ptsp_params *params)
 {
 	if (params->kind > PTSP_NONE)
 		return PTSP_PARAM_KIND;
+	if (params->grouping > PTSP_BY_USER)
+		return PTSP_PARAM_GROUPING;
 	if (!params->alpha || params->alpha > PTSCHED_ALPHA_MAX)
 		return PTSP_PARAM_ALPHA;
 	if (params->slice_ns < PTSCHED_SLICE_MIN_NS || params->slice_ns > PTSCHED_SLICE_MAX_NS)

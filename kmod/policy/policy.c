@@ -9,6 +9,7 @@
 #include "handover.h"
 #include "list.h"
 #include "order.h"
+#include "vtime.h"
 
 /* Who keeps another from its turn with given time: so many times as long its user gets none. */
 #define WITHHELD		8
@@ -88,10 +89,13 @@ static void queue_holder(struct ptsp_device *dev, struct ptsp_entity *e)
 static void start_afresh(struct ptsp_device *dev, struct ptsp_entity *e)
 {
 	bool holds = e->state == PTSP_HOLDING;
+	struct ptsp_group *group;
 
 	ptsp_forget_pace(dev, e);
 	if (holds)
 		unqueue_holder(dev, e);
+	for (group = e->user->group; group; group = group->parent)
+		group->excess = 0;
 	e->generation = dev->generation;
 	e->budget_ns = 0;
 	e->brought_ns = 0;
@@ -105,6 +109,14 @@ static void start_afresh(struct ptsp_device *dev, struct ptsp_entity *e)
 	e->drained_ns = PTSP_NEVER;
 	if (holds)
 		queue_holder(dev, e);
+}
+
+/* What is @e's was changed: its weight, or its groups'. */
+static void take_standing(struct ptsp_device *dev, struct ptsp_entity *e)
+{
+	e->standing = ptsp_standing(e);
+	ptsp_rank(dev, e);
+	ptsp_place(dev, e);
 }
 
 void ptsp_refresh_some(struct ptsp_device *dev)
@@ -123,7 +135,7 @@ void ptsp_refresh_some(struct ptsp_device *dev)
 		if (e->generation != dev->generation)
 			start_afresh(dev, e);
 		ptsp_count_use(dev, e);
-		ptsp_place(dev, e);
+		take_standing(dev, e);
 		if (e->state == PTSP_HOLDING && !ptsp_exclusive(dev))
 			ptsp_tell_one(dev, e);
 	}
@@ -136,11 +148,13 @@ void ptsp_set_weight(struct ptsp_device *dev, struct ptsp_entity *e)
 	if (weight == e->weight)
 		return;
 	ptsp_settle(dev, e);
-	if (e->active)
-		dev->active_weight += (u64)weight - e->weight;
+	ptsp_unplace(dev, e);
+	if (e->active) {
+		dev->entity_weight += (u64)weight - e->weight;
+		ptsp_reweigh(dev, e->user->group, e->weight, weight);
+	}
 	e->weight = weight;
-	ptsp_rank(dev, e);
-	ptsp_place(dev, e);
+	take_standing(dev, e);
 }
 
 void ptsp_join(struct ptsp_device *dev, struct ptsp_entity *e, struct ptsp_user *user,
@@ -154,9 +168,10 @@ void ptsp_join(struct ptsp_device *dev, struct ptsp_entity *e, struct ptsp_user 
 	dev->nr_entities++;
 	e->user = user;
 	e->generation = dev->generation;
-	e->stamp_ns = now;
-	e->vstamp = dev->absent_vtime;
+	ptsp_advance_group(dev, user->group);
+	e->stamp = ptsp_stamp_at(dev, user->group, false, now);
 	e->weight = dev->ops->weight(e);
+	e->standing = ptsp_standing(e);
 	if (parent) {
 		budget = ptsp_budget(dev, parent, now);
 		if (budget < 0)
@@ -168,6 +183,22 @@ void ptsp_join(struct ptsp_device *dev, struct ptsp_entity *e, struct ptsp_user 
 	ptsp_settle(dev, e);
 	ptsp_forget_pace(dev, e);
 	ptsp_rank(dev, e);
+}
+
+void ptsp_move(struct ptsp_device *dev, struct ptsp_entity *e, struct ptsp_user *user, u64 now)
+{
+	ptsp_advance(dev, now);
+	ptsp_settle(dev, e);
+	ptsp_unplace(dev, e);
+	if (e->active)
+		ptsp_stop_earning(dev, e->user->group, e->weight, e->brought_ns - e->budget_ns);
+	e->user = user;
+	e->brought_ns = e->budget_ns;
+	ptsp_advance_group(dev, user->group);
+	if (e->active)
+		ptsp_start_earning(dev, user->group, e->weight);
+	e->stamp = ptsp_stamp_at(dev, user->group, e->active, now);
+	take_standing(dev, e);
 }
 
 /* Out of the queue of waiters, without moving the sweep back. */
@@ -355,7 +386,7 @@ void ptsp_grant(struct ptsp_device *dev, struct ptsp_entity *e)
 {
 	struct ptsp_entity *h;
 
-	if (e->stamp_ns != dev->now_ns)
+	if (e->stamp.ns != dev->now_ns)
 		ptsp_settle(dev, e);
 	unqueue_waiter(dev, e);
 	e->busy_until_ns = ptsp_exclusive(dev) ? busy_until(dev) : 0;

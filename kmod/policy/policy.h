@@ -50,8 +50,9 @@ struct ptsp_link {
 	struct ptsp_link *prev;
 };
 
-/* The values are those of uapi PTSCHED_POLICY_* and PTSCHED_ENTITY_*. */
+/* The values are those of uapi PTSCHED_POLICY_*, PTSCHED_GROUPING_* and PTSCHED_ENTITY_*. */
 enum ptsp_kind { PTSP_WEIGHTED, PTSP_LITERAL, PTSP_NONE };
+enum ptsp_grouping { PTSP_BY_PROCESS, PTSP_BY_USER };
 enum ptsp_state { PTSP_IDLE, PTSP_WAITING, PTSP_HOLDING };
 
 /* Signals to an entity; the values are those of uapi PTSCHED_STATE_*. */
@@ -73,6 +74,7 @@ enum ptsp_signal {
 /**
  * struct ptsp_params - settings of a device
  * @kind: the policy
+ * @grouping: which groups (ptsp_group_init()) the host makes; passed through
  * @idle_sharing: unused time is given to entities whose budget is negative
  * @many: any number of turns at once, each gated by its own budget, which is
  *	debited by report (the paper)
@@ -86,6 +88,7 @@ enum ptsp_signal {
  */
 struct ptsp_params {
 	enum ptsp_kind kind;
+	enum ptsp_grouping grouping;
 	bool idle_sharing;
 	bool many;
 	u32 alpha;
@@ -99,6 +102,7 @@ struct ptsp_params {
 enum ptsp_param {
 	PTSP_PARAM_OK,
 	PTSP_PARAM_KIND,
+	PTSP_PARAM_GROUPING,
 	PTSP_PARAM_ALPHA,
 	PTSP_PARAM_SLICE,
 	PTSP_PARAM_GRACE,
@@ -137,15 +141,83 @@ struct ptsp_stats {
 	u64 wait_ns;
 };
 
+/* The weight of a group that nobody has set another for, as that of nice 0. */
+#define PTSP_GROUP_WEIGHT	1024
+/* So many groups one in another at most. */
+#define PTSP_DEPTH		8
+
+/* Where an entity is, or is not, in order: order.c. */
+enum ptsp_place {
+	PTSP_NOWHERE,
+	PTSP_READY,		/* waiters with budget, who goes first */
+	PTSP_BACK,		/* lingerers with budget, the heaviest first */
+	/* The others, by the virtual time at which they will have budget: */
+	PTSP_INDEBTED,		/* waiters */
+	PTSP_REPAYING,		/* lingerers */
+	PTSP_OVERDRAWN,		/* holders, if many hold */
+	PTSP_PLACES,
+};
+
+#define PTSP_DUES		(PTSP_PLACES - PTSP_INDEBTED)
+
+/* Members of a group, or those of none, in order of when they will have budget. */
+struct ptsp_dues {
+	struct rb_root_cached entities[PTSP_DUES];
+	struct rb_root_cached groups[PTSP_DUES];
+};
+
+/* A group's place among those with the same parent: by when its first member is due. */
+struct ptsp_due_group {
+	struct rb_node node;
+	u64 key;
+	bool placed;
+};
+
+/**
+ * struct ptsp_group - entities that earn together, as one of its weight would
+ * @parent: the group that it is in; NULL: none
+ * @weight: see ptsp_group_set_weight()
+ * @depth: of the groups one in another, which it is
+ *
+ * In the host's memory; ptsp_group_init() before first use. The host may free it when
+ * no user and no other group refers to it.
+ */
+struct ptsp_group {
+	struct ptsp_group *parent;
+	u32 weight;
+	u32 depth;
+	/* private: */
+	u64 stamp_ns;		/* all that follows is as of then: vtime.c */
+	u64 above;		/* the virtual time that it earns by */
+	u64 time;		/* earned, in 2^-20 ns */
+	u64 vtime;		/* of its active members */
+	u64 absent_vtime;	/* and of the others */
+	u64 rest;		/* earned, and less than a unit of @vtime */
+	u64 absent_rest;
+	u64 active_weight;
+	s64 excess;		/* of what its active members have over what it earned, 2^-20 ns */
+	struct ptsp_dues dues;
+	struct ptsp_due_group due[PTSP_DUES];
+};
+
+/* What an entity, or what a user's dead ones owe, was last settled at. */
+struct ptsp_stamp {
+	u64 ns;
+	u64 vtime;		/* its virtual time */
+	u64 time;		/* what its group has earned */
+};
+
 /**
  * struct ptsp_user - what the dead entities of one user still owe on a device, and
  *	until when the living ones are given no time of others
+ * @group: the group that its entities are in; NULL: none. Set before first use
  *
- * One per user and device, in the host's memory, zeroed before first use. The
+ * One per user, group and device, in the host's memory, zeroed before first use. The
  * host may free it when no entity of the user is left and
  * ptsp_user_owes() answers false.
  */
 struct ptsp_user {
+	struct ptsp_group *group;
 	/* private: */
 	struct rb_node node;		/* in @in, by @key and @arrival */
 	struct rb_root_cached *in;
@@ -153,8 +225,7 @@ struct ptsp_user {
 	u64 key;
 	u64 arrival;
 	s64 debt_ns;
-	u64 stamp_ns;
-	u64 vstamp;
+	struct ptsp_stamp stamp;
 	u64 withheld_ns;	/* until then none of its entities is given time */
 	u32 weight;
 };
@@ -198,19 +269,18 @@ struct ptsp_entity {
 	/* private: */
 	struct ptsp_link all;
 	struct ptsp_link queue;		/* waiters, holders, leaving, late or preadmitted */
-	struct rb_node order;		/* in @in, by @key and @arrival: order.c */
-	struct rb_root_cached *in;
-	struct rb_node rank;		/* by weight, among the active or the others */
+	struct rb_node order;		/* in @place, by @key and @arrival: order.c */
+	struct rb_node rank;		/* by standing, among the active or the others */
 	struct rb_root_cached *ranked;
 	struct rb_node take;		/* of its user's waiters, or of the lingerers */
 	struct rb_node use;		/* by use_ns (literal) */
 	u64 counted_use_ns;		/* which was this; 0: it is not there */
 	u64 key;
 	u64 arrival;			/* number of this wait */
-	u64 generation;			/* of the settings that its budget belongs to */
+	u32 generation;			/* of the settings that its budget belongs to */
+	u32 standing;			/* the larger, the sooner it goes: ptsp_standing() */
 	struct ptsp_user *user;
-	u64 stamp_ns;
-	u64 vstamp;			/* its virtual time at stamp_ns */
+	struct ptsp_stamp stamp;
 	u64 inherited_ns;		/* debt copied from the parent, which owes it too */
 	u64 credit_ns;			/* earned by waiting, beyond the cap, not yet spent */
 	s64 brought_ns;			/* budget with which it became active */
@@ -244,6 +314,7 @@ struct ptsp_entity {
 	bool called_back;
 	bool in_way;			/* called back from given time, an eligible one waits */
 	bool led;			/* it has had a turn since it leads: ptsp_lead() */
+	u8 place;			/* enum ptsp_place */
 	/* For beside.c: */
 	bool mixed;			/* company has changed since told_ns */
 	u32 company;			/* so many have the turn beside each other, it among them */
@@ -323,12 +394,10 @@ struct ptsp_device {
 	struct ptsp_link preadmitted;
 	struct ptsp_entity *above;	/* holds the turn with lighter ones below, or did */
 	struct ptsp_entity *lone;	/* active alone, with budget: in no order */
-	struct rb_root_cached ready;	/* waiters with budget, who goes first */
-	struct rb_root_cached indebted;	/* the others, by when they will have budget */
-	struct rb_root_cached back;	/* lingerers with budget, the heaviest first */
-	struct rb_root_cached repaying;	/* the others, by when they will have budget */
-	struct rb_root_cached overdrawn; /* holders without budget, if many hold */
-	struct rb_root_cached active;	/* by weight, the heaviest first */
+	struct rb_root_cached ready;	/* enum ptsp_place, as back and dues */
+	struct rb_root_cached back;
+	struct ptsp_dues dues;		/* of those in no group, and of groups */
+	struct rb_root_cached active;	/* by standing, the highest first */
 	struct rb_root_cached inactive;
 	struct rb_root_cached lingerers; /* by linger_ns */
 	struct rb_root_cached takers;	/* users by who of theirs had the least given time */
@@ -337,7 +406,7 @@ struct ptsp_device {
 	struct ptsp_link *sweep;	/* where the next sweep of waiters goes on */
 	u64 swept_ns;			/* when the last one was */
 	struct ptsp_link *refresh;	/* where new settings are to be made known to entities */
-	u64 generation;			/* of settings that make old budgets void */
+	u32 generation;			/* of settings that make old budgets void */
 	u64 arrivals;
 	bool more;			/* something is left for the next run */
 	u32 nr_keeping;			/* length of holders */
@@ -349,7 +418,7 @@ struct ptsp_device {
 	u32 nr_preadmitted;
 	u32 untold;			/* so many holders do not know what is told, if many hold */
 	u32 told;			/* these signals */
-	u32 told_weight;		/* and that somebody weighs so much */
+	u32 told_standing;		/* and that somebody stands so high */
 	u64 late_vt;			/* what a late one on the device has paid */
 	struct ptsp_claim claims[PTSP_CLAIMS];
 	u32 nr_claims;
@@ -358,7 +427,8 @@ struct ptsp_device {
 	u64 vtime;			/* earnings per weight of the active, see earned() */
 	u64 absent_vtime;		/* and of others, whom an excess does not concern */
 	s64 excess_ns;			/* of what the active have over what there was to earn */
-	u64 active_weight;
+	u64 active_weight;		/* at the top: of entities in no group, and of groups */
+	u64 entity_weight;		/* of all that are active */
 	u64 tick_ns;			/* instant of the last refill (literal) */
 	u64 quantum_ns;			/* the paper's q and T (literal) */
 	u64 sum_use_ns;			/* the paper's sum of t (literal) */
@@ -393,6 +463,31 @@ void ptsp_set_params(struct ptsp_device *dev, const struct ptsp_params *params, 
  */
 void ptsp_join(struct ptsp_device *dev, struct ptsp_entity *e, struct ptsp_user *user,
 	       const struct ptsp_entity *parent, u64 now);
+
+/**
+ * ptsp_group_init - a new group
+ * @dev: the device
+ * @group: the group
+ * @parent: the one that it is in; NULL: none
+ * @weight: 1 to PTSCHED_WEIGHT_MAX
+ * @now: the time
+ *
+ * Groups matter to policy weighted. Return: false: it is deeper than PTSP_DEPTH.
+ */
+bool ptsp_group_init(struct ptsp_device *dev, struct ptsp_group *group, struct ptsp_group *parent,
+		     u32 weight, u64 now);
+
+/** ptsp_group_set_weight - what the group earns against those beside it, from now on */
+void ptsp_group_set_weight(struct ptsp_device *dev, struct ptsp_group *group, u32 weight, u64 now);
+
+/**
+ * ptsp_move - an entity, in whatever state, is another user's, or in another group
+ * @dev: the device
+ * @e: the entity; its budget goes with it
+ * @user: whose it is now
+ * @now: the time
+ */
+void ptsp_move(struct ptsp_device *dev, struct ptsp_entity *e, struct ptsp_user *user, u64 now);
 
 /** ptsp_leave - the entity is gone, whatever its state; its debt stays with its user */
 void ptsp_leave(struct ptsp_device *dev, struct ptsp_entity *e, u64 now);

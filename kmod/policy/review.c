@@ -105,7 +105,7 @@ static bool must_be_exact(const struct ptsp_device *dev, const struct ptsp_entit
 
 	for (; node; node = rb_next(node)) {
 		e = ptsp_node_entry(node, rank);
-		if (e->weight < h->weight)
+		if (e->standing < h->standing)
 			return false;
 		if (e != h && (!left-- || !ptsp_go_together(dev, h, e)))
 			return true;
@@ -187,7 +187,7 @@ static void preempt_late(struct ptsp_device *dev)
 }
 
 /* What a holder is told beside what all are told. */
-static u32 own_signals(const struct ptsp_device *dev, const struct ptsp_entity *h, u32 top_weight)
+static u32 own_signals(const struct ptsp_device *dev, const struct ptsp_entity *h, u32 top_standing)
 {
 	u32 signals = PTSP_SIG_TURN;
 
@@ -195,7 +195,7 @@ static u32 own_signals(const struct ptsp_device *dev, const struct ptsp_entity *
 		signals |= PTSP_SIG_CALLBACK;
 	if (h->preempted)
 		signals |= PTSP_SIG_PREEMPT;
-	if (top_weight > h->weight)
+	if (top_standing > h->standing)
 		signals |= PTSP_SIG_OUTWEIGHED;
 	if (dev->nr_active > 1 && (!ptsp_exclusive(dev) || must_be_exact(dev, h)))
 		signals |= PTSP_SIG_EXACT;
@@ -223,13 +223,13 @@ static u32 common_signals(struct ptsp_device *dev, const struct ptsp_entity *top
 
 /* The last ones: those who were called back just now are among them. */
 static void tell_queue(struct ptsp_device *dev, const struct ptsp_link *queue, u32 signals,
-		       u32 top_weight)
+		       u32 top_standing)
 {
 	u32 left = PTSP_AT_ONCE;
 	struct ptsp_entity *h;
 
 	for (h = ptsp_queue_last(queue); h && left--; h = ptsp_queue_prev(queue, h))
-		ptsp_set_signals(dev, h, signals | own_signals(dev, h, top_weight));
+		ptsp_set_signals(dev, h, signals | own_signals(dev, h, top_standing));
 }
 
 static bool first_is_beside(const struct ptsp_link *queue)
@@ -257,7 +257,7 @@ static bool review_exclusive(struct ptsp_device *dev, u64 *next)
 {
 	const struct ptsp_entity *top;
 	bool preempted = false;
-	u32 signals, top_weight;
+	u32 signals, top_standing;
 
 	if (!dev->nr_holders)
 		return false;
@@ -274,16 +274,16 @@ static bool review_exclusive(struct ptsp_device *dev, u64 *next)
 	if (dev->nr_holders - dev->nr_late > 1 || first_is_beside(&dev->holders) ||
 	    first_is_beside(&dev->leaving))
 		ptsp_count_company(dev);
-	top_weight = ptsp_top_weight(dev);
-	tell_queue(dev, &dev->holders, signals, top_weight);
+	top_standing = ptsp_top_standing(dev);
+	tell_queue(dev, &dev->holders, signals, top_standing);
 	if (!ptsp_list_empty(&dev->leaving))
-		tell_queue(dev, &dev->leaving, signals, top_weight);
+		tell_queue(dev, &dev->leaving, signals, top_standing);
 	return preempted;
 }
 
 void ptsp_tell_one(struct ptsp_device *dev, struct ptsp_entity *h)
 {
-	ptsp_set_signals(dev, h, dev->told | own_signals(dev, h, dev->told_weight));
+	ptsp_set_signals(dev, h, dev->told | own_signals(dev, h, dev->told_standing));
 }
 
 /* The paper's rule: who overdrew its budget submits nothing, whoever else is there. */
@@ -298,7 +298,7 @@ static void call_overdrawn_back(struct ptsp_device *dev, const struct ptsp_entit
 		*next = min_u64(*next, dev->now_ns + (ptsp_slice(dev) >> PTSP_LOOK_SHIFT));
 		return;
 	}
-	while ((h = ptsp_tree_first(&dev->overdrawn, order))) {
+	while ((h = ptsp_first_overdrawn(dev))) {
 		if (!left--) {
 			dev->more = true;
 			return;
@@ -312,17 +312,17 @@ static void call_overdrawn_back(struct ptsp_device *dev, const struct ptsp_entit
 static void review_many(struct ptsp_device *dev, u64 *next)
 {
 	const struct ptsp_entity *top = ptsp_best_eligible(dev, next);
-	u32 signals, top_weight, left = PTSP_AT_ONCE;
+	u32 signals, top_standing, left = PTSP_AT_ONCE;
 	struct ptsp_entity *h;
 
 	call_overdrawn_back(dev, top, next);
 	signals = common_signals(dev, top, true, next);
-	top_weight = ptsp_top_weight(dev);
+	top_standing = ptsp_top_standing(dev);
 	/* With whoever is active beside it, a holder is told to be exact, too. */
-	if (signals != dev->told || top_weight != dev->told_weight)
+	if (signals != dev->told || top_standing != dev->told_standing)
 		dev->untold = dev->nr_keeping;
 	dev->told = signals;
-	dev->told_weight = top_weight;
+	dev->told_standing = top_standing;
 	while (dev->untold && (h = ptsp_queue_first(&dev->holders))) {
 		if (!left--) {
 			dev->more = true;

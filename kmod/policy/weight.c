@@ -22,3 +22,8 @@ u32 ptsp_nice_to_weight(int nice)
 		nice = 19;
 	return weights[nice + 20];
 }
+
+u32 ptsp_share_to_weight(u32 share)
+{
+	return (share * 1024 + 50) / 100;
+}

@@ -7,6 +7,7 @@
 #ifndef __KERNEL__
 #include <stdbool.h>
 #include <stddef.h>
+typedef __u8 u8;
 typedef __u32 u32;
 typedef __u64 u64;
 typedef __s64 s64;
@@ -18,6 +19,9 @@ extern "C" {
 
 /** ptsp_nice_to_weight - the kernel's own table; nice 0 is 1024, 1.25 times per step */
 u32 ptsp_nice_to_weight(int nice);
+
+/** ptsp_share_to_weight - as the kernel does with a cgroup's cpu.weight: 100 is 1024 */
+u32 ptsp_share_to_weight(u32 share);
 
 #ifdef __cplusplus
 }

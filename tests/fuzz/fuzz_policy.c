@@ -26,6 +26,8 @@ enum call {
 	CALL_PARAMS,
 	CALL_TOLERATE,
 	CALL_LEAD,
+	CALL_MOVE,
+	CALL_WEIGH,
 	NR_CALLS
 };
 
@@ -96,18 +98,40 @@ static void set_params(struct fuzz_input *in)
 	world.occupancy_then = world.dev.stats.occupancy_ns;
 }
 
+static struct ptsp_user *pick_user(struct fuzz_input *in)
+{
+	unsigned int user = fuzz_below(in, USERS);
+
+	return &world.users[user][fuzz_below(in, GROUPS + 1)];
+}
+
+/* A user in a group, by its number. */
+static long place_of(const struct ptsp_user *user)
+{
+	return user - &world.users[0][0];
+}
+
+static void weigh(struct fuzz_input *in)
+{
+	unsigned int group = fuzz_below(in, GROUPS);
+	u32 weight = 1U << fuzz_below(in, 18);
+
+	say("group_set_weight %u to %u", group, weight);
+	ptsp_group_set_weight(&world.dev, &world.groups[group], weight, world.now);
+}
+
 static void join(struct task *t, struct fuzz_input *in)
 {
 	struct task *parent = &world.tasks[fuzz_below(in, NR)];
-	unsigned int user = fuzz_below(in, USERS);
+	struct ptsp_user *user = pick_user(in);
 	bool forked = parent->here && parent != t;
 
 	memset(t, 0, sizeof(*t));
 	t->nice = fuzz_below(in, 40) - 20;
 	t->here = true;
-	say("join %td nice %d user %u parent %td", t - world.tasks, t->nice, user,
+	say("join %td nice %d user %ld parent %td", t - world.tasks, t->nice, place_of(user),
 	    forked ? parent - world.tasks : -1);
-	ptsp_join(&world.dev, &t->e, &world.users[user], forked ? &parent->e : NULL, world.now);
+	ptsp_join(&world.dev, &t->e, user, forked ? &parent->e : NULL, world.now);
 	assert_true(t->e.budget_ns <= ptsp_cap(&world.dev, &t->e));
 }
 
@@ -146,6 +170,7 @@ static void call_of_holder(enum call call, struct task *t, struct fuzz_input *in
 static void call_of_task(enum call call, struct task *t, struct fuzz_input *in)
 {
 	int index = (int)(t - world.tasks);
+	struct ptsp_user *user;
 	u64 lead_ns;
 
 	switch (call) {
@@ -170,6 +195,11 @@ static void call_of_task(enum call call, struct task *t, struct fuzz_input *in)
 		lead_ns = fuzz_below(in, 60) * MS;
 		say("lead %d for %llu", index, number(lead_ns));
 		ptsp_lead(&world.dev, &t->e, world.now + lead_ns, world.now);
+		break;
+	case CALL_MOVE:
+		user = pick_user(in);
+		say("move %d to %ld", index, place_of(user));
+		ptsp_move(&world.dev, &t->e, user, world.now);
 		break;
 	case CALL_WAIT:
 		if (t->e.state != PTSP_IDLE)
@@ -207,6 +237,8 @@ static void call(struct fuzz_input *in)
 		pass(in);
 	} else if (what == CALL_PARAMS) {
 		set_params(in);
+	} else if (what == CALL_WEIGH) {
+		weigh(in);
 	} else {
 		t = &world.tasks[fuzz_below(in, NR)];
 		if (t->here)
@@ -238,6 +270,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(&world, 0, sizeof(world));
 	world.timer = PTSP_NEVER;
 	ptsp_device_init(&world.dev, &params, &task_ops, 0);
+	make_groups();
 	for (unsigned int calls = 0; calls < MOST_CALLS && !fuzz_is_empty(&in); calls++)
 		call(&in);
 	if (ends) {

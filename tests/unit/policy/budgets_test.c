@@ -4,6 +4,7 @@
 
 #include "budget.h"
 #include "three_tasks.h"
+#include "vtime.h"
 
 /* a has had 50 ms against a weight of 15: b, alone in debt, must wait for it. */
 static void test_debtor_waits(void **state)

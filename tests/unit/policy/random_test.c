@@ -22,6 +22,7 @@
 #define EVENTS		1000000
 #define NR		24
 #define USERS		3
+#define GROUPS		4
 #define MS		1000000ULL
 
 struct task {
@@ -34,7 +35,8 @@ struct task {
 struct world {
 	struct ptsp_device dev;
 	struct task tasks[NR];
-	struct ptsp_user users[USERS];
+	struct ptsp_user users[USERS][GROUPS + 1];	/* the last ones are in no group */
+	struct ptsp_group groups[GROUPS];	/* each of them in the one before it, but the first two */
 	u64 now, timer;
 	u64 random;
 	u64 exclusive_since;	/* settings as they are now have been in force since */
@@ -108,6 +110,22 @@ static const struct ptsp_ops task_ops = {
 	.forced = task_forced,
 };
 
+static struct ptsp_user *draw_user(void)
+{
+	return &world.users[draw(USERS)][draw(GROUPS + 1)];
+}
+
+static void make_groups(void)
+{
+	for (unsigned int i = 0; i < GROUPS; i++) {
+		assert_true(ptsp_group_init(&world.dev, &world.groups[i],
+					    i > 1 ? &world.groups[i - 1] : NULL,
+					    1 + (u32)draw(PTSCHED_WEIGHT_MAX), 0));
+		for (unsigned int user = 0; user < USERS; user++)
+			world.users[user][i].group = &world.groups[i];
+	}
+}
+
 static struct ptsp_params random_params(void)
 {
 	struct ptsp_params params = ptsp_default_params();
@@ -167,7 +185,7 @@ static void event(void)
 		memset(t, 0, sizeof(*t));
 		t->nice = (int)draw(40) - 20;
 		t->here = true;
-		ptsp_join(dev, &t->e, &world.users[draw(USERS)],
+		ptsp_join(dev, &t->e, draw_user(),
 			  parent->here && parent != t && draw(2) ? &parent->e : NULL, now);
 		assert_true(t->e.budget_ns <= ptsp_cap(dev, &t->e));
 		ptsp_set_preemptible(dev, &t->e, draw(2), now);
@@ -182,6 +200,11 @@ static void event(void)
 		t->here = false;
 	} else if (!draw(50)) {
 		t->nice = (int)draw(40) - 20;
+	} else if (!draw(100)) {
+		ptsp_move(dev, &t->e, draw_user(), now);
+	} else if (!draw(1000)) {
+		ptsp_group_set_weight(dev, &world.groups[draw(GROUPS)],
+				      1 + (u32)draw(PTSCHED_WEIGHT_MAX), now);
 	} else if (t->e.state == PTSP_IDLE) {
 		ask(t);
 	} else if (t->e.state == PTSP_WAITING) {
@@ -229,6 +252,30 @@ static bool is_watched(const struct task *t)
 	       e->drained_ns != PTSP_NEVER && world.dev.nr_holders > 1;
 }
 
+/* What the active members of @group, or of none, weigh together. */
+static u64 active_weight(const struct ptsp_group *group)
+{
+	u64 weight = 0;
+
+	for (unsigned int i = 0; i < NR; i++) {
+		const struct task *t = &world.tasks[i];
+
+		if (t->here && t->e.active && t->e.user->group == group)
+			weight += t->e.weight;
+	}
+	for (unsigned int i = 0; i < GROUPS; i++)
+		if (world.groups[i].parent == group && world.groups[i].active_weight)
+			weight += world.groups[i].weight;
+	return weight;
+}
+
+static void check_groups(void)
+{
+	assert_true(active_weight(NULL) == world.dev.active_weight);
+	for (unsigned int i = 0; i < GROUPS; i++)
+		assert_true(active_weight(&world.groups[i]) == world.groups[i].active_weight);
+}
+
 static void check(void)
 {
 	const struct ptsp_device *dev = &world.dev;
@@ -256,7 +303,8 @@ static void check(void)
 	assert_int_equal(waiters, dev->nr_waiters);
 	assert_int_equal(holders, dev->nr_holders);
 	assert_int_equal(active, dev->nr_active);
-	assert_true(weight == dev->active_weight);
+	assert_true(weight == dev->entity_weight);
+	check_groups();
 
 	/* Charges of an instant sum to at most that instant. */
 	assert_true(dev->stats.occupancy_ns - world.occupancy_then <=
@@ -288,6 +336,7 @@ static void test_invariants(void **state)
 	world.random = seed() | 1;
 	printf("# PTSCHED_SEED=%llu\n", (unsigned long long)world.random);
 	ptsp_device_init(&world.dev, &params, &task_ops, 0);
+	make_groups();
 	world.timer = PTSP_NEVER;
 	for (unsigned int i = 0; i < EVENTS; i++) {
 		u64 pause = draw(4) ? draw(MS / 2) : draw(8) ? draw(10 * MS) : 0;
