@@ -148,7 +148,10 @@ struct ptsched_dev {
  * @uid: C the user
  * @nr_entities: L entities that are joined
  * @gpu_ns: L GPU time of all that it has or had
+ * @share: L what it gets against other users, where time is divided among these
  * @policy: L what dead entities owe
+ * @group: L the entities that are in @grouped
+ * @grouped: L as @policy, of entities whose time is the user's
  */
 struct ptsched_user {
 	struct rb_node node;
@@ -156,7 +159,10 @@ struct ptsched_user {
 	kuid_t uid;
 	u32 nr_entities;
 	u64 gpu_ns;
+	u32 share;
 	struct ptsp_user policy;
+	struct ptsp_group group;
+	struct ptsp_user grouped;
 };
 
 /**
@@ -357,6 +363,7 @@ u32 ptsched_entity_weight(struct ptsched_entity *ent);
 int ptsched_entity_nice(struct ptsched_entity *ent);
 const char *ptsched_entity_comm(struct ptsched_entity *ent);
 kuid_t ptsched_entity_owner(struct ptsched_entity *ent);
+int ptsched_user_set_share(struct ptsched_dev *dev, kuid_t uid, u32 share);
 void ptsched_users_sweep(struct ptsched_dev *dev, u64 now);
 void ptsched_users_free(struct ptsched_dev *dev);
 

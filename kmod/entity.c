@@ -174,6 +174,13 @@ const struct ptsp_ops ptsched_policy_ops = {
 /* Who owes is looked at by and by. */
 #define SWEEP_AT_ONCE	4
 
+static bool is_needed(const struct ptsched_dev *dev, const struct ptsched_user *user, u64 now)
+{
+	return user->share != PTSCHED_SHARE_DEFAULT ||
+	       ptsp_user_owes(&dev->policy, &user->policy, now) ||
+	       ptsp_user_owes(&dev->policy, &user->grouped, now);
+}
+
 /**
  * ptsched_users_sweep - free some accounts that nobody needs any more
  * @dev: the device, locked
@@ -187,7 +194,7 @@ void ptsched_users_sweep(struct ptsched_dev *dev, u64 now)
 	lockdep_assert_held(&dev->lock);
 	while (left-- && !list_empty(&dev->indebted)) {
 		user = list_first_entry(&dev->indebted, struct ptsched_user, indebted);
-		if (ptsp_user_owes(&dev->policy, &user->policy, now)) {
+		if (is_needed(dev, user, now)) {
 			list_move_tail(&user->indebted, &dev->indebted);
 			continue;
 		}
@@ -223,27 +230,61 @@ static bool uid_less(struct rb_node *a, const struct rb_node *b)
 		      rb_entry(b, struct ptsched_user, node)->uid);
 }
 
-/* The account of the entity's user, which has one entity more. */
-static struct ptsched_user *user_of(struct ptsched_entity *ent)
+/* The account of a user; @spare, which is used up, if it has none yet. */
+static struct ptsched_user *user_of(struct ptsched_dev *dev, kuid_t uid,
+				    struct ptsched_user **spare, u64 now)
 {
-	struct ptsched_dev *dev = ent->dev;
 	struct ptsched_user *user;
 	struct rb_node *node;
 
 	lockdep_assert_held(&dev->lock);
-	node = rb_find(&ent->uid, &dev->users, compare_uid);
-	if (node) {
-		user = rb_entry(node, struct ptsched_user, node);
-		if (!user->nr_entities)
-			list_del(&user->indebted);
-	} else {
-		user = ent->spare;
-		ent->spare = NULL;
-		user->uid = ent->uid;
-		rb_add(&user->node, &dev->users, uid_less);
-	}
-	user->nr_entities++;
+	node = rb_find(&uid, &dev->users, compare_uid);
+	if (node)
+		return rb_entry(node, struct ptsched_user, node);
+	user = *spare;
+	*spare = NULL;
+	memset(user, 0, sizeof(*user));
+	user->uid = uid;
+	user->share = PTSCHED_SHARE_DEFAULT;
+	ptsp_group_init(&dev->policy, &user->group, NULL, ptsp_share_to_weight(user->share), now);
+	user->grouped.group = &user->group;
+	rb_add(&user->node, &dev->users, uid_less);
+	list_add_tail(&user->indebted, &dev->indebted);
 	return user;
+}
+
+/**
+ * ptsched_user_set_share - what a user gets against others
+ * @dev: the device, not locked
+ * @uid: the user, who need not have processes there
+ * @share: from 1 to PTSCHED_SHARE_MAX
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int ptsched_user_set_share(struct ptsched_dev *dev, kuid_t uid, u32 share)
+{
+	struct ptsched_user *user, *spare = kmem_cache_alloc(user_cache, GFP_KERNEL);
+	u64 now;
+
+	if (!spare)
+		return -ENOMEM;
+	now = ptsched_lock(dev);
+	user = user_of(dev, uid, &spare, now);
+	user->share = share;
+	ptsp_group_set_weight(&dev->policy, &user->group, ptsp_share_to_weight(share), now);
+	dev->changed = true;
+	ptsched_unlock(dev);
+	if (spare)
+		kmem_cache_free(user_cache, spare);
+	return 0;
+}
+
+/* Among whom the entity's time is divided, by the device's settings. */
+static struct ptsp_user *account_of(const struct ptsched_entity *ent)
+{
+	if (ent->dev->policy.params.grouping == PTSP_BY_USER)
+		return &ent->user->grouped;
+	return &ent->user->policy;
 }
 
 static int compare_pid(const void *key, const struct rb_node *node)
@@ -374,7 +415,6 @@ struct ptsched_entity *ptsched_entity_new(struct ptsched_dev *dev, struct pid *p
 		kmem_cache_free(entity_cache, ent);
 		return ERR_PTR(-ENOMEM);
 	}
-	memset(ent->spare, 0, sizeof(*ent->spare));
 	atomic_inc(&nr_alive);
 	ent->dev = dev;
 	kref_get(&dev->ref);
@@ -444,11 +484,13 @@ struct ptsched_entity *ptsched_entity_join(struct ptsched_entity *new, u64 now)
 	ptsched_users_sweep(dev, now);
 	parent = parent_of(new);
 	new->id = atomic64_inc_return(&last_id);
-	new->user = user_of(new);
+	new->user = user_of(dev, new->uid, &new->spare, now);
+	if (!new->user->nr_entities++)
+		list_del(&new->user->indebted);
 	new->joined = true;
 	rb_add(&new->by_pid, &dev->by_pid, pid_less);
 	rb_add(&new->by_id, &dev->by_id, id_less);
-	ptsp_join(&dev->policy, &new->policy, &new->user->policy,
+	ptsp_join(&dev->policy, &new->policy, account_of(new),
 		  parent ? &parent->policy : NULL, now);
 	trace_ptsched_attach(new);
 	ptsched_event(dev, new, PTSCHED_EVENT_ATTACH);
@@ -473,6 +515,9 @@ void ptsched_entity_update(struct ptsched_entity *ent, u64 now)
 		ptsp_cancel(&dev->policy, &ent->policy, now);
 		ptsched_tell_cancel(ent);
 	} else if (ent->policy.state == PTSP_IDLE && ent->nr_waiters) {
+		/* Since it was here last, another setting may have come. */
+		if (ent->policy.user != account_of(ent))
+			ptsp_move(&dev->policy, &ent->policy, account_of(ent), now);
 		ptsp_wait(&dev->policy, &ent->policy, now);
 		trace_ptsched_wait(ent);
 		if (ptsched_listeners())

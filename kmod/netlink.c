@@ -21,7 +21,7 @@ static const struct nla_policy get_entity_policy[PTSCHED_A_DEVICE_ID + 1] = {
 	[PTSCHED_A_DEVICE_ID] = { .type = NLA_U32 },
 };
 
-static const struct nla_policy set_device_policy[PTSCHED_A_NODE + 1] = {
+static const struct nla_policy set_device_policy[PTSCHED_A_GROUPING + 1] = {
 	[PTSCHED_A_DEVICE_ID] = { .type = NLA_U32 },
 	[PTSCHED_A_POLICY] = { .type = NLA_U32 },
 	[PTSCHED_A_IDLE_SHARING] = { .type = NLA_U8 },
@@ -32,12 +32,19 @@ static const struct nla_policy set_device_policy[PTSCHED_A_NODE + 1] = {
 	[PTSCHED_A_INFLIGHT_NS] = { .type = NLA_U64 },
 	[PTSCHED_A_ALPHA] = { .type = NLA_U32 },
 	[PTSCHED_A_NODE] = { .type = NLA_U64 },
+	[PTSCHED_A_GROUPING] = { .type = NLA_U32 },
 };
 
 static const struct nla_policy set_entity_policy[PTSCHED_A_WEIGHT + 1] = {
 	[PTSCHED_A_DEVICE_ID] = { .type = NLA_U32 },
 	[PTSCHED_A_PID] = { .type = NLA_U32 },
 	[PTSCHED_A_WEIGHT] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy set_user_policy[PTSCHED_A_SHARE + 1] = {
+	[PTSCHED_A_DEVICE_ID] = { .type = NLA_U32 },
+	[PTSCHED_A_UID] = { .type = NLA_U32 },
+	[PTSCHED_A_SHARE] = { .type = NLA_U32 },
 };
 
 static int put_u64(struct sk_buff *skb, int attr, u64 value)
@@ -62,6 +69,7 @@ static int put_stats(struct sk_buff *skb, const struct ptsp_stats *stats)
 static int put_params(struct sk_buff *skb, const struct ptsp_params *params)
 {
 	return nla_put_u32(skb, PTSCHED_A_POLICY, params->kind) ||
+	       nla_put_u32(skb, PTSCHED_A_GROUPING, params->grouping) ||
 	       nla_put_u8(skb, PTSCHED_A_IDLE_SHARING, params->idle_sharing) ||
 	       nla_put_u8(skb, PTSCHED_A_MANY, params->many) ||
 	       put_u64(skb, PTSCHED_A_SLICE_NS, params->slice_ns) ||
@@ -105,6 +113,7 @@ struct snapshot {
 	struct ptsp_stats stats;
 	bool sees_user;
 	u64 user_gpu_ns;
+	u32 share;
 	char group[PTSCHED_NAME_LEN];
 };
 
@@ -129,6 +138,7 @@ static void take_snapshot(struct snapshot *snapshot, struct ptsched_entity *ent,
 		.stats = ptsp_stats_of(&ent->dev->policy, policy),
 		.sees_user = ptsched_viewer_sees_user(viewer, ent->uid),
 		.user_gpu_ns = ent->user->gpu_ns,
+		.share = ent->user->share,
 	};
 	memcpy(snapshot->comm, ptsched_entity_comm(ent), sizeof(snapshot->comm));
 	strscpy(snapshot->group, ptsched_group_name(ent), sizeof(snapshot->group));
@@ -152,6 +162,7 @@ static int put_entity(struct sk_buff *skb, const struct ptsched_dev *dev,
 	       nla_put_u32(skb, PTSCHED_A_CLIENTS, entity->clients) ||
 	       nla_put_u32(skb, PTSCHED_A_MECHANISM, entity->mechanism) ||
 	       (entity->sees_user && put_u64(skb, PTSCHED_A_USER_GPU_NS, entity->user_gpu_ns)) ||
+	       nla_put_u32(skb, PTSCHED_A_SHARE, entity->share) ||
 	       (*entity->group && nla_put_string(skb, PTSCHED_A_GROUP, entity->group)) ||
 	       put_stats(skb, &entity->stats);
 }
@@ -343,6 +354,8 @@ static void merge_params(struct ptsp_params *params, struct nlattr **attrs)
 {
 	if (attrs[PTSCHED_A_POLICY])
 		params->kind = nla_get_u32(attrs[PTSCHED_A_POLICY]);
+	if (attrs[PTSCHED_A_GROUPING])
+		params->grouping = nla_get_u32(attrs[PTSCHED_A_GROUPING]);
 	if (attrs[PTSCHED_A_IDLE_SHARING])
 		params->idle_sharing = nla_get_u8(attrs[PTSCHED_A_IDLE_SHARING]);
 	if (attrs[PTSCHED_A_MANY])
@@ -382,6 +395,8 @@ static int check_params(struct genl_info *info)
 	case PTSP_PARAM_KIND:
 		return OUT_OF_RANGE(info, PTSCHED_A_POLICY,
 				    "policy: 0 (weighted), 1 (literal) or 2 (none)");
+	case PTSP_PARAM_GROUPING:
+		return OUT_OF_RANGE(info, PTSCHED_A_GROUPING, "grouping: 0 (process) or 1 (user)");
 	case PTSP_PARAM_ALPHA:
 		return OUT_OF_RANGE(info, PTSCHED_A_ALPHA, "alpha: 1 to 1000");
 	case PTSP_PARAM_SLICE:
@@ -480,6 +495,38 @@ static int set_entity(struct sk_buff *skb, struct genl_info *info)
 	return 0;
 }
 
+static int set_user(struct sk_buff *skb, struct genl_info *info)
+{
+	struct ptsched_dev *dev;
+	bool found = false;
+	int ret = 0;
+	kuid_t uid;
+	u32 share;
+
+	if (!is_admin(skb, info))
+		return -EPERM;
+	if (GENL_REQ_ATTR_CHECK(info, PTSCHED_A_UID) || GENL_REQ_ATTR_CHECK(info, PTSCHED_A_SHARE))
+		return -EINVAL;
+	share = nla_get_u32(info->attrs[PTSCHED_A_SHARE]);
+	if (!share || share > PTSCHED_SHARE_MAX)
+		return OUT_OF_RANGE(info, PTSCHED_A_SHARE, "share: 1 to 10000");
+	/* CAP_SYS_ADMIN is that of the first user namespace. */
+	uid = make_kuid(&init_user_ns, nla_get_u32(info->attrs[PTSCHED_A_UID]));
+	if (!uid_valid(uid))
+		return OUT_OF_RANGE(info, PTSCHED_A_UID, "user: 0 to 4294967294");
+	mutex_lock(&ptsched_devices_lock);
+	list_for_each_entry(dev, &ptsched_devices, link) {
+		if (!wanted(dev, info))
+			continue;
+		found = true;
+		ret = ptsched_user_set_share(dev, uid, share);
+		if (ret)
+			break;
+	}
+	mutex_unlock(&ptsched_devices_lock);
+	return found || !info->attrs[PTSCHED_A_DEVICE_ID] ? ret : no_device(info);
+}
+
 static const struct genl_ops ops[] = {
 	{
 		.cmd = PTSCHED_CMD_GET_DEVICE,
@@ -506,6 +553,12 @@ static const struct genl_ops ops[] = {
 		.doit = set_entity,
 		.policy = set_entity_policy,
 		.maxattr = ARRAY_SIZE(set_entity_policy) - 1,
+	},
+	{
+		.cmd = PTSCHED_CMD_SET_USER,
+		.doit = set_user,
+		.policy = set_user_policy,
+		.maxattr = ARRAY_SIZE(set_user_policy) - 1,
 	},
 	{
 		.cmd = PTSCHED_CMD_SUBSCRIBE,

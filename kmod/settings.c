@@ -18,6 +18,11 @@ static const char * const policies[] = {
 	[PTSP_NONE] = "none",
 };
 
+static const char * const groupings[] = {
+	[PTSP_BY_PROCESS] = "process",
+	[PTSP_BY_USER] = "user",
+};
+
 /* D: the defaults until a parameter is set, which may be before the module runs */
 static struct ptsp_params settings;
 static bool settings_valid;
@@ -240,6 +245,39 @@ static const struct kernel_param_ops policy_ops = { .set = policy_set, .get = po
 module_param_cb(policy, &policy_ops, NULL, 0644);
 __MODULE_PARM_TYPE(policy, "string");
 MODULE_PARM_DESC(policy, "weighted (default), literal (the PTask paper) or none");
+
+static void change_grouping(struct ptsp_params *params, const void *what, u64 value)
+{
+	params->grouping = value;
+}
+
+static int grouping_set(const char *val, const struct kernel_param *kp)
+{
+	int grouping = sysfs_match_string(groupings, val);
+
+	if (grouping < 0) {
+		pr_warn("%s: process or user is expected\n", kp->name);
+		return grouping;
+	}
+	apply(change_grouping, NULL, grouping);
+	return 0;
+}
+
+static int grouping_get(char *buffer, const struct kernel_param *kp)
+{
+	enum ptsp_grouping grouping;
+
+	mutex_lock(&ptsched_devices_lock);
+	grouping = settings_locked()->grouping;
+	mutex_unlock(&ptsched_devices_lock);
+	return sysfs_emit(buffer, "%s\n", groupings[grouping]);
+}
+
+static const struct kernel_param_ops grouping_ops = { .set = grouping_set, .get = grouping_get };
+
+module_param_cb(grouping, &grouping_ops, NULL, 0644);
+__MODULE_PARM_TYPE(grouping, "string");
+MODULE_PARM_DESC(grouping, "time is divided among processes: process (default), or users: user");
 
 /* Measures from now on. What is written does not matter. */
 static int longest_hold_set(const char *val, const struct kernel_param *kp)

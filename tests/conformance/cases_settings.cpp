@@ -142,6 +142,7 @@ TEST("the debt of the dead stays with their user")
 TEST("settings are shown as they were set")
 {
     Attributes settings{{PTSCHED_A_POLICY, PTSCHED_POLICY_LITERAL},
+                        {PTSCHED_A_GROUPING, PTSCHED_GROUPING_USER},
                         {PTSCHED_A_IDLE_SHARING, 0},
                         {PTSCHED_A_MANY, 1},
                         {PTSCHED_A_SLICE_NS, 3000000},
@@ -159,6 +160,7 @@ TEST("settings are shown as they were set")
 TEST("a value out of range is ERANGE, names the attribute, and nothing is set")
 {
     const Attributes wrong{{PTSCHED_A_POLICY, PTSCHED_POLICY_NONE + 1},
+                           {PTSCHED_A_GROUPING, PTSCHED_GROUPING_USER + 1},
                            {PTSCHED_A_IDLE_SHARING, 2},
                            {PTSCHED_A_MANY, 2},
                            {PTSCHED_A_SLICE_NS, PTSCHED_SLICE_MIN_NS - 1},
@@ -184,7 +186,8 @@ TEST("an attribute of another command is EINVAL, and named")
     const std::pair<int, int> wrong[] = {
         {PTSCHED_CMD_GET_DEVICE, PTSCHED_A_DEVICE_ID}, {PTSCHED_CMD_GET_DEVICE, PTSCHED_A_ALPHA},
         {PTSCHED_CMD_GET_DEVICE, PTSCHED_A_MAX},       {PTSCHED_CMD_GET_ENTITY, PTSCHED_A_ALPHA},
-        {PTSCHED_CMD_SET_DEVICE, PTSCHED_A_WEIGHT},    {PTSCHED_CMD_SET_ENTITY, PTSCHED_A_SLICE_NS}};
+        {PTSCHED_CMD_SET_DEVICE, PTSCHED_A_WEIGHT},    {PTSCHED_CMD_SET_ENTITY, PTSCHED_A_SLICE_NS},
+        {PTSCHED_CMD_SET_USER, PTSCHED_A_PID}};
     for (auto [command, attribute] : wrong) {
         Reply reply = request(command, {{attribute, 1}});
         CHECK_EQ(-EINVAL, reply.error);
@@ -234,6 +237,8 @@ TEST("without privilege one may look at devices and set nothing")
             _exit(2);
         if (request(PTSCHED_CMD_SET_ENTITY, {{PTSCHED_A_PID, actor.pid()}, {PTSCHED_A_WEIGHT, 1}}).error != -EPERM)
             _exit(3);
+        if (request(PTSCHED_CMD_SET_USER, {{PTSCHED_A_UID, kNobody}, {PTSCHED_A_SHARE, 200}}).error != -EPERM)
+            _exit(5);
         _exit(device().at(PTSCHED_A_ENTITIES) == 1 ? 0 : 4);
     }
     int status;

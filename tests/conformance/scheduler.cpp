@@ -172,6 +172,7 @@ void set(const Attributes &attributes)
 void reset_settings()
 {
     set({{PTSCHED_A_POLICY, PTSCHED_POLICY_WEIGHTED},
+         {PTSCHED_A_GROUPING, PTSCHED_GROUPING_PROCESS},
          {PTSCHED_A_IDLE_SHARING, 1},
          {PTSCHED_A_MANY, 0},
          {PTSCHED_A_SLICE_NS, PTSCHED_SLICE_MAX_NS},

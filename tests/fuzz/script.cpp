@@ -79,6 +79,8 @@ Kind kind_of(uint16_t attribute)
     case PTSCHED_A_UID:
     case PTSCHED_A_NICE:
     case PTSCHED_A_WEIGHT:
+    case PTSCHED_A_GROUPING:
+    case PTSCHED_A_SHARE:
     case PTSCHED_A_STATE:
     case PTSCHED_A_CLIENTS:
     case PTSCHED_A_MECHANISM:

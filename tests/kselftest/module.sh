@@ -41,6 +41,9 @@ accept policy literal
 accept policy none
 refuse policy fair
 refuse policy ''
+accept grouping process
+accept grouping user
+refuse grouping cgroup
 for switch in idle_sharing many; do
 	accept $switch 0
 	accept $switch 1

@@ -3,6 +3,7 @@
 """The tool ptsched against a real broker with real clients."""
 import json
 import os
+import pwd
 import signal
 import socket
 import struct
@@ -53,7 +54,7 @@ def stat_json():
         check_equal(stat["entities"], [], "entities")
         device = stat["devices"][0]
         check_equal(device["settings"],
-                    {"policy": "weighted", "idle_sharing": True, "many": False,
+                    {"policy": "weighted", "grouping": "process", "idle_sharing": True, "many": False,
                      "slice_ns": 10_000_000, "grace_ns": 2_000_000, "drain_ns": 100_000_000,
                      "inflight_ns": 2_000_000, "alpha": 1.0, "node": None}, "settings that the broker began with")
         for counter in ("turns", "callbacks", "preempts", "escalations", "forced", "overrun_ns", "held_ns", "occupancy_ns",
@@ -99,10 +100,10 @@ def unknown_device():
 def set_changes_settings():
     """set changes every setting, of all devices or of one"""
     with Broker() as broker:
-        result = broker.ptsched("set", "policy=literal", "idle-sharing=off", "many=on", "slice=1.5ms",
+        result = broker.ptsched("set", "policy=literal", "grouping=user", "idle-sharing=off", "many=on", "slice=1.5ms",
                                 "grace=0", "drain=2s", "inflight=10us", "alpha=0.25")
         check_equal(result.status, 0, f"status ({result.err})")
-        want = {"policy": "literal", "idle_sharing": False, "many": True, "slice_ns": 1_500_000,
+        want = {"policy": "literal", "grouping": "user", "idle_sharing": False, "many": True, "slice_ns": 1_500_000,
                 "grace_ns": 0, "drain_ns": 2_000_000_000, "inflight_ns": 10_000, "alpha": 0.25, "node": None}
         for device in (0, 1):
             check_equal(broker.settings(device), want, f"settings of device {device}")
@@ -138,6 +139,21 @@ def set_changes_weight():
         check("pid" in result.err and "not attached" in result.err, f"{result}")
 
 
+@test
+def set_changes_share():
+    """set --user changes a user's share, by name or number, also of one without processes"""
+    with Broker() as broker, Client(broker.socket) as client:
+        check_equal(broker.entity(client.pid)["share"], 100, "share that nobody has set")
+        name = pwd.getpwuid(os.getuid()).pw_name
+        for user, share in ((name, 250), (str(os.getuid()), 40)):
+            result = broker.ptsched("set", "--user", user, f"share={share}")
+            check_equal(result.status, 0, f"status ({result.err})")
+            check_equal(broker.entity(client.pid)["share"], share, f"share of {user}")
+        result = broker.ptsched("set", "--user", "4711", "--device", DEVICES[1], "share=7")
+        check_equal(result.status, 0, f"status ({result.err})")
+        check_equal(broker.entity(client.pid)["share"], 40, "share after another's was set")
+
+
 # What is given, and what the refusal must contain.
 BAD_SETTINGS = [
     (["slice=99us"], ["slice", "99us", "100us", "1s"]),
@@ -162,6 +178,15 @@ BAD_SETTINGS = [
     (["node=/dev/null"], ["one device", "--device", "node=auto"]),
     (["policy=fair"], ["policy=fair", "weighted, literal or none"]),
     (["policy="], ["policy", "weighted, literal or none"]),
+    (["grouping=cgroup"], ["grouping=cgroup", "process or user"]),
+    (["share=5"], ["share", "--user"]),
+    (["--user", "nobody-here", "share=5"], ["--user nobody-here", "no user"]),
+    (["--user", "-1", "share=5"], ["--user", "no user"]),
+    (["--user", "root", "share=0"], ["share=0", "1 to 10000"]),
+    (["--user", "root", "share=10001"], ["share=10001", "1 to 10000"]),
+    (["--user", "root", "weight=5"], ["weight", "share"]),
+    (["--user", "root", "share=5", "share=6"], ["exactly one"]),
+    (["--user", "root", "--pid", "1", "share=5"], ["--user", "--pid"]),
     (["idle-sharing=maybe"], ["idle-sharing=maybe", "on or off"]),
     (["many=1"], ["many=1", "on or off"]),
     (["speed=9"], ["speed", "policy", "inflight"]),

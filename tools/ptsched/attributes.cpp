@@ -76,6 +76,7 @@ Device parse_device(const void *message, size_t length)
         .pci = a.text(PTSCHED_A_DEVICE),
         .uuid = a.text(PTSCHED_A_UUID),
         .policy = a.number<uint32_t>(PTSCHED_A_POLICY),
+        .grouping = a.has(PTSCHED_A_GROUPING) ? a.number<uint32_t>(PTSCHED_A_GROUPING) : PTSCHED_GROUPING_PROCESS,
         .idle_sharing = a.number<uint8_t>(PTSCHED_A_IDLE_SHARING) != 0,
         .many = a.number<uint8_t>(PTSCHED_A_MANY) != 0,
         .slice_ns = a.number<uint64_t>(PTSCHED_A_SLICE_NS),
@@ -111,6 +112,7 @@ Entity parse_entity(const void *message, size_t length)
         .submissions = a.number<uint64_t>(PTSCHED_A_SUBMISSIONS),
         .clients = a.number<uint32_t>(PTSCHED_A_CLIENTS),
         .mechanism = a.number<uint32_t>(PTSCHED_A_MECHANISM),
+        .share = a.has(PTSCHED_A_SHARE) ? a.number<uint32_t>(PTSCHED_A_SHARE) : PTSCHED_SHARE_DEFAULT,
         .group = a.has(PTSCHED_A_GROUP) ? a.text(PTSCHED_A_GROUP) : "",
         .user_gpu_ns =
             a.has(PTSCHED_A_USER_GPU_NS) ? std::optional(a.number<uint64_t>(PTSCHED_A_USER_GPU_NS)) : std::nullopt,
@@ -132,6 +134,9 @@ void put(nl_msg *message, int attribute, uint64_t value)
     case PTSCHED_A_ALPHA:
     case PTSCHED_A_PID:
     case PTSCHED_A_WEIGHT:
+    case PTSCHED_A_GROUPING:
+    case PTSCHED_A_UID:
+    case PTSCHED_A_SHARE:
         failed = nla_put_u32(message, attribute, static_cast<uint32_t>(value));
         break;
     default:
@@ -211,6 +216,17 @@ void Scheduler::set_entity(uint32_t pid, uint32_t weight, std::optional<uint32_t
 
     put(request.get(), PTSCHED_A_PID, pid);
     put(request.get(), PTSCHED_A_WEIGHT, weight);
+    if (device_id)
+        put(request.get(), PTSCHED_A_DEVICE_ID, *device_id);
+    change(request.get());
+}
+
+void Scheduler::set_user(uint32_t uid, uint32_t share, std::optional<uint32_t> device_id)
+{
+    auto request = new_message(PTSCHED_CMD_SET_USER);
+
+    put(request.get(), PTSCHED_A_UID, uid);
+    put(request.get(), PTSCHED_A_SHARE, share);
     if (device_id)
         put(request.get(), PTSCHED_A_DEVICE_ID, *device_id);
     change(request.get());

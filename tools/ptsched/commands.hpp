@@ -42,6 +42,7 @@ struct SetOptions {
     Choice choice;
     std::string device;
     std::string pid;
+    std::string user;
     std::vector<std::string> settings;
 };
 

@@ -101,6 +101,11 @@ std::string policy_name(uint32_t policy)
     return name_in(std::array{"weighted", "literal", "none"}, policy);
 }
 
+std::string grouping_name(uint32_t grouping)
+{
+    return name_in(std::array{"process", "user"}, grouping);
+}
+
 std::string state_name(uint32_t state)
 {
     return name_in(std::array{"idle", "waiting", "holding"}, state);

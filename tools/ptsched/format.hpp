@@ -25,6 +25,7 @@ std::string printable_utf8(const std::string &text);
 
 /* Names of uapi numbers; a number not known here is shown as such. */
 std::string policy_name(uint32_t policy);
+std::string grouping_name(uint32_t grouping);
 std::string state_name(uint32_t state);
 std::string mechanism_name(uint32_t mechanism);
 std::string event_name(uint32_t event);

@@ -27,6 +27,7 @@ constexpr const char *device_help = "only this device: number, PCI address or UU
 constexpr const char *settings_help =
     "Settings of a device:\n"
     "  policy=weighted|literal|none  by weight; as the PTask paper has it; account only\n"
+    "  grouping=process|user         time is divided among processes; among users, each user's among its processes\n"
     "  idle-sharing=on|off           unused time is given to who has used up theirs\n"
     "  many=on|off                   many turns at once, as in the paper\n"
     "  slice=TIME                    how long a turn is kept while others wait: 100us to 1s\n"
@@ -37,10 +38,13 @@ constexpr const char *settings_help =
     "  node=PATH|auto|none           who cannot open it has no turns; auto: as the driver says\n"
     "Setting of a process (--pid):\n"
     "  weight=N|auto                 1 to 1000000 instead of the weight of its nice; auto: from nice again\n"
+    "Setting of a user (--user), of effect with grouping=user:\n"
+    "  share=N                       1 to 10000, 100 if nobody says otherwise: what all its processes get together\n"
     "Times are numbers with ns, us, ms or s. All settings are checked before any is applied.\n"
     "\nExamples:\n"
     "  ptsched set slice=20ms idle-sharing=off\n"
-    "  ptsched set --pid 4711 weight=2048";
+    "  ptsched set --pid 4711 weight=2048\n"
+    "  ptsched set grouping=user && ptsched set --user alice share=200";
 
 /* --module and --broker. */
 void add_choice(CLI::App &command, ptsched::Choice &choice)
@@ -127,12 +131,16 @@ Action add_stat(CLI::App &app)
 Action add_set(CLI::App &app)
 {
     auto options = std::make_shared<ptsched::SetOptions>();
-    CLI::App *command = app.add_subcommand("set", "change settings of devices, or the weight of a process");
+    CLI::App *command =
+        app.add_subcommand("set", "change settings of devices, the weight of a process, or a user's share");
 
     add_choice(*command, options->choice);
     command->add_option("--device", options->device, "this device (number, PCI address, UUID) instead of all")
         ->type_name("D");
     command->add_option("--pid", options->pid, "the process whose weight is set")->type_name("P");
+    command->add_option("--user", options->user, "the user, by name or number, whose share is set")
+        ->type_name("U")
+        ->excludes("--pid");
     command->add_option("setting", options->settings, "SETTING=VALUE...")->required()->type_name("");
     command->footer(settings_help);
     return [options] { return ptsched::set(*options); };

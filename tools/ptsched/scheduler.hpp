@@ -61,6 +61,7 @@ struct Device {
     std::string pci;
     std::string uuid; /* empty: not known */
     uint32_t policy = 0;
+    uint32_t grouping = 0;
     bool idle_sharing = false;
     bool many = false;
     uint64_t slice_ns = 0;
@@ -91,6 +92,7 @@ struct Entity {
     uint64_t submissions = 0;
     uint32_t clients = 0;
     uint32_t mechanism = 0;
+    uint32_t share = 0;                  /* of its user */
     std::string group;                   /* empty: none */
     std::optional<uint64_t> user_gpu_ns; /* none: not to be seen, or not known to the scheduler */
     Counters counters;
@@ -134,6 +136,7 @@ public:
     void set_device(std::optional<uint32_t> device_id, const std::vector<Setting> &settings);
     /* Weight 0: from nice again. */
     void set_entity(uint32_t pid, uint32_t weight, std::optional<uint32_t> device_id);
+    void set_user(uint32_t uid, uint32_t share, std::optional<uint32_t> device_id);
 
     /* From the return on, events are collected; the descriptor polls readable. */
     virtual int subscribe() = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* ptsched set: settings of devices, weights of processes. */
+/* ptsched set: settings of devices, weights of processes, shares of users. */
 #include "commands.hpp"
 #include "device_name.hpp"
 #include "units.hpp"
@@ -36,13 +36,16 @@ void set_nodes(Scheduler &scheduler, const std::vector<Device> &devices, std::op
 int set(const SetOptions &options)
 {
     /* What is wrong with the words is said before anything is asked of a scheduler. */
-    std::optional<uint32_t> pid;
-    uint32_t weight = 0;
+    std::optional<uint32_t> pid, uid;
+    uint32_t weight = 0, share = 0;
     std::vector<Setting> settings;
 
     if (!options.pid.empty()) {
         pid = static_cast<uint32_t>(parse_integer("pid", options.pid, 1, INT32_MAX));
         weight = parse_weight(options.settings);
+    } else if (!options.user.empty()) {
+        uid = parse_user(options.user);
+        share = parse_share(options.settings);
     } else {
         settings = parse_settings(options.settings);
     }
@@ -62,6 +65,8 @@ int set(const SetOptions &options)
         throw Error("the scheduler at " + scheduler->path() + " knows no device: there is nothing to set");
     if (pid)
         scheduler->set_entity(*pid, weight, device);
+    else if (uid)
+        scheduler->set_user(*uid, share, device);
     else if (!settings.empty())
         scheduler->set_device(device, settings);
     if (finds_nodes)

@@ -39,6 +39,7 @@ Json device_json(const Device &device)
         {"settings",
          {
              {"policy", policy_name(device.policy)},
+             {"grouping", grouping_name(device.grouping)},
              {"idle_sharing", device.idle_sharing},
              {"many", device.many},
              {"slice_ns", device.slice_ns},
@@ -77,6 +78,7 @@ Json entity_json(const Entity &entity)
         {"clients", entity.clients},
         {"mechanism", mechanism_name(entity.mechanism)},
         {"group", entity.group.empty() ? Json(nullptr) : Json(entity.group)},
+        {"share", entity.share},
         {"user_gpu_ns", entity.user_gpu_ns ? Json(*entity.user_gpu_ns) : Json(nullptr)},
         {"counters", std::move(counters)},
     };
@@ -118,7 +120,7 @@ void print_device(const Device &device)
     const Counters &counters = device.counters;
 
     std::cout << "device " << device.id << ": " << device.pci << (device.uuid.empty() ? "" : "  ") << device.uuid
-              << "\n  settings  policy=" << policy_name(device.policy)
+              << "\n  settings  policy=" << policy_name(device.policy) << " grouping=" << grouping_name(device.grouping)
               << " idle-sharing=" << on_off(device.idle_sharing) << " many=" << on_off(device.many)
               << " slice=" << format_duration(device.slice_ns) << " grace=" << format_duration(device.grace_ns)
               << " drain=" << format_duration(device.drain_ns) << " inflight=" << format_duration(device.inflight_ns)

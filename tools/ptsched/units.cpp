@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <optional>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -55,7 +56,7 @@ struct Unit {
 /* Longer names first: "ms" ends with "s". */
 constexpr std::array units = {Unit{"ns", 1}, Unit{"us", 1000}, Unit{"ms", 1000000}, Unit{"s", 1000000000}};
 
-enum class Kind { Policy, Switch, Duration, Thousandths, Node };
+enum class Kind { Policy, Grouping, Switch, Duration, Thousandths, Node };
 
 struct Known {
     const char *name;
@@ -67,6 +68,7 @@ struct Known {
 
 constexpr std::array known_settings = {
     Known{"policy", PTSCHED_A_POLICY, Kind::Policy, 0, PTSCHED_POLICY_NONE},
+    Known{"grouping", PTSCHED_A_GROUPING, Kind::Grouping, 0, PTSCHED_GROUPING_USER},
     Known{"idle-sharing", PTSCHED_A_IDLE_SHARING, Kind::Switch, 0, 1},
     Known{"many", PTSCHED_A_MANY, Kind::Switch, 0, 1},
     Known{"slice", PTSCHED_A_SLICE_NS, Kind::Duration, PTSCHED_SLICE_MIN_NS, PTSCHED_SLICE_MAX_NS},
@@ -83,6 +85,14 @@ uint64_t parse_policy(const std::string &text)
         if (text == policy_name(policy))
             return policy;
     refuse("policy", text, "weighted, literal or none");
+}
+
+uint64_t parse_grouping(const std::string &text)
+{
+    for (uint32_t grouping = 0; grouping <= PTSCHED_GROUPING_USER; grouping++)
+        if (text == grouping_name(grouping))
+            return grouping;
+    refuse("grouping", text, "process or user");
 }
 
 uint64_t parse_switch(const std::string &name, const std::string &text)
@@ -110,6 +120,8 @@ uint64_t parse_value(const Known &known, const std::string &text)
     switch (known.kind) {
     case Kind::Policy:
         return parse_policy(text);
+    case Kind::Grouping:
+        return parse_grouping(text);
     case Kind::Switch:
         return parse_switch(known.name, text);
     case Kind::Duration:
@@ -187,7 +199,9 @@ std::vector<Setting> parse_settings(const std::vector<std::string> &words)
             for (const Known &entry : known_settings)
                 names += std::string(names.empty() ? "" : ", ") + entry.name;
             throw Error("unknown setting \"" + name + "\" in " + word + "; a device has " + names +
-                            (name == "weight" ? "; weight is a process's: give --pid" : ""),
+                            (name == "weight"  ? "; weight is a process's: give --pid"
+                             : name == "share" ? "; share is a user's: give --user"
+                                               : ""),
                         2);
         }
         bool twice = std::any_of(settings.begin(), settings.end(),
@@ -197,6 +211,27 @@ std::vector<Setting> parse_settings(const std::vector<std::string> &words)
         settings.push_back({known->attribute, parse_value(*known, text)});
     }
     return settings;
+}
+
+uint32_t parse_user(const std::string &text)
+{
+    if (const passwd *found = getpwnam(text.c_str()))
+        return found->pw_uid;
+    uint32_t uid = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), uid);
+    if (text.empty() || error != std::errc() || end != text.data() + text.size() || uid == static_cast<uid_t>(-1))
+        throw Error("--user " + text + ": no user of this machine has that name, and it is no number of one", 2);
+    return uid;
+}
+
+uint32_t parse_share(const std::vector<std::string> &words)
+{
+    if (words.size() != 1)
+        throw Error("with --user, exactly one setting is expected: share=N", 2);
+    auto [name, text] = split(words[0]);
+    if (name != "share")
+        throw Error("unknown setting \"" + name + "\" in " + words[0] + "; a user has share", 2);
+    return static_cast<uint32_t>(parse_integer(name, text, 1, PTSCHED_SHARE_MAX));
 }
 
 uint32_t parse_weight(const std::vector<std::string> &words)
@@ -230,6 +265,10 @@ std::string setting_name(uint32_t attribute)
 {
     if (attribute == PTSCHED_A_WEIGHT)
         return "weight";
+    if (attribute == PTSCHED_A_SHARE)
+        return "share";
+    if (attribute == PTSCHED_A_UID)
+        return "uid";
     if (attribute == PTSCHED_A_PID)
         return "pid";
     if (attribute == PTSCHED_A_DEVICE_ID)

@@ -28,6 +28,10 @@ inline constexpr uint64_t node_auto = UINT64_MAX;
 std::vector<Setting> parse_settings(const std::vector<std::string> &words);
 /* "weight=N" or "weight=auto", which is 0. */
 uint32_t parse_weight(const std::vector<std::string> &words);
+/* "share=N". */
+uint32_t parse_share(const std::vector<std::string> &words);
+/* A user's name or number. */
+uint32_t parse_user(const std::string &text);
 
 /* What a program that the subcommand @command is to start is called with: @words up to the first "--", and @after it.
  */

@@ -18,6 +18,9 @@ size_t size_in_request(uint16_t attribute)
     case PTSCHED_A_ALPHA:
     case PTSCHED_A_PID:
     case PTSCHED_A_WEIGHT:
+    case PTSCHED_A_GROUPING:
+    case PTSCHED_A_UID:
+    case PTSCHED_A_SHARE:
         return sizeof(uint32_t);
     case PTSCHED_A_SLICE_NS:
     case PTSCHED_A_GRACE_NS:

@@ -29,6 +29,7 @@ AttributeWriter describe(const Device &device)
     if (!device.uuid().empty())
         out.put_string(PTSCHED_A_UUID, device.uuid());
     out.put<uint32_t>(PTSCHED_A_POLICY, policy.params.kind);
+    out.put<uint32_t>(PTSCHED_A_GROUPING, policy.params.grouping);
     out.put<uint8_t>(PTSCHED_A_IDLE_SHARING, policy.params.idle_sharing);
     out.put<uint8_t>(PTSCHED_A_MANY, policy.params.many);
     out.put<uint64_t>(PTSCHED_A_SLICE_NS, policy.params.slice_ns);
@@ -64,6 +65,7 @@ AttributeWriter describe(const Device &device, const Entity &entity, const Viewe
     out.put<uint32_t>(PTSCHED_A_MECHANISM, entity.mechanism);
     if (viewer.sees_user(entity.process->uid()))
         out.put<uint64_t>(PTSCHED_A_USER_GPU_NS, entity.account->gpu_ns);
+    out.put<uint32_t>(PTSCHED_A_SHARE, entity.account->share);
     if (entity.rank)
         out.put_string(PTSCHED_A_GROUP, entity.rank->name);
     put_stats(out, ptsp_stats_of(&device.policy(), &entity));
@@ -95,6 +97,8 @@ ptsp_params merge(ptsp_params params, const AttributeReader &request)
 {
     if (auto kind = request.get(PTSCHED_A_POLICY))
         params.kind = static_cast<ptsp_kind>(*kind);
+    if (auto grouping = request.get(PTSCHED_A_GROUPING))
+        params.grouping = static_cast<ptsp_grouping>(*grouping);
     params.idle_sharing = request.get(PTSCHED_A_IDLE_SHARING).value_or(params.idle_sharing);
     params.many = request.get(PTSCHED_A_MANY).value_or(params.many);
     params.slice_ns = request.get(PTSCHED_A_SLICE_NS).value_or(params.slice_ns);
@@ -112,6 +116,8 @@ uint16_t attribute_of(ptsp_param param)
         break;
     case PTSP_PARAM_KIND:
         return PTSCHED_A_POLICY;
+    case PTSP_PARAM_GROUPING:
+        return PTSCHED_A_GROUPING;
     case PTSP_PARAM_ALPHA:
         return PTSCHED_A_ALPHA;
     case PTSP_PARAM_SLICE:
@@ -134,6 +140,8 @@ Verdict check_settings(const AttributeReader &request)
         return {-ERANGE, PTSCHED_A_MANY, "many: 0 or 1"};
     // Before the value is squeezed into an enumeration.
     ptsp_param fault = request.get(PTSCHED_A_POLICY).value_or(0) > PTSP_NONE ? PTSP_PARAM_KIND : PTSP_PARAM_OK;
+    if (request.get(PTSCHED_A_GROUPING).value_or(0) > PTSP_BY_USER)
+        fault = PTSP_PARAM_GROUPING;
     if (fault == PTSP_PARAM_OK) {
         ptsp_params params = merge(ptsp_default_params(), request);
         fault = ptsp_check_params(&params);
@@ -147,7 +155,7 @@ Verdict set_device(DeviceList &devices, const AttributeReader &request)
 {
     uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID, PTSCHED_A_POLICY, PTSCHED_A_IDLE_SHARING,
                                            PTSCHED_A_MANY, PTSCHED_A_SLICE_NS, PTSCHED_A_GRACE_NS, PTSCHED_A_DRAIN_NS,
-                                           PTSCHED_A_INFLIGHT_NS, PTSCHED_A_ALPHA, PTSCHED_A_NODE});
+                                           PTSCHED_A_INFLIGHT_NS, PTSCHED_A_ALPHA, PTSCHED_A_NODE, PTSCHED_A_GROUPING});
     if (unknown)
         return refuse_unknown(unknown);
     auto node = request.get(PTSCHED_A_NODE);
@@ -195,6 +203,28 @@ Verdict set_entity(DeviceList &devices, const AttributeReader &request, const Vi
     return attached ? Verdict{} : Verdict{-ESRCH, PTSCHED_A_PID, "the process is not attached"};
 }
 
+Verdict set_user(DeviceList &devices, const AttributeReader &request)
+{
+    if (uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID, PTSCHED_A_UID, PTSCHED_A_SHARE}))
+        return refuse_unknown(unknown);
+    auto uid = request.get(PTSCHED_A_UID);
+    auto share = request.get(PTSCHED_A_SHARE);
+    if (!uid)
+        return {-EINVAL, PTSCHED_A_UID, "the user is missing"};
+    if (!share)
+        return {-EINVAL, PTSCHED_A_SHARE, "the share is missing"};
+    if (!*share || *share > PTSCHED_SHARE_MAX)
+        return {-ERANGE, PTSCHED_A_SHARE, "share: 1 to " + std::to_string(PTSCHED_SHARE_MAX)};
+    if (static_cast<uid_t>(*uid) == static_cast<uid_t>(-1))
+        return {-ERANGE, PTSCHED_A_UID, "user: 0 to 4294967294"};
+    auto found = targets(devices, request);
+    if (found.empty() && request.has(PTSCHED_A_DEVICE_ID))
+        return no_such_device();
+    for (Device *device : found)
+        device->set_share(static_cast<uid_t>(*uid), static_cast<uint32_t>(*share));
+    return {};
+}
+
 Verdict get_entities(DeviceList &devices, const AttributeReader &request, const Viewer &viewer,
                      const std::function<void(std::span<const char>)> &emit)
 {
@@ -236,6 +266,8 @@ std::string range_of(ptsp_param param)
         break;
     case PTSP_PARAM_KIND:
         return "policy: 0 (weighted), 1 (literal) or 2 (none)";
+    case PTSP_PARAM_GROUPING:
+        return "grouping: 0 (process) or 1 (user)";
     case PTSP_PARAM_ALPHA:
         return "alpha: 1 to " + std::to_string(PTSCHED_ALPHA_MAX);
     case PTSP_PARAM_SLICE:
@@ -263,12 +295,20 @@ Verdict control(DeviceList &devices, std::span<const char> bytes, const Viewer &
         return get_entities(devices, request, viewer, emit);
     case PTSCHED_CMD_SET_DEVICE:
     case PTSCHED_CMD_SET_ENTITY:
+    case PTSCHED_CMD_SET_USER:
         if (!privileged)
             return {-EPERM, 0, "only root and the broker's own user may change settings"};
-        return request.cmd() == PTSCHED_CMD_SET_DEVICE ? set_device(devices, request)
-                                                       : set_entity(devices, request, viewer);
+        break;
     default:
         return {-EOPNOTSUPP, 0, "no such command"};
+    }
+    switch (request.cmd()) {
+    case PTSCHED_CMD_SET_DEVICE:
+        return set_device(devices, request);
+    case PTSCHED_CMD_SET_ENTITY:
+        return set_entity(devices, request, viewer);
+    default:
+        return set_user(devices, request);
     }
 }
 

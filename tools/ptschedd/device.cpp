@@ -125,12 +125,12 @@ Entity &Device::join(const ProcessRef &process, const Process *parent)
     // Nothing may go wrong between its making and its first member.
     made->members.reserve(1);
     Entity &entity = *made;
-    entity.account = &accounts_[process->uid()];
+    entity.account = &account(process->uid());
     entities_.emplace(process.get(), std::move(made));
     entity.account->entities++;
     auto its_parent = entities_.find(parent);
-    ptsp_join(&policy_, &entity, entity.account, its_parent == entities_.end() ? nullptr : its_parent->second.get(),
-              now());
+    ptsp_join(&policy_, &entity, &account_of(entity),
+              its_parent == entities_.end() ? nullptr : its_parent->second.get(), now());
     events_.event(PTSCHED_EVENT_ATTACH, *this, &entity);
     return entity;
 }
@@ -156,12 +156,39 @@ void Device::leave_if_unused(Entity &entity)
     run();
 }
 
-// Accounts of users who have nobody here and owe nothing.
+Account &Device::account(uid_t uid)
+{
+    auto [entry, made] = accounts_.try_emplace(uid);
+    Account &account = entry->second;
+    if (made) {
+        ptsp_group_init(&policy_, &account.group, nullptr, ptsp_share_to_weight(account.share), now());
+        account.grouped.group = &account.group;
+    }
+    return account;
+}
+
+// Among whom the entity's time is divided, by the device's settings.
+ptsp_user &Device::account_of(Entity &entity) const
+{
+    return policy_.params.grouping == PTSP_BY_USER ? entity.account->grouped : entity.account->alone;
+}
+
+void Device::set_share(uid_t uid, uint32_t share)
+{
+    Account &its = account(uid);
+    its.share = share;
+    ptsp_group_set_weight(&policy_, &its.group, ptsp_share_to_weight(share), now());
+    run();
+}
+
+// Accounts of users who have nobody here, owe nothing, and of whom nothing else is known.
 void Device::forget_accounts()
 {
     uint64_t at = now();
     std::erase_if(accounts_, [&](const auto &entry) {
-        return !entry.second.entities && !ptsp_user_owes(&policy_, &entry.second, at);
+        const Account &account = entry.second;
+        return !account.entities && account.share == PTSCHED_SHARE_DEFAULT &&
+               !ptsp_user_owes(&policy_, &account.alone, at) && !ptsp_user_owes(&policy_, &account.grouped, at);
     });
 }
 
@@ -175,6 +202,9 @@ void Device::update(Entity &entity)
     }
     run();
     if (entity.state == PTSP_IDLE && entity.waiters) {
+        // Since it was here last, another setting may have come.
+        if (entity.user != &account_of(entity))
+            ptsp_move(&policy_, &entity, &account_of(entity), now());
         ptsp_wait(&policy_, &entity, now());
         entity.wait_told = false;
         decide();

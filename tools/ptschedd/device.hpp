@@ -60,6 +60,8 @@ public:
 
     void set_params(const ptsp_params &params);
     void fix_weight(Entity &entity, uint32_t weight);
+    // The user need not have processes here.
+    void set_share(uid_t uid, uint32_t share);
     // The entity goes before all others of its weight until then.
     void lead(Entity &entity, uint64_t until_ns);
 
@@ -77,6 +79,8 @@ private:
     Entity &join(const ProcessRef &process, const Process *parent);
     void tell_leaving(Entity &entity);
     void leave_if_unused(Entity &entity);
+    Account &account(uid_t uid);
+    ptsp_user &account_of(Entity &entity) const;
     void forget_accounts();
     void update(Entity &entity);
     void set_preemptible(Entity &entity);

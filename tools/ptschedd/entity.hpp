@@ -29,9 +29,13 @@ struct Waiter {
 };
 
 // A user's account on a device.
-struct Account : ptsp_user {
+struct Account {
     unsigned entities = 0;
     uint64_t gpu_ns = 0; // of all processes that it has or had there
+    uint32_t share = PTSCHED_SHARE_DEFAULT;
+    ptsp_user alone = {};   // of processes among which time is divided
+    ptsp_group group = {};  // the others, whose time is the user's
+    ptsp_user grouped = {}; // of these
 };
 
 struct Entity : ptsp_entity {

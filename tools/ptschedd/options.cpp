@@ -28,6 +28,7 @@ Where:
 
 How (see ptsched-set(1); can be changed while it runs):
   --policy NAME         weighted (default), literal or none
+  --grouping NAME       time is divided among processes: process (default), or users: user
   --idle-sharing 0|1    unused time goes to who has used up its own (1)
   --many 0|1            any number of turns at once, as in the PTask paper (0)
   --slice-us N          how long a turn lasts while others wait (30000)
@@ -53,6 +54,7 @@ enum Option {
     kTestDevices,
     kRequireNode,
     kPolicy,
+    kGrouping,
     kIdleSharing,
     kMany,
     kSlice,
@@ -71,6 +73,7 @@ const option kOptions[] = {
     {"test-devices", required_argument, nullptr, kTestDevices},
     {"require-device-node", required_argument, nullptr, kRequireNode},
     {"policy", required_argument, nullptr, kPolicy},
+    {"grouping", required_argument, nullptr, kGrouping},
     {"idle-sharing", required_argument, nullptr, kIdleSharing},
     {"many", required_argument, nullptr, kMany},
     {"slice-us", required_argument, nullptr, kSlice},
@@ -100,6 +103,15 @@ uint64_t microseconds(const char *name, const char *text, uint64_t from_ns, uint
     return number(name, text, from_ns / 1000, to_ns / 1000) * 1000;
 }
 
+ptsp_grouping grouping(const std::string &name)
+{
+    if (name == "process")
+        return PTSP_BY_PROCESS;
+    if (name == "user")
+        return PTSP_BY_USER;
+    throw UsageError("--grouping '" + name + "': process or user is possible");
+}
+
 ptsp_kind policy(const std::string &name)
 {
     if (name == "weighted")
@@ -124,6 +136,9 @@ void set_param(ptsp_params &params, int option, const char *name, const char *te
     switch (option) {
     case kPolicy:
         params.kind = policy(text);
+        break;
+    case kGrouping:
+        params.grouping = grouping(text);
         break;
     case kIdleSharing:
         params.idle_sharing = number(name, text, 0, 1);

@@ -26,7 +26,8 @@
  *
  * History: 1.0 first version. 1.1 PTSCHED_ATTACH_NODE; events by PTSCHED_CMD_SUBSCRIBE,
  * of what the listener may see. 1.2 PTSCHED_EVENT_WAIT, PTSCHED_EVENT_CANCEL,
- * PTSCHED_A_USER_GPU_NS, PTSCHED_ACQUIRE_ABOVE, PTSCHED_IOC_GROUP.
+ * PTSCHED_A_USER_GPU_NS, PTSCHED_ACQUIRE_ABOVE, PTSCHED_IOC_GROUP, PTSCHED_A_GROUPING,
+ * PTSCHED_CMD_SET_USER.
  */
 #ifndef _UAPI_LINUX_PTSCHED_H
 #define _UAPI_LINUX_PTSCHED_H
@@ -369,6 +370,9 @@ struct ptsched_page {
 #define PTSCHED_POLICY_LITERAL	1	/* token bucket of the PTask paper, section 5.3 */
 #define PTSCHED_POLICY_NONE	2	/* account only */
 
+#define PTSCHED_GROUPING_PROCESS 0	/* time is divided among processes */
+#define PTSCHED_GROUPING_USER	1	/* among users, and a user's among its processes */
+
 #define PTSCHED_ENTITY_IDLE	0
 #define PTSCHED_ENTITY_WAITING	1
 #define PTSCHED_ENTITY_HOLDING	2
@@ -392,7 +396,12 @@ struct ptsched_page {
  * S, for the device named by PTSCHED_A_DEVICE_ID, or for all without it; all
  * are checked before any is applied, and a refusal names the attribute
  * (extended ack). SET_ENTITY (CAP_SYS_ADMIN) takes PID, WEIGHT (0: from nice
- * again) and DEVICE_ID (all without it).
+ * again) and DEVICE_ID (all without it). SET_USER (CAP_SYS_ADMIN) takes UID, SHARE and
+ * DEVICE_ID (all without it).
+ *
+ * With GROUPING_USER, under PTSCHED_POLICY_WEIGHTED, a user has its SHARE over that of all who
+ * are active, however many processes it has there, and each of these what its weight is over
+ * that of the user's. A process is in its user's group from when it asks for the turn next.
  *
  * After SUBSCRIBE, which has no attributes, a socket receives EVENT messages until it is
  * closed: EVENT, TIME_NS and, unless LOST, DEVICE_ID and, unless SETTINGS, PID, COMM,
@@ -416,6 +425,7 @@ enum ptsched_cmd {
 	PTSCHED_CMD_SET_ENTITY,
 	PTSCHED_CMD_EVENT,
 	PTSCHED_CMD_SUBSCRIBE,
+	PTSCHED_CMD_SET_USER,
 	__PTSCHED_CMD_LAST
 };
 
@@ -468,6 +478,8 @@ enum ptsched_attr {
 	PTSCHED_A_NODE,			/* u64, D S: the device's node, see PTSCHED_NODE */
 	PTSCHED_A_USER_GPU_NS,		/* u64, E: GPU_NS of all that UID has or had there */
 	PTSCHED_A_GROUP,		/* string, E: of PTSCHED_IOC_GROUP, where there is one */
+	PTSCHED_A_GROUPING,		/* u32, D S: PTSCHED_GROUPING_* */
+	PTSCHED_A_SHARE,		/* u32, E: of its user, as a cgroup's cpu.weight */
 	__PTSCHED_A_LAST
 };
 
@@ -489,5 +501,7 @@ enum ptsched_attr {
 #define PTSCHED_INFLIGHT_MAX_NS	1000000000ULL		/* 1 s */
 #define PTSCHED_ALPHA_MAX	1000			/* 1.0, from 1 */
 #define PTSCHED_WEIGHT_MAX	1000000			/* from 1 */
+#define PTSCHED_SHARE_DEFAULT	100
+#define PTSCHED_SHARE_MAX	10000			/* from 1 */
 
 #endif /* _UAPI_LINUX_PTSCHED_H */
