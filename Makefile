@@ -108,6 +108,10 @@ MUTANTS_NEED := $(B)/bin/ptschedd $(B)/tests/conformance fuzz-targets
 mutants: setup $(MUTANTS_NEED) ## faults that are planted are found by the tests that are for them
 	scripts/run-tests --name mutants --timeout 3600 --echo -- tests/mutants/run
 
+.PHONY: coverage
+coverage: setup vm-files ## the lines of the module that tests reach, in VMs and in user space (COVERAGE="--missing")
+	@scripts/coverage $(COVERAGE)
+
 .PHONY: style
 style: setup ## checkpatch, sparse, clang-format, shellcheck, codespell
 	scripts/run-tests --name style -- scripts/style
@@ -149,8 +153,8 @@ bench-ptask: ## the PTask paper's programs on a real NVIDIA GPU (BENCH="--quick 
 	$(B)/samples/bench-ptask $(BENCH)
 
 .PHONY: bench-module
-bench-module: setup $(B)/bin/ptsim $(B)/tests/bench-policy $(B)/tests/policy_attacks $(MUTANTS_NEED) vm-files ## what the policy and the module cost, and what attacks gain; results in out/module
-	scripts/bench-module --build $(B)
+bench-module: setup $(B)/bin/ptsim $(B)/tests/bench-policy $(B)/tests/policy_attacks $(MUTANTS_NEED) vm-files ## what the policy and the module cost, and what attacks gain; results in out/module (BENCH="--only coverage")
+	scripts/bench-module --build $(B) $(BENCH)
 
 .PHONY: demo
 demo: setup ## the priority inversion experiment in a VM; results in out/ (DEMO="--quick --preempt-only")

@@ -5,6 +5,8 @@
 # /vm/modules.
 
 module=/vm/modules/ptsched.ko
+# There is one if the module counts what it executes.
+counter=/vm/modules/ptsched_coverage.ko
 
 # A program that ends badly without a "not ok" would otherwise count as silence.
 run() {
@@ -35,6 +37,7 @@ insert() {
 	return 1
 }
 
+[ ! -e $counter ] || insmod $counter || exit
 for program in "$@"; do
 	insert && run "$program"
 done
@@ -42,6 +45,7 @@ done
 # Whatever the programs left loaded must go again.
 echo "1..1"
 while read -r name _; do
+	[ "$name" != ptsched_coverage ] || cp /sys/kernel/debug/ptsched_coverage /out/counts
 	rmmod "$name" || failed=1
 done </proc/modules
 if [ $failed = 0 ] && [ ! -s /proc/modules ]; then
