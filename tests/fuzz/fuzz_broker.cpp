@@ -74,6 +74,13 @@ private:
     fuzz_input &input_;
 };
 
+// A call may have any size.
+bool is_call(const ptsched_broker_header &header, uint32_t call)
+{
+    constexpr uint32_t mask = ~(_IOC_SIZEMASK << _IOC_SIZESHIFT);
+    return (header.cmd & mask) == (call & mask);
+}
+
 // A connection, as its process sees it.
 struct Line {
     UniqueFd socket;
@@ -248,9 +255,9 @@ void World::expect_answer(Line &line, const BrokerMessages::Bytes &bytes)
     if (bytes.size() < sizeof(header))
         return;
     memcpy(&header, bytes.data(), sizeof(header));
-    const bool silent =
-        header.flags & PTSCHED_BROKER_NO_REPLY &&
-        (header.cmd == PTSCHED_IOC_RELEASE || header.cmd == PTSCHED_IOC_REPORT || header.cmd == PTSCHED_IOC_ACK);
+    const bool silent = header.flags & PTSCHED_BROKER_NO_REPLY &&
+                        (is_call(header, PTSCHED_IOC_RELEASE) || is_call(header, PTSCHED_IOC_REPORT) ||
+                         is_call(header, PTSCHED_IOC_ACK));
     if (!silent)
         line.asked[header.id]++;
     line.subscribed = line.subscribed || header.cmd == PTSCHED_BROKER_SUBSCRIBE;
@@ -284,7 +291,7 @@ void World::check_answer(Line &line, const char *message, size_t length, size_t 
     memcpy(&header, message, sizeof(header));
     CHECK(header.length == length - sizeof(header));
     CHECK(header.result <= 0 && header.flags == 0);
-    CHECK(fds == (header.cmd == PTSCHED_IOC_ATTACH && header.result == 0 ? PTSCHED_BROKER_NR_FDS : 0));
+    CHECK(fds == (is_call(header, PTSCHED_IOC_ATTACH) && header.result == 0 ? PTSCHED_BROKER_NR_FDS : 0));
     // A request may have any number, and is answered with it.
     const bool is_unknown = header.result == -ENOTTY;
     if (header.cmd == PTSCHED_BROKER_EVENT && !is_unknown) {
