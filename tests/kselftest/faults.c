@@ -8,25 +8,15 @@
 #include <stdio.h>
 #include <sys/ptrace.h>
 
+#include "fail_nth.h"
 #include "harness.h"
 #include "ks.h"
 #include "ks_netlink.h"
 
 enum { TURNS = 100, CLIENTS = 4 };
 
-#define FAIL_NTH "/proc/thread-self/fail-nth"
 /* No call here makes more allocations and user copies than this. */
 #define FAULTS_MAX 200
-
-static bool put(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	if (fd >= 0)
-		close(fd);
-	return written;
-}
 
 /* A process that has the turn, until @end is given; its status says whether it could give it back. */
 static pid_t fork_holder(const struct ks_sign *end)
@@ -48,26 +38,6 @@ static pid_t fork_holder(const struct ks_sign *end)
 }
 
 /* --- what fails inside a call --- */
-
-/* The @nth thing in what this thread does from now on that can fail does so; @file: FAIL_NTH. */
-static void let_fail(int file, unsigned int nth)
-{
-	char text[16];
-	int length = snprintf(text, sizeof(text), "%u", nth);
-
-	/* To call it off can be what fails. */
-	while (pwrite(file, text, (size_t)length, 0) != length)
-		if (nth)
-			_exit(97);
-}
-
-/* Whether it has; else to read that can be what fails. */
-static bool has_failed(int file)
-{
-	char text[16] = "";
-
-	return pread(file, text, sizeof(text) - 1, 0) > 0 && atoi(text) == 0;
-}
 
 /* Each returns what the call did; @fd is an attached client, but of open and attach. */
 static int call_open(int fd)
@@ -171,9 +141,7 @@ TEST(whatever_can_fail_in_a_call_fails_cleanly)
 
 	if (access(FAIL_NTH, W_OK))
 		SKIP(return, "this kernel injects no faults (FAULT_INJECTION)");
-	ASSERT_TRUE(put("/sys/kernel/debug/failslab/ignore-gfp-wait", "N"));
-	ASSERT_TRUE(put("/sys/kernel/debug/failslab/verbose", "0"));
-	ASSERT_TRUE(put("/sys/kernel/debug/fail_usercopy/verbose", "0"));
+	ASSERT_TRUE(faults_are_ready());
 	for (which = 0; which < sizeof(calls) / sizeof(*calls); which++) {
 		for (nth = 1; nth <= FAULTS_MAX; nth++) {
 			status = in_child_with_fault(which, nth);

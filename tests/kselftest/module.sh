@@ -72,6 +72,12 @@ accept alpha 1000
 refuse alpha 0
 refuse alpha 1001
 
+hold=$parameters/longest_hold_ns
+[ "$(cat $hold)" = 0 ]
+ok $? "how long a device is locked is not measured at first"
+echo 0 >$hold && /vm/tests/pair >/dev/null && [ "$(cat $hold)" -gt 0 ]
+ok $? "once it is asked for, that is measured"
+
 [ "$(stat -c %a /dev/ptsched)" = 666 ]
 ok $? "everybody may open the node"
 

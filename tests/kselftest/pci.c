@@ -3,66 +3,11 @@
  * A GPU that is taken out of the machine under its clients. The VM has display
  * controllers, which are absent (removed) outside of this program and pci.sh.
  */
-#include <glob.h>
-#include <libgen.h>
 #include <stdio.h>
 
 #include "harness.h"
 #include "ks.h"
-
-#define BUS "/sys/bus/pci/"
-
-static int say_to(const char *file)
-{
-	int fd = open(file, O_WRONLY | O_CLOEXEC);
-	int ret = fd < 0 ? -errno : write(fd, "1", 1) == 1 ? 0 : -errno;
-
-	if (fd >= 0)
-		close(fd);
-	return ret;
-}
-
-/* Reads one value from a small file. */
-static bool scan(const char *name, const char *format, void *value)
-{
-	FILE *file = fopen(name, "re");
-	bool found = file && fscanf(file, format, value) == 1;
-
-	if (file)
-		fclose(file);
-	return found;
-}
-
-static bool is_display(const char *folder)
-{
-	char name[128];
-	unsigned int class;
-
-	snprintf(name, sizeof(name), "%s/class", folder);
-	return scan(name, "%x", &class) && class >> 16 == 3;
-}
-
-/* The address of the first display controller, or an empty string. */
-static void find_gpu(char *address, size_t size)
-{
-	glob_t found;
-
-	address[0] = '\0';
-	if (glob(BUS "devices/*", 0, NULL, &found))
-		return;
-	for (size_t i = 0; i < found.gl_pathc && !address[0]; i++)
-		if (is_display(found.gl_pathv[i]))
-			snprintf(address, size, "%s", basename(found.gl_pathv[i]));
-	globfree(&found);
-}
-
-static int unplug(const char *address)
-{
-	char name[128];
-
-	snprintf(name, sizeof(name), BUS "devices/%s/remove", address);
-	return say_to(name);
-}
+#include "ks_pci.h"
 
 static bool sleeps(pid_t pid)
 {
@@ -94,11 +39,7 @@ FIXTURE_TEARDOWN(gpu)
 {
 	if (self->holder >= 0)
 		close(self->holder);
-	for (;;) {
-		find_gpu(self->address, sizeof(self->address));
-		if (!self->address[0] || unplug(self->address))
-			break;
-	}
+	unplug_all();
 }
 
 TEST_F(gpu, the_holder_is_told)

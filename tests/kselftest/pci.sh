@@ -13,7 +13,7 @@ if [ ! -e /sys/bus/pci/rescan ]; then
 	echo "1..0 # SKIP no PCI in this machine"
 	exit 0
 fi
-echo "1..5"
+echo "1..6"
 
 # Addresses of the display controllers, by the kernel and by the module.
 present() {
@@ -33,6 +33,19 @@ agree() {
 	[ "$(present | sort)" = "$(known | sort)" ] && [ "$(present | wc -l)" = "$1" ]
 }
 
+# The last device that is neither a display controller nor a bridge.
+other() {
+	for folder in /sys/bus/pci/devices/*; do
+		case $(cat "$folder/class") in 0x03* | 0x06*) ;; *) basename "$folder" ;; esac
+	done | tail -n 1
+}
+another_goes() {
+	before=$(known)
+	gone=$(other)
+	[ "$gone" ] && unplug "$gone" && [ "$(known)" = "$before" ] && echo 1 >/sys/bus/pci/rescan &&
+		[ -e "/sys/bus/pci/devices/$gone" ] && agree 2
+}
+
 come() { echo 1 >/sys/bus/pci/rescan && agree 2; }
 one_goes() { unplug "$(present | head -n 1)" && agree 1; }
 both_go() { one_goes; unplug "$(present)" && agree 0; }
@@ -42,6 +55,7 @@ insert_again() {
 
 check "the machine has none at first" agree 0
 check "GPUs that come are found" come
+check "what is no GPU goes and comes, and no GPU with it" another_goes
 check "a GPU that goes is forgotten" one_goes
 check "GPUs are found at insertion" insert_again
 check "all go" both_go
