@@ -368,10 +368,7 @@ static uint64_t random_state;
 
 static uint32_t rnd(void)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (uint32_t)(random_state >> 11);
+	return ks_random(&random_state);
 }
 
 static void fill(union arg *arg, const struct call *call)
@@ -397,11 +394,9 @@ static void fill(union arg *arg, const struct call *call)
 /* Whatever is called in whatever state, the answer is one of those in the header. */
 TEST(random_calls)
 {
-	const char *seed = getenv("PTSCHED_SEED");
 	int fds[4];
 
-	random_state = seed ? strtoull(seed, NULL, 0) : (uint64_t)time(NULL) << 16 | (unsigned int)getpid();
-	random_state |= 1;
+	random_state = ks_seed();
 	TH_LOG("PTSCHED_SEED=%llu", (unsigned long long)random_state);
 	for (int i = 0; i < 4; i++)
 		fds[i] = ks_open();

@@ -122,6 +122,48 @@ static inline int ks_pidfd(pid_t pid)
 			usleep(1000);                                                              \
 	} while (0)
 
+/* A random number; @state is its seed, and not 0. */
+static inline uint32_t ks_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return (uint32_t)(*state >> 11);
+}
+
+/* PTSCHED_SEED, or another one each time. */
+static inline uint64_t ks_seed(void)
+{
+	const char *seed = getenv("PTSCHED_SEED");
+
+	return (seed ? strtoull(seed, NULL, 0) : (uint64_t)time(NULL) << 16 | (unsigned int)getpid()) | 1;
+}
+
+/* What is random in its child goes on differently. */
+static inline pid_t ks_fork_random(uint64_t *state)
+{
+	uint64_t seed = ((uint64_t)ks_random(state) << 32 | ks_random(state)) | 1;
+	pid_t pid = fork();
+
+	if (!pid)
+		*state = seed;
+	return pid;
+}
+
+/* At most 3 ms. */
+static inline void ks_nap(uint64_t *state)
+{
+	struct timespec pause = {.tv_nsec = ks_random(state) % 3000000};
+
+	nanosleep(&pause, NULL);
+}
+
+/* A debug kernel is ten times slower. */
+static inline bool ks_is_slow(void)
+{
+	return !access("/sys/kernel/debug/kmemleak", F_OK);
+}
+
 /* One byte from one process to another, as a sign. */
 struct ks_sign {
 	int fd[2];

@@ -13,24 +13,21 @@
 
 enum { AT_ONCE = 20 };
 
-/* A thousand, or PTSCHED_STORM; fewer on a debug kernel, which is ten times slower. */
+/* A thousand, or PTSCHED_STORM; fewer on a slow kernel. */
 static int clients(void)
 {
 	const char *count = getenv("PTSCHED_STORM");
 
 	if (count)
 		return atoi(count);
-	return access("/sys/kernel/debug/kmemleak", F_OK) ? 1000 : 100;
+	return ks_is_slow() ? 100 : 1000;
 }
 
 static uint64_t random_state;
 
 static uint32_t rnd(void)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (uint32_t)(random_state >> 11);
+	return ks_random(&random_state);
 }
 
 /* Lives on with what it inherited, until the test is over. */
@@ -83,13 +80,6 @@ static void live(const struct ks_sign *stop, bool leaves)
 	}
 }
 
-static void wait_for_something(void)
-{
-	struct timespec pause = {.tv_nsec = rnd() % 3000000};
-
-	nanosleep(&pause, NULL);
-}
-
 FIXTURE(storm)
 {
 	struct ks_sign stop;
@@ -97,10 +87,7 @@ FIXTURE(storm)
 
 FIXTURE_SETUP(storm)
 {
-	const char *seed = getenv("PTSCHED_SEED");
-
-	random_state = seed ? strtoull(seed, NULL, 0) : (uint64_t)time(NULL) << 16 | (unsigned int)getpid();
-	random_state |= 1;
+	random_state = ks_seed();
 	TH_LOG("PTSCHED_SEED=%llu", (unsigned long long)random_state);
 	self->stop = ks_sign_new();
 }
@@ -127,17 +114,14 @@ TEST_F_TIMEOUT(storm, a_thousand_deaths, 280)
 		} else if (started < count) {
 			/* Two in a hundred leave something behind that lives on. */
 			bool leaves = started++ % 50 == 0;
-			uint64_t seed = ((uint64_t)rnd() << 32 | rnd()) | 1;
 
-			alive[slot] = fork();
+			alive[slot] = ks_fork_random(&random_state);
 			ASSERT_LE(0, alive[slot]);
-			if (!alive[slot]) {
-				random_state = seed;
+			if (!alive[slot])
 				live(&self->stop, leaves);
-			}
 		}
 		if (rnd() % 4 == 0)
-			wait_for_something();
+			ks_nap(&random_state);
 	}
 	/* Children and mappings are still there; entities are not, or are being reaped. */
 	KS_UNTIL(ks_count() == 0);
