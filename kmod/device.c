@@ -121,7 +121,8 @@ static struct ptsched_dev *dev_insert(const char *name, const char *uuid)
 	struct ptsched_dev *dev;
 
 	lockdep_assert_held(&ptsched_devices_lock);
-	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	/* Whoever attaches to an instance first has one made. */
+	dev = kzalloc(sizeof(*dev), GFP_KERNEL_ACCOUNT);
 	if (!dev)
 		return ERR_PTR(-ENOMEM);
 	strscpy(dev->name, name, sizeof(dev->name));
