@@ -290,6 +290,35 @@ TEST("a broker in another pid namespace says why it does not serve")
     CHECK(contains(ptsched_strerror(opened), "pid namespace"));
 }
 
+// A client of a process that connected as nobody and is root by now, as a setuid program is that was executed since.
+int act_as_setuid(pid_t requester)
+{
+    if (seteuid(kNobody) < 0)
+        return -errno;
+    ptsched_client *client = nullptr;
+    CHECK_EQ(0, ptsched_open(kDevice, PTSCHED_MECHANISM_GATE, backend(), &client));
+    if (seteuid(0) < 0)
+        return -errno;
+    ptsched::UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, requester, 0)));
+    return ptsched_act_for(client, PTSCHED_ACT_FOR_PIDFD, pidfd.get());
+}
+
+TEST("rights that a process has gained since it connected are not those of its connection")
+{
+    start_broker(default_broker());
+    Actor lighter(1), heavier;
+    for (Actor *actor : {&lighter, &heavier}) {
+        pid_t child = fork();
+        if (child == 0)
+            _exit(-act_as_setuid(actor->pid()));
+        int status = 0;
+        waitpid(child, &status, 0);
+        CHECK(WIFEXITED(status));
+        CHECK_EQ(EPERM, WEXITSTATUS(status));
+    }
+    stop_broker();
+}
+
 TEST("where no process that has ended has files with the broker, it says so at once")
 {
     start_broker(default_broker());

@@ -358,7 +358,7 @@ int Connection::attach(struct ptsched_attach &argument, Request &request)
         return ret;
     std::unique_ptr<Client> client;
     try {
-        client = std::make_unique<Client>(*this, process_);
+        client = std::make_unique<Client>(*this, process_, viewer_.opener());
     } catch (const std::system_error &error) {
         warn("process %d cannot be served: %s", process_->pid(), error.what());
         return -error.code().value();
@@ -391,7 +391,7 @@ int Connection::check_node(const struct ptsched_attach &argument, const Request 
     if (given && (argument.node < 0 || request.fds.empty()))
         return -EBADF;
     const uint64_t node = given ? node_of_file(request.fds[0].get()) : 0;
-    return server_.suffices(device, node) || process_->has_cap_sys_nice() ? 0 : -EACCES;
+    return server_.suffices(device, node) || process_->has_cap_sys_nice(viewer_.opener()) ? 0 : -EACCES;
 }
 
 int Connection::acquire(struct ptsched_acquire &argument, Request &request)

@@ -319,10 +319,12 @@ void Device::move(Client &client, Entity &to)
 // Whether it may without a client that was handed over.
 bool Device::may_act_for(const Client &client, const Entity &entity)
 {
-    if (client.process->has_cap_sys_nice())
+    if (client.process->has_cap_sys_nice(client.opener))
         return true;
+    // Of another user than who connected, it is by a program that may not know what it has inherited.
     auto user = client.process->effective_uid();
-    return user && user == entity.process->effective_uid() && entity.current_weight() <= client.self->current_weight();
+    return user && (client.opener == 0 || user == client.opener) && user == entity.process->effective_uid() &&
+           entity.current_weight() <= client.self->current_weight();
 }
 
 // Whether it may go on acting for its requester; it may act for nobody.

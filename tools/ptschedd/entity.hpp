@@ -82,10 +82,14 @@ constexpr uint32_t kSeveralThreads = UINT32_MAX;
 
 // An attached client.
 struct Client {
-    Client(AcquireSink &its_sink, ProcessRef its_process) : sink(its_sink), process(std::move(its_process)) {}
+    Client(AcquireSink &its_sink, ProcessRef its_process, uid_t its_opener)
+        : sink(its_sink), process(std::move(its_process)), opener(its_opener)
+    {
+    }
 
     AcquireSink &sink;
     ProcessRef process;
+    uid_t opener; // effective user of the process when it connected
     SharedPage page;
     bool handed_over = false; // whoever has its handle may act for its process
     // Whether it still is one, for those that act for its process by it.

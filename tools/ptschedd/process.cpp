@@ -3,6 +3,7 @@
 
 #include "pidfd.hpp"
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -10,6 +11,7 @@
 #include <linux/capability.h>
 #include <linux/nsfs.h>
 #include <sstream>
+#include <sys/auxv.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -123,8 +125,19 @@ bool Process::is_stopped() const
     return text && text->find('T') != std::string::npos;
 }
 
-bool Process::has_cap_sys_nice() const
+bool Process::runs_with_rights_of_a_file() const
 {
+    std::ifstream file(proc(pid_, "auxv"), std::ios::binary);
+    for (std::array<unsigned long, 2> entry; file.read(reinterpret_cast<char *>(&entry), sizeof(entry));)
+        if (entry[0] == AT_SECURE)
+            return entry[1] != 0;
+    return true;
+}
+
+bool Process::has_cap_sys_nice(uid_t opener) const
+{
+    if (opener != 0 && (owner() != opener || runs_with_rights_of_a_file()))
+        return false;
     static const ino_t own_space = inode_of("/proc/self/ns/user");
     auto text = status("CapEff:");
     return own_space && inode_of(proc(pid_, "ns/user")) == own_space && text &&

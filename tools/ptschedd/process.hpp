@@ -30,8 +30,10 @@ public:
     int nice() const;
     std::string comm() const;
     pid_t parent() const;
-    // In the broker's user namespace: in one of its own every process can have all capabilities.
-    bool has_cap_sys_nice() const;
+    // In the broker's user namespace: in one of its own every process can have all capabilities. And not by what it has
+    // executed since @opener connected: a setuid program does not know what it has inherited, and what is read from
+    // the socket now may have been written before.
+    bool has_cap_sys_nice(uid_t opener) const;
     // The user whose it is in every respect; none if it has several. The last one known once it is gone.
     std::optional<uid_t> owner() const;
     // Its number in the pid namespace of @viewer; 0: it is not there.
@@ -47,6 +49,8 @@ public:
 
 private:
     std::optional<std::string> status(const char *field) const;
+    // Its program has rights that who executed it had not, or that cannot be told.
+    bool runs_with_rights_of_a_file() const;
 
     pid_t pid_;
     uid_t uid_;

@@ -14,6 +14,8 @@ public:
 
     // Of root, or the broker's own user.
     bool is_privileged() const { return privileged_; }
+    // The user who opened the socket.
+    uid_t opener() const { return uid_; }
     // Whether it may see all processes of that user.
     bool sees_user(std::optional<uid_t> uid) const { return privileged_ || uid == uid_; }
     // The number of @target in the viewer's pid namespace; 0: it may not be seen.
