@@ -76,6 +76,7 @@ static int on_entity(struct nl_msg *msg, void *arg)
 	    .nice = (int32_t)get_u32(attrs, PTSCHED_A_NICE),
 	    .budget_ns = (int64_t)get_u64(attrs, PTSCHED_A_BUDGET_NS),
 	    .turns = get_u64(attrs, PTSCHED_A_TURNS),
+	    .held_ns = get_u64(attrs, PTSCHED_A_HELD_NS),
 	    .submissions = get_u64(attrs, PTSCHED_A_SUBMISSIONS),
 	};
 	get_string(attrs, PTSCHED_A_COMM, e->comm, sizeof(e->comm));

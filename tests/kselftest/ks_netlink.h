@@ -20,6 +20,7 @@ struct ks_entity {
 	int32_t nice;
 	int64_t budget_ns;
 	uint64_t turns;
+	uint64_t held_ns;
 	uint64_t submissions;
 	char comm[PTSCHED_COMM_LEN];
 };
