@@ -8,7 +8,6 @@
 #define PTSCHED_COMPAT_H
 
 #include <linux/fs.h>
-#include <linux/hrtimer.h>
 #include <linux/magic.h>
 #include <linux/mm.h>
 #include <linux/pid.h>
@@ -16,20 +15,18 @@
 #include <linux/string.h>
 #include <net/genetlink.h>
 
+#ifdef HAVE_HEX_TO_BIN
+#include <linux/hex.h>
+#else
+#include <linux/kernel.h>
+#endif
+
+#include "compat_hrtimer.h"
+
 #ifndef HAVE_VM_FLAGS_MOD
 static inline void vm_flags_mod(struct vm_area_struct *vma, vm_flags_t set, vm_flags_t clear)
 {
 	vma->vm_flags = (vma->vm_flags | set) & ~clear;
-}
-#endif
-
-#ifndef HAVE_HRTIMER_SETUP
-static inline void hrtimer_setup(struct hrtimer *timer,
-				 enum hrtimer_restart (*function)(struct hrtimer *),
-				 clockid_t clock, enum hrtimer_mode mode)
-{
-	hrtimer_init(timer, clock, mode);
-	timer->function = function;
 }
 #endif
 

@@ -13,7 +13,6 @@
 #include <linux/delay.h>
 #include <linux/device.h>
 #include <linux/fs.h>
-#include <linux/hrtimer.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -24,6 +23,7 @@
 #include <linux/uaccess.h>
 #include <linux/wait.h>
 
+#include "../../../kmod/compat_hrtimer.h"
 #include "../engine/rm.h"
 #include "../engine/service.h"
 
@@ -601,8 +601,7 @@ static int __init vgpu_init(void)
 	if (error)
 		return error;
 	vgpu_service_init(&service, devices, &config, wake, ktime_get_ns());
-	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	timer.function = on_timer;
+	hrtimer_setup(&timer, on_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	service.switch_calls = switch_calls;
 	service.switch_ignored = switch_ignored;
 	return add_device();
