@@ -89,7 +89,7 @@ check: setup ## all tests that need no GPU; under 20 minutes on two cores
 	@scripts/check
 
 .PHONY: check-kernels
-check-kernels: setup ## the VM tests on Debian's amd64, rt and backported kernels, with 1 and 4 CPUs
+check-kernels: setup ## modules for more kernels, and the VM tests on Debian's amd64, rt and backported ones, with 1 and 4 CPUs
 	@scripts/check --kernels
 
 .PHONY: check-debug
