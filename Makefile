@@ -93,7 +93,7 @@ check-kernels: setup ## modules for more kernels, and the VM tests on Debian's a
 	@scripts/check --kernels
 
 .PHONY: check-debug
-check-debug: setup ## the VM tests on a kernel with KASAN, lockdep and kmemleak
+check-debug: setup ## the VM tests, and the module's KUnit tests, on a kernel with KASAN, lockdep and kmemleak
 	@scripts/check --debug
 
 # A shell would count on from it.
