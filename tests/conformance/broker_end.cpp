@@ -306,16 +306,17 @@ int act_as_setuid(pid_t requester)
 TEST("rights that a process has gained since it connected are not those of its connection")
 {
     start_broker(default_broker());
-    Actor lighter(1), heavier;
-    for (Actor *actor : {&lighter, &heavier}) {
+    for (int nice : {0, 1}) {
+        Actor requester(nice);
         pid_t child = fork();
         if (child == 0)
-            _exit(-act_as_setuid(actor->pid()));
+            _exit(-act_as_setuid(requester.pid()));
         int status = 0;
         waitpid(child, &status, 0);
         CHECK(WIFEXITED(status));
         CHECK_EQ(EPERM, WEXITSTATUS(status));
     }
+    // It waits for all children, of which a requester would be one.
     stop_broker();
 }
 
