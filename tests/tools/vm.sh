@@ -42,10 +42,10 @@ tell() {
 }
 
 settings_of_both() {
-	ptsched set slice=3ms policy=literal alpha=0.5 idle-sharing=off || return
+	ptsched set slice=3ms policy=literal grouping=user alpha=0.5 idle-sharing=off || return
 	ptsched stat >"$work/stat" || return
 	cat "$work/stat"
-	[ "$(grep -c 'policy=literal idle-sharing=off many=off slice=3ms .*alpha=0.5' "$work/stat")" = 2 ]
+	[ "$(grep -c 'policy=literal grouping=user idle-sharing=off many=off slice=3ms .*alpha=0.5' "$work/stat")" = 2 ]
 }
 
 settings_of_one() {
