@@ -314,6 +314,11 @@ DECLARE_STATIC_KEY_FALSE(ptsched_measures_holds);
 /* What must not hold up who decides, and what may sleep. */
 extern struct workqueue_struct *ptsched_wq;
 
+/* main.c */
+int ptsched_begin(void);
+void ptsched_end(void);
+void ptsched_end_devices(void);
+
 extern struct list_head ptsched_devices;
 extern struct mutex ptsched_devices_lock;
 

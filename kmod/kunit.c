@@ -10,7 +10,6 @@
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/kthread.h>
-#include <linux/workqueue.h>
 
 #include "core.h"
 
@@ -280,14 +279,8 @@ static void stop(struct kunit_suite *suite)
 	if (!started_here)
 		return;
 	started_here = false;
-	ptsched_dev_remove_all();
-	ptsched_entity_await_end();
-	flush_workqueue(ptsched_wq);
-	ptsched_dev_exit();
-	ptsched_clients_exit();
-	ptsched_entity_exit();
-	destroy_workqueue(ptsched_wq);
-	ptsched_wq = NULL;
+	ptsched_end_devices();
+	ptsched_end();
 }
 
 /* Many kernels run the tests of a module before it has begun: what is tested does so for them. */
@@ -297,26 +290,13 @@ static int begin(struct kunit_suite *suite)
 
 	if (ptsched_wq)
 		return 0;
-	ptsched_wq = alloc_workqueue("ptsched", WQ_HIGHPRI | WQ_UNBOUND, 0);
-	if (!ptsched_wq)
-		return -ENOMEM;
-	ret = ptsched_entity_init();
+	ret = ptsched_begin();
 	if (ret)
-		goto err_entities;
-	ret = ptsched_clients_init();
-	if (ret)
-		goto err_clients;
+		return ret;
 	started_here = true;
 	ret = ptsched_add_test_devices(1);
 	if (ret)
 		stop(suite);
-	return ret;
-
-err_clients:
-	ptsched_entity_exit();
-err_entities:
-	destroy_workqueue(ptsched_wq);
-	ptsched_wq = NULL;
 	return ret;
 }
 

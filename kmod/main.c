@@ -12,8 +12,8 @@
 
 struct workqueue_struct *ptsched_wq;
 
-/* Nobody has a client. What is left are works that tell, reap and forget. */
-static void end_devices(void)
+/** ptsched_end_devices - nobody has a client; what is left are works that tell, reap and forget */
+void ptsched_end_devices(void)
 {
 	ptsched_dev_remove_all();
 	ptsched_entity_await_end();
@@ -21,7 +21,8 @@ static void end_devices(void)
 	ptsched_dev_exit();
 }
 
-static int __init ptsched_init(void)
+/** ptsched_begin - what devices and clients need; 0 or -ENOMEM */
+int ptsched_begin(void)
 {
 	int ret;
 
@@ -34,6 +35,32 @@ static int __init ptsched_init(void)
 	ret = ptsched_clients_init();
 	if (ret)
 		goto err_clients;
+	return 0;
+
+err_clients:
+	ptsched_entity_exit();
+err_entities:
+	destroy_workqueue(ptsched_wq);
+	ptsched_wq = NULL;
+	return ret;
+}
+
+/** ptsched_end - undo ptsched_begin(), after ptsched_end_devices() */
+void ptsched_end(void)
+{
+	ptsched_clients_exit();
+	ptsched_entity_exit();
+	destroy_workqueue(ptsched_wq);
+	ptsched_wq = NULL;
+}
+
+static int __init ptsched_init(void)
+{
+	int ret;
+
+	ret = ptsched_begin();
+	if (ret)
+		return ret;
 	/* Before there are devices: their events are sent from the first one on. */
 	ret = ptsched_listeners_init();
 	if (ret)
@@ -56,16 +83,12 @@ static int __init ptsched_init(void)
 err_file:
 	ptsched_pci_exit();
 err_devices:
-	end_devices();
+	ptsched_end_devices();
 	ptsched_netlink_exit();
 err_netlink:
 	ptsched_listeners_exit();
 err_listeners:
-	ptsched_clients_exit();
-err_clients:
-	ptsched_entity_exit();
-err_entities:
-	destroy_workqueue(ptsched_wq);
+	ptsched_end();
 	return ret;
 }
 
@@ -73,12 +96,10 @@ static void __exit ptsched_exit(void)
 {
 	ptsched_file_exit();
 	ptsched_pci_exit();
-	end_devices();
+	ptsched_end_devices();
 	ptsched_netlink_exit();
 	ptsched_listeners_exit();
-	ptsched_clients_exit();
-	ptsched_entity_exit();
-	destroy_workqueue(ptsched_wq);
+	ptsched_end();
 }
 
 module_init(ptsched_init);

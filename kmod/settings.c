@@ -58,7 +58,7 @@ unsigned int ptsched_test_devices(void)
 
 /* A number among the parameters: which it is and what it may be. */
 struct number {
-	enum { IDLE_SHARING, MANY, SLICE, GRACE, DRAIN, IN_FLIGHT, ALPHA } which;
+	enum { KIND, GROUPING, IDLE_SHARING, MANY, SLICE, GRACE, DRAIN, IN_FLIGHT, ALPHA } which;
 	u64 unit;
 	u64 min;
 	u64 max;
@@ -84,6 +84,12 @@ static const struct number alpha = { ALPHA, 1, 1, PTSCHED_ALPHA_MAX };
 static void number_store(struct ptsp_params *params, const struct number *number, u64 value)
 {
 	switch (number->which) {
+	case KIND:
+		params->kind = value;
+		break;
+	case GROUPING:
+		params->grouping = value;
+		break;
 	case IDLE_SHARING:
 		params->idle_sharing = value;
 		break;
@@ -111,6 +117,10 @@ static void number_store(struct ptsp_params *params, const struct number *number
 static u64 number_load(const struct ptsp_params *params, const struct number *number)
 {
 	switch (number->which) {
+	case KIND:
+		return params->kind;
+	case GROUPING:
+		return params->grouping;
 	case IDLE_SHARING:
 		return params->idle_sharing;
 	case MANY:
@@ -130,26 +140,20 @@ static u64 number_load(const struct ptsp_params *params, const struct number *nu
 }
 
 /* Changes one setting, in @settings and on every device. */
-static void apply(void (*change)(struct ptsp_params *params, const void *what, u64 value),
-		  const void *what, u64 value)
+static void apply(const struct number *number, u64 value)
 {
 	struct ptsp_params params;
 	struct ptsched_dev *dev;
 
 	mutex_lock(&ptsched_devices_lock);
-	change(settings_locked(), what, value);
+	number_store(settings_locked(), number, value);
 	list_for_each_entry(dev, &ptsched_devices, link) {
 		/* Written under ptsched_devices_lock only. */
 		params = dev->policy.params;
-		change(&params, what, value);
+		number_store(&params, number, value);
 		ptsched_dev_set_params(dev, &params);
 	}
 	mutex_unlock(&ptsched_devices_lock);
-}
-
-static void change_number(struct ptsp_params *params, const void *what, u64 value)
-{
-	number_store(params, what, value);
 }
 
 static int number_set(const char *val, const struct kernel_param *kp)
@@ -166,7 +170,7 @@ static int number_set(const char *val, const struct kernel_param *kp)
 			number->min / number->unit, number->max / number->unit);
 		return ret;
 	}
-	apply(change_number, number, value * number->unit);
+	apply(number, value * number->unit);
 	return 0;
 }
 
@@ -213,69 +217,53 @@ module_param_cb(alpha, &number_ops, (void *)&alpha, 0644);
 __MODULE_PARM_TYPE(alpha, "ulong");
 MODULE_PARM_DESC(alpha, "safety coefficient of policy literal, in thousandths: 1 to 1000");
 
-static void change_policy(struct ptsp_params *params, const void *what, u64 value)
-{
-	params->kind = value;
-}
+/* One that has words, in the order of its values. */
+struct choice {
+	struct number number;
+	const char * const *words;
+	size_t nr_words;
+	const char *expected;
+};
 
-static int policy_set(const char *val, const struct kernel_param *kp)
-{
-	int kind = sysfs_match_string(policies, val);
+static const struct choice policy = {
+	{ KIND }, policies, ARRAY_SIZE(policies), "weighted, literal or none"
+};
 
-	if (kind < 0) {
-		pr_warn("%s: weighted, literal or none is expected\n", kp->name);
-		return kind;
+static const struct choice grouping = {
+	{ GROUPING }, groupings, ARRAY_SIZE(groupings), "process or user"
+};
+
+static int choice_set(const char *val, const struct kernel_param *kp)
+{
+	const struct choice *choice = kp->arg;
+	int value = __sysfs_match_string(choice->words, choice->nr_words, val);
+
+	if (value < 0) {
+		pr_warn("%s: %s is expected\n", kp->name, choice->expected);
+		return value;
 	}
-	apply(change_policy, NULL, kind);
+	apply(&choice->number, value);
 	return 0;
 }
 
-static int policy_get(char *buffer, const struct kernel_param *kp)
+static int choice_get(char *buffer, const struct kernel_param *kp)
 {
-	enum ptsp_kind kind;
+	const struct choice *choice = kp->arg;
+	u64 value;
 
 	mutex_lock(&ptsched_devices_lock);
-	kind = settings_locked()->kind;
+	value = number_load(settings_locked(), &choice->number);
 	mutex_unlock(&ptsched_devices_lock);
-	return sysfs_emit(buffer, "%s\n", policies[kind]);
+	return sysfs_emit(buffer, "%s\n", choice->words[value]);
 }
 
-static const struct kernel_param_ops policy_ops = { .set = policy_set, .get = policy_get };
+static const struct kernel_param_ops choice_ops = { .set = choice_set, .get = choice_get };
 
-module_param_cb(policy, &policy_ops, NULL, 0644);
+module_param_cb(policy, &choice_ops, (void *)&policy, 0644);
 __MODULE_PARM_TYPE(policy, "string");
 MODULE_PARM_DESC(policy, "weighted (default), literal (the PTask paper) or none");
 
-static void change_grouping(struct ptsp_params *params, const void *what, u64 value)
-{
-	params->grouping = value;
-}
-
-static int grouping_set(const char *val, const struct kernel_param *kp)
-{
-	int grouping = sysfs_match_string(groupings, val);
-
-	if (grouping < 0) {
-		pr_warn("%s: process or user is expected\n", kp->name);
-		return grouping;
-	}
-	apply(change_grouping, NULL, grouping);
-	return 0;
-}
-
-static int grouping_get(char *buffer, const struct kernel_param *kp)
-{
-	enum ptsp_grouping grouping;
-
-	mutex_lock(&ptsched_devices_lock);
-	grouping = settings_locked()->grouping;
-	mutex_unlock(&ptsched_devices_lock);
-	return sysfs_emit(buffer, "%s\n", groupings[grouping]);
-}
-
-static const struct kernel_param_ops grouping_ops = { .set = grouping_set, .get = grouping_get };
-
-module_param_cb(grouping, &grouping_ops, NULL, 0644);
+module_param_cb(grouping, &choice_ops, (void *)&grouping, 0644);
 __MODULE_PARM_TYPE(grouping, "string");
 MODULE_PARM_DESC(grouping, "time is divided among processes: process (default), or users: user");
 

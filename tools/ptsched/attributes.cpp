@@ -199,9 +199,9 @@ std::vector<Entity> Scheduler::entities(std::optional<uint32_t> device_id)
     return found;
 }
 
-void Scheduler::set_device(std::optional<uint32_t> device_id, const std::vector<Setting> &settings)
+void Scheduler::set(uint8_t command, std::optional<uint32_t> device_id, const std::vector<Setting> &settings)
 {
-    auto request = new_message(PTSCHED_CMD_SET_DEVICE);
+    auto request = new_message(command);
 
     if (device_id)
         put(request.get(), PTSCHED_A_DEVICE_ID, *device_id);
@@ -210,26 +210,19 @@ void Scheduler::set_device(std::optional<uint32_t> device_id, const std::vector<
     change(request.get());
 }
 
+void Scheduler::set_device(std::optional<uint32_t> device_id, const std::vector<Setting> &settings)
+{
+    set(PTSCHED_CMD_SET_DEVICE, device_id, settings);
+}
+
 void Scheduler::set_entity(uint32_t pid, uint32_t weight, std::optional<uint32_t> device_id)
 {
-    auto request = new_message(PTSCHED_CMD_SET_ENTITY);
-
-    put(request.get(), PTSCHED_A_PID, pid);
-    put(request.get(), PTSCHED_A_WEIGHT, weight);
-    if (device_id)
-        put(request.get(), PTSCHED_A_DEVICE_ID, *device_id);
-    change(request.get());
+    set(PTSCHED_CMD_SET_ENTITY, device_id, {{PTSCHED_A_PID, pid}, {PTSCHED_A_WEIGHT, weight}});
 }
 
 void Scheduler::set_user(uint32_t uid, uint32_t share, std::optional<uint32_t> device_id)
 {
-    auto request = new_message(PTSCHED_CMD_SET_USER);
-
-    put(request.get(), PTSCHED_A_UID, uid);
-    put(request.get(), PTSCHED_A_SHARE, share);
-    if (device_id)
-        put(request.get(), PTSCHED_A_DEVICE_ID, *device_id);
-    change(request.get());
+    set(PTSCHED_CMD_SET_USER, device_id, {{PTSCHED_A_UID, uid}, {PTSCHED_A_SHARE, share}});
 }
 
 } // namespace ptsched

@@ -149,6 +149,9 @@ protected:
 
     virtual void dump(nl_msg *request, const Visitor &visit) = 0;
     virtual void change(nl_msg *request) = 0;
+
+private:
+    void set(uint8_t command, std::optional<uint32_t> device_id, const std::vector<Setting> &settings);
 };
 
 /* How long a scheduler may take to answer a request. */

@@ -143,6 +143,18 @@ std::pair<std::string, std::string> split(const std::string &word)
     return {word.substr(0, equals), word.substr(equals + 1)};
 }
 
+/* Of the one setting that @whose may have. @expected: what is said where there are others than one. */
+std::string only_value(const std::vector<std::string> &words, const std::string &known, const std::string &expected,
+                       const std::string &whose)
+{
+    if (words.size() != 1)
+        throw Error(expected, 2);
+    auto [name, text] = split(words[0]);
+    if (name != known)
+        throw Error("unknown setting \"" + name + "\" in " + words[0] + "; " + whose + " has " + known, 2);
+    return text;
+}
+
 } // namespace
 
 uint64_t parse_duration(const std::string &name, const std::string &text, uint64_t min, uint64_t max)
@@ -226,25 +238,19 @@ uint32_t parse_user(const std::string &text)
 
 uint32_t parse_share(const std::vector<std::string> &words)
 {
-    if (words.size() != 1)
-        throw Error("with --user, exactly one setting is expected: share=N", 2);
-    auto [name, text] = split(words[0]);
-    if (name != "share")
-        throw Error("unknown setting \"" + name + "\" in " + words[0] + "; a user has share", 2);
-    return static_cast<uint32_t>(parse_integer(name, text, 1, PTSCHED_SHARE_MAX));
+    const std::string text =
+        only_value(words, "share", "with --user, exactly one setting is expected: share=N", "a user");
+    return static_cast<uint32_t>(parse_integer("share", text, 1, PTSCHED_SHARE_MAX));
 }
 
 uint32_t parse_weight(const std::vector<std::string> &words)
 {
-    if (words.size() != 1)
-        throw Error("with --pid, exactly one setting is expected: weight=N or weight=auto", 2);
-    auto [name, text] = split(words[0]);
-    if (name != "weight")
-        throw Error("unknown setting \"" + name + "\" in " + words[0] + "; a process has weight", 2);
+    const std::string text = only_value(
+        words, "weight", "with --pid, exactly one setting is expected: weight=N or weight=auto", "a process");
     if (text == "auto")
         return 0;
     try {
-        return static_cast<uint32_t>(parse_integer(name, text, 1, PTSCHED_WEIGHT_MAX));
+        return static_cast<uint32_t>(parse_integer("weight", text, 1, PTSCHED_WEIGHT_MAX));
     } catch (const Error &error) {
         throw Error(std::string(error.what()) + ", or auto", 2);
     }

@@ -203,6 +203,11 @@ Verdict set_entity(DeviceList &devices, const AttributeReader &request, const Vi
     return attached ? Verdict{} : Verdict{-ESRCH, PTSCHED_A_PID, "the process is not attached"};
 }
 
+Verdict no_privilege()
+{
+    return {-EPERM, 0, "only root and the broker's own user may change settings"};
+}
+
 Verdict set_user(DeviceList &devices, const AttributeReader &request)
 {
     if (uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID, PTSCHED_A_UID, PTSCHED_A_SHARE}))
@@ -294,21 +299,13 @@ Verdict control(DeviceList &devices, std::span<const char> bytes, const Viewer &
     case PTSCHED_CMD_GET_ENTITY:
         return get_entities(devices, request, viewer, emit);
     case PTSCHED_CMD_SET_DEVICE:
+        return privileged ? set_device(devices, request) : no_privilege();
     case PTSCHED_CMD_SET_ENTITY:
+        return privileged ? set_entity(devices, request, viewer) : no_privilege();
     case PTSCHED_CMD_SET_USER:
-        if (!privileged)
-            return {-EPERM, 0, "only root and the broker's own user may change settings"};
-        break;
+        return privileged ? set_user(devices, request) : no_privilege();
     default:
         return {-EOPNOTSUPP, 0, "no such command"};
-    }
-    switch (request.cmd()) {
-    case PTSCHED_CMD_SET_DEVICE:
-        return set_device(devices, request);
-    case PTSCHED_CMD_SET_ENTITY:
-        return set_entity(devices, request, viewer);
-    default:
-        return set_user(devices, request);
     }
 }
 
