@@ -368,9 +368,11 @@ static void test_nobody_waits_for_ever(void **state)
 	unsigned int left = 0;
 
 	(void)state;
-	/* The lightest repay a debt for hours: by long turns, that is in fewer steps. */
+	/* The lightest repay a debt for hours, in light groups for weeks: by long turns and in heavy ones, that is in fewer steps. */
 	params.slice_ns = PTSCHED_SLICE_MAX_NS;
 	ptsp_set_params(&world.dev, &params, world.now);
+	for (unsigned int i = 0; i < GROUPS; i++)
+		ptsp_group_set_weight(&world.dev, &world.groups[i], PTSCHED_WEIGHT_MAX, world.now);
 	for (unsigned int i = 0; i < NR; i++) {
 		struct task *t = &world.tasks[i];
 
