@@ -48,8 +48,9 @@ static inline u64 ptsp_earned(const struct ptsp_device *dev, const struct ptsp_g
 		return ptsp_earned_in_long(dev, group, weight, dt);
 	if (dev->params.kind == PTSP_LITERAL)
 		return vtime >> PTSP_VSHIFT;
+	/* Rounded up: who is due by virtual time would else be looked at again and again. */
 	if (group)
-		dt = (to->time - from->time) >> PTSP_VSHIFT;
+		dt = (to->time - from->time + (1 << PTSP_VSHIFT) - 1) >> PTSP_VSHIFT;
 	return min_u64(dt, mul_shr(vtime, weight, PTSP_VSHIFT));
 }
 
