@@ -571,6 +571,8 @@ void ptsp_release(struct ptsp_device *dev, struct ptsp_entity *e, u64 handover_n
 	ptsp_advance(dev, now);
 	end_turn(dev, e);
 	linger(dev, e);
-	ptsp_claim_handover(dev, e, handover_ns);
+	/* For how long it kept what nobody wanted says nothing. */
+	if (dev->nr_waiters || e->recalled)
+		ptsp_claim_handover(dev, e, handover_ns);
 	ptsp_set_signals(dev, e, 0);
 }

@@ -581,8 +581,8 @@ void ptsp_set_preemptible(struct ptsp_device *dev, struct ptsp_entity *e, bool p
  * @dev: the device
  * @e: the holder
  * @handover_ns: how long it says that the device stood still for this turn; counts
- *	no more than the turn took, and beside the claims of others, of which the
- *	lower median is what the device goes by
+ *	if others wait for it, no more than the turn took, and beside the claims of
+ *	others, of which the lower median is what the device goes by
  * @now: the time
  */
 void ptsp_release(struct ptsp_device *dev, struct ptsp_entity *e, u64 handover_ns, u64 now);

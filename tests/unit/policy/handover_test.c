@@ -2,29 +2,54 @@
 /* How long hand-overs take, and how the next is admitted before one ends. */
 #include "three_tasks.h"
 
-static void test_handover_lengthens_the_slice(void **state)
-{
-	struct fixture *f = *state;
-
-	ask(f, &f->a, 0);
-	ptsp_release(&f->dev, &f->a.e, MS, MS);
-	assert_true(ptsp_slice(&f->dev) == 30 * MS);
-	ask(f, &f->a, 2 * MS);
-	ptsp_release(&f->dev, &f->a.e, PTSP_NEVER, 3 * MS);
-	assert_true(ptsp_slice(&f->dev) <= 10 * f->dev.params.slice_ns);
-}
-
-/* @t has the turn for @held and says that the device stood still for @claim of it. */
+/*
+ * @t has the turn for @held, which another waits for in vain, and says that the device stood
+ * still for @claim of it.
+ */
 static void claim_handover(struct fixture *f, struct task *t, u64 claim, u64 held)
 {
 	u64 now = f->dev.now_ns;
+	struct task other = { 0 };
 
 	/* Whatever its turns have cost. */
 	t->e.budget_ns = 0;
 	ask(f, t, now);
 	assert_int_equal(t->e.signals & PTSP_SIG_TURN, PTSP_SIG_TURN);
+	ptsp_join(&f->dev, &other.e, &other.user, NULL, now + held);
+	ptsp_wait(&f->dev, &other.e, now + held);
 	ptsp_release(&f->dev, &t->e, claim, now + held);
+	ptsp_leave(&f->dev, &other.e, now + held);
 	ptsp_run(&f->dev, now + held);
+}
+
+static void test_handover_lengthens_the_slice(void **state)
+{
+	struct fixture *f = *state;
+
+	claim_handover(f, &f->a, MS, MS);
+	assert_true(ptsp_slice(&f->dev) == 30 * MS);
+	claim_handover(f, &f->a, PTSP_NEVER, 3 * MS);
+	assert_true(ptsp_slice(&f->dev) <= 10 * f->dev.params.slice_ns);
+}
+
+/* Who is alone gives the turn back when it pleases. */
+static void test_nobody_waits_for_a_handover(void **state)
+{
+	struct fixture *f = *state;
+
+	ask(f, &f->a, 0);
+	ptsp_release(&f->dev, &f->a.e, 5 * MS, 20 * MS);
+	assert_true(f->dev.handover_ns == 0);
+	/* Wanted, but the next was admitted before it went. */
+	ask(f, &f->a, 20 * MS);
+	ask(f, &f->b, 20 * MS);
+	ptsp_run(&f->dev, 1000 * MS);
+	assert_int_equal(f->a.called_back, 1);
+	ptsp_drain(&f->dev, &f->a.e, 0, 1000 * MS);
+	ptsp_run(&f->dev, 1000 * MS);
+	assert_int_equal(f->b.granted, 1);
+	ptsp_release(&f->dev, &f->a.e, MS, 1001 * MS);
+	assert_true(f->dev.handover_ns == MS);
 }
 
 /* Whoever was here once stays active. */
@@ -174,6 +199,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_handover_lengthens_the_slice, setup),
+		cmocka_unit_test_setup(test_nobody_waits_for_a_handover, setup),
 		cmocka_unit_test_setup(test_one_claim_does_not_set_everybodys_handover, setup),
 		cmocka_unit_test_setup(test_claims_are_those_of_whom_the_turn_is_for, setup),
 		cmocka_unit_test_setup(test_short_lives_leave_no_claim, setup),
