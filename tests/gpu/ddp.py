@@ -14,9 +14,10 @@ from torch import nn
 
 WORDS, LENGTH, RANKS = 512, 64, 2
 # Of sequences and of the model; one that fills the device where DDP_FILLS is set, which the other rank inherits.
-BATCH, WIDTH, LAYERS = (128, 1024, 8) if os.environ.get("DDP_FILLS") else (8, 128, 2)
-# What the ranks agree on: to end, to begin anew, or so many steps.
-END, RESET, TOGETHER = 0, -1, 32
+FILLS = bool(os.environ.get("DDP_FILLS"))
+BATCH, WIDTH, LAYERS = (128, 1024, 8) if FILLS else (8, 128, 2)
+# What the ranks agree on: to end, to begin anew, or so many steps, which are to be done soon.
+END, RESET, TOGETHER = 0, -1, 2 if FILLS else 32
 
 
 class Replica:

@@ -23,8 +23,8 @@ CASES = {
 FULL_CASES = {
     "full-alone": ("nobody", ["full"], []),
     "full-two-stock": ("the same program once more, stock", ["full", "full-b"], []),
-    "full-two-apart": ("the same program once more, ptsched, no groups", ["full-apart", "full-apart-b"], []),
-    "full-two": ("the same program once more, ptsched, each a group", ["full-group", "full-group-b"], []),
+    "full-two-apart": ("the same program once more, ptsched, no groups", ["full-apart+pt", "full-apart-b+pt"], []),
+    "full-two": ("the same program once more, ptsched, each a group", ["full-group+pt", "full-group-b+pt"], []),
 }
 
 
@@ -74,9 +74,8 @@ def full(session, rounds, window):
     wanted = []
     for _, names, _ in FULL_CASES.values():
         for name in names:
-            group = {"full-apart": "none"}.get(name.removesuffix("-b"), name)
-            environment = {"DDP_FILLS": "1", "PTSCHED_GROUP": group}
-            wanted.append((name, words, 0, "apart" in name or "group" in name, environment))
+            environment = {"DDP_FILLS": "1", "PTSCHED_GROUP": "none" if "apart" in name else name}
+            wanted.append((name, words, 0, name.endswith("+pt"), environment))
     for problem in session.start_servers(list({one[0]: one for one in wanted}.values())):
         raise ProgramError(problem)
     session.policy("weighted", True)
