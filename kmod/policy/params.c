@@ -24,7 +24,7 @@ enum ptsp_param ptsp_check_params(const struct ptsp_params *params)
 {
 	if (params->kind > PTSP_NONE)
 		return PTSP_PARAM_KIND;
-	if (params->grouping > PTSP_BY_USER)
+	if (params->grouping > PTSP_BY_CGROUP)
 		return PTSP_PARAM_GROUPING;
 	if (!params->alpha || params->alpha > PTSCHED_ALPHA_MAX)
 		return PTSP_PARAM_ALPHA;

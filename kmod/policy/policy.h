@@ -52,7 +52,7 @@ struct ptsp_link {
 
 /* The values are those of uapi PTSCHED_POLICY_*, PTSCHED_GROUPING_* and PTSCHED_ENTITY_*. */
 enum ptsp_kind { PTSP_WEIGHTED, PTSP_LITERAL, PTSP_NONE };
-enum ptsp_grouping { PTSP_BY_PROCESS, PTSP_BY_USER };
+enum ptsp_grouping { PTSP_BY_PROCESS, PTSP_BY_USER, PTSP_BY_CGROUP };
 enum ptsp_state { PTSP_IDLE, PTSP_WAITING, PTSP_HOLDING };
 
 /* Signals to an entity; the values are those of uapi PTSCHED_STATE_*. */

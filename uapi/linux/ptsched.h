@@ -27,7 +27,7 @@
  * History: 1.0 first version. 1.1 PTSCHED_ATTACH_NODE; events by PTSCHED_CMD_SUBSCRIBE,
  * of what the listener may see. 1.2 PTSCHED_EVENT_WAIT, PTSCHED_EVENT_CANCEL,
  * PTSCHED_A_USER_GPU_NS, PTSCHED_ACQUIRE_ABOVE, PTSCHED_IOC_GROUP, PTSCHED_A_GROUPING,
- * PTSCHED_CMD_SET_USER.
+ * PTSCHED_CMD_SET_USER, PTSCHED_CMD_SET_CGROUP, PTSCHED_CMD_GET_ACCOUNT.
  */
 #ifndef _UAPI_LINUX_PTSCHED_H
 #define _UAPI_LINUX_PTSCHED_H
@@ -372,6 +372,7 @@ struct ptsched_page {
 
 #define PTSCHED_GROUPING_PROCESS 0	/* time is divided among processes */
 #define PTSCHED_GROUPING_USER	1	/* among users, and a user's among its processes */
+#define PTSCHED_GROUPING_CGROUP	2	/* among cgroups (v2), level by level, and processes */
 
 #define PTSCHED_ENTITY_IDLE	0
 #define PTSCHED_ENTITY_WAITING	1
@@ -397,11 +398,21 @@ struct ptsched_page {
  * are checked before any is applied, and a refusal names the attribute
  * (extended ack). SET_ENTITY (CAP_SYS_ADMIN) takes PID, WEIGHT (0: from nice
  * again) and DEVICE_ID (all without it). SET_USER (CAP_SYS_ADMIN) takes UID, SHARE and
- * DEVICE_ID (all without it).
+ * DEVICE_ID (all without it). SET_CGROUP takes CGROUP_FD, SHARE and DEVICE_ID (all without it),
+ * from CAP_SYS_ADMIN and from who may write the directory that the cgroup's is in, as its
+ * cpu.weight is whose who made it. GET_ACCOUNT answers dumps: the users of a device and its
+ * cgroups, of those that have processes, debts or a share of their own there, with the
+ * attributes marked A, to who may see all of that user's processes, cgroups to who may see all.
  *
  * With GROUPING_USER, under PTSCHED_POLICY_WEIGHTED, a user has its SHARE over that of all who
  * are active, however many processes it has there, and each of these what its weight is over
  * that of the user's. A process is in its user's group from when it asks for the turn next.
+ *
+ * With GROUPING_CGROUP the same is so of cgroups: what a cgroup has is divided by SHARE among
+ * the cgroups in it and by weight among its own processes, of which one of nice 0 is worth a
+ * cgroup of SHARE 100. Processes of the root cgroup are in no group; what is deeper than
+ * PTSCHED_CGROUP_DEPTH counts to the cgroup at that depth. GPU_NS of a cgroup is that of all
+ * in it, while time was so divided.
  *
  * After SUBSCRIBE, which has no attributes, a socket receives EVENT messages until it is
  * closed: EVENT, TIME_NS and, unless LOST, DEVICE_ID and, unless SETTINGS, PID, COMM,
@@ -426,6 +437,8 @@ enum ptsched_cmd {
 	PTSCHED_CMD_EVENT,
 	PTSCHED_CMD_SUBSCRIBE,
 	PTSCHED_CMD_SET_USER,
+	PTSCHED_CMD_SET_CGROUP,
+	PTSCHED_CMD_GET_ACCOUNT,
 	__PTSCHED_CMD_LAST
 };
 
@@ -434,7 +447,7 @@ enum ptsched_cmd {
 enum ptsched_attr {
 	PTSCHED_A_UNSPEC,
 	PTSCHED_A_PAD,
-	PTSCHED_A_DEVICE_ID,		/* u32, D E */
+	PTSCHED_A_DEVICE_ID,		/* u32, D E A */
 	PTSCHED_A_DEVICE,		/* string, D: PCI address */
 	PTSCHED_A_UUID,			/* string, D: where known */
 	PTSCHED_A_POLICY,		/* u32, D S: PTSCHED_POLICY_* */
@@ -447,7 +460,7 @@ enum ptsched_attr {
 	PTSCHED_A_ALPHA,		/* u32, D S: thousandths, policy literal */
 	PTSCHED_A_SLICE_EFFECTIVE_NS,	/* u64, D: at least 30 hand-overs */
 	PTSCHED_A_HANDOVER_NS,		/* u64, D: median of claims */
-	PTSCHED_A_ENTITIES,		/* u32, D */
+	PTSCHED_A_ENTITIES,		/* u32, D A */
 	PTSCHED_A_WAITERS,		/* u32, D */
 	PTSCHED_A_TURNS,		/* u64, D E: turns granted */
 	PTSCHED_A_CALLBACKS,		/* u64, D E */
@@ -455,10 +468,10 @@ enum ptsched_attr {
 	PTSCHED_A_OVERRUN_NS,		/* u64, D E: held beyond the forced share */
 	PTSCHED_A_OCCUPANCY_NS,		/* u64, D E: wall time of turns while others were active */
 	PTSCHED_A_HELD_NS,		/* u64, D E: wall time of turns */
-	PTSCHED_A_GPU_NS,		/* u64, D E: GPU time as measured by the clients */
+	PTSCHED_A_GPU_NS,		/* u64, D E A: GPU time as measured by the clients */
 	PTSCHED_A_GIVEN_NS,		/* u64, D E: part of OCCUPANCY that was given away */
 	PTSCHED_A_PID,			/* u32, E: in the reader's pid namespace */
-	PTSCHED_A_UID,			/* u32, E */
+	PTSCHED_A_UID,			/* u32, E A */
 	PTSCHED_A_COMM,			/* string, E */
 	PTSCHED_A_NICE,			/* s32, E */
 	PTSCHED_A_WEIGHT,		/* u32, E */
@@ -479,7 +492,10 @@ enum ptsched_attr {
 	PTSCHED_A_USER_GPU_NS,		/* u64, E: GPU_NS of all that UID has or had there */
 	PTSCHED_A_GROUP,		/* string, E: of PTSCHED_IOC_GROUP, where there is one */
 	PTSCHED_A_GROUPING,		/* u32, D S: PTSCHED_GROUPING_* */
-	PTSCHED_A_SHARE,		/* u32, E: of its user, as a cgroup's cpu.weight */
+	PTSCHED_A_SHARE,		/* u32, E A: of its user, as a cgroup's cpu.weight */
+	PTSCHED_A_CGROUP,		/* u64, E A: its number, which is its directory's inode */
+	PTSCHED_A_PARENT_CGROUP,	/* u64, A: unless that is the root */
+	PTSCHED_A_CGROUP_FD,		/* u32: a descriptor of its directory */
 	__PTSCHED_A_LAST
 };
 
@@ -503,5 +519,6 @@ enum ptsched_attr {
 #define PTSCHED_WEIGHT_MAX	1000000			/* from 1 */
 #define PTSCHED_SHARE_DEFAULT	100
 #define PTSCHED_SHARE_MAX	10000			/* from 1 */
+#define PTSCHED_CGROUP_DEPTH	8
 
 #endif /* _UAPI_LINUX_PTSCHED_H */
