@@ -56,6 +56,13 @@ static inline struct nlattr **ptsched_dump_attrs(struct netlink_callback *cb)
 #endif
 }
 
+/* What inode_permission() wants to know of how a file was opened. */
+#ifdef HAVE_FILE_MNT_IDMAP
+#define ptsched_file_idmap(file)	file_mnt_idmap(file)
+#else
+#define ptsched_file_idmap(file)	file_mnt_user_ns(file)
+#endif
+
 /*
  * What pidfd_pid() does, where it is not exported. How a pidfd keeps its process is the
  * kernel's own affair, and no header tells: it is taken from the sources of each version

@@ -44,6 +44,8 @@
 #include "gang.h"
 #include "policy.h"
 
+struct cgroup;
+struct cred;
 struct file;
 struct genl_family;
 struct genl_info;
@@ -96,6 +98,8 @@ struct ptsched_told {
  * @by_id: L entities by id
  * @users: L who has entities or debts here, by uid
  * @indebted: L of these, who have no entity, in the order in which they are looked at
+ * @cgroups: L cgroups that have entities, debts or a share of their own here, by id
+ * @unused_cgroups: L of these, with nothing in them, in the same order
  * @asker_cpu: L 1 + the CPU of the thread that asks, while its asking is decided
  * @admitting: L entities with the turn, of which more threads may have it
  * @woken: L threads that are to look again
@@ -129,6 +133,8 @@ struct ptsched_dev {
 	struct rb_root by_id;
 	struct rb_root users;
 	struct list_head indebted;
+	struct rb_root cgroups;
+	struct list_head unused_cgroups;
 	u32 asker_cpu;
 	struct list_head admitting;
 	struct list_head woken;
@@ -166,13 +172,39 @@ struct ptsched_user {
 };
 
 /**
+ * struct ptsched_cgroup - a cgroup on a device
+ * @node: L in dev->cgroups
+ * @unused: L in dev->unused_cgroups, while there is nothing in it
+ * @cgrp: C the cgroup, with a reference
+ * @id: C its number
+ * @parent: C the cgroup that it is in; NULL: the root
+ * @nr_inside: L entities that are in it, and cgroups
+ * @nr_entities: L entities that are in it, or in those in it
+ * @share: L what it gets against others in the same
+ * @gpu_ns: L GPU time of all that is in it or was
+ * @group: L its part in the policy
+ * @account: L what dead entities owe that were in it
+ */
+struct ptsched_cgroup {
+	struct rb_node node;
+	struct list_head unused;
+	struct cgroup *cgrp;
+	u64 id;
+	struct ptsched_cgroup *parent;
+	u32 nr_inside;
+	u32 nr_entities;
+	u32 share;
+	u64 gpu_ns;
+	struct ptsp_group group;
+	struct ptsp_user account;
+};
+
+/**
  * struct ptsched_entity - a process on a device
  * @policy: L the scheduler's part
  * @dev: C the device
  * @id: C never used again
  * @pid: C the thread group
- * @uid: C its user when it came
- * @ref: held by who made it, then by the device; and by a pending @reap
  * @by_pid: L in dev->by_pid
  * @by_id: L in dev->by_id
  * @grave: L in dev->graveyard
@@ -185,19 +217,21 @@ struct ptsched_user {
  * @late_ns: L when that is
  * @told_turn: L the turn of which @told counts
  * @told_ns: L when they were told last
- * @told: L events of which clients were told at once, up to PTSCHED_EVENTS_AT_ONCE
  * @nr_owned: L length of @owned
  * @nr_members: L length of @members
  * @nr_preemptible: L members whose work need not drain
  * @nr_holds: L members that hold the turn
  * @nr_waiters: L threads that wait for the turn
- * @user: L account that takes over the debt
- * @spare: account to be used if the user has none yet
- * @rank: L its part in a group; NULL: it has none
- * @weight_visit: L dev->visit when @weight was read
  * @weight_set: L weight set by the administrator, 0: from nice
  * @weight: L as last read
+ * @ref: held by who made it, then by the device; and by a pending @reap
+ * @user: L account that takes over the debt
+ * @spare: account to be used if the user, who came with it, has none yet
+ * @cgroup: L the cgroup that it counts to; NULL: to none
+ * @rank: L its part in a group; NULL: it has none
+ * @weight_visit: L dev->visit when @weight was read
  * @granted_budget_ns: L budget when the turn began
+ * @told: L events of which clients were told at once, up to PTSCHED_EVENTS_AT_ONCE
  * @mechanism: L as last told by a client
  * @tells_later: L while clients are shown what they are told later
  * @joined: L known to the device and to the policy
@@ -214,8 +248,6 @@ struct ptsched_entity {
 	struct ptsched_dev *dev;
 	u64 id;
 	struct pid *pid;
-	kuid_t uid;
-	struct kref ref;
 	struct rb_node by_pid;
 	struct rb_node by_id;
 	struct list_head grave;
@@ -228,20 +260,22 @@ struct ptsched_entity {
 	u64 late_ns;
 	u64 told_turn;
 	u64 told_ns;
-	u32 told;
 	u32 nr_owned;
 	u32 nr_members;
 	u32 nr_preemptible;
 	u32 nr_holds;
 	u32 nr_waiters;
-	struct ptsched_user *user;
-	struct ptsched_user *spare;
-	struct ptsched_rank *rank;
-	u64 weight_visit;
 	u32 weight_set;
 	u32 weight;
+	struct kref ref;
+	struct ptsched_user *user;
+	struct ptsched_user *spare;
+	struct ptsched_cgroup *cgroup;
+	struct ptsched_rank *rank;
+	u64 weight_visit;
 	s64 granted_budget_ns;
-	u32 mechanism;
+	u8 told;
+	u8 mechanism;
 	bool tells_later;
 	bool joined;
 	bool leaving;
@@ -368,9 +402,84 @@ u32 ptsched_entity_weight(struct ptsched_entity *ent);
 int ptsched_entity_nice(struct ptsched_entity *ent);
 const char *ptsched_entity_comm(struct ptsched_entity *ent);
 kuid_t ptsched_entity_owner(struct ptsched_entity *ent);
+
+/* account.c */
+int ptsched_accounts_init(void);
+void ptsched_accounts_exit(void);
+struct ptsched_user *ptsched_user_new(void);
+void ptsched_user_free(struct ptsched_user *user);
+struct ptsched_user *ptsched_user_from(struct ptsched_dev *dev, kuid_t uid);
 int ptsched_user_set_share(struct ptsched_dev *dev, kuid_t uid, u32 share);
-void ptsched_users_sweep(struct ptsched_dev *dev, u64 now);
-void ptsched_users_free(struct ptsched_dev *dev);
+struct ptsp_user *ptsched_account_open(struct ptsched_entity *ent, u64 now);
+void ptsched_account_close(struct ptsched_entity *ent);
+struct ptsp_user *ptsched_account_of(struct ptsched_entity *ent, u64 now);
+void ptsched_account_follow(struct ptsched_entity *ent, u64 now);
+void ptsched_accounts_sweep(struct ptsched_dev *dev, u64 now);
+void ptsched_accounts_free(struct ptsched_dev *dev);
+
+/* cgroup.c */
+#ifdef CONFIG_CGROUPS
+int ptsched_cgroups_init(void);
+void ptsched_cgroups_exit(void);
+struct ptsched_cgroup *ptsched_cgroup_from(struct ptsched_dev *dev, u64 id);
+struct ptsp_user *ptsched_cgroup_account(struct ptsched_entity *ent, u64 now);
+void ptsched_cgroup_leave(struct ptsched_entity *ent, struct ptsched_cgroup *group);
+void ptsched_cgroup_charge(struct ptsched_entity *ent, u64 gpu_ns);
+struct cgroup *ptsched_cgroup_by_fd(int fd, const struct cred *opener);
+void ptsched_cgroup_put(struct cgroup *cgrp);
+int ptsched_cgroup_set_share(struct ptsched_dev *dev, struct cgroup *cgrp, u32 share);
+void ptsched_cgroups_sweep(struct ptsched_dev *dev, u64 now);
+void ptsched_cgroups_free(struct ptsched_dev *dev);
+#else
+static inline int ptsched_cgroups_init(void)
+{
+	return 0;
+}
+
+static inline void ptsched_cgroups_exit(void)
+{
+}
+
+static inline struct ptsched_cgroup *ptsched_cgroup_from(struct ptsched_dev *dev, u64 id)
+{
+	return NULL;
+}
+
+static inline struct ptsp_user *ptsched_cgroup_account(struct ptsched_entity *ent, u64 now)
+{
+	return &ent->user->policy;
+}
+
+static inline void ptsched_cgroup_leave(struct ptsched_entity *ent, struct ptsched_cgroup *group)
+{
+}
+
+static inline void ptsched_cgroup_charge(struct ptsched_entity *ent, u64 gpu_ns)
+{
+}
+
+static inline struct cgroup *ptsched_cgroup_by_fd(int fd, const struct cred *opener)
+{
+	return ERR_PTR(-EBADF);
+}
+
+static inline void ptsched_cgroup_put(struct cgroup *cgrp)
+{
+}
+
+static inline int ptsched_cgroup_set_share(struct ptsched_dev *dev, struct cgroup *cgrp, u32 share)
+{
+	return -EINVAL;
+}
+
+static inline void ptsched_cgroups_sweep(struct ptsched_dev *dev, u64 now)
+{
+}
+
+static inline void ptsched_cgroups_free(struct ptsched_dev *dev)
+{
+}
+#endif
 
 /* announce.c */
 bool ptsched_is_event(u32 changed);
@@ -442,7 +551,7 @@ void ptsched_group_leave(struct ptsched_entity *ent);
 int ptsched_group_set(struct ptsched_client *client, const char *name);
 const char *ptsched_group_name(const struct ptsched_entity *ent);
 
-/* netlink.c */
+/* netlink.c, netlink_accounts.c */
 extern struct genl_family ptsched_genl_family;
 
 int ptsched_netlink_init(void);
@@ -483,6 +592,7 @@ void ptsched_viewer_init(struct ptsched_viewer *viewer, struct sk_buff *skb);
 void ptsched_viewer_exit(struct ptsched_viewer *viewer);
 u32 ptsched_viewer_pid(const struct ptsched_viewer *viewer, struct pid *pid, kuid_t owner);
 bool ptsched_viewer_sees_user(const struct ptsched_viewer *viewer, kuid_t uid);
+bool ptsched_viewer_sees_account(const struct ptsched_viewer *viewer, kuid_t uid);
 u32 ptsched_viewer_uid(const struct ptsched_viewer *viewer, kuid_t uid);
 
 /* pci.c */

@@ -98,7 +98,7 @@ static void dev_free(struct kref *ref)
 {
 	struct ptsched_dev *dev = container_of(ref, struct ptsched_dev, ref);
 
-	ptsched_users_free(dev);
+	ptsched_accounts_free(dev);
 	kfree(dev);
 }
 
@@ -131,6 +131,7 @@ static struct ptsched_dev *dev_insert(const char *name, const char *uuid)
 	kref_init(&dev->ref);
 	spin_lock_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->indebted);
+	INIT_LIST_HEAD(&dev->unused_cgroups);
 	ptsched_tell_init(dev);
 	hrtimer_setup(&dev->timer, timer_expired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	dev->armed_ns = PTSP_NEVER;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Entities: processes on a device, and the users that answer for their debts.
+ * Entities: processes on a device.
  *
  * An entity joins with the first client that needs it and leaves with the last.
  * The death of its process ends it at once: usually by the process closing its
@@ -19,7 +19,6 @@
 #include "trace.h"
 
 static struct kmem_cache *entity_cache;
-static struct kmem_cache *user_cache;
 static atomic64_t last_id;
 static atomic_t nr_alive;
 
@@ -171,122 +170,6 @@ const struct ptsp_ops ptsched_policy_ops = {
 	.forced = policy_forced,
 };
 
-/* Who owes is looked at by and by. */
-#define SWEEP_AT_ONCE	4
-
-static bool is_needed(const struct ptsched_dev *dev, const struct ptsched_user *user, u64 now)
-{
-	return user->share != PTSCHED_SHARE_DEFAULT ||
-	       ptsp_user_owes(&dev->policy, &user->policy, now) ||
-	       ptsp_user_owes(&dev->policy, &user->grouped, now);
-}
-
-/**
- * ptsched_users_sweep - free some accounts that nobody needs any more
- * @dev: the device, locked
- * @now: the time
- */
-void ptsched_users_sweep(struct ptsched_dev *dev, u64 now)
-{
-	struct ptsched_user *user;
-	unsigned int left = SWEEP_AT_ONCE;
-
-	lockdep_assert_held(&dev->lock);
-	while (left-- && !list_empty(&dev->indebted)) {
-		user = list_first_entry(&dev->indebted, struct ptsched_user, indebted);
-		if (is_needed(dev, user, now)) {
-			list_move_tail(&user->indebted, &dev->indebted);
-			continue;
-		}
-		list_del(&user->indebted);
-		rb_erase(&user->node, &dev->users);
-		kmem_cache_free(user_cache, user);
-	}
-}
-
-/**
- * ptsched_users_free - forget all debts of a device that nobody uses any more
- * @dev: the device
- */
-void ptsched_users_free(struct ptsched_dev *dev)
-{
-	struct ptsched_user *user, *next;
-
-	rbtree_postorder_for_each_entry_safe(user, next, &dev->users, node)
-		kmem_cache_free(user_cache, user);
-}
-
-static int compare_uid(const void *key, const struct rb_node *node)
-{
-	const struct ptsched_user *user = rb_entry(node, struct ptsched_user, node);
-	const kuid_t *uid = key;
-
-	return uid_eq(*uid, user->uid) ? 0 : uid_lt(*uid, user->uid) ? -1 : 1;
-}
-
-static bool uid_less(struct rb_node *a, const struct rb_node *b)
-{
-	return uid_lt(rb_entry(a, struct ptsched_user, node)->uid,
-		      rb_entry(b, struct ptsched_user, node)->uid);
-}
-
-/* The account of a user; @spare, which is used up, if it has none yet. */
-static struct ptsched_user *user_of(struct ptsched_dev *dev, kuid_t uid,
-				    struct ptsched_user **spare, u64 now)
-{
-	struct ptsched_user *user;
-	struct rb_node *node;
-
-	lockdep_assert_held(&dev->lock);
-	node = rb_find(&uid, &dev->users, compare_uid);
-	if (node)
-		return rb_entry(node, struct ptsched_user, node);
-	user = *spare;
-	*spare = NULL;
-	memset(user, 0, sizeof(*user));
-	user->uid = uid;
-	user->share = PTSCHED_SHARE_DEFAULT;
-	ptsp_group_init(&dev->policy, &user->group, NULL, ptsp_share_to_weight(user->share), now);
-	user->grouped.group = &user->group;
-	rb_add(&user->node, &dev->users, uid_less);
-	list_add_tail(&user->indebted, &dev->indebted);
-	return user;
-}
-
-/**
- * ptsched_user_set_share - what a user gets against others
- * @dev: the device, not locked
- * @uid: the user, who need not have processes there
- * @share: from 1 to PTSCHED_SHARE_MAX
- *
- * Return: 0 or -ENOMEM.
- */
-int ptsched_user_set_share(struct ptsched_dev *dev, kuid_t uid, u32 share)
-{
-	struct ptsched_user *user, *spare = kmem_cache_alloc(user_cache, GFP_KERNEL);
-	u64 now;
-
-	if (!spare)
-		return -ENOMEM;
-	now = ptsched_lock(dev);
-	user = user_of(dev, uid, &spare, now);
-	user->share = share;
-	ptsp_group_set_weight(&dev->policy, &user->group, ptsp_share_to_weight(share), now);
-	dev->changed = true;
-	ptsched_unlock(dev);
-	if (spare)
-		kmem_cache_free(user_cache, spare);
-	return 0;
-}
-
-/* Among whom the entity's time is divided, by the device's settings. */
-static struct ptsp_user *account_of(const struct ptsched_entity *ent)
-{
-	if (ent->dev->policy.params.grouping == PTSP_BY_USER)
-		return &ent->user->grouped;
-	return &ent->user->policy;
-}
-
 static int compare_pid(const void *key, const struct rb_node *node)
 {
 	const struct pid *pid = rb_entry(node, struct ptsched_entity, by_pid)->pid;
@@ -348,8 +231,7 @@ static void entity_release(struct kref *ref)
 	remove_wait_queue(&ent->pid->wait_pidfd, &ent->death);
 	put_pid(ent->pid);
 	ptsched_dev_put(ent->dev);
-	if (ent->spare)
-		kmem_cache_free(user_cache, ent->spare);
+	ptsched_user_free(ent->spare);
 	kmem_cache_free(entity_cache, ent);
 	if (atomic_dec_and_test(&nr_alive))
 		wake_up_var(&nr_alive);
@@ -410,7 +292,7 @@ struct ptsched_entity *ptsched_entity_new(struct ptsched_dev *dev, struct pid *p
 	if (!ent)
 		return ERR_PTR(-ENOMEM);
 	memset(ent, 0, sizeof(*ent));
-	ent->spare = kmem_cache_alloc(user_cache, GFP_KERNEL);
+	ent->spare = ptsched_user_new();
 	if (!ent->spare) {
 		kmem_cache_free(entity_cache, ent);
 		return ERR_PTR(-ENOMEM);
@@ -435,7 +317,7 @@ struct ptsched_entity *ptsched_entity_new(struct ptsched_dev *dev, struct pid *p
 	rcu_read_lock();
 	task = living_task(pid);
 	if (task) {
-		ent->uid = task_uid(task);
+		ent->spare->uid = task_uid(task);
 		ent->weight = ptsp_nice_to_weight(task_nice(task));
 	}
 	rcu_read_unlock();
@@ -481,16 +363,13 @@ struct ptsched_entity *ptsched_entity_join(struct ptsched_entity *new, u64 now)
 		list_add(&new->grave, &dev->graveyard);
 		return ent && !ent->dead ? ent : ERR_PTR(-ESRCH);
 	}
-	ptsched_users_sweep(dev, now);
+	ptsched_accounts_sweep(dev, now);
 	parent = parent_of(new);
 	new->id = atomic64_inc_return(&last_id);
-	new->user = user_of(dev, new->uid, &new->spare, now);
-	if (!new->user->nr_entities++)
-		list_del(&new->user->indebted);
 	new->joined = true;
 	rb_add(&new->by_pid, &dev->by_pid, pid_less);
 	rb_add(&new->by_id, &dev->by_id, id_less);
-	ptsp_join(&dev->policy, &new->policy, account_of(new),
+	ptsp_join(&dev->policy, &new->policy, ptsched_account_open(new, now),
 		  parent ? &parent->policy : NULL, now);
 	trace_ptsched_attach(new);
 	ptsched_event(dev, new, PTSCHED_EVENT_ATTACH);
@@ -515,9 +394,7 @@ void ptsched_entity_update(struct ptsched_entity *ent, u64 now)
 		ptsp_cancel(&dev->policy, &ent->policy, now);
 		ptsched_tell_cancel(ent);
 	} else if (ent->policy.state == PTSP_IDLE && ent->nr_waiters) {
-		/* Since it was here last, another setting may have come. */
-		if (ent->policy.user != account_of(ent))
-			ptsp_move(&dev->policy, &ent->policy, account_of(ent), now);
+		ptsched_account_follow(ent, now);
 		ptsp_wait(&dev->policy, &ent->policy, now);
 		trace_ptsched_wait(ent);
 		if (ptsched_listeners())
@@ -561,8 +438,7 @@ void ptsched_entity_leave_if_unused(struct ptsched_entity *ent, u64 now)
 	list_del_init(&ent->asking);
 	ptsched_group_leave(ent);
 	ptsp_leave(&dev->policy, &ent->policy, now);
-	if (!--ent->user->nr_entities)
-		list_add_tail(&ent->user->indebted, &dev->indebted);
+	ptsched_account_close(ent);
 	list_add(&ent->grave, &dev->graveyard);
 	dev->changed = true;
 }
@@ -619,14 +495,7 @@ void ptsched_entity_end(struct ptsched_entity *ent)
 int ptsched_entity_init(void)
 {
 	entity_cache = ptsched_cache_create("ptsched_entity", sizeof(struct ptsched_entity));
-	if (!entity_cache)
-		return -ENOMEM;
-	user_cache = ptsched_cache_create("ptsched_user", sizeof(struct ptsched_user));
-	if (!user_cache) {
-		kmem_cache_destroy(entity_cache);
-		return -ENOMEM;
-	}
-	return 0;
+	return entity_cache ? 0 : -ENOMEM;
 }
 
 /**
@@ -643,6 +512,5 @@ void ptsched_entity_await_end(void)
 /** ptsched_entity_exit - undo ptsched_entity_init(); all clients are gone */
 void ptsched_entity_exit(void)
 {
-	kmem_cache_destroy(user_cache);
 	kmem_cache_destroy(entity_cache);
 }

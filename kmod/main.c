@@ -32,12 +32,17 @@ int ptsched_begin(void)
 	ret = ptsched_entity_init();
 	if (ret)
 		goto err_entities;
+	ret = ptsched_accounts_init();
+	if (ret)
+		goto err_accounts;
 	ret = ptsched_clients_init();
 	if (ret)
 		goto err_clients;
 	return 0;
 
 err_clients:
+	ptsched_accounts_exit();
+err_accounts:
 	ptsched_entity_exit();
 err_entities:
 	destroy_workqueue(ptsched_wq);
@@ -49,6 +54,7 @@ err_entities:
 void ptsched_end(void)
 {
 	ptsched_clients_exit();
+	ptsched_accounts_exit();
 	ptsched_entity_exit();
 	destroy_workqueue(ptsched_wq);
 	ptsched_wq = NULL;

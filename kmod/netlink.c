@@ -11,13 +11,14 @@
 
 #include "compat.h"
 #include "core.h"
+#include "netlink.h"
 
 /* None may be given; but a maxattr of 0 would stand for that of the family. */
 static const struct nla_policy no_attributes[PTSCHED_A_PAD + 1] = {
 	[PTSCHED_A_PAD] = { .type = NLA_REJECT },
 };
 
-static const struct nla_policy get_entity_policy[PTSCHED_A_DEVICE_ID + 1] = {
+static const struct nla_policy of_a_device[PTSCHED_A_DEVICE_ID + 1] = {
 	[PTSCHED_A_DEVICE_ID] = { .type = NLA_U32 },
 };
 
@@ -41,29 +42,18 @@ static const struct nla_policy set_entity_policy[PTSCHED_A_WEIGHT + 1] = {
 	[PTSCHED_A_WEIGHT] = { .type = NLA_U32 },
 };
 
-static const struct nla_policy set_user_policy[PTSCHED_A_SHARE + 1] = {
-	[PTSCHED_A_DEVICE_ID] = { .type = NLA_U32 },
-	[PTSCHED_A_UID] = { .type = NLA_U32 },
-	[PTSCHED_A_SHARE] = { .type = NLA_U32 },
-};
-
-static int put_u64(struct sk_buff *skb, int attr, u64 value)
-{
-	return nla_put_u64_64bit(skb, attr, value, PTSCHED_A_PAD);
-}
-
 static int put_stats(struct sk_buff *skb, const struct ptsp_stats *stats)
 {
-	return put_u64(skb, PTSCHED_A_TURNS, stats->turns) ||
-	       put_u64(skb, PTSCHED_A_CALLBACKS, stats->callbacks) ||
-	       put_u64(skb, PTSCHED_A_PREEMPTS, stats->preempts) ||
-	       put_u64(skb, PTSCHED_A_ESCALATIONS, stats->escalations) ||
-	       put_u64(skb, PTSCHED_A_FORCED, stats->forced) ||
-	       put_u64(skb, PTSCHED_A_OVERRUN_NS, stats->overrun_ns) ||
-	       put_u64(skb, PTSCHED_A_OCCUPANCY_NS, stats->occupancy_ns) ||
-	       put_u64(skb, PTSCHED_A_HELD_NS, stats->held_ns) ||
-	       put_u64(skb, PTSCHED_A_GPU_NS, stats->gpu_ns) ||
-	       put_u64(skb, PTSCHED_A_GIVEN_NS, stats->given_ns);
+	return ptsched_put_u64(skb, PTSCHED_A_TURNS, stats->turns) ||
+	       ptsched_put_u64(skb, PTSCHED_A_CALLBACKS, stats->callbacks) ||
+	       ptsched_put_u64(skb, PTSCHED_A_PREEMPTS, stats->preempts) ||
+	       ptsched_put_u64(skb, PTSCHED_A_ESCALATIONS, stats->escalations) ||
+	       ptsched_put_u64(skb, PTSCHED_A_FORCED, stats->forced) ||
+	       ptsched_put_u64(skb, PTSCHED_A_OVERRUN_NS, stats->overrun_ns) ||
+	       ptsched_put_u64(skb, PTSCHED_A_OCCUPANCY_NS, stats->occupancy_ns) ||
+	       ptsched_put_u64(skb, PTSCHED_A_HELD_NS, stats->held_ns) ||
+	       ptsched_put_u64(skb, PTSCHED_A_GPU_NS, stats->gpu_ns) ||
+	       ptsched_put_u64(skb, PTSCHED_A_GIVEN_NS, stats->given_ns);
 }
 
 static int put_params(struct sk_buff *skb, const struct ptsp_params *params)
@@ -72,10 +62,10 @@ static int put_params(struct sk_buff *skb, const struct ptsp_params *params)
 	       nla_put_u32(skb, PTSCHED_A_GROUPING, params->grouping) ||
 	       nla_put_u8(skb, PTSCHED_A_IDLE_SHARING, params->idle_sharing) ||
 	       nla_put_u8(skb, PTSCHED_A_MANY, params->many) ||
-	       put_u64(skb, PTSCHED_A_SLICE_NS, params->slice_ns) ||
-	       put_u64(skb, PTSCHED_A_GRACE_NS, params->grace_ns) ||
-	       put_u64(skb, PTSCHED_A_DRAIN_NS, params->drain_ns) ||
-	       put_u64(skb, PTSCHED_A_INFLIGHT_NS, params->inflight_ns) ||
+	       ptsched_put_u64(skb, PTSCHED_A_SLICE_NS, params->slice_ns) ||
+	       ptsched_put_u64(skb, PTSCHED_A_GRACE_NS, params->grace_ns) ||
+	       ptsched_put_u64(skb, PTSCHED_A_DRAIN_NS, params->drain_ns) ||
+	       ptsched_put_u64(skb, PTSCHED_A_INFLIGHT_NS, params->inflight_ns) ||
 	       nla_put_u32(skb, PTSCHED_A_ALPHA, params->alpha);
 }
 
@@ -88,9 +78,9 @@ static int put_dev(struct sk_buff *skb, struct ptsched_dev *dev)
 	       nla_put_string(skb, PTSCHED_A_DEVICE, dev->name) ||
 	       (*dev->uuid && nla_put_string(skb, PTSCHED_A_UUID, dev->uuid)) ||
 	       put_params(skb, &policy->params) ||
-	       put_u64(skb, PTSCHED_A_NODE, dev->node) ||
-	       put_u64(skb, PTSCHED_A_SLICE_EFFECTIVE_NS, ptsp_slice(policy)) ||
-	       put_u64(skb, PTSCHED_A_HANDOVER_NS, policy->handover_ns) ||
+	       ptsched_put_u64(skb, PTSCHED_A_NODE, dev->node) ||
+	       ptsched_put_u64(skb, PTSCHED_A_SLICE_EFFECTIVE_NS, ptsp_slice(policy)) ||
+	       ptsched_put_u64(skb, PTSCHED_A_HANDOVER_NS, policy->handover_ns) ||
 	       nla_put_u32(skb, PTSCHED_A_ENTITIES, policy->nr_entities) ||
 	       nla_put_u32(skb, PTSCHED_A_WAITERS, policy->nr_waiters) ||
 	       put_stats(skb, &policy->stats);
@@ -114,6 +104,7 @@ struct snapshot {
 	bool sees_user;
 	u64 user_gpu_ns;
 	u32 share;
+	u64 cgroup;
 	char group[PTSCHED_NAME_LEN];
 };
 
@@ -126,7 +117,7 @@ static void take_snapshot(struct snapshot *snapshot, struct ptsched_entity *ent,
 	*snapshot = (struct snapshot){
 		.id = ent->id,
 		.pid = pid,
-		.uid = ptsched_viewer_uid(viewer, ent->uid),
+		.uid = ptsched_viewer_uid(viewer, ent->user->uid),
 		.nice = ptsched_entity_nice(ent),
 		.weight = ptsched_entity_weight(ent),
 		.weight_set = ent->weight_set,
@@ -136,9 +127,10 @@ static void take_snapshot(struct snapshot *snapshot, struct ptsched_entity *ent,
 		.clients = ent->nr_owned,
 		.mechanism = ent->mechanism,
 		.stats = ptsp_stats_of(&ent->dev->policy, policy),
-		.sees_user = ptsched_viewer_sees_user(viewer, ent->uid),
+		.sees_user = ptsched_viewer_sees_user(viewer, ent->user->uid),
 		.user_gpu_ns = ent->user->gpu_ns,
 		.share = ent->user->share,
+		.cgroup = ent->cgroup ? ent->cgroup->id : 0,
 	};
 	memcpy(snapshot->comm, ptsched_entity_comm(ent), sizeof(snapshot->comm));
 	strscpy(snapshot->group, ptsched_group_name(ent), sizeof(snapshot->group));
@@ -157,33 +149,30 @@ static int put_entity(struct sk_buff *skb, const struct ptsched_dev *dev,
 	       nla_put_u32(skb, PTSCHED_A_STATE, entity->state) ||
 	       nla_put_u8(skb, PTSCHED_A_ACTIVE, entity->active) ||
 	       nla_put_s64(skb, PTSCHED_A_BUDGET_NS, entity->budget_ns, PTSCHED_A_PAD) ||
-	       put_u64(skb, PTSCHED_A_WAIT_NS, entity->stats.wait_ns) ||
-	       put_u64(skb, PTSCHED_A_SUBMISSIONS, entity->stats.submissions) ||
+	       ptsched_put_u64(skb, PTSCHED_A_WAIT_NS, entity->stats.wait_ns) ||
+	       ptsched_put_u64(skb, PTSCHED_A_SUBMISSIONS, entity->stats.submissions) ||
 	       nla_put_u32(skb, PTSCHED_A_CLIENTS, entity->clients) ||
 	       nla_put_u32(skb, PTSCHED_A_MECHANISM, entity->mechanism) ||
-	       (entity->sees_user && put_u64(skb, PTSCHED_A_USER_GPU_NS, entity->user_gpu_ns)) ||
+	       (entity->sees_user &&
+		ptsched_put_u64(skb, PTSCHED_A_USER_GPU_NS, entity->user_gpu_ns)) ||
 	       nla_put_u32(skb, PTSCHED_A_SHARE, entity->share) ||
+	       (entity->cgroup && entity->sees_user &&
+		ptsched_put_u64(skb, PTSCHED_A_CGROUP, entity->cgroup)) ||
 	       (*entity->group && nla_put_string(skb, PTSCHED_A_GROUP, entity->group)) ||
 	       put_stats(skb, &entity->stats);
-}
-
-static void *put_header(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
-{
-	return genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-			   &ptsched_genl_family, NLM_F_MULTI, cmd);
 }
 
 /* One device as one message. */
 static int dump_dev(struct sk_buff *skb, struct netlink_callback *cb, struct ptsched_dev *dev)
 {
-	void *header = put_header(skb, cb, PTSCHED_CMD_GET_DEVICE);
+	void *header = ptsched_put_header(skb, cb, PTSCHED_CMD_GET_DEVICE);
 	u64 now;
 	int ret;
 
 	if (!header)
 		return -EMSGSIZE;
 	now = ptsched_lock(dev);
-	ptsched_users_sweep(dev, now);
+	ptsched_accounts_sweep(dev, now);
 	/* The counters are summed up to the latest change only. */
 	ptsched_run(dev, now);
 	ret = put_dev(skb, dev);
@@ -241,12 +230,6 @@ static bool find_visible(struct ptsched_dev *dev, u64 id, const struct ptsched_v
 	return pid;
 }
 
-/* Who reads, from start_entities() to end_entities(). */
-static struct ptsched_viewer *viewer_of(const struct netlink_callback *cb)
-{
-	return (struct ptsched_viewer *)cb->args[2];
-}
-
 /*
  * The entities of one device from number args[1] on: numbers grow in the order
  * of joining, so that a dump in parts misses none and repeats none.
@@ -259,12 +242,12 @@ static int dump_dev_entities(struct sk_buff *skb, struct netlink_callback *cb,
 	u64 now;
 
 	now = ptsched_lock(dev);
-	ptsched_users_sweep(dev, now);
+	ptsched_accounts_sweep(dev, now);
 	/* The counters are summed up to the latest change only. */
 	ptsched_run(dev, now);
 	ptsched_unlock(dev);
-	while (find_visible(dev, cb->args[1], viewer_of(cb), &entity)) {
-		header = put_header(skb, cb, PTSCHED_CMD_GET_ENTITY);
+	while (find_visible(dev, cb->args[1], ptsched_dump_viewer(cb), &entity)) {
+		header = ptsched_put_header(skb, cb, PTSCHED_CMD_GET_ENTITY);
 		if (!header)
 			return -EMSGSIZE;
 		if (put_entity(skb, dev, &entity)) {
@@ -277,8 +260,15 @@ static int dump_dev_entities(struct sk_buff *skb, struct netlink_callback *cb,
 	return 0;
 }
 
-/* Before the dump, so that the refusal is one: a dump that has begun can only end. */
-static int start_entities(struct netlink_callback *cb)
+/**
+ * ptsched_start_dump - somebody begins to read of processes or accounts
+ * @cb: the dump
+ *
+ * Before the dump, so that a refusal is one: a dump that has begun can only end.
+ *
+ * Return: 0, -ENODEV or -ENOMEM.
+ */
+int ptsched_start_dump(struct netlink_callback *cb)
 {
 	struct nlattr *only = ptsched_dump_attrs(cb)[PTSCHED_A_DEVICE_ID];
 	struct ptsched_viewer *viewer;
@@ -301,14 +291,24 @@ static int start_entities(struct netlink_callback *cb)
 	return 0;
 }
 
-static int end_entities(struct netlink_callback *cb)
+/**
+ * ptsched_end_dump - undo ptsched_start_dump()
+ * @cb: the dump
+ */
+int ptsched_end_dump(struct netlink_callback *cb)
 {
-	ptsched_viewer_exit(viewer_of(cb));
-	kfree(viewer_of(cb));
+	ptsched_viewer_exit(ptsched_dump_viewer(cb));
+	kfree(ptsched_dump_viewer(cb));
 	return 0;
 }
 
-static int dump_entities(struct sk_buff *skb, struct netlink_callback *cb)
+/**
+ * ptsched_dump_each - dump what the devices that are asked for have
+ * @skb: the answer
+ * @cb: the dump; args[1] and from args[3] on are 0 where a device begins
+ * @dump: dumps what one device has, or what there is room for: then not 0
+ */
+int ptsched_dump_each(struct sk_buff *skb, struct netlink_callback *cb, ptsched_dump_fn *dump)
 {
 	struct nlattr *only = ptsched_dump_attrs(cb)[PTSCHED_A_DEVICE_ID];
 	struct ptsched_dev *dev;
@@ -319,16 +319,27 @@ static int dump_entities(struct sk_buff *skb, struct netlink_callback *cb)
 			continue;
 		if (dev->id < cb->args[0])
 			continue;
-		if (dump_dev_entities(skb, cb, dev))
+		if (dump(skb, cb, dev))
 			break;
 		cb->args[0] = dev->id + 1;
 		cb->args[1] = 0;
+		cb->args[3] = 0;
 	}
 	mutex_unlock(&ptsched_devices_lock);
 	return skb->len;
 }
 
-static bool is_admin(struct sk_buff *skb, struct genl_info *info)
+static int dump_entities(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return ptsched_dump_each(skb, cb, dump_dev_entities);
+}
+
+/**
+ * ptsched_is_admin - whether the sender may change settings; else it is told why not
+ * @skb: the request
+ * @info: the same
+ */
+bool ptsched_is_admin(struct sk_buff *skb, struct genl_info *info)
 {
 	if (netlink_capable(skb, CAP_SYS_ADMIN))
 		return true;
@@ -336,14 +347,25 @@ static bool is_admin(struct sk_buff *skb, struct genl_info *info)
 	return false;
 }
 
-static bool wanted(const struct ptsched_dev *dev, const struct genl_info *info)
+/**
+ * ptsched_is_wanted - whether a request is about a device
+ * @dev: the device
+ * @info: the request
+ */
+bool ptsched_is_wanted(const struct ptsched_dev *dev, const struct genl_info *info)
 {
 	const struct nlattr *only = info->attrs[PTSCHED_A_DEVICE_ID];
 
 	return !only || nla_get_u32(only) == dev->id;
 }
 
-static int no_device(struct genl_info *info)
+/**
+ * ptsched_no_device - the device that a request names is not there
+ * @info: the request
+ *
+ * Return: -ENODEV.
+ */
+int ptsched_no_device(struct genl_info *info)
 {
 	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[PTSCHED_A_DEVICE_ID], "no such device");
 	return -ENODEV;
@@ -372,12 +394,6 @@ static void merge_params(struct ptsp_params *params, struct nlattr **attrs)
 		params->alpha = nla_get_u32(attrs[PTSCHED_A_ALPHA]);
 }
 
-#define OUT_OF_RANGE(_info, _attr, _range) ({					\
-	struct genl_info *__i = (_info);					\
-	NL_SET_ERR_MSG_ATTR(__i->extack, __i->attrs[_attr], _range);		\
-	-ERANGE;								\
-})
-
 /* Names the attribute that is out of its range. */
 static int check_params(struct genl_info *info)
 {
@@ -396,7 +412,8 @@ static int check_params(struct genl_info *info)
 		return OUT_OF_RANGE(info, PTSCHED_A_POLICY,
 				    "policy: 0 (weighted), 1 (literal) or 2 (none)");
 	case PTSP_PARAM_GROUPING:
-		return OUT_OF_RANGE(info, PTSCHED_A_GROUPING, "grouping: 0 (process) or 1 (user)");
+		return OUT_OF_RANGE(info, PTSCHED_A_GROUPING,
+				    "grouping: 0 (process), 1 (user) or 2 (cgroup)");
 	case PTSP_PARAM_ALPHA:
 		return OUT_OF_RANGE(info, PTSCHED_A_ALPHA, "alpha: 1 to 1000");
 	case PTSP_PARAM_SLICE:
@@ -419,7 +436,7 @@ static int set_devices(struct sk_buff *skb, struct genl_info *info)
 	bool found = false;
 	int ret;
 
-	if (!is_admin(skb, info))
+	if (!ptsched_is_admin(skb, info))
 		return -EPERM;
 	if (info->attrs[PTSCHED_A_NODE] && !info->attrs[PTSCHED_A_DEVICE_ID]) {
 		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[PTSCHED_A_NODE],
@@ -431,7 +448,7 @@ static int set_devices(struct sk_buff *skb, struct genl_info *info)
 		return ret;
 	mutex_lock(&ptsched_devices_lock);
 	list_for_each_entry(dev, &ptsched_devices, link) {
-		if (!wanted(dev, info))
+		if (!ptsched_is_wanted(dev, info))
 			continue;
 		found = true;
 		/* Written under ptsched_devices_lock only. */
@@ -442,7 +459,7 @@ static int set_devices(struct sk_buff *skb, struct genl_info *info)
 		ptsched_dev_set_params(dev, &params);
 	}
 	mutex_unlock(&ptsched_devices_lock);
-	return found || !info->attrs[PTSCHED_A_DEVICE_ID] ? 0 : no_device(info);
+	return found || !info->attrs[PTSCHED_A_DEVICE_ID] ? 0 : ptsched_no_device(info);
 }
 
 static bool set_weight(struct ptsched_dev *dev, struct pid *pid, u32 weight)
@@ -466,7 +483,7 @@ static int set_entity(struct sk_buff *skb, struct genl_info *info)
 	struct pid *pid;
 	u32 weight;
 
-	if (!is_admin(skb, info))
+	if (!ptsched_is_admin(skb, info))
 		return -EPERM;
 	if (GENL_REQ_ATTR_CHECK(info, PTSCHED_A_PID) || GENL_REQ_ATTR_CHECK(info, PTSCHED_A_WEIGHT))
 		return -EINVAL;
@@ -477,7 +494,7 @@ static int set_entity(struct sk_buff *skb, struct genl_info *info)
 	pid = find_get_pid(nla_get_u32(info->attrs[PTSCHED_A_PID]));
 	mutex_lock(&ptsched_devices_lock);
 	list_for_each_entry(dev, &ptsched_devices, link) {
-		if (!wanted(dev, info))
+		if (!ptsched_is_wanted(dev, info))
 			continue;
 		device = true;
 		if (pid)
@@ -486,45 +503,13 @@ static int set_entity(struct sk_buff *skb, struct genl_info *info)
 	mutex_unlock(&ptsched_devices_lock);
 	put_pid(pid);
 	if (!device && info->attrs[PTSCHED_A_DEVICE_ID])
-		return no_device(info);
+		return ptsched_no_device(info);
 	if (!entity) {
 		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[PTSCHED_A_PID],
 				    "the process is not attached");
 		return -ESRCH;
 	}
 	return 0;
-}
-
-static int set_user(struct sk_buff *skb, struct genl_info *info)
-{
-	struct ptsched_dev *dev;
-	bool found = false;
-	int ret = 0;
-	kuid_t uid;
-	u32 share;
-
-	if (!is_admin(skb, info))
-		return -EPERM;
-	if (GENL_REQ_ATTR_CHECK(info, PTSCHED_A_UID) || GENL_REQ_ATTR_CHECK(info, PTSCHED_A_SHARE))
-		return -EINVAL;
-	share = nla_get_u32(info->attrs[PTSCHED_A_SHARE]);
-	if (!share || share > PTSCHED_SHARE_MAX)
-		return OUT_OF_RANGE(info, PTSCHED_A_SHARE, "share: 1 to 10000");
-	/* CAP_SYS_ADMIN is that of the first user namespace. */
-	uid = make_kuid(&init_user_ns, nla_get_u32(info->attrs[PTSCHED_A_UID]));
-	if (!uid_valid(uid))
-		return OUT_OF_RANGE(info, PTSCHED_A_UID, "user: 0 to 4294967294");
-	mutex_lock(&ptsched_devices_lock);
-	list_for_each_entry(dev, &ptsched_devices, link) {
-		if (!wanted(dev, info))
-			continue;
-		found = true;
-		ret = ptsched_user_set_share(dev, uid, share);
-		if (ret)
-			break;
-	}
-	mutex_unlock(&ptsched_devices_lock);
-	return found || !info->attrs[PTSCHED_A_DEVICE_ID] ? ret : no_device(info);
 }
 
 static const struct genl_ops ops[] = {
@@ -536,11 +521,11 @@ static const struct genl_ops ops[] = {
 	},
 	{
 		.cmd = PTSCHED_CMD_GET_ENTITY,
-		.start = start_entities,
+		.start = ptsched_start_dump,
 		.dumpit = dump_entities,
-		.done = end_entities,
-		.policy = get_entity_policy,
-		.maxattr = ARRAY_SIZE(get_entity_policy) - 1,
+		.done = ptsched_end_dump,
+		.policy = of_a_device,
+		.maxattr = ARRAY_SIZE(of_a_device) - 1,
 	},
 	{
 		.cmd = PTSCHED_CMD_SET_DEVICE,
@@ -556,9 +541,23 @@ static const struct genl_ops ops[] = {
 	},
 	{
 		.cmd = PTSCHED_CMD_SET_USER,
-		.doit = set_user,
-		.policy = set_user_policy,
-		.maxattr = ARRAY_SIZE(set_user_policy) - 1,
+		.doit = ptsched_set_user,
+		.policy = ptsched_set_user_policy,
+		.maxattr = ARRAY_SIZE(ptsched_set_user_policy) - 1,
+	},
+	{
+		.cmd = PTSCHED_CMD_SET_CGROUP,
+		.doit = ptsched_set_cgroup,
+		.policy = ptsched_set_cgroup_policy,
+		.maxattr = ARRAY_SIZE(ptsched_set_cgroup_policy) - 1,
+	},
+	{
+		.cmd = PTSCHED_CMD_GET_ACCOUNT,
+		.start = ptsched_start_dump,
+		.dumpit = ptsched_dump_accounts,
+		.done = ptsched_end_dump,
+		.policy = of_a_device,
+		.maxattr = ARRAY_SIZE(of_a_device) - 1,
 	},
 	{
 		.cmd = PTSCHED_CMD_SUBSCRIBE,

@@ -21,6 +21,7 @@ static const char * const policies[] = {
 static const char * const groupings[] = {
 	[PTSP_BY_PROCESS] = "process",
 	[PTSP_BY_USER] = "user",
+	[PTSP_BY_CGROUP] = "cgroup",
 };
 
 /* D: the defaults until a parameter is set, which may be before the module runs */
@@ -230,7 +231,7 @@ static const struct choice policy = {
 };
 
 static const struct choice grouping = {
-	{ GROUPING }, groupings, ARRAY_SIZE(groupings), "process or user"
+	{ GROUPING }, groupings, ARRAY_SIZE(groupings), "process, user or cgroup"
 };
 
 static int choice_set(const char *val, const struct kernel_param *kp)
@@ -265,7 +266,8 @@ MODULE_PARM_DESC(policy, "weighted (default), literal (the PTask paper) or none"
 
 module_param_cb(grouping, &choice_ops, (void *)&grouping, 0644);
 __MODULE_PARM_TYPE(grouping, "string");
-MODULE_PARM_DESC(grouping, "time is divided among processes: process (default), or users: user");
+MODULE_PARM_DESC(grouping,
+		 "time is divided among processes: process (default), users: user, or cgroups: cgroup");
 
 /* Measures from now on. What is written does not matter. */
 static int longest_hold_set(const char *val, const struct kernel_param *kp)

@@ -356,11 +356,14 @@ int ptsched_turn_acquire(struct ptsched_client *client, struct ptsched_acquire *
  */
 void ptsched_turn_charge(struct ptsched_entity *ent, u64 gpu_ns, u32 submissions, u64 now)
 {
-	u64 before = ent->policy.stats.gpu_ns;
+	u64 charged = ent->policy.stats.gpu_ns;
 
 	lockdep_assert_held(&ent->dev->lock);
 	ptsp_report(&ent->dev->policy, &ent->policy, gpu_ns, submissions, now);
-	ent->user->gpu_ns += ent->policy.stats.gpu_ns - before;
+	charged = ent->policy.stats.gpu_ns - charged;
+	ent->user->gpu_ns += charged;
+	if (ent->cgroup)
+		ptsched_cgroup_charge(ent, charged);
 	trace_ptsched_charge(ent, gpu_ns, submissions);
 }
 

@@ -52,6 +52,18 @@ bool ptsched_viewer_sees_user(const struct ptsched_viewer *viewer, kuid_t uid)
 }
 
 /**
+ * ptsched_viewer_sees_account - whether an account may be seen
+ * @viewer: who looks
+ * @uid: whose it is; INVALID_UID: it is no user's
+ */
+bool ptsched_viewer_sees_account(const struct ptsched_viewer *viewer, kuid_t uid)
+{
+	/* Who sees all of another pid namespace does not see all that belongs to an account. */
+	return (viewer->sees_all && viewer->pid_ns == &init_pid_ns) ||
+	       uid_eq(viewer->cred->fsuid, uid);
+}
+
+/**
  * ptsched_viewer_pid - the number of a process, 0 if it may not be seen
  * @viewer: who looks
  * @pid: the process

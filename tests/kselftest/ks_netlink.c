@@ -113,6 +113,29 @@ static int on_device(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
+static int on_account(struct nl_msg *msg, void *arg)
+{
+	struct nlattr *attrs[PTSCHED_A_MAX + 1];
+	struct dump *dump = arg;
+	struct ks_account *account = (struct ks_account *)dump->out + dump->count;
+
+	if (genlmsg_parse(nlmsg_hdr(msg), 0, attrs, PTSCHED_A_MAX, NULL) || dump->count == dump->max) {
+		dump->error = -EOVERFLOW;
+		return NL_SKIP;
+	}
+	dump->count++;
+	*account = (struct ks_account){
+	    .device_id = get_u32(attrs, PTSCHED_A_DEVICE_ID),
+	    .uid = get_u32(attrs, PTSCHED_A_UID),
+	    .cgroup = get_u64(attrs, PTSCHED_A_CGROUP),
+	    .parent = get_u64(attrs, PTSCHED_A_PARENT_CGROUP),
+	    .share = get_u32(attrs, PTSCHED_A_SHARE),
+	    .entities = get_u32(attrs, PTSCHED_A_ENTITIES),
+	    .gpu_ns = get_u64(attrs, PTSCHED_A_GPU_NS),
+	};
+	return NL_OK;
+}
+
 static int dump(int command, int device, nl_recvmsg_msg_cb_t callback, struct dump *result)
 {
 	struct nl_msg *msg = nlmsg_alloc();
@@ -152,6 +175,13 @@ int ks_devices(struct ks_device *out, int max)
 	struct dump result = {.out = out, .max = max};
 
 	return dump(PTSCHED_CMD_GET_DEVICE, -1, on_device, &result);
+}
+
+int ks_accounts(int device, struct ks_account *out, int max)
+{
+	struct dump result = {.out = out, .max = max};
+
+	return dump(PTSCHED_CMD_GET_ACCOUNT, device, on_account, &result);
 }
 
 int ks_entity(pid_t pid, struct ks_entity *out)

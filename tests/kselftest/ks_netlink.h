@@ -42,9 +42,21 @@ struct ks_device {
 	uint64_t turns;
 };
 
+/* What a user has, or a cgroup: of a user @cgroup is 0. */
+struct ks_account {
+	uint32_t device_id;
+	uint32_t uid;
+	uint64_t cgroup;
+	uint64_t parent;
+	uint32_t share;
+	uint32_t entities;
+	uint64_t gpu_ns;
+};
+
 /* Number of entities (of one device, or of all with -1), or a negative errno. */
 int ks_entities(int device, struct ks_entity *out, int max);
 int ks_devices(struct ks_device *out, int max);
+int ks_accounts(int device, struct ks_account *out, int max);
 
 /* The state of a process on the first device; -1 if it is not there. */
 int ks_state(pid_t pid);

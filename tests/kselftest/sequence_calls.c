@@ -13,6 +13,7 @@
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 
 enum { FILES = 32, PIDFDS = 8, MAPS = 8, THREADS = 3, NOBODY = 65534, GENL_FAMILY_GUESS = 0x20 };
@@ -258,6 +259,36 @@ static void find_family(void)
 	close(fd);
 }
 
+/* Of cgroups that come and go. */
+static const char *cgroup(struct choices *c)
+{
+	static const char *const folders[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/s", "/sys/fs/cgroup/s/s",
+					      "/sys/fs/cgroup/t"};
+
+	return folders[below(c, sizeof(folders) / sizeof(folders[0]))];
+}
+
+static void call_cgroup(struct choices *c)
+{
+	const char *folder = cgroup(c);
+	char procs[64];
+	int fd;
+
+	switch (below(c, 4)) {
+	case 0:
+		mkdir(folder, 0755);
+		return;
+	case 1:
+		rmdir(folder);
+		return;
+	}
+	snprintf(procs, sizeof(procs), "%s/cgroup.procs", folder);
+	fd = open(procs, O_WRONLY | O_CLOEXEC);
+	if (fd >= 0 && write(fd, "0", 1) < 0)
+		sched_yield();
+	close(fd);
+}
+
 static void call_netlink(struct choices *c)
 {
 	static const unsigned char sizes[] = {4, 4, 8, 8, 1, 1, 0, 16};
@@ -265,6 +296,7 @@ static void call_netlink(struct choices *c)
 	struct nlmsghdr *head = (struct nlmsghdr *)message;
 	struct genlmsghdr *genl = NLMSG_DATA(head);
 	size_t at = NLMSG_HDRLEN + GENL_HDRLEN;
+	int folder = open(cgroup(c), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int fd = netlink_socket();
 
 	genl->cmd = (uint8_t)below(c, PTSCHED_CMD_MAX + 2);
@@ -276,12 +308,15 @@ static void call_netlink(struct choices *c)
 		/* Some process's number is one that has a meaning. */
 		if (type == PTSCHED_A_PID)
 			value[0] = (uint64_t)shared->workers[below(c, SEQUENCE_WORKERS)];
+		if (type == PTSCHED_A_CGROUP_FD)
+			value[0] = (uint32_t)folder;
 		at += put_attribute(message + at, type, value, sizes[below(c, sizeof(sizes))]);
 	}
 	head->nlmsg_len = (uint32_t)at;
 	head->nlmsg_type = (uint16_t)family;
 	head->nlmsg_flags = NLM_F_REQUEST | (below(c, 2) ? NLM_F_DUMP : NLM_F_ACK);
 	send(fd, message, at, MSG_DONTWAIT);
+	close(folder);
 	for (unsigned int i = below(c, 4); i > 0; i--)
 		recv(fd, answer, sizeof(answer), MSG_DONTWAIT);
 	/* In the middle of a dump, or listening: its groups are few. */
@@ -298,15 +333,18 @@ static void call_netlink(struct choices *c)
 static void call_setting(struct choices *c)
 {
 	static const char *const names[] = {"policy", "idle_sharing", "many",  "slice_us",
-					    "grace_us", "drain_us",	"alpha", "inflight_us"};
+					    "grace_us", "drain_us",	"alpha", "inflight_us", "grouping"};
 	static const char *const policies[] = {"weighted", "literal", "none", "weighted"};
-	unsigned int which = below(c, 8);
+	static const char *const groupings[] = {"process", "user", "cgroup", "cgroup"};
+	unsigned int which = below(c, 9);
 	char path[64], value[24];
 	int fd;
 
 	snprintf(path, sizeof(path), "/sys/module/ptsched/parameters/%s", names[which]);
 	if (which == 0)
 		snprintf(value, sizeof(value), "%s", policies[below(c, 4)]);
+	else if (which == 8)
+		snprintf(value, sizeof(value), "%s", groupings[below(c, 4)]);
 	else
 		snprintf(value, sizeof(value), "%u", which < 3 ? below(c, 2) : 900 + below(c, 20000));
 	fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -540,7 +578,7 @@ static void make_calls(struct choices *c, unsigned int count)
 	    call_act_for, call_act_for, call_wrong,   call_hand_over, call_map,	    call_poll,	  call_epoll,
 	    call_netlink, call_netlink, call_setting, call_close,     call_dup,	    call_send,	  call_receive,
 	    call_fetch,	  call_file,	call_threads, call_fork,      call_share,   call_signal,  call_timer,
-	    call_renice,  call_fail,	call_group,
+	    call_renice,  call_fail,	call_group,   call_cgroup,
 	};
 
 	for (; count > 0; count--) {
