@@ -58,11 +58,13 @@
  * PTSCHED_BROKER_GENL    Payload: struct genlmsghdr (cmd PTSCHED_CMD_*, version
  *           PTSCHED_GENL_VERSION, reserved 0), then attributes as in
  *           linux/netlink.h: struct nlattr and payload, each padded to 4 bytes.
- *           GET_DEVICE, GET_ENTITY: one reply with the id of the request, result 0
- *           and such a payload per device or entity, then one with result 0 and
- *           length 0. SET_DEVICE, SET_ENTITY (only root and the broker's own
- *           user, else EPERM): one reply with result 0 and length 0. A refusal has
- *           a negative errno and struct ptsched_broker_refusal as payload.
+ *           GET_DEVICE, GET_ENTITY, GET_ACCOUNT: one reply with the id of the
+ *           request, result 0 and such a payload per device, entity or account, then
+ *           one with result 0 and length 0. SET_DEVICE, SET_ENTITY, SET_USER (only
+ *           root and the broker's own user, else EPERM), SET_CGROUP: one reply with
+ *           result 0 and length 0. With SET_CGROUP the cgroup's directory travels by
+ *           SCM_RIGHTS and CGROUP_FD is any number. A refusal has a negative errno
+ *           and struct ptsched_broker_refusal as payload.
  * PTSCHED_BROKER_SUBSCRIBE  No payload. Answered with result 0; from then on the
  *           connection receives a PTSCHED_BROKER_EVENT with id 0 for each event,
  *           payload as above with cmd PTSCHED_CMD_EVENT. One with result -ENOBUFS

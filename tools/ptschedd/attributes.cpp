@@ -21,6 +21,7 @@ size_t size_in_request(uint16_t attribute)
     case PTSCHED_A_GROUPING:
     case PTSCHED_A_UID:
     case PTSCHED_A_SHARE:
+    case PTSCHED_A_CGROUP_FD:
         return sizeof(uint32_t);
     case PTSCHED_A_SLICE_NS:
     case PTSCHED_A_GRACE_NS:

@@ -557,8 +557,11 @@ void Connection::serve_tool(Request &request)
         return answer(request, 0);
     }
     // Neither who wrote to the socket nor who opened it may change settings for the other.
-    bool privileged = viewer_.is_privileged() && (request.uid == 0 || request.uid == geteuid());
-    Verdict verdict = control(server_.devices(), request.payload, viewer_, privileged,
+    Requester requester{viewer_, request.uid == viewer_.opener(),
+                        viewer_.is_privileged() && (request.uid == 0 || request.uid == geteuid())};
+    if (!request.fds.empty())
+        requester.fd = std::move(request.fds[0]);
+    Verdict verdict = control(server_.devices(), request.payload, std::move(requester),
                               [&](std::span<const char> message) { answer(request, 0, message); });
     if (!verdict.error)
         return answer(request, 0);

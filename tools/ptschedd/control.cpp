@@ -63,12 +63,39 @@ AttributeWriter describe(const Device &device, const Entity &entity, const Viewe
     out.put<uint64_t>(PTSCHED_A_SUBMISSIONS, entity.stats.submissions);
     out.put<uint32_t>(PTSCHED_A_CLIENTS, entity.owned);
     out.put<uint32_t>(PTSCHED_A_MECHANISM, entity.mechanism);
-    if (viewer.sees_user(entity.process->uid()))
+    if (viewer.sees_user(entity.process->uid())) {
         out.put<uint64_t>(PTSCHED_A_USER_GPU_NS, entity.account->gpu_ns);
+        if (const Cgroup *cgroup = entity.cgroup.get())
+            out.put<uint64_t>(PTSCHED_A_CGROUP, cgroup->number);
+    }
     out.put<uint32_t>(PTSCHED_A_SHARE, entity.account->share);
     if (entity.rank)
         out.put_string(PTSCHED_A_GROUP, entity.rank->name);
     put_stats(out, ptsp_stats_of(&device.policy(), &entity));
+    return out;
+}
+
+AttributeWriter describe(const Device &device, uid_t uid, const Account &account)
+{
+    AttributeWriter out(PTSCHED_CMD_GET_ACCOUNT);
+    out.put<uint32_t>(PTSCHED_A_DEVICE_ID, device.id());
+    out.put<uint32_t>(PTSCHED_A_UID, uid);
+    out.put<uint32_t>(PTSCHED_A_SHARE, account.share);
+    out.put<uint32_t>(PTSCHED_A_ENTITIES, account.entities);
+    out.put<uint64_t>(PTSCHED_A_GPU_NS, account.gpu_ns);
+    return out;
+}
+
+AttributeWriter describe(const Device &device, const Cgroup &cgroup)
+{
+    AttributeWriter out(PTSCHED_CMD_GET_ACCOUNT);
+    out.put<uint32_t>(PTSCHED_A_DEVICE_ID, device.id());
+    out.put<uint64_t>(PTSCHED_A_CGROUP, cgroup.number);
+    if (cgroup.parent)
+        out.put<uint64_t>(PTSCHED_A_PARENT_CGROUP, cgroup.parent->number);
+    out.put<uint32_t>(PTSCHED_A_SHARE, cgroup.share);
+    out.put<uint32_t>(PTSCHED_A_ENTITIES, cgroup.entities);
+    out.put<uint64_t>(PTSCHED_A_GPU_NS, cgroup.gpu_ns);
     return out;
 }
 
@@ -140,7 +167,7 @@ Verdict check_settings(const AttributeReader &request)
         return {-ERANGE, PTSCHED_A_MANY, "many: 0 or 1"};
     // Before the value is squeezed into an enumeration.
     ptsp_param fault = request.get(PTSCHED_A_POLICY).value_or(0) > PTSP_NONE ? PTSP_PARAM_KIND : PTSP_PARAM_OK;
-    if (request.get(PTSCHED_A_GROUPING).value_or(0) > PTSP_BY_USER)
+    if (request.get(PTSCHED_A_GROUPING).value_or(0) > PTSP_BY_CGROUP)
         fault = PTSP_PARAM_GROUPING;
     if (fault == PTSP_PARAM_OK) {
         ptsp_params params = merge(ptsp_default_params(), request);
@@ -208,25 +235,83 @@ Verdict no_privilege()
     return {-EPERM, 0, "only root and the broker's own user may change settings"};
 }
 
+// Of a user or a cgroup; there must be one.
+Verdict check_share(const AttributeReader &request)
+{
+    auto share = request.get(PTSCHED_A_SHARE);
+    if (!share)
+        return {-EINVAL, PTSCHED_A_SHARE, "the share is missing"};
+    if (!*share || *share > PTSCHED_SHARE_MAX)
+        return {-ERANGE, PTSCHED_A_SHARE, "share: 1 to " + std::to_string(PTSCHED_SHARE_MAX)};
+    return {};
+}
+
 Verdict set_user(DeviceList &devices, const AttributeReader &request)
 {
     if (uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID, PTSCHED_A_UID, PTSCHED_A_SHARE}))
         return refuse_unknown(unknown);
     auto uid = request.get(PTSCHED_A_UID);
-    auto share = request.get(PTSCHED_A_SHARE);
     if (!uid)
         return {-EINVAL, PTSCHED_A_UID, "the user is missing"};
-    if (!share)
-        return {-EINVAL, PTSCHED_A_SHARE, "the share is missing"};
-    if (!*share || *share > PTSCHED_SHARE_MAX)
-        return {-ERANGE, PTSCHED_A_SHARE, "share: 1 to " + std::to_string(PTSCHED_SHARE_MAX)};
+    if (Verdict verdict = check_share(request); verdict.error)
+        return verdict;
     if (static_cast<uid_t>(*uid) == static_cast<uid_t>(-1))
         return {-ERANGE, PTSCHED_A_UID, "user: 0 to 4294967294"};
     auto found = targets(devices, request);
     if (found.empty() && request.has(PTSCHED_A_DEVICE_ID))
         return no_such_device();
     for (Device *device : found)
-        device->set_share(static_cast<uid_t>(*uid), static_cast<uint32_t>(*share));
+        device->set_share(static_cast<uid_t>(*uid), static_cast<uint32_t>(*request.get(PTSCHED_A_SHARE)));
+    return {};
+}
+
+// By who may make such cgroups, as their cpu.weight.
+Verdict set_cgroup(DeviceList &devices, const AttributeReader &request, Requester &requester)
+{
+    if (uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID, PTSCHED_A_CGROUP_FD, PTSCHED_A_SHARE}))
+        return refuse_unknown(unknown);
+    if (!request.has(PTSCHED_A_CGROUP_FD))
+        return {-EINVAL, PTSCHED_A_CGROUP_FD, "the cgroup is missing"};
+    if (Verdict verdict = check_share(request); verdict.error)
+        return verdict;
+    if (!requester.fd)
+        return {-EBADF, PTSCHED_A_CGROUP_FD, "the cgroup's descriptor is missing"};
+    std::string fault;
+    auto cgroup = find_cgroup(requester.fd.get(), fault);
+    if (!cgroup)
+        return {-EINVAL, PTSCHED_A_CGROUP_FD, fault};
+    if (!requester.privileged && !(requester.sends_itself && requester.viewer.may_write(cgroup->above)))
+        return {-EPERM, 0, "only root, the broker's own user and who may write the directory above it may do that"};
+    auto found = targets(devices, request);
+    if (found.empty() && request.has(PTSCHED_A_DEVICE_ID))
+        return no_such_device();
+    for (const Device *device : found)
+        if (!requester.privileged && device->cgroups().is_full())
+            return {-ENOSPC, 0, "the broker remembers no more cgroups for users"};
+    const auto directory = std::make_shared<const UniqueFd>(std::move(requester.fd));
+    for (Device *device : found)
+        device->set_share(cgroup->path, static_cast<uint32_t>(*request.get(PTSCHED_A_SHARE)), directory);
+    return {};
+}
+
+Verdict get_accounts(DeviceList &devices, const AttributeReader &request, const Viewer &viewer,
+                     const std::function<void(std::span<const char>)> &emit)
+{
+    if (uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID}))
+        return refuse_unknown(unknown);
+    auto found = targets(devices, request);
+    if (found.empty() && request.has(PTSCHED_A_DEVICE_ID))
+        return no_such_device();
+    for (Device *device : found) {
+        device->run();
+        device->forget_accounts();
+        for (const auto &[uid, account] : device->accounts())
+            if (viewer.sees_user(uid))
+                emit(describe(*device, uid, account).bytes());
+        for (const auto &[number, cgroup] : device->cgroups().all())
+            if (viewer.is_privileged())
+                emit(describe(*device, cgroup).bytes());
+    }
     return {};
 }
 
@@ -272,7 +357,7 @@ std::string range_of(ptsp_param param)
     case PTSP_PARAM_KIND:
         return "policy: 0 (weighted), 1 (literal) or 2 (none)";
     case PTSP_PARAM_GROUPING:
-        return "grouping: 0 (process) or 1 (user)";
+        return "grouping: 0 (process), 1 (user) or 2 (cgroup)";
     case PTSP_PARAM_ALPHA:
         return "alpha: 1 to " + std::to_string(PTSCHED_ALPHA_MAX);
     case PTSP_PARAM_SLICE:
@@ -287,7 +372,7 @@ std::string range_of(ptsp_param param)
     return {};
 }
 
-Verdict control(DeviceList &devices, std::span<const char> bytes, const Viewer &viewer, bool privileged,
+Verdict control(DeviceList &devices, std::span<const char> bytes, Requester requester,
                 const std::function<void(std::span<const char>)> &emit)
 {
     AttributeReader request;
@@ -297,13 +382,17 @@ Verdict control(DeviceList &devices, std::span<const char> bytes, const Viewer &
     case PTSCHED_CMD_GET_DEVICE:
         return get_devices(devices, request, emit);
     case PTSCHED_CMD_GET_ENTITY:
-        return get_entities(devices, request, viewer, emit);
+        return get_entities(devices, request, requester.viewer, emit);
+    case PTSCHED_CMD_GET_ACCOUNT:
+        return get_accounts(devices, request, requester.viewer, emit);
     case PTSCHED_CMD_SET_DEVICE:
-        return privileged ? set_device(devices, request) : no_privilege();
+        return requester.privileged ? set_device(devices, request) : no_privilege();
     case PTSCHED_CMD_SET_ENTITY:
-        return privileged ? set_entity(devices, request, viewer) : no_privilege();
+        return requester.privileged ? set_entity(devices, request, requester.viewer) : no_privilege();
     case PTSCHED_CMD_SET_USER:
-        return privileged ? set_user(devices, request) : no_privilege();
+        return requester.privileged ? set_user(devices, request) : no_privilege();
+    case PTSCHED_CMD_SET_CGROUP:
+        return set_cgroup(devices, request, requester);
     default:
         return {-EOPNOTSUPP, 0, "no such command"};
     }

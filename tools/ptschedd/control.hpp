@@ -20,8 +20,16 @@ struct Verdict {
     std::string text;
 };
 
+// Whose request it is.
+struct Requester {
+    const Viewer &viewer;
+    bool sends_itself; // who opened the socket has written to it
+    bool privileged;
+    UniqueFd fd = {}; // that came with it
+};
+
 // Carries out one request; each message of a dump goes to @emit.
-Verdict control(DeviceList &devices, std::span<const char> request, const Viewer &viewer, bool privileged,
+Verdict control(DeviceList &devices, std::span<const char> request, Requester requester,
                 const std::function<void(std::span<const char>)> &emit);
 
 // @pid: the number of the entity's process, where there is an entity.

@@ -126,6 +126,7 @@ Entity &Device::join(const ProcessRef &process, const Process *parent)
     made->members.reserve(1);
     Entity &entity = *made;
     entity.account = &account(process->uid());
+    cgroups_.follow(entity, now());
     entities_.emplace(process.get(), std::move(made));
     entity.account->entities++;
     auto its_parent = entities_.find(parent);
@@ -170,7 +171,19 @@ Account &Device::account(uid_t uid)
 // Among whom the entity's time is divided, by the device's settings.
 ptsp_user &Device::account_of(Entity &entity) const
 {
+    if (Cgroup *cgroup = entity.cgroup.get())
+        return cgroup->account;
     return policy_.params.grouping == PTSP_BY_USER ? entity.account->grouped : entity.account->alone;
+}
+
+// Since it was here last, another setting may have come, or its process another cgroup.
+void Device::regroup(Entity &entity)
+{
+    cgroups_.follow(entity, now());
+    if (entity.user == &account_of(entity))
+        return;
+    ptsp_move(&policy_, &entity, &account_of(entity), now_);
+    cgroups_.forget(now_);
 }
 
 void Device::set_share(uid_t uid, uint32_t share)
@@ -181,7 +194,13 @@ void Device::set_share(uid_t uid, uint32_t share)
     run();
 }
 
-// Accounts of users who have nobody here, owe nothing, and of whom nothing else is known.
+void Device::set_share(const CgroupPath &path, uint32_t share, std::shared_ptr<const UniqueFd> directory)
+{
+    cgroups_.set_share(path, share, std::move(directory), now());
+    run();
+}
+
+// Accounts of users who have nobody here, owe nothing, and of whom nothing else is known; of cgroups, too.
 void Device::forget_accounts()
 {
     uint64_t at = now();
@@ -190,6 +209,7 @@ void Device::forget_accounts()
         return !account.entities && account.share == PTSCHED_SHARE_DEFAULT &&
                !ptsp_user_owes(&policy_, &account.alone, at) && !ptsp_user_owes(&policy_, &account.grouped, at);
     });
+    cgroups_.forget(at);
 }
 
 // Lets the policy know whether anybody waits.
@@ -202,9 +222,7 @@ void Device::update(Entity &entity)
     }
     run();
     if (entity.state == PTSP_IDLE && entity.waiters) {
-        // Since it was here last, another setting may have come.
-        if (entity.user != &account_of(entity))
-            ptsp_move(&policy_, &entity, &account_of(entity), now());
+        regroup(entity);
         ptsp_wait(&policy_, &entity, now());
         entity.wait_told = false;
         decide();
@@ -383,6 +401,7 @@ void Device::charge(Entity &entity, uint64_t gpu_ns, uint32_t submissions)
     uint64_t before = entity.stats.gpu_ns;
     ptsp_report(&policy_, &entity, gpu_ns, submissions, now());
     entity.account->gpu_ns += entity.stats.gpu_ns - before;
+    entity.cgroup.charge(entity.stats.gpu_ns - before);
 }
 
 int Device::report(Client &client, const struct ptsched_report &report)

@@ -40,6 +40,8 @@ public:
     // Which group goes first here.
     ptsp_front &front() { return front_; }
     const std::map<const Process *, std::unique_ptr<Entity>> &entities() const { return entities_; }
+    const std::map<uid_t, Account> &accounts() const { return accounts_; }
+    const CgroupTree &cgroups() const { return cgroups_; }
 
     // @parent is the process that forked the client's, if it is known. 0 or -EMFILE.
     int attach(Client &client, uint32_t mechanism, const Process *parent);
@@ -62,6 +64,10 @@ public:
     void fix_weight(Entity &entity, uint32_t weight);
     // The user need not have processes here.
     void set_share(uid_t uid, uint32_t share);
+    // Nor the cgroup, whose directory this is.
+    void set_share(const CgroupPath &path, uint32_t share, std::shared_ptr<const UniqueFd> directory);
+    // Of users, and some of cgroups, that matter here no more.
+    void forget_accounts();
     // The entity goes before all others of its weight until then.
     void lead(Entity &entity, uint64_t until_ns);
 
@@ -81,7 +87,7 @@ private:
     void leave_if_unused(Entity &entity);
     Account &account(uid_t uid);
     ptsp_user &account_of(Entity &entity) const;
-    void forget_accounts();
+    void regroup(Entity &entity);
     void update(Entity &entity);
     void set_preemptible(Entity &entity);
     void tolerate(Entity &entity, bool above);
@@ -115,7 +121,8 @@ private:
     uint64_t policy_next_ns_ = PTSP_NEVER;
     uint64_t last_call_ = 0; // the number of the call that asked last
     uint32_t asker_cpu_ = 0; // 1 + the CPU of the thread that asks, while that is decided; 0: nobody does
-    std::map<const Process *, std::unique_ptr<Entity>> entities_;
+    CgroupTree cgroups_{policy_};
+    std::map<const Process *, std::unique_ptr<Entity>> entities_; // which are in them
     std::map<uid_t, Account> accounts_;
     // Of every call that waits and has one.
     std::multiset<uint64_t> deadlines_;

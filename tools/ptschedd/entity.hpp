@@ -3,6 +3,7 @@
 #ifndef PTSCHEDD_ENTITY_HPP
 #define PTSCHEDD_ENTITY_HPP
 
+#include "cgroup_tree.hpp"
 #include "groups.hpp"
 #include "process.hpp"
 #include "shared_page.hpp"
@@ -50,6 +51,8 @@ struct Entity : ptsp_entity {
     ProcessRef process;
     uint64_t id;
     Account *account = nullptr;
+    CgroupMembership cgroup{};
+    std::string cgroup_name{}; // as last looked at
     uint32_t fixed_weight = 0; // 0: from nice
     uint32_t mechanism = 0;    // as last told by a client
     unsigned owned = 0;        // clients of the process

@@ -34,6 +34,8 @@ int serve(const ptsched::Options &options)
     for (const auto &device : devices)
         ptsched::warn("serving %s%s%s", device.address.c_str(), device.uuid.empty() ? "" : " ", device.uuid.c_str());
     ptsched::warn("listening on %s", options.socket_path.c_str());
+    if (options.params.grouping == PTSP_BY_CGROUP && !ptsched::has_cgroups())
+        ptsched::warn("cgroup2 is not mounted here: every process counts as one of the root");
     server.run();
     return 0;
 }

@@ -28,7 +28,8 @@ Where:
 
 How (see ptsched-set(1); can be changed while it runs):
   --policy NAME         weighted (default), literal or none
-  --grouping NAME       time is divided among processes: process (default), or users: user
+  --grouping NAME       time is divided among processes: process (default), users: user,
+                        or cgroups: cgroup
   --idle-sharing 0|1    unused time goes to who has used up its own (1)
   --many 0|1            any number of turns at once, as in the PTask paper (0)
   --slice-us N          how long a turn lasts while others wait (30000)
@@ -109,7 +110,9 @@ ptsp_grouping grouping(const std::string &name)
         return PTSP_BY_PROCESS;
     if (name == "user")
         return PTSP_BY_USER;
-    throw UsageError("--grouping '" + name + "': process or user is possible");
+    if (name == "cgroup")
+        return PTSP_BY_CGROUP;
+    throw UsageError("--grouping '" + name + "': process, user or cgroup is possible");
 }
 
 ptsp_kind policy(const std::string &name)

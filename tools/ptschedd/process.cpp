@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "process.hpp"
 
+#include "cgroup.hpp"
 #include "pidfd.hpp"
 
 #include <array>
@@ -160,6 +161,18 @@ std::optional<uid_t> Process::owner() const
     if (text && sscanf(text->c_str(), "%u %u %u", &real, &effective, &saved) == 3)
         owner_ = real == effective && real == saved ? std::optional<uid_t>(real) : std::nullopt;
     return owner_;
+}
+
+std::optional<std::string> Process::cgroup() const
+{
+    if (!cgroup_file_) {
+        UniqueFd file = open_cgroup_file(pid_);
+        // The number may have been another process's already.
+        if (exited())
+            return std::nullopt;
+        cgroup_file_ = std::move(file);
+    }
+    return cgroup_file_ ? read_cgroup_name(cgroup_file_.get()) : std::nullopt;
 }
 
 Process *ProcessTable::find(pid_t pid) const

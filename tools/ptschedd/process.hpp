@@ -40,6 +40,10 @@ public:
     pid_t pid_for(const Process &viewer) const;
     // Nobody's once it is gone.
     std::optional<uid_t> effective_uid() const;
+    // The name of its cgroup (v2), "/" for the root; nothing once it is gone. With its first call the process takes
+    // another descriptor, so that each costs one read: some microseconds, and more while the kernel moves processes
+    // between cgroups, for which it holds a lock.
+    std::optional<std::string> cgroup() const;
     bool has_debugger() const;
     // By a signal.
     bool is_stopped() const;
@@ -58,6 +62,7 @@ private:
     mutable int nice_ = 0;
     mutable std::string comm_;
     mutable std::optional<uid_t> owner_;
+    mutable UniqueFd cgroup_file_;
     // From the broker's pid namespace down to its own; `space` is 0 for the first, and where it is not known.
     struct Number {
         ino_t space;

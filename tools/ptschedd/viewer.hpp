@@ -5,6 +5,9 @@
 
 #include "process.hpp"
 
+#include <sys/stat.h>
+#include <vector>
+
 namespace ptsched {
 
 class Viewer {
@@ -18,10 +21,15 @@ public:
     uid_t opener() const { return uid_; }
     // Whether it may see all processes of that user.
     bool sees_user(std::optional<uid_t> uid) const { return privileged_ || uid == uid_; }
+    // Whether the user who opened the socket may make and remove files in this directory, by its mode.
+    bool may_write(const struct stat &directory) const;
     // The number of @target in the viewer's pid namespace; 0: it may not be seen.
     pid_t pid_of(const Process &target) const;
 
 private:
+    std::vector<gid_t> groups() const;
+
+    int socket_;
     ProcessRef process_;
     uid_t uid_;
     bool privileged_;
