@@ -368,6 +368,7 @@ TEST("options out of range name the range, wrong ones what would be right")
         {"--many 2", "0 to 1"},
         {"--idle-sharing on", "0 to 1"},
         {"--policy fair", "weighted, literal or none"},
+        {"--grouping group", "process, user or cgroup"},
         {"--device 17:00", "0000:17:00.0"},
         {"--test-devices 0", "1 to 64"},
         {"--nonsense", "--nonsense: no such option"},

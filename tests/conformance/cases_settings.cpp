@@ -142,7 +142,7 @@ TEST("the debt of the dead stays with their user")
 TEST("settings are shown as they were set")
 {
     Attributes settings{{PTSCHED_A_POLICY, PTSCHED_POLICY_LITERAL},
-                        {PTSCHED_A_GROUPING, PTSCHED_GROUPING_USER},
+                        {PTSCHED_A_GROUPING, PTSCHED_GROUPING_CGROUP},
                         {PTSCHED_A_IDLE_SHARING, 0},
                         {PTSCHED_A_MANY, 1},
                         {PTSCHED_A_SLICE_NS, 3000000},
@@ -160,7 +160,7 @@ TEST("settings are shown as they were set")
 TEST("a value out of range is ERANGE, names the attribute, and nothing is set")
 {
     const Attributes wrong{{PTSCHED_A_POLICY, PTSCHED_POLICY_NONE + 1},
-                           {PTSCHED_A_GROUPING, PTSCHED_GROUPING_USER + 1},
+                           {PTSCHED_A_GROUPING, PTSCHED_GROUPING_CGROUP + 1},
                            {PTSCHED_A_IDLE_SHARING, 2},
                            {PTSCHED_A_MANY, 2},
                            {PTSCHED_A_SLICE_NS, PTSCHED_SLICE_MIN_NS - 1},
@@ -187,7 +187,8 @@ TEST("an attribute of another command is EINVAL, and named")
         {PTSCHED_CMD_GET_DEVICE, PTSCHED_A_DEVICE_ID}, {PTSCHED_CMD_GET_DEVICE, PTSCHED_A_ALPHA},
         {PTSCHED_CMD_GET_DEVICE, PTSCHED_A_MAX},       {PTSCHED_CMD_GET_ENTITY, PTSCHED_A_ALPHA},
         {PTSCHED_CMD_SET_DEVICE, PTSCHED_A_WEIGHT},    {PTSCHED_CMD_SET_ENTITY, PTSCHED_A_SLICE_NS},
-        {PTSCHED_CMD_SET_USER, PTSCHED_A_PID}};
+        {PTSCHED_CMD_SET_USER, PTSCHED_A_PID},         {PTSCHED_CMD_SET_CGROUP, PTSCHED_A_UID},
+        {PTSCHED_CMD_GET_ACCOUNT, PTSCHED_A_UID}};
     for (auto [command, attribute] : wrong) {
         Reply reply = request(command, {{attribute, 1}});
         CHECK_EQ(-EINVAL, reply.error);

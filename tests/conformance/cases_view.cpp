@@ -1,42 +1,22 @@
 // SPDX-License-Identifier: MIT
 // Who sees which process: in dumps and in events.
 #include "actor.hpp"
-#include "genl.hpp"
+#include "forked.hpp"
 #include "scheduler.hpp"
 #include "tap.hpp"
 #include "thread.hpp"
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <sched.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
 using namespace scheduler;
+using forked::result_of;
 
 namespace {
 
 using Processes = std::set<pid_t>;
-
-// What a forked process finds, as its exit status.
-template <typename Body> int result_of(Body body)
-{
-    pid_t pid = fork();
-    if (pid == 0) {
-        int status = 1;
-        try {
-            status = body();
-        } catch (const std::exception &error) {
-            printf("# %s\n", error.what());
-            fflush(stdout);
-        }
-        _exit(status);
-    }
-    int status = 0;
-    waitpid(pid, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 TEST("a process is shown to its user and to root, whoever uses the socket that these have opened")
 {

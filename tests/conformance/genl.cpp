@@ -77,9 +77,10 @@ public:
         find_family();
     }
 
-    Reply transact(const Payload &payload) override
+    Reply transact(const Payload &payload, int) override
     {
-        bool dump = payload[0] == PTSCHED_CMD_GET_DEVICE || payload[0] == PTSCHED_CMD_GET_ENTITY;
+        bool dump = payload[0] == PTSCHED_CMD_GET_DEVICE || payload[0] == PTSCHED_CMD_GET_ENTITY ||
+                    payload[0] == PTSCHED_CMD_GET_ACCOUNT;
         send(family_, dump ? NLM_F_DUMP : NLM_F_ACK, payload);
         Reply reply;
         receive([&](const nlmsghdr &head, const char *data, size_t length) {
@@ -95,7 +96,7 @@ public:
 
     ptsched::UniqueFd subscribe() override
     {
-        CHECK_EQ(0, transact(begin(PTSCHED_CMD_SUBSCRIBE)).error);
+        CHECK_EQ(0, transact(begin(PTSCHED_CMD_SUBSCRIBE), -1).error);
         return std::move(fd_);
     }
 
@@ -175,9 +176,9 @@ class BrokerChannel final : public Channel {
 public:
     explicit BrokerChannel(const std::string &path) : fd_(connect_to(path)) {}
 
-    Reply transact(const Payload &payload) override
+    Reply transact(const Payload &payload, int fd) override
     {
-        send(PTSCHED_BROKER_GENL, payload);
+        send(PTSCHED_BROKER_GENL, payload, fd);
         for (Reply reply;;) {
             Buffer buffer;
             ptsched_broker_header header = receive(buffer);
@@ -195,22 +196,26 @@ public:
 
     ptsched::UniqueFd subscribe() override
     {
-        send(PTSCHED_BROKER_SUBSCRIBE, {});
+        send(PTSCHED_BROKER_SUBSCRIBE, {}, -1);
         Buffer buffer;
         CHECK_EQ(0, receive(buffer).result);
         return std::move(fd_);
     }
 
 private:
-    void send(uint32_t cmd, const Payload &payload)
+    void send(uint32_t cmd, const Payload &payload, int fd)
     {
         ptsched_broker_header header{};
         header.cmd = cmd;
         header.length = static_cast<uint32_t>(payload.size());
         header.id = 1;
-        Payload message(reinterpret_cast<char *>(&header), reinterpret_cast<char *>(&header + 1));
-        message.insert(message.end(), payload.begin(), payload.end());
-        if (::send(fd_.get(), message.data(), message.size(), MSG_NOSIGNAL) < 0)
+        iovec parts[] = {{&header, sizeof(header)}, {const_cast<char *>(payload.data()), payload.size()}};
+        msghdr message{};
+        message.msg_iov = parts;
+        message.msg_iovlen = 2;
+        ptsched::PassedFds<1> passed;
+        passed.put(message, fd);
+        if (sendmsg(fd_.get(), &message, MSG_NOSIGNAL) < 0)
             die("broker");
     }
 

@@ -17,7 +17,8 @@ void append(Payload &payload, uint16_t attribute, const void *data, size_t lengt
 class Channel {
 public:
     virtual ~Channel() = default;
-    virtual scheduler::Reply transact(const Payload &payload) = 0;
+    // @fd is a descriptor that the request names; -1: none. Over netlink its number says it, to the broker it is sent.
+    virtual scheduler::Reply transact(const Payload &payload, int fd = -1) = 0;
     // The descriptor that events will come from; the channel is of no other use then.
     virtual ptsched::UniqueFd subscribe() = 0;
 };

@@ -160,7 +160,8 @@ Reply request(int cmd, const Attributes &attributes)
     genl::Payload payload = genl::begin(static_cast<uint8_t>(cmd));
     for (auto [attribute, value] : attributes)
         genl::append(payload, static_cast<uint16_t>(attribute), &value, size_of(attribute));
-    return open_channel()->transact(payload);
+    auto fd = attributes.find(PTSCHED_A_CGROUP_FD);
+    return open_channel()->transact(payload, fd == attributes.end() ? -1 : static_cast<int>(fd->second));
 }
 
 void set(const Attributes &attributes)
@@ -199,6 +200,16 @@ std::optional<Attributes> entity(pid_t pid, const char *device)
     bool on_first = strcmp(device, kDevice) == 0;
     for (Attributes &found : reply.messages)
         if (found[PTSCHED_A_PID] == pid && (found[PTSCHED_A_DEVICE_ID] == first) == on_first)
+            return found;
+    return std::nullopt;
+}
+
+std::optional<Attributes> account(int attribute, int64_t value)
+{
+    Reply reply = request(PTSCHED_CMD_GET_ACCOUNT, {{PTSCHED_A_DEVICE_ID, device().at(PTSCHED_A_DEVICE_ID)}});
+    CHECK_EQ(0, reply.error);
+    for (Attributes &found : reply.messages)
+        if (found.contains(attribute) && found[attribute] == value)
             return found;
     return std::nullopt;
 }

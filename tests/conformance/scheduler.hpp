@@ -61,6 +61,8 @@ void set(const Attributes &attributes);
 void reset_settings();
 
 std::optional<Attributes> entity(pid_t pid, const char *device = kDevice);
+// A user's or a cgroup's, by the attribute that tells which.
+std::optional<Attributes> account(int attribute, int64_t value);
 Attributes device();
 void wait_for_state(pid_t pid, int state);
 void wait_until_gone(pid_t pid);
