@@ -149,7 +149,7 @@ BrokerMessages::Bytes BrokerMessages::tool_message()
     if (choices_.one_in(16))
         return message(PTSCHED_BROKER_SUBSCRIBE, {});
     genlmsghdr header{};
-    header.cmd = static_cast<uint8_t>(choices_.below(7));
+    header.cmd = static_cast<uint8_t>(choices_.below(PTSCHED_CMD_MAX + 2));
     header.version = PTSCHED_GENL_VERSION;
     Bytes payload = bytes_of(header);
     for (unsigned i = choices_.below(5); i > 0; i--) {

@@ -22,9 +22,9 @@ FUZZ_INCLUDE := $(addprefix -I,uapi kmod/policy libptsched/client libptsched/cli
 	-DPTSCHED_LIBDIR='"$(libdir)"' -DPTSCHED_TRIPLET='"x86_64-linux-gnu"' \
 	$(shell pkg-config --cflags libnl-3.0 libnl-genl-3.0 2>/dev/null)
 
-# Without threads, signals and drivers: those have stand-ins.
+# Without threads, signals, drivers and cgroups: those have stand-ins.
 FUZZ_BROKER_SRCS := $(filter-out $(addprefix tools/ptschedd/,$(addsuffix .cpp,main options log module_events \
-	switch_thread file_closer)),$(wildcard tools/ptschedd/*.cpp)) libptsched/client/device_name.cpp $(POLICY_SRCS)
+	switch_thread file_closer cgroup)),$(wildcard tools/ptschedd/*.cpp)) libptsched/client/device_name.cpp $(POLICY_SRCS)
 FUZZ_CLIENT_SRCS := $(filter-out libptsched/client/clock.cpp,$(wildcard libptsched/client/*.cpp)) kmod/policy/weight.c
 FUZZ_TOOLS_SRCS  := $(addprefix tools/ptsched/,$(addsuffix .cpp,attributes broker events format netlink openmetrics \
 	replace_file scheduler set stat units)) $(addprefix libptsched/client/,clock.cpp device_name.cpp)
@@ -33,7 +33,8 @@ fuzz_objs = $(patsubst %,$(FUZZ_DIR)/obj/%.o,$(1))
 fuzz_own  = $(call fuzz_objs,$(patsubst %,tests/fuzz/%.cpp,$(1)))
 
 $(FUZZ_DIR)/policy: $(call fuzz_objs,tests/fuzz/fuzz_policy.c $(POLICY_SRCS))
-$(FUZZ_DIR)/broker: $(call fuzz_own,fuzz_broker broker_messages fake_driver fuzz_clock peers) \
+$(FUZZ_DIR)/broker: $(call fuzz_own,fuzz_broker broker_messages fake_cgroup fake_driver fuzz_clock \
+		peers) \
 	$(call fuzz_objs,$(FUZZ_BROKER_SRCS))
 $(FUZZ_DIR)/client: $(call fuzz_own,fuzz_client fuzz_clock script scripted_broker) $(call fuzz_objs,$(FUZZ_CLIENT_SRCS))
 $(FUZZ_DIR)/tools: $(call fuzz_own,fuzz_tools fake_netlink script scripted_broker) $(call fuzz_objs,$(FUZZ_TOOLS_SRCS))

@@ -94,7 +94,7 @@ class World {
 public:
     World(fuzz::Peers &peers, const std::string &path, fuzz_input &input)
         : peers_(peers), input_(input), choices_(input), messages_(choices_),
-          server_(path, {{"ffff:01:00.0", ""}, {"ffff:02:00.0", ""}}, ptsp_default_params())
+          server_(path, {{"ffff:01:00.0", ""}, {"ffff:02:00.0", ""}}, first_settings(input))
     {
     }
 
@@ -106,6 +106,7 @@ public:
     }
 
 private:
+    static ptsp_params first_settings(fuzz_input &input);
     void take_step();
     void end();
     void connect();
@@ -119,6 +120,7 @@ private:
     void pass(uint64_t ns);
     void check();
     static void check(const ptsched::Device &device);
+    static void check_cgroups(const ptsched::Device &device);
 
     fuzz::Peers &peers_;
     fuzz_input &input_;
@@ -128,6 +130,13 @@ private:
     std::vector<Line> lines_;
     std::vector<UniqueFd> handles_;
 };
+
+ptsp_params World::first_settings(fuzz_input &input)
+{
+    ptsp_params params = ptsp_default_params();
+    params.grouping = static_cast<ptsp_grouping>(fuzz_below(&input, PTSP_BY_CGROUP + 1));
+    return params;
+}
 
 void World::take_step()
 {
@@ -361,6 +370,22 @@ void World::check(const ptsched::Device &device)
     }
     CHECK(device.policy().nr_entities == device.entities().size());
     CHECK(device.policy().nr_waiters == waiters && device.policy().nr_holders == holders);
+    check_cgroups(device);
+}
+
+void World::check_cgroups(const ptsched::Device &device)
+{
+    std::map<const ptsched::Cgroup *, unsigned> entities, children;
+    for (const auto &[process, entity] : device.entities()) {
+        const ptsched::Cgroup *cgroup = entity->cgroup.get();
+        CHECK(!cgroup || entity->user == &cgroup->account);
+        for (; cgroup; cgroup = cgroup->parent)
+            entities[cgroup]++;
+    }
+    for (const auto &[number, cgroup] : device.cgroups().all())
+        children[cgroup.parent]++;
+    for (const auto &[number, cgroup] : device.cgroups().all())
+        CHECK(cgroup.number == number && cgroup.entities == entities[&cgroup] && cgroup.children == children[&cgroup]);
 }
 
 // Whatever the peers did, nothing is left of them.
