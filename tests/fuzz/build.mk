@@ -26,7 +26,7 @@ FUZZ_INCLUDE := $(addprefix -I,uapi kmod/policy libptsched/client libptsched/cli
 FUZZ_BROKER_SRCS := $(filter-out $(addprefix tools/ptschedd/,$(addsuffix .cpp,main options log module_events \
 	switch_thread file_closer cgroup)),$(wildcard tools/ptschedd/*.cpp)) libptsched/client/device_name.cpp $(POLICY_SRCS)
 FUZZ_CLIENT_SRCS := $(filter-out libptsched/client/clock.cpp,$(wildcard libptsched/client/*.cpp)) kmod/policy/weight.c
-FUZZ_TOOLS_SRCS  := $(addprefix tools/ptsched/,$(addsuffix .cpp,attributes broker events format netlink openmetrics \
+FUZZ_TOOLS_SRCS  := $(addprefix tools/ptsched/,$(addsuffix .cpp,accounts attributes broker events format netlink openmetrics \
 	replace_file scheduler set stat units)) $(addprefix libptsched/client/,clock.cpp device_name.cpp)
 
 fuzz_objs = $(patsubst %,$(FUZZ_DIR)/obj/%.o,$(1))
@@ -37,7 +37,7 @@ $(FUZZ_DIR)/broker: $(call fuzz_own,fuzz_broker broker_messages fake_cgroup fake
 		peers) \
 	$(call fuzz_objs,$(FUZZ_BROKER_SRCS))
 $(FUZZ_DIR)/client: $(call fuzz_own,fuzz_client fuzz_clock script scripted_broker) $(call fuzz_objs,$(FUZZ_CLIENT_SRCS))
-$(FUZZ_DIR)/tools: $(call fuzz_own,fuzz_tools fake_netlink script scripted_broker) $(call fuzz_objs,$(FUZZ_TOOLS_SRCS))
+$(FUZZ_DIR)/tools: $(call fuzz_own,fuzz_tools fake_cgroup_paths fake_netlink script scripted_broker) $(call fuzz_objs,$(FUZZ_TOOLS_SRCS))
 
 $(FUZZ_DIR)/policy: FUZZ_LIBS := -lcmocka
 $(FUZZ_DIR)/tools: FUZZ_LIBS := -lnl-genl-3 -lnl-3

@@ -14,7 +14,7 @@ fuzz::ScriptedBroker *broker;
 
 int command(uint8_t which, const ptsched::Choice &choice)
 {
-    switch (which % 6) {
+    switch (which % 9) {
     case 0:
         return ptsched::stat({.choice = choice, .device = "", .json = false});
     case 1:
@@ -25,8 +25,15 @@ int command(uint8_t which, const ptsched::Choice &choice)
         return ptsched::set({.choice = choice, .device = "0", .pid = "1", .settings = {"weight=7"}});
     case 4:
         return ptsched::events({.choice = choice, .device = "", .json = false, .count = "20"});
-    default:
+    case 5:
         return ptsched::events({.choice = choice, .device = "", .json = true, .count = "20"});
+    case 6:
+        return ptsched::stat({.choice = choice, .device = "", .accounts = true});
+    case 7:
+        return ptsched::stat({.choice = choice, .device = "", .openmetrics = true});
+    default:
+        return ptsched::set(
+            {.choice = choice, .device = "", .pid = "", .user = "", .cgroup = "/a", .settings = {"weight=auto"}});
     }
 }
 

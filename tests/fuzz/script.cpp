@@ -69,6 +69,7 @@ Kind kind_of(uint16_t attribute)
     case PTSCHED_A_DEVICE:
     case PTSCHED_A_UUID:
     case PTSCHED_A_COMM:
+    case PTSCHED_A_GROUP:
         return Kind::text;
     case PTSCHED_A_DEVICE_ID:
     case PTSCHED_A_POLICY:
@@ -81,6 +82,7 @@ Kind kind_of(uint16_t attribute)
     case PTSCHED_A_WEIGHT:
     case PTSCHED_A_GROUPING:
     case PTSCHED_A_SHARE:
+    case PTSCHED_A_CGROUP_FD:
     case PTSCHED_A_STATE:
     case PTSCHED_A_CLIENTS:
     case PTSCHED_A_MECHANISM:

@@ -23,9 +23,9 @@ $(B)/tests/tools-asan-own: tests/tools/asan.c
 	gcc -fsanitize=address -DOWN_OPTIONS -o $@ $<
 
 # The harness finds programs and libraries from where it lies.
-$(B)/tests/tools: $(TOOLS_TEST_PY) $(B)/tests/tools-client $(B)/tests/tools-empty.so $(B)/bin/ptsched \
+$(B)/tests/tools: $(TOOLS_TEST_PY) uapi/linux/ptsched.h $(B)/tests/tools-client $(B)/tests/tools-empty.so $(B)/bin/ptsched \
 		$(B)/tests/tools-asan $(B)/tests/tools-asan-own $(B)/tests/jumping_clock.so \
 		$(B)/bin/ptschedd $(B)/lib/libptsched-preload.so
 	@mkdir -p $(@D)
-	install -m 644 $(filter-out %/tools.py,$(TOOLS_TEST_PY)) $(B)/tests/
+	install -m 644 $(filter-out %/tools.py,$(TOOLS_TEST_PY)) uapi/linux/ptsched.h $(B)/tests/
 	install -m 755 tests/tools/tools.py $@

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import threading
 
+import cgroup_tests  # pylint: disable=unused-import
 import group_tests  # pylint: disable=unused-import
 import harness
 import openmetrics_tests  # pylint: disable=unused-import
@@ -178,7 +179,7 @@ BAD_SETTINGS = [
     (["node=/dev/null"], ["one device", "--device", "node=auto"]),
     (["policy=fair"], ["policy=fair", "weighted, literal or none"]),
     (["policy="], ["policy", "weighted, literal or none"]),
-    (["grouping=cgroup"], ["grouping=cgroup", "process or user"]),
+    (["grouping=tree"], ["grouping=tree", "process, user or cgroup"]),
     (["share=5"], ["share", "--user"]),
     (["--user", "nobody-here", "share=5"], ["--user nobody-here", "no user"]),
     (["--user", "-1", "share=5"], ["--user", "no user"]),
@@ -187,12 +188,19 @@ BAD_SETTINGS = [
     (["--user", "root", "weight=5"], ["weight", "share"]),
     (["--user", "root", "share=5", "share=6"], ["exactly one"]),
     (["--user", "root", "--pid", "1", "share=5"], ["--user", "--pid"]),
+    (["--cgroup", "/", "share=5"], ["share", "weight"]),
+    (["--cgroup", "/", "weight=0"], ["weight=0", "1 to 10000", "auto"]),
+    (["--cgroup", "/", "weight=10001"], ["weight=10001", "1 to 10000", "auto"]),
+    (["--cgroup", "/", "weight=5", "weight=6"], ["--cgroup", "exactly one"]),
+    (["--cgroup", "/", "--pid", "1", "weight=5"], ["--cgroup", "--pid"]),
+    (["--cgroup", "/", "--user", "root", "weight=5"], ["--cgroup", "--user"]),
+    (["--cgroup", "/nonexistent", "weight=5"], ["--cgroup /nonexistent", "cgroup2"]),
     (["idle-sharing=maybe"], ["idle-sharing=maybe", "on or off"]),
     (["many=1"], ["many=1", "on or off"]),
     (["speed=9"], ["speed", "policy", "inflight"]),
     (["slice"], ["slice", "SETTING=VALUE"]),
     (["=5"], ["=5", "SETTING=VALUE"]),
-    (["weight=5"], ["weight", "--pid"]),
+    (["weight=5"], ["weight", "--pid", "--cgroup"]),
     (["slice=1ms", "slice=2ms"], ["slice", "twice"]),
     (["slice=1ms", "grace=5s"], ["grace=5s", "from 0 to 1s"]),
     (["--pid", "0", "weight=5"], ["pid=0", "1 to"]),

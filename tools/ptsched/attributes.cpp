@@ -3,6 +3,7 @@
 #include "scheduler.hpp"
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <linux/genetlink.h>
 #include <netlink/attr.h>
@@ -116,8 +117,31 @@ Entity parse_entity(const void *message, size_t length)
         .group = a.has(PTSCHED_A_GROUP) ? a.text(PTSCHED_A_GROUP) : "",
         .user_gpu_ns =
             a.has(PTSCHED_A_USER_GPU_NS) ? std::optional(a.number<uint64_t>(PTSCHED_A_USER_GPU_NS)) : std::nullopt,
+        .cgroup = a.has(PTSCHED_A_CGROUP) ? std::optional(a.number<uint64_t>(PTSCHED_A_CGROUP)) : std::nullopt,
         .counters = a.counters(),
     };
+}
+
+Account parse_account(const void *message, size_t length)
+{
+    Attributes a(message, length);
+    Account account{
+        .device_id = a.number<uint32_t>(PTSCHED_A_DEVICE_ID),
+        .uid = {},
+        .parent = {},
+        .share = a.number<uint32_t>(PTSCHED_A_SHARE),
+        .processes = a.number<uint32_t>(PTSCHED_A_ENTITIES),
+        .gpu_ns = a.number<uint64_t>(PTSCHED_A_GPU_NS),
+    };
+
+    if (!a.has(PTSCHED_A_CGROUP)) {
+        account.uid = a.number<uint32_t>(PTSCHED_A_UID);
+        return account;
+    }
+    account.cgroup = a.number<uint64_t>(PTSCHED_A_CGROUP);
+    if (a.has(PTSCHED_A_PARENT_CGROUP))
+        account.parent = a.number<uint64_t>(PTSCHED_A_PARENT_CGROUP);
+    return account;
 }
 
 void put(nl_msg *message, int attribute, uint64_t value)
@@ -137,6 +161,7 @@ void put(nl_msg *message, int attribute, uint64_t value)
     case PTSCHED_A_GROUPING:
     case PTSCHED_A_UID:
     case PTSCHED_A_SHARE:
+    case PTSCHED_A_CGROUP_FD:
         failed = nla_put_u32(message, attribute, static_cast<uint32_t>(value));
         break;
     default:
@@ -199,7 +224,26 @@ std::vector<Entity> Scheduler::entities(std::optional<uint32_t> device_id)
     return found;
 }
 
-void Scheduler::set(uint8_t command, std::optional<uint32_t> device_id, const std::vector<Setting> &settings)
+std::optional<std::vector<Account>> Scheduler::accounts(std::optional<uint32_t> device_id)
+{
+    std::vector<Account> found;
+    auto request = new_message(PTSCHED_CMD_GET_ACCOUNT);
+
+    if (device_id)
+        put(request.get(), PTSCHED_A_DEVICE_ID, *device_id);
+    try {
+        dump(request.get(),
+             [&](const void *message, size_t length) { found.push_back(parse_account(message, length)); });
+    } catch (const Refused &refusal) {
+        if (refusal.error() != EOPNOTSUPP)
+            throw;
+        return std::nullopt;
+    }
+    return found;
+}
+
+void Scheduler::set(uint8_t command, std::optional<uint32_t> device_id, const std::vector<Setting> &settings,
+                    int passed)
 {
     auto request = new_message(command);
 
@@ -207,7 +251,7 @@ void Scheduler::set(uint8_t command, std::optional<uint32_t> device_id, const st
         put(request.get(), PTSCHED_A_DEVICE_ID, *device_id);
     for (const Setting &setting : settings)
         put(request.get(), setting.attribute, setting.value);
-    change(request.get());
+    change(request.get(), passed);
 }
 
 void Scheduler::set_device(std::optional<uint32_t> device_id, const std::vector<Setting> &settings)
@@ -223,6 +267,12 @@ void Scheduler::set_entity(uint32_t pid, uint32_t weight, std::optional<uint32_t
 void Scheduler::set_user(uint32_t uid, uint32_t share, std::optional<uint32_t> device_id)
 {
     set(PTSCHED_CMD_SET_USER, device_id, {{PTSCHED_A_UID, uid}, {PTSCHED_A_SHARE, share}});
+}
+
+void Scheduler::set_cgroup(int directory, uint32_t share, std::optional<uint32_t> device_id)
+{
+    set(PTSCHED_CMD_SET_CGROUP, device_id,
+        {{PTSCHED_A_CGROUP_FD, static_cast<uint64_t>(directory)}, {PTSCHED_A_SHARE, share}}, directory);
 }
 
 } // namespace ptsched

@@ -6,6 +6,7 @@
 #include "clock.hpp"
 #include "fd.hpp"
 #include "format.hpp"
+#include "passed_fds.hpp"
 
 #include <array>
 #include <cerrno>
@@ -84,10 +85,14 @@ public:
 
     int fd() const { return fd_.get(); }
 
-    uint64_t send(uint32_t command, const void *payload, size_t length)
+    /* @passed is a descriptor that goes along; -1: none. */
+    uint64_t send(uint32_t command, const void *payload, size_t length, int passed = -1)
     {
         std::array<char, PTSCHED_BROKER_MAX_MESSAGE> packet;
         ptsched_broker_header header{};
+        iovec part{packet.data(), sizeof(header) + length};
+        msghdr message{};
+        PassedFds<1> descriptors;
 
         header.cmd = command;
         header.length = static_cast<uint32_t>(length);
@@ -95,7 +100,10 @@ public:
         std::memcpy(packet.data(), &header, sizeof(header));
         if (length)
             std::memcpy(packet.data() + sizeof(header), payload, length);
-        if (::send(fd_.get(), packet.data(), sizeof(header) + length, MSG_NOSIGNAL) < 0)
+        message.msg_iov = &part;
+        message.msg_iovlen = 1;
+        descriptors.put(message, passed);
+        if (sendmsg(fd_.get(), &message, MSG_NOSIGNAL) < 0)
             gone(errno);
         return header.id;
     }
@@ -241,11 +249,11 @@ protected:
         }
     }
 
-    void change(nl_msg *request) override
+    void change(nl_msg *request, int passed) override
     {
         Packet packet;
 
-        connection_.reply(packet, send(request));
+        connection_.reply(packet, send(request, passed));
         check(packet);
     }
 
@@ -266,10 +274,11 @@ private:
         }
     }
 
-    uint64_t send(nl_msg *request)
+    uint64_t send(nl_msg *request, int passed = -1)
     {
         const nlmsghdr *header = nlmsg_hdr(request);
-        return connection_.send(PTSCHED_BROKER_GENL, nlmsg_data(header), static_cast<size_t>(nlmsg_datalen(header)));
+        return connection_.send(PTSCHED_BROKER_GENL, nlmsg_data(header), static_cast<size_t>(nlmsg_datalen(header)),
+                                passed);
     }
 };
 

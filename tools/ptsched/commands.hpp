@@ -28,12 +28,14 @@ struct TopOptions {
     std::string device;
     std::string interval = "1s";
     bool once = false;
+    bool accounts = false; /* users and cgroups, not processes, to begin with */
 };
 
 struct StatOptions {
     Choice choice;
     std::string device;
     bool json = false;
+    bool accounts = false; /* users and cgroups instead of processes */
     bool openmetrics = false;
     std::string output; /* of openmetrics; empty: standard output */
 };
@@ -43,6 +45,7 @@ struct SetOptions {
     std::string device;
     std::string pid;
     std::string user;
+    std::string cgroup;
     std::vector<std::string> settings;
 };
 

@@ -103,7 +103,7 @@ std::string policy_name(uint32_t policy)
 
 std::string grouping_name(uint32_t grouping)
 {
-    return name_in(std::array{"process", "user"}, grouping);
+    return name_in(std::array{"process", "user", "cgroup"}, grouping);
 }
 
 std::string state_name(uint32_t state)

@@ -27,7 +27,7 @@ constexpr const char *device_help = "only this device: number, PCI address or UU
 constexpr const char *settings_help =
     "Settings of a device:\n"
     "  policy=weighted|literal|none  by weight; as the PTask paper has it; account only\n"
-    "  grouping=process|user         time is divided among processes; among users, each user's among its processes\n"
+    "  grouping=process|user|cgroup  time is divided among processes; or first among users, or cgroups\n"
     "  idle-sharing=on|off           unused time is given to who has used up theirs\n"
     "  many=on|off                   many turns at once, as in the paper\n"
     "  slice=TIME                    how long a turn is kept while others wait: 100us to 1s\n"
@@ -40,11 +40,14 @@ constexpr const char *settings_help =
     "  weight=N|auto                 1 to 1000000 instead of the weight of its nice; auto: from nice again\n"
     "Setting of a user (--user), of effect with grouping=user:\n"
     "  share=N                       1 to 10000, 100 if nobody says otherwise: what all its processes get together\n"
+    "Setting of a cgroup (--cgroup), of effect with grouping=cgroup:\n"
+    "  weight=N|auto                 1 to 10000, 100 if nobody says otherwise; auto: what its cpu.weight says now\n"
     "Times are numbers with ns, us, ms or s. All settings are checked before any is applied.\n"
     "\nExamples:\n"
     "  ptsched set slice=20ms idle-sharing=off\n"
     "  ptsched set --pid 4711 weight=2048\n"
-    "  ptsched set grouping=user && ptsched set --user alice share=200";
+    "  ptsched set grouping=user && ptsched set --user alice share=200\n"
+    "  ptsched set grouping=cgroup && ptsched set --cgroup /batch.slice weight=20";
 
 /* --module and --broker. */
 void add_choice(CLI::App &command, ptsched::Choice &choice)
@@ -106,6 +109,7 @@ Action add_top(CLI::App &app)
     command->add_option("--device", options->device, device_help)->type_name("D");
     command->add_option("--interval", options->interval, "time between two looks (1s)")->type_name("TIME");
     command->add_flag("--once", options->once, "plain text about one interval, then end");
+    command->add_flag("--accounts", options->accounts, "users and cgroups instead of processes; key a: the others");
     add_example(*command, "ptsched top --once --interval 5s");
     return [options] { return ptsched::top(*options); };
 }
@@ -118,6 +122,7 @@ Action add_stat(CLI::App &app)
     add_choice(*command, options->choice);
     command->add_option("--device", options->device, device_help)->type_name("D");
     auto *json = command->add_flag("--json", options->json, "JSON; its fields are described in ptsched-stat(1)");
+    command->add_flag("--accounts", options->accounts, "users and cgroups instead of processes");
     command->add_flag("--openmetrics", options->openmetrics, "as Prometheus reads it")
         ->excludes(json)
         ->option_text(" ");
@@ -132,7 +137,7 @@ Action add_set(CLI::App &app)
 {
     auto options = std::make_shared<ptsched::SetOptions>();
     CLI::App *command =
-        app.add_subcommand("set", "change settings of devices, the weight of a process, or a user's share");
+        app.add_subcommand("set", "change settings of devices, or what a process, a user or a cgroup gets");
 
     add_choice(*command, options->choice);
     command->add_option("--device", options->device, "this device (number, PCI address, UUID) instead of all")
@@ -141,6 +146,10 @@ Action add_set(CLI::App &app)
     command->add_option("--user", options->user, "the user, by name or number, whose share is set")
         ->type_name("U")
         ->excludes("--pid");
+    command->add_option("--cgroup", options->cgroup, "the cgroup whose weight is set: its directory, or its path")
+        ->type_name("PATH")
+        ->excludes("--pid")
+        ->excludes("--user");
     command->add_option("setting", options->settings, "SETTING=VALUE...")->required()->type_name("");
     command->footer(settings_help);
     return [options] { return ptsched::set(*options); };

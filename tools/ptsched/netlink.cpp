@@ -125,7 +125,8 @@ protected:
             fail(error);
     }
 
-    void change(nl_msg *request) override
+    /* The kernel looks the number up among this process's descriptors, while it is sent. */
+    void change(nl_msg *request, int /*passed*/) override
     {
         int error = transact(request, NLM_F_ACK, [](const void *, size_t) {});
         if (error < 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "openmetrics.hpp"
 
+#include "accounts.hpp"
 #include "format.hpp"
 
 #include <algorithm>
@@ -119,10 +120,35 @@ void emit_counters(std::string &out, const std::string &prefix, const Things &al
                   [&](const auto &one) { return one.counters.*family.member; });
 }
 
+/*
+ * Users as far as processes tell of them. The scheduler adds up what processes have used that are gone: the sum of
+ * those that are there would fall.
+ */
+std::vector<Account> users_of(const std::vector<Entity> &entities)
+{
+    std::map<std::pair<uint32_t, uint32_t>, Account> found;
+    std::vector<Account> users;
+
+    for (const Entity &entity : entities) {
+        if (!entity.user_gpu_ns)
+            continue;
+        Account &user = found[{entity.device_id, entity.uid}];
+        user.device_id = entity.device_id;
+        user.uid = entity.uid;
+        user.share = entity.share;
+        user.processes++;
+        user.gpu_ns = std::max(user.gpu_ns, *entity.user_gpu_ns);
+    }
+    for (const auto &[key, user] : found)
+        users.push_back(user);
+    return users;
+}
+
 class Page {
 public:
-    Page(const std::vector<Device> &devices, const std::vector<Entity> &entities)
-        : devices_(devices), entities_(entities)
+    Page(const std::vector<Device> &devices, const std::vector<Entity> &entities, const std::vector<Account> &accounts,
+         const CgroupPaths &paths)
+        : devices_(devices), entities_(entities), accounts_(accounts), paths_(paths)
     {
         for (const Device &device : devices)
             addresses_[device.id] = device.pci;
@@ -131,7 +157,7 @@ public:
     std::string text()
     {
         add_devices();
-        add_users();
+        add_users_and_cgroups();
         add_processes();
         out_ += "# EOF\n";
         return std::move(out_);
@@ -140,6 +166,8 @@ public:
 private:
     const std::vector<Device> &devices_;
     const std::vector<Entity> &entities_;
+    const std::vector<Account> &accounts_;
+    const CgroupPaths &paths_;
     std::map<uint32_t, std::string> addresses_;
     std::map<uint32_t, std::string> names_; /* of users, each of which is asked for once */
     std::string out_;
@@ -177,6 +205,7 @@ private:
             [&](const Device &device) {
                 return joined(labels_of(device), {{"uuid", device.uuid},
                                                   {"policy", policy_name(device.policy)},
+                                                  {"grouping", grouping_name(device.grouping)},
                                                   {"idle_sharing", device.idle_sharing ? "on" : "off"},
                                                   {"many", device.many ? "on" : "off"}});
             },
@@ -192,38 +221,37 @@ private:
         emit_counters(out_, "device_", devices_, labels_of);
     }
 
-    /* The scheduler adds up what processes have used that are gone: the sum of those that are there would fall. */
-    void add_users()
+    template <typename Labeller>
+    void add_accounts(const std::string &prefix, const std::vector<Account> &all, const Labeller &labels_of)
     {
-        struct User {
-            uint32_t device_id;
-            uint32_t uid;
-            uint64_t processes;
-            uint64_t gpu_ns;
-        };
-        std::map<std::pair<uint32_t, uint32_t>, User> found;
-        std::vector<User> users;
-
-        for (const Entity &entity : entities_) {
-            if (!entity.user_gpu_ns)
-                continue;
-            User &user = found.try_emplace({entity.device_id, entity.uid}, User{entity.device_id, entity.uid, 0, 0})
-                             .first->second;
-            user.processes++;
-            user.gpu_ns = std::max(user.gpu_ns, *entity.user_gpu_ns);
-        }
-        for (const auto &[key, user] : found)
-            users.push_back(user);
-        const auto labels_of = [this](const User &user) {
-            return joined(labels_of_device(user.device_id),
-                          {{"uid", std::to_string(user.uid)}, {"user", name_of(user.uid)}});
-        };
-        emit_each(out_, {"user_processes", Type::Gauge, Quantity::Count, "Processes of the user that are attached."},
-                  users, labels_of, [](const User &user) { return user.processes; });
+        emit_each(out_, {prefix + "processes", Type::Gauge, Quantity::Count, "Its processes that are attached."}, all,
+                  labels_of, [](const Account &account) { return account.processes; });
+        emit_each(
+            out_,
+            {prefix + "share", Type::Gauge, Quantity::Count, "What it gets against others, where time is so divided."},
+            all, labels_of, [](const Account &account) { return account.share; });
         emit_each(out_,
-                  {"user_gpu", Type::Counter, Quantity::Time,
-                   "GPU time of all processes of the user, of those that are gone, too."},
-                  users, labels_of, [](const User &user) { return user.gpu_ns; });
+                  {prefix + "gpu", Type::Counter, Quantity::Time,
+                   "GPU time of all its processes, of those that are gone, too."},
+                  all, labels_of, [](const Account &account) { return account.gpu_ns; });
+    }
+
+    void add_users_and_cgroups()
+    {
+        std::vector<Account> users, cgroups;
+
+        for (const Account &account : accounts_)
+            (account.uid ? users : cgroups).push_back(account);
+        add_accounts("user_", users, [this](const Account &user) {
+            return joined(labels_of_device(user.device_id),
+                          {{"uid", std::to_string(*user.uid)}, {"user", name_of(*user.uid)}});
+        });
+        /* What is not UTF-8 in two names may look the same. */
+        add_accounts("cgroup_", cgroups, [this](const Account &account) {
+            return joined(labels_of_device(account.device_id),
+                          {{"id", std::to_string(account.cgroup)},
+                           {"cgroup", printable_utf8(cgroup_name(account.cgroup, paths_))}});
+        });
     }
 
     void add_processes()
@@ -249,9 +277,10 @@ private:
 
 } // namespace
 
-std::string openmetrics(const std::vector<Device> &devices, const std::vector<Entity> &entities)
+std::string openmetrics(const std::vector<Device> &devices, const std::vector<Entity> &entities,
+                        const std::optional<std::vector<Account>> &accounts, const CgroupPaths &paths)
 {
-    return Page(devices, entities).text();
+    return Page(devices, entities, accounts ? *accounts : users_of(entities), paths).text();
 }
 
 } // namespace ptsched

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices, users and processes in the text format of OpenMetrics 1.0, which Prometheus reads. */
+/* Devices, users, cgroups and processes in the text format of OpenMetrics 1.0, which Prometheus reads. */
 #ifndef PTSCHED_TOOL_OPENMETRICS_HPP
 #define PTSCHED_TOOL_OPENMETRICS_HPP
 
+#include "cgroups.hpp"
 #include "scheduler.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace ptsched {
 
-std::string openmetrics(const std::vector<Device> &devices, const std::vector<Entity> &entities);
+/* @paths has those of all cgroups. */
+std::string openmetrics(const std::vector<Device> &devices, const std::vector<Entity> &entities,
+                        const std::optional<std::vector<Account>> &accounts, const CgroupPaths &paths);
 
 } // namespace ptsched
 

@@ -92,7 +92,7 @@ void throw_refusal(int error, const std::string &text, uint32_t attribute)
     message += text.empty() ? strerror(error) : text;
     if (error == EPERM)
         message += text.empty() ? "; changing settings needs CAP_SYS_ADMIN (run as root)" : "";
-    throw Error(message);
+    throw Refused(message, error);
 }
 
 } // namespace ptsched

@@ -32,6 +32,16 @@ private:
     int status_;
 };
 
+/* What a scheduler has refused, with the error's number. */
+class Refused : public Error {
+public:
+    Refused(const std::string &text, int error) : Error(text), error_(error) {}
+    int error() const { return error_; }
+
+private:
+    int error_;
+};
+
 /* A scheduler that is there and does not serve; what could be done about it. */
 class Unresponsive : public Error {
 public:
@@ -95,7 +105,19 @@ struct Entity {
     uint32_t share = 0;                  /* of its user */
     std::string group;                   /* empty: none */
     std::optional<uint64_t> user_gpu_ns; /* none: not to be seen, or not known to the scheduler */
+    std::optional<uint64_t> cgroup;      /* none: not known to the scheduler */
     Counters counters;
+};
+
+/* What a user, or a cgroup, has and is to have on a device. */
+struct Account {
+    uint32_t device_id = 0;
+    std::optional<uint32_t> uid; /* none: it is a cgroup's */
+    uint64_t cgroup = 0;
+    std::optional<uint64_t> parent; /* of a cgroup; none: the root */
+    uint32_t share = PTSCHED_SHARE_DEFAULT;
+    uint32_t processes = 0;
+    uint64_t gpu_ns = 0;
 };
 
 struct Event {
@@ -133,10 +155,14 @@ public:
     std::vector<Device> devices();
     /* Of all devices, or of one. */
     std::vector<Entity> entities(std::optional<uint32_t> device_id = std::nullopt);
+    /* None: a scheduler that does not know the command. */
+    std::optional<std::vector<Account>> accounts(std::optional<uint32_t> device_id = std::nullopt);
     void set_device(std::optional<uint32_t> device_id, const std::vector<Setting> &settings);
     /* Weight 0: from nice again. */
     void set_entity(uint32_t pid, uint32_t weight, std::optional<uint32_t> device_id);
     void set_user(uint32_t uid, uint32_t share, std::optional<uint32_t> device_id);
+    /* @directory is an open descriptor of it. */
+    void set_cgroup(int directory, uint32_t share, std::optional<uint32_t> device_id);
 
     /* From the return on, events are collected; the descriptor polls readable. */
     virtual int subscribe() = 0;
@@ -148,10 +174,11 @@ protected:
     using Visitor = std::function<void(const void *message, size_t length)>;
 
     virtual void dump(nl_msg *request, const Visitor &visit) = 0;
-    virtual void change(nl_msg *request) = 0;
+    /* @passed is a descriptor that the request names; -1: none. */
+    virtual void change(nl_msg *request, int passed) = 0;
 
 private:
-    void set(uint8_t command, std::optional<uint32_t> device_id, const std::vector<Setting> &settings);
+    void set(uint8_t command, std::optional<uint32_t> device_id, const std::vector<Setting> &settings, int passed = -1);
 };
 
 /* How long a scheduler may take to answer a request. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* ptsched set: settings of devices, weights of processes, shares of users. */
+/* ptsched set: settings of devices, weights of processes and cgroups, shares of users. */
+#include "cgroups.hpp"
 #include "commands.hpp"
 #include "device_name.hpp"
 #include "units.hpp"
@@ -37,6 +38,7 @@ int set(const SetOptions &options)
 {
     /* What is wrong with the words is said before anything is asked of a scheduler. */
     std::optional<uint32_t> pid, uid;
+    UniqueFd cgroup;
     uint32_t weight = 0, share = 0;
     std::vector<Setting> settings;
 
@@ -46,6 +48,11 @@ int set(const SetOptions &options)
     } else if (!options.user.empty()) {
         uid = parse_user(options.user);
         share = parse_share(options.settings);
+    } else if (!options.cgroup.empty()) {
+        share = parse_cgroup_weight(options.settings);
+        cgroup = open_cgroup(options.cgroup);
+        if (!share)
+            share = cpu_weight(cgroup, options.cgroup);
     } else {
         settings = parse_settings(options.settings);
     }
@@ -67,6 +74,8 @@ int set(const SetOptions &options)
         scheduler->set_entity(*pid, weight, device);
     else if (uid)
         scheduler->set_user(*uid, share, device);
+    else if (cgroup)
+        scheduler->set_cgroup(cgroup.get(), share, device);
     else if (!settings.empty())
         scheduler->set_device(device, settings);
     if (finds_nodes)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* ptsched stat: devices with settings and counters, and who uses them. */
+#include "accounts.hpp"
 #include "commands.hpp"
 #include "format.hpp"
 #include "json.hpp"
@@ -12,6 +13,14 @@
 namespace ptsched {
 
 namespace {
+
+/* What the scheduler has told, as far as it is shown. */
+struct Report {
+    std::vector<Device> devices;
+    std::vector<Entity> entities;
+    std::optional<std::vector<Account>> accounts; /* none: not known to the scheduler */
+    CgroupPaths paths;
+};
 
 Json counters_json(const Counters &counters)
 {
@@ -30,9 +39,32 @@ std::string node_text(uint64_t node)
     return std::to_string(node >> 32) + ":" + std::to_string(static_cast<uint32_t>(node));
 }
 
-Json device_json(const Device &device)
+template <typename Value> Json json_or_null(const std::optional<Value> &value)
 {
-    return {
+    return value ? Json(*value) : Json(nullptr);
+}
+
+Json path_json(uint64_t cgroup, const CgroupPaths &paths)
+{
+    const std::string path = paths.of(cgroup);
+    return path.empty() ? Json(nullptr) : Json(path);
+}
+
+Json account_json(const Account &account, const CgroupPaths &paths)
+{
+    Json json = account.uid ? Json{{"user", user_name(*account.uid)}, {"uid", *account.uid}}
+                            : Json{{"cgroup", path_json(account.cgroup, paths)},
+                                   {"id", account.cgroup},
+                                   {"parent", json_or_null(account.parent)}};
+    json["share"] = account.share;
+    json["processes"] = account.processes;
+    json["gpu_ns"] = account.gpu_ns;
+    return json;
+}
+
+Json device_json(const Device &device, const Report &report)
+{
+    Json json = {
         {"id", device.id},
         {"pci", device.pci},
         {"uuid", device.uuid.empty() ? Json(nullptr) : Json(device.uuid)},
@@ -55,9 +87,17 @@ Json device_json(const Device &device)
         {"waiters", device.waiters},
         {"counters", counters_json(device.counters)},
     };
+
+    if (!report.accounts)
+        return json;
+    json["accounts"] = Json::array();
+    for (const Account &account : *report.accounts)
+        if (account.device_id == device.id)
+            json["accounts"].push_back(account_json(account, report.paths));
+    return json;
 }
 
-Json entity_json(const Entity &entity)
+Json entity_json(const Entity &entity, const CgroupPaths &paths)
 {
     Json counters = counters_json(entity.counters);
 
@@ -79,12 +119,13 @@ Json entity_json(const Entity &entity)
         {"mechanism", mechanism_name(entity.mechanism)},
         {"group", entity.group.empty() ? Json(nullptr) : Json(entity.group)},
         {"share", entity.share},
-        {"user_gpu_ns", entity.user_gpu_ns ? Json(*entity.user_gpu_ns) : Json(nullptr)},
+        {"user_gpu_ns", json_or_null(entity.user_gpu_ns)},
+        {"cgroup", entity.cgroup ? path_json(*entity.cgroup, paths) : Json(nullptr)},
         {"counters", std::move(counters)},
     };
 }
 
-void print_json(Scheduler &scheduler, const std::vector<Device> &devices, const std::vector<Entity> &entities)
+void print_json(Scheduler &scheduler, const Report &report)
 {
     ptsched_query version = scheduler.query();
     Json output = {
@@ -98,10 +139,10 @@ void print_json(Scheduler &scheduler, const std::vector<Device> &devices, const 
         {"entities", Json::array()},
     };
 
-    for (const Device &device : devices)
-        output["devices"].push_back(device_json(device));
-    for (const Entity &entity : entities)
-        output["entities"].push_back(entity_json(entity));
+    for (const Device &device : report.devices)
+        output["devices"].push_back(device_json(device, report));
+    for (const Entity &entity : report.entities)
+        output["entities"].push_back(entity_json(entity, report.paths));
     std::cout << dump_json(output, 2) << "\n";
 }
 
@@ -135,8 +176,21 @@ void print_device(const Device &device)
               << rounded(counters.gpu_ns) << ", overrun " << rounded(counters.overrun_ns) << "\n";
 }
 
+void print_accounts(const Report &report)
+{
+    if (!report.accounts)
+        std::cout << no_accounts << "\n";
+    else
+        for (const std::string &line : accounts_table(*report.accounts, report.paths))
+            std::cout << line << "\n";
+}
+
 void print_entities(const std::vector<Entity> &entities)
 {
+    if (entities.empty()) {
+        std::cout << "no process is attached\n";
+        return;
+    }
     Table table({">DEV", ">PID", "USER", ">NI", ">WEIGHT", "STATE", ">GPU", ">HELD", ">WAIT", ">BUDGET", ">TURNS",
                  ">CALLBACKS", ">FORCED", "MECHANISM", "GROUP", "COMMAND"});
 
@@ -154,6 +208,29 @@ void print_entities(const std::vector<Entity> &entities)
         std::cout << "* set by the administrator, not from nice\n";
 }
 
+Report ask(Scheduler &scheduler, const StatOptions &options)
+{
+    Report report{.devices = scheduler.devices(), .entities = {}, .accounts = {}, .paths = {}};
+    std::optional<uint32_t> only;
+    std::set<uint64_t> cgroups;
+
+    if (!options.device.empty()) {
+        report.devices = {find_device(report.devices, options.device)};
+        only = report.devices[0].id;
+    }
+    report.entities = scheduler.entities(only);
+    if (!options.accounts && !options.json && !options.openmetrics)
+        return report;
+    report.accounts = scheduler.accounts(only);
+    for (const Entity &entity : report.entities)
+        if (entity.cgroup && options.json)
+            cgroups.insert(*entity.cgroup);
+    report.paths.find(std::move(cgroups));
+    if (report.accounts)
+        sort_accounts(*report.accounts, report.paths);
+    return report;
+}
+
 } // namespace
 
 int stat(const StatOptions &options)
@@ -161,17 +238,10 @@ int stat(const StatOptions &options)
     if (!options.output.empty() && !options.openmetrics)
         throw Error("stat writes a file (-o) with --openmetrics only", 2);
     auto scheduler = open_scheduler(options.choice);
-    std::vector<Device> devices = scheduler->devices();
-    std::optional<uint32_t> only;
-
-    if (!options.device.empty()) {
-        devices = {find_device(devices, options.device)};
-        only = devices[0].id;
-    }
-    std::vector<Entity> entities = scheduler->entities(only);
+    const Report report = ask(*scheduler, options);
 
     if (options.openmetrics) {
-        const std::string text = openmetrics(devices, entities);
+        const std::string text = openmetrics(report.devices, report.entities, report.accounts, report.paths);
         if (options.output.empty())
             std::cout << text;
         else
@@ -179,19 +249,19 @@ int stat(const StatOptions &options)
         return 0;
     }
     if (options.json) {
-        print_json(*scheduler, devices, entities);
+        print_json(*scheduler, report);
         return 0;
     }
     std::cout << "scheduler: " << scheduler->kind() << " at " << scheduler->path() << "\n";
-    if (devices.empty())
+    if (report.devices.empty())
         std::cout << "no devices\n";
-    for (const Device &device : devices)
+    for (const Device &device : report.devices)
         print_device(device);
     std::cout << "\n";
-    if (entities.empty())
-        std::cout << "no process is attached\n";
+    if (options.accounts)
+        print_accounts(report);
     else
-        print_entities(entities);
+        print_entities(report.entities);
     return 0;
 }
 

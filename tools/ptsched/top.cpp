@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* ptsched top: who uses the GPUs, and how much of them, from one look to the next. */
+#include "accounts.hpp"
 #include "commands.hpp"
 #include "format.hpp"
 #include "units.hpp"
@@ -12,6 +13,7 @@
 #include <memory>
 #include <poll.h>
 #include <thread>
+#include <tuple>
 #include <unistd.h>
 
 /* Last: its macros are many. */
@@ -28,6 +30,7 @@ struct Sample {
     Clock::time_point when;
     std::vector<Device> devices;
     std::vector<Entity> entities;
+    std::optional<std::vector<Account>> accounts;
 };
 
 struct Row {
@@ -37,10 +40,11 @@ struct Row {
     double wait = 0;
 };
 
-/* Lines above the table, and the table. */
+/* Lines above the table, and what may be in this. */
 struct View {
     std::vector<std::string> head;
-    std::vector<std::string> table;
+    std::vector<std::string> processes;
+    std::vector<std::string> accounts;
 };
 
 /* A counter that began again, with a process that came back, counts from 0. */
@@ -49,13 +53,18 @@ double grown(uint64_t now, uint64_t before)
     return static_cast<double>(now >= before ? now - before : now);
 }
 
+double wall_ns(const Sample &before, const Sample &now)
+{
+    return std::chrono::duration<double, std::nano>(now.when - before.when).count();
+}
+
 /* The rows between two samples, the largest share first. */
 std::vector<Row> compare(const Sample &before, const Sample &now)
 {
     std::map<std::pair<uint32_t, uint32_t>, const Entity *> earlier;
     std::map<uint32_t, double> used;
     std::vector<Row> rows;
-    double wall = std::chrono::duration<double, std::nano>(now.when - before.when).count();
+    double wall = wall_ns(before, now);
 
     for (const Entity &entity : before.entities)
         earlier[{entity.device_id, entity.pid}] = &entity;
@@ -108,6 +117,25 @@ std::vector<std::string> table_of(const std::vector<Row> &rows, bool several_dev
     return table.lines();
 }
 
+std::vector<std::string> accounts_between(const Sample &before, Sample &now, CgroupPaths &paths)
+{
+    std::map<std::tuple<uint32_t, bool, uint64_t>, uint64_t> earlier;
+    std::vector<double> gpu;
+    const auto key_of = [](const Account &account) {
+        return std::tuple(account.device_id, account.uid.has_value(), account.uid ? *account.uid : account.cgroup);
+    };
+
+    if (!now.accounts)
+        return {no_accounts};
+    sort_accounts(*now.accounts, paths);
+    if (before.accounts)
+        for (const Account &account : *before.accounts)
+            earlier[key_of(account)] = account.gpu_ns;
+    for (const Account &account : *now.accounts)
+        gpu.push_back(grown(account.gpu_ns, earlier[key_of(account)]) / wall_ns(before, now));
+    return accounts_table(*now.accounts, paths, gpu);
+}
+
 class Sampler {
 public:
     explicit Sampler(const TopOptions &options) : scheduler_(open_scheduler(options.choice)), device_(options.device)
@@ -132,7 +160,8 @@ public:
                                 std::to_string(device.waiters) + " waiting, policy " + policy_name(device.policy) +
                                 ", slice " + format_rounded(static_cast<int64_t>(device.slice_effective_ns)));
         }
-        view.table = table_of(rows, now.devices.size() > 1);
+        view.processes = table_of(rows, now.devices.size() > 1);
+        view.accounts = accounts_between(before_, now, paths_);
         before_ = std::move(now);
         return view;
     }
@@ -141,10 +170,11 @@ private:
     std::unique_ptr<Scheduler> scheduler_;
     std::string device_;
     Sample before_;
+    CgroupPaths paths_;
 
     Sample sample()
     {
-        Sample sample{.when = {}, .devices = scheduler_->devices(), .entities = {}};
+        Sample sample{.when = {}, .devices = scheduler_->devices(), .entities = {}, .accounts = {}};
         std::optional<uint32_t> only;
 
         if (!device_.empty()) {
@@ -153,6 +183,7 @@ private:
         }
         sample.when = Clock::now();
         sample.entities = scheduler_->entities(only);
+        sample.accounts = scheduler_->accounts(only);
         return sample;
     }
 };
@@ -160,7 +191,7 @@ private:
 /* The terminal, given back as it was whatever happens. */
 class Screen {
 public:
-    Screen()
+    explicit Screen(bool shows_accounts) : shows_accounts_(shows_accounts)
     {
         setlocale(LC_ALL, "");
         screen_ = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? newterm(nullptr, stdout, stdin) : nullptr;
@@ -183,26 +214,25 @@ public:
 
     void draw(const View &view)
     {
+        const std::vector<std::string> &table = shows_accounts_ ? view.accounts : view.processes;
         int line = 0;
 
         erase();
         for (const std::string &text : view.head)
             put(line++, text);
         attron(A_REVERSE);
-        if (!view.table.empty()) {
-            std::string header = view.table[0];
-            header.resize(std::max(header.size(), static_cast<size_t>(COLS)), ' ');
-            put(++line, header);
-        }
+        std::string header = table[0];
+        header.resize(std::max(header.size(), static_cast<size_t>(COLS)), ' ');
+        put(++line, header);
         attroff(A_REVERSE);
         size_t room = static_cast<size_t>(std::max(0, LINES - line - 2));
-        size_t rows = view.table.size() - 1;
+        size_t rows = table.size() - 1;
         size_t shown = rows <= room ? rows : room ? room - 1 : 0;
         for (size_t i = 1; i <= shown; i++)
-            put(++line, view.table[i]);
+            put(++line, table[i]);
         if (shown < rows)
             put(++line, "... " + std::to_string(rows - shown) + " more");
-        mvaddnstr(LINES - 1, 0, "q: quit", COLS);
+        mvaddnstr(LINES - 1, 0, shows_accounts_ ? "q: quit  a: processes" : "q: quit  a: users and cgroups", COLS);
         refresh();
     }
 
@@ -214,6 +244,11 @@ public:
             case 'q':
             case 'Q':
                 return false;
+            case 'a':
+            case 'A':
+                shows_accounts_ = !shows_accounts_;
+                draw(view);
+                break;
             case '\f': /* as everywhere: what others wrote over it goes */
                 clearok(curscr, TRUE);
                 [[fallthrough]];
@@ -233,6 +268,7 @@ public:
 
 private:
     SCREEN *screen_;
+    bool shows_accounts_;
 
     /* ERR: none until then. The wait is not left to ncurses, which reckons by the time of day: when that is set back,
      * it would wait for hours. */
@@ -262,13 +298,13 @@ int top(const TopOptions &options)
     if (options.once) {
         std::this_thread::sleep_for(interval);
         View view = sampler.look();
-        for (const auto &lines : {view.head, view.table})
+        for (const auto &lines : {view.head, options.accounts ? view.accounts : view.processes})
             for (const std::string &line : lines)
                 std::cout << line << "\n";
         return 0;
     }
 
-    Screen screen;
+    Screen screen(options.accounts);
     View view;
     /* A first picture soon, about a short time. */
     std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(interval, std::chrono::milliseconds(100)));

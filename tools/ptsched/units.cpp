@@ -68,7 +68,7 @@ struct Known {
 
 constexpr std::array known_settings = {
     Known{"policy", PTSCHED_A_POLICY, Kind::Policy, 0, PTSCHED_POLICY_NONE},
-    Known{"grouping", PTSCHED_A_GROUPING, Kind::Grouping, 0, PTSCHED_GROUPING_USER},
+    Known{"grouping", PTSCHED_A_GROUPING, Kind::Grouping, 0, PTSCHED_GROUPING_CGROUP},
     Known{"idle-sharing", PTSCHED_A_IDLE_SHARING, Kind::Switch, 0, 1},
     Known{"many", PTSCHED_A_MANY, Kind::Switch, 0, 1},
     Known{"slice", PTSCHED_A_SLICE_NS, Kind::Duration, PTSCHED_SLICE_MIN_NS, PTSCHED_SLICE_MAX_NS},
@@ -89,10 +89,10 @@ uint64_t parse_policy(const std::string &text)
 
 uint64_t parse_grouping(const std::string &text)
 {
-    for (uint32_t grouping = 0; grouping <= PTSCHED_GROUPING_USER; grouping++)
+    for (uint32_t grouping = 0; grouping <= PTSCHED_GROUPING_CGROUP; grouping++)
         if (text == grouping_name(grouping))
             return grouping;
-    refuse("grouping", text, "process or user");
+    refuse("grouping", text, "process, user or cgroup");
 }
 
 uint64_t parse_switch(const std::string &name, const std::string &text)
@@ -155,6 +155,21 @@ std::string only_value(const std::vector<std::string> &words, const std::string 
     return text;
 }
 
+/* The only setting of what @option names: up to @max, or auto, which is 0. */
+uint32_t only_weight(const std::vector<std::string> &words, const std::string &option, const std::string &whose,
+                     int64_t max)
+{
+    const std::string text = only_value(
+        words, "weight", "with " + option + ", exactly one setting is expected: weight=N or weight=auto", whose);
+    if (text == "auto")
+        return 0;
+    try {
+        return static_cast<uint32_t>(parse_integer("weight", text, 1, max));
+    } catch (const Error &error) {
+        throw Error(std::string(error.what()) + ", or auto", 2);
+    }
+}
+
 } // namespace
 
 uint64_t parse_duration(const std::string &name, const std::string &text, uint64_t min, uint64_t max)
@@ -211,7 +226,7 @@ std::vector<Setting> parse_settings(const std::vector<std::string> &words)
             for (const Known &entry : known_settings)
                 names += std::string(names.empty() ? "" : ", ") + entry.name;
             throw Error("unknown setting \"" + name + "\" in " + word + "; a device has " + names +
-                            (name == "weight"  ? "; weight is a process's: give --pid"
+                            (name == "weight"  ? "; weight is a process's or a cgroup's: give --pid or --cgroup"
                              : name == "share" ? "; share is a user's: give --user"
                                                : ""),
                         2);
@@ -245,15 +260,12 @@ uint32_t parse_share(const std::vector<std::string> &words)
 
 uint32_t parse_weight(const std::vector<std::string> &words)
 {
-    const std::string text = only_value(
-        words, "weight", "with --pid, exactly one setting is expected: weight=N or weight=auto", "a process");
-    if (text == "auto")
-        return 0;
-    try {
-        return static_cast<uint32_t>(parse_integer("weight", text, 1, PTSCHED_WEIGHT_MAX));
-    } catch (const Error &error) {
-        throw Error(std::string(error.what()) + ", or auto", 2);
-    }
+    return only_weight(words, "--pid", "a process", PTSCHED_WEIGHT_MAX);
+}
+
+uint32_t parse_cgroup_weight(const std::vector<std::string> &words)
+{
+    return only_weight(words, "--cgroup", "a cgroup", PTSCHED_SHARE_MAX);
 }
 
 std::vector<std::string> program_words(const std::string &command, std::vector<std::string> words,
@@ -277,6 +289,8 @@ std::string setting_name(uint32_t attribute)
         return "uid";
     if (attribute == PTSCHED_A_PID)
         return "pid";
+    if (attribute == PTSCHED_A_CGROUP_FD)
+        return "cgroup";
     if (attribute == PTSCHED_A_DEVICE_ID)
         return "device";
     for (const Known &known : known_settings)

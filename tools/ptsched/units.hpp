@@ -28,6 +28,8 @@ inline constexpr uint64_t node_auto = UINT64_MAX;
 std::vector<Setting> parse_settings(const std::vector<std::string> &words);
 /* "weight=N" or "weight=auto", which is 0. */
 uint32_t parse_weight(const std::vector<std::string> &words);
+/* The same of a cgroup. */
+uint32_t parse_cgroup_weight(const std::vector<std::string> &words);
 /* "share=N". */
 uint32_t parse_share(const std::vector<std::string> &words);
 /* A user's name or number. */
