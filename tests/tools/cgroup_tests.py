@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from cgroups import cgroups
 from fake_scheduler import FakeScheduler, cgroup, user
-from harness import check, check_equal, test
+from harness import Broker, Client, as_nobody, check, check_equal, test
 from openmetrics_tests import metrics
 from top_tests import Terminal
 
@@ -178,3 +178,63 @@ def refused_cgroups():
                 result = scheduler.ptsched("set", "--cgroup", made[0].path, "weight=5")
                 check_equal(result.status, 1, f"status ({result.err})")
                 check("refused by the scheduler" in result.err, f"{result}")
+
+
+def accounts_of(broker, device=0, **options):
+    stat = broker.ptsched("stat", "--json", **options)
+    check_equal(stat.status, 0, f"status ({stat.err})")
+    return json.loads(stat.out)["devices"][device]["accounts"]
+
+
+@test
+def accounts_of_a_broker():
+    """a user has an account on the device where its process is, with what that has used, and others do not see it"""
+    with Broker() as broker, Client(broker.socket) as client:
+        client.tell("acquire")
+        client.tell("release 1234 1")
+        check_equal(accounts_of(broker),
+                    [{"user": ME, "uid": os.getuid(), "share": 100, "processes": 1, "gpu_ns": 1234}], "accounts")
+        check_equal(accounts_of(broker, device=1), [], "accounts of the other device")
+        check_equal(accounts_of(broker, **as_nobody()), [], "as another user")
+        check_equal(broker.ptsched("set", "--user", ME, "share=7").status, 0, "status")
+        check_equal([account["share"] for account in accounts_of(broker)], [7], "share that was set")
+
+
+@test
+def cgroups_of_a_broker():
+    """processes in a cgroup are its, and it has the share that was set"""
+    with cgroups("/inner") as made, Broker() as broker:
+        if not made:
+            return
+        top, inner = made
+        for words in (["grouping=cgroup"], ["--cgroup", inner.path, "weight=250"]):
+            result = broker.ptsched("set", *words)
+            check_equal(result.status, 0, f"status of {words} ({result.err})")
+        with Client(broker.socket) as client:
+            with open(inner.folder + "/cgroup.procs", "w", encoding="ascii") as members:
+                members.write(str(client.pid))
+            client.tell("acquire")
+            client.tell("release 1234 1")
+            accounts = {account.get("cgroup"): account for account in accounts_of(broker)}
+            check_equal(accounts[inner.path],
+                        {"cgroup": inner.path, "id": inner.number, "parent": top.number, "share": 250, "processes": 1,
+                         "gpu_ns": 1234}, "account")
+            check_equal((accounts[top.path]["parent"], accounts[top.path]["gpu_ns"]), (None, 1234), "the one above")
+            check_equal(broker.entity(client.pid)["cgroup"], inner.path, "cgroup of the process")
+            seen = accounts_of(broker, **as_nobody())
+        check_equal([account for account in seen if "cgroup" in account], [], "as another user")
+
+
+@test
+def who_may_set_a_cgroup():
+    """who was given the directory above may set a cgroup's share, and not that of the directory itself"""
+    with cgroups("/inner") as made, Broker() as broker:
+        if not made:
+            return
+        top, inner = made
+        os.chown(top.folder, as_nobody()["user"], -1)
+        for cgroup_, status in ((inner, 0), (top, 1)):
+            result = broker.ptsched("set", "--cgroup", cgroup_.path, "weight=250", **as_nobody())
+            check_equal(result.status, status, f"status of {cgroup_.path} ({result.err})")
+        shares = {account["cgroup"]: account["share"] for account in accounts_of(broker)}
+        check_equal((shares[inner.path], shares.get(top.path, 100)), (250, 100), "shares")

@@ -8,7 +8,7 @@
 . /vm/tests/tap.sh
 
 echo "TAP version 13"
-echo "1..14"
+echo "1..15"
 
 # refused STATUS WORD COMMAND...: the command fails with that status and says the word.
 refused() {
@@ -52,6 +52,22 @@ settings_of_one() {
 	ptsched set --device 1 policy=weighted slice=7ms || return
 	shows "policy=literal .*slice=3ms" ptsched stat --device 0 &&
 		shows "policy=weighted .*slice=7ms" ptsched stat --device 1
+}
+
+# Where the kernel has no controller of the CPU, there is no weight to take over.
+weight_of_cgroup() {
+	root=/sys/fs/cgroup
+	mkdir "$root/tools" "$root/tools/inner" || return
+	ptsched set grouping=cgroup && ptsched set --cgroup /tools/inner weight=300 &&
+		shows ' /tools/inner  *300  *0 ' ptsched stat --accounts || return
+	if grep -qw cpu "$root/cgroup.controllers"; then
+		echo +cpu >"$root/cgroup.subtree_control"
+		echo 250 >"$root/tools/cpu.weight"
+		ptsched set --device 1 --cgroup "$root/tools" weight=auto &&
+			shows '^ *1  /tools  *250 ' ptsched stat --accounts || return
+	fi
+	shows '"grouping": "cgroup"' ptsched stat --json || return
+	rmdir "$root/tools/inner" "$root/tools" && ptsched set grouping=process
 }
 
 weight_of_client() {
@@ -112,6 +128,7 @@ check "stat --json speaks to the module" shows '"kind": "module"' ptsched stat -
 check "stat shows the device" shows 'device 1: ' ptsched stat --device 1
 check "set changes every device" settings_of_both
 check "set --device changes one" settings_of_one
+check "set --cgroup gives a share, and takes over that of the CPU" weight_of_cgroup
 check "a refusal carries the kernel's words" refused 1 "refused by the scheduler: .*pid" \
 	ptsched set --pid 1 weight=5
 
