@@ -243,7 +243,7 @@ static int check(struct file *file, const struct cgroup *cgrp, const struct cred
 
 	/* The descriptor may be another file's than it was a moment ago. */
 	if (inode->i_sb->s_magic != CGROUP2_SUPER_MAGIC || inode->i_ino != cgroup_id(cgrp))
-		return -EBADF;
+		return -ENOTDIR;
 	if (!cgrp->level)
 		return -EINVAL;
 	ret = opener ? may_set(file) : 0;
@@ -261,8 +261,9 @@ static int check(struct file *file, const struct cgroup *cgrp, const struct cred
  * @fd: the caller's descriptor of its directory
  * @opener: who must be allowed to, beside the caller; NULL: nobody need be
  *
- * Return: the cgroup, for ptsched_cgroup_put(); ERR_PTR(-EBADF): it is none's;
- * ERR_PTR(-EINVAL): it is the root's; ERR_PTR(-EACCES).
+ * Return: the cgroup, for ptsched_cgroup_put(); ERR_PTR(-EBADF): it is none;
+ * ERR_PTR(-ENOTDIR): it is not a cgroup's; ERR_PTR(-EINVAL): it is the root's;
+ * ERR_PTR(-EACCES).
  */
 struct cgroup *ptsched_cgroup_by_fd(int fd, const struct cred *opener)
 {
@@ -273,15 +274,13 @@ struct cgroup *ptsched_cgroup_by_fd(int fd, const struct cred *opener)
 	if (!file)
 		return ERR_PTR(-EBADF);
 	cgrp = cgroup_get_from_fd(fd);
-	if (!IS_ERR(cgrp)) {
-		ret = check(file, cgrp, opener);
-		if (ret) {
-			cgroup_put(cgrp);
-			cgrp = ERR_PTR(ret);
-		}
-	}
+	ret = IS_ERR(cgrp) ? -ENOTDIR : check(file, cgrp, opener);
 	fput(file);
-	return cgrp;
+	if (!ret)
+		return cgrp;
+	if (!IS_ERR(cgrp))
+		cgroup_put(cgrp);
+	return ERR_PTR(ret);
 }
 
 /**

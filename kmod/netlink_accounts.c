@@ -91,8 +91,11 @@ static int refuse_cgroup(struct genl_info *info, int error)
 
 	switch (error) {
 	case -EBADF:
-		NL_SET_ERR_MSG_ATTR(info->extack, fd, "not a directory of cgroup2");
+		NL_SET_ERR_MSG_ATTR(info->extack, fd, "the cgroup's descriptor is missing");
 		break;
+	case -ENOTDIR:
+		NL_SET_ERR_MSG_ATTR(info->extack, fd, "not a directory of cgroup2");
+		return -EINVAL;
 	case -EINVAL:
 		NL_SET_ERR_MSG_ATTR(info->extack, fd, "the root has no share");
 		break;
@@ -216,6 +219,8 @@ static int dump_dev_accounts(struct sk_buff *skb, struct netlink_callback *cb,
 	struct account account;
 	void *header;
 
+	ptsched_accounts_sweep(dev, ptsched_lock(dev));
+	ptsched_unlock(dev);
 	for (;;) {
 		if (!(cb->args[1] ? next_cgroup : next_user)(dev, cb->args[3], viewer, &account)) {
 			if (cb->args[1])

@@ -22,6 +22,23 @@ template <typename Argument> Argument sized()
     return argument;
 }
 
+BrokerMessages::Bytes begin_request(unsigned cmd)
+{
+    genlmsghdr header{};
+    header.cmd = static_cast<uint8_t>(cmd);
+    header.version = PTSCHED_GENL_VERSION;
+    return bytes_of(header);
+}
+
+void put(BrokerMessages::Bytes &payload, unsigned type, const BrokerMessages::Bytes &value)
+{
+    const nlattr attribute{static_cast<uint16_t>(NLA_HDRLEN + value.size()), static_cast<uint16_t>(type)};
+    BrokerMessages::Bytes head = bytes_of(attribute);
+    payload.insert(payload.end(), head.begin(), head.end());
+    payload.insert(payload.end(), value.begin(), value.end());
+    payload.resize(NLA_ALIGN(payload.size()));
+}
+
 } // namespace
 
 BrokerMessages::Bytes BrokerMessages::noise(size_t length)
@@ -144,24 +161,31 @@ BrokerMessages::Bytes BrokerMessages::switch_message()
     return message(PTSCHED_BROKER_SWITCH, bytes_of(argument));
 }
 
+// Of a user, or of the cgroup whose descriptor goes along, if one does.
+BrokerMessages::Bytes BrokerMessages::share_message()
+{
+    const bool of_user = choices_.one_in(3);
+    Bytes payload = begin_request(of_user ? PTSCHED_CMD_SET_USER : PTSCHED_CMD_SET_CGROUP);
+    put(payload, of_user ? PTSCHED_A_UID : PTSCHED_A_CGROUP_FD, bytes_of(choices_.below(3)));
+    put(payload, PTSCHED_A_SHARE, bytes_of(99 + choices_.below(3)));
+    return message(PTSCHED_BROKER_GENL, payload);
+}
+
 BrokerMessages::Bytes BrokerMessages::tool_message()
 {
-    if (choices_.one_in(16))
+    switch (choices_.below(16)) {
+    case 0:
         return message(PTSCHED_BROKER_SUBSCRIBE, {});
-    genlmsghdr header{};
-    header.cmd = static_cast<uint8_t>(choices_.below(PTSCHED_CMD_MAX + 2));
-    header.version = PTSCHED_GENL_VERSION;
-    Bytes payload = bytes_of(header);
+    case 1:
+    case 2:
+        return share_message();
+    }
+    Bytes payload = begin_request(choices_.below(PTSCHED_CMD_MAX + 2));
     for (unsigned i = choices_.below(5); i > 0; i--) {
         static constexpr uint16_t sizes[] = {0, 1, 2, 4, 4, 4, 8, 8, 100};
         uint16_t size = sizes[choices_.below(std::size(sizes))];
-        nlattr attribute{static_cast<uint16_t>(NLA_HDRLEN + size),
-                         static_cast<uint16_t>(choices_.below(PTSCHED_A_MAX + 3))};
-        Bytes value = choices_.one_in(2) ? noise(size) : Bytes(size, static_cast<char>(choices_.below(3)));
-        Bytes head = bytes_of(attribute);
-        payload.insert(payload.end(), head.begin(), head.end());
-        payload.insert(payload.end(), value.begin(), value.end());
-        payload.resize(NLA_ALIGN(payload.size()));
+        const unsigned attribute = choices_.below(PTSCHED_A_MAX + 3);
+        put(payload, attribute, choices_.one_in(2) ? noise(size) : Bytes(size, static_cast<char>(choices_.below(3))));
     }
     return message(PTSCHED_BROKER_GENL, payload);
 }

@@ -36,6 +36,7 @@ private:
     Bytes act_for_message();
     Bytes channels_message();
     Bytes switch_message();
+    Bytes share_message();
     const char *device();
 
     Choices &choices_;

@@ -231,11 +231,11 @@ TEST_F(cgroups, what_is_no_cgroup_is_refused)
 	char text[128];
 	int folder = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), refused = 0;
 
-	EXPECT_EQ(-EBADF, set_share_by(folder, 200, text, sizeof(text), &refused));
+	EXPECT_EQ(-EINVAL, set_share_by(folder, 200, text, sizeof(text), &refused));
 	EXPECT_STREQ("not a directory of cgroup2", text);
 	EXPECT_EQ(PTSCHED_A_CGROUP_FD, refused);
 	close(folder);
-	EXPECT_EQ(-EBADF, set_share_by(folder, 200, NULL, 0, NULL));
+	EXPECT_EQ(-EBADF, set_share_by(-1, 200, NULL, 0, NULL));
 	EXPECT_EQ(-EINVAL, set_share(CGROUPS, 200));
 	EXPECT_EQ(-ERANGE, set_share(self->a, 0));
 	EXPECT_EQ(-ERANGE, set_share(self->a, PTSCHED_SHARE_MAX + 1));

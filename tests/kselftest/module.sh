@@ -43,7 +43,8 @@ refuse policy fair
 refuse policy ''
 accept grouping process
 accept grouping user
-refuse grouping cgroup
+accept grouping cgroup
+refuse grouping group
 for switch in idle_sharing many; do
 	accept $switch 0
 	accept $switch 1
