@@ -2,6 +2,7 @@
 """A broker that tells of whatever devices, entities and accounts a test makes up, and notes what it is asked."""
 import errno
 import os
+import select
 import re
 import shutil
 import socket
@@ -74,6 +75,7 @@ class FakeScheduler:
         self.refuses = {**({} if accounts is not None else {"GET_ACCOUNT": errno.EOPNOTSUPP}), **(refuses or {})}
         # Of each: the command, its attributes, and inodes of what was passed with it.
         self.asked = []
+        self.ends = False
 
     def __enter__(self):
         self.folder = tempfile.mkdtemp(prefix="ptsched-tools-")
@@ -86,6 +88,8 @@ class FakeScheduler:
         return self
 
     def __exit__(self, *_):
+        """Whoever is still connected, since a test has failed, is hung up on."""
+        self.ends = True
         self.listener.shutdown(socket.SHUT_RDWR)
         self.thread.join()
         self.listener.close()
@@ -104,8 +108,15 @@ class FakeScheduler:
             except OSError:
                 return
             with connection:
-                while self.answer(connection):
+                while self.is_asked(connection) and self.answer(connection):
                     pass
+
+    def is_asked(self, connection):
+        """False: there will be no more questions that matter."""
+        while not self.ends:
+            if select.select([connection], [], [], 0.1)[0]:
+                return True
+        return False
 
     def answer(self, connection):
         """False: it has hung up."""
