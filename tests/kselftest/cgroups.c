@@ -4,7 +4,6 @@
  * deep, and who may set what it gets. How time is divided among them the conformance tests
  * say, of module and broker.
  */
-#include <grp.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -89,22 +88,7 @@ static void come_and_go(void)
 /* This process. */
 static int move_to(const char *folder)
 {
-	char path[256];
-	int fd, ret;
-
-	snprintf(path, sizeof(path), "%s/cgroup.procs", folder);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, "0", 1) < 0 ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
-static void become(uid_t uid)
-{
-	if (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid))
-		_exit(80);
+	return ks_write_file(folder, "cgroup.procs", "0");
 }
 
 FIXTURE(cgroups)
@@ -252,7 +236,7 @@ TEST_F(cgroups, who_made_one_sets_its_share)
 	ASSERT_EQ(0, chown(self->a, SOMEBODY, SOMEBODY));
 	child = fork();
 	if (!child) {
-		become(SOMEBODY);
+		ks_become(SOMEBODY);
 		_exit(mkdir(inner, 0755) || set_share(inner, 200) ? 1 :
 		      set_share(self->a, 200) != -EPERM ? 2 : set_share(self->b, 200) != -EPERM ? 3 : 0);
 	}
@@ -272,7 +256,7 @@ TEST_F(cgroups, accounts_are_shown_to_who_may_see_them)
 		static struct ks_account all[MAX_ACCOUNTS];
 		int fd, count;
 
-		become(SOMEBODY);
+		ks_become(SOMEBODY);
 		fd = ks_client();
 		count = ks_accounts(-1, all, MAX_ACCOUNTS);
 		for (int i = 0; i < count; i++)

@@ -4,7 +4,6 @@
  * another has opened, of both. Setuid programs, processes that give up their rights, and
  * the root of another user namespace gain nothing for who stands behind them.
  */
-#include <grp.h>
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
 #include <netlink/netlink.h>
@@ -21,12 +20,6 @@
 #include "ks_netlink.h"
 
 enum { NOBODY = 65534 };
-
-static void become(uid_t uid)
-{
-	if (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid))
-		_exit(80);
-}
 
 /* ---- netlink: who opens a socket, and who writes to it ---- */
 
@@ -113,7 +106,7 @@ TEST_F(roots, settings_need_the_rights_of_who_opens_and_of_who_writes)
 		ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
 		opener = fork();
 		if (!opener) {
-			become(cases[i].opener);
+			ks_become(cases[i].opener);
 			_exit(ks_send_fd(pair[0], open_netlink()) ? 1 : 0);
 		}
 		EXPECT_EQ(0, ks_wait(opener));
@@ -121,7 +114,7 @@ TEST_F(roots, settings_need_the_rights_of_who_opens_and_of_who_writes)
 		if (!writer) {
 			int fd = ks_receive_fd(pair[1]);
 
-			become(cases[i].writer);
+			ks_become(cases[i].writer);
 			_exit(all_settings_are(cases[i].expected, fd, self->family) ? 0 : 1);
 		}
 		EXPECT_EQ(0, ks_wait(writer)) TH_LOG("opened by %d, written by %d", cases[i].opener, cases[i].writer);
@@ -163,7 +156,7 @@ TEST_F(roots, who_gave_up_its_rights_has_none)
 		if (ks_act_for(mine, PTSCHED_ACT_FOR_PIDFD, self->pidfd) ||
 		    ks_act_for(mine, PTSCHED_ACT_FOR_PIDFD, -1))
 			_exit(1);
-		become(NOBODY);
+		ks_become(NOBODY);
 		_exit(has_no_rights(mine, file, self->pidfd) ? 0 : 2);
 	}
 	EXPECT_EQ(0, ks_wait(child));
@@ -184,7 +177,7 @@ static int live_in_namespace(int pidfd, int family)
 {
 	int mine, fd;
 
-	become(NOBODY);
+	ks_become(NOBODY);
 	/* Else its own files in /proc are root's. */
 	prctl(PR_SET_DUMPABLE, 1);
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNET))
@@ -265,7 +258,7 @@ static void execute_setuid_program(const struct ks_sign *there, const struct ks_
 	char client[16], out[16], in[16];
 	int fd;
 
-	become(NOBODY);
+	ks_become(NOBODY);
 	fd = ks_client();
 	if (fd < 0 || ks_acquire(fd))
 		_exit(90);
@@ -283,7 +276,7 @@ static bool is_seen_by(uid_t uid, pid_t pid)
 	pid_t child = fork();
 
 	if (!child) {
-		become(uid);
+		ks_become(uid);
 		_exit(ks_state(pid) >= 0 ? 1 : 0);
 	}
 	return ks_wait(child) == 1;
@@ -312,7 +305,7 @@ TEST_F(roots, a_setuid_program_has_the_turn_of_who_executed_it)
 	pidfd = ks_pidfd(child);
 	other = fork();
 	if (!other) {
-		become(NOBODY);
+		ks_become(NOBODY);
 		_exit(ks_act_for(ks_client(), PTSCHED_ACT_FOR_PIDFD, pidfd) == -EPERM ? 0 : 1);
 	}
 	EXPECT_EQ(0, ks_wait(other));

@@ -16,20 +16,6 @@
 
 #define CGROUPS "/sys/fs/cgroup"
 
-static int write_file(const char *folder, const char *name, const char *text)
-{
-	char path[256];
-	int fd, ret;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, text, strlen(text)) < 0 ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
 static long read_number(const char *folder, const char *name)
 {
 	char path[256];
@@ -61,7 +47,7 @@ FIXTURE(group)
 
 FIXTURE_SETUP(group)
 {
-	if (write_file(CGROUPS, "cgroup.subtree_control", "+memory +pids"))
+	if (ks_write_file(CGROUPS, "cgroup.subtree_control", "+memory +pids"))
 		return;
 	ASSERT_EQ(0, ks_be_patient());
 	snprintf(self->folder, sizeof(self->folder), CGROUPS "/ptsched-%d", getpid());
@@ -84,7 +70,7 @@ static pid_t fork_into(const char *folder)
 	struct rlimit files = {65536, 65536};
 	pid_t pid = fork();
 
-	if (!pid && (setrlimit(RLIMIT_NOFILE, &files) || write_file(folder, "cgroup.procs", "0")))
+	if (!pid && (setrlimit(RLIMIT_NOFILE, &files) || ks_write_file(folder, "cgroup.procs", "0")))
 		_exit(90);
 	return pid;
 }
@@ -111,7 +97,7 @@ static int live_at_limit(volatile enum stage *stage)
 	int fd = ks_client(), spare = ks_open(), error, count;
 
 	if (fd < 0 || spare < 0 || mlockall(MCL_CURRENT | MCL_FUTURE) ||
-	    write_file("/proc/self", "oom_score_adj", "-1000"))
+	    ks_write_file("/proc/self", "oom_score_adj", "-1000"))
 		return 1;
 	count = open_many(&error);
 	if (error != -ENOMEM)
@@ -138,7 +124,7 @@ TEST_F(group, at_its_limit_of_memory_a_process_keeps_what_it_has)
 	NEEDS_GROUPS;
 	ASSERT_NE(MAP_FAILED, (void *)stage);
 	*stage = BEGINNING;
-	ASSERT_EQ(0, write_file(self->folder, "memory.max", "8388608"));
+	ASSERT_EQ(0, ks_write_file(self->folder, "memory.max", "8388608"));
 	child = fork_into(self->folder);
 	if (!child)
 		_exit(live_at_limit(stage));
@@ -159,7 +145,7 @@ TEST_F(group, who_is_killed_for_its_memory_leaves_its_turn)
 	int fd, error;
 
 	NEEDS_GROUPS;
-	ASSERT_EQ(0, write_file(self->folder, "memory.max", "8388608"));
+	ASSERT_EQ(0, ks_write_file(self->folder, "memory.max", "8388608"));
 	child = fork_into(self->folder);
 	if (!child) {
 		fd = ks_client();
@@ -222,7 +208,7 @@ TEST_F(group, no_process_more_is_needed_for_a_turn)
 
 	NEEDS_GROUPS;
 	ASSERT_EQ(0, ks_acquire(fd));
-	ASSERT_EQ(0, write_file(self->folder, "pids.max", "1"));
+	ASSERT_EQ(0, ks_write_file(self->folder, "pids.max", "1"));
 	child = fork_into(self->folder);
 	if (!child) {
 		pid_t pid = fork();
