@@ -84,10 +84,14 @@ void ptsched_accounts_free(struct ptsched_dev *dev)
 	ptsched_cgroups_free(dev);
 }
 
+static u64 uid_of(const struct rb_node *node)
+{
+	return __kuid_val(rb_entry(node, struct ptsched_user, node)->uid);
+}
+
 static bool uid_less(struct rb_node *a, const struct rb_node *b)
 {
-	return uid_lt(rb_entry(a, struct ptsched_user, node)->uid,
-		      rb_entry(b, struct ptsched_user, node)->uid);
+	return uid_of(a) < uid_of(b);
 }
 
 /**
@@ -97,19 +101,9 @@ static bool uid_less(struct rb_node *a, const struct rb_node *b)
  */
 struct ptsched_user *ptsched_user_from(struct ptsched_dev *dev, kuid_t uid)
 {
-	struct ptsched_user *user, *first = NULL;
-	struct rb_node *node = dev->users.rb_node;
-	bool later;
-
 	lockdep_assert_held(&dev->lock);
-	while (node) {
-		user = rb_entry(node, struct ptsched_user, node);
-		later = uid_gte(user->uid, uid);
-		if (later)
-			first = user;
-		node = later ? node->rb_left : node->rb_right;
-	}
-	return first;
+	return rb_entry_safe(ptsched_first_from(&dev->users, __kuid_val(uid), uid_of),
+			     struct ptsched_user, node);
 }
 
 /* The account of a user; @spare, which says whose it is and is used up, if it has none yet. */

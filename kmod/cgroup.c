@@ -26,10 +26,14 @@ static_assert(PTSCHED_CGROUP_DEPTH == PTSP_DEPTH);
 
 static struct kmem_cache *cgroup_cache;
 
+static u64 id_of(const struct rb_node *node)
+{
+	return rb_entry(node, struct ptsched_cgroup, node)->id;
+}
+
 static bool id_less(struct rb_node *a, const struct rb_node *b)
 {
-	return rb_entry(a, struct ptsched_cgroup, node)->id <
-	       rb_entry(b, struct ptsched_cgroup, node)->id;
+	return id_of(a) < id_of(b);
 }
 
 /**
@@ -39,17 +43,9 @@ static bool id_less(struct rb_node *a, const struct rb_node *b)
  */
 struct ptsched_cgroup *ptsched_cgroup_from(struct ptsched_dev *dev, u64 id)
 {
-	struct ptsched_cgroup *group, *first = NULL;
-	struct rb_node *node = dev->cgroups.rb_node;
-
 	lockdep_assert_held(&dev->lock);
-	while (node) {
-		group = rb_entry(node, struct ptsched_cgroup, node);
-		if (group->id >= id)
-			first = group;
-		node = group->id >= id ? node->rb_left : node->rb_right;
-	}
-	return first;
+	return rb_entry_safe(ptsched_first_from(&dev->cgroups, id, id_of), struct ptsched_cgroup,
+			     node);
 }
 
 static struct ptsched_cgroup *find(struct ptsched_dev *dev, const struct cgroup *cgrp)

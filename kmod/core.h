@@ -403,6 +403,23 @@ int ptsched_entity_nice(struct ptsched_entity *ent);
 const char *ptsched_entity_comm(struct ptsched_entity *ent);
 kuid_t ptsched_entity_owner(struct ptsched_entity *ent);
 
+/* In a tree that is in the order of @key_of, the first whose key is @key or more. */
+static inline struct rb_node *ptsched_first_from(const struct rb_root *tree, u64 key,
+						 u64 (*key_of)(const struct rb_node *node))
+{
+	struct rb_node *node = tree->rb_node, *first = NULL;
+
+	while (node) {
+		if (key_of(node) >= key) {
+			first = node;
+			node = node->rb_left;
+		} else {
+			node = node->rb_right;
+		}
+	}
+	return first;
+}
+
 /* account.c */
 int ptsched_accounts_init(void);
 void ptsched_accounts_exit(void);

@@ -183,10 +183,14 @@ static bool pid_less(struct rb_node *a, const struct rb_node *b)
 	       rb_entry(b, struct ptsched_entity, by_pid)->pid;
 }
 
+static u64 id_of(const struct rb_node *node)
+{
+	return rb_entry(node, struct ptsched_entity, by_id)->id;
+}
+
 static bool id_less(struct rb_node *a, const struct rb_node *b)
 {
-	return rb_entry(a, struct ptsched_entity, by_id)->id <
-	       rb_entry(b, struct ptsched_entity, by_id)->id;
+	return id_of(a) < id_of(b);
 }
 
 /**
@@ -210,17 +214,9 @@ struct ptsched_entity *ptsched_entity_find(struct ptsched_dev *dev, const struct
  */
 struct ptsched_entity *ptsched_entity_from(struct ptsched_dev *dev, u64 id)
 {
-	struct ptsched_entity *ent, *first = NULL;
-	struct rb_node *node = dev->by_id.rb_node;
-
 	lockdep_assert_held(&dev->lock);
-	while (node) {
-		ent = rb_entry(node, struct ptsched_entity, by_id);
-		if (ent->id >= id)
-			first = ent;
-		node = ent->id >= id ? node->rb_left : node->rb_right;
-	}
-	return first;
+	return rb_entry_safe(ptsched_first_from(&dev->by_id, id, id_of), struct ptsched_entity,
+			     by_id);
 }
 
 static void entity_release(struct kref *ref)

@@ -54,17 +54,23 @@ static void get_string(struct nlattr **attrs, int type, char *out, size_t size)
 		nla_strlcpy(out, attrs[type], size);
 }
 
+/* Where the next one of @size goes, and its attributes; NULL: it cannot be read, or there is no room. */
+static void *next(struct dump *dump, struct nl_msg *msg, struct nlattr **attrs, size_t size)
+{
+	if (genlmsg_parse(nlmsg_hdr(msg), 0, attrs, PTSCHED_A_MAX, NULL) || dump->count == dump->max) {
+		dump->error = -EOVERFLOW;
+		return NULL;
+	}
+	return (char *)dump->out + size * dump->count++;
+}
+
 static int on_entity(struct nl_msg *msg, void *arg)
 {
 	struct nlattr *attrs[PTSCHED_A_MAX + 1];
-	struct dump *dump = arg;
-	struct ks_entity *e = (struct ks_entity *)dump->out + dump->count;
+	struct ks_entity *e = next(arg, msg, attrs, sizeof(*e));
 
-	if (genlmsg_parse(nlmsg_hdr(msg), 0, attrs, PTSCHED_A_MAX, NULL) || dump->count == dump->max) {
-		dump->error = -EOVERFLOW;
+	if (!e)
 		return NL_SKIP;
-	}
-	dump->count++;
 	*e = (struct ks_entity){
 	    .device_id = get_u32(attrs, PTSCHED_A_DEVICE_ID),
 	    .pid = get_u32(attrs, PTSCHED_A_PID),
@@ -86,14 +92,10 @@ static int on_entity(struct nl_msg *msg, void *arg)
 static int on_device(struct nl_msg *msg, void *arg)
 {
 	struct nlattr *attrs[PTSCHED_A_MAX + 1];
-	struct dump *dump = arg;
-	struct ks_device *d = (struct ks_device *)dump->out + dump->count;
+	struct ks_device *d = next(arg, msg, attrs, sizeof(*d));
 
-	if (genlmsg_parse(nlmsg_hdr(msg), 0, attrs, PTSCHED_A_MAX, NULL) || dump->count == dump->max) {
-		dump->error = -EOVERFLOW;
+	if (!d)
 		return NL_SKIP;
-	}
-	dump->count++;
 	*d = (struct ks_device){
 	    .id = get_u32(attrs, PTSCHED_A_DEVICE_ID),
 	    .policy = get_u32(attrs, PTSCHED_A_POLICY),
@@ -116,14 +118,10 @@ static int on_device(struct nl_msg *msg, void *arg)
 static int on_account(struct nl_msg *msg, void *arg)
 {
 	struct nlattr *attrs[PTSCHED_A_MAX + 1];
-	struct dump *dump = arg;
-	struct ks_account *account = (struct ks_account *)dump->out + dump->count;
+	struct ks_account *account = next(arg, msg, attrs, sizeof(*account));
 
-	if (genlmsg_parse(nlmsg_hdr(msg), 0, attrs, PTSCHED_A_MAX, NULL) || dump->count == dump->max) {
-		dump->error = -EOVERFLOW;
+	if (!account)
 		return NL_SKIP;
-	}
-	dump->count++;
 	*account = (struct ks_account){
 	    .device_id = get_u32(attrs, PTSCHED_A_DEVICE_ID),
 	    .uid = get_u32(attrs, PTSCHED_A_UID),

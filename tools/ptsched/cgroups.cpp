@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cgroups.hpp"
 
+#include "cgroup2_mounts.hpp"
 #include "units.hpp"
 
 #include <array>
@@ -8,10 +9,8 @@
 #include <cstring>
 #include <deque>
 #include <dirent.h>
-#include <fstream>
 #include <linux/magic.h>
 #include <memory>
-#include <sstream>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <vector>
@@ -23,33 +22,12 @@ namespace {
 /* Who may make directories may make any number of them. */
 constexpr size_t most_directories = 65536;
 
-/* What would end a word is \ooo in mountinfo. */
-std::string unescape(const std::string &text)
-{
-    std::string plain;
-
-    for (size_t i = 0; i < text.size(); i++) {
-        const bool is_escape = text[i] == '\\' && i + 3 < text.size();
-        plain += is_escape ? static_cast<char>(std::stoi(text.substr(i + 1, 3), nullptr, 8)) : text[i];
-        i += is_escape ? 3 : 0;
-    }
-    return plain;
-}
-
 /* Where the hierarchy is from its root on; empty: nowhere. */
 std::string mount_point()
 {
-    std::ifstream mounts("/proc/self/mountinfo");
-
-    for (std::string line; std::getline(mounts, line);) {
-        std::istringstream words(line);
-        std::string word, root, point;
-        words >> word >> word >> word >> root >> point;
-        while (words >> word && word != "-")
-            continue;
-        if (words >> word && word == "cgroup2" && root == "/")
-            return unescape(point);
-    }
+    for (const Cgroup2Mount &mount : cgroup2_mounts())
+        if (mount.root == "/")
+            return mount.point;
     return {};
 }
 

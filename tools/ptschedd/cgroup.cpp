@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "cgroup.hpp"
 
+#include "cgroup2_mounts.hpp"
+
 #include <cerrno>
 #include <fcntl.h>
-#include <fstream>
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <linux/ptsched.h>
@@ -23,36 +24,12 @@ struct Mount {
     uint64_t number = 0; // of that cgroup
 };
 
-// The kernel writes spaces and the like, and backslashes, as \ooo.
-std::string unescaped(const std::string &text)
-{
-    std::string plain;
-    for (size_t i = 0; i < text.size(); i++) {
-        if (text[i] == '\\' && i + 3 < text.size()) {
-            plain += static_cast<char>(strtoul(text.substr(i + 1, 3).c_str(), nullptr, 8));
-            i += 3;
-        } else {
-            plain += text[i];
-        }
-    }
-    return plain;
-}
-
 Mount find_mount()
 {
-    std::ifstream file("/proc/self/mountinfo");
-    for (std::string line; std::getline(file, line);) {
-        if (line.find(" - cgroup2 ") == line.npos)
-            continue;
-        std::istringstream fields(line);
-        std::string skipped, root, point;
-        fields >> skipped >> skipped >> skipped >> root >> point;
-        Mount mount{unescaped(point), root == "/" ? "" : unescaped(root), 0};
+    for (const auto &[point, root] : cgroup2_mounts()) {
         struct stat status;
-        if (stat(mount.point.c_str(), &status) < 0)
-            continue;
-        mount.number = status.st_ino;
-        return mount;
+        if (stat(point.c_str(), &status) == 0)
+            return {point, root == "/" ? "" : root, status.st_ino};
     }
     return {};
 }

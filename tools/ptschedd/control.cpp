@@ -104,20 +104,14 @@ Verdict refuse_unknown(uint16_t attribute)
     return {-EINVAL, attribute, "this attribute does not belong to this command"};
 }
 
-Verdict no_such_device()
-{
-    return {-ENODEV, PTSCHED_A_DEVICE_ID, "no such device"};
-}
-
-// The device that the request names, or all.
-std::vector<Device *> targets(DeviceList &devices, const AttributeReader &request)
+// @found becomes the device that the request names, which must be there, or all.
+Verdict find_targets(DeviceList &devices, const AttributeReader &request, std::vector<Device *> &found)
 {
     auto only = request.get(PTSCHED_A_DEVICE_ID);
-    std::vector<Device *> found;
     for (auto &device : devices)
         if (!only || *only == device->id())
             found.push_back(device.get());
-    return found;
+    return only && found.empty() ? Verdict{-ENODEV, PTSCHED_A_DEVICE_ID, "no such device"} : Verdict{};
 }
 
 ptsp_params merge(ptsp_params params, const AttributeReader &request)
@@ -191,9 +185,9 @@ Verdict set_device(DeviceList &devices, const AttributeReader &request)
     Verdict verdict = check_settings(request);
     if (verdict.error)
         return verdict;
-    auto found = targets(devices, request);
-    if (found.empty() && request.has(PTSCHED_A_DEVICE_ID))
-        return no_such_device();
+    std::vector<Device *> found;
+    if (Verdict verdict = find_targets(devices, request, found); verdict.error)
+        return verdict;
     for (Device *device : found) {
         device->set_node(node.value_or(device->node()));
         device->set_params(merge(device->policy().params, request));
@@ -215,9 +209,9 @@ Verdict set_entity(DeviceList &devices, const AttributeReader &request, const Vi
     if (*weight > PTSCHED_WEIGHT_MAX)
         return {-ERANGE, PTSCHED_A_WEIGHT,
                 "weight: 1 to " + std::to_string(PTSCHED_WEIGHT_MAX) + ", or 0 for that of nice"};
-    auto found = targets(devices, request);
-    if (found.empty() && request.has(PTSCHED_A_DEVICE_ID))
-        return no_such_device();
+    std::vector<Device *> found;
+    if (Verdict verdict = find_targets(devices, request, found); verdict.error)
+        return verdict;
     bool attached = false;
     for (Device *device : found) {
         for (auto &[process, entity] : device->entities()) {
@@ -257,9 +251,9 @@ Verdict set_user(DeviceList &devices, const AttributeReader &request)
         return verdict;
     if (static_cast<uid_t>(*uid) == static_cast<uid_t>(-1))
         return {-ERANGE, PTSCHED_A_UID, "user: 0 to 4294967294"};
-    auto found = targets(devices, request);
-    if (found.empty() && request.has(PTSCHED_A_DEVICE_ID))
-        return no_such_device();
+    std::vector<Device *> found;
+    if (Verdict verdict = find_targets(devices, request, found); verdict.error)
+        return verdict;
     for (Device *device : found)
         device->set_share(static_cast<uid_t>(*uid), static_cast<uint32_t>(*request.get(PTSCHED_A_SHARE)));
     return {};
@@ -282,9 +276,9 @@ Verdict set_cgroup(DeviceList &devices, const AttributeReader &request, Requeste
         return {-EINVAL, PTSCHED_A_CGROUP_FD, fault};
     if (!requester.privileged && !(requester.sends_itself && requester.viewer.may_write(cgroup->above)))
         return {-EPERM, 0, "only root, the broker's own user and who may write the directory above it may do that"};
-    auto found = targets(devices, request);
-    if (found.empty() && request.has(PTSCHED_A_DEVICE_ID))
-        return no_such_device();
+    std::vector<Device *> found;
+    if (Verdict verdict = find_targets(devices, request, found); verdict.error)
+        return verdict;
     for (const Device *device : found)
         if (!requester.privileged && device->cgroups().is_full())
             return {-ENOSPC, 0, "the broker remembers no more cgroups for users"};
@@ -299,9 +293,9 @@ Verdict get_accounts(DeviceList &devices, const AttributeReader &request, const 
 {
     if (uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID}))
         return refuse_unknown(unknown);
-    auto found = targets(devices, request);
-    if (found.empty() && request.has(PTSCHED_A_DEVICE_ID))
-        return no_such_device();
+    std::vector<Device *> found;
+    if (Verdict verdict = find_targets(devices, request, found); verdict.error)
+        return verdict;
     for (Device *device : found) {
         device->run();
         device->forget_accounts();
@@ -320,9 +314,9 @@ Verdict get_entities(DeviceList &devices, const AttributeReader &request, const 
 {
     if (uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID}))
         return refuse_unknown(unknown);
-    auto found = targets(devices, request);
-    if (found.empty() && request.has(PTSCHED_A_DEVICE_ID))
-        return no_such_device();
+    std::vector<Device *> found;
+    if (Verdict verdict = find_targets(devices, request, found); verdict.error)
+        return verdict;
     for (Device *device : found) {
         device->run();
         for (auto &[process, entity] : device->entities())
