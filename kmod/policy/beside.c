@@ -28,6 +28,8 @@
 /* In a turn of its own, of a thousandth each: busier ones gain little from company. */
 #define BUSY_ALL	1000
 #define BUSY_MAX	750
+/* Of a gang's member, which has nothing to do while its fellows do not get on. */
+#define BUSY_MAX_IN_GANG	500
 /* What is measured over less than this says little. */
 #define ALONE_NS	20000000ULL
 #define BESIDE_NS	100000000ULL
@@ -121,8 +123,11 @@ void ptsp_keep_pace(struct ptsp_device *dev, struct ptsp_entity *e, u64 gpu_ns, 
 
 bool ptsp_is_sociable(const struct ptsp_device *dev, const struct ptsp_entity *e)
 {
+	/* Only gangs lead. */
+	u32 busy_max = e->lead_until_ns ? BUSY_MAX_IN_GANG : BUSY_MAX;
+
 	return dev->params.kind == PTSP_WEIGHTED && ptsp_exclusive(dev) &&
-	       dev->params.idle_sharing && e->preemptible && e->busy <= BUSY_MAX &&
+	       dev->params.idle_sharing && e->preemptible && e->busy <= busy_max &&
 	       e->apart_until_ns <= dev->now_ns;
 }
 

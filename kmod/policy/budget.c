@@ -21,13 +21,16 @@
 /* Fraction bits of given time, which nothing ever lowers: enough for 208 days of it at weight 1. */
 #define GIVEN_SHIFT	10
 
-/* The most that an entity may save up by not using the device. */
+/*
+ * The most that an entity may save up by not using the device: of the slice that was set,
+ * since one in force for long hand-overs may be ten times as long, for a moment.
+ */
 static s64 base_cap(const struct ptsp_device *dev, const struct ptsp_entity *e)
 {
 	if (dev->params.kind == PTSP_LITERAL)
 		return (s64)mul_div(e->weight, dev->sum_use_ns,
 				    max_u64(dev->entity_weight, e->weight));
-	return 2 * (s64)ptsp_slice(dev);
+	return 2 * (s64)dev->params.slice_ns;
 }
 
 /*

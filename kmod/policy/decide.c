@@ -128,7 +128,8 @@ bool ptsp_may_take(const struct ptsp_device *dev, const struct ptsp_entity *e, u
  * Whether @h keeps the turn from others. Called back, not if its work
  * is being taken off the device, which serves others meanwhile, nor if that will
  * have drained by the time that another's first work could arrive: the device
- * need not stand still while the turn is handed over.
+ * need not stand still while the turn is handed over. But beside another, who has
+ * brief time slices would get next to nothing of the device, and pay for all of it.
  */
 static bool keeps_turn(const struct ptsp_device *dev, const struct ptsp_entity *h, u64 *next)
 {
@@ -138,7 +139,10 @@ static bool keeps_turn(const struct ptsp_device *dev, const struct ptsp_entity *
 		return false;
 	if (!ptsp_drains(h))
 		return true;
-	at = h->drained_ns - min_u64(h->drained_ns, LEAD * dev->handover_ns);
+	if (ptsp_has_brief_slices(dev, h))
+		at = h->drained_ns + (ptsp_slice(dev) >> PTSP_LOOK_SHIFT);
+	else
+		at = h->drained_ns - min_u64(h->drained_ns, LEAD * dev->handover_ns);
 	if (at <= dev->now_ns)
 		return false;
 	*next = min_u64(*next, at);

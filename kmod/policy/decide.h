@@ -3,7 +3,7 @@
 #ifndef PTSCHED_POLICY_DECIDE_H
 #define PTSCHED_POLICY_DECIDE_H
 
-#include "policy.h"
+#include "order.h"
 
 /* Of a slice, the shortest pause between two looks at what nothing announces. */
 #define PTSP_LOOK_SHIFT	4
@@ -15,23 +15,23 @@ static inline bool ptsp_heavier(const struct ptsp_device *dev, const struct ptsp
 	return dev->params.kind == PTSP_WEIGHTED && a->standing > b->standing;
 }
 
+/* Whether the hardware serves @h briefly at a time, as it is told that a heavier one may come. */
+static inline bool ptsp_has_brief_slices(const struct ptsp_device *dev, const struct ptsp_entity *h)
+{
+	return h->preemptible && ptsp_top_standing(dev) > h->standing;
+}
+
 /* Whether the gang of @e goes first now. */
 static inline bool ptsp_leads(const struct ptsp_device *dev, const struct ptsp_entity *e)
 {
 	return e->lead_until_ns > dev->now_ns && dev->params.kind == PTSP_WEIGHTED;
 }
 
-/* Whether the next turn of @e is the one that comes before those of its weight. */
-static inline bool ptsp_goes_first(const struct ptsp_device *dev, const struct ptsp_entity *e)
-{
-	return !e->led && ptsp_leads(dev, e);
-}
-
 /* Whether @h, which has the turn, is to leave the device at once for @e, which has budget. */
 static inline bool ptsp_interrupts(const struct ptsp_device *dev, const struct ptsp_entity *e,
 				   const struct ptsp_entity *h)
 {
-	if (ptsp_goes_first(dev, e) && !ptsp_leads(dev, h) && e->standing >= h->standing)
+	if (ptsp_leads(dev, e) && !ptsp_leads(dev, h) && e->standing >= h->standing)
 		return true;
 	return e->fresh && ptsp_heavier(dev, e, h);
 }

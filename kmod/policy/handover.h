@@ -5,6 +5,9 @@
 
 #include "policy.h"
 
+/* How long @e, which holds, keeps the turn while others wait: ptsp_slice() at most. */
+u64 ptsp_slice_of(const struct ptsp_device *dev, const struct ptsp_entity *e);
+
 /* @e, whose turn has just ended, says that the device stood still for so long. */
 void ptsp_claim_handover(struct ptsp_device *dev, const struct ptsp_entity *e, u64 ns);
 

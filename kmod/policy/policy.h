@@ -313,7 +313,6 @@ struct ptsp_entity {
 	u64 given_vt;			/* given time over weight, for fairness among takers */
 	bool called_back;
 	bool in_way;			/* called back from given time, an eligible one waits */
-	bool led;			/* it has had a turn since it leads: ptsp_lead() */
 	u8 place;			/* enum ptsp_place */
 	/* For beside.c: */
 	bool mixed;			/* company has changed since told_ns */
@@ -517,11 +516,10 @@ void ptsp_tolerate(struct ptsp_device *dev, struct ptsp_entity *e, bool tolerate
  * @until_ns: until then
  * @now: the time
  *
- * Unless it has the turn, its next one comes before those of all others of its weight.
- * Whoever of its weight, or lighter, has the turn and is of another gang is called back
- * for it, and its work taken off the device: it may wait for what has no turn, and would
- * not drain. That is so for one turn, since who comes and goes meanwhile is not to
- * interrupt others each time.
+ * Its turns come before those of all others of its weight. Whoever of its weight, or
+ * lighter, has the turn and is of another gang is called back for it, and its work taken off
+ * the device: it may wait for what has no turn, and would not drain. That is so as often as
+ * it comes back from a pause, since its fellows, which have the turn, may wait for it.
  */
 void ptsp_lead(struct ptsp_device *dev, struct ptsp_entity *e, u64 until_ns, u64 now);
 

@@ -6,6 +6,7 @@
 #include "beside.h"
 #include "budget.h"
 #include "decide.h"
+#include "handover.h"
 #include "list.h"
 #include "order.h"
 
@@ -43,7 +44,7 @@ static void look_again(struct ptsp_device *dev, const struct ptsp_entity *h, u64
 static bool recall_exclusive(struct ptsp_device *dev, struct ptsp_entity *h,
 			     const struct ptsp_entity *top, u64 *next)
 {
-	u64 slice = ptsp_slice(dev);
+	u64 slice = ptsp_slice_of(dev, h);
 
 	if (top && (h->given || ptsp_interrupts(dev, top, h)))
 		return true;
@@ -59,32 +60,48 @@ static bool recall_exclusive(struct ptsp_device *dev, struct ptsp_entity *h,
 	return false;
 }
 
-/* Whether one that has the turn got it later than @h. */
-static bool has_successor(const struct ptsp_device *dev, const struct ptsp_entity *h)
+/* Who of those that have the turn got it last, if that was later than @h. */
+static const struct ptsp_entity *successor(const struct ptsp_device *dev,
+					   const struct ptsp_entity *h)
 {
-	const struct ptsp_entity *holder = ptsp_queue_last(&dev->holders);
-	const struct ptsp_entity *leaver = ptsp_queue_last(&dev->leaving);
+	const struct ptsp_entity *last = ptsp_queue_last(&dev->holders);
 
-	return (holder && holder->turn > h->turn) || (leaver && leaver->turn > h->turn);
+	if (!last)
+		last = ptsp_queue_last(&dev->leaving);
+	return last && last->turn > h->turn ? last : NULL;
+}
+
+/*
+ * For how long @h, beside which @next was let in, may have work after it should have drained:
+ * not long where it gets on slowly, or, as another gang leads, may wait for what has no turn.
+ */
+static u64 overrun_allowed(const struct ptsp_device *dev, const struct ptsp_entity *h,
+			   const struct ptsp_entity *next)
+{
+	bool led_out = ptsp_leads(dev, next) && !ptsp_leads(dev, h);
+	bool soon = led_out || ptsp_has_brief_slices(dev, h);
+
+	return ptsp_slice(dev) >> (soon ? PTSP_LOOK_SHIFT : PTSP_OVERRUN_SHIFT);
 }
 
 /*
  * Whether the work of a called-back holder is to be taken off the device: for a
- * heavier one that may interrupt, where it does not drain within a slice for
+ * heavier one that may interrupt, where it does not drain within its slice for
  * whoever could run, or where the next was let in beside it, and it has not drained
  * when it said. Equals hand over by draining, which costs less, unless one leads.
  */
 static bool must_preempt(struct ptsp_device *dev, struct ptsp_entity *h,
 			 const struct ptsp_entity *top, u64 *next)
 {
-	u64 slice = ptsp_slice(dev), at = PTSP_NEVER;
+	const struct ptsp_entity *beside = ptsp_drains(h) ? successor(dev, h) : NULL;
+	u64 at = PTSP_NEVER;
 
 	if (!h->preemptible)
 		return false;
-	if (ptsp_drains(h) && has_successor(dev, h))
-		at = h->drained_ns + (slice >> PTSP_OVERRUN_SHIFT);
+	if (beside)
+		at = h->drained_ns + overrun_allowed(dev, h, beside);
 	if (top)
-		at = min_u64(at, h->callback_ns + slice);
+		at = min_u64(at, h->callback_ns + ptsp_slice_of(dev, h));
 	if (at <= dev->now_ns || (top && ptsp_interrupts(dev, top, h)))
 		return true;
 	*next = min_u64(*next, at);

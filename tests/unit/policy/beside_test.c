@@ -66,6 +66,22 @@ static void test_who_keeps_the_device_busy_has_turns_of_its_own(void **state)
 	assert_true(f->a.e.signals & PTSP_SIG_EXACT);
 }
 
+/* While its fellows do not get on elsewhere it has nothing to do: that is no idleness. */
+static void test_of_a_gang_more_is_asked(void **state)
+{
+	struct fixture *f = *state;
+	u64 now = have_turn(f, &f->a, 300, 0);
+
+	now = have_turn(f, &f->b, 600, now);
+	ask(f, &f->a, now);
+	ask(f, &f->b, now);
+	assert_int_equal(f->dev.nr_holders, 2);
+	give(f, &f->a, 300 * MS / 1000, now + MS);
+	ptsp_lead(&f->dev, &f->b.e, now + MS, now + MS);
+	ask(f, &f->a, now + 2 * MS);
+	assert_int_equal(f->dev.nr_holders, 1);
+}
+
 static void test_a_newcomer_is_measured_first(void **state)
 {
 	struct fixture *f = *state;
@@ -257,6 +273,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_equals_that_leave_it_idle_hold_together, setup_sharing),
+		cmocka_unit_test_setup(test_of_a_gang_more_is_asked, setup_sharing),
 		cmocka_unit_test_setup(test_who_keeps_the_device_busy_has_turns_of_its_own,
 				       setup_sharing),
 		cmocka_unit_test_setup(test_a_newcomer_is_measured_first, setup_sharing),

@@ -53,7 +53,8 @@ static void test_who_waits_already_does_so_too(void **state)
 	assert_int_equal(f->b.e.state, PTSP_WAITING);
 }
 
-static void test_it_interrupts_once(void **state)
+/* Its fellows, which have the turn, may wait for it. */
+static void test_it_interrupts_when_it_comes_back(void **state)
 {
 	struct fixture *f = *state;
 
@@ -62,21 +63,31 @@ static void test_it_interrupts_once(void **state)
 	give(f, &f->b, 0, 102 * MS);
 	give(f, &f->a, 0, 102 * MS);
 	ask(f, &f->b, 103 * MS);
+	assert_int_equal(f->b.e.state, PTSP_HOLDING);
 	ask(f, &f->a, 104 * MS);
-	assert_int_equal(f->b.called_back, 1);
-	assert_int_equal(f->a.e.state, PTSP_WAITING);
+	assert_int_equal(f->b.called_back, 2);
+	assert_int_equal(f->a.e.state, PTSP_HOLDING);
 }
 
-static void test_who_has_the_turn_has_had_it(void **state)
+/* It was let in beside who drains, and does not: that may wait for what has no turn elsewhere. */
+static void test_who_does_not_drain_goes_soon(void **state)
 {
 	struct fixture *f = *state;
+	u64 now = 200 * MS, slice = ptsp_slice(&f->dev);
 
-	ask(f, &f->c, 200 * MS);
-	ptsp_lead(&f->dev, &f->c.e, 230 * MS, 201 * MS);
-	give(f, &f->c, 0, 202 * MS);
-	ask(f, &f->b, 202 * MS);
-	ask(f, &f->c, 203 * MS);
-	assert_int_equal(f->b.called_back, 0);
+	ask(f, &f->b, now);
+	ask(f, &f->a, now);
+	while (!f->b.called_back)
+		now = ptsp_run(&f->dev, now);
+	ptsp_drain(&f->dev, &f->b.e, 0, now);
+	ptsp_run(&f->dev, now);
+	assert_int_equal(f->a.e.state, PTSP_HOLDING);
+	ptsp_lead(&f->dev, &f->a.e, now + slice, now);
+	assert_false(f->b.e.signals & PTSP_SIG_PREEMPT);
+	now = ptsp_run(&f->dev, now);
+	ptsp_run(&f->dev, now);
+	assert_true(now <= f->a.e.granted_ns + slice / 16);
+	assert_true(f->b.e.signals & PTSP_SIG_PREEMPT);
 }
 
 static void test_heavier_ones_keep_their_turns(void **state)
@@ -228,13 +239,17 @@ static void test_a_gang_is_full_some_time(void **state)
 
 /*
  * Two programs of two ranks each, of one weight, one rank of each on each of two devices,
- * whose kernels end only where both ranks have the turn.
+ * whose kernels end only where both ranks have the turn. After each step, a rank leaves its
+ * device alone for a while, if it does so at all.
  */
 struct machine {
 	struct fixture devices[DEVICES];	/* of which a is of program 0, b of program 1 */
 	struct gangs gangs;
 	bool ganged;
+	u64 step_ns, pause_ns[DEVICES];
 	u64 together[2];			/* that both ranks of a program had the turn */
+	u64 left_ns[2];				/* of the step */
+	u64 away_until_ns[2][DEVICES];
 };
 
 static struct task *rank_of(struct machine *m, int program, int device)
@@ -285,6 +300,24 @@ static void obey(struct machine *m, int program, int device, u64 now)
 	ask(f, t, now);
 }
 
+/* Both ranks of the program have got on for STEP. */
+static void get_on(struct machine *m, int program, u64 now)
+{
+	m->together[program] += STEP;
+	m->left_ns[program] -= STEP;
+	if (m->left_ns[program])
+		return;
+	m->left_ns[program] = m->step_ns;
+	for (int d = 0; d < DEVICES; d++) {
+		struct task *t = rank_of(m, program, d);
+
+		if (!m->pause_ns[d])
+			continue;
+		m->away_until_ns[program][d] = now + m->pause_ns[d];
+		give(&m->devices[d], t, now - t->e.granted_ns, now);
+	}
+}
+
 static void let_run(struct machine *m, u64 from, u64 to)
 {
 	for (u64 now = from; now < to; now += STEP) {
@@ -292,12 +325,16 @@ static void let_run(struct machine *m, u64 from, u64 to)
 			ptsp_run(&m->devices[d].dev, now);
 		for (int p = 0; p < 2; p++)
 			for (int d = 0; d < DEVICES; d++) {
+				struct task *t = rank_of(m, p, d);
+
+				if (t->e.state == PTSP_IDLE && m->away_until_ns[p][d] <= now)
+					ask(&m->devices[d], t, now);
 				obey(m, p, d, now);
 				look_at_grants(m, p, d, now);
 			}
 		for (int p = 0; p < 2; p++)
 			if (holds(rank_of(m, p, 0)) && holds(rank_of(m, p, 1)))
-				m->together[p] += STEP;
+				get_on(m, p, now);
 	}
 }
 
@@ -305,12 +342,16 @@ static void let_run(struct machine *m, u64 from, u64 to)
  * Each of the programs is first on one of the devices. Returns what both have got done
  * together, of all time.
  */
-static double efficiency(struct machine *m, bool ganged)
+static double efficiency(struct machine *m, bool ganged, u64 step_ns, u64 pause_ns)
 {
 	const u64 begin = 100 * MS, length = 3000 * MS;
 
 	memset(m, 0, sizeof(*m));
 	m->ganged = ganged;
+	m->step_ns = step_ns;
+	m->left_ns[0] = step_ns;
+	m->left_ns[1] = step_ns;
+	m->pause_ns[0] = pause_ns;
 	join_all(&m->gangs);
 	for (int d = 0; d < DEVICES; d++) {
 		join_three_sharing(&m->devices[d]);
@@ -318,7 +359,8 @@ static double efficiency(struct machine *m, bool ganged)
 		ask(&m->devices[d], rank_of(m, !d, d), begin);
 	}
 	let_run(m, begin, begin + length);
-	print_message("%s: %.3f and %.3f\n", ganged ? "gangs" : "each by itself",
+	print_message("%s, pauses of %.1f ms: %.3f and %.3f\n",
+		      ganged ? "gangs" : "each by itself", (double)pause_ns / (double)MS,
 		      (double)m->together[0] / (double)length,
 		      (double)m->together[1] / (double)length);
 	return (double)(m->together[0] + m->together[1]) / (double)length;
@@ -327,11 +369,24 @@ static double efficiency(struct machine *m, bool ganged)
 static void test_two_gangs_use_what_there_is(void **state)
 {
 	static struct machine m;
-	double apart = efficiency(&m, false), ganged = efficiency(&m, true);
+	double apart = efficiency(&m, false, MS, 0), ganged = efficiency(&m, true, MS, 0);
 
 	(void)state;
 	assert_true(ganged >= 0.95);
 	assert_true(apart < 0.7);
+	assert_true(m.together[0] * 20 >= m.together[1] * 19);
+	assert_true(m.together[1] * 20 >= m.together[0] * 19);
+}
+
+/* One rank leaves its device alone now and then: its fellow waits for it, not for a slice of another's. */
+static void test_two_gangs_that_pause_use_it_too(void **state)
+{
+	static struct machine m;
+	double ganged = efficiency(&m, true, 7 * MS, MS);
+
+	(void)state;
+	/* Seven eighths are what one has alone. */
+	assert_true(ganged >= 0.85);
 	assert_true(m.together[0] * 20 >= m.together[1] * 19);
 	assert_true(m.together[1] * 20 >= m.together[0] * 19);
 }
@@ -342,8 +397,8 @@ int main(void)
 		cmocka_unit_test_setup(test_it_interrupts_its_equals, setup_led),
 		cmocka_unit_test_setup(test_it_interrupts_nobody_afterwards, setup_led),
 		cmocka_unit_test_setup(test_who_waits_already_does_so_too, setup_sharing),
-		cmocka_unit_test_setup(test_it_interrupts_once, setup_led),
-		cmocka_unit_test_setup(test_who_has_the_turn_has_had_it, setup_sharing),
+		cmocka_unit_test_setup(test_it_interrupts_when_it_comes_back, setup_led),
+		cmocka_unit_test_setup(test_who_does_not_drain_goes_soon, setup_sharing),
 		cmocka_unit_test_setup(test_heavier_ones_keep_their_turns, setup_led),
 		cmocka_unit_test_setup(test_others_that_lead_keep_their_turns, setup_led),
 		cmocka_unit_test_setup(test_who_is_in_debt_waits, setup_led),
@@ -354,6 +409,7 @@ int main(void)
 		cmocka_unit_test(test_who_has_gone_is_no_obstacle),
 		cmocka_unit_test(test_a_gang_is_full_some_time),
 		cmocka_unit_test(test_two_gangs_use_what_there_is),
+		cmocka_unit_test(test_two_gangs_that_pause_use_it_too),
 	};
 
 	return cmocka_run_group_tests_name("policy: gangs", tests, NULL, NULL);

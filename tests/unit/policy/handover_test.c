@@ -13,6 +13,10 @@ static void claim_handover(struct fixture *f, struct task *t, u64 claim, u64 hel
 
 	/* Whatever its turns have cost. */
 	t->e.budget_ns = 0;
+	if (!t->e.stats.turns) {
+		ask(f, t, now);
+		give(f, t, 0, now);
+	}
 	ask(f, t, now);
 	assert_int_equal(t->e.signals & PTSP_SIG_TURN, PTSP_SIG_TURN);
 	ptsp_join(&f->dev, &other.e, &other.user, NULL, now + held);
@@ -30,6 +34,34 @@ static void test_handover_lengthens_the_slice(void **state)
 	assert_true(ptsp_slice(&f->dev) == 30 * MS);
 	claim_handover(f, &f->a, PTSP_NEVER, 3 * MS);
 	assert_true(ptsp_slice(&f->dev) <= 10 * f->dev.params.slice_ns);
+}
+
+/* It got ready in it. */
+static void test_a_first_turn_is_no_claim(void **state)
+{
+	struct fixture *f = *state;
+
+	ask(f, &f->a, 0);
+	ask(f, &f->b, 0);
+	ptsp_release(&f->dev, &f->a.e, 5 * MS, 5 * MS);
+	assert_true(f->dev.handover_ns == 0);
+	ptsp_run(&f->dev, 5 * MS);
+	give(f, &f->b, 0, 5 * MS);
+	f->a.e.budget_ns = 0;
+	ask(f, &f->a, 5 * MS);
+	ask(f, &f->b, 5 * MS);
+	ptsp_release(&f->dev, &f->a.e, MS, 6 * MS);
+	assert_true(f->dev.handover_ns == MS);
+}
+
+static void test_nobody_saves_up_longer_slices(void **state)
+{
+	struct fixture *f = *state;
+
+	claim_handover(f, &f->a, PTSP_NEVER, 5 * MS);
+	assert_true(ptsp_slice(&f->dev) == 150 * MS);
+	ptsp_run(&f->dev, 10000 * MS);
+	assert_true(ptsp_budget(&f->dev, &f->b.e, 10000 * MS) == 60 * (s64)MS);
 }
 
 /* Who is alone gives the turn back when it pleases. */
@@ -174,6 +206,35 @@ static void test_next_is_admitted_a_handover_ahead(void **state)
 	assert_int_equal(f->dev.nr_holders, 1);
 }
 
+/* Its time slices are brief: beside the heavier one it would not get to its end. */
+static void test_who_is_outweighed_drains_alone(void **state)
+{
+	struct fixture *f = *state;
+	u64 at, drained;
+
+	f->a.nice = 5;
+	ptsp_set_preemptible(&f->dev, &f->a.e, true, 0);
+	claim_handover(f, &f->a, MS, MS);
+	ask(f, &f->a, MS);
+	/* As if it had been called back: it waits for the end of the slice. */
+	f->b.e.recalled = true;
+	f->b.e.left_ns = MS;
+	at = ask(f, &f->b, MS);
+	assert_int_equal(f->a.called_back, 0);
+	ptsp_run(&f->dev, at);
+	assert_int_equal(f->a.e.signals & (PTSP_SIG_CALLBACK | PTSP_SIG_PREEMPT), PTSP_SIG_CALLBACK);
+	at = f->a.e.callback_ns;
+	drained = at + 5 * MS;
+	ptsp_drain(&f->dev, &f->a.e, 5 * MS, at);
+	ptsp_run(&f->dev, drained);
+	assert_int_equal(f->b.granted, 0);
+	at = ptsp_run(&f->dev, drained);
+	assert_true(at > drained && at < drained + ptsp_slice(&f->dev) / 4);
+	ptsp_run(&f->dev, at);
+	assert_int_equal(f->b.granted, 1);
+	assert_true(f->a.e.signals & PTSP_SIG_PREEMPT);
+}
+
 static void test_who_drains_pays_for_the_handover(void **state)
 {
 	struct fixture *f = *state;
@@ -199,6 +260,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_handover_lengthens_the_slice, setup),
+		cmocka_unit_test_setup(test_a_first_turn_is_no_claim, setup),
+		cmocka_unit_test_setup(test_nobody_saves_up_longer_slices, setup),
 		cmocka_unit_test_setup(test_nobody_waits_for_a_handover, setup),
 		cmocka_unit_test_setup(test_one_claim_does_not_set_everybodys_handover, setup),
 		cmocka_unit_test_setup(test_claims_are_those_of_whom_the_turn_is_for, setup),
@@ -206,6 +269,7 @@ int main(void)
 		cmocka_unit_test_setup(test_a_newcomer_takes_the_place_of_the_oldest_claim, setup),
 		cmocka_unit_test_setup(test_handover_took_no_longer_than_the_turn, setup),
 		cmocka_unit_test_setup(test_next_is_admitted_a_handover_ahead, setup),
+		cmocka_unit_test_setup(test_who_is_outweighed_drains_alone, setup),
 		cmocka_unit_test_setup(test_who_drains_pays_for_the_handover, setup),
 	};
 

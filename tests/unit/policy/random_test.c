@@ -232,15 +232,33 @@ static void check_entity(const struct task *t)
 	assert_true(e->state == PTSP_IDLE || e->active);
 }
 
-/* Others are admitted beside it: late, being taken off, or drained but for two hand-overs. */
+static bool is_outweighed(const struct ptsp_entity *e)
+{
+	for (unsigned int i = 0; i < NR; i++) {
+		const struct task *t = &world.tasks[i];
+
+		if (t->here && t->e.standing > e->standing)
+			return true;
+	}
+	return false;
+}
+
+/* It said that it drains: the next is let in two hand-overs before that, or beside who has brief time slices, after it. */
+static bool is_drained(const struct ptsp_entity *e)
+{
+	if (!e->called_back || e->drained_ns == PTSP_NEVER)
+		return false;
+	if (e->preemptible && is_outweighed(e))
+		return e->drained_ns + ptsp_slice(&world.dev) / 16 <= world.now;
+	return e->drained_ns <= world.now + 2 * world.dev.handover_ns;
+}
+
+/* Others are admitted beside it: late, being taken off, or drained. */
 static bool is_leaving(const struct task *t)
 {
 	const struct ptsp_entity *e = &t->e;
 
-	return e->state == PTSP_HOLDING &&
-	       (e->late || e->preempted ||
-		(e->called_back && e->drained_ns != PTSP_NEVER &&
-		 e->drained_ns <= world.now + 2 * world.dev.handover_ns));
+	return e->state == PTSP_HOLDING && (e->late || e->preempted || is_drained(e));
 }
 
 /* It said when it drains, the next was let in beside it, and it is taken off if it does not. */

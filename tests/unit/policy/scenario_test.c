@@ -88,6 +88,47 @@ static void test_shares_follow_weights(void **state)
 	}
 }
 
+/* Of each ten seconds, the lighter one's part over that of its weight, where it is furthest off. */
+static double worst_window(int nice, u64 kernel_ns)
+{
+	struct ptsp_params params = ptsp_default_params();
+	struct sim_program programs[2] = {
+		{ .nice = 0, .kernel_ns = kernel_ns },
+		{ .nice = nice, .kernel_ns = kernel_ns },
+	};
+	struct sim_program *lighter = &programs[nice > 0];
+	double sum = 1024.0 + ptsp_nice_to_weight(nice), right, worst = 0;
+	struct sim sim;
+
+	right = ptsp_nice_to_weight(lighter->nice) / sum * 10 * SECOND;
+	sim_init(&sim, &params, programs, 2);
+	sim_run(&sim, 2 * SECOND);
+	for (u64 end = 12 * SECOND; end <= 62 * SECOND; end += 10 * SECOND) {
+		u64 before = lighter->gpu_ns;
+		double off;
+
+		sim_run(&sim, end);
+		off = fabs((double)(lighter->gpu_ns - before) / right - 1);
+		worst = off > worst ? off : worst;
+	}
+	/* Nor does it wait for long. */
+	assert_true(lighter->longest_wait_ns < SECOND / 2);
+	return worst;
+}
+
+static void test_shares_of_ten_seconds(void **state)
+{
+	double worst = 0, off;
+
+	(void)state;
+	for (int nice = -20; nice < 20; nice++) {
+		off = worst_window(nice, MS / 10);
+		worst = off > worst ? off : worst;
+		printf("# nice 0 : %d, windows of 10 s: the lighter's part is off by %.4f of it\n", nice, off);
+	}
+	assert_true(worst < 0.02);
+}
+
 /*
  * Nobody waits for ever, and no share is off by more than the submissions by
  * which the others may be ahead: each overdraws by one at most.
@@ -170,6 +211,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_inversion_ends),
 		cmocka_unit_test(test_shares_follow_weights),
+		cmocka_unit_test(test_shares_of_ten_seconds),
 		cmocka_unit_test(test_many_programs),
 		cmocka_unit_test(test_thinker_keeps_weight),
 		cmocka_unit_test(test_gaps_are_given_away),
