@@ -10,24 +10,24 @@ import time
 import catalogue
 from programs import TOP, ProgramError
 
-NICE_STEPS = (0, 1, 2, 5, 10)
+NICE_STEPS = (-20, -15, -10, -5, 0, 1, 2, 5, 10, 15, 19)
 
 
 class Times:
     """How long things are measured, in seconds."""
 
-    def __init__(self, quick):
-        self.sweep = 2.0 if quick else 6.0
+    def __init__(self, quick, every_nice):
+        self.sweep = 2.0 if quick else 10.0
         self.launches = 0.2 if quick else 0.4
         self.pairs = 2 if quick else 4
         self.rounds = 3 if quick else 7
-        self.nice_steps = (0, 5) if quick else NICE_STEPS
+        self.nice_steps = range(-20, 20) if every_nice else (0, 5) if quick else NICE_STEPS
 
 
 def plan(session):
     quick = session.options.quick
-    times = Times(quick)
-    session.step("sweep", 5 + (len(times.nice_steps) + 2) * (times.sweep + 1), sweep, times)
+    times = Times(quick, session.options.every_nice)
+    session.step("sweep", 5 + 2 * times.sweep + sum(times.sweep + settling(step) for step in times.nice_steps), sweep, times)
     session.step("unwanted", 35 + 6 * (2 if quick else 12), unwanted, 2 if quick else 12)
     session.step("overhead", 5 + 6 * times.pairs * times.launches, overhead, times)
     session.step("overhead/states", 30 + len(STATES) * times.rounds * (2 * times.launches + 0.5), states, times)
@@ -50,9 +50,14 @@ def weights():
     return [int(number) for number in re.findall(r"\b(\d+),", body)]
 
 
-def rates(servers, seconds):
-    """Steps per second of programs that run, after a second to get going."""
-    time.sleep(1)
+def settling(difference):
+    """Seconds until programs have spent what they had saved, two slices, beside a lighter one that has the rest."""
+    return 6 if abs(difference) >= 10 else 1
+
+
+def rates(servers, seconds, settle=1):
+    """Steps per second of programs that run, after some time to get going."""
+    time.sleep(settle)
     start = time.monotonic()
     time.sleep(seconds)
     end = time.monotonic()
@@ -63,8 +68,11 @@ def pair(session, suffix, difference, seconds):
     first, second = (session.server(f"equal-{which}{suffix}") for which in "ab")
     os.setpriority(os.PRIO_PROCESS, first.pid, 0)
     os.setpriority(os.PRIO_PROCESS, second.pid, difference)
-    with session.running(first.name), session.running(second.name):
-        return rates((first, second), seconds)
+    try:
+        with session.running(first.name), session.running(second.name):
+            return rates((first, second), seconds, settling(difference))
+    finally:
+        os.setpriority(os.PRIO_PROCESS, second.pid, 0)
 
 
 def sweep(session, times):
@@ -76,7 +84,7 @@ def sweep(session, times):
     command = " ".join(catalogue.command(session.programs, "equal-a", "--seconds", "6"))
     with session.running("equal-a") as lone:
         [alone] = rates((lone,), times.sweep / 2)
-    rows = []
+    rows, off = [], {}
     for label, suffix, difference in [("stock", "", times.nice_steps[-1])] + [
             ("ptsched", "+pt", step) for step in times.nice_steps]:
         session.in_time()
@@ -84,11 +92,16 @@ def sweep(session, times):
         right = table[20] / table[20 + difference]
         shares = ratio(first, second)
         total = (first + second) / alone
+        if label == "ptsched":
+            off[difference] = abs(first / (first + second) - right / (1 + right))
         session.record(f"gpu/share/{label}/{difference}", ratio(shares, right), "ratio", "ratio of the weights", command)
         session.record(f"gpu/share/{label}/{difference}/total", total, "ratio", "one program alone, bare", command)
         rows.append([label, str(difference), show(shares), f"{right:.2f}", show(ratio(shares, right), "{:.3f}"),
                      f"{total:.3f}"])
         session.say(" | ".join(rows[-1]))
+    worst = max(off, key=off.get)
+    session.record("gpu/share/worst", off[worst], "ratio of the device", f"that of the weights; nice {worst} beside 0, of "
+                   f"{len(off)} values in one window of {times.sweep:.0f} s each", command)
     session.table("Two equal programs at nice 0 and N, idle sharing on: GPU time of the first over the second's",
                   ["scheduler", "N", "measured", "weights", "measured over weights", "both over one alone"], rows)
 
