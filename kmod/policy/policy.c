@@ -12,7 +12,7 @@
 #include "vtime.h"
 
 /* Who keeps another from its turn with given time: so many times as long its user gets none. */
-#define WITHHELD		8
+#define WITHHELD		12
 /*
  * A longer gap says nothing about when the entity comes back. Programs with
  * frames or requests stay below; one that pauses for a second must not keep its

@@ -77,6 +77,21 @@ static void test_debtor_inherits_the_share_of_who_left(void **state)
 	} while (f->b.granted == 1);
 }
 
+static void test_a_child_owes_what_its_parent_does(void **state)
+{
+	struct fixture *f = *state;
+	struct task child = { 0 };
+	u64 now = leave_b_in_debt(f);
+	s64 debt = ptsp_budget(&f->dev, &f->b.e, now);
+
+	assert_true(debt < 0);
+	ptsp_join(&f->dev, &child.e, &f->b.user, &f->b.e, now);
+	assert_true(ptsp_budget(&f->dev, &child.e, now) == debt);
+	/* It is not its own: nobody pays for it twice. */
+	ptsp_leave(&f->dev, &child.e, now);
+	assert_true(ptsp_user_debt(&f->dev, &f->b.user, now) == 0);
+}
+
 static void test_idle_time_is_given_after_grace(void **state)
 {
 	struct fixture *f = *state;
@@ -174,7 +189,7 @@ static unsigned int turns_beside_slow(struct fixture *f, u64 drain, bool reborn)
 	return f->a.granted;
 }
 
-/* What it costs to drain is nobody's fault; for what is longer, no time is given for eight times as long. */
+/* What it costs to drain is nobody's fault; for what is longer, no time is given for twelve times as long. */
 static void test_slow_draining_of_given_time_is_made_up_for(void **state)
 {
 	unsigned int slow = turns_beside_slow(*state, 99 * MS, false);
@@ -377,6 +392,7 @@ int main(void)
 		cmocka_unit_test_setup(test_debtor_waits, setup),
 		cmocka_unit_test_setup(test_months_of_debt_do_not_overflow, setup),
 		cmocka_unit_test_setup(test_debtor_inherits_the_share_of_who_left, setup),
+		cmocka_unit_test_setup(test_a_child_owes_what_its_parent_does, setup),
 		cmocka_unit_test_setup(test_idle_time_is_given_after_grace, setup),
 		cmocka_unit_test_setup(test_who_yields_at_once_need_not_wait_for_who_comes_seldom,
 				       setup),

@@ -125,6 +125,27 @@ static void test_who_is_late_leaves_to_the_next(void **state)
 	assert_int_equal(f->a.e.stats.escalations, 1);
 }
 
+/* Beside what the clock charges it for. */
+static void test_who_is_late_pays_for_what_it_overran(void **state)
+{
+	struct fixture *f = *state;
+	u64 limit, charged;
+	s64 budget;
+
+	ask(f, &f->a, 0);
+	ptsp_run(&f->dev, ask(f, &f->b, 0));
+	limit = f->a.e.callback_ns + f->dev.params.drain_ns;
+	ptsp_run(&f->dev, limit);
+	assert_int_equal(f->a.forced, 1);
+	ptsp_run(&f->dev, limit + 20 * MS);
+	budget = f->a.e.budget_ns;
+	charged = f->a.e.stats.occupancy_ns;
+	ptsp_release(&f->dev, &f->a.e, 0, limit + 20 * MS);
+	charged = f->a.e.stats.occupancy_ns - charged;
+	assert_int_equal(f->a.e.stats.overrun_ns, 20 * MS);
+	assert_true(f->a.e.budget_ns <= budget - (s64)charged - 5 * (s64)MS);
+}
+
 /* The next is in beside it, so that nobody waits. */
 static void test_who_does_not_drain_as_told_is_taken_off(void **state)
 {
@@ -264,6 +285,7 @@ int main(void)
 		cmocka_unit_test_setup(test_preadmission_ends_with_the_grace, setup),
 		cmocka_unit_test_setup(test_equals_drain, setup),
 		cmocka_unit_test_setup(test_who_is_late_leaves_to_the_next, setup),
+		cmocka_unit_test_setup(test_who_is_late_pays_for_what_it_overran, setup),
 		cmocka_unit_test_setup(test_who_does_not_drain_as_told_is_taken_off, setup),
 		cmocka_unit_test_setup(test_who_is_off_the_device_does_not_pay_for_it, setup),
 		cmocka_unit_test_setup(test_one_that_is_off_starves_nobody, setup),

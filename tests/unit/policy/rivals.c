@@ -214,6 +214,13 @@ static u32 nr_served(const struct contest *c)
 	return n;
 }
 
+/* What can be held back is. */
+static void shorten_kernel(struct rival *r)
+{
+	if (!r->demand.indivisible && r->left_ns > IN_FLIGHT_NS)
+		r->left_ns = IN_FLIGHT_NS;
+}
+
 static void see_call_back(struct contest *c, struct rival *r)
 {
 	u64 drain;
@@ -225,8 +232,7 @@ static void see_call_back(struct contest *c, struct rival *r)
 	}
 	if (r->phase != RIVAL_ON_DEVICE)
 		return;
-	if (r->left_ns > IN_FLIGHT_NS)
-		r->left_ns = IN_FLIGHT_NS;
+	shorten_kernel(r);
 	if (r->ways.defies_ns && !r->ways.drained_at_once)
 		return;
 	drain = r->ways.drained_at_once ? 1 : r->left_ns * nr_served(c);
@@ -268,8 +274,8 @@ static void start_kernel(struct rival *r)
 	r->phase = RIVAL_ON_DEVICE;
 	if (!r->left_ns)
 		r->left_ns = r->demand.kernel_ns;
-	if (r->called_back_ns != PTSP_NEVER && r->left_ns > IN_FLIGHT_NS)
-		r->left_ns = IN_FLIGHT_NS;
+	if (r->called_back_ns != PTSP_NEVER)
+		shorten_kernel(r);
 }
 
 static void act(struct contest *c, struct rival *r)

@@ -19,6 +19,7 @@
 /* What a program has to do. */
 struct demand {
 	u64 kernel_ns;
+	bool indivisible;	/* once submitted, all of a kernel is in flight, however long it is */
 	u64 gap_ns;		/* on the host, between two kernels */
 	u64 burst_ns;		/* of GPU time, after which it pauses; 0: it never does */
 	u64 pause_ns;		/* and has no turn meanwhile */

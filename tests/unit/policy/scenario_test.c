@@ -206,6 +206,33 @@ static void test_gaps_are_given_away(void **state)
 			 1) < 0.1);
 }
 
+/*
+ * Who comes after a minute, with a debt that its user has left, has not been given anything
+ * yet, and gets no more than others from then on.
+ */
+static void test_a_newcomer_is_given_its_part(void **state)
+{
+	struct ptsp_params params = ptsp_default_params();
+	struct sim_program programs[3] = {
+		{ .nice = -20, .kernel_ns = 2 * MS, .think_ns = 20 * MS },
+		{ .nice = 19, .kernel_ns = MS / 4 },
+		{ .nice = 19, .kernel_ns = MS / 4, .start_ns = 60 * SECOND,
+		  .user = { .debt_ns = 60 * MS, .weight = 15 } },
+	};
+	struct sim sim;
+	u64 before;
+
+	(void)state;
+	sim_init(&sim, &params, programs, 3);
+	sim_run(&sim, 60 * SECOND);
+	before = programs[1].gpu_ns;
+	assert_true(before > 30 * SECOND);
+	sim_run(&sim, 90 * SECOND);
+	printf("# given: the one before %.2f s, the newcomer %.2f s\n",
+	       (double)(programs[1].gpu_ns - before) / SECOND, (double)programs[2].gpu_ns / SECOND);
+	assert_true(fabs((double)(programs[1].gpu_ns - before) / (double)programs[2].gpu_ns - 1) < 0.1);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -215,6 +242,7 @@ int main(void)
 		cmocka_unit_test(test_many_programs),
 		cmocka_unit_test(test_thinker_keeps_weight),
 		cmocka_unit_test(test_gaps_are_given_away),
+		cmocka_unit_test(test_a_newcomer_is_given_its_part),
 	};
 
 	return cmocka_run_group_tests_name("policy scenarios", tests, NULL, NULL);
