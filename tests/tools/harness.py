@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import traceback
 from pathlib import Path
 
@@ -232,6 +233,40 @@ class Events:
             self.process.send_signal(stop_signal)
         out, err = self.process.communicate()
         return self.process.returncode, out, err
+
+
+class FullPipe:
+    """A pipe into which nothing goes any more, for who is to write where nobody reads."""
+
+    def __enter__(self):
+        self.read_end, self.write_end = os.pipe()
+        os.set_blocking(self.write_end, False)
+        try:
+            while True:
+                os.write(self.write_end, bytes(4096))
+        except BlockingIOError:
+            os.set_blocking(self.write_end, True)
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.read_end)
+        os.close(self.write_end)
+
+    def stopped(self, socket, *args):
+        """(status, what it complained of) of a command that writes there and gets SIGTERM."""
+        with subprocess.Popen([PTSCHED, *args], env=environment(socket), text=True, stdin=subprocess.DEVNULL,
+                              stdout=self.write_end, stderr=subprocess.PIPE) as process:
+            while not is_blocked(process.pid, signal.SIGTERM):
+                time.sleep(0.01)
+            process.send_signal(signal.SIGTERM)
+            _, err = process.communicate(timeout=60)
+        return process.returncode, err
+
+
+def is_blocked(pid, number):
+    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as status:
+        blocked = next(line for line in status if line.startswith("SigBlk:"))
+    return bool(int(blocked.split()[1], 16) >> (number - 1) & 1)
 
 
 def as_nobody():

@@ -19,7 +19,7 @@ import openmetrics_tests  # pylint: disable=unused-import
 import record_tests  # pylint: disable=unused-import
 import run_tests  # pylint: disable=unused-import
 import top_tests  # pylint: disable=unused-import
-from harness import DEVICES, Broker, Client, Events, as_nobody, check, check_equal, ptsched, test
+from harness import DEVICES, Broker, Client, Events, FullPipe, as_nobody, check, check_equal, ptsched, test
 
 
 @test
@@ -284,6 +284,15 @@ def events_end():
         status, _, err = events.finish(stop_signal=None)
         check_equal(status, 1, "status")
         check("hung up" in err and broker.socket in err, f"reason: {err}")
+
+
+@test
+def nobody_reads():
+    """events and record end at SIGTERM also where nobody reads what they write"""
+    with Broker() as broker, FullPipe() as pipe:
+        check_equal(pipe.stopped(broker.socket, "events"), (0, ""), "events")
+        status, err = pipe.stopped(broker.socket, "record", "-o", "-")
+        check(status == 1 and "nobody reads" in err, f"record: status {status}, {err}")
 
 
 @test

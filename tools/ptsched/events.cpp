@@ -5,14 +5,18 @@
 #include "json.hpp"
 #include "stop_signals.hpp"
 #include "units.hpp"
+#include "write_all.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <iomanip>
 #include <iostream>
 #include <map>
 #include <poll.h>
+#include <sstream>
+#include <unistd.h>
 
 namespace ptsched {
 
@@ -26,14 +30,25 @@ std::string format_instant(uint64_t ns)
     return text;
 }
 
-void print_line(const std::string &time, const std::string &device, const std::string &event, const std::string &pid,
-                const std::string &turn, const std::string &budget, const std::string &comm)
+std::string text_line(const std::string &time, const std::string &device, const std::string &event,
+                      const std::string &pid, const std::string &turn, const std::string &budget,
+                      const std::string &comm)
 {
-    std::printf("%16s  %-12s  %-8s  %7s  %8s  %8s  %s\n", time.c_str(), device.c_str(), event.c_str(), pid.c_str(),
-                turn.c_str(), budget.c_str(), comm.c_str());
+    std::ostringstream line;
+    auto column = [&line](int width, const std::string &text) { line << std::setw(width) << text << "  "; };
+    column(16, time);
+    line << std::left;
+    column(12, device);
+    column(8, event);
+    line << std::right;
+    column(7, pid);
+    column(8, turn);
+    column(8, budget);
+    line << comm << '\n';
+    return line.str();
 }
 
-void print_event(const Event &event, const std::string &pci, bool json)
+std::string event_line(const Event &event, const std::string &pci, bool json)
 {
     if (json) {
         Json line = {
@@ -48,38 +63,20 @@ void print_event(const Event &event, const std::string &pci, bool json)
             line["budget_ns"] = event.budget_ns;
             line["turn"] = event.turn;
         }
-        std::puts(dump_json(line).c_str());
-    } else if (event.pid) {
-        print_line(format_instant(event.time_ns), pci, event_name(event.event), std::to_string(*event.pid),
-                   std::to_string(event.turn), format_rounded(event.budget_ns), printable(event.comm));
-    } else {
-        print_line(format_instant(event.time_ns), pci, event_name(event.event), "-", "-", "-", "-");
+        return dump_json(line) + '\n';
     }
-}
-
-void flush()
-{
-    if (std::fflush(stdout))
-        throw Error(std::string("cannot write to standard output: ") + strerror(errno));
+    if (!event.pid)
+        return text_line(format_instant(event.time_ns), pci, event_name(event.event), "-", "-", "-", "-");
+    return text_line(format_instant(event.time_ns), pci, event_name(event.event), std::to_string(*event.pid),
+                     std::to_string(event.turn), format_rounded(event.budget_ns), printable(event.comm));
 }
 
 /* Says that from now on nothing is missed. */
-void print_start(const Scheduler &scheduler, bool json)
+std::string first_line_of(const Scheduler &scheduler, bool json)
 {
     if (json)
-        std::puts(
-            dump_json({{"event", "subscribed"}, {"scheduler", scheduler.kind()}, {"path", scheduler.path()}}).c_str());
-    else
-        print_line("TIME", "DEVICE", "EVENT", "PID", "TURN", "BUDGET", "COMMAND");
-    flush();
-}
-
-/* Events that were not delivered, in the stream where they are missing. */
-void print_lost(bool json)
-{
-    if (json)
-        std::puts(dump_json({{"event", "lost"}}).c_str());
-    std::cerr << "ptsched: events were lost here, because they came faster than they were read\n";
+        return dump_json({{"event", "subscribed"}, {"scheduler", scheduler.kind()}, {"path", scheduler.path()}}) + '\n';
+    return text_line("TIME", "DEVICE", "EVENT", "PID", "TURN", "BUDGET", "COMMAND");
 }
 
 class Stream {
@@ -99,15 +96,15 @@ public:
     {
         int events = scheduler_.subscribe();
 
-        print_start(scheduler_, json_);
+        if (!print(first_line_of(scheduler_, json_), stop))
+            return;
         while (left_ != 0) {
             pollfd fds[2] = {{.fd = events, .events = POLLIN, .revents = 0},
                              {.fd = stop, .events = POLLIN, .revents = 0}};
             if (poll(fds, 2, -1) < 0 && errno != EINTR)
                 throw Error(std::string("poll: ") + strerror(errno));
-            if (fds[1].revents)
+            if (fds[1].revents || !show(stop))
                 return;
-            show();
         }
     }
 
@@ -118,22 +115,40 @@ private:
     std::optional<uint32_t> only_;
     int64_t left_; /* negative: no end */
 
-    void show()
+    /* False: @stop is readable, and nobody reads what is written. */
+    static bool print(const std::string &text, int stop)
     {
+        int error = write_all(STDOUT_FILENO, text, stop);
+        if (error && error != ECANCELED)
+            throw Error(std::string("cannot write to standard output: ") + strerror(error));
+        return !error;
+    }
+
+    bool show(int stop)
+    {
+        std::string text;
+
         for (const Event &event : scheduler_.read_events()) {
             if (left_ == 0)
                 break;
             if (event.event == PTSCHED_EVENT_LOST) {
-                print_lost(json_);
+                text += lost_line();
                 continue;
             }
             if (only_ && event.device_id != *only_)
                 continue;
-            print_event(event, name(event.device_id), json_);
+            text += event_line(event, name(event.device_id), json_);
             if (left_ > 0)
                 left_--;
         }
-        flush();
+        return print(text, stop);
+    }
+
+    /* Events that were not delivered, in the stream where they are missing. */
+    std::string lost_line() const
+    {
+        std::cerr << "ptsched: events were lost here, because they came faster than they were read\n";
+        return json_ ? dump_json({{"event", "lost"}}) + '\n' : "";
     }
 
     /* A device may have come since the start. */

@@ -89,8 +89,8 @@ std::string with_unit(uint64_t count, const std::string &one, const std::string 
 
 class Recording {
 public:
-    Recording(Scheduler &scheduler, const RecordOptions &options)
-        : scheduler_(scheduler), events_(scheduler.subscribe()), path_(options.output), trace_(options.output),
+    Recording(Scheduler &scheduler, const RecordOptions &options, int stop)
+        : scheduler_(scheduler), events_(scheduler.subscribe()), path_(options.output), trace_(options.output, stop),
           start_ns_(monotonic_ns()), timeline_(trace_, start_ns_)
     {
         look();
@@ -237,7 +237,7 @@ int record(const RecordOptions &options)
 
     StopSignals stop;
     auto scheduler = open_scheduler(options.choice);
-    Recording recording(*scheduler, options);
+    Recording recording(*scheduler, options, stop.fd());
     std::optional<Program> program;
     if (!words.empty())
         program.emplace(std::move(words), stop.before());

@@ -61,8 +61,7 @@ void check_loaded(Checks &checks)
     std::error_code error;
 
     if (fs::exists("/sys/module/ptsched", error)) {
-        auto version = first_line("/sys/module/ptsched/version");
-        checks.push_back({"module", Level::Ok, "ptsched is loaded" + (version ? ", version " + *version : ""), ""});
+        checks.push_back({"module", Level::Ok, "ptsched is loaded", ""});
         return;
     }
     if (!fs::exists("/proc/modules", error)) {

@@ -3,6 +3,7 @@
 
 #include "perfetto.pb.h"
 #include "scheduler.hpp"
+#include "write_all.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -38,8 +39,8 @@ uint64_t read_clock(clockid_t clock)
 
 } // namespace
 
-TraceFile::TraceFile(const std::string &path)
-    : path_(path), fd_(open_output(path)), trace_(std::make_unique<perfetto::Trace>())
+TraceFile::TraceFile(const std::string &path, int stop)
+    : path_(path), fd_(open_output(path)), stop_(stop), trace_(std::make_unique<perfetto::Trace>())
 {
     /* Not the numbers of another trace, to which this one may be appended. */
     std::random_device random;
@@ -156,20 +157,14 @@ void TraceFile::write_packets()
 /* Whole packets, or none of them: a reader stumbles over half a packet that others follow. */
 void TraceFile::write_buffer()
 {
-    size_t done = 0;
+    const int error = write_all(fd_.get(), buffer_, stop_);
 
-    while (done < buffer_.size()) {
-        ssize_t written = write(fd_.get(), buffer_.data() + done, buffer_.size() - done);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0) {
-            const int error = errno;
-            /* Not of a pipe. */
-            [[maybe_unused]] int ignored = ftruncate(fd_.get(), static_cast<off_t>(bytes_));
-            throw Error("cannot write to " + path_ + ": " + strerror(error));
-        }
-        done += static_cast<size_t>(written);
-    }
+    if (!error)
+        return;
+    /* Not of a pipe. */
+    [[maybe_unused]] int ignored = ftruncate(fd_.get(), static_cast<off_t>(bytes_));
+    throw Error("cannot write to " + path_ + ": " +
+                (error == ECANCELED ? "nobody reads it, and it is to end" : strerror(error)));
 }
 
 } // namespace ptsched

@@ -33,8 +33,8 @@ class TraceFile {
 public:
     using Track = uint64_t;
 
-    /* "-": standard output. Throws Error. */
-    explicit TraceFile(const std::string &path);
+    /* "-": standard output. Where nobody reads, writing ends when @stop, a descriptor, is readable. Throws Error. */
+    TraceFile(const std::string &path, int stop);
     TraceFile(const TraceFile &) = delete;
     TraceFile &operator=(const TraceFile &) = delete;
     ~TraceFile();
@@ -59,6 +59,7 @@ public:
 private:
     std::string path_;
     UniqueFd fd_;
+    int stop_;
     /* What has not been written. */
     std::unique_ptr<perfetto::Trace> trace_;
     std::string buffer_;
