@@ -93,7 +93,7 @@ check-kernels: setup ## modules for more kernels, and the VM tests on Debian's a
 	@scripts/check --kernels
 
 .PHONY: check-debug
-check-debug: setup ## the VM tests, and the module's KUnit tests, on a kernel with KASAN, lockdep and kmemleak
+check-debug: setup ## the VM tests, and the module's KUnit tests, on kernels with KASAN, lockdep and kmemleak, and with KCSAN
 	@scripts/check --debug
 
 # A shell would count on from it.
@@ -131,7 +131,7 @@ tests: $(TESTS) $(if $(SAN),,$(ALL))
 vm-files: $(foreach pair,$(VM_FILES),$(firstword $(subst :, ,$(pair))))
 
 .PHONY: vmtest
-vmtest: setup vm-files ## the VM tests alone (KERNEL=amd64, rt or debug; else cloud)
+vmtest: setup vm-files ## the VM tests alone (KERNEL=amd64, rt, debug or kcsan; else cloud)
 	scripts/run-tests --name vm -- scripts/vmtest $(KERNEL:%=--kernel %)
 
 .PHONY: vm-shell
