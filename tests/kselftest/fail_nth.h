@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What can fail in a thread's calls fails, where the kernel injects faults: memory and user copies. */
+/* What can fail in a thread's calls fails, where the kernel injects faults: objects, pages and user copies. */
 #ifndef FAIL_NTH_H
 #define FAIL_NTH_H
 
@@ -8,6 +8,7 @@
 #include "ks.h"
 
 #define FAIL_NTH "/proc/thread-self/fail-nth"
+#define FAIL_PAGES "/sys/kernel/debug/fail_page_alloc/"
 
 static inline bool put(const char *path, const char *text)
 {
@@ -24,6 +25,9 @@ static inline bool faults_are_ready(void)
 {
 	return put("/sys/kernel/debug/failslab/ignore-gfp-wait", "N") &&
 	       put("/sys/kernel/debug/failslab/verbose", "0") &&
+	       put(FAIL_PAGES "ignore-gfp-wait", "N") &&
+	       put(FAIL_PAGES "ignore-gfp-highmem", "N") && put(FAIL_PAGES "min-order", "0") &&
+	       put(FAIL_PAGES "verbose", "0") &&
 	       put("/sys/kernel/debug/fail_usercopy/verbose", "0");
 }
 
@@ -50,6 +54,20 @@ static inline int left_to_fail(int file)
 static inline bool has_failed(int file)
 {
 	return left_to_fail(file) == 0;
+}
+
+/*
+ * Whether this process is refused all memory that must be more than 2^@order pages in one
+ * piece. What asks for a little at a time does not notice.
+ */
+static inline bool refuse_large(unsigned int order, bool refuse)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", refuse ? order + 1 : 0);
+	return put(FAIL_PAGES "min-order", text) && put(FAIL_PAGES "task-filter", "Y") &&
+	       put(FAIL_PAGES "times", "-1") && put("/proc/self/make-it-fail", refuse ? "1" : "0") &&
+	       put(FAIL_PAGES "probability", refuse ? "100" : "0");
 }
 
 #endif /* FAIL_NTH_H */

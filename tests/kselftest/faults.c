@@ -12,6 +12,7 @@
 #include "harness.h"
 #include "ks.h"
 #include "ks_netlink.h"
+#include "ks_pci.h"
 
 enum { TURNS = 100, CLIENTS = 4 };
 
@@ -156,6 +157,61 @@ TEST(whatever_can_fail_in_a_call_fails_cleanly)
 		EXPECT_GT(nth, 1);
 	}
 	KS_UNTIL(ks_count() == 0);
+}
+
+/* --- a GPU that comes --- */
+
+/* What the kernel needs at once itself; a device is larger. */
+enum { SMALL_ORDER = 2 };
+
+FIXTURE(gpu)
+{
+	char address[PTSCHED_NAME_LEN];
+};
+
+FIXTURE_SETUP(gpu)
+{
+	if (access(FAIL_NTH, W_OK))
+		return;
+	ASSERT_TRUE(faults_are_ready());
+	ASSERT_EQ(0, say_to(BUS "rescan"));
+	find_gpu(self->address, sizeof(self->address));
+	ASSERT_NE('\0', self->address[0]);
+	unplug_all();
+}
+
+FIXTURE_TEARDOWN(gpu)
+{
+	if (self->address[0])
+		unplug_all();
+}
+
+static int attach_to(const char *address)
+{
+	int fd = ks_open();
+	int ret = ks_attach(fd, address, NULL);
+
+	close(fd);
+	return ret;
+}
+
+TEST_F(gpu, without_memory_for_it_it_is_not_scheduled)
+{
+	char address[PTSCHED_NAME_LEN];
+	int ret;
+
+	if (!self->address[0])
+		SKIP(return, "this kernel injects no faults (FAULT_INJECTION)");
+	ASSERT_TRUE(refuse_large(SMALL_ORDER, true));
+	ret = say_to(BUS "rescan");
+	ASSERT_TRUE(refuse_large(SMALL_ORDER, false));
+	ASSERT_EQ(0, ret);
+	find_gpu(address, sizeof(address));
+	EXPECT_STREQ(self->address, address);
+	EXPECT_EQ(-ENODEV, attach_to(self->address));
+	unplug_all();
+	ASSERT_EQ(0, say_to(BUS "rescan"));
+	EXPECT_EQ(0, attach_to(self->address));
 }
 
 /* --- CPUs --- */

@@ -160,10 +160,11 @@ static inline void ks_nap(uint64_t *state)
 	nanosleep(&pause, NULL);
 }
 
-/* A debug kernel is ten times slower. */
+/* A kernel that checks is ten times slower. */
 static inline bool ks_is_slow(void)
 {
-	return !access("/sys/kernel/debug/kmemleak", F_OK);
+	return !access("/sys/kernel/debug/kmemleak", F_OK) ||
+	       !access("/sys/kernel/debug/kcsan", F_OK);
 }
 
 /* One byte from one process to another, as a sign. */

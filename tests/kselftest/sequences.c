@@ -13,6 +13,7 @@
 
 #include <kselftest.h>
 
+#include "fail_nth.h"
 #include "ks.h"
 #include "ks_netlink.h"
 #include "sequences.h"
@@ -257,16 +258,6 @@ static bool log_has_report(void)
 	return found;
 }
 
-/* A failure that was asked for is no report. */
-static void be_quiet(void)
-{
-	int fd = open("/sys/kernel/debug/failslab/verbose", O_WRONLY | O_CLOEXEC);
-
-	if (fd >= 0 && write(fd, "0", 1) < 0)
-		ksft_print_msg("failures of allocations are told\n");
-	close(fd);
-}
-
 static void prepare(void)
 {
 	random_state = from_environment("PTSCHED_SEED", (uint64_t)time(NULL) << 16 | (unsigned int)getpid()) | 1;
@@ -277,7 +268,7 @@ static void prepare(void)
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	has_kcov = access("/sys/kernel/debug/kcov", F_OK) == 0;
 	ksft_print_msg("%s\n", has_kcov ? "with KCOV" : "without KCOV: sequences are random");
-	be_quiet();
+	ksft_print_msg("%s\n", faults_are_ready() ? "allocations fail" : "no allocation fails");
 }
 
 int main(int argc, char **argv)
