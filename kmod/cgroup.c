@@ -296,7 +296,8 @@ static void release(struct ptsched_cgroup *group)
 
 static bool is_needed(const struct ptsched_dev *dev, const struct ptsched_cgroup *group, u64 now)
 {
-	bool online = group->cgrp->self.flags & CSS_ONLINE;
+	/* Who removes it has no lock of ours. */
+	bool online = READ_ONCE(group->cgrp->self.flags) & CSS_ONLINE;
 
 	return (online && group->share != PTSCHED_SHARE_DEFAULT) ||
 	       ptsp_user_owes(&dev->policy, &group->account, now);

@@ -395,7 +395,7 @@ static bool may_act_for(struct ptsched_client *client, struct pid *pid)
 	task = pid_task(pid, PIDTYPE_TGID);
 	if (task) {
 		same_user = uid_eq(task_euid(task), current_euid());
-		weight = ptsp_nice_to_weight(task_nice(task));
+		weight = ptsp_nice_to_weight(ptsched_nice(task));
 	}
 	rcu_read_unlock();
 	if (ent)
@@ -485,7 +485,8 @@ void ptsched_client_close(struct ptsched_client *client, u64 now)
 	lockdep_assert_held(&client->dev->lock);
 	if (client->closed)
 		return;
-	client->closed = true;
+	/* Looked at without the lock by who waits and by who polls. */
+	WRITE_ONCE(client->closed, true);
 	/* The process leaves the device with its last client. */
 	if (self->nr_owned == 1 && (list_empty(&self->members) ||
 				    (ent == self && list_is_singular(&self->members))))

@@ -382,6 +382,12 @@ static inline u64 ptsched_lock(struct ptsched_dev *dev) __acquires(&dev->lock)
 	return dev->locked_ns;
 }
 
+static inline int ptsched_nice(const struct task_struct *task)
+{
+	/* Who changes it has no lock of ours; the old and the new are equally right. */
+	return data_race(task_nice(task));
+}
+
 /* entity.c */
 extern const struct ptsp_ops ptsched_policy_ops;
 
@@ -577,7 +583,7 @@ void ptsched_netlink_exit(void);
 /* listen.c */
 int ptsched_listeners_init(void);
 void ptsched_listeners_exit(void);
-extern struct rb_root ptsched_listener_tree;	/* protected by a lock of listen.c */
+extern unsigned int ptsched_nr_listeners;	/* written under a lock of listen.c */
 int ptsched_listen(struct sk_buff *skb, struct genl_info *info);
 void ptsched_listeners_tell(const struct ptsched_dev *dev, const struct ptsched_told *told);
 void ptsched_listeners_lose(void);
@@ -585,7 +591,7 @@ void ptsched_listeners_lose(void);
 /* Whether anybody wants events: asked several times in each turn. */
 static inline bool ptsched_listeners(void)
 {
-	return READ_ONCE(ptsched_listener_tree.rb_node);
+	return READ_ONCE(ptsched_nr_listeners);
 }
 
 /* node.c */

@@ -182,7 +182,8 @@ static void abandon_clients(struct ptsched_dev *dev)
 
 	do {
 		ptsched_lock(dev);
-		dev->gone = true;
+		/* Looked at without the lock by who waits. */
+		WRITE_ONCE(dev->gone, true);
 		ent = ptsched_entity_from(dev, id);
 		if (ent) {
 			id = ent->id + 1;

@@ -60,7 +60,7 @@ u32 ptsched_entity_weight(struct ptsched_entity *ent)
 	rcu_read_lock();
 	task = pid_task(ent->pid, PIDTYPE_TGID);
 	if (task)
-		ent->weight = ptsp_nice_to_weight(task_nice(task));
+		ent->weight = ptsp_nice_to_weight(ptsched_nice(task));
 	rcu_read_unlock();
 	return ent->weight;
 }
@@ -77,7 +77,7 @@ int ptsched_entity_nice(struct ptsched_entity *ent)
 	rcu_read_lock();
 	task = pid_task(ent->pid, PIDTYPE_TGID);
 	if (task)
-		nice = task_nice(task);
+		nice = ptsched_nice(task);
 	rcu_read_unlock();
 	return nice;
 }
@@ -314,7 +314,7 @@ struct ptsched_entity *ptsched_entity_new(struct ptsched_dev *dev, struct pid *p
 	task = living_task(pid);
 	if (task) {
 		ent->spare->uid = task_uid(task);
-		ent->weight = ptsp_nice_to_weight(task_nice(task));
+		ent->weight = ptsp_nice_to_weight(ptsched_nice(task));
 	}
 	rcu_read_unlock();
 	if (!task) {

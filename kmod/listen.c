@@ -17,7 +17,7 @@
 
 /**
  * struct listener - a socket
- * @node: in ptsched_listener_tree, by @net and @portid
+ * @node: in listeners, by @net and @portid
  * @ref: held by the tree, and by who sends
  * @net: its network namespace, with a reference
  * @portid: its number there
@@ -33,8 +33,9 @@ struct listener {
 	bool lost;
 };
 
-struct rb_root ptsched_listener_tree = RB_ROOT;
+static struct rb_root listeners = RB_ROOT;
 static DEFINE_SPINLOCK(listeners_lock);
+unsigned int ptsched_nr_listeners;
 
 static void listener_release(struct kref *ref)
 {
@@ -67,7 +68,7 @@ static bool listener_less(struct rb_node *a, const struct rb_node *b)
 /* The first that is not before a place in the order, or not at it, either; NULL: none. */
 static struct listener *find_from(const struct net *net, u32 portid, bool after)
 {
-	struct rb_node *node = ptsched_listener_tree.rb_node;
+	struct rb_node *node = listeners.rb_node;
 	struct listener *listener, *first = NULL;
 	int order;
 
@@ -107,7 +108,8 @@ static struct listener *take_out(const struct net *net, u32 portid)
 
 	if (!listener || compare(listener, net, portid))
 		return NULL;
-	rb_erase(&listener->node, &ptsched_listener_tree);
+	rb_erase(&listener->node, &listeners);
+	WRITE_ONCE(ptsched_nr_listeners, ptsched_nr_listeners - 1);
 	return listener;
 }
 
@@ -130,7 +132,8 @@ int ptsched_listen(struct sk_buff *skb, struct genl_info *info)
 	ptsched_viewer_init(&listener->viewer, skb);
 	spin_lock(&listeners_lock);
 	old = take_out(listener->net, listener->portid);
-	rb_add(&listener->node, &ptsched_listener_tree, listener_less);
+	rb_add(&listener->node, &listeners, listener_less);
+	WRITE_ONCE(ptsched_nr_listeners, ptsched_nr_listeners + 1);
 	spin_unlock(&listeners_lock);
 	if (old)
 		listener_put(old);
@@ -245,7 +248,8 @@ void ptsched_listeners_exit(void)
 	struct listener *listener, *next;
 
 	netlink_unregister_notifier(&closings);
-	rbtree_postorder_for_each_entry_safe(listener, next, &ptsched_listener_tree, node)
+	rbtree_postorder_for_each_entry_safe(listener, next, &listeners, node)
 		listener_put(listener);
-	ptsched_listener_tree = RB_ROOT;
+	listeners = RB_ROOT;
+	WRITE_ONCE(ptsched_nr_listeners, 0);
 }
