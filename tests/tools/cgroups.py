@@ -3,6 +3,8 @@
 import contextlib
 import os
 
+from harness import Skip
+
 
 class Cgroup:
     """A directory; @path is that below the hierarchy's root."""
@@ -26,12 +28,10 @@ def cgroup2():
 
 @contextlib.contextmanager
 def cgroups(*paths):
-    """New ones, each with its path below one that is the test's own; None where that may not be."""
+    """New ones, each with its path below one that is the test's own; where that may not be, the test is skipped."""
     point = cgroup2()
     if not point or not os.access(point, os.W_OK):
-        print("# SKIP: no cgroup2 in which cgroups may be made")
-        yield None
-        return
+        raise Skip("no cgroup2 in which cgroups may be made")
     top = f"/ptsched-tools-{os.getpid()}"
     made = []
     try:
