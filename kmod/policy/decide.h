@@ -27,11 +27,20 @@ static inline bool ptsp_leads(const struct ptsp_device *dev, const struct ptsp_e
 	return e->lead_until_ns > dev->now_ns && dev->params.kind == PTSP_WEIGHTED;
 }
 
+/* In a slice in which its gang goes first, an entity has so many turns before its equals. */
+#define PTSP_LED_TURNS	5
+
+/* Whether the next turn of @e is one of those that come before its equals'. */
+static inline bool ptsp_goes_first(const struct ptsp_device *dev, const struct ptsp_entity *e)
+{
+	return e->led < PTSP_LED_TURNS && ptsp_leads(dev, e);
+}
+
 /* Whether @h, which has the turn, is to leave the device at once for @e, which has budget. */
 static inline bool ptsp_interrupts(const struct ptsp_device *dev, const struct ptsp_entity *e,
 				   const struct ptsp_entity *h)
 {
-	if (ptsp_leads(dev, e) && !ptsp_leads(dev, h) && e->standing >= h->standing)
+	if (ptsp_goes_first(dev, e) && !ptsp_leads(dev, h) && e->standing >= h->standing)
 		return true;
 	return e->fresh && ptsp_heavier(dev, e, h);
 }

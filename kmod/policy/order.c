@@ -191,7 +191,7 @@ static u64 key_of(const struct ptsp_device *dev, const struct ptsp_entity *e)
 {
 	if (dev->params.kind != PTSP_WEIGHTED)
 		return 0;
-	return ((u64)~e->standing << 1) + (ptsp_leads(dev, e) ? 0 : 1);
+	return ((u64)~e->standing << 1) + (ptsp_goes_first(dev, e) ? 0 : 1);
 }
 
 /* Into the tree that it is to be in, if any. */

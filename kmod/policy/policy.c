@@ -361,6 +361,7 @@ void ptsp_lead(struct ptsp_device *dev, struct ptsp_entity *e, u64 until_ns, u64
 {
 	ptsp_advance(dev, now);
 	e->lead_until_ns = until_ns;
+	e->led = e->state == PTSP_HOLDING;
 	if (e->state != PTSP_WAITING)
 		return;
 	ptsp_settle(dev, e);
@@ -396,6 +397,8 @@ void ptsp_grant(struct ptsp_device *dev, struct ptsp_entity *e)
 		for (h = ptsp_queue_first(&dev->leaving); h; h = ptsp_queue_next(&dev->leaving, h))
 			withhold(dev, h);
 	e->state = PTSP_HOLDING;
+	if (ptsp_goes_first(dev, e))
+		e->led++;
 	e->turn = ++dev->turn;
 	e->granted_ns = dev->now_ns;
 	e->counted_ns = dev->now_ns;

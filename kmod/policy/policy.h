@@ -314,6 +314,7 @@ struct ptsp_entity {
 	bool called_back;
 	bool in_way;			/* called back from given time, an eligible one waits */
 	u8 place;			/* enum ptsp_place */
+	u8 led;				/* turns that it has had since its gang leads */
 	/* For beside.c: */
 	bool mixed;			/* company has changed since told_ns */
 	u32 company;			/* so many have the turn beside each other, it among them */
@@ -519,7 +520,8 @@ void ptsp_tolerate(struct ptsp_device *dev, struct ptsp_entity *e, bool tolerate
  * Its turns come before those of all others of its weight. Whoever of its weight, or
  * lighter, has the turn and is of another gang is called back for it, and its work taken off
  * the device: it may wait for what has no turn, and would not drain. That is so as often as
- * it comes back from a pause, since its fellows, which have the turn, may wait for it.
+ * it comes back from a pause, since its fellows, which have the turn, may wait for it, but
+ * for a few turns at most: nobody is to make the device switch all the time.
  */
 void ptsp_lead(struct ptsp_device *dev, struct ptsp_entity *e, u64 until_ns, u64 now);
 

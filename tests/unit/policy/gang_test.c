@@ -69,6 +69,29 @@ static void test_it_interrupts_when_it_comes_back(void **state)
 	assert_int_equal(f->a.e.state, PTSP_HOLDING);
 }
 
+static void test_it_does_not_interrupt_all_the_time(void **state)
+{
+	struct fixture *f = *state;
+	u64 now = 100 * MS;
+
+	for (unsigned int i = 0; i < 10; i++) {
+		ask(f, &f->b, now);
+		ask(f, &f->a, now += MS);
+		if (f->b.e.signals & PTSP_SIG_CALLBACK)
+			give(f, &f->b, 0, now);
+		if (f->a.e.state == PTSP_WAITING)
+			break;
+		give(f, &f->a, 0, now += MS);
+	}
+	assert_int_equal(f->a.e.state, PTSP_WAITING);
+	assert_int_equal(f->b.called_back, 5);
+	/* The next slice is another. */
+	ptsp_cancel(&f->dev, &f->a.e, now);
+	ptsp_lead(&f->dev, &f->a.e, now + 30 * MS, now);
+	ask(f, &f->a, now);
+	assert_int_equal(f->b.called_back, 6);
+}
+
 /* It was let in beside who drains, and does not: that may wait for what has no turn elsewhere. */
 static void test_who_does_not_drain_goes_soon(void **state)
 {
@@ -398,6 +421,7 @@ int main(void)
 		cmocka_unit_test_setup(test_it_interrupts_nobody_afterwards, setup_led),
 		cmocka_unit_test_setup(test_who_waits_already_does_so_too, setup_sharing),
 		cmocka_unit_test_setup(test_it_interrupts_when_it_comes_back, setup_led),
+		cmocka_unit_test_setup(test_it_does_not_interrupt_all_the_time, setup_led),
 		cmocka_unit_test_setup(test_who_does_not_drain_goes_soon, setup_sharing),
 		cmocka_unit_test_setup(test_heavier_ones_keep_their_turns, setup_led),
 		cmocka_unit_test_setup(test_others_that_lead_keep_their_turns, setup_led),
