@@ -27,7 +27,7 @@ FUZZ_BROKER_SRCS := $(filter-out $(addprefix tools/ptschedd/,$(addsuffix .cpp,ma
 	switch_thread file_closer cgroup)),$(wildcard tools/ptschedd/*.cpp)) libptsched/client/device_name.cpp $(POLICY_SRCS)
 FUZZ_CLIENT_SRCS := $(filter-out libptsched/client/clock.cpp,$(wildcard libptsched/client/*.cpp)) kmod/policy/weight.c
 FUZZ_TOOLS_SRCS  := $(addprefix tools/ptsched/,$(addsuffix .cpp,accounts attributes broker events format netlink openmetrics \
-	replace_file scheduler set stat units)) $(addprefix libptsched/client/,clock.cpp device_name.cpp)
+	replace_file scheduler set stat units write_all)) $(addprefix libptsched/client/,clock.cpp device_name.cpp)
 
 fuzz_objs = $(patsubst %,$(FUZZ_DIR)/obj/%.o,$(1))
 fuzz_own  = $(call fuzz_objs,$(patsubst %,tests/fuzz/%.cpp,$(1)))
