@@ -123,6 +123,8 @@ TEST("an instance asks for the node of any GPU")
         Ordinary here;
         CHECK_EQ(0, attach_without(kInstance));
     }
+    // It is forgotten by and by.
+    wait_until([] { return request(PTSCHED_CMD_GET_DEVICE, {}).messages.size() == 2; });
     Demanded demanded;
     Ordinary here;
     CHECK_EQ(-EACCES, attach_without(kInstance));
