@@ -65,9 +65,10 @@ static const struct ptsp_entity *successor(const struct ptsp_device *dev,
 					   const struct ptsp_entity *h)
 {
 	const struct ptsp_entity *last = ptsp_queue_last(&dev->holders);
+	const struct ptsp_entity *leaver = ptsp_queue_last(&dev->leaving);
 
-	if (!last)
-		last = ptsp_queue_last(&dev->leaving);
+	if (!last || (leaver && leaver->turn > last->turn))
+		last = leaver;
 	return last && last->turn > h->turn ? last : NULL;
 }
 

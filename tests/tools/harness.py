@@ -262,7 +262,7 @@ class FullPipe:
         """(status, what it complained of) of a command that writes there and gets SIGTERM."""
         with subprocess.Popen([PTSCHED, *args], env=environment(socket), text=True, stdin=subprocess.DEVNULL,
                               stdout=self.write_end, stderr=subprocess.PIPE) as process:
-            while not is_blocked(process.pid, signal.SIGTERM):
+            while process.poll() is None and not is_blocked(process.pid, signal.SIGTERM):
                 time.sleep(0.01)
             process.send_signal(signal.SIGTERM)
             _, err = process.communicate(timeout=60)

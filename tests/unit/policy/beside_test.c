@@ -20,14 +20,22 @@ static void report(struct fixture *f, struct task *t, u32 submissions, u64 now)
 	ptsp_run(&f->dev, now);
 }
 
-/* Both are known to leave the device idle, and hold the turn beside each other. */
-static u64 begin_beside(struct fixture *f)
+/* a is known to leave the device idle, b by @busy thousandths not to; both ask. */
+static u64 ask_both(struct fixture *f, u64 busy)
 {
 	u64 now = have_turn(f, &f->a, 300, 0);
 
-	now = have_turn(f, &f->b, 300, now);
+	now = have_turn(f, &f->b, busy, now);
 	ask(f, &f->a, now);
 	ask(f, &f->b, now);
+	return now;
+}
+
+/* Both are known to leave the device idle, and hold the turn beside each other. */
+static u64 begin_beside(struct fixture *f)
+{
+	u64 now = ask_both(f, 300);
+
 	assert_true(f->a.e.signals & f->b.e.signals & PTSP_SIG_BESIDE);
 	return now;
 }
@@ -57,11 +65,8 @@ static void test_equals_that_leave_it_idle_hold_together(void **state)
 static void test_who_keeps_the_device_busy_has_turns_of_its_own(void **state)
 {
 	struct fixture *f = *state;
-	u64 now = have_turn(f, &f->a, 300, 0);
 
-	now = have_turn(f, &f->b, 900, now);
-	ask(f, &f->a, now);
-	ask(f, &f->b, now);
+	ask_both(f, 900);
 	assert_int_equal(f->dev.nr_holders, 1);
 	assert_true(f->a.e.signals & PTSP_SIG_EXACT);
 }
@@ -70,11 +75,8 @@ static void test_who_keeps_the_device_busy_has_turns_of_its_own(void **state)
 static void test_of_a_gang_more_is_asked(void **state)
 {
 	struct fixture *f = *state;
-	u64 now = have_turn(f, &f->a, 300, 0);
+	u64 now = ask_both(f, 600);
 
-	now = have_turn(f, &f->b, 600, now);
-	ask(f, &f->a, now);
-	ask(f, &f->b, now);
 	assert_int_equal(f->dev.nr_holders, 2);
 	give(f, &f->a, 300 * MS / 1000, now + MS);
 	ptsp_lead(&f->dev, &f->b.e, now + MS, now + MS);
