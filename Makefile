@@ -49,7 +49,7 @@ WARNINGS += -Wno-maybe-uninitialized
 endif
 endif
 # "override": a value given on make's command line comes on top of these.
-override CPPFLAGS += -Iuapi -Ilibptsched/client/include -Ikmod/policy -D_GNU_SOURCE \
+override CPPFLAGS += -iquote . -Ilibptsched/include -Iuapi -D_GNU_SOURCE \
 	-DPTSCHED_VERSION='"$(VERSION)"'
 override CFLAGS   += -std=gnu11 $(OPT) $(WARNINGS) -fPIC -pthread $(SANFLAGS)
 override CXXFLAGS += -std=c++20 $(OPT) $(WARNINGS) -fPIC -pthread $(SANFLAGS)
@@ -78,6 +78,10 @@ setup: ## install what building and testing need (Debian 12, as root)
 .PHONY: modules
 modules: setup ## ptsched.ko and the test modules for Debian's cloud, amd64 and rt kernels
 	scripts/build-module --all --output $(B)/kmod
+
+.PHONY: compile_commands.json
+compile_commands.json: ## how each file is compiled, for editors and clang's tools
+	@scripts/compile-commands
 
 .PHONY: clean
 clean: ## remove what was built; keeps .cache (kernels) and out (results)
@@ -171,28 +175,34 @@ print-%:
 ##@ Installing
 INSTALL_PROGRAMS := ptsched ptsim
 INSTALL_DAEMONS  := ptschedd
-INSTALL_LIBS     := libptsched libptsched-preload libptask
-INSTALL_PC       := ptsched ptask
+INSTALL_LIBS     := libptsched libptsched-preload libptsched-device libptask
+INSTALL_PC       := ptsched ptsched-device ptask
+INSTALL_CMAKE    := ptsched-config.cmake ptsched-config-version.cmake
 INSTALL_UNITS    := ptschedd.service ptsched-metrics.service ptsched-metrics.timer
+CMAKE_DIR         = $(libdir)/cmake/ptsched
 MAN_PAGES         = $(wildcard Documentation/man/*.[1-8])
 DKMS_DIR          = $(DESTDIR)$(srcdir)/ptsched-$(VERSION)
 fill_in           = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@prefix@|$(prefix)|g' \
 	-e 's|@libdir@|$(libdir)|g' -e 's|@includedir@|$(includedir)|g' -e 's|@sbindir@|$(sbindir)|g' \
-	-e 's|@bindir@|$(bindir)|g'
+	-e 's|@bindir@|$(bindir)|g' -e 's|@LIBDIR@|$(call beside,$(prefix),$(libdir))|g' \
+	-e 's|@INCLUDEDIR@|$(call beside,$(prefix),$(includedir))|g' -e 's|@UP@|$(call beside,$(CMAKE_DIR),$(prefix))|g'
+# $(call beside,A,B): the way from folder A to folder B.
+beside            = $(shell realpath -ms --relative-to=$(1) $(2))
 
 .PHONY: install
 install: all ## libraries, tools, man pages, udev rule, systemd units and DKMS source (DESTDIR, prefix)
 	install -d $(addprefix $(DESTDIR),$(bindir) $(sbindir) $(libdir)/pkgconfig \
-		$(includedir)/ptsched/ptask $(includedir)/linux $(udevdir) $(unitdir))
+		$(includedir)/linux $(udevdir) $(unitdir))
 	install -m 755 $(INSTALL_PROGRAMS:%=$(B)/bin/%) $(DESTDIR)$(bindir)
 	install -m 755 $(INSTALL_DAEMONS:%=$(B)/bin/%) $(DESTDIR)$(sbindir)
 	cp -P $(foreach lib,$(INSTALL_LIBS),$(wildcard $(B)/lib/$(lib).so*)) $(DESTDIR)$(libdir)
-	install -m 644 libptsched/client/include/ptsched/* libptsched/ptask/include/ptsched/* \
-		$(DESTDIR)$(includedir)/ptsched
-	install -m 644 $(PTASK_HEADERS) $(DESTDIR)$(includedir)/ptsched/ptask
+	cd libptsched/include && find ptsched -type f -exec install -D -m 644 {} $(DESTDIR)$(includedir)/{} \;
 	install -m 644 uapi/linux/ptsched.h $(DESTDIR)$(includedir)/linux
 	set -e; for name in $(INSTALL_PC); do \
 		$(fill_in) packaging/$$name.pc.in >$(DESTDIR)$(libdir)/pkgconfig/$$name.pc; done
+	install -d $(DESTDIR)$(CMAKE_DIR)
+	set -e; for file in $(INSTALL_CMAKE); do \
+		$(fill_in) packaging/$$file.in >$(DESTDIR)$(CMAKE_DIR)/$$file; done
 	set -e; for unit in $(INSTALL_UNITS); do \
 		$(fill_in) packaging/$$unit >$(DESTDIR)$(unitdir)/$$unit; done
 	$(fill_in) packaging/60-ptsched.rules >$(DESTDIR)$(udevdir)/60-ptsched.rules
@@ -209,7 +219,7 @@ install: all ## libraries, tools, man pages, udev rule, systemd units and DKMS s
 .PHONY: uninstall
 uninstall: ## remove what "make install" put there (same DESTDIR and prefix)
 	$(if $(DESTDIR),,-dkms remove ptsched/$(VERSION) --all)
-	rm -rf $(DKMS_DIR) $(DESTDIR)$(includedir)/ptsched
+	rm -rf $(DKMS_DIR) $(DESTDIR)$(includedir)/ptsched $(DESTDIR)$(CMAKE_DIR)
 	rm -f $(addprefix $(DESTDIR),$(INSTALL_PROGRAMS:%=$(bindir)/%) \
 		$(INSTALL_DAEMONS:%=$(sbindir)/%) $(includedir)/linux/ptsched.h \
 		$(INSTALL_PC:%=$(libdir)/pkgconfig/%.pc) $(INSTALL_UNITS:%=$(unitdir)/%) \
@@ -221,7 +231,7 @@ uninstall: ## remove what "make install" put there (same DESTDIR and prefix)
 .PHONY: help
 help: ## this list
 	@awk -F ':.*## ' '/^##@/ { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+		/^[a-z_.-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 	@printf '\nVariables: B=build directory, SAN=sanitizers, PTSCHED_CACHE=directory for kernels\n'
 
 # Tests, and all of it under a sanitizer, parse the standard library once. Others show that each file includes what it needs.

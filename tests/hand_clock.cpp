@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "hand_clock.h"
+#include "tests/hand_clock.h"
 
-#include "clock.hpp"
+#include "libptsched/base/clock.hpp"
 
 #include <pthread.h>
 #include <sys/eventfd.h>

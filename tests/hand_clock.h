@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time that a test makes: what libptsched/client/clock.hpp declares, for a program or library that is linked with
+ * Time that a test makes: what libptsched/base/clock.hpp declares, for a program or library that is linked with
  * hand_clock.cpp in place of clock.cpp.
  *
  * Threads that take part are known from before they begin until they end. Time stands still while one of them runs.

@@ -3,7 +3,7 @@
 #ifndef PTSCHED_TESTS_HOST_FLAG_H
 #define PTSCHED_TESTS_HOST_FLAG_H
 
-#include "datablock.hpp"
+#include <ptsched/device/datablock.hpp>
 
 #include <atomic>
 

@@ -3,7 +3,7 @@
 #ifndef PTSCHED_TOOLS_MODULE_EVENTS_SOCKET_HPP
 #define PTSCHED_TOOLS_MODULE_EVENTS_SOCKET_HPP
 
-#include "broker_socket.hpp"
+#include "libptsched/client/broker_socket.hpp"
 
 #include <linux/ptsched.h>
 #include <netlink/genl/ctrl.h>

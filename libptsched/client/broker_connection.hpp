@@ -3,10 +3,10 @@
 #ifndef PTSCHED_CLIENT_BROKER_CONNECTION_HPP
 #define PTSCHED_CLIENT_BROKER_CONNECTION_HPP
 
-#include "broker_protocol.h"
-#include "broker_socket.hpp"
-#include "broker_watch.hpp"
-#include "kept_fd.hpp"
+#include "libptsched/base/kept_fd.hpp"
+#include "libptsched/client/broker_protocol.h"
+#include "libptsched/client/broker_socket.hpp"
+#include "libptsched/client/broker_watch.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "broker_page.hpp"
+#include "libptsched/client/broker_page.hpp"
 
 #include <cerrno>
 #include <fcntl.h>

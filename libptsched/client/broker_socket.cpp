@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "broker_socket.hpp"
+#include "libptsched/client/broker_socket.hpp"
 
-#include "broker_protocol.h"
-#include "start_path.hpp"
+#include "libptsched/base/start_path.hpp"
+#include "libptsched/client/broker_protocol.h"
 
 #include <cerrno>
 #include <cstdlib>

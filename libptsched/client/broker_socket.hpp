@@ -2,7 +2,7 @@
 #ifndef PTSCHED_CLIENT_BROKER_SOCKET_HPP
 #define PTSCHED_CLIENT_BROKER_SOCKET_HPP
 
-#include "fd.hpp"
+#include <ptsched/base/fd.hpp>
 
 #include <chrono>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The broker: a connection per client, shared by the threads of the process.
-#include "broker_connection.hpp"
-#include "broker_page.hpp"
-#include "broker_socket.hpp"
-#include "transport.hpp"
+#include "libptsched/client/broker_connection.hpp"
+#include "libptsched/client/broker_page.hpp"
+#include "libptsched/client/broker_socket.hpp"
+#include "libptsched/client/transport.hpp"
 
 #include <cerrno>
 

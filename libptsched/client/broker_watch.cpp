@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "broker_watch.hpp"
+#include "libptsched/client/broker_watch.hpp"
 
-#include "broker_connection.hpp"
-#include "clock.hpp"
-#include "no_signals.hpp"
+#include "libptsched/base/clock.hpp"
+#include "libptsched/base/no_signals.hpp"
+#include "libptsched/client/broker_connection.hpp"
 
 #include <atomic>
 #include <chrono>

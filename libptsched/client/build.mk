@@ -3,7 +3,7 @@
 # them: link that with -Wl,--exclude-libs,libptsched-core.a so that the program's
 # own libptsched.so is not shadowed.
 CLIENT_DIR  := libptsched/client
-CLIENT_SRCS := $(wildcard $(CLIENT_DIR)/*.cpp) kmod/policy/weight.c
+CLIENT_SRCS := $(BASE_SRCS) $(wildcard $(CLIENT_DIR)/*.cpp) kmod/policy/weight.c
 CLIENT_OBJS := $(CLIENT_SRCS:%=$(B)/obj/client/%.o)
 CLIENT_SO   := $(B)/lib/libptsched.so
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The C ABI: ptsched/ptsched.h on top of a transport.
-#include "device_name.hpp"
-#include "device_node.hpp"
-#include "group.hpp"
-#include "no_cancellation.hpp"
-#include "transport.hpp"
+#include "libptsched/base/no_cancellation.hpp"
+#include "libptsched/client/device_name.hpp"
+#include "libptsched/client/device_node.hpp"
+#include "libptsched/client/group.hpp"
+#include "libptsched/client/transport.hpp"
 
+#include "kmod/policy/weight.h"
 #include <cerrno>
 #include <cstring>
 #include <new>
 #include <string_view>
-#include <weight.h>
 
 struct ptsched_client {
     std::unique_ptr<ptsched::Transport> transport;

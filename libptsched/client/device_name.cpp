@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "device_name.hpp"
+#include "libptsched/client/device_name.hpp"
 
-#include "fd.hpp"
+#include <ptsched/base/fd.hpp>
 
 #include <algorithm>
 #include <cctype>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "device_node.hpp"
+#include "libptsched/client/device_node.hpp"
 
-#include "device_name.hpp"
+#include "libptsched/client/device_name.hpp"
 
 #include <cstring>
 #include <dirent.h>

@@ -3,7 +3,7 @@
 #ifndef PTSCHED_CLIENT_DEVICE_NODE_HPP
 #define PTSCHED_CLIENT_DEVICE_NODE_HPP
 
-#include "fd.hpp"
+#include <ptsched/base/fd.hpp>
 
 #include <functional>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "group.hpp"
+#include "libptsched/client/group.hpp"
 
 #include <cstdint>
 #include <cstdio>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The module: one ioctl per call. It checks everything itself, the owner included.
-#include "kept_fd.hpp"
-#include "start_path.hpp"
-#include "transport.hpp"
+#include "libptsched/base/kept_fd.hpp"
+#include "libptsched/base/start_path.hpp"
+#include "libptsched/client/transport.hpp"
 
 #include <cerrno>
 #include <cstdlib>

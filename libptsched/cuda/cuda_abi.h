@@ -543,7 +543,7 @@ typedef int CUfunc_cache;
 #define CU_ABI_PTDS(symbol, base, since, args)                                                                         \
     CUresult symbol args;                                                                                              \
     CUresult symbol##_ptds args;
-#include "cuda_abi_list.h"
+#include "libptsched/cuda/cuda_abi_list.h"
 #endif
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "access.hpp"
+#include <ptsched/device/access.hpp>
 
 namespace ptsched::device {
 

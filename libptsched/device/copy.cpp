@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "copy.hpp"
+#include <ptsched/device/copy.hpp>
 
 namespace ptsched::device {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // GPUs through the CUDA driver: the primary context of each, a stream for a queue, an event for a marker.
-#include "cuda.hpp"
+#include "libptsched/device/cuda.hpp"
 
-#include "cuda_code.hpp"
-#include "cuda_program.hpp"
-#include "recycled.hpp"
+#include "libptsched/device/cuda_code.hpp"
+#include "libptsched/device/cuda_program.hpp"
+#include "libptsched/device/recycled.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -3,9 +3,9 @@
 #ifndef PTSCHED_DEVICE_CUDA_HPP
 #define PTSCHED_DEVICE_CUDA_HPP
 
-#include "driver.hpp"
-#include "memory.hpp"
-#include "pieces.hpp"
+#include "libptsched/device/driver.hpp"
+#include "libptsched/device/memory.hpp"
+#include "libptsched/device/pieces.hpp"
 
 namespace ptsched::device {
 

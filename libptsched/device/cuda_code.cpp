@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "cuda_code.hpp"
+#include "libptsched/device/cuda_code.hpp"
 
-#include "image.hpp"
-#include "nvrtc.hpp"
+#include "libptsched/device/image.hpp"
+#include "libptsched/device/nvrtc.hpp"
 
 #include <climits>
 #include <compare>

@@ -3,7 +3,7 @@
 #ifndef PTSCHED_DEVICE_CUDA_CODE_HPP
 #define PTSCHED_DEVICE_CUDA_CODE_HPP
 
-#include "cuda.hpp"
+#include "libptsched/device/cuda.hpp"
 
 namespace ptsched::device {
 

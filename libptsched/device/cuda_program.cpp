@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "cuda_program.hpp"
+#include "libptsched/device/cuda_program.hpp"
 
-#include "cuda_code.hpp"
+#include "libptsched/device/cuda_code.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -3,7 +3,7 @@
 #ifndef PTSCHED_DEVICE_CUDA_PROGRAM_HPP
 #define PTSCHED_DEVICE_CUDA_PROGRAM_HPP
 
-#include "cuda.hpp"
+#include "libptsched/device/cuda.hpp"
 
 namespace ptsched::device {
 

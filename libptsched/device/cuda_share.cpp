@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Memory of CUDA GPUs for other processes (CUDA IPC).
-#include "cuda.hpp"
+#include "libptsched/device/cuda.hpp"
 
 #include <cstring>
 

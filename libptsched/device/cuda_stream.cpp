@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Functions that give a GPU work themselves.
-#include "cuda_code.hpp"
+#include "libptsched/device/cuda_code.hpp"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "datablock.hpp"
+#include <ptsched/device/datablock.hpp>
 
-#include "recycled.hpp"
+#include "libptsched/device/recycled.hpp"
 
 #include <algorithm>
 #include <cstring>

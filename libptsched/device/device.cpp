@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a device answers that cannot do it, and how extents are written.
-#include "device.hpp"
+#include <ptsched/device/device.hpp>
 
 namespace ptsched::device {
 

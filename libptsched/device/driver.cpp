@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "driver.hpp"
+#include "libptsched/device/driver.hpp"
 
 #include <dlfcn.h>
 #include <optional>

@@ -3,9 +3,9 @@
 #ifndef PTSCHED_DEVICE_DRIVER_HPP
 #define PTSCHED_DEVICE_DRIVER_HPP
 
-#include "device.hpp"
+#include <ptsched/device/device.hpp>
 
-#include "cuda_abi.h"
+#include "libptsched/cuda/cuda_abi.h"
 
 namespace ptsched::device {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The host as a device: its memory, and queues whose work threads of all of them do.
-#include "driver.hpp"
-#include "host_pool.hpp"
-#include "pool.hpp"
-#include "time_source.hpp"
+#include "libptsched/device/driver.hpp"
+#include "libptsched/device/pool.hpp"
+#include <ptsched/base/time_source.hpp>
+#include <ptsched/device/host_pool.hpp>
 
 #include <condition_variable>
 #include <cstdlib>

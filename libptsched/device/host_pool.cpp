@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "host_pool.hpp"
+#include <ptsched/device/host_pool.hpp>
 
-#include "no_signals.hpp"
+#include "libptsched/base/no_signals.hpp"
 
 #include <algorithm>
 #include <system_error>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "icd.hpp"
+#include "libptsched/device/icd.hpp"
 
-#include "device.hpp"
+#include <ptsched/device/device.hpp>
 
 #include <dlfcn.h>
 #include <optional>

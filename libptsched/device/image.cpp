@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "image.hpp"
+#include "libptsched/device/image.hpp"
 
-#include "device.hpp"
+#include <ptsched/device/device.hpp>
 
 #include <algorithm>
 #include <cstdlib>

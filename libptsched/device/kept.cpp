@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "kept.hpp"
+#include "libptsched/device/kept.hpp"
 
-#include "device.hpp"
+#include <ptsched/device/device.hpp>
 
 #include <mutex>
 

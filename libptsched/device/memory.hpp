@@ -3,8 +3,8 @@
 #ifndef PTSCHED_DEVICE_MEMORY_HPP
 #define PTSCHED_DEVICE_MEMORY_HPP
 
-#include "pool.hpp"
-#include "residents.hpp"
+#include "libptsched/device/pool.hpp"
+#include <ptsched/device/residents.hpp>
 
 namespace ptsched::device {
 

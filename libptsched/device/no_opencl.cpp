@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where OpenCL's headers were not there when this was built.
-#include "device.hpp"
+#include <ptsched/device/device.hpp>
 
 namespace ptsched::device {
 

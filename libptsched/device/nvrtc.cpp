@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "nvrtc.hpp"
+#include "libptsched/device/nvrtc.hpp"
 
-#include "image.hpp"
+#include "libptsched/device/image.hpp"
 
 #include <algorithm>
 #include <cstdlib>

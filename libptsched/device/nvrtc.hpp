@@ -3,7 +3,7 @@
 #ifndef PTSCHED_DEVICE_NVRTC_HPP
 #define PTSCHED_DEVICE_NVRTC_HPP
 
-#include "device.hpp"
+#include <ptsched/device/device.hpp>
 
 #include <map>
 

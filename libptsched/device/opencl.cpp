@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Devices that OpenCL shows: a buffer for an address, a command queue for a queue, an event for a marker.
-#include "opencl.hpp"
+#include "libptsched/device/opencl.hpp"
 
 #include <algorithm>
 #include <typeinfo>

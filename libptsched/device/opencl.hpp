@@ -3,8 +3,8 @@
 #ifndef PTSCHED_DEVICE_OPENCL_HPP
 #define PTSCHED_DEVICE_OPENCL_HPP
 
-#include "icd.hpp"
-#include "memory.hpp"
+#include "libptsched/device/icd.hpp"
+#include "libptsched/device/memory.hpp"
 
 namespace ptsched::device {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Kernels of OpenCL C, built from source.
-#include "opencl.hpp"
+#include "libptsched/device/opencl.hpp"
 
 #include <map>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "pieces.hpp"
+#include "libptsched/device/pieces.hpp"
 
 #include <algorithm>
 

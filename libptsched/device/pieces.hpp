@@ -8,7 +8,7 @@
 #ifndef PTSCHED_DEVICE_PIECES_HPP
 #define PTSCHED_DEVICE_PIECES_HPP
 
-#include "device.hpp"
+#include <ptsched/device/device.hpp>
 
 namespace ptsched::device::pieces {
 

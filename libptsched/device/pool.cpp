@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "pool.hpp"
+#include "libptsched/device/pool.hpp"
 
 #include <algorithm>
 

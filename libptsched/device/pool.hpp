@@ -7,10 +7,10 @@
 #ifndef PTSCHED_DEVICE_POOL_HPP
 #define PTSCHED_DEVICE_POOL_HPP
 
-#include "device.hpp"
-#include "kept.hpp"
-#include "lately.hpp"
-#include "mutex.hpp"
+#include "libptsched/device/kept.hpp"
+#include "libptsched/device/lately.hpp"
+#include <ptsched/base/mutex.hpp>
+#include <ptsched/device/device.hpp>
 
 #include <bit>
 #include <mutex>

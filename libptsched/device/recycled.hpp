@@ -3,9 +3,9 @@
 #ifndef PTSCHED_DEVICE_RECYCLED_HPP
 #define PTSCHED_DEVICE_RECYCLED_HPP
 
-#include "kept.hpp"
-#include "lately.hpp"
-#include "mutex.hpp"
+#include "libptsched/device/kept.hpp"
+#include "libptsched/device/lately.hpp"
+#include <ptsched/base/mutex.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "residents.hpp"
+#include <ptsched/device/residents.hpp>
 
-#include "datablock.hpp"
+#include <ptsched/device/datablock.hpp>
 
 #include <algorithm>
 #include <thread>

@@ -1,24 +1,28 @@
 # SPDX-License-Identifier: MIT
-# libptask.so: graphs of tasks for accelerators and the host, on top of the devices of libptsched/device.
-PTASK_SRCS := $(DEVICE_SRCS) $(wildcard libptsched/ptask/*.cpp)
+# libptask.so: graphs of tasks for accelerators and the host, on top of libptsched-device.so.
+PTASK_SRCS := $(wildcard libptsched/ptask/*/*.cpp)
 PTASK_OBJS := $(PTASK_SRCS:%=$(B)/obj/%.o)
-# What a program in C++ includes: ptask.hpp, draw.hpp, remote.hpp, server.hpp, stream.hpp, typed.hpp, and what these
-# need.
-PTASK_HEADERS := $(addprefix libptsched/ptask/,$(addsuffix .hpp,ptask draw stream server remote typed \
-	options port arguments ring stream_call shared template worker)) \
-	$(addprefix libptsched/device/,$(addsuffix .hpp,datablock copy device mutex residents view)) libptsched/client/fd.hpp
+PTASK_SO   := $(B)/lib/libptask.so
+# For programs of the tree.
+PTASK_LINK := -L$(B)/lib -lptask -lptsched-device
+# What tests of its insides are linked with instead.
+PTASK_INSIDES := $(PTASK_OBJS) $(DEVICE_OBJS) $(B)/lib/libptsched-core.a
 
-$(PTASK_OBJS): CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/client -Ilibptsched/ptask/include
+$(PTASK_OBJS): CXXFLAGS += -fvisibility=hidden -fno-semantic-interposition
 ifneq ($(findstring thread,$(SAN)),)
 $(PTASK_OBJS): CPPFLAGS += -DPTSCHED_THREAD_SANITIZER
 endif
-# Nobody replaces its functions: calls within it are direct, and can be inlined.
-$(PTASK_OBJS): CXXFLAGS += -fno-semantic-interposition
 
-# It brings its own libptsched, which does not shadow the program's.
-$(B)/lib/libptask.so: $(PTASK_OBJS) $(B)/lib/libptsched-core.a
+# As libptsched-device.so.
+$(PTASK_SO).$(VERSION): $(PTASK_OBJS) $(DEVICE_SO) $(B)/lib/libptsched-core.a libptsched/ptask/libptask.map
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libptask.so -Wl,-z,nodelete -Wl,-Bsymbolic-functions \
-		-Wl,--exclude-libs,libptsched-core.a $^ -ldl -o $@
+	$(CXX) $(LDFLAGS) -shared -Wl,-soname,$(notdir $(PTASK_SO)).0 -Wl,-z,nodelete -Wl,-Bsymbolic-functions \
+		-Wl,--version-script=libptsched/ptask/libptask.map $(filter %.o %.a,$^) -L$(B)/lib -lptsched-device -ldl -o $@
 
-ALL += $(B)/lib/libptask.so
+$(PTASK_SO).0: $(PTASK_SO).$(VERSION)
+	ln -sf $(<F) $@
+
+$(PTASK_SO): $(PTASK_SO).0
+	ln -sf $(<F) $@
+
+ALL += $(PTASK_SO)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "rm_abi.h"
-#include "rm_channels.hpp"
+#include "libptsched/rm/rm_abi.h"
+#include "libptsched/rm/rm_channels.hpp"
 
 #include <sys/stat.h>
 #include <sys/syscall.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "rm_channels.hpp"
+#include "libptsched/rm/rm_channels.hpp"
 
-#include "rm_abi.h"
+#include "libptsched/rm/rm_abi.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -7,9 +7,9 @@
 //	ptsched top
 //
 // MODULE is as for chain.cpp.
-#include "example.hpp"
+#include "samples/ptask/example.hpp"
 
-#include "ptask.hpp"
+#include <ptsched/ptask/graph.hpp>
 
 #include <charconv>
 

@@ -2,12 +2,10 @@
 # The examples: a program of a file each.
 PTASK_EXAMPLES := $(patsubst samples/ptask/%.cpp,$(B)/samples/%,$(wildcard samples/ptask/*.cpp)) $(B)/samples/chain-c
 
-$(B)/obj/samples/ptask/%.o: CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/client -Ilibptsched/ptask \
-	-Ilibptsched/ptask/include
 
 define link_example
 @mkdir -p $(@D)
-$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/lib -lptask -Wl,-rpath,'$$ORIGIN/../lib'
+$(CXX) $(LDFLAGS) -o $@ $< $(PTASK_LINK) -Wl,-rpath,'$$ORIGIN/../lib'
 endef
 
 $(filter-out %/chain-c %/call,$(PTASK_EXAMPLES)): $(B)/samples/%: $(B)/obj/samples/ptask/%.cpp.o $(B)/lib/libptask.so
@@ -19,13 +17,13 @@ $(B)/samples/chain-c: $(B)/obj/samples/ptask/chain.c.o $(B)/lib/libptask.so
 # It calls the driver, by the name that every driver has.
 $(B)/samples/call: $(B)/obj/samples/ptask/call.cpp.o $(B)/lib/libptask.so $(B)/vgpu/libcuda.so
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/lib -lptask -L$(B)/vgpu -lcuda -Wl,-rpath,'$$ORIGIN/../lib'
+	$(CXX) $(LDFLAGS) -o $@ $< $(PTASK_LINK) -L$(B)/vgpu -lcuda -Wl,-rpath,'$$ORIGIN/../lib'
 
 ALL += $(PTASK_EXAMPLES)
 
 # Where the CUDA toolkit is.
-$(B)/obj/samples/ptask/cuda/%.o: CPPFLAGS += -Isamples/ptask -isystem $(CUDA_INC)
+$(B)/obj/samples/ptask/cuda/%.o: CPPFLAGS += -isystem $(CUDA_INC)
 $(B)/samples/cublas: $(B)/obj/samples/ptask/cuda/cublas.cpp.o $(B)/lib/libptask.so
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/lib -lptask -L$(CUDA_INC)/../lib64 -lcublas -Wl,-rpath,'$$ORIGIN/../lib' \
+	$(CXX) $(LDFLAGS) -o $@ $< $(PTASK_LINK) -L$(CUDA_INC)/../lib64 -lcublas -Wl,-rpath,'$$ORIGIN/../lib' \
 		-Wl,-rpath,$(CUDA_INC)/../lib64

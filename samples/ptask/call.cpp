@@ -4,10 +4,10 @@
 //	build/samples/call
 //
 // What it calls is the CUDA driver's, whose header is cuda.h in a toolkit. For a library, see cuda/cublas.cpp.
-#include "cuda_abi.h"
-#include "example.hpp"
+#include "libptsched/cuda/cuda_abi.h"
+#include "samples/ptask/example.hpp"
 
-#include "typed.hpp"
+#include <ptsched/ptask/typed.hpp>
 
 using namespace ptsched::ptask;
 

@@ -3,9 +3,9 @@
 // how many there will be. That is the number of records that "select" gives, and "sort" does not run if it is 0.
 //
 //	build/samples/filter
-#include "example.hpp"
+#include "samples/ptask/example.hpp"
 
-#include "ptask.hpp"
+#include <ptsched/ptask/graph.hpp>
 
 #include <algorithm>
 

@@ -4,9 +4,9 @@
 // that has changed. How many rounds it takes depends on what was pushed.
 //
 //	build/samples/iterate
-#include "example.hpp"
+#include "samples/ptask/example.hpp"
 
-#include "ptask.hpp"
+#include <ptsched/ptask/graph.hpp>
 
 #include <algorithm>
 #include <cmath>

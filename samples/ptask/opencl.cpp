@@ -5,9 +5,9 @@
 //	build/samples/opencl
 //
 // Any device of OpenCL will do; PoCL (Debian: pocl-opencl-icd) makes one of the processor.
-#include "example.hpp"
+#include "samples/ptask/example.hpp"
 
-#include "ptask.hpp"
+#include <ptsched/ptask/graph.hpp>
 
 #include <numeric>
 

@@ -5,10 +5,10 @@
 //	dot -Tsvg graph.dot >graph.svg
 //
 // https://ui.perfetto.dev and Chrome's about:tracing open timeline.json.
-#include "example.hpp"
+#include "samples/ptask/example.hpp"
 
-#include "draw.hpp"
-#include "ptask.hpp"
+#include <ptsched/ptask/draw.hpp>
+#include <ptsched/ptask/graph.hpp>
 
 #include <fstream>
 #include <numeric>

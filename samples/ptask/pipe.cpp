@@ -4,10 +4,10 @@
 // task makes an error that travels with the stream.
 //
 //	ls / | build/samples/pipe | sort
-#include "example.hpp"
+#include "samples/ptask/example.hpp"
 
-#include "ptask.hpp"
-#include "stream.hpp"
+#include <ptsched/ptask/graph.hpp>
+#include <ptsched/ptask/stream.hpp>
 
 #include <algorithm>
 #include <cctype>

@@ -7,11 +7,11 @@
 //
 // The server ends at SIGINT or SIGTERM. Results come in the order in which blocks were pushed, and each goes to whoever
 // pulls first: this is for one client at a time.
-#include "example.hpp"
+#include "samples/ptask/example.hpp"
 
-#include "ptask.hpp"
-#include "remote.hpp"
-#include "server.hpp"
+#include <ptsched/ptask/graph.hpp>
+#include <ptsched/ptask/remote.hpp>
+#include <ptsched/ptask/server.hpp>
 
 #include <csignal>
 #include <numeric>

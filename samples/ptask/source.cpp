@@ -5,9 +5,9 @@
 //
 // NVRTC compiles it when the graph is made; Documentation/ptask.rst says what that needs. For the virtual GPU,
 // build/vgpu/nvrtc.so stands for it: PTSCHED_NVRTC names that.
-#include "example.hpp"
+#include "samples/ptask/example.hpp"
 
-#include "ptask.hpp"
+#include <ptsched/ptask/graph.hpp>
 
 using namespace ptsched::ptask;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "actor.hpp"
+#include "tests/conformance/actor.hpp"
 
-#include "passed_fds.hpp"
-#include "scheduler.hpp"
-#include "tap.hpp"
+#include "libptsched/base/passed_fds.hpp"
+#include "tests/conformance/scheduler.hpp"
+#include "tests/conformance/tap.hpp"
 
 #include <cerrno>
 #include <csignal>

@@ -3,8 +3,8 @@
 #ifndef PTSCHED_TEST_ACTOR_HPP
 #define PTSCHED_TEST_ACTOR_HPP
 
-#include "fd.hpp"
-#include "scheduler.hpp"
+#include "tests/conformance/scheduler.hpp"
+#include <ptsched/base/fd.hpp>
 
 #include <ptsched/ptsched.h>
 #include <sys/types.h>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The broker's beginning and end: what its options refuse, and how programs go on
 // without it.
-#include "actor.hpp"
-#include "scheduler.hpp"
-#include "tap.hpp"
-#include "thread.hpp"
+#include "tests/conformance/actor.hpp"
+#include "tests/conformance/scheduler.hpp"
+#include "tests/conformance/tap.hpp"
+#include "tests/conformance/thread.hpp"
 
-#include "broker_connection.hpp"
-#include "broker_socket.hpp"
-#include "clock.hpp"
+#include "libptsched/base/clock.hpp"
+#include "libptsched/client/broker_connection.hpp"
+#include "libptsched/client/broker_socket.hpp"
 
 #include <cerrno>
 #include <csignal>

@@ -6,14 +6,13 @@ CONFORMANCE_NAMES := tap scheduler genl actor
 CONFORMANCE_LIB   := $(CONFORMANCE_NAMES:%=$(B)/obj/$(CONFORMANCE_DIR)/%.cpp.o)
 CONFORMANCE_OBJS  := $(patsubst %,$(B)/obj/%.o,$(wildcard $(CONFORMANCE_DIR)/cases_*.cpp) $(CONFORMANCE_DIR)/main.cpp)
 
-$(B)/obj/$(CONFORMANCE_DIR)/%.o: CPPFLAGS += -Ilibptsched/client
 
 $(B)/tests/conformance: $(CONFORMANCE_OBJS)
 $(B)/tests/broker-end: $(B)/obj/$(CONFORMANCE_DIR)/broker_end.cpp.o
 $(B)/tests/pair: $(B)/obj/$(CONFORMANCE_DIR)/pair.cpp.o
 
 $(B)/tests/file-closer: $(patsubst %,$(B)/obj/%.cpp.o,$(CONFORMANCE_DIR)/file_closer $(CONFORMANCE_DIR)/tap \
-		tools/ptschedd/file_closer tools/ptschedd/event_loop libptsched/client/clock)
+		tools/ptschedd/file_closer tools/ptschedd/event_loop libptsched/base/clock)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $^ -o $@
 

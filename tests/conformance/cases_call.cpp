@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Single calls and their errors.
-#include "scheduler.hpp"
-#include "tap.hpp"
+#include "tests/conformance/scheduler.hpp"
+#include "tests/conformance/tap.hpp"
 
 #include <cerrno>
 #include <cstddef>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // How a holder learns that others want the device.
-#include "actor.hpp"
-#include "scheduler.hpp"
-#include "tap.hpp"
-#include "thread.hpp"
+#include "tests/conformance/actor.hpp"
+#include "tests/conformance/scheduler.hpp"
+#include "tests/conformance/tap.hpp"
+#include "tests/conformance/thread.hpp"
 
 #include <cerrno>
 #include <csignal>

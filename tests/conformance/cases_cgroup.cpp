@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Time that is divided among cgroups.
-#include "actor.hpp"
-#include "forked.hpp"
-#include "scheduler.hpp"
-#include "tap.hpp"
-#include "waiting.hpp"
+#include "tests/conformance/actor.hpp"
+#include "tests/conformance/forked.hpp"
+#include "tests/conformance/scheduler.hpp"
+#include "tests/conformance/tap.hpp"
+#include "tests/conformance/waiting.hpp"
 
 #include <cerrno>
 #include <cstring>

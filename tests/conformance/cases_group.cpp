@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Processes that are to have their turns together, on two devices.
-#include "actor.hpp"
-#include "scheduler.hpp"
-#include "tap.hpp"
-#include "thread.hpp"
+#include "tests/conformance/actor.hpp"
+#include "tests/conformance/scheduler.hpp"
+#include "tests/conformance/tap.hpp"
+#include "tests/conformance/thread.hpp"
 
 #include <cerrno>
 #include <cstring>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Instances of a GPU that MIG divides.
-#include "actor.hpp"
-#include "scheduler.hpp"
-#include "tap.hpp"
+#include "tests/conformance/actor.hpp"
+#include "tests/conformance/scheduler.hpp"
+#include "tests/conformance/tap.hpp"
 
 #include <cerrno>
 #include <cstdio>

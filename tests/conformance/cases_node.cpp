@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Devices on which only those have turns who can open a node in /dev.
-#include "actor.hpp"
-#include "scheduler.hpp"
-#include "tap.hpp"
+#include "tests/conformance/actor.hpp"
+#include "tests/conformance/scheduler.hpp"
+#include "tests/conformance/tap.hpp"
 
 #include <cerrno>
 #include <cstddef>

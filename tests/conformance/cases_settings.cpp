@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Policies, settings, statistics and events.
-#include "actor.hpp"
-#include "scheduler.hpp"
-#include "tap.hpp"
+#include "tests/conformance/actor.hpp"
+#include "tests/conformance/scheduler.hpp"
+#include "tests/conformance/tap.hpp"
 
 #include <cerrno>
 #include <memory>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Who sees which process: in dumps and in events.
-#include "actor.hpp"
-#include "forked.hpp"
-#include "scheduler.hpp"
-#include "tap.hpp"
-#include "thread.hpp"
+#include "tests/conformance/actor.hpp"
+#include "tests/conformance/forked.hpp"
+#include "tests/conformance/scheduler.hpp"
+#include "tests/conformance/tap.hpp"
+#include "tests/conformance/thread.hpp"
 
 #include <cerrno>
 #include <cstring>

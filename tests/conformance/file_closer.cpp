@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The files of processes that have ended, as the broker closes them.
-#include "../../tools/ptschedd/file_closer.hpp"
+#include "tools/ptschedd/file_closer.hpp"
 
-#include "clock.hpp"
-#include "tap.hpp"
+#include "libptsched/base/clock.hpp"
+#include "tests/conformance/tap.hpp"
 
 #include <cstdio>
 #include <fcntl.h>

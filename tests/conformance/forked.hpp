@@ -3,7 +3,7 @@
 #ifndef PTSCHED_TEST_FORKED_HPP
 #define PTSCHED_TEST_FORKED_HPP
 
-#include "tap.hpp"
+#include "tests/conformance/tap.hpp"
 
 #include <cstdio>
 #include <exception>

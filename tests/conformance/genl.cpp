@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "genl.hpp"
+#include "tests/conformance/genl.hpp"
 
-#include "passed_fds.hpp"
-#include "tap.hpp"
+#include "libptsched/base/passed_fds.hpp"
+#include "tests/conformance/tap.hpp"
 
 #include <algorithm>
 #include <array>

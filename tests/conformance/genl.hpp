@@ -3,7 +3,7 @@
 #ifndef PTSCHED_TEST_GENL_HPP
 #define PTSCHED_TEST_GENL_HPP
 
-#include "scheduler.hpp"
+#include "tests/conformance/scheduler.hpp"
 
 #include <memory>
 

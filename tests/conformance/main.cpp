@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The contract of uapi/linux/ptsched.h, kept by the module and by the broker: the
 // same cases, whatever is behind the library.
-#include "../nice.h"
-#include "scheduler.hpp"
-#include "tap.hpp"
+#include "tests/conformance/scheduler.hpp"
+#include "tests/conformance/tap.hpp"
+#include "tests/nice.h"
 
 #include <cstdio>
 #include <cstring>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the scheduler costs: an acquire-release pair against a write and read of an
 // eventfd, and a look at the page as a submission makes it.
-#include "scheduler.hpp"
-#include "tap.hpp"
+#include "tests/conformance/scheduler.hpp"
+#include "tests/conformance/tap.hpp"
 
 #include <cstdio>
 #include <cstring>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "scheduler.hpp"
+#include "tests/conformance/scheduler.hpp"
 
-#include "../threads.h"
-#include "genl.hpp"
-#include "tap.hpp"
+#include "tests/conformance/genl.hpp"
+#include "tests/conformance/tap.hpp"
+#include "tests/threads.h"
 
 #include <cerrno>
 #include <csignal>

@@ -4,9 +4,9 @@
 #ifndef PTSCHED_TEST_SCHEDULER_HPP
 #define PTSCHED_TEST_SCHEDULER_HPP
 
-#include "broker_protocol.h"
-#include "clock.hpp"
-#include "fd.hpp"
+#include "libptsched/base/clock.hpp"
+#include "libptsched/client/broker_protocol.h"
+#include <ptsched/base/fd.hpp>
 
 #include <cstdint>
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "tap.hpp"
+#include "tests/conformance/tap.hpp"
 
-#include "clock.hpp"
+#include "libptsched/base/clock.hpp"
 
 #include <cstdio>
 #include <cstring>

@@ -3,8 +3,8 @@
 #ifndef PTSCHED_TEST_THREAD_HPP
 #define PTSCHED_TEST_THREAD_HPP
 
-#include "scheduler.hpp"
-#include "tap.hpp"
+#include "tests/conformance/scheduler.hpp"
+#include "tests/conformance/tap.hpp"
 
 #include <atomic>
 #include <csignal>

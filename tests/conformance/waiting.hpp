@@ -3,9 +3,9 @@
 #ifndef PTSCHED_TEST_WAITING_HPP
 #define PTSCHED_TEST_WAITING_HPP
 
-#include "actor.hpp"
-#include "scheduler.hpp"
-#include "tap.hpp"
+#include "tests/conformance/actor.hpp"
+#include "tests/conformance/scheduler.hpp"
+#include "tests/conformance/tap.hpp"
 
 #include <vector>
 

@@ -15,7 +15,7 @@
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
-#include "gcda.h"
+#include "tests/coverage/gcda.h"
 
 /* What was counted from one insertion to the removal. */
 struct dump {

@@ -3,7 +3,7 @@
  * bench-device [ROUNDS]: what the device layer costs the host, with a driver whose calls do nothing. For each call: the
  * time in ns, and how many of the driver's calls it made.
  */
-#include "access.hpp"
+#include <ptsched/device/access.hpp>
 
 #include <chrono>
 #include <cstdio>

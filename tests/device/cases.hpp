@@ -3,10 +3,10 @@
 #ifndef TEST_DEVICE_CASES_HPP
 #define TEST_DEVICE_CASES_HPP
 
-#include "daemon.h"
-#include "device.hpp"
-#include "refused.h"
-#include "tap.h"
+#include "tests/vgpu/daemon.h"
+#include "tests/vgpu/refused.h"
+#include "tests/vgpu/tap.h"
+#include <ptsched/device/device.hpp>
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Datablocks that begin with another's content, and such as are written over in place.
-#include "work.hpp"
+#include "tests/device/work.hpp"
 
 using namespace test;
 using ptsched::device::Access;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Devices and datablocks, on the virtual GPU.
-#include "cases.hpp"
+#include "tests/device/cases.hpp"
 
-#include "pocl.h"
+#include "tests/vgpu/pocl.h"
 
 int main(int argc, char **)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A GPU whose memory is full: what nobody uses makes room, in the right order, and what is used does not.
-#include "../host_flag.h"
-#include "../threads.h"
-#include "cuda.hpp"
-#include "pool.hpp"
-#include "ptask.hpp"
-#include "work.hpp"
+#include "libptsched/device/cuda.hpp"
+#include "libptsched/device/pool.hpp"
+#include "tests/device/work.hpp"
+#include "tests/host_flag.h"
+#include "tests/threads.h"
+#include <ptsched/ptask/graph.hpp>
 
 #include <atomic>
 #include <thread>

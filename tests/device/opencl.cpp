@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // OpenCL C: devices, datablocks and graphs, on whatever device there is (PoCL makes one of the processor).
-#include "ptask.hpp"
-#include "work.hpp"
+#include "tests/device/work.hpp"
+#include <ptsched/ptask/graph.hpp>
 
 #include <numeric>
 #include <utility>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a kernel takes is known before it is launched.
-#include "cases.hpp"
-#include "ptask.hpp"
+#include "tests/device/cases.hpp"
+#include <ptsched/ptask/graph.hpp>
 
 using namespace ptsched;
 using namespace ptsched::ptask;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copies from one GPU to another.
-#include "work.hpp"
+#include "tests/device/work.hpp"
 
 using namespace test;
 

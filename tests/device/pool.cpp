@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What is kept for blocks to come: of any size, and no more than is of use.
-#include "pool.hpp"
+#include "libptsched/device/pool.hpp"
 
-#include "cases.hpp"
-#include "datablock.hpp"
-#include "recycled.hpp"
+#include "libptsched/device/recycled.hpp"
+#include "tests/device/cases.hpp"
+#include <ptsched/device/datablock.hpp>
 
 #include <cstring>
 #include <random>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Kernels from CUDA source.
-#include "cases.hpp"
+#include "tests/device/cases.hpp"
 
-#include "image.hpp"
-#include "nvrtc.hpp"
+#include "libptsched/device/image.hpp"
+#include "libptsched/device/nvrtc.hpp"
 
 #include <cstdlib>
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Threads that share datablocks of all sizes on GPUs that have room for a few of them.
-#include "work.hpp"
+#include "tests/device/work.hpp"
 
 #include <mutex>
 #include <random>

@@ -3,8 +3,8 @@
 #ifndef TEST_DEVICE_WORK_HPP
 #define TEST_DEVICE_WORK_HPP
 
-#include "access.hpp"
-#include "cases.hpp"
+#include "tests/device/cases.hpp"
+#include <ptsched/device/access.hpp>
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "broker_messages.hpp"
+#include "tests/fuzz/broker_messages.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -3,7 +3,7 @@
 #ifndef PTSCHED_TEST_BROKER_MESSAGES_HPP
 #define PTSCHED_TEST_BROKER_MESSAGES_HPP
 
-#include "broker_protocol.h"
+#include "libptsched/client/broker_protocol.h"
 
 #include <cstddef>
 #include <cstdint>

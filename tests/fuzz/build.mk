@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 HOSTILE_OBJS := $(patsubst %,$(B)/obj/tests/fuzz/%.cpp.o,broker_messages hostile main)
 
-$(B)/obj/tests/fuzz/%.o: CPPFLAGS += -Ilibptsched/client -Itests/conformance
-
 $(B)/tests/hostile-peers: $(HOSTILE_OBJS) $(CONFORMANCE_LIB) $(B)/lib/libptsched-core.a | $(B)/bin/ptschedd
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $^ -o $@
@@ -17,17 +15,16 @@ FUZZ_DIR     := $(B)/fuzz
 FUZZ_SAN     := address,undefined
 FUZZ_FLAGS   := -O1 -g1 -Wall -Wextra $(if $(WERROR),-Werror) -pthread -fno-omit-frame-pointer -fno-sanitize-recover=all \
 	-fno-sanitize=function,enum,vptr
-FUZZ_INCLUDE := $(addprefix -I,uapi kmod/policy libptsched/client libptsched/client/include libptsched/rm \
-	libptsched/cuda tools/ptsched tools/ptschedd tests/fuzz) -D_GNU_SOURCE -DPTSCHED_VERSION='"$(VERSION)"' \
+FUZZ_INCLUDE := -iquote . -Ilibptsched/include -Iuapi -D_GNU_SOURCE -DPTSCHED_VERSION='"$(VERSION)"' \
 	-DPTSCHED_LIBDIR='"$(libdir)"' -DPTSCHED_TRIPLET='"x86_64-linux-gnu"' \
 	$(shell pkg-config --cflags libnl-3.0 libnl-genl-3.0 2>/dev/null)
 
 # Without threads, signals, drivers and cgroups: those have stand-ins.
 FUZZ_BROKER_SRCS := $(filter-out $(addprefix tools/ptschedd/,$(addsuffix .cpp,main options log module_events \
 	switch_thread file_closer cgroup)),$(wildcard tools/ptschedd/*.cpp)) libptsched/client/device_name.cpp $(POLICY_SRCS)
-FUZZ_CLIENT_SRCS := $(filter-out libptsched/client/clock.cpp,$(wildcard libptsched/client/*.cpp)) kmod/policy/weight.c
+FUZZ_CLIENT_SRCS := $(filter-out libptsched/base/clock.cpp,$(BASE_SRCS) $(wildcard libptsched/client/*.cpp)) kmod/policy/weight.c
 FUZZ_TOOLS_SRCS  := $(addprefix tools/ptsched/,$(addsuffix .cpp,accounts attributes broker events format netlink openmetrics \
-	replace_file scheduler set stat units write_all)) $(addprefix libptsched/client/,clock.cpp device_name.cpp)
+	replace_file scheduler set stat units write_all)) libptsched/base/clock.cpp libptsched/client/device_name.cpp
 
 fuzz_objs = $(patsubst %,$(FUZZ_DIR)/obj/%.o,$(1))
 fuzz_own  = $(call fuzz_objs,$(patsubst %,tests/fuzz/%.cpp,$(1)))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Cgroups that are not the kernel's, in place of tools/ptschedd/cgroup.cpp: which one a process is in, its nice value
 // says, and any file but a device is the directory of one.
-#include "cgroup.hpp"
+#include "tools/ptschedd/cgroup.hpp"
 
 #include <fcntl.h>
 #include <iterator>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Cgroups that do not depend on the machine, in place of tools/ptsched/cgroups.cpp: those with an even number are
 // there.
-#include "cgroups.hpp"
+#include "tools/ptsched/cgroups.hpp"
 
 namespace ptsched {
 

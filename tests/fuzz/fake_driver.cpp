@@ -2,9 +2,9 @@
 // What the helper in the broker works with, without a driver and without threads, in place of libptsched/rm,
 // tools/ptschedd/switch_thread.cpp and file_closer.cpp: any memfd is a control file, and what is to be switched is
 // switched at once. The broker hears of it when its loop comes to that, as it does from the thread.
-#include "file_closer.hpp"
-#include "rm_channels.hpp"
-#include "switch_thread.hpp"
+#include "libptsched/rm/rm_channels.hpp"
+#include "tools/ptschedd/file_closer.hpp"
+#include "tools/ptschedd/switch_thread.hpp"
 
 #include <cerrno>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "fake_netlink.hpp"
+#include "tests/fuzz/fake_netlink.hpp"
 
-#include "scripted_broker.hpp"
+#include "tests/fuzz/scripted_broker.hpp"
 
 #include <algorithm>
 #include <cerrno>

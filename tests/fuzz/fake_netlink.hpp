@@ -4,7 +4,7 @@
 #ifndef PTSCHED_TEST_FAKE_NETLINK_HPP
 #define PTSCHED_TEST_FAKE_NETLINK_HPP
 
-#include "input.h"
+#include "tests/fuzz/input.h"
 
 namespace fake_netlink {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Fuzz target: what the broker reads from its clients' sockets. An input is what some processes do with connections to
 // a broker that lives in the target: messages in order and out of it, descriptors, ends, and time between them.
-#include "broker_messages.hpp"
-#include "check.hpp"
-#include "fuzz_clock.hpp"
-#include "input.h"
-#include "log.hpp"
-#include "passed_fds.hpp"
-#include "peers.hpp"
-#include "server.hpp"
+#include "libptsched/base/passed_fds.hpp"
+#include "tests/fuzz/broker_messages.hpp"
+#include "tests/fuzz/check.hpp"
+#include "tests/fuzz/fuzz_clock.hpp"
+#include "tests/fuzz/input.h"
+#include "tests/fuzz/peers.hpp"
+#include "tools/ptschedd/log.hpp"
+#include "tools/ptschedd/server.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Fuzz target: what libptsched reads from the broker. An input is what a broker says, and the calls of a program.
-#include "check.hpp"
-#include "fuzz_clock.hpp"
-#include "scripted_broker.hpp"
+#include "tests/fuzz/check.hpp"
+#include "tests/fuzz/fuzz_clock.hpp"
+#include "tests/fuzz/scripted_broker.hpp"
 
 #include <poll.h>
 #include <ptsched/ptsched.h>

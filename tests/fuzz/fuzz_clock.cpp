@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "fuzz_clock.hpp"
+#include "tests/fuzz/fuzz_clock.hpp"
 
-#include "clock.hpp"
+#include "libptsched/base/clock.hpp"
 
 #include <algorithm>
 #include <cstdio>

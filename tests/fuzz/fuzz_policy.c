@@ -6,10 +6,10 @@
  * PTSCHED_FUZZ_CALLS=1 prints the calls of an input.
  */
 #define main random_test_main
-#include "../unit/policy/random_test.c"
+#include "tests/unit/policy/random_test.c"
 #undef main
 
-#include "input.h"
+#include "tests/fuzz/input.h"
 
 enum call {
 	CALL_WAIT,

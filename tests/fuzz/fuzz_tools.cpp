@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Fuzz target: what the tool ptsched reads from the broker and from netlink, up to what it prints. An input is a
 // command, and what the scheduler says.
-#include "commands.hpp"
-#include "fake_netlink.hpp"
-#include "scripted_broker.hpp"
+#include "tests/fuzz/fake_netlink.hpp"
+#include "tests/fuzz/scripted_broker.hpp"
+#include "tools/ptsched/commands.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "hostile.hpp"
+#include "tests/fuzz/hostile.hpp"
 
-#include "passed_fds.hpp"
+#include "libptsched/base/passed_fds.hpp"
 
 #include <cerrno>
 #include <cstring>

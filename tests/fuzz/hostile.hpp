@@ -3,8 +3,8 @@
 #ifndef PTSCHED_TEST_HOSTILE_HPP
 #define PTSCHED_TEST_HOSTILE_HPP
 
-#include "broker_messages.hpp"
-#include "fd.hpp"
+#include "tests/fuzz/broker_messages.hpp"
+#include <ptsched/base/fd.hpp>
 
 #include <cstdint>
 #include <random>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The broker among peers that keep no rule: it lives, serves the others, and is
 // afterwards as it was before.
-#include "../sanitizers.h"
-#include "actor.hpp"
-#include "genl.hpp"
-#include "hostile.hpp"
-#include "scheduler.hpp"
-#include "tap.hpp"
+#include "tests/conformance/actor.hpp"
+#include "tests/conformance/genl.hpp"
+#include "tests/conformance/scheduler.hpp"
+#include "tests/conformance/tap.hpp"
+#include "tests/fuzz/hostile.hpp"
+#include "tests/sanitizers.h"
 
 #include <cerrno>
 #include <csignal>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "peers.hpp"
+#include "tests/fuzz/peers.hpp"
 
-#include "passed_fds.hpp"
+#include "libptsched/base/passed_fds.hpp"
 
 #include <csignal>
 #include <cstdio>

@@ -4,7 +4,7 @@
 #ifndef PTSCHED_TEST_FUZZ_PEERS_HPP
 #define PTSCHED_TEST_FUZZ_PEERS_HPP
 
-#include "fd.hpp"
+#include <ptsched/base/fd.hpp>
 
 #include <array>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a scripted broker says, read from the input of a fuzz target.
-#include "scripted_broker.hpp"
+#include "tests/fuzz/scripted_broker.hpp"
 
 #include <algorithm>
 #include <cerrno>

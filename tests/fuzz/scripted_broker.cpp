@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "scripted_broker.hpp"
+#include "tests/fuzz/scripted_broker.hpp"
 
-#include "passed_fds.hpp"
+#include "libptsched/base/passed_fds.hpp"
 
 #include <cerrno>
 #include <cstdio>

@@ -3,9 +3,9 @@
 #ifndef PTSCHED_TEST_SCRIPTED_BROKER_HPP
 #define PTSCHED_TEST_SCRIPTED_BROKER_HPP
 
-#include "broker_protocol.h"
-#include "fd.hpp"
-#include "input.h"
+#include "libptsched/client/broker_protocol.h"
+#include "tests/fuzz/input.h"
+#include <ptsched/base/fd.hpp>
 
 #include <mutex>
 #include <string>

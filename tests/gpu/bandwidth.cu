@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A program that does nothing but move memory on the device: a triad over arrays much larger than the caches.
-#include "job.hpp"
+#include "tests/gpu/job.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Two blocking streams that run side by side: a kernel of the one waits for what a later kernel of the other sets. The
 // legacy stream, which is used before, gets nothing in between: an event on it would have the one wait for the other.
-#include "job.hpp"
+#include "tests/gpu/job.hpp"
 
 #include <unistd.h>
 

@@ -35,29 +35,27 @@ $(B)/gpu/%.ptx: tests/gpu/%.cu
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) -O2 -std=c++17 -ptx -o $@ $<
 
-$(B)/obj/tests/gpu/%.o: CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/ptask
-
 $(addprefix $(B)/gpu/,faulty_graph compiled_graph): $(B)/gpu/%: $(B)/obj/tests/gpu/%.cpp.o $(B)/lib/libptask.so
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/lib -lptask -Wl,-rpath,'$$ORIGIN/../lib'
+	$(CXX) $(LDFLAGS) -o $@ $< $(PTASK_LINK) -Wl,-rpath,'$$ORIGIN/../lib'
 
 # A program of nvcc's with graphs.
 $(B)/gpu/embedded: tests/gpu/embedded.cu $(B)/lib/libptask.so
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) -O2 -std=c++20 -Xcompiler -Wall,-Wextra -Ilibptsched/device -Ilibptsched/ptask -o $@ $< \
-		-L$(B)/lib -lptask -Xlinker -rpath,'$$ORIGIN/../lib'
+	$(NVCC) $(NVCCFLAGS) -O2 -std=c++20 -Xcompiler -Wall,-Wextra -Ilibptsched/include -o $@ $< \
+		$(PTASK_LINK) -Xlinker -rpath,'$$ORIGIN/../lib'
 
 # With what the interposer knows of channels, and its ioctl(): the linker exports it, since the C library has one.
-MECHANISMS_OBJS := $(addprefix $(B)/obj/preload/libptsched/,preload/channels.cpp.o preload/ioctl.cpp.o \
+MECHANISMS_OBJS := $(addprefix $(B)/obj/preload/libptsched/,preload/turn/channels.cpp.o preload/entry/ioctl.cpp.o \
 	rm/control_device.cpp.o rm/rm_channels.cpp.o)
 $(B)/gpu/mechanisms: tests/gpu/mechanisms.cu tests/gpu/serve.hpp tests/gpu/job.hpp $(MECHANISMS_OBJS)
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) -O2 -std=c++20 -Xcompiler -Wall,-Wextra -Ilibptsched/preload -Ilibptsched/rm -o $@ $< \
+	$(NVCC) $(NVCCFLAGS) -O2 -std=c++20 -Xcompiler -Wall,-Wextra -I. -o $@ $< \
 		$(MECHANISMS_OBJS)
 
 # Compiles or not; there is nothing to run.
 .PHONY: gpu-abi
 gpu-abi:
 	@mkdir -p $(B)/gpu
-	$(CXX) -std=c++20 -Ilibptsched/cuda -isystem $(CUDA_INC) -c -o $(B)/gpu/cuda_abi_check.o \
+	$(CXX) -std=c++20 -iquote . -isystem $(CUDA_INC) -c -o $(B)/gpu/cuda_abi_check.o \
 		tests/unit/cuda_abi_check.cpp

@@ -2,7 +2,7 @@
 // Kernels that note by the device's own clock when they began and ended, and when they came to a halt in between, so
 // that it is known for how long the GPU worked for this program: the time in which at least one of them ran. Between
 // two that are queued one behind the other nobody else gets onto the device: a gap as short as that one counts, too.
-#include "job.hpp"
+#include "tests/gpu/job.hpp"
 
 #include <getopt.h>
 

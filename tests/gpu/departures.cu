@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A program whose threads are cancelled as they give the GPU work: wherever it finds them, the others go on.
-#include "job.hpp"
+#include "tests/gpu/job.hpp"
 
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Graphs with kernels that nvcc has compiled into this program, that are in memory, and that include what comes with
 // CUDA. Fails if a result is wrong, or if what is cut short is not refused.
-#include "ptask.hpp"
+#include <ptsched/ptask/graph.hpp>
 
 #include <cstdio>
 #include <fstream>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A program whose work is done by children that it forks, each with a context of its own. It never uses the GPU itself.
-#include "job.hpp"
+#include "tests/gpu/job.hpp"
 
 #include <sys/wait.h>
 

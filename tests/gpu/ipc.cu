@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Two processes that share device memory by CUDA IPC and work on it in turns. With --spin a kernel of the first waits
 // on the device for a flag that a kernel of the second sets, so that neither gets on without the other.
-#include "job.hpp"
+#include "tests/gpu/job.hpp"
 
 #include <sys/socket.h>
 #include <sys/wait.h>

@@ -6,7 +6,7 @@
 #ifndef PTSCHED_TESTS_GPU_JOB_HPP
 #define PTSCHED_TESTS_GPU_JOB_HPP
 
-#include "serve.hpp"
+#include "tests/gpu/serve.hpp"
 
 #include <cuda_runtime.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Each step is held up by a kernel that spins until the host has submitted all of it, as programs do that measure what
 // submitting takes.
-#include "job.hpp"
+#include "tests/gpu/job.hpp"
 
 namespace {
 

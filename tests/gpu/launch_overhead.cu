@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What one launch of an empty kernel costs the caller, in nanoseconds: among many, or as the first after a pause.
-#include "serve.hpp"
+#include "tests/gpu/serve.hpp"
 
 #include <cuda_runtime.h>
 

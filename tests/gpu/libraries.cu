@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A program of the vendor's libraries: a dense product (cuBLAS), a transform and back (cuFFT) and a sparse product
 // (cuSPARSE) in every step.
-#include "job.hpp"
+#include "tests/gpu/job.hpp"
 
 #include <cublas_v2.h>
 #include <cufft.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A program whose managed memory moves back and forth: the host writes it, a kernel faults it in and changes it, the
 // host reads it. Small: what is moved counts, not how much there is.
-#include "job.hpp"
+#include "tests/gpu/job.hpp"
 
 namespace {
 

@@ -2,13 +2,13 @@
 // What the driver lets a process do with its own compute channels, found out without ptsched, by its effect on kernels
 // of about 1 ms: short time slices, channels off and on, pre-emption of the channel group.
 //
-// Its ioctl() is that of the interposer (libptsched/preload/ioctl.cpp), which shows its channels to that one's
+// Its ioctl() is that of the interposer (libptsched/preload/entry/ioctl.cpp), which shows its channels to that one's
 // Channels.
-#include "channels.hpp"
-#include "dlsym.hpp"
-#include "job.hpp"
-#include "rm_abi.h"
-#include "rm_channels.hpp"
+#include "libptsched/preload/entry/dlsym.hpp"
+#include "libptsched/preload/turn/channels.hpp"
+#include "libptsched/rm/rm_abi.h"
+#include "libptsched/rm/rm_channels.hpp"
+#include "tests/gpu/job.hpp"
 
 #include <dlfcn.h>
 #include <getopt.h>

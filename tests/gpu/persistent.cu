@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A kernel that never ends while the program lives: it polls a slot in pinned memory for work and answers there. No
 // call to the driver tells when it works.
-#include "job.hpp"
+#include "tests/gpu/job.hpp"
 
 namespace {
 

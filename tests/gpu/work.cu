@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A plain CUDA program, built by nvcc with the default static runtime: kernels of dependent
 // integer steps, one after another or when they are due, whose result is checked at the end.
-#include "serve.hpp"
+#include "tests/gpu/serve.hpp"
 
 #include <cuda_runtime.h>
 

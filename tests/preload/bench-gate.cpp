@@ -3,9 +3,9 @@
  * What the interposer adds to a submission inside a turn, alone and while others want the device, the driver's own work
  * excluded. Prints; asserts nothing.
  */
-#include "hand_driver.h"
-#include "scripted_client.h"
-#include "under_preload.h"
+#include "tests/preload/hand_driver.h"
+#include "tests/preload/scripted_client.h"
+#include "tests/preload/under_preload.h"
 
 #include <algorithm>
 #include <ctime>

@@ -2,11 +2,8 @@
 # Tests of the interposer: routes and gate against a driver and a scheduler that do what the test says;
 # programs against the virtual GPU and the broker.
 PT       := tests/preload
-PT_CPP   := -I$(PRELOAD_DIR) -Ilibptsched/cuda -Ilibptsched/rm -Itests/vgpu
 PT_LIB   := $(B)/tests/preload
 
-$(B)/obj/$(PT)/%.o: CPPFLAGS += $(PT_CPP)
-$(B)/obj/tests/hand_clock.cpp.o: CPPFLAGS += -Ilibptsched/client
 $(B)/obj/tests/hand_clock.cpp.o: CXXFLAGS += -fvisibility=hidden
 $(B)/obj/$(PT)/hand_driver.cpp.o $(B)/obj/$(PT)/scripted_client.cpp.o: CXXFLAGS += -fvisibility=hidden
 
@@ -22,11 +19,11 @@ $(PT_LIB)/versioned/libcuda.so.1: $(B)/obj/$(PT)/hand_driver.cpp.o $(PT)/hand_dr
 # The interposer's own objects with the scripted scheduler in place of the client library, but for the way to the helper;
 # with the test's time, or with the real one for what measures.
 PT_SCRIPTED := $(PRELOAD_OBJS) $(B)/obj/$(PT)/scripted_client.cpp.o \
-	$(patsubst %,$(B)/obj/client/libptsched/client/%.cpp.o,broker_connection broker_socket broker_watch doorbell \
-	error_text kept_fd standard_error start_path)
+	$(patsubst %,$(B)/obj/client/libptsched/%.cpp.o,client/broker_connection client/broker_socket client/broker_watch \
+	client/error_text base/doorbell base/kept_fd base/standard_error base/start_path)
 $(PT_LIB)/libptsched-preload.so: $(PT_SCRIPTED) $(B)/obj/tests/hand_clock.cpp.o
 $(PT_LIB)/libptsched-preload.so: PT_WRAP := -Wl,--wrap=pthread_create
-$(PT_LIB)/real-time/libptsched-preload.so: $(PT_SCRIPTED) $(B)/obj/client/libptsched/client/clock.cpp.o
+$(PT_LIB)/real-time/libptsched-preload.so: $(PT_SCRIPTED) $(B)/obj/client/libptsched/base/clock.cpp.o
 $(PT_LIB)/libptsched-preload.so $(PT_LIB)/real-time/libptsched-preload.so: $(PT)/exports.map
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $(subst $(PRELOAD_DIR)/exports.map,$(PT)/exports.map,$(PRELOAD_LDFLAGS)) $(PT_WRAP) \
@@ -68,24 +65,24 @@ $(PT_WORLD): $(B)/tests/%: $(B)/obj/$(PT)/%.cpp.o | $(B)/tests/preload-client $(
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $< -o $@
 
-$(B)/tests/preload-channels: $(B)/obj/$(PT)/preload-channels.cpp.o $(B)/obj/preload/$(PRELOAD_DIR)/channels.cpp.o \
+$(B)/tests/preload-channels: $(B)/obj/$(PT)/preload-channels.cpp.o $(B)/obj/preload/$(PRELOAD_DIR)/turn/channels.cpp.o \
 		$(B)/obj/preload/libptsched/rm/rm_channels.cpp.o
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $^ -o $@
 
-$(B)/tests/preload-estimates: $(B)/obj/$(PT)/preload-estimates.cpp.o $(B)/obj/preload/$(PRELOAD_DIR)/estimate.cpp.o
+$(B)/tests/preload-estimates: $(B)/obj/$(PT)/preload-estimates.cpp.o $(B)/obj/preload/$(PRELOAD_DIR)/meter/estimate.cpp.o
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $^ -o $@
 
-$(B)/tests/preload-event-times: $(B)/obj/$(PT)/preload-event-times.cpp.o $(B)/obj/preload/$(PRELOAD_DIR)/event_times.cpp.o
+$(B)/tests/preload-event-times: $(B)/obj/$(PT)/preload-event-times.cpp.o $(B)/obj/preload/$(PRELOAD_DIR)/meter/event_times.cpp.o
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $^ -o $@
 
-$(B)/tests/preload-above: $(B)/obj/$(PT)/preload-above.cpp.o $(B)/obj/preload/$(PRELOAD_DIR)/above.cpp.o
+$(B)/tests/preload-above: $(B)/obj/$(PT)/preload-above.cpp.o $(B)/obj/preload/$(PRELOAD_DIR)/turn/above.cpp.o
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $^ -o $@
 
-$(B)/tests/preload-linger: $(B)/obj/$(PT)/preload-linger.cpp.o $(B)/obj/preload/$(PRELOAD_DIR)/linger.cpp.o
+$(B)/tests/preload-linger: $(B)/obj/$(PT)/preload-linger.cpp.o $(B)/obj/preload/$(PRELOAD_DIR)/turn/linger.cpp.o
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $^ -o $@
 

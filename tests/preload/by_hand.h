@@ -3,11 +3,11 @@
 #ifndef TEST_PRELOAD_BY_HAND_H
 #define TEST_PRELOAD_BY_HAND_H
 
-#include "../hand_clock.h"
-#include "hand_driver.h"
-#include "scripted_client.h"
-#include "tap.h"
-#include "under_preload.h"
+#include "tests/hand_clock.h"
+#include "tests/preload/hand_driver.h"
+#include "tests/preload/scripted_client.h"
+#include "tests/preload/under_preload.h"
+#include "tests/vgpu/tap.h"
 
 #include <sys/wait.h>
 

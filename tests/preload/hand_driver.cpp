@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "hand_driver.h"
+#include "tests/preload/hand_driver.h"
 
 #include <algorithm>
 #include <atomic>
@@ -164,7 +164,7 @@ extern "C" {
 #define cuDevicePrimaryCtxRetain cuDevicePrimaryCtxRetain_counted_only
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-#include "entry_points.def"
+#include "libptsched/preload/entry/entry_points.def"
 #pragma GCC diagnostic pop
 #undef cuEventQuery
 #undef cuStreamQuery
@@ -451,7 +451,7 @@ static const std::map<std::string, void *> &table()
 {
     static const std::map<std::string, void *> entries = {
 #define EACH(name) {#name, reinterpret_cast<void *>(name)},
-#include "entry_points.def"
+#include "libptsched/preload/entry/entry_points.def"
         {"cuInit", reinterpret_cast<void *>(cuInit)},
     };
     return entries;

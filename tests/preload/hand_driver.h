@@ -6,10 +6,10 @@
 #ifndef TEST_PRELOAD_HAND_DRIVER_H
 #define TEST_PRELOAD_HAND_DRIVER_H
 
-#include "../hand_clock.h"
+#include "tests/hand_clock.h"
 
 #define PTSCHED_CUDA_ABI_TYPES_ONLY
-#include "cuda_abi.h"
+#include "libptsched/cuda/cuda_abi.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -3,8 +3,8 @@
 #ifndef PTSCHED_TEST_PREEMPTIBLE_H
 #define PTSCHED_TEST_PREEMPTIBLE_H
 
-#include "../sanitizers.h"
-#include "world.h"
+#include "tests/sanitizers.h"
+#include "tests/preload/world.h"
 
 /* Lighter than the other, without being starved of the processor on a busy machine. */
 inline constexpr int lighter = 5;

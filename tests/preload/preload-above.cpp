@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Of what turns a program learns that lighter ones may stay on the device during the next. */
-#include "above.hpp"
-#include "tap.h"
+#include "libptsched/preload/turn/above.hpp"
+#include "tests/vgpu/tap.h"
 
 namespace {
 

@@ -3,9 +3,9 @@
  * How the interposer learns of channels, and which it switches: against a resource manager that does what the test
  * says. Whether a switch has an effect only a device can tell (tests/gpu).
  */
-#include "channels.hpp"
-#include "rm_abi.h"
-#include "tap.h"
+#include "libptsched/preload/turn/channels.hpp"
+#include "libptsched/rm/rm_abi.h"
+#include "tests/vgpu/tap.h"
 
 #include <algorithm>
 #include <cstring>

@@ -3,7 +3,7 @@
  * What the interposer charges a program with, against a scheduler and a driver that do what the test says: the GPU time
  * of its submissions and how many there were, alone and under contention.
  */
-#include "by_hand.h"
+#include "tests/preload/by_hand.h"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
  * A CUDA program for the tests of the interposer: each scenario prints what it computed, and nothing that depends on
  * time, so that its output must be the same with the interposer, without, alone and in company.
  */
-#include "cuda_abi.h"
+#include "libptsched/cuda/cuda_abi.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -3,7 +3,7 @@
  * Threads that go while a submission of theirs is on its way: cancelled, ended, thrown out or jumped out of the
  * driver's call. What they leave must keep nobody else from the device.
  */
-#include "by_hand.h"
+#include "tests/preload/by_hand.h"
 
 #include <pthread.h>
 

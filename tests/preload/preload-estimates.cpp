@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is expected of a submission, and when it need not be measured. */
-#include "estimate.hpp"
-#include "tap.h"
+#include "libptsched/preload/meter/estimate.hpp"
+#include "tests/vgpu/tap.h"
 
 namespace {
 

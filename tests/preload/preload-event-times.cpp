@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What of the time between two events the device spent on the program's work. */
-#include "event_times.hpp"
-#include "tap.h"
+#include "libptsched/preload/meter/event_times.hpp"
+#include "tests/vgpu/tap.h"
 
 #include <cmath>
 

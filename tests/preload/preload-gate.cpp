@@ -3,8 +3,8 @@
  * The gate against a scheduler and a driver that do what the test says: who waits for what, what is released when, and
  * what the driver gets to see. Every wait here is for an event, never for a time, but where that is what is counted.
  */
-#include "../sanitizers.h"
-#include "by_hand.h"
+#include "tests/preload/by_hand.h"
+#include "tests/sanitizers.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>

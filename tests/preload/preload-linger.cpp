@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* For how long an idle program keeps a turn that others want. */
-#include "linger.hpp"
-#include "tap.h"
+#include "libptsched/preload/turn/linger.hpp"
+#include "tests/vgpu/tap.h"
 
 namespace {
 

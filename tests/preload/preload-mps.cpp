@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs whose kernels run beside those of other clients of an MPS server: how they take turns, what they are
  * charged. */
-#include "by_hand.h"
+#include "tests/preload/by_hand.h"
 
 #include <fcntl.h>
 #include <sched.h>

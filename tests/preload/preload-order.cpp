@@ -3,7 +3,7 @@
  * What the interposer must not change, against a scheduler and a driver that do what the test says: the order of a
  * program's work, whatever of it waits for what, and that it is scheduled again after an error.
  */
-#include "by_hand.h"
+#include "tests/preload/by_hand.h"
 
 extern "C" {
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice);

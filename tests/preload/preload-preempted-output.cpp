@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a program prints while it is taken off the virtual GPU again and again, and put back, is what it prints alone.
  */
-#include "preemptible.h"
+#include "tests/preload/preemptible.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
  * Programs that are taken off the virtual GPU in the middle of their work, and put back. $PTSCHED_KILLS and
  * $PTSCHED_CYCLES say how often in the cases that repeat, for a longer run than that of "make check".
  */
-#include "preemptible.h"
+#include "tests/preload/preemptible.h"
 
 #include <sys/ptrace.h>
 #include <sys/wait.h>

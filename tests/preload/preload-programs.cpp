@@ -4,7 +4,7 @@
  * started here. A program's output must be the same bare, scheduled, scheduled in company, and where no scheduler is;
  * and what the virtual GPU saw must fit what the programs and the scheduler said.
  */
-#include "world.h"
+#include "tests/preload/world.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The routes of a program that is not linked with the driver and loads it late, privately. */
-#include "routes.h"
+#include "tests/preload/routes.h"
 
 int main(int, char **argv)
 {

@@ -4,7 +4,7 @@
  * it gets must be ours, of the version that the driver would have given, and reach the driver's function of that name.
  * This program is linked with the driver; preload-routes-late is not.
  */
-#include "routes.h"
+#include "tests/preload/routes.h"
 
 extern "C" {
 CUresult cuInit(unsigned);

@@ -3,9 +3,9 @@
 #ifndef TEST_PRELOAD_ROUTES_H
 #define TEST_PRELOAD_ROUTES_H
 
-#include "hand_driver.h"
-#include "tap.h"
-#include "under_preload.h"
+#include "tests/preload/hand_driver.h"
+#include "tests/vgpu/tap.h"
+#include "tests/preload/under_preload.h"
 
 #include <cstring>
 #include <map>
@@ -14,12 +14,12 @@
 
 inline const std::vector<std::string> names = {
 #define EACH(name) #name,
-#include "entry_points.def"
+#include "libptsched/preload/entry/entry_points.def"
 };
 
 inline const std::vector<std::string> submissions = {
 #define SUBMIT(name, kind, params, args, stream, key) #name,
-#include "entry_points.def"
+#include "libptsched/preload/entry/entry_points.def"
 };
 
 using Resolve4 = CUresult (*)(const char *, void **, int, uint64_t);

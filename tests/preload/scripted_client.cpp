@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "scripted_client.h"
+#include "tests/preload/scripted_client.h"
 
-#include "../hand_clock.h"
+#include "tests/hand_clock.h"
 
 #include <ptsched/ptsched.h>
 

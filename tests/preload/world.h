@@ -6,8 +6,8 @@
 #ifndef PTSCHED_TEST_WORLD_H
 #define PTSCHED_TEST_WORLD_H
 
-#include "tap.h"
-#include "under_preload.h"
+#include "tests/preload/under_preload.h"
+#include "tests/vgpu/tap.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 # The paper's programs in all variants, small, on the virtual GPU and on PoCL.
-$(B)/obj/tests/ptask-paper/%.o: CPPFLAGS += -Isamples/ptask/paper -Ilibptsched/cuda -Ilibptsched/device \
-	-Ilibptsched/ptask -Itests/vgpu
 
 # Linked with the driver so that the one of the virtual GPU is found.
 PAPER_TESTS := $(patsubst %,$(B)/tests/ptask-paper-%,variants figures gesture)
@@ -11,7 +9,7 @@ $(PAPER_TESTS): $(B)/tests/ptask-paper-%: $(B)/obj/tests/ptask-paper/%.cpp.o \
 		$(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(B)/vgpu/paper.so \
 		$(addprefix $(B)/samples/,bench-ptask gesture paper.cl null-driver/libcuda.so.1)
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptask -Wl,--no-as-needed -L$(B)/vgpu -lcuda -ldl \
+	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(PTASK_LINK) -Wl,--no-as-needed -L$(B)/vgpu -lcuda -ldl \
 		-Wl,-rpath,'$$ORIGIN/../vgpu:$$ORIGIN/../lib'
 
 TESTS += $(PAPER_TESTS)

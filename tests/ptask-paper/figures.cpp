@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // bench-ptask, as a user starts it, on little: what it says, and which figures it writes.
-#include "gestures.hpp"
-#include "programs.hpp"
+#include "samples/ptask/paper/gestures.hpp"
+#include "samples/ptask/paper/programs.hpp"
 
-#include "daemon.h"
-#include "paper_test.hpp"
-#include "pocl.h"
+#include "tests/ptask-paper/paper_test.hpp"
+#include "tests/vgpu/daemon.h"
+#include "tests/vgpu/pocl.h"
 
 #include <cstdio>
 #include <filesystem>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The programs of the gestural interface, as a user starts them from a shell.
-#include "gestures.hpp"
+#include "samples/ptask/paper/gestures.hpp"
 
-#include "daemon.h"
-#include "paper_test.hpp"
-#include "pocl.h"
+#include "tests/ptask-paper/paper_test.hpp"
+#include "tests/vgpu/daemon.h"
+#include "tests/vgpu/pocl.h"
 
 #include <cmath>
 #include <filesystem>

@@ -2,8 +2,8 @@
 #ifndef PTSCHED_PAPER_TEST_HPP
 #define PTSCHED_PAPER_TEST_HPP
 
-#include "daemon.h"
-#include "tap.h"
+#include "tests/vgpu/daemon.h"
+#include "tests/vgpu/tap.h"
 
 namespace test {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Every program of the paper, small, in every variant on the virtual GPU and as a graph on what OpenCL shows: the
 // results are right.
-#include "gestures.hpp"
-#include "programs.hpp"
+#include "samples/ptask/paper/gestures.hpp"
+#include "samples/ptask/paper/programs.hpp"
 
-#include "daemon.h"
-#include "paper_test.hpp"
-#include "pocl.h"
+#include "tests/ptask-paper/paper_test.hpp"
+#include "tests/vgpu/daemon.h"
+#include "tests/vgpu/pocl.h"
 
 #include <atomic>
 #include <set>

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The examples, as a user runs them, on the virtual GPU and under the broker; and on the virtual GPU, what a real one is
 # to do with kernels that are compiled.
-$(B)/obj/tests/ptask-samples/%.o: CPPFLAGS += -Itests/vgpu \
-	-DMULTIPLY_ADD='"$(abspath tests/gpu/multiply_add.cu)"' -DEXAMPLES='"$(notdir $(PTASK_EXAMPLES))"'
+$(B)/obj/tests/ptask-samples/%.o: CPPFLAGS += -DMULTIPLY_ADD='"$(abspath tests/gpu/multiply_add.cu)"' -DEXAMPLES='"$(notdir $(PTASK_EXAMPLES))"'
 
 $(B)/vgpu/multiply_add.so: tests/gpu/multiply_add.cu tests/vgpu/vgpu-cc $(wildcard tests/vgpu/include/*.h)
 	CXX="$(CXX)" tests/vgpu/vgpu-cc $< -o $@ $(WARNINGS) $(SANFLAGS)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The examples of samples/ptask, as a user runs them: what they print, their exit status, and what they say when
 // something is wrong.
-#include "../preload/world.h"
+#include "tests/preload/world.h"
 
 namespace {
 

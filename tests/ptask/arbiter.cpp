@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // How parts of a graph that compete share a device: as their priorities are to each other.
-#include "ptask_test.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
-#include "arbiter.hpp"
-#include "rivals.hpp"
+#include "libptsched/ptask/devices/arbiter.hpp"
+#include "libptsched/ptask/devices/device_share.hpp"
 
 #include <array>
 #include <deque>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Several short sets of a part that a GPU is given at once: which wait for others, and until when.
-#include "graph_clock.hpp"
-#include "ptask_test.hpp"
+#include "tests/ptask/graph_clock.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
-#include "batch.hpp"
+#include "libptsched/ptask/replay/batch.hpp"
 
 namespace test {
 

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
 # Graphs on the virtual GPU.
-$(B)/obj/tests/ptask/%.o: CPPFLAGS += -Ilibptsched/cuda -Ilibptsched/device -Ilibptsched/client -Ilibptsched/ptask -Ilibptsched/ptask/include \
-	-Itests/vgpu
 
 $(B)/vgpu/ptask-kernels.so: tests/ptask/kernels.cu tests/vgpu/vgpu-cc $(wildcard tests/vgpu/include/*.h)
 	CXX="$(CXX)" tests/vgpu/vgpu-cc $< -o $@ $(WARNINGS) $(SANFLAGS)
 
-# The example in the comment at the head of ptask.hpp, for contents.cpp.
-$(B)/obj/tests/ptask/example_of_the_header.inc: libptsched/ptask/ptask.hpp
+# The example in the comment at the head of graph.hpp, for contents.cpp.
+$(B)/obj/tests/ptask/example_of_the_header.inc: libptsched/include/ptsched/ptask/graph.hpp
 	@mkdir -p $(@D)
 	sed -n 's/^ \*\t//p; /^ \*\/$$/q' $< >$@
 
@@ -19,25 +17,23 @@ $(B)/obj/tests/ptask/images.cpp.o: CPPFLAGS += -DPTASK_KERNELS='"$(abspath $(B)/
 $(B)/obj/tests/ptask/images.cpp.o: $(B)/vgpu/ptask-kernels.so
 
 # Linked with the driver so that the one of the virtual GPU is found.
-$(B)/tests/ptask: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/ptask/*.cpp tests/ptask/*.c)) $(B)/lib/libptask.so \
+$(B)/tests/ptask: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/ptask/*.cpp tests/ptask/*.c)) $(PTASK_INSIDES) \
 		$(addprefix $(B)/vgpu/,vgpud libcuda.so nvrtc.so kernels.so ptask-kernels.so)
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptask -Wl,--no-as-needed -L$(B)/vgpu -lcuda \
-		-Wl,-rpath,'$$ORIGIN/../vgpu:$$ORIGIN/../lib'
+	$(CXX) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -ldl -Wl,--no-as-needed -L$(B)/vgpu -lcuda -Wl,-rpath,'$$ORIGIN/../vgpu'
 
 $(B)/tests/ptask-world: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/ptask/world/*.cpp)) \
-		$(B)/obj/tests/vgpu/libcuda/link.cpp.o $(B)/lib/libptask.so \
+		$(B)/obj/tests/vgpu/libcuda/link.cpp.o $(PTASK_INSIDES) \
 		$(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so ptask-kernels.so)
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptask -Wl,--no-as-needed -L$(B)/vgpu -lcuda \
-		-Wl,-rpath,'$$ORIGIN/../vgpu:$$ORIGIN/../lib'
+	$(CXX) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -ldl -Wl,--no-as-needed -L$(B)/vgpu -lcuda -Wl,-rpath,'$$ORIGIN/../vgpu'
 
 # Programs with graphs that attach, under the broker; in the VM, under the module.
 $(B)/tests/ptask-attach-client: $(B)/obj/tests/ptask/attach/client.cpp.o $(B)/lib/libptask.so $(B)/lib/libptsched.so
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/lib -lptask -lptsched -Wl,-rpath,'$$ORIGIN/../lib'
+	$(CXX) $(LDFLAGS) -o $@ $< $(PTASK_LINK) -lptsched -Wl,-rpath,'$$ORIGIN/../lib'
 
-$(B)/tests/ptask-attach: $(B)/obj/tests/ptask/attach/main.cpp.o $(B)/obj/libptsched/client/clock.cpp.o \
+$(B)/tests/ptask-attach: $(B)/obj/tests/ptask/attach/main.cpp.o $(B)/obj/libptsched/base/clock.cpp.o \
 		| $(B)/tests/ptask-attach-client \
 		$(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so vgpu-stat) $(addprefix $(B)/bin/,ptschedd ptsched) \
 		$(PRELOAD_SO)
@@ -57,5 +53,5 @@ TESTS += $(B)/tests/ptask $(B)/tests/ptask-one-gpu $(B)/tests/ptask-world $(B)/t
 $(B)/tests/bench-invocation: $(B)/obj/tests/ptask/bench/invocation.cpp.o $(B)/lib/libptask.so \
 		$(B)/samples/null-driver/libcuda.so.1
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/lib -lptask -Wl,--no-as-needed $(B)/samples/null-driver/libcuda.so.1 \
+	$(CXX) $(LDFLAGS) -o $@ $< $(PTASK_LINK) -Wl,--no-as-needed $(B)/samples/null-driver/libcuda.so.1 \
 		-Wl,-rpath,'$$ORIGIN/../samples/null-driver:$$ORIGIN/../lib'

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The C interface, as a C program uses it.
-#include "c_checks.h"
+#include "tests/ptask/c_checks.h"
 
-#include "cuda_abi.h"
+#include "libptsched/cuda/cuda_abi.h"
 
 #include <errno.h>
 #include <poll.h>

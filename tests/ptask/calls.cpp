@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tasks that are functions which give a stream its work.
-#include "ptask_test.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
-#include "cuda_abi.h"
+#include "libptsched/cuda/cuda_abi.h"
 
 #include <atomic>
 

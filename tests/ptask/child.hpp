@@ -3,8 +3,8 @@
 #ifndef PTASK_TEST_CHILD_HPP
 #define PTASK_TEST_CHILD_HPP
 
-#include "../sanitizers.h"
-#include "tap.h"
+#include "tests/sanitizers.h"
+#include "tests/vgpu/tap.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Ports that are bound to constant memory: variables of a CUDA kernel's module, addresses elsewhere.
-#include "ptask_test.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
-#include "cuda_abi.h"
+#include "libptsched/cuda/cuda_abi.h"
 
 namespace test {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What goes into blocks and comes out of them: whatever is an array, views that keep a block, and inputs that stay as
 // they are.
-#include "ptask_test.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
 #include <array>
 #include <concepts>
@@ -10,7 +10,7 @@ namespace test {
 
 namespace {
 
-/* The example at the head of ptask.hpp, as it stands there. */
+/* The example at the head of graph.hpp, as it stands there. */
 void example_of_the_header()
 {
     constexpr unsigned n = 4;
@@ -125,7 +125,7 @@ void functions_of_addresses()
 
 Cases content_cases()
 {
-    return {{"the example at the head of ptask.hpp", example_of_the_header},
+    return {{"the example at the head of graph.hpp", example_of_the_header},
             {"a block is made of what people have", what_people_have},
             {"a view keeps its block", views_keep_their_block},
             {"what a function is given to read stays as it is", inputs_are_not_written},

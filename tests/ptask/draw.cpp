@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Pictures of graphs, and of what they did.
-#include "timeline_test.hpp"
+#include "tests/ptask/timeline_test.hpp"
 
-#include "draw.hpp"
+#include <ptsched/ptask/draw.hpp>
 
 namespace test {
 

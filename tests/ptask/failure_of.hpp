@@ -2,7 +2,7 @@
 #ifndef PTASK_FAILURE_OF_HPP
 #define PTASK_FAILURE_OF_HPP
 
-#include "ptask.hpp"
+#include <ptsched/ptask/graph.hpp>
 
 #include <string>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which devices run a task: those that can, and of them those that the graph's options name.
-#include "ptask_test.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
 namespace test {
 

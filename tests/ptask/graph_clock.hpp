@@ -3,7 +3,7 @@
 #ifndef PTASK_GRAPH_CLOCK_HPP
 #define PTASK_GRAPH_CLOCK_HPP
 
-#include "time_source.hpp"
+#include <ptsched/base/time_source.hpp>
 
 #include <atomic>
 #include <thread>
@@ -13,7 +13,7 @@ namespace test {
 /* One at a time; outlives the graphs that have begun under it. */
 class GraphClock {
 public:
-    using Clock = ptsched::device::Clock;
+    using Clock = ptsched::Clock;
 
     GraphClock() { Clock::follow(&shows_); }
     ~GraphClock() { Clock::follow(nullptr); }

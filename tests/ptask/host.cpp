@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Functions of the host: in order, unless they are concurrent, and in threads that all graphs share.
-#include "child.hpp"
-#include "ptask_test.hpp"
+#include "tests/ptask/child.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
-#include "host_pool.hpp"
+#include <ptsched/device/host_pool.hpp>
 
 #include <fstream>
 #include <latch>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Kernels that are in memory, in the program itself, or in a text.
-#include "ptask_test.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
 #include <dlfcn.h>
 #include <fstream>

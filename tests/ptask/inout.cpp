@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Parameters that are read and written: in place where nobody else has the block.
-#include "ptask_test.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
 namespace test {
 

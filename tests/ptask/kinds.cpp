@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A kind of device that the library does not know: what device.hpp asks for is enough for a graph to use it.
-#include "ptask_test.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
 #include <atomic>
 #include <cstring>

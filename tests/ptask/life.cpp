@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What may be done with a graph before it is run, while it runs, when it was stopped, and when it is gone.
-#include "ptask_test.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
-#include "../host_flag.h"
-#include "../threads.h"
+#include "tests/host_flag.h"
+#include "tests/threads.h"
 
-#include "server.hpp"
+#include <ptsched/ptask/server.hpp>
 
 #include <cstdint>
 #include <latch>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tasks that are skipped, cycles and loops.
-#include "ptask_test.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
 #include <numeric>
 

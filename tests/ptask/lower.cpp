@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Parts of graphs that a GPU is given as CUDA graphs: the same comes out, and who does not fit is not kept.
-#include "../host_flag.h"
-#include "graph_clock.hpp"
-#include "timeline_test.hpp"
+#include "tests/host_flag.h"
+#include "tests/ptask/graph_clock.hpp"
+#include "tests/ptask/timeline_test.hpp"
 
-#include "draw.hpp"
-#include "lower.hpp"
+#include "libptsched/ptask/replay/replayer.hpp"
+#include <ptsched/ptask/draw.hpp>
 
 #include <atomic>
 #include <thread>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How blocks come to CUDA graphs and leave them: fetched, copied, ahead of others, or written where they are read.
-#include "../host_flag.h"
-#include "graph_clock.hpp"
-#include "ptask_test.hpp"
+#include "tests/host_flag.h"
+#include "tests/ptask/graph_clock.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
 #include <algorithm>
 #include <array>

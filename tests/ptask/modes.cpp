@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Which task comes first, where it runs, and what is counted.
-#include "../host_flag.h"
-#include "graph_clock.hpp"
-#include "ptask_test.hpp"
+#include "tests/host_flag.h"
+#include "tests/ptask/graph_clock.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
-#include "in_pairs.hpp"
-#include "places.hpp"
-#include "ready.hpp"
-#include "trial.hpp"
+#include "libptsched/ptask/devices/graph_devices.hpp"
+#include "libptsched/ptask/devices/ready.hpp"
+#include "libptsched/ptask/replay/comparison.hpp"
+#include "libptsched/ptask/replay/double_buffering.hpp"
 
 #include <cmath>
 #include <thread>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Signals are the program's: threads of the library take none, from their first instruction on.
-#include "child.hpp"
-#include "ptask_test.hpp"
+#include "tests/ptask/child.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
-#include "launcher.hpp"
-#include "worker.hpp"
+#include "libptsched/ptask/replay/launch_thread.hpp"
+#include <ptsched/base/worker.hpp>
 
 #include <csignal>
 #include <sched.h>

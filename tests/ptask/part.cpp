@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Where the values of a part are in its memory.
-#include "ptask_test.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
-#include "part.hpp"
+#include "libptsched/ptask/replay/subgraph.hpp"
 
 #include <algorithm>
 

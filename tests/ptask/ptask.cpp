@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Graphs of host functions and kernels, on the virtual GPU.
-#include "../threads.h"
-#include "c_checks.h"
-#include "graph_clock.hpp"
-#include "pocl.h"
-#include "ptask_test.hpp"
+#include "tests/ptask/c_checks.h"
+#include "tests/ptask/graph_clock.hpp"
+#include "tests/ptask/ptask_test.hpp"
+#include "tests/threads.h"
+#include "tests/vgpu/pocl.h"
 
 #include <atomic>
 #include <numeric>

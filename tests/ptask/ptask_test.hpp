@@ -2,11 +2,11 @@
 #ifndef PTASK_TEST_HPP
 #define PTASK_TEST_HPP
 
-#include "ptask.hpp"
+#include <ptsched/ptask/graph.hpp>
 
-#include "daemon.h"
-#include "refused.h"
-#include "tap.h"
+#include "tests/vgpu/daemon.h"
+#include "tests/vgpu/refused.h"
+#include "tests/vgpu/tap.h"
 
 #include <algorithm>
 #include <chrono>

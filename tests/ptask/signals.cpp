@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What travels with datablocks.
-#include "ptask_test.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
 #include <atomic>
 #include <thread>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Blocks that begin with something, and blocks whose size another port says.
-#include "ptask_test.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
 #include <numeric>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a task says that it does.
-#include "failure_of.hpp"
-#include "graph_clock.hpp"
-#include "ptask_test.hpp"
+#include "tests/ptask/failure_of.hpp"
+#include "tests/ptask/graph_clock.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
 #include <semaphore>
 

@@ -2,7 +2,7 @@
 #ifndef PTASK_TIMELINE_TEST_HPP
 #define PTASK_TIMELINE_TEST_HPP
 
-#include "ptask_test.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
 #include <map>
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Types of records: said at both ends they are to agree, and the compiler may know them.
-#include "ptask_test.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
-#include "typed.hpp"
+#include <ptsched/ptask/typed.hpp>
 
 #include <numeric>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What the schedulers are measured against.
-#include "simulate_test.hpp"
+#include "tests/simulate/simulate_test.hpp"
 
-#include "bound.hpp"
-#include "fluid.hpp"
+#include "tools/ptsim/bound.hpp"
+#include "tools/ptsim/fluid.hpp"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "simulate_test.hpp"
+#include "tests/simulate/simulate_test.hpp"
 
-#include "random.hpp"
+#include "tools/ptsim/random.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What ptsim is told.
-#include "simulate_test.hpp"
+#include "tests/simulate/simulate_test.hpp"
 
-#include "options.hpp"
+#include "tools/ptsim/options.hpp"
 
 #include <stdexcept>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the project's policy promises, and that a scheduler which does not keep it is found out.
-#include "simulate_test.hpp"
+#include "tests/simulate/simulate_test.hpp"
 
-#include "bound.hpp"
+#include "tools/ptsim/bound.hpp"
 
 #include <cmath>
 

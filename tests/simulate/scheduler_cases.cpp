@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The schedulers that the policy is compared with do what their authors say.
-#include "simulate_test.hpp"
+#include "tests/simulate/simulate_test.hpp"
 
 #include <cmath>
 

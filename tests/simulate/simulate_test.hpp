@@ -2,11 +2,11 @@
 #ifndef PTSCHED_TESTS_SIMULATE_TEST_HPP
 #define PTSCHED_TESTS_SIMULATE_TEST_HPP
 
-#include "tap.h"
+#include "tests/vgpu/tap.h"
 
-#include "engine.hpp"
-#include "measures.hpp"
-#include "suite.hpp"
+#include "tools/ptsim/engine.hpp"
+#include "tools/ptsim/measures.hpp"
+#include "tools/ptsim/suite.hpp"
 
 namespace simulate_test {
 

@@ -16,7 +16,7 @@ namespace toolkit {
 #undef CU_IPC_HANDLE_SIZE
 namespace ours {
 #define PTSCHED_CUDA_ABI_TYPES_ONLY
-#include "cuda_abi.h"
+#include "libptsched/cuda/cuda_abi.h"
 } // namespace ours
 
 namespace {

@@ -2,9 +2,6 @@
 # The virtual GPU: the engine's model, its two hosts, libcuda.so.1 on top, and test programs.
 
 VGPU     := tests/vgpu
-VGPU_CPP := -I$(VGPU) -Ilibptsched/cuda
-
-$(B)/obj/$(VGPU)/%.o: CPPFLAGS += $(VGPU_CPP)
 
 $(B)/tests/vgpu_model: $(B)/obj/$(VGPU)/test_model.cpp.o $(B)/obj/$(VGPU)/engine/engine.c.o
 	@mkdir -p $(@D)
@@ -14,9 +11,7 @@ TESTS += $(B)/tests/vgpu_model
 
 VGPU_SERVICE_OBJS := $(addprefix $(B)/obj/$(VGPU)/engine/,engine.c.o rm.c.o service.c.o)
 
-$(B)/obj/$(VGPU)/vgpud.cpp.o: CPPFLAGS += -Ilibptsched/client -Itools/ptschedd
-
-$(B)/vgpu/vgpud: $(B)/obj/$(VGPU)/vgpud.cpp.o $(B)/obj/tools/ptschedd/event_loop.cpp.o $(B)/obj/libptsched/client/clock.cpp.o \
+$(B)/vgpu/vgpud: $(B)/obj/$(VGPU)/vgpud.cpp.o $(B)/obj/tools/ptschedd/event_loop.cpp.o $(B)/obj/libptsched/base/clock.cpp.o \
 		$(VGPU_SERVICE_OBJS)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $^

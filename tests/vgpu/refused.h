@@ -2,7 +2,7 @@
 #ifndef VGPU_TEST_REFUSED_H
 #define VGPU_TEST_REFUSED_H
 
-#include "device.hpp"
+#include <ptsched/device/device.hpp>
 
 #include <cstdio>
 #include <string>

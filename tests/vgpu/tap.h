@@ -4,7 +4,9 @@
 #define VGPU_TAP_H
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <fnmatch.h>
 #include <functional>
 #include <string>
 #include <vector>
@@ -38,10 +40,22 @@ struct Case {
     std::string why_skipped = {}; /* empty: it is not */
 };
 
-/* Runs the cases in order; the exit status for main(). */
-inline int run(const std::vector<Case> &cases)
+/* Those that PTSCHED_CASE, a pattern as the shell's, matches; without that, all. */
+inline std::vector<Case> chosen(std::vector<Case> cases)
 {
-    int failures = 0;
+    const char *pattern = std::getenv("PTSCHED_CASE");
+    if (pattern)
+        std::erase_if(cases, [&](const Case &one) { return fnmatch(pattern, one.name.c_str(), 0) != 0; });
+    if (cases.empty())
+        std::printf("Bail out! no case is called as PTSCHED_CASE says\n");
+    return cases;
+}
+
+/* Runs those that are chosen, in order; the exit status for main(). */
+inline int run(const std::vector<Case> &all)
+{
+    const std::vector<Case> cases = chosen(all);
+    int failures = cases.empty();
 
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
     std::printf("TAP version 13\n1..%zu\n", cases.size());

@@ -3,9 +3,9 @@
 #ifndef VGPU_TEST_LIBCUDA_H
 #define VGPU_TEST_LIBCUDA_H
 
-#include "cuda_abi.h"
-#include "daemon.h"
-#include "tap.h"
+#include "libptsched/cuda/cuda_abi.h"
+#include "tests/vgpu/daemon.h"
+#include "tests/vgpu/tap.h"
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Devices, contexts, modules, memory, copies, look-up.
-#include "test_libcuda.h"
+#include "tests/vgpu/test_libcuda.h"
 
 #include <algorithm>
 #include <cmath>
@@ -319,7 +319,7 @@ struct Symbol {
 #define CU_ABI_PTSZ(symbol, base, since, args) {#symbol, base, since, #symbol "_ptsz"},
 #define CU_ABI_PTDS(symbol, base, since, args) {#symbol, base, since, #symbol "_ptds"},
 const Symbol symbols[] = {
-#include "cuda_abi_list.h"
+#include "libptsched/cuda/cuda_abi_list.h"
 };
 
 /* The real driver's habits that interposers get wrong. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Graphs by hand and by capture, and what may not be done during a capture.
-#include "test_libcuda.h"
+#include "tests/vgpu/test_libcuda.h"
 
 #include <algorithm>
 #include <thread>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Device memory that two processes use.
-#include "test_libcuda.h"
+#include "tests/vgpu/test_libcuda.h"
 
 #include <numeric>
 #include <sys/socket.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Streams, events and host functions: what comes after what.
-#include "test_libcuda.h"
+#include "tests/vgpu/test_libcuda.h"
 
 #include <atomic>
 #include <thread>

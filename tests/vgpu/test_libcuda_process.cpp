@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Clients that fork and die, and what the engine says it did for whom.
-#include "test_libcuda.h"
+#include "tests/vgpu/test_libcuda.h"
 
-#include "libcuda/link.h"
+#include "tests/vgpu/libcuda/link.h"
 
 #include <csignal>
 #include <cstdlib>

@@ -11,7 +11,7 @@
 #include <vector>
 
 extern "C" {
-#include "engine/engine.h"
+#include "tests/vgpu/engine/engine.h"
 }
 
 namespace sim {

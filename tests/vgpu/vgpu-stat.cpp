@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Prints what the virtual GPU did and for whom: the ground truth that a scheduler's accounts are compared with.
-#include "../../tools/standard_streams.hpp"
-#include "libcuda/link.h"
+#include "tests/vgpu/libcuda/link.h"
+#include "tools/standard_streams.hpp"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

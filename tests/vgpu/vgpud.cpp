@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The virtual GPU as a daemon: the engine behind a Unix socket, for machines that cannot load vgpu.ko.
 
-#include "clock.hpp"
-#include "event_loop.hpp"
-#include "fd.hpp"
+#include "libptsched/base/clock.hpp"
+#include "tools/ptschedd/event_loop.hpp"
+#include <ptsched/base/fd.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -27,8 +27,8 @@
 #include <csignal>
 
 extern "C" {
-#include "engine/rm.h"
-#include "engine/service.h"
+#include "tests/vgpu/engine/rm.h"
+#include "tests/vgpu/engine/service.h"
 }
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "accounts.hpp"
+#include "tools/ptsched/accounts.hpp"
 
-#include "format.hpp"
+#include "tools/ptsched/format.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The attributes of the generic netlink family, to and from C++. */
-#include "scheduler.hpp"
+#include "tools/ptsched/scheduler.hpp"
 
 #include <array>
 #include <cerrno>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* The broker, over its Unix socket: libptsched/client/broker_protocol.h. */
-#include "scheduler.hpp"
+#include "tools/ptsched/scheduler.hpp"
 
-#include "broker_protocol.h"
-#include "clock.hpp"
-#include "fd.hpp"
-#include "format.hpp"
-#include "passed_fds.hpp"
+#include "libptsched/base/clock.hpp"
+#include "libptsched/base/passed_fds.hpp"
+#include "libptsched/client/broker_protocol.h"
+#include "tools/ptsched/format.hpp"
+#include <ptsched/base/fd.hpp>
 
 #include <array>
 #include <cerrno>

@@ -10,7 +10,7 @@ PERFETTO_DIR    := $(B)/obj/tools/ptsched/perfetto
 
 ifeq ($(PTSCHED_MISSING),)
 
-$(PTSCHED_OBJS): CPPFLAGS += -Ilibptsched/client -Ilibptsched/cuda -isystem $(PERFETTO_DIR) $(shell pkg-config --cflags $(PTSCHED_PKGS)) \
+$(PTSCHED_OBJS): CPPFLAGS += -isystem $(PERFETTO_DIR) $(shell pkg-config --cflags $(PTSCHED_PKGS)) \
 	-DPTSCHED_LIBDIR='"$(libdir)"' -DPTSCHED_TRIPLET='"$(shell $(CXX) -print-multiarch)"'
 
 # With ncursesw's macros the standard library is another.
@@ -27,7 +27,7 @@ $(PERFETTO_DIR)/perfetto.pb.o: $(PERFETTO_DIR)/perfetto.pb.cc
 $(B)/obj/tools/ptsched/trace_file.cpp.o: $(PERFETTO_DIR)/perfetto.pb.cc
 
 $(B)/bin/ptsched: $(PTSCHED_OBJS) $(PERFETTO_DIR)/perfetto.pb.o $(B)/obj/libptsched/client/device_name.cpp.o \
-		$(B)/obj/libptsched/client/clock.cpp.o
+		$(B)/obj/libptsched/base/clock.cpp.o
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs $(PTSCHED_PKGS))
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "cgroups.hpp"
+#include "tools/ptsched/cgroups.hpp"
 
-#include "cgroup2_mounts.hpp"
-#include "units.hpp"
+#include "libptsched/client/cgroup2_mounts.hpp"
+#include "tools/ptsched/units.hpp"
 
 #include <array>
 #include <cerrno>

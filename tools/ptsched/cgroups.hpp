@@ -3,7 +3,7 @@
 #ifndef PTSCHED_TOOL_CGROUPS_HPP
 #define PTSCHED_TOOL_CGROUPS_HPP
 
-#include "fd.hpp"
+#include <ptsched/base/fd.hpp>
 
 #include <cstdint>
 #include <map>

@@ -3,7 +3,7 @@
 #ifndef PTSCHED_TOOL_CHECKS_HPP
 #define PTSCHED_TOOL_CHECKS_HPP
 
-#include "scheduler.hpp"
+#include "tools/ptsched/scheduler.hpp"
 
 #include <string>
 #include <vector>

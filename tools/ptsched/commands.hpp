@@ -3,7 +3,7 @@
 #ifndef PTSCHED_TOOL_COMMANDS_HPP
 #define PTSCHED_TOOL_COMMANDS_HPP
 
-#include "scheduler.hpp"
+#include "tools/ptsched/scheduler.hpp"
 
 #include <string>
 #include <vector>

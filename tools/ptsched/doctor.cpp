@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* ptsched doctor: what is missing, and what to do about it. */
-#include "checks.hpp"
-#include "commands.hpp"
-#include "elf.hpp"
-#include "format.hpp"
-#include "json.hpp"
+#include "tools/ptsched/checks.hpp"
+#include "tools/ptsched/commands.hpp"
+#include "tools/ptsched/elf.hpp"
+#include "tools/ptsched/format.hpp"
+#include "tools/ptsched/json.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "elf.hpp"
+#include "tools/ptsched/elf.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* ptsched events: what the scheduler does, as it happens. */
-#include "commands.hpp"
-#include "format.hpp"
-#include "json.hpp"
-#include "stop_signals.hpp"
-#include "units.hpp"
-#include "write_all.hpp"
+#include "tools/ptsched/commands.hpp"
+#include "tools/ptsched/format.hpp"
+#include "tools/ptsched/json.hpp"
+#include "tools/ptsched/stop_signals.hpp"
+#include "tools/ptsched/units.hpp"
+#include "tools/ptsched/write_all.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "format.hpp"
+#include "tools/ptsched/format.hpp"
 
-#include "json.hpp"
+#include "tools/ptsched/json.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,11 +3,11 @@
  * How well decisions can be enforced on each GPU, and why not better: found out as a program finds it out, by this very
  * program started once more with the interposer.
  */
-#include "checks.hpp"
-#include "clock.hpp"
-#include "commands.hpp"
-#include "cuda_abi.h"
-#include "json.hpp"
+#include "libptsched/base/clock.hpp"
+#include "libptsched/cuda/cuda_abi.h"
+#include "tools/ptsched/checks.hpp"
+#include "tools/ptsched/commands.hpp"
+#include "tools/ptsched/json.hpp"
 
 #include <array>
 #include <cerrno>

@@ -3,9 +3,9 @@
  * ptsched: run programs under the scheduler, see what it does, change its settings. The command line; only this file
  * knows CLI11, which takes long to compile.
  */
-#include "commands.hpp"
+#include "tools/ptsched/commands.hpp"
 
-#include "../standard_streams.hpp"
+#include "tools/standard_streams.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* The module, over generic netlink. */
-#include "scheduler.hpp"
+#include "tools/ptsched/scheduler.hpp"
 
-#include "../module_events_socket.hpp"
-#include "fd.hpp"
+#include "tools/module_events_socket.hpp"
+#include <ptsched/base/fd.hpp>
 
 #include <cerrno>
 #include <cstring>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "openmetrics.hpp"
+#include "tools/ptsched/openmetrics.hpp"
 
-#include "accounts.hpp"
-#include "format.hpp"
+#include "tools/ptsched/accounts.hpp"
+#include "tools/ptsched/format.hpp"
 
 #include <algorithm>
 #include <map>

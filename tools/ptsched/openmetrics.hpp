@@ -3,8 +3,8 @@
 #ifndef PTSCHED_TOOL_OPENMETRICS_HPP
 #define PTSCHED_TOOL_OPENMETRICS_HPP
 
-#include "cgroups.hpp"
-#include "scheduler.hpp"
+#include "tools/ptsched/cgroups.hpp"
+#include "tools/ptsched/scheduler.hpp"
 
 #include <optional>
 #include <string>

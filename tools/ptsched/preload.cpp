@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Where libptsched-preload.so is. */
-#include "commands.hpp"
+#include "tools/ptsched/commands.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* ptsched record: what the scheduler does, as a trace for Perfetto. */
-#include "clock.hpp"
-#include "commands.hpp"
-#include "stop_signals.hpp"
-#include "timeline.hpp"
-#include "trace_file.hpp"
-#include "units.hpp"
+#include "libptsched/base/clock.hpp"
+#include "tools/ptsched/commands.hpp"
+#include "tools/ptsched/stop_signals.hpp"
+#include "tools/ptsched/timeline.hpp"
+#include "tools/ptsched/trace_file.hpp"
+#include "tools/ptsched/units.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "replace_file.hpp"
+#include "tools/ptsched/replace_file.hpp"
 
-#include "fd.hpp"
-#include "scheduler.hpp"
+#include "tools/ptsched/scheduler.hpp"
+#include <ptsched/base/fd.hpp>
 
 #include <cerrno>
 #include <cstdio>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* ptsched run: start a program with the interposer, a nice value and a device. */
-#include "commands.hpp"
-#include "device_name.hpp"
-#include "elf.hpp"
-#include "fd.hpp"
-#include "units.hpp"
+#include "libptsched/client/device_name.hpp"
+#include "tools/ptsched/commands.hpp"
+#include "tools/ptsched/elf.hpp"
+#include "tools/ptsched/units.hpp"
+#include <ptsched/base/fd.hpp>
 
 #include <algorithm>
 #include <cerrno>

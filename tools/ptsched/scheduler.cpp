@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* Which scheduler to talk to, and about which device. */
-#include "scheduler.hpp"
+#include "tools/ptsched/scheduler.hpp"
 
-#include "broker_protocol.h"
-#include "format.hpp"
+#include "libptsched/client/broker_protocol.h"
+#include "tools/ptsched/format.hpp"
 
 #include <algorithm>
 #include <cerrno>

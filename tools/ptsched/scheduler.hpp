@@ -7,7 +7,7 @@
 #ifndef PTSCHED_TOOL_SCHEDULER_HPP
 #define PTSCHED_TOOL_SCHEDULER_HPP
 
-#include "broker_socket.hpp"
+#include "libptsched/client/broker_socket.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* ptsched set: settings of devices, weights of processes and cgroups, shares of users. */
-#include "cgroups.hpp"
-#include "commands.hpp"
-#include "device_name.hpp"
-#include "units.hpp"
+#include "libptsched/client/device_name.hpp"
+#include "tools/ptsched/cgroups.hpp"
+#include "tools/ptsched/commands.hpp"
+#include "tools/ptsched/units.hpp"
 
 #include <algorithm>
 

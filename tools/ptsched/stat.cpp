@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* ptsched stat: devices with settings and counters, and who uses them. */
-#include "accounts.hpp"
-#include "commands.hpp"
-#include "format.hpp"
-#include "json.hpp"
-#include "openmetrics.hpp"
-#include "replace_file.hpp"
+#include "tools/ptsched/accounts.hpp"
+#include "tools/ptsched/commands.hpp"
+#include "tools/ptsched/format.hpp"
+#include "tools/ptsched/json.hpp"
+#include "tools/ptsched/openmetrics.hpp"
+#include "tools/ptsched/replace_file.hpp"
 
 #include <algorithm>
 #include <iostream>

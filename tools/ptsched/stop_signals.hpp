@@ -3,8 +3,8 @@
 #ifndef PTSCHED_TOOL_STOP_SIGNALS_HPP
 #define PTSCHED_TOOL_STOP_SIGNALS_HPP
 
-#include "fd.hpp"
-#include "scheduler.hpp"
+#include "tools/ptsched/scheduler.hpp"
+#include <ptsched/base/fd.hpp>
 
 #include <cerrno>
 #include <csignal>

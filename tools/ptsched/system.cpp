@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* ptsched doctor: the machine. */
-#include "checks.hpp"
+#include "tools/ptsched/checks.hpp"
 
-#include "scheduler.hpp"
+#include "tools/ptsched/scheduler.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "timeline.hpp"
+#include "tools/ptsched/timeline.hpp"
 
-#include "format.hpp"
+#include "tools/ptsched/format.hpp"
 
 #include <algorithm>
 

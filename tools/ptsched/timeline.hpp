@@ -7,8 +7,8 @@
 #ifndef PTSCHED_TOOL_TIMELINE_HPP
 #define PTSCHED_TOOL_TIMELINE_HPP
 
-#include "scheduler.hpp"
-#include "trace_file.hpp"
+#include "tools/ptsched/scheduler.hpp"
+#include "tools/ptsched/trace_file.hpp"
 
 #include <map>
 

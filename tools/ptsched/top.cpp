@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* ptsched top: who uses the GPUs, and how much of them, from one look to the next. */
-#include "accounts.hpp"
-#include "commands.hpp"
-#include "format.hpp"
-#include "units.hpp"
+#include "tools/ptsched/accounts.hpp"
+#include "tools/ptsched/commands.hpp"
+#include "tools/ptsched/format.hpp"
+#include "tools/ptsched/units.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "trace_file.hpp"
+#include "tools/ptsched/trace_file.hpp"
 
 #include "perfetto.pb.h"
-#include "scheduler.hpp"
-#include "write_all.hpp"
+#include "tools/ptsched/scheduler.hpp"
+#include "tools/ptsched/write_all.hpp"
 
 #include <cerrno>
 #include <cstring>

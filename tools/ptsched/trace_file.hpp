@@ -6,7 +6,7 @@
 #ifndef PTSCHED_TOOL_TRACE_FILE_HPP
 #define PTSCHED_TOOL_TRACE_FILE_HPP
 
-#include "fd.hpp"
+#include <ptsched/base/fd.hpp>
 
 #include <cstdint>
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "units.hpp"
+#include "tools/ptsched/units.hpp"
 
-#include "format.hpp"
+#include "tools/ptsched/format.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #ifndef PTSCHED_TOOL_UNITS_HPP
 #define PTSCHED_TOOL_UNITS_HPP
 
-#include "scheduler.hpp"
+#include "tools/ptsched/scheduler.hpp"
 
 #include <cstdint>
 #include <string>

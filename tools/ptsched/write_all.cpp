@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "write_all.hpp"
+#include "tools/ptsched/write_all.hpp"
 
 #include <algorithm>
 #include <cerrno>

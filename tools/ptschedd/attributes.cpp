@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "attributes.hpp"
+#include "tools/ptschedd/attributes.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "cgroup.hpp"
+#include "tools/ptschedd/cgroup.hpp"
 
-#include "cgroup2_mounts.hpp"
+#include "libptsched/client/cgroup2_mounts.hpp"
 
 #include <cerrno>
 #include <fcntl.h>

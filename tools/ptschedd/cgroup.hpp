@@ -3,7 +3,7 @@
 #ifndef PTSCHEDD_CGROUP_HPP
 #define PTSCHEDD_CGROUP_HPP
 
-#include "fd.hpp"
+#include <ptsched/base/fd.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "cgroup_tree.hpp"
+#include "tools/ptschedd/cgroup_tree.hpp"
 
-#include "entity.hpp"
+#include "tools/ptschedd/entity.hpp"
 
 #include <algorithm>
 

@@ -3,12 +3,12 @@
 #ifndef PTSCHEDD_CGROUP_TREE_HPP
 #define PTSCHEDD_CGROUP_TREE_HPP
 
-#include "cgroup.hpp"
+#include "tools/ptschedd/cgroup.hpp"
 
+#include "kmod/policy/policy.h"
 #include <linux/ptsched.h>
 #include <map>
 #include <memory>
-#include <policy.h>
 
 namespace ptsched {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "connection.hpp"
+#include "tools/ptschedd/connection.hpp"
 
-#include "control.hpp"
-#include "log.hpp"
-#include "passed_fds.hpp"
-#include "server.hpp"
+#include "libptsched/base/passed_fds.hpp"
+#include "tools/ptschedd/control.hpp"
+#include "tools/ptschedd/log.hpp"
+#include "tools/ptschedd/server.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,11 +3,11 @@
 #ifndef PTSCHEDD_CONNECTION_HPP
 #define PTSCHEDD_CONNECTION_HPP
 
-#include "broker_protocol.h"
-#include "device.hpp"
-#include "event_loop.hpp"
-#include "switchboard.hpp"
-#include "viewer.hpp"
+#include "libptsched/client/broker_protocol.h"
+#include "tools/ptschedd/device.hpp"
+#include "tools/ptschedd/event_loop.hpp"
+#include "tools/ptschedd/switchboard.hpp"
+#include "tools/ptschedd/viewer.hpp"
 
 #include <deque>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "control.hpp"
+#include "tools/ptschedd/control.hpp"
 
 #include <cerrno>
 

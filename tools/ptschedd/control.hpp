@@ -3,9 +3,9 @@
 #ifndef PTSCHEDD_CONTROL_HPP
 #define PTSCHEDD_CONTROL_HPP
 
-#include "attributes.hpp"
-#include "device.hpp"
-#include "viewer.hpp"
+#include "tools/ptschedd/attributes.hpp"
+#include "tools/ptschedd/device.hpp"
+#include "tools/ptschedd/viewer.hpp"
 
 #include <functional>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "device.hpp"
+#include "tools/ptschedd/device.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -3,8 +3,8 @@
 #ifndef PTSCHEDD_DEVICE_HPP
 #define PTSCHEDD_DEVICE_HPP
 
-#include "clock.hpp"
-#include "entity.hpp"
+#include "libptsched/base/clock.hpp"
+#include "tools/ptschedd/entity.hpp"
 
 #include <deque>
 #include <linux/ptsched.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "device_address.hpp"
+#include "tools/ptschedd/device_address.hpp"
 
-#include "device_name.hpp"
+#include "libptsched/client/device_name.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -3,7 +3,7 @@
 #ifndef PTSCHEDD_DEVICE_ADDRESS_HPP
 #define PTSCHEDD_DEVICE_ADDRESS_HPP
 
-#include "server.hpp"
+#include "tools/ptschedd/server.hpp"
 
 namespace ptsched {
 

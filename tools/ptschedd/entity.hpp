@@ -3,13 +3,13 @@
 #ifndef PTSCHEDD_ENTITY_HPP
 #define PTSCHEDD_ENTITY_HPP
 
-#include "cgroup_tree.hpp"
-#include "groups.hpp"
-#include "process.hpp"
-#include "shared_page.hpp"
+#include "tools/ptschedd/cgroup_tree.hpp"
+#include "tools/ptschedd/groups.hpp"
+#include "tools/ptschedd/process.hpp"
+#include "tools/ptschedd/shared_page.hpp"
 
+#include "kmod/policy/policy.h"
 #include <list>
-#include <policy.h>
 #include <vector>
 
 namespace ptsched {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "event_loop.hpp"
+#include "tools/ptschedd/event_loop.hpp"
 
-#include "clock.hpp"
+#include "libptsched/base/clock.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #ifndef PTSCHEDD_EVENT_LOOP_HPP
 #define PTSCHEDD_EVENT_LOOP_HPP
 
-#include "fd.hpp"
+#include <ptsched/base/fd.hpp>
 
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "file_closer.hpp"
+#include "tools/ptschedd/file_closer.hpp"
 
-#include "no_signals.hpp"
+#include "libptsched/base/no_signals.hpp"
 
 #include <cerrno>
 #include <sys/epoll.h>

@@ -4,8 +4,8 @@
 #ifndef PTSCHEDD_FILE_CLOSER_HPP
 #define PTSCHEDD_FILE_CLOSER_HPP
 
-#include "event_loop.hpp"
-#include "fd.hpp"
+#include "tools/ptschedd/event_loop.hpp"
+#include <ptsched/base/fd.hpp>
 
 #include <condition_variable>
 #include <deque>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "groups.hpp"
+#include "tools/ptschedd/groups.hpp"
 
-#include "device.hpp"
+#include "tools/ptschedd/device.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -3,7 +3,7 @@
 #ifndef PTSCHEDD_GROUPS_HPP
 #define PTSCHEDD_GROUPS_HPP
 
-#include <gang.h>
+#include "kmod/policy/gang.h"
 #include <map>
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "log.hpp"
+#include "tools/ptschedd/log.hpp"
 
 #include <algorithm>
 #include <climits>

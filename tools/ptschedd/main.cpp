@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // ptschedd: the scheduler where no module can be loaded.
-#include "../standard_streams.hpp"
-#include "be_prompt.hpp"
-#include "device_address.hpp"
-#include "log.hpp"
-#include "options.hpp"
+#include "libptsched/base/be_prompt.hpp"
+#include "tools/ptschedd/device_address.hpp"
+#include "tools/ptschedd/log.hpp"
+#include "tools/ptschedd/options.hpp"
+#include "tools/standard_streams.hpp"
 
 #include <cstdio>
 #include <exception>

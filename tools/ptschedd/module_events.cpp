@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "module_events.hpp"
+#include "tools/ptschedd/module_events.hpp"
 
-#include "../module_events_socket.hpp"
-#include "log.hpp"
+#include "tools/module_events_socket.hpp"
+#include "tools/ptschedd/log.hpp"
 
 #include <linux/ptsched.h>
 #include <netlink/errno.h>

@@ -3,7 +3,7 @@
 #ifndef PTSCHEDD_MODULE_EVENTS_HPP
 #define PTSCHEDD_MODULE_EVENTS_HPP
 
-#include "event_loop.hpp"
+#include "tools/ptschedd/event_loop.hpp"
 
 #include <cstdint>
 #include <functional>

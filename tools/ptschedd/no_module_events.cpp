@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where ptschedd is built without libnl. Programs switch for themselves there.
-#include "module_events.hpp"
+#include "tools/ptschedd/module_events.hpp"
 
 #include <stdexcept>
 

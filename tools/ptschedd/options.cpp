@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "options.hpp"
+#include "tools/ptschedd/options.hpp"
 
-#include "broker_protocol.h"
-#include "device_address.hpp"
-#include "device_name.hpp"
+#include "libptsched/client/broker_protocol.h"
+#include "libptsched/client/device_name.hpp"
+#include "tools/ptschedd/device_address.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -2,7 +2,7 @@
 #ifndef PTSCHEDD_OPTIONS_HPP
 #define PTSCHEDD_OPTIONS_HPP
 
-#include "server.hpp"
+#include "tools/ptschedd/server.hpp"
 
 #include <stdexcept>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "process.hpp"
+#include "tools/ptschedd/process.hpp"
 
-#include "cgroup.hpp"
-#include "pidfd.hpp"
+#include "libptsched/base/pidfd.hpp"
+#include "tools/ptschedd/cgroup.hpp"
 
 #include <array>
 #include <cerrno>

@@ -3,8 +3,8 @@
 #ifndef PTSCHEDD_PROCESS_HPP
 #define PTSCHEDD_PROCESS_HPP
 
-#include "event_loop.hpp"
-#include "fd.hpp"
+#include "tools/ptschedd/event_loop.hpp"
+#include <ptsched/base/fd.hpp>
 
 #include <functional>
 #include <memory>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "server.hpp"
+#include "tools/ptschedd/server.hpp"
 
-#include "device_address.hpp"
-#include "log.hpp"
+#include "tools/ptschedd/device_address.hpp"
+#include "tools/ptschedd/log.hpp"
 
 #include <algorithm>
 #include <cctype>

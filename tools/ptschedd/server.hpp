@@ -3,14 +3,14 @@
 #ifndef PTSCHEDD_SERVER_HPP
 #define PTSCHEDD_SERVER_HPP
 
-#include "be_prompt.hpp"
-#include "connection.hpp"
-#include "control.hpp"
-#include "device.hpp"
-#include "event_loop.hpp"
-#include "module_events.hpp"
-#include "process.hpp"
-#include "switchboard.hpp"
+#include "libptsched/base/be_prompt.hpp"
+#include "tools/ptschedd/connection.hpp"
+#include "tools/ptschedd/control.hpp"
+#include "tools/ptschedd/device.hpp"
+#include "tools/ptschedd/event_loop.hpp"
+#include "tools/ptschedd/module_events.hpp"
+#include "tools/ptschedd/process.hpp"
+#include "tools/ptschedd/switchboard.hpp"
 
 #include <unordered_map>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "shared_page.hpp"
+#include "tools/ptschedd/shared_page.hpp"
 
 #include <cerrno>
 #include <fcntl.h>

@@ -3,12 +3,12 @@
 #ifndef PTSCHEDD_SHARED_PAGE_HPP
 #define PTSCHEDD_SHARED_PAGE_HPP
 
-#include "fd.hpp"
+#include <ptsched/base/fd.hpp>
 
+#include "kmod/policy/policy.h"
 #include <array>
 #include <cstdint>
 #include <linux/ptsched.h>
-#include <policy.h>
 
 namespace ptsched {
 

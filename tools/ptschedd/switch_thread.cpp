@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "switch_thread.hpp"
+#include "tools/ptschedd/switch_thread.hpp"
 
-#include "be_prompt.hpp"
-#include "log.hpp"
-#include "no_signals.hpp"
-#include "rm_channels.hpp"
+#include "libptsched/base/be_prompt.hpp"
+#include "libptsched/base/no_signals.hpp"
+#include "libptsched/rm/rm_channels.hpp"
+#include "tools/ptschedd/log.hpp"
 
 #include <cerrno>
 #include <sys/epoll.h>

@@ -4,8 +4,8 @@
 #ifndef PTSCHEDD_SWITCH_THREAD_HPP
 #define PTSCHEDD_SWITCH_THREAD_HPP
 
-#include "event_loop.hpp"
-#include "fd.hpp"
+#include "tools/ptschedd/event_loop.hpp"
+#include <ptsched/base/fd.hpp>
 
 #include <atomic>
 #include <condition_variable>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "switchboard.hpp"
+#include "tools/ptschedd/switchboard.hpp"
 
-#include "clock.hpp"
-#include "log.hpp"
-#include "rm_channels.hpp"
+#include "libptsched/base/clock.hpp"
+#include "libptsched/rm/rm_channels.hpp"
+#include "tools/ptschedd/log.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -5,17 +5,17 @@
 #ifndef PTSCHEDD_SWITCHBOARD_HPP
 #define PTSCHEDD_SWITCHBOARD_HPP
 
-#include "event_loop.hpp"
-#include "fd.hpp"
-#include "file_closer.hpp"
-#include "process.hpp"
-#include "switch_thread.hpp"
+#include "tools/ptschedd/event_loop.hpp"
+#include "tools/ptschedd/file_closer.hpp"
+#include "tools/ptschedd/process.hpp"
+#include "tools/ptschedd/switch_thread.hpp"
+#include <ptsched/base/fd.hpp>
 
+#include "kmod/policy/policy.h"
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <policy.h>
 #include <span>
 #include <string>
 #include <sys/types.h>

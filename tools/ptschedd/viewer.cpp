@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "viewer.hpp"
+#include "tools/ptschedd/viewer.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -3,7 +3,7 @@
 #ifndef PTSCHEDD_VIEWER_HPP
 #define PTSCHEDD_VIEWER_HPP
 
-#include "process.hpp"
+#include "tools/ptschedd/process.hpp"
 
 #include <sys/stat.h>
 #include <vector>

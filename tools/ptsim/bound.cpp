@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "bound.hpp"
+#include "tools/ptsim/bound.hpp"
 
+#include "kmod/policy/policy.h"
 #include <algorithm>
 #include <map>
-#include <policy.h>
 
 namespace ptsim {
 namespace {

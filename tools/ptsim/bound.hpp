@@ -21,7 +21,7 @@
 #ifndef PTSIM_BOUND_HPP
 #define PTSIM_BOUND_HPP
 
-#include "scenario.hpp"
+#include "tools/ptsim/scenario.hpp"
 
 namespace ptsim {
 

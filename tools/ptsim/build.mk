@@ -3,9 +3,6 @@
 PTSIM_LIB_OBJS := $(patsubst %,$(B)/obj/%.o,$(filter-out tools/ptsim/main.cpp,$(wildcard tools/ptsim/*.cpp tools/ptsim/*/*.cpp)) \
 	$(POLICY_SRCS))
 
-$(B)/obj/tools/ptsim/%.o: CPPFLAGS += -Itools/ptsim
-$(B)/obj/tests/simulate/%.o: CPPFLAGS += -Itools/ptsim -Itests/vgpu
-
 $(B)/bin/ptsim: $(B)/obj/tools/ptsim/main.cpp.o $(PTSIM_LIB_OBJS)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $^ -o $@

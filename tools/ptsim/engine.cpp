@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "engine.hpp"
+#include "tools/ptsim/engine.hpp"
 
-#include <policy.h>
+#include "kmod/policy/policy.h"
 
 #include <algorithm>
 

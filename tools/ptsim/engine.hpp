@@ -4,9 +4,9 @@
 #ifndef PTSIM_ENGINE_HPP
 #define PTSIM_ENGINE_HPP
 
-#include "fluid.hpp"
-#include "program.hpp"
-#include "scheduler.hpp"
+#include "tools/ptsim/fluid.hpp"
+#include "tools/ptsim/program.hpp"
+#include "tools/ptsim/scheduler.hpp"
 
 #include <functional>
 #include <queue>

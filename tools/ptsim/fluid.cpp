@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fluid.hpp"
+#include "tools/ptsim/fluid.hpp"
 
 namespace ptsim {
 

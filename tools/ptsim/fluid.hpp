@@ -5,7 +5,7 @@
 #ifndef PTSIM_FLUID_HPP
 #define PTSIM_FLUID_HPP
 
-#include "units.hpp"
+#include "tools/ptsim/units.hpp"
 
 #include <cstddef>
 #include <limits>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "../standard_streams.hpp"
-#include "options.hpp"
-#include "output.hpp"
-#include "suite.hpp"
+#include "tools/ptsim/options.hpp"
+#include "tools/ptsim/output.hpp"
+#include "tools/ptsim/suite.hpp"
+#include "tools/standard_streams.hpp"
 
 #include <cstdio>
 #include <exception>

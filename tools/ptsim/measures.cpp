@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "measures.hpp"
+#include "tools/ptsim/measures.hpp"
 
-#include "bound.hpp"
+#include "tools/ptsim/bound.hpp"
 
 #include <algorithm>
 #include <cmath>

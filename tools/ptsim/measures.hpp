@@ -3,8 +3,8 @@
 #ifndef PTSIM_MEASURES_HPP
 #define PTSIM_MEASURES_HPP
 
-#include "engine.hpp"
-#include "scenario.hpp"
+#include "tools/ptsim/engine.hpp"
+#include "tools/ptsim/scenario.hpp"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "options.hpp"
+#include "tools/ptsim/options.hpp"
 
 #include <algorithm>
 #include <charconv>

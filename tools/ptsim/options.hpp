@@ -2,8 +2,8 @@
 #ifndef PTSIM_OPTIONS_HPP
 #define PTSIM_OPTIONS_HPP
 
-#include "scenario.hpp"
-#include "scheduler.hpp"
+#include "tools/ptsim/scenario.hpp"
+#include "tools/ptsim/scheduler.hpp"
 
 #include <filesystem>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "output.hpp"
+#include "tools/ptsim/output.hpp"
 
 #include <cerrno>
 #include <cmath>

@@ -2,7 +2,7 @@
 #ifndef PTSIM_OUTPUT_HPP
 #define PTSIM_OUTPUT_HPP
 
-#include "suite.hpp"
+#include "tools/ptsim/suite.hpp"
 
 #include <chrono>
 #include <filesystem>

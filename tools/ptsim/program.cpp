@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "program.hpp"
+#include "tools/ptsim/program.hpp"
 
-#include "random.hpp"
+#include "tools/ptsim/random.hpp"
 
 #include <algorithm>
 #include <utility>

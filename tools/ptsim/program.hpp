@@ -3,7 +3,7 @@
 #ifndef PTSIM_PROGRAM_HPP
 #define PTSIM_PROGRAM_HPP
 
-#include "units.hpp"
+#include "tools/ptsim/units.hpp"
 
 #include <functional>
 #include <optional>

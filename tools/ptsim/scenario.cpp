@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "scenario.hpp"
+#include "tools/ptsim/scenario.hpp"
 
-#include "random.hpp"
-#include "traces.hpp"
+#include "tools/ptsim/random.hpp"
+#include "tools/ptsim/traces.hpp"
 
 #include <algorithm>
 

@@ -3,8 +3,8 @@
 #ifndef PTSIM_SCENARIO_HPP
 #define PTSIM_SCENARIO_HPP
 
-#include "program.hpp"
-#include "scheduler.hpp"
+#include "tools/ptsim/program.hpp"
+#include "tools/ptsim/scheduler.hpp"
 
 #include <string>
 #include <vector>

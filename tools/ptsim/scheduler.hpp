@@ -4,7 +4,7 @@
 #ifndef PTSIM_SCHEDULER_HPP
 #define PTSIM_SCHEDULER_HPP
 
-#include "units.hpp"
+#include "tools/ptsim/units.hpp"
 
 #include <memory>
 #include <string>

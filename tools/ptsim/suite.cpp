@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "suite.hpp"
+#include "tools/ptsim/suite.hpp"
 
 #include <algorithm>
 

@@ -3,9 +3,9 @@
 #ifndef PTSIM_SUITE_HPP
 #define PTSIM_SUITE_HPP
 
-#include "engine.hpp"
-#include "measures.hpp"
-#include "scenario.hpp"
+#include "tools/ptsim/engine.hpp"
+#include "tools/ptsim/measures.hpp"
+#include "tools/ptsim/scenario.hpp"
 
 #include <functional>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "traces.hpp"
+#include "tools/ptsim/traces.hpp"
 
-#include "random.hpp"
+#include "tools/ptsim/random.hpp"
 
 #include <algorithm>
 #include <cmath>

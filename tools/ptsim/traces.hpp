@@ -3,7 +3,7 @@
 #ifndef PTSIM_TRACES_HPP
 #define PTSIM_TRACES_HPP
 
-#include "scenario.hpp"
+#include "tools/ptsim/scenario.hpp"
 
 namespace ptsim {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A x B x C with cuBLAS: tasks that give a library's work to the stream that they are called with. Needs the CUDA
 // toolkit and a GPU: make build/samples/cublas
-#include "example.hpp"
+#include "samples/ptask/example.hpp"
 
-#include "typed.hpp"
+#include <ptsched/ptask/typed.hpp>
 
 #include <cublas_v2.h>
 #include <map>

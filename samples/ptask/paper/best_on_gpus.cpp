@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // As an expert uses several GPUs for what is easily divided: each has a thread, which does as with one GPU.
-#include "executor.hpp"
+#include "samples/ptask/paper/executor.hpp"
 
 #include <future>
 

@@ -4,14 +4,12 @@ PAPER       := samples/ptask/paper
 PAPER_OBJS  := $(patsubst %,$(B)/obj/%.o,$(wildcard $(PAPER)/*.cpp))
 PAPER_BENCH := $(addprefix $(B)/samples/,bench-ptask gesture paper.cl null-driver/libcuda.so.1)
 
-$(B)/obj/$(PAPER)/%.o: CPPFLAGS += -I$(PAPER) -Ilibptsched/client -Ilibptsched/cuda -Ilibptsched/device \
-	-Ilibptsched/ptask
 
 $(B)/samples/bench-ptask: $(patsubst %,$(B)/obj/%.o,$(wildcard $(PAPER)/bench/*.cpp))
 $(B)/samples/gesture: $(patsubst %,$(B)/obj/%.o,$(wildcard $(PAPER)/gesture/*.cpp))
 $(B)/samples/bench-ptask $(B)/samples/gesture: $(PAPER_OBJS) $(B)/lib/libptask.so
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptask -ldl -Wl,-rpath,'$$ORIGIN/../lib'
+	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(PTASK_LINK) -ldl -Wl,-rpath,'$$ORIGIN/../lib'
 
 $(B)/samples/null-driver/libcuda.so.1: $(patsubst %,$(B)/obj/%.o,$(wildcard $(PAPER)/null/*.cpp))
 	@mkdir -p $(@D)

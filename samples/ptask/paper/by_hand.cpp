@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "by_hand.hpp"
+#include "samples/ptask/paper/by_hand.hpp"
 
 #include <algorithm>
 #include <map>

@@ -3,7 +3,7 @@
 #ifndef PTSCHED_PAPER_BY_HAND_HPP
 #define PTSCHED_PAPER_BY_HAND_HPP
 
-#include "executor.hpp"
+#include "samples/ptask/paper/executor.hpp"
 
 namespace ptsched::paper {
 

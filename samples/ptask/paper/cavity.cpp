@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The electromagnetic field in a box with conducting walls, after Yee: six tasks for each step of time.
-#include "programs.hpp"
+#include "samples/ptask/paper/programs.hpp"
 
-#include "parameters.h"
+#include "samples/ptask/paper/parameters.h"
 
 #include <array>
 

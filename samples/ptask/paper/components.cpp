@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Principal components by iteration, each kept orthogonal to those before it (Andrecut's GS-PCA): with three
 // components, 22 tasks for each iteration and 9 others.
-#include "programs.hpp"
+#include "samples/ptask/paper/programs.hpp"
 
-#include "parameters.h"
+#include "samples/ptask/paper/parameters.h"
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cuda.hpp"
+#include "samples/ptask/paper/cuda.hpp"
 
 #include <dlfcn.h>
 

@@ -4,9 +4,9 @@
 #ifndef PTSCHED_PAPER_CUDA_HPP
 #define PTSCHED_PAPER_CUDA_HPP
 
-#include "device.hpp"
+#include <ptsched/device/device.hpp>
 
-#include "cuda_abi.h"
+#include "libptsched/cuda/cuda_abi.h"
 
 #include <filesystem>
 #include <string>

@@ -6,9 +6,9 @@
 #ifndef PTSCHED_PAPER_EXECUTOR_HPP
 #define PTSCHED_PAPER_EXECUTOR_HPP
 
-#include "cuda.hpp"
-#include "options.hpp"
-#include "workload.hpp"
+#include "samples/ptask/paper/cuda.hpp"
+#include "samples/ptask/paper/workload.hpp"
+#include <ptsched/ptask/options.hpp>
 
 #include <memory>
 

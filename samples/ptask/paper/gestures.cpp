@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "gestures.hpp"
+#include "samples/ptask/paper/gestures.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,8 +6,8 @@
 #ifndef PTSCHED_PAPER_GESTURES_HPP
 #define PTSCHED_PAPER_GESTURES_HPP
 
-#include "executor.hpp"
-#include "parameters.h"
+#include "samples/ptask/paper/executor.hpp"
+#include "samples/ptask/paper/parameters.h"
 
 namespace ptsched::paper {
 

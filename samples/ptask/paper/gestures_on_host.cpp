@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The gestural interface without a GPU: each step by all processors, as many rows for each, which then wait for
 // another.
-#include "gestures.hpp"
+#include "samples/ptask/paper/gestures.hpp"
 
-#include "by_hand.hpp"
+#include "samples/ptask/paper/by_hand.hpp"
 
 #include <algorithm>
 #include <thread>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Sums and maxima of groups of integers, in seven tasks.
-#include "programs.hpp"
+#include "samples/ptask/paper/programs.hpp"
 
-#include "parameters.h"
+#include "samples/ptask/paper/parameters.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // As the paper's experts did it: one thread, and no copy that is not needed.
-#include "by_hand.hpp"
+#include "samples/ptask/paper/by_hand.hpp"
 
 namespace ptsched::paper {
 

@@ -2,7 +2,7 @@
 // The kernels of the paper's programs: inputs, then outputs, then one structure by value. For a real GPU (nvcc) and for
 // the virtual one (vgpu-cc), where the threads of a block run one after another: there, the first thread of a block
 // does each phase between two barriers for all of them.
-#include "parameters.h"
+#include "samples/ptask/paper/parameters.h"
 
 #ifdef VGPU
 #define SHARED static thread_local

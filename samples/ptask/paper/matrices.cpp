@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Trees, rectangles and chains of operations on matrices.
-#include "programs.hpp"
+#include "samples/ptask/paper/programs.hpp"
 
-#include "parameters.h"
+#include "samples/ptask/paper/parameters.h"
 
 #include <cmath>
 

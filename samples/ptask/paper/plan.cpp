@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan.hpp"
+#include "samples/ptask/paper/plan.hpp"
 
 #include <algorithm>
 #include <set>

@@ -3,7 +3,7 @@
 #ifndef PTSCHED_PAPER_PLAN_HPP
 #define PTSCHED_PAPER_PLAN_HPP
 
-#include "workload.hpp"
+#include "samples/ptask/paper/workload.hpp"
 
 namespace ptsched::paper {
 

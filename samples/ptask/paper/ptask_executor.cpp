@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A workload as a graph of ptasks, that one thread feeds and empties.
-#include "executor.hpp"
-#include "ptask_program.hpp"
+#include "samples/ptask/paper/executor.hpp"
+#include "samples/ptask/paper/ptask_program.hpp"
 
 #include <deque>
 

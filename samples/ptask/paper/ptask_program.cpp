@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ptask_program.hpp"
+#include "samples/ptask/paper/ptask_program.hpp"
 
 #include <algorithm>
 #include <fstream>

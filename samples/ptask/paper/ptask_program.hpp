@@ -3,9 +3,9 @@
 #ifndef PTSCHED_PAPER_PTASK_PROGRAM_HPP
 #define PTSCHED_PAPER_PTASK_PROGRAM_HPP
 
-#include "workload.hpp"
+#include "samples/ptask/paper/workload.hpp"
 
-#include "ptask.hpp"
+#include <ptsched/ptask/graph.hpp>
 
 namespace ptsched::paper {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A bitonic sort of a matrix of integers: comparisons over more than a row are made on the transposed matrix.
-#include "programs.hpp"
+#include "samples/ptask/paper/programs.hpp"
 
-#include "parameters.h"
+#include "samples/ptask/paper/parameters.h"
 
 #include <algorithm>
 

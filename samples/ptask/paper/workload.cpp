@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "workload.hpp"
+#include "samples/ptask/paper/workload.hpp"
 
-#include "parameters.h"
+#include "samples/ptask/paper/parameters.h"
 
 #include <algorithm>
 #include <cmath>

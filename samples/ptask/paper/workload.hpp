@@ -6,7 +6,7 @@
 #ifndef PTSCHED_PAPER_WORKLOAD_HPP
 #define PTSCHED_PAPER_WORKLOAD_HPP
 
-#include "device.hpp"
+#include <ptsched/device/device.hpp>
 
 #include <cstddef>
 #include <cstdint>

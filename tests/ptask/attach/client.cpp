@@ -5,8 +5,8 @@
  *
  *	ptask-attach-client no|if-possible|required|none [unprivileged]
  */
-#include "remote.hpp"
-#include "server.hpp"
+#include <ptsched/ptask/remote.hpp>
+#include <ptsched/ptask/server.hpp>
 
 #include <ptsched/ptsched.hpp>
 

@@ -3,12 +3,12 @@
  * Graphs that attach to ptsched: with the virtual GPU for a device and the broker for a scheduler, both started here;
  * in the test VM, the module. What is waited for is said by a program or by the broker; no time is looked at.
  */
-#include "../../nice.h"
-#include "../../preload/world.h"
+#include "tests/nice.h"
+#include "tests/preload/world.h"
 
-#include "attach.hpp"
+#include "libptsched/ptask/devices/attachment.hpp"
 
-#include "clock.hpp"
+#include "libptsched/base/clock.hpp"
 
 namespace {
 

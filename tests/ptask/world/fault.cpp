@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What tasks that fail leave behind. No driver goes on after a kernel that traps: each is in a process of its own.
-#include "../../host_flag.h"
-#include "../../threads.h"
-#include "../failure_of.hpp"
-#include "world_test.hpp"
+#include "tests/host_flag.h"
+#include "tests/ptask/failure_of.hpp"
+#include "tests/ptask/world/world_test.hpp"
+#include "tests/threads.h"
 
-#include "cuda_abi.h"
+#include "libptsched/cuda/cuda_abi.h"
 
 #include <functional>
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a process at the other end of a graph's socket might send.
-#include "world_test.hpp"
+#include "tests/ptask/world/world_test.hpp"
 
 #include <sys/mman.h>
 #include <sys/socket.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Datablocks on a GPU that two processes use.
-#include "loan.hpp"
-#include "remote.hpp"
-#include "world_test.hpp"
+#include "libptsched/ptask/ipc/device_sharing.hpp"
+#include "tests/ptask/world/world_test.hpp"
+#include <ptsched/ptask/remote.hpp>
 
-#include "libcuda/link.h"
+#include "tests/vgpu/libcuda/link.h"
 
 #include <sys/socket.h>
 

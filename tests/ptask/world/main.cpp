@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What graphs have to do with files and other processes.
-#include "world_test.hpp"
+#include "tests/ptask/world/world_test.hpp"
 
 int main(int argc, char **argv)
 {

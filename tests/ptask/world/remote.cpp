@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Graphs whose ports other processes use.
-#include "remote.hpp"
-#include "../../threads.h"
-#include "../graph_clock.hpp"
-#include "world_test.hpp"
+#include "tests/ptask/graph_clock.hpp"
+#include "tests/ptask/world/world_test.hpp"
+#include "tests/threads.h"
+#include <ptsched/ptask/remote.hpp>
 
 #include <sys/stat.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Channels bound to files, pipes and sockets.
-#include "stream.hpp"
-#include "world_test.hpp"
+#include "tests/ptask/world/world_test.hpp"
+#include <ptsched/ptask/stream.hpp>
 
 #include <poll.h>
 #include <sys/ioctl.h>

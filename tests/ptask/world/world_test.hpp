@@ -2,9 +2,9 @@
 #ifndef PTASK_WORLD_TEST_HPP
 #define PTASK_WORLD_TEST_HPP
 
-#include "../ptask_test.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
-#include "server.hpp"
+#include <ptsched/ptask/server.hpp>
 
 #include <array>
 #include <csignal>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* A heavier one that tolerates lighter ones below its turns (ptsp_tolerate()). */
-#include "three_tasks.h"
+#include "tests/unit/policy/cases.h"
+#include "tests/unit/policy/three_tasks.h"
 
 /* b and c weigh the same, a outweighs them and tolerates them. */
 static int setup_tolerant(void **state)
@@ -207,5 +208,5 @@ int main(void)
 		cmocka_unit_test_setup(test_it_is_known_before_it_asks, setup_tolerant),
 	};
 
-	return cmocka_run_group_tests_name("policy: above others", tests, NULL, NULL);
+	return run_cases("policy: above others", tests);
 }

@@ -6,16 +6,13 @@
  * drains slowly is as one whose kernels are so long, which nobody can help where
  * they cannot be taken off: it gains what it has beyond that one.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "rivals.h"
+#include "tests/unit/policy/cases.h"
+#include "tests/unit/policy/rivals.h"
 
 #define BOUND		0.02
 #define DURATION_NS	(60 * SECOND)
@@ -250,5 +247,5 @@ int main(void)
 	for (u32 i = 0; i < NR_ATTACKS; i++)
 		tests[i] = (struct CMUnitTest){ attacks[i].name, test_gain, NULL, NULL,
 						(void *)&attacks[i] };
-	return cmocka_run_group_tests_name("policy: attacks", tests, NULL, NULL);
+	return run_cases("policy: attacks", tests);
 }

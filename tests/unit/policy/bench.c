@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "policy.h"
+#include "kmod/policy/policy.h"
 
 #define MS		1000000ULL
 #define BATCHES		25

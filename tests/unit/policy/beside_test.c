@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Equals that have the turn beside each other (beside.c). */
-#include "three_tasks.h"
+#include "tests/unit/policy/cases.h"
+#include "tests/unit/policy/three_tasks.h"
 
 #define S (1000 * MS)
 
@@ -295,5 +296,5 @@ int main(void)
 		cmocka_unit_test_setup(test_lies_about_idleness_do_not_pay, setup_sharing),
 	};
 
-	return cmocka_run_group_tests_name("policy: beside each other", tests, NULL, NULL);
+	return run_cases("policy: beside each other", tests);
 }

@@ -2,9 +2,10 @@
 /* What time costs: debts, time that is given away, lies. */
 #include <linux/ptsched.h>
 
-#include "budget.h"
-#include "three_tasks.h"
-#include "vtime.h"
+#include "kmod/policy/budget.h"
+#include "tests/unit/policy/cases.h"
+#include "tests/unit/policy/three_tasks.h"
+#include "kmod/policy/vtime.h"
 
 /* a has had 50 ms against a weight of 15: b, alone in debt, must wait for it. */
 static void test_debtor_waits(void **state)
@@ -411,5 +412,5 @@ int main(void)
 		cmocka_unit_test_setup(test_late_report_is_not_a_debt, setup),
 	};
 
-	return cmocka_run_group_tests_name("policy: budgets", tests, NULL, NULL);
+	return run_cases("policy: budgets", tests);
 }

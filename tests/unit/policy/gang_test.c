@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Processes on several devices that have their turns together (gang.h, ptsp_lead()). */
-#include "gang.h"
-#include "three_tasks.h"
+#include "kmod/policy/gang.h"
+#include "tests/unit/policy/cases.h"
+#include "tests/unit/policy/three_tasks.h"
 
 #define DEVICES 2
 /* The host looks so often; real ones are told. */
@@ -436,5 +437,5 @@ int main(void)
 		cmocka_unit_test(test_two_gangs_that_pause_use_it_too),
 	};
 
-	return cmocka_run_group_tests_name("policy: gangs", tests, NULL, NULL);
+	return run_cases("policy: gangs", tests);
 }

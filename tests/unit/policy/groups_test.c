@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* What groups get: by their weights, however many programs are in them. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
-#include "sim.h"
+#include "tests/unit/policy/cases.h"
+#include "tests/unit/policy/sim.h"
 
 #define PROGRAMS	104
 #define GROUPS		5
@@ -259,5 +256,5 @@ int main(void)
 		cmocka_unit_test(test_too_deep),
 	};
 
-	return cmocka_run_group_tests_name("weights of groups", tests, NULL, NULL);
+	return run_cases("weights of groups", tests);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* How long hand-overs take, and how the next is admitted before one ends. */
-#include "three_tasks.h"
+#include "tests/unit/policy/cases.h"
+#include "tests/unit/policy/three_tasks.h"
 
 /*
  * @t has the turn for @held, which another waits for in vain, and says that the device stood
@@ -273,5 +274,5 @@ int main(void)
 		cmocka_unit_test_setup(test_who_drains_pays_for_the_handover, setup),
 	};
 
-	return cmocka_run_group_tests_name("policy: hand-overs", tests, NULL, NULL);
+	return run_cases("policy: hand-overs", tests);
 }

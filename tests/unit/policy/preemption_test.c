@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Whose work is taken off the device, and what the others are told of that. */
-#include "three_tasks.h"
+#include "tests/unit/policy/cases.h"
+#include "tests/unit/policy/three_tasks.h"
 
 static void test_heavier_is_admitted_while_work_is_taken_off(void **state)
 {
@@ -294,5 +295,5 @@ int main(void)
 		cmocka_unit_test_setup(test_exact_while_one_that_weighs_as_much_is_active, setup),
 	};
 
-	return cmocka_run_group_tests_name("policy: preemption", tests, NULL, NULL);
+	return run_cases("policy: preemption", tests);
 }

@@ -4,8 +4,6 @@
  * releases, reports (true and false), renices, changed settings and late timers.
  * The seed is printed; PTSCHED_SEED repeats a run.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,11 +11,11 @@
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
 #include <linux/ptsched.h>
 
-#include "beside.h"
-#include "policy.h"
+#include "kmod/policy/beside.h"
+#include "kmod/policy/policy.h"
+#include "tests/unit/policy/cases.h"
 
 #define EVENTS		1000000
 #define NR		24
@@ -429,5 +427,5 @@ int main(void)
 		cmocka_unit_test(test_nobody_waits_for_ever),
 	};
 
-	return cmocka_run_group_tests_name("policy invariants", tests, NULL, NULL);
+	return run_cases("policy invariants", tests);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <string.h>
 
-#include "rivals.h"
+#include "tests/unit/policy/rivals.h"
 
 /* From a grant to the first kernel, and from the last one's end to the release. */
 #define HANDOVER_NS	50000

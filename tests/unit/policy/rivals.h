@@ -11,7 +11,7 @@
 #ifndef TESTS_UNIT_POLICY_RIVALS_H
 #define TESTS_UNIT_POLICY_RIVALS_H
 
-#include "policy.h"
+#include "kmod/policy/policy.h"
 
 #define MS	1000000ULL
 #define SECOND	(1000 * MS)

@@ -2,7 +2,8 @@
 /* The policy's rules, one by one: who has the turn. */
 #include <linux/ptsched.h>
 
-#include "three_tasks.h"
+#include "tests/unit/policy/cases.h"
+#include "tests/unit/policy/three_tasks.h"
 
 static void test_alone_needs_no_timer(void **state)
 {
@@ -258,5 +259,5 @@ int main(void)
 		cmocka_unit_test(test_signals_match_the_contract),
 	};
 
-	return cmocka_run_group_tests_name("policy: rules", tests, NULL, NULL);
+	return run_cases("policy: rules", tests);
 }

@@ -3,16 +3,13 @@
  * Thousands of entities: no call of the policy concerns more of them than it says,
  * and what is put off is done in the calls that follow.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "policy.h"
+#include "kmod/policy/policy.h"
+#include "tests/unit/policy/cases.h"
 
 #define NR	3000
 #define MS	1000000ULL
@@ -330,5 +327,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_the_late_share_the_time, setup, teardown),
 	};
 
-	return cmocka_run_group_tests_name("policy scale", tests, NULL, NULL);
+	return run_cases("policy scale", tests);
 }

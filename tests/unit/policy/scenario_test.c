@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
 /* What the policy promises to programs, simulated in virtual time. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
-#include "sim.h"
+#include "tests/unit/policy/cases.h"
+#include "tests/unit/policy/sim.h"
 
 /* The stand-in for PTSched's Table 3: an important program and hogs of 19 ms. */
 static double inversion(enum ptsp_kind kind, bool many, bool sharing, unsigned int hogs)
@@ -245,5 +242,5 @@ int main(void)
 		cmocka_unit_test(test_a_newcomer_is_given_its_part),
 	};
 
-	return cmocka_run_group_tests_name("policy scenarios", tests, NULL, NULL);
+	return run_cases("policy scenarios", tests);
 }

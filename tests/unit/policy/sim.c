@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sim.h"
+#include "tests/unit/policy/sim.h"
 
 #include <string.h>
 

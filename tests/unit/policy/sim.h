@@ -12,7 +12,7 @@
 #ifndef TESTS_UNIT_POLICY_SIM_H
 #define TESTS_UNIT_POLICY_SIM_H
 
-#include "policy.h"
+#include "kmod/policy/policy.h"
 
 #define MS	1000000ULL
 #define SECOND	(1000 * MS)

@@ -3,15 +3,12 @@
 #ifndef PTSCHED_TESTS_THREE_TASKS_H
 #define PTSCHED_TESTS_THREE_TASKS_H
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "policy.h"
+#include "kmod/policy/policy.h"
+#include "tests/unit/policy/cases.h"
 
 #define MS 1000000ULL
 

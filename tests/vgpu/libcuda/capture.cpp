@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Stream capture, with the refusals of the real driver: whoever synchronises or polls a capturing stream spoils the
 // capture, so that a library that meddles is found out.
-#include "work.h"
+#include "tests/vgpu/libcuda/work.h"
 
 #include <algorithm>
 

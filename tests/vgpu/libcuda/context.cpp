@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Initialisation, devices and contexts.
-#include "runtime.h"
-#include "work.h"
+#include "tests/vgpu/libcuda/runtime.h"
+#include "tests/vgpu/libcuda/work.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The entry points of programs that are built with a default stream per thread: NULL means that one.
-#include "runtime.h"
+#include "tests/vgpu/libcuda/runtime.h"
 
 using vgpu::per_thread;
 

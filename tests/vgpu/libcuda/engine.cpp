@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Operations on their way: through the streams' queues, the bodies on the host, the engine, to completion.
-#include "runtime.h"
+#include "tests/vgpu/libcuda/runtime.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Events: marks in a stream's order that streams and the host wait for.
-#include "work.h"
+#include "tests/vgpu/libcuda/work.h"
 
 namespace vgpu {
 

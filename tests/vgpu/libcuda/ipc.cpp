@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Device memory between processes: the pages of an allocation become those of a memfd, which other processes of the
 // user find in /proc.
-#include "work.h"
+#include "tests/vgpu/libcuda/work.h"
 
 #include <cstring>
 #include <fcntl.h>

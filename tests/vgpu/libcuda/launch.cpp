@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Kernel launches.
-#include "work.h"
+#include "tests/vgpu/libcuda/work.h"
 
 using namespace vgpu;
 

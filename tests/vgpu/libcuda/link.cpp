@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "link.h"
+#include "tests/vgpu/libcuda/link.h"
 
-#include "rm.h"
+#include "tests/vgpu/rm.h"
 
 #include <atomic>
 #include <cerrno>

@@ -3,7 +3,7 @@
 #ifndef VGPU_LIBCUDA_LINK_H
 #define VGPU_LIBCUDA_LINK_H
 
-#include "vgpu.h"
+#include "tests/vgpu/vgpu.h"
 
 #include <condition_variable>
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Memory: all of it is the host's, with a note of what kind it is to the device.
-#include "work.h"
+#include "tests/vgpu/libcuda/work.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Modules: shared objects made by vgpu-cc, from a file or from memory.
-#include "runtime.h"
+#include "tests/vgpu/libcuda/runtime.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Look-up of entry points, and the texts of errors.
-#include "runtime.h"
+#include "tests/vgpu/libcuda/runtime.h"
 
 #include <cstring>
 
@@ -25,7 +25,7 @@ template <typename Function> void *address_of(Function *function)
 #define CU_ABI_PTSZ(symbol, base, since, args) {base, since, address_of(symbol), address_of(symbol##_ptsz)},
 #define CU_ABI_PTDS(symbol, base, since, args) {base, since, address_of(symbol), address_of(symbol##_ptds)},
 const Entry entries[] = {
-#include "cuda_abi_list.h"
+#include "libptsched/cuda/cuda_abi_list.h"
 };
 
 constexpr uint64_t known_flags = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;

@@ -2,9 +2,9 @@
 // Tells the resource manager of devices, contexts and channels by the ioctls that the real driver library makes, so
 // that who watches these learns of them. Whether the engine's host knows such ioctls makes no difference to anything
 // else.
-#include "rm.h"
+#include "tests/vgpu/rm.h"
 
-#include "runtime.h"
+#include "tests/vgpu/libcuda/runtime.h"
 
 #include <cerrno>
 #include <sys/ioctl.h>

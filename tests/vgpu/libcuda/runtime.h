@@ -13,9 +13,9 @@
 #ifndef VGPU_LIBCUDA_RUNTIME_H
 #define VGPU_LIBCUDA_RUNTIME_H
 
-#include "cuda_abi.h"
-#include "link.h"
-#include "vgpu_module.h"
+#include "libptsched/cuda/cuda_abi.h"
+#include "tests/vgpu/include/vgpu_module.h"
+#include "tests/vgpu/libcuda/link.h"
 
 #include <atomic>
 #include <condition_variable>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Streams and host functions.
-#include "work.h"
+#include "tests/vgpu/libcuda/work.h"
 
 #include <algorithm>
 

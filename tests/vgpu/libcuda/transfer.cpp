@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copies and fills, synchronous and asynchronous.
-#include "work.h"
+#include "tests/vgpu/libcuda/work.h"
 
 using namespace vgpu;
 

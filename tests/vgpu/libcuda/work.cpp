@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Kernels, copies and fills: what they do on the host and what they cost on the device.
-#include "work.h"
+#include "tests/vgpu/libcuda/work.h"
 
 #include <algorithm>
 #include <cstring>

@@ -3,7 +3,7 @@
 #ifndef VGPU_LIBCUDA_WORK_H
 #define VGPU_LIBCUDA_WORK_H
 
-#include "runtime.h"
+#include "tests/vgpu/libcuda/runtime.h"
 
 namespace vgpu {
 

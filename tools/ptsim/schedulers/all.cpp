@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "schedulers/all.hpp"
+#include "tools/ptsim/schedulers/all.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 #ifndef PTSIM_SCHEDULERS_ALL_HPP
 #define PTSIM_SCHEDULERS_ALL_HPP
 
-#include "scheduler.hpp"
+#include "tools/ptsim/scheduler.hpp"
 
 namespace ptsim {
 

@@ -10,7 +10,7 @@
 //
 // It knows no nice value. Here, those below 0 have priority high, and those from 10 on low. An entity has one job in
 // flight, so that the time of all that it gave to the device is known when it comes to the next.
-#include "schedulers/all.hpp"
+#include "tools/ptsim/schedulers/all.hpp"
 
 #include <set>
 

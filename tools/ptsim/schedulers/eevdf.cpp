@@ -15,7 +15,7 @@
 //
 // What differs: the slice is that of the device instead of 3 ms, times are exact instead of those of a tick, and the
 // tasks lie in two ordered sets, those that are eligible by deadline and the others by run time, instead of one tree.
-#include "schedulers/all.hpp"
+#include "tools/ptsim/schedulers/all.hpp"
 
 #include <algorithm>
 #include <cmath>

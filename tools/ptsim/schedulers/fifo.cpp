@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Unfair on purpose: who came first has the device for as long as it has work.
-#include "schedulers/all.hpp"
+#include "tools/ptsim/schedulers/all.hpp"
 
 #include <list>
 

@@ -3,10 +3,10 @@
 // many as its weight. Who uses a fraction f of its quantum, then has 1/f times as many until it wins again
 // (compensation tickets), or those who sleep often would have less than their share. Who overruns its quantum, since
 // kernels cannot be taken off, has fewer by the same rule.
-#include "schedulers/all.hpp"
-#include "schedulers/quantum.hpp"
+#include "tools/ptsim/schedulers/all.hpp"
+#include "tools/ptsim/schedulers/quantum.hpp"
 
-#include "random.hpp"
+#include "tools/ptsim/random.hpp"
 
 #include <algorithm>
 #include <bit>

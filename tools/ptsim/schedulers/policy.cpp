@@ -2,9 +2,9 @@
 // The project's policy: kmod/policy, compiled as it is. The programs behave as the interposer makes them: who is called
 // back tells how long the kernel that it has begun will take, gives the turn back when that has ended or has been taken
 // off, and asks again; who has nothing to do gives it back when somebody wants it.
-#include "schedulers/all.hpp"
+#include "tools/ptsim/schedulers/all.hpp"
 
-#include <policy.h>
+#include "kmod/policy/policy.h"
 
 #include <algorithm>
 #include <unordered_map>

@@ -4,7 +4,7 @@
 #ifndef PTSIM_QUANTUM_HPP
 #define PTSIM_QUANTUM_HPP
 
-#include "scheduler.hpp"
+#include "tools/ptsim/scheduler.hpp"
 
 namespace ptsim {
 

@@ -2,8 +2,8 @@
 // Stride scheduling (Waldspurger and Weihl, MIT/LCS/TM-528, 1995): the quantum goes to the smallest pass, which
 // advances by what was used over the weight. The global pass advances by the same over the weight of all; a task that
 // goes away keeps its distance from it, and has it again when it comes back. A newcomer begins one stride behind it.
-#include "schedulers/all.hpp"
-#include "schedulers/quantum.hpp"
+#include "tools/ptsim/schedulers/all.hpp"
+#include "tools/ptsim/schedulers/quantum.hpp"
 
 #include <set>
 

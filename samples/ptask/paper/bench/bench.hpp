@@ -3,7 +3,7 @@
 #ifndef PTSCHED_PAPER_BENCH_HPP
 #define PTSCHED_PAPER_BENCH_HPP
 
-#include "gestures.hpp"
+#include "samples/ptask/paper/gestures.hpp"
 
 #include <map>
 #include <optional>

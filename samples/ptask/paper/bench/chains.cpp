@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A x B x C: many products in a row, and one at a time.
-#include "bench.hpp"
-#include "programs.hpp"
+#include "samples/ptask/paper/bench/bench.hpp"
+#include "samples/ptask/paper/programs.hpp"
 
 #include <algorithm>
 #include <cstdio>

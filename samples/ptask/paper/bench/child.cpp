@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "child.hpp"
+#include "samples/ptask/paper/bench/child.hpp"
 
-#include "executor.hpp"
+#include "samples/ptask/paper/executor.hpp"
 
 #include <cerrno>
 #include <cstdio>

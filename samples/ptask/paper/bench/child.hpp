@@ -3,7 +3,7 @@
 #ifndef PTSCHED_PAPER_CHILD_HPP
 #define PTSCHED_PAPER_CHILD_HPP
 
-#include "fd.hpp"
+#include <ptsched/base/fd.hpp>
 
 #include <map>
 #include <string>

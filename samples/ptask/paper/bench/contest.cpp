@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "contest.hpp"
+#include "samples/ptask/paper/bench/contest.hpp"
 
-#include "ptask_program.hpp"
+#include "samples/ptask/paper/ptask_program.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -3,7 +3,7 @@
 #ifndef PTSCHED_PAPER_CONTEST_HPP
 #define PTSCHED_PAPER_CONTEST_HPP
 
-#include "bench.hpp"
+#include "samples/ptask/paper/bench/bench.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fig. 3: what a frame of xform takes besides the GPU's execution, by how it is copied and in which directions.
-#include "bench.hpp"
-#include "by_hand.hpp"
+#include "samples/ptask/paper/bench/bench.hpp"
+#include "samples/ptask/paper/by_hand.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Table 2: the gestural interface as fast as it can, and what a single frame takes.
-#include "bench.hpp"
-#include "pipes.hpp"
+#include "samples/ptask/paper/bench/bench.hpp"
+#include "samples/ptask/paper/bench/pipes.hpp"
 
 #include <cerrno>
 #include <cstdio>

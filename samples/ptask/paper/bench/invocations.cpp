@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a ptask costs that does nothing and has two dependencies.
-#include "bench.hpp"
-#include "child.hpp"
-#include "programs.hpp"
+#include "samples/ptask/paper/bench/bench.hpp"
+#include "samples/ptask/paper/bench/child.hpp"
+#include "samples/ptask/paper/programs.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // bench-ptask: the PTask paper's programs on a GPU, by hand, as modules, and as graphs.
-#include "../../example.hpp"
-#include "bench.hpp"
-#include "number.hpp"
+#include "samples/ptask/example.hpp"
+#include "samples/ptask/paper/bench/bench.hpp"
+#include "samples/ptask/paper/number.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "bench.hpp"
+#include "samples/ptask/paper/bench/bench.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The paper's programs as graphs on the devices of OpenCL, small: whether their results are right.
-#include "bench.hpp"
-#include "gestures.hpp"
-#include "programs.hpp"
+#include "samples/ptask/paper/bench/bench.hpp"
+#include "samples/ptask/paper/gestures.hpp"
+#include "samples/ptask/paper/programs.hpp"
 
 #include <chrono>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "pipes.hpp"
+#include "samples/ptask/paper/bench/pipes.hpp"
 
-#include "child.hpp"
+#include "samples/ptask/paper/bench/child.hpp"
 
 #include <cerrno>
 #include <cstdio>

@@ -2,7 +2,7 @@
 #ifndef PTSCHED_PAPER_PIPES_HPP
 #define PTSCHED_PAPER_PIPES_HPP
 
-#include "gestures.hpp"
+#include "samples/ptask/paper/gestures.hpp"
 
 namespace ptsched::paper {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fig. 13: four graphs of 36 ptasks that share a GPU, with priorities 2, 4, 6 and 8, and as they come.
-#include "contest.hpp"
-#include "programs.hpp"
+#include "samples/ptask/paper/bench/contest.hpp"
+#include "samples/ptask/paper/programs.hpp"
 
 #include <algorithm>
 #include <chrono>

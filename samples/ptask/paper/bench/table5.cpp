@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Table 5 and Fig. 11: the time of one run, inputs on the host to results on the host.
-#include "bench.hpp"
-#include "programs.hpp"
+#include "samples/ptask/paper/bench/bench.hpp"
+#include "samples/ptask/paper/programs.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Fig. 12: columns of products that have nothing to do with each other, on all GPUs and on the first.
-#include "bench.hpp"
-#include "child.hpp"
-#include "programs.hpp"
+#include "samples/ptask/paper/bench/bench.hpp"
+#include "samples/ptask/paper/bench/child.hpp"
+#include "samples/ptask/paper/programs.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "events.hpp"
+#include "samples/ptask/paper/gesture/events.hpp"
 
-#include "fd.hpp"
+#include <ptsched/base/fd.hpp>
 
 #include <cerrno>
 #include <cstdio>

@@ -3,7 +3,7 @@
 #ifndef PTSCHED_PAPER_EVENTS_HPP
 #define PTSCHED_PAPER_EVENTS_HPP
 
-#include "gestures.hpp"
+#include "samples/ptask/paper/gestures.hpp"
 
 #include <chrono>
 

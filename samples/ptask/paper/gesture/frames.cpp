@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "frames.hpp"
+#include "samples/ptask/paper/gesture/frames.hpp"
 
 #include <cerrno>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // gesture: the PTask paper's gestural interface, as four programs for pipes and as one program.
-#include "../../example.hpp"
-#include "commands.hpp"
-#include "frames.hpp"
+#include "samples/ptask/example.hpp"
+#include "samples/ptask/paper/gesture/commands.hpp"
+#include "samples/ptask/paper/gesture/frames.hpp"
 
-#include "executor.hpp"
-#include "number.hpp"
+#include "samples/ptask/paper/executor.hpp"
+#include "samples/ptask/paper/number.hpp"
 
 #include <csignal>
 #include <cstdio>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The four programs that a shell joins by pipes. They know nothing of each other but what a frame is.
-#include "commands.hpp"
-#include "events.hpp"
-#include "frames.hpp"
+#include "samples/ptask/paper/gesture/commands.hpp"
+#include "samples/ptask/paper/gesture/events.hpp"
+#include "samples/ptask/paper/gesture/frames.hpp"
 
 #include <array>
 #include <cerrno>

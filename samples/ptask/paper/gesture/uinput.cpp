@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A hand as a pointer of this machine: it is where the hand is, and its button is down while the hand touches.
-#include "events.hpp"
+#include "samples/ptask/paper/gesture/events.hpp"
 
-#include "fd.hpp"
+#include <ptsched/base/fd.hpp>
 
 #include <algorithm>
 #include <cerrno>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "commands.hpp"
-#include "events.hpp"
+#include "samples/ptask/paper/gesture/commands.hpp"
+#include "samples/ptask/paper/gesture/events.hpp"
 
-#include "ptask_program.hpp"
+#include "samples/ptask/paper/ptask_program.hpp"
 
 #include <algorithm>
 #include <optional>

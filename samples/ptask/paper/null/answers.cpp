@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "null.hpp"
+#include "samples/ptask/paper/null/null.hpp"
 
 #include <atomic>
 #include <cstdio>

@@ -2,7 +2,7 @@
 #ifndef PTSCHED_SAMPLES_NULL_HPP
 #define PTSCHED_SAMPLES_NULL_HPP
 
-#include "cuda_abi.h"
+#include "libptsched/cuda/cuda_abi.h"
 
 /* What every call does. */
 extern "C" CUresult ptsched_null_call();

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PTSCHED_DEVICE_COPY_HPP
+#define PTSCHED_DEVICE_COPY_HPP
+
+#include <ptsched/device/device.hpp>
+#include <ptsched/device/residents.hpp>
+
+#pragma GCC visibility push(default)
+
+namespace ptsched::device {
+
+/* A datablock's content in one memory. The block's lock protects it. */
+struct Copy : Resident {
+    struct Use {
+        const Queue *queue = nullptr;
+        MarkerPtr marker;
+    };
+
+    explicit Copy(Datablock &block) : Resident(block) {}
+
+    /* What @other gets from now on finds the content. */
+    void await(Queue &other)
+    {
+        if (ready)
+            await_ready(other);
+    }
+    /* @by has work that reads it, up to there. */
+    void used(const Queue &by, const MarkerPtr &until);
+    /* What is between it and its eviction. */
+    std::vector<MarkerPtr> pending() const;
+    bool held() const { return fixed || foreign || pins; }
+    void clear();
+
+    Device *device = nullptr;       /* null: there is none */
+    Residents *residents = nullptr; /* the device's */
+    Address address = 0;
+    MarkerPtr ready; /* null: valid, for all that anybody knows */
+    const Queue *queue = nullptr;
+    bool moved = false;   /* a queue copied it there, and nobody else asks whether it has */
+    bool fixed = false;   /* never evicted */
+    bool foreign = false; /* in memory of somebody else, which is never written */
+    unsigned pins = 0;    /* by work that no queue has yet */
+    Use use;              /* by work that a queue has */
+    std::vector<Use> more_uses;
+    Copy *next = nullptr; /* of the block */
+
+private:
+    void await_ready(Queue &other);
+};
+
+} // namespace ptsched::device
+
+#pragma GCC visibility pop
+
+#endif /* PTSCHED_DEVICE_COPY_HPP */

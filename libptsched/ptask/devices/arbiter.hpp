@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whose task is next. Parts of a graph that no channel joins compete: each gets time in proportion to the priority of
+ * its tasks, and what one does not use is the others'. Within a part the tasks have their order (Ready).
+ *
+ * Each part has a clock, which goes on by the time that its run takes over the run's weight; the part is next whose
+ * clock shows least (start-time fair queueing).
+ */
+#ifndef PTSCHED_PTASK_DEVICES_ARBITER_HPP
+#define PTSCHED_PTASK_DEVICES_ARBITER_HPP
+
+#include "libptsched/ptask/devices/ready.hpp"
+
+namespace ptsched::ptask {
+
+/* From 1 on, a priority itself; below, less and less. */
+double weight_of(double priority);
+
+class Arbiter {
+public:
+    /* What a run counts. */
+    static double charge(double seconds, double priority);
+    Arbiter(Mode mode, const PriorityWeights &weights);
+
+    /* Before the first comes. Another arbiter of the same tasks finds the same parts. */
+    void divide(const std::vector<std::unique_ptr<Task>> &tasks);
+    bool empty() const { return one_part() ? parts_[0].ready.empty() : heap_.empty(); }
+    void add(Task &task, double priority, double average_run, Clock::time_point now);
+    Task &pop(Clock::time_point now);
+    /* Where the task stands with those of its part. */
+    Ready &of(const Task &task) { return parts_[task.part_].ready; }
+
+private:
+    struct Part {
+        Ready ready;
+        double clock = 0; /* at the end of its last run; in seconds of weight 1 */
+    };
+    struct Entry {
+        double start, weight;
+        std::uint64_t number;
+        std::size_t part;
+        bool operator<(const Entry &other) const
+        {
+            if (start != other.start)
+                return start > other.start;
+            return weight != other.weight ? weight < other.weight : number > other.number;
+        }
+    };
+
+    bool one_part() const { return parts_.size() == 1; }
+
+    const Mode mode_;
+    const PriorityWeights weights_;
+    std::vector<Part> parts_;
+    std::priority_queue<Entry> heap_; /* the parts with tasks, if there are several parts */
+    std::uint64_t number_ = 0;
+    double clock_ = 0; /* that of the last one taken */
+};
+
+} // namespace ptsched::ptask
+
+#endif /* PTSCHED_PTASK_DEVICES_ARBITER_HPP */

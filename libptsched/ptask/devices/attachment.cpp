@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: MIT
+#include "libptsched/ptask/devices/attachment.hpp"
+
+#include "libptsched/base/be_prompt.hpp"
+#include "libptsched/base/clock.hpp"
+#include "libptsched/base/no_signals.hpp"
+#include "libptsched/base/standard_error.hpp"
+#include "libptsched/ptask/run/now.hpp"
+#include "libptsched/ptask/run/unlocked.hpp"
+#include <ptsched/base/worker.hpp>
+
+#include <ptsched/device/device.hpp>
+
+#include <ptsched/ptsched.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <poll.h>
+#include <utility>
+
+namespace ptsched::ptask {
+
+namespace {
+
+constexpr std::uint64_t for_ever = ~0ull;
+/*
+ * A wait for a turn is begun anew so often, should the graph have been stopped or be another's meanwhile: longer than
+ * waits mostly are, since it begins behind those who wait already.
+ */
+constexpr std::uint64_t patience_ns = 250000000;
+/* A turn is kept so long with nothing on the device: where somebody waits, where somebody may come, and where the
+ * graph's thread has not come round to using it. */
+constexpr std::uint64_t linger_ns = 150000, company_ns = 20000000, unused_ns = 20000000;
+constexpr std::uint64_t report_ns = 100000000;
+constexpr std::uint64_t measure_every_ns = 1000000, no_bell_ns = 10000000;
+
+std::atomic<bool> said_absent{false}, said_gone{false}, said_own{false};
+
+void say_once(std::atomic<bool> &said, const std::string &what)
+{
+    const std::string line = "ptask: " + what + "\n";
+    if (!said.exchange(true))
+        write_to_user(line.data(), line.size());
+}
+
+/* What Clock shows. */
+std::uint64_t now_ns()
+{
+    return static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now().time_since_epoch()).count());
+}
+
+/* For how long to wait at a stretch until it has gone on by so much. */
+std::uint64_t stretch_ns(std::uint64_t ns)
+{
+    const auto at = Clock::now() + std::chrono::nanoseconds(ns);
+    return static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::stretch_until(at)).count());
+}
+
+} // namespace
+
+std::unique_ptr<Attachment> Attachment::open(const std::string &device, const std::string &address, Attach how,
+                                             std::function<void()> may_begin)
+{
+    if (how == Attach::no)
+        return nullptr;
+    ptsched_client *client = nullptr;
+    std::string problem;
+    if (address.empty())
+        problem = "ptsched gives out devices of the PCI bus, and " + device + " is none";
+    else if (int error = ptsched_open(address.c_str(), PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_AUTO, &client))
+        problem = detail::why_not_open(address, error);
+    if (client)
+        return std::make_unique<Attachment>(client, std::move(may_begin));
+    if (how == Attach::required)
+        throw device::Error("the graph is to be scheduled on " + device + ", and cannot be: " + problem);
+    say_once(said_absent, problem + ": the graph runs unscheduled on " + device);
+    return nullptr;
+}
+
+Attachment::Attachment(ptsched_client *client, std::function<void()> may_begin)
+    : client_(client), page_(ptsched_client_page(client)), may_begin_(std::move(may_begin))
+{
+    try {
+        if (!bell_.open())
+            throw device::Error(system_error_text("no socket for a thread"));
+        NoSignals for_it;
+        thread_ = std::thread(&Attachment::work, this);
+    } catch (...) {
+        ptsched_close(client_);
+        throw;
+    }
+}
+
+Attachment::~Attachment()
+{
+    quit();
+    ptsched_close(client_);
+}
+
+void Attachment::quit()
+{
+    {
+        std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    wake();
+    if (thread_.joinable())
+        thread_.join();
+}
+
+void Attachment::wake()
+{
+    bell_.ring();
+}
+
+/* Whether the turn is one requester's, and has been for long enough, while another has asked since. */
+bool Attachment::is_anothers() const
+{
+    return !is_same(requester_, served_) && now_ns() - granted_ns_ >= requester_ns;
+}
+
+/* What somebody waits for ends in time anyway. */
+bool Attachment::may_use_turn() const
+{
+    const std::uint32_t state = ptsched_state(page_);
+    if (!granted_ || state & (PTSCHED_STATE_CALLBACK | PTSCHED_STATE_DEAD))
+        return false;
+    return state & PTSCHED_STATE_WANTED || !is_anothers();
+}
+
+bool Attachment::begin()
+{
+    std::lock_guard lock(mutex_);
+    if (!open_ && !may_use_turn()) {
+        wanted_ = true;
+        wake();
+        return false;
+    }
+    if (!in_flight_++) {
+        busy_since_ns_ = now_ns();
+        first_ns_ = first_ns_ ? first_ns_ : busy_since_ns_;
+    }
+    used_ = true;
+    if (std::exchange(resting_, false))
+        wake();
+    return true;
+}
+
+void Attachment::begin_more()
+{
+    std::lock_guard lock(mutex_);
+    if (!in_flight_++)
+        busy_since_ns_ = now_ns();
+}
+
+void Attachment::ended(bool submitted)
+{
+    std::lock_guard lock(mutex_);
+    if (submitted) {
+        submissions_++;
+        measured_seconds_ += mean_seconds_;
+    }
+    if (--in_flight_)
+        return;
+    last_end_ns_ = now_ns();
+    busy_ns_ += last_end_ns_ - busy_since_ns_;
+    constexpr std::uint32_t to_end = PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED;
+    if (granted_ && (ptsched_state(page_) & to_end || is_anothers()))
+        wake();
+}
+
+bool Attachment::has_room(double seconds) const
+{
+    if (!(ptsched_state(page_) & PTSCHED_STATE_CONTENDED))
+        return true;
+    std::uint64_t bound = __atomic_load_n(&page_->inflight_ns, __ATOMIC_RELAXED);
+    return !bound || seconds * 1e9 < static_cast<double>(bound);
+}
+
+bool Attachment::wants_measure()
+{
+    std::uint64_t now = now_ns();
+    std::lock_guard lock(mutex_);
+    if (now - measure_ns_ < measure_every_ns)
+        return false;
+    measure_ns_ = now;
+    return true;
+}
+
+/* The mean counts for those that are not measured. */
+void Attachment::measured(double seconds)
+{
+    std::lock_guard lock(mutex_);
+    mean_seconds_ += mean_seconds_ > 0 ? (seconds - mean_seconds_) / 4 : seconds;
+}
+
+void Attachment::act_for(RequesterPtr requester)
+{
+    std::lock_guard lock(mutex_);
+    requester_ = std::move(requester);
+}
+
+/* Runs overlap, so that what they take can be more than the time that has passed. */
+ptsched_usage Attachment::take_usage(std::uint64_t now)
+{
+    if (in_flight_) {
+        busy_ns_ += now - busy_since_ns_;
+        busy_since_ns_ = now;
+    }
+    auto measured = static_cast<std::uint64_t>(std::max(measured_seconds_, 0.0) * 1e9);
+    ptsched_usage usage = {std::min(measured, busy_ns_), 0, submissions_};
+    submissions_ = 0;
+    measured_seconds_ = 0;
+    busy_ns_ = 0;
+    reported_ns_ = now;
+    return usage;
+}
+
+void Attachment::open_gate(Lock &lock, const char *why)
+{
+    open_ = true;
+    granted_ = wanted_ = false;
+    say_once(said_gone, std::string("the graph goes on unscheduled, because ") + why);
+    Unlocked unlocked(lock);
+    may_begin_();
+}
+
+void Attachment::take_requester(Lock &lock)
+{
+    const RequesterPtr requester = served_ = requester_;
+    Unlocked unlocked(lock);
+    int error = ptsched_act_for(client_, PTSCHED_ACT_FOR_PIDFD, requester ? requester->pidfd.get() : -1);
+    if (error && requester) {
+        if (error == -EPERM)
+            say_once(said_own, "process " + std::to_string(requester->pid) +
+                                   " weighs more, or is another user's: the graph works under its own weight");
+        ptsched_act_for(client_, PTSCHED_ACT_FOR_PIDFD, -1);
+    }
+}
+
+void Attachment::take_turn(Lock &lock)
+{
+    if (!is_same(requester_, served_))
+        take_requester(lock);
+    int error;
+    {
+        Unlocked unlocked(lock);
+        error = ptsched_acquire(client_, monotonic_ns() + patience_ns, 0, nullptr);
+    }
+    if (error == -ETIMEDOUT || error == -EINTR)
+        return;
+    if (error) {
+        open_gate(lock, ptsched_strerror(error));
+        return;
+    }
+    granted_ = true;
+    wanted_ = used_ = false;
+    granted_ns_ = reported_ns_ = now_ns();
+    first_ns_ = 0;
+    Unlocked unlocked(lock);
+    may_begin_();
+}
+
+void Attachment::give_back(Lock &lock, std::uint64_t now)
+{
+    ptsched_usage usage = take_usage(now);
+    usage.handover_ns =
+        (first_ns_ > granted_ns_ ? first_ns_ - granted_ns_ : 0) + now - std::max(last_end_ns_, granted_ns_);
+    granted_ = false;
+    if (int error = ptsched_release(client_, &usage); error && error != -EPERM)
+        open_gate(lock, ptsched_strerror(error));
+}
+
+/* Of a turn with nothing on the device. */
+bool Attachment::is_due_back(std::uint32_t state, std::uint64_t now, std::uint64_t &again_ns) const
+{
+    if (state & PTSCHED_STATE_CALLBACK || is_anothers())
+        return true;
+    if (!(state & (PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED)))
+        return false;
+    std::uint64_t idle = now - std::max(last_end_ns_, granted_ns_);
+    std::uint64_t kept = !used_ ? unused_ns : state & PTSCHED_STATE_WANTED ? linger_ns : company_ns;
+    if (idle < kept)
+        again_ns = std::min(again_ns, kept - idle);
+    return idle >= kept;
+}
+
+/* Returns after how long to look again. */
+std::uint64_t Attachment::look_after_turn(Lock &lock)
+{
+    std::uint32_t events = __atomic_load_n(&page_->events, __ATOMIC_ACQUIRE);
+    std::uint32_t state = ptsched_state(page_);
+    std::uint64_t now = now_ns(), again_ns = for_ever;
+
+    if (state & PTSCHED_STATE_DEAD) {
+        open_gate(lock, ptsched_strerror(-EPIPE));
+        return 0;
+    }
+    if (ptsched_poll_fd(client_) < 0) {
+        open_gate(lock, ptsched_strerror(-EBADFD));
+        return 0;
+    }
+    acknowledged_.acknowledge(client_, events, [] { return 0; });
+    if (!in_flight_ && is_due_back(state, now, again_ns)) {
+        give_back(lock, now);
+        return 0;
+    }
+    if (state & PTSCHED_STATE_CONTENDED)
+        again_ns = std::min(again_ns, company_ns);
+    if (in_flight_ || submissions_) {
+        if (now - reported_ns_ >= report_ns) {
+            const ptsched_usage usage = take_usage(now);
+            ptsched_report(client_, &usage);
+        }
+        again_ns = std::min(again_ns, reported_ns_ + report_ns - now);
+    }
+    return again_ns;
+}
+
+void Attachment::sleep(bool watch, std::uint64_t at_most_ns)
+{
+    /* A program may have closed what it does not know. */
+    if (!bell_.open())
+        at_most_ns = std::min(at_most_ns, no_bell_ns);
+    pollfd waited[] = {{bell_.fd(), POLLIN, 0}, {watch ? ptsched_poll_fd(client_) : -1, POLLIN, 0}};
+    poll_within(waited, 2, at_most_ns == for_ever ? kNoLimit : stretch_ns(at_most_ns));
+    acknowledged_.set_called(waited[1].revents & POLLIN);
+    if (waited[0].revents)
+        bell_.answer();
+}
+
+void Attachment::work()
+{
+    pthread_setname_np(pthread_self(), "ptask-attach");
+    /* Others wait for what it gives back. */
+    be_prompt();
+
+    Lock lock(mutex_);
+    while (!stopping_) {
+        if (wanted_ && !granted_ && !open_) {
+            take_turn(lock);
+            continue;
+        }
+        std::uint64_t at_most_ns = granted_ ? look_after_turn(lock) : for_ever;
+        bool watch = granted_;
+        if (!at_most_ns)
+            continue;
+        resting_ = at_most_ns == for_ever;
+        Unlocked unlocked(lock);
+        sleep(watch, at_most_ns);
+    }
+    if (granted_)
+        give_back(lock, now_ns());
+}
+
+} // namespace ptsched::ptask

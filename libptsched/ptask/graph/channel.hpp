@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PTSCHED_PTASK_GRAPH_CHANNEL_HPP
+#define PTSCHED_PTASK_GRAPH_CHANNEL_HPP
+
+#include <ptsched/base/fd.hpp>
+#include <ptsched/base/ring.hpp>
+#include <ptsched/ptask/graph.hpp>
+
+#include <condition_variable>
+#include <sys/eventfd.h>
+
+namespace ptsched::ptask {
+
+/* The run that writes a block, as long as its number is this one. */
+struct Writer {
+    Run *run = nullptr;
+    std::uint64_t number = 0;
+};
+
+/* What passes through a channel. */
+struct Token {
+    Item item;
+    Writer writer = {};
+    bool here = true; /* false: the run-time is to read it, and it is on its way to the host */
+};
+
+/* First in, first out, between two ports or a port and the world (null). The scheduler's lock protects it. */
+struct alignas(64) Channel {
+    Channel(Scheduler &scheduler, Port *source, Port *destination, std::size_t capacity)
+        : source(source), destination(destination), capacity(capacity), scheduler(scheduler)
+    {
+    }
+
+    /* What each run uses is in front: of a graph of thousands of tasks, most is in no cache. */
+    Port *const source, *const destination;
+    const std::size_t capacity;
+    unsigned promised = 0; /* by runs that have not ended */
+    bool is_loop = false;  /* used while the loop goes on, when no other channel of its source's task is */
+    Ring<Token> tokens = {};
+    Scheduler &scheduler;
+    /* For who pushes or pulls. */
+    std::condition_variable changed = {};
+    unsigned waiting = 0;
+    /* Of an output: blocks that were read on the host, each of which lets another be brought there beforehand. */
+    std::shared_ptr<std::atomic<unsigned>> reads = {};
+    /* Of an output that somebody polls: readable while a token is here, and for good when nothing comes any more. */
+    UniqueFd event = {};
+    bool readable = false, over = false;
+
+    std::size_t used() const { return tokens.size() + promised; }
+    bool has_room() const { return used() < capacity; }
+    bool has_token() const { return !tokens.empty() && tokens.front().here; }
+    /* Of the port at either end: both agree. */
+    const PortOptions &port() const { return (destination ? destination : source)->options(); }
+
+    void wake()
+    {
+        if (waiting)
+            changed.notify_all();
+        if (event)
+            announce();
+    }
+    void announce()
+    {
+        eventfd_t value;
+        if (readable == (has_token() || over))
+            return;
+        readable = !readable;
+        if (readable)
+            eventfd_write(event.get(), 1);
+        else
+            eventfd_read(event.get(), &value);
+    }
+    /* Whether there is something to pull. */
+    bool has_output() const { return event ? has_token() : !tokens.empty(); }
+    /* Whether there will be something, even if the graph is stopped. */
+    bool has_coming() const { return event && !over && !tokens.empty(); }
+};
+
+} // namespace ptsched::ptask
+
+#endif /* PTSCHED_PTASK_GRAPH_CHANNEL_HPP */

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "libptsched/ptask/replay/launch_thread.hpp"
+
+#include "libptsched/base/no_signals.hpp"
+#include "libptsched/ptask/run/naps.hpp"
+#include "libptsched/ptask/run/unlocked.hpp"
+#include <ptsched/device/device.hpp>
+
+#include <utility>
+
+namespace ptsched::ptask {
+
+Launcher::Launcher(std::mutex &mutex, Give give) : mutex_(mutex), give_(std::move(give))
+{
+    NoSignals for_it;
+    thread_ = std::thread([this] { run(); });
+}
+
+Launcher::~Launcher()
+{
+    {
+        Lock lock(mutex_);
+        ends_ = true;
+        called_ = true;
+        wanted_.notify_one();
+    }
+    thread_.join();
+}
+
+bool Launcher::take(Lowered &part)
+{
+    const bool called = called_.exchange(true);
+    if (!sleeps_) {
+        waiting_.push_back(&part);
+        return true;
+    }
+    if (!called)
+        wanted_.notify_one();
+    return false;
+}
+
+void Launcher::run()
+{
+    device::adopt_thread();
+    Lock lock(mutex_);
+    while (!ends_) {
+        if (waiting_.empty()) {
+            rest(lock);
+            continue;
+        }
+        Lowered &part = *waiting_.front();
+        waiting_.pop_front();
+        give_(lock, part);
+    }
+}
+
+/* At first without the lock, for which others would have to wait. */
+void Launcher::rest(Lock &lock)
+{
+    called_ = false;
+    {
+        Unlocked unlocked(lock);
+        for (Naps naps; !called_ && naps.worth_a_yield();)
+            std::this_thread::yield();
+    }
+    sleeps_ = true;
+    wanted_.wait(lock, [this] { return called_.load(); });
+    sleeps_ = false;
+}
+
+} // namespace ptsched::ptask

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* What follows from what depends on what in a part: which waits are needed, and where values are in its memory. */
+#ifndef PTSCHED_PTASK_REPLAY_SUBGRAPH_ORDER_HPP
+#define PTSCHED_PTASK_REPLAY_SUBGRAPH_ORDER_HPP
+
+#include "libptsched/ptask/replay/subgraph.hpp"
+
+namespace ptsched::ptask {
+
+/* For a part whose steps, inputs and outputs are known. */
+void use_order(Part &part);
+
+} // namespace ptsched::ptask
+
+#endif /* PTSCHED_PTASK_REPLAY_SUBGRAPH_ORDER_HPP */

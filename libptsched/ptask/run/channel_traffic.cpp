@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: MIT
+// What comes into channels and goes out of them.
+#include "libptsched/ptask/devices/exempt.hpp"
+#include "libptsched/ptask/replay/replayer.hpp"
+#include "libptsched/ptask/run/launch.hpp"
+#include "libptsched/ptask/run/scheduler.hpp"
+#include "libptsched/ptask/run/unlocked.hpp"
+#include <ptsched/device/host_pool.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace ptsched::ptask {
+
+namespace {
+
+void add_signals(Item &signals, const Item &more)
+{
+    signals.end_of_stream = signals.end_of_stream || more.end_of_stream;
+    if (!signals.error)
+        signals.error = more.error;
+}
+
+/* The end keeps its place in the channel, so that it is the next one's. */
+Item take_before_end(Item &item)
+{
+    Item before = std::exchange(item, {nullptr, true});
+    before.end_of_stream = false;
+    return before;
+}
+
+/* Throws Error unless it can be pushed there. */
+void check(const Item &item, const Channel &channel)
+{
+    const Port &port = *channel.destination;
+    const Template &form = port.options().form;
+
+    if (!item.block && !item.end_of_stream && !item.error)
+        throw Error("neither a datablock nor a signal was pushed to " + port.full_name());
+    if (item.block && !form.takes(item.block->bytes()))
+        throw Error("a datablock of " + std::to_string(item.block->bytes()) + " bytes does not fit " +
+                    port.full_name() + ", which takes " + form.describe());
+    if (item.block && !item.block->has_content())
+        throw Error("a datablock without content was pushed to " + port.full_name());
+}
+
+} // namespace
+
+/* Made before the lock is taken, since it takes that. Most cannot be stopped, and need none. */
+struct Scheduler::Waker {
+    Waker(Scheduler &scheduler, std::span<Channel *const> channels, const std::stop_token &stop)
+    {
+        if (stop.stop_possible())
+            callback.emplace(stop, Wake{scheduler, channels});
+    }
+
+private:
+    struct Wake {
+        void operator()() const
+        {
+            std::lock_guard lock(scheduler.mutex_);
+            for (Channel *channel : channels)
+                channel->wake();
+        }
+        Scheduler &scheduler;
+        std::span<Channel *const> channels;
+    };
+    std::optional<std::stop_callback<Wake>> callback;
+};
+
+/* False when the time is up or the graph or the caller stops first. */
+template <typename Condition>
+bool Scheduler::wait(Lock &lock, Channel &channel, const Deadline &deadline, const std::stop_token &stop,
+                     Condition condition)
+{
+    auto ended = [&] {
+        return condition() || (stopping_ && !channel.has_coming()) || !failure_.empty() || stop.stop_requested();
+    };
+    throw_if_failed();
+    if (condition())
+        return true;
+    if (!deadline && !stop.stop_possible())
+        must_come_to_run(channel);
+    device::HostPool::Blocked blocked;
+    channel.waiting++;
+    lowering_->hurry(lock);
+    if (deadline)
+        Clock::wait_until(channel.changed, lock, *deadline, ended);
+    else
+        for (Naps naps; !ended();) {
+            /* Who can be told to stop does not begin what nobody can. */
+            if (!stop.stop_possible() && run_for(lock, channel))
+                continue;
+            /* It may have let the lock go. */
+            if (!ended())
+                help_or_rest(lock, channel, naps);
+        }
+    channel.waiting--;
+    hand_over();
+    throw_if_failed();
+    return condition();
+}
+
+/* Who waits for ever for what nobody does is told so. */
+void Scheduler::must_come_to_run(const Channel &channel) const
+{
+    if (started_ || stopping_)
+        return;
+    if (channel.destination)
+        throw Error("the channel to " + channel.destination->full_name() + " is full with " +
+                    std::to_string(channel.capacity) + ", and the graph is not run: run() comes first, or a timeout");
+    throw Error("nothing comes from " + channel.source->full_name() +
+                ", since the graph is not run: run() comes first, or a timeout");
+}
+
+bool Scheduler::push(std::span<Channel *const> channels, Item &&item, Timeout timeout, const std::stop_token &stop)
+{
+    auto has_room = [](const Channel *channel) { return channel->has_room(); };
+    for (const Channel *channel : channels)
+        check(item, *channel);
+    const Deadline deadline = deadline_of(timeout);
+    const Waker waker(*this, channels, stop);
+    Lock lock(mutex_, std::defer_lock);
+    lock_soon(lock);
+    /* While it waits for one, others may fill another. */
+    for (auto full = channels.begin(); full != channels.end();
+         full = std::find_if_not(channels.begin(), channels.end(), has_room))
+        if (!wait(lock, **full, deadline, stop, [&] { return (*full)->has_room(); }) || stopping_)
+            return false;
+    now_.passes();
+    /* It may fail: all of them get the item, or none. */
+    Fetch started = {};
+    if (std::ranges::any_of(channels, [&](const Channel *channel) { return is_fetched(*channel, item); }))
+        started = fetch(*item.block);
+    for (Channel *channel : channels.subspan(1))
+        put_into(*channel, {item}, started);
+    put_into(*channels.front(), {std::move(item)}, started);
+    lowering_->go(lock);
+    advance(lock, deadline.has_value());
+    return true;
+}
+
+std::optional<Item> Scheduler::pull(Channel &channel, Timeout timeout, const std::stop_token &stop, bool end_stays)
+{
+    Channel *const one[] = {&channel};
+    const Deadline deadline = deadline_of(timeout);
+    const Waker waker(*this, one, stop);
+    Lock lock(mutex_, std::defer_lock);
+    lock_soon(lock);
+    if (!wait(lock, channel, deadline, stop, [&] { return channel.has_output(); }))
+        return {};
+    if (Item &first = channel.tokens.front().item; end_stays && first.has_more_than_an_end())
+        return take_before_end(first);
+    Item item = channel.tokens.pop_front().item;
+    now_.passes();
+    took_from(channel);
+    lowering_->go(lock);
+    advance(lock, deadline.has_value());
+    return item;
+}
+
+void Scheduler::give_back(Channel &channel, Item &&item)
+{
+    Lock lock(mutex_);
+    channel.tokens.push_front({std::move(item)});
+    channel.wake();
+}
+
+bool Scheduler::has_input(const Port &port)
+{
+    const Channel *channel = port.looping_ ? port.loop_ : port.from_;
+
+    if (!port.takes() || (channel && channel->has_token()))
+        return true;
+    if (port.kind_ == PortKind::sticky)
+        return port.kept_ != nullptr;
+    return !channel && port.begins_;
+}
+
+bool Scheduler::has_room(const Port &port)
+{
+    return std::ranges::all_of(port.to_, [](const Channel *channel) { return channel->has_room(); });
+}
+
+bool Scheduler::has_inputs(const Task &task)
+{
+    return std::ranges::all_of(task.ports_, [](const auto &port) { return has_input(*port); });
+}
+
+bool Scheduler::has_inputs_and_room(const Task &task)
+{
+    return std::ranges::all_of(task.ports_, [](const auto &port) { return has_input(*port) && has_room(*port); });
+}
+
+bool Scheduler::can_run(const Task &task)
+{
+    return Lowering::lets(task) && (!task.on_host_ || Places::takes(task)) && has_inputs_and_room(task);
+}
+
+/* Whether something has come for another run, though it may still be on its way to the host. */
+bool Scheduler::has_part_of_a_run(const Task &task)
+{
+    auto has_any = [](const Channel *channel) { return channel && !channel->tokens.empty(); };
+    return std::any_of(task.ports_.begin(), task.ports_.end(),
+                       [&](const auto &port) { return has_any(port->from_) || has_any(port->loop_); });
+}
+
+void Scheduler::add_due(Task &task)
+{
+    due_[!task.on_host_].add(task, task.priority(weights_), Lowering::seconds(task), now_.get());
+}
+
+/* To be called when something has come that it may have waited for. */
+void Scheduler::look_at(Task &task)
+{
+    if (!started_ || task.queued_ || !can_run(task))
+        return;
+    task.queued_ = true;
+    add_due(task);
+}
+
+/* To be called after a token was taken; if there was room before, nobody has waited for it, unless more is complete. */
+void Scheduler::took_from(Channel &channel)
+{
+    if (channel.source && (channel.used() + 1 >= channel.capacity || Lowering::waits_for(channel))) {
+        Task &source = channel.source->task_;
+        if (source.lowered_)
+            lowering_->left(*source.lowered_);
+        look_at(source);
+    } else if (!channel.source) {
+        channel.wake();
+    }
+    if (channel.event)
+        channel.announce();
+}
+
+/* Starts the copy to the host of what is not only there; without marker if nothing is to be waited for. */
+Scheduler::Fetch Scheduler::fetch(Datablock &block)
+{
+    for (const auto &place : places_.all) {
+        device::Device &device = *place->device;
+        if (&device != &device::host() && !block.missing(device)) {
+            /* By the program that writes it. */
+            if (device::MarkerPtr arrival = place->attachment ? nullptr : block.arrival_on_host())
+                return {std::move(arrival), place.get(), block.bytes(), Clock::now()};
+            /* Goes with the work of whoever wrote the block, unless somebody pushes what another graph wrote. */
+            if (place->attachment)
+                place->attachment->begin_more();
+            try {
+                Exempt exempt(place->attachment != nullptr);
+                block.use(device::host(), device.outgoing());
+                return {device.outgoing().mark(), place.get(), block.bytes(), Clock::now()};
+            } catch (...) {
+                if (place->attachment)
+                    place->attachment->ended(false);
+                throw;
+            }
+        }
+    }
+    /* Another graph's, which may still write it, wherever that is. */
+    block.bring_to_host();
+    if (device::MarkerPtr arrival = block.arrival_on_host(); arrival && !arrival->reached())
+        return {std::move(arrival), nullptr, block.bytes(), Clock::now()};
+    return {};
+}
+
+/*
+ * Who has read what came before will read this, too: it need not wait for the copy to begin. Not where a device is used
+ * in turns only: the copy may come after the turn.
+ */
+void Scheduler::expect_read(Channel &channel, Datablock &block)
+{
+    unsigned read = channel.reads->load(std::memory_order_relaxed);
+    if (read && !places_.attached()) {
+        channel.reads->fetch_sub(1, std::memory_order_relaxed);
+        block.bring_to_host();
+    }
+    block.count_in(channel.reads);
+}
+
+/* Whether the run-time reads it, or somebody who is told when he can. */
+bool Scheduler::is_fetched(const Channel &channel, const Item &item)
+{
+    return item.block && (channel.destination ? channel.destination->read_ : static_cast<bool>(channel.event));
+}
+
+int Scheduler::descriptor(Channel &channel)
+{
+    std::lock_guard lock(mutex_);
+    if (!channel.event) {
+        if (started_)
+            throw Error("a descriptor of the output of " + channel.source->full_name() +
+                        " is asked for when the graph has been run: the first time is to be before run()");
+        UniqueFd event = above_streams(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+        if (!event)
+            throw Error(system_error_text("eventfd"));
+        channel.event = std::move(event);
+        channel.announce();
+    }
+    return channel.event.get();
+}
+
+void Scheduler::put_into(Channel &channel, Token &&token)
+{
+    Fetch started = {};
+    if (is_fetched(channel, token.item))
+        started = fetch(*token.item.block);
+    put_into(channel, std::move(token), started);
+}
+
+/* @started may be for several channels, and no longer counts when the first of them has it. */
+void Scheduler::put_into(Channel &channel, Token &&token, Fetch &started)
+{
+    const Port *port = channel.destination;
+
+    if (!port && token.item.block)
+        expect_read(channel, *token.item.block);
+    if (started && is_fetched(channel, token.item)) {
+        token.here = false;
+        started.channel = &channel;
+        started.block = token.item.block.get();
+        fetches_.push_back(started);
+        started.counts = false;
+    }
+    channel.tokens.push_back(std::move(token));
+    if (port && port->task_.lowered_)
+        lowering_->came(channel);
+    /* Behind others it is not what the task waits for. */
+    if (port && channel.tokens.size() == 1)
+        look_at(port->task_);
+    else if (!port)
+        channel.wake();
+}
+
+void Scheduler::take_input(Run &run, Port &port)
+{
+    Channel *channel = port.looping_ ? port.loop_ : port.from_;
+    DatablockPtr &block = run.held[port.index_];
+    bool any = channel && channel->has_token();
+
+    if (any) {
+        Token token = channel->tokens.pop_front();
+        port.looping_ = port.loop_;
+        took_from(*channel);
+        add_signals(run.signals, token.item);
+        run.writers[port.index_] = token.writer;
+        block = std::move(token.item.block);
+    }
+    if (port.kind_ == PortKind::sticky)
+        block = port.kept_ = block ? block : port.kept_;
+    run.absent = run.absent || (!block && (any || port.kind_ == PortKind::sticky));
+}
+
+/* Into the room that was promised. */
+void Scheduler::deliver(Run &run)
+{
+    const Task &task = *run.task;
+    bool again = task.again_ && !run.absent && integer_in(*run.held[task.again_->index_]);
+
+    if (task.has_call_ && !run.absent && !run.skipped)
+        add_signals(run.signals, run.call.signals_);
+    for (const auto &port : task.ports_)
+        for (Channel *channel : port->to_) {
+            channel->promised--;
+            if (channel->is_loop == again) {
+                const Item &signals = run.signals;
+                Writer self{&run, run.number};
+                put_into(*channel, {{run.held[port->index_], signals.end_of_stream, signals.error},
+                                    run.skipped ? run.writers[port->index_] : self});
+            } else if (channel->is_loop) {
+                channel->destination->looping_ = false;
+                look_at(channel->destination->task_);
+            }
+        }
+}
+
+} // namespace ptsched::ptask
