@@ -18,10 +18,13 @@ try() {
 	"$@"
 }
 
-# within_a_minute COMMAND...: tries until it succeeds.
-within_a_minute() {
+# A minute, and more on a machine that is so slow that the hog's kernels last for long: see choose_hog_kernel.
+patience_s=60
+
+# in_time COMMAND...: tries until it succeeds.
+in_time() {
 	# Some of the commands wait in the same way.
-	set -- "$(($(date +%s) + 60))" "$@"
+	set -- "$(($(date +%s) + patience_s))" "$@"
 	until try "$@"; do
 		[ "$(date +%s)" -lt "$1" ] || { echo "in vain: $*"; vgpu-stat; ptsched stat; return 1; }
 		usleep 50000
@@ -64,10 +67,12 @@ uptime_cs() { awk '{ print int($1 * 100) }' /proc/uptime; }
 choose_hog_kernel() {
 	before=$(uptime_cs)
 	start_important
-	within_a_minute has_items "$important" 100
+	in_time has_items "$important" 100
 	hog_kernel_us=$((4 * 10000 * ($(uptime_cs) - before)))
 	finish "$important"
 	[ "$hog_kernel_us" -ge 3000000 ] || hog_kernel_us=3000000
+	# What is found out about the hog takes some of its kernels.
+	patience_s=$((60 + hog_kernel_us / 50000))
 	echo "# a kernel of the hog lasts $hog_kernel_us us"
 }
 
@@ -75,7 +80,7 @@ start_helper() {
 	PTSCHED_LOG=debug ptschedd 2>"$work/helper.err" &
 	helper=$!
 	pids="$pids $helper"
-	within_a_minute grep -q "helping it" "$work/helper.err" && within_a_minute grep -q "listening" "$work/helper.err"
+	in_time grep -q "helping it" "$work/helper.err" && in_time grep -q "listening" "$work/helper.err"
 }
 
 # finish PID: it ends by itself, or at our wish, with its results right.
@@ -96,7 +101,7 @@ level_found() { grep -q "level preempt, by ptschedd" "$work/hog.err"; }
 # The hog gets on with its work while nobody else is there.
 hog_runs() {
 	before=$(gpu_us "$hog")
-	within_a_minute hog_got_further "$before"
+	in_time hog_got_further "$before"
 }
 hog_got_further() { [ "$(gpu_us "$hog")" -gt "$1" ]; }
 
@@ -115,16 +120,16 @@ stop_in_the_middle() {
 # The important program does its work, and the hog gets nothing meanwhile.
 stands_still() {
 	before=$(gpu_us "$hog")
-	within_a_minute has_items "$important" $(($(items "$important") + 100)) || return
+	in_time has_items "$important" $(($(items "$important") + 100)) || return
 	after=$(gpu_us "$hog")
 	echo "the hog's GPU time: $before us, then $after us"
 	[ "$before" = "$after" ]
 }
 
 stop_and_await_taking_off() {
-	hog_runs && within_a_minute stop_in_the_middle || return
+	hog_runs && in_time stop_in_the_middle || return
 	start_important
-	within_a_minute grep -q "process $hog does nothing" "$work/helper.err" && within_a_minute stands_still && has_begun
+	in_time grep -q "process $hog does nothing" "$work/helper.err" && in_time stands_still && has_begun
 }
 
 # Stopped in the middle of a kernel, where it stays from when the helper has seen that it does nothing. On a slow machine
@@ -155,7 +160,7 @@ off_by_itself() {
 	finish "$important" && hog_runs && kill -STOP "$helper" || return
 	before=$(taken_off)
 	start_important
-	within_a_minute taken_off_by_now $((before + 5))
+	in_time taken_off_by_now $((before + 5))
 }
 
 goes_on_with_helper_back() {
@@ -165,7 +170,7 @@ goes_on_with_helper_back() {
 killed_while_off() {
 	kill -KILL "$hog"
 	wait "$hog"
-	within_a_minute gone "$hog" && finish "$important"
+	in_time gone "$hog" && finish "$important"
 }
 
 killed_helper() {
@@ -179,7 +184,7 @@ killed_helper() {
 lives() {
 	PTSCHED_TEST_KERNELS=/usr/bin/kernels.so preload-client lives >"$work/bare" || return
 	start_important --think-us 3000
-	within_a_minute has_items "$important" 1 || return
+	in_time has_items "$important" 1 || return
 	PTSCHED_TEST_KERNELS=/usr/bin/kernels.so PTSCHED_DRAIN_US=0 PTSCHED_LOG=debug PTSCHED_STATS=$work/lives.stats \
 		timeout 120 ptsched run --nice 19 -- preload-client lives >"$work/lives.out" 2>"$work/lives.err"
 	echo "status $?, $(cat "$work/lives.stats")"
@@ -197,7 +202,7 @@ check "doctor says that ptschedd does it" doctor_says "preempt: .*, by ptschedd"
 check "doctor says why a program goes no further" doctor_says "gate: .*since PTSCHED_LEVEL" PTSCHED_LEVEL=gate
 start_hog
 start_important
-check "a hog is found to be preemptible by ptschedd" within_a_minute level_found
+check "a hog is found to be preemptible by ptschedd" in_time level_found
 finish "$important"
 check "stopped in the middle of a kernel, it is taken off" stopped_and_taken_off
 check "it goes on when it is continued" goes_on
@@ -205,21 +210,21 @@ check "its results are right" finish "$hog"
 
 start_hog
 start_important
-within_a_minute level_found
+in_time level_found
 finish "$important"
 check "another one is taken off" stopped_and_taken_off
 check "killed while it is off, it leaves nothing behind" killed_while_off
 
 start_hog
 start_important
-within_a_minute level_found
+in_time level_found
 check "a helper that hangs is left: the hog takes itself off" off_by_itself
 check "when it answers again, the hog goes on all the same" goes_on_with_helper_back
 finish "$hog"
 
 start_hog
 start_important
-within_a_minute level_found
+in_time level_found
 finish "$important"
 check "a third one is taken off" stopped_and_taken_off
 check "the helper is killed, and it goes on" killed_helper
@@ -234,9 +239,9 @@ frozen_gets_on() {
 	mkdir "$work/cgroup" && mount -t cgroup2 none "$work/cgroup" && mkdir "$work/cgroup/hog" || return
 	echo "$hog" >"$work/cgroup/hog/cgroup.procs" && hog_runs && freeze 1 || return
 	start_important
-	within_a_minute has_items "$important" 20 || return
+	in_time has_items "$important" 20 || return
 	before=$(gpu_us "$hog")
-	within_a_minute hog_got_further "$before" && grep -q "process $hog does nothing" "$work/helper.err"
+	in_time hog_got_further "$before" && grep -q "process $hog does nothing" "$work/helper.err"
 }
 goes_on_unfrozen() {
 	freeze 0 && finish "$important" && hog_runs
@@ -246,7 +251,7 @@ goes_on_unfrozen() {
 hog_kernel_us=30000000
 start_hog
 start_important
-within_a_minute level_found
+in_time level_found
 finish "$important"
 check "one that can do nothing without being stopped gets on now and then" frozen_gets_on
 check "it goes on when it can" goes_on_unfrozen

@@ -8,17 +8,37 @@ module=/vm/modules/ptsched.ko
 # There is one if the module counts what it executes.
 counter=/vm/modules/ptsched_coverage.ko
 
+# What a program has left that was ended from outside, so that the next one does not find it.
+clean_up() {
+	# shellcheck disable=SC2046 # a number for each
+	kill -9 $(ps -o pid,sid | awk -v session="$(cat /tmp/session)" '$2 == session { print $1 }') 2>/dev/null
+	# Until the last of its processes has let go.
+	tries=10
+	until [ $tries = 0 ]; do
+		rmmod vgpu 2>/dev/null
+		rmmod ptsched 2>/dev/null
+		grep -q '^ptsched ' /proc/modules || break
+		sleep 1
+		tries=$((tries - 1))
+	done
+}
+
 # A program that ends badly without a "not ok" would otherwise count as silence.
 run() {
 	echo "# $1"
 	echo "$1" >/dev/kmsg
 	# shellcheck disable=SC3040 # busybox has it
 	set -o pipefail
-	timeout "${PTSCHED_TEST_TIMEOUT:-1200}" "$1" 2>&1 | tee /tmp/output
+	# shellcheck disable=SC2016 # the inner shell's
+	setsid sh -c 'echo $$ >/tmp/session; exec timeout "$1" "$2"' sh "${PTSCHED_TEST_TIMEOUT:-1200}" "$1" 2>&1 |
+		tee /tmp/output
 	status=$?
 	case $status in
 	0) ;;
-	124 | 143) echo "not ok 9999 - $1 did not end in time" ;;
+	124 | 143)
+		echo "not ok 9999 - $1 did not end in time"
+		clean_up
+		;;
 	*) grep -q '^not ok' /tmp/output || echo "not ok 9999 - $1 exited with $status" ;;
 	esac
 }
