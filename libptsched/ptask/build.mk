@@ -3,8 +3,8 @@
 PTASK_SRCS := $(wildcard libptsched/ptask/*/*.cpp)
 PTASK_OBJS := $(PTASK_SRCS:%=$(B)/obj/%.o)
 PTASK_SO   := $(B)/lib/libptask.so
-# For programs of the tree.
-PTASK_LINK := -L$(B)/lib -lptask -lptsched-device
+# For programs of the tree: a program in C names nothing of the second, which is found by the program's path all the same.
+PTASK_LINK := -L$(B)/lib -Wl,--push-state,--no-as-needed -lptask -lptsched-device -Wl,--pop-state
 # What tests of its insides are linked with instead.
 PTASK_INSIDES := $(PTASK_OBJS) $(DEVICE_OBJS) $(B)/lib/libptsched-core.a
 

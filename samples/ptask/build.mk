@@ -2,7 +2,6 @@
 # The examples: a program of a file each.
 PTASK_EXAMPLES := $(patsubst samples/ptask/%.cpp,$(B)/samples/%,$(wildcard samples/ptask/*.cpp)) $(B)/samples/chain-c
 
-
 define link_example
 @mkdir -p $(@D)
 $(CXX) $(LDFLAGS) -o $@ $< $(PTASK_LINK) -Wl,-rpath,'$$ORIGIN/../lib'

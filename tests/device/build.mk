@@ -4,7 +4,7 @@
 DEVICE_TEST_SRCS := $(filter-out %/bench-device.cpp,$(wildcard tests/device/*.cpp))
 
 # Linked with the driver so that the one of the virtual GPU is found.
-$(B)/tests/device: $(DEVICE_TEST_SRCS:%=$(B)/obj/%.o) $(DEVICE_OBJS) $(B)/lib/libptsched-core.a $(B)/vgpu/vgpud $(B)/vgpu/libcuda.so \
+$(B)/tests/device: $(DEVICE_TEST_SRCS:%=$(B)/obj/%.o) $(PTASK_INSIDES) $(B)/vgpu/vgpud $(B)/vgpu/libcuda.so \
 		$(B)/vgpu/kernels.so
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -ldl -Wl,--no-as-needed -L$(B)/vgpu -lcuda -Wl,-rpath,'$$ORIGIN/../vgpu'

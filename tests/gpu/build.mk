@@ -25,15 +25,15 @@ gpu-compiled: $(B)/gpu/compiled_graph $(B)/gpu/multiply_add.ptx $(addprefix $(B)
 # The runtime is linked statically, as nvcc does when it is not told otherwise.
 $(B)/gpu/%: tests/gpu/%.cu tests/gpu/serve.hpp tests/gpu/job.hpp
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) -O2 -std=c++17 -Xcompiler -Wall,-Wextra -o $@ $< $(NVCC_LIBS)
+	$(NVCC) $(NVCCFLAGS) -O2 -std=c++17 -I. -Xcompiler -Wall,-Wextra -o $@ $< $(NVCC_LIBS)
 
 $(B)/gpu/%.fatbin: tests/gpu/%.cu
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) -O2 -std=c++17 -fatbin -o $@ $<
+	$(NVCC) $(NVCCFLAGS) -O2 -std=c++17 -I. -fatbin -o $@ $<
 
 $(B)/gpu/%.ptx: tests/gpu/%.cu
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) -O2 -std=c++17 -ptx -o $@ $<
+	$(NVCC) $(NVCCFLAGS) -O2 -std=c++17 -I. -ptx -o $@ $<
 
 $(addprefix $(B)/gpu/,faulty_graph compiled_graph): $(B)/gpu/%: $(B)/obj/tests/gpu/%.cpp.o $(B)/lib/libptask.so
 	@mkdir -p $(@D)
@@ -43,7 +43,7 @@ $(addprefix $(B)/gpu/,faulty_graph compiled_graph): $(B)/gpu/%: $(B)/obj/tests/g
 $(B)/gpu/embedded: tests/gpu/embedded.cu $(B)/lib/libptask.so
 	@mkdir -p $(@D)
 	$(NVCC) $(NVCCFLAGS) -O2 -std=c++20 -Xcompiler -Wall,-Wextra -Ilibptsched/include -o $@ $< \
-		$(PTASK_LINK) -Xlinker -rpath,'$$ORIGIN/../lib'
+		-L$(B)/lib -lptask -lptsched-device -Xlinker -rpath,'$$ORIGIN/../lib'
 
 # With what the interposer knows of channels, and its ioctl(): the linker exports it, since the C library has one.
 MECHANISMS_OBJS := $(addprefix $(B)/obj/preload/libptsched/,preload/turn/channels.cpp.o preload/entry/ioctl.cpp.o \

@@ -15,6 +15,7 @@ namespace test {
 namespace {
 
 namespace device = ptsched::device;
+using ptsched::Clock;
 
 constexpr std::size_t parts = 4;
 constexpr std::array<int, parts> priorities = {2, 4, 6, 8};

@@ -17,6 +17,7 @@ namespace test {
 namespace {
 
 namespace device = ptsched::device;
+using ptsched::Clock;
 
 constexpr unsigned n = 8;
 const auto matrix = Template::of<float>(n, n);

@@ -11,6 +11,9 @@
 
 namespace test {
 
+using ptsched::Stop;
+using ptsched::Worker;
+
 namespace {
 
 /* Threads that are made as long as this lives begin when their maker waits, mostly. */

@@ -4,7 +4,6 @@ PAPER       := samples/ptask/paper
 PAPER_OBJS  := $(patsubst %,$(B)/obj/%.o,$(wildcard $(PAPER)/*.cpp))
 PAPER_BENCH := $(addprefix $(B)/samples/,bench-ptask gesture paper.cl null-driver/libcuda.so.1)
 
-
 $(B)/samples/bench-ptask: $(patsubst %,$(B)/obj/%.o,$(wildcard $(PAPER)/bench/*.cpp))
 $(B)/samples/gesture: $(patsubst %,$(B)/obj/%.o,$(wildcard $(PAPER)/gesture/*.cpp))
 $(B)/samples/bench-ptask $(B)/samples/gesture: $(PAPER_OBJS) $(B)/lib/libptask.so
@@ -21,7 +20,7 @@ ALL += $(PAPER_BENCH)
 $(B)/samples/paper.fatbin: $(PAPER)/kernels.cu $(PAPER)/parameters.h
 	@mkdir -p $(@D)
 	@command -v $(NVCC) >/dev/null || { echo "bench-ptask needs nvcc (CUDA toolkit); NVCC names it" >&2; exit 1; }
-	$(NVCC) $(NVCCFLAGS) -O3 -std=c++17 -fatbin -o $@ $<
+	$(NVCC) $(NVCCFLAGS) -O3 -std=c++17 -I. -fatbin -o $@ $<
 
 .PHONY: bench-ptask-parts
 bench-ptask-parts: $(PAPER_BENCH) $(B)/samples/paper.fatbin
@@ -29,8 +28,8 @@ bench-ptask-parts: $(PAPER_BENCH) $(B)/samples/paper.fatbin
 # For devices of OpenCL, whose compiler knows no other files.
 $(B)/samples/paper.cl: $(PAPER)/kernels.cl $(PAPER)/parameters.h
 	@mkdir -p $(@D)
-	$(CC) -E -undef -nostdinc -x c $< -o $@
+	$(CC) -E -undef -nostdinc -iquote . -x c $< -o $@
 
 # For the virtual one.
 $(B)/vgpu/paper.so: $(PAPER)/kernels.cu $(PAPER)/parameters.h tests/vgpu/vgpu-cc $(wildcard tests/vgpu/include/*.h)
-	CXX="$(CXX)" tests/vgpu/vgpu-cc $< -o $@ $(WARNINGS) $(SANFLAGS)
+	CXX="$(CXX)" tests/vgpu/vgpu-cc $< -o $@ -iquote . $(WARNINGS) $(SANFLAGS)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The kernels of kernels.cu in OpenCL C 1.2: inputs, then outputs, then one structure. It is in constant memory, since
 // OpenCL does not tell the size of a structure that is passed by value. A work-group is what a block of threads is there.
-#include "parameters.h"
+#include "samples/ptask/paper/parameters.h"
 
 #define SUM(a, b) ((a) + (b))
 

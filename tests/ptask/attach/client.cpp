@@ -19,6 +19,8 @@
 
 namespace {
 
+using ptsched::Stop;
+using ptsched::Worker;
 using namespace ptsched::ptask;
 
 constexpr unsigned records = 64;

@@ -20,7 +20,9 @@
 
 namespace test {
 
+using ptsched::Stop;
 using ptsched::UniqueFd;
+using ptsched::Worker;
 
 Cases stream_cases();
 Cases remote_cases();

@@ -97,7 +97,8 @@ host(Graph &graph, const std::string &name, Function function, const Ports &...p
         }
         (std::index_sequence_for<Ports...>());
     };
-    return graph.callback(name, std::move(body), {ports.port...});
+    const std::vector<PortOptions> options = {PortOptions(ports.port)...};
+    return graph.callback(name, std::move(body), options);
 }
 
 /* As Input, for arrays of a type. */
