@@ -23,6 +23,7 @@ sbindir    ?= $(exec_prefix)/sbin
 libdir     ?= $(exec_prefix)/lib
 includedir ?= $(prefix)/include
 mandir     ?= $(prefix)/share/man
+docdir     ?= $(prefix)/share/doc/ptsched
 udevdir    ?= /usr/lib/udev/rules.d
 unitdir    ?= /usr/lib/systemd/system
 srcdir     ?= /usr/src
@@ -189,25 +190,32 @@ fill_in           = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@prefix@|$(prefix)|g
 # $(call beside,A,B): the way from folder A to folder B.
 beside            = $(shell realpath -ms --relative-to=$(1) $(2))
 
+PTASK_HEADERS      = $(addprefix libptsched/include/ptsched/,ptask.h ptask device base)
+PTASK_EXAMPLE_SRCS = $(wildcard samples/ptask/*.c samples/ptask/*.cpp)
+
+# $(call install_libraries,LIBRARIES,PACKAGES,HEADERS): for programs that are built with them.
+define install_libraries
+	install -d $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(CMAKE_DIR)
+	cp -P $(foreach lib,$(1),$(wildcard $(B)/lib/$(lib).so*)) $(DESTDIR)$(libdir)
+	set -e; for name in $(2); do $(fill_in) packaging/$$name.pc.in >$(DESTDIR)$(libdir)/pkgconfig/$$name.pc; done
+	set -e; for file in $(INSTALL_CMAKE); do $(fill_in) packaging/$$file.in >$(DESTDIR)$(CMAKE_DIR)/$$file; done
+	set -e; for header in $(patsubst libptsched/include/%,%,$(shell find $(3) -type f)); do \
+		install -D -m 644 libptsched/include/$$header $(DESTDIR)$(includedir)/$$header; done
+endef
+
 .PHONY: install
-install: all ## libraries, tools, man pages, udev rule, systemd units and DKMS source (DESTDIR, prefix)
-	install -d $(addprefix $(DESTDIR),$(bindir) $(sbindir) $(libdir)/pkgconfig \
-		$(includedir)/linux $(udevdir) $(unitdir))
+install: all install-ptask ## libraries, tools, documents, udev rule, systemd units and DKMS source (DESTDIR, prefix)
+	install -d $(addprefix $(DESTDIR),$(bindir) $(sbindir) $(includedir)/linux $(udevdir) $(unitdir))
 	install -m 755 $(INSTALL_PROGRAMS:%=$(B)/bin/%) $(DESTDIR)$(bindir)
 	install -m 755 $(INSTALL_DAEMONS:%=$(B)/bin/%) $(DESTDIR)$(sbindir)
-	cp -P $(foreach lib,$(INSTALL_LIBS),$(wildcard $(B)/lib/$(lib).so*)) $(DESTDIR)$(libdir)
-	cd libptsched/include && find ptsched -type f -exec install -D -m 644 {} $(DESTDIR)$(includedir)/{} \;
+	$(call install_libraries,libptsched libptsched-preload,ptsched,libptsched/include/ptsched/ptsched.*)
 	install -m 644 uapi/linux/ptsched.h $(DESTDIR)$(includedir)/linux
-	set -e; for name in $(INSTALL_PC); do \
-		$(fill_in) packaging/$$name.pc.in >$(DESTDIR)$(libdir)/pkgconfig/$$name.pc; done
-	install -d $(DESTDIR)$(CMAKE_DIR)
-	set -e; for file in $(INSTALL_CMAKE); do \
-		$(fill_in) packaging/$$file.in >$(DESTDIR)$(CMAKE_DIR)/$$file; done
 	set -e; for unit in $(INSTALL_UNITS); do \
 		$(fill_in) packaging/$$unit >$(DESTDIR)$(unitdir)/$$unit; done
 	$(fill_in) packaging/60-ptsched.rules >$(DESTDIR)$(udevdir)/60-ptsched.rules
 	set -e; for page in $(MAN_PAGES); do \
 		install -D -m 644 $$page $(DESTDIR)$(mandir)/man$${page##*.}/$${page##*/}; done
+	install -m 644 README.md CONTRIBUTING.md $(wildcard Documentation/*.rst) $(DESTDIR)$(docdir)
 	rm -rf $(DKMS_DIR)
 	install -d $(DKMS_DIR)
 	cp -R kmod uapi COPYING LICENSES VERSION $(DKMS_DIR)
@@ -216,10 +224,19 @@ install: all ## libraries, tools, man pages, udev rule, systemd units and DKMS s
 	$(if $(DESTDIR),,ldconfig)
 	$(if $(DESTDIR),,@echo 'For the module: dkms install ptsched/$(VERSION) && modprobe ptsched')
 
+.PHONY: install-ptask
+install-ptask: $(B)/lib/libptask.so ## libptask and libptsched-device alone, with their headers and examples: needs no more than a compiler
+	$(call install_libraries,libptask libptsched-device,ptask ptsched-device,$(PTASK_HEADERS))
+	install -D -m 644 Documentation/man/libptask.3 $(DESTDIR)$(mandir)/man3/libptask.3
+	install -d $(DESTDIR)$(docdir)/examples
+	install -m 644 Documentation/ptask.rst $(DESTDIR)$(docdir)
+	install -m 644 $(PTASK_EXAMPLE_SRCS) $(DESTDIR)$(docdir)/examples
+	$(if $(DESTDIR),,ldconfig)
+
 .PHONY: uninstall
 uninstall: ## remove what "make install" put there (same DESTDIR and prefix)
 	$(if $(DESTDIR),,-dkms remove ptsched/$(VERSION) --all)
-	rm -rf $(DKMS_DIR) $(DESTDIR)$(includedir)/ptsched $(DESTDIR)$(CMAKE_DIR)
+	rm -rf $(DKMS_DIR) $(addprefix $(DESTDIR),$(includedir)/ptsched $(CMAKE_DIR) $(docdir))
 	rm -f $(addprefix $(DESTDIR),$(INSTALL_PROGRAMS:%=$(bindir)/%) \
 		$(INSTALL_DAEMONS:%=$(sbindir)/%) $(includedir)/linux/ptsched.h \
 		$(INSTALL_PC:%=$(libdir)/pkgconfig/%.pc) $(INSTALL_UNITS:%=$(unitdir)/%) \
