@@ -191,7 +191,8 @@ fill_in           = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@prefix@|$(prefix)|g
 beside            = $(shell realpath -ms --relative-to=$(1) $(2))
 
 PTASK_HEADERS      = $(addprefix libptsched/include/ptsched/,ptask.h ptask device base)
-PTASK_EXAMPLE_SRCS = $(wildcard samples/ptask/*.c samples/ptask/*.cpp)
+# But for one that calls the driver by the project's own declarations.
+PTASK_EXAMPLE_SRCS = $(filter-out %/call.cpp,$(wildcard samples/ptask/*.c samples/ptask/*.cpp samples/ptask/*.hpp))
 
 # $(call install_libraries,LIBRARIES,PACKAGES,HEADERS): for programs that are built with them.
 define install_libraries

@@ -7,7 +7,7 @@
 //	ptsched top
 //
 // MODULE is as for chain.cpp.
-#include "samples/ptask/example.hpp"
+#include "example.hpp"
 
 #include <ptsched/ptask/graph.hpp>
 

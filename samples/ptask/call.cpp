@@ -5,7 +5,7 @@
 //
 // What it calls is the CUDA driver's, whose header is cuda.h in a toolkit. For a library, see cuda/cublas.cpp.
 #include "libptsched/cuda/cuda_abi.h"
-#include "samples/ptask/example.hpp"
+#include "example.hpp"
 
 #include <ptsched/ptask/typed.hpp>
 

@@ -5,7 +5,7 @@
 //
 // MODULE is a file with the kernel "matmul" of tests/vgpu/programs/kernels.cu: what nvcc -cubin, -ptx or -fatbin makes
 // of it, or for the virtual GPU (LD_LIBRARY_PATH=build/vgpu, beside build/vgpu/vgpud) build/vgpu/kernels.so.
-#include "samples/ptask/example.hpp"
+#include "example.hpp"
 
 #include <ptsched/ptask/graph.hpp>
 

@@ -3,7 +3,7 @@
 // how many there will be. That is the number of records that "select" gives, and "sort" does not run if it is 0.
 //
 //	build/samples/filter
-#include "samples/ptask/example.hpp"
+#include "example.hpp"
 
 #include <ptsched/ptask/graph.hpp>
 

@@ -4,7 +4,7 @@
 // that has changed. How many rounds it takes depends on what was pushed.
 //
 //	build/samples/iterate
-#include "samples/ptask/example.hpp"
+#include "example.hpp"
 
 #include <ptsched/ptask/graph.hpp>
 

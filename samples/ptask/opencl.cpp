@@ -5,7 +5,7 @@
 //	build/samples/opencl
 //
 // Any device of OpenCL will do; PoCL (Debian: pocl-opencl-icd) makes one of the processor.
-#include "samples/ptask/example.hpp"
+#include "example.hpp"
 
 #include <ptsched/ptask/graph.hpp>
 

@@ -5,7 +5,7 @@
 //	dot -Tsvg graph.dot >graph.svg
 //
 // https://ui.perfetto.dev and Chrome's about:tracing open timeline.json.
-#include "samples/ptask/example.hpp"
+#include "example.hpp"
 
 #include <ptsched/ptask/draw.hpp>
 #include <ptsched/ptask/graph.hpp>

@@ -4,7 +4,7 @@
 // task makes an error that travels with the stream.
 //
 //	ls / | build/samples/pipe | sort
-#include "samples/ptask/example.hpp"
+#include "example.hpp"
 
 #include <ptsched/ptask/graph.hpp>
 #include <ptsched/ptask/stream.hpp>

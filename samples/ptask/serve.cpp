@@ -7,7 +7,7 @@
 //
 // The server ends at SIGINT or SIGTERM. Results come in the order in which blocks were pushed, and each goes to whoever
 // pulls first: this is for one client at a time.
-#include "samples/ptask/example.hpp"
+#include "example.hpp"
 
 #include <ptsched/ptask/graph.hpp>
 #include <ptsched/ptask/remote.hpp>

@@ -5,7 +5,7 @@
 //
 // NVRTC compiles it when the graph is made; Documentation/ptask.rst says what that needs. For the virtual GPU,
 // build/vgpu/nvrtc.so stands for it: PTSCHED_NVRTC names that.
-#include "samples/ptask/example.hpp"
+#include "example.hpp"
 
 #include <ptsched/ptask/graph.hpp>
 
