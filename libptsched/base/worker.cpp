@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <ptsched/base/worker.hpp>
+#include "libptsched/base/worker.hpp"
 
 #include "libptsched/base/no_signals.hpp"
 #include <ptsched/base/error.hpp>

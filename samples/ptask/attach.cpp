@@ -11,6 +11,7 @@
 
 #include <ptsched/ptask/graph.hpp>
 
+#include <algorithm>
 #include <charconv>
 
 using namespace ptsched::ptask;

@@ -4,8 +4,8 @@
 //	build/samples/call
 //
 // What it calls is the CUDA driver's, whose header is cuda.h in a toolkit. For a library, see cuda/cublas.cpp.
-#include "libptsched/cuda/cuda_abi.h"
 #include "example.hpp"
+#include "libptsched/cuda/cuda_abi.h"
 
 #include <ptsched/ptask/typed.hpp>
 

@@ -1,3 +1,4 @@
 # SPDX-License-Identifier: MIT
-TESTS += tests/abi/abi_test
-TESTS_NOSAN += tests/abi/abi_test
+ABI_TESTS   := tests/abi/abi_test tests/abi/exports_test
+TESTS       += $(ABI_TESTS)
+TESTS_NOSAN += $(ABI_TESTS)

@@ -5,6 +5,7 @@
  */
 #include <ptsched/device/access.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

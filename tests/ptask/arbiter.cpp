@@ -4,6 +4,7 @@
 
 #include "libptsched/ptask/devices/arbiter.hpp"
 #include "libptsched/ptask/devices/device_share.hpp"
+#include "libptsched/ptask/graph/graph.hpp"
 
 #include <array>
 #include <deque>
@@ -29,9 +30,9 @@ struct Contest {
     {
         for (std::size_t i = 0; i < parts; i++)
             graph.host(std::to_string(i), do_nothing, {in("x", Template::of<int>(1))});
-        arbiter.divide(graph.tasks());
+        arbiter.divide(GraphImpl::of(graph).tasks_);
     }
-    void add(std::size_t i) { arbiter.add(*graph.tasks()[i], priorities[i], run_times[i], began); }
+    void add(std::size_t i) { arbiter.add(impl(*graph.tasks()[i]), priorities[i], run_times[i], began); }
     /* The next one, which comes again. */
     std::size_t run()
     {
@@ -136,9 +137,9 @@ void channels_join()
     Task &c = graph.host("c", do_nothing, {in("x", one)});
     graph.connect(a["y"], b["x"]);
     Arbiter arbiter(Mode::priority, {});
-    arbiter.divide(graph.tasks());
-    CHECK(&arbiter.of(a) == &arbiter.of(b));
-    CHECK(&arbiter.of(a) != &arbiter.of(c));
+    arbiter.divide(GraphImpl::of(graph).tasks_);
+    CHECK(&arbiter.of(impl(a)) == &arbiter.of(impl(b)));
+    CHECK(&arbiter.of(impl(a)) != &arbiter.of(impl(c)));
 }
 
 /*

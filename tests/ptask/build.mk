@@ -29,9 +29,10 @@ $(B)/tests/ptask-world: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/ptask/world/*
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -ldl -Wl,--no-as-needed -L$(B)/vgpu -lcuda -Wl,-rpath,'$$ORIGIN/../vgpu'
 
 # Programs with graphs that attach, under the broker; in the VM, under the module.
-$(B)/tests/ptask-attach-client: $(B)/obj/tests/ptask/attach/client.cpp.o $(B)/lib/libptask.so $(B)/lib/libptsched.so
+$(B)/tests/ptask-attach-client: $(B)/obj/tests/ptask/attach/client.cpp.o $(B)/obj/libptsched/base/worker.cpp.o \
+		$(B)/lib/libptask.so $(B)/lib/libptsched.so
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -o $@ $< $(PTASK_LINK) -lptsched -Wl,-rpath,'$$ORIGIN/../lib'
+	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(PTASK_LINK) -lptsched -Wl,-rpath,'$$ORIGIN/../lib'
 
 $(B)/tests/ptask-attach: $(B)/obj/tests/ptask/attach/main.cpp.o $(B)/obj/libptsched/base/clock.cpp.o \
 		| $(B)/tests/ptask-attach-client \

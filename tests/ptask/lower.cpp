@@ -7,6 +7,7 @@
 #include "libptsched/ptask/replay/replayer.hpp"
 #include <ptsched/ptask/draw.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 

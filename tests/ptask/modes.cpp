@@ -228,7 +228,7 @@ struct Queue {
     }
     void add(unsigned task, double priority, double run, Clock::duration at)
     {
-        ready.add(*tasks[task], priority, run, began + at);
+        ready.add(impl(*tasks[task]), priority, run, began + at);
     }
     std::string pop(Clock::duration at) { return ready.pop(began + at).name(); }
     std::string pop_all(Clock::duration at)

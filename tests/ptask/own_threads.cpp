@@ -3,8 +3,8 @@
 #include "tests/ptask/child.hpp"
 #include "tests/ptask/ptask_test.hpp"
 
+#include "libptsched/base/worker.hpp"
 #include "libptsched/ptask/replay/launch_thread.hpp"
-#include <ptsched/base/worker.hpp>
 
 #include <csignal>
 #include <sched.h>

@@ -2,6 +2,7 @@
 // Where the values of a part are in its memory.
 #include "tests/ptask/ptask_test.hpp"
 
+#include "libptsched/ptask/graph/graph.hpp"
 #include "libptsched/ptask/replay/subgraph.hpp"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ Task &adder(Graph &graph, const std::string &name)
 
 Part only_part(const Graph &graph)
 {
-    auto parts = Parts::find(graph.tasks());
+    auto parts = Parts::find(GraphImpl::of(graph).tasks_);
     CHECK_EQ(parts.size(), 1u);
     return std::move(parts.at(0));
 }

@@ -32,7 +32,7 @@ Arbiter::Arbiter(Mode mode, const PriorityWeights &weights) : mode_(mode), weigh
     parts_.push_back({{mode, weights}});
 }
 
-void Arbiter::divide(const std::vector<std::unique_ptr<Task>> &tasks)
+void Arbiter::divide(const std::vector<std::unique_ptr<TaskImpl>> &tasks)
 {
     if (mode_ != Mode::priority && mode_ != Mode::data_aware)
         return;
@@ -53,7 +53,7 @@ void Arbiter::divide(const std::vector<std::unique_ptr<Task>> &tasks)
         parts_.push_back({{mode_, weights_}});
 }
 
-void Arbiter::add(Task &task, double priority, double average_run, Clock::time_point now)
+void Arbiter::add(TaskImpl &task, double priority, double average_run, Clock::time_point now)
 {
     Part &part = parts_[task.part_];
     const bool first = part.ready.empty();
@@ -68,14 +68,14 @@ void Arbiter::add(Task &task, double priority, double average_run, Clock::time_p
     }
 }
 
-Task &Arbiter::pop(Clock::time_point now)
+TaskImpl &Arbiter::pop(Clock::time_point now)
 {
     if (one_part())
         return parts_[0].ready.pop(now);
     const Entry entry = heap_.top();
     heap_.pop();
     Part &part = parts_[entry.part];
-    Task &task = part.ready.pop(now);
+    TaskImpl &task = part.ready.pop(now);
     clock_ = std::max(clock_, entry.start);
     part.clock = entry.start + task.charge_;
     if (!part.ready.empty())

@@ -23,12 +23,12 @@ public:
     Arbiter(Mode mode, const PriorityWeights &weights);
 
     /* Before the first comes. Another arbiter of the same tasks finds the same parts. */
-    void divide(const std::vector<std::unique_ptr<Task>> &tasks);
+    void divide(const std::vector<std::unique_ptr<TaskImpl>> &tasks);
     bool empty() const { return one_part() ? parts_[0].ready.empty() : heap_.empty(); }
-    void add(Task &task, double priority, double average_run, Clock::time_point now);
-    Task &pop(Clock::time_point now);
+    void add(TaskImpl &task, double priority, double average_run, Clock::time_point now);
+    TaskImpl &pop(Clock::time_point now);
     /* Where the task stands with those of its part. */
-    Ready &of(const Task &task) { return parts_[task.part_].ready; }
+    Ready &of(const TaskImpl &task) { return parts_[task.part_].ready; }
 
 private:
     struct Part {

@@ -5,9 +5,9 @@
 #include "libptsched/base/clock.hpp"
 #include "libptsched/base/no_signals.hpp"
 #include "libptsched/base/standard_error.hpp"
+#include "libptsched/base/worker.hpp"
 #include "libptsched/ptask/run/now.hpp"
 #include "libptsched/ptask/run/unlocked.hpp"
-#include <ptsched/base/worker.hpp>
 
 #include <ptsched/device/device.hpp>
 

@@ -179,7 +179,7 @@ std::unique_ptr<Place> Places::make_place(device::Device &device, const Tell &te
     return place;
 }
 
-std::vector<std::unique_ptr<Place>> Places::make(const std::vector<std::unique_ptr<Task>> &tasks,
+std::vector<std::unique_ptr<Place>> Places::make(const std::vector<std::unique_ptr<TaskImpl>> &tasks,
                                                  const Tell &tell) const
 {
     std::vector<std::unique_ptr<Place>> made;
@@ -227,7 +227,7 @@ void Places::close()
         place->attachment.reset();
 }
 
-bool Places::hold(const Task &task)
+bool Places::hold(const TaskImpl &task)
 {
     bool any = false;
     for (Place *place : task.places_) {
@@ -238,7 +238,7 @@ bool Places::hold(const Task &task)
     return any;
 }
 
-void Places::let_go(const Task &task)
+void Places::let_go(const TaskImpl &task)
 {
     for (Place *place : task.places_)
         if (place->attachment && place->held && !std::exchange(place->used, false))
@@ -337,7 +337,7 @@ std::size_t Places::choose(const Run &run)
     return static_cast<std::size_t>(std::min_element(places.begin(), places.end(), fewer) - places.begin());
 }
 
-bool Places::takes(const Task &task)
+bool Places::takes(const TaskImpl &task)
 {
     if (task.concurrent_ || task.in_lane_ < few_in_lane)
         return true;
@@ -404,7 +404,7 @@ bool Places::wants_measure(const Run &run, Place &place)
     return true;
 }
 
-double Places::expected(const Task &task, const Place &place) const
+double Places::expected(const TaskImpl &task, const Place &place) const
 {
     const double known = task.run_time_.value();
     if (known > 0 || place.device == &device::host())

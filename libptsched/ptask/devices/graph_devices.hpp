@@ -98,7 +98,8 @@ public:
         std::function<void()> may_ask;   /* see Rival */
     };
     /* Of the devices of these tasks, for add(). Throws Error if one is to be scheduled, and cannot. */
-    std::vector<std::unique_ptr<Place>> make(const std::vector<std::unique_ptr<Task>> &tasks, const Tell &tell) const;
+    std::vector<std::unique_ptr<Place>> make(const std::vector<std::unique_ptr<TaskImpl>> &tasks,
+                                             const Tell &tell) const;
     void add(std::vector<std::unique_ptr<Place>> &&places) { all = std::move(places); }
     /* For a task with code for these devices, in their order. */
     std::vector<Place *> of(const std::vector<device::Device *> &devices) const;
@@ -112,15 +113,15 @@ public:
     /* Nothing is due for a device any more. */
     void rest();
     /* Whether a function of the host, which is called once at a time, has no more runs ahead than are worth it. */
-    static bool takes(const Task &task);
+    static bool takes(const TaskImpl &task);
     /* Whether no run can be given to the host, or to any other device. */
     bool full(bool host) const;
     /*
      * Those of the task that may be given work now, until let_go() but for the one that a run has begun at; false if
      * there is none.
      */
-    bool hold(const Task &task);
-    void let_go(const Task &task);
+    bool hold(const TaskImpl &task);
+    void let_go(const TaskImpl &task);
     /* The place among those of the task, which are held. */
     std::size_t choose(const Run &run);
     static Lane &choose_lane(const Run &run, Place &place);
@@ -146,7 +147,7 @@ private:
     static bool wants_measure(const Run &run, Place &place);
     double charge(const Run &run) const;
     /* In seconds. Without that, all that has not run yet would seem to be over at once, and go to one place. */
-    double expected(const Task &task, const Place &place) const;
+    double expected(const TaskImpl &task, const Place &place) const;
 
     GraphOptions options_;
     Average run_time_; /* of all that devices have run */

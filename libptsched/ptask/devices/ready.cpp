@@ -20,7 +20,7 @@ void Ready::advance(Clock::time_point now)
     at_ = now;
 }
 
-void Ready::add(Task &task, double priority, double average_run, Clock::time_point now)
+void Ready::add(TaskImpl &task, double priority, double average_run, Clock::time_point now)
 {
     double rank = 0;
     if (mode_ == Mode::priority || mode_ == Mode::data_aware) {
@@ -31,7 +31,7 @@ void Ready::add(Task &task, double priority, double average_run, Clock::time_poi
     heap_.push({rank, number_++, now, &task});
 }
 
-Task &Ready::pop(Clock::time_point now)
+TaskImpl &Ready::pop(Clock::time_point now)
 {
     const Entry first = heap_.top();
     heap_.pop();

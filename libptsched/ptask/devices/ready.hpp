@@ -6,8 +6,8 @@
 #ifndef PTSCHED_PTASK_DEVICES_READY_HPP
 #define PTSCHED_PTASK_DEVICES_READY_HPP
 
+#include "libptsched/ptask/graph/task.hpp"
 #include "libptsched/ptask/run/now.hpp"
-#include <ptsched/ptask/graph.hpp>
 
 #include <queue>
 
@@ -20,8 +20,8 @@ public:
     Ready(Mode mode, const PriorityWeights &weights) : mode_(mode), weights_(weights) {}
 
     bool empty() const { return heap_.empty(); }
-    void add(Task &task, double priority, double average_run, Clock::time_point now);
-    Task &pop(Clock::time_point now);
+    void add(TaskImpl &task, double priority, double average_run, Clock::time_point now);
+    TaskImpl &pop(Clock::time_point now);
     void ran(double seconds) { run_.add(seconds); }
 
 private:
@@ -29,7 +29,7 @@ private:
         double rank;
         std::uint64_t number;
         Clock::time_point since;
-        Task *task;
+        TaskImpl *task;
         bool operator<(const Entry &other) const
         {
             return rank != other.rank ? rank < other.rank : number > other.number;

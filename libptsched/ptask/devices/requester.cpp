@@ -2,7 +2,7 @@
 #include "libptsched/ptask/devices/requester.hpp"
 
 #include "libptsched/base/pidfd.hpp"
-#include <ptsched/base/worker.hpp>
+#include "libptsched/base/worker.hpp"
 
 #include <ptsched/device/device.hpp>
 

@@ -13,9 +13,9 @@ void Argument::check_written() const
 Arguments::Ports arguments_of(const Task &task)
 {
     Arguments::Ports ports;
-    for (const auto &port : task.ports())
+    for (const Port *port : task.ports())
         if (port->is_parameter())
-            ports.push_back(port.get());
+            ports.push_back(port);
     return ports;
 }
 

@@ -2,14 +2,17 @@
 #ifndef PTSCHED_PTASK_GRAPH_CHANNEL_HPP
 #define PTSCHED_PTASK_GRAPH_CHANNEL_HPP
 
+#include "libptsched/base/ring.hpp"
+#include "libptsched/ptask/graph/task.hpp"
 #include <ptsched/base/fd.hpp>
-#include <ptsched/base/ring.hpp>
-#include <ptsched/ptask/graph.hpp>
 
+#include <atomic>
 #include <condition_variable>
 #include <sys/eventfd.h>
 
 namespace ptsched::ptask {
+
+class Scheduler;
 
 /* The run that writes a block, as long as its number is this one. */
 struct Writer {
@@ -26,13 +29,13 @@ struct Token {
 
 /* First in, first out, between two ports or a port and the world (null). The scheduler's lock protects it. */
 struct alignas(64) Channel {
-    Channel(Scheduler &scheduler, Port *source, Port *destination, std::size_t capacity)
+    Channel(Scheduler &scheduler, PortImpl *source, PortImpl *destination, std::size_t capacity)
         : source(source), destination(destination), capacity(capacity), scheduler(scheduler)
     {
     }
 
     /* What each run uses is in front: of a graph of thousands of tasks, most is in no cache. */
-    Port *const source, *const destination;
+    PortImpl *const source, *const destination;
     const std::size_t capacity;
     unsigned promised = 0; /* by runs that have not ended */
     bool is_loop = false;  /* used while the loop goes on, when no other channel of its source's task is */

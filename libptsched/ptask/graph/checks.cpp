@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/ptask/graph/checks.hpp"
 
+#include "libptsched/ptask/graph/graph.hpp"
+
 #include "libptsched/ptask/run/scheduler.hpp"
 
 #include <algorithm>
@@ -9,7 +11,7 @@ namespace ptsched::ptask {
 
 namespace {
 
-std::string between(const Port *from, const Port *to)
+std::string between(const PortImpl *from, const PortImpl *to)
 {
     return "cannot connect " + (from ? from->full_name() : "an input") + " to " + (to ? to->full_name() : "an output") +
            ": ";
@@ -18,7 +20,7 @@ std::string between(const Port *from, const Port *to)
 } // namespace
 
 /* Where an output's size comes from. */
-void Checks::size(const Task &task, const Port &port)
+void Checks::size(const TaskImpl &task, const PortImpl &port)
 {
     const PortOptions &options = port.options();
     if (options.size_from.empty()) {
@@ -27,7 +29,7 @@ void Checks::size(const Task &task, const Port &port)
                         " has no fixed size: name the port that says it (sized_by), metadata or an input");
         return;
     }
-    const Port *other = task.find(options.size_from);
+    const PortImpl *other = task.find(options.size_from);
     if (options.kind != PortKind::output || options.form.layout == Layout::fixed)
         throw Error("port " + port.full_name() + " is sized by " + options.size_from +
                     ": only an output of variable or opaque form can be");
@@ -41,7 +43,7 @@ void Checks::size(const Task &task, const Port &port)
         throw Error("output " + port.full_name() + " has an initial block and no fixed size: one of them would do");
 }
 
-void Checks::port(const Task &task, const Port &port)
+void Checks::port(const TaskImpl &task, const PortImpl &port)
 {
     const PortOptions &options = port.options();
     if (options.name.empty())
@@ -71,7 +73,7 @@ void Checks::port(const Task &task, const Port &port)
     size(task, port);
 }
 
-void Checks::task(const Task &task)
+void Checks::task(const TaskImpl &task)
 {
     if (task.name_.empty())
         throw Error("a task has no name");
@@ -111,7 +113,7 @@ void Checks::given(const std::string &task, const Geometry &geometry)
                 describe(block));
 }
 
-void Checks::geometry(const Task &task, const device::Code &code, const Geometry &geometry, const Port *output)
+void Checks::geometry(const TaskImpl &task, const device::Code &code, const Geometry &geometry, const PortImpl *output)
 {
     try {
         code.prepare(geometry);
@@ -123,7 +125,7 @@ void Checks::geometry(const Task &task, const device::Code &code, const Geometry
     }
 }
 
-void Checks::ends(const Graph &graph, const Port *from, const Port *to, std::size_t capacity)
+void Checks::ends(const GraphImpl &graph, const PortImpl *from, const PortImpl *to, std::size_t capacity)
 {
     if (graph.scheduler_->started())
         throw Error(between(from, to) + "the graph was run already");
@@ -133,7 +135,7 @@ void Checks::ends(const Graph &graph, const Port *from, const Port *to, std::siz
         throw Error(between(from, to) + from->full_name() + " is not an output port");
     if (to && !to->takes())
         throw Error(between(from, to) + to->full_name() + " is an output port");
-    for (const Port *port : {from, to})
+    for (const PortImpl *port : {from, to})
         if (port && &port->task_.graph_ != &graph)
             throw Error(between(from, to) + port->full_name() + " belongs to another graph");
     if (from && to && !from->options().form.fits(to->options().form))
@@ -143,17 +145,17 @@ void Checks::ends(const Graph &graph, const Port *from, const Port *to, std::siz
 }
 
 /* The tasks to which channels lead from there, loops' ends aside; over those that begin with a block, or not. */
-std::unordered_set<const Task *> Checks::reached(const Task &from, bool over_initial)
+std::unordered_set<const TaskImpl *> Checks::reached(const TaskImpl &from, bool over_initial)
 {
-    std::unordered_set<const Task *> seen{&from};
-    std::vector<const Task *> next{&from};
+    std::unordered_set<const TaskImpl *> seen{&from};
+    std::vector<const TaskImpl *> next{&from};
 
     while (!next.empty()) {
-        const Task *task = next.back();
+        const TaskImpl *task = next.back();
         next.pop_back();
         for (const auto &port : task->ports_)
             for (const Channel *channel : port->to_) {
-                const Port *to = channel->destination;
+                const PortImpl *to = channel->destination;
                 if (!to || channel->is_loop || (to->options().initial && !over_initial))
                     continue;
                 if (seen.insert(&to->task_).second)
@@ -163,7 +165,7 @@ std::unordered_set<const Task *> Checks::reached(const Task &from, bool over_ini
     return seen;
 }
 
-void Checks::cycle(const Port &from, const Port &to)
+void Checks::cycle(const PortImpl &from, const PortImpl &to)
 {
     if (to.options().initial || !reached(to.task_, false).count(&from.task_))
         return;
@@ -171,7 +173,7 @@ void Checks::cycle(const Port &from, const Port &to)
                 to.full_name() + " would do, or a loop");
 }
 
-void Checks::loop(const Port &from, const Port &to, const Port &again)
+void Checks::loop(const PortImpl &from, const PortImpl &to, const PortImpl &again)
 {
     const std::string loop = "cannot loop from " + from.full_name() + " to " + to.full_name() + ": ";
     if (&again.task_ != &from.task_ || !again.gives() || !again.options().form.is_integer())
@@ -188,22 +190,22 @@ void Checks::loop(const Port &from, const Port &to, const Port &again)
 }
 
 /* One round takes one block of each channel in the loop; what crosses its border must not count rounds. */
-void Checks::body(const Channel &loop, const Graph &graph)
+void Checks::body(const Channel &loop, const GraphImpl &graph)
 {
-    const Task &first = loop.destination->task_, &last = loop.source->task_;
+    const TaskImpl &first = loop.destination->task_, &last = loop.source->task_;
     const std::string name = "the loop from " + loop.source->full_name() + " to " + loop.destination->full_name();
     if (!reached(first, true).count(&last))
         throw Error(name + " has no way from " + first.name() + " to " + last.name());
 
     /* Of all loops that the task ends: they go round together. */
-    std::unordered_set<const Task *> inside;
+    std::unordered_set<const TaskImpl *> inside;
     for (const auto &other : graph.channels_)
         if (other->is_loop && &other->source->task_ == &last)
-            for (const Task *task : reached(other->destination->task_, true))
+            for (const TaskImpl *task : reached(other->destination->task_, true))
                 if (!inside.count(task) && reached(*task, true).count(&last))
                     inside.insert(task);
     for (const auto &channel : graph.channels_) {
-        const Port *from = channel->source, *to = channel->destination;
+        const PortImpl *from = channel->source, *to = channel->destination;
         if (!from || !to || inside.count(&from->task_) == inside.count(&to->task_))
             continue;
         if (inside.count(&to->task_) && to->options().kind != PortKind::sticky && !to->loop_)
@@ -215,7 +217,7 @@ void Checks::body(const Channel &loop, const Graph &graph)
     }
 }
 
-void Checks::complete(const Port &port)
+void Checks::complete(const PortImpl &port)
 {
     const PortOptions &options = port.options();
     const bool needs_none = options.kind != PortKind::input && port.is_parameter();
@@ -230,7 +232,7 @@ void Checks::complete(const Port &port)
                     options.form.describe() + ", or to an output of the graph, would do");
 }
 
-void Checks::complete(const Graph &graph)
+void Checks::complete(const GraphImpl &graph)
 {
     if (graph.tasks_.empty())
         throw Error("the graph has no tasks");

@@ -5,29 +5,32 @@
 
 #include "libptsched/ptask/graph/channel.hpp"
 
+#include <unordered_set>
+
 namespace ptsched::ptask {
 
 class Checks {
 public:
-    static void port(const Task &task, const Port &port);
-    static void task(const Task &task);
+    static void port(const TaskImpl &task, const PortImpl &port);
+    static void task(const TaskImpl &task);
     static void kernel(const std::string &task, const DeviceKernel &kernel);
     /* The threads that somebody says. */
     static void given(const std::string &task, const Geometry &geometry);
     /* What code of it can have; @output: for whose records there are threads, or null. */
-    static void geometry(const Task &task, const device::Code &code, const Geometry &geometry, const Port *output);
+    static void geometry(const TaskImpl &task, const device::Code &code, const Geometry &geometry,
+                         const PortImpl *output);
     /* Null stands for the world. */
-    static void ends(const Graph &graph, const Port *from, const Port *to, std::size_t capacity);
-    static void cycle(const Port &from, const Port &to);
-    static void loop(const Port &from, const Port &to, const Port &again);
+    static void ends(const GraphImpl &graph, const PortImpl *from, const PortImpl *to, std::size_t capacity);
+    static void cycle(const PortImpl &from, const PortImpl &to);
+    static void loop(const PortImpl &from, const PortImpl &to, const PortImpl &again);
     /* Before the graph is run. */
-    static void complete(const Graph &graph);
+    static void complete(const GraphImpl &graph);
 
 private:
-    static void size(const Task &task, const Port &port);
-    static std::unordered_set<const Task *> reached(const Task &from, bool over_initial);
-    static void complete(const Port &port);
-    static void body(const Channel &loop, const Graph &graph);
+    static void size(const TaskImpl &task, const PortImpl &port);
+    static std::unordered_set<const TaskImpl *> reached(const TaskImpl &from, bool over_initial);
+    static void complete(const PortImpl &port);
+    static void body(const Channel &loop, const GraphImpl &graph);
 };
 
 } // namespace ptsched::ptask

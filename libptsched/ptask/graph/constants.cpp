@@ -3,7 +3,7 @@
 
 namespace ptsched::ptask {
 
-Constants::Constants(const Task &task, const std::string &kernel, const device::Code &code)
+Constants::Constants(const TaskImpl &task, const std::string &kernel, const device::Code &code)
 {
     for (const auto &port : task.ports()) {
         if (!port->is_variable())

@@ -14,7 +14,7 @@ namespace ptsched::ptask {
 class Constants {
 public:
     /* Of a task's ports and its code for one device. Throws Error, with both sizes, where a variable does not fit. */
-    Constants(const Task &task, const std::string &kernel, const device::Code &code);
+    Constants(const TaskImpl &task, const std::string &kernel, const device::Code &code);
 
     /* Gives the queue what fills the variables for a run whose blocks are on the device. */
     void fill(device::Device &device, device::Queue &queue, const Run &run);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <ptsched/ptask/draw.hpp>
 
-#include "libptsched/ptask/graph/channel.hpp"
+#include "libptsched/ptask/graph/graph.hpp"
 
 namespace ptsched::ptask {
 
@@ -56,8 +56,8 @@ std::string draw(const Graph &graph)
         out += "\t" + quoted(task->name()) + " [label=\"{" + fields(*task, &Port::takes, "in_") + "|" +
                field(task->name()) + "|" + fields(*task, &Port::gives, "out_") + "}\"" +
                (task->is_on_host() ? "" : ", style=bold") + (task->lowered() ? ", color=blue" : "") + "];\n";
-    for (const auto &channel : graph.channels()) {
-        const Port *from = channel->source, *to = channel->destination;
+    for (const auto &channel : GraphImpl::of(graph).channels_) {
+        const PortImpl *from = channel->source, *to = channel->destination;
         std::string world = "world" + std::to_string(ends);
         if (!from || !to) {
             ends++;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Tasks whose kernels are compiled when the graph is made.
 #include "libptsched/ptask/devices/device_choice.hpp"
+#include "libptsched/ptask/graph/graph.hpp"
 #include "libptsched/ptask/graph/parameters.hpp"
 #include "libptsched/ptask/run/scheduler.hpp"
 
 namespace ptsched::ptask {
 
-Task &Graph::cuda_source(const std::string &name, const Source &source, const std::vector<PortOptions> &ports)
+TaskImpl &GraphImpl::cuda_source(const std::string &name, const Source &source, const std::vector<PortOptions> &ports)
 {
     const device::CudaSource text{source.text, source.options, source.headers};
     auto make = [&](device::Device &gpu) {
@@ -15,7 +16,7 @@ Task &Graph::cuda_source(const std::string &name, const Source &source, const st
     return kernel(name, {gpus_for(name), make, source.function, {}, source.geometry}, ports);
 }
 
-Task &Graph::opencl(const std::string &name, const Source &source, const std::vector<PortOptions> &ports)
+TaskImpl &GraphImpl::opencl(const std::string &name, const Source &source, const std::vector<PortOptions> &ports)
 {
     if (device::opencl_devices().empty())
         throw Error("task " + name + " needs a device of OpenCL: there is none, or no libOpenCL.so.1 (Debian: " +

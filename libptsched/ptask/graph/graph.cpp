@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "libptsched/ptask/graph/graph.hpp"
 #include "libptsched/ptask/devices/device_choice.hpp"
 #include "libptsched/ptask/devices/requester.hpp"
 #include "libptsched/ptask/graph/checks.hpp"
@@ -9,6 +10,7 @@
 #include "libptsched/ptask/run/scheduler.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <sys/resource.h>
 #include <thread>
 
@@ -17,7 +19,7 @@ namespace ptsched::ptask {
 namespace {
 
 /* What a kernel gets of ports. */
-std::vector<Parameter> parameters_of(const std::vector<std::unique_ptr<Port>> &ports)
+std::vector<Parameter> parameters_of(const std::vector<std::unique_ptr<PortImpl>> &ports)
 {
     std::vector<Parameter> given;
     for (const auto &port : ports) {
@@ -31,14 +33,14 @@ std::vector<Parameter> parameters_of(const std::vector<std::unique_ptr<Port>> &p
 
 } // namespace
 
-Task::Task(Graph &graph, std::string name, const std::vector<PortOptions> &ports)
+TaskImpl::TaskImpl(GraphImpl &graph, std::string name, const std::vector<PortOptions> &ports)
     : graph_(graph), name_(std::move(name))
 {
     proxy_priority_ = graph.proxy_priority_;
     for (const PortOptions &port : ports) {
         if (find(port.name))
             throw Error("task " + name_ + " has two ports with the name " + port.name);
-        ports_.emplace_back(new Port(*this, port, ports_.size()));
+        ports_.emplace_back(new PortImpl(*this, port, ports_.size()));
     }
     for (const auto &port : ports_) {
         port->size_ = port->options_.size_from.empty() ? nullptr : find(port->options_.size_from);
@@ -46,17 +48,17 @@ Task::Task(Graph &graph, std::string name, const std::vector<PortOptions> &ports
     }
 }
 
-Task::~Task() = default;
+TaskImpl::~TaskImpl() = default;
 
-Port *Task::find(const std::string &port) const
+PortImpl *TaskImpl::find(const std::string &port) const
 {
     auto found = std::find_if(ports_.begin(), ports_.end(), [&](const auto &p) { return p->options_.name == port; });
     return found == ports_.end() ? nullptr : found->get();
 }
 
-Port &Task::operator[](const std::string &name)
+PortImpl &TaskImpl::operator[](const std::string &name)
 {
-    if (Port *port = find(name))
+    if (PortImpl *port = find(name))
         return *port;
     std::string names;
     for (const auto &port : ports_)
@@ -64,32 +66,32 @@ Port &Task::operator[](const std::string &name)
     throw Error("task " + name_ + " has no port " + name + "; its ports are:" + names);
 }
 
-State Task::state() const
+State TaskImpl::state() const
 {
     return graph_.scheduler_->state(*this);
 }
 
-std::uint64_t Task::completed() const
+std::uint64_t TaskImpl::completed() const
 {
-    return graph_.scheduler_->count(*this, &Task::completed_);
+    return graph_.scheduler_->count(*this, &TaskImpl::completed_);
 }
 
-std::uint64_t Task::skipped() const
+std::uint64_t TaskImpl::skipped() const
 {
-    return graph_.scheduler_->count(*this, &Task::skipped_);
+    return graph_.scheduler_->count(*this, &TaskImpl::skipped_);
 }
 
-std::uint64_t Task::lowered() const
+std::uint64_t TaskImpl::lowered() const
 {
     return graph_.scheduler_->lowered(*this);
 }
 
-void Task::set_priority(int priority)
+void TaskImpl::set_priority(int priority)
 {
-    graph_.scheduler_->set_priority(*this, &Task::priority_, priority);
+    graph_.scheduler_->set_priority(*this, &TaskImpl::priority_, priority);
 }
 
-void Task::set_geometry(const Geometry &geometry)
+void TaskImpl::set_geometry(const Geometry &geometry)
 {
     if (on_host_)
         throw Error("task " + name_ + " is a function of the host, and has no geometry");
@@ -98,7 +100,7 @@ void Task::set_geometry(const Geometry &geometry)
     use_geometry(geometry);
 }
 
-void Task::use_geometry(const Geometry &geometry)
+void TaskImpl::use_geometry(const Geometry &geometry)
 {
     Checks::given(name_, geometry);
     leave_out_unfit(geometry, nullptr);
@@ -107,7 +109,7 @@ void Task::use_geometry(const Geometry &geometry)
 }
 
 /* The others run it; where there are none, nothing changes. */
-void Task::leave_out_unfit(const Geometry &geometry, const Port *output)
+void TaskImpl::leave_out_unfit(const Geometry &geometry, const PortImpl *output)
 {
     std::vector<std::string> reasons(codes_.size());
     std::size_t unfit = 0;
@@ -131,9 +133,9 @@ void Task::leave_out_unfit(const Geometry &geometry, const Port *output)
     }
 }
 
-void Task::set_proxy_priority(int priority)
+void TaskImpl::set_proxy_priority(int priority)
 {
-    graph_.scheduler_->set_priority(*this, &Task::proxy_priority_, priority);
+    graph_.scheduler_->set_priority(*this, &TaskImpl::proxy_priority_, priority);
 }
 
 Entrance::Inside::Inside(const Entrance &entrance, const char *which) : entrance_(entrance)
@@ -152,118 +154,105 @@ void Entrance::close()
         std::this_thread::yield();
 }
 
-PortState Port::state() const
+PortState PortImpl::state() const
 {
     return task_.graph_.scheduler_->state(*this);
 }
 
-bool Input::push(DatablockPtr block, Timeout timeout)
-{
-    return send({std::move(block)}, timeout);
-}
-
-bool Input::send(Item &&item, Timeout timeout, const std::stop_token &stop)
+bool InputImpl::send(Item &&item, Timeout timeout, const std::stop_token &stop)
 {
     Entrance::Inside inside(entrance_, "input");
     return channels_.front()->scheduler.push(channels_, std::move(item), timeout, stop);
 }
 
-const Port &Input::port() const
+const PortImpl &InputImpl::port() const
 {
     Entrance::Inside inside(entrance_, "input");
     return *channels_.front()->destination;
 }
 
-Depth Input::depth() const
+Depth InputImpl::depth() const
 {
     Entrance::Inside inside(entrance_, "input");
     return channels_.front()->scheduler.depth(channels_);
 }
 
-void Input::work_for(const RequesterPtr &requester)
+void InputImpl::work_for(const RequesterPtr &requester)
 {
     Entrance::Inside inside(entrance_, "input");
     channels_.front()->scheduler.work_for(requester);
 }
 
-DatablockPtr Output::pull(Timeout timeout)
-{
-    std::optional<Item> item = take_before_end(timeout);
-    if (item && item->error)
-        throw Error(*item->error);
-    return item ? std::move(item->block) : nullptr;
-}
-
-std::optional<Item> Output::take(Timeout timeout, const std::stop_token &stop)
+std::optional<Item> OutputImpl::take(Timeout timeout, const std::stop_token &stop)
 {
     Entrance::Inside inside(entrance_, "output");
     return channel_.scheduler.pull(channel_, timeout, stop, false);
 }
 
-std::optional<Item> Output::take_before_end(Timeout timeout, const std::stop_token &stop)
+std::optional<Item> OutputImpl::take_before_end(Timeout timeout, const std::stop_token &stop)
 {
     Entrance::Inside inside(entrance_, "output");
     return channel_.scheduler.pull(channel_, timeout, stop, true);
 }
 
-void Output::give_back(Item &&item)
+void OutputImpl::give_back(Item &&item)
 {
     Entrance::Inside inside(entrance_, "output");
     channel_.scheduler.give_back(channel_, std::move(item));
 }
 
-int Output::descriptor()
+int OutputImpl::descriptor()
 {
     Entrance::Inside inside(entrance_, "output");
     return channel_.scheduler.descriptor(channel_);
 }
 
-Depth Output::depth() const
+Depth OutputImpl::depth() const
 {
     Entrance::Inside inside(entrance_, "output");
     Channel *const one[] = {&channel_};
     return channel_.scheduler.depth(one);
 }
 
-const Port &Output::port() const
+const PortImpl &OutputImpl::port() const
 {
     Entrance::Inside inside(entrance_, "output");
     return *channel_.source;
 }
 
-void Output::work_for(const RequesterPtr &requester)
+void OutputImpl::work_for(const RequesterPtr &requester)
 {
     Entrance::Inside inside(entrance_, "output");
     channel_.scheduler.work_for(requester, true);
 }
 
-Graph::Graph(const GraphOptions &options)
+GraphImpl::GraphImpl(const GraphOptions &options)
     : proxy_priority_(options.proxy_priority ? *options.proxy_priority : -getpriority(PRIO_PROCESS, 0)),
       device_names_(options.devices), scheduler_(std::make_unique<Scheduler>(options))
 {
 }
 
-Graph::~Graph()
+GraphImpl::~GraphImpl()
 {
     stop();
     for (auto &input : inputs_) {
         input->entrance_.close();
-        Retired<Input>::keep(std::move(input));
+        Retired<InputImpl>::keep(std::move(input));
     }
     for (auto &output : outputs_) {
         output->entrance_.close();
-        Retired<Output>::keep(std::move(output));
+        Retired<OutputImpl>::keep(std::move(output));
     }
 }
 
-std::unique_ptr<Task> Graph::make_task(const std::string &name, const std::vector<PortOptions> &ports)
+std::unique_ptr<TaskImpl> GraphImpl::make_task(const std::string &name, const std::vector<PortOptions> &ports)
 {
-    std::unique_ptr<Task> task(new Task(*this, name, ports));
+    std::unique_ptr<TaskImpl> task(new TaskImpl(*this, name, ports));
     Checks::task(*task);
     return task;
 }
 
-Task &Graph::add(std::unique_ptr<Task> task)
+TaskImpl &GraphImpl::add(std::unique_ptr<TaskImpl> task)
 {
     if (scheduler_->started())
         throw Error("task " + task->name() + " comes after the graph was run");
@@ -280,7 +269,7 @@ Task &Graph::add(std::unique_ptr<Task> task)
 }
 
 /* Threads for the records of the first output, unless somebody says otherwise. */
-void Task::set_shape(const DeviceKernel &kernel)
+void TaskImpl::set_shape(const DeviceKernel &kernel)
 {
     auto output = std::find_if(ports_.begin(), ports_.end(), [](const auto &port) { return port->gives(); });
     if (kernel.geometry)
@@ -295,7 +284,7 @@ void Task::set_shape(const DeviceKernel &kernel)
     leave_out_unfit(shape_ ? geometry_for({1, 1, 1}) : geometry_, output->get());
 }
 
-void Task::make_constants(const std::string &kernel)
+void TaskImpl::make_constants(const std::string &kernel)
 {
     for (const auto &port : ports_)
         port->variable_ = port->binding_ == Binding::constant;
@@ -304,7 +293,7 @@ void Task::make_constants(const std::string &kernel)
 }
 
 /* That of another task, unless this one is to have variables of its own. */
-std::shared_ptr<device::Code> Graph::code_for(device::Device &device, const DeviceKernel &kernel, bool constants)
+std::shared_ptr<device::Code> GraphImpl::code_for(device::Device &device, const DeviceKernel &kernel, bool constants)
 {
     auto &known = codes_[{&device, kernel.program + '\n' + kernel.function}];
     auto is_shared = [&](const std::shared_ptr<device::Code> &code) {
@@ -321,7 +310,7 @@ std::shared_ptr<device::Code> Graph::code_for(device::Device &device, const Devi
 }
 
 /* For those of its devices that can run it. */
-void Graph::make_codes(Task &task, const DeviceKernel &kernel, bool constants)
+void GraphImpl::make_codes(TaskImpl &task, const DeviceKernel &kernel, bool constants)
 {
     std::string reasons;
     for (device::Device *device : kernel.devices)
@@ -338,7 +327,7 @@ void Graph::make_codes(Task &task, const DeviceKernel &kernel, bool constants)
 }
 
 /* Those that the graph may use; throws Error if there is none. */
-std::vector<device::Device *> Graph::gpus_for(const std::string &task) const
+std::vector<device::Device *> GraphImpl::gpus_for(const std::string &task) const
 {
     if (device::gpus().empty())
         throw Error("task " + task + " needs a GPU: there is none, or no CUDA driver");
@@ -349,9 +338,9 @@ std::vector<device::Device *> Graph::gpus_for(const std::string &task) const
     }
 }
 
-Task &Graph::kernel(const std::string &name, const DeviceKernel &kernel, const std::vector<PortOptions> &ports)
+TaskImpl &GraphImpl::kernel(const std::string &name, const DeviceKernel &kernel, const std::vector<PortOptions> &ports)
 {
-    std::unique_ptr<Task> task = make_task(name, ports);
+    std::unique_ptr<TaskImpl> task = make_task(name, ports);
     const bool constants = has_constants(ports);
 
     Checks::kernel(name, kernel);
@@ -363,14 +352,14 @@ Task &Graph::kernel(const std::string &name, const DeviceKernel &kernel, const s
     return add(std::move(task));
 }
 
-Task &Graph::cuda(const std::string &name, const Kernel &code, const std::vector<PortOptions> &ports)
+TaskImpl &GraphImpl::cuda(const std::string &name, const Kernel &code, const std::vector<PortOptions> &ports)
 {
     const device::Module which = module_for(ports);
     auto make = [&](device::Device &gpu) { return device::cuda_code(gpu, code.module, code.function, which); };
     return kernel(name, {gpus_for(name), make, code.function, code.module, code.geometry}, ports);
 }
 
-Task &Graph::cuda_image(const std::string &name, const Image &image, const std::vector<PortOptions> &ports)
+TaskImpl &GraphImpl::cuda_image(const std::string &name, const Image &image, const std::vector<PortOptions> &ports)
 {
     const device::Module which = module_for(ports);
     auto make = [&](device::Device &gpu) {
@@ -379,7 +368,7 @@ Task &Graph::cuda_image(const std::string &name, const Image &image, const std::
     return kernel(name, {gpus_for(name), make, image.function, {}, image.geometry}, ports);
 }
 
-Task &Graph::add_host(std::unique_ptr<Task> task, device::HostFunction function, Calls calls)
+TaskImpl &GraphImpl::add_host(std::unique_ptr<TaskImpl> task, device::HostFunction function, Calls calls)
 {
     task->on_host_ = true;
     task->concurrent_ = calls == Calls::concurrent;
@@ -392,11 +381,12 @@ Task &Graph::add_host(std::unique_ptr<Task> task, device::HostFunction function,
     return add(std::move(task));
 }
 
-Task &Graph::host(const std::string &name, HostFunction function, const std::vector<PortOptions> &ports, Calls calls)
+TaskImpl &GraphImpl::host(const std::string &name, HostFunction function, const std::vector<PortOptions> &ports,
+                          Calls calls)
 {
     if (!function)
         throw Error("task " + name + " has an empty function");
-    std::unique_ptr<Task> task = make_task(name, ports);
+    std::unique_ptr<TaskImpl> task = make_task(name, ports);
     auto call = [function = std::move(function),
                  parameters = arguments_of(*task)](const std::vector<void *> &addresses) {
         function({parameters, addresses});
@@ -404,24 +394,25 @@ Task &Graph::host(const std::string &name, HostFunction function, const std::vec
     return add_host(std::move(task), std::move(call), calls);
 }
 
-Task &Graph::callback(const std::string &name, Callback function, const std::vector<PortOptions> &ports, Calls calls)
+TaskImpl &GraphImpl::callback(const std::string &name, Callback function, const std::vector<PortOptions> &ports,
+                              Calls calls)
 {
     if (!function)
         throw Error("task " + name + " has an empty function");
-    std::unique_ptr<Task> task = make_task(name, ports);
+    std::unique_ptr<TaskImpl> task = make_task(name, ports);
     task->has_call_ = true;
     /* What Launch adds to the parameters. */
     auto call = [function = std::move(function),
                  parameters = arguments_of(*task)](const std::vector<void *> &addresses) {
         const Arguments arguments(parameters, addresses);
-        Call &call = *static_cast<Call *>(addresses.back());
-        call.arguments_ = &arguments;
+        CallImpl &call = *static_cast<CallImpl *>(addresses.back());
+        call.given = &arguments;
         function(call);
     };
     return add_host(std::move(task), std::move(call), calls);
 }
 
-std::size_t Call::known(std::size_t parameter) const
+std::size_t CallImpl::known(std::size_t parameter) const
 {
     if (parameter < parameters())
         return parameter;
@@ -430,7 +421,7 @@ std::size_t Call::known(std::size_t parameter) const
 }
 
 /* Null stands for the world. */
-Channel &Graph::open(Port *from, Port *to, std::size_t capacity)
+Channel &GraphImpl::open(PortImpl *from, PortImpl *to, std::size_t capacity)
 {
     Checks::ends(*this, from, to, capacity);
     /* The block with which a channel begins has its own room, so that no cycle is full. */
@@ -443,7 +434,7 @@ Channel &Graph::open(Port *from, Port *to, std::size_t capacity)
     return *channel;
 }
 
-void Graph::connect(Port &from, Port &to, std::size_t capacity)
+void GraphImpl::connect(PortImpl &from, PortImpl &to, std::size_t capacity)
 {
     if (to.from_)
         throw Error("cannot connect " + from.full_name() + " to " + to.full_name() + ": " + to.full_name() +
@@ -453,7 +444,7 @@ void Graph::connect(Port &from, Port &to, std::size_t capacity)
     to.from_ = &open(&from, &to, capacity);
 }
 
-void Graph::loop(Port &from, Port &to, Port &again)
+void GraphImpl::loop(PortImpl &from, PortImpl &to, PortImpl &again)
 {
     Checks::ends(*this, &from, &to, 1);
     Checks::loop(from, to, again);
@@ -463,15 +454,15 @@ void Graph::loop(Port &from, Port &to, Port &again)
     from.task_.again_ = &again;
 }
 
-Input &Graph::input(Port &to, std::size_t capacity)
+InputImpl &GraphImpl::input(PortImpl &to, std::size_t capacity)
 {
     if (to.from_)
         throw Error("cannot connect an input to " + to.full_name() + ": " + to.full_name() + " has a channel already");
     to.from_ = &open(nullptr, &to, capacity);
-    return *inputs_.emplace_back(new Input(*to.from_));
+    return *inputs_.emplace_back(new InputImpl(*to.from_));
 }
 
-void Graph::connect(Input &from, Port &to, std::size_t capacity)
+void GraphImpl::connect(InputImpl &from, PortImpl &to, std::size_t capacity)
 {
     const std::string ends = "cannot connect the input of " + from.port().full_name() + " to " + to.full_name() + ": ";
     if (to.from_)
@@ -485,46 +476,46 @@ void Graph::connect(Input &from, Port &to, std::size_t capacity)
     from.channels_.push_back(to.from_);
 }
 
-Output &Graph::output(Port &from, std::size_t capacity)
+OutputImpl &GraphImpl::output(PortImpl &from, std::size_t capacity)
 {
     Channel &channel = open(&from, nullptr, capacity);
     channel.reads = std::make_shared<std::atomic<unsigned>>(0);
-    return *outputs_.emplace_back(new Output(channel));
+    return *outputs_.emplace_back(new OutputImpl(channel));
 }
 
-void Graph::run()
+void GraphImpl::run()
 {
     scheduler_->must_be_new();
     Checks::complete(*this);
     scheduler_->start(tasks_);
 }
 
-void Graph::stop()
+void GraphImpl::stop()
 {
     scheduler_->stop();
 }
 
-bool Graph::drain(Timeout timeout)
+bool GraphImpl::drain(Timeout timeout)
 {
     return scheduler_->drain(timeout);
 }
 
-bool Graph::is_stopped() const
+bool GraphImpl::is_stopped() const
 {
     return scheduler_->stopping();
 }
 
-void Graph::work_for(int pidfd)
+void GraphImpl::work_for(int pidfd)
 {
     scheduler_->work_for(pidfd < 0 ? nullptr : requester_of_pidfd(pidfd));
 }
 
-std::string Graph::timeline() const
+std::string GraphImpl::timeline() const
 {
     return scheduler_->timeline(tasks_);
 }
 
-std::vector<DeviceCounters> Graph::counters() const
+std::vector<DeviceCounters> GraphImpl::counters() const
 {
     return scheduler_->counters();
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <ptsched/ptask/graph.hpp>
-
+#include "libptsched/ptask/graph/task.hpp"
 #include "libptsched/ptask/graph/type_name.hpp"
 
 namespace ptsched::ptask {
@@ -64,13 +63,13 @@ PortOptions by_value(PortOptions port)
     return port;
 }
 
-void Port::check_type(const std::type_info &type) const
+void PortImpl::check_type(const std::type_info &type) const
 {
     if (const std::type_info *own = options_.form.type; own && *own != type && type != typeid(std::byte))
         throw Error("port " + full_name() + " has records of " + type_name(*own) + ", not " + type_name(type));
 }
 
-std::string Port::full_name() const
+std::string PortImpl::full_name() const
 {
     return task_.name() + "." + options_.name;
 }

@@ -2,13 +2,15 @@
 // Tasks that are functions which give a GPU work themselves.
 #include <ptsched/ptask/stream_call.hpp>
 
+#include "libptsched/ptask/graph/call.hpp"
+#include "libptsched/ptask/graph/graph.hpp"
 #include "libptsched/ptask/run/scheduler.hpp"
 
 namespace ptsched::ptask {
 
 /* Launch has put the call behind the parameters. */
 StreamCall::StreamCall(const Arguments::Ports &ports, const device::StreamWork &work)
-    : ports_(ports), work_(work), call_(*static_cast<const Call *>(*static_cast<void **>(work.arguments.back())))
+    : ports_(ports), work_(work), call_(*static_cast<const CallImpl *>(*static_cast<void **>(work.arguments.back())))
 {
 }
 
@@ -47,11 +49,11 @@ std::size_t StreamCall::records(std::size_t parameter) const
     return call_.records(parameter);
 }
 
-Task &Graph::cuda_call(const std::string &name, StreamFunction function, const std::vector<PortOptions> &ports)
+TaskImpl &GraphImpl::cuda_call(const std::string &name, StreamFunction function, const std::vector<PortOptions> &ports)
 {
     if (!function)
         throw Error("task " + name + " has an empty function");
-    std::unique_ptr<Task> task = make_task(name, ports);
+    std::unique_ptr<TaskImpl> task = make_task(name, ports);
     task->has_call_ = true;
     auto give = [function = std::move(function), parameters = arguments_of(*task),
                  &scheduler = *scheduler_](const device::StreamWork &work) {

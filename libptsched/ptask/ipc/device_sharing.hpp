@@ -6,7 +6,7 @@
 #ifndef PTSCHED_PTASK_IPC_DEVICE_SHARING_HPP
 #define PTSCHED_PTASK_IPC_DEVICE_SHARING_HPP
 
-#include <ptsched/ptask/shared_memory.hpp>
+#include "libptsched/ptask/ipc/packet.hpp"
 
 namespace ptsched::ptask {
 

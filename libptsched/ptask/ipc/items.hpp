@@ -3,8 +3,8 @@
 #ifndef PTSCHED_PTASK_IPC_ITEMS_HPP
 #define PTSCHED_PTASK_IPC_ITEMS_HPP
 
+#include "libptsched/ptask/ipc/packet.hpp"
 #include <ptsched/ptask/graph.hpp>
-#include <ptsched/ptask/shared_memory.hpp>
 
 namespace ptsched::ptask {
 

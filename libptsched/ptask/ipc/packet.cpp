@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
+#include "libptsched/ptask/ipc/packet.hpp"
 #include "libptsched/base/passed_fds.hpp"
-#include <ptsched/base/worker.hpp>
-#include <ptsched/ptask/shared_memory.hpp>
+#include "libptsched/base/worker.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>

@@ -5,10 +5,54 @@
 #include "libptsched/ptask/ipc/items.hpp"
 #include "libptsched/ptask/run/deadline.hpp"
 
+#include "libptsched/base/worker.hpp"
+
 #include <poll.h>
 #include <utility>
 
 namespace ptsched::ptask {
+
+class RemoteImpl {
+public:
+    using Direction = Remote::Direction;
+    using enum Remote::Direction;
+    using enum Remote::Place;
+    RemoteImpl(const std::string &path, const std::string &port, Direction direction, Remote::Place place,
+               Timeout timeout, const std::stop_token &stop);
+
+    const Template &form() const { return form_; }
+    bool push(SharedMemory &&block, Timeout timeout, const std::stop_token &stop);
+    bool send(Item &&item, Timeout timeout, const std::stop_token &stop);
+    DatablockPtr pull(Timeout timeout);
+    std::optional<Item> take(Timeout timeout, const std::stop_token &stop);
+
+private:
+    class Caller;
+    class Turn;
+
+    void must_be(Direction direction) const;
+    static UniqueFd connected(const std::string &path, const Caller &caller);
+    /* Those that follow are called by who has the turn. */
+    bool ask(Packet &request, const Caller &caller);
+    std::optional<Packet> receive(const Stop &stop, Deadline until);
+    std::optional<Packet> answer_to(const Caller &caller);
+    bool is_to_ask_again(const Caller &caller) const;
+    std::uint32_t give(Packet &request, const Caller &caller);
+    std::optional<Packet> next_packet(const Caller &caller);
+    std::optional<Item> next(const Caller &caller);
+
+    std::mutex mutex_;
+    std::condition_variable_any turn_over_;
+    bool taken_ = false; /* protected by the mutex: somebody has the turn, and what follows */
+    UniqueFd socket_;
+    const Direction direction_;
+    bool lending_ = true; /* may help: it has not failed */
+    bool ended_ = false;  /* what pull() has given came with the end of a stream, which is next */
+    bool owed_ = false;   /* the answer to the last request */
+    Deadline asked_until_;
+    std::optional<Packet> lent_; /* what came and cannot be used here: it is to be fetched */
+    Template form_;
+};
 
 namespace {
 
@@ -28,7 +72,7 @@ void throw_if_refused(const Packet &answer)
 } // namespace
 
 /* One who calls: until when. */
-class Remote::Caller {
+class RemoteImpl::Caller {
 public:
     Caller(Timeout timeout, const std::stop_token &token) : stop(token), deadline_(deadline_of(timeout)) {}
     const Deadline &deadline() const { return deadline_; }
@@ -51,9 +95,9 @@ private:
 };
 
 /* One has it at a time; false if it did not come in time. */
-class Remote::Turn {
+class RemoteImpl::Turn {
 public:
-    Turn(Remote &remote, const Caller &caller) : remote_(remote)
+    Turn(RemoteImpl &remote, const Caller &caller) : remote_(remote)
     {
         std::unique_lock lock(remote.mutex_);
         auto is_free = [&remote] { return !remote.taken_; };
@@ -77,12 +121,12 @@ public:
     explicit operator bool() const { return mine_; }
 
 private:
-    Remote &remote_;
+    RemoteImpl &remote_;
     bool mine_;
 };
 
-Remote::Remote(const std::string &path, const std::string &port, Direction direction, Place place, Timeout timeout,
-               const std::stop_token &stop)
+RemoteImpl::RemoteImpl(const std::string &path, const std::string &port, Direction direction, Remote::Place place,
+                       Timeout timeout, const std::stop_token &stop)
     : direction_(direction), lending_(direction == to_push || place == where_it_is)
 {
     const Caller caller(timeout, stop);
@@ -98,7 +142,7 @@ Remote::Remote(const std::string &path, const std::string &port, Direction direc
     form_ = {{head.dimensions[0], head.dimensions[1], head.dimensions[2]}, head.stride, Layout(head.layout)};
 }
 
-void Remote::must_be(Direction direction) const
+void RemoteImpl::must_be(Direction direction) const
 {
     if (direction_ != direction)
         throw Error(direction == to_push ? "a Remote that is to pull does not push: one made with to_push would do"
@@ -106,7 +150,7 @@ void Remote::must_be(Direction direction) const
 }
 
 /* None if the time is up. */
-UniqueFd Remote::connected(const std::string &path, const Caller &caller)
+UniqueFd RemoteImpl::connected(const std::string &path, const Caller &caller)
 {
     UniqueFd socket = socket_at(path, false);
     while (!socket && !caller.is_over() && !caller.stop.requested()) {
@@ -117,7 +161,7 @@ UniqueFd Remote::connected(const std::string &path, const Caller &caller)
 }
 
 /* False if nothing was sent, since the time is up. */
-bool Remote::ask(Packet &request, const Caller &caller)
+bool RemoteImpl::ask(Packet &request, const Caller &caller)
 {
     const Timeout share = caller.share();
     request.head.timeout = share ? share->count() : -1;
@@ -131,7 +175,7 @@ bool Remote::ask(Packet &request, const Caller &caller)
     return true;
 }
 
-std::optional<Packet> Remote::receive(const Stop &stop, Deadline until)
+std::optional<Packet> RemoteImpl::receive(const Stop &stop, Deadline until)
 {
     while (stop.await(socket_.get(), POLLIN, until))
         if (std::optional<Packet> packet = receive_packet(socket_.get())) {
@@ -142,7 +186,7 @@ std::optional<Packet> Remote::receive(const Stop &stop, Deadline until)
 }
 
 /* To what was just asked; nothing if the other process keeps no timeout. */
-std::optional<Packet> Remote::answer_to(const Caller &caller)
+std::optional<Packet> RemoteImpl::answer_to(const Caller &caller)
 {
     const Deadline &deadline = caller.deadline();
     std::optional<Packet> answer = receive(caller.stop, deadline ? Deadline(*deadline + grace) : std::nullopt);
@@ -152,13 +196,13 @@ std::optional<Packet> Remote::answer_to(const Caller &caller)
 }
 
 /* After an answer that nothing came or went. One that came early says that the graph was stopped. */
-bool Remote::is_to_ask_again(const Caller &caller) const
+bool RemoteImpl::is_to_ask_again(const Caller &caller) const
 {
     return asked_until_ && Clock::now() >= *asked_until_ && !caller.is_over();
 }
 
 /* The flags of the answer; none if the time is up, and what was to be pushed is not in. */
-std::uint32_t Remote::give(Packet &request, const Caller &caller)
+std::uint32_t RemoteImpl::give(Packet &request, const Caller &caller)
 {
     /* Who asked for that was told. */
     if (owed_ && !receive(caller.stop, caller.deadline()))
@@ -174,7 +218,7 @@ std::uint32_t Remote::give(Packet &request, const Caller &caller)
     return 0;
 }
 
-bool Remote::push(SharedMemory &&block, Timeout timeout, const std::stop_token &stop)
+bool RemoteImpl::push(SharedMemory &&block, Timeout timeout, const std::stop_token &stop)
 {
     must_be(to_push);
     const Caller caller(timeout, stop);
@@ -193,7 +237,7 @@ bool Remote::push(SharedMemory &&block, Timeout timeout, const std::stop_token &
 }
 
 /* A block that may not be lent, or cannot be used there, goes as memory. */
-bool Remote::send(Item &&item, Timeout timeout, const std::stop_token &stop)
+bool RemoteImpl::send(Item &&item, Timeout timeout, const std::stop_token &stop)
 {
     must_be(to_push);
     const Caller caller(timeout, stop);
@@ -218,7 +262,7 @@ bool Remote::send(Item &&item, Timeout timeout, const std::stop_token &stop)
 }
 
 /* What has come for who pulls, or was lent and is fetched; nothing where nothing came in time. */
-std::optional<Packet> Remote::next_packet(const Caller &caller)
+std::optional<Packet> RemoteImpl::next_packet(const Caller &caller)
 {
     for (;;) {
         std::optional<Packet> answer;
@@ -247,7 +291,7 @@ std::optional<Packet> Remote::next_packet(const Caller &caller)
     }
 }
 
-std::optional<Item> Remote::next(const Caller &caller)
+std::optional<Item> RemoteImpl::next(const Caller &caller)
 {
     if (std::exchange(ended_, false))
         return Item{nullptr, true};
@@ -265,7 +309,7 @@ std::optional<Item> Remote::next(const Caller &caller)
     }
 }
 
-std::optional<Item> Remote::take(Timeout timeout, const std::stop_token &stop)
+std::optional<Item> RemoteImpl::take(Timeout timeout, const std::stop_token &stop)
 {
     must_be(to_pull);
     const Caller caller(timeout, stop);
@@ -273,7 +317,7 @@ std::optional<Item> Remote::take(Timeout timeout, const std::stop_token &stop)
     return turn ? next(caller) : std::nullopt;
 }
 
-DatablockPtr Remote::pull(Timeout timeout)
+DatablockPtr RemoteImpl::pull(Timeout timeout)
 {
     must_be(to_pull);
     std::optional<Item> item;
@@ -285,6 +329,39 @@ DatablockPtr Remote::pull(Timeout timeout)
     if (item && item->error)
         throw Error(*item->error);
     return item ? std::move(item->block) : nullptr;
+}
+
+Remote::Remote(const std::string &path, const std::string &port, Direction direction, Place place, Timeout timeout,
+               const std::stop_token &stop)
+    : impl_(std::make_unique<RemoteImpl>(path, port, direction, place, timeout, stop))
+{
+}
+
+Remote::~Remote() = default;
+
+const Template &Remote::form() const
+{
+    return impl_->form();
+}
+
+bool Remote::push(SharedMemory &&block, Timeout timeout, const std::stop_token &stop)
+{
+    return impl_->push(std::move(block), timeout, stop);
+}
+
+bool Remote::send(Item &&item, Timeout timeout, const std::stop_token &stop)
+{
+    return impl_->send(std::move(item), timeout, stop);
+}
+
+DatablockPtr Remote::pull(Timeout timeout)
+{
+    return impl_->pull(timeout);
+}
+
+std::optional<Item> Remote::take(Timeout timeout, const std::stop_token &stop)
+{
+    return impl_->take(timeout, stop);
 }
 
 } // namespace ptsched::ptask

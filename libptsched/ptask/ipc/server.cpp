@@ -1,15 +1,48 @@
 // SPDX-License-Identifier: MIT
 #include <ptsched/ptask/server.hpp>
 
-#include "libptsched/ptask/devices/requester.hpp"
+#include "libptsched/ptask/graph/graph.hpp"
 #include "libptsched/ptask/ipc/device_sharing.hpp"
 #include "libptsched/ptask/ipc/items.hpp"
+#include "libptsched/ptask/ipc/packet.hpp"
 
+#include "libptsched/base/worker.hpp"
+
+#include <algorithm>
 #include <cerrno>
+#include <list>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 namespace ptsched::ptask {
+
+class ServerImpl {
+public:
+    ServerImpl(std::string path, std::map<std::string, Input *> inputs, std::map<std::string, Output *> outputs);
+    ~ServerImpl();
+
+private:
+    struct Connection {
+        Connection(ServerImpl &server, UniqueFd &&fd);
+        UniqueFd socket;
+        Worker worker;
+    };
+
+    void remove_name();
+    void accept_all(const Stop &stop);
+    bool accept_one(std::list<Connection> &connections);
+    void serve(const Stop &stop, int socket);
+    void serve_input(const Stop &stop, int socket, Input &input);
+    void serve_output(const Stop &stop, int socket, Output &output);
+
+    const std::string path_;
+    const std::map<std::string, Input *> inputs_;
+    const std::map<std::string, Output *> outputs_;
+    const UniqueFd listener_;
+    struct stat name_ = {}; /* what is at the path */
+    std::optional<Worker> worker_;
+};
 
 namespace {
 
@@ -112,7 +145,7 @@ Packet pack_lent(const DatablockPtr &block)
 
 } // namespace
 
-Server::Connection::Connection(Server &server, UniqueFd &&fd)
+ServerImpl::Connection::Connection(ServerImpl &server, UniqueFd &&fd)
     : socket(std::move(fd)), worker([this, &server](const Stop &stop) {
           /* What ends it, its other end knows. */
           try {
@@ -124,7 +157,7 @@ Server::Connection::Connection(Server &server, UniqueFd &&fd)
 {
 }
 
-Server::Server(std::string path, std::map<std::string, Input *> inputs, std::map<std::string, Output *> outputs)
+ServerImpl::ServerImpl(std::string path, std::map<std::string, Input *> inputs, std::map<std::string, Output *> outputs)
     : path_(std::move(path)), inputs_(checked(std::move(inputs), "input")),
       outputs_(checked(std::move(outputs), "output")), listener_(socket_at(path_, true))
 {
@@ -137,7 +170,7 @@ Server::Server(std::string path, std::map<std::string, Input *> inputs, std::map
     }
 }
 
-Server::~Server()
+ServerImpl::~ServerImpl()
 {
     worker_.reset();
     remove_name();
@@ -145,7 +178,7 @@ Server::~Server()
 
 /* Somebody may have removed it before, so that another could serve there. As long as it is open, it is one of a kind.
  */
-void Server::remove_name()
+void ServerImpl::remove_name()
 {
     struct stat found;
     if (lstat(path_.c_str(), &found) == 0 && found.st_dev == name_.st_dev && found.st_ino == name_.st_ino)
@@ -153,7 +186,7 @@ void Server::remove_name()
 }
 
 /* Also looks for connections whose other end is gone: who serves them may wait for the graph. */
-void Server::accept_all(const Stop &stop)
+void ServerImpl::accept_all(const Stop &stop)
 {
     std::list<Connection> connections;
     bool tired = false;
@@ -171,7 +204,7 @@ void Server::accept_all(const Stop &stop)
     }
 }
 
-bool Server::accept_one(std::list<Connection> &connections)
+bool ServerImpl::accept_one(std::list<Connection> &connections)
 {
     UniqueFd fd = above_streams(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd)
@@ -184,7 +217,7 @@ bool Server::accept_one(std::list<Connection> &connections)
     }
 }
 
-void Server::serve(const Stop &stop, int socket)
+void ServerImpl::serve(const Stop &stop, int socket)
 {
     const Packet hello = receive(stop, socket);
     auto input = inputs_.find(hello.text);
@@ -208,7 +241,7 @@ void Server::serve(const Stop &stop, int socket)
     }
 }
 
-void Server::serve_input(const Stop &stop, int socket, Input &input)
+void ServerImpl::serve_input(const Stop &stop, int socket, Input &input)
 {
     const RequesterPtr requester = requester_of_peer(socket);
     for (;;) {
@@ -216,7 +249,7 @@ void Server::serve_input(const Stop &stop, int socket, Input &input)
         Packet reply;
         try {
             Item item = unpack(request, input.port());
-            input.work_for(requester);
+            impl(input).work_for(requester);
             bool in = input.send(std::move(item), timeout_of(request), stop.token());
             reply.head.flags = in ? Packet::done : 0u;
         } catch (const NotHere &error) {
@@ -230,7 +263,7 @@ void Server::serve_input(const Stop &stop, int socket, Input &input)
     }
 }
 
-void Server::serve_output(const Stop &stop, int socket, Output &output)
+void ServerImpl::serve_output(const Stop &stop, int socket, Output &output)
 {
     const RequesterPtr requester = requester_of_peer(socket);
     DatablockPtr lent;        /* by the last answer: it may be asked for as memory */
@@ -249,7 +282,7 @@ void Server::serve_output(const Stop &stop, int socket, Output &output)
             throw;
         }
         const DatablockPtr lent_before = std::move(lent);
-        output.work_for(requester);
+        impl(output).work_for(requester);
         item.reset();
         Packet reply;
         try {
@@ -276,5 +309,12 @@ void Server::serve_output(const Stop &stop, int socket, Output &output)
         }
     }
 }
+
+Server::Server(std::string path, std::map<std::string, Input *> inputs, std::map<std::string, Output *> outputs)
+    : impl_(std::make_unique<ServerImpl>(std::move(path), std::move(inputs), std::move(outputs)))
+{
+}
+
+Server::~Server() = default;
 
 } // namespace ptsched::ptask

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <ptsched/ptask/shared_memory.hpp>
 
-#include <ptsched/base/worker.hpp>
+#include "libptsched/ptask/ipc/packet.hpp"
+
+#include "libptsched/base/worker.hpp"
 
 #include <cerrno>
 #include <fcntl.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <ptsched/ptask/stream.hpp>
 
+#include "libptsched/base/worker.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -11,6 +13,47 @@
 #include <utility>
 
 namespace ptsched::ptask {
+
+class StreamReaderImpl {
+public:
+    StreamReaderImpl(Input &input, int fd);
+    void request_stop() { worker_.request_stop(); }
+    void wait() { worker_.wait(); }
+
+private:
+    void read(const Stop &stop);
+    /* Null at the end of the file, or if it is to stop. */
+    DatablockPtr next(const Stop &stop);
+    /* What went wrong goes into the graph, and the end; throws it. */
+    [[noreturn]] void fail(const Stop &stop, const std::string &text);
+    /* False at the end of the file, or if it is to stop. */
+    bool fill(const Stop &stop, std::byte *to);
+    void finish(const Stop &stop);
+    std::string problem() const;
+
+    UniqueFd fd_;
+    Input &input_;
+    const Template form_;
+    std::vector<std::byte> rest_; /* of a block that the end of the file has cut short */
+    Worker worker_;
+};
+
+class StreamWriterImpl {
+public:
+    StreamWriterImpl(Output &output, int fd);
+    void request_stop() { worker_.request_stop(); }
+    void wait() { worker_.wait(); }
+
+private:
+    void write(const Stop &stop);
+    bool write_block(const Stop &stop, int fd, const std::byte *from, std::size_t bytes);
+
+    UniqueFd fd_;
+    Output &output_;
+    bool is_socket_ = false;
+    std::size_t piece_ = PIPE_BUF; /* what is written at once */
+    Worker worker_;
+};
 
 namespace {
 
@@ -30,12 +73,12 @@ const Template &streamed(const Input &input)
 
 } // namespace
 
-StreamReader::StreamReader(Input &input, int fd)
+StreamReaderImpl::StreamReaderImpl(Input &input, int fd)
     : fd_(fd), input_(input), form_(streamed(input)), worker_([this](const Stop &stop) { read(stop); })
 {
 }
 
-void StreamReader::read(const Stop &stop)
+void StreamReaderImpl::read(const Stop &stop)
 {
     while (DatablockPtr block = next(stop))
         if (!input_.send({std::move(block)}, {}, stop.token()))
@@ -44,7 +87,7 @@ void StreamReader::read(const Stop &stop)
         finish(stop);
 }
 
-DatablockPtr StreamReader::next(const Stop &stop)
+DatablockPtr StreamReaderImpl::next(const Stop &stop)
 {
     auto fill_it = [&](void *to) { return fill(stop, static_cast<std::byte *>(to)); };
     try {
@@ -55,14 +98,14 @@ DatablockPtr StreamReader::next(const Stop &stop)
     }
 }
 
-void StreamReader::fail(const Stop &stop, const std::string &text)
+void StreamReaderImpl::fail(const Stop &stop, const std::string &text)
 {
     input_.send({nullptr, false, std::make_shared<const std::string>(text)}, {}, stop.token());
     input_.send({nullptr, true}, {}, stop.token());
     throw Error(text);
 }
 
-bool StreamReader::fill(const Stop &stop, std::byte *to)
+bool StreamReaderImpl::fill(const Stop &stop, std::byte *to)
 {
     std::size_t got = 0;
 
@@ -81,7 +124,7 @@ bool StreamReader::fill(const Stop &stop, std::byte *to)
     return true;
 }
 
-std::string StreamReader::problem() const
+std::string StreamReaderImpl::problem() const
 {
     const std::size_t left = form_.layout == Layout::variable ? rest_.size() % form_.stride : rest_.size();
     const std::size_t whole = form_.layout == Layout::variable ? form_.stride : form_.bytes();
@@ -93,7 +136,7 @@ std::string StreamReader::problem() const
 }
 
 /* The end of the file. */
-void StreamReader::finish(const Stop &stop)
+void StreamReaderImpl::finish(const Stop &stop)
 {
     const std::string text = problem();
 
@@ -104,12 +147,12 @@ void StreamReader::finish(const Stop &stop)
     input_.send({nullptr, true}, {}, stop.token());
 }
 
-StreamWriter::StreamWriter(Output &output, int fd)
+StreamWriterImpl::StreamWriterImpl(Output &output, int fd)
     : fd_(fd), output_(output), worker_([this](const Stop &stop) { write(stop); })
 {
 }
 
-void StreamWriter::write(const Stop &stop)
+void StreamWriterImpl::write(const Stop &stop)
 {
     /* Closed however this ends: who reads at the other end waits for it. */
     const UniqueFd fd = std::move(fd_);
@@ -131,7 +174,7 @@ void StreamWriter::write(const Stop &stop)
     }
 }
 
-bool StreamWriter::write_block(const Stop &stop, int fd, const std::byte *from, std::size_t bytes)
+bool StreamWriterImpl::write_block(const Stop &stop, int fd, const std::byte *from, std::size_t bytes)
 {
     while (bytes) {
         if (!stop.await(fd, POLLOUT))
@@ -144,6 +187,34 @@ bool StreamWriter::write_block(const Stop &stop, int fd, const std::byte *from, 
         bytes -= done > 0 ? static_cast<std::size_t>(done) : 0;
     }
     return true;
+}
+
+StreamReader::StreamReader(Input &input, int fd) : impl_(std::make_unique<StreamReaderImpl>(input, fd)) {}
+
+StreamReader::~StreamReader() = default;
+
+void StreamReader::request_stop()
+{
+    impl_->request_stop();
+}
+
+void StreamReader::wait()
+{
+    impl_->wait();
+}
+
+StreamWriter::StreamWriter(Output &output, int fd) : impl_(std::make_unique<StreamWriterImpl>(output, fd)) {}
+
+StreamWriter::~StreamWriter() = default;
+
+void StreamWriter::request_stop()
+{
+    impl_->request_stop();
+}
+
+void StreamWriter::wait()
+{
+    impl_->wait();
 }
 
 } // namespace ptsched::ptask

@@ -51,7 +51,7 @@ Lowering::Lowering(Scheduler &scheduler, const GraphOptions &options)
 
 Lowering::~Lowering() = default;
 
-void Lowering::start(const std::vector<std::unique_ptr<Task>> &tasks)
+void Lowering::start(const std::vector<std::unique_ptr<TaskImpl>> &tasks)
 {
     /* What waits for turns, or is measured, goes to a GPU one by one. */
     if (mode_ == Lower::never || scheduler_.places_.attached())
@@ -71,7 +71,7 @@ void Lowering::start(const std::vector<std::unique_ptr<Task>> &tasks)
             lowered.set.on_host.push_back(output.for_host);
         note_spared(lowered);
         make_batch(lowered);
-        for (Task *task : lowered.part.tasks)
+        for (TaskImpl *task : lowered.part.tasks)
             task->lowered_ = &lowered;
         if (const auto &places = lowered.head().places_; places.size() > 1)
             for (const Place *place : places)
@@ -99,8 +99,8 @@ bool Lowering::fills_devices(const Lowered &part)
 /* Who gives tasks of a part different priorities wants one of them to run before others. */
 bool Lowering::is_uniform(const Lowered &part) const
 {
-    const Task &head = part.head();
-    return std::all_of(part.part.tasks.begin(), part.part.tasks.end(), [&](const Task *task) {
+    const TaskImpl &head = part.head();
+    return std::all_of(part.part.tasks.begin(), part.part.tasks.end(), [&](const TaskImpl *task) {
         return task->priority_ == head.priority_ && task->proxy_priority_ == head.proxy_priority_;
     });
 }
@@ -135,7 +135,7 @@ std::size_t Lowering::runs_of(std::size_t tasks, double seconds, bool others_fir
     return std::max<std::size_t>(1, static_cast<std::size_t>(seconds / seconds_of_a_run));
 }
 
-void Lowering::priorities_changed(Task &task)
+void Lowering::priorities_changed(TaskImpl &task)
 {
     Lowered *part = task.lowered_;
     priorities_are_new_ = true;
@@ -145,7 +145,7 @@ void Lowering::priorities_changed(Task &task)
     scheduler_.hand_over();
 }
 
-void Lowering::ran(Task &task, Seconds took, bool odd)
+void Lowering::ran(TaskImpl &task, Seconds took, bool odd)
 {
     Lowered &part = *task.lowered_;
     const std::uint64_t number = ++task.begun_;
@@ -168,9 +168,9 @@ void Lowering::halt(Lowered &part)
 {
     part.mode = Lowered::halting;
     part.until = part.missing = part.stalled = 0;
-    for (const Task *task : part.part.tasks)
+    for (const TaskImpl *task : part.part.tasks)
         part.until = std::max(part.until, task->begun_);
-    for (const Task *task : part.part.tasks)
+    for (const TaskImpl *task : part.part.tasks)
         part.missing += part.until - task->begun_;
     if (!part.missing)
         join(part);
@@ -185,12 +185,12 @@ void Lowering::join(Lowered &part)
     part.sets_before = part.sets;
     part.absent = 0;
     part.gpu_seconds = 0;
-    for (const Task *task : part.part.tasks)
+    for (const TaskImpl *task : part.part.tasks)
         part.gpu_seconds += task->run_time_.value();
     for (const PartInput &input : part.part.inputs)
         part.absent += !input.channel->has_token();
     for (std::size_t i = 0; i < part.part.fixed.size(); i++) {
-        const Port &port = *part.part.fixed[i].port;
+        const PortImpl &port = *part.part.fixed[i].port;
         part.set.fixed[i] = port.options_.kind == PortKind::sticky ? port.kept_ : port.options_.initial;
         part.sticky_came = part.sticky_came || (port.from_ && !port.from_->tokens.empty());
     }
@@ -211,10 +211,10 @@ void Lowering::separate(Lowered &part, std::uint64_t runs)
     part.waits = false;
     part.before_sticky = 0;
     part.until = 0;
-    for (const Task *task : part.part.tasks)
+    for (const TaskImpl *task : part.part.tasks)
         part.until = std::max(part.until, task->begun_);
     part.until += runs;
-    for (Task *task : part.part.tasks)
+    for (TaskImpl *task : part.part.tasks)
         scheduler_.look_at(*task);
 }
 
@@ -251,7 +251,7 @@ void Lowering::wake_watcher()
 
 void Lowering::came(const Channel &channel)
 {
-    const Port &port = *channel.destination;
+    const PortImpl &port = *channel.destination;
     Lowered &part = *port.task_.lowered_;
 
     if (part.mode == Lowered::apart)
@@ -289,7 +289,7 @@ void Lowering::left(Lowered &part)
  */
 void Lowering::look_at(Lowered &part)
 {
-    Task &head = part.head();
+    TaskImpl &head = part.head();
     if (scheduler_.stopping_ || part.mode != Lowered::together || part.launching || head.queued_)
         return;
     const bool complete = !part.absent && has_room(part);
@@ -321,7 +321,7 @@ void Lowering::go_on(Lock &lock)
     }
 }
 
-bool Lowering::attempt(Lock &lock, Task &task)
+bool Lowering::attempt(Lock &lock, TaskImpl &task)
 {
     Lowered *part = task.lowered_;
     if (!part || part->mode != Lowered::together)
@@ -360,7 +360,7 @@ void Lowering::take_fixed(Lowered &part)
 {
     part.sticky_came = false;
     for (std::size_t i = 0; i < part.part.fixed.size(); i++) {
-        Port &port = *part.part.fixed[i].port;
+        PortImpl &port = *part.part.fixed[i].port;
         if (!port.from_ || port.options_.kind != PortKind::sticky)
             continue;
         if (port.from_->has_token()) {
@@ -431,14 +431,14 @@ void Lowering::pass_on(Lowered &part, Slot &slot)
 
 std::size_t Lowering::choose_place(Lowered &part)
 {
-    Task &head = part.head();
+    TaskImpl &head = part.head();
     if (head.places_.size() == 1)
         return 0;
     if (Clock::now() - looked_ > most_unknown)
         poll();
     probe_.begin(head, head.ports_.size());
     for (std::size_t i = 0; i < part.part.inputs.size(); i++)
-        if (const Port &port = *part.part.inputs[i].channel->destination; &port.task_ == &head)
+        if (const PortImpl &port = *part.part.inputs[i].channel->destination; &port.task_ == &head)
             probe_.held[port.index_] = part.set.inputs[i];
     const std::size_t which = scheduler_.places_.choose(probe_);
     probe_.end();
@@ -584,7 +584,7 @@ void Lowering::fail(const Lowered &part, const Place &place, const std::exceptio
     scheduler_.fail({part.part.tasks.begin(), part.part.tasks.end()}, place, error);
 }
 
-void Lowering::for_tasks_at(const Place &place, const std::function<void(const Task *)> &function) const
+void Lowering::for_tasks_at(const Place &place, const std::function<void(const TaskImpl *)> &function) const
 {
     for (const auto &part : parts_)
         for (std::size_t i = 0; i < part->flights.size(); i++)
@@ -880,7 +880,7 @@ bool Lowering::is_stalled(const Lowered &part) const
     if (part.mode == Lowered::together && part.absent == part.part.inputs.size())
         return false;
     return std::any_of(part.part.tasks.begin(), part.part.tasks.end(),
-                       [](const Task *task) { return Scheduler::has_inputs_and_room(*task); });
+                       [](const TaskImpl *task) { return Scheduler::has_inputs_and_room(*task); });
 }
 
 void Lowering::watch()

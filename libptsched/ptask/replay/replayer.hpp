@@ -107,7 +107,7 @@ struct Lowered {
     bool moved = false;   /* blocks to it or from it, since the last look */
     unsigned stalled = 0; /* looks at it that found a set that something is missing of, and nothing else to do */
 
-    Task &head() const { return *part.tasks.front(); }
+    TaskImpl &head() const { return *part.tasks.front(); }
     /* What is at hand. */
     const Part &part_at_hand() const { return is_batch ? batch->part : part; }
     PartSet &set_at_hand() { return is_batch ? batch->set : set; }
@@ -134,15 +134,15 @@ public:
     Lowering(Scheduler &scheduler, const GraphOptions &options);
     ~Lowering();
 
-    void start(const std::vector<std::unique_ptr<Task>> &tasks);
+    void start(const std::vector<std::unique_ptr<TaskImpl>> &tasks);
     /* Whether a task may run by itself: it has what it needs. */
-    static bool lets(const Task &task)
+    static bool lets(const TaskImpl &task)
     {
         const Lowered *part = task.lowered_;
         return !part || part->mode == Lowered::apart || (part->mode == Lowered::halting && task.begun_ < part->until);
     }
     /* One has run by itself, which took the host that long; with @odd, as no program could. */
-    void ran(Task &task, Seconds took, bool odd);
+    void ran(TaskImpl &task, Seconds took, bool odd);
     /* Something has come to a task of a part, or was taken from one. */
     void came(const Channel &channel);
     void left(Lowered &part);
@@ -164,8 +164,8 @@ public:
     }
     bool waits_for_go() const { return !direct_.empty(); }
     /* For the task that stands for a part in the order of tasks; false if it runs by itself. */
-    bool attempt(Lock &lock, Task &task);
-    void priorities_changed(Task &task);
+    bool attempt(Lock &lock, TaskImpl &task);
+    void priorities_changed(TaskImpl &task);
     /* Takes note of what has ended. */
     bool poll();
     /* Sets that GPUs have, or are given. */
@@ -173,7 +173,7 @@ public:
     /* Whether something else waits for their end. */
     bool is_awaited() const;
     /* Of the sets that it has. */
-    void for_tasks_at(const Place &place, const std::function<void(const Task *)> &function) const;
+    void for_tasks_at(const Place &place, const std::function<void(const TaskImpl *)> &function) const;
     /* Whether somebody should look again after a while, though nothing has been announced; and that it was done. */
     bool is_watched() const { return watched_; }
     void watch();
@@ -189,19 +189,19 @@ public:
     static std::size_t runs_of(std::size_t tasks, double seconds, bool others_first);
 
     /* What is expected of the task, or, where it stands for a part, of that. */
-    static double seconds(const Task &task)
+    static double seconds(const TaskImpl &task)
     {
         const Lowered *part = task.lowered_;
         return part && part->mode == Lowered::together ? part->gpu_seconds : task.run_time_.value();
     }
-    static std::uint64_t completed(const Task &task) { return task.lowered_ ? task.lowered_->sets : 0; }
+    static std::uint64_t completed(const TaskImpl &task) { return task.lowered_ ? task.lowered_->sets : 0; }
     /* In its part, of which the next set is due. */
-    static bool is_queued(const Task &task)
+    static bool is_queued(const TaskImpl &task)
     {
         const Lowered *part = task.lowered_;
         return part && part->mode == Lowered::together && (part->head().queued_ || part->waits);
     }
-    static bool is_executing(const Task &task)
+    static bool is_executing(const TaskImpl &task)
     {
         return task.lowered_ && (task.lowered_->launching || !task.lowered_->flights.empty());
     }
@@ -275,7 +275,7 @@ private:
     Scheduler &scheduler_;
     const Lower mode_;
     const MovingCosts moving_;
-    const std::vector<std::unique_ptr<Task>> *tasks_ = nullptr; /* of the graph */
+    const std::vector<std::unique_ptr<TaskImpl>> *tasks_ = nullptr; /* of the graph */
     bool priorities_are_new_ = true, parts_compete_ = false;
     std::unordered_map<const Place *, PlaceQueues> queues_; /* before the slots that use them */
     std::vector<std::unique_ptr<Lowered>> parts_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace ptsched::ptask {
 
@@ -18,7 +19,7 @@ constexpr std::ptrdiff_t fewest_blocks = 3;
 } // namespace
 
 /* Nothing that is read on the host for each run, and nothing that comes back. */
-bool Parts::fits(const Port &port)
+bool Parts::fits(const PortImpl &port)
 {
     const PortOptions &options = port.options();
     auto ends_loop = [](const Channel *channel) { return channel->is_loop; };
@@ -31,7 +32,7 @@ bool Parts::fits(const Port &port)
     return !port.read_ && !(port.from_ && options.initial);
 }
 
-bool Parts::fits(const Task &task)
+bool Parts::fits(const TaskImpl &task)
 {
     return !task.on_host_ && !task.again_ && !task.shape_ &&
            std::all_of(task.devices_.begin(), task.devices_.end(),
@@ -41,7 +42,7 @@ bool Parts::fits(const Task &task)
            std::all_of(task.ports_.begin(), task.ports_.end(), [](const auto &port) { return fits(*port); });
 }
 
-bool Parts::is_worth_it(const std::vector<Task *> &tasks)
+bool Parts::is_worth_it(const std::vector<TaskImpl *> &tasks)
 {
     auto goes_to_program = [](const Channel *channel) { return !channel->destination; };
     auto meets_program = [&](const auto &port) {
@@ -54,12 +55,12 @@ bool Parts::is_worth_it(const std::vector<Task *> &tasks)
 
 /* Each after those whose blocks it takes in the same round; what closes a cycle has a first block, and waits for none.
  */
-std::vector<Task *> Parts::ordered(const std::vector<std::unique_ptr<Task>> &tasks)
+std::vector<TaskImpl *> Parts::ordered(const std::vector<std::unique_ptr<TaskImpl>> &tasks)
 {
-    std::unordered_map<const Task *, std::size_t> missing;
-    std::vector<Task *> order;
+    std::unordered_map<const TaskImpl *, std::size_t> missing;
+    std::vector<TaskImpl *> order;
     auto counts = [](const Channel *channel) {
-        const Port *to = channel->destination;
+        const PortImpl *to = channel->destination;
         return to && !channel->is_loop && (!to->options().initial || to->options().kind == PortKind::sticky);
     };
 
@@ -83,40 +84,40 @@ std::vector<Task *> Parts::ordered(const std::vector<std::unique_ptr<Task>> &tas
  * A stage is left where a channel leads to a task that does not fit, or out of one, or to a sticky port: on no way does
  * it get lower. Tasks of one stage that pass blocks to each other are a part.
  */
-std::vector<std::vector<Task *>> Parts::connected(const std::vector<Task *> &ordered)
+std::vector<std::vector<TaskImpl *>> Parts::connected(const std::vector<TaskImpl *> &ordered)
 {
-    std::unordered_set<const Task *> fitting;
-    std::unordered_map<const Task *, unsigned> stage;
-    std::unordered_map<const Task *, std::size_t> place;
-    std::vector<std::vector<Task *>> found(ordered.size());
+    std::unordered_set<const TaskImpl *> fitting;
+    std::unordered_map<const TaskImpl *, unsigned> stage;
+    std::unordered_map<const TaskImpl *, std::size_t> place;
+    std::vector<std::vector<TaskImpl *>> found(ordered.size());
     Sets sets(ordered.size());
     auto each_channel = [&](auto function) {
-        for (Task *task : ordered)
+        for (TaskImpl *task : ordered)
             for (const auto &port : task->ports_)
                 for (const Channel *channel : port->to_)
                     if (channel->destination && !channel->is_loop)
                         function(*task, channel->destination->task_, *channel->destination);
     };
-    auto joins = [&](const Task &from, const Task &to, const Port &port) {
+    auto joins = [&](const TaskImpl &from, const TaskImpl &to, const PortImpl &port) {
         return fitting.count(&from) && fitting.count(&to) && from.devices_ == to.devices_ &&
                port.options().kind != PortKind::sticky;
     };
 
     for (std::size_t i = 0; i < ordered.size(); i++)
         place[ordered[i]] = i;
-    for (const Task *task : ordered)
+    for (const TaskImpl *task : ordered)
         if (fits(*task))
             fitting.insert(task);
-    each_channel([&](const Task &from, const Task &to, const Port &port) {
+    each_channel([&](const TaskImpl &from, const TaskImpl &to, const PortImpl &port) {
         bool first_is_there = port.options().initial && port.options().kind != PortKind::sticky;
         if (!first_is_there)
             stage[&to] = std::max(stage[&to], stage[&from] + !joins(from, to, port));
     });
-    each_channel([&](const Task &from, const Task &to, const Port &port) {
+    each_channel([&](const TaskImpl &from, const TaskImpl &to, const PortImpl &port) {
         if (joins(from, to, port) && stage[&from] == stage[&to])
             sets.join(place[&from], place[&to]);
     });
-    for (Task *task : ordered)
+    for (TaskImpl *task : ordered)
         if (fitting.count(task))
             found[sets.first_of(place[task])].push_back(task);
     std::erase_if(found, [](const auto &part) { return !is_worth_it(part); });
@@ -126,12 +127,12 @@ std::vector<std::vector<Task *>> Parts::connected(const std::vector<Task *> &ord
 /* Values, in the order in which tasks write them. */
 class PartBuilder {
 public:
-    explicit PartBuilder(const std::vector<Task *> &tasks)
+    explicit PartBuilder(const std::vector<TaskImpl *> &tasks)
     {
         part_.tasks = tasks;
-        for (Task *task : tasks)
+        for (TaskImpl *task : tasks)
             inside_.insert(task);
-        for (Task *task : tasks)
+        for (TaskImpl *task : tasks)
             add(*task);
         use_order(part_);
     }
@@ -172,7 +173,7 @@ private:
         return part_.buffers.size() - 1;
     }
 
-    std::size_t fixed(Port &port)
+    std::size_t fixed(PortImpl &port)
     {
         std::size_t buffer = new_buffer(port.options().form.bytes());
         part_.buffers[buffer].has_room = false;
@@ -218,7 +219,7 @@ private:
     }
 
     /* What comes in there, of a set. */
-    Value input(Port &port, bool is_filled)
+    Value input(PortImpl &port, bool is_filled)
     {
         if (is_inside(*port.from_))
             return values_.at(port.from_->source);
@@ -228,7 +229,7 @@ private:
     }
 
     /* The buffer that a task changes, and what comes before it. */
-    Value changed(Port &port, PartStep &step)
+    Value changed(PortImpl &port, PartStep &step)
     {
         std::size_t bytes = port.options().form.bytes();
         if (!port.from_) {
@@ -245,10 +246,10 @@ private:
         return {to, copied(before, to)};
     }
 
-    void add(Task &task)
+    void add(TaskImpl &task)
     {
         PartStep step;
-        std::vector<std::pair<Port *, std::size_t>> written;
+        std::vector<std::pair<PortImpl *, std::size_t>> written;
         std::vector<std::size_t> by_value;
 
         step.task = &task;
@@ -286,13 +287,13 @@ private:
         }
     }
 
-    void add_output(Port &port, std::size_t buffer, std::size_t writer)
+    void add_output(PortImpl &port, std::size_t buffer, std::size_t writer)
     {
         PartOutput output{{}, buffer, writer, true, false};
         output.may_be_there = port.options().kind == PortKind::output && !port.options().initial;
         for (Channel *channel : port.to_)
             if (!is_inside(*channel)) {
-                const Port *to = channel->destination;
+                const PortImpl *to = channel->destination;
                 output.channels.push_back(channel);
                 output.is_kept = output.is_kept && !(to && to->options().kind == PortKind::inout);
                 output.for_host = output.for_host || (to && to->task().is_on_host());
@@ -305,11 +306,11 @@ private:
     }
 
     Part part_;
-    std::unordered_set<const Task *> inside_;
-    std::unordered_map<const Port *, Value> values_;
+    std::unordered_set<const TaskImpl *> inside_;
+    std::unordered_map<const PortImpl *, Value> values_;
 };
 
-std::vector<Part> Parts::find(const std::vector<std::unique_ptr<Task>> &tasks)
+std::vector<Part> Parts::find(const std::vector<std::unique_ptr<TaskImpl>> &tasks)
 {
     std::vector<Part> parts;
     for (const auto &some : connected(ordered(tasks)))

@@ -25,7 +25,7 @@ struct PartStep {
         bool by_value;
         std::size_t what; /* of what is fixed, or a buffer */
     };
-    const Task *task = nullptr; /* null: a copy */
+    const TaskImpl *task = nullptr; /* null: a copy */
     std::vector<Argument> arguments = {};
     std::size_t to = 0, from = 0;
     std::vector<std::size_t> after = {};
@@ -48,13 +48,13 @@ struct PartOutput {
 
 /* What stays from set to set: the block of a sticky port, or an initial one. */
 struct PartFixed {
-    Port *port;
+    PortImpl *port;
     std::optional<std::size_t> buffer;   /* none: it is passed by value */
     std::vector<std::size_t> users = {}; /* steps, then */
 };
 
 struct Part {
-    std::vector<Task *> tasks; /* each after those whose blocks it takes */
+    std::vector<TaskImpl *> tasks; /* each after those whose blocks it takes */
     std::vector<PartBuffer> buffers;
     std::vector<PartStep> steps; /* in an order in which they could run */
     std::vector<PartInput> inputs;
@@ -67,14 +67,14 @@ struct Part {
 class Parts {
 public:
     /* All of a graph that are worth it. */
-    static std::vector<Part> find(const std::vector<std::unique_ptr<Task>> &tasks);
+    static std::vector<Part> find(const std::vector<std::unique_ptr<TaskImpl>> &tasks);
 
 private:
-    static bool fits(const Port &port);
-    static bool fits(const Task &task);
-    static bool is_worth_it(const std::vector<Task *> &tasks);
-    static std::vector<Task *> ordered(const std::vector<std::unique_ptr<Task>> &tasks);
-    static std::vector<std::vector<Task *>> connected(const std::vector<Task *> &ordered);
+    static bool fits(const PortImpl &port);
+    static bool fits(const TaskImpl &task);
+    static bool is_worth_it(const std::vector<TaskImpl *> &tasks);
+    static std::vector<TaskImpl *> ordered(const std::vector<std::unique_ptr<TaskImpl>> &tasks);
+    static std::vector<std::vector<TaskImpl *>> connected(const std::vector<TaskImpl *> &ordered);
 };
 
 } // namespace ptsched::ptask

@@ -32,7 +32,7 @@ Item take_before_end(Item &item)
 /* Throws Error unless it can be pushed there. */
 void check(const Item &item, const Channel &channel)
 {
-    const Port &port = *channel.destination;
+    const PortImpl &port = *channel.destination;
     const Template &form = port.options().form;
 
     if (!item.block && !item.end_of_stream && !item.error)
@@ -166,7 +166,7 @@ void Scheduler::give_back(Channel &channel, Item &&item)
     channel.wake();
 }
 
-bool Scheduler::has_input(const Port &port)
+bool Scheduler::has_input(const PortImpl &port)
 {
     const Channel *channel = port.looping_ ? port.loop_ : port.from_;
 
@@ -177,41 +177,41 @@ bool Scheduler::has_input(const Port &port)
     return !channel && port.begins_;
 }
 
-bool Scheduler::has_room(const Port &port)
+bool Scheduler::has_room(const PortImpl &port)
 {
     return std::ranges::all_of(port.to_, [](const Channel *channel) { return channel->has_room(); });
 }
 
-bool Scheduler::has_inputs(const Task &task)
+bool Scheduler::has_inputs(const TaskImpl &task)
 {
     return std::ranges::all_of(task.ports_, [](const auto &port) { return has_input(*port); });
 }
 
-bool Scheduler::has_inputs_and_room(const Task &task)
+bool Scheduler::has_inputs_and_room(const TaskImpl &task)
 {
     return std::ranges::all_of(task.ports_, [](const auto &port) { return has_input(*port) && has_room(*port); });
 }
 
-bool Scheduler::can_run(const Task &task)
+bool Scheduler::can_run(const TaskImpl &task)
 {
     return Lowering::lets(task) && (!task.on_host_ || Places::takes(task)) && has_inputs_and_room(task);
 }
 
 /* Whether something has come for another run, though it may still be on its way to the host. */
-bool Scheduler::has_part_of_a_run(const Task &task)
+bool Scheduler::has_part_of_a_run(const TaskImpl &task)
 {
     auto has_any = [](const Channel *channel) { return channel && !channel->tokens.empty(); };
     return std::any_of(task.ports_.begin(), task.ports_.end(),
                        [&](const auto &port) { return has_any(port->from_) || has_any(port->loop_); });
 }
 
-void Scheduler::add_due(Task &task)
+void Scheduler::add_due(TaskImpl &task)
 {
     due_[!task.on_host_].add(task, task.priority(weights_), Lowering::seconds(task), now_.get());
 }
 
 /* To be called when something has come that it may have waited for. */
-void Scheduler::look_at(Task &task)
+void Scheduler::look_at(TaskImpl &task)
 {
     if (!started_ || task.queued_ || !can_run(task))
         return;
@@ -223,7 +223,7 @@ void Scheduler::look_at(Task &task)
 void Scheduler::took_from(Channel &channel)
 {
     if (channel.source && (channel.used() + 1 >= channel.capacity || Lowering::waits_for(channel))) {
-        Task &source = channel.source->task_;
+        TaskImpl &source = channel.source->task_;
         if (source.lowered_)
             lowering_->left(*source.lowered_);
         look_at(source);
@@ -311,7 +311,7 @@ void Scheduler::put_into(Channel &channel, Token &&token)
 /* @started may be for several channels, and no longer counts when the first of them has it. */
 void Scheduler::put_into(Channel &channel, Token &&token, Fetch &started)
 {
-    const Port *port = channel.destination;
+    const PortImpl *port = channel.destination;
 
     if (!port && token.item.block)
         expect_read(channel, *token.item.block);
@@ -332,7 +332,7 @@ void Scheduler::put_into(Channel &channel, Token &&token, Fetch &started)
         channel.wake();
 }
 
-void Scheduler::take_input(Run &run, Port &port)
+void Scheduler::take_input(Run &run, PortImpl &port)
 {
     Channel *channel = port.looping_ ? port.loop_ : port.from_;
     DatablockPtr &block = run.held[port.index_];
@@ -354,11 +354,11 @@ void Scheduler::take_input(Run &run, Port &port)
 /* Into the room that was promised. */
 void Scheduler::deliver(Run &run)
 {
-    const Task &task = *run.task;
+    const TaskImpl &task = *run.task;
     bool again = task.again_ && !run.absent && integer_in(*run.held[task.again_->index_]);
 
     if (task.has_call_ && !run.absent && !run.skipped)
-        add_signals(run.signals, run.call.signals_);
+        add_signals(run.signals, run.call.signals);
     for (const auto &port : task.ports_)
         for (Channel *channel : port->to_) {
             channel->promised--;

@@ -27,7 +27,7 @@ void Scheduler::ended(Run &run)
 }
 
 /* Runs give on what they have in the order in which they began. */
-void Scheduler::flush(Task &task)
+void Scheduler::flush(TaskImpl &task)
 {
     while (!task.undelivered_.empty() && task.undelivered_.front()->done) {
         Run &run = *task.undelivered_.pop_front();
@@ -38,7 +38,7 @@ void Scheduler::flush(Task &task)
 
 void Scheduler::complete(Run &run)
 {
-    Task &task = *run.task;
+    TaskImpl &task = *run.task;
     task.running_--;
     task.completed_++;
     running_--;
@@ -224,7 +224,7 @@ void Scheduler::left(Run &run, double seconds)
         look_at(*run.task);
     /* Whether a loop goes on is read on the host. */
     Fetch started;
-    if (const Port *again = run.task->again_)
+    if (const PortImpl *again = run.task->again_)
         started = fetch(*run.held[again->index()]);
     if (place.attachment)
         place.attachment->ended();
@@ -236,7 +236,7 @@ void Scheduler::left(Run &run, double seconds)
     }
 }
 
-const Task &Scheduler::task_of(const Fetch &fetch)
+const TaskImpl &Scheduler::task_of(const Fetch &fetch)
 {
     if (fetch.run)
         return *fetch.run->task;
@@ -248,7 +248,7 @@ bool Scheduler::poll_fetches()
     bool any = false;
     for (std::size_t i = 0; i < fetches_.size() && failure_.empty();) {
         const Fetch fetch = fetches_[i];
-        const Task &task = task_of(fetch);
+        const TaskImpl &task = task_of(fetch);
         try {
             if (!fetch.marker->reached()) {
                 i++;
@@ -281,7 +281,7 @@ void Scheduler::arrived(const Fetch &fetch)
     Ring<Token> &tokens = fetch.channel->tokens;
     for (std::size_t i = 0; i < tokens.size(); i++)
         tokens[i].here = tokens[i].here || tokens[i].item.block.get() == fetch.block;
-    if (const Port *destination = fetch.channel->destination)
+    if (const PortImpl *destination = fetch.channel->destination)
         look_at(destination->task_);
     else
         fetch.channel->wake();

@@ -2,8 +2,8 @@
 #ifndef PTSCHED_PTASK_RUN_DEADLINE_HPP
 #define PTSCHED_PTASK_RUN_DEADLINE_HPP
 
+#include "libptsched/base/worker.hpp"
 #include "libptsched/ptask/run/now.hpp"
-#include <ptsched/base/worker.hpp>
 #include <ptsched/ptask/graph.hpp>
 
 #include <algorithm>

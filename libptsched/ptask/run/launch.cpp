@@ -61,9 +61,9 @@ void Launch::fill_skipped(Run &run)
     }
 }
 
-std::size_t Launch::bytes_of(const Port &port) const
+std::size_t Launch::bytes_of(const PortImpl &port) const
 {
-    if (port.bytes_ != Port::by_other_)
+    if (port.bytes_ != PortImpl::by_other_)
         return port.bytes_;
     const Template &form = port.options_.form;
     const Template &other = port.size_->options_.form;
@@ -121,7 +121,7 @@ void Launch::make_sized_outputs()
 
 void Launch::plan(std::size_t i)
 {
-    const Port &port = *run_.task->ports_[i];
+    const PortImpl &port = *run_.task->ports_[i];
     DatablockPtr &block = run_.held[i];
 
     if (!port.is_parameter() || is_by_value(port)) {
@@ -137,21 +137,21 @@ void Launch::plan(std::size_t i)
     }
 }
 
-bool Launch::is_by_value(const Port &port) const
+bool Launch::is_by_value(const PortImpl &port) const
 {
     return port.binding_ == Binding::by_value && !run_.task->on_host_;
 }
 
 void Launch::add_parameter(std::size_t i)
 {
-    const Port &port = *run_.task->ports_[i];
+    const PortImpl &port = *run_.task->ports_[i];
     DatablockPtr &block = run_.held[i];
 
     if (!port.is_parameter() || port.is_variable())
         return;
     if (run_.task->has_call_) {
-        run_.call.bytes_.push_back(block->bytes());
-        run_.call.records_.push_back(port.records(*block));
+        run_.call.bytes_of.push_back(block->bytes());
+        run_.call.records_of.push_back(port.records(*block));
     }
     if (is_by_value(port))
         run_.arguments.push_back(const_cast<void *>(block->read()));
@@ -161,7 +161,7 @@ void Launch::add_parameter(std::size_t i)
 
 Geometry Launch::geometry() const
 {
-    const Task &task = *run_.task;
+    const TaskImpl &task = *run_.task;
     if (!task.shape_)
         return task.geometry_;
     return geometry_for({task.shape_->records(*run_.held[task.shape_->index_]), 1, 1});
@@ -169,14 +169,14 @@ Geometry Launch::geometry() const
 
 void Launch::start(const device::Code &code)
 {
-    const Task &task = *run_.task;
+    const TaskImpl &task = *run_.task;
     const std::size_t ports = task.ports_.size();
 
     run_.items.resize(ports);
     run_.arguments.clear();
-    run_.call.bytes_.clear();
-    run_.call.records_.clear();
-    run_.call.signals_ = {};
+    run_.call.bytes_of.clear();
+    run_.call.records_of.clear();
+    run_.call.signals = {};
     if (task.has_sizes_)
         make_sized_outputs();
     for (std::size_t i = 0; i < ports; i++)

@@ -28,9 +28,9 @@ public:
     void start(const device::Code &code);
 
 private:
-    std::size_t bytes_of(const Port &port) const;
+    std::size_t bytes_of(const PortImpl &port) const;
     bool is_alone(std::size_t i) const;
-    bool is_by_value(const Port &port) const;
+    bool is_by_value(const PortImpl &port) const;
     void make_sized_outputs();
     void plan(std::size_t i);
     void plan_inout(std::size_t i);

@@ -2,6 +2,7 @@
 #ifndef PTSCHED_PTASK_RUN_RUN_HPP
 #define PTSCHED_PTASK_RUN_RUN_HPP
 
+#include "libptsched/ptask/graph/call.hpp"
 #include "libptsched/ptask/graph/channel.hpp"
 #include <ptsched/device/access.hpp>
 
@@ -13,7 +14,7 @@ struct Lane;
 
 /* A run of a task. The scheduler's thread has them for itself, and uses them again. */
 struct Run {
-    Task *task = nullptr;
+    TaskImpl *task = nullptr;
     std::uint64_t number = 0; /* changes when it ends */
     device::MarkerPtr marker;
     Lane *lane = nullptr; /* while it is in a queue */
@@ -40,14 +41,14 @@ struct Run {
     std::vector<device::Access::Item> items;
     std::vector<device::Address> addresses;
     std::vector<void *> arguments;
-    Call call;
+    CallImpl call;
     void *call_address = &call;
 
     Run() = default;
     Run(const Run &) = delete;
     Run &operator=(const Run &) = delete;
 
-    void begin(Task &what, std::size_t ports)
+    void begin(TaskImpl &what, std::size_t ports)
     {
         task = &what;
         held.resize(ports);

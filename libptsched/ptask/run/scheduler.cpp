@@ -60,7 +60,7 @@ void Scheduler::must_be_new() const
         throw Error("the graph was stopped before it was run: it does not run any more, and another one would do");
 }
 
-void Scheduler::start(const std::vector<std::unique_ptr<Task>> &tasks)
+void Scheduler::start(const std::vector<std::unique_ptr<TaskImpl>> &tasks)
 {
     /* Who stops it meanwhile waits until there is something to be stopped. */
     std::lock_guard one(stop_mutex_);
@@ -84,7 +84,7 @@ void Scheduler::start(const std::vector<std::unique_ptr<Task>> &tasks)
         look_at(*task);
 }
 
-void Scheduler::prepare(const std::vector<std::unique_ptr<Task>> &tasks)
+void Scheduler::prepare(const std::vector<std::unique_ptr<TaskImpl>> &tasks)
 {
     work_for_requester();
     for (Arbiter &due : due_)
@@ -192,7 +192,7 @@ void Scheduler::end_outer()
     }
 }
 
-PortState Scheduler::state(const Port &port) const
+PortState Scheduler::state(const PortImpl &port) const
 {
     std::lock_guard lock(mutex_);
     Channel *const taken[] = {port.from_ ? port.from_ : port.loop_};
@@ -217,7 +217,7 @@ Depth Scheduler::depth(std::span<Channel *const> channels) const
     return fullest(channels);
 }
 
-State Scheduler::state(const Task &task) const
+State Scheduler::state(const TaskImpl &task) const
 {
     std::lock_guard lock(mutex_);
     lowering_->poll();
@@ -229,21 +229,21 @@ State Scheduler::state(const Task &task) const
     return has_run && !has_part_of_a_run(task) ? State::completed : State::waiting;
 }
 
-std::uint64_t Scheduler::count(const Task &task, std::uint64_t Task::*counter) const
+std::uint64_t Scheduler::count(const TaskImpl &task, std::uint64_t TaskImpl::*counter) const
 {
     std::lock_guard lock(mutex_);
     lowering_->poll();
-    return task.*counter + (counter == &Task::completed_ ? Lowering::completed(task) : 0);
+    return task.*counter + (counter == &TaskImpl::completed_ ? Lowering::completed(task) : 0);
 }
 
-std::uint64_t Scheduler::lowered(const Task &task) const
+std::uint64_t Scheduler::lowered(const TaskImpl &task) const
 {
     std::lock_guard lock(mutex_);
     lowering_->poll();
     return Lowering::completed(task);
 }
 
-void Scheduler::set_priority(Task &task, int Task::*which, int priority)
+void Scheduler::set_priority(TaskImpl &task, int TaskImpl::*which, int priority)
 {
     std::lock_guard lock(mutex_);
     now_.passes();
@@ -251,7 +251,7 @@ void Scheduler::set_priority(Task &task, int Task::*which, int priority)
     lowering_->priorities_changed(task);
 }
 
-std::string Scheduler::timeline(const std::vector<std::unique_ptr<Task>> &tasks) const
+std::string Scheduler::timeline(const std::vector<std::unique_ptr<TaskImpl>> &tasks) const
 {
     std::lock_guard lock(mutex_);
     return timeline_ ? timeline_->json(places_, tasks) : std::string();
@@ -267,7 +267,7 @@ std::vector<DeviceCounters> Scheduler::counters() const
     return counters;
 }
 
-Run &Scheduler::new_run(Task &task)
+Run &Scheduler::new_run(TaskImpl &task)
 {
     if (spare_.empty())
         spare_.push_back(runs_.emplace_back(std::make_unique<Run>()).get());
@@ -277,7 +277,7 @@ Run &Scheduler::new_run(Task &task)
     return run;
 }
 
-void Scheduler::dispatch(Lock &lock, Task &task)
+void Scheduler::dispatch(Lock &lock, TaskImpl &task)
 {
     Run &run = new_run(task);
     const Clock::time_point began = now_.get();
@@ -305,7 +305,7 @@ void Scheduler::dispatch(Lock &lock, Task &task)
     look_at(task);
 }
 
-void Scheduler::attempt(Lock &lock, Task &task)
+void Scheduler::attempt(Lock &lock, TaskImpl &task)
 {
     task.queued_ = false;
     if (lowering_->attempt(lock, task) || !can_run(task))
@@ -328,7 +328,7 @@ void Scheduler::take_up()
 {
     Lock lock(mutex_);
     now_.passes();
-    for (Task *task : std::exchange(put_off_, {})) {
+    for (TaskImpl *task : std::exchange(put_off_, {})) {
         task->queued_ = false;
         look_at(*task);
     }
@@ -336,13 +336,13 @@ void Scheduler::take_up()
 }
 
 /* Where its outputs go: in a large graph that is in no cache, and can come to be there while the driver works. */
-void Scheduler::fetch_ahead(const Task &task)
+void Scheduler::fetch_ahead(const TaskImpl &task)
 {
     for (const auto &port : task.ports_)
         for (const Channel *channel : port->to_) {
             __builtin_prefetch(&channel->tokens);
             __builtin_prefetch(reinterpret_cast<const char *>(channel) + 64);
-            if (const Port *next = channel->destination) {
+            if (const PortImpl *next = channel->destination) {
                 __builtin_prefetch(next);
                 __builtin_prefetch(&next->task_);
             }
@@ -351,7 +351,7 @@ void Scheduler::fetch_ahead(const Task &task)
 
 void Scheduler::launch(Lock &lock, Run &run)
 {
-    Task &task = *run.task;
+    TaskImpl &task = *run.task;
     const std::size_t which = places_.choose(run);
     const device::Code &code = *task.codes_[which];
     device::Device &device = *task.places_[which]->device;
@@ -382,16 +382,16 @@ void Scheduler::launch(Lock &lock, Run &run)
         look_into(lane);
 }
 
-void Scheduler::fail(const Task &task, const std::string &what)
+void Scheduler::fail(const TaskImpl &task, const std::string &what)
 {
     fail("task " + task.name_ + ": " + what);
 }
 
-void Scheduler::fail(std::vector<const Task *> tasks, const Place &place, const std::exception &error)
+void Scheduler::fail(std::vector<const TaskImpl *> tasks, const Place &place, const std::exception &error)
 {
     constexpr std::size_t most_named = 8;
     std::string names;
-    auto add = [&](const Task *one) {
+    auto add = [&](const TaskImpl *one) {
         if (std::find(tasks.begin(), tasks.end(), one) == tasks.end())
             tasks.push_back(one);
     };

@@ -45,7 +45,7 @@ public:
     /* Throws Error if it was started or stopped. */
     void must_be_new() const;
     /* For a graph whose tasks do not change any more, and live as long. */
-    void start(const std::vector<std::unique_ptr<Task>> &tasks);
+    void start(const std::vector<std::unique_ptr<TaskImpl>> &tasks);
     void stop();
     bool started() const;
     bool stopping() const;
@@ -62,13 +62,13 @@ public:
     /* Of that of the channels which has least room. */
     Depth depth(std::span<Channel *const> channels) const;
 
-    PortState state(const Port &port) const;
-    State state(const Task &task) const;
-    std::uint64_t count(const Task &task, std::uint64_t Task::*counter) const;
-    std::uint64_t lowered(const Task &task) const;
-    void set_priority(Task &task, int Task::*which, int priority);
+    PortState state(const PortImpl &port) const;
+    State state(const TaskImpl &task) const;
+    std::uint64_t count(const TaskImpl &task, std::uint64_t TaskImpl::*counter) const;
+    std::uint64_t lowered(const TaskImpl &task) const;
+    void set_priority(TaskImpl &task, int TaskImpl::*which, int priority);
     std::vector<DeviceCounters> counters() const;
-    std::string timeline(const std::vector<std::unique_ptr<Task>> &tasks) const;
+    std::string timeline(const std::vector<std::unique_ptr<TaskImpl>> &tasks) const;
     /* @pulls: it does not come before one that pushes or was named, while that is alive. */
     void work_for(const RequesterPtr &requester, bool pulls = false);
 
@@ -89,7 +89,7 @@ private:
         explicit operator bool() const { return marker != nullptr; }
     };
 
-    void prepare(const std::vector<std::unique_ptr<Task>> &tasks);
+    void prepare(const std::vector<std::unique_ptr<TaskImpl>> &tasks);
 
     /* tokens.cpp: what comes and goes */
     template <typename Condition>
@@ -98,20 +98,20 @@ private:
     bool is_drained() const;
     static Depth fullest(std::span<Channel *const> channels);
     struct Waker;
-    static bool has_input(const Port &port);
-    static bool has_room(const Port &port);
-    static bool has_inputs(const Task &task);
-    static bool has_inputs_and_room(const Task &task);
-    static bool can_run(const Task &task);
-    static bool has_part_of_a_run(const Task &task);
-    void add_due(Task &task);
-    void look_at(Task &task);
+    static bool has_input(const PortImpl &port);
+    static bool has_room(const PortImpl &port);
+    static bool has_inputs(const TaskImpl &task);
+    static bool has_inputs_and_room(const TaskImpl &task);
+    static bool can_run(const TaskImpl &task);
+    static bool has_part_of_a_run(const TaskImpl &task);
+    void add_due(TaskImpl &task);
+    void look_at(TaskImpl &task);
     void took_from(Channel &channel);
     static bool is_fetched(const Channel &channel, const Item &item);
     void put_into(Channel &channel, Token &&token);
     void put_into(Channel &channel, Token &&token, Fetch &started);
     void expect_read(Channel &channel, Datablock &block);
-    void take_input(Run &run, Port &port);
+    void take_input(Run &run, PortImpl &port);
     void deliver(Run &run);
     Fetch fetch(Datablock &block);
 
@@ -131,17 +131,17 @@ private:
     void hand_over();
     bool is_awaited() const;
     bool is_idle() const;
-    Task *next_due();
+    TaskImpl *next_due();
     bool any_due() const { return !due_[0].empty() || !due_[1].empty(); }
     static bool awaits(const Run &run);
 
-    Run &new_run(Task &task);
-    void attempt(Lock &lock, Task &task);
+    Run &new_run(TaskImpl &task);
+    void attempt(Lock &lock, TaskImpl &task);
     void take_up();
     void work_for_requester();
-    void dispatch(Lock &lock, Task &task);
+    void dispatch(Lock &lock, TaskImpl &task);
     void launch(Lock &lock, Run &run);
-    static void fetch_ahead(const Task &task);
+    static void fetch_ahead(const TaskImpl &task);
 
     /* poll.cpp: what has ended */
     bool poll();
@@ -149,7 +149,7 @@ private:
     bool poll(Lane &lane);
     bool poll_host();
     bool poll_fetches();
-    static const Task &task_of(const Fetch &fetch);
+    static const TaskImpl &task_of(const Fetch &fetch);
     void moved(Run &run);
     static std::size_t ended_in(const Lane &lane);
     static bool keeps_up_in_all(const Place &place);
@@ -161,11 +161,11 @@ private:
     void arrived(const Fetch &fetch);
     static void all_is_here(Channel &channel);
     void ended(Run &run);
-    void flush(Task &task);
+    void flush(TaskImpl &task);
     void complete(Run &run);
-    void fail(const Task &task, const std::string &what);
+    void fail(const TaskImpl &task, const std::string &what);
     /* One of these, or if it was a Fault, of all that have been given to the place and have not ended. */
-    void fail(std::vector<const Task *> tasks, const Place &place, const std::exception &error);
+    void fail(std::vector<const TaskImpl *> tasks, const Place &place, const std::exception &error);
     void fail(const std::string &what);
     void throw_if_failed() const;
     void wake_thread();
@@ -186,7 +186,7 @@ private:
     std::vector<Run *> spare_;
     RequesterPtr requester_;
     bool requester_pulls_ = false;
-    std::vector<Task *> put_off_; /* until there is a turn */
+    std::vector<TaskImpl *> put_off_; /* until there is a turn */
     Places places_;
     std::vector<Fetch> fetches_;
     std::size_t running_ = 0;
@@ -203,7 +203,7 @@ private:
     const PriorityWeights weights_;
     std::unique_ptr<Timeline> timeline_; /* null: nobody asks */
     std::vector<Channel *> outer_;
-    const std::vector<std::unique_ptr<Task>> *tasks_ = nullptr; /* once it is started */
+    const std::vector<std::unique_ptr<TaskImpl>> *tasks_ = nullptr; /* once it is started */
     std::condition_variable drained_;
     std::unique_ptr<Lowering> lowering_;
     std::mutex stop_mutex_; /* held by who makes the thread, or waits for it; before the other */

@@ -86,8 +86,9 @@ void Timeline::lowered(const device::Device &device, const Slot &slot, const Par
     const std::size_t others_in_part = part.tasks.size() - 1;
     auto on_device = [&](const auto &graph) { return graph.second.device == &device; };
     const auto others = std::count_if(graphs_.begin(), graphs_.end(), on_device);
-    Graph &graph =
-        graphs_.try_emplace(&slot, Graph{&device, first_graph + static_cast<unsigned>(others), began}).first->second;
+    GraphImpl &graph =
+        graphs_.try_emplace(&slot, GraphImpl{&device, first_graph + static_cast<unsigned>(others), began})
+            .first->second;
     add({&device, graph.row, part.tasks.front(), std::max(began, graph.ended), now, 0, others_in_part});
     graph.ended = now;
     for (auto [row, bytes] : {std::pair(from_host, moved.uploaded_bytes), std::pair(from_gpu, moved.migrated_bytes),
@@ -97,21 +98,21 @@ void Timeline::lowered(const device::Device &device, const Slot &slot, const Par
             add({&device, row, part.tasks.front(), std::max(began, until), now, bytes, others_in_part});
             until = now;
         }
-    for (const Task *task : part.tasks)
+    for (const TaskImpl *task : part.tasks)
         add({&device, only_task, task, began, now, 0});
 }
 
-void Timeline::fetched(const device::Device &from, const Task &by, std::size_t bytes, Clock::time_point began,
+void Timeline::fetched(const device::Device &from, const TaskImpl &by, std::size_t bytes, Clock::time_point began,
                        Clock::time_point now)
 {
     add({&from, to_host, &by, began, now, bytes});
 }
 
-std::string Timeline::json(const Places &places, const std::vector<std::unique_ptr<Task>> &tasks) const
+std::string Timeline::json(const Places &places, const std::vector<std::unique_ptr<TaskImpl>> &tasks) const
 {
     std::string out =
         "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"lost events\":" + std::to_string(lost_) + "},\"traceEvents\":[\n";
-    std::unordered_map<const Task *, unsigned> rows;
+    std::unordered_map<const TaskImpl *, unsigned> rows;
     std::unordered_map<const device::Device *, unsigned> groups;
 
     out += label("process_name", "tasks", tasks_group, 0);

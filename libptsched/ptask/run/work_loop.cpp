@@ -32,7 +32,7 @@ void yield(std::unique_lock<std::mutex> &lock)
 } // namespace
 
 /* Null if none is due, or all queues for it are full. */
-Task *Scheduler::next_due()
+TaskImpl *Scheduler::next_due()
 {
     if (!may_begin()) {
         places_.rest();
@@ -40,7 +40,7 @@ Task *Scheduler::next_due()
     }
     for (bool host : {true, false})
         if (Arbiter &due = due_[!host]; !due.empty() && !places_.full(host)) {
-            Task &task = due.pop(now_.get());
+            TaskImpl &task = due.pop(now_.get());
             if (!host && due.empty())
                 places_.rest();
             return &task;
@@ -54,7 +54,7 @@ bool Scheduler::step(Lock &lock)
     if (std::exchange(host_ended_, false) && poll_host())
         return true;
     const bool went = lowering_->go(lock);
-    Task *task = next_due();
+    TaskImpl *task = next_due();
     if (!task)
         return poll() || went;
     attempt(lock, *task);
@@ -132,7 +132,7 @@ bool Scheduler::run_for(Lock &lock, const Channel &channel)
 {
     if (running_ != 1 || driven_ || any_due() || is_awaited() || lowering_->is_busy() || !channel.source)
         return false;
-    const Task &task = channel.source->task_;
+    const TaskImpl &task = channel.source->task_;
     if (!task.running_ || !task.on_host_ || task.completed_ < brief_runs || task.run_time_.value() > brief_seconds)
         return false;
     for (const auto &lane : task.places_.front()->lanes)

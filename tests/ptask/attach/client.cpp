@@ -5,6 +5,7 @@
  *
  *	ptask-attach-client no|if-possible|required|none [unprivileged]
  */
+#include "libptsched/base/worker.hpp"
 #include <ptsched/ptask/remote.hpp>
 #include <ptsched/ptask/server.hpp>
 

@@ -6,6 +6,7 @@
 
 #include "tests/vgpu/libcuda/link.h"
 
+#include <map>
 #include <sys/socket.h>
 
 namespace test {

@@ -5,6 +5,7 @@
 #include "tests/threads.h"
 #include <ptsched/ptask/remote.hpp>
 
+#include <map>
 #include <sys/stat.h>
 
 namespace test {

@@ -3,6 +3,7 @@
 #include "tests/ptask/world/world_test.hpp"
 #include <ptsched/ptask/stream.hpp>
 
+#include <atomic>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>

@@ -4,6 +4,8 @@
 
 #include "tests/ptask/ptask_test.hpp"
 
+#include "libptsched/base/worker.hpp"
+#include "libptsched/ptask/ipc/packet.hpp"
 #include <ptsched/ptask/server.hpp>
 
 #include <array>

@@ -11,6 +11,7 @@
 #include <ptsched/device/view.hpp>
 
 #include <array>
+#include <atomic>
 #include <functional>
 #include <initializer_list>
 #include <mutex>

@@ -2,7 +2,7 @@
 /*
  * PTask (SOSP'11): a graph of tasks for accelerators and the host. A task runs when each of its input ports has a
  * datablock; data moves where it is needed by itself, and only then. One thread at a time does a graph's work: one that
- *pushes, pulls or has just run a host function, or the graph's own.
+ * pushes, pulls or has just run a host function, or the graph's own.
  *
  *	Graph graph;
  *	auto matrix = Template::of<float>(n, n);
@@ -24,19 +24,21 @@
 #ifndef PTSCHED_PTASK_GRAPH_HPP
 #define PTSCHED_PTASK_GRAPH_HPP
 
-#include <ptsched/base/ring.hpp>
 #include <ptsched/ptask/arguments.hpp>
 #include <ptsched/ptask/options.hpp>
 #include <ptsched/ptask/stream_call.hpp>
 
-#include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <functional>
-#include <map>
+#include <memory>
 #include <optional>
 #include <stop_token>
-#include <unordered_set>
+
+namespace ptsched::ptask {
+
+struct GraphImpl;
+
+} // namespace ptsched::ptask
 
 #pragma GCC visibility push(default)
 
@@ -122,64 +124,24 @@ struct Item {
 /* What a callback sees of its run. Parameters are counted from 0. */
 class Call {
 public:
-    std::size_t parameters() const { return bytes_.size(); }
+    Call(const Call &) = delete;
+    Call &operator=(const Call &) = delete;
+    std::size_t parameters() const;
     /* These throw Error for a parameter that there is not, and for an address of what is to be written and must not. */
-    template <typename T> T *at(std::size_t parameter) const { return (*arguments_)[parameter]; }
+    template <typename T> T *at(std::size_t parameter) const { return arguments()[parameter]; }
     const void *at(std::size_t parameter) const { return at<const void>(parameter); }
-    const Arguments &arguments() const { return *arguments_; }
-    std::size_t bytes(std::size_t parameter) const { return bytes_[known(parameter)]; }
-    std::size_t records(std::size_t parameter) const { return records_[known(parameter)]; }
+    const Arguments &arguments() const;
+    std::size_t bytes(std::size_t parameter) const;
+    std::size_t records(std::size_t parameter) const;
     /* To go with the outputs. */
-    void end_stream() { signals_.end_of_stream = true; }
-    void report(const std::string &error) { signals_.error = std::make_shared<const std::string>(error); }
+    void end_stream();
+    void report(const std::string &error);
 
-private:
-    friend class Graph;
-    friend class Launch;
-    friend class Scheduler;
-    std::size_t known(std::size_t parameter) const;
-
-    const Arguments *arguments_ = nullptr;
-    std::vector<std::size_t> bytes_, records_;
-    Item signals_;
+protected:
+    Call() = default;
+    ~Call() = default;
 };
 using Callback = std::function<void(Call &)>;
-
-/* An average that forgets, and at once a first time that is longer than the second: code is loaded then. */
-class Average {
-public:
-    void add(double value)
-    {
-        bool at_once = !count_ || (count_ == 1 && value < value_);
-        value_ += (value - value_) / (at_once ? 1 : 8);
-        count_ = std::min(count_ + 1, 2u);
-    }
-    double value() const { return value_; }
-
-private:
-    double value_ = 0;
-    unsigned count_ = 0; /* at most 2 */
-};
-
-/* Of the last 64 to 127. */
-class Least {
-public:
-    void add(double value)
-    {
-        if (count_++ % 64 == 0) {
-            before_ = now_;
-            now_ = value;
-        }
-        now_ = std::min(now_, value);
-    }
-    /* 0 without any. */
-    double value() const { return before_ > 0 ? std::min(before_, now_) : now_; }
-    unsigned count() const { return count_; }
-
-private:
-    double before_ = 0, now_ = 0;
-    unsigned count_ = 0;
-};
 
 /* How often a function of the host may be called at once. */
 enum class Calls {
@@ -187,18 +149,12 @@ enum class Calls {
     concurrent, /* as often as there are threads; what it makes still comes in the order in which runs began */
 };
 
-struct Run;
-struct Place;
-struct Lane;
-struct Requester;
-using RequesterPtr = std::shared_ptr<const Requester>;
-struct Lowered;
-class Constants;
-
-class alignas(64) Task {
+/* Belongs to its graph. */
+class Task {
 public:
-    ~Task();
-    const std::string &name() const { return name_; }
+    Task(const Task &) = delete;
+    Task &operator=(const Task &) = delete;
+    const std::string &name() const;
     /* The port of that name; throws Error with the names that there are. */
     Port &operator[](const std::string &port);
     /* Takes the graph's lock, as what follows does, and may have changed before the caller looks. */
@@ -214,66 +170,16 @@ public:
     void set_proxy_priority(int priority);
     /* Of a kernel, before the graph is run; refused if it can have that on none of its devices. */
     void set_geometry(const Geometry &geometry);
-    const std::vector<std::unique_ptr<Port>> &ports() const { return ports_; }
-    bool is_on_host() const { return on_host_; }
+    std::vector<Port *> ports() const;
+    bool is_on_host() const;
     /* That can run it, until the graph is run: a geometry that one cannot have leaves that out. */
-    const std::vector<device::Device *> &devices() const { return devices_; }
+    const std::vector<device::Device *> &devices() const;
     /* Those that cannot, of which there may be some as long as others can: "NAME: why not". */
-    const std::vector<std::string> &left_out() const { return left_out_; }
+    const std::vector<std::string> &left_out() const;
 
-private:
-    friend class Arbiter;
-    friend class Graph;
-    friend class Scheduler;
-    friend class Checks;
-    friend class Launch;
-    friend class Lowering;
-    friend class Parts;
-    friend class PartBuilder;
-    friend class Places;
-    friend class Port;
-    friend class Slot;
-    Task(Graph &graph, std::string name, const std::vector<PortOptions> &ports);
-    Port *find(const std::string &port) const;
-    /* As long as it has not waited. */
-    double priority(const PriorityWeights &weights) const { return priority_ + weights.proxy * proxy_priority_; }
-    void set_shape(const DeviceKernel &kernel);
-    void use_geometry(const Geometry &geometry);
-    void leave_out_unfit(const Geometry &geometry, const Port *output);
-    void make_constants(const std::string &kernel);
-
-    /* What each run uses is in front; *: protected by the graph's lock. */
-    std::vector<std::unique_ptr<Port>> ports_; /* in the order of the parameters */
-    bool queued_ = false;                      /* * */
-    bool on_host_ = false;
-    bool concurrent_ = false; /* a function of the host that may be called several times at once */
-    bool has_call_ = false;
-    bool has_sizes_ = false; /* of outputs, that other ports say */
-    bool outer_ = false;     /* something that it gives leaves the graph, or is read by the run-time */
-    unsigned running_ = 0;   /* * */
-    unsigned in_lane_ = 0;   /* runs that queues have; the scheduler's thread */
-    Lane *lane_ = nullptr;   /* which has them, of a function of the host that is called in order */
-    int priority_ = 0;       /* * */
-    int proxy_priority_ = 0; /* * */
-    unsigned followers_ = 0; /* how often what it gives is taken */
-    Average run_time_;       /* in seconds, * */
-    Least kernel_time_;      /* the same as the device tells it now and then; the scheduler's thread */
-    std::vector<std::shared_ptr<device::Code>> codes_;
-    std::vector<std::unique_ptr<Constants>> constants_; /* one for each of its codes, or none */
-    std::vector<Place *> places_;                       /* one for each of its devices */
-    const Port *shape_ = nullptr; /* the output of variable size for whose records there are to be threads */
-    const Port *again_ = nullptr; /* the output that says whether the loop goes on that ends with the task */
-    Geometry geometry_;
-    std::uint64_t completed_ = 0, skipped_ = 0; /* * */
-    std::size_t part_ = 0;                      /* of the graph, of the tasks that channels join; * */
-    double charge_ = 0;                         /* what its next run counts for the part; * */
-    std::uint64_t begun_ = 0;                   /* runs by itself; * */
-    Lowered *lowered_ = nullptr;                /* the part that it may be given to a GPU with; * */
-    Ring<Run *> undelivered_;                   /* whose outputs come when they are written, in this order; * */
-    Graph &graph_;
-    std::string name_;
-    std::vector<device::Device *> devices_; /* that can run it, with its code for each */
-    std::vector<std::string> left_out_;
+protected:
+    Task() = default;
+    ~Task() = default;
 };
 
 using Timeout = std::optional<std::chrono::nanoseconds>; /* none, or more than a year: for ever */
@@ -284,34 +190,14 @@ struct Depth {
     std::size_t capacity = 0; /* with how many it is full */
 };
 
-/* Whether the graph of an input or an output is still there, for programs that keep a reference. */
-class Entrance {
-public:
-    /* As long as this lives, the graph is. Throws Error if it is gone. */
-    class Inside {
-    public:
-        Inside(const Entrance &entrance, const char *which);
-        ~Inside() { entrance_.inside_.fetch_sub(1); }
-        Inside(const Inside &) = delete;
-        Inside &operator=(const Inside &) = delete;
-
-    private:
-        const Entrance &entrance_;
-    };
-    /* Nobody gets in any more; blocks until nobody is inside. */
-    void close();
-
-private:
-    mutable std::atomic<unsigned> inside_{0};
-    std::atomic<bool> closed_{false};
-};
-
 /*
  * Where datablocks enter a graph. Any thread may push. When the graph is gone, calls throw Error: of the last few
  * thousand inputs and outputs.
  */
 class Input {
 public:
+    Input(const Input &) = delete;
+    Input &operator=(const Input &) = delete;
     /*
      * Blocks while a channel of it is full. False when @timeout has passed or the graph was stopped, and the block is
      * not in; throws Failure if the graph has failed, Error if the block does not fit the port, and instead of waiting
@@ -330,19 +216,17 @@ public:
     const Port &port() const;
     /* Of that of its channels which has least room. */
     Depth depth() const;
-    /* As Graph::work_for(). */
-    void work_for(const RequesterPtr &requester);
 
-private:
-    friend class Graph;
-    explicit Input(Channel &channel) : channels_{&channel} {}
-    Entrance entrance_;
-    std::vector<Channel *> channels_;
+protected:
+    Input() = default;
+    ~Input() = default;
 };
 
 /* Where datablocks leave a graph. Any thread may pull. When the graph is gone, calls throw Error, as an input's do. */
 class Output {
 public:
+    Output(const Output &) = delete;
+    Output &operator=(const Output &) = delete;
     /*
      * Blocks until there is one; its content may still be on its way, which as() and read() wait for. Null when
      * @timeout has passed, when the graph was stopped and the channel is empty, and once at the end of a stream: where
@@ -376,14 +260,10 @@ public:
     int descriptor();
     const Port &port() const;
     Depth depth() const;
-    /* As Graph::work_for(), unless another process pushes, or was named, and is alive. */
-    void work_for(const RequesterPtr &requester);
 
-private:
-    friend class Graph;
-    explicit Output(Channel &channel) : channel_(channel) {}
-    Entrance entrance_;
-    Channel &channel_;
+protected:
+    Output() = default;
+    ~Output() = default;
 };
 
 class Graph {
@@ -472,33 +352,12 @@ public:
     std::vector<DeviceCounters> counters() const;
     /* With GraphOptions::timeline: what was done when, in a form that Perfetto and Chrome show; else empty. */
     std::string timeline() const;
-    const std::vector<std::unique_ptr<Task>> &tasks() const { return tasks_; }
-    const std::vector<std::unique_ptr<Channel>> &channels() const { return channels_; }
+    /* In the order in which they were made. */
+    std::vector<Task *> tasks() const;
 
 private:
-    friend class Checks;
-    friend class Input;
-    friend class Output;
-    friend class Port;
-    friend class Task;
-    std::unique_ptr<Task> make_task(const std::string &name, const std::vector<PortOptions> &ports);
-    Task &add(std::unique_ptr<Task> task);
-    std::shared_ptr<device::Code> code_for(device::Device &device, const DeviceKernel &kernel, bool constants);
-    void make_codes(Task &task, const DeviceKernel &kernel, bool constants);
-    Task &add_host(std::unique_ptr<Task> task, device::HostFunction function, Calls calls);
-    Channel &open(Port *from, Port *to, std::size_t capacity);
-
-    std::vector<device::Device *> gpus_for(const std::string &task) const;
-
-    const int proxy_priority_;
-    const std::vector<std::string> device_names_; /* as in the options */
-    std::vector<std::unique_ptr<Task>> tasks_;
-    std::unordered_set<std::string> names_;
-    std::map<std::pair<device::Device *, std::string>, std::shared_ptr<device::Code>> codes_;
-    std::vector<std::unique_ptr<Channel>> channels_;
-    std::vector<std::unique_ptr<Input>> inputs_;
-    std::vector<std::unique_ptr<Output>> outputs_;
-    std::unique_ptr<Scheduler> scheduler_;
+    friend struct GraphImpl;
+    const std::unique_ptr<GraphImpl> impl_;
 };
 
 } // namespace ptsched::ptask

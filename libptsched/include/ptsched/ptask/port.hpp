@@ -88,8 +88,6 @@ PortOptions by_value(PortOptions port);
 
 class Graph;
 class Task;
-class Scheduler;
-struct Channel;
 
 /* What is at a port; may have changed before the caller looks. */
 struct PortState {
@@ -98,66 +96,36 @@ struct PortState {
     std::size_t capacity = 0; /* of that channel; 0: there is none */
 };
 
-class alignas(64) Port {
+/* Belongs to its task. */
+class Port {
 public:
-    const PortOptions &options() const { return options_; }
+    Port(const Port &) = delete;
+    Port &operator=(const Port &) = delete;
+    const PortOptions &options() const;
     /* "task.port" */
     std::string full_name() const;
 
     /* Whether a channel may end here, and begin here. */
-    bool takes() const { return kind_ != PortKind::output; }
-    bool gives() const { return kind_ == PortKind::output || kind_ == PortKind::inout; }
+    bool takes() const;
+    bool gives() const;
     /* Whether the code sees it, and whether the run-time looks at the content. */
-    bool is_parameter() const { return kind_ != PortKind::metadata && kind_ != PortKind::condition; }
+    bool is_parameter() const;
     /* Whether its block is to be where the code runs. */
-    bool is_moved() const { return is_parameter() && binding_ != Binding::by_value; }
+    bool is_moved() const;
     /* Whether it is a variable of the kernel's module, and no parameter: see Constants. */
-    bool is_variable() const { return variable_; }
-    std::size_t index() const { return index_; }
+    bool is_variable() const;
+    std::size_t index() const;
     /* That a block has which passes through it: its record count. */
-    std::size_t records(const Datablock &block) const { return options_.form.records(block.bytes()); }
-    const Task &task() const { return task_; }
+    std::size_t records(const Datablock &block) const;
+    const Task &task() const;
     /* Throws Error if it is known to have others than @type. */
     void check_type(const std::type_info &type) const;
     /* Takes the graph's lock. */
     PortState state() const;
 
-private:
-    friend class Arbiter;
-    friend class Graph;
-    friend class Task;
-    friend class Scheduler;
-    friend class Checks;
-    friend class Launch;
-    friend class Lowering;
-    friend class Parts;
-    friend class PartBuilder;
-    friend class Slot;
-    Port(Task &task, PortOptions options, std::size_t index)
-        : task_(task), index_(static_cast<unsigned>(index)), kind_(options.kind), binding_(options.form.binding),
-          begins_(options.initial != nullptr), bytes_(options.size_from.empty() ? options.form.bytes() : by_other_),
-          options_(std::move(options))
-    {
-    }
-
-    /* What each run uses is in front: of a graph of thousands of tasks, most is in no cache. */
-    Task &task_;
-    Channel *from_ = nullptr;
-    Channel *loop_ = nullptr; /* from the end of a loop that begins here */
-    std::vector<Channel *> to_;
-    unsigned index_;
-    const PortKind kind_;   /* as in the options */
-    const Binding binding_; /* as in the options */
-    bool read_ = false;
-    bool variable_ = false;
-    /* the graph's lock */
-    bool looping_ = false; /* what was taken from outside the loop has not left it */
-    const bool begins_;    /* has an initial block */
-    static constexpr std::size_t by_other_ = SIZE_MAX;
-    const std::size_t bytes_;    /* of what it gives */
-    DatablockPtr kept_;          /* sticky */
-    const Port *size_ = nullptr; /* PortOptions::size_from */
-    const PortOptions options_;
+protected:
+    Port() = default;
+    ~Port() = default;
 };
 
 } // namespace ptsched::ptask

@@ -17,9 +17,14 @@
 #ifndef PTSCHED_PTASK_REMOTE_HPP
 #define PTSCHED_PTASK_REMOTE_HPP
 
-#include <ptsched/base/worker.hpp>
 #include <ptsched/ptask/graph.hpp>
 #include <ptsched/ptask/shared_memory.hpp>
+
+namespace ptsched::ptask {
+
+class RemoteImpl;
+
+} // namespace ptsched::ptask
 
 #pragma GCC visibility push(default)
 
@@ -36,8 +41,11 @@ public:
      */
     Remote(const std::string &path, const std::string &port, Direction direction, Place place = on_host,
            Timeout timeout = {}, const std::stop_token &stop = {});
+    ~Remote();
+    Remote(const Remote &) = delete;
+    Remote &operator=(const Remote &) = delete;
 
-    const Template &form() const { return form_; }
+    const Template &form() const;
     /*
      * As Input::push(), until @stop; throws Error also when the graph's process is gone, or has not said whether the
      * block is in. Where it returns false, @block can be pushed again; it may be that nobody can write it any more, and
@@ -61,31 +69,7 @@ public:
     std::optional<Item> take(Timeout timeout = {}, const std::stop_token &stop = {});
 
 private:
-    class Caller;
-    class Turn;
-
-    void must_be(Direction direction) const;
-    static UniqueFd connected(const std::string &path, const Caller &caller);
-    /* Those that follow are called by who has the turn. */
-    bool ask(Packet &request, const Caller &caller);
-    std::optional<Packet> receive(const Stop &stop, Deadline until);
-    std::optional<Packet> answer_to(const Caller &caller);
-    bool is_to_ask_again(const Caller &caller) const;
-    std::uint32_t give(Packet &request, const Caller &caller);
-    std::optional<Packet> next_packet(const Caller &caller);
-    std::optional<Item> next(const Caller &caller);
-
-    std::mutex mutex_;
-    std::condition_variable_any turn_over_;
-    bool taken_ = false; /* protected by the mutex: somebody has the turn, and what follows */
-    UniqueFd socket_;
-    const Direction direction_;
-    bool lending_ = true; /* may help: it has not failed */
-    bool ended_ = false;  /* what pull() has given came with the end of a stream, which is next */
-    bool owed_ = false;   /* the answer to the last request */
-    Deadline asked_until_;
-    std::optional<Packet> lent_; /* what came and cannot be used here: it is to be fetched */
-    Template form_;
+    const std::unique_ptr<RemoteImpl> impl_;
 };
 
 } // namespace ptsched::ptask

@@ -9,12 +9,15 @@
 #ifndef PTSCHED_PTASK_SERVER_HPP
 #define PTSCHED_PTASK_SERVER_HPP
 
-#include <ptsched/base/worker.hpp>
 #include <ptsched/ptask/graph.hpp>
-#include <ptsched/ptask/shared_memory.hpp>
 
-#include <list>
-#include <sys/stat.h>
+#include <map>
+
+namespace ptsched::ptask {
+
+class ServerImpl;
+
+} // namespace ptsched::ptask
 
 #pragma GCC visibility push(default)
 
@@ -29,27 +32,11 @@ public:
     /* Throws Error if there is something at @path. */
     Server(std::string path, std::map<std::string, Input *> inputs, std::map<std::string, Output *> outputs);
     ~Server();
+    Server(const Server &) = delete;
+    Server &operator=(const Server &) = delete;
 
 private:
-    struct Connection {
-        Connection(Server &server, UniqueFd &&fd);
-        UniqueFd socket;
-        Worker worker;
-    };
-
-    void remove_name();
-    void accept_all(const Stop &stop);
-    bool accept_one(std::list<Connection> &connections);
-    void serve(const Stop &stop, int socket);
-    void serve_input(const Stop &stop, int socket, Input &input);
-    void serve_output(const Stop &stop, int socket, Output &output);
-
-    const std::string path_;
-    const std::map<std::string, Input *> inputs_;
-    const std::map<std::string, Output *> outputs_;
-    const UniqueFd listener_;
-    struct stat name_ = {}; /* what is at the path */
-    std::optional<Worker> worker_;
+    const std::unique_ptr<ServerImpl> impl_;
 };
 
 } // namespace ptsched::ptask

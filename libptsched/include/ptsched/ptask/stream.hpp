@@ -11,10 +11,14 @@
 #ifndef PTSCHED_PTASK_STREAM_HPP
 #define PTSCHED_PTASK_STREAM_HPP
 
-#include <ptsched/base/worker.hpp>
 #include <ptsched/ptask/graph.hpp>
 
-#include <climits>
+namespace ptsched::ptask {
+
+class StreamReaderImpl;
+class StreamWriterImpl;
+
+} // namespace ptsched::ptask
 
 #pragma GCC visibility push(default)
 
@@ -30,27 +34,15 @@ public:
     /* Throws Error for a port of opaque form: nobody could tell where a block ends. */
     StreamReader(Input &input, int fd);
     /* Reads no more. What was read in part is dropped; the graph gets no signal. */
-    ~StreamReader() = default;
-    void request_stop() { worker_.request_stop(); }
+    ~StreamReader();
+    StreamReader(const StreamReader &) = delete;
+    StreamReader &operator=(const StreamReader &) = delete;
+    void request_stop();
     /* Blocks until the end; throws what went wrong, Failure if it is the graph. */
-    void wait() { worker_.wait(); }
+    void wait();
 
 private:
-    void read(const Stop &stop);
-    /* Null at the end of the file, or if it is to stop. */
-    DatablockPtr next(const Stop &stop);
-    /* What went wrong goes into the graph, and the end; throws it. */
-    [[noreturn]] void fail(const Stop &stop, const std::string &text);
-    /* False at the end of the file, or if it is to stop. */
-    bool fill(const Stop &stop, std::byte *to);
-    void finish(const Stop &stop);
-    std::string problem() const;
-
-    UniqueFd fd_;
-    Input &input_;
-    const Template form_;
-    std::vector<std::byte> rest_; /* of a block that the end of the file has cut short */
-    Worker worker_;
+    const std::unique_ptr<StreamReaderImpl> impl_;
 };
 
 /*
@@ -61,23 +53,18 @@ class StreamWriter {
 public:
     StreamWriter(Output &output, int fd);
     /* Writes no more; a block may be written in part. */
-    ~StreamWriter() = default;
-    void request_stop() { worker_.request_stop(); }
+    ~StreamWriter();
+    StreamWriter(const StreamWriter &) = delete;
+    StreamWriter &operator=(const StreamWriter &) = delete;
+    void request_stop();
     /*
      * Blocks until all is written; throws what went wrong: an error that travelled with the stream, a reader that is
      * gone, Failure if it is the graph. Then nothing is pulled any more.
      */
-    void wait() { worker_.wait(); }
+    void wait();
 
 private:
-    void write(const Stop &stop);
-    bool write_block(const Stop &stop, int fd, const std::byte *from, std::size_t bytes);
-
-    UniqueFd fd_;
-    Output &output_;
-    bool is_socket_ = false;
-    std::size_t piece_ = PIPE_BUF; /* what is written at once */
-    Worker worker_;
+    const std::unique_ptr<StreamWriterImpl> impl_;
 };
 
 } // namespace ptsched::ptask

@@ -7,8 +7,6 @@
 #include <memory>
 #include <utility>
 
-#pragma GCC visibility push(default)
-
 namespace ptsched {
 
 template <typename T> class Ring {
@@ -75,7 +73,5 @@ private:
 };
 
 } // namespace ptsched
-
-#pragma GCC visibility pop
 
 #endif /* PTSCHED_BASE_RING_HPP */

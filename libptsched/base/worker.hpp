@@ -15,8 +15,6 @@
 #include <string>
 #include <thread>
 
-#pragma GCC visibility push(default)
-
 namespace ptsched {
 
 using Deadline = std::optional<std::chrono::steady_clock::time_point>; /* none: never */
@@ -74,7 +72,5 @@ private:
 };
 
 } // namespace ptsched
-
-#pragma GCC visibility pop
 
 #endif /* PTSCHED_BASE_WORKER_HPP */

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PTSCHED_PTASK_GRAPH_TASK_HPP
+#define PTSCHED_PTASK_GRAPH_TASK_HPP
+
+#include "libptsched/ptask/graph/port.hpp"
+#include "libptsched/ptask/run/averages.hpp"
+
+#include "libptsched/base/ring.hpp"
+
+namespace ptsched::ptask {
+
+struct GraphImpl;
+struct Run;
+struct Place;
+struct Lane;
+struct Lowered;
+class Constants;
+
+/* What the insides know of a task; those that its graph's lock protects are marked by a star. */
+struct alignas(64) TaskImpl : Task {
+    ~TaskImpl();
+    const std::string &name() const { return name_; }
+    /* The port of that name; throws Error with the names that there are. */
+    PortImpl &operator[](const std::string &port);
+    /* Takes the graph's lock, as what follows does, and may have changed before the caller looks. */
+    State state() const;
+    /* Runs that have ended, and those of them in which the code was left out. */
+    std::uint64_t completed() const;
+    std::uint64_t skipped() const;
+    /* Those of them in CUDA graphs. */
+    std::uint64_t lowered() const;
+    /* Among the tasks that could run, the highest is taken; see PriorityWeights. */
+    void set_priority(int priority);
+    /* Of whoever asked for the work, so that it does not run with the priority of who does it. */
+    void set_proxy_priority(int priority);
+    /* Of a kernel, before the graph is run; refused if it can have that on none of its devices. */
+    void set_geometry(const Geometry &geometry);
+    const std::vector<std::unique_ptr<PortImpl>> &ports() const { return ports_; }
+    bool is_on_host() const { return on_host_; }
+    /* That can run it, until the graph is run: a geometry that one cannot have leaves that out. */
+    const std::vector<device::Device *> &devices() const { return devices_; }
+    /* Those that cannot, of which there may be some as long as others can: "NAME: why not". */
+    const std::vector<std::string> &left_out() const { return left_out_; }
+
+    TaskImpl(GraphImpl &graph, std::string name, const std::vector<PortOptions> &ports);
+    PortImpl *find(const std::string &port) const;
+    /* As long as it has not waited. */
+    double priority(const PriorityWeights &weights) const { return priority_ + weights.proxy * proxy_priority_; }
+    void set_shape(const DeviceKernel &kernel);
+    void use_geometry(const Geometry &geometry);
+    void leave_out_unfit(const Geometry &geometry, const PortImpl *output);
+    void make_constants(const std::string &kernel);
+
+    /* What each run uses is in front; *: protected by the graph's lock. */
+    std::vector<std::unique_ptr<PortImpl>> ports_; /* in the order of the parameters */
+    bool queued_ = false;                          /* * */
+    bool on_host_ = false;
+    bool concurrent_ = false; /* a function of the host that may be called several times at once */
+    bool has_call_ = false;
+    bool has_sizes_ = false; /* of outputs, that other ports say */
+    bool outer_ = false;     /* something that it gives leaves the graph, or is read by the run-time */
+    unsigned running_ = 0;   /* * */
+    unsigned in_lane_ = 0;   /* runs that queues have; the scheduler's thread */
+    Lane *lane_ = nullptr;   /* which has them, of a function of the host that is called in order */
+    int priority_ = 0;       /* * */
+    int proxy_priority_ = 0; /* * */
+    unsigned followers_ = 0; /* how often what it gives is taken */
+    Average run_time_;       /* in seconds, * */
+    Least kernel_time_;      /* the same as the device tells it now and then; the scheduler's thread */
+    std::vector<std::shared_ptr<device::Code>> codes_;
+    std::vector<std::unique_ptr<Constants>> constants_; /* one for each of its codes, or none */
+    std::vector<Place *> places_;                       /* one for each of its devices */
+    const PortImpl *shape_ = nullptr; /* the output of variable size for whose records there are to be threads */
+    const PortImpl *again_ = nullptr; /* the output that says whether the loop goes on that ends with the task */
+    Geometry geometry_;
+    std::uint64_t completed_ = 0, skipped_ = 0; /* * */
+    std::size_t part_ = 0;                      /* of the graph, of the tasks that channels join; * */
+    double charge_ = 0;                         /* what its next run counts for the part; * */
+    std::uint64_t begun_ = 0;                   /* runs by itself; * */
+    Lowered *lowered_ = nullptr;                /* the part that it may be given to a GPU with; * */
+    Ring<Run *> undelivered_;                   /* whose outputs come when they are written, in this order; * */
+    GraphImpl &graph_;
+    std::string name_;
+    std::vector<device::Device *> devices_; /* that can run it, with its code for each */
+    std::vector<std::string> left_out_;
+};
+
+inline TaskImpl &impl(Task &task)
+{
+    return static_cast<TaskImpl &>(task);
+}
+
+inline const TaskImpl &impl(const Task &task)
+{
+    return static_cast<const TaskImpl &>(task);
+}
+
+} // namespace ptsched::ptask
+
+#endif /* PTSCHED_PTASK_GRAPH_TASK_HPP */
