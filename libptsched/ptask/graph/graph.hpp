@@ -35,12 +35,10 @@ private:
     std::atomic<bool> closed_{false};
 };
 
-/* What the insides know of an input; its functions are those of the public one. */
+/* What the insides know of an input. */
 struct InputImpl : Input {
     explicit InputImpl(Channel &channel) : channels_{&channel} {}
-    bool send(Item &&item, Timeout timeout, const std::stop_token &stop);
-    const PortImpl &port() const;
-    Depth depth() const;
+    Scheduler &scheduler() const { return channels_.front()->scheduler; }
     /* As Graph::work_for(). */
     void work_for(const RequesterPtr &requester);
 
@@ -61,12 +59,7 @@ inline const InputImpl &impl(const Input &input)
 /* The same of an output. */
 struct OutputImpl : Output {
     explicit OutputImpl(Channel &channel) : channel_(channel) {}
-    std::optional<Item> take(Timeout timeout, const std::stop_token &stop);
-    std::optional<Item> take_before_end(Timeout timeout, const std::stop_token &stop);
-    void give_back(Item &&item);
-    int descriptor();
-    const PortImpl &port() const;
-    Depth depth() const;
+    Scheduler &scheduler() const { return channel_.scheduler; }
     /* As Graph::work_for(), unless another process pushes, or was named, and is alive. */
     void work_for(const RequesterPtr &requester);
 
@@ -84,33 +77,11 @@ inline const OutputImpl &impl(const Output &output)
     return static_cast<const OutputImpl &>(output);
 }
 
-/* What the insides know of a graph; its functions are those of the public one. */
+/* What the insides know of a graph. */
 struct GraphImpl {
-    static GraphImpl &of(Graph &graph) { return *graph.impl_; }
-    static const GraphImpl &of(const Graph &graph) { return *graph.impl_; }
+    static GraphImpl &of(const Graph &graph) { return *graph.impl_; }
     explicit GraphImpl(const GraphOptions &options);
     ~GraphImpl();
-    TaskImpl &cuda(const std::string &name, const Kernel &kernel, const std::vector<PortOptions> &ports);
-    TaskImpl &cuda_image(const std::string &name, const Image &image, const std::vector<PortOptions> &ports);
-    TaskImpl &cuda_call(const std::string &name, StreamFunction function, const std::vector<PortOptions> &ports);
-    TaskImpl &cuda_source(const std::string &name, const Source &source, const std::vector<PortOptions> &ports);
-    TaskImpl &opencl(const std::string &name, const Source &source, const std::vector<PortOptions> &ports);
-    TaskImpl &kernel(const std::string &name, const DeviceKernel &kernel, const std::vector<PortOptions> &ports);
-    TaskImpl &host(const std::string &name, HostFunction function, const std::vector<PortOptions> &ports, Calls calls);
-    TaskImpl &callback(const std::string &name, Callback function, const std::vector<PortOptions> &ports, Calls calls);
-    void connect(PortImpl &from, PortImpl &to, std::size_t capacity);
-    void loop(PortImpl &from, PortImpl &to, PortImpl &again);
-    InputImpl &input(PortImpl &to, std::size_t capacity);
-    void connect(InputImpl &from, PortImpl &to, std::size_t capacity);
-    OutputImpl &output(PortImpl &from, std::size_t capacity);
-    void run();
-    void stop();
-    bool drain(Timeout timeout);
-    bool is_stopped() const;
-    void work_for(int pidfd);
-    std::vector<DeviceCounters> counters() const;
-    std::string timeline() const;
-
     std::unique_ptr<TaskImpl> make_task(const std::string &name, const std::vector<PortOptions> &ports);
     TaskImpl &add(std::unique_ptr<TaskImpl> task);
     std::shared_ptr<device::Code> code_for(device::Device &device, const DeviceKernel &kernel, bool constants);

@@ -9,29 +9,17 @@ namespace ptsched::ptask {
 struct TaskImpl;
 struct Channel;
 
-/* What the insides know of a port. */
+/* What the insides know of a port. What they ask often is inline, and hides the public function. */
 struct alignas(64) PortImpl : Port {
     const PortOptions &options() const { return options_; }
-    /* "task.port" */
-    std::string full_name() const;
-
-    /* Whether a channel may end here, and begin here. */
     bool takes() const { return kind_ != PortKind::output; }
     bool gives() const { return kind_ == PortKind::output || kind_ == PortKind::inout; }
-    /* Whether the code sees it, and whether the run-time looks at the content. */
     bool is_parameter() const { return kind_ != PortKind::metadata && kind_ != PortKind::condition; }
-    /* Whether its block is to be where the code runs. */
     bool is_moved() const { return is_parameter() && binding_ != Binding::by_value; }
-    /* Whether it is a variable of the kernel's module, and no parameter: see Constants. */
     bool is_variable() const { return variable_; }
     std::size_t index() const { return index_; }
-    /* That a block has which passes through it: its record count. */
     std::size_t records(const Datablock &block) const { return options_.form.records(block.bytes()); }
     const TaskImpl &task() const { return task_; }
-    /* Throws Error if it is known to have others than @type. */
-    void check_type(const std::type_info &type) const;
-    /* Takes the graph's lock. */
-    PortState state() const;
 
     PortImpl(TaskImpl &task, PortOptions options, std::size_t index)
         : task_(task), index_(static_cast<unsigned>(index)), kind_(options.kind), binding_(options.form.binding),

@@ -49,23 +49,23 @@ std::size_t StreamCall::records(std::size_t parameter) const
     return call_.records(parameter);
 }
 
-TaskImpl &GraphImpl::cuda_call(const std::string &name, StreamFunction function, const std::vector<PortOptions> &ports)
+Task &Graph::cuda_call(const std::string &name, StreamFunction function, const std::vector<PortOptions> &ports)
 {
     if (!function)
         throw Error("task " + name + " has an empty function");
-    std::unique_ptr<TaskImpl> task = make_task(name, ports);
+    std::unique_ptr<TaskImpl> task = impl_->make_task(name, ports);
     task->has_call_ = true;
     auto give = [function = std::move(function), parameters = arguments_of(*task),
-                 &scheduler = *scheduler_](const device::StreamWork &work) {
+                 &scheduler = *impl_->scheduler_](const device::StreamWork &work) {
         Scheduler::Calling calling(scheduler);
         StreamCall call(parameters, work);
         function(call);
     };
-    for (device::Device *gpu : gpus_for(name)) {
+    for (device::Device *gpu : impl_->gpus_for(name)) {
         task->codes_.push_back(device::cuda_stream_code(*gpu, give));
         task->devices_.push_back(gpu);
     }
-    return add(std::move(task));
+    return impl_->add(std::move(task));
 }
 
 } // namespace ptsched::ptask

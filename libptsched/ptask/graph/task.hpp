@@ -2,10 +2,9 @@
 #ifndef PTSCHED_PTASK_GRAPH_TASK_HPP
 #define PTSCHED_PTASK_GRAPH_TASK_HPP
 
+#include "libptsched/base/ring.hpp"
 #include "libptsched/ptask/graph/port.hpp"
 #include "libptsched/ptask/run/averages.hpp"
-
-#include "libptsched/base/ring.hpp"
 
 namespace ptsched::ptask {
 
@@ -16,33 +15,13 @@ struct Lane;
 struct Lowered;
 class Constants;
 
-/* What the insides know of a task; those that its graph's lock protects are marked by a star. */
+/* What the insides know of a task. What they ask often is inline, and hides the public function. */
 struct alignas(64) TaskImpl : Task {
+    TaskImpl(GraphImpl &graph, std::string name, const std::vector<PortOptions> &ports);
     ~TaskImpl();
     const std::string &name() const { return name_; }
-    /* The port of that name; throws Error with the names that there are. */
-    PortImpl &operator[](const std::string &port);
-    /* Takes the graph's lock, as what follows does, and may have changed before the caller looks. */
-    State state() const;
-    /* Runs that have ended, and those of them in which the code was left out. */
-    std::uint64_t completed() const;
-    std::uint64_t skipped() const;
-    /* Those of them in CUDA graphs. */
-    std::uint64_t lowered() const;
-    /* Among the tasks that could run, the highest is taken; see PriorityWeights. */
-    void set_priority(int priority);
-    /* Of whoever asked for the work, so that it does not run with the priority of who does it. */
-    void set_proxy_priority(int priority);
-    /* Of a kernel, before the graph is run; refused if it can have that on none of its devices. */
-    void set_geometry(const Geometry &geometry);
     const std::vector<std::unique_ptr<PortImpl>> &ports() const { return ports_; }
     bool is_on_host() const { return on_host_; }
-    /* That can run it, until the graph is run: a geometry that one cannot have leaves that out. */
-    const std::vector<device::Device *> &devices() const { return devices_; }
-    /* Those that cannot, of which there may be some as long as others can: "NAME: why not". */
-    const std::vector<std::string> &left_out() const { return left_out_; }
-
-    TaskImpl(GraphImpl &graph, std::string name, const std::vector<PortOptions> &ports);
     PortImpl *find(const std::string &port) const;
     /* As long as it has not waited. */
     double priority(const PriorityWeights &weights) const { return priority_ + weights.proxy * proxy_priority_; }

@@ -27,7 +27,7 @@ struct Packet {
         end_of_stream = 4,
         has_error = 8,
         refused = 16,
-        is_lent = 32,   /* the block is on a GPU, see loan.hpp */
+        is_lent = 32,   /* the block is on a GPU, see device_sharing.hpp */
         may_lend = 64,  /* so may be what is asked for */
         not_here = 128, /* refused because what is lent cannot be used there: memory will do */
     };

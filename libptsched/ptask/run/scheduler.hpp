@@ -91,7 +91,7 @@ private:
 
     void prepare(const std::vector<std::unique_ptr<TaskImpl>> &tasks);
 
-    /* tokens.cpp: what comes and goes */
+    /* channel_traffic.cpp: what comes and goes */
     template <typename Condition>
     bool wait(Lock &lock, Channel &channel, const Deadline &deadline, const std::stop_token &stop, Condition condition);
     void must_come_to_run(const Channel &channel) const;
@@ -115,7 +115,7 @@ private:
     void deliver(Run &run);
     Fetch fetch(Datablock &block);
 
-    /* drive.cpp: who does it */
+    /* work_loop.cpp: who does it */
     struct Driving;
     enum class Sleep { none, nap, for_good };
     void work();
@@ -143,7 +143,7 @@ private:
     void launch(Lock &lock, Run &run);
     static void fetch_ahead(const TaskImpl &task);
 
-    /* poll.cpp: what has ended */
+    /* completion.cpp: what has ended */
     bool poll();
     bool ends_one_by_one(const Lane &lane) const;
     bool poll(Lane &lane);

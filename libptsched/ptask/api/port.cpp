@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "libptsched/ptask/graph/task.hpp"
+#include "libptsched/ptask/graph/graph.hpp"
 #include "libptsched/ptask/graph/type_name.hpp"
+#include "libptsched/ptask/run/scheduler.hpp"
 
 namespace ptsched::ptask {
 
@@ -63,15 +64,65 @@ PortOptions by_value(PortOptions port)
     return port;
 }
 
-void PortImpl::check_type(const std::type_info &type) const
+void Port::check_type(const std::type_info &type) const
 {
-    if (const std::type_info *own = options_.form.type; own && *own != type && type != typeid(std::byte))
+    if (const std::type_info *own = options().form.type; own && *own != type && type != typeid(std::byte))
         throw Error("port " + full_name() + " has records of " + type_name(*own) + ", not " + type_name(type));
 }
 
-std::string PortImpl::full_name() const
+std::string Port::full_name() const
 {
-    return task_.name() + "." + options_.name;
+    return task().name() + "." + options().name;
+}
+
+const PortOptions &Port::options() const
+{
+    return impl(*this).options();
+}
+
+bool Port::takes() const
+{
+    return impl(*this).takes();
+}
+
+bool Port::gives() const
+{
+    return impl(*this).gives();
+}
+
+bool Port::is_parameter() const
+{
+    return impl(*this).is_parameter();
+}
+
+bool Port::is_moved() const
+{
+    return impl(*this).is_moved();
+}
+
+bool Port::is_variable() const
+{
+    return impl(*this).is_variable();
+}
+
+std::size_t Port::index() const
+{
+    return impl(*this).index();
+}
+
+std::size_t Port::records(const Datablock &block) const
+{
+    return impl(*this).records(block);
+}
+
+const Task &Port::task() const
+{
+    return impl(*this).task();
+}
+
+PortState Port::state() const
+{
+    return impl(*this).task_.graph_.scheduler_->state(impl(*this));
 }
 
 } // namespace ptsched::ptask
