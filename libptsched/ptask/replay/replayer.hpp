@@ -223,30 +223,42 @@ private:
     std::uint64_t first_patience() const;
     void give_up(Lowered &part);
     bool has_room(const Lowered &part) const;
-    /* lower_batch.cpp: several sets at once */
+    void look_at(Lowered &part);
+    void go_on(Lock &lock);
+    bool take(Lowered &part);
+    void take_fixed(Lowered &part);
+    static bool has_signals(const Lowered &part);
+    std::size_t choose_place(Lowered &part);
+    void put_back(Lowered &part);
+    void fail(const Lowered &part, const Place &place, const std::exception &error);
+    void pass_on(Lowered &part, Slot &slot);
+    void compare(Lowered &part, Seconds took);
+    bool is_stalled(const Lowered &part) const;
+    void wake_watcher();
+
+    /* replayer_batch.cpp: several sets at once */
     void make_batch(Lowered &part) const;
     bool may_batch(const Lowered &part);
     bool waits_for_more(const Lowered &part);
     void hurry();
     static void spread_readers(Lowered &part);
-    void look_at(Lowered &part);
-    void go_on(Lock &lock);
+
+    /* replayer_launch.cpp: how a set is given to a device */
     void look_for_last(const Lowered &part);
     static bool is_lone(const Lowered &part, std::size_t own_runs);
     void note_spared(Lowered &part) const;
     bool is_worth_trying(const Lowered &part) const;
     bool wants_lone_slot(const Lowered &part) const;
-    void tried(Lowered &part, const Flight &flight) const;
-    static void drop_lone_slots(Lowered &part);
     static std::unique_ptr<Slot> make_slot(Lowered &part, Slot::Results results);
     static Slot *find_idle_slot(Lowered &part);
+    static Slot &choose_slot(Lowered &part);
     bool has_ahead(Lowered &part);
     void go_ahead(Lock &lock, Lowered &part);
     void launch(Lock &lock, Lowered &part);
+    static void pair_up(Lowered &part);
     SetQueue &choose_queue(const Lowered &part, const Place &place);
     static bool may_share_marker(const Lowered &part, SetQueue &queue);
     device::Queue *queue_for_results(const Lowered &part, const Place &place);
-    static void pair_up(Lowered &part);
     struct Launched {
         Slot *slot = nullptr;
         std::optional<Seconds> took = {}; /* the host, if that is to be compared */
@@ -255,22 +267,13 @@ private:
     Launched launch_in_slot(Lock &lock, Lowered &part, const Flight &flight);
     void give(Lock &lock, Lowered &part);
     void follow_up(Lowered &part, const Launched &launched, Flight &&flight);
-    bool take(Lowered &part);
-    void take_fixed(Lowered &part);
-    static bool has_signals(const Lowered &part);
-    std::size_t choose_place(Lowered &part);
-    void put_back(Lowered &part);
-    void fail(const Lowered &part, const Place &place, const std::exception &error);
-    void fly(Lowered &part, const Slot &slot, Flight &&flight);
-    void pass_on(Lowered &part, Slot &slot);
     void finish_launching(Lowered &part);
     void look_again(Lowered &part);
-    static Slot &choose_slot(Lowered &part);
-    void compare(Lowered &part, Seconds took);
+    void fly(Lowered &part, const Slot &slot, Flight &&flight);
     void land_seen(Lowered &part, Clock::time_point now);
     void ended(Lowered &part, Clock::time_point now);
-    bool is_stalled(const Lowered &part) const;
-    void wake_watcher();
+    void tried(Lowered &part, const Flight &flight) const;
+    static void drop_lone_slots(Lowered &part);
 
     Scheduler &scheduler_;
     const Lower mode_;
