@@ -176,8 +176,13 @@ print-%:
 ##@ Installing
 INSTALL_PROGRAMS := ptsched ptsim
 INSTALL_DAEMONS  := ptschedd
-INSTALL_LIBS     := libptsched libptsched-preload libptsched-device libptask
-INSTALL_PC       := ptsched ptsched-device ptask
+# Of graphs, which make install-ptask installs alone, and the others.
+PTASK_LIBS       := libptsched-device libptask
+PTASK_PC         := ptsched-device ptask
+CLIENT_LIBS      := libptsched libptsched-preload
+CLIENT_PC        := ptsched
+INSTALL_LIBS     := $(CLIENT_LIBS) $(PTASK_LIBS)
+INSTALL_PC       := $(CLIENT_PC) $(PTASK_PC)
 INSTALL_CMAKE    := ptsched-config.cmake ptsched-config-version.cmake
 INSTALL_UNITS    := ptschedd.service ptsched-metrics.service ptsched-metrics.timer
 CMAKE_DIR         = $(libdir)/cmake/ptsched
@@ -190,18 +195,20 @@ fill_in           = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@prefix@|$(prefix)|g
 # $(call beside,A,B): the way from folder A to folder B.
 beside            = $(shell realpath -ms --relative-to=$(1) $(2))
 
+PTASK_MAN          = Documentation/man/libptask.3
+PTASK_RST          = Documentation/ptask.rst
 PTASK_HEADERS      = $(addprefix libptsched/include/ptsched/,ptask.h ptask device base)
 # But for one that calls the driver by the project's own declarations.
 PTASK_EXAMPLE_SRCS = $(filter-out %/call.cpp,$(wildcard samples/ptask/*.c samples/ptask/*.cpp samples/ptask/*.hpp))
 
 # $(call install_libraries,LIBRARIES,PACKAGES,HEADERS): for programs that are built with them.
 define install_libraries
-	install -d $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(CMAKE_DIR)
+	install -d $(DESTDIR)$(libdir)/pkgconfig
 	cp -P $(foreach lib,$(1),$(wildcard $(B)/lib/$(lib).so*)) $(DESTDIR)$(libdir)
 	set -e; for name in $(2); do $(fill_in) packaging/$$name.pc.in >$(DESTDIR)$(libdir)/pkgconfig/$$name.pc; done
-	set -e; for file in $(INSTALL_CMAKE); do $(fill_in) packaging/$$file.in >$(DESTDIR)$(CMAKE_DIR)/$$file; done
 	set -e; for header in $(patsubst libptsched/include/%,%,$(shell find $(3) -type f)); do \
 		install -D -m 644 libptsched/include/$$header $(DESTDIR)$(includedir)/$$header; done
+	$(if $(DESTDIR),,ldconfig)
 endef
 
 .PHONY: install
@@ -209,30 +216,30 @@ install: all install-ptask ## libraries, tools, documents, udev rule, systemd un
 	install -d $(addprefix $(DESTDIR),$(bindir) $(sbindir) $(includedir)/linux $(udevdir) $(unitdir))
 	install -m 755 $(INSTALL_PROGRAMS:%=$(B)/bin/%) $(DESTDIR)$(bindir)
 	install -m 755 $(INSTALL_DAEMONS:%=$(B)/bin/%) $(DESTDIR)$(sbindir)
-	$(call install_libraries,libptsched libptsched-preload,ptsched,libptsched/include/ptsched/ptsched.*)
+	$(call install_libraries,$(CLIENT_LIBS),$(CLIENT_PC),libptsched/include/ptsched/ptsched.*)
 	install -m 644 uapi/linux/ptsched.h $(DESTDIR)$(includedir)/linux
 	set -e; for unit in $(INSTALL_UNITS); do \
 		$(fill_in) packaging/$$unit >$(DESTDIR)$(unitdir)/$$unit; done
 	$(fill_in) packaging/60-ptsched.rules >$(DESTDIR)$(udevdir)/60-ptsched.rules
-	set -e; for page in $(MAN_PAGES); do \
+	set -e; for page in $(filter-out $(PTASK_MAN),$(MAN_PAGES)); do \
 		install -D -m 644 $$page $(DESTDIR)$(mandir)/man$${page##*.}/$${page##*/}; done
-	install -m 644 README.md CONTRIBUTING.md $(wildcard Documentation/*.rst) $(DESTDIR)$(docdir)
+	install -m 644 README.md CONTRIBUTING.md $(filter-out $(PTASK_RST),$(wildcard Documentation/*.rst)) $(DESTDIR)$(docdir)
 	rm -rf $(DKMS_DIR)
 	install -d $(DKMS_DIR)
 	cp -R kmod uapi COPYING LICENSES VERSION $(DKMS_DIR)
 	rm -f $(DKMS_DIR)/kmod/build.mk
 	$(fill_in) packaging/dkms.conf >$(DKMS_DIR)/dkms.conf
-	$(if $(DESTDIR),,ldconfig)
 	$(if $(DESTDIR),,@echo 'For the module: dkms install ptsched/$(VERSION) && modprobe ptsched')
 
 .PHONY: install-ptask
 install-ptask: $(B)/lib/libptask.so ## libptask and libptsched-device alone, with their headers and examples: needs no more than a compiler
-	$(call install_libraries,libptask libptsched-device,ptask ptsched-device,$(PTASK_HEADERS))
-	install -D -m 644 Documentation/man/libptask.3 $(DESTDIR)$(mandir)/man3/libptask.3
-	install -d $(DESTDIR)$(docdir)/examples
-	install -m 644 Documentation/ptask.rst $(DESTDIR)$(docdir)
+	$(call install_libraries,$(PTASK_LIBS),$(PTASK_PC),$(PTASK_HEADERS))
+	install -d $(addprefix $(DESTDIR),$(CMAKE_DIR) $(docdir)/examples)
+	set -e; for file in $(INSTALL_CMAKE); do \
+		$(fill_in) packaging/$$file.in >$(DESTDIR)$(CMAKE_DIR)/$$file; done
+	install -D -m 644 $(PTASK_MAN) $(DESTDIR)$(mandir)/man3/$(notdir $(PTASK_MAN))
+	install -m 644 $(PTASK_RST) $(DESTDIR)$(docdir)
 	install -m 644 $(PTASK_EXAMPLE_SRCS) $(DESTDIR)$(docdir)/examples
-	$(if $(DESTDIR),,ldconfig)
 
 .PHONY: uninstall
 uninstall: ## remove what "make install" put there (same DESTDIR and prefix)
@@ -279,6 +286,13 @@ $(UNOPTIMISED): USE_PARSED :=
 # The policy's tests compute a lot, and C is compiled in no time.
 $(B)/obj/%.c.o: OPT := -O1 -g1
 endif
+
+# A library's names: the one that programs are linked with, the one that they ask for, and what it is.
+$(B)/lib/%.so.0: $(B)/lib/%.so.$(VERSION)
+	ln -sf $(<F) $@
+
+$(B)/lib/%.so: $(B)/lib/%.so.0
+	ln -sf $(<F) $@
 
 define compile
 @mkdir -p $(@D)

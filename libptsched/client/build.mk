@@ -27,10 +27,4 @@ $(CLIENT_SO).$(VERSION): $(CLIENT_OBJS) $(CLIENT_DIR)/libptsched.map
 	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libptsched.so.0 -Wl,-z,nodelete \
 		-Wl,--version-script=$(CLIENT_DIR)/libptsched.map $(CLIENT_OBJS) -o $@
 
-$(CLIENT_SO).0: $(CLIENT_SO).$(VERSION)
-	ln -sf $(<F) $@
-
-$(CLIENT_SO): $(CLIENT_SO).0
-	ln -sf $(<F) $@
-
 ALL += $(CLIENT_SO) $(B)/lib/libptsched-core.a

@@ -7,23 +7,20 @@ DEVICE_SRCS := $(filter-out $(if $(DEVICE_HAS_OPENCL),%/no_opencl.cpp,%/opencl.c
 DEVICE_OBJS := $(DEVICE_SRCS:%=$(B)/obj/%.o)
 DEVICE_SO   := $(B)/lib/libptsched-device.so
 
-# Nobody replaces its functions: calls within it are direct, and can be inlined.
-$(DEVICE_OBJS): CXXFLAGS += -fvisibility=hidden -fno-semantic-interposition
-ifneq ($(findstring thread,$(SAN)),)
-$(DEVICE_OBJS): CPPFLAGS += -DPTSCHED_THREAD_SANITIZER
-endif
-
+# What is made of a library for graphs. Nobody replaces its functions: calls within it are direct, and can be inlined.
+LIBRARY_CPPFLAGS := $(if $(findstring thread,$(SAN)),-DPTSCHED_THREAD_SANITIZER)
+LIBRARY_CXXFLAGS := -fvisibility=hidden -fno-semantic-interposition
 # It brings its own libptsched, which does not shadow the program's. Threads of its own may run until a process ends: it
 # stays.
+define link_library
+@mkdir -p $(@D)
+$(CXX) $(LDFLAGS) -shared -Wl,-soname,$(@F:%.$(VERSION)=%.0) -Wl,-z,nodelete -Wl,-Bsymbolic-functions \
+	-Wl,--version-script=$(filter %.map,$^) $(filter %.o %.a,$^) $(1) -ldl -o $@
+endef
+
+$(DEVICE_OBJS): CPPFLAGS += $(LIBRARY_CPPFLAGS)
+$(DEVICE_OBJS): CXXFLAGS += $(LIBRARY_CXXFLAGS)
 $(DEVICE_SO).$(VERSION): $(DEVICE_OBJS) $(B)/lib/libptsched-core.a libptsched/device/libptsched-device.map
-	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -shared -Wl,-soname,$(notdir $(DEVICE_SO)).0 -Wl,-z,nodelete -Wl,-Bsymbolic-functions \
-		-Wl,--version-script=libptsched/device/libptsched-device.map $(filter %.o %.a,$^) -ldl -o $@
-
-$(DEVICE_SO).0: $(DEVICE_SO).$(VERSION)
-	ln -sf $(<F) $@
-
-$(DEVICE_SO): $(DEVICE_SO).0
-	ln -sf $(<F) $@
+	$(call link_library)
 
 ALL += $(DEVICE_SO)

@@ -8,21 +8,9 @@ PTASK_LINK := -L$(B)/lib -Wl,--push-state,--no-as-needed -lptask -lptsched-devic
 # What tests of its insides are linked with instead.
 PTASK_INSIDES := $(PTASK_OBJS) $(DEVICE_OBJS) $(B)/lib/libptsched-core.a
 
-$(PTASK_OBJS): CXXFLAGS += -fvisibility=hidden -fno-semantic-interposition
-ifneq ($(findstring thread,$(SAN)),)
-$(PTASK_OBJS): CPPFLAGS += -DPTSCHED_THREAD_SANITIZER
-endif
-
-# As libptsched-device.so.
+$(PTASK_OBJS): CPPFLAGS += $(LIBRARY_CPPFLAGS)
+$(PTASK_OBJS): CXXFLAGS += $(LIBRARY_CXXFLAGS)
 $(PTASK_SO).$(VERSION): $(PTASK_OBJS) $(DEVICE_SO) $(B)/lib/libptsched-core.a libptsched/ptask/libptask.map
-	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -shared -Wl,-soname,$(notdir $(PTASK_SO)).0 -Wl,-z,nodelete -Wl,-Bsymbolic-functions \
-		-Wl,--version-script=libptsched/ptask/libptask.map $(filter %.o %.a,$^) -L$(B)/lib -lptsched-device -ldl -o $@
-
-$(PTASK_SO).0: $(PTASK_SO).$(VERSION)
-	ln -sf $(<F) $@
-
-$(PTASK_SO): $(PTASK_SO).0
-	ln -sf $(<F) $@
+	$(call link_library,-L$(B)/lib -lptsched-device)
 
 ALL += $(PTASK_SO)
