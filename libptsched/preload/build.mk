@@ -20,9 +20,10 @@ PRELOAD_LIBC := $(PRELOAD_C)/libc.so.6 $(PRELOAD_C)/libpthread.so.0 $(PRELOAD_C)
 
 # The look-ups run before a sanitizer's own start-up, which uses them.
 $(B)/obj/preload/$(PRELOAD_DIR)/entry/dlsym.cpp.o: PRELOAD_SAN := -fno-sanitize=all
-$(B)/obj/preload/$(PRELOAD_DIR)/entry/entry_points.cpp.o: PRELOAD_SAN := -fno-sanitize=all
+$(B)/obj/preload/$(PRELOAD_DIR)/driver/entry_points.cpp.o: PRELOAD_SAN := -fno-sanitize=all
 $(B)/obj/preload/$(PRELOAD_DIR)/entry/sanitizers.cpp.o: PRELOAD_SAN := -fno-sanitize=all
-$(B)/obj/preload/$(PRELOAD_DIR)/entry/loaded_object.cpp.o: PRELOAD_SAN := -fno-sanitize=all
+$(B)/obj/preload/$(PRELOAD_DIR)/loaded/loaded_object.cpp.o: PRELOAD_SAN := -fno-sanitize=all
+$(B)/obj/preload/$(PRELOAD_DIR)/loaded/real_dlsym.cpp.o: PRELOAD_SAN := -fno-sanitize=all
 
 $(B)/obj/preload/%.cpp.o: CPPFLAGS += $(if $(SAN),,-DPTSCHED_PROGRAMS_UNWINDER)
 $(B)/obj/preload/%.cpp.o: %.cpp
@@ -34,13 +35,13 @@ $(PRELOAD_SO): $(PRELOAD_OBJS) $(B)/lib/libptsched-core.a $(PRELOAD_DIR)/exports
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $(PRELOAD_LDFLAGS) $(PRELOAD_OBJS) $(B)/lib/libptsched-core.a -ldl -o $@
 else
-$(PRELOAD_C)/names: $(PRELOAD_DIR)/entry/c_library.map
+$(PRELOAD_C)/names: $(PRELOAD_DIR)/loaded/c_library.map
 	@mkdir -p $(@D)
 	sed -n 's/^    \([A-Za-z_0-9]*\);$$/\1/p' $< >$@
 
-$(PRELOAD_C)/libc.so.6: $(PRELOAD_C)/names $(PRELOAD_DIR)/entry/c_library.map
+$(PRELOAD_C)/libc.so.6: $(PRELOAD_C)/names $(PRELOAD_DIR)/loaded/c_library.map
 	sed 's/.*/.globl &\n.type &, @function\n&:/' $< | $(CC) -shared -nostdlib -Wl,-soname,$(@F) \
-		-Wl,--version-script=$(PRELOAD_DIR)/entry/c_library.map -x assembler - -o $@
+		-Wl,--version-script=$(PRELOAD_DIR)/loaded/c_library.map -x assembler - -o $@
 
 # Where they are libraries of their own still, and empty ones since.
 $(PRELOAD_C)/libpthread.so.0 $(PRELOAD_C)/libdl.so.2: $(PRELOAD_C)/libc.so.6

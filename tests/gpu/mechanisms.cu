@@ -4,7 +4,7 @@
 //
 // Its ioctl() is that of the interposer (libptsched/preload/entry/ioctl.cpp), which shows its channels to that one's
 // Channels.
-#include "libptsched/preload/entry/dlsym.hpp"
+#include "libptsched/preload/loaded/real_dlsym.hpp"
 #include "libptsched/preload/turn/channels.hpp"
 #include "libptsched/rm/rm_abi.h"
 #include "libptsched/rm/rm_channels.hpp"

@@ -164,7 +164,7 @@ extern "C" {
 #define cuDevicePrimaryCtxRetain cuDevicePrimaryCtxRetain_counted_only
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-#include "libptsched/preload/entry/entry_points.def"
+#include "libptsched/preload/driver/entry_points.def"
 #pragma GCC diagnostic pop
 #undef cuEventQuery
 #undef cuStreamQuery
@@ -451,7 +451,7 @@ static const std::map<std::string, void *> &table()
 {
     static const std::map<std::string, void *> entries = {
 #define EACH(name) {#name, reinterpret_cast<void *>(name)},
-#include "libptsched/preload/entry/entry_points.def"
+#include "libptsched/preload/driver/entry_points.def"
         {"cuInit", reinterpret_cast<void *>(cuInit)},
     };
     return entries;

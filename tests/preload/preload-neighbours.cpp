@@ -19,7 +19,7 @@ extern "C" {
 #define END_CONTEXT(name, params, args, context) SUBMIT(name, , params, args, , )
 #define END_DEVICE(name, params, args, device) SUBMIT(name, , params, args, , )
 #define BEGIN_CONTEXT(name, params, args) SUBMIT(name, , params, args, , )
-#include "libptsched/preload/entry/entry_points.def"
+#include "libptsched/preload/driver/entry_points.def"
 CUresult cuGetProcAddress(const char *, void **, int, uint64_t) __attribute__((weak));
 CUresult cuGetProcAddress_v2(const char *, void **, int, uint64_t, CUdriverProcAddressQueryResult *)
     __attribute__((weak));
@@ -57,7 +57,7 @@ void call_all()
 {
     const std::pair<const char *, void *> all[] = {
 #define EACH(name) {#name, reinterpret_cast<void *>(name)},
-#include "libptsched/preload/entry/entry_points.def"
+#include "libptsched/preload/driver/entry_points.def"
     };
     int answered = 0, found = 0;
     for (auto [name, address] : all) {

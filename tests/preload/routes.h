@@ -14,12 +14,12 @@
 
 inline const std::vector<std::string> names = {
 #define EACH(name) #name,
-#include "libptsched/preload/entry/entry_points.def"
+#include "libptsched/preload/driver/entry_points.def"
 };
 
 inline const std::vector<std::string> submissions = {
 #define SUBMIT(name, kind, params, args, stream, key) #name,
-#include "libptsched/preload/entry/entry_points.def"
+#include "libptsched/preload/driver/entry_points.def"
 };
 
 using Resolve4 = CUresult (*)(const char *, void **, int, uint64_t);

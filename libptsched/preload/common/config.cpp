@@ -2,8 +2,8 @@
 #include "libptsched/preload/common/config.hpp"
 
 #include "libptsched/base/start_path.hpp"
-#include "libptsched/preload/common/log.hpp"
-#include "libptsched/preload/entry/c_library.hpp"
+#include "libptsched/preload/common/warn.hpp"
+#include "libptsched/preload/loaded/c_library.hpp"
 
 #include <cstdlib>
 #include <cstring>

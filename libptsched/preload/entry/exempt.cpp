@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* For libraries in the program that keep the scheduler's rules themselves. */
 #include "libptsched/preload/common/config.hpp"
-#include "libptsched/preload/turn/thread.hpp"
+#include "libptsched/preload/common/thread.hpp"
 
 using namespace ptsched::preload;
 

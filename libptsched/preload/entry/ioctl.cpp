@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ioctl() as the driver library sees it: straight through, and the channels that it makes are remembered. */
 #include "libptsched/preload/common/config.hpp"
-#include "libptsched/preload/entry/dlsym.hpp"
+#include "libptsched/preload/loaded/real_dlsym.hpp"
 #include "libptsched/preload/turn/channels.hpp"
 #include "libptsched/rm/rm_channels.hpp"
 

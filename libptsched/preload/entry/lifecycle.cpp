@@ -2,15 +2,15 @@
 /* How the interposer follows its process through fork() and exit(). exec() closes our descriptors and needs nothing. */
 #include "libptsched/preload/common/config.hpp"
 #include "libptsched/preload/common/immortal.hpp"
-#include "libptsched/preload/common/log.hpp"
-#include "libptsched/preload/entry/c_library.hpp"
-#include "libptsched/preload/entry/driver.hpp"
+#include "libptsched/preload/common/stats.hpp"
+#include "libptsched/preload/common/thread.hpp"
+#include "libptsched/preload/driver/driver.hpp"
+#include "libptsched/preload/loaded/c_library.hpp"
 #include "libptsched/preload/meter/capture.hpp"
 #include "libptsched/preload/turn/agent.hpp"
 #include "libptsched/preload/turn/channels.hpp"
 #include "libptsched/preload/turn/device.hpp"
 #include "libptsched/preload/turn/helper.hpp"
-#include "libptsched/preload/turn/thread.hpp"
 
 #include <pthread.h>
 

@@ -6,11 +6,14 @@
  * a name in entry_points.def. So a version or a default-stream variant is never guessed: cuMemcpyBatchAsync at 12080
  * and at 13000 are two addresses, and so are cuGetProcAddress with four arguments (11030) and with five (12000).
  */
+#include "libptsched/preload/entry/procaddr.hpp"
+
 #include "libptsched/base/no_cancellation.hpp"
 #include "libptsched/preload/common/config.hpp"
-#include "libptsched/preload/common/log.hpp"
-#include "libptsched/preload/entry/dlsym.hpp"
-#include "libptsched/preload/entry/driver.hpp"
+#include "libptsched/preload/common/debug.hpp"
+#include "libptsched/preload/common/stats.hpp"
+#include "libptsched/preload/driver/driver.hpp"
+#include "libptsched/preload/loaded/real_dlsym.hpp"
 
 #include <dlfcn.h>
 
@@ -25,6 +28,12 @@ DefaultStream kind_of(uint64_t flags)
 DefaultStream kind_of(std::string_view name)
 {
     return name.ends_with("_ptsz") || name.ends_with("_ptds") ? DefaultStream::per_thread : DefaultStream::legacy;
+}
+
+void note_unknown_submission(const char *name)
+{
+    counters.unknown.fetch_add(1, std::memory_order_relaxed);
+    debug("%s is not scheduled: unknown to this version of ptsched", name);
 }
 
 void replace(const char *symbol, void **function, uint64_t flags)

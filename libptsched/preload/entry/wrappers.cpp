@@ -110,7 +110,7 @@ extern "C" {
 /* In procaddr.cpp. */
 #define RESOLVE(name) CUresult name();
 
-#include "libptsched/preload/entry/entry_points.def"
+#include "libptsched/preload/driver/entry_points.def"
 
 } // extern "C"
 
@@ -128,7 +128,7 @@ void *wrapper_of(Entry entry)
 #define END_DEVICE(name, params, args, device) reinterpret_cast<void *>(&name),
 #define BEGIN_CONTEXT(name, params, args) reinterpret_cast<void *>(&name),
 #define RESOLVE(name) reinterpret_cast<void *>(&name),
-#include "libptsched/preload/entry/entry_points.def"
+#include "libptsched/preload/driver/entry_points.def"
     };
     return wrappers[static_cast<std::size_t>(entry)];
 }

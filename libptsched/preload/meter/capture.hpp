@@ -8,7 +8,7 @@
 #ifndef PTSCHED_PRELOAD_METER_CAPTURE_HPP
 #define PTSCHED_PRELOAD_METER_CAPTURE_HPP
 
-#include "libptsched/preload/turn/thread.hpp"
+#include "libptsched/preload/common/thread.hpp"
 
 #include <sched.h>
 

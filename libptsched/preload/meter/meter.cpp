@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "libptsched/preload/meter/meter.hpp"
 
-#include "libptsched/preload/common/log.hpp"
-#include "libptsched/preload/entry/driver.hpp"
+#include "libptsched/preload/common/debug.hpp"
+#include "libptsched/preload/common/stats.hpp"
+#include "libptsched/preload/driver/driver.hpp"
 #include "libptsched/preload/meter/capture.hpp"
-#include "libptsched/preload/turn/stall.hpp"
+#include "libptsched/preload/meter/stall.hpp"
 
 #include <algorithm>
 #include <new>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "libptsched/preload/meter/occupancy.hpp"
 
-#include "libptsched/preload/entry/driver.hpp"
+#include "libptsched/preload/driver/driver.hpp"
 
 #include <algorithm>
 

@@ -23,11 +23,11 @@
 #include "libptsched/base/no_cancellation.hpp"
 #include "libptsched/preload/common/config.hpp"
 #include "libptsched/preload/common/immortal.hpp"
-#include "libptsched/preload/common/log.hpp"
-#include "libptsched/preload/entry/driver.hpp"
+#include "libptsched/preload/common/stats.hpp"
+#include "libptsched/preload/common/thread.hpp"
+#include "libptsched/preload/driver/driver.hpp"
 #include "libptsched/preload/turn/device.hpp"
 #include "libptsched/preload/turn/helper.hpp"
-#include "libptsched/preload/turn/thread.hpp"
 
 #include <poll.h>
 #include <pthread.h>

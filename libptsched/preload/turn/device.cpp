@@ -3,13 +3,15 @@
 
 #include "libptsched/base/clock.hpp"
 #include "libptsched/preload/common/config.hpp"
-#include "libptsched/preload/common/log.hpp"
-#include "libptsched/preload/entry/driver.hpp"
-#include "libptsched/preload/entry/unwinder.hpp"
+#include "libptsched/preload/common/debug.hpp"
+#include "libptsched/preload/common/stats.hpp"
+#include "libptsched/preload/common/thread.hpp"
+#include "libptsched/preload/common/warn.hpp"
+#include "libptsched/preload/driver/driver.hpp"
+#include "libptsched/preload/loaded/unwinder.hpp"
 #include "libptsched/preload/turn/agent.hpp"
 #include "libptsched/preload/turn/helper.hpp"
 #include "libptsched/preload/turn/mps.hpp"
-#include "libptsched/preload/turn/thread.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -68,6 +70,7 @@ void Device::attach()
 {
     std::call_once(attached_, [this] {
         ask_for_heavy_barrier();
+        watch_thread_ends([](const Thread &thread) { process->thread_ends(thread); });
         register_exit_handler();
         load_unwinder();
         if (!driver.usable()) {

@@ -9,10 +9,10 @@
 
 #include "libptsched/client/acknowledged.hpp"
 #include "libptsched/preload/meter/meter.hpp"
+#include "libptsched/preload/meter/stall.hpp"
 #include "libptsched/preload/turn/above.hpp"
 #include "libptsched/preload/turn/linger.hpp"
 #include "libptsched/preload/turn/preemption.hpp"
-#include "libptsched/preload/turn/stall.hpp"
 
 #include <ptsched/ptsched.h>
 

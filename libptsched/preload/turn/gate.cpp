@@ -4,7 +4,7 @@
 #include "libptsched/base/clock.hpp"
 #include "libptsched/base/no_cancellation.hpp"
 #include "libptsched/preload/common/config.hpp"
-#include "libptsched/preload/common/log.hpp"
+#include "libptsched/preload/common/stats.hpp"
 #include "libptsched/preload/turn/agent.hpp"
 
 #include <sched.h>

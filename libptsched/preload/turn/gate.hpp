@@ -8,9 +8,9 @@
 #ifndef PTSCHED_PRELOAD_TURN_GATE_HPP
 #define PTSCHED_PRELOAD_TURN_GATE_HPP
 
-#include "libptsched/preload/entry/driver.hpp"
+#include "libptsched/preload/common/thread.hpp"
+#include "libptsched/preload/driver/driver.hpp"
 #include "libptsched/preload/turn/device.hpp"
-#include "libptsched/preload/turn/thread.hpp"
 
 #include <type_traits>
 

@@ -3,8 +3,8 @@
 
 #include "libptsched/client/broker_connection.hpp"
 #include "libptsched/client/broker_socket.hpp"
+#include "libptsched/preload/common/debug.hpp"
 #include "libptsched/preload/common/immortal.hpp"
-#include "libptsched/preload/common/log.hpp"
 #include "libptsched/preload/turn/channels.hpp"
 #include "libptsched/preload/turn/device.hpp"
 

@@ -4,14 +4,16 @@
 #include "libptsched/base/be_prompt.hpp"
 #include "libptsched/base/clock.hpp"
 #include "libptsched/preload/common/config.hpp"
-#include "libptsched/preload/common/log.hpp"
-#include "libptsched/preload/entry/driver.hpp"
+#include "libptsched/preload/common/debug.hpp"
+#include "libptsched/preload/common/stats.hpp"
+#include "libptsched/preload/common/thread.hpp"
+#include "libptsched/preload/common/warn.hpp"
+#include "libptsched/preload/driver/driver.hpp"
 #include "libptsched/preload/turn/channels.hpp"
 #include "libptsched/preload/turn/device.hpp"
 #include "libptsched/preload/turn/gate.hpp"
 #include "libptsched/preload/turn/helper.hpp"
 #include "libptsched/preload/turn/switch_trial.hpp"
-#include "libptsched/preload/turn/thread.hpp"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
 #include "libptsched/preload/turn/switch_trial.hpp"
 
 #include "libptsched/base/clock.hpp"
-#include "libptsched/preload/entry/driver.hpp"
+#include "libptsched/preload/driver/driver.hpp"
 #include "libptsched/preload/turn/device.hpp"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "libptsched/preload/entry/loaded_object.hpp"
+#include "libptsched/preload/loaded/loaded_object.hpp"
 
 #include <elf.h>
 

@@ -7,9 +7,9 @@
  * library would be to ask each program in a tree to have it. So it is loaded when the first of its functions is called,
  * as the C library does for its own part.
  */
-#include "libptsched/preload/entry/unwinder.hpp"
+#include "libptsched/preload/loaded/unwinder.hpp"
 
-#include "libptsched/preload/entry/dlsym.hpp"
+#include "libptsched/preload/loaded/real_dlsym.hpp"
 
 #include <dlfcn.h>
 

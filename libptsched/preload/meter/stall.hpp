@@ -6,8 +6,8 @@
  * after it until it has completed would then be for ever. So where nothing completes for far longer than is known of
  * anything in flight, a few submissions go through; if that did not help, a few more after twice the time.
  */
-#ifndef PTSCHED_PRELOAD_TURN_STALL_HPP
-#define PTSCHED_PRELOAD_TURN_STALL_HPP
+#ifndef PTSCHED_PRELOAD_METER_STALL_HPP
+#define PTSCHED_PRELOAD_METER_STALL_HPP
 
 #include "libptsched/preload/common/mutex.hpp"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "libptsched/preload/entry/driver.hpp"
+#include "libptsched/preload/driver/driver.hpp"
 
 #include "libptsched/preload/common/config.hpp"
-#include "libptsched/preload/entry/dlsym.hpp"
-#include "libptsched/preload/entry/loaded_object.hpp"
+#include "libptsched/preload/loaded/loaded_object.hpp"
+#include "libptsched/preload/loaded/real_dlsym.hpp"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -6,8 +6,8 @@
  * the page; who wants to know that nobody submits any more (the agent, after the page changed) first makes every
  * thread's store visible with membarrier() and then looks at the marks. So the thread pays for no fence.
  */
-#ifndef PTSCHED_PRELOAD_TURN_THREAD_HPP
-#define PTSCHED_PRELOAD_TURN_THREAD_HPP
+#ifndef PTSCHED_PRELOAD_COMMON_THREAD_HPP
+#define PTSCHED_PRELOAD_COMMON_THREAD_HPP
 
 #define PTSCHED_CUDA_ABI_TYPES_ONLY
 #include "libptsched/cuda/cuda_abi.h"
@@ -100,6 +100,10 @@ extern __thread Thread *this_thread __attribute__((tls_model("initial-exec")));
 Thread *get_thread();
 
 Thread *first_thread();
+
+/* Is told of each thread that ends, before another one may get its block. */
+using ThreadEnds = void (*)(const Thread &thread);
+void watch_thread_ends(ThreadEnds watcher);
 
 /* Grows when a cached slot may have become wrong: a handle ended, a context appeared, a device changed. */
 extern std::atomic<std::uint32_t> slots_epoch;

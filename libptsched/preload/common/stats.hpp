@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the interposer tells the user: at most one warning of a kind, and figures at exit. */
-#ifndef PTSCHED_PRELOAD_COMMON_LOG_HPP
-#define PTSCHED_PRELOAD_COMMON_LOG_HPP
+/* What the interposer counts, and tells the user at exit. */
+#ifndef PTSCHED_PRELOAD_COMMON_STATS_HPP
+#define PTSCHED_PRELOAD_COMMON_STATS_HPP
 
 #include <atomic>
 #include <cstdint>
@@ -25,15 +25,6 @@ struct Counters {
 };
 
 extern Counters counters;
-
-/* Writes "ptsched: ..." to standard error, as far as that still is the program's of its start, the first time that
- * @once is seen unset. */
-__attribute__((format(printf, 2, 3))) void warn_once(std::atomic<bool> &once, const char *format, ...);
-
-/* The same for PTSCHED_LOG=debug only, every time. */
-__attribute__((format(printf, 1, 2))) void debug(const char *format, ...);
-
-void note_unknown_submission(const char *name);
 
 /* To PTSCHED_STATS and, with PTSCHED_LOG=debug, to standard error. */
 void write_stats(std::uint64_t submissions);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "libptsched/preload/entry/entry_points.hpp"
+#include "libptsched/preload/driver/entry_points.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,12 +9,12 @@ namespace {
 
 constexpr std::array<std::string_view, entry_count> names = {
 #define EACH(name) #name,
-#include "libptsched/preload/entry/entry_points.def"
+#include "libptsched/preload/driver/entry_points.def"
 };
 
 constexpr std::string_view passed[] = {
 #define PASS(name) #name,
-#include "libptsched/preload/entry/entry_points.def"
+#include "libptsched/preload/driver/entry_points.def"
 };
 
 struct Named {

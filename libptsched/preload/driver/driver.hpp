@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The real driver library: its entry points, and the calls that the interposer makes itself. */
-#ifndef PTSCHED_PRELOAD_ENTRY_DRIVER_HPP
-#define PTSCHED_PRELOAD_ENTRY_DRIVER_HPP
+#ifndef PTSCHED_PRELOAD_DRIVER_DRIVER_HPP
+#define PTSCHED_PRELOAD_DRIVER_DRIVER_HPP
 
 #define PTSCHED_CUDA_ABI_TYPES_ONLY
 #include "libptsched/cuda/cuda_abi.h"
 
-#include "libptsched/preload/entry/entry_points.hpp"
+#include "libptsched/preload/driver/entry_points.hpp"
 
 #include <array>
 #include <atomic>

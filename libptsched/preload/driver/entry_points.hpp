@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* entry_points.def as an enumeration and as tables that can be searched by name. */
-#ifndef PTSCHED_PRELOAD_ENTRY_ENTRY_POINTS_HPP
-#define PTSCHED_PRELOAD_ENTRY_ENTRY_POINTS_HPP
+#ifndef PTSCHED_PRELOAD_DRIVER_ENTRY_POINTS_HPP
+#define PTSCHED_PRELOAD_DRIVER_ENTRY_POINTS_HPP
 
 #include <cstddef>
 #include <optional>
@@ -12,7 +12,7 @@ namespace ptsched::preload {
 /* An entry point for which there is a wrapper; the numbers index wrapper_of() and Driver::real(). */
 enum class Entry : unsigned {
 #define EACH(name) name,
-#include "libptsched/preload/entry/entry_points.def"
+#include "libptsched/preload/driver/entry_points.def"
     count
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "libptsched/preload/entry/c_library.hpp"
+#include "libptsched/preload/loaded/c_library.hpp"
 
 extern "C" {
 const char *gnu_get_libc_version() __attribute__((weak));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "libptsched/preload/common/log.hpp"
+#include "libptsched/preload/common/stats.hpp"
 
 #include "libptsched/base/standard_error.hpp"
 #include "libptsched/preload/common/config.hpp"
+#include "libptsched/preload/common/debug.hpp"
 #include <ptsched/base/fd.hpp>
 
 #include <fcntl.h>
@@ -10,58 +11,11 @@
 
 #include <cerrno>
 #include <cinttypes>
-#include <cstdarg>
 #include <cstdio>
-#include <cstring>
 
 namespace ptsched::preload {
 
 constinit Counters counters;
-
-namespace {
-
-__attribute__((format(printf, 1, 0))) void say(const char *format, va_list arguments)
-{
-    static constexpr char prefix[] = "ptsched: ";
-    constexpr std::size_t prefix_length = sizeof(prefix) - 1;
-    char line[512];
-    std::memcpy(line, prefix, prefix_length);
-    int length = std::vsnprintf(line + prefix_length, sizeof(line) - prefix_length - 1, format, arguments);
-    if (length < 0)
-        return;
-    std::size_t end = prefix_length + static_cast<std::size_t>(length);
-    end = end < sizeof(line) - 1 ? end : sizeof(line) - 2;
-    line[end++] = '\n';
-    write_to_user(line, end);
-}
-
-} // namespace
-
-void warn_once(std::atomic<bool> &once, const char *format, ...)
-{
-    if (once.exchange(true))
-        return;
-    va_list arguments;
-    va_start(arguments, format);
-    say(format, arguments);
-    va_end(arguments);
-}
-
-void debug(const char *format, ...)
-{
-    if (!config().debug)
-        return;
-    va_list arguments;
-    va_start(arguments, format);
-    say(format, arguments);
-    va_end(arguments);
-}
-
-void note_unknown_submission(const char *name)
-{
-    counters.unknown.fetch_add(1, std::memory_order_relaxed);
-    debug("%s is not scheduled: unknown to this version of ptsched", name);
-}
 
 void write_stats(std::uint64_t submissions)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "libptsched/preload/turn/thread.hpp"
+#include "libptsched/preload/common/thread.hpp"
 
 #include "libptsched/base/no_cancellation.hpp"
 #include "libptsched/base/no_signals.hpp"
-#include "libptsched/preload/turn/device.hpp"
 
 #include <fcntl.h>
 #include <linux/membarrier.h>
@@ -23,6 +22,7 @@ namespace {
 
 /* Blocks are never freed: the agent walks the list without a lock. Those of ended threads are used again. */
 constinit std::atomic<Thread *> threads{nullptr};
+constinit std::atomic<ThreadEnds> thread_ends{nullptr};
 pthread_key_t at_thread_end;
 pthread_once_t key_once = PTHREAD_ONCE_INIT;
 
@@ -32,7 +32,8 @@ void release_thread(void *data)
     NoCancellation here;
     thread->close_windows();
     thread->forget_slots();
-    process->thread_ends(*thread);
+    if (ThreadEnds tell = thread_ends.load(std::memory_order_acquire))
+        tell(*thread);
     this_thread = nullptr;
     thread->live.store(false, std::memory_order_release);
 }
@@ -86,6 +87,11 @@ void Thread::forget_slots()
 {
     for (Slot &slot : slots)
         slot = Slot{};
+}
+
+void watch_thread_ends(ThreadEnds watcher)
+{
+    thread_ends.store(watcher, std::memory_order_release);
 }
 
 Thread *get_thread()

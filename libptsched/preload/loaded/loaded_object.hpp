@@ -3,8 +3,8 @@
  * What a loaded library exports, read from its own tables: where the loader cannot be asked, since its look-ups are
  * ours in this process. Nothing here allocates, locks or calls the C library.
  */
-#ifndef PTSCHED_PRELOAD_ENTRY_LOADED_OBJECT_HPP
-#define PTSCHED_PRELOAD_ENTRY_LOADED_OBJECT_HPP
+#ifndef PTSCHED_PRELOAD_LOADED_LOADED_OBJECT_HPP
+#define PTSCHED_PRELOAD_LOADED_LOADED_OBJECT_HPP
 
 #include <link.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "libptsched/preload/turn/stall.hpp"
+#include "libptsched/preload/meter/stall.hpp"
 
 #include <algorithm>
 
