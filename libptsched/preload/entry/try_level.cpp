@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* For "ptsched doctor", whose own process is the program on which it is tried what can be enforced on a device. */
-#include "libptsched/preload/turn/device.hpp"
+#include "libptsched/preload/common/config.hpp"
 #include "libptsched/preload/turn/helper.hpp"
+#include "libptsched/preload/turn/process.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -18,7 +19,7 @@ extern "C" PTSCHED_EXPORT int ptsched_try_level(int ordinal, int *helped, char *
     for (Device *device : process->devices()) {
         if (device->ordinal() != ordinal || !device->scheduled())
             continue;
-        device->preemption.find_level(*device);
+        device->preemption.find_level();
         Preemption::Found found = device->preemption.found();
         *helped = helper->poll_fd() >= 0;
         std::snprintf(why, size, "%s", found.why.c_str());

@@ -3,7 +3,9 @@
 #include "libptsched/base/no_cancellation.hpp"
 #include "libptsched/preload/common/config.hpp"
 #include "libptsched/preload/meter/capture.hpp"
+#include "libptsched/preload/turn/attach.hpp"
 #include "libptsched/preload/turn/gate.hpp"
+#include "libptsched/preload/turn/process.hpp"
 
 using namespace ptsched::preload;
 using ptsched::NoCancellation;
@@ -103,7 +105,7 @@ extern "C" {
         process->context_is_to_begin();                                                                                \
         CUresult result = theirs(here, [&] { return REAL(name) args; });                                               \
         if (result == CUDA_SUCCESS && context)                                                                         \
-            process->context_begins(*context, Entry::name != Entry::cuDevicePrimaryCtxRetain);                         \
+            context_begins(*context, Entry::name != Entry::cuDevicePrimaryCtxRetain);                                  \
         return result;                                                                                                 \
     }
 

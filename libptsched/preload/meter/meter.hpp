@@ -55,6 +55,7 @@ struct Context {
     Device *device;
     std::atomic<State> state{alive}; /* written with the meter's lock held, read by anybody */
     bool primary;
+    std::atomic<Context *> next{nullptr}; /* on the device; written once */
     Record *free_records{nullptr};
     std::size_t records{0};
     /* Times of events are counted from this one. */

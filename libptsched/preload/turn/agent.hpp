@@ -8,12 +8,6 @@ namespace ptsched::preload {
 /* Starts it if there is none yet. False: not possible. */
 bool start_agent();
 
-/* It shall look at all devices now. */
-void wake_agent();
-
-/* The same, if it took a longer nap. */
-void nudge_agent();
-
 /* At exit: has it tell the scheduler what was used, and make no call after that. Waits a moment for it. */
 void quiet_agent();
 

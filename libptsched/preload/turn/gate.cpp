@@ -3,9 +3,11 @@
 
 #include "libptsched/base/clock.hpp"
 #include "libptsched/base/no_cancellation.hpp"
-#include "libptsched/preload/common/config.hpp"
+#include "libptsched/preload/common/exiting.hpp"
 #include "libptsched/preload/common/stats.hpp"
-#include "libptsched/preload/turn/agent.hpp"
+#include "libptsched/preload/turn/agent_bell.hpp"
+#include "libptsched/preload/turn/attach.hpp"
+#include "libptsched/preload/turn/process.hpp"
 
 #include <sched.h>
 
@@ -92,7 +94,7 @@ bool find_place(Thread &thread, CUstream handle, Place &place)
     if (!context)
         return false;
     place.device = context->device;
-    place.device->attach();
+    attach(*place.device);
     place.stream = nullptr;
     bool own_only = handle == CU_STREAM_PER_THREAD;
     if (place.device->scheduled()) {
@@ -203,8 +205,8 @@ std::uint64_t busy_until(const Device &device, std::uint64_t now)
 /* Lighter ones that stay on the device are to leave it. In a turn, and so at once. */
 void ask_to_be_alone(Device &device)
 {
-    if (!device.alone_wanted.exchange(true, std::memory_order_acq_rel) && !device.preemption.ask_behind())
-        ask_for_turn(device);
+    if (device.want_alone() && !device.asker.ask_behind())
+        device.ask_for_turn();
 }
 
 CUresult measured(const Place &place, const Key &key, std::uint32_t stands_for, const Call &call)
@@ -213,8 +215,8 @@ CUresult measured(const Place &place, const Key &key, std::uint32_t stands_for, 
     std::uint64_t now = monotonic_ns();
     Record *record;
 
-    device.last_submit_ns.store(now, std::memory_order_relaxed);
-    device.submitters_cpu.store(sched_getcpu(), std::memory_order_relaxed);
+    device.submits_at(now);
+    device.submitter_runs_on(sched_getcpu());
     /* From one pause to the next: who has them on the device each time loses more than by having them taken off. */
     if (device.state() & PTSCHED_STATE_ABOVE && device.above.is_settled())
         ask_to_be_alone(device);
@@ -233,10 +235,10 @@ CUresult measured(const Place &place, const Key &key, std::uint32_t stands_for, 
     /* Not before the meter knows of it, which would charge it by the mean, and then once more. */
     device.add_submissions(1);
     if (record && record->waits)
-        device.waits_for_host.store(true, std::memory_order_relaxed);
+        device.may_wait_for_host();
     auto end = [&](bool submitted) {
         if (!record) {
-            device.unmeasured.store(true, std::memory_order_release);
+            device.note_unmeasured();
             return;
         }
         CaptureModeScope relaxed;
@@ -248,7 +250,7 @@ CUresult measured(const Place &place, const Key &key, std::uint32_t stands_for, 
     } catch (...) {
         /* The thread ends in the driver, or a call-back has thrown: what was submitted by then nobody knows. */
         end(false);
-        device.unmeasured.store(true, std::memory_order_release);
+        device.note_unmeasured();
         throw;
     }
     end(result == CUDA_SUCCESS);
@@ -267,21 +269,21 @@ CUresult sampled(Thread &thread, const Place &place, const Key &key, std::uint32
     device.report(now, report_alone_ns);
     /* Beside others it looks by itself. */
     bool beside_others = device.state() & PTSCHED_STATE_CONTENDED;
-    if (!device.rest_unreported.exchange(true, std::memory_order_acq_rel) && !beside_others)
+    if (device.begin_activity() && !beside_others)
         wake_agent();
     if (!place.stream->owner)
         plan_next_sample(thread, device.meter, beside_others ? work_bound(device) : 0, now);
     return result;
 }
 
-/* While one exists, an idle device is not given back: its thread is about to submit. */
+/* A wait with a submission. */
 class HeldBack {
 public:
     explicit HeldBack(Device &device) : device_(device) {}
     ~HeldBack()
     {
         if (since_)
-            device_.held_back.fetch_sub(1, std::memory_order_release);
+            device_.held_back_no_more();
     }
     HeldBack(const HeldBack &) = delete;
     HeldBack &operator=(const HeldBack &) = delete;
@@ -290,7 +292,7 @@ public:
         if (since_)
             return;
         since_ = monotonic_ns();
-        device_.held_back.fetch_add(1, std::memory_order_acquire);
+        device_.hold_back();
         counters.waits.fetch_add(1, std::memory_order_relaxed);
     }
     std::uint64_t since() const { return since_; }
@@ -320,26 +322,13 @@ bool is_waited_for(Device &device, const HeldBack &held_back, std::uint64_t at_l
 }
 
 /*
- * A turn begins with nothing in flight. If it was contended from its first instant (one event since @before), nothing
- * went through unmeasured either, and there is nothing for the agent to put an end event behind.
- */
-void spare_fence(Device &device, std::uint32_t before)
-{
-    std::uint32_t events = __atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE);
-    std::uint32_t state = device.state();
-    if (events != before + 1 || !(state & PTSCHED_STATE_EXACT))
-        return;
-    device.set_fenced(events, state, 0);
-}
-
-/*
  * Whether the turn would be there at once, so that the device may turn to the submission while the scheduler is asked;
  * then until it has been. Not a copy (only of those is there a guess), whose call may last as long as it does.
  */
 bool goes_ahead(Device &device, const Key &key, std::uint32_t state)
 {
     return (state & (PTSCHED_STATE_TURN | PTSCHED_STATE_PREADMITTED)) == PTSCHED_STATE_PREADMITTED && !key.guess_ns &&
-           !device.preemption.is_off() && !device.ahead.exchange(true, std::memory_order_acq_rel);
+           !device.preemption.is_off() && device.go_ahead();
 }
 
 CUresult submit_ahead(const Place &place, const Key &key, Window &window, const Call &call)
@@ -350,13 +339,13 @@ CUresult submit_ahead(const Place &place, const Key &key, Window &window, const 
     try {
         result = measured(place, key, 0, call);
     } catch (...) {
-        device.ahead.store(false, std::memory_order_release);
+        device.turn_is_asked_for();
         throw;
     }
     window.leave();
     /* By another thread: what the program submits behind it, an event for instance, need not wait for the answer. */
-    if (!device.preemption.ask_behind()) {
-        while (!ask_for_turn(device))
+    if (!device.asker.ask_behind()) {
+        while (!device.ask_for_turn())
             continue;
     }
     return result;
@@ -373,7 +362,7 @@ Waited wait_for_turn(Device &device, std::uint32_t state, std::uint32_t seen, co
 {
     if (state & PTSCHED_STATE_TURN) {
         if (state & PTSCHED_STATE_SHARED) {
-            bool known = device.waits_for_host.load(std::memory_order_relaxed);
+            bool known = device.waits_for_host();
             counters.through.fetch_add(known, std::memory_order_relaxed);
             if (known || is_waited_for(device, held_back, others_last_ns))
                 return Waited::let_through;
@@ -382,8 +371,8 @@ Waited wait_for_turn(Device &device, std::uint32_t state, std::uint32_t seen, co
         device.wait_for_change(seen, turn_nap_ns);
         return Waited::again;
     }
-    device.submitters_cpu.store(sched_getcpu(), std::memory_order_relaxed);
-    ask_for_turn(device);
+    device.submitter_runs_on(sched_getcpu());
+    device.ask_for_turn();
     return Waited::again;
 }
 
@@ -416,21 +405,21 @@ CUresult in_turn(Thread &thread, const Place &place, CUstream handle, const Key 
     for (;;) {
         if (!device.scheduled() || exiting.load(std::memory_order_acquire))
             return straight(thread, device, call);
-        std::uint32_t seen = device.changes.load(std::memory_order_acquire);
+        std::uint32_t seen = device.changes();
         Window window(thread, device, caller.frame);
         std::uint32_t state = device.state();
-        bool may_submit = (state & (PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK)) == PTSCHED_STATE_TURN &&
-                          !device.closing.load(std::memory_order_seq_cst);
+        bool may_submit =
+            (state & (PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK)) == PTSCHED_STATE_TURN && !device.is_closing();
         bool by_samples = !(state & PTSCHED_STATE_EXACT);
 
         if (may_submit && device.preemption.is_off()) {
             window.leave();
-            device.preemption.put_back_in_turn(device);
+            device.preemption.put_back_in_turn();
             continue;
         }
         if (may_submit && by_samples && thread.until_sample > 0 && !place.stream->owner) {
             thread.until_sample--;
-            if (!device.first_submit_ns.load(std::memory_order_relaxed))
+            if (!device.has_used_turn())
                 device.turn_is_used(monotonic_ns());
             device.add_submissions(1);
             return call();
@@ -485,26 +474,6 @@ CUresult scheduled(CUstream stream, const Key &key, const Call &call, Caller &ca
 
 } // namespace
 
-bool ask_for_turn(Device &device)
-{
-    std::uint32_t before = __atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE);
-    bool free = !(device.state() & PTSCHED_STATE_TURN) && !device.preemption.is_off();
-    device.acquiring.fetch_add(1, std::memory_order_acq_rel);
-    std::uint64_t asked = monotonic_ns();
-    unsigned flags = device.tolerates(asked) ? PTSCHED_ACQUIRE_ABOVE : 0;
-    int error = ptsched_acquire(device.client(), PTSCHED_NEVER, flags, nullptr);
-    if (!error && free)
-        spare_fence(device, before);
-    if (!error)
-        device.linger.came_back(asked, monotonic_ns(), config().linger_ns);
-    if (error != -EINTR)
-        device.ahead.store(false, std::memory_order_release);
-    device.acquiring.fetch_sub(1, std::memory_order_acq_rel);
-    if (error && error != -EINTR)
-        device.open_gate(ptsched_strerror(error));
-    return error != -EINTR;
-}
-
 CUresult submit_slowly(CUstream stream, const Key &key, Call call, const void *frame)
 {
     /* A wait for the turn is none that the program knows of: it is not where its thread may end. */
@@ -558,11 +527,11 @@ void will_wait_for_host()
 {
     Thread *thread = this_thread;
     if (Device *device = thread ? thread->device.load(std::memory_order_relaxed) : nullptr) {
-        device->waits_for_host.store(true, std::memory_order_relaxed);
+        device->may_wait_for_host();
         return;
     }
     for (Device *device : process->devices())
-        device->waits_for_host.store(true, std::memory_order_relaxed);
+        device->may_wait_for_host();
 }
 
 } // namespace ptsched::preload

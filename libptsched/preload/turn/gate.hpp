@@ -33,9 +33,6 @@ private:
 /* @frame: of the caller's, as for Thread::opened_at. */
 CUresult submit_slowly(CUstream stream, const Key &key, Call call, const void *frame);
 
-/* Waits for the device's turn; opens the gate if none can be had. False: a signal has interrupted it. */
-bool ask_for_turn(Device &device);
-
 /* Handle 0 by its unambiguous name. */
 inline CUstream by_name(CUstream stream, DefaultStream kind)
 {
@@ -84,7 +81,7 @@ inline CUresult submit(CUstream handle, DefaultStream kind, MakeKey make_key, Fn
             /* Pairs with heavy_barrier(): the mark comes before the look. */
             std::atomic_signal_fence(std::memory_order_seq_cst);
             if ((__atomic_load_n(slot.state, __ATOMIC_ACQUIRE) & fast_mask) == PTSCHED_STATE_TURN &&
-                !device.closing.load(std::memory_order_acquire)) [[likely]] {
+                !device.is_closing_fast()) [[likely]] {
                 std::atomic<std::uint64_t> &submissions = *slot.submissions;
                 submissions.store(submissions.load(std::memory_order_relaxed) + 1, std::memory_order_release);
                 thread->until_sample--;

@@ -5,8 +5,8 @@
 #include "libptsched/client/broker_socket.hpp"
 #include "libptsched/preload/common/debug.hpp"
 #include "libptsched/preload/common/immortal.hpp"
+#include "libptsched/preload/turn/attachment.hpp"
 #include "libptsched/preload/turn/channels.hpp"
-#include "libptsched/preload/turn/device.hpp"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -85,7 +85,7 @@ void Helper::await_freed()
         debug("programs that have ended may still have memory: %s", std::strerror(-error));
 }
 
-int Helper::set(const Device &device, bool off, std::uint64_t turn)
+int Helper::set(const Attachment &device, bool off, std::uint64_t turn)
 {
     std::shared_ptr<BrokerConnection> used = connection();
     if (!used)

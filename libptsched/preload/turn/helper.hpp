@@ -17,7 +17,7 @@ class BrokerConnection;
 
 namespace ptsched::preload {
 
-class Device;
+class Attachment;
 
 class Helper {
 public:
@@ -28,7 +28,7 @@ public:
      * Blocks until it is done. 0, or a negative errno: -ENOTCONN: there is no helper, or none any more. @turn: up to
      * this one call-backs are dealt with.
      */
-    int set(const Device &device, bool off, std::uint64_t turn);
+    int set(const Attachment &device, bool off, std::uint64_t turn);
 
     /*
      * Where the helper has copies of the files of programs that have ended, their memory is free once it has closed

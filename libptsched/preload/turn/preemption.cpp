@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "libptsched/preload/turn/preemption.hpp"
 
-#include "libptsched/base/be_prompt.hpp"
 #include "libptsched/base/clock.hpp"
 #include "libptsched/preload/common/config.hpp"
 #include "libptsched/preload/common/debug.hpp"
 #include "libptsched/preload/common/stats.hpp"
-#include "libptsched/preload/common/thread.hpp"
 #include "libptsched/preload/common/warn.hpp"
 #include "libptsched/preload/driver/driver.hpp"
+#include "libptsched/preload/turn/asker.hpp"
+#include "libptsched/preload/turn/attachment.hpp"
 #include "libptsched/preload/turn/channels.hpp"
-#include "libptsched/preload/turn/device.hpp"
-#include "libptsched/preload/turn/gate.hpp"
 #include "libptsched/preload/turn/helper.hpp"
+#include "libptsched/preload/turn/switch_channels.hpp"
 #include "libptsched/preload/turn/switch_trial.hpp"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -53,8 +51,6 @@ constexpr const char *being_debugged = "a debugger is attached";
 /* What could not be found out, or was not to be done, is tried again after this time, and then after twice as long. */
 constexpr std::uint64_t again_min_ns = 1000000000, again_max_ns = 64 * again_min_ns;
 
-constexpr std::uint64_t no_memory_nap_ns = 10000000;
-
 /* Of the device: whose kernels fill no more than this leaves room for others' beside them, until they fill more. */
 constexpr double leaves_room_at = 0.5, fills_at = 0.6;
 
@@ -67,7 +63,7 @@ void warn_of_debugger()
 
 } // namespace
 
-void Preemption::set_level(Device &device, Level level, const std::string &why)
+void Preemption::set_level(Level level, const std::string &why)
 {
     static constexpr const char *names[] = {"gate", "slice", "preempt"};
     static constexpr unsigned mechanisms[] = {PTSCHED_MECHANISM_GATE, PTSCHED_MECHANISM_SLICE,
@@ -76,9 +72,9 @@ void Preemption::set_level(Device &device, Level level, const std::string &why)
     level_ = level;
     why_ = why;
     bool helped = level == Level::preempt && helper->poll_fd() >= 0;
-    debug("%s: level %s%s%s%s", device.address(), names[index], helped ? ", by ptschedd" : "",
+    debug("%s: level %s%s%s%s", device_.address(), names[index], helped ? ", by ptschedd" : "",
           why.empty() ? "" : ", since ", why.c_str());
-    ptsched_set_mechanism(device.client(), mechanisms[index]);
+    ptsched_set_mechanism(device_.client(), mechanisms[index]);
 }
 
 /* Channels may be made later than a context; and what is in the way of a trial goes away. */
@@ -95,11 +91,11 @@ void Preemption::try_again_later()
     again_ns_ = monotonic_ns() + again_after_ns_;
 }
 
-void Preemption::find_level(Device &device)
+void Preemption::find_level()
 {
     std::lock_guard guard(lock_);
-    if (device.shares_channels()) {
-        find_shared_level(device);
+    if (device_.shares_channels()) {
+        find_shared_level();
         return;
     }
     std::uint64_t births = channels->births();
@@ -115,31 +111,31 @@ void Preemption::find_level(Device &device)
     const char *capped = "PTSCHED_LEVEL allows no more";
     std::string why = capped;
     if (config().level >= Level::slice) {
-        why = try_slice(device);
+        why = try_slice();
         if (why.empty()) {
             level = Level::slice;
             why = capped;
         }
     }
     if (level == Level::slice && config().level >= Level::preempt) {
-        Trial trial = try_preempt(device);
+        Trial trial = try_preempt();
         why = trial.why;
         if (trial.result == Trial::works)
             level = Level::preempt;
         else if (trial.result == Trial::unclear)
             try_again_later();
     }
-    set_level(device, level, why);
+    set_level(level, why);
 }
 
 /* The work of who leaves room keeps others' from the device no more than a short time slice does. */
-void Preemption::find_shared_level(Device &device)
+void Preemption::find_shared_level()
 {
     const bool was_slice = level_ == Level::slice, first = !tried_.exchange(true);
-    const bool leaves_room = device.meter.occupancy() <= (was_slice ? fills_at : leaves_room_at);
+    const bool leaves_room = device_.meter.occupancy() <= (was_slice ? fills_at : leaves_room_at);
     const Level level = leaves_room && config().level >= Level::slice ? Level::slice : Level::gate;
     if (first || level != level_)
-        set_level(device, level, "clients of MPS share their channels: none can be taken off alone");
+        set_level(level, "clients of MPS share their channels: none can be taken off alone");
 }
 
 Preemption::Found Preemption::found()
@@ -148,58 +144,41 @@ Preemption::Found Preemption::found()
     return {level_, why_};
 }
 
-std::string Preemption::try_slice(Device &device)
+std::string Preemption::try_slice()
 {
-    std::string error = channels->set_timeslice(device.address(), short_slice_us);
-    std::string undone = channels->set_timeslice(device.address(), 0);
+    std::string error = channels->set_timeslice(device_.address(), short_slice_us);
+    std::string undone = channels->set_timeslice(device_.address(), 0);
     /* It may have been another before, which is wanted again. */
     wanted_slice_ = slice_ = TimeSlice::usual;
     return error.empty() ? undone : error;
 }
 
-std::string Preemption::switch_channels(Device &device, bool off, std::uint64_t turn)
-{
-    bool helped = helper->poll_fd() >= 0;
-    int error = helper->set(device, off, turn);
-    if (!error)
-        return "";
-    if (error != -ENOTCONN)
-        debug("%s: ptschedd cannot switch the channels: %s", device.address(), std::strerror(-error));
-    helper->leave();
-    /* It may have taken them off before it failed, and off twice is not on again at once. */
-    if (off && helped)
-        channels->switch_on(device.address());
-    return off ? channels->switch_off(device.address()) : channels->switch_on(device.address());
-}
-
-Trial Preemption::try_preempt(Device &device)
+Trial Preemption::try_preempt()
 {
     if (debugger_attached()) {
         warn_of_debugger();
         return {Trial::unclear, being_debugged};
     }
-    Context *context = process->any_context(device);
+    Context *context = device_.any_context();
     if (!context)
         return {Trial::unclear, "there is no context to try the switch in"};
     ContextScope current(context->handle);
     if (!current.ok())
         return {Trial::fails, "the context cannot be used"};
     helper->connect();
-    Trial trial = try_switch(device);
+    Trial trial = try_switch(device_);
     if (trial.result == Trial::fails && helper->poll_fd() >= 0) {
-        debug("%s: not by ptschedd: %s", device.address(), trial.why.c_str());
+        debug("%s: not by ptschedd: %s", device_.address(), trial.why.c_str());
         helper->leave();
-        trial = try_switch(device);
+        trial = try_switch(device_);
     }
-    if (trial.result == Trial::works && !has_asker_)
-        has_asker_ = start_own_thread(ask, &device);
-    return trial.result == Trial::works && !has_asker_ ? Trial{Trial::fails, "cannot start a thread"} : trial;
+    return trial.result == Trial::works && !asker_.start() ? Trial{Trial::fails, "cannot start a thread"} : trial;
 }
 
-void Preemption::adjust_slice(Device &device, TimeSlice wanted)
+void Preemption::adjust_slice(TimeSlice wanted)
 {
     static constexpr std::uint64_t us[] = {0, short_slice_us, long_slice_us};
-    if (level_ == Level::gate || device.shares_channels())
+    if (level_ == Level::gate || device_.shares_channels())
         return;
     std::lock_guard guard(lock_);
     std::uint64_t births = channels->births();
@@ -207,39 +186,39 @@ void Preemption::adjust_slice(Device &device, TimeSlice wanted)
         return;
     wanted_slice_ = wanted;
     births_ = births;
-    std::string error = channels->set_timeslice(device.address(), us[static_cast<unsigned>(wanted)]);
+    std::string error = channels->set_timeslice(device_.address(), us[static_cast<unsigned>(wanted)]);
     if (!error.empty() && level_ == Level::slice)
-        set_level(device, Level::gate, error);
+        set_level(Level::gate, error);
     slice_ = error.empty() ? wanted : TimeSlice::usual;
 }
 
-bool Preemption::take_off(Device &device, bool submitting, ptsched_usage &usage)
+bool Preemption::take_off(bool submitting, ptsched_usage &usage)
 {
     std::lock_guard guard(lock_);
     if (!can_take_off() || off_.load(std::memory_order_relaxed))
         return off_.load(std::memory_order_relaxed);
     /* Without a context there is nothing to take off, nor a channel to do it with. */
-    if (ending_.load(std::memory_order_acquire) || !process->any_context(device))
+    if (ending_.load(std::memory_order_acquire) || !device_.any_context())
         return false;
     if (debugger_attached()) {
         warn_of_debugger();
-        set_level(device, Level::slice, being_debugged);
+        set_level(Level::slice, being_debugged);
         try_again_later();
         return false;
     }
     /* No call to the driver while the channels are off: see Undo. */
-    all_measured_ =
-        !submitting && device.all_measured(__atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE), device.state());
+    all_measured_ = !submitting &&
+                    device_.all_measured(__atomic_load_n(&device_.page()->events, __ATOMIC_ACQUIRE), device_.state());
     std::uint64_t before = monotonic_ns();
     /* Work comes to a halt half-way through the call (H200: 0.38 of 0.67 ms), and goes on at the end of that back. */
-    device.meter.pause(before + cost_ns_ / 2);
-    usage = device.take_usage(0);
-    off_turn_ = device.page()->turn;
-    if (std::string error = switch_channels(device, true, off_turn_); !error.empty()) {
-        switch_channels(device, false, off_turn_);
-        device.meter.resume(monotonic_ns());
-        ptsched_report(device.client(), &usage);
-        set_level(device, Level::slice, error);
+    device_.meter.pause(before + cost_ns_ / 2);
+    usage = device_.take_usage(0);
+    off_turn_ = device_.page()->turn;
+    if (std::string error = switch_channels(device_, true, off_turn_); !error.empty()) {
+        switch_channels(device_, false, off_turn_);
+        device_.meter.resume(monotonic_ns());
+        ptsched_report(device_.client(), &usage);
+        set_level(Level::slice, error);
         try_again_later();
         return false;
     }
@@ -250,103 +229,55 @@ bool Preemption::take_off(Device &device, bool submitting, ptsched_usage &usage)
     return true;
 }
 
-void Preemption::put_back(Device &device)
+void Preemption::put_back()
 {
     std::lock_guard guard(lock_);
-    switch_on(device);
+    switch_on();
 }
 
-void Preemption::try_put_back(Device &device)
+void Preemption::try_put_back()
 {
     try {
-        put_back(device);
+        put_back();
     } catch (const std::bad_alloc &) {
     }
 }
 
-void Preemption::put_back_in_turn(Device &device)
+void Preemption::put_back_in_turn()
 {
     std::lock_guard guard(lock_);
-    if ((device.state() & (PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK)) == PTSCHED_STATE_TURN)
-        switch_on(device);
+    if ((device_.state() & (PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK)) == PTSCHED_STATE_TURN)
+        switch_on();
 }
 
-void Preemption::switch_on(Device &device)
+void Preemption::switch_on()
 {
     if (!off_.load(std::memory_order_relaxed))
         return;
-    if (std::string error = switch_channels(device, false, off_turn_); !error.empty())
-        set_level(device, Level::slice, error);
-    device.meter.resume(monotonic_ns());
+    if (std::string error = switch_channels(device_, false, off_turn_); !error.empty())
+        set_level(Level::slice, error);
+    device_.meter.resume(monotonic_ns());
     if (all_measured_)
-        device.begin_measured();
+        device_.begin_measured();
     else
-        device.unmeasured.store(true, std::memory_order_release);
+        device_.note_unmeasured();
     off_.store(false, std::memory_order_release);
 }
 
-void Preemption::context_ends(Device &device)
+void Preemption::context_ends()
 {
     ending_.fetch_add(1, std::memory_order_acq_rel);
-    try_put_back(device);
+    try_put_back();
     /* The helper shall not do it by itself either, in this turn or the next. */
-    if (can_take_off() && device.page())
-        helper->set(device, false, device.page()->turn + 1);
+    if (can_take_off() && device_.page())
+        helper->set(device_, false, device_.page()->turn + 1);
 }
 
-void Preemption::helper_is_gone(Device &device)
+void Preemption::helper_is_gone()
 {
     std::lock_guard guard(lock_);
     if (can_take_off() && !off_.load(std::memory_order_relaxed))
-        channels->switch_on(device.address());
-}
-
-void Preemption::ask_for_next_turn()
-{
-    questions_.fetch_add(1, std::memory_order_release);
-    wake_waiters(questions_);
-}
-
-bool Preemption::ask_behind()
-{
-    if (!has_asker_.load(std::memory_order_acquire))
-        return false;
-    ask_for_next_turn();
-    return true;
-}
-
-void *Preemption::ask(void *argument)
-{
-    auto &device = *static_cast<Device *>(argument);
-    Preemption &self = device.preemption;
-    std::uint32_t done = 0;
-
-    pthread_setname_np(pthread_self(), "ptsched-asker");
-    /* The device turns to what went ahead of the question by itself, but not always soon. */
-    be_prompt();
-    SleepingPlace place;
-    while (!exiting.load(std::memory_order_acquire)) {
-        std::uint32_t questions = self.questions_.load(std::memory_order_acquire);
-        if (questions == done) {
-            place.avoid(device.submitters_cpu.load(std::memory_order_relaxed));
-            wait_while(self.questions_, questions, kNoLimit);
-            continue;
-        }
-        /* Another thread may have asked by now. */
-        bool needed = self.is_off() || device.ahead.load(std::memory_order_acquire) ||
-                      device.alone_wanted.load(std::memory_order_acquire);
-        if (needed && !ask_for_turn(device))
-            continue;
-        /* If it is called back already, the agent does it. */
-        try {
-            self.put_back_in_turn(device);
-            done = questions;
-        } catch (const std::bad_alloc &) {
-            nap(no_memory_nap_ns);
-        }
-    }
-    for (;;)
-        pause();
+        channels->switch_on(device_.address());
 }
 
 } // namespace ptsched::preload

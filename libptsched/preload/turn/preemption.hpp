@@ -7,8 +7,7 @@
  *   preempt  and for somebody heavier a turn ends with work in flight, which is off the hardware until the next turn
  *
  * Without them a called-back turn ends when the work in flight has drained, however long that takes. While a program is
- * off, its own synchronise calls take longer, and nothing else changes for it. A thread of ours asks for the next turn,
- * since the program may have none that submits.
+ * off, its own synchronise calls take longer, and nothing else changes for it. The asker asks for the next turn.
  */
 #ifndef PTSCHED_PRELOAD_TURN_PREEMPTION_HPP
 #define PTSCHED_PRELOAD_TURN_PREEMPTION_HPP
@@ -26,22 +25,26 @@ struct ptsched_usage;
 
 namespace ptsched::preload {
 
-class Device;
+class Asker;
+class Attachment;
 
 /* On the hardware: the driver's own; short, so that others get onto the device soon; long, so that none does. */
 enum class TimeSlice { usual, brief, lasting };
 
 class Preemption {
 public:
+    /* @asker: for the next turns of a program whose work is off. */
+    Preemption(Attachment &device, Asker &asker) : device_(device), asker_(asker) {}
+
     /*
      * Finds out what works on this device, the switch by its effect, and tells the scheduler; nothing if that is known.
      * In a turn. Takes some milliseconds; longer where the program's work is in the way: then it is tried again later.
      * Where channels are shared with other programs, nothing is tried: who leaves them room is at level slice.
      */
-    void find_level(Device &device);
+    void find_level();
 
     /* Sets the time slice; nothing if it is that already. Only the agent may. */
-    void adjust_slice(Device &device, TimeSlice wanted);
+    void adjust_slice(TimeSlice wanted);
 
     bool was_tried() const { return tried_.load(std::memory_order_relaxed); }
 
@@ -61,50 +64,40 @@ public:
      * submission, which goes on: it ends up behind what is off. It may hold the meter's lock, and wait in the driver
      * for what is off: @usage, to be released with, is taken before.
      */
-    bool take_off(Device &device, bool submitting, ptsched_usage &usage);
+    bool take_off(bool submitting, ptsched_usage &usage);
 
     /* On again, if it is off. Any thread may call it, if the program has a turn or goes on without one. */
-    void put_back(Device &device);
+    void put_back();
     /* The same for who goes on even if there is no memory to do it with. */
-    void try_put_back(Device &device);
+    void try_put_back();
     /* The same for one that may have lost its CPU since it saw the turn. */
-    void put_back_in_turn(Device &device);
+    void put_back_in_turn();
 
     /*
      * Between these a context ends: on again, and not taken off. Its end waits for its work.
      */
-    void context_ends(Device &device);
+    void context_ends();
     void context_ended() { ending_.fetch_sub(1, std::memory_order_release); }
 
     /* On again, unless it is this process that wants it off: what the helper had switched off by itself. */
-    void helper_is_gone(Device &device);
-
-    /* A thread of ours asks for the next turn: what is off shall go on. */
-    void ask_for_next_turn();
-    /* The same for a submission that went ahead of it; false: there is no such thread. */
-    bool ask_behind();
+    void helper_is_gone();
 
     bool is_off() const { return off_.load(std::memory_order_acquire); }
-
-    /*
-     * Takes the process's channels on the device off, or puts them back: by the helper, where there is one that can,
-     * else by this process itself. Call-backs up to @turn are dealt with. Empty, or what went wrong.
-     */
-    static std::string switch_channels(Device &device, bool off, std::uint64_t turn);
 
     /* How long taking off takes, ns; an average, 0 before the first time. */
     std::uint64_t cost_ns() const { return cost_ns_.load(std::memory_order_relaxed); }
 
 private:
-    void switch_on(Device &device);
-    std::string try_slice(Device &device);
-    Trial try_preempt(Device &device);
+    void switch_on();
+    std::string try_slice();
+    Trial try_preempt();
     bool must_try(std::uint64_t births) const;
     void try_again_later();
-    void find_shared_level(Device &device);
-    void set_level(Device &device, Level level, const std::string &why);
-    static void *ask(void *device);
+    void find_shared_level();
+    void set_level(Level level, const std::string &why);
 
+    Attachment &device_;
+    Asker &asker_;
     Mutex lock_;
     std::atomic<Level> level_{Level::gate};
     std::string why_; /* not a better one */
@@ -118,8 +111,6 @@ private:
     std::atomic<unsigned> ending_{0}; /* contexts */
     bool all_measured_{false};        /* of what is off */
     std::uint64_t off_turn_{0};       /* whose work is off */
-    std::atomic<bool> has_asker_{false};
-    std::atomic<std::uint32_t> questions_{0}; /* what the asker waits for */
     std::atomic<std::uint64_t> cost_ns_{0};
 };
 

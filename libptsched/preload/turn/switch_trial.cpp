@@ -3,7 +3,8 @@
 
 #include "libptsched/base/clock.hpp"
 #include "libptsched/preload/driver/driver.hpp"
-#include "libptsched/preload/turn/device.hpp"
+#include "libptsched/preload/turn/attachment.hpp"
+#include "libptsched/preload/turn/switch_channels.hpp"
 
 #include <pthread.h>
 
@@ -92,7 +93,7 @@ private:
  */
 class Undo {
 public:
-    Undo(Device &device, std::uint64_t after_ns) : device_(device), after_ns_(after_ns)
+    Undo(Attachment &device, std::uint64_t after_ns) : device_(device), after_ns_(after_ns)
     {
         started_ = pthread_create(&thread_, nullptr, run, this) == 0;
     }
@@ -119,11 +120,11 @@ private:
         while (!self.now_.load(std::memory_order_acquire) && monotonic_ns() < end)
             nap(look_ns);
         self.begun_.store(true, std::memory_order_release);
-        self.error_ = Preemption::switch_channels(self.device_, false, 0);
+        self.error_ = switch_channels(self.device_, false, 0);
         return nullptr;
     }
 
-    Device &device_;
+    Attachment &device_;
     std::uint64_t after_ns_;
     pthread_t thread_{};
     bool started_{false}, joined_{false};
@@ -132,15 +133,15 @@ private:
 };
 
 /* What is sent while the channels are off is @held back if, with time enough to complete, it has not. */
-Trial try_once(Device &device, Probe &probe, bool &held)
+Trial try_once(Attachment &device, Probe &probe, bool &held)
 {
     if (!probe.send() || !probe.arrives_within(on_ns))
         return {Trial::unclear, "nothing of ours completes beside the program's work even while the channels are on"};
     std::uint64_t patience = std::clamp(patience_factor * probe.since_sent_ns(), patience_min_ns, patience_max_ns);
-    std::string error = Preemption::switch_channels(device, true, 0);
+    std::string error = switch_channels(device, true, 0);
     Undo undo(device, patience + spare_ns);
     if (!undo.started()) {
-        Preemption::switch_channels(device, false, 0);
+        switch_channels(device, false, 0);
         return {Trial::fails, "cannot start a thread"};
     }
     bool sent = error.empty() && probe.send(), completed = false;
@@ -166,7 +167,7 @@ Trial try_once(Device &device, Probe &probe, bool &held)
 
 } // namespace
 
-Trial try_switch(Device &device)
+Trial try_switch(Attachment &device)
 {
     if (!driver.can_probe())
         return {Trial::fails, "there is nothing to try the switch with"};

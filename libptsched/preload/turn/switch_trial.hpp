@@ -11,7 +11,7 @@
 
 namespace ptsched::preload {
 
-class Device;
+class Attachment;
 
 struct Trial {
     /* Unclear: the program's own work was in the way, so that another trial may find out. */
@@ -21,7 +21,7 @@ struct Trial {
 
 /* With the context current, in a turn. Takes some milliseconds, at most one and a half seconds. Leaves nothing behind
  * in the context, and waits for none of its work. */
-Trial try_switch(Device &device);
+Trial try_switch(Attachment &device);
 
 } // namespace ptsched::preload
 

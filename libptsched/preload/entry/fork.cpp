@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How the interposer follows its process through fork() and exit(). exec() closes our descriptors and needs nothing. */
-#include "libptsched/preload/common/config.hpp"
-#include "libptsched/preload/common/immortal.hpp"
+/* How the interposer follows its process through fork(). exec() closes our descriptors and needs nothing. */
 #include "libptsched/preload/common/stats.hpp"
 #include "libptsched/preload/common/thread.hpp"
 #include "libptsched/preload/driver/driver.hpp"
@@ -9,23 +7,14 @@
 #include "libptsched/preload/meter/capture.hpp"
 #include "libptsched/preload/turn/agent.hpp"
 #include "libptsched/preload/turn/channels.hpp"
-#include "libptsched/preload/turn/device.hpp"
 #include "libptsched/preload/turn/helper.hpp"
+#include "libptsched/preload/turn/process.hpp"
 
 #include <pthread.h>
 
-#include <cstdlib>
 #include <new>
 
 namespace ptsched::preload {
-
-namespace {
-constinit Immortal<Process> first_process;
-} // namespace
-
-constinit Process *process = &first_process.value;
-constinit std::atomic<bool> exiting{false};
-
 namespace {
 
 /*
@@ -51,22 +40,6 @@ void in_child()
     sample_anew();
 }
 
-/*
- * Runs before the driver's own exit handlers, which are older. Work that is still queued ends with the process, whose
- * end also ends the turn; what has been measured is told now. The agent does that: what a driver keeps for the exiting
- * thread may be gone already.
- */
-void at_exit()
-{
-    if (exiting.exchange(true))
-        return;
-    quiet_agent();
-    /* The driver's own exit handlers wait for work in flight. */
-    for (Device *device : process->devices())
-        device->preemption.try_put_back(*device);
-    write_stats(process->submissions());
-}
-
 __attribute__((constructor)) void start()
 {
     if (has_glibc())
@@ -74,11 +47,4 @@ __attribute__((constructor)) void start()
 }
 
 } // namespace
-
-void register_exit_handler()
-{
-    static const int registered = std::atexit(at_exit);
-    (void)registered;
-}
-
 } // namespace ptsched::preload
