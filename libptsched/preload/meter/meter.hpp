@@ -15,6 +15,7 @@
 #include "libptsched/preload/meter/event_times.hpp"
 #include "libptsched/preload/meter/occupancy.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -94,6 +95,9 @@ struct Stream {
     bool fence_unknown{false}; /* also behind work of which nothing is known */
     bool fence_waited{false};  /* it had not been reached when somebody looked */
     bool fence_again{false};   /* once it has been reached, for what may have come behind it */
+
+    /* The earliest that @first_one can have begun; host time. */
+    std::uint64_t began_ns(const Record &first_one) const { return std::max(first_one.begins_ns, completed_ns); }
 };
 
 class Meter {
@@ -193,20 +197,18 @@ public:
     void forget_error() { error_.store(CUDA_SUCCESS, std::memory_order_relaxed); }
 
 private:
+    /* In meter.cpp. */
     bool check(CUresult result);
     bool make_events(Record &record);
     bool add_records(Context &context);
     Record *take_record(Context &context);
+    bool must_time(const Stream &stream, bool known, std::uint64_t one_in);
+    void give_back(Context &context, Record *record);
+    void drop(Stream &stream);
+
+    /* In charging.cpp. */
     void begin_gauge(Stream &stream);
     void end_gauge(Context &context);
-    bool must_time(const Stream &stream, bool known, std::uint64_t one_in);
-    void fence(Stream &stream, bool unknown);
-    void fence_in_time(Stream &stream);
-    void fence_all();
-    CUresult ask_fence(const Stream &stream);
-    bool find_fence_ms(const Stream &stream, std::uint64_t now, double &ms);
-    void reap_fence(Stream &stream, std::uint64_t now);
-    void give_back(Context &context, Record *record);
     std::uint64_t by_samples_ns(std::uint64_t submissions) const;
     std::uint64_t not_stood_for(std::uint64_t submissions) const;
     void account(Stream &stream, Record &record, std::uint64_t now);
@@ -223,7 +225,14 @@ private:
     std::uint64_t in_company_ns(std::uint64_t began, std::uint64_t ended) const;
     void end_company(std::uint64_t now);
     void charge_running(Stream &stream, Record &record, std::uint64_t now);
-    void drop(Stream &stream);
+
+    /* In fences.cpp. */
+    void fence(Stream &stream, bool unknown);
+    void fence_in_time(Stream &stream);
+    void fence_all();
+    CUresult ask_fence(const Stream &stream);
+    bool find_fence_ms(const Stream &stream, std::uint64_t now, double &ms);
+    void reap_fence(Stream &stream, std::uint64_t now);
 
     Mutex lock_;
     std::vector<Stream *> streams_; /* entries are used again, never freed: threads keep pointers */
