@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * One thread per process, which sleeps in poll() until the scheduler wants something of a turn. It looks at the state
- * anew in every round, so that no order of events can be missed.
- */
+/* One thread per process, which sleeps in poll() until the scheduler wants something of a turn. */
 #include "libptsched/preload/turn/agent.hpp"
 
 #include "libptsched/base/be_prompt.hpp"

@@ -85,15 +85,16 @@ public:
     void held_back_no_more() { held_back_.fetch_sub(1, std::memory_order_release); }
     bool holds_back() const { return held_back_.load(std::memory_order_acquire); }
 
-    /* The agent is about to release: no submission may begin. Who looks by the fast path has a heavy barrier instead of
-     * the order. */
+    /*
+     * The agent is about to release: no submission may begin. Who looks by the fast path has a heavy barrier instead of
+     * the order.
+     */
     void close_to_submissions() { closing_.store(true, std::memory_order_seq_cst); }
     void open_for_submissions() { closing_.store(false, std::memory_order_release); }
     bool is_closing() const { return closing_.load(std::memory_order_seq_cst); }
     bool is_closing_fast() const { return closing_.load(std::memory_order_acquire); }
 
-    /* The agent changed something that submitters wait for. They do, unless it has done so since changes() was @seen.
-     */
+    /* The agent changed something that submitters wait for, unless it has done so since changes() was @seen. */
     void announce_change();
     std::uint32_t changes() const { return changes_.load(std::memory_order_acquire); }
     void wait_for_change(std::uint32_t seen, std::uint64_t at_most_ns);
