@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How parts of a graph that compete share a device: as their priorities are to each other.
+// How components of a graph that compete share a device: as their priorities are to each other.
 #include "tests/ptask/ptask_test.hpp"
 
 #include "libptsched/ptask/devices/arbiter.hpp"
@@ -18,8 +18,8 @@ namespace {
 namespace device = ptsched::device;
 using ptsched::Clock;
 
-constexpr std::size_t parts = 4;
-constexpr std::array<int, parts> priorities = {2, 4, 6, 8};
+constexpr std::size_t components = 4;
+constexpr std::array<int, components> priorities = {2, 4, 6, 8};
 constexpr double microsecond = 1e-6;
 
 void do_nothing(const Arguments &) {}
@@ -28,7 +28,7 @@ void do_nothing(const Arguments &) {}
 struct Contest {
     explicit Contest(Mode mode = Mode::priority) : arbiter(mode, {})
     {
-        for (std::size_t i = 0; i < parts; i++)
+        for (std::size_t i = 0; i < components; i++)
             graph.host(std::to_string(i), do_nothing, {in("x", Template::of<int>(1))});
         arbiter.divide(GraphImpl::of(graph).tasks_);
     }
@@ -47,8 +47,8 @@ struct Contest {
 
     Graph graph;
     Arbiter arbiter;
-    std::array<double, parts> run_times = {microsecond, microsecond, microsecond, microsecond};
-    std::array<unsigned, parts> runs = {};
+    std::array<double, components> run_times = {microsecond, microsecond, microsecond, microsecond};
+    std::array<unsigned, components> runs = {};
     unsigned total = 0;
     Clock::time_point began = Clock::now() + 1h;
 };
@@ -58,16 +58,16 @@ void shares_of_priorities()
 {
     for (Mode mode : {Mode::priority, Mode::data_aware}) {
         Contest contest(mode);
-        for (std::size_t i = 0; i < parts; i++)
+        for (std::size_t i = 0; i < components; i++)
             contest.add(i);
         double furthest = 0;
         for (unsigned run = 1; run <= 4000; run++) {
             contest.run();
-            for (std::size_t i = 0; i < parts; i++)
+            for (std::size_t i = 0; i < components; i++)
                 furthest = std::max(furthest, std::abs(contest.runs[i] - run * priorities[i] / 20.0));
         }
         CHECK(furthest <= 2);
-        for (std::size_t i = 0; i < parts; i++)
+        for (std::size_t i = 0; i < components; i++)
             CHECK(std::abs(contest.share(i) - priorities[i] / 20.0) < 0.001);
     }
 }
@@ -77,14 +77,14 @@ void time_is_shared()
 {
     Contest contest;
     contest.run_times = {30 * microsecond, 10 * microsecond, 30 * microsecond, 10 * microsecond};
-    for (std::size_t i = 0; i < parts; i++)
+    for (std::size_t i = 0; i < components; i++)
         contest.add(i);
     for (unsigned run = 0; run < 4000; run++)
         contest.run();
     double time = 0;
-    for (std::size_t i = 0; i < parts; i++)
+    for (std::size_t i = 0; i < components; i++)
         time += contest.runs[i] * contest.run_times[i];
-    for (std::size_t i = 0; i < parts; i++)
+    for (std::size_t i = 0; i < components; i++)
         CHECK(std::abs(contest.runs[i] * contest.run_times[i] / time - priorities[i] / 20.0) < 0.01);
 }
 
@@ -127,7 +127,7 @@ void weights()
     }
 }
 
-/* What channels join is one part: its tasks have their order, whatever they are charged. */
+/* What channels join is one component: its tasks have their order, whatever they are charged. */
 void channels_join()
 {
     Graph graph;
@@ -150,12 +150,12 @@ void shares_of_a_graph()
 {
     constexpr unsigned in_queues = 64, tokens = 40;
     auto one = Template::of<int>(1);
-    std::array<std::atomic<unsigned>, parts> runs = {};
+    std::array<std::atomic<unsigned>, components> runs = {};
     Graph graph({.mode = Mode::priority, .proxy_priority = 0, .host_functions = 2});
     Plugs plugs(graph, 1000, 2);
 
     std::vector<Input *> inputs;
-    for (std::size_t i = 0; i < parts; i++) {
+    for (std::size_t i = 0; i < components; i++) {
         Task &task =
             graph.host("task" + std::to_string(i), [&runs, i](const Arguments &) { runs[i]++; }, {in("x", one)});
         task.set_priority(priorities[i]);
@@ -171,7 +171,7 @@ void shares_of_a_graph()
     }
     plugs.pull();
     stopper.join();
-    for (std::size_t i = 0; i < parts; i++) {
+    for (std::size_t i = 0; i < components; i++) {
         double share = (in_queues - plugs.tasks.size()) * priorities[i] / 20.0;
         std::printf("# priority %d: %u runs, %.1f to be\n", priorities[i], runs[i].load(), share);
         CHECK(std::abs(runs[i] - share) <= 1.5);
@@ -183,25 +183,25 @@ struct Crowd {
     explicit Crowd(const std::vector<double> &weights_of_all) : weights(weights_of_all), runs(weights.size())
     {
         for (std::size_t i = 0; i < weights.size(); i++)
-            rivals.push_back(std::make_unique<Rival>(*device::gpus().at(0), [this] { woken++; }));
+            sharers.push_back(std::make_unique<DeviceShare>(*device::gpus().at(0), [this] { woken++; }));
     }
     void fill(std::size_t i)
     {
-        while (in_queue.size() < 10 * Rival::most && of(i) < depth) {
-            if (!rivals[i]->may_begin())
+        while (in_queue.size() < 10 * DeviceShare::most && of(i) < depth) {
+            if (!sharers[i]->may_begin())
                 return;
-            rivals[i]->begin(seconds, seconds / weights[i]);
+            sharers[i]->begin(seconds, seconds / weights[i]);
             in_queue.push_back(i);
             longest = std::max(longest, in_queue.size());
         }
         if (of(i) == depth)
-            rivals[i]->rest();
+            sharers[i]->rest();
     }
     void end_one()
     {
         std::size_t i = in_queue.front();
         in_queue.pop_front();
-        rivals[i]->ended(seconds);
+        sharers[i]->ended(seconds);
         runs[i]++;
     }
     std::size_t of(std::size_t i) const
@@ -211,7 +211,7 @@ struct Crowd {
 
     std::vector<double> weights;
     std::vector<unsigned> runs;
-    std::vector<std::unique_ptr<Rival>> rivals;
+    std::vector<std::unique_ptr<DeviceShare>> sharers;
     std::deque<std::size_t> in_queue;
     std::size_t longest = 0;
     double seconds = microsecond;
@@ -241,17 +241,17 @@ void graphs_share_devices()
 {
     Crowd crowd({2, 4, 6, 8});
     constexpr unsigned rounds = 40000;
-    for (std::size_t i = 0; i < crowd.rivals.size(); i++)
+    for (std::size_t i = 0; i < crowd.sharers.size(); i++)
         crowd.fill(i);
     for (unsigned round = 0; round < rounds; round++) {
         crowd.end_one();
-        for (std::size_t i = 0; i < crowd.rivals.size(); i++)
+        for (std::size_t i = 0; i < crowd.sharers.size(); i++)
             if (round % (3 + 2 * i) == 0)
                 crowd.fill(i);
         CHECK(!crowd.in_queue.empty());
     }
-    CHECK_EQ(crowd.longest, std::size_t{Rival::most});
-    for (std::size_t i = 0; i < crowd.rivals.size(); i++) {
+    CHECK_EQ(crowd.longest, std::size_t{DeviceShare::most});
+    for (std::size_t i = 0; i < crowd.sharers.size(); i++) {
         double share = double(crowd.runs[i]) / rounds, linear = crowd.weights[i] / 20;
         std::printf("# weight %.0f: %.3f, %.3f to be\n", crowd.weights[i], share, linear);
         CHECK(std::abs(share - linear) < 0.03 * linear);
@@ -263,19 +263,19 @@ void graphs_leave_devices()
 {
     Crowd crowd({1, 100});
     crowd.fill(0);
-    CHECK_EQ(crowd.in_queue.size(), std::size_t{Rival::most});
-    CHECK(!crowd.rivals[1]->may_begin());
+    CHECK_EQ(crowd.in_queue.size(), std::size_t{DeviceShare::most});
+    CHECK(!crowd.sharers[1]->may_begin());
     for (unsigned round = 0; round < 1000; round++) {
         crowd.end_one();
         crowd.fill(0);
         /* The other waits, and does not come. */
-        CHECK(crowd.in_queue.size() >= Rival::few);
+        CHECK(crowd.in_queue.size() >= DeviceShare::few);
     }
-    CHECK(crowd.rivals[1]->may_begin());
-    crowd.rivals[1]->leave();
-    CHECK(crowd.rivals[0]->alone());
+    CHECK(crowd.sharers[1]->may_begin());
+    crowd.sharers[1]->leave();
+    CHECK(crowd.sharers[0]->alone());
     crowd.fill(0);
-    CHECK_EQ(crowd.in_queue.size(), std::size_t{10 * Rival::most});
+    CHECK_EQ(crowd.in_queue.size(), std::size_t{10 * DeviceShare::most});
 }
 
 /*
@@ -292,10 +292,10 @@ void few_runs_are_shared()
         for (unsigned round = 0; round < rounds; round++) {
             crowd.fill(0);
             crowd.fill(1);
-            CHECK(crowd.in_queue.size() >= Rival::fewest);
+            CHECK(crowd.in_queue.size() >= DeviceShare::fewest);
             crowd.end_one();
         }
-        CHECK(crowd.longest < Rival::few);
+        CHECK(crowd.longest < DeviceShare::few);
         const double share = double(crowd.runs[1]) / rounds;
         std::printf("# runs of %.0f us: weight 8 gets %.3f\n", seconds / microsecond, share);
         CHECK(share > 0.85);
@@ -304,7 +304,7 @@ void few_runs_are_shared()
 }
 
 /* Who was told to wait is told when that may be over; who has nothing is not. */
-void rivals_are_woken()
+void sharers_are_woken()
 {
     Crowd crowd({1, 1});
     crowd.seconds = 1000 * microsecond;
@@ -312,10 +312,10 @@ void rivals_are_woken()
     CHECK_EQ(crowd.woken, 0u);
     crowd.end_one();
     CHECK_EQ(crowd.woken, 0u);
-    CHECK(!crowd.rivals[1]->may_begin());
+    CHECK(!crowd.sharers[1]->may_begin());
     crowd.end_one();
     CHECK_EQ(crowd.woken, 1u);
-    crowd.rivals[1]->rest();
+    crowd.sharers[1]->rest();
     crowd.end_one();
     CHECK_EQ(crowd.woken, 1u);
 }
@@ -343,7 +343,7 @@ void graphs_beside_each_other()
     }
     for (std::thread &user : users)
         user.join();
-    CHECK_EQ(right.load(), parts * 190u);
+    CHECK_EQ(right.load(), components * 190u);
 }
 
 /*
@@ -367,13 +367,13 @@ struct Greedy {
         for (; runs; runs--)
             y.pull(1h)->wait();
     }
-    static constexpr std::size_t most = 16 * Rival::most;
+    static constexpr std::size_t most = 16 * DeviceShare::most;
     Graph graph{{.proxy_priority = 0}};
     Task &task;
     Output &y{graph.output(task["x"], most)};
 };
 
-using Counts = std::array<std::uint64_t, parts>;
+using Counts = std::array<std::uint64_t, components>;
 
 std::uint64_t sum_of(const Counts &counts)
 {
@@ -385,7 +385,7 @@ Counts done_after(const std::vector<std::unique_ptr<Greedy>> &all, std::size_t r
 {
     Counts done;
     all.back()->wait(runs);
-    for (std::size_t i = 0; i < parts; i++)
+    for (std::size_t i = 0; i < components; i++)
         done[i] = all[i]->task.completed();
     return done;
 }
@@ -403,11 +403,11 @@ void graphs_with_priorities()
     /* Who is to have most comes first. */
     for (auto one = all.rbegin(); one != all.rend(); ++one)
         (*one)->graph.run();
-    const Counts before = done_after(all, Rival::most);
-    Counts done = done_after(all, 2 * Rival::most);
-    for (std::size_t i = 0; i < parts; i++)
+    const Counts before = done_after(all, DeviceShare::most);
+    Counts done = done_after(all, 2 * DeviceShare::most);
+    for (std::size_t i = 0; i < components; i++)
         done[i] -= before[i];
-    for (std::size_t i = 0; i < parts; i++) {
+    for (std::size_t i = 0; i < components; i++) {
         const double share = static_cast<double>(done[i]) / static_cast<double>(sum_of(done));
         const double linear = static_cast<double>(priority_of[i]) / static_cast<double>(sum_of(priority_of));
         std::printf("# priority %lu: %.3f, %.3f to be\n", priority_of[i], share, linear);
@@ -419,18 +419,18 @@ void graphs_with_priorities()
 
 Cases arbiter_cases()
 {
-    return {{"parts share as their priorities are to each other", shares_of_priorities},
+    return {{"components share as their priorities are to each other", shares_of_priorities},
             {"what is shared is time", time_is_shared},
-            {"what a part does not use is the others'", absence},
-            {"fifo knows no parts", come_as_they_are},
+            {"what a component does not use is the others'", absence},
+            {"fifo knows no components", come_as_they_are},
             {"a higher priority weighs more", weights},
-            {"channels join tasks to a part", channels_join},
-            {"a graph's parts share its queues", shares_of_a_graph},
+            {"channels join tasks to a component", channels_join},
+            {"a graph's components share its queues", shares_of_a_graph},
             {"the least of late", the_least_of_late},
             {"graphs share a device as their priorities are to each other", graphs_share_devices},
             {"graphs that want nothing keep nobody waiting", graphs_leave_devices},
             {"so do graphs that have few runs at once", few_runs_are_shared},
-            {"who waits for a device is woken", rivals_are_woken},
+            {"who waits for a device is woken", sharers_are_woken},
             {"graphs beside each other", graphs_beside_each_other}};
 }
 

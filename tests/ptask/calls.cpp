@@ -69,7 +69,7 @@ void between_kernels()
     }
 }
 
-/* In a part of the graph that is given to the GPU as CUDA graphs, it stays what it is. */
+/* In a subgraph that is given to the GPU as CUDA graphs, it stays what it is. */
 void beside_cuda_graphs()
 {
     Graph graph({.lower = Lower::always, .devices = {"0"}});

@@ -31,7 +31,7 @@ struct Chain {
     {
         graph.connect(one["x"], two["x"]);
     }
-    bool at_one_place() { return pulled<void *>(where_one) == pulled<void *>(where_two); }
+    bool on_one_device() { return pulled<void *>(where_one) == pulled<void *>(where_two); }
 
     /* What is on a GPU stays there. */
     Graph graph{{.moving = {.bytes_per_second = 1}}};
@@ -47,7 +47,7 @@ void in_place(Add *add)
     for (int i = 0; i < 20; i++) {
         chain.in.push(block_of<int>({i, 2, 3, 4}));
         CHECK(pulled<int>(chain.out) == std::vector<int>({i + 2, 4, 5, 6}));
-        CHECK(chain.at_one_place());
+        CHECK(chain.on_one_device());
     }
 }
 
@@ -61,7 +61,7 @@ void in_place_pipelined()
     for (int i = 0; i < 10; i++)
         CHECK_EQ(pulled<int>(chain.out).at(0), i + 2);
     for (int i = 0; i < 10; i++)
-        CHECK(chain.at_one_place());
+        CHECK(chain.on_one_device());
 }
 
 void what_the_program_keeps_stays(Add *add)

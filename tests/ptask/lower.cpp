@@ -375,7 +375,7 @@ void with_functions_of_the_host()
     CHECK_EQ(first.lowered(), uint64_t{0});
 }
 
-/* Who waits for what a part gives begins it when the host's function has ended, which nobody else tells him. */
+/* Who waits for what a subgraph gives begins it when the host's function has ended, which nobody else tells him. */
 void after_a_function_of_the_host()
 {
     const auto one = Template::of<unsigned>(1);
@@ -519,7 +519,7 @@ struct Columns {
 };
 
 /* On all GPUs there are: while one is busy, the next one has less to do. */
-void parts_side_by_side()
+void subgraphs_side_by_side()
 {
     constexpr unsigned sets = 60;
     Columns columns;
@@ -557,13 +557,13 @@ void room_for_sets()
     } const cases[] = {{6, 0, false, 1},        {6, 60e-6, false, 1}, {6, 200e-6, false, 3}, {6, 1, false, 6},
                        {1000, 1e-3, false, 15}, {1000, 1, false, 32}, {6, 60e-6, true, 6},   {1000, 60e-6, true, 32}};
     for (const auto &one : cases)
-        CHECK_EQ(Lowering::runs_of(one.tasks, one.seconds, one.others_first), one.runs);
+        CHECK_EQ(Replayer::runs_of(one.tasks, one.seconds, one.others_first), one.runs);
 }
 
 /* However many there are, a place has no more than four of them while none has ended. */
 void long_sets()
 {
-    constexpr std::size_t tasks = 40, sets = 12, most_at_a_place = 4;
+    constexpr std::size_t tasks = 40, sets = 12, most_on_a_device = 4;
     const auto one = Template::of<unsigned>(1);
     GraphClock clock;
     HostFlag flag;
@@ -589,7 +589,7 @@ void long_sets()
         until([&] { return last->completed() * tasks == given; });
     }
     const std::uint64_t before = sum_of(graph).lowered / tasks;
-    const std::size_t room = most_at_a_place * graph.counters().size();
+    const std::size_t room = most_on_a_device * graph.counters().size();
     auto given = [&] { return sum_of(graph).lowered / tasks - before; };
     flag.lower();
     for (std::size_t i = 0; i < sets; i++)
@@ -672,7 +672,7 @@ Cases lower_cases()
             {"CUDA graphs: channels keep their capacity", channels_keep_their_capacity},
             {"CUDA graphs: threads push and pull", threads_push_and_pull},
             {"CUDA graphs: a graph goes with work in flight", a_graph_goes_with_work_in_flight},
-            {"CUDA graphs: parts side by side, on all GPUs", parts_side_by_side},
+            {"CUDA graphs: subgraphs side by side, on all GPUs", subgraphs_side_by_side},
             {"CUDA graphs: how much room a set takes", room_for_sets},
             {"CUDA graphs: long sets wait", long_sets},
             {"CUDA graphs: with functions of the host", with_functions_of_the_host},

@@ -125,7 +125,7 @@ void what_is_new_goes_to_all_devices()
 void a_devices_time_is_shared()
 {
     const Clock::time_point began = Clock::now();
-    Place place{device::gpus().at(0), {}, 1};
+    GraphDevice place{device::gpus().at(0), {}, 1};
     const double first = place.shared_until(began, 1), second = place.shared_until(began + 2s, 1);
     CHECK_EQ(second - first, 2.0);
     CHECK_EQ(place.shared_until(began + 6s, -1) - second, 2.0);
@@ -154,7 +154,7 @@ void a_thread_counts_what_it_works()
 void two_ways_are_tried()
 {
     for (double takes : {0.5, 0.99, 2.0}) {
-        Trial trial;
+        Comparison trial;
         for (unsigned i = 0; i < 10; i++) {
             CHECK(!trial.is_over());
             CHECK_EQ(trial.other(), i % 2 == 1);
@@ -168,14 +168,14 @@ void two_ways_are_tried()
     }
     /* Of the one way, nobody knows it. */
     for (bool unknown : {false, true}) {
-        Trial trial;
+        Comparison trial;
         for (unsigned i = 0; i < 10; i++)
             trial.add(trial.other(), trial.other() == unknown ? HUGE_VAL : 1e-6);
         CHECK(trial.is_over() && !trial.other());
     }
     /* What takes long is over after two times each, unless the other way is the shorter one. */
     for (double takes : {0.5, 1.0}) {
-        Trial trial;
+        Comparison trial;
         for (unsigned i = 0; i < 4; i++) {
             CHECK(!trial.is_over());
             trial.add(trial.other(), trial.other() ? takes : 1);
@@ -187,31 +187,31 @@ void two_ways_are_tried()
 /* Once there have always been several, as long as it is not always one, and they do not get short. */
 void long_sets_go_in_pairs()
 {
-    constexpr double enough = InPairs::least_seconds;
+    constexpr double enough = DoubleBuffering::least_seconds;
     for (double seconds : {0.9 * enough, enough}) {
-        InPairs pairs;
-        for (unsigned i = 0; i < 2 * InPairs::enough; i++) {
-            CHECK_EQ(pairs.is_on(), seconds == enough && i >= InPairs::enough);
+        DoubleBuffering pairs;
+        for (unsigned i = 0; i < 2 * DoubleBuffering::enough; i++) {
+            CHECK_EQ(pairs.is_on(), seconds == enough && i >= DoubleBuffering::enough);
             pairs.comes(false, seconds);
         }
         /* Bursts, and then single ones. */
-        for (unsigned i = 0; i < 2 * InPairs::enough_alone; i++) {
+        for (unsigned i = 0; i < 2 * DoubleBuffering::enough_alone; i++) {
             pairs.comes(i % 4, seconds);
             CHECK_EQ(pairs.is_on(), seconds == enough);
         }
-        for (unsigned i = 0; i < 2 * InPairs::enough_alone; i++) {
-            CHECK(!pairs.is_on() || i < InPairs::enough_alone);
+        for (unsigned i = 0; i < 2 * DoubleBuffering::enough_alone; i++) {
+            CHECK(!pairs.is_on() || i < DoubleBuffering::enough_alone);
             pairs.comes(true, seconds);
         }
         CHECK(!pairs.is_on());
         /* Neither is it always one, nor always several. */
-        for (unsigned i = 0; i < 4 * InPairs::enough; i++) {
+        for (unsigned i = 0; i < 4 * DoubleBuffering::enough; i++) {
             pairs.comes(i % 2, seconds);
             CHECK(!pairs.is_on());
         }
     }
-    InPairs pairs;
-    for (unsigned i = 0; i < InPairs::enough; i++)
+    DoubleBuffering pairs;
+    for (unsigned i = 0; i < DoubleBuffering::enough; i++)
         pairs.comes(false, enough);
     pairs.comes(false, 0.6 * enough);
     CHECK(pairs.is_on());

@@ -62,7 +62,8 @@ bool workers_do()
 bool launchers_do()
 {
     std::mutex mutex;
-    return leave_signals([&] { return std::make_unique<Launcher>(mutex, [](Launcher::Lock &, Lowered &) {}); });
+    return leave_signals(
+        [&] { return std::make_unique<LaunchThread>(mutex, [](LaunchThread::Lock &, ReplayedSubgraph &) {}); });
 }
 
 /* Those that run functions of the host stay after it. */

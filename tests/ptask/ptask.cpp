@@ -650,9 +650,11 @@ int main(int, char **argv)
                    {"a graph stops while who waits runs its functions", a_graph_stops_meanwhile},
                    {"what is wrong with a graph is said with the names of both ends", wrong_graphs},
                    {"a C program", [] { CHECK_EQ(c_checks(kernels().c_str()), 0); }}};
-    add(cases, {inout_cases,       size_cases,     loop_cases,       signal_cases,  state_cases,   mode_cases,
-                arbiter_cases,     part_cases,     life_cases,       host_cases,    draw_cases,    lower_cases,
-                lower_block_cases, constant_cases, kind_cases,       content_cases, fitness_cases, image_cases,
-                call_cases,        type_cases,     own_thread_cases, batch_cases});
+    add(cases, {inout_cases,       size_cases,     loop_cases,    signal_cases,
+                state_cases,       mode_cases,     arbiter_cases, subgraph_memory_cases,
+                life_cases,        host_cases,     draw_cases,    lower_cases,
+                lower_block_cases, constant_cases, kind_cases,    content_cases,
+                fitness_cases,     image_cases,    call_cases,    type_cases,
+                own_thread_cases,  batch_cases});
     return tap::run(cases);
 }

@@ -132,7 +132,7 @@ Cases state_cases();
 Cases mode_cases();
 Cases arbiter_cases();
 Cases sharing_cases(); /* of one GPU */
-Cases part_cases();
+Cases subgraph_memory_cases();
 Cases life_cases();
 Cases host_cases();
 Cases own_thread_cases();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Whose task is next. Parts of a graph that no channel joins compete: each gets time in proportion to the priority of
- * its tasks, and what one does not use is the others'. Within a part the tasks have their order (Ready).
+ * its tasks, and what one does not use is the others'. Within a component the tasks have their order (Ready).
  *
- * Each part has a clock, which goes on by the time that its run takes over the run's weight; the part is next whose
- * clock shows least (start-time fair queueing).
+ * Each component has a clock, which goes on by the time that its run takes over the run's weight; the component is next
+ * whose clock shows least (start-time fair queueing).
  */
 #ifndef PTSCHED_PTASK_DEVICES_ARBITER_HPP
 #define PTSCHED_PTASK_DEVICES_ARBITER_HPP
@@ -22,23 +22,23 @@ public:
     static double charge(double seconds, double priority);
     Arbiter(Mode mode, const PriorityWeights &weights);
 
-    /* Before the first comes. Another arbiter of the same tasks finds the same parts. */
+    /* Before the first comes. Another arbiter of the same tasks finds the same components. */
     void divide(const std::vector<std::unique_ptr<TaskImpl>> &tasks);
-    bool empty() const { return one_part() ? parts_[0].ready.empty() : heap_.empty(); }
+    bool empty() const { return one_component() ? components_[0].ready.empty() : heap_.empty(); }
     void add(TaskImpl &task, double priority, double average_run, Clock::time_point now);
     TaskImpl &pop(Clock::time_point now);
-    /* Where the task stands with those of its part. */
-    Ready &of(const TaskImpl &task) { return parts_[task.part_].ready; }
+    /* Where the task stands with those of its component. */
+    Ready &of(const TaskImpl &task) { return components_[task.component_].ready; }
 
 private:
-    struct Part {
+    struct Component {
         Ready ready;
         double clock = 0; /* at the end of its last run; in seconds of weight 1 */
     };
     struct Entry {
         double start, weight;
         std::uint64_t number;
-        std::size_t part;
+        std::size_t component;
         bool operator<(const Entry &other) const
         {
             if (start != other.start)
@@ -47,12 +47,12 @@ private:
         }
     };
 
-    bool one_part() const { return parts_.size() == 1; }
+    bool one_component() const { return components_.size() == 1; }
 
     const Mode mode_;
     const PriorityWeights weights_;
-    std::vector<Part> parts_;
-    std::priority_queue<Entry> heap_; /* the parts with tasks, if there are several parts */
+    std::vector<Component> components_;
+    std::priority_queue<Entry> heap_; /* the components with tasks, if there are several components */
     std::uint64_t number_ = 0;
     double clock_ = 0; /* that of the last one taken */
 };

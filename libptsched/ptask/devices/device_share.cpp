@@ -17,7 +17,7 @@ constexpr double runs_ahead = 8, runs_to_catch_up = 64;
 } // namespace
 
 /* For good, as devices are. */
-Rival::Shared &Rival::shared_by(const device::Device &device)
+DeviceShare::Shared &DeviceShare::shared_by(const device::Device &device)
 {
     static std::mutex mutex;
     static auto &all = *new std::map<const device::Device *, Shared>;
@@ -25,34 +25,34 @@ Rival::Shared &Rival::shared_by(const device::Device &device)
     return all[&device];
 }
 
-Rival::Rival(const device::Device &device, std::function<void()> wake)
+DeviceShare::DeviceShare(const device::Device &device, std::function<void()> wake)
     : device_(shared_by(device)), wake_(std::move(wake))
 {
     std::lock_guard lock(device_.mutex);
-    device_.rivals.push_back(this);
-    device_.count = static_cast<unsigned>(device_.rivals.size());
+    device_.sharers.push_back(this);
+    device_.count = static_cast<unsigned>(device_.sharers.size());
 }
 
-void Rival::leave()
+void DeviceShare::leave()
 {
     std::lock_guard lock(device_.mutex);
-    std::erase(device_.rivals, this);
-    device_.count = static_cast<unsigned>(device_.rivals.size());
+    std::erase(device_.sharers, this);
+    device_.count = static_cast<unsigned>(device_.sharers.size());
 }
 
-bool Rival::is_next()
+bool DeviceShare::is_next()
 {
     std::lock_guard lock(device_.mutex);
     unsigned runs = 0;
     double seconds = 0;
     bool any = false;                                       /* other that has runs, or wants to begin some */
     double least = std::numeric_limits<double>::infinity(); /* of the others that want to begin some */
-    for (const Rival *rival : device_.rivals) {
-        runs += rival->runs_.load(std::memory_order_relaxed);
-        seconds += rival->seconds_.load(std::memory_order_relaxed);
-        any = any || (rival != this && (rival->wants_ || rival->runs_.load(std::memory_order_relaxed)));
-        if (rival != this && rival->wants_)
-            least = std::min(least, rival->clock_);
+    for (const DeviceShare *sharer : device_.sharers) {
+        runs += sharer->runs_.load(std::memory_order_relaxed);
+        seconds += sharer->seconds_.load(std::memory_order_relaxed);
+        any = any || (sharer != this && (sharer->wants_ || sharer->runs_.load(std::memory_order_relaxed)));
+        if (sharer != this && sharer->wants_)
+            least = std::min(least, sharer->clock_);
     }
     if (!wants_ && std::isfinite(least))
         clock_ = std::max(clock_, least - runs_to_catch_up * device_.mean_charge);
@@ -62,7 +62,7 @@ bool Rival::is_next()
     return (runs < few && seconds < few_seconds) || (runs < most && clock_ <= least + runs_ahead * device_.mean_charge);
 }
 
-void Rival::rest()
+void DeviceShare::rest()
 {
     if (!wants_)
         return;
@@ -70,7 +70,7 @@ void Rival::rest()
     wants_ = false;
 }
 
-void Rival::ended(double seconds)
+void DeviceShare::ended(double seconds)
 {
     const unsigned left = runs_.load(std::memory_order_relaxed) - 1;
     runs_.store(left, std::memory_order_relaxed);
@@ -78,12 +78,12 @@ void Rival::ended(double seconds)
     if (alone())
         return;
     std::lock_guard lock(device_.mutex);
-    for (const Rival *rival : device_.rivals)
-        if (rival != this && rival->wants_)
-            rival->wake_();
+    for (const DeviceShare *sharer : device_.sharers)
+        if (sharer != this && sharer->wants_)
+            sharer->wake_();
 }
 
-void Rival::begin(double seconds, double charge)
+void DeviceShare::begin(double seconds, double charge)
 {
     runs_.store(runs_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     seconds_.store(seconds_.load(std::memory_order_relaxed) + seconds, std::memory_order_relaxed);

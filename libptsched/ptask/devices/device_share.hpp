@@ -16,7 +16,7 @@
 
 namespace ptsched::ptask {
 
-class Rival {
+class DeviceShare {
 public:
     /*
      * Runs of all that there are at most, and with how many a device has little to do, so that nobody is kept from
@@ -27,10 +27,10 @@ public:
     static constexpr double enough_seconds = 500e-6, few_seconds = 125e-6;
 
     /* @wake: called when one who was told no may ask again, by any thread and with a lock: it must not block. */
-    Rival(const device::Device &device, std::function<void()> wake);
-    ~Rival() { leave(); }
-    Rival(const Rival &) = delete;
-    Rival &operator=(const Rival &) = delete;
+    DeviceShare(const device::Device &device, std::function<void()> wake);
+    ~DeviceShare() { leave(); }
+    DeviceShare(const DeviceShare &) = delete;
+    DeviceShare &operator=(const DeviceShare &) = delete;
 
     bool alone() const { return device_.count.load(std::memory_order_relaxed) < 2; }
     /* Who is told no asks again. */
@@ -47,9 +47,9 @@ public:
 private:
     struct Shared {
         std::mutex mutex; /* protects what follows, and clocks and who wants to begin runs */
-        std::vector<Rival *> rivals;
+        std::vector<DeviceShare *> sharers;
         double mean_charge = 0;
-        std::atomic<unsigned> count{0}; /* of rivals */
+        std::atomic<unsigned> count{0}; /* of sharers */
     };
 
     static Shared &shared_by(const device::Device &device);

@@ -45,10 +45,10 @@ Lane *lane_of(const Writer &writer)
     return writer.run && writer.run->number == writer.number ? writer.run->lane : nullptr;
 }
 
-/* Seconds of its place's time that it has had; of the host, that it has worked, however late its thread was woken. */
+/* Seconds of its device's time that it has had; of the host, that it has worked, however late its thread was woken. */
 double share_of(const Lane &lane, Clock::time_point now)
 {
-    const double share = lane.place->shared_until(now, 0);
+    const double share = lane.graph_device->shared_until(now, 0);
     return lane.queue->worked().value_or(share);
 }
 
@@ -58,7 +58,7 @@ double ready_in(const Run &run)
     double seconds = 0;
     for (const Writer &writer : run.writers)
         if (const Lane *lane = lane_of(writer))
-            seconds = std::max(seconds, lane->place->seconds);
+            seconds = std::max(seconds, lane->graph_device->seconds);
     return seconds;
 }
 
@@ -95,17 +95,17 @@ bool is_only_on(const Datablock &block, const device::Device &device)
     return !on_host_too && !is_on_other(block, device) && !block.missing(device);
 }
 
-bool Place::full() const
+bool GraphDevice::full() const
 {
     if (make_queue)
         return has_many_functions();
-    if (runs >= lanes.size() * most_in_lane || (rival && !rival->may_begin()))
+    if (runs >= lanes.size() * most_in_lane || (device_share && !device_share->may_begin()))
         return true;
     return attachment && runs && !attachment->has_room(seconds);
 }
 
 /* Never while all that it has are at work: they may wait for what the next one brings. */
-bool Place::has_many_functions() const
+bool GraphDevice::has_many_functions() const
 {
     if (!functions->has_waiting())
         return false;
@@ -114,7 +114,7 @@ bool Place::has_many_functions() const
     return runs >= width * most_in_lane || (long_ones && lanes.size() - idle.size() >= width * few_in_lane);
 }
 
-Lane &Place::idle_lane()
+Lane &GraphDevice::idle_lane()
 {
     if (idle.empty()) {
         idle.reserve(lanes.size() + 1);
@@ -127,7 +127,7 @@ Lane &Place::idle_lane()
     return lane;
 }
 
-double Place::shared_until(Clock::time_point now, int more)
+double GraphDevice::shared_until(Clock::time_point now, int more)
 {
     if (sharers && now > shared_at)
         share += Seconds(now - shared_at).count() / static_cast<double>(sharers);
@@ -136,13 +136,13 @@ double Place::shared_until(Clock::time_point now, int more)
     return share;
 }
 
-void Place::settle()
+void GraphDevice::settle()
 {
     for (const auto &lane : lanes)
         device::settle(*lane->queue);
 }
 
-void Place::keeps_up(Lane &lane, bool yes)
+void GraphDevice::keeps_up(Lane &lane, bool yes)
 {
     if (lanes.size() == 1 || (!narrow && (!yes || wide_left)))
         return;
@@ -158,116 +158,121 @@ void Place::keeps_up(Lane &lane, bool yes)
     }
 }
 
-std::unique_ptr<Place> Places::make_place(device::Device &device, const Tell &tell) const
+std::unique_ptr<GraphDevice> GraphDevices::make_graph_device(device::Device &device, const Tell &tell) const
 {
     know(device);
-    std::unique_ptr<Place> place(new Place{&device, {}, 0, device.strength(), 0, 0, {device.name()}});
+    std::unique_ptr<GraphDevice> graph_device(
+        new GraphDevice{&device, {}, 0, device.strength(), 0, 0, {device.name()}});
     auto make_queue = [ended = tell.ended](std::unique_ptr<device::Queue> queue) {
         queue->tell(ended);
         return queue;
     };
     if (&device == &device::host()) {
-        place->functions = std::make_shared<device::HostGroup>(options_.host_functions);
-        place->at_once = options_.host_functions;
-        place->make_queue = [=, group = place->functions] { return make_queue(device::make_host_queue(group)); };
-        return place;
+        graph_device->functions = std::make_shared<device::HostGroup>(options_.host_functions);
+        graph_device->at_once = options_.host_functions;
+        graph_device->make_queue = [=, group = graph_device->functions] {
+            return make_queue(device::make_host_queue(group));
+        };
+        return graph_device;
     }
-    place->attachment = Attachment::open(device.name(), device.bus_address(), options_.attach, tell.may_begin);
-    place->rival = std::make_unique<Rival>(device, tell.may_ask);
-    for (; place->lane_count < gpu_lanes; place->lane_count++)
-        place->lanes.emplace_back(new Lane{place.get(), {}, 0, 0, {}, make_queue(device.make_queue())});
-    return place;
+    graph_device->attachment = Attachment::open(device.name(), device.bus_address(), options_.attach, tell.may_begin);
+    graph_device->device_share = std::make_unique<DeviceShare>(device, tell.may_ask);
+    for (; graph_device->lane_count < gpu_lanes; graph_device->lane_count++)
+        graph_device->lanes.emplace_back(new Lane{graph_device.get(), {}, 0, 0, {}, make_queue(device.make_queue())});
+    return graph_device;
 }
 
-std::vector<std::unique_ptr<Place>> Places::make(const std::vector<std::unique_ptr<TaskImpl>> &tasks,
-                                                 const Tell &tell) const
+std::vector<std::unique_ptr<GraphDevice>> GraphDevices::make(const std::vector<std::unique_ptr<TaskImpl>> &tasks,
+                                                             const Tell &tell) const
 {
-    std::vector<std::unique_ptr<Place>> made;
+    std::vector<std::unique_ptr<GraphDevice>> made;
     for (const auto &task : tasks)
         for (device::Device *device : task->devices_)
-            if (std::ranges::none_of(made, [&](const auto &place) { return place->device == device; }))
-                made.push_back(make_place(*device, tell));
+            if (std::ranges::none_of(made, [&](const auto &graph_device) { return graph_device->device == device; }))
+                made.push_back(make_graph_device(*device, tell));
     return made;
 }
 
-std::vector<Place *> Places::of(const std::vector<device::Device *> &devices) const
+std::vector<GraphDevice *> GraphDevices::of(const std::vector<device::Device *> &devices) const
 {
-    std::vector<Place *> found;
+    std::vector<GraphDevice *> found;
     for (const device::Device *device : devices)
-        for (const auto &place : all)
-            if (place->device == device)
-                found.push_back(place.get());
+        for (const auto &graph_device : all)
+            if (graph_device->device == device)
+                found.push_back(graph_device.get());
     return found;
 }
 
-void Places::quit()
+void GraphDevices::quit()
 {
-    for (auto &place : all)
-        if (place->attachment) {
-            place->settle();
-            settle(place->device->outgoing());
-            place->attachment->quit();
+    for (auto &graph_device : all)
+        if (graph_device->attachment) {
+            graph_device->settle();
+            settle(graph_device->device->outgoing());
+            graph_device->attachment->quit();
         }
-    for (auto &place : all)
-        if (place->rival)
-            place->rival->leave();
+    for (auto &graph_device : all)
+        if (graph_device->device_share)
+            graph_device->device_share->leave();
     /* They may be long, and keep nobody from a device. */
-    for (auto &place : all)
-        if (!place->attachment)
-            place->settle();
+    for (auto &graph_device : all)
+        if (!graph_device->attachment)
+            graph_device->settle();
 }
 
-void Places::close()
+void GraphDevices::close()
 {
-    for (auto &place : all) {
-        place->idle.clear();
-        place->lanes.clear();
+    for (auto &graph_device : all) {
+        graph_device->idle.clear();
+        graph_device->lanes.clear();
     }
-    for (auto &place : all)
-        place->attachment.reset();
+    for (auto &graph_device : all)
+        graph_device->attachment.reset();
 }
 
-bool Places::hold(const TaskImpl &task)
+bool GraphDevices::hold(const TaskImpl &task)
 {
     bool any = false;
-    for (Place *place : task.places_) {
-        if (place->attachment)
-            place->held = place->attachment->begin();
-        any = any || place->held;
+    for (GraphDevice *graph_device : task.graph_devices_) {
+        if (graph_device->attachment)
+            graph_device->held = graph_device->attachment->begin();
+        any = any || graph_device->held;
     }
     return any;
 }
 
-void Places::let_go(const TaskImpl &task)
+void GraphDevices::let_go(const TaskImpl &task)
 {
-    for (Place *place : task.places_)
-        if (place->attachment && place->held && !std::exchange(place->used, false))
-            place->attachment->ended(false);
+    for (GraphDevice *graph_device : task.graph_devices_)
+        if (graph_device->attachment && graph_device->held && !std::exchange(graph_device->used, false))
+            graph_device->attachment->ended(false);
 }
 
-bool Places::attached() const
+bool GraphDevices::attached() const
 {
-    return std::any_of(all.begin(), all.end(), [](const auto &place) { return place->attachment != nullptr; });
+    return std::any_of(all.begin(), all.end(),
+                       [](const auto &graph_device) { return graph_device->attachment != nullptr; });
 }
 
-void Places::rest()
+void GraphDevices::rest()
 {
-    for (const auto &place : all)
-        if (place->rival)
-            place->rival->rest();
+    for (const auto &graph_device : all)
+        if (graph_device->device_share)
+            graph_device->device_share->rest();
 }
 
-bool Places::full(bool host) const
+bool GraphDevices::full(bool host) const
 {
-    return std::all_of(all.begin(), all.end(),
-                       [&](const auto &place) { return (place->device == &device::host()) != host || place->full(); });
+    return std::all_of(all.begin(), all.end(), [&](const auto &graph_device) {
+        return (graph_device->device == &device::host()) != host || graph_device->full();
+    });
 }
 
-Places::Moved Places::missing(const Run &run, const Place &place)
+GraphDevices::Moved GraphDevices::missing(const Run &run, const GraphDevice &graph_device)
 {
     Moved moved;
     for_inputs(run, [&](const Datablock &block, const Writer &) {
-        if (std::size_t bytes = block.missing(*place.device)) {
+        if (std::size_t bytes = block.missing(*graph_device.device)) {
             moved.blocks++;
             moved.bytes += bytes;
         }
@@ -275,26 +280,26 @@ Places::Moved Places::missing(const Run &run, const Place &place)
     return moved;
 }
 
-/* When it would begin there, after what is there already; no place has its inputs before @ready. */
-double Places::cost(const Place &place, const Moved &moved, double ready) const
+/* When it would begin there, after what is there already; no device has its inputs before @ready. */
+double GraphDevices::cost(const GraphDevice &graph_device, const Moved &moved, double ready) const
 {
-    return std::max(place.seconds, ready) + static_cast<double>(moved.bytes) / options_.moving.bytes_per_second +
+    return std::max(graph_device.seconds, ready) + static_cast<double>(moved.bytes) / options_.moving.bytes_per_second +
            static_cast<double>(moved.blocks) * Seconds(options_.moving.block).count();
 }
 
-std::size_t Places::where_it_begins_first(const Run &run) const
+std::size_t GraphDevices::where_it_begins_first(const Run &run) const
 {
-    const auto &places = run.task->places_;
+    const auto &graph_devices = run.task->graph_devices_;
     std::size_t home = 0, best = 0;
     double home_cost = 0, best_cost = 0, ready = ready_in(run);
     std::uint64_t least = 0;
     bool first = true;
 
-    for (std::size_t i = 0; i < places.size(); i++) {
-        if (!places[i]->held)
+    for (std::size_t i = 0; i < graph_devices.size(); i++) {
+        if (!graph_devices[i]->held)
             continue;
-        Moved moved = missing(run, *places[i]);
-        double there = cost(*places[i], moved, ready);
+        Moved moved = missing(run, *graph_devices[i]);
+        double there = cost(*graph_devices[i], moved, ready);
         if (first || moved.bytes < least || (moved.bytes == least && there < home_cost)) {
             home = i;
             home_cost = there;
@@ -310,34 +315,37 @@ std::size_t Places::where_it_begins_first(const Run &run) const
     return bound < home_cost ? best : home;
 }
 
-std::size_t Places::choose(const Run &run)
+std::size_t GraphDevices::choose(const Run &run)
 {
-    const auto &places = run.task->places_;
-    if (places.size() == 1)
+    const auto &graph_devices = run.task->graph_devices_;
+    if (graph_devices.size() == 1)
         return 0;
     if (options_.mode == Mode::data_aware)
         return where_it_begins_first(run);
     if (options_.mode == Mode::first_available) {
-        std::size_t last = places.size();
-        for (std::size_t i = 0; i < places.size(); i++) {
-            const Place &place = *places[++turn_ % places.size()];
-            if (!place.held)
+        std::size_t last = graph_devices.size();
+        for (std::size_t i = 0; i < graph_devices.size(); i++) {
+            const GraphDevice &graph_device = *graph_devices[++turn_ % graph_devices.size()];
+            if (!graph_device.held)
                 continue;
-            last = turn_ % places.size();
-            if (!place.full())
+            last = turn_ % graph_devices.size();
+            if (!graph_device.full())
                 break;
         }
         return last;
     }
     const bool by_strength = options_.mode == Mode::priority;
-    auto load = [&](const Place &place) {
-        return static_cast<double>(place.runs + 1) / (by_strength ? place.strength : 1);
+    auto load = [&](const GraphDevice &graph_device) {
+        return static_cast<double>(graph_device.runs + 1) / (by_strength ? graph_device.strength : 1);
     };
-    auto fewer = [&](const Place *a, const Place *b) { return a->held != b->held ? a->held : load(*a) < load(*b); };
-    return static_cast<std::size_t>(std::min_element(places.begin(), places.end(), fewer) - places.begin());
+    auto fewer = [&](const GraphDevice *a, const GraphDevice *b) {
+        return a->held != b->held ? a->held : load(*a) < load(*b);
+    };
+    return static_cast<std::size_t>(std::min_element(graph_devices.begin(), graph_devices.end(), fewer) -
+                                    graph_devices.begin());
 }
 
-bool Places::takes(const TaskImpl &task)
+bool GraphDevices::takes(const TaskImpl &task)
 {
     if (task.concurrent_ || task.in_lane_ < few_in_lane)
         return true;
@@ -345,36 +353,36 @@ bool Places::takes(const TaskImpl &task)
 }
 
 /* Behind the run that writes an input, if nothing else came there: it needs no event. Else the shortest. */
-Lane &Places::choose_lane(const Run &run, Place &place)
+Lane &GraphDevices::choose_lane(const Run &run, GraphDevice &graph_device)
 {
-    if (place.make_queue)
-        return run.task->lane_ ? *run.task->lane_ : place.idle_lane();
-    if (place.lanes.size() == 1)
-        return *place.lanes[0];
-    if (place.narrow)
-        return *place.narrow;
+    if (graph_device.make_queue)
+        return run.task->lane_ ? *run.task->lane_ : graph_device.idle_lane();
+    if (graph_device.lanes.size() == 1)
+        return *graph_device.lanes[0];
+    if (graph_device.narrow)
+        return *graph_device.narrow;
     for (const Writer &writer : run.writers) {
         Lane *lane = lane_of(writer);
-        if (lane && lane->place == &place && lane->runs[lane->runs.size() - 1] == writer.run)
+        if (lane && lane->graph_device == &graph_device && lane->runs[lane->runs.size() - 1] == writer.run)
             return *lane;
     }
     auto shorter = [](const auto &a, const auto &b) { return a->runs.size() < b->runs.size(); };
-    return **std::min_element(place.lanes.begin(), place.lanes.end(), shorter);
+    return **std::min_element(graph_device.lanes.begin(), graph_device.lanes.end(), shorter);
 }
 
-void Places::count(Run &run, Place &place) const
+void GraphDevices::count(Run &run, GraphDevice &graph_device) const
 {
-    DeviceCounters &counts = place.counts;
+    DeviceCounters &counts = graph_device.counts;
     counts.runs++;
     run.uploaded = run.migrated = 0;
-    if (place.device == &device::host())
+    if (graph_device.device == &device::host())
         return;
     for_inputs(run, [&](const Datablock &block, const Writer &writer) {
         const Lane *lane = lane_of(writer);
-        std::size_t bytes = lane && lane->place == &place ? 0 : block.missing(*place.device);
+        std::size_t bytes = lane && lane->graph_device == &graph_device ? 0 : block.missing(*graph_device.device);
         if (!bytes)
             return;
-        const bool elsewhere = is_on_other(block, *place.device);
+        const bool elsewhere = is_on_other(block, *graph_device.device);
         (elsewhere ? counts.blocks_migrated : counts.blocks_uploaded)++;
         (elsewhere ? run.migrated : run.uploaded) += bytes;
     });
@@ -386,71 +394,71 @@ void Places::count(Run &run, Place &place) const
  * What passes between the ends of runs is other graphs' work, too: by that, who gets less would seem to need more. The
  * shortest of what events tell has the least of it.
  */
-double Places::charge(const Run &run) const
+double GraphDevices::charge(const Run &run) const
 {
     const double kernel = run.task->kernel_time_.value();
     return Arbiter::charge(kernel > 0 ? kernel : run.seconds, run.task->priority(options_.weights));
 }
 
 /* By events: ptsched wants to know it, and graphs that share a device do. */
-bool Places::wants_measure(const Run &run, Place &place)
+bool GraphDevices::wants_measure(const Run &run, GraphDevice &graph_device)
 {
-    if (place.attachment)
-        return place.attachment->wants_measure();
-    if (!place.rival || place.rival->alone() ||
-        (run.task->kernel_time_.count() >= enough_measures && run.began - place.measured < time_for_a_measure))
+    if (graph_device.attachment)
+        return graph_device.attachment->wants_measure();
+    if (!graph_device.device_share || graph_device.device_share->alone() ||
+        (run.task->kernel_time_.count() >= enough_measures && run.began - graph_device.measured < time_for_a_measure))
         return false;
-    place.measured = run.began;
+    graph_device.measured = run.began;
     return true;
 }
 
-double Places::expected(const TaskImpl &task, const Place &place) const
+double GraphDevices::expected(const TaskImpl &task, const GraphDevice &graph_device) const
 {
     const double known = task.run_time_.value();
-    if (known > 0 || place.device == &device::host())
+    if (known > 0 || graph_device.device == &device::host())
         return known;
     /* In company, few of those whose time nobody knows. */
-    if (place.attachment)
+    if (graph_device.attachment)
         return unknown_seconds_attached;
     return run_time_.value() > 0 ? run_time_.value() : unknown_seconds;
 }
 
-void Places::begin(Run &run, Lane &lane)
+void GraphDevices::begin(Run &run, Lane &lane)
 {
-    Place &place = *lane.place;
-    count(run, place);
+    GraphDevice &graph_device = *lane.graph_device;
+    count(run, graph_device);
     run.lane = &lane;
-    place.used = true;
-    run.seconds = expected(*run.task, place);
-    run.watched = wants_measure(run, place);
-    if (place.rival)
-        place.rival->begin(run.seconds, charge(run));
+    graph_device.used = true;
+    run.seconds = expected(*run.task, graph_device);
+    run.watched = wants_measure(run, graph_device);
+    if (graph_device.device_share)
+        graph_device.device_share->begin(run.seconds, charge(run));
     for (const auto &other : all)
-        if (other->rival && other.get() != &place)
-            other->rival->rest();
-    place.occupy(1, run.seconds);
-    place.wide_left -= place.wide_left > 0;
+        if (other->device_share && other.get() != &graph_device)
+            other->device_share->rest();
+    graph_device.occupy(1, run.seconds);
+    graph_device.wide_left -= graph_device.wide_left > 0;
     if (lane.runs.empty()) {
-        place.shared_until(run.began, 1);
+        graph_device.shared_until(run.began, 1);
         lane.share = share_of(lane, run.began);
     }
     lane.runs.push_back(&run);
     lane.given++;
     run.task->in_lane_++;
-    if (place.make_queue && !run.task->concurrent_)
+    if (graph_device.make_queue && !run.task->concurrent_)
         run.task->lane_ = &lane;
     /* One that goes on in other queues, too, or to the world, is not to seem to end later than it does. */
     run.asked = lane.given % runs_for_a_marker == 0 || run.late || run.timed || run.task->outer_ ||
-                (run.task->followers_ > 1 && !place.narrow);
+                (run.task->followers_ > 1 && !graph_device.narrow);
 }
 
-double Places::taken(Lane &lane, Clock::time_point now)
+double GraphDevices::taken(Lane &lane, Clock::time_point now)
 {
     const double share = share_of(lane, now);
     return share - std::exchange(lane.share, share);
 }
 
-void Places::end(Run &run, Clock::time_point now, double seconds, Ready &ready)
+void GraphDevices::end(Run &run, Clock::time_point now, double seconds, Ready &ready)
 {
     Lane &lane = *run.lane;
 
@@ -459,15 +467,15 @@ void Places::end(Run &run, Clock::time_point now, double seconds, Ready &ready)
     if (!--run.task->in_lane_)
         run.task->lane_ = nullptr;
     if (lane.runs.empty()) {
-        lane.place->shared_until(now, -1);
-        if (lane.place->make_queue)
-            lane.place->idle.push_back(&lane);
+        lane.graph_device->shared_until(now, -1);
+        if (lane.graph_device->make_queue)
+            lane.graph_device->idle.push_back(&lane);
     }
-    lane.place->vacate(1, run.seconds);
-    if (lane.place->rival)
-        lane.place->rival->ended(run.seconds);
+    lane.graph_device->vacate(1, run.seconds);
+    if (lane.graph_device->device_share)
+        lane.graph_device->device_share->ended(run.seconds);
     run.task->run_time_.add(seconds);
-    if (lane.place->device != &device::host())
+    if (lane.graph_device->device != &device::host())
         run_time_.add(seconds);
     ready.ran(seconds);
     run.lane = nullptr;

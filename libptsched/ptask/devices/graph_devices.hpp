@@ -15,7 +15,7 @@ namespace ptsched::ptask {
 constexpr std::size_t runs_for_a_marker = 8;
 
 struct Lane {
-    Place *place;
+    GraphDevice *graph_device;
     Ring<Run *> runs;
     std::size_t given = 0; /* runs so far */
     double share = 0;      /* see share_of(): when the last one ended, or when it got work */
@@ -23,19 +23,19 @@ struct Lane {
     std::unique_ptr<device::Queue> queue; /* its end waits for what uses the runs' blocks */
 };
 
-struct Place {
+struct GraphDevice {
     device::Device *device;
     std::vector<std::unique_ptr<Lane>> lanes;
     unsigned lane_count;
-    double strength = 1;                         /* the device's */
-    std::size_t runs = 0;                        /* given to its queues and not ended */
-    double seconds = 0;                          /* that they are expected to take */
-    DeviceCounters counts = {};                  /* the scheduler's lock */
-    std::unique_ptr<Rival> rival = {};           /* null: the host */
-    std::unique_ptr<Attachment> attachment = {}; /* null: unscheduled */
+    double strength = 1;                            /* the device's */
+    std::size_t runs = 0;                           /* given to its queues and not ended */
+    double seconds = 0;                             /* that they are expected to take */
+    DeviceCounters counts = {};                     /* the scheduler's lock */
+    std::unique_ptr<DeviceShare> device_share = {}; /* null: the host */
+    std::unique_ptr<Attachment> attachment = {};    /* null: unscheduled */
     /*
-     * Lanes and sets of parts that have work share its time, except on the host. One that begins or ends sees how much
-     * each had by then: what work takes does not count what it waits for other work of the graph.
+     * Lanes and sets of subgraphs that have work share its time, except on the host. One that begins or ends sees how
+     * much each had by then: what work takes does not count what it waits for other work of the graph.
      */
     std::size_t sharers = 0;
     double share = 0;
@@ -87,22 +87,22 @@ bool is_only_on(const Datablock &block, const device::Device &device);
 /* Whether another one than the host has, from which it is copied then. */
 bool is_on_other(const Datablock &block, const device::Device &device);
 
-class Places {
+class GraphDevices {
 public:
-    explicit Places(const GraphOptions &options) : options_(options) {}
+    explicit GraphDevices(const GraphOptions &options) : options_(options) {}
 
     /* Who is told what, by other threads. */
     struct Tell {
-        std::function<void()> may_begin; /* a place may be held that could not */
+        std::function<void()> may_begin; /* a device may be held that could not */
         std::function<void()> ended;     /* something has that a queue was given, as far as it can tell */
-        std::function<void()> may_ask;   /* see Rival */
+        std::function<void()> may_ask;   /* see DeviceShare */
     };
     /* Of the devices of these tasks, for add(). Throws Error if one is to be scheduled, and cannot. */
-    std::vector<std::unique_ptr<Place>> make(const std::vector<std::unique_ptr<TaskImpl>> &tasks,
-                                             const Tell &tell) const;
-    void add(std::vector<std::unique_ptr<Place>> &&places) { all = std::move(places); }
+    std::vector<std::unique_ptr<GraphDevice>> make(const std::vector<std::unique_ptr<TaskImpl>> &tasks,
+                                                   const Tell &tell) const;
+    void add(std::vector<std::unique_ptr<GraphDevice>> &&graph_devices) { all = std::move(graph_devices); }
     /* For a task with code for these devices, in their order. */
-    std::vector<Place *> of(const std::vector<device::Device *> &devices) const;
+    std::vector<GraphDevice *> of(const std::vector<device::Device *> &devices) const;
     /* Waits for what devices have, however it ends, and gives their turns back: a graph that failed needs none. */
     void quit();
     /* Waits for what the queues have. */
@@ -122,32 +122,32 @@ public:
      */
     bool hold(const TaskImpl &task);
     void let_go(const TaskImpl &task);
-    /* The place among those of the task, which are held. */
+    /* Which of those of the task, which are held. */
     std::size_t choose(const Run &run);
-    static Lane &choose_lane(const Run &run, Place &place);
+    static Lane &choose_lane(const Run &run, GraphDevice &graph_device);
     /* A run begins; called before its blocks are moved. */
     void begin(Run &run, Lane &lane);
-    /* Seconds that the lane's first runs have taken of its place's time, which have all ended @now. */
+    /* Seconds that the lane's first runs have taken of its device's time, which have all ended @now. */
     static double taken(Lane &lane, Clock::time_point now);
     /* The one that was given first to its lane is over, and has taken @seconds. */
     void end(Run &run, Clock::time_point now, double seconds, Ready &ready);
 
-    std::vector<std::unique_ptr<Place>> all;
+    std::vector<std::unique_ptr<GraphDevice>> all;
 
 private:
     struct Moved {
         std::uint64_t blocks = 0, bytes = 0;
     };
 
-    std::unique_ptr<Place> make_place(device::Device &device, const Tell &tell) const;
-    double cost(const Place &place, const Moved &moved, double ready) const;
+    std::unique_ptr<GraphDevice> make_graph_device(device::Device &device, const Tell &tell) const;
+    double cost(const GraphDevice &graph_device, const Moved &moved, double ready) const;
     std::size_t where_it_begins_first(const Run &run) const;
-    static Moved missing(const Run &run, const Place &place);
-    void count(Run &run, Place &place) const;
-    static bool wants_measure(const Run &run, Place &place);
+    static Moved missing(const Run &run, const GraphDevice &graph_device);
+    void count(Run &run, GraphDevice &graph_device) const;
+    static bool wants_measure(const Run &run, GraphDevice &graph_device);
     double charge(const Run &run) const;
-    /* In seconds. Without that, all that has not run yet would seem to be over at once, and go to one place. */
-    double expected(const TaskImpl &task, const Place &place) const;
+    /* In seconds. Without that, all that has not run yet would seem to be over at once, and go to one device. */
+    double expected(const TaskImpl &task, const GraphDevice &graph_device) const;
 
     GraphOptions options_;
     Average run_time_; /* of all that devices have run */

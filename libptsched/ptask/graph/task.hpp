@@ -10,9 +10,9 @@ namespace ptsched::ptask {
 
 struct GraphImpl;
 struct Run;
-struct Place;
+struct GraphDevice;
 struct Lane;
-struct Lowered;
+struct ReplayedSubgraph;
 class Constants;
 
 /* What the insides know of a task. What they ask often is inline, and hides the public function. */
@@ -48,15 +48,15 @@ struct alignas(64) TaskImpl : Task {
     Least kernel_time_;      /* the same as the device tells it now and then; the scheduler's thread */
     std::vector<std::shared_ptr<device::Code>> codes_;
     std::vector<std::unique_ptr<Constants>> constants_; /* one for each of its codes, or none */
-    std::vector<Place *> places_;                       /* one for each of its devices */
+    std::vector<GraphDevice *> graph_devices_;          /* one for each of its devices */
     const PortImpl *shape_ = nullptr; /* the output of variable size for whose records there are to be threads */
     const PortImpl *again_ = nullptr; /* the output that says whether the loop goes on that ends with the task */
     Geometry geometry_;
     std::uint64_t completed_ = 0, skipped_ = 0; /* * */
-    std::size_t part_ = 0;                      /* of the graph, of the tasks that channels join; * */
-    double charge_ = 0;                         /* what its next run counts for the part; * */
+    std::size_t component_ = 0;                 /* of the graph, of the tasks that channels join; * */
+    double charge_ = 0;                         /* what its next run counts for the component; * */
     std::uint64_t begun_ = 0;                   /* runs by itself; * */
-    Lowered *lowered_ = nullptr;                /* the part that it may be given to a GPU with; * */
+    ReplayedSubgraph *replayed_ = nullptr;      /* which it may be given to a GPU with; * */
     Ring<Run *> undelivered_;                   /* whose outputs come when they are written, in this order; * */
     GraphImpl &graph_;
     std::string name_;

@@ -7,62 +7,62 @@ namespace ptsched::ptask {
 
 namespace {
 
-/* The part so many times over, with memory for each. What is fixed they share. */
+/* The subgraph so many times over, with memory for each. What is fixed they share. */
 class Repeated {
 public:
-    explicit Repeated(const Part &one) : one_(one), part_(one)
+    explicit Repeated(const Subgraph &one) : one_(one), subgraph_(one)
     {
-        for (const PartStep &step : one.steps)
+        for (const SubgraphStep &step : one.steps)
             for (std::size_t before : step.after)
                 is_last_[before] = false;
         for (std::size_t i = 1; i < Batch::sets; i++)
             add();
     }
 
-    Part take() { return std::move(part_); }
+    Subgraph take() { return std::move(subgraph_); }
 
 private:
     void add()
     {
-        first_step_ = part_.steps.size();
+        first_step_ = subgraph_.steps.size();
         add_buffers();
         for (std::size_t i = 0; i < one_.steps.size(); i++)
             add_step(i);
-        for (const PartInput &input : one_.inputs)
-            part_.inputs.push_back({input.channel, buffer_of_[input.buffer], input.is_filled});
-        for (PartOutput output : one_.outputs) {
+        for (const SubgraphInput &input : one_.inputs)
+            subgraph_.inputs.push_back({input.channel, buffer_of_[input.buffer], input.is_filled});
+        for (SubgraphOutput output : one_.outputs) {
             output.buffer = buffer_of_[output.buffer];
             output.writer += first_step_;
-            part_.outputs.push_back(std::move(output));
+            subgraph_.outputs.push_back(std::move(output));
         }
         for (std::size_t i = 0; i < one_.fixed.size(); i++)
             for (std::size_t user : one_.fixed[i].users)
-                part_.fixed[i].users.push_back(first_step_ + user);
-        part_.inside_bytes += one_.inside_bytes;
+                subgraph_.fixed[i].users.push_back(first_step_ + user);
+        subgraph_.inside_bytes += one_.inside_bytes;
     }
 
     bool is_fixed(std::size_t buffer) const
     {
-        return std::ranges::any_of(one_.fixed, [&](const PartFixed &fixed) { return fixed.buffer == buffer; });
+        return std::ranges::any_of(one_.fixed, [&](const SubgraphConstant &fixed) { return fixed.buffer == buffer; });
     }
 
     void add_buffers()
     {
         for (std::size_t i = 0; i < one_.buffers.size(); i++) {
-            const PartBuffer &buffer = one_.buffers[i];
-            buffer_of_[i] = is_fixed(i) ? i : part_.buffers.size();
+            const SubgraphBuffer &buffer = one_.buffers[i];
+            buffer_of_[i] = is_fixed(i) ? i : subgraph_.buffers.size();
             if (!is_fixed(i))
-                part_.buffers.push_back({buffer.bytes, buffer.has_room, buffer.offset + part_.inside_bytes});
+                subgraph_.buffers.push_back({buffer.bytes, buffer.has_room, buffer.offset + subgraph_.inside_bytes});
             for (std::size_t user : buffer.users)
-                part_.buffers[buffer_of_[i]].users.push_back(first_step_ + user);
+                subgraph_.buffers[buffer_of_[i]].users.push_back(first_step_ + user);
         }
     }
 
     /* A row of steps takes a driver least. */
     void add_step(std::size_t which)
     {
-        PartStep step = one_.steps[which];
-        for (PartStep::Argument &argument : step.arguments)
+        SubgraphStep step = one_.steps[which];
+        for (SubgraphStep::Argument &argument : step.arguments)
             if (!argument.by_value)
                 argument.what = buffer_of_[argument.what];
         step.to = buffer_of_[step.to];
@@ -72,11 +72,11 @@ private:
         for (std::size_t i = 0; step.after.empty() && i < one_.steps.size(); i++)
             if (is_last_[i])
                 step.after.push_back(first_step_ - one_.steps.size() + i);
-        part_.steps.push_back(std::move(step));
+        subgraph_.steps.push_back(std::move(step));
     }
 
-    const Part &one_;
-    Part part_;
+    const Subgraph &one_;
+    Subgraph subgraph_;
     std::vector<bool> is_last_ = std::vector<bool>(one_.steps.size(), true);
     /* Of what is added. */
     std::size_t first_step_ = 0;
@@ -84,40 +84,40 @@ private:
 };
 
 /* Of each output: what passes there. */
-bool of_outputs(const Part &one, auto condition)
+bool of_outputs(const Subgraph &one, auto condition)
 {
-    return std::ranges::all_of(one.outputs, [&](const PartOutput &output) {
+    return std::ranges::all_of(one.outputs, [&](const SubgraphOutput &output) {
         return std::ranges::all_of(output.channels, [&](const Channel *channel) { return condition(*channel); });
     });
 }
 
 } // namespace
 
-Batch::Batch(const Part &one) : part(Repeated(one).take())
+Batch::Batch(const Subgraph &one) : subgraph(Repeated(one).take())
 {
-    set.inputs.resize(part.inputs.size());
-    set.on_host.resize(part.outputs.size());
+    set.inputs.resize(subgraph.inputs.size());
+    set.on_host.resize(subgraph.outputs.size());
 }
 
-bool Batch::fits(const Part &one)
+bool Batch::fits(const Subgraph &one)
 {
-    return std::ranges::all_of(one.inputs, [](const PartInput &in) { return in.channel->capacity >= sets; }) &&
+    return std::ranges::all_of(one.inputs, [](const SubgraphInput &in) { return in.channel->capacity >= sets; }) &&
            of_outputs(
                one, [](const Channel &channel) { return channel.capacity >= results_ahead + sets && !channel.event; });
 }
 
-std::size_t Batch::complete(const Part &one)
+std::size_t Batch::complete(const Subgraph &one)
 {
     std::size_t least = sets;
-    for (const PartInput &input : one.inputs)
+    for (const SubgraphInput &input : one.inputs)
         least = std::min(least, input.channel->tokens.size());
     return least;
 }
 
 /* Nothing but blocks come in next. */
-bool Batch::have_no_signals(const Part &one)
+bool Batch::have_no_signals(const Subgraph &one)
 {
-    return std::ranges::all_of(one.inputs, [](const PartInput &input) {
+    return std::ranges::all_of(one.inputs, [](const SubgraphInput &input) {
         const auto &tokens = input.channel->tokens;
         for (std::size_t i = 0; i < std::min(tokens.size(), sets); i++)
             if (has_signals(tokens[i].item))
@@ -126,20 +126,20 @@ bool Batch::have_no_signals(const Part &one)
     });
 }
 
-bool Batch::is_complete(const Part &one)
+bool Batch::is_complete(const Subgraph &one)
 {
     return complete(one) == sets && has_room(one) && have_no_signals(one);
 }
 
-bool Batch::has_room(const Part &one)
+bool Batch::has_room(const Subgraph &one)
 {
     return of_outputs(one, [](const Channel &channel) { return channel.used() + sets <= channel.capacity; });
 }
 
-bool Batch::may_wait(const Part &one)
+bool Batch::may_wait(const Subgraph &one)
 {
     return of_outputs(one, [](const Channel &channel) { return channel.tokens.size() >= results_ahead; }) &&
-           std::ranges::none_of(one.inputs, [](const PartInput &input) { return input.channel->waiting; }) &&
+           std::ranges::none_of(one.inputs, [](const SubgraphInput &input) { return input.channel->waiting; }) &&
            have_no_signals(one);
 }
 

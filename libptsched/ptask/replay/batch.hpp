@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several sets of a part as one program, one after another: a driver needs for it hardly longer than for one set. Where
- * sets are short and who takes results is far behind, the last ones wait until so many are complete.
+ * Several sets of a subgraph as one program, one after another: a driver needs for it hardly longer than for one set.
+ * Where sets are short and who takes results is far behind, the last ones wait until so many are complete.
  */
 #ifndef PTSCHED_PTASK_REPLAY_BATCH_HPP
 #define PTSCHED_PTASK_REPLAY_BATCH_HPP
@@ -17,13 +17,13 @@ struct Batch {
     /* Results that have not been taken, of each output, so that nobody waits for the next ones. */
     static constexpr std::size_t results_ahead = 2 * sets;
 
-    explicit Batch(const Part &one);
+    explicit Batch(const Subgraph &one);
     /* Whether channels have room for it: otherwise it would never be complete. */
-    static bool fits(const Part &one);
+    static bool fits(const Subgraph &one);
     /* Whether the next sets can be one: nothing but blocks come in. */
-    static bool is_complete(const Part &one);
+    static bool is_complete(const Subgraph &one);
     /* Whether nobody is kept waiting until they can be one. */
-    static bool may_wait(const Part &one);
+    static bool may_wait(const Subgraph &one);
     /* Whether they may not wait any more: by what has come at an input, or was taken from an output. */
     static bool has_news(const Channel &input)
     {
@@ -33,17 +33,17 @@ struct Batch {
     {
         return output.tokens.size() < results_ahead || output.used() + sets <= output.capacity;
     }
-    /* Sets of the part that have come, as far as it matters here. */
-    static std::size_t complete(const Part &one);
+    /* Sets of the subgraph that have come, as far as it matters here. */
+    static std::size_t complete(const Subgraph &one);
 
-    Part part;
-    PartSet set = {};
-    std::list<std::unique_ptr<Slot>> slots = {}; /* those used last come last */
+    Subgraph subgraph;
+    ReplaySet set = {};
+    std::list<std::unique_ptr<Replay>> replays = {}; /* those used last come last */
 
 private:
     static bool has_signals(const Item &item) { return !item.block || item.end_of_stream || item.error; }
-    static bool have_no_signals(const Part &one);
-    static bool has_room(const Part &one);
+    static bool have_no_signals(const Subgraph &one);
+    static bool has_room(const Subgraph &one);
 };
 
 } // namespace ptsched::ptask

@@ -9,7 +9,7 @@
 
 namespace ptsched::ptask {
 
-class Trial {
+class Comparison {
 public:
     /* Whether the next one is to go the other way. */
     bool other() const { return is_over() ? is_other_better() : ways_[true].times < ways_[false].times; }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether sets of a part go to a device two at a time, and another queue copies their results. Where each kernel fills
- * the device, more at once only take each other's caches, while one has nothing to do as a kernel ends: for products of
- * matrices of 1024 x 1024 that come and go, kernels of a set took an H100 282 us one set at a time, 251 two at a time,
- * and 260 eight at a time. Then results must not keep the next set waiting; for a single set, or a short one, the other
- * queue is a detour.
+ * Whether sets of a subgraph go to a device two at a time, and another queue copies their results. Where each kernel
+ * fills the device, more at once only take each other's caches, while one has nothing to do as a kernel ends: for
+ * products of matrices of 1024 x 1024 that come and go, kernels of a set took an H100 282 us one set at a time, 251 two
+ * at a time, and 260 eight at a time. Then results must not keep the next set waiting; for a single set, or a short
+ * one, the other queue is a detour.
  */
 #ifndef PTSCHED_PTASK_REPLAY_DOUBLE_BUFFERING_HPP
 #define PTSCHED_PTASK_REPLAY_DOUBLE_BUFFERING_HPP
@@ -13,7 +13,7 @@
 
 namespace ptsched::ptask {
 
-class InPairs {
+class DoubleBuffering {
 public:
     static constexpr std::size_t queues = 2;
     /* Sets in a row: with some at once it begins, with nothing but single ones it ends, since programs change. */

@@ -10,13 +10,13 @@
 
 namespace ptsched::ptask {
 
-Launcher::Launcher(std::mutex &mutex, Give give) : mutex_(mutex), give_(std::move(give))
+LaunchThread::LaunchThread(std::mutex &mutex, Give give) : mutex_(mutex), give_(std::move(give))
 {
     NoSignals for_it;
     thread_ = std::thread([this] { run(); });
 }
 
-Launcher::~Launcher()
+LaunchThread::~LaunchThread()
 {
     {
         Lock lock(mutex_);
@@ -27,11 +27,11 @@ Launcher::~Launcher()
     thread_.join();
 }
 
-bool Launcher::take(Lowered &part)
+bool LaunchThread::take(ReplayedSubgraph &replayed)
 {
     const bool called = called_.exchange(true);
     if (!sleeps_) {
-        waiting_.push_back(&part);
+        waiting_.push_back(&replayed);
         return true;
     }
     if (!called)
@@ -39,7 +39,7 @@ bool Launcher::take(Lowered &part)
     return false;
 }
 
-void Launcher::run()
+void LaunchThread::run()
 {
     device::adopt_thread();
     Lock lock(mutex_);
@@ -48,14 +48,14 @@ void Launcher::run()
             rest(lock);
             continue;
         }
-        Lowered &part = *waiting_.front();
+        ReplayedSubgraph &replayed = *waiting_.front();
         waiting_.pop_front();
-        give_(lock, part);
+        give_(lock, replayed);
     }
 }
 
 /* At first without the lock, for which others would have to wait. */
-void Launcher::rest(Lock &lock)
+void LaunchThread::rest(Lock &lock)
 {
     called_ = false;
     {

@@ -15,25 +15,25 @@
 
 namespace ptsched::ptask {
 
-struct Lowered;
+struct ReplayedSubgraph;
 
-class Launcher {
+class LaunchThread {
 public:
     using Lock = std::unique_lock<std::mutex>;
     /* Gives the set that was taken, with the lock, which it lets go meanwhile. */
-    using Give = std::function<void(Lock &, Lowered &)>;
+    using Give = std::function<void(Lock &, ReplayedSubgraph &)>;
 
-    Launcher(std::mutex &mutex, Give give);
+    LaunchThread(std::mutex &mutex, Give give);
     /* Without the lock, when everything was given. */
-    ~Launcher();
-    Launcher(const Launcher &) = delete;
-    Launcher &operator=(const Launcher &) = delete;
+    ~LaunchThread();
+    LaunchThread(const LaunchThread &) = delete;
+    LaunchThread &operator=(const LaunchThread &) = delete;
 
     /*
-     * With the lock: it gives the part's set, or it sleeps, and will be awake for those that come soon. To be woken
+     * With the lock: it gives the subgraph's set, or it sleeps, and will be awake for those that come soon. To be woken
      * takes longer than to give some: false, then whoever calls this gives the set.
      */
-    bool take(Lowered &part);
+    bool take(ReplayedSubgraph &replayed);
 
 private:
     void run();
@@ -42,7 +42,7 @@ private:
     std::mutex &mutex_; /* protects what follows, but for the next: whether it has reason to look */
     std::atomic<bool> called_ = false;
     const Give give_;
-    std::deque<Lowered *> waiting_;
+    std::deque<ReplayedSubgraph *> waiting_;
     bool ends_ = false, sleeps_ = false;
     std::condition_variable wanted_;
     std::thread thread_;

@@ -32,9 +32,9 @@ constexpr std::size_t group_bytes = 2 << 20;
 constexpr std::size_t longest_scattered = 1 << 20;
 constexpr std::ptrdiff_t fewest_scattered = 8;
 
-bool is_short(const Part &part, const PartInput &input)
+bool is_short(const Subgraph &subgraph, const SubgraphInput &input)
 {
-    return part.buffers[input.buffer].bytes <= short_block_bytes;
+    return subgraph.buffers[input.buffer].bytes <= short_block_bytes;
 }
 
 bool has_been_read(const Channel *channel)
@@ -49,18 +49,20 @@ template <typename List> void drop_ended(List &list, bool all)
     list.erase(list.begin(), all ? list.end() : std::ranges::find_if_not(list, has_ended));
 }
 
-bool may_be_scattered(const Part &part, std::size_t output)
+bool may_be_scattered(const Subgraph &subgraph, std::size_t output)
 {
-    return part.buffers[part.outputs[output].buffer].bytes <= longest_scattered;
+    return subgraph.buffers[subgraph.outputs[output].buffer].bytes <= longest_scattered;
 }
 
 } // namespace
 
-Slot::Slot(const Part &part, device::Device &device, std::size_t which, Results results, const Slot *other)
-    : part_(part), device_(device), which_(which), results_(results), most_pieces_(device.most_pieces()),
-      outputs_(part.outputs.size()), on_host_(part.outputs.size()), bound_(part.buffers.size()),
-      wanted_(part.buffers.size()), fixed_(part.fixed.size()), unread_(part.outputs.size()), dirty_(part.steps.size()),
-      step_index_(part.steps.size()), copies_(part.outputs.size()), uploads_(part.inputs.size())
+Replay::Replay(const Subgraph &subgraph, device::Device &device, std::size_t which, Results results,
+               const Replay *other)
+    : subgraph_(subgraph), device_(device), which_(which), results_(results), most_pieces_(device.most_pieces()),
+      outputs_(subgraph.outputs.size()), on_host_(subgraph.outputs.size()), bound_(subgraph.buffers.size()),
+      wanted_(subgraph.buffers.size()), fixed_(subgraph.fixed.size()), unread_(subgraph.outputs.size()),
+      dirty_(subgraph.steps.size()), step_index_(subgraph.steps.size()), copies_(subgraph.outputs.size()),
+      uploads_(subgraph.inputs.size())
 {
     for (std::size_t i = 0; other && i < uploads_.size(); i++) {
         const Upload &known = other->uploads_[i];
@@ -68,28 +70,29 @@ Slot::Slot(const Part &part, device::Device &device, std::size_t which, Results 
     }
 }
 
-Slot::~Slot()
+Replay::~Replay()
 {
     forget_ahead();
     if (marker_)
         settle(*marker_);
 }
 
-std::size_t Slot::bytes(const Part &part)
+std::size_t Replay::bytes(const Subgraph &subgraph)
 {
-    std::size_t bytes = part.inside_bytes;
-    for (const PartOutput &output : part.outputs)
-        bytes += part.buffers[output.buffer].bytes;
+    std::size_t bytes = subgraph.inside_bytes;
+    for (const SubgraphOutput &output : subgraph.outputs)
+        bytes += subgraph.buffers[output.buffer].bytes;
     return bytes;
 }
 
-bool Slot::may_go_ahead(const Part &part)
+bool Replay::may_go_ahead(const Subgraph &subgraph)
 {
-    return part.inputs.size() > 1 && std::any_of(part.inputs.begin(), part.inputs.end(),
-                                                 [&part](const PartInput &input) { return !is_short(part, input); });
+    return subgraph.inputs.size() > 1 &&
+           std::any_of(subgraph.inputs.begin(), subgraph.inputs.end(),
+                       [&subgraph](const SubgraphInput &input) { return !is_short(subgraph, input); });
 }
 
-bool Slot::is_idle() const
+bool Replay::is_idle() const
 {
     for (const DatablockPtr &block : outputs_)
         if (block && !is_held_by(block, 1))
@@ -98,7 +101,7 @@ bool Slot::is_idle() const
 }
 
 /* @missing: bytes of it. */
-void Slot::use(Datablock &block, std::size_t missing, std::size_t buffer)
+void Replay::use(Datablock &block, std::size_t missing, std::size_t buffer)
 {
     if (missing) {
         const bool elsewhere = is_on_other(block, device_);
@@ -109,16 +112,16 @@ void Slot::use(Datablock &block, std::size_t missing, std::size_t buffer)
     item_buffers_.push_back(buffer);
 }
 
-/* Which inputs have the same block, as long as nobody has looked. What the part changes is a copy of its own. */
-void Slot::learn(const Blocks &inputs)
+/* Which inputs have the same block, as long as nobody has looked. What the subgraph changes is a copy of its own. */
+void Replay::learn(const Blocks &inputs)
 {
     std::unordered_map<const Datablock *, std::size_t> seen;
     for (std::size_t i = 0; i < inputs.size(); i++)
-        first_.push_back(part_.inputs[i].is_filled ? i : seen.try_emplace(inputs[i].get(), i).first->second);
+        first_.push_back(subgraph_.inputs[i].is_filled ? i : seen.try_emplace(inputs[i].get(), i).first->second);
 }
 
 /* The next set gets another one. It may still run, and its events are used again when it goes. */
-void Slot::retire_program()
+void Replay::retire_program()
 {
     if (program_ && marker_ && !marker_->reached())
         retired_.emplace_back(marker_, std::move(program_));
@@ -126,10 +129,11 @@ void Slot::retire_program()
 }
 
 /* The program changes when an input comes from elsewhere than so far. */
-void Slot::keep_uploads(std::size_t i, bool from_host)
+void Replay::keep_uploads(std::size_t i, bool from_host)
 {
     Upload &upload = uploads_[i];
-    if (part_.inputs[i].is_filled || (part_.buffers[part_.inputs[i].buffer].bytes < short_bytes && !may_gather(i)))
+    if (subgraph_.inputs[i].is_filled ||
+        (subgraph_.buffers[subgraph_.inputs[i].buffer].bytes < short_bytes && !may_gather(i)))
         return;
     upload.from_host = from_host ? upload.from_host + 1 : 0;
     if (upload.in_program == (upload.from_host > upload.needed))
@@ -141,9 +145,9 @@ void Slot::keep_uploads(std::size_t i, bool from_host)
 }
 
 /* What is on the host only and may not be needed again, the set copies for itself. */
-void Slot::plan_input(const Blocks &inputs, std::size_t i)
+void Replay::plan_input(const Blocks &inputs, std::size_t i)
 {
-    const PartInput &input = part_.inputs[i];
+    const SubgraphInput &input = subgraph_.inputs[i];
     Datablock &block = *inputs[i];
 
     if (first_[i] != i && inputs[first_[i]].get() == &block) {
@@ -169,7 +173,7 @@ void Slot::plan_input(const Blocks &inputs, std::size_t i)
     }
 }
 
-void Slot::plan(const PartSet &set)
+void Replay::plan(const ReplaySet &set)
 {
     moved_ = {};
     items_.clear();
@@ -178,15 +182,15 @@ void Slot::plan(const PartSet &set)
     drop_ended(written_, is_free_);
     drop_ended(retired_, is_free_);
     if (!inside_)
-        inside_ = Datablock::scratch(std::max<std::size_t>(part_.inside_bytes, 1));
+        inside_ = Datablock::scratch(std::max<std::size_t>(subgraph_.inside_bytes, 1));
     items_.push_back(Access::renews(*inside_));
     item_buffers_.push_back(no_buffer);
     for (std::size_t i = 0; i < outputs_.size(); i++) {
-        const PartOutput &output = part_.outputs[i];
+        const SubgraphOutput &output = subgraph_.outputs[i];
         if (outputs_[i] && !is_held_by(outputs_[i], 1))
             let_go(outputs_[i]);
         if (!outputs_[i])
-            outputs_[i] = Datablock::empty(part_.buffers[output.buffer].bytes);
+            outputs_[i] = Datablock::empty(subgraph_.buffers[output.buffer].bytes);
         items_.push_back(is_there_alone(i) ? Access::renews_on_host(*outputs_[i])
                                            : Access::renews(*outputs_[i], on_host_[i]));
         item_buffers_.push_back(output.buffer);
@@ -198,12 +202,12 @@ void Slot::plan(const PartSet &set)
     for (std::size_t i = 0; i < set.inputs.size(); i++)
         plan_input(set.inputs, i);
     for (std::size_t i = 0; i < set.fixed.size(); i++)
-        if (part_.fixed[i].buffer)
-            use(*set.fixed[i], set.fixed[i]->missing(device_), *part_.fixed[i].buffer);
+        if (subgraph_.fixed[i].buffer)
+            use(*set.fixed[i], set.fixed[i]->missing(device_), *subgraph_.fixed[i].buffer);
 }
 
 /* One that has its last set yet stays with its queue, unless others are to be free. */
-void Slot::use_queues(SetQueue &queue, device::Queue *for_results)
+void Replay::use_queues(SetQueue &queue, device::Queue *for_results)
 {
     if (!is_free_ && for_results && queue_ != &queue)
         queue.queue->after(marker_);
@@ -214,7 +218,7 @@ void Slot::use_queues(SetQueue &queue, device::Queue *for_results)
     for_results_ = for_results;
 }
 
-void Slot::launch(const PartSet &set, SetQueue &queue, device::Queue *for_results, bool is_watched)
+void Replay::launch(const ReplaySet &set, SetQueue &queue, device::Queue *for_results, bool is_watched)
 {
     std::optional<Access> access;
     try {
@@ -229,7 +233,7 @@ void Slot::launch(const PartSet &set, SetQueue &queue, device::Queue *for_result
         access.emplace(device_, its_queue(), items_, addresses_.data());
         if (ahead_.inputs && inside_->evictions() != ahead_.evictions)
             forget_ahead();
-        place(set.inputs);
+        lay_out(set.inputs);
         start(set, is_watched);
         access->given(marker_, for_results_);
     } catch (...) {
@@ -243,29 +247,29 @@ void Slot::launch(const PartSet &set, SetQueue &queue, device::Queue *for_result
     }
 }
 
-bool Slot::is_there_alone(std::size_t output) const
+bool Replay::is_there_alone(std::size_t output) const
 {
-    return results_ == Results::there_alone && on_host_[output] && part_.outputs[output].may_be_there;
+    return results_ == Results::there_alone && on_host_[output] && subgraph_.outputs[output].may_be_there;
 }
 
-bool Slot::is_copied(std::size_t output) const
+bool Replay::is_copied(std::size_t output) const
 {
     return on_host_[output] && !is_there_alone(output);
 }
 
 /*
- * One that is copied to the host for nothing many times is so no more. Where there are more sets than slots, nobody has
- * read a slot's last one yet; the channel knows of others.
+ * One that is copied to the host for nothing many times is so no more. Where there are more sets than replays, nobody
+ * has read a replay's last one yet; the channel knows of others.
  */
-bool Slot::note_readers(std::vector<bool> &on_host)
+bool Replay::note_readers(std::vector<bool> &on_host)
 {
     bool changed = false;
     for (std::size_t i = 0; i < outputs_.size(); i++) {
         if (!outputs_[i])
             continue;
-        const bool read = outputs_[i]->was_read() || std::ranges::any_of(part_.outputs[i].channels, has_been_read);
+        const bool read = outputs_[i]->was_read() || std::ranges::any_of(subgraph_.outputs[i].channels, has_been_read);
         unread_[i] = read ? 0 : unread_[i] + 1;
-        if (on_host[i] != read && (read || (unread_[i] >= most_unread && !part_.outputs[i].for_host))) {
+        if (on_host[i] != read && (read || (unread_[i] >= most_unread && !subgraph_.outputs[i].for_host))) {
             on_host[i] = read;
             changed = true;
         }
@@ -274,63 +278,63 @@ bool Slot::note_readers(std::vector<bool> &on_host)
 }
 
 /* Where everything is for this set; who must know of what has moved is dirty. */
-void Slot::place(const Blocks &inputs)
+void Replay::lay_out(const Blocks &inputs)
 {
     const Address base = addresses_[0];
-    for (std::size_t i = 0; i < part_.buffers.size(); i++)
-        wanted_[i] = base + part_.buffers[i].offset;
+    for (std::size_t i = 0; i < subgraph_.buffers.size(); i++)
+        wanted_[i] = base + subgraph_.buffers[i].offset;
     for (std::size_t i = 0; i < items_.size(); i++)
         if (item_buffers_[i] != no_buffer)
             wanted_[item_buffers_[i]] = addresses_[i];
     for (std::size_t i = 0; i < inputs.size(); i++)
         if (first_[i] != i && inputs[first_[i]] == inputs[i])
-            wanted_[part_.inputs[i].buffer] = wanted_[part_.inputs[first_[i]].buffer];
+            wanted_[subgraph_.inputs[i].buffer] = wanted_[subgraph_.inputs[first_[i]].buffer];
     for (std::size_t i = 0; i < wanted_.size(); i++)
         if (bound_[i] != wanted_[i]) {
             bound_[i] = wanted_[i];
-            for (std::size_t step : part_.buffers[i].users)
+            for (std::size_t step : subgraph_.buffers[i].users)
                 touch(step);
         }
 }
 
-void Slot::touch(std::size_t step)
+void Replay::touch(std::size_t step)
 {
     if (!dirty_[step])
         dirty_steps_.push_back(step);
     dirty_[step] = true;
 }
 
-std::vector<void *> &Slot::arguments_of(const PartStep &step, const Blocks &fixed)
+std::vector<void *> &Replay::arguments_of(const SubgraphStep &step, const Blocks &fixed)
 {
     arguments_.clear();
-    for (const PartStep::Argument &argument : step.arguments)
+    for (const SubgraphStep::Argument &argument : step.arguments)
         arguments_.push_back(argument.by_value ? const_cast<void *>(fixed[argument.what]->read())
                                                : static_cast<void *>(&bound_[argument.what]));
     return arguments_;
 }
 
 /* Inputs that are always copied from the host, those that are needed first before the others. */
-void Slot::order_uploads()
+void Replay::order_uploads()
 {
-    auto first_user = [&](std::size_t i) { return part_.buffers[part_.inputs[i].buffer].users.front(); };
+    auto first_user = [&](std::size_t i) { return subgraph_.buffers[subgraph_.inputs[i].buffer].users.front(); };
     upload_order_.clear();
     own_copies_.clear();
     for (std::size_t i = 0; i < uploads_.size(); i++)
         if (uploads_[i].in_program)
             upload_order_.push_back(i);
     std::ranges::stable_sort(upload_order_, {}, first_user);
-    for (std::size_t place = 0; place < upload_order_.size(); place++) {
-        Upload &upload = uploads_[upload_order_[place]];
-        upload.place = place;
+    for (std::size_t position = 0; position < upload_order_.size(); position++) {
+        Upload &upload = uploads_[upload_order_[position]];
+        upload.position = position;
         upload.way = 0;
         upload.step.reset();
-        if (!may_gather(upload_order_[place]))
-            own_copies_.push_back(upload_order_[place]);
+        if (!may_gather(upload_order_[position]))
+            own_copies_.push_back(upload_order_[position]);
     }
 }
 
-/* What comes from the host, then the part's steps, with the copies to the host of what they write. */
-void Slot::make(const Blocks &fixed)
+/* What comes from the host, then the subgraph's steps, with the copies to the host of what they write. */
+void Replay::make(const Blocks &fixed)
 {
     std::vector<device::ProgramStep> steps;
 
@@ -345,7 +349,7 @@ void Slot::make(const Blocks &fixed)
     scattered_.clear();
     std::ranges::fill(copies_, std::nullopt);
     last_copy_.reset();
-    for (std::size_t i = 0; i < part_.steps.size(); i++) {
+    for (std::size_t i = 0; i < subgraph_.steps.size(); i++) {
         make_step(steps, i, awaited[i], fixed);
         for (; next != downloads.end() && next->after <= i; ++next)
             make_download(steps, *next);
@@ -354,26 +358,26 @@ void Slot::make(const Blocks &fixed)
 }
 
 /* Outputs that are copied to the host: what needs no more of the uploads than others is there before them. */
-std::vector<std::size_t> Slot::download_order(const std::vector<LastUploads> &needed) const
+std::vector<std::size_t> Replay::download_order(const std::vector<LastUploads> &needed) const
 {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < outputs_.size(); i++)
         if (!for_results_ && is_copied(i))
             order.push_back(i);
     std::ranges::stable_sort(order, {}, [&](std::size_t i) {
-        const std::size_t writer = part_.outputs[i].writer;
+        const std::size_t writer = subgraph_.outputs[i].writer;
         return std::pair(std::ranges::max(needed[writer]), writer);
     });
     return order;
 }
 
 /* Those that are scattered, in groups. */
-std::vector<Slot::Download> Slot::plan_downloads(const std::vector<std::size_t> &in_order) const
+std::vector<Replay::Download> Replay::plan_downloads(const std::vector<std::size_t> &in_order) const
 {
     std::vector<Download> downloads;
     std::optional<std::size_t> open; /* a group */
     for (std::size_t output : in_order) {
-        const std::size_t bytes = part_.buffers[part_.outputs[output].buffer].bytes;
+        const std::size_t bytes = subgraph_.buffers[subgraph_.outputs[output].buffer].bytes;
         if (!is_scattered(output) || !open || is_full(downloads[*open].outputs.size(), downloads[*open].bytes, bytes)) {
             if (is_scattered(output))
                 open = downloads.size();
@@ -382,37 +386,37 @@ std::vector<Slot::Download> Slot::plan_downloads(const std::vector<std::size_t> 
         Download &download = is_scattered(output) ? downloads[*open] : downloads.back();
         download.outputs.push_back(output);
         download.bytes += bytes;
-        download.after = std::max(download.after, part_.outputs[output].writer);
+        download.after = std::max(download.after, subgraph_.outputs[output].writer);
     }
     return downloads;
 }
 
-/* By step of the part: the last of the uploads that it needs, before which the others come; an input that often has the
- * same block as another needs that one's. */
-std::vector<Slot::LastUploads> Slot::last_uploads() const
+/* By step of the subgraph: the last of the uploads that it needs, before which the others come; an input that often has
+ * the same block as another needs that one's. */
+std::vector<Replay::LastUploads> Replay::last_uploads() const
 {
-    std::vector<LastUploads> last(part_.steps.size());
+    std::vector<LastUploads> last(subgraph_.steps.size());
     for (std::size_t i = 0; i < uploads_.size(); i++)
-        for (std::size_t step : part_.buffers[part_.inputs[i].buffer].users)
+        for (std::size_t step : subgraph_.buffers[subgraph_.inputs[i].buffer].users)
             for (std::size_t other : {i, first_[i]})
                 if (const Upload &upload = uploads_[other]; upload.in_program) {
                     auto &known = last[step][upload.way];
-                    known = std::max(known, std::optional(upload.place));
+                    known = std::max(known, std::optional(upload.position));
                 }
     return last;
 }
 
 /*
- * By step of the part: the inputs for which it waits itself, since nothing that it comes after does. Then @needed says
- * what each needs by way of those before it, too.
+ * By step of the subgraph: the inputs for which it waits itself, since nothing that it comes after does. Then @needed
+ * says what each needs by way of those before it, too.
  */
-std::vector<std::vector<std::size_t>> Slot::awaited_uploads(std::vector<LastUploads> &needed)
+std::vector<std::vector<std::size_t>> Replay::awaited_uploads(std::vector<LastUploads> &needed)
 {
-    std::vector<std::vector<std::size_t>> awaited(part_.steps.size());
+    std::vector<std::vector<std::size_t>> awaited(subgraph_.steps.size());
     for (std::size_t i = 0; i < awaited.size(); i++)
         for (std::size_t kind = 0; kind < needed[i].size(); kind++) {
             std::optional<std::size_t> known;
-            for (std::size_t before : part_.steps[i].after)
+            for (std::size_t before : subgraph_.steps[i].after)
                 known = std::max(known, needed[before][kind]);
             if (needed[i][kind] <= known) {
                 needed[i][kind] = known;
@@ -423,28 +427,28 @@ std::vector<std::vector<std::size_t>> Slot::awaited_uploads(std::vector<LastUplo
     return awaited;
 }
 
-bool Slot::may_gather(std::size_t input) const
+bool Replay::may_gather(std::size_t input) const
 {
-    return most_pieces_ && is_short(part_, part_.inputs[input]);
+    return most_pieces_ && is_short(subgraph_, subgraph_.inputs[input]);
 }
 
-bool Slot::are_many(const std::vector<std::size_t> &downloads) const
+bool Replay::are_many(const std::vector<std::size_t> &downloads) const
 {
     return fewest_scattered <=
-           std::ranges::count_if(downloads, [this](std::size_t output) { return may_be_scattered(part_, output); });
+           std::ranges::count_if(downloads, [this](std::size_t output) { return may_be_scattered(subgraph_, output); });
 }
 
-bool Slot::is_scattered(std::size_t output) const
+bool Replay::is_scattered(std::size_t output) const
 {
-    return scatters_ && may_be_scattered(part_, output);
+    return scatters_ && may_be_scattered(subgraph_, output);
 }
 
-bool Slot::is_full(std::size_t members, std::size_t bytes, std::size_t more) const
+bool Replay::is_full(std::size_t members, std::size_t bytes, std::size_t more) const
 {
     return members == most_pieces_ || bytes + more > group_bytes;
 }
 
-void Slot::make_gathers(std::vector<device::ProgramStep> &steps)
+void Replay::make_gathers(std::vector<device::ProgramStep> &steps)
 {
     gathered_.clear();
     for (std::size_t input : upload_order_)
@@ -455,9 +459,9 @@ void Slot::make_gathers(std::vector<device::ProgramStep> &steps)
 }
 
 /* With the last ones, if there is room. The first are to be there first, as they share a bus. */
-void Slot::gather(std::vector<device::ProgramStep> &steps, std::size_t input)
+void Replay::gather(std::vector<device::ProgramStep> &steps, std::size_t input)
 {
-    const std::size_t bytes = part_.buffers[part_.inputs[input].buffer].bytes;
+    const std::size_t bytes = subgraph_.buffers[subgraph_.inputs[input].buffer].bytes;
     if (gathered_.empty() || is_full(gathered_.back().members.size(), gathered_.back().bytes, bytes)) {
         device::ProgramStep &made = steps.emplace_back();
         if (gathered_.size() >= gathers_at_once)
@@ -468,35 +472,35 @@ void Slot::gather(std::vector<device::ProgramStep> &steps, std::size_t input)
     group.members.push_back(input);
     group.bytes += bytes;
     uploads_[input].step = group.step;
-    uploads_[input].place = uploads_[group.members.front()].place;
+    uploads_[input].position = uploads_[group.members.front()].position;
     uploads_[input].way = 1 + (gathered_.size() - 1) % gathers_at_once;
 }
 
-const std::vector<device::Piece> &Slot::inputs_of(Group &group) const
+const std::vector<device::Piece> &Replay::inputs_of(Group &group) const
 {
     group.pieces.clear();
     for (std::size_t input : group.members) {
-        const std::size_t buffer = part_.inputs[input].buffer;
+        const std::size_t buffer = subgraph_.inputs[input].buffer;
         group.pieces.push_back(
-            {bound_[buffer], reinterpret_cast<Address>(uploads_[input].from), part_.buffers[buffer].bytes});
+            {bound_[buffer], reinterpret_cast<Address>(uploads_[input].from), subgraph_.buffers[buffer].bytes});
     }
     return group.pieces;
 }
 
-const std::vector<device::Piece> &Slot::outputs_of(Group &group) const
+const std::vector<device::Piece> &Replay::outputs_of(Group &group) const
 {
     group.pieces.clear();
     for (std::size_t output : group.members) {
-        const std::size_t buffer = part_.outputs[output].buffer;
-        group.pieces.push_back({outputs_[output]->host_address(), bound_[buffer], part_.buffers[buffer].bytes});
+        const std::size_t buffer = subgraph_.outputs[output].buffer;
+        group.pieces.push_back({outputs_[output]->host_address(), bound_[buffer], subgraph_.buffers[buffer].bytes});
     }
     return group.pieces;
 }
 
-void Slot::make_step(std::vector<device::ProgramStep> &steps, std::size_t which,
-                     const std::vector<std::size_t> &awaited, const Blocks &fixed)
+void Replay::make_step(std::vector<device::ProgramStep> &steps, std::size_t which,
+                       const std::vector<std::size_t> &awaited, const Blocks &fixed)
 {
-    const PartStep &step = part_.steps[which];
+    const SubgraphStep &step = subgraph_.steps[which];
     std::vector<std::size_t> after;
     for (std::size_t input : awaited) {
         Upload &upload = uploads_[input];
@@ -518,45 +522,45 @@ void Slot::make_step(std::vector<device::ProgramStep> &steps, std::size_t which,
     } else {
         made.to = bound_[step.to];
         made.from = bound_[step.from];
-        made.bytes = part_.buffers[step.to].bytes;
+        made.bytes = subgraph_.buffers[step.to].bytes;
     }
 }
 
 /* Copies share a way, and branches of a program take longer. */
-void Slot::make_download(std::vector<device::ProgramStep> &steps, const Download &download)
+void Replay::make_download(std::vector<device::ProgramStep> &steps, const Download &download)
 {
     const std::size_t output = download.outputs.front();
     if (is_scattered(output)) {
         scatter(steps, download);
         return;
     }
-    const PartOutput &from = part_.outputs[output];
+    const SubgraphOutput &from = subgraph_.outputs[output];
     copies_[output] = steps.size();
     steps.push_back({.to = outputs_[output]->host_address(),
                      .from = bound_[from.buffer],
                      .to_host = true,
-                     .bytes = part_.buffers[from.buffer].bytes,
+                     .bytes = subgraph_.buffers[from.buffer].bytes,
                      .after = {step_index_[from.writer]}});
     if (last_copy_)
         steps.back().after.push_back(*last_copy_);
     last_copy_ = copies_[output];
 }
 
-void Slot::scatter(std::vector<device::ProgramStep> &steps, const Download &download)
+void Replay::scatter(std::vector<device::ProgramStep> &steps, const Download &download)
 {
     Group &group = scattered_.emplace_back(Group{.step = steps.size(), .members = download.outputs});
     std::vector<std::size_t> after;
     for (std::size_t output : download.outputs)
-        after.push_back(step_index_[part_.outputs[output].writer]);
+        after.push_back(step_index_[subgraph_.outputs[output].writer]);
     std::ranges::sort(after);
     after.erase(std::unique(after.begin(), after.end()), after.end());
     steps.push_back({.pieces = outputs_of(group), .after = std::move(after)});
 }
 
-void Slot::update(const Blocks &fixed)
+void Replay::update(const Blocks &fixed)
 {
     for (std::size_t i : dirty_steps_) {
-        const PartStep &step = part_.steps[i];
+        const SubgraphStep &step = subgraph_.steps[i];
         if (step.task)
             program_->set_kernel(step_index_[i], arguments_of(step, fixed));
         else
@@ -571,20 +575,20 @@ void Slot::update(const Blocks &fixed)
         program_->set_pieces(group.step, outputs_of(group));
     for (std::size_t i = 0; i < outputs_.size(); i++)
         if (copies_[i])
-            program_->set_copy(*copies_[i], outputs_[i]->host_address(), bound_[part_.outputs[i].buffer]);
+            program_->set_copy(*copies_[i], outputs_[i]->host_address(), bound_[subgraph_.outputs[i].buffer]);
 }
 
-device::Queue &Slot::incoming()
+device::Queue &Replay::incoming()
 {
     if (!incoming_)
         incoming_ = &device_.incoming();
     return *incoming_;
 }
 
-void Slot::give_upload(std::size_t input, Address to, device::Queue &queue)
+void Replay::give_upload(std::size_t input, Address to, device::Queue &queue)
 {
     const Upload &upload = uploads_[input];
-    queue.upload(to, upload.from, part_.buffers[part_.inputs[input].buffer].bytes);
+    queue.upload(to, upload.from, subgraph_.buffers[subgraph_.inputs[input].buffer].bytes);
     if (&queue != &its_queue() && upload.step)
         queue.signal(*program_, *upload.step);
 }
@@ -593,11 +597,11 @@ void Slot::give_upload(std::size_t input, Address to, device::Queue &queue)
  * The copies that the program waits for. If it does not use the memory now, they begin at once. They are not the
  * program's own, which has to be the same each time: one that has changed takes a driver as long as it has steps.
  */
-void Slot::give_uploads()
+void Replay::give_uploads()
 {
     for (; ahead_.inputs < own_copies_.size(); ahead_.inputs++) {
         const std::size_t input = own_copies_[ahead_.inputs];
-        give_upload(input, bound_[part_.inputs[input].buffer], is_free_ ? incoming() : its_queue());
+        give_upload(input, bound_[subgraph_.inputs[input].buffer], is_free_ ? incoming() : its_queue());
     }
     for (std::size_t input : own_copies_)
         uploads_[input].ahead.reset();
@@ -608,7 +612,7 @@ void Slot::give_uploads()
  * In the order in which they are always given, for which the program waits. Who evicts the memory waits for the copy;
  * the set does not, which waits for those that a step needs.
  */
-void Slot::go_ahead(const DatablockPtr &block)
+void Replay::go_ahead(const DatablockPtr &block)
 {
     const std::size_t input = own_copies_[ahead_.inputs];
     const Access::Item inside = Access::reads(*inside_);
@@ -624,13 +628,13 @@ void Slot::go_ahead(const DatablockPtr &block)
     Access access(device_, incoming(), {&inside, 1}, &base);
     if (!ahead_.inputs)
         ahead_.evictions = inside_->evictions();
-    give_upload(input, base + part_.buffers[part_.inputs[input].buffer].offset, incoming());
+    give_upload(input, base + subgraph_.buffers[subgraph_.inputs[input].buffer].offset, incoming());
     access.given(incoming().mark_for_later());
     ahead_.inputs++;
     ahead_.over = false;
 }
 
-void Slot::forget_ahead() noexcept
+void Replay::forget_ahead() noexcept
 {
     if (incoming_ && (ahead_.inputs || ahead_.over))
         settle(*incoming_);
@@ -640,13 +644,13 @@ void Slot::forget_ahead() noexcept
 }
 
 /* The queue gets what fills the buffers, and the program. */
-void Slot::start(const PartSet &set, bool is_watched)
+void Replay::start(const ReplaySet &set, bool is_watched)
 {
     const Blocks &fixed = set.fixed;
     for (std::size_t i = 0; changes_ != set.changes && i < fixed.size(); i++)
         if (fixed[i] != fixed_[i]) {
             fixed_[i] = fixed[i];
-            for (std::size_t step : part_.fixed[i].users)
+            for (std::size_t step : subgraph_.fixed[i].users)
                 touch(step);
         }
     changes_ = set.changes;
@@ -676,40 +680,40 @@ void Slot::start(const PartSet &set, bool is_watched)
 }
 
 /* Who reads results on the host is not to wait for the next sets. */
-device::MarkerPtr Slot::mark(bool may_share)
+device::MarkerPtr Replay::mark(bool may_share)
 {
     const bool is_read = std::ranges::any_of(on_host_, std::identity());
     return may_share && !is_read ? its_queue().mark_for_later() : its_queue().mark();
 }
 
-device::MarkerPtr Slot::copy_results()
+device::MarkerPtr Replay::copy_results()
 {
     for_results_->after(its_queue().mark());
     for (std::size_t i = 0; i < outputs_.size(); i++)
         if (is_copied(i)) {
-            const std::size_t buffer = part_.outputs[i].buffer;
+            const std::size_t buffer = subgraph_.outputs[i].buffer;
             for_results_->download(device::host_pointer(outputs_[i]->host_address()), bound_[buffer],
-                                   part_.buffers[buffer].bytes);
+                                   subgraph_.buffers[buffer].bytes);
         }
     return for_results_->mark();
 }
 
-void Slot::passed_on()
+void Replay::passed_on()
 {
     for (std::size_t i = 0; i < outputs_.size(); i++)
-        if (!part_.outputs[i].is_kept)
+        if (!subgraph_.outputs[i].is_kept)
             let_go(outputs_[i]);
 }
 
 /* Others have it; but it must not go before it is written. */
-void Slot::let_go(DatablockPtr &block)
+void Replay::let_go(DatablockPtr &block)
 {
     written_.emplace_back(marker_, std::move(block));
     block.reset();
 }
 
 /* When its queues have done what they had: that may write to what is given back. */
-void Slot::forget() noexcept
+void Replay::forget() noexcept
 {
     forget_ahead();
     program_.reset();

@@ -19,15 +19,15 @@ using Blocks = std::vector<DatablockPtr>;
 /* Groups of inputs that a GPU fetches at the same time: while one ends, another goes on. */
 constexpr std::size_t gathers_at_once = 2;
 
-/* One of a device for the sets of all parts. */
+/* One of a device for the sets of all subgraphs. */
 struct SetQueue {
     std::unique_ptr<device::Queue> queue;
     std::size_t sets = 0;  /* that it was given and have not ended */
     unsigned unmarked = 0; /* the last ones, which share the marker of one to come */
 };
 
-/* What a part's next run is about. */
-struct PartSet {
+/* What a subgraph's next run is about. */
+struct ReplaySet {
     Blocks inputs = {};
     Blocks fixed = {};
     std::uint64_t changes = 1;      /* of what is fixed, so far */
@@ -35,7 +35,7 @@ struct PartSet {
     bool may_share_marker = false;  /* with the next ones of its queue */
 };
 
-class Slot {
+class Replay {
 public:
     struct Moved {
         std::uint64_t uploaded_blocks = 0, uploaded_bytes = 0;
@@ -45,16 +45,16 @@ public:
 
     /* Results that are read on the host: copied there, or, where that is possible, written there alone. */
     enum class Results { copied, there_alone };
-    /* @which: of the devices of the part's tasks. @other, if there is one, has learned where inputs come from. */
-    Slot(const Part &part, device::Device &device, std::size_t which, Results results, const Slot *other);
+    /* @which: of the devices of the subgraph's tasks. @other, if there is one, has learned where inputs come from. */
+    Replay(const Subgraph &subgraph, device::Device &device, std::size_t which, Results results, const Replay *other);
     /* Blocks until it has nothing to do. */
-    ~Slot();
+    ~Replay();
     /* Of its device, without what is fixed and what its last set had. */
-    static std::size_t bytes(const Part &part);
-    /* Whether sets of the part may have inputs that go ahead. */
-    static bool may_go_ahead(const Part &part);
-    Slot(const Slot &) = delete;
-    Slot &operator=(const Slot &) = delete;
+    static std::size_t bytes(const Subgraph &subgraph);
+    /* Whether sets of the subgraph may have inputs that go ahead. */
+    static bool may_go_ahead(const Subgraph &subgraph);
+    Replay(const Replay &) = delete;
+    Replay &operator=(const Replay &) = delete;
 
     /* Its queue has nothing to do. */
     bool has_ended() const { return !marker_ || marker_->reached(); }
@@ -78,7 +78,7 @@ public:
      * With @for_results, that one copies them to the host, and @queue need not wait for it. Throws Error, and then the
      * queues have done nothing that anybody could see.
      */
-    void launch(const PartSet &set, SetQueue &queue, device::Queue *for_results, bool is_watched);
+    void launch(const ReplaySet &set, SetQueue &queue, device::Queue *for_results, bool is_watched);
     /* That has the last set. */
     SetQueue &queue() const { return *queue_; }
     /* Of the last set, if it was to be watched, and could be. */
@@ -86,7 +86,7 @@ public:
     /* What has become of outputs since the last set: whether somebody has read them on the host. True if that is new.
      */
     bool note_readers(std::vector<bool> &on_host);
-    /* Of the last set, in the order of the part's outputs. */
+    /* Of the last set, in the order of the subgraph's outputs. */
     const Blocks &outputs() const { return outputs_; }
     /* To be called when these have been passed on: what nobody is to write again is forgotten. */
     void passed_on();
@@ -111,7 +111,7 @@ private:
         std::size_t bytes = 0;
         std::vector<device::Piece> pieces = {};
     };
-    /* Outputs that are copied to the host when a step of the part has run. */
+    /* Outputs that are copied to the host when a step of the subgraph has run. */
     struct Download {
         std::vector<std::size_t> outputs; /* several, or one that is short: as pieces */
         std::size_t bytes, after;
@@ -121,7 +121,7 @@ private:
     bool is_copied(std::size_t output) const;
     device::MarkerPtr copy_results();
     device::MarkerPtr mark(bool may_share);
-    void plan(const PartSet &set);
+    void plan(const ReplaySet &set);
     bool is_there_alone(std::size_t output) const;
     void let_go(DatablockPtr &block);
     void plan_input(const Blocks &inputs, std::size_t i);
@@ -129,14 +129,14 @@ private:
     void keep_uploads(std::size_t i, bool from_host);
     void use(Datablock &block, std::size_t missing, std::size_t buffer);
     void learn(const Blocks &inputs);
-    void place(const Blocks &inputs);
+    void lay_out(const Blocks &inputs);
     void touch(std::size_t step);
-    void start(const PartSet &set, bool is_watched);
+    void start(const ReplaySet &set, bool is_watched);
     device::Queue &its_queue() const { return *queue_->queue; }
-    std::vector<void *> &arguments_of(const PartStep &step, const Blocks &fixed);
+    std::vector<void *> &arguments_of(const SubgraphStep &step, const Blocks &fixed);
     void make(const Blocks &fixed);
     void order_uploads();
-    /* Of a step: places in the order of uploads, by way. */
+    /* Of a step: positions in the order of uploads, by way. */
     using LastUploads = std::array<std::optional<std::size_t>, 1 + gathers_at_once>;
     std::vector<LastUploads> last_uploads() const;
     std::vector<std::vector<std::size_t>> awaited_uploads(std::vector<LastUploads> &needed);
@@ -160,7 +160,7 @@ private:
     void give_uploads();
     void forget() noexcept;
 
-    const Part &part_;
+    const Subgraph &subgraph_;
     device::Device &device_;
     const std::size_t which_;
     const Results results_;
@@ -178,7 +178,7 @@ private:
     std::unique_ptr<device::Program> program_;
     /* Programs, and their pieces, of earlier sets. */
     std::vector<std::pair<device::MarkerPtr, std::shared_ptr<const void>>> retired_;
-    std::vector<std::size_t> step_index_;            /* by step of the part: in the program */
+    std::vector<std::size_t> step_index_;            /* by step of the subgraph: in the program */
     std::vector<std::optional<std::size_t>> copies_; /* by output: the step of the program that copies it alone */
     std::optional<std::size_t> last_copy_;           /* of these */
     /* An input that is copied from the host for a program. */
@@ -188,7 +188,7 @@ private:
         unsigned needed = 1;    /* until it is in the program */
         const void *from = nullptr;
         DatablockPtr ahead = nullptr;         /* that was given before the set */
-        std::size_t place = 0;                /* in the order of uploads */
+        std::size_t position = 0;             /* in the order of uploads */
         std::optional<std::size_t> step = {}; /* of the program, which has the copy, or waits for it */
         std::size_t way =
             0; /* which of them come one after another: those that are not gathered, or each other group */

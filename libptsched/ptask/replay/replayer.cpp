@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// When the tasks of a part run together, and when by themselves.
+// When the tasks of a subgraph run together, and when by themselves.
 #include "libptsched/ptask/replay/replayer.hpp"
 
 #include "libptsched/ptask/run/scheduler.hpp"
@@ -14,7 +14,7 @@ namespace ptsched::ptask {
 
 namespace {
 
-/* Runs of each task before a part is worth a program, and after something that a program could not do. */
+/* Runs of each task before a subgraph is worth a program, and after something that a program could not do. */
 constexpr std::uint64_t steady_runs = 4;
 /*
  * Of so many sets that were compared with what their tasks take by themselves, the shortest is believed: a host that
@@ -29,96 +29,100 @@ constexpr std::uint64_t longer = 8, longest = std::uint64_t{1} << 40, sets_worth
  * where somebody wants CUDA graphs in any case.
  */
 constexpr unsigned looks = 2, more_looks = 20, most_looks = 100;
-/* What has ended since then may not be known when a place is chosen: drivers take long to say so. */
+/* What has ended since then may not be known when a device is chosen: drivers take long to say so. */
 constexpr std::chrono::microseconds most_unknown{200};
 /* Runs as which a set counts. */
 constexpr std::size_t most_counted = 32;
 
 } // namespace
 
-Lowering::Lowering(Scheduler &scheduler, const GraphOptions &options)
+Replayer::Replayer(Scheduler &scheduler, const GraphOptions &options)
     : scheduler_(scheduler), mode_(options.lower), moving_(options.moving)
 {
 }
 
-Lowering::~Lowering() = default;
+Replayer::~Replayer() = default;
 
-void Lowering::start(const std::vector<std::unique_ptr<TaskImpl>> &tasks)
+void Replayer::start(const std::vector<std::unique_ptr<TaskImpl>> &tasks)
 {
     /* What waits for turns, or is measured, goes to a GPU one by one. */
-    if (mode_ == Lower::never || scheduler_.places_.attached())
+    if (mode_ == Lower::never || scheduler_.graph_devices_.attached())
         return;
     tasks_ = &tasks;
-    for (Part &part : Parts::find(tasks)) {
-        Lowered &lowered = *parts_.emplace_back(new Lowered{std::move(part)});
-        lowered.patience = lowered.until = first_patience();
-        lowered.slots.resize(lowered.head().places_.size());
-        lowered.lone_slots.resize(lowered.head().places_.size());
-        /* Which place is chosen may depend on all of a set. */
-        lowered.goes_ahead = lowered.head().places_.size() == 1 && Slot::may_go_ahead(lowered.part);
-        lowered.may_pair = lowered.part.ends_at_once && fills_devices(lowered);
-        lowered.set.inputs.resize(lowered.part.inputs.size());
-        lowered.set.fixed.resize(lowered.part.fixed.size());
-        for (const PartOutput &output : lowered.part.outputs)
-            lowered.set.on_host.push_back(output.for_host);
-        note_spared(lowered);
-        make_batch(lowered);
-        for (TaskImpl *task : lowered.part.tasks)
-            task->lowered_ = &lowered;
-        if (const auto &places = lowered.head().places_; places.size() > 1)
-            for (const Place *place : places)
-                launchers_.try_emplace(place, scheduler_.mutex_, [this](Lock &lock, Lowered &part) {
-                    scheduler_.now_.passes();
-                    give(lock, part);
-                    go_on(lock);
-                    scheduler_.hand_over();
-                });
+    for (Subgraph &subgraph : Subgraphs::find(tasks)) {
+        ReplayedSubgraph &replayed = *replayed_.emplace_back(new ReplayedSubgraph{std::move(subgraph)});
+        replayed.patience = replayed.until = first_patience();
+        replayed.replays.resize(replayed.head().graph_devices_.size());
+        replayed.lone_replays.resize(replayed.head().graph_devices_.size());
+        /* Which device is chosen may depend on all of a set. */
+        replayed.goes_ahead = replayed.head().graph_devices_.size() == 1 && Replay::may_go_ahead(replayed.subgraph);
+        replayed.may_double_buffer = replayed.subgraph.ends_at_once && fills_devices(replayed);
+        replayed.set.inputs.resize(replayed.subgraph.inputs.size());
+        replayed.set.fixed.resize(replayed.subgraph.fixed.size());
+        for (const SubgraphOutput &output : replayed.subgraph.outputs)
+            replayed.set.on_host.push_back(output.for_host);
+        note_spared(replayed);
+        make_batch(replayed);
+        for (TaskImpl *task : replayed.subgraph.tasks)
+            task->replayed_ = &replayed;
+        if (const auto &graph_devices = replayed.head().graph_devices_; graph_devices.size() > 1)
+            for (const GraphDevice *graph_device : graph_devices)
+                launch_threads_.try_emplace(graph_device, scheduler_.mutex_,
+                                            [this](Lock &lock, ReplayedSubgraph &replayed) {
+                                                scheduler_.now_.passes();
+                                                give(lock, replayed);
+                                                go_on(lock);
+                                                scheduler_.hand_over();
+                                            });
     }
 }
 
 /* Whether each of its kernels leaves no room for another like it, on any of its devices. */
-bool Lowering::fills_devices(const Lowered &part)
+bool Replayer::fills_devices(const ReplayedSubgraph &replayed)
 {
-    const auto fills = [](const PartStep &step, const Place *place) {
-        const auto most = place->device->most_threads();
+    const auto fills = [](const SubgraphStep &step, const GraphDevice *graph_device) {
+        const auto most = graph_device->device->most_threads();
         return !step.task || (most && 2 * step.task->geometry_.threads() > static_cast<double>(*most));
     };
-    return std::ranges::all_of(part.head().places_, [&](const Place *place) {
-        return std::ranges::all_of(part.part.steps, [&](const PartStep &step) { return fills(step, place); });
+    return std::ranges::all_of(replayed.head().graph_devices_, [&](const GraphDevice *graph_device) {
+        return std::ranges::all_of(replayed.subgraph.steps,
+                                   [&](const SubgraphStep &step) { return fills(step, graph_device); });
     });
 }
 
-/* Who gives tasks of a part different priorities wants one of them to run before others. */
-bool Lowering::is_uniform(const Lowered &part) const
+/* Who gives tasks of a subgraph different priorities wants one of them to run before others. */
+bool Replayer::is_uniform(const ReplayedSubgraph &replayed) const
 {
-    const TaskImpl &head = part.head();
-    return std::all_of(part.part.tasks.begin(), part.part.tasks.end(), [&](const TaskImpl *task) {
+    const TaskImpl &head = replayed.head();
+    return std::all_of(replayed.subgraph.tasks.begin(), replayed.subgraph.tasks.end(), [&](const TaskImpl *task) {
         return task->priority_ == head.priority_ && task->proxy_priority_ == head.proxy_priority_;
     });
 }
 
 /* Other graphs that use its devices get their share run by run. */
-bool Lowering::has_company(const Lowered &part)
+bool Replayer::has_company(const ReplayedSubgraph &replayed)
 {
-    return std::any_of(part.head().places_.begin(), part.head().places_.end(),
-                       [](const Place *place) { return place->rival && !place->rival->alone(); });
+    return std::any_of(replayed.head().graph_devices_.begin(), replayed.head().graph_devices_.end(),
+                       [](const GraphDevice *graph_device) {
+                           return graph_device->device_share && !graph_device->device_share->alone();
+                       });
 }
 
-bool Lowering::parts_compete()
+bool Replayer::components_compete()
 {
     if (!std::exchange(priorities_are_new_, false))
-        return parts_compete_;
+        return components_compete_;
     std::set<double> priorities;
-    std::set<std::size_t> parts;
+    std::set<std::size_t> components;
     for (const auto &task : *tasks_)
         if (!task->on_host_) {
             priorities.insert(task->priority(scheduler_.weights_));
-            parts.insert(task->part_);
+            components.insert(task->component_);
         }
-    return parts_compete_ = priorities.size() > 1 && parts.size() > 1;
+    return components_compete_ = priorities.size() > 1 && components.size() > 1;
 }
 
-std::size_t Lowering::runs_of(std::size_t tasks, double seconds, bool others_first)
+std::size_t Replayer::runs_of(std::size_t tasks, double seconds, bool others_first)
 {
     const std::size_t most = std::min(tasks, most_counted);
     const double longest = static_cast<double>(most) * seconds_of_a_run;
@@ -127,104 +131,105 @@ std::size_t Lowering::runs_of(std::size_t tasks, double seconds, bool others_fir
     return std::max<std::size_t>(1, static_cast<std::size_t>(seconds / seconds_of_a_run));
 }
 
-void Lowering::priorities_changed(TaskImpl &task)
+void Replayer::priorities_changed(TaskImpl &task)
 {
-    Lowered *part = task.lowered_;
+    ReplayedSubgraph *replayed = task.replayed_;
     priorities_are_new_ = true;
-    if (part && part->mode != Lowered::apart && !is_uniform(*part))
-        separate(*part, part->patience);
+    if (replayed && replayed->mode != ReplayedSubgraph::apart && !is_uniform(*replayed))
+        separate(*replayed, replayed->patience);
     hurry();
     scheduler_.hand_over();
 }
 
-void Lowering::ran(TaskImpl &task, Seconds took, bool odd)
+void Replayer::ran(TaskImpl &task, Seconds took, bool odd)
 {
-    Lowered &part = *task.lowered_;
+    ReplayedSubgraph &replayed = *task.replayed_;
     const std::uint64_t number = ++task.begun_;
 
     if (odd) {
-        separate(part, part.patience);
-    } else if (part.mode == Lowered::halting) {
-        if (!--part.missing)
-            join(part);
+        separate(replayed, replayed.patience);
+    } else if (replayed.mode == ReplayedSubgraph::halting) {
+        if (!--replayed.missing)
+            join(replayed);
     } else {
         /* The first runs take longer. */
         if (number > 1)
-            part.run_seconds.add(took.count());
-        if (&task == part.part.tasks.back() && number >= part.until && is_uniform(part) && !has_company(part))
-            halt(part);
+            replayed.run_seconds.add(took.count());
+        if (&task == replayed.subgraph.tasks.back() && number >= replayed.until && is_uniform(replayed) &&
+            !has_company(replayed))
+            halt(replayed);
     }
 }
 
-void Lowering::halt(Lowered &part)
+void Replayer::halt(ReplayedSubgraph &replayed)
 {
-    part.mode = Lowered::halting;
-    part.until = part.missing = part.stalled = 0;
-    for (const TaskImpl *task : part.part.tasks)
-        part.until = std::max(part.until, task->begun_);
-    for (const TaskImpl *task : part.part.tasks)
-        part.missing += part.until - task->begun_;
-    if (!part.missing)
-        join(part);
+    replayed.mode = ReplayedSubgraph::halting;
+    replayed.until = replayed.missing = replayed.stalled = 0;
+    for (const TaskImpl *task : replayed.subgraph.tasks)
+        replayed.until = std::max(replayed.until, task->begun_);
+    for (const TaskImpl *task : replayed.subgraph.tasks)
+        replayed.missing += replayed.until - task->begun_;
+    if (!replayed.missing)
+        join(replayed);
 }
 
 /* Each task has run as often as the others, and nothing is between them. */
-void Lowering::join(Lowered &part)
+void Replayer::join(ReplayedSubgraph &replayed)
 {
-    part.mode = Lowered::together;
-    part.stalled = part.compared = 0;
-    part.least_seconds = HUGE_VAL;
-    part.sets_before = part.sets;
-    part.absent = 0;
-    part.gpu_seconds = 0;
-    for (const TaskImpl *task : part.part.tasks)
-        part.gpu_seconds += task->run_time_.value();
-    for (const PartInput &input : part.part.inputs)
-        part.absent += !input.channel->has_token();
-    for (std::size_t i = 0; i < part.part.fixed.size(); i++) {
-        const PortImpl &port = *part.part.fixed[i].port;
-        part.set.fixed[i] = port.options_.kind == PortKind::sticky ? port.kept_ : port.options_.initial;
-        part.sticky_came = part.sticky_came || (port.from_ && !port.from_->tokens.empty());
+    replayed.mode = ReplayedSubgraph::together;
+    replayed.stalled = replayed.compared = 0;
+    replayed.least_seconds = HUGE_VAL;
+    replayed.sets_before = replayed.sets;
+    replayed.absent = 0;
+    replayed.gpu_seconds = 0;
+    for (const TaskImpl *task : replayed.subgraph.tasks)
+        replayed.gpu_seconds += task->run_time_.value();
+    for (const SubgraphInput &input : replayed.subgraph.inputs)
+        replayed.absent += !input.channel->has_token();
+    for (std::size_t i = 0; i < replayed.subgraph.fixed.size(); i++) {
+        const PortImpl &port = *replayed.subgraph.fixed[i].port;
+        replayed.set.fixed[i] = port.options_.kind == PortKind::sticky ? port.kept_ : port.options_.initial;
+        replayed.sticky_came = replayed.sticky_came || (port.from_ && !port.from_->tokens.empty());
     }
-    part.set.changes++;
+    replayed.set.changes++;
     wake_watcher();
-    look_at(part);
+    look_at(replayed);
 }
 
 /* Its tasks run by themselves, at least that often. */
-void Lowering::separate(Lowered &part, std::uint64_t runs)
+void Replayer::separate(ReplayedSubgraph &replayed, std::uint64_t runs)
 {
-    if (part.launching) {
-        part.parts_for = std::max(part.parts_for, runs);
+    if (replayed.launching) {
+        replayed.apart_for = std::max(replayed.apart_for, runs);
         return;
     }
-    part.for_slots([](Slot &slot) { slot.forget_ahead(); });
-    part.mode = Lowered::apart;
-    part.waits = false;
-    part.before_sticky = 0;
-    part.until = 0;
-    for (const TaskImpl *task : part.part.tasks)
-        part.until = std::max(part.until, task->begun_);
-    part.until += runs;
-    for (TaskImpl *task : part.part.tasks)
+    replayed.for_replays([](Replay &replay) { replay.forget_ahead(); });
+    replayed.mode = ReplayedSubgraph::apart;
+    replayed.waits = false;
+    replayed.before_sticky = 0;
+    replayed.until = 0;
+    for (const TaskImpl *task : replayed.subgraph.tasks)
+        replayed.until = std::max(replayed.until, task->begun_);
+    replayed.until += runs;
+    for (TaskImpl *task : replayed.subgraph.tasks)
         scheduler_.look_at(*task);
 }
 
-std::uint64_t Lowering::first_patience() const
+std::uint64_t Replayer::first_patience() const
 {
     return mode_ == Lower::always ? 1 : steady_runs;
 }
 
-void Lowering::give_up(Lowered &part)
+void Replayer::give_up(ReplayedSubgraph &replayed)
 {
-    const bool was_worth_it = part.sets - part.sets_before >= sets_worth_it;
-    part.patience = was_worth_it ? first_patience() : std::min(part.patience * longer, longest);
-    separate(part, part.patience);
+    const bool was_worth_it = replayed.sets - replayed.sets_before >= sets_worth_it;
+    replayed.patience = was_worth_it ? first_patience() : std::min(replayed.patience * longer, longest);
+    separate(replayed, replayed.patience);
 }
 
-bool Lowering::has_room(const Lowered &part) const
+bool Replayer::has_room(const ReplayedSubgraph &replayed) const
 {
-    for (const PartOutput &output : part.part.outputs)
+    for (const SubgraphOutput &output : replayed.subgraph.outputs)
         for (const Channel *channel : output.channels)
             if (!channel->has_room())
                 return false;
@@ -232,7 +237,7 @@ bool Lowering::has_room(const Lowered &part) const
 }
 
 /* For who has slept since nothing was going on: it may be up to him to find that nothing goes on though it should. */
-void Lowering::wake_watcher()
+void Replayer::wake_watcher()
 {
     if (watched_)
         return;
@@ -241,267 +246,270 @@ void Lowering::wake_watcher()
     scheduler_.wake_thread();
 }
 
-void Lowering::came(const Channel &channel)
+void Replayer::came(const Channel &channel)
 {
     const PortImpl &port = *channel.destination;
-    Lowered &part = *port.task_.lowered_;
+    ReplayedSubgraph &replayed = *port.task_.replayed_;
 
-    if (part.mode == Lowered::apart)
+    if (replayed.mode == ReplayedSubgraph::apart)
         return;
-    part.moved = true;
+    replayed.moved = true;
     wake_watcher();
-    if (part.mode == Lowered::halting)
+    if (replayed.mode == ReplayedSubgraph::halting)
         return;
     if (port.options_.kind == PortKind::sticky) {
-        part.sticky_came = true;
-        if (part.waits) {
-            part.before_sticky = Batch::complete(part.part);
-            look_at(part);
+        replayed.sticky_came = true;
+        if (replayed.waits) {
+            replayed.before_sticky = Batch::complete(replayed.subgraph);
+            look_at(replayed);
         }
         return;
     }
     if (channel.tokens.size() == 1)
-        part.absent--;
-    if (!part.waits || Batch::has_news(channel))
-        look_at(part);
+        replayed.absent--;
+    if (!replayed.waits || Batch::has_news(channel))
+        look_at(replayed);
 }
 
-void Lowering::left(Lowered &part)
+void Replayer::left(ReplayedSubgraph &replayed)
 {
-    if (part.mode == Lowered::apart)
+    if (replayed.mode == ReplayedSubgraph::apart)
         return;
-    part.moved = true;
+    replayed.moved = true;
     wake_watcher();
-    look_at(part);
+    look_at(replayed);
 }
 
 /*
  * If its set is complete, or can be begun with, it is given to a GPU by who has the lock, unless something else is due
  * before it, or it waits for others.
  */
-void Lowering::look_at(Lowered &part)
+void Replayer::look_at(ReplayedSubgraph &replayed)
 {
-    TaskImpl &head = part.head();
-    if (scheduler_.stopping_ || part.mode != Lowered::together || part.launching || head.queued_)
+    TaskImpl &head = replayed.head();
+    if (scheduler_.stopping_ || replayed.mode != ReplayedSubgraph::together || replayed.launching || head.queued_)
         return;
-    const bool complete = !part.absent && has_room(part);
-    part.waits = complete && waits_for_more(part);
-    part.hurries = part.hurries && complete;
-    if (part.waits || (!complete && !has_ahead(part)))
+    const bool complete = !replayed.absent && has_room(replayed);
+    replayed.waits = complete && waits_for_more(replayed);
+    replayed.hurries = replayed.hurries && complete;
+    if (replayed.waits || (!complete && !has_ahead(replayed)))
         return;
     /* What has ended may not be known yet. */
-    const bool full = scheduler_.places_.full(false) && !(poll() && !scheduler_.places_.full(false));
-    const bool in_turn = full || parts_compete() || !scheduler_.due_[1].empty();
+    const bool full = scheduler_.graph_devices_.full(false) && !(poll() && !scheduler_.graph_devices_.full(false));
+    const bool in_turn = full || components_compete() || !scheduler_.due_[1].empty();
     if (in_turn && !complete)
         return;
     head.queued_ = true;
     if (in_turn)
         scheduler_.add_due(head);
     else
-        direct_.push_back(&part);
+        direct_.push_back(&replayed);
 }
 
-void Lowering::go_on(Lock &lock)
+void Replayer::go_on(Lock &lock)
 {
     device::BorrowedThread borrowed; /* once for a set, not for each call */
     while (!direct_.empty()) {
-        Lowered &part = *direct_.back();
+        ReplayedSubgraph &replayed = *direct_.back();
         direct_.pop_back();
-        part.head().queued_ = false;
-        if (!attempt(lock, part.head()))
-            scheduler_.look_at(part.head());
+        replayed.head().queued_ = false;
+        if (!attempt(lock, replayed.head()))
+            scheduler_.look_at(replayed.head());
     }
 }
 
-bool Lowering::attempt(Lock &lock, TaskImpl &task)
+bool Replayer::attempt(Lock &lock, TaskImpl &task)
 {
-    Lowered *part = task.lowered_;
-    if (!part || part->mode != Lowered::together)
+    ReplayedSubgraph *replayed = task.replayed_;
+    if (!replayed || replayed->mode != ReplayedSubgraph::together)
         return false;
-    if (has_company(*part)) {
-        separate(*part, part->patience);
-        return part->mode == Lowered::together;
+    if (has_company(*replayed)) {
+        separate(*replayed, replayed->patience);
+        return replayed->mode == ReplayedSubgraph::together;
     }
-    if (part->launching || scheduler_.stopping_ || !scheduler_.failure_.empty())
+    if (replayed->launching || scheduler_.stopping_ || !scheduler_.failure_.empty())
         return true;
-    if (!part->absent && has_room(*part)) {
-        look_for_last(*part);
-        launch(lock, *part);
-    } else if (has_ahead(*part)) {
-        go_ahead(lock, *part);
+    if (!replayed->absent && has_room(*replayed)) {
+        look_for_last(*replayed);
+        launch(lock, *replayed);
+    } else if (has_ahead(*replayed)) {
+        go_ahead(lock, *replayed);
     }
     return true;
 }
 
-bool Lowering::has_signals(const Lowered &part)
+bool Replayer::has_signals(const ReplayedSubgraph &replayed)
 {
     auto is_odd = [](const Channel &channel) {
         const Item &item = channel.tokens.front().item;
         return !item.block || item.end_of_stream || item.error;
     };
-    for (const PartInput &input : part.part.inputs)
+    for (const SubgraphInput &input : replayed.subgraph.inputs)
         if (is_odd(*input.channel))
             return true;
-    for (const PartFixed &fixed : part.part.fixed)
-        if (const Channel *from = fixed.port->from_; part.sticky_came && from && from->has_token() && is_odd(*from))
+    for (const SubgraphConstant &fixed : replayed.subgraph.fixed)
+        if (const Channel *from = fixed.port->from_; replayed.sticky_came && from && from->has_token() && is_odd(*from))
             return true;
     return false;
 }
 
-void Lowering::take_fixed(Lowered &part)
+void Replayer::take_fixed(ReplayedSubgraph &replayed)
 {
-    part.sticky_came = false;
-    for (std::size_t i = 0; i < part.part.fixed.size(); i++) {
-        PortImpl &port = *part.part.fixed[i].port;
+    replayed.sticky_came = false;
+    for (std::size_t i = 0; i < replayed.subgraph.fixed.size(); i++) {
+        PortImpl &port = *replayed.subgraph.fixed[i].port;
         if (!port.from_ || port.options_.kind != PortKind::sticky)
             continue;
         if (port.from_->has_token()) {
-            part.set.fixed[i] = port.kept_ = port.from_->tokens.pop_front().item.block;
-            part.set.changes++;
+            replayed.set.fixed[i] = port.kept_ = port.from_->tokens.pop_front().item.block;
+            replayed.set.changes++;
             scheduler_.took_from(*port.from_);
         }
-        part.sticky_came = part.sticky_came || !port.from_->tokens.empty();
+        replayed.sticky_came = replayed.sticky_came || !port.from_->tokens.empty();
     }
 }
 
-bool Lowering::take(Lowered &part)
+bool Replayer::take(ReplayedSubgraph &replayed)
 {
-    if (has_signals(part)) {
-        separate(part, part.patience);
+    if (has_signals(replayed)) {
+        separate(replayed, replayed.patience);
         return false;
     }
     /* Before anybody who waits for the room can bring more. */
-    part.launching = true;
+    replayed.launching = true;
     launching_++;
-    part.is_batch = part.batch && Batch::is_complete(part.part) && may_batch(part);
-    if (part.before_sticky)
-        part.before_sticky--;
-    else if (part.sticky_came)
-        take_fixed(part);
-    PartSet &set = part.set_at_hand();
-    const Part &taken = part.part_at_hand();
-    if (part.is_batch && set.changes != part.set.changes) {
-        set.fixed = part.set.fixed;
-        set.changes = part.set.changes;
+    replayed.is_batch = replayed.batch && Batch::is_complete(replayed.subgraph) && may_batch(replayed);
+    if (replayed.before_sticky)
+        replayed.before_sticky--;
+    else if (replayed.sticky_came)
+        take_fixed(replayed);
+    ReplaySet &set = replayed.set_at_hand();
+    const Subgraph &taken = replayed.subgraph_at_hand();
+    if (replayed.is_batch && set.changes != replayed.set.changes) {
+        set.fixed = replayed.set.fixed;
+        set.changes = replayed.set.changes;
     }
     for (std::size_t i = 0; i < taken.inputs.size(); i++) {
         Channel &channel = *taken.inputs[i].channel;
         set.inputs[i] = channel.tokens.pop_front().item.block;
-        part.absent += channel.tokens.empty();
+        replayed.absent += channel.tokens.empty();
         scheduler_.took_from(channel);
     }
-    for (const PartOutput &output : taken.outputs)
+    for (const SubgraphOutput &output : taken.outputs)
         for (Channel *channel : output.channels)
             channel->promised++;
     return true;
 }
 
 /* The set could not be given: its blocks are the next again. */
-void Lowering::put_back(Lowered &part)
+void Replayer::put_back(ReplayedSubgraph &replayed)
 {
-    const Part &taken = part.part_at_hand();
+    const Subgraph &taken = replayed.subgraph_at_hand();
     for (std::size_t i = taken.inputs.size(); i--;) {
         Channel &channel = *taken.inputs[i].channel;
-        channel.tokens.push_front({{std::move(part.set_at_hand().inputs[i])}});
-        part.absent -= channel.tokens.size() == 1;
+        channel.tokens.push_front({{std::move(replayed.set_at_hand().inputs[i])}});
+        replayed.absent -= channel.tokens.size() == 1;
     }
-    for (const PartOutput &output : taken.outputs)
+    for (const SubgraphOutput &output : taken.outputs)
         for (Channel *channel : output.channels)
             channel->promised--;
 }
 
-void Lowering::pass_on(Lowered &part, Slot &slot)
+void Replayer::pass_on(ReplayedSubgraph &replayed, Replay &replay)
 {
-    const std::vector<PartOutput> &outputs = part.part_at_hand().outputs;
+    const std::vector<SubgraphOutput> &outputs = replayed.subgraph_at_hand().outputs;
     for (std::size_t i = 0; i < outputs.size(); i++)
         for (Channel *channel : outputs[i].channels) {
             channel->promised--;
-            scheduler_.put_into(*channel, {{slot.outputs()[i]}});
+            scheduler_.put_into(*channel, {{replay.outputs()[i]}});
         }
-    slot.passed_on();
+    replay.passed_on();
 }
 
-std::size_t Lowering::choose_place(Lowered &part)
+std::size_t Replayer::choose_device(ReplayedSubgraph &replayed)
 {
-    TaskImpl &head = part.head();
-    if (head.places_.size() == 1)
+    TaskImpl &head = replayed.head();
+    if (head.graph_devices_.size() == 1)
         return 0;
     if (Clock::now() - looked_ > most_unknown)
         poll();
     probe_.begin(head, head.ports_.size());
-    for (std::size_t i = 0; i < part.part.inputs.size(); i++)
-        if (const PortImpl &port = *part.part.inputs[i].channel->destination; &port.task_ == &head)
-            probe_.held[port.index_] = part.set.inputs[i];
-    const std::size_t which = scheduler_.places_.choose(probe_);
+    for (std::size_t i = 0; i < replayed.subgraph.inputs.size(); i++)
+        if (const PortImpl &port = *replayed.subgraph.inputs[i].channel->destination; &port.task_ == &head)
+            probe_.held[port.index_] = replayed.set.inputs[i];
+    const std::size_t which = scheduler_.graph_devices_.choose(probe_);
     probe_.end();
     return which;
 }
 
-void Lowering::fail(const Lowered &part, const Place &place, const std::exception &error)
+void Replayer::fail(const ReplayedSubgraph &replayed, const GraphDevice &graph_device, const std::exception &error)
 {
-    scheduler_.fail({part.part.tasks.begin(), part.part.tasks.end()}, place, error);
+    scheduler_.fail({replayed.subgraph.tasks.begin(), replayed.subgraph.tasks.end()}, graph_device, error);
 }
 
-void Lowering::for_tasks_at(const Place &place, const std::function<void(const TaskImpl *)> &function) const
+void Replayer::for_tasks_at(const GraphDevice &graph_device,
+                            const std::function<void(const TaskImpl *)> &function) const
 {
-    for (const auto &part : parts_)
-        for (std::size_t i = 0; i < part->flights.size(); i++)
-            if (part->flights[i].place == &place)
-                std::ranges::for_each(part->part.tasks, function);
+    for (const auto &replayed : replayed_)
+        for (std::size_t i = 0; i < replayed->flights.size(); i++)
+            if (replayed->flights[i].graph_device == &graph_device)
+                std::ranges::for_each(replayed->subgraph.tasks, function);
 }
 
 /* It must not take the host much longer than its tasks by themselves: what comes after them waits less. */
-void Lowering::compare(Lowered &part, Seconds took)
+void Replayer::compare(ReplayedSubgraph &replayed, Seconds took)
 {
-    const double apart = part.run_seconds.value() * static_cast<double>(part.part.tasks.size() * part.sets_at_hand());
-    part.least_seconds = std::min(part.least_seconds, took.count());
-    if (++part.compared < comparisons)
+    const double apart =
+        replayed.run_seconds.value() * static_cast<double>(replayed.subgraph.tasks.size() * replayed.sets_at_hand());
+    replayed.least_seconds = std::min(replayed.least_seconds, took.count());
+    if (++replayed.compared < comparisons)
         return;
-    const bool takes_longer = apart > 0 && part.least_seconds > most_longer * apart;
-    part.compared = 0;
-    part.least_seconds = HUGE_VAL;
+    const bool takes_longer = apart > 0 && replayed.least_seconds > most_longer * apart;
+    replayed.compared = 0;
+    replayed.least_seconds = HUGE_VAL;
     if (takes_longer)
-        give_up(part);
+        give_up(replayed);
 }
 
-bool Lowering::is_awaited() const
+bool Replayer::is_awaited() const
 {
     return is_busy() && (scheduler_.any_due() || scheduler_.stopping_);
 }
 
-bool Lowering::poll()
+bool Replayer::poll()
 {
     const std::size_t before = flying_;
     looked_ = Clock::now();
-    for (std::size_t i = 0; flying_ && i < parts_.size(); i++) {
-        Lowered &part = *parts_[i];
-        const Place *place = nullptr;
+    for (std::size_t i = 0; flying_ && i < replayed_.size(); i++) {
+        ReplayedSubgraph &replayed = *replayed_[i];
+        const GraphDevice *graph_device = nullptr;
         try {
-            while (!part.flights.empty() && scheduler_.failure_.empty()) {
-                place = part.flights.front().place;
-                if (!part.flights.front().marker->reached())
+            while (!replayed.flights.empty() && scheduler_.failure_.empty()) {
+                graph_device = replayed.flights.front().graph_device;
+                if (!replayed.flights.front().marker->reached())
                     break;
-                ended(part, looked_);
+                ended(replayed, looked_);
             }
         } catch (const std::exception &error) {
-            fail(part, *place, error);
+            fail(replayed, *graph_device, error);
         }
     }
     return flying_ < before;
 }
 
 /* Something of a set is there that a task could begin with, but not all, and nothing else is going on. */
-bool Lowering::is_stalled(const Lowered &part) const
+bool Replayer::is_stalled(const ReplayedSubgraph &replayed) const
 {
-    if (part.mode == Lowered::apart || part.head().queued_ || part.launching || !part.flights.empty())
+    if (replayed.mode == ReplayedSubgraph::apart || replayed.head().queued_ || replayed.launching ||
+        !replayed.flights.empty())
         return false;
-    if (part.mode == Lowered::together && part.absent == part.part.inputs.size())
+    if (replayed.mode == ReplayedSubgraph::together && replayed.absent == replayed.subgraph.inputs.size())
         return false;
-    return std::any_of(part.part.tasks.begin(), part.part.tasks.end(),
+    return std::any_of(replayed.subgraph.tasks.begin(), replayed.subgraph.tasks.end(),
                        [](const TaskImpl *task) { return Scheduler::has_inputs_and_room(*task); });
 }
 
-void Lowering::watch()
+void Replayer::watch()
 {
     poll();
     hurry();
@@ -509,20 +517,20 @@ void Lowering::watch()
     const unsigned enough = mode_ == Lower::always               ? most_looks
                             : is_busy() || !scheduler_.is_idle() ? more_looks
                                                                  : looks;
-    for (const auto &part : parts_) {
-        const bool moved = std::exchange(part->moved, false);
-        part->stalled = !moved && is_stalled(*part) ? part->stalled + 1 : 0;
-        watched_ = watched_ || moved || part->stalled;
-        if (part->stalled >= enough)
-            give_up(*part);
+    for (const auto &replayed : replayed_) {
+        const bool moved = std::exchange(replayed->moved, false);
+        replayed->stalled = !moved && is_stalled(*replayed) ? replayed->stalled + 1 : 0;
+        watched_ = watched_ || moved || replayed->stalled;
+        if (replayed->stalled >= enough)
+            give_up(*replayed);
     }
 }
 
-void Lowering::settle(Lock &lock)
+void Replayer::settle(Lock &lock)
 {
     landed_.wait(lock, [this] { return !launching_; });
     Unlocked unlocked(lock);
-    for (auto &[place, queues] : queues_) {
+    for (auto &[graph_device, queues] : queues_) {
         for (SetQueue &one : queues.for_sets)
             device::settle(*one.queue);
         if (queues.for_results)
@@ -530,16 +538,16 @@ void Lowering::settle(Lock &lock)
     }
 }
 
-void Lowering::close(Lock &lock)
+void Replayer::close(Lock &lock)
 {
     landed_.wait(lock, [this] { return !launching_; });
-    for (const auto &part : parts_) {
-        for (auto &slots : part->slots)
-            slots.clear();
-        part->lone_slots.clear();
-        part->batch.reset();
-        part->flights.clear();
-        part->set.inputs.clear();
+    for (const auto &replayed : replayed_) {
+        for (auto &replays : replayed->replays)
+            replays.clear();
+        replayed->lone_replays.clear();
+        replayed->batch.reset();
+        replayed->flights.clear();
+        replayed->set.inputs.clear();
     }
     flying_ = 0;
 }

@@ -17,7 +17,7 @@ constexpr unsigned sets_to_compare = 8;
 /* Of so many sets the last counts for what a device works for one. */
 constexpr double share_inertia = 32;
 /*
- * Queues of a place for sets. The fewer, the nearer they end in the order in which they came, so that who waits for
+ * Queues of a device for sets. The fewer, the nearer they end in the order in which they came, so that who waits for
  * the oldest can go on while a device still has others; with too few, a device that fetches blocks for one computes
  * nothing. Drivers have about as many channels.
  */
@@ -26,174 +26,181 @@ constexpr std::size_t most_queues = 8;
 } // namespace
 
 /* The last sets may have ended, so that this is a lone one. To ask for several takes too long where sets are short. */
-void Lowering::look_for_last(const Lowered &part)
+void Replayer::look_for_last(const ReplayedSubgraph &replayed)
 {
     constexpr std::size_t few = 4;
-    const std::size_t most = part.may_pair ? few : part.spared_seconds > 0;
+    const std::size_t most = replayed.may_double_buffer ? few : replayed.spared_seconds > 0;
     if (flying_ && flying_ <= most)
         poll();
 }
 
-/* The place has nothing else to do than so much of its own, and the set's program may do something else for that. */
-bool Lowering::is_lone(const Lowered &part, std::size_t own_runs)
+/* The device has nothing else to do than so much of its own, and the set's program may do something else for that. */
+bool Replayer::is_lone(const ReplayedSubgraph &replayed, std::size_t own_runs)
 {
     constexpr std::size_t most_bytes = std::size_t{1} << 28; /* that it is worth to have once more */
-    return part.head().places_[part.where]->runs == own_runs && part.part.inside_bytes <= most_bytes &&
-           !part.slots[part.where].empty() && !part.in_pairs.is_on() && part.spared_seconds > 0;
+    return replayed.head().graph_devices_[replayed.where]->runs == own_runs &&
+           replayed.subgraph.inside_bytes <= most_bytes && !replayed.replays[replayed.where].empty() &&
+           !replayed.double_buffering.is_on() && replayed.spared_seconds > 0;
 }
 
 /* By what is taken for granted; to be called when others read results on the host than before. */
-void Lowering::note_spared(Lowered &part) const
+void Replayer::note_spared(ReplayedSubgraph &replayed) const
 {
-    part.spared_seconds = 0;
-    for (std::size_t i = 0; i < part.part.outputs.size(); i++)
-        if (const PartOutput &output = part.part.outputs[i]; output.may_be_there && part.set.on_host[i])
-            part.spared_seconds +=
+    replayed.spared_seconds = 0;
+    for (std::size_t i = 0; i < replayed.subgraph.outputs.size(); i++)
+        if (const SubgraphOutput &output = replayed.subgraph.outputs[i]; output.may_be_there && replayed.set.on_host[i])
+            replayed.spared_seconds +=
                 Seconds(moving_.block).count() +
-                static_cast<double>(part.part.buffers[output.buffer].bytes) / moving_.bytes_per_second;
+                static_cast<double>(replayed.subgraph.buffers[output.buffer].bytes) / moving_.bytes_per_second;
 }
 
 /*
  * Where copies take little of a set's time, nothing is to be found that is worth the tries; where the next sets have
  * always come before one had ended, it is seldom worth to look.
  */
-bool Lowering::is_worth_trying(const Lowered &part) const
+bool Replayer::is_worth_trying(const ReplayedSubgraph &replayed) const
 {
     constexpr double least_share = 0.02;
     constexpr unsigned many = 16, seldom = 8;
-    return !part.lone_trial.is_over() && (part.overtaken < many || flown_ % seldom == 0) &&
-           part.spared_seconds >= least_share * part.gpu_seconds;
+    return !replayed.lone_comparison.is_over() && (replayed.overtaken < many || flown_ % seldom == 0) &&
+           replayed.spared_seconds >= least_share * replayed.gpu_seconds;
 }
 
-bool Lowering::wants_lone_slot(const Lowered &part) const
+bool Replayer::wants_lone_replay(const ReplayedSubgraph &replayed) const
 {
-    return (part.lone_trial.is_over() || is_worth_trying(part)) && part.lone_trial.other();
+    return (replayed.lone_comparison.is_over() || is_worth_trying(replayed)) && replayed.lone_comparison.other();
 }
 
-std::unique_ptr<Slot> Lowering::make_slot(Lowered &part, Slot::Results results)
+std::unique_ptr<Replay> Replayer::make_replay(ReplayedSubgraph &replayed, Replay::Results results)
 {
-    const auto &slots = part.slots_at_hand();
-    return std::make_unique<Slot>(part.part_at_hand(), *part.head().places_[part.where]->device, part.where, results,
-                                  slots.empty() ? nullptr : slots.back().get());
+    const auto &replays = replayed.replays_at_hand();
+    return std::make_unique<Replay>(replayed.subgraph_at_hand(),
+                                    *replayed.head().graph_devices_[replayed.where]->device, replayed.where, results,
+                                    replays.empty() ? nullptr : replays.back().get());
 }
 
 /*
  * One that has been given inputs ahead, or the one that was used last, or the one that has waited longest, if it has
  * nothing to do. It comes last.
  */
-Slot *Lowering::find_idle_slot(Lowered &part)
+Replay *Replayer::find_idle_replay(ReplayedSubgraph &replayed)
 {
-    auto &slots = part.slots_at_hand();
-    Slot *lone = part.is_batch ? nullptr : part.lone_slots[part.where].get();
-    if (slots.empty())
+    auto &replays = replayed.replays_at_hand();
+    Replay *lone = replayed.is_batch ? nullptr : replayed.lone_replays[replayed.where].get();
+    if (replays.empty())
         return nullptr;
-    if (lone && lone->has_ended() && (lone->has_begun() || (part.wants_lone_slot && !slots.back()->has_begun())))
+    if (lone && lone->has_ended() &&
+        (lone->has_begun() || (replayed.wants_lone_replay && !replays.back()->has_begun())))
         return lone;
-    if (!slots.back()->is_idle()) {
-        if (!slots.front()->is_idle())
+    if (!replays.back()->is_idle()) {
+        if (!replays.front()->is_idle())
             return nullptr;
-        slots.splice(slots.end(), slots, slots.begin());
+        replays.splice(replays.end(), replays, replays.begin());
     }
-    return slots.back().get();
+    return replays.back().get();
 }
 
 /*
  * Without an idle one, another, or the one that has waited longest. An idle one has its last results back, so that its
  * program need not be changed: it is good to have more than sets are under way, since others read what came before.
  */
-Slot &Lowering::choose_slot(Lowered &part)
+Replay &Replayer::choose_replay(ReplayedSubgraph &replayed)
 {
     constexpr std::size_t most = 32, most_bytes = std::size_t{1} << 30;
-    auto &slots = part.slots_at_hand();
+    auto &replays = replayed.replays_at_hand();
 
-    if (auto &lone = part.lone_slots[part.where]; part.wants_lone_slot && !lone && !slots.back()->has_begun())
-        return *(lone = make_slot(part, Slot::Results::there_alone));
-    if (Slot *idle = find_idle_slot(part))
+    if (auto &lone = replayed.lone_replays[replayed.where];
+        replayed.wants_lone_replay && !lone && !replays.back()->has_begun())
+        return *(lone = make_replay(replayed, Replay::Results::there_alone));
+    if (Replay *idle = find_idle_replay(replayed))
         return *idle;
-    if (slots.size() >= (part.is_batch ? most / 2 : most) ||
-        slots.size() * Slot::bytes(part.part_at_hand()) >= most_bytes)
-        slots.splice(slots.end(), slots, slots.begin());
+    if (replays.size() >= (replayed.is_batch ? most / 2 : most) ||
+        replays.size() * Replay::bytes(replayed.subgraph_at_hand()) >= most_bytes)
+        replays.splice(replays.end(), replays, replays.begin());
     else
-        slots.push_back(make_slot(part, Slot::Results::copied));
-    return *slots.back();
+        replays.push_back(make_replay(replayed, Replay::Results::copied));
+    return *replays.back();
 }
 
-/* Whether the next set's slot can be given an input, though others are missing, and has no other set to do meanwhile.
+/* Whether the next set's replay can be given an input, though others are missing, and has no other set to do meanwhile.
  */
-bool Lowering::has_ahead(Lowered &part)
+bool Replayer::has_ahead(ReplayedSubgraph &replayed)
 {
-    const auto &slots = part.slots[part.where];
-    if (!part.goes_ahead || !part.absent || slots.empty() || !slots.back()->has_ended())
+    const auto &replays = replayed.replays[replayed.where];
+    if (!replayed.goes_ahead || !replayed.absent || replays.empty() || !replays.back()->has_ended())
         return false;
-    look_for_last(part);
-    part.wants_lone_slot = is_lone(part, 0) && wants_lone_slot(part);
-    const Slot *lone = part.lone_slots[part.where].get();
-    if (lone ? !lone->has_ended() : part.wants_lone_slot)
+    look_for_last(replayed);
+    replayed.wants_lone_replay = is_lone(replayed, 0) && wants_lone_replay(replayed);
+    const Replay *lone = replayed.lone_replays[replayed.where].get();
+    if (lone ? !lone->has_ended() : replayed.wants_lone_replay)
         return false;
-    const Slot *slot = find_idle_slot(part);
-    const std::optional<std::size_t> input = slot ? slot->next_ahead() : std::nullopt;
+    const Replay *replay = find_idle_replay(replayed);
+    const std::optional<std::size_t> input = replay ? replay->next_ahead() : std::nullopt;
     if (!input)
         return false;
-    const Channel &channel = *part.part.inputs[*input].channel;
+    const Channel &channel = *replayed.subgraph.inputs[*input].channel;
     return channel.has_token() && channel.tokens.front().item.block;
 }
 
 /* Copies from the host need not wait for the rest of the set, for which somebody may take long. */
-void Lowering::go_ahead(Lock &lock, Lowered &part)
+void Replayer::go_ahead(Lock &lock, ReplayedSubgraph &replayed)
 {
-    part.launching = true;
+    replayed.launching = true;
     launching_++;
     try {
-        while (has_ahead(part)) {
-            Slot &slot = *find_idle_slot(part);
-            const DatablockPtr block = part.part.inputs[*slot.next_ahead()].channel->tokens.front().item.block;
+        while (has_ahead(replayed)) {
+            Replay &replay = *find_idle_replay(replayed);
+            const DatablockPtr block =
+                replayed.subgraph.inputs[*replay.next_ahead()].channel->tokens.front().item.block;
             Unlocked unlocked(lock);
-            slot.go_ahead(block);
+            replay.go_ahead(block);
         }
     } catch (const device::Fault &error) {
-        fail(part, *part.head().places_.front(), error);
+        fail(replayed, *replayed.head().graph_devices_.front(), error);
     } catch (const std::exception &) {
         /* Who gives the whole set says what is wrong if that is not over. */
     }
-    finish_launching(part);
-    look_again(part);
+    finish_launching(replayed);
+    look_again(replayed);
 }
 
-void Lowering::launch(Lock &lock, Lowered &part)
+void Replayer::launch(Lock &lock, ReplayedSubgraph &replayed)
 {
-    if (!take(part))
+    if (!take(replayed))
         return;
-    part.where = choose_place(part);
-    const std::size_t sets = part.sets_at_hand();
-    part.expected = part.gpu_seconds * static_cast<double>(sets);
-    part.counts_as = runs_of(part.part.tasks.size() * sets, part.expected, parts_compete());
-    Place &place = *part.head().places_[part.where];
-    place.occupy(part.counts_as, part.expected);
+    replayed.where = choose_device(replayed);
+    const std::size_t sets = replayed.sets_at_hand();
+    replayed.expected = replayed.gpu_seconds * static_cast<double>(sets);
+    replayed.counts_as = runs_of(replayed.subgraph.tasks.size() * sets, replayed.expected, components_compete());
+    GraphDevice &graph_device = *replayed.head().graph_devices_[replayed.where];
+    graph_device.occupy(replayed.counts_as, replayed.expected);
     /* For the only one nobody need be woken. */
     const bool only = !flying_ && launching_ == 1;
-    if (auto found = launchers_.find(&place); found == launchers_.end() || only || !found->second.take(part))
-        give(lock, part);
+    if (auto found = launch_threads_.find(&graph_device);
+        found == launch_threads_.end() || only || !found->second.take(replayed))
+        give(lock, replayed);
 }
 
 /* For the set at hand. */
-void Lowering::pair_up(Lowered &part)
+void Replayer::decide_double_buffering(ReplayedSubgraph &replayed)
 {
-    if (!part.may_pair)
+    if (!replayed.may_double_buffer)
         return;
-    const bool is_copied = std::ranges::any_of(part.set.on_host, std::identity());
-    part.in_pairs.comes(!is_copied || part.head().places_[part.where]->runs == part.counts_as, part.gpu_seconds);
+    const bool is_copied = std::ranges::any_of(replayed.set.on_host, std::identity());
+    replayed.double_buffering.comes(
+        !is_copied || replayed.head().graph_devices_[replayed.where]->runs == replayed.counts_as, replayed.gpu_seconds);
 }
 
 /* The one that has the fewest sets. */
-SetQueue &Lowering::choose_queue(const Lowered &part, const Place &place)
+SetQueue &Replayer::choose_queue(const ReplayedSubgraph &replayed, const GraphDevice &graph_device)
 {
-    auto &queues = queues_[&place].for_sets;
-    const std::size_t most = part.in_pairs.is_on() ? InPairs::queues : most_queues;
+    auto &queues = queues_[&graph_device].for_sets;
+    const std::size_t most = replayed.double_buffering.is_on() ? DoubleBuffering::queues : most_queues;
     const auto end = queues.begin() + static_cast<std::ptrdiff_t>(std::min(most, queues.size()));
     const auto best = std::ranges::min_element(queues.begin(), end, {}, &SetQueue::sets);
     if (best != end && (!best->sets || queues.size() >= most))
         return *best;
-    return queues.emplace_back(SetQueue{place.device->make_queue()});
+    return queues.emplace_back(SetQueue{graph_device.device->make_queue()});
 }
 
 /*
@@ -201,125 +208,126 @@ SetQueue &Lowering::choose_queue(const Lowered &part, const Place &place)
  * marked, unless all before it are known to have ended; who asks for the end of another sooner is told that of all that
  * the queue has by then.
  */
-bool Lowering::may_share_marker(const Lowered &part, SetQueue &queue)
+bool Replayer::may_share_marker(const ReplayedSubgraph &replayed, SetQueue &queue)
 {
     constexpr unsigned sets_for_a_marker = 4;
     if (!queue.sets)
         queue.unmarked = 0;
-    const bool shares = part.expected <= seconds_of_a_run && queue.unmarked + 1 < sets_for_a_marker;
+    const bool shares = replayed.expected <= seconds_of_a_run && queue.unmarked + 1 < sets_for_a_marker;
     queue.unmarked = shares ? queue.unmarked + 1 : 0;
     return shares;
 }
 
-device::Queue *Lowering::queue_for_results(const Lowered &part, const Place &place)
+device::Queue *Replayer::queue_for_results(const ReplayedSubgraph &replayed, const GraphDevice &graph_device)
 {
-    if (!part.in_pairs.is_on())
+    if (!replayed.double_buffering.is_on())
         return nullptr;
-    auto &queue = queues_[&place].for_results;
+    auto &queue = queues_[&graph_device].for_results;
     if (!queue)
-        queue = place.device->make_queue();
+        queue = graph_device.device->make_queue();
     return queue.get();
 }
 
-/* The slot is null if that is not possible: its tasks try by themselves, and say what is wrong if that is not over. */
-Lowering::Launched Lowering::launch_in_slot(Lock &lock, Lowered &part, const Flight &flight)
+/* The replay is null if that is not possible: its tasks try by themselves, and say what is wrong if that is not over.
+ */
+Replayer::Launched Replayer::launch_replay(Lock &lock, ReplayedSubgraph &replayed, const Flight &flight)
 {
-    pair_up(part);
-    const bool lone = is_lone(part, part.counts_as), is_tried = lone && is_worth_trying(part);
-    const bool measured = mode_ == Lower::automatic && part.given++ % sets_to_compare == 0;
+    decide_double_buffering(replayed);
+    const bool lone = is_lone(replayed, replayed.counts_as), is_tried = lone && is_worth_trying(replayed);
+    const bool measured = mode_ == Lower::automatic && replayed.given++ % sets_to_compare == 0;
     Launched launched;
-    part.wants_lone_slot = lone && wants_lone_slot(part);
+    replayed.wants_lone_replay = lone && wants_lone_replay(replayed);
     try {
-        SetQueue &queue = choose_queue(part, *flight.place);
-        device::Queue *for_results = queue_for_results(part, *flight.place);
-        PartSet &set = part.set_at_hand();
-        set.may_share_marker = may_share_marker(part, queue);
+        SetQueue &queue = choose_queue(replayed, *flight.graph_device);
+        device::Queue *for_results = queue_for_results(replayed, *flight.graph_device);
+        ReplaySet &set = replayed.set_at_hand();
+        set.may_share_marker = may_share_marker(replayed, queue);
         Unlocked unlocked(lock);
-        Slot &slot = choose_slot(part);
-        launched.readers_changed = slot.note_readers(set.on_host);
-        slot.launch(set, queue, for_results, is_tried);
-        launched.slot = &slot;
-        if (measured && !slot.was_made())
+        Replay &replay = choose_replay(replayed);
+        launched.readers_changed = replay.note_readers(set.on_host);
+        replay.launch(set, queue, for_results, is_tried);
+        launched.replay = &replay;
+        if (measured && !replay.was_made())
             launched.took = Clock::now() - flight.began;
     } catch (const device::Fault &error) {
-        fail(part, *flight.place, error);
+        fail(replayed, *flight.graph_device, error);
     } catch (const std::exception &) {
     }
     return launched;
 }
 
-/* The set that was taken, at the place that was chosen for it. */
-void Lowering::give(Lock &lock, Lowered &part)
+/* The set that was taken, at the device that was chosen for it. */
+void Replayer::give(Lock &lock, ReplayedSubgraph &replayed)
 {
     Flight flight;
-    flight.place = part.head().places_[part.where];
+    flight.graph_device = replayed.head().graph_devices_[replayed.where];
     flight.began = Clock::now();
-    flight.seconds = part.expected;
-    flight.counts_as = part.counts_as;
-    flight.sets = part.sets_at_hand();
-    const Launched launched = launch_in_slot(lock, part, flight);
-    if (!launched.slot) {
-        flight.place->vacate(flight.counts_as, flight.seconds);
-        put_back(part);
-        if (part.is_batch)
-            part.may_batch = false;
+    flight.seconds = replayed.expected;
+    flight.counts_as = replayed.counts_as;
+    flight.sets = replayed.sets_at_hand();
+    const Launched launched = launch_replay(lock, replayed, flight);
+    if (!launched.replay) {
+        flight.graph_device->vacate(flight.counts_as, flight.seconds);
+        put_back(replayed);
+        if (replayed.is_batch)
+            replayed.may_batch = false;
         else
-            give_up(part);
+            give_up(replayed);
     }
     if (launched.readers_changed) {
-        spread_readers(part);
-        part.lone_trial = {};
-        note_spared(part);
+        spread_readers(replayed);
+        replayed.lone_comparison = {};
+        note_spared(replayed);
     }
-    if (launched.slot)
-        follow_up(part, launched, std::move(flight));
-    finish_launching(part);
-    drop_lone_slots(part);
-    look_again(part);
+    if (launched.replay)
+        follow_up(replayed, launched, std::move(flight));
+    finish_launching(replayed);
+    drop_lone_replays(replayed);
+    look_again(replayed);
 }
 
 /* Its outputs can be taken, though they may not have been written. Who takes them may find that it has ended. */
-void Lowering::follow_up(Lowered &part, const Launched &launched, Flight &&flight)
+void Replayer::follow_up(ReplayedSubgraph &replayed, const Launched &launched, Flight &&flight)
 {
-    Slot &slot = *launched.slot;
-    const Place &place = *flight.place;
+    Replay &replay = *launched.replay;
+    const GraphDevice &graph_device = *flight.graph_device;
     const Clock::time_point began = flight.began;
-    flight.is_lone = &slot == part.lone_slots[part.where].get();
-    flight.watch = slot.take_watch();
-    fly(part, slot, std::move(flight));
+    flight.is_lone = &replay == replayed.lone_replays[replayed.where].get();
+    flight.watch = replay.take_watch();
+    fly(replayed, replay, std::move(flight));
     try {
-        pass_on(part, slot);
+        pass_on(replayed, replay);
     } catch (const std::exception &error) {
-        fail(part, place, error);
+        fail(replayed, graph_device, error);
     }
     if (launched.took)
-        compare(part, *launched.took);
-    land_seen(part, began);
+        compare(replayed, *launched.took);
+    land_seen(replayed, began);
 }
 
-void Lowering::finish_launching(Lowered &part)
+void Replayer::finish_launching(ReplayedSubgraph &replayed)
 {
-    part.launching = part.is_batch = false;
+    replayed.launching = replayed.is_batch = false;
     if (!--launching_)
         landed_.notify_all();
 }
 
 /* For what could not be done while somebody had a set of it. */
-void Lowering::look_again(Lowered &part)
+void Replayer::look_again(ReplayedSubgraph &replayed)
 {
-    if (part.parts_for)
-        separate(part, std::exchange(part.parts_for, 0));
+    if (replayed.apart_for)
+        separate(replayed, std::exchange(replayed.apart_for, 0));
     else
-        look_at(part);
+        look_at(replayed);
 }
 
-void Lowering::fly(Lowered &part, const Slot &slot, Flight &&flight)
+void Replayer::fly(ReplayedSubgraph &replayed, const Replay &replay, Flight &&flight)
 {
-    const std::size_t runs = part.part.tasks.size() * flight.sets;
-    const Part &its = part.part_at_hand();
-    PartSet &set = part.set_at_hand();
-    const Slot::Moved &moved = slot.moved();
-    DeviceCounters &counts = flight.place->counts;
+    const std::size_t runs = replayed.subgraph.tasks.size() * flight.sets;
+    const Subgraph &its = replayed.subgraph_at_hand();
+    ReplaySet &set = replayed.set_at_hand();
+    const Replay::Moved &moved = replay.moved();
+    DeviceCounters &counts = flight.graph_device->counts;
 
     if (!spare_.empty()) {
         flight.held = std::move(spare_.back());
@@ -330,19 +338,19 @@ void Lowering::fly(Lowered &part, const Slot &slot, Flight &&flight)
     for (std::size_t i = 0; i < its.fixed.size(); i++)
         if (its.fixed[i].buffer)
             flight.held.push_back(set.fixed[i]);
-    flight.share = flight.place->shared_until(flight.began, 1);
-    flight.slot = &slot;
+    flight.share = flight.graph_device->shared_until(flight.began, 1);
+    flight.replay = &replay;
     flight.moved = moved;
-    flight.queue = &slot.queue();
+    flight.queue = &replay.queue();
     flight.queue->sets++;
-    flight.marker = slot.marker();
+    flight.marker = replay.marker();
     flight.number = ++flown_;
-    part.flights.push_back(std::move(flight));
+    replayed.flights.push_back(std::move(flight));
     flying_++;
-    part.moved = true;
-    part.stays = !moved.uploaded_blocks && !moved.migrated_blocks;
+    replayed.moved = true;
+    replayed.stays = !moved.uploaded_blocks && !moved.migrated_blocks;
     counts.runs += runs;
-    counts.lowered += runs;
+    counts.replayed += runs;
     counts.blocks_uploaded += moved.uploaded_blocks;
     counts.bytes_uploaded += moved.uploaded_bytes;
     counts.blocks_migrated += moved.migrated_blocks;
@@ -351,28 +359,30 @@ void Lowering::fly(Lowered &part, const Slot &slot, Flight &&flight)
 }
 
 /* Of what is known to have ended; to ask takes a driver's time. */
-void Lowering::land_seen(Lowered &part, Clock::time_point now)
+void Replayer::land_seen(ReplayedSubgraph &replayed, Clock::time_point now)
 {
-    while (!part.flights.empty() && part.flights.front().marker->seen())
-        ended(part, now);
+    while (!replayed.flights.empty() && replayed.flights.front().marker->seen())
+        ended(replayed, now);
 }
 
-void Lowering::ended(Lowered &part, Clock::time_point now)
+void Replayer::ended(ReplayedSubgraph &replayed, Clock::time_point now)
 {
-    Flight flight = part.flights.pop_front();
-    Place &place = *flight.place;
+    Flight flight = replayed.flights.pop_front();
+    GraphDevice &graph_device = *flight.graph_device;
 
     flying_--;
     flight.queue->sets--;
-    part.sets += flight.sets;
-    place.vacate(flight.counts_as, flight.seconds);
-    const double share = place.shared_until(now, -1) - flight.share;
+    replayed.sets += flight.sets;
+    graph_device.vacate(flight.counts_as, flight.seconds);
+    const double share = graph_device.shared_until(now, -1) - flight.share;
     const auto sets = static_cast<double>(flight.sets);
-    part.gpu_seconds += (share - sets * part.gpu_seconds) / std::min(static_cast<double>(part.sets), share_inertia);
+    replayed.gpu_seconds +=
+        (share - sets * replayed.gpu_seconds) / std::min(static_cast<double>(replayed.sets), share_inertia);
     if (scheduler_.timeline_)
-        scheduler_.timeline_->lowered(*place.device, *flight.slot, part.part, flight.moved, flight.began, now);
+        scheduler_.timeline_->lowered(*graph_device.device, *flight.replay, replayed.subgraph, flight.moved,
+                                      flight.began, now);
     if (flight.watch)
-        tried(part, flight);
+        tried(replayed, flight);
     flight.held.clear();
     spare_.push_back(std::move(flight.held));
 }
@@ -381,22 +391,23 @@ void Lowering::ended(Lowered &part, Clock::time_point now)
  * If others came meanwhile, nobody knows what it would have taken. Where that is how sets come, the other way, which
  * keeps those others waiting, is not tried at all.
  */
-void Lowering::tried(Lowered &part, const Flight &flight) const
+void Replayer::tried(ReplayedSubgraph &replayed, const Flight &flight) const
 {
     const double seconds = flight.number == flown_ ? flight.watch->seconds() : 0;
     const bool is_known = seconds > 0;
-    part.overtaken = is_known ? 0 : part.overtaken + 1;
+    replayed.overtaken = is_known ? 0 : replayed.overtaken + 1;
     if (is_known || flight.is_lone)
-        part.lone_trial.add(flight.is_lone, is_known ? seconds : HUGE_VAL);
-    drop_lone_slots(part);
+        replayed.lone_comparison.add(flight.is_lone, is_known ? seconds : HUGE_VAL);
+    drop_lone_replays(replayed);
 }
 
 /* When it is known that they are of no use, and nobody uses them. */
-void Lowering::drop_lone_slots(Lowered &part)
+void Replayer::drop_lone_replays(ReplayedSubgraph &replayed)
 {
-    if (!part.launching && part.flights.empty() && part.lone_trial.is_over() && !part.lone_trial.other())
-        for (auto &slot : part.lone_slots)
-            slot.reset();
+    if (!replayed.launching && replayed.flights.empty() && replayed.lone_comparison.is_over() &&
+        !replayed.lone_comparison.other())
+        for (auto &replay : replayed.lone_replays)
+            replay.reset();
 }
 
 } // namespace ptsched::ptask

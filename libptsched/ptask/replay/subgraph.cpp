@@ -19,7 +19,7 @@ constexpr std::ptrdiff_t fewest_blocks = 3;
 } // namespace
 
 /* Nothing that is read on the host for each run, and nothing that comes back. */
-bool Parts::fits(const PortImpl &port)
+bool Subgraphs::fits(const PortImpl &port)
 {
     const PortOptions &options = port.options();
     auto ends_loop = [](const Channel *channel) { return channel->is_loop; };
@@ -32,7 +32,7 @@ bool Parts::fits(const PortImpl &port)
     return !port.read_ && !(port.from_ && options.initial);
 }
 
-bool Parts::fits(const TaskImpl &task)
+bool Subgraphs::fits(const TaskImpl &task)
 {
     return !task.on_host_ && !task.again_ && !task.shape_ &&
            std::all_of(task.devices_.begin(), task.devices_.end(),
@@ -42,7 +42,7 @@ bool Parts::fits(const TaskImpl &task)
            std::all_of(task.ports_.begin(), task.ports_.end(), [](const auto &port) { return fits(*port); });
 }
 
-bool Parts::is_worth_it(const std::vector<TaskImpl *> &tasks)
+bool Subgraphs::is_worth_it(const std::vector<TaskImpl *> &tasks)
 {
     auto goes_to_program = [](const Channel *channel) { return !channel->destination; };
     auto meets_program = [&](const auto &port) {
@@ -55,7 +55,7 @@ bool Parts::is_worth_it(const std::vector<TaskImpl *> &tasks)
 
 /* Each after those whose blocks it takes in the same round; what closes a cycle has a first block, and waits for none.
  */
-std::vector<TaskImpl *> Parts::ordered(const std::vector<std::unique_ptr<TaskImpl>> &tasks)
+std::vector<TaskImpl *> Subgraphs::ordered(const std::vector<std::unique_ptr<TaskImpl>> &tasks)
 {
     std::unordered_map<const TaskImpl *, std::size_t> missing;
     std::vector<TaskImpl *> order;
@@ -82,9 +82,9 @@ std::vector<TaskImpl *> Parts::ordered(const std::vector<std::unique_ptr<TaskImp
 
 /*
  * A stage is left where a channel leads to a task that does not fit, or out of one, or to a sticky port: on no way does
- * it get lower. Tasks of one stage that pass blocks to each other are a part.
+ * it get lower. Tasks of one stage that pass blocks to each other are a subgraph.
  */
-std::vector<std::vector<TaskImpl *>> Parts::connected(const std::vector<TaskImpl *> &ordered)
+std::vector<std::vector<TaskImpl *>> Subgraphs::connected(const std::vector<TaskImpl *> &ordered)
 {
     std::unordered_set<const TaskImpl *> fitting;
     std::unordered_map<const TaskImpl *, unsigned> stage;
@@ -120,29 +120,29 @@ std::vector<std::vector<TaskImpl *>> Parts::connected(const std::vector<TaskImpl
     for (TaskImpl *task : ordered)
         if (fitting.count(task))
             found[sets.first_of(place[task])].push_back(task);
-    std::erase_if(found, [](const auto &part) { return !is_worth_it(part); });
+    std::erase_if(found, [](const auto &subgraph) { return !is_worth_it(subgraph); });
     return found;
 }
 
 /* Values, in the order in which tasks write them. */
-class PartBuilder {
+class SubgraphBuilder {
 public:
-    explicit PartBuilder(const std::vector<TaskImpl *> &tasks)
+    explicit SubgraphBuilder(const std::vector<TaskImpl *> &tasks)
     {
-        part_.tasks = tasks;
+        subgraph_.tasks = tasks;
         for (TaskImpl *task : tasks)
             inside_.insert(task);
         for (TaskImpl *task : tasks)
             add(*task);
-        use_order(part_);
+        use_order(subgraph_);
     }
 
-    Part take()
+    Subgraph take()
     {
-        for (PartOutput &output : part_.outputs)
-            output.may_be_there = output.may_be_there && part_.buffers[output.buffer].users.size() == 1;
-        part_.ends_at_once = ends_at_once();
-        return std::move(part_);
+        for (SubgraphOutput &output : subgraph_.outputs)
+            output.may_be_there = output.may_be_there && subgraph_.buffers[output.buffer].users.size() == 1;
+        subgraph_.ends_at_once = ends_at_once();
+        return std::move(subgraph_);
     }
 
 private:
@@ -159,29 +159,30 @@ private:
 
     bool ends_at_once() const
     {
-        std::vector<bool> is_last(part_.steps.size(), true);
-        for (const PartStep &step : part_.steps)
+        std::vector<bool> is_last(subgraph_.steps.size(), true);
+        for (const SubgraphStep &step : subgraph_.steps)
             for (std::size_t before : step.after)
                 is_last[before] = false;
         return std::ranges::count(is_last, true) == 1 &&
-               std::ranges::all_of(part_.outputs, [&](const PartOutput &output) { return is_last[output.writer]; });
+               std::ranges::all_of(subgraph_.outputs,
+                                   [&](const SubgraphOutput &output) { return is_last[output.writer]; });
     }
 
     std::size_t new_buffer(std::size_t bytes)
     {
-        part_.buffers.push_back({bytes});
-        return part_.buffers.size() - 1;
+        subgraph_.buffers.push_back({bytes});
+        return subgraph_.buffers.size() - 1;
     }
 
     std::size_t fixed(PortImpl &port)
     {
         std::size_t buffer = new_buffer(port.options().form.bytes());
-        part_.buffers[buffer].has_room = false;
-        part_.fixed.push_back({&port, buffer});
+        subgraph_.buffers[buffer].has_room = false;
+        subgraph_.fixed.push_back({&port, buffer});
         return buffer;
     }
 
-    void reads(PartStep &step, const Value &value)
+    void reads(SubgraphStep &step, const Value &value)
     {
         if (value.writer)
             step.after.push_back(*value.writer);
@@ -190,20 +191,20 @@ private:
     /* A copy of what an inout port or an output begins with. */
     std::size_t copied(const Value &from, std::size_t to)
     {
-        PartStep copy;
+        SubgraphStep copy;
         copy.to = to;
         copy.from = from.buffer;
         reads(copy, from);
         return add(std::move(copy));
     }
 
-    std::size_t add(PartStep &&step)
+    std::size_t add(SubgraphStep &&step)
     {
         std::sort(step.after.begin(), step.after.end());
         step.after.erase(std::unique(step.after.begin(), step.after.end()), step.after.end());
-        const std::size_t index = part_.steps.size();
+        const std::size_t index = subgraph_.steps.size();
         auto use = [&](std::size_t buffer) {
-            auto &users = part_.buffers[buffer].users;
+            auto &users = subgraph_.buffers[buffer].users;
             if (users.empty() || users.back() != index)
                 users.push_back(index);
         };
@@ -211,10 +212,10 @@ private:
             use(step.to);
             use(step.from);
         }
-        for (const PartStep::Argument &argument : step.arguments)
+        for (const SubgraphStep::Argument &argument : step.arguments)
             if (!argument.by_value)
                 use(argument.what);
-        part_.steps.push_back(std::move(step));
+        subgraph_.steps.push_back(std::move(step));
         return index;
     }
 
@@ -224,12 +225,12 @@ private:
         if (is_inside(*port.from_))
             return values_.at(port.from_->source);
         std::size_t buffer = new_buffer(port.options().form.bytes());
-        part_.inputs.push_back({port.from_, buffer, is_filled});
+        subgraph_.inputs.push_back({port.from_, buffer, is_filled});
         return {buffer, {}};
     }
 
     /* The buffer that a task changes, and what comes before it. */
-    Value changed(PortImpl &port, PartStep &step)
+    Value changed(PortImpl &port, SubgraphStep &step)
     {
         std::size_t bytes = port.options().form.bytes();
         if (!port.from_) {
@@ -248,7 +249,7 @@ private:
 
     void add(TaskImpl &task)
     {
-        PartStep step;
+        SubgraphStep step;
         std::vector<std::pair<PortImpl *, std::size_t>> written;
         std::vector<std::size_t> by_value;
 
@@ -256,9 +257,9 @@ private:
         for (const auto &port : task.ports_) {
             const PortOptions &options = port->options();
             if (options.kind == PortKind::sticky && options.form.binding == Binding::by_value) {
-                part_.fixed.push_back({port.get(), {}, {}});
-                by_value.push_back(part_.fixed.size() - 1);
-                step.arguments.push_back({true, part_.fixed.size() - 1});
+                subgraph_.fixed.push_back({port.get(), {}, {}});
+                by_value.push_back(subgraph_.fixed.size() - 1);
+                step.arguments.push_back({true, subgraph_.fixed.size() - 1});
                 continue;
             }
             Value value{};
@@ -280,7 +281,7 @@ private:
         }
         const std::size_t index = add(std::move(step));
         for (std::size_t fixed : by_value)
-            part_.fixed[fixed].users.push_back(index);
+            subgraph_.fixed[fixed].users.push_back(index);
         for (auto &[port, buffer] : written) {
             values_[port] = {buffer, index};
             add_output(*port, buffer, index);
@@ -289,7 +290,7 @@ private:
 
     void add_output(PortImpl &port, std::size_t buffer, std::size_t writer)
     {
-        PartOutput output{{}, buffer, writer, true, false};
+        SubgraphOutput output{{}, buffer, writer, true, false};
         output.may_be_there = port.options().kind == PortKind::output && !port.options().initial;
         for (Channel *channel : port.to_)
             if (!is_inside(*channel)) {
@@ -301,22 +302,22 @@ private:
             }
         if (output.channels.empty())
             return;
-        part_.buffers[buffer].has_room = false;
-        part_.outputs.push_back(std::move(output));
+        subgraph_.buffers[buffer].has_room = false;
+        subgraph_.outputs.push_back(std::move(output));
     }
 
-    Part part_;
+    Subgraph subgraph_;
     std::unordered_set<const TaskImpl *> inside_;
     std::unordered_map<const PortImpl *, Value> values_;
 };
 
-std::vector<Part> Parts::find(const std::vector<std::unique_ptr<TaskImpl>> &tasks)
+std::vector<Subgraph> Subgraphs::find(const std::vector<std::unique_ptr<TaskImpl>> &tasks)
 {
-    std::vector<Part> parts;
+    std::vector<Subgraph> found;
     for (const auto &some : connected(ordered(tasks)))
-        parts.push_back(PartBuilder(some).take());
-    std::erase_if(parts, [](const Part &part) { return part.outputs.empty() || part.inputs.empty(); });
-    return parts;
+        found.push_back(SubgraphBuilder(some).take());
+    std::erase_if(found, [](const Subgraph &subgraph) { return subgraph.outputs.empty() || subgraph.inputs.empty(); });
+    return found;
 }
 
 } // namespace ptsched::ptask

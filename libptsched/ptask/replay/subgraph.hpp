@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A part of a graph that a GPU can be given as one program: kernels that pass blocks of fixed size to each other, each
- * of which runs once for each set of blocks that comes in. Nothing that leaves a part comes back into it, so that a set
- * needs nothing but what comes from outside.
+ * of which runs once for each set of blocks that comes in. Nothing that leaves a subgraph comes back into it, so that a
+ * set needs nothing but what comes from outside.
  */
 #ifndef PTSCHED_PTASK_REPLAY_SUBGRAPH_HPP
 #define PTSCHED_PTASK_REPLAY_SUBGRAPH_HPP
@@ -12,15 +12,15 @@
 namespace ptsched::ptask {
 
 /* Where a value is while a program runs. Who only changes what nobody else reads has the one of the value before. */
-struct PartBuffer {
+struct SubgraphBuffer {
     std::size_t bytes = 0;
-    bool has_room = true;                /* in the part's own memory; else it is always a block of somebody's */
+    bool has_room = true;                /* in the subgraph's own memory; else it is always a block of somebody's */
     std::size_t offset = 0;              /* there */
     std::vector<std::size_t> users = {}; /* steps that are told its address */
 };
 
 /* A kernel, or a copy within the device's memory. */
-struct PartStep {
+struct SubgraphStep {
     struct Argument {
         bool by_value;
         std::size_t what; /* of what is fixed, or a buffer */
@@ -32,13 +32,13 @@ struct PartStep {
 };
 
 /* A block for each set. */
-struct PartInput {
+struct SubgraphInput {
     Channel *channel;
     std::size_t buffer;
-    bool is_filled; /* the buffer gets the content before each run, since the part changes it */
+    bool is_filled; /* the buffer gets the content before each run, since the subgraph changes it */
 };
 
-struct PartOutput {
+struct SubgraphOutput {
     std::vector<Channel *> channels;
     std::size_t buffer, writer; /* a step */
     bool is_kept;               /* for another set, when nobody else has the block; else who takes it may change it */
@@ -47,27 +47,27 @@ struct PartOutput {
 };
 
 /* What stays from set to set: the block of a sticky port, or an initial one. */
-struct PartFixed {
+struct SubgraphConstant {
     PortImpl *port;
     std::optional<std::size_t> buffer;   /* none: it is passed by value */
     std::vector<std::size_t> users = {}; /* steps, then */
 };
 
-struct Part {
+struct Subgraph {
     std::vector<TaskImpl *> tasks; /* each after those whose blocks it takes */
-    std::vector<PartBuffer> buffers;
-    std::vector<PartStep> steps; /* in an order in which they could run */
-    std::vector<PartInput> inputs;
-    std::vector<PartOutput> outputs;
-    std::vector<PartFixed> fixed;
+    std::vector<SubgraphBuffer> buffers;
+    std::vector<SubgraphStep> steps; /* in an order in which they could run */
+    std::vector<SubgraphInput> inputs;
+    std::vector<SubgraphOutput> outputs;
+    std::vector<SubgraphConstant> fixed;
     std::size_t inside_bytes = 0;
     bool ends_at_once = false; /* one step comes after all others, and writes all outputs */
 };
 
-class Parts {
+class Subgraphs {
 public:
     /* All of a graph that are worth it. */
-    static std::vector<Part> find(const std::vector<std::unique_ptr<TaskImpl>> &tasks);
+    static std::vector<Subgraph> find(const std::vector<std::unique_ptr<TaskImpl>> &tasks);
 
 private:
     static bool fits(const PortImpl &port);

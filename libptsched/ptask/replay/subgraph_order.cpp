@@ -9,13 +9,13 @@ namespace ptsched::ptask {
 
 namespace {
 
-/* Of larger parts it is not found out: it takes a bit for each pair of steps. */
+/* Of larger subgraphs it is not found out: it takes a bit for each pair of steps. */
 constexpr std::size_t most_steps = 1 << 14;
 
 /* Which steps come before which, whatever else happens. */
 class Ancestors {
 public:
-    explicit Ancestors(const std::vector<PartStep> &steps) : bits_(steps.size())
+    explicit Ancestors(const std::vector<SubgraphStep> &steps) : bits_(steps.size())
     {
         const std::size_t words = steps.size() / word_bits + 1;
         for (std::size_t i = 0; i < steps.size(); i++) {
@@ -39,9 +39,9 @@ private:
 };
 
 /* Who waits for one that comes later need not wait for those before it: each wait takes a GPU some time. */
-void drop_needless_waits(Part &part, const Ancestors &ancestors)
+void drop_needless_waits(Subgraph &subgraph, const Ancestors &ancestors)
 {
-    for (PartStep &step : part.steps) {
+    for (SubgraphStep &step : subgraph.steps) {
         const std::vector<std::size_t> all = step.after;
         std::erase_if(step.after, [&](std::size_t before) {
             return std::any_of(all.begin(), all.end(),
@@ -56,45 +56,46 @@ void drop_needless_waits(Part &part, const Ancestors &ancestors)
  */
 class Rooms {
 public:
-    Rooms(Part &part, const Ancestors *ancestors) : part_(part), ancestors_(ancestors), is_input_(part.buffers.size())
+    Rooms(Subgraph &subgraph, const Ancestors *ancestors)
+        : subgraph_(subgraph), ancestors_(ancestors), is_input_(subgraph.buffers.size())
     {
-        for (const PartInput &input : part.inputs)
+        for (const SubgraphInput &input : subgraph.inputs)
             is_input_[input.buffer] = true;
     }
 
     /* Buffers come in the order in which they are written, by their first users. */
     void assign()
     {
-        for (std::size_t i = 0; i < part_.buffers.size(); i++)
-            if (PartBuffer &buffer = part_.buffers[i]; buffer.has_room && !take_over(i)) {
-                buffer.offset = part_.inside_bytes;
-                part_.inside_bytes += device::align_up(buffer.bytes);
+        for (std::size_t i = 0; i < subgraph_.buffers.size(); i++)
+            if (SubgraphBuffer &buffer = subgraph_.buffers[i]; buffer.has_room && !take_over(i)) {
+                buffer.offset = subgraph_.inside_bytes;
+                subgraph_.inside_bytes += device::align_up(buffer.bytes);
             }
     }
 
 private:
     bool take_over(std::size_t which)
     {
-        PartBuffer &buffer = part_.buffers[which];
+        SubgraphBuffer &buffer = subgraph_.buffers[which];
         if (!ancestors_ || is_input_[which] || buffer.users.empty())
             return false;
         auto &held = held_[device::align_up(buffer.bytes)];
         auto is_over = [&](std::size_t other) {
-            const auto &users = part_.buffers[other].users;
+            const auto &users = subgraph_.buffers[other].users;
             return std::all_of(users.begin(), users.end(),
                                [&](std::size_t user) { return ancestors_->comes_before(user, buffer.users.front()); });
         };
         auto free = std::find_if(held.rbegin(), held.rend(), is_over);
         const bool found = free != held.rend();
         if (found) {
-            buffer.offset = part_.buffers[*free].offset;
+            buffer.offset = subgraph_.buffers[*free].offset;
             held.erase(std::next(free).base());
         }
         held.push_back(which);
         return found;
     }
 
-    Part &part_;
+    Subgraph &subgraph_;
     const Ancestors *ancestors_;
     std::vector<bool> is_input_;
     std::unordered_map<std::size_t, std::vector<std::size_t>> held_; /* by size: the last value in each place */
@@ -102,15 +103,15 @@ private:
 
 } // namespace
 
-void use_order(Part &part)
+void use_order(Subgraph &subgraph)
 {
-    if (part.steps.size() > most_steps) {
-        Rooms(part, nullptr).assign();
+    if (subgraph.steps.size() > most_steps) {
+        Rooms(subgraph, nullptr).assign();
         return;
     }
-    const Ancestors ancestors(part.steps);
-    drop_needless_waits(part, ancestors);
-    Rooms(part, &ancestors).assign();
+    const Ancestors ancestors(subgraph.steps);
+    drop_needless_waits(subgraph, ancestors);
+    Rooms(subgraph, &ancestors).assign();
 }
 
 } // namespace ptsched::ptask

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What follows from what depends on what in a part: which waits are needed, and where values are in its memory. */
+/* What follows from what depends on what in a subgraph: which waits are needed, and where values are in its memory. */
 #ifndef PTSCHED_PTASK_REPLAY_SUBGRAPH_ORDER_HPP
 #define PTSCHED_PTASK_REPLAY_SUBGRAPH_ORDER_HPP
 
@@ -7,8 +7,8 @@
 
 namespace ptsched::ptask {
 
-/* For a part whose steps, inputs and outputs are known. */
-void use_order(Part &part);
+/* For a subgraph whose steps, inputs and outputs are known. */
+void use_order(Subgraph &subgraph);
 
 } // namespace ptsched::ptask
 

@@ -83,7 +83,7 @@ bool Scheduler::wait(Lock &lock, Channel &channel, const Deadline &deadline, con
         must_come_to_run(channel);
     device::HostPool::Blocked blocked;
     channel.waiting++;
-    lowering_->hurry(lock);
+    replayer_->hurry(lock);
     if (deadline)
         Clock::wait_until(channel.changed, lock, *deadline, ended);
     else
@@ -135,7 +135,7 @@ bool Scheduler::push(std::span<Channel *const> channels, Item &&item, Timeout ti
     for (Channel *channel : channels.subspan(1))
         put_into(*channel, {item}, started);
     put_into(*channels.front(), {std::move(item)}, started);
-    lowering_->go(lock);
+    replayer_->go(lock);
     advance(lock, deadline.has_value());
     return true;
 }
@@ -154,7 +154,7 @@ std::optional<Item> Scheduler::pull(Channel &channel, Timeout timeout, const std
     Item item = channel.tokens.pop_front().item;
     now_.passes();
     took_from(channel);
-    lowering_->go(lock);
+    replayer_->go(lock);
     advance(lock, deadline.has_value());
     return item;
 }
@@ -194,7 +194,7 @@ bool Scheduler::has_inputs_and_room(const TaskImpl &task)
 
 bool Scheduler::can_run(const TaskImpl &task)
 {
-    return Lowering::lets(task) && (!task.on_host_ || Places::takes(task)) && has_inputs_and_room(task);
+    return Replayer::lets(task) && (!task.on_host_ || GraphDevices::takes(task)) && has_inputs_and_room(task);
 }
 
 /* Whether something has come for another run, though it may still be on its way to the host. */
@@ -207,7 +207,7 @@ bool Scheduler::has_part_of_a_run(const TaskImpl &task)
 
 void Scheduler::add_due(TaskImpl &task)
 {
-    due_[!task.on_host_].add(task, task.priority(weights_), Lowering::seconds(task), now_.get());
+    due_[!task.on_host_].add(task, task.priority(weights_), Replayer::seconds(task), now_.get());
 }
 
 /* To be called when something has come that it may have waited for. */
@@ -222,10 +222,10 @@ void Scheduler::look_at(TaskImpl &task)
 /* To be called after a token was taken; if there was room before, nobody has waited for it, unless more is complete. */
 void Scheduler::took_from(Channel &channel)
 {
-    if (channel.source && (channel.used() + 1 >= channel.capacity || Lowering::waits_for(channel))) {
+    if (channel.source && (channel.used() + 1 >= channel.capacity || Replayer::waits_for(channel))) {
         TaskImpl &source = channel.source->task_;
-        if (source.lowered_)
-            lowering_->left(*source.lowered_);
+        if (source.replayed_)
+            replayer_->left(*source.replayed_);
         look_at(source);
     } else if (!channel.source) {
         channel.wake();
@@ -237,22 +237,22 @@ void Scheduler::took_from(Channel &channel)
 /* Starts the copy to the host of what is not only there; without marker if nothing is to be waited for. */
 Scheduler::Fetch Scheduler::fetch(Datablock &block)
 {
-    for (const auto &place : places_.all) {
-        device::Device &device = *place->device;
+    for (const auto &graph_device : graph_devices_.all) {
+        device::Device &device = *graph_device->device;
         if (&device != &device::host() && !block.missing(device)) {
             /* By the program that writes it. */
-            if (device::MarkerPtr arrival = place->attachment ? nullptr : block.arrival_on_host())
-                return {std::move(arrival), place.get(), block.bytes(), Clock::now()};
+            if (device::MarkerPtr arrival = graph_device->attachment ? nullptr : block.arrival_on_host())
+                return {std::move(arrival), graph_device.get(), block.bytes(), Clock::now()};
             /* Goes with the work of whoever wrote the block, unless somebody pushes what another graph wrote. */
-            if (place->attachment)
-                place->attachment->begin_more();
+            if (graph_device->attachment)
+                graph_device->attachment->begin_more();
             try {
-                Exempt exempt(place->attachment != nullptr);
+                Exempt exempt(graph_device->attachment != nullptr);
                 block.use(device::host(), device.outgoing());
-                return {device.outgoing().mark(), place.get(), block.bytes(), Clock::now()};
+                return {device.outgoing().mark(), graph_device.get(), block.bytes(), Clock::now()};
             } catch (...) {
-                if (place->attachment)
-                    place->attachment->ended(false);
+                if (graph_device->attachment)
+                    graph_device->attachment->ended(false);
                 throw;
             }
         }
@@ -271,7 +271,7 @@ Scheduler::Fetch Scheduler::fetch(Datablock &block)
 void Scheduler::expect_read(Channel &channel, Datablock &block)
 {
     unsigned read = channel.reads->load(std::memory_order_relaxed);
-    if (read && !places_.attached()) {
+    if (read && !graph_devices_.attached()) {
         channel.reads->fetch_sub(1, std::memory_order_relaxed);
         block.bring_to_host();
     }
@@ -323,8 +323,8 @@ void Scheduler::put_into(Channel &channel, Token &&token, Fetch &started)
         started.counts = false;
     }
     channel.tokens.push_back(std::move(token));
-    if (port && port->task_.lowered_)
-        lowering_->came(channel);
+    if (port && port->task_.replayed_)
+        replayer_->came(channel);
     /* Behind others it is not what the task waits for. */
     if (port && channel.tokens.size() == 1)
         look_at(port->task_);

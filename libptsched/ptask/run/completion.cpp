@@ -61,9 +61,9 @@ bool Scheduler::poll()
     unpolled_ = 0;
     polled_ = now_.look();
     bool any = poll_fetches();
-    any = lowering_->poll() || any;
-    for (const auto &place : places_.all)
-        for (const auto &lane : place->lanes)
+    any = replayer_->poll() || any;
+    for (const auto &graph_device : graph_devices_.all)
+        for (const auto &lane : graph_device->lanes)
             any = poll(*lane) || any;
     return any;
 }
@@ -71,9 +71,9 @@ bool Scheduler::poll()
 bool Scheduler::poll_host()
 {
     bool any = false;
-    for (const auto &place : places_.all)
-        if (place->device == &device::host())
-            for (const auto &lane : place->lanes)
+    for (const auto &graph_device : graph_devices_.all)
+        if (graph_device->device == &device::host())
+            for (const auto &lane : graph_device->lanes)
                 any = poll(*lane) || any;
     return any;
 }
@@ -102,7 +102,7 @@ std::size_t Scheduler::ended_in(const Lane &lane)
 /* Where it is to be known when each has ended, or which of them has failed. */
 bool Scheduler::ends_one_by_one(const Lane &lane) const
 {
-    return timeline_ || lane.place->device == &device::host();
+    return timeline_ || lane.graph_device->device == &device::host();
 }
 
 bool Scheduler::poll(Lane &lane)
@@ -122,25 +122,25 @@ bool Scheduler::poll(Lane &lane)
             if (!each)
                 break;
         } catch (const std::exception &error) {
-            fail({run.task}, *lane.place, error);
+            fail({run.task}, *lane.graph_device, error);
         }
     }
     return any;
 }
 
 /*
- * Whether a place has ended, in each lane, what was given to it last but one, as far as that has a marker of its own.
+ * Whether a device has ended, in each lane, what was given to it last but one, as far as that has a marker of its own.
  * Together its lanes have many runs: one alone may never have so many, since those that have ended are taken out.
  */
-bool Scheduler::keeps_up_in_all(const Place &place)
+bool Scheduler::keeps_up_in_all(const GraphDevice &graph_device)
 {
     std::size_t runs = 0;
     bool any = false;
-    for (const auto &lane : place.lanes)
+    for (const auto &lane : graph_device.lanes)
         runs += lane->runs.size();
     if (runs < runs_for_a_look_back)
         return false;
-    for (const auto &lane : place.lanes)
+    for (const auto &lane : graph_device.lanes)
         for (std::size_t i = lane->runs.size(); i-- > 1;)
             if (const Run &run = *lane->runs[i - 1]; run.asked) {
                 if (!run.marker->reached())
@@ -154,16 +154,17 @@ bool Scheduler::keeps_up_in_all(const Place &place)
 /* Now and then, after a run was given to it: what has ended, as far as that was to be marked. */
 void Scheduler::look_into(Lane &lane)
 {
-    Place &place = *lane.place;
+    GraphDevice &graph_device = *lane.graph_device;
     if (lane.given % runs_for_a_marker != runs_since_a_marker)
         return;
     try {
         if (lane.runs.size() >= runs_for_a_look_back)
             look_back(lane);
-        else if (!place.narrow && !place.wide_left && place.device != &device::host() && keeps_up_in_all(place))
-            place.keeps_up(lane, true);
+        else if (!graph_device.narrow && !graph_device.wide_left && graph_device.device != &device::host() &&
+                 keeps_up_in_all(graph_device))
+            graph_device.keeps_up(lane, true);
     } catch (const std::exception &error) {
-        fail({lane.runs.front()->task}, place, error);
+        fail({lane.runs.front()->task}, graph_device, error);
     }
 }
 
@@ -171,7 +172,7 @@ void Scheduler::look_back(Lane &lane)
 {
     std::size_t count = lane.runs.size() - runs_since_a_marker;
     const bool all = lane.runs[count - 1]->marker->reached();
-    lane.place->keeps_up(lane, all);
+    lane.graph_device->keeps_up(lane, all);
     if (ends_one_by_one(lane))
         return;
     /* In between, the one in the middle. */
@@ -183,7 +184,7 @@ void Scheduler::look_back(Lane &lane)
 /* The first so many of a lane have ended; what they took together is shared between them. */
 void Scheduler::take_out(Lane &lane, std::size_t count)
 {
-    const double seconds = Places::taken(lane, now_.look()) / static_cast<double>(count);
+    const double seconds = GraphDevices::taken(lane, now_.look()) / static_cast<double>(count);
     for (; count && failure_.empty(); count--) {
         lane.runs.front()->marker->see();
         left(*lane.runs.front(), seconds);
@@ -199,11 +200,11 @@ void Scheduler::moved(Run &run)
     run.copied.reset();
 }
 
-void Scheduler::measured(const Run &run, Place &place)
+void Scheduler::measured(const Run &run, GraphDevice &graph_device)
 {
     const double seconds = run.watch->seconds();
-    if (place.attachment)
-        place.attachment->measured(seconds);
+    if (graph_device.attachment)
+        graph_device.attachment->measured(seconds);
     if (seconds > 0)
         run.task->kernel_time_.add(seconds);
 }
@@ -215,19 +216,19 @@ void Scheduler::left(Run &run, double seconds)
         timeline_->moved(run, now_.get());
     if (timeline_)
         timeline_->ran(run, now_.get());
-    Place &place = *run.lane->place;
+    GraphDevice &graph_device = *run.lane->graph_device;
     awaited_ -= awaits(run);
-    places_.end(run, now_.get(), seconds, due_[!run.task->on_host_].of(*run.task));
+    graph_devices_.end(run, now_.get(), seconds, due_[!run.task->on_host_].of(*run.task));
     if (run.watch)
-        measured(run, place);
+        measured(run, graph_device);
     if (run.task->on_host_)
         look_at(*run.task);
     /* Whether a loop goes on is read on the host. */
     Fetch started;
     if (const PortImpl *again = run.task->again_)
         started = fetch(*run.held[again->index()]);
-    if (place.attachment)
-        place.attachment->ended();
+    if (graph_device.attachment)
+        graph_device.attachment->ended();
     if (started) {
         started.run = &run;
         fetches_.push_back(std::move(started));

@@ -40,9 +40,9 @@ bool Scheduler::Calling::is_for(const Scheduler &scheduler)
 }
 
 Scheduler::Scheduler(const GraphOptions &options)
-    : due_{{options.mode, options.weights}, {options.mode, options.weights}}, places_(options),
+    : due_{{options.mode, options.weights}, {options.mode, options.weights}}, graph_devices_(options),
       weights_(options.weights), timeline_(options.timeline ? std::make_unique<Timeline>() : nullptr),
-      lowering_(std::make_unique<Lowering>(*this, options))
+      replayer_(std::make_unique<Replayer>(*this, options))
 {
 }
 
@@ -65,10 +65,10 @@ void Scheduler::start(const std::vector<std::unique_ptr<TaskImpl>> &tasks)
     /* Who stops it meanwhile waits until there is something to be stopped. */
     std::lock_guard one(stop_mutex_);
     must_be_new();
-    auto places =
-        places_.make(tasks, {[this] { take_up(); }, [this] { host_has_ended(); }, [this] { wanted_.notify_one(); }});
+    auto graph_devices = graph_devices_.make(
+        tasks, {[this] { take_up(); }, [this] { host_has_ended(); }, [this] { wanted_.notify_one(); }});
     Lock lock(mutex_);
-    places_.add(std::move(places));
+    graph_devices_.add(std::move(graph_devices));
     tasks_ = &tasks;
     try {
         prepare(tasks);
@@ -90,7 +90,7 @@ void Scheduler::prepare(const std::vector<std::unique_ptr<TaskImpl>> &tasks)
     for (Arbiter &due : due_)
         due.divide(tasks);
     for (const auto &task : tasks) {
-        task->places_ = places_.of(task->devices_);
+        task->graph_devices_ = graph_devices_.of(task->devices_);
         for (const auto &port : task->ports_) {
             for (const Channel *channel : port->to_) {
                 task->followers_++;
@@ -102,7 +102,7 @@ void Scheduler::prepare(const std::vector<std::unique_ptr<TaskImpl>> &tasks)
                 put_into(*port->from_, {{port->options_.initial}});
         }
     }
-    lowering_->start(tasks);
+    replayer_->start(tasks);
 }
 
 void Scheduler::stop()
@@ -112,7 +112,7 @@ void Scheduler::stop()
                     "stream, or another thread would do");
     {
         Lock lock(mutex_);
-        lowering_->hurry(lock);
+        replayer_->hurry(lock);
         stopping_ = true;
         wake_everybody();
     }
@@ -125,7 +125,7 @@ void Scheduler::stop()
         /* Who launches a set may begin some. */
         Lock lock(mutex_);
         nobody_helps_.wait(lock, [this] { return !helping_; });
-        lowering_->close(lock);
+        replayer_->close(lock);
         fetches = std::exchange(fetches_, {});
     }
     /* Until nothing uses their blocks. */
@@ -139,7 +139,7 @@ void Scheduler::stop()
         end_outer();
     }
     /* Waits for what was given to them, so that nothing uses the blocks that go. */
-    places_.close();
+    graph_devices_.close();
 }
 
 bool Scheduler::started() const
@@ -220,27 +220,27 @@ Depth Scheduler::depth(std::span<Channel *const> channels) const
 State Scheduler::state(const TaskImpl &task) const
 {
     std::lock_guard lock(mutex_);
-    lowering_->poll();
-    if (!over_ && (task.running_ || Lowering::is_executing(task)))
+    replayer_->poll();
+    if (!over_ && (task.running_ || Replayer::is_executing(task)))
         return State::executing;
-    if (may_begin() && (task.queued_ || Lowering::is_queued(task)))
+    if (may_begin() && (task.queued_ || Replayer::is_queued(task)))
         return State::queued;
-    const bool has_run = task.completed_ || Lowering::completed(task);
+    const bool has_run = task.completed_ || Replayer::completed(task);
     return has_run && !has_part_of_a_run(task) ? State::completed : State::waiting;
 }
 
 std::uint64_t Scheduler::count(const TaskImpl &task, std::uint64_t TaskImpl::*counter) const
 {
     std::lock_guard lock(mutex_);
-    lowering_->poll();
-    return task.*counter + (counter == &TaskImpl::completed_ ? Lowering::completed(task) : 0);
+    replayer_->poll();
+    return task.*counter + (counter == &TaskImpl::completed_ ? Replayer::completed(task) : 0);
 }
 
 std::uint64_t Scheduler::lowered(const TaskImpl &task) const
 {
     std::lock_guard lock(mutex_);
-    lowering_->poll();
-    return Lowering::completed(task);
+    replayer_->poll();
+    return Replayer::completed(task);
 }
 
 void Scheduler::set_priority(TaskImpl &task, int TaskImpl::*which, int priority)
@@ -248,22 +248,22 @@ void Scheduler::set_priority(TaskImpl &task, int TaskImpl::*which, int priority)
     std::lock_guard lock(mutex_);
     now_.passes();
     task.*which = priority;
-    lowering_->priorities_changed(task);
+    replayer_->priorities_changed(task);
 }
 
 std::string Scheduler::timeline(const std::vector<std::unique_ptr<TaskImpl>> &tasks) const
 {
     std::lock_guard lock(mutex_);
-    return timeline_ ? timeline_->json(places_, tasks) : std::string();
+    return timeline_ ? timeline_->json(graph_devices_, tasks) : std::string();
 }
 
 std::vector<DeviceCounters> Scheduler::counters() const
 {
     std::lock_guard lock(mutex_);
     std::vector<DeviceCounters> counters;
-    lowering_->poll();
-    for (const auto &place : places_.all)
-        counters.push_back(place->counts);
+    replayer_->poll();
+    for (const auto &graph_device : graph_devices_.all)
+        counters.push_back(graph_device->counts);
     return counters;
 }
 
@@ -300,17 +300,17 @@ void Scheduler::dispatch(Lock &lock, TaskImpl &task)
     } else {
         launch(lock, run);
     }
-    if (task.lowered_)
-        lowering_->ran(task, Clock::now() - began, odd);
+    if (task.replayed_)
+        replayer_->ran(task, Clock::now() - began, odd);
     look_at(task);
 }
 
 void Scheduler::attempt(Lock &lock, TaskImpl &task)
 {
     task.queued_ = false;
-    if (lowering_->attempt(lock, task) || !can_run(task))
+    if (replayer_->attempt(lock, task) || !can_run(task))
         return;
-    if (!places_.hold(task)) {
+    if (!graph_devices_.hold(task)) {
         task.queued_ = true;
         put_off_.push_back(&task);
         return;
@@ -320,7 +320,7 @@ void Scheduler::attempt(Lock &lock, TaskImpl &task)
     } catch (const std::exception &error) {
         fail(task, error.what());
     }
-    places_.let_go(task);
+    graph_devices_.let_go(task);
 }
 
 /* There is a turn for some that had none. */
@@ -352,16 +352,16 @@ void Scheduler::fetch_ahead(const TaskImpl &task)
 void Scheduler::launch(Lock &lock, Run &run)
 {
     TaskImpl &task = *run.task;
-    const std::size_t which = places_.choose(run);
+    const std::size_t which = graph_devices_.choose(run);
     const device::Code &code = *task.codes_[which];
-    device::Device &device = *task.places_[which]->device;
-    Lane &lane = places_.choose_lane(run, *task.places_[which]);
+    device::Device &device = *task.graph_devices_[which]->device;
+    Lane &lane = graph_devices_.choose_lane(run, *task.graph_devices_[which]);
 
     /* Also if it fails: copies of its blocks may be under way. Nobody else looks at lanes. */
     run.began = now_.get();
     run.timed = timeline_ != nullptr;
     run.late = task.again_ || !device.orders_others();
-    places_.begin(run, lane);
+    graph_devices_.begin(run, lane);
     if (run.late)
         task.undelivered_.push_back(&run);
     awaited_ += awaits(run);
@@ -369,14 +369,14 @@ void Scheduler::launch(Lock &lock, Run &run)
     try {
         {
             Unlocked unlocked(lock);
-            Exempt exempt(lane.place->attachment != nullptr);
+            Exempt exempt(lane.graph_device->attachment != nullptr);
             Constants *constants = task.constants_.empty() ? nullptr : task.constants_[which].get();
             Launch(run, device, *lane.queue, constants).start(code);
         }
         if (!run.late)
             deliver(run);
     } catch (const std::exception &error) {
-        fail({&task}, *lane.place, error);
+        fail({&task}, *lane.graph_device, error);
     }
     if (failure_.empty())
         look_into(lane);
@@ -387,7 +387,7 @@ void Scheduler::fail(const TaskImpl &task, const std::string &what)
     fail("task " + task.name_ + ": " + what);
 }
 
-void Scheduler::fail(std::vector<const TaskImpl *> tasks, const Place &place, const std::exception &error)
+void Scheduler::fail(std::vector<const TaskImpl *> tasks, const GraphDevice &graph_device, const std::exception &error)
 {
     constexpr std::size_t most_named = 8;
     std::string names;
@@ -396,10 +396,10 @@ void Scheduler::fail(std::vector<const TaskImpl *> tasks, const Place &place, co
             tasks.push_back(one);
     };
     if (dynamic_cast<const device::Fault *>(&error)) {
-        for (const auto &lane : place.lanes)
+        for (const auto &lane : graph_device.lanes)
             for (std::size_t i = 0; i < lane->runs.size(); i++)
                 add(lane->runs[i]->task);
-        lowering_->for_tasks_at(place, add);
+        replayer_->for_tasks_at(graph_device, add);
     }
     if (tasks.size() == 1)
         return fail(*tasks.front(), error.what());
@@ -429,9 +429,9 @@ void Scheduler::work_for(const RequesterPtr &requester, bool pulls)
 
 void Scheduler::work_for_requester()
 {
-    for (const auto &place : places_.all)
-        if (place->attachment && !stopping_)
-            place->attachment->act_for(requester_);
+    for (const auto &graph_device : graph_devices_.all)
+        if (graph_device->attachment && !stopping_)
+            graph_device->attachment->act_for(requester_);
 }
 
 } // namespace ptsched::ptask

@@ -21,7 +21,7 @@
 
 namespace ptsched::ptask {
 
-class Lowering;
+class Replayer;
 
 class Scheduler {
 public:
@@ -73,13 +73,13 @@ public:
     void work_for(const RequesterPtr &requester, bool pulls = false);
 
 private:
-    friend class Lowering;
+    friend class Replayer;
     using Lock = std::unique_lock<std::mutex>;
 
     /* What is on its way to the host, for the run-time to read: a run's output, or what is in a channel. */
     struct Fetch {
         device::MarkerPtr marker;
-        Place *from; /* null: none of the graph's */
+        GraphDevice *from; /* null: none of the graph's */
         std::size_t bytes;
         Clock::time_point began;
         Run *run = nullptr;
@@ -152,11 +152,11 @@ private:
     static const TaskImpl &task_of(const Fetch &fetch);
     void moved(Run &run);
     static std::size_t ended_in(const Lane &lane);
-    static bool keeps_up_in_all(const Place &place);
+    static bool keeps_up_in_all(const GraphDevice &graph_device);
     void look_into(Lane &lane);
     void look_back(Lane &lane);
     void take_out(Lane &lane, std::size_t count);
-    static void measured(const Run &run, Place &place);
+    static void measured(const Run &run, GraphDevice &graph_device);
     void left(Run &run, double seconds);
     void arrived(const Fetch &fetch);
     static void all_is_here(Channel &channel);
@@ -164,8 +164,8 @@ private:
     void flush(TaskImpl &task);
     void complete(Run &run);
     void fail(const TaskImpl &task, const std::string &what);
-    /* One of these, or if it was a Fault, of all that have been given to the place and have not ended. */
-    void fail(std::vector<const TaskImpl *> tasks, const Place &place, const std::exception &error);
+    /* One of these, or if it was a Fault, of all that have been given to the device and have not ended. */
+    void fail(std::vector<const TaskImpl *> tasks, const GraphDevice &graph_device, const std::exception &error);
     void fail(const std::string &what);
     void throw_if_failed() const;
     void wake_thread();
@@ -175,7 +175,7 @@ private:
     mutable std::mutex mutex_;       /* protects what follows, and tasks and channels; before a datablock's */
     std::condition_variable wanted_; /* for the thread */
     Sleep sleep_ = Sleep::none;      /* how it waits for that */
-    bool driven_ = false;            /* somebody drives: tasks' runs, lanes and places are that one's */
+    bool driven_ = false;            /* somebody drives: tasks' runs, lanes and devices are that one's */
     bool helped_ = false;            /* others than the thread have driven since it has looked */
     unsigned helping_ = 0;           /* those who run what a queue of the host has, without the lock */
     std::condition_variable nobody_helps_;
@@ -187,7 +187,7 @@ private:
     RequesterPtr requester_;
     bool requester_pulls_ = false;
     std::vector<TaskImpl *> put_off_; /* until there is a turn */
-    Places places_;
+    GraphDevices graph_devices_;
     std::vector<Fetch> fetches_;
     std::size_t running_ = 0;
     std::size_t awaited_ = 0;   /* of them, those whose end nobody will tell and others wait for */
@@ -205,7 +205,7 @@ private:
     std::vector<Channel *> outer_;
     const std::vector<std::unique_ptr<TaskImpl>> *tasks_ = nullptr; /* once it is started */
     std::condition_variable drained_;
-    std::unique_ptr<Lowering> lowering_;
+    std::unique_ptr<Replayer> replayer_;
     std::mutex stop_mutex_; /* held by who makes the thread, or waits for it; before the other */
     std::thread thread_;
 };

@@ -64,15 +64,17 @@ void Timeline::add(const Event &event)
 
 void Timeline::ran(const Run &run, Clock::time_point now)
 {
-    const Place &place = *run.lane->place;
+    const GraphDevice &graph_device = *run.lane->graph_device;
     auto is_lane = [&](const auto &lane) { return lane.get() == run.lane; };
-    auto lane = std::find_if(place.lanes.begin(), place.lanes.end(), is_lane) - place.lanes.begin();
-    add({place.device, static_cast<unsigned>(lane) + 1, run.task, std::max(run.began, run.lane->last_end), now, 0});
+    auto lane =
+        std::find_if(graph_device.lanes.begin(), graph_device.lanes.end(), is_lane) - graph_device.lanes.begin();
+    add({graph_device.device, static_cast<unsigned>(lane) + 1, run.task, std::max(run.began, run.lane->last_end), now,
+         0});
 }
 
 void Timeline::moved(const Run &run, Clock::time_point now)
 {
-    const device::Device *device = run.lane->place->device;
+    const device::Device *device = run.lane->graph_device->device;
     if (run.uploaded)
         add({device, from_host, run.task, run.began, now, run.uploaded});
     if (run.migrated)
@@ -80,25 +82,25 @@ void Timeline::moved(const Run &run, Clock::time_point now)
 }
 
 /* One event for the device, one for each direction of copies, and one for each task. */
-void Timeline::lowered(const device::Device &device, const Slot &slot, const Part &part, const Slot::Moved &moved,
-                       Clock::time_point began, Clock::time_point now)
+void Timeline::lowered(const device::Device &device, const Replay &replay, const Subgraph &subgraph,
+                       const Replay::Moved &moved, Clock::time_point began, Clock::time_point now)
 {
-    const std::size_t others_in_part = part.tasks.size() - 1;
+    const std::size_t others_in_subgraph = subgraph.tasks.size() - 1;
     auto on_device = [&](const auto &graph) { return graph.second.device == &device; };
     const auto others = std::count_if(graphs_.begin(), graphs_.end(), on_device);
     GraphImpl &graph =
-        graphs_.try_emplace(&slot, GraphImpl{&device, first_graph + static_cast<unsigned>(others), began})
+        graphs_.try_emplace(&replay, GraphImpl{&device, first_graph + static_cast<unsigned>(others), began})
             .first->second;
-    add({&device, graph.row, part.tasks.front(), std::max(began, graph.ended), now, 0, others_in_part});
+    add({&device, graph.row, subgraph.tasks.front(), std::max(began, graph.ended), now, 0, others_in_subgraph});
     graph.ended = now;
     for (auto [row, bytes] : {std::pair(from_host, moved.uploaded_bytes), std::pair(from_gpu, moved.migrated_bytes),
                               std::pair(to_host, moved.downloaded_bytes)})
         if (bytes) {
             Clock::time_point &until = copied_.try_emplace({&device, row}, began).first->second;
-            add({&device, row, part.tasks.front(), std::max(began, until), now, bytes, others_in_part});
+            add({&device, row, subgraph.tasks.front(), std::max(began, until), now, bytes, others_in_subgraph});
             until = now;
         }
-    for (const TaskImpl *task : part.tasks)
+    for (const TaskImpl *task : subgraph.tasks)
         add({&device, only_task, task, began, now, 0});
 }
 
@@ -108,7 +110,7 @@ void Timeline::fetched(const device::Device &from, const TaskImpl &by, std::size
     add({&from, to_host, &by, began, now, bytes});
 }
 
-std::string Timeline::json(const Places &places, const std::vector<std::unique_ptr<TaskImpl>> &tasks) const
+std::string Timeline::json(const GraphDevices &graph_devices, const std::vector<std::unique_ptr<TaskImpl>> &tasks) const
 {
     std::string out =
         "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"lost events\":" + std::to_string(lost_) + "},\"traceEvents\":[\n";
@@ -120,14 +122,14 @@ std::string Timeline::json(const Places &places, const std::vector<std::unique_p
         unsigned row = rows[task.get()] = static_cast<unsigned>(rows.size()) + 1;
         out += label("thread_name", task->name(), tasks_group, row);
     }
-    for (const auto &place : places.all) {
-        unsigned group = groups[place->device] = tasks_group + 1 + static_cast<unsigned>(groups.size());
+    for (const auto &graph_device : graph_devices.all) {
+        unsigned group = groups[graph_device->device] = tasks_group + 1 + static_cast<unsigned>(groups.size());
         /* Several may have the same name. */
-        out += label("process_name", place->device->name() + " #" + std::to_string(groups.size()), group, 0);
-        for (unsigned row = 1; row <= place->lane_count; row++)
+        out += label("process_name", graph_device->device->name() + " #" + std::to_string(groups.size()), group, 0);
+        for (unsigned row = 1; row <= graph_device->lane_count; row++)
             out += label("thread_name", "queue " + std::to_string(row), group, row);
-        for (const auto &[slot, graph] : graphs_)
-            if (graph.device == place->device)
+        for (const auto &[replay, graph] : graphs_)
+            if (graph.device == graph_device->device)
                 out +=
                     label("thread_name", "CUDA graph " + std::to_string(graph.row - first_graph + 1), group, graph.row);
         out += label("thread_name", "copies from the host", group, from_host);

@@ -22,11 +22,11 @@ public:
     void moved(const Run &run, Clock::time_point now);
     void fetched(const device::Device &from, const TaskImpl &by, std::size_t bytes, Clock::time_point began,
                  Clock::time_point now);
-    /* A part of the graph, as the CUDA graph that @slot has; what was copied for it, some time in between. */
-    void lowered(const device::Device &device, const Slot &slot, const Part &part, const Slot::Moved &moved,
-                 Clock::time_point began, Clock::time_point now);
+    /* A subgraph, as the CUDA graph that @replay has; what was copied for it, some time in between. */
+    void lowered(const device::Device &device, const Replay &replay, const Subgraph &subgraph,
+                 const Replay::Moved &moved, Clock::time_point began, Clock::time_point now);
     /* In the Trace Event Format, which Perfetto and Chrome show: a row for each task, queue and direction of copies. */
-    std::string json(const Places &places, const std::vector<std::unique_ptr<TaskImpl>> &tasks) const;
+    std::string json(const GraphDevices &graph_devices, const std::vector<std::unique_ptr<TaskImpl>> &tasks) const;
 
 private:
     /* Rows of a device behind those of its queues. */
@@ -49,7 +49,7 @@ private:
 
     void add(const Event &event);
 
-    std::unordered_map<const Slot *, GraphImpl> graphs_;
+    std::unordered_map<const Replay *, GraphImpl> graphs_;
     std::map<std::pair<const device::Device *, unsigned>, Clock::time_point> copied_; /* until then, for sets; by row */
     Clock::time_point origin_ = Clock::now();
     std::vector<Event> events_;

@@ -17,7 +17,7 @@ constexpr unsigned most_helped = 64;
 constexpr unsigned runs_for_a_look = 8;
 /* After which it is looked for all that has ended, even if nobody waits for it. */
 constexpr std::chrono::microseconds time_for_a_look{1000};
-/* Between two looks at parts of the graph that GPUs are given as one, whose ends nobody waits for. */
+/* Between two looks at subgraphs that GPUs are given as one, whose ends nobody waits for. */
 constexpr std::chrono::milliseconds watch_nap{5};
 /* A function of the host that has taken no longer so far may run in the thread that waits for what it makes. */
 constexpr double brief_seconds = 100e-6;
@@ -35,14 +35,14 @@ void yield(std::unique_lock<std::mutex> &lock)
 TaskImpl *Scheduler::next_due()
 {
     if (!may_begin()) {
-        places_.rest();
+        graph_devices_.rest();
         return nullptr;
     }
     for (bool host : {true, false})
-        if (Arbiter &due = due_[!host]; !due.empty() && !places_.full(host)) {
+        if (Arbiter &due = due_[!host]; !due.empty() && !graph_devices_.full(host)) {
             TaskImpl &task = due.pop(now_.get());
             if (!host && due.empty())
-                places_.rest();
+                graph_devices_.rest();
             return &task;
         }
     return nullptr;
@@ -53,7 +53,7 @@ bool Scheduler::step(Lock &lock)
 {
     if (std::exchange(host_ended_, false) && poll_host())
         return true;
-    const bool went = lowering_->go(lock);
+    const bool went = replayer_->go(lock);
     TaskImpl *task = next_due();
     if (!task)
         return poll() || went;
@@ -66,7 +66,7 @@ bool Scheduler::step(Lock &lock)
 /* Whether somebody waits for something to end, without which nothing else begins. */
 bool Scheduler::is_awaited() const
 {
-    return awaited_ || !fetches_.empty() || lowering_->is_awaited();
+    return awaited_ || !fetches_.empty() || replayer_->is_awaited();
 }
 
 /* Nothing goes on, and nothing can be begun. */
@@ -118,7 +118,7 @@ void Scheduler::hand_over()
     if (driven_)
         return;
     const bool due = any_due();
-    if (sleep_ != Sleep::none && (due || host_ended_ || awaited_ || !fetches_.empty() || lowering_->waits_for_go() ||
+    if (sleep_ != Sleep::none && (due || host_ended_ || awaited_ || !fetches_.empty() || replayer_->waits_for_go() ||
                                   stopping_ || (sleep_ == Sleep::for_good && running_)))
         wake_thread();
     left_to_thread_ = left_to_thread_ || due;
@@ -130,12 +130,12 @@ void Scheduler::hand_over()
  */
 bool Scheduler::run_for(Lock &lock, const Channel &channel)
 {
-    if (running_ != 1 || driven_ || any_due() || is_awaited() || lowering_->is_busy() || !channel.source)
+    if (running_ != 1 || driven_ || any_due() || is_awaited() || replayer_->is_busy() || !channel.source)
         return false;
     const TaskImpl &task = channel.source->task_;
     if (!task.running_ || !task.on_host_ || task.completed_ < brief_runs || task.run_time_.value() > brief_seconds)
         return false;
-    for (const auto &lane : task.places_.front()->lanes)
+    for (const auto &lane : task.graph_devices_.front()->lanes)
         if (!lane->runs.empty()) {
             device::Queue &queue = *lane->queue;
             helping_++;
@@ -183,7 +183,7 @@ bool Scheduler::is_drained() const
                    return std::ranges::any_of(port->to_, is_held_up);
                });
     };
-    return is_idle() && put_off_.empty() && !lowering_->is_busy() && !lowering_->waits_for_go() &&
+    return is_idle() && put_off_.empty() && !replayer_->is_busy() && !replayer_->waits_for_go() &&
            std::ranges::none_of(*tasks_, may_go_on);
 }
 
@@ -201,7 +201,7 @@ bool Scheduler::drain(Timeout timeout)
         if (stopping_ || (deadline && now_.look() >= *deadline))
             return false;
         bool any = false;
-        lowering_->hurry(lock);
+        replayer_->hurry(lock);
         now_.passes();
         if (!deadline && may_drive()) {
             Driving driving(*this);
@@ -223,8 +223,8 @@ bool Scheduler::drain(Timeout timeout)
 void Scheduler::rest(Lock &lock, Naps &naps)
 {
     left_to_thread_ = left_to_thread_ && driven_;
-    bool idle = !driven_ && is_idle() && !lowering_->waits_for_go() && !stopping_;
-    if (idle && lowering_->is_watched()) {
+    bool idle = !driven_ && is_idle() && !replayer_->waits_for_go() && !stopping_;
+    if (idle && replayer_->is_watched()) {
         sleep_ = Sleep::nap;
         wanted_.wait_for(lock, Clock::stretch_until(Clock::now() + watch_nap));
     } else if (idle && naps.idle_for_long()) {
@@ -245,11 +245,11 @@ void Scheduler::work()
     Naps naps;
 
     device::adopt_thread();
-    while (driven_ || (failure_.empty() && !(stopping_ && !running_ && !lowering_->is_busy()))) {
+    while (driven_ || (failure_.empty() && !(stopping_ && !running_ && !replayer_->is_busy()))) {
         now_.passes();
-        if (lowering_->is_watched() && now_.get() - watched_ >= watch_nap) {
+        if (replayer_->is_watched() && now_.get() - watched_ >= watch_nap) {
             watched_ = now_.get();
-            lowering_->watch();
+            replayer_->watch();
         }
         bool any = false;
         if (!driven_) {
@@ -264,10 +264,10 @@ void Scheduler::work()
             rest(lock, naps);
     }
     wake_everybody();
-    lowering_->settle(lock);
+    replayer_->settle(lock);
     {
         Unlocked unlocked(lock);
-        places_.quit();
+        graph_devices_.quit();
     }
     over_ = true;
 }

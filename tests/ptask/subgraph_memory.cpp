@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the values of a part are in its memory.
+// Where the values of a subgraph are in its memory.
 #include "tests/ptask/ptask_test.hpp"
 
 #include "libptsched/ptask/graph/graph.hpp"
@@ -22,21 +22,21 @@ Task &adder(Graph &graph, const std::string &name)
     return task;
 }
 
-Part only_part(const Graph &graph)
+Subgraph only_subgraph(const Graph &graph)
 {
-    auto parts = Parts::find(GraphImpl::of(graph).tasks_);
-    CHECK_EQ(parts.size(), 1u);
-    return std::move(parts.at(0));
+    auto subgraphs = Subgraphs::find(GraphImpl::of(graph).tasks_);
+    CHECK_EQ(subgraphs.size(), 1u);
+    return std::move(subgraphs.at(0));
 }
 
-/* Of what the part has of each value in its memory, inputs aside. */
-std::vector<std::size_t> offsets_of_values(const Part &part)
+/* Of what the subgraph has of each value in its memory, inputs aside. */
+std::vector<std::size_t> offsets_of_values(const Subgraph &subgraph)
 {
     std::vector<std::size_t> offsets;
-    for (std::size_t i = 0; i < part.buffers.size(); i++) {
-        auto is_it = [i](const PartInput &input) { return input.buffer == i; };
-        if (part.buffers[i].has_room && std::none_of(part.inputs.begin(), part.inputs.end(), is_it))
-            offsets.push_back(part.buffers[i].offset);
+    for (std::size_t i = 0; i < subgraph.buffers.size(); i++) {
+        auto is_it = [i](const SubgraphInput &input) { return input.buffer == i; };
+        if (subgraph.buffers[i].has_room && std::none_of(subgraph.inputs.begin(), subgraph.inputs.end(), is_it))
+            offsets.push_back(subgraph.buffers[i].offset);
     }
     return offsets;
 }
@@ -47,7 +47,7 @@ std::size_t different(std::vector<std::size_t> values)
     return static_cast<std::size_t>(std::unique(values.begin(), values.end()) - values.begin());
 }
 
-void chain_needs_two_places()
+void chain_needs_room_for_two()
 {
     constexpr unsigned length = 8;
     Graph graph;
@@ -62,13 +62,13 @@ void chain_needs_two_places()
         last = &task;
     }
     graph.output((*last)["c"]);
-    const Part part = only_part(graph);
-    const auto offsets = offsets_of_values(part);
+    const Subgraph subgraph = only_subgraph(graph);
+    const auto offsets = offsets_of_values(subgraph);
     CHECK_EQ(offsets.size(), length - 1u);
     CHECK_EQ(different(offsets), 2u);
     for (std::size_t i = 1; i < offsets.size(); i++)
         CHECK(offsets[i] != offsets[i - 1]);
-    CHECK_EQ(part.inside_bytes, (part.inputs.size() + 2) * form.bytes());
+    CHECK_EQ(subgraph.inside_bytes, (subgraph.inputs.size() + 2) * form.bytes());
 }
 
 /* Two that may run at once, and then one that takes both: nobody has ended with what the other gives. */
@@ -87,10 +87,10 @@ void side_by_side_keep_their_places()
     graph.connect(both["c"], end["a"]);
     graph.input(end["b"]);
     graph.output(end["c"]);
-    const Part part = only_part(graph);
+    const Subgraph subgraph = only_subgraph(graph);
     /* What left, left2 and right give; what both gives may be where left's was, which ended before. */
-    CHECK_EQ(offsets_of_values(part).size(), 4u);
-    CHECK_EQ(different(offsets_of_values(part)), 3u);
+    CHECK_EQ(offsets_of_values(subgraph).size(), 4u);
+    CHECK_EQ(different(offsets_of_values(subgraph)), 3u);
 }
 
 /* One that takes a value from the first and from the second waits for the second, which waited for the first. */
@@ -105,20 +105,20 @@ void needless_waits_are_dropped()
     graph.connect(first["c"], third["a"]);
     graph.connect(second["c"], third["b"]);
     graph.output(third["c"]);
-    const Part part = only_part(graph);
-    CHECK_EQ(part.steps.size(), 3u);
-    CHECK(part.steps[1].after == std::vector<std::size_t>{0});
-    CHECK(part.steps[2].after == std::vector<std::size_t>{1});
+    const Subgraph subgraph = only_subgraph(graph);
+    CHECK_EQ(subgraph.steps.size(), 3u);
+    CHECK(subgraph.steps[1].after == std::vector<std::size_t>{0});
+    CHECK(subgraph.steps[2].after == std::vector<std::size_t>{1});
     /* And the first one's value is still there when the third reads it. */
-    CHECK_EQ(different(offsets_of_values(part)), 2u);
+    CHECK_EQ(different(offsets_of_values(subgraph)), 2u);
 }
 
 } // namespace
 
-Cases part_cases()
+Cases subgraph_memory_cases()
 {
     return {
-        {"values of a chain take turns in two places", chain_needs_two_places},
+        {"values of a chain take turns in two places", chain_needs_room_for_two},
         {"values that may be alive at once have places of their own", side_by_side_keep_their_places},
         {"who waits for a later step does not wait for an earlier one, too", needless_waits_are_dropped},
     };
