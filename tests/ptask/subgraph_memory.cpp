@@ -3,7 +3,7 @@
 #include "tests/ptask/ptask_test.hpp"
 
 #include "libptsched/ptask/graph/graph.hpp"
-#include "libptsched/ptask/replay/subgraph.hpp"
+#include "libptsched/ptask/replay/find_subgraphs.hpp"
 
 #include <algorithm>
 

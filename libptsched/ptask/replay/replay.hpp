@@ -83,8 +83,7 @@ public:
     SetQueue &queue() const { return *queue_; }
     /* Of the last set, if it was to be watched, and could be. */
     std::unique_ptr<device::Watch> take_watch() { return std::move(watch_); }
-    /* What has become of outputs since the last set: whether somebody has read them on the host. True if that is new.
-     */
+    /* Which outputs since the last set somebody has read on the host; true if that is new. */
     bool note_readers(std::vector<bool> &on_host);
     /* Of the last set, in the order of the subgraph's outputs. */
     const Blocks &outputs() const { return outputs_; }
@@ -134,12 +133,20 @@ private:
     void start(const ReplaySet &set, bool is_watched);
     device::Queue &its_queue() const { return *queue_->queue; }
     std::vector<void *> &arguments_of(const SubgraphStep &step, const Blocks &fixed);
+    void update(const Blocks &fixed);
+    device::Queue &incoming();
+    void give_upload(std::size_t input, device::Address to, device::Queue &queue);
+    void give_uploads();
+    void forget() noexcept;
+
+    /* replay_program.cpp: how the program is made */
     void make(const Blocks &fixed);
     void order_uploads();
     /* Of a step: positions in the order of uploads, by way. */
     using LastUploads = std::array<std::optional<std::size_t>, 1 + gathers_at_once>;
     std::vector<LastUploads> last_uploads() const;
     std::vector<std::vector<std::size_t>> awaited_uploads(std::vector<LastUploads> &needed);
+    static bool is_short(const Subgraph &subgraph, const SubgraphInput &input);
     bool may_gather(std::size_t input) const;
     bool is_scattered(std::size_t output) const;
     bool are_many(const std::vector<std::size_t> &downloads) const;
@@ -154,11 +161,6 @@ private:
     void scatter(std::vector<device::ProgramStep> &steps, const Download &download);
     std::vector<std::size_t> download_order(const std::vector<LastUploads> &needed) const;
     std::vector<Download> plan_downloads(const std::vector<std::size_t> &in_order) const;
-    void update(const Blocks &fixed);
-    device::Queue &incoming();
-    void give_upload(std::size_t input, device::Address to, device::Queue &queue);
-    void give_uploads();
-    void forget() noexcept;
 
     const Subgraph &subgraph_;
     device::Device &device_;
@@ -190,8 +192,7 @@ private:
         DatablockPtr ahead = nullptr;         /* that was given before the set */
         std::size_t position = 0;             /* in the order of uploads */
         std::optional<std::size_t> step = {}; /* of the program, which has the copy, or waits for it */
-        std::size_t way =
-            0; /* which of them come one after another: those that are not gathered, or each other group */
+        std::size_t way = 0; /* its turn: those that are not gathered have one, each other group has another */
     };
     std::vector<Upload> uploads_;           /* by input */
     std::vector<std::size_t> upload_order_; /* those in the program, by when they are needed */

@@ -2,7 +2,9 @@
 // When the tasks of a subgraph run together, and when by themselves.
 #include "libptsched/ptask/replay/replayer.hpp"
 
-#include "libptsched/ptask/run/scheduler.hpp"
+#include "libptsched/ptask/graph/readiness.hpp"
+#include "libptsched/ptask/replay/find_subgraphs.hpp"
+#include "libptsched/ptask/run/unlocked.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -36,8 +38,8 @@ constexpr std::size_t most_counted = 32;
 
 } // namespace
 
-Replayer::Replayer(Scheduler &scheduler, const GraphOptions &options)
-    : scheduler_(scheduler), mode_(options.lower), moving_(options.moving)
+Replayer::Replayer(Runner &runner, const GraphOptions &options)
+    : runner_(runner), mode_(options.lower), moving_(options.moving), weights_(options.weights)
 {
 }
 
@@ -46,7 +48,7 @@ Replayer::~Replayer() = default;
 void Replayer::start(const std::vector<std::unique_ptr<TaskImpl>> &tasks)
 {
     /* What waits for turns, or is measured, goes to a GPU one by one. */
-    if (mode_ == Lower::never || scheduler_.graph_devices_.attached())
+    if (mode_ == Lower::never || runner_.devices().attached())
         return;
     tasks_ = &tasks;
     for (Subgraph &subgraph : Subgraphs::find(tasks)) {
@@ -67,12 +69,12 @@ void Replayer::start(const std::vector<std::unique_ptr<TaskImpl>> &tasks)
             task->replayed_ = &replayed;
         if (const auto &graph_devices = replayed.head().graph_devices_; graph_devices.size() > 1)
             for (const GraphDevice *graph_device : graph_devices)
-                launch_threads_.try_emplace(graph_device, scheduler_.mutex_,
+                launch_threads_.try_emplace(graph_device, runner_.mutex(),
                                             [this](Lock &lock, ReplayedSubgraph &replayed) {
-                                                scheduler_.now_.passes();
+                                                runner_.time_passed();
                                                 give(lock, replayed);
                                                 go_on(lock);
-                                                scheduler_.hand_over();
+                                                runner_.hand_over();
                                             });
     }
 }
@@ -116,7 +118,7 @@ bool Replayer::components_compete()
     std::set<std::size_t> components;
     for (const auto &task : *tasks_)
         if (!task->on_host_) {
-            priorities.insert(task->priority(scheduler_.weights_));
+            priorities.insert(task->priority(weights_));
             components.insert(task->component_);
         }
     return components_compete_ = priorities.size() > 1 && components.size() > 1;
@@ -138,7 +140,7 @@ void Replayer::priorities_changed(TaskImpl &task)
     if (replayed && replayed->mode != ReplayedSubgraph::apart && !is_uniform(*replayed))
         separate(*replayed, replayed->patience);
     hurry();
-    scheduler_.hand_over();
+    runner_.hand_over();
 }
 
 void Replayer::ran(TaskImpl &task, Seconds took, bool odd)
@@ -212,7 +214,7 @@ void Replayer::separate(ReplayedSubgraph &replayed, std::uint64_t runs)
         replayed.until = std::max(replayed.until, task->begun_);
     replayed.until += runs;
     for (TaskImpl *task : replayed.subgraph.tasks)
-        scheduler_.look_at(*task);
+        runner_.look_at(*task);
 }
 
 std::uint64_t Replayer::first_patience() const
@@ -242,8 +244,7 @@ void Replayer::wake_watcher()
     if (watched_)
         return;
     watched_ = true;
-    scheduler_.watched_ = scheduler_.now_.get();
-    scheduler_.wake_thread();
+    runner_.begin_to_watch();
 }
 
 void Replayer::came(const Channel &channel)
@@ -287,7 +288,7 @@ void Replayer::left(ReplayedSubgraph &replayed)
 void Replayer::look_at(ReplayedSubgraph &replayed)
 {
     TaskImpl &head = replayed.head();
-    if (scheduler_.stopping_ || replayed.mode != ReplayedSubgraph::together || replayed.launching || head.queued_)
+    if (runner_.is_stopping() || replayed.mode != ReplayedSubgraph::together || replayed.launching || head.queued_)
         return;
     const bool complete = !replayed.absent && has_room(replayed);
     replayed.waits = complete && waits_for_more(replayed);
@@ -295,13 +296,13 @@ void Replayer::look_at(ReplayedSubgraph &replayed)
     if (replayed.waits || (!complete && !has_ahead(replayed)))
         return;
     /* What has ended may not be known yet. */
-    const bool full = scheduler_.graph_devices_.full(false) && !(poll() && !scheduler_.graph_devices_.full(false));
-    const bool in_turn = full || components_compete() || !scheduler_.due_[1].empty();
+    const bool full = runner_.devices().full(false) && !(poll() && !runner_.devices().full(false));
+    const bool in_turn = full || components_compete() || runner_.any_due_on_devices();
     if (in_turn && !complete)
         return;
     head.queued_ = true;
     if (in_turn)
-        scheduler_.add_due(head);
+        runner_.add_due(head);
     else
         direct_.push_back(&replayed);
 }
@@ -314,7 +315,7 @@ void Replayer::go_on(Lock &lock)
         direct_.pop_back();
         replayed.head().queued_ = false;
         if (!attempt(lock, replayed.head()))
-            scheduler_.look_at(replayed.head());
+            runner_.look_at(replayed.head());
     }
 }
 
@@ -327,7 +328,7 @@ bool Replayer::attempt(Lock &lock, TaskImpl &task)
         separate(*replayed, replayed->patience);
         return replayed->mode == ReplayedSubgraph::together;
     }
-    if (replayed->launching || scheduler_.stopping_ || !scheduler_.failure_.empty())
+    if (replayed->launching || runner_.is_stopping() || runner_.has_failed())
         return true;
     if (!replayed->absent && has_room(*replayed)) {
         look_for_last(*replayed);
@@ -363,7 +364,7 @@ void Replayer::take_fixed(ReplayedSubgraph &replayed)
         if (port.from_->has_token()) {
             replayed.set.fixed[i] = port.kept_ = port.from_->tokens.pop_front().item.block;
             replayed.set.changes++;
-            scheduler_.took_from(*port.from_);
+            runner_.took_from(*port.from_);
         }
         replayed.sticky_came = replayed.sticky_came || !port.from_->tokens.empty();
     }
@@ -393,7 +394,7 @@ bool Replayer::take(ReplayedSubgraph &replayed)
         Channel &channel = *taken.inputs[i].channel;
         set.inputs[i] = channel.tokens.pop_front().item.block;
         replayed.absent += channel.tokens.empty();
-        scheduler_.took_from(channel);
+        runner_.took_from(channel);
     }
     for (const SubgraphOutput &output : taken.outputs)
         for (Channel *channel : output.channels)
@@ -421,7 +422,7 @@ void Replayer::pass_on(ReplayedSubgraph &replayed, Replay &replay)
     for (std::size_t i = 0; i < outputs.size(); i++)
         for (Channel *channel : outputs[i].channels) {
             channel->promised--;
-            scheduler_.put_into(*channel, {{replay.outputs()[i]}});
+            runner_.put_into(*channel, {{replay.outputs()[i]}});
         }
     replay.passed_on();
 }
@@ -437,14 +438,14 @@ std::size_t Replayer::choose_device(ReplayedSubgraph &replayed)
     for (std::size_t i = 0; i < replayed.subgraph.inputs.size(); i++)
         if (const PortImpl &port = *replayed.subgraph.inputs[i].channel->destination; &port.task_ == &head)
             probe_.held[port.index_] = replayed.set.inputs[i];
-    const std::size_t which = scheduler_.graph_devices_.choose(probe_);
+    const std::size_t which = runner_.devices().choose(probe_);
     probe_.end();
     return which;
 }
 
 void Replayer::fail(const ReplayedSubgraph &replayed, const GraphDevice &graph_device, const std::exception &error)
 {
-    scheduler_.fail({replayed.subgraph.tasks.begin(), replayed.subgraph.tasks.end()}, graph_device, error);
+    runner_.fail({replayed.subgraph.tasks.begin(), replayed.subgraph.tasks.end()}, graph_device, error);
 }
 
 void Replayer::for_tasks_at(const GraphDevice &graph_device,
@@ -473,7 +474,7 @@ void Replayer::compare(ReplayedSubgraph &replayed, Seconds took)
 
 bool Replayer::is_awaited() const
 {
-    return is_busy() && (scheduler_.any_due() || scheduler_.stopping_);
+    return is_busy() && (runner_.any_due() || runner_.is_stopping());
 }
 
 bool Replayer::poll()
@@ -484,7 +485,7 @@ bool Replayer::poll()
         ReplayedSubgraph &replayed = *replayed_[i];
         const GraphDevice *graph_device = nullptr;
         try {
-            while (!replayed.flights.empty() && scheduler_.failure_.empty()) {
+            while (!replayed.flights.empty() && !runner_.has_failed()) {
                 graph_device = replayed.flights.front().graph_device;
                 if (!replayed.flights.front().marker->reached())
                     break;
@@ -506,7 +507,7 @@ bool Replayer::is_stalled(const ReplayedSubgraph &replayed) const
     if (replayed.mode == ReplayedSubgraph::together && replayed.absent == replayed.subgraph.inputs.size())
         return false;
     return std::any_of(replayed.subgraph.tasks.begin(), replayed.subgraph.tasks.end(),
-                       [](const TaskImpl *task) { return Scheduler::has_inputs_and_room(*task); });
+                       [](const TaskImpl *task) { return has_inputs_and_room(*task); });
 }
 
 void Replayer::watch()
@@ -514,9 +515,7 @@ void Replayer::watch()
     poll();
     hurry();
     watched_ = is_busy();
-    const unsigned enough = mode_ == Lower::always               ? most_looks
-                            : is_busy() || !scheduler_.is_idle() ? more_looks
-                                                                 : looks;
+    const unsigned enough = mode_ == Lower::always ? most_looks : is_busy() || !runner_.is_idle() ? more_looks : looks;
     for (const auto &replayed : replayed_) {
         const bool moved = std::exchange(replayed->moved, false);
         replayed->stalled = !moved && is_stalled(*replayed) ? replayed->stalled + 1 : 0;

@@ -9,11 +9,11 @@
 #ifndef PTSCHED_PTASK_REPLAY_REPLAYER_HPP
 #define PTSCHED_PTASK_REPLAY_REPLAYER_HPP
 
-#include "libptsched/ptask/devices/graph_devices.hpp"
 #include "libptsched/ptask/replay/batch.hpp"
 #include "libptsched/ptask/replay/comparison.hpp"
 #include "libptsched/ptask/replay/double_buffering.hpp"
 #include "libptsched/ptask/replay/launch_thread.hpp"
+#include "libptsched/ptask/replay/runner.hpp"
 
 #include <condition_variable>
 #include <deque>
@@ -22,9 +22,6 @@
 #include <unordered_map>
 
 namespace ptsched::ptask {
-
-class Scheduler;
-class Timeline;
 
 /* Of a device. */
 struct DeviceQueues {
@@ -107,9 +104,9 @@ struct ReplayedSubgraph {
     bool moved = false;   /* blocks to it or from it, since the last look */
     unsigned stalled = 0; /* looks at it that found a set that something is missing of, and nothing else to do */
 
-    TaskImpl &head() const { return *replayed.tasks.front(); }
+    TaskImpl &head() const { return *subgraph.tasks.front(); }
     /* What is at hand. */
-    const Subgraph &subgraph_at_hand() const { return is_batch ? batch->subgraph : replayed; }
+    const Subgraph &subgraph_at_hand() const { return is_batch ? batch->subgraph : subgraph; }
     ReplaySet &set_at_hand() { return is_batch ? batch->set : set; }
     std::size_t sets_at_hand() const { return is_batch ? Batch::sets : 1; }
     std::list<std::unique_ptr<Replay>> &replays_at_hand() { return is_batch ? batch->replays : replays[where]; }
@@ -131,7 +128,7 @@ class Replayer {
 public:
     using Lock = std::unique_lock<std::mutex>;
 
-    Replayer(Scheduler &scheduler, const GraphOptions &options);
+    Replayer(Runner &runner, const GraphOptions &options);
     ~Replayer();
 
     void start(const std::vector<std::unique_ptr<TaskImpl>> &tasks);
@@ -278,9 +275,10 @@ private:
     void tried(ReplayedSubgraph &replayed, const Flight &flight) const;
     static void drop_lone_replays(ReplayedSubgraph &replayed);
 
-    Scheduler &scheduler_;
+    Runner &runner_;
     const Lower mode_;
     const MovingCosts moving_;
+    const PriorityWeights weights_;
     const std::vector<std::unique_ptr<TaskImpl>> *tasks_ = nullptr; /* of the graph */
     bool priorities_are_new_ = true, components_compete_ = false;
     std::unordered_map<const GraphDevice *, DeviceQueues> queues_; /* before the replays that use them */

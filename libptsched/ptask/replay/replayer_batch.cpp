@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // When several sets of a subgraph are given at once, and when one waits for others.
 #include "libptsched/ptask/replay/replayer.hpp"
-#include "libptsched/ptask/run/scheduler.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -11,7 +10,7 @@ namespace ptsched::ptask {
 /* Not where it is to be known of each set when it has ended. */
 void Replayer::make_batch(ReplayedSubgraph &replayed) const
 {
-    if (replayed.replays.size() == 1 && !replayed.goes_ahead && !replayed.may_double_buffer && !scheduler_.timeline_ &&
+    if (replayed.replays.size() == 1 && !replayed.goes_ahead && !replayed.may_double_buffer && !runner_.timeline() &&
         Batch::fits(replayed.subgraph))
         replayed.batch = std::make_unique<Batch>(replayed.subgraph);
 }

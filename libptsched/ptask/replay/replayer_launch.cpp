@@ -2,7 +2,8 @@
 // How a set is given to a device, and what is learnt when it has ended.
 #include "libptsched/ptask/replay/replayer.hpp"
 
-#include "libptsched/ptask/run/scheduler.hpp"
+#include "libptsched/ptask/run/timeline.hpp"
+#include "libptsched/ptask/run/unlocked.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -350,7 +351,7 @@ void Replayer::fly(ReplayedSubgraph &replayed, const Replay &replay, Flight &&fl
     replayed.moved = true;
     replayed.stays = !moved.uploaded_blocks && !moved.migrated_blocks;
     counts.runs += runs;
-    counts.replayed += runs;
+    counts.lowered += runs;
     counts.blocks_uploaded += moved.uploaded_blocks;
     counts.bytes_uploaded += moved.uploaded_bytes;
     counts.blocks_migrated += moved.migrated_blocks;
@@ -378,9 +379,8 @@ void Replayer::ended(ReplayedSubgraph &replayed, Clock::time_point now)
     const auto sets = static_cast<double>(flight.sets);
     replayed.gpu_seconds +=
         (share - sets * replayed.gpu_seconds) / std::min(static_cast<double>(replayed.sets), share_inertia);
-    if (scheduler_.timeline_)
-        scheduler_.timeline_->lowered(*graph_device.device, *flight.replay, replayed.subgraph, flight.moved,
-                                      flight.began, now);
+    if (Timeline *timeline = runner_.timeline())
+        timeline->lowered(*graph_device.device, *flight.replay, replayed.subgraph, flight.moved, flight.began, now);
     if (flight.watch)
         tried(replayed, flight);
     flight.held.clear();

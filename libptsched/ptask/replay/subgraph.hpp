@@ -64,19 +64,6 @@ struct Subgraph {
     bool ends_at_once = false; /* one step comes after all others, and writes all outputs */
 };
 
-class Subgraphs {
-public:
-    /* All of a graph that are worth it. */
-    static std::vector<Subgraph> find(const std::vector<std::unique_ptr<TaskImpl>> &tasks);
-
-private:
-    static bool fits(const PortImpl &port);
-    static bool fits(const TaskImpl &task);
-    static bool is_worth_it(const std::vector<TaskImpl *> &tasks);
-    static std::vector<TaskImpl *> ordered(const std::vector<std::unique_ptr<TaskImpl>> &tasks);
-    static std::vector<std::vector<TaskImpl *>> connected(const std::vector<TaskImpl *> &ordered);
-};
-
 } // namespace ptsched::ptask
 
 #endif /* PTSCHED_PTASK_REPLAY_SUBGRAPH_HPP */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What comes into channels and goes out of them.
 #include "libptsched/ptask/devices/exempt.hpp"
+#include "libptsched/ptask/graph/readiness.hpp"
 #include "libptsched/ptask/replay/replayer.hpp"
 #include "libptsched/ptask/run/launch.hpp"
 #include "libptsched/ptask/run/scheduler.hpp"
@@ -166,43 +167,9 @@ void Scheduler::give_back(Channel &channel, Item &&item)
     channel.wake();
 }
 
-bool Scheduler::has_input(const PortImpl &port)
-{
-    const Channel *channel = port.looping_ ? port.loop_ : port.from_;
-
-    if (!port.takes() || (channel && channel->has_token()))
-        return true;
-    if (port.kind_ == PortKind::sticky)
-        return port.kept_ != nullptr;
-    return !channel && port.begins_;
-}
-
-bool Scheduler::has_room(const PortImpl &port)
-{
-    return std::ranges::all_of(port.to_, [](const Channel *channel) { return channel->has_room(); });
-}
-
-bool Scheduler::has_inputs(const TaskImpl &task)
-{
-    return std::ranges::all_of(task.ports_, [](const auto &port) { return has_input(*port); });
-}
-
-bool Scheduler::has_inputs_and_room(const TaskImpl &task)
-{
-    return std::ranges::all_of(task.ports_, [](const auto &port) { return has_input(*port) && has_room(*port); });
-}
-
 bool Scheduler::can_run(const TaskImpl &task)
 {
     return Replayer::lets(task) && (!task.on_host_ || GraphDevices::takes(task)) && has_inputs_and_room(task);
-}
-
-/* Whether something has come for another run, though it may still be on its way to the host. */
-bool Scheduler::has_part_of_a_run(const TaskImpl &task)
-{
-    auto has_any = [](const Channel *channel) { return channel && !channel->tokens.empty(); };
-    return std::any_of(task.ports_.begin(), task.ports_.end(),
-                       [&](const auto &port) { return has_any(port->from_) || has_any(port->loop_); });
 }
 
 void Scheduler::add_due(TaskImpl &task)

@@ -4,6 +4,7 @@
 #include "libptsched/base/no_signals.hpp"
 #include "libptsched/ptask/devices/exempt.hpp"
 #include "libptsched/ptask/graph/constants.hpp"
+#include "libptsched/ptask/graph/readiness.hpp"
 #include "libptsched/ptask/replay/replayer.hpp"
 #include "libptsched/ptask/run/launch.hpp"
 
@@ -42,7 +43,7 @@ bool Scheduler::Calling::is_for(const Scheduler &scheduler)
 Scheduler::Scheduler(const GraphOptions &options)
     : due_{{options.mode, options.weights}, {options.mode, options.weights}}, graph_devices_(options),
       weights_(options.weights), timeline_(options.timeline ? std::make_unique<Timeline>() : nullptr),
-      replayer_(std::make_unique<Replayer>(*this, options))
+      replayer_(new Replayer(*this, options))
 {
 }
 

@@ -9,6 +9,7 @@
 #define PTSCHED_PTASK_RUN_SCHEDULER_HPP
 
 #include "libptsched/ptask/devices/arbiter.hpp"
+#include "libptsched/ptask/replay/runner.hpp"
 #include "libptsched/ptask/run/deadline.hpp"
 #include "libptsched/ptask/run/naps.hpp"
 #include "libptsched/ptask/run/timeline.hpp"
@@ -23,7 +24,7 @@ namespace ptsched::ptask {
 
 class Replayer;
 
-class Scheduler {
+class Scheduler final : private Runner {
 public:
     /* As long as this lives, the calling thread runs a function of the graph. */
     class Calling {
@@ -73,7 +74,6 @@ public:
     void work_for(const RequesterPtr &requester, bool pulls = false);
 
 private:
-    friend class Replayer;
     using Lock = std::unique_lock<std::mutex>;
 
     /* What is on its way to the host, for the run-time to read: a run's output, or what is in a channel. */
@@ -91,6 +91,15 @@ private:
 
     void prepare(const std::vector<std::unique_ptr<TaskImpl>> &tasks);
 
+    std::mutex &mutex() override { return mutex_; }
+    GraphDevices &devices() override { return graph_devices_; }
+    Timeline *timeline() override { return timeline_.get(); }
+    bool is_stopping() const override { return stopping_; }
+    bool has_failed() const override { return !failure_.empty(); }
+    bool any_due_on_devices() const override { return !due_[1].empty(); }
+    void time_passed() override { now_.passes(); }
+    void begin_to_watch() override;
+
     /* channel_traffic.cpp: what comes and goes */
     template <typename Condition>
     bool wait(Lock &lock, Channel &channel, const Deadline &deadline, const std::stop_token &stop, Condition condition);
@@ -98,17 +107,12 @@ private:
     bool is_drained() const;
     static Depth fullest(std::span<Channel *const> channels);
     struct Waker;
-    static bool has_input(const PortImpl &port);
-    static bool has_room(const PortImpl &port);
-    static bool has_inputs(const TaskImpl &task);
-    static bool has_inputs_and_room(const TaskImpl &task);
     static bool can_run(const TaskImpl &task);
-    static bool has_part_of_a_run(const TaskImpl &task);
-    void add_due(TaskImpl &task);
-    void look_at(TaskImpl &task);
-    void took_from(Channel &channel);
+    void add_due(TaskImpl &task) override;
+    void look_at(TaskImpl &task) override;
+    void took_from(Channel &channel) override;
     static bool is_fetched(const Channel &channel, const Item &item);
-    void put_into(Channel &channel, Token &&token);
+    void put_into(Channel &channel, Token &&token) override;
     void put_into(Channel &channel, Token &&token, Fetch &started);
     void expect_read(Channel &channel, Datablock &block);
     void take_input(Run &run, PortImpl &port);
@@ -128,11 +132,11 @@ private:
     bool may_drive() const { return started_ && !driven_ && may_begin(); }
     bool step(Lock &lock);
     void host_has_ended();
-    void hand_over();
+    void hand_over() override;
     bool is_awaited() const;
-    bool is_idle() const;
+    bool is_idle() const override;
     TaskImpl *next_due();
-    bool any_due() const { return !due_[0].empty() || !due_[1].empty(); }
+    bool any_due() const override { return !due_[0].empty() || !due_[1].empty(); }
     static bool awaits(const Run &run);
 
     Run &new_run(TaskImpl &task);
@@ -165,7 +169,8 @@ private:
     void complete(Run &run);
     void fail(const TaskImpl &task, const std::string &what);
     /* One of these, or if it was a Fault, of all that have been given to the device and have not ended. */
-    void fail(std::vector<const TaskImpl *> tasks, const GraphDevice &graph_device, const std::exception &error);
+    void fail(std::vector<const TaskImpl *> tasks, const GraphDevice &graph_device,
+              const std::exception &error) override;
     void fail(const std::string &what);
     void throw_if_failed() const;
     void wake_thread();

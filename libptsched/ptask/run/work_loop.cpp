@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Who does a graph's work, one at a time: whoever pushes or waits, since it is awake, and the graph's thread otherwise.
+#include "libptsched/ptask/graph/readiness.hpp"
 #include "libptsched/ptask/replay/replayer.hpp"
 #include "libptsched/ptask/run/naps.hpp"
 #include "libptsched/ptask/run/scheduler.hpp"
@@ -122,6 +123,12 @@ void Scheduler::hand_over()
                                   stopping_ || (sleep_ == Sleep::for_good && running_)))
         wake_thread();
     left_to_thread_ = left_to_thread_ || due;
+}
+
+void Scheduler::begin_to_watch()
+{
+    watched_ = now_.get();
+    wake_thread();
 }
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "libptsched/ptask/replay/subgraph.hpp"
+#include "libptsched/ptask/replay/find_subgraphs.hpp"
 
 #include "libptsched/ptask/graph/sets.hpp"
 #include "libptsched/ptask/replay/subgraph_order.hpp"
