@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The C interface: handles that the graph keeps, errno for exceptions.
+// The C interface: handles that the graph keeps.
+#include "libptsched/ptask/api/c_error.hpp"
 #include "libptsched/ptask/graph/retired.hpp"
 #include "libptsched/ptask/graph/type_name.hpp"
 #include <ptsched/ptask/graph.hpp>
@@ -52,41 +53,6 @@ struct ptask_graph {
 };
 
 namespace {
-
-thread_local std::string error_text;
-
-int fail(int error, const std::string &text)
-{
-    try {
-        error_text = text;
-    } catch (const std::bad_alloc &) {
-        error_text.clear();
-    }
-    return -error;
-}
-
-/* 0 or what @function returns, or the errno of what it throws. */
-template <typename Function> int attempt(Function function)
-{
-    try {
-        return function();
-    } catch (const Failure &failure) {
-        return fail(EIO, failure.what());
-    } catch (const Error &error) {
-        return fail(EINVAL, error.what());
-    } catch (const std::bad_alloc &) {
-        return fail(ENOMEM, "out of memory");
-    } catch (const std::exception &error) {
-        return fail(EIO, error.what());
-    }
-}
-
-template <typename T> T &needed(T *pointer, const char *what)
-{
-    if (!pointer)
-        throw Error(std::string(what) + " is NULL");
-    return *pointer;
-}
 
 /* For programs that push or put it again. Its content ends here, which may wait for a device. */
 void retire(ptask_datablock *block)
@@ -208,40 +174,7 @@ Task &make_task(Graph &graph, const std::string &name, const ptask_code &code, c
     return graph.cuda(name, {code.module, code.kernel, geometry}, options);
 }
 
-Call *call_of(ptask_call *call)
-{
-    return reinterpret_cast<Call *>(call);
-}
-
-/* Null unless it has that many. */
-const Call *call_with(const ptask_call *call, std::size_t parameter)
-{
-    const auto *found = reinterpret_cast<const Call *>(call);
-    return found && parameter < found->parameters() ? found : nullptr;
-}
-
-const StreamCall *stream_call_of(const ptask_stream_call *call)
-{
-    return reinterpret_cast<const StreamCall *>(call);
-}
-
-/* Null, and the text of an error, where there is none. */
-template <typename T, typename AnyCall> T *address_of(const AnyCall *call, std::size_t parameter)
-{
-    T *address = nullptr;
-    attempt([&] {
-        address = needed(call, "call").template at<T>(parameter);
-        return 0;
-    });
-    return address;
-}
-
 } // namespace
-
-const char *ptask_error_text(void)
-{
-    return error_text.c_str();
-}
 
 int ptask_open_graph(unsigned int mode, struct ptask_graph **graph)
 {
@@ -360,73 +293,6 @@ int ptask_set_size_from(struct ptask_port *port, const struct ptask_port *other)
         port->options.size_from = needed(other, "other").options.name;
         return 0;
     });
-}
-
-const void *ptask_call_data(const struct ptask_call *call, size_t parameter)
-{
-    const Call *found = call_with(call, parameter);
-    return found ? found->at(parameter) : nullptr;
-}
-
-void *ptask_call_output(const struct ptask_call *call, size_t parameter)
-{
-    return address_of<void>(reinterpret_cast<const Call *>(call), parameter);
-}
-
-void *ptask_stream_call_stream(const struct ptask_stream_call *call)
-{
-    return call ? stream_call_of(call)->stream() : nullptr;
-}
-
-int ptask_stream_call_device(const struct ptask_stream_call *call)
-{
-    return call ? stream_call_of(call)->device() : -1;
-}
-
-const void *ptask_stream_call_data(const struct ptask_stream_call *call, size_t parameter)
-{
-    return address_of<const void>(stream_call_of(call), parameter);
-}
-
-void *ptask_stream_call_output(const struct ptask_stream_call *call, size_t parameter)
-{
-    return address_of<void>(stream_call_of(call), parameter);
-}
-
-size_t ptask_stream_call_bytes(const struct ptask_stream_call *call, size_t parameter)
-{
-    return call && parameter < stream_call_of(call)->parameters() ? stream_call_of(call)->bytes(parameter) : 0;
-}
-
-size_t ptask_stream_call_records(const struct ptask_stream_call *call, size_t parameter)
-{
-    return call && parameter < stream_call_of(call)->parameters() ? stream_call_of(call)->records(parameter) : 0;
-}
-
-size_t ptask_call_bytes(const struct ptask_call *call, size_t parameter)
-{
-    const Call *found = call_with(call, parameter);
-    return found ? found->bytes(parameter) : 0;
-}
-
-void ptask_call_end_stream(struct ptask_call *call)
-{
-    if (call)
-        call_of(call)->end_stream();
-}
-
-int ptask_call_report(struct ptask_call *call, const char *error)
-{
-    return attempt([&] {
-        needed(call_of(call), "call").report(&needed(error, "error"));
-        return 0;
-    });
-}
-
-size_t ptask_call_records(const struct ptask_call *call, size_t parameter)
-{
-    const Call *found = call_with(call, parameter);
-    return found ? found->records(parameter) : 0;
 }
 
 int ptask_open_ptask(struct ptask_graph *graph, const char *name, const struct ptask_code *code,
