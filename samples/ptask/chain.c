@@ -30,7 +30,8 @@ static int open_product(struct ptask_graph *graph, const char *name, const char 
     static const char *const names[] = {"a", "b", "c"};
     const size_t square[3] = {n, n, 1}, one[3] = {1, 1, 1};
     const unsigned int size = n;
-    const struct ptask_code code = {.module = module, .opencl_source = module ? NULL : source, .kernel = "matmul"};
+    const struct ptask_code code = {
+        .size = sizeof(code), .module = module, .opencl_source = module ? NULL : source, .kernel = "matmul"};
     struct ptask_template *matrices, *sizes;
     struct ptask *task;
     int error = ptask_open_template(graph, square, sizeof(float), PTASK_FIXED, PTASK_GLOBAL, &matrices);

@@ -68,8 +68,8 @@ static void open_product(struct ptask_graph *graph, const char *name, const char
     static const char *const names[] = {"a", "b", "c"};
     const unsigned int n = 4;
     const size_t square[3] = {n, n, 1}, one[3] = {1, 1, 1};
-    const struct ptask_code code = {.module = module, .kernel = "matmul"};
-    const struct ptask_geometry geometry = {{1, 1, 1}, {n, n, 1}, 0};
+    const struct ptask_code code = {.size = sizeof(struct ptask_code), .module = module, .kernel = "matmul"};
+    const struct ptask_geometry geometry = {sizeof(geometry), {1, 1, 1}, {n, n, 1}, 0};
     struct ptask_template *matrix, *size;
 
     CHECK(!ptask_open_template(graph, square, sizeof(float), PTASK_FIXED, PTASK_GLOBAL, &matrix));
@@ -189,8 +189,9 @@ static void expect_scaled(struct ptask_graph *graph, struct ptask_port *const po
 
 static void opencl_source(void)
 {
-    const struct ptask_geometry geometry = {{1, 1, 1}, {4, 1, 1}, 0};
-    const struct ptask_code code = {.opencl_source = opencl_scale, .kernel = "scale", .geometry = &geometry};
+    const struct ptask_geometry geometry = {sizeof(geometry), {1, 1, 1}, {4, 1, 1}, 0};
+    const struct ptask_code code = {
+        .size = sizeof(struct ptask_code), .opencl_source = opencl_scale, .kernel = "scale", .geometry = &geometry};
     struct ptask_graph *graph;
     struct ptask_port *ports[3];
     struct ptask *task;
@@ -230,9 +231,11 @@ static void given_the_stream(void)
 {
     const char *const names[] = {"1"};
     int device = 1;
-    const struct ptask_code copies = {.stream_function = copy_to_stream, .context = &device};
-    const struct ptask_code refuses = {.stream_function = refuse};
-    const struct ptask_code both = {.stream_function = refuse, .kernel = "scale", .cuda_source = cuda_scale};
+    const struct ptask_code copies = {
+        .size = sizeof(struct ptask_code), .stream_function = copy_to_stream, .context = &device};
+    const struct ptask_code refuses = {.size = sizeof(struct ptask_code), .stream_function = refuse};
+    const struct ptask_code both = {
+        .size = sizeof(struct ptask_code), .stream_function = refuse, .kernel = "scale", .cuda_source = cuda_scale};
     struct ptask_graph *graph;
     struct ptask_port *ports[3];
     struct ptask *task;
@@ -280,16 +283,17 @@ static void kernels_of_all_kinds(const char *module)
                                "    y[threadIdx.x] = by * x[threadIdx.x] + A + B;\n"
                                "}\n";
     const char *const options[] = {"-DA=1"}, *const names[] = {"9"};
-    const struct ptask_header headers[] = {{"by.h", "#define B 2\n"}};
-    const struct ptask_geometry geometry = {{1, 1, 1}, {4, 1, 1}, 0};
-    const struct ptask_code source = {.cuda_source = text,
+    const struct ptask_header headers[] = {{sizeof(struct ptask_header), "by.h", "#define B 2\n"}};
+    const struct ptask_geometry geometry = {sizeof(geometry), {1, 1, 1}, {4, 1, 1}, 0};
+    const struct ptask_code source = {.size = sizeof(struct ptask_code),
+                                      .cuda_source = text,
                                       .kernel = "scale",
                                       .geometry = &geometry,
                                       .options = options,
                                       .option_count = 1,
                                       .headers = headers,
                                       .header_count = 1};
-    struct ptask_code image = {.kernel = "nobody"};
+    struct ptask_code image = {.size = sizeof(struct ptask_code), .kernel = "nobody"};
     struct ptask_graph *graph;
     struct ptask_port *ports[3];
     struct ptask *task;
@@ -336,6 +340,38 @@ static int negate(void *context, struct ptask_call *call)
     return 0;
 }
 
+/* A program that was built with a newer header: what the library does not know of must be 0. */
+static void code_of_other_versions(void)
+{
+    struct {
+        struct ptask_code code;
+        const void *newer;
+    } grown = {{.size = sizeof(grown), .function = negate}, NULL};
+    struct ptask_geometry geometry = {sizeof(geometry), {1, 1, 1}, {4, 1, 1}, 0};
+    struct ptask_header header = {0, "by.h", ""};
+    struct ptask_code code = {.function = negate};
+    struct ptask_graph *graph;
+    struct ptask_port *ports[3];
+    struct ptask *task;
+
+    CHECK(!ptask_open_graph(PTASK_MODE_DATA_AWARE, &graph));
+    open_scale_ports(graph, ports);
+    CHECK(refused(ptask_open_ptask(graph, "none", &code, ports, 3, &task), EINVAL,
+                  "ptask_code says that its size is 0, where sizeof(struct ptask_code) is to be"));
+    grown.newer = &grown;
+    CHECK(refused(ptask_open_ptask(graph, "newer", &grown.code, ports, 3, &task), EINVAL, "a newer one would do"));
+    grown.newer = NULL;
+    CHECK(!ptask_open_ptask(graph, "grown", &grown.code, ports, 3, &task));
+    geometry.size = sizeof(unsigned int);
+    CHECK(refused(ptask_set_geometry(task, &geometry), EINVAL, "ptask_geometry says that its size is"));
+    code = (struct ptask_code){
+        .size = sizeof(code), .cuda_source = cuda_scale, .kernel = "scale", .headers = &header, .header_count = 1};
+    open_scale_ports(graph, ports);
+    CHECK(refused(ptask_open_ptask(graph, "source", &code, ports, 3, &task), EINVAL,
+                  "ptask_header says that its size is 0"));
+    ptask_close_graph(graph);
+}
+
 /* Each with what is said of it. Ports of a ptask that was refused can be used again. */
 static void code_that_is_refused(const char *module)
 {
@@ -363,8 +399,12 @@ static void code_that_is_refused(const char *module)
     setenv("PTSCHED_NVRTC", "/nonexistent/libnvrtc.so", 1);
     CHECK(!ptask_open_graph(PTASK_MODE_DATA_AWARE, &graph));
     open_scale_ports(graph, ports);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        CHECK(refused(ptask_open_ptask(graph, "scale", &cases[i].code, ports, 3, &task), EINVAL, cases[i].words));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct ptask_code code = cases[i].code;
+
+        code.size = sizeof(code);
+        CHECK(refused(ptask_open_ptask(graph, "scale", &code, ports, 3, &task), EINVAL, cases[i].words));
+    }
     ptask_close_graph(graph);
     setenv("PTSCHED_NVRTC", compiler, 1);
     free(compiler);
@@ -376,7 +416,7 @@ static void functions(void)
     const size_t many[3] = {10, 1, 1};
     const float values[] = {1, 2, 0};
     int calls = 0;
-    const struct ptask_code code = {.function = negate, .context = &calls};
+    const struct ptask_code code = {.size = sizeof(struct ptask_code), .function = negate, .context = &calls};
     struct ptask_graph *graph;
     struct ptask_template *form;
     struct ptask_port *ports[2];
@@ -395,7 +435,9 @@ static void functions(void)
     CHECK(refused(ptask_open_ptask(graph, "again", &code, ports, 2, &task), EINVAL, "another ptask"));
     CHECK(!ptask_open_channel(graph, NULL, ports[0], 1, &in));
     CHECK(!ptask_open_channel(graph, ports[1], NULL, 1, &out));
-    CHECK(refused(ptask_set_geometry(task, &(struct ptask_geometry){{1, 1, 1}, {1, 1, 1}, 0}), EINVAL, "negate"));
+    CHECK(refused(
+        ptask_set_geometry(task, &(struct ptask_geometry){sizeof(struct ptask_geometry), {1, 1, 1}, {1, 1, 1}, 0}),
+        EINVAL, "negate"));
     CHECK(!ptask_run_graph(graph));
     CHECK(!ptask_get_state(task, &state) && state == PTASK_STATE_WAITING);
     CHECK(refused(ptask_get_state(task, NULL), EINVAL, "state is NULL"));
@@ -427,7 +469,7 @@ static void loop(void)
     const size_t one[3] = {1, 1, 1};
     const float value = 40;
     int calls = 0;
-    const struct ptask_code code = {.function = halve, .context = &calls};
+    const struct ptask_code code = {.size = sizeof(struct ptask_code), .function = halve, .context = &calls};
     struct ptask_graph *graph;
     struct ptask_template *form;
     struct ptask_port *ports[2];
@@ -471,7 +513,7 @@ static void signals(void)
 {
     const size_t one[3] = {1, 1, 1};
     const float values[] = {0, -1, 5};
-    struct ptask_code code = {.function = judge};
+    struct ptask_code code = {.size = sizeof(struct ptask_code), .function = judge};
     struct ptask_graph *graph;
     struct ptask_template *form;
     struct ptask_port *port;
@@ -539,7 +581,7 @@ static void attached(const char *module)
 /* Ends of one stride and two types. */
 static void types(void)
 {
-    const struct ptask_code code = {.function = negate};
+    const struct ptask_code code = {.size = sizeof(struct ptask_code), .function = negate};
     const size_t one[3] = {1, 1, 1};
     struct ptask_graph *graph;
     struct ptask_template *form;
@@ -583,7 +625,7 @@ static int is_readable(int fd, int timeout)
 /* Two functions in a row, from the beginning to the end. */
 static void drained_and_polled(void)
 {
-    const struct ptask_code code = {.function = do_nothing, .is_concurrent = 1};
+    const struct ptask_code code = {.size = sizeof(struct ptask_code), .function = do_nothing, .is_concurrent = 1};
     const float values[4] = {7};
     struct ptask_graph *graph;
     struct ptask_template *form;
@@ -682,6 +724,7 @@ int c_checks(const char *module)
     types();
     drained_and_polled();
     put_twice();
+    code_of_other_versions();
     nothing_there();
     return failures;
 }

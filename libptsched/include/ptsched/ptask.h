@@ -14,6 +14,10 @@
  * function returns through a pointer belongs to the graph and lives as long,
  * except for datablocks. Any thread may push and pull; what makes a graph is to
  * be called by one at a time.
+ *
+ * Structures begin with their size, which is sizeof. Later versions may add
+ * members at the end: what a program does not know of is taken for 0, and
+ * -EINVAL is for members that the library does not know of, unless they are 0.
  */
 #ifndef PTSCHED_PTASK_H
 #define PTSCHED_PTASK_H
@@ -126,6 +130,7 @@ int ptask_set_initial(struct ptask_port *port, const void *content, size_t bytes
 int ptask_set_size_from(struct ptask_port *port, const struct ptask_port *other);
 
 struct ptask_geometry {
+    size_t size;                    /* sizeof(struct ptask_geometry) */
     unsigned int grid[3], block[3]; /* blocks, threads of a block */
     unsigned int shared_bytes;      /* of a block, dynamic; in CUDA alone */
 };
@@ -170,8 +175,9 @@ void *ptask_stream_call_output(const struct ptask_stream_call *call, size_t para
 size_t ptask_stream_call_bytes(const struct ptask_stream_call *call, size_t parameter);
 size_t ptask_stream_call_records(const struct ptask_stream_call *call, size_t parameter);
 
-/** What a source includes by that name. */
+/** What a source includes by that name. All of an array have one size. */
 struct ptask_header {
+    size_t size; /* sizeof(struct ptask_header) */
     const char *name, *text;
 };
 
@@ -182,6 +188,7 @@ struct ptask_header {
  * strings and images need not live longer.
  */
 struct ptask_code {
+    size_t size;        /* sizeof(struct ptask_code) */
     const char *module; /* a file of SASS, PTX or fat binary, or a program with kernels, for CUDA */
     const char *kernel;
     /*

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The C interface: handles that the graph keeps.
 #include "libptsched/ptask/api/c_error.hpp"
+#include "libptsched/ptask/api/c_struct.hpp"
 #include "libptsched/ptask/graph/retired.hpp"
 #include "libptsched/ptask/graph/type_name.hpp"
 #include <ptsched/ptask/graph.hpp>
@@ -9,6 +10,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <deque>
 #include <iterator>
@@ -77,8 +79,14 @@ Port &bound(const ptask_port *port)
     return *port->port;
 }
 
-Geometry geometry_of(const ptask_geometry &g)
+/* Sizes that structures had in the first version, by the last member that they had there. */
+constexpr std::size_t first_geometry = offsetof(ptask_geometry, shared_bytes) + sizeof(ptask_geometry::shared_bytes),
+                      first_header = offsetof(ptask_header, text) + sizeof(ptask_header::text),
+                      first_code = offsetof(ptask_code, is_concurrent) + sizeof(ptask_code::is_concurrent);
+
+Geometry geometry_of(const ptask_geometry &given)
 {
+    const ptask_geometry g = as_known(given, first_geometry, "ptask_geometry");
     return {{g.grid[0], g.grid[1], g.grid[2]}, {g.block[0], g.block[1], g.block[2]}, g.shared_bytes};
 }
 
@@ -144,8 +152,11 @@ Source source_of(const ptask_code &code, const std::optional<Geometry> &geometry
     Source source{code.cuda_source, code.kernel, geometry};
     for (std::size_t i = 0; i < code.option_count; i++)
         source.options.emplace_back(&needed((&needed(code.options, "options"))[i], "option"));
+    const auto *at = reinterpret_cast<const char *>(code.headers);
     for (std::size_t i = 0; i < code.header_count; i++) {
-        const ptask_header &header = (&needed(code.headers, "headers"))[i];
+        const auto &given = needed(reinterpret_cast<const ptask_header *>(at), "headers");
+        const ptask_header header = as_known(given, first_header, "ptask_header");
+        at += given.size;
         source.headers.emplace_back(&needed(header.name, "name of a header"), &needed(header.text, "text of a header"));
     }
     return source;
@@ -307,7 +318,8 @@ int ptask_open_ptask(struct ptask_graph *graph, const char *name, const struct p
             options.push_back(port.options);
         }
         auto &handle = needed(task, "task");
-        Task &made = make_task(needed(graph, "graph").graph, &needed(name, "name"), needed(code, "code"), options);
+        const ptask_code known = as_known(needed(code, "code"), first_code, "ptask_code");
+        Task &made = make_task(needed(graph, "graph").graph, &needed(name, "name"), known, options);
         for (std::size_t i = 0; i < count; i++)
             ports[i]->port = &made[ports[i]->options.name];
         handle = &graph->tasks.emplace_back(ptask{made});
