@@ -89,6 +89,7 @@ def every():
     found = [Cell(workload) for workload in MAIN]
     found += [Cell(workload, "hog52", how) for workload in MAIN for how in ("stock", "ptsched")]
     found += [Cell("loop60", hog, how) for hog in OTHERS for how in ("stock", "ptsched")]
+    found += [Cell("infer", "train", how) for how in ("stock", "ptsched")]
     found += [Cell("loop60", hog, "ptsched") for hog in ("2xhog52", "4xhog52")]
     found += [Cell("equal", "nice5", "ptsched")]
     found += [Cell("loop60", "hog52-busy", how) for how in ("stock", "ptsched")]

@@ -94,8 +94,9 @@ def sections(done):
     yield ("Nice -20 beside one hog at nice 19, relative to alone", HEADER,
            chosen(lambda cell: cell.hog == "hog52", lambda cell: cells.MAIN.index(cell.workload)))
     hogs = list(cells.HOGS)
-    yield ("60 us kernels at nice -20 beside other hogs at nice 19, relative to alone", HEADER,
-           chosen(lambda cell: cell.hog not in (None, "hog52", "nice5"), lambda cell: hogs.index(cell.hog)))
+    yield ("Nice -20 beside other hogs at nice 19, relative to alone", HEADER,
+           chosen(lambda cell: cell.hog not in (None, "hog52", "nice5"),
+                  lambda cell: (cells.MAIN.index(cell.workload), hogs.index(cell.hog))))
     yield ("Two equal programs at nice 0 and 5, relative to one alone", HEADER,
            chosen(lambda cell: cell.hog == "nice5"))
 
