@@ -186,7 +186,7 @@ lives() {
 	start_important --think-us 3000
 	in_time has_items "$important" 1 || return
 	PTSCHED_TEST_KERNELS=/usr/bin/kernels.so PTSCHED_DRAIN_US=0 PTSCHED_LOG=debug PTSCHED_STATS=$work/lives.stats \
-		timeout 120 ptsched run --nice 19 -- preload-client lives >"$work/lives.out" 2>"$work/lives.err"
+		timeout "$((2 * patience_s))" ptsched run --nice 19 -- preload-client lives >"$work/lives.out" 2>"$work/lives.err"
 	echo "status $?, $(cat "$work/lives.stats")"
 	finish "$important" && cmp "$work/bare" "$work/lives.out" && grep -q "by ptschedd" "$work/lives.err" &&
 		! grep -q '"preemptions": 0' "$work/lives.stats"
