@@ -546,12 +546,27 @@ static void signals(void)
 }
 
 /* Where no scheduler is, a graph runs without, or does not run. */
+struct log {
+    unsigned int lines;
+    char last[256];
+};
+
+static void keep_line(void *context, const char *line)
+{
+    struct log *log = context;
+
+    log->lines++;
+    snprintf(log->last, sizeof(log->last), "%s", line);
+}
+
 static void attached(const char *module)
 {
     static const unsigned int flags[] = {PTASK_ATTACH, PTASK_MUST_ATTACH};
+    struct log log = {0};
 
     setenv("PTSCHED_SOCKET", "/nonexistent/socket", 1);
     setenv("PTSCHED_DEVICE_NODE", "/nonexistent/node", 1);
+    CHECK(!ptask_set_log(keep_line, &log));
     for (int i = 0; i < 2; i++) {
         struct ptask_graph *graph;
         struct ptask_port *ports[4];
@@ -576,6 +591,8 @@ static void attached(const char *module)
         }
         ptask_close_graph(graph);
     }
+    CHECK(!ptask_set_log(NULL, NULL));
+    CHECK(log.lines == 1 && strstr(log.last, "unscheduled") && !strchr(log.last, '\n'));
 }
 
 /* Ends of one stride and two types. */

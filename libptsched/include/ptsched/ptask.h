@@ -41,6 +41,20 @@ struct ptask_call;
 /** What went wrong in the last call of this thread that returned an error; never NULL. */
 const char *ptask_error_text(void);
 
+/**
+ * What libptask has to say that is no error of a call, for instance why a graph
+ * is not scheduled: a line without its end. Called by any thread, of which
+ * several may come at once; it must not call the library, nor block for long.
+ */
+typedef void (*ptask_log)(void *context, const char *line);
+
+/**
+ * From now on lines go to @log; with NULL, to standard error, as at first. Any
+ * thread may call it; another that has begun to give a line to the last one may
+ * still do so after the return. -ENOMEM.
+ */
+int ptask_set_log(ptask_log log, void *context);
+
 enum ptask_mode {
     PTASK_MODE_DATA_AWARE = 0,
     PTASK_MODE_PRIORITY = 1,

@@ -5,6 +5,7 @@
 #include "libptsched/ptask/graph/retired.hpp"
 #include "libptsched/ptask/graph/type_name.hpp"
 #include <ptsched/ptask/graph.hpp>
+#include <ptsched/ptask/log.hpp>
 
 #include <ptsched/ptask.h>
 
@@ -186,6 +187,14 @@ Task &make_task(Graph &graph, const std::string &name, const ptask_code &code, c
 }
 
 } // namespace
+
+int ptask_set_log(ptask_log log, void *context)
+{
+    return attempt([&] {
+        set_log(log ? Log([=](const std::string &line) { log(context, line.c_str()); }) : Log());
+        return 0;
+    });
+}
 
 int ptask_open_graph(unsigned int mode, struct ptask_graph **graph)
 {

@@ -4,8 +4,8 @@
 #include "libptsched/base/be_prompt.hpp"
 #include "libptsched/base/clock.hpp"
 #include "libptsched/base/no_signals.hpp"
-#include "libptsched/base/standard_error.hpp"
 #include "libptsched/base/worker.hpp"
+#include "libptsched/ptask/api/log.hpp"
 #include "libptsched/ptask/run/now.hpp"
 #include "libptsched/ptask/run/unlocked.hpp"
 
@@ -39,9 +39,8 @@ std::atomic<bool> said_absent{false}, said_gone{false}, said_own{false};
 
 void say_once(std::atomic<bool> &said, const std::string &what)
 {
-    const std::string line = "ptask: " + what + "\n";
     if (!said.exchange(true))
-        write_to_user(line.data(), line.size());
+        log_line(what);
 }
 
 /* What Clock shows. */

@@ -26,7 +26,7 @@ class Attachment {
 public:
     /*
      * Of the device at @address on the PCI bus. @may_begin is called, without a lock, when begin() may say yes after it
-     * has said no. Null if there is no scheduler or it does not know the device, which is said once on stderr; throws
+     * has said no. Null if there is no scheduler or it does not know the device, which is logged once; throws
      * Error if it must be.
      */
     static std::unique_ptr<Attachment> open(const std::string &device, const std::string &address, Attach how,

@@ -5,6 +5,7 @@
 
 #include <ptsched/ptask/draw.hpp>
 #include <ptsched/ptask/graph.hpp>
+#include <ptsched/ptask/log.hpp>
 #include <ptsched/ptask/remote.hpp>
 #include <ptsched/ptask/server.hpp>
 #include <ptsched/ptask/stream.hpp>

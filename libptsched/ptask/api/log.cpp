@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "libptsched/ptask/api/log.hpp"
+
+#include "libptsched/base/standard_error.hpp"
+
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace ptsched::ptask {
+
+namespace {
+
+struct Where {
+    std::mutex mutex;
+    std::shared_ptr<const Log> log; /* null: standard error */
+};
+
+/* Never destroyed: the last graph may be closed at exit. */
+Where &where()
+{
+    static auto *const only = new Where;
+    return *only;
+}
+
+} // namespace
+
+void set_log(Log log)
+{
+    auto next = log ? std::make_shared<const Log>(std::move(log)) : nullptr;
+    Where &its = where();
+    std::lock_guard guard(its.mutex);
+    its.log.swap(next);
+}
+
+void log_line(const std::string &line) noexcept
+{
+    try {
+        Where &its = where();
+        std::unique_lock lock(its.mutex);
+        const std::shared_ptr<const Log> log = its.log;
+        lock.unlock();
+        if (log) {
+            (*log)(line);
+            return;
+        }
+        const std::string whole = "ptask: " + line + "\n";
+        write_to_user(whole.data(), whole.size());
+    } catch (const std::exception &) {
+        /* There is nobody to tell. */
+    }
+}
+
+} // namespace ptsched::ptask
