@@ -10,6 +10,10 @@ PTASK_INSIDES := $(PTASK_OBJS) $(DEVICE_OBJS) $(B)/lib/libptsched-core.a
 
 $(PTASK_OBJS): CPPFLAGS += $(LIBRARY_CPPFLAGS)
 $(PTASK_OBJS): CXXFLAGS += $(LIBRARY_CXXFLAGS)
+# Headers of the toolkit, if it is there: NVTX is nothing else.
+CUDA_INCLUDE   ?= /usr/local/cuda/include
+NVTX_CPPFLAGS  := $(if $(wildcard $(CUDA_INCLUDE)/nvtx3/nvToolsExt.h),-DPTSCHED_NVTX -isystem $(CUDA_INCLUDE))
+$(B)/obj/libptsched/ptask/run/nvtx.cpp.o: CPPFLAGS += $(NVTX_CPPFLAGS)
 $(PTASK_SO).$(VERSION): $(PTASK_OBJS) $(DEVICE_SO) $(B)/lib/libptsched-core.a libptsched/ptask/libptask.map
 	$(call link_library,-L$(B)/lib -lptsched-device)
 

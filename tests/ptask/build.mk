@@ -45,10 +45,20 @@ VM_FILES += $(B)/tests/ptask-attach:/vm/tests/ptask-attach-module $(B)/tests/pta
 	$(B)/vgpu/vgpu-stat:/vm/vgpu/ $(B)/bin/ptsched:/vm/bin/ $(PRELOAD_SO):/vm/lib/
 VM_TESTS += /vm/tests/ptask-attach-module
 
+# With what NVTX loads in place of a tool, where there is NVTX.
+$(B)/obj/tests/ptask/nvtx/tool.cpp.o: CPPFLAGS += $(NVTX_CPPFLAGS)
+$(B)/tests/ptask-nvtx-tool.so: $(B)/obj/tests/ptask/nvtx/tool.cpp.o
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -shared -o $@ $<
+$(B)/tests/ptask-nvtx: $(B)/obj/tests/ptask/nvtx/main.cpp.o $(B)/lib/libptask.so \
+		$(if $(NVTX_CPPFLAGS),| $(B)/tests/ptask-nvtx-tool.so)
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $< $(PTASK_LINK) -ldl -Wl,-rpath,'$$ORIGIN/../lib'
+
 $(B)/tests/ptask-one-gpu: $(B)/tests/ptask
 	ln -sf $(<F) $@
 
-TESTS += $(B)/tests/ptask $(B)/tests/ptask-one-gpu $(B)/tests/ptask-world $(B)/tests/ptask-attach
+TESTS += $(B)/tests/ptask $(B)/tests/ptask-one-gpu $(B)/tests/ptask-world $(B)/tests/ptask-attach $(B)/tests/ptask-nvtx
 
 # The host's cost of a run, with a driver that does nothing; not a test.
 $(B)/tests/bench-invocation: $(B)/obj/tests/ptask/bench/invocation.cpp.o $(B)/lib/libptask.so \

@@ -8,6 +8,7 @@
 #include "libptsched/ptask/graph/constants.hpp"
 #include "libptsched/ptask/graph/parameters.hpp"
 #include "libptsched/ptask/graph/retired.hpp"
+#include "libptsched/ptask/run/nvtx.hpp"
 #include "libptsched/ptask/run/scheduler.hpp"
 
 #include <atomic>
@@ -159,8 +160,10 @@ TaskImpl &GraphImpl::add_host(std::unique_ptr<TaskImpl> task, device::HostFuncti
     task->on_host_ = true;
     task->concurrent_ = calls == Calls::concurrent;
     task->devices_.push_back(&device::host());
-    auto call = [function = std::move(function), &scheduler = *scheduler_](const std::vector<void *> &arguments) {
+    auto call = [function = std::move(function), &scheduler = *scheduler_,
+                 &name = task->name_](const std::vector<void *> &arguments) {
         Scheduler::Calling calling(scheduler);
+        NvtxRange range(name);
         function(arguments);
     };
     task->codes_.push_back(device::host_code(std::move(call)));

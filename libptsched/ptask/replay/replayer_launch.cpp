@@ -2,6 +2,7 @@
 // How a set is given to a device, and what is learnt when it has ended.
 #include "libptsched/ptask/replay/replayer.hpp"
 
+#include "libptsched/ptask/run/nvtx.hpp"
 #include "libptsched/ptask/run/timeline.hpp"
 #include "libptsched/ptask/run/unlocked.hpp"
 
@@ -244,6 +245,7 @@ Replayer::Launched Replayer::launch_replay(Lock &lock, ReplayedSubgraph &replaye
         ReplaySet &set = replayed.set_at_hand();
         set.may_share_marker = may_share_marker(replayed, queue);
         Unlocked unlocked(lock);
+        NvtxRange range(replayed.head().name_);
         Replay &replay = choose_replay(replayed);
         launched.readers_changed = replay.note_readers(set.on_host);
         replay.launch(set, queue, for_results, is_tried);

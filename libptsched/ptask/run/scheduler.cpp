@@ -7,6 +7,7 @@
 #include "libptsched/ptask/graph/readiness.hpp"
 #include "libptsched/ptask/replay/replayer.hpp"
 #include "libptsched/ptask/run/launch.hpp"
+#include "libptsched/ptask/run/nvtx.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -370,6 +371,7 @@ void Scheduler::launch(Lock &lock, Run &run)
     try {
         {
             Unlocked unlocked(lock);
+            NvtxRange range(task.name_);
             Exempt exempt(lane.graph_device->attachment != nullptr);
             Constants *constants = task.constants_.empty() ? nullptr : task.constants_[which].get();
             Launch(run, device, *lane.queue, constants).start(code);
