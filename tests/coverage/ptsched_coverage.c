@@ -15,7 +15,7 @@
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
-#include "tests/coverage/gcda.h"
+#include "gcda.h"
 
 /* What was counted from one insertion to the removal. */
 struct dump {
