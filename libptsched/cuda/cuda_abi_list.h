@@ -116,6 +116,11 @@ CU_ABI(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, "cuOccupancyMaxActi
 CU_ABI(cuOccupancyMaxPotentialBlockSize, "cuOccupancyMaxPotentialBlockSize", 6050,
        (int *min_grid, int *block_size, CUfunction function, CUoccupancyB2DSize shared_of_block, size_t shared_bytes,
         int limit))
+CU_ABI(cuOccupancyMaxPotentialBlockSizeWithFlags, "cuOccupancyMaxPotentialBlockSizeWithFlags", 7000,
+       (int *min_grid, int *block_size, CUfunction function, CUoccupancyB2DSize shared_of_block, size_t shared_bytes,
+        int limit, unsigned int flags))
+CU_ABI(cuOccupancyAvailableDynamicSMemPerBlock, "cuOccupancyAvailableDynamicSMemPerBlock", 11000,
+       (size_t * bytes, CUfunction function, int blocks, int block_size))
 
 /* Streams and events */
 CU_ABI(cuStreamCreate, "cuStreamCreate", 2000, (CUstream * stream, unsigned int flags))

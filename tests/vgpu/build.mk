@@ -2,6 +2,7 @@
 # The virtual GPU: the engine's model, its two hosts, libcuda.so.1 on top, and test programs.
 
 VGPU     := tests/vgpu
+VGPU_HEADERS := $(wildcard $(VGPU)/include/*.h $(VGPU)/include/cooperative_groups/* $(VGPU)/include/cuda/*)
 
 $(B)/tests/vgpu_model: $(B)/obj/$(VGPU)/test_model.cpp.o $(B)/obj/$(VGPU)/engine/engine.c.o
 	@mkdir -p $(@D)
@@ -23,12 +24,13 @@ $(VGPU_LIBCUDA_OBJS): CXXFLAGS += -fvisibility=hidden -I$(VGPU)/include
 # The sanitizers' runtime comes from the program. Its own calls must not go through a preloaded library, as the real driver's do not.
 $(B)/vgpu/libcuda.so.1: $(VGPU_LIBCUDA_OBJS)
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic $(if $(SAN),,-Wl,-z,defs) -o $@ $^
+	$(CXX) $(LDFLAGS) -shared -Wl,-soname,libcuda.so.1 -Wl,-Bsymbolic $(if $(SAN),,-Wl,-z,defs) -o $@ $^ -l:libboost_context.a
 
 $(B)/vgpu/libcuda.so: $(B)/vgpu/libcuda.so.1
 	ln -sf libcuda.so.1 $@
 
-$(B)/vgpu/kernels.so: $(VGPU)/programs/kernels.cu $(VGPU)/vgpu-cc $(wildcard $(VGPU)/include/*.h)
+$(B)/vgpu/kernels.so $(B)/vgpu/blocks.so: $(B)/vgpu/%.so: $(VGPU)/programs/%.cu $(VGPU)/vgpu-cc $(VGPU_HEADERS)
+	@mkdir -p $(@D)
 	CXX="$(CXX)" $(VGPU)/vgpu-cc $< -o $@ $(WARNINGS) $(SANFLAGS)
 
 # What stands for NVRTC.
@@ -39,7 +41,7 @@ $(B)/vgpu/nvrtc.so: $(B)/obj/$(VGPU)/nvrtc.cpp.o
 	$(CXX) $(LDFLAGS) -shared -o $@ $^
 
 # What stands for the library's own PTX.
-$(B)/vgpu/ptx/%.so: $(VGPU)/programs/%.cu $(VGPU)/vgpu-cc $(wildcard $(VGPU)/include/*.h)
+$(B)/vgpu/ptx/%.so: $(VGPU)/programs/%.cu $(VGPU)/vgpu-cc $(VGPU_HEADERS)
 	@mkdir -p $(@D)
 	CXX="$(CXX)" $(VGPU)/vgpu-cc $< -o $@ $(WARNINGS) $(SANFLAGS)
 
@@ -51,7 +53,7 @@ $(B)/vgpu/rm-shim.so: $(B)/obj/$(VGPU)/rm_shim.cpp.o
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -shared -o $@ $^ -ldl
 
-VGPU_PROGRAMS := $(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so inversion-client vgpu-stat rm-shim.so ptx/ptsched_pieces.so)
+VGPU_PROGRAMS := $(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so blocks.so inversion-client vgpu-stat rm-shim.so ptx/ptsched_pieces.so)
 
 ALL += $(VGPU_PROGRAMS)
 
@@ -70,6 +72,6 @@ TESTS += $(B)/tests/vgpu_libcuda
 
 # In the VM the module hosts the engine; the daemon stays at home.
 VM_FILES += $(B)/vgpu/libcuda.so.1:/usr/lib/ $(B)/vgpu/kernels.so:/usr/bin/ $(B)/vgpu/inversion-client:/usr/bin/ \
-	$(B)/vgpu/vgpu-stat:/usr/bin/ $(B)/vgpu/kernels.so:/vm/vgpu/ $(B)/vgpu/inversion-client:/vm/vgpu/ \
+	$(B)/vgpu/vgpu-stat:/usr/bin/ $(B)/vgpu/kernels.so:/vm/vgpu/ $(B)/vgpu/blocks.so:/vm/vgpu/ $(B)/vgpu/inversion-client:/vm/vgpu/ \
 	$(B)/tests/vgpu_libcuda:/vm/tests/vgpu_libcuda $(VGPU)/kmod/module_test:/vm/tests/vgpu-module
 VM_TESTS += /vm/tests/vgpu-module

@@ -52,6 +52,8 @@ int main(int argc, char **argv)
     std::unique_ptr<test::Daemon> daemon;
     std::vector<tap::Case> cases;
 
+    if (argc == 3 && std::string(argv[1]) == "trapped")
+        return test::trapped_peer(argv[2]);
     if (argc == 3)
         return test::ipc_peer(argv[1], std::atoi(argv[2]));
     try {
@@ -66,5 +68,6 @@ int main(int argc, char **argv)
     test::add_order_cases(cases);
     test::add_graph_cases(cases);
     test::add_ipc_cases(cases);
+    test::add_block_cases(cases);
     return tap::run(cases);
 }

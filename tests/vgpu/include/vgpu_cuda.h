@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a .cu file sees when it is compiled for the host (tests/vgpu/vgpu-cc): the qualifiers, the built-in variables, a
- * few intrinsics, and a way to say what the kernel costs on the virtual device. The threads of a grid run one after
- * another, so __syncthreads() and shared memory are not there. Kernels are looked up by their plain names.
+ * What a .cu file sees when it is compiled for the host (tests/vgpu/vgpu-cc): the qualifiers, the built-in variables
+ * and functions, and a way to say what the kernel costs on the virtual device. Kernels are looked up by their plain
+ * names.
+ *
+ * A block stays on one thread of the host, which is what makes thread_local a block's shared memory.
  */
 #ifndef VGPU_CUDA_H
 #define VGPU_CUDA_H
+
+#include "vgpu_module.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <type_traits>
+#include <utility>
 
 #define VGPU 1
 #define __global__
@@ -20,39 +26,77 @@
 #define __host__
 #define __constant__ __device__
 #define __managed__ __device__
+#define __shared__ thread_local
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __align__(bytes) __attribute__((aligned(bytes)))
 
-struct uint3 {
-    unsigned int x, y, z;
-};
+using uint3 = vgpu_index;
 
-struct dim3 {
-    unsigned int x, y, z;
-    constexpr dim3(unsigned int x = 1, unsigned int y = 1, unsigned int z = 1) : x(x), y(y), z(z) {}
+struct dim3 : vgpu_index {
+    constexpr dim3(unsigned int x = 1, unsigned int y = 1, unsigned int z = 1) : vgpu_index{x, y, z} {}
+    constexpr dim3(const uint3 &index) : vgpu_index(index) {}
 };
 
 inline thread_local uint3 threadIdx, blockIdx;
 inline thread_local dim3 blockDim, gridDim;
-inline constexpr int warpSize = 32;
+inline constexpr int warpSize = VGPU_WARP_THREADS;
 
 namespace vgpu {
+
 struct Trap {};
-inline thread_local uint64_t thread_cost;
-inline thread_local bool cost_given, waited;
+inline thread_local vgpu_state state;
+inline thread_local vgpu_sum sum;
+inline const vgpu_calls *calls;
+
+/* A thread that looks this often at what others change lets them run. */
+constexpr unsigned int most_polls = 32;
+
+inline void go_on(int result)
+{
+    if (result < 0)
+        throw Trap();
+}
+
+inline void poll()
+{
+    sum.flags |= VGPU_MAY_WAIT;
+    if (++state.polls % most_polls == 0)
+        go_on(calls->yield());
+}
+
+inline unsigned int rank_in_block()
+{
+    return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+}
+
+inline uint64_t now_ns()
+{
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
 } // namespace vgpu
 
 /* Adds to the time that the calling GPU thread takes on the device; a grid takes as long as its longest thread. */
 inline void vgpu_cost_ns(uint64_t ns)
 {
-    vgpu::cost_given = true;
-    vgpu::thread_cost += ns;
+    vgpu::sum.flags |= VGPU_COST_GIVEN;
+    vgpu::state.cost_ns += ns;
 }
 
 /* What it does now may last until the host does something. */
 inline void vgpu_waits()
 {
-    vgpu::waited = true;
+    vgpu::sum.flags |= VGPU_WAITED | VGPU_MAY_WAIT;
+}
+
+/* What PTX calls %globaltimer. */
+inline uint64_t vgpu_globaltimer()
+{
+    vgpu::poll();
+    return vgpu::now_ns();
 }
 
 [[noreturn]] inline void __trap()
@@ -63,36 +107,35 @@ inline void vgpu_waits()
 inline void __nanosleep(unsigned int ns)
 {
     vgpu_cost_ns(ns);
+    vgpu::poll();
 }
 
-template <typename T> T atomicAdd(T *address, std::type_identity_t<T> value)
+/* At the 1 GHz that the device claims. */
+inline long long int clock64()
 {
-    if constexpr (std::is_integral_v<T>) {
-        return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
-    } else {
-        T old = *address;
-        *address = old + value;
-        return old;
-    }
+    return static_cast<long long int>(vgpu_globaltimer());
 }
 
-template <typename T> T atomicExch(T *address, std::type_identity_t<T> value)
+inline int __syncthreads_count(int predicate)
 {
-    return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);
+    uint32_t count = 0;
+    vgpu::go_on(vgpu::calls->block_barrier(predicate, &count));
+    return static_cast<int>(count);
 }
 
-template <typename T> T atomicCAS(T *address, std::type_identity_t<T> expected, std::type_identity_t<T> value)
+inline void __syncthreads()
 {
-    __atomic_compare_exchange_n(address, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-    return expected;
+    __syncthreads_count(0);
 }
 
-template <typename T> T atomicMax(T *address, std::type_identity_t<T> value)
+inline int __syncthreads_or(int predicate)
 {
-    T old = __atomic_load_n(address, __ATOMIC_RELAXED);
-    while (old < value && !__atomic_compare_exchange_n(address, &old, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
-    return old;
+    return __syncthreads_count(predicate) != 0;
+}
+
+inline int __syncthreads_and(int predicate)
+{
+    return __syncthreads_count(!predicate) == 0;
 }
 
 inline void __threadfence()
@@ -100,14 +143,20 @@ inline void __threadfence()
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-inline void __threadfence_system()
+inline void __threadfence_block()
 {
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    __threadfence();
 }
 
-/* The table by which libcuda.so.1 finds the kernels of a module. */
-#include "vgpu_module.h"
+inline void __threadfence_system()
+{
+    __threadfence();
+}
 
+#include "vgpu_atomics.h"
+#include "vgpu_warp.h"
+
+/* The table by which libcuda.so.1 finds the kernels of a module. */
 namespace vgpu {
 
 template <typename Function> struct Launcher;
@@ -115,6 +164,9 @@ template <typename Function> struct Launcher;
 template <typename... Params> struct Launcher<void (*)(Params...)> {
     static constexpr size_t count = sizeof...(Params);
     static constexpr std::array<uint32_t, count> sizes{static_cast<uint32_t>(sizeof(Params))...};
+    /* What is given as volatile is waited for. */
+    static constexpr uint32_t flags =
+        (false || ... || std::is_volatile_v<std::remove_pointer_t<Params>>) ? VGPU_MAY_WAIT : 0;
 
     /* Offsets as in the parameter buffer that the driver takes: each aligned to its own type. */
     static constexpr std::array<uint32_t, count> offsets = [] {
@@ -136,30 +188,39 @@ template <typename... Params> struct Launcher<void (*)(Params...)> {
     }
 };
 
-template <auto Kernel> int run(const vgpu_launch *launch, void *const *params, uint64_t *cost)
+/* False after the block's last thread, or if another stack has gone on with the next. */
+inline bool next_thread()
+{
+    if (!state.starts_next)
+        return false;
+    if (++threadIdx.x < blockDim.x)
+        return true;
+    threadIdx.x = 0;
+    if (++threadIdx.y < blockDim.y)
+        return true;
+    threadIdx.y = 0;
+    return ++threadIdx.z < blockDim.z;
+}
+
+template <auto Kernel> void run(void *const *params)
 {
     using L = Launcher<decltype(Kernel)>;
-    uint64_t longest = 0;
 
-    gridDim = dim3(launch->grid[0], launch->grid[1], launch->grid[2]);
-    blockDim = dim3(launch->block[0], launch->block[1], launch->block[2]);
-    cost_given = waited = false;
     try {
-        for (blockIdx.z = 0; blockIdx.z < gridDim.z; blockIdx.z++)
-            for (blockIdx.y = 0; blockIdx.y < gridDim.y; blockIdx.y++)
-                for (blockIdx.x = 0; blockIdx.x < gridDim.x; blockIdx.x++)
-                    for (threadIdx.z = 0; threadIdx.z < blockDim.z; threadIdx.z++)
-                        for (threadIdx.y = 0; threadIdx.y < blockDim.y; threadIdx.y++)
-                            for (threadIdx.x = 0; threadIdx.x < blockDim.x; threadIdx.x++) {
-                                thread_cost = 0;
-                                L::call(Kernel, params, std::make_index_sequence<L::count>());
-                                longest = std::max(longest, thread_cost);
-                            }
+        do {
+            state.cost_ns = 0;
+            state.polls = 0;
+            L::call(Kernel, params, std::make_index_sequence<L::count>());
+            sum.longest_ns = std::max(sum.longest_ns, state.cost_ns);
+        } while (next_thread());
     } catch (const Trap &) {
-        return VGPU_KERNEL_TRAPPED;
+        sum.flags |= VGPU_TRAPPED;
     }
-    *cost = longest;
-    return waited ? VGPU_KERNEL_WAITED : cost_given ? VGPU_KERNEL_COST_GIVEN : VGPU_KERNEL_RAN;
+}
+
+inline void find_variables(vgpu_variables *variables)
+{
+    *variables = {&threadIdx, &blockIdx, &blockDim, &gridDim, &state, &sum};
 }
 
 } // namespace vgpu
@@ -167,7 +228,8 @@ template <auto Kernel> int run(const vgpu_launch *launch, void *const *params, u
 #define VGPU_KERNEL(name)                                                                                              \
     {                                                                                                                  \
 #name, vgpu::Launcher < decltype(&name)> ::count, vgpu::Launcher < decltype(&name)> ::sizes.data(),            \
-            vgpu::Launcher < decltype(&name)> ::offsets.data(), vgpu::run < &name>                                     \
+            vgpu::Launcher < decltype(&name)> ::offsets.data(), vgpu::Launcher < decltype(&name)> ::flags,             \
+            vgpu::run < &name>                                                                                         \
     }
 
 #endif /* VGPU_CUDA_H */

@@ -6,9 +6,6 @@ using namespace vgpu;
 
 namespace {
 
-/* What the device can hold at once, which is as many blocks as a cooperative launch may have. */
-constexpr uint64_t resident_threads = 16 * 2048;
-
 CUresult launch(CUfunction function, const unsigned int (&grid)[3], const unsigned int (&block)[3],
                 unsigned int shared_bytes, CUstream handle, void **params, void **extra, bool cooperative)
 {
@@ -18,7 +15,9 @@ CUresult launch(CUfunction function, const unsigned int (&grid)[3], const unsign
     VGPU_ENTER(lock);
     VGPU_TRY(find_stream(handle, stream));
     VGPU_TRY(make_call(function, grid, block, shared_bytes, params, extra, call));
-    if (cooperative && uint64_t{grid[0]} * grid[1] * grid[2] * block[0] * block[1] * block[2] > resident_threads)
+    call.cooperative = cooperative;
+    if (cooperative && uint64_t{grid[0]} * grid[1] * grid[2] >
+                           resident_blocks(*function, uint64_t{block[0]} * block[1] * block[2], shared_bytes))
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     return dispatch(lock, stream, kernel_work(std::move(call)));
 }

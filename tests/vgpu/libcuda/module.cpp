@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Modules: shared objects made by vgpu-cc, from a file or from memory.
+#include "tests/vgpu/libcuda/grid.h"
 #include "tests/vgpu/libcuda/runtime.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <cxxabi.h>
@@ -26,9 +28,11 @@ CUresult load(const char *path, CUmodule *module)
         dlclose(handle);
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     }
+    *table->calls = &kernel_calls;
     *module = new CUmod_st;
     (*module)->handle = handle;
     (*module)->table = table;
+    (*module)->shared_bytes = shared_variables(path);
     state().modules.insert(*module);
     return CUDA_SUCCESS;
 }
@@ -149,6 +153,9 @@ CUresult find_function(CUmodule module, const char *name, CUfunction *function)
             entry = std::make_unique<CUfunc_st>();
             entry->module = module;
             entry->kernel = &kernel;
+            if (auto found = module->shared_bytes.find(plain); found != module->shared_bytes.end())
+                entry->shared_bytes = found->second;
+            entry->most_shared_bytes = std::max(0, usual_shared_bytes_of_block - static_cast<int>(entry->shared_bytes));
             if (kernel.param_count)
                 entry->params_bytes =
                     kernel.param_offsets[kernel.param_count - 1] + kernel.param_sizes[kernel.param_count - 1];
@@ -334,7 +341,10 @@ VGPU_EXPORT CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribu
         return CUDA_ERROR_INVALID_HANDLE;
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-        *value = 1024;
+        *value = threads_of_block;
+        break;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+        *value = static_cast<int>(function->shared_bytes);
         break;
     case CU_FUNC_ATTRIBUTE_NUM_REGS:
         *value = 32;
@@ -359,7 +369,7 @@ VGPU_EXPORT CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribut
     if (attribute < 0 || attribute > 15)
         return CUDA_ERROR_INVALID_VALUE;
     if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) {
-        if (value < 0 || value > most_shared_bytes_of_block)
+        if (value < 0 || value > most_shared_bytes_of_block - static_cast<int>(function->shared_bytes))
             return CUDA_ERROR_INVALID_VALUE;
         function->most_shared_bytes = value;
     }
@@ -369,32 +379,4 @@ VGPU_EXPORT CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribut
 VGPU_EXPORT CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache)
 {
     return function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-}
-
-VGPU_EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function,
-                                                                          int block_size, size_t shared_bytes,
-                                                                          unsigned int flags)
-{
-    if (!blocks || !function || block_size <= 0 || flags > 1)
-        return CUDA_ERROR_INVALID_VALUE;
-    *blocks = block_size > 1024 ? 0 : std::min(32, 2048 / block_size);
-    if (shared_bytes)
-        *blocks = std::min(*blocks, static_cast<int>((size_t{96} << 10) / shared_bytes));
-    return CUDA_SUCCESS;
-}
-
-VGPU_EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int block_size,
-                                                                 size_t shared_bytes)
-{
-    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size, shared_bytes, 0);
-}
-
-VGPU_EXPORT CUresult cuOccupancyMaxPotentialBlockSize(int *min_grid, int *block_size, CUfunction function,
-                                                      CUoccupancyB2DSize, size_t, int limit)
-{
-    if (!min_grid || !block_size || !function || limit < 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    *block_size = limit ? std::min(limit, 1024) : 1024;
-    *min_grid = 16 * std::min(32, 2048 / *block_size);
-    return CUDA_SUCCESS;
 }

@@ -75,20 +75,30 @@ struct CUmod_st {
     const vgpu_module *table = nullptr;
     int fd = -1; /* of what it was loaded from, if that is no file */
     std::map<std::string, std::unique_ptr<CUfunc_st>> functions;
-    std::vector<uintptr_t> variables; /* that somebody has asked for: they are among the allocations */
+    std::map<std::string, size_t> shared_bytes; /* of the variables of each kernel that has any */
+    std::vector<uintptr_t> variables;           /* that somebody has asked for: they are among the allocations */
 };
 
-/* For functions that were told; for the others 48 KB. */
+/* What the device has room for. */
+constexpr int multiprocessors = 16;
+constexpr int threads_of_block = 1024;
+constexpr int threads_of_multiprocessor = 2048;
+constexpr int blocks_of_multiprocessor = 32;
+constexpr int shared_bytes_of_multiprocessor = 96 << 10;
+/* For functions that were told; for the others less. vgpu-cc knows it as well. */
 constexpr int most_shared_bytes_of_block = 95 << 10;
+constexpr int usual_shared_bytes_of_block = 48 << 10;
 
 struct CUfunc_st {
     CUmodule module = nullptr;
     const vgpu_kernel *kernel = nullptr;
     size_t params_bytes = 0;
-    std::atomic<int> most_shared_bytes{48 << 10};
+    size_t shared_bytes = 0; /* of variables, for each block */
+    std::atomic<int> most_shared_bytes{usual_shared_bytes_of_block};
     /* Threads and host time of the longest body seen: short ones may run in the caller. */
     std::atomic<uint64_t> longest_ns{0};
     std::atomic<uint64_t> most_threads{0};
+    std::atomic<bool> may_wait{false}; /* for the host: the caller must not run it, who may be the one to end that */
 };
 
 struct CUstream_st : std::enable_shared_from_this<CUstream_st> {
@@ -226,6 +236,9 @@ inline CUstream per_thread(CUstream handle)
 CUresult check_event(CUevent event);
 /* A number of the calling thread that no other thread ever gets. */
 uint64_t thread_number();
+
+/* Bytes of the __shared__ variables of each function of a module's file that has any: shared_variables.cpp */
+std::map<std::string, size_t> shared_variables(const char *path);
 
 /* memory */
 size_t device_memory_bytes();

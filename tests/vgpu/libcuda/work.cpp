@@ -2,6 +2,8 @@
 // Kernels, copies and fills: what they do on the host and what they cost on the device.
 #include "tests/vgpu/libcuda/work.h"
 
+#include "tests/vgpu/libcuda/grid.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -41,28 +43,33 @@ uint64_t run_kernel(const KernelCall &call)
 {
     CUfunc_st &function = *call.function;
     const vgpu_kernel &kernel = *function.kernel;
+    const auto &block = call.launch.block;
     std::vector<void *> params(kernel.param_count);
-    uint64_t cost = 0;
     uint64_t start = now_ns();
 
     for (uint32_t i = 0; i < kernel.param_count; i++)
         params[i] = const_cast<char *>(call.params.data()) + kernel.param_offsets[i];
-    const int told = kernel.run(&call.launch, params.data(), &cost);
-    if (told == VGPU_KERNEL_TRAPPED)
+    const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
+    const vgpu_sum sum = run_grid({*function.module->table, kernel, call.launch, params.data(), call.cooperative,
+                                   resident_blocks(function, threads, call.shared_bytes)});
+    if (sum.flags & VGPU_TRAPPED)
         return trapped;
     /* The first run of a program's code is slow, and so is one that was interrupted: that is forgotten by and by. */
     function.longest_ns = std::max(now_ns() - start, function.longest_ns - function.longest_ns / 4);
     /* Of one that waits for the host it stays unknown whether it is short. */
-    if (told != VGPU_KERNEL_WAITED)
+    if ((sum.flags | kernel.flags) & VGPU_MAY_WAIT)
+        function.may_wait = true;
+    else
         raise(function.most_threads, threads_of(call.launch));
-    return told == VGPU_KERNEL_COST_GIVEN ? cost : kernel_ns + threads_of(call.launch) / threads_per_ns;
+    const bool cost_given = sum.flags & VGPU_COST_GIVEN && !(sum.flags & VGPU_WAITED);
+    return cost_given ? sum.longest_ns : kernel_ns + threads_of(call.launch) / threads_per_ns;
 }
 
 bool known_to_be_short(const KernelCall &call)
 {
     const CUfunc_st &function = *call.function;
     uint64_t most = function.most_threads;
-    return most && threads_of(call.launch) <= most && function.longest_ns <= short_body_ns;
+    return most && !function.may_wait && threads_of(call.launch) <= most && function.longest_ns <= short_body_ns;
 }
 
 uint64_t run_copy(const Copy &copy)

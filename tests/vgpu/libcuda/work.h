@@ -11,6 +11,7 @@ struct KernelCall {
     CUfunction function = nullptr;
     vgpu_launch launch{};
     unsigned int shared_bytes = 0;
+    bool cooperative = false;
     std::vector<char> params; /* copied at the call, as the driver does */
 };
 
@@ -50,6 +51,9 @@ Op make_op(const Work &work);
 
 /* Enqueues, or adds to the graph being captured. */
 CUresult dispatch(Guard &lock, const StreamPtr &stream, const Work &work);
+
+/* How many blocks of a launch the device has room for at once: occupancy.cpp */
+uint64_t resident_blocks(const CUfunc_st &function, uint64_t threads, size_t shared_bytes);
 
 /* Checks a launch and copies its parameters. */
 CUresult make_call(CUfunction function, const unsigned int grid[3], const unsigned int block[3],

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// Stacks by Boost.Context, whose switches take no call of the kernel and leave the mask of signals alone; and what
+// sanitizers want to be told of them.
+#include "tests/vgpu/libcuda/fiber.h"
+
+#include <boost/context/detail/fcontext.hpp>
+
+#include <mutex>
+#include <new>
+#include <sys/mman.h>
+#include <vector>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define VGPU_ASAN 1
+#endif
+#if __has_feature(thread_sanitizer)
+#define VGPU_TSAN 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define VGPU_ASAN 1
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define VGPU_TSAN 1
+#endif
+
+#ifdef VGPU_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef VGPU_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace vgpu {
+
+namespace {
+
+namespace context = boost::context::detail;
+
+/* A CUDA thread has a kilobyte unless told otherwise; what is not touched takes no memory. */
+constexpr size_t stack_bytes = 256 << 10, guard_bytes = 4096;
+
+struct Pool {
+    std::mutex lock;
+    std::vector<std::unique_ptr<Fiber>> idle;
+};
+
+/* Never destroyed: workers may outlive main(). */
+Pool &pool()
+{
+    static Pool &made = *new Pool;
+    return made;
+}
+
+} // namespace
+
+struct Fiber::Begin {
+    static void run(context::transfer_t transfer)
+    {
+        auto *from = static_cast<Fiber *>(transfer.data);
+        Fiber &self = *from->next_;
+        self.arrive(*from, transfer.fctx);
+        for (;;)
+            self.job_(self);
+    }
+};
+
+Fiber::Fiber()
+{
+#ifdef VGPU_TSAN
+    tsan_ = __tsan_get_current_fiber();
+#endif
+}
+
+Fiber::Fiber(void (*job)(Fiber &)) : job_(job), bytes_(stack_bytes)
+{
+    memory_ = mmap(nullptr, stack_bytes + guard_bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (memory_ == MAP_FAILED)
+        throw std::bad_alloc();
+    /* Where the kernel allows no more mappings, it does without. */
+    mprotect(memory_, guard_bytes, PROT_NONE);
+    bottom_ = static_cast<char *>(memory_) + guard_bytes;
+    context_ =
+        context::make_fcontext(static_cast<char *>(memory_) + guard_bytes + stack_bytes, stack_bytes, Begin::run);
+#ifdef VGPU_TSAN
+    tsan_ = __tsan_create_fiber(0);
+#endif
+}
+
+Fiber::~Fiber()
+{
+    if (!memory_)
+        return;
+#ifdef VGPU_TSAN
+    __tsan_destroy_fiber(tsan_);
+#endif
+    munmap(memory_, stack_bytes + guard_bytes);
+}
+
+void Fiber::switch_to(Fiber &to)
+{
+    next_ = &to;
+#ifdef VGPU_ASAN
+    __sanitizer_start_switch_fiber(&fake_stack_, to.bottom_, to.bytes_);
+#endif
+#ifdef VGPU_TSAN
+    __tsan_switch_to_fiber(to.tsan_, 0);
+#endif
+    const context::transfer_t transfer = context::jump_fcontext(to.context_, this);
+    arrive(*static_cast<Fiber *>(transfer.data), transfer.fctx);
+}
+
+void Fiber::arrive(Fiber &from, void *context)
+{
+    from.context_ = context;
+#ifdef VGPU_ASAN
+    __sanitizer_finish_switch_fiber(fake_stack_, &from.bottom_, &from.bytes_);
+#endif
+}
+
+std::unique_ptr<Fiber> Fiber::take(void (*job)(Fiber &))
+{
+    const std::lock_guard lock(pool().lock);
+    if (pool().idle.empty())
+        return std::make_unique<Fiber>(job);
+    std::unique_ptr<Fiber> fiber = std::move(pool().idle.back());
+    pool().idle.pop_back();
+    fiber->job_ = job;
+    return fiber;
+}
+
+void Fiber::give_back(std::unique_ptr<Fiber> fiber)
+{
+    const std::lock_guard lock(pool().lock);
+    pool().idle.push_back(std::move(fiber));
+}
+
+} // namespace vgpu
