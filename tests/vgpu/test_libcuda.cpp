@@ -69,5 +69,6 @@ int main(int argc, char **argv)
     test::add_graph_cases(cases);
     test::add_ipc_cases(cases);
     test::add_block_cases(cases);
+    test::add_capacity_cases(cases);
     return tap::run(cases);
 }

@@ -131,6 +131,8 @@ nlohmann::json to_json(const DeviceStats &stats)
             {"copy_ns", d.runlist_busy_ns[1]},
             {"switching_ns", d.switching_ns[0]},
             {"switches", d.switches[0]},
+            {"memory_bytes", d.memory_bytes},
+            {"memory_used", d.memory_used},
             {"owners", owners}};
 }
 
@@ -139,9 +141,11 @@ void print(const DeviceStats &stats)
     const auto &d = stats.device;
     auto ms = [](uint64_t ns) { return static_cast<double>(ns) / 1e6; };
 
-    std::printf("device %u: %.3f ms, busy %.3f, idle %.3f, of which switching %.3f in %llu switches\n", d.device,
-                ms(d.elapsed_ns), ms(d.busy_ns), ms(d.elapsed_ns - d.busy_ns), ms(d.switching_ns[0]),
-                static_cast<unsigned long long>(d.switches[0]));
+    std::printf(
+        "device %u: %.3f ms, busy %.3f, idle %.3f, of which switching %.3f in %llu switches; %llu of %llu MiB\n",
+        d.device, ms(d.elapsed_ns), ms(d.busy_ns), ms(d.elapsed_ns - d.busy_ns), ms(d.switching_ns[0]),
+        static_cast<unsigned long long>(d.switches[0]), static_cast<unsigned long long>(d.memory_used >> 20),
+        static_cast<unsigned long long>(d.memory_bytes >> 20));
     if (!stats.owners.empty())
         std::printf("%9s %-16s %12s %12s %12s %9s\n", "pid", "name", "gpu ms", "compute ms", "copy ms", "items");
     for (const auto &owner : stats.owners)

@@ -15,7 +15,7 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-#define VGPU_ABI_VERSION 1
+#define VGPU_ABI_VERSION 2
 #define VGPU_MAX_DEVICES 8
 #define VGPU_RING_ITEMS 256		/* in flight on one channel */
 #define VGPU_CLIENT_ITEMS 2048		/* in flight or not yet fetched, of one client */
@@ -28,6 +28,7 @@ struct vgpu_info {
 	__u32 scale;
 	__u32 slice_us[2];		/* compute, copy */
 	__u32 switch_ns[2];
+	__u64 memory_bytes;		/* of each device */
 };
 
 struct vgpu_context_create {
@@ -83,6 +84,21 @@ struct vgpu_control {
 	__u32 value;			/* in or out */
 };
 
+enum vgpu_memory_op {
+	VGPU_MEMORY_ASK,
+	VGPU_MEMORY_TAKE,		/* all of it, or -ENOMEM */
+	VGPU_MEMORY_GIVE_BACK,
+};
+
+/* The device's memory is counted here and lies in the clients; what one holds ends with it. */
+struct vgpu_memory {
+	__u32 device;
+	__u32 op;
+	__u64 bytes;
+	__u64 total;			/* out */
+	__u64 used;			/* out: by all clients, after the operation */
+};
+
 struct vgpu_device_stats {
 	__u32 device;
 	__u32 owner_count;		/* in: room at owners; out: how many there are */
@@ -92,6 +108,8 @@ struct vgpu_device_stats {
 	__u64 runlist_busy_ns[2];
 	__u64 switching_ns[2];
 	__u64 switches[2];
+	__u64 memory_bytes;
+	__u64 memory_used;
 };
 
 /* One process on one device, dead ones included, since the last reset. */
@@ -112,6 +130,7 @@ struct vgpu_owner_stats {
 #define VGPU_IOC_CONTROL	_IOWR('v', 6, struct vgpu_control)
 #define VGPU_IOC_STATS		_IOWR('v', 7, struct vgpu_device_stats)
 #define VGPU_IOC_RESET_STATS	_IO('v', 8)
+#define VGPU_IOC_MEMORY		_IOWR('v', 9, struct vgpu_memory)
 
 /*
  * Socket only. A request carries an ioctl number and its structure; the answer

@@ -253,6 +253,9 @@ bool Connection::handle(const vgpu_message &request, char *payload)
     case _IOC_NR(VGPU_IOC_CONTROL):
         return fixed<vgpu_control>(*this, request, payload,
                                    [&](auto &arg) { return vgpu_client_control(&client, &arg, monotonic_ns()); });
+    case _IOC_NR(VGPU_IOC_MEMORY):
+        return fixed<vgpu_memory>(*this, request, payload,
+                                  [&](auto &arg) { return vgpu_client_memory(&client, &arg); });
     case _IOC_NR(VGPU_RM_ALLOC):
     case _IOC_NR(VGPU_RM_CONTROL):
     case _IOC_NR(VGPU_RM_FREE):
@@ -461,6 +464,7 @@ int main(int argc, char **argv)
     int ready_fd = -1;
     uint32_t switch_calls = VGPU_UNLIMITED;
     bool switch_ignored = false;
+    uint64_t memory = VGPU_MEMORY_BYTES;
 
     app.add_option("--socket", socket, "where to listen")->envname("PTSCHED_VGPU_SOCKET")->capture_default_str();
     app.add_option("--devices", devices, "how many devices")
@@ -474,6 +478,10 @@ int main(int argc, char **argv)
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
     app.add_option("--scale", config.scale, "multiplies every time")->check(CLI::Range(1, 1000))->capture_default_str();
+    app.add_option("--memory", memory, "bytes of memory that each device has")
+        ->envname("PTSCHED_VGPU_MEMORY")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
     app.add_option("--switch-calls", switch_calls, "refuse to take channels off after so many times (default: never)");
     app.add_flag("--switch-ignored", switch_ignored, "take channels off in words only");
     app.add_option("--ready-fd", ready_fd, "write a line to this descriptor once clients can connect");
@@ -483,6 +491,7 @@ int main(int argc, char **argv)
         Daemon daemon(socket, devices, config);
         daemon.service.switch_calls = switch_calls;
         daemon.service.switch_ignored = switch_ignored;
+        daemon.service.memory_bytes = memory;
         if (ready_fd >= 0 && write(ready_fd, "ready\n", 6) != 6)
             fail("--ready-fd " + std::to_string(ready_fd));
         daemon.run();

@@ -38,6 +38,7 @@ void vgpu_service_init(struct vgpu_service *service, u32 devices,
 	service->records = NULL;
 	service->switch_calls = VGPU_UNLIMITED;
 	service->switch_ignored = false;
+	service->memory_bytes = VGPU_MEMORY_BYTES;
 	service->wake = wake;
 	for (i = 0; i < devices; i++)
 		vgpu_engine_init(&service->devices[i], config, on_complete, now);
@@ -67,6 +68,7 @@ void vgpu_service_info(const struct vgpu_service *service, struct vgpu_info *inf
 		.scale = config->scale,
 		.slice_us = { config->slice_us[0], config->slice_us[1] },
 		.switch_ns = { config->switch_ns[0], config->switch_ns[1] },
+		.memory_bytes = service->memory_bytes,
 	};
 }
 
@@ -213,6 +215,16 @@ void *vgpu_client_destroy(struct vgpu_client *client, u32 handle, int *error, u6
 	return NULL;
 }
 
+static void give_all_memory_back(struct vgpu_client *client)
+{
+	u32 i;
+
+	for (i = 0; i < VGPU_MAX_DEVICES; i++) {
+		client->service->memory_used[i] -= client->memory[i];
+		client->memory[i] = 0;
+	}
+}
+
 void *vgpu_client_destroy_any(struct vgpu_client *client, u64 now)
 {
 	struct vgpu_rm_object *object = client->objects;
@@ -225,6 +237,7 @@ void *vgpu_client_destroy_any(struct vgpu_client *client, u64 now)
 		return remove_channel(client, client->channels, now);
 	if (client->contexts)
 		return remove_context(client, client->contexts, now);
+	give_all_memory_back(client);
 	return NULL;
 }
 
@@ -305,6 +318,37 @@ int vgpu_client_control(struct vgpu_client *client, struct vgpu_control *control
 	}
 }
 
+int vgpu_client_memory(struct vgpu_client *client, struct vgpu_memory *memory)
+{
+	struct vgpu_service *service = client->service;
+	u64 *used;
+
+	if (memory->device >= service->device_count)
+		return -ENODEV;
+	used = &service->memory_used[memory->device];
+	switch (memory->op) {
+	case VGPU_MEMORY_ASK:
+		break;
+	case VGPU_MEMORY_TAKE:
+		if (memory->bytes > service->memory_bytes - *used)
+			return -ENOMEM;
+		client->memory[memory->device] += memory->bytes;
+		*used += memory->bytes;
+		break;
+	case VGPU_MEMORY_GIVE_BACK:
+		if (memory->bytes > client->memory[memory->device])
+			return -EINVAL;
+		client->memory[memory->device] -= memory->bytes;
+		*used -= memory->bytes;
+		break;
+	default:
+		return -EINVAL;
+	}
+	memory->total = service->memory_bytes;
+	memory->used = *used;
+	return 0;
+}
+
 bool vgpu_client_has_completion(const struct vgpu_client *client)
 {
 	return client->done_head != client->done_tail;
@@ -334,6 +378,8 @@ int vgpu_service_stats(struct vgpu_service *service, struct vgpu_device_stats *s
 	vgpu_advance(&service->devices[stats->device], now);
 	stats->elapsed_ns = engine->clock - engine->since;
 	stats->busy_ns = engine->busy_ns;
+	stats->memory_bytes = service->memory_bytes;
+	stats->memory_used = service->memory_used[stats->device];
 	for (i = 0; i < VGPU_RUNLISTS; i++) {
 		stats->runlist_busy_ns[i] = engine->runlists[i].busy_ns;
 		stats->switching_ns[i] = engine->runlists[i].switching_ns;

@@ -12,6 +12,7 @@
 #include "engine.h"
 
 #define VGPU_UNLIMITED	(~0U)
+#define VGPU_MEMORY_BYTES	(8ULL << 30)	/* of a device, unless told otherwise */
 
 struct vgpu_client;
 struct vgpu_rm_object;
@@ -54,6 +55,7 @@ struct vgpu_client {
 	u32 last_handle;
 	u32 pid;
 	u32 in_flight;
+	u64 memory[VGPU_MAX_DEVICES];	/* that it holds */
 	u64 done_head, done_tail;
 	char name[16];
 	void *private_data;		/* the host's */
@@ -67,6 +69,8 @@ struct vgpu_service {
 	/* Taking channels off: refused after so many times, or done in words only. */
 	u32 switch_calls;
 	bool switch_ignored;
+	u64 memory_bytes;		/* of each device */
+	u64 memory_used[VGPU_MAX_DEVICES];
 	/* The client has a completion to fetch. */
 	void (*wake)(struct vgpu_client *client);
 };
@@ -90,13 +94,15 @@ int vgpu_client_add_channel(struct vgpu_client *client, struct vgpu_chan *chan,
 			    struct vgpu_channel_create *arg, u64 now);
 /* Returns a context or channel, now unused, for the caller to free; NULL with *error set. */
 void *vgpu_client_destroy(struct vgpu_client *client, u32 handle, int *error, u64 now);
-/* The same for one of whatever is left; NULL when nothing is. */
+/* The same for one of whatever is left; NULL when nothing is, its memory included. */
 void *vgpu_client_destroy_any(struct vgpu_client *client, u64 now);
 
 /* How many were accepted; short at a limit; negative errno if the first is wrong. */
 int vgpu_client_submit(struct vgpu_client *client, const struct vgpu_work *works, u32 count,
 		       u64 now);
 int vgpu_client_control(struct vgpu_client *client, struct vgpu_control *control, u64 now);
+/* 0 with the answer, or a negative errno and nothing has changed. */
+int vgpu_client_memory(struct vgpu_client *client, struct vgpu_memory *memory);
 bool vgpu_client_has_completion(const struct vgpu_client *client);
 u32 vgpu_client_fetch(struct vgpu_client *client, struct vgpu_completion *to, u32 room);
 

@@ -51,6 +51,10 @@ static bool switch_ignored;
 module_param(switch_ignored, bool, 0444);
 MODULE_PARM_DESC(switch_ignored, "Take channels off in words only (default N)");
 
+static unsigned long memory = VGPU_MEMORY_BYTES;
+module_param(memory, ulong, 0444);
+MODULE_PARM_DESC(memory, "Bytes of memory that each device has (default 8 GiB)");
+
 enum { OFF, ON };
 
 static unsigned int switch_us[2];
@@ -366,6 +370,21 @@ static long rm_control(struct vgpu_file *file, void __user *user)
 	return copy_to_user(user, &arg, sizeof(arg)) ? -EFAULT : 0;
 }
 
+static long count_memory(struct vgpu_file *file, void __user *user)
+{
+	struct vgpu_memory arg;
+	int error;
+
+	if (copy_from_user(&arg, user, sizeof(arg)))
+		return -EFAULT;
+	spin_lock_bh(&lock);
+	error = file->closed ? -ESHUTDOWN : vgpu_client_memory(file->client, &arg);
+	spin_unlock_bh(&lock);
+	if (error)
+		return error;
+	return copy_to_user(user, &arg, sizeof(arg)) ? -EFAULT : 0;
+}
+
 static long get_stats(void __user *user)
 {
 	struct vgpu_owner_stats *owners;
@@ -440,6 +459,8 @@ static long vgpu_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
 		return rm_free(file, user);
 	case VGPU_RM_CONTROL:
 		return rm_control(file, user);
+	case VGPU_IOC_MEMORY:
+		return count_memory(file, user);
 	case VGPU_IOC_STATS:
 		return get_stats(user);
 	case VGPU_IOC_RESET_STATS:
@@ -584,6 +605,10 @@ static int check_parameters(struct vgpu_engine_config *config)
 		pr_err("scale=%u: must be 1 to 1000\n", scale);
 		return -EINVAL;
 	}
+	if (!memory) {
+		pr_err("memory=%lu: must be 1 or more bytes\n", memory);
+		return -EINVAL;
+	}
 	if (switch_us[OFF] > 10000 || switch_us[ON] > 10000) {
 		pr_err("switch_us=%u,%u: must be 0 to 10000 each\n", switch_us[OFF], switch_us[ON]);
 		return -EINVAL;
@@ -604,6 +629,7 @@ static int __init vgpu_init(void)
 	hrtimer_setup(&timer, on_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	service.switch_calls = switch_calls;
 	service.switch_ignored = switch_ignored;
+	service.memory_bytes = memory;
 	return add_device();
 }
 

@@ -122,16 +122,16 @@ bool live(CUcontext context)
 }
 
 /*
- * What devices are like: PTSCHED_VGPU_MEMORY is the bytes that each has, PTSCHED_VGPU_PEERS=0 keeps them apart, and
- * PTSCHED_VGPU_IPC=0 processes.
+ * What devices are like to this process: PTSCHED_VGPU_MEMORY is the bytes that each has, if that is less than it really
+ * has; PTSCHED_VGPU_PEERS=0 keeps them apart, and PTSCHED_VGPU_IPC=0 processes.
  */
 CUresult read_environment()
 {
     if (const char *text = std::getenv("PTSCHED_VGPU_MEMORY")) {
         char *end = nullptr;
         state().memory_bytes = std::strtoull(text, &end, 10);
-        if (!*text || *end) {
-            std::fprintf(stderr, "vgpu: PTSCHED_VGPU_MEMORY must be a number of bytes, not \"%s\"\n", text);
+        if (!*text || *end || !state().memory_bytes) {
+            std::fprintf(stderr, "vgpu: PTSCHED_VGPU_MEMORY must be a number of bytes from 1 on, not \"%s\"\n", text);
             return CUDA_ERROR_INVALID_VALUE;
         }
     }
@@ -192,6 +192,8 @@ VGPU_EXPORT CUresult cuInit(unsigned int flags)
         return CUDA_ERROR_NO_DEVICE;
     if (s.link->info(s.info) || s.info.version != VGPU_ABI_VERSION)
         return CUDA_ERROR_SYSTEM_NOT_READY;
+    if (!s.memory_bytes || s.memory_bytes > s.info.memory_bytes)
+        s.memory_bytes = s.info.memory_bytes;
     s.devices.resize(s.info.devices);
     pthread_atfork(nullptr, nullptr, in_child);
     start_reader();

@@ -41,9 +41,9 @@ private:
     void *context_ = nullptr; /* where it goes on */
     Fiber *next_ = nullptr;   /* whom it has switched to */
     const void *bottom_ = nullptr;
-    size_t bytes_ = 0;
-    void *fake_stack_ = nullptr; /* the address sanitizer's */
-    void *tsan_ = nullptr;
+    [[maybe_unused]] size_t bytes_ = 0;
+    [[maybe_unused]] void *fake_stack_ = nullptr; /* the address sanitizer's */
+    [[maybe_unused]] void *tsan_ = nullptr;
 };
 
 } // namespace vgpu

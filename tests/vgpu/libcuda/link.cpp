@@ -29,6 +29,7 @@ public:
     int create_context(vgpu_context_create &arg) override { return call(VGPU_IOC_CONTEXT, &arg); }
     int create_channel(vgpu_channel_create &arg) override { return call(VGPU_IOC_CHANNEL, &arg); }
     int control(vgpu_control &arg) override { return call(VGPU_IOC_CONTROL, &arg); }
+    int memory(vgpu_memory &arg) override { return call(VGPU_IOC_MEMORY, &arg); }
     int resource_manager(unsigned long request, void *arg) override { return call(request, arg); }
     int fd() const override { return fd_; }
     int reset_stats() override { return call(VGPU_IOC_RESET_STATS, nullptr); }
@@ -100,6 +101,7 @@ public:
     int create_context(vgpu_context_create &arg) override { return fixed(VGPU_IOC_CONTEXT, arg); }
     int create_channel(vgpu_channel_create &arg) override { return fixed(VGPU_IOC_CHANNEL, arg); }
     int control(vgpu_control &arg) override { return fixed(VGPU_IOC_CONTROL, arg); }
+    int memory(vgpu_memory &arg) override { return fixed(VGPU_IOC_MEMORY, arg); }
     void abandon() override { close(fd_); }
     int fd() const override { return fd_; }
 

@@ -26,6 +26,7 @@ public:
     virtual int create_channel(vgpu_channel_create &arg) = 0;
     virtual int destroy(uint32_t handle) = 0;
     virtual int control(vgpu_control &arg) = 0;
+    virtual int memory(vgpu_memory &arg) = 0;
     /* The caller keeps within VGPU_RING_ITEMS and VGPU_CLIENT_ITEMS. */
     virtual int submit(const vgpu_work *works, uint32_t count) = 0;
     virtual bool receive(std::vector<vgpu_completion> &completions) = 0;

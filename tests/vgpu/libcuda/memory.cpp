@@ -16,7 +16,8 @@ constexpr size_t alignment = 512, page = 4096;
 /* The host is not to know where it is. */
 bool only_on_device(const Allocation &allocation)
 {
-    return allocation.kind == Allocation::device_memory || allocation.kind == Allocation::opened;
+    return allocation.kind == Allocation::device_memory || allocation.kind == Allocation::opened ||
+           allocation.kind == Allocation::mapped;
 }
 
 size_t alignment_of(const Allocation &allocation)
@@ -26,7 +27,8 @@ size_t alignment_of(const Allocation &allocation)
 
 bool owned(const Allocation &allocation)
 {
-    return allocation.kind != Allocation::registered && allocation.kind != Allocation::opened && allocation.context;
+    return allocation.kind != Allocation::registered && allocation.kind != Allocation::opened &&
+           allocation.kind != Allocation::mapped && allocation.context;
 }
 
 /* More than there is cannot be pinned. */
@@ -38,23 +40,23 @@ size_t host_memory_bytes()
 CUresult allocate(CUcontext context, Allocation::Kind kind, size_t bytes, unsigned int flags, void *&pointer)
 {
     State &s = state();
-    Device &device = s.devices[static_cast<size_t>(context->device)];
     bool on_device = kind == Allocation::device_memory || kind == Allocation::managed;
 
     if (!bytes)
         return CUDA_ERROR_INVALID_VALUE;
-    if (on_device && (bytes > device_memory_bytes() || device.used + bytes > device_memory_bytes()))
-        return CUDA_ERROR_OUT_OF_MEMORY;
     if (kind == Allocation::host_memory && bytes > host_memory_bytes())
         return CUDA_ERROR_OUT_OF_MEMORY;
+    if (on_device)
+        VGPU_TRY(take_memory(context->device, bytes));
     const Allocation made{kind, bytes, context, context->device, flags, s.ids + 1};
     pointer = std::aligned_alloc(alignment_of(made), occupied_bytes(made));
-    if (!pointer)
+    if (!pointer) {
+        if (on_device)
+            give_memory_back(context->device, bytes);
         return CUDA_ERROR_OUT_OF_MEMORY;
+    }
     s.ids++;
     s.allocations.emplace(reinterpret_cast<uintptr_t>(pointer), made);
-    if (on_device)
-        device.used += bytes;
     return CUDA_SUCCESS;
 }
 
@@ -163,11 +165,6 @@ CUresult prefetch(CUdeviceptr pointer, size_t bytes, CUstream handle)
 
 } // namespace
 
-size_t device_memory_bytes()
-{
-    return state().memory_bytes;
-}
-
 size_t occupied_bytes(const Allocation &allocation)
 {
     const size_t unit = alignment_of(allocation);
@@ -189,7 +186,7 @@ void release(Allocations::iterator found)
     Allocation &allocation = found->second;
 
     if (allocation.kind == Allocation::device_memory || allocation.kind == Allocation::managed)
-        state().devices[static_cast<size_t>(allocation.device)].used -= allocation.bytes;
+        give_memory_back(allocation.device, allocation.bytes);
     /* What others can write to is not for the next who asks for memory. */
     if (take_back(found->first, allocation) && owned(allocation))
         std::free(reinterpret_cast<void *>(found->first));
@@ -221,10 +218,19 @@ CUresult check_range_of(CUcontext context, CUdeviceptr pointer, size_t bytes)
 
 CUresult check_device_range(CUdeviceptr pointer, size_t bytes)
 {
-    auto found = holding(static_cast<uintptr_t>(pointer));
-    if (found == state().allocations.end())
-        return CUDA_ERROR_INVALID_VALUE;
-    return bytes <= found->second.bytes - (pointer - found->first) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    for (;;) {
+        auto found = holding(static_cast<uintptr_t>(pointer));
+        if (found == state().allocations.end())
+            return CUDA_ERROR_INVALID_VALUE;
+        const size_t left = found->second.bytes - (pointer - found->first);
+        if (bytes <= left)
+            return CUDA_SUCCESS;
+        /* Pieces that were mapped side by side are one range. */
+        if (found->second.kind != Allocation::mapped)
+            return CUDA_ERROR_INVALID_VALUE;
+        pointer += left;
+        bytes -= left;
+    }
 }
 
 void free_context_memory(CUcontext context)
@@ -250,8 +256,7 @@ VGPU_EXPORT CUresult cuMemGetInfo_v2(size_t *available, size_t *total)
         return CUDA_ERROR_INVALID_VALUE;
     VGPU_TRY(current_context(context));
     *total = device_memory_bytes();
-    *available = *total - state().devices[static_cast<size_t>(context->device)].used;
-    return CUDA_SUCCESS;
+    return available_memory(context->device, *available);
 }
 
 VGPU_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes)

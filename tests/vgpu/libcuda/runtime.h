@@ -154,7 +154,14 @@ struct CUctx_st {
 namespace vgpu {
 
 struct Allocation {
-    enum Kind { device_memory, host_memory, registered, managed, opened /* of another process */ } kind;
+    enum Kind {
+        device_memory,
+        host_memory,
+        registered,
+        managed,
+        opened, /* of another process */
+        mapped  /* at an address that was reserved for it */
+    } kind;
     size_t bytes;
     CUcontext context;
     CUdevice device;
@@ -171,7 +178,7 @@ struct Device {
     CUcontext primary = nullptr;
     unsigned int primary_refs = 0;
     unsigned int primary_flags = 0;
-    size_t used = 0;
+    size_t used = 0; /* by this process */
 };
 
 struct State {
@@ -182,9 +189,9 @@ struct State {
     CUresult lost = CUDA_SUCCESS;    /* what every call says once the engine is gone, or a kernel has trapped */
     std::unique_ptr<Link> link;
     vgpu_info info{};
-    size_t memory_bytes = size_t{8} << 30; /* of each device */
-    bool peers = true;                     /* whether devices reach each other's memory */
-    bool ipc = true;                       /* whether processes do */
+    size_t memory_bytes = 0; /* of each device */
+    bool peers = true;       /* whether devices reach each other's memory */
+    bool ipc = true;         /* whether processes do */
     std::vector<Device> devices;
     std::unordered_set<CUcontext> contexts, destroyed_contexts;
     std::unordered_map<CUstream, StreamPtr> streams;
@@ -242,6 +249,11 @@ std::map<std::string, size_t> shared_variables(const char *path);
 
 /* memory */
 size_t device_memory_bytes();
+/* What is left of it, by all processes. */
+CUresult available_memory(CUdevice device, size_t &bytes);
+/* Counts some as used, by this process; CUDA_ERROR_OUT_OF_MEMORY if that is more than there is. */
+CUresult take_memory(CUdevice device, size_t bytes);
+void give_memory_back(CUdevice device, size_t bytes);
 /* The allocation that holds an address, or end(). */
 Allocations::iterator holding(uintptr_t address);
 void release(Allocations::iterator found);

@@ -2,6 +2,7 @@
 // Kernels whose threads wait for each other, for the virtual GPU (vgpu-cc) and for a real one (nvcc).
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
+#include <cuda/atomic>
 
 namespace cg = cooperative_groups;
 
@@ -134,9 +135,11 @@ extern "C" __global__ void serve(volatile unsigned int *round, volatile unsigned
 // Each block waits for the one after it.
 extern "C" __global__ void last_first(unsigned int *flags, unsigned int *order)
 {
-    if (blockIdx.x + 1 < gridDim.x)
-        while (atomicAdd(&flags[blockIdx.x + 1], 0u) == 0)
+    if (blockIdx.x + 1 < gridDim.x) {
+        cuda::atomic_ref<unsigned int, cuda::thread_scope_device> next(flags[blockIdx.x + 1]);
+        while (next.load(cuda::memory_order_acquire) == 0)
             __nanosleep(100);
+    }
     flags[gridDim.x + blockIdx.x] = atomicAdd(order, 1u);
     __threadfence();
     atomicExch(&flags[blockIdx.x], 1u);
