@@ -251,6 +251,31 @@ CU_ABI(cuMemHostGetDevicePointer_v2, "cuMemHostGetDevicePointer", 3020,
 CU_ABI(cuMemHostGetFlags, "cuMemHostGetFlags", 2030, (unsigned int *flags, void *host))
 CU_ABI(cuMemHostRegister_v2, "cuMemHostRegister", 6050, (void *pointer, size_t bytes, unsigned int flags))
 CU_ABI(cuMemHostUnregister, "cuMemHostUnregister", 4000, (void *pointer))
+CU_ABI(cuMemAddressReserve, "cuMemAddressReserve", 10020,
+       (CUdeviceptr * pointer, size_t bytes, size_t alignment, CUdeviceptr wanted, unsigned long long flags))
+CU_ABI(cuMemAddressFree, "cuMemAddressFree", 10020, (CUdeviceptr pointer, size_t bytes))
+CU_ABI(cuMemCreate, "cuMemCreate", 10020,
+       (CUmemGenericAllocationHandle * handle, size_t bytes, const CUmemAllocationProp *properties,
+        unsigned long long flags))
+CU_ABI(cuMemRelease, "cuMemRelease", 10020, (CUmemGenericAllocationHandle handle))
+CU_ABI(cuMemMap, "cuMemMap", 10020,
+       (CUdeviceptr pointer, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
+        unsigned long long flags))
+CU_ABI(cuMemUnmap, "cuMemUnmap", 10020, (CUdeviceptr pointer, size_t bytes))
+CU_ABI(cuMemSetAccess, "cuMemSetAccess", 10020,
+       (CUdeviceptr pointer, size_t bytes, const CUmemAccessDesc *access, size_t count))
+CU_ABI(cuMemGetAccess, "cuMemGetAccess", 10020,
+       (unsigned long long *flags, const CUmemLocation *location, CUdeviceptr pointer))
+CU_ABI(cuMemGetAllocationGranularity, "cuMemGetAllocationGranularity", 10020,
+       (size_t * bytes, const CUmemAllocationProp *properties, CUmemAllocationGranularity_flags option))
+CU_ABI(cuMemGetAllocationPropertiesFromHandle, "cuMemGetAllocationPropertiesFromHandle", 10020,
+       (CUmemAllocationProp * properties, CUmemGenericAllocationHandle handle))
+CU_ABI(cuMemRetainAllocationHandle, "cuMemRetainAllocationHandle", 11000,
+       (CUmemGenericAllocationHandle * handle, void *address))
+CU_ABI(cuMemExportToShareableHandle, "cuMemExportToShareableHandle", 10020,
+       (void *shareable, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type, unsigned long long flags))
+CU_ABI(cuMemImportFromShareableHandle, "cuMemImportFromShareableHandle", 10020,
+       (CUmemGenericAllocationHandle * handle, void *shareable, CUmemAllocationHandleType type))
 CU_ABI(cuMemAllocManaged, "cuMemAllocManaged", 6000, (CUdeviceptr * pointer, size_t bytes, unsigned int flags))
 CU_ABI_PTSZ(cuMemAllocAsync, "cuMemAllocAsync", 11020, (CUdeviceptr * pointer, size_t bytes, CUstream stream))
 CU_ABI(cuMemPoolCreate, "cuMemPoolCreate", 11020, (CUmemoryPool * pool, const CUmemPoolProps *properties))

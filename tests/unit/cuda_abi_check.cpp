@@ -28,6 +28,11 @@ namespace {
 SAME_SIZE(CUuuid, CUuuid);
 SAME_SIZE(CUipcMemHandle, CUipcMemHandle);
 SAME_SIZE(CUmemLocation, CUmemLocation);
+SAME_SIZE(CUmemAccessDesc, CUmemAccessDesc);
+SAME_FIELD(CUmemAccessDesc, CUmemAccessDesc, flags);
+SAME_SIZE(CUmemAllocationProp, CUmemAllocationProp);
+SAME_FIELD(CUmemAllocationProp, CUmemAllocationProp, location);
+SAME_FIELD(CUmemAllocationProp, CUmemAllocationProp, allocFlags);
 SAME_SIZE(CUmemPoolProps, CUmemPoolProps);
 SAME_FIELD(CUmemPoolProps, CUmemPoolProps, location);
 SAME_FIELD(CUmemPoolProps, CUmemPoolProps, usage);
@@ -56,6 +61,10 @@ SAME_SIZE(CUgraphExecUpdateResultInfo, CUgraphExecUpdateResultInfo);
 SAME_SIZE(CUmemcpyAttributes, CUmemcpyAttributes);
 
 SAME_VALUE(CUDA_ERROR_MAP_FAILED);
+SAME_VALUE(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED);
+SAME_VALUE(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED);
+SAME_VALUE(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+SAME_VALUE(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
 SAME_VALUE(CUDA_ERROR_NOT_READY);
 SAME_VALUE(CUDA_ERROR_NOT_SUPPORTED);
 SAME_VALUE(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);

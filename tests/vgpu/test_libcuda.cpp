@@ -70,5 +70,6 @@ int main(int argc, char **argv)
     test::add_ipc_cases(cases);
     test::add_block_cases(cases);
     test::add_capacity_cases(cases);
+    test::add_vmm_cases(cases);
     return tap::run(cases);
 }

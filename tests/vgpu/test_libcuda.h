@@ -79,6 +79,7 @@ void add_process_cases(std::vector<tap::Case> &cases);
 void add_ipc_cases(std::vector<tap::Case> &cases);
 void add_block_cases(std::vector<tap::Case> &cases);
 void add_capacity_cases(std::vector<tap::Case> &cases);
+void add_vmm_cases(std::vector<tap::Case> &cases);
 /* The other process of these, which begins anew: a driver does not survive a fork. */
 int ipc_peer(const std::string &role, int socket);
 /* Launches a kernel that traps. */
