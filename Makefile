@@ -49,6 +49,9 @@ else
 WARNINGS += -Wno-maybe-uninitialized
 endif
 endif
+# The interposer goes into containers that are older than this machine. What compilers and a distribution's flags add for
+# hardening would take functions of newer C libraries, and of no other one.
+PORTABLE := -U_FORTIFY_SOURCE -fno-stack-protector
 # "override": a value given on make's command line comes on top of these.
 override CPPFLAGS += -iquote . -Ilibptsched/include -Iuapi -D_GNU_SOURCE \
 	-DPTSCHED_VERSION='"$(VERSION)"'
@@ -71,6 +74,9 @@ endif
 ##@ Building
 .PHONY: all
 all: $(ALL) ## libraries and tools (the default)
+
+.PHONY: programs
+programs: $(filter $(B)/bin/% $(B)/lib/% ptsched-skipped,$(ALL)) ## what "make install" installs, without samples and virtual GPU
 
 .PHONY: setup
 setup: ## install what building and testing need (Debian 12, as root)
@@ -212,7 +218,7 @@ define install_libraries
 endef
 
 .PHONY: install
-install: all install-ptask ## libraries, tools, documents, udev rule, systemd units and DKMS source (DESTDIR, prefix)
+install: programs install-ptask ## libraries, tools, documents, udev rule, systemd units and DKMS source (DESTDIR, prefix)
 	install -d $(addprefix $(DESTDIR),$(bindir) $(sbindir) $(includedir)/linux $(udevdir) $(unitdir))
 	install -m 755 $(INSTALL_PROGRAMS:%=$(B)/bin/%) $(DESTDIR)$(bindir)
 	install -m 755 $(INSTALL_DAEMONS:%=$(B)/bin/%) $(DESTDIR)$(sbindir)

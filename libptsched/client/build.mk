@@ -10,11 +10,11 @@ CLIENT_SO   := $(B)/lib/libptsched.so
 # Own objects: what is compiled here must not be seen from outside.
 $(B)/obj/client/%.cpp.o: %.cpp
 	@mkdir -p $(@D)
-	$(CXX) $(CPPFLAGS) $(CXXFLAGS) -fvisibility=hidden -ffunction-sections -MMD -MP -c $< -o $@
+	$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(PORTABLE) -fvisibility=hidden -ffunction-sections -MMD -MP -c $< -o $@
 
 $(B)/obj/client/%.c.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -fvisibility=hidden -MMD -MP -c $< -o $@
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(PORTABLE) -fvisibility=hidden -MMD -MP -c $< -o $@
 
 $(B)/lib/libptsched-core.a: $(CLIENT_OBJS)
 	@mkdir -p $(@D)
