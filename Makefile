@@ -37,6 +37,8 @@ CXX := $(if $(SAN),clang++,g++)
 endif
 # Optimising what address and undefined add takes longer than the tests gain by it.
 OPT      ?= $(if $(findstring thread,$(SAN)),-O1 -g1,$(if $(SAN),-O0 -g1,-O2 -g))
+# What tests/abi reads the types of libraries from, where OPT has none. Where variables are would take most of its time.
+DESCRIBED := $(if $(findstring -g,$(OPT)),,-g -fno-var-tracking)
 WARNINGS := -Wall -Wextra $(if $(WERROR),-Werror)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 ifneq ($(SAN),)
@@ -174,6 +176,10 @@ demo: setup ## the priority inversion experiment in a VM; results in out/ (DEMO=
 .PHONY: simulate
 simulate: setup $(B)/bin/ptsim ## the policy beside other schedulers, simulated; results in out/simulate (SIMULATE="--entities 100")
 	@scripts/simulate --ptsim $(B)/bin/ptsim $(SIMULATE)
+
+.PHONY: abi-reference
+abi-reference: setup programs ## at a release: what tests/abi holds the libraries to from then on
+	tests/abi/library_test --build $(B) --write
 
 # print-LIST: for scripts that need a list of this file.
 print-%:

@@ -16,6 +16,9 @@ $(B)/obj/client/%.c.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(PORTABLE) -fvisibility=hidden -MMD -MP -c $< -o $@
 
+# Where functions are that programs call.
+$(filter %/client.cpp.o %/error_text.cpp.o,$(CLIENT_OBJS)): CXXFLAGS += $(DESCRIBED)
+
 $(B)/lib/libptsched-core.a: $(CLIENT_OBJS)
 	@mkdir -p $(@D)
 	rm -f $@

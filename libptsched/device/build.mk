@@ -19,7 +19,7 @@ $(CXX) $(LDFLAGS) -shared -Wl,-soname,$(@F:%.$(VERSION)=%.0) -Wl,-z,nodelete -Wl
 endef
 
 $(DEVICE_OBJS): CPPFLAGS += $(LIBRARY_CPPFLAGS)
-$(DEVICE_OBJS): CXXFLAGS += $(LIBRARY_CXXFLAGS)
+$(DEVICE_OBJS): CXXFLAGS += $(LIBRARY_CXXFLAGS) $(DESCRIBED)
 $(DEVICE_SO).$(VERSION): $(DEVICE_OBJS) $(B)/lib/libptsched-core.a libptsched/device/libptsched-device.map
 	$(call link_library)
 

@@ -14,6 +14,8 @@ $(PTASK_OBJS): CXXFLAGS += $(LIBRARY_CXXFLAGS)
 CUDA_INCLUDE   ?= /usr/local/cuda/include
 NVTX_CPPFLAGS  := $(if $(wildcard $(CUDA_INCLUDE)/nvtx3/nvToolsExt.h),-DPTSCHED_NVTX -isystem $(CUDA_INCLUDE))
 $(B)/obj/libptsched/ptask/run/nvtx.cpp.o: CPPFLAGS += $(NVTX_CPPFLAGS)
+# Where functions are that programs call.
+$(filter $(addprefix $(B)/obj/libptsched/ptask/,api/% graph/% ipc/%),$(PTASK_OBJS)): CXXFLAGS += $(DESCRIBED)
 $(PTASK_SO).$(VERSION): $(PTASK_OBJS) $(DEVICE_SO) $(B)/lib/libptsched-core.a libptsched/ptask/libptask.map
 	$(call link_library,-L$(B)/lib -lptsched-device)
 
