@@ -208,7 +208,7 @@ fill_in           = sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@prefix@|$(prefix)|g
 beside            = $(shell realpath -ms --relative-to=$(1) $(2))
 
 PTASK_MAN          = Documentation/man/libptask.3
-PTASK_RST          = Documentation/ptask.rst
+PTASK_RST          = Documentation/ptask.rst Documentation/device.rst
 PTASK_HEADERS      = $(addprefix libptsched/include/ptsched/,ptask.h ptask device base)
 # But for one that calls the driver by the project's own declarations.
 PTASK_EXAMPLE_SRCS = $(filter-out %/call.cpp,$(wildcard samples/ptask/*.c samples/ptask/*.cpp samples/ptask/*.hpp))

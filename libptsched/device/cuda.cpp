@@ -211,6 +211,7 @@ public:
     void download(void *to, Address from, std::size_t bytes) override;
     void copy(Address to, Device &source, Address from, std::size_t bytes) override;
     void run(const Code &code, const Geometry &geometry, const std::vector<void *> &arguments) override;
+    void run_cooperative(const Code &code, const Geometry &geometry, const std::vector<void *> &arguments) override;
     void run(Program &program) override;
     void signal(Program &program, std::size_t step) override;
     void after(const MarkerPtr &marker) override;
@@ -268,6 +269,12 @@ void CudaQueue::run(const Code &code, const Geometry &g, const std::vector<void 
 {
     Entered entered(device_);
     static_cast<const CudaWork &>(code).give(handle(), g, arguments);
+}
+
+void CudaQueue::run_cooperative(const Code &code, const Geometry &g, const std::vector<void *> &arguments)
+{
+    Entered entered(device_);
+    static_cast<const CudaWork &>(code).give_cooperative(handle(), g, arguments);
 }
 
 void CudaQueue::run(Program &program)

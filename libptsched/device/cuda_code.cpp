@@ -181,6 +181,51 @@ void CudaCode::give(CUstream stream, const Geometry &g, const std::vector<void *
                  "cuLaunchKernel");
 }
 
+void CudaWork::give_cooperative(CUstream, const Geometry &, const std::vector<void *> &) const
+{
+    throw Error("a function that gives a stream work itself has no blocks that a cooperative launch could start");
+}
+
+std::optional<std::size_t> CudaCode::most_blocks(const Geometry &geometry) const
+{
+    const CudaDevice &device = module_->device;
+    const auto processors = device.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    int each = 0;
+    if (!device.driver.most_blocks || !processors || geometry.threads_of_block() > INT_MAX)
+        return {};
+    Entered entered(device);
+    if (geometry.shared_bytes)
+        allow_shared(geometry.shared_bytes);
+    if (device.driver.most_blocks(&each, function_, static_cast<int>(geometry.threads_of_block()),
+                                  geometry.shared_bytes) != CUDA_SUCCESS)
+        return {};
+    return static_cast<std::size_t>(each) * static_cast<std::size_t>(*processors);
+}
+
+std::optional<unsigned> CudaCode::best_block(unsigned shared_bytes) const
+{
+    const CudaDevice &device = module_->device;
+    int grid = 0, threads = 0;
+    Entered entered(device);
+    if (!device.driver.best_block ||
+        device.driver.best_block(&grid, &threads, function_, nullptr, shared_bytes, 0) != CUDA_SUCCESS || threads <= 0)
+        return {};
+    return static_cast<unsigned>(threads);
+}
+
+void CudaCode::give_cooperative(CUstream stream, const Geometry &g, const std::vector<void *> &arguments) const
+{
+    const CudaDevice &device = module_->device;
+    const auto launch = device.driver.need(&Driver::launch_cooperative, "a cooperative launch");
+    const CUresult result = launch(function_, g.grid.x, g.grid.y, g.grid.z, g.block.x, g.block.y, g.block.z,
+                                   g.shared_bytes, stream, const_cast<void **>(arguments.data()));
+    if (result != CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE)
+        return device.driver.check(result, "cuLaunchCooperativeKernel");
+    throw Error("kernel " + name_ + " has a grid of " + describe(g.grid) +
+                " blocks that are to be there at once, and " + device.name() + " has " +
+                std::to_string(most_blocks(g).value_or(0)) + " of " + describe(g.block) + " threads");
+}
+
 namespace {
 
 /* The first of them that has the kernel; those that are for other GPUs are passed over. */

@@ -30,6 +30,8 @@ class CudaWork : public Code {
 public:
     /* The device's context is current. */
     virtual void give(CUstream stream, const Geometry &geometry, const std::vector<void *> &arguments) const = 0;
+    virtual void give_cooperative(CUstream stream, const Geometry &geometry,
+                                  const std::vector<void *> &arguments) const;
 };
 
 class CudaCode final : public CudaWork {
@@ -40,7 +42,11 @@ public:
     bool has_variables() const override { return true; }
     std::optional<Variable> variable(const std::string &name) const override;
     void prepare(const Geometry &geometry) const override;
+    std::optional<std::size_t> most_blocks(const Geometry &geometry) const override;
+    std::optional<unsigned> best_block(unsigned shared_bytes) const override;
     void give(CUstream stream, const Geometry &geometry, const std::vector<void *> &arguments) const override;
+    void give_cooperative(CUstream stream, const Geometry &geometry,
+                          const std::vector<void *> &arguments) const override;
     CUfunction function() const { return function_; }
 
 private:

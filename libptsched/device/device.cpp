@@ -14,6 +14,11 @@ void Queue::copy(Address, Device &source, Address, std::size_t)
     throw Error("there is no way for copies from " + source.name() + " to this device's memory");
 }
 
+void Queue::run_cooperative(const Code &, const Geometry &, const std::vector<void *> &)
+{
+    throw Error("this device has no cooperative launches: its blocks cannot wait for each other");
+}
+
 void Queue::run(Program &)
 {
     throw Error("this device has no programs");

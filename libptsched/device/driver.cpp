@@ -70,4 +70,11 @@ void Driver::fail(CUresult error, const std::string &doing) const
     throw Error(what);
 }
 
+void Driver::lack(const char *symbol, const char *what)
+{
+    throw Error(std::string(what) + " needs " + symbol +
+                ", which this machine's CUDA driver does not have: a newer one "
+                "has it");
+}
+
 } // namespace ptsched::device

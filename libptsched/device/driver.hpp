@@ -7,6 +7,8 @@
 
 #include "libptsched/cuda/cuda_abi.h"
 
+#include <type_traits>
+
 namespace ptsched::device {
 
 /* F(member, exported name) for each; cuda_abi.h has their prototypes. */
@@ -45,13 +47,35 @@ namespace ptsched::device {
     F(event_query, cuEventQuery)                                                                                       \
     F(event_synchronize, cuEventSynchronize)
 
-/* Null where the driver is too old to have them. */
+/* Null where the driver is too old to have them: need() says so to who cannot do without. */
 #define PTSCHED_DEVICE_DRIVER_OPTIONAL(F)                                                                              \
     F(parameter_info, cuFuncGetParamInfo)                                                                              \
     F(function_attribute, cuFuncGetAttribute)                                                                          \
     F(set_function_attribute, cuFuncSetAttribute)                                                                      \
     F(bus_address, cuDeviceGetPCIBusId)                                                                                \
-    F(elapsed, cuEventElapsedTime)
+    F(elapsed, cuEventElapsedTime)                                                                                     \
+    F(memory_info, cuMemGetInfo_v2)                                                                                    \
+    F(host_device_pointer, cuMemHostGetDevicePointer_v2)                                                               \
+    F(host_register, cuMemHostRegister_v2)                                                                             \
+    F(host_unregister, cuMemHostUnregister)                                                                            \
+    F(managed_alloc, cuMemAllocManaged)                                                                                \
+    F(advise, cuMemAdvise)                                                                                             \
+    F(prefetch, cuMemPrefetchAsync)                                                                                    \
+    F(most_blocks, cuOccupancyMaxActiveBlocksPerMultiprocessor)                                                        \
+    F(best_block, cuOccupancyMaxPotentialBlockSize)                                                                    \
+    F(launch_cooperative, cuLaunchCooperativeKernel)                                                                   \
+    F(priority_range, cuCtxGetStreamPriorityRange)                                                                     \
+    F(stream_create_priority, cuStreamCreateWithPriority)                                                              \
+    F(stream_priority, cuStreamGetPriority)                                                                            \
+    F(stream_context, cuStreamGetCtx)                                                                                  \
+    F(address_reserve, cuMemAddressReserve)                                                                            \
+    F(address_free, cuMemAddressFree)                                                                                  \
+    F(memory_create, cuMemCreate)                                                                                      \
+    F(memory_release, cuMemRelease)                                                                                    \
+    F(memory_map, cuMemMap)                                                                                            \
+    F(memory_unmap, cuMemUnmap)                                                                                        \
+    F(memory_set_access, cuMemSetAccess)                                                                               \
+    F(memory_granularity, cuMemGetAllocationGranularity)
 
 /* Graphs, in the form that came with CUDA 12: all of them, or the first is null. */
 #define PTSCHED_DEVICE_DRIVER_GRAPHS(F)                                                                                \
@@ -84,12 +108,32 @@ struct Driver {
 
     /* Null if there is no driver or it does not start. */
     static const Driver *get();
+    /* An optional one; throws Error that names it, and @what cannot be without it, where the driver has none. */
+    template <typename F> F need(F Driver::*member, const char *what) const
+    {
+        if (!(this->*member))
+            lack(symbol_of(member), what);
+        return this->*member;
+    }
     /* "cuX: CUDA_ERROR_Y"; @doing says what for. */
     [[noreturn]] void fail(CUresult error, const std::string &doing) const;
     void check(CUresult error, const char *doing) const
     {
         if (error != CUDA_SUCCESS)
             fail(error, doing);
+    }
+
+private:
+    [[noreturn]] static void lack(const char *symbol, const char *what);
+    template <typename F> static const char *symbol_of(F Driver::*member)
+    {
+#define PTSCHED_DEVICE_SYMBOL(name, symbol)                                                                            \
+    if constexpr (std::is_same_v<decltype(&Driver::name), F Driver::*>)                                                \
+        if (member == &Driver::name)                                                                                   \
+            return #symbol;
+        PTSCHED_DEVICE_DRIVER_OPTIONAL(PTSCHED_DEVICE_SYMBOL)
+#undef PTSCHED_DEVICE_SYMBOL
+        return "a function";
     }
 };
 

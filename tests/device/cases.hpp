@@ -15,6 +15,7 @@ namespace test {
 
 /* Of each file of this folder. */
 std::vector<tap::Case> parameter_cases();
+std::vector<tap::Case> driver_cases();
 std::vector<tap::Case> memory_cases();
 std::vector<tap::Case> pool_cases();
 std::vector<tap::Case> content_cases();

@@ -18,6 +18,9 @@ inline device::Device &gpu()
     return *device::gpus().at(0);
 }
 
+/* The first GPU with a driver that has only what it must have. */
+device::Device &bare_gpu();
+
 /* @bytes of floats of that value. */
 inline DatablockPtr filled(float value, std::size_t bytes)
 {

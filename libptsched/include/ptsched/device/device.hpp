@@ -128,6 +128,13 @@ public:
      * shared memory available where a launch must have asked for it. Thread-safe.
      */
     virtual void prepare(const Geometry &) const {}
+    /*
+     * How many blocks like those its device has at once, if it does nothing else: of the threads and the shared memory
+     * of @geometry, whose grid does not matter. Nothing where nobody knows. Thread-safe.
+     */
+    virtual std::optional<std::size_t> most_blocks(const Geometry &) const { return {}; }
+    /* Threads in a block with which most of the device's processors have something to do; likewise. */
+    virtual std::optional<unsigned> best_block(unsigned /* shared_bytes */) const { return {}; }
     /* Whether a program of a device that has such can have it. */
     virtual bool fits_programs() const { return true; }
 };
@@ -180,6 +187,11 @@ public:
     virtual void copy(Address to, Device &source, Address from, std::size_t bytes);
     /* @arguments: a pointer to the value of each, read before the call returns. */
     virtual void run(const Code &code, const Geometry &geometry, const std::vector<void *> &arguments) = 0;
+    /*
+     * The same, of blocks that are all there at once and may wait for each other. Throws Error if there are more than
+     * Code::most_blocks(), or the device has no such launches.
+     */
+    virtual void run_cooperative(const Code &code, const Geometry &geometry, const std::vector<void *> &arguments);
     /* Of its device. */
     virtual void run(Program &program);
     /* From its next run on, the step of the program is to wait for what this queue has; it does not run now. */
