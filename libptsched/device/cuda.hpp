@@ -45,6 +45,7 @@ public:
     std::optional<ShareHandle> share(Address address, std::size_t bytes) override;
     Mapping map_shared(const ShareHandle &handle, std::size_t bytes) override;
     void limit_memory(std::size_t bytes) override { memory_.limit(bytes); }
+    std::size_t trim(std::size_t keep) override { return memory_.trim(keep); }
 
     std::size_t most_pieces() override { return piece_mover() ? pieces::most : 0; }
     /* The kernel of pieces.hpp, or null where the driver does not compile it. */
@@ -52,6 +53,7 @@ public:
 
     CUcontext context() const { return context_; }
     CUdevice number() const { return number_; }
+    Memory &memory() { return memory_; }
 
     /* Above 0; nothing where the driver does not tell. */
     std::optional<int> attribute(CUdevice_attribute which) const;

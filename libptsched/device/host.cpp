@@ -335,6 +335,7 @@ public:
         return address;
     }
     void release(Address address, std::size_t bytes) noexcept override { pool_.give(address, bytes); }
+    std::size_t trim(std::size_t keep) override { return pool_.trim_to(keep); }
     std::unique_ptr<Queue> make_queue() override { return make_host_queue(std::make_shared<HostGroup>(0)); }
     Queue &outgoing() override { throw Error("the host's memory is where copies go"); }
     bool orders_others() const override { return false; }

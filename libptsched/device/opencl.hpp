@@ -28,6 +28,7 @@ public:
     bool orders_others() const override { return true; }
     Residents *residents() override { return &memory_.residents(); }
     void limit_memory(std::size_t bytes) override { memory_.limit(bytes); }
+    std::size_t trim(std::size_t keep) override { return memory_.trim(keep); }
 
     cl_context context() const { return context_; }
     cl_device_id id() const { return id_; }

@@ -130,10 +130,27 @@ void Pool::make_room(std::size_t size)
             else
                 break;
     }
+    give_back(freed);
+}
+
+void Pool::give_back(Freed &freed)
+{
     if (freed.addresses.empty())
         return;
     std::lock_guard draining(drain_mutex_);
     free_all(freed);
+}
+
+std::size_t Pool::trim_to(std::size_t keep)
+{
+    Freed freed;
+    {
+        std::lock_guard lock(mutex_);
+        while (kept_bytes_ > keep)
+            move_one(*oldest(), freed);
+    }
+    give_back(freed);
+    return freed.bytes;
 }
 
 void Pool::free_all(const Freed &freed)
@@ -144,26 +161,43 @@ void Pool::free_all(const Freed &freed)
     taken_ -= freed.bytes;
 }
 
-Address Pool::allocate(std::size_t size)
+/* False if there would be too much. */
+bool Pool::count(std::size_t size)
 {
-    auto count = [&](bool more) {
-        std::lock_guard lock(mutex_);
-        if (more && (size > limit_ || taken_ > limit_ - size))
-            return false;
-        taken_ = more ? taken_ + size : taken_ - size;
-        return true;
-    };
-    if (!count(true))
-        return 0;
+    std::lock_guard lock(mutex_);
+    if (size > limit_ || taken_ > limit_ - size)
+        return false;
+    taken_ += size;
+    return true;
+}
+
+void Pool::give_beside(std::size_t bytes) noexcept
+{
+    std::lock_guard lock(mutex_);
+    taken_ -= bytes;
+}
+
+bool Pool::make_beside(std::size_t bytes, const std::function<bool()> &make)
+{
+    if (!count(bytes))
+        return false;
+    bool made = false;
     try {
-        Address address = allocate_(size);
-        if (!address)
-            count(false);
-        return address;
+        made = make();
     } catch (...) {
-        count(false);
+        give_beside(bytes);
         throw;
     }
+    if (!made)
+        give_beside(bytes);
+    return made;
+}
+
+Address Pool::allocate(std::size_t size)
+{
+    Address address = 0;
+    make_beside(size, [&] { return (address = allocate_(size)) != 0; });
+    return address;
 }
 
 std::size_t Pool::trim()

@@ -36,6 +36,14 @@ public:
     /* No more is taken from the driver while that much is. */
     void limit(std::size_t bytes);
     std::size_t trim() override;
+    /* The same until no more than so many bytes are kept: what has been of no use for longest goes first. */
+    std::size_t trim_to(std::size_t keep);
+    /*
+     * What the driver is asked for otherwise, and counts as taken and in use: @make says whether there was as much.
+     * Nothing that is kept is given back for it.
+     */
+    bool make_beside(std::size_t bytes, const std::function<bool()> &make);
+    void give_beside(std::size_t bytes) noexcept;
 
     /* What a block of so many gets: at most a 32nd more, or what alignment takes. */
     static std::size_t rounded(std::size_t bytes)
@@ -86,8 +94,10 @@ private:
     void move_one(Class &kept, Freed &freed);
 
     void make_room(std::size_t size);
+    void give_back(Freed &freed);
     void free_all(const Freed &freed);
     Address allocate(std::size_t size);
+    bool count(std::size_t size);
 
     Allocate allocate_;
     Free free_;

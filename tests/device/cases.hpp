@@ -18,13 +18,23 @@ std::vector<tap::Case> parameter_cases();
 std::vector<tap::Case> driver_cases();
 std::vector<tap::Case> memory_cases();
 std::vector<tap::Case> pool_cases();
+std::vector<tap::Case> space_cases();
 std::vector<tap::Case> content_cases();
 std::vector<tap::Case> stress_cases();
 std::vector<tap::Case> peer_cases();
 std::vector<tap::Case> source_cases();
 std::vector<tap::Case> opencl_cases();
-/* For a process whose GPUs do not reach each other. */
+/* For processes of other machines: whose GPUs do not reach each other, that have no mapped memory, or no GPU. */
 std::vector<tap::Case> apart_cases();
+std::vector<tap::Case> unmapped_cases();
+std::vector<tap::Case> host_cases();
+
+/* Runs such cases on such a machine; @settings are the shell's. Whether all pass. */
+inline bool pass_elsewhere(const std::string &settings, const std::string &which)
+{
+    const std::string command = settings + " \"$(readlink /proc/$PPID/exe)\" " + which + " >&2";
+    return std::system(command.c_str()) == 0;
+}
 
 /* Of each virtual GPU, in bytes: its driver refuses more. */
 constexpr std::size_t gpu_memory = 1 << 20;

@@ -4,18 +4,30 @@
 
 #include "tests/vgpu/pocl.h"
 
-int main(int argc, char **)
+namespace {
+
+/* Of other machines, by the name that pass_elsewhere() gives. */
+std::vector<tap::Case> cases_of(const std::string &which)
+{
+    if (which == "apart")
+        return test::apart_cases();
+    return which == "unmapped" ? test::unmapped_cases() : test::host_cases();
+}
+
+} // namespace
+
+int main(int argc, char **argv)
 {
     if (argc > 1)
-        return tap::run(test::apart_cases());
+        return tap::run(cases_of(argv[1]));
     test::Daemon daemon;
     test::PoclCache cache;
     std::vector<tap::Case> all;
 
     setenv("PTSCHED_VGPU_MEMORY", std::to_string(test::gpu_memory).c_str(), 1);
     for (auto cases :
-         {test::parameter_cases, test::driver_cases, test::memory_cases, test::pool_cases, test::content_cases,
-          test::stress_cases, test::peer_cases, test::source_cases, test::opencl_cases})
+         {test::parameter_cases, test::driver_cases, test::memory_cases, test::pool_cases, test::space_cases,
+          test::content_cases, test::stress_cases, test::peer_cases, test::source_cases, test::opencl_cases})
         for (tap::Case &one : cases())
             all.push_back(std::move(one));
     return tap::run(all);

@@ -291,6 +291,11 @@ public:
     virtual Mapping map_shared(const ShareHandle &handle, std::size_t bytes);
     /* Uses no more memory than that from now on, as far as it has the choice. */
     virtual void limit_memory(std::size_t) {}
+    /*
+     * Gives memory back to its driver that is kept for blocks to come until no more than so many bytes are; returns how
+     * many were given back. Thread-safe; may wait for work that the device has.
+     */
+    virtual std::size_t trim(std::size_t /* keep */) { return 0; }
 };
 
 /* The host's memory, pinned where there is a driver, and its processors: a queue is a thread. */
