@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* The thread that looks whether work has ended, for all of a process. */
+#ifndef PTSCHED_DEVICE_POLLER_HPP
+#define PTSCHED_DEVICE_POLLER_HPP
+
+#include <ptsched/base/time_source.hpp>
+#include <ptsched/device/completions.hpp>
+
+namespace ptsched::device {
+
+class Poller {
+public:
+    /* For good; a forked child, which has not the thread, gets another. */
+    static Poller &get();
+
+    void add(Completions &owner, MarkerPtr marker, Completions::Callback then, std::chrono::nanoseconds expected);
+    /* Until @until, or for ever; whether none waits any more. */
+    bool drain(Completions &owner, const Clock::time_point *until);
+    std::size_t waiting(const Completions &owner);
+
+private:
+    using Lock = std::unique_lock<std::mutex>;
+
+    struct Entry {
+        Completions *owner;
+        MarkerPtr marker;
+        Completions::Callback then;
+        Clock::time_point since, due; /* to be looked at next */
+        Clock::duration expected;
+    };
+
+    Poller() = default;
+    static void renew();
+    static bool is_later(const Entry &a, const Entry &b) { return a.due > b.due; }
+    static bool has_ended(const Entry &entry, std::exception_ptr &failure);
+    void start();
+    void work();
+    void push(Entry entry);
+    Entry pop();
+    void look_at(Entry entry, Lock &lock);
+    std::size_t count(const Completions &owner) const { return owner.poller_ == this ? owner.waiting_ : 0; }
+
+    std::mutex mutex_; /* protects what follows */
+    std::condition_variable changed_, drained_;
+    std::vector<Entry> entries_; /* a heap: the first is due first */
+    bool started_ = false;
+    static std::atomic<Poller *> current_;
+    static thread_local bool is_poller_;
+};
+
+} // namespace ptsched::device
+
+#endif /* PTSCHED_DEVICE_POLLER_HPP */
