@@ -14,26 +14,36 @@ namespace ptsched::device {
 
 namespace {
 
-/* It goes when nobody waits for it any more, which may be after its queue. */
+/* It goes when nobody waits for it any more, which may be after its queue; unless it is the program's. */
 struct Stream {
-    explicit Stream(CudaDevice &its_device);
+    /* With the driver's number of a priority, if it is to have one. */
+    explicit Stream(CudaDevice &its_device, std::optional<int> priority = {});
+    Stream(CudaDevice &its_device, CUstream programs) : device(its_device), handle(programs), is_own(false) {}
     ~Stream();
     Stream(const Stream &) = delete;
     Stream &operator=(const Stream &) = delete;
 
     CudaDevice &device;
     CUstream handle{};
+    const bool is_own = true;
 };
 using StreamPtr = std::shared_ptr<const Stream>;
 
-Stream::Stream(CudaDevice &its_device) : device(its_device)
+Stream::Stream(CudaDevice &its_device, std::optional<int> priority) : device(its_device)
 {
+    const Driver &driver = device.driver;
     Entered entered(device);
-    device.driver.check(device.driver.stream_create(&handle, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+    if (priority)
+        driver.check(driver.stream_create_priority(&handle, CU_STREAM_NON_BLOCKING, *priority),
+                     "cuStreamCreateWithPriority");
+    else
+        driver.check(driver.stream_create(&handle, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
 }
 
 Stream::~Stream()
 {
+    if (!is_own)
+        return;
     Entered entered(device);
     device.driver.stream_destroy(handle);
 }
@@ -51,6 +61,7 @@ public:
 
     bool reached() override;
     void wait() override;
+    void *native_event() override { return event(); }
     /* Records it unless that was done, or somebody has waited for all of the stream: false. */
     bool record();
     /* Whether it will come after all that its stream has now. */
@@ -202,7 +213,7 @@ double CudaWatch::seconds()
 
 class CudaQueue final : public Queue {
 public:
-    explicit CudaQueue(CudaDevice &device);
+    CudaQueue(CudaDevice &device, StreamPtr stream) : device_(device), stream_(std::move(stream)) {}
     ~CudaQueue() override;
     CudaQueue(const CudaQueue &) = delete;
     CudaQueue &operator=(const CudaQueue &) = delete;
@@ -218,6 +229,8 @@ public:
     MarkerPtr mark() override;
     MarkerPtr mark_for_later() override;
     void finish() override;
+    void *native_stream() const override { return handle(); }
+    void after_native(void *event) override;
     std::unique_ptr<Watch> watch() override;
 
 private:
@@ -230,8 +243,6 @@ private:
     SmallMutex mutex_; /* protects the last marker that was made for later, and may be open */
     OpenMarker last_;
 };
-
-CudaQueue::CudaQueue(CudaDevice &device) : device_(device), stream_(std::make_shared<Stream>(device)) {}
 
 CudaQueue::~CudaQueue()
 {
@@ -300,6 +311,14 @@ void CudaQueue::after(const MarkerPtr &marker)
     CUevent event = static_cast<CudaMarker &>(base).event();
     if (event)
         device_.driver.check(device_.driver.stream_wait(handle(), event, 0), "cuStreamWaitEvent");
+}
+
+void CudaQueue::after_native(void *event)
+{
+    if (!event)
+        throw Error("a queue of " + device_.name() + " is to wait for an event that is null");
+    Entered entered(device_);
+    device_.driver.check(device_.driver.stream_wait(handle(), static_cast<CUevent>(event), 0), "cuStreamWaitEvent");
 }
 
 /* After the work that it is for was given. */
@@ -451,7 +470,43 @@ CudaDevice::CudaDevice(const Driver &driver, CUdevice device)
 
 std::unique_ptr<Queue> CudaDevice::make_queue()
 {
-    return std::make_unique<CudaQueue>(*this);
+    return std::make_unique<CudaQueue>(*this, std::make_shared<Stream>(*this));
+}
+
+/* The driver's numbers are the other way round. */
+Device::Priorities CudaDevice::priorities() const
+{
+    int least = 0, greatest = 0;
+    if (!driver.priority_range || !driver.stream_create_priority)
+        return {};
+    Entered entered(*this);
+    if (driver.priority_range(&least, &greatest) != CUDA_SUCCESS)
+        return {};
+    return {-least, -greatest};
+}
+
+std::unique_ptr<Queue> CudaDevice::make_queue_at(int priority)
+{
+    const Priorities there = priorities();
+    const int nearest = std::clamp(priority, there.lowest, there.highest);
+    if (!nearest)
+        return make_queue();
+    return std::make_unique<CudaQueue>(*this, std::make_shared<Stream>(*this, -nearest));
+}
+
+std::unique_ptr<Queue> CudaDevice::wrap_stream(void *stream)
+{
+    const auto handle = static_cast<CUstream>(stream);
+    CUcontext its{};
+    if (!handle || handle == CU_STREAM_PER_THREAD)
+        throw Error(std::string(handle ? "the stream of each thread" : "a null stream") +
+                    " cannot be a queue: one of its own can, and CU_STREAM_LEGACY");
+    Entered entered(*this);
+    if (driver.stream_context)
+        driver.check(driver.stream_context(handle, &its), "cuStreamGetCtx");
+    if (driver.stream_context && its != context_)
+        throw Error("a stream of another context than the primary one of " + name_ + " cannot be a queue of it");
+    return std::make_unique<CudaQueue>(*this, std::make_shared<Stream>(*this, handle));
 }
 
 std::string CudaDevice::bus_address() const

@@ -35,6 +35,9 @@ public:
     Address allocate(std::size_t bytes) override { return memory_.take(bytes); }
     void release(Address address, std::size_t bytes) noexcept override { memory_.give(address, bytes); }
     std::unique_ptr<Queue> make_queue() override;
+    Priorities priorities() const override;
+    std::unique_ptr<Queue> make_queue_at(int priority) override;
+    std::unique_ptr<Queue> wrap_stream(void *stream) override;
     Queue &outgoing() override { return made_once(outgoing_); }
     Queue &incoming() override { return made_once(incoming_); }
     bool orders_others() const override { return true; }

@@ -29,6 +29,16 @@ void Queue::signal(Program &, std::size_t)
     throw Error("this device has no programs");
 }
 
+void Queue::after_native(void *)
+{
+    throw Error("this device does not wait for events of CUDA");
+}
+
+std::unique_ptr<Queue> Device::wrap_stream(void *)
+{
+    throw Error(name() + " has no streams of CUDA");
+}
+
 Queue &Device::incoming()
 {
     throw Error(name() + " has no programs");

@@ -90,6 +90,11 @@ public:
     virtual void wait() = 0;
     /* Whether one of them has said so before: asks nobody. */
     bool seen() const { return seen_.load(std::memory_order_acquire); }
+    /*
+     * A CUevent recorded there, for calls of CUDA; it stays the marker's, and is not recorded again while that lives.
+     * Null where all before it has ended, and where there are no such events. Throws like reached(). Does not block.
+     */
+    virtual void *native_event() { return nullptr; }
     /* To be called when a later point of the same queue is reached. */
     void see() { seen_.store(true, std::memory_order_release); }
 
@@ -212,6 +217,14 @@ public:
     /* Does what the queue's own thread would do next, on the calling thread; false if there is nothing, or that one is
      * at it. Blocks as long as what was given does. */
     virtual bool help() { return false; }
+    /*
+     * Its CUstream, for calls of CUDA that give it work; it stays the queue's. Null where there is none. Work that a
+     * program gives it so is part of the queue's like any other.
+     */
+    virtual void *native_stream() const { return nullptr; }
+    /* What is given from now on waits for what a CUevent of the program's was last recorded for. Throws Error where
+     * there are no such events. */
+    virtual void after_native(void *event);
     /* Null where work cannot be measured. */
     virtual std::unique_ptr<Watch> watch() { return nullptr; }
     /* Seconds that code which run() gave has taken so far, once it had begun; nothing where nobody can tell. */
@@ -266,6 +279,19 @@ public:
     /* Of allocate(@bytes), which no work uses any more. */
     virtual void release(Address address, std::size_t bytes) noexcept = 0;
     virtual std::unique_ptr<Queue> make_queue() = 0;
+    struct Priorities {
+        int lowest = 0, highest = 0;
+    };
+    /* Of queues: work of one with a larger number goes first, as far as the device can. make_queue()'s have 0. */
+    virtual Priorities priorities() const { return {}; }
+    /* One whose priority is as near to @priority as there are. */
+    virtual std::unique_ptr<Queue> make_queue_at(int /* priority */) { return make_queue(); }
+    /*
+     * A program's own CUstream of this device as a queue. The stream stays the program's, must outlive the queue and
+     * its markers, and its context must be the device's primary one, as that of CUDA's runtime is. Throws Error if it
+     * is not, or if the device has no such streams.
+     */
+    virtual std::unique_ptr<Queue> wrap_stream(void *stream);
     /* For copies to the host that nobody's work is to wait for. */
     virtual Queue &outgoing() = 0;
     /* For copies from the host that programs wait for; of a device that has programs. */
