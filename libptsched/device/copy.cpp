@@ -50,7 +50,7 @@ void Copy::clear()
     device = nullptr;
     ready.reset();
     queue = nullptr;
-    moved = fixed = foreign = false;
+    moved = fixed = foreign = lent = false;
     pins = 0;
     use = {};
     more_uses.clear();

@@ -39,10 +39,13 @@ MarkerPtr mark_or_settle(Queue &queue, bool for_later = false)
 /* Memory for a copy, given back unless there comes to be one. */
 struct Datablock::Room {
     Room(Device &device, std::size_t bytes) : device(device), bytes(bytes), address(device.allocate(bytes)) {}
-    Room(Device &device, std::size_t bytes, Address address) : device(device), bytes(bytes), address(address) {}
+    Room(Device &device, std::size_t bytes, Address address, bool lent = false)
+        : device(device), bytes(bytes), address(address), lent(lent)
+    {
+    }
     ~Room()
     {
-        if (address)
+        if (address && !lent)
             device.release(address, bytes);
     }
     Room(const Room &) = delete;
@@ -51,7 +54,32 @@ struct Datablock::Room {
     Device &device;
     const std::size_t bytes;
     Address address;
+    const bool lent = false; /* a slice's place */
 };
+
+Datablock::Room Datablock::room_on(Device &device) const
+{
+    if (place_ && &place_->device == &device)
+        return {device, bytes_, place_->address, true};
+    return {device, bytes_};
+}
+
+void Datablock::become_slice(Place place, bool has_content, const Queue &queue, const MarkerPtr &ready)
+{
+    Device &device = place.device;
+    place_ = std::make_unique<Place>(std::move(place));
+    if (!has_content)
+        return;
+    Room room = room_on(device);
+    /* Others may make room. */
+    std::lock_guard lock(mutex_);
+    add(room, &queue, ready);
+}
+
+void Datablock::refuse() const
+{
+    throw Error("a datablock of " + std::to_string(bytes_) + " bytes is used, but " + why_not_);
+}
 
 DatablockPtr Datablock::of(const void *data, std::size_t bytes)
 {
@@ -140,6 +168,7 @@ Copy &Datablock::add(Room &room, const Queue *queue, MarkerPtr ready)
     copy.device = &room.device;
     copy.residents = room.device.residents();
     copy.address = std::exchange(room.address, 0);
+    copy.lent = room.lent;
     copy.queue = queue;
     copy.ready = std::move(ready);
     if (copy.residents) {
@@ -159,7 +188,7 @@ void Datablock::remove(Copy &copy)
     /* In this order: see Residents::make_room(). */
     if (copy.foreign)
         owner_.reset();
-    else
+    else if (!copy.lent)
         copy.device->release(copy.address, bytes_);
     if (copy.residents)
         copy.residents->remove(copy);
@@ -172,13 +201,14 @@ void Datablock::remove(Copy &copy)
 /* Valid or on its way; the block has content. */
 Copy &Datablock::on_host()
 {
+    check_usable();
     if (Copy *copy = find(host()))
         return *copy;
     if (!first_)
         throw Error("a datablock without content is used");
     Copy &source = *first_;
     Queue &queue = source.device->outgoing();
-    Room room(host(), bytes_);
+    Room room = room_on(host());
     source.await(queue);
     queue.download(host_pointer(room.address), source.address, bytes_);
     MarkerPtr marker = mark_or_settle(queue);
@@ -190,7 +220,7 @@ Copy &Datablock::on_host()
 Copy &Datablock::copy_to(Lock &lock, Device &device, Queue &queue)
 {
     lock.unlock();
-    Room room(device, bytes_);
+    Room room = room_on(device);
     lock.lock();
     if (Copy *copy = find(device))
         return *copy;
@@ -214,6 +244,7 @@ Copy &Datablock::copy_to(Lock &lock, Device &device, Queue &queue)
 
 Copy &Datablock::usable(Lock &lock, Device &device, Queue &queue)
 {
+    check_usable();
     Copy *copy = find(device);
     if (!copy)
         copy = &device == &host() ? &on_host() : &copy_to(lock, device, queue);
@@ -227,6 +258,7 @@ Copy &Datablock::usable(Lock &lock, Device &device, Queue &queue)
 
 Copy &Datablock::writable(Room &room, Queue &queue)
 {
+    check_usable();
     if (first_)
         throw Error("a datablock with content is written again");
     return add(room, &queue, nullptr);
@@ -236,6 +268,23 @@ void Datablock::bring_to_host()
 {
     Lock lock(mutex_);
     on_host();
+}
+
+/* Who gives the device work finds it there; the queue for what comes in is nobody's whose work waits. */
+void Datablock::prefetch(Device &device)
+{
+    Lock lock(mutex_);
+    if (!first_ || why_not_ || find(device))
+        return;
+    if (&device == &host()) {
+        on_host();
+        return;
+    }
+    try {
+        copy_to(lock, device, device.has_programs() ? device.incoming() : device.outgoing());
+    } catch (const OutOfMemory &) {
+        /* Then who needs it waits for it. */
+    }
 }
 
 void Datablock::count_in(const std::shared_ptr<std::atomic<unsigned>> &reads)
@@ -268,6 +317,7 @@ void Datablock::read_into(void *to)
         return;
     }
     see_read();
+    check_usable();
     Copy &source = *first_;
     Queue &queue = source.device->outgoing();
     source.await(queue);
@@ -303,7 +353,7 @@ Address Datablock::use(Device &device, Queue &queue)
 
 Address Datablock::produce(Device &device, Queue &queue)
 {
-    Room room(device, bytes_);
+    Room room = room_on(device);
     Lock lock(mutex_);
     Copy &copy = writable(room, queue);
     copy.fixed = true;
@@ -326,7 +376,7 @@ Address Datablock::pin(Device &device, Queue &queue)
 
 Address Datablock::pin_new(Device &device, Queue &queue)
 {
-    Room room(device, bytes_);
+    Room room = room_on(device);
     Lock lock(mutex_);
     Copy &copy = writable(room, queue);
     copy.pins++;
@@ -353,10 +403,11 @@ Address Datablock::pin_alone(Device &device, Queue &queue)
 Address Datablock::pin_renewed(Device &device, Queue &queue, bool on_host)
 {
     Lock lock(mutex_);
+    check_usable();
     if (!find(device)) {
         /* Not while there may be no memory. */
         lock.unlock();
-        Room room(device, bytes_);
+        Room room = room_on(device);
         lock.lock();
         add(room, &queue, nullptr);
     }
@@ -375,7 +426,7 @@ Address Datablock::pin_renewed(Device &device, Queue &queue, bool on_host)
     if (copy.residents)
         copy.residents->touch(copy);
     if (on_host && !find(host())) {
-        Room room(host(), bytes_);
+        Room room = room_on(host());
         add(room, &queue, nullptr);
     }
     copy.pins++;
@@ -444,6 +495,7 @@ Address Datablock::host_address() const
 void Datablock::copy_into(Address to, Device &device, Queue &queue)
 {
     Lock lock(mutex_);
+    check_usable();
     Copy *source = find(device);
     if (!source)
         source = &on_host();

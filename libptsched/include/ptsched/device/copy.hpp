@@ -28,7 +28,7 @@ struct Copy : Resident {
     void used(const Queue &by, const MarkerPtr &until);
     /* What is between it and its eviction. */
     std::vector<MarkerPtr> pending() const;
-    bool held() const { return fixed || foreign || pins; }
+    bool held() const { return fixed || foreign || lent || pins; }
     void clear();
 
     Device *device = nullptr;       /* null: there is none */
@@ -39,6 +39,7 @@ struct Copy : Resident {
     bool moved = false;   /* a queue copied it there, and nobody else asks whether it has */
     bool fixed = false;   /* never evicted */
     bool foreign = false; /* in memory of somebody else, which is never written */
+    bool lent = false;    /* in the memory of the whole that the block is a slice of */
     unsigned pins = 0;    /* by work that no queue has yet */
     Use use;              /* by work that a queue has */
     std::vector<Use> more_uses;

@@ -87,6 +87,11 @@ public:
 
     /* Begins to bring the content to the host, so that read() is faster. */
     void bring_to_host();
+    /*
+     * The same to any device, for work to come; it may go again when memory is needed. A hint: nothing happens if there
+     * is no content yet, or no memory. May wait for work whose datablocks make room. Throws Error as use() does.
+     */
+    void prefetch(Device &device);
     /* @reads is to be one more when the content is first read from now on. */
     void count_in(const std::shared_ptr<std::atomic<unsigned>> &reads);
 
@@ -132,7 +137,14 @@ public:
 private:
     friend class Access;
     friend class Residents;
+    friend class Slices;
     struct Room;
+    /* Of a slice: where its copies on a device are, which the whole's memory is for. */
+    struct Place {
+        Device &device;
+        Address address;
+        std::shared_ptr<const void> owner;
+    };
     using Lock = std::unique_lock<SmallMutex>;
 
     template <typename T> static DatablockPtr of_array(const T *values, std::size_t count)
@@ -163,6 +175,16 @@ private:
                 return copy;
         return nullptr;
     }
+    Room room_on(Device &device) const;
+    /* Before anybody else has it. With content, that is there when @ready is reached. */
+    void become_slice(Place place, bool has_content, const Queue &queue, const MarkerPtr &ready);
+    /* Throws Error if it is divided into slices, or was one. */
+    void check_usable() const
+    {
+        if (why_not_)
+            refuse();
+    }
+    [[noreturn]] void refuse() const;
     void see_read() { read_.store(true, std::memory_order_relaxed); }
     Copy &add(Room &room, const Queue *queue, MarkerPtr ready);
     void remove(Copy &copy);
@@ -172,10 +194,12 @@ private:
     Copy &writable(Room &room, Queue &queue);
 
     const std::size_t bytes_;
-    bool is_scratch_ = false;  /* before anybody else has it */
-    mutable SmallMutex mutex_; /* protects what follows */
-    Copy *first_ = nullptr;    /* what was written, or its oldest copy; the others follow it */
-    std::array<Copy, 2> near_; /* the first that are needed */
+    bool is_scratch_ = false;            /* before anybody else has it */
+    mutable SmallMutex mutex_;           /* protects what follows */
+    Copy *first_ = nullptr;              /* what was written, or its oldest copy; the others follow it */
+    std::array<Copy, 2> near_;           /* the first that are needed */
+    std::unique_ptr<const Place> place_; /* null: it is no slice */
+    const char *why_not_ = nullptr;      /* it cannot be used; null: it can */
     std::uint64_t evictions_ = 0;
     bool used_from_host_ = false;                        /* see first_use() */
     std::atomic<bool> has_content_{false}, read_{false}; /* changed with the lock, read without it */
