@@ -53,7 +53,8 @@ $(B)/vgpu/rm-shim.so: $(B)/obj/$(VGPU)/rm_shim.cpp.o
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -shared -o $@ $^ -ldl
 
-VGPU_PROGRAMS := $(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so blocks.so inversion-client vgpu-stat rm-shim.so ptx/ptsched_pieces.so)
+VGPU_PROGRAMS := $(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so blocks.so inversion-client vgpu-stat rm-shim.so \
+	ptx/ptsched_pieces.so ptx/ptsched_multiply_add.so)
 
 ALL += $(VGPU_PROGRAMS)
 
