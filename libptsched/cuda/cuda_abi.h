@@ -41,6 +41,7 @@ typedef struct CUuuid_st {
     char bytes[16];
 } CUuuid;
 
+#define CU_DEVICE_CPU ((CUdevice)-1)
 #define CU_IPC_HANDLE_SIZE 64
 #define CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS 1
 

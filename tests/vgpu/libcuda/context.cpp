@@ -352,8 +352,6 @@ VGPU_EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribu
         {CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},
         {CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED, 1},
         {CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, blocks_of_multiprocessor},
-        {CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1},
-        {CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, 1},
         {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 1},
     };
 
@@ -367,6 +365,9 @@ VGPU_EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribu
         *value = clock_of(device);
     if (attribute == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)
         *value = device + 1;
+    if (attribute == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED ||
+        attribute == CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED)
+        *value = virtual_memory_supported();
     if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED)
         *value = state().info.mode == 0;
     return CUDA_SUCCESS;

@@ -268,6 +268,8 @@ CUresult check_device_range(CUdeviceptr pointer, size_t bytes);
 /* And on the context's device? */
 CUresult check_range_of(CUcontext context, CUdeviceptr pointer, size_t bytes);
 void free_context_memory(CUcontext context);
+/* Unless PTSCHED_VGPU_VMM is 0. */
+bool virtual_memory_supported();
 
 template <typename T> T *as_pointer(CUdeviceptr pointer)
 {

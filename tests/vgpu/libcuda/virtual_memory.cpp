@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -72,6 +73,8 @@ bool valid_device(int device)
 
 CUresult check_properties(const CUmemAllocationProp *properties)
 {
+    if (!virtual_memory_supported())
+        return CUDA_ERROR_NOT_SUPPORTED;
     if (!properties || properties->type != CU_MEM_ALLOCATION_TYPE_PINNED)
         return CUDA_ERROR_INVALID_VALUE;
     if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
@@ -221,6 +224,12 @@ CUresult check_access(const CUmemAccessDesc &access, const Memory &memory)
 
 } // namespace
 
+bool virtual_memory_supported()
+{
+    const char *text = std::getenv("PTSCHED_VGPU_VMM");
+    return !text || std::atoi(text);
+}
+
 } // namespace vgpu
 
 using namespace vgpu;
@@ -232,6 +241,8 @@ VGPU_EXPORT CUresult cuMemAddressReserve(CUdeviceptr *pointer, size_t bytes, siz
     if (!pointer || !bytes || !whole(bytes) || !whole(wanted) || flags ||
         (alignment && !std::has_single_bit(alignment)))
         return CUDA_ERROR_INVALID_VALUE;
+    if (!virtual_memory_supported())
+        return CUDA_ERROR_NOT_SUPPORTED;
     alignment = std::max(alignment, granularity);
     void *address = nullptr;
     if (wanted && wanted % alignment == 0)
