@@ -24,6 +24,7 @@ std::vector<tap::Case> queue_cases();
 std::vector<tap::Case> parallel_cases();
 std::vector<tap::Case> slice_cases();
 std::vector<tap::Case> rate_cases();
+std::vector<tap::Case> turn_cases();
 std::vector<tap::Case> content_cases();
 std::vector<tap::Case> stress_cases();
 std::vector<tap::Case> peer_cases();
@@ -33,6 +34,9 @@ std::vector<tap::Case> opencl_cases();
 std::vector<tap::Case> apart_cases();
 std::vector<tap::Case> unmapped_cases();
 std::vector<tap::Case> host_cases();
+
+/* What another program does that takes turns. */
+int rival();
 
 /* Runs such cases on such a machine; @settings are the shell's. Whether all pass. */
 inline bool pass_elsewhere(const std::string &settings, const std::string &which)

@@ -59,6 +59,7 @@ void a_driver_with_the_least()
     CHECK(!code->most_blocks(geometry));
     CHECK(!code->best_block(0));
     CHECK(refused([&] { sum_by(bare_gpu(), 64, together); }, {"cooperative", "cuLaunchCooperativeKernel"}));
+    bare_gpu().trim(0);
 }
 
 void how_many_blocks_there_are_at_once()

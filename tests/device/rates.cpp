@@ -61,6 +61,7 @@ void of_an_old_driver()
     const Rate rate = copy_rate(gpu(), bare_gpu());
     CHECK(is_measured(rate));
     CHECK(rate.median < rates_of(gpu()).to_host.median && rate.median < rates_of(bare_gpu()).to_device.median);
+    bare_gpu().trim(0);
 }
 
 void by_many_at_once()

@@ -217,8 +217,8 @@ void what_cannot_be_made()
     size_t free = 0, total = 0, granularity = 0;
 
     CU(cuMemGetAllocationGranularity(&granularity, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
-    CHECK_EQ(granularity, piece);
-    CU_IS(cuMemCreate(&handle, piece / 2, &properties, 0), CUDA_ERROR_INVALID_VALUE);
+    CHECK(granularity && piece % granularity == 0);
+    CU_IS(cuMemCreate(&handle, granularity / 2, &properties, 0), CUDA_ERROR_INVALID_VALUE);
     CU_IS(cuMemCreate(&handle, piece, nullptr, 0), CUDA_ERROR_INVALID_VALUE);
     CU(cuMemGetInfo_v2(&free, &total));
     CU_IS(cuMemCreate(&handle, total / piece * piece + piece, &properties, 0), CUDA_ERROR_OUT_OF_MEMORY);

@@ -175,7 +175,8 @@ std::unique_ptr<GraphDevice> GraphDevices::make_graph_device(device::Device &dev
         };
         return graph_device;
     }
-    graph_device->attachment = Attachment::open(device.name(), device.bus_address(), options_.attach, tell.may_begin);
+    graph_device->attachment =
+        Attachment::open(device, options_.attach, {.may_begin = tell.may_begin, .user = "graph", .library = "ptask"});
     graph_device->device_share = std::make_unique<DeviceShare>(device, tell.may_ask);
     for (; graph_device->lane_count < gpu_lanes; graph_device->lane_count++)
         graph_device->lanes.emplace_back(new Lane{graph_device.get(), {}, 0, 0, {}, make_queue(device.make_queue())});

@@ -17,7 +17,8 @@ namespace vgpu {
 
 namespace {
 
-constexpr size_t granularity = 2 << 20;
+/* The real driver has 2 MiB, of which there would be few in a device of little memory. */
+constexpr size_t granularity = 64 << 10;
 
 /* Memory without an address. It lives as long as a handle is held or it is mapped. */
 struct Memory {

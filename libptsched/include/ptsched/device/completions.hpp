@@ -15,6 +15,12 @@
 #include <chrono>
 #include <exception>
 
+namespace ptsched::device {
+
+class Poller;
+
+} // namespace ptsched::device
+
 #pragma GCC visibility push(default)
 
 namespace ptsched::device {

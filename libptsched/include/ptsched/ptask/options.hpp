@@ -2,6 +2,8 @@
 #ifndef PTSCHED_PTASK_OPTIONS_HPP
 #define PTSCHED_PTASK_OPTIONS_HPP
 
+#include <ptsched/device/turns.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -39,12 +41,9 @@ struct MovingCosts {
     std::chrono::nanoseconds margin{50000};
 };
 
-/* Whether a graph's work is scheduled by ptsched, beside that of other processes. */
-enum class Attach {
-    no,
-    if_possible, /* where there is a scheduler that knows the device */
-    required,    /* Graph::run() throws Error where there is none */
-};
+/* Whether a graph's work is scheduled by ptsched, beside that of other processes; where it must be, Graph::run()
+ * throws. */
+using device::Attach;
 
 /*
  * Whether tasks whose kernels follow each other in the same way again and again are given to the GPU as a CUDA graph:

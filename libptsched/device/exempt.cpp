@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "libptsched/ptask/devices/exempt.hpp"
+#include <ptsched/device/turns.hpp>
 
 #include <dlfcn.h>
 
-namespace ptsched::ptask {
+namespace ptsched::device {
 
 bool Exempt::set(int yes)
 {
@@ -11,4 +11,4 @@ bool Exempt::set(int yes)
     return !exempt || exempt(yes);
 }
 
-} // namespace ptsched::ptask
+} // namespace ptsched::device

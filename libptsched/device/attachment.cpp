@@ -1,46 +1,42 @@
 // SPDX-License-Identifier: MIT
-#include "libptsched/ptask/devices/attachment.hpp"
+#include "libptsched/device/attachment.hpp"
 
 #include "libptsched/base/be_prompt.hpp"
 #include "libptsched/base/clock.hpp"
 #include "libptsched/base/no_signals.hpp"
-#include "libptsched/base/worker.hpp"
-#include "libptsched/ptask/api/log.hpp"
-#include "libptsched/ptask/run/now.hpp"
-#include "libptsched/ptask/run/unlocked.hpp"
-
-#include <ptsched/device/device.hpp>
+#include "libptsched/base/unlocked.hpp"
+#include "libptsched/device/log.hpp"
 
 #include <ptsched/ptsched.hpp>
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
+#include <cstring>
 #include <poll.h>
 #include <utility>
 
-namespace ptsched::ptask {
+namespace ptsched::device {
 
 namespace {
 
 constexpr std::uint64_t for_ever = ~0ull;
 /*
- * A wait for a turn is begun anew so often, should the graph have been stopped or be another's meanwhile: longer than
+ * A wait for a turn is begun anew so often, should the program have gone or be another's meanwhile: longer than
  * waits mostly are, since it begins behind those who wait already.
  */
 constexpr std::uint64_t patience_ns = 250000000;
 /* A turn is kept so long with nothing on the device: where somebody waits, where somebody may come, and where the
- * graph's thread has not come round to using it. */
+ * program has not come round to using it. */
 constexpr std::uint64_t linger_ns = 150000, company_ns = 20000000, unused_ns = 20000000;
 constexpr std::uint64_t report_ns = 100000000;
 constexpr std::uint64_t measure_every_ns = 1000000, no_bell_ns = 10000000;
 
 std::atomic<bool> said_absent{false}, said_gone{false}, said_own{false};
 
-void say_once(std::atomic<bool> &said, const std::string &what)
+void say_once(std::atomic<bool> &said, const Turns::Calls &who, const std::string &what)
 {
     if (!said.exchange(true))
-        log_line(what);
+        log_line(who.library + ": " + what);
 }
 
 /* What Clock shows. */
@@ -58,31 +54,31 @@ std::uint64_t stretch_ns(std::uint64_t ns)
 
 } // namespace
 
-std::unique_ptr<Attachment> Attachment::open(const std::string &device, const std::string &address, Attach how,
-                                             std::function<void()> may_begin)
+std::unique_ptr<Attachment> Attachment::open(Device &device, Attach how, Turns::Calls calls)
 {
+    const std::string address = device.bus_address();
     if (how == Attach::no)
         return nullptr;
     ptsched_client *client = nullptr;
     std::string problem;
     if (address.empty())
-        problem = "ptsched gives out devices of the PCI bus, and " + device + " is none";
+        problem = "ptsched gives out devices of the PCI bus, and " + device.name() + " is none";
     else if (int error = ptsched_open(address.c_str(), PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_AUTO, &client))
         problem = detail::why_not_open(address, error);
     if (client)
-        return std::make_unique<Attachment>(client, std::move(may_begin));
+        return std::make_unique<Attachment>(client, std::move(calls));
     if (how == Attach::required)
-        throw device::Error("the graph is to be scheduled on " + device + ", and cannot be: " + problem);
-    say_once(said_absent, problem + ": the graph runs unscheduled on " + device);
+        throw Error("the " + calls.user + " is to be scheduled on " + device.name() + ", and cannot be: " + problem);
+    say_once(said_absent, calls, problem + ": the " + calls.user + " runs unscheduled on " + device.name());
     return nullptr;
 }
 
-Attachment::Attachment(ptsched_client *client, std::function<void()> may_begin)
-    : client_(client), page_(ptsched_client_page(client)), may_begin_(std::move(may_begin))
+Attachment::Attachment(ptsched_client *client, Turns::Calls calls)
+    : client_(client), page_(ptsched_client_page(client)), calls_(std::move(calls))
 {
     try {
         if (!bell_.open())
-            throw device::Error(system_error_text("no socket for a thread"));
+            throw Error(std::string("no socket for a thread: ") + std::strerror(errno));
         NoSignals for_it;
         thread_ = std::thread(&Attachment::work, this);
     } catch (...) {
@@ -116,7 +112,7 @@ void Attachment::wake()
 /* Whether the turn is one requester's, and has been for long enough, while another has asked since. */
 bool Attachment::is_anothers() const
 {
-    return !is_same(requester_, served_) && now_ns() - granted_ns_ >= requester_ns;
+    return !is_same(requester_, served_) && now_ns() - granted_ns_ >= Turns::requester_ns;
 }
 
 /* What somebody waits for ends in time anyway. */
@@ -131,6 +127,23 @@ bool Attachment::may_use_turn() const
 bool Attachment::begin()
 {
     std::lock_guard lock(mutex_);
+    return try_to_begin();
+}
+
+/* Null: for ever. */
+bool Attachment::begin_until(const Clock::time_point *time)
+{
+    Lock lock(mutex_);
+    auto begun = [this] { return try_to_begin(); };
+    if (time)
+        return Clock::wait_until(granted_or_open_, lock, *time, begun);
+    granted_or_open_.wait(lock, begun);
+    return true;
+}
+
+/* With the lock. */
+bool Attachment::try_to_begin()
+{
     if (!open_ && !may_use_turn()) {
         wanted_ = true;
         wake();
@@ -220,9 +233,27 @@ void Attachment::open_gate(Lock &lock, const char *why)
 {
     open_ = true;
     granted_ = wanted_ = false;
-    say_once(said_gone, std::string("the graph goes on unscheduled, because ") + why);
+    say_once(said_gone, calls_, "the " + calls_.user + " goes on unscheduled, because " + why);
+    may_begin(lock);
+}
+
+void Attachment::may_begin(Lock &lock)
+{
+    granted_or_open_.notify_all();
+    if (!calls_.may_begin)
+        return;
     Unlocked unlocked(lock);
-    may_begin_();
+    calls_.may_begin();
+}
+
+/* What is on the device may have no end of its own. False if nobody is to be told. */
+bool Attachment::recall(Lock &lock)
+{
+    if (!calls_.recalled || std::exchange(recalled_, true))
+        return false;
+    Unlocked unlocked(lock);
+    calls_.recalled();
+    return true;
 }
 
 void Attachment::take_requester(Lock &lock)
@@ -232,8 +263,9 @@ void Attachment::take_requester(Lock &lock)
     int error = ptsched_act_for(client_, PTSCHED_ACT_FOR_PIDFD, requester ? requester->pidfd.get() : -1);
     if (error && requester) {
         if (error == -EPERM)
-            say_once(said_own, "process " + std::to_string(requester->pid) +
-                                   " weighs more, or is another user's: the graph works under its own weight");
+            say_once(said_own, calls_,
+                     "process " + std::to_string(requester->pid) + " weighs more, or is another user's: the " +
+                         calls_.user + " works under its own weight");
         ptsched_act_for(client_, PTSCHED_ACT_FOR_PIDFD, -1);
     }
 }
@@ -254,11 +286,10 @@ void Attachment::take_turn(Lock &lock)
         return;
     }
     granted_ = true;
-    wanted_ = used_ = false;
+    wanted_ = used_ = recalled_ = false;
     granted_ns_ = reported_ns_ = now_ns();
     first_ns_ = 0;
-    Unlocked unlocked(lock);
-    may_begin_();
+    may_begin(lock);
 }
 
 void Attachment::give_back(Lock &lock, std::uint64_t now)
@@ -305,6 +336,8 @@ std::uint64_t Attachment::look_after_turn(Lock &lock)
         give_back(lock, now);
         return 0;
     }
+    if (in_flight_ && state & PTSCHED_STATE_CALLBACK && recall(lock))
+        return 0;
     if (state & PTSCHED_STATE_CONTENDED)
         again_ns = std::min(again_ns, company_ns);
     if (in_flight_ || submissions_) {
@@ -331,7 +364,7 @@ void Attachment::sleep(bool watch, std::uint64_t at_most_ns)
 
 void Attachment::work()
 {
-    pthread_setname_np(pthread_self(), "ptask-attach");
+    pthread_setname_np(pthread_self(), (calls_.library + "-attach").c_str());
     /* Others wait for what it gives back. */
     be_prompt();
 
@@ -353,4 +386,4 @@ void Attachment::work()
         give_back(lock, now_ns());
 }
 
-} // namespace ptsched::ptask
+} // namespace ptsched::device

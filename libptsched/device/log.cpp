@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "libptsched/ptask/api/log.hpp"
+#include "libptsched/device/log.hpp"
 
 #include "libptsched/base/standard_error.hpp"
 
@@ -7,7 +7,7 @@
 #include <mutex>
 #include <utility>
 
-namespace ptsched::ptask {
+namespace ptsched::device {
 
 namespace {
 
@@ -44,11 +44,11 @@ void log_line(const std::string &line) noexcept
             (*log)(line);
             return;
         }
-        const std::string whole = "ptask: " + line + "\n";
+        const std::string whole = line + "\n";
         write_to_user(whole.data(), whole.size());
     } catch (const std::exception &) {
         /* There is nobody to tell. */
     }
 }
 
-} // namespace ptsched::ptask
+} // namespace ptsched::device

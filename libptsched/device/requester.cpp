@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: MIT
-#include "libptsched/ptask/devices/requester.hpp"
+#include <ptsched/device/requester.hpp>
 
 #include "libptsched/base/pidfd.hpp"
-#include "libptsched/base/worker.hpp"
+#include <ptsched/base/error.hpp>
 
-#include <ptsched/device/device.hpp>
-
+#include <cstring>
 #include <fcntl.h>
 
-namespace ptsched::ptask {
+namespace ptsched::device {
 
 RequesterPtr requester_of_pidfd(int pidfd)
 {
     const pid_t pid = pid_of(pidfd).value_or(0);
     if (pid <= 0)
-        throw device::Error("descriptor " + std::to_string(pidfd) + " is no pidfd of a process that is alive");
+        throw Error("descriptor " + std::to_string(pidfd) + " is no pidfd of a process that is alive");
     UniqueFd copy(fcntl(pidfd, F_DUPFD_CLOEXEC, 0));
     if (!copy)
-        throw device::Error(system_error_text("pidfd"));
+        throw Error(std::string("pidfd: ") + std::strerror(errno));
     return std::make_shared<const Requester>(Requester{pid, std::move(copy)});
 }
 
@@ -47,4 +46,4 @@ bool is_same(const RequesterPtr &a, const RequesterPtr &b)
     return a->pid == b->pid && (a == b || (is_alive(a) && is_alive(b)));
 }
 
-} // namespace ptsched::ptask
+} // namespace ptsched::device

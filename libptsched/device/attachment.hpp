@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* What is behind turns.hpp: a client of ptsched, and the thread that waits for turns and gives them back. */
+#ifndef PTSCHED_DEVICE_ATTACHMENT_HPP
+#define PTSCHED_DEVICE_ATTACHMENT_HPP
+
+#include "libptsched/base/doorbell.hpp"
+#include "libptsched/client/acknowledged.hpp"
+#include <ptsched/base/time_source.hpp>
+#include <ptsched/device/turns.hpp>
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+struct ptsched_client;
+struct ptsched_page;
+struct ptsched_usage;
+
+namespace ptsched::device {
+
+class Attachment {
+public:
+    static std::unique_ptr<Attachment> open(Device &device, Attach how, Turns::Calls calls);
+    /* The client is this one's. */
+    Attachment(ptsched_client *client, Turns::Calls calls);
+    ~Attachment();
+    Attachment(const Attachment &) = delete;
+    Attachment &operator=(const Attachment &) = delete;
+
+    /* As Turns has them. */
+    bool begin();
+    bool begin_until(const Clock::time_point *time);
+    void begin_more();
+    void ended(bool submitted);
+    bool has_room(double seconds) const;
+    bool wants_measure();
+    void measured(double seconds);
+    void act_for(RequesterPtr requester);
+    void quit();
+
+private:
+    using Lock = std::unique_lock<std::mutex>;
+
+    bool try_to_begin();
+    void work();
+    void may_begin(Lock &lock);
+    bool recall(Lock &lock);
+    void take_turn(Lock &lock);
+    std::uint64_t look_after_turn(Lock &lock);
+    bool is_anothers() const;
+    bool may_use_turn() const;
+    bool is_due_back(std::uint32_t state, std::uint64_t now, std::uint64_t &again_ns) const;
+    void give_back(Lock &lock, std::uint64_t now);
+    void take_requester(Lock &lock);
+    void open_gate(Lock &lock, const char *why);
+    void wake();
+    void sleep(bool watch, std::uint64_t at_most_ns);
+    ptsched_usage take_usage(std::uint64_t now);
+
+    ptsched_client *const client_;
+    const ptsched_page *const page_;
+    const Turns::Calls calls_;
+    Doorbell bell_;
+
+    std::mutex mutex_; /* protects what follows */
+    std::condition_variable granted_or_open_;
+    bool stopping_ = false;
+    bool open_ = false;   /* the scheduler is gone: no more turns */
+    bool wanted_ = false; /* somebody was told no */
+    bool granted_ = false, used_ = false;
+    bool recalled_ = false; /* somebody was told so in this turn */
+    bool resting_ = false;  /* the thread looks at nothing until it is woken */
+    unsigned in_flight_ = 0;
+    RequesterPtr requester_; /* who has asked last, and whose the turn is */
+    RequesterPtr served_;
+    std::uint64_t granted_ns_ = 0, first_ns_ = 0, last_end_ns_ = 0;
+    /* Not reported yet: time with work in flight, measured time, runs. */
+    std::uint64_t busy_since_ns_ = 0, busy_ns_ = 0, reported_ns_ = 0;
+    double measured_seconds_ = 0;
+    std::uint32_t submissions_ = 0;
+    /* Of the runs, one now and then is measured. */
+    std::uint64_t measure_ns_ = 0;
+    double mean_seconds_ = 0;
+    Acknowledged acknowledged_; /* the thread's own */
+
+    std::thread thread_;
+};
+
+} // namespace ptsched::device
+
+#endif /* PTSCHED_DEVICE_ATTACHMENT_HPP */
