@@ -10,6 +10,7 @@
 #define VGPU_CUDA_H
 
 #include "vgpu_module.h"
+#include "vgpu_vectors.h"
 
 #include <algorithm>
 #include <array>
@@ -30,8 +31,6 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
-
-using uint3 = vgpu_index;
 
 struct dim3 : vgpu_index {
     constexpr dim3(unsigned int x = 1, unsigned int y = 1, unsigned int z = 1) : vgpu_index{x, y, z} {}
@@ -104,9 +103,11 @@ inline uint64_t vgpu_globaltimer()
     throw vgpu::Trap();
 }
 
+/* Who sleeps again and again waits for something, and how often depends on the host alone. */
 inline void __nanosleep(unsigned int ns)
 {
-    vgpu_cost_ns(ns);
+    if (vgpu::state.polls < vgpu::most_polls)
+        vgpu_cost_ns(ns);
     vgpu::poll();
 }
 

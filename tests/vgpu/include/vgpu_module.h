@@ -21,7 +21,7 @@ struct vgpu_index {
 enum {
     VGPU_COST_GIVEN = 1, /* one has said what it costs */
     VGPU_TRAPPED = 2,    /* one has called __trap() */
-    VGPU_WAITED = 4,     /* one has waited for the host: how long means nothing */
+    VGPU_WAITED = 4,     /* one has waited for the host, or might have: what it costs means nothing */
     VGPU_MAY_WAIT = 8    /* one has looked at what others change, and may wait for it another time */
 };
 

@@ -166,35 +166,4 @@ inline unsigned int __reduce_xor_sync(unsigned int mask, unsigned int value)
     return vgpu::reduce(mask, value, [](unsigned int a, unsigned int b) { return a ^ b; });
 }
 
-/* Functions on bits that go with them. */
-inline int __popc(unsigned int bits)
-{
-    return std::popcount(bits);
-}
-
-inline int __popcll(unsigned long long bits)
-{
-    return std::popcount(bits);
-}
-
-inline int __ffs(int bits)
-{
-    return __builtin_ffs(bits);
-}
-
-inline int __ffsll(long long bits)
-{
-    return __builtin_ffsll(bits);
-}
-
-inline int __clz(int bits)
-{
-    return std::countl_zero(static_cast<unsigned int>(bits));
-}
-
-inline int __clzll(long long bits)
-{
-    return std::countl_zero(static_cast<unsigned long long>(bits));
-}
-
 #endif /* VGPU_WARP_H */

@@ -84,10 +84,12 @@ Block::Block(Surroundings &surroundings, const vgpu_kernel &kernel, const vgpu_v
     : surroundings_(surroundings), kernel_(kernel), now_(variables), params_(params),
       threads_(variables.block_dim->x * variables.block_dim->y * variables.block_dim->z)
 {
+    current_block = this;
 }
 
 Block::~Block()
 {
+    current_block = nullptr;
     for (auto &fiber : fibers_)
         Fiber::give_back(std::move(fiber));
 }
@@ -105,14 +107,13 @@ uint32_t Block::rank() const
 
 void Block::run()
 {
-    current_block = this;
+    all_started_ = false;
     *now_.state = fresh;
     *now_.thread_index = {};
     kernel_.run(params_);
     thread_ended();
     if (alive_)
         run_another();
-    current_block = nullptr;
 }
 
 /* All of a fiber's life: the block may be another each time. */
@@ -334,7 +335,6 @@ void Block::nap()
         sched_yield();
         return;
     }
-    now_.sum->flags |= VGPU_WAITED;
     const timespec time{0, nap_ns};
     nanosleep(&time, nullptr);
 }

@@ -37,7 +37,10 @@ public:
     Block(const Block &) = delete;
     Block &operator=(const Block &) = delete;
 
-    /* Runs all threads of the block whose index is set, or has them end when one traps; adds to the thread's sum. */
+    /*
+     * Runs all threads of the block whose index is set, or has them end when one traps; adds to the thread's sum.
+     * Unless there was a trap, this can run another block then.
+     */
     void run();
 
     /* What a kernel calls (vgpu_calls), on the stack of one of its threads. -1: it is to end. */

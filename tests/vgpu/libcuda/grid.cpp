@@ -12,7 +12,6 @@
 #include <list>
 #include <mutex>
 #include <pthread.h>
-#include <set>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -44,6 +43,7 @@ public:
     /* The watch's: looks for blocks that run on. */
     void look();
     bool ending() const { return ending_; }
+    bool has_several() const { return blocks_ > 1; }
 
     const GridCall call;
 
@@ -57,7 +57,8 @@ private:
 
     std::mutex lock_; /* protects what follows */
     std::condition_variable changed_;
-    std::list<Runner> runners_;
+    Runner *own_ = nullptr; /* the caller's */
+    std::list<Runner> others_;
     uint64_t ended_ = 0;                     /* blocks */
     uint64_t at_barrier_ = 0, barriers_ = 0; /* blocks that wait; how often all have come */
     vgpu_sum sum_{};
@@ -110,7 +111,7 @@ public:
     void add(Grid &grid)
     {
         const std::lock_guard lock(lock_);
-        grids_.insert(&grid);
+        grids_.push_back(&grid);
         if (!started_)
             std::thread([this] { run(); }).detach();
         started_ = true;
@@ -121,7 +122,7 @@ public:
     void remove(Grid &grid)
     {
         const std::lock_guard lock(lock_);
-        grids_.erase(&grid);
+        std::erase(grids_, &grid);
     }
 
 private:
@@ -146,7 +147,7 @@ private:
 
     std::mutex lock_;
     std::condition_variable wake_;
-    std::set<Grid *> grids_;
+    std::vector<Grid *> grids_;
     bool started_ = false, asleep_ = false;
 };
 
@@ -164,29 +165,27 @@ Grid::Grid(const GridCall &call)
 
 vgpu_sum Grid::run()
 {
-    runners_.emplace_back(*this);
-    Runner &own = runners_.front();
-    if (blocks_ > 1)
+    Runner own(*this);
+    own_ = &own;
+    if (has_several())
         watch().add(*this);
     own.run();
-    if (blocks_ > 1)
+    if (has_several())
         watch().remove(*this);
     /* No block is left to be started: whoever still wants to have another started finds that out under the lock. */
-    std::vector<std::thread *> others;
+    size_t others;
     {
         const std::lock_guard lock(lock_);
-        for (Runner &runner : runners_)
-            if (runner.thread.joinable())
-                others.push_back(&runner.thread);
+        others = others_.size();
     }
-    for (std::thread *other : others)
-        other->join();
+    for (auto other = others_.begin(); others; ++other, others--)
+        other->thread.join();
     return sum_;
 }
 
 bool Grid::take_block(uint64_t &block)
 {
-    block = next_++;
+    block = next_.fetch_add(1, std::memory_order_relaxed);
     return block < blocks_ && !ending_;
 }
 
@@ -198,10 +197,10 @@ void Grid::relieve(Runner &runner)
 
 void Grid::relieve_locked(Runner &runner)
 {
-    if (runner.relieved || ending_ || next_ >= blocks_ || runners_.size() >= call.resident_blocks)
+    if (runner.relieved || ending_ || next_ >= blocks_ || 1 + others_.size() >= call.resident_blocks)
         return;
     runner.relieved = true;
-    Runner &another = runners_.emplace_back(*this);
+    Runner &another = others_.emplace_back(*this);
     try {
         another.thread = std::thread([&another] { another.run(); });
     } catch (const std::system_error &) {
@@ -216,11 +215,12 @@ void Grid::relieve_locked(Runner &runner)
 void Grid::look()
 {
     const std::lock_guard lock(lock_);
-    const size_t count = runners_.size();
-    auto runner = runners_.begin();
-    for (size_t i = 0; i < count; i++, ++runner)
-        if (runner->is_long())
-            relieve_locked(*runner);
+    if (own_->is_long())
+        relieve_locked(*own_);
+    auto other = others_.begin();
+    for (size_t left = others_.size(); left; ++other, left--)
+        if (other->is_long())
+            relieve_locked(*other);
 }
 
 void Grid::end_barrier()
@@ -267,28 +267,38 @@ bool Runner::is_long()
     return now - seen_ns_ >= long_block_ns;
 }
 
+/* Mostly it is the next one, for which nothing needs to be divided. */
+void set_index(vgpu_index &index, const vgpu_index &end, uint64_t rank, bool is_next)
+{
+    if (is_next && rank && ++index.x < end.x)
+        return;
+    index = {static_cast<uint32_t>(rank % end.x), static_cast<uint32_t>(rank / end.x % end.y),
+             static_cast<uint32_t>(rank / end.x / end.y)};
+}
+
 void Runner::run()
 {
     const auto &grid = grid_.call.launch.grid, &block = grid_.call.launch.block;
     vgpu_variables variables;
-    uint64_t rank;
+    uint64_t rank, last = UINT64_MAX;
 
     grid_.call.module.find_variables(&variables);
     *variables.grid_dim = {grid[0], grid[1], grid[2]};
     *variables.block_dim = {block[0], block[1], block[2]};
     *variables.sum = {};
-    running_ = pthread_getcpuclockid(pthread_self(), &clock_) == 0;
+    if (grid_.has_several())
+        running_ = pthread_getcpuclockid(pthread_self(), &clock_) == 0;
+    Block threads(*this, grid_.call.kernel, variables, grid_.call.params);
     while (grid_.take_block(rank)) {
-        started_.store(started_ + 1, std::memory_order_relaxed);
+        started_.store(started_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         relieved.store(false, std::memory_order_relaxed);
-        *variables.block_index = {static_cast<uint32_t>(rank % grid[0]),
-                                  static_cast<uint32_t>(rank / grid[0] % grid[1]),
-                                  static_cast<uint32_t>(rank / grid[0] / grid[1])};
-        Block(*this, grid_.call.kernel, variables, grid_.call.params).run();
+        set_index(*variables.block_index, *variables.grid_dim, rank, rank == last + 1);
+        last = rank;
+        threads.run();
         if (grid_.call.cooperative || variables.sum->flags & VGPU_TRAPPED)
             grid_.block_ended(*variables.sum);
     }
-    running_ = false;
+    running_.store(false, std::memory_order_relaxed);
     if (!grid_.call.cooperative)
         grid_.block_ended(*variables.sum);
 }
