@@ -80,6 +80,9 @@ all: $(ALL) ## libraries and tools (the default)
 .PHONY: programs
 programs: $(filter $(B)/bin/% $(B)/lib/% ptsched-skipped,$(ALL)) ## what "make install" installs, without samples and virtual GPU
 
+.PHONY: vgpu
+vgpu: $(VGPU_PROGRAMS) $(B)/vgpu/nvrtc.so ## the virtual GPU alone: runs CUDA programs where there is no GPU (tests/vgpu/README.rst)
+
 .PHONY: setup
 setup: ## install what building and testing need (Debian 12, as root)
 	@scripts/setup
