@@ -112,6 +112,10 @@ check-kernels: setup ## modules for more kernels, and the VM tests on Debian's a
 check-debug: setup ## the VM tests, and the module's KUnit tests, on kernels with KASAN, lockdep and kmemleak, and with KCSAN
 	@scripts/check --debug
 
+.PHONY: check-deb
+check-deb: deb ## the Debian packages, installed, used and removed in a bare Debian 12 (as root)
+	scripts/run-tests --name deb --timeout 2400 --echo -- tests/deb/packages_test $(B)/deb
+
 # A shell would count on from it.
 unexport SECONDS
 .PHONY: fuzz
@@ -255,6 +259,11 @@ install-ptask: $(B)/lib/libptask.so ## libptask and libptsched-device alone, wit
 	install -D -m 644 $(PTASK_MAN) $(DESTDIR)$(mandir)/man3/$(notdir $(PTASK_MAN))
 	install -m 644 $(PTASK_RST) $(DESTDIR)$(docdir)
 	install -m 644 $(PTASK_EXAMPLE_SRCS) $(DESTDIR)$(docdir)/examples
+
+.PHONY: deb
+deb: ## Debian packages, in build/deb
+	@scripts/setup --packages
+	scripts/deb --output $(B)/deb
 
 .PHONY: uninstall
 uninstall: ## remove what "make install" put there (same DESTDIR and prefix)
