@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 #include "tests/hand_clock.h"
 
 #include "libptsched/base/clock.hpp"
@@ -323,4 +323,4 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
     return error;
 }
 
-} // extern "C"
+} /* extern "C" */

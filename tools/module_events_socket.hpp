@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Generic netlink sockets, as both tools need them. They throw @Failure with what libnl says.
+/* SPDX-License-Identifier: MIT */
+/* Generic netlink sockets, as both tools need them. They throw @Failure with what libnl says. */
 #ifndef PTSCHED_TOOLS_MODULE_EVENTS_SOCKET_HPP
 #define PTSCHED_TOOLS_MODULE_EVENTS_SOCKET_HPP
 
@@ -27,7 +27,7 @@ template <typename Failure> NetlinkSocket open_netlink_socket()
     int error = socket ? genl_connect(socket.get()) : -NLE_NOMEM;
     if (error < 0)
         throw Failure(std::string("cannot open a netlink socket: ") + nl_geterror(error));
-    // Else an answer that is lost would be waited for without end.
+    /* Else an answer that is lost would be waited for without end. */
     const timeval limit{.tv_sec = kBrokerPatience.count(), .tv_usec = 0};
     setsockopt(nl_socket_get_fd(socket.get()), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
     return socket;

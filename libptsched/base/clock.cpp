@@ -50,7 +50,7 @@ int epoll_wait_within(int epoll, epoll_event *events, int most, uint64_t ns)
     long count = syscall(SYS_epoll_pwait2, epoll, events, most, ns == kNoLimit ? nullptr : &time, nullptr, 0);
     if (count >= 0 || errno != ENOSYS)
         return static_cast<int>(count);
-    // Before Linux 5.11 it knows milliseconds only.
+    /* Before Linux 5.11 it knows milliseconds only. */
     pollfd all{.fd = epoll, .events = POLLIN, .revents = 0};
     int ready = poll_within(&all, 1, ns);
     return ready > 0 ? epoll_wait(epoll, events, most, 0) : ready;

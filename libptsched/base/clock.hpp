@@ -1,6 +1,8 @@
-// SPDX-License-Identifier: MIT
-// The seam through which libraries, interposer and broker see time: whatever reads a clock, naps, or waits with a limit
-// does it here. A test links another definition than clock.cpp, whose time passes when the test says so.
+/* SPDX-License-Identifier: MIT */
+/*
+ * The seam through which libraries, interposer and broker see time: whatever reads a clock, naps, or waits with a limit
+ * does it here. A test links another definition than clock.cpp, whose time passes when the test says so.
+ */
 #ifndef PTSCHED_BASE_CLOCK_HPP
 #define PTSCHED_BASE_CLOCK_HPP
 
@@ -11,25 +13,27 @@
 
 namespace ptsched {
 
-// A wait that only its event ends.
+/* A wait that only its event ends. */
 inline constexpr uint64_t kNoLimit = UINT64_MAX;
 
-// CLOCK_MONOTONIC, in nanoseconds. Nothing here looks at the time of day.
+/* CLOCK_MONOTONIC, in nanoseconds. Nothing here looks at the time of day. */
 uint64_t monotonic_ns();
 
-// Sleeps for so long, and no longer than it takes to be woken: by default the kernel may add 50 us. Signals cut it
-// short.
+/*
+ * Sleeps for so long, and no longer than it takes to be woken: by default the kernel may add 50 us. Signals cut it
+ * short.
+ */
 void nap(uint64_t ns);
 
-// poll(2), for so many nanoseconds at most.
+/* poll(2), for so many nanoseconds at most. */
 int poll_within(pollfd *fds, nfds_t count, uint64_t ns);
 
-// epoll_wait(2), for so many nanoseconds at most.
+/* epoll_wait(2), for so many nanoseconds at most. */
 int epoll_wait_within(int epoll, epoll_event *events, int most, uint64_t ns);
 
-// Until wake_waiters() where @word is no longer @value; for so long at most. It may return sooner.
+/* Until wake_waiters() where @word is no longer @value; for so long at most. It may return sooner. */
 void wait_while(std::atomic<uint32_t> &word, uint32_t value, uint64_t ns);
-// Wakes all that wait for a change of @word, which the caller has made.
+/* Wakes all that wait for a change of @word, which the caller has made. */
 void wake_waiters(std::atomic<uint32_t> &word);
 
 } // namespace ptsched

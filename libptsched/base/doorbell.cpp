@@ -27,7 +27,7 @@ int Doorbell::fd() const
 void Doorbell::ring()
 {
     std::lock_guard lock(mutex_);
-    // What does not fit is not needed: there is something to read.
+    /* What does not fit is not needed: there is something to read. */
     if (outside_.is_ours())
         send(outside_.get(), "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }

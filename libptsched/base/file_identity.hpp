@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Which file a descriptor stands for, by which a library sees that a program has put another one under its number.
+/* SPDX-License-Identifier: MIT */
+/* Which file a descriptor stands for, by which a library sees that a program has put another one under its number. */
 #ifndef PTSCHED_BASE_FILE_IDENTITY_HPP
 #define PTSCHED_BASE_FILE_IDENTITY_HPP
 
@@ -11,12 +11,12 @@
 namespace ptsched {
 
 struct FileIdentity {
-    bool known = false; // nothing is the same as what is not known
+    bool known = false; /* nothing is the same as what is not known */
     dev_t device = 0;
     ino_t inode = 0;
     dev_t special = 0;
 
-    // One system call, and not fstat(), which is not there to call in a C library before glibc 2.33.
+    /* One system call, and not fstat(), which is not there to call in a C library before glibc 2.33. */
     static FileIdentity of(int fd)
     {
         struct stat status;

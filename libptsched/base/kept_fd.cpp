@@ -7,8 +7,10 @@
 namespace ptsched {
 namespace {
 
-// So far below the limit on descriptors, and below what select() can take: few programs use these numbers, and the
-// kernel's table does not grow much.
+/*
+ * So far below the limit on descriptors, and below what select() can take: few programs use these numbers, and the
+ * kernel's table does not grow much.
+ */
 constexpr rlim_t kMargin = 64, kCommonLimit = 1024;
 
 int first_high_number()

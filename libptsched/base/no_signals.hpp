@@ -1,6 +1,8 @@
-// SPDX-License-Identifier: MIT
-// A thread that is started while this exists takes none of the process's signals: a thread begins with its maker's
-// mask.
+/* SPDX-License-Identifier: MIT */
+/*
+ * A thread that is started while this exists takes none of the process's signals: a thread begins with its maker's
+ * mask.
+ */
 #ifndef PTSCHED_BASE_NO_SIGNALS_HPP
 #define PTSCHED_BASE_NO_SIGNALS_HPP
 

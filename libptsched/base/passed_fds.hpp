@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// File descriptors that go with a message over a Unix socket.
+/* SPDX-License-Identifier: MIT */
+/* File descriptors that go with a message over a Unix socket. */
 #ifndef PTSCHED_BASE_PASSED_FDS_HPP
 #define PTSCHED_BASE_PASSED_FDS_HPP
 
@@ -12,20 +12,20 @@
 
 namespace ptsched {
 
-// Room in a message for that many; it must live until the message has been sent or received.
+/* Room in a message for that many; it must live until the message has been sent or received. */
 template <size_t most, size_t other_bytes = 0> class PassedFds {
 public:
     PassedFds() = default;
     PassedFds(const PassedFds &) = delete;
     PassedFds &operator=(const PassedFds &) = delete;
 
-    // For what is received: more than fit the kernel closes.
+    /* For what is received: more than fit the kernel closes. */
     void make_room(msghdr &message)
     {
         message.msg_control = control_;
         message.msg_controllen = sizeof(control_);
     }
-    // They stay the caller's. With none, the message is left as it is.
+    /* They stay the caller's. With none, the message is left as it is. */
     void put(msghdr &message, const int *fds, size_t count)
     {
         if (!count)
@@ -39,15 +39,17 @@ public:
         part->cmsg_len = CMSG_LEN(bytes);
         memcpy(CMSG_DATA(part), fds, bytes);
     }
-    // One, or none if it is negative.
+    /* One, or none if it is negative. */
     void put(msghdr &message, int fd) { put(message, &fd, fd >= 0); }
 
 private:
     alignas(cmsghdr) char control_[CMSG_SPACE(most * sizeof(int)) + other_bytes] = {};
 };
 
-// Those of a message that was received, in their order; nobody else closes them. One for which there is no room above
-// the standard streams is none.
+/*
+ * Those of a message that was received, in their order; nobody else closes them. One for which there is no room above
+ * the standard streams is none.
+ */
 inline std::vector<UniqueFd> take_fds(msghdr &message)
 {
     std::vector<UniqueFd> taken;

@@ -12,7 +12,7 @@ namespace {
 
 constinit FileIdentity at_start;
 
-// Before those of other files, and before the program's own code.
+/* Before those of other files, and before the program's own code. */
 __attribute__((constructor(101))) void remember()
 {
     at_start = FileIdentity::of(STDERR_FILENO);

@@ -7,7 +7,7 @@
 namespace ptsched {
 namespace {
 
-// Null: no variable of ours holds a relative path, or the folder has no name.
+/* Null: no variable of ours holds a relative path, or the folder has no name. */
 constinit char *start_folder = nullptr;
 
 bool is_relative(const char *path)

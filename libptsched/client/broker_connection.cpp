@@ -25,10 +25,10 @@ void futex_wake(std::atomic<uint32_t> &word)
     syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-// What a turn takes to come where somebody's work is taken off the device for it.
+/* What a turn takes to come where somebody's work is taken off the device for it. */
 constexpr auto kTurn = std::chrono::microseconds(2000);
 
-// An answer that comes at once is not slept for: to wake a processor would take longer.
+/* An answer that comes at once is not slept for: to wake a processor would take longer. */
 ssize_t receive_soon(int socket, msghdr &message, std::chrono::microseconds soon)
 {
     const uint64_t end_ns = monotonic_ns() + static_cast<uint64_t>(std::chrono::nanoseconds(soon).count());
@@ -78,13 +78,13 @@ int BrokerConnection::send(ptsched_broker_header &header, const void *payload, i
     return 0;
 }
 
-// Why nothing can be sent any more.
+/* Why nothing can be sent any more. */
 int BrokerConnection::lost()
 {
     std::lock_guard lock(mutex_);
     if (!socket_.is_ours())
         fail_all(-EBADFD);
-    // It may have said why before it hung up.
+    /* It may have said why before it hung up. */
     std::array<char, 512> last;
     ssize_t got = 0;
     while (!lost_ && !reading_ && (got = recv(socket_.get(), last.data(), last.size(), MSG_DONTWAIT)) != 0) {
@@ -98,7 +98,7 @@ int BrokerConnection::lost()
 
 void BrokerConnection::ask_for_sign()
 {
-    // Nobody waits for this answer: no call has this id.
+    /* Nobody waits for this answer: no call has this id. */
     struct ptsched_query query {};
     query.size = sizeof(query);
     ptsched_broker_header header{};
@@ -133,7 +133,7 @@ int BrokerConnection::call_for_fds(uint32_t cmd, void *argument, uint32_t length
         return ret;
     for (const UniqueFd &received : fds)
         if (!received)
-            return -EMFILE; // the kernel drops descriptors that do not fit into the table
+            return -EMFILE; /* the kernel drops descriptors that do not fit into the table */
     return 0;
 }
 
@@ -147,7 +147,7 @@ int BrokerConnection::transact(Call &call, uint32_t cmd, int fd, bool interrupti
     if (cmd == PTSCHED_IOC_ACQUIRE) {
         header.tid = static_cast<uint32_t>(syscall(SYS_gettid));
         header.cpu = static_cast<uint32_t>(sched_getcpu() + 1);
-        // For the important, time counts for more than the CPU. On a busy one, sleep costs milliseconds.
+        /* For the important, time counts for more than the CPU. On a busy one, sleep costs milliseconds. */
         if (getpriority(PRIO_PROCESS, static_cast<id_t>(getpid())) < 0)
             call.soon = kTurn;
     }
@@ -167,7 +167,7 @@ int BrokerConnection::transact(Call &call, uint32_t cmd, int fd, bool interrupti
     if (wait(call, interruptible ? std::nullopt : std::optional(Limit(patience_)), interruptible))
         return call.result;
 
-    // A signal. The broker may have carried the call out meanwhile: its answer counts.
+    /* A signal. The broker may have carried the call out meanwhile: its answer counts. */
     uint64_t id = call.id;
     ret = post(PTSCHED_BROKER_CANCEL, &id, sizeof(id));
     if (ret == 0) {
@@ -180,7 +180,7 @@ int BrokerConnection::transact(Call &call, uint32_t cmd, int fd, bool interrupti
     return call.result == -ECANCELED ? -EINTR : call.result;
 }
 
-// False: a signal came; the call is still in the list.
+/* False: a signal came; the call is still in the list. */
 bool BrokerConnection::wait(Call &call, std::optional<Limit> limit, bool interruptible)
 {
     std::unique_lock lock(mutex_);
@@ -200,21 +200,21 @@ bool BrokerConnection::wait(Call &call, std::optional<Limit> limit, bool interru
     return true;
 }
 
-// Without mutex_: the watch has a lock of its own, under which it takes that.
+/* Without mutex_: the watch has a lock of its own, under which it takes that. */
 void BrokerConnection::watch(Call &call)
 {
     if (!call.watch)
         call.watch.emplace(*this);
 }
 
-// True: interrupted by a signal.
+/* True: interrupted by a signal. */
 bool BrokerConnection::sleep(Call &call, std::unique_lock<std::mutex> &lock, std::optional<Limit> &limit)
 {
     uint32_t seen = call.wakes.load();
     lock.unlock();
     if (!limit)
         watch(call);
-    // Only without a timeout does the kernel restart it after a signal.
+    /* Only without a timeout does the kernel restart it after a signal. */
     bool interrupted = false;
     if (limit) {
         const uint64_t since_ns = monotonic_ns();
@@ -228,7 +228,7 @@ bool BrokerConnection::sleep(Call &call, std::unique_lock<std::mutex> &lock, std
     return interrupted;
 }
 
-// True: interrupted by a signal.
+/* True: interrupted by a signal. */
 bool BrokerConnection::read_one(Call &call, std::unique_lock<std::mutex> &lock, std::optional<Limit> &limit)
 {
     std::array<char, 512> buffer;
@@ -237,7 +237,7 @@ bool BrokerConnection::read_one(Call &call, std::unique_lock<std::mutex> &lock, 
     msghdr message{};
     message.msg_iov = &part;
     message.msg_iovlen = 1;
-    // Without room for descriptors the kernel drops what nobody asked for.
+    /* Without room for descriptors the kernel drops what nobody asked for. */
     if (!call.fds.empty())
         passed.make_room(message);
     if (!socket_.is_ours()) {
@@ -297,12 +297,12 @@ void BrokerConnection::deliver(const char *message, size_t length, std::span<Uni
     }
 }
 
-// With mutex_.
+/* With mutex_. */
 void BrokerConnection::fail_all(int error)
 {
     if (!lost_) {
         lost_ = error;
-        // Who reads for the others wakes up, and the broker sees that nobody is here any more.
+        /* Who reads for the others wakes up, and the broker sees that nobody is here any more. */
         if (socket_.is_ours())
             shutdown(socket_.get(), SHUT_RDWR);
     }
@@ -316,7 +316,7 @@ void BrokerConnection::fail_all(int error)
     }
 }
 
-// Whoever stops reading leaves it to another thread that still waits.
+/* Whoever stops reading leaves it to another thread that still waits. */
 void BrokerConnection::wake_a_reader()
 {
     if (reading_)

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// A connection to the broker that several threads use at once.
+/* SPDX-License-Identifier: MIT */
+/* A connection to the broker that several threads use at once. */
 #ifndef PTSCHED_CLIENT_BROKER_CONNECTION_HPP
 #define PTSCHED_CLIENT_BROKER_CONNECTION_HPP
 
@@ -17,45 +17,53 @@
 
 namespace ptsched {
 
-// One of the threads that wait for a reply reads the socket for all of them; the
-// others sleep on futexes, so that a signal ends either wait as the kernel's rules
-// (SA_RESTART) have it.
-//
-// Calls return 0 or a negative errno. Once the connection is lost, all of them return why:
-// -EPIPE: the broker is gone; -EHOSTDOWN: it does not answer; -EBADFD: the program has closed
-// the socket; or what the broker said when it turned this process away.
+/*
+ * One of the threads that wait for a reply reads the socket for all of them; the
+ * others sleep on futexes, so that a signal ends either wait as the kernel's rules
+ * (SA_RESTART) have it.
+ *
+ * Calls return 0 or a negative errno. Once the connection is lost, all of them return why:
+ * -EPIPE: the broker is gone; -EHOSTDOWN: it does not answer; -EBADFD: the program has closed
+ * the socket; or what the broker said when it turned this process away.
+ */
 class BrokerConnection {
 public:
-    // The broker may take as long as @patience for what it answers at once. Asleep, a stopped process or a busy machine
-    // does not use that up.
+    /*
+     * The broker may take as long as @patience for what it answers at once. Asleep, a stopped process or a busy machine
+     * does not use that up.
+     */
     explicit BrokerConnection(UniqueFd socket, std::chrono::nanoseconds patience = kBrokerPatience)
         : socket_(std::move(socket)), patience_(patience)
     {
     }
 
-    // One message that is not answered.
+    /* One message that is not answered. */
     int post(uint32_t cmd, const void *payload, uint32_t length, int fd = -1);
 
-    // Sends the structure and waits for the answer, which goes back into it.
+    /* Sends the structure and waits for the answer, which goes back into it. */
     int call(uint32_t cmd, void *argument, uint32_t length, int fd = -1);
-    // The same without a limit, for what is answered when it is its turn; BrokerWatch sees whether the broker still
-    // answers meanwhile. A signal takes the call back and gives -EINTR, unless it was carried out already.
+    /*
+     * The same without a limit, for what is answered when it is its turn; BrokerWatch sees whether the broker still
+     * answers meanwhile. A signal takes the call back and gives -EINTR, unless it was carried out already.
+     */
     int call_interruptible(uint32_t cmd, void *argument, uint32_t length);
-    // The same as call() for a connection that no other thread uses yet.
+    /* The same as call() for a connection that no other thread uses yet. */
     int call_for_fds(uint32_t cmd, void *argument, uint32_t length, std::span<UniqueFd> fds, int fd = -1);
 
-    // Hung up when the broker is gone. -1: the program has closed it.
+    /* Hung up when the broker is gone. -1: the program has closed it. */
     int fd() const { return socket_.is_ours() ? socket_.get() : -1; }
 
-    // For BrokerWatch. Asks for a sign of life, without waiting for it; how many messages have come; and the end, if
-    // none came: whoever waits is told.
+    /*
+     * For BrokerWatch. Asks for a sign of life, without waiting for it; how many messages have come; and the end, if
+     * none came: whoever waits is told.
+     */
     void ask_for_sign();
     uint64_t heard() const { return heard_.load(std::memory_order_relaxed); }
     void give_up();
     std::chrono::nanoseconds patience() const { return patience_; }
 
 private:
-    // What is left of the patience. Of a single sleep, no more counts than it was meant to last.
+    /* What is left of the patience. Of a single sleep, no more counts than it was meant to last. */
     class Limit {
     public:
         explicit Limit(std::chrono::nanoseconds patience)
@@ -83,9 +91,9 @@ private:
         Call *next = nullptr;
         int result = 0;
         bool done = false;
-        std::chrono::microseconds soon{100}; // an answer within that is not slept for
+        std::chrono::microseconds soon{100}; /* an answer within that is not slept for */
         std::atomic<uint32_t> wakes{0};
-        std::optional<BrokerWatch> watch; // once it has slept without a limit
+        std::optional<BrokerWatch> watch; /* once it has slept without a limit */
     };
 
     int send(ptsched_broker_header &header, const void *payload, int fd, int flags = 0);
@@ -106,11 +114,11 @@ private:
     std::atomic<uint64_t> heard_{0};
 
     std::mutex mutex_;
-    // Protected by mutex_, as are the calls in the list.
+    /* Protected by mutex_, as are the calls in the list. */
     Call *calls_ = nullptr;
     bool reading_ = false;
-    int turned_away_ = 0; // why, as the broker has said
-    int lost_ = 0;        // why there is no connection any more
+    int turned_away_ = 0; /* why, as the broker has said */
+    int lost_ = 0;        /* why there is no connection any more */
 };
 
 } // namespace ptsched

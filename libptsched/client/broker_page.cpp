@@ -25,7 +25,7 @@ ptsched_page *map_page(int protection, int flags, int fd)
     return static_cast<ptsched_page *>(address);
 }
 
-// Whether it has a page that nobody can take away: reading beyond the end of a file would end the program.
+/* Whether it has a page that nobody can take away: reading beyond the end of a file would end the program. */
 bool has_page(int fd)
 {
     const int seals = fcntl(fd, F_GET_SEALS);
@@ -75,7 +75,7 @@ void BrokerPage::set_dead()
     if (!spare_ || dead_)
         return;
     dead_ = true;
-    // The kernel replaces the mapping under its lock: no reader faults in between.
+    /* The kernel replaces the mapping under its lock: no reader faults in between. */
     if (mremap(spare_, page_size(), page_size(), MREMAP_MAYMOVE | MREMAP_FIXED, page_) != MAP_FAILED)
         spare_ = nullptr;
 }

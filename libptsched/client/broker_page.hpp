@@ -1,6 +1,8 @@
-// SPDX-License-Identifier: MIT
-// A client's page as the broker shares it, and what stands in for it when the
-// broker is gone.
+/* SPDX-License-Identifier: MIT */
+/*
+ * A client's page as the broker shares it, and what stands in for it when the
+ * broker is gone.
+ */
 #ifndef PTSCHED_CLIENT_BROKER_PAGE_HPP
 #define PTSCHED_CLIENT_BROKER_PAGE_HPP
 
@@ -16,22 +18,22 @@ public:
     BrokerPage &operator=(const BrokerPage &) = delete;
     ~BrokerPage();
 
-    // -EPROTO: they are not files with a page that stays.
+    /* -EPROTO: they are not files with a page that stays. */
     int map(int page_fd, int state_fd);
     const ptsched_page *get() const { return page_; }
-    // Returns what was set before.
+    /* Returns what was set before. */
     uint32_t clear(uint32_t bits);
 
-    // Readers see the old page or the new one, nothing in between.
+    /* Readers see the old page or the new one, nothing in between. */
     void set_dead();
 
-    // In a forked child, which has none of the mappings.
+    /* In a forked child, which has none of the mappings. */
     void forget() { page_ = spare_ = state_ = nullptr; }
 
 private:
-    // What the program sees; never writable.
+    /* What the program sees; never writable. */
     ptsched_page *page_ = nullptr;
-    // Prepared in time, so that nothing can fail when it is needed.
+    /* Prepared in time, so that nothing can fail when it is needed. */
     ptsched_page *spare_ = nullptr;
     ptsched_page *state_ = nullptr;
     bool dead_ = false;

@@ -25,7 +25,7 @@ int connect_to_broker(UniqueFd &socket, std::chrono::microseconds patience)
     UniqueFd made = above_streams(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     if (!made)
         return -errno;
-    // It holds for connect(), too, which waits where more than a few thousand have not been taken.
+    /* It holds for connect(), too, which waits where more than a few thousand have not been taken. */
     const timeval limit{.tv_sec = patience.count() / 1000000, .tv_usec = patience.count() % 1000000};
     if (setsockopt(made.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0)
         return -errno;
@@ -34,7 +34,7 @@ int connect_to_broker(UniqueFd &socket, std::chrono::microseconds patience)
             continue;
         if (errno == EAGAIN)
             return -EHOSTDOWN;
-        // A socket file that nobody listens on, or a path that leads nowhere.
+        /* A socket file that nobody listens on, or a path that leads nowhere. */
         return errno == ECONNREFUSED || errno == ENOTDIR ? -ENOENT : -errno;
     }
     socket = std::move(made);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The broker: a connection per client, shared by the threads of the process.
+/* The broker: a connection per client, shared by the threads of the process. */
 #include "libptsched/client/broker_connection.hpp"
 #include "libptsched/client/broker_page.hpp"
 #include "libptsched/client/broker_socket.hpp"
@@ -16,7 +16,7 @@ public:
 
     ~BrokerTransport() override
     {
-        // Else a forked child's copy of the socket would keep the turn.
+        /* Else a forked child's copy of the socket would keep the turn. */
         if (!owned())
             page_.forget();
         else if (!dead_)
@@ -37,7 +37,7 @@ public:
         int ret = owned() ? connection_.call_for_fds(PTSCHED_IOC_ATTACH, &attach, sizeof(attach), fds, node) : -EPERM;
         if (ret)
             return ret;
-        // Nobody is to wait in ack().
+        /* Nobody is to wait in ack(). */
         if (!(fcntl(fds[PTSCHED_BROKER_FD_POLL].get(), F_GETFL) & O_NONBLOCK))
             return -EPROTO;
         poll_ = KeptFd(std::move(fds[PTSCHED_BROKER_FD_POLL]));
@@ -82,11 +82,13 @@ public:
             return checked(-EBADFD);
         char byte;
         ssize_t got;
-        // The broker puts it back if there is more than is acknowledged here, and takes it away where that has crossed.
+        /*
+         * The broker puts it back if there is more than is acknowledged here, and takes it away where that has crossed.
+         */
         while ((got = read(poll_.get(), &byte, 1)) < 0 && errno == EINTR)
             continue;
         if (got == 0)
-            return checked(-EPIPE); // before the socket tells
+            return checked(-EPIPE); /* before the socket tells */
         return post(PTSCHED_IOC_ACK, &ack, sizeof(ack));
     }
 
@@ -143,7 +145,7 @@ private:
     KeptFd poll_;
     KeptFd handle_;
     pid_t owner_;
-    std::atomic<int> dead_{0}; // why it is, as a negative errno
+    std::atomic<int> dead_{0}; /* why it is, as a negative errno */
 };
 
 } // namespace

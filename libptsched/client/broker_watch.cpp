@@ -16,14 +16,14 @@
 namespace ptsched {
 namespace {
 
-// So often it looks within a connection's patience. It counts looks, and not time, since the process may be stopped.
+/* So often it looks within a connection's patience. It counts looks, and not time, since the process may be stopped. */
 constexpr unsigned kLooks = 4;
 
 constexpr uint64_t kIntervalNs = std::chrono::nanoseconds(kBrokerPatience).count() / kLooks;
 
 } // namespace
 
-// Of one process; it is never destroyed, and a forked child, where its lock may be held for ever, gets another.
+/* Of one process; it is never destroyed, and a forked child, where its lock may be held for ever, gets another. */
 class BrokerWatcher {
 public:
     explicit BrokerWatcher(pid_t owner) : owner_(owner) {}
@@ -41,16 +41,16 @@ private:
     static constinit std::atomic<BrokerWatcher *> current_;
 
     const pid_t owner_;
-    std::atomic<uint32_t> needed_{0}; // so often it was woken
-    std::atomic<uint32_t> never_{0};  // nobody wakes it from this sleep
-    std::mutex mutex_;                // protects what follows
+    std::atomic<uint32_t> needed_{0}; /* so often it was woken */
+    std::atomic<uint32_t> never_{0};  /* nobody wakes it from this sleep */
+    std::mutex mutex_;                /* protects what follows */
     BrokerWatch *watches_ = nullptr;
     bool started_ = false, asleep_ = false, used_ = false;
 };
 
 constinit std::atomic<BrokerWatcher *> BrokerWatcher::current_{nullptr};
 
-// Null: there is no memory.
+/* Null: there is no memory. */
 BrokerWatcher *BrokerWatcher::of_this_process()
 {
     const pid_t self = getpid();
@@ -106,8 +106,10 @@ void *BrokerWatcher::run(void *watcher)
     return nullptr;
 }
 
-// Where waits are many and short, it is not woken for each of them: it goes to sleep only after there was none for a
-// whole interval.
+/*
+ * Where waits are many and short, it is not woken for each of them: it goes to sleep only after there was none for a
+ * whole interval.
+ */
 void BrokerWatcher::look()
 {
     for (;;) {

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Whether the broker still answers while somebody waits for a turn, which may rightly take long.
+/* SPDX-License-Identifier: MIT */
+/* Whether the broker still answers while somebody waits for a turn, which may rightly take long. */
 #ifndef PTSCHED_CLIENT_BROKER_WATCH_HPP
 #define PTSCHED_CLIENT_BROKER_WATCH_HPP
 
@@ -10,10 +10,12 @@ namespace ptsched {
 class BrokerConnection;
 class BrokerWatcher;
 
-// While it exists, a thread of this process asks the broker for a sign of life now and then, and ends the connection if
-// none has come within its patience. The thread that waits cannot do it: a wait with a timeout would end with signals
-// after which the kernel restarts one without. The thread sleeps while nobody waits. Where none can be started, nobody
-// watches.
+/*
+ * While it exists, a thread of this process asks the broker for a sign of life now and then, and ends the connection if
+ * none has come within its patience. The thread that waits cannot do it: a wait with a timeout would end with signals
+ * after which the kernel restarts one without. The thread sleeps while nobody waits. Where none can be started, nobody
+ * watches.
+ */
 class BrokerWatch {
 public:
     explicit BrokerWatch(BrokerConnection &connection);
@@ -26,11 +28,11 @@ private:
 
     BrokerConnection &connection_;
     BrokerWatcher *watcher_;
-    // The watcher's, under its lock.
+    /* The watcher's, under its lock. */
     BrokerWatch *next_ = nullptr, **link_ = nullptr;
     bool is_new_ = true;
     bool asked_ = false;
-    uint64_t heard_ = 0; // when it was asked
+    uint64_t heard_ = 0; /* when it was asked */
     unsigned silent_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Where the hierarchy of cgroups is mounted. Only tools ask, and they ask once.
+/* SPDX-License-Identifier: MIT */
+/* Where the hierarchy of cgroups is mounted. Only tools ask, and they ask once. */
 #ifndef PTSCHED_CLIENT_CGROUP2_MOUNTS_HPP
 #define PTSCHED_CLIENT_CGROUP2_MOUNTS_HPP
 
@@ -12,10 +12,10 @@ namespace ptsched {
 
 struct Cgroup2Mount {
     std::string point;
-    std::string root; // the name of the cgroup that is seen there; "/": all of them
+    std::string root; /* the name of the cgroup that is seen there; "/": all of them */
 };
 
-// The kernel writes spaces and the like, and backslashes, as \ooo.
+/* The kernel writes spaces and the like, and backslashes, as \ooo. */
 inline std::string unescape_mount(const std::string &text)
 {
     std::string plain;
@@ -27,7 +27,7 @@ inline std::string unescape_mount(const std::string &text)
     return plain;
 }
 
-// In the order of mounting.
+/* In the order of mounting. */
 inline std::vector<Cgroup2Mount> cgroup2_mounts()
 {
     std::vector<Cgroup2Mount> found;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The C ABI: ptsched/ptsched.h on top of a transport.
+/* The C ABI: ptsched/ptsched.h on top of a transport. */
 #include "libptsched/base/no_cancellation.hpp"
 #include "libptsched/client/device_name.hpp"
 #include "libptsched/client/device_node.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 using ptsched::Transport;
 
-// Nothing is thrown into C, errno stays the caller's, and no call is a cancellation point.
+/* Nothing is thrown into C, errno stays the caller's, and no call is a cancellation point. */
 template <typename Function> int guarded(Function function)
 {
     ptsched::NoCancellation here;
@@ -52,7 +52,7 @@ int connect_to(ptsched_backend backend, std::unique_ptr<Transport> &transport)
         if (!module)
             return 0;
         int broker = ptsched::open_broker(transport);
-        // A module that may not be used says more than a broker that is not there.
+        /* A module that may not be used says more than a broker that is not there. */
         return broker == -ENOENT ? module : broker;
     }
     }
@@ -69,7 +69,7 @@ int check_version(Transport &transport, uint64_t &features)
     return query.version_major == PTSCHED_VERSION_MAJOR ? 0 : -EPROTO;
 }
 
-// A scheduler that gives turns only to who can open the device's node is shown one.
+/* A scheduler that gives turns only to who can open the device's node is shown one. */
 int attach_with_node(Transport &transport, ptsched::Attach &attach)
 {
     int ret = transport.attach(attach);
@@ -93,7 +93,7 @@ int attach(Transport &transport, const char *device, unsigned int mechanism, pts
         return -EINVAL;
     memcpy(attach.device, device, length);
     int ret = attach_with_node(transport, attach);
-    // An instance of a GPU that MIG divides: a scheduler that knows no such names has no such device.
+    /* An instance of a GPU that MIG divides: a scheduler that knows no such names has no such device. */
     if (ret == -EINVAL && strncmp(device, "MIG-", 4) == 0)
         return -ENODEV;
     if (ret != -ENODEV || strncmp(device, "GPU-", 4) != 0)
@@ -118,7 +118,7 @@ int set_group(const ptsched_client &client, std::string_view name)
     return client.transport->set_group(group);
 }
 
-// What a scheduler that knows no groups, or a group that is full, gives up is not worth a failure.
+/* What a scheduler that knows no groups, or a group that is full, gives up is not worth a failure. */
 void join_group(const ptsched_client &client)
 {
     const std::string name = ptsched::group_of_environment();
@@ -155,7 +155,7 @@ int ptsched_open(const char *device, unsigned int mechanism, enum ptsched_backen
 {
     return guarded([&] {
         int ret = open_client(device, mechanism, backend, client);
-        // A broker that ends, or will not have this process, is none.
+        /* A broker that ends, or will not have this process, is none. */
         return ret == -EPIPE ? -ENOENT : ret;
     });
 }
@@ -198,7 +198,7 @@ int ptsched_acquire(struct ptsched_client *client, uint64_t deadline_ns, unsigne
 {
     return guarded([&] {
         auto acquire = ptsched::sized<ptsched::Acquire>();
-        // Who does not know it takes all lighter ones off.
+        /* Who does not know it takes all lighter ones off. */
         acquire.flags = client->features & PTSCHED_FEATURE_ABOVE ? flags : flags & ~PTSCHED_ACQUIRE_ABOVE;
         acquire.deadline_ns = deadline_ns;
         int ret = client->transport->acquire(acquire);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr char kGpus[] = "/proc/driver/nvidia/gpus";
 
-// Without the standard library's streams and folders, which would make up most of what a program is preloaded with.
+/* Without the standard library's streams and folders, which would make up most of what a program is preloaded with. */
 std::string text_of(const std::string &path)
 {
     std::string text;
@@ -30,7 +30,7 @@ std::string text_of(const std::string &path)
     return text;
 }
 
-// What the line that begins with @title says; empty: there is none.
+/* What the line that begins with @title says; empty: there is none. */
 std::string information_of(const std::string &address, const std::string &title)
 {
     std::string name = address;
@@ -51,7 +51,7 @@ std::string information_of(const std::string &address, const std::string &title)
 std::string uuid_of_address(const std::string &address)
 {
     std::string uuid = information_of(address, "GPU UUID:");
-    // Before its first use a device shows question marks.
+    /* Before its first use a device shows question marks. */
     return uuid.compare(0, 4, "GPU-") == 0 && uuid.find('?') == std::string::npos ? uuid : std::string();
 }
 

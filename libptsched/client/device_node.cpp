@@ -34,7 +34,7 @@ void try_nodes(const std::string &device, const std::function<bool(int fd)> &suf
         try_node(kNode + std::to_string(*minor), suffices);
         return;
     }
-    // The driver does not tell: in a container it may not be seen, and of instances it says nothing there.
+    /* The driver does not tell: in a container it may not be seen, and of instances it says nothing there. */
     std::unique_ptr<DIR, int (*)(DIR *)> folder(opendir("/dev"), closedir);
     while (const dirent *entry = folder ? readdir(folder.get()) : nullptr)
         if (is_node(entry->d_name) && try_node(entry->d_name, suffices))

@@ -15,7 +15,7 @@ std::string value_of(const char *name)
     return value ? value : "";
 }
 
-// A name is only good if all values are there, and where there are several processes.
+/* A name is only good if all values are there, and where there are several processes. */
 std::string named(const char *by, const char *count, const char *first, const char *second = nullptr)
 {
     const std::string processes = count ? value_of(count) : "2", part = value_of(first),
@@ -27,7 +27,7 @@ std::string named(const char *by, const char *count, const char *first, const ch
 
 std::string group_of_launcher()
 {
-    // What PyTorch's env:// takes, by whomever it was set: torchrun, accelerate, deepspeed, or the program itself.
+    /* What PyTorch's env:// takes, by whomever it was set: torchrun, accelerate, deepspeed, or the program itself. */
     std::string group = named("torch", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT");
     if (group.empty())
         group = named("mpi", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE");
@@ -38,7 +38,7 @@ std::string group_of_launcher()
     return group;
 }
 
-// FNV-1a, of what has no room.
+/* FNV-1a, of what has no room. */
 std::string shortened(const std::string &name)
 {
     constexpr std::size_t most = PTSCHED_NAME_LEN - 1, digits = 16;

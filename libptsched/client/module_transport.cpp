@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The module: one ioctl per call. It checks everything itself, the owner included.
+/* The module: one ioctl per call. It checks everything itself, the owner included. */
 #include "libptsched/base/kept_fd.hpp"
 #include "libptsched/base/start_path.hpp"
 #include "libptsched/client/transport.hpp"
@@ -19,7 +19,7 @@ public:
 
     ~ModuleTransport() override
     {
-        // The mapping is not inherited; in a forked child the address may be another's.
+        /* The mapping is not inherited; in a forked child the address may be another's. */
         if (page_ && getpid() == owner_)
             munmap(page_, page_size_);
     }

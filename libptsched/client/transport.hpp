@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// One way to reach a scheduler: the module's ioctls or the broker's messages.
+/* SPDX-License-Identifier: MIT */
+/* One way to reach a scheduler: the module's ioctls or the broker's messages. */
 #ifndef PTSCHED_CLIENT_TRANSPORT_HPP
 #define PTSCHED_CLIENT_TRANSPORT_HPP
 
@@ -8,7 +8,7 @@
 
 namespace ptsched {
 
-// The functions of the C ABI hide the structures of the same names.
+/* The functions of the C ABI hide the structures of the same names. */
 using Query = struct ptsched_query;
 using Attach = struct ptsched_attach;
 using Acquire = struct ptsched_acquire;
@@ -20,7 +20,7 @@ using Mechanism = struct ptsched_mechanism;
 using HandOver = struct ptsched_hand_over;
 using Group = struct ptsched_group;
 
-// A structure that tells its size, else zero.
+/* A structure that tells its size, else zero. */
 template <typename Argument> Argument sized()
 {
     Argument argument{};
@@ -28,14 +28,16 @@ template <typename Argument> Argument sized()
     return argument;
 }
 
-// All calls return 0 or a negative errno and may be made by several threads at
-// once. The structures have their sizes filled in by the caller.
+/*
+ * All calls return 0 or a negative errno and may be made by several threads at
+ * once. The structures have their sizes filled in by the caller.
+ */
 class Transport {
 public:
     virtual ~Transport() = default;
     virtual ptsched_backend backend() const = 0;
     virtual int query(Query &query) = 0;
-    // Once, before any other thread knows the transport. On failure it may be tried again.
+    /* Once, before any other thread knows the transport. On failure it may be tried again. */
     virtual int attach(Attach &attach) = 0;
     virtual int acquire(Acquire &acquire) = 0;
     virtual int release(const Release &release) = 0;
@@ -45,12 +47,12 @@ public:
     virtual int set_mechanism(const Mechanism &mechanism) = 0;
     virtual int set_group(const Group &group) = 0;
     virtual int poll_fd() const = 0;
-    // The descriptor to hand over, or a negative errno.
+    /* The descriptor to hand over, or a negative errno. */
     virtual int hand_over() = 0;
     virtual const ptsched_page *page() const = 0;
 };
 
-// -ENOENT: there is no such scheduler here.
+/* -ENOENT: there is no such scheduler here. */
 int open_module(std::unique_ptr<Transport> &transport);
 int open_broker(std::unique_ptr<Transport> &transport);
 

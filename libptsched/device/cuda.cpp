@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// GPUs through the CUDA driver: the primary context of each, a stream for a queue, an event for a marker.
+/* GPUs through the CUDA driver: the primary context of each, a stream for a queue, an event for a marker. */
 #include "libptsched/device/cuda.hpp"
 
 #include "libptsched/device/cuda_code.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One address for several GPUs: memory of one of them that is mapped for its peers.
+/* One address for several GPUs: memory of one of them that is mapped for its peers. */
 #include "libptsched/device/backing.hpp"
 #include "libptsched/device/cuda.hpp"
 

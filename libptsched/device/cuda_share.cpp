@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Memory of CUDA GPUs for other processes (CUDA IPC).
+/* Memory of CUDA GPUs for other processes (CUDA IPC). */
 #include "libptsched/device/cuda.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Managed memory, and memory of the host that is registered with the driver.
+/* Managed memory, and memory of the host that is registered with the driver. */
 #include "libptsched/device/backing.hpp"
 #include "libptsched/device/cuda.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Functions that give a GPU work themselves.
+/* Functions that give a GPU work themselves. */
 #include "libptsched/device/cuda_code.hpp"
 
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a device answers that cannot do it, and how extents are written.
+/* What a device answers that cannot do it, and how extents are written. */
 #include <ptsched/device/device.hpp>
 
 namespace ptsched::device {

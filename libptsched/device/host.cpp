@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The host as a device: its memory, and queues whose work threads of all of them do.
+/* The host as a device: its memory, and queues whose work threads of all of them do. */
 #include "libptsched/device/driver.hpp"
 #include "libptsched/device/pool.hpp"
 #include <ptsched/base/time_source.hpp>

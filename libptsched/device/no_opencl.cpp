@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where OpenCL's headers were not there when this was built.
+/* Where OpenCL's headers were not there when this was built. */
 #include <ptsched/device/device.hpp>
 
 namespace ptsched::device {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Devices that OpenCL shows: a buffer for an address, a command queue for a queue, an event for a marker.
+/* Devices that OpenCL shows: a buffer for an address, a command queue for a queue, an event for a marker. */
 #include "libptsched/device/opencl.hpp"
 
 #include <algorithm>

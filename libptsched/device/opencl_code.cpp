@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels of OpenCL C, built from source.
+/* Kernels of OpenCL C, built from source. */
 #include "libptsched/device/opencl.hpp"
 
 #include <map>

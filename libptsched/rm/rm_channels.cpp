@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 #include "libptsched/rm/rm_channels.hpp"
 
 #include "libptsched/rm/rm_abi.h"

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// A graph that is a client of ptsched: it gives kernels to a GPU in its turns only, next to other processes by nice.
-// Where neither module nor broker is, it says so once and runs unscheduled; Attach::required would make that an error.
-//
-//	nice -n 19 build/samples/attach MODULE 100000 &
-//	build/samples/attach MODULE 100000 &
-//	ptsched top
-//
-// MODULE is as for chain.cpp.
+/*
+ * A graph that is a client of ptsched: it gives kernels to a GPU in its turns only, next to other processes by nice.
+ * Where neither module nor broker is, it says so once and runs unscheduled; Attach::required would make that an error.
+ *
+ *	nice -n 19 build/samples/attach MODULE 100000 &
+ *	build/samples/attach MODULE 100000 &
+ *	ptsched top
+ *
+ * MODULE is as for chain.cpp.
+ */
 #include "example.hpp"
 
 #include <ptsched/ptask/graph.hpp>

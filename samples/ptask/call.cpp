@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A task that gives the GPU its work itself: two copies that rotate an array, by a number that is pushed with it.
-//
-//	build/samples/call
-//
-// What it calls is the CUDA driver's, whose header is cuda.h in a toolkit. For a library, see cuda/cublas.cpp.
+/*
+ * A task that gives the GPU its work itself: two copies that rotate an array, by a number that is pushed with it.
+ *
+ *	build/samples/call
+ *
+ * What it calls is the CUDA driver's, whose header is cuda.h in a toolkit. For a library, see cuda/cublas.cpp.
+ */
 #include "example.hpp"
 #include "libptsched/cuda/cuda_abi.h"
 

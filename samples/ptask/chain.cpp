@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The smallest graph that has a channel: A x B x C, by two tasks with the same kernel.
-//
-//	build/samples/chain MODULE
-//
-// MODULE is a file with the kernel "matmul" of tests/vgpu/programs/kernels.cu: what nvcc -cubin, -ptx or -fatbin makes
-// of it, or for the virtual GPU (LD_LIBRARY_PATH=build/vgpu, beside build/vgpu/vgpud) build/vgpu/kernels.so.
+/*
+ * The smallest graph that has a channel: A x B x C, by two tasks with the same kernel.
+ *
+ *	build/samples/chain MODULE
+ *
+ * MODULE is a file with the kernel "matmul" of tests/vgpu/programs/kernels.cu: what nvcc -cubin, -ptx or -fatbin makes
+ * of it, or for the virtual GPU (LD_LIBRARY_PATH=build/vgpu, beside build/vgpu/vgpud) build/vgpu/kernels.so.
+ */
 #include "example.hpp"
 
 #include <ptsched/ptask/graph.hpp>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Blocks whose size is computed, and work that is left out: the outliers of each set of readings, sorted. "count" says
-// how many there will be. That is the number of records that "select" gives, and "sort" does not run if it is 0.
-//
-//	build/samples/filter
+/*
+ * Blocks whose size is computed, and work that is left out: the outliers of each set of readings, sorted. "count" says
+ * how many there will be. That is the number of records that "select" gives, and "sort" does not run if it is 0.
+ *
+ *	build/samples/filter
+ */
 #include "example.hpp"
 
 #include <ptsched/ptask/graph.hpp>

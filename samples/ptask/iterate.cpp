@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A loop that ends when its result is good enough: the temperatures of a rod whose ends are kept as they are. Each
-// round, a kernel of OpenCL C makes each point the mean of its neighbours, and a function of the host judges how much
-// that has changed. How many rounds it takes depends on what was pushed.
-//
-//	build/samples/iterate
+/*
+ * A loop that ends when its result is good enough: the temperatures of a rod whose ends are kept as they are. Each
+ * round, a kernel of OpenCL C makes each point the mean of its neighbours, and a function of the host judges how much
+ * that has changed. How many rounds it takes depends on what was pushed.
+ *
+ *	build/samples/iterate
+ */
 #include "example.hpp"
 
 #include <ptsched/ptask/graph.hpp>

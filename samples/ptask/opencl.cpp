@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// OpenCL C, and a function of the host behind it: the dot product of two vectors, here the same ones, so that one input
-// leads to both ports. A device multiplies the elements, the host adds what comes out.
-//
-//	build/samples/opencl
-//
-// Any device of OpenCL will do; PoCL (Debian: pocl-opencl-icd) makes one of the processor.
+/*
+ * OpenCL C, and a function of the host behind it: the dot product of two vectors, here the same ones, so that one input
+ * leads to both ports. A device multiplies the elements, the host adds what comes out.
+ *
+ *	build/samples/opencl
+ *
+ * Any device of OpenCL will do; PoCL (Debian: pocl-opencl-icd) makes one of the processor.
+ */
 #include "example.hpp"
 
 #include <ptsched/ptask/graph.hpp>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What a graph looks like, and what it did when: a picture in DOT, and a timeline for Perfetto.
-//
-//	build/samples/picture graph.dot timeline.json
-//	dot -Tsvg graph.dot >graph.svg
-//
-// https://ui.perfetto.dev and Chrome's about:tracing open timeline.json.
+/*
+ * What a graph looks like, and what it did when: a picture in DOT, and a timeline for Perfetto.
+ *
+ *	build/samples/picture graph.dot timeline.json
+ *	dot -Tsvg graph.dot >graph.svg
+ *
+ * https://ui.perfetto.dev and Chrome's about:tracing open timeline.json.
+ */
 #include "example.hpp"
 
 #include <ptsched/ptask/draw.hpp>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A graph in a pipeline of the shell: text in capital letters. One thread of the library reads blocks from standard
-// input, another one writes the results, and the end of the one becomes the end of the other. Of what is no ASCII, the
-// task makes an error that travels with the stream.
-//
-//	ls / | build/samples/pipe | sort
+/*
+ * A graph in a pipeline of the shell: text in capital letters. One thread of the library reads blocks from standard
+ * input, another one writes the results, and the end of the one becomes the end of the other. Of what is no ASCII, the
+ * task makes an error that travels with the stream.
+ *
+ *	ls / | build/samples/pipe | sort
+ */
 #include "example.hpp"
 
 #include <ptsched/ptask/graph.hpp>

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// A graph that other processes use: one serves it at a socket, others push blocks there and pull results. Blocks are
-// memory that is passed, not copied.
-//
-//	build/samples/serve /tmp/squares &
-//	build/samples/serve --client /tmp/squares
-//
-// The server ends at SIGINT or SIGTERM. Results come in the order in which blocks were pushed, and each goes to whoever
-// pulls first: this is for one client at a time.
+/*
+ * A graph that other processes use: one serves it at a socket, others push blocks there and pull results. Blocks are
+ * memory that is passed, not copied.
+ *
+ *	build/samples/serve /tmp/squares &
+ *	build/samples/serve --client /tmp/squares
+ *
+ * The server ends at SIGINT or SIGTERM. Results come in the order in which blocks were pushed, and each goes to whoever
+ * pulls first: this is for one client at a time.
+ */
 #include "example.hpp"
 
 #include <ptsched/ptask/graph.hpp>

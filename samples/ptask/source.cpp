@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// CUDA C++ as source: y += a x. "a" is a parameter by value that can be pushed anew.
-//
-//	build/samples/source
-//
-// NVRTC compiles it when the graph is made; Documentation/ptask.rst says what that needs. For the virtual GPU,
-// build/vgpu/nvrtc.so stands for it: PTSCHED_NVRTC names that.
+/*
+ * CUDA C++ as source: y += a x. "a" is a parameter by value that can be pushed anew.
+ *
+ *	build/samples/source
+ *
+ * NVRTC compiles it when the graph is made; Documentation/ptask.rst says what that needs. For the virtual GPU,
+ * build/vgpu/nvrtc.so stands for it: PTSCHED_NVRTC names that.
+ */
 #include "example.hpp"
 
 #include <ptsched/ptask/graph.hpp>

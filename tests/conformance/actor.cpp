@@ -19,7 +19,7 @@ namespace {
 
 void on_signal(int) {}
 
-// One message with or without a descriptor.
+/* One message with or without a descriptor. */
 bool send_message(int socket, const void *data, size_t length, int fd)
 {
     iovec part{const_cast<void *>(data), length};
@@ -50,7 +50,7 @@ bool receive_message(int socket, void *data, size_t length, ptsched::UniqueFd &f
     return true;
 }
 
-// Nobody may be left to end it, if its case does not.
+/* Nobody may be left to end it, if its case does not. */
 constexpr unsigned kSleeperSeconds = 600;
 
 pid_t start_sleeper()
@@ -135,7 +135,7 @@ Actor::Outcome Actor::carry_out(const Command &command, int fd, ptsched_client *
         usage.gpu_ns = command.value;
         usage.submissions = 1;
         outcome.result = ptsched_release(client, &usage);
-        // The broker does not answer it: what others see has changed after a round trip.
+        /* The broker does not answer it: what others see has changed after a round trip. */
         struct ptsched_query query;
         ptsched_query(client, &query);
         break;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The broker's beginning and end: what its options refuse, and how programs go on
-// without it.
+/*
+ * The broker's beginning and end: what its options refuse, and how programs go on
+ * without it.
+ */
 #include "tests/conformance/actor.hpp"
 #include "tests/conformance/scheduler.hpp"
 #include "tests/conformance/tap.hpp"
@@ -32,7 +34,7 @@ struct Ended {
     std::string said;
 };
 
-// Runs the broker with arguments with which it ends by itself.
+/* Runs the broker with arguments with which it ends by itself. */
 Ended run_broker(const std::string &arguments)
 {
     FILE *output = popen((default_broker() + " " + arguments + " 2>&1").c_str(), "r");
@@ -58,7 +60,7 @@ void wait_for_hangup(int fd)
     CHECK(poll_for.revents & POLLHUP);
 }
 
-// What the library does once the broker is gone by @signal.
+/* What the library does once the broker is gone by @signal. */
 void check_end(int signal)
 {
     start_broker(default_broker());
@@ -69,7 +71,7 @@ void check_end(int signal)
     kill(broker_pid(), signal);
     wait_for_hangup(ptsched_poll_fd(holder));
     wait_for_hangup(ptsched_poll_fd(idle));
-    // Nobody has noticed yet: the turn goes on.
+    /* Nobody has noticed yet: the turn goes on. */
     CHECK_EQ(PTSCHED_STATE_TURN, holder.state() & (PTSCHED_STATE_TURN | PTSCHED_STATE_DEAD));
     CHECK_EQ(-EPIPE, ptsched_ack(holder, 0, 0));
     CHECK_EQ(PTSCHED_STATE_DEAD, holder.state());
@@ -130,7 +132,7 @@ TEST("threads that wait are told when the broker dies")
     CHECK_EQ(PTSCHED_STATE_DEAD, client.state());
 }
 
-// Stopped, and still there: whoever has it for a scheduler gets no answer.
+/* Stopped, and still there: whoever has it for a scheduler gets no answer. */
 struct StoppedBroker {
     StoppedBroker() { ::kill(broker_pid(), SIGSTOP); }
     ~StoppedBroker() { ::kill(broker_pid(), SIGCONT); }
@@ -185,7 +187,7 @@ TEST("a broker that serves and has nothing to give is no silent one: the wait go
     CHECK_EQ(0, holder.open(kDevice));
     CHECK_EQ(0, holder.acquire().result);
     Client client;
-    // Longer than its patience with a silent one.
+    /* Longer than its patience with a silent one. */
     const uint64_t deadline = ptsched::monotonic_ns() + 2 * std::chrono::nanoseconds(ptsched::kBrokerPatience).count();
     CHECK_EQ(-ETIMEDOUT, ptsched_acquire(client, deadline, 0, nullptr));
     CHECK_EQ(0, client.state() & PTSCHED_STATE_DEAD);
@@ -208,7 +210,7 @@ TEST("descriptors of ours are above the standard streams, closed for programs th
         CHECK_EQ(-1, fcntl(fd, F_GETFD));
 }
 
-// The files that this process has under numbers that are not the test's.
+/* The files that this process has under numbers that are not the test's. */
 std::vector<int> descriptors_from(int first)
 {
     std::vector<int> found;
@@ -226,7 +228,7 @@ TEST("a program that puts files of its own under our numbers keeps them as they 
     CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
     std::vector<int> ours = descriptors_from(200);
     CHECK(ours.size() >= 3);
-    // One end of each is ours: whatever the library wrote, or read, would be seen.
+    /* One end of each is ours: whatever the library wrote, or read, would be seen. */
     int ends[2];
     CHECK_EQ(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends));
     CHECK_EQ(1, write(ends[1], "x", 1));
@@ -266,7 +268,7 @@ TEST("a broker in another pid namespace says why it does not serve")
 {
     start_broker(default_broker());
     ptsched_client *client = nullptr;
-    // The namespace is its children's.
+    /* The namespace is its children's. */
     if (unshare(CLONE_NEWPID) < 0)
         throw tap::Skipped(std::string("no pid namespace can be made here: ") + strerror(errno));
     char name[] = "/tmp/ptsched-test-XXXXXX";
@@ -290,7 +292,7 @@ TEST("a broker in another pid namespace says why it does not serve")
     CHECK(contains(ptsched_strerror(opened), "pid namespace"));
 }
 
-// A client of a process that connected as nobody and is root by now, as a setuid program is that was executed since.
+/* A client of a process that connected as nobody and is root by now, as a setuid program is that was executed since. */
 int act_as_setuid(pid_t requester)
 {
     if (seteuid(kNobody) < 0)
@@ -316,7 +318,7 @@ TEST("rights that a process has gained since it connected are not those of its c
         CHECK(WIFEXITED(status));
         CHECK_EQ(EPERM, WEXITSTATUS(status));
     }
-    // It waits for all children, of which a requester would be one.
+    /* It waits for all children, of which a requester would be one. */
     stop_broker();
 }
 

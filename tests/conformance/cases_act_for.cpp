@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Acting for another process: whose weight, whose budget, and who may.
+/* Acting for another process: whose weight, whose budget, and who may. */
 #include "tests/conformance/actor.hpp"
 #include "tests/conformance/scheduler.hpp"
 #include "tests/conformance/tap.hpp"
@@ -41,7 +41,7 @@ void set_weight(pid_t pid, uint32_t weight)
     CHECK_EQ(0, request(PTSCHED_CMD_SET_ENTITY, {{PTSCHED_A_PID, pid}, {PTSCHED_A_WEIGHT, weight}}).error);
 }
 
-// The entity may outlive its clients, while a turn is held for it.
+/* The entity may outlive its clients, while a turn is held for it. */
 void wait_until_without_clients(pid_t pid)
 {
     wait_until([&] {
@@ -110,7 +110,7 @@ TEST("what is no requester is refused")
     CHECK_EQ(-EINVAL, actor.act_for(PTSCHED_ACT_FOR_CLIENT, null.get()));
     CHECK_EQ(-EINVAL, actor.act_for(PTSCHED_ACT_FOR_CLIENT, pidfd(elsewhere.pid()).get()));
     CHECK_EQ(-EINVAL, actor.act_for(PTSCHED_ACT_FOR_CLIENT + 1, null.get()));
-    // Of another device.
+    /* Of another device. */
     CHECK_EQ(-EINVAL, act_for_client(actor, elsewhere));
     auto dead = pidfd(gone.pid());
     gone.kill();
@@ -163,7 +163,7 @@ TEST("the right to act for a process ends with the client that it handed over")
     uint32_t lent = actor.page().weight;
     heavier.close_client();
     wait_until_without_clients(heavier.pid());
-    // The turn is kept.
+    /* The turn is kept. */
     CHECK(actor.page().state & PTSCHED_STATE_TURN);
     CHECK_EQ(0, actor.release());
     CHECK_EQ(0, actor.acquire().result);
@@ -171,7 +171,7 @@ TEST("the right to act for a process ends with the client that it handed over")
     CHECK_EQ(PTSCHED_ENTITY_HOLDING, entity(actor.pid())->at(PTSCHED_A_STATE));
     CHECK_EQ(0, actor.release());
 
-    // Closed while the other does nothing.
+    /* Closed while the other does nothing. */
     heavier.join();
     CHECK_EQ(0, act_for_client(actor, heavier));
     heavier.close_client();
@@ -205,7 +205,7 @@ TEST("without privilege: anybody who handed a client over, be it heavier")
     CHECK_EQ(PTSCHED_ENTITY_HOLDING, entity(heavier.pid())->at(PTSCHED_A_STATE));
 }
 
-// What a child of @of would inherit, by which its client can be named.
+/* What a child of @of would inherit, by which its client can be named. */
 ptsched::UniqueFd inherited(Actor &of)
 {
     const char *const name = backend() == PTSCHED_BACKEND_MODULE ? "/dev/ptsched" : "/memfd:ptsched-handle (deleted)";
@@ -278,8 +278,10 @@ TEST("a call that waits for a requester that is gone joins the turn of its own p
     Client holder, proxy;
     Actor requester;
     CHECK_EQ(0, ptsched_act_for(proxy, PTSCHED_ACT_FOR_PIDFD, pidfd(requester.pid()).get()));
-    // So light that it calls nobody back at the end of a slice either: the other has a thousand seconds for a
-    // millisecond of its budget.
+    /*
+     * So light that it calls nobody back at the end of a slice either: the other has a thousand seconds for a
+     * millisecond of its budget.
+     */
     set_weight(requester.pid(), 1);
     set_weight(getpid(), PTSCHED_WEIGHT_MAX);
     wait_until([] { return entity(getpid())->at(PTSCHED_A_BUDGET_NS) > static_cast<int64_t>(kMillisecond); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Single calls and their errors.
+/* Single calls and their errors. */
 #include "tests/conformance/scheduler.hpp"
 #include "tests/conformance/tap.hpp"
 

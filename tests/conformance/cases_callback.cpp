@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a holder learns that others want the device.
+/* How a holder learns that others want the device. */
 #include "tests/conformance/actor.hpp"
 #include "tests/conformance/scheduler.hpp"
 #include "tests/conformance/tap.hpp"
@@ -32,7 +32,7 @@ void wait_readable(const Client &client)
     CHECK(poll_for.revents & POLLIN);
 }
 
-// A turn that somebody waits for, and the holder has been told: until it is called back at the end of its slice.
+/* A turn that somebody waits for, and the holder has been told: until it is called back at the end of its slice. */
 struct Wanted {
     Wanted()
     {
@@ -53,7 +53,7 @@ struct Wanted {
     Actor other;
 };
 
-// The broker, if there is one, does nothing meanwhile.
+/* The broker, if there is one, does nothing meanwhile. */
 class BrokerStopped {
 public:
     BrokerStopped() { signal(SIGSTOP); }
@@ -110,8 +110,10 @@ TEST("equals that leave the device idle have the turn beside each other")
     equal.join();
     CHECK_EQ(0, ptsched_set_mechanism(client, PTSCHED_MECHANISM_PREEMPT));
     CHECK_EQ(0, equal.set_mechanism(PTSCHED_MECHANISM_PREEMPT));
-    // Each shows in turns of its own, for 20 ms at least, that it has no work on the device. A slow machine may need
-    // several: what a client tells of a longer time is a pause, and says nothing.
+    /*
+     * Each shows in turns of its own, for 20 ms at least, that it has no work on the device. A slow machine may need
+     * several: what a client tells of a longer time is a pause, and says nothing.
+     */
     auto hold = [](pid_t pid, auto acquire, auto release) {
         int64_t before = entity(pid)->at(PTSCHED_A_HELD_NS);
         CHECK_EQ(0, acquire());
@@ -134,7 +136,7 @@ TEST("equals that leave the device idle have the turn beside each other")
     CHECK(equal.page().state & PTSCHED_STATE_BESIDE);
     CHECK_EQ(PTSCHED_STATE_TURN | PTSCHED_STATE_CONTENDED | PTSCHED_STATE_BESIDE, client.state());
     CHECK(client.events() > events);
-    // As long as both can be served at once.
+    /* As long as both can be served at once. */
     CHECK_EQ(0, equal.set_mechanism(PTSCHED_MECHANISM_GATE));
     CHECK(equal.page().state & PTSCHED_STATE_CALLBACK);
     CHECK_EQ(PTSCHED_STATE_TURN, client.state() & (kInOrder | PTSCHED_STATE_BESIDE));
@@ -152,7 +154,7 @@ TEST("who tolerates it leaves a lighter one on the device, until it asks otherwi
     CHECK_EQ(PTSCHED_STATE_TURN | PTSCHED_STATE_CONTENDED | PTSCHED_STATE_ABOVE, client.state());
     uint32_t below = lighter.page().state;
     CHECK_EQ(PTSCHED_STATE_TURN | PTSCHED_STATE_BELOW, below & (kInOrder | PTSCHED_STATE_BELOW));
-    // Its turn comes and goes, and that of the lighter lasts.
+    /* Its turn comes and goes, and that of the lighter lasts. */
     CHECK_EQ(0, ptsched_release(client, nullptr));
     client.round_trip();
     CHECK_EQ(PTSCHED_STATE_TURN, lighter.page().state & (kInOrder | PTSCHED_STATE_BELOW));
@@ -191,7 +193,7 @@ TEST("poll() is readable until the latest event is acknowledged")
     uint32_t events = client.events();
     CHECK_EQ(0, ptsched_ack(client, events - 1, 0));
     client.round_trip();
-    // No later event has made it so.
+    /* No later event has made it so. */
     CHECK_EQ(events, client.events());
     CHECK(readable(client));
     CHECK_EQ(0, ptsched_ack(client, events, 0));
@@ -207,7 +209,7 @@ TEST("once the latest event is acknowledged poll() sleeps, though an older answe
     Client &client = turn.client;
     uint32_t events = client.events();
     {
-        // So that the broker finds both at once.
+        /* So that the broker finds both at once. */
         BrokerStopped stopped;
         CHECK_EQ(0, ptsched_ack(client, events - 1, 0));
         CHECK_EQ(0, ptsched_ack(client, events, 0));
@@ -228,7 +230,7 @@ TEST("at the end of the slice an equal waiter has the holder called back")
     CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
     other.start_waiting();
     client.wait_for_bits(PTSCHED_STATE_CALLBACK);
-    // The turn stays until it is given back.
+    /* The turn stays until it is given back. */
     CHECK(client.state() & PTSCHED_STATE_TURN);
     CHECK(!other.finished());
     uint32_t events = client.events();
@@ -247,7 +249,7 @@ TEST("a higher weight has the holder called back at once")
     heavier.join();
     CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
     CHECK_EQ(0, client.state() & PTSCHED_STATE_CALLBACK);
-    // The slice is a second; the decision is made within the call that waits.
+    /* The slice is a second; the decision is made within the call that waits. */
     heavier.start_waiting();
     CHECK(client.state() & PTSCHED_STATE_CALLBACK);
     CHECK_EQ(0, ptsched_release(client, nullptr));
@@ -290,7 +292,7 @@ TEST("one client that must drain, and the heavier waits for all of the process")
     client.wait_for_bits(PTSCHED_STATE_CALLBACK);
     CHECK_EQ(0, client.state() & PTSCHED_STATE_PREEMPT);
     CHECK(!heavier.finished());
-    // It can, too.
+    /* It can, too. */
     CHECK_EQ(0, ptsched_set_mechanism(other, PTSCHED_MECHANISM_SLICE));
     CHECK_EQ(0, heavier.finish().result);
     CHECK(client.state() & PTSCHED_STATE_PREEMPT);
@@ -365,7 +367,7 @@ TEST("the page of who is called back tells from which CPU")
     CHECK_EQ(0, called.release());
     CHECK_EQ(0, heavier.finish().result);
 
-    // At the end of a slice nobody asks: the other has waited since before it began.
+    /* At the end of a slice nobody asks: the other has waited since before it began. */
     set({{PTSCHED_A_SLICE_NS, PTSCHED_SLICE_MIN_NS}});
     wait_for_budget(called.pid());
     Actor equal;
@@ -388,7 +390,7 @@ TEST("once called back, newcomers of the process wait for its next turn")
     CHECK_EQ(0, ptsched_acquire(first, PTSCHED_NEVER, 0, &grant));
     heavier.start_waiting();
     first.wait_for_bits(PTSCHED_STATE_CALLBACK);
-    // Not TURN, but what concerns the process.
+    /* Not TURN, but what concerns the process. */
     CHECK_EQ(PTSCHED_STATE_CALLBACK, second.state() & kInOrder);
 
     AcquiringThread newcomer(second);
@@ -450,14 +452,14 @@ TEST("who tells when its work will have drained has the next let in without wait
     Actor heavier(-10);
     heavier.join();
     CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
-    // Not called back: it means nothing.
+    /* Not called back: it means nothing. */
     CHECK_EQ(0, ptsched_ack(client, client.events(), 1));
     heavier.start_waiting();
     client.wait_for_bits(PTSCHED_STATE_CALLBACK);
     CHECK(!heavier.finished());
     CHECK_EQ(0, ptsched_ack(client, client.events(), 1));
     CHECK_EQ(0, heavier.finish().result);
-    // The turn is not shared, and ends as others do.
+    /* The turn is not shared, and ends as others do. */
     CHECK_EQ(PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK, client.state() & (kInOrder | PTSCHED_STATE_SHARED));
     CHECK_EQ(0, ptsched_release(client, nullptr));
     CHECK_EQ(0, entity(getpid())->at(PTSCHED_A_FORCED));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Time that is divided among cgroups.
+/* Time that is divided among cgroups. */
 #include "tests/conformance/actor.hpp"
 #include "tests/conformance/forked.hpp"
 #include "tests/conformance/scheduler.hpp"
@@ -44,7 +44,7 @@ void move_to(const std::string &directory, const Actor &actor)
     CHECK_EQ(pid.size(), write(file.get(), pid.data(), pid.size()));
 }
 
-// One that is made for a case. It must outlive the processes that are moved to it.
+/* One that is made for a case. It must outlive the processes that are moved to it. */
 class Cgroup {
 public:
     explicit Cgroup(const char *name) : Cgroup(mount_point() + "/ptsched-test-" + std::to_string(getpid()) + "-" + name)
@@ -88,7 +88,7 @@ Attributes account_of(const Cgroup &cgroup)
     return *found;
 }
 
-// 0: the root, or none.
+/* 0: the root, or none. */
 int64_t cgroup_of(const Actor &actor)
 {
     Attributes seen = *entity(actor.pid());
@@ -179,7 +179,7 @@ TEST("a process that waits is in its cgroup's group from when it waits next")
 {
     Cgroup one("one"), other("other");
     divide_among_cgroups();
-    // Each is alone in its cgroup when it begins to wait, and all are in one afterwards.
+    /* Each is alone in its cgroup when it begins to wait, and all are in one afterwards. */
     Waiting waiting(2, [&](Actor &actor, size_t i) { (i ? other : one).take(actor); });
     CHECK_EQ(0, set_share(one.fd(), 300).error);
     one.take(waiting.actor(1));
@@ -249,7 +249,7 @@ TEST("a cgroup's share is set by who may write the directory that it is in, and 
     CHECK_EQ(0, chown(above.path().c_str(), kUser, 0));
     check_as(kUser, kGroup, tries_both(0));
     CHECK_EQ(200, account_of(inside)[PTSCHED_A_SHARE]);
-    // By its groups, and not if it is the owner, whom the mode denies it.
+    /* By its groups, and not if it is the owner, whom the mode denies it. */
     CHECK_EQ(0, chown(above.path().c_str(), 0, kGroup));
     check_as(kUser, kGroup, tries_both(-EPERM));
     CHECK_EQ(0, chmod(above.path().c_str(), 0575));
@@ -258,7 +258,7 @@ TEST("a cgroup's share is set by who may write the directory that it is in, and 
     check_as(kUser, kGroup, tries_both(-EPERM));
 }
 
-// Bind-mounts @cgroup at @place, in a mount namespace of the caller's own.
+/* Bind-mounts @cgroup at @place, in a mount namespace of the caller's own. */
 bool mount_at(const Cgroup &cgroup, const Cgroup &place)
 {
     return unshare(CLONE_NEWNS) == 0 && mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What events tell, and when.
+/* What events tell, and when. */
 #include "tests/conformance/actor.hpp"
 #include "tests/conformance/scheduler.hpp"
 #include "tests/conformance/tap.hpp"
@@ -11,7 +11,7 @@ using namespace scheduler;
 
 namespace {
 
-// The next event of a process.
+/* The next event of a process. */
 Attributes next_of(Events &events, pid_t pid)
 {
     Attributes event;
@@ -21,7 +21,7 @@ Attributes next_of(Events &events, pid_t pid)
     return event;
 }
 
-// The same, which must be @expected.
+/* The same, which must be @expected. */
 Attributes next_of(Events &events, pid_t pid, int expected)
 {
     Attributes event = next_of(events, pid);
@@ -98,7 +98,7 @@ TEST("the end of a process is told before that of its turn, and the end of its w
     Events events;
     waiter.kill();
     holder.kill();
-    // The module's callers give up before they end; who asks the broker cannot.
+    /* The module's callers give up before they end; who asks the broker cannot. */
     std::multiset<int64_t> told;
     for (int i = 0; i < 2; i++)
         told.insert(next_of(events, pids[0])[PTSCHED_A_EVENT]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Processes that are to have their turns together, on two devices.
+/* Processes that are to have their turns together, on two devices. */
 #include "tests/conformance/actor.hpp"
 #include "tests/conformance/scheduler.hpp"
 #include "tests/conformance/tap.hpp"
@@ -23,7 +23,7 @@ void join(Actor &actor, const char *device, const char *group)
     CHECK_EQ(0, actor.set_group(group));
 }
 
-// Of one weight, one of each on each device: those that have the turn there, and those that wait for it.
+/* Of one weight, one of each on each device: those that have the turn there, and those that wait for it. */
 struct Waiting {
     Actor holder, other_holder, first, second;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Instances of a GPU that MIG divides.
+/* Instances of a GPU that MIG divides. */
 #include "tests/conformance/actor.hpp"
 #include "tests/conformance/scheduler.hpp"
 #include "tests/conformance/tap.hpp"
@@ -19,7 +19,7 @@ size_t devices()
     return request(PTSCHED_CMD_GET_DEVICE, {}).messages.size();
 }
 
-// What a case has brought along is gone: others count devices, too.
+/* What a case has brought along is gone: others count devices, too. */
 void until_forgotten()
 {
     wait_until([] { return devices() == kGpus; });

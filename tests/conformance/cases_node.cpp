@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Devices on which only those have turns who can open a node in /dev.
+/* Devices on which only those have turns who can open a node in /dev. */
 #include "tests/conformance/actor.hpp"
 #include "tests/conformance/scheduler.hpp"
 #include "tests/conformance/tap.hpp"
@@ -25,7 +25,7 @@ int set_node(uint64_t node)
         .error;
 }
 
-// The first device has that node as long as this lives.
+/* The first device has that node as long as this lives. */
 class Demanded {
 public:
     Demanded()
@@ -42,7 +42,7 @@ private:
     uint64_t number_;
 };
 
-// The case goes on as an ordinary user, who has no CAP_SYS_NICE.
+/* The case goes on as an ordinary user, who has no CAP_SYS_NICE. */
 class Ordinary {
 public:
     Ordinary() { CHECK_EQ(0, seteuid(kNobody)); }
@@ -70,7 +70,7 @@ int attach_with(const char *name, int node)
     return client.call(PTSCHED_IOC_ATTACH, &attach, sizeof(attach), node);
 }
 
-// As version 1.0 did it.
+/* As version 1.0 did it. */
 int attach_without(const char *name)
 {
     RawClient client;
@@ -123,7 +123,7 @@ TEST("an instance asks for the node of any GPU")
         Ordinary here;
         CHECK_EQ(0, attach_without(kInstance));
     }
-    // It is forgotten by and by.
+    /* It is forgotten by and by. */
     wait_until([] { return request(PTSCHED_CMD_GET_DEVICE, {}).messages.size() == 2; });
     Demanded demanded;
     Ordinary here;

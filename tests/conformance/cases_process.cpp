@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whose client it is: fork, descriptors that travel, and death at any point.
+/* Whose client it is: fork, descriptors that travel, and death at any point. */
 #include "tests/conformance/actor.hpp"
 #include "tests/conformance/scheduler.hpp"
 #include "tests/conformance/tap.hpp"
@@ -19,7 +19,7 @@ using namespace scheduler;
 
 namespace {
 
-// What a forked child answers: the number of the first check that failed, or 0.
+/* What a forked child answers: the number of the first check that failed, or 0. */
 template <typename Function> int in_child(Function function)
 {
     fflush(stdout);
@@ -224,7 +224,7 @@ TEST("a process has so many clients on a device, and no more")
     CHECK_EQ(0, ptsched_open(kOtherDevice, PTSCHED_MECHANISM_GATE, backend(), &other));
     ptsched_close(other);
 
-    // Those of others count that act for it.
+    /* Those of others count that act for it. */
     Actor proxy;
     proxy.join();
     int self = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));

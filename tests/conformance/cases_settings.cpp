@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Policies, settings, statistics and events.
+/* Policies, settings, statistics and events. */
 #include "tests/conformance/actor.hpp"
 #include "tests/conformance/scheduler.hpp"
 #include "tests/conformance/tap.hpp"
@@ -14,8 +14,10 @@ using namespace scheduler;
 
 namespace {
 
-// Makes @actor owe more than @debt_ns: it keeps the turn while @other waits, which
-// has it afterwards. From then on the debt is earned back, in no less time.
+/*
+ * Makes @actor owe more than @debt_ns: it keeps the turn while @other waits, which
+ * has it afterwards. From then on the debt is earned back, in no less time.
+ */
 void run_into_debt(Actor &actor, Actor &other, int64_t debt_ns)
 {
     CHECK_EQ(0, actor.acquire().result);
@@ -74,7 +76,7 @@ TEST("a turn while others wait costs budget; who owes waits unless unused time i
     other.join();
     run_into_debt(debtor, other, 1000 * static_cast<int64_t>(kMillisecond));
     CHECK_EQ(0, other.release());
-    // The device is free, yet:
+    /* The device is free, yet: */
     CHECK_EQ(-EAGAIN, debtor.try_acquire());
     debtor.start_waiting();
     CHECK_EQ(0, device().at(PTSCHED_A_IDLE_SHARING));
@@ -96,7 +98,7 @@ TEST("who was given unused time is called back when an eligible one comes")
     CHECK_EQ(0, other.release());
     CHECK_EQ(0, debtor.acquire().result);
     wait_for_budget(other.pid());
-    // The slice is a second, and neither weighs more.
+    /* The slice is a second, and neither weighs more. */
     other.start_waiting();
     CHECK(debtor.page().state & PTSCHED_STATE_CALLBACK);
     CHECK_EQ(0, debtor.release());
@@ -110,7 +112,7 @@ TEST("a forked child starts with its parent's debt")
     debtor.join();
     other.join();
     run_into_debt(debtor, other, 1000 * static_cast<int64_t>(kMillisecond));
-    // The sleeper stands for any child: another acts for it.
+    /* The sleeper stands for any child: another acts for it. */
     pid_t child = debtor.fork_sleeper();
     ptsched::UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
     CHECK_EQ(0, other.release());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Time that is divided among users.
+/* Time that is divided among users. */
 #include "tests/conformance/actor.hpp"
 #include "tests/conformance/forked.hpp"
 #include "tests/conformance/scheduler.hpp"
@@ -20,7 +20,7 @@ void set_share(uid_t uid, uint32_t share)
     CHECK_EQ(0, request(PTSCHED_CMD_SET_USER, {{PTSCHED_A_UID, uid}, {PTSCHED_A_SHARE, share}}).error);
 }
 
-// Of these users.
+/* Of these users. */
 class Users : public Waiting {
 public:
     Users(std::initializer_list<uid_t> users)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The turn: who has it, who waits, and how waiting ends.
+/* The turn: who has it, who waits, and how waiting ends. */
 #include "tests/conformance/actor.hpp"
 #include "tests/conformance/scheduler.hpp"
 #include "tests/conformance/tap.hpp"
@@ -125,7 +125,7 @@ TEST("past its deadline a call is ETIMEDOUT and no turn is held")
     CHECK_EQ(0, holder.release());
     CHECK(!holds(other.page()));
     CHECK_EQ(-EPERM, other.release());
-    // A turn that is free is granted, however late.
+    /* A turn that is free is granted, however late. */
     CHECK_EQ(0, other.acquire(0).result);
 }
 
@@ -217,7 +217,7 @@ TEST("who tries in vain, or waits until a time that is over, disturbs nobody")
     CHECK_EQ(0, other.try_acquire());
 }
 
-// One that waits for so short a time that it goes in vain.
+/* One that waits for so short a time that it goes in vain. */
 void ask_in_vain(Actor &actor, uint64_t shortly_ns = 300000)
 {
     CHECK_EQ(-ETIMEDOUT, actor.acquire(ptsched::monotonic_ns() + shortly_ns).result);
@@ -225,19 +225,19 @@ void ask_in_vain(Actor &actor, uint64_t shortly_ns = 300000)
 
 TEST("who asks in vain over and over wakes the holder's poller no more often than once in a while")
 {
-    // Who has given up is not taken for present, so that each round begins and ends like the first.
+    /* Who has given up is not taken for present, so that each round begins and ends like the first. */
     set({{PTSCHED_A_GRACE_NS, 0}});
     Client client;
     Actor other;
     other.join();
     CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
-    // On a slow machine the time is over before it waits, and who does not wait is not seen.
+    /* On a slow machine the time is over before it waits, and who does not wait is not seen. */
     uint64_t shortly_ns = 300000;
     for (uint32_t none = client.events(); client.events() == none; shortly_ns *= 2) {
         ask_in_vain(other, shortly_ns);
         client.round_trip();
     }
-    // All of them together are less than a slice, after which one would have the turn.
+    /* All of them together are less than a slice, after which one would have the turn. */
     const int rounds = static_cast<int>(300 * kMillisecond / shortly_ns);
     uint32_t before = client.events();
     uint64_t since = ptsched::monotonic_ns();
@@ -324,7 +324,7 @@ TEST("a grant beats a signal: EINTR and the turn never come together")
     for (int i = 0; i < 200; i++) {
         CHECK_EQ(0, holder.acquire().result);
         other.start_waiting();
-        // Either order, and both at once from two processors.
+        /* Either order, and both at once from two processors. */
         if (i % 2)
             kill(other.pid(), SIGUSR1);
         CHECK_EQ(0, holder.release());
@@ -341,7 +341,7 @@ TEST("a grant beats a signal: EINTR and the turn never come together")
 TEST("a turn that comes with time wakes its waiter, however soon it comes")
 {
     constexpr int enough = 3000, longest_us = 60;
-    // A debt is earned back while the other counts as present.
+    /* A debt is earned back while the other counts as present. */
     set({{PTSCHED_A_GRACE_NS, PTSCHED_GRACE_MAX_NS}, {PTSCHED_A_SLICE_NS, PTSCHED_SLICE_MIN_NS}});
     Actor other;
     other.join();
@@ -359,12 +359,12 @@ TEST("a turn that comes with time wakes its waiter, however soon it comes")
         ptsched_usage all{};
         all.gpu_ns = UINT64_MAX;
         CHECK_EQ(0, ptsched_release(client, &all));
-        // The rest of the wait may end before the thread sleeps, after, or in between.
+        /* The rest of the wait may end before the thread sleeps, after, or in between. */
         keep_busy_us(static_cast<uint64_t>(i * 7 % longest_us));
     }
 }
 
-// As C has threads: std::thread cannot be cancelled.
+/* As C has threads: std::thread cannot be cancelled. */
 struct CancelledThread {
     ptsched_client *client;
     std::atomic<pid_t> tid{0};

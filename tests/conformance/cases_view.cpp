@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who sees which process: in dumps and in events.
+/* Who sees which process: in dumps and in events. */
 #include "tests/conformance/actor.hpp"
 #include "tests/conformance/forked.hpp"
 #include "tests/conformance/scheduler.hpp"
@@ -81,7 +81,7 @@ TEST("events tell of processes that the listener may see, and of devices")
     CHECK_EQ(PTSCHED_EVENT_SETTINGS, seen.next().at(PTSCHED_A_EVENT));
 }
 
-// The first process of a pid namespace, which sees itself alone, and itself as number 1.
+/* The first process of a pid namespace, which sees itself alone, and itself as number 1. */
 int look_from_inside(Actor &outside)
 {
     Client client;
@@ -94,14 +94,14 @@ int look_from_inside(Actor &outside)
     Attributes next = events.next();
     CHECK_EQ(1, next.at(PTSCHED_A_PID));
     CHECK_EQ(PTSCHED_EVENT_GRANT, next.at(PTSCHED_A_EVENT));
-    // A number means who has it there.
+    /* A number means who has it there. */
     CHECK_EQ(-ESRCH, request(PTSCHED_CMD_SET_ENTITY, {{PTSCHED_A_PID, outside.pid()}, {PTSCHED_A_WEIGHT, 1}}).error);
     CHECK_EQ(0, request(PTSCHED_CMD_SET_ENTITY, {{PTSCHED_A_PID, 1}, {PTSCHED_A_WEIGHT, 7}}).error);
     CHECK_EQ(7, entity(1)->at(PTSCHED_A_WEIGHT));
     return 0;
 }
 
-// What a process ends with that could not be put into a namespace.
+/* What a process ends with that could not be put into a namespace. */
 constexpr int kNotTried = 77;
 
 TEST("numbers of processes are those of the reader's pid namespace, and others are not shown")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The files of processes that have ended, as the broker closes them.
+/* The files of processes that have ended, as the broker closes them. */
 #include "tools/ptschedd/file_closer.hpp"
 
 #include "libptsched/base/clock.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 using ptsched::UniqueFd;
 
-// A pipe whose writing end the closer keeps: its other end tells when it is closed.
+/* A pipe whose writing end the closer keeps: its other end tells when it is closed. */
 struct Watched {
     UniqueFd here, there;
 

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Parts of a case that are tried in a process of their own, which may be another user's.
+/* SPDX-License-Identifier: MIT */
+/* Parts of a case that are tried in a process of their own, which may be another user's. */
 #ifndef PTSCHED_TEST_FORKED_HPP
 #define PTSCHED_TEST_FORKED_HPP
 
@@ -13,7 +13,7 @@
 
 namespace forked {
 
-// What it finds, as its exit status.
+/* What it finds, as its exit status. */
 template <typename Body> int result_of(Body body)
 {
     fflush(stdout);
@@ -33,7 +33,7 @@ template <typename Body> int result_of(Body body)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// @body checks something as that user, who is in no groups but its own and @group.
+/* @body checks something as that user, who is in no groups but its own and @group. */
 template <typename Body> void check_as(uid_t uid, gid_t group, Body body)
 {
     CHECK_EQ(0, result_of([&] {

@@ -129,7 +129,7 @@ private:
         }
     }
 
-    // The extended acknowledgement says where in the request the fault is.
+    /* The extended acknowledgement says where in the request the fault is. */
     static void take_verdict(const nlmsghdr &head, const char *data, size_t length, Reply &reply,
                              const Payload &payload)
     {

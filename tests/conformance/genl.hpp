@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Messages of the generic netlink family, over netlink or to the broker.
+/* SPDX-License-Identifier: MIT */
+/* Messages of the generic netlink family, over netlink or to the broker. */
 #ifndef PTSCHED_TEST_GENL_HPP
 #define PTSCHED_TEST_GENL_HPP
 
@@ -17,9 +17,11 @@ void append(Payload &payload, uint16_t attribute, const void *data, size_t lengt
 class Channel {
 public:
     virtual ~Channel() = default;
-    // @fd is a descriptor that the request names; -1: none. Over netlink its number says it, to the broker it is sent.
+    /*
+     * @fd is a descriptor that the request names; -1: none. Over netlink its number says it, to the broker it is sent.
+     */
     virtual scheduler::Reply transact(const Payload &payload, int fd = -1) = 0;
-    // The descriptor that events will come from; the channel is of no other use then.
+    /* The descriptor that events will come from; the channel is of no other use then. */
     virtual ptsched::UniqueFd subscribe() = 0;
 };
 
@@ -28,10 +30,10 @@ std::unique_ptr<Channel> open_broker(const std::string &path);
 
 scheduler::Attributes next_event(int fd, bool netlink);
 
-// --- the broker's side ---
+/* --- the broker's side --- */
 
 ptsched::UniqueFd connect_to(const std::string &path);
-// Sends one message and puts the answer into @argument.
+/* Sends one message and puts the answer into @argument. */
 int call(int socket, const ptsched_broker_header &header, void *argument, int fd);
 
 } // namespace genl

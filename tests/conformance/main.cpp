@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The contract of uapi/linux/ptsched.h, kept by the module and by the broker: the
-// same cases, whatever is behind the library.
+/*
+ * The contract of uapi/linux/ptsched.h, kept by the module and by the broker: the
+ * same cases, whatever is behind the library.
+ */
 #include "tests/conformance/scheduler.hpp"
 #include "tests/conformance/tap.hpp"
 #include "tests/nice.h"

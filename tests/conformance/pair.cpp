@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What the scheduler costs: an acquire-release pair against a write and read of an
-// eventfd, and a look at the page as a submission makes it.
+/*
+ * What the scheduler costs: an acquire-release pair against a write and read of an
+ * eventfd, and a look at the page as a submission makes it.
+ */
 #include "tests/conformance/scheduler.hpp"
 #include "tests/conformance/tap.hpp"
 
@@ -22,7 +24,7 @@ constexpr int kLooksPerRound = 1000000;
 
 struct Cost {
     double ns;
-    double instructions; // negative: this machine does not count them
+    double instructions; /* negative: this machine does not count them */
 };
 
 ptsched::UniqueFd instruction_counter()
@@ -40,7 +42,7 @@ uint64_t count(const ptsched::UniqueFd &counter)
     return counter && read(counter.get(), &value, sizeof(value)) == sizeof(value) ? value : 0;
 }
 
-// The median round, per call.
+/* The median round, per call. */
 template <typename Function> Cost measure(int calls, Function function)
 {
     static const ptsched::UniqueFd counter = instruction_counter();

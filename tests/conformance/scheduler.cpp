@@ -48,7 +48,7 @@ size_t size_of(int attribute)
     }
 }
 
-// Line by line: results go to the same place, and one behind half a line would not be seen.
+/* Line by line: results go to the same place, and one behind half a line would not be seen. */
 [[noreturn]] void forward(int from)
 {
     FILE *file = fdopen(from, "r");
@@ -65,7 +65,7 @@ size_t size_of(int attribute)
     _exit(0);
 }
 
-// With @uid as that user's.
+/* With @uid as that user's. */
 std::unique_ptr<genl::Channel> open_channel(uid_t uid = 0)
 {
     const uid_t before = geteuid();
@@ -127,7 +127,7 @@ void start_broker(const std::string &program)
         _exit(127);
     }
     close(ready[1]);
-    // Its messages come through here; when it listens, it says so.
+    /* Its messages come through here; when it listens, it says so. */
     std::string said;
     char text[256];
     ssize_t got;
@@ -135,7 +135,7 @@ void start_broker(const std::string &program)
         said.append(text, static_cast<size_t>(got));
     if (said.find("listening") == std::string::npos)
         throw tap::Failure(program + " did not start: " + said);
-    // The rest, a sanitizer's report for example, goes where ours goes.
+    /* The rest, a sanitizer's report for example, goes where ours goes. */
     if (fork() == 0)
         forward(ready[0]);
     close(ready[0]);
@@ -195,7 +195,7 @@ std::optional<Attributes> entity(pid_t pid, const char *device)
 {
     Reply reply = request(PTSCHED_CMD_GET_ENTITY, {});
     CHECK_EQ(0, reply.error);
-    // The first device was made first.
+    /* The first device was made first. */
     int64_t first = scheduler::device().at(PTSCHED_A_DEVICE_ID);
     bool on_first = strcmp(device, kDevice) == 0;
     for (Attributes &found : reply.messages)

@@ -1,6 +1,8 @@
-// SPDX-License-Identifier: MIT
-// The scheduler under test, reached past the library: its settings and statistics,
-// and its calls with arguments that the library would not pass.
+/* SPDX-License-Identifier: MIT */
+/*
+ * The scheduler under test, reached past the library: its settings and statistics,
+ * and its calls with arguments that the library would not pass.
+ */
 #ifndef PTSCHED_TEST_SCHEDULER_HPP
 #define PTSCHED_TEST_SCHEDULER_HPP
 
@@ -32,51 +34,51 @@ constexpr uint64_t kMillisecond = 1000000;
 
 ptsched_backend backend();
 
-// The module that is loaded, or a broker started from @program; for the whole run.
+/* The module that is loaded, or a broker started from @program; for the whole run. */
 void use_module();
 void start_broker(const std::string &program);
 void stop_broker();
 pid_t broker_pid();
 std::string socket_path();
-// build/tests/NAME -> build/bin/ptschedd
+/* build/tests/NAME -> build/bin/ptschedd */
 std::string default_broker();
 
-// --- generic netlink, or the broker's equivalent ---
+/* --- generic netlink, or the broker's equivalent --- */
 
-// Numbers by attribute; strings are left out.
+/* Numbers by attribute; strings are left out. */
 using Attributes = std::map<int, int64_t>;
 
 struct Reply {
-    int error = 0;     // negative errno
-    int attribute = 0; // that is at fault
+    int error = 0;     /* negative errno */
+    int attribute = 0; /* that is at fault */
     std::vector<Attributes> messages;
 };
 
-// Values of attributes of requests, in the size that the uapi header says.
+/* Values of attributes of requests, in the size that the uapi header says. */
 Reply request(int cmd, const Attributes &attributes);
 
-// Settings of all devices, checked.
+/* Settings of all devices, checked. */
 void set(const Attributes &attributes);
-// Long slices and times, so that nothing happens that a test does not ask for.
+/* Long slices and times, so that nothing happens that a test does not ask for. */
 void reset_settings();
 
 std::optional<Attributes> entity(pid_t pid, const char *device = kDevice);
-// A user's or a cgroup's, by the attribute that tells which.
+/* A user's or a cgroup's, by the attribute that tells which. */
 std::optional<Attributes> account(int attribute, int64_t value);
 Attributes device();
 void wait_for_state(pid_t pid, int state);
 void wait_until_gone(pid_t pid);
-// The thread sleeps in a call, as far as the kernel can tell.
+/* The thread sleeps in a call, as far as the kernel can tell. */
 void wait_until_asleep(pid_t tid);
-// Nobody owes anything from an earlier test.
+/* Nobody owes anything from an earlier test. */
 void wait_for_budget(pid_t pid);
 
-// Sees what @uid may see, who opened its channel; root uses it.
+/* Sees what @uid may see, who opened its channel; root uses it. */
 class Viewer {
 public:
     explicit Viewer(uid_t uid);
     ~Viewer();
-    // As whose numbers they are told.
+    /* As whose numbers they are told. */
     std::set<pid_t> processes();
 
 private:
@@ -92,12 +94,12 @@ private:
     ptsched::UniqueFd fd_;
 };
 
-// --- calls ---
+/* --- calls --- */
 
 class RawClient {
 public:
     RawClient();
-    // The structure and its size as given; the reply overwrites it.
+    /* The structure and its size as given; the reply overwrites it. */
     int call(uint32_t cmd, void *argument, uint32_t length, int fd = -1);
     template <typename Argument> int call(uint32_t cmd, Argument &argument)
     {
@@ -111,7 +113,7 @@ private:
     uint64_t id_ = 0;
 };
 
-// Again and again until it holds; a test that never gets there is stopped by who runs it.
+/* Again and again until it holds; a test that never gets there is stopped by who runs it. */
 template <typename Condition> void wait_until(Condition condition);
 void pause_briefly();
 

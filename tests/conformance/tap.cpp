@@ -14,15 +14,15 @@
 namespace tap {
 namespace {
 
-// Half of what there is, since that begins a little earlier.
+/* Half of what there is, since that begins a little earlier. */
 constexpr uint64_t kSlowNs = 500000000;
 
-// When the running case was told to hurry; 0 if it was not.
+/* When the running case was told to hurry; 0 if it was not. */
 uint64_t hurry_ns;
 
 enum class Result { kPassed, kFailed, kSlow, kSkipped };
 
-// Why the running case was skipped; its process tells it to this one.
+/* Why the running case was skipped; its process tells it to this one. */
 struct Reason {
     char text[256];
 };
@@ -64,7 +64,7 @@ Result run_here(const Registered &test, const std::function<void()> &before)
 Result run_one(const Registered &test, const std::function<void()> &before)
 {
     fflush(stdout);
-    // Before there are two processes.
+    /* Before there are two processes. */
     reason();
     pid_t pid = fork();
     if (pid < 0) {

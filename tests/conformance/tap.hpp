@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Test cases that print TAP, each in a process of its own.
+/* SPDX-License-Identifier: MIT */
+/* Test cases that print TAP, each in a process of its own. */
 #ifndef PTSCHED_TEST_TAP_HPP
 #define PTSCHED_TEST_TAP_HPP
 
@@ -9,28 +9,30 @@
 
 namespace tap {
 
-// A case that failed says why by throwing this.
+/* A case that failed says why by throwing this. */
 class Failure : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-// A case that cannot be tried here, and why.
+/* A case that cannot be tried here, and why. */
 class Skipped : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-// Registers a case at start-up.
+/* Registers a case at start-up. */
 struct Case {
     Case(const char *name, std::function<void()> body);
 };
 
-// Runs all cases whose name contains @filter, @before each; the exit status.
+/* Runs all cases whose name contains @filter, @before each; the exit status. */
 int run(const std::string &filter, const std::function<void()> &before);
 
-// From here on the running case has less than a second: that is as long as a slice, a grace time or a debt lasts. If it
-// fails and was slower, that may be why, and it is run anew.
+/*
+ * From here on the running case has less than a second: that is as long as a slice, a grace time or a debt lasts. If it
+ * fails and was slower, that may be why, and it is run anew.
+ */
 void hurry();
 
 std::string errno_name(long value);

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Clients and threads of the test's own process.
+/* SPDX-License-Identifier: MIT */
+/* Clients and threads of the test's own process. */
 #ifndef PTSCHED_TEST_THREAD_HPP
 #define PTSCHED_TEST_THREAD_HPP
 
@@ -11,7 +11,7 @@
 #include <optional>
 #include <thread>
 
-// An open client of this process on the first test device.
+/* An open client of this process on the first test device. */
 class Client {
 public:
     Client()
@@ -27,7 +27,7 @@ public:
     const ptsched_page *page() const { return ptsched_client_page(client_); }
     uint32_t state() const { return ptsched_state(page()); }
     uint32_t events() const { return __atomic_load_n(&page()->events, __ATOMIC_ACQUIRE); }
-    // What was sent before has been carried out: the broker does not answer everything.
+    /* What was sent before has been carried out: the broker does not answer everything. */
     void round_trip() const
     {
         struct ptsched_query query;
@@ -42,7 +42,7 @@ private:
     ptsched_client *client_ = nullptr;
 };
 
-// A thread that acquires the turn, perhaps of several clients one after the other.
+/* A thread that acquires the turn, perhaps of several clients one after the other. */
 class AcquiringThread {
 public:
     explicit AcquiringThread(ptsched_client *client, ptsched_client *then = nullptr)
@@ -69,7 +69,7 @@ public:
         scheduler::wait_until([this] { return tid_ != 0; });
         scheduler::wait_until_asleep(tid_);
     }
-    // A signal that finds the thread between two system calls ends no wait: another one will.
+    /* A signal that finds the thread between two system calls ends no wait: another one will. */
     void interrupt()
     {
         scheduler::wait_until([this] {

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// How time is divided, as seen from who waits: the others' budgets grow meanwhile.
+/* SPDX-License-Identifier: MIT */
+/* How time is divided, as seen from who waits: the others' budgets grow meanwhile. */
 #ifndef PTSCHED_TEST_WAITING_HPP
 #define PTSCHED_TEST_WAITING_HPP
 
@@ -9,10 +9,10 @@
 
 #include <vector>
 
-// Somebody has the turn, and others wait for it.
+/* Somebody has the turn, and others wait for it. */
 class Waiting {
 public:
-    // @prepare is called with each before it attaches, and its place among them.
+    /* @prepare is called with each before it attaches, and its place among them. */
     template <typename Prepare> Waiting(size_t n, Prepare prepare) : actors_(n)
     {
         holder_.join();
@@ -28,8 +28,10 @@ public:
     Waiting &operator=(const Waiting &) = delete;
 
     const Actor &actor(size_t which) const { return actors_[which]; }
-    // Until what the first @n have earned is so many times what the last one has. They are not looked at in one
-    // instant, which matters the less, the longer it takes.
+    /*
+     * Until what the first @n have earned is so many times what the last one has. They are not looked at in one
+     * instant, which matters the less, the longer it takes.
+     */
     void await_ratio(size_t n, double wanted) const
     {
         scheduler::wait_until([&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Call-backs for the ends of work.
+/* Call-backs for the ends of work. */
 #include <ptsched/device/completions.hpp>
 
 #include "tests/device/work.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Datablocks that begin with another's content, and such as are written over in place.
+/* Datablocks that begin with another's content, and such as are written over in place. */
 #include "tests/device/work.hpp"
 
 using namespace test;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What drivers may lack, and what kernels are asked about before they are launched.
+/* What drivers may lack, and what kernels are asked about before they are launched. */
 #include "libptsched/device/cuda.hpp"
 #include "tests/device/work.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Devices and datablocks, on the virtual GPU.
+/* Devices and datablocks, on the virtual GPU. */
 #include "tests/device/cases.hpp"
 
 #include "tests/vgpu/pocl.h"

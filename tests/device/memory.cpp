@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A GPU whose memory is full: what nobody uses makes room, in the right order, and what is used does not.
+/* A GPU whose memory is full: what nobody uses makes room, in the right order, and what is used does not. */
 #include "libptsched/device/cuda.hpp"
 #include "libptsched/device/pool.hpp"
 #include "tests/device/work.hpp"

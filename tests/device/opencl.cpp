@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// OpenCL C: devices, datablocks and graphs, on whatever device there is (PoCL makes one of the processor).
+/* OpenCL C: devices, datablocks and graphs, on whatever device there is (PoCL makes one of the processor). */
 #include "tests/device/work.hpp"
 #include <ptsched/ptask/graph.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Loops over what is on the host.
+/* Loops over what is on the host. */
 #include <ptsched/device/parallel.hpp>
 
 #include "libptsched/device/nodes.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a kernel takes is known before it is launched.
+/* What a kernel takes is known before it is launched. */
 #include "tests/device/cases.hpp"
 #include <ptsched/ptask/graph.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies from one GPU to another.
+/* Copies from one GPU to another. */
 #include "tests/device/work.hpp"
 
 using namespace test;

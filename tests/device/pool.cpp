@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is kept for blocks to come: of any size, and no more than is of use.
+/* What is kept for blocks to come: of any size, and no more than is of use. */
 #include "libptsched/device/pool.hpp"
 
 #include "libptsched/device/recycled.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Queues that are given out again, by priority; streams and events of a program's own, and for it.
+/* Queues that are given out again, by priority; streams and events of a program's own, and for it. */
 #include <ptsched/device/queue_pool.hpp>
 
 #include "libptsched/device/cuda.hpp"

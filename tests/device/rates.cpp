@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How fast devices are, as measured.
+/* How fast devices are, as measured. */
 #include <ptsched/device/rates.hpp>
 
 #include "libptsched/device/multiply_add.hpp"

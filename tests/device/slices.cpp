@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Datablocks in slices; datablocks that are brought somewhere ahead of use; memory that is given back.
+/* Datablocks in slices; datablocks that are brought somewhere ahead of use; memory that is given back. */
 #include <ptsched/device/slices.hpp>
 
 #include "tests/device/work.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels from CUDA source.
+/* Kernels from CUDA source. */
 #include "tests/device/cases.hpp"
 
 #include "libptsched/device/image.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Memory by its kind: who reaches it, at which address, and whose pool it is from.
+/* Memory by its kind: who reaches it, at which address, and whose pool it is from. */
 #include <ptsched/device/allocation.hpp>
 
 #include "tests/device/work.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Threads that share datablocks of all sizes on GPUs that have room for a few of them.
+/* Threads that share datablocks of all sizes on GPUs that have room for a few of them. */
 #include "tests/device/work.hpp"
 
 #include <mutex>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Turns on a device, given out by a broker, between this process and another.
+/* Turns on a device, given out by a broker, between this process and another. */
 #include <ptsched/device/turns.hpp>
 
 #include "tests/device/work.hpp"

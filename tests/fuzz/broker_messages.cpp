@@ -161,7 +161,7 @@ BrokerMessages::Bytes BrokerMessages::switch_message()
     return message(PTSCHED_BROKER_SWITCH, bytes_of(argument));
 }
 
-// Of a user, or of the cgroup whose descriptor goes along, if one does.
+/* Of a user, or of the cgroup whose descriptor goes along, if one does. */
 BrokerMessages::Bytes BrokerMessages::share_message()
 {
     const bool of_user = choices_.one_in(3);

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Messages to the broker, made by choices: in order by themselves, at any time, and damaged.
+/* SPDX-License-Identifier: MIT */
+/* Messages to the broker, made by choices: in order by themselves, at any time, and damaged. */
 #ifndef PTSCHED_TEST_BROKER_MESSAGES_HPP
 #define PTSCHED_TEST_BROKER_MESSAGES_HPP
 
@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-// Where choices come from: random numbers, or the input of a fuzz target.
+/* Where choices come from: random numbers, or the input of a fuzz target. */
 class Choices {
 public:
     virtual ~Choices() = default;
@@ -26,7 +26,7 @@ public:
     explicit BrokerMessages(Choices &choices) : choices_(choices) {}
 
     Bytes noise(size_t length);
-    // Of the contract, or for the helper.
+    /* Of the contract, or for the helper. */
     Bytes contract_message();
     Bytes tool_message();
     void damage(Bytes &bytes);

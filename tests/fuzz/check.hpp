@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// What a fuzz target demands: where it does not hold, the fuzzer keeps the input.
+/* SPDX-License-Identifier: MIT */
+/* What a fuzz target demands: where it does not hold, the fuzzer keeps the input. */
 #ifndef PTSCHED_TEST_FUZZ_CHECK_HPP
 #define PTSCHED_TEST_FUZZ_CHECK_HPP
 

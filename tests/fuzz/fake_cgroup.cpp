@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Cgroups that are not the kernel's, in place of tools/ptschedd/cgroup.cpp: which one a process is in, its nice value
-// says, and any file but a device is the directory of one.
+/*
+ * Cgroups that are not the kernel's, in place of tools/ptschedd/cgroup.cpp: which one a process is in, its nice value
+ * says, and any file but a device is the directory of one.
+ */
 #include "tools/ptschedd/cgroup.hpp"
 
 #include <fcntl.h>
@@ -11,7 +13,7 @@
 namespace ptsched {
 namespace {
 
-// By nice value, again and again.
+/* By nice value, again and again. */
 constexpr const char *kNames[] = {"/", "/1", "/1/2", "/3", "/3/1/1/1/1/1/1/1/1/1"};
 
 bool is_memfd(int fd)
@@ -33,7 +35,7 @@ std::optional<std::string> read_cgroup_name(int file)
     if (got <= 0)
         return std::nullopt;
     std::string line(text, static_cast<size_t>(got));
-    // Behind the command's name are 16 fields, and then the nice value.
+    /* Behind the command's name are 16 fields, and then the nice value. */
     std::istringstream fields(line.substr(line.rfind(')') + 1));
     std::string skipped;
     for (int i = 0; i < 16; i++)
@@ -43,7 +45,7 @@ std::optional<std::string> read_cgroup_name(int file)
     return kNames[static_cast<size_t>(nice + 20) % std::size(kNames)];
 }
 
-// A number is the name without what separates its parts.
+/* A number is the name without what separates its parts. */
 CgroupPath path_of_cgroup(const std::string &name)
 {
     CgroupPath path;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Cgroups that do not depend on the machine, in place of tools/ptsched/cgroups.cpp: those with an even number are
-// there.
+/*
+ * Cgroups that do not depend on the machine, in place of tools/ptsched/cgroups.cpp: those with an even number are
+ * there.
+ */
 #include "tools/ptsched/cgroups.hpp"
 
 namespace ptsched {

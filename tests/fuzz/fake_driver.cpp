@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What the helper in the broker works with, without a driver and without threads, in place of libptsched/rm,
-// tools/ptschedd/switch_thread.cpp and file_closer.cpp: any memfd is a control file, and what is to be switched is
-// switched at once. The broker hears of it when its loop comes to that, as it does from the thread.
+/*
+ * What the helper in the broker works with, without a driver and without threads, in place of libptsched/rm,
+ * tools/ptschedd/switch_thread.cpp and file_closer.cpp: any memfd is a control file, and what is to be switched is
+ * switched at once. The broker hears of it when its loop comes to that, as it does from the thread.
+ */
 #include "libptsched/rm/rm_channels.hpp"
 #include "tools/ptschedd/file_closer.hpp"
 #include "tools/ptschedd/switch_thread.hpp"
@@ -18,10 +20,10 @@
 namespace ptsched {
 namespace {
 
-// Whose calls the driver refuses.
+/* Whose calls the driver refuses. */
 constexpr uint32_t kRefusedClient = 2;
 
-// So often is a channel off, which is one of a client of a control file.
+/* So often is a channel off, which is one of a client of a control file. */
 std::map<std::tuple<ino_t, uint32_t, uint32_t>, unsigned> times_off;
 
 int switch_one(const ChannelSet &set, bool off)

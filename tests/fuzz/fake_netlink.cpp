@@ -23,7 +23,7 @@ using Bytes = std::vector<char>;
 constexpr uint16_t kFamily = 0x20;
 constexpr size_t kMostDatagrams = 16, kMostMessages = 8;
 
-// The script, and what is to be received before it.
+/* The script, and what is to be received before it. */
 std::deque<Bytes> script, answers;
 nlmsghdr asked;
 
@@ -60,7 +60,7 @@ Bytes message(uint16_t type, uint16_t flags, const Bytes &payload)
     return bytes;
 }
 
-// What the controller tells of the family.
+/* What the controller tells of the family. */
 Bytes family()
 {
     const genlmsghdr header{.cmd = CTRL_CMD_NEWFAMILY, .version = 2, .reserved = 0};
@@ -82,7 +82,7 @@ Bytes acknowledgement(int error)
     return message(NLMSG_ERROR, NLM_F_CAPPED, payload);
 }
 
-// A refusal with an extended acknowledgement, more or less.
+/* A refusal with an extended acknowledgement, more or less. */
 Bytes refusal(fuzz_input &input)
 {
     nlmsgerr answer{};
@@ -118,7 +118,7 @@ Bytes said(fuzz_input &input)
     }
 }
 
-// As an answer to what was asked last.
+/* As an answer to what was asked last. */
 void address(Bytes &datagram)
 {
     nlmsghdr header;
@@ -184,7 +184,7 @@ void will_say(fuzz_input &input)
         }
         if (const uint8_t cut = fuzz_byte(&input); cut > 240)
             datagram.resize(datagram.size() * (cut - 240) / 16);
-        // The kernel sends none that is empty.
+        /* The kernel sends none that is empty. */
         if (!datagram.empty())
             script.push_back(std::move(datagram));
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: what the broker reads from its clients' sockets. An input is what some processes do with connections to
-// a broker that lives in the target: messages in order and out of it, descriptors, ends, and time between them.
+/*
+ * Fuzz target: what the broker reads from its clients' sockets. An input is what some processes do with connections to
+ * a broker that lives in the target: messages in order and out of it, descriptors, ends, and time between them.
+ */
 #include "libptsched/base/passed_fds.hpp"
 #include "tests/fuzz/broker_messages.hpp"
 #include "tests/fuzz/check.hpp"
@@ -22,7 +24,7 @@
 
 namespace {
 
-// What the broker would print is formatted, and nothing else.
+/* What the broker would print is formatted, and nothing else. */
 void format_only(const char *format, va_list arguments)
 {
     char line[512];
@@ -54,7 +56,7 @@ using ptsched::UniqueFd;
 constexpr size_t kMostLines = 12;
 constexpr size_t kMostSteps = 400;
 constexpr size_t kMostHandles = 8;
-// Without time passing, no more happens by itself.
+/* Without time passing, no more happens by itself. */
 constexpr unsigned kMostRounds = 10000;
 
 class InputChoices final : public Choices {
@@ -74,18 +76,18 @@ private:
     fuzz_input &input_;
 };
 
-// A call may have any size.
+/* A call may have any size. */
 bool is_call(const ptsched_broker_header &header, uint32_t call)
 {
     constexpr uint32_t mask = ~(_IOC_SIZEMASK << _IOC_SIZESHIFT);
     return (header.cmd & mask) == (call & mask);
 }
 
-// A connection, as its process sees it.
+/* A connection, as its process sees it. */
 struct Line {
     UniqueFd socket;
     size_t process;
-    // So many requests with this id may be answered.
+    /* So many requests with this id may be answered. */
     std::map<uint64_t, unsigned> asked;
     bool subscribed = false;
 };
@@ -157,7 +159,7 @@ void World::take_step()
         read_answers(lines_[which]);
     } else {
         say(lines_[which]);
-        // Several messages may be there before the broker looks.
+        /* Several messages may be there before the broker looks. */
         if (what < 112)
             return;
     }
@@ -221,7 +223,7 @@ UniqueFd World::some_file()
     }
 }
 
-// In the name of the line's process, where this one may say so.
+/* In the name of the line's process, where this one may say so. */
 void World::send(Line &line, const BrokerMessages::Bytes &bytes)
 {
     iovec part{const_cast<char *>(bytes.data()), bytes.size()};
@@ -301,7 +303,7 @@ void World::check_answer(Line &line, const char *message, size_t length, size_t 
     CHECK(header.length == length - sizeof(header));
     CHECK(header.result <= 0 && header.flags == 0);
     CHECK(fds == (is_call(header, PTSCHED_IOC_ATTACH) && header.result == 0 ? PTSCHED_BROKER_NR_FDS : 0));
-    // A request may have any number, and is answered with it.
+    /* A request may have any number, and is answered with it. */
     const bool is_unknown = header.result == -ENOTTY;
     if (header.cmd == PTSCHED_BROKER_EVENT && !is_unknown) {
         CHECK(line.subscribed && header.id == 0);
@@ -318,7 +320,7 @@ void World::check_answer(Line &line, const char *message, size_t length, size_t 
               (header.cmd == PTSCHED_BROKER_GENL && header.length == sizeof(ptsched_broker_refusal)));
 }
 
-// Until nothing happens any more without time.
+/* Until nothing happens any more without time. */
 void World::settle()
 {
     fuzz_clock::set_limit(fuzz_clock::now_ns());
@@ -388,7 +390,7 @@ void World::check_cgroups(const ptsched::Device &device)
         CHECK(cgroup.number == number && cgroup.entities == entities[&cgroup] && cgroup.children == children[&cgroup]);
 }
 
-// Whatever the peers did, nothing is left of them.
+/* Whatever the peers did, nothing is left of them. */
 void World::end()
 {
     for (Line &line : lines_)
@@ -407,7 +409,7 @@ void remove_folder()
     rmdir(socket_path->substr(0, socket_path->rfind('/')).c_str());
 }
 
-// Everything that an input has opened is closed: the next descriptor has the same number.
+/* Everything that an input has opened is closed: the next descriptor has the same number. */
 int next_descriptor()
 {
     return UniqueFd(open("/dev/null", O_RDONLY | O_CLOEXEC)).get();
@@ -434,7 +436,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const int before = next_descriptor();
     {
         World world(*peers, *socket_path, input);
-        // The broker keeps the signals that would end this program.
+        /* The broker keeps the signals that would end this program. */
         sigprocmask(SIG_SETMASK, &signals, nullptr);
         world.run();
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: what libptsched reads from the broker. An input is what a broker says, and the calls of a program.
+/* Fuzz target: what libptsched reads from the broker. An input is what a broker says, and the calls of a program. */
 #include "tests/fuzz/check.hpp"
 #include "tests/fuzz/fuzz_clock.hpp"
 #include "tests/fuzz/scripted_broker.hpp"
@@ -50,7 +50,7 @@ void use(ptsched_client *client, fuzz_input &input)
     for (unsigned i = 0; i < kMostCalls && !fuzz_is_empty(&input); i++)
         CHECK(call(client, input) <= 0);
     CHECK(ptsched_client_page(client) != nullptr);
-    // Of the page, a program reads at any time.
+    /* Of the page, a program reads at any time. */
     const uint32_t state = ptsched_state(ptsched_client_page(client));
     pollfd event{.fd = ptsched_poll_fd(client), .events = POLLIN, .revents = 0};
     poll(&event, 1, 0);

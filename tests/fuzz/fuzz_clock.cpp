@@ -14,7 +14,7 @@ constexpr uint64_t kStart = 1000000000;
 uint64_t now = kStart, limit = UINT64_MAX;
 bool event;
 
-// A wait of so long that @ready events have ended before, or none has.
+/* A wait of so long that @ready events have ended before, or none has. */
 int waited(int ready, uint64_t ns)
 {
     event = ready > 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: what the tool ptsched reads from the broker and from netlink, up to what it prints. An input is a
-// command, and what the scheduler says.
+/*
+ * Fuzz target: what the tool ptsched reads from the broker and from netlink, up to what it prints. An input is a
+ * command, and what the scheduler says.
+ */
 #include "tests/fuzz/fake_netlink.hpp"
 #include "tests/fuzz/scripted_broker.hpp"
 #include "tools/ptsched/commands.hpp"
@@ -42,7 +44,7 @@ int command(uint8_t which, const ptsched::Choice &choice)
 extern "C" int LLVMFuzzerInitialize(int *, char ***)
 {
     broker = new fuzz::ScriptedBroker;
-    // It is there, as a node of the module would be.
+    /* It is there, as a node of the module would be. */
     setenv("PTSCHED_DEVICE_NODE", "/dev/null", 1);
     if (!freopen("/dev/null", "w", stdout))
         abort();
@@ -65,7 +67,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     try {
         command(which, choice);
     } catch (const ptsched::Error &) {
-        // Whatever is said, the tool ends with a sentence.
+        /* Whatever is said, the tool ends with a sentence. */
     }
     broker->rest();
     return 0;

@@ -49,7 +49,7 @@ ptsched::UniqueFd HostilePeers::some_file()
         return fd;
     }
     case 4:
-        // A pipe that nobody writes to: reading it would never end.
+        /* A pipe that nobody writes to: reading it would never end. */
         if (int ends[2]; pipe2(ends, O_CLOEXEC) == 0) {
             ptsched::UniqueFd other(ends[1]);
             handles_.push_back(std::move(other));
@@ -79,7 +79,7 @@ bool HostilePeers::send(int socket, const BrokerMessages::Bytes &bytes)
     ptsched::PassedFds<64> passed;
     passed.put(out, numbers.data(), numbers.size());
     if (sendmsg(socket, &out, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-        // A full socket is one that the broker stopped reading, as it should.
+        /* A full socket is one that the broker stopped reading, as it should. */
         return errno == EAGAIN;
     sent_++;
     return true;

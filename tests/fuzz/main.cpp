@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The broker among peers that keep no rule: it lives, serves the others, and is
-// afterwards as it was before.
+/*
+ * The broker among peers that keep no rule: it lives, serves the others, and is
+ * afterwards as it was before.
+ */
 #include "tests/conformance/actor.hpp"
 #include "tests/conformance/genl.hpp"
 #include "tests/conformance/scheduler.hpp"
@@ -26,7 +28,7 @@ namespace {
 
 constexpr unsigned kMessages = 20000;
 uint64_t seed;
-// Of the broker that nobody is connected to.
+/* Of the broker that nobody is connected to. */
 size_t idle_descriptors;
 
 size_t broker_descriptors()
@@ -35,7 +37,7 @@ size_t broker_descriptors()
     return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
 }
 
-// It answers, nobody is left on a device, and the descriptors are as many as before.
+/* It answers, nobody is left on a device, and the descriptors are as many as before. */
 void check_clean()
 {
     wait_until([] { return device().at(PTSCHED_A_ENTITIES) == 0; });
@@ -70,7 +72,7 @@ TEST("20000 hostile messages leave nothing behind")
 {
     printf("# seed %llu\n", static_cast<unsigned long long>(seed));
     HostilePeers peers(socket_path(), seed);
-    // Those that a full socket did not take do not count.
+    /* Those that a full socket did not take do not count. */
     while (peers.sent() < kMessages)
         peers.step();
     peers.hang_up();
@@ -141,7 +143,7 @@ TEST("of one client only so many calls wait")
         CHECK_EQ(100 + PTSCHED_BROKER_MAX_CALLS, answer.id);
         CHECK_EQ(-ENOBUFS, answer.result);
         other.kill();
-        // All of them are answered with the turn.
+        /* All of them are answered with the turn. */
         for (int i = 0; i < PTSCHED_BROKER_MAX_CALLS; i++) {
             CHECK(recv(flood.fd(), &answer, sizeof(answer), 0) == sizeof(answer));
             CHECK_EQ(0, answer.result);
@@ -159,7 +161,7 @@ TEST("a peer that takes no answers is not read any more, and the others are serv
         genl::Payload message(reinterpret_cast<char *>(&header), reinterpret_cast<char *>(&header + 1));
         message.insert(message.end(), payload.begin(), payload.end());
         unsigned taken = 0;
-        // Full, and still full after the broker has served somebody else.
+        /* Full, and still full after the broker has served somebody else. */
         for (int full = 0; full < 3;) {
             if (send(deaf.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL) > 0) {
                 taken++;
@@ -171,7 +173,7 @@ TEST("a peer that takes no answers is not read any more, and the others are serv
             full++;
         }
         printf("# %u requests were taken\n", taken);
-        // When it reads again, every request is answered by two devices and an end.
+        /* When it reads again, every request is answered by two devices and an end. */
         unsigned ends = 0;
         while (ends < taken) {
             char buffer[PTSCHED_BROKER_MAX_MESSAGE];
@@ -200,7 +202,7 @@ TEST("a subscriber that is too slow is told that events were lost")
             CHECK_EQ(0, client.call(PTSCHED_IOC_ACQUIRE, acquire));
             CHECK_EQ(0, client.call(PTSCHED_IOC_RELEASE, release));
         }
-        // Room for one more, with which the loss is told.
+        /* Room for one more, with which the loss is told. */
         for (bool lost = false; !lost;) {
             ptsched_broker_header answer;
             if (recv(slow.get(), &answer, sizeof(answer), MSG_DONTWAIT) < 0) {
@@ -226,7 +228,7 @@ TEST("without descriptors left, connections are turned away and later taken agai
         std::vector<ptsched::UniqueFd> many;
         for (int i = 0; i < 50; i++)
             many.push_back(genl::connect_to(socket_path()));
-        // The last one is hung up on.
+        /* The last one is hung up on. */
         pollfd poll_for{.fd = many.back().get(), .events = POLLIN, .revents = 0};
         CHECK_EQ(1, poll(&poll_for, 1, -1));
         CHECK(poll_for.revents & POLLHUP);
@@ -235,14 +237,14 @@ TEST("without descriptors left, connections are turned away and later taken agai
     check_clean();
 }
 
-// A sanitizer's own memory knows no such limit.
+/* A sanitizer's own memory knows no such limit. */
 #ifndef PTSCHED_TEST_SANITIZED
 constexpr size_t kSomeMemory = 256 * 1024;
 
-// Once the broker has read all that was sent, or hung up.
+/* Once the broker has read all that was sent, or hung up. */
 bool was_hung_up_on(int socket)
 {
-    // A request without a structure, which is refused.
+    /* A request without a structure, which is refused. */
     auto header = header_of(PTSCHED_IOC_QUERY, 0, 1);
     if (send(socket, &header, sizeof(header), MSG_NOSIGNAL) < 0)
         return true;
@@ -275,7 +277,7 @@ TEST("without memory left, who asks for more is hung up on, and the others are s
         rlimit before, tight;
         CHECK_EQ(0, prlimit(broker_pid(), RLIMIT_AS, nullptr, &before));
         tight = before;
-        // Its stack may still grow a little.
+        /* Its stack may still grow a little. */
         tight.rlim_cur = broker_memory() + kSomeMemory;
         CHECK_EQ(0, prlimit(broker_pid(), RLIMIT_AS, &tight, nullptr));
         unsigned calls = 0;
@@ -287,7 +289,7 @@ TEST("without memory left, who asks for more is hung up on, and the others are s
         }
         CHECK(refused);
         printf("# %u calls were taken\n", calls);
-        // What it gave back is enough for small things, not for ever more of those that are bigger.
+        /* What it gave back is enough for small things, not for ever more of those that are bigger. */
         std::vector<ptsched::UniqueFd> many;
         do {
             CHECK(many.size() < 900);

@@ -25,7 +25,7 @@ constexpr int kFirstControl = 500;
     abort();
 }
 
-// What an order is answered with: a number, and a descriptor unless it failed.
+/* What an order is answered with: a number, and a descriptor unless it failed. */
 void answer(int control, pid_t number, int fd)
 {
     iovec part{&number, sizeof(number)};
@@ -48,7 +48,7 @@ pid_t hear(int control, ptsched::UniqueFd &fd)
     ptsched::PassedFds<1> passed;
     passed.make_room(message);
     ssize_t got;
-    // The fuzzer has a timer.
+    /* The fuzzer has a timer. */
     while ((got = recvmsg(control, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
         continue;
     if (got <= 0)
@@ -74,7 +74,7 @@ ptsched::UniqueFd connect_to(const std::string &path)
     return fd;
 }
 
-// The life of a peer: until nobody gives it orders.
+/* The life of a peer: until nobody gives it orders. */
 [[noreturn]] void obey(ptsched::UniqueFd control, const std::string &path)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -82,7 +82,7 @@ ptsched::UniqueFd connect_to(const std::string &path)
     for (Order order; recv(control.get(), &order, sizeof(order), 0) == sizeof(order);) {
         if (order == Order::connect) {
             answer(control.get(), 0, connect_to(path).get());
-            // Now that there is no other copy of it.
+            /* Now that there is no other copy of it. */
             answer(control.get(), 0, -1);
             continue;
         }
@@ -126,7 +126,7 @@ Peers::Process &Peers::get(size_t which)
         ptsched::UniqueFd control;
         tell(processes_[0].control.get(), Order::fork);
         process.pid = hear(processes_[0].control.get(), control);
-        // Out of the way: by its numbers the target sees what it has left open.
+        /* Out of the way: by its numbers the target sees what it has left open. */
         process.control.reset(fcntl(control.get(), F_DUPFD_CLOEXEC, kFirstControl + static_cast<int>(which)));
     }
     return process;
@@ -152,7 +152,7 @@ void Peers::kill(size_t which)
     Process &process = processes_[which];
     if (which == 0 || !process.pid)
         return;
-    // By its pidfd it is seen whether it has ended.
+    /* By its pidfd it is seen whether it has ended. */
     ptsched::UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
     ::kill(process.pid, SIGKILL);
     pollfd ended{.fd = pidfd.get(), .events = POLLIN, .revents = 0};

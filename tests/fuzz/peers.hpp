@@ -1,6 +1,8 @@
-// SPDX-License-Identifier: MIT
-// Processes that connect to the broker under a fuzz target, and end when it says so. What their connections carry is
-// sent by the target, in their names where it may.
+/* SPDX-License-Identifier: MIT */
+/*
+ * Processes that connect to the broker under a fuzz target, and end when it says so. What their connections carry is
+ * sent by the target, in their names where it may.
+ */
 #ifndef PTSCHED_TEST_FUZZ_PEERS_HPP
 #define PTSCHED_TEST_FUZZ_PEERS_HPP
 
@@ -16,18 +18,18 @@ class Peers {
 public:
     static constexpr size_t kMost = 4;
 
-    // The first is the parent of the others, and lives for as long as the target.
+    /* The first is the parent of the others, and lives for as long as the target. */
     explicit Peers(std::string socket_path);
 
-    // A connection of process @which to the socket, which exists; none if nobody listens.
+    /* A connection of process @which to the socket, which exists; none if nobody listens. */
     ptsched::UniqueFd connect(size_t which);
     pid_t pid(size_t which);
-    // Another takes its place when it is needed.
+    /* Another takes its place when it is needed. */
     void kill(size_t which);
 
 private:
     struct Process {
-        pid_t pid = 0; // 0: not there
+        pid_t pid = 0; /* 0: not there */
         ptsched::UniqueFd control;
     };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a scripted broker says, read from the input of a fuzz target.
+/* What a scripted broker says, read from the input of a fuzz target. */
 #include "tests/fuzz/scripted_broker.hpp"
 
 #include <algorithm>
@@ -125,7 +125,7 @@ Bytes query()
     return bytes;
 }
 
-// A structure that begins with its size.
+/* A structure that begins with its size. */
 Bytes structure(size_t size, fuzz_input &input)
 {
     Bytes bytes;
@@ -172,14 +172,14 @@ ptsched::UniqueFd some_file(fuzz_input &input)
     }
 }
 
-// Those of an attached client, in order or not.
+/* Those of an attached client, in order or not. */
 std::vector<ptsched::UniqueFd> client_files(fuzz_input &input)
 {
     const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
     std::vector<ptsched::UniqueFd> files;
     if (fuzz_below(&input, 4)) {
         ptsched::UniqueFd state = memory(page, F_SEAL_SHRINK | F_SEAL_GROW);
-        // The client may hold the turn.
+        /* The client may hold the turn. */
         const uint32_t held = PTSCHED_STATE_TURN;
         if (pwrite(state.get(), &held, sizeof(held), offsetof(ptsched_page, state)) < 0)
             return files;
@@ -205,7 +205,7 @@ Bytes refusal(fuzz_input &input)
     return bytes;
 }
 
-// Of a request; the next number is @id.
+/* Of a request; the next number is @id. */
 Said answer(fuzz_input &input, uint64_t id)
 {
     const int result = fuzz_below(&input, 4) ? 0 : -static_cast<int>(fuzz_byte(&input));
@@ -248,7 +248,7 @@ Said saying(fuzz_input &input, uint64_t &next_id)
         return damaged;
     }
     case 6:
-        // Another part of a dump, or an answer that was given.
+        /* Another part of a dump, or an answer that was given. */
         return answer(input, next_id - 1);
     case 7:
         return answer(input, fuzz_byte(&input));

@@ -41,7 +41,7 @@ void send(int socket, const Said &said)
             fds[count++] = fd.get();
     ptsched::PassedFds<kMostFds> passed;
     passed.put(message, fds, count);
-    // What does not fit is not said.
+    /* What does not fit is not said. */
     sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
@@ -73,7 +73,7 @@ void ScriptedBroker::will_say(Script first, Script second)
     scripts_.push_back(std::move(first));
 }
 
-// Connections that nobody has a script for are not taken while one lasts.
+/* Connections that nobody has a script for are not taken while one lasts. */
 void ScriptedBroker::rest()
 {
     std::lock_guard lock(mutex_);
@@ -93,7 +93,7 @@ void ScriptedBroker::serve()
         for (const Said &said : script.said)
             send(peer.get(), said);
         shutdown(peer.get(), script.is_deaf ? SHUT_RDWR : SHUT_WR);
-        // What it has not read would take from the other what it has not read, if it were closed now.
+        /* What it has not read would take from the other what it has not read, if it were closed now. */
         told_.push_back(std::move(peer));
     }
 }

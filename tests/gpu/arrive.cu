@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The first launch of a new process: how long it takes from before the launch to after the wait, in us, as JSON. What
-// every program does before that, its context and the loading of its kernel, is not part of it.
+/*
+ * The first launch of a new process: how long it takes from before the launch to after the wait, in us, as JSON. What
+ * every program does before that, its context and the loading of its kernel, is not part of it.
+ */
 #include "tests/gpu/job.hpp"
 
 #include <chrono>

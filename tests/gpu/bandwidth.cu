@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A program that does nothing but move memory on the device: a triad over arrays much larger than the caches.
+/* A program that does nothing but move memory on the device: a triad over arrays much larger than the caches. */
 #include "tests/gpu/job.hpp"
 
 namespace {
 
-constexpr size_t count = size_t{1} << 26; // 256 MiB each
+constexpr size_t count = size_t{1} << 26; /* 256 MiB each */
 
 __global__ void fill(float *a, float value)
 {

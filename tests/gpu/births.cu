@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A program that makes streams, contexts and green contexts all the time, uses them and destroys them, beside work
-// that goes on: channels come and go whatever state the others are in.
+/*
+ * A program that makes streams, contexts and green contexts all the time, uses them and destroys them, beside work
+ * that goes on: channels come and go whatever state the others are in.
+ */
 #include "tests/gpu/job.hpp"
 
 #include <cuda.h>

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Two blocking streams that run side by side: a kernel of the one waits for what a later kernel of the other sets. The
-// legacy stream, which is used before, gets nothing in between: an event on it would have the one wait for the other.
+/*
+ * Two blocking streams that run side by side: a kernel of the one waits for what a later kernel of the other sets. The
+ * legacy stream, which is used before, gets nothing in between: an event on it would have the one wait for the other.
+ */
 #include "tests/gpu/job.hpp"
 
 #include <unistd.h>
 
 namespace {
 
-constexpr long long patience = 4000000000; // clock cycles, after which a kernel waits in vain
+constexpr long long patience = 4000000000; /* clock cycles, after which a kernel waits in vain */
 
 struct State {
     unsigned flag, late;
@@ -38,7 +40,7 @@ public:
         check(cudaMalloc(&state_, sizeof(State)), "cudaMalloc");
         for (cudaStream_t *stream : {&first_, &second_})
             check(cudaStreamCreate(stream), "cudaStreamCreate");
-        // What is not loaded yet would be between two kernels, and wait for the first.
+        /* What is not loaded yet would be between two kernels, and wait for the first. */
         wait_for<<<1, 1, 0, first_>>>(state_, 0);
         set_to<<<1, 1, 0, second_>>>(state_, 0);
         nothing<<<1, 1>>>();
@@ -66,7 +68,7 @@ public:
                 nothing<<<1, 1>>>();
         }
         wait_for<<<1, 1, 0, first_>>>(state_, number_);
-        // Long enough for whoever looks after the program to look; now and then, to take it for one that rests.
+        /* Long enough for whoever looks after the program to look; now and then, to take it for one that rests. */
         usleep(number_ % 16 ? 1000 * (number_ % 8) : 250000);
         set_to<<<1, 1, 0, second_>>>(state_, number_);
         check(cudaDeviceSynchronize(), "wait_for");

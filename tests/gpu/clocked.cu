@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Kernels that note by the device's own clock when they began and ended, and when they came to a halt in between, so
-// that it is known for how long the GPU worked for this program: the time in which at least one of them ran. Between
-// two that are queued one behind the other nobody else gets onto the device: a gap as short as that one counts, too.
+/*
+ * Kernels that note by the device's own clock when they began and ended, and when they came to a halt in between, so
+ * that it is known for how long the GPU worked for this program: the time in which at least one of them ran. Between
+ * two that are queued one behind the other nobody else gets onto the device: a gap as short as that one counts, too.
+ */
 #include "tests/gpu/job.hpp"
 
 #include <getopt.h>
@@ -12,7 +14,7 @@ namespace {
 
 constexpr int threads = 128;
 constexpr unsigned long long gap_ns = 10000;
-// Steps between two looks at the clock: some microseconds. It was off the device if that took so long.
+/* Steps between two looks at the clock: some microseconds. It was off the device if that took so long. */
 constexpr unsigned long long steps_for_a_look = 4096, halt_ns = 100000;
 constexpr unsigned most_halts = 1 << 16;
 
@@ -20,7 +22,7 @@ struct Interval {
     unsigned long long begin_ns, end_ns;
 };
 
-// What all kernels of a run have noted.
+/* What all kernels of a run have noted. */
 struct Halts {
     unsigned count;
     struct {
@@ -69,7 +71,7 @@ __global__ void steps_kernel(uint32_t *state, unsigned long long steps, Interval
         atomicMax(&seen->end_ns, device_ns());
 }
 
-// The length of the union, short gaps included.
+/* The length of the union, short gaps included. */
 unsigned long long union_ns(std::vector<Interval> intervals)
 {
     unsigned long long length_ns = 0, until_ns = 0;
@@ -147,8 +149,10 @@ private:
     unsigned long long steps_ = 0;
     Halts *halts_ = nullptr;
 
-    // Takes what the kernels have noted out of their @intervals, which become more. Returns how often they came to a
-    // halt.
+    /*
+     * Takes what the kernels have noted out of their @intervals, which become more. Returns how often they came to a
+     * halt.
+     */
     size_t halt(std::vector<Interval> &intervals) const
     {
         auto memory = std::make_unique<Halts>();
@@ -158,7 +162,7 @@ private:
             std::fprintf(stderr, "clocked: came to a halt %u times; %u are counted\n", noted.count, most_halts);
             std::exit(1);
         }
-        // In the order of time: what is left of a kernel is what comes after its last one.
+        /* In the order of time: what is left of a kernel is what comes after its last one. */
         std::sort(noted.halts, noted.halts + noted.count,
                   [](const auto &one, const auto &other) { return one.interval.begin_ns < other.interval.begin_ns; });
         for (unsigned i = 0; i < noted.count; i++) {
@@ -177,7 +181,7 @@ private:
         std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(options_.think_us));
     }
 
-    // The device's clock says how long a kernel is; the fastest, since others may be there.
+    /* The device's clock says how long a kernel is; the fastest, since others may be there. */
     void calibrate()
     {
         constexpr unsigned long long few = 20000, many = 420000;

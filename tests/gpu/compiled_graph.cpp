@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Graphs with the kernel of multiply_add.cu, compiled from its source when the graph is made, and from a file of PTX.
-// Fails if a result is wrong, or if what does not fit the kernel, or does not compile, is not refused in the right
-// words.
+/*
+ * Graphs with the kernel of multiply_add.cu, compiled from its source when the graph is made, and from a file of PTX.
+ * Fails if a result is wrong, or if what does not fit the kernel, or does not compile, is not refused in the right
+ * words.
+ */
 #include <ptsched/ptask/graph.hpp>
 
 #include <cstdio>

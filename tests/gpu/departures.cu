@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A program whose threads are cancelled as they give the GPU work: wherever it finds them, the others go on.
+/* A program whose threads are cancelled as they give the GPU work: wherever it finds them, the others go on. */
 #include "tests/gpu/job.hpp"
 
 #include <pthread.h>
@@ -20,7 +20,7 @@ __global__ void advance(unsigned *data, unsigned by)
     data[i] = x;
 }
 
-// Launches and looks whether that is done, without end.
+/* Launches and looks whether that is done, without end. */
 struct Endless {
     cudaStream_t stream;
     unsigned *data;
@@ -67,7 +67,7 @@ public:
         pthread_t thread;
         if (pthread_create(&thread, nullptr, Endless::run, &endless))
             fail("pthread_create");
-        // At another place each time: in its first submissions, or deep in its round.
+        /* At another place each time: in its first submissions, or deep in its round. */
         unsigned wanted = 1 + number_ % 16;
         while (endless.launched < wanted)
             sched_yield();

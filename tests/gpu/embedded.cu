@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Graphs with kernels that nvcc has compiled into this program, that are in memory, and that include what comes with
-// CUDA. Fails if a result is wrong, or if what is cut short is not refused.
+/*
+ * Graphs with kernels that nvcc has compiled into this program, that are in memory, and that include what comes with
+ * CUDA. Fails if a result is wrong, or if what is cut short is not refused.
+ */
 #include <ptsched/ptask/graph.hpp>
 
 #include <cstdio>

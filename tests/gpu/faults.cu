@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels that add 1 to a number. Most are at fault if it is negative, each in the way that it is named after.
+/* Kernels that add 1 to a number. Most are at fault if it is negative, each in the way that it is named after. */
 
 #include <cassert>
 #include <cstdint>

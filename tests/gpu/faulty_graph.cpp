@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A graph with a kernel of faults.cu, which meets what it cannot do. Prints what the graph says then, and fails if that
-// does not name the task, or if another graph, of the host, does not go on.
+/*
+ * A graph with a kernel of faults.cu, which meets what it cannot do. Prints what the graph says then, and fails if that
+ * does not name the task, or if another graph, of the host, does not go on.
+ */
 #include "tests/ptask/failure_of.hpp"
 #include <ptsched/ptask/graph.hpp>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A program whose work is done by children that it forks, each with a context of its own. It never uses the GPU itself.
+/*
+ * A program whose work is done by children that it forks, each with a context of its own. It never uses the GPU itself.
+ */
 #include "tests/gpu/job.hpp"
 
 #include <sys/wait.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Two processes that share device memory by CUDA IPC and work on it in turns. With --spin a kernel of the first waits
-// on the device for a flag that a kernel of the second sets, so that neither gets on without the other.
+/*
+ * Two processes that share device memory by CUDA IPC and work on it in turns. With --spin a kernel of the first waits
+ * on the device for a flag that a kernel of the second sets, so that neither gets on without the other.
+ */
 #include "tests/gpu/job.hpp"
 
 #include <sys/socket.h>
@@ -33,8 +35,8 @@ __global__ void set_flag(volatile unsigned *flag, unsigned value)
 }
 
 struct Message {
-    cudaIpcMemHandle_t memory; // only the first time
-    unsigned number;           // of a task; 0: end
+    cudaIpcMemHandle_t memory; /* only the first time */
+    unsigned number;           /* of a task; 0: end */
 };
 
 template <typename T> bool receive(int socket, T &message)

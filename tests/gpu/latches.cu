@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Each step is held up by a kernel that spins until the host has submitted all of it, as programs do that measure what
-// submitting takes.
+/*
+ * Each step is held up by a kernel that spins until the host has submitted all of it, as programs do that measure what
+ * submitting takes.
+ */
 #include "tests/gpu/job.hpp"
 
 namespace {
@@ -31,7 +33,7 @@ public:
         check(cudaMallocHost(&copy_, count * sizeof(unsigned)), "cudaMallocHost");
         check(cudaMallocHost(const_cast<unsigned **>(&latch_), sizeof(*latch_)), "cudaMallocHost");
         check(cudaStreamCreate(&stream_), "cudaStreamCreate");
-        // A kernel that is not loaded yet would wait for the one that spins.
+        /* A kernel that is not loaded yet would wait for the one that spins. */
         *latch_ = 1;
         spin_until_set<<<1, 1, 0, stream_>>>(latch_);
         advance<<<132, 128, 0, stream_>>>(data_, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What one launch of an empty kernel costs the caller, in nanoseconds: among many, or as the first after a pause.
+/* What one launch of an empty kernel costs the caller, in nanoseconds: among many, or as the first after a pause. */
 #include "tests/gpu/serve.hpp"
 
 #include <cuda_runtime.h>
@@ -9,7 +9,7 @@
 
 namespace {
 
-// Few enough that the driver's queue never fills, so that a launch never waits for the GPU.
+/* Few enough that the driver's queue never fills, so that a launch never waits for the GPU. */
 constexpr int batch = 256;
 
 __global__ void empty_kernel() {}
@@ -22,7 +22,7 @@ void check(cudaError_t error, const char *what)
     std::exit(1);
 }
 
-// Over batches. In the median, a batch in which the process was interrupted does not count.
+/* Over batches. In the median, a batch in which the process was interrupted does not count. */
 struct Cost {
     double median_ns, mean_ns;
 };
@@ -53,7 +53,7 @@ double thread_cpu_ns()
     return static_cast<double>(used.tv_sec) * 1e9 + static_cast<double>(used.tv_nsec);
 }
 
-// What the first launch after a pause costs the thread, and how long it takes: medians.
+/* What the first launch after a pause costs the thread, and how long it takes: medians. */
 void report_first_launches(unsigned long count)
 {
     std::vector<float> cpu, took;
@@ -89,7 +89,7 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "usage: launch_overhead SECONDS | --serve\n");
         return 2;
     }
-    measure(0.1); // module load and first launches
+    measure(0.1); /* module load and first launches */
     if (!serve) {
         report(measure(seconds));
         return 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A program of the vendor's libraries: a dense product (cuBLAS), a transform and back (cuFFT) and a sparse product
-// (cuSPARSE) in every step.
+/*
+ * A program of the vendor's libraries: a dense product (cuBLAS), a transform and back (cuFFT) and a sparse product
+ * (cuSPARSE) in every step.
+ */
 #include "tests/gpu/job.hpp"
 
 #include <cublas_v2.h>

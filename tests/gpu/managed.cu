@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A program whose managed memory moves back and forth: the host writes it, a kernel faults it in and changes it, the
-// host reads it. Small: what is moved counts, not how much there is.
+/*
+ * A program whose managed memory moves back and forth: the host writes it, a kernel faults it in and changes it, the
+ * host reads it. Small: what is moved counts, not how much there is.
+ */
 #include "tests/gpu/job.hpp"
 
 namespace {
 
-constexpr size_t count = size_t{1} << 22; // 16 MiB
+constexpr size_t count = size_t{1} << 22; /* 16 MiB */
 constexpr size_t page = 4096 / sizeof(unsigned);
 
 __global__ void advance(unsigned *data, unsigned by)

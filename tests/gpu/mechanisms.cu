@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What the driver lets a process do with its own compute channels, found out without ptsched, by its effect on kernels
-// of about 1 ms: short time slices, channels off and on, pre-emption of the channel group.
-//
-// Its ioctl() is that of the interposer (libptsched/preload/entry/ioctl.cpp), which shows its channels to that one's
-// Channels.
+/*
+ * What the driver lets a process do with its own compute channels, found out without ptsched, by its effect on kernels
+ * of about 1 ms: short time slices, channels off and on, pre-emption of the channel group.
+ *
+ * Its ioctl() is that of the interposer (libptsched/preload/entry/ioctl.cpp), which shows its channels to that one's
+ * Channels.
+ */
 #include "libptsched/preload/loaded/real_dlsym.hpp"
 #include "libptsched/preload/turn/channels.hpp"
 #include "libptsched/rm/rm_abi.h"
@@ -20,7 +22,7 @@ using ptsched::preload::channels;
 using ptsched::preload::ComputeGroup;
 namespace rm = ptsched::rm;
 
-// There is no dlsym() of the interposer's in the way here.
+/* There is no dlsym() of the interposer's in the way here. */
 ptsched::preload::DlsymFn ptsched::preload::real_dlsym()
 {
     return dlsym;
@@ -29,13 +31,13 @@ ptsched::preload::DlsymFn ptsched::preload::real_dlsym()
 namespace {
 
 constexpr int threads = 128;
-constexpr int depth = 4; // kernels in flight
+constexpr int depth = 4; /* kernels in flight */
 constexpr double kernel_us = 1000;
 constexpr uint64_t short_slice_us = 50;
-constexpr double patience_s = 2; // for kernels to go on
-constexpr double spare_s = 60;   // for all else that the program does
+constexpr double patience_s = 2; /* for kernels to go on */
+constexpr double spare_s = 60;   /* for all else that the program does */
 
-// NVA06C_CTRL_CMD_PREEMPT, on a channel group, and its parameters.
+/* NVA06C_CTRL_CMD_PREEMPT, on a channel group, and its parameters. */
 constexpr uint32_t preempt_group = 0xa06c0105;
 struct PreemptGroup {
     uint8_t wait, manual_timeout;
@@ -46,7 +48,7 @@ struct Options {
     double times = 20, off_ms = 50;
 };
 
-// Switches the process's channels. However the program ends, they are on then.
+/* Switches the process's channels. However the program ends, they are on then. */
 class Switch {
 public:
     void use(const std::string &address) { address_ = address; }
@@ -66,7 +68,7 @@ public:
         off_ = false;
         return channels->switch_on(address());
     }
-    // Nobody takes them off any more.
+    /* Nobody takes them off any more. */
     void end()
     {
         std::lock_guard<std::mutex> guard(lock_);
@@ -82,9 +84,9 @@ private:
     bool off_ = false, ended_ = false;
 };
 
-Switch &own_channels = *new Switch; // threads may outlive us
+Switch &own_channels = *new Switch; /* threads may outlive us */
 
-// Waits for the signals that end a program, or until it should have come to an end by itself.
+/* Waits for the signals that end a program, or until it should have come to an end by itself. */
 void watch(const sigset_t &signals, double seconds)
 {
     timespec limit{static_cast<time_t>(seconds) + 1, 0};
@@ -98,12 +100,12 @@ void watch(const sigset_t &signals, double seconds)
     std::_Exit(number < 0 ? 1 : 128 + number);
 }
 
-// What kernels tell, in the host's memory: it can be looked at without a call to the driver.
+/* What kernels tell, in the host's memory: it can be looked at without a call to the driver. */
 struct Told {
     volatile unsigned done, wrong;
 };
 
-// On the device: blocks that have ended of the kernel that runs, and kernels that have.
+/* On the device: blocks that have ended of the kernel that runs, and kernels that have. */
 struct Ended {
     unsigned blocks, kernels;
 };
@@ -120,12 +122,12 @@ __global__ void chain_kernel(unsigned rounds, const unsigned *right, Ended *ende
     if (chain(threadIdx.x, rounds) != right[threadIdx.x])
         told->wrong = 1;
     __syncthreads();
-    // The last block counts the kernel.
+    /* The last block counts the kernel. */
     if (threadIdx.x == 0 && atomicInc(&ended->blocks, gridDim.x - 1) == gridDim.x - 1)
         told->done = ++ended->kernels;
 }
 
-// Kernels one after another, some of them in flight all the time.
+/* Kernels one after another, some of them in flight all the time. */
 class Kernels {
 public:
     Kernels()
@@ -153,13 +155,13 @@ public:
         return text;
     }
     unsigned done() const { return told_->done; }
-    // One that has just been launched may be done before it is counted.
+    /* One that has just been launched may be done before it is counted. */
     int in_flight() const { return static_cast<int>(launched_ - told_->done); }
 
-    // Whether what is in flight completes, and something that is launched after that.
+    /* Whether what is in flight completes, and something that is launched after that. */
     bool go_on() const { return completes(launched_ + 1); }
 
-    // No more of them. Whether all completed, with the right results.
+    /* No more of them. Whether all completed, with the right results. */
     bool finish()
     {
         ending_ = true;
@@ -175,7 +177,7 @@ private:
     cudaStream_t stream_;
     Told *told_;
     Ended *ended_;
-    unsigned *right_; // results
+    unsigned *right_; /* results */
     unsigned rounds_ = 0;
     std::atomic<unsigned> launched_{0};
     std::atomic<bool> ending_{false};
@@ -217,7 +219,7 @@ private:
         rounds_ = rounds;
     }
 
-    // By the fastest of some shorter ones.
+    /* By the fastest of some shorter ones. */
     void calibrate()
     {
         constexpr unsigned some = 100000;
@@ -233,13 +235,13 @@ private:
     }
 };
 
-// What was found out about one mechanism.
+/* What was found out about one mechanism. */
 struct Finding {
-    std::string why; // it does not work; empty: it does
+    std::string why; /* it does not work; empty: it does */
     std::vector<float> us = {};
-    std::string more = ""; // JSON members, each after a comma
+    std::string more = ""; /* JSON members, each after a comma */
 
-    // What is found out first counts.
+    /* What is found out first counts. */
     void fails(const std::string &reason) { why = why.empty() ? reason : why; }
 
     void print(const char *name)
@@ -251,7 +253,7 @@ struct Finding {
     }
 };
 
-// Calls it, and adds how long that took.
+/* Calls it, and adds how long that took. */
 template <typename Call> auto timed(std::vector<float> &us, Call call)
 {
     double before = now();
@@ -272,7 +274,7 @@ std::string member(const char *name, double value)
     return text;
 }
 
-// Of a group, in us; 0: the driver does not say.
+/* Of a group, in us; 0: the driver does not say. */
 uint64_t slice_of(const ComputeGroup &group)
 {
     rm::Timeslice slice{0};
@@ -300,11 +302,11 @@ Finding try_slice(const std::vector<ComputeGroup> &groups, double times)
     return found;
 }
 
-// What happened while the channels were off once.
+/* What happened while the channels were off once. */
 struct Off {
-    std::string error, undone; // of off and on
-    unsigned completed;        // kernels, while they were off
-    bool waiting, went_on;     // whether some were in flight meanwhile, and whether they went on afterwards
+    std::string error, undone; /* of off and on */
+    unsigned completed;        /* kernels, while they were off */
+    bool waiting, went_on;     /* whether some were in flight meanwhile, and whether they went on afterwards */
 };
 
 Off take_off_for(double ms, const Kernels &kernels, std::vector<float> &off_us, std::vector<float> &on_us)
@@ -321,7 +323,7 @@ Off take_off_for(double ms, const Kernels &kernels, std::vector<float> &off_us, 
     return off;
 }
 
-// What that says of off and on.
+/* What that says of off and on. */
 void judge(const Off &one, Finding &off, Finding &on)
 {
     off.fails(one.error);
@@ -347,7 +349,7 @@ void try_off(const Kernels &kernels, const Options &options, Finding &off, Findi
     off.more = member("off_ms", options.off_ms) + member("completed_while_off", completed);
 }
 
-// It works if it keeps the group off the hardware, and that ends.
+/* It works if it keeps the group off the hardware, and that ends. */
 Finding try_group_preempt(const std::vector<ComputeGroup> &groups, const Kernels &kernels, const Options &options)
 {
     Finding found;
@@ -445,7 +447,7 @@ int main(int argc, char **argv)
     sigemptyset(&signals);
     for (int number : {SIGTERM, SIGINT, SIGHUP})
         sigaddset(&signals, number);
-    // No thread takes them but one, which may lock.
+    /* No thread takes them but one, which may lock. */
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
     std::thread(watch, signals, planned_s + spare_s).detach();
 

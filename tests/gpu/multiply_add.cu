@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// y += a x, for compiled_graph.cpp.
+/* y += a x, for compiled_graph.cpp. */
 
 extern "C" __global__ void multiply_add(float *y, const float *x, float a, unsigned int n)
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A kernel that never ends while the program lives: it polls a slot in pinned memory for work and answers there. No
-// call to the driver tells when it works.
+/*
+ * A kernel that never ends while the program lives: it polls a slot in pinned memory for work and answers there. No
+ * call to the driver tells when it works.
+ */
 #include "tests/gpu/job.hpp"
 
 namespace {
@@ -8,7 +10,7 @@ namespace {
 constexpr int threads = 256, rounds = 2000;
 
 struct Slot {
-    volatile unsigned asked, answered; // numbers of tasks; ~0u asks for the end
+    volatile unsigned asked, answered; /* numbers of tasks; ~0u asks for the end */
     volatile unsigned value;
 };
 

@@ -121,7 +121,7 @@ private:
  */
 template <typename Run> int serve_orders(const std::string &facts, Run run)
 {
-    static Orders &orders = *new Orders; // its thread may outlive us
+    static Orders &orders = *new Orders; /* its thread may outlive us */
     std::printf("{\"event\": \"ready\", \"pid\": %d%s}\n", static_cast<int>(getpid()), facts.c_str());
     std::fflush(stdout);
     for (;;) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A plain CUDA program, built by nvcc with the default static runtime: kernels of dependent
-// integer steps, one after another or when they are due, whose result is checked at the end.
+/*
+ * A plain CUDA program, built by nvcc with the default static runtime: kernels of dependent
+ * integer steps, one after another or when they are due, whose result is checked at the end.
+ */
 #include "tests/gpu/serve.hpp"
 
 #include <cuda_runtime.h>
@@ -19,7 +21,7 @@ namespace {
 constexpr uint32_t factor = 1664525u, addend = 1013904223u;
 constexpr int threads = 128;
 
-// factor and addend are arguments so that the compiler cannot fold several steps into one.
+/* factor and addend are arguments so that the compiler cannot fold several steps into one. */
 __global__ void steps_kernel(uint32_t *state, uint64_t steps, uint32_t a, uint32_t c)
 {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -38,7 +40,7 @@ void check(cudaError_t error, const char *what)
     std::exit(1);
 }
 
-// What `steps` steps do: x -> a * x + c.
+/* What `steps` steps do: x -> a * x + c. */
 struct Affine {
     uint32_t a = 1, c = 0;
 };
@@ -57,12 +59,12 @@ Affine power(uint64_t steps)
 struct Options {
     double us = 1000;
     double think_us = 0, jitter_us = 0;
-    double period_us = 0, poisson_us = 0; // kernels that are due so often, or on average so often
+    double period_us = 0, poisson_us = 0; /* kernels that are due so often, or on average so often */
     double seconds = 0;
-    double rate = 0; // steps per microsecond; 0: measure
+    double rate = 0; /* steps per microsecond; 0: measure */
     unsigned depth = 1, streams = 1;
-    unsigned graph = 0; // kernels of a graph; 0: launched one by one
-    unsigned waves = 0; // how often the blocks of a kernel fill the device; 0: one block on each multiprocessor
+    unsigned graph = 0; /* kernels of a graph; 0: launched one by one */
+    unsigned waves = 0; /* how often the blocks of a kernel fill the device; 0: one block on each multiprocessor */
     unsigned long long steps = 0;
     int exit_code = 0;
     bool serve = false, ticks = false, latency = false, json = false, calibrate = false, bad_launch = false;
@@ -70,13 +72,13 @@ struct Options {
     bool open_loop() const { return period_us > 0 || poisson_us > 0; }
 };
 
-// When to measure, and what was found.
+/* When to measure, and what was found. */
 struct Run {
     double measured_from, end;
-    unsigned long long count; // launches, if not 0: instead of the end
+    unsigned long long count; /* launches, if not 0: instead of the end */
     unsigned long long skipped = 0, missed = 0;
     std::vector<float> latencies = {};
-    std::vector<float> with_cpu = {}; // of who thinks in between: less the time in which others had its CPU
+    std::vector<float> with_cpu = {}; /* of who thinks in between: less the time in which others had its CPU */
 
     bool goes_on(unsigned long long started, double instant) const
     {
@@ -87,7 +89,7 @@ struct Run {
     void add(double from, double to) { latencies.push_back(us(to - from)); }
 };
 
-// For how long the calling thread was ready to run so far, and others had its CPU.
+/* For how long the calling thread was ready to run so far, and others had its CPU. */
 class CpuWait {
 public:
     CpuWait() : file_(open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}
@@ -160,7 +162,7 @@ public:
     double rate() const { return options_.rate; }
     int blocks() const { return blocks_; }
 
-    // Launches for `seconds`, or `count` of them if that is not 0; measured after the warm-up.
+    /* Launches for `seconds`, or `count` of them if that is not 0; measured after the warm-up. */
     bool run(double seconds, double warm_up, unsigned long long count)
     {
         double measured_from = now() + warm_up;
@@ -177,7 +179,7 @@ public:
         return verify();
     }
 
-    // What a program gets that asks for too many threads.
+    /* What a program gets that asks for too many threads. */
     int bad_launch()
     {
         steps_kernel<<<1, 4096, 0, lanes_[0].stream>>>(lanes_[0].state, 1, factor, addend);
@@ -192,18 +194,18 @@ private:
         cudaStream_t stream = nullptr;
         uint32_t *state = nullptr;
         cudaGraphExec_t graph = nullptr;
-        uint64_t total_steps = 0; // since reset()
+        uint64_t total_steps = 0; /* since reset() */
     };
     Options options_;
     int blocks_ = 0;
     std::vector<Lane> lanes_;
     std::vector<uint32_t> initial_;
     std::vector<cudaEvent_t> done_;
-    uint64_t steps_ = 0; // of one kernel
+    uint64_t steps_ = 0; /* of one kernel */
     std::atomic<unsigned long long> finished_{0};
     std::minstd_rand random_;
 
-    // On one multiprocessor.
+    /* On one multiprocessor. */
     static int blocks_that_fit()
     {
         int blocks;
@@ -229,7 +231,7 @@ private:
         lane.total_steps += steps;
     }
 
-    // One kernel, or a graph of them.
+    /* One kernel, or a graph of them. */
     void launch_next(Lane &lane)
     {
         if (!lane.graph)
@@ -250,7 +252,7 @@ private:
         check(cudaGraphDestroy(graph), "cudaGraphDestroy");
     }
 
-    // The fastest of many short kernels: others on the GPU only make some slower.
+    /* The fastest of many short kernels: others on the GPU only make some slower. */
     double calibrate()
     {
         constexpr uint64_t few = 20000, many = 220000;
@@ -270,14 +272,14 @@ private:
             } while (now() < end);
             return fastest;
         };
-        best(many, 0.4); // until the clocks are up
+        best(many, 0.4); /* until the clocks are up */
         double difference_ms = best(many, 0.2) - best(few, 0.2);
         cudaEventDestroy(from);
         cudaEventDestroy(to);
         return static_cast<double>(many - few) / (difference_ms * 1000);
     }
 
-    // So many in flight all the time.
+    /* So many in flight all the time. */
     void closed_loop(Run &run)
     {
         std::vector<double> launched(options_.depth);
@@ -316,11 +318,13 @@ private:
             finish_oldest();
     }
 
-    // Launches that are due whether or not the one before is done; one at a time, in order. Latencies are from the
-    // instant when they are due. One of a period that is not done when the next is due misses its deadline.
+    /*
+     * Launches that are due whether or not the one before is done; one at a time, in order. Latencies are from the
+     * instant when they are due. One of a period that is not done when the next is due misses its deadline.
+     */
     void open_loop(Run &run)
     {
-        std::mt19937 random; // with its usual seed: the same instants in every run
+        std::mt19937 random; /* with its usual seed: the same instants in every run */
         std::exponential_distribution<double> gap;
         auto next_gap = [&] {
             return (options_.poisson_us > 0 ? options_.poisson_us * gap(random) : options_.period_us) / 1e6;
@@ -343,7 +347,7 @@ private:
         }
         if (!run.count && !stop_requested)
             sleep_until(run.end);
-        // What was due in time and could not even begin counts with the time that it has waited.
+        /* What was due in time and could not even begin counts with the time that it has waited. */
         double end = run.count ? 0 : std::min(run.end, now());
         for (; due < end; due += next_gap()) {
             if (due < run.measured_from)
@@ -361,7 +365,7 @@ private:
         }
     }
 
-    // Pauses of varying length, so that they keep no step with the kernels of others.
+    /* Pauses of varying length, so that they keep no step with the kernels of others. */
     void think()
     {
         if (options_.think_us <= 0)
@@ -436,7 +440,7 @@ private:
 
 int serve(Work &work)
 {
-    // Under MPS with a part of the threads, kernels are narrower: there are fewer blocks.
+    /* Under MPS with a part of the threads, kernels are narrower: there are fewer blocks. */
     return serve_orders(", \"blocks\": " + std::to_string(work.blocks()), [&](const std::string &verb, double amount,
                                                                               double warm_up) {
         return verb == "steps" ? work.run(0, 0, static_cast<unsigned long long>(amount)) : work.run(amount, warm_up, 0);

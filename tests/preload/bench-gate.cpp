@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * What the interposer adds to a submission inside a turn, alone and while others want the device, the driver's own work
  * excluded. Prints; asserts nothing.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 #include "tests/preload/hand_driver.h"
 
 #include <algorithm>
@@ -586,4 +586,4 @@ const struct hand_controls hand_controls = {
         },
 };
 
-} // extern "C"
+} /* extern "C" */

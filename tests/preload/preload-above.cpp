@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* Of what turns a program learns that lighter ones may stay on the device during the next. */
 #include "libptsched/preload/turn/above.hpp"
 #include "tests/vgpu/tap.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * How the interposer learns of channels, and which it switches: against a resource manager that does what the test
  * says. Whether a switch has an effect only a device can tell (tests/gpu).

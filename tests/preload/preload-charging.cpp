@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * What the interposer charges a program with, against a scheduler and a driver that do what the test says: the GPU time
  * of its submissions and how many there were, alone and under contention.

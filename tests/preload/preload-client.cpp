@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * A CUDA program for the tests of the interposer: each scenario prints what it computed, and nothing that depends on
  * time, so that its output must be the same with the interposer, without, alone and in company.

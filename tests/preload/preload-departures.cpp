@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * Threads that go while a submission of theirs is on its way: cancelled, ended, thrown out or jumped out of the
  * driver's call. What they leave must keep nobody else from the device.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* What is expected of a submission, and when it need not be measured. */
 #include "libptsched/preload/meter/estimate.hpp"
 #include "tests/vgpu/tap.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* What of the time between two events the device spent on the program's work. */
 #include "libptsched/preload/meter/event_times.hpp"
 #include "tests/vgpu/tap.h"

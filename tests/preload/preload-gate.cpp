@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * The gate against a scheduler and a driver that do what the test says: who waits for what, what is released when, and
  * what the driver gets to see. Every wait here is for an event, never for a time, but where that is what is counted.

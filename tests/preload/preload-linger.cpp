@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* For how long an idle program keeps a turn that others want. */
 #include "libptsched/preload/turn/linger.hpp"
 #include "tests/vgpu/tap.h"

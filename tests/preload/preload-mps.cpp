@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* Programs whose kernels run beside those of other clients of an MPS server: how they take turns, what they are
  * charged. */
 #include "tests/preload/by_hand.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * Programs in which the interposer is not the only library that has the driver's names, or in which there is no driver.
  * This one is linked with none and has weak references, which whatever is preloaded fills; it runs itself with the

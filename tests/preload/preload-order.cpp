@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * What the interposer must not change, against a scheduler and a driver that do what the test says: the order of a
  * program's work, whatever of it waits for what, and that it is scheduled again after an error.

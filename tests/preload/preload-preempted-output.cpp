@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* What a program prints while it is taken off the virtual GPU again and again, and put back, is what it prints alone.
  */
 #include "tests/preload/preemptible.h"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * Programs that are taken off the virtual GPU in the middle of their work, and put back. $PTSCHED_KILLS and
  * $PTSCHED_CYCLES say how often in the cases that repeat, for a longer run than that of "make check".

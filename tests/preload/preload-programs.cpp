@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * Unmodified programs under the interposer, with the virtual GPU for a device and the broker for a scheduler, both
  * started here. A program's output must be the same bare, scheduled, scheduled in company, and where no scheduler is;

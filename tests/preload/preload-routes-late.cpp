@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* The routes of a program that is not linked with the driver and loads it late, privately. */
 #include "tests/preload/routes.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * Every route by which a program may find the driver's entry points, for every name in entry_points.def: the function
  * it gets must be ours, of the version that the driver would have given, and reach the driver's function of that name.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 #include "tests/preload/scripted_client.h"
 
 #include "tests/hand_clock.h"
@@ -328,4 +328,4 @@ const struct scripted_scheduler scripted_scheduler = {
         },
 };
 
-} // extern "C"
+} /* extern "C" */

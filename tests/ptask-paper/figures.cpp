@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bench-ptask, as a user starts it, on little: what it says, and which figures it writes.
+/* bench-ptask, as a user starts it, on little: what it says, and which figures it writes. */
 #include "samples/ptask/paper/gestures.hpp"
 #include "samples/ptask/paper/programs.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The programs of the gestural interface, as a user starts them from a shell.
+/* The programs of the gestural interface, as a user starts them from a shell. */
 #include "samples/ptask/paper/gestures.hpp"
 
 #include "tests/ptask-paper/paper_test.hpp"

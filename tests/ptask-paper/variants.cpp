@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Every program of the paper, small, in every variant on the virtual GPU and as a graph on what OpenCL shows: the
-// results are right.
+/*
+ * Every program of the paper, small, in every variant on the virtual GPU and as a graph on what OpenCL shows: the
+ * results are right.
+ */
 #include "samples/ptask/paper/gestures.hpp"
 #include "samples/ptask/paper/programs.hpp"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The examples of samples/ptask, as a user runs them: what they print, their exit status, and what they say when
-// something is wrong.
+/*
+ * The examples of samples/ptask, as a user runs them: what they print, their exit status, and what they say when
+ * something is wrong.
+ */
 #include "tests/preload/world.h"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How components of a graph that compete share a device: as their priorities are to each other.
+/* How components of a graph that compete share a device: as their priorities are to each other. */
 #include "tests/ptask/ptask_test.hpp"
 
 #include "libptsched/ptask/devices/arbiter.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Several short sets of a subgraph that a GPU is given at once: which wait for others, and until when.
+/* Several short sets of a subgraph that a GPU is given at once: which wait for others, and until when. */
 #include "tests/ptask/graph_clock.hpp"
 #include "tests/ptask/ptask_test.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tasks that are functions which give a stream its work.
+/* Tasks that are functions which give a stream its work. */
 #include "tests/ptask/ptask_test.hpp"
 
 #include "libptsched/cuda/cuda_abi.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ports that are bound to constant memory: variables of a CUDA kernel's module, addresses elsewhere.
+/* Ports that are bound to constant memory: variables of a CUDA kernel's module, addresses elsewhere. */
 #include "tests/ptask/ptask_test.hpp"
 
 #include "libptsched/cuda/cuda_abi.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What goes into blocks and comes out of them: whatever is an array, views that keep a block, and inputs that stay as
-// they are.
+/*
+ * What goes into blocks and comes out of them: whatever is an array, views that keep a block, and inputs that stay as
+ * they are.
+ */
 #include "tests/ptask/ptask_test.hpp"
 
 #include <array>

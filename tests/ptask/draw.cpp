@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pictures of graphs, and of what they did.
+/* Pictures of graphs, and of what they did. */
 #include "tests/ptask/timeline_test.hpp"
 
 #include <ptsched/ptask/draw.hpp>

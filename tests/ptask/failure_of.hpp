@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 #ifndef PTASK_FAILURE_OF_HPP
 #define PTASK_FAILURE_OF_HPP
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which devices run a task: those that can, and of them those that the graph's options name.
+/* Which devices run a task: those that can, and of them those that the graph's options name. */
 #include "tests/ptask/ptask_test.hpp"
 
 namespace test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Functions of the host: in order, unless they are concurrent, and in threads that all graphs share.
+/* Functions of the host: in order, unless they are concurrent, and in threads that all graphs share. */
 #include "tests/ptask/child.hpp"
 #include "tests/ptask/ptask_test.hpp"
 

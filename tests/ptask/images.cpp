@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels that are in memory, in the program itself, or in a text.
+/* Kernels that are in memory, in the program itself, or in a text. */
 #include "tests/ptask/ptask_test.hpp"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parameters that are read and written: in place where nobody else has the block.
+/* Parameters that are read and written: in place where nobody else has the block. */
 #include "tests/ptask/ptask_test.hpp"
 
 namespace test {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Kernels for graphs: blocks changed in place, outputs whose size is computed, loops.
+/* Kernels for graphs: blocks changed in place, outputs whose size is computed, loops. */
 
 __device__ inline unsigned int index()
 {
     return blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-// Adds 1 to each of n numbers, and tells where they are.
+/* Adds 1 to each of n numbers, and tells where they are. */
 extern "C" __global__ void increment(int *x, unsigned long long *where, unsigned int n)
 {
     unsigned int i = index();
@@ -16,7 +16,7 @@ extern "C" __global__ void increment(int *x, unsigned long long *where, unsigned
         *where = (unsigned long long)x;
 }
 
-// Adds 1 to a number, tells where it is, and takes so long.
+/* Adds 1 to a number, tells where it is, and takes so long. */
 extern "C" __global__ void increment_slowly(int *x, unsigned long long *where, unsigned long long ns)
 {
 #ifdef VGPU
@@ -26,7 +26,7 @@ extern "C" __global__ void increment_slowly(int *x, unsigned long long *where, u
     *where = (unsigned long long)x;
 }
 
-// The number after each, unless it is negative.
+/* The number after each, unless it is negative. */
 extern "C" __global__ void successor_of_natural(int *x)
 {
     if (x[index()] < 0)
@@ -34,7 +34,7 @@ extern "C" __global__ void successor_of_natural(int *x)
     x[index()]++;
 }
 
-// How many of n numbers are not 0.
+/* How many of n numbers are not 0. */
 extern "C" __global__ void count_set(const int *x, unsigned int *count, unsigned int n)
 {
     unsigned int i = index();
@@ -42,7 +42,7 @@ extern "C" __global__ void count_set(const int *x, unsigned int *count, unsigned
         atomicAdd(count, 1u);
 }
 
-// Those of n numbers that are not 0.
+/* Those of n numbers that are not 0. */
 extern "C" __global__ void select_set(const int *x, int *y, unsigned int n)
 {
     if (index())
@@ -52,7 +52,7 @@ extern "C" __global__ void select_set(const int *x, int *y, unsigned int n)
             y[k++] = x[i];
 }
 
-// The first of some numbers, as many as there are to be.
+/* The first of some numbers, as many as there are to be. */
 extern "C" __global__ void first_numbers(const int *x, const unsigned int *count, int *y)
 {
     unsigned int i = index();
@@ -60,7 +60,7 @@ extern "C" __global__ void first_numbers(const int *x, const unsigned int *count
         y[i] = x[i];
 }
 
-// One step of a loop that halves until there is 1, and counts its rounds.
+/* One step of a loop that halves until there is 1, and counts its rounds. */
 extern "C" __global__ void halve(int *x, int *rounds, unsigned int *again)
 {
     if (index())
@@ -72,7 +72,7 @@ extern "C" __global__ void halve(int *x, int *rounds, unsigned int *again)
     *again = *x > 1;
 }
 
-// Adds 1 to each of n numbers.
+/* Adds 1 to each of n numbers. */
 extern "C" __global__ void successor(int *x, unsigned int n)
 {
     unsigned int i = index();
@@ -83,7 +83,7 @@ extern "C" __global__ void successor(int *x, unsigned int n)
 __constant__ int table[4];
 __constant__ int offset;
 
-// y = table[x] + offset
+/* y = table[x] + offset */
 extern "C" __global__ void look_up(const int *x, int *y, unsigned int n)
 {
     unsigned int i = index();

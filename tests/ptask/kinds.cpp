@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A kind of device that the library does not know: what device.hpp asks for is enough for a graph to use it.
+/* A kind of device that the library does not know: what device.hpp asks for is enough for a graph to use it. */
 #include "tests/ptask/ptask_test.hpp"
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tasks that are skipped, cycles and loops.
+/* Tasks that are skipped, cycles and loops. */
 #include "tests/ptask/ptask_test.hpp"
 
 #include <numeric>

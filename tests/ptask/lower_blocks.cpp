@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How blocks come to CUDA graphs and leave them: fetched, copied, ahead of others, or written where they are read.
+/* How blocks come to CUDA graphs and leave them: fetched, copied, ahead of others, or written where they are read. */
 #include "tests/host_flag.h"
 #include "tests/ptask/graph_clock.hpp"
 #include "tests/ptask/ptask_test.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which task comes first, where it runs, and what is counted.
+/* Which task comes first, where it runs, and what is counted. */
 #include "tests/host_flag.h"
 #include "tests/ptask/graph_clock.hpp"
 #include "tests/ptask/ptask_test.hpp"

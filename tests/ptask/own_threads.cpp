@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Signals are the program's: threads of the library take none, from their first instruction on.
+/* Signals are the program's: threads of the library take none, from their first instruction on. */
 #include "tests/ptask/child.hpp"
 #include "tests/ptask/ptask_test.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Graphs of host functions and kernels, on the virtual GPU.
+/* Graphs of host functions and kernels, on the virtual GPU. */
 #include "tests/ptask/c_checks.h"
 #include "tests/ptask/graph_clock.hpp"
 #include "tests/ptask/ptask_test.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What travels with datablocks.
+/* What travels with datablocks. */
 #include "tests/ptask/ptask_test.hpp"
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Blocks that begin with something, and blocks whose size another port says.
+/* Blocks that begin with something, and blocks whose size another port says. */
 #include "tests/ptask/ptask_test.hpp"
 
 #include <numeric>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a task says that it does.
+/* What a task says that it does. */
 #include "tests/ptask/failure_of.hpp"
 #include "tests/ptask/graph_clock.hpp"
 #include "tests/ptask/ptask_test.hpp"

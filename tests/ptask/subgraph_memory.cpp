@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the values of a subgraph are in its memory.
+/* Where the values of a subgraph are in its memory. */
 #include "tests/ptask/ptask_test.hpp"
 
 #include "libptsched/ptask/graph/graph.hpp"

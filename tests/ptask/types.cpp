@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Types of records: said at both ends they are to agree, and the compiler may know them.
+/* Types of records: said at both ends they are to agree, and the compiler may know them. */
 #include "tests/ptask/ptask_test.hpp"
 
 #include <ptsched/ptask/typed.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the schedulers are measured against.
+/* What the schedulers are measured against. */
 #include "tests/simulate/simulate_test.hpp"
 
 #include "tools/ptsim/bound.hpp"
@@ -17,7 +17,7 @@ bool near(double a, double b)
     return std::abs(a - b) < 1e-6 * std::max(1.0, std::abs(b));
 }
 
-// 2 to 1 until the heavier one has had its 60, which is at 90; then the other has all.
+/* 2 to 1 until the heavier one has had its 60, which is at 90; then the other has all. */
 void test_by_weight()
 {
     Fluid fluid(2);
@@ -31,7 +31,7 @@ void test_by_weight()
     CHECK(near(fluid.service_ns(1), 60));
 }
 
-// Work that comes while there is some is done after it; a pause is nobody's time.
+/* Work that comes while there is some is done after it; a pause is nobody's time. */
 void test_more_work()
 {
     Fluid fluid(2);
@@ -59,7 +59,7 @@ void test_measures()
     CHECK(near(percentile({}, 0.5), 0));
 }
 
-// The bound counts who is not lighter: the heaviest has the others of its weight in its way only.
+/* The bound counts who is not lighter: the heaviest has the others of its weight in its way only. */
 void test_bound()
 {
     const Scenario scenario = hogs({0, 0, 5}, 2 * kMs, kSecond);

@@ -27,7 +27,7 @@ Scenario random_hogs(uint64_t seed, Ns duration)
 {
     Random random(seed);
     std::vector<int> nices(2 + random.below(20));
-    // Few nice values, so that there are equals, too.
+    /* Few nice values, so that there are equals, too. */
     const uint64_t values = 1 + random.below(5);
     for (int &nice : nices)
         nice = -20 + static_cast<int>(random.below(values) * (39 / values) + seed % 8);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What ptsim is told.
+/* What ptsim is told. */
 #include "tests/simulate/simulate_test.hpp"
 
 #include "tools/ptsim/options.hpp"
@@ -21,7 +21,7 @@ Options parse(std::vector<std::string> words)
     return parse_options(static_cast<int>(words.size()), arguments.data());
 }
 
-// Empty: there was no error.
+/* Empty: there was no error. */
 std::string error_of(const std::vector<std::string> &words)
 {
     try {
@@ -57,7 +57,7 @@ void test_taken()
     CHECK(!scenario.machine.preemptible);
 }
 
-// The largest of all scenarios only where it was asked for so many programs.
+/* The largest of all scenarios only where it was asked for so many programs. */
 void test_size()
 {
     const auto has = [](const Options &options, const std::string &name) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the project's policy promises, and that a scheduler which does not keep it is found out.
+/* What the project's policy promises, and that a scheduler which does not keep it is found out. */
 #include "tests/simulate/simulate_test.hpp"
 
 #include "tools/ptsim/bound.hpp"
@@ -13,7 +13,7 @@ using namespace ptsim;
 
 constexpr auto kPolicies = {"weighted", "weighted-idle-off"};
 
-// How far the shares are from those of the weights, over what the bound on lag allows after this time.
+/* How far the shares are from those of the weights, over what the bound on lag allows after this time. */
 double share_over_bound(const Run &run)
 {
     const std::vector<LagBound> bounds = lag_bounds(run.scenario);
@@ -51,14 +51,14 @@ Scenario known(const std::string &name)
     return {};
 }
 
-// A turn that others wait for, by a kernel that takes longer than its budget can grow.
+/* A turn that others wait for, by a kernel that takes longer than its budget can grow. */
 void test_long_kernels()
 {
     for (const char *policy : kPolicies)
         CHECK(Run(known("long-kernels"), policy).over_bound() <= 1);
 }
 
-// They spend more than they have earned and are gone: of what the others have, nobody gets more and more.
+/* They spend more than they have earned and are gone: of what the others have, nobody gets more and more. */
 void test_short_jobs()
 {
     for (const char *policy : kPolicies)
@@ -93,7 +93,7 @@ void test_fifo_is_found_out()
     CHECK(share_over_bound(by_weight) > 1);
 }
 
-// Important programs keep their speed where kernels can be taken off, and without the policy they do not.
+/* Important programs keep their speed where kernels can be taken off, and without the policy they do not. */
 void test_frames()
 {
     const auto frames_at = [](const std::string &scheduler) {
@@ -110,7 +110,7 @@ void test_frames()
     CHECK(frames_at("round-robin") > 20);
 }
 
-// A user does not get more by starting anew.
+/* A user does not get more by starting anew. */
 void test_respawning()
 {
     for (Ns work_ns : {5 * kMs, 25 * kMs, 50 * kMs}) {
@@ -122,7 +122,7 @@ void test_respawning()
     }
 }
 
-// A program that is alone, or alone with work, has all of the device.
+/* A program that is alone, or alone with work, has all of the device. */
 void test_alone()
 {
     for (const SchedulerKind &kind : scheduler_kinds()) {
@@ -131,7 +131,7 @@ void test_alone()
             {.group = "job", .user = 1, .kernel_ns = kMs, .arrives = kSecond, .pattern = job(50 * kMs)});
         const Run run(scenario, kind.name);
         const Ns busy = run.gpu_ns(0) + run.gpu_ns(1);
-        // Who never comes to its end under FIFO waits behind the hog.
+        /* Who never comes to its end under FIFO waits behind the hog. */
         CHECK_EQ(run.gpu_ns(1), kind.name == "fifo" ? 0 : 50 * kMs);
         CHECK(busy + 100 * kMs > scenario.duration);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The schedulers that the policy is compared with do what their authors say.
+/* The schedulers that the policy is compared with do what their authors say. */
 #include "tests/simulate/simulate_test.hpp"
 
 #include <cmath>
@@ -35,12 +35,12 @@ void test_lottery()
 {
     const Run run(hogs(kNices, 3 * kMs, 1000 * kSecond), "lottery");
     CHECK(run.share_error() < 0.1);
-    // The draws are not those of the seed if another one gives the same.
+    /* The draws are not those of the seed if another one gives the same. */
     const Run other(run.scenario, "lottery", 2);
     CHECK(run.gpu_ns(0) != other.gpu_ns(0));
 }
 
-// A kernel of three quanta that cannot be taken off is paid for by fewer wins.
+/* A kernel of three quanta that cannot be taken off is paid for by fewer wins. */
 void test_compensation()
 {
     Scenario scenario = hogs({0, 0}, 10 * kMs, 1000 * kSecond);
@@ -57,7 +57,7 @@ void test_stride()
     CHECK(run.worst_lag() < kNices.size());
 }
 
-// No lag is more than a slice and what stands still, wherever kernels can be taken off.
+/* No lag is more than a slice and what stands still, wherever kernels can be taken off. */
 void test_eevdf()
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -72,7 +72,7 @@ void test_eevdf()
     CHECK(run.share_error() < 0.02);
 }
 
-// Three levels of priority, a factor of 4 and one of 8 apart, whatever the nice values.
+/* Three levels of priority, a factor of 4 and one of 8 apart, whatever the nice values. */
 void test_drm_fair()
 {
     const Run run(hogs({-20, -1, 0, 9, 10, 19}, 2 * kMs, 300 * kSecond), "drm-fair");
@@ -83,7 +83,7 @@ void test_drm_fair()
     CHECK(about(ratio(run, 4, 5), 1, 0.02));
 }
 
-// Whatever is drawn is drawn from the seed.
+/* Whatever is drawn is drawn from the seed. */
 void test_deterministic()
 {
     for (const ScenarioKind &kind : scenario_kinds()) {

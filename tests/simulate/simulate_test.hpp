@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 #ifndef PTSCHED_TESTS_SIMULATE_TEST_HPP
 #define PTSCHED_TESTS_SIMULATE_TEST_HPP
 
@@ -10,7 +10,7 @@
 
 namespace simulate_test {
 
-// A scheduler's run of a scenario, whose parts can be looked at.
+/* A scheduler's run of a scenario, whose parts can be looked at. */
 struct Run {
     Run(const ptsim::Scenario &its_scenario, const std::string &scheduler, uint64_t seed = 1)
         : scenario(its_scenario), impl(ptsim::find_scheduler(scheduler)->make(scenario.machine, seed)),
@@ -31,7 +31,7 @@ struct Run {
         return ptsim::jain(values);
     }
 
-    // In slices: the furthest that any program was from the fluid schedule.
+    /* In slices: the furthest that any program was from the fluid schedule. */
     double worst_lag() const
     {
         double worst = 0;
@@ -45,10 +45,10 @@ struct Run {
     ptsim::Engine engine;
 };
 
-// Programs that always have work.
+/* Programs that always have work. */
 ptsim::Scenario hogs(const std::vector<int> &nices, ptsim::Ns kernel_ns, ptsim::Ns duration);
 
-// Of @count programs, drawn with @seed: any nice value, kernels of 0.1 to 60 ms.
+/* Of @count programs, drawn with @seed: any nice value, kernels of 0.1 to 60 ms. */
 ptsim::Scenario random_hogs(uint64_t seed, ptsim::Ns duration);
 
 std::vector<tap::Case> fluid_cases();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Compares cuda_abi.h with the toolkit's cuda.h, at compile time. Built only where the toolkit is; nothing runs.
+/* Compares cuda_abi.h with the toolkit's cuda.h, at compile time. Built only where the toolkit is; nothing runs. */
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -9,7 +9,7 @@ namespace toolkit {
 #include <cuda.h>
 }
 
-// Macros are not in the namespace.
+/* Macros are not in the namespace. */
 #undef CU_LAUNCH_PARAM_END
 #undef CU_LAUNCH_PARAM_BUFFER_POINTER
 #undef CU_LAUNCH_PARAM_BUFFER_SIZE

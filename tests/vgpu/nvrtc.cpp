@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What stands for NVRTC where the GPU is the virtual one: vgpu-cc compiles the source, and a "cubin" is a module of the
-// virtual GPU. Of the options, macros and folders of headers are passed on. Kernels that are templates are not found.
-// PTSCHED_NVRTC names this library to libptask; vgpu_nvrtc_compilations() tells how often it has compiled.
+/*
+ * What stands for NVRTC where the GPU is the virtual one: vgpu-cc compiles the source, and a "cubin" is a module of the
+ * virtual GPU. Of the options, macros and folders of headers are passed on. Kernels that are templates are not found.
+ * PTSCHED_NVRTC names this library to libptask; vgpu_nvrtc_compilations() tells how often it has compiled.
+ */
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>

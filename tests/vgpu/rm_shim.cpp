@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Preloaded behind the interposer where the engine is vgpud's: makes the socket to it look and behave like the driver's
-// control device, as /dev/vgpu does by itself. vgpu.ko needs none of this.
+/*
+ * Preloaded behind the interposer where the engine is vgpud's: makes the socket to it look and behave like the driver's
+ * control device, as /dev/vgpu does by itself. vgpu.ko needs none of this.
+ */
 #include "tests/vgpu/rm.h"
 
 #include <cstdarg>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The driver library of the virtual GPU, on a daemon of the test's own; or on vgpu.ko, if that is loaded.
+/* The driver library of the virtual GPU, on a daemon of the test's own; or on vgpu.ko, if that is loaded. */
 #include "tests/vgpu/test_libcuda.h"
 
 #include <memory>

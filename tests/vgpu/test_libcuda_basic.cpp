@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Devices, contexts, modules, memory, copies, look-up.
+/* Devices, contexts, modules, memory, copies, look-up. */
 #include "tests/vgpu/test_libcuda.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels whose threads and blocks wait for each other and for the host.
+/* Kernels whose threads and blocks wait for each other and for the host. */
 #include "tests/vgpu/test_libcuda.h"
 
 #include "tests/vgpu/libcuda/link.h"

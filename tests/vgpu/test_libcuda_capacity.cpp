@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How much memory a device has, for all processes together.
+/* How much memory a device has, for all processes together. */
 #include "tests/vgpu/test_libcuda.h"
 
 #include "tests/vgpu/libcuda/link.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Graphs by hand and by capture, and what may not be done during a capture.
+/* Graphs by hand and by capture, and what may not be done during a capture. */
 #include "tests/vgpu/test_libcuda.h"
 
 #include <algorithm>

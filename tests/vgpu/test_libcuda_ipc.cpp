@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Device memory that two processes use.
+/* Device memory that two processes use. */
 #include "tests/vgpu/test_libcuda.h"
 
 #include <numeric>

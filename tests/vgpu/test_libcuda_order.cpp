@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Streams, events and host functions: what comes after what.
+/* Streams, events and host functions: what comes after what. */
 #include "tests/vgpu/test_libcuda.h"
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Clients that fork and die, and what the engine says it did for whom.
+/* Clients that fork and die, and what the engine says it did for whom. */
 #include "tests/vgpu/test_libcuda.h"
 
 #include "tests/vgpu/libcuda/link.h"

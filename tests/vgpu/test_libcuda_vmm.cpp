@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reserved addresses, and memory that is mapped there.
+/* Reserved addresses, and memory that is mapped there. */
 #include "tests/vgpu/test_libcuda.h"
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The engine's model of scheduling against what was measured on a real H200, in virtual time: the rows, within 15 %,
-// and the properties of each mode.
+/*
+ * The engine's model of scheduling against what was measured on a real H200, in virtual time: the rows, within 15 %,
+ * and the properties of each mode.
+ */
 #include "tests/vgpu/tap.h"
 #include "tests/vgpu/test_model_sim.h"
 

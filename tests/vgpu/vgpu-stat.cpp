@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Prints what the virtual GPU did and for whom: the ground truth that a scheduler's accounts are compared with.
+/* Prints what the virtual GPU did and for whom: the ground truth that a scheduler's accounts are compared with. */
 #include "tests/vgpu/libcuda/link.h"
 #include "tools/standard_streams.hpp"
 
@@ -53,7 +53,7 @@ size_t workers(const std::vector<DeviceStats> &all)
 struct Items {
     uint64_t own = 0;
     uint64_t others = 0;
-    uint64_t own_ns = 0; // that it had the GPU
+    uint64_t own_ns = 0; /* that it had the GPU */
     uint64_t others_ns = 0;
 };
 
@@ -72,10 +72,10 @@ Items items_of(const std::vector<DeviceStats> &all, uint32_t pid)
     return items;
 }
 
-// Returns once PID's work has run and then only others' did. Between two such instants lies a whole number of turns.
+/* Returns once PID's work has run and then only others' did. Between two such instants lies a whole number of turns. */
 void wait_for_turn_end(vgpu::Link &link, uint32_t pid)
 {
-    constexpr uint64_t settled = 4; // others' work that ran since PID's last
+    constexpr uint64_t settled = 4; /* others' work that ran since PID's last */
     const Items start = items_of(collect(link), pid);
     Items last = start;
 
@@ -89,12 +89,14 @@ void wait_for_turn_end(vgpu::Link &link, uint32_t pid)
     }
 }
 
-// Returns once PID stands in the middle of a kernel of that length while others get on, and have had the GPU for more
-// than one that waits for its next slice would let them. It may do so for some tens of milliseconds only, in which a
-// program that is started to look comes too late.
+/*
+ * Returns once PID stands in the middle of a kernel of that length while others get on, and have had the GPU for more
+ * than one that waits for its next slice would let them. It may do so for some tens of milliseconds only, in which a
+ * program that is started to look comes too late.
+ */
 void wait_until_off(vgpu::Link &link, uint32_t pid, uint64_t kernel_ns)
 {
-    constexpr uint64_t least_ns = 1000000; // work that is not a kernel takes less
+    constexpr uint64_t least_ns = 1000000; /* work that is not a kernel takes less */
     vgpu_info info{};
     check(link.info(info), "asking the virtual GPU");
     const uint64_t compute_slice_ns = 1000ULL * info.slice_us[0] * info.scale;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The virtual GPU as a daemon: the engine behind a Unix socket, for machines that cannot load vgpu.ko.
+/* The virtual GPU as a daemon: the engine behind a Unix socket, for machines that cannot load vgpu.ko. */
 
 #include "libptsched/base/clock.hpp"
 #include "tools/ptschedd/event_loop.hpp"

@@ -6,7 +6,7 @@
 namespace ptsched {
 namespace {
 
-// Of the attributes that a request may have; 0: none of those.
+/* Of the attributes that a request may have; 0: none of those. */
 size_t size_in_request(uint16_t attribute)
 {
     switch (attribute) {

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Messages of the generic netlink family, without netlink.
+/* SPDX-License-Identifier: MIT */
+/* Messages of the generic netlink family, without netlink. */
 #ifndef PTSCHEDD_ATTRIBUTES_HPP
 #define PTSCHEDD_ATTRIBUTES_HPP
 
@@ -24,7 +24,7 @@ public:
         append(&header, sizeof(header));
     }
 
-    // The size of the attribute is that of @value's type.
+    /* The size of the attribute is that of @value's type. */
     template <typename T> void put(uint16_t attribute, T value) { put_bytes(attribute, &value, sizeof(value)); }
     void put_string(uint16_t attribute, std::string_view text);
     std::span<const char> bytes() const { return bytes_; }
@@ -36,18 +36,18 @@ private:
     std::vector<char> bytes_;
 };
 
-// The attributes of a request.
+/* The attributes of a request. */
 class AttributeReader {
 public:
-    // False: malformed; fault() is the attribute, if it is one.
+    /* False: malformed; fault() is the attribute, if it is one. */
     bool parse(std::span<const char> bytes);
     uint8_t cmd() const { return cmd_; }
     uint16_t fault() const { return fault_; }
 
     bool has(uint16_t attribute) const { return !values_[attribute].empty(); }
-    // What is not there is nothing; parse() has checked the size.
+    /* What is not there is nothing; parse() has checked the size. */
     std::optional<uint64_t> get(uint16_t attribute) const;
-    // An attribute that is there and not among @known, else 0.
+    /* An attribute that is there and not among @known, else 0. */
     uint16_t other_than(std::initializer_list<uint16_t> known) const;
 
 private:

@@ -17,11 +17,11 @@
 namespace ptsched {
 namespace {
 
-// Where the hierarchy is mounted.
+/* Where the hierarchy is mounted. */
 struct Mount {
-    std::string point;   // empty: nowhere
-    std::string root;    // the name of the cgroup that the mount shows as its root; empty: the root
-    uint64_t number = 0; // of that cgroup
+    std::string point;   /* empty: nowhere */
+    std::string root;    /* the name of the cgroup that the mount shows as its root; empty: the root */
+    uint64_t number = 0; /* of that cgroup */
 };
 
 Mount find_mount()
@@ -47,7 +47,7 @@ bool is_cgroup_directory(int fd, struct stat &status)
            S_ISDIR(status.st_mode);
 }
 
-// Never what is above a mount: anybody can put one in a directory of his own, in a namespace of his own.
+/* Never what is above a mount: anybody can put one in a directory of his own, in a namespace of his own. */
 UniqueFd open_above(int fd)
 {
     struct open_how how {};
@@ -77,7 +77,7 @@ std::optional<std::string> read_cgroup_name(int file)
     if (got < 0)
         return std::nullopt;
     text.resize(static_cast<size_t>(got));
-    // Behind the lines of hierarchies of version 1, if there are any.
+    /* Behind the lines of hierarchies of version 1, if there are any. */
     constexpr std::string_view mark = "0::";
     size_t line = text.starts_with(mark) ? 0 : text.find("\n0::");
     if (line == text.npos)
@@ -89,7 +89,7 @@ std::optional<std::string> read_cgroup_name(int file)
 CgroupPath path_of_cgroup(const std::string &name)
 {
     const Mount &mount = cgroup_mount();
-    // Others are not below the root that can be seen; in a cgroup namespace their names begin with "/..".
+    /* Others are not below the root that can be seen; in a cgroup namespace their names begin with "/..". */
     if (!has_cgroups() || !name.starts_with(mount.root + "/"))
         return {};
     CgroupPath path;

@@ -24,7 +24,7 @@ void CgroupMembership::charge(uint64_t gpu_ns) const
         cgroup->gpu_ns += gpu_ns;
 }
 
-// With those above it, from the outermost on.
+/* With those above it, from the outermost on. */
 Cgroup *CgroupTree::get(const CgroupPath &path, uint64_t now)
 {
     Cgroup *parent = nullptr;
@@ -52,7 +52,9 @@ void CgroupTree::follow(Entity &entity, uint64_t now)
         entity.cgroup_name.clear();
         return;
     }
-    // It may have been elsewhere meanwhile, and come back to one that was made anew: that is found when it moves next.
+    /*
+     * It may have been elsewhere meanwhile, and come back to one that was made anew: that is found when it moves next.
+     */
     auto name = entity.process->cgroup();
     if (!name || *name == entity.cgroup_name)
         return;
@@ -76,7 +78,7 @@ bool CgroupTree::is_used(const Cgroup &cgroup, uint64_t now) const
            (cgroup.directory && !cgroup_is_gone(cgroup.directory->get()));
 }
 
-// There may be many that have a share and nobody in them, which whoever may have made.
+/* There may be many that have a share and nobody in them, which whoever may have made. */
 void CgroupTree::forget(uint64_t now)
 {
     for (size_t left = std::min<size_t>(cgroups_.size(), PTSP_AT_ONCE); left && !cgroups_.empty(); left--) {

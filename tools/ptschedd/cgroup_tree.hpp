@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// The cgroups of a device: their shares, and what is in them.
+/* SPDX-License-Identifier: MIT */
+/* The cgroups of a device: their shares, and what is in them. */
 #ifndef PTSCHEDD_CGROUP_TREE_HPP
 #define PTSCHEDD_CGROUP_TREE_HPP
 
@@ -15,19 +15,19 @@ namespace ptsched {
 struct Entity;
 
 struct Cgroup {
-    Cgroup *parent = nullptr; // the root
+    Cgroup *parent = nullptr; /* the root */
     uint32_t share = PTSCHED_SHARE_DEFAULT;
     uint64_t number = 0;
-    uint64_t gpu_ns = 0;   // of all that is or was in it
-    unsigned entities = 0; // in it and in those below
+    uint64_t gpu_ns = 0;   /* of all that is or was in it */
+    unsigned entities = 0; /* in it and in those below */
     unsigned children = 0;
     ptsp_group group = {};
-    ptsp_user account = {}; // of the processes that are in it and in none below
-    // If it has a share of its own, for as long as there is such a cgroup.
+    ptsp_user account = {}; /* of the processes that are in it and in none below */
+    /* If it has a share of its own, for as long as there is such a cgroup. */
     std::shared_ptr<const UniqueFd> directory = {};
 };
 
-// Which cgroup an entity is in; its end is that of this.
+/* Which cgroup an entity is in; its end is that of this. */
 class CgroupMembership {
 public:
     CgroupMembership() = default;
@@ -35,7 +35,7 @@ public:
     CgroupMembership &operator=(const CgroupMembership &) = delete;
     ~CgroupMembership() { change(nullptr); }
 
-    // Null: the root, or time is not divided among cgroups.
+    /* Null: the root, or time is not divided among cgroups. */
     Cgroup *get() const { return cgroup_; }
     void change(Cgroup *cgroup);
     void charge(uint64_t gpu_ns) const;
@@ -51,14 +51,16 @@ public:
     CgroupTree &operator=(const CgroupTree &) = delete;
 
     const std::map<uint64_t, Cgroup> &all() const { return cgroups_; }
-    // No more come because of who is not privileged: each takes a descriptor.
+    /* No more come because of who is not privileged: each takes a descriptor. */
     bool is_full() const { return cgroups_.size() >= kMost; }
 
-    // The entity is in the cgroup that its process is in by now; by other groupings in none. The caller tells the
-    // policy, and calls forget() then.
+    /*
+     * The entity is in the cgroup that its process is in by now; by other groupings in none. The caller tells the
+     * policy, and calls forget() then.
+     */
     void follow(Entity &entity, uint64_t now);
     void set_share(const CgroupPath &path, uint32_t share, std::shared_ptr<const UniqueFd> directory, uint64_t now);
-    // Some of those that nobody is in, that owe nothing, and of which nothing else is known.
+    /* Some of those that nobody is in, that owe nothing, and of which nothing else is known. */
     void forget(uint64_t now);
 
 private:
@@ -69,7 +71,7 @@ private:
 
     ptsp_device &policy_;
     std::map<uint64_t, Cgroup> cgroups_;
-    uint64_t looked_at_ = 0; // by forget(), the last one
+    uint64_t looked_at_ = 0; /* by forget(), the last one */
 };
 
 } // namespace ptsched

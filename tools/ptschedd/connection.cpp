@@ -22,10 +22,10 @@
 namespace ptsched {
 namespace {
 
-// No request needs more than one; what does not fit the kernel closes.
+/* No request needs more than one; what does not fit the kernel closes. */
 constexpr size_t kMaxFds = 4;
 
-// Who sent it, as the kernel says.
+/* Who sent it, as the kernel says. */
 ucred sender_of(msghdr &message)
 {
     ucred sender{.pid = 0, .uid = static_cast<uid_t>(-1), .gid = static_cast<gid_t>(-1)};
@@ -35,11 +35,11 @@ ucred sender_of(msghdr &message)
     return sender;
 }
 
-// What a structure had in version 1.0.
+/* What a structure had in version 1.0. */
 template <typename Argument> constexpr size_t least_size = sizeof(Argument);
 template <> constexpr size_t least_size<struct ptsched_attach> = offsetof(struct ptsched_attach, node);
 
-// The structure of a request, by the rules of the uapi header for its size.
+/* The structure of a request, by the rules of the uapi header for its size. */
 template <typename Argument> int copy_in(std::span<const char> payload, Argument &argument)
 {
     uint32_t size;
@@ -55,7 +55,7 @@ template <typename Argument> int copy_in(std::span<const char> payload, Argument
     return std::any_of(rest.begin(), rest.end(), [](char byte) { return byte != 0; }) ? -E2BIG : 0;
 }
 
-// A zero-padded field; none: it is not.
+/* A zero-padded field; none: it is not. */
 std::optional<std::string> fixed_name(const char (&name)[PTSCHED_NAME_LEN])
 {
     std::string_view field(name, sizeof(name));
@@ -65,7 +65,7 @@ std::optional<std::string> fixed_name(const char (&name)[PTSCHED_NAME_LEN])
     return std::string(field.substr(0, length));
 }
 
-// The node that a descriptor is open on, for writing; 0: it is something else.
+/* The node that a descriptor is open on, for writing; 0: it is something else. */
 uint64_t node_of_file(int fd)
 {
     struct stat status;
@@ -102,7 +102,7 @@ Connection::Connection(Server &server, UniqueFd socket, ProcessRef process)
 Connection::~Connection()
 {
     stop();
-    // An attach that failed half-way made no entity.
+    /* An attach that failed half-way made no entity. */
     if (client_ && client_->self)
         device_->detach(*client_);
 }
@@ -123,9 +123,9 @@ void Connection::abandon()
     client_.reset();
 }
 
-// --- messages ---
+/* --- messages --- */
 
-// What goes wrong while a peer is served ends its connection, and nobody else's.
+/* What goes wrong while a peer is served ends its connection, and nobody else's. */
 template <typename Function> void Connection::serving(Function function)
 {
     try {
@@ -163,7 +163,7 @@ void Connection::receive()
     if (got < 0)
         return server_.doom(*this);
 
-    // Even an empty message, which looks like the end, may carry descriptors.
+    /* Even an empty message, which looks like the end, may carry descriptors. */
     const ucred sender = sender_of(message);
     Request request{{}, {}, take_fds(message), sender.pid, sender.uid};
     auto length = static_cast<size_t>(got);
@@ -231,7 +231,7 @@ void Connection::send(Outgoing message)
         server_.loop().change(key_, socket_.get(), EPOLLOUT);
 }
 
-// False: the peer's buffer is full.
+/* False: the peer's buffer is full. */
 bool Connection::try_send(Outgoing &message)
 {
     iovec parts[] = {{&message.header, sizeof(message.header)}, {message.payload.data(), message.payload.size()}};
@@ -261,7 +261,7 @@ void Connection::flush()
         server_.loop().change(key_, socket_.get(), EPOLLIN);
 }
 
-// --- the contract ---
+/* --- the contract --- */
 
 int Connection::check_owner(const Request &request) const
 {
@@ -281,10 +281,10 @@ void Connection::serve(Request &request, int (Connection::*function)(Argument &,
     if (!ret)
         ret = (this->*function)(argument, request);
     if (ret == -EINPROGRESS)
-        return; // answered there, or later
+        return; /* answered there, or later */
     if (ret)
         return answer(request, ret);
-    // As many bytes as came: what is beyond the structure is zero.
+    /* As many bytes as came: what is beyond the structure is zero. */
     std::vector<char> reply(request.payload.begin(), request.payload.end());
     argument.size = static_cast<uint32_t>(reply.size());
     memcpy(reply.data(), &argument, std::min(reply.size(), sizeof(argument)));
@@ -294,7 +294,7 @@ void Connection::serve(Request &request, int (Connection::*function)(Argument &,
 void Connection::serve_contract(Request &request)
 {
     uint32_t cmd = request.header.cmd;
-    // The size within the number is that of the caller's header, and may be another.
+    /* The size within the number is that of the caller's header, and may be another. */
     auto is = [&](uint32_t known) {
         constexpr uint32_t mask = ~(_IOC_SIZEMASK << _IOC_SIZESHIFT);
         return (cmd & mask) == (known & mask);
@@ -416,7 +416,7 @@ int Connection::acquire(struct ptsched_acquire &argument, Request &request)
 
 void Connection::acquired(const Waiter &waiter, int result)
 {
-    // Another peer's doing may have led here.
+    /* Another peer's doing may have led here. */
     serving([&] {
         Outgoing message{make_header(PTSCHED_IOC_ACQUIRE, 0, result, waiter.id), {}, {}};
         if (result == 0) {
@@ -495,7 +495,7 @@ int Connection::act_for(struct ptsched_act_for &argument, Request &request)
     return device_->act_for(*client_, requester, giver, server_.parent_of(*requester));
 }
 
-// --- the helper ---
+/* --- the helper --- */
 
 void Connection::serve_switch(Request &request)
 {
@@ -538,7 +538,7 @@ int Connection::switch_channels(Request &request)
         return -EINVAL;
     if (!switches_)
         return -ENOENT;
-    // The connection outlives its switches, and these what they have to answer.
+    /* The connection outlives its switches, and these what they have to answer. */
     auto answered = [this, argument, id = request.header.id](int result) {
         std::span<const char> payload = result ? std::span<const char>() : bytes_of(argument);
         send({make_header(PTSCHED_BROKER_SWITCH, payload.size(), result, id), {payload.begin(), payload.end()}, {}});
@@ -547,7 +547,7 @@ int Connection::switch_channels(Request &request)
     return ret ? ret : -EINPROGRESS;
 }
 
-// --- tools ---
+/* --- tools --- */
 
 void Connection::serve_tool(Request &request)
 {
@@ -556,7 +556,7 @@ void Connection::serve_tool(Request &request)
             server_.subscribe(*this);
         return answer(request, 0);
     }
-    // Neither who wrote to the socket nor who opened it may change settings for the other.
+    /* Neither who wrote to the socket nor who opened it may change settings for the other. */
     Requester requester{viewer_, request.uid == viewer_.opener(),
                         viewer_.is_privileged() && (request.uid == 0 || request.uid == geteuid())};
     if (!request.fds.empty())

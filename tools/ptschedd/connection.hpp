@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// One connection: a client to be, or a tool.
+/* SPDX-License-Identifier: MIT */
+/* One connection: a client to be, or a tool. */
 #ifndef PTSCHEDD_CONNECTION_HPP
 #define PTSCHEDD_CONNECTION_HPP
 
@@ -24,22 +24,22 @@ public:
     ~Connection();
 
     const ProcessRef &process() const { return process_; }
-    // Null: not attached.
+    /* Null: not attached. */
     Client *client() const { return client_.get(); }
     const Device *device() const { return device_; }
 
     void acquired(const Waiter &waiter, int result) override;
-    // The answer to PTSCHED_BROKER_AWAIT_FREED.
+    /* The answer to PTSCHED_BROKER_AWAIT_FREED. */
     void freed(uint64_t id, int result);
     const Viewer &viewer() const { return viewer_; }
     void send_event(std::span<const char> message);
-    // One that could not be made: the next is preceded by the news.
+    /* One that could not be made: the next is preceded by the news. */
     void lose_event() { lost_events_ = true; }
 
-    // No more events are taken from it; the server will destroy it.
+    /* No more events are taken from it; the server will destroy it. */
     void stop();
     bool stopped() const { return stopped_; }
-    // The broker ends: the client keeps the page, and the turn, as they are.
+    /* The broker ends: the client keeps the page, and the turn, as they are. */
     void abandon();
 
 private:
@@ -92,9 +92,9 @@ private:
     uint64_t key_ = 0;
     bool stopped_ = false;
     std::unique_ptr<Client> client_;
-    std::unique_ptr<Switchboard::Owner> switches_; // once it has told of channels
+    std::unique_ptr<Switchboard::Owner> switches_; /* once it has told of channels */
     Device *device_ = nullptr;
-    // While something is queued here, nothing is read: who does not take answers gets no more.
+    /* While something is queued here, nothing is read: who does not take answers gets no more. */
     std::deque<Outgoing> outbox_;
     bool subscribed_ = false;
     bool lost_events_ = false;

@@ -104,7 +104,7 @@ Verdict refuse_unknown(uint16_t attribute)
     return {-EINVAL, attribute, "this attribute does not belong to this command"};
 }
 
-// @found becomes the device that the request names, which must be there, or all.
+/* @found becomes the device that the request names, which must be there, or all. */
 Verdict find_targets(DeviceList &devices, const AttributeReader &request, std::vector<Device *> &found)
 {
     auto only = request.get(PTSCHED_A_DEVICE_ID);
@@ -159,7 +159,7 @@ Verdict check_settings(const AttributeReader &request)
         return {-ERANGE, PTSCHED_A_IDLE_SHARING, "idle sharing: 0 or 1"};
     if (request.get(PTSCHED_A_MANY).value_or(0) > 1)
         return {-ERANGE, PTSCHED_A_MANY, "many: 0 or 1"};
-    // Before the value is squeezed into an enumeration.
+    /* Before the value is squeezed into an enumeration. */
     ptsp_param fault = request.get(PTSCHED_A_POLICY).value_or(0) > PTSP_NONE ? PTSP_PARAM_KIND : PTSP_PARAM_OK;
     if (request.get(PTSCHED_A_GROUPING).value_or(0) > PTSP_BY_CGROUP)
         fault = PTSP_PARAM_GROUPING;
@@ -229,7 +229,7 @@ Verdict no_privilege()
     return {-EPERM, 0, "only root and the broker's own user may change settings"};
 }
 
-// Of a user or a cgroup; there must be one.
+/* Of a user or a cgroup; there must be one. */
 Verdict check_share(const AttributeReader &request)
 {
     auto share = request.get(PTSCHED_A_SHARE);
@@ -259,7 +259,7 @@ Verdict set_user(DeviceList &devices, const AttributeReader &request)
     return {};
 }
 
-// By who may make such cgroups, as their cpu.weight.
+/* By who may make such cgroups, as their cpu.weight. */
 Verdict set_cgroup(DeviceList &devices, const AttributeReader &request, Requester &requester)
 {
     if (uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID, PTSCHED_A_CGROUP_FD, PTSCHED_A_SHARE}))

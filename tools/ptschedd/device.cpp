@@ -46,7 +46,7 @@ void Device::decide()
 {
     policy_next_ns_ = ptsp_run(&policy_, now_);
     announce();
-    // After the decision: a grant that is due beats the deadline.
+    /* After the decision: a grant that is due beats the deadline. */
     if (!deadlines_.empty() && *deadlines_.begin() <= now_)
         expire_deadlines();
 }
@@ -57,9 +57,11 @@ uint64_t Device::next_ns() const
     return deadlines_.empty() ? next : std::min(next, *deadlines_.begin());
 }
 
-// Others can change what a holder sees as often as they like, by asking for the turn and giving up again. What it must
-// obey is told at once, and never taken back; of the rest it is told at once so many times in a turn, and then once in
-// a while, of all that changed meanwhile.
+/*
+ * Others can change what a holder sees as often as they like, by asking for the turn and giving up again. What it must
+ * obey is told at once, and never taken back; of the rest it is told at once so many times in a turn, and then once in
+ * a while, of all that changed meanwhile.
+ */
 bool Device::announces_later(Entity &entity, uint32_t changed)
 {
     if (!SharedPage::is_event(changed) || changed & (PTSP_SIG_CALLBACK | PTSP_SIG_PREEMPT) ||
@@ -78,7 +80,7 @@ bool Device::announces_later(Entity &entity, uint32_t changed)
         }
         return true;
     }
-    // With what was to be told later.
+    /* With what was to be told later. */
     std::erase(late_, &entity);
     entity.told_ns = now_;
     return false;
@@ -113,7 +115,7 @@ void Device::expire_deadlines()
         update(*entity);
 }
 
-// --- entities ---
+/* --- entities --- */
 
 Entity &Device::join(const ProcessRef &process, const Process *parent)
 {
@@ -122,7 +124,7 @@ Entity &Device::join(const ProcessRef &process, const Process *parent)
         return *found->second;
     forget_accounts();
     auto made = std::make_unique<Entity>(*this, process, next_entity_id++);
-    // Nothing may go wrong between its making and its first member.
+    /* Nothing may go wrong between its making and its first member. */
     made->members.reserve(1);
     Entity &entity = *made;
     entity.account = &account(process->uid());
@@ -168,7 +170,7 @@ Account &Device::account(uid_t uid)
     return account;
 }
 
-// Among whom the entity's time is divided, by the device's settings.
+/* Among whom the entity's time is divided, by the device's settings. */
 ptsp_user &Device::account_of(Entity &entity) const
 {
     if (Cgroup *cgroup = entity.cgroup.get())
@@ -176,7 +178,7 @@ ptsp_user &Device::account_of(Entity &entity) const
     return policy_.params.grouping == PTSP_BY_USER ? entity.account->grouped : entity.account->alone;
 }
 
-// Since it was here last, another setting may have come, or its process another cgroup.
+/* Since it was here last, another setting may have come, or its process another cgroup. */
 void Device::regroup(Entity &entity)
 {
     cgroups_.follow(entity, now());
@@ -200,7 +202,7 @@ void Device::set_share(const CgroupPath &path, uint32_t share, std::shared_ptr<c
     run();
 }
 
-// Accounts of users who have nobody here, owe nothing, and of whom nothing else is known; of cgroups, too.
+/* Accounts of users who have nobody here, owe nothing, and of whom nothing else is known; of cgroups, too. */
 void Device::forget_accounts()
 {
     uint64_t at = now();
@@ -212,7 +214,7 @@ void Device::forget_accounts()
     cgroups_.forget(at);
 }
 
-// Lets the policy know whether anybody waits.
+/* Lets the policy know whether anybody waits. */
 void Device::update(Entity &entity)
 {
     if (entity.state == PTSP_WAITING && !entity.waiters) {
@@ -226,7 +228,7 @@ void Device::update(Entity &entity)
         ptsp_wait(&policy_, &entity, now());
         entity.wait_told = false;
         decide();
-        // Most are given the turn at once, and an event less is sent of them.
+        /* Most are given the turn at once, and an event less is sent of them. */
         if (entity.state == PTSP_WAITING) {
             entity.wait_told = true;
             events_.event(PTSCHED_EVENT_WAIT, *this, &entity);
@@ -239,7 +241,7 @@ void Device::process_gone(const Process &process)
     auto found = entities_.find(&process);
     if (found == entities_.end())
         return;
-    // What is left are turns of others on its behalf; who has none acts for itself.
+    /* What is left are turns of others on its behalf; who has none acts for itself. */
     Entity &entity = *found->second;
     tell_leaving(entity);
     std::vector<Client *> members = entity.members;
@@ -267,7 +269,7 @@ void Device::set_params(const ptsp_params &params)
     run();
 }
 
-// --- clients ---
+/* --- clients --- */
 
 void Device::show(Client &client)
 {
@@ -277,7 +279,7 @@ void Device::show(Client &client)
         client.page.tell();
 }
 
-// A process may have so many, so that nothing that is done for all of them takes long.
+/* A process may have so many, so that nothing that is done for all of them takes long. */
 bool Device::is_full(const Entity &entity)
 {
     return std::max<std::size_t>(entity.owned, entity.members.size()) >= PTSCHED_CLIENTS_MAX;
@@ -303,7 +305,7 @@ void Device::set_mechanism(Client &client, uint32_t mechanism)
     run();
 }
 
-// After a change of the members, or of what one of them can do.
+/* After a change of the members, or of what one of them can do. */
 void Device::set_preemptible(Entity &entity)
 {
     bool preemptible = !entity.members.empty() &&
@@ -312,7 +314,7 @@ void Device::set_preemptible(Entity &entity)
     ptsp_set_preemptible(&policy_, &entity, preemptible, now());
 }
 
-// The client takes the turns of another entity; calls that wait do so for that one.
+/* The client takes the turns of another entity; calls that wait do so for that one. */
 void Device::move(Client &client, Entity &to)
 {
     Entity &from = *client.entity;
@@ -334,18 +336,18 @@ void Device::move(Client &client, Entity &to)
     update(to);
 }
 
-// Whether it may without a client that was handed over.
+/* Whether it may without a client that was handed over. */
 bool Device::may_act_for(const Client &client, const Entity &entity)
 {
     if (client.process->has_cap_sys_nice(client.opener))
         return true;
-    // Of another user than who connected, it is by a program that may not know what it has inherited.
+    /* Of another user than who connected, it is by a program that may not know what it has inherited. */
     auto user = client.process->effective_uid();
     return user && (client.opener == 0 || user == client.opener) && user == entity.process->effective_uid() &&
            entity.current_weight() <= client.self->current_weight();
 }
 
-// Whether it may go on acting for its requester; it may act for nobody.
+/* Whether it may go on acting for its requester; it may act for nobody. */
 bool Device::may_act_on(const Client &client)
 {
     return !client.entity->process->gone && (!client.giver_open || *client.giver_open);
@@ -413,11 +415,11 @@ int Device::report(Client &client, const struct ptsched_report &report)
     return 0;
 }
 
-// --- turns ---
+/* --- turns --- */
 
 bool Device::thread_holds(const Client &client, uint32_t tid) const
 {
-    // One of several is enough: to make it wait might be for ever.
+    /* One of several is enough: to make it wait might be for ever. */
     return std::any_of(client.entity->members.begin(), client.entity->members.end(), [&](const Client *other) {
         return other->holds && other->process == client.process &&
                (other->holder == tid || other->holder == kSeveralThreads);
@@ -447,7 +449,7 @@ void Device::hold(Client &client, uint32_t tid)
     show(client);
 }
 
-// Whether lighter ones may stay on the device.
+/* Whether lighter ones may stay on the device. */
 void Device::tolerate(Entity &entity, bool above)
 {
     if (above == entity.tolerates)
@@ -465,7 +467,7 @@ int Device::acquire(Client &client, const Waiter &waiter, uint32_t flags)
         hold(client, waiter.tid);
         return 0;
     }
-    // Who does not wait is to disturb nobody by asking for what it does not get.
+    /* Who does not wait is to disturb nobody by asking for what it does not get. */
     bool tries = flags & PTSCHED_ACQUIRE_TRY;
     if ((tries || waiter.deadline_ns <= now()) && !ptsp_would_grant(&policy_, client.entity, now_))
         return tries ? -EAGAIN : -ETIMEDOUT;
@@ -473,7 +475,7 @@ int Device::acquire(Client &client, const Waiter &waiter, uint32_t flags)
     client.waiters.push_back(waiter);
     client.waiters.back().number = number;
     client.entity->waiters++;
-    // From here on the sink is told, be it at once.
+    /* From here on the sink is told, be it at once. */
     asker_cpu_ = waiter.cpu;
     update(*client.entity);
     asker_cpu_ = 0;
@@ -512,7 +514,7 @@ void Device::cancel(Client &client, uint64_t call)
     }
 }
 
-// The policy's callback: nothing here may call it back.
+/* The policy's callback: nothing here may call it back. */
 void Device::granted(Entity &entity)
 {
     entity.granted_budget_ns = ptsp_budget(&policy_, &entity, entity.granted_ns);
@@ -520,7 +522,7 @@ void Device::granted(Entity &entity)
     hold_all(entity);
 }
 
-// All calls that wait have the turn of their entity.
+/* All calls that wait have the turn of their entity. */
 void Device::hold_all(Entity &entity)
 {
     for (Client *client : entity.members) {
@@ -531,7 +533,7 @@ void Device::hold_all(Entity &entity)
     }
 }
 
-// Calls may wait although their entity has the turn: to be called when one of both becomes true.
+/* Calls may wait although their entity has the turn: to be called when one of both becomes true. */
 void Device::admit(Entity &entity)
 {
     if (entity.state == PTSP_HOLDING && !(entity.signals & PTSP_SIG_CALLBACK))
@@ -545,7 +547,7 @@ void Device::signalled(Entity &entity, uint32_t old)
         granted(entity);
     if (added & PTSP_SIG_CALLBACK) {
         events_.event(PTSCHED_EVENT_CALLBACK, *this, &entity);
-        // Those whose helpers are called now: their wake-ups are to leave the asker its CPU.
+        /* Those whose helpers are called now: their wake-ups are to leave the asker its CPU. */
         for (Client *client : entity.members)
             client->page.show_asker(asker_cpu_);
     }
@@ -559,7 +561,7 @@ void Device::signalled(Entity &entity, uint32_t old)
         admit(entity);
 }
 
-// With its last hold, the turn of an entity ends.
+/* With its last hold, the turn of an entity ends. */
 void Device::drop_turn(Client &client, uint64_t handover_ns)
 {
     Entity &entity = *client.entity;
@@ -589,7 +591,7 @@ int Device::release(Client &client, const struct ptsched_release &release)
 void Device::ack(Client &client, const struct ptsched_ack &ack)
 {
     client.page.acknowledge(ack.events);
-    // What other clients of the entity have in flight, this one does not know.
+    /* What other clients of the entity have in flight, this one does not know. */
     if (!ack.drain_ns || !client.holds || client.entity->holds != 1)
         return;
     ptsp_drain(&policy_, client.entity, ack.drain_ns, now());

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// A device and its turn: the rules of uapi/linux/ptsched.h around the policy.
+/* SPDX-License-Identifier: MIT */
+/* A device and its turn: the rules of uapi/linux/ptsched.h around the policy. */
 #ifndef PTSCHEDD_DEVICE_HPP
 #define PTSCHEDD_DEVICE_HPP
 
@@ -15,7 +15,7 @@
 
 namespace ptsched {
 
-// Hears of what PTSCHED_EVENT_* tell; @entity is null for SETTINGS. Throws nothing: the policy may be at work.
+/* Hears of what PTSCHED_EVENT_* tell; @entity is null for SETTINGS. Throws nothing: the policy may be at work. */
 class EventSink {
 public:
     virtual void event(uint32_t kind, const Device &device, const Entity *entity) = 0;
@@ -33,48 +33,48 @@ public:
     uint32_t id() const { return id_; }
     const std::string &address() const { return address_; }
     const std::string &uuid() const { return uuid_; }
-    // By PTSCHED_NODE(); 0: whoever attaches is not asked for it.
+    /* By PTSCHED_NODE(); 0: whoever attaches is not asked for it. */
     uint64_t node() const { return node_; }
     void set_node(uint64_t node) { node_ = node; }
     const ptsp_device &policy() const { return policy_; }
-    // Which group goes first here.
+    /* Which group goes first here. */
     ptsp_front &front() { return front_; }
     const std::map<const Process *, std::unique_ptr<Entity>> &entities() const { return entities_; }
     const std::map<uid_t, Account> &accounts() const { return accounts_; }
     const CgroupTree &cgroups() const { return cgroups_; }
 
-    // @parent is the process that forked the client's, if it is known. 0 or -EMFILE.
+    /* @parent is the process that forked the client's, if it is known. 0 or -EMFILE. */
     int attach(Client &client, uint32_t mechanism, const Process *parent);
     void set_mechanism(Client &client, uint32_t mechanism);
-    // 0 or a negative errno; -EINPROGRESS: the client's sink will be told.
+    /* 0 or a negative errno; -EINPROGRESS: the client's sink will be told. */
     int acquire(Client &client, const Waiter &waiter, uint32_t flags);
     int release(Client &client, const struct ptsched_release &release);
     void ack(Client &client, const struct ptsched_ack &ack);
     int report(Client &client, const struct ptsched_report &report);
-    // @requester null: for oneself. @giver is the requester's client by which it was named, or null.
+    /* @requester null: for oneself. @giver is the requester's client by which it was named, or null. */
     int act_for(Client &client, const ProcessRef &requester, const Client *giver, const Process *parent);
-    // A call that waits is answered with -ECANCELED.
+    /* A call that waits is answered with -ECANCELED. */
     void cancel(Client &client, uint64_t call);
-    // Calls that wait are answered with -ECANCELED.
+    /* Calls that wait are answered with -ECANCELED. */
     void detach(Client &client);
-    // Its clients have been detached.
+    /* Its clients have been detached. */
     void process_gone(const Process &process);
 
     void set_params(const ptsp_params &params);
     void fix_weight(Entity &entity, uint32_t weight);
-    // The user need not have processes here.
+    /* The user need not have processes here. */
     void set_share(uid_t uid, uint32_t share);
-    // Nor the cgroup, whose directory this is.
+    /* Nor the cgroup, whose directory this is. */
     void set_share(const CgroupPath &path, uint32_t share, std::shared_ptr<const UniqueFd> directory);
-    // Of users, and some of cgroups, that matter here no more.
+    /* Of users, and some of cgroups, that matter here no more. */
     void forget_accounts();
-    // The entity goes before all others of its weight until then.
+    /* The entity goes before all others of its weight until then. */
     void lead(Entity &entity, uint64_t until_ns);
 
-    // Decides what is due; to be called at next_ns() at the latest.
+    /* Decides what is due; to be called at next_ns() at the latest. */
     void run();
     uint64_t next_ns() const;
-    // The instant of the latest decision.
+    /* The instant of the latest decision. */
     uint64_t decided_ns() const { return now_; }
 
 private:
@@ -119,14 +119,14 @@ private:
     ptsp_front front_{};
     uint64_t now_ = 0;
     uint64_t policy_next_ns_ = PTSP_NEVER;
-    uint64_t last_call_ = 0; // the number of the call that asked last
-    uint32_t asker_cpu_ = 0; // 1 + the CPU of the thread that asks, while that is decided; 0: nobody does
+    uint64_t last_call_ = 0; /* the number of the call that asked last */
+    uint32_t asker_cpu_ = 0; /* 1 + the CPU of the thread that asks, while that is decided; 0: nobody does */
     CgroupTree cgroups_{policy_};
-    std::map<const Process *, std::unique_ptr<Entity>> entities_; // which are in them
+    std::map<const Process *, std::unique_ptr<Entity>> entities_; /* which are in them */
     std::map<uid_t, Account> accounts_;
-    // Of every call that waits and has one.
+    /* Of every call that waits and has one. */
     std::multiset<uint64_t> deadlines_;
-    // Whose clients are to be told of events later, in that order.
+    /* Whose clients are to be told of events later, in that order. */
     std::deque<Entity *> late_;
 };
 

@@ -42,7 +42,7 @@ std::vector<DeviceName> find_devices(bool with_nodes)
     for (const auto &entry : std::filesystem::directory_iterator("/sys/bus/pci/devices", error)) {
         std::ifstream file(entry.path() / "class");
         std::string pci_class;
-        // 0x03....: display controllers.
+        /* 0x03....: display controllers. */
         if (!std::getline(file, pci_class) || pci_class.rfind("0x03", 0) != 0)
             continue;
         std::string address = canonical_address(entry.path().filename());

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Who is scheduled: entities (a process on a device) and their clients.
+/* SPDX-License-Identifier: MIT */
+/* Who is scheduled: entities (a process on a device) and their clients. */
 #ifndef PTSCHEDD_ENTITY_HPP
 #define PTSCHEDD_ENTITY_HPP
 
@@ -17,26 +17,26 @@ namespace ptsched {
 class Device;
 struct Client;
 
-// A call that waits for the turn.
+/* A call that waits for the turn. */
 struct Waiter {
-    uint64_t id; // the client's, who may give it to several
+    uint64_t id; /* the client's, who may give it to several */
     uint32_t tid;
-    uint32_t cpu;    // 1 + where it runs, 0: not known
-    uint32_t length; // of the structure, to be answered in the same size
+    uint32_t cpu;    /* 1 + where it runs, 0: not known */
+    uint32_t length; /* of the structure, to be answered in the same size */
     uint64_t since_ns;
     uint64_t deadline_ns;
-    bool timed = false;  // the device watches the deadline
-    uint64_t number = 0; // the device's, of no other call
+    bool timed = false;  /* the device watches the deadline */
+    uint64_t number = 0; /* the device's, of no other call */
 };
 
-// A user's account on a device.
+/* A user's account on a device. */
 struct Account {
     unsigned entities = 0;
-    uint64_t gpu_ns = 0; // of all processes that it has or had there
+    uint64_t gpu_ns = 0; /* of all processes that it has or had there */
     uint32_t share = PTSCHED_SHARE_DEFAULT;
-    ptsp_user alone = {};   // of processes among which time is divided
-    ptsp_group group = {};  // the others, whose time is the user's
-    ptsp_user grouped = {}; // of these
+    ptsp_user alone = {};   /* of processes among which time is divided */
+    ptsp_group group = {};  /* the others, whose time is the user's */
+    ptsp_user grouped = {}; /* of these */
 };
 
 struct Entity : ptsp_entity {
@@ -52,26 +52,26 @@ struct Entity : ptsp_entity {
     uint64_t id;
     Account *account = nullptr;
     CgroupMembership cgroup{};
-    std::string cgroup_name{}; // as last looked at
-    uint32_t fixed_weight = 0; // 0: from nice
-    uint32_t mechanism = 0;    // as last told by a client
-    unsigned owned = 0;        // clients of the process
-    unsigned holds = 0;        // members that hold the turn
-    unsigned waiters = 0;      // calls of members that wait
+    std::string cgroup_name{}; /* as last looked at */
+    uint32_t fixed_weight = 0; /* 0: from nice */
+    uint32_t mechanism = 0;    /* as last told by a client */
+    unsigned owned = 0;        /* clients of the process */
+    unsigned holds = 0;        /* members that hold the turn */
+    unsigned waiters = 0;      /* calls of members that wait */
     int64_t granted_budget_ns = 0;
-    bool leaving = false;   // its end has been told
-    bool wait_told = false; // that it waits has been told
-    // How often its clients are told of events (device.cpp).
-    uint64_t told_turn = 0;        // the turn of which `told` counts
-    uint32_t told = 0;             // at once, up to PTSCHED_EVENTS_AT_ONCE
-    uint64_t told_ns = 0;          // when last
-    uint64_t late_ns = 0;          // when they are to be told what they have not been
-    bool tells_later = false;      // while they are shown that
-    std::vector<Client *> members; // clients whose turns are this entity's
-    std::unique_ptr<Rank> rank;    // its part in a group; null: it has none
+    bool leaving = false;   /* its end has been told */
+    bool wait_told = false; /* that it waits has been told */
+    /* How often its clients are told of events (device.cpp). */
+    uint64_t told_turn = 0;        /* the turn of which `told` counts */
+    uint32_t told = 0;             /* at once, up to PTSCHED_EVENTS_AT_ONCE */
+    uint64_t told_ns = 0;          /* when last */
+    uint64_t late_ns = 0;          /* when they are to be told what they have not been */
+    bool tells_later = false;      /* while they are shown that */
+    std::vector<Client *> members; /* clients whose turns are this entity's */
+    std::unique_ptr<Rank> rank;    /* its part in a group; null: it has none */
 };
 
-// Takes the answers to calls that had to wait. Throws nothing: the policy may be at work.
+/* Takes the answers to calls that had to wait. Throws nothing: the policy may be at work. */
 class AcquireSink {
 public:
     virtual void acquired(const Waiter &waiter, int result) = 0;
@@ -80,10 +80,10 @@ protected:
     ~AcquireSink() = default;
 };
 
-// More than one thread holds the turn through a client.
+/* More than one thread holds the turn through a client. */
 constexpr uint32_t kSeveralThreads = UINT32_MAX;
 
-// An attached client.
+/* An attached client. */
 struct Client {
     Client(AcquireSink &its_sink, ProcessRef its_process, uid_t its_opener)
         : sink(its_sink), process(std::move(its_process)), opener(its_opener)
@@ -92,19 +92,19 @@ struct Client {
 
     AcquireSink &sink;
     ProcessRef process;
-    uid_t opener; // effective user of the process when it connected
+    uid_t opener; /* effective user of the process when it connected */
     SharedPage page;
-    bool handed_over = false; // whoever has its handle may act for its process
-    // Whether it still is one, for those that act for its process by it.
+    bool handed_over = false; /* whoever has its handle may act for its process */
+    /* Whether it still is one, for those that act for its process by it. */
     const std::shared_ptr<bool> open = std::make_shared<bool>(true);
-    // Of the client by which this one acts for another process; null: none.
+    /* Of the client by which this one acts for another process; null: none. */
     std::shared_ptr<const bool> giver_open = {};
     Entity *self = nullptr;
-    Entity *entity = nullptr; // self, unless it acts for another
+    Entity *entity = nullptr; /* self, unless it acts for another */
     std::list<Waiter> waiters;
     uint32_t mechanism = 0;
     bool holds = false;
-    uint32_t holder = 0; // thread that holds the turn through it
+    uint32_t holder = 0; /* thread that holds the turn through it */
 };
 
 } // namespace ptsched

@@ -16,7 +16,7 @@ EventLoop::EventLoop() : epoll_(epoll_create1(EPOLL_CLOEXEC))
 {
     if (!epoll_)
         throw std::system_error(errno, std::generic_category(), "epoll_create1");
-    // By default the kernel may end a wait 50 us late.
+    /* By default the kernel may end a wait 50 us late. */
     prctl(PR_SET_TIMERSLACK, 1);
 }
 
@@ -51,12 +51,12 @@ void EventLoop::run_once(uint64_t until_ns)
     if (count < 0 && errno != EINTR)
         throw std::system_error(errno, std::generic_category(), "epoll_wait");
     for (int i = 0; i < count; i++) {
-        // The structure is packed: nothing may refer to its parts.
+        /* The structure is packed: nothing may refer to its parts. */
         uint64_t key = events[i].data.u64;
         auto found = handlers_.find(key);
         if (found == handlers_.end())
             continue;
-        // A copy: the handler may remove itself.
+        /* A copy: the handler may remove itself. */
         Handler handler = found->second;
         handler(events[i].events);
     }

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// epoll, with handlers that may disappear while events of them are pending.
+/* SPDX-License-Identifier: MIT */
+/* epoll, with handlers that may disappear while events of them are pending. */
 #ifndef PTSCHEDD_EVENT_LOOP_HPP
 #define PTSCHEDD_EVENT_LOOP_HPP
 
@@ -15,15 +15,15 @@ class EventLoop {
 public:
     using Handler = std::function<void(uint32_t events)>;
 
-    // For the calling thread, which is the one that runs it.
+    /* For the calling thread, which is the one that runs it. */
     EventLoop();
 
-    // Watches a descriptor until remove(); the key names the registration.
+    /* Watches a descriptor until remove(); the key names the registration. */
     uint64_t add(int fd, uint32_t events, Handler handler);
     void change(uint64_t key, int fd, uint32_t events);
     void remove(uint64_t key, int fd);
 
-    // Waits for events, until monotonic_ns() is @until_ns at most, and handles them.
+    /* Waits for events, until monotonic_ns() is @until_ns at most, and handles them. */
     void run_once(uint64_t until_ns);
 
 private:

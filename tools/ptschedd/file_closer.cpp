@@ -19,7 +19,7 @@ FileCloser::FileCloser(EventLoop &loop, Close close)
         eventfd_t count;
         eventfd_read(idle_fd_.get(), &count);
     });
-    // Signals are the main thread's.
+    /* Signals are the main thread's. */
     NoSignals for_it;
     thread_ = std::thread([this] { work(); });
 }

@@ -1,6 +1,8 @@
-// SPDX-License-Identifier: MIT
-// Closes files for which the driver may have much to do: the last one of a process that has ended takes the device's
-// memory from it, which takes long where it had much. A thread of its own does that, so that nobody's switch waits.
+/* SPDX-License-Identifier: MIT */
+/*
+ * Closes files for which the driver may have much to do: the last one of a process that has ended takes the device's
+ * memory from it, which takes long where it had much. A thread of its own does that, so that nobody's switch waits.
+ */
 #ifndef PTSCHEDD_FILE_CLOSER_HPP
 #define PTSCHEDD_FILE_CLOSER_HPP
 
@@ -20,18 +22,18 @@ class FileCloser {
 public:
     using Close = std::function<void(UniqueFd)>;
 
-    // @close closes one, and may take long; it is called on the thread.
+    /* @close closes one, and may take long; it is called on the thread. */
     explicit FileCloser(
         EventLoop &loop, Close close = [](UniqueFd) {});
-    // Closes what was given to it first.
+    /* Closes what was given to it first. */
     ~FileCloser();
     FileCloser(const FileCloser &) = delete;
     FileCloser &operator=(const FileCloser &) = delete;
 
-    // The thread closes it when nobody has it any more. Whoever has it must not outlive this object.
+    /* The thread closes it when nobody has it any more. Whoever has it must not outlive this object. */
     std::shared_ptr<const UniqueFd> keep(UniqueFd file);
 
-    // Some that nobody has any more are still open. When there are none any more, the event loop wakes up.
+    /* Some that nobody has any more are still open. When there are none any more, the event loop wakes up. */
     bool is_busy() const;
 
 private:
@@ -42,7 +44,7 @@ private:
     const Close close_;
     UniqueFd idle_fd_;
     uint64_t key_;
-    mutable std::mutex lock_; // protects what follows
+    mutable std::mutex lock_; /* protects what follows */
     std::condition_variable given_;
     std::deque<UniqueFd> files_;
     bool closing_ = false;

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Processes that are to have their turns together, since they wait for each other (kmod/policy/gang.h).
+/* SPDX-License-Identifier: MIT */
+/* Processes that are to have their turns together, since they wait for each other (kmod/policy/gang.h). */
 #ifndef PTSCHEDD_GROUPS_HPP
 #define PTSCHEDD_GROUPS_HPP
 
@@ -22,7 +22,7 @@ struct Group : ptsp_gang {
     Group &operator=(const Group &) = delete;
 };
 
-// An entity's part in a group, which it leaves with its end.
+/* An entity's part in a group, which it leaves with its end. */
 struct Rank : ptsp_member {
     Rank(Entity &its_entity, Group &its_group, const std::string &name_of_group)
         : ptsp_member{}, entity(its_entity), group(its_group), name(name_of_group)
@@ -39,13 +39,15 @@ struct Rank : ptsp_member {
 
 class Groups {
 public:
-    // The entity's process is in the group of that name of its user's, and in no other; empty: in none. 0 or -ENOSPC.
+    /*
+     * The entity's process is in the group of that name of its user's, and in no other; empty: in none. 0 or -ENOSPC.
+     */
     int set(Entity &entity, const std::string &name);
-    // A process got the turn. Throws nothing: the policy may be at work.
+    /* A process got the turn. Throws nothing: the policy may be at work. */
     void granted(const Entity &entity);
-    // Another group went first when a process there, the device's front().refused, got the turn.
+    /* Another group went first when a process there, the device's front().refused, got the turn. */
     void again(Device &device);
-    // Has those go first whose time it is.
+    /* Has those go first whose time it is. */
     void lead();
 
 private:
@@ -53,7 +55,7 @@ private:
     void try_to_lead(Rank &rank, uint64_t now);
 
     std::map<std::pair<uid_t, std::string>, Group> groups_;
-    // Of which the devices have not been told.
+    /* Of which the devices have not been told. */
     std::vector<Group *> leading_;
 };
 

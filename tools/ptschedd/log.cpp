@@ -13,7 +13,7 @@ namespace {
 
 void print(const char *format, va_list arguments)
 {
-    // In one go, since threads and processes write to the same file; and without memory that there may not be.
+    /* In one go, since threads and processes write to the same file; and without memory that there may not be. */
     char line[PIPE_BUF] = "ptschedd: ";
     const size_t begin = strlen(line), room = sizeof(line) - begin - 1;
     const int length = vsnprintf(line + begin, room, format, arguments);

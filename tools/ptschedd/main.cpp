@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ptschedd: the scheduler where no module can be loaded.
+/* ptschedd: the scheduler where no module can be loaded. */
 #include "libptsched/base/be_prompt.hpp"
 #include "tools/ptschedd/device_address.hpp"
 #include "tools/ptschedd/log.hpp"
@@ -13,11 +13,11 @@ namespace {
 
 int serve(const ptsched::Options &options)
 {
-    // Everybody waits for its decisions.
+    /* Everybody waits for its decisions. */
     ptsched::be_prompt();
     auto devices = options.devices;
     bool helping = false;
-    // What the module gives out nobody else may.
+    /* What the module gives out nobody else may. */
     if (options.find_others && ptsched::module_is_loaded()) {
         helping = devices.empty();
     } else if (options.find_others) {

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// What the kernel module tells of its decisions, over generic netlink.
+/* SPDX-License-Identifier: MIT */
+/* What the kernel module tells of its decisions, over generic netlink. */
 #ifndef PTSCHEDD_MODULE_EVENTS_HPP
 #define PTSCHEDD_MODULE_EVENTS_HPP
 
@@ -15,20 +15,20 @@ struct nl_sock;
 namespace ptsched {
 
 struct ModuleEvent {
-    uint32_t kind; // PTSCHED_EVENT_*
+    uint32_t kind; /* PTSCHED_EVENT_* */
     pid_t pid;
     uint32_t device_id;
     uint64_t turn;
 };
 
-// Whether the module is loaded.
+/* Whether the module is loaded. */
 bool module_is_loaded();
 
 class ModuleEvents {
 public:
     using Handler = std::function<void(const ModuleEvent &event)>;
 
-    // @lost is called when events were lost. Throws std::runtime_error with a sentence.
+    /* @lost is called when events were lost. Throws std::runtime_error with a sentence. */
     ModuleEvents(EventLoop &loop, Handler handler, std::function<void()> lost);
     ModuleEvents(const ModuleEvents &) = delete;
     ModuleEvents &operator=(const ModuleEvents &) = delete;

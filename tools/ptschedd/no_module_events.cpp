@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where ptschedd is built without libnl. Programs switch for themselves there.
+/* Where ptschedd is built without libnl. Programs switch for themselves there. */
 #include "tools/ptschedd/module_events.hpp"
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 #ifndef PTSCHEDD_OPTIONS_HPP
 #define PTSCHEDD_OPTIONS_HPP
 
@@ -8,7 +8,7 @@
 
 namespace ptsched {
 
-// What is wrong with the command line, as a sentence.
+/* What is wrong with the command line, as a sentence. */
 class UsageError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -16,18 +16,18 @@ public:
 
 struct Options {
     std::string socket_path;
-    std::vector<DeviceName> devices; // named by the user
+    std::vector<DeviceName> devices; /* named by the user */
     bool find_others = true;
-    bool require_node = true; // of those found
+    bool require_node = true; /* of those found */
     ptsp_params params = ptsp_default_params();
     bool help = false;
     bool version = false;
 };
 
-// Those of @more that are not among them yet.
+/* Those of @more that are not among them yet. */
 void add_devices(std::vector<DeviceName> &devices, const std::vector<DeviceName> &more);
 
-// Throws UsageError.
+/* Throws UsageError. */
 Options parse_options(int argc, char **argv);
 
 extern const char kHelp[];

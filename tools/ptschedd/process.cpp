@@ -21,7 +21,7 @@
 namespace ptsched {
 namespace {
 
-// The line that begins with @field, without it.
+/* The line that begins with @field, without it. */
 std::optional<std::string> field_of(const std::string &path, const char *field)
 {
     std::ifstream file(path);
@@ -167,7 +167,7 @@ std::optional<std::string> Process::cgroup() const
 {
     if (!cgroup_file_) {
         UniqueFd file = open_cgroup_file(pid_);
-        // The number may have been another process's already.
+        /* The number may have been another process's already. */
         if (exited())
             return std::nullopt;
         cgroup_file_ = std::move(file);
@@ -189,7 +189,7 @@ ProcessRef ProcessTable::known(pid_t pid)
     ProcessRef process = found->second.process.lock();
     if (process && !process->exited())
         return process;
-    // The number is another process's already.
+    /* The number is another process's already. */
     exited(pid);
     return nullptr;
 }
@@ -204,7 +204,7 @@ ProcessRef ProcessTable::insert(pid_t pid, UniqueFd pidfd)
     auto uid = static_cast<uid_t>(strtoul(real_uid->c_str(), nullptr, 10));
     int fd = pidfd.get();
     uint64_t key = loop_.add(fd, EPOLLIN, [this, pid](uint32_t) { exited(pid); });
-    // The last one to use the process ends the watch.
+    /* The last one to use the process ends the watch. */
     auto forget = [this, pid, key](Process *process) {
         loop_.remove(key, process->pidfd());
         auto found = processes_.find(pid);
@@ -242,7 +242,7 @@ ProcessRef ProcessTable::peer_of(int socket)
     if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
         return nullptr;
     if (peer.pid <= 0) {
-        errno = EXDEV; // not visible in the broker's pid namespace
+        errno = EXDEV; /* not visible in the broker's pid namespace */
         return nullptr;
     }
     UniqueFd pidfd = open_pidfd_of_peer(socket, peer);

@@ -23,7 +23,7 @@
 namespace ptsched {
 namespace {
 
-// Sixteen GPUs of seven instances each.
+/* Sixteen GPUs of seven instances each. */
 constexpr size_t kMostInstances = 112;
 
 [[noreturn]] void fail(const std::string &what)
@@ -38,7 +38,7 @@ UniqueFd checked(int fd, const char *what)
     return UniqueFd(fd);
 }
 
-// A client takes two descriptors, a process one.
+/* A client takes two descriptors, a process one. */
 void raise_descriptor_limit()
 {
     rlimit limit;
@@ -105,7 +105,7 @@ void Server::listen(const std::string &path)
     if (bound < 0)
         fail(path);
     socket_path_ = path;
-    // Inherited by accepted sockets, so that no message comes without its sender.
+    /* Inherited by accepted sockets, so that no message comes without its sender. */
     int on = 1;
     if (setsockopt(listener_.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0)
         fail("SO_PASSCRED");
@@ -127,7 +127,7 @@ void Server::watch_signals()
     loop_.add(signals_.get(), EPOLLIN, [this](uint32_t) { stopping_ = true; });
 }
 
-// When the policy or the switchboard wants to act next.
+/* When the policy or the switchboard wants to act next. */
 uint64_t Server::next_ns() const
 {
     uint64_t next = switchboard_.next_ns();
@@ -176,7 +176,7 @@ void Server::important_one_asks(int cpu)
     switchboard_.stay_off(cpu);
 }
 
-// Says why to whoever asked, who is hung up on.
+/* Says why to whoever asked, who is hung up on. */
 void Server::turn_away(int socket, int error, const char *why)
 {
     struct {
@@ -188,7 +188,7 @@ void Server::turn_away(int socket, int error, const char *why)
     message.header.result = -error;
     std::string_view(why).copy(message.refusal.text, sizeof(message.refusal.text) - 1);
     send(socket, &message, sizeof(message), MSG_DONTWAIT | MSG_NOSIGNAL);
-    // Not for each of many.
+    /* Not for each of many. */
     if (std::exchange(last_turned_away_, error) != error)
         warn("a process is turned away: %s", why);
 }
@@ -225,12 +225,12 @@ void Server::accept_one()
 
 void Server::doom(Connection &connection)
 {
-    // Nothing that takes memory: there may be no more.
+    /* Nothing that takes memory: there may be no more. */
     connection.stop();
     doomed_ = true;
 }
 
-// Connections and processes that ended while something else was going on.
+/* Connections and processes that ended while something else was going on. */
 void Server::bury()
 {
     while (!gone_.empty() || doomed_) {
@@ -259,7 +259,7 @@ void Server::answer_awaiting()
         return;
     const bool freed = !switchboard_.has_files_of_the_dead();
     const uint64_t now = monotonic_ns();
-    // Who cannot be answered leaves the list meanwhile.
+    /* Who cannot be answered leaves the list meanwhile. */
     for (const Awaiting &one : std::vector<Awaiting>(awaiting_)) {
         if (!freed && now < one.until_ns)
             continue;
@@ -269,8 +269,10 @@ void Server::answer_awaiting()
     }
 }
 
-// Nobody but the programs that use them knows what instances there are: the first to attach brings it along, and it is
-// forgotten after the last. It begins with the settings of the first device.
+/*
+ * Nobody but the programs that use them knows what instances there are: the first to attach brings it along, and it is
+ * forgotten after the last. It begins with the settings of the first device.
+ */
 Device *Server::add_instance(const std::string &name)
 {
     if (instances_ == kMostInstances)
@@ -327,7 +329,7 @@ int Server::client_of_handle(int fd, const Device &device, const Client *&found)
         found = connection->client();
         return found->process->exited() ? -ESRCH : 0;
     }
-    // A secret of this form that nobody has: its client is gone.
+    /* A secret of this form that nobody has: its client is gone. */
     return -ESRCH;
 }
 
@@ -356,7 +358,7 @@ void Server::event(uint32_t kind, const Device &device, const Entity *entity)
             switchboard_.event(kind, entity->process->pid(), device.id(), entity->turn);
         if (subscribers_.empty())
             return;
-        // Whoever has hung up leaves the list meanwhile.
+        /* Whoever has hung up leaves the list meanwhile. */
         for (Connection *subscriber : std::vector<Connection *>(subscribers_)) {
             pid_t pid = entity ? subscriber->viewer().pid_of(*entity->process) : 0;
             if (pid || !entity)

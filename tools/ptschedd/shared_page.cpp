@@ -66,7 +66,7 @@ SharedPage::SharedPage()
     woken_.reset(fcntl(pipe[0], F_DUPFD_CLOEXEC, 0));
     if (!woken_)
         fail("F_DUPFD_CLOEXEC");
-    // Some bytes at most are ever in it.
+    /* Some bytes at most are ever in it. */
     fcntl(wake_.get(), F_SETPIPE_SZ, static_cast<int>(page_size()));
 
     client_ends_.state = make_memfd("ptsched-page");
@@ -106,8 +106,10 @@ void SharedPage::describe_turn(const ptsp_entity &entity, int64_t budget_ns, uin
     __atomic_store_n(&page_->weight, entity.weight, __ATOMIC_RELAXED);
 }
 
-// Only what changed is written: the client may have cleared TURN in a release that
-// the broker has not heard of yet.
+/*
+ * Only what changed is written: the client may have cleared TURN in a release that
+ * the broker has not heard of yet.
+ */
 void SharedPage::set_state(uint32_t state)
 {
     uint32_t gone = state_ & ~state;
@@ -115,8 +117,10 @@ void SharedPage::set_state(uint32_t state)
     if (!gone && !added)
         return;
     untold_ = untold_ || is_event(gone | added);
-    // CALLBACK comes before TURN goes and the other way round: there is no
-    // instant at which a submission seems in order and is not.
+    /*
+     * CALLBACK comes before TURN goes and the other way round: there is no
+     * instant at which a submission seems in order and is not.
+     */
     if (added)
         __atomic_fetch_or(&page_->state, added, __ATOMIC_ACQ_REL);
     if (gone)
@@ -129,7 +133,9 @@ void SharedPage::tell()
     if (!std::exchange(untold_, false))
         return;
     __atomic_store_n(&page_->events, ++events_, __ATOMIC_RELEASE);
-    // After what it tells of: one that woke before would look again and again, and might keep the CPU from the broker.
+    /*
+     * After what it tells of: one that woke before would look again and again, and might keep the CPU from the broker.
+     */
     notify();
 }
 
@@ -143,7 +149,7 @@ void SharedPage::notify()
 
 void SharedPage::acknowledge(uint32_t events)
 {
-    // It may have come after the client had seen the count: it would be awake for nothing, and not know why.
+    /* It may have come after the client had seen the count: it would be awake for nothing, and not know why. */
     char bytes[2];
     while (read(woken_.get(), bytes, sizeof(bytes)) > 0)
         continue;
@@ -154,7 +160,7 @@ void SharedPage::acknowledge(uint32_t events)
 
 bool read_secret(int fd, SharedPage::Secret &secret)
 {
-    // A sealed memfd answers at once; reading any other file could block the broker.
+    /* A sealed memfd answers at once; reading any other file could block the broker. */
     int seals = fcntl(fd, F_GET_SEALS);
     return seals >= 0 && seals & F_SEAL_WRITE &&
            pread(fd, secret.data(), secret.size(), 0) == static_cast<ssize_t>(secret.size());

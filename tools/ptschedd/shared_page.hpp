@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// The page that a client reads without a system call, and the pipe that wakes its poll().
+/* SPDX-License-Identifier: MIT */
+/* The page that a client reads without a system call, and the pipe that wakes its poll(). */
 #ifndef PTSCHEDD_SHARED_PAGE_HPP
 #define PTSCHEDD_SHARED_PAGE_HPP
 
@@ -12,17 +12,19 @@
 
 namespace ptsched {
 
-// The client's process could write to it, so the broker remembers what it wrote
-// and never reads it.
+/*
+ * The client's process could write to it, so the broker remembers what it wrote
+ * and never reads it.
+ */
 class SharedPage {
 public:
-    // The descriptors for the client, in the protocol's order. Throws std::system_error.
+    /* The descriptors for the client, in the protocol's order. Throws std::system_error. */
     SharedPage();
     SharedPage(const SharedPage &) = delete;
     SharedPage &operator=(const SharedPage &) = delete;
     ~SharedPage();
 
-    // Descriptors that the client gets at attach; closed afterwards.
+    /* Descriptors that the client gets at attach; closed afterwards. */
     struct ClientEnds {
         UniqueFd page;
         UniqueFd state;
@@ -31,18 +33,18 @@ public:
     };
     ClientEnds take_client_ends() { return std::move(client_ends_); }
 
-    // What the page tells of a turn; to be written before set_state() shows it.
+    /* What the page tells of a turn; to be written before set_state() shows it. */
     void describe_turn(const ptsp_entity &entity, int64_t budget_ns, uint64_t inflight_ns);
-    // @cpu: of the thread whose asking calls back, 1 + its number; 0: none did.
+    /* @cpu: of the thread whose asking calls back, 1 + its number; 0: none did. */
     void show_asker(uint32_t cpu) { __atomic_store_n(&page_->asker_cpu, cpu, __ATOMIC_RELAXED); }
-    // Whether a change of such PTSCHED_STATE_* is told to who polls.
+    /* Whether a change of such PTSCHED_STATE_* is told to who polls. */
     static bool is_event(uint32_t changed);
     void set_state(uint32_t state);
-    // Of what has changed since the last time, if that is an event.
+    /* Of what has changed since the last time, if that is an event. */
     void tell();
     void acknowledge(uint32_t events);
 
-    // What a handed-over descriptor must contain to stand for this client.
+    /* What a handed-over descriptor must contain to stand for this client. */
     using Secret = std::array<unsigned char, 32>;
     const Secret &secret() const { return secret_; }
 
@@ -50,16 +52,16 @@ private:
     void notify();
 
     ptsched_page *page_;
-    UniqueFd wake_, woken_; // the ends of the pipe
+    UniqueFd wake_, woken_; /* the ends of the pipe */
     Secret secret_;
     ClientEnds client_ends_;
     uint32_t state_ = 0;
     uint32_t events_ = 0;
     bool untold_ = false;
-    bool pending_ = false; // a byte is in the pipe, for all that was acknowledged
+    bool pending_ = false; /* a byte is in the pipe, for all that was acknowledged */
 };
 
-// The secret in a descriptor that some client received with its page; false: it is none.
+/* The secret in a descriptor that some client received with its page; false: it is none. */
 bool read_secret(int fd, SharedPage::Secret &secret);
 
 } // namespace ptsched

@@ -44,7 +44,7 @@ SwitchThread::SwitchThread(EventLoop &loop) : loop_(loop), finished_fd_(eventfd(
     if (!finished_fd_)
         throw std::system_error(errno, std::generic_category(), "eventfd");
     key_ = loop_.add(finished_fd_.get(), EPOLLIN, [this](uint32_t) { finish(); });
-    // Signals are the main thread's.
+    /* Signals are the main thread's. */
     NoSignals for_it;
     thread_ = std::thread([this] { work(); });
 }
@@ -82,7 +82,7 @@ void SwitchThread::work()
         jobs_.pop_front();
         guard.unlock();
         job.result = carry_out(job.sets, job.action);
-        // Who has ended has its control file closed elsewhere.
+        /* Who has ended has its control file closed elsewhere. */
         job.sets.clear();
         guard.lock();
         finished_.push_back(std::move(job));

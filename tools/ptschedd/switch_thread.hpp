@@ -1,6 +1,8 @@
-// SPDX-License-Identifier: MIT
-// A thread for the driver's calls, each of which takes some tenths of a millisecond:
-// nobody's turn waits for them.
+/* SPDX-License-Identifier: MIT */
+/*
+ * A thread for the driver's calls, each of which takes some tenths of a millisecond:
+ * nobody's turn waits for them.
+ */
 #ifndef PTSCHEDD_SWITCH_THREAD_HPP
 #define PTSCHEDD_SWITCH_THREAD_HPP
 
@@ -19,26 +21,26 @@
 
 namespace ptsched {
 
-// Compute channels of one of the driver's clients on one device.
+/* Compute channels of one of the driver's clients on one device. */
 struct ChannelSet {
-    std::shared_ptr<const UniqueFd> file; // the process's control file, of a FileCloser
+    std::shared_ptr<const UniqueFd> file; /* the process's control file, of a FileCloser */
     uint32_t client = 0, subdevice = 0;
     std::vector<uint32_t> channels;
 };
 
 class SwitchThread {
 public:
-    // What to do with the channels before it lets go of their files.
+    /* What to do with the channels before it lets go of their files. */
     enum class Action { off, on, none };
-    // Called on the event loop's thread; 0 or -EIO.
+    /* Called on the event loop's thread; 0 or -EIO. */
     using Done = std::function<void(int result)>;
 
     explicit SwitchThread(EventLoop &loop);
-    // Finishes what was given to it; nobody is told of that any more.
+    /* Finishes what was given to it; nobody is told of that any more. */
     ~SwitchThread();
 
     void give(std::vector<ChannelSet> sets, Action action, Done done);
-    // The CPU of somebody who is not to lose it to this thread; -1: of nobody.
+    /* The CPU of somebody who is not to lose it to this thread; -1: of nobody. */
     void stay_off(int cpu) { cpu_to_leave_.store(cpu, std::memory_order_relaxed); }
 
 private:
@@ -55,7 +57,7 @@ private:
     EventLoop &loop_;
     UniqueFd finished_fd_;
     uint64_t key_;
-    std::mutex lock_; // the rest but the thread
+    std::mutex lock_; /* the rest but the thread */
     std::condition_variable given_;
     std::deque<Job> jobs_;
     std::vector<Job> finished_;

@@ -14,12 +14,16 @@
 namespace ptsched {
 namespace {
 
-// So long a process that was told to leave a device at once may take to do something: as long as the interposer lets
-// short work run out, and more.
+/*
+ * So long a process that was told to leave a device at once may take to do something: as long as the interposer lets
+ * short work run out, and more.
+ */
 constexpr uint64_t kPatienceNs = 2000000;
 
-// One that runs and still does nothing may be waiting in the driver for work that is off. It gets on now and then: off
-// for so long, then on for so long.
+/*
+ * One that runs and still does nothing may be waiting in the driver for work that is off. It gets on now and then: off
+ * for so long, then on for so long.
+ */
 constexpr uint64_t kOffNs = 40000000, kOnNs = 10000000;
 
 bool contains(const std::vector<uint32_t> &channels, uint32_t channel)
@@ -29,7 +33,7 @@ bool contains(const std::vector<uint32_t> &channels, uint32_t channel)
 
 } // namespace
 
-// --- one switch ---
+/* --- one switch --- */
 
 void Switch::set_channels(Key key, ChannelSet channels)
 {
@@ -38,7 +42,7 @@ void Switch::set_channels(Key key, ChannelSet channels)
     } else {
         Known &known = sets_[key];
         known.set = std::move(channels);
-        // One that was freed may come again, and is on then.
+        /* One that was freed may come again, and is on then. */
         std::erase_if(known.off, [&known](uint32_t channel) { return !contains(known.set.channels, channel); });
     }
     start();
@@ -94,7 +98,7 @@ void Switch::end(bool alive)
     answers_.clear();
     std::vector<ChannelSet> sets;
     for (auto &[key, known] : std::exchange(sets_, {})) {
-        // What is on is left alone: the process may be taking it off itself by now.
+        /* What is on is left alone: the process may be taking it off itself by now. */
         if (!working_)
             known.set.channels = std::move(known.off);
         sets.push_back(std::move(known.set));
@@ -111,7 +115,7 @@ std::vector<uint32_t> Switch::to_switch(const Known &known, bool off)
     return channels;
 }
 
-// Has the thread bring about what is wanted, one thing after another.
+/* Has the thread bring about what is wanted, one thing after another. */
 void Switch::start()
 {
     if (working_)
@@ -147,11 +151,11 @@ void Switch::done(bool off, const Given &given, int result)
         std::erase_if(known.off, [&channels](uint32_t channel) { return contains(channels, channel); });
         if (!off)
             continue;
-        // Also after a failure: some may be off.
+        /* Also after a failure: some may be off. */
         std::copy_if(channels.begin(), channels.end(), std::back_inserter(known.off),
                      [&known](uint32_t channel) { return contains(known.set.channels, channel); });
     }
-    // Who asked hears of a failure, and need not be tried for again.
+    /* Who asked hears of a failure, and need not be tried for again. */
     if (result)
         answer(result);
     start();
@@ -163,7 +167,7 @@ void Switch::answer(int result)
         answer(result);
 }
 
-// --- a process ---
+/* --- a process --- */
 
 Switchboard::Owner::Owner(Switchboard &board, ProcessRef process) : board_(board), process_(std::move(process))
 {
@@ -191,7 +195,7 @@ int Switchboard::Owner::set_channels(UniqueFd file, uint32_t client, uint32_t su
     }
     if (!file || !rm::is_control_device(file.get()))
         return -EBADF;
-    // The driver knows the client on the very file on which it was made, and on no other.
+    /* The driver knows the client on the very file on which it was made, and on no other. */
     std::string address = rm::pci_address(file.get(), client, subdevice);
     if (address.empty())
         return -EINVAL;
@@ -215,7 +219,7 @@ int Switchboard::Owner::ask(const std::string &address, uint32_t device_id, bool
     return 0;
 }
 
-// --- all ---
+/* --- all --- */
 
 void Switchboard::event(uint32_t kind, pid_t pid, uint32_t device_id, uint64_t turn)
 {
@@ -266,7 +270,7 @@ void Switchboard::run(uint64_t now)
 
 void Switchboard::act(const Process &process, const std::string &address, Switch &channels, uint64_t now)
 {
-    // A program that a debugger has stopped must find the device as it was.
+    /* A program that a debugger has stopped must find the device as it was. */
     if (process.has_debugger()) {
         debug("process %d does nothing: its channels on %s are left on, since a debugger is attached", process.pid(),
               address.c_str());

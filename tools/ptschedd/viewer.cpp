@@ -26,7 +26,7 @@ Viewer::Viewer(int socket, ProcessRef process)
 {
 }
 
-// All that it was in when it opened the socket.
+/* All that it was in when it opened the socket. */
 std::vector<gid_t> Viewer::groups() const
 {
     std::vector<gid_t> groups(64);

@@ -8,14 +8,16 @@
 namespace ptsim {
 namespace {
 
-// As in kmod/policy: the slice in force is so many hand-overs at least, and budgets are looked at in parts of a slice.
+/*
+ * As in kmod/policy: the slice in force is so many hand-overs at least, and budgets are looked at in parts of a slice.
+ */
 constexpr Ns kHandoversPerSlice = 30;
 constexpr Ns kLooksPerSlice = 16;
 
 double longest_turn_ns(const Machine &machine, Ns kernel_ns)
 {
     const Ns slice = std::max(machine.slice_ns, kHandoversPerSlice * machine.handover_ns);
-    // What has not drained after a slice is taken off.
+    /* What has not drained after a slice is taken off. */
     const Ns drain = machine.preemptible ? std::min(kernel_ns, slice) : kernel_ns;
     return static_cast<double>(slice + slice / kLooksPerSlice + drain + machine.handover_ns);
 }
@@ -25,7 +27,7 @@ double longest_turn_ns(const Machine &machine, Ns kernel_ns)
 std::vector<LagBound> lag_bounds(const Scenario &scenario)
 {
     std::vector<LagBound> bounds;
-    std::map<uint32_t, double, std::greater<>> debts; // by weight
+    std::map<uint32_t, double, std::greater<>> debts; /* by weight */
     double longest = 0;
     for (const Program &program : scenario.programs) {
         const double turn = longest_turn_ns(scenario.machine, program.kernel_ns);

@@ -9,7 +9,7 @@ namespace ptsim {
 
 namespace {
 
-// How often progress is told.
+/* How often progress is told. */
 constexpr uint64_t kProgressEvents = 4096;
 
 } // namespace
@@ -22,7 +22,7 @@ Engine::Engine(const Machine &machine, Scheduler &scheduler, const std::vector<P
         const Program &program = programs[id];
         tasks_.push_back({id, program.user, program.nice, ptsp_nice_to_weight(program.nice)});
         states_[id].pattern = program.pattern;
-        // Its first burst; the pattern is asked when it comes.
+        /* Its first burst; the pattern is asked when it comes. */
         states_[id].next = {program.arrives, 0};
         releases_.push({program.arrives, id});
     }
@@ -87,7 +87,7 @@ void Engine::serve(Ns dt)
     const Ns standing = std::min(dt, handover_left_ns_);
     const Ns running = dt - standing;
     handover_left_ns_ -= standing;
-    // It needs that much more of the fluid schedule, too.
+    /* It needs that much more of the fluid schedule, too. */
     if (standing)
         fluid_.add(on_, tasks_[on_].weight, static_cast<double>(standing));
     states_[on_].kernel_left_ns -= running;
@@ -231,7 +231,7 @@ void Engine::begin_kernel()
     state.kernel_left_ns = state.kernel_ns;
 }
 
-// Between two calls while it is served, or while it is not, the lag goes one way.
+/* Between two calls while it is served, or while it is not, the lag goes one way. */
 void Engine::note_lag(uint32_t id)
 {
     Outcome &outcome = outcomes_[id];

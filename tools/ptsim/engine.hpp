@@ -1,6 +1,8 @@
-// SPDX-License-Identifier: MIT
-// One device and its programs, from event to event. The device runs one kernel at a time. Before the first kernel of
-// another program it stands still for a hand-over, which counts as that one's device time.
+/* SPDX-License-Identifier: MIT */
+/*
+ * One device and its programs, from event to event. The device runs one kernel at a time. Before the first kernel of
+ * another program it stands still for a hand-over, which counts as that one's device time.
+ */
 #ifndef PTSIM_ENGINE_HPP
 #define PTSIM_ENGINE_HPP
 
@@ -14,33 +16,33 @@
 
 namespace ptsim {
 
-// What became of a program.
+/* What became of a program. */
 struct Outcome {
     Ns arrived = kNever;
     Ns left = kNever;
     Ns first_served = kNever;
-    Ns gpu_ns = 0;    // kernels
-    Ns device_ns = 0; // hand-overs, too
+    Ns gpu_ns = 0;    /* kernels */
+    Ns device_ns = 0; /* hand-overs, too */
     uint64_t bursts = 0;
-    Ns work_ns = 0;               // of these bursts
-    std::vector<Ns> latencies_ns; // from when a burst was due to its end
-    // Device time less that of the fluid schedule: the most, and the least with its sign turned.
+    Ns work_ns = 0;               /* of these bursts */
+    std::vector<Ns> latencies_ns; /* from when a burst was due to its end */
+    /* Device time less that of the fluid schedule: the most, and the least with its sign turned. */
     double ahead_ns = 0;
     double behind_ns = 0;
 };
 
 struct Lag {
     Ns at;
-    std::vector<double> ns; // of those that are watched
+    std::vector<double> ns; /* of those that are watched */
 };
 
 class Engine {
 public:
     Engine(const Machine &machine, Scheduler &scheduler, const std::vector<Program> &programs);
 
-    // Look at the lag of the programs @ids each @interval.
+    /* Look at the lag of the programs @ids each @interval. */
     void watch(std::vector<uint32_t> ids, Ns interval);
-    // Called now and then with the time.
+    /* Called now and then with the time. */
     void on_progress(std::function<void(Ns)> callback) { progress_ = std::move(callback); }
 
     void run(Ns until);
@@ -52,7 +54,7 @@ public:
     uint64_t handovers() const { return handovers_; }
     uint64_t preemptions() const { return preemptions_; }
     Ns gpu_ns() const { return gpu_ns_; }
-    // Somebody had work, and the device did nothing.
+    /* Somebody had work, and the device did nothing. */
     Ns idle_ns() const { return idle_ns_; }
 
 private:
@@ -60,9 +62,9 @@ private:
 
     struct State {
         Pattern pattern;
-        Burst next{};         // or the one that is being done
-        Ns burst_left_ns = 0; // the kernel that was begun among it
-        Ns kernel_ns = 0;     // that was begun; 0: none
+        Burst next{};         /* or the one that is being done */
+        Ns burst_left_ns = 0; /* the kernel that was begun among it */
+        Ns kernel_ns = 0;     /* that was begun; 0: none */
         Ns kernel_left_ns = 0;
         bool present = false;
         bool has_work = false;
@@ -104,7 +106,7 @@ private:
     Ns now_ = 0;
     Ns again_at_ = kNever;
     uint32_t on_ = kNobody;
-    uint32_t context_ = kNobody; // whose is on the device, work or not
+    uint32_t context_ = kNobody; /* whose is on the device, work or not */
     Ns handover_left_ns_ = 0;
     Run untold_;
     uint32_t have_work_ = 0;

@@ -1,7 +1,9 @@
-// SPDX-License-Identifier: MIT
-// The fluid schedule: at each instant, all who have work in it are served at once, by weight (generalized processor
-// sharing, Parekh and Gallager, 1993). Its virtual time runs at one over their weight, so that an event costs a
-// logarithm, however many there are.
+/* SPDX-License-Identifier: MIT */
+/*
+ * The fluid schedule: at each instant, all who have work in it are served at once, by weight (generalized processor
+ * sharing, Parekh and Gallager, 1993). Its virtual time runs at one over their weight, so that an event costs a
+ * logarithm, however many there are.
+ */
 #ifndef PTSIM_FLUID_HPP
 #define PTSIM_FLUID_HPP
 
@@ -16,7 +18,7 @@ namespace ptsim {
 
 class Fluid {
 public:
-    // Work without end.
+    /* Work without end. */
     static constexpr double kForever = std::numeric_limits<double>::infinity();
 
     explicit Fluid(std::size_t programs) : programs_(programs) {}
@@ -24,16 +26,16 @@ public:
     void advance(Ns now);
     void add(uint32_t id, uint32_t weight, double work_ns);
 
-    // What it has been served until now.
+    /* What it has been served until now. */
     double service_ns(uint32_t id) const;
 
 private:
     struct Program {
         bool busy = false;
         uint32_t weight = 0;
-        double served = 0; // before @since
-        double since = 0;  // virtual
-        double finish = 0; // virtual
+        double served = 0; /* before @since */
+        double since = 0;  /* virtual */
+        double finish = 0; /* virtual */
     };
 
     struct Finish {
@@ -45,7 +47,7 @@ private:
     void finish(Program &program);
 
     std::vector<Program> programs_;
-    std::priority_queue<Finish, std::vector<Finish>, std::greater<>> finishes_; // some are out of date
+    std::priority_queue<Finish, std::vector<Finish>, std::greater<>> finishes_; /* some are out of date */
     Ns now_ = 0;
     double virtual_ = 0;
     uint64_t weight_ = 0;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 #ifndef PTSIM_OPTIONS_HPP
 #define PTSIM_OPTIONS_HPP
 
@@ -17,12 +17,12 @@ struct Options {
     std::vector<const ScenarioKind *> scenarios;
     std::vector<const SchedulerKind *> schedulers;
     Scale scale;
-    std::filesystem::path out; // empty: print
+    std::filesystem::path out; /* empty: print */
 };
 
 extern const char kHelp[];
 
-// Throws std::invalid_argument, whose text says what is wrong and what would be right.
+/* Throws std::invalid_argument, whose text says what is wrong and what would be right. */
 Options parse_options(int argc, char **argv);
 
 } // namespace ptsim

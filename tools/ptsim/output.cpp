@@ -29,7 +29,7 @@ void close(std::ofstream &stream, const std::filesystem::path &file)
         throw std::runtime_error("cannot write " + file.string() + ": " + std::strerror(errno));
 }
 
-// Names and commands are the program's own, but a folder may be called as it likes.
+/* Names and commands are the program's own, but a folder may be called as it likes. */
 std::string quoted(const std::string &text)
 {
     std::string result = "\"";

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 #ifndef PTSIM_OUTPUT_HPP
 #define PTSIM_OUTPUT_HPP
 
@@ -11,7 +11,7 @@
 
 namespace ptsim {
 
-// On standard error, every two seconds: what is simulated, and how much of all is done.
+/* On standard error, every two seconds: what is simulated, and how much of all is done. */
 class Progress {
 public:
     explicit Progress(size_t runs) : runs_(runs) {}
@@ -33,10 +33,10 @@ private:
 
 void print(const std::vector<Record> &records);
 
-// In the form of Documentation/results. Throws std::runtime_error.
+/* In the form of Documentation/results. Throws std::runtime_error. */
 void write_records(const std::filesystem::path &file, const std::vector<Record> &records, const std::string &command);
 
-// Lines of the time in seconds and the lag of each watched program in ms.
+/* Lines of the time in seconds and the lag of each watched program in ms. */
 void write_lags(const std::filesystem::path &file, const std::vector<Lag> &lags);
 
 } // namespace ptsim

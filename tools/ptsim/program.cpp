@@ -8,7 +8,7 @@
 
 namespace ptsim {
 
-// One burst that no simulation outlasts.
+/* One burst that no simulation outlasts. */
 Pattern hog()
 {
     return job(kNever);

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Random numbers that are the same with every standard library, whose distributions are not.
+/* SPDX-License-Identifier: MIT */
+/* Random numbers that are the same with every standard library, whose distributions are not. */
 #ifndef PTSIM_RANDOM_HPP
 #define PTSIM_RANDOM_HPP
 
@@ -13,7 +13,7 @@ class Random {
 public:
     explicit Random(uint64_t seed) : state_(seed) {}
 
-    // SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+    /* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). */
     uint64_t bits()
     {
         uint64_t z = state_ += 0x9e3779b97f4a7c15;
@@ -22,10 +22,10 @@ public:
         return z ^ z >> 31;
     }
 
-    // Less than @n; what the division favours is below 2^-40 for all that is simulated.
+    /* Less than @n; what the division favours is below 2^-40 for all that is simulated. */
     uint64_t below(uint64_t n) { return bits() % n; }
 
-    // Above 0, 1 at most.
+    /* Above 0, 1 at most. */
     double unit() { return (static_cast<double>(bits() >> 11) + 1) / 9007199254740992.0; }
 
     double exponential(double mean) { return -mean * std::log(unit()); }

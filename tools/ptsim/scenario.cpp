@@ -9,7 +9,7 @@
 namespace ptsim {
 namespace {
 
-// Each of @n equal programs has that many slices.
+/* Each of @n equal programs has that many slices. */
 constexpr uint32_t kRounds = 25;
 
 Scenario equal(const Scale &scale, uint32_t n)
@@ -27,7 +27,7 @@ template <uint32_t n> Scenario equal_of(const Scale &scale)
     return equal(scale, n);
 }
 
-// Nice -10 to 9, kernels of 0.1 to 20 ms.
+/* Nice -10 to 9, kernels of 0.1 to 20 ms. */
 Scenario weights(const Scale &scale)
 {
     Scenario scenario;
@@ -52,7 +52,7 @@ Scenario weights_drained(const Scale &scale)
     return scenario;
 }
 
-// Two light programs of which each owes about a slice most of the time: together more than the cap of the heavy one.
+/* Two light programs of which each owes about a slice most of the time: together more than the cap of the heavy one. */
 Scenario long_kernels(const Scale &)
 {
     Scenario scenario;
@@ -71,7 +71,7 @@ Scenario long_kernels(const Scale &)
     return scenario;
 }
 
-// Frames at nice -20 and requests at -10 beside four hogs at 19.
+/* Frames at nice -20 and requests at -10 beside four hogs at 19. */
 Scenario important(const Scale &scale)
 {
     Scenario scenario;
@@ -101,7 +101,7 @@ Scenario important_drained(const Scale &scale)
     return scenario;
 }
 
-// A hog at nice 5 comes to 100 at nice 0.
+/* A hog at nice 5 comes to 100 at nice 0. */
 Scenario newcomer(const Scale &scale)
 {
     Scenario scenario = equal(scale, 100);
@@ -118,8 +118,10 @@ Scenario newcomer(const Scale &scale)
     return scenario;
 }
 
-// Two hogs, nice 0 and 5, beside a stream of processes of other users, a little heavier, that each do 5 ms of work and
-// end. Late comes a hog that is lighter than all.
+/*
+ * Two hogs, nice 0 and 5, beside a stream of processes of other users, a little heavier, that each do 5 ms of work and
+ * end. Late comes a hog that is lighter than all.
+ */
 Scenario short_jobs(const Scale &scale)
 {
     Scenario scenario;
@@ -149,7 +151,7 @@ Scenario short_jobs(const Scale &scale)
     return scenario;
 }
 
-// A hog beside another user's processes, one after another, of which each ends before its slice does: equal weights.
+/* A hog beside another user's processes, one after another, of which each ends before its slice does: equal weights. */
 Scenario respawn(const Scale &)
 {
     Scenario scenario;

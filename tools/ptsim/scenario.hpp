@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// What is simulated: a device and its programs, and what of them is measured.
+/* SPDX-License-Identifier: MIT */
+/* What is simulated: a device and its programs, and what of them is measured. */
 #ifndef PTSIM_SCENARIO_HPP
 #define PTSIM_SCENARIO_HPP
 
@@ -18,26 +18,26 @@ struct Scenario {
     std::vector<Program> programs;
     Ns duration = 0;
 
-    // All have work all the time: the bound on lag holds, and shares are those of the weights.
+    /* All have work all the time: the bound on lag holds, and shares are those of the weights. */
     bool saturated = false;
-    // In groups: the percentiles of their latencies.
+    /* In groups: the percentiles of their latencies. */
     std::vector<std::string> latency_of;
-    // Frames of this period that are late or left out are missed.
+    /* Frames of this period that are late or left out are missed. */
     Ns frame_period = 0;
-    // A group of one that comes later: how long it waits for the device.
+    /* A group of one that comes later: how long it waits for the device. */
     std::string newcomer;
-    // Two groups that have work all the time: the ratio of what they get over that of their weights.
+    /* Two groups that have work all the time: the ratio of what they get over that of their weights. */
     std::vector<std::string> share_of;
-    // Jobs: how many times as long as their work they take.
+    /* Jobs: how many times as long as their work they take. */
     std::string jobs;
-    // Whose lag is drawn.
+    /* Whose lag is drawn. */
     std::vector<uint32_t> watched;
 };
 
 struct Scale {
     uint32_t entities = 1000;
     uint64_t seed = 1;
-    Ns day = 24 * kHour; // of a cluster's trace
+    Ns day = 24 * kHour; /* of a cluster's trace */
     Machine machine;
 };
 
@@ -45,7 +45,7 @@ struct ScenarioKind {
     std::string name;
     std::string title;
     Scenario (*make)(const Scale &scale);
-    // Of more programs than this it is not made.
+    /* Of more programs than this it is not made. */
     uint32_t entities = 0;
 };
 

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Scenarios under schedulers, one after another.
+/* SPDX-License-Identifier: MIT */
+/* Scenarios under schedulers, one after another. */
 #ifndef PTSIM_SUITE_HPP
 #define PTSIM_SUITE_HPP
 
@@ -15,13 +15,13 @@ namespace ptsim {
 
 struct Result {
     std::vector<Record> records;
-    std::vector<Lag> lags; // of the programs that the scenario watches
+    std::vector<Lag> lags; /* of the programs that the scenario watches */
 };
 
 Result simulate(const Scenario &scenario, const SchedulerKind &kind, uint64_t seed,
                 const std::function<void(Ns)> &progress = {});
 
-// What the project's policy promises of all programs that always have work, and the least of Jain's indices.
+/* What the project's policy promises of all programs that always have work, and the least of Jain's indices. */
 std::vector<Record> overall(const std::vector<Record> &records);
 
 } // namespace ptsim

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// Traces shaped like those of GPU clusters that have been published, made up from the figures given there.
+/* SPDX-License-Identifier: MIT */
+/* Traces shaped like those of GPU clusters that have been published, made up from the figures given there. */
 #ifndef PTSIM_TRACES_HPP
 #define PTSIM_TRACES_HPP
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 #ifndef PTSIM_UNITS_HPP
 #define PTSIM_UNITS_HPP
 
@@ -6,7 +6,7 @@
 
 namespace ptsim {
 
-// Simulated time, and GPU time.
+/* Simulated time, and GPU time. */
 using Ns = uint64_t;
 
 constexpr Ns kUs = 1000;

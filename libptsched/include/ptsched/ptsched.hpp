@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /**
  * @file
  * C++ over ptsched.h: clients and turns that end with their scope.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 #include "libptsched/preload/common/debug.hpp"
 
 #include "libptsched/preload/common/config.hpp"

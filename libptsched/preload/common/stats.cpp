@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 #include "libptsched/preload/common/stats.hpp"
 
 #include "libptsched/base/standard_error.hpp"

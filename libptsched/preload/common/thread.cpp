@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 #include "libptsched/preload/common/thread.hpp"
 
 #include "libptsched/base/no_cancellation.hpp"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 #include "libptsched/preload/driver/driver.hpp"
 
 #include "libptsched/preload/common/config.hpp"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* For libraries in the program that keep the scheduler's rules themselves. */
 #include "libptsched/preload/common/config.hpp"
 #include "libptsched/preload/common/thread.hpp"

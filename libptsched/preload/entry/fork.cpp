@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* How the interposer follows its process through fork(). exec() closes our descriptors and needs nothing. */
 #include "libptsched/preload/common/stats.hpp"
 #include "libptsched/preload/common/thread.hpp"

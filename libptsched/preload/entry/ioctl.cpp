@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* ioctl() as the driver library sees it: straight through, and the channels that it makes are remembered. */
 #include "libptsched/preload/common/config.hpp"
 #include "libptsched/preload/loaded/real_dlsym.hpp"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * How programs find the driver's entry points by name: dlsym(), dlvsym() and the driver's own cuGetProcAddress().
  *

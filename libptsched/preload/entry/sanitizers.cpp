@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* What a sanitizer's own library, when the program is linked with one, asks of whoever comes first. */
 #include "libptsched/preload/common/config.hpp"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* For "ptsched doctor", whose own process is the program on which it is tried what can be enforced on a device. */
 #include "libptsched/preload/common/config.hpp"
 #include "libptsched/preload/turn/helper.hpp"

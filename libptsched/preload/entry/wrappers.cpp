@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* The functions that programs call instead of the driver's, made from entry_points.def. */
 #include "libptsched/base/no_cancellation.hpp"
 #include "libptsched/preload/common/config.hpp"
@@ -114,7 +114,7 @@ extern "C" {
 
 #include "libptsched/preload/driver/entry_points.def"
 
-} // extern "C"
+} /* extern "C" */
 
 namespace ptsched::preload {
 

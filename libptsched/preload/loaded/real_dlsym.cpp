@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /*
  * The C library's functions cannot be found with dlsym() or dlvsym(), both of which are ours in this process, nor by
  * the path of a file. They are read from the symbol table of the loaded libc.so.6 (libdl.so.2 before glibc 2.34),

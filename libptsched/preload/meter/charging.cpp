@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* What the device's time is charged at: of what has completed, of what runs, and of what is in company. */
 #include "libptsched/preload/meter/meter.hpp"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* End events behind work that was not measured. */
 #include "libptsched/preload/meter/meter.hpp"
 

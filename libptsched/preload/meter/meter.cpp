@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 #include "libptsched/preload/meter/meter.hpp"
 
 #include "libptsched/preload/common/debug.hpp"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 /* One thread per process, which sleeps in poll() until the scheduler wants something of a turn. */
 #include "libptsched/preload/turn/agent.hpp"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 #include "libptsched/preload/turn/asker.hpp"
 
 #include "libptsched/base/be_prompt.hpp"

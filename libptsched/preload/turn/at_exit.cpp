@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 #include "libptsched/preload/turn/at_exit.hpp"
 
 #include "libptsched/preload/common/exiting.hpp"

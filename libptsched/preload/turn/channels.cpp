@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 #include "libptsched/preload/turn/channels.hpp"
 
 #include "libptsched/preload/common/immortal.hpp"

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT */
+// SPDX-License-Identifier: MIT
 #include "libptsched/preload/turn/helper.hpp"
 
 #include "libptsched/client/broker_connection.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The C interface: handles that the graph keeps.
+/* The C interface: handles that the graph keeps. */
 #include "libptsched/ptask/api/c_error.hpp"
 #include "libptsched/ptask/api/c_struct.hpp"
 #include "libptsched/ptask/graph/retired.hpp"

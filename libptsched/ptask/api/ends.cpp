@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where datablocks enter a graph, and where they leave it.
+/* Where datablocks enter a graph, and where they leave it. */
 #include "libptsched/ptask/graph/graph.hpp"
 #include "libptsched/ptask/run/scheduler.hpp"
 

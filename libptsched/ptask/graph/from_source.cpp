@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tasks whose kernels are compiled when the graph is made.
+/* Tasks whose kernels are compiled when the graph is made. */
 #include "libptsched/ptask/devices/device_choice.hpp"
 #include "libptsched/ptask/graph/graph.hpp"
 #include "libptsched/ptask/graph/parameters.hpp"

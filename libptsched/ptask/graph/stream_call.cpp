@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tasks that are functions which give a GPU work themselves.
+/* Tasks that are functions which give a GPU work themselves. */
 #include <ptsched/ptask/stream_call.hpp>
 
 #include "libptsched/ptask/graph/call.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a set's blocks are, and how it is given to a device.
+/* Where a set's blocks are, and how it is given to a device. */
 #include "libptsched/ptask/replay/replay.hpp"
 
 #include "libptsched/ptask/devices/graph_devices.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a replay's program is made: the uploads, the subgraph's steps that wait for them, and the downloads.
+/* How a replay's program is made: the uploads, the subgraph's steps that wait for them, and the downloads. */
 #include "libptsched/ptask/replay/replay.hpp"
 
 #include <algorithm>

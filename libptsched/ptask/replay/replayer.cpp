@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// When the tasks of a subgraph run together, and when by themselves.
+/* When the tasks of a subgraph run together, and when by themselves. */
 #include "libptsched/ptask/replay/replayer.hpp"
 
 #include "libptsched/ptask/graph/readiness.hpp"

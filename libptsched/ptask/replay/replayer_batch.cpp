@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// When several sets of a subgraph are given at once, and when one waits for others.
+/* When several sets of a subgraph are given at once, and when one waits for others. */
 #include "libptsched/ptask/replay/replayer.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a set is given to a device, and what is learnt when it has ended.
+/* How a set is given to a device, and what is learnt when it has ended. */
 #include "libptsched/ptask/replay/replayer.hpp"
 
 #include "libptsched/ptask/run/nvtx.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What comes into channels and goes out of them.
+/* What comes into channels and goes out of them. */
 #include "libptsched/ptask/devices/exempt.hpp"
 #include "libptsched/ptask/graph/readiness.hpp"
 #include "libptsched/ptask/replay/replayer.hpp"

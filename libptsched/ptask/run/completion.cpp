@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What of a graph's work has ended.
+/* What of a graph's work has ended. */
 #include "libptsched/ptask/replay/replayer.hpp"
 #include "libptsched/ptask/run/scheduler.hpp"
 

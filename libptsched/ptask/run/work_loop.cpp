@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Who does a graph's work, one at a time: whoever pushes or waits, since it is awake, and the graph's thread otherwise.
+/*
+ * Who does a graph's work, one at a time: whoever pushes or waits, since it is awake, and the graph's thread otherwise.
+ */
 #include "libptsched/ptask/graph/readiness.hpp"
 #include "libptsched/ptask/replay/replayer.hpp"
 #include "libptsched/ptask/run/naps.hpp"

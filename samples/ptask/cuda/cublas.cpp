@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A x B x C with cuBLAS: tasks that give a library's work to the stream that they are called with. Needs the CUDA
-// toolkit and a GPU: make build/samples/cublas
+/*
+ * A x B x C with cuBLAS: tasks that give a library's work to the stream that they are called with. Needs the CUDA
+ * toolkit and a GPU: make build/samples/cublas
+ */
 #include "samples/ptask/example.hpp"
 
 #include <ptsched/ptask/typed.hpp>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// As an expert writes it today: pinned memory, and of the ways to use streams, copy streams, CUDA graphs and several
-// runs at once the one that is the fastest for the program at hand.
+/*
+ * As an expert writes it today: pinned memory, and of the ways to use streams, copy streams, CUDA graphs and several
+ * runs at once the one that is the fastest for the program at hand.
+ */
 #include "samples/ptask/paper/by_hand.hpp"
 #include "samples/ptask/paper/plan.hpp"
 

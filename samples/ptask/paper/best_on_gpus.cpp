@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// As an expert uses several GPUs for what is easily divided: each has a thread, which does as with one GPU.
+/* As an expert uses several GPUs for what is easily divided: each has a thread, which does as with one GPU. */
 #include "samples/ptask/paper/executor.hpp"
 
 #include <future>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Principal components by iteration, each kept orthogonal to those before it (Andrecut's GS-PCA): with three
-// components, 22 tasks for each iteration and 9 others.
+/*
+ * Principal components by iteration, each kept orthogonal to those before it (Andrecut's GS-PCA): with three
+ * components, 22 tasks for each iteration and 9 others.
+ */
 #include "samples/ptask/paper/programs.hpp"
 
 #include "samples/ptask/paper/parameters.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The gestural interface without a GPU: each step by all processors, as many rows for each, which then wait for
-// another.
+/*
+ * The gestural interface without a GPU: each step by all processors, as many rows for each, which then wait for
+ * another.
+ */
 #include "samples/ptask/paper/gestures.hpp"
 
 #include "samples/ptask/paper/by_hand.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sums and maxima of groups of integers, in seven tasks.
+/* Sums and maxima of groups of integers, in seven tasks. */
 #include "samples/ptask/paper/programs.hpp"
 
 #include "samples/ptask/paper/parameters.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// As the paper's experts did it: one thread, and no copy that is not needed.
+/* As the paper's experts did it: one thread, and no copy that is not needed. */
 #include "samples/ptask/paper/by_hand.hpp"
 
 namespace ptsched::paper {

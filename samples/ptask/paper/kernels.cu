@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The kernels of the paper's programs: inputs, then outputs, then one structure by value. For a real GPU (nvcc) and for
-// the virtual one (vgpu-cc), where the threads of a block run one after another: there, the first thread of a block
-// does each phase between two barriers for all of them.
+/*
+ * The kernels of the paper's programs: inputs, then outputs, then one structure by value. For a real GPU (nvcc) and for
+ * the virtual one (vgpu-cc), where the threads of a block run one after another: there, the first thread of a block
+ * does each phase between two barriers for all of them.
+ */
 #include "samples/ptask/paper/parameters.h"
 
 #ifdef VGPU
@@ -24,7 +26,7 @@ struct Maximum {
     template <typename T> static __device__ T of(T a, T b) { return a < b ? b : a; }
 };
 
-// Of one value for each thread of the block; the result is the first.
+/* Of one value for each thread of the block; the result is the first. */
 template <typename Operation, typename T> __device__ inline void reduce(T *values)
 {
     for (unsigned int half = PAPER_THREADS / 2; half; half /= 2) {
@@ -38,7 +40,7 @@ template <typename Operation, typename T> __device__ inline void reduce(T *value
     BARRIER();
 }
 
-// For 16 x 16 threads, each of which computes 2 x 2 elements.
+/* For 16 x 16 threads, each of which computes 2 x 2 elements. */
 extern "C" __global__ void gemm(const float *a, const float *b, float *c, Size size)
 {
     unsigned int n = size.n, x = threadIdx.x, y = threadIdx.y;
@@ -92,11 +94,13 @@ extern "C" __global__ void mcopy(const float *a, float *c, Size size)
         c[i] = a[i];
 }
 
-// What a task costs that does nothing.
+/* What a task costs that does nothing. */
 extern "C" __global__ void nothing(const float *, const float *, float *) {}
 
-// Of the two rows, @from is the one that holds the values; returns the one that does afterwards. The values are in
-// bitonic order; what has no bit of the mask in its number is brought into ascending order, the others into descending.
+/*
+ * Of the two rows, @from is the one that holds the values; returns the one that does afterwards. The values are in
+ * bitonic order; what has no bit of the mask in its number is brought into ascending order, the others into descending.
+ */
 __device__ inline unsigned int merge(unsigned int (*rows)[PAPER_ROW], unsigned int from, unsigned int level,
                                      unsigned int mask)
 {
@@ -113,7 +117,7 @@ __device__ inline unsigned int merge(unsigned int (*rows)[PAPER_ROW], unsigned i
     return from;
 }
 
-// Sorts each row by itself, in alternating directions.
+/* Sorts each row by itself, in alternating directions. */
 extern "C" __global__ void sort_rows(const unsigned int *in, unsigned int *out)
 {
     SHARED unsigned int rows[2][PAPER_ROW];
@@ -131,7 +135,7 @@ extern "C" __global__ void sort_rows(const unsigned int *in, unsigned int *out)
     }
 }
 
-// The comparisons of one level whose distance is less than a row; those of more are this on the transposed matrix.
+/* The comparisons of one level whose distance is less than a row; those of more are this on the transposed matrix. */
 extern "C" __global__ void sort_level(const unsigned int *in, unsigned int *out, Level level)
 {
     SHARED unsigned int rows[2][PAPER_ROW];
@@ -166,17 +170,19 @@ extern "C" __global__ void transpose(const unsigned int *in, unsigned int *out, 
     }
 }
 
-// The value of the neighbour along an axis, 0 beyond the walls.
+/* The value of the neighbour along an axis, 0 beyond the walls. */
 __device__ inline float neighbour(const float *field, const Curl &curl, unsigned int x, unsigned int y, unsigned int z,
                                   unsigned int axis)
 {
     unsigned int at[3] = {x, y, z}, limits[3] = {curl.nx, curl.ny, curl.nz};
-    at[axis] += curl.neighbour; // before the first: larger than every limit
+    at[axis] += curl.neighbour; /* before the first: larger than every limit */
     return at[axis] < limits[axis] ? field[(at[2] * curl.ny + at[1]) * curl.nx + at[0]] : 0.0f;
 }
 
-// A component of the field after a step of time, from itself and from two of the other field. An electric one
-// (neighbour -1) is 0 on the walls that it is parallel to.
+/*
+ * A component of the field after a step of time, from itself and from two of the other field. An electric one
+ * (neighbour -1) is 0 on the walls that it is parallel to.
+ */
 __device__ inline float advanced(const float *self, const float *p, const float *q, const Curl &curl, unsigned int i)
 {
     unsigned int x = i % curl.nx, y = i / curl.nx % curl.ny, z = i / (curl.nx * curl.ny), at[3] = {x, y, z};
@@ -193,7 +199,7 @@ extern "C" __global__ void fdtd(const float *self, const float *p, const float *
         out[i] = advanced(self, p, q, curl, i);
 }
 
-// With a current that drives it.
+/* With a current that drives it. */
 extern "C" __global__ void fdtd_driven(const float *self, const float *p, const float *q, const float *current,
                                        float *out, Curl curl)
 {
@@ -202,7 +208,7 @@ extern "C" __global__ void fdtd_driven(const float *self, const float *p, const 
         out[i] = advanced(self, p, q, curl, i) - curl.step * current[i];
 }
 
-// A column of a square matrix.
+/* A column of a square matrix. */
 extern "C" __global__ void column(const float *matrix, float *out, Column column)
 {
     unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -210,7 +216,7 @@ extern "C" __global__ void column(const float *matrix, float *out, Column column
         out[i] = matrix[i * column.n + column.which];
 }
 
-// matrix * vector: a block for each row.
+/* matrix * vector: a block for each row. */
 extern "C" __global__ void gemv(const float *matrix, const float *vector, float *out, Size size)
 {
     SHARED float sums[PAPER_THREADS];
@@ -225,7 +231,7 @@ extern "C" __global__ void gemv(const float *matrix, const float *vector, float 
         out[blockIdx.x] = sums[0];
 }
 
-// The transposed matrix * vector: a block for 32 columns, 8 threads for each.
+/* The transposed matrix * vector: a block for 32 columns, 8 threads for each. */
 extern "C" __global__ void gemv_t(const float *matrix, const float *vector, float *out, Size size)
 {
     SHARED float sums[PAPER_THREADS];
@@ -248,7 +254,7 @@ extern "C" __global__ void gemv_t(const float *matrix, const float *vector, floa
     }
 }
 
-// The dot product of two vectors, by one block, in sums[0].
+/* The dot product of two vectors, by one block, in sums[0]. */
 __device__ inline void dot(const float *a, const float *b, unsigned int n, float *sums)
 {
     BARRIER();
@@ -283,7 +289,7 @@ extern "C" __global__ void multiply(const float *vector, const float *by, float 
         out[i] = vector[i] * *by;
 }
 
-// Without what it has of one other vector.
+/* Without what it has of one other vector. */
 extern "C" __global__ void orthogonal(const float *vector, const float *other, float *out, Size size)
 {
     SHARED float sums[PAPER_THREADS];
@@ -295,7 +301,7 @@ extern "C" __global__ void orthogonal(const float *vector, const float *other, f
     }
 }
 
-// Without what it has of two others, which are orthogonal.
+/* Without what it has of two others, which are orthogonal. */
 extern "C" __global__ void orthogonal2(const float *vector, const float *first, const float *second, float *out,
                                        Size size)
 {
@@ -309,7 +315,7 @@ extern "C" __global__ void orthogonal2(const float *vector, const float *first, 
     }
 }
 
-// matrix - column * row
+/* matrix - column * row */
 extern "C" __global__ void deflate(const float *matrix, const float *column, const float *row, float *out, Size size)
 {
     unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -317,7 +323,7 @@ extern "C" __global__ void deflate(const float *matrix, const float *column, con
         out[i] = matrix[i] - column[i / size.n] * row[i % size.n];
 }
 
-// How often each key is in each chunk: a block for a chunk.
+/* How often each key is in each chunk: a block for a chunk. */
 extern "C" __global__ void count_keys(const unsigned int *data, unsigned int *counts, Groups groups)
 {
     SHARED unsigned int bins[PAPER_MAX_KEYS];
@@ -340,7 +346,7 @@ extern "C" __global__ void count_keys(const unsigned int *data, unsigned int *co
     }
 }
 
-// How often each key is there: a block for a key.
+/* How often each key is there: a block for a key. */
 extern "C" __global__ void total_keys(const unsigned int *counts, unsigned int *totals, Groups groups)
 {
     SHARED unsigned int sums[PAPER_THREADS];
@@ -355,7 +361,7 @@ extern "C" __global__ void total_keys(const unsigned int *counts, unsigned int *
         totals[blockIdx.x] = sums[0];
 }
 
-// Where each key's group begins, and where the last one ends: one block with a thread for each key.
+/* Where each key's group begins, and where the last one ends: one block with a thread for each key. */
 extern "C" __global__ void scan_keys(const unsigned int *totals, unsigned int *offsets, Groups groups)
 {
     SHARED unsigned int sums[2][PAPER_MAX_KEYS];
@@ -381,7 +387,7 @@ extern "C" __global__ void scan_keys(const unsigned int *totals, unsigned int *o
     }
 }
 
-// Where each chunk's part of each group begins: a thread for a key.
+/* Where each chunk's part of each group begins: a thread for a key. */
 extern "C" __global__ void place_chunks(const unsigned int *counts, const unsigned int *offsets, unsigned int *places,
                                         Groups groups)
 {
@@ -414,7 +420,7 @@ extern "C" __global__ void scatter(const unsigned int *data, const unsigned int 
     }
 }
 
-// Of each group, by a block for each.
+/* Of each group, by a block for each. */
 template <typename Operation>
 __device__ inline void aggregate(const unsigned int *grouped, const unsigned int *offsets, unsigned int *out,
                                  unsigned int *values)
@@ -444,7 +450,7 @@ extern "C" __global__ void largest_of_groups(const unsigned int *grouped, const 
     aggregate<Maximum>(grouped, offsets, out, values);
 }
 
-// A camera's pixels (depth in millimetres, and brightness above bit 15) as distances from the screen, in metres.
+/* A camera's pixels (depth in millimetres, and brightness above bit 15) as distances from the screen, in metres. */
 extern "C" __global__ void xform(const unsigned int *pixels, float *cloud, Camera camera)
 {
     unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -456,7 +462,7 @@ extern "C" __global__ void xform(const unsigned int *pixels, float *cloud, Camer
     cloud[i] = z * camera.cosine - x * camera.sine + camera.offset;
 }
 
-// The nearer of two clouds, without noise and with its edges.
+/* The nearer of two clouds, without noise and with its edges. */
 extern "C" __global__ void bilateral(const float *left, const float *right, float *out, Bilateral filter)
 {
     int width = static_cast<int>(filter.width), height = static_cast<int>(filter.height);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Trees, rectangles and chains of operations on matrices.
+/* Trees, rectangles and chains of operations on matrices. */
 #include "samples/ptask/paper/programs.hpp"
 
 #include "samples/ptask/paper/parameters.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Programs made of modules that know nothing of each other: each step copies its inputs in and its outputs out. One
-// thread, or several with a stream each.
+/*
+ * Programs made of modules that know nothing of each other: each step copies its inputs in and its outputs out. One
+ * thread, or several with a stream each.
+ */
 #include "samples/ptask/paper/by_hand.hpp"
 
 #include <algorithm>

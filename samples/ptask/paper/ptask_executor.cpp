@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A workload as a graph of ptasks, that one thread feeds and empties.
+/* A workload as a graph of ptasks, that one thread feeds and empties. */
 #include "samples/ptask/paper/executor.hpp"
 #include "samples/ptask/paper/ptask_program.hpp"
 

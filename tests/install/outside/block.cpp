@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A datablock without a graph; what is thrown is caught by the type that the headers declare.
+/* A datablock without a graph; what is thrown is caught by the type that the headers declare. */
 #include <ptsched/device/datablock.hpp>
 
 #include <iostream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A graph with a function of the host, in a program that has headers of its own by the same names.
+/* A graph with a function of the host, in a program that has headers of its own by the same names. */
 #include "device.hpp"
 #include "options.hpp"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What a run of a ptask costs the host, with a driver that does nothing: usage: bench-invocation [RUNS]. A ring of
-// tasks, each with two inputs and two outputs that the one before it has written, goes round by itself.
+/*
+ * What a run of a ptask costs the host, with a driver that does nothing: usage: bench-invocation [RUNS]. A ring of
+ * tasks, each with two inputs and two outputs that the one before it has written, goes round by itself.
+ */
 #include <ptsched/ptask/graph.hpp>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What NVTX loads in place of a tool: writes the names of ranges to the file that is named in PTASK_NVTX_RANGES.
+/* What NVTX loads in place of a tool: writes the names of ranges to the file that is named in PTASK_NVTX_RANGES. */
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What tasks that fail leave behind. No driver goes on after a kernel that traps: each is in a process of its own.
+/* What tasks that fail leave behind. No driver goes on after a kernel that traps: each is in a process of its own. */
 #include "tests/host_flag.h"
 #include "tests/ptask/failure_of.hpp"
 #include "tests/ptask/world/world_test.hpp"

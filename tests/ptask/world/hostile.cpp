@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a process at the other end of a graph's socket might send.
+/* What a process at the other end of a graph's socket might send. */
 #include "tests/ptask/world/world_test.hpp"
 
 #include <sys/mman.h>

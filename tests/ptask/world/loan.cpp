@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Datablocks on a GPU that two processes use.
+/* Datablocks on a GPU that two processes use. */
 #include "libptsched/ptask/ipc/device_sharing.hpp"
 #include "tests/ptask/world/world_test.hpp"
 #include <ptsched/ptask/remote.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What graphs have to do with files and other processes.
+/* What graphs have to do with files and other processes. */
 #include "tests/ptask/world/world_test.hpp"
 
 int main(int argc, char **argv)

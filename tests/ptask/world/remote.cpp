@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Graphs whose ports other processes use.
+/* Graphs whose ports other processes use. */
 #include "tests/ptask/graph_clock.hpp"
 #include "tests/ptask/world/world_test.hpp"
 #include "tests/threads.h"

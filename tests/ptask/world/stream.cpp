@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Channels bound to files, pipes and sockets.
+/* Channels bound to files, pipes and sockets. */
 #include "tests/ptask/world/world_test.hpp"
 #include <ptsched/ptask/stream.hpp>
 

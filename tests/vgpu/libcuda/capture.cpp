@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Stream capture, with the refusals of the real driver: whoever synchronises or polls a capturing stream spoils the
-// capture, so that a library that meddles is found out.
+/*
+ * Stream capture, with the refusals of the real driver: whoever synchronises or polls a capturing stream spoils the
+ * capture, so that a library that meddles is found out.
+ */
 #include "tests/vgpu/libcuda/work.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Initialisation, devices and contexts.
+/* Initialisation, devices and contexts. */
 #include "tests/vgpu/libcuda/runtime.h"
 #include "tests/vgpu/libcuda/work.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The entry points of programs that are built with a default stream per thread: NULL means that one.
+/* The entry points of programs that are built with a default stream per thread: NULL means that one. */
 #include "tests/vgpu/libcuda/runtime.h"
 
 using vgpu::per_thread;

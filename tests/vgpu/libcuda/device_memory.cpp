@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How much of a device's memory is used. The engine's host counts what all processes have, and takes a dead one's back.
+/*
+ * How much of a device's memory is used. The engine's host counts what all processes have, and takes a dead one's back.
+ */
 #include "tests/vgpu/libcuda/runtime.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Operations on their way: through the streams' queues, the bodies on the host, the engine, to completion.
+/* Operations on their way: through the streams' queues, the bodies on the host, the engine, to completion. */
 #include "tests/vgpu/libcuda/runtime.h"
 
 #include <algorithm>

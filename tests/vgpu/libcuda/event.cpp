@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Events: marks in a stream's order that streams and the host wait for.
+/* Events: marks in a stream's order that streams and the host wait for. */
 #include "tests/vgpu/libcuda/work.h"
 
 namespace vgpu {

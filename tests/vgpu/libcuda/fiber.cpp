@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Stacks by Boost.Context, whose switches take no call of the kernel and leave the mask of signals alone; and what
-// sanitizers want to be told of them.
+/*
+ * Stacks by Boost.Context, whose switches take no call of the kernel and leave the mask of signals alone; and what
+ * sanitizers want to be told of them.
+ */
 #include "tests/vgpu/libcuda/fiber.h"
 
 #include <boost/context/detail/fcontext.hpp>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Graphs: built by hand or by capture, instantiated, changed, launched. A launch runs the nodes one after another in an
-// order that respects the dependencies; branches do not overlap.
+/*
+ * Graphs: built by hand or by capture, instantiated, changed, launched. A launch runs the nodes one after another in an
+ * order that respects the dependencies; branches do not overlap.
+ */
 #include "tests/vgpu/libcuda/work.h"
 
 #include <algorithm>

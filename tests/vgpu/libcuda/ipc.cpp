@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Device memory between processes: the pages of an allocation become those of a memfd, which other processes of the
-// user find in /proc.
+/*
+ * Device memory between processes: the pages of an allocation become those of a memfd, which other processes of the
+ * user find in /proc.
+ */
 #include "tests/vgpu/libcuda/work.h"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernel launches.
+/* Kernel launches. */
 #include "tests/vgpu/libcuda/work.h"
 
 using namespace vgpu;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Memory: all of it is the host's, with a note of what kind it is to the device.
+/* Memory: all of it is the host's, with a note of what kind it is to the device. */
 #include "tests/vgpu/libcuda/work.h"
 
 #include <cstdlib>

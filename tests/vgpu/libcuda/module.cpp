@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Modules: shared objects made by vgpu-cc, from a file or from memory.
+/* Modules: shared objects made by vgpu-cc, from a file or from memory. */
 #include "tests/vgpu/libcuda/grid.h"
 #include "tests/vgpu/libcuda/runtime.h"
 

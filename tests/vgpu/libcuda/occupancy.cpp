@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How many blocks the device has room for at once. What the calls say is what a launch gets.
+/* How many blocks the device has room for at once. What the calls say is what a launch gets. */
 #include "tests/vgpu/libcuda/work.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Look-up of entry points, and the texts of errors.
+/* Look-up of entry points, and the texts of errors. */
 #include "tests/vgpu/libcuda/runtime.h"
 
 #include <cstring>

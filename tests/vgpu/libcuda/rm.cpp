@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Tells the resource manager of devices, contexts and channels by the ioctls that the real driver library makes, so
-// that who watches these learns of them. Whether the engine's host knows such ioctls makes no difference to anything
-// else.
+/*
+ * Tells the resource manager of devices, contexts and channels by the ioctls that the real driver library makes, so
+ * that who watches these learns of them. Whether the engine's host knows such ioctls makes no difference to anything
+ * else.
+ */
 #include "tests/vgpu/rm.h"
 
 #include "tests/vgpu/libcuda/runtime.h"

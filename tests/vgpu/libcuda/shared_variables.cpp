@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a kernel's own __shared__ variables take. They are thread_local ones of its function, and have symbols.
+/* What a kernel's own __shared__ variables take. They are thread_local ones of its function, and have symbols. */
 #include "tests/vgpu/libcuda/runtime.h"
 
 #include <cctype>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Streams and host functions.
+/* Streams and host functions. */
 #include "tests/vgpu/libcuda/work.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Copies and fills, synchronous and asynchronous.
+/* Copies and fills, synchronous and asynchronous. */
 #include "tests/vgpu/libcuda/work.h"
 
 using namespace vgpu;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Addresses and memory apart: ranges of addresses that are reserved, memory (a memfd each) that is mapped there, and
-// which devices may touch it.
+/*
+ * Addresses and memory apart: ranges of addresses that are reserved, memory (a memfd each) that is mapped there, and
+ * which devices may touch it.
+ */
 #include "tests/vgpu/libcuda/work.h"
 
 #include <algorithm>

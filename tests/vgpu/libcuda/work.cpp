@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels, copies and fills: what they do on the host and what they cost on the device.
+/* Kernels, copies and fills: what they do on the host and what they cost on the device. */
 #include "tests/vgpu/libcuda/work.h"
 
 #include "tests/vgpu/libcuda/grid.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels whose threads wait for each other, for the virtual GPU (vgpu-cc) and for a real one (nvcc).
+/* Kernels whose threads wait for each other, for the virtual GPU (vgpu-cc) and for a real one (nvcc). */
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cuda/atomic>
@@ -11,7 +11,7 @@ __device__ inline unsigned int rank_in_block()
     return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
 }
 
-// Each block writes its numbers backwards. Shared memory is what the launch says: one word for each thread.
+/* Each block writes its numbers backwards. Shared memory is what the launch says: one word for each thread. */
 extern "C" __global__ void reverse(const unsigned int *in, unsigned int *out)
 {
     extern __shared__ unsigned int words[];
@@ -21,7 +21,7 @@ extern "C" __global__ void reverse(const unsigned int *in, unsigned int *out)
     out[first + t] = words[blockDim.x - 1 - t];
 }
 
-// One sum for each block of up to 256 threads, by as many barriers as it takes.
+/* One sum for each block of up to 256 threads, by as many barriers as it takes. */
 extern "C" __global__ void block_sums(const unsigned int *in, unsigned int *out)
 {
     __shared__ unsigned int sums[256];
@@ -36,7 +36,7 @@ extern "C" __global__ void block_sums(const unsigned int *in, unsigned int *out)
         out[blockIdx.x] = sums[0];
 }
 
-// Every third thread ends before the others vote. out: three words of each thread.
+/* Every third thread ends before the others vote. out: three words of each thread. */
 extern "C" __global__ void votes(unsigned int *out)
 {
     const unsigned int t = threadIdx.x;
@@ -47,7 +47,7 @@ extern "C" __global__ void votes(unsigned int *out)
     out[3 * t + 2] = static_cast<unsigned int>(__syncthreads_or(t == 5000));
 }
 
-// out: eight words of each thread of one block, whose last warp is not full.
+/* out: eight words of each thread of one block, whose last warp is not full. */
 extern "C" __global__ void warps(unsigned int *out)
 {
     const unsigned int t = threadIdx.x, lane = t % 32, left = blockDim.x - t / 32 * 32;
@@ -59,7 +59,7 @@ extern "C" __global__ void warps(unsigned int *out)
     own[3] = __shfl_xor_sync(all, t, 1);
     own[4] = __ballot_sync(all, lane % 2);
     own[5] = __match_any_sync(all, lane / 4);
-    // Half-warps that do not wait for each other.
+    /* Half-warps that do not wait for each other. */
     if (lane < 16 && left > 16)
         own[6] = __shfl_sync(half, t, 5);
     else
@@ -69,7 +69,7 @@ extern "C" __global__ void warps(unsigned int *out)
     own[7] = cg::reduce(tile, t, cg::plus<unsigned int>());
 }
 
-// Rounds in which each block adds what all blocks had in the round before; its own state is in its shared memory.
+/* Rounds in which each block adds what all blocks had in the round before; its own state is in its shared memory. */
 extern "C" __global__ void grid_rounds(unsigned int *words, unsigned int rounds)
 {
     __shared__ unsigned int own;
@@ -111,7 +111,10 @@ __device__ inline unsigned int load(const volatile unsigned int *word)
 #endif
 }
 
-// Does one round of work whenever the host counts *round up, until that is 0xffffffff; says of each block how far it is.
+/*
+ * Does one round of work whenever the host counts *round up, until that is 0xffffffff; says of each block how far it
+ * is.
+ */
 extern "C" __global__ void serve(volatile unsigned int *round, volatile unsigned int *done, unsigned int *out)
 {
     __shared__ unsigned int now;
@@ -132,7 +135,7 @@ extern "C" __global__ void serve(volatile unsigned int *round, volatile unsigned
     }
 }
 
-// Each block waits for the one after it.
+/* Each block waits for the one after it. */
 extern "C" __global__ void last_first(unsigned int *flags, unsigned int *order)
 {
     if (blockIdx.x + 1 < gridDim.x) {
@@ -145,7 +148,7 @@ extern "C" __global__ void last_first(unsigned int *flags, unsigned int *order)
     atomicExch(&flags[blockIdx.x], 1u);
 }
 
-// Each thread of a block waits for the one after it.
+/* Each thread of a block waits for the one after it. */
 extern "C" __global__ void last_thread_first(unsigned int *turn, unsigned int *out)
 {
     const unsigned int mine = blockDim.x - 1 - threadIdx.x;
@@ -155,7 +158,7 @@ extern "C" __global__ void last_thread_first(unsigned int *turn, unsigned int *o
     atomicAdd(turn, 1u);
 }
 
-// Locks by atomicCAS, whose holder waits for the whole block in between.
+/* Locks by atomicCAS, whose holder waits for the whole block in between. */
 extern "C" __global__ void locked(unsigned int *lock, unsigned int *count, unsigned int times)
 {
     for (unsigned int i = 0; i < times; i++) {
@@ -170,7 +173,7 @@ extern "C" __global__ void locked(unsigned int *lock, unsigned int *count, unsig
     __syncthreads();
 }
 
-// Thread 5 of block 1 is the longest, in two parts.
+/* Thread 5 of block 1 is the longest, in two parts. */
 extern "C" __global__ void priced()
 {
 #ifdef VGPU
@@ -181,7 +184,7 @@ extern "C" __global__ void priced()
 #endif
 }
 
-// Block 1 traps; the others wait for it, and some of their threads for those that do.
+/* Block 1 traps; the others wait for it, and some of their threads for those that do. */
 extern "C" __global__ void trap_one(const unsigned int *never)
 {
     if (blockIdx.x == 1 && threadIdx.x == 1)
@@ -193,7 +196,7 @@ extern "C" __global__ void trap_one(const unsigned int *never)
     cg::this_grid().sync();
 }
 
-// A barrier at which half of the block never arrives.
+/* A barrier at which half of the block never arrives. */
 extern "C" __global__ void wait_for_nobody()
 {
     if (threadIdx.x % 2)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// One program of the priority-inversion experiment: spin kernels, one after another with pauses, or several in flight.
-// Uses only the driver API, so that it runs on the virtual GPU (module made by vgpu-cc) and on a real one (by nvcc).
+/*
+ * One program of the priority-inversion experiment: spin kernels, one after another with pauses, or several in flight.
+ * Uses only the driver API, so that it runs on the virtual GPU (module made by vgpu-cc) and on a real one (by nvcc).
+ */
 #include "libptsched/cuda/cuda_abi.h"
 #include "tools/standard_streams.hpp"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Kernels with results that can be checked, for the virtual GPU (vgpu-cc) and for a real one (nvcc).
+/* Kernels with results that can be checked, for the virtual GPU (vgpu-cc) and for a real one (nvcc). */
 
-// One step of a linear congruential generator: each step needs the one before.
+/* One step of a linear congruential generator: each step needs the one before. */
 __host__ __device__ inline unsigned int spin_step(unsigned int x)
 {
     return x * 1664525u + 1013904223u;
 }
 
-// Does `iterations` dependent steps from the thread's number on, and keeps the device for ns.
+/* Does `iterations` dependent steps from the thread's number on, and keeps the device for ns. */
 extern "C" __global__ void spin(unsigned int *out, unsigned long long ns, unsigned int iterations)
 {
     unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -47,13 +47,13 @@ extern "C" __global__ void matmul(const float *a, const float *b, float *c, unsi
     c[row * n + column] = sum;
 }
 
-// *counter += value, once per thread.
+/* *counter += value, once per thread. */
 extern "C" __global__ void count(unsigned int *counter, unsigned int value)
 {
     atomicAdd(counter, value);
 }
 
-// What the host writes while the kernel runs.
+/* What the host writes while the kernel runs. */
 __device__ inline unsigned int load_flag(const volatile unsigned int *flag)
 {
 #ifdef VGPU
@@ -63,7 +63,7 @@ __device__ inline unsigned int load_flag(const volatile unsigned int *flag)
 #endif
 }
 
-// Runs until the host writes to *flag: what a resident kernel does.
+/* Runs until the host writes to *flag: what a resident kernel does. */
 extern "C" __global__ void wait_for_host(volatile unsigned int *flag, unsigned int *seen)
 {
 #ifdef VGPU

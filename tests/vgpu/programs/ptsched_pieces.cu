@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What libptsched/device/pieces.cpp has in PTX, for the virtual GPU.
+/* What libptsched/device/pieces.cpp has in PTX, for the virtual GPU. */
 
 struct Word {
     unsigned int parts[4];

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 #ifndef PTSIM_SCHEDULERS_ALL_HPP
 #define PTSIM_SCHEDULERS_ALL_HPP
 

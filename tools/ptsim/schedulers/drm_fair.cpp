@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The fair policy of the DRM GPU scheduler (T. Ursulin's series "Fair DRM scheduler", 2025, drivers/gpu/drm/scheduler):
-//
-// - One run queue, ordered by virtual GPU time. The job, here a kernel, that is given to the device next is one of the
-//   entity with the least. Nothing is taken off the device: what jobs do there is the hardware's affair.
-// - GPU time counts when the job has ended, times 4 at priority high, 16 at normal and 128 at low (shifts of 2, 4, 7).
-// - An entity whose queue runs empty keeps its distance from the least virtual time in the queue, and has it again when
-//   it comes back. Who was the first itself and comes back behind another is moved by the difference of the priorities
-//   in microseconds, or by a nanosecond, forwards and backwards by turns, where these are the same.
-//
-// It knows no nice value. Here, those below 0 have priority high, and those from 10 on low. An entity has one job in
-// flight, so that the time of all that it gave to the device is known when it comes to the next.
+/*
+ * The fair policy of the DRM GPU scheduler (T. Ursulin's series "Fair DRM scheduler", 2025, drivers/gpu/drm/scheduler):
+ *
+ * - One run queue, ordered by virtual GPU time. The job, here a kernel, that is given to the device next is one of the
+ *   entity with the least. Nothing is taken off the device: what jobs do there is the hardware's affair.
+ * - GPU time counts when the job has ended, times 4 at priority high, 16 at normal and 128 at low (shifts of 2, 4, 7).
+ * - An entity whose queue runs empty keeps its distance from the least virtual time in the queue, and has it again when
+ *   it comes back. Who was the first itself and comes back behind another is moved by the difference of the priorities
+ *   in microseconds, or by a nanosecond, forwards and backwards by turns, where these are the same.
+ *
+ * It knows no nice value. Here, those below 0 have priority high, and those from 10 on low. An entity has one job in
+ * flight, so that the time of all that it gave to the device is known when it comes to the next.
+ */
 #include "tools/ptsim/schedulers/all.hpp"
 
 #include <set>
@@ -17,7 +19,7 @@
 namespace ptsim {
 namespace {
 
-// In the order of the kernel's enum: a smaller one goes first.
+/* In the order of the kernel's enum: a smaller one goes first. */
 enum Priority { kHigh = 1, kNormal, kLow };
 
 class DrmFair : public Scheduler {
@@ -69,7 +71,7 @@ private:
     struct Entity {
         const Task *task = nullptr;
         Priority priority = kNormal;
-        int64_t vruntime = 0; // while it has no job: its distance
+        int64_t vruntime = 0; /* while it has no job: its distance */
     };
 
     const Entity *head() const

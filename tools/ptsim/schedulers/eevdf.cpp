@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Earliest eligible virtual deadline first (Stoica and Abdel-Wahab, 1995), as Linux 6.6 has it in kernel/sched/fair.c:
-//
-// - The virtual time V is the mean of the tasks' virtual run times, by weight. A task is eligible while its own is not
-//   beyond V, which is to say that its lag is not negative.
-// - Of the eligible ones, that with the earliest virtual deadline goes first, which is a slice over the weight after
-// its
-//   run time, and is set anew whenever it is reached.
-// - PLACE_LAG: who sleeps keeps its lag, two slices at most, and is placed so that it has the same again. A newcomer
-// has
-//   none, and half a slice until its first deadline (PLACE_DEADLINE_INITIAL).
-// - RUN_TO_PARITY: who runs and is still eligible goes on to its deadline. One that wakes up takes its place only if
-// that
-//   one has had its share.
-//
-// What differs: the slice is that of the device instead of 3 ms, times are exact instead of those of a tick, and the
-// tasks lie in two ordered sets, those that are eligible by deadline and the others by run time, instead of one tree.
+/*
+ * Earliest eligible virtual deadline first (Stoica and Abdel-Wahab, 1995), as Linux 6.6 has it in kernel/sched/fair.c:
+ *
+ * - The virtual time V is the mean of the tasks' virtual run times, by weight. A task is eligible while its own is not
+ *   beyond V, which is to say that its lag is not negative.
+ * - Of the eligible ones, that with the earliest virtual deadline goes first, which is a slice over the weight after
+ * its
+ *   run time, and is set anew whenever it is reached.
+ * - PLACE_LAG: who sleeps keeps its lag, two slices at most, and is placed so that it has the same again. A newcomer
+ * has
+ *   none, and half a slice until its first deadline (PLACE_DEADLINE_INITIAL).
+ * - RUN_TO_PARITY: who runs and is still eligible goes on to its deadline. One that wakes up takes its place only if
+ * that
+ *   one has had its share.
+ *
+ * What differs: the slice is that of the device instead of 3 ms, times are exact instead of those of a tick, and the
+ * tasks lie in two ordered sets, those that are eligible by deadline and the others by run time, instead of one tree.
+ */
 #include "tools/ptsim/schedulers/all.hpp"
 
 #include <algorithm>
@@ -90,18 +92,18 @@ public:
 private:
     struct Entity {
         const Task *task = nullptr;
-        double runtime = 0; // virtual: ns at weight 1024
+        double runtime = 0; /* virtual: ns at weight 1024 */
         double deadline = 0;
-        double lag = 0; // while it sleeps
+        double lag = 0; /* while it sleeps */
         bool initial = false;
-        bool eligible = false; // in which of the sets it is
+        bool eligible = false; /* in which of the sets it is */
     };
 
     using Queue = std::set<std::pair<double, uint32_t>>;
 
     static double virtual_ns(Ns ns, const Task &task) { return static_cast<double>(ns) * kNice0 / task.weight; }
 
-    // A task of @e's run time comes (its weight) or goes (less its weight).
+    /* A task of @e's run time comes (its weight) or goes (less its weight). */
     void move_mean(const Entity &e, double weight)
     {
         const double sum = weight_ + weight;
@@ -113,7 +115,7 @@ private:
     void place(Entity &e)
     {
         const double weight = e.task->weight;
-        // Its coming moves V towards it: with so much more it has the lag that it had.
+        /* Its coming moves V towards it: with so much more it has the lag that it had. */
         const double lag = weight_ > 0 ? e.lag * (weight_ + weight) / weight_ : 0;
         e.runtime = now_v_ - lag;
         e.deadline = e.runtime + virtual_ns(e.initial ? machine_.slice_ns / 2 : machine_.slice_ns, *e.task);
@@ -134,7 +136,7 @@ private:
         (e.eligible ? eligible_ : others_).erase({e.eligible ? e.deadline : e.runtime, id});
     }
 
-    // V has gone on, and may have gone back a little when one came or went.
+    /* V has gone on, and may have gone back a little when one came or went. */
     void sort_out()
     {
         while (!others_.empty() && others_.begin()->first <= now_v_) {
@@ -149,11 +151,11 @@ private:
         }
     }
 
-    // Who waits and goes first; nullptr: nobody waits.
+    /* Who waits and goes first; nullptr: nobody waits. */
     const Task *first(bool take)
     {
         sort_out();
-        // One is always eligible, but for rounding.
+        /* One is always eligible, but for rounding. */
         const Queue &from = eligible_.empty() ? others_ : eligible_;
         if (from.empty())
             return nullptr;

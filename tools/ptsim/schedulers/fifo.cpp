@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Unfair on purpose: who came first has the device for as long as it has work.
+/* Unfair on purpose: who came first has the device for as long as it has work. */
 #include "tools/ptsim/schedulers/all.hpp"
 
 #include <list>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Lottery scheduling (Waldspurger and Weihl, OSDI 1994): each quantum goes to a ticket that is drawn; a task has as
-// many as its weight. Who uses a fraction f of its quantum, then has 1/f times as many until it wins again
-// (compensation tickets), or those who sleep often would have less than their share. Who overruns its quantum, since
-// kernels cannot be taken off, has fewer by the same rule.
+/*
+ * Lottery scheduling (Waldspurger and Weihl, OSDI 1994): each quantum goes to a ticket that is drawn; a task has as
+ * many as its weight. Who uses a fraction f of its quantum, then has 1/f times as many until it wins again
+ * (compensation tickets), or those who sleep often would have less than their share. Who overruns its quantum, since
+ * kernels cannot be taken off, has fewer by the same rule.
+ */
 #include "tools/ptsim/schedulers/all.hpp"
 #include "tools/ptsim/schedulers/quantum.hpp"
 
@@ -14,14 +16,14 @@
 namespace ptsim {
 namespace {
 
-// Sums of tickets by id, so that a winner is found in logarithmic time (a Fenwick tree).
+/* Sums of tickets by id, so that a winner is found in logarithmic time (a Fenwick tree). */
 class Tickets {
 public:
     void set(uint32_t id, uint64_t tickets)
     {
         if (id >= tickets_.size())
             grow(id);
-        const uint64_t change = tickets - tickets_[id]; // modulo 2^64
+        const uint64_t change = tickets - tickets_[id]; /* modulo 2^64 */
         tickets_[id] = tickets;
         for (size_t i = id + 1; i < sums_.size(); i += i & -i)
             sums_[i] += change;
@@ -29,7 +31,7 @@ public:
 
     uint64_t all() const { return sums_.empty() ? 0 : sums_.back(); }
 
-    // The id that holds ticket @number.
+    /* The id that holds ticket @number. */
     uint32_t holder(uint64_t number) const
     {
         size_t at = 0;
@@ -42,7 +44,7 @@ public:
     }
 
 private:
-    // To a power of two, whose last sum is that of all.
+    /* To a power of two, whose last sum is that of all. */
     void grow(uint32_t id)
     {
         std::vector<uint64_t> old = std::move(tickets_);
@@ -73,7 +75,7 @@ public:
     }
 
 private:
-    // Parts of a ticket, for compensation.
+    /* Parts of a ticket, for compensation. */
     static constexpr double kParts = 1024;
 
     void insert(const Task &task, bool) override

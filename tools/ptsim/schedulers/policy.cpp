@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The project's policy: kmod/policy, compiled as it is. The programs behave as the interposer makes them: who is called
-// back tells how long the kernel that it has begun will take, gives the turn back when that has ended or has been taken
-// off, and asks again; who has nothing to do gives it back when somebody wants it.
+/*
+ * The project's policy: kmod/policy, compiled as it is. The programs behave as the interposer makes them: who is called
+ * back tells how long the kernel that it has begun will take, gives the turn back when that has ended or has been taken
+ * off, and asks again; who has nothing to do gives it back when somebody wants it.
+ */
 #include "tools/ptsim/schedulers/all.hpp"
 
 #include "kmod/policy/policy.h"
@@ -12,7 +14,7 @@
 namespace ptsim {
 namespace {
 
-// Of several that have the turn, the hardware gives each so much at a time.
+/* Of several that have the turn, the hardware gives each so much at a time. */
 constexpr Ns kHardwareSlice = 2 * kMs;
 
 class Policy : public Scheduler {
@@ -78,7 +80,7 @@ private:
         bool drain_told = false;
         Ns unreported_ns = 0;
         Ns ran_ns = 0;
-        Ns since_ns = 0; // when the device last turned to it
+        Ns since_ns = 0; /* when the device last turned to it */
     };
 
     static uint32_t weight_of(const ptsp_entity *e) { return static_cast<const Entity *>(e)->task.weight; }
@@ -114,7 +116,7 @@ private:
             ptsp_wait(&device_, &e, now);
     }
 
-    // Whether somebody did something that the policy has to know.
+    /* Whether somebody did something that the policy has to know. */
     bool obey_signals(const OnDevice &on, Ns now)
     {
         bool changed = false;
@@ -139,7 +141,7 @@ private:
         return changed;
     }
 
-    // Of those that may submit, the next one in turn.
+    /* Of those that may submit, the next one in turn. */
     Decision choose(const OnDevice &on, Ns next, Ns now)
     {
         Entity *chosen = nullptr, *running = nullptr;
@@ -147,7 +149,7 @@ private:
         for (Entity *e : holders_) {
             if (on.task == &e->task)
                 running = e;
-            // What it has begun is to end.
+            /* What it has begun is to end. */
             if (running == e && on.kernel_left_ns && (e->signals & PTSP_SIG_CALLBACK))
                 return {on.task, true, next};
             if (!e->has_work || (e->signals & PTSP_SIG_CALLBACK))

@@ -1,6 +1,8 @@
-// SPDX-License-Identifier: MIT
-// What the schedulers have in common that give out quanta: who has one keeps the device until it is used up or there is
-// nothing to do.
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the schedulers have in common that give out quanta: who has one keeps the device until it is used up or there is
+ * nothing to do.
+ */
 #ifndef PTSIM_QUANTUM_HPP
 #define PTSIM_QUANTUM_HPP
 
@@ -34,7 +36,7 @@ public:
 
     Decision decide(const OnDevice &on, Ns now) override
     {
-        // Where kernels cannot be taken off there is nothing to decide before the end of this one.
+        /* Where kernels cannot be taken off there is nothing to decide before the end of this one. */
         if (on.kernel_left_ns && !machine_.preemptible)
             return {on.task};
         if (current_ && used_ns_ >= machine_.slice_ns) {
@@ -52,7 +54,7 @@ public:
 protected:
     virtual void insert(const Task &task, bool woke) = 0;
     virtual void remove(const Task &task) = 0;
-    // Out of the queue who has the next quantum; nullptr: nobody waits.
+    /* Out of the queue who has the next quantum; nullptr: nobody waits. */
     virtual const Task *extract() = 0;
     virtual void charge(const Task &, Ns) {}
     virtual void stopped(const Task &, Ns) {}

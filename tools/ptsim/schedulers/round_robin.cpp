@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Equal slices in turn, as hardware gives them to its contexts; weights have no say. A task that wakes up goes to the
-// end of the queue.
+/*
+ * Equal slices in turn, as hardware gives them to its contexts; weights have no say. A task that wakes up goes to the
+ * end of the queue.
+ */
 #include "tools/ptsim/schedulers/all.hpp"
 #include "tools/ptsim/schedulers/quantum.hpp"
 

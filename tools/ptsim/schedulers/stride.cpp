@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Stride scheduling (Waldspurger and Weihl, MIT/LCS/TM-528, 1995): the quantum goes to the smallest pass, which
-// advances by what was used over the weight. The global pass advances by the same over the weight of all; a task that
-// goes away keeps its distance from it, and has it again when it comes back. A newcomer begins one stride behind it.
+/*
+ * Stride scheduling (Waldspurger and Weihl, MIT/LCS/TM-528, 1995): the quantum goes to the smallest pass, which
+ * advances by what was used over the weight. The global pass advances by the same over the weight of all; a task that
+ * goes away keeps its distance from it, and has it again when it comes back. A newcomer begins one stride behind it.
+ */
 #include "tools/ptsim/schedulers/all.hpp"
 #include "tools/ptsim/schedulers/quantum.hpp"
 
@@ -18,7 +20,7 @@ public:
     {
         if (task.id >= passes_.size())
             passes_.resize(task.id + 1);
-        // While it sleeps, this is the distance.
+        /* While it sleeps, this is the distance. */
         passes_[task.id] = static_cast<double>(machine_.slice_ns) / task.weight;
     }
 

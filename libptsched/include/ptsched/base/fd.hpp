@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: MIT
-// A file descriptor that closes itself.
+/* SPDX-License-Identifier: MIT */
+/* A file descriptor that closes itself. */
 #ifndef PTSCHED_BASE_FD_HPP
 #define PTSCHED_BASE_FD_HPP
 
@@ -38,9 +38,11 @@ private:
     int fd_ = -1;
 };
 
-// @fd as the call that opened it has returned it: negative with errno, or a descriptor that becomes the result's. In a
-// program whose standard streams are closed it would be one of these, and what the program prints would go there. It is
-// moved above them; none and errno where there is no room for that.
+/*
+ * @fd as the call that opened it has returned it: negative with errno, or a descriptor that becomes the result's. In a
+ * program whose standard streams are closed it would be one of these, and what the program prints would go there. It is
+ * moved above them; none and errno where there is no room for that.
+ */
 inline UniqueFd above_streams(int fd)
 {
     UniqueFd low(fd);

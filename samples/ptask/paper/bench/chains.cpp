@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A x B x C: many products in a row, and one at a time.
+/* A x B x C: many products in a row, and one at a time. */
 #include "samples/ptask/paper/bench/bench.hpp"
 #include "samples/ptask/paper/programs.hpp"
 

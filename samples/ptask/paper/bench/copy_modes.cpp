@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fig. 3: what a frame of xform takes besides the GPU's execution, by how it is copied and in which directions.
+/* Fig. 3: what a frame of xform takes besides the GPU's execution, by how it is copied and in which directions. */
 #include "samples/ptask/paper/bench/bench.hpp"
 #include "samples/ptask/paper/by_hand.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Table 2: the gestural interface as fast as it can, and what a single frame takes.
+/* Table 2: the gestural interface as fast as it can, and what a single frame takes. */
 #include "samples/ptask/paper/bench/bench.hpp"
 #include "samples/ptask/paper/bench/pipes.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a ptask costs that does nothing and has two dependencies.
+/* What a ptask costs that does nothing and has two dependencies. */
 #include "samples/ptask/paper/bench/bench.hpp"
 #include "samples/ptask/paper/bench/child.hpp"
 #include "samples/ptask/paper/programs.hpp"

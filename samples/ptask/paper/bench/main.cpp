@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bench-ptask: the PTask paper's programs on a GPU, by hand, as modules, and as graphs.
+/* bench-ptask: the PTask paper's programs on a GPU, by hand, as modules, and as graphs. */
 #include "samples/ptask/example.hpp"
 #include "samples/ptask/paper/bench/bench.hpp"
 #include "samples/ptask/paper/number.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The paper's programs as graphs on the devices of OpenCL, small: whether their results are right.
+/* The paper's programs as graphs on the devices of OpenCL, small: whether their results are right. */
 #include "samples/ptask/paper/bench/bench.hpp"
 #include "samples/ptask/paper/gestures.hpp"
 #include "samples/ptask/paper/programs.hpp"

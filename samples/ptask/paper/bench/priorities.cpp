@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fig. 13: four graphs of 36 ptasks that share a GPU, with priorities 2, 4, 6 and 8, and as they come.
+/* Fig. 13: four graphs of 36 ptasks that share a GPU, with priorities 2, 4, 6 and 8, and as they come. */
 #include "samples/ptask/paper/bench/contest.hpp"
 #include "samples/ptask/paper/programs.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Table 5 and Fig. 11: the time of one run, inputs on the host to results on the host.
+/* Table 5 and Fig. 11: the time of one run, inputs on the host to results on the host. */
 #include "samples/ptask/paper/bench/bench.hpp"
 #include "samples/ptask/paper/programs.hpp"
 

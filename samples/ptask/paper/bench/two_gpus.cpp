@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fig. 12: columns of products that have nothing to do with each other, on all GPUs and on the first.
+/* Fig. 12: columns of products that have nothing to do with each other, on all GPUs and on the first. */
 #include "samples/ptask/paper/bench/bench.hpp"
 #include "samples/ptask/paper/bench/child.hpp"
 #include "samples/ptask/paper/programs.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// gesture: the PTask paper's gestural interface, as four programs for pipes and as one program.
+/* gesture: the PTask paper's gestural interface, as four programs for pipes and as one program. */
 #include "samples/ptask/example.hpp"
 #include "samples/ptask/paper/gesture/commands.hpp"
 #include "samples/ptask/paper/gesture/frames.hpp"

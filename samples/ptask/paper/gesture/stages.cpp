@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The four programs that a shell joins by pipes. They know nothing of each other but what a frame is.
+/* The four programs that a shell joins by pipes. They know nothing of each other but what a frame is. */
 #include "samples/ptask/paper/gesture/commands.hpp"
 #include "samples/ptask/paper/gesture/events.hpp"
 #include "samples/ptask/paper/gesture/frames.hpp"

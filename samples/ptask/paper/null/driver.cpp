@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A libcuda.so.1 with one GPU and calls that succeed at once and do nothing: what a program takes with it is what it
-// takes on the host. Those that have to give something back are in answers.cpp.
+/*
+ * A libcuda.so.1 with one GPU and calls that succeed at once and do nothing: what a program takes with it is what it
+ * takes on the host. Those that have to give something back are in answers.cpp.
+ */
 #include "libptsched/device/driver.hpp"
 
 #include "samples/ptask/paper/null/null.hpp"
