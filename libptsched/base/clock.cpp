@@ -12,23 +12,23 @@
 namespace ptsched {
 namespace {
 
-constexpr uint64_t kSecond = 1000000000;
+constexpr std::uint64_t kSecond = 1000000000;
 
-timespec to_timespec(uint64_t ns)
+timespec to_timespec(std::uint64_t ns)
 {
     return {static_cast<time_t>(ns / kSecond), static_cast<long>(ns % kSecond)};
 }
 
 } // namespace
 
-uint64_t monotonic_ns()
+std::uint64_t monotonic_ns()
 {
     timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<uint64_t>(now.tv_sec) * kSecond + static_cast<uint64_t>(now.tv_nsec);
+    return static_cast<std::uint64_t>(now.tv_sec) * kSecond + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-void nap(uint64_t ns)
+void nap(std::uint64_t ns)
 {
     int slack = prctl(PR_GET_TIMERSLACK);
     timespec time = to_timespec(ns);
@@ -38,13 +38,13 @@ void nap(uint64_t ns)
         prctl(PR_SET_TIMERSLACK, slack);
 }
 
-int poll_within(pollfd *fds, nfds_t count, uint64_t ns)
+int poll_within(pollfd *fds, nfds_t count, std::uint64_t ns)
 {
     timespec time = to_timespec(ns);
     return ppoll(fds, count, ns == kNoLimit ? nullptr : &time, nullptr);
 }
 
-int epoll_wait_within(int epoll, epoll_event *events, int most, uint64_t ns)
+int epoll_wait_within(int epoll, epoll_event *events, int most, std::uint64_t ns)
 {
     timespec time = to_timespec(ns);
     long count = syscall(SYS_epoll_pwait2, epoll, events, most, ns == kNoLimit ? nullptr : &time, nullptr, 0);
@@ -56,13 +56,13 @@ int epoll_wait_within(int epoll, epoll_event *events, int most, uint64_t ns)
     return ready > 0 ? epoll_wait(epoll, events, most, 0) : ready;
 }
 
-void wait_while(std::atomic<uint32_t> &word, uint32_t value, uint64_t ns)
+void wait_while(std::atomic<std::uint32_t> &word, std::uint32_t value, std::uint64_t ns)
 {
     timespec time = to_timespec(ns);
     syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, ns == kNoLimit ? nullptr : &time, nullptr, 0);
 }
 
-void wake_waiters(std::atomic<uint32_t> &word)
+void wake_waiters(std::atomic<std::uint32_t> &word)
 {
     syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }

@@ -14,27 +14,27 @@
 namespace ptsched {
 
 /* A wait that only its event ends. */
-inline constexpr uint64_t kNoLimit = UINT64_MAX;
+inline constexpr std::uint64_t kNoLimit = UINT64_MAX;
 
 /* CLOCK_MONOTONIC, in nanoseconds. Nothing here looks at the time of day. */
-uint64_t monotonic_ns();
+std::uint64_t monotonic_ns();
 
 /*
  * Sleeps for so long, and no longer than it takes to be woken: by default the kernel may add 50 us. Signals cut it
  * short.
  */
-void nap(uint64_t ns);
+void nap(std::uint64_t ns);
 
 /* poll(2), for so many nanoseconds at most. */
-int poll_within(pollfd *fds, nfds_t count, uint64_t ns);
+int poll_within(pollfd *fds, nfds_t count, std::uint64_t ns);
 
 /* epoll_wait(2), for so many nanoseconds at most. */
-int epoll_wait_within(int epoll, epoll_event *events, int most, uint64_t ns);
+int epoll_wait_within(int epoll, epoll_event *events, int most, std::uint64_t ns);
 
 /* Until wake_waiters() where @word is no longer @value; for so long at most. It may return sooner. */
-void wait_while(std::atomic<uint32_t> &word, uint32_t value, uint64_t ns);
+void wait_while(std::atomic<std::uint32_t> &word, std::uint32_t value, std::uint64_t ns);
 /* Wakes all that wait for a change of @word, which the caller has made. */
-void wake_waiters(std::atomic<uint32_t> &word);
+void wake_waiters(std::atomic<std::uint32_t> &word);
 
 } // namespace ptsched
 

@@ -13,7 +13,7 @@
 namespace ptsched {
 
 /* Room in a message for that many; it must live until the message has been sent or received. */
-template <size_t most, size_t other_bytes = 0> class PassedFds {
+template <std::size_t most, std::size_t other_bytes = 0> class PassedFds {
 public:
     PassedFds() = default;
     PassedFds(const PassedFds &) = delete;
@@ -26,11 +26,11 @@ public:
         message.msg_controllen = sizeof(control_);
     }
     /* They stay the caller's. With none, the message is left as it is. */
-    void put(msghdr &message, const int *fds, size_t count)
+    void put(msghdr &message, const int *fds, std::size_t count)
     {
         if (!count)
             return;
-        const size_t bytes = count * sizeof(int);
+        const std::size_t bytes = count * sizeof(int);
         message.msg_control = control_;
         message.msg_controllen = CMSG_SPACE(bytes);
         cmsghdr *part = CMSG_FIRSTHDR(&message);
@@ -56,7 +56,7 @@ inline std::vector<UniqueFd> take_fds(msghdr &message)
     for (cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
         if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
             continue;
-        for (size_t at = CMSG_LEN(0); at + sizeof(int) <= part->cmsg_len; at += sizeof(int)) {
+        for (std::size_t at = CMSG_LEN(0); at + sizeof(int) <= part->cmsg_len; at += sizeof(int)) {
             int fd;
             memcpy(&fd, reinterpret_cast<char *>(part) + at, sizeof(fd));
             taken.push_back(above_streams(fd));

@@ -15,7 +15,7 @@ public:
     void set_called(bool called) { called_ = called; }
 
     /* Acknowledges @events with what @drain_ns() says, if there is need to; whether there was. */
-    template <typename Function> bool acknowledge(ptsched_client *client, uint32_t events, Function drain_ns)
+    template <typename Function> bool acknowledge(ptsched_client *client, std::uint32_t events, Function drain_ns)
     {
         /* Also where there is no news: else what called would go on to. */
         if (!std::exchange(called_, false) && events == events_)
@@ -26,7 +26,7 @@ public:
     }
 
 private:
-    uint32_t events_ = 0;
+    std::uint32_t events_ = 0;
     bool called_ = false;
 };
 

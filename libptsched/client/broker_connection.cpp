@@ -20,7 +20,7 @@
 namespace ptsched {
 namespace {
 
-void futex_wake(std::atomic<uint32_t> &word)
+void futex_wake(std::atomic<std::uint32_t> &word)
 {
     syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
@@ -31,7 +31,7 @@ constexpr auto kTurn = std::chrono::microseconds(2000);
 /* An answer that comes at once is not slept for: to wake a processor would take longer. */
 ssize_t receive_soon(int socket, msghdr &message, std::chrono::microseconds soon)
 {
-    const uint64_t end_ns = monotonic_ns() + static_cast<uint64_t>(std::chrono::nanoseconds(soon).count());
+    const std::uint64_t end_ns = monotonic_ns() + static_cast<std::uint64_t>(std::chrono::nanoseconds(soon).count());
     ssize_t got;
     do
         got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
@@ -41,12 +41,12 @@ ssize_t receive_soon(int socket, msghdr &message, std::chrono::microseconds soon
 
 } // namespace
 
-void BrokerConnection::Limit::spend(uint64_t since_ns)
+void BrokerConnection::Limit::spend(std::uint64_t since_ns)
 {
     left_ns_ -= std::min(left_ns_, std::min(monotonic_ns() - since_ns, step_ns_));
 }
 
-int BrokerConnection::post(uint32_t cmd, const void *payload, uint32_t length, int fd)
+int BrokerConnection::post(std::uint32_t cmd, const void *payload, std::uint32_t length, int fd)
 {
     NoCancellation here;
     ptsched_broker_header header{};
@@ -89,7 +89,7 @@ int BrokerConnection::lost()
     ssize_t got = 0;
     while (!lost_ && !reading_ && (got = recv(socket_.get(), last.data(), last.size(), MSG_DONTWAIT)) != 0) {
         if (got > 0)
-            deliver(last.data(), static_cast<size_t>(got), {});
+            deliver(last.data(), static_cast<std::size_t>(got), {});
         else if (errno != ECONNRESET)
             break;
     }
@@ -113,19 +113,20 @@ void BrokerConnection::give_up()
     fail_all(-EHOSTDOWN);
 }
 
-int BrokerConnection::call(uint32_t cmd, void *argument, uint32_t length, int fd)
+int BrokerConnection::call(std::uint32_t cmd, void *argument, std::uint32_t length, int fd)
 {
     Call call(next_id_++, argument, length, {});
     return transact(call, cmd, fd, false);
 }
 
-int BrokerConnection::call_interruptible(uint32_t cmd, void *argument, uint32_t length)
+int BrokerConnection::call_interruptible(std::uint32_t cmd, void *argument, std::uint32_t length)
 {
     Call call(next_id_++, argument, length, {});
     return transact(call, cmd, -1, true);
 }
 
-int BrokerConnection::call_for_fds(uint32_t cmd, void *argument, uint32_t length, std::span<UniqueFd> fds, int fd)
+int BrokerConnection::call_for_fds(std::uint32_t cmd, void *argument, std::uint32_t length, std::span<UniqueFd> fds,
+                                   int fd)
 {
     Call call(next_id_++, argument, length, fds);
     int ret = transact(call, cmd, fd, false);
@@ -137,7 +138,7 @@ int BrokerConnection::call_for_fds(uint32_t cmd, void *argument, uint32_t length
     return 0;
 }
 
-int BrokerConnection::transact(Call &call, uint32_t cmd, int fd, bool interruptible)
+int BrokerConnection::transact(Call &call, std::uint32_t cmd, int fd, bool interruptible)
 {
     NoCancellation here;
     ptsched_broker_header header{};
@@ -145,8 +146,8 @@ int BrokerConnection::transact(Call &call, uint32_t cmd, int fd, bool interrupti
     header.length = call.length;
     header.id = call.id;
     if (cmd == PTSCHED_IOC_ACQUIRE) {
-        header.tid = static_cast<uint32_t>(syscall(SYS_gettid));
-        header.cpu = static_cast<uint32_t>(sched_getcpu() + 1);
+        header.tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
+        header.cpu = static_cast<std::uint32_t>(sched_getcpu() + 1);
         /* For the important, time counts for more than the CPU. On a busy one, sleep costs milliseconds. */
         if (getpriority(PRIO_PROCESS, static_cast<id_t>(getpid())) < 0)
             call.soon = kTurn;
@@ -168,7 +169,7 @@ int BrokerConnection::transact(Call &call, uint32_t cmd, int fd, bool interrupti
         return call.result;
 
     /* A signal. The broker may have carried the call out meanwhile: its answer counts. */
-    uint64_t id = call.id;
+    std::uint64_t id = call.id;
     ret = post(PTSCHED_BROKER_CANCEL, &id, sizeof(id));
     if (ret == 0) {
         wait(call, Limit(patience_), false);
@@ -210,14 +211,14 @@ void BrokerConnection::watch(Call &call)
 /* True: interrupted by a signal. */
 bool BrokerConnection::sleep(Call &call, std::unique_lock<std::mutex> &lock, std::optional<Limit> &limit)
 {
-    uint32_t seen = call.wakes.load();
+    std::uint32_t seen = call.wakes.load();
     lock.unlock();
     if (!limit)
         watch(call);
     /* Only without a timeout does the kernel restart it after a signal. */
     bool interrupted = false;
     if (limit) {
-        const uint64_t since_ns = monotonic_ns();
+        const std::uint64_t since_ns = monotonic_ns();
         wait_while(call.wakes, seen, limit->step_ns());
         limit->spend(since_ns);
     } else {
@@ -248,7 +249,7 @@ bool BrokerConnection::read_one(Call &call, std::unique_lock<std::mutex> &lock, 
     lock.unlock();
     ssize_t got = receive_soon(socket_.get(), message, call.soon);
     if (got < 0 && errno == EAGAIN && limit) {
-        const uint64_t since_ns = monotonic_ns();
+        const std::uint64_t since_ns = monotonic_ns();
         pollfd readable{.fd = socket_.get(), .events = POLLIN, .revents = 0};
         poll_within(&readable, 1, limit->step_ns());
         limit->spend(since_ns);
@@ -264,13 +265,13 @@ bool BrokerConnection::read_one(Call &call, std::unique_lock<std::mutex> &lock, 
     if (got >= 0)
         fds = take_fds(message);
     if (got > 0)
-        deliver(buffer.data(), static_cast<size_t>(got), fds);
+        deliver(buffer.data(), static_cast<std::size_t>(got), fds);
     else if (got == 0 || (error != EINTR && error != EAGAIN && error != ECONNRESET))
         fail_all(turned_away_ ? turned_away_ : -EPIPE);
     return got < 0 && error == EINTR;
 }
 
-void BrokerConnection::deliver(const char *message, size_t length, std::span<UniqueFd> fds)
+void BrokerConnection::deliver(const char *message, std::size_t length, std::span<UniqueFd> fds)
 {
     ptsched_broker_header header;
     if (length < sizeof(header))
@@ -285,7 +286,7 @@ void BrokerConnection::deliver(const char *message, size_t length, std::span<Uni
         call->result = header.result;
         if (header.result == 0 && length - sizeof(header) == call->length) {
             memcpy(call->argument, message + sizeof(header), call->length);
-            for (size_t i = 0; i < call->fds.size() && i < fds.size(); i++)
+            for (std::size_t i = 0; i < call->fds.size() && i < fds.size(); i++)
                 call->fds[i] = std::move(fds[i]);
         } else if (header.result >= 0) {
             call->result = -EPROTO;

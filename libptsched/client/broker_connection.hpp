@@ -38,17 +38,17 @@ public:
     }
 
     /* One message that is not answered. */
-    int post(uint32_t cmd, const void *payload, uint32_t length, int fd = -1);
+    int post(std::uint32_t cmd, const void *payload, std::uint32_t length, int fd = -1);
 
     /* Sends the structure and waits for the answer, which goes back into it. */
-    int call(uint32_t cmd, void *argument, uint32_t length, int fd = -1);
+    int call(std::uint32_t cmd, void *argument, std::uint32_t length, int fd = -1);
     /*
      * The same without a limit, for what is answered when it is its turn; BrokerWatch sees whether the broker still
      * answers meanwhile. A signal takes the call back and gives -EINTR, unless it was carried out already.
      */
-    int call_interruptible(uint32_t cmd, void *argument, uint32_t length);
+    int call_interruptible(std::uint32_t cmd, void *argument, std::uint32_t length);
     /* The same as call() for a connection that no other thread uses yet. */
-    int call_for_fds(uint32_t cmd, void *argument, uint32_t length, std::span<UniqueFd> fds, int fd = -1);
+    int call_for_fds(std::uint32_t cmd, void *argument, std::uint32_t length, std::span<UniqueFd> fds, int fd = -1);
 
     /* Hung up when the broker is gone. -1: the program has closed it. */
     int fd() const { return socket_.is_ours() ? socket_.get() : -1; }
@@ -58,7 +58,7 @@ public:
      * none came: whoever waits is told.
      */
     void ask_for_sign();
-    uint64_t heard() const { return heard_.load(std::memory_order_relaxed); }
+    std::uint64_t heard() const { return heard_.load(std::memory_order_relaxed); }
     void give_up();
     std::chrono::nanoseconds patience() const { return patience_; }
 
@@ -67,51 +67,51 @@ private:
     class Limit {
     public:
         explicit Limit(std::chrono::nanoseconds patience)
-            : left_ns_(static_cast<uint64_t>(patience.count())), step_ns_(left_ns_ / 8)
+            : left_ns_(static_cast<std::uint64_t>(patience.count())), step_ns_(left_ns_ / 8)
         {
         }
-        uint64_t step_ns() const { return step_ns_; }
+        std::uint64_t step_ns() const { return step_ns_; }
         bool reached() const { return left_ns_ == 0; }
-        void spend(uint64_t since_ns);
+        void spend(std::uint64_t since_ns);
 
     private:
-        uint64_t left_ns_, step_ns_;
+        std::uint64_t left_ns_, step_ns_;
     };
 
     struct Call {
-        Call(uint64_t its_id, void *its_argument, uint32_t its_length, std::span<UniqueFd> its_fds)
+        Call(std::uint64_t its_id, void *its_argument, std::uint32_t its_length, std::span<UniqueFd> its_fds)
             : id(its_id), argument(its_argument), length(its_length), fds(its_fds)
         {
         }
 
-        uint64_t id;
+        std::uint64_t id;
         void *argument;
-        uint32_t length;
+        std::uint32_t length;
         std::span<UniqueFd> fds;
         Call *next = nullptr;
         int result = 0;
         bool done = false;
         std::chrono::microseconds soon{100}; /* an answer within that is not slept for */
-        std::atomic<uint32_t> wakes{0};
+        std::atomic<std::uint32_t> wakes{0};
         std::optional<BrokerWatch> watch; /* once it has slept without a limit */
     };
 
     int send(ptsched_broker_header &header, const void *payload, int fd, int flags = 0);
-    int transact(Call &call, uint32_t cmd, int fd, bool interruptible);
+    int transact(Call &call, std::uint32_t cmd, int fd, bool interruptible);
     bool wait(Call &call, std::optional<Limit> limit, bool interruptible);
     bool sleep(Call &call, std::unique_lock<std::mutex> &lock, std::optional<Limit> &limit);
     bool read_one(Call &call, std::unique_lock<std::mutex> &lock, std::optional<Limit> &limit);
     int lost();
     void watch(Call &call);
-    void deliver(const char *message, size_t length, std::span<UniqueFd> fds);
+    void deliver(const char *message, std::size_t length, std::span<UniqueFd> fds);
     void fail_all(int error);
     void wake_a_reader();
     void forget(Call &call);
 
     KeptFd socket_;
     const std::chrono::nanoseconds patience_;
-    std::atomic<uint64_t> next_id_{1};
-    std::atomic<uint64_t> heard_{0};
+    std::atomic<std::uint64_t> next_id_{1};
+    std::atomic<std::uint64_t> heard_{0};
 
     std::mutex mutex_;
     /* Protected by mutex_, as are the calls in the list. */

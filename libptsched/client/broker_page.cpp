@@ -10,9 +10,9 @@
 namespace ptsched {
 namespace {
 
-size_t page_size()
+std::size_t page_size()
 {
-    static const size_t size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    static const std::size_t size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     return size;
 }
 
@@ -64,7 +64,7 @@ int BrokerPage::map(int page_fd, int state_fd)
     return mprotect(spare_, page_size(), PROT_READ) < 0 ? -errno : 0;
 }
 
-uint32_t BrokerPage::clear(uint32_t bits)
+std::uint32_t BrokerPage::clear(std::uint32_t bits)
 {
     return __atomic_fetch_and(&state_->state, ~bits, __ATOMIC_ACQ_REL);
 }

@@ -22,7 +22,7 @@ public:
     int map(int page_fd, int state_fd);
     const ptsched_page *get() const { return page_; }
     /* Returns what was set before. */
-    uint32_t clear(uint32_t bits);
+    std::uint32_t clear(std::uint32_t bits);
 
     /* Readers see the old page or the new one, nothing in between. */
     void set_dead();

@@ -120,13 +120,13 @@ private:
         return dead_;
     }
 
-    template <typename Argument> int call(uint32_t cmd, Argument argument, int fd = -1)
+    template <typename Argument> int call(std::uint32_t cmd, Argument argument, int fd = -1)
     {
         int ret = usable();
         return ret ? ret : checked(connection_.call(cmd, &argument, sizeof(argument), fd));
     }
 
-    int post(uint32_t cmd, const void *argument, uint32_t length)
+    int post(std::uint32_t cmd, const void *argument, std::uint32_t length)
     {
         return checked(connection_.post(cmd, argument, length));
     }

@@ -19,7 +19,7 @@ namespace {
 /* So often it looks within a connection's patience. It counts looks, and not time, since the process may be stopped. */
 constexpr unsigned kLooks = 4;
 
-constexpr uint64_t kIntervalNs = std::chrono::nanoseconds(kBrokerPatience).count() / kLooks;
+constexpr std::uint64_t kIntervalNs = std::chrono::nanoseconds(kBrokerPatience).count() / kLooks;
 
 } // namespace
 
@@ -41,9 +41,9 @@ private:
     static constinit std::atomic<BrokerWatcher *> current_;
 
     const pid_t owner_;
-    std::atomic<uint32_t> needed_{0}; /* so often it was woken */
-    std::atomic<uint32_t> never_{0};  /* nobody wakes it from this sleep */
-    std::mutex mutex_;                /* protects what follows */
+    std::atomic<std::uint32_t> needed_{0}; /* so often it was woken */
+    std::atomic<std::uint32_t> never_{0};  /* nobody wakes it from this sleep */
+    std::mutex mutex_;                     /* protects what follows */
     BrokerWatch *watches_ = nullptr;
     bool started_ = false, asleep_ = false, used_ = false;
 };
@@ -113,7 +113,7 @@ void *BrokerWatcher::run(void *watcher)
 void BrokerWatcher::look()
 {
     for (;;) {
-        const uint32_t woken = needed_;
+        const std::uint32_t woken = needed_;
         bool needed;
         {
             std::lock_guard lock(mutex_);
@@ -122,8 +122,8 @@ void BrokerWatcher::look()
         }
         if (!needed)
             wait_while(needed_, woken, kNoLimit);
-        const uint64_t next_ns = monotonic_ns() + kIntervalNs;
-        for (uint64_t now_ns; (now_ns = monotonic_ns()) < next_ns;)
+        const std::uint64_t next_ns = monotonic_ns() + kIntervalNs;
+        for (std::uint64_t now_ns; (now_ns = monotonic_ns()) < next_ns;)
             wait_while(never_, 0, next_ns - now_ns);
         std::lock_guard lock(mutex_);
         for (BrokerWatch *watch = watches_; watch; watch = watch->next_)
@@ -134,7 +134,7 @@ void BrokerWatcher::look()
 void BrokerWatcher::look_at(BrokerWatch &watch)
 {
     BrokerConnection &connection = watch.connection_;
-    const uint64_t heard = connection.heard();
+    const std::uint64_t heard = connection.heard();
     if (watch.asked_ && heard == watch.heard_) {
         if (++watch.silent_ == kLooks)
             connection.give_up();

@@ -32,7 +32,7 @@ private:
     BrokerWatch *next_ = nullptr, **link_ = nullptr;
     bool is_new_ = true;
     bool asked_ = false;
-    uint64_t heard_ = 0; /* when it was asked */
+    std::uint64_t heard_ = 0; /* when it was asked */
     unsigned silent_ = 0;
 };
 

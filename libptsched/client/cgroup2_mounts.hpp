@@ -19,7 +19,7 @@ struct Cgroup2Mount {
 inline std::string unescape_mount(const std::string &text)
 {
     std::string plain;
-    for (size_t i = 0; i < text.size(); i++) {
+    for (std::size_t i = 0; i < text.size(); i++) {
         const bool is_escape = text[i] == '\\' && i + 3 < text.size();
         plain += is_escape ? static_cast<char>(std::stoi(text.substr(i + 1, 3), nullptr, 8)) : text[i];
         i += is_escape ? 3 : 0;

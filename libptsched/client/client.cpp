@@ -14,9 +14,9 @@
 
 struct ptsched_client {
     std::unique_ptr<ptsched::Transport> transport;
-    uint64_t features = 0;
-    uint32_t device_id = 0;
-    uint64_t entity = 0;
+    std::uint64_t features = 0;
+    std::uint32_t device_id = 0;
+    std::uint64_t entity = 0;
 };
 
 namespace {
@@ -59,7 +59,7 @@ int connect_to(ptsched_backend backend, std::unique_ptr<Transport> &transport)
     return -EINVAL;
 }
 
-int check_version(Transport &transport, uint64_t &features)
+int check_version(Transport &transport, std::uint64_t &features)
 {
     auto query = ptsched::sized<ptsched::Query>();
     int ret = transport.query(query);
@@ -88,7 +88,7 @@ int attach(Transport &transport, const char *device, unsigned int mechanism, pts
 {
     attach = ptsched::sized<ptsched::Attach>();
     attach.mechanism = mechanism;
-    size_t length = strlen(device);
+    std::size_t length = strlen(device);
     if (length >= sizeof(attach.device))
         return -EINVAL;
     memcpy(attach.device, device, length);
@@ -184,7 +184,7 @@ int ptsched_query(struct ptsched_client *client, struct ptsched_query *query)
     });
 }
 
-int ptsched_identity(const struct ptsched_client *client, uint32_t *device_id, uint64_t *entity)
+int ptsched_identity(const struct ptsched_client *client, std::uint32_t *device_id, std::uint64_t *entity)
 {
     if (device_id)
         *device_id = client->device_id;
@@ -193,7 +193,7 @@ int ptsched_identity(const struct ptsched_client *client, uint32_t *device_id, u
     return 0;
 }
 
-int ptsched_acquire(struct ptsched_client *client, uint64_t deadline_ns, unsigned int flags,
+int ptsched_acquire(struct ptsched_client *client, std::uint64_t deadline_ns, unsigned int flags,
                     struct ptsched_acquire *result)
 {
     return guarded([&] {
@@ -233,7 +233,7 @@ int ptsched_report(struct ptsched_client *client, const struct ptsched_usage *us
     });
 }
 
-int ptsched_ack(struct ptsched_client *client, uint32_t events, uint64_t drain_ns)
+int ptsched_ack(struct ptsched_client *client, std::uint32_t events, std::uint64_t drain_ns)
 {
     return guarded([&] {
         auto ack = ptsched::sized<ptsched::Ack>();
@@ -282,7 +282,7 @@ const struct ptsched_page *ptsched_client_page(const struct ptsched_client *clie
     return client->transport->page();
 }
 
-uint32_t ptsched_nice_to_weight(int nice)
+std::uint32_t ptsched_nice_to_weight(int nice)
 {
     return ptsp_nice_to_weight(nice);
 }

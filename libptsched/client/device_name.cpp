@@ -26,7 +26,7 @@ std::string text_of(const std::string &path)
     char part[1024];
     ssize_t got = 0;
     while (fd && ((got = read(fd.get(), part, sizeof(part))) > 0 || (got < 0 && errno == EINTR)))
-        text.append(part, static_cast<size_t>(std::max<ssize_t>(got, 0)));
+        text.append(part, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     return text;
 }
 
@@ -36,10 +36,10 @@ std::string information_of(const std::string &address, const std::string &title)
     std::string name = address;
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
     std::string information = "\n" + text_of(std::string(kGpus) + "/" + name + "/information");
-    size_t line = information.find("\n" + title);
+    std::size_t line = information.find("\n" + title);
     if (line == std::string::npos)
         return {};
-    size_t start = line + 1 + title.size();
+    std::size_t start = line + 1 + title.size();
     std::string value = information.substr(start, information.find('\n', start) - start);
     start = value.find_first_not_of(" \t\r");
     return start == std::string::npos ? std::string()

@@ -15,7 +15,7 @@ constexpr char kNode[] = "nvidia";
 
 bool is_node(const char *name)
 {
-    size_t prefix = strlen(kNode);
+    std::size_t prefix = strlen(kNode);
     return strncmp(name, kNode, prefix) == 0 && name[prefix] && !name[prefix + strspn(name + prefix, "0123456789")];
 }
 

@@ -60,7 +60,7 @@ private:
         return ioctl(fd_.get(), request, argument) < 0 ? -errno : 0;
     }
 
-    int map(size_t size)
+    int map(std::size_t size)
     {
         void *page = mmap(nullptr, size, PROT_READ, MAP_SHARED, fd_.get(), PTSCHED_PAGE_OFFSET);
         if (page == MAP_FAILED)
@@ -73,7 +73,7 @@ private:
     KeptFd fd_;
     pid_t owner_;
     void *page_ = nullptr;
-    size_t page_size_ = 0;
+    std::size_t page_size_ = 0;
 };
 
 } // namespace

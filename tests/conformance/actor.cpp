@@ -20,7 +20,7 @@ namespace {
 void on_signal(int) {}
 
 /* One message with or without a descriptor. */
-bool send_message(int socket, const void *data, size_t length, int fd)
+bool send_message(int socket, const void *data, std::size_t length, int fd)
 {
     iovec part{const_cast<void *>(data), length};
     msghdr message{};
@@ -31,7 +31,7 @@ bool send_message(int socket, const void *data, size_t length, int fd)
     return sendmsg(socket, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(length);
 }
 
-bool receive_message(int socket, void *data, size_t length, ptsched::UniqueFd &fd)
+bool receive_message(int socket, void *data, std::size_t length, ptsched::UniqueFd &fd)
 {
     iovec part{data, length};
     msghdr message{};
@@ -209,12 +209,12 @@ void Actor::join()
     scheduler::wait_for_budget(pid_);
 }
 
-Actor::Outcome Actor::acquire(uint64_t deadline_ns, unsigned flags)
+Actor::Outcome Actor::acquire(std::uint64_t deadline_ns, unsigned flags)
 {
     return ask({Operation::kAcquire, flags, deadline_ns, {}});
 }
 
-int Actor::release(uint64_t gpu_ns)
+int Actor::release(std::uint64_t gpu_ns)
 {
     return ask({Operation::kRelease, 0, gpu_ns, {}}).result;
 }
@@ -253,7 +253,7 @@ void Actor::close_client()
     ask({Operation::kClose, 0, 0, {}});
 }
 
-void Actor::start_acquire(uint64_t deadline_ns)
+void Actor::start_acquire(std::uint64_t deadline_ns)
 {
     send({Operation::kAcquire, 0, deadline_ns, {}});
 }

@@ -29,9 +29,9 @@ public:
     int open(const char *device);
     /* open() on the first test device, which must succeed. */
     void join();
-    Outcome acquire(uint64_t deadline_ns = PTSCHED_NEVER, unsigned flags = 0);
+    Outcome acquire(std::uint64_t deadline_ns = PTSCHED_NEVER, unsigned flags = 0);
     int try_acquire() { return acquire(PTSCHED_NEVER, PTSCHED_ACQUIRE_TRY).result; }
-    int release(uint64_t gpu_ns = 0);
+    int release(std::uint64_t gpu_ns = 0);
     int set_mechanism(unsigned mechanism);
     /* Null: none. */
     int set_group(const char *name);
@@ -41,7 +41,7 @@ public:
     void close_client();
 
     /* Starts an acquire that will block; its outcome is taken with finish(). */
-    void start_acquire(uint64_t deadline_ns = PTSCHED_NEVER);
+    void start_acquire(std::uint64_t deadline_ns = PTSCHED_NEVER);
     /* start_acquire(), and waits until the scheduler sees it waiting, asleep. */
     void start_waiting(const char *device = scheduler::kDevice);
     Outcome finish();
@@ -75,7 +75,7 @@ private:
     struct Command {
         Operation operation;
         unsigned number;
-        uint64_t value;
+        std::uint64_t value;
         char text[PTSCHED_NAME_LEN];
     };
 

@@ -188,7 +188,8 @@ TEST("a broker that serves and has nothing to give is no silent one: the wait go
     CHECK_EQ(0, holder.acquire().result);
     Client client;
     /* Longer than its patience with a silent one. */
-    const uint64_t deadline = ptsched::monotonic_ns() + 2 * std::chrono::nanoseconds(ptsched::kBrokerPatience).count();
+    const std::uint64_t deadline =
+        ptsched::monotonic_ns() + 2 * std::chrono::nanoseconds(ptsched::kBrokerPatience).count();
     CHECK_EQ(-ETIMEDOUT, ptsched_acquire(client, deadline, 0, nullptr));
     CHECK_EQ(0, client.state() & PTSCHED_STATE_DEAD);
     CHECK_EQ(0, holder.release());

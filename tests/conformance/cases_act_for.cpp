@@ -36,7 +36,7 @@ int act_for_client(Actor &actor, Actor &requester)
     return actor.act_for(PTSCHED_ACT_FOR_CLIENT, requester.handle().get());
 }
 
-void set_weight(pid_t pid, uint32_t weight)
+void set_weight(pid_t pid, std::uint32_t weight)
 {
     CHECK_EQ(0, request(PTSCHED_CMD_SET_ENTITY, {{PTSCHED_A_PID, pid}, {PTSCHED_A_WEIGHT, weight}}).error);
 }
@@ -160,7 +160,7 @@ TEST("the right to act for a process ends with the client that it handed over")
     heavier.join();
     CHECK_EQ(0, act_for_client(actor, heavier));
     CHECK_EQ(0, actor.acquire().result);
-    uint32_t lent = actor.page().weight;
+    std::uint32_t lent = actor.page().weight;
     heavier.close_client();
     wait_until_without_clients(heavier.pid());
     /* The turn is kept. */
@@ -284,7 +284,7 @@ TEST("a call that waits for a requester that is gone joins the turn of its own p
      */
     set_weight(requester.pid(), 1);
     set_weight(getpid(), PTSCHED_WEIGHT_MAX);
-    wait_until([] { return entity(getpid())->at(PTSCHED_A_BUDGET_NS) > static_cast<int64_t>(kMillisecond); });
+    wait_until([] { return entity(getpid())->at(PTSCHED_A_BUDGET_NS) > static_cast<std::int64_t>(kMillisecond); });
     CHECK_EQ(0, ptsched_acquire(holder, PTSCHED_NEVER, 0, nullptr));
     AcquiringThread waiter(proxy);
     wait_for_state(requester.pid(), PTSCHED_ENTITY_WAITING);

@@ -51,7 +51,7 @@ TEST("a larger structure is accepted while what is unknown is zero, else E2BIG")
     RawClient client;
     struct {
         struct ptsched_query query;
-        uint64_t more;
+        std::uint64_t more;
     } larger{};
     larger.query.size = sizeof(larger);
     CHECK_EQ(0, client.call(PTSCHED_IOC_QUERY, larger));
@@ -100,7 +100,7 @@ TEST("unknown flags, reserved fields and kinds are EINVAL")
 TEST("an unknown call is ENOTTY")
 {
     RawClient client;
-    uint32_t argument[4] = {sizeof(argument)};
+    std::uint32_t argument[4] = {sizeof(argument)};
     CHECK_EQ(-ENOTTY, client.call(_IOWR(PTSCHED_IOC_MAGIC, 0x7f, argument), argument));
     CHECK_EQ(-ENOTTY, client.call(_IOWR(PTSCHED_IOC_MAGIC - 1, 0, argument), argument));
 }
@@ -177,8 +177,8 @@ TEST("the clients of a process are one entity on a device, and another on anothe
     CHECK_EQ(0, ptsched_open(kUuid, PTSCHED_MECHANISM_SLICE, PTSCHED_BACKEND_AUTO, &second));
     CHECK_EQ(0, ptsched_open(kOtherDevice, PTSCHED_MECHANISM_GATE, backend(), &other));
     CHECK_EQ(backend(), ptsched_client_backend(second));
-    uint32_t first_device, second_device, other_device;
-    uint64_t first_entity, second_entity, other_entity;
+    std::uint32_t first_device, second_device, other_device;
+    std::uint64_t first_entity, second_entity, other_entity;
     CHECK_EQ(0, ptsched_identity(first, &first_device, &first_entity));
     CHECK_EQ(0, ptsched_identity(second, &second_device, &second_entity));
     CHECK_EQ(0, ptsched_identity(other, &other_device, &other_entity));

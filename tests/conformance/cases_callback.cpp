@@ -15,7 +15,7 @@ using namespace scheduler;
 
 namespace {
 
-constexpr uint32_t kInOrder = PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK;
+constexpr std::uint32_t kInOrder = PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK;
 
 bool readable(const Client &client)
 {
@@ -95,7 +95,7 @@ TEST("EXACT as long as somebody waits who weighs as much")
     lighter.start_waiting();
     client.wait_for_bits(PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED);
     CHECK_EQ(0, client.state() & PTSCHED_STATE_EXACT);
-    uint32_t events = client.events();
+    std::uint32_t events = client.events();
     equal.start_waiting();
     client.wait_for_bits(PTSCHED_STATE_EXACT);
     CHECK(client.events() > events);
@@ -115,14 +115,14 @@ TEST("equals that leave the device idle have the turn beside each other")
      * several: what a client tells of a longer time is a pause, and says nothing.
      */
     auto hold = [](pid_t pid, auto acquire, auto release) {
-        int64_t before = entity(pid)->at(PTSCHED_A_HELD_NS);
+        std::int64_t before = entity(pid)->at(PTSCHED_A_HELD_NS);
         CHECK_EQ(0, acquire());
-        wait_until([&] { return entity(pid)->at(PTSCHED_A_HELD_NS) > before + 25 * int64_t(kMillisecond); });
+        wait_until([&] { return entity(pid)->at(PTSCHED_A_HELD_NS) > before + 25 * std::int64_t(kMillisecond); });
         CHECK_EQ(0, release());
     };
     auto acquire = [&] { return ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr); };
     auto release = [&] { return ptsched_release(client, nullptr); };
-    uint32_t events = 0;
+    std::uint32_t events = 0;
     for (bool beside = false; !beside;) {
         hold(getpid(), acquire, release);
         hold(
@@ -152,14 +152,14 @@ TEST("who tolerates it leaves a lighter one on the device, until it asks otherwi
     CHECK_EQ(0, lighter.acquire().result);
     CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, PTSCHED_ACQUIRE_ABOVE, nullptr));
     CHECK_EQ(PTSCHED_STATE_TURN | PTSCHED_STATE_CONTENDED | PTSCHED_STATE_ABOVE, client.state());
-    uint32_t below = lighter.page().state;
+    std::uint32_t below = lighter.page().state;
     CHECK_EQ(PTSCHED_STATE_TURN | PTSCHED_STATE_BELOW, below & (kInOrder | PTSCHED_STATE_BELOW));
     /* Its turn comes and goes, and that of the lighter lasts. */
     CHECK_EQ(0, ptsched_release(client, nullptr));
     client.round_trip();
     CHECK_EQ(PTSCHED_STATE_TURN, lighter.page().state & (kInOrder | PTSCHED_STATE_BELOW));
     CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, PTSCHED_ACQUIRE_ABOVE, nullptr));
-    uint32_t events = client.events();
+    std::uint32_t events = client.events();
     CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
     CHECK_EQ(PTSCHED_STATE_TURN | PTSCHED_STATE_CONTENDED, client.state());
     CHECK(client.events() > events);
@@ -190,7 +190,7 @@ TEST("poll() is readable until the latest event is acknowledged")
 {
     Wanted turn;
     Client &client = turn.client;
-    uint32_t events = client.events();
+    std::uint32_t events = client.events();
     CHECK_EQ(0, ptsched_ack(client, events - 1, 0));
     client.round_trip();
     /* No later event has made it so. */
@@ -207,7 +207,7 @@ TEST("once the latest event is acknowledged poll() sleeps, though an older answe
 {
     Wanted turn;
     Client &client = turn.client;
-    uint32_t events = client.events();
+    std::uint32_t events = client.events();
     {
         /* So that the broker finds both at once. */
         BrokerStopped stopped;
@@ -233,7 +233,7 @@ TEST("at the end of the slice an equal waiter has the holder called back")
     /* The turn stays until it is given back. */
     CHECK(client.state() & PTSCHED_STATE_TURN);
     CHECK(!other.finished());
-    uint32_t events = client.events();
+    std::uint32_t events = client.events();
     CHECK_EQ(0, ptsched_ack(client, events, kMillisecond));
     CHECK_EQ(0, ptsched_release(client, nullptr));
     CHECK_EQ(0, client.state() & PTSCHED_STATE_TURN);
@@ -267,7 +267,7 @@ TEST("who can be preempted is told to, and the heavier is in at once")
     CHECK_EQ(PTSCHED_MECHANISM_PREEMPT, entity(getpid())->at(PTSCHED_A_MECHANISM));
     CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
     CHECK_EQ(PTSCHED_STATE_TURN | PTSCHED_STATE_OUTWEIGHED, client.state());
-    uint32_t events = client.events();
+    std::uint32_t events = client.events();
     CHECK_EQ(0, heavier.acquire().result);
     CHECK(client.state() & PTSCHED_STATE_TURN && client.state() & PTSCHED_STATE_CALLBACK);
     CHECK(client.state() & PTSCHED_STATE_PREEMPT);
@@ -363,7 +363,7 @@ TEST("the page of who is called back tells from which CPU")
     CHECK_EQ(0, sched_setaffinity(heavier.pid(), sizeof(cpus), &cpus));
     heavier.start_acquire();
     wait_until([&] { return called.page().asker_cpu != 0; });
-    CHECK_EQ(static_cast<uint32_t>(last) + 1, called.page().asker_cpu);
+    CHECK_EQ(static_cast<std::uint32_t>(last) + 1, called.page().asker_cpu);
     CHECK_EQ(0, called.release());
     CHECK_EQ(0, heavier.finish().result);
 

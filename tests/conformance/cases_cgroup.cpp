@@ -58,7 +58,7 @@ public:
     void take(const Actor &actor) const { move_to(path_, actor); }
     const std::string &path() const { return path_; }
     int fd() const { return fd_.get(); }
-    int64_t number() const { return number_; }
+    std::int64_t number() const { return number_; }
 
 private:
     explicit Cgroup(const std::string &path) : path_(path)
@@ -68,15 +68,15 @@ private:
         fd_.reset(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         struct stat status;
         CHECK_EQ(0, fstat(fd(), &status));
-        number_ = static_cast<int64_t>(status.st_ino);
+        number_ = static_cast<std::int64_t>(status.st_ino);
     }
 
     std::string path_;
     ptsched::UniqueFd fd_;
-    int64_t number_ = 0;
+    std::int64_t number_ = 0;
 };
 
-Reply set_share(int fd, uint32_t share)
+Reply set_share(int fd, std::uint32_t share)
 {
     return request(PTSCHED_CMD_SET_CGROUP, {{PTSCHED_A_CGROUP_FD, fd}, {PTSCHED_A_SHARE, share}});
 }
@@ -89,7 +89,7 @@ Attributes account_of(const Cgroup &cgroup)
 }
 
 /* 0: the root, or none. */
-int64_t cgroup_of(const Actor &actor)
+std::int64_t cgroup_of(const Actor &actor)
 {
     Attributes seen = *entity(actor.pid());
     return seen.contains(PTSCHED_A_CGROUP) ? seen[PTSCHED_A_CGROUP] : 0;
@@ -110,7 +110,7 @@ TEST("time is divided among cgroups, however many processes are in them")
 {
     Cgroup three("three"), one("one");
     divide_among_cgroups();
-    Waiting waiting(4, [&](Actor &actor, size_t i) { (i < 3 ? three : one).take(actor); });
+    Waiting waiting(4, [&](Actor &actor, std::size_t i) { (i < 3 ? three : one).take(actor); });
     CHECK_EQ(3, account_of(three)[PTSCHED_A_ENTITIES]);
     CHECK_EQ(1, account_of(one)[PTSCHED_A_ENTITIES]);
     waiting.await_ratio(3, 1);
@@ -121,7 +121,7 @@ TEST("a cgroup has its share against those beside it")
     Cgroup rich("rich"), other("other");
     divide_among_cgroups();
     CHECK_EQ(0, set_share(rich.fd(), 300).error);
-    Waiting waiting(2, [&](Actor &actor, size_t i) { (i ? other : rich).take(actor); });
+    Waiting waiting(2, [&](Actor &actor, std::size_t i) { (i ? other : rich).take(actor); });
     CHECK_EQ(300, account_of(rich)[PTSCHED_A_SHARE]);
     CHECK_EQ(PTSCHED_SHARE_DEFAULT, account_of(other)[PTSCHED_A_SHARE]);
     waiting.await_ratio(1, 3);
@@ -131,7 +131,7 @@ TEST("a cgroup's share that is changed counts from then on")
 {
     Cgroup rich("rich"), other("other");
     divide_among_cgroups();
-    Waiting waiting(2, [&](Actor &actor, size_t i) { (i ? other : rich).take(actor); });
+    Waiting waiting(2, [&](Actor &actor, std::size_t i) { (i ? other : rich).take(actor); });
     CHECK_EQ(0, set_share(rich.fd(), 10 * PTSCHED_SHARE_DEFAULT).error);
     waiting.await_ratio(1, 10);
 }
@@ -140,7 +140,7 @@ TEST("cgroups in one divide what that one has")
 {
     Cgroup above("above"), left(above, "left"), right(above, "right"), beside("beside");
     divide_among_cgroups();
-    Waiting waiting(3, [&](Actor &actor, size_t i) { (i == 0 ? left : i == 1 ? right : beside).take(actor); });
+    Waiting waiting(3, [&](Actor &actor, std::size_t i) { (i == 0 ? left : i == 1 ? right : beside).take(actor); });
     CHECK_EQ(2, account_of(above)[PTSCHED_A_ENTITIES]);
     CHECK(!account_of(above).contains(PTSCHED_A_PARENT_CGROUP));
     CHECK_EQ(above.number(), account_of(left)[PTSCHED_A_PARENT_CGROUP]);
@@ -180,7 +180,7 @@ TEST("a process that waits is in its cgroup's group from when it waits next")
     Cgroup one("one"), other("other");
     divide_among_cgroups();
     /* Each is alone in its cgroup when it begins to wait, and all are in one afterwards. */
-    Waiting waiting(2, [&](Actor &actor, size_t i) { (i ? other : one).take(actor); });
+    Waiting waiting(2, [&](Actor &actor, std::size_t i) { (i ? other : one).take(actor); });
     CHECK_EQ(0, set_share(one.fd(), 300).error);
     one.take(waiting.actor(1));
     waiting.await_ratio(1, 3);
@@ -197,7 +197,7 @@ TEST("what is deeper than PTSCHED_CGROUP_DEPTH counts to the cgroup at that dept
         }
     } chain;
     chain.emplace_back("chain");
-    for (size_t depth = 1; depth < PTSCHED_CGROUP_DEPTH + 2; depth++)
+    for (std::size_t depth = 1; depth < PTSCHED_CGROUP_DEPTH + 2; depth++)
         chain.emplace_back(chain.back(), "below");
     divide_among_cgroups();
     Actor actor;
@@ -219,7 +219,7 @@ TEST("the share of what is no cgroup is EBADF or EINVAL, one that is none ERANGE
         CHECK_EQ(-EINVAL, reply.error);
         CHECK_EQ(PTSCHED_A_CGROUP_FD, reply.attribute);
     }
-    for (uint32_t share : {0, PTSCHED_SHARE_MAX + 1}) {
+    for (std::uint32_t share : {0, PTSCHED_SHARE_MAX + 1}) {
         Reply reply = set_share(cgroup.fd(), share);
         CHECK_EQ(-ERANGE, reply.error);
         CHECK_EQ(PTSCHED_A_SHARE, reply.attribute);

@@ -40,7 +40,7 @@ TEST("events tell of attach, grant, call-back, release and exit, in this order")
     CHECK_EQ(0, actor.release());
     pid_t pid = actor.pid();
     actor.kill();
-    int64_t last = 0;
+    std::int64_t last = 0;
     for (int expected : {PTSCHED_EVENT_ATTACH, PTSCHED_EVENT_GRANT, PTSCHED_EVENT_CALLBACK, PTSCHED_EVENT_RELEASE,
                          PTSCHED_EVENT_EXIT}) {
         Attributes event = next_of(events, pid, expected);
@@ -75,7 +75,7 @@ TEST("events tell of a wait, of its end without the turn and of its end with it;
     CHECK_EQ(0, holder.release());
     CHECK_EQ(0, actor.finish().result);
     CHECK_EQ(0, actor.release());
-    int64_t waited = 0, held = 0;
+    std::int64_t waited = 0, held = 0;
     for (int end : {PTSCHED_EVENT_CANCEL, PTSCHED_EVENT_GRANT}) {
         waited -= next_of(events, actor.pid(), PTSCHED_EVENT_WAIT)[PTSCHED_A_TIME_NS];
         held = next_of(events, actor.pid(), end)[PTSCHED_A_TIME_NS];
@@ -99,10 +99,10 @@ TEST("the end of a process is told before that of its turn, and the end of its w
     waiter.kill();
     holder.kill();
     /* The module's callers give up before they end; who asks the broker cannot. */
-    std::multiset<int64_t> told;
+    std::multiset<std::int64_t> told;
     for (int i = 0; i < 2; i++)
         told.insert(next_of(events, pids[0])[PTSCHED_A_EVENT]);
-    CHECK((told == std::multiset<int64_t>{PTSCHED_EVENT_EXIT, PTSCHED_EVENT_CANCEL}));
+    CHECK((told == std::multiset<std::int64_t>{PTSCHED_EVENT_EXIT, PTSCHED_EVENT_CANCEL}));
     CHECK_EQ(PTSCHED_EVENT_EXIT, next_of(events, pids[1])[PTSCHED_A_EVENT]);
     CHECK_EQ(PTSCHED_EVENT_RELEASE, next_of(events, pids[1])[PTSCHED_A_EVENT]);
 }

@@ -12,9 +12,9 @@ using namespace scheduler;
 
 namespace {
 
-constexpr size_t kGpus = 2;
+constexpr std::size_t kGpus = 2;
 
-size_t devices()
+std::size_t devices()
 {
     return request(PTSCHED_CMD_GET_DEVICE, {}).messages.size();
 }

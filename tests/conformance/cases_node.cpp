@@ -18,10 +18,10 @@ namespace {
 constexpr char kNode[] = "/dev/null";
 constexpr char kInstance[] = "MIG-00000000-0000-0000-0000-0000000000b1";
 
-int set_node(uint64_t node)
+int set_node(std::uint64_t node)
 {
     return request(PTSCHED_CMD_SET_DEVICE, {{PTSCHED_A_DEVICE_ID, device().at(PTSCHED_A_DEVICE_ID)},
-                                            {PTSCHED_A_NODE, static_cast<int64_t>(node)}})
+                                            {PTSCHED_A_NODE, static_cast<std::int64_t>(node)}})
         .error;
 }
 
@@ -36,10 +36,10 @@ public:
         CHECK_EQ(0, set_node(number_));
     }
     ~Demanded() { set_node(0); }
-    uint64_t number() const { return number_; }
+    std::uint64_t number() const { return number_; }
 
 private:
-    uint64_t number_;
+    std::uint64_t number_;
 };
 
 /* The case goes on as an ordinary user, who has no CAP_SYS_NICE. */
@@ -53,7 +53,7 @@ public:
     }
 };
 
-struct ptsched_attach attach_to(const char *name, uint32_t flags, int node)
+struct ptsched_attach attach_to(const char *name, std::uint32_t flags, int node)
 {
     struct ptsched_attach attach {};
     attach.size = sizeof(attach);

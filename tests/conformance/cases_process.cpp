@@ -31,7 +31,7 @@ template <typename Function> int in_child(Function function)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-template <typename Argument> int call_in_order(RawClient &client, uint32_t cmd)
+template <typename Argument> int call_in_order(RawClient &client, std::uint32_t cmd)
 {
     Argument argument{};
     argument.size = sizeof(argument);
@@ -176,7 +176,7 @@ TEST("a hundred processes killed at any point leave nothing")
             CHECK_EQ(0, actors.back()->open(kDevice));
             actors.back()->start_acquire();
         }
-        for (size_t i = 0; i < actors.size(); i++)
+        for (std::size_t i = 0; i < actors.size(); i++)
             actors[(i * 37) % actors.size()]->kill();
     }
     wait_until([] { return device().at(PTSCHED_A_ENTITIES) == 0; });
@@ -189,7 +189,7 @@ TEST("the page cannot be made writable")
 {
     Client client;
     auto page = const_cast<ptsched_page *>(client.page());
-    CHECK_EQ(-1, mprotect(page, static_cast<size_t>(sysconf(_SC_PAGESIZE)), PROT_READ | PROT_WRITE));
+    CHECK_EQ(-1, mprotect(page, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)), PROT_READ | PROT_WRITE));
     CHECK_EQ(EACCES, errno);
 }
 

@@ -18,7 +18,7 @@ namespace {
  * Makes @actor owe more than @debt_ns: it keeps the turn while @other waits, which
  * has it afterwards. From then on the debt is earned back, in no less time.
  */
-void run_into_debt(Actor &actor, Actor &other, int64_t debt_ns)
+void run_into_debt(Actor &actor, Actor &other, std::int64_t debt_ns)
 {
     CHECK_EQ(0, actor.acquire().result);
     other.start_waiting();
@@ -74,7 +74,7 @@ TEST("a turn while others wait costs budget; who owes waits unless unused time i
     Actor debtor, other;
     debtor.join();
     other.join();
-    run_into_debt(debtor, other, 1000 * static_cast<int64_t>(kMillisecond));
+    run_into_debt(debtor, other, 1000 * static_cast<std::int64_t>(kMillisecond));
     CHECK_EQ(0, other.release());
     /* The device is free, yet: */
     CHECK_EQ(-EAGAIN, debtor.try_acquire());
@@ -94,7 +94,7 @@ TEST("who was given unused time is called back when an eligible one comes")
     Actor debtor, other;
     debtor.join();
     other.join();
-    run_into_debt(debtor, other, 1000 * static_cast<int64_t>(kMillisecond));
+    run_into_debt(debtor, other, 1000 * static_cast<std::int64_t>(kMillisecond));
     CHECK_EQ(0, other.release());
     CHECK_EQ(0, debtor.acquire().result);
     wait_for_budget(other.pid());
@@ -111,7 +111,7 @@ TEST("a forked child starts with its parent's debt")
     Actor debtor, other;
     debtor.join();
     other.join();
-    run_into_debt(debtor, other, 1000 * static_cast<int64_t>(kMillisecond));
+    run_into_debt(debtor, other, 1000 * static_cast<std::int64_t>(kMillisecond));
     /* The sleeper stands for any child: another acts for it. */
     pid_t child = debtor.fork_sleeper();
     ptsched::UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
@@ -129,7 +129,7 @@ TEST("the debt of the dead stays with their user")
     auto debtor = std::make_unique<Actor>();
     debtor->become(kNobody);
     debtor->join();
-    run_into_debt(*debtor, other, 1000 * static_cast<int64_t>(kMillisecond));
+    run_into_debt(*debtor, other, 1000 * static_cast<std::int64_t>(kMillisecond));
     pid_t pid = debtor->pid();
     debtor.reset();
     wait_until_gone(pid);

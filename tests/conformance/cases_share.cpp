@@ -15,7 +15,7 @@ namespace {
 
 constexpr uid_t kOne = 65531, kOther = 65532;
 
-void set_share(uid_t uid, uint32_t share)
+void set_share(uid_t uid, std::uint32_t share)
 {
     CHECK_EQ(0, request(PTSCHED_CMD_SET_USER, {{PTSCHED_A_UID, uid}, {PTSCHED_A_SHARE, share}}).error);
 }
@@ -24,7 +24,7 @@ void set_share(uid_t uid, uint32_t share)
 class Users : public Waiting {
 public:
     Users(std::initializer_list<uid_t> users)
-        : Waiting(users.size(), [&](Actor &actor, size_t i) { actor.become(users.begin()[i]); })
+        : Waiting(users.size(), [&](Actor &actor, std::size_t i) { actor.become(users.begin()[i]); })
     {
     }
     ~Users() { set_share(kOne, PTSCHED_SHARE_DEFAULT); }
@@ -84,7 +84,7 @@ TEST("accounts of users are shown, to each its own")
 
 TEST("a share that is none is ERANGE, one of nobody EINVAL")
 {
-    for (uint32_t share : {0, PTSCHED_SHARE_MAX + 1}) {
+    for (std::uint32_t share : {0, PTSCHED_SHARE_MAX + 1}) {
         Reply reply = request(PTSCHED_CMD_SET_USER, {{PTSCHED_A_UID, kOne}, {PTSCHED_A_SHARE, share}});
         CHECK_EQ(-ERANGE, reply.error);
         CHECK_EQ(PTSCHED_A_SHARE, reply.attribute);

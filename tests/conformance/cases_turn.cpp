@@ -19,9 +19,9 @@ bool holds(const struct ptsched_page &page)
     return page.state & PTSCHED_STATE_TURN;
 }
 
-void keep_busy_us(uint64_t us)
+void keep_busy_us(std::uint64_t us)
 {
-    uint64_t until = ptsched::monotonic_ns() + us * 1000;
+    std::uint64_t until = ptsched::monotonic_ns() + us * 1000;
     while (ptsched::monotonic_ns() < until)
         continue;
 }
@@ -137,9 +137,9 @@ TEST("a call waits until the turn is free, and says how long")
     CHECK_EQ(0, holder.acquire().result);
     other.start_waiting();
     CHECK(!other.finished());
-    uint64_t waiting_since = ptsched::monotonic_ns();
+    std::uint64_t waiting_since = ptsched::monotonic_ns();
     pause_briefly();
-    uint64_t released = ptsched::monotonic_ns();
+    std::uint64_t released = ptsched::monotonic_ns();
     CHECK_EQ(0, holder.release());
     auto outcome = other.finish();
     CHECK_EQ(0, outcome.result);
@@ -204,7 +204,7 @@ TEST("who tries in vain, or waits until a time that is over, disturbs nobody")
     other.join();
     heavier.join();
     CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
-    uint32_t events = client.events();
+    std::uint32_t events = client.events();
     for (Actor *actor : {&other, &heavier}) {
         CHECK_EQ(-EAGAIN, actor->try_acquire());
         CHECK_EQ(-ETIMEDOUT, actor->acquire(1).result);
@@ -218,7 +218,7 @@ TEST("who tries in vain, or waits until a time that is over, disturbs nobody")
 }
 
 /* One that waits for so short a time that it goes in vain. */
-void ask_in_vain(Actor &actor, uint64_t shortly_ns = 300000)
+void ask_in_vain(Actor &actor, std::uint64_t shortly_ns = 300000)
 {
     CHECK_EQ(-ETIMEDOUT, actor.acquire(ptsched::monotonic_ns() + shortly_ns).result);
 }
@@ -232,20 +232,20 @@ TEST("who asks in vain over and over wakes the holder's poller no more often tha
     other.join();
     CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
     /* On a slow machine the time is over before it waits, and who does not wait is not seen. */
-    uint64_t shortly_ns = 300000;
-    for (uint32_t none = client.events(); client.events() == none; shortly_ns *= 2) {
+    std::uint64_t shortly_ns = 300000;
+    for (std::uint32_t none = client.events(); client.events() == none; shortly_ns *= 2) {
         ask_in_vain(other, shortly_ns);
         client.round_trip();
     }
     /* All of them together are less than a slice, after which one would have the turn. */
     const int rounds = static_cast<int>(300 * kMillisecond / shortly_ns);
-    uint32_t before = client.events();
-    uint64_t since = ptsched::monotonic_ns();
+    std::uint32_t before = client.events();
+    std::uint64_t since = ptsched::monotonic_ns();
     for (int i = 0; i < rounds; i++)
         ask_in_vain(other, shortly_ns);
     client.round_trip();
-    uint64_t pauses = (ptsched::monotonic_ns() - since) / PTSCHED_EVENTS_PAUSE_NS + 1;
-    uint32_t events = client.events() - before;
+    std::uint64_t pauses = (ptsched::monotonic_ns() - since) / PTSCHED_EVENTS_PAUSE_NS + 1;
+    std::uint32_t events = client.events() - before;
     printf("# %u events of %d rounds in %llu pauses\n", events, rounds, static_cast<unsigned long long>(pauses));
     CHECK(events > 0);
     CHECK(events <= PTSCHED_EVENTS_AT_ONCE + pauses);
@@ -259,7 +259,7 @@ TEST("who asks after others have done so in vain is told of, and in the next tur
     for (int turn = 0; turn < 2; turn++) {
         CHECK_EQ(0, ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr));
         client.round_trip();
-        uint32_t before = client.events();
+        std::uint32_t before = client.events();
         other.start_waiting();
         client.wait_for_bits(PTSCHED_STATE_WANTED);
         wait_until([&] { return client.events() != before; });
@@ -360,7 +360,7 @@ TEST("a turn that comes with time wakes its waiter, however soon it comes")
         all.gpu_ns = UINT64_MAX;
         CHECK_EQ(0, ptsched_release(client, &all));
         /* The rest of the wait may end before the thread sleeps, after, or in between. */
-        keep_busy_us(static_cast<uint64_t>(i * 7 % longest_us));
+        keep_busy_us(static_cast<std::uint64_t>(i * 7 % longest_us));
     }
 }
 

@@ -44,7 +44,7 @@ TEST("the GPU time of a user is that of all processes, and those that have gone 
     stays.join();
     goes.join();
     const auto told = [&] { return entity(stays.pid())->at(PTSCHED_A_USER_GPU_NS); };
-    const int64_t before = told();
+    const std::int64_t before = told();
     for (Actor *actor : {&stays, &goes}) {
         CHECK_EQ(0, actor->acquire().result);
         CHECK_EQ(0, actor->release(1000));

@@ -26,7 +26,7 @@ using Buffer = std::array<char, 32768>;
     throw tap::Failure(std::string(what) + ": " + strerror(errno));
 }
 
-template <typename Visit> void for_each_attribute(const char *data, size_t length, Visit visit)
+template <typename Visit> void for_each_attribute(const char *data, std::size_t length, Visit visit)
 {
     while (length >= NLA_HDRLEN) {
         nlattr head;
@@ -34,7 +34,7 @@ template <typename Visit> void for_each_attribute(const char *data, size_t lengt
         if (head.nla_len < NLA_HDRLEN || head.nla_len > length)
             return;
         visit(head.nla_type & NLA_TYPE_MASK, data + NLA_HDRLEN, head.nla_len - NLA_HDRLEN);
-        size_t step = std::min<size_t>(NLA_ALIGN(head.nla_len), length);
+        std::size_t step = std::min<std::size_t>(NLA_ALIGN(head.nla_len), length);
         data += step;
         length -= step;
     }
@@ -45,19 +45,19 @@ bool is_string(int attribute)
     return attribute == PTSCHED_A_DEVICE || attribute == PTSCHED_A_UUID || attribute == PTSCHED_A_COMM;
 }
 
-int64_t number(const char *data, size_t length, bool is_signed)
+std::int64_t number(const char *data, std::size_t length, bool is_signed)
 {
-    uint64_t value = 0;
+    std::uint64_t value = 0;
     memcpy(&value, data, std::min(length, sizeof(value)));
-    return is_signed && length == 4 ? static_cast<int32_t>(value) : static_cast<int64_t>(value);
+    return is_signed && length == 4 ? static_cast<std::int32_t>(value) : static_cast<std::int64_t>(value);
 }
 
-Attributes parse(const char *data, size_t length)
+Attributes parse(const char *data, std::size_t length)
 {
     Attributes found;
     if (length < GENL_HDRLEN)
         return found;
-    for_each_attribute(data + GENL_HDRLEN, length - GENL_HDRLEN, [&](int type, const char *value, size_t size) {
+    for_each_attribute(data + GENL_HDRLEN, length - GENL_HDRLEN, [&](int type, const char *value, std::size_t size) {
         if (!is_string(type) && type != PTSCHED_A_PAD)
             found[type] = number(value, size, type == PTSCHED_A_NICE);
     });
@@ -83,7 +83,7 @@ public:
                     payload[0] == PTSCHED_CMD_GET_ACCOUNT;
         send(family_, dump ? NLM_F_DUMP : NLM_F_ACK, payload);
         Reply reply;
-        receive([&](const nlmsghdr &head, const char *data, size_t length) {
+        receive([&](const nlmsghdr &head, const char *data, std::size_t length) {
             if (head.nlmsg_type == NLMSG_ERROR || head.nlmsg_type == NLMSG_DONE) {
                 take_verdict(head, data, length, reply, payload);
                 return false;
@@ -101,10 +101,10 @@ public:
     }
 
 private:
-    void send(uint16_t type, uint16_t flags, const Payload &payload)
+    void send(std::uint16_t type, std::uint16_t flags, const Payload &payload)
     {
         nlmsghdr head{};
-        head.nlmsg_len = static_cast<uint32_t>(NLMSG_HDRLEN + payload.size());
+        head.nlmsg_len = static_cast<std::uint32_t>(NLMSG_HDRLEN + payload.size());
         head.nlmsg_type = type;
         head.nlmsg_flags = NLM_F_REQUEST | flags;
         iovec parts[] = {{&head, sizeof(head)}, {const_cast<char *>(payload.data()), payload.size()}};
@@ -130,7 +130,7 @@ private:
     }
 
     /* The extended acknowledgement says where in the request the fault is. */
-    static void take_verdict(const nlmsghdr &head, const char *data, size_t length, Reply &reply,
+    static void take_verdict(const nlmsghdr &head, const char *data, std::size_t length, Reply &reply,
                              const Payload &payload)
     {
         int error;
@@ -138,13 +138,13 @@ private:
         reply.error = error;
         if (head.nlmsg_type != NLMSG_ERROR || !(head.nlmsg_flags & NLM_F_ACK_TLVS))
             return;
-        size_t skip = sizeof(nlmsgerr);
+        std::size_t skip = sizeof(nlmsgerr);
         if (!(head.nlmsg_flags & NLM_F_CAPPED))
             skip += NLMSG_ALIGN(payload.size());
-        for_each_attribute(data + skip, length - skip, [&](int type, const char *value, size_t) {
+        for_each_attribute(data + skip, length - skip, [&](int type, const char *value, std::size_t) {
             if (type != NLMSGERR_ATTR_OFFS)
                 return;
-            uint32_t offset;
+            std::uint32_t offset;
             memcpy(&offset, value, sizeof(offset));
             nlattr at;
             memcpy(&at, payload.data() + offset - NLMSG_HDRLEN, sizeof(at));
@@ -157,19 +157,20 @@ private:
         Payload payload = begin(CTRL_CMD_GETFAMILY);
         append(payload, CTRL_ATTR_FAMILY_NAME, PTSCHED_GENL_NAME, sizeof(PTSCHED_GENL_NAME));
         send(GENL_ID_CTRL, 0, payload);
-        receive([&](const nlmsghdr &head, const char *data, size_t length) {
+        receive([&](const nlmsghdr &head, const char *data, std::size_t length) {
             if (head.nlmsg_type == NLMSG_ERROR)
                 throw tap::Failure("no netlink family " PTSCHED_GENL_NAME "; is the module loaded?");
-            for_each_attribute(data + GENL_HDRLEN, length - GENL_HDRLEN, [&](int type, const char *value, size_t size) {
-                if (type == CTRL_ATTR_FAMILY_ID)
-                    family_ = static_cast<uint16_t>(number(value, size, false));
-            });
+            for_each_attribute(data + GENL_HDRLEN, length - GENL_HDRLEN,
+                               [&](int type, const char *value, std::size_t size) {
+                                   if (type == CTRL_ATTR_FAMILY_ID)
+                                       family_ = static_cast<std::uint16_t>(number(value, size, false));
+                               });
             return false;
         });
     }
 
     ptsched::UniqueFd fd_;
-    uint16_t family_ = 0;
+    std::uint16_t family_ = 0;
 };
 
 class BrokerChannel final : public Channel {
@@ -203,11 +204,11 @@ public:
     }
 
 private:
-    void send(uint32_t cmd, const Payload &payload, int fd)
+    void send(std::uint32_t cmd, const Payload &payload, int fd)
     {
         ptsched_broker_header header{};
         header.cmd = cmd;
-        header.length = static_cast<uint32_t>(payload.size());
+        header.length = static_cast<std::uint32_t>(payload.size());
         header.id = 1;
         iovec parts[] = {{&header, sizeof(header)}, {const_cast<char *>(payload.data()), payload.size()}};
         msghdr message{};
@@ -234,7 +235,7 @@ private:
 
 } // namespace
 
-Payload begin(uint8_t cmd)
+Payload begin(std::uint8_t cmd)
 {
     genlmsghdr header{};
     header.cmd = cmd;
@@ -242,9 +243,9 @@ Payload begin(uint8_t cmd)
     return Payload(reinterpret_cast<char *>(&header), reinterpret_cast<char *>(&header + 1));
 }
 
-void append(Payload &payload, uint16_t attribute, const void *data, size_t length)
+void append(Payload &payload, std::uint16_t attribute, const void *data, std::size_t length)
 {
-    nlattr head{static_cast<uint16_t>(NLA_HDRLEN + length), attribute};
+    nlattr head{static_cast<std::uint16_t>(NLA_HDRLEN + length), attribute};
     auto bytes = static_cast<const char *>(data);
     payload.insert(payload.end(), reinterpret_cast<char *>(&head), reinterpret_cast<char *>(&head + 1));
     payload.insert(payload.end(), bytes, bytes + length);
@@ -268,7 +269,7 @@ Attributes next_event(int fd, bool netlink)
     auto skip = static_cast<ssize_t>(netlink ? NLMSG_HDRLEN : sizeof(ptsched_broker_header));
     if (got < skip)
         die("waiting for an event");
-    return parse(buffer.data() + skip, static_cast<size_t>(got - skip));
+    return parse(buffer.data() + skip, static_cast<std::size_t>(got - skip));
 }
 
 ptsched::UniqueFd connect_to(const std::string &path)

@@ -11,8 +11,8 @@ namespace genl {
 
 using Payload = std::vector<char>;
 
-Payload begin(uint8_t cmd);
-void append(Payload &payload, uint16_t attribute, const void *data, size_t length);
+Payload begin(std::uint8_t cmd);
+void append(Payload &payload, std::uint16_t attribute, const void *data, std::size_t length);
 
 class Channel {
 public:

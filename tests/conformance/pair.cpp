@@ -36,9 +36,9 @@ ptsched::UniqueFd instruction_counter()
     return ptsched::UniqueFd(static_cast<int>(syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0)));
 }
 
-uint64_t count(const ptsched::UniqueFd &counter)
+std::uint64_t count(const ptsched::UniqueFd &counter)
 {
-    uint64_t value = 0;
+    std::uint64_t value = 0;
     return counter && read(counter.get(), &value, sizeof(value)) == sizeof(value) ? value : 0;
 }
 
@@ -48,8 +48,8 @@ template <typename Function> Cost measure(int calls, Function function)
     static const ptsched::UniqueFd counter = instruction_counter();
     std::vector<double> times, instructions;
     for (int round = 0; round < kRounds; round++) {
-        uint64_t counted = count(counter);
-        uint64_t start = ptsched::monotonic_ns();
+        std::uint64_t counted = count(counter);
+        std::uint64_t start = ptsched::monotonic_ns();
         for (int i = 0; i < calls; i++)
             function();
         times.push_back(static_cast<double>(ptsched::monotonic_ns() - start) / calls);
@@ -76,7 +76,7 @@ void run()
         throw tap::Failure(std::string("no scheduler: ") + strerror(-ret));
     ptsched::UniqueFd event(eventfd(0, EFD_CLOEXEC));
     Cost eventfd_pair = measure(kCallsPerRound, [&] {
-        uint64_t value = 1;
+        std::uint64_t value = 1;
         if (write(event.get(), &value, sizeof(value)) < 0 || read(event.get(), &value, sizeof(value)) < 0)
             throw tap::Failure("eventfd");
     });
@@ -87,12 +87,12 @@ void run()
     if (ptsched_acquire(client, PTSCHED_NEVER, 0, nullptr))
         throw tap::Failure("acquire");
     const ptsched_page *page = ptsched_client_page(client);
-    constexpr uint32_t mask = PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK;
-    uint64_t submissions = 0;
+    constexpr std::uint32_t mask = PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK;
+    std::uint64_t submissions = 0;
     Cost look = measure(kLooksPerRound, [&] {
         __atomic_fetch_add(&submissions, (ptsched_state(page) & mask) == PTSCHED_STATE_TURN, __ATOMIC_RELAXED);
     });
-    bool in_order = submissions == static_cast<uint64_t>(kRounds) * kLooksPerRound;
+    bool in_order = submissions == static_cast<std::uint64_t>(kRounds) * kLooksPerRound;
     ptsched_close(client);
     if (!in_order)
         throw tap::Failure("the turn was called back although nobody wanted it");

@@ -31,7 +31,7 @@ std::string folder;
     throw tap::Failure(text + ": " + strerror(errno));
 }
 
-size_t size_of(int attribute)
+std::size_t size_of(int attribute)
 {
     switch (attribute) {
     case PTSCHED_A_IDLE_SHARING:
@@ -53,10 +53,10 @@ size_t size_of(int attribute)
 {
     FILE *file = fdopen(from, "r");
     char *line = nullptr;
-    size_t room = 0;
+    std::size_t room = 0;
     ssize_t length;
     while (file && (length = getline(&line, &room, file)) > 0) {
-        std::string whole(line, static_cast<size_t>(length));
+        std::string whole(line, static_cast<std::size_t>(length));
         if (whole.back() != '\n')
             whole += '\n';
         if (write(STDERR_FILENO, whole.data(), whole.size()) < 0)
@@ -132,7 +132,7 @@ void start_broker(const std::string &program)
     char text[256];
     ssize_t got;
     while (said.find("listening") == std::string::npos && (got = read(ready[0], text, sizeof(text))) > 0)
-        said.append(text, static_cast<size_t>(got));
+        said.append(text, static_cast<std::size_t>(got));
     if (said.find("listening") == std::string::npos)
         throw tap::Failure(program + " did not start: " + said);
     /* The rest, a sanitizer's report for example, goes where ours goes. */
@@ -157,9 +157,9 @@ void stop_broker()
 
 Reply request(int cmd, const Attributes &attributes)
 {
-    genl::Payload payload = genl::begin(static_cast<uint8_t>(cmd));
+    genl::Payload payload = genl::begin(static_cast<std::uint8_t>(cmd));
     for (auto [attribute, value] : attributes)
-        genl::append(payload, static_cast<uint16_t>(attribute), &value, size_of(attribute));
+        genl::append(payload, static_cast<std::uint16_t>(attribute), &value, size_of(attribute));
     auto fd = attributes.find(PTSCHED_A_CGROUP_FD);
     return open_channel()->transact(payload, fd == attributes.end() ? -1 : static_cast<int>(fd->second));
 }
@@ -196,7 +196,7 @@ std::optional<Attributes> entity(pid_t pid, const char *device)
     Reply reply = request(PTSCHED_CMD_GET_ENTITY, {});
     CHECK_EQ(0, reply.error);
     /* The first device was made first. */
-    int64_t first = scheduler::device().at(PTSCHED_A_DEVICE_ID);
+    std::int64_t first = scheduler::device().at(PTSCHED_A_DEVICE_ID);
     bool on_first = strcmp(device, kDevice) == 0;
     for (Attributes &found : reply.messages)
         if (found[PTSCHED_A_PID] == pid && (found[PTSCHED_A_DEVICE_ID] == first) == on_first)
@@ -204,7 +204,7 @@ std::optional<Attributes> entity(pid_t pid, const char *device)
     return std::nullopt;
 }
 
-std::optional<Attributes> account(int attribute, int64_t value)
+std::optional<Attributes> account(int attribute, std::int64_t value)
 {
     Reply reply = request(PTSCHED_CMD_GET_ACCOUNT, {{PTSCHED_A_DEVICE_ID, device().at(PTSCHED_A_DEVICE_ID)}});
     CHECK_EQ(0, reply.error);
@@ -272,7 +272,7 @@ RawClient::RawClient()
         die("opening the scheduler");
 }
 
-int RawClient::call(uint32_t cmd, void *argument, uint32_t length, int fd)
+int RawClient::call(std::uint32_t cmd, void *argument, std::uint32_t length, int fd)
 {
     if (chosen == PTSCHED_BACKEND_MODULE)
         return ioctl(fd_.get(), cmd, argument) < 0 ? -errno : 0;
@@ -280,11 +280,11 @@ int RawClient::call(uint32_t cmd, void *argument, uint32_t length, int fd)
     header.cmd = cmd;
     header.length = length;
     header.id = ++id_;
-    header.tid = static_cast<uint32_t>(gettid());
+    header.tid = static_cast<std::uint32_t>(gettid());
     return genl::call(fd_.get(), header, argument, fd);
 }
 
-int RawClient::attach(const char *device, uint32_t mechanism)
+int RawClient::attach(const char *device, std::uint32_t mechanism)
 {
     struct ptsched_attach attach {};
     attach.size = sizeof(attach);

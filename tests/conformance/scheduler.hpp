@@ -30,7 +30,7 @@ constexpr uid_t kNobody = 65534;
 constexpr char kDevice[] = "ffff:01:00.0";
 constexpr char kUuid[] = "GPU-00000000-0000-0000-0000-000000000001";
 constexpr char kOtherDevice[] = "ffff:02:00.0";
-constexpr uint64_t kMillisecond = 1000000;
+constexpr std::uint64_t kMillisecond = 1000000;
 
 ptsched_backend backend();
 
@@ -46,7 +46,7 @@ std::string default_broker();
 /* --- generic netlink, or the broker's equivalent --- */
 
 /* Numbers by attribute; strings are left out. */
-using Attributes = std::map<int, int64_t>;
+using Attributes = std::map<int, std::int64_t>;
 
 struct Reply {
     int error = 0;     /* negative errno */
@@ -64,7 +64,7 @@ void reset_settings();
 
 std::optional<Attributes> entity(pid_t pid, const char *device = kDevice);
 /* A user's or a cgroup's, by the attribute that tells which. */
-std::optional<Attributes> account(int attribute, int64_t value);
+std::optional<Attributes> account(int attribute, std::int64_t value);
 Attributes device();
 void wait_for_state(pid_t pid, int state);
 void wait_until_gone(pid_t pid);
@@ -100,17 +100,17 @@ class RawClient {
 public:
     RawClient();
     /* The structure and its size as given; the reply overwrites it. */
-    int call(uint32_t cmd, void *argument, uint32_t length, int fd = -1);
-    template <typename Argument> int call(uint32_t cmd, Argument &argument)
+    int call(std::uint32_t cmd, void *argument, std::uint32_t length, int fd = -1);
+    template <typename Argument> int call(std::uint32_t cmd, Argument &argument)
     {
         return call(cmd, &argument, sizeof(argument));
     }
-    int attach(const char *device, uint32_t mechanism = PTSCHED_MECHANISM_GATE);
+    int attach(const char *device, std::uint32_t mechanism = PTSCHED_MECHANISM_GATE);
     int fd() const { return fd_.get(); }
 
 private:
     ptsched::UniqueFd fd_;
-    uint64_t id_ = 0;
+    std::uint64_t id_ = 0;
 };
 
 /* Again and again until it holds; a test that never gets there is stopped by who runs it. */

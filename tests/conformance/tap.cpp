@@ -15,10 +15,10 @@ namespace tap {
 namespace {
 
 /* Half of what there is, since that begins a little earlier. */
-constexpr uint64_t kSlowNs = 500000000;
+constexpr std::uint64_t kSlowNs = 500000000;
 
 /* When the running case was told to hurry; 0 if it was not. */
-uint64_t hurry_ns;
+std::uint64_t hurry_ns;
 
 enum class Result { kPassed, kFailed, kSlow, kSkipped };
 

@@ -25,15 +25,15 @@ public:
 
     operator ptsched_client *() const { return client_; }
     const ptsched_page *page() const { return ptsched_client_page(client_); }
-    uint32_t state() const { return ptsched_state(page()); }
-    uint32_t events() const { return __atomic_load_n(&page()->events, __ATOMIC_ACQUIRE); }
+    std::uint32_t state() const { return ptsched_state(page()); }
+    std::uint32_t events() const { return __atomic_load_n(&page()->events, __ATOMIC_ACQUIRE); }
     /* What was sent before has been carried out: the broker does not answer everything. */
     void round_trip() const
     {
         struct ptsched_query query;
         CHECK_EQ(0, ptsched_query(client_, &query));
     }
-    void wait_for_bits(uint32_t bits) const
+    void wait_for_bits(std::uint32_t bits) const
     {
         scheduler::wait_until([&] { return (state() & bits) == bits; });
     }

@@ -13,11 +13,11 @@
 class Waiting {
 public:
     /* @prepare is called with each before it attaches, and its place among them. */
-    template <typename Prepare> Waiting(size_t n, Prepare prepare) : actors_(n)
+    template <typename Prepare> Waiting(std::size_t n, Prepare prepare) : actors_(n)
     {
         holder_.join();
         CHECK_EQ(0, holder_.acquire().result);
-        for (size_t i = 0; i < n; i++) {
+        for (std::size_t i = 0; i < n; i++) {
             prepare(actors_[i], i);
             actors_[i].join();
             actors_[i].start_waiting();
@@ -27,28 +27,28 @@ public:
     Waiting(const Waiting &) = delete;
     Waiting &operator=(const Waiting &) = delete;
 
-    const Actor &actor(size_t which) const { return actors_[which]; }
+    const Actor &actor(std::size_t which) const { return actors_[which]; }
     /*
      * Until what the first @n have earned is so many times what the last one has. They are not looked at in one
      * instant, which matters the less, the longer it takes.
      */
-    void await_ratio(size_t n, double wanted) const
+    void await_ratio(std::size_t n, double wanted) const
     {
         scheduler::wait_until([&] {
-            std::vector<int64_t> now = budgets();
-            int64_t first = 0, last = now.back() - begun_.back();
-            for (size_t i = 0; i < n; i++)
+            std::vector<std::int64_t> now = budgets();
+            std::int64_t first = 0, last = now.back() - begun_.back();
+            for (std::size_t i = 0; i < n; i++)
                 first += now[i] - begun_[i];
             double ratio = static_cast<double>(first) / static_cast<double>(last);
-            return last > 5 * static_cast<int64_t>(scheduler::kMillisecond) && ratio > wanted * 0.9 &&
+            return last > 5 * static_cast<std::int64_t>(scheduler::kMillisecond) && ratio > wanted * 0.9 &&
                    ratio < wanted * 1.1;
         });
     }
 
 private:
-    std::vector<int64_t> budgets() const
+    std::vector<std::int64_t> budgets() const
     {
-        std::vector<int64_t> found;
+        std::vector<std::int64_t> found;
         for (const Actor &actor : actors_)
             found.push_back(scheduler::entity(actor.pid())->at(PTSCHED_A_BUDGET_NS));
         return found;
@@ -56,7 +56,7 @@ private:
 
     Actor holder_;
     std::vector<Actor> actors_;
-    std::vector<int64_t> begun_;
+    std::vector<std::int64_t> begun_;
 };
 
 #endif

@@ -93,7 +93,7 @@ void scratch_is_not_copied()
     auto dirty = adder.add(a, a);
     adder.finish();
     CHECK(!is_on(scratch, gpu()) && !is_on(scratch, device::host()));
-    CHECK_EQ(scratch->evictions(), uint64_t{1});
+    CHECK_EQ(scratch->evictions(), std::uint64_t{1});
     renew();
     CHECK(is_on(scratch, gpu()) && is_on(dirty, gpu()) && !is_on(a, gpu()));
     CHECK(holds(*dirty, 2));

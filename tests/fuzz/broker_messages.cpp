@@ -25,14 +25,14 @@ template <typename Argument> Argument sized()
 BrokerMessages::Bytes begin_request(unsigned cmd)
 {
     genlmsghdr header{};
-    header.cmd = static_cast<uint8_t>(cmd);
+    header.cmd = static_cast<std::uint8_t>(cmd);
     header.version = PTSCHED_GENL_VERSION;
     return bytes_of(header);
 }
 
 void put(BrokerMessages::Bytes &payload, unsigned type, const BrokerMessages::Bytes &value)
 {
-    const nlattr attribute{static_cast<uint16_t>(NLA_HDRLEN + value.size()), static_cast<uint16_t>(type)};
+    const nlattr attribute{static_cast<std::uint16_t>(NLA_HDRLEN + value.size()), static_cast<std::uint16_t>(type)};
     BrokerMessages::Bytes head = bytes_of(attribute);
     payload.insert(payload.end(), head.begin(), head.end());
     payload.insert(payload.end(), value.begin(), value.end());
@@ -41,7 +41,7 @@ void put(BrokerMessages::Bytes &payload, unsigned type, const BrokerMessages::By
 
 } // namespace
 
-BrokerMessages::Bytes BrokerMessages::noise(size_t length)
+BrokerMessages::Bytes BrokerMessages::noise(std::size_t length)
 {
     Bytes bytes(length);
     for (char &byte : bytes)
@@ -49,11 +49,11 @@ BrokerMessages::Bytes BrokerMessages::noise(size_t length)
     return bytes;
 }
 
-BrokerMessages::Bytes BrokerMessages::message(uint32_t cmd, const Bytes &payload)
+BrokerMessages::Bytes BrokerMessages::message(std::uint32_t cmd, const Bytes &payload)
 {
     ptsched_broker_header header{};
     header.cmd = cmd;
-    header.length = static_cast<uint32_t>(payload.size());
+    header.length = static_cast<std::uint32_t>(payload.size());
     header.id = choices_.below(64);
     header.tid = choices_.below(4);
     header.flags = choices_.one_in(3) ? PTSCHED_BROKER_NO_REPLY : 0;
@@ -89,14 +89,14 @@ BrokerMessages::Bytes BrokerMessages::contract_message()
     case 4: {
         auto release = sized<struct ptsched_release>();
         release.gpu_ns = choices_.number();
-        release.submissions = static_cast<uint32_t>(choices_.number());
+        release.submissions = static_cast<std::uint32_t>(choices_.number());
         release.handover_ns = choices_.number();
         return message(PTSCHED_IOC_RELEASE, bytes_of(release));
     }
     case 5: {
         auto report = sized<struct ptsched_report>();
         report.gpu_ns = choices_.number();
-        report.submissions = static_cast<uint32_t>(choices_.number());
+        report.submissions = static_cast<std::uint32_t>(choices_.number());
         return message(PTSCHED_IOC_REPORT, bytes_of(report));
     }
     case 6: {
@@ -124,7 +124,7 @@ BrokerMessages::Bytes BrokerMessages::contract_message()
     case 12:
         return switch_message();
     case 13:
-        return message(PTSCHED_BROKER_CANCEL, bytes_of(static_cast<uint64_t>(choices_.below(64))));
+        return message(PTSCHED_BROKER_CANCEL, bytes_of(static_cast<std::uint64_t>(choices_.below(64))));
     default:
         return message(choices_.one_in(20) ? PTSCHED_BROKER_CLOSE : choices_.below(12), {});
     }
@@ -182,8 +182,8 @@ BrokerMessages::Bytes BrokerMessages::tool_message()
     }
     Bytes payload = begin_request(choices_.below(PTSCHED_CMD_MAX + 2));
     for (unsigned i = choices_.below(5); i > 0; i--) {
-        static constexpr uint16_t sizes[] = {0, 1, 2, 4, 4, 4, 8, 8, 100};
-        uint16_t size = sizes[choices_.below(std::size(sizes))];
+        static constexpr std::uint16_t sizes[] = {0, 1, 2, 4, 4, 4, 8, 8, 100};
+        std::uint16_t size = sizes[choices_.below(std::size(sizes))];
         const unsigned attribute = choices_.below(PTSCHED_A_MAX + 3);
         put(payload, attribute, choices_.one_in(2) ? noise(size) : Bytes(size, static_cast<char>(choices_.below(3))));
     }

@@ -14,7 +14,7 @@ class Choices {
 public:
     virtual ~Choices() = default;
     virtual unsigned below(unsigned limit) = 0;
-    virtual uint64_t number() = 0;
+    virtual std::uint64_t number() = 0;
 
     bool one_in(unsigned chance) { return below(chance) == 0; }
 };
@@ -25,14 +25,14 @@ public:
 
     explicit BrokerMessages(Choices &choices) : choices_(choices) {}
 
-    Bytes noise(size_t length);
+    Bytes noise(std::size_t length);
     /* Of the contract, or for the helper. */
     Bytes contract_message();
     Bytes tool_message();
     void damage(Bytes &bytes);
 
 private:
-    Bytes message(uint32_t cmd, const Bytes &payload);
+    Bytes message(std::uint32_t cmd, const Bytes &payload);
     Bytes act_for_message();
     Bytes channels_message();
     Bytes switch_message();

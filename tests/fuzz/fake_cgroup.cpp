@@ -34,7 +34,7 @@ std::optional<std::string> read_cgroup_name(int file)
     ssize_t got = pread(file, text, sizeof(text), 0);
     if (got <= 0)
         return std::nullopt;
-    std::string line(text, static_cast<size_t>(got));
+    std::string line(text, static_cast<std::size_t>(got));
     /* Behind the command's name are 16 fields, and then the nice value. */
     std::istringstream fields(line.substr(line.rfind(')') + 1));
     std::string skipped;
@@ -42,17 +42,17 @@ std::optional<std::string> read_cgroup_name(int file)
         fields >> skipped;
     int nice = 0;
     fields >> nice;
-    return kNames[static_cast<size_t>(nice + 20) % std::size(kNames)];
+    return kNames[static_cast<std::size_t>(nice + 20) % std::size(kNames)];
 }
 
 /* A number is the name without what separates its parts. */
 CgroupPath path_of_cgroup(const std::string &name)
 {
     CgroupPath path;
-    uint64_t number = 0;
+    std::uint64_t number = 0;
     for (char c : name)
         if (c != '/' && path.size() < PTSCHED_CGROUP_DEPTH)
-            path.push_back(number = 10 * number + static_cast<uint64_t>(c - '0'));
+            path.push_back(number = 10 * number + static_cast<std::uint64_t>(c - '0'));
     return path;
 }
 

@@ -12,18 +12,18 @@ UniqueFd open_cgroup(const std::string &)
     return UniqueFd(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
-uint32_t cpu_weight(const UniqueFd &, const std::string &)
+std::uint32_t cpu_weight(const UniqueFd &, const std::string &)
 {
     return 100;
 }
 
-void CgroupPaths::find(std::set<uint64_t> ids)
+void CgroupPaths::find(std::set<std::uint64_t> ids)
 {
-    for (uint64_t id : ids)
+    for (std::uint64_t id : ids)
         paths_[id] = id % 2 ? "" : "/" + std::to_string(id / 16) + "/" + std::to_string(id);
 }
 
-std::string CgroupPaths::of(uint64_t id) const
+std::string CgroupPaths::of(std::uint64_t id) const
 {
     auto found = paths_.find(id);
     return found == paths_.end() ? std::string() : found->second;

@@ -21,16 +21,16 @@ namespace ptsched {
 namespace {
 
 /* Whose calls the driver refuses. */
-constexpr uint32_t kRefusedClient = 2;
+constexpr std::uint32_t kRefusedClient = 2;
 
 /* So often is a channel off, which is one of a client of a control file. */
-std::map<std::tuple<ino_t, uint32_t, uint32_t>, unsigned> times_off;
+std::map<std::tuple<ino_t, std::uint32_t, std::uint32_t>, unsigned> times_off;
 
 int switch_one(const ChannelSet &set, bool off)
 {
     struct stat file {};
     fstat(set.file->get(), &file);
-    for (uint32_t channel : set.channels) {
+    for (std::uint32_t channel : set.channels) {
         unsigned &times = times_off[{file.st_ino, set.client, channel}];
         if (off && times++) {
             fputs("a channel that is off is taken off again, and would never be on any more\n", stderr);
@@ -49,14 +49,14 @@ bool rm::is_control_device(int fd)
     return fcntl(fd, F_GET_SEALS) >= 0;
 }
 
-std::string rm::pci_address(int, uint32_t, uint32_t subdevice)
+std::string rm::pci_address(int, std::uint32_t, std::uint32_t subdevice)
 {
     return subdevice == 1 ? "ffff:01:00.0" : subdevice == 2 ? "ffff:02:00.0" : "";
 }
 
 SwitchThread::SwitchThread(EventLoop &loop) : loop_(loop), finished_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 {
-    key_ = loop_.add(finished_fd_.get(), EPOLLIN, [this](uint32_t) { finish(); });
+    key_ = loop_.add(finished_fd_.get(), EPOLLIN, [this](std::uint32_t) { finish(); });
 }
 
 SwitchThread::~SwitchThread()

@@ -20,8 +20,8 @@ namespace {
 
 using Bytes = std::vector<char>;
 
-constexpr uint16_t kFamily = 0x20;
-constexpr size_t kMostDatagrams = 16, kMostMessages = 8;
+constexpr std::uint16_t kFamily = 0x20;
+constexpr std::size_t kMostDatagrams = 16, kMostMessages = 8;
 
 /* The script, and what is to be received before it. */
 std::deque<Bytes> script, answers;
@@ -34,24 +34,24 @@ bool is_netlink(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_NETLINK;
 }
 
-void put(Bytes &bytes, const void *data, size_t size)
+void put(Bytes &bytes, const void *data, std::size_t size)
 {
     auto start = static_cast<const char *>(data);
     bytes.insert(bytes.end(), start, start + size);
     bytes.resize(NLA_ALIGN(bytes.size()));
 }
 
-void put_attribute(Bytes &bytes, uint16_t type, const void *data, size_t size)
+void put_attribute(Bytes &bytes, std::uint16_t type, const void *data, std::size_t size)
 {
-    const nlattr head{static_cast<uint16_t>(NLA_HDRLEN + size), type};
+    const nlattr head{static_cast<std::uint16_t>(NLA_HDRLEN + size), type};
     put(bytes, &head, sizeof(head));
     put(bytes, data, size);
 }
 
-Bytes message(uint16_t type, uint16_t flags, const Bytes &payload)
+Bytes message(std::uint16_t type, std::uint16_t flags, const Bytes &payload)
 {
     nlmsghdr header{};
-    header.nlmsg_len = static_cast<uint32_t>(NLMSG_HDRLEN + payload.size());
+    header.nlmsg_len = static_cast<std::uint32_t>(NLMSG_HDRLEN + payload.size());
     header.nlmsg_type = type;
     header.nlmsg_flags = flags;
     Bytes bytes;
@@ -64,7 +64,7 @@ Bytes message(uint16_t type, uint16_t flags, const Bytes &payload)
 Bytes family()
 {
     const genlmsghdr header{.cmd = CTRL_CMD_NEWFAMILY, .version = 2, .reserved = 0};
-    const uint16_t id = kFamily;
+    const std::uint16_t id = kFamily;
     Bytes payload;
     put(payload, &header, sizeof(header));
     put_attribute(payload, CTRL_ATTR_FAMILY_ID, &id, sizeof(id));
@@ -89,13 +89,13 @@ Bytes refusal(fuzz_input &input)
     answer.error = -static_cast<int>(fuzz_byte(&input));
     answer.msg.nlmsg_len = fuzz_below(&input, 4) ? NLMSG_HDRLEN : fuzz_byte(&input);
     Bytes payload, text(fuzz_byte(&input));
-    const uint32_t offset = fuzz_byte(&input);
+    const std::uint32_t offset = fuzz_byte(&input);
     for (char &byte : text)
         byte = static_cast<char>(fuzz_byte(&input));
     put(payload, &answer, sizeof(answer));
     put_attribute(payload, NLMSGERR_ATTR_MSG, text.data(), text.size());
     put_attribute(payload, NLMSGERR_ATTR_OFFS, &offset, fuzz_below(&input, 4) ? sizeof(offset) : 1);
-    return message(NLMSG_ERROR, static_cast<uint16_t>(fuzz_byte(&input) << 8), payload);
+    return message(NLMSG_ERROR, static_cast<std::uint16_t>(fuzz_byte(&input) << 8), payload);
 }
 
 Bytes said(fuzz_input &input)
@@ -122,7 +122,7 @@ Bytes said(fuzz_input &input)
 void address(Bytes &datagram)
 {
     nlmsghdr header;
-    for (size_t at = 0; at + sizeof(header) <= datagram.size(); at += NLMSG_ALIGN(header.nlmsg_len)) {
+    for (std::size_t at = 0; at + sizeof(header) <= datagram.size(); at += NLMSG_ALIGN(header.nlmsg_len)) {
         memcpy(&header, datagram.data() + at, sizeof(header));
         if (header.nlmsg_len < sizeof(header))
             return;
@@ -135,7 +135,7 @@ void address(Bytes &datagram)
 ssize_t send_netlink(const msghdr *out)
 {
     ssize_t size = 0;
-    for (size_t i = 0; i < out->msg_iovlen; i++)
+    for (std::size_t i = 0; i < out->msg_iovlen; i++)
         size += static_cast<ssize_t>(out->msg_iov[i].iov_len);
     memcpy(&asked, out->msg_iov[0].iov_base, sizeof(asked));
     answers.clear();
@@ -155,7 +155,7 @@ ssize_t receive_netlink(msghdr *in, int flags)
     }
     Bytes &datagram = from.front();
     address(datagram);
-    const size_t size = datagram.size(), room = in->msg_iov[0].iov_len;
+    const std::size_t size = datagram.size(), room = in->msg_iov[0].iov_len;
     std::copy_n(datagram.begin(), std::min(size, room), static_cast<char *>(in->msg_iov[0].iov_base));
     sockaddr_nl kernel{};
     kernel.nl_family = AF_NETLINK;
@@ -178,11 +178,11 @@ void will_say(fuzz_input &input)
     answers.clear();
     while (script.size() < kMostDatagrams && !fuzz_is_empty(&input)) {
         Bytes datagram;
-        for (size_t left = 1 + fuzz_below(&input, kMostMessages); left > 0 && !fuzz_is_empty(&input); left--) {
+        for (std::size_t left = 1 + fuzz_below(&input, kMostMessages); left > 0 && !fuzz_is_empty(&input); left--) {
             const Bytes one = said(input);
             put(datagram, one.data(), one.size());
         }
-        if (const uint8_t cut = fuzz_byte(&input); cut > 240)
+        if (const std::uint8_t cut = fuzz_byte(&input); cut > 240)
             datagram.resize(datagram.size() * (cut - 240) / 16);
         /* The kernel sends none that is empty. */
         if (!datagram.empty())

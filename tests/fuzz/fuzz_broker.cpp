@@ -53,9 +53,9 @@ namespace {
 
 using ptsched::UniqueFd;
 
-constexpr size_t kMostLines = 12;
-constexpr size_t kMostSteps = 400;
-constexpr size_t kMostHandles = 8;
+constexpr std::size_t kMostLines = 12;
+constexpr std::size_t kMostSteps = 400;
+constexpr std::size_t kMostHandles = 8;
 /* Without time passing, no more happens by itself. */
 constexpr unsigned kMostRounds = 10000;
 
@@ -70,25 +70,25 @@ public:
             value = value << 8 | fuzz_byte(&input_);
         return value % limit;
     }
-    uint64_t number() override { return fuzz_time(&input_); }
+    std::uint64_t number() override { return fuzz_time(&input_); }
 
 private:
     fuzz_input &input_;
 };
 
 /* A call may have any size. */
-bool is_call(const ptsched_broker_header &header, uint32_t call)
+bool is_call(const ptsched_broker_header &header, std::uint32_t call)
 {
-    constexpr uint32_t mask = ~(_IOC_SIZEMASK << _IOC_SIZESHIFT);
+    constexpr std::uint32_t mask = ~(_IOC_SIZEMASK << _IOC_SIZESHIFT);
     return (header.cmd & mask) == (call & mask);
 }
 
 /* A connection, as its process sees it. */
 struct Line {
     UniqueFd socket;
-    size_t process;
+    std::size_t process;
     /* So many requests with this id may be answered. */
-    std::map<uint64_t, unsigned> asked;
+    std::map<std::uint64_t, unsigned> asked;
     bool subscribed = false;
 };
 
@@ -102,7 +102,7 @@ public:
 
     void run()
     {
-        for (size_t step = 0; step < kMostSteps && !fuzz_is_empty(&input_); step++)
+        for (std::size_t step = 0; step < kMostSteps && !fuzz_is_empty(&input_); step++)
             take_step();
         end();
     }
@@ -117,9 +117,9 @@ private:
     void send(Line &line, const BrokerMessages::Bytes &bytes);
     static void expect_answer(Line &line, const BrokerMessages::Bytes &bytes);
     void read_answers(Line &line);
-    static void check_answer(Line &line, const char *message, size_t length, size_t fds);
+    static void check_answer(Line &line, const char *message, std::size_t length, std::size_t fds);
     void settle();
-    void pass(uint64_t ns);
+    void pass(std::uint64_t ns);
     void check();
     static void check(const ptsched::Device &device);
     static void check_cgroups(const ptsched::Device &device);
@@ -142,10 +142,10 @@ ptsp_params World::first_settings(fuzz_input &input)
 
 void World::take_step()
 {
-    uint8_t what = fuzz_byte(&input_);
+    std::uint8_t what = fuzz_byte(&input_);
     if (lines_.empty() || what < 16)
         return connect();
-    size_t which = fuzz_below(&input_, static_cast<uint8_t>(lines_.size()));
+    std::size_t which = fuzz_below(&input_, static_cast<std::uint8_t>(lines_.size()));
     if (what < 24) {
         lines_.erase(lines_.begin() + static_cast<long>(which));
     } else if (what < 28) {
@@ -168,7 +168,7 @@ void World::take_step()
 
 void World::connect()
 {
-    size_t process = fuzz_below(&input_, fuzz::Peers::kMost);
+    std::size_t process = fuzz_below(&input_, fuzz::Peers::kMost);
     if (lines_.size() == kMostLines)
         return;
     UniqueFd socket = peers_.connect(process);
@@ -219,7 +219,7 @@ UniqueFd World::some_file()
         if (handles_.empty())
             return {};
         return UniqueFd(
-            fcntl(handles_[fuzz_below(&input_, static_cast<uint8_t>(handles_.size()))].get(), F_DUPFD_CLOEXEC, 0));
+            fcntl(handles_[fuzz_below(&input_, static_cast<std::uint8_t>(handles_.size()))].get(), F_DUPFD_CLOEXEC, 0));
     }
 }
 
@@ -231,7 +231,7 @@ void World::send(Line &line, const BrokerMessages::Bytes &bytes)
     message.msg_iov = &part;
     message.msg_iovlen = 1;
     std::array<UniqueFd, 3> files;
-    size_t count = 0;
+    std::size_t count = 0;
     for (unsigned wanted = fuzz_byte(&input_) % 8; wanted > 4 && count < files.size(); wanted--)
         if (UniqueFd file = some_file())
             files[count++] = std::move(file);
@@ -251,7 +251,7 @@ void World::send(Line &line, const BrokerMessages::Bytes &bytes)
         head->cmsg_level = SOL_SOCKET;
         head->cmsg_type = SCM_RIGHTS;
         head->cmsg_len = CMSG_LEN(count * sizeof(int));
-        for (size_t i = 0; i < count; i++) {
+        for (std::size_t i = 0; i < count; i++) {
             int fd = files[i].get();
             memcpy(CMSG_DATA(head) + i * sizeof(fd), &fd, sizeof(fd));
         }
@@ -289,13 +289,13 @@ void World::read_answers(Line &line)
             return;
         CHECK(!(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)));
         std::vector<UniqueFd> fds = ptsched::take_fds(message);
-        check_answer(line, buffer.data(), static_cast<size_t>(got), fds.size());
+        check_answer(line, buffer.data(), static_cast<std::size_t>(got), fds.size());
         if (fds.size() == PTSCHED_BROKER_NR_FDS && handles_.size() < kMostHandles)
             handles_.push_back(std::move(fds[PTSCHED_BROKER_FD_HANDLE]));
     }
 }
 
-void World::check_answer(Line &line, const char *message, size_t length, size_t fds)
+void World::check_answer(Line &line, const char *message, std::size_t length, std::size_t fds)
 {
     ptsched_broker_header header;
     CHECK(length >= sizeof(header));
@@ -332,13 +332,13 @@ void World::settle()
     check();
 }
 
-void World::pass(uint64_t ns)
+void World::pass(std::uint64_t ns)
 {
-    const uint64_t end = fuzz_clock::now_ns() + ns;
+    const std::uint64_t end = fuzz_clock::now_ns() + ns;
     fuzz_clock::set_limit(end);
     unsigned still = 0;
     while (fuzz_clock::now_ns() < end) {
-        const uint64_t before = fuzz_clock::now_ns();
+        const std::uint64_t before = fuzz_clock::now_ns();
         server_.run_once();
         still = before == fuzz_clock::now_ns() ? still + 1 : 0;
         CHECK(still < kMostRounds);
@@ -354,9 +354,9 @@ void World::check()
 
 void World::check(const ptsched::Device &device)
 {
-    uint32_t waiters = 0, holders = 0;
+    std::uint32_t waiters = 0, holders = 0;
     for (const auto &[process, entity] : device.entities()) {
-        size_t holds = 0, calls = 0;
+        std::size_t holds = 0, calls = 0;
         for (const ptsched::Client *client : entity->members) {
             CHECK(client->entity == entity.get());
             holds += client->holds;
@@ -427,7 +427,7 @@ extern "C" int LLVMFuzzerInitialize(int *, char ***)
     return 0;
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
 {
     fuzz_input input{data, data + size};
     fuzz_clock::reset();
@@ -440,7 +440,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         sigprocmask(SIG_SETMASK, &signals, nullptr);
         world.run();
     }
-    for (size_t which = 1; which < fuzz::Peers::kMost; which++)
+    for (std::size_t which = 1; which < fuzz::Peers::kMost; which++)
         setpriority(PRIO_PROCESS, static_cast<id_t>(peers->pid(which)), 0);
     CHECK(next_descriptor() == before);
     return 0;

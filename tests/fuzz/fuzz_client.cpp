@@ -51,7 +51,7 @@ void use(ptsched_client *client, fuzz_input &input)
         CHECK(call(client, input) <= 0);
     CHECK(ptsched_client_page(client) != nullptr);
     /* Of the page, a program reads at any time. */
-    const uint32_t state = ptsched_state(ptsched_client_page(client));
+    const std::uint32_t state = ptsched_state(ptsched_client_page(client));
     pollfd event{.fd = ptsched_poll_fd(client), .events = POLLIN, .revents = 0};
     poll(&event, 1, 0);
     CHECK(ptsched_strerror(-static_cast<int>(state & 255)) != nullptr);
@@ -65,7 +65,7 @@ extern "C" int LLVMFuzzerInitialize(int *, char ***)
     return 0;
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
 {
     fuzz_input input{data, data + size};
     fuzz_clock::reset();

@@ -9,18 +9,18 @@
 
 namespace {
 
-constexpr uint64_t kStart = 1000000000;
+constexpr std::uint64_t kStart = 1000000000;
 
-uint64_t now = kStart, limit = UINT64_MAX;
+std::uint64_t now = kStart, limit = UINT64_MAX;
 bool event;
 
 /* A wait of so long that @ready events have ended before, or none has. */
-int waited(int ready, uint64_t ns)
+int waited(int ready, std::uint64_t ns)
 {
     event = ready > 0;
     if (ready != 0)
         return ready;
-    const uint64_t end = ns > UINT64_MAX - now ? UINT64_MAX : now + ns;
+    const std::uint64_t end = ns > UINT64_MAX - now ? UINT64_MAX : now + ns;
     if (std::min(end, limit) == UINT64_MAX) {
         fputs("somebody waits for ever, and nothing will come\n", stderr);
         abort();
@@ -39,12 +39,12 @@ void reset()
     limit = UINT64_MAX;
 }
 
-uint64_t now_ns()
+std::uint64_t now_ns()
 {
     return now;
 }
 
-void set_limit(uint64_t until_ns)
+void set_limit(std::uint64_t until_ns)
 {
     limit = until_ns;
 }
@@ -58,32 +58,32 @@ bool had_event()
 
 namespace ptsched {
 
-uint64_t monotonic_ns()
+std::uint64_t monotonic_ns()
 {
     return now;
 }
 
-void nap(uint64_t ns)
+void nap(std::uint64_t ns)
 {
     waited(0, ns);
 }
 
-int poll_within(pollfd *fds, nfds_t count, uint64_t ns)
+int poll_within(pollfd *fds, nfds_t count, std::uint64_t ns)
 {
     return waited(poll(fds, count, 0), ns);
 }
 
-int epoll_wait_within(int epoll, epoll_event *events, int most, uint64_t ns)
+int epoll_wait_within(int epoll, epoll_event *events, int most, std::uint64_t ns)
 {
     return waited(epoll_wait(epoll, events, most, 0), ns);
 }
 
-void wait_while(std::atomic<uint32_t> &word, uint32_t value, uint64_t ns)
+void wait_while(std::atomic<std::uint32_t> &word, std::uint32_t value, std::uint64_t ns)
 {
     if (word == value)
         waited(0, ns);
 }
 
-void wake_waiters(std::atomic<uint32_t> &) {}
+void wake_waiters(std::atomic<std::uint32_t> &) {}
 
 } // namespace ptsched

@@ -11,10 +11,10 @@
 namespace fuzz_clock {
 
 void reset();
-uint64_t now_ns();
+std::uint64_t now_ns();
 
 /* What is asked to wait waits only until then: what is due later has its time later. */
-void set_limit(uint64_t until_ns);
+void set_limit(std::uint64_t until_ns);
 /* Whether the last wait ended because of an event, and not because of its limit or that of the clock. */
 bool had_event();
 

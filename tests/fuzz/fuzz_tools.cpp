@@ -14,7 +14,7 @@ namespace {
 
 fuzz::ScriptedBroker *broker;
 
-int command(uint8_t which, const ptsched::Choice &choice)
+int command(std::uint8_t which, const ptsched::Choice &choice)
 {
     switch (which % 9) {
     case 0:
@@ -51,10 +51,10 @@ extern "C" int LLVMFuzzerInitialize(int *, char ***)
     return 0;
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
 {
     fuzz_input input{data, data + size};
-    const uint8_t which = fuzz_byte(&input);
+    const std::uint8_t which = fuzz_byte(&input);
     ptsched::Choice choice;
     choice.module = which & 128;
     if (choice.module) {

@@ -13,8 +13,8 @@
 
 namespace {
 
-constexpr size_t kPeers = 24;
-constexpr size_t kHandles = 16;
+constexpr std::size_t kPeers = 24;
+constexpr std::size_t kHandles = 16;
 
 } // namespace
 
@@ -99,7 +99,7 @@ void HostilePeers::read_answers(int socket)
         if (recvmsg(socket, &in, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) <= 0)
             return;
         for (cmsghdr *head = CMSG_FIRSTHDR(&in); head; head = CMSG_NXTHDR(&in, head)) {
-            for (size_t i = 0; i < (head->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++) {
+            for (std::size_t i = 0; i < (head->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++) {
                 int fd;
                 memcpy(&fd, CMSG_DATA(head) + i * sizeof(fd), sizeof(fd));
                 handles_.emplace_back(fd);
@@ -116,7 +116,7 @@ void HostilePeers::step()
         connect();
     if (peers_.empty())
         return;
-    size_t which = below(static_cast<unsigned>(peers_.size()));
+    std::size_t which = below(static_cast<unsigned>(peers_.size()));
     int socket = peers_[which].get();
     if (one_in(100)) {
         peers_.erase(peers_.begin() + static_cast<long>(which));

@@ -13,7 +13,7 @@
 
 class HostilePeers : private Choices {
 public:
-    HostilePeers(std::string socket_path, uint64_t seed) : path_(std::move(socket_path)), random_(seed) {}
+    HostilePeers(std::string socket_path, std::uint64_t seed) : path_(std::move(socket_path)), random_(seed) {}
 
     /* One message, or something between messages: connecting, hanging up, reading. */
     void step();
@@ -23,7 +23,7 @@ public:
 
 private:
     unsigned below(unsigned limit) override { return static_cast<unsigned>(random_() % limit); }
-    uint64_t number() override { return random_(); }
+    std::uint64_t number() override { return random_(); }
     /* False: the broker has hung up. */
     bool send(int socket, const BrokerMessages::Bytes &bytes);
     void read_answers(int socket);

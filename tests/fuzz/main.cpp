@@ -27,14 +27,14 @@ using namespace scheduler;
 namespace {
 
 constexpr unsigned kMessages = 20000;
-uint64_t seed;
+std::uint64_t seed;
 /* Of the broker that nobody is connected to. */
-size_t idle_descriptors;
+std::size_t idle_descriptors;
 
-size_t broker_descriptors()
+std::size_t broker_descriptors()
 {
     std::filesystem::path folder = "/proc/" + std::to_string(broker_pid()) + "/fd";
-    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
 }
 
 /* It answers, nobody is left on a device, and the descriptors are as many as before. */
@@ -47,7 +47,7 @@ void check_clean()
     CHECK_EQ(0, client.attach(kDevice));
 }
 
-ptsched_broker_header header_of(uint32_t cmd, uint32_t length, uint64_t id)
+ptsched_broker_header header_of(std::uint32_t cmd, std::uint32_t length, std::uint64_t id)
 {
     ptsched_broker_header header{};
     header.cmd = cmd;
@@ -56,7 +56,7 @@ ptsched_broker_header header_of(uint32_t cmd, uint32_t length, uint64_t id)
     return header;
 }
 
-int send_acquire(int socket, uint64_t id)
+int send_acquire(int socket, std::uint64_t id)
 {
     struct {
         ptsched_broker_header header;
@@ -102,7 +102,7 @@ TEST("the helper takes no file but the driver's control device, and no half mess
         RawClient client;
         struct {
             ptsched_broker_channels head;
-            uint32_t handle;
+            std::uint32_t handle;
         } channels{{1, 2, 1, 0}, 3};
         ptsched_broker_switch request{};
         strcpy(request.device, kDevice);
@@ -136,7 +136,7 @@ TEST("of one client only so many calls wait")
         CHECK_EQ(0, other.open(kDevice));
         CHECK_EQ(0, other.acquire().result);
         CHECK_EQ(0, flood.attach(kDevice));
-        for (uint64_t id = 100; id <= 100 + PTSCHED_BROKER_MAX_CALLS; id++)
+        for (std::uint64_t id = 100; id <= 100 + PTSCHED_BROKER_MAX_CALLS; id++)
             CHECK_EQ(0, send_acquire(flood.fd(), id));
         ptsched_broker_header answer;
         CHECK(recv(flood.fd(), &answer, sizeof(answer), 0) == sizeof(answer));
@@ -157,7 +157,7 @@ TEST("a peer that takes no answers is not read any more, and the others are serv
     {
         ptsched::UniqueFd deaf = genl::connect_to(socket_path());
         genl::Payload payload = genl::begin(PTSCHED_CMD_GET_DEVICE);
-        auto header = header_of(PTSCHED_BROKER_GENL, static_cast<uint32_t>(payload.size()), 1);
+        auto header = header_of(PTSCHED_BROKER_GENL, static_cast<std::uint32_t>(payload.size()), 1);
         genl::Payload message(reinterpret_cast<char *>(&header), reinterpret_cast<char *>(&header + 1));
         message.insert(message.end(), payload.begin(), payload.end());
         unsigned taken = 0;
@@ -239,7 +239,7 @@ TEST("without descriptors left, connections are turned away and later taken agai
 
 /* A sanitizer's own memory knows no such limit. */
 #ifndef PTSCHED_TEST_SANITIZED
-constexpr size_t kSomeMemory = 256 * 1024;
+constexpr std::size_t kSomeMemory = 256 * 1024;
 
 /* Once the broker has read all that was sent, or hung up. */
 bool was_hung_up_on(int socket)
@@ -255,11 +255,11 @@ bool was_hung_up_on(int socket)
     return recv(socket, answer, sizeof(answer), MSG_DONTWAIT) <= 0;
 }
 
-size_t broker_memory()
+std::size_t broker_memory()
 {
-    size_t pages = 0;
+    std::size_t pages = 0;
     std::ifstream("/proc/" + std::to_string(broker_pid()) + "/statm") >> pages;
-    return pages * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
 TEST("without memory left, who asks for more is hung up on, and the others are served")
@@ -283,7 +283,7 @@ TEST("without memory left, who asks for more is hung up on, and the others are s
         unsigned calls = 0;
         bool refused = false;
         for (auto one = greedy.begin(); one != greedy.end() && !refused; ++one) {
-            for (uint64_t id = 1; id < PTSCHED_BROKER_MAX_CALLS && send_acquire(one->fd(), id) == 0; id++)
+            for (std::uint64_t id = 1; id < PTSCHED_BROKER_MAX_CALLS && send_acquire(one->fd(), id) == 0; id++)
                 calls++;
             refused = was_hung_up_on(one->fd());
         }

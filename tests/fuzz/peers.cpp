@@ -119,7 +119,7 @@ Peers::Peers(std::string socket_path)
     processes_[0] = {child, std::move(ours)};
 }
 
-Peers::Process &Peers::get(size_t which)
+Peers::Process &Peers::get(std::size_t which)
 {
     Process &process = processes_[which];
     if (!process.pid) {
@@ -132,7 +132,7 @@ Peers::Process &Peers::get(size_t which)
     return process;
 }
 
-ptsched::UniqueFd Peers::connect(size_t which)
+ptsched::UniqueFd Peers::connect(std::size_t which)
 {
     ptsched::UniqueFd fd, none;
     const int control = get(which).control.get();
@@ -142,12 +142,12 @@ ptsched::UniqueFd Peers::connect(size_t which)
     return fd;
 }
 
-pid_t Peers::pid(size_t which)
+pid_t Peers::pid(std::size_t which)
 {
     return get(which).pid;
 }
 
-void Peers::kill(size_t which)
+void Peers::kill(std::size_t which)
 {
     Process &process = processes_[which];
     if (which == 0 || !process.pid)

@@ -16,16 +16,16 @@ namespace fuzz {
 
 class Peers {
 public:
-    static constexpr size_t kMost = 4;
+    static constexpr std::size_t kMost = 4;
 
     /* The first is the parent of the others, and lives for as long as the target. */
     explicit Peers(std::string socket_path);
 
     /* A connection of process @which to the socket, which exists; none if nobody listens. */
-    ptsched::UniqueFd connect(size_t which);
-    pid_t pid(size_t which);
+    ptsched::UniqueFd connect(std::size_t which);
+    pid_t pid(std::size_t which);
     /* Another takes its place when it is needed. */
-    void kill(size_t which);
+    void kill(std::size_t which);
 
 private:
     struct Process {
@@ -33,7 +33,7 @@ private:
         ptsched::UniqueFd control;
     };
 
-    Process &get(size_t which);
+    Process &get(std::size_t which);
 
     std::array<Process, kMost> processes_;
 };

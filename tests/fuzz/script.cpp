@@ -15,7 +15,7 @@
 namespace fuzz {
 namespace {
 
-constexpr size_t kMostMessages = 64;
+constexpr std::size_t kMostMessages = 64;
 
 using Bytes = std::vector<char>;
 
@@ -25,7 +25,7 @@ template <typename Value> void append(Bytes &bytes, const Value &value)
     bytes.insert(bytes.end(), start, start + sizeof(value));
 }
 
-Bytes noise(fuzz_input &input, size_t length)
+Bytes noise(fuzz_input &input, std::size_t length)
 {
     Bytes bytes(length);
     for (char &byte : bytes)
@@ -36,18 +36,18 @@ Bytes noise(fuzz_input &input, size_t length)
 void damage(Bytes &bytes, fuzz_input &input)
 {
     for (unsigned i = fuzz_below(&input, 4); i > 0 && !bytes.empty(); i--) {
-        const size_t at = fuzz_byte(&input) | fuzz_below(&input, 16) << 8;
+        const std::size_t at = fuzz_byte(&input) | fuzz_below(&input, 16) << 8;
         bytes[at % bytes.size()] = static_cast<char>(fuzz_byte(&input));
     }
-    if (uint8_t change = fuzz_byte(&input); change > 240)
+    if (std::uint8_t change = fuzz_byte(&input); change > 240)
         bytes.resize(bytes.size() * (change - 240) / 8);
 }
 
-Bytes packet(uint32_t cmd, uint64_t id, int result, const Bytes &payload)
+Bytes packet(std::uint32_t cmd, std::uint64_t id, int result, const Bytes &payload)
 {
     ptsched_broker_header header{};
     header.cmd = cmd;
-    header.length = static_cast<uint32_t>(payload.size());
+    header.length = static_cast<std::uint32_t>(payload.size());
     header.result = result;
     header.id = id;
     Bytes bytes;
@@ -58,7 +58,7 @@ Bytes packet(uint32_t cmd, uint64_t id, int result, const Bytes &payload)
 
 enum class Kind { u8, u32, u64, text };
 
-Kind kind_of(uint16_t attribute)
+Kind kind_of(std::uint16_t attribute)
 {
     switch (attribute) {
     case PTSCHED_A_IDLE_SHARING:
@@ -93,7 +93,7 @@ Kind kind_of(uint16_t attribute)
     }
 }
 
-Bytes value_of(uint16_t attribute, fuzz_input &input)
+Bytes value_of(std::uint16_t attribute, fuzz_input &input)
 {
     Bytes value;
     switch (kind_of(attribute)) {
@@ -101,7 +101,7 @@ Bytes value_of(uint16_t attribute, fuzz_input &input)
         append(value, fuzz_byte(&input));
         break;
     case Kind::u32:
-        append(value, static_cast<uint32_t>(fuzz_below(&input, 8)));
+        append(value, static_cast<std::uint32_t>(fuzz_below(&input, 8)));
         break;
     case Kind::u64:
         append(value, fuzz_time(&input));
@@ -119,23 +119,23 @@ Bytes query()
     answer.size = sizeof(answer);
     answer.version_major = PTSCHED_VERSION_MAJOR;
     answer.nr_devices = 2;
-    answer.page_size = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
+    answer.page_size = static_cast<std::uint32_t>(sysconf(_SC_PAGESIZE));
     Bytes bytes;
     append(bytes, answer);
     return bytes;
 }
 
 /* A structure that begins with its size. */
-Bytes structure(size_t size, fuzz_input &input)
+Bytes structure(std::size_t size, fuzz_input &input)
 {
     Bytes bytes;
-    append(bytes, static_cast<uint32_t>(size));
+    append(bytes, static_cast<std::uint32_t>(size));
     Bytes rest = noise(input, size - bytes.size());
     bytes.insert(bytes.end(), rest.begin(), rest.end());
     return bytes;
 }
 
-ptsched::UniqueFd memory(size_t size, int seals)
+ptsched::UniqueFd memory(std::size_t size, int seals)
 {
     ptsched::UniqueFd fd(memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (ftruncate(fd.get(), static_cast<off_t>(size)) < 0)
@@ -155,7 +155,7 @@ ptsched::UniqueFd pipe_end(int flags)
 
 ptsched::UniqueFd some_file(fuzz_input &input)
 {
-    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     switch (fuzz_below(&input, 6)) {
     case 0:
         return memory(page, F_SEAL_SHRINK | F_SEAL_GROW);
@@ -175,12 +175,12 @@ ptsched::UniqueFd some_file(fuzz_input &input)
 /* Those of an attached client, in order or not. */
 std::vector<ptsched::UniqueFd> client_files(fuzz_input &input)
 {
-    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     std::vector<ptsched::UniqueFd> files;
     if (fuzz_below(&input, 4)) {
         ptsched::UniqueFd state = memory(page, F_SEAL_SHRINK | F_SEAL_GROW);
         /* The client may hold the turn. */
-        const uint32_t held = PTSCHED_STATE_TURN;
+        const std::uint32_t held = PTSCHED_STATE_TURN;
         if (pwrite(state.get(), &held, sizeof(held), offsetof(ptsched_page, state)) < 0)
             return files;
         files.emplace_back(fcntl(state.get(), F_DUPFD_CLOEXEC, 0));
@@ -206,7 +206,7 @@ Bytes refusal(fuzz_input &input)
 }
 
 /* Of a request; the next number is @id. */
-Said answer(fuzz_input &input, uint64_t id)
+Said answer(fuzz_input &input, std::uint64_t id)
 {
     const int result = fuzz_below(&input, 4) ? 0 : -static_cast<int>(fuzz_byte(&input));
     switch (fuzz_below(&input, 8)) {
@@ -230,7 +230,7 @@ Said answer(fuzz_input &input, uint64_t id)
     }
 }
 
-Said saying(fuzz_input &input, uint64_t &next_id)
+Said saying(fuzz_input &input, std::uint64_t &next_id)
 {
     switch (fuzz_below(&input, 12)) {
     case 0:
@@ -266,16 +266,16 @@ Bytes read_attributes(fuzz_input &input)
     header.version = PTSCHED_GENL_VERSION;
     Bytes bytes;
     append(bytes, header);
-    const uint16_t left_out = fuzz_byte(&input), wrong = fuzz_byte(&input);
-    for (uint16_t attribute = PTSCHED_A_DEVICE_ID; attribute <= PTSCHED_A_MAX; attribute++) {
+    const std::uint16_t left_out = fuzz_byte(&input), wrong = fuzz_byte(&input);
+    for (std::uint16_t attribute = PTSCHED_A_DEVICE_ID; attribute <= PTSCHED_A_MAX; attribute++) {
         if (attribute == left_out)
             continue;
         Bytes value = value_of(attribute, input);
         if (attribute == wrong)
             value = noise(input, fuzz_byte(&input));
-        nlattr head{static_cast<uint16_t>(NLA_HDRLEN + value.size()), attribute};
+        nlattr head{static_cast<std::uint16_t>(NLA_HDRLEN + value.size()), attribute};
         if (attribute == wrong && fuzz_below(&input, 2))
-            head.nla_len = static_cast<uint16_t>(fuzz_byte(&input) << 8 | fuzz_byte(&input));
+            head.nla_len = static_cast<std::uint16_t>(fuzz_byte(&input) << 8 | fuzz_byte(&input));
         append(bytes, head);
         bytes.insert(bytes.end(), value.begin(), value.end());
         bytes.resize(NLA_ALIGN(bytes.size()));
@@ -286,7 +286,7 @@ Bytes read_attributes(fuzz_input &input)
 Script read_script(fuzz_input &input)
 {
     Script script;
-    uint64_t next_id = 1;
+    std::uint64_t next_id = 1;
     script.is_deaf = fuzz_byte(&input) & 1;
     for (unsigned left = fuzz_below(&input, kMostMessages); left > 0 && !fuzz_is_empty(&input); left--)
         script.said.push_back(saying(input, next_id));

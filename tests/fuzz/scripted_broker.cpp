@@ -12,7 +12,7 @@
 namespace fuzz {
 namespace {
 
-constexpr size_t kMostFds = 8;
+constexpr std::size_t kMostFds = 8;
 
 std::string *folder;
 
@@ -35,7 +35,7 @@ void send(int socket, const Said &said)
     message.msg_iov = &part;
     message.msg_iovlen = 1;
     int fds[kMostFds];
-    size_t count = 0;
+    std::size_t count = 0;
     for (const ptsched::UniqueFd &fd : said.fds)
         if (fd && count < kMostFds)
             fds[count++] = fd.get();

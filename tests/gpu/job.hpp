@@ -22,10 +22,10 @@ inline void check(cudaError_t error, const char *what)
 }
 
 /* FNV-1a. */
-inline uint64_t hash_of(const void *data, size_t size, uint64_t hash = 14695981039346656037ull)
+inline std::uint64_t hash_of(const void *data, std::size_t size, std::uint64_t hash = 14695981039346656037ull)
 {
     auto bytes = static_cast<const unsigned char *>(data);
-    for (size_t i = 0; i < size; i++)
+    for (std::size_t i = 0; i < size; i++)
         hash = (hash ^ bytes[i]) * 1099511628211ull;
     return hash;
 }
@@ -38,7 +38,7 @@ public:
     /* One unit of work; returns when the GPU has done it. */
     virtual void step() = 0;
     /* Of the state. */
-    virtual uint64_t hash() = 0;
+    virtual std::uint64_t hash() = 0;
 };
 
 /* For @seconds after the warm-up, telling how far it is, or @steps if that is not 0. */
@@ -59,9 +59,9 @@ inline void run_job(Job &job, double seconds, double warm_up, unsigned long long
         }
     }
     double elapsed = now() - measured_from;
-    size_t measured = latencies.size();
+    std::size_t measured = latencies.size();
     std::sort(latencies.begin(), latencies.end());
-    uint64_t hash = job.hash();
+    std::uint64_t hash = job.hash();
     std::printf("{\"event\": \"result\", \"start\": %.6f, \"seconds\": %.6f, \"n\": %zu, \"per_second\": %.3f, "
                 "\"p50_us\": %.2f, \"p99_us\": %.2f, \"max_us\": %.2f, \"hash\": \"%016llx\", \"value\": %llu}\n",
                 measured_from, elapsed, measured, elapsed > 0 ? static_cast<double>(measured) / elapsed : 0,

@@ -143,7 +143,7 @@ inline void on_terminate(int)
 
 inline double percentile(const std::vector<float> &sorted, double fraction)
 {
-    return sorted.empty() ? 0 : sorted[static_cast<size_t>(fraction * (sorted.size() - 1) + 0.5)];
+    return sorted.empty() ? 0 : sorted[static_cast<std::size_t>(fraction * (sorted.size() - 1) + 0.5)];
 }
 
 #endif /* PTSCHED_TESTS_GPU_SERVE_HPP */

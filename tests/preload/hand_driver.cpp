@@ -186,7 +186,7 @@ EXPORT CUresult cuDeviceGetCount(int *count)
 
 EXPORT CUresult cuDeviceGetPCIBusId(char *id, int size, CUdevice device)
 {
-    std::snprintf(id, static_cast<size_t>(size), "0000:%02X:00.0", 0x1a + device);
+    std::snprintf(id, static_cast<std::size_t>(size), "0000:%02X:00.0", 0x1a + device);
     return CUDA_SUCCESS;
 }
 
@@ -196,7 +196,7 @@ EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, C
     return CUDA_SUCCESS;
 }
 
-EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction, int, size_t)
+EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction, int, std::size_t)
 {
     *blocks = HAND_BLOCKS_AT_ONCE;
     return CUDA_SUCCESS;
@@ -443,8 +443,8 @@ EXPORT CUresult cuEventElapsedTime_v2(float *ms, CUevent start, CUevent end)
 
 /* ---- cuGetProcAddress in both ABIs, with the version rules of CUDA 13.0 ---- */
 
-EXPORT CUresult cuGetProcAddress(const char *symbol, void **function, int version, uint64_t flags);
-EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t flags,
+EXPORT CUresult cuGetProcAddress(const char *symbol, void **function, int version, std::uint64_t flags);
+EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, std::uint64_t flags,
                                     CUdriverProcAddressQueryResult *status);
 
 static const std::map<std::string, void *> &table()
@@ -457,7 +457,7 @@ static const std::map<std::string, void *> &table()
     return entries;
 }
 
-static void *look_up(const std::string &symbol, int version, uint64_t flags)
+static void *look_up(const std::string &symbol, int version, std::uint64_t flags)
 {
     int needed = 3020;
     if (symbol == "cuGetProcAddress")
@@ -482,14 +482,14 @@ static void *look_up(const std::string &symbol, int version, uint64_t flags)
     return nullptr;
 }
 
-CUresult cuGetProcAddress(const char *symbol, void **function, int version, uint64_t flags)
+CUresult cuGetProcAddress(const char *symbol, void **function, int version, std::uint64_t flags)
 {
     called("cuGetProcAddress");
     *function = look_up(symbol, version, flags);
     return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t flags,
+CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, std::uint64_t flags,
                              CUdriverProcAddressQueryResult *status)
 {
     called("cuGetProcAddress_v2");

@@ -86,7 +86,7 @@ struct Vectors {
     }
 };
 
-template <class Fn> Fn *resolve(const char *name, int version, uint64_t flags)
+template <class Fn> Fn *resolve(const char *name, int version, std::uint64_t flags)
 {
     void *function = nullptr;
     CU(cuGetProcAddress_v2(name, &function, version, flags, nullptr));
@@ -117,7 +117,7 @@ void launches()
         CU(cuLaunchCooperativeKernel(gpu.add, 1, 1, 1, count, 1, 1, 0, s, v.params));
         v.print("cooperative launch");
     }
-    for (uint64_t flags : {0, 1, 2}) {
+    for (std::uint64_t flags : {0, 1, 2}) {
         using Launch = CUresult(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                                 CUstream, void **, void **);
         v.clear();
@@ -206,7 +206,7 @@ void graphs()
             CU(cuStreamWaitEvent(stream, join, 0));
             CU(cuLaunchKernel(gpu.increase, 1, 1, 1, 1, 1, 1, 0, stream, params, nullptr));
             CU(cuStreamEndCapture(stream, &graph));
-            size_t nodes = 0;
+            std::size_t nodes = 0;
             CU(cuGraphGetNodes(graph, nullptr, &nodes));
             if (round % 5 == 0)
                 std::printf("mode %d: %zu nodes\n", static_cast<int>(mode), nodes);
@@ -375,7 +375,7 @@ void spin(int argc, char **argv)
     Gpu gpu;
     CUdeviceptr out;
     unsigned steps = 64;
-    size_t before = 0, after = 0, total = 0;
+    std::size_t before = 0, after = 0, total = 0;
     CU(cuMemAlloc_v2(&out, 4));
     CU(cuMemGetInfo_v2(&before, &total));
     void *params[] = {&out, &ns, &steps};

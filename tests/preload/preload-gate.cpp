@@ -25,7 +25,7 @@
 extern "C" {
 CUresult cuLaunchKernel_ptsz(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
                              void **, void **);
-CUresult cuMemcpyHtoD_v2(CUdeviceptr, const void *, size_t);
+CUresult cuMemcpyHtoD_v2(CUdeviceptr, const void *, std::size_t);
 CUresult cuStreamDestroy_v2(CUstream);
 CUresult cuStreamBeginCapture_v2(CUstream, CUstreamCaptureMode);
 CUresult cuStreamEndCapture(CUstream, CUgraph *);
@@ -663,7 +663,7 @@ std::string errors_of(const char *speaker)
     std::string text;
     char buffer[512];
     for (ssize_t n; (n = read(ends[0], buffer, sizeof(buffer))) > 0;)
-        text.append(buffer, static_cast<size_t>(n));
+        text.append(buffer, static_cast<std::size_t>(n));
     close(ends[0]);
     int status = -1;
     waitpid(child, &status, 0);
@@ -736,7 +736,7 @@ template <class Body> unsigned long long waited_ns(Body body)
     constexpr const char *field = "\"wait_ns\": ";
     std::string line;
     std::getline(std::ifstream(stats_file()), line);
-    size_t found = line.find(field);
+    std::size_t found = line.find(field);
     return found == line.npos ? 0 : std::stoull(line.substr(found + std::strlen(field)));
 }
 
@@ -862,9 +862,9 @@ void program_outlives_lack_of_memory()
 
 } // namespace
 
-extern "C" void *__libc_malloc(size_t);
+extern "C" void *__libc_malloc(std::size_t);
 
-extern "C" void *malloc(size_t size)
+extern "C" void *malloc(std::size_t size)
 {
     const void *starving = without_memory.load(std::memory_order_relaxed);
     return starving && library_of(__builtin_return_address(0)) == starving ? nullptr : __libc_malloc(size);

@@ -20,8 +20,8 @@ extern "C" {
 #define END_DEVICE(name, params, args, device) SUBMIT(name, , params, args, , )
 #define BEGIN_CONTEXT(name, params, args) SUBMIT(name, , params, args, , )
 #include "libptsched/preload/driver/entry_points.def"
-CUresult cuGetProcAddress(const char *, void **, int, uint64_t) __attribute__((weak));
-CUresult cuGetProcAddress_v2(const char *, void **, int, uint64_t, CUdriverProcAddressQueryResult *)
+CUresult cuGetProcAddress(const char *, void **, int, std::uint64_t) __attribute__((weak));
+CUresult cuGetProcAddress_v2(const char *, void **, int, std::uint64_t, CUdriverProcAddressQueryResult *)
     __attribute__((weak));
 CUresult cuInit(unsigned) __attribute__((weak));
 }

@@ -33,7 +33,7 @@ struct LongBesideShort {
         CHECK(output.find("spun") != std::string::npos);
         log = low.err();
         auto all = world->stats();
-        CHECK_EQ(all.count(pid), size_t{1});
+        CHECK_EQ(all.count(pid), std::size_t{1});
         stats = all[pid];
     }
     unsigned long preemptions() const { return stats.value("preemptions", 0ul); }
@@ -138,7 +138,7 @@ bool is_never_taken_off(const Program &program)
  * Until @low stands in the middle of a kernel of @kernel_us while @high gets on with its own; false if one ended, or
  * that can never be.
  */
-bool await_off(const Program &low, const Program &high, uint64_t kernel_us)
+bool await_off(const Program &low, const Program &high, std::uint64_t kernel_us)
 {
     Program stat({build / "vgpu/vgpu-stat", "--until-off", std::to_string(low.pid()), "--kernel-us",
                   std::to_string(kernel_us), "--owners"},

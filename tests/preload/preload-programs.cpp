@@ -220,7 +220,7 @@ void only_in_the_turn()
     auto truth = world->truth();
     unsigned long turns = 0;
     for (pid_t pid : pids) {
-        CHECK_EQ(stats.count(pid), size_t{1});
+        CHECK_EQ(stats.count(pid), std::size_t{1});
         if (!stats.count(pid))
             return;
         turns += stats[pid].value("turns", 0ul) + 1;

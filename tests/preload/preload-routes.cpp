@@ -8,8 +8,8 @@
 
 extern "C" {
 CUresult cuInit(unsigned);
-CUresult cuGetProcAddress(const char *, void **, int, uint64_t);
-CUresult cuGetProcAddress_v2(const char *, void **, int, uint64_t, CUdriverProcAddressQueryResult *);
+CUresult cuGetProcAddress(const char *, void **, int, std::uint64_t);
+CUresult cuGetProcAddress_v2(const char *, void **, int, std::uint64_t, CUdriverProcAddressQueryResult *);
 CUresult cuLaunchKernel(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
                         void **, void **);
 CUresult hand_use_device(CUdevice);

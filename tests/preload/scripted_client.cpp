@@ -124,7 +124,7 @@ void ptsched_close(ptsched_client *client)
     close(client->fds[1]);
 }
 
-int ptsched_acquire(ptsched_client *client, uint64_t, unsigned, struct ptsched_acquire *)
+int ptsched_acquire(ptsched_client *client, std::uint64_t, unsigned, struct ptsched_acquire *)
 {
     {
         std::lock_guard guard(state.lock);
@@ -177,7 +177,7 @@ int ptsched_report(ptsched_client *, const ptsched_usage *usage)
     return state.dead ? -EPIPE : 0;
 }
 
-int ptsched_identity(const ptsched_client *, uint32_t *device_id, uint64_t *)
+int ptsched_identity(const ptsched_client *, std::uint32_t *device_id, std::uint64_t *)
 {
     *device_id = 0;
     return 0;
@@ -192,7 +192,7 @@ int ptsched_set_mechanism(ptsched_client *, unsigned mechanism)
     return 0;
 }
 
-int ptsched_ack(ptsched_client *client, uint32_t events, uint64_t)
+int ptsched_ack(ptsched_client *client, std::uint32_t events, std::uint64_t)
 {
     std::lock_guard guard(state.lock);
     client->acknowledged = events;

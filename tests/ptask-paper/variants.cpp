@@ -79,28 +79,28 @@ void chains()
 void sorting()
 {
     check_all({bitonic_sort(1), bitonic_sort(4)});
-    CHECK_EQ(bitonic_sort(8).steps.size(), size_t{13});
-    CHECK_EQ(bitonic_sort(512).steps.size(), size_t{37});
+    CHECK_EQ(bitonic_sort(8).steps.size(), std::size_t{13});
+    CHECK_EQ(bitonic_sort(512).steps.size(), std::size_t{37});
 }
 
 void cavities()
 {
     check_all({cavity(2, 7, 6, 4)});
-    CHECK_EQ(cavity(5, 4, 4, 4).steps.size(), size_t{30});
-    CHECK_EQ(cavity(10, 4, 4, 4).steps.size(), size_t{60});
+    CHECK_EQ(cavity(5, 4, 4, 4).steps.size(), std::size_t{30});
+    CHECK_EQ(cavity(10, 4, 4, 4).steps.size(), std::size_t{60});
 }
 
 void principal_components()
 {
     check_all({components(16, 3)});
-    CHECK_EQ(components(8, 10).steps.size(), size_t{229});
-    CHECK_EQ(components(8, 54).steps.size(), size_t{1197});
+    CHECK_EQ(components(8, 10).steps.size(), std::size_t{229});
+    CHECK_EQ(components(8, 54).steps.size(), std::size_t{1197});
 }
 
 void groups()
 {
     check_all({group_by(2 * 4096, 50), group_by(300, 7)});
-    CHECK_EQ(group_by(4096, 8).steps.size(), size_t{7});
+    CHECK_EQ(group_by(4096, 8).steps.size(), std::size_t{7});
 }
 
 /* Several frames at once, so that one is not taken for another. */

@@ -191,7 +191,7 @@ void picture()
     if (!CHECK(parsed.is_object()))
         return;
     const auto runs = runs_in(parsed);
-    CHECK_EQ(runs.size(), size_t{3});
+    CHECK_EQ(runs.size(), std::size_t{3});
     for (const auto &[task, count] : runs) {
         CHECK_EQ(count, 10u);
         CHECK(drawn.find("\n\t\"" + task + "\" [label=") != std::string::npos);

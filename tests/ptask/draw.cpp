@@ -35,7 +35,7 @@ void a_graph_in_dot()
 
 void a_timeline()
 {
-    constexpr size_t count = 5;
+    constexpr std::size_t count = 5;
     Graph graph({.mode = Mode::data_aware, .timeline = true});
     Task &make = graph.host("make", [](const Arguments &) {}, {inout("x", four)});
     Task &change = graph.cuda(
@@ -49,22 +49,22 @@ void a_timeline()
     Output &out = graph.output(change["x"]);
     graph.output(change["where"]);
     graph.run();
-    for (size_t i = 0; i < count; i++) {
+    for (std::size_t i = 0; i < count; i++) {
         x.push(block_of<int>({1, 2, 3, 4}));
         y.push(block_of<int>({1, 0, 0, 0}));
     }
-    for (size_t i = 0; i < count; i++)
+    for (std::size_t i = 0; i < count; i++)
         CHECK(pulled<int>(out) == std::vector<int>({2, 3, 4, 5}));
     graph.stop();
 
     const Rows rows = rows_of(graph);
-    size_t on_gpus = 0, from_host = 0, to_host = 0;
+    std::size_t on_gpus = 0, from_host = 0, to_host = 0;
     for (const auto &[name, events] : rows) {
         if (name.second.starts_with("queue") && !name.first.starts_with("host"))
             on_gpus += events.size();
         if (name.second == "copies from the host")
             for (const auto &event : events)
-                from_host += event.at("args").at("bytes").get<size_t>();
+                from_host += event.at("args").at("bytes").get<std::size_t>();
         if (name.second == "copies to the host")
             to_host += events.size();
         double before = 0;

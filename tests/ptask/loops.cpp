@@ -26,7 +26,7 @@ void conditions()
         Task &task = *tasks.emplace_back(&add_twice(graph, "twice" + std::to_string(i)));
         conditions.push_back(&graph.input(task["if"]));
         if (i)
-            graph.connect((*tasks[static_cast<size_t>(i) - 1])["x"], task["x"]);
+            graph.connect((*tasks[static_cast<std::size_t>(i) - 1])["x"], task["x"]);
     }
     Input &x = graph.input((*tasks[0])["x"]);
     Output &y = graph.output((*tasks[2])["x"]);
@@ -39,9 +39,9 @@ void conditions()
     for (int rounds = 0; rounds < 4; rounds++)
         CHECK_EQ(pulled<int>(y).at(0), 5 << rounds);
     graph.stop();
-    CHECK_EQ(tasks[0]->skipped(), uint64_t{1});
-    CHECK_EQ(tasks[2]->skipped(), uint64_t{3});
-    CHECK_EQ(tasks[2]->completed(), uint64_t{4});
+    CHECK_EQ(tasks[0]->skipped(), std::uint64_t{1});
+    CHECK_EQ(tasks[2]->skipped(), std::uint64_t{3});
+    CHECK_EQ(tasks[2]->completed(), std::uint64_t{4});
 }
 
 /* What is of no fixed size has no records then. */
@@ -163,7 +163,7 @@ void a_loop(bool on_gpu)
     Output &last = graph.output(halve["x"]), &rounds = graph.output(halve["rounds"]);
     graph.run();
     const std::vector<int> numbers = {1, 1000, 2, 17, 1, 64};
-    uint64_t runs = 0;
+    std::uint64_t runs = 0;
     for (int number : numbers) {
         x.push_value(number);
         zero.push_value(0);
@@ -171,7 +171,7 @@ void a_loop(bool on_gpu)
     for (int number : numbers) {
         CHECK_EQ(pulled<int>(last).at(0), 1);
         CHECK_EQ(pulled<int>(rounds).at(0), log2_of(number));
-        runs += static_cast<uint64_t>(std::max(1, log2_of(number)));
+        runs += static_cast<std::uint64_t>(std::max(1, log2_of(number)));
     }
     graph.stop();
     CHECK_EQ(halve.completed(), runs);

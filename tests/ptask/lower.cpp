@@ -141,10 +141,10 @@ void the_same_comes_out()
         for (int i = 0; i < 8; i++)
             sums.check(static_cast<float>(i));
         sums.graph.stop();
-        CHECK_EQ(sums.last->completed(), uint64_t{28});
+        CHECK_EQ(sums.last->completed(), std::uint64_t{28});
         CHECK(sums.last->state() == State::completed);
         if (lower == Lower::never)
-            CHECK_EQ(sum_of(sums.graph).lowered, uint64_t{0});
+            CHECK_EQ(sum_of(sums.graph).lowered, std::uint64_t{0});
         if (lower == Lower::always) {
             CHECK(sum_of(sums.graph).lowered >= 3 * 26);
             CHECK_EQ(sums.last->lowered() * 3, sum_of(sums.graph).lowered);
@@ -168,7 +168,7 @@ void what_was_pulled_stays()
         kept.push_back(sums.sum->pull());
     }
     for (int i = 0; i < 20; i++)
-        CHECK(content<float>(kept[static_cast<size_t>(i)]) == all(static_cast<float>(i) + 120));
+        CHECK(content<float>(kept[static_cast<std::size_t>(i)]) == all(static_cast<float>(i) + 120));
     CHECK_EQ(sums.last->lowered(), before + 20);
 }
 
@@ -214,7 +214,7 @@ void a_sticky_block_changes()
             CHECK(pulled<float>(c) == all(i + 100 * value + 1000));
         }
     }
-    CHECK_EQ(two.lowered(), uint64_t{9});
+    CHECK_EQ(two.lowered(), std::uint64_t{9});
 }
 
 void signals_pass()
@@ -236,7 +236,7 @@ void signals_pass()
         CHECK(end && end->end_of_stream && end->error && *end->error == "lost" && !end->block);
         sums.check(2);
     }
-    CHECK_EQ(sums.last->skipped(), uint64_t{3});
+    CHECK_EQ(sums.last->skipped(), std::uint64_t{3});
 }
 
 /* A task runs on what is there, also if the rest of the set never comes. */
@@ -318,7 +318,7 @@ void threads_push_and_pull()
     for (std::thread &thread : threads)
         thread.join();
     sums.graph.stop();
-    CHECK_EQ(sums.last->completed(), uint64_t{count});
+    CHECK_EQ(sums.last->completed(), std::uint64_t{count});
 }
 
 void a_graph_goes_with_work_in_flight()
@@ -372,7 +372,7 @@ void with_functions_of_the_host()
         CHECK(pulled<float>(y) == all(2 * (8 * (value + 1) + 1) + 1));
     }
     CHECK(adds[0]->lowered() > 0 && adds[3]->lowered() > 0);
-    CHECK_EQ(first.lowered(), uint64_t{0});
+    CHECK_EQ(first.lowered(), std::uint64_t{0});
 }
 
 /* Who waits for what a subgraph gives begins it when the host's function has ended, which nobody else tells him. */
@@ -393,7 +393,7 @@ void after_a_function_of_the_host()
     graph.run();
     for (unsigned i = 0; i < 200; i++) {
         x.push_value(i);
-        CHECK_EQ(pulled<unsigned>(y).size(), size_t{1});
+        CHECK_EQ(pulled<unsigned>(y).size(), std::size_t{1});
     }
     CHECK(third.lowered() > 0);
 }

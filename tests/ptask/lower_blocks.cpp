@@ -49,20 +49,20 @@ void sum_of_blocks(unsigned many)
         push({filled(i), filled(2 * i), both, both});
         CHECK_EQ(sum.pull()->as<float>()[many - 1], 9 * i);
     }
-    CHECK_EQ(sum_of(graph).blocks_uploaded, uint64_t{3 * sets});
+    CHECK_EQ(sum_of(graph).blocks_uploaded, std::uint64_t{3 * sets});
     /* The same each time: they are copied again once. */
     const std::vector<DatablockPtr> kept = {filled(1), filled(10), filled(100), filled(1000)};
     for (unsigned i = 0; i < sets; i++) {
         push(kept);
         CHECK_EQ(sum.pull()->as<float>()[many - 1], 1111.0f);
     }
-    CHECK_EQ(sum_of(graph).blocks_uploaded, uint64_t{3 * sets + 8});
+    CHECK_EQ(sum_of(graph).blocks_uploaded, std::uint64_t{3 * sets + 8});
     /* What a GPU has, in between. */
     for (float i = 0; i < sets; i++) {
         push({filled(i), kept[1], filled(3 * i), filled(4 * i)});
         CHECK_EQ(sum.pull()->as<float>()[0], 10 + 8 * i);
     }
-    CHECK_EQ(three.lowered(), uint64_t{3 * sets - 1});
+    CHECK_EQ(three.lowered(), std::uint64_t{3 * sets - 1});
 }
 
 /* Those that a GPU fetches itself, and those that are so long that copy engines do. */

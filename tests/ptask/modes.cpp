@@ -67,8 +67,8 @@ void all_modes_compute_the_same()
             products.push(static_cast<float>(i));
         for (int i = 0; i < 15; i++)
             CHECK_EQ(pulled<float>(*products.product).at(0), 8 * static_cast<float>(i));
-        CHECK_EQ(products.graph.counters().size(), size_t{2});
-        CHECK_EQ(sum_of(products.graph).runs, uint64_t{45});
+        CHECK_EQ(products.graph.counters().size(), std::size_t{2});
+        CHECK_EQ(sum_of(products.graph).runs, std::uint64_t{45});
     }
 }
 
@@ -79,12 +79,12 @@ void first_available_moves_blocks()
     products.push(1);
     CHECK_EQ(pulled<float>(*products.product).at(0), 4.0f);
     for (const DeviceCounters &one : products.graph.counters())
-        CHECK_EQ(one.runs, uint64_t{1});
+        CHECK_EQ(one.runs, std::uint64_t{1});
     const DeviceCounters sum = sum_of(products.graph);
-    CHECK_EQ(sum.blocks_uploaded, uint64_t{3});
-    CHECK_EQ(sum.bytes_uploaded, uint64_t{3 * n * n * sizeof(float)});
-    CHECK_EQ(sum.blocks_migrated, uint64_t{1});
-    CHECK_EQ(sum.bytes_migrated, uint64_t{n * n * sizeof(float)});
+    CHECK_EQ(sum.blocks_uploaded, std::uint64_t{3});
+    CHECK_EQ(sum.bytes_uploaded, std::uint64_t{3 * n * n * sizeof(float)});
+    CHECK_EQ(sum.blocks_migrated, std::uint64_t{1});
+    CHECK_EQ(sum.bytes_migrated, std::uint64_t{n * n * sizeof(float)});
 }
 
 void data_aware_follows_the_data()
@@ -94,8 +94,8 @@ void data_aware_follows_the_data()
         products.push(1);
     for (int i = 0; i < 15; i++)
         CHECK_EQ(pulled<float>(*products.product).at(0), 16.0f);
-    CHECK_EQ(sum_of(products.graph).blocks_migrated, uint64_t{0});
-    CHECK_EQ(sum_of(products.graph).blocks_uploaded, uint64_t{15 * 5});
+    CHECK_EQ(sum_of(products.graph).blocks_migrated, std::uint64_t{0});
+    CHECK_EQ(sum_of(products.graph).blocks_uploaded, std::uint64_t{15 * 5});
 }
 
 /* As long as nobody knows how long their kernels take. */
@@ -118,7 +118,7 @@ void what_is_new_goes_to_all_devices()
         input->push_value(0u);
     until([&] { return sum_of(graph).runs >= columns; });
     for (const DeviceCounters &counters : graph.counters())
-        CHECK_EQ(counters.runs, uint64_t{columns / 2});
+        CHECK_EQ(counters.runs, std::uint64_t{columns / 2});
 }
 
 /* What work takes of a device's time is the same, however much else the device has. */

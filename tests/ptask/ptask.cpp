@@ -39,10 +39,10 @@ void blocks_move_once()
     std::iota(values.begin(), values.end(), 0.0f);
     auto block = block_of(values);
 
-    CHECK_EQ(block->missing(device::host()), size_t{0});
+    CHECK_EQ(block->missing(device::host()), std::size_t{0});
     CHECK_EQ(block->missing(*gpu), values.size() * sizeof(float));
     auto address = block->use(*gpu, *queue);
-    CHECK_EQ(block->missing(*gpu), size_t{0});
+    CHECK_EQ(block->missing(*gpu), std::size_t{0});
     CHECK_EQ(block->use(*gpu, *queue), address);
     queue->mark()->wait();
     CHECK(refused([&] { block->produce(*gpu, *queue); }, {"written again"}));
@@ -102,7 +102,7 @@ void chain_of_products()
         CHECK(pulled<float>(result) == std::vector<float>(n * n, 2.0f * static_cast<float>(i)));
     feeder.join();
     graph.stop();
-    CHECK_EQ(abc.completed(), uint64_t{count});
+    CHECK_EQ(abc.completed(), std::uint64_t{count});
     CHECK(abc.state() == State::completed);
 }
 
@@ -177,7 +177,7 @@ void channels_are_bounded()
     CHECK(x.push_value(2));
     until([&] { return copy.completed() >= 1; });
     CHECK(!x.push(Datablock::of("abcd", 4), 1ms));
-    CHECK_EQ(copy.completed(), uint64_t{1});
+    CHECK_EQ(copy.completed(), std::uint64_t{1});
     for (int i = 0; i < 3; i++)
         CHECK_EQ(y.pull()->as<int>()[0], i);
     CHECK(!y.pull(1ms));

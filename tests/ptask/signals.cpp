@@ -182,7 +182,7 @@ void signals_leave_loops()
     CHECK_EQ(pulled<int>(rounds).at(0), 1);
     CHECK(!rounds.pull());
     CHECK_EQ(pulled<int>(rounds).at(0), 1);
-    CHECK_EQ(halve.skipped(), uint64_t{1});
+    CHECK_EQ(halve.skipped(), std::uint64_t{1});
 }
 
 } // namespace

@@ -204,10 +204,10 @@ void a_kernel_learns_the_count()
 void record_counts()
 {
     const auto pairs = Template::variable<std::pair<int, int>>(10);
-    CHECK_EQ(pairs.records(), size_t{10});
-    CHECK_EQ(pairs.records(3 * sizeof(std::pair<int, int>)), size_t{3});
-    CHECK_EQ(Template::of<double>(4, 3, 2).records(24 * sizeof(double)), size_t{24});
-    CHECK_EQ(Template::opaque().records(7), size_t{7});
+    CHECK_EQ(pairs.records(), std::size_t{10});
+    CHECK_EQ(pairs.records(3 * sizeof(std::pair<int, int>)), std::size_t{3});
+    CHECK_EQ(Template::of<double>(4, 3, 2).records(24 * sizeof(double)), std::size_t{24});
+    CHECK_EQ(Template::opaque().records(7), std::size_t{7});
 }
 
 void too_many_records()
@@ -219,7 +219,7 @@ void too_many_records()
     Output &y = graph.output(task["y"]);
     graph.run();
     n.push_value(std::uint64_t{5});
-    CHECK_EQ(pulled<int>(y).size(), size_t{5});
+    CHECK_EQ(pulled<int>(y).size(), std::size_t{5});
     n.push_value(std::uint64_t{6});
     CHECK(refused([&] { y.pull(); }, {"fill", "y", "6 records", "at most 5"}));
 }
@@ -234,7 +234,7 @@ void more_bytes_than_there_can_be()
     Output &y = graph.output(task["y"]);
     graph.run();
     n.push_value(std::uint64_t{2});
-    CHECK_EQ(pulled<std::uint64_t>(y).size(), size_t{2});
+    CHECK_EQ(pulled<std::uint64_t>(y).size(), std::size_t{2});
     n.push_value((std::uint64_t{1} << 61) + 1);
     CHECK(refused([&] { y.pull(); }, {"fill", "output y", "2305843009213693953 records of 8", "more than"}));
 

@@ -56,10 +56,10 @@ void waiting_for_room()
     until_in(pass, State::completed);
     x.push_value(2);
     until_in(pass, State::waiting);
-    CHECK_EQ(pass.completed(), uint64_t{1});
+    CHECK_EQ(pass.completed(), std::uint64_t{1});
     CHECK_EQ(pulled<int>(y).at(0), 1);
     until_in(pass, State::completed);
-    CHECK_EQ(pass.completed(), uint64_t{2});
+    CHECK_EQ(pass.completed(), std::uint64_t{2});
 }
 
 /*
@@ -97,7 +97,7 @@ void queued()
     until_in(crowd.last, State::queued);
     crowd.plugs.pull();
     until_in(crowd.first, State::completed);
-    CHECK_EQ(crowd.first.completed(), uint64_t{Crowd::many});
+    CHECK_EQ(crowd.first.completed(), std::uint64_t{Crowd::many});
     until([&] { return crowd.last.completed(); });
 }
 

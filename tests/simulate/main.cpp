@@ -15,7 +15,7 @@ Scenario hogs(const std::vector<int> &nices, Ns kernel_ns, Ns duration)
     for (int nice : nices)
         scenario.programs.push_back({.group = "hog",
                                      .nice = nice,
-                                     .user = static_cast<uint32_t>(scenario.programs.size()),
+                                     .user = static_cast<std::uint32_t>(scenario.programs.size()),
                                      .kernel_ns = kernel_ns,
                                      .pattern = hog()});
     scenario.duration = duration;
@@ -23,12 +23,12 @@ Scenario hogs(const std::vector<int> &nices, Ns kernel_ns, Ns duration)
     return scenario;
 }
 
-Scenario random_hogs(uint64_t seed, Ns duration)
+Scenario random_hogs(std::uint64_t seed, Ns duration)
 {
     Random random(seed);
     std::vector<int> nices(2 + random.below(20));
     /* Few nice values, so that there are equals, too. */
-    const uint64_t values = 1 + random.below(5);
+    const std::uint64_t values = 1 + random.below(5);
     for (int &nice : nices)
         nice = -20 + static_cast<int>(random.below(values) * (39 / values) + seed % 8);
     Scenario scenario = hogs(nices, 0, duration);

@@ -45,12 +45,12 @@ void test_taken()
     const Options options =
         parse({"--scenario", "weights", "--scheduler", "eevdf", "--scheduler", "fifo", "--entities", "50", "--hours",
                "2", "--seed", "7", "--slice-us", "5000", "--handover-us", "0", "--drain", "--out", "somewhere"});
-    CHECK_EQ(options.scenarios.size(), size_t{1});
+    CHECK_EQ(options.scenarios.size(), std::size_t{1});
     CHECK(options.scenarios[0]->name == "weights");
-    CHECK_EQ(options.schedulers.size(), size_t{2});
+    CHECK_EQ(options.schedulers.size(), std::size_t{2});
     CHECK_EQ(options.scale.entities, 50u);
     CHECK_EQ(options.scale.day, 2 * kHour);
-    CHECK_EQ(options.scale.seed, uint64_t{7});
+    CHECK_EQ(options.scale.seed, std::uint64_t{7});
     const Scenario scenario = make_scenario(*options.scenarios[0], options.scale);
     CHECK_EQ(scenario.machine.slice_ns, 5 * kMs);
     CHECK_EQ(scenario.machine.handover_ns, Ns{0});

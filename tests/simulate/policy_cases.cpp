@@ -18,11 +18,11 @@ double share_over_bound(const Run &run)
 {
     const std::vector<LagBound> bounds = lag_bounds(run.scenario);
     double weight = 0, device = 0, worst = 0;
-    for (size_t i = 0; i < bounds.size(); i++) {
+    for (std::size_t i = 0; i < bounds.size(); i++) {
         weight += run.engine.tasks()[i].weight;
         device += static_cast<double>(run.engine.outcomes()[i].device_ns);
     }
-    for (size_t i = 0; i < bounds.size(); i++) {
+    for (std::size_t i = 0; i < bounds.size(); i++) {
         const double off =
             static_cast<double>(run.engine.outcomes()[i].device_ns) - run.engine.tasks()[i].weight / weight * device;
         worst = std::max(worst, off > 0 ? off / bounds[i].ahead_ns : -off / bounds[i].behind_ns);
@@ -33,7 +33,7 @@ double share_over_bound(const Run &run)
 void test_lag_is_bounded()
 {
     for (const char *policy : kPolicies) {
-        for (uint64_t seed = 1; seed <= 100; seed++) {
+        for (std::uint64_t seed = 1; seed <= 100; seed++) {
             const Run run(random_hogs(seed, 60 * kSecond), policy);
             if (!CHECK(run.over_bound() <= 1))
                 printf("# %s, seed %lu: %.3f times the bound\n", policy, static_cast<unsigned long>(seed),

@@ -9,7 +9,7 @@ namespace {
 
 using namespace ptsim;
 
-double ratio(const Run &run, uint32_t a, uint32_t b)
+double ratio(const Run &run, std::uint32_t a, std::uint32_t b)
 {
     return static_cast<double>(run.gpu_ns(a)) / static_cast<double>(run.gpu_ns(b));
 }
@@ -60,7 +60,7 @@ void test_stride()
 /* No lag is more than a slice and what stands still, wherever kernels can be taken off. */
 void test_eevdf()
 {
-    for (uint64_t seed = 1; seed <= 20; seed++) {
+    for (std::uint64_t seed = 1; seed <= 20; seed++) {
         Scenario scenario = random_hogs(seed, 60 * kSecond);
         scenario.machine.preemptible = true;
         const Run run(scenario, "eevdf");
@@ -98,7 +98,7 @@ void test_deterministic()
             const Result one = simulate(scenario, scheduler, 1);
             const Result two = simulate(scenario, scheduler, 1);
             CHECK_EQ(one.records.size(), two.records.size());
-            for (size_t i = 0; i < one.records.size(); i++)
+            for (std::size_t i = 0; i < one.records.size(); i++)
                 if (!CHECK(one.records[i].value == two.records[i].value))
                     printf("# %s\n", one.records[i].name.c_str());
         }

@@ -12,7 +12,7 @@ namespace simulate_test {
 
 /* A scheduler's run of a scenario, whose parts can be looked at. */
 struct Run {
-    Run(const ptsim::Scenario &its_scenario, const std::string &scheduler, uint64_t seed = 1)
+    Run(const ptsim::Scenario &its_scenario, const std::string &scheduler, std::uint64_t seed = 1)
         : scenario(its_scenario), impl(ptsim::find_scheduler(scheduler)->make(scenario.machine, seed)),
           engine(scenario.machine, *impl, scenario.programs)
     {
@@ -21,7 +21,7 @@ struct Run {
 
     double over_bound() const { return ptsim::lag_over_bound(scenario, engine.outcomes()); }
     double share_error() const { return ptsim::share_error(engine.tasks(), engine.outcomes()); }
-    ptsim::Ns gpu_ns(uint32_t id) const { return engine.outcomes()[id].gpu_ns; }
+    ptsim::Ns gpu_ns(std::uint32_t id) const { return engine.outcomes()[id].gpu_ns; }
 
     double jain() const
     {
@@ -49,7 +49,7 @@ struct Run {
 ptsim::Scenario hogs(const std::vector<int> &nices, ptsim::Ns kernel_ns, ptsim::Ns duration);
 
 /* Of @count programs, drawn with @seed: any nice value, kernels of 0.1 to 60 ms. */
-ptsim::Scenario random_hogs(uint64_t seed, ptsim::Ns duration);
+ptsim::Scenario random_hogs(std::uint64_t seed, ptsim::Ns duration);
 
 std::vector<tap::Case> fluid_cases();
 std::vector<tap::Case> policy_cases();

@@ -21,7 +21,7 @@ void devices()
     CUdevice device, again;
     CUuuid uuid;
     char text[64];
-    size_t bytes = 0;
+    std::size_t bytes = 0;
 
     CU(cuDeviceGetCount(&count));
     CHECK_EQ(count, 2);
@@ -98,7 +98,7 @@ void modules()
     std::string path = folder() + "/kernels.so";
     std::ifstream file(path, std::ios::binary);
     std::vector<char> image((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    size_t offset = 0, size = 0;
+    std::size_t offset = 0, size = 0;
 
     CU_IS(cuModuleLoad(&module, "/no/such/file"), CUDA_ERROR_FILE_NOT_FOUND);
     CU_IS(cuModuleLoad(&module, "/proc/self/maps"), CUDA_ERROR_INVALID_IMAGE);
@@ -160,7 +160,7 @@ void launches()
         CUdeviceptr a, b, c;
         unsigned int n;
     } buffer{a, b, c, n};
-    size_t bytes = sizeof(buffer);
+    std::size_t bytes = sizeof(buffer);
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
     CU(cuLaunchKernel(context.vector_add, 8, 1, 1, 128, 1, 1, 0, nullptr, nullptr, extra));
     CHECK(right());
@@ -188,14 +188,14 @@ void matmul_result()
     }
     for (auto *pointer : {&a, &b, &c})
         CU(cuMemAllocManaged(pointer, n * n * 4, CU_MEM_ATTACH_GLOBAL));
-    CU(cuMemcpy(a, reinterpret_cast<uintptr_t>(x.data()), n * n * 4));
-    CU(cuMemcpy(b, reinterpret_cast<uintptr_t>(y.data()), n * n * 4));
+    CU(cuMemcpy(a, reinterpret_cast<std::uintptr_t>(x.data()), n * n * 4));
+    CU(cuMemcpy(b, reinterpret_cast<std::uintptr_t>(y.data()), n * n * 4));
     CU(cuMemPrefetchAsync(a, n * n * 4, 0, nullptr));
     CU(cuMemPrefetchAsync_v2(b, n * n * 4, {CU_MEM_LOCATION_TYPE_DEVICE, 0}, 0, nullptr));
     void *params[] = {&a, &b, &c, &size};
     CU(cuLaunchKernel(context.matmul, 3, 3, 1, 16, 16, 1, 0, nullptr, params, nullptr));
     CU(cuCtxSynchronize());
-    const auto *result = reinterpret_cast<const float *>(static_cast<uintptr_t>(c));
+    const auto *result = reinterpret_cast<const float *>(static_cast<std::uintptr_t>(c));
     bool right = true;
     for (unsigned int row = 0; row < n; row++)
         for (unsigned int column = 0; column < n; column++) {
@@ -211,7 +211,7 @@ void memory_kinds()
 {
     Context context;
     CUdeviceptr pointer, base;
-    size_t available, total, after, size, pitch;
+    std::size_t available, total, after, size, pitch;
     unsigned int kind = 0, managed = 9;
     int host_value = 0;
     void *host;
@@ -219,16 +219,16 @@ void memory_kinds()
     CU(cuMemGetInfo_v2(&available, &total));
     CU(cuMemAlloc_v2(&pointer, 1 << 20));
     CU(cuMemGetInfo_v2(&after, &total));
-    CHECK_EQ(available - after, size_t{1} << 20);
+    CHECK_EQ(available - after, std::size_t{1} << 20);
     CU(cuMemGetAddressRange_v2(&base, &size, pointer + 100));
     CHECK(base == pointer && size == 1 << 20);
     CU(cuPointerGetAttribute(&kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pointer + 5));
     CHECK_EQ(kind, static_cast<unsigned int>(CU_MEMORYTYPE_DEVICE));
-    CU_IS(cuPointerGetAttribute(&kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, reinterpret_cast<uintptr_t>(&host_value)),
+    CU_IS(cuPointerGetAttribute(&kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, reinterpret_cast<std::uintptr_t>(&host_value)),
           CUDA_ERROR_INVALID_VALUE);
     CUpointer_attribute wanted[] = {CU_POINTER_ATTRIBUTE_IS_MANAGED};
     void *values[] = {&managed};
-    CU(cuPointerGetAttributes(1, wanted, values, reinterpret_cast<uintptr_t>(&host_value)));
+    CU(cuPointerGetAttributes(1, wanted, values, reinterpret_cast<std::uintptr_t>(&host_value)));
     CHECK_EQ(managed, 0u);
     CU(cuMemFree_v2(pointer));
     CU(cuMemFree_v2(0));
@@ -240,7 +240,7 @@ void memory_kinds()
     CU(cuMemFree_v2(pointer));
 
     CU(cuMemAllocHost_v2(&host, 64));
-    CU_IS(cuMemFree_v2(reinterpret_cast<uintptr_t>(host)), CUDA_ERROR_INVALID_VALUE);
+    CU_IS(cuMemFree_v2(reinterpret_cast<std::uintptr_t>(host)), CUDA_ERROR_INVALID_VALUE);
     CU(cuMemFreeHost(host));
     std::vector<char> own(8192);
     CU(cuMemHostRegister_v2(own.data(), own.size(), 0));
@@ -293,14 +293,14 @@ void copies()
     std::fill(to.begin(), to.end(), static_cast<unsigned char>(0));
     CU(cuMemcpy2D_v2(&box));
     bool right = true;
-    for (size_t y = 0; y < 10; y++)
-        for (size_t x = 0; x < 16; x++)
+    for (std::size_t y = 0; y < 10; y++)
+        for (std::size_t x = 0; x < 16; x++)
             right &= to[y * 16 + x] == (x < 10 ? from[(y + 2) * 64 + x + 3] : 0);
     CHECK(right);
     box.WidthInBytes = 65;
     CU_IS(cuMemcpy2DAsync_v2(&box, stream), CUDA_ERROR_INVALID_VALUE);
     CU_IS(cuMemcpyHtoD_v2(a, from.data(), 4097), CUDA_ERROR_INVALID_VALUE);
-    CU_IS(cuMemcpyDtoH_v2(to.data(), reinterpret_cast<uintptr_t>(to.data()), 10), CUDA_ERROR_INVALID_VALUE);
+    CU_IS(cuMemcpyDtoH_v2(to.data(), reinterpret_cast<std::uintptr_t>(to.data()), 10), CUDA_ERROR_INVALID_VALUE);
     CU_IS(cuMemsetD32_v2(a + 1, 0, 1), CUDA_ERROR_INVALID_VALUE);
     CU(cuMemsetD2D32Async(a, 64, 0x01010101, 2, 64, stream));
     CU(cuStreamSynchronize(stream));

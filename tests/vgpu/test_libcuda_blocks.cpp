@@ -210,9 +210,9 @@ void time_of_waiting_threads()
     CU(launch(context.function("priced"), {3, 8}, nullptr));
     CU(cuCtxSynchronize());
     CHECK_EQ(link->stats(stats, owners), 0);
-    uint64_t busy = 0;
+    std::uint64_t busy = 0;
     for (const auto &owner : owners)
-        if (owner.pid == static_cast<uint32_t>(getpid()))
+        if (owner.pid == static_cast<std::uint32_t>(getpid()))
             busy = owner.busy_ns[0];
     CHECK_EQ(busy, 250000u * info.scale);
 }
@@ -224,19 +224,19 @@ void room_on_the_device()
     CUfunction sums = context.function("block_sums");
     Pinned<unsigned int> words(16 * 32 + 1);
     int blocks = 0, multiprocessors = 0, bytes = 0, min_grid = 0, block_size = 0;
-    size_t dynamic = 0;
+    std::size_t dynamic = 0;
     const unsigned int once = 1;
 
     CU(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
     for (const auto &[threads, shared, expected] :
          {std::array<int, 3>{1, 0, 32}, {64, 0, 32}, {65, 0, 31}, {1024, 0, 2}, {64, 10 << 10, 9}, {64, 48 << 10, 2}}) {
-        CU(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, reverse, threads, static_cast<size_t>(shared)));
+        CU(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, reverse, threads, static_cast<std::size_t>(shared)));
         CHECK_EQ(blocks, expected);
     }
     CU(cuFuncGetAttribute(&bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, sums));
     CHECK_EQ(bytes, 1024);
     CU(cuOccupancyAvailableDynamicSMemPerBlock(&dynamic, sums, 2, 64));
-    CHECK_EQ(dynamic, size_t{47} << 10);
+    CHECK_EQ(dynamic, std::size_t{47} << 10);
     CU_IS(cuOccupancyAvailableDynamicSMemPerBlock(&dynamic, sums, 3, 1024), CUDA_ERROR_INVALID_VALUE);
     CU(cuOccupancyMaxPotentialBlockSize(&min_grid, &block_size, sums, nullptr, 0, 0));
     CHECK(min_grid == 2 * multiprocessors && block_size == 1024);

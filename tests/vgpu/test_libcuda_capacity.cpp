@@ -13,11 +13,11 @@ namespace test {
 
 namespace {
 
-constexpr size_t mib = 1 << 20;
+constexpr std::size_t mib = 1 << 20;
 
-size_t available()
+std::size_t available()
 {
-    size_t free = 0, total = 0;
+    std::size_t free = 0, total = 0;
     CU(cuMemGetInfo_v2(&free, &total));
     return free;
 }
@@ -25,7 +25,7 @@ size_t available()
 /* Another process that has taken all of a device's memory but so much. */
 class Hoarder {
 public:
-    Hoarder(uint32_t device, uint64_t left)
+    Hoarder(std::uint32_t device, std::uint64_t left)
     {
         int ready[2];
         char byte = 0;
@@ -67,7 +67,7 @@ private:
 void memory_of_all_processes()
 {
     Context context;
-    const size_t before = available();
+    const std::size_t before = available();
     CUdeviceptr memory = 0, more = 0;
 
     Hoarder hoarder(0, 3 * mib);
@@ -126,7 +126,7 @@ void account_of_memory()
 
 void memory_of_a_context()
 {
-    size_t before;
+    std::size_t before;
     {
         Context context;
         CUdeviceptr memory = 0;

@@ -19,7 +19,7 @@ CUDA_KERNEL_NODE_PARAMS count_node(const Context &context, void **params)
     return node;
 }
 
-CUDA_MEMCPY3D copy_node(CUdeviceptr to, CUdeviceptr from, size_t bytes)
+CUDA_MEMCPY3D copy_node(CUdeviceptr to, CUdeviceptr from, std::size_t bytes)
 {
     CUDA_MEMCPY3D copy{};
     copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
@@ -59,7 +59,7 @@ void graph_by_hand()
     CU(cuGraphAddDependencies(graph, &copy, &host, 1));
     CU_IS(cuGraphAddDependencies(graph, &copy, &host, 1), CUDA_ERROR_INVALID_VALUE);
 
-    size_t nodes = 0, roots = 0, edges = 0;
+    std::size_t nodes = 0, roots = 0, edges = 0;
     CU(cuGraphGetNodes(graph, nullptr, &nodes));
     CU(cuGraphGetRootNodes(graph, nullptr, &roots));
     CU(cuGraphGetEdges(graph, nullptr, nullptr, &edges));
@@ -158,9 +158,9 @@ void captured_fork_and_join()
     CUgraph graph, captured_graph = nullptr;
     CUgraphExec exec;
     CUstreamCaptureStatus status;
-    uint64_t id = 0;
+    std::uint64_t id = 0;
     const CUgraphNode *tail;
-    size_t count = 0, edges = 0;
+    std::size_t count = 0, edges = 0;
 
     CU(cuStreamIsCapturing(origin, &status));
     CHECK_EQ(status, CU_STREAM_CAPTURE_STATUS_NONE);

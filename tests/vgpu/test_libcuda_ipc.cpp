@@ -9,8 +9,8 @@ namespace test {
 
 namespace {
 
-constexpr size_t count = 3000; /* of numbers: not whole pages */
-constexpr size_t bytes = count * sizeof(unsigned int);
+constexpr std::size_t count = 3000; /* of numbers: not whole pages */
+constexpr std::size_t bytes = count * sizeof(unsigned int);
 
 struct Offer {
     CUipcMemHandle memory, stale;
@@ -91,7 +91,7 @@ void opens(int socket)
     Offer offer{};
     Context context;
     CUdeviceptr memory = 0, again = 0, base = 0;
-    size_t size = 0;
+    std::size_t size = 0;
     char byte = 0;
     std::vector<unsigned int> expected = numbers();
 

@@ -30,7 +30,7 @@ std::vector<vgpu_owner_stats> owners(vgpu::Link &link)
 vgpu_owner_stats owner(vgpu::Link &link, pid_t pid)
 {
     for (const auto &each : owners(link))
-        if (each.pid == static_cast<uint32_t>(pid))
+        if (each.pid == static_cast<std::uint32_t>(pid))
             return each;
     return {};
 }
@@ -139,7 +139,7 @@ void new_client_beside_a_dying_one()
 void accounts()
 {
     constexpr unsigned int kernels = 20;
-    constexpr uint64_t ns = 250000;
+    constexpr std::uint64_t ns = 250000;
     auto link = vgpu::open_link();
     if (!CHECK(link))
         return;
@@ -167,12 +167,12 @@ void accounts()
     vgpu_work works[] = {{one.channel, 0, 0, 1, 40 * ns}, {two.channel, 0, 0, 2, 40 * ns}};
     CHECK_EQ(link->submit(works, 2), 0);
     std::vector<vgpu_completion> done;
-    for (size_t count = 0; count < 2; count += done.size())
+    for (std::size_t count = 0; count < 2; count += done.size())
         if (!CHECK(link->receive(done)))
             return;
     CHECK(owner(*link, getpid()).busy_ns[0] < 80 * ns * info.scale);
     CHECK(owner(*link, getpid()).busy_ns[0] >= 40 * ns * info.scale);
-    for (uint32_t handle : {one.channel, two.channel, context.context})
+    for (std::uint32_t handle : {one.channel, two.channel, context.context})
         CHECK_EQ(link->destroy(handle), 0);
     /* Known after it has ended, until the next reset. */
     CHECK(owner(*link, getpid()).busy_ns[0] > 0);
@@ -184,15 +184,15 @@ void accounts()
 /* More answers than the socket holds are waiting before the first is read, and nothing else wakes the daemon. */
 void slow_reader()
 {
-    constexpr uint32_t requests = 20000;
-    constexpr size_t size = sizeof(vgpu_message) + sizeof(vgpu_info);
+    constexpr std::uint32_t requests = 20000;
+    constexpr std::size_t size = sizeof(vgpu_message) + sizeof(vgpu_info);
     const timeval patience{60, 0};
     auto link = vgpu::open_link();
     std::vector<char> bytes(requests * size);
 
     if (!CHECK(link) || !CHECK(!setsockopt(link->fd(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience))))
         return;
-    for (uint32_t i = 0; i < requests; i++) {
+    for (std::uint32_t i = 0; i < requests; i++) {
         vgpu_message request{_IOC_NR(VGPU_IOC_INFO), sizeof(vgpu_info), 0, i};
         std::memcpy(&bytes[i * size], &request, sizeof(request));
     }
@@ -201,7 +201,7 @@ void slow_reader()
     while (CHECK(!ioctl(link->fd(), SIOCOUTQ, &unread)) && unread)
         sched_yield();
     CHECK_EQ(recv(link->fd(), bytes.data(), bytes.size(), MSG_WAITALL), static_cast<ssize_t>(bytes.size()));
-    for (uint32_t i = 0; i < requests; i++) {
+    for (std::uint32_t i = 0; i < requests; i++) {
         vgpu_message answer;
         std::memcpy(&answer, &bytes[i * size], sizeof(answer));
         if (!CHECK(answer.result == 0 && answer.cookie == i))

@@ -10,7 +10,7 @@ namespace test {
 
 namespace {
 
-constexpr size_t piece = 2 << 20;
+constexpr std::size_t piece = 2 << 20;
 
 CUmemAllocationProp on_device(int device, CUmemAllocationHandleType types = CU_MEM_HANDLE_TYPE_NONE)
 {
@@ -22,23 +22,23 @@ CUmemAccessDesc access(int device, CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS
     return {{CU_MEM_LOCATION_TYPE_DEVICE, device}, flags};
 }
 
-CUdeviceptr reserve(size_t bytes, CUdeviceptr wanted = 0, size_t alignment = 0)
+CUdeviceptr reserve(std::size_t bytes, CUdeviceptr wanted = 0, std::size_t alignment = 0)
 {
     CUdeviceptr address = 0;
     CU(cuMemAddressReserve(&address, bytes, alignment, wanted, 0));
     return address;
 }
 
-CUmemGenericAllocationHandle create(size_t bytes, const CUmemAllocationProp &properties = on_device(0))
+CUmemGenericAllocationHandle create(std::size_t bytes, const CUmemAllocationProp &properties = on_device(0))
 {
     CUmemGenericAllocationHandle handle = 0;
     CU(cuMemCreate(&handle, bytes, &properties, 0));
     return handle;
 }
 
-size_t available()
+std::size_t available()
 {
-    size_t free = 0, total = 0;
+    std::size_t free = 0, total = 0;
     CU(cuMemGetInfo_v2(&free, &total));
     return free;
 }
@@ -68,7 +68,7 @@ void wanted_addresses()
     CU(cuMemAddressFree(wanted, 2 * piece));
     CU_IS(cuMemAddressFree(wanted, 2 * piece), CUDA_ERROR_INVALID_VALUE);
     CHECK_EQ(reserve(2 * piece, wanted), wanted);
-    for (const auto &[start, bytes] : {std::pair<CUdeviceptr, size_t>{wanted, 2 * piece},
+    for (const auto &[start, bytes] : {std::pair<CUdeviceptr, std::size_t>{wanted, 2 * piece},
                                        {other, 2 * piece},
                                        {wanted + 2 * piece, piece},
                                        {wanted - piece, piece},
@@ -81,7 +81,7 @@ void mapped_memory()
 {
     constexpr unsigned int count = 2 * piece / sizeof(unsigned int);
     Context context;
-    const size_t before = available();
+    const std::size_t before = available();
     const CUdeviceptr range = reserve(4 * piece);
     const CUmemGenericAllocationHandle first = create(piece), second = create(piece);
     const CUmemAccessDesc write = access(0);
@@ -159,7 +159,7 @@ void access_by_devices()
     CHECK_EQ(flags, static_cast<unsigned long long>(CU_MEM_ACCESS_FLAGS_PROT_READ));
     CU_IS(cuMemGetAccess(&flags, &there, range + piece), CUDA_ERROR_INVALID_VALUE);
     CU(cuMemsetD8_v2(range, 3, piece));
-    CU(cuMemRetainAllocationHandle(&again, reinterpret_cast<void *>(static_cast<uintptr_t>(range))));
+    CU(cuMemRetainAllocationHandle(&again, reinterpret_cast<void *>(static_cast<std::uintptr_t>(range))));
     CHECK_EQ(again, memory);
     CU(cuMemGetAllocationPropertiesFromHandle(&properties, again));
     CHECK_EQ(properties.location.id, 0);
@@ -185,7 +185,7 @@ void shared_by_descriptor()
     CU_IS(cuMemExportToShareableHandle(&fd, secret, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
           CUDA_ERROR_INVALID_VALUE);
     CU(cuMemExportToShareableHandle(&fd, memory, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-    CU(cuMemImportFromShareableHandle(&imported, reinterpret_cast<void *>(static_cast<intptr_t>(fd)),
+    CU(cuMemImportFromShareableHandle(&imported, reinterpret_cast<void *>(static_cast<std::intptr_t>(fd)),
                                       CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
     CHECK_EQ(close(fd), 0);
     CU(cuMemGetAllocationPropertiesFromHandle(&learnt, imported));
@@ -202,7 +202,7 @@ void shared_by_descriptor()
         CU(cuMemRelease(handle));
     int pair[2];
     CHECK_EQ(pipe(pair), 0);
-    CU_IS(cuMemImportFromShareableHandle(&imported, reinterpret_cast<void *>(static_cast<intptr_t>(pair[0])),
+    CU_IS(cuMemImportFromShareableHandle(&imported, reinterpret_cast<void *>(static_cast<std::intptr_t>(pair[0])),
                                          CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
           CUDA_ERROR_INVALID_VALUE);
     close(pair[0]);
@@ -214,7 +214,7 @@ void what_cannot_be_made()
     Context context;
     CUmemGenericAllocationHandle handle = 0;
     CUmemAllocationProp properties = on_device(0);
-    size_t free = 0, total = 0, granularity = 0;
+    std::size_t free = 0, total = 0, granularity = 0;
 
     CU(cuMemGetAllocationGranularity(&granularity, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
     CHECK(granularity && piece % granularity == 0);

@@ -26,8 +26,8 @@ void row(const char *what, double measured, double got, bool held = true)
         CHECK(std::fabs(off) <= tolerance);
 }
 
-constexpr uint64_t hi_kernel = 60600 - launch_and_sync_ns; /* 60 us seen by the caller, 16,504 a second */
-constexpr uint64_t lo_kernel = 52 * ms;
+constexpr std::uint64_t hi_kernel = 60600 - launch_and_sync_ns; /* 60 us seen by the caller, 16,504 a second */
+constexpr std::uint64_t lo_kernel = 52 * ms;
 
 void hi_alone()
 {
@@ -66,7 +66,7 @@ void stock_four_hogs()
 void lo_slices()
 {
     const struct {
-        uint32_t slice_us;
+        std::uint32_t slice_us;
         double rate, p50;
     } rows[] = {{1000, 730, 1367}, {200, 1822, 548}, {50, 2536, 393}, {1, 2755, 362}};
 
@@ -101,7 +101,7 @@ void lo_disabled()
 void batch_pairs()
 {
     const struct {
-        uint32_t slice_us;
+        std::uint32_t slice_us;
         double sum;
     } rows[] = {{2048, 0.92}, {500, 0.75}, {10000, 0.975}, {50000, 0.988}};
 
@@ -131,13 +131,13 @@ void batch_pairs()
 void wake_ups()
 {
     const struct {
-        uint32_t slice_us;
+        std::uint32_t slice_us;
         double p50, p99;
     } rows[] = {{2048, 1431, 2339}, {200, 366, 460}, {50, 284, 334}};
 
     for (const auto &r : rows) {
         std::mt19937_64 random(1);
-        std::uniform_int_distribution<uint64_t> sleep(30 * ms, 50 * ms);
+        std::uniform_int_distribution<std::uint64_t> sleep(30 * ms, 50 * ms);
         Device device;
         Client lo(device, lo_kernel, 2);
         Client hi(device, hi_kernel, 1, [&] { return sleep(random); });
@@ -168,9 +168,9 @@ void streams_overlap()
     Device device;
     Process process(device);
     auto &one = process.add_stream(), &two = process.add_stream();
-    std::vector<uint64_t> ends;
+    std::vector<std::uint64_t> ends;
 
-    one.done = two.done = [&](const vgpu_item &, uint64_t end) { ends.push_back(end); };
+    one.done = two.done = [&](const vgpu_item &, std::uint64_t end) { ends.push_back(end); };
     device.submit(one, 1, 3 * ms);
     device.submit(two, 2, 3 * ms);
     device.run_until(10 * ms);
@@ -200,10 +200,10 @@ void waits_order_channels()
     Device device;
     Process process(device);
     auto &first = process.add_stream(), &second = process.add_stream();
-    uint64_t first_end = 0, second_start = 0;
+    std::uint64_t first_end = 0, second_start = 0;
 
-    first.done = [&](const vgpu_item &, uint64_t end) { first_end = end; };
-    second.done = [&](const vgpu_item &item, uint64_t) { second_start = item.start_ns; };
+    first.done = [&](const vgpu_item &, std::uint64_t end) { first_end = end; };
+    second.done = [&](const vgpu_item &item, std::uint64_t) { second_start = item.start_ns; };
     vgpu_submit(&device.engine, &second.channel, 2, ms, &first.channel, 1, 0);
     device.run_until(ms);
     CHECK_EQ(second_start, 0u);
@@ -219,7 +219,7 @@ void removal_releases_waiters()
     auto &waiting = a.add_stream();
     bool done = false;
 
-    waiting.done = [&](const vgpu_item &, uint64_t) { done = true; };
+    waiting.done = [&](const vgpu_item &, std::uint64_t) { done = true; };
     {
         Process b(device);
         auto &gone = b.add_stream();
@@ -232,15 +232,15 @@ void removal_releases_waiters()
     CHECK(done);
 }
 
-void disabling_keeps_progress(uint32_t mode)
+void disabling_keeps_progress(std::uint32_t mode)
 {
     Device device(mode);
     Process process(device);
     auto &stream = process.add_stream();
-    uint64_t end = 0;
-    uint64_t begin = 160 * us; /* the first load of the group */
+    std::uint64_t end = 0;
+    std::uint64_t begin = 160 * us; /* the first load of the group */
 
-    stream.done = [&](const vgpu_item &, uint64_t at) { end = at; };
+    stream.done = [&](const vgpu_item &, std::uint64_t at) { end = at; };
     device.submit(stream, 1, 10 * ms);
     device.run_until(begin + 4 * ms);
     vgpu_channel_enable(&device.engine, &stream.channel, false, device.now);
@@ -273,7 +273,7 @@ void nonpreemptive_items_run_through()
     Device alone(VGPU_NONPREEMPTIVE);
     Process a(alone), b(alone);
     auto &sa = a.add_stream(), &sb = b.add_stream();
-    auto whole = [](const vgpu_item &item, uint64_t end) { CHECK_EQ(end - item.start_ns, 19 * ms); };
+    auto whole = [](const vgpu_item &item, std::uint64_t end) { CHECK_EQ(end - item.start_ns, 19 * ms); };
     sa.done = sb.done = whole;
     for (int i = 0; i < 8; i++) {
         alone.submit(sa, 1, 19 * ms);
@@ -309,13 +309,13 @@ void scale_multiplies()
 }
 
 /* Random submissions, controls and deaths: time adds up, every item completes once and in order, or died. */
-void random_accounting(uint32_t mode)
+void random_accounting(std::uint32_t mode)
 {
     std::mt19937_64 random(20260117);
     Device device(mode);
     std::vector<std::unique_ptr<Process>> processes;
-    uint64_t submitted = 0, completed = 0, dropped = 0, dead_busy = 0;
-    auto pick = [&](uint64_t n) { return random() % n; };
+    std::uint64_t submitted = 0, completed = 0, dropped = 0, dead_busy = 0;
+    auto pick = [&](std::uint64_t n) { return random() % n; };
 
     for (int step = 0; step < 200000; step++) {
         unsigned what = static_cast<unsigned>(pick(100));
@@ -324,7 +324,7 @@ void random_accounting(uint32_t mode)
             auto &p = processes.emplace_back(std::make_unique<Process>(device));
             for (int i = 0; i < 3; i++) {
                 auto &s = p->add_stream(i == 2 ? VGPU_COPY : VGPU_COMPUTE);
-                s.done = [&completed, last = uint64_t{0}](const vgpu_item &item, uint64_t end) mutable {
+                s.done = [&completed, last = std::uint64_t{0}](const vgpu_item &item, std::uint64_t end) mutable {
                     CHECK(item.id > last);
                     CHECK(end >= item.start_ns);
                     last = item.id;
@@ -345,7 +345,7 @@ void random_accounting(uint32_t mode)
         } else if (what < 10) {
             vgpu_channel_enable(&device.engine, &s.channel, pick(3) != 0, device.now);
         } else if (what < 12) {
-            p.set_slice(static_cast<uint32_t>(1 + pick(4000)));
+            p.set_slice(static_cast<std::uint32_t>(1 + pick(4000)));
         } else if (what < 60) {
             auto &on = *p.streams[pick(3)];
             bool wait = &on != &s && pick(4) == 0;
@@ -355,14 +355,14 @@ void random_accounting(uint32_t mode)
             device.run_until(device.now + pick(200 * us));
         }
         const auto &compute = device.engine.runlists[VGPU_COMPUTE];
-        uint64_t live_busy = 0;
+        std::uint64_t live_busy = 0;
         for (auto &each : processes)
             live_busy += each->owner.busy_ns[VGPU_COMPUTE];
         if (!CHECK(live_busy + dead_busy == compute.busy_ns) ||
             !CHECK(compute.busy_ns + compute.switching_ns <= device.now))
             return;
     }
-    uint64_t queued = 0;
+    std::uint64_t queued = 0;
     for (auto &p : processes)
         for (auto &stream : p->streams)
             queued += stream->channel.tail - stream->channel.head;

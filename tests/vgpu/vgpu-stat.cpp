@@ -33,16 +33,16 @@ std::vector<DeviceStats> collect(vgpu::Link &link)
     vgpu_info info{};
     check(link.info(info), "asking the virtual GPU");
     std::vector<DeviceStats> all(info.devices);
-    for (uint32_t i = 0; i < info.devices; i++) {
+    for (std::uint32_t i = 0; i < info.devices; i++) {
         all[i].device.device = i;
         check(link.stats(all[i].device, all[i].owners), "statistics");
     }
     return all;
 }
 
-size_t workers(const std::vector<DeviceStats> &all)
+std::size_t workers(const std::vector<DeviceStats> &all)
 {
-    std::set<uint32_t> pids;
+    std::set<std::uint32_t> pids;
     for (const auto &stats : all)
         for (const auto &owner : stats.owners)
             if (owner.items)
@@ -51,13 +51,13 @@ size_t workers(const std::vector<DeviceStats> &all)
 }
 
 struct Items {
-    uint64_t own = 0;
-    uint64_t others = 0;
-    uint64_t own_ns = 0; /* that it had the GPU */
-    uint64_t others_ns = 0;
+    std::uint64_t own = 0;
+    std::uint64_t others = 0;
+    std::uint64_t own_ns = 0; /* that it had the GPU */
+    std::uint64_t others_ns = 0;
 };
 
-Items items_of(const std::vector<DeviceStats> &all, uint32_t pid)
+Items items_of(const std::vector<DeviceStats> &all, std::uint32_t pid)
 {
     Items items;
     bool alive = false;
@@ -73,9 +73,9 @@ Items items_of(const std::vector<DeviceStats> &all, uint32_t pid)
 }
 
 /* Returns once PID's work has run and then only others' did. Between two such instants lies a whole number of turns. */
-void wait_for_turn_end(vgpu::Link &link, uint32_t pid)
+void wait_for_turn_end(vgpu::Link &link, std::uint32_t pid)
 {
-    constexpr uint64_t settled = 4; /* others' work that ran since PID's last */
+    constexpr std::uint64_t settled = 4; /* others' work that ran since PID's last */
     const Items start = items_of(collect(link), pid);
     Items last = start;
 
@@ -94,12 +94,12 @@ void wait_for_turn_end(vgpu::Link &link, uint32_t pid)
  * than one that waits for its next slice would let them. It may do so for some tens of milliseconds only, in which a
  * program that is started to look comes too late.
  */
-void wait_until_off(vgpu::Link &link, uint32_t pid, uint64_t kernel_ns)
+void wait_until_off(vgpu::Link &link, std::uint32_t pid, std::uint64_t kernel_ns)
 {
-    constexpr uint64_t least_ns = 1000000; /* work that is not a kernel takes less */
+    constexpr std::uint64_t least_ns = 1000000; /* work that is not a kernel takes less */
     vgpu_info info{};
     check(link.info(info), "asking the virtual GPU");
-    const uint64_t compute_slice_ns = 1000ULL * info.slice_us[0] * info.scale;
+    const std::uint64_t compute_slice_ns = 1000ULL * info.slice_us[0] * info.scale;
     Items last = items_of(collect(link), pid);
 
     for (;; std::this_thread::yield()) {
@@ -141,7 +141,7 @@ nlohmann::json to_json(const DeviceStats &stats)
 void print(const DeviceStats &stats)
 {
     const auto &d = stats.device;
-    auto ms = [](uint64_t ns) { return static_cast<double>(ns) / 1e6; };
+    auto ms = [](std::uint64_t ns) { return static_cast<double>(ns) / 1e6; };
 
     std::printf(
         "device %u: %.3f ms, busy %.3f, idle %.3f, of which switching %.3f in %llu switches; %llu of %llu MiB\n",
@@ -160,8 +160,8 @@ int run(int argc, char **argv)
 {
     CLI::App app{"Ground truth of the virtual GPU: time by device and by process, ended ones included."};
     bool json = false, reset = false, count = false;
-    uint32_t turn_of = 0, off = 0;
-    uint64_t kernel_us = 0;
+    std::uint32_t turn_of = 0, off = 0;
+    std::uint64_t kernel_us = 0;
 
     auto *as_json = app.add_flag("--json", json, "print JSON");
     app.add_flag("--owners", count, "print only how many processes have had work executed")->excludes(as_json);

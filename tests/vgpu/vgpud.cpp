@@ -56,7 +56,7 @@ struct Connection {
     Daemon &daemon;
     UniqueFd socket;
     UniqueFd pidfd;
-    uint64_t socket_key = 0, pidfd_key = 0; /* in the daemon's loop */
+    std::uint64_t socket_key = 0, pidfd_key = 0; /* in the daemon's loop */
     vgpu_client client{};
     std::vector<char> in, out;
     bool fetchable = false;
@@ -70,9 +70,9 @@ struct Connection {
     bool readable();
     bool flush();
     bool handle(const vgpu_message &request, char *payload);
-    void answer(const vgpu_message &request, int result, const void *data, size_t size, const void *more = nullptr,
-                size_t more_size = 0);
-    void append(const void *data, size_t size)
+    void answer(const vgpu_message &request, int result, const void *data, std::size_t size, const void *more = nullptr,
+                std::size_t more_size = 0);
+    void append(const void *data, std::size_t size)
     {
         const char *bytes = static_cast<const char *>(data);
         out.insert(out.end(), bytes, bytes + size);
@@ -89,7 +89,7 @@ class Daemon {
 public:
     vgpu_service service{};
 
-    Daemon(const std::string &path, uint32_t devices, const vgpu_engine_config &config);
+    Daemon(const std::string &path, std::uint32_t devices, const vgpu_engine_config &config);
     ~Daemon();
     Daemon(const Daemon &) = delete;
     Daemon &operator=(const Daemon &) = delete;
@@ -97,7 +97,7 @@ public:
 
 private:
     void accept_client();
-    uint64_t settle();
+    std::uint64_t settle();
     void drop(Connection &connection);
     void watch(Connection &connection);
 
@@ -119,7 +119,7 @@ Connection::Connection(Daemon &daemon, UniqueFd fd) : daemon(daemon), socket(std
     if (pidfd.get() < 0)
         fail("pidfd_open " + std::to_string(peer.pid));
     client.private_data = this;
-    vgpu_client_init(&client, &daemon.service, static_cast<uint32_t>(peer.pid), process_name(peer.pid).c_str());
+    vgpu_client_init(&client, &daemon.service, static_cast<std::uint32_t>(peer.pid), process_name(peer.pid).c_str());
 }
 
 Connection::~Connection()
@@ -160,7 +160,7 @@ int Connection::destroy(const vgpu_destroy &arg)
 /* The structure of one of the resource manager's ioctls with its parameters behind it; both are answered. */
 bool Connection::resource_manager(const vgpu_message &request, char *payload)
 {
-    std::vector<uint64_t> params(VGPU_RM_MAX_PARAMS / sizeof(uint64_t));
+    std::vector<std::uint64_t> params(VGPU_RM_MAX_PARAMS / sizeof(std::uint64_t));
     auto split = [&](auto &arg) {
         if (request.size < sizeof(arg) || request.size - sizeof(arg) > VGPU_RM_MAX_PARAMS)
             return false;
@@ -177,7 +177,8 @@ bool Connection::resource_manager(const vgpu_message &request, char *payload)
         if (!split(alloc))
             return false;
         auto *object = static_cast<vgpu_rm_object *>(calloc(1, sizeof(vgpu_rm_object)));
-        vgpu_rm_alloc(&client, &alloc, params.data(), request.size - static_cast<uint32_t>(sizeof(alloc)), &object);
+        vgpu_rm_alloc(&client, &alloc, params.data(), request.size - static_cast<std::uint32_t>(sizeof(alloc)),
+                      &object);
         free(object);
         answer(request, 0, &alloc, sizeof(alloc));
         return true;
@@ -185,7 +186,7 @@ bool Connection::resource_manager(const vgpu_message &request, char *payload)
     case _IOC_NR(VGPU_RM_CONTROL): {
         if (!split(control))
             return false;
-        uint32_t size = request.size - static_cast<uint32_t>(sizeof(control));
+        std::uint32_t size = request.size - static_cast<std::uint32_t>(sizeof(control));
         vgpu_rm_control(&client, &control, params.data(), size, monotonic_ns());
         answer(request, 0, &control, sizeof(control), params.data(), size);
         return true;
@@ -200,10 +201,10 @@ bool Connection::resource_manager(const vgpu_message &request, char *payload)
     }
 }
 
-void Connection::answer(const vgpu_message &request, int result, const void *data, size_t size, const void *more,
-                        size_t more_size)
+void Connection::answer(const vgpu_message &request, int result, const void *data, std::size_t size, const void *more,
+                        std::size_t more_size)
 {
-    vgpu_message header{request.op, static_cast<uint32_t>(size + more_size), result, request.cookie};
+    vgpu_message header{request.op, static_cast<std::uint32_t>(size + more_size), result, request.cookie};
     append(&header, sizeof(header));
     if (size)
         append(data, size);
@@ -213,13 +214,13 @@ void Connection::answer(const vgpu_message &request, int result, const void *dat
 
 void Connection::send_stats(const vgpu_message &request, vgpu_device_stats stats)
 {
-    uint32_t count = 0;
+    std::uint32_t count = 0;
     int error = vgpu_service_stats(&daemon.service, &stats, nullptr, &count, monotonic_ns());
     std::vector<vgpu_owner_stats> owners(error ? 0 : count);
 
     if (!error)
         error = vgpu_service_stats(&daemon.service, &stats, owners.data(), &count, monotonic_ns());
-    stats.owner_count = static_cast<uint32_t>(owners.size());
+    stats.owner_count = static_cast<std::uint32_t>(owners.size());
     answer(request, error, &stats, sizeof(stats), owners.data(), owners.size() * sizeof(owners[0]));
 }
 
@@ -261,7 +262,7 @@ bool Connection::handle(const vgpu_message &request, char *payload)
     case _IOC_NR(VGPU_RM_FREE):
         return resource_manager(request, payload);
     case _IOC_NR(VGPU_IOC_SUBMIT): {
-        uint32_t count = request.size / sizeof(vgpu_work);
+        std::uint32_t count = request.size / sizeof(vgpu_work);
         if (!count || request.size % sizeof(vgpu_work))
             return false;
         std::vector<vgpu_work> works(count);
@@ -300,7 +301,7 @@ bool Connection::readable()
     if (n == 0)
         return false;
     in.insert(in.end(), buffer, buffer + n);
-    size_t at = 0;
+    std::size_t at = 0;
     vgpu_message header;
     while (in.size() - at >= sizeof(header)) {
         std::memcpy(&header, in.data() + at, sizeof(header));
@@ -312,7 +313,7 @@ bool Connection::readable()
             return false;
         at += sizeof(header) + header.size;
     }
-    in.erase(in.begin(), in.begin() + static_cast<ptrdiff_t>(at));
+    in.erase(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(at));
     return true;
 }
 
@@ -320,8 +321,8 @@ void Connection::fetch_completions()
 {
     vgpu_completion done[64];
 
-    while (uint32_t n = vgpu_client_fetch(&client, done, 64)) {
-        vgpu_message header{VGPU_MSG_COMPLETIONS, static_cast<uint32_t>(n * sizeof(done[0])), 0, 0};
+    while (std::uint32_t n = vgpu_client_fetch(&client, done, 64)) {
+        vgpu_message header{VGPU_MSG_COMPLETIONS, static_cast<std::uint32_t>(n * sizeof(done[0])), 0, 0};
         append(&header, sizeof(header));
         append(done, n * sizeof(done[0]));
     }
@@ -341,7 +342,7 @@ bool Connection::flush()
     return out.size() <= 4 * VGPU_MSG_MAX_SIZE;
 }
 
-Daemon::Daemon(const std::string &path, uint32_t devices, const vgpu_engine_config &config) : path_(path)
+Daemon::Daemon(const std::string &path, std::uint32_t devices, const vgpu_engine_config &config) : path_(path)
 {
     sockaddr_un address{};
     sigset_t set;
@@ -366,8 +367,8 @@ Daemon::Daemon(const std::string &path, uint32_t devices, const vgpu_engine_conf
     if (bind(listen_.get(), reinterpret_cast<sockaddr *>(&address), sizeof(address)) < 0 ||
         listen(listen_.get(), 128) < 0)
         fail("cannot listen on " + path);
-    loop_.add(listen_.get(), EPOLLIN, [this](uint32_t) { accept_client(); });
-    loop_.add(signals_.get(), EPOLLIN, [this](uint32_t) { ending_ = true; });
+    loop_.add(listen_.get(), EPOLLIN, [this](std::uint32_t) { accept_client(); });
+    loop_.add(signals_.get(), EPOLLIN, [this](std::uint32_t) { ending_ = true; });
 }
 
 Daemon::~Daemon()
@@ -393,13 +394,13 @@ void Daemon::accept_client()
     }
     Connection &connection = *owned;
     connections_[connection.socket.get()] = std::move(owned);
-    connection.socket_key = loop_.add(connection.socket.get(), EPOLLIN, [this, &connection](uint32_t events) {
+    connection.socket_key = loop_.add(connection.socket.get(), EPOLLIN, [this, &connection](std::uint32_t events) {
         /* The hang-up of a reader does not matter: its process's death does. */
         if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) && !connection.readable())
             drop(connection);
     });
     connection.pidfd_key =
-        loop_.add(connection.pidfd.get(), EPOLLIN, [this, &connection](uint32_t) { drop(connection); });
+        loop_.add(connection.pidfd.get(), EPOLLIN, [this, &connection](std::uint32_t) { drop(connection); });
 }
 
 void Daemon::drop(Connection &connection)
@@ -421,9 +422,9 @@ void Daemon::watch(Connection &connection)
 }
 
 /* Brings the devices up to now and hands out what has come. Returns when the next event comes. */
-uint64_t Daemon::settle()
+std::uint64_t Daemon::settle()
 {
-    uint64_t next;
+    std::uint64_t next;
     bool dropped;
 
     /* Where a client goes, others' work goes on: the next event is another one then. */
@@ -448,7 +449,7 @@ uint64_t Daemon::settle()
 void Daemon::run()
 {
     static_assert(VGPU_NEVER == ptsched::kNoLimit);
-    for (uint64_t next = VGPU_NEVER; !ending_; next = settle())
+    for (std::uint64_t next = VGPU_NEVER; !ending_; next = settle())
         loop_.run_once(next);
 }
 
@@ -459,12 +460,12 @@ int main(int argc, char **argv)
     CLI::App app{"Virtual GPU over a Unix socket: a test device that schedules as real ones were measured to."};
     std::string socket = "/run/ptsched/vgpu.sock";
     std::string mode = "timesliced";
-    uint32_t devices = 1;
+    std::uint32_t devices = 1;
     vgpu_engine_config config = vgpu_default_config;
     int ready_fd = -1;
-    uint32_t switch_calls = VGPU_UNLIMITED;
+    std::uint32_t switch_calls = VGPU_UNLIMITED;
     bool switch_ignored = false;
-    uint64_t memory = VGPU_MEMORY_BYTES;
+    std::uint64_t memory = VGPU_MEMORY_BYTES;
 
     app.add_option("--socket", socket, "where to listen")->envname("PTSCHED_VGPU_SOCKET")->capture_default_str();
     app.add_option("--devices", devices, "how many devices")

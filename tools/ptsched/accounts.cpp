@@ -14,7 +14,7 @@ namespace {
 enum class Rank { User, Cgroup, Gone };
 
 /* Paths are compared name by name, so that what is in a directory follows it. */
-using Place = std::tuple<uint32_t, Rank, std::filesystem::path, uint64_t>;
+using Place = std::tuple<std::uint32_t, Rank, std::filesystem::path, std::uint64_t>;
 
 Place place_of(const Account &account, const CgroupPaths &paths)
 {
@@ -28,7 +28,7 @@ Place place_of(const Account &account, const CgroupPaths &paths)
 
 void sort_accounts(std::vector<Account> &accounts, CgroupPaths &paths)
 {
-    std::set<uint64_t> cgroups;
+    std::set<std::uint64_t> cgroups;
     std::vector<std::pair<Place, Account>> places;
 
     for (const Account &account : accounts)
@@ -41,7 +41,7 @@ void sort_accounts(std::vector<Account> &accounts, CgroupPaths &paths)
     std::transform(places.begin(), places.end(), accounts.begin(), [](const auto &place) { return place.second; });
 }
 
-std::string cgroup_name(uint64_t id, const CgroupPaths &paths)
+std::string cgroup_name(std::uint64_t id, const CgroupPaths &paths)
 {
     const std::string path = paths.of(id);
     return path.empty() ? "cgroup:" + std::to_string(id) : path;
@@ -55,13 +55,13 @@ std::vector<std::string> accounts_table(const std::vector<Account> &accounts, co
         columns.emplace_back("> GPU%");
     Table table(columns);
 
-    for (size_t i = 0; i < accounts.size(); i++) {
+    for (std::size_t i = 0; i < accounts.size(); i++) {
         const Account &account = accounts[i];
         std::vector<std::string> cells = {std::to_string(account.device_id),
                                           account.uid ? "user:" + user_name(*account.uid)
                                                       : printable(cgroup_name(account.cgroup, paths)),
                                           std::to_string(account.share), std::to_string(account.processes),
-                                          format_rounded(static_cast<int64_t>(account.gpu_ns))};
+                                          format_rounded(static_cast<std::int64_t>(account.gpu_ns))};
         if (!gpu.empty())
             cells.push_back(format_percent(gpu[i]));
         table.add(std::move(cells));

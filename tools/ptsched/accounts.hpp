@@ -15,7 +15,7 @@ namespace ptsched {
 void sort_accounts(std::vector<Account> &accounts, CgroupPaths &paths);
 
 /* The cgroup's path; "cgroup:ID" if its directory is not there any more. */
-std::string cgroup_name(uint64_t id, const CgroupPaths &paths);
+std::string cgroup_name(std::uint64_t id, const CgroupPaths &paths);
 
 /* The header, then a line for each. @gpu is, for each, GPU time over wall time; empty: there is no such column. */
 std::vector<std::string> accounts_table(const std::vector<Account> &accounts, const CgroupPaths &paths,

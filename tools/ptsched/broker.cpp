@@ -86,7 +86,7 @@ public:
     int fd() const { return fd_.get(); }
 
     /* @passed is a descriptor that goes along; -1: none. */
-    uint64_t send(uint32_t command, const void *payload, size_t length, int passed = -1)
+    std::uint64_t send(std::uint32_t command, const void *payload, std::size_t length, int passed = -1)
     {
         std::array<char, PTSCHED_BROKER_MAX_MESSAGE> packet;
         ptsched_broker_header header{};
@@ -95,7 +95,7 @@ public:
         PassedFds<1> descriptors;
 
         header.cmd = command;
-        header.length = static_cast<uint32_t>(length);
+        header.length = static_cast<std::uint32_t>(length);
         header.id = ++last_id_;
         std::memcpy(packet.data(), &header, sizeof(header));
         if (length)
@@ -121,10 +121,10 @@ public:
             return false;
         if (length <= 0)
             gone(length ? errno : 0);
-        if (static_cast<size_t>(length) >= sizeof(packet.header))
+        if (static_cast<std::size_t>(length) >= sizeof(packet.header))
             std::memcpy(&packet.header, buffer.data(), sizeof(packet.header));
-        if (static_cast<size_t>(length) < sizeof(packet.header) ||
-            packet.header.length != static_cast<size_t>(length) - sizeof(packet.header))
+        if (static_cast<std::size_t>(length) < sizeof(packet.header) ||
+            packet.header.length != static_cast<std::size_t>(length) - sizeof(packet.header))
             throw Error("the broker at " + path_ + " sent a packet that is not of its protocol");
         std::memcpy(packet.payload.data(), buffer.data() + sizeof(packet.header), packet.header.length);
         if (packet.header.cmd == PTSCHED_BROKER_TURNED_AWAY)
@@ -133,7 +133,7 @@ public:
     }
 
     /* The next reply to @id. */
-    void reply(Packet &packet, uint64_t id)
+    void reply(Packet &packet, std::uint64_t id)
     {
         const auto end = std::chrono::steady_clock::now() + answer_timeout;
         do {
@@ -146,7 +146,7 @@ public:
 private:
     std::string path_;
     UniqueFd fd_;
-    uint64_t last_id_ = 0;
+    std::uint64_t last_id_ = 0;
 
     [[noreturn]] void silent()
     {
@@ -238,7 +238,7 @@ protected:
     void dump(nl_msg *request, const Visitor &visit) override
     {
         Packet packet;
-        uint64_t id = send(request);
+        std::uint64_t id = send(request);
 
         for (;;) {
             connection_.reply(packet, id);
@@ -274,11 +274,11 @@ private:
         }
     }
 
-    uint64_t send(nl_msg *request, int passed = -1)
+    std::uint64_t send(nl_msg *request, int passed = -1)
     {
         const nlmsghdr *header = nlmsg_hdr(request);
-        return connection_.send(PTSCHED_BROKER_GENL, nlmsg_data(header), static_cast<size_t>(nlmsg_datalen(header)),
-                                passed);
+        return connection_.send(PTSCHED_BROKER_GENL, nlmsg_data(header),
+                                static_cast<std::size_t>(nlmsg_datalen(header)), passed);
     }
 };
 

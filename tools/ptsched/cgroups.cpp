@@ -20,7 +20,7 @@ namespace ptsched {
 namespace {
 
 /* Who may make directories may make any number of them. */
-constexpr size_t most_directories = 65536;
+constexpr std::size_t most_directories = 65536;
 
 /* Where the hierarchy is from its root on; empty: nowhere. */
 std::string mount_point()
@@ -38,7 +38,7 @@ bool is_cgroup(const UniqueFd &directory)
 }
 
 struct Directory {
-    uint64_t id;
+    std::uint64_t id;
     std::string path; /* below the mount point; that one's is empty */
 };
 
@@ -77,7 +77,7 @@ UniqueFd open_cgroup(const std::string &path)
                 2);
 }
 
-uint32_t cpu_weight(const UniqueFd &cgroup, const std::string &path)
+std::uint32_t cpu_weight(const UniqueFd &cgroup, const std::string &path)
 {
     UniqueFd file(openat(cgroup.get(), "cpu.weight", O_RDONLY | O_CLOEXEC));
     std::array<char, 32> buffer{};
@@ -87,15 +87,15 @@ uint32_t cpu_weight(const UniqueFd &cgroup, const std::string &path)
         throw Error("--cgroup " + path + " weight=auto: its cpu.weight cannot be read: " + strerror(errno) +
                         "; it is there where cgroup.subtree_control of the cgroup above has cpu",
                     2);
-    std::string text(buffer.data(), static_cast<size_t>(length));
+    std::string text(buffer.data(), static_cast<std::size_t>(length));
     while (text.ends_with('\n'))
         text.pop_back();
-    return static_cast<uint32_t>(parse_integer("cpu.weight", text, 1, PTSCHED_SHARE_MAX));
+    return static_cast<std::uint32_t>(parse_integer("cpu.weight", text, 1, PTSCHED_SHARE_MAX));
 }
 
-void CgroupPaths::find(std::set<uint64_t> ids)
+void CgroupPaths::find(std::set<std::uint64_t> ids)
 {
-    std::erase_if(ids, [this](uint64_t id) { return !paths_.try_emplace(id).second; });
+    std::erase_if(ids, [this](std::uint64_t id) { return !paths_.try_emplace(id).second; });
     const std::string point = ids.empty() ? "" : mount_point();
     struct stat root;
     if (point.empty() || stat(point.c_str(), &root))
@@ -103,7 +103,7 @@ void CgroupPaths::find(std::set<uint64_t> ids)
 
     /* Level by level: what the scheduler knows of is not deep. */
     std::deque<Directory> left = {{root.st_ino, ""}};
-    for (size_t seen = 0; !left.empty() && !ids.empty() && seen < most_directories; seen++) {
+    for (std::size_t seen = 0; !left.empty() && !ids.empty() && seen < most_directories; seen++) {
         const Directory directory = std::move(left.front());
         left.pop_front();
         if (ids.erase(directory.id))
@@ -113,7 +113,7 @@ void CgroupPaths::find(std::set<uint64_t> ids)
     }
 }
 
-std::string CgroupPaths::of(uint64_t id) const
+std::string CgroupPaths::of(std::uint64_t id) const
 {
     auto found = paths_.find(id);
     return found == paths_.end() ? std::string() : found->second;

@@ -15,18 +15,18 @@ namespace ptsched {
 /* The directory @path or, as /proc/PID/cgroup has it, @path below where cgroup2 is mounted. Throws if there is none. */
 UniqueFd open_cgroup(const std::string &path);
 /* What its file cpu.weight says. Throws, with the name @path, if there is none. */
-uint32_t cpu_weight(const UniqueFd &cgroup, const std::string &path);
+std::uint32_t cpu_weight(const UniqueFd &cgroup, const std::string &path);
 
 /* Paths of cgroups, as /proc/PID/cgroup has them. */
 class CgroupPaths {
 public:
     /* Looks for those of them for which it has not looked before, in one walk. */
-    void find(std::set<uint64_t> ids);
+    void find(std::set<std::uint64_t> ids);
     /* Of one that was looked for; empty: its directory was not found. */
-    std::string of(uint64_t id) const;
+    std::string of(std::uint64_t id) const;
 
 private:
-    std::map<uint64_t, std::string> paths_;
+    std::map<std::uint64_t, std::string> paths_;
 };
 
 } // namespace ptsched

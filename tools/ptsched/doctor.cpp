@@ -171,7 +171,7 @@ void check_preload(Checks &checks, const Preload &preload)
 
 void print_text(const Checks &checks)
 {
-    size_t width = 0;
+    std::size_t width = 0;
 
     for (const Check &check : checks)
         width = std::max(width, check.name.size());
@@ -184,7 +184,7 @@ void print_text(const Checks &checks)
     }
 }
 
-void print_json(const Checks &checks, size_t problems)
+void print_json(const Checks &checks, std::size_t problems)
 {
     Json list = Json::array();
 
@@ -222,7 +222,7 @@ int doctor(const DoctorOptions &options)
          "a program that loads libcuda.so.1 with RTLD_DEEPBIND goes past the interposer and is not scheduled",
          "if \"ptsched stat\" does not show a program that was started by \"ptsched run\", look for it there"});
 
-    auto problems = static_cast<size_t>(
+    auto problems = static_cast<std::size_t>(
         std::count_if(checks.begin(), checks.end(), [](const Check &check) { return check.level == Level::Problem; }));
     if (options.json) {
         print_json(checks, problems);

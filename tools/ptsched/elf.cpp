@@ -27,10 +27,10 @@ public:
         if (fd < 0)
             return;
         if (!fstat(fd, &info) && S_ISREG(info.st_mode) && info.st_size > 0) {
-            void *data = mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
+            void *data = mmap(nullptr, static_cast<std::size_t>(info.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
             if (data != MAP_FAILED) {
                 data_ = static_cast<const char *>(data);
-                size_ = static_cast<size_t>(info.st_size);
+                size_ = static_cast<std::size_t>(info.st_size);
             }
         }
         close(fd);
@@ -43,7 +43,7 @@ public:
             munmap(const_cast<char *>(data_), size_);
     }
 
-    template <typename T> std::optional<T> read(uint64_t offset) const
+    template <typename T> std::optional<T> read(std::uint64_t offset) const
     {
         T value;
         if (offset > size_ || size_ - offset < sizeof(value))
@@ -52,24 +52,24 @@ public:
         return value;
     }
 
-    std::string text(uint64_t offset, size_t most = 256) const
+    std::string text(std::uint64_t offset, std::size_t most = 256) const
     {
         if (offset >= size_)
             return {};
-        return {data_ + offset, strnlen(data_ + offset, std::min<size_t>(most, size_ - offset))};
+        return {data_ + offset, strnlen(data_ + offset, std::min<std::size_t>(most, size_ - offset))};
     }
 
 private:
     const char *data_ = nullptr;
-    size_t size_ = 0;
+    std::size_t size_ = 0;
 };
 
 #if defined(__x86_64__)
-constexpr uint16_t own_machine = EM_X86_64;
+constexpr std::uint16_t own_machine = EM_X86_64;
 #elif defined(__aarch64__)
-constexpr uint16_t own_machine = EM_AARCH64;
+constexpr std::uint16_t own_machine = EM_AARCH64;
 #else
-constexpr uint16_t own_machine = EM_NONE;
+constexpr std::uint16_t own_machine = EM_NONE;
 #endif
 
 std::optional<ElfW(Ehdr)> read_header(const File &file)
@@ -90,7 +90,7 @@ std::string interpreter_of(const File &file)
 {
     std::string line = file.text(2);
     line.erase(std::min(line.find('\n'), line.size()));
-    size_t begin = line.find_first_not_of(" \t");
+    std::size_t begin = line.find_first_not_of(" \t");
     if (begin == std::string::npos)
         return {};
     return line.substr(begin, line.find_first_of(" \t", begin) - begin);
@@ -112,7 +112,7 @@ Linking linking_of(const std::string &path, std::string &interpreter)
     if (!is_native(*header))
         return Linking::Foreign;
     for (unsigned int i = 0; i < header->e_phnum; i++) {
-        auto segment = file.read<ElfW(Phdr)>(header->e_phoff + uint64_t{i} * header->e_phentsize);
+        auto segment = file.read<ElfW(Phdr)>(header->e_phoff + std::uint64_t{i} * header->e_phentsize);
         if (segment && segment->p_type == PT_INTERP)
             return file.text(segment->p_offset).find("/ld-musl-") == std::string::npos ? Linking::Dynamic
                                                                                        : Linking::Musl;
@@ -129,7 +129,7 @@ std::set<std::string> exported_symbols(const std::string &path)
     if (!header || !is_native(*header))
         return names;
     auto section = [&](unsigned int index) {
-        return file.read<ElfW(Shdr)>(header->e_shoff + uint64_t{index} * header->e_shentsize);
+        return file.read<ElfW(Shdr)>(header->e_shoff + std::uint64_t{index} * header->e_shentsize);
     };
     for (unsigned int i = 0; i < header->e_shnum; i++) {
         auto table = section(i);
@@ -138,7 +138,7 @@ std::set<std::string> exported_symbols(const std::string &path)
         auto strings = section(table->sh_link);
         if (!strings)
             continue;
-        for (uint64_t at = 0; at + sizeof(ElfW(Sym)) <= table->sh_size; at += sizeof(ElfW(Sym))) {
+        for (std::uint64_t at = 0; at + sizeof(ElfW(Sym)) <= table->sh_size; at += sizeof(ElfW(Sym))) {
             auto symbol = file.read<ElfW(Sym)>(table->sh_offset + at);
             if (!symbol)
                 break;

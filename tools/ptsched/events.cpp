@@ -22,7 +22,7 @@ namespace ptsched {
 
 namespace {
 
-std::string format_instant(uint64_t ns)
+std::string format_instant(std::uint64_t ns)
 {
     char text[40];
     std::snprintf(text, sizeof(text), "%llu.%06llu", static_cast<unsigned long long>(ns / 1000000000),
@@ -81,7 +81,7 @@ std::string first_line_of(const Scheduler &scheduler, bool json)
 
 class Stream {
 public:
-    Stream(Scheduler &scheduler, const EventsOptions &options, int64_t count)
+    Stream(Scheduler &scheduler, const EventsOptions &options, std::int64_t count)
         : scheduler_(scheduler), json_(options.json), left_(count)
     {
         std::vector<Device> devices = scheduler.devices();
@@ -111,9 +111,9 @@ public:
 private:
     Scheduler &scheduler_;
     bool json_;
-    std::map<uint32_t, std::string> names_;
-    std::optional<uint32_t> only_;
-    int64_t left_; /* negative: no end */
+    std::map<std::uint32_t, std::string> names_;
+    std::optional<std::uint32_t> only_;
+    std::int64_t left_; /* negative: no end */
 
     /* False: @stop is readable, and nobody reads what is written. */
     static bool print(const std::string &text, int stop)
@@ -152,7 +152,7 @@ private:
     }
 
     /* A device may have come since the start. */
-    const std::string &name(uint32_t id)
+    const std::string &name(std::uint32_t id)
     {
         if (!names_.contains(id))
             for (const Device &device : scheduler_.devices())
@@ -166,7 +166,7 @@ private:
 int events(const EventsOptions &options)
 {
     /* What is wrong with the words is said before anything is done. */
-    int64_t count = options.count.empty() ? -1 : parse_integer("count", options.count, 1, INT64_MAX);
+    std::int64_t count = options.count.empty() ? -1 : parse_integer("count", options.count, 1, INT64_MAX);
     StopSignals stop;
     auto scheduler = open_scheduler(options.choice);
     Stream(*scheduler, options, count).run(stop.fd());

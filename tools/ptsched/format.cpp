@@ -13,7 +13,7 @@ namespace ptsched {
 
 namespace {
 
-std::string name_in(const auto &names, uint32_t number)
+std::string name_in(const auto &names, std::uint32_t number)
 {
     return number < names.size() && names[number] ? names[number] : "unknown(" + std::to_string(number) + ")";
 }
@@ -27,11 +27,11 @@ std::string format_double(const char *form, double value)
 
 } // namespace
 
-std::string format_duration(uint64_t ns)
+std::string format_duration(std::uint64_t ns)
 {
     struct Unit {
         const char *name;
-        uint64_t ns;
+        std::uint64_t ns;
     };
     constexpr std::array units = {Unit{"s", 1000000000}, Unit{"ms", 1000000}, Unit{"us", 1000}};
 
@@ -43,7 +43,7 @@ std::string format_duration(uint64_t ns)
     return std::to_string(ns) + "ns";
 }
 
-std::string format_rounded(int64_t ns)
+std::string format_rounded(std::int64_t ns)
 {
     struct Unit {
         const char *name;
@@ -65,10 +65,10 @@ std::string format_rounded(int64_t ns)
     return ns ? std::to_string(ns) + "ns" : "0";
 }
 
-std::string format_thousandths(uint64_t thousandths)
+std::string format_thousandths(std::uint64_t thousandths)
 {
     std::string text = std::to_string(thousandths / 1000);
-    uint64_t rest = thousandths % 1000;
+    std::uint64_t rest = thousandths % 1000;
 
     if (rest) {
         std::string decimals = std::to_string(1000 + rest).substr(1);
@@ -96,34 +96,34 @@ std::string printable_utf8(const std::string &text)
     return Json::parse(dump_json(Json(printable(text)))).get<std::string>();
 }
 
-std::string policy_name(uint32_t policy)
+std::string policy_name(std::uint32_t policy)
 {
     return name_in(std::array{"weighted", "literal", "none"}, policy);
 }
 
-std::string grouping_name(uint32_t grouping)
+std::string grouping_name(std::uint32_t grouping)
 {
     return name_in(std::array{"process", "user", "cgroup"}, grouping);
 }
 
-std::string state_name(uint32_t state)
+std::string state_name(std::uint32_t state)
 {
     return name_in(std::array{"idle", "waiting", "holding"}, state);
 }
 
-std::string mechanism_name(uint32_t mechanism)
+std::string mechanism_name(std::uint32_t mechanism)
 {
     return name_in(std::array{"account", "gate", "slice", "preempt"}, mechanism);
 }
 
-std::string event_name(uint32_t event)
+std::string event_name(std::uint32_t event)
 {
     return name_in(std::array<const char *, 12>{nullptr, "attach", "exit", "grant", "callback", "release", "forced",
                                                 "settings", "preempt", "lost", "wait", "cancel"},
                    event);
 }
 
-std::string user_name(uint32_t uid)
+std::string user_name(std::uint32_t uid)
 {
     const passwd *found = getpwuid(uid);
     return found ? found->pw_name : std::to_string(uid);
@@ -147,15 +147,15 @@ void Table::add(std::vector<std::string> cells)
 
 std::vector<std::string> Table::lines() const
 {
-    std::vector<size_t> widths(right_.size());
+    std::vector<std::size_t> widths(right_.size());
     std::vector<std::string> lines;
 
     for (const auto &row : rows_)
-        for (size_t i = 0; i < row.size(); i++)
+        for (std::size_t i = 0; i < row.size(); i++)
             widths[i] = std::max(widths[i], row[i].size());
     for (const auto &row : rows_) {
         std::string line;
-        for (size_t i = 0; i < row.size(); i++) {
+        for (std::size_t i = 0; i < row.size(); i++) {
             std::string fill(widths[i] - row[i].size(), ' ');
             line += (i ? "  " : "") + (right_[i] ? fill + row[i] : row[i] + fill);
         }

@@ -12,10 +12,10 @@
 namespace ptsched {
 
 /* Exact, in the largest unit that gives no more than three decimals: "10ms", "1.5s". */
-std::string format_duration(uint64_t ns);
+std::string format_duration(std::uint64_t ns);
 /* Rounded to three or four digits: "1.23s". */
-std::string format_rounded(int64_t ns);
-std::string format_thousandths(uint64_t thousandths);
+std::string format_rounded(std::int64_t ns);
+std::string format_thousandths(std::uint64_t thousandths);
 std::string format_percent(double part);
 /* Control characters, which a process may have in its name, made visible. */
 std::string printable(const std::string &text);
@@ -24,12 +24,12 @@ std::string printable(const std::string &text);
 std::string printable_utf8(const std::string &text);
 
 /* Names of uapi numbers; a number not known here is shown as such. */
-std::string policy_name(uint32_t policy);
-std::string grouping_name(uint32_t grouping);
-std::string state_name(uint32_t state);
-std::string mechanism_name(uint32_t mechanism);
-std::string event_name(uint32_t event);
-std::string user_name(uint32_t uid);
+std::string policy_name(std::uint32_t policy);
+std::string grouping_name(std::uint32_t grouping);
+std::string state_name(std::uint32_t state);
+std::string mechanism_name(std::uint32_t mechanism);
+std::string event_name(std::uint32_t event);
+std::string user_name(std::uint32_t uid);
 
 /* Columns as wide as their widest cell; those whose name begins with '>' are right-aligned. */
 class Table {

@@ -30,7 +30,7 @@ namespace {
 /* Others may have the device; they need not give it up before their slice ends. */
 constexpr unsigned patience_s = 20;
 /* It may hang where no alarm ends it. */
-constexpr uint64_t patience_ns = (patience_s + 5) * 1'000'000'000ULL;
+constexpr std::uint64_t patience_ns = (patience_s + 5) * 1'000'000'000ULL;
 
 /* A function of the driver's, through the interposer. */
 template <typename Function> Function *entry(void *driver, const char *name)
@@ -62,13 +62,14 @@ Json try_device(void *driver, int ordinal)
     check(entry<CUresult(CUcontext *, CUdevice)>(driver, "cuDevicePrimaryCtxRetain")(&context, device),
           "cuDevicePrimaryCtxRetain");
     check(entry<CUresult(CUcontext)>(driver, "cuCtxSetCurrent")(context), "cuCtxSetCurrent");
-    check(entry<CUresult(CUdeviceptr *, size_t)>(driver, "cuMemAlloc_v2")(&memory, 4), "cuMemAlloc");
-    check(
-        entry<CUresult(CUdeviceptr, unsigned char, size_t, CUstream)>(driver, "cuMemsetD8Async")(memory, 0, 4, nullptr),
-        "cuMemsetD8Async");
+    check(entry<CUresult(CUdeviceptr *, std::size_t)>(driver, "cuMemAlloc_v2")(&memory, 4), "cuMemAlloc");
+    check(entry<CUresult(CUdeviceptr, unsigned char, std::size_t, CUstream)>(driver, "cuMemsetD8Async")(memory, 0, 4,
+                                                                                                        nullptr),
+          "cuMemsetD8Async");
     check(entry<CUresult()>(driver, "cuCtxSynchronize")(), "cuCtxSynchronize");
 
-    auto try_level = reinterpret_cast<int (*)(int, int *, char *, size_t)>(dlsym(RTLD_DEFAULT, "ptsched_try_level"));
+    auto try_level =
+        reinterpret_cast<int (*)(int, int *, char *, std::size_t)>(dlsym(RTLD_DEFAULT, "ptsched_try_level"));
     if (!try_level)
         throw Error("the interposer is not loaded, or of another release");
     std::array<char, 256> why{};
@@ -93,7 +94,7 @@ void add_finding(Checks &checks, const Json &found)
         checks.push_back({"enforcement", Level::Note, "cannot be tried: " + found["error"].get<std::string>(), ""});
         return;
     }
-    auto level = found["level"].get<size_t>();
+    auto level = found["level"].get<std::size_t>();
     auto why = found["why"].get<std::string>();
     std::string finding = level < levels.size() ? levels[level] : "not known to this tool";
     if (level + 1 == levels.size())
@@ -107,11 +108,11 @@ void add_finding(Checks &checks, const Json &found)
 /* What comes until the end, or until the time is up, which ends the child. */
 std::string output_of(int fd, pid_t child)
 {
-    const uint64_t end_ns = monotonic_ns() + patience_ns;
+    const std::uint64_t end_ns = monotonic_ns() + patience_ns;
     std::string output;
     std::array<char, 4096> part;
     for (;;) {
-        const uint64_t now_ns = monotonic_ns();
+        const std::uint64_t now_ns = monotonic_ns();
         pollfd readable{.fd = fd, .events = POLLIN, .revents = 0};
         if (now_ns >= end_ns || poll_within(&readable, 1, end_ns - now_ns) == 0) {
             kill(child, SIGKILL);
@@ -120,7 +121,7 @@ std::string output_of(int fd, pid_t child)
         const ssize_t got = read(fd, part.data(), part.size());
         if (got == 0 || (got < 0 && errno != EINTR))
             return output;
-        output.append(part.data(), got > 0 ? static_cast<size_t>(got) : 0);
+        output.append(part.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
     }
 }
 

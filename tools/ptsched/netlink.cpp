@@ -30,14 +30,14 @@ namespace {
 struct Refusal {
     int error = 0;
     std::string text;
-    uint32_t attribute = 0;
+    std::uint32_t attribute = 0;
 };
 
 /* Reads the extended acknowledgement, which libnl leaves to its caller. */
 void read_extended_ack(const nlmsghdr *header, const nl_msg *request, Refusal &refusal)
 {
     const auto *answer = static_cast<const nlmsgerr *>(NLMSG_DATA(header));
-    size_t skip = NLMSG_ALIGN(sizeof(*answer));
+    std::size_t skip = NLMSG_ALIGN(sizeof(*answer));
 
     if (!(header->nlmsg_flags & NLM_F_ACK_TLVS))
         return;
@@ -52,7 +52,7 @@ void read_extended_ack(const nlmsghdr *header, const nl_msg *request, Refusal &r
         return;
     if (nlattr *text = table[NLMSGERR_ATTR_MSG])
         refusal.text.assign(static_cast<char *>(nla_data(text)),
-                            strnlen(static_cast<char *>(nla_data(text)), static_cast<size_t>(nla_len(text))));
+                            strnlen(static_cast<char *>(nla_data(text)), static_cast<std::size_t>(nla_len(text))));
 
     /* The offset says where in the request the attribute at fault begins. */
     nlattr *offset = table[NLMSGERR_ATTR_OFFS];
@@ -98,7 +98,7 @@ public:
     std::vector<Event> read_events() override
     {
         std::vector<Event> found;
-        Visitor visit = [&](const void *message, size_t length) { found.push_back(parse_event(message, length)); };
+        Visitor visit = [&](const void *message, std::size_t length) { found.push_back(parse_event(message, length)); };
 
         nl_socket_modify_cb(events_.get(), NL_CB_VALID, NL_CB_CUSTOM, on_message, &visit);
         int error = 0;
@@ -128,7 +128,7 @@ protected:
     /* The kernel looks the number up among this process's descriptors, while it is sent. */
     void change(nl_msg *request, int /*passed*/) override
     {
-        int error = transact(request, NLM_F_ACK, [](const void *, size_t) {});
+        int error = transact(request, NLM_F_ACK, [](const void *, std::size_t) {});
         if (error < 0)
             fail(error);
     }
@@ -153,7 +153,8 @@ private:
     {
         const nlmsghdr *header = nlmsg_hdr(message);
         try {
-            (*static_cast<const Visitor *>(visitor))(nlmsg_data(header), static_cast<size_t>(nlmsg_datalen(header)));
+            (*static_cast<const Visitor *>(visitor))(nlmsg_data(header),
+                                                     static_cast<std::size_t>(nlmsg_datalen(header)));
         } catch (...) {
             thrown_ = std::current_exception();
             return NL_STOP;
@@ -182,8 +183,8 @@ private:
         bool done = false;
         nlmsghdr *header = nlmsg_hdr(request);
 
-        header->nlmsg_type = static_cast<uint16_t>(family_);
-        header->nlmsg_flags = static_cast<uint16_t>(NLM_F_REQUEST | flags);
+        header->nlmsg_type = static_cast<std::uint16_t>(family_);
+        header->nlmsg_flags = static_cast<std::uint16_t>(NLM_F_REQUEST | flags);
         header->nlmsg_seq = NL_AUTO_SEQ;
         refusal_ = {};
         request_ = request;

@@ -28,7 +28,7 @@ using Labels = std::vector<std::pair<const char *, std::string>>;
 
 struct Sample {
     Labels labels;
-    int64_t value;
+    std::int64_t value;
 };
 
 std::string escape(const std::string &text)
@@ -44,9 +44,9 @@ std::string escape(const std::string &text)
 }
 
 /* Exact, which a floating point number would not be after some months. */
-std::string in_seconds(int64_t ns)
+std::string in_seconds(std::int64_t ns)
 {
-    const uint64_t size = ns < 0 ? -static_cast<uint64_t>(ns) : static_cast<uint64_t>(ns);
+    const std::uint64_t size = ns < 0 ? -static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
     std::string text = std::to_string(1'000'000'000 + size % 1'000'000'000);
 
     text = (ns < 0 ? "-" : "") + std::to_string(size / 1'000'000'000) + "." + text.substr(1);
@@ -85,14 +85,14 @@ void emit_each(std::string &out, const Family &family, const Things &all, const 
     std::vector<Sample> samples;
 
     for (const auto &one : all)
-        samples.push_back({labels_of(one), static_cast<int64_t>(value_of(one))});
+        samples.push_back({labels_of(one), static_cast<std::int64_t>(value_of(one))});
     emit(out, family, samples);
 }
 
 struct CounterFamily {
     const char *name;
     Quantity quantity;
-    uint64_t Counters::*member;
+    std::uint64_t Counters::*member;
     const char *help;
 };
 
@@ -126,7 +126,7 @@ void emit_counters(std::string &out, const std::string &prefix, const Things &al
  */
 std::vector<Account> users_of(const std::vector<Entity> &entities)
 {
-    std::map<std::pair<uint32_t, uint32_t>, Account> found;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Account> found;
     std::vector<Account> users;
 
     for (const Entity &entity : entities) {
@@ -168,17 +168,17 @@ private:
     const std::vector<Entity> &entities_;
     const std::vector<Account> &accounts_;
     const CgroupPaths &paths_;
-    std::map<uint32_t, std::string> addresses_;
-    std::map<uint32_t, std::string> names_; /* of users, each of which is asked for once */
+    std::map<std::uint32_t, std::string> addresses_;
+    std::map<std::uint32_t, std::string> names_; /* of users, each of which is asked for once */
     std::string out_;
 
-    Labels labels_of_device(uint32_t id) const
+    Labels labels_of_device(std::uint32_t id) const
     {
         auto found = addresses_.find(id);
         return {{"device", std::to_string(id)}, {"pci", found == addresses_.end() ? "" : found->second}};
     }
 
-    const std::string &name_of(uint32_t uid)
+    const std::string &name_of(std::uint32_t uid)
     {
         auto [found, is_new] = names_.try_emplace(uid);
         if (is_new)

@@ -18,9 +18,9 @@ namespace ptsched {
 
 namespace {
 
-constexpr uint64_t second_ns = 1'000'000'000;
+constexpr std::uint64_t second_ns = 1'000'000'000;
 /* What happened up to the end of a recording is told within so long, or not at all. */
-constexpr uint64_t patience_ns = second_ns / 5;
+constexpr std::uint64_t patience_ns = second_ns / 5;
 
 /* A program that is recorded, until it ends. */
 class Program {
@@ -82,7 +82,7 @@ private:
     bool terminal_ = isatty(STDERR_FILENO) == 1;
 };
 
-std::string with_unit(uint64_t count, const std::string &one, const std::string &many)
+std::string with_unit(std::uint64_t count, const std::string &one, const std::string &many)
 {
     return std::to_string(count) + " " + (count == 1 ? one : many);
 }
@@ -98,9 +98,9 @@ public:
     }
 
     /* Until @stop says so, @program has ended or @end_ns. */
-    void run(const StopSignals &stop, const Program *program, uint64_t end_ns)
+    void run(const StopSignals &stop, const Program *program, std::uint64_t end_ns)
     {
-        for (uint64_t tick_ns = start_ns_; !is_over(stop, program, end_ns);) {
+        for (std::uint64_t tick_ns = start_ns_; !is_over(stop, program, end_ns);) {
             take();
             if (monotonic_ns() < tick_ns)
                 continue;
@@ -112,9 +112,9 @@ public:
     /* Waits for what has happened until now. */
     void catch_up()
     {
-        const uint64_t end_ns = monotonic_ns();
+        const std::uint64_t end_ns = monotonic_ns();
 
-        for (uint64_t now_ns = end_ns; last_ns_ < end_ns && now_ns < end_ns + patience_ns; now_ns = monotonic_ns())
+        for (std::uint64_t now_ns = end_ns; last_ns_ < end_ns && now_ns < end_ns + patience_ns; now_ns = monotonic_ns())
             if (has_more(end_ns + patience_ns - now_ns))
                 take();
     }
@@ -131,13 +131,13 @@ private:
     int events_;
     std::string path_;
     TraceFile trace_;
-    uint64_t start_ns_;
+    std::uint64_t start_ns_;
     Timeline timeline_;
     Progress progress_;
-    uint64_t count_ = 0;
-    uint64_t losses_ = 0;
-    uint64_t last_ns_ = 0; /* of the latest event */
-    uint64_t looked_ns_ = 0;
+    std::uint64_t count_ = 0;
+    std::uint64_t losses_ = 0;
+    std::uint64_t last_ns_ = 0; /* of the latest event */
+    std::uint64_t looked_ns_ = 0;
 
     /* How things are: of those of whom no event comes it is all there is. */
     void look()
@@ -155,12 +155,12 @@ private:
                 timeline_.add_device(device);
     }
 
-    bool is_over(const StopSignals &stop, const Program *program, uint64_t end_ns)
+    bool is_over(const StopSignals &stop, const Program *program, std::uint64_t end_ns)
     {
         pollfd fds[] = {{.fd = events_, .events = POLLIN, .revents = 0},
                         {.fd = stop.fd(), .events = POLLIN, .revents = 0},
                         {.fd = program ? program->fd() : -1, .events = POLLIN, .revents = 0}};
-        const uint64_t now_ns = monotonic_ns();
+        const std::uint64_t now_ns = monotonic_ns();
 
         if (now_ns >= end_ns)
             return true;
@@ -178,7 +178,7 @@ private:
         return fds[2].revents;
     }
 
-    bool has_more(uint64_t within_ns) const
+    bool has_more(std::uint64_t within_ns) const
     {
         pollfd fd{.fd = events_, .events = POLLIN, .revents = 0};
         return poll_within(&fd, 1, within_ns) > 0;
@@ -229,7 +229,7 @@ int record(const RecordOptions &options)
 {
     /* What is wrong with the words is said before anything is done. */
     std::vector<std::string> words = program_words("record", options.words, options.words_after_dashes);
-    uint64_t limit_ns = UINT64_MAX;
+    std::uint64_t limit_ns = UINT64_MAX;
     if (!options.seconds.empty() && !words.empty())
         throw Error("record ends with the program or after --seconds: give one of them", 2);
     if (!options.seconds.empty())
@@ -241,7 +241,7 @@ int record(const RecordOptions &options)
     std::optional<Program> program;
     if (!words.empty())
         program.emplace(std::move(words), stop.before());
-    const uint64_t now_ns = monotonic_ns();
+    const std::uint64_t now_ns = monotonic_ns();
     try {
         recording.run(stop, program ? &*program : nullptr,
                       limit_ns < UINT64_MAX - now_ns ? now_ns + limit_ns : UINT64_MAX);

@@ -35,11 +35,11 @@ public:
 
     void write(const std::string &content)
     {
-        for (size_t done = 0; done < content.size();) {
+        for (std::size_t done = 0; done < content.size();) {
             ssize_t written = ::write(fd_.get(), content.data() + done, content.size() - done);
             if (written < 0 && errno != EINTR)
                 fail();
-            done += written < 0 ? 0 : static_cast<size_t>(written);
+            done += written < 0 ? 0 : static_cast<std::size_t>(written);
         }
     }
 

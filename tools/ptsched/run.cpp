@@ -32,14 +32,14 @@ constexpr int exit_own_failure = 125;
 
 /* As sched_setattr(2) has it; <linux/sched/types.h> and <sched.h> cannot both be included. */
 struct SchedAttributes {
-    uint32_t size;
-    uint32_t policy;
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t runtime; /* ns; of a fair task its slice */
-    uint64_t deadline;
-    uint64_t period;
+    std::uint32_t size;
+    std::uint32_t policy;
+    std::uint64_t flags;
+    std::int32_t nice;
+    std::uint32_t priority;
+    std::uint64_t runtime; /* ns; of a fair task its slice */
+    std::uint64_t deadline;
+    std::uint64_t period;
 };
 
 /*
@@ -184,7 +184,7 @@ void make_absolute(const char *name)
 
 std::string checked_socket(const std::string &path)
 {
-    constexpr size_t longest = sizeof(sockaddr_un::sun_path) - 1;
+    constexpr std::size_t longest = sizeof(sockaddr_un::sun_path) - 1;
     const std::string found = absolute(path);
     if (found.size() > longest)
         throw Error("the broker's socket " + found + " has too long a name: at most " + std::to_string(longest) +
@@ -215,7 +215,7 @@ std::string find_program(const std::string &name)
     const char *path = std::getenv("PATH");
     std::string folders = path ? path : "/bin:/usr/bin";
     std::string folder;
-    for (size_t begin = 0; begin <= folders.size(); begin += folder.size() + 1) {
+    for (std::size_t begin = 0; begin <= folders.size(); begin += folder.size() + 1) {
         folder = folders.substr(begin, folders.find(':', begin) - begin);
         std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
         struct stat info;

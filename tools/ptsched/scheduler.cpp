@@ -64,7 +64,7 @@ std::unique_ptr<Scheduler> open_scheduler(const Choice &choice)
 
 const Device &find_device(const std::vector<Device> &devices, const std::string &name)
 {
-    uint32_t number = 0;
+    std::uint32_t number = 0;
     auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
     bool is_number = error == std::errc() && end == name.data() + name.size();
 
@@ -82,7 +82,7 @@ const Device &find_device(const std::vector<Device> &devices, const std::string 
                 (known.empty() ? "none, the scheduler knows no device" : known));
 }
 
-void throw_refusal(int error, const std::string &text, uint32_t attribute)
+void throw_refusal(int error, const std::string &text, std::uint32_t attribute)
 {
     std::string setting = setting_name(attribute);
     std::string message = "refused by the scheduler: ";

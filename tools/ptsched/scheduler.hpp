@@ -54,87 +54,87 @@ private:
 
 /* Counters that devices and entities have in common. */
 struct Counters {
-    uint64_t turns = 0;
-    uint64_t callbacks = 0;
-    uint64_t preempts = 0;
-    uint64_t escalations = 0;
-    uint64_t forced = 0;
-    uint64_t overrun_ns = 0;
-    uint64_t occupancy_ns = 0;
-    uint64_t held_ns = 0;
-    uint64_t gpu_ns = 0;
-    uint64_t given_ns = 0;
+    std::uint64_t turns = 0;
+    std::uint64_t callbacks = 0;
+    std::uint64_t preempts = 0;
+    std::uint64_t escalations = 0;
+    std::uint64_t forced = 0;
+    std::uint64_t overrun_ns = 0;
+    std::uint64_t occupancy_ns = 0;
+    std::uint64_t held_ns = 0;
+    std::uint64_t gpu_ns = 0;
+    std::uint64_t given_ns = 0;
 };
 
 struct Device {
-    uint32_t id = 0;
+    std::uint32_t id = 0;
     std::string pci;
     std::string uuid; /* empty: not known */
-    uint32_t policy = 0;
-    uint32_t grouping = 0;
+    std::uint32_t policy = 0;
+    std::uint32_t grouping = 0;
     bool idle_sharing = false;
     bool many = false;
-    uint64_t slice_ns = 0;
-    uint64_t grace_ns = 0;
-    uint64_t drain_ns = 0;
-    uint64_t inflight_ns = 0;
-    uint32_t alpha = 0; /* thousandths */
-    uint64_t node = 0;  /* PTSCHED_NODE(), 0: none */
-    uint64_t slice_effective_ns = 0;
-    uint64_t handover_ns = 0;
-    uint32_t entities = 0;
-    uint32_t waiters = 0;
+    std::uint64_t slice_ns = 0;
+    std::uint64_t grace_ns = 0;
+    std::uint64_t drain_ns = 0;
+    std::uint64_t inflight_ns = 0;
+    std::uint32_t alpha = 0; /* thousandths */
+    std::uint64_t node = 0;  /* PTSCHED_NODE(), 0: none */
+    std::uint64_t slice_effective_ns = 0;
+    std::uint64_t handover_ns = 0;
+    std::uint32_t entities = 0;
+    std::uint32_t waiters = 0;
     Counters counters;
 };
 
 struct Entity {
-    uint32_t device_id = 0;
-    uint32_t pid = 0;
-    uint32_t uid = 0;
+    std::uint32_t device_id = 0;
+    std::uint32_t pid = 0;
+    std::uint32_t uid = 0;
     std::string comm;
-    int32_t nice = 0;
-    uint32_t weight = 0;
+    std::int32_t nice = 0;
+    std::uint32_t weight = 0;
     bool weight_set = false;
-    uint32_t state = 0;
+    std::uint32_t state = 0;
     bool active = false;
-    int64_t budget_ns = 0;
-    uint64_t wait_ns = 0;
-    uint64_t submissions = 0;
-    uint32_t clients = 0;
-    uint32_t mechanism = 0;
-    uint32_t share = 0;                  /* of its user */
-    std::string group;                   /* empty: none */
-    std::optional<uint64_t> user_gpu_ns; /* none: not to be seen, or not known to the scheduler */
-    std::optional<uint64_t> cgroup;      /* none: not known to the scheduler */
+    std::int64_t budget_ns = 0;
+    std::uint64_t wait_ns = 0;
+    std::uint64_t submissions = 0;
+    std::uint32_t clients = 0;
+    std::uint32_t mechanism = 0;
+    std::uint32_t share = 0;                  /* of its user */
+    std::string group;                        /* empty: none */
+    std::optional<std::uint64_t> user_gpu_ns; /* none: not to be seen, or not known to the scheduler */
+    std::optional<std::uint64_t> cgroup;      /* none: not known to the scheduler */
     Counters counters;
 };
 
 /* What a user, or a cgroup, has and is to have on a device. */
 struct Account {
-    uint32_t device_id = 0;
-    std::optional<uint32_t> uid; /* none: it is a cgroup's */
-    uint64_t cgroup = 0;
-    std::optional<uint64_t> parent; /* of a cgroup; none: the root */
-    uint32_t share = PTSCHED_SHARE_DEFAULT;
-    uint32_t processes = 0;
-    uint64_t gpu_ns = 0;
+    std::uint32_t device_id = 0;
+    std::optional<std::uint32_t> uid; /* none: it is a cgroup's */
+    std::uint64_t cgroup = 0;
+    std::optional<std::uint64_t> parent; /* of a cgroup; none: the root */
+    std::uint32_t share = PTSCHED_SHARE_DEFAULT;
+    std::uint32_t processes = 0;
+    std::uint64_t gpu_ns = 0;
 };
 
 struct Event {
-    uint32_t event = 0;
-    uint64_t time_ns = 0;
-    uint32_t device_id = 0;
+    std::uint32_t event = 0;
+    std::uint64_t time_ns = 0;
+    std::uint32_t device_id = 0;
     /* Not with PTSCHED_EVENT_SETTINGS, nor with PTSCHED_EVENT_LOST, which has nothing but itself. */
-    std::optional<uint32_t> pid;
+    std::optional<std::uint32_t> pid;
     std::string comm;
-    int64_t budget_ns = 0;
-    uint64_t turn = 0;
+    std::int64_t budget_ns = 0;
+    std::uint64_t turn = 0;
 };
 
 /* A change of one setting: an attribute marked S and its value. */
 struct Setting {
     int attribute;
-    uint64_t value;
+    std::uint64_t value;
 };
 
 /* Which scheduler the user asked for. */
@@ -154,15 +154,15 @@ public:
 
     std::vector<Device> devices();
     /* Of all devices, or of one. */
-    std::vector<Entity> entities(std::optional<uint32_t> device_id = std::nullopt);
+    std::vector<Entity> entities(std::optional<std::uint32_t> device_id = std::nullopt);
     /* None: a scheduler that does not know the command. */
-    std::optional<std::vector<Account>> accounts(std::optional<uint32_t> device_id = std::nullopt);
-    void set_device(std::optional<uint32_t> device_id, const std::vector<Setting> &settings);
+    std::optional<std::vector<Account>> accounts(std::optional<std::uint32_t> device_id = std::nullopt);
+    void set_device(std::optional<std::uint32_t> device_id, const std::vector<Setting> &settings);
     /* Weight 0: from nice again. */
-    void set_entity(uint32_t pid, uint32_t weight, std::optional<uint32_t> device_id);
-    void set_user(uint32_t uid, uint32_t share, std::optional<uint32_t> device_id);
+    void set_entity(std::uint32_t pid, std::uint32_t weight, std::optional<std::uint32_t> device_id);
+    void set_user(std::uint32_t uid, std::uint32_t share, std::optional<std::uint32_t> device_id);
     /* @directory is an open descriptor of it. */
-    void set_cgroup(int directory, uint32_t share, std::optional<uint32_t> device_id);
+    void set_cgroup(int directory, std::uint32_t share, std::optional<std::uint32_t> device_id);
 
     /* From the return on, events are collected; the descriptor polls readable. */
     virtual int subscribe() = 0;
@@ -171,14 +171,15 @@ public:
 
 protected:
     /* A message: genlmsghdr, then attributes. */
-    using Visitor = std::function<void(const void *message, size_t length)>;
+    using Visitor = std::function<void(const void *message, std::size_t length)>;
 
     virtual void dump(nl_msg *request, const Visitor &visit) = 0;
     /* @passed is a descriptor that the request names; -1: none. */
     virtual void change(nl_msg *request, int passed) = 0;
 
 private:
-    void set(uint8_t command, std::optional<uint32_t> device_id, const std::vector<Setting> &settings, int passed = -1);
+    void set(std::uint8_t command, std::optional<std::uint32_t> device_id, const std::vector<Setting> &settings,
+             int passed = -1);
 };
 
 /* How long a scheduler may take to answer a request. */
@@ -198,12 +199,12 @@ std::string broker_socket();
 const Device &find_device(const std::vector<Device> &devices, const std::string &name);
 
 /* attributes.cpp: what messages carry */
-std::unique_ptr<nl_msg, void (*)(nl_msg *)> new_message(uint8_t command);
-Event parse_event(const void *message, size_t length);
+std::unique_ptr<nl_msg, void (*)(nl_msg *)> new_message(std::uint8_t command);
+Event parse_event(const void *message, std::size_t length);
 /* The command line's word for the attribute of a setting; empty: not a setting. */
-std::string setting_name(uint32_t attribute);
+std::string setting_name(std::uint32_t attribute);
 /* Throws the refusal of a request, in words; @text and @attribute where the scheduler gave them. */
-[[noreturn]] void throw_refusal(int error, const std::string &text, uint32_t attribute);
+[[noreturn]] void throw_refusal(int error, const std::string &text, std::uint32_t attribute);
 
 } // namespace ptsched
 

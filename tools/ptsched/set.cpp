@@ -17,7 +17,7 @@ bool is_node(const Setting &setting)
 }
 
 /* Each device has its own. One of which the driver does not tell stays as it was. */
-void set_nodes(Scheduler &scheduler, const std::vector<Device> &devices, std::optional<uint32_t> only)
+void set_nodes(Scheduler &scheduler, const std::vector<Device> &devices, std::optional<std::uint32_t> only)
 {
     bool found = false;
 
@@ -37,13 +37,13 @@ void set_nodes(Scheduler &scheduler, const std::vector<Device> &devices, std::op
 int set(const SetOptions &options)
 {
     /* What is wrong with the words is said before anything is asked of a scheduler. */
-    std::optional<uint32_t> pid, uid;
+    std::optional<std::uint32_t> pid, uid;
     UniqueFd cgroup;
-    uint32_t weight = 0, share = 0;
+    std::uint32_t weight = 0, share = 0;
     std::vector<Setting> settings;
 
     if (!options.pid.empty()) {
-        pid = static_cast<uint32_t>(parse_integer("pid", options.pid, 1, INT32_MAX));
+        pid = static_cast<std::uint32_t>(parse_integer("pid", options.pid, 1, INT32_MAX));
         weight = parse_weight(options.settings);
     } else if (!options.user.empty()) {
         uid = parse_user(options.user);
@@ -65,7 +65,7 @@ int set(const SetOptions &options)
 
     auto scheduler = open_scheduler(options.choice);
     std::vector<Device> devices = scheduler->devices();
-    std::optional<uint32_t> device;
+    std::optional<std::uint32_t> device;
     if (!options.device.empty())
         device = find_device(devices, options.device).id;
     if (devices.empty())

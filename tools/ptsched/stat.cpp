@@ -34,9 +34,9 @@ Json counters_json(const Counters &counters)
 }
 
 /* Major and minor number: what it is called is each program's affair. */
-std::string node_text(uint64_t node)
+std::string node_text(std::uint64_t node)
 {
-    return std::to_string(node >> 32) + ":" + std::to_string(static_cast<uint32_t>(node));
+    return std::to_string(node >> 32) + ":" + std::to_string(static_cast<std::uint32_t>(node));
 }
 
 template <typename Value> Json json_or_null(const std::optional<Value> &value)
@@ -44,7 +44,7 @@ template <typename Value> Json json_or_null(const std::optional<Value> &value)
     return value ? Json(*value) : Json(nullptr);
 }
 
-Json path_json(uint64_t cgroup, const CgroupPaths &paths)
+Json path_json(std::uint64_t cgroup, const CgroupPaths &paths)
 {
     const std::string path = paths.of(cgroup);
     return path.empty() ? Json(nullptr) : Json(path);
@@ -151,9 +151,9 @@ const char *on_off(bool value)
     return value ? "on" : "off";
 }
 
-std::string rounded(uint64_t ns)
+std::string rounded(std::uint64_t ns)
 {
-    return format_rounded(static_cast<int64_t>(ns));
+    return format_rounded(static_cast<std::int64_t>(ns));
 }
 
 void print_device(const Device &device)
@@ -211,8 +211,8 @@ void print_entities(const std::vector<Entity> &entities)
 Report ask(Scheduler &scheduler, const StatOptions &options)
 {
     Report report{.devices = scheduler.devices(), .entities = {}, .accounts = {}, .paths = {}};
-    std::optional<uint32_t> only;
-    std::set<uint64_t> cgroups;
+    std::optional<std::uint32_t> only;
+    std::set<std::uint64_t> cgroups;
 
     if (!options.device.empty()) {
         report.devices = {find_device(report.devices, options.device)};

@@ -166,7 +166,7 @@ void check_driver(Checks &checks, bool nvidia, bool scheduled)
 {
     if (auto version = first_line("/proc/driver/nvidia/version")) {
         /* "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  ..." */
-        size_t begin = version->find(':');
+        std::size_t begin = version->find(':');
         std::istringstream words(begin == std::string::npos ? *version : version->substr(begin + 1));
         std::string text, word;
         while (words >> word)

@@ -16,7 +16,7 @@ void Timeline::add_device(const Device &device)
     trace_.count(tracks.waiting, since_ns_, 0);
 }
 
-Timeline::Process &Timeline::add_process(DeviceTracks &device, uint32_t pid, const std::string &comm)
+Timeline::Process &Timeline::add_process(DeviceTracks &device, std::uint32_t pid, const std::string &comm)
 {
     auto [found, is_new] = device.processes.try_emplace(pid);
     Process &process = found->second;
@@ -30,7 +30,7 @@ Timeline::Process &Timeline::add_process(DeviceTracks &device, uint32_t pid, con
     return process;
 }
 
-void Timeline::add_state(const std::vector<Entity> &entities, uint64_t until_ns)
+void Timeline::add_state(const std::vector<Entity> &entities, std::uint64_t until_ns)
 {
     until_ns_ = until_ns;
     for (const Entity &entity : entities) {
@@ -91,11 +91,11 @@ Timeline::State Timeline::state_before(const Event &event)
 }
 
 /* The turn of one that holds it goes to a lane that no other uses. */
-void Timeline::take_lane(DeviceTracks &device, Process &process, uint64_t ns)
+void Timeline::take_lane(DeviceTracks &device, Process &process, std::uint64_t ns)
 {
     auto free = std::find(device.lane_used.begin(), device.lane_used.end(), false);
 
-    process.lane = static_cast<size_t>(free - device.lane_used.begin());
+    process.lane = static_cast<std::size_t>(free - device.lane_used.begin());
     if (free == device.lane_used.end()) {
         device.lanes.push_back(trace_.add_track("turn", device.track));
         device.lane_used.push_back(true);
@@ -106,9 +106,10 @@ void Timeline::take_lane(DeviceTracks &device, Process &process, uint64_t ns)
 }
 
 /* Ends the slices of the present state, and begins those of another. */
-void Timeline::enter(DeviceTracks &device, Process &process, State state, uint64_t ns, const std::vector<Note> &notes)
+void Timeline::enter(DeviceTracks &device, Process &process, State state, std::uint64_t ns,
+                     const std::vector<Note> &notes)
 {
-    const auto change_waiters = [&](int64_t by) {
+    const auto change_waiters = [&](std::int64_t by) {
         device.waiters += by;
         trace_.count(device.waiting, ns, device.waiters);
     };
@@ -134,7 +135,7 @@ void Timeline::enter(DeviceTracks &device, Process &process, State state, uint64
 }
 
 /* A slice within the turn, until its end. */
-void Timeline::deepen(Process &process, uint64_t ns, const char *name)
+void Timeline::deepen(Process &process, std::uint64_t ns, const char *name)
 {
     if (process.state != State::Holding)
         return;
@@ -149,7 +150,7 @@ void Timeline::apply(DeviceTracks &device, Process &process, const Event &event)
         return enter(device, process, State::Waiting, event.time_ns, {{"budget_ns", event.budget_ns}});
     case PTSCHED_EVENT_GRANT:
         return enter(device, process, State::Holding, event.time_ns,
-                     {{"turn", static_cast<int64_t>(event.turn)}, {"budget_ns", event.budget_ns}});
+                     {{"turn", static_cast<std::int64_t>(event.turn)}, {"budget_ns", event.budget_ns}});
     case PTSCHED_EVENT_CALLBACK:
         return deepen(process, event.time_ns, "called back");
     case PTSCHED_EVENT_PREEMPT:
@@ -199,11 +200,11 @@ void Timeline::add(Event event)
         device.processes.erase(*event.pid);
 }
 
-void Timeline::lose(uint64_t now_ns)
+void Timeline::lose(std::uint64_t now_ns)
 {
     for (auto &[id, device] : devices_) {
         settle(device);
-        const uint64_t from_ns = std::max(device.last_ns, since_ns_);
+        const std::uint64_t from_ns = std::max(device.last_ns, since_ns_);
         for (auto &[pid, process] : device.processes)
             enter(device, process, State::Idle, from_ns);
         if (!device.lost)
@@ -214,7 +215,7 @@ void Timeline::lose(uint64_t now_ns)
     since_ns_ = now_ns;
 }
 
-void Timeline::finish(uint64_t now_ns)
+void Timeline::finish(std::uint64_t now_ns)
 {
     settle();
     for (auto &[id, device] : devices_)

@@ -48,7 +48,7 @@ struct View {
 };
 
 /* A counter that began again, with a process that came back, counts from 0. */
-double grown(uint64_t now, uint64_t before)
+double grown(std::uint64_t now, std::uint64_t before)
 {
     return static_cast<double>(now >= before ? now - before : now);
 }
@@ -61,8 +61,8 @@ double wall_ns(const Sample &before, const Sample &now)
 /* The rows between two samples, the largest share first. */
 std::vector<Row> compare(const Sample &before, const Sample &now)
 {
-    std::map<std::pair<uint32_t, uint32_t>, const Entity *> earlier;
-    std::map<uint32_t, double> used;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, const Entity *> earlier;
+    std::map<std::uint32_t, double> used;
     std::vector<Row> rows;
     double wall = wall_ns(before, now);
 
@@ -119,7 +119,7 @@ std::vector<std::string> table_of(const std::vector<Row> &rows, bool several_dev
 
 std::vector<std::string> accounts_between(const Sample &before, Sample &now, CgroupPaths &paths)
 {
-    std::map<std::tuple<uint32_t, bool, uint64_t>, uint64_t> earlier;
+    std::map<std::tuple<std::uint32_t, bool, std::uint64_t>, std::uint64_t> earlier;
     std::vector<double> gpu;
     const auto key_of = [](const Account &account) {
         return std::tuple(account.device_id, account.uid.has_value(), account.uid ? *account.uid : account.cgroup);
@@ -158,7 +158,7 @@ public:
             view.head.push_back("device " + std::to_string(device.id) + " " + device.pci + ": GPU " +
                                 format_percent(gpu) + "%, " + std::to_string(device.entities) + " attached, " +
                                 std::to_string(device.waiters) + " waiting, policy " + policy_name(device.policy) +
-                                ", slice " + format_rounded(static_cast<int64_t>(device.slice_effective_ns)));
+                                ", slice " + format_rounded(static_cast<std::int64_t>(device.slice_effective_ns)));
         }
         view.processes = table_of(rows, now.devices.size() > 1);
         view.accounts = accounts_between(before_, now, paths_);
@@ -175,7 +175,7 @@ private:
     Sample sample()
     {
         Sample sample{.when = {}, .devices = scheduler_->devices(), .entities = {}, .accounts = {}};
-        std::optional<uint32_t> only;
+        std::optional<std::uint32_t> only;
 
         if (!device_.empty()) {
             sample.devices = {find_device(sample.devices, device_)};
@@ -222,13 +222,13 @@ public:
             put(line++, text);
         attron(A_REVERSE);
         std::string header = table[0];
-        header.resize(std::max(header.size(), static_cast<size_t>(COLS)), ' ');
+        header.resize(std::max(header.size(), static_cast<std::size_t>(COLS)), ' ');
         put(++line, header);
         attroff(A_REVERSE);
-        size_t room = static_cast<size_t>(std::max(0, LINES - line - 2));
-        size_t rows = table.size() - 1;
-        size_t shown = rows <= room ? rows : room ? room - 1 : 0;
-        for (size_t i = 1; i <= shown; i++)
+        std::size_t room = static_cast<std::size_t>(std::max(0, LINES - line - 2));
+        std::size_t rows = table.size() - 1;
+        std::size_t shown = rows <= room ? rows : room ? room - 1 : 0;
+        for (std::size_t i = 1; i <= shown; i++)
             put(++line, table[i]);
         if (shown < rows)
             put(++line, "... " + std::to_string(rows - shown) + " more");

@@ -30,11 +30,11 @@ UniqueFd open_output(const std::string &path)
     return fd;
 }
 
-uint64_t read_clock(clockid_t clock)
+std::uint64_t read_clock(clockid_t clock)
 {
     timespec now{};
     clock_gettime(clock, &now);
-    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 } // namespace
@@ -44,7 +44,7 @@ TraceFile::TraceFile(const std::string &path, int stop)
 {
     /* Not the numbers of another trace, to which this one may be appended. */
     std::random_device random;
-    last_track_ = static_cast<uint64_t>(random()) << 32;
+    last_track_ = static_cast<std::uint64_t>(random()) << 32;
     sequence_ = random() | 1;
     add_clocks().set_sequence_flags(perfetto::TracePacket::SEQ_INCREMENTAL_STATE_CLEARED);
 }
@@ -99,7 +99,7 @@ TraceFile::Track TraceFile::add_counter(const std::string &name, Track parent, U
     return track;
 }
 
-perfetto::TrackEvent &TraceFile::add_event(Track track, uint64_t ns)
+perfetto::TrackEvent &TraceFile::add_event(Track track, std::uint64_t ns)
 {
     perfetto::TracePacket &packet = add_packet();
     packet.set_timestamp(ns);
@@ -108,7 +108,7 @@ perfetto::TrackEvent &TraceFile::add_event(Track track, uint64_t ns)
     return *packet.mutable_track_event();
 }
 
-void TraceFile::begin(Track track, uint64_t ns, const std::string &name, const std::vector<Note> &notes)
+void TraceFile::begin(Track track, std::uint64_t ns, const std::string &name, const std::vector<Note> &notes)
 {
     perfetto::TrackEvent &event = add_event(track, ns);
     event.set_type(perfetto::TrackEvent::TYPE_SLICE_BEGIN);
@@ -120,19 +120,19 @@ void TraceFile::begin(Track track, uint64_t ns, const std::string &name, const s
     }
 }
 
-void TraceFile::end(Track track, uint64_t ns)
+void TraceFile::end(Track track, std::uint64_t ns)
 {
     add_event(track, ns).set_type(perfetto::TrackEvent::TYPE_SLICE_END);
 }
 
-void TraceFile::instant(Track track, uint64_t ns, const std::string &name)
+void TraceFile::instant(Track track, std::uint64_t ns, const std::string &name)
 {
     perfetto::TrackEvent &event = add_event(track, ns);
     event.set_type(perfetto::TrackEvent::TYPE_INSTANT);
     event.set_name(name);
 }
 
-void TraceFile::count(Track counter, uint64_t ns, int64_t value)
+void TraceFile::count(Track counter, std::uint64_t ns, std::int64_t value)
 {
     perfetto::TrackEvent &event = add_event(counter, ns);
     event.set_type(perfetto::TrackEvent::TYPE_COUNTER);

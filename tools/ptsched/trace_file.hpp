@@ -24,14 +24,14 @@ class TracePacket;
 /* A number that is shown with a slice. */
 struct Note {
     const char *name;
-    int64_t value;
+    std::int64_t value;
 };
 
 enum class Unit { Nanoseconds, Count };
 
 class TraceFile {
 public:
-    using Track = uint64_t;
+    using Track = std::uint64_t;
 
     /* "-": standard output. Where nobody reads, writing ends when @stop, a descriptor, is readable. Throws Error. */
     TraceFile(const std::string &path, int stop);
@@ -43,18 +43,18 @@ public:
     Track add_track(const std::string &name, Track parent);
     Track add_counter(const std::string &name, Track parent, Unit unit);
 
-    void begin(Track track, uint64_t ns, const std::string &name, const std::vector<Note> &notes = {});
+    void begin(Track track, std::uint64_t ns, const std::string &name, const std::vector<Note> &notes = {});
     /* The slice of the track that began last. */
-    void end(Track track, uint64_t ns);
-    void instant(Track track, uint64_t ns, const std::string &name);
-    void count(Track counter, uint64_t ns, int64_t value);
+    void end(Track track, std::uint64_t ns);
+    void instant(Track track, std::uint64_t ns, const std::string &name);
+    void count(Track counter, std::uint64_t ns, std::int64_t value);
 
     /*
      * Writes what has been added since, which otherwise is done whenever it has become much. To be called now and then:
      * it says what the clocks show, which a machine that sleeps sets apart. Throws Error.
      */
     void flush();
-    uint64_t bytes() const { return bytes_; }
+    std::uint64_t bytes() const { return bytes_; }
 
 private:
     std::string path_;
@@ -63,12 +63,12 @@ private:
     /* What has not been written. */
     std::unique_ptr<perfetto::Trace> trace_;
     std::string buffer_;
-    uint64_t bytes_ = 0;
-    uint64_t last_track_;
-    uint32_t sequence_;
+    std::uint64_t bytes_ = 0;
+    std::uint64_t last_track_;
+    std::uint32_t sequence_;
 
     perfetto::TracePacket &add_packet();
-    perfetto::TrackEvent &add_event(Track track, uint64_t ns);
+    perfetto::TrackEvent &add_event(Track track, std::uint64_t ns);
     perfetto::TracePacket &add_clocks();
     void write_packets();
     void write_buffer();

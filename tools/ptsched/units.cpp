@@ -16,9 +16,9 @@ namespace ptsched {
 namespace {
 
 /* A decimal number times @scale, exactly; nothing if it is none, or too long to be meant. */
-std::optional<uint64_t> parse_scaled(const std::string &text, uint64_t scale)
+std::optional<std::uint64_t> parse_scaled(const std::string &text, std::uint64_t scale)
 {
-    size_t point = std::min(text.find('.'), text.size());
+    std::size_t point = std::min(text.find('.'), text.size());
     std::string whole = text.substr(0, point);
     std::string fraction = point < text.size() ? text.substr(point + 1) : "";
     auto digits = [](const std::string &part) {
@@ -30,7 +30,7 @@ std::optional<uint64_t> parse_scaled(const std::string &text, uint64_t scale)
     if (point < text.size() && fraction.empty())
         return std::nullopt;
 
-    uint64_t value = std::stoull(whole) * scale;
+    std::uint64_t value = std::stoull(whole) * scale;
     for (char digit : fraction) {
         if (scale % 10) {
             if (digit != '0')
@@ -38,7 +38,7 @@ std::optional<uint64_t> parse_scaled(const std::string &text, uint64_t scale)
             continue;
         }
         scale /= 10;
-        value += static_cast<uint64_t>(digit - '0') * scale;
+        value += static_cast<std::uint64_t>(digit - '0') * scale;
     }
     return value;
 }
@@ -50,7 +50,7 @@ std::optional<uint64_t> parse_scaled(const std::string &text, uint64_t scale)
 
 struct Unit {
     const char *name;
-    uint64_t ns;
+    std::uint64_t ns;
 };
 
 /* Longer names first: "ms" ends with "s". */
@@ -62,8 +62,8 @@ struct Known {
     const char *name;
     int attribute;
     Kind kind;
-    uint64_t min;
-    uint64_t max;
+    std::uint64_t min;
+    std::uint64_t max;
 };
 
 constexpr std::array known_settings = {
@@ -79,30 +79,30 @@ constexpr std::array known_settings = {
     Known{"node", PTSCHED_A_NODE, Kind::Node, 0, UINT64_MAX},
 };
 
-uint64_t parse_policy(const std::string &text)
+std::uint64_t parse_policy(const std::string &text)
 {
-    for (uint32_t policy = 0; policy <= PTSCHED_POLICY_NONE; policy++)
+    for (std::uint32_t policy = 0; policy <= PTSCHED_POLICY_NONE; policy++)
         if (text == policy_name(policy))
             return policy;
     refuse("policy", text, "weighted, literal or none");
 }
 
-uint64_t parse_grouping(const std::string &text)
+std::uint64_t parse_grouping(const std::string &text)
 {
-    for (uint32_t grouping = 0; grouping <= PTSCHED_GROUPING_CGROUP; grouping++)
+    for (std::uint32_t grouping = 0; grouping <= PTSCHED_GROUPING_CGROUP; grouping++)
         if (text == grouping_name(grouping))
             return grouping;
     refuse("grouping", text, "process, user or cgroup");
 }
 
-uint64_t parse_switch(const std::string &name, const std::string &text)
+std::uint64_t parse_switch(const std::string &name, const std::string &text)
 {
     if (text != "on" && text != "off")
         refuse(name, text, "on or off");
     return text == "on";
 }
 
-uint64_t parse_node(const std::string &text)
+std::uint64_t parse_node(const std::string &text)
 {
     struct stat status;
 
@@ -115,7 +115,7 @@ uint64_t parse_node(const std::string &text)
     return PTSCHED_NODE(major(status.st_rdev), minor(status.st_rdev));
 }
 
-uint64_t parse_value(const Known &known, const std::string &text)
+std::uint64_t parse_value(const Known &known, const std::string &text)
 {
     switch (known.kind) {
     case Kind::Policy:
@@ -137,7 +137,7 @@ uint64_t parse_value(const Known &known, const std::string &text)
 /* "name=value", split. */
 std::pair<std::string, std::string> split(const std::string &word)
 {
-    size_t equals = word.find('=');
+    std::size_t equals = word.find('=');
     if (equals == std::string::npos || equals == 0)
         throw Error("\"" + word + "\" is not of the form SETTING=VALUE, as in slice=10ms", 2);
     return {word.substr(0, equals), word.substr(equals + 1)};
@@ -156,15 +156,15 @@ std::string only_value(const std::vector<std::string> &words, const std::string 
 }
 
 /* The only setting of what @option names: up to @max, or auto, which is 0. */
-uint32_t only_weight(const std::vector<std::string> &words, const std::string &option, const std::string &whose,
-                     int64_t max)
+std::uint32_t only_weight(const std::vector<std::string> &words, const std::string &option, const std::string &whose,
+                          std::int64_t max)
 {
     const std::string text = only_value(
         words, "weight", "with " + option + ", exactly one setting is expected: weight=N or weight=auto", whose);
     if (text == "auto")
         return 0;
     try {
-        return static_cast<uint32_t>(parse_integer("weight", text, 1, max));
+        return static_cast<std::uint32_t>(parse_integer("weight", text, 1, max));
     } catch (const Error &error) {
         throw Error(std::string(error.what()) + ", or auto", 2);
     }
@@ -172,10 +172,10 @@ uint32_t only_weight(const std::vector<std::string> &words, const std::string &o
 
 } // namespace
 
-uint64_t parse_duration(const std::string &name, const std::string &text, uint64_t min, uint64_t max)
+std::uint64_t parse_duration(const std::string &name, const std::string &text, std::uint64_t min, std::uint64_t max)
 {
     std::string range = "from " + format_duration(min) + " to " + format_duration(max);
-    std::optional<uint64_t> value;
+    std::optional<std::uint64_t> value;
 
     if (text == "0")
         value = 0;
@@ -192,9 +192,9 @@ uint64_t parse_duration(const std::string &name, const std::string &text, uint64
     return *value;
 }
 
-int64_t parse_integer(const std::string &name, const std::string &text, int64_t min, int64_t max)
+std::int64_t parse_integer(const std::string &name, const std::string &text, std::int64_t min, std::int64_t max)
 {
-    int64_t value = 0;
+    std::int64_t value = 0;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
 
     if (text.empty() || error != std::errc() || end != text.data() + text.size() || value < min || value > max)
@@ -202,9 +202,9 @@ int64_t parse_integer(const std::string &name, const std::string &text, int64_t 
     return value;
 }
 
-uint64_t parse_thousandths(const std::string &name, const std::string &text, uint64_t min, uint64_t max)
+std::uint64_t parse_thousandths(const std::string &name, const std::string &text, std::uint64_t min, std::uint64_t max)
 {
-    std::optional<uint64_t> value = parse_scaled(text, 1000);
+    std::optional<std::uint64_t> value = parse_scaled(text, 1000);
 
     if (!value || *value < min || *value > max)
         refuse(name, text,
@@ -240,30 +240,30 @@ std::vector<Setting> parse_settings(const std::vector<std::string> &words)
     return settings;
 }
 
-uint32_t parse_user(const std::string &text)
+std::uint32_t parse_user(const std::string &text)
 {
     if (const passwd *found = getpwnam(text.c_str()))
         return found->pw_uid;
-    uint32_t uid = 0;
+    std::uint32_t uid = 0;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), uid);
     if (text.empty() || error != std::errc() || end != text.data() + text.size() || uid == static_cast<uid_t>(-1))
         throw Error("--user " + text + ": no user of this machine has that name, and it is no number of one", 2);
     return uid;
 }
 
-uint32_t parse_share(const std::vector<std::string> &words)
+std::uint32_t parse_share(const std::vector<std::string> &words)
 {
     const std::string text =
         only_value(words, "share", "with --user, exactly one setting is expected: share=N", "a user");
-    return static_cast<uint32_t>(parse_integer("share", text, 1, PTSCHED_SHARE_MAX));
+    return static_cast<std::uint32_t>(parse_integer("share", text, 1, PTSCHED_SHARE_MAX));
 }
 
-uint32_t parse_weight(const std::vector<std::string> &words)
+std::uint32_t parse_weight(const std::vector<std::string> &words)
 {
     return only_weight(words, "--pid", "a process", PTSCHED_WEIGHT_MAX);
 }
 
-uint32_t parse_cgroup_weight(const std::vector<std::string> &words)
+std::uint32_t parse_cgroup_weight(const std::vector<std::string> &words)
 {
     return only_weight(words, "--cgroup", "a cgroup", PTSCHED_SHARE_MAX);
 }
@@ -279,7 +279,7 @@ std::vector<std::string> program_words(const std::string &command, std::vector<s
     return words;
 }
 
-std::string setting_name(uint32_t attribute)
+std::string setting_name(std::uint32_t attribute)
 {
     if (attribute == PTSCHED_A_WEIGHT)
         return "weight";

@@ -16,24 +16,24 @@ namespace ptsched {
  */
 
 /* "10ms", "1.5s", "200us", "50ns"; plain "0" needs no unit. */
-uint64_t parse_duration(const std::string &name, const std::string &text, uint64_t min, uint64_t max);
-int64_t parse_integer(const std::string &name, const std::string &text, int64_t min, int64_t max);
+std::uint64_t parse_duration(const std::string &name, const std::string &text, std::uint64_t min, std::uint64_t max);
+std::int64_t parse_integer(const std::string &name, const std::string &text, std::int64_t min, std::int64_t max);
 /* A decimal number, in thousandths. */
-uint64_t parse_thousandths(const std::string &name, const std::string &text, uint64_t min, uint64_t max);
+std::uint64_t parse_thousandths(const std::string &name, const std::string &text, std::uint64_t min, std::uint64_t max);
 
 /* "slice=10ms" and so on, for a device; no setting twice. */
 /* Of the setting "node": that which the driver says. */
-inline constexpr uint64_t node_auto = UINT64_MAX;
+inline constexpr std::uint64_t node_auto = UINT64_MAX;
 
 std::vector<Setting> parse_settings(const std::vector<std::string> &words);
 /* "weight=N" or "weight=auto", which is 0. */
-uint32_t parse_weight(const std::vector<std::string> &words);
+std::uint32_t parse_weight(const std::vector<std::string> &words);
 /* The same of a cgroup. */
-uint32_t parse_cgroup_weight(const std::vector<std::string> &words);
+std::uint32_t parse_cgroup_weight(const std::vector<std::string> &words);
 /* "share=N". */
-uint32_t parse_share(const std::vector<std::string> &words);
+std::uint32_t parse_share(const std::vector<std::string> &words);
 /* A user's name or number. */
-uint32_t parse_user(const std::string &text);
+std::uint32_t parse_user(const std::string &text);
 
 /* What a program that the subcommand @command is to start is called with: @words up to the first "--", and @after it.
  */

@@ -28,9 +28,9 @@ int write_all(int fd, std::string_view text, int stop)
         if (int error = wait_for_reader(fd, stop))
             return error;
         /* So much goes into a pipe that can be written to, without waiting. */
-        ssize_t written = write(fd, text.data(), std::min<size_t>(text.size(), PIPE_BUF));
+        ssize_t written = write(fd, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
         if (written >= 0)
-            text.remove_prefix(static_cast<size_t>(written));
+            text.remove_prefix(static_cast<std::size_t>(written));
         else if (errno != EINTR && errno != EAGAIN)
             return errno;
     }

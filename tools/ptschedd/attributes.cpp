@@ -7,12 +7,12 @@ namespace ptsched {
 namespace {
 
 /* Of the attributes that a request may have; 0: none of those. */
-size_t size_in_request(uint16_t attribute)
+std::size_t size_in_request(std::uint16_t attribute)
 {
     switch (attribute) {
     case PTSCHED_A_IDLE_SHARING:
     case PTSCHED_A_MANY:
-        return sizeof(uint8_t);
+        return sizeof(std::uint8_t);
     case PTSCHED_A_DEVICE_ID:
     case PTSCHED_A_POLICY:
     case PTSCHED_A_ALPHA:
@@ -22,19 +22,19 @@ size_t size_in_request(uint16_t attribute)
     case PTSCHED_A_UID:
     case PTSCHED_A_SHARE:
     case PTSCHED_A_CGROUP_FD:
-        return sizeof(uint32_t);
+        return sizeof(std::uint32_t);
     case PTSCHED_A_SLICE_NS:
     case PTSCHED_A_GRACE_NS:
     case PTSCHED_A_DRAIN_NS:
     case PTSCHED_A_INFLIGHT_NS:
     case PTSCHED_A_NODE:
-        return sizeof(uint64_t);
+        return sizeof(std::uint64_t);
     default:
         return 0;
     }
 }
 
-template <typename T> uint64_t load(std::span<const char> bytes)
+template <typename T> std::uint64_t load(std::span<const char> bytes)
 {
     T value;
     memcpy(&value, bytes.data(), sizeof(value));
@@ -43,21 +43,21 @@ template <typename T> uint64_t load(std::span<const char> bytes)
 
 } // namespace
 
-void AttributeWriter::append(const void *data, size_t length)
+void AttributeWriter::append(const void *data, std::size_t length)
 {
     auto bytes = static_cast<const char *>(data);
     bytes_.insert(bytes_.end(), bytes, bytes + length);
     bytes_.resize(NLA_ALIGN(bytes_.size()));
 }
 
-void AttributeWriter::put_bytes(uint16_t attribute, const void *data, size_t length)
+void AttributeWriter::put_bytes(std::uint16_t attribute, const void *data, std::size_t length)
 {
-    nlattr head{.nla_len = static_cast<uint16_t>(NLA_HDRLEN + length), .nla_type = attribute};
+    nlattr head{.nla_len = static_cast<std::uint16_t>(NLA_HDRLEN + length), .nla_type = attribute};
     append(&head, sizeof(head));
     append(data, length);
 }
 
-void AttributeWriter::put_string(uint16_t attribute, std::string_view text)
+void AttributeWriter::put_string(std::uint16_t attribute, std::string_view text)
 {
     std::vector<char> terminated(text.begin(), text.end());
     terminated.push_back('\0');
@@ -80,34 +80,34 @@ bool AttributeReader::parse(std::span<const char> bytes)
             return false;
         memcpy(&head, bytes.data(), sizeof(head));
         fault_ = head.nla_type;
-        size_t size = size_in_request(head.nla_type);
+        std::size_t size = size_in_request(head.nla_type);
         if (!size || head.nla_len != NLA_HDRLEN + size || head.nla_len > bytes.size())
             return false;
         values_[head.nla_type] = bytes.subspan(NLA_HDRLEN, size);
-        bytes = bytes.subspan(std::min<size_t>(NLA_ALIGN(head.nla_len), bytes.size()));
+        bytes = bytes.subspan(std::min<std::size_t>(NLA_ALIGN(head.nla_len), bytes.size()));
     }
     fault_ = 0;
     return true;
 }
 
-std::optional<uint64_t> AttributeReader::get(uint16_t attribute) const
+std::optional<std::uint64_t> AttributeReader::get(std::uint16_t attribute) const
 {
     std::span<const char> value = values_[attribute];
     switch (value.size()) {
-    case sizeof(uint8_t):
-        return load<uint8_t>(value);
-    case sizeof(uint32_t):
-        return load<uint32_t>(value);
-    case sizeof(uint64_t):
-        return load<uint64_t>(value);
+    case sizeof(std::uint8_t):
+        return load<std::uint8_t>(value);
+    case sizeof(std::uint32_t):
+        return load<std::uint32_t>(value);
+    case sizeof(std::uint64_t):
+        return load<std::uint64_t>(value);
     default:
         return std::nullopt;
     }
 }
 
-uint16_t AttributeReader::other_than(std::initializer_list<uint16_t> known) const
+std::uint16_t AttributeReader::other_than(std::initializer_list<std::uint16_t> known) const
 {
-    for (uint16_t attribute = 0; attribute <= PTSCHED_A_MAX; attribute++)
+    for (std::uint16_t attribute = 0; attribute <= PTSCHED_A_MAX; attribute++)
         if (has(attribute) && std::find(known.begin(), known.end(), attribute) == known.end())
             return attribute;
     return 0;

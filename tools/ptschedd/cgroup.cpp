@@ -19,9 +19,9 @@ namespace {
 
 /* Where the hierarchy is mounted. */
 struct Mount {
-    std::string point;   /* empty: nowhere */
-    std::string root;    /* the name of the cgroup that the mount shows as its root; empty: the root */
-    uint64_t number = 0; /* of that cgroup */
+    std::string point;        /* empty: nowhere */
+    std::string root;         /* the name of the cgroup that the mount shows as its root; empty: the root */
+    std::uint64_t number = 0; /* of that cgroup */
 };
 
 Mount find_mount()
@@ -76,13 +76,13 @@ std::optional<std::string> read_cgroup_name(int file)
         text.resize(2 * text.size());
     if (got < 0)
         return std::nullopt;
-    text.resize(static_cast<size_t>(got));
+    text.resize(static_cast<std::size_t>(got));
     /* Behind the lines of hierarchies of version 1, if there are any. */
     constexpr std::string_view mark = "0::";
-    size_t line = text.starts_with(mark) ? 0 : text.find("\n0::");
+    std::size_t line = text.starts_with(mark) ? 0 : text.find("\n0::");
     if (line == text.npos)
         return "/";
-    const size_t name = text.find('/', line);
+    const std::size_t name = text.find('/', line);
     return name == text.npos ? "/" : text.substr(name, text.find('\n', name) - name);
 }
 
@@ -113,7 +113,7 @@ std::optional<FoundCgroup> find_cgroup(int fd, std::string &fault)
         fault = "not a directory of cgroup2";
         return std::nullopt;
     }
-    const uint64_t root = cgroup_mount().number;
+    const std::uint64_t root = cgroup_mount().number;
     if (status.st_ino == root) {
         fault = "the root has no share";
         return std::nullopt;

@@ -14,7 +14,7 @@
 namespace ptsched {
 
 /* The number of a cgroup, behind those of the cgroups that it is in, from below the root on; empty: the root. */
-using CgroupPath = std::vector<uint64_t>;
+using CgroupPath = std::vector<std::uint64_t>;
 
 /* Whether the broker can see any. */
 bool has_cgroups();

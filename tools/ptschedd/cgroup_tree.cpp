@@ -18,17 +18,17 @@ void CgroupMembership::change(Cgroup *cgroup)
         entered->entities++;
 }
 
-void CgroupMembership::charge(uint64_t gpu_ns) const
+void CgroupMembership::charge(std::uint64_t gpu_ns) const
 {
     for (Cgroup *cgroup = cgroup_; cgroup; cgroup = cgroup->parent)
         cgroup->gpu_ns += gpu_ns;
 }
 
 /* With those above it, from the outermost on. */
-Cgroup *CgroupTree::get(const CgroupPath &path, uint64_t now)
+Cgroup *CgroupTree::get(const CgroupPath &path, std::uint64_t now)
 {
     Cgroup *parent = nullptr;
-    for (uint64_t number : path) {
+    for (std::uint64_t number : path) {
         auto [entry, made] = cgroups_.try_emplace(number);
         Cgroup &cgroup = entry->second;
         if (made) {
@@ -45,7 +45,7 @@ Cgroup *CgroupTree::get(const CgroupPath &path, uint64_t now)
     return parent;
 }
 
-void CgroupTree::follow(Entity &entity, uint64_t now)
+void CgroupTree::follow(Entity &entity, std::uint64_t now)
 {
     if (policy_.params.grouping != PTSP_BY_CGROUP) {
         entity.cgroup.change(nullptr);
@@ -62,8 +62,8 @@ void CgroupTree::follow(Entity &entity, uint64_t now)
     entity.cgroup_name = std::move(*name);
 }
 
-void CgroupTree::set_share(const CgroupPath &path, uint32_t share, std::shared_ptr<const UniqueFd> directory,
-                           uint64_t now)
+void CgroupTree::set_share(const CgroupPath &path, std::uint32_t share, std::shared_ptr<const UniqueFd> directory,
+                           std::uint64_t now)
 {
     forget(now);
     Cgroup &cgroup = *get(path, now);
@@ -72,16 +72,16 @@ void CgroupTree::set_share(const CgroupPath &path, uint32_t share, std::shared_p
     ptsp_group_set_weight(&policy_, &cgroup.group, ptsp_share_to_weight(share), now);
 }
 
-bool CgroupTree::is_used(const Cgroup &cgroup, uint64_t now) const
+bool CgroupTree::is_used(const Cgroup &cgroup, std::uint64_t now) const
 {
     return cgroup.entities || cgroup.children || ptsp_user_owes(&policy_, &cgroup.account, now) ||
            (cgroup.directory && !cgroup_is_gone(cgroup.directory->get()));
 }
 
 /* There may be many that have a share and nobody in them, which whoever may have made. */
-void CgroupTree::forget(uint64_t now)
+void CgroupTree::forget(std::uint64_t now)
 {
-    for (size_t left = std::min<size_t>(cgroups_.size(), PTSP_AT_ONCE); left && !cgroups_.empty(); left--) {
+    for (std::size_t left = std::min<std::size_t>(cgroups_.size(), PTSP_AT_ONCE); left && !cgroups_.empty(); left--) {
         auto next = cgroups_.upper_bound(looked_at_);
         if (next == cgroups_.end())
             next = cgroups_.begin();

@@ -16,10 +16,10 @@ struct Entity;
 
 struct Cgroup {
     Cgroup *parent = nullptr; /* the root */
-    uint32_t share = PTSCHED_SHARE_DEFAULT;
-    uint64_t number = 0;
-    uint64_t gpu_ns = 0;   /* of all that is or was in it */
-    unsigned entities = 0; /* in it and in those below */
+    std::uint32_t share = PTSCHED_SHARE_DEFAULT;
+    std::uint64_t number = 0;
+    std::uint64_t gpu_ns = 0; /* of all that is or was in it */
+    unsigned entities = 0;    /* in it and in those below */
     unsigned children = 0;
     ptsp_group group = {};
     ptsp_user account = {}; /* of the processes that are in it and in none below */
@@ -38,7 +38,7 @@ public:
     /* Null: the root, or time is not divided among cgroups. */
     Cgroup *get() const { return cgroup_; }
     void change(Cgroup *cgroup);
-    void charge(uint64_t gpu_ns) const;
+    void charge(std::uint64_t gpu_ns) const;
 
 private:
     Cgroup *cgroup_ = nullptr;
@@ -50,7 +50,7 @@ public:
     CgroupTree(const CgroupTree &) = delete;
     CgroupTree &operator=(const CgroupTree &) = delete;
 
-    const std::map<uint64_t, Cgroup> &all() const { return cgroups_; }
+    const std::map<std::uint64_t, Cgroup> &all() const { return cgroups_; }
     /* No more come because of who is not privileged: each takes a descriptor. */
     bool is_full() const { return cgroups_.size() >= kMost; }
 
@@ -58,20 +58,21 @@ public:
      * The entity is in the cgroup that its process is in by now; by other groupings in none. The caller tells the
      * policy, and calls forget() then.
      */
-    void follow(Entity &entity, uint64_t now);
-    void set_share(const CgroupPath &path, uint32_t share, std::shared_ptr<const UniqueFd> directory, uint64_t now);
+    void follow(Entity &entity, std::uint64_t now);
+    void set_share(const CgroupPath &path, std::uint32_t share, std::shared_ptr<const UniqueFd> directory,
+                   std::uint64_t now);
     /* Some of those that nobody is in, that owe nothing, and of which nothing else is known. */
-    void forget(uint64_t now);
+    void forget(std::uint64_t now);
 
 private:
-    static constexpr size_t kMost = 4096;
+    static constexpr std::size_t kMost = 4096;
 
-    Cgroup *get(const CgroupPath &path, uint64_t now);
-    bool is_used(const Cgroup &cgroup, uint64_t now) const;
+    Cgroup *get(const CgroupPath &path, std::uint64_t now);
+    bool is_used(const Cgroup &cgroup, std::uint64_t now) const;
 
     ptsp_device &policy_;
-    std::map<uint64_t, Cgroup> cgroups_;
-    uint64_t looked_at_ = 0; /* by forget(), the last one */
+    std::map<std::uint64_t, Cgroup> cgroups_;
+    std::uint64_t looked_at_ = 0; /* by forget(), the last one */
 };
 
 } // namespace ptsched

@@ -23,7 +23,7 @@ namespace ptsched {
 namespace {
 
 /* No request needs more than one; what does not fit the kernel closes. */
-constexpr size_t kMaxFds = 4;
+constexpr std::size_t kMaxFds = 4;
 
 /* Who sent it, as the kernel says. */
 ucred sender_of(msghdr &message)
@@ -36,19 +36,19 @@ ucred sender_of(msghdr &message)
 }
 
 /* What a structure had in version 1.0. */
-template <typename Argument> constexpr size_t least_size = sizeof(Argument);
-template <> constexpr size_t least_size<struct ptsched_attach> = offsetof(struct ptsched_attach, node);
+template <typename Argument> constexpr std::size_t least_size = sizeof(Argument);
+template <> constexpr std::size_t least_size<struct ptsched_attach> = offsetof(struct ptsched_attach, node);
 
 /* The structure of a request, by the rules of the uapi header for its size. */
 template <typename Argument> int copy_in(std::span<const char> payload, Argument &argument)
 {
-    uint32_t size;
+    std::uint32_t size;
     if (payload.size() < sizeof(size))
         return -EINVAL;
     memcpy(&size, payload.data(), sizeof(size));
     if (size != payload.size() || size < least_size<Argument>)
         return -EINVAL;
-    const size_t known = std::min(payload.size(), sizeof(argument));
+    const std::size_t known = std::min(payload.size(), sizeof(argument));
     argument = {};
     memcpy(&argument, payload.data(), known);
     auto rest = payload.subspan(known);
@@ -59,14 +59,14 @@ template <typename Argument> int copy_in(std::span<const char> payload, Argument
 std::optional<std::string> fixed_name(const char (&name)[PTSCHED_NAME_LEN])
 {
     std::string_view field(name, sizeof(name));
-    size_t length = field.find('\0');
+    std::size_t length = field.find('\0');
     if (length == field.npos || field.find_first_not_of('\0', length) != field.npos)
         return std::nullopt;
     return std::string(field.substr(0, length));
 }
 
 /* The node that a descriptor is open on, for writing; 0: it is something else. */
-uint64_t node_of_file(int fd)
+std::uint64_t node_of_file(int fd)
 {
     struct stat status;
     const int flags = fcntl(fd, F_GETFL);
@@ -76,11 +76,11 @@ uint64_t node_of_file(int fd)
     return PTSCHED_NODE(major(status.st_rdev), minor(status.st_rdev));
 }
 
-ptsched_broker_header make_header(uint32_t cmd, size_t length, int result, uint64_t id)
+ptsched_broker_header make_header(std::uint32_t cmd, std::size_t length, int result, std::uint64_t id)
 {
     ptsched_broker_header header{};
     header.cmd = cmd;
-    header.length = static_cast<uint32_t>(length);
+    header.length = static_cast<std::uint32_t>(length);
     header.result = result;
     header.id = id;
     return header;
@@ -96,7 +96,8 @@ template <typename Argument> std::span<const char> bytes_of(const Argument &argu
 Connection::Connection(Server &server, UniqueFd socket, ProcessRef process)
     : server_(server), socket_(std::move(socket)), process_(std::move(process)), viewer_(socket_.get(), process_)
 {
-    key_ = server_.loop().add(socket_.get(), EPOLLIN, [this](uint32_t events) { serving([&] { handle(events); }); });
+    key_ =
+        server_.loop().add(socket_.get(), EPOLLIN, [this](std::uint32_t events) { serving([&] { handle(events); }); });
 }
 
 Connection::~Connection()
@@ -136,7 +137,7 @@ template <typename Function> void Connection::serving(Function function)
     }
 }
 
-void Connection::handle(uint32_t events)
+void Connection::handle(std::uint32_t events)
 {
     if (events & EPOLLOUT)
         flush();
@@ -166,7 +167,7 @@ void Connection::receive()
     /* Even an empty message, which looks like the end, may carry descriptors. */
     const ucred sender = sender_of(message);
     Request request{{}, {}, take_fds(message), sender.pid, sender.uid};
-    auto length = static_cast<size_t>(got);
+    auto length = static_cast<std::size_t>(got);
     if (length == 0)
         return server_.doom(*this);
     if (length >= sizeof(request.header))
@@ -192,8 +193,8 @@ void Connection::dispatch(Request &request)
     case PTSCHED_BROKER_AWAIT_FREED:
         return server_.await_freed(*this, request.header.id);
     case PTSCHED_BROKER_CANCEL:
-        if (check_owner(request) == 0 && request.payload.size() == sizeof(uint64_t)) {
-            uint64_t id;
+        if (check_owner(request) == 0 && request.payload.size() == sizeof(std::uint64_t)) {
+            std::uint64_t id;
             memcpy(&id, request.payload.data(), sizeof(id));
             device_->cancel(*client_, id);
         }
@@ -215,7 +216,7 @@ void Connection::answer(const Request &request, int result, std::span<const char
     send({make_header(header.cmd, payload.size(), result, header.id), {payload.begin(), payload.end()}, {}});
 }
 
-void Connection::freed(uint64_t id, int result)
+void Connection::freed(std::uint64_t id, int result)
 {
     serving([&] { send({make_header(PTSCHED_BROKER_AWAIT_FREED, 0, result, id), {}, {}}); });
 }
@@ -286,17 +287,17 @@ void Connection::serve(Request &request, int (Connection::*function)(Argument &,
         return answer(request, ret);
     /* As many bytes as came: what is beyond the structure is zero. */
     std::vector<char> reply(request.payload.begin(), request.payload.end());
-    argument.size = static_cast<uint32_t>(reply.size());
+    argument.size = static_cast<std::uint32_t>(reply.size());
     memcpy(reply.data(), &argument, std::min(reply.size(), sizeof(argument)));
     answer(request, 0, reply);
 }
 
 void Connection::serve_contract(Request &request)
 {
-    uint32_t cmd = request.header.cmd;
+    std::uint32_t cmd = request.header.cmd;
     /* The size within the number is that of the caller's header, and may be another. */
-    auto is = [&](uint32_t known) {
-        constexpr uint32_t mask = ~(_IOC_SIZEMASK << _IOC_SIZESHIFT);
+    auto is = [&](std::uint32_t known) {
+        constexpr std::uint32_t mask = ~(_IOC_SIZEMASK << _IOC_SIZESHIFT);
         return (cmd & mask) == (known & mask);
     };
     if (is(PTSCHED_IOC_QUERY))
@@ -331,8 +332,8 @@ int Connection::query(struct ptsched_query &argument, Request &)
     argument.version_minor = PTSCHED_VERSION_MINOR;
     argument.features = PTSCHED_FEATURE_PAGE | PTSCHED_FEATURE_ACT_FOR | PTSCHED_FEATURE_NETLINK |
                         PTSCHED_FEATURE_ABOVE | PTSCHED_FEATURE_GROUP;
-    argument.nr_devices = static_cast<uint32_t>(server_.devices().size());
-    argument.page_size = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
+    argument.nr_devices = static_cast<std::uint32_t>(server_.devices().size());
+    argument.page_size = static_cast<std::uint32_t>(sysconf(_SC_PAGESIZE));
     return 0;
 }
 
@@ -390,7 +391,7 @@ int Connection::check_node(const struct ptsched_attach &argument, const Request 
     const bool given = argument.flags & PTSCHED_ATTACH_NODE;
     if (given && (argument.node < 0 || request.fds.empty()))
         return -EBADF;
-    const uint64_t node = given ? node_of_file(request.fds[0].get()) : 0;
+    const std::uint64_t node = given ? node_of_file(request.fds[0].get()) : 0;
     return server_.suffices(device, node) || process_->has_cap_sys_nice(viewer_.opener()) ? 0 : -EACCES;
 }
 
@@ -402,7 +403,7 @@ int Connection::acquire(struct ptsched_acquire &argument, Request &request)
         return -ENOBUFS;
     Waiter waiter{.id = request.header.id,
                   .tid = request.header.tid,
-                  .cpu = std::min<uint32_t>(request.header.cpu, CPU_SETSIZE),
+                  .cpu = std::min<std::uint32_t>(request.header.cpu, CPU_SETSIZE),
                   .length = request.header.length,
                   .since_ns = monotonic_ns(),
                   .deadline_ns = argument.deadline_ns};
@@ -426,7 +427,7 @@ void Connection::acquired(const Waiter &waiter, int result)
             argument.deadline_ns = waiter.deadline_ns;
             argument.turn = entity.turn;
             argument.budget_ns = entity.granted_budget_ns;
-            argument.waited_ns = std::max<uint64_t>(entity.granted_ns, waiter.since_ns) - waiter.since_ns;
+            argument.waited_ns = std::max<std::uint64_t>(entity.granted_ns, waiter.since_ns) - waiter.since_ns;
             message.header.length = waiter.length;
             message.payload.resize(waiter.length);
             memcpy(message.payload.data(), &argument, sizeof(argument));
@@ -513,9 +514,9 @@ int Connection::tell_channels(Request &request)
         return -EINVAL;
     memcpy(&head, request.payload.data(), sizeof(head));
     std::span<const char> rest = request.payload.subspan(sizeof(head));
-    if (head.pad || head.count > PTSCHED_BROKER_MAX_CHANNELS || rest.size() != head.count * sizeof(uint32_t))
+    if (head.pad || head.count > PTSCHED_BROKER_MAX_CHANNELS || rest.size() != head.count * sizeof(std::uint32_t))
         return -EINVAL;
-    std::vector<uint32_t> handles(head.count);
+    std::vector<std::uint32_t> handles(head.count);
     if (!handles.empty())
         memcpy(handles.data(), rest.data(), rest.size());
     if (!switches_)

@@ -30,7 +30,7 @@ public:
 
     void acquired(const Waiter &waiter, int result) override;
     /* The answer to PTSCHED_BROKER_AWAIT_FREED. */
-    void freed(uint64_t id, int result);
+    void freed(std::uint64_t id, int result);
     const Viewer &viewer() const { return viewer_; }
     void send_event(std::span<const char> message);
     /* One that could not be made: the next is preceded by the news. */
@@ -57,7 +57,7 @@ private:
     };
 
     template <typename Function> void serving(Function function);
-    void handle(uint32_t events);
+    void handle(std::uint32_t events);
     void receive();
     void dispatch(Request &request);
     void serve_contract(Request &request);
@@ -89,7 +89,7 @@ private:
     UniqueFd socket_;
     ProcessRef process_;
     const Viewer viewer_;
-    uint64_t key_ = 0;
+    std::uint64_t key_ = 0;
     bool stopped_ = false;
     std::unique_ptr<Client> client_;
     std::unique_ptr<Switchboard::Owner> switches_; /* once it has told of channels */

@@ -8,40 +8,40 @@ namespace {
 
 void put_stats(AttributeWriter &out, const ptsp_stats &stats)
 {
-    out.put<uint64_t>(PTSCHED_A_TURNS, stats.turns);
-    out.put<uint64_t>(PTSCHED_A_CALLBACKS, stats.callbacks);
-    out.put<uint64_t>(PTSCHED_A_PREEMPTS, stats.preempts);
-    out.put<uint64_t>(PTSCHED_A_ESCALATIONS, stats.escalations);
-    out.put<uint64_t>(PTSCHED_A_FORCED, stats.forced);
-    out.put<uint64_t>(PTSCHED_A_OVERRUN_NS, stats.overrun_ns);
-    out.put<uint64_t>(PTSCHED_A_OCCUPANCY_NS, stats.occupancy_ns);
-    out.put<uint64_t>(PTSCHED_A_HELD_NS, stats.held_ns);
-    out.put<uint64_t>(PTSCHED_A_GPU_NS, stats.gpu_ns);
-    out.put<uint64_t>(PTSCHED_A_GIVEN_NS, stats.given_ns);
+    out.put<std::uint64_t>(PTSCHED_A_TURNS, stats.turns);
+    out.put<std::uint64_t>(PTSCHED_A_CALLBACKS, stats.callbacks);
+    out.put<std::uint64_t>(PTSCHED_A_PREEMPTS, stats.preempts);
+    out.put<std::uint64_t>(PTSCHED_A_ESCALATIONS, stats.escalations);
+    out.put<std::uint64_t>(PTSCHED_A_FORCED, stats.forced);
+    out.put<std::uint64_t>(PTSCHED_A_OVERRUN_NS, stats.overrun_ns);
+    out.put<std::uint64_t>(PTSCHED_A_OCCUPANCY_NS, stats.occupancy_ns);
+    out.put<std::uint64_t>(PTSCHED_A_HELD_NS, stats.held_ns);
+    out.put<std::uint64_t>(PTSCHED_A_GPU_NS, stats.gpu_ns);
+    out.put<std::uint64_t>(PTSCHED_A_GIVEN_NS, stats.given_ns);
 }
 
 AttributeWriter describe(const Device &device)
 {
     AttributeWriter out(PTSCHED_CMD_GET_DEVICE);
     const ptsp_device &policy = device.policy();
-    out.put<uint32_t>(PTSCHED_A_DEVICE_ID, device.id());
+    out.put<std::uint32_t>(PTSCHED_A_DEVICE_ID, device.id());
     out.put_string(PTSCHED_A_DEVICE, device.address());
     if (!device.uuid().empty())
         out.put_string(PTSCHED_A_UUID, device.uuid());
-    out.put<uint32_t>(PTSCHED_A_POLICY, policy.params.kind);
-    out.put<uint32_t>(PTSCHED_A_GROUPING, policy.params.grouping);
-    out.put<uint8_t>(PTSCHED_A_IDLE_SHARING, policy.params.idle_sharing);
-    out.put<uint8_t>(PTSCHED_A_MANY, policy.params.many);
-    out.put<uint64_t>(PTSCHED_A_SLICE_NS, policy.params.slice_ns);
-    out.put<uint64_t>(PTSCHED_A_GRACE_NS, policy.params.grace_ns);
-    out.put<uint64_t>(PTSCHED_A_DRAIN_NS, policy.params.drain_ns);
-    out.put<uint64_t>(PTSCHED_A_INFLIGHT_NS, policy.params.inflight_ns);
-    out.put<uint32_t>(PTSCHED_A_ALPHA, policy.params.alpha);
-    out.put<uint64_t>(PTSCHED_A_NODE, device.node());
-    out.put<uint64_t>(PTSCHED_A_SLICE_EFFECTIVE_NS, ptsp_slice(&policy));
-    out.put<uint64_t>(PTSCHED_A_HANDOVER_NS, policy.handover_ns);
-    out.put<uint32_t>(PTSCHED_A_ENTITIES, policy.nr_entities);
-    out.put<uint32_t>(PTSCHED_A_WAITERS, policy.nr_waiters);
+    out.put<std::uint32_t>(PTSCHED_A_POLICY, policy.params.kind);
+    out.put<std::uint32_t>(PTSCHED_A_GROUPING, policy.params.grouping);
+    out.put<std::uint8_t>(PTSCHED_A_IDLE_SHARING, policy.params.idle_sharing);
+    out.put<std::uint8_t>(PTSCHED_A_MANY, policy.params.many);
+    out.put<std::uint64_t>(PTSCHED_A_SLICE_NS, policy.params.slice_ns);
+    out.put<std::uint64_t>(PTSCHED_A_GRACE_NS, policy.params.grace_ns);
+    out.put<std::uint64_t>(PTSCHED_A_DRAIN_NS, policy.params.drain_ns);
+    out.put<std::uint64_t>(PTSCHED_A_INFLIGHT_NS, policy.params.inflight_ns);
+    out.put<std::uint32_t>(PTSCHED_A_ALPHA, policy.params.alpha);
+    out.put<std::uint64_t>(PTSCHED_A_NODE, device.node());
+    out.put<std::uint64_t>(PTSCHED_A_SLICE_EFFECTIVE_NS, ptsp_slice(&policy));
+    out.put<std::uint64_t>(PTSCHED_A_HANDOVER_NS, policy.handover_ns);
+    out.put<std::uint32_t>(PTSCHED_A_ENTITIES, policy.nr_entities);
+    out.put<std::uint32_t>(PTSCHED_A_WAITERS, policy.nr_waiters);
     put_stats(out, policy.stats);
     return out;
 }
@@ -49,26 +49,26 @@ AttributeWriter describe(const Device &device)
 AttributeWriter describe(const Device &device, const Entity &entity, const Viewer &viewer, pid_t pid)
 {
     AttributeWriter out(PTSCHED_CMD_GET_ENTITY);
-    out.put<uint32_t>(PTSCHED_A_DEVICE_ID, device.id());
-    out.put<uint32_t>(PTSCHED_A_PID, static_cast<uint32_t>(pid));
-    out.put<uint32_t>(PTSCHED_A_UID, entity.process->uid());
+    out.put<std::uint32_t>(PTSCHED_A_DEVICE_ID, device.id());
+    out.put<std::uint32_t>(PTSCHED_A_PID, static_cast<std::uint32_t>(pid));
+    out.put<std::uint32_t>(PTSCHED_A_UID, entity.process->uid());
     out.put_string(PTSCHED_A_COMM, entity.process->comm());
-    out.put<int32_t>(PTSCHED_A_NICE, entity.process->nice());
-    out.put<uint32_t>(PTSCHED_A_WEIGHT, entity.current_weight());
-    out.put<uint8_t>(PTSCHED_A_WEIGHT_SET, entity.fixed_weight != 0);
-    out.put<uint32_t>(PTSCHED_A_STATE, entity.state);
-    out.put<uint8_t>(PTSCHED_A_ACTIVE, entity.active);
-    out.put<int64_t>(PTSCHED_A_BUDGET_NS, ptsp_budget(&device.policy(), &entity, monotonic_ns()));
-    out.put<uint64_t>(PTSCHED_A_WAIT_NS, entity.stats.wait_ns);
-    out.put<uint64_t>(PTSCHED_A_SUBMISSIONS, entity.stats.submissions);
-    out.put<uint32_t>(PTSCHED_A_CLIENTS, entity.owned);
-    out.put<uint32_t>(PTSCHED_A_MECHANISM, entity.mechanism);
+    out.put<std::int32_t>(PTSCHED_A_NICE, entity.process->nice());
+    out.put<std::uint32_t>(PTSCHED_A_WEIGHT, entity.current_weight());
+    out.put<std::uint8_t>(PTSCHED_A_WEIGHT_SET, entity.fixed_weight != 0);
+    out.put<std::uint32_t>(PTSCHED_A_STATE, entity.state);
+    out.put<std::uint8_t>(PTSCHED_A_ACTIVE, entity.active);
+    out.put<std::int64_t>(PTSCHED_A_BUDGET_NS, ptsp_budget(&device.policy(), &entity, monotonic_ns()));
+    out.put<std::uint64_t>(PTSCHED_A_WAIT_NS, entity.stats.wait_ns);
+    out.put<std::uint64_t>(PTSCHED_A_SUBMISSIONS, entity.stats.submissions);
+    out.put<std::uint32_t>(PTSCHED_A_CLIENTS, entity.owned);
+    out.put<std::uint32_t>(PTSCHED_A_MECHANISM, entity.mechanism);
     if (viewer.sees_user(entity.process->uid())) {
-        out.put<uint64_t>(PTSCHED_A_USER_GPU_NS, entity.account->gpu_ns);
+        out.put<std::uint64_t>(PTSCHED_A_USER_GPU_NS, entity.account->gpu_ns);
         if (const Cgroup *cgroup = entity.cgroup.get())
-            out.put<uint64_t>(PTSCHED_A_CGROUP, cgroup->number);
+            out.put<std::uint64_t>(PTSCHED_A_CGROUP, cgroup->number);
     }
-    out.put<uint32_t>(PTSCHED_A_SHARE, entity.account->share);
+    out.put<std::uint32_t>(PTSCHED_A_SHARE, entity.account->share);
     if (entity.rank)
         out.put_string(PTSCHED_A_GROUP, entity.rank->name);
     put_stats(out, ptsp_stats_of(&device.policy(), &entity));
@@ -78,28 +78,28 @@ AttributeWriter describe(const Device &device, const Entity &entity, const Viewe
 AttributeWriter describe(const Device &device, uid_t uid, const Account &account)
 {
     AttributeWriter out(PTSCHED_CMD_GET_ACCOUNT);
-    out.put<uint32_t>(PTSCHED_A_DEVICE_ID, device.id());
-    out.put<uint32_t>(PTSCHED_A_UID, uid);
-    out.put<uint32_t>(PTSCHED_A_SHARE, account.share);
-    out.put<uint32_t>(PTSCHED_A_ENTITIES, account.entities);
-    out.put<uint64_t>(PTSCHED_A_GPU_NS, account.gpu_ns);
+    out.put<std::uint32_t>(PTSCHED_A_DEVICE_ID, device.id());
+    out.put<std::uint32_t>(PTSCHED_A_UID, uid);
+    out.put<std::uint32_t>(PTSCHED_A_SHARE, account.share);
+    out.put<std::uint32_t>(PTSCHED_A_ENTITIES, account.entities);
+    out.put<std::uint64_t>(PTSCHED_A_GPU_NS, account.gpu_ns);
     return out;
 }
 
 AttributeWriter describe(const Device &device, const Cgroup &cgroup)
 {
     AttributeWriter out(PTSCHED_CMD_GET_ACCOUNT);
-    out.put<uint32_t>(PTSCHED_A_DEVICE_ID, device.id());
-    out.put<uint64_t>(PTSCHED_A_CGROUP, cgroup.number);
+    out.put<std::uint32_t>(PTSCHED_A_DEVICE_ID, device.id());
+    out.put<std::uint64_t>(PTSCHED_A_CGROUP, cgroup.number);
     if (cgroup.parent)
-        out.put<uint64_t>(PTSCHED_A_PARENT_CGROUP, cgroup.parent->number);
-    out.put<uint32_t>(PTSCHED_A_SHARE, cgroup.share);
-    out.put<uint32_t>(PTSCHED_A_ENTITIES, cgroup.entities);
-    out.put<uint64_t>(PTSCHED_A_GPU_NS, cgroup.gpu_ns);
+        out.put<std::uint64_t>(PTSCHED_A_PARENT_CGROUP, cgroup.parent->number);
+    out.put<std::uint32_t>(PTSCHED_A_SHARE, cgroup.share);
+    out.put<std::uint32_t>(PTSCHED_A_ENTITIES, cgroup.entities);
+    out.put<std::uint64_t>(PTSCHED_A_GPU_NS, cgroup.gpu_ns);
     return out;
 }
 
-Verdict refuse_unknown(uint16_t attribute)
+Verdict refuse_unknown(std::uint16_t attribute)
 {
     return {-EINVAL, attribute, "this attribute does not belong to this command"};
 }
@@ -126,11 +126,11 @@ ptsp_params merge(ptsp_params params, const AttributeReader &request)
     params.grace_ns = request.get(PTSCHED_A_GRACE_NS).value_or(params.grace_ns);
     params.drain_ns = request.get(PTSCHED_A_DRAIN_NS).value_or(params.drain_ns);
     params.inflight_ns = request.get(PTSCHED_A_INFLIGHT_NS).value_or(params.inflight_ns);
-    params.alpha = static_cast<uint32_t>(request.get(PTSCHED_A_ALPHA).value_or(params.alpha));
+    params.alpha = static_cast<std::uint32_t>(request.get(PTSCHED_A_ALPHA).value_or(params.alpha));
     return params;
 }
 
-uint16_t attribute_of(ptsp_param param)
+std::uint16_t attribute_of(ptsp_param param)
 {
     switch (param) {
     case PTSP_PARAM_OK:
@@ -174,9 +174,10 @@ Verdict check_settings(const AttributeReader &request)
 
 Verdict set_device(DeviceList &devices, const AttributeReader &request)
 {
-    uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID, PTSCHED_A_POLICY, PTSCHED_A_IDLE_SHARING,
-                                           PTSCHED_A_MANY, PTSCHED_A_SLICE_NS, PTSCHED_A_GRACE_NS, PTSCHED_A_DRAIN_NS,
-                                           PTSCHED_A_INFLIGHT_NS, PTSCHED_A_ALPHA, PTSCHED_A_NODE, PTSCHED_A_GROUPING});
+    std::uint16_t unknown =
+        request.other_than({PTSCHED_A_DEVICE_ID, PTSCHED_A_POLICY, PTSCHED_A_IDLE_SHARING, PTSCHED_A_MANY,
+                            PTSCHED_A_SLICE_NS, PTSCHED_A_GRACE_NS, PTSCHED_A_DRAIN_NS, PTSCHED_A_INFLIGHT_NS,
+                            PTSCHED_A_ALPHA, PTSCHED_A_NODE, PTSCHED_A_GROUPING});
     if (unknown)
         return refuse_unknown(unknown);
     auto node = request.get(PTSCHED_A_NODE);
@@ -197,7 +198,7 @@ Verdict set_device(DeviceList &devices, const AttributeReader &request)
 
 Verdict set_entity(DeviceList &devices, const AttributeReader &request, const Viewer &viewer)
 {
-    uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID, PTSCHED_A_PID, PTSCHED_A_WEIGHT});
+    std::uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID, PTSCHED_A_PID, PTSCHED_A_WEIGHT});
     if (unknown)
         return refuse_unknown(unknown);
     auto pid = request.get(PTSCHED_A_PID);
@@ -215,10 +216,10 @@ Verdict set_entity(DeviceList &devices, const AttributeReader &request, const Vi
     bool attached = false;
     for (Device *device : found) {
         for (auto &[process, entity] : device->entities()) {
-            if (!*pid || static_cast<uint64_t>(viewer.pid_of(*process)) != *pid)
+            if (!*pid || static_cast<std::uint64_t>(viewer.pid_of(*process)) != *pid)
                 continue;
             attached = true;
-            device->fix_weight(*entity, static_cast<uint32_t>(*weight));
+            device->fix_weight(*entity, static_cast<std::uint32_t>(*weight));
         }
     }
     return attached ? Verdict{} : Verdict{-ESRCH, PTSCHED_A_PID, "the process is not attached"};
@@ -242,7 +243,7 @@ Verdict check_share(const AttributeReader &request)
 
 Verdict set_user(DeviceList &devices, const AttributeReader &request)
 {
-    if (uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID, PTSCHED_A_UID, PTSCHED_A_SHARE}))
+    if (std::uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID, PTSCHED_A_UID, PTSCHED_A_SHARE}))
         return refuse_unknown(unknown);
     auto uid = request.get(PTSCHED_A_UID);
     if (!uid)
@@ -255,14 +256,14 @@ Verdict set_user(DeviceList &devices, const AttributeReader &request)
     if (Verdict verdict = find_targets(devices, request, found); verdict.error)
         return verdict;
     for (Device *device : found)
-        device->set_share(static_cast<uid_t>(*uid), static_cast<uint32_t>(*request.get(PTSCHED_A_SHARE)));
+        device->set_share(static_cast<uid_t>(*uid), static_cast<std::uint32_t>(*request.get(PTSCHED_A_SHARE)));
     return {};
 }
 
 /* By who may make such cgroups, as their cpu.weight. */
 Verdict set_cgroup(DeviceList &devices, const AttributeReader &request, Requester &requester)
 {
-    if (uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID, PTSCHED_A_CGROUP_FD, PTSCHED_A_SHARE}))
+    if (std::uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID, PTSCHED_A_CGROUP_FD, PTSCHED_A_SHARE}))
         return refuse_unknown(unknown);
     if (!request.has(PTSCHED_A_CGROUP_FD))
         return {-EINVAL, PTSCHED_A_CGROUP_FD, "the cgroup is missing"};
@@ -284,14 +285,14 @@ Verdict set_cgroup(DeviceList &devices, const AttributeReader &request, Requeste
             return {-ENOSPC, 0, "the broker remembers no more cgroups for users"};
     const auto directory = std::make_shared<const UniqueFd>(std::move(requester.fd));
     for (Device *device : found)
-        device->set_share(cgroup->path, static_cast<uint32_t>(*request.get(PTSCHED_A_SHARE)), directory);
+        device->set_share(cgroup->path, static_cast<std::uint32_t>(*request.get(PTSCHED_A_SHARE)), directory);
     return {};
 }
 
 Verdict get_accounts(DeviceList &devices, const AttributeReader &request, const Viewer &viewer,
                      const std::function<void(std::span<const char>)> &emit)
 {
-    if (uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID}))
+    if (std::uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID}))
         return refuse_unknown(unknown);
     std::vector<Device *> found;
     if (Verdict verdict = find_targets(devices, request, found); verdict.error)
@@ -312,7 +313,7 @@ Verdict get_accounts(DeviceList &devices, const AttributeReader &request, const 
 Verdict get_entities(DeviceList &devices, const AttributeReader &request, const Viewer &viewer,
                      const std::function<void(std::span<const char>)> &emit)
 {
-    if (uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID}))
+    if (std::uint16_t unknown = request.other_than({PTSCHED_A_DEVICE_ID}))
         return refuse_unknown(unknown);
     std::vector<Device *> found;
     if (Verdict verdict = find_targets(devices, request, found); verdict.error)
@@ -329,7 +330,7 @@ Verdict get_entities(DeviceList &devices, const AttributeReader &request, const 
 Verdict get_devices(DeviceList &devices, const AttributeReader &request,
                     const std::function<void(std::span<const char>)> &emit)
 {
-    if (uint16_t unknown = request.other_than({}))
+    if (std::uint16_t unknown = request.other_than({}))
         return refuse_unknown(unknown);
     for (auto &device : devices) {
         device->run();
@@ -342,7 +343,7 @@ Verdict get_devices(DeviceList &devices, const AttributeReader &request,
 
 std::string range_of(ptsp_param param)
 {
-    auto range = [](const char *name, uint64_t from, uint64_t to) {
+    auto range = [](const char *name, std::uint64_t from, std::uint64_t to) {
         return std::string(name) + ": " + std::to_string(from) + " to " + std::to_string(to) + " ns";
     };
     switch (param) {
@@ -392,19 +393,19 @@ Verdict control(DeviceList &devices, std::span<const char> bytes, Requester requ
     }
 }
 
-AttributeWriter describe_event(uint32_t kind, const Device &device, const Entity *entity, pid_t pid)
+AttributeWriter describe_event(std::uint32_t kind, const Device &device, const Entity *entity, pid_t pid)
 {
-    uint64_t now = device.decided_ns();
+    std::uint64_t now = device.decided_ns();
     AttributeWriter out(PTSCHED_CMD_EVENT);
-    out.put<uint32_t>(PTSCHED_A_EVENT, kind);
-    out.put<uint64_t>(PTSCHED_A_TIME_NS, now);
-    out.put<uint32_t>(PTSCHED_A_DEVICE_ID, device.id());
+    out.put<std::uint32_t>(PTSCHED_A_EVENT, kind);
+    out.put<std::uint64_t>(PTSCHED_A_TIME_NS, now);
+    out.put<std::uint32_t>(PTSCHED_A_DEVICE_ID, device.id());
     if (!entity)
         return out;
-    out.put<uint32_t>(PTSCHED_A_PID, static_cast<uint32_t>(pid));
+    out.put<std::uint32_t>(PTSCHED_A_PID, static_cast<std::uint32_t>(pid));
     out.put_string(PTSCHED_A_COMM, entity->process->comm());
-    out.put<int64_t>(PTSCHED_A_BUDGET_NS, ptsp_budget(&device.policy(), entity, now));
-    out.put<uint64_t>(PTSCHED_A_TURN, entity->turn);
+    out.put<std::int64_t>(PTSCHED_A_BUDGET_NS, ptsp_budget(&device.policy(), entity, now));
+    out.put<std::uint64_t>(PTSCHED_A_TURN, entity->turn);
     return out;
 }
 

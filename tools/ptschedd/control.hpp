@@ -16,7 +16,7 @@ using DeviceList = std::vector<std::unique_ptr<Device>>;
 /* The outcome of a request, and what is wrong with it. */
 struct Verdict {
     int error = 0; /* negative errno */
-    uint16_t attribute = 0;
+    std::uint16_t attribute = 0;
     std::string text;
 };
 
@@ -33,7 +33,7 @@ Verdict control(DeviceList &devices, std::span<const char> request, Requester re
                 const std::function<void(std::span<const char>)> &emit);
 
 /* @pid: the number of the entity's process, where there is an entity. */
-AttributeWriter describe_event(uint32_t kind, const Device &device, const Entity *entity, pid_t pid);
+AttributeWriter describe_event(std::uint32_t kind, const Device &device, const Entity *entity, pid_t pid);
 
 /* "slice: 100000 to 1000000000 ns"; empty for PTSP_PARAM_OK. */
 std::string range_of(ptsp_param param);

@@ -7,7 +7,7 @@
 namespace ptsched {
 namespace {
 
-uint64_t next_entity_id = 1;
+std::uint64_t next_entity_id = 1;
 
 } // namespace
 
@@ -25,13 +25,13 @@ struct PolicyOps {
     static constexpr ptsp_ops ops{weight, signal, forced};
 };
 
-Device::Device(uint32_t id, std::string address, std::string uuid, const ptsp_params &params, EventSink &events)
+Device::Device(std::uint32_t id, std::string address, std::string uuid, const ptsp_params &params, EventSink &events)
     : id_(id), address_(std::move(address)), uuid_(std::move(uuid)), events_(events)
 {
     ptsp_device_init(&policy_, &params, &PolicyOps::ops, now());
 }
 
-uint64_t Device::now()
+std::uint64_t Device::now()
 {
     return now_ = monotonic_ns();
 }
@@ -51,9 +51,9 @@ void Device::decide()
         expire_deadlines();
 }
 
-uint64_t Device::next_ns() const
+std::uint64_t Device::next_ns() const
 {
-    uint64_t next = late_.empty() ? policy_next_ns_ : std::min(policy_next_ns_, late_.front()->late_ns);
+    std::uint64_t next = late_.empty() ? policy_next_ns_ : std::min(policy_next_ns_, late_.front()->late_ns);
     return deadlines_.empty() ? next : std::min(next, *deadlines_.begin());
 }
 
@@ -62,7 +62,7 @@ uint64_t Device::next_ns() const
  * obey is told at once, and never taken back; of the rest it is told at once so many times in a turn, and then once in
  * a while, of all that changed meanwhile.
  */
-bool Device::announces_later(Entity &entity, uint32_t changed)
+bool Device::announces_later(Entity &entity, std::uint32_t changed)
 {
     if (!SharedPage::is_event(changed) || changed & (PTSP_SIG_CALLBACK | PTSP_SIG_PREEMPT) ||
         entity.state != PTSP_HOLDING)
@@ -188,7 +188,7 @@ void Device::regroup(Entity &entity)
     cgroups_.forget(now_);
 }
 
-void Device::set_share(uid_t uid, uint32_t share)
+void Device::set_share(uid_t uid, std::uint32_t share)
 {
     Account &its = account(uid);
     its.share = share;
@@ -196,7 +196,7 @@ void Device::set_share(uid_t uid, uint32_t share)
     run();
 }
 
-void Device::set_share(const CgroupPath &path, uint32_t share, std::shared_ptr<const UniqueFd> directory)
+void Device::set_share(const CgroupPath &path, std::uint32_t share, std::shared_ptr<const UniqueFd> directory)
 {
     cgroups_.set_share(path, share, std::move(directory), now());
     run();
@@ -205,7 +205,7 @@ void Device::set_share(const CgroupPath &path, uint32_t share, std::shared_ptr<c
 /* Accounts of users who have nobody here, owe nothing, and of whom nothing else is known; of cgroups, too. */
 void Device::forget_accounts()
 {
-    uint64_t at = now();
+    std::uint64_t at = now();
     std::erase_if(accounts_, [&](const auto &entry) {
         const Account &account = entry.second;
         return !account.entities && account.share == PTSCHED_SHARE_DEFAULT &&
@@ -250,13 +250,13 @@ void Device::process_gone(const Process &process)
         move(*client, *client->self);
 }
 
-void Device::fix_weight(Entity &entity, uint32_t weight)
+void Device::fix_weight(Entity &entity, std::uint32_t weight)
 {
     entity.fixed_weight = weight;
     run();
 }
 
-void Device::lead(Entity &entity, uint64_t until_ns)
+void Device::lead(Entity &entity, std::uint64_t until_ns)
 {
     ptsp_lead(&policy_, &entity, until_ns, now());
     run();
@@ -273,7 +273,7 @@ void Device::set_params(const ptsp_params &params)
 
 void Device::show(Client &client)
 {
-    uint32_t state = client.entity ? client.entity->signals & ~PTSP_SIG_TURN : 0;
+    std::uint32_t state = client.entity ? client.entity->signals & ~PTSP_SIG_TURN : 0;
     client.page.set_state(client.holds ? state | PTSCHED_STATE_TURN : state);
     if (!client.entity || !client.entity->tells_later)
         client.page.tell();
@@ -285,7 +285,7 @@ bool Device::is_full(const Entity &entity)
     return std::max<std::size_t>(entity.owned, entity.members.size()) >= PTSCHED_CLIENTS_MAX;
 }
 
-int Device::attach(Client &client, uint32_t mechanism, const Process *parent)
+int Device::attach(Client &client, std::uint32_t mechanism, const Process *parent)
 {
     Entity &entity = join(client.process, parent);
     if (is_full(entity))
@@ -298,7 +298,7 @@ int Device::attach(Client &client, uint32_t mechanism, const Process *parent)
     return 0;
 }
 
-void Device::set_mechanism(Client &client, uint32_t mechanism)
+void Device::set_mechanism(Client &client, std::uint32_t mechanism)
 {
     client.mechanism = client.self->mechanism = mechanism;
     set_preemptible(*client.entity);
@@ -398,9 +398,9 @@ void Device::detach(Client &client)
         leave_if_unused(self);
 }
 
-void Device::charge(Entity &entity, uint64_t gpu_ns, uint32_t submissions)
+void Device::charge(Entity &entity, std::uint64_t gpu_ns, std::uint32_t submissions)
 {
-    uint64_t before = entity.stats.gpu_ns;
+    std::uint64_t before = entity.stats.gpu_ns;
     ptsp_report(&policy_, &entity, gpu_ns, submissions, now());
     entity.account->gpu_ns += entity.stats.gpu_ns - before;
     entity.cgroup.charge(entity.stats.gpu_ns - before);
@@ -417,7 +417,7 @@ int Device::report(Client &client, const struct ptsched_report &report)
 
 /* --- turns --- */
 
-bool Device::thread_holds(const Client &client, uint32_t tid) const
+bool Device::thread_holds(const Client &client, std::uint32_t tid) const
 {
     /* One of several is enough: to make it wait might be for ever. */
     return std::any_of(client.entity->members.begin(), client.entity->members.end(), [&](const Client *other) {
@@ -426,14 +426,14 @@ bool Device::thread_holds(const Client &client, uint32_t tid) const
     });
 }
 
-bool Device::may_join_turn(const Client &client, uint32_t tid) const
+bool Device::may_join_turn(const Client &client, std::uint32_t tid) const
 {
     const Entity &entity = *client.entity;
     return client.holds ||
            (entity.state == PTSP_HOLDING && (!(entity.signals & PTSP_SIG_CALLBACK) || thread_holds(client, tid)));
 }
 
-void Device::hold(Client &client, uint32_t tid)
+void Device::hold(Client &client, std::uint32_t tid)
 {
     if (client.holds) {
         if (client.holder != tid)
@@ -458,7 +458,7 @@ void Device::tolerate(Entity &entity, bool above)
     run();
 }
 
-int Device::acquire(Client &client, const Waiter &waiter, uint32_t flags)
+int Device::acquire(Client &client, const Waiter &waiter, std::uint32_t flags)
 {
     if (!client.holds && client.waiters.empty() && !may_act_on(client))
         move(client, *client.self);
@@ -471,7 +471,7 @@ int Device::acquire(Client &client, const Waiter &waiter, uint32_t flags)
     bool tries = flags & PTSCHED_ACQUIRE_TRY;
     if ((tries || waiter.deadline_ns <= now()) && !ptsp_would_grant(&policy_, client.entity, now_))
         return tries ? -EAGAIN : -ETIMEDOUT;
-    const uint64_t number = ++last_call_;
+    const std::uint64_t number = ++last_call_;
     client.waiters.push_back(waiter);
     client.waiters.back().number = number;
     client.entity->waiters++;
@@ -503,7 +503,7 @@ void Device::settle(Client &client, std::list<Waiter>::iterator waiter, int resu
     client.sink.acquired(call, result);
 }
 
-void Device::cancel(Client &client, uint64_t call)
+void Device::cancel(Client &client, std::uint64_t call)
 {
     for (auto waiter = client.waiters.begin(); waiter != client.waiters.end(); ++waiter) {
         if (waiter->id != call)
@@ -540,9 +540,9 @@ void Device::admit(Entity &entity)
         hold_all(entity);
 }
 
-void Device::signalled(Entity &entity, uint32_t old)
+void Device::signalled(Entity &entity, std::uint32_t old)
 {
-    uint32_t added = entity.signals & ~old;
+    std::uint32_t added = entity.signals & ~old;
     if (added & PTSP_SIG_TURN)
         granted(entity);
     if (added & PTSP_SIG_CALLBACK) {
@@ -562,7 +562,7 @@ void Device::signalled(Entity &entity, uint32_t old)
 }
 
 /* With its last hold, the turn of an entity ends. */
-void Device::drop_turn(Client &client, uint64_t handover_ns)
+void Device::drop_turn(Client &client, std::uint64_t handover_ns)
 {
     Entity &entity = *client.entity;
     client.holds = false;

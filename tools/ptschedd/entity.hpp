@@ -19,53 +19,53 @@ struct Client;
 
 /* A call that waits for the turn. */
 struct Waiter {
-    uint64_t id; /* the client's, who may give it to several */
-    uint32_t tid;
-    uint32_t cpu;    /* 1 + where it runs, 0: not known */
-    uint32_t length; /* of the structure, to be answered in the same size */
-    uint64_t since_ns;
-    uint64_t deadline_ns;
-    bool timed = false;  /* the device watches the deadline */
-    uint64_t number = 0; /* the device's, of no other call */
+    std::uint64_t id; /* the client's, who may give it to several */
+    std::uint32_t tid;
+    std::uint32_t cpu;    /* 1 + where it runs, 0: not known */
+    std::uint32_t length; /* of the structure, to be answered in the same size */
+    std::uint64_t since_ns;
+    std::uint64_t deadline_ns;
+    bool timed = false;       /* the device watches the deadline */
+    std::uint64_t number = 0; /* the device's, of no other call */
 };
 
 /* A user's account on a device. */
 struct Account {
     unsigned entities = 0;
-    uint64_t gpu_ns = 0; /* of all processes that it has or had there */
-    uint32_t share = PTSCHED_SHARE_DEFAULT;
+    std::uint64_t gpu_ns = 0; /* of all processes that it has or had there */
+    std::uint32_t share = PTSCHED_SHARE_DEFAULT;
     ptsp_user alone = {};   /* of processes among which time is divided */
     ptsp_group group = {};  /* the others, whose time is the user's */
     ptsp_user grouped = {}; /* of these */
 };
 
 struct Entity : ptsp_entity {
-    Entity(Device &its_device, ProcessRef its_process, uint64_t its_id)
+    Entity(Device &its_device, ProcessRef its_process, std::uint64_t its_id)
         : ptsp_entity{}, device(its_device), process(std::move(its_process)), id(its_id)
     {
     }
 
-    uint32_t current_weight() const { return fixed_weight ? fixed_weight : ptsp_nice_to_weight(process->nice()); }
+    std::uint32_t current_weight() const { return fixed_weight ? fixed_weight : ptsp_nice_to_weight(process->nice()); }
 
     Device &device;
     ProcessRef process;
-    uint64_t id;
+    std::uint64_t id;
     Account *account = nullptr;
     CgroupMembership cgroup{};
-    std::string cgroup_name{}; /* as last looked at */
-    uint32_t fixed_weight = 0; /* 0: from nice */
-    uint32_t mechanism = 0;    /* as last told by a client */
-    unsigned owned = 0;        /* clients of the process */
-    unsigned holds = 0;        /* members that hold the turn */
-    unsigned waiters = 0;      /* calls of members that wait */
-    int64_t granted_budget_ns = 0;
+    std::string cgroup_name{};      /* as last looked at */
+    std::uint32_t fixed_weight = 0; /* 0: from nice */
+    std::uint32_t mechanism = 0;    /* as last told by a client */
+    unsigned owned = 0;             /* clients of the process */
+    unsigned holds = 0;             /* members that hold the turn */
+    unsigned waiters = 0;           /* calls of members that wait */
+    std::int64_t granted_budget_ns = 0;
     bool leaving = false;   /* its end has been told */
     bool wait_told = false; /* that it waits has been told */
     /* How often its clients are told of events (device.cpp). */
-    uint64_t told_turn = 0;        /* the turn of which `told` counts */
-    uint32_t told = 0;             /* at once, up to PTSCHED_EVENTS_AT_ONCE */
-    uint64_t told_ns = 0;          /* when last */
-    uint64_t late_ns = 0;          /* when they are to be told what they have not been */
+    std::uint64_t told_turn = 0;   /* the turn of which `told` counts */
+    std::uint32_t told = 0;        /* at once, up to PTSCHED_EVENTS_AT_ONCE */
+    std::uint64_t told_ns = 0;     /* when last */
+    std::uint64_t late_ns = 0;     /* when they are to be told what they have not been */
     bool tells_later = false;      /* while they are shown that */
     std::vector<Client *> members; /* clients whose turns are this entity's */
     std::unique_ptr<Rank> rank;    /* its part in a group; null: it has none */
@@ -81,7 +81,7 @@ protected:
 };
 
 /* More than one thread holds the turn through a client. */
-constexpr uint32_t kSeveralThreads = UINT32_MAX;
+constexpr std::uint32_t kSeveralThreads = UINT32_MAX;
 
 /* An attached client. */
 struct Client {
@@ -102,9 +102,9 @@ struct Client {
     Entity *self = nullptr;
     Entity *entity = nullptr; /* self, unless it acts for another */
     std::list<Waiter> waiters;
-    uint32_t mechanism = 0;
+    std::uint32_t mechanism = 0;
     bool holds = false;
-    uint32_t holder = 0; /* thread that holds the turn through it */
+    std::uint32_t holder = 0; /* thread that holds the turn through it */
 };
 
 } // namespace ptsched

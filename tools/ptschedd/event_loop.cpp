@@ -20,9 +20,9 @@ EventLoop::EventLoop() : epoll_(epoll_create1(EPOLL_CLOEXEC))
     prctl(PR_SET_TIMERSLACK, 1);
 }
 
-uint64_t EventLoop::add(int fd, uint32_t events, Handler handler)
+std::uint64_t EventLoop::add(int fd, std::uint32_t events, Handler handler)
 {
-    uint64_t key = next_key_++;
+    std::uint64_t key = next_key_++;
     epoll_event event{.events = events, .data = {.u64 = key}};
     if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) < 0)
         throw std::system_error(errno, std::generic_category(), "epoll_ctl");
@@ -30,29 +30,29 @@ uint64_t EventLoop::add(int fd, uint32_t events, Handler handler)
     return key;
 }
 
-void EventLoop::change(uint64_t key, int fd, uint32_t events)
+void EventLoop::change(std::uint64_t key, int fd, std::uint32_t events)
 {
     epoll_event event{.events = events, .data = {.u64 = key}};
     if (epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event) < 0)
         throw std::system_error(errno, std::generic_category(), "epoll_ctl");
 }
 
-void EventLoop::remove(uint64_t key, int fd)
+void EventLoop::remove(std::uint64_t key, int fd)
 {
     if (handlers_.erase(key))
         epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
 }
 
-void EventLoop::run_once(uint64_t until_ns)
+void EventLoop::run_once(std::uint64_t until_ns)
 {
     std::array<epoll_event, 64> events;
-    uint64_t within_ns = until_ns == kNoLimit ? kNoLimit : until_ns - std::min(monotonic_ns(), until_ns);
+    std::uint64_t within_ns = until_ns == kNoLimit ? kNoLimit : until_ns - std::min(monotonic_ns(), until_ns);
     int count = epoll_wait_within(epoll_.get(), events.data(), events.size(), within_ns);
     if (count < 0 && errno != EINTR)
         throw std::system_error(errno, std::generic_category(), "epoll_wait");
     for (int i = 0; i < count; i++) {
         /* The structure is packed: nothing may refer to its parts. */
-        uint64_t key = events[i].data.u64;
+        std::uint64_t key = events[i].data.u64;
         auto found = handlers_.find(key);
         if (found == handlers_.end())
             continue;

@@ -13,23 +13,23 @@ namespace ptsched {
 
 class EventLoop {
 public:
-    using Handler = std::function<void(uint32_t events)>;
+    using Handler = std::function<void(std::uint32_t events)>;
 
     /* For the calling thread, which is the one that runs it. */
     EventLoop();
 
     /* Watches a descriptor until remove(); the key names the registration. */
-    uint64_t add(int fd, uint32_t events, Handler handler);
-    void change(uint64_t key, int fd, uint32_t events);
-    void remove(uint64_t key, int fd);
+    std::uint64_t add(int fd, std::uint32_t events, Handler handler);
+    void change(std::uint64_t key, int fd, std::uint32_t events);
+    void remove(std::uint64_t key, int fd);
 
     /* Waits for events, until monotonic_ns() is @until_ns at most, and handles them. */
-    void run_once(uint64_t until_ns);
+    void run_once(std::uint64_t until_ns);
 
 private:
     UniqueFd epoll_;
-    uint64_t next_key_ = 1;
-    std::unordered_map<uint64_t, Handler> handlers_;
+    std::uint64_t next_key_ = 1;
+    std::unordered_map<std::uint64_t, Handler> handlers_;
 };
 
 } // namespace ptsched

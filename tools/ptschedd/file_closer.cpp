@@ -15,7 +15,7 @@ FileCloser::FileCloser(EventLoop &loop, Close close)
 {
     if (!idle_fd_)
         throw std::system_error(errno, std::generic_category(), "eventfd");
-    key_ = loop_.add(idle_fd_.get(), EPOLLIN, [this](uint32_t) {
+    key_ = loop_.add(idle_fd_.get(), EPOLLIN, [this](std::uint32_t) {
         eventfd_t count;
         eventfd_read(idle_fd_.get(), &count);
     });

@@ -43,7 +43,7 @@ private:
     EventLoop &loop_;
     const Close close_;
     UniqueFd idle_fd_;
-    uint64_t key_;
+    std::uint64_t key_;
     mutable std::mutex lock_; /* protects what follows */
     std::condition_variable given_;
     std::deque<UniqueFd> files_;

@@ -51,7 +51,7 @@ int Groups::set(Entity &entity, const std::string &name)
     return 0;
 }
 
-void Groups::try_to_lead(Rank &rank, uint64_t now)
+void Groups::try_to_lead(Rank &rank, std::uint64_t now)
 {
     const Entity &entity = rank.entity;
     if (ptsp_gang_lead(&rank, entity.granted_ns + ptsp_slice(&entity.device.policy()), now) &&

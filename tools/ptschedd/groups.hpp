@@ -52,7 +52,7 @@ public:
 
 private:
     void forget_empty();
-    void try_to_lead(Rank &rank, uint64_t now);
+    void try_to_lead(Rank &rank, std::uint64_t now);
 
     std::map<std::pair<uid_t, std::string>, Group> groups_;
     /* Of which the devices have not been told. */

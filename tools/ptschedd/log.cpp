@@ -15,11 +15,11 @@ void print(const char *format, va_list arguments)
 {
     /* In one go, since threads and processes write to the same file; and without memory that there may not be. */
     char line[PIPE_BUF] = "ptschedd: ";
-    const size_t begin = strlen(line), room = sizeof(line) - begin - 1;
+    const std::size_t begin = strlen(line), room = sizeof(line) - begin - 1;
     const int length = vsnprintf(line + begin, room, format, arguments);
     if (length < 0)
         return;
-    const size_t end = begin + std::min(static_cast<size_t>(length), room - 1);
+    const std::size_t end = begin + std::min(static_cast<std::size_t>(length), room - 1);
     line[end] = '\n';
     fwrite(line, 1, end + 1, stderr);
 }

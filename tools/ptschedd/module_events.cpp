@@ -52,7 +52,7 @@ ModuleEvents::ModuleEvents(EventLoop &loop, Handler handler, std::function<void(
       socket_(open_module_events_socket<std::runtime_error>())
 {
     nl_socket_modify_cb(socket_.get(), NL_CB_VALID, NL_CB_CUSTOM, take, this);
-    key_ = loop_.add(nl_socket_get_fd(socket_.get()), EPOLLIN, [this](uint32_t) { receive(); });
+    key_ = loop_.add(nl_socket_get_fd(socket_.get()), EPOLLIN, [this](std::uint32_t) { receive(); });
 }
 
 ModuleEvents::~ModuleEvents()

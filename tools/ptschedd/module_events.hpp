@@ -15,10 +15,10 @@ struct nl_sock;
 namespace ptsched {
 
 struct ModuleEvent {
-    uint32_t kind; /* PTSCHED_EVENT_* */
+    std::uint32_t kind; /* PTSCHED_EVENT_* */
     pid_t pid;
-    uint32_t device_id;
-    uint64_t turn;
+    std::uint32_t device_id;
+    std::uint64_t turn;
 };
 
 /* Whether the module is loaded. */
@@ -44,7 +44,7 @@ private:
     Handler handler_;
     std::function<void()> lost_;
     std::unique_ptr<nl_sock, void (*)(nl_sock *)> socket_;
-    uint64_t key_ = 0;
+    std::uint64_t key_ = 0;
 };
 
 } // namespace ptsched

@@ -88,9 +88,9 @@ const option kOptions[] = {
     {},
 };
 
-uint64_t number(const char *name, const char *text, uint64_t from, uint64_t to)
+std::uint64_t number(const char *name, const char *text, std::uint64_t from, std::uint64_t to)
 {
-    uint64_t value = 0;
+    std::uint64_t value = 0;
     const char *end = text + strlen(text);
     auto [stopped, error] = std::from_chars(text, end, value);
     if (error != std::errc() || stopped != end || text == end || value < from || value > to)
@@ -99,7 +99,7 @@ uint64_t number(const char *name, const char *text, uint64_t from, uint64_t to)
     return value;
 }
 
-uint64_t microseconds(const char *name, const char *text, uint64_t from_ns, uint64_t to_ns)
+std::uint64_t microseconds(const char *name, const char *text, std::uint64_t from_ns, std::uint64_t to_ns)
 {
     return number(name, text, from_ns / 1000, to_ns / 1000) * 1000;
 }
@@ -162,7 +162,7 @@ void set_param(ptsp_params &params, int option, const char *name, const char *te
         params.inflight_ns = microseconds(name, text, PTSCHED_INFLIGHT_MIN_NS, PTSCHED_INFLIGHT_MAX_NS);
         break;
     case kAlpha:
-        params.alpha = static_cast<uint32_t>(number(name, text, 1, PTSCHED_ALPHA_MAX));
+        params.alpha = static_cast<std::uint32_t>(number(name, text, 1, PTSCHED_ALPHA_MAX));
         break;
     }
 }

@@ -26,7 +26,7 @@ std::optional<std::string> field_of(const std::string &path, const char *field)
 {
     std::ifstream file(path);
     std::string line;
-    size_t length = strlen(field);
+    std::size_t length = strlen(field);
     while (std::getline(file, line)) {
         if (line.compare(0, length, field) == 0)
             return line.substr(line.find_first_not_of(" \t", length));
@@ -61,7 +61,7 @@ Process::Process(pid_t pid, uid_t uid, UniqueFd pidfd) : pid_(pid), uid_(uid), p
     if (numbers_.size() < 2)
         return;
     UniqueFd space(open(proc(pid_, "ns/pid").c_str(), O_RDONLY | O_CLOEXEC));
-    for (size_t level = numbers_.size() - 1; level > 0 && space; level--) {
+    for (std::size_t level = numbers_.size() - 1; level > 0 && space; level--) {
         numbers_[level].space = inode_of(space.get());
         space.reset(ioctl(space.get(), NS_GET_PARENT));
     }
@@ -71,7 +71,7 @@ pid_t Process::pid_for(const Process &viewer) const
 {
     if (numbers_.size() < viewer.numbers_.size() || viewer.numbers_.empty())
         return 0;
-    const size_t level = viewer.numbers_.size() - 1;
+    const std::size_t level = viewer.numbers_.size() - 1;
     const ino_t space = viewer.numbers_[level].space;
     return level && (!space || space != numbers_[level].space) ? 0 : numbers_[level].pid;
 }
@@ -203,7 +203,7 @@ ProcessRef ProcessTable::insert(pid_t pid, UniqueFd pidfd)
     }
     auto uid = static_cast<uid_t>(strtoul(real_uid->c_str(), nullptr, 10));
     int fd = pidfd.get();
-    uint64_t key = loop_.add(fd, EPOLLIN, [this, pid](uint32_t) { exited(pid); });
+    std::uint64_t key = loop_.add(fd, EPOLLIN, [this, pid](std::uint32_t) { exited(pid); });
     /* The last one to use the process ends the watch. */
     auto forget = [this, pid, key](Process *process) {
         loop_.remove(key, process->pidfd());
@@ -225,7 +225,7 @@ void ProcessTable::exited(pid_t pid)
     if (found == processes_.end())
         return;
     ProcessRef process = found->second.process.lock();
-    uint64_t key = found->second.key;
+    std::uint64_t key = found->second.key;
     processes_.erase(found);
     if (!process)
         return;

@@ -94,7 +94,7 @@ public:
 private:
     struct Entry {
         std::weak_ptr<Process> process;
-        uint64_t key;
+        std::uint64_t key;
     };
 
     ProcessRef known(pid_t pid);

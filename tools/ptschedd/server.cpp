@@ -24,7 +24,7 @@ namespace ptsched {
 namespace {
 
 /* Sixteen GPUs of seven instances each. */
-constexpr size_t kMostInstances = 112;
+constexpr std::size_t kMostInstances = 112;
 
 [[noreturn]] void fail(const std::string &what)
 {
@@ -111,7 +111,7 @@ void Server::listen(const std::string &path)
         fail("SO_PASSCRED");
     if (::listen(listener_.get(), SOMAXCONN) < 0)
         fail(path);
-    loop_.add(listener_.get(), EPOLLIN, [this](uint32_t) { accept_one(); });
+    loop_.add(listener_.get(), EPOLLIN, [this](std::uint32_t) { accept_one(); });
 }
 
 void Server::watch_signals()
@@ -124,26 +124,26 @@ void Server::watch_signals()
         fail("sigprocmask");
     signal(SIGPIPE, SIG_IGN);
     signals_ = checked(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd");
-    loop_.add(signals_.get(), EPOLLIN, [this](uint32_t) { stopping_ = true; });
+    loop_.add(signals_.get(), EPOLLIN, [this](std::uint32_t) { stopping_ = true; });
 }
 
 /* When the policy or the switchboard wants to act next. */
-uint64_t Server::next_ns() const
+std::uint64_t Server::next_ns() const
 {
-    uint64_t next = switchboard_.next_ns();
+    std::uint64_t next = switchboard_.next_ns();
     for (const Awaiting &one : awaiting_)
         next = std::min(next, one.until_ns);
     for (const auto &device : devices_) {
         next = std::min(next, device->next_ns());
         if (device->front().refused)
-            next = std::min<uint64_t>(next, device->front().again_ns);
+            next = std::min<std::uint64_t>(next, device->front().again_ns);
     }
     return next;
 }
 
 void Server::run_what_is_due()
 {
-    uint64_t now = monotonic_ns();
+    std::uint64_t now = monotonic_ns();
     for (auto &device : devices_) {
         if (device->next_ns() <= now)
             device->run();
@@ -248,7 +248,7 @@ void Server::bury()
     }
 }
 
-void Server::await_freed(Connection &connection, uint64_t id)
+void Server::await_freed(Connection &connection, std::uint64_t id)
 {
     awaiting_.push_back({&connection, id, monotonic_ns() + PTSCHED_BROKER_FREED_WITHIN_NS});
 }
@@ -258,7 +258,7 @@ void Server::answer_awaiting()
     if (awaiting_.empty())
         return;
     const bool freed = !switchboard_.has_files_of_the_dead();
-    const uint64_t now = monotonic_ns();
+    const std::uint64_t now = monotonic_ns();
     /* Who cannot be answered leaves the list meanwhile. */
     for (const Awaiting &one : std::vector<Awaiting>(awaiting_)) {
         if (!freed && now < one.until_ns)
@@ -307,7 +307,7 @@ int Server::find_device(const std::string &name, Device *&device)
     return device ? 0 : -ENODEV;
 }
 
-bool Server::suffices(const Device &device, uint64_t node) const
+bool Server::suffices(const Device &device, std::uint64_t node) const
 {
     const bool any = is_instance(device.uuid());
     auto demands = [&](const auto &other) { return other->node() && (any || other.get() == &device); };
@@ -349,7 +349,7 @@ void Server::help_module()
     module_events_ = std::make_unique<ModuleEvents>(loop_, handle, [this] { switchboard_.lost_events(); });
 }
 
-void Server::event(uint32_t kind, const Device &device, const Entity *entity)
+void Server::event(std::uint32_t kind, const Device &device, const Entity *entity)
 {
     if (kind == PTSCHED_EVENT_GRANT)
         groups_.granted(*entity);

@@ -19,7 +19,7 @@ namespace ptsched {
 struct DeviceName {
     std::string address;
     std::string uuid;
-    uint64_t node = 0; /* see Device::node() */
+    std::uint64_t node = 0; /* see Device::node() */
 };
 
 class Server final : public EventSink {
@@ -45,7 +45,7 @@ public:
     Groups &groups() { return groups_; }
     int find_device(const std::string &name, Device *&device);
     /* Whether who can open @node may attach. Of an instance it is not known which GPU it is a part of: any will do. */
-    bool suffices(const Device &device, uint64_t node) const;
+    bool suffices(const Device &device, std::uint64_t node) const;
     int client_of_handle(int fd, const Device &device, const Client *&found) const;
     int process_of_pidfd(UniqueFd pidfd, ProcessRef &process);
     const Process *parent_of(const Process &process) const { return processes_.find(process.parent()); }
@@ -53,7 +53,7 @@ public:
     /* This process's threads stay off its CPU. */
     void important_one_asks(int cpu);
     /* Connection::freed() once no dead process has files here, or when that takes too long. */
-    void await_freed(Connection &connection, uint64_t id);
+    void await_freed(Connection &connection, std::uint64_t id);
     void forget_awaiting(const Connection &connection)
     {
         std::erase_if(awaiting_, [&](const Awaiting &one) { return one.connection == &connection; });
@@ -61,7 +61,7 @@ public:
     void subscribe(Connection &connection) { subscribers_.push_back(&connection); }
     void unsubscribe(Connection &connection) { std::erase(subscribers_, &connection); }
 
-    void event(uint32_t kind, const Device &device, const Entity *entity) override;
+    void event(std::uint32_t kind, const Device &device, const Entity *entity) override;
 
 private:
     Device *add_instance(const std::string &name);
@@ -71,14 +71,14 @@ private:
     void accept_one();
     void turn_away(int socket, int error, const char *why);
     void bury();
-    uint64_t next_ns() const;
+    std::uint64_t next_ns() const;
     void run_what_is_due();
     void answer_awaiting();
 
     struct Awaiting {
         Connection *connection;
-        uint64_t id;
-        uint64_t until_ns;
+        std::uint64_t id;
+        std::uint64_t until_ns;
     };
 
     EventLoop loop_;
@@ -86,8 +86,8 @@ private:
     ProcessTable processes_;
     Groups groups_; /* outlives the devices, whose entities are in them */
     DeviceList devices_;
-    size_t instances_ = 0;        /* so many of the devices are such */
-    uint32_t next_device_id_ = 0; /* ids are not used again */
+    std::size_t instances_ = 0;        /* so many of the devices are such */
+    std::uint32_t next_device_id_ = 0; /* ids are not used again */
     std::string socket_path_;
     UniqueFd listener_;
     UniqueFd signals_;

@@ -12,13 +12,13 @@
 namespace ptsched {
 namespace {
 
-constexpr uint32_t kEventBits = PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED |
-                                PTSCHED_STATE_PREEMPT | PTSCHED_STATE_OUTWEIGHED | PTSCHED_STATE_EXACT |
-                                PTSCHED_STATE_BESIDE | PTSCHED_STATE_ABOVE | PTSCHED_STATE_BELOW;
+constexpr std::uint32_t kEventBits = PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED |
+                                     PTSCHED_STATE_PREEMPT | PTSCHED_STATE_OUTWEIGHED | PTSCHED_STATE_EXACT |
+                                     PTSCHED_STATE_BESIDE | PTSCHED_STATE_ABOVE | PTSCHED_STATE_BELOW;
 
-size_t page_size()
+std::size_t page_size()
 {
-    static const size_t size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    static const std::size_t size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     return size;
 }
 
@@ -90,12 +90,12 @@ SharedPage::~SharedPage()
     munmap(page_, page_size());
 }
 
-bool SharedPage::is_event(uint32_t changed)
+bool SharedPage::is_event(std::uint32_t changed)
 {
     return changed & kEventBits;
 }
 
-void SharedPage::describe_turn(const ptsp_entity &entity, int64_t budget_ns, uint64_t inflight_ns)
+void SharedPage::describe_turn(const ptsp_entity &entity, std::int64_t budget_ns, std::uint64_t inflight_ns)
 {
     __atomic_store_n(&page_->turn, entity.turn, __ATOMIC_RELAXED);
     __atomic_store_n(&page_->budget_ns, budget_ns, __ATOMIC_RELAXED);
@@ -110,10 +110,10 @@ void SharedPage::describe_turn(const ptsp_entity &entity, int64_t budget_ns, uin
  * Only what changed is written: the client may have cleared TURN in a release that
  * the broker has not heard of yet.
  */
-void SharedPage::set_state(uint32_t state)
+void SharedPage::set_state(std::uint32_t state)
 {
-    uint32_t gone = state_ & ~state;
-    uint32_t added = state & ~state_;
+    std::uint32_t gone = state_ & ~state;
+    std::uint32_t added = state & ~state_;
     if (!gone && !added)
         return;
     untold_ = untold_ || is_event(gone | added);
@@ -147,7 +147,7 @@ void SharedPage::notify()
     pending_ = write(wake_.get(), &byte, 1) == 1;
 }
 
-void SharedPage::acknowledge(uint32_t events)
+void SharedPage::acknowledge(std::uint32_t events)
 {
     /* It may have come after the client had seen the count: it would be awake for nothing, and not know why. */
     char bytes[2];

@@ -34,15 +34,15 @@ public:
     ClientEnds take_client_ends() { return std::move(client_ends_); }
 
     /* What the page tells of a turn; to be written before set_state() shows it. */
-    void describe_turn(const ptsp_entity &entity, int64_t budget_ns, uint64_t inflight_ns);
+    void describe_turn(const ptsp_entity &entity, std::int64_t budget_ns, std::uint64_t inflight_ns);
     /* @cpu: of the thread whose asking calls back, 1 + its number; 0: none did. */
-    void show_asker(uint32_t cpu) { __atomic_store_n(&page_->asker_cpu, cpu, __ATOMIC_RELAXED); }
+    void show_asker(std::uint32_t cpu) { __atomic_store_n(&page_->asker_cpu, cpu, __ATOMIC_RELAXED); }
     /* Whether a change of such PTSCHED_STATE_* is told to who polls. */
-    static bool is_event(uint32_t changed);
-    void set_state(uint32_t state);
+    static bool is_event(std::uint32_t changed);
+    void set_state(std::uint32_t state);
     /* Of what has changed since the last time, if that is an event. */
     void tell();
-    void acknowledge(uint32_t events);
+    void acknowledge(std::uint32_t events);
 
     /* What a handed-over descriptor must contain to stand for this client. */
     using Secret = std::array<unsigned char, 32>;
@@ -55,8 +55,8 @@ private:
     UniqueFd wake_, woken_; /* the ends of the pipe */
     Secret secret_;
     ClientEnds client_ends_;
-    uint32_t state_ = 0;
-    uint32_t events_ = 0;
+    std::uint32_t state_ = 0;
+    std::uint32_t events_ = 0;
     bool untold_ = false;
     bool pending_ = false; /* a byte is in the pipe, for all that was acknowledged */
 };

@@ -43,7 +43,7 @@ SwitchThread::SwitchThread(EventLoop &loop) : loop_(loop), finished_fd_(eventfd(
 {
     if (!finished_fd_)
         throw std::system_error(errno, std::generic_category(), "eventfd");
-    key_ = loop_.add(finished_fd_.get(), EPOLLIN, [this](uint32_t) { finish(); });
+    key_ = loop_.add(finished_fd_.get(), EPOLLIN, [this](std::uint32_t) { finish(); });
     /* Signals are the main thread's. */
     NoSignals for_it;
     thread_ = std::thread([this] { work(); });

@@ -24,8 +24,8 @@ namespace ptsched {
 /* Compute channels of one of the driver's clients on one device. */
 struct ChannelSet {
     std::shared_ptr<const UniqueFd> file; /* the process's control file, of a FileCloser */
-    uint32_t client = 0, subdevice = 0;
-    std::vector<uint32_t> channels;
+    std::uint32_t client = 0, subdevice = 0;
+    std::vector<std::uint32_t> channels;
 };
 
 class SwitchThread {
@@ -56,7 +56,7 @@ private:
 
     EventLoop &loop_;
     UniqueFd finished_fd_;
-    uint64_t key_;
+    std::uint64_t key_;
     std::mutex lock_; /* the rest but the thread */
     std::condition_variable given_;
     std::deque<Job> jobs_;

@@ -18,15 +18,15 @@ namespace {
  * So long a process that was told to leave a device at once may take to do something: as long as the interposer lets
  * short work run out, and more.
  */
-constexpr uint64_t kPatienceNs = 2000000;
+constexpr std::uint64_t kPatienceNs = 2000000;
 
 /*
  * One that runs and still does nothing may be waiting in the driver for work that is off. It gets on now and then: off
  * for so long, then on for so long.
  */
-constexpr uint64_t kOffNs = 40000000, kOnNs = 10000000;
+constexpr std::uint64_t kOffNs = 40000000, kOnNs = 10000000;
 
-bool contains(const std::vector<uint32_t> &channels, uint32_t channel)
+bool contains(const std::vector<std::uint32_t> &channels, std::uint32_t channel)
 {
     return std::find(channels.begin(), channels.end(), channel) != channels.end();
 }
@@ -43,12 +43,12 @@ void Switch::set_channels(Key key, ChannelSet channels)
         Known &known = sets_[key];
         known.set = std::move(channels);
         /* One that was freed may come again, and is on then. */
-        std::erase_if(known.off, [&known](uint32_t channel) { return !contains(known.set.channels, channel); });
+        std::erase_if(known.off, [&known](std::uint32_t channel) { return !contains(known.set.channels, channel); });
     }
     start();
 }
 
-void Switch::ask(bool off, uint64_t turn, Answer answer)
+void Switch::ask(bool off, std::uint64_t turn, Answer answer)
 {
     settle(turn);
     asked_off_ = off;
@@ -57,14 +57,14 @@ void Switch::ask(bool off, uint64_t turn, Answer answer)
     start();
 }
 
-void Switch::settle(uint64_t turn)
+void Switch::settle(std::uint64_t turn)
 {
     settled_turn_ = std::max(settled_turn_, turn);
     if (demanded_turn_ <= settled_turn_)
         due_ns_ = PTSP_NEVER;
 }
 
-void Switch::demanded(uint64_t turn, uint64_t now)
+void Switch::demanded(std::uint64_t turn, std::uint64_t now)
 {
     if (turn <= settled_turn_ || asked_off_)
         return;
@@ -72,7 +72,7 @@ void Switch::demanded(uint64_t turn, uint64_t now)
     due_ns_ = now + kPatienceNs;
 }
 
-void Switch::released(uint64_t turn)
+void Switch::released(std::uint64_t turn)
 {
     settle(turn);
     forgive();
@@ -84,7 +84,7 @@ void Switch::forgive()
     start();
 }
 
-void Switch::act(bool off, uint64_t again_ns)
+void Switch::act(bool off, std::uint64_t again_ns)
 {
     due_ns_ = again_ns;
     own_off_ = off;
@@ -106,12 +106,12 @@ void Switch::end(bool alive)
     thread_.give(std::move(sets), alive ? SwitchThread::Action::on : SwitchThread::Action::none, [](int) {});
 }
 
-std::vector<uint32_t> Switch::to_switch(const Known &known, bool off)
+std::vector<std::uint32_t> Switch::to_switch(const Known &known, bool off)
 {
     if (!off)
         return known.off;
-    std::vector<uint32_t> channels = known.set.channels;
-    std::erase_if(channels, [&known](uint32_t channel) { return contains(known.off, channel); });
+    std::vector<std::uint32_t> channels = known.set.channels;
+    std::erase_if(channels, [&known](std::uint32_t channel) { return contains(known.off, channel); });
     return channels;
 }
 
@@ -124,7 +124,7 @@ void Switch::start()
     std::vector<ChannelSet> sets;
     Given given;
     for (const auto &[key, known] : sets_) {
-        std::vector<uint32_t> channels = to_switch(known, off);
+        std::vector<std::uint32_t> channels = to_switch(known, off);
         if (channels.empty())
             continue;
         sets.push_back({known.set.file, known.set.client, known.set.subdevice, channels});
@@ -147,13 +147,13 @@ void Switch::done(bool off, const Given &given, int result)
         if (found == sets_.end())
             continue;
         Known &known = found->second;
-        const std::vector<uint32_t> &channels = one.second;
-        std::erase_if(known.off, [&channels](uint32_t channel) { return contains(channels, channel); });
+        const std::vector<std::uint32_t> &channels = one.second;
+        std::erase_if(known.off, [&channels](std::uint32_t channel) { return contains(channels, channel); });
         if (!off)
             continue;
         /* Also after a failure: some may be off. */
         std::copy_if(channels.begin(), channels.end(), std::back_inserter(known.off),
-                     [&known](uint32_t channel) { return contains(known.set.channels, channel); });
+                     [&known](std::uint32_t channel) { return contains(known.set.channels, channel); });
     }
     /* Who asked hears of a failure, and need not be tried for again. */
     if (result)
@@ -181,8 +181,8 @@ Switchboard::Owner::~Owner()
     std::erase_if(board_.owners_, [this](const auto &entry) { return entry.second == this; });
 }
 
-int Switchboard::Owner::set_channels(UniqueFd file, uint32_t client, uint32_t subdevice,
-                                     std::span<const uint32_t> channels)
+int Switchboard::Owner::set_channels(UniqueFd file, std::uint32_t client, std::uint32_t subdevice,
+                                     std::span<const std::uint32_t> channels)
 {
     Switch::Key key{client, subdevice};
     if (channels.empty()) {
@@ -208,7 +208,7 @@ int Switchboard::Owner::set_channels(UniqueFd file, uint32_t client, uint32_t su
     return 0;
 }
 
-int Switchboard::Owner::ask(const std::string &address, uint32_t device_id, bool off, uint64_t turn,
+int Switchboard::Owner::ask(const std::string &address, std::uint32_t device_id, bool off, std::uint64_t turn,
                             Switch::Answer answer)
 {
     auto found = places_.find(address);
@@ -221,7 +221,7 @@ int Switchboard::Owner::ask(const std::string &address, uint32_t device_id, bool
 
 /* --- all --- */
 
-void Switchboard::event(uint32_t kind, pid_t pid, uint32_t device_id, uint64_t turn)
+void Switchboard::event(std::uint32_t kind, pid_t pid, std::uint32_t device_id, std::uint64_t turn)
 {
     auto [first, last] = owners_.equal_range(pid);
     for (auto entry = first; entry != last; ++entry) {
@@ -251,7 +251,7 @@ void Switchboard::lost_events()
             place.channels->forgive();
 }
 
-void Switchboard::run(uint64_t now)
+void Switchboard::run(std::uint64_t now)
 {
     if (next_ns_ > now)
         return;
@@ -268,7 +268,7 @@ void Switchboard::run(uint64_t now)
     }
 }
 
-void Switchboard::act(const Process &process, const std::string &address, Switch &channels, uint64_t now)
+void Switchboard::act(const Process &process, const std::string &address, Switch &channels, std::uint64_t now)
 {
     /* A program that a debugger has stopped must find the device as it was. */
     if (process.has_debugger()) {

@@ -35,21 +35,21 @@ public:
     explicit Switch(SwitchThread &thread) : thread_(thread) {}
 
     /* Those of one of the driver's clients on one of its subdevices; none: it has gone. */
-    using Key = std::pair<uint32_t, uint32_t>;
+    using Key = std::pair<std::uint32_t, std::uint32_t>;
     void set_channels(Key key, ChannelSet channels);
     bool has_channels() const { return !sets_.empty(); }
 
-    void ask(bool off, uint64_t turn, Answer answer);
+    void ask(bool off, std::uint64_t turn, Answer answer);
 
     /* What the scheduler tells: this turn was to leave the device at once; it has ended. */
-    void demanded(uint64_t turn, uint64_t now);
-    void released(uint64_t turn);
+    void demanded(std::uint64_t turn, std::uint64_t now);
+    void released(std::uint64_t turn);
     /* What the helper did by itself is put back: it may have ended since. */
     void forgive();
 
     /* When it would act by itself; then, what it is to do, and when the next time. */
-    uint64_t due_ns() const { return due_ns_; }
-    void act(bool off, uint64_t again_ns);
+    std::uint64_t due_ns() const { return due_ns_; }
+    void act(bool off, std::uint64_t again_ns);
     /* Whether it is off without the process's doing. */
     bool is_own_off() const { return own_off_; }
 
@@ -62,13 +62,13 @@ public:
 private:
     struct Known {
         ChannelSet set;
-        std::vector<uint32_t> off; /* of these; each was taken off once, since the driver counts */
+        std::vector<std::uint32_t> off; /* of these; each was taken off once, since the driver counts */
     };
-    using Given = std::vector<std::pair<Key, std::vector<uint32_t>>>;
+    using Given = std::vector<std::pair<Key, std::vector<std::uint32_t>>>;
 
     bool wants_off() const { return asked_off_ || own_off_; }
-    void settle(uint64_t turn);
-    static std::vector<uint32_t> to_switch(const Known &known, bool off);
+    void settle(std::uint64_t turn);
+    static std::vector<std::uint32_t> to_switch(const Known &known, bool off);
     void start();
     void done(bool off, const Given &given, int result);
     void answer(int result);
@@ -78,9 +78,9 @@ private:
     bool asked_off_ = false; /* by the process */
     bool own_off_ = false;   /* by the helper itself */
     bool working_ = false;
-    uint64_t settled_turn_ = 0;
-    uint64_t demanded_turn_ = 0;
-    uint64_t due_ns_ = PTSP_NEVER;
+    std::uint64_t settled_turn_ = 0;
+    std::uint64_t demanded_turn_ = 0;
+    std::uint64_t due_ns_ = PTSP_NEVER;
     std::vector<Answer> answers_;
 };
 
@@ -98,14 +98,16 @@ public:
         Owner &operator=(const Owner &) = delete;
 
         /* 0 or a negative errno, as in broker_protocol.h. @file is the process's control file. */
-        int set_channels(UniqueFd file, uint32_t client, uint32_t subdevice, std::span<const uint32_t> channels);
-        int ask(const std::string &address, uint32_t device_id, bool off, uint64_t turn, Switch::Answer answer);
+        int set_channels(UniqueFd file, std::uint32_t client, std::uint32_t subdevice,
+                         std::span<const std::uint32_t> channels);
+        int ask(const std::string &address, std::uint32_t device_id, bool off, std::uint64_t turn,
+                Switch::Answer answer);
 
     private:
         friend class Switchboard;
         struct Place {
             std::shared_ptr<Switch> channels;
-            int64_t device_id = -1; /* the scheduler's; not known yet */
+            std::int64_t device_id = -1; /* the scheduler's; not known yet */
         };
 
         Switchboard &board_;
@@ -115,7 +117,7 @@ public:
     };
 
     /* PTSCHED_EVENT_PREEMPT or RELEASE of a scheduler. */
-    void event(uint32_t kind, pid_t pid, uint32_t device_id, uint64_t turn);
+    void event(std::uint32_t kind, pid_t pid, std::uint32_t device_id, std::uint64_t turn);
 
     /* Whether a file of a process that has ended is still open here, so that the driver keeps what it had. */
     bool has_files_of_the_dead() const;
@@ -124,15 +126,15 @@ public:
     void stay_off(int cpu) { thread_.stay_off(cpu); }
 
     /* When run() is to be called, at the latest. */
-    uint64_t next_ns() const { return next_ns_; }
-    void run(uint64_t now);
+    std::uint64_t next_ns() const { return next_ns_; }
+    void run(std::uint64_t now);
 
 private:
-    static void act(const Process &process, const std::string &address, Switch &channels, uint64_t now);
+    static void act(const Process &process, const std::string &address, Switch &channels, std::uint64_t now);
 
     FileCloser closer_; /* it must outlive who has files */
     SwitchThread thread_;
-    uint64_t next_ns_ = PTSP_NEVER;
+    std::uint64_t next_ns_ = PTSP_NEVER;
     std::multimap<pid_t, Owner *> owners_;
 };
 

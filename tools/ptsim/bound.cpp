@@ -27,7 +27,7 @@ double longest_turn_ns(const Machine &machine, Ns kernel_ns)
 std::vector<LagBound> lag_bounds(const Scenario &scenario)
 {
     std::vector<LagBound> bounds;
-    std::map<uint32_t, double, std::greater<>> debts; /* by weight */
+    std::map<std::uint32_t, double, std::greater<>> debts; /* by weight */
     double longest = 0;
     for (const Program &program : scenario.programs) {
         const double turn = longest_turn_ns(scenario.machine, program.kernel_ns);
@@ -38,7 +38,7 @@ std::vector<LagBound> lag_bounds(const Scenario &scenario)
     double sum = 0;
     for (auto &[weight, debt] : debts)
         debt = sum += debt;
-    for (size_t i = 0; i < bounds.size(); i++)
+    for (std::size_t i = 0; i < bounds.size(); i++)
         bounds[i].behind_ns = longest + debts[ptsp_nice_to_weight(scenario.programs[i].nice)] - bounds[i].ahead_ns;
     return bounds;
 }

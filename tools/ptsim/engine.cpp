@@ -10,7 +10,7 @@ namespace ptsim {
 namespace {
 
 /* How often progress is told. */
-constexpr uint64_t kProgressEvents = 4096;
+constexpr std::uint64_t kProgressEvents = 4096;
 
 } // namespace
 
@@ -18,7 +18,7 @@ Engine::Engine(const Machine &machine, Scheduler &scheduler, const std::vector<P
     : machine_(machine), scheduler_(scheduler), programs_(programs), states_(programs.size()),
       outcomes_(programs.size()), fluid_(programs.size())
 {
-    for (uint32_t id = 0; id < programs.size(); id++) {
+    for (std::uint32_t id = 0; id < programs.size(); id++) {
         const Program &program = programs[id];
         tasks_.push_back({id, program.user, program.nice, ptsp_nice_to_weight(program.nice)});
         states_[id].pattern = program.pattern;
@@ -28,7 +28,7 @@ Engine::Engine(const Machine &machine, Scheduler &scheduler, const std::vector<P
     }
 }
 
-void Engine::watch(std::vector<uint32_t> ids, Ns interval)
+void Engine::watch(std::vector<std::uint32_t> ids, Ns interval)
 {
     watched_ = std::move(ids);
     watch_interval_ = interval;
@@ -45,7 +45,7 @@ void Engine::run(Ns until)
         if (mid_kernel() && !states_[on_].kernel_left_ns)
             end_kernel();
         while (!releases_.empty() && releases_.top().at <= now_) {
-            const uint32_t id = releases_.top().id;
+            const std::uint32_t id = releases_.top().id;
             releases_.pop();
             release(id);
         }
@@ -56,7 +56,7 @@ void Engine::run(Ns until)
         decide();
     }
     tell_run(0);
-    for (uint32_t id = 0; id < states_.size(); id++)
+    for (std::uint32_t id = 0; id < states_.size(); id++)
         if (states_[id].present)
             note_lag(id);
 }
@@ -98,7 +98,7 @@ void Engine::serve(Ns dt)
     outcomes_[on_].gpu_ns += running;
 }
 
-void Engine::tell_run(uint32_t kernels)
+void Engine::tell_run(std::uint32_t kernels)
 {
     untold_.kernels = kernels;
     if (on_ != kNobody && (untold_.device_ns || kernels))
@@ -108,7 +108,7 @@ void Engine::tell_run(uint32_t kernels)
 
 void Engine::end_kernel()
 {
-    const uint32_t id = on_;
+    const std::uint32_t id = on_;
     State &state = states_[id];
     tell_run(1);
     state.burst_left_ns -= state.kernel_ns;
@@ -117,7 +117,7 @@ void Engine::end_kernel()
         end_burst(id);
 }
 
-void Engine::end_burst(uint32_t id)
+void Engine::end_burst(std::uint32_t id)
 {
     State &state = states_[id];
     Outcome &outcome = outcomes_[id];
@@ -140,7 +140,7 @@ void Engine::end_burst(uint32_t id)
     releases_.push({std::max(next->due, now_), id});
 }
 
-void Engine::release(uint32_t id)
+void Engine::release(std::uint32_t id)
 {
     State &state = states_[id];
     if (!state.present) {
@@ -156,7 +156,7 @@ void Engine::release(uint32_t id)
     start_burst(id);
 }
 
-void Engine::start_burst(uint32_t id)
+void Engine::start_burst(std::uint32_t id)
 {
     State &state = states_[id];
     state.burst_left_ns = state.next.work_ns;
@@ -170,7 +170,7 @@ void Engine::start_burst(uint32_t id)
     scheduler_.wake(tasks_[id], now_);
 }
 
-void Engine::stop_work(uint32_t id)
+void Engine::stop_work(std::uint32_t id)
 {
     states_[id].has_work = false;
     have_work_--;
@@ -180,7 +180,7 @@ void Engine::stop_work(uint32_t id)
         on_ = kNobody;
 }
 
-void Engine::end_process(uint32_t id)
+void Engine::end_process(std::uint32_t id)
 {
     stop_work(id);
     scheduler_.leave(tasks_[id], now_);
@@ -195,14 +195,14 @@ void Engine::decide()
         on = {&tasks_[on_], mid_kernel() ? states_[on_].kernel_left_ns : 0};
     const Decision decision = scheduler_.decide(on, now_);
     again_at_ = std::max(decision.again_at, now_ + 1);
-    const uint32_t chosen = decision.task ? decision.task->id : kNobody;
+    const std::uint32_t chosen = decision.task ? decision.task->id : kNobody;
     if (chosen != on_ && (!mid_kernel() || (machine_.preemptible && decision.at_once)))
         turn_to(chosen);
     if (on_ != kNobody)
         begin_kernel();
 }
 
-void Engine::turn_to(uint32_t id)
+void Engine::turn_to(std::uint32_t id)
 {
     if (on_ != kNobody) {
         preemptions_ += mid_kernel();
@@ -232,7 +232,7 @@ void Engine::begin_kernel()
 }
 
 /* Between two calls while it is served, or while it is not, the lag goes one way. */
-void Engine::note_lag(uint32_t id)
+void Engine::note_lag(std::uint32_t id)
 {
     Outcome &outcome = outcomes_[id];
     const double lag = static_cast<double>(outcome.device_ns) - fluid_.service_ns(id);
@@ -243,7 +243,7 @@ void Engine::note_lag(uint32_t id)
 void Engine::look()
 {
     Lag lag{now_, {}};
-    for (uint32_t id : watched_)
+    for (std::uint32_t id : watched_)
         lag.ns.push_back(static_cast<double>(outcomes_[id].device_ns) - fluid_.service_ns(id));
     lags_.push_back(std::move(lag));
     look_at_ = now_ + watch_interval_;

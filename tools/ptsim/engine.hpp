@@ -23,7 +23,7 @@ struct Outcome {
     Ns first_served = kNever;
     Ns gpu_ns = 0;    /* kernels */
     Ns device_ns = 0; /* hand-overs, too */
-    uint64_t bursts = 0;
+    std::uint64_t bursts = 0;
     Ns work_ns = 0;               /* of these bursts */
     std::vector<Ns> latencies_ns; /* from when a burst was due to its end */
     /* Device time less that of the fluid schedule: the most, and the least with its sign turned. */
@@ -41,7 +41,7 @@ public:
     Engine(const Machine &machine, Scheduler &scheduler, const std::vector<Program> &programs);
 
     /* Look at the lag of the programs @ids each @interval. */
-    void watch(std::vector<uint32_t> ids, Ns interval);
+    void watch(std::vector<std::uint32_t> ids, Ns interval);
     /* Called now and then with the time. */
     void on_progress(std::function<void(Ns)> callback) { progress_ = std::move(callback); }
 
@@ -51,14 +51,14 @@ public:
     const std::vector<Task> &tasks() const { return tasks_; }
     const std::vector<Lag> &lags() const { return lags_; }
     Ns now() const { return now_; }
-    uint64_t handovers() const { return handovers_; }
-    uint64_t preemptions() const { return preemptions_; }
+    std::uint64_t handovers() const { return handovers_; }
+    std::uint64_t preemptions() const { return preemptions_; }
     Ns gpu_ns() const { return gpu_ns_; }
     /* Somebody had work, and the device did nothing. */
     Ns idle_ns() const { return idle_ns_; }
 
 private:
-    static constexpr uint32_t kNobody = ~uint32_t{0};
+    static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 
     struct State {
         Pattern pattern;
@@ -72,7 +72,7 @@ private:
 
     struct Release {
         Ns at;
-        uint32_t id;
+        std::uint32_t id;
         bool operator>(const Release &other) const { return at != other.at ? at > other.at : id > other.id; }
     };
 
@@ -80,17 +80,17 @@ private:
     Ns next_event(Ns until) const;
     void advance(Ns to);
     void serve(Ns dt);
-    void tell_run(uint32_t kernels);
+    void tell_run(std::uint32_t kernels);
     void end_kernel();
-    void end_burst(uint32_t id);
-    void release(uint32_t id);
-    void start_burst(uint32_t id);
-    void stop_work(uint32_t id);
-    void end_process(uint32_t id);
+    void end_burst(std::uint32_t id);
+    void release(std::uint32_t id);
+    void start_burst(std::uint32_t id);
+    void stop_work(std::uint32_t id);
+    void end_process(std::uint32_t id);
     void decide();
-    void turn_to(uint32_t id);
+    void turn_to(std::uint32_t id);
     void begin_kernel();
-    void note_lag(uint32_t id);
+    void note_lag(std::uint32_t id);
     void look();
 
     const Machine machine_;
@@ -105,18 +105,18 @@ private:
 
     Ns now_ = 0;
     Ns again_at_ = kNever;
-    uint32_t on_ = kNobody;
-    uint32_t context_ = kNobody; /* whose is on the device, work or not */
+    std::uint32_t on_ = kNobody;
+    std::uint32_t context_ = kNobody; /* whose is on the device, work or not */
     Ns handover_left_ns_ = 0;
     Run untold_;
-    uint32_t have_work_ = 0;
-    uint64_t events_ = 0;
-    uint64_t handovers_ = 0;
-    uint64_t preemptions_ = 0;
+    std::uint32_t have_work_ = 0;
+    std::uint64_t events_ = 0;
+    std::uint64_t handovers_ = 0;
+    std::uint64_t preemptions_ = 0;
     Ns gpu_ns_ = 0;
     Ns idle_ns_ = 0;
 
-    std::vector<uint32_t> watched_;
+    std::vector<std::uint32_t> watched_;
     Ns watch_interval_ = 0;
     Ns look_at_ = kNever;
     std::vector<Lag> lags_;

@@ -33,7 +33,7 @@ void Fluid::advance(Ns now)
     }
 }
 
-void Fluid::add(uint32_t id, uint32_t weight, double work_ns)
+void Fluid::add(std::uint32_t id, std::uint32_t weight, double work_ns)
 {
     Program &program = programs_[id];
     if (!program.busy) {
@@ -48,7 +48,7 @@ void Fluid::add(uint32_t id, uint32_t weight, double work_ns)
         finishes_.push({program.finish, id});
 }
 
-double Fluid::service_ns(uint32_t id) const
+double Fluid::service_ns(std::uint32_t id) const
 {
     const Program &program = programs_[id];
     return program.served + (program.busy ? program.weight * (virtual_ - program.since) : 0);

@@ -24,15 +24,15 @@ public:
     explicit Fluid(std::size_t programs) : programs_(programs) {}
 
     void advance(Ns now);
-    void add(uint32_t id, uint32_t weight, double work_ns);
+    void add(std::uint32_t id, std::uint32_t weight, double work_ns);
 
     /* What it has been served until now. */
-    double service_ns(uint32_t id) const;
+    double service_ns(std::uint32_t id) const;
 
 private:
     struct Program {
         bool busy = false;
-        uint32_t weight = 0;
+        std::uint32_t weight = 0;
         double served = 0; /* before @since */
         double since = 0;  /* virtual */
         double finish = 0; /* virtual */
@@ -40,7 +40,7 @@ private:
 
     struct Finish {
         double at;
-        uint32_t id;
+        std::uint32_t id;
         bool operator>(const Finish &other) const { return at != other.at ? at > other.at : id > other.id; }
     };
 
@@ -50,7 +50,7 @@ private:
     std::priority_queue<Finish, std::vector<Finish>, std::greater<>> finishes_; /* some are out of date */
     Ns now_ = 0;
     double virtual_ = 0;
-    uint64_t weight_ = 0;
+    std::uint64_t weight_ = 0;
 };
 
 } // namespace ptsim

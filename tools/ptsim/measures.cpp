@@ -22,8 +22,9 @@ double percentile(std::vector<double> values, double fraction)
 {
     if (values.empty())
         return 0;
-    const auto rank = static_cast<size_t>(std::ceil(fraction * static_cast<double>(values.size())));
-    const auto place = values.begin() + static_cast<ptrdiff_t>(std::clamp<size_t>(rank, 1, values.size()) - 1);
+    const auto rank = static_cast<std::size_t>(std::ceil(fraction * static_cast<double>(values.size())));
+    const auto place =
+        values.begin() + static_cast<std::ptrdiff_t>(std::clamp<std::size_t>(rank, 1, values.size()) - 1);
     std::ranges::nth_element(values, place);
     return *place;
 }
@@ -32,7 +33,7 @@ double lag_over_bound(const Scenario &scenario, const std::vector<Outcome> &outc
 {
     const std::vector<LagBound> bounds = lag_bounds(scenario);
     double worst = 0;
-    for (size_t i = 0; i < outcomes.size(); i++)
+    for (std::size_t i = 0; i < outcomes.size(); i++)
         worst =
             std::max({worst, outcomes[i].ahead_ns / bounds[i].ahead_ns, outcomes[i].behind_ns / bounds[i].behind_ns});
     return worst;
@@ -41,11 +42,11 @@ double lag_over_bound(const Scenario &scenario, const std::vector<Outcome> &outc
 double share_error(const std::vector<Task> &tasks, const std::vector<Outcome> &outcomes)
 {
     double weight = 0, gpu = 0, worst = 0;
-    for (size_t i = 0; i < tasks.size(); i++) {
+    for (std::size_t i = 0; i < tasks.size(); i++) {
         weight += tasks[i].weight;
         gpu += static_cast<double>(outcomes[i].gpu_ns);
     }
-    for (size_t i = 0; i < tasks.size(); i++) {
+    for (std::size_t i = 0; i < tasks.size(); i++) {
         const double share = static_cast<double>(outcomes[i].gpu_ns) / gpu;
         worst = std::max(worst, std::abs(share / (tasks[i].weight / weight) - 1));
     }
@@ -55,7 +56,7 @@ double share_error(const std::vector<Task> &tasks, const std::vector<Outcome> &o
 Ns gpu_ns_of(const std::string &group, const Scenario &scenario, const std::vector<Outcome> &outcomes)
 {
     Ns sum = 0;
-    for (size_t i = 0; i < outcomes.size(); i++)
+    for (std::size_t i = 0; i < outcomes.size(); i++)
         sum += scenario.programs[i].group == group ? outcomes[i].gpu_ns : 0;
     return sum;
 }
@@ -125,7 +126,7 @@ private:
     void shares()
     {
         std::vector<double> by_weight;
-        for (size_t i = 0; i < outcomes_.size(); i++)
+        for (std::size_t i = 0; i < outcomes_.size(); i++)
             by_weight.push_back(static_cast<double>(outcomes_[i].gpu_ns) / engine_.tasks()[i].weight);
         add("jain", jain(by_weight), "ratio", "equal GPU time by weight");
         add("share-error", share_error(engine_.tasks(), outcomes_), "ratio", "the share by weight, the worst program");
@@ -150,7 +151,7 @@ private:
     void latencies(const std::string &group)
     {
         std::vector<double> values;
-        for (size_t i = 0; i < outcomes_.size(); i++)
+        for (std::size_t i = 0; i < outcomes_.size(); i++)
             if (scenario_.programs[i].group == group)
                 values.insert(values.end(), outcomes_[i].latencies_ns.begin(), outcomes_[i].latencies_ns.end());
         add(group + "/p50_us", percentile(values, 0.5) / kUs, "us");
@@ -161,7 +162,7 @@ private:
     void missed_frames()
     {
         double in_time = 0;
-        for (size_t i = 0; i < outcomes_.size(); i++)
+        for (std::size_t i = 0; i < outcomes_.size(); i++)
             if (scenario_.programs[i].group == "frames")
                 for (Ns latency : outcomes_[i].latencies_ns)
                     in_time += latency <= scenario_.frame_period;
@@ -181,7 +182,7 @@ private:
     {
         std::vector<double> slowdowns;
         double unfinished = 0, sum = 0;
-        for (size_t i = 0; i < outcomes_.size(); i++) {
+        for (std::size_t i = 0; i < outcomes_.size(); i++) {
             const Outcome &outcome = outcomes_[i];
             if (outcome.left == kNever) {
                 unfinished++;

@@ -65,10 +65,10 @@ const option kOptions[] = {
     {},
 };
 
-uint64_t number(const char *name, uint64_t least, uint64_t most)
+std::uint64_t number(const char *name, std::uint64_t least, std::uint64_t most)
 {
     const std::string_view text = optarg;
-    uint64_t value = 0;
+    std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most)
         throw std::invalid_argument("--" + std::string(name) + " is a number from " + std::to_string(least) + " to " +
@@ -101,13 +101,13 @@ void take(Options &options, int option)
         options.action = Action::kList;
         break;
     case kEntities:
-        scale.entities = static_cast<uint32_t>(number("entities", 2, 100000));
+        scale.entities = static_cast<std::uint32_t>(number("entities", 2, 100000));
         break;
     case kHours:
         scale.day = number("hours", 1, 240) * kHour;
         break;
     case kSeed:
-        scale.seed = number("seed", 0, ~uint64_t{0});
+        scale.seed = number("seed", 0, ~std::uint64_t{0});
         break;
     case kSlice:
         scale.machine.slice_ns = number("slice-us", 100, 1000000) * kUs;

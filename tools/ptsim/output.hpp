@@ -14,7 +14,7 @@ namespace ptsim {
 /* On standard error, every two seconds: what is simulated, and how much of all is done. */
 class Progress {
 public:
-    explicit Progress(size_t runs) : runs_(runs) {}
+    explicit Progress(std::size_t runs) : runs_(runs) {}
 
     void begin(const std::string &what, Ns duration);
     void tell(Ns now);
@@ -23,8 +23,8 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
-    size_t runs_;
-    size_t done_ = 0;
+    std::size_t runs_;
+    std::size_t done_ = 0;
     std::string what_;
     Ns duration_ = 1;
     Clock::time_point begin_ = Clock::now();

@@ -24,7 +24,7 @@ Pattern frames(Ns period, Ns work_ns)
     };
 }
 
-Pattern requests(uint64_t seed, Ns mean_think, Ns work_ns)
+Pattern requests(std::uint64_t seed, Ns mean_think, Ns work_ns)
 {
     return [=, random = Random(seed)](Ns now) mutable -> std::optional<Burst> {
         return Burst{now + static_cast<Ns>(random.exponential(static_cast<double>(mean_think))), work_ns};

@@ -25,7 +25,7 @@ Pattern hog();
 /* So much work each @period; one that is late by more than that is left out. */
 Pattern frames(Ns period, Ns work_ns);
 /* Thinks for a time that is drawn (exponential), asks for so much work, and waits for it. */
-Pattern requests(uint64_t seed, Ns mean_think, Ns work_ns);
+Pattern requests(std::uint64_t seed, Ns mean_think, Ns work_ns);
 /* One burst, then it ends. */
 Pattern job(Ns work_ns);
 /* A new process for each burst, one after another. */
@@ -34,7 +34,7 @@ Pattern respawning(Ns work_ns);
 struct Program {
     std::string group;
     int nice = 0;
-    uint32_t user = 0;
+    std::uint32_t user = 0;
     Ns kernel_ns = kMs; /* the last one of a burst is shorter */
     Ns arrives = 0;
     Pattern pattern;

@@ -11,19 +11,19 @@ namespace ptsim {
 
 class Random {
 public:
-    explicit Random(uint64_t seed) : state_(seed) {}
+    explicit Random(std::uint64_t seed) : state_(seed) {}
 
     /* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). */
-    uint64_t bits()
+    std::uint64_t bits()
     {
-        uint64_t z = state_ += 0x9e3779b97f4a7c15;
+        std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
         z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
         z = (z ^ z >> 27) * 0x94d049bb133111eb;
         return z ^ z >> 31;
     }
 
     /* Less than @n; what the division favours is below 2^-40 for all that is simulated. */
-    uint64_t below(uint64_t n) { return bits() % n; }
+    std::uint64_t below(std::uint64_t n) { return bits() % n; }
 
     /* Above 0, 1 at most. */
     double unit() { return (static_cast<double>(bits() >> 11) + 1) / 9007199254740992.0; }
@@ -37,7 +37,7 @@ public:
     }
 
 private:
-    uint64_t state_;
+    std::uint64_t state_;
 };
 
 } // namespace ptsim

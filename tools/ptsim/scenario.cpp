@@ -10,19 +10,19 @@ namespace ptsim {
 namespace {
 
 /* Each of @n equal programs has that many slices. */
-constexpr uint32_t kRounds = 25;
+constexpr std::uint32_t kRounds = 25;
 
-Scenario equal(const Scale &scale, uint32_t n)
+Scenario equal(const Scale &scale, std::uint32_t n)
 {
     Scenario scenario;
-    for (uint32_t i = 0; i < n; i++)
+    for (std::uint32_t i = 0; i < n; i++)
         scenario.programs.push_back({.group = "hog", .user = i, .kernel_ns = 10 * kMs, .pattern = hog()});
     scenario.duration = std::max<Ns>(30 * kSecond, kRounds * n * (scale.machine.slice_ns + scale.machine.handover_ns));
     scenario.saturated = true;
     return scenario;
 }
 
-template <uint32_t n> Scenario equal_of(const Scale &scale)
+template <std::uint32_t n> Scenario equal_of(const Scale &scale)
 {
     return equal(scale, n);
 }
@@ -36,7 +36,7 @@ Scenario weights(const Scale &scale)
         const auto kernel_ns = static_cast<Ns>(std::min(random.lognormal(2 * kMs, 1.2), 20.0 * kMs));
         scenario.programs.push_back({.group = "hog",
                                      .nice = nice,
-                                     .user = static_cast<uint32_t>(nice + 10),
+                                     .user = static_cast<std::uint32_t>(nice + 10),
                                      .kernel_ns = std::max(kernel_ns, kMs / 10),
                                      .pattern = hog()});
     }
@@ -60,7 +60,7 @@ Scenario long_kernels(const Scale &)
         int nice;
         Ns kernel_ns;
     } programs[] = {{-14, 28 * kMs}, {5, 1500 * kUs}, {5, 60 * kMs}};
-    for (uint32_t i = 0; i < std::size(programs); i++)
+    for (std::uint32_t i = 0; i < std::size(programs); i++)
         scenario.programs.push_back({.group = "hog",
                                      .nice = programs[i].nice,
                                      .user = i,
@@ -86,7 +86,7 @@ Scenario important(const Scale &scale)
                                  .user = 1,
                                  .kernel_ns = kMs,
                                  .pattern = requests(scale.seed, 20 * kMs, 2 * kMs)});
-    for (uint32_t i = 0; i < 4; i++)
+    for (std::uint32_t i = 0; i < 4; i++)
         scenario.programs.push_back(
             {.group = "hogs", .nice = 19, .user = 2 + i, .kernel_ns = (7 + 15 * i) * kMs, .pattern = hog()});
     scenario.latency_of = {"frames", "requests"};
@@ -133,7 +133,7 @@ Scenario short_jobs(const Scale &scale)
         {.group = "late", .nice = 10, .user = 2, .kernel_ns = kMs, .arrives = scenario.duration / 2, .pattern = hog()},
     };
     double at = 0;
-    for (uint32_t user = 3;; user++) {
+    for (std::uint32_t user = 3;; user++) {
         at += random.exponential(100.0 * kMs);
         if (at >= static_cast<double>(scenario.duration))
             break;

@@ -31,12 +31,12 @@ struct Scenario {
     /* Jobs: how many times as long as their work they take. */
     std::string jobs;
     /* Whose lag is drawn. */
-    std::vector<uint32_t> watched;
+    std::vector<std::uint32_t> watched;
 };
 
 struct Scale {
-    uint32_t entities = 1000;
-    uint64_t seed = 1;
+    std::uint32_t entities = 1000;
+    std::uint64_t seed = 1;
     Ns day = 24 * kHour; /* of a cluster's trace */
     Machine machine;
 };
@@ -46,7 +46,7 @@ struct ScenarioKind {
     std::string title;
     Scenario (*make)(const Scale &scale);
     /* Of more programs than this it is not made. */
-    uint32_t entities = 0;
+    std::uint32_t entities = 0;
 };
 
 const std::vector<ScenarioKind> &scenario_kinds();

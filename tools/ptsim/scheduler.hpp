@@ -16,17 +16,17 @@ namespace ptsim {
 
 /* What a scheduler knows of a program. Ids are dense, and begin at 0. */
 struct Task {
-    uint32_t id;
-    uint32_t user;
+    std::uint32_t id;
+    std::uint32_t user;
     int nice;
-    uint32_t weight;
+    std::uint32_t weight;
 };
 
 /* Device time that a task had: the kernels, and the hand-over to it before them. */
 struct Run {
     Ns device_ns = 0;
     Ns gpu_ns = 0;
-    uint32_t kernels = 0; /* that ended */
+    std::uint32_t kernels = 0; /* that ended */
 };
 
 /* Whose context is on the device, and how much is left of the kernel that it has begun, if any. */
@@ -62,7 +62,7 @@ public:
 struct SchedulerKind {
     std::string name;
     std::string title;
-    std::unique_ptr<Scheduler> (*make)(const Machine &machine, uint64_t seed);
+    std::unique_ptr<Scheduler> (*make)(const Machine &machine, std::uint64_t seed);
     bool ours = false;    /* the project's policy, whose bound on lag is checked */
     bool compared = true; /* in the tables of the whole report */
 };

@@ -10,7 +10,7 @@ constexpr Ns kLooks = 500;
 
 } // namespace
 
-Result simulate(const Scenario &scenario, const SchedulerKind &kind, uint64_t seed,
+Result simulate(const Scenario &scenario, const SchedulerKind &kind, std::uint64_t seed,
                 const std::function<void(Ns)> &progress)
 {
     const std::unique_ptr<Scheduler> scheduler = kind.make(scenario.machine, seed);
@@ -28,7 +28,7 @@ std::vector<Record> overall(const std::vector<Record> &records)
     double over_bound = 0, least_jain = 1;
     bool any_bound = false, any_jain = false;
     for (const Record &record : records) {
-        const size_t first = record.name.find('/'), last = record.name.rfind('/');
+        const std::size_t first = record.name.find('/'), last = record.name.rfind('/');
         const SchedulerKind *kind = find_scheduler(record.name.substr(first + 1, last - first - 1));
         if (!kind || !kind->ours)
             continue;

@@ -18,7 +18,7 @@ struct Result {
     std::vector<Lag> lags; /* of the programs that the scenario watches */
 };
 
-Result simulate(const Scenario &scenario, const SchedulerKind &kind, uint64_t seed,
+Result simulate(const Scenario &scenario, const SchedulerKind &kind, std::uint64_t seed,
                 const std::function<void(Ns)> &progress = {});
 
 /* What the project's policy promises of all programs that always have work, and the least of Jain's indices. */

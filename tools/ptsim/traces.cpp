@@ -21,7 +21,7 @@ struct Shape {
     double user_skew; /* exponent of Zipf's law over the users */
 };
 
-constexpr uint32_t kUsers = 100;
+constexpr std::uint32_t kUsers = 100;
 
 /* Of a Poisson process by the time of the day: where the integral of the rate is @quantile of that of the day. */
 double time_of_day(double quantile, double amplitude)
@@ -37,17 +37,17 @@ double time_of_day(double quantile, double amplitude)
 
 class Users {
 public:
-    Users(uint32_t users, double skew)
+    Users(std::uint32_t users, double skew)
     {
         double sum = 0;
-        for (uint32_t user = 1; user <= users; user++)
+        for (std::uint32_t user = 1; user <= users; user++)
             sums_.push_back(sum += std::pow(user, -skew));
     }
 
-    uint32_t draw(Random &random) const
+    std::uint32_t draw(Random &random) const
     {
         const auto found = std::ranges::lower_bound(sums_, random.unit() * sums_.back());
-        return static_cast<uint32_t>(std::min<size_t>(found - sums_.begin(), sums_.size() - 1));
+        return static_cast<std::uint32_t>(std::min<std::size_t>(found - sums_.begin(), sums_.size() - 1));
     }
 
 private:
@@ -61,11 +61,11 @@ Scenario cluster(const Scale &scale, const Shape &shape)
     const Users users(kUsers, shape.user_skew);
     double work = 0;
     std::vector<double> durations;
-    for (uint32_t i = 0; i < scale.entities; i++)
+    for (std::uint32_t i = 0; i < scale.entities; i++)
         work += durations.emplace_back(random.lognormal(1, shape.sigma));
     const double day = static_cast<double>(scale.day);
     for (double duration : durations) {
-        const uint32_t user = users.draw(random);
+        const std::uint32_t user = users.draw(random);
         const double kernel = std::clamp(random.lognormal(10.0 * kMs, 0.7), 1.0 * kMs, 50.0 * kMs);
         const double arrives = day * time_of_day(random.unit(), shape.diurnal);
         scenario.programs.push_back({.group = "job",

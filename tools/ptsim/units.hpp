@@ -7,7 +7,7 @@
 namespace ptsim {
 
 /* Simulated time, and GPU time. */
-using Ns = uint64_t;
+using Ns = std::uint64_t;
 
 constexpr Ns kUs = 1000;
 constexpr Ns kMs = 1000 * kUs;

@@ -68,7 +68,7 @@ public:
     ptsched_client *get() const { return client_; }
     ptsched_backend backend() const { return ptsched_client_backend(client_); }
     const ptsched_page &page() const { return *ptsched_client_page(client_); }
-    uint32_t state() const { return ptsched_state(&page()); }
+    std::uint32_t state() const { return ptsched_state(&page()); }
     int poll_fd() const { return ptsched_poll_fd(client_); }
     /** @return the descriptor to hand over to whom may act for this process from now on; it stays the client's */
     int hand_over()
@@ -79,7 +79,7 @@ public:
     }
 
     /** Readable again with the next event only. */
-    void ack(uint32_t events, uint64_t drain_ns = 0)
+    void ack(std::uint32_t events, std::uint64_t drain_ns = 0)
     {
         detail::check(ptsched_ack(client_, events, drain_ns), "ptsched: acknowledging an event");
     }
@@ -113,7 +113,8 @@ private:
 /** The turn, from construction to release() or destruction. All work must have left the device by then. */
 class Turn {
 public:
-    explicit Turn(Client &client, uint64_t deadline_ns = PTSCHED_NEVER, unsigned int flags = 0) : client_(client.get())
+    explicit Turn(Client &client, std::uint64_t deadline_ns = PTSCHED_NEVER, unsigned int flags = 0)
+        : client_(client.get())
     {
         detail::check(ptsched_acquire(client_, deadline_ns, flags, &grant_), "ptsched: waiting for the turn");
     }
@@ -125,9 +126,9 @@ public:
             ptsched_release(client_, nullptr);
     }
 
-    uint64_t number() const { return grant_.turn; }
-    int64_t budget_ns() const { return grant_.budget_ns; }
-    uint64_t waited_ns() const { return grant_.waited_ns; }
+    std::uint64_t number() const { return grant_.turn; }
+    std::int64_t budget_ns() const { return grant_.budget_ns; }
+    std::uint64_t waited_ns() const { return grant_.waited_ns; }
 
     void release(const ptsched_usage &usage = {})
     {

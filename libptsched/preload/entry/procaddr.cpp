@@ -20,7 +20,7 @@
 namespace ptsched::preload {
 namespace {
 
-DefaultStream kind_of(uint64_t flags)
+DefaultStream kind_of(std::uint64_t flags)
 {
     return flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM ? DefaultStream::per_thread : DefaultStream::legacy;
 }
@@ -36,7 +36,7 @@ void note_unknown_submission(const char *name)
     debug("%s is not scheduled: unknown to this version of ptsched", name);
 }
 
-void replace(const char *symbol, void **function, uint64_t flags)
+void replace(const char *symbol, void **function, std::uint64_t flags)
 {
     if (!symbol || !function || !*function)
         return;
@@ -78,21 +78,22 @@ void *resolve_name(void *handle, const char *name, const char *version)
 using namespace ptsched::preload;
 
 /* The resolver of CUDA 11.3 to 11.8, which programs ask for at version 11030. */
-extern "C" PTSCHED_EXPORT CUresult cuGetProcAddress(const char *symbol, void **function, int version, uint64_t flags)
+extern "C" PTSCHED_EXPORT CUresult cuGetProcAddress(const char *symbol, void **function, int version,
+                                                    std::uint64_t flags)
 {
     bool bound = driver.bind();
-    auto real = driver.real<CUresult(const char *, void **, int, uint64_t)>(Entry::cuGetProcAddress);
+    auto real = driver.real<CUresult(const char *, void **, int, std::uint64_t)>(Entry::cuGetProcAddress);
     CUresult result = real(symbol, function, version, flags);
     if (bound && result == CUDA_SUCCESS)
         replace(symbol, function, flags);
     return result;
 }
 
-extern "C" PTSCHED_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t flags,
-                                                       CUdriverProcAddressQueryResult *status)
+extern "C" PTSCHED_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version,
+                                                       std::uint64_t flags, CUdriverProcAddressQueryResult *status)
 {
     bool bound = driver.bind();
-    auto real = driver.real<CUresult(const char *, void **, int, uint64_t, CUdriverProcAddressQueryResult *)>(
+    auto real = driver.real<CUresult(const char *, void **, int, std::uint64_t, CUdriverProcAddressQueryResult *)>(
         Entry::cuGetProcAddress_v2);
     CUresult result = real(symbol, function, version, flags, status);
     if (bound && result == CUDA_SUCCESS)

@@ -201,7 +201,7 @@ int ptask_open_graph(unsigned int mode, struct ptask_graph **graph)
     return ptask_open_graph_on(mode, nullptr, 0, graph);
 }
 
-int ptask_open_graph_on(unsigned int mode, const char *const *devices, size_t count, struct ptask_graph **graph)
+int ptask_open_graph_on(unsigned int mode, const char *const *devices, std::size_t count, struct ptask_graph **graph)
 {
     return attempt([&] {
         GraphOptions options;
@@ -239,8 +239,8 @@ void ptask_close_graph(struct ptask_graph *graph)
     delete graph;
 }
 
-int ptask_open_template(struct ptask_graph *graph, const size_t dimensions[3], size_t stride, unsigned int layout,
-                        unsigned int binding, struct ptask_template **form)
+int ptask_open_template(struct ptask_graph *graph, const std::size_t dimensions[3], std::size_t stride,
+                        unsigned int layout, unsigned int binding, struct ptask_template **form)
 {
     return attempt([&] {
         const std::size_t *d = &needed(dimensions, "dimensions");
@@ -295,7 +295,7 @@ int ptask_open_port(struct ptask_graph *graph, const char *name, unsigned int ki
     });
 }
 
-int ptask_set_initial(struct ptask_port *port, const void *content, size_t bytes)
+int ptask_set_initial(struct ptask_port *port, const void *content, std::size_t bytes)
 {
     return attempt([&] {
         if (needed(port, "port").port)
@@ -316,7 +316,7 @@ int ptask_set_size_from(struct ptask_port *port, const struct ptask_port *other)
 }
 
 int ptask_open_ptask(struct ptask_graph *graph, const char *name, const struct ptask_code *code,
-                     struct ptask_port *const *ports, size_t count, struct ptask **task)
+                     struct ptask_port *const *ports, std::size_t count, struct ptask **task)
 {
     return attempt([&] {
         std::vector<PortOptions> options;
@@ -336,7 +336,7 @@ int ptask_open_ptask(struct ptask_graph *graph, const char *name, const struct p
     });
 }
 
-int ptask_open_channel(struct ptask_graph *graph, struct ptask_port *from, struct ptask_port *to, size_t capacity,
+int ptask_open_channel(struct ptask_graph *graph, struct ptask_port *from, struct ptask_port *to, std::size_t capacity,
                        struct ptask_channel **channel)
 {
     return attempt([&] {
@@ -358,7 +358,7 @@ int ptask_open_channel(struct ptask_graph *graph, struct ptask_port *from, struc
     });
 }
 
-int ptask_extend_channel(struct ptask_channel *channel, struct ptask_port *to, size_t capacity)
+int ptask_extend_channel(struct ptask_channel *channel, struct ptask_port *to, std::size_t capacity)
 {
     return attempt([&] {
         const ptask_channel &extended = needed(channel, "channel");
@@ -378,7 +378,7 @@ int ptask_open_loop(struct ptask_graph *graph, struct ptask_port *from, struct p
     });
 }
 
-int ptask_open_datablock(const void *content, size_t bytes, struct ptask_datablock **block)
+int ptask_open_datablock(const void *content, std::size_t bytes, struct ptask_datablock **block)
 {
     return attempt([&] {
         DatablockPtr made = Datablock::of(&needed(static_cast<const char *>(content), "content"), bytes);
@@ -388,7 +388,7 @@ int ptask_open_datablock(const void *content, size_t bytes, struct ptask_datablo
     });
 }
 
-int ptask_read_datablock(struct ptask_datablock *block, const void **content, size_t *bytes)
+int ptask_read_datablock(struct ptask_datablock *block, const void **content, std::size_t *bytes)
 {
     return attempt([&] {
         needed(content, "content") = needed(still_there(block).block.get(), "the datablock's content").read();
@@ -404,18 +404,18 @@ void ptask_put_datablock(struct ptask_datablock *block)
         retire(block);
 }
 
-size_t ptask_trim(void)
+std::size_t ptask_trim(void)
 {
     return trim();
 }
 
-int ptask_push(struct ptask_channel *channel, struct ptask_datablock *block, int64_t timeout_ns)
+int ptask_push(struct ptask_channel *channel, struct ptask_datablock *block, std::int64_t timeout_ns)
 {
     return ptask_send(channel, block, !block, nullptr, timeout_ns);
 }
 
 int ptask_send(struct ptask_channel *channel, struct ptask_datablock *block, int end_of_stream, const char *error,
-               int64_t timeout_ns)
+               std::int64_t timeout_ns)
 {
     return attempt([&] {
         Input &input = needed(needed(channel, "channel").input, "the source of the channel is a port: its input");
@@ -438,7 +438,7 @@ int ptask_send(struct ptask_channel *channel, struct ptask_datablock *block, int
     });
 }
 
-int ptask_pull(struct ptask_channel *channel, struct ptask_datablock **block, int64_t timeout_ns)
+int ptask_pull(struct ptask_channel *channel, struct ptask_datablock **block, std::int64_t timeout_ns)
 {
     return attempt([&] {
         Output &output =
@@ -464,7 +464,7 @@ int ptask_run_graph(struct ptask_graph *graph)
     });
 }
 
-int ptask_drain_graph(struct ptask_graph *graph, int64_t timeout_ns)
+int ptask_drain_graph(struct ptask_graph *graph, std::int64_t timeout_ns)
 {
     return attempt([&] {
         const bool drained = needed(graph, "graph").graph.drain(timeout_of(timeout_ns));
@@ -482,7 +482,7 @@ int ptask_get_descriptor(struct ptask_channel *channel, int *fd)
     });
 }
 
-int ptask_get_depth(const struct ptask_channel *channel, size_t *blocks, size_t *capacity)
+int ptask_get_depth(const struct ptask_channel *channel, std::size_t *blocks, std::size_t *capacity)
 {
     return attempt([&] {
         Depth depth;

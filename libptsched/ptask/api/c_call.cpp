@@ -38,13 +38,13 @@ template <typename T, typename AnyCall> T *address_of(const AnyCall *call, std::
 
 } // namespace
 
-const void *ptask_call_data(const struct ptask_call *call, size_t parameter)
+const void *ptask_call_data(const struct ptask_call *call, std::size_t parameter)
 {
     const Call *found = call_with(call, parameter);
     return found ? found->at(parameter) : nullptr;
 }
 
-void *ptask_call_output(const struct ptask_call *call, size_t parameter)
+void *ptask_call_output(const struct ptask_call *call, std::size_t parameter)
 {
     return address_of<void>(reinterpret_cast<const Call *>(call), parameter);
 }
@@ -59,27 +59,27 @@ int ptask_stream_call_device(const struct ptask_stream_call *call)
     return call ? stream_call_of(call)->device() : -1;
 }
 
-const void *ptask_stream_call_data(const struct ptask_stream_call *call, size_t parameter)
+const void *ptask_stream_call_data(const struct ptask_stream_call *call, std::size_t parameter)
 {
     return address_of<const void>(stream_call_of(call), parameter);
 }
 
-void *ptask_stream_call_output(const struct ptask_stream_call *call, size_t parameter)
+void *ptask_stream_call_output(const struct ptask_stream_call *call, std::size_t parameter)
 {
     return address_of<void>(stream_call_of(call), parameter);
 }
 
-size_t ptask_stream_call_bytes(const struct ptask_stream_call *call, size_t parameter)
+std::size_t ptask_stream_call_bytes(const struct ptask_stream_call *call, std::size_t parameter)
 {
     return call && parameter < stream_call_of(call)->parameters() ? stream_call_of(call)->bytes(parameter) : 0;
 }
 
-size_t ptask_stream_call_records(const struct ptask_stream_call *call, size_t parameter)
+std::size_t ptask_stream_call_records(const struct ptask_stream_call *call, std::size_t parameter)
 {
     return call && parameter < stream_call_of(call)->parameters() ? stream_call_of(call)->records(parameter) : 0;
 }
 
-size_t ptask_call_bytes(const struct ptask_call *call, size_t parameter)
+std::size_t ptask_call_bytes(const struct ptask_call *call, std::size_t parameter)
 {
     const Call *found = call_with(call, parameter);
     return found ? found->bytes(parameter) : 0;
@@ -99,7 +99,7 @@ int ptask_call_report(struct ptask_call *call, const char *error)
     });
 }
 
-size_t ptask_call_records(const struct ptask_call *call, size_t parameter)
+std::size_t ptask_call_records(const struct ptask_call *call, std::size_t parameter)
 {
     const Call *found = call_with(call, parameter);
     return found ? found->records(parameter) : 0;

@@ -424,7 +424,7 @@ void under_the_interposer()
     CHECK_EQ(other.end(), 0);
     CHECK(graph.err().empty());
     auto stats = world->stats();
-    CHECK_EQ(stats.count(pid), size_t{1});
+    CHECK_EQ(stats.count(pid), std::size_t{1});
     if (stats.count(pid))
         CHECK(stats[pid]["submissions"] == 1);
 }

@@ -16,7 +16,7 @@ namespace {
 thread_local Block *current_block;
 
 /* What only looks at what others change gives the processor away this often, and sleeps from then on. */
-constexpr uint32_t patient_rounds = 100;
+constexpr std::uint32_t patient_rounds = 100;
 constexpr long nap_ns = 50000;
 
 constexpr vgpu_state fresh{0, 0, 1, 0};
@@ -72,10 +72,10 @@ void Block::Queue::append(Queue &other)
 
 /* Of lanes of a warp. One that is through may be at the next before others have left this one. */
 struct Block::Meeting {
-    uint32_t warp, mask;
-    uint32_t present = 0;
+    std::uint32_t warp, mask;
+    std::uint32_t present = 0;
     int to_leave = 0; /* 0: some are still to come */
-    uint64_t values[VGPU_WARP_THREADS] = {};
+    std::uint64_t values[VGPU_WARP_THREADS] = {};
     Queue waiting = {};
 };
 
@@ -99,7 +99,7 @@ Block *Block::current()
     return current_block;
 }
 
-uint32_t Block::rank() const
+std::uint32_t Block::rank() const
 {
     const vgpu_index &index = *now_.thread_index, &size = *now_.block_dim;
     return (index.z * size.y + index.y) * size.x + index.x;
@@ -250,8 +250,9 @@ bool Block::settle(Meeting &meeting)
 {
     if (meeting.to_leave)
         return true;
-    for (uint32_t missing = meeting.mask & ~meeting.present; missing; missing &= missing - 1) {
-        const uint32_t rank = meeting.warp * VGPU_WARP_THREADS + static_cast<uint32_t>(std::countr_zero(missing));
+    for (std::uint32_t missing = meeting.mask & ~meeting.present; missing; missing &= missing - 1) {
+        const std::uint32_t rank =
+            meeting.warp * VGPU_WARP_THREADS + static_cast<std::uint32_t>(std::countr_zero(missing));
         const bool ended = rank >= threads_ || (all_started_ && !waited_[rank]);
         if (!ended)
             return false;
@@ -281,7 +282,7 @@ void Block::settle_alone()
     end_all();
 }
 
-int Block::barrier(bool predicate, uint32_t *count)
+int Block::barrier(bool predicate, std::uint32_t *count)
 {
     if (ending_)
         return -1;
@@ -302,9 +303,9 @@ int Block::grid_barrier()
     return ending_ ? -1 : 0;
 }
 
-int Block::meet_lanes(uint32_t mask, uint64_t value, uint64_t *values, uint32_t *present)
+int Block::meet_lanes(std::uint32_t mask, std::uint64_t value, std::uint64_t *values, std::uint32_t *present)
 {
-    const uint32_t warp = rank() / VGPU_WARP_THREADS, lane = rank() % VGPU_WARP_THREADS, bit = 1u << lane;
+    const std::uint32_t warp = rank() / VGPU_WARP_THREADS, lane = rank() % VGPU_WARP_THREADS, bit = 1u << lane;
     if (ending_)
         return -1;
     mask |= bit;
@@ -328,7 +329,7 @@ int Block::meet_lanes(uint32_t mask, uint64_t value, uint64_t *values, uint32_t 
 
 void Block::nap()
 {
-    const uint32_t rounds = idle_rounds_ / (alive_ + 1);
+    const std::uint32_t rounds = idle_rounds_ / (alive_ + 1);
 
     surroundings_.let_others_run();
     if (rounds < patient_rounds) {

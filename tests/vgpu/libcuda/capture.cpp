@@ -56,8 +56,8 @@ bool all_joined(const Capture &capture, const std::vector<CUgraphNode> &tail)
                        [&](const auto &node) { return reached.count(node.get()); });
 }
 
-CUresult capture_info(CUstream handle, CUstreamCaptureStatus *status, uint64_t *id, CUgraph *graph,
-                      const CUgraphNode **dependencies, size_t *count)
+CUresult capture_info(CUstream handle, CUstreamCaptureStatus *status, std::uint64_t *id, CUgraph *graph,
+                      const CUgraphNode **dependencies, std::size_t *count)
 {
     StreamPtr stream;
 
@@ -266,20 +266,20 @@ VGPU_EXPORT CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus 
     return capture_info(handle, status, nullptr, nullptr, nullptr, nullptr);
 }
 
-VGPU_EXPORT CUresult cuStreamGetCaptureInfo(CUstream handle, CUstreamCaptureStatus *status, uint64_t *id)
+VGPU_EXPORT CUresult cuStreamGetCaptureInfo(CUstream handle, CUstreamCaptureStatus *status, std::uint64_t *id)
 {
     return capture_info(handle, status, id, nullptr, nullptr, nullptr);
 }
 
-VGPU_EXPORT CUresult cuStreamGetCaptureInfo_v2(CUstream handle, CUstreamCaptureStatus *status, uint64_t *id,
-                                               CUgraph *graph, const CUgraphNode **dependencies, size_t *count)
+VGPU_EXPORT CUresult cuStreamGetCaptureInfo_v2(CUstream handle, CUstreamCaptureStatus *status, std::uint64_t *id,
+                                               CUgraph *graph, const CUgraphNode **dependencies, std::size_t *count)
 {
     return capture_info(handle, status, id, graph, dependencies, count);
 }
 
-VGPU_EXPORT CUresult cuStreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus *status, uint64_t *id,
+VGPU_EXPORT CUresult cuStreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus *status, std::uint64_t *id,
                                                CUgraph *graph, const CUgraphNode **dependencies,
-                                               const CUgraphEdgeData **edges, size_t *count)
+                                               const CUgraphEdgeData **edges, std::size_t *count)
 {
     if (edges)
         *edges = nullptr;

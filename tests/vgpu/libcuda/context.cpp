@@ -46,14 +46,14 @@ void in_child()
 
 CUresult check_device(CUdevice device)
 {
-    return device >= 0 && static_cast<size_t>(device) < state().devices.size() ? CUDA_SUCCESS
-                                                                               : CUDA_ERROR_INVALID_DEVICE;
+    return device >= 0 && static_cast<std::size_t>(device) < state().devices.size() ? CUDA_SUCCESS
+                                                                                    : CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult create_context(CUdevice device, unsigned int flags, bool primary, CUcontext &context)
 {
     State &s = state();
-    vgpu_context_create arg{static_cast<uint32_t>(device), 0};
+    vgpu_context_create arg{static_cast<std::uint32_t>(device), 0};
 
     if (s.lost)
         return s.lost;
@@ -164,10 +164,10 @@ CUresult current_context(CUcontext &context)
     return live(context) ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
-uint64_t thread_number()
+std::uint64_t thread_number()
 {
-    static std::atomic<uint64_t> last{0};
-    thread_local uint64_t number = ++last;
+    static std::atomic<std::uint64_t> last{0};
+    thread_local std::uint64_t number = ++last;
     return number;
 }
 
@@ -235,7 +235,7 @@ VGPU_EXPORT CUresult cuDeviceGetName(char *name, int length, CUdevice device)
     if (!name || length <= 0)
         return CUDA_ERROR_INVALID_VALUE;
     VGPU_TRY(check_device(device));
-    std::snprintf(name, static_cast<size_t>(length), "Virtual GPU");
+    std::snprintf(name, static_cast<std::size_t>(length), "Virtual GPU");
     return CUDA_SUCCESS;
 }
 
@@ -269,7 +269,7 @@ VGPU_EXPORT CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
     return result;
 }
 
-VGPU_EXPORT CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
+VGPU_EXPORT CUresult cuDeviceTotalMem_v2(std::size_t *bytes, CUdevice device)
 {
     VGPU_ENTER(lock);
     if (!bytes)
@@ -286,7 +286,7 @@ VGPU_EXPORT CUresult cuDeviceGetPCIBusId(char *bus_id, int length, CUdevice devi
     if (!bus_id || length <= 0)
         return CUDA_ERROR_INVALID_VALUE;
     VGPU_TRY(check_device(device));
-    std::snprintf(bus_id, static_cast<size_t>(length), "ffff:%02x:00.0",
+    std::snprintf(bus_id, static_cast<std::size_t>(length), "ffff:%02x:00.0",
                   are_instances() ? 1 : static_cast<unsigned int>(device) + 1);
     return CUDA_SUCCESS;
 }
@@ -398,7 +398,7 @@ VGPU_EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice devic
     if (!context)
         return CUDA_ERROR_INVALID_VALUE;
     VGPU_TRY(check_device(device));
-    Device &d = state().devices[static_cast<size_t>(device)];
+    Device &d = state().devices[static_cast<std::size_t>(device)];
     if (!d.primary)
         VGPU_TRY(create_context(device, d.primary_flags, true, d.primary));
     d.primary_refs++;
@@ -410,7 +410,7 @@ VGPU_EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
     VGPU_ENTER(lock);
     VGPU_TRY(check_device(device));
-    Device &d = state().devices[static_cast<size_t>(device)];
+    Device &d = state().devices[static_cast<std::size_t>(device)];
     if (!d.primary_refs)
         return CUDA_ERROR_INVALID_CONTEXT;
     if (--d.primary_refs)
@@ -429,7 +429,7 @@ VGPU_EXPORT CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
 {
     VGPU_ENTER(lock);
     VGPU_TRY(check_device(device));
-    Device &d = state().devices[static_cast<size_t>(device)];
+    Device &d = state().devices[static_cast<std::size_t>(device)];
     CUcontext context = d.primary;
     d.primary = nullptr;
     d.primary_refs = 0;
@@ -447,7 +447,7 @@ VGPU_EXPORT CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned int
     VGPU_TRY(check_device(device));
     if (flags & ~static_cast<unsigned int>(CU_CTX_FLAGS_MASK))
         return CUDA_ERROR_INVALID_VALUE;
-    Device &d = state().devices[static_cast<size_t>(device)];
+    Device &d = state().devices[static_cast<std::size_t>(device)];
     d.primary_flags = flags;
     if (d.primary)
         d.primary->flags = flags;
@@ -465,7 +465,7 @@ VGPU_EXPORT CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *f
     VGPU_TRY(check_device(device));
     if (!flags || !active)
         return CUDA_ERROR_INVALID_VALUE;
-    const Device &d = state().devices[static_cast<size_t>(device)];
+    const Device &d = state().devices[static_cast<std::size_t>(device)];
     *flags = d.primary_flags;
     *active = d.primary != nullptr;
     return CUDA_SUCCESS;
@@ -658,7 +658,7 @@ VGPU_EXPORT CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
     return CUDA_SUCCESS;
 }
 
-VGPU_EXPORT CUresult cuCtxGetLimit(size_t *value, CUlimit limit)
+VGPU_EXPORT CUresult cuCtxGetLimit(std::size_t *value, CUlimit limit)
 {
     CUcontext context;
 
@@ -670,7 +670,7 @@ VGPU_EXPORT CUresult cuCtxGetLimit(size_t *value, CUlimit limit)
     return CUDA_SUCCESS;
 }
 
-VGPU_EXPORT CUresult cuCtxSetLimit(CUlimit limit, size_t)
+VGPU_EXPORT CUresult cuCtxSetLimit(CUlimit limit, std::size_t)
 {
     CUcontext context;
 

@@ -45,7 +45,7 @@ VGPU_EXPORT CUresult cuStreamAddCallback_ptsz(CUstream stream, CUstreamCallback 
     return cuStreamAddCallback(per_thread(stream), callback, data, flags);
 }
 
-VGPU_EXPORT CUresult cuStreamAttachMemAsync_ptsz(CUstream stream, CUdeviceptr pointer, size_t length,
+VGPU_EXPORT CUresult cuStreamAttachMemAsync_ptsz(CUstream stream, CUdeviceptr pointer, std::size_t length,
                                                  unsigned int flags)
 {
     return cuStreamAttachMemAsync(per_thread(stream), pointer, length, flags);
@@ -99,20 +99,21 @@ VGPU_EXPORT CUresult cuStreamIsCapturing_ptsz(CUstream stream, CUstreamCaptureSt
     return cuStreamIsCapturing(per_thread(stream), status);
 }
 
-VGPU_EXPORT CUresult cuStreamGetCaptureInfo_ptsz(CUstream stream, CUstreamCaptureStatus *status, uint64_t *id)
+VGPU_EXPORT CUresult cuStreamGetCaptureInfo_ptsz(CUstream stream, CUstreamCaptureStatus *status, std::uint64_t *id)
 {
     return cuStreamGetCaptureInfo(per_thread(stream), status, id);
 }
 
-VGPU_EXPORT CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream stream, CUstreamCaptureStatus *status, uint64_t *id,
-                                                    CUgraph *graph, const CUgraphNode **dependencies, size_t *count)
+VGPU_EXPORT CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream stream, CUstreamCaptureStatus *status, std::uint64_t *id,
+                                                    CUgraph *graph, const CUgraphNode **dependencies,
+                                                    std::size_t *count)
 {
     return cuStreamGetCaptureInfo_v2(per_thread(stream), status, id, graph, dependencies, count);
 }
 
-VGPU_EXPORT CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream stream, CUstreamCaptureStatus *status, uint64_t *id,
+VGPU_EXPORT CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream stream, CUstreamCaptureStatus *status, std::uint64_t *id,
                                                     CUgraph *graph, const CUgraphNode **dependencies,
-                                                    const CUgraphEdgeData **edges, size_t *count)
+                                                    const CUgraphEdgeData **edges, std::size_t *count)
 {
     return cuStreamGetCaptureInfo_v3(per_thread(stream), status, id, graph, dependencies, edges, count);
 }
@@ -127,12 +128,12 @@ VGPU_EXPORT CUresult cuGraphUpload_ptsz(CUgraphExec exec, CUstream stream)
     return cuGraphUpload(exec, per_thread(stream));
 }
 
-VGPU_EXPORT CUresult cuMemAllocAsync_ptsz(CUdeviceptr *pointer, size_t bytes, CUstream stream)
+VGPU_EXPORT CUresult cuMemAllocAsync_ptsz(CUdeviceptr *pointer, std::size_t bytes, CUstream stream)
 {
     return cuMemAllocAsync(pointer, bytes, per_thread(stream));
 }
 
-VGPU_EXPORT CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool,
+VGPU_EXPORT CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *pointer, std::size_t bytes, CUmemoryPool pool,
                                                   CUstream stream)
 {
     return cuMemAllocFromPoolAsync(pointer, bytes, pool, per_thread(stream));
@@ -143,39 +144,39 @@ VGPU_EXPORT CUresult cuMemFreeAsync_ptsz(CUdeviceptr pointer, CUstream stream)
     return cuMemFreeAsync(pointer, per_thread(stream));
 }
 
-VGPU_EXPORT CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr pointer, size_t bytes, CUdevice device, CUstream stream)
+VGPU_EXPORT CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr pointer, std::size_t bytes, CUdevice device, CUstream stream)
 {
     return cuMemPrefetchAsync(pointer, bytes, device, per_thread(stream));
 }
 
-VGPU_EXPORT CUresult cuMemPrefetchAsync_v2_ptsz(CUdeviceptr pointer, size_t bytes, CUmemLocation location,
+VGPU_EXPORT CUresult cuMemPrefetchAsync_v2_ptsz(CUdeviceptr pointer, std::size_t bytes, CUmemLocation location,
                                                 unsigned int flags, CUstream stream)
 {
     return cuMemPrefetchAsync_v2(pointer, bytes, location, flags, per_thread(stream));
 }
 
-VGPU_EXPORT CUresult cuMemcpyAsync_ptsz(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+VGPU_EXPORT CUresult cuMemcpyAsync_ptsz(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream)
 {
     return cuMemcpyAsync(to, from, bytes, per_thread(stream));
 }
 
 VGPU_EXPORT CUresult cuMemcpyPeerAsync_ptsz(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
-                                            CUcontext from_context, size_t bytes, CUstream stream)
+                                            CUcontext from_context, std::size_t bytes, CUstream stream)
 {
     return cuMemcpyPeerAsync(to, to_context, from, from_context, bytes, per_thread(stream));
 }
 
-VGPU_EXPORT CUresult cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
+VGPU_EXPORT CUresult cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr to, const void *from, std::size_t bytes, CUstream stream)
 {
     return cuMemcpyHtoDAsync_v2(to, from, bytes, per_thread(stream));
 }
 
-VGPU_EXPORT CUresult cuMemcpyDtoHAsync_v2_ptsz(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
+VGPU_EXPORT CUresult cuMemcpyDtoHAsync_v2_ptsz(void *to, CUdeviceptr from, std::size_t bytes, CUstream stream)
 {
     return cuMemcpyDtoHAsync_v2(to, from, bytes, per_thread(stream));
 }
 
-VGPU_EXPORT CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+VGPU_EXPORT CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream)
 {
     return cuMemcpyDtoDAsync_v2(to, from, bytes, per_thread(stream));
 }
@@ -190,35 +191,35 @@ VGPU_EXPORT CUresult cuMemcpy3DAsync_v2_ptsz(const CUDA_MEMCPY3D *copy, CUstream
     return cuMemcpy3DAsync_v2(copy, per_thread(stream));
 }
 
-VGPU_EXPORT CUresult cuMemsetD8Async_ptsz(CUdeviceptr to, unsigned char value, size_t count, CUstream stream)
+VGPU_EXPORT CUresult cuMemsetD8Async_ptsz(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream)
 {
     return cuMemsetD8Async(to, value, count, per_thread(stream));
 }
 
-VGPU_EXPORT CUresult cuMemsetD16Async_ptsz(CUdeviceptr to, unsigned short value, size_t count, CUstream stream)
+VGPU_EXPORT CUresult cuMemsetD16Async_ptsz(CUdeviceptr to, unsigned short value, std::size_t count, CUstream stream)
 {
     return cuMemsetD16Async(to, value, count, per_thread(stream));
 }
 
-VGPU_EXPORT CUresult cuMemsetD32Async_ptsz(CUdeviceptr to, unsigned int value, size_t count, CUstream stream)
+VGPU_EXPORT CUresult cuMemsetD32Async_ptsz(CUdeviceptr to, unsigned int value, std::size_t count, CUstream stream)
 {
     return cuMemsetD32Async(to, value, count, per_thread(stream));
 }
 
-VGPU_EXPORT CUresult cuMemsetD2D8Async_ptsz(CUdeviceptr to, size_t pitch, unsigned char value, size_t width,
-                                            size_t height, CUstream stream)
+VGPU_EXPORT CUresult cuMemsetD2D8Async_ptsz(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width,
+                                            std::size_t height, CUstream stream)
 {
     return cuMemsetD2D8Async(to, pitch, value, width, height, per_thread(stream));
 }
 
-VGPU_EXPORT CUresult cuMemsetD2D16Async_ptsz(CUdeviceptr to, size_t pitch, unsigned short value, size_t width,
-                                             size_t height, CUstream stream)
+VGPU_EXPORT CUresult cuMemsetD2D16Async_ptsz(CUdeviceptr to, std::size_t pitch, unsigned short value, std::size_t width,
+                                             std::size_t height, CUstream stream)
 {
     return cuMemsetD2D16Async(to, pitch, value, width, height, per_thread(stream));
 }
 
-VGPU_EXPORT CUresult cuMemsetD2D32Async_ptsz(CUdeviceptr to, size_t pitch, unsigned int value, size_t width,
-                                             size_t height, CUstream stream)
+VGPU_EXPORT CUresult cuMemsetD2D32Async_ptsz(CUdeviceptr to, std::size_t pitch, unsigned int value, std::size_t width,
+                                             std::size_t height, CUstream stream)
 {
     return cuMemsetD2D32Async(to, pitch, value, width, height, per_thread(stream));
 }

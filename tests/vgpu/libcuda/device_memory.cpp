@@ -11,11 +11,11 @@ namespace vgpu {
 
 namespace {
 
-CUresult count(CUdevice device, vgpu_memory_op op, size_t bytes, vgpu_memory &answer)
+CUresult count(CUdevice device, vgpu_memory_op op, std::size_t bytes, vgpu_memory &answer)
 {
     State &s = state();
 
-    answer = {static_cast<uint32_t>(device), op, bytes, 0, 0};
+    answer = {static_cast<std::uint32_t>(device), op, bytes, 0, 0};
     if (s.lost)
         return s.lost;
     const int error = s.link->memory(answer);
@@ -25,44 +25,44 @@ CUresult count(CUdevice device, vgpu_memory_op op, size_t bytes, vgpu_memory &an
 }
 
 /* Of what this process may have. */
-size_t left_to_process(CUdevice device)
+std::size_t left_to_process(CUdevice device)
 {
-    const size_t used = state().devices[static_cast<size_t>(device)].used;
+    const std::size_t used = state().devices[static_cast<std::size_t>(device)].used;
     return device_memory_bytes() - std::min(device_memory_bytes(), used);
 }
 
 } // namespace
 
-size_t device_memory_bytes()
+std::size_t device_memory_bytes()
 {
     return state().memory_bytes;
 }
 
-CUresult available_memory(CUdevice device, size_t &bytes)
+CUresult available_memory(CUdevice device, std::size_t &bytes)
 {
     vgpu_memory answer;
 
     VGPU_TRY(count(device, VGPU_MEMORY_ASK, 0, answer));
-    bytes = std::min<size_t>(answer.total - answer.used, left_to_process(device));
+    bytes = std::min<std::size_t>(answer.total - answer.used, left_to_process(device));
     return CUDA_SUCCESS;
 }
 
-CUresult take_memory(CUdevice device, size_t bytes)
+CUresult take_memory(CUdevice device, std::size_t bytes)
 {
     vgpu_memory answer;
 
     if (bytes > left_to_process(device))
         return CUDA_ERROR_OUT_OF_MEMORY;
     VGPU_TRY(count(device, VGPU_MEMORY_TAKE, bytes, answer));
-    state().devices[static_cast<size_t>(device)].used += bytes;
+    state().devices[static_cast<std::size_t>(device)].used += bytes;
     return CUDA_SUCCESS;
 }
 
-void give_memory_back(CUdevice device, size_t bytes)
+void give_memory_back(CUdevice device, std::size_t bytes)
 {
     vgpu_memory answer;
 
-    state().devices[static_cast<size_t>(device)].used -= bytes;
+    state().devices[static_cast<std::size_t>(device)].used -= bytes;
     /* Where the host is gone, so is its account. */
     (void)count(device, VGPU_MEMORY_GIVE_BACK, bytes, answer);
 }

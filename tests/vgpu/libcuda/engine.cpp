@@ -11,15 +11,15 @@ namespace vgpu {
 namespace {
 
 /* A program that gets this far ahead of a stream's bodies waits, as it does for the real driver. */
-constexpr size_t most_pending = 1024;
+constexpr std::size_t most_pending = 1024;
 
-bool has_room(const CUstream_st::Channel &channel, uint32_t items)
+bool has_room(const CUstream_st::Channel &channel, std::uint32_t items)
 {
     return channel.submitted - channel.completed + items <= VGPU_RING_ITEMS &&
            state().items + items <= VGPU_CLIENT_ITEMS;
 }
 
-bool satisfied_by_engine(const Marker &marker, uint32_t device)
+bool satisfied_by_engine(const Marker &marker, std::uint32_t device)
 {
     return marker.done || (marker.channel && marker.device == device);
 }
@@ -29,7 +29,7 @@ CUresult open_channel(CUstream_st &stream, Runlist runlist)
     auto &channel = stream.channels[runlist];
     if (channel.handle)
         return CUDA_SUCCESS;
-    vgpu_channel_create arg{stream.context->handle, static_cast<uint32_t>(runlist), 0, 0};
+    vgpu_channel_create arg{stream.context->handle, static_cast<std::uint32_t>(runlist), 0, 0};
     if (state().link->create_channel(arg))
         return CUDA_ERROR_OUT_OF_MEMORY;
     channel.handle = arg.channel;
@@ -37,7 +37,7 @@ CUresult open_channel(CUstream_st &stream, Runlist runlist)
     return CUDA_SUCCESS;
 }
 
-void mark_done(Marker &marker, uint64_t start, uint64_t end)
+void mark_done(Marker &marker, std::uint64_t start, std::uint64_t end)
 {
     marker.body_done = true;
     marker.done = true;
@@ -49,14 +49,14 @@ void mark_done(Marker &marker, uint64_t start, uint64_t end)
 }
 
 /* Hands an operation whose body has run to the engine; room for it has been seen to. */
-void submit(CUstream_st &stream, const Op &op, uint64_t cost)
+void submit(CUstream_st &stream, const Op &op, std::uint64_t cost)
 {
     State &s = state();
     auto &channel = stream.channels[op.runlist];
     auto &marker = *op.marker;
-    uint32_t device = static_cast<uint32_t>(stream.context->device);
+    std::uint32_t device = static_cast<std::uint32_t>(stream.context->device);
     vgpu_work works[16];
-    uint32_t count = 0;
+    std::uint32_t count = 0;
     std::vector<const Marker *> waits;
 
     auto add_wait = [&](const Marker &wait) {
@@ -72,7 +72,7 @@ void submit(CUstream_st &stream, const Op &op, uint64_t cost)
             s.lost = CUDA_ERROR_UNKNOWN;
         count = 0;
     };
-    for (size_t i = 0; i < std::max<size_t>(waits.size(), 1); i++) {
+    for (std::size_t i = 0; i < std::max<std::size_t>(waits.size(), 1); i++) {
         bool last = i + 1 >= waits.size();
         vgpu_work &work = works[count++];
         work = {channel.handle, 0, 0, 0, last ? cost : 0};
@@ -95,16 +95,16 @@ void submit(CUstream_st &stream, const Op &op, uint64_t cost)
     s.changed.notify_all();
 }
 
-uint32_t items_needed(const Op &op)
+std::uint32_t items_needed(const Op &op)
 {
-    return static_cast<uint32_t>(op.waits.size()) + 1;
+    return static_cast<std::uint32_t>(op.waits.size()) + 1;
 }
 
 /* Waits until an operation's body may run. */
 void await_turn(Guard &lock, CUstream_st &stream, const Op &op)
 {
     State &s = state();
-    uint32_t device = static_cast<uint32_t>(stream.context->device);
+    std::uint32_t device = static_cast<std::uint32_t>(stream.context->device);
 
     s.changed.wait(lock, [&] {
         return s.lost || std::all_of(op.waits.begin(), op.waits.end(), [&](const MarkerPtr &wait) {
@@ -118,8 +118,8 @@ void await_turn(Guard &lock, CUstream_st &stream, const Op &op)
 void execute(Guard &lock, CUstream_st &stream, Op &op)
 {
     State &s = state();
-    uint64_t start = op.on_host ? now_ns() : 0;
-    uint64_t cost = 0;
+    std::uint64_t start = op.on_host ? now_ns() : 0;
+    std::uint64_t cost = 0;
 
     /* After a kernel at fault a driver runs nothing any more: the program may take its memory back. */
     if (op.body && !s.lost) {
@@ -155,7 +155,7 @@ void reap(const StreamPtr &stream)
     State &s = state();
 
     for (Runlist runlist : {compute, copy}) {
-        uint32_t channel = stream->channels[runlist].handle;
+        std::uint32_t channel = stream->channels[runlist].handle;
         if (!channel || s.lost)
             continue;
         rm_remove_channel(*stream->context, runlist, channel);
@@ -202,7 +202,7 @@ void start_worker(const StreamPtr &stream)
 /* Nothing to wait for and a short body: the caller does it now. */
 bool runs_now(const CUstream_st &stream, const Op &op)
 {
-    uint32_t device = static_cast<uint32_t>(stream.context->device);
+    std::uint32_t device = static_cast<std::uint32_t>(stream.context->device);
 
     if (!op.light || op.on_host || stream.executing || !stream.pending.empty() || state().lost)
         return false;
@@ -257,11 +257,11 @@ void receive_completions()
 
 } // namespace
 
-uint64_t now_ns()
+std::uint64_t now_ns()
 {
     timespec time{};
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
+    return static_cast<std::uint64_t>(time.tv_sec) * 1000000000 + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
 void start_reader()
@@ -303,7 +303,7 @@ CUresult enqueue(Guard &lock, const StreamPtr &stream, Op op)
     if (s.lost)
         return s.lost;
     add_implicit_waits(*stream, op);
-    op.marker->device = static_cast<uint32_t>(stream->context->device);
+    op.marker->device = static_cast<std::uint32_t>(stream->context->device);
     stream->last = op.marker;
     if (runs_now(*stream, op)) {
         stream->executing = true;

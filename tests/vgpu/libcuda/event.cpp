@@ -114,7 +114,7 @@ VGPU_EXPORT CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, C
         return CUDA_ERROR_INVALID_HANDLE;
     if (!start->marker->done || !end->marker->done)
         return CUDA_ERROR_NOT_READY;
-    auto difference = static_cast<int64_t>(end->marker->end_ns - start->marker->end_ns);
+    auto difference = static_cast<std::int64_t>(end->marker->end_ns - start->marker->end_ns);
     *milliseconds = static_cast<float>(static_cast<double>(difference) / 1e6);
     return CUDA_SUCCESS;
 }

@@ -41,7 +41,7 @@ namespace {
 namespace context = boost::context::detail;
 
 /* A CUDA thread has a kilobyte unless told otherwise; what is not touched takes no memory. */
-constexpr size_t stack_bytes = 256 << 10, guard_bytes = 4096;
+constexpr std::size_t stack_bytes = 256 << 10, guard_bytes = 4096;
 
 struct Pool {
     std::mutex lock;

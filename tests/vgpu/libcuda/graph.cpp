@@ -29,13 +29,13 @@ CUresult check_kernel_node(CUgraphNode node)
     return node->work.type == CU_GRAPH_NODE_TYPE_KERNEL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult make_node(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count, Work work)
+CUresult make_node(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, std::size_t count, Work work)
 {
     if (!node || (count && !dependencies))
         return CUDA_ERROR_INVALID_VALUE;
     VGPU_TRY(check_graph(graph));
     std::vector<CUgraphNode> list(dependencies, dependencies + count);
-    for (size_t i = 0; i < count; i++)
+    for (std::size_t i = 0; i < count; i++)
         if (!list[i] || list[i]->graph != graph || std::count(list.begin(), list.end(), list[i]) > 1)
             return CUDA_ERROR_INVALID_VALUE;
     *node = add_node(graph, std::move(work), list);
@@ -60,7 +60,7 @@ template <typename Params> CUresult make_kernel_work(const Params *params, Work 
 }
 
 template <typename Params>
-CUresult add_kernel_node(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+CUresult add_kernel_node(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, std::size_t count,
                          const Params *params)
 {
     Work work;
@@ -88,7 +88,7 @@ template <typename Params> CUresult get_kernel_params(CUgraphNode node, Params *
     params->sharedMemBytes = call.shared_bytes;
     /* The pointers point into the node and live as long as it does. */
     node->param_pointers.resize(call.function->kernel->param_count);
-    for (size_t i = 0; i < node->param_pointers.size(); i++)
+    for (std::size_t i = 0; i < node->param_pointers.size(); i++)
         node->param_pointers[i] = node->work.kernel.params.data() + call.function->kernel->param_offsets[i];
     params->kernelParams = node->param_pointers.data();
     return CUDA_SUCCESS;
@@ -121,7 +121,7 @@ template <typename Params> CUresult set_exec_params(CUgraphExec exec, CUgraphNod
 /* Nodes in an order that respects the dependencies; false if they go round in a circle. */
 bool order_nodes(const CUgraph_st &graph, std::vector<CUgraphExec_st::Step> &steps)
 {
-    std::unordered_map<CUgraphNode, size_t> place;
+    std::unordered_map<CUgraphNode, std::size_t> place;
     bool progress = true;
 
     while (progress && place.size() < graph.nodes.size()) {
@@ -173,7 +173,7 @@ CUresult update(CUgraphExec exec, CUgraph graph, CUgraphNode *error_node, CUgrap
     *result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
     if (!order_nodes(*graph, steps) || steps.size() != exec->steps.size())
         return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
-    for (size_t i = 0; i < steps.size(); i++) {
+    for (std::size_t i = 0; i < steps.size(); i++) {
         if (steps[i].dependencies == exec->steps[i].dependencies && steps[i].work.type == exec->steps[i].work.type)
             continue;
         *error_node = steps[i].origin;
@@ -182,18 +182,18 @@ CUresult update(CUgraphExec exec, CUgraph graph, CUgraphNode *error_node, CUgrap
         return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
     }
     /* The nodes by which the exec is known stay those of the graph it was made from. */
-    for (size_t i = 0; i < steps.size(); i++)
+    for (std::size_t i = 0; i < steps.size(); i++)
         exec->steps[i].work = std::move(steps[i].work);
     *result = CU_GRAPH_EXEC_UPDATE_SUCCESS;
     return CUDA_SUCCESS;
 }
 
-CUresult list_nodes(const std::vector<CUgraphNode> &all, CUgraphNode *nodes, size_t *count)
+CUresult list_nodes(const std::vector<CUgraphNode> &all, CUgraphNode *nodes, std::size_t *count)
 {
     if (!count)
         return CUDA_ERROR_INVALID_VALUE;
     if (nodes)
-        for (size_t i = 0; i < *count; i++)
+        for (std::size_t i = 0; i < *count; i++)
             nodes[i] = i < all.size() ? all[i] : nullptr;
     *count = nodes ? std::min(*count, all.size()) : all.size();
     return CUDA_SUCCESS;
@@ -275,19 +275,19 @@ VGPU_EXPORT CUresult cuGraphClone(CUgraph *clone, CUgraph original)
 }
 
 VGPU_EXPORT CUresult cuGraphAddKernelNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                                          size_t count, const CUDA_KERNEL_NODE_PARAMS_v1 *params)
+                                          std::size_t count, const CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
     return add_kernel_node(node, graph, dependencies, count, params);
 }
 
 VGPU_EXPORT CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                                             size_t count, const CUDA_KERNEL_NODE_PARAMS_v2 *params)
+                                             std::size_t count, const CUDA_KERNEL_NODE_PARAMS_v2 *params)
 {
     return add_kernel_node(node, graph, dependencies, count, params);
 }
 
 VGPU_EXPORT CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                                          size_t count, const CUDA_MEMCPY3D *params, CUcontext)
+                                          std::size_t count, const CUDA_MEMCPY3D *params, CUcontext)
 {
     Copy copy;
 
@@ -299,7 +299,7 @@ VGPU_EXPORT CUresult cuGraphAddMemcpyNode(CUgraphNode *node, CUgraph graph, cons
 }
 
 VGPU_EXPORT CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                                          size_t count, const CUDA_MEMSET_NODE_PARAMS *params, CUcontext)
+                                          std::size_t count, const CUDA_MEMSET_NODE_PARAMS *params, CUcontext)
 {
     VGPU_ENTER(lock);
     if (!params || !params->width || !params->height ||
@@ -312,8 +312,8 @@ VGPU_EXPORT CUresult cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, cons
     return make_node(node, graph, dependencies, count, fill_work(fill));
 }
 
-VGPU_EXPORT CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
-                                        const CUDA_HOST_NODE_PARAMS *params)
+VGPU_EXPORT CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
+                                        std::size_t count, const CUDA_HOST_NODE_PARAMS *params)
 {
     VGPU_ENTER(lock);
     if (!params || !params->fn)
@@ -322,7 +322,7 @@ VGPU_EXPORT CUresult cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const 
 }
 
 VGPU_EXPORT CUresult cuGraphAddEventWaitNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                                             size_t count, CUevent event)
+                                             std::size_t count, CUevent event)
 {
     VGPU_ENTER(lock);
     VGPU_TRY(check_event(event));
@@ -330,37 +330,38 @@ VGPU_EXPORT CUresult cuGraphAddEventWaitNode(CUgraphNode *node, CUgraph graph, c
 }
 
 VGPU_EXPORT CUresult cuGraphAddEmptyNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                                         size_t count)
+                                         std::size_t count)
 {
     VGPU_ENTER(lock);
     return make_node(node, graph, dependencies, count, {});
 }
 
-VGPU_EXPORT CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t count)
+VGPU_EXPORT CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                                            std::size_t count)
 {
     VGPU_ENTER(lock);
     VGPU_TRY(check_graph(graph));
     if (count && (!from || !to))
         return CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < count; i++)
+    for (std::size_t i = 0; i < count; i++)
         if (!from[i] || !to[i] || from[i]->graph != graph || to[i]->graph != graph || from[i] == to[i] ||
             std::count(to[i]->dependencies.begin(), to[i]->dependencies.end(), from[i]))
             return CUDA_ERROR_INVALID_VALUE;
-    for (size_t i = 0; i < count; i++)
+    for (std::size_t i = 0; i < count; i++)
         to[i]->dependencies.push_back(from[i]);
     return CUDA_SUCCESS;
 }
 
 VGPU_EXPORT CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
-                                               const CUgraphEdgeData *edges, size_t count)
+                                               const CUgraphEdgeData *edges, std::size_t count)
 {
-    for (size_t i = 0; edges && i < count; i++)
+    for (std::size_t i = 0; edges && i < count; i++)
         if (edges[i].from_port || edges[i].to_port || edges[i].type)
             return CUDA_ERROR_NOT_SUPPORTED;
     return cuGraphAddDependencies(graph, from, to, count);
 }
 
-VGPU_EXPORT CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
+VGPU_EXPORT CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, std::size_t *count)
 {
     std::vector<CUgraphNode> all;
 
@@ -371,7 +372,7 @@ VGPU_EXPORT CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *
     return list_nodes(all, nodes, count);
 }
 
-VGPU_EXPORT CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
+VGPU_EXPORT CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode *nodes, std::size_t *count)
 {
     std::vector<CUgraphNode> roots;
 
@@ -383,7 +384,7 @@ VGPU_EXPORT CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode *nodes, size
     return list_nodes(roots, nodes, count);
 }
 
-VGPU_EXPORT CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, size_t *count)
+VGPU_EXPORT CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, std::size_t *count)
 {
     std::vector<CUgraphNode> sources, targets;
 
@@ -396,7 +397,7 @@ VGPU_EXPORT CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNo
             sources.push_back(dependency);
             targets.push_back(node.get());
         }
-    size_t room = *count;
+    std::size_t room = *count;
     VGPU_TRY(list_nodes(sources, from, &room));
     return list_nodes(targets, to, count);
 }
@@ -431,7 +432,7 @@ VGPU_EXPORT CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_
 }
 
 VGPU_EXPORT CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgraphNode *error_node, char *log,
-                                        size_t log_size)
+                                        std::size_t log_size)
 {
     VGPU_ENTER(lock);
     if (error_node)
@@ -442,7 +443,7 @@ VGPU_EXPORT CUresult cuGraphInstantiate(CUgraphExec *exec, CUgraph graph, CUgrap
 }
 
 VGPU_EXPORT CUresult cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph, CUgraphNode *error_node, char *log,
-                                           size_t log_size)
+                                           std::size_t log_size)
 {
     return cuGraphInstantiate(exec, graph, error_node, log, log_size);
 }
@@ -519,7 +520,7 @@ VGPU_EXPORT CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgra
     return update(exec, graph, &info->errorNode, &info->result);
 }
 
-VGPU_EXPORT CUresult cuGraphExecGetFlags(CUgraphExec exec, uint64_t *flags)
+VGPU_EXPORT CUresult cuGraphExecGetFlags(CUgraphExec exec, std::uint64_t *flags)
 {
     VGPU_ENTER(lock);
     if (!flags)

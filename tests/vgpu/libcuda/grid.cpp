@@ -21,7 +21,7 @@ namespace vgpu {
 namespace {
 
 /* A block that has had the processor this long is not waited for. */
-constexpr uint64_t long_block_ns = 2000000;
+constexpr std::uint64_t long_block_ns = 2000000;
 constexpr std::chrono::milliseconds watch_interval(2);
 /* The watch sleeps after so many intervals without a grid. */
 constexpr unsigned idle_intervals = 50;
@@ -34,7 +34,7 @@ public:
 
     vgpu_sum run();
     /* Whether there was another. */
-    bool take_block(uint64_t &block);
+    bool take_block(std::uint64_t &block);
     void block_ended(const vgpu_sum &sum);
     /* The calling block waits for all others; false if the grid is to end. */
     bool meet_blocks();
@@ -51,16 +51,16 @@ private:
     void relieve_locked(Runner &runner);
     void end_barrier();
 
-    const uint64_t blocks_;
-    std::atomic<uint64_t> next_{0};
+    const std::uint64_t blocks_;
+    std::atomic<std::uint64_t> next_{0};
     std::atomic<bool> ending_{false};
 
     std::mutex lock_; /* protects what follows */
     std::condition_variable changed_;
     Runner *own_ = nullptr; /* the caller's */
     std::list<Runner> others_;
-    uint64_t ended_ = 0;                     /* blocks */
-    uint64_t at_barrier_ = 0, barriers_ = 0; /* blocks that wait; how often all have come */
+    std::uint64_t ended_ = 0;                     /* blocks */
+    std::uint64_t at_barrier_ = 0, barriers_ = 0; /* blocks that wait; how often all have come */
     vgpu_sum sum_{};
 };
 
@@ -92,17 +92,17 @@ public:
 
 private:
     Grid &grid_;
-    std::atomic<uint64_t> started_{0}; /* blocks */
-    std::atomic<bool> running_{false}; /* its clock can be read */
+    std::atomic<std::uint64_t> started_{0}; /* blocks */
+    std::atomic<bool> running_{false};      /* its clock can be read */
     clockid_t clock_{};
-    uint64_t seen_ = 0, seen_ns_ = 0; /* by the watch: the block, and the clock when it was first seen */
+    std::uint64_t seen_ = 0, seen_ns_ = 0; /* by the watch: the block, and the clock when it was first seen */
 };
 
-uint64_t read_clock(clockid_t clock)
+std::uint64_t read_clock(clockid_t clock)
 {
     timespec time{};
     clock_gettime(clock, &time);
-    return static_cast<uint64_t>(time.tv_sec) * 1000000000 + static_cast<uint64_t>(time.tv_nsec);
+    return static_cast<std::uint64_t>(time.tv_sec) * 1000000000 + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
 /* Looks at the grids that run, from time to time. */
@@ -159,7 +159,7 @@ Watch &watch()
 }
 
 Grid::Grid(const GridCall &call)
-    : call(call), blocks_(uint64_t{call.launch.grid[0]} * call.launch.grid[1] * call.launch.grid[2])
+    : call(call), blocks_(std::uint64_t{call.launch.grid[0]} * call.launch.grid[1] * call.launch.grid[2])
 {
 }
 
@@ -173,7 +173,7 @@ vgpu_sum Grid::run()
     if (has_several())
         watch().remove(*this);
     /* No block is left to be started: whoever still wants to have another started finds that out under the lock. */
-    size_t others;
+    std::size_t others;
     {
         const std::lock_guard lock(lock_);
         others = others_.size();
@@ -183,7 +183,7 @@ vgpu_sum Grid::run()
     return sum_;
 }
 
-bool Grid::take_block(uint64_t &block)
+bool Grid::take_block(std::uint64_t &block)
 {
     block = next_.fetch_add(1, std::memory_order_relaxed);
     return block < blocks_ && !ending_;
@@ -218,7 +218,7 @@ void Grid::look()
     if (own_->is_long())
         relieve_locked(*own_);
     auto other = others_.begin();
-    for (size_t left = others_.size(); left; ++other, left--)
+    for (std::size_t left = others_.size(); left; ++other, left--)
         if (other->is_long())
             relieve_locked(*other);
 }
@@ -248,7 +248,7 @@ void Grid::block_ended(const vgpu_sum &sum)
 bool Grid::meet_blocks()
 {
     std::unique_lock lock(lock_);
-    const uint64_t barriers = barriers_;
+    const std::uint64_t barriers = barriers_;
     if (++at_barrier_ + ended_ == blocks_)
         end_barrier();
     changed_.wait(lock, [&] { return barriers_ != barriers || ending_; });
@@ -259,7 +259,7 @@ bool Runner::is_long()
 {
     if (!running_ || relieved)
         return false;
-    const uint64_t block = started_, now = read_clock(clock_);
+    const std::uint64_t block = started_, now = read_clock(clock_);
     if (block != seen_) {
         seen_ = block;
         seen_ns_ = now;
@@ -268,19 +268,19 @@ bool Runner::is_long()
 }
 
 /* Mostly it is the next one, for which nothing needs to be divided. */
-void set_index(vgpu_index &index, const vgpu_index &end, uint64_t rank, bool is_next)
+void set_index(vgpu_index &index, const vgpu_index &end, std::uint64_t rank, bool is_next)
 {
     if (is_next && rank && ++index.x < end.x)
         return;
-    index = {static_cast<uint32_t>(rank % end.x), static_cast<uint32_t>(rank / end.x % end.y),
-             static_cast<uint32_t>(rank / end.x / end.y)};
+    index = {static_cast<std::uint32_t>(rank % end.x), static_cast<std::uint32_t>(rank / end.x % end.y),
+             static_cast<std::uint32_t>(rank / end.x / end.y)};
 }
 
 void Runner::run()
 {
     const auto &grid = grid_.call.launch.grid, &block = grid_.call.launch.block;
     vgpu_variables variables;
-    uint64_t rank, last = UINT64_MAX;
+    std::uint64_t rank, last = UINT64_MAX;
 
     grid_.call.module.find_variables(&variables);
     *variables.grid_dim = {grid[0], grid[1], grid[2]};
@@ -311,8 +311,8 @@ vgpu_sum run_grid(const GridCall &call)
 }
 
 const vgpu_calls kernel_calls = {
-    [](int predicate, uint32_t *count) { return Block::current()->barrier(predicate, count); },
-    [](uint32_t mask, uint64_t value, uint64_t *values, uint32_t *present) {
+    [](int predicate, std::uint32_t *count) { return Block::current()->barrier(predicate, count); },
+    [](std::uint32_t mask, std::uint64_t value, std::uint64_t *values, std::uint32_t *present) {
         return Block::current()->meet_lanes(mask, value, values, present);
     },
     [] { return Block::current()->grid_barrier(); },

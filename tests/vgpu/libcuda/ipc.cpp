@@ -15,21 +15,21 @@ namespace vgpu {
 
 namespace {
 
-constexpr uint64_t magic = 0x7667707569706331;
+constexpr std::uint64_t magic = 0x7667707569706331;
 
 struct Handle {
-    uint64_t magic;
-    int32_t pid, fd;
-    uint64_t inode; /* a number of the same process that is another file's now is found out */
-    uint64_t bytes;
-    int32_t device, unused; /* all of it is compared */
+    std::uint64_t magic;
+    std::int32_t pid, fd;
+    std::uint64_t inode; /* a number of the same process that is another file's now is found out */
+    std::uint64_t bytes;
+    std::int32_t device, unused; /* all of it is compared */
 };
 static_assert(sizeof(Handle) <= sizeof(CUipcMemHandle));
 
 /* A memfd with the content of the allocation, which it takes the place of. Nothing runs on the device. */
-bool move_to_file(uintptr_t address, Allocation &allocation)
+bool move_to_file(std::uintptr_t address, Allocation &allocation)
 {
-    const size_t bytes = occupied_bytes(allocation);
+    const std::size_t bytes = occupied_bytes(allocation);
     const int fd = memfd_create("vgpu-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     void *mapping = MAP_FAILED;
 
@@ -51,7 +51,7 @@ bool move_to_file(uintptr_t address, Allocation &allocation)
 }
 
 /* The memory that a handle is for, or MAP_FAILED. */
-void *map(const Handle &handle, size_t bytes)
+void *map(const Handle &handle, std::size_t bytes)
 {
     const std::string path = "/proc/" + std::to_string(handle.pid) + "/fd/" + std::to_string(handle.fd);
     const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
@@ -61,7 +61,7 @@ void *map(const Handle &handle, size_t bytes)
     if (fd < 0)
         return mapping;
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_ino == handle.inode &&
-        static_cast<size_t>(status.st_size) == bytes && (fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK))
+        static_cast<std::size_t>(status.st_size) == bytes && (fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK))
         mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     return mapping;
@@ -89,9 +89,9 @@ CUresult open_again(CUcontext context, Allocations::iterator found, CUdeviceptr 
 
 } // namespace
 
-bool take_back(uintptr_t address, Allocation &allocation)
+bool take_back(std::uintptr_t address, Allocation &allocation)
 {
-    const size_t bytes = occupied_bytes(allocation);
+    const std::size_t bytes = occupied_bytes(allocation);
 
     if (allocation.kind == Allocation::opened)
         return munmap(as_pointer<void>(address), bytes) == 0;
@@ -118,7 +118,7 @@ VGPU_EXPORT CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr point
         return CUDA_ERROR_NOT_SUPPORTED;
     /* None begins while the lock is held: then the pages can be exchanged. */
     state().changed.wait(lock, [] { return state().lost || !state().bodies; });
-    auto found = holding(static_cast<uintptr_t>(pointer));
+    auto found = holding(static_cast<std::uintptr_t>(pointer));
     if (state().lost)
         return state().lost;
     if (found == state().allocations.end() || found->second.kind != Allocation::device_memory ||
@@ -150,7 +150,7 @@ VGPU_EXPORT CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *pointer, CUipcMemHandle 
     if (!s.ipc)
         return CUDA_ERROR_NOT_SUPPORTED;
     if (handle.magic != magic || !handle.bytes || handle.bytes > device_memory_bytes() || handle.device < 0 ||
-        static_cast<size_t>(handle.device) >= s.devices.size())
+        static_cast<std::size_t>(handle.device) >= s.devices.size())
         return CUDA_ERROR_INVALID_HANDLE;
     if (handle.pid == getpid())
         return CUDA_ERROR_INVALID_CONTEXT;
@@ -164,8 +164,8 @@ VGPU_EXPORT CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *pointer, CUipcMemHandle 
     void *mapping = map(handle, occupied_bytes(made));
     if (mapping == MAP_FAILED)
         return CUDA_ERROR_INVALID_HANDLE;
-    *pointer = reinterpret_cast<uintptr_t>(mapping);
-    s.allocations.emplace(reinterpret_cast<uintptr_t>(mapping), made);
+    *pointer = reinterpret_cast<std::uintptr_t>(mapping);
+    s.allocations.emplace(reinterpret_cast<std::uintptr_t>(mapping), made);
     return CUDA_SUCCESS;
 }
 
@@ -173,12 +173,12 @@ VGPU_EXPORT CUresult cuIpcCloseMemHandle(CUdeviceptr pointer)
 {
     VGPU_ENTER(lock);
     VGPU_TRY(refuse_if_unsafe());
-    auto found = state().allocations.find(static_cast<uintptr_t>(pointer));
+    auto found = state().allocations.find(static_cast<std::uintptr_t>(pointer));
     if (found == state().allocations.end() || !found->second.openings)
         return CUDA_ERROR_INVALID_VALUE;
     if (--found->second.openings)
         return CUDA_SUCCESS;
-    CUresult result = release_unused(lock, static_cast<uintptr_t>(pointer), [](const Allocation &allocation) {
+    CUresult result = release_unused(lock, static_cast<std::uintptr_t>(pointer), [](const Allocation &allocation) {
         return allocation.kind == Allocation::opened && !allocation.openings;
     });
     /* Somebody has opened it again meanwhile. */

@@ -16,8 +16,8 @@ CUresult launch(CUfunction function, const unsigned int (&grid)[3], const unsign
     VGPU_TRY(find_stream(handle, stream));
     VGPU_TRY(make_call(function, grid, block, shared_bytes, params, extra, call));
     call.cooperative = cooperative;
-    if (cooperative && uint64_t{grid[0]} * grid[1] * grid[2] >
-                           resident_blocks(*function, uint64_t{block[0]} * block[1] * block[2], shared_bytes))
+    if (cooperative && std::uint64_t{grid[0]} * grid[1] * grid[2] >
+                           resident_blocks(*function, std::uint64_t{block[0]} * block[1] * block[2], shared_bytes))
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     return dispatch(lock, stream, kernel_work(std::move(call)));
 }

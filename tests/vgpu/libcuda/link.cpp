@@ -35,15 +35,15 @@ public:
     int reset_stats() override { return call(VGPU_IOC_RESET_STATS, nullptr); }
     void abandon() override { close(fd_); }
 
-    int destroy(uint32_t handle) override
+    int destroy(std::uint32_t handle) override
     {
         vgpu_destroy arg{handle, 0};
         return call(VGPU_IOC_DESTROY, &arg);
     }
 
-    int submit(const vgpu_work *works, uint32_t count) override
+    int submit(const vgpu_work *works, std::uint32_t count) override
     {
-        vgpu_submit arg{reinterpret_cast<uintptr_t>(works), count, 0};
+        vgpu_submit arg{reinterpret_cast<std::uintptr_t>(works), count, 0};
         int error = call(VGPU_IOC_SUBMIT, &arg);
         return error ? error : (arg.accepted == count ? 0 : -EAGAIN);
     }
@@ -55,7 +55,7 @@ public:
             ssize_t n = read(fd_, completions.data(), completions.size() * sizeof(completions[0]));
             if (n < 0 && errno == EINTR)
                 continue;
-            completions.resize(n > 0 ? static_cast<size_t>(n) / sizeof(completions[0]) : 0);
+            completions.resize(n > 0 ? static_cast<std::size_t>(n) / sizeof(completions[0]) : 0);
             return n > 0;
         }
     }
@@ -63,10 +63,10 @@ public:
     int stats(vgpu_device_stats &stats, std::vector<vgpu_owner_stats> &owners) override
     {
         /* Owners may appear between the two calls. */
-        for (size_t room = 64;; room = stats.owner_count) {
+        for (std::size_t room = 64;; room = stats.owner_count) {
             owners.resize(room);
-            stats.owner_count = static_cast<uint32_t>(room);
-            stats.owners = reinterpret_cast<uintptr_t>(owners.data());
+            stats.owner_count = static_cast<std::uint32_t>(room);
+            stats.owners = reinterpret_cast<std::uintptr_t>(owners.data());
             int error = call(VGPU_IOC_STATS, &stats);
             if (error || stats.owner_count <= room) {
                 owners.resize(error ? 0 : stats.owner_count);
@@ -105,7 +105,7 @@ public:
     void abandon() override { close(fd_); }
     int fd() const override { return fd_; }
 
-    int destroy(uint32_t handle) override
+    int destroy(std::uint32_t handle) override
     {
         vgpu_destroy arg{handle, 0};
         return fixed(VGPU_IOC_DESTROY, arg);
@@ -130,7 +130,7 @@ public:
         return transact(VGPU_IOC_RESET_STATS, nullptr, 0, reply);
     }
 
-    int submit(const vgpu_work *works, uint32_t count) override
+    int submit(const vgpu_work *works, std::uint32_t count) override
     {
         return send_message(VGPU_IOC_SUBMIT, works, count * sizeof(*works), 0);
     }
@@ -177,9 +177,9 @@ private:
         return error;
     }
 
-    template <typename T> int with_params(unsigned long request, T &arg, uint64_t params, uint32_t size)
+    template <typename T> int with_params(unsigned long request, T &arg, std::uint64_t params, std::uint32_t size)
     {
-        auto *in_out = reinterpret_cast<char *>(static_cast<uintptr_t>(params));
+        auto *in_out = reinterpret_cast<char *>(static_cast<std::uintptr_t>(params));
         auto *bytes = reinterpret_cast<const char *>(&arg);
         std::vector<char> message(bytes, bytes + sizeof(arg)), reply;
         if (size > VGPU_RM_MAX_PARAMS)
@@ -196,9 +196,9 @@ private:
         return 0;
     }
 
-    int send_message(unsigned long request, const void *data, size_t size, uint32_t cookie)
+    int send_message(unsigned long request, const void *data, std::size_t size, std::uint32_t cookie)
     {
-        vgpu_message header{static_cast<uint32_t>(_IOC_NR(request)), static_cast<uint32_t>(size), 0, cookie};
+        vgpu_message header{static_cast<std::uint32_t>(_IOC_NR(request)), static_cast<std::uint32_t>(size), 0, cookie};
         iovec parts[2] = {{&header, sizeof(header)}, {const_cast<void *>(data), size}};
         msghdr message{};
         message.msg_iov = parts;
@@ -210,8 +210,8 @@ private:
                 continue;
             if (n < 0)
                 return -errno;
-            for (auto sent = static_cast<size_t>(n); message.msg_iovlen;) {
-                size_t step = std::min(sent, message.msg_iov->iov_len);
+            for (auto sent = static_cast<std::size_t>(n); message.msg_iovlen;) {
+                std::size_t step = std::min(sent, message.msg_iov->iov_len);
                 message.msg_iov->iov_base = static_cast<char *>(message.msg_iov->iov_base) + step;
                 message.msg_iov->iov_len -= step;
                 sent -= step;
@@ -224,9 +224,9 @@ private:
         return 0;
     }
 
-    int transact(unsigned long request, const void *data, size_t size, std::vector<char> &reply)
+    int transact(unsigned long request, const void *data, std::size_t size, std::vector<char> &reply)
     {
-        uint32_t cookie = ++cookies_;
+        std::uint32_t cookie = ++cookies_;
         int error = send_message(request, data, size, cookie);
         if (error)
             return error;
@@ -275,14 +275,14 @@ private:
 
     void keep_completions(const std::vector<char> &data)
     {
-        size_t old = completions_.size();
+        std::size_t old = completions_.size();
         completions_.resize(old + data.size() / sizeof(vgpu_completion));
         if (data.empty())
             return;
         std::memcpy(completions_.data() + old, data.data(), (completions_.size() - old) * sizeof(vgpu_completion));
     }
 
-    bool read_all(void *to, size_t size) const
+    bool read_all(void *to, std::size_t size) const
     {
         auto *at = static_cast<char *>(to);
         while (size) {
@@ -292,19 +292,19 @@ private:
             if (n <= 0)
                 return false;
             at += n;
-            size -= static_cast<size_t>(n);
+            size -= static_cast<std::size_t>(n);
         }
         return true;
     }
 
     int fd_;
-    std::atomic<uint32_t> cookies_{0};
+    std::atomic<std::uint32_t> cookies_{0};
     std::mutex send_mutex_;
     std::mutex mutex_; /* protects what follows */
     std::condition_variable arrived_;
     bool reading_ = false;
     bool failed_ = false;
-    std::map<uint32_t, Reply> replies_;
+    std::map<std::uint32_t, Reply> replies_;
     std::vector<vgpu_completion> completions_;
 };
 

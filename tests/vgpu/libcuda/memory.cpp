@@ -11,7 +11,7 @@ namespace vgpu {
 
 namespace {
 
-constexpr size_t alignment = 512, page = 4096;
+constexpr std::size_t alignment = 512, page = 4096;
 
 /* The host is not to know where it is. */
 bool only_on_device(const Allocation &allocation)
@@ -20,7 +20,7 @@ bool only_on_device(const Allocation &allocation)
            allocation.kind == Allocation::mapped;
 }
 
-size_t alignment_of(const Allocation &allocation)
+std::size_t alignment_of(const Allocation &allocation)
 {
     return only_on_device(allocation) ? page : alignment;
 }
@@ -32,12 +32,12 @@ bool owned(const Allocation &allocation)
 }
 
 /* More than there is cannot be pinned. */
-size_t host_memory_bytes()
+std::size_t host_memory_bytes()
 {
-    return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-CUresult allocate(CUcontext context, Allocation::Kind kind, size_t bytes, unsigned int flags, void *&pointer)
+CUresult allocate(CUcontext context, Allocation::Kind kind, std::size_t bytes, unsigned int flags, void *&pointer)
 {
     State &s = state();
     bool on_device = kind == Allocation::device_memory || kind == Allocation::managed;
@@ -56,11 +56,11 @@ CUresult allocate(CUcontext context, Allocation::Kind kind, size_t bytes, unsign
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     s.ids++;
-    s.allocations.emplace(reinterpret_cast<uintptr_t>(pointer), made);
+    s.allocations.emplace(reinterpret_cast<std::uintptr_t>(pointer), made);
     return CUDA_SUCCESS;
 }
 
-CUresult allocate_here(Allocation::Kind kind, size_t bytes, unsigned int flags, void **pointer)
+CUresult allocate_here(Allocation::Kind kind, std::size_t bytes, unsigned int flags, void **pointer)
 {
     CUcontext context;
 
@@ -73,19 +73,19 @@ CUresult allocate_here(Allocation::Kind kind, size_t bytes, unsigned int flags, 
     return allocate(context, kind, bytes, flags, *pointer);
 }
 
-CUresult allocate_device(Allocation::Kind kind, size_t bytes, unsigned int flags, CUdeviceptr *pointer)
+CUresult allocate_device(Allocation::Kind kind, std::size_t bytes, unsigned int flags, CUdeviceptr *pointer)
 {
     void *memory = nullptr;
 
     if (!pointer)
         return CUDA_ERROR_INVALID_VALUE;
     VGPU_TRY(allocate_here(kind, bytes, flags, &memory));
-    *pointer = reinterpret_cast<uintptr_t>(memory);
+    *pointer = reinterpret_cast<std::uintptr_t>(memory);
     return CUDA_SUCCESS;
 }
 
 /* Frees what starts at the address, once nothing can be using it. */
-CUresult free_here(uintptr_t address, bool host)
+CUresult free_here(std::uintptr_t address, bool host)
 {
     VGPU_ENTER(lock);
     if (!address)
@@ -98,7 +98,7 @@ CUresult free_here(uintptr_t address, bool host)
 
 CUresult pointer_attribute(void *data, CUpointer_attribute attribute, CUdeviceptr pointer)
 {
-    auto found = holding(static_cast<uintptr_t>(pointer));
+    auto found = holding(static_cast<std::uintptr_t>(pointer));
     if (found == state().allocations.end())
         return CUDA_ERROR_INVALID_VALUE;
     const Allocation &a = found->second;
@@ -134,7 +134,7 @@ CUresult pointer_attribute(void *data, CUpointer_attribute attribute, CUdevicept
         *static_cast<CUdeviceptr *>(data) = found->first;
         break;
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
-        *static_cast<size_t *>(data) = a.bytes;
+        *static_cast<std::size_t *>(data) = a.bytes;
         break;
     case CU_POINTER_ATTRIBUTE_MAPPED:
         *static_cast<unsigned int *>(data) = 1;
@@ -145,7 +145,7 @@ CUresult pointer_attribute(void *data, CUpointer_attribute attribute, CUdevicept
     return CUDA_SUCCESS;
 }
 
-CUresult prefetch(CUdeviceptr pointer, size_t bytes, CUstream handle)
+CUresult prefetch(CUdeviceptr pointer, std::size_t bytes, CUstream handle)
 {
     StreamPtr stream;
 
@@ -153,7 +153,7 @@ CUresult prefetch(CUdeviceptr pointer, size_t bytes, CUstream handle)
     Guard lock(state().lock);
     VGPU_TRY(find_stream(handle, stream));
     VGPU_TRY(check_device_range(pointer, bytes));
-    if (holding(static_cast<uintptr_t>(pointer))->second.kind != Allocation::managed)
+    if (holding(static_cast<std::uintptr_t>(pointer))->second.kind != Allocation::managed)
         return CUDA_ERROR_INVALID_VALUE;
     /* Takes a copy's start-up; the memory is everywhere anyway. */
     Copy box;
@@ -165,13 +165,13 @@ CUresult prefetch(CUdeviceptr pointer, size_t bytes, CUstream handle)
 
 } // namespace
 
-size_t occupied_bytes(const Allocation &allocation)
+std::size_t occupied_bytes(const Allocation &allocation)
 {
-    const size_t unit = alignment_of(allocation);
+    const std::size_t unit = alignment_of(allocation);
     return (allocation.bytes + unit - 1) / unit * unit;
 }
 
-Allocations::iterator holding(uintptr_t address)
+Allocations::iterator holding(std::uintptr_t address)
 {
     auto &all = state().allocations;
     auto found = all.upper_bound(address);
@@ -193,7 +193,7 @@ void release(Allocations::iterator found)
     state().allocations.erase(found);
 }
 
-CUresult release_unused(Guard &lock, uintptr_t address, const std::function<bool(Allocation &)> &wanted)
+CUresult release_unused(Guard &lock, std::uintptr_t address, const std::function<bool(Allocation &)> &wanted)
 {
     for (bool waited = false;; waited = true) {
         auto found = state().allocations.find(address);
@@ -207,22 +207,22 @@ CUresult release_unused(Guard &lock, uintptr_t address, const std::function<bool
     }
 }
 
-CUresult check_range_of(CUcontext context, CUdeviceptr pointer, size_t bytes)
+CUresult check_range_of(CUcontext context, CUdeviceptr pointer, std::size_t bytes)
 {
     VGPU_TRY(check_device_range(pointer, bytes));
     if (!context || !state().contexts.count(context))
         return CUDA_ERROR_INVALID_CONTEXT;
-    return holding(static_cast<uintptr_t>(pointer))->second.device == context->device ? CUDA_SUCCESS
-                                                                                      : CUDA_ERROR_INVALID_VALUE;
+    return holding(static_cast<std::uintptr_t>(pointer))->second.device == context->device ? CUDA_SUCCESS
+                                                                                           : CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult check_device_range(CUdeviceptr pointer, size_t bytes)
+CUresult check_device_range(CUdeviceptr pointer, std::size_t bytes)
 {
     for (;;) {
-        auto found = holding(static_cast<uintptr_t>(pointer));
+        auto found = holding(static_cast<std::uintptr_t>(pointer));
         if (found == state().allocations.end())
             return CUDA_ERROR_INVALID_VALUE;
-        const size_t left = found->second.bytes - (pointer - found->first);
+        const std::size_t left = found->second.bytes - (pointer - found->first);
         if (bytes <= left)
             return CUDA_SUCCESS;
         /* Pieces that were mapped side by side are one range. */
@@ -247,7 +247,7 @@ void free_context_memory(CUcontext context)
 
 using namespace vgpu;
 
-VGPU_EXPORT CUresult cuMemGetInfo_v2(size_t *available, size_t *total)
+VGPU_EXPORT CUresult cuMemGetInfo_v2(std::size_t *available, std::size_t *total)
 {
     CUcontext context;
 
@@ -259,12 +259,12 @@ VGPU_EXPORT CUresult cuMemGetInfo_v2(size_t *available, size_t *total)
     return available_memory(context->device, *available);
 }
 
-VGPU_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes)
+VGPU_EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *pointer, std::size_t bytes)
 {
     return allocate_device(Allocation::device_memory, bytes, 0, pointer);
 }
 
-VGPU_EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr *pointer, size_t *pitch, size_t width, size_t height,
+VGPU_EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr *pointer, std::size_t *pitch, std::size_t width, std::size_t height,
                                         unsigned int element_bytes)
 {
     if (!pitch || !width || !height || (element_bytes != 4 && element_bytes != 8 && element_bytes != 16))
@@ -273,7 +273,7 @@ VGPU_EXPORT CUresult cuMemAllocPitch_v2(CUdeviceptr *pointer, size_t *pitch, siz
     return cuMemAlloc_v2(pointer, *pitch * height);
 }
 
-VGPU_EXPORT CUresult cuMemAllocManaged(CUdeviceptr *pointer, size_t bytes, unsigned int flags)
+VGPU_EXPORT CUresult cuMemAllocManaged(CUdeviceptr *pointer, std::size_t bytes, unsigned int flags)
 {
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
         return CUDA_ERROR_INVALID_VALUE;
@@ -282,13 +282,13 @@ VGPU_EXPORT CUresult cuMemAllocManaged(CUdeviceptr *pointer, size_t bytes, unsig
 
 VGPU_EXPORT CUresult cuMemFree_v2(CUdeviceptr pointer)
 {
-    return free_here(static_cast<uintptr_t>(pointer), false);
+    return free_here(static_cast<std::uintptr_t>(pointer), false);
 }
 
-VGPU_EXPORT CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr pointer)
+VGPU_EXPORT CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, std::size_t *size, CUdeviceptr pointer)
 {
     VGPU_ENTER(lock);
-    auto found = holding(static_cast<uintptr_t>(pointer));
+    auto found = holding(static_cast<std::uintptr_t>(pointer));
     if (found == state().allocations.end())
         return CUDA_ERROR_NOT_FOUND;
     if (base)
@@ -298,7 +298,7 @@ VGPU_EXPORT CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CU
     return CUDA_SUCCESS;
 }
 
-VGPU_EXPORT CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned int flags)
+VGPU_EXPORT CUresult cuMemHostAlloc(void **pointer, std::size_t bytes, unsigned int flags)
 {
     if (flags & ~static_cast<unsigned int>(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP |
                                            CU_MEMHOSTALLOC_WRITECOMBINED))
@@ -306,14 +306,14 @@ VGPU_EXPORT CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned int f
     return allocate_here(Allocation::host_memory, bytes, flags, pointer);
 }
 
-VGPU_EXPORT CUresult cuMemAllocHost_v2(void **pointer, size_t bytes)
+VGPU_EXPORT CUresult cuMemAllocHost_v2(void **pointer, std::size_t bytes)
 {
     return cuMemHostAlloc(pointer, bytes, 0);
 }
 
 VGPU_EXPORT CUresult cuMemFreeHost(void *pointer)
 {
-    return free_here(reinterpret_cast<uintptr_t>(pointer), true);
+    return free_here(reinterpret_cast<std::uintptr_t>(pointer), true);
 }
 
 VGPU_EXPORT CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *pointer, void *host, unsigned int flags)
@@ -321,24 +321,24 @@ VGPU_EXPORT CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *pointer, void *ho
     VGPU_ENTER(lock);
     if (!pointer || flags)
         return CUDA_ERROR_INVALID_VALUE;
-    auto found = holding(reinterpret_cast<uintptr_t>(host));
+    auto found = holding(reinterpret_cast<std::uintptr_t>(host));
     if (found == state().allocations.end() || only_on_device(found->second))
         return CUDA_ERROR_INVALID_VALUE;
-    *pointer = reinterpret_cast<uintptr_t>(host);
+    *pointer = reinterpret_cast<std::uintptr_t>(host);
     return CUDA_SUCCESS;
 }
 
 VGPU_EXPORT CUresult cuMemHostGetFlags(unsigned int *flags, void *host)
 {
     VGPU_ENTER(lock);
-    auto found = holding(reinterpret_cast<uintptr_t>(host));
+    auto found = holding(reinterpret_cast<std::uintptr_t>(host));
     if (!flags || found == state().allocations.end() || found->second.kind != Allocation::host_memory)
         return CUDA_ERROR_INVALID_VALUE;
     *flags = found->second.flags | CU_MEMHOSTALLOC_DEVICEMAP;
     return CUDA_SUCCESS;
 }
 
-VGPU_EXPORT CUresult cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned int flags)
+VGPU_EXPORT CUresult cuMemHostRegister_v2(void *pointer, std::size_t bytes, unsigned int flags)
 {
     CUcontext context;
 
@@ -347,7 +347,7 @@ VGPU_EXPORT CUresult cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned 
         return CUDA_ERROR_INVALID_VALUE;
     VGPU_TRY(current_context(context));
     VGPU_TRY(refuse_if_unsafe());
-    auto address = reinterpret_cast<uintptr_t>(pointer);
+    auto address = reinterpret_cast<std::uintptr_t>(pointer);
     auto next = state().allocations.lower_bound(address);
     if (holding(address) != state().allocations.end() ||
         (next != state().allocations.end() && next->first < address + bytes))
@@ -361,14 +361,14 @@ VGPU_EXPORT CUresult cuMemHostUnregister(void *pointer)
 {
     VGPU_ENTER(lock);
     VGPU_TRY(refuse_if_unsafe());
-    auto found = state().allocations.find(reinterpret_cast<uintptr_t>(pointer));
+    auto found = state().allocations.find(reinterpret_cast<std::uintptr_t>(pointer));
     if (found == state().allocations.end() || found->second.kind != Allocation::registered)
         return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
     state().allocations.erase(found);
     return CUDA_SUCCESS;
 }
 
-VGPU_EXPORT CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream handle)
+VGPU_EXPORT CUresult cuMemAllocAsync(CUdeviceptr *pointer, std::size_t bytes, CUstream handle)
 {
     StreamPtr stream;
     void *memory = nullptr;
@@ -380,12 +380,12 @@ VGPU_EXPORT CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstrea
     if (stream->capture)
         return CUDA_ERROR_NOT_SUPPORTED;
     VGPU_TRY(allocate(stream->context, Allocation::device_memory, bytes, 0, memory));
-    *pointer = reinterpret_cast<uintptr_t>(memory);
-    holding(reinterpret_cast<uintptr_t>(memory))->second.from_pool = true;
+    *pointer = reinterpret_cast<std::uintptr_t>(memory);
+    holding(reinterpret_cast<std::uintptr_t>(memory))->second.from_pool = true;
     return CUDA_SUCCESS;
 }
 
-VGPU_EXPORT CUresult cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPool, CUstream stream)
+VGPU_EXPORT CUresult cuMemAllocFromPoolAsync(CUdeviceptr *pointer, std::size_t bytes, CUmemoryPool, CUstream stream)
 {
     return cuMemAllocAsync(pointer, bytes, stream);
 }
@@ -398,16 +398,16 @@ VGPU_EXPORT CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream handle)
     VGPU_TRY(find_stream(handle, stream));
     if (stream->capture)
         return CUDA_ERROR_NOT_SUPPORTED;
-    auto found = state().allocations.find(static_cast<uintptr_t>(pointer));
+    auto found = state().allocations.find(static_cast<std::uintptr_t>(pointer));
     if (found == state().allocations.end() || found->second.kind != Allocation::device_memory)
         return CUDA_ERROR_INVALID_VALUE;
     Op op;
     op.body = [pointer] {
         Guard own(state().lock);
-        auto again = state().allocations.find(static_cast<uintptr_t>(pointer));
+        auto again = state().allocations.find(static_cast<std::uintptr_t>(pointer));
         if (again != state().allocations.end())
             release(again);
-        return uint64_t{0};
+        return std::uint64_t{0};
     };
     return enqueue(lock, stream, std::move(op));
 }
@@ -418,9 +418,9 @@ static CUresult pool_of(CUdevice device, CUmemoryPool *pool)
     VGPU_ENTER(lock);
     if (!pool)
         return CUDA_ERROR_INVALID_VALUE;
-    if (device < 0 || static_cast<size_t>(device) >= state().devices.size())
+    if (device < 0 || static_cast<std::size_t>(device) >= state().devices.size())
         return CUDA_ERROR_INVALID_DEVICE;
-    *pool = reinterpret_cast<CUmemoryPool>(&state().devices[static_cast<size_t>(device)]);
+    *pool = reinterpret_cast<CUmemoryPool>(&state().devices[static_cast<std::size_t>(device)]);
     return CUDA_SUCCESS;
 }
 
@@ -447,24 +447,24 @@ VGPU_EXPORT CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device)
     return pool_of(device, pool);
 }
 
-VGPU_EXPORT CUresult cuMemAdvise(CUdeviceptr pointer, size_t bytes, CUmem_advise, CUdevice)
+VGPU_EXPORT CUresult cuMemAdvise(CUdeviceptr pointer, std::size_t bytes, CUmem_advise, CUdevice)
 {
     VGPU_ENTER(lock);
     return check_device_range(pointer, bytes);
 }
 
-VGPU_EXPORT CUresult cuMemAdvise_v2(CUdeviceptr pointer, size_t bytes, CUmem_advise, CUmemLocation)
+VGPU_EXPORT CUresult cuMemAdvise_v2(CUdeviceptr pointer, std::size_t bytes, CUmem_advise, CUmemLocation)
 {
     VGPU_ENTER(lock);
     return check_device_range(pointer, bytes);
 }
 
-VGPU_EXPORT CUresult cuMemPrefetchAsync(CUdeviceptr pointer, size_t bytes, CUdevice, CUstream stream)
+VGPU_EXPORT CUresult cuMemPrefetchAsync(CUdeviceptr pointer, std::size_t bytes, CUdevice, CUstream stream)
 {
     return prefetch(pointer, bytes, stream);
 }
 
-VGPU_EXPORT CUresult cuMemPrefetchAsync_v2(CUdeviceptr pointer, size_t bytes, CUmemLocation, unsigned int flags,
+VGPU_EXPORT CUresult cuMemPrefetchAsync_v2(CUdeviceptr pointer, std::size_t bytes, CUmemLocation, unsigned int flags,
                                            CUstream stream)
 {
     return flags ? CUDA_ERROR_INVALID_VALUE : prefetch(pointer, bytes, stream);

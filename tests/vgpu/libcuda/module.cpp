@@ -38,7 +38,7 @@ CUresult load(const char *path, CUmodule *module)
 }
 
 /* An image has no length of its own; the section headers are the last thing in what a linker writes. */
-size_t image_bytes(const void *image)
+std::size_t image_bytes(const void *image)
 {
     Elf64_Ehdr header;
     std::memcpy(&header, image, SELFMAG);
@@ -47,11 +47,11 @@ size_t image_bytes(const void *image)
     std::memcpy(&header, image, sizeof(header));
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_DYN)
         return 0;
-    return header.e_shoff + size_t{header.e_shnum} * header.e_shentsize;
+    return header.e_shoff + std::size_t{header.e_shnum} * header.e_shentsize;
 }
 
 /* Each module has its variables: what is loaded again is another file for the linker. */
-CUresult load_bytes(const void *image, size_t bytes, CUmodule *module)
+CUresult load_bytes(const void *image, std::size_t bytes, CUmodule *module)
 {
     int fd = memfd_create("vgpu-module", MFD_CLOEXEC);
     if (fd < 0)
@@ -63,7 +63,7 @@ CUresult load_bytes(const void *image, size_t bytes, CUmodule *module)
         if (n <= 0)
             break;
         at += n;
-        bytes -= static_cast<size_t>(n);
+        bytes -= static_cast<std::size_t>(n);
     }
     if (!bytes)
         result = load(("/proc/self/fd/" + std::to_string(fd)).c_str(), module);
@@ -98,10 +98,10 @@ CUresult load_ptx(const char *text, CUmodule *module)
 /* A fat binary is a module behind a header. */
 const void *without_fat_header(const void *image)
 {
-    constexpr uint32_t magic = 0xba55ed50;
+    constexpr std::uint32_t magic = 0xba55ed50;
     struct {
-        uint32_t magic;
-        uint16_t version, header_bytes;
+        std::uint32_t magic;
+        std::uint16_t version, header_bytes;
     } header;
     std::memcpy(&header, image, SELFMAG);
     if (header.magic != magic)
@@ -115,7 +115,7 @@ CUresult load_image(const void *image, CUmodule *module)
     image = without_fat_header(image);
     if (!std::strncmp(static_cast<const char *>(image), ".version", std::strlen(".version")))
         return load_ptx(static_cast<const char *>(image), module);
-    size_t bytes = image_bytes(image);
+    std::size_t bytes = image_bytes(image);
     return bytes ? load_bytes(image, bytes, module) : CUDA_ERROR_INVALID_IMAGE;
 }
 
@@ -146,7 +146,7 @@ CUresult find_function(CUmodule module, const char *name, CUfunction *function)
     auto &entry = module->functions[name];
     if (!entry) {
         const std::string plain = plain_name(name);
-        for (uint32_t i = 0; i < module->table->kernel_count; i++) {
+        for (std::uint32_t i = 0; i < module->table->kernel_count; i++) {
             const vgpu_kernel &kernel = module->table->kernels[i];
             if (plain != kernel.name)
                 continue;
@@ -224,7 +224,7 @@ VGPU_EXPORT CUresult cuModuleUnload(CUmodule module)
     VGPU_TRY(wait_context(lock, context));
     if (!state().modules.erase(module))
         return CUDA_ERROR_INVALID_HANDLE;
-    for (uintptr_t variable : module->variables)
+    for (std::uintptr_t variable : module->variables)
         state().allocations.erase(variable);
     dlclose(module->handle);
     if (module->fd >= 0)
@@ -242,7 +242,7 @@ VGPU_EXPORT CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, 
     return find_function(module, name, function);
 }
 
-VGPU_EXPORT CUresult cuModuleGetGlobal_v2(CUdeviceptr *pointer, size_t *bytes, CUmodule module, const char *name)
+VGPU_EXPORT CUresult cuModuleGetGlobal_v2(CUdeviceptr *pointer, std::size_t *bytes, CUmodule module, const char *name)
 {
     VGPU_ENTER(lock);
     if (!name)
@@ -255,9 +255,9 @@ VGPU_EXPORT CUresult cuModuleGetGlobal_v2(CUdeviceptr *pointer, size_t *bytes, C
         ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT)
         return CUDA_ERROR_NOT_FOUND;
     if (pointer) {
-        *pointer = reinterpret_cast<uintptr_t>(address);
+        *pointer = reinterpret_cast<std::uintptr_t>(address);
         State &s = state();
-        const auto key = reinterpret_cast<uintptr_t>(address);
+        const auto key = reinterpret_cast<std::uintptr_t>(address);
         if (s.allocations.try_emplace(key, Allocation{Allocation::managed, symbol->st_size, nullptr, 0, 0, ++s.ids})
                 .second)
             module->variables.push_back(key);
@@ -323,7 +323,7 @@ VGPU_EXPORT CUresult cuFuncGetName(const char **name, CUfunction function)
     return CUDA_SUCCESS;
 }
 
-VGPU_EXPORT CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size)
+VGPU_EXPORT CUresult cuFuncGetParamInfo(CUfunction function, std::size_t index, std::size_t *offset, std::size_t *size)
 {
     if (!function || !offset || index >= function->kernel->param_count)
         return CUDA_ERROR_INVALID_VALUE;

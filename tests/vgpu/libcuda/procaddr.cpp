@@ -28,10 +28,10 @@ const Entry entries[] = {
 #include "libptsched/cuda/cuda_abi_list.h"
 };
 
-constexpr uint64_t known_flags = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+constexpr std::uint64_t known_flags = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
 
 /* The newest entry with that name that is not newer than the version. */
-CUresult look_up(const char *symbol, void **function, int version, uint64_t flags,
+CUresult look_up(const char *symbol, void **function, int version, std::uint64_t flags,
                  CUdriverProcAddressQueryResult *status)
 {
     const Entry *best = nullptr;
@@ -142,12 +142,12 @@ const ErrorText *find_error(CUresult code)
 
 using namespace vgpu;
 
-VGPU_EXPORT CUresult cuGetProcAddress(const char *symbol, void **function, int version, uint64_t flags)
+VGPU_EXPORT CUresult cuGetProcAddress(const char *symbol, void **function, int version, std::uint64_t flags)
 {
     return look_up(symbol, function, version, flags, nullptr);
 }
 
-VGPU_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t flags,
+VGPU_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, std::uint64_t flags,
                                          CUdriverProcAddressQueryResult *status)
 {
     return look_up(symbol, function, version, flags, status);

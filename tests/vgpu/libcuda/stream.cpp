@@ -169,12 +169,13 @@ VGPU_EXPORT CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callb
     op.on_host = true;
     op.body = [=] {
         callback(handle, CUDA_SUCCESS, data);
-        return uint64_t{0};
+        return std::uint64_t{0};
     };
     return enqueue(lock, stream, std::move(op));
 }
 
-VGPU_EXPORT CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr pointer, size_t length, unsigned int flags)
+VGPU_EXPORT CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr pointer, std::size_t length,
+                                            unsigned int flags)
 {
     StreamPtr stream;
 

@@ -8,7 +8,7 @@ namespace {
 
 enum Side { device_side, host_side, any_side };
 
-CUresult check_side(Side side, uintptr_t address, size_t bytes)
+CUresult check_side(Side side, std::uintptr_t address, std::size_t bytes)
 {
     if (!address)
         return CUDA_ERROR_INVALID_VALUE;
@@ -28,8 +28,8 @@ CUresult perform(Guard &lock, CUstream handle, const Work &work, bool wait)
     return wait ? wait_done(lock, last) : CUDA_SUCCESS;
 }
 
-CUresult copy_bytes(uintptr_t to, Side to_side, uintptr_t from, Side from_side, size_t bytes, CUstream stream,
-                    bool wait)
+CUresult copy_bytes(std::uintptr_t to, Side to_side, std::uintptr_t from, Side from_side, std::size_t bytes,
+                    CUstream stream, bool wait)
 {
     VGPU_ENTER(lock);
     if (!bytes)
@@ -43,7 +43,7 @@ CUresult copy_bytes(uintptr_t to, Side to_side, uintptr_t from, Side from_side, 
     return perform(lock, stream, copy_work(copy), wait);
 }
 
-CUresult copy_peer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t bytes,
+CUresult copy_peer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, std::size_t bytes,
                    CUstream stream, bool wait)
 {
     VGPU_ENTER(lock);
@@ -64,8 +64,8 @@ template <typename Params> CUresult copy_box(const Params *params, CUstream stre
     return perform(lock, stream, copy_work(copy), wait);
 }
 
-CUresult fill(CUdeviceptr to, size_t pitch, unsigned int value, unsigned int element_bytes, size_t width, size_t height,
-              CUstream stream, bool wait)
+CUresult fill(CUdeviceptr to, std::size_t pitch, unsigned int value, unsigned int element_bytes, std::size_t width,
+              std::size_t height, CUstream stream, bool wait)
 {
     VGPU_ENTER(lock);
     if (!width || !height)
@@ -83,9 +83,9 @@ CUresult fill(CUdeviceptr to, size_t pitch, unsigned int value, unsigned int ele
     return perform(lock, stream, fill_work(box), wait);
 }
 
-uintptr_t address(const void *pointer)
+std::uintptr_t address(const void *pointer)
 {
-    return reinterpret_cast<uintptr_t>(pointer);
+    return reinterpret_cast<std::uintptr_t>(pointer);
 }
 
 } // namespace
@@ -103,55 +103,59 @@ uintptr_t address(const void *pointer)
         return call;                                                                                                   \
     }
 
-VGPU_SYNC(cuMemcpy, (CUdeviceptr to, CUdeviceptr from, size_t bytes),
+VGPU_SYNC(cuMemcpy, (CUdeviceptr to, CUdeviceptr from, std::size_t bytes),
           copy_bytes(to, any_side, from, any_side, bytes, stream, true))
-VGPU_SYNC(cuMemcpyPeer, (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t bytes),
+VGPU_SYNC(cuMemcpyPeer,
+          (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, std::size_t bytes),
           copy_peer(to, to_context, from, from_context, bytes, stream, true))
-VGPU_SYNC(cuMemcpyHtoD_v2, (CUdeviceptr to, const void *from, size_t bytes),
+VGPU_SYNC(cuMemcpyHtoD_v2, (CUdeviceptr to, const void *from, std::size_t bytes),
           copy_bytes(to, device_side, address(from), host_side, bytes, stream, true))
-VGPU_SYNC(cuMemcpyDtoH_v2, (void *to, CUdeviceptr from, size_t bytes),
+VGPU_SYNC(cuMemcpyDtoH_v2, (void *to, CUdeviceptr from, std::size_t bytes),
           copy_bytes(address(to), host_side, from, device_side, bytes, stream, true))
-VGPU_SYNC(cuMemcpyDtoD_v2, (CUdeviceptr to, CUdeviceptr from, size_t bytes),
+VGPU_SYNC(cuMemcpyDtoD_v2, (CUdeviceptr to, CUdeviceptr from, std::size_t bytes),
           copy_bytes(to, device_side, from, device_side, bytes, stream, true))
 VGPU_SYNC(cuMemcpy2D_v2, (const CUDA_MEMCPY2D *copy), copy_box(copy, stream, true))
 VGPU_SYNC(cuMemcpy2DUnaligned_v2, (const CUDA_MEMCPY2D *copy), copy_box(copy, stream, true))
 VGPU_SYNC(cuMemcpy3D_v2, (const CUDA_MEMCPY3D *copy), copy_box(copy, stream, true))
 
-VGPU_SYNC(cuMemsetD8_v2, (CUdeviceptr to, unsigned char value, size_t count),
+VGPU_SYNC(cuMemsetD8_v2, (CUdeviceptr to, unsigned char value, std::size_t count),
           fill(to, 0, value, 1, count, 1, stream, true))
-VGPU_SYNC(cuMemsetD16_v2, (CUdeviceptr to, unsigned short value, size_t count),
+VGPU_SYNC(cuMemsetD16_v2, (CUdeviceptr to, unsigned short value, std::size_t count),
           fill(to, 0, value, 2, count, 1, stream, true))
-VGPU_SYNC(cuMemsetD32_v2, (CUdeviceptr to, unsigned int value, size_t count),
+VGPU_SYNC(cuMemsetD32_v2, (CUdeviceptr to, unsigned int value, std::size_t count),
           fill(to, 0, value, 4, count, 1, stream, true))
-VGPU_SYNC(cuMemsetD2D8_v2, (CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height),
+VGPU_SYNC(cuMemsetD2D8_v2,
+          (CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width, std::size_t height),
           fill(to, pitch, value, 1, width, height, stream, true))
-VGPU_SYNC(cuMemsetD2D16_v2, (CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height),
+VGPU_SYNC(cuMemsetD2D16_v2,
+          (CUdeviceptr to, std::size_t pitch, unsigned short value, std::size_t width, std::size_t height),
           fill(to, pitch, value, 2, width, height, stream, true))
-VGPU_SYNC(cuMemsetD2D32_v2, (CUdeviceptr to, size_t pitch, unsigned int value, size_t width, size_t height),
+VGPU_SYNC(cuMemsetD2D32_v2,
+          (CUdeviceptr to, std::size_t pitch, unsigned int value, std::size_t width, std::size_t height),
           fill(to, pitch, value, 4, width, height, stream, true))
 
-VGPU_EXPORT CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+VGPU_EXPORT CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream)
 {
     return copy_bytes(to, any_side, from, any_side, bytes, stream, false);
 }
 
 VGPU_EXPORT CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
-                                       size_t bytes, CUstream stream)
+                                       std::size_t bytes, CUstream stream)
 {
     return copy_peer(to, to_context, from, from_context, bytes, stream, false);
 }
 
-VGPU_EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
+VGPU_EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, std::size_t bytes, CUstream stream)
 {
     return copy_bytes(to, device_side, address(from), host_side, bytes, stream, false);
 }
 
-VGPU_EXPORT CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
+VGPU_EXPORT CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, std::size_t bytes, CUstream stream)
 {
     return copy_bytes(address(to), host_side, from, device_side, bytes, stream, false);
 }
 
-VGPU_EXPORT CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+VGPU_EXPORT CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream)
 {
     return copy_bytes(to, device_side, from, device_side, bytes, stream, false);
 }
@@ -166,35 +170,35 @@ VGPU_EXPORT CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *copy, CUstream stre
     return copy_box(copy, stream, false);
 }
 
-VGPU_EXPORT CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream)
+VGPU_EXPORT CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream)
 {
     return fill(to, 0, value, 1, count, 1, stream, false);
 }
 
-VGPU_EXPORT CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream)
+VGPU_EXPORT CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, std::size_t count, CUstream stream)
 {
     return fill(to, 0, value, 2, count, 1, stream, false);
 }
 
-VGPU_EXPORT CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, size_t count, CUstream stream)
+VGPU_EXPORT CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, std::size_t count, CUstream stream)
 {
     return fill(to, 0, value, 4, count, 1, stream, false);
 }
 
-VGPU_EXPORT CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height,
-                                       CUstream stream)
+VGPU_EXPORT CUresult cuMemsetD2D8Async(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width,
+                                       std::size_t height, CUstream stream)
 {
     return fill(to, pitch, value, 1, width, height, stream, false);
 }
 
-VGPU_EXPORT CUresult cuMemsetD2D16Async(CUdeviceptr to, size_t pitch, unsigned short value, size_t width, size_t height,
-                                        CUstream stream)
+VGPU_EXPORT CUresult cuMemsetD2D16Async(CUdeviceptr to, std::size_t pitch, unsigned short value, std::size_t width,
+                                        std::size_t height, CUstream stream)
 {
     return fill(to, pitch, value, 2, width, height, stream, false);
 }
 
-VGPU_EXPORT CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned int value, size_t width, size_t height,
-                                        CUstream stream)
+VGPU_EXPORT CUresult cuMemsetD2D32Async(CUdeviceptr to, std::size_t pitch, unsigned int value, std::size_t width,
+                                        std::size_t height, CUstream stream)
 {
     return fill(to, pitch, value, 4, width, height, stream, false);
 }

@@ -20,12 +20,12 @@ namespace vgpu {
 namespace {
 
 /* The real driver has 2 MiB, of which there would be few in a device of little memory. */
-constexpr size_t granularity = 64 << 10;
+constexpr std::size_t granularity = 64 << 10;
 
 /* Memory without an address. It lives as long as a handle is held or it is mapped. */
 struct Memory {
     CUmemAllocationProp properties;
-    size_t bytes = 0;
+    std::size_t bytes = 0;
     int fd = -1;
     bool counted = false; /* as used by this process: it was not imported */
 
@@ -46,14 +46,14 @@ struct Held {
 
 struct Mapping {
     MemoryPtr memory;
-    size_t bytes;
+    std::size_t bytes;
     std::map<CUdevice, CUmemAccess_flags> access = {};
 };
-using Mappings = std::map<uintptr_t, Mapping>;
+using Mappings = std::map<std::uintptr_t, Mapping>;
 
 /* Protected by the driver's lock. */
 struct AddressSpace {
-    std::map<uintptr_t, size_t> reserved;
+    std::map<std::uintptr_t, std::size_t> reserved;
     std::map<CUmemGenericAllocationHandle, Held> handles;
     Mappings mappings;
 };
@@ -64,14 +64,14 @@ AddressSpace &space()
     return made;
 }
 
-bool whole(uint64_t value)
+bool whole(std::uint64_t value)
 {
     return value % granularity == 0;
 }
 
 bool valid_device(int device)
 {
-    return device >= 0 && static_cast<size_t>(device) < state().devices.size();
+    return device >= 0 && static_cast<std::size_t>(device) < state().devices.size();
 }
 
 CUresult check_properties(const CUmemAllocationProp *properties)
@@ -89,7 +89,7 @@ CUresult check_properties(const CUmemAllocationProp *properties)
                                                                                : CUDA_SUCCESS;
 }
 
-void *reserve(uintptr_t wanted, size_t bytes, int flags)
+void *reserve(std::uintptr_t wanted, std::size_t bytes, int flags)
 {
     void *address = mmap(reinterpret_cast<void *>(wanted), bytes, PROT_NONE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
@@ -97,22 +97,22 @@ void *reserve(uintptr_t wanted, size_t bytes, int flags)
 }
 
 /* Null if something is there. */
-void *reserve_at(uintptr_t wanted, size_t bytes)
+void *reserve_at(std::uintptr_t wanted, std::size_t bytes)
 {
     void *address = reserve(wanted, bytes, MAP_FIXED_NOREPLACE);
-    if (!address || reinterpret_cast<uintptr_t>(address) == wanted)
+    if (!address || reinterpret_cast<std::uintptr_t>(address) == wanted)
         return address;
     munmap(address, bytes);
     return nullptr;
 }
 
 /* Anywhere: of a range that is large enough, the part that begins as it should is kept. */
-void *reserve_aligned(size_t bytes, size_t alignment)
+void *reserve_aligned(std::size_t bytes, std::size_t alignment)
 {
     auto *from = static_cast<char *>(reserve(0, bytes + alignment, 0));
     if (!from)
         return nullptr;
-    const size_t before = -reinterpret_cast<uintptr_t>(from) & (alignment - 1);
+    const std::size_t before = -reinterpret_cast<std::uintptr_t>(from) & (alignment - 1);
     if (before)
         munmap(from, before);
     munmap(from + before + bytes, alignment - before);
@@ -120,19 +120,19 @@ void *reserve_aligned(size_t bytes, size_t alignment)
 }
 
 /* The reservation that has all of a range, or end(). */
-std::map<uintptr_t, size_t>::iterator reservation_of(uintptr_t address, size_t bytes)
+std::map<std::uintptr_t, std::size_t>::iterator reservation_of(std::uintptr_t address, std::size_t bytes)
 {
     auto &all = space().reserved;
     auto found = all.upper_bound(address);
     if (found == all.begin())
         return all.end();
     --found;
-    const size_t before = address - found->first;
+    const std::size_t before = address - found->first;
     return before <= found->second && bytes <= found->second - before ? found : all.end();
 }
 
 /* The first mapping that has something of a range, or end(). */
-Mappings::iterator first_mapping(uintptr_t address, size_t bytes)
+Mappings::iterator first_mapping(std::uintptr_t address, std::size_t bytes)
 {
     auto &all = space().mappings;
     auto next = all.lower_bound(address);
@@ -142,10 +142,10 @@ Mappings::iterator first_mapping(uintptr_t address, size_t bytes)
 }
 
 /* The mappings that a range consists of; none, if it does not consist of whole ones. */
-std::vector<Mappings::iterator> mappings_of(uintptr_t address, size_t bytes)
+std::vector<Mappings::iterator> mappings_of(std::uintptr_t address, std::size_t bytes)
 {
     std::vector<Mappings::iterator> result;
-    const uintptr_t end = address + bytes;
+    const std::uintptr_t end = address + bytes;
     for (auto it = space().mappings.find(address); address < end; ++it) {
         if (it == space().mappings.end() || it->first != address || it->second.bytes > end - address)
             return {};
@@ -155,7 +155,7 @@ std::vector<Mappings::iterator> mappings_of(uintptr_t address, size_t bytes)
     return result;
 }
 
-int make_file(const CUmemAllocationProp &properties, size_t bytes)
+int make_file(const CUmemAllocationProp &properties, std::size_t bytes)
 {
     /* Who imports it learns from the name which device it is on. */
     const std::string name = "vgpu-device-" + std::to_string(properties.location.id);
@@ -237,8 +237,8 @@ bool virtual_memory_supported()
 
 using namespace vgpu;
 
-VGPU_EXPORT CUresult cuMemAddressReserve(CUdeviceptr *pointer, size_t bytes, size_t alignment, CUdeviceptr wanted,
-                                         unsigned long long flags)
+VGPU_EXPORT CUresult cuMemAddressReserve(CUdeviceptr *pointer, std::size_t bytes, std::size_t alignment,
+                                         CUdeviceptr wanted, unsigned long long flags)
 {
     VGPU_ENTER(lock);
     if (!pointer || !bytes || !whole(bytes) || !whole(wanted) || flags ||
@@ -249,19 +249,19 @@ VGPU_EXPORT CUresult cuMemAddressReserve(CUdeviceptr *pointer, size_t bytes, siz
     alignment = std::max(alignment, granularity);
     void *address = nullptr;
     if (wanted && wanted % alignment == 0)
-        address = reserve_at(static_cast<uintptr_t>(wanted), bytes);
+        address = reserve_at(static_cast<std::uintptr_t>(wanted), bytes);
     if (!address)
         address = reserve_aligned(bytes, alignment);
     if (!address)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    *pointer = reinterpret_cast<uintptr_t>(address);
-    space().reserved.emplace(reinterpret_cast<uintptr_t>(address), bytes);
+    *pointer = reinterpret_cast<std::uintptr_t>(address);
+    space().reserved.emplace(reinterpret_cast<std::uintptr_t>(address), bytes);
     return CUDA_SUCCESS;
 }
 
-VGPU_EXPORT CUresult cuMemAddressFree(CUdeviceptr pointer, size_t bytes)
+VGPU_EXPORT CUresult cuMemAddressFree(CUdeviceptr pointer, std::size_t bytes)
 {
-    const auto address = static_cast<uintptr_t>(pointer);
+    const auto address = static_cast<std::uintptr_t>(pointer);
 
     VGPU_ENTER(lock);
     auto found = space().reserved.find(address);
@@ -273,7 +273,7 @@ VGPU_EXPORT CUresult cuMemAddressFree(CUdeviceptr pointer, size_t bytes)
     return CUDA_SUCCESS;
 }
 
-VGPU_EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes,
+VGPU_EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, std::size_t bytes,
                                  const CUmemAllocationProp *properties, unsigned long long flags)
 {
     VGPU_ENTER(lock);
@@ -303,10 +303,10 @@ VGPU_EXPORT CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
     return CUDA_SUCCESS;
 }
 
-VGPU_EXPORT CUresult cuMemMap(CUdeviceptr pointer, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
-                              unsigned long long flags)
+VGPU_EXPORT CUresult cuMemMap(CUdeviceptr pointer, std::size_t bytes, std::size_t offset,
+                              CUmemGenericAllocationHandle handle, unsigned long long flags)
 {
-    const auto address = static_cast<uintptr_t>(pointer);
+    const auto address = static_cast<std::uintptr_t>(pointer);
 
     VGPU_ENTER(lock);
     const Held *held = find(handle);
@@ -323,11 +323,11 @@ VGPU_EXPORT CUresult cuMemMap(CUdeviceptr pointer, size_t bytes, size_t offset, 
     return CUDA_SUCCESS;
 }
 
-VGPU_EXPORT CUresult cuMemUnmap(CUdeviceptr pointer, size_t bytes)
+VGPU_EXPORT CUresult cuMemUnmap(CUdeviceptr pointer, std::size_t bytes)
 {
     VGPU_ENTER(lock);
-    const auto mappings = mappings_of(static_cast<uintptr_t>(pointer), bytes);
-    if (mappings.empty() || !reserve(static_cast<uintptr_t>(pointer), bytes, MAP_FIXED))
+    const auto mappings = mappings_of(static_cast<std::uintptr_t>(pointer), bytes);
+    if (mappings.empty() || !reserve(static_cast<std::uintptr_t>(pointer), bytes, MAP_FIXED))
         return CUDA_ERROR_INVALID_VALUE;
     for (auto mapping : mappings) {
         state().allocations.erase(mapping->first);
@@ -336,17 +336,18 @@ VGPU_EXPORT CUresult cuMemUnmap(CUdeviceptr pointer, size_t bytes)
     return CUDA_SUCCESS;
 }
 
-VGPU_EXPORT CUresult cuMemSetAccess(CUdeviceptr pointer, size_t bytes, const CUmemAccessDesc *access, size_t count)
+VGPU_EXPORT CUresult cuMemSetAccess(CUdeviceptr pointer, std::size_t bytes, const CUmemAccessDesc *access,
+                                    std::size_t count)
 {
     VGPU_ENTER(lock);
-    const auto mappings = mappings_of(static_cast<uintptr_t>(pointer), bytes);
+    const auto mappings = mappings_of(static_cast<std::uintptr_t>(pointer), bytes);
     if (!access || !count || mappings.empty())
         return CUDA_ERROR_INVALID_VALUE;
     for (auto mapping : mappings)
-        for (size_t i = 0; i < count; i++)
+        for (std::size_t i = 0; i < count; i++)
             VGPU_TRY(check_access(access[i], *mapping->second.memory));
     for (auto mapping : mappings)
-        for (size_t i = 0; i < count; i++)
+        for (std::size_t i = 0; i < count; i++)
             VGPU_TRY(give_access(mapping, access[i]));
     return CUDA_SUCCESS;
 }
@@ -354,7 +355,7 @@ VGPU_EXPORT CUresult cuMemSetAccess(CUdeviceptr pointer, size_t bytes, const CUm
 VGPU_EXPORT CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *location, CUdeviceptr pointer)
 {
     VGPU_ENTER(lock);
-    auto mapping = first_mapping(static_cast<uintptr_t>(pointer), 1);
+    auto mapping = first_mapping(static_cast<std::uintptr_t>(pointer), 1);
     if (!flags || !location || location->type != CU_MEM_LOCATION_TYPE_DEVICE || mapping == space().mappings.end())
         return CUDA_ERROR_INVALID_VALUE;
     auto found = mapping->second.access.find(location->id);
@@ -362,7 +363,7 @@ VGPU_EXPORT CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocati
     return CUDA_SUCCESS;
 }
 
-VGPU_EXPORT CUresult cuMemGetAllocationGranularity(size_t *bytes, const CUmemAllocationProp *properties,
+VGPU_EXPORT CUresult cuMemGetAllocationGranularity(std::size_t *bytes, const CUmemAllocationProp *properties,
                                                    CUmemAllocationGranularity_flags option)
 {
     VGPU_ENTER(lock);
@@ -387,7 +388,7 @@ VGPU_EXPORT CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp 
 VGPU_EXPORT CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address)
 {
     VGPU_ENTER(lock);
-    auto mapping = first_mapping(reinterpret_cast<uintptr_t>(address), 1);
+    auto mapping = first_mapping(reinterpret_cast<std::uintptr_t>(address), 1);
     if (!handle || mapping == space().mappings.end())
         return CUDA_ERROR_INVALID_VALUE;
     for (auto &[known, held] : space().handles)
@@ -419,7 +420,7 @@ VGPU_EXPORT CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericA
 VGPU_EXPORT CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *shareable,
                                                     CUmemAllocationHandleType type)
 {
-    const int fd = static_cast<int>(reinterpret_cast<intptr_t>(shareable));
+    const int fd = static_cast<int>(reinterpret_cast<std::intptr_t>(shareable));
     struct stat status {};
 
     VGPU_ENTER(lock);
@@ -430,7 +431,7 @@ VGPU_EXPORT CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle
         return CUDA_ERROR_INVALID_VALUE;
     auto memory = std::make_shared<Memory>();
     memory->properties = {CU_MEM_ALLOCATION_TYPE_PINNED, type, {CU_MEM_LOCATION_TYPE_DEVICE, device}, nullptr, {}};
-    memory->bytes = static_cast<size_t>(status.st_size);
+    memory->bytes = static_cast<std::size_t>(status.st_size);
     memory->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (memory->fd < 0)
         return CUDA_ERROR_OPERATING_SYSTEM;

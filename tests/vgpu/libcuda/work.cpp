@@ -12,44 +12,44 @@ namespace vgpu {
 namespace {
 
 /* A kernel that does not say what it costs: start-up, and little for each thread. */
-constexpr uint64_t kernel_ns = 3000;
-constexpr uint64_t threads_per_ns = 64;
+constexpr std::uint64_t kernel_ns = 3000;
+constexpr std::uint64_t threads_per_ns = 64;
 /* The copy engine: start-up, and 20 GB/s. */
-constexpr uint64_t copy_ns = 2000;
-constexpr uint64_t copy_bytes_per_ns = 20;
-constexpr uint64_t fill_ns = 2000;
-constexpr uint64_t fill_bytes_per_ns = 1000;
+constexpr std::uint64_t copy_ns = 2000;
+constexpr std::uint64_t copy_bytes_per_ns = 20;
+constexpr std::uint64_t fill_ns = 2000;
+constexpr std::uint64_t fill_bytes_per_ns = 1000;
 
 /* What a caller may be held up by, where a real driver would return at once. */
-constexpr uint64_t short_body_ns = 100000;
-constexpr size_t short_copy = 64 << 10;
+constexpr std::uint64_t short_body_ns = 100000;
+constexpr std::size_t short_copy = 64 << 10;
 
-uint64_t threads_of(const vgpu_launch &launch)
+std::uint64_t threads_of(const vgpu_launch &launch)
 {
-    uint64_t threads = 1;
+    std::uint64_t threads = 1;
     for (int i = 0; i < 3; i++)
-        threads *= uint64_t{launch.grid[i]} * launch.block[i];
+        threads *= std::uint64_t{launch.grid[i]} * launch.block[i];
     return threads;
 }
 
-void raise(std::atomic<uint64_t> &most, uint64_t value)
+void raise(std::atomic<std::uint64_t> &most, std::uint64_t value)
 {
-    uint64_t old = most.load();
+    std::uint64_t old = most.load();
     while (old < value && !most.compare_exchange_weak(old, value))
         ;
 }
 
-uint64_t run_kernel(const KernelCall &call)
+std::uint64_t run_kernel(const KernelCall &call)
 {
     CUfunc_st &function = *call.function;
     const vgpu_kernel &kernel = *function.kernel;
     const auto &block = call.launch.block;
     std::vector<void *> params(kernel.param_count);
-    uint64_t start = now_ns();
+    std::uint64_t start = now_ns();
 
-    for (uint32_t i = 0; i < kernel.param_count; i++)
+    for (std::uint32_t i = 0; i < kernel.param_count; i++)
         params[i] = const_cast<char *>(call.params.data()) + kernel.param_offsets[i];
-    const uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
+    const std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
     const vgpu_sum sum = run_grid({*function.module->table, kernel, call.launch, params.data(), call.cooperative,
                                    resident_blocks(function, threads, call.shared_bytes)});
     if (sum.flags & VGPU_TRAPPED)
@@ -68,37 +68,37 @@ uint64_t run_kernel(const KernelCall &call)
 bool known_to_be_short(const KernelCall &call)
 {
     const CUfunc_st &function = *call.function;
-    uint64_t most = function.most_threads;
+    std::uint64_t most = function.most_threads;
     return most && !function.may_wait && threads_of(call.launch) <= most && function.longest_ns <= short_body_ns;
 }
 
-uint64_t run_copy(const Copy &copy)
+std::uint64_t run_copy(const Copy &copy)
 {
-    for (size_t z = 0; z < copy.depth; z++)
-        for (size_t y = 0; y < copy.height; y++)
+    for (std::size_t z = 0; z < copy.depth; z++)
+        for (std::size_t y = 0; y < copy.height; y++)
             std::memmove(copy.to + z * copy.to_slice + y * copy.to_pitch,
                          copy.from + z * copy.from_slice + y * copy.from_pitch, copy.width);
     return copy_ns + copy.width * copy.height * copy.depth / copy_bytes_per_ns;
 }
 
-template <typename T> void fill_row(char *to, T value, size_t count)
+template <typename T> void fill_row(char *to, T value, std::size_t count)
 {
     std::fill_n(reinterpret_cast<T *>(to), count, value);
 }
 
-uint64_t run_fill(const Fill &fill)
+std::uint64_t run_fill(const Fill &fill)
 {
-    for (size_t y = 0; y < fill.height; y++) {
+    for (std::size_t y = 0; y < fill.height; y++) {
         char *row = fill.to + y * fill.pitch;
         switch (fill.element_bytes) {
         case 1:
-            fill_row(row, static_cast<uint8_t>(fill.value), fill.width);
+            fill_row(row, static_cast<std::uint8_t>(fill.value), fill.width);
             break;
         case 2:
-            fill_row(row, static_cast<uint16_t>(fill.value), fill.width);
+            fill_row(row, static_cast<std::uint16_t>(fill.value), fill.width);
             break;
         default:
-            fill_row(row, static_cast<uint32_t>(fill.value), fill.width);
+            fill_row(row, static_cast<std::uint32_t>(fill.value), fill.width);
         }
     }
     return fill_ns + fill.width * fill.height * fill.element_bytes / fill_bytes_per_ns;
@@ -167,7 +167,7 @@ Op make_op(const Work &work)
     case CU_GRAPH_NODE_TYPE_HOST:
         op.body = [host = work.host] {
             host.fn(host.userData);
-            return uint64_t{0};
+            return std::uint64_t{0};
         };
         op.on_host = true;
         break;
@@ -197,7 +197,7 @@ CUresult make_call(CUfunction function, const unsigned int grid[3], const unsign
     if (!function)
         return CUDA_ERROR_INVALID_HANDLE;
     const vgpu_kernel &kernel = *function->kernel;
-    uint64_t threads = uint64_t{block[0]} * block[1] * block[2];
+    std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
     if (!threads || threads > 1024 || !grid[0] || !grid[1] || !grid[2] || grid[1] > 65535 || grid[2] > 65535)
         return CUDA_ERROR_INVALID_VALUE;
     if (shared_bytes > static_cast<unsigned int>(function->most_shared_bytes))
@@ -209,12 +209,12 @@ CUresult make_call(CUfunction function, const unsigned int grid[3], const unsign
     call.params.assign(function->params_bytes, 0);
     if (extra) {
         const void *buffer = nullptr;
-        size_t size = 0;
+        std::size_t size = 0;
         for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
             if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
                 buffer = extra[1];
             else if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE)
-                size = *static_cast<size_t *>(extra[1]);
+                size = *static_cast<std::size_t *>(extra[1]);
             else
                 return CUDA_ERROR_INVALID_VALUE;
         }
@@ -225,7 +225,7 @@ CUresult make_call(CUfunction function, const unsigned int grid[3], const unsign
     }
     if (kernel.param_count && !params)
         return CUDA_ERROR_INVALID_VALUE;
-    for (uint32_t i = 0; i < kernel.param_count; i++)
+    for (std::uint32_t i = 0; i < kernel.param_count; i++)
         std::memcpy(call.params.data() + kernel.param_offsets[i], params[i], kernel.param_sizes[i]);
     return CUDA_SUCCESS;
 }
@@ -252,8 +252,8 @@ CUresult end_of_copy(CUmemorytype type, const void *host, CUdeviceptr device, co
 }
 
 template <typename Params>
-CUresult make_box(const Params &p, size_t from_z, size_t to_z, size_t from_height, size_t to_height, size_t depth,
-                  Copy &copy)
+CUresult make_box(const Params &p, std::size_t from_z, std::size_t to_z, std::size_t from_height, std::size_t to_height,
+                  std::size_t depth, Copy &copy)
 {
     const char *from = nullptr, *to = nullptr;
 
@@ -272,13 +272,14 @@ CUresult make_box(const Params &p, size_t from_z, size_t to_z, size_t from_heigh
     copy.to = const_cast<char *>(to) + to_z * copy.to_slice + p.dstY * copy.to_pitch + p.dstXInBytes;
     if (!copy.width || !copy.height || !copy.depth)
         return CUDA_SUCCESS;
-    auto extent = [&](size_t pitch, size_t slice) {
+    auto extent = [&](std::size_t pitch, std::size_t slice) {
         return (copy.depth - 1) * slice + (copy.height - 1) * pitch + copy.width;
     };
     if (p.srcMemoryType == CU_MEMORYTYPE_DEVICE)
-        VGPU_TRY(check_device_range(reinterpret_cast<uintptr_t>(copy.from), extent(copy.from_pitch, copy.from_slice)));
+        VGPU_TRY(
+            check_device_range(reinterpret_cast<std::uintptr_t>(copy.from), extent(copy.from_pitch, copy.from_slice)));
     if (p.dstMemoryType == CU_MEMORYTYPE_DEVICE)
-        VGPU_TRY(check_device_range(reinterpret_cast<uintptr_t>(copy.to), extent(copy.to_pitch, copy.to_slice)));
+        VGPU_TRY(check_device_range(reinterpret_cast<std::uintptr_t>(copy.to), extent(copy.to_pitch, copy.to_slice)));
     return CUDA_SUCCESS;
 }
 

@@ -73,7 +73,7 @@ struct Result {
     {
         if (latencies_us.empty())
             return 0;
-        return latencies_us[static_cast<size_t>(fraction * static_cast<double>(latencies_us.size() - 1))];
+        return latencies_us[static_cast<std::size_t>(fraction * static_cast<double>(latencies_us.size() - 1))];
     }
 };
 
@@ -211,7 +211,7 @@ std::string default_module()
 {
     char path[4096];
     ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
-    std::string self(path, n > 0 ? static_cast<size_t>(n) : 0);
+    std::string self(path, n > 0 ? static_cast<std::size_t>(n) : 0);
     return self.substr(0, self.rfind('/') + 1) + "kernels.so";
 }
 

@@ -46,7 +46,7 @@ public:
             current_ = nullptr;
         else
             queue_.erase({e.vruntime, task.id});
-        const int64_t least = least_vruntime();
+        const std::int64_t least = least_vruntime();
         e.vruntime = least && e.vruntime > least ? e.vruntime - least : 0;
     }
 
@@ -54,7 +54,7 @@ public:
     {
         Entity &e = entities_[task.id];
         static constexpr int kShift[] = {1, 2, 4, 7};
-        e.vruntime += static_cast<int64_t>(run.device_ns) << kShift[e.priority];
+        e.vruntime += static_cast<std::int64_t>(run.device_ns) << kShift[e.priority];
     }
 
     Decision decide(const OnDevice &on, Ns) override
@@ -71,7 +71,7 @@ private:
     struct Entity {
         const Task *task = nullptr;
         Priority priority = kNormal;
-        int64_t vruntime = 0; /* while it has no job: its distance */
+        std::int64_t vruntime = 0; /* while it has no job: its distance */
     };
 
     const Entity *head() const
@@ -83,14 +83,14 @@ private:
         return first->vruntime < running->vruntime ? first : running;
     }
 
-    int64_t least_vruntime() const { return head() ? head()->vruntime : 0; }
+    std::int64_t least_vruntime() const { return head() ? head()->vruntime : 0; }
 
     void restore(Entity &e)
     {
-        const int64_t least = least_vruntime();
+        const std::int64_t least = least_vruntime();
         if (!e.vruntime && least) {
             const int difference = e.priority - head()->priority;
-            e.vruntime = difference * static_cast<int64_t>(kUs);
+            e.vruntime = difference * static_cast<std::int64_t>(kUs);
             if (!difference) {
                 e.vruntime = shuffle_;
                 shuffle_ = -shuffle_;
@@ -100,14 +100,14 @@ private:
     }
 
     std::vector<Entity> entities_;
-    std::set<std::pair<int64_t, uint32_t>> queue_;
+    std::set<std::pair<std::int64_t, std::uint32_t>> queue_;
     const Task *current_ = nullptr;
     int shuffle_ = -1;
 };
 
 } // namespace
 
-std::unique_ptr<Scheduler> make_drm_fair(const Machine &, uint64_t)
+std::unique_ptr<Scheduler> make_drm_fair(const Machine &, std::uint64_t)
 {
     return std::make_unique<DrmFair>();
 }

@@ -99,7 +99,7 @@ private:
         bool eligible = false; /* in which of the sets it is */
     };
 
-    using Queue = std::set<std::pair<double, uint32_t>>;
+    using Queue = std::set<std::pair<double, std::uint32_t>>;
 
     static double virtual_ns(Ns ns, const Task &task) { return static_cast<double>(ns) * kNice0 / task.weight; }
 
@@ -123,14 +123,14 @@ private:
         move_mean(e, weight);
     }
 
-    void queue(uint32_t id)
+    void queue(std::uint32_t id)
     {
         Entity &e = entities_[id];
         e.eligible = e.runtime <= now_v_;
         (e.eligible ? eligible_ : others_).insert({e.eligible ? e.deadline : e.runtime, id});
     }
 
-    void unqueue(uint32_t id)
+    void unqueue(std::uint32_t id)
     {
         const Entity &e = entities_[id];
         (e.eligible ? eligible_ : others_).erase({e.eligible ? e.deadline : e.runtime, id});
@@ -140,12 +140,12 @@ private:
     void sort_out()
     {
         while (!others_.empty() && others_.begin()->first <= now_v_) {
-            const uint32_t id = others_.begin()->second;
+            const std::uint32_t id = others_.begin()->second;
             unqueue(id);
             queue(id);
         }
         while (!eligible_.empty() && entities_[eligible_.begin()->second].runtime > now_v_) {
-            const uint32_t id = eligible_.begin()->second;
+            const std::uint32_t id = eligible_.begin()->second;
             unqueue(id);
             queue(id);
         }
@@ -159,7 +159,7 @@ private:
         const Queue &from = eligible_.empty() ? others_ : eligible_;
         if (from.empty())
             return nullptr;
-        const uint32_t id = from.begin()->second;
+        const std::uint32_t id = from.begin()->second;
         if (take)
             unqueue(id);
         return entities_[id].task;
@@ -186,7 +186,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Scheduler> make_eevdf(const Machine &machine, uint64_t)
+std::unique_ptr<Scheduler> make_eevdf(const Machine &machine, std::uint64_t)
 {
     return std::make_unique<Eevdf>(machine);
 }

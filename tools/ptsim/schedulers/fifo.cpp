@@ -22,7 +22,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Scheduler> make_fifo(const Machine &, uint64_t)
+std::unique_ptr<Scheduler> make_fifo(const Machine &, std::uint64_t)
 {
     return std::make_unique<Fifo>();
 }

@@ -19,50 +19,50 @@ namespace {
 /* Sums of tickets by id, so that a winner is found in logarithmic time (a Fenwick tree). */
 class Tickets {
 public:
-    void set(uint32_t id, uint64_t tickets)
+    void set(std::uint32_t id, std::uint64_t tickets)
     {
         if (id >= tickets_.size())
             grow(id);
-        const uint64_t change = tickets - tickets_[id]; /* modulo 2^64 */
+        const std::uint64_t change = tickets - tickets_[id]; /* modulo 2^64 */
         tickets_[id] = tickets;
-        for (size_t i = id + 1; i < sums_.size(); i += i & -i)
+        for (std::size_t i = id + 1; i < sums_.size(); i += i & -i)
             sums_[i] += change;
     }
 
-    uint64_t all() const { return sums_.empty() ? 0 : sums_.back(); }
+    std::uint64_t all() const { return sums_.empty() ? 0 : sums_.back(); }
 
     /* The id that holds ticket @number. */
-    uint32_t holder(uint64_t number) const
+    std::uint32_t holder(std::uint64_t number) const
     {
-        size_t at = 0;
-        for (size_t step = tickets_.size(); step; step /= 2)
+        std::size_t at = 0;
+        for (std::size_t step = tickets_.size(); step; step /= 2)
             if (at + step < sums_.size() && sums_[at + step] <= number) {
                 at += step;
                 number -= sums_[at];
             }
-        return static_cast<uint32_t>(at);
+        return static_cast<std::uint32_t>(at);
     }
 
 private:
     /* To a power of two, whose last sum is that of all. */
-    void grow(uint32_t id)
+    void grow(std::uint32_t id)
     {
-        std::vector<uint64_t> old = std::move(tickets_);
-        const size_t size = std::bit_ceil(std::max<size_t>(id + 1, 64));
+        std::vector<std::uint64_t> old = std::move(tickets_);
+        const std::size_t size = std::bit_ceil(std::max<std::size_t>(id + 1, 64));
         tickets_.assign(size, 0);
         sums_.assign(size + 1, 0);
-        for (uint32_t i = 0; i < old.size(); i++)
+        for (std::uint32_t i = 0; i < old.size(); i++)
             if (old[i])
                 set(i, old[i]);
     }
 
-    std::vector<uint64_t> tickets_;
-    std::vector<uint64_t> sums_;
+    std::vector<std::uint64_t> tickets_;
+    std::vector<std::uint64_t> sums_;
 };
 
 class Lottery : public QuantumScheduler {
 public:
-    Lottery(const Machine &machine, uint64_t seed) : QuantumScheduler(machine), random_(seed) {}
+    Lottery(const Machine &machine, std::uint64_t seed) : QuantumScheduler(machine), random_(seed) {}
 
     void join(const Task &task, Ns) override
     {
@@ -81,7 +81,7 @@ private:
     void insert(const Task &task, bool) override
     {
         const double parts = task.weight * kParts * factor_[task.id];
-        tickets_.set(task.id, std::max<uint64_t>(1, static_cast<uint64_t>(parts)));
+        tickets_.set(task.id, std::max<std::uint64_t>(1, static_cast<std::uint64_t>(parts)));
     }
 
     void remove(const Task &task) override { tickets_.set(task.id, 0); }
@@ -109,7 +109,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Scheduler> make_lottery(const Machine &machine, uint64_t seed)
+std::unique_ptr<Scheduler> make_lottery(const Machine &machine, std::uint64_t seed)
 {
     return std::make_unique<Lottery>(machine, seed);
 }

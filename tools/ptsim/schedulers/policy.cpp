@@ -83,9 +83,9 @@ private:
         Ns since_ns = 0; /* when the device last turned to it */
     };
 
-    static uint32_t weight_of(const ptsp_entity *e) { return static_cast<const Entity *>(e)->task.weight; }
+    static std::uint32_t weight_of(const ptsp_entity *e) { return static_cast<const Entity *>(e)->task.weight; }
 
-    static void signalled(ptsp_entity *entity, uint32_t old)
+    static void signalled(ptsp_entity *entity, std::uint32_t old)
     {
         Entity &e = *static_cast<Entity *>(entity);
         if ((e.signals & ~old) & PTSP_SIG_TURN) {
@@ -100,7 +100,7 @@ private:
 
     static constexpr ptsp_ops kOps = {.weight = weight_of, .signal = signalled, .forced = forced};
 
-    void report(Entity &e, uint32_t kernels, Ns now)
+    void report(Entity &e, std::uint32_t kernels, Ns now)
     {
         if (e.state == PTSP_HOLDING)
             ptsp_report(&device_, &e, e.unreported_ns, kernels, now);
@@ -173,7 +173,7 @@ private:
     const Machine machine_;
     ptsp_device device_;
     std::vector<std::unique_ptr<Entity>> entities_;
-    std::unordered_map<uint32_t, ptsp_user> users_;
+    std::unordered_map<std::uint32_t, ptsp_user> users_;
     std::vector<Entity *> holders_;
 };
 
@@ -186,26 +186,26 @@ ptsp_params settings(const Machine &machine)
 
 } // namespace
 
-std::unique_ptr<Scheduler> make_weighted(const Machine &machine, uint64_t)
+std::unique_ptr<Scheduler> make_weighted(const Machine &machine, std::uint64_t)
 {
     return std::make_unique<Policy>(machine, settings(machine));
 }
 
-std::unique_ptr<Scheduler> make_weighted_idle_off(const Machine &machine, uint64_t)
+std::unique_ptr<Scheduler> make_weighted_idle_off(const Machine &machine, std::uint64_t)
 {
     ptsp_params params = settings(machine);
     params.idle_sharing = false;
     return std::make_unique<Policy>(machine, params);
 }
 
-std::unique_ptr<Scheduler> make_literal(const Machine &machine, uint64_t)
+std::unique_ptr<Scheduler> make_literal(const Machine &machine, std::uint64_t)
 {
     ptsp_params params = settings(machine);
     params.kind = PTSP_LITERAL;
     return std::make_unique<Policy>(machine, params);
 }
 
-std::unique_ptr<Scheduler> make_literal_many(const Machine &machine, uint64_t)
+std::unique_ptr<Scheduler> make_literal_many(const Machine &machine, std::uint64_t)
 {
     ptsp_params params = settings(machine);
     params.kind = PTSP_LITERAL;

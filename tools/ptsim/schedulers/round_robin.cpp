@@ -36,12 +36,12 @@ private:
     }
 
     std::list<const Task *> queue_;
-    std::unordered_map<uint32_t, std::list<const Task *>::iterator> places_;
+    std::unordered_map<std::uint32_t, std::list<const Task *>::iterator> places_;
 };
 
 } // namespace
 
-std::unique_ptr<Scheduler> make_round_robin(const Machine &machine, uint64_t)
+std::unique_ptr<Scheduler> make_round_robin(const Machine &machine, std::uint64_t)
 {
     return std::make_unique<RoundRobin>(machine);
 }

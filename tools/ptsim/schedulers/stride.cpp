@@ -52,7 +52,7 @@ private:
 
     struct Place {
         double pass;
-        uint32_t id;
+        std::uint32_t id;
         const Task *task;
         auto operator<=>(const Place &other) const = default;
     };
@@ -60,12 +60,12 @@ private:
     std::set<Place> queue_;
     std::vector<double> passes_;
     double global_pass_ = 0;
-    uint64_t weight_ = 0;
+    std::uint64_t weight_ = 0;
 };
 
 } // namespace
 
-std::unique_ptr<Scheduler> make_stride(const Machine &machine, uint64_t)
+std::unique_ptr<Scheduler> make_stride(const Machine &machine, std::uint64_t)
 {
     return std::make_unique<Stride>(machine);
 }
