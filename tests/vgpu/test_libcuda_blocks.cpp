@@ -171,12 +171,14 @@ void blocks_in_turn()
 {
     constexpr unsigned int blocks = 20;
     Blocks context;
-    Pinned<unsigned int> flags(2 * blocks), order(1);
 
-    CU(launch(context.function("last_first"), {blocks, 1}, nullptr, flags.device, order.device));
-    CU(cuCtxSynchronize());
-    for (unsigned int block = 0; block < blocks; block++)
-        CHECK_EQ(flags.host[blocks + block], blocks - 1 - block);
+    for (const bool plain : {false, true}) {
+        Pinned<unsigned int> flags(2 * blocks), order(1);
+        CU(launch(context.function("last_first"), {blocks, 1}, nullptr, flags.device, order.device, plain));
+        CU(cuCtxSynchronize());
+        for (unsigned int block = 0; block < blocks; block++)
+            CHECK_EQ(flags.host[blocks + block], blocks - 1 - block);
+    }
 }
 
 void threads_in_turn()

@@ -39,8 +39,8 @@ public:
             memory.op = VGPU_MEMORY_TAKE;
             memory.bytes = memory.total - memory.used - left;
             ok = ok && link->memory(memory) == 0 && write(ready[1], &byte, 1) == 1;
-            for (; ok;)
-                pause();
+            if (ok)
+                pause(); /* no signal but the one that ends it */
             _exit(1);
         }
         close(ready[1]);

@@ -135,10 +135,13 @@ extern "C" __global__ void serve(volatile unsigned int *round, volatile unsigned
     }
 }
 
-/* Each block waits for the one after it. */
-extern "C" __global__ void last_first(unsigned int *flags, unsigned int *order)
+/* Each block waits for the one after it: in a loop that has nothing in it, or in one that lets others run. */
+extern "C" __global__ void last_first(unsigned int *flags, unsigned int *order, bool plain)
 {
-    if (blockIdx.x + 1 < gridDim.x) {
+    if (plain && blockIdx.x + 1 < gridDim.x) {
+        while (!load(&flags[blockIdx.x + 1]))
+            ;
+    } else if (blockIdx.x + 1 < gridDim.x) {
         cuda::atomic_ref<unsigned int, cuda::thread_scope_device> next(flags[blockIdx.x + 1]);
         while (next.load(cuda::memory_order_acquire) == 0)
             __nanosleep(100);
