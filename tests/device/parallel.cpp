@@ -4,11 +4,11 @@
 
 #include "libptsched/device/nodes.hpp"
 #include "tests/device/work.hpp"
+#include "tests/ptask/child.hpp"
 
 #include <filesystem>
 #include <mutex>
 #include <set>
-#include <sys/wait.h>
 
 using namespace test;
 using device::Chunks;
@@ -224,7 +224,7 @@ std::vector<tap::Case> test::parallel_cases()
             {"what a loop's body throws", what_a_body_throws},
             {"loops in loops", loops_in_loops},
             {"loops in functions of the host", in_functions_of_the_host},
-            {"a loop on one processor", on_one_processor},
+            {"a loop on one processor", on_one_processor, no_threads_in_children},
             {"nodes of a machine", nodes_of_a_machine},
             {"threads on nodes", threads_on_nodes},
             {"memory that is touched first", memory_that_is_touched}};
