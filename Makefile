@@ -114,7 +114,7 @@ check-debug: setup ## the VM tests, and the module's KUnit tests, on kernels wit
 
 .PHONY: check-deb
 check-deb: deb ## the Debian packages, installed, used and removed in a bare Debian 12 (as root)
-	scripts/run-tests --name deb --timeout 2400 --echo -- tests/deb/packages_test $(B)/deb
+	scripts/run-tests --name deb --timeout 3600 --echo -- tests/deb/packages_test $(B)/deb
 
 # A shell would count on from it.
 unexport SECONDS
