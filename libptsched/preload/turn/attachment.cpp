@@ -86,9 +86,8 @@ bool Attachment::all_measured(std::uint32_t events, std::uint32_t state)
     return true;
 }
 
-void Attachment::begin_measured()
+void Attachment::begin_measured(std::uint32_t events)
 {
-    std::uint32_t events = __atomic_load_n(&page_->events, __ATOMIC_ACQUIRE);
     std::uint32_t state = this->state();
     if (state & measuring)
         set_fenced(events, state, 0);

@@ -68,8 +68,8 @@ public:
     bool all_measured(std::uint32_t events, std::uint32_t state);
     /* @submissions: the first so many. */
     void set_fenced(std::uint32_t events, std::uint32_t state, std::uint64_t submissions);
-    /* The same, for a turn that begins with nothing in flight that was not measured. */
-    void begin_measured();
+    /* The same, for a turn that begins with nothing in flight that was not measured; nothing, in other states. */
+    void begin_measured(std::uint32_t events);
 
     /* What to tell the scheduler since the last time. The first so many submissions have @ended; 0: not known. */
     ptsched_usage take_usage(std::uint64_t ended);

@@ -26,10 +26,8 @@ constinit std::atomic<bool> warned_gone{false}, warned_lost{false};
 void spare_fence(Attachment &device, std::uint32_t before)
 {
     std::uint32_t events = __atomic_load_n(&device.page()->events, __ATOMIC_ACQUIRE);
-    std::uint32_t state = device.state();
-    if (events != before + 1 || !(state & PTSCHED_STATE_EXACT))
-        return;
-    device.set_fenced(events, state, 0);
+    if (events == before + 1)
+        device.begin_measured(events);
 }
 
 } // namespace

@@ -258,7 +258,7 @@ void Preemption::switch_on()
         set_level(Level::slice, error);
     device_.meter.resume(monotonic_ns());
     if (all_measured_)
-        device_.begin_measured();
+        device_.begin_measured(__atomic_load_n(&device_.page()->events, __ATOMIC_ACQUIRE));
     else
         device_.note_unmeasured();
     off_.store(false, std::memory_order_release);
