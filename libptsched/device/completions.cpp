@@ -144,9 +144,10 @@ bool Poller::drain(Completions &owner, const Clock::time_point *until)
         throw Error("a call-back waits for the end of all call-backs, its own included: who began the work is to wait");
     Lock lock(mutex_);
     auto none_waits = [&] { return !count(owner); };
-    if (until && !Clock::wait_until(drained_, lock, *until, none_waits))
+    if (!until)
+        drained_.wait(lock, none_waits);
+    else if (!Clock::wait_until(drained_, lock, *until, none_waits))
         return false;
-    drained_.wait(lock, none_waits);
     if (const std::exception_ptr thrown = std::exchange(owner.thrown_, nullptr))
         std::rethrow_exception(thrown);
     return true;

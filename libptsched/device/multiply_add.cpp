@@ -7,6 +7,17 @@ namespace ptsched::device::multiply_add {
 
 namespace {
 
+/* A step of each chain. */
+#define STEP                                                                                                           \
+    "    fma.rn.f32 x0, x0, half, half;\n"                                                                             \
+    "    fma.rn.f32 x1, x1, half, half;\n"                                                                             \
+    "    fma.rn.f32 x2, x2, half, half;\n"                                                                             \
+    "    fma.rn.f32 x3, x3, half, half;\n"                                                                             \
+    "    fma.rn.f32 x4, x4, half, half;\n"                                                                             \
+    "    fma.rn.f32 x5, x5, half, half;\n"                                                                             \
+    "    fma.rn.f32 x6, x6, half, half;\n"                                                                             \
+    "    fma.rn.f32 x7, x7, half, half;\n"
+
 /*
  * Eight chains in each thread, since the next step of one waits some clocks for the last. What comes of it is positive,
  * so that nothing is ever written, which the compiler does not know.
@@ -35,39 +46,7 @@ constexpr char ptx[] = R"(.version 6.4
     add.f32 x6, x5, half;
     add.f32 x7, x6, half;
 again:
-    fma.rn.f32 x0, x0, half, half;
-    fma.rn.f32 x1, x1, half, half;
-    fma.rn.f32 x2, x2, half, half;
-    fma.rn.f32 x3, x3, half, half;
-    fma.rn.f32 x4, x4, half, half;
-    fma.rn.f32 x5, x5, half, half;
-    fma.rn.f32 x6, x6, half, half;
-    fma.rn.f32 x7, x7, half, half;
-    fma.rn.f32 x0, x0, half, half;
-    fma.rn.f32 x1, x1, half, half;
-    fma.rn.f32 x2, x2, half, half;
-    fma.rn.f32 x3, x3, half, half;
-    fma.rn.f32 x4, x4, half, half;
-    fma.rn.f32 x5, x5, half, half;
-    fma.rn.f32 x6, x6, half, half;
-    fma.rn.f32 x7, x7, half, half;
-    fma.rn.f32 x0, x0, half, half;
-    fma.rn.f32 x1, x1, half, half;
-    fma.rn.f32 x2, x2, half, half;
-    fma.rn.f32 x3, x3, half, half;
-    fma.rn.f32 x4, x4, half, half;
-    fma.rn.f32 x5, x5, half, half;
-    fma.rn.f32 x6, x6, half, half;
-    fma.rn.f32 x7, x7, half, half;
-    fma.rn.f32 x0, x0, half, half;
-    fma.rn.f32 x1, x1, half, half;
-    fma.rn.f32 x2, x2, half, half;
-    fma.rn.f32 x3, x3, half, half;
-    fma.rn.f32 x4, x4, half, half;
-    fma.rn.f32 x5, x5, half, half;
-    fma.rn.f32 x6, x6, half, half;
-    fma.rn.f32 x7, x7, half, half;
-    sub.u32 left, left, 1;
+)" STEP STEP STEP STEP R"(    sub.u32 left, left, 1;
     setp.ne.u32 more, left, 0;
     @more bra again;
 
@@ -83,6 +62,7 @@ again:
     ret;
 }
 )";
+#undef STEP
 
 /* Eight chains of vectors; the compiler takes what registers the processor has for them. */
 using Vector [[gnu::vector_size(64)]] = float;
