@@ -2,7 +2,7 @@
 # The virtual GPU: the engine's model, its two hosts, libcuda.so.1 on top, and test programs.
 
 VGPU     := tests/vgpu
-VGPU_HEADERS := $(wildcard $(VGPU)/include/*.h $(VGPU)/include/cooperative_groups/* $(VGPU)/include/cuda/*)
+VGPU_HEADERS := $(wildcard $(VGPU)/include/*.h $(VGPU)/programs/*.h $(VGPU)/include/cooperative_groups/* $(VGPU)/include/cuda/*)
 
 $(B)/tests/vgpu_model: $(B)/obj/$(VGPU)/test_model.cpp.o $(B)/obj/$(VGPU)/engine/engine.c.o
 	@mkdir -p $(@D)
@@ -31,7 +31,7 @@ $(B)/vgpu/libcuda.so: $(B)/vgpu/libcuda.so.1
 
 $(B)/vgpu/kernels.so $(B)/vgpu/blocks.so: $(B)/vgpu/%.so: $(VGPU)/programs/%.cu $(VGPU)/vgpu-cc $(VGPU_HEADERS)
 	@mkdir -p $(@D)
-	CXX="$(CXX)" $(VGPU)/vgpu-cc $< -o $@ $(WARNINGS) $(SANFLAGS)
+	CXX="$(CXX)" $(VGPU)/vgpu-cc $< -o $@ -iquote . $(WARNINGS) $(SANFLAGS)
 
 # What stands for NVRTC.
 $(B)/obj/$(VGPU)/nvrtc.cpp.o: CPPFLAGS += -DVGPU_CC='"$(abspath $(VGPU)/vgpu-cc)"'
@@ -43,7 +43,7 @@ $(B)/vgpu/nvrtc.so: $(B)/obj/$(VGPU)/nvrtc.cpp.o
 # What stands for the library's own PTX.
 $(B)/vgpu/ptx/%.so: $(VGPU)/programs/%.cu $(VGPU)/vgpu-cc $(VGPU_HEADERS)
 	@mkdir -p $(@D)
-	CXX="$(CXX)" $(VGPU)/vgpu-cc $< -o $@ $(WARNINGS) $(SANFLAGS)
+	CXX="$(CXX)" $(VGPU)/vgpu-cc $< -o $@ -iquote . $(WARNINGS) $(SANFLAGS)
 
 $(B)/vgpu/inversion-client: $(B)/obj/$(VGPU)/programs/inversion-client.cpp.o $(B)/vgpu/libcuda.so
 	@mkdir -p $(@D)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Kernels whose threads wait for each other, for the virtual GPU (vgpu-cc) and for a real one (nvcc). */
+#include "tests/vgpu/programs/host_words.h"
+
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cuda/atomic>
@@ -90,25 +92,6 @@ extern "C" __global__ void grid_rounds(unsigned int *words, unsigned int rounds)
     __syncthreads();
     if (threadIdx.x == 0)
         words[blockIdx.x] = own;
-}
-
-__device__ inline void store(volatile unsigned int *word, unsigned int value)
-{
-#ifdef VGPU
-    __atomic_store_n(word, value, __ATOMIC_RELEASE);
-#else
-    __threadfence_system();
-    *word = value;
-#endif
-}
-
-__device__ inline unsigned int load(const volatile unsigned int *word)
-{
-#ifdef VGPU
-    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
-#else
-    return *word;
-#endif
 }
 
 /*

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Kernels with results that can be checked, for the virtual GPU (vgpu-cc) and for a real one (nvcc). */
+#include "tests/vgpu/programs/host_words.h"
 
 /* One step of a linear congruential generator: each step needs the one before. */
 __host__ __device__ inline unsigned int spin_step(unsigned int x)
@@ -53,23 +54,13 @@ extern "C" __global__ void count(unsigned int *counter, unsigned int value)
     atomicAdd(counter, value);
 }
 
-/* What the host writes while the kernel runs. */
-__device__ inline unsigned int load_flag(const volatile unsigned int *flag)
-{
-#ifdef VGPU
-    return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
-#else
-    return *flag;
-#endif
-}
-
 /* Runs until the host writes to *flag: what a resident kernel does. */
 extern "C" __global__ void wait_for_host(volatile unsigned int *flag, unsigned int *seen)
 {
 #ifdef VGPU
     vgpu_waits();
 #endif
-    while (!load_flag(flag))
+    while (!load(flag))
         ;
-    *seen = load_flag(flag);
+    *seen = load(flag);
 }
