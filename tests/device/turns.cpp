@@ -15,10 +15,10 @@ using device::Turns;
 
 namespace {
 
-/* A program of its own, with a socket for its input and its output. */
+/* A program of its own, with a socket for its input and what it says. */
 class Child {
 public:
-    explicit Child(std::vector<std::string> words)
+    explicit Child(std::vector<std::string> words, int output = STDOUT_FILENO)
     {
         int ends[2];
         std::vector<char *> argv;
@@ -31,7 +31,7 @@ public:
         if (!pid_) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             dup2(ends[1], STDIN_FILENO);
-            dup2(ends[1], STDOUT_FILENO);
+            dup2(ends[1], output);
             execv(argv[0], argv.data());
             _exit(127);
         }
@@ -55,6 +55,18 @@ public:
         return read(fd_, &what, 1) == 1 ? what : '\0';
     }
 
+    /* Waits until it has said that; false if it ends without. */
+    bool has_told(const std::string &words)
+    {
+        std::string said;
+        while (said.find(words) == std::string::npos)
+            if (const char what = told())
+                said += what;
+            else
+                return false;
+        return true;
+    }
+
 private:
     pid_t pid_ = -1;
     int fd_ = -1;
@@ -63,15 +75,11 @@ private:
 /* A scheduler for the virtual GPUs, which is found as long as this lives. */
 class Broker {
 public:
-    Broker() : program_({folder() + "/../bin/ptschedd", "--socket", socket(), "--test-devices", "2"})
+    Broker() : program_({folder() + "/../bin/ptschedd", "--socket", socket(), "--test-devices", "2"}, STDERR_FILENO)
     {
         setenv("PTSCHED_DEVICE_NODE", "/nowhere", 1);
         setenv("PTSCHED_SOCKET", socket().c_str(), 1);
-        /* It says nothing when it listens. */
-        ptsched_client *client = nullptr;
-        while (ptsched_open("ffff:01:00.0", PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_BROKER, &client))
-            usleep(1000);
-        ptsched_close(client);
+        CHECK(program_.has_told("listening"));
     }
     ~Broker() { unlink(socket().c_str()); }
     Broker(const Broker &) = delete;
