@@ -49,7 +49,7 @@ Depth Input::depth() const
     return input.scheduler().depth(input.channels_);
 }
 
-void InputImpl::work_for(const RequesterPtr &requester)
+void InputImpl::work_for(const device::RequesterPtr &requester)
 {
     Entrance::Inside inside(entrance_, "input");
     scheduler().work_for(requester);
@@ -106,7 +106,7 @@ Depth Output::depth() const
     return output.scheduler().depth(one);
 }
 
-void OutputImpl::work_for(const RequesterPtr &requester)
+void OutputImpl::work_for(const device::RequesterPtr &requester)
 {
     Entrance::Inside inside(entrance_, "output");
     scheduler().work_for(requester, true);

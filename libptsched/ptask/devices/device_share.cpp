@@ -10,8 +10,10 @@ namespace ptsched::ptask {
 
 namespace {
 
-/* In mean charges: how far a graph may be before the others, whose threads look now and then only, and what it may
- * catch up with if it had nothing to run for a while. */
+/*
+ * In mean charges: how far a graph may be before the others, whose threads look now and then only, and what it may
+ * catch up with if it had nothing to run for a while.
+ */
 constexpr double runs_ahead = 8, runs_to_catch_up = 64;
 
 } // namespace

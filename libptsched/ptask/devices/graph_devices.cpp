@@ -101,7 +101,7 @@ bool GraphDevice::full() const
         return has_many_functions();
     if (runs >= lanes.size() * most_in_lane || (device_share && !device_share->may_begin()))
         return true;
-    return attachment && runs && !attachment->has_room(seconds);
+    return turns && runs && !turns->has_room(seconds);
 }
 
 /* Never while all that it has are at work: they may wait for what the next one brings. */
@@ -175,8 +175,8 @@ std::unique_ptr<GraphDevice> GraphDevices::make_graph_device(device::Device &dev
         };
         return graph_device;
     }
-    graph_device->attachment =
-        Attachment::open(device, options_.attach, {.may_begin = tell.may_begin, .user = "graph", .library = "ptask"});
+    graph_device->turns = device::Turns::open(device, options_.attach,
+                                              {.may_begin = tell.may_begin, .user = "graph", .library = "ptask"});
     graph_device->device_share = std::make_unique<DeviceShare>(device, tell.may_ask);
     for (; graph_device->lane_count < gpu_lanes; graph_device->lane_count++)
         graph_device->lanes.emplace_back(new Lane{graph_device.get(), {}, 0, 0, {}, make_queue(device.make_queue())});
@@ -207,17 +207,17 @@ std::vector<GraphDevice *> GraphDevices::of(const std::vector<device::Device *> 
 void GraphDevices::quit()
 {
     for (auto &graph_device : all)
-        if (graph_device->attachment) {
+        if (graph_device->turns) {
             graph_device->settle();
             settle(graph_device->device->outgoing());
-            graph_device->attachment->quit();
+            graph_device->turns->quit();
         }
     for (auto &graph_device : all)
         if (graph_device->device_share)
             graph_device->device_share->leave();
     /* They may be long, and keep nobody from a device. */
     for (auto &graph_device : all)
-        if (!graph_device->attachment)
+        if (!graph_device->turns)
             graph_device->settle();
 }
 
@@ -228,15 +228,15 @@ void GraphDevices::close()
         graph_device->lanes.clear();
     }
     for (auto &graph_device : all)
-        graph_device->attachment.reset();
+        graph_device->turns.reset();
 }
 
 bool GraphDevices::hold(const TaskImpl &task)
 {
     bool any = false;
     for (GraphDevice *graph_device : task.graph_devices_) {
-        if (graph_device->attachment)
-            graph_device->held = graph_device->attachment->begin();
+        if (graph_device->turns)
+            graph_device->held = graph_device->turns->begin();
         any = any || graph_device->held;
     }
     return any;
@@ -245,14 +245,13 @@ bool GraphDevices::hold(const TaskImpl &task)
 void GraphDevices::let_go(const TaskImpl &task)
 {
     for (GraphDevice *graph_device : task.graph_devices_)
-        if (graph_device->attachment && graph_device->held && !std::exchange(graph_device->used, false))
-            graph_device->attachment->ended(false);
+        if (graph_device->turns && graph_device->held && !std::exchange(graph_device->used, false))
+            graph_device->turns->ended(false);
 }
 
 bool GraphDevices::attached() const
 {
-    return std::any_of(all.begin(), all.end(),
-                       [](const auto &graph_device) { return graph_device->attachment != nullptr; });
+    return std::any_of(all.begin(), all.end(), [](const auto &graph_device) { return graph_device->turns != nullptr; });
 }
 
 void GraphDevices::rest()
@@ -404,8 +403,8 @@ double GraphDevices::charge(const Run &run) const
 /* By events: ptsched wants to know it, and graphs that share a device do. */
 bool GraphDevices::wants_measure(const Run &run, GraphDevice &graph_device)
 {
-    if (graph_device.attachment)
-        return graph_device.attachment->wants_measure();
+    if (graph_device.turns)
+        return graph_device.turns->wants_measure();
     if (!graph_device.device_share || graph_device.device_share->alone() ||
         (run.task->kernel_time_.count() >= enough_measures && run.began - graph_device.measured < time_for_a_measure))
         return false;
@@ -419,7 +418,7 @@ double GraphDevices::expected(const TaskImpl &task, const GraphDevice &graph_dev
     if (known > 0 || graph_device.device == &device::host())
         return known;
     /* In company, few of those whose time nobody knows. */
-    if (graph_device.attachment)
+    if (graph_device.turns)
         return unknown_seconds_attached;
     return run_time_.value() > 0 ? run_time_.value() : unknown_seconds;
 }

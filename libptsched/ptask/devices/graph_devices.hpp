@@ -3,11 +3,11 @@
 #ifndef PTSCHED_PTASK_DEVICES_GRAPH_DEVICES_HPP
 #define PTSCHED_PTASK_DEVICES_GRAPH_DEVICES_HPP
 
-#include "libptsched/ptask/devices/attachment.hpp"
 #include "libptsched/ptask/devices/device_share.hpp"
 #include "libptsched/ptask/devices/ready.hpp"
 #include "libptsched/ptask/run/run.hpp"
 #include <ptsched/device/host_pool.hpp>
+#include <ptsched/device/turns.hpp>
 
 namespace ptsched::ptask {
 
@@ -32,7 +32,7 @@ struct GraphDevice {
     double seconds = 0;                             /* that they are expected to take */
     DeviceCounters counts = {};                     /* the scheduler's lock */
     std::unique_ptr<DeviceShare> device_share = {}; /* null: the host */
-    std::unique_ptr<Attachment> attachment = {};    /* null: unscheduled */
+    std::unique_ptr<device::Turns> turns = {};      /* null: unscheduled */
     /*
      * Lanes and sets of subgraphs that have work share its time, except on the host. One that begins or ends sees how
      * much each had by then: what work takes does not count what it waits for other work of the graph.

@@ -2,7 +2,6 @@
 #include "libptsched/ptask/graph/graph.hpp"
 
 #include "libptsched/ptask/devices/device_choice.hpp"
-#include "libptsched/ptask/devices/requester.hpp"
 #include "libptsched/ptask/graph/call.hpp"
 #include "libptsched/ptask/graph/checks.hpp"
 #include "libptsched/ptask/graph/constants.hpp"
@@ -10,6 +9,7 @@
 #include "libptsched/ptask/graph/retired.hpp"
 #include "libptsched/ptask/run/nvtx.hpp"
 #include "libptsched/ptask/run/scheduler.hpp"
+#include <ptsched/device/requester.hpp>
 
 #include <atomic>
 #include <sys/resource.h>
@@ -294,7 +294,7 @@ bool Graph::is_stopped() const
 
 void Graph::work_for(int pidfd)
 {
-    impl_->scheduler_->work_for(pidfd < 0 ? nullptr : requester_of_pidfd(pidfd));
+    impl_->scheduler_->work_for(pidfd < 0 ? nullptr : device::requester_of_pidfd(pidfd));
 }
 
 std::string Graph::timeline() const

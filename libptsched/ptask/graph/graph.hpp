@@ -2,9 +2,9 @@
 #ifndef PTSCHED_PTASK_GRAPH_GRAPH_HPP
 #define PTSCHED_PTASK_GRAPH_GRAPH_HPP
 
-#include "libptsched/ptask/devices/requester.hpp"
 #include "libptsched/ptask/graph/channel.hpp"
 #include "libptsched/ptask/graph/task.hpp"
+#include <ptsched/device/requester.hpp>
 
 #include <map>
 #include <unordered_set>
@@ -40,7 +40,7 @@ struct InputImpl : Input {
     explicit InputImpl(Channel &channel) : channels_{&channel} {}
     Scheduler &scheduler() const { return channels_.front()->scheduler; }
     /* As Graph::work_for(). */
-    void work_for(const RequesterPtr &requester);
+    void work_for(const device::RequesterPtr &requester);
 
     Entrance entrance_;
     std::vector<Channel *> channels_;
@@ -61,7 +61,7 @@ struct OutputImpl : Output {
     explicit OutputImpl(Channel &channel) : channel_(channel) {}
     Scheduler &scheduler() const { return channel_.scheduler; }
     /* As Graph::work_for(), unless another process pushes, or was named, and is alive. */
-    void work_for(const RequesterPtr &requester);
+    void work_for(const device::RequesterPtr &requester);
 
     Entrance entrance_;
     Channel &channel_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/ptask/ipc/device_sharing.hpp"
 
+#include "libptsched/base/unlocked.hpp"
 #include "libptsched/base/worker.hpp"
-#include "libptsched/ptask/run/unlocked.hpp"
 
 #include <cstring>
 #include <fcntl.h>

@@ -176,7 +176,8 @@ ServerImpl::~ServerImpl()
     remove_name();
 }
 
-/* Somebody may have removed it before, so that another could serve there. As long as it is open, it is one of a kind.
+/*
+ * Somebody may have removed it before, so that another could serve there. As long as it is open, it is one of a kind.
  */
 void ServerImpl::remove_name()
 {
@@ -243,7 +244,7 @@ void ServerImpl::serve(const Stop &stop, int socket)
 
 void ServerImpl::serve_input(const Stop &stop, int socket, Input &input)
 {
-    const RequesterPtr requester = requester_of_peer(socket);
+    const device::RequesterPtr requester = device::requester_of_peer(socket);
     for (;;) {
         Packet request = receive(stop, socket);
         Packet reply;
@@ -265,7 +266,7 @@ void ServerImpl::serve_input(const Stop &stop, int socket, Input &input)
 
 void ServerImpl::serve_output(const Stop &stop, int socket, Output &output)
 {
-    const RequesterPtr requester = requester_of_peer(socket);
+    const device::RequesterPtr requester = device::requester_of_peer(socket);
     DatablockPtr lent;        /* by the last answer: it may be asked for as memory */
     std::optional<Item> item; /* of the last answer, until it is known that it was read */
     auto give_back = [&] {

@@ -53,7 +53,8 @@ bool Subgraphs::is_worth_it(const std::vector<TaskImpl *> &tasks)
            (tasks.size() == 1 && std::ranges::count_if(tasks.front()->ports_, meets_program) >= fewest_blocks);
 }
 
-/* Each after those whose blocks it takes in the same round; what closes a cycle has a first block, and waits for none.
+/*
+ * Each after those whose blocks it takes in the same round; what closes a cycle has a first block, and waits for none.
  */
 std::vector<TaskImpl *> Subgraphs::ordered(const std::vector<std::unique_ptr<TaskImpl>> &tasks)
 {

@@ -2,8 +2,8 @@
 #include "libptsched/ptask/replay/launch_thread.hpp"
 
 #include "libptsched/base/no_signals.hpp"
+#include "libptsched/base/unlocked.hpp"
 #include "libptsched/ptask/run/naps.hpp"
-#include "libptsched/ptask/run/unlocked.hpp"
 #include <ptsched/device/device.hpp>
 
 #include <utility>

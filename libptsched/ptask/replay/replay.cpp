@@ -18,8 +18,10 @@ using device::Address;
 
 constexpr unsigned most_unread = 16, most_needed = 1 << 20;
 constexpr std::size_t no_buffer = static_cast<std::size_t>(-1);
-/* Where a GPU does not fetch blocks itself, what is less takes longer to begin to be copied than to be copied: it comes
- * before the program, which need not wait. */
+/*
+ * Where a GPU does not fetch blocks itself, what is less takes longer to begin to be copied than to be copied: it comes
+ * before the program, which need not wait.
+ */
 constexpr std::size_t short_bytes = 32 << 10;
 bool has_been_read(const Channel *channel)
 {

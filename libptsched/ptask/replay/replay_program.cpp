@@ -112,8 +112,10 @@ std::vector<Replay::Download> Replay::plan_downloads(const std::vector<std::size
     return downloads;
 }
 
-/* By step of the subgraph: the last of the uploads that it needs, before which the others come; an input that often has
- * the same block as another needs that one's. */
+/*
+ * By step of the subgraph: the last of the uploads that it needs, before which the others come; an input that often has
+ * the same block as another needs that one's.
+ */
 std::vector<Replay::LastUploads> Replay::last_uploads() const
 {
     std::vector<LastUploads> last(subgraph_.steps.size());

@@ -2,9 +2,9 @@
 /* When the tasks of a subgraph run together, and when by themselves. */
 #include "libptsched/ptask/replay/replayer.hpp"
 
+#include "libptsched/base/unlocked.hpp"
 #include "libptsched/ptask/graph/readiness.hpp"
 #include "libptsched/ptask/replay/find_subgraphs.hpp"
-#include "libptsched/ptask/run/unlocked.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,9 +2,9 @@
 /* How a set is given to a device, and what is learnt when it has ended. */
 #include "libptsched/ptask/replay/replayer.hpp"
 
+#include "libptsched/base/unlocked.hpp"
 #include "libptsched/ptask/run/nvtx.hpp"
 #include "libptsched/ptask/run/timeline.hpp"
-#include "libptsched/ptask/run/unlocked.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -124,7 +124,8 @@ Replay &Replayer::choose_replay(ReplayedSubgraph &replayed)
     return *replays.back();
 }
 
-/* Whether the next set's replay can be given an input, though others are missing, and has no other set to do meanwhile.
+/*
+ * Whether the next set's replay can be given an input, though others are missing, and has no other set to do meanwhile.
  */
 bool Replayer::has_ahead(ReplayedSubgraph &replayed)
 {
@@ -230,7 +231,8 @@ device::Queue *Replayer::queue_for_results(const ReplayedSubgraph &replayed, con
     return queue.get();
 }
 
-/* The replay is null if that is not possible: its tasks try by themselves, and say what is wrong if that is not over.
+/*
+ * The replay is null if that is not possible: its tasks try by themselves, and say what is wrong if that is not over.
  */
 Replayer::Launched Replayer::launch_replay(Lock &lock, ReplayedSubgraph &replayed, const Flight &flight)
 {

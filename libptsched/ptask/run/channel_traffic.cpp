@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* What comes into channels and goes out of them. */
-#include "libptsched/ptask/devices/exempt.hpp"
+#include "libptsched/base/unlocked.hpp"
 #include "libptsched/ptask/graph/readiness.hpp"
 #include "libptsched/ptask/replay/replayer.hpp"
 #include "libptsched/ptask/run/launch.hpp"
 #include "libptsched/ptask/run/scheduler.hpp"
-#include "libptsched/ptask/run/unlocked.hpp"
 #include <ptsched/device/host_pool.hpp>
+#include <ptsched/device/turns.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -208,18 +208,18 @@ Scheduler::Fetch Scheduler::fetch(Datablock &block)
         device::Device &device = *graph_device->device;
         if (&device != &device::host() && !block.missing(device)) {
             /* By the program that writes it. */
-            if (device::MarkerPtr arrival = graph_device->attachment ? nullptr : block.arrival_on_host())
+            if (device::MarkerPtr arrival = graph_device->turns ? nullptr : block.arrival_on_host())
                 return {std::move(arrival), graph_device.get(), block.bytes(), Clock::now()};
             /* Goes with the work of whoever wrote the block, unless somebody pushes what another graph wrote. */
-            if (graph_device->attachment)
-                graph_device->attachment->begin_more();
+            if (graph_device->turns)
+                graph_device->turns->begin_more();
             try {
-                Exempt exempt(graph_device->attachment != nullptr);
+                device::Exempt exempt(graph_device->turns != nullptr);
                 block.use(device::host(), device.outgoing());
                 return {device.outgoing().mark(), graph_device.get(), block.bytes(), Clock::now()};
             } catch (...) {
-                if (graph_device->attachment)
-                    graph_device->attachment->ended(false);
+                if (graph_device->turns)
+                    graph_device->turns->ended(false);
                 throw;
             }
         }

@@ -203,8 +203,8 @@ void Scheduler::moved(Run &run)
 void Scheduler::measured(const Run &run, GraphDevice &graph_device)
 {
     const double seconds = run.watch->seconds();
-    if (graph_device.attachment)
-        graph_device.attachment->measured(seconds);
+    if (graph_device.turns)
+        graph_device.turns->measured(seconds);
     if (seconds > 0)
         run.task->kernel_time_.add(seconds);
 }
@@ -227,8 +227,8 @@ void Scheduler::left(Run &run, double seconds)
     Fetch started;
     if (const PortImpl *again = run.task->again_)
         started = fetch(*run.held[again->index()]);
-    if (graph_device.attachment)
-        graph_device.attachment->ended();
+    if (graph_device.turns)
+        graph_device.turns->ended();
     if (started) {
         started.run = &run;
         fetches_.push_back(std::move(started));
@@ -257,8 +257,8 @@ bool Scheduler::poll_fetches()
             }
             fetches_.erase(fetches_.begin() + static_cast<std::ptrdiff_t>(i));
             any = true;
-            if (fetch.from && fetch.counts && fetch.from->attachment)
-                fetch.from->attachment->ended();
+            if (fetch.from && fetch.counts && fetch.from->turns)
+                fetch.from->turns->ended();
             if (fetch.from && fetch.counts && timeline_)
                 timeline_->fetched(*fetch.from->device, task, fetch.bytes, fetch.began, Clock::now());
             arrived(fetch);

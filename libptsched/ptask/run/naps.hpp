@@ -11,8 +11,10 @@ namespace ptsched::ptask {
 class Naps {
 public:
     void start_over() { *this = {}; }
-    /* At first, for some tenths of a millisecond, the processor is only offered to others: a nap takes longer than it
-     * is meant to, and a run may be shorter. */
+    /*
+     * At first, for some tenths of a millisecond, the processor is only offered to others: a nap takes longer than it
+     * is meant to, and a run may be shorter.
+     */
     bool worth_a_yield() { return yields_++ < 200; }
     std::chrono::microseconds next()
     {

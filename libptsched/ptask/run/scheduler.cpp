@@ -2,12 +2,12 @@
 #include "libptsched/ptask/run/scheduler.hpp"
 
 #include "libptsched/base/no_signals.hpp"
-#include "libptsched/ptask/devices/exempt.hpp"
 #include "libptsched/ptask/graph/constants.hpp"
 #include "libptsched/ptask/graph/readiness.hpp"
 #include "libptsched/ptask/replay/replayer.hpp"
 #include "libptsched/ptask/run/launch.hpp"
 #include "libptsched/ptask/run/nvtx.hpp"
+#include <ptsched/device/turns.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -372,7 +372,7 @@ void Scheduler::launch(Lock &lock, Run &run)
         {
             Unlocked unlocked(lock);
             NvtxRange range(task.name_);
-            Exempt exempt(lane.graph_device->attachment != nullptr);
+            device::Exempt exempt(lane.graph_device->turns != nullptr);
             Constants *constants = task.constants_.empty() ? nullptr : task.constants_[which].get();
             Launch(run, device, *lane.queue, constants).start(code);
         }
@@ -420,10 +420,10 @@ void Scheduler::fail(const std::string &what)
     wake_everybody();
 }
 
-void Scheduler::work_for(const RequesterPtr &requester, bool pulls)
+void Scheduler::work_for(const device::RequesterPtr &requester, bool pulls)
 {
     std::lock_guard lock(mutex_);
-    if (pulls && !requester_pulls_ && is_alive(requester_))
+    if (pulls && !requester_pulls_ && device::is_alive(requester_))
         return;
     requester_ = requester;
     requester_pulls_ = pulls;
@@ -433,8 +433,8 @@ void Scheduler::work_for(const RequesterPtr &requester, bool pulls)
 void Scheduler::work_for_requester()
 {
     for (const auto &graph_device : graph_devices_.all)
-        if (graph_device->attachment && !stopping_)
-            graph_device->attachment->act_for(requester_);
+        if (graph_device->turns && !stopping_)
+            graph_device->turns->act_for(requester_);
 }
 
 } // namespace ptsched::ptask

@@ -8,12 +8,12 @@
 #ifndef PTSCHED_PTASK_RUN_SCHEDULER_HPP
 #define PTSCHED_PTASK_RUN_SCHEDULER_HPP
 
+#include "libptsched/base/unlocked.hpp"
 #include "libptsched/ptask/devices/arbiter.hpp"
 #include "libptsched/ptask/replay/runner.hpp"
 #include "libptsched/ptask/run/deadline.hpp"
 #include "libptsched/ptask/run/naps.hpp"
 #include "libptsched/ptask/run/timeline.hpp"
-#include "libptsched/ptask/run/unlocked.hpp"
 
 #include <mutex>
 #include <span>
@@ -71,7 +71,7 @@ public:
     std::vector<DeviceCounters> counters() const;
     std::string timeline(const std::vector<std::unique_ptr<TaskImpl>> &tasks) const;
     /* @pulls: it does not come before one that pushes or was named, while that is alive. */
-    void work_for(const RequesterPtr &requester, bool pulls = false);
+    void work_for(const device::RequesterPtr &requester, bool pulls = false);
 
 private:
     using Lock = std::unique_lock<std::mutex>;
@@ -189,7 +189,7 @@ private:
     Arbiter due_[2];                         /* for the host, for other devices */
     std::vector<std::unique_ptr<Run>> runs_; /* all that there are */
     std::vector<Run *> spare_;
-    RequesterPtr requester_;
+    device::RequesterPtr requester_;
     bool requester_pulls_ = false;
     std::vector<TaskImpl *> put_off_; /* until there is a turn */
     GraphDevices graph_devices_;

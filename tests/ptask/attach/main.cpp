@@ -6,7 +6,7 @@
 #include "tests/nice.h"
 #include "tests/preload/world.h"
 
-#include "libptsched/ptask/devices/attachment.hpp"
+#include <ptsched/device/turns.hpp>
 
 #include "libptsched/base/clock.hpp"
 
@@ -252,7 +252,7 @@ void graph_by_graph()
 /* Each push replaces the requester, and not the turn. */
 void requesters_alternate()
 {
-    using ptsched::ptask::Attachment;
+    using ptsched::device::Turns;
     one_gpu();
     const std::string path = scratch / "graph";
     Client server("server", "required", attached()), a("a", "none", attached()), b("b", "none", attached());
@@ -270,7 +270,7 @@ void requesters_alternate()
             one->do_this("pull-from " + path);
         }
     const std::uint64_t turns = device_counter("turns") - turns_before;
-    const std::uint64_t most = 1 + (ptsched::monotonic_ns() - began_ns) / Attachment::requester_ns;
+    const std::uint64_t most = 1 + (ptsched::monotonic_ns() - began_ns) / Turns::requester_ns;
     std::printf("# %lu turns, %lu may be\n", turns, most);
     CHECK(turns <= most);
     CHECK_EQ(counter(server.pid(), "turns"), std::uint64_t{0});

@@ -44,8 +44,10 @@ struct GraphImpl;
 
 namespace ptsched::ptask {
 
-/* A graph stopped because one of its tasks failed. What a function of the host threw is nested: see
- * std::rethrow_if_nested(). */
+/*
+ * A graph stopped because one of its tasks failed. What a function of the host threw is nested: see
+ * std::rethrow_if_nested().
+ */
 class Failure : public Error {
 public:
     using Error::Error;

@@ -41,8 +41,7 @@ struct MovingCosts {
     std::chrono::nanoseconds margin{50000};
 };
 
-/* Whether a graph's work is scheduled by ptsched, beside that of other processes; where it must be, Graph::run()
- * throws. */
+/* Whether a graph's work is scheduled by ptsched; where it must be, Graph::run() throws. */
 using device::Attach;
 
 /*
