@@ -25,8 +25,10 @@ constexpr std::uint64_t for_ever = ~0ull;
  * waits mostly are, since it begins behind those who wait already.
  */
 constexpr std::uint64_t patience_ns = 250000000;
-/* A turn is kept so long with nothing on the device: where somebody waits, where somebody may come, and where the
- * program has not come round to using it. */
+/*
+ * A turn is kept so long with nothing on the device: where somebody waits, where somebody may come, and where the
+ * program has not come round to using it.
+ */
 constexpr std::uint64_t linger_ns = 150000, company_ns = 20000000, unused_ns = 20000000;
 constexpr std::uint64_t report_ns = 100000000;
 constexpr std::uint64_t measure_every_ns = 1000000, no_bell_ns = 10000000;

@@ -32,8 +32,10 @@ private:
         CUevent event{};
     };
 
-    /* Entries of all its nodes, where the host writes and the device reads them: a node that stays as it is costs a
-     * launch less than one that has changed. */
+    /*
+     * Entries of all its nodes, where the host writes and the device reads them: a node that stays as it is costs a
+     * launch less than one that has changed.
+     */
     struct Pieces {
         explicit Pieces(std::size_t count);
         ~Pieces();

@@ -200,8 +200,10 @@ private:
             over_.notify_all();
     }
 
-    /* False if the pool has been told about the rest. Who is to know of the end is told when others can go on with the
-     * next item: that may wait for them. */
+    /*
+     * False if the pool has been told about the rest. Who is to know of the end is told when others can go on with the
+     * next item: that may wait for them.
+     */
     bool do_next(std::unique_lock<std::mutex> &lock, bool by_pool)
     {
         Work item = std::move(items_.front());

@@ -89,8 +89,10 @@ const Nvrtc &nvrtc()
     return loaded;
 }
 
-/* Where the headers are that come with CUDA: beside the library, in a toolkit or a wheel of Python, or where programs
- * look for a toolkit. */
+/*
+ * Where the headers are that come with CUDA: beside the library, in a toolkit or a wheel of Python, or where programs
+ * look for a toolkit.
+ */
 std::vector<std::string> find_header_folders()
 {
     constexpr const char *known = "cuda_fp16.h";

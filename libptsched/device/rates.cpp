@@ -34,7 +34,8 @@ double seconds_since(Clock::time_point begin)
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/* What a queue does of @give, by the device's own clock where it has one. The first time is for what is not there yet.
+/*
+ * What a queue does of @give, by the device's own clock where it has one. The first time is for what is not there yet.
  */
 template <typename Give> Rate measured(Queue &queue, double amount, Give give)
 {

@@ -18,7 +18,8 @@ inline device::Device &gpu()
     return *device::gpus().at(0);
 }
 
-/* The first GPU with a driver that has only what it must have. Each keeps what the other may need: who uses it trims.
+/*
+ * The first GPU with a driver that has only what it must have. Each keeps what the other may need: who uses it trims.
  */
 device::Device &bare_gpu();
 

@@ -356,8 +356,10 @@ void lives()
     }
 }
 
-/* One kernel after another, @depth in flight: spin [kernels] [microseconds] [depth] [factor]; 0 kernels: until standard
- * input ends; each lasts @factor times as long as the one before it. */
+/*
+ * One kernel after another, @depth in flight: spin [kernels] [microseconds] [depth] [factor]; 0 kernels: until standard
+ * input ends; each lasts @factor times as long as the one before it.
+ */
 void spin(int argc, char **argv)
 {
     unsigned long kernels = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 100;

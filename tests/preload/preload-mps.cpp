@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Programs whose kernels run beside those of other clients of an MPS server: how they take turns, what they are
- * charged. */
+/*
+ * Programs whose kernels run beside those of other clients of an MPS server: how they take turns, what they are
+ * charged.
+ */
 #include "tests/preload/by_hand.h"
 
 #include <fcntl.h>
@@ -129,7 +131,8 @@ void others_servers_are_none()
     });
 }
 
-/* Its socket leads out of the pid namespace, where nobody has a name. Then it counts whether there is a server to find.
+/*
+ * Its socket leads out of the pid namespace, where nobody has a name. Then it counts whether there is a server to find.
  */
 bool is_client_in_another_namespace(bool finds_server)
 {

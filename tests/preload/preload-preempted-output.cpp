@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* What a program prints while it is taken off the virtual GPU again and again, and put back, is what it prints alone.
+/*
+ * What a program prints while it is taken off the virtual GPU again and again, and put back, is what it prints alone.
  */
 #include "tests/preload/preemptible.h"
 

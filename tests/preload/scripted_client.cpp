@@ -62,7 +62,8 @@ void add_usage(const ptsched_usage *usage)
     state.submissions += usage->submissions;
 }
 
-/* Until @condition is true, and then @body, with the lock held; the clock, where there is one, sees the caller asleep.
+/*
+ * Until @condition is true, and then @body, with the lock held; the clock, where there is one, sees the caller asleep.
  */
 template <class Condition, class Body> void when(Condition condition, Body body)
 {

@@ -21,8 +21,10 @@ struct scripted_scheduler {
     void (*grant)(void);
     /* Sets and clears bits of the state of the newest client's page, and tells its poll descriptor. */
     void (*change)(unsigned set, unsigned clear);
-    /* Calls the turn back, setting more bits, and waits until it has been given back; false: there was none. (The agent
-     * may give it back by itself at any time.) */
+    /*
+     * Calls the turn back, setting more bits, and waits until it has been given back; false: there was none. (The agent
+     * may give it back by itself at any time.)
+     */
     int (*take_back)(unsigned set);
     /* Tells the poll descriptor without any change, and waits until that has been acknowledged. */
     void (*call_for_nothing)(void);

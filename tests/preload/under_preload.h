@@ -18,7 +18,8 @@ inline std::filesystem::path program_folder()
     return std::filesystem::read_symlink("/proc/self/exe").parent_path();
 }
 
-/* A sanitized interposer in front of the sanitizer's own library; and tests fork while the interposer has its thread.
+/*
+ * A sanitized interposer in front of the sanitizer's own library; and tests fork while the interposer has its thread.
  */
 inline constexpr const char *asan_options = "verify_asan_link_order=0:detect_leaks=0";
 inline constexpr const char *tsan_options = "die_after_fork=0:atexit_sleep_ms=20";

@@ -26,8 +26,10 @@ void figures()
     CHECK(fd >= 0);
     close(fd);
     const std::string events = file + ".events";
-    /* Preloaded, so that the driver's variables of a thread do not come and go with the thread's stack, of which the
-       thread sanitizer does not know when they are used again. */
+    /*
+     * Preloaded, so that the driver's variables of a thread do not come and go with the thread's stack, of which the
+     * thread sanitizer does not know when they are used again.
+     */
     auto program = "LD_PRELOAD=" + test::folder() + "/libcuda.so.1 ASAN_OPTIONS=verify_asan_link_order=0 " +
                    test::sample("bench-ptask") + " --module " + test::folder() +
                    "/paper.so --iterations 1 --size 8 --only chain --only invocation --only table5/madd-rect --only "

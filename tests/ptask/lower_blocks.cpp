@@ -459,7 +459,8 @@ void results_that_go_on()
     }
 }
 
-/* A graph that is to read what a kernel of another one still writes, there or on the host, does other things meanwhile.
+/*
+ * A graph that is to read what a kernel of another one still writes, there or on the host, does other things meanwhile.
  */
 void results_for_another_graph()
 {

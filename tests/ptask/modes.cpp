@@ -293,8 +293,10 @@ void who_waits_long_is_first()
     CHECK(queue.pop_all(8ms) == "ba");
 }
 
-/* A plug is at work, and no other function may be, so that the others are given to the host in the order in which they
- * were chosen. */
+/*
+ * A plug is at work, and no other function may be, so that the others are given to the host in the order in which they
+ * were chosen.
+ */
 void proxy_priorities()
 {
     Graph graph({.mode = Mode::priority, .proxy_priority = 7, .host_functions = 1});

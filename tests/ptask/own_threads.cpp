@@ -35,7 +35,8 @@ private:
     cpu_set_t before_;
 };
 
-/* Whether a signal that comes while there are the threads that @make makes is left to this one, which wants it later.
+/*
+ * Whether a signal that comes while there are the threads that @make makes is left to this one, which wants it later.
  */
 template <typename Make> bool leave_signals(Make make)
 {

@@ -430,8 +430,10 @@ void much_shared_memory()
     CHECK(pulled<float>(c) == std::vector<float>({3, 6, 9, 12}));
 }
 
-/* A plug is at work, and no other function may be, so that all the others are given to the host before the first of
- * them runs. */
+/*
+ * A plug is at work, and no other function may be, so that all the others are given to the host before the first of
+ * them runs.
+ */
 void priorities()
 {
     constexpr int count = 6;

@@ -82,9 +82,11 @@ inline Task &add_increment(Graph &graph, const std::string &name)
                       {inout("x", Template::of<int>(4)), out("where", Template::of<void *>(1)), constant("n", 4u)});
 }
 
-/* Tasks that are all the functions of the host that a graph may have at work, until they are pulled: what comes behind
+/*
+ * Tasks that are all the functions of the host that a graph may have at work, until they are pulled: what comes behind
  * them is put in order meanwhile. It is also done in that order if there is one plug; two functions may overtake each
- * other. */
+ * other.
+ */
 class Plugs {
 public:
     Plugs(Graph &graph, int priority, unsigned count)

@@ -156,8 +156,10 @@ void accounts()
         CHECK_EQ(owner(*link, getpid()).busy_ns[0], kernels * ns * info.scale);
         CHECK_EQ(owner(*link, getpid()).contexts, 1u);
     }
-    /* On two channels the union is less than the sum, and not less than the longest; both begin at once, who is slow or
-     * not. */
+    /*
+     * On two channels the union is less than the sum, and not less than the longest; both begin at once, who is slow or
+     * not.
+     */
     CHECK_EQ(link->reset_stats(), 0);
     vgpu_context_create context{};
     CHECK_EQ(link->create_context(context), 0);

@@ -270,8 +270,10 @@ private:
     SCREEN *screen_;
     bool shows_accounts_;
 
-    /* ERR: none until then. The wait is not left to ncurses, which reckons by the time of day: when that is set back,
-     * it would wait for hours. */
+    /*
+     * ERR: none until then. The wait is not left to ncurses, which reckons by the time of day: when that is set back,
+     * it would wait for hours.
+     */
     static int read_key(Clock::time_point until)
     {
         auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();

@@ -35,7 +35,8 @@ std::uint32_t parse_share(const std::vector<std::string> &words);
 /* A user's name or number. */
 std::uint32_t parse_user(const std::string &text);
 
-/* What a program that the subcommand @command is to start is called with: @words up to the first "--", and @after it.
+/*
+ * What a program that the subcommand @command is to start is called with: @words up to the first "--", and @after it.
  */
 std::vector<std::string> program_words(const std::string &command, std::vector<std::string> words,
                                        const std::vector<std::string> &after);

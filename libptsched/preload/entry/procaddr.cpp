@@ -64,7 +64,8 @@ void *resolve_name(void *handle, const char *name, const char *version)
 
     Entry entry = *find_entry(name);
     if (address == wrapper_of(entry)) {
-        /* Our export was found because it comes first. Without us there would be a function only if the driver has it.
+        /*
+         * Our export was found because it comes first. Without us there would be a function only if the driver has it.
          */
         if (driver.bind() && driver.has(entry))
             return address;

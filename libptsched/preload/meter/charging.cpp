@@ -184,8 +184,10 @@ void Meter::charge_untimed(Stream &stream, const Record &record)
     counted_++;
 }
 
-/* What it stands for has run since the one before it, and side by side it cannot have run longer than that. The first
- * one stands for itself. */
+/*
+ * What it stands for has run since the one before it, and side by side it cannot have run longer than that. The first
+ * one stands for itself.
+ */
 void Meter::charge_sample(Context &context, Record &record, std::uint64_t ran_ns, double end_ms)
 {
     std::uint32_t stands_for = context.has_sample ? record.stands_for : 1;

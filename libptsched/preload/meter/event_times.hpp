@@ -30,8 +30,10 @@ private:
     std::vector<Interval> intervals_;
 };
 
-/* Periods of which only the sum counts, one after another: as those with the channels off the hardware. Host time in
- * ns. */
+/*
+ * Periods of which only the sum counts, one after another: as those with the channels off the hardware. Host time in
+ * ns.
+ */
 class Periods {
 public:
     void begin(std::uint64_t now);

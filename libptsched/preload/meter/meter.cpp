@@ -185,8 +185,10 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
         stream.tail = false;
         stream.tail_ns = 0;
         record->estimate_ns = estimates_.of(key);
-        /* Seldom where it wakes the device: there, an event before the work is work by itself, after which the hardware
-         * may turn to others. Those of the short ones that come here are to be timed. */
+        /*
+         * Seldom where it wakes the device: there, an event before the work is work by itself, after which the hardware
+         * may turn to others. Those of the short ones that come here are to be timed.
+         */
         record->timed = stands_for || (!wakes && record->estimate_ns <= short_ns_max) ||
                         must_time(stream, estimates_.knows(key), wakes ? waking_timed_one_in : timed_one_in);
         record->stands_for = stands_for;

@@ -64,7 +64,8 @@ struct Context {
     bool has_base{false};
     EventClock clock{};
     std::uint64_t base_absences_ns{0}; /* until then */
-    /* Of these without the time in which the channels were off: the end of the last sample, and all that was charged.
+    /*
+     * Of these without the time in which the channels were off: the end of the last sample, and all that was charged.
      */
     bool has_sample{false};
     double sampled_ms{0};
@@ -133,8 +134,10 @@ public:
     void pause(std::uint64_t now);
     void resume(std::uint64_t now);
 
-    /* From @ns on, or earlier, the work in flight shares the device with others', of which one in @part is theirs by
-     * guess, until they leave it, which they have at the end of a turn, or it is off the hardware. */
+    /*
+     * From @ns on, or earlier, the work in flight shares the device with others', of which one in @part is theirs by
+     * guess, until they leave it, which they have at the end of a turn, or it is off the hardware.
+     */
     void others_come(std::uint64_t ns, unsigned part);
     void others_leave(std::uint64_t now);
 
@@ -143,8 +146,10 @@ public:
     /* The same behind counted work that should have ended. Call reap() before. */
     void fence_tails(std::uint64_t now);
 
-    /* Estimated time until the work in flight has completed; 0: there is none. What has completed since the last reap()
-     * is in flight as far as the estimates say so. */
+    /*
+     * Estimated time until the work in flight has completed; 0: there is none. What has completed since the last reap()
+     * is in flight as far as the estimates say so.
+     */
     std::uint64_t in_flight_ns(std::uint64_t now);
     bool idle();
     /* Whether there is an end event for work of which nothing is known. */

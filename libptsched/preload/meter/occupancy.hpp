@@ -17,7 +17,8 @@ public:
     /* From now on it is of interest, on this device. Without that, all fills the device. */
     void begin(CUdevice ordinal);
 
-    /* What a submission fills. Asks the driver, in whose current context the function is: to be called before it ends.
+    /*
+     * What a submission fills. Asks the driver, in whose current context the function is: to be called before it ends.
      */
     double of(const Key &key) const;
 

@@ -12,8 +12,10 @@ constexpr std::uint64_t least_ns = 1000000;
 constexpr std::uint64_t most_ns = 30000000;
 /* In tenths: with less of its turn on the device it has pauses, however it waits. */
 constexpr std::uint64_t busy_tenths = 7;
-/* After a failure it is not tried for some turns, twice as many each time that it fails again before as many were
- * good. So where every fifth would fail, hardly any does. */
+/*
+ * After a failure it is not tried for some turns, twice as many each time that it fails again before as many were good.
+ * So where every fifth would fail, hardly any does.
+ */
 constexpr unsigned rest_max = 1024;
 
 } // namespace

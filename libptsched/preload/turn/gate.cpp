@@ -36,8 +36,10 @@ constexpr std::uint64_t others_last_ns = 500000000;
 constexpr std::uint64_t room_nap_min_ns = 10000, room_nap_max_ns = 5000000, unknown_nap_ns = 300000,
                         turn_nap_ns = 20000000;
 
-/* A state that lets nothing through at once: for streams whose work only the submitting thread can measure, and
- * devices whose submissions threads do not count by themselves. */
+/*
+ * A state that lets nothing through at once: for streams whose work only the submitting thread can measure, and devices
+ * whose submissions threads do not count by themselves.
+ */
 const std::uint32_t look_closer = 0;
 
 struct Place {

@@ -17,8 +17,10 @@
 
 namespace ptsched::preload {
 
-/* All times in ns; host time; @usual: what is waited where nothing is known. The agent calls left(), any thread the
- * rest. */
+/*
+ * All times in ns; host time; @usual: what is waited where nothing is known. The agent calls left(), any thread the
+ * rest.
+ */
 class Linger {
 public:
     std::uint64_t ns(std::uint64_t usual) const

@@ -36,16 +36,20 @@ constexpr std::uint32_t company =
     PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED | PTSCHED_STATE_OUTWEIGHED;
 /* By so much longer a program may be idle that nobody waits behind: 20 ms by default. */
 constexpr std::uint64_t unwanted_lingers = 128;
-/* Of naps while there is work in flight; the longest is so many lingers, where nobody waits for its end and where
- * somebody does. */
+/*
+ * Of naps while there is work in flight; the longest is so many lingers, where nobody waits for its end and where
+ * somebody does.
+ */
 constexpr std::uint64_t nap_min_ns = 20000, unwanted_nap_lingers = 16, nap_lingers = 2;
 /* Where submissions are merely counted, the agent looks so often in the time for which a program lingers. */
 constexpr std::uint64_t looks_in_linger = 2;
 constexpr std::uint64_t rest_ns = 100000000, end_ns = 1000000;
 /* What can be enforced is tried so long after the first submission, where nobody there weighs more. */
 constexpr std::uint64_t try_after_ns = 100000000;
-/* Who comes at the end of a turn has one in two of what passes then, by guess; equals, which have something to do for
- * half of the time or so, one in four. */
+/*
+ * Who comes at the end of a turn has one in two of what passes then, by guess; equals, which have something to do for
+ * half of the time or so, one in four.
+ */
 constexpr unsigned part_at_end = 2, part_beside = 4, part_below = 1;
 /* Beside equals, where a turn has no end: by this the scheduler sees whether that is good for them. */
 constexpr std::uint64_t report_beside_ns = 50000000;
@@ -275,8 +279,10 @@ std::uint64_t leave_when_idle(Device &device, std::uint32_t events, std::uint32_
         own.backoff_ns = own.idle_since = 0;
         return std::max(linger_ns, config().linger_ns) / looks_in_linger;
     }
-    /* What was measured tells as well, without a fence, for which submissions would wait. But behind work that has
-     * ended a fence would be work by itself, and have the device switch from who is below. */
+    /*
+     * What was measured tells as well, without a fence, for which submissions would wait. But behind work that has
+     * ended a fence would be work by itself, and have the device switch from who is below.
+     */
     reap(device, state, now);
     if (above || device.meter.idle()) {
         if (!fence(device, events, state))

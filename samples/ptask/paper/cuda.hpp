@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the hand-written variants use of the CUDA driver, found when it is asked for, and handles that free themselves.
+/*
+ * What the hand-written variants use of the CUDA driver, found when it is asked for, and handles that free themselves.
  */
 #ifndef PTSCHED_PAPER_CUDA_HPP
 #define PTSCHED_PAPER_CUDA_HPP

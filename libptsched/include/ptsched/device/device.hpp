@@ -211,19 +211,24 @@ public:
     virtual MarkerPtr mark_for_later() { return mark(); }
     /* Blocks until it has done its work; throws Error if that failed. Where mark() can fail, it must not need that. */
     virtual void finish() { mark()->wait(); }
-    /* To be called when something that run() gave has ended, if the queue has a thread that can; before there is work.
+    /*
+     * To be called when something that run() gave has ended, if the queue has a thread that can; before there is work.
      */
     virtual void tell(std::function<void()>) {}
-    /* Does what the queue's own thread would do next, on the calling thread; false if there is nothing, or that one is
-     * at it. Blocks as long as what was given does. */
+    /*
+     * Does what the queue's own thread would do next, on the calling thread; false if there is nothing, or that one is
+     * at it. Blocks as long as what was given does.
+     */
     virtual bool help() { return false; }
     /*
      * Its CUstream, for calls of CUDA that give it work; it stays the queue's. Null where there is none. Work that a
      * program gives it so is part of the queue's like any other.
      */
     virtual void *native_stream() const { return nullptr; }
-    /* What is given from now on waits for what a CUevent of the program's was last recorded for. Throws Error where
-     * there are no such events. */
+    /*
+     * What is given from now on waits for what a CUevent of the program's was last recorded for. Throws Error where
+     * there are no such events.
+     */
     virtual void after_native(void *event);
     /* Null where work cannot be measured. */
     virtual std::unique_ptr<Watch> watch() { return nullptr; }
@@ -273,8 +278,10 @@ public:
     virtual double strength() const { return 1; }
     /* That are in its processors at once, where that is known. */
     virtual std::optional<std::size_t> most_threads() const { return {}; }
-    /* At a multiple of allocation_alignment. Datablocks that nobody uses make room; throws OutOfMemory if that is not
-     * enough. */
+    /*
+     * At a multiple of allocation_alignment. Datablocks that nobody uses make room; throws OutOfMemory if that is not
+     * enough.
+     */
     virtual Address allocate(std::size_t bytes) = 0;
     /* Of allocate(@bytes), which no work uses any more. */
     virtual void release(Address address, std::size_t bytes) noexcept = 0;
@@ -296,8 +303,10 @@ public:
     virtual Queue &outgoing() = 0;
     /* For copies from the host that programs wait for; of a device that has programs. */
     virtual Queue &incoming();
-    /* Whether a queue may be told to wait for work of this device that has not ended: if not, who depends on it comes
-     * later. */
+    /*
+     * Whether a queue may be told to wait for work of this device that has not ended: if not, who depends on it comes
+     * later.
+     */
     virtual bool orders_others() const = 0;
     /* Whether its queues can copy from the memory of @other without a detour. */
     virtual bool reaches(const Device &) { return false; }
