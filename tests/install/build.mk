@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: MIT
-TESTS += tests/install/install_test
-TESTS_NOSAN += tests/install/install_test
+TESTS += $(addprefix tests/install/,install_test dkms_test)
+TESTS_NOSAN += $(addprefix tests/install/,install_test dkms_test)
