@@ -5,7 +5,7 @@
 #include "libptsched/base/clock.hpp"
 #include "libptsched/base/no_signals.hpp"
 #include "libptsched/base/unlocked.hpp"
-#include "libptsched/device/log.hpp"
+#include <ptsched/device/log.hpp>
 
 #include <ptsched/ptsched.hpp>
 

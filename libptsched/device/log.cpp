@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "libptsched/device/log.hpp"
+#include <ptsched/device/log.hpp>
 
 #include "libptsched/base/standard_error.hpp"
 

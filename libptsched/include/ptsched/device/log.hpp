@@ -23,6 +23,9 @@ using Log = std::function<void(const std::string &line)>;
  */
 void set_log(Log log);
 
+/* For libraries on top of this one: a line, "LIBRARY: WHAT", to where set_log() says. Any thread may call it. */
+void log_line(const std::string &line) noexcept;
+
 } // namespace ptsched::device
 
 #pragma GCC visibility pop

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+# libptsched-pool.so: tasks for kernels that stay on the GPU, on top of libptsched-device.so.
+POOL_SRCS := $(wildcard libptsched/pool/*.cpp)
+POOL_OBJS := $(POOL_SRCS:%=$(B)/obj/%.o)
+POOL_SO   := $(B)/lib/libptsched-pool.so
+
+$(POOL_OBJS): CPPFLAGS += $(LIBRARY_CPPFLAGS)
+$(POOL_OBJS): CXXFLAGS += $(LIBRARY_CXXFLAGS) $(DESCRIBED)
+$(POOL_SO).$(VERSION): $(POOL_OBJS) $(DEVICE_SO) libptsched/pool/libptsched-pool.map
+	$(call link_library,-L$(B)/lib -lptsched-device)
+
+ALL += $(POOL_SO)

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+/* The pool's thread, which fills slots and empties them. */
+#include "libptsched/pool/impl.hpp"
+
+#include <ptsched/device/log.hpp>
+
+#include <algorithm>
+
+namespace ptsched::pool {
+
+namespace {
+
+/* So many rounds without anything to do before the thread rests, and so long a rest while tasks are in slots. */
+constexpr unsigned most_idle_rounds = 10000;
+constexpr std::chrono::microseconds nap{20};
+/* In rounds without anything to do, between looks at the time. */
+constexpr unsigned rounds_between_looks = 64;
+/* Tasks that are handed out between looks at what has come back. */
+constexpr unsigned at_once = 64;
+
+/* An Error in which the exception that is being handled is nested. */
+std::exception_ptr nested(const std::string &text)
+{
+    try {
+        std::throw_with_nested(Error("pool: " + text));
+    } catch (...) {
+        return std::current_exception();
+    }
+}
+
+} // namespace
+
+void Core::Impl::work()
+{
+    device::adopt_thread();
+    try {
+        for (unsigned idle_rounds = 0; life() < Life::stopped;) {
+            bool busy = false;
+            for (const auto &guest : guests_)
+                busy |= collect(*guest);
+            busy |= hand_out();
+            if (busy) {
+                idle_rounds = 0;
+                continue;
+            }
+            if (idle_rounds++ % rounds_between_looks == 0 || news_.load(std::memory_order_relaxed))
+                look_after_guests();
+            if (idle_rounds < most_idle_rounds)
+                __builtin_ia32_pause();
+            else
+                rest();
+        }
+    } catch (...) {
+        fail_device(std::current_exception());
+    }
+    take_off();
+}
+
+bool Core::Impl::collect(Guest &guest)
+{
+    Resident &resident = guest.resident();
+    const std::size_t taken = resident.collect([&](const Label &label, const auto &write) {
+        Output &output = *outputs_[label.output];
+        const bool put = output.results.try_push([&](std::byte *to) {
+            write(to);
+            return label;
+        });
+        if (!put)
+            return false;
+        output.arrived.fetch_add(1, std::memory_order_release);
+        if (touched_.empty() || touched_.back() != &output)
+            touched_.push_back(&output);
+        return true;
+    });
+    if (!taken)
+        return false;
+    done_on_devices_.fetch_add(taken, std::memory_order_relaxed);
+    in_slots_.fetch_sub(taken, std::memory_order_relaxed);
+    for (Output *output : touched_)
+        output->arrivals.wake();
+    touched_.clear();
+    return true;
+}
+
+bool Core::Impl::hand_out()
+{
+    unsigned given = 0;
+    while (given < at_once && hand_out_one())
+        given++;
+    if (!given)
+        return false;
+    in_slots_.fetch_add(given, std::memory_order_relaxed);
+    room_.wake();
+    return true;
+}
+
+/* Those that may go to one device only are given first. */
+bool Core::Impl::hand_out_one()
+{
+    for (std::size_t place = 0; place < guests_.size(); place++)
+        if (guests_[place]->takes_tasks() && give(bound_[place], *guests_[place]))
+            return true;
+    Guest *to = least_loaded();
+    return to && (give(any_, *to) || give(either_, *to));
+}
+
+bool Core::Impl::give(Inputs &from, Guest &to)
+{
+    const auto put = [&](const std::byte *task, const Label &label) { to.resident().give(task, label); };
+    return std::any_of(from.queues.rbegin(), from.queues.rend(),
+                       [&](const auto &queue) { return queue->try_pop(put); });
+}
+
+Guest *Core::Impl::least_loaded()
+{
+    Guest *best = nullptr;
+    std::size_t load = 0, blocks = 1;
+    for (const auto &guest : guests_) {
+        if (!guest->takes_tasks())
+            continue;
+        const Resident &resident = guest->resident();
+        if (!best || resident.in_flight() * blocks < load * resident.shape().blocks) {
+            best = guest.get();
+            load = resident.in_flight();
+            blocks = resident.shape().blocks;
+        }
+    }
+    return best;
+}
+
+bool Core::Impl::is_wanted(std::size_t place) const
+{
+    return guests_[place]->resident().in_flight() || !bound_[place].empty() || !any_.empty() || !either_.empty();
+}
+
+void Core::Impl::look_after_guests()
+{
+    const bool news = news_.exchange(false, std::memory_order_acquire);
+    const auto now = Clock::now();
+    for (std::size_t place = 0; place < guests_.size(); place++) {
+        Guest &guest = *guests_[place];
+        if (news)
+            guest.hear();
+        const bool wanted = is_wanted(place);
+        if (wanted)
+            guest.busy(now);
+        guest.look(wanted, now);
+    }
+    ask_host();
+}
+
+/* While devices have no room, the host may do what may be done there. */
+void Core::Impl::ask_host()
+{
+    if (!either_.empty() && !least_loaded() && on_host_.load(std::memory_order_relaxed) < options_.host_threads)
+        ready_on_host();
+}
+
+bool Core::Impl::has_something_to_do()
+{
+    if (life() >= Life::stopped || news_.load(std::memory_order_acquire))
+        return true;
+    for (std::size_t place = 0; place < guests_.size(); place++)
+        if ((guests_[place]->takes_tasks() || guests_[place]->may_come()) && is_wanted(place))
+            return true;
+    return false;
+}
+
+void Core::Impl::rest()
+{
+    auto until = no_limit();
+    for (const auto &guest : guests_) {
+        until = std::min(until, guest->next_look());
+        if (guest->is_there() && (guest->resident().in_flight() || guest->resident().leaves()))
+            until = std::min(until, Clock::now() + nap);
+    }
+    work_.wait_until(until, [this] { return has_something_to_do(); });
+}
+
+void Core::Impl::fail_device(std::exception_ptr cause)
+{
+    std::string begun;
+    for (const auto &guest : guests_)
+        begun += (begun.empty() ? "" : "; ") + guest->resident().describe_begun();
+    fail(std::move(cause), "a device has failed; begun were: " + begun);
+}
+
+/* The first failure counts. */
+void Core::Impl::fail(std::exception_ptr cause, const std::string &what)
+{
+    std::exception_ptr failure;
+    try {
+        std::rethrow_exception(std::move(cause));
+    } catch (const std::exception &error) {
+        failure = nested(what + ": " + error.what());
+    } catch (...) {
+        failure = nested(what);
+    }
+    {
+        std::lock_guard lock(failure_mutex_);
+        if (!failure_)
+            failure_ = failure;
+    }
+    end_with(Life::failed);
+}
+
+/* Blocks end what they have begun; if one does not, its kernel stays, and all that it uses. */
+void Core::Impl::take_off()
+{
+    const auto until = Clock::now() + options_.patience;
+    for (auto &guest : guests_) {
+        try {
+            guest->leave();
+            while (guest->is_there() && Clock::now() < until) {
+                guest->look(false, Clock::now());
+                std::this_thread::yield();
+            }
+        } catch (const std::exception &) {
+            /* It has failed, and nothing of it is on the device any more. */
+            continue;
+        }
+        if (!guest->is_there())
+            continue;
+        device::log_line("pool: a task does not end, and stays on " + guest->resident().device().name() +
+                         " with its kernel: " + guest->resident().describe_begun());
+        Guest::abandon(std::move(guest));
+    }
+    std::erase(guests_, nullptr);
+}
+
+} // namespace ptsched::pool

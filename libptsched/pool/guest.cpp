@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "libptsched/pool/guest.hpp"
+
+#include <algorithm>
+
+namespace ptsched::pool {
+
+Guest::Guest(std::unique_ptr<Resident> resident, device::Attach how, Times times, std::function<void()> wake)
+    : resident_(std::move(resident)), times_(times)
+{
+    device::TurnCalls calls;
+    calls.may_begin = wake;
+    calls.recalled = [this, wake] {
+        recalled_.store(true, std::memory_order_release);
+        wake();
+    };
+    calls.user = "pool";
+    calls.library = "pool";
+    turns_ = device::Turns::open(resident_->device(), how, std::move(calls));
+}
+
+void Guest::look(bool wanted, Clock::time_point now)
+{
+    if (there_)
+        check(now);
+    else if (wanted && may_come()) {
+        waits_ = turns_ && !turns_->begin();
+        if (!waits_)
+            come(now);
+    }
+    if (there_)
+        next_look_ = std::min(next_check_, idle_since_ + times_.idle);
+    else
+        next_look_ = Clock::time_point::max();
+}
+
+void Guest::come(Clock::time_point now)
+{
+    recalled_.store(false, std::memory_order_release);
+    try {
+        resident_->start();
+    } catch (...) {
+        if (turns_)
+            turns_->ended(false);
+        throw;
+    }
+    there_ = true;
+    idle_since_ = now;
+    next_check_ = now + check_every;
+    launches_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Guest::check(Clock::time_point now)
+{
+    const bool is_idle = !resident_->in_flight() && now - idle_since_ >= times_.idle;
+    if (recalled_.load(std::memory_order_acquire) || is_idle || stays_away_)
+        resident_->leave();
+    if (now < next_check_ && !resident_->leaves())
+        return;
+    next_check_ = now + (resident_->leaves() ? Clock::duration(check_leaving) : Clock::duration(check_every));
+    if (resident_->is_there())
+        return;
+    there_ = false;
+    parks_.fetch_add(1, std::memory_order_relaxed);
+    if (turns_)
+        turns_->ended();
+}
+
+void Guest::leave()
+{
+    stays_away_ = true;
+    if (there_)
+        resident_->leave();
+}
+
+} // namespace ptsched::pool

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* When a pool's kernel is on a device: in its turns, and while there is something to do. For the pool's thread. */
+#ifndef PTSCHED_POOL_GUEST_HPP
+#define PTSCHED_POOL_GUEST_HPP
+
+#include "libptsched/pool/resident.hpp"
+#include <ptsched/device/turns.hpp>
+
+#include <atomic>
+#include <functional>
+
+namespace ptsched::pool {
+
+class Guest {
+public:
+    struct Times {
+        Clock::duration idle;
+    };
+
+    /* @wake is called by any thread when look() may do something that it did not. */
+    Guest(std::unique_ptr<Resident> resident, device::Attach how, Times times, std::function<void()> wake);
+    Guest(const Guest &) = delete;
+    Guest &operator=(const Guest &) = delete;
+
+    Resident &resident() { return *resident_; }
+    /* Whether tasks may be given to it. */
+    bool takes_tasks() { return there_ && resident_->has_room(); }
+    bool is_there() const { return there_; }
+    /* Whether look() would ask for a turn, or launch. */
+    bool may_come() const { return !there_ && !stays_away_ && !waits_; }
+    /* A turn may have come. */
+    void hear() { waits_ = false; }
+
+    /*
+     * Brings the kernel to the device or takes it off. @wanted: there are tasks for it. @now is looked at rarely. Throws
+     * device::Fault if the kernel has failed. Does not block.
+     */
+    void look(bool wanted, Clock::time_point now);
+    /* From now on it stays away. */
+    void leave();
+    /* When look() is to be called again though nothing happens. */
+    Clock::time_point next_look() const { return next_look_; }
+    /* Something was given or collected. */
+    void busy(Clock::time_point now) { idle_since_ = now; }
+
+    std::uint64_t launches() const { return launches_.load(std::memory_order_relaxed); }
+    std::uint64_t parks() const { return parks_.load(std::memory_order_relaxed); }
+
+    /* Its kernel does not end: what it uses stays until the process ends. */
+    static void abandon(std::unique_ptr<Guest> guest) { (void)guest.release(); }
+
+private:
+    /* Between looks at whether the kernel is still there, which is a call of the driver. */
+    static constexpr std::chrono::milliseconds check_every{1};
+    static constexpr std::chrono::microseconds check_leaving{5};
+
+    void come(Clock::time_point now);
+    void check(Clock::time_point now);
+
+    const std::unique_ptr<Resident> resident_;
+    const Times times_;
+    std::atomic<bool> recalled_{false};
+    std::unique_ptr<device::Turns> turns_; /* null: nobody else is asked */
+    bool there_ = false, stays_away_ = false;
+    bool waits_ = false; /* for a turn */
+    Clock::time_point idle_since_{}, next_check_{}, next_look_{};
+    std::atomic<std::uint64_t> launches_{0}, parks_{0};
+};
+
+} // namespace ptsched::pool
+
+#endif /* PTSCHED_POOL_GUEST_HPP */

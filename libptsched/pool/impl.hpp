@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* What is behind pool.hpp: queues, the thread that fills slots and empties them, and what runs on the host. */
+#ifndef PTSCHED_POOL_IMPL_HPP
+#define PTSCHED_POOL_IMPL_HPP
+
+#include "libptsched/pool/guest.hpp"
+#include <ptsched/device/host_pool.hpp>
+#include <ptsched/pool.hpp>
+
+#include <exception>
+#include <span>
+#include <thread>
+
+namespace ptsched::pool {
+
+/* To which tasks come back. */
+struct alignas(64) Output {
+    Output(std::size_t capacity, std::size_t bytes) : results(capacity, bytes) {}
+    TaskQueue results;
+    Sleepers arrivals, rooms;
+    alignas(64) std::atomic<std::uint64_t> pushed{0};
+    alignas(64) std::atomic<std::uint64_t> arrived{0}; /* in results, now or before */
+    alignas(64) std::atomic<std::uint64_t> popped{0};
+};
+
+class Core::Impl final : private device::HostWork {
+public:
+    Impl(Options options, std::vector<Kind> kinds);
+    ~Impl();
+
+    void on_host(unsigned kind, HostFunction function);
+    bool push(unsigned kind, const void *task, const Push &how, Duration most);
+    std::optional<unsigned> pop(unsigned output, void *task, Duration most);
+    std::size_t unfinished(unsigned output) const;
+    void close();
+    void stop();
+    bool wait(Duration most);
+    State state() const;
+
+private:
+    enum class Life : int { open, closed, stopped, failed };
+
+    /* By priority, the most urgent last. Of those for a device, the last is for any. */
+    struct Inputs {
+        std::vector<std::unique_ptr<TaskQueue>> queues;
+        bool empty() const;
+    };
+
+    void check_options() const;
+    void check_output(unsigned output) const;
+    Inputs make_inputs() const;
+    std::unique_ptr<Resident> make_resident(device::Device &device);
+    TaskQueue &queue_for(unsigned kind, const Push &how);
+    Life life() const { return life_.load(std::memory_order_acquire); }
+    void end_with(Life life);
+    void throw_failure() const;
+    void refuse_push() const;
+
+    /* The pool's thread. */
+    void work();
+    bool collect(Guest &guest);
+    bool hand_out();
+    bool hand_out_one();
+    bool give(Inputs &from, Guest &to);
+    Guest *least_loaded();
+    bool is_wanted(std::size_t place) const;
+    void look_after_guests();
+    void ask_host();
+    bool has_something_to_do();
+    void rest();
+    void fail_device(std::exception_ptr cause);
+    void fail(std::exception_ptr cause, const std::string &what);
+    void take_off();
+
+    /* On the host. */
+    void ready_on_host();
+    void do_piece() override;
+    bool take_for_host(std::byte *task, Label &label);
+    void run_on_host(std::byte *task, const Label &label);
+
+    const Options options_;
+    const std::vector<Kind> kinds_;
+    std::size_t task_bytes_ = 0; /* of the largest kind */
+    std::vector<HostFunction> host_functions_;
+    device::HostGroupPtr host_group_;
+
+    std::vector<std::unique_ptr<Guest>> guests_;
+    /* To each device, to any, to the host, to either. */
+    std::vector<Inputs> bound_;
+    Inputs any_, host_, either_;
+    Sleepers room_, work_;
+    std::vector<std::unique_ptr<Output>> outputs_;
+
+    std::atomic<Life> life_{Life::open};
+    mutable std::mutex failure_mutex_; /* protects failure_ */
+    std::exception_ptr failure_;
+    std::atomic<bool> news_{false};      /* a turn came or is called back */
+    std::atomic<unsigned> on_host_{0}; /* pieces that the host's pool was told of and has not done */
+    Sleepers host_done_;
+    std::vector<Output *> touched_; /* which have got something, in a round of the thread */
+    std::atomic<std::uint64_t> done_on_devices_{0}, done_on_host_{0};
+    std::atomic<std::size_t> in_slots_{0};
+    std::thread thread_;
+};
+
+} // namespace ptsched::pool
+
+#endif /* PTSCHED_POOL_IMPL_HPP */

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+/* Tasks of a pool that the host does. */
+#include "libptsched/pool/impl.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ptsched::pool {
+
+/* A thread of the host's pool takes a task, or the calling one if there is none. */
+void Core::Impl::ready_on_host()
+{
+    on_host_.fetch_add(1, std::memory_order_relaxed);
+    try {
+        device::HostPool::get().ready(host_group_, *this);
+    } catch (const Error &) {
+        do_piece();
+    }
+}
+
+void Core::Impl::do_piece()
+{
+    alignas(Piece) std::byte task[most_bytes];
+    Label label;
+    if (life() < Life::stopped && take_for_host(task, label)) {
+        room_.wake();
+        run_on_host(task, label);
+    }
+    on_host_.fetch_sub(1, std::memory_order_release);
+    host_done_.wake();
+}
+
+bool Core::Impl::take_for_host(std::byte *task, Label &label)
+{
+    const auto take = [&](const std::byte *from, const Label &of) {
+        label = of;
+        std::memcpy(task, from, kinds_[of.kind].bytes);
+    };
+    for (Inputs *inputs : {&host_, &either_})
+        for (auto queue = inputs->queues.rbegin(); queue != inputs->queues.rend(); ++queue)
+            if ((*queue)->try_pop(take))
+                return true;
+    return false;
+}
+
+void Core::Impl::run_on_host(std::byte *task, const Label &label)
+{
+    try {
+        host_functions_[label.kind](task);
+    } catch (...) {
+        fail(std::current_exception(), "task " + std::to_string(label.number) + " of output " +
+                                           std::to_string(label.output) + ", of kind " + std::to_string(label.kind) +
+                                           ", has failed on the host");
+        return;
+    }
+    Output &output = *outputs_[label.output];
+    const auto put = [&] {
+        return life() >= Life::stopped || output.results.try_push([&](std::byte *to) {
+            std::memcpy(to, task, kinds_[label.kind].bytes);
+            return label;
+        });
+    };
+    if (!put())
+        output.rooms.wait_until(no_limit(), put);
+    output.arrived.fetch_add(1, std::memory_order_release);
+    done_on_host_.fetch_add(1, std::memory_order_relaxed);
+    output.arrivals.wake();
+}
+
+} // namespace ptsched::pool

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: MIT
+/* What a pool's user calls. */
+#include "libptsched/pool/impl.hpp"
+
+#include "libptsched/base/no_signals.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ptsched::pool {
+
+namespace {
+
+constexpr unsigned warp = 32, most_threads = 1024, most_priorities = 16;
+constexpr unsigned threads_for_a_block = 512; /* of a device, unless the number of blocks is said */
+
+[[noreturn]] void refuse(const std::string &text)
+{
+    throw Error("pool: " + text);
+}
+
+void check_range(const char *name, std::size_t value, std::size_t least, std::size_t most)
+{
+    if (value < least || value > most)
+        refuse(std::string(name) + " is " + std::to_string(value) + ", and can be " + std::to_string(least) + " to " +
+               std::to_string(most));
+}
+
+Clock::time_point time_after(Core::Duration most)
+{
+    return most == Core::for_ever ? no_limit() : Clock::now() + most;
+}
+
+} // namespace
+
+Core::Core(Options options, std::vector<Kind> kinds)
+    : impl_(std::make_unique<Impl>(std::move(options), std::move(kinds)))
+{
+}
+Core::~Core() = default;
+void Core::on_host(unsigned kind, HostFunction function)
+{
+    impl_->on_host(kind, std::move(function));
+}
+bool Core::push(unsigned kind, const void *task, const Push &how, Duration most)
+{
+    return impl_->push(kind, task, how, most);
+}
+std::optional<unsigned> Core::pop(unsigned output, void *task, Duration most)
+{
+    return impl_->pop(output, task, most);
+}
+std::size_t Core::unfinished(unsigned output) const
+{
+    return impl_->unfinished(output);
+}
+void Core::close()
+{
+    impl_->close();
+}
+void Core::stop()
+{
+    impl_->stop();
+}
+bool Core::wait(Duration most)
+{
+    return impl_->wait(most);
+}
+State Core::state() const
+{
+    return impl_->state();
+}
+
+bool Core::Impl::Inputs::empty() const
+{
+    return std::all_of(queues.begin(), queues.end(), [](const auto &queue) { return !queue->size(); });
+}
+
+Core::Impl::Impl(Options options, std::vector<Kind> kinds)
+    : options_([&] {
+          if (options.devices.empty())
+              options.devices = device::gpus();
+          return std::move(options);
+      }()),
+      kinds_(std::move(kinds)), host_functions_(kinds_.size())
+{
+    check_options();
+    for (const Kind &kind : kinds_)
+        task_bytes_ = std::max(task_bytes_, kind.bytes);
+    any_ = make_inputs();
+    if (options_.host_threads) {
+        host_ = make_inputs();
+        either_ = make_inputs();
+        host_group_ = std::make_shared<device::HostGroup>(options_.host_threads);
+    }
+    for (unsigned i = 0; i < options_.outputs; i++)
+        outputs_.push_back(std::make_unique<Output>(options_.capacity, task_bytes_));
+    for (device::Device *device : options_.devices) {
+        bound_.push_back(make_inputs());
+        guests_.push_back(std::make_unique<Guest>(make_resident(*device), options_.attach, Guest::Times{options_.idle},
+                                                  [this] {
+                                                      news_.store(true, std::memory_order_release);
+                                                      work_.wake();
+                                                  }));
+    }
+    const NoSignals no_signals;
+    thread_ = std::thread([this] { work(); });
+}
+
+void Core::Impl::check_options() const
+{
+    if (options_.devices.empty() && !options_.host_threads)
+        refuse("there is no GPU, and host_threads is 0: nobody would do its tasks");
+    if (!options_.devices.empty() && !options_.kernel)
+        refuse("it has no kernel: Options::kernel makes one for a device, say by cuda_code()");
+    check_range("threads", options_.threads, warp, most_threads);
+    if (options_.threads % warp)
+        refuse("threads is " + std::to_string(options_.threads) + ", and must be a multiple of 32: say " +
+               std::to_string((options_.threads + warp - 1) / warp * warp));
+    check_range("depth", options_.depth, 1, most_depth);
+    if (!std::has_single_bit(options_.depth))
+        refuse("depth is " + std::to_string(options_.depth) + ", and must be a power of two: say " +
+               std::to_string(std::bit_floor(options_.depth)));
+    check_range("outputs", options_.outputs, 1, 65536);
+    check_range("priorities", options_.priorities, 1, most_priorities);
+    check_range("capacity", options_.capacity, 1, std::size_t{1} << 24);
+}
+
+Core::Impl::Inputs Core::Impl::make_inputs() const
+{
+    Inputs inputs;
+    for (unsigned i = 0; i < options_.priorities; i++)
+        inputs.queues.push_back(std::make_unique<TaskQueue>(options_.capacity, task_bytes_));
+    return inputs;
+}
+
+std::unique_ptr<Resident> Core::Impl::make_resident(device::Device &device)
+{
+    std::unique_ptr<device::Code> code = options_.kernel(device);
+    const auto sizes = code->parameter_sizes();
+    if (sizes && (sizes->size() != 1 || sizes->front() != sizeof(Slots)))
+        refuse("its kernel has other parameters than one ptsched::pool::Slots of " + std::to_string(sizeof(Slots)) +
+               " bytes: was it compiled with another version of pool.cuh?");
+    const device::Geometry geometry{{1, 1, 1}, {options_.threads, 1, 1}, options_.shared_bytes};
+    code->prepare(geometry);
+    const std::size_t fit = code->most_blocks(geometry).value_or(1);
+    std::size_t blocks = options_.blocks;
+    if (!blocks)
+        blocks = std::max<std::size_t>(1, std::min(fit, device.most_threads().value_or(threads_for_a_block) / threads_for_a_block));
+    if (blocks > fit)
+        refuse("blocks is " + std::to_string(blocks) + ", and " + device.name() + " has at most " + std::to_string(fit) +
+               " of this kernel's at once: the others would never begin");
+    return std::make_unique<Resident>(device, std::move(code),
+                                      Resident::Shape{static_cast<unsigned>(blocks), options_.threads,
+                                                      options_.shared_bytes, options_.depth, task_bytes_});
+}
+
+Core::Impl::~Impl()
+{
+    end_with(Life::stopped);
+    thread_.join();
+    host_done_.wait_until(no_limit(), [this] { return !on_host_.load(std::memory_order_acquire); });
+}
+
+void Core::Impl::on_host(unsigned kind, HostFunction function)
+{
+    if (!options_.host_threads)
+        refuse("host_threads is 0: nothing can be done on the host");
+    host_functions_[kind] = std::move(function);
+}
+
+TaskQueue &Core::Impl::queue_for(unsigned kind, const Push &how)
+{
+    check_output(how.output);
+    if (how.priority >= options_.priorities)
+        refuse("priority is " + std::to_string(how.priority) + ", and can be less than Options::priorities, which is " +
+               std::to_string(options_.priorities));
+    if (how.where == Where::device) {
+        if (guests_.empty())
+            refuse("it has no device: push with Where::host");
+        if (how.device >= static_cast<int>(guests_.size()) || how.device < -1)
+            refuse("device is " + std::to_string(how.device) + ", and the pool has " + std::to_string(guests_.size()));
+        return *(how.device < 0 ? any_ : bound_[static_cast<unsigned>(how.device)]).queues[how.priority];
+    }
+    if (!options_.host_threads || !host_functions_[kind])
+        refuse("tasks of kind " + std::to_string(kind) + " have no function for the host: call on_host(), with " +
+               "Options::host_threads above 0");
+    return *(how.where == Where::host ? host_ : either_).queues[how.priority];
+}
+
+bool Core::Impl::push(unsigned kind, const void *task, const Push &how, Duration most)
+{
+    TaskQueue &queue = queue_for(kind, how);
+    const auto try_it = [&] {
+        if (life() != Life::open)
+            refuse_push();
+        return queue.try_push([&](std::byte *to) {
+            std::memcpy(to, task, kinds_[kind].bytes);
+            const std::uint64_t number = outputs_[how.output]->pushed.fetch_add(1, std::memory_order_relaxed) + 1;
+            return Label{number, how.output, static_cast<std::int16_t>(how.device), static_cast<std::uint8_t>(kind),
+                         static_cast<std::uint8_t>(how.where)};
+        });
+    };
+    if (!try_it() && (most == Duration::zero() || !room_.wait_until(time_after(most), try_it)))
+        return false;
+    if (how.where == Where::host || guests_.empty())
+        ready_on_host();
+    else
+        work_.wake();
+    return true;
+}
+
+std::optional<unsigned> Core::Impl::pop(unsigned index, void *task, Duration most)
+{
+    check_output(index);
+    Output &output = *outputs_[index];
+    std::optional<unsigned> kind;
+    const auto take = [&](const std::byte *from, const Label &label) {
+        kind = label.kind;
+        std::memcpy(task, from, kinds_[label.kind].bytes);
+    };
+    const auto is_over = [&] {
+        if (output.results.try_pop(take))
+            return true;
+        throw_failure();
+        return life() == Life::stopped || (life() == Life::closed && !unfinished(index));
+    };
+    if (!is_over() && most != Duration::zero())
+        output.arrivals.wait_until(time_after(most), is_over);
+    if (!kind)
+        return kind;
+    output.popped.fetch_add(1, std::memory_order_relaxed);
+    output.rooms.wake();
+    if (life() != Life::open)
+        output.arrivals.wake();
+    return kind;
+}
+
+std::size_t Core::Impl::unfinished(unsigned index) const
+{
+    check_output(index);
+    const Output &output = *outputs_[index];
+    const std::uint64_t popped = output.popped.load(std::memory_order_acquire);
+    return output.pushed.load(std::memory_order_acquire) - popped;
+}
+
+void Core::Impl::check_output(unsigned output) const
+{
+    if (output >= outputs_.size())
+        refuse("output is " + std::to_string(output) + ", and the pool has " + std::to_string(outputs_.size()));
+}
+
+void Core::Impl::close()
+{
+    end_with(Life::closed);
+}
+
+void Core::Impl::stop()
+{
+    end_with(Life::stopped);
+}
+
+/* It only gets worse. */
+void Core::Impl::end_with(Life life)
+{
+    Life before = life_.load(std::memory_order_relaxed);
+    while (before < life && !life_.compare_exchange_weak(before, life, std::memory_order_acq_rel))
+        ;
+    work_.wake();
+    room_.wake();
+    for (const auto &output : outputs_)
+        for (Sleepers *sleepers : {&output->arrivals, &output->rooms})
+            sleepers->wake();
+}
+
+bool Core::Impl::wait(Duration most)
+{
+    const auto until = time_after(most);
+    for (const auto &output : outputs_) {
+        const bool all = output->arrivals.wait_until(until, [&] {
+            throw_failure();
+            return life() == Life::stopped || output->arrived.load(std::memory_order_acquire) ==
+                                                  output->pushed.load(std::memory_order_acquire);
+        });
+        if (!all)
+            return false;
+    }
+    return true;
+}
+
+void Core::Impl::throw_failure() const
+{
+    if (life() != Life::failed)
+        return;
+    std::lock_guard lock(failure_mutex_);
+    std::rethrow_exception(failure_);
+}
+
+void Core::Impl::refuse_push() const
+{
+    throw_failure();
+    refuse(life() == Life::closed ? "it is closed: no more tasks may come" : "it was stopped");
+}
+
+State Core::Impl::state() const
+{
+    State state;
+    state.on_devices = done_on_devices_.load(std::memory_order_relaxed);
+    state.on_host = done_on_host_.load(std::memory_order_relaxed);
+    state.in_slots = in_slots_.load(std::memory_order_relaxed);
+    for (const auto &guest : guests_) {
+        state.launches += guest->launches();
+        state.parks += guest->parks();
+    }
+    state.resident = state.launches != state.parks;
+    return state;
+}
+
+} // namespace ptsched::pool

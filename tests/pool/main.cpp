@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+/* Pools of tasks for kernels that stay, on the virtual GPU. */
+#include "tests/pool/cases.hpp"
+
+int main()
+{
+    test::Daemon daemon;
+    std::vector<tap::Case> all;
+
+    for (auto cases : {test::basic_cases, test::place_cases, test::guest_cases, test::error_cases})
+        for (tap::Case &one : cases())
+            all.push_back(std::move(one));
+    return tap::run(all);
+}
