@@ -11,7 +11,7 @@ namespace ptsched::pool {
 namespace {
 
 /* So many rounds without anything to do before the thread rests, and so long a rest while tasks are in slots. */
-constexpr unsigned most_idle_rounds = 10000;
+constexpr unsigned prompt_rounds = 2000, most_idle_rounds = 10000;
 constexpr std::chrono::microseconds nap{20};
 /* In rounds without anything to do, between looks at the time. */
 constexpr unsigned rounds_between_looks = 64;
@@ -45,10 +45,10 @@ void Core::Impl::work()
             }
             if (idle_rounds++ % rounds_between_looks == 0 || news_.load(std::memory_order_relaxed))
                 look_after_guests();
-            if (idle_rounds < most_idle_rounds)
-                __builtin_ia32_pause();
-            else
+            if (idle_rounds > most_idle_rounds)
                 rest();
+            else if (idle_rounds > prompt_rounds)
+                __builtin_ia32_pause();
         }
     } catch (...) {
         fail_device(std::current_exception());
@@ -59,56 +59,61 @@ void Core::Impl::work()
 bool Core::Impl::collect(Guest &guest)
 {
     Resident &resident = guest.resident();
-    const std::size_t taken = resident.collect([&](const Label &label, const auto &write) {
-        Output &output = *outputs_[label.output];
-        const bool put = output.results.try_push([&](std::byte *to) {
-            write(to);
-            return label;
-        });
-        if (!put)
-            return false;
-        output.arrived.fetch_add(1, std::memory_order_release);
-        if (touched_.empty() || touched_.back() != &output)
-            touched_.push_back(&output);
-        return true;
+    resident.find_results(at_once, found_);
+    if (found_.empty())
+        return false;
+    Output &output = *outputs_[resident.label_of_result(found_[0]).output];
+    const std::size_t taken = output.results.push(found_.size(), [&](std::size_t i, std::size_t, std::byte *to) {
+        const Label label = resident.label_of_result(found_[i]);
+        resident.take_result(found_[i], to);
+        return label;
     });
     if (!taken)
         return false;
+    output.arrived.fetch_add(taken, std::memory_order_release);
     done_on_devices_.fetch_add(taken, std::memory_order_relaxed);
     in_slots_.fetch_sub(taken, std::memory_order_relaxed);
-    for (Output *output : touched_)
-        output->arrivals.wake();
-    touched_.clear();
+    output.arrivals.wake();
     return true;
 }
 
 bool Core::Impl::hand_out()
 {
-    unsigned given = 0;
-    while (given < at_once && hand_out_one())
-        given++;
+    std::size_t given = 0;
+    for (std::size_t place = 0; place < guests_.size(); place++)
+        given += give(bound_[place], *guests_[place], at_once);
+    /* As evenly as may be. */
+    while (given < at_once) {
+        Guest *to = least_loaded();
+        const std::size_t some = guests_.size() > 1 ? 1 : at_once;
+        const std::size_t now = to ? give(any_, *to, some) + give(either_, *to, some) : 0;
+        if (!now)
+            break;
+        given += now;
+    }
     if (!given)
         return false;
+    for (const auto &guest : guests_)
+        guest->resident().ring();
     in_slots_.fetch_add(given, std::memory_order_relaxed);
-    room_.wake();
     return true;
 }
 
-/* Those that may go to one device only are given first. */
-bool Core::Impl::hand_out_one()
+std::size_t Core::Impl::give(Inputs &from, Guest &to, std::size_t most)
 {
-    for (std::size_t place = 0; place < guests_.size(); place++)
-        if (guests_[place]->takes_tasks() && give(bound_[place], *guests_[place]))
-            return true;
-    Guest *to = least_loaded();
-    return to && (give(any_, *to) || give(either_, *to));
-}
-
-bool Core::Impl::give(Inputs &from, Guest &to)
-{
-    const auto put = [&](const std::byte *task, const Label &label) { to.resident().give(task, label); };
-    return std::any_of(from.queues.rbegin(), from.queues.rend(),
-                       [&](const auto &queue) { return queue->try_pop(put); });
+    Resident &resident = to.resident();
+    std::size_t given = 0;
+    for (auto queue = from.queues.rbegin(); queue != from.queues.rend(); ++queue) {
+        const std::size_t room = std::min(to.room(), most - given);
+        if (!room)
+            break;
+        const std::size_t now = (*queue)->pop(
+            room, [&](const std::byte *task, const Label &label) { resident.give(task, label); });
+        if (now && room_.any_asleep() && (*queue)->is_roomy())
+            room_.wake();
+        given += now;
+    }
+    return given;
 }
 
 Guest *Core::Impl::least_loaded()
@@ -116,7 +121,7 @@ Guest *Core::Impl::least_loaded()
     Guest *best = nullptr;
     std::size_t load = 0, blocks = 1;
     for (const auto &guest : guests_) {
-        if (!guest->takes_tasks())
+        if (!guest->room())
             continue;
         const Resident &resident = guest->resident();
         if (!best || resident.in_flight() * blocks < load * resident.shape().blocks) {
@@ -153,7 +158,7 @@ void Core::Impl::look_after_guests()
 void Core::Impl::ask_host()
 {
     if (!either_.empty() && !least_loaded() && on_host_.load(std::memory_order_relaxed) < options_.host_threads)
-        ready_on_host();
+        ready_on_host(1);
 }
 
 bool Core::Impl::has_something_to_do()
@@ -161,7 +166,7 @@ bool Core::Impl::has_something_to_do()
     if (life() >= Life::stopped || news_.load(std::memory_order_acquire))
         return true;
     for (std::size_t place = 0; place < guests_.size(); place++)
-        if ((guests_[place]->takes_tasks() || guests_[place]->may_come()) && is_wanted(place))
+        if ((guests_[place]->room() || guests_[place]->may_come()) && is_wanted(place))
             return true;
     return false;
 }

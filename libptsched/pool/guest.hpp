@@ -23,8 +23,8 @@ public:
     Guest &operator=(const Guest &) = delete;
 
     Resident &resident() { return *resident_; }
-    /* Whether tasks may be given to it. */
-    bool takes_tasks() { return there_ && resident_->has_room(); }
+    /* How many tasks may be given to it. */
+    std::size_t room() { return there_ ? resident_->room() : 0; }
     bool is_there() const { return there_; }
     /* Whether look() would ask for a turn, or launch. */
     bool may_come() const { return !there_ && !stays_away_ && !waits_; }

@@ -29,8 +29,8 @@ public:
     ~Impl();
 
     void on_host(unsigned kind, HostFunction function);
-    bool push(unsigned kind, const void *task, const Push &how, Duration most);
-    std::optional<unsigned> pop(unsigned output, void *task, Duration most);
+    std::size_t push(unsigned kind, const void *tasks, std::size_t count, const Push &how, Duration most);
+    std::size_t pop(unsigned output, std::size_t count, const Take &take, Duration most);
     std::size_t unfinished(unsigned output) const;
     void close();
     void stop();
@@ -60,8 +60,7 @@ private:
     void work();
     bool collect(Guest &guest);
     bool hand_out();
-    bool hand_out_one();
-    bool give(Inputs &from, Guest &to);
+    std::size_t give(Inputs &from, Guest &to, std::size_t most);
     Guest *least_loaded();
     bool is_wanted(std::size_t place) const;
     void look_after_guests();
@@ -73,7 +72,7 @@ private:
     void take_off();
 
     /* On the host. */
-    void ready_on_host();
+    void ready_on_host(std::size_t tasks);
     void do_piece() override;
     bool take_for_host(std::byte *task, Label &label);
     void run_on_host(std::byte *task, const Label &label);
@@ -97,7 +96,7 @@ private:
     std::atomic<bool> news_{false};      /* a turn came or is called back */
     std::atomic<unsigned> on_host_{0}; /* pieces that the host's pool was told of and has not done */
     Sleepers host_done_;
-    std::vector<Output *> touched_; /* which have got something, in a round of the thread */
+    std::vector<unsigned> found_; /* by the thread: blocks with results */
     std::atomic<std::uint64_t> done_on_devices_{0}, done_on_host_{0};
     std::atomic<std::size_t> in_slots_{0};
     std::thread thread_;

@@ -8,13 +8,15 @@
 namespace ptsched::pool {
 
 /* A thread of the host's pool takes a task, or the calling one if there is none. */
-void Core::Impl::ready_on_host()
+void Core::Impl::ready_on_host(std::size_t tasks)
 {
-    on_host_.fetch_add(1, std::memory_order_relaxed);
-    try {
-        device::HostPool::get().ready(host_group_, *this);
-    } catch (const Error &) {
-        do_piece();
+    for (; tasks; tasks--) {
+        on_host_.fetch_add(1, std::memory_order_relaxed);
+        try {
+            device::HostPool::get().ready(host_group_, *this);
+        } catch (const Error &) {
+            do_piece();
+        }
     }
 }
 
@@ -38,7 +40,7 @@ bool Core::Impl::take_for_host(std::byte *task, Label &label)
     };
     for (Inputs *inputs : {&host_, &either_})
         for (auto queue = inputs->queues.rbegin(); queue != inputs->queues.rend(); ++queue)
-            if ((*queue)->try_pop(take))
+            if ((*queue)->pop(1, take))
                 return true;
     return false;
 }
@@ -55,7 +57,7 @@ void Core::Impl::run_on_host(std::byte *task, const Label &label)
     }
     Output &output = *outputs_[label.output];
     const auto put = [&] {
-        return life() >= Life::stopped || output.results.try_push([&](std::byte *to) {
+        return life() >= Life::stopped || output.results.push(1, [&](std::size_t, std::size_t, std::byte *to) {
             std::memcpy(to, task, kinds_[label.kind].bytes);
             return label;
         });

@@ -42,13 +42,13 @@ void Core::on_host(unsigned kind, HostFunction function)
 {
     impl_->on_host(kind, std::move(function));
 }
-bool Core::push(unsigned kind, const void *task, const Push &how, Duration most)
+std::size_t Core::push(unsigned kind, const void *tasks, std::size_t count, const Push &how, Duration most)
 {
-    return impl_->push(kind, task, how, most);
+    return impl_->push(kind, tasks, count, how, most);
 }
-std::optional<unsigned> Core::pop(unsigned output, void *task, Duration most)
+std::size_t Core::pop(unsigned output, std::size_t count, const Take &take, Duration most)
 {
-    return impl_->pop(output, task, most);
+    return impl_->pop(output, count, take, most);
 }
 std::size_t Core::unfinished(unsigned output) const
 {
@@ -188,52 +188,59 @@ TaskQueue &Core::Impl::queue_for(unsigned kind, const Push &how)
     return *(how.where == Where::host ? host_ : either_).queues[how.priority];
 }
 
-bool Core::Impl::push(unsigned kind, const void *task, const Push &how, Duration most)
+std::size_t Core::Impl::push(unsigned kind, const void *tasks, std::size_t count, const Push &how, Duration most)
 {
     TaskQueue &queue = queue_for(kind, how);
+    Output &output = *outputs_[how.output];
+    const std::size_t bytes = kinds_[kind].bytes;
+    Label label{0, how.output, static_cast<std::int16_t>(how.device), static_cast<std::uint8_t>(kind),
+                static_cast<std::uint8_t>(how.where)};
+    std::size_t pushed = 0;
     const auto try_it = [&] {
         if (life() != Life::open)
             refuse_push();
-        return queue.try_push([&](std::byte *to) {
-            std::memcpy(to, task, kinds_[kind].bytes);
-            const std::uint64_t number = outputs_[how.output]->pushed.fetch_add(1, std::memory_order_relaxed) + 1;
-            return Label{number, how.output, static_cast<std::int16_t>(how.device), static_cast<std::uint8_t>(kind),
-                         static_cast<std::uint8_t>(how.where)};
+        const auto *from = static_cast<const std::byte *>(tasks) + pushed * bytes;
+        const std::size_t now = queue.push(count - pushed, [&](std::size_t i, std::size_t all, std::byte *to) {
+            std::memcpy(to, from + i * bytes, bytes);
+            if (i == 0)
+                label.number = output.pushed.fetch_add(all, std::memory_order_relaxed);
+            label.number++;
+            return label;
         });
+        pushed += now;
+        if (now && (how.where == Where::host || guests_.empty()))
+            ready_on_host(now);
+        else if (now)
+            work_.wake();
+        return pushed == count;
     };
-    if (!try_it() && (most == Duration::zero() || !room_.wait_until(time_after(most), try_it)))
-        return false;
-    if (how.where == Where::host || guests_.empty())
-        ready_on_host();
-    else
-        work_.wake();
-    return true;
+    if (!try_it() && most != Duration::zero())
+        room_.wait_until(time_after(most), try_it);
+    return pushed;
 }
 
-std::optional<unsigned> Core::Impl::pop(unsigned index, void *task, Duration most)
+std::size_t Core::Impl::pop(unsigned index, std::size_t count, const Take &take, Duration most)
 {
     check_output(index);
     Output &output = *outputs_[index];
-    std::optional<unsigned> kind;
-    const auto take = [&](const std::byte *from, const Label &label) {
-        kind = label.kind;
-        std::memcpy(task, from, kinds_[label.kind].bytes);
-    };
+    std::size_t popped = 0;
     const auto is_over = [&] {
-        if (output.results.try_pop(take))
+        popped = output.results.pop(count, [&](const std::byte *task, const Label &label) { take(label.kind, task); });
+        if (popped)
             return true;
         throw_failure();
         return life() == Life::stopped || (life() == Life::closed && !unfinished(index));
     };
     if (!is_over() && most != Duration::zero())
         output.arrivals.wait_until(time_after(most), is_over);
-    if (!kind)
-        return kind;
-    output.popped.fetch_add(1, std::memory_order_relaxed);
-    output.rooms.wake();
+    if (!popped)
+        return 0;
+    output.popped.fetch_add(popped, std::memory_order_relaxed);
+    if (options_.host_threads)
+        output.rooms.wake();
     if (life() != Life::open)
         output.arrivals.wake();
-    return kind;
+    return popped;
 }
 
 std::size_t Core::Impl::unfinished(unsigned index) const

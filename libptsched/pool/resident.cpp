@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <emmintrin.h>
 
 #ifdef PTSCHED_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
@@ -15,23 +16,33 @@ namespace ptsched::pool {
 
 namespace {
 
+/* So many blocks on, the next result is brought to this processor. */
+constexpr unsigned look_ahead = 6;
+/* So many blocks in a row without a result, and others are taken first that were found. */
+constexpr unsigned most_in_vain = 12;
+
 /* Aligned accesses of 16 bytes are whole on processors with AVX (Intel SDM 3A, 9.1.1; AMD64 APM 2, 7.3.2). */
-Piece load_piece(const Piece *from)
+__m128i load_whole(const void *from)
 {
-    Piece piece;
-    asm volatile("movdqa (%1), %%xmm0\n\tmovdqu %%xmm0, (%0)" : : "r"(&piece), "r"(from) : "xmm0", "memory");
+    __m128i whole;
+    asm volatile("movdqa %1, %0" : "=x"(whole) : "m"(*static_cast<const __m128i *>(from)) : "memory");
 #ifdef PTSCHED_THREAD_SANITIZER
-    __tsan_acquire(const_cast<Piece *>(from));
+    __tsan_acquire(const_cast<void *>(from));
 #endif
-    return piece;
+    return whole;
 }
 
-void store_piece(Piece *to, const Piece &piece)
+void store_whole(void *to, __m128i whole)
 {
 #ifdef PTSCHED_THREAD_SANITIZER
     __tsan_release(to);
 #endif
-    asm volatile("movdqu (%1), %%xmm0\n\tmovdqa %%xmm0, (%0)" : : "r"(to), "r"(&piece) : "xmm0", "memory");
+    asm volatile("movdqa %1, %0" : "=m"(*static_cast<__m128i *>(to)) : "x"(whole) : "memory");
+}
+
+unsigned tag_of(__m128i piece)
+{
+    return static_cast<unsigned>(_mm_cvtsi128_si32(_mm_shuffle_epi32(piece, 0xff)));
 }
 
 std::size_t aligned(std::size_t bytes)
@@ -45,14 +56,15 @@ Resident::Resident(device::Device &device, std::unique_ptr<device::Code> code, c
     : device_(device), code_(std::move(code)), shape_(shape), pieces_(pieces_of(shape.task_bytes)),
       queue_(device.make_queue()),
       shared_(device::Allocation::pinned(
-          2 * aligned(std::size_t{shape.blocks} * shape.depth * pieces_ * sizeof(Piece)) + aligned(sizeof(Notice)) +
-          2 * aligned(shape.blocks * sizeof(unsigned)))),
+          2 * aligned(std::size_t{shape.blocks} * shape.depth * pieces_ * sizeof(Piece)) + aligned(shape.blocks * sizeof(Notice)) +
+          aligned(sizeof(Bell)) + 2 * aligned(shape.blocks * sizeof(unsigned)))),
       lodge_(device::Allocation::on_device(device, sizeof(Lodge))), memory_(static_cast<std::byte *>(shared_.host_address())),
       blocks_(shape.blocks), labels_(std::size_t{shape.blocks} * shape.depth), loads_(shape.depth + 1, none)
 {
     results_at_ = aligned(std::size_t{shape.blocks} * shape.depth * pieces_ * sizeof(Piece));
-    notice_at_ = 2 * results_at_;
-    present_at_ = notice_at_ + aligned(sizeof(Notice));
+    notices_at_ = 2 * results_at_;
+    bell_at_ = notices_at_ + aligned(shape.blocks * sizeof(Notice));
+    present_at_ = bell_at_ + aligned(sizeof(Bell));
     first_at_ = present_at_ + aligned(shape.blocks * sizeof(unsigned));
     std::memset(memory_, 0, shared_.bytes());
 }
@@ -70,7 +82,8 @@ void Resident::start()
     Slots slots{};
     slots.tasks = static_cast<const Piece *>(device::host_pointer(base));
     slots.results = static_cast<Piece *>(device::host_pointer(base + results_at_));
-    slots.notice = static_cast<const Notice *>(device::host_pointer(base + notice_at_));
+    slots.notices = static_cast<const Notice *>(device::host_pointer(base + notices_at_));
+    slots.bell = static_cast<const unsigned long long *>(device::host_pointer(base + bell_at_));
     slots.present = static_cast<unsigned *>(device::host_pointer(base + present_at_));
     slots.first = static_cast<const unsigned *>(device::host_pointer(base + first_at_));
     slots.lodge = static_cast<Lodge *>(device::host_pointer(lodge_.address()));
@@ -88,8 +101,9 @@ void Resident::leave()
     if (!end_ || leaving_)
         return;
     leaving_ = true;
-    /* The bell, for those that are in the lodge. */
-    store_piece(reinterpret_cast<Piece *>(memory_ + notice_at_), {{++bell_, 0, run_}, 0});
+    for (unsigned block = 0; block < shape_.blocks; block++)
+        store_whole(memory_ + notices_at_ + block * sizeof(Notice), _mm_cvtsi32_si128(static_cast<int>(run_)));
+    write_bell({bell_.rings + 1, 0});
 }
 
 bool Resident::is_there()
@@ -110,18 +124,16 @@ void Resident::ended()
     for (Block &block : blocks_)
         block.present = false;
     absent_ = 0;
+    free_ = 0;
 }
 
-bool Resident::has_room()
+std::size_t Resident::room()
 {
     if (!end_ || leaving_)
-        return false;
+        return 0;
     if (absent_)
         admit();
-    for (unsigned load = 0; load < shape_.depth; load++)
-        if (loads_[load] != none)
-            return true;
-    return false;
+    return free_;
 }
 
 void Resident::admit()
@@ -132,6 +144,7 @@ void Resident::admit()
             continue;
         blocks_[block].present = true;
         absent_--;
+        free_ += shape_.depth - load_of(block);
         link(block);
     }
 }
@@ -146,17 +159,35 @@ void Resident::give(const std::byte *task, const Label &label)
     unlink(block);
     const unsigned number = ++to.given, tag = make_tag(number, label.kind);
     link(block);
+    if (loads_[load] != none)
+        __builtin_prefetch(pieces(0, loads_[load], blocks_[loads_[load]].given + 1), 1);
     labels_[block * shape_.depth + number % shape_.depth] = label;
+    const __m128i words = _mm_set_epi32(0, -1, -1, -1), tags = _mm_set_epi32(static_cast<int>(tag), 0, 0, 0);
     Piece *piece = pieces(0, block, number);
-    const std::size_t bytes = shape_.task_bytes;
-    for (std::size_t at = 0; at < bytes; at += bytes_of_piece, piece++) {
-        Piece one{{}, tag};
-        std::memcpy(one.words, task + at, std::min<std::size_t>(bytes_of_piece, bytes - at));
-        store_piece(piece, one);
+    for (unsigned i = 0; i < pieces_; i++) {
+        const auto *from = reinterpret_cast<const __m128i *>(task + i * bytes_of_piece);
+        store_whole(piece + i, _mm_or_si128(_mm_and_si128(_mm_loadu_si128(from), words), tags));
     }
     in_flight_++;
-    if (load == 0)
-        store_piece(reinterpret_cast<Piece *>(memory_ + notice_at_), {{++bell_, block + 1, 0}, 0});
+    free_--;
+    if (load == 0) {
+        woken_++;
+        called_ = block + 1;
+    }
+}
+
+void Resident::ring()
+{
+    if (!woken_)
+        return;
+    write_bell({bell_.rings + woken_, called_});
+    woken_ = 0;
+}
+
+void Resident::write_bell(const Bell &bell)
+{
+    bell_ = bell;
+    __atomic_store_n(reinterpret_cast<unsigned long long *>(memory_ + bell_at_), make_word(bell), __ATOMIC_RELEASE);
 }
 
 Piece *Resident::pieces(std::size_t base, unsigned block, unsigned number) const
@@ -165,24 +196,66 @@ Piece *Resident::pieces(std::size_t base, unsigned block, unsigned number) const
     return reinterpret_cast<Piece *>(memory_ + base) + slot * pieces_;
 }
 
-bool Resident::has_result(unsigned block) const
+bool Resident::has_result(unsigned block, unsigned number) const
 {
-    const unsigned number = blocks_[block].collected + 1;
     const Piece *piece = pieces(results_at_, block, number);
     for (unsigned i = 0; i < pieces_; i++)
-        if (!is_of(load_piece(piece + i).tag, number))
+        if (!is_of(tag_of(load_whole(piece + i)), number))
             return false;
     return true;
 }
 
-void Resident::copy_result(unsigned block, std::byte *to) const
+void Resident::find_results(std::size_t most, std::vector<unsigned> &found)
 {
-    const Piece *piece = pieces(results_at_, block, blocks_[block].collected + 1);
-    const std::size_t bytes = shape_.task_bytes;
-    for (std::size_t at = 0; at < bytes; at += bytes_of_piece, piece++) {
-        const Piece one = load_piece(piece);
-        std::memcpy(to + at, one.words, std::min<std::size_t>(bytes_of_piece, bytes - at));
+    found.clear();
+    if (!in_flight_)
+        return;
+    unsigned in_vain = 0;
+    for (unsigned looked = 0; looked < shape_.blocks && found.size() < most; looked++) {
+        const unsigned block = next_look_, later = (block + look_ahead) % shape_.blocks;
+        Block &one = blocks_[block];
+        one.found = 0;
+        __builtin_prefetch(pieces(results_at_, later, blocks_[later].collected + 1));
+        while (load_of(block) > one.found && found.size() < most &&
+               has_result(block, one.collected + one.found + 1) &&
+               (found.empty() || label(block, one.collected + one.found + 1).output == label_of_result(found[0]).output)) {
+            found.push_back(block);
+            one.found++;
+        }
+        if (found.size() == most)
+            break;
+        next_look_ = block + 1 < shape_.blocks ? block + 1 : 0;
+        /* Blocks end their tasks in about the order in which they were given them. */
+        in_vain = one.found || !load_of(block) ? 0 : in_vain + 1;
+        if (in_vain > most_in_vain && !found.empty())
+            break;
     }
+}
+
+const Label &Resident::label(unsigned block, unsigned number) const
+{
+    return labels_[block * shape_.depth + number % shape_.depth];
+}
+
+const Label &Resident::label_of_result(unsigned block) const
+{
+    return label(block, blocks_[block].collected + 1);
+}
+
+void Resident::take_result(unsigned block, std::byte *to)
+{
+    Block &one = blocks_[block];
+    const Piece *piece = pieces(results_at_, block, one.collected + 1);
+    for (unsigned i = 0; i < pieces_; i++)
+        _mm_storeu_si128(reinterpret_cast<__m128i *>(to + i * bytes_of_piece), load_whole(piece + i));
+    if (one.present)
+        unlink(block);
+    one.collected++;
+    if (one.present) {
+        link(block);
+        free_++;
+    }
+    in_flight_--;
 }
 
 /* Those that have just come to a load are the first to get more: they still look at their slots. */
@@ -213,10 +286,9 @@ std::string Resident::describe_begun() const
     std::string text;
     unsigned found = 0;
     for (unsigned block = 0; block < shape_.blocks; block++) {
-        if (!load_of(block) || has_result(block) || ++found > most)
+        if (!load_of(block) || has_result(block, blocks_[block].collected + 1) || ++found > most)
             continue;
-        const unsigned number = blocks_[block].collected + 1;
-        const Label &label = labels_[block * shape_.depth + number % shape_.depth];
+        const Label &label = label_of_result(block);
         text += (found > 1 ? "; task " : "task ") + std::to_string(label.number) + " of output " +
                 std::to_string(label.output) + ", of kind " + std::to_string(label.kind) + ", in block " +
                 std::to_string(block);

@@ -34,17 +34,24 @@ public:
     bool is_there();
     bool leaves() const { return leaving_; }
 
-    /* Whether there is a block on the device that has a free slot. */
-    bool has_room();
-    /* The block with the fewest tasks gets one: pieces from @task, whose label is kept. There must be room. */
+    /* Free slots of blocks that are on the device. */
+    std::size_t room();
+    /*
+     * The block with the fewest tasks gets one: pieces from @task, whose label is kept. There must be room. It may not
+     * be noticed before ring(), for all that were given. Here and below, memory of tasks has room for whole pieces.
+     */
     void give(const std::byte *task, const Label &label);
+    void ring();
     /* Tasks that were given and not collected. */
     std::size_t in_flight() const { return in_flight_; }
     /*
-     * @sink(label, write), for each result that is there, where write(to) copies its bytes; it returns false if it has
-     * no place for it: then it stays, with all after it. Returns how many were taken.
+     * Looks for results, @most of them, all of one output: their blocks are then in @found, one for each result. They
+     * stay until they are taken, in this order.
      */
-    template <typename Sink> std::size_t collect(Sink sink);
+    void find_results(std::size_t most, std::vector<unsigned> &found);
+    const Label &label_of_result(unsigned block) const;
+    /* Copies the block's next result, and its slot is free. */
+    void take_result(unsigned block, std::byte *to);
     /* The tasks that blocks have begun, or are the next to begin, as text. */
     std::string describe_begun() const;
 
@@ -54,12 +61,14 @@ private:
     struct Block {
         unsigned given = 0, collected = 0; /* numbers of tasks, the last ones */
         unsigned before = none, behind = none; /* of those with as many tasks: see loads_ */
+        unsigned found = 0; /* results in find_results()'s list */
         bool present = false;
     };
 
     Piece *pieces(std::size_t base, unsigned block, unsigned number) const;
-    bool has_result(unsigned block) const;
-    void copy_result(unsigned block, std::byte *to) const;
+    bool has_result(unsigned block, unsigned number) const;
+    const Label &label(unsigned block, unsigned number) const;
+    void write_bell(const Bell &bell);
     void admit();
     void link(unsigned block);
     void unlink(unsigned block);
@@ -71,9 +80,9 @@ private:
     const Shape shape_;
     const unsigned pieces_;
     const std::unique_ptr<device::Queue> queue_;
-    const device::Allocation shared_; /* with the GPU: tasks, results, notice, presence, first numbers */
+    const device::Allocation shared_; /* with the GPU: tasks, results, notices, the bell, presence, first numbers */
     const device::Allocation lodge_;
-    std::size_t results_at_ = 0, notice_at_ = 0, present_at_ = 0, first_at_ = 0;
+    std::size_t results_at_ = 0, notices_at_ = 0, bell_at_ = 0, present_at_ = 0, first_at_ = 0;
     std::byte *memory_ = nullptr;
 
     std::vector<Block> blocks_;
@@ -81,31 +90,14 @@ private:
     std::vector<unsigned> loads_;  /* by how many tasks they have: the block that was last to come to that */
     unsigned absent_ = 0;          /* blocks of this run that have not begun */
     std::size_t in_flight_ = 0;
-    unsigned run_ = 0, bell_ = 0;
+    unsigned run_ = 0;
+    Bell bell_{};
+    unsigned woken_ = 0, called_ = 0; /* blocks that had nothing, since the last ring; and one of them */
+    unsigned next_look_ = 0;          /* the block at which to begin */
+    std::size_t free_ = 0;            /* slots of blocks that are present */
     bool leaving_ = false;
     device::MarkerPtr end_; /* of the run; null: none */
 };
-
-template <typename Sink> std::size_t Resident::collect(Sink sink)
-{
-    std::size_t taken = 0;
-    for (unsigned block = 0; block < shape_.blocks && in_flight_; block++) {
-        while (load_of(block) && has_result(block)) {
-            Block &of = blocks_[block];
-            const Label &label = labels_[block * shape_.depth + (of.collected + 1) % shape_.depth];
-            if (!sink(label, [&](std::byte *to) { copy_result(block, to); }))
-                return taken;
-            if (of.present)
-                unlink(block);
-            of.collected++;
-            if (of.present)
-                link(block);
-            in_flight_--;
-            taken++;
-        }
-    }
-    return taken;
-}
 
 } // namespace ptsched::pool
 

@@ -8,6 +8,7 @@
 #define PTSCHED_POOL_TASK_QUEUE_HPP
 
 #include <ptsched/base/time_source.hpp>
+#include <ptsched/pool/slots.h>
 
 #include <atomic>
 #include <bit>
@@ -17,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <utility>
 
 namespace ptsched::pool {
 
@@ -31,55 +33,47 @@ struct Label {
 
 class TaskQueue {
 public:
-    /* Of at least @capacity tasks of @bytes each. */
+    /* Who finds it full sleeps until a quarter is free again, or each task that is taken would wake him for one. */
+    bool is_roomy() const { return size() <= last_ + 1 - (last_ + 4) / 4; }
+
+    /* Of at least @capacity tasks of @bytes each; behind them there is room for what comes with the last piece. */
     TaskQueue(std::size_t capacity, std::size_t bytes)
-        : last_(std::bit_ceil(capacity < 2 ? 2 : capacity) - 1), stride_(aligned(sizeof(Cell) + bytes)),
+        : last_(std::bit_ceil(capacity < 2 ? 2 : capacity) - 1), stride_(aligned(sizeof(Cell) + pieces_of(bytes) * bytes_of_piece + sizeof(unsigned))),
           cells_(static_cast<std::byte *>(::operator new((last_ + 1) * stride_, alignment)))
     {
         for (std::size_t i = 0; i <= last_; i++)
             new (&cell(i)) Cell{i, {}};
     }
 
-    /* @fill writes a task, and returns its label; it is not called if there is no room: then false. Does not block. */
-    template <typename Fill> bool try_push(Fill fill)
+    /*
+     * Up to @most tasks: @fill(i, count, to) writes the i-th of @count, and returns its label. Returns for how many there
+     * was room. Does not block.
+     */
+    template <typename Fill> std::size_t push(std::size_t most, Fill fill)
     {
-        std::uint64_t at = end_.load(std::memory_order_relaxed);
-        for (;;) {
-            Cell &place = cell(at);
-            const auto distance = static_cast<std::int64_t>(place.turn.load(std::memory_order_acquire) - at);
-            if (distance < 0)
-                return false;
-            if (distance > 0) {
-                at = end_.load(std::memory_order_relaxed);
-                continue;
-            }
-            if (!end_.compare_exchange_weak(at, at + 1, std::memory_order_relaxed))
-                continue;
-            place.label = fill(task_of(place));
-            place.turn.store(at + 1, std::memory_order_release);
-            return true;
+        std::uint64_t at;
+        const std::size_t count = claim(end_, most, 0, at);
+        for (std::size_t i = 0; i < count; i++) {
+            Cell &place = cell(at + i);
+            place.label = fill(i, count, task_of(place));
         }
+        for (std::size_t i = 0; i < count; i++)
+            cell(at + i).turn.store(at + i + 1, std::memory_order_release);
+        return count;
     }
 
-    /* @take reads a task and its label; false if there is none. Does not block. */
-    template <typename Take> bool try_pop(Take take)
+    /* Up to @most: @take(task, label) reads each. Returns how many there were. Does not block. */
+    template <typename Take> std::size_t pop(std::size_t most, Take take)
     {
-        std::uint64_t at = begin_.load(std::memory_order_relaxed);
-        for (;;) {
-            Cell &place = cell(at);
-            const auto distance = static_cast<std::int64_t>(place.turn.load(std::memory_order_acquire) - (at + 1));
-            if (distance < 0)
-                return false;
-            if (distance > 0) {
-                at = begin_.load(std::memory_order_relaxed);
-                continue;
-            }
-            if (!begin_.compare_exchange_weak(at, at + 1, std::memory_order_relaxed))
-                continue;
-            take(static_cast<const std::byte *>(task_of(place)), place.label);
-            place.turn.store(at + last_ + 1, std::memory_order_release);
-            return true;
+        std::uint64_t at;
+        const std::size_t count = claim(begin_, most, 1, at);
+        for (std::size_t i = 0; i < count; i++) {
+            Cell &place = cell(at + i);
+            take(static_cast<const std::byte *>(task_of(place)), std::as_const(place.label));
         }
+        for (std::size_t i = 0; i < count; i++)
+            cell(at + i).turn.store(at + i + last_ + 1, std::memory_order_release);
+        return count;
     }
 
     /* How many there are, if nobody pushes or pops. */
@@ -98,6 +92,30 @@ private:
         void operator()(std::byte *memory) const { ::operator delete(memory, alignment); }
     };
     static constexpr std::align_val_t alignment{64};
+
+    /* The cells from @at on whose turn it is, as many as there are one after another, are the caller's. */
+    std::size_t claim(std::atomic<std::uint64_t> &next, std::size_t most, std::uint64_t turn, std::uint64_t &at)
+    {
+        at = next.load(std::memory_order_relaxed);
+        for (;;) {
+            std::size_t count = 0;
+            std::int64_t ahead = 0;
+            while (count < most) {
+                ahead = static_cast<std::int64_t>(cell(at + count).turn.load(std::memory_order_acquire) -
+                                                  (at + count + turn));
+                if (ahead)
+                    break;
+                count++;
+            }
+            if (!count && ahead <= 0)
+                return 0;
+            /* Somebody else was faster. */
+            if (!count)
+                at = next.load(std::memory_order_relaxed);
+            else if (next.compare_exchange_weak(at, at + count, std::memory_order_relaxed))
+                return count;
+        }
+    }
 
     static std::size_t aligned(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
     Cell &cell(std::uint64_t at) { return *reinterpret_cast<Cell *>(cells_.get() + (at & last_) * stride_); }
@@ -125,7 +143,8 @@ public:
         for (unsigned i = 0; i < looks; i++) {
             if (condition())
                 return true;
-            __builtin_ia32_pause();
+            if (i > prompt_looks)
+                __builtin_ia32_pause();
         }
         std::unique_lock lock(mutex_);
         asleep_.fetch_add(1, std::memory_order_seq_cst);
@@ -134,18 +153,21 @@ public:
         return holds;
     }
 
+    /* Somebody sleeps or is about to, or has just begun to and is not seen yet. */
+    bool any_asleep() const { return asleep_.load(std::memory_order_relaxed); }
+
     /* To be called when a condition may hold that did not. */
     void wake()
     {
         std::atomic_thread_fence(std::memory_order_seq_cst);
-        if (!asleep_.load(std::memory_order_relaxed))
+        if (!any_asleep())
             return;
         std::lock_guard lock(mutex_);
         changed_.notify_all();
     }
 
 private:
-    static constexpr unsigned looks = 1000;
+    static constexpr unsigned looks = 1000, prompt_looks = 400;
 
     std::atomic<unsigned> asleep_{0};
     std::mutex mutex_; /* nobody goes to sleep between a change and the news of it */

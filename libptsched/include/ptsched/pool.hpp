@@ -26,6 +26,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <typeinfo>
@@ -100,9 +101,11 @@ public:
     Core &operator=(const Core &) = delete;
 
     void on_host(unsigned kind, HostFunction function);
-    bool push(unsigned kind, const void *task, const Push &how, Duration most);
-    /* The kind of what came back, whose bytes are then at @task, which has room for the largest kind. */
-    std::optional<unsigned> pop(unsigned output, void *task, Duration most);
+    /* @count tasks, one behind the other; how many of them there was room for in that time. */
+    std::size_t push(unsigned kind, const void *tasks, std::size_t count, const Push &how, Duration most);
+    /* @take(kind, task) for each, @count at most; returns how many there were. Waits for the first of them only. */
+    using Take = std::function<void(unsigned kind, const std::byte *task)>;
+    std::size_t pop(unsigned output, std::size_t count, const Take &take, Duration most);
     std::size_t unfinished(unsigned output) const;
     void close();
     void stop();
@@ -148,12 +151,17 @@ public:
     /* Blocks while as many wait as may. Throws Error if the pool is closed or stopped. */
     template <typename Task> void push(const Task &task, const Push &how = {})
     {
-        core_.push(kind<Task>(), &task, how, Core::for_ever);
+        core_.push(kind<Task>(), &task, 1, how, Core::for_ever);
+    }
+    /* All of them, in less time than one by one. */
+    template <typename Task> void push_all(std::span<const Task> tasks, const Push &how = {})
+    {
+        core_.push(kind<Task>(), tasks.data(), tasks.size(), how, Core::for_ever);
     }
     /* The same for so long at most; false if there was no room. */
     template <typename Task> bool push_for(const Task &task, Duration most, const Push &how = {})
     {
-        return core_.push(kind<Task>(), &task, how, most);
+        return core_.push(kind<Task>(), &task, 1, how, most) == 1;
     }
     template <typename Task> bool try_push(const Task &task, const Push &how = {})
     {
@@ -165,9 +173,17 @@ public:
     /* The same for so long at most; nothing, too, if none has come. */
     std::optional<Any> pop_for(Duration most, unsigned output = 0)
     {
-        alignas(Piece) std::byte task[most_bytes];
-        const std::optional<unsigned> kind = core_.pop(output, task, most);
-        return kind ? make(*kind, task) : std::optional<Any>();
+        std::optional<Any> any;
+        core_.pop(output, 1, [&](unsigned kind, const std::byte *task) { any = make(kind, task); }, most);
+        return any;
+    }
+    /* As pop(), and with the first what has come back besides: as many as @tasks has room for. Returns how many. */
+    std::size_t pop_some(std::span<Any> tasks, unsigned output = 0)
+    {
+        std::size_t i = 0;
+        return core_.pop(
+            output, tasks.size(), [&](unsigned kind, const std::byte *task) { tasks[i++] = make(kind, task); },
+            Core::for_ever);
     }
     std::optional<Any> try_pop(unsigned output = 0) { return pop_for(Duration::zero(), output); }
 

@@ -12,7 +12,7 @@
  *	IDLE		neither has the tag of the slot's next number
  *	READY		the task's pieces have it, the result's not yet
  *	FINISHED	the result's pieces have it, too; the host takes it and the slot is IDLE
- *	EXIT		said once for all slots, in the notice: what is READY then stays so for the kernel's next run
+ *	EXIT		said once for all slots, by notices: what is READY then stays so for the kernel's next run
  */
 #ifndef PTSCHED_POOL_SLOTS_H
 #define PTSCHED_POOL_SLOTS_H
@@ -56,28 +56,41 @@ PTSCHED_POOL_BOTH constexpr bool is_of(unsigned int tag, unsigned int number)
     return tag >> 8 == (number & 0xffffff);
 }
 
-/* What the host tells all blocks, read whole. */
-struct alignas(16) Notice {
-    unsigned int bell;   /* one more for each block that has been given something while it had nothing */
-    unsigned int called; /* that block, from 1 on */
+/*
+ * What the host tells a block, read whole. Each has its own, on a line that no other reads: of the host's memory, a GPU
+ * serves reads of one line one after another, at a trip across the bus each.
+ */
+struct alignas(128) Notice {
     unsigned int leaves; /* the run that is to leave the device */
-    unsigned int unused;
+    unsigned int unused[3];
 };
+
+/* Rings once for each block that has been given something while it had nothing. In one word. */
+struct Bell {
+    unsigned int rings;
+    unsigned int called; /* the block of the last ring, from 1 on; 0: all */
+};
+
+constexpr unsigned long long make_word(const Bell &bell)
+{
+    return static_cast<unsigned long long>(bell.called) << 32 | bell.rings;
+}
 
 /*
  * In the device's memory, 0 when a run begins: idle blocks look here instead of across the bus. One of them, the porter,
- * looks at the notice for all.
+ * listens to the bell for all.
  */
 struct Lodge {
-    unsigned long long heard; /* bell and called of the last notice that a porter has seen, the bell in the lower half */
-    unsigned int porter;      /* the block that is it, from 1 on; 0: none is */
+    unsigned long long heard; /* the bell as the porter has last heard it */
+    unsigned int porter;      /* the block that it is, from 1 on; 0: none */
 };
 
 /* The parameter of a pool's kernel. All of it but the lodge is the host's memory. */
 struct Slots {
     const Piece *tasks; /* [block][slot][piece] */
     Piece *results;
-    const Notice *notice;
+    const Notice *notices;          /* [block] */
+    const unsigned long long *bell; /* a Bell's word */
     unsigned int *present;     /* [block]: the run that it has begun */
     const unsigned int *first; /* [block]: the number of its next task */
     Lodge *lodge;
