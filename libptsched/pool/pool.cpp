@@ -78,7 +78,7 @@ bool Core::Impl::Inputs::empty() const
 
 Core::Impl::Impl(Options options, std::vector<Kind> kinds)
     : options_([&] {
-          if (options.devices.empty())
+          if (options.kernel && options.devices.empty())
               options.devices = device::gpus();
           return std::move(options);
       }()),
@@ -110,9 +110,11 @@ Core::Impl::Impl(Options options, std::vector<Kind> kinds)
 void Core::Impl::check_options() const
 {
     if (options_.devices.empty() && !options_.host_threads)
-        refuse("there is no GPU, and host_threads is 0: nobody would do its tasks");
+        refuse(options_.kernel ? "there is no GPU, and host_threads is 0: nobody would do its tasks"
+                               : "it has no kernel, and host_threads is 0: nobody would do its tasks; Options::kernel "
+                                 "makes one for a device, say by cuda_code()");
     if (!options_.devices.empty() && !options_.kernel)
-        refuse("it has no kernel: Options::kernel makes one for a device, say by cuda_code()");
+        refuse("it has devices and no kernel: Options::kernel makes one for a device, say by cuda_code()");
     check_range("threads", options_.threads, warp, most_threads);
     if (options_.threads % warp)
         refuse("threads is " + std::to_string(options_.threads) + ", and must be a multiple of 32: say " +

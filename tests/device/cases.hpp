@@ -35,9 +35,6 @@ std::vector<tap::Case> apart_cases();
 std::vector<tap::Case> unmapped_cases();
 std::vector<tap::Case> host_cases();
 
-/* What another program does that takes turns. */
-int rival();
-
 /* Runs such cases on such a machine; @settings are the shell's. Whether all pass. */
 inline bool pass_elsewhere(const std::string &settings, const std::string &which)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Devices and datablocks, on the virtual GPU. */
 #include "tests/device/cases.hpp"
+#include "tests/device/rival.hpp"
 
 #include "tests/vgpu/pocl.h"
 
@@ -18,7 +19,7 @@ std::vector<tap::Case> cases_of(const std::string &which)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 && argv[1] == std::string("rival"))
+    if (argc > 1 && argv[1] == std::string(test::rival_argument))
         return test::rival();
     if (argc > 1)
         return tap::run(cases_of(argv[1]));

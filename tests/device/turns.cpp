@@ -2,99 +2,17 @@
 /* Turns on a device, given out by a broker, between this process and another. */
 #include <ptsched/device/turns.hpp>
 
+#include "tests/device/rival.hpp"
 #include "tests/device/work.hpp"
-#include <ptsched/ptsched.hpp>
 
-#include <fcntl.h>
+#include <atomic>
 #include <future>
-#include <sys/socket.h>
 
 using namespace test;
 using device::Attach;
 using device::Turns;
 
 namespace {
-
-/* A program of its own, with a socket for its input and what it says. */
-class Child {
-public:
-    explicit Child(std::vector<std::string> words, int output = STDOUT_FILENO)
-    {
-        int ends[2];
-        std::vector<char *> argv;
-        for (std::string &word : words)
-            argv.push_back(word.data());
-        argv.push_back(nullptr);
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-            throw std::runtime_error("no socket for a program");
-        pid_ = fork();
-        if (!pid_) {
-            prctl(PR_SET_PDEATHSIG, SIGKILL);
-            dup2(ends[1], STDIN_FILENO);
-            dup2(ends[1], output);
-            execv(argv[0], argv.data());
-            _exit(127);
-        }
-        close(ends[1]);
-        fd_ = ends[0];
-    }
-    ~Child()
-    {
-        close(fd_);
-        kill(pid_, SIGKILL);
-        waitpid(pid_, nullptr, 0);
-    }
-    Child(const Child &) = delete;
-    Child &operator=(const Child &) = delete;
-
-    void tell(char what) { CHECK(write(fd_, &what, 1) == 1); }
-    /* Waits until it says something; 0 if it ends without. */
-    char told()
-    {
-        char what = 0;
-        return read(fd_, &what, 1) == 1 ? what : '\0';
-    }
-
-    /* Waits until it has said that; false if it ends without. */
-    bool has_told(const std::string &words)
-    {
-        std::string said;
-        while (said.find(words) == std::string::npos)
-            if (const char what = told())
-                said += what;
-            else
-                return false;
-        return true;
-    }
-
-private:
-    pid_t pid_ = -1;
-    int fd_ = -1;
-};
-
-/* A scheduler for the virtual GPUs, which is found as long as this lives. */
-class Broker {
-public:
-    Broker() : program_({folder() + "/../bin/ptschedd", "--socket", socket(), "--test-devices", "2"}, STDERR_FILENO)
-    {
-        setenv("PTSCHED_DEVICE_NODE", "/nowhere", 1);
-        setenv("PTSCHED_SOCKET", socket().c_str(), 1);
-        CHECK(program_.has_told("listening"));
-    }
-    ~Broker() { unlink(socket().c_str()); }
-    Broker(const Broker &) = delete;
-    Broker &operator=(const Broker &) = delete;
-
-private:
-    static std::string socket() { return "/tmp/device-turns-" + std::to_string(getpid()); }
-    Child program_;
-};
-
-/* Another process, which takes the turn when it is told to, and gives it back. */
-class Rival : public Child {
-public:
-    Rival() : Child({std::filesystem::read_symlink("/proc/self/exe"), "rival"}) { CHECK(told() == 'r'); }
-};
 
 std::promise<void> once(std::promise<void> &promise)
 {
@@ -162,21 +80,6 @@ void when_the_scheduler_ends()
 }
 
 } // namespace
-
-int test::rival()
-{
-    auto say = [](char what) { return write(STDOUT_FILENO, &what, 1) == 1; };
-    ptsched::Client client("ffff:01:00.0", PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_BROKER);
-    char what;
-    if (!say('r'))
-        return 1;
-    while (read(STDIN_FILENO, &what, 1) == 1) {
-        ptsched::Turn turn(client);
-        if (!say('h') || read(STDIN_FILENO, &what, 1) != 1)
-            return 1;
-    }
-    return 0;
-}
 
 std::vector<tap::Case> test::turn_cases()
 {

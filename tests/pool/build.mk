@@ -7,7 +7,7 @@ $(B)/vgpu/pool-kernels.so: tests/pool/kernels.cu tests/pool/tasks.h $(POOL_HEADE
 	@mkdir -p $(@D)
 	CXX="$(CXX)" tests/vgpu/vgpu-cc $< -o $@ -iquote . -Ilibptsched/include $(WARNINGS) $(SANFLAGS)
 
-$(B)/tests/pool: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/pool/*.cpp)) $(POOL_OBJS) $(DEVICE_OBJS) $(B)/lib/libptsched-core.a \
+$(B)/tests/pool: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/pool/*.cpp) tests/device/rival.cpp) $(POOL_OBJS) $(DEVICE_OBJS) $(B)/lib/libptsched-core.a \
 		$(B)/bin/ptschedd $(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(B)/vgpu/pool-kernels.so
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -ldl -Wl,--no-as-needed -L$(B)/vgpu -lcuda -Wl,-rpath,'$$ORIGIN/../vgpu'

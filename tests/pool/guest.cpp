@@ -1,7 +1,120 @@
 // SPDX-License-Identifier: MIT
+/* A pool leaves its device when nothing is to do, or when somebody else is to have it, and loses nothing by that. */
+#include "tests/device/rival.hpp"
+#include "tests/host_flag.h"
 #include "tests/pool/cases.hpp"
+
+#include <thread>
+
+using namespace test;
+using namespace std::chrono_literals;
+
+namespace {
+
+template <typename Pool, typename Condition> void until(const Pool &pool, Condition condition)
+{
+    while (!condition(pool.state()))
+        std::this_thread::yield();
+}
+
+void parks_when_idle()
+{
+    auto options = options_for("squares");
+    options.idle = 1ms;
+    Squares squares(options);
+    for (unsigned long long round = 1; round <= 20; round++) {
+        squares.push(Square{static_cast<double>(round), 0, round});
+        CHECK(squares.pop()->result == static_cast<double>(round * round));
+        until(squares, [&](const pool::State &state) { return state.parks == round; });
+        CHECK(!squares.state().resident);
+        CHECK_EQ(squares.state().launches, std::uint64_t{round});
+    }
+}
+
+/* Called back in the midst of its work, again and again: each task comes back once, with the right value. */
+void called_back()
+{
+    constexpr unsigned long long count = 3000;
+    Broker broker;
+    Rival rival;
+    auto options = options_for("squares");
+    options.attach = device::Attach::required;
+    Squares squares(options);
+    std::vector<unsigned> seen(count);
+    std::jthread pushes([&] {
+        for (unsigned long long i = 0; i < count; i++)
+            squares.push(Square{static_cast<double>(i), 0, i});
+    });
+    unsigned long long popped = 0;
+    const auto pop = [&] {
+        const auto done = squares.pop();
+        if (!CHECK(done && done->result == done->value * done->value))
+            return;
+        seen.at(done->id)++;
+        popped++;
+    };
+    while (popped < count - 200) {
+        for (unsigned i = 0; i < 100; i++)
+            pop();
+        rival.tell('t');
+        CHECK(rival.told() == 'h');
+        /* It has the device alone. */
+        CHECK(!squares.state().resident);
+        rival.tell('g');
+    }
+    while (popped < count)
+        pop();
+    for (const unsigned times : seen)
+        CHECK_EQ(times, 1u);
+    CHECK(squares.state().parks >= 20);
+}
+
+/* What it has begun is ended first; what waits in its slots goes on in the next turn. */
+void ends_what_it_has_begun()
+{
+    Broker broker;
+    Rival rival;
+    auto options = options_for("mixed");
+    options.attach = device::Attach::required;
+    options.blocks = 1;
+    options.depth = 4;
+    Mixed pool(options);
+    HostFlag flag;
+    pool.push(Wait{static_cast<const unsigned *>(device::host_pointer(HostFlag::address())), 0});
+    until(pool, [](const pool::State &state) { return state.in_slots == 1; });
+    for (unsigned long long i = 0; i < 3; i++)
+        pool.push(Square{2, 0, i});
+    until(pool, [](const pool::State &state) { return state.in_slots == 4; });
+    rival.tell('t');
+    std::this_thread::yield();
+    CHECK(pool.state().resident);
+    flag.raise();
+    CHECK(rival.told() == 'h');
+    CHECK(std::holds_alternative<Wait>(*pool.pop()));
+    rival.tell('g');
+    for (unsigned i = 0; i < 3; i++)
+        CHECK(std::get<Square>(*pool.pop()).result == 4);
+}
+
+void without_a_scheduler()
+{
+    setenv("PTSCHED_DEVICE_NODE", "/nowhere", 1);
+    setenv("PTSCHED_SOCKET", "/nowhere", 1);
+    auto options = options_for("squares");
+    options.attach = device::Attach::required;
+    CHECK(refused([&] { Squares squares(options); }, {"pool", "to be scheduled"}));
+    options.attach = device::Attach::if_possible;
+    Squares squares(options);
+    squares.push(Square{3, 0, 0});
+    CHECK(squares.pop()->result == 9);
+}
+
+} // namespace
 
 std::vector<tap::Case> test::guest_cases()
 {
-    return {};
+    return {{"a pool with nothing to do leaves, and comes back", parks_when_idle},
+            {"called back again and again, nothing is lost", called_back},
+            {"called back, a block ends its task and no more", ends_what_it_has_begun},
+            {"a pool that is to be scheduled, and is not", without_a_scheduler}};
 }

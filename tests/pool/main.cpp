@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 /* Pools of tasks for kernels that stay, on the virtual GPU. */
+#include "tests/device/rival.hpp"
 #include "tests/pool/cases.hpp"
 
-int main()
+int main(int argc, char **argv)
 {
+    if (argc > 1 && argv[1] == std::string(test::rival_argument))
+        return test::rival();
+    if (argc > 1 && argv[1] == std::string(test::fault_argument))
+        return tap::run(test::fault_cases());
     test::Daemon daemon;
     std::vector<tap::Case> all;
 

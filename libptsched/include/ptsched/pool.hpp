@@ -48,7 +48,7 @@ enum class Where : std::uint8_t {
 };
 
 struct Options {
-    /* The pool's kernel for a device, which calls serve() of pool.cuh and has one parameter, Slots. */
+    /* The pool's kernel for a device, which calls serve() of pool.cuh and has one parameter, Slots. Empty: the host alone. */
     std::function<std::unique_ptr<device::Code>(device::Device &)> kernel;
     /* Empty: all of gpus(). */
     std::vector<device::Device *> devices = {};
