@@ -200,8 +200,10 @@ PTASK_LIBS       := libptsched-device libptask
 PTASK_PC         := ptsched-device ptask
 CLIENT_LIBS      := libptsched libptsched-preload
 CLIENT_PC        := ptsched
-INSTALL_LIBS     := $(CLIENT_LIBS) $(PTASK_LIBS)
-INSTALL_PC       := $(CLIENT_PC) $(PTASK_PC)
+POOL_LIBS        := libptsched-pool
+POOL_PC          := ptsched-pool
+INSTALL_LIBS     := $(CLIENT_LIBS) $(PTASK_LIBS) $(POOL_LIBS)
+INSTALL_PC       := $(CLIENT_PC) $(PTASK_PC) $(POOL_PC)
 INSTALL_CMAKE    := ptsched-config.cmake ptsched-config-version.cmake
 INSTALL_UNITS    := ptschedd.service ptsched-metrics.service ptsched-metrics.timer
 CMAKE_DIR         = $(libdir)/cmake/ptsched
@@ -218,6 +220,7 @@ PTASK_MAN          = Documentation/man/libptask.3
 PTASK_RST          = Documentation/ptask.rst Documentation/device.rst
 PTASK_HEADERS      = $(addprefix libptsched/include/ptsched/,ptask.h ptask device base)
 # But for one that calls the driver by the project's own declarations.
+POOL_EXAMPLE_SRCS  = $(wildcard samples/pool/quadrature.*)
 PTASK_EXAMPLE_SRCS = $(filter-out %/call.cpp,$(wildcard samples/ptask/*.c samples/ptask/*.cpp samples/ptask/*.hpp))
 
 # $(call install_libraries,LIBRARIES,PACKAGES,HEADERS): for programs that are built with them.
@@ -236,6 +239,8 @@ install: programs install-ptask ## libraries, tools, documents, udev rule, syste
 	install -m 755 $(INSTALL_PROGRAMS:%=$(B)/bin/%) $(DESTDIR)$(bindir)
 	install -m 755 $(INSTALL_DAEMONS:%=$(B)/bin/%) $(DESTDIR)$(sbindir)
 	$(call install_libraries,$(CLIENT_LIBS),$(CLIENT_PC),libptsched/include/ptsched/ptsched.*)
+	$(call install_libraries,$(POOL_LIBS),$(POOL_PC),libptsched/include/ptsched/pool.* libptsched/include/ptsched/pool)
+	install -m 644 $(POOL_EXAMPLE_SRCS) $(DESTDIR)$(docdir)/examples
 	install -m 644 uapi/linux/ptsched.h $(DESTDIR)$(includedir)/linux
 	set -e; for unit in $(INSTALL_UNITS); do \
 		$(fill_in) packaging/$$unit >$(DESTDIR)$(unitdir)/$$unit; done

@@ -2,6 +2,8 @@
 # libptsched-pool.so: tasks for kernels that stay on the GPU, on top of libptsched-device.so.
 POOL_SRCS := $(wildcard libptsched/pool/*.cpp)
 POOL_OBJS := $(POOL_SRCS:%=$(B)/obj/%.o)
+# What kernels include.
+POOL_HEADERS := $(wildcard libptsched/include/ptsched/pool.cuh libptsched/include/ptsched/pool/*.h)
 POOL_SO   := $(B)/lib/libptsched-pool.so
 
 $(POOL_OBJS): CPPFLAGS += $(LIBRARY_CPPFLAGS)

@@ -107,8 +107,8 @@ std::size_t Core::Impl::give(Inputs &from, Guest &to, std::size_t most)
         const std::size_t room = std::min(to.room(), most - given);
         if (!room)
             break;
-        const std::size_t now = (*queue)->pop(
-            room, [&](const std::byte *task, const Label &label) { resident.give(task, label); });
+        const std::size_t now =
+            (*queue)->pop(room, [&](const std::byte *task, const Label &label) { resident.give(task, label); });
         if (now && room_.any_asleep() && (*queue)->is_roomy())
             room_.wake();
         given += now;

@@ -32,8 +32,8 @@ public:
     void hear() { waits_ = false; }
 
     /*
-     * Brings the kernel to the device or takes it off. @wanted: there are tasks for it. @now is looked at rarely. Throws
-     * device::Fault if the kernel has failed. Does not block.
+     * Brings the kernel to the device or takes it off. @wanted: there are tasks for it. @now is looked at rarely.
+     * Throws device::Fault if the kernel has failed. Does not block.
      */
     void look(bool wanted, Clock::time_point now);
     /* From now on it stays away. */

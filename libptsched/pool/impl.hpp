@@ -93,7 +93,7 @@ private:
     std::atomic<Life> life_{Life::open};
     mutable std::mutex failure_mutex_; /* protects failure_ */
     std::exception_ptr failure_;
-    std::atomic<bool> news_{false};      /* a turn came or is called back */
+    std::atomic<bool> news_{false};    /* a turn came or is called back */
     std::atomic<unsigned> on_host_{0}; /* pieces that the host's pool was told of and has not done */
     Sleepers host_done_;
     std::vector<unsigned> found_; /* by the thread: blocks with results */

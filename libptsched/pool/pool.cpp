@@ -97,11 +97,11 @@ Core::Impl::Impl(Options options, std::vector<Kind> kinds)
         outputs_.push_back(std::make_unique<Output>(options_.capacity, task_bytes_));
     for (device::Device *device : options_.devices) {
         bound_.push_back(make_inputs());
-        guests_.push_back(std::make_unique<Guest>(make_resident(*device), options_.attach, Guest::Times{options_.idle},
-                                                  [this] {
-                                                      news_.store(true, std::memory_order_release);
-                                                      work_.wake();
-                                                  }));
+        guests_.push_back(
+            std::make_unique<Guest>(make_resident(*device), options_.attach, Guest::Times{options_.idle}, [this] {
+                news_.store(true, std::memory_order_release);
+                work_.wake();
+            }));
     }
     const NoSignals no_signals;
     thread_ = std::thread([this] { work(); });
@@ -148,10 +148,11 @@ std::unique_ptr<Resident> Core::Impl::make_resident(device::Device &device)
     const std::size_t fit = code->most_blocks(geometry).value_or(1);
     std::size_t blocks = options_.blocks;
     if (!blocks)
-        blocks = std::max<std::size_t>(1, std::min(fit, device.most_threads().value_or(threads_for_a_block) / threads_for_a_block));
+        blocks = std::max<std::size_t>(
+            1, std::min(fit, device.most_threads().value_or(threads_for_a_block) / threads_for_a_block));
     if (blocks > fit)
-        refuse("blocks is " + std::to_string(blocks) + ", and " + device.name() + " has at most " + std::to_string(fit) +
-               " of this kernel's at once: the others would never begin");
+        refuse("blocks is " + std::to_string(blocks) + ", and " + device.name() + " has at most " +
+               std::to_string(fit) + " of this kernel's at once: the others would never begin");
     return std::make_unique<Resident>(device, std::move(code),
                                       Resident::Shape{static_cast<unsigned>(blocks), options_.threads,
                                                       options_.shared_bytes, options_.depth, task_bytes_});
@@ -288,8 +289,8 @@ bool Core::Impl::wait(Duration most)
     for (const auto &output : outputs_) {
         const bool all = output->arrivals.wait_until(until, [&] {
             throw_failure();
-            return life() == Life::stopped || output->arrived.load(std::memory_order_acquire) ==
-                                                  output->pushed.load(std::memory_order_acquire);
+            return life() == Life::stopped ||
+                   output->arrived.load(std::memory_order_acquire) == output->pushed.load(std::memory_order_acquire);
         });
         if (!all)
             return false;

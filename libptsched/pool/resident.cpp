@@ -54,12 +54,13 @@ std::size_t aligned(std::size_t bytes)
 
 Resident::Resident(device::Device &device, std::unique_ptr<device::Code> code, const Shape &shape)
     : device_(device), code_(std::move(code)), shape_(shape), pieces_(pieces_of(shape.task_bytes)),
-      queue_(device.make_queue()),
-      shared_(device::Allocation::pinned(
-          2 * aligned(std::size_t{shape.blocks} * shape.depth * pieces_ * sizeof(Piece)) + aligned(shape.blocks * sizeof(Notice)) +
-          aligned(sizeof(Bell)) + 2 * aligned(shape.blocks * sizeof(unsigned)))),
-      lodge_(device::Allocation::on_device(device, sizeof(Lodge))), memory_(static_cast<std::byte *>(shared_.host_address())),
-      blocks_(shape.blocks), labels_(std::size_t{shape.blocks} * shape.depth), loads_(shape.depth + 1, none)
+      queue_(device.make_queue()), shared_(device::Allocation::pinned(
+                                       2 * aligned(std::size_t{shape.blocks} * shape.depth * pieces_ * sizeof(Piece)) +
+                                       aligned(shape.blocks * sizeof(Notice)) + aligned(sizeof(Bell)) +
+                                       2 * aligned(shape.blocks * sizeof(unsigned)))),
+      lodge_(device::Allocation::on_device(device, sizeof(Lodge))),
+      memory_(static_cast<std::byte *>(shared_.host_address())), blocks_(shape.blocks),
+      labels_(std::size_t{shape.blocks} * shape.depth), loads_(shape.depth + 1, none)
 {
     results_at_ = aligned(std::size_t{shape.blocks} * shape.depth * pieces_ * sizeof(Piece));
     notices_at_ = 2 * results_at_;
@@ -216,9 +217,9 @@ void Resident::find_results(std::size_t most, std::vector<unsigned> &found)
         Block &one = blocks_[block];
         one.found = 0;
         __builtin_prefetch(pieces(results_at_, later, blocks_[later].collected + 1));
-        while (load_of(block) > one.found && found.size() < most &&
-               has_result(block, one.collected + one.found + 1) &&
-               (found.empty() || label(block, one.collected + one.found + 1).output == label_of_result(found[0]).output)) {
+        while (
+            load_of(block) > one.found && found.size() < most && has_result(block, one.collected + one.found + 1) &&
+            (found.empty() || label(block, one.collected + one.found + 1).output == label_of_result(found[0]).output)) {
             found.push_back(block);
             one.found++;
         }

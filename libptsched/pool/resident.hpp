@@ -59,9 +59,9 @@ private:
     static constexpr unsigned none = ~0U;
 
     struct Block {
-        unsigned given = 0, collected = 0; /* numbers of tasks, the last ones */
+        unsigned given = 0, collected = 0;     /* numbers of tasks, the last ones */
         unsigned before = none, behind = none; /* of those with as many tasks: see loads_ */
-        unsigned found = 0; /* results in find_results()'s list */
+        unsigned found = 0;                    /* results in find_results()'s list */
         bool present = false;
     };
 
@@ -86,9 +86,9 @@ private:
     std::byte *memory_ = nullptr;
 
     std::vector<Block> blocks_;
-    std::vector<Label> labels_;    /* [block][slot] */
-    std::vector<unsigned> loads_;  /* by how many tasks they have: the block that was last to come to that */
-    unsigned absent_ = 0;          /* blocks of this run that have not begun */
+    std::vector<Label> labels_;   /* [block][slot] */
+    std::vector<unsigned> loads_; /* by how many tasks they have: the block that was last to come to that */
+    unsigned absent_ = 0;         /* blocks of this run that have not begun */
     std::size_t in_flight_ = 0;
     unsigned run_ = 0;
     Bell bell_{};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A bounded queue of tasks for any number of threads: Dmitry Vyukov's ring, in which each cell has a number that says
- * whose turn it is with it. The libraries that have it fix the size of an element when they are compiled; a pool's tasks
- * have a size that only its user knows.
+ * whose turn it is with it. The libraries that have it fix the size of an element when they are compiled; a pool's
+ * tasks have a size that only its user knows.
  */
 #ifndef PTSCHED_POOL_TASK_QUEUE_HPP
 #define PTSCHED_POOL_TASK_QUEUE_HPP
@@ -38,7 +38,8 @@ public:
 
     /* Of at least @capacity tasks of @bytes each; behind them there is room for what comes with the last piece. */
     TaskQueue(std::size_t capacity, std::size_t bytes)
-        : last_(std::bit_ceil(capacity < 2 ? 2 : capacity) - 1), stride_(aligned(sizeof(Cell) + pieces_of(bytes) * bytes_of_piece + sizeof(unsigned))),
+        : last_(std::bit_ceil(capacity < 2 ? 2 : capacity) - 1),
+          stride_(aligned(sizeof(Cell) + pieces_of(bytes) * bytes_of_piece + sizeof(unsigned))),
           cells_(static_cast<std::byte *>(::operator new((last_ + 1) * stride_, alignment)))
     {
         for (std::size_t i = 0; i <= last_; i++)
@@ -46,8 +47,8 @@ public:
     }
 
     /*
-     * Up to @most tasks: @fill(i, count, to) writes the i-th of @count, and returns its label. Returns for how many there
-     * was room. Does not block.
+     * Up to @most tasks: @fill(i, count, to) writes the i-th of @count, and returns its label. Returns for how many
+     * there was room. Does not block.
      */
     template <typename Fill> std::size_t push(std::size_t most, Fill fill)
     {

@@ -45,6 +45,4 @@ extern "C" __global__ void spinning(Slots slots)
 }
 
 /* What a launch is measured with. */
-extern "C" __global__ void empty()
-{
-}
+extern "C" __global__ void empty() {}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Tasks go in and come back: of several kinds and sizes, by many threads, bounded, in order of what they depend on. */
-#include "tests/host_flag.h"
-#include "tests/pool/cases.hpp"
+#include "tests/pool/waiting.hpp"
 #include <ptsched/device/allocation.hpp>
 
 #include <atomic>
@@ -71,9 +70,9 @@ void paper_example()
     device::Allocation memory = device::Allocation::pinned(sizeof(unsigned long long));
     auto *word = static_cast<unsigned long long *>(memory.host_address());
     *word = 1;
-    HostFlag flag;
+    Waiting waiting;
     const Add a{word, 10, 0}, c{word, 100, 0};
-    const Wait b{static_cast<const unsigned *>(device::host_pointer(HostFlag::address())), 0};
+    const Wait b = waiting.task();
     pool.push(a, {.output = 0});
     pool.push(b, {.output = 1});
     const auto first = pool.pop(0);
@@ -83,7 +82,7 @@ void paper_example()
     CHECK(second && std::get<Add>(*second).before == 11);
     CHECK_EQ(pool.unfinished(1), std::size_t{1});
     CHECK(!pool.try_pop(1));
-    flag.raise();
+    waiting.end();
     const auto third = pool.pop(1);
     CHECK(third && std::get<Wait>(*third).seen == 1);
     CHECK_EQ(*word, 111ull);
@@ -118,16 +117,15 @@ void bounded()
     options.blocks = 1;
     options.depth = 1;
     Mixed pool(options);
-    HostFlag flag;
-    pool.push(Wait{static_cast<const unsigned *>(device::host_pointer(HostFlag::address())), 0});
-    while (!pool.state().in_slots)
-        std::this_thread::yield();
+    Waiting waiting;
+    pool.push(waiting.task());
+    waiting.wait_until_begun();
     for (unsigned long long i = 0; i < 4; i++)
         CHECK(pool.try_push(Square{2, 0, i}));
     CHECK(!pool.try_push(Square{2, 0, 4}));
     CHECK(!pool.push_for(Square{2, 0, 4}, 1ms));
     CHECK_EQ(pool.unfinished(), std::size_t{5});
-    flag.raise();
+    waiting.end();
     pool.push(Square{2, 0, 4});
     for (unsigned i = 0; i < 6; i++)
         CHECK(pool.pop());
@@ -141,13 +139,12 @@ void by_priority()
     options.blocks = 1;
     options.depth = 1;
     Mixed pool(options);
-    HostFlag flag;
-    pool.push(Wait{static_cast<const unsigned *>(device::host_pointer(HostFlag::address())), 0});
-    while (!pool.state().in_slots)
-        std::this_thread::yield();
+    Waiting waiting;
+    pool.push(waiting.task());
+    waiting.wait_until_begun();
     for (unsigned i = 0; i < 6; i++)
         pool.push(Square{1, 0, i}, {.priority = i % 3});
-    flag.raise();
+    waiting.end();
     CHECK(pool.pop());
     for (const unsigned long long id : {2, 5, 1, 4, 0, 3})
         CHECK_EQ(std::get<Square>(*pool.pop()).id, id);
@@ -180,6 +177,20 @@ void stopped()
     CHECK(refused([&] { pool.push(Square{1, 0, 0}); }, {"stopped"}));
 }
 
+/* As a program of its own, as its head says. */
+void example()
+{
+    const std::string program = folder() + "/../samples/quadrature";
+    const std::string command = "LD_LIBRARY_PATH=" + folder() + " " + program + " " + folder() + "/quadrature.so >&2";
+    CHECK_EQ(std::system(command.c_str()), 0);
+}
+
+/* Of sanitizers, it would need their libraries. */
+std::string why_not_example()
+{
+    return std::filesystem::exists(folder() + "/../samples/quadrature") ? "" : "it is not built with sanitizers";
+}
+
 } // namespace
 
 std::vector<tap::Case> test::basic_cases()
@@ -192,5 +203,6 @@ std::vector<tap::Case> test::basic_cases()
             {"queues have an end", bounded},
             {"urgent tasks go first", by_priority},
             {"a closed pool ends what it has", closed},
-            {"a stopped pool tells who waits", stopped}};
+            {"a stopped pool tells who waits", stopped},
+            {"the example: adaptive quadrature", example, why_not_example()}};
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What cannot be is refused, and what fails is named. */
-#include "tests/host_flag.h"
-#include "tests/pool/cases.hpp"
+#include "tests/pool/waiting.hpp"
 #include <ptsched/device/log.hpp>
 
 #include <mutex>
@@ -82,17 +81,16 @@ void never_ends()
         std::lock_guard lock(mutex);
         said += line + "\n";
     });
-    HostFlag flag;
+    Waiting waiting;
     {
         auto options = options_for("mixed");
         options.patience = 10ms;
         Mixed pool(options);
-        pool.push(Wait{static_cast<const unsigned *>(device::host_pointer(HostFlag::address())), 0});
+        pool.push(waiting.task());
         CHECK(!pool.pop_for(1ms));
         CHECK(!pool.wait_for(1ms));
         CHECK_EQ(pool.unfinished(), std::size_t{1});
-        while (!pool.state().in_slots)
-            std::this_thread::yield();
+        waiting.wait_until_begun();
     }
     device::set_log({});
     std::lock_guard lock(mutex);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* A pool leaves its device when nothing is to do, or when somebody else is to have it, and loses nothing by that. */
 #include "tests/device/rival.hpp"
-#include "tests/host_flag.h"
-#include "tests/pool/cases.hpp"
+#include "tests/pool/waiting.hpp"
 
 #include <thread>
 
@@ -79,16 +78,16 @@ void ends_what_it_has_begun()
     options.blocks = 1;
     options.depth = 4;
     Mixed pool(options);
-    HostFlag flag;
-    pool.push(Wait{static_cast<const unsigned *>(device::host_pointer(HostFlag::address())), 0});
-    until(pool, [](const pool::State &state) { return state.in_slots == 1; });
+    Waiting waiting;
+    pool.push(waiting.task());
+    waiting.wait_until_begun();
     for (unsigned long long i = 0; i < 3; i++)
         pool.push(Square{2, 0, i});
     until(pool, [](const pool::State &state) { return state.in_slots == 4; });
     rival.tell('t');
     std::this_thread::yield();
     CHECK(pool.state().resident);
-    flag.raise();
+    waiting.end();
     CHECK(rival.told() == 'h');
     CHECK(std::holds_alternative<Wait>(*pool.pop()));
     rival.tell('g');

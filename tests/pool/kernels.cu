@@ -24,6 +24,7 @@ __device__ void reverse(Reverse &task, const Block &)
 __device__ void wait(Wait &task, const Block &)
 {
     if (threadIdx.x == 0) {
+        ptsched::pool::detail::store(task.begun, 1u);
         while (!ptsched::pool::detail::load(task.flag))
             __nanosleep(100);
         task.seen = 1;

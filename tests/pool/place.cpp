@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Where tasks run: on a device, on one of several, on the host, or on either. */
-#include "tests/host_flag.h"
-#include "tests/pool/cases.hpp"
+#include "tests/pool/waiting.hpp"
 
 #include <atomic>
 #include <thread>
@@ -10,11 +9,6 @@ using namespace test;
 using pool::Where;
 
 namespace {
-
-Wait wait_for_flag()
-{
-    return {static_cast<const unsigned *>(device::host_pointer(HostFlag::address())), 0};
-}
 
 pool::Options with_host(const char *kernel, unsigned threads = 2)
 {
@@ -51,16 +45,15 @@ void on_either()
     options.outputs = 2;
     Mixed pool(options);
     pool.on_host<Square>(square_on_host);
-    HostFlag flag;
-    pool.push(wait_for_flag(), {.output = 1});
-    while (!pool.state().in_slots)
-        std::this_thread::yield();
+    Waiting waiting;
+    pool.push(waiting.task(), {.output = 1});
+    waiting.wait_until_begun();
     for (unsigned long long i = 0; i < 20; i++)
         pool.push(Square{3, 0, i}, {.where = Where::either});
     for (unsigned i = 0; i < 20; i++)
         CHECK(std::get<Square>(*pool.pop()).result == -3);
     CHECK_EQ(pool.unfinished(1), std::size_t{1});
-    flag.raise();
+    waiting.end();
     CHECK(pool.pop(1));
 }
 
@@ -86,16 +79,15 @@ void several_devices()
     options.depth = 1;
     options.outputs = 2;
     Mixed pool(options);
-    HostFlag flag;
-    pool.push(wait_for_flag(), {.output = 1, .device = 1});
-    while (!pool.state().in_slots)
-        std::this_thread::yield();
+    Waiting waiting;
+    pool.push(waiting.task(), {.output = 1, .device = 1});
+    waiting.wait_until_begun();
     for (unsigned long long i = 0; i < 30; i++)
         pool.push(Square{4, 0, i});
     for (unsigned i = 0; i < 30; i++)
         CHECK(std::get<Square>(*pool.pop()).result == 16);
     CHECK_EQ(pool.unfinished(1), std::size_t{1});
-    flag.raise();
+    waiting.end();
     CHECK(pool.pop(1));
     CHECK_EQ(pool.state().launches, std::uint64_t{2});
 }

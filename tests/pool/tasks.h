@@ -13,9 +13,10 @@ struct Reverse {
     unsigned int values[64];
 };
 
-/* Waits until *flag is not 0, which the host sets; a word in the host's memory. */
+/* Says that it has begun, and waits until *flag is not 0; words in the host's memory. */
 struct Wait {
     const unsigned int *flag;
+    unsigned int *begun;
     unsigned long long seen;
 };
 

@@ -47,13 +47,12 @@ constexpr unsigned int nap = 300;
 constexpr long long int patience = 4096;
 
 #ifdef VGPU
-/* For the sake of the thread sanitizer, which does not see the access itself. */
 inline Piece load_piece(const Piece *from)
 {
     Piece piece;
     vgpu::poll();
     __asm__ volatile("movdqa (%1), %%xmm0\n\tmovdqu %%xmm0, (%0)" : : "r"(&piece), "r"(from) : "xmm0", "memory");
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    vgpu_has_read(from);
     return piece;
 }
 
@@ -64,7 +63,7 @@ inline Piece load_piece_ahead(const Piece *from)
 
 inline void store_piece(Piece *to, const Piece &piece)
 {
-    __atomic_thread_fence(__ATOMIC_RELEASE);
+    vgpu_writes(to);
     __asm__ volatile("movdqu (%1), %%xmm0\n\tmovdqa %%xmm0, (%0)" : : "r"(to), "r"(&piece) : "xmm0", "memory");
 }
 

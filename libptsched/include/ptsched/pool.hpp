@@ -4,15 +4,14 @@
  * host's memory, as CAGTP has it (T. Li et al., Chinese Journal of Computers 41(10), 2018, sections 3 and 4). A task is
  * a struct of 16 to 256 bytes that is trivially copyable; what the device makes of it comes back in the same struct.
  *
- *	Pool<Square> pool({.kernel = [](auto &gpu) { return ptsched::device::cuda_code(gpu, "squares.cubin", "squares"); }});
- *	pool.push({3.0, 0});
- *	std::optional<Square> done = pool.pop();
+ *	Pool<Square> pool({.kernel = [](auto &gpu) { return ptsched::device::cuda_code(gpu, "squares.cubin", "squares");
+ *}}); pool.push({3.0, 0}); std::optional<Square> done = pool.pop();
  *
  * The kernel is written with pool.cuh. Tasks are independent of each other and run in no particular order: who has
  * those that depend on others pushes them when the others have come back, for which there may be several outputs.
  *
- * A pool is a good guest of its device: it leaves when ptsched calls it back (attach), or when there has been nothing to
- * do for a while, and is there again with its next turn, or the next task. What waits, in queues and slots, stays.
+ * A pool is a good guest of its device: it leaves when ptsched calls it back (attach), or when there has been nothing
+ *to do for a while, and is there again with its next turn, or the next task. What waits, in queues and slots, stays.
  */
 #ifndef PTSCHED_POOL_HPP
 #define PTSCHED_POOL_HPP
@@ -48,19 +47,19 @@ enum class Where : std::uint8_t {
 };
 
 struct Options {
-    /* The pool's kernel for a device, which calls serve() of pool.cuh and has one parameter, Slots. Empty: the host alone. */
+    /* For a device: calls serve() of pool.cuh, and its only parameter is Slots. Empty: the pool has the host alone. */
     std::function<std::unique_ptr<device::Code>(device::Device &)> kernel;
     /* Empty: all of gpus(). */
     std::vector<device::Device *> devices = {};
     unsigned threads = 128;    /* in a block: a multiple of 32 */
     unsigned shared_bytes = 0; /* dynamic shared memory of a block */
-    unsigned blocks = 0;       /* on each device; 0: as many as are there at once, but no more than for each 512 threads */
-    unsigned depth = 4;        /* slots of a block: a power of two, at most 64 */
+    unsigned blocks = 0; /* on each device; 0: as many as are there at once, but no more than for each 512 threads */
+    unsigned depth = 4;  /* slots of a block: a power of two, at most 64 */
     unsigned outputs = 1;
-    unsigned priorities = 1;   /* 1 to 16 */
+    unsigned priorities = 1;     /* 1 to 16 */
     std::size_t capacity = 8192; /* tasks that may wait: of each priority; and results of each output */
-    unsigned host_threads = 0; /* of the machine's host pool, for tasks that may run on the host */
-    Attach attach = Attach::no; /* each device by turns */
+    unsigned host_threads = 0;   /* of the machine's host pool, for tasks that may run on the host */
+    Attach attach = Attach::no;  /* each device by turns */
     /* After so long without a task the kernel leaves the device. */
     std::chrono::nanoseconds idle = std::chrono::milliseconds(50);
     /* For so long the destructor waits for a task that a block has begun. */
@@ -69,7 +68,7 @@ struct Options {
 
 /* How a task is pushed. */
 struct Push {
-    unsigned output = 0;   /* to which it comes back */
+    unsigned output = 0; /* to which it comes back */
     Where where = Where::device;
     int device = -1;       /* by its place in Options::devices; -1: any */
     unsigned priority = 0; /* larger ones go first */
@@ -118,14 +117,15 @@ private:
 };
 
 /*
- * Tasks of these types, which are kinds 0, 1 ... of the kernel. All of it may be called by any thread, but for on_host()
- * and the destructor. Where a task has failed, by a fault of the device or by throwing on the host, all calls from then
- * on throw Error, which names the tasks that were begun.
+ * Tasks of these types, which are kinds 0, 1 ... of the kernel. All of it may be called by any thread, but for
+ * on_host() and the destructor. Where a task has failed, by a fault of the device or by throwing on the host, all calls
+ * from then on throw Error, which names the tasks that were begun.
  */
 template <typename... Tasks> class Pool {
     static_assert(sizeof...(Tasks) >= 1 && sizeof...(Tasks) <= most_kinds, "1 to 256 kinds of task");
     static_assert((... && std::is_trivially_copyable_v<Tasks>), "tasks are copied byte by byte");
-    static_assert((... && (sizeof(Tasks) >= fewest_bytes && sizeof(Tasks) <= most_bytes)), "tasks have 16 to 256 bytes");
+    static_assert((... && (sizeof(Tasks) >= fewest_bytes && sizeof(Tasks) <= most_bytes)),
+                  "tasks have 16 to 256 bytes");
     static_assert((... && (alignof(Tasks) <= alignof(Piece))), "tasks are aligned to at most 16 bytes");
 
 public:
@@ -145,7 +145,8 @@ public:
     /* What a task of a kind does on the host. Before the first is pushed that may run there. */
     template <typename Task> void on_host(std::function<void(Task &)> function)
     {
-        core_.on_host(kind<Task>(), [function = std::move(function)](void *task) { function(*static_cast<Task *>(task)); });
+        core_.on_host(kind<Task>(),
+                      [function = std::move(function)](void *task) { function(*static_cast<Task *>(task)); });
     }
 
     /* Blocks while as many wait as may. Throws Error if the pool is closed or stopped. */
@@ -174,7 +175,8 @@ public:
     std::optional<Any> pop_for(Duration most, unsigned output = 0)
     {
         std::optional<Any> any;
-        core_.pop(output, 1, [&](unsigned kind, const std::byte *task) { any = make(kind, task); }, most);
+        core_.pop(
+            output, 1, [&](unsigned kind, const std::byte *task) { any = make(kind, task); }, most);
         return any;
     }
     /* As pop(), and with the first what has come back besides: as many as @tasks has room for. Returns how many. */

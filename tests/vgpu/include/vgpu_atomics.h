@@ -119,4 +119,33 @@ VGPU_SCOPES(atomicOr)
 VGPU_SCOPES(atomicXor)
 #undef VGPU_SCOPES
 
+/*
+ * For kernels that exchange words with the host by instructions of their own, which the thread sanitizer does not see:
+ * after reading what others write, and before writing what others read.
+ */
+#if defined(__SANITIZE_THREAD__)
+#define VGPU_THREAD_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define VGPU_THREAD_SANITIZER
+#endif
+#endif
+#ifdef VGPU_THREAD_SANITIZER
+extern "C" void __tsan_acquire(void *), __tsan_release(void *);
+#endif
+
+inline void vgpu_has_read([[maybe_unused]] const void *from)
+{
+#ifdef VGPU_THREAD_SANITIZER
+    __tsan_acquire(const_cast<void *>(from));
+#endif
+}
+
+inline void vgpu_writes([[maybe_unused]] void *to)
+{
+#ifdef VGPU_THREAD_SANITIZER
+    __tsan_release(to);
+#endif
+}
+
 #endif /* VGPU_ATOMICS_H */

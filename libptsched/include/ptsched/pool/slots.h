@@ -77,8 +77,8 @@ constexpr unsigned long long make_word(const Bell &bell)
 }
 
 /*
- * In the device's memory, 0 when a run begins: idle blocks look here instead of across the bus. One of them, the porter,
- * listens to the bell for all.
+ * In the device's memory, 0 when a run begins: idle blocks look here instead of across the bus. One of them, the
+ * porter, listens to the bell for all.
  */
 struct Lodge {
     unsigned long long heard; /* the bell as the porter has last heard it */
@@ -91,8 +91,8 @@ struct Slots {
     Piece *results;
     const Notice *notices;          /* [block] */
     const unsigned long long *bell; /* a Bell's word */
-    unsigned int *present;     /* [block]: the run that it has begun */
-    const unsigned int *first; /* [block]: the number of its next task */
+    unsigned int *present;          /* [block]: the run that it has begun */
+    const unsigned int *first;      /* [block]: the number of its next task */
     Lodge *lodge;
     unsigned int depth;  /* slots of a block: a power of two */
     unsigned int pieces; /* of a slot */
