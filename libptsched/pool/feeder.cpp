@@ -30,7 +30,7 @@ std::exception_ptr nested(const std::string &text)
 
 } // namespace
 
-void Core::Impl::work()
+void CoreImpl::work()
 {
     device::adopt_thread();
     try {
@@ -56,7 +56,7 @@ void Core::Impl::work()
     take_off();
 }
 
-bool Core::Impl::collect(Guest &guest)
+bool CoreImpl::collect(Guest &guest)
 {
     Resident &resident = guest.resident();
     resident.find_results(at_once, found_);
@@ -77,7 +77,7 @@ bool Core::Impl::collect(Guest &guest)
     return true;
 }
 
-bool Core::Impl::hand_out()
+bool CoreImpl::hand_out()
 {
     std::size_t given = 0;
     for (std::size_t place = 0; place < guests_.size(); place++)
@@ -99,7 +99,7 @@ bool Core::Impl::hand_out()
     return true;
 }
 
-std::size_t Core::Impl::give(Inputs &from, Guest &to, std::size_t most)
+std::size_t CoreImpl::give(Inputs &from, Guest &to, std::size_t most)
 {
     Resident &resident = to.resident();
     std::size_t given = 0;
@@ -116,7 +116,7 @@ std::size_t Core::Impl::give(Inputs &from, Guest &to, std::size_t most)
     return given;
 }
 
-Guest *Core::Impl::least_loaded()
+Guest *CoreImpl::least_loaded()
 {
     Guest *best = nullptr;
     std::size_t load = 0, blocks = 1;
@@ -133,12 +133,12 @@ Guest *Core::Impl::least_loaded()
     return best;
 }
 
-bool Core::Impl::is_wanted(std::size_t place) const
+bool CoreImpl::is_wanted(std::size_t place) const
 {
     return guests_[place]->resident().in_flight() || !bound_[place].empty() || !any_.empty() || !either_.empty();
 }
 
-void Core::Impl::look_after_guests()
+void CoreImpl::look_after_guests()
 {
     const bool news = news_.exchange(false, std::memory_order_acquire);
     const auto now = Clock::now();
@@ -155,13 +155,13 @@ void Core::Impl::look_after_guests()
 }
 
 /* While devices have no room, the host may do what may be done there. */
-void Core::Impl::ask_host()
+void CoreImpl::ask_host()
 {
     if (!either_.empty() && !least_loaded() && on_host_.load(std::memory_order_relaxed) < options_.host_threads)
         ready_on_host(1);
 }
 
-bool Core::Impl::has_something_to_do()
+bool CoreImpl::has_something_to_do()
 {
     if (life() >= Life::stopped || news_.load(std::memory_order_acquire))
         return true;
@@ -171,7 +171,7 @@ bool Core::Impl::has_something_to_do()
     return false;
 }
 
-void Core::Impl::rest()
+void CoreImpl::rest()
 {
     auto until = no_limit();
     for (const auto &guest : guests_) {
@@ -182,7 +182,7 @@ void Core::Impl::rest()
     work_.wait_until(until, [this] { return has_something_to_do(); });
 }
 
-void Core::Impl::fail_device(std::exception_ptr cause)
+void CoreImpl::fail_device(std::exception_ptr cause)
 {
     std::string begun;
     for (const auto &guest : guests_)
@@ -191,7 +191,7 @@ void Core::Impl::fail_device(std::exception_ptr cause)
 }
 
 /* The first failure counts. */
-void Core::Impl::fail(std::exception_ptr cause, const std::string &what)
+void CoreImpl::fail(std::exception_ptr cause, const std::string &what)
 {
     std::exception_ptr failure;
     try {
@@ -210,7 +210,7 @@ void Core::Impl::fail(std::exception_ptr cause, const std::string &what)
 }
 
 /* Blocks end what they have begun; if one does not, its kernel stays, and all that it uses. */
-void Core::Impl::take_off()
+void CoreImpl::take_off()
 {
     const auto until = Clock::now() + options_.patience;
     for (auto &guest : guests_) {

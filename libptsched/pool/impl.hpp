@@ -23,10 +23,15 @@ struct alignas(64) Output {
     alignas(64) std::atomic<std::uint64_t> popped{0};
 };
 
-class Core::Impl final : private device::HostWork {
+class CoreImpl final : private device::HostWork {
 public:
-    Impl(Options options, std::vector<Kind> kinds);
-    ~Impl();
+    using Kind = Core::Kind;
+    using HostFunction = Core::HostFunction;
+    using Take = Core::Take;
+    using Duration = Core::Duration;
+
+    CoreImpl(Options options, std::vector<Kind> kinds);
+    ~CoreImpl();
 
     void on_host(unsigned kind, HostFunction function);
     std::size_t push(unsigned kind, const void *tasks, std::size_t count, const Push &how, Duration most);

@@ -8,7 +8,7 @@
 namespace ptsched::pool {
 
 /* A thread of the host's pool takes a task, or the calling one if there is none. */
-void Core::Impl::ready_on_host(std::size_t tasks)
+void CoreImpl::ready_on_host(std::size_t tasks)
 {
     for (; tasks; tasks--) {
         on_host_.fetch_add(1, std::memory_order_relaxed);
@@ -20,7 +20,7 @@ void Core::Impl::ready_on_host(std::size_t tasks)
     }
 }
 
-void Core::Impl::do_piece()
+void CoreImpl::do_piece()
 {
     alignas(Piece) std::byte task[most_bytes];
     Label label;
@@ -32,7 +32,7 @@ void Core::Impl::do_piece()
     host_done_.wake();
 }
 
-bool Core::Impl::take_for_host(std::byte *task, Label &label)
+bool CoreImpl::take_for_host(std::byte *task, Label &label)
 {
     const auto take = [&](const std::byte *from, const Label &of) {
         label = of;
@@ -45,7 +45,7 @@ bool Core::Impl::take_for_host(std::byte *task, Label &label)
     return false;
 }
 
-void Core::Impl::run_on_host(std::byte *task, const Label &label)
+void CoreImpl::run_on_host(std::byte *task, const Label &label)
 {
     try {
         host_functions_[label.kind](task);

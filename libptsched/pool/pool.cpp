@@ -34,7 +34,7 @@ Clock::time_point time_after(Core::Duration most)
 } // namespace
 
 Core::Core(Options options, std::vector<Kind> kinds)
-    : impl_(std::make_unique<Impl>(std::move(options), std::move(kinds)))
+    : impl_(std::make_unique<CoreImpl>(std::move(options), std::move(kinds)))
 {
 }
 Core::~Core() = default;
@@ -71,12 +71,12 @@ State Core::state() const
     return impl_->state();
 }
 
-bool Core::Impl::Inputs::empty() const
+bool CoreImpl::Inputs::empty() const
 {
     return std::all_of(queues.begin(), queues.end(), [](const auto &queue) { return !queue->size(); });
 }
 
-Core::Impl::Impl(Options options, std::vector<Kind> kinds)
+CoreImpl::CoreImpl(Options options, std::vector<Kind> kinds)
     : options_([&] {
           if (options.kernel && options.devices.empty())
               options.devices = device::gpus();
@@ -107,7 +107,7 @@ Core::Impl::Impl(Options options, std::vector<Kind> kinds)
     thread_ = std::thread([this] { work(); });
 }
 
-void Core::Impl::check_options() const
+void CoreImpl::check_options() const
 {
     if (options_.devices.empty() && !options_.host_threads)
         refuse(options_.kernel ? "there is no GPU, and host_threads is 0: nobody would do its tasks"
@@ -120,7 +120,7 @@ void Core::Impl::check_options() const
         refuse("threads is " + std::to_string(options_.threads) + ", and must be a multiple of 32: say " +
                std::to_string((options_.threads + warp - 1) / warp * warp));
     check_range("depth", options_.depth, 1, most_depth);
-    if (!std::has_single_bit(options_.depth))
+    if (std::bit_floor(options_.depth) != options_.depth)
         refuse("depth is " + std::to_string(options_.depth) + ", and must be a power of two: say " +
                std::to_string(std::bit_floor(options_.depth)));
     check_range("outputs", options_.outputs, 1, 65536);
@@ -128,7 +128,7 @@ void Core::Impl::check_options() const
     check_range("capacity", options_.capacity, 1, std::size_t{1} << 24);
 }
 
-Core::Impl::Inputs Core::Impl::make_inputs() const
+CoreImpl::Inputs CoreImpl::make_inputs() const
 {
     Inputs inputs;
     for (unsigned i = 0; i < options_.priorities; i++)
@@ -136,7 +136,7 @@ Core::Impl::Inputs Core::Impl::make_inputs() const
     return inputs;
 }
 
-std::unique_ptr<Resident> Core::Impl::make_resident(device::Device &device)
+std::unique_ptr<Resident> CoreImpl::make_resident(device::Device &device)
 {
     std::unique_ptr<device::Code> code = options_.kernel(device);
     const auto sizes = code->parameter_sizes();
@@ -158,21 +158,21 @@ std::unique_ptr<Resident> Core::Impl::make_resident(device::Device &device)
                                                       options_.shared_bytes, options_.depth, task_bytes_});
 }
 
-Core::Impl::~Impl()
+CoreImpl::~CoreImpl()
 {
     end_with(Life::stopped);
     thread_.join();
     host_done_.wait_until(no_limit(), [this] { return !on_host_.load(std::memory_order_acquire); });
 }
 
-void Core::Impl::on_host(unsigned kind, HostFunction function)
+void CoreImpl::on_host(unsigned kind, HostFunction function)
 {
     if (!options_.host_threads)
         refuse("host_threads is 0: nothing can be done on the host");
     host_functions_[kind] = std::move(function);
 }
 
-TaskQueue &Core::Impl::queue_for(unsigned kind, const Push &how)
+TaskQueue &CoreImpl::queue_for(unsigned kind, const Push &how)
 {
     check_output(how.output);
     if (how.priority >= options_.priorities)
@@ -191,7 +191,7 @@ TaskQueue &Core::Impl::queue_for(unsigned kind, const Push &how)
     return *(how.where == Where::host ? host_ : either_).queues[how.priority];
 }
 
-std::size_t Core::Impl::push(unsigned kind, const void *tasks, std::size_t count, const Push &how, Duration most)
+std::size_t CoreImpl::push(unsigned kind, const void *tasks, std::size_t count, const Push &how, Duration most)
 {
     TaskQueue &queue = queue_for(kind, how);
     Output &output = *outputs_[how.output];
@@ -222,7 +222,7 @@ std::size_t Core::Impl::push(unsigned kind, const void *tasks, std::size_t count
     return pushed;
 }
 
-std::size_t Core::Impl::pop(unsigned index, std::size_t count, const Take &take, Duration most)
+std::size_t CoreImpl::pop(unsigned index, std::size_t count, const Take &take, Duration most)
 {
     check_output(index);
     Output &output = *outputs_[index];
@@ -246,7 +246,7 @@ std::size_t Core::Impl::pop(unsigned index, std::size_t count, const Take &take,
     return popped;
 }
 
-std::size_t Core::Impl::unfinished(unsigned index) const
+std::size_t CoreImpl::unfinished(unsigned index) const
 {
     check_output(index);
     const Output &output = *outputs_[index];
@@ -254,24 +254,24 @@ std::size_t Core::Impl::unfinished(unsigned index) const
     return output.pushed.load(std::memory_order_acquire) - popped;
 }
 
-void Core::Impl::check_output(unsigned output) const
+void CoreImpl::check_output(unsigned output) const
 {
     if (output >= outputs_.size())
         refuse("output is " + std::to_string(output) + ", and the pool has " + std::to_string(outputs_.size()));
 }
 
-void Core::Impl::close()
+void CoreImpl::close()
 {
     end_with(Life::closed);
 }
 
-void Core::Impl::stop()
+void CoreImpl::stop()
 {
     end_with(Life::stopped);
 }
 
 /* It only gets worse. */
-void Core::Impl::end_with(Life life)
+void CoreImpl::end_with(Life life)
 {
     Life before = life_.load(std::memory_order_relaxed);
     while (before < life && !life_.compare_exchange_weak(before, life, std::memory_order_acq_rel))
@@ -283,7 +283,7 @@ void Core::Impl::end_with(Life life)
             sleepers->wake();
 }
 
-bool Core::Impl::wait(Duration most)
+bool CoreImpl::wait(Duration most)
 {
     const auto until = time_after(most);
     for (const auto &output : outputs_) {
@@ -298,7 +298,7 @@ bool Core::Impl::wait(Duration most)
     return true;
 }
 
-void Core::Impl::throw_failure() const
+void CoreImpl::throw_failure() const
 {
     if (life() != Life::failed)
         return;
@@ -306,13 +306,13 @@ void Core::Impl::throw_failure() const
     std::rethrow_exception(failure_);
 }
 
-void Core::Impl::refuse_push() const
+void CoreImpl::refuse_push() const
 {
     throw_failure();
     refuse(life() == Life::closed ? "it is closed: no more tasks may come" : "it was stopped");
 }
 
-State Core::Impl::state() const
+State CoreImpl::state() const
 {
     State state;
     state.on_devices = done_on_devices_.load(std::memory_order_relaxed);

@@ -32,6 +32,12 @@
 #include <variant>
 #include <vector>
 
+namespace ptsched::pool {
+
+class CoreImpl;
+
+} // namespace ptsched::pool
+
 #pragma GCC visibility push(default)
 
 namespace ptsched::pool {
@@ -112,8 +118,7 @@ public:
     State state() const;
 
 private:
-    class Impl;
-    const std::unique_ptr<Impl> impl_;
+    const std::unique_ptr<CoreImpl> impl_;
 };
 
 /*
