@@ -172,6 +172,12 @@ bench-ptask: ## the PTask paper's programs on a real NVIDIA GPU (BENCH="--quick 
 	@$(MAKE) bench-ptask-parts
 	$(B)/samples/bench-ptask $(BENCH)
 
+.PHONY: bench-pool
+bench-pool: ## tasks for kernels that stay, on a real NVIDIA GPU (BENCH="--quick --json FILE")
+	@scripts/with-gpu /bin/true
+	@$(MAKE) bench-pool-parts
+	$(B)/samples/bench-pool $(BENCH)
+
 .PHONY: bench-module
 bench-module: setup $(B)/bin/ptsim $(B)/tests/bench-policy $(B)/tests/policy_attacks $(B)/tests/policy_groups $(MUTANTS_NEED) vm-files ## what the policy and the module cost, and what attacks gain; results in out/module (BENCH="--only coverage")
 	scripts/bench-module --build $(B) $(BENCH)
