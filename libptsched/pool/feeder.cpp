@@ -18,6 +18,12 @@ constexpr unsigned rounds_between_looks = 64;
 /* Tasks that are handed out between looks at what has come back. */
 constexpr unsigned at_once = 64;
 
+/* To what no other thread changes: an instruction that locks the bus would wait for all that was written before. */
+template <typename Number> void add(std::atomic<Number> &number, std::uint64_t more)
+{
+    number.store(number.load(std::memory_order_relaxed) + more, std::memory_order_release);
+}
+
 /* An Error in which the exception that is being handled is nested. */
 std::exception_ptr nested(const std::string &text)
 {
@@ -70,9 +76,12 @@ bool CoreImpl::collect(Guest &guest)
     });
     if (!taken)
         return false;
-    output.arrived.fetch_add(taken, std::memory_order_release);
-    done_on_devices_.fetch_add(taken, std::memory_order_relaxed);
-    in_slots_.fetch_sub(taken, std::memory_order_relaxed);
+    if (options_.host_threads)
+        output.arrived.fetch_add(taken, std::memory_order_release);
+    else
+        add(output.arrived, taken);
+    add(done_on_devices_, taken);
+    add(in_slots_, -taken);
     output.arrivals.wake();
     return true;
 }
@@ -95,7 +104,7 @@ bool CoreImpl::hand_out()
         return false;
     for (const auto &guest : guests_)
         guest->resident().ring();
-    in_slots_.fetch_add(given, std::memory_order_relaxed);
+    add(in_slots_, given);
     return true;
 }
 

@@ -54,6 +54,9 @@ public:
     {
         std::uint64_t at;
         const std::size_t count = claim(end_, most, 0, at);
+        /* The next ones come to this processor meanwhile: another has used them last. */
+        for (std::size_t i = 0; i < (count ? count + 4 : 0); i++)
+            __builtin_prefetch(&cell(at + i), 1);
         for (std::size_t i = 0; i < count; i++) {
             Cell &place = cell(at + i);
             place.label = fill(i, count, task_of(place));
