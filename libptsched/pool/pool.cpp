@@ -228,7 +228,8 @@ std::size_t CoreImpl::pop(unsigned index, std::size_t count, const Take &take, D
     Output &output = *outputs_[index];
     std::size_t popped = 0;
     const auto is_over = [&] {
-        popped = output.results.pop(count, [&](const std::byte *task, const Label &label) { take(label.kind, task); });
+        popped = output.results.pop(
+            count, [&](const std::byte *task, const Label &label) { take(label.kind, task, label.number); });
         if (popped)
             return true;
         throw_failure();

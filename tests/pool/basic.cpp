@@ -2,6 +2,7 @@
 /* Tasks go in and come back: of several kinds and sizes, by many threads, bounded, in order of what they depend on. */
 #include "tests/pool/waiting.hpp"
 #include <ptsched/device/allocation.hpp>
+#include <ptsched/pool/ordered.hpp>
 
 #include <atomic>
 #include <set>
@@ -177,6 +178,37 @@ void stopped()
     CHECK(refused([&] { pool.push(Square{1, 0, 0}); }, {"stopped"}));
 }
 
+/* A chain through one word, with others beside it: each of the chain has seen what the one before has left. */
+void ordered()
+{
+    constexpr unsigned length = 50;
+    auto options = options_for("mixed");
+    options.outputs = 2;
+    Mixed pool(options);
+    const device::Allocation memory = device::Allocation::pinned(sizeof(unsigned long long));
+    auto *word = static_cast<unsigned long long *>(memory.host_address());
+    *word = 0;
+    pool::Ordered order(pool, 1);
+    std::vector<std::size_t> chain, others;
+    for (unsigned i = 0; i < length; i++) {
+        const std::vector<std::size_t> after = chain.empty() ? chain : std::vector{chain.back()};
+        chain.push_back(order.add(Add{word, 1, 0}, after));
+        others.push_back(order.add(Square{static_cast<double>(i), 0, i}));
+    }
+    const auto last = order.add(Reverse{}, {chain.back(), others.back()});
+    order.run();
+    for (unsigned i = 0; i < length; i++) {
+        CHECK_EQ(std::get<Add>(order.result(chain[i])).before, static_cast<unsigned long long>(i));
+        CHECK(std::get<Square>(order.result(others[i])).result == i * i);
+    }
+    CHECK(std::holds_alternative<Reverse>(order.result(last)));
+    /* More may come after a run, also after what has run. */
+    const auto more = order.add(Add{word, 0, 0}, {chain[3]});
+    order.run();
+    CHECK_EQ(std::get<Add>(order.result(more)).before, static_cast<unsigned long long>(length));
+    CHECK(refused([&] { order.add(Square{}, {1000}); }, {"after task 1000", "not added before"}));
+}
+
 /* As a program of its own, as its head says. */
 void example()
 {
@@ -204,5 +236,6 @@ std::vector<tap::Case> test::basic_cases()
             {"urgent tasks go first", by_priority},
             {"a closed pool ends what it has", closed},
             {"a stopped pool tells who waits", stopped},
+            {"tasks in the order of what they depend on", ordered},
             {"the example: adaptive quadrature", example, why_not_example()}};
 }

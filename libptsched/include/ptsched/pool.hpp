@@ -108,8 +108,11 @@ public:
     void on_host(unsigned kind, HostFunction function);
     /* @count tasks, one behind the other; how many of them there was room for in that time. */
     std::size_t push(unsigned kind, const void *tasks, std::size_t count, const Push &how, Duration most);
-    /* @take(kind, task) for each, @count at most; returns how many there were. Waits for the first of them only. */
-    using Take = std::function<void(unsigned kind, const std::byte *task)>;
+    /*
+     * @take for each, @count at most; returns how many there were. Waits for the first of them only. @number: it was
+     * the n-th to be pushed for its output.
+     */
+    using Take = std::function<void(unsigned kind, const std::byte *task, std::uint64_t number)>;
     std::size_t pop(unsigned output, std::size_t count, const Take &take, Duration most);
     std::size_t unfinished(unsigned output) const;
     void close();
@@ -181,7 +184,7 @@ public:
     {
         std::optional<Any> any;
         core_.pop(
-            output, 1, [&](unsigned kind, const std::byte *task) { any = make(kind, task); }, most);
+            output, 1, [&](unsigned kind, const std::byte *task, std::uint64_t) { any = make(kind, task); }, most);
         return any;
     }
     /* As pop(), and with the first what has come back besides: as many as @tasks has room for. Returns how many. */
@@ -189,7 +192,8 @@ public:
     {
         std::size_t i = 0;
         return core_.pop(
-            output, tasks.size(), [&](unsigned kind, const std::byte *task) { tasks[i++] = make(kind, task); },
+            output, tasks.size(),
+            [&](unsigned kind, const std::byte *task, std::uint64_t) { tasks[i++] = make(kind, task); },
             Core::for_ever);
     }
     std::optional<Any> try_pop(unsigned output = 0) { return pop_for(Duration::zero(), output); }
@@ -207,6 +211,8 @@ public:
     State state() const { return core_.state(); }
 
 private:
+    template <typename... Of> friend class Ordered;
+
     template <typename Task> static constexpr unsigned kind()
     {
         static_assert((... || std::is_same_v<Task, Tasks>), "the pool has no tasks of this type");
