@@ -35,7 +35,7 @@ public:
         record(name, {value, value, value}, unit, against);
     }
     /* Throws Error if it cannot. */
-    void write_json(const std::string &path, const std::string &device) const;
+    void write_json(const std::string &path) const;
 
 private:
     struct Record {

@@ -22,7 +22,7 @@ void measure(const bench::Settings &settings, const std::string &command)
     bench::measure_round_trips(gpu, settings, report);
     bench::measure_idle_bus(gpu, settings, report);
     if (!settings.json.empty())
-        report.write_json(settings.json, gpu.name());
+        report.write_json(settings.json);
 }
 
 } // namespace

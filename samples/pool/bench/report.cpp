@@ -29,19 +29,20 @@ void Report::record(const std::string &name, const Spread &spread, const std::st
     records_.push_back({name, unit, against, spread});
 }
 
-void Report::write_json(const std::string &path, const std::string &device) const
+void Report::write_json(const std::string &path) const
 {
-    nlohmann::ordered_json all{{"command", command_}, {"device", device}, {"records", nlohmann::ordered_json::array()}};
+    auto all = nlohmann::ordered_json::array();
     for (const Record &record : records_) {
-        all["records"].push_back({{"name", record.name},
-                                  {"value", record.spread.median},
-                                  {"least", record.spread.least},
-                                  {"most", record.spread.most},
-                                  {"unit", record.unit},
-                                  {"against", record.against}});
+        all.push_back({{"name", "pool/" + record.name},
+                       {"value", record.spread.median},
+                       {"least", record.spread.least},
+                       {"most", record.spread.most},
+                       {"unit", record.unit},
+                       {"against", record.against},
+                       {"command", command_}});
     }
     std::ofstream file(path);
-    file << all.dump(2) << '\n';
+    file << all.dump(1) << '\n';
     file.close();
     if (!file)
         throw Error("cannot write " + path);
