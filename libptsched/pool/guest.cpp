@@ -2,6 +2,8 @@
 #include "libptsched/pool/guest.hpp"
 
 #include <algorithm>
+#include <mutex>
+#include <vector>
 
 namespace ptsched::pool {
 
@@ -71,6 +73,16 @@ void Guest::leave()
     stays_away_ = true;
     if (there_)
         resident_->leave();
+}
+
+void Guest::abandon(std::unique_ptr<Guest> guest)
+{
+    static std::mutex mutex; /* protects the following */
+    static auto &kept = *new std::vector<std::unique_ptr<Guest>>;
+
+    guest->turns_.reset();
+    std::lock_guard lock(mutex);
+    kept.push_back(std::move(guest));
 }
 
 } // namespace ptsched::pool

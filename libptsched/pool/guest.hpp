@@ -46,8 +46,8 @@ public:
     std::uint64_t launches() const { return launches_.load(std::memory_order_relaxed); }
     std::uint64_t parks() const { return parks_.load(std::memory_order_relaxed); }
 
-    /* Its kernel does not end: what it uses stays until the process ends. */
-    static void abandon(std::unique_ptr<Guest> guest) { (void)guest.release(); }
+    /* Its kernel does not end: what that uses stays until the process ends. Nobody is woken any more. */
+    static void abandon(std::unique_ptr<Guest> guest);
 
 private:
     /* Between looks at whether the kernel is still there, which is a call of the driver. */
