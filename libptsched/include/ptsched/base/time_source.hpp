@@ -6,6 +6,8 @@
 #ifndef PTSCHED_BASE_TIME_SOURCE_HPP
 #define PTSCHED_BASE_TIME_SOURCE_HPP
 
+#include <ptsched/base/thread_safety.hpp>
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -29,10 +31,13 @@ public:
      * that is driven by hand tells nobody that it goes on.
      */
     static duration stretch_until(time_point time);
-    /* Blocks until @condition holds, or until @time; whether it holds. */
+    /*
+     * Blocks until @condition holds, or until @time; whether it holds. It may need the lock, which the analysis does
+     * not see here.
+     */
     template <typename Condition>
     static bool wait_until(std::condition_variable &changed, std::unique_lock<std::mutex> &lock, time_point time,
-                           Condition condition)
+                           Condition condition) PTSCHED_NO_THREAD_SAFETY_ANALYSIS
     {
         for (;;) {
             if (condition())

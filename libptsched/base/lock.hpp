@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* How locks are taken and let go, so that clang's analysis follows (<ptsched/base/thread_safety.hpp>). */
+#ifndef PTSCHED_BASE_LOCK_HPP
+#define PTSCHED_BASE_LOCK_HPP
+
+#include <ptsched/base/mutex.hpp>
+
+#include <mutex>
+
+namespace ptsched {
+
+/* As std::lock_guard. */
+template <typename Lockable> class PTSCHED_SCOPED_CAPABILITY Guard {
+public:
+    explicit Guard(Lockable &mutex) PTSCHED_ACQUIRE(mutex) : guard_(mutex) {}
+    ~Guard() PTSCHED_RELEASE() {}
+    Guard(const Guard &) = delete;
+    Guard &operator=(const Guard &) = delete;
+
+private:
+    std::lock_guard<Lockable> guard_;
+};
+
+/* It is held for an instant at most, see spin_for(). */
+struct Soon {};
+inline constexpr Soon soon;
+
+/* As std::unique_lock, which condition variables get. */
+template <typename Lockable> class PTSCHED_SCOPED_CAPABILITY UniqueLock {
+public:
+    explicit UniqueLock(Lockable &mutex) PTSCHED_ACQUIRE(mutex) : lock_(mutex) {}
+    UniqueLock(Lockable &mutex, Soon) PTSCHED_ACQUIRE(mutex) : lock_(mutex, std::defer_lock) { lock_soon(); }
+    ~UniqueLock() PTSCHED_RELEASE() {}
+    UniqueLock(const UniqueLock &) = delete;
+    UniqueLock &operator=(const UniqueLock &) = delete;
+    void lock() PTSCHED_ACQUIRE() { lock_.lock(); }
+    void unlock() PTSCHED_RELEASE() { lock_.unlock(); }
+    /*
+     * The same for who was given it, locked, as it is to be again: @mutex is the one that it locks. The analysis does
+     * not see that, here as below.
+     */
+    void lock([[maybe_unused]] Lockable &mutex) PTSCHED_ACQUIRE(mutex) PTSCHED_NO_THREAD_SAFETY_ANALYSIS
+    {
+        lock_.lock();
+    }
+    void unlock([[maybe_unused]] Lockable &mutex) PTSCHED_RELEASE(mutex) PTSCHED_NO_THREAD_SAFETY_ANALYSIS
+    {
+        lock_.unlock();
+    }
+    operator std::unique_lock<Lockable> &() { return lock_; }
+
+private:
+    void lock_soon() PTSCHED_NO_THREAD_SAFETY_ANALYSIS
+    {
+        if (!spin_for(lock_))
+            lock_.lock();
+    }
+
+    std::unique_lock<Lockable> lock_;
+};
+using Lock = UniqueLock<Mutex>;
+
+} // namespace ptsched
+
+#endif /* PTSCHED_BASE_LOCK_HPP */
