@@ -67,6 +67,24 @@ void run_and_stop_at_once()
     }
 }
 
+/* Nor does it matter how much of it there is by then. */
+void built_and_stopped_at_once()
+{
+    for (unsigned round = 0; round < 20; round++) {
+        Simple simple;
+        std::latch both(2);
+        std::thread stopper([&] {
+            both.arrive_and_wait();
+            simple.graph.stop();
+        });
+        both.arrive_and_wait();
+        for (unsigned i = 0; i < 64; i++)
+            simple.graph.output(simple.task["x"]);
+        stopper.join();
+        CHECK(refused([&] { simple.graph.run(); }, {"stopped before it was run"}));
+    }
+}
+
 /* What others ask while it is run is answered. */
 void asked_while_it_is_run()
 {
@@ -606,6 +624,7 @@ void what_cannot_be_served()
 Cases life_cases()
 {
     return {{"a graph is run and stopped at once", run_and_stop_at_once},
+            {"a graph is built and stopped at once", built_and_stopped_at_once},
             {"a graph is asked while it is run", asked_while_it_is_run},
             {"of two who run a graph, one does", of_two_that_run_it_one_does},
             {"a graph that was stopped does not run", stopped_before},

@@ -86,6 +86,12 @@ void Scheduler::start(const std::vector<std::unique_ptr<TaskImpl>> &tasks)
         look_at(*task);
 }
 
+void Scheduler::add_outer(Channel &channel)
+{
+    std::lock_guard lock(mutex_);
+    outer_.push_back(&channel);
+}
+
 void Scheduler::prepare(const std::vector<std::unique_ptr<TaskImpl>> &tasks)
 {
     work_for_requester();

@@ -51,7 +51,7 @@ public:
     bool started() const;
     bool stopping() const;
     /* A channel at which somebody may wait. */
-    void add_outer(Channel &channel) { outer_.push_back(&channel); }
+    void add_outer(Channel &channel);
 
     bool push(std::span<Channel *const> channels, Item &&item, Timeout timeout, const std::stop_token &stop);
     /* @end_stays: see Output::take_before_end(). */
