@@ -33,7 +33,7 @@ constexpr std::uint64_t quiet_ns = 100000000;
 
 struct Agent {
     std::mutex lock;
-    bool started{false};
+    std::atomic<bool> started{false};    /* written with the lock; who exits looks without it */
     std::atomic<std::uint32_t> quiet{0}; /* seen exiting: no more calls from here */
 };
 
