@@ -81,7 +81,7 @@ int BrokerConnection::send(ptsched_broker_header &header, const void *payload, i
 /* Why nothing can be sent any more. */
 int BrokerConnection::lost()
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     if (!socket_.is_ours())
         fail_all(-EBADFD);
     /* It may have said why before it hung up. */
@@ -109,7 +109,7 @@ void BrokerConnection::ask_for_sign()
 
 void BrokerConnection::give_up()
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     fail_all(-EHOSTDOWN);
 }
 
@@ -153,7 +153,7 @@ int BrokerConnection::transact(Call &call, std::uint32_t cmd, int fd, bool inter
             call.soon = kTurn;
     }
     {
-        std::lock_guard lock(mutex_);
+        Guard lock(mutex_);
         if (lost_)
             return lost_;
         call.next = calls_;
@@ -161,7 +161,7 @@ int BrokerConnection::transact(Call &call, std::uint32_t cmd, int fd, bool inter
     }
     int ret = send(header, call.argument, fd);
     if (ret) {
-        std::lock_guard lock(mutex_);
+        Guard lock(mutex_);
         forget(call);
         return ret;
     }
@@ -174,7 +174,7 @@ int BrokerConnection::transact(Call &call, std::uint32_t cmd, int fd, bool inter
     if (ret == 0) {
         wait(call, Limit(patience_), false);
     } else {
-        std::lock_guard lock(mutex_);
+        Guard lock(mutex_);
         forget(call);
         call.result = ret;
     }
@@ -184,7 +184,7 @@ int BrokerConnection::transact(Call &call, std::uint32_t cmd, int fd, bool inter
 /* False: a signal came; the call is still in the list. */
 bool BrokerConnection::wait(Call &call, std::optional<Limit> limit, bool interruptible)
 {
-    std::unique_lock lock(mutex_);
+    Lock lock(mutex_);
     while (!call.done) {
         if (limit && limit->reached()) {
             fail_all(-EHOSTDOWN);
@@ -201,7 +201,7 @@ bool BrokerConnection::wait(Call &call, std::optional<Limit> limit, bool interru
     return true;
 }
 
-/* Without mutex_: the watch has a lock of its own, under which it takes that. */
+/* The watch has a lock of its own, under which it takes that. */
 void BrokerConnection::watch(Call &call)
 {
     if (!call.watch)
@@ -209,10 +209,10 @@ void BrokerConnection::watch(Call &call)
 }
 
 /* True: interrupted by a signal. */
-bool BrokerConnection::sleep(Call &call, std::unique_lock<std::mutex> &lock, std::optional<Limit> &limit)
+bool BrokerConnection::sleep(Call &call, Lock &lock, std::optional<Limit> &limit)
 {
     std::uint32_t seen = call.wakes.load();
-    lock.unlock();
+    lock.unlock(mutex_);
     if (!limit)
         watch(call);
     /* Only without a timeout does the kernel restart it after a signal. */
@@ -225,12 +225,12 @@ bool BrokerConnection::sleep(Call &call, std::unique_lock<std::mutex> &lock, std
         interrupted =
             syscall(SYS_futex, &call.wakes, FUTEX_WAIT_PRIVATE, seen, nullptr, nullptr, 0) < 0 && errno == EINTR;
     }
-    lock.lock();
+    lock.lock(mutex_);
     return interrupted;
 }
 
 /* True: interrupted by a signal. */
-bool BrokerConnection::read_one(Call &call, std::unique_lock<std::mutex> &lock, std::optional<Limit> &limit)
+bool BrokerConnection::read_one(Call &call, Lock &lock, std::optional<Limit> &limit)
 {
     std::array<char, 512> buffer;
     PassedFds<PTSCHED_BROKER_NR_FDS> passed;
@@ -246,7 +246,7 @@ bool BrokerConnection::read_one(Call &call, std::unique_lock<std::mutex> &lock, 
         return false;
     }
     reading_ = true;
-    lock.unlock();
+    lock.unlock(mutex_);
     ssize_t got = receive_soon(socket_.get(), message, call.soon);
     if (got < 0 && errno == EAGAIN && limit) {
         const std::uint64_t since_ns = monotonic_ns();
@@ -259,7 +259,7 @@ bool BrokerConnection::read_one(Call &call, std::unique_lock<std::mutex> &lock, 
         got = recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC);
     }
     int error = errno;
-    lock.lock();
+    lock.lock(mutex_);
     reading_ = false;
     std::vector<UniqueFd> fds;
     if (got >= 0)
@@ -298,7 +298,6 @@ void BrokerConnection::deliver(const char *message, std::size_t length, std::spa
     }
 }
 
-/* With mutex_. */
 void BrokerConnection::fail_all(int error)
 {
     if (!lost_) {

@@ -4,6 +4,7 @@
 #define PTSCHED_CLIENT_BROKER_CONNECTION_HPP
 
 #include "libptsched/base/kept_fd.hpp"
+#include "libptsched/base/lock.hpp"
 #include "libptsched/client/broker_protocol.h"
 #include "libptsched/client/broker_socket.hpp"
 #include "libptsched/client/broker_watch.hpp"
@@ -99,26 +100,26 @@ private:
     int send(ptsched_broker_header &header, const void *payload, int fd, int flags = 0);
     int transact(Call &call, std::uint32_t cmd, int fd, bool interruptible);
     bool wait(Call &call, std::optional<Limit> limit, bool interruptible);
-    bool sleep(Call &call, std::unique_lock<std::mutex> &lock, std::optional<Limit> &limit);
-    bool read_one(Call &call, std::unique_lock<std::mutex> &lock, std::optional<Limit> &limit);
-    int lost();
-    void watch(Call &call);
-    void deliver(const char *message, std::size_t length, std::span<UniqueFd> fds);
-    void fail_all(int error);
-    void wake_a_reader();
-    void forget(Call &call);
+    bool sleep(Call &call, Lock &lock, std::optional<Limit> &limit) PTSCHED_REQUIRES(mutex_);
+    bool read_one(Call &call, Lock &lock, std::optional<Limit> &limit) PTSCHED_REQUIRES(mutex_);
+    int lost() PTSCHED_EXCLUDES(mutex_);
+    void watch(Call &call) PTSCHED_EXCLUDES(mutex_);
+    void deliver(const char *message, std::size_t length, std::span<UniqueFd> fds) PTSCHED_REQUIRES(mutex_);
+    void fail_all(int error) PTSCHED_REQUIRES(mutex_);
+    void wake_a_reader() PTSCHED_REQUIRES(mutex_);
+    void forget(Call &call) PTSCHED_REQUIRES(mutex_);
 
     KeptFd socket_;
     const std::chrono::nanoseconds patience_;
     std::atomic<std::uint64_t> next_id_{1};
     std::atomic<std::uint64_t> heard_{0};
 
-    std::mutex mutex_;
-    /* Protected by mutex_, as are the calls in the list. */
-    Call *calls_ = nullptr;
-    bool reading_ = false;
-    int turned_away_ = 0; /* why, as the broker has said */
-    int lost_ = 0;        /* why there is no connection any more */
+    Mutex mutex_;
+    /* As are the calls in the list. */
+    Call *calls_ PTSCHED_GUARDED_BY(mutex_) = nullptr;
+    bool reading_ PTSCHED_GUARDED_BY(mutex_) = false;
+    int turned_away_ PTSCHED_GUARDED_BY(mutex_) = 0; /* why, as the broker has said */
+    int lost_ PTSCHED_GUARDED_BY(mutex_) = 0;        /* why there is no connection any more */
 };
 
 } // namespace ptsched

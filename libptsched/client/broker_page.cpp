@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/client/broker_page.hpp"
 
+#include "libptsched/base/lock.hpp"
+
 #include <cerrno>
 #include <fcntl.h>
-#include <mutex>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -38,7 +39,7 @@ void unmap(ptsched_page *page)
         munmap(page, page_size());
 }
 
-std::mutex dead_mutex;
+Mutex dead_mutex;
 
 } // namespace
 
@@ -71,7 +72,7 @@ std::uint32_t BrokerPage::clear(std::uint32_t bits)
 
 void BrokerPage::set_dead()
 {
-    std::lock_guard lock(dead_mutex);
+    Guard lock(dead_mutex);
     if (!spare_ || dead_)
         return;
     dead_ = true;

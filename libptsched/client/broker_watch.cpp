@@ -2,12 +2,12 @@
 #include "libptsched/client/broker_watch.hpp"
 
 #include "libptsched/base/clock.hpp"
+#include "libptsched/base/lock.hpp"
 #include "libptsched/base/no_signals.hpp"
 #include "libptsched/client/broker_connection.hpp"
 
 #include <atomic>
 #include <chrono>
-#include <mutex>
 #include <new>
 #include <pthread.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ public:
 
 private:
     static void *run(void *watcher);
-    bool start();
+    bool start() PTSCHED_REQUIRES(mutex_);
     void look();
     static void look_at(BrokerWatch &watch);
 
@@ -43,9 +43,11 @@ private:
     const pid_t owner_;
     std::atomic<std::uint32_t> needed_{0}; /* so often it was woken */
     std::atomic<std::uint32_t> never_{0};  /* nobody wakes it from this sleep */
-    std::mutex mutex_;                     /* protects what follows */
-    BrokerWatch *watches_ = nullptr;
-    bool started_ = false, asleep_ = false, used_ = false;
+    Mutex mutex_;
+    BrokerWatch *watches_ PTSCHED_GUARDED_BY(mutex_) = nullptr;
+    bool started_ PTSCHED_GUARDED_BY(mutex_) = false;
+    bool asleep_ PTSCHED_GUARDED_BY(mutex_) = false;
+    bool used_ PTSCHED_GUARDED_BY(mutex_) = false;
 };
 
 constinit std::atomic<BrokerWatcher *> BrokerWatcher::current_{nullptr};
@@ -77,7 +79,7 @@ bool BrokerWatcher::start()
 
 void BrokerWatcher::add(BrokerWatch &watch)
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     started_ = started_ || start();
     used_ = true;
     watch.next_ = watches_;
@@ -93,7 +95,7 @@ void BrokerWatcher::add(BrokerWatch &watch)
 
 void BrokerWatcher::remove(BrokerWatch &watch)
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     *watch.link_ = watch.next_;
     if (watch.next_)
         watch.next_->link_ = watch.link_;
@@ -116,7 +118,7 @@ void BrokerWatcher::look()
         const std::uint32_t woken = needed_;
         bool needed;
         {
-            std::lock_guard lock(mutex_);
+            Guard lock(mutex_);
             needed = watches_ || std::exchange(used_, false);
             asleep_ = !needed;
         }
@@ -125,7 +127,7 @@ void BrokerWatcher::look()
         const std::uint64_t next_ns = monotonic_ns() + kIntervalNs;
         for (std::uint64_t now_ns; (now_ns = monotonic_ns()) < next_ns;)
             wait_while(never_, 0, next_ns - now_ns);
-        std::lock_guard lock(mutex_);
+        Guard lock(mutex_);
         for (BrokerWatch *watch = watches_; watch; watch = watch->next_)
             look_at(*watch);
     }
