@@ -2,6 +2,8 @@
 #ifndef PTSCHED_PRELOAD_COMMON_MUTEX_HPP
 #define PTSCHED_PRELOAD_COMMON_MUTEX_HPP
 
+#include "libptsched/base/lock.hpp"
+
 #include <pthread.h>
 
 namespace ptsched::preload {
@@ -10,9 +12,9 @@ namespace ptsched::preload {
  * Whoever holds it runs at the priority of whoever waits: the agent, which others depend on, must not stand behind a
  * thread of a low program that has lost its CPU.
  */
-class Mutex {
+class PTSCHED_CAPABILITY("mutex") PriorityInheritanceMutex {
 public:
-    Mutex()
+    PriorityInheritanceMutex()
     {
         pthread_mutexattr_t attributes;
         pthread_mutexattr_init(&attributes);
@@ -20,11 +22,11 @@ public:
         pthread_mutex_init(&mutex_, &attributes);
         pthread_mutexattr_destroy(&attributes);
     }
-    ~Mutex() { pthread_mutex_destroy(&mutex_); }
-    Mutex(const Mutex &) = delete;
-    Mutex &operator=(const Mutex &) = delete;
-    void lock() { pthread_mutex_lock(&mutex_); }
-    void unlock() { pthread_mutex_unlock(&mutex_); }
+    ~PriorityInheritanceMutex() { pthread_mutex_destroy(&mutex_); }
+    PriorityInheritanceMutex(const PriorityInheritanceMutex &) = delete;
+    PriorityInheritanceMutex &operator=(const PriorityInheritanceMutex &) = delete;
+    void lock() PTSCHED_ACQUIRE() { pthread_mutex_lock(&mutex_); }
+    void unlock() PTSCHED_RELEASE() { pthread_mutex_unlock(&mutex_); }
 
 private:
     pthread_mutex_t mutex_;

@@ -81,7 +81,7 @@ bool Driver::bind()
     if (config().disabled || !real_dlsym())
         return false;
     if (void *handle = dlopen(driver_name, RTLD_LAZY | RTLD_NOLOAD)) {
-        std::lock_guard guard(lock_);
+        Guard guard(lock_);
         return bound() || load_tables(handle);
     }
     void *init = find_anywhere({"cuInit", nullptr, true, nullptr});
@@ -99,7 +99,7 @@ bool Driver::bind_to(void *address)
     void *handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     if (!handle)
         return false;
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     return bound() || load_tables(handle);
 }
 

@@ -4,13 +4,13 @@
 #define PTSCHED_PRELOAD_DRIVER_DRIVER_HPP
 
 #define PTSCHED_CUDA_ABI_TYPES_ONLY
+#include "libptsched/base/lock.hpp"
 #include "libptsched/cuda/cuda_abi.h"
 
 #include "libptsched/preload/driver/entry_points.hpp"
 
 #include <array>
 #include <atomic>
-#include <mutex>
 
 namespace ptsched::preload {
 
@@ -89,14 +89,14 @@ public:
     bool is_capturing(CUstream stream) const;
 
     /* In a forked child: nobody else can be at it. */
-    void reset_lock() { new (&lock_) std::mutex; }
+    void reset_lock() { new (&lock_) Mutex; }
 
 private:
-    bool load_tables(void *handle);
+    bool load_tables(void *handle) PTSCHED_REQUIRES(lock_);
     void *next(Entry entry);
-    void load_own_calls(void *handle);
+    void load_own_calls(void *handle) PTSCHED_REQUIRES(lock_);
 
-    std::mutex lock_;
+    Mutex lock_;
     std::atomic<bool> bound_{false};
     bool usable_{false};
     bool can_probe_{false};

@@ -27,7 +27,7 @@ constexpr double base_age_ms = 2000;
 
 } // namespace
 
-/* The lock is held, as in end_gauge(). Behind work, so that the device does not wait for the second one. */
+/* Behind work, so that the device does not wait for the second one. */
 void Meter::begin_gauge(Stream &stream)
 {
     Context &context = *stream.context;
@@ -245,20 +245,20 @@ void Meter::end_company(std::uint64_t now)
 
 void Meter::others_come(std::uint64_t ns, unsigned part)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     others_part_ = part;
     company_from_ns_ = std::min(company_from_ns_, ns);
 }
 
 void Meter::others_leave(std::uint64_t now)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     end_company(now);
 }
 
 void Meter::pause(std::uint64_t now)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     absences_.begin(now);
     paused_since_ = now;
     /* This turn pays for what runs: in a later one there may not be room for all of it. */
@@ -272,7 +272,7 @@ void Meter::pause(std::uint64_t now)
 
 void Meter::resume(std::uint64_t now)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     now = std::max(now, paused_since_);
     absences_.end(now);
     for (Stream *stream : streams_) {
@@ -287,13 +287,13 @@ void Meter::resume(std::uint64_t now)
     }
 }
 
-/* How long so many take together, by the last samples; 0: there are none. The lock is held. */
+/* How long so many take together, by the last samples; 0: there are none. */
 std::uint64_t Meter::by_samples_ns(std::uint64_t submissions) const
 {
     return samples_for_ > 0 ? static_cast<std::uint64_t>(double(submissions) * samples_ns_ / samples_for_) : 0;
 }
 
-/* Of the first so many. The lock is held. */
+/* Of the first so many. */
 std::uint64_t Meter::not_stood_for(std::uint64_t submissions) const
 {
     return behind(submissions, counted_ + under_way_);
@@ -301,7 +301,7 @@ std::uint64_t Meter::not_stood_for(std::uint64_t submissions) const
 
 std::uint64_t Meter::take_gpu_ns(std::uint64_t ended)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     if (std::uint64_t missing = not_stood_for(ended); missing && samples_for_ > 0) {
         sampled_ns_ += std::max(by_samples_ns(missing), ended == end_asked_for_ ? waited_ns_ : 0);
         counted_ += missing;
@@ -316,19 +316,19 @@ std::uint64_t Meter::take_gpu_ns(std::uint64_t ended)
 
 void Meter::weigh(CUdevice ordinal)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     occupancy_.begin(ordinal);
 }
 
 double Meter::occupancy()
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     return occupancy_.mean();
 }
 
 std::uint64_t Meter::submissions_in(std::uint64_t ns)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     if (samples_for_ <= 0)
         return 0;
     return static_cast<std::uint64_t>(std::clamp(double(ns) * samples_for_ / std::max(samples_ns_, 1.0), 1.0, 1e9));
@@ -336,7 +336,7 @@ std::uint64_t Meter::submissions_in(std::uint64_t ns)
 
 void Meter::forget_samples()
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     samples_ns_ = samples_for_ = 0;
     ahead_ = 0;
 }

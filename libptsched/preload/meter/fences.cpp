@@ -24,7 +24,6 @@ bool orders_others(const Stream &stream)
 
 } // namespace
 
-/* The lock is held. */
 CUresult Meter::ask_fence(const Stream &stream)
 {
     if (!orders_others(stream))
@@ -90,7 +89,6 @@ void Meter::fence_in_time(Stream &stream)
         fence(stream, true);
 }
 
-/* The lock is held. */
 void Meter::fence_all()
 {
     /* Between the question whether a stream is being captured and our record, no capture may begin. */
@@ -103,13 +101,13 @@ void Meter::fence_all()
 
 void Meter::fence_streams()
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     fence_all();
 }
 
 bool Meter::asks_for_end(std::uint64_t submissions)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     if (!not_stood_for(submissions) || submissions == end_asked_for_)
         return false;
     end_asked_for_ = submissions;
@@ -120,7 +118,7 @@ bool Meter::asks_for_end(std::uint64_t submissions)
 
 void Meter::fence_tails(std::uint64_t now)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     auto due = [now](const Stream *stream) {
         return stream->tail && stream->tail_until <= now && !stream->first && !stream->fence_pending &&
                stream->context->state == Context::alive;

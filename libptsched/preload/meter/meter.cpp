@@ -62,7 +62,7 @@ bool Meter::check(CUresult result)
 
 Stream *Meter::find_stream(Context *context, CUstream handle, const Thread *owner)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     Stream *unused = nullptr;
     for (Stream *stream : streams_) {
         /* The fence of another context's stream is of no use to this one. */
@@ -122,12 +122,12 @@ bool Meter::add_records(Context &context)
 
 void Meter::get_ready(Context &context)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     if (!context.records)
         add_records(context);
 }
 
-/* NULL: there is none, and no more can be had. The lock is held. */
+/* NULL: there is none, and no more can be had. */
 Record *Meter::take_record(Context &context)
 {
     if (!context.free_records && !add_records(context))
@@ -153,7 +153,7 @@ bool Meter::must_time(const Stream &stream, bool known, std::uint64_t one_in)
 
 std::uint64_t Meter::short_ns(const Stream &stream, const Key &key)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     std::uint64_t ns = estimates_.of(key);
     bool measure = broken() || stream.owner || stream.context->state != Context::alive || ns > short_ns_max ||
                    must_time(stream, estimates_.has_mean(key), short_ones_timed);
@@ -162,7 +162,7 @@ std::uint64_t Meter::short_ns(const Stream &stream, const Key &key)
 
 void Meter::count(Stream &stream, std::uint64_t ns, std::uint64_t now)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     gpu_ns_ += ns;
     counted_++;
     stream.tail = !stream.ended && stream.context->state == Context::alive;
@@ -177,7 +177,7 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
     Context &context = *stream.context;
     Record *record;
     {
-        std::lock_guard guard(lock_);
+        Guard guard(lock_);
         record = broken() || context.state != Context::alive ? nullptr : take_record(context);
         if (!record)
             return nullptr;
@@ -197,7 +197,7 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
         under_way_ += submissions_of(*record);
     }
     record->key = key;
-    record->fills = occupancy_.of(key);
+    record->fills = fills(key);
     record->submitted_ns = now;
     record->begins_ns = std::max(now, busy_until);
     record->others_until_ns = busy_until;
@@ -206,7 +206,7 @@ Record *Meter::begin(Stream &stream, const Key &key, std::uint32_t stands_for, s
     record->next = nullptr;
     if (!record->timed || check(driver.own().event_record(record->start, stream.handle)))
         return record;
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     give_back(context, record);
     return nullptr;
 }
@@ -215,7 +215,7 @@ void Meter::end(Stream &stream, Record *record, bool submitted)
 {
     CUevent behind = record->timed ? record->end : record->plain;
     bool recorded = submitted && check(driver.own().event_record(behind, stream.handle));
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     if (!recorded) {
         stream.tail = !stream.ended && stream.context->state == Context::alive;
         give_back(*stream.context, record);
@@ -249,7 +249,7 @@ void Meter::drop(Stream &stream)
 
 void Meter::reap(std::uint64_t now)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     for (Stream *stream : streams_) {
         Context &context = *stream->context;
         if ((!stream->first && !stream->fence_pending) || context.state != Context::alive)
@@ -282,7 +282,7 @@ void Meter::reap(std::uint64_t now)
 
 std::uint64_t Meter::in_flight_ns(std::uint64_t now)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     std::uint64_t total = 0;
     double busy = 0;
     for (Stream *stream : streams_) {
@@ -305,7 +305,7 @@ std::uint64_t Meter::in_flight_ns(std::uint64_t now)
 
 Meter::Progress Meter::progress()
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     Progress progress{completed_, 0};
     for (const Stream *stream : streams_) {
         if (stream->first)
@@ -316,7 +316,7 @@ Meter::Progress Meter::progress()
 
 void Meter::suspect(std::uint64_t now)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     for (Stream *stream : streams_) {
         if (stream->first)
             stream->first->suspected_ns = now;
@@ -325,7 +325,7 @@ void Meter::suspect(std::uint64_t now)
 
 bool Meter::waits_for_program(std::uint64_t now)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     return std::any_of(streams_.begin(), streams_.end(), [now](const Stream *stream) {
         const Record *first = stream->first;
         return first && first->waits && behind(now, stream->began_ns(*first)) <= Stall::patience_ns;
@@ -334,7 +334,7 @@ bool Meter::waits_for_program(std::uint64_t now)
 
 bool Meter::idle()
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     return std::all_of(streams_.begin(), streams_.end(), [](const Stream *stream) {
         return !stream->first && !stream->tail && !stream->fence_pending && stream->context->state != Context::ending;
     });
@@ -342,20 +342,20 @@ bool Meter::idle()
 
 bool Meter::unknown_in_flight()
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     return std::any_of(streams_.begin(), streams_.end(),
                        [](const Stream *stream) { return stream->fence_pending && stream->fence_unknown; });
 }
 
 std::uint64_t Meter::estimate_ns(const Key &key, std::uint32_t stands_for)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     return std::max(estimates_.of(key), by_samples_ns(stands_for));
 }
 
 void Meter::stream_ends(CUstream handle)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     for (Stream *stream : streams_) {
         if (stream->ended || stream->handle != handle || stream->context->state != Context::alive)
             continue;
@@ -367,21 +367,21 @@ void Meter::stream_ends(CUstream handle)
 
 void Meter::thread_ends(const Thread &thread)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     for (Stream *stream : streams_)
         stream->ended = stream->ended || stream->owner == &thread;
 }
 
 void Meter::context_ends(Context &context)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     if (context.state == Context::alive)
         context.state = Context::ending;
 }
 
 void Meter::context_ended(Context &context, bool gone)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     if (!gone) {
         if (context.state == Context::ending)
             context.state = Context::alive;

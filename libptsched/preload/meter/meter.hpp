@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
 namespace ptsched::preload {
@@ -205,60 +204,72 @@ private:
     /* In meter.cpp. */
     bool check(CUresult result);
     bool make_events(Record &record);
-    bool add_records(Context &context);
-    Record *take_record(Context &context);
-    bool must_time(const Stream &stream, bool known, std::uint64_t one_in);
-    void give_back(Context &context, Record *record);
-    void drop(Stream &stream);
+    bool add_records(Context &context) PTSCHED_REQUIRES(lock_);
+    Record *take_record(Context &context) PTSCHED_REQUIRES(lock_);
+    bool must_time(const Stream &stream, bool known, std::uint64_t one_in) PTSCHED_REQUIRES(lock_);
+    void give_back(Context &context, Record *record) PTSCHED_REQUIRES(lock_);
+    void drop(Stream &stream) PTSCHED_REQUIRES(lock_);
+
+    /* Without the lock: what it takes was set before the first submission. */
+    double fills(const Key &key) const PTSCHED_NO_THREAD_SAFETY_ANALYSIS { return occupancy_.of(key); }
 
     /* In charging.cpp. */
-    void begin_gauge(Stream &stream);
-    void end_gauge(Context &context);
-    std::uint64_t by_samples_ns(std::uint64_t submissions) const;
-    std::uint64_t not_stood_for(std::uint64_t submissions) const;
-    void account(Stream &stream, Record &record, std::uint64_t now);
-    void learn(const Record &record, std::uint64_t ran_ns);
-    void learn_wait(const Stream &stream, const Record &record, std::uint64_t now);
-    void charge_untimed(Stream &stream, const Record &record);
+    void begin_gauge(Stream &stream) PTSCHED_REQUIRES(lock_);
+    void end_gauge(Context &context) PTSCHED_REQUIRES(lock_);
+    std::uint64_t by_samples_ns(std::uint64_t submissions) const PTSCHED_REQUIRES(lock_);
+    std::uint64_t not_stood_for(std::uint64_t submissions) const PTSCHED_REQUIRES(lock_);
+    void account(Stream &stream, Record &record, std::uint64_t now) PTSCHED_REQUIRES(lock_);
+    void learn(const Record &record, std::uint64_t ran_ns) PTSCHED_REQUIRES(lock_);
+    void learn_wait(const Stream &stream, const Record &record, std::uint64_t now) PTSCHED_REQUIRES(lock_);
+    void charge_untimed(Stream &stream, const Record &record) PTSCHED_REQUIRES(lock_);
     bool keep_event(CUevent &kept, CUevent &event);
-    bool find_times(Context &context, Record &record, std::uint64_t now, double &begin_ms, double &end_ms);
-    double present_ms(const Context &context, double ms) const;
-    void renew_base(Context &context, Record &record, double ms);
-    std::uint64_t ran_ns(const Context &context, const Record &record, double begin_ms, double end_ms);
-    void charge_sample(Context &context, Record &record, std::uint64_t ran_ns, double end_ms);
-    void charge_interval(Context &context, Record &record, std::uint64_t ran_ns, double end_ms);
-    std::uint64_t in_company_ns(std::uint64_t began, std::uint64_t ended) const;
-    void end_company(std::uint64_t now);
-    void charge_running(Stream &stream, Record &record, std::uint64_t now);
+    bool find_times(Context &context, Record &record, std::uint64_t now, double &begin_ms, double &end_ms)
+        PTSCHED_REQUIRES(lock_);
+    double present_ms(const Context &context, double ms) const PTSCHED_REQUIRES(lock_);
+    void renew_base(Context &context, Record &record, double ms) PTSCHED_REQUIRES(lock_);
+    std::uint64_t ran_ns(const Context &context, const Record &record, double begin_ms, double end_ms)
+        PTSCHED_REQUIRES(lock_);
+    void charge_sample(Context &context, Record &record, std::uint64_t ran_ns, double end_ms) PTSCHED_REQUIRES(lock_);
+    void charge_interval(Context &context, Record &record, std::uint64_t ran_ns, double end_ms) PTSCHED_REQUIRES(lock_);
+    std::uint64_t in_company_ns(std::uint64_t began, std::uint64_t ended) const PTSCHED_REQUIRES(lock_);
+    void end_company(std::uint64_t now) PTSCHED_REQUIRES(lock_);
+    void charge_running(Stream &stream, Record &record, std::uint64_t now) PTSCHED_REQUIRES(lock_);
 
     /* In fences.cpp. */
-    void fence(Stream &stream, bool unknown);
-    void fence_in_time(Stream &stream);
-    void fence_all();
-    CUresult ask_fence(const Stream &stream);
-    bool find_fence_ms(const Stream &stream, std::uint64_t now, double &ms);
-    void reap_fence(Stream &stream, std::uint64_t now);
+    void fence(Stream &stream, bool unknown) PTSCHED_REQUIRES(lock_);
+    void fence_in_time(Stream &stream) PTSCHED_REQUIRES(lock_);
+    void fence_all() PTSCHED_REQUIRES(lock_);
+    CUresult ask_fence(const Stream &stream) PTSCHED_REQUIRES(lock_);
+    bool find_fence_ms(const Stream &stream, std::uint64_t now, double &ms) PTSCHED_REQUIRES(lock_);
+    void reap_fence(Stream &stream, std::uint64_t now) PTSCHED_REQUIRES(lock_);
 
-    Mutex lock_;
-    std::vector<Stream *> streams_; /* entries are used again, never freed: threads keep pointers */
-    Estimates estimates_;
-    Occupancy occupancy_;
-    std::uint64_t gpu_ns_{0};
-    std::uint64_t sampled_ns_{0};
-    double mean_ran_{0}, mean_added_{0}; /* of submissions: how long they ran, of that with nothing else beside, ms */
-    Periods absences_;                   /* with the channels off the hardware */
-    Periods company_;                    /* with others' work there as well, but for the last one: */
-    std::uint64_t company_from_ns_{~0ull};
-    unsigned others_part_{2};
-    std::uint64_t paused_since_{0};
-    std::uint64_t random_{88172645463325252};
-    double samples_ns_{0}, samples_for_{0}; /* of the last samples, fading: what was charged for how many submissions */
-    std::uint64_t completed_{0};            /* records whose work has ended, over all time */
-    std::uint64_t counted_{0};              /* submissions that are in gpu_ns_ or sampled_ns_, over all time */
-    std::uint64_t ahead_{0};                /* of these, counted before the sample that stands for them */
-    std::uint64_t under_way_{0};            /* not of these yet: what records that have begun stand for */
-    std::uint64_t end_asked_for_{0};        /* submissions: see asks_for_end() */
-    std::uint64_t waited_ns_{0};            /* from the last sample's end to that one, if it had to be waited for */
+    PriorityInheritanceMutex lock_;
+    /* Entries are used again, never freed: threads keep pointers. */
+    std::vector<Stream *> streams_ PTSCHED_GUARDED_BY(lock_);
+    Estimates estimates_ PTSCHED_GUARDED_BY(lock_);
+    Occupancy occupancy_ PTSCHED_GUARDED_BY(lock_);
+    std::uint64_t gpu_ns_ PTSCHED_GUARDED_BY(lock_) = 0;
+    std::uint64_t sampled_ns_ PTSCHED_GUARDED_BY(lock_) = 0;
+    /* Of submissions: how long they ran, of that with nothing else beside, ms. */
+    double mean_ran_ PTSCHED_GUARDED_BY(lock_) = 0, mean_added_ PTSCHED_GUARDED_BY(lock_) = 0;
+    Periods absences_ PTSCHED_GUARDED_BY(lock_); /* with the channels off the hardware */
+    Periods company_ PTSCHED_GUARDED_BY(lock_);  /* with others' work there as well, but for the last one: */
+    std::uint64_t company_from_ns_ PTSCHED_GUARDED_BY(lock_) = ~0ull;
+    unsigned others_part_ PTSCHED_GUARDED_BY(lock_) = 2;
+    std::uint64_t paused_since_ PTSCHED_GUARDED_BY(lock_) = 0;
+    std::uint64_t random_ PTSCHED_GUARDED_BY(lock_) = 88172645463325252;
+    /* Of the last samples, fading: what was charged for how many submissions. */
+    double samples_ns_ PTSCHED_GUARDED_BY(lock_) = 0, samples_for_ PTSCHED_GUARDED_BY(lock_) = 0;
+    std::uint64_t completed_ PTSCHED_GUARDED_BY(lock_) = 0; /* records whose work has ended, over all time */
+    /* Submissions that are in gpu_ns_ or sampled_ns_, over all time. */
+    std::uint64_t counted_ PTSCHED_GUARDED_BY(lock_) = 0;
+    /* Of these, counted before the sample that stands for them. */
+    std::uint64_t ahead_ PTSCHED_GUARDED_BY(lock_) = 0;
+    /* Not of these yet: what records that have begun stand for. */
+    std::uint64_t under_way_ PTSCHED_GUARDED_BY(lock_) = 0;
+    std::uint64_t end_asked_for_ PTSCHED_GUARDED_BY(lock_) = 0; /* submissions: see asks_for_end() */
+    /* From the last sample's end to that one, if it had to be waited for. */
+    std::uint64_t waited_ns_ PTSCHED_GUARDED_BY(lock_) = 0;
     std::atomic<CUresult> error_{CUDA_SUCCESS};
 };
 

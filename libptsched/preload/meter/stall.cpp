@@ -13,7 +13,7 @@ constexpr std::uint64_t longer = 4, factor_max = 8;
 
 bool Stall::lets_through(std::uint64_t now, std::uint64_t since, std::uint64_t completed, std::uint64_t expected_ns)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     if (completed != completed_) {
         completed_ = completed;
         progress_ns_ = now;

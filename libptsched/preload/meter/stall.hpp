@@ -12,7 +12,6 @@
 #include "libptsched/preload/common/mutex.hpp"
 
 #include <cstdint>
-#include <mutex>
 
 namespace ptsched::preload {
 
@@ -32,12 +31,13 @@ public:
 private:
     static constexpr unsigned a_few = 16;
 
-    Mutex lock_;
-    std::uint64_t completed_{0};
-    std::uint64_t progress_ns_{0}; /* when that was seen to grow, or when a few were last let through */
-    std::uint64_t factor_{1};
-    std::uint64_t until_ns_{0}; /* until then, so many go through */
-    unsigned left_{0};
+    PriorityInheritanceMutex lock_;
+    std::uint64_t completed_ PTSCHED_GUARDED_BY(lock_) = 0;
+    /* When that was seen to grow, or when a few were last let through. */
+    std::uint64_t progress_ns_ PTSCHED_GUARDED_BY(lock_) = 0;
+    std::uint64_t factor_ PTSCHED_GUARDED_BY(lock_) = 1;
+    std::uint64_t until_ns_ PTSCHED_GUARDED_BY(lock_) = 0; /* until then, so many go through */
+    unsigned left_ PTSCHED_GUARDED_BY(lock_) = 0;
 };
 
 } // namespace ptsched::preload

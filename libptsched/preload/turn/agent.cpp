@@ -4,6 +4,7 @@
 
 #include "libptsched/base/be_prompt.hpp"
 #include "libptsched/base/clock.hpp"
+#include "libptsched/base/lock.hpp"
 #include "libptsched/preload/common/exiting.hpp"
 #include "libptsched/preload/common/immortal.hpp"
 #include "libptsched/preload/common/thread.hpp"
@@ -32,7 +33,7 @@ constexpr std::uint64_t long_nap_ns = 100000, no_memory_nap_ns = 10000000, no_be
 constexpr std::uint64_t quiet_ns = 100000000;
 
 struct Agent {
-    std::mutex lock;
+    Mutex lock;
     std::atomic<bool> started{false};    /* written with the lock; who exits looks without it */
     std::atomic<std::uint32_t> quiet{0}; /* seen exiting: no more calls from here */
 };
@@ -176,7 +177,7 @@ void *run(void *)
 
 bool start_agent()
 {
-    std::lock_guard guard(agent->lock);
+    Guard guard(agent->lock);
     if (agent->started)
         return true;
     if (!agent_bell->open())

@@ -33,7 +33,7 @@ void Channels::saw_driver_ioctl(int fd, unsigned long request, const void *argum
     unsigned number = request & 0xff;
     if (!argument || (number != rm::esc_alloc && number != rm::esc_free) || !rm::is_control_device(fd))
         return;
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     try {
         if (number == rm::esc_alloc)
             born(fd, request, argument);
@@ -164,7 +164,7 @@ std::vector<ChannelSet> Channels::sets_at(const char *address) const
 
 std::string Channels::set(const char *address, bool off)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     std::erase(off_, address);
     std::vector<ChannelSet> sets = sets_at(address);
     std::string error = sets.empty() ? none_seen : "";
@@ -192,7 +192,7 @@ void Channels::take_off_newborn()
 
 void Channels::watch(Watcher watcher, void *context)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     watcher_ = watcher;
     watchers_context_ = context;
     told_.clear();
@@ -248,7 +248,7 @@ std::vector<Channels::Object *> Channels::groups_at(const char *address)
 
 std::string Channels::set_timeslice(const char *address, std::uint64_t us)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     std::vector<Object *> groups = groups_at(address);
     bool taken = false;
     /* One that is refused may be just being freed by another thread. */
@@ -259,7 +259,7 @@ std::string Channels::set_timeslice(const char *address, std::uint64_t us)
 
 std::vector<ComputeGroup> Channels::groups(const char *address)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     std::vector<ComputeGroup> found;
     for (const Object *group : groups_at(address)) {
         auto count = std::count_if(objects_.begin(), objects_.end(), [&](const Object &object) {
@@ -272,7 +272,7 @@ std::vector<ComputeGroup> Channels::groups(const char *address)
 
 std::uint64_t Channels::births()
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     return births_;
 }
 

@@ -13,9 +13,10 @@
 #ifndef PTSCHED_PRELOAD_TURN_CHANNELS_HPP
 #define PTSCHED_PRELOAD_TURN_CHANNELS_HPP
 
+#include "libptsched/base/lock.hpp"
+
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -86,27 +87,28 @@ private:
     };
 
     void saw_driver_ioctl(int fd, unsigned long request, const void *argument);
-    void born(int fd, unsigned long request, const void *argument);
-    void freed(const void *argument);
-    void erase_below(std::uint32_t client, std::uint32_t handle);
-    const Object *find(std::uint32_t client, std::uint32_t handle) const;
-    bool is_compute(const Object &channel, const Object &subdevice) const;
-    bool is_compute_group(const Object &object, const Object &subdevice) const;
-    std::vector<ChannelSet> sets() const;
-    std::vector<ChannelSet> sets_at(const char *address) const;
-    std::vector<Object *> groups_at(const char *address);
+    void born(int fd, unsigned long request, const void *argument) PTSCHED_REQUIRES(lock_);
+    void freed(const void *argument) PTSCHED_REQUIRES(lock_);
+    void erase_below(std::uint32_t client, std::uint32_t handle) PTSCHED_REQUIRES(lock_);
+    const Object *find(std::uint32_t client, std::uint32_t handle) const PTSCHED_REQUIRES(lock_);
+    bool is_compute(const Object &channel, const Object &subdevice) const PTSCHED_REQUIRES(lock_);
+    bool is_compute_group(const Object &object, const Object &subdevice) const PTSCHED_REQUIRES(lock_);
+    std::vector<ChannelSet> sets() const PTSCHED_REQUIRES(lock_);
+    std::vector<ChannelSet> sets_at(const char *address) const PTSCHED_REQUIRES(lock_);
+    std::vector<Object *> groups_at(const char *address) PTSCHED_REQUIRES(lock_);
     std::string set(const char *address, bool off);
-    bool set_group_timeslice(Object &group, std::uint64_t us) const;
-    void take_off_newborn();
-    void tell();
+    bool set_group_timeslice(Object &group, std::uint64_t us) const PTSCHED_REQUIRES(lock_);
+    void take_off_newborn() PTSCHED_REQUIRES(lock_);
+    void tell() PTSCHED_REQUIRES(lock_);
 
-    std::mutex lock_;
-    std::vector<Object> objects_;
-    std::vector<std::string> off_; /* addresses of the GPUs on which the channels are off */
-    std::uint64_t births_{0};
-    Watcher watcher_{nullptr};
-    void *watchers_context_{nullptr};
-    std::vector<ChannelSet> told_;
+    Mutex lock_;
+    std::vector<Object> objects_ PTSCHED_GUARDED_BY(lock_);
+    /* Addresses of the GPUs on which the channels are off. */
+    std::vector<std::string> off_ PTSCHED_GUARDED_BY(lock_);
+    std::uint64_t births_ PTSCHED_GUARDED_BY(lock_) = 0;
+    Watcher watcher_ PTSCHED_GUARDED_BY(lock_) = nullptr;
+    void *watchers_context_ PTSCHED_GUARDED_BY(lock_) = nullptr;
+    std::vector<ChannelSet> told_ PTSCHED_GUARDED_BY(lock_);
 };
 
 extern Channels *channels;

@@ -55,7 +55,7 @@ constinit Helper *helper = &first_helper.value;
 
 std::shared_ptr<BrokerConnection> Helper::connection()
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     return connection_;
 }
 
@@ -70,7 +70,7 @@ void Helper::connect()
     }
     auto made = std::make_shared<BrokerConnection>(std::move(socket), patience);
     channels->watch(tell, made.get());
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     connection_ = std::move(made);
 }
 
@@ -103,7 +103,7 @@ int Helper::set(const Attachment &device, bool off, std::uint64_t turn)
 void Helper::leave()
 {
     channels->watch(nullptr, nullptr);
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     connection_.reset();
 }
 

@@ -7,9 +7,10 @@
 #ifndef PTSCHED_PRELOAD_TURN_HELPER_HPP
 #define PTSCHED_PRELOAD_TURN_HELPER_HPP
 
+#include "libptsched/base/lock.hpp"
+
 #include <cstdint>
 #include <memory>
-#include <mutex>
 
 namespace ptsched {
 class BrokerConnection;
@@ -43,14 +44,14 @@ public:
     /* Hung up when the helper is gone; -1: not connected, or the program has closed it. */
     int poll_fd();
 
-    /* In a forked child. */
-    void forget();
+    /* In a forked child, where the lock may be held by a thread that is no more. */
+    void forget() PTSCHED_NO_THREAD_SAFETY_ANALYSIS;
 
 private:
     std::shared_ptr<BrokerConnection> connection();
 
-    std::mutex lock_;
-    std::shared_ptr<BrokerConnection> connection_;
+    Mutex lock_;
+    std::shared_ptr<BrokerConnection> connection_ PTSCHED_GUARDED_BY(lock_);
 };
 
 extern Helper *helper;

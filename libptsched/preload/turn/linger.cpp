@@ -28,10 +28,10 @@ void Linger::came_back(std::uint64_t asked, std::uint64_t got, std::uint64_t usu
     const std::uint64_t longest = switch_lingers * usual;
     if (!left || asked <= left || got - asked > longest)
         return;
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     away_[next_++ % away_.size()] = asked - left;
     std::uint64_t best = usual / usual_in_least, least_cost = cost_ns(best, usual);
-    auto consider = [&](std::uint64_t linger) {
+    auto consider = [&](std::uint64_t linger) PTSCHED_REQUIRES(lock_) {
         if (std::uint64_t cost = cost_ns(linger, usual); cost < least_cost) {
             best = linger;
             least_cost = cost;

@@ -10,10 +10,11 @@
 #ifndef PTSCHED_PRELOAD_TURN_LINGER_HPP
 #define PTSCHED_PRELOAD_TURN_LINGER_HPP
 
+#include "libptsched/base/lock.hpp"
+
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 
 namespace ptsched::preload {
 
@@ -35,13 +36,14 @@ public:
     void came_back(std::uint64_t asked, std::uint64_t got, std::uint64_t usual);
 
 private:
-    std::uint64_t cost_ns(std::uint64_t linger, std::uint64_t usual) const;
+    std::uint64_t cost_ns(std::uint64_t linger, std::uint64_t usual) const PTSCHED_REQUIRES(lock_);
 
     std::atomic<std::uint64_t> idle_since_{0};
     std::atomic<std::uint64_t> best_{0}; /* 0: not known yet */
-    std::mutex lock_;
-    std::array<std::uint64_t, 16> away_{}; /* the last ones; 0: not known yet, taken for the usual */
-    unsigned next_{0};
+    Mutex lock_;
+    /* The last ones; 0: not known yet, taken for the usual. */
+    std::array<std::uint64_t, 16> away_ PTSCHED_GUARDED_BY(lock_) = {};
+    unsigned next_ PTSCHED_GUARDED_BY(lock_) = 0;
 };
 
 } // namespace ptsched::preload

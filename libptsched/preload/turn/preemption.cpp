@@ -93,7 +93,7 @@ void Preemption::try_again_later()
 
 void Preemption::find_level()
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     if (device_.shares_channels()) {
         find_shared_level();
         return;
@@ -140,7 +140,7 @@ void Preemption::find_shared_level()
 
 Preemption::Found Preemption::found()
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     return {level_, why_};
 }
 
@@ -180,7 +180,7 @@ void Preemption::adjust_slice(TimeSlice wanted)
     static constexpr std::uint64_t us[] = {0, short_slice_us, long_slice_us};
     if (level_ == Level::gate || device_.shares_channels())
         return;
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     std::uint64_t births = channels->births();
     if (wanted == wanted_slice_ && (births == births_ || wanted == TimeSlice::usual))
         return;
@@ -194,7 +194,7 @@ void Preemption::adjust_slice(TimeSlice wanted)
 
 bool Preemption::take_off(bool submitting, ptsched_usage &usage)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     if (!can_take_off() || off_.load(std::memory_order_relaxed))
         return off_.load(std::memory_order_relaxed);
     /* Without a context there is nothing to take off, nor a channel to do it with. */
@@ -231,7 +231,7 @@ bool Preemption::take_off(bool submitting, ptsched_usage &usage)
 
 void Preemption::put_back()
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     switch_on();
 }
 
@@ -245,7 +245,7 @@ void Preemption::try_put_back()
 
 void Preemption::put_back_in_turn()
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     if ((device_.state() & (PTSCHED_STATE_TURN | PTSCHED_STATE_CALLBACK)) == PTSCHED_STATE_TURN)
         switch_on();
 }
@@ -275,7 +275,7 @@ void Preemption::context_ends()
 
 void Preemption::helper_is_gone()
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     if (can_take_off() && !off_.load(std::memory_order_relaxed))
         channels->switch_on(device_.address());
 }

@@ -18,7 +18,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <string>
 
 struct ptsched_usage;
@@ -88,29 +87,30 @@ public:
     std::uint64_t cost_ns() const { return cost_ns_.load(std::memory_order_relaxed); }
 
 private:
-    void switch_on();
-    std::string try_slice();
-    Trial try_preempt();
-    bool must_try(std::uint64_t births) const;
-    void try_again_later();
-    void find_shared_level();
-    void set_level(Level level, const std::string &why);
+    void switch_on() PTSCHED_REQUIRES(lock_);
+    std::string try_slice() PTSCHED_REQUIRES(lock_);
+    Trial try_preempt() PTSCHED_REQUIRES(lock_);
+    bool must_try(std::uint64_t births) const PTSCHED_REQUIRES(lock_);
+    void try_again_later() PTSCHED_REQUIRES(lock_);
+    void find_shared_level() PTSCHED_REQUIRES(lock_);
+    void set_level(Level level, const std::string &why) PTSCHED_REQUIRES(lock_);
 
     Attachment &device_;
     Asker &asker_;
-    Mutex lock_;
+    PriorityInheritanceMutex lock_;
     std::atomic<Level> level_{Level::gate};
-    std::string why_; /* not a better one */
+    std::string why_ PTSCHED_GUARDED_BY(lock_); /* not a better one */
     std::atomic<bool> tried_{false};
-    std::uint64_t again_ns_{0};                /* when it is tried again; 0: not by itself */
-    std::uint64_t again_after_ns_{0};          /* and how long that is after the last time */
-    TimeSlice wanted_slice_{TimeSlice::usual}; /* what was last set, or tried to be set */
+    std::uint64_t again_ns_ PTSCHED_GUARDED_BY(lock_) = 0;       /* when it is tried again; 0: not by itself */
+    std::uint64_t again_after_ns_ PTSCHED_GUARDED_BY(lock_) = 0; /* and how long that is after the last time */
+    /* What was last set, or tried to be set. */
+    TimeSlice wanted_slice_ PTSCHED_GUARDED_BY(lock_) = TimeSlice::usual;
     std::atomic<TimeSlice> slice_{TimeSlice::usual};
-    std::uint64_t births_{0}; /* of channels, when the slice was last set or tried */
+    std::uint64_t births_ PTSCHED_GUARDED_BY(lock_) = 0; /* of channels, when the slice was last set or tried */
     std::atomic<bool> off_{false};
-    std::atomic<unsigned> ending_{0}; /* contexts */
-    bool all_measured_{false};        /* of what is off */
-    std::uint64_t off_turn_{0};       /* whose work is off */
+    std::atomic<unsigned> ending_{0};                      /* contexts */
+    bool all_measured_ PTSCHED_GUARDED_BY(lock_) = false;  /* of what is off */
+    std::uint64_t off_turn_ PTSCHED_GUARDED_BY(lock_) = 0; /* whose work is off */
     std::atomic<std::uint64_t> cost_ns_{0};
 };
 

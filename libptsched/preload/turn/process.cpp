@@ -45,7 +45,7 @@ constinit Process *process = &first_process.value;
 
 Context *Process::find_context(CUcontext handle)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     for (Context *context : contexts_) {
         if (context->handle == handle && context->state != Context::ended)
             return context;
@@ -88,7 +88,7 @@ Context *Process::find_or_add_context(CUcontext handle)
         if (!current.ok() || driver.own().ctx_get_device(&ordinal) != CUDA_SUCCESS)
             return nullptr;
     }
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     int visible = 0;
     driver.own().device_count(&visible);
     for (Context *context : contexts_) {
@@ -123,7 +123,7 @@ void Process::context_is_to_begin()
 
 void Process::note_context(CUcontext handle, bool created)
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     if (!contexts_.empty())
         several_contexts_.store(true, std::memory_order_relaxed);
     slots_epoch.fetch_add(1, std::memory_order_release);
@@ -168,7 +168,7 @@ void Process::context_ended(CUcontext handle, Device *device, bool gone)
         device->context_has_ended();
     if (device)
         device->preemption.context_ended();
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     if (gone)
         std::erase(created_, handle);
 }
@@ -177,7 +177,7 @@ Device *Process::primary_context_ends(CUdevice ordinal)
 {
     Device *found = nullptr;
     {
-        std::lock_guard guard(lock_);
+        Guard guard(lock_);
         for (Context *context : contexts_) {
             if (!context->primary || context->device->ordinal() != ordinal)
                 continue;
@@ -195,7 +195,7 @@ void Process::primary_context_ended(CUdevice ordinal, Device *device)
     unsigned flags;
     int active = 0;
     bool gone = driver.own().primary_state(ordinal, &flags, &active) != CUDA_SUCCESS || !active;
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     for (Context *context : contexts_) {
         if (context->primary && context->device->ordinal() == ordinal && context->state != Context::ended)
             context->device->meter.context_ended(*context, gone);
@@ -219,7 +219,7 @@ void Process::close_inherited()
 {
     const Process *parent = nullptr;
     {
-        std::lock_guard guard(lock_);
+        Guard guard(lock_);
         std::swap(parent, parent_);
     }
     if (!parent)

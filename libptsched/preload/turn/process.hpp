@@ -7,10 +7,10 @@
 #ifndef PTSCHED_PRELOAD_TURN_PROCESS_HPP
 #define PTSCHED_PRELOAD_TURN_PROCESS_HPP
 
+#include "libptsched/base/lock.hpp"
 #include "libptsched/preload/turn/device.hpp"
 
 #include <atomic>
-#include <mutex>
 #include <vector>
 
 namespace ptsched::preload {
@@ -67,19 +67,23 @@ public:
     std::uint64_t submissions();
 
     /* Its clients are to be closed in the child, outside of fork(). */
-    void inherit(const Process *parent) { parent_ = parent; }
+    void inherit(const Process *parent)
+    {
+        Guard guard(lock_);
+        parent_ = parent;
+    }
     void close_inherited();
 
 private:
-    Device *find_or_add_device(CUdevice ordinal);
+    Device *find_or_add_device(CUdevice ordinal) PTSCHED_REQUIRES(lock_);
 
     std::atomic<bool> freed_{false}; /* ended programs' memory has been waited for */
-    std::mutex lock_;
+    Mutex lock_;
     std::atomic<Device *> first_device_{nullptr};
-    Device *last_device_{nullptr};
-    const Process *parent_{nullptr};
-    std::vector<Context *> contexts_;
-    std::vector<CUcontext> created_;
+    Device *last_device_ PTSCHED_GUARDED_BY(lock_) = nullptr;
+    const Process *parent_ PTSCHED_GUARDED_BY(lock_) = nullptr;
+    std::vector<Context *> contexts_ PTSCHED_GUARDED_BY(lock_);
+    std::vector<CUcontext> created_ PTSCHED_GUARDED_BY(lock_);
     std::atomic<bool> several_contexts_{false};
 };
 
