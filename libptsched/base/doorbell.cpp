@@ -7,7 +7,7 @@ namespace ptsched {
 
 bool Doorbell::open()
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     if (outside_.is_ours() && inside_.is_ours())
         return true;
     int ends[2];
@@ -26,7 +26,7 @@ int Doorbell::fd() const
 
 void Doorbell::ring()
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     /* What does not fit is not needed: there is something to read. */
     if (outside_.is_ours())
         send(outside_.get(), "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);

@@ -4,8 +4,7 @@
 #define PTSCHED_BASE_DOORBELL_HPP
 
 #include "libptsched/base/kept_fd.hpp"
-
-#include <mutex>
+#include "libptsched/base/lock.hpp"
 
 namespace ptsched {
 
@@ -23,12 +22,12 @@ public:
     /* Does not block. Several rings before the answer are one. */
     void ring();
     void answer();
-    /* In a forked child, where a thread that is no more may have been at ringing. */
-    void close_inherited();
+    /* In a forked child, where a thread that is no more may have been at ringing: without the lock. */
+    void close_inherited() PTSCHED_NO_THREAD_SAFETY_ANALYSIS;
 
 private:
-    std::mutex mutex_; /* protects outside_ */
-    KeptFd outside_, inside_;
+    Mutex mutex_;
+    KeptFd outside_ PTSCHED_GUARDED_BY(mutex_), inside_;
 };
 
 } // namespace ptsched

@@ -50,6 +50,7 @@ public:
     operator std::unique_lock<Lockable> &() { return lock_; }
 
 private:
+    template <typename> friend class Unlocked;
     void lock_soon() PTSCHED_NO_THREAD_SAFETY_ANALYSIS
     {
         if (!spin_for(lock_))
@@ -59,6 +60,24 @@ private:
     std::unique_lock<Lockable> lock_;
 };
 using Lock = UniqueLock<Mutex>;
+
+/*
+ * Without the lock meanwhile, which is of @mutex: drivers take their time. It is held again where an exception is
+ * caught outside.
+ */
+template <typename Lockable> class PTSCHED_SCOPED_CAPABILITY Unlocked {
+public:
+    Unlocked(UniqueLock<Lockable> &lock, [[maybe_unused]] Lockable &mutex) PTSCHED_RELEASE(mutex) : lock_(lock)
+    {
+        lock_.lock_.unlock();
+    }
+    ~Unlocked() PTSCHED_RELEASE() { lock_.lock_soon(); }
+    Unlocked(const Unlocked &) = delete;
+    Unlocked &operator=(const Unlocked &) = delete;
+
+private:
+    UniqueLock<Lockable> &lock_;
+};
 
 } // namespace ptsched
 

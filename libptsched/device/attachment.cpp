@@ -4,7 +4,6 @@
 #include "libptsched/base/be_prompt.hpp"
 #include "libptsched/base/clock.hpp"
 #include "libptsched/base/no_signals.hpp"
-#include "libptsched/base/unlocked.hpp"
 #include <ptsched/device/log.hpp>
 
 #include <ptsched/ptsched.hpp>
@@ -98,7 +97,7 @@ Attachment::~Attachment()
 void Attachment::quit()
 {
     {
-        std::lock_guard lock(mutex_);
+        Guard lock(mutex_);
         stopping_ = true;
     }
     wake();
@@ -128,7 +127,7 @@ bool Attachment::may_use_turn() const
 
 bool Attachment::begin()
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     return try_to_begin();
 }
 
@@ -136,14 +135,13 @@ bool Attachment::begin()
 bool Attachment::begin_until(const Clock::time_point *time)
 {
     Lock lock(mutex_);
-    auto begun = [this] { return try_to_begin(); };
+    auto begun = [this]() PTSCHED_REQUIRES(mutex_) { return try_to_begin(); };
     if (time)
         return Clock::wait_until(granted_or_open_, lock, *time, begun);
     granted_or_open_.wait(lock, begun);
     return true;
 }
 
-/* With the lock. */
 bool Attachment::try_to_begin()
 {
     if (!open_ && !may_use_turn()) {
@@ -163,14 +161,14 @@ bool Attachment::try_to_begin()
 
 void Attachment::begin_more()
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     if (!in_flight_++)
         busy_since_ns_ = now_ns();
 }
 
 void Attachment::ended(bool submitted)
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     if (submitted) {
         submissions_++;
         measured_seconds_ += mean_seconds_;
@@ -195,7 +193,7 @@ bool Attachment::has_room(double seconds) const
 bool Attachment::wants_measure()
 {
     std::uint64_t now = now_ns();
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     if (now - measure_ns_ < measure_every_ns)
         return false;
     measure_ns_ = now;
@@ -205,13 +203,13 @@ bool Attachment::wants_measure()
 /* The mean counts for those that are not measured. */
 void Attachment::measured(double seconds)
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     mean_seconds_ += mean_seconds_ > 0 ? (seconds - mean_seconds_) / 4 : seconds;
 }
 
 void Attachment::act_for(RequesterPtr requester)
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     requester_ = std::move(requester);
 }
 
@@ -244,7 +242,7 @@ void Attachment::may_begin(Lock &lock)
     granted_or_open_.notify_all();
     if (!calls_.may_begin)
         return;
-    Unlocked unlocked(lock);
+    Unlocked unlocked(lock, mutex_);
     calls_.may_begin();
 }
 
@@ -253,7 +251,7 @@ bool Attachment::recall(Lock &lock)
 {
     if (!calls_.recalled || std::exchange(recalled_, true))
         return false;
-    Unlocked unlocked(lock);
+    Unlocked unlocked(lock, mutex_);
     calls_.recalled();
     return true;
 }
@@ -261,7 +259,7 @@ bool Attachment::recall(Lock &lock)
 void Attachment::take_requester(Lock &lock)
 {
     const RequesterPtr requester = served_ = requester_;
-    Unlocked unlocked(lock);
+    Unlocked unlocked(lock, mutex_);
     int error = ptsched_act_for(client_, PTSCHED_ACT_FOR_PIDFD, requester ? requester->pidfd.get() : -1);
     if (error && requester) {
         if (error == -EPERM)
@@ -278,7 +276,7 @@ void Attachment::take_turn(Lock &lock)
         take_requester(lock);
     int error;
     {
-        Unlocked unlocked(lock);
+        Unlocked unlocked(lock, mutex_);
         error = ptsched_acquire(client_, monotonic_ns() + patience_ns, 0, nullptr);
     }
     if (error == -ETIMEDOUT || error == -EINTR)
@@ -381,7 +379,7 @@ void Attachment::work()
         if (!at_most_ns)
             continue;
         resting_ = at_most_ns == for_ever;
-        Unlocked unlocked(lock);
+        Unlocked unlocked(lock, mutex_);
         sleep(watch, at_most_ns);
     }
     if (granted_)

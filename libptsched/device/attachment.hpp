@@ -4,6 +4,7 @@
 #define PTSCHED_DEVICE_ATTACHMENT_HPP
 
 #include "libptsched/base/doorbell.hpp"
+#include "libptsched/base/lock.hpp"
 #include "libptsched/client/acknowledged.hpp"
 #include <ptsched/base/time_source.hpp>
 #include <ptsched/device/turns.hpp>
@@ -40,48 +41,48 @@ public:
     void quit();
 
 private:
-    using Lock = std::unique_lock<std::mutex>;
-
-    bool try_to_begin();
+    bool try_to_begin() PTSCHED_REQUIRES(mutex_);
     void work();
-    void may_begin(Lock &lock);
-    bool recall(Lock &lock);
-    void take_turn(Lock &lock);
-    std::uint64_t look_after_turn(Lock &lock);
-    bool is_anothers() const;
-    bool may_use_turn() const;
-    bool is_due_back(std::uint32_t state, std::uint64_t now, std::uint64_t &again_ns) const;
-    void give_back(Lock &lock, std::uint64_t now);
-    void take_requester(Lock &lock);
-    void open_gate(Lock &lock, const char *why);
+    void may_begin(Lock &lock) PTSCHED_REQUIRES(mutex_);
+    bool recall(Lock &lock) PTSCHED_REQUIRES(mutex_);
+    void take_turn(Lock &lock) PTSCHED_REQUIRES(mutex_);
+    std::uint64_t look_after_turn(Lock &lock) PTSCHED_REQUIRES(mutex_);
+    bool is_anothers() const PTSCHED_REQUIRES(mutex_);
+    bool may_use_turn() const PTSCHED_REQUIRES(mutex_);
+    bool is_due_back(std::uint32_t state, std::uint64_t now, std::uint64_t &again_ns) const PTSCHED_REQUIRES(mutex_);
+    void give_back(Lock &lock, std::uint64_t now) PTSCHED_REQUIRES(mutex_);
+    void take_requester(Lock &lock) PTSCHED_REQUIRES(mutex_);
+    void open_gate(Lock &lock, const char *why) PTSCHED_REQUIRES(mutex_);
     void wake();
     void sleep(bool watch, std::uint64_t at_most_ns);
-    ptsched_usage take_usage(std::uint64_t now);
+    ptsched_usage take_usage(std::uint64_t now) PTSCHED_REQUIRES(mutex_);
 
     ptsched_client *const client_;
     const ptsched_page *const page_;
     const Turns::Calls calls_;
     Doorbell bell_;
 
-    std::mutex mutex_; /* protects what follows */
+    Mutex mutex_;
     std::condition_variable granted_or_open_;
-    bool stopping_ = false;
-    bool open_ = false;   /* the scheduler is gone: no more turns */
-    bool wanted_ = false; /* somebody was told no */
-    bool granted_ = false, used_ = false;
-    bool recalled_ = false; /* somebody was told so in this turn */
-    bool resting_ = false;  /* the thread looks at nothing until it is woken */
-    unsigned in_flight_ = 0;
-    RequesterPtr requester_; /* who has asked last, and whose the turn is */
-    RequesterPtr served_;
-    std::uint64_t granted_ns_ = 0, first_ns_ = 0, last_end_ns_ = 0;
+    bool stopping_ PTSCHED_GUARDED_BY(mutex_) = false;
+    bool open_ PTSCHED_GUARDED_BY(mutex_) = false;   /* the scheduler is gone: no more turns */
+    bool wanted_ PTSCHED_GUARDED_BY(mutex_) = false; /* somebody was told no */
+    bool granted_ PTSCHED_GUARDED_BY(mutex_) = false, used_ PTSCHED_GUARDED_BY(mutex_) = false;
+    bool recalled_ PTSCHED_GUARDED_BY(mutex_) = false; /* somebody was told so in this turn */
+    bool resting_ PTSCHED_GUARDED_BY(mutex_) = false;  /* the thread looks at nothing until it is woken */
+    unsigned in_flight_ PTSCHED_GUARDED_BY(mutex_) = 0;
+    RequesterPtr requester_ PTSCHED_GUARDED_BY(mutex_); /* who has asked last, and whose the turn is */
+    RequesterPtr served_ PTSCHED_GUARDED_BY(mutex_);
+    std::uint64_t granted_ns_ PTSCHED_GUARDED_BY(mutex_) = 0, first_ns_ PTSCHED_GUARDED_BY(mutex_) = 0,
+                              last_end_ns_ PTSCHED_GUARDED_BY(mutex_) = 0;
     /* Not reported yet: time with work in flight, measured time, runs. */
-    std::uint64_t busy_since_ns_ = 0, busy_ns_ = 0, reported_ns_ = 0;
-    double measured_seconds_ = 0;
-    std::uint32_t submissions_ = 0;
+    std::uint64_t busy_since_ns_ PTSCHED_GUARDED_BY(mutex_) = 0, busy_ns_ PTSCHED_GUARDED_BY(mutex_) = 0,
+                                 reported_ns_ PTSCHED_GUARDED_BY(mutex_) = 0;
+    double measured_seconds_ PTSCHED_GUARDED_BY(mutex_) = 0;
+    std::uint32_t submissions_ PTSCHED_GUARDED_BY(mutex_) = 0;
     /* Of the runs, one now and then is measured. */
-    std::uint64_t measure_ns_ = 0;
-    double mean_seconds_ = 0;
+    std::uint64_t measure_ns_ PTSCHED_GUARDED_BY(mutex_) = 0;
+    double mean_seconds_ PTSCHED_GUARDED_BY(mutex_) = 0;
     Acknowledged acknowledged_; /* the thread's own */
 
     std::thread thread_;

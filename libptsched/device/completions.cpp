@@ -40,7 +40,6 @@ void Poller::renew()
     is_poller_ = false;
 }
 
-/* With the lock. */
 void Poller::start()
 {
     if (started_)
@@ -72,7 +71,7 @@ void Poller::add(Completions &owner, MarkerPtr marker, Completions::Callback the
 {
     const auto now = Clock::now();
     const Clock::duration first = std::max<Clock::duration>(expected - nap_after(expected), shortest_nap);
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     if (count(owner) >= owner.limit_)
         throw Error(std::to_string(owner.limit_) + " call-backs wait for work to end already, and no more may at once");
     start();
@@ -98,7 +97,7 @@ bool Poller::has_ended(const Entry &entry, std::exception_ptr &failure)
 void Poller::look_at(Entry entry, Lock &lock)
 {
     std::exception_ptr failure, thrown;
-    lock.unlock();
+    lock.unlock(mutex_);
     const bool ended = has_ended(entry, failure);
     if (ended) {
         try {
@@ -109,7 +108,7 @@ void Poller::look_at(Entry entry, Lock &lock)
         entry.then = nullptr;
         entry.marker.reset();
     }
-    lock.lock();
+    lock.lock(mutex_);
     if (!ended) {
         const auto now = Clock::now();
         entry.due = now + nap_after(std::max(now - entry.since, entry.expected));
@@ -143,7 +142,7 @@ bool Poller::drain(Completions &owner, const Clock::time_point *until)
     if (is_poller_)
         throw Error("a call-back waits for the end of all call-backs, its own included: who began the work is to wait");
     Lock lock(mutex_);
-    auto none_waits = [&] { return !count(owner); };
+    auto none_waits = [&]() PTSCHED_REQUIRES(mutex_) { return !count(owner); };
     if (!until)
         drained_.wait(lock, none_waits);
     else if (!Clock::wait_until(drained_, lock, *until, none_waits))
@@ -155,7 +154,7 @@ bool Poller::drain(Completions &owner, const Clock::time_point *until)
 
 std::size_t Poller::waiting(const Completions &owner)
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     return count(owner);
 }
 

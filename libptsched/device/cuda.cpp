@@ -87,7 +87,7 @@ void adopt_thread()
 CUevent Events::take()
 {
     {
-        std::lock_guard lock(mutex_);
+        Guard lock(mutex_);
         if (!kept_.empty()) {
             CUevent event = kept_.back();
             kept_.pop_back();
@@ -101,7 +101,7 @@ CUevent Events::take()
 
 void Events::give(CUevent event) noexcept
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     try {
         kept_.push_back(event);
     } catch (const std::bad_alloc &) {
@@ -190,9 +190,10 @@ CUfunction CudaDevice::piece_mover()
     return piece_mover_;
 }
 
-Queue &CudaDevice::made_once(std::unique_ptr<Queue> &queue)
+Queue &CudaDevice::made_once(std::unique_ptr<Queue> CudaDevice::*which)
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
+    std::unique_ptr<Queue> &queue = this->*which;
     if (!queue)
         queue = make_queue();
     return *queue;
@@ -206,7 +207,7 @@ bool CudaDevice::reaches(const Device &other)
 
     if (!peer)
         return false;
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     for (const auto &[known, yes] : peers_)
         if (known == peer)
             return yes;

@@ -21,7 +21,7 @@ private:
     const Driver &driver_;
     const unsigned flags_;
     SmallMutex mutex_;
-    std::vector<CUevent> kept_;
+    std::vector<CUevent> kept_ PTSCHED_GUARDED_BY(mutex_);
 };
 
 class CudaDevice final : public Device {
@@ -38,8 +38,8 @@ public:
     Priorities priorities() const override;
     std::unique_ptr<Queue> make_queue_at(int priority) override;
     std::unique_ptr<Queue> wrap_stream(void *stream) override;
-    Queue &outgoing() override { return made_once(outgoing_); }
-    Queue &incoming() override { return made_once(incoming_); }
+    Queue &outgoing() override { return made_once(&CudaDevice::outgoing_); }
+    Queue &incoming() override { return made_once(&CudaDevice::incoming_); }
     bool orders_others() const override { return true; }
     bool reaches(const Device &other) override;
     bool has_programs() const override { return driver.graph_create; }
@@ -68,16 +68,16 @@ private:
     Address allocate_now(std::size_t bytes);
     void free_now(Address address);
     void unmap(Address mapped) noexcept;
-    Queue &made_once(std::unique_ptr<Queue> &queue);
+    Queue &made_once(std::unique_ptr<Queue> CudaDevice::*which);
 
     std::string name_;
     const CUdevice number_;
     CUcontext context_{};
     std::once_flag piece_mover_loaded_;
     CUfunction piece_mover_{};
-    std::mutex mutex_; /* protects what follows */
-    std::unique_ptr<Queue> outgoing_, incoming_;
-    std::vector<std::pair<const Device *, bool>> peers_; /* those that were asked about */
+    Mutex mutex_;
+    std::unique_ptr<Queue> outgoing_ PTSCHED_GUARDED_BY(mutex_), incoming_ PTSCHED_GUARDED_BY(mutex_);
+    std::vector<std::pair<const Device *, bool>> peers_ PTSCHED_GUARDED_BY(mutex_); /* those that were asked about */
     Memory memory_;
 };
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/device/cuda_code.hpp"
 
+#include "libptsched/base/lock.hpp"
 #include "libptsched/device/image.hpp"
 #include "libptsched/device/nvrtc.hpp"
 
 #include <climits>
 #include <compare>
 #include <map>
-#include <mutex>
 #include <sys/stat.h>
 
 namespace ptsched::device {
@@ -46,9 +46,9 @@ CudaModulePtr load_image(const CudaDevice &device, const std::string &image, con
 CudaModulePtr loaded_once(const CudaDevice &device, const std::string &image, const std::string &what)
 {
     using Key = std::pair<const CudaDevice *, std::string>;
-    static std::mutex mutex;
-    static auto &modules = *new std::map<Key, std::weak_ptr<const CudaModule>>;
-    std::lock_guard lock(mutex);
+    static Mutex mutex;
+    static auto &modules PTSCHED_GUARDED_BY(mutex) = *new std::map<Key, std::weak_ptr<const CudaModule>>;
+    Guard lock(mutex);
     std::erase_if(modules, [](const auto &known) { return known.second.expired(); });
     auto found = modules.find({&device, image});
     CudaModulePtr module = found == modules.end() ? nullptr : found->second.lock();
@@ -60,12 +60,13 @@ CudaModulePtr loaded_once(const CudaDevice &device, const std::string &image, co
 /* Graphs have many tasks with kernels of one file. */
 CudaModulePtr loaded_once(const CudaDevice &device, const std::string &path)
 {
-    static std::mutex mutex;
-    static auto &modules = *new std::map<FileId, std::weak_ptr<const CudaModule>>; /* some code may live until exit */
+    static Mutex mutex;
+    static auto &modules PTSCHED_GUARDED_BY(mutex) =
+        *new std::map<FileId, std::weak_ptr<const CudaModule>>; /* some code may live until exit */
     struct stat file;
     if (stat(path.c_str(), &file) < 0)
         return load_file(device, path); /* the driver has the words for it */
-    std::lock_guard lock(mutex);
+    Guard lock(mutex);
     auto &known = modules[{&device, file.st_dev, file.st_ino, file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec}];
     CudaModulePtr module = known.lock();
     if (!module)
@@ -138,10 +139,10 @@ std::optional<int> CudaCode::attribute(CUfunction_attribute which) const
 /* Above 48 KB a function must have been told; it is the same for all who have it of one module. */
 void CudaCode::allow_shared(unsigned bytes) const
 {
-    static std::mutex mutex;
+    static Mutex mutex;
     const CudaDevice &device = module_->device;
     constexpr auto dynamic = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-    std::lock_guard lock(mutex);
+    Guard lock(mutex);
     const auto allowed = attribute(dynamic);
     if (!allowed || bytes <= static_cast<unsigned>(*allowed))
         return;

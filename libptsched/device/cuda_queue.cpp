@@ -77,8 +77,9 @@ private:
     CudaDevice &device_;
     /* Is changed before the event is recorded: whoever has given work and finds it open is in time. */
     std::atomic<bool> open_{true};
-    SmallMutex mutex_; /* protects what follows, until there is no stream any more */
-    StreamPtr stream_; /* where it is to be recorded yet */
+    SmallMutex mutex_;
+    StreamPtr stream_ PTSCHED_GUARDED_BY(mutex_); /* where it is to be recorded yet */
+    /* Written with the lock, and no more when there is no stream: then they are read without it. */
     CUevent event_ = nullptr;
     CUresult result_ = CUDA_SUCCESS;
 };
@@ -92,7 +93,7 @@ CudaMarker::~CudaMarker()
 bool CudaMarker::record()
 {
     StreamPtr stream;
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     if (!stream_)
         return false;
     Entered entered(device_);
@@ -106,7 +107,7 @@ bool CudaMarker::record()
 void CudaMarker::close(CUresult result)
 {
     StreamPtr stream;
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     open_.store(false);
     stream = std::move(stream_);
     if (!stream)
@@ -145,7 +146,7 @@ bool CudaMarker::reached()
 /* Null if there is an event, or nothing, to wait for. */
 StreamPtr CudaMarker::leave_open_no_more()
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     open_.store(false);
     return stream_;
 }
@@ -239,8 +240,8 @@ private:
 
     CudaDevice &device_;
     const StreamPtr stream_;
-    SmallMutex mutex_; /* protects the last marker that was made for later, and may be open */
-    OpenMarker last_;
+    SmallMutex mutex_;
+    OpenMarker last_ PTSCHED_GUARDED_BY(mutex_); /* that was made for later, and may be open */
 };
 
 CudaQueue::~CudaQueue()
@@ -323,7 +324,7 @@ void CudaQueue::after_native(void *event)
 /* After the work that it is for was given. */
 MarkerPtr CudaQueue::mark_for_later()
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     if (!last_ || !last_->is_open())
         last_ = make_marker();
     return last_;
@@ -334,7 +335,7 @@ MarkerPtr CudaQueue::mark()
 {
     OpenMarker marker;
     {
-        std::lock_guard lock(mutex_);
+        Guard lock(mutex_);
         if (last_ && last_->is_open())
             marker = last_;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The host as a device: its memory, and queues whose work threads of all of them do. */
+#include "libptsched/base/lock.hpp"
 #include "libptsched/device/driver.hpp"
 #include "libptsched/device/pool.hpp"
 #include <ptsched/base/time_source.hpp>
@@ -20,11 +21,12 @@ namespace {
 
 /* What a queue has done so far, for markers that may outlive it. */
 struct Progress {
-    std::mutex mutex;
+    Mutex mutex;
     std::condition_variable changed;
-    std::uint64_t done = 0;
-    std::uint64_t failed_at = UINT64_MAX; /* the item whose number this is, and all after it */
-    std::exception_ptr failure;
+    std::uint64_t done PTSCHED_GUARDED_BY(mutex) = 0;
+    std::uint64_t
+        failed_at PTSCHED_GUARDED_BY(mutex) = UINT64_MAX; /* the item whose number this is, and all after it */
+    std::exception_ptr failure PTSCHED_GUARDED_BY(mutex);
 };
 
 [[noreturn]] void rethrow(const std::exception_ptr &failure)
@@ -46,7 +48,7 @@ public:
     {
         if (seen())
             return true;
-        std::lock_guard lock(progress_->mutex);
+        Guard lock(progress_->mutex);
         return look();
     }
 
@@ -56,13 +58,13 @@ public:
             return;
         HostPool::Blocked blocked;
         HostPool::get().look();
-        std::unique_lock lock(progress_->mutex);
-        progress_->changed.wait(lock, [this] { return progress_->done >= item_; });
+        Lock lock(progress_->mutex);
+        progress_->changed.wait(lock, [this]() PTSCHED_REQUIRES(progress_->mutex) { return progress_->done >= item_; });
         look();
     }
 
 private:
-    bool look()
+    bool look() PTSCHED_REQUIRES(progress_->mutex)
     {
         bool done = progress_->done >= item_;
         if (done && progress_->failed_at <= item_)
@@ -89,9 +91,9 @@ public:
     {
         HostPool::Blocked blocked;
         HostPool::get().look();
-        std::unique_lock lock(mutex_);
+        Lock lock(mutex_);
         ending_ = true;
-        over_.wait(lock, [this] { return is_over(); });
+        over_.wait(lock, [this]() PTSCHED_REQUIRES(mutex_) { return is_over(); });
     }
     HostQueue(const HostQueue &) = delete;
     HostQueue &operator=(const HostQueue &) = delete;
@@ -138,13 +140,13 @@ public:
 
     MarkerPtr mark() override
     {
-        std::lock_guard lock(mutex_);
+        Guard lock(mutex_);
         return std::make_shared<HostMarker>(progress_, added_);
     }
 
     void finish() override
     {
-        std::unique_lock lock(mutex_);
+        Lock lock(mutex_);
         HostMarker marker(progress_, added_);
         lock.unlock();
         marker.wait();
@@ -155,7 +157,7 @@ public:
     bool help() override
     {
         HostPool::Guest guest(group_);
-        std::unique_lock lock(mutex_);
+        Lock lock(mutex_);
         if (busy_ || items_.empty() || !guest.may_work())
             return false;
         do_next(lock, false);
@@ -168,16 +170,15 @@ private:
         bool told; /* somebody is to know when it has ended */
     };
 
-    /* With the lock. */
-    bool is_over() const { return items_.empty() && !busy_ && !ready_ && !leaving_; }
+    bool is_over() const PTSCHED_REQUIRES(mutex_) { return items_.empty() && !busy_ && !ready_ && !leaving_; }
     /* Whether the pool is to be told that there is something to do. */
-    bool becomes_ready() { return !items_.empty() && !busy_ && !std::exchange(ready_, true); }
+    bool becomes_ready() PTSCHED_REQUIRES(mutex_) { return !items_.empty() && !busy_ && !std::exchange(ready_, true); }
 
     void add(std::function<void()> function, bool told = false)
     {
         bool tells;
         {
-            std::lock_guard lock(mutex_);
+            Guard lock(mutex_);
             items_.push_back({std::move(function), told});
             added_++;
             tells = becomes_ready();
@@ -188,7 +189,7 @@ private:
 
     void do_piece() override
     {
-        std::unique_lock lock(mutex_);
+        Lock lock(mutex_);
         ready_ = false;
         bool more = !busy_ && !items_.empty();
         /* Copies, and waits for them, go with what comes after them. */
@@ -204,32 +205,32 @@ private:
      * False if the pool has been told about the rest. Who is to know of the end is told when others can go on with the
      * next item: that may wait for them.
      */
-    bool do_next(std::unique_lock<std::mutex> &lock, bool by_pool)
+    bool do_next(Lock &lock, bool by_pool) PTSCHED_REQUIRES(mutex_)
     {
         Work item = std::move(items_.front());
         items_.pop_front();
         busy_ = true;
-        lock.unlock();
+        lock.unlock(mutex_);
         const auto began = Clock::now();
         std::exception_ptr failure = attempt(item.function);
         item.function = {};
         if (item.told)
             worked_.store(worked_.load() + (Clock::now() - began));
         note_end(std::move(failure));
-        lock.lock();
+        lock.lock(mutex_);
         busy_ = false;
         if (by_pool && !item.told)
             return true;
         const bool is_ready = becomes_ready();
         leaving_++;
-        lock.unlock();
+        lock.unlock(mutex_);
         if (by_pool)
             HostPool::looks_soon();
         if (is_ready)
             HostPool::get().ready(group_, *this);
         if (item.told && ended_)
             ended_();
-        lock.lock();
+        lock.lock(mutex_);
         leaving_--;
         if (ending_)
             over_.notify_all();
@@ -252,7 +253,7 @@ private:
     void note_end(std::exception_ptr failure)
     {
         {
-            std::lock_guard lock(progress_->mutex);
+            Guard lock(progress_->mutex);
             progress_->done++;
             if (failure) {
                 failed_ = true;
@@ -268,14 +269,14 @@ private:
     bool failed_ = false;                   /* whose who is busy */
     std::atomic<Clock::duration> worked_{}; /* who is busy adds to it */
     std::function<void()> ended_;           /* set before there is work */
-    std::mutex mutex_;                      /* protects what follows; before progress_->mutex */
+    Mutex mutex_;                           /* before progress_->mutex */
     std::condition_variable over_;
-    std::deque<Work> items_;
-    std::uint64_t added_ = 0;
-    bool busy_ = false;    /* somebody is at an item */
-    bool ready_ = false;   /* the pool knows that there is something to do */
-    unsigned leaving_ = 0; /* those who have ended an item, and still use the queue */
-    bool ending_ = false;
+    std::deque<Work> items_ PTSCHED_GUARDED_BY(mutex_);
+    std::uint64_t added_ PTSCHED_GUARDED_BY(mutex_) = 0;
+    bool busy_ PTSCHED_GUARDED_BY(mutex_) = false;    /* somebody is at an item */
+    bool ready_ PTSCHED_GUARDED_BY(mutex_) = false;   /* the pool knows that there is something to do */
+    unsigned leaving_ PTSCHED_GUARDED_BY(mutex_) = 0; /* those who have ended an item, and still use the queue */
+    bool ending_ PTSCHED_GUARDED_BY(mutex_) = false;
 };
 
 /*
@@ -290,14 +291,14 @@ public:
 private:
     void *allocate_plain(std::size_t bytes);
 
-    std::mutex mutex_; /* protects what follows */
-    std::unordered_set<void *> plain_;
+    Mutex mutex_;
+    std::unordered_set<void *> plain_ PTSCHED_GUARDED_BY(mutex_);
 };
 
 void *HostMemory::allocate_plain(std::size_t bytes)
 {
     std::unique_ptr<void, decltype(&std::free)> memory(std::aligned_alloc(allocation_alignment, bytes), &std::free);
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     if (memory)
         plain_.insert(memory.get());
     return memory.release();
@@ -317,7 +318,7 @@ Address HostMemory::allocate(std::size_t bytes)
 void HostMemory::release(Address address)
 {
     void *memory = host_pointer(address);
-    std::unique_lock lock(mutex_);
+    Lock lock(mutex_);
     bool plain = plain_.erase(memory);
     lock.unlock();
     if (plain)

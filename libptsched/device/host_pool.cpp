@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <ptsched/device/host_pool.hpp>
 
+#include "libptsched/base/lock.hpp"
 #include "libptsched/base/no_signals.hpp"
 
 #include <algorithm>
@@ -53,7 +54,7 @@ void HostPool::list(const HostGroupPtr &group)
 
 void HostPool::ready(const HostGroupPtr &group, HostWork &work)
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     group->ready_.push_back(&work);
     group->waiting_++;
     list(group);
@@ -63,7 +64,7 @@ void HostPool::ready(const HostGroupPtr &group, HostWork &work)
 
 void HostPool::look()
 {
-    Lock lock(mutex_);
+    ptsched::Lock lock(mutex_);
     while (!wake())
         do_one(lock);
 }
@@ -96,7 +97,7 @@ bool HostPool::start_thread()
 void HostPool::work()
 {
     is_worker_ = true;
-    Lock lock(mutex_);
+    ptsched::Lock lock(mutex_);
     bool stays = true;
     while (stays) {
         if (!groups_.empty() && busy_ < at_once()) {
@@ -170,7 +171,7 @@ HostPool::Blocked::Blocked() : counts_(is_worker_ && !is_blocked_)
         return;
     is_blocked_ = true;
     HostPool &pool = get();
-    std::lock_guard lock(pool.mutex_);
+    Guard lock(pool.mutex_);
     pool.count(pool.blocked_, 1);
     pool.wake();
 }
@@ -181,7 +182,7 @@ HostPool::Blocked::~Blocked()
         return;
     is_blocked_ = false;
     HostPool &pool = get();
-    std::lock_guard lock(pool.mutex_);
+    Guard lock(pool.mutex_);
     pool.count(pool.blocked_, -1);
 }
 
@@ -189,7 +190,7 @@ bool HostPool::enters(HostGroup &group)
 {
     if (!group.most_)
         return true;
-    std::lock_guard lock(get().mutex_);
+    Guard lock(get().mutex_);
     const bool may = group.busy_ < group.most_;
     group.busy_ += may;
     return may;
@@ -202,7 +203,7 @@ HostPool::Guest::~Guest()
     if (!may_work_ || !group_->most_)
         return;
     HostPool &pool = get();
-    std::lock_guard lock(pool.mutex_);
+    Guard lock(pool.mutex_);
     group_->busy_--;
     pool.list(group_);
     pool.wake();

@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/device/kept.hpp"
 
+#include "libptsched/base/lock.hpp"
 #include <ptsched/device/device.hpp>
-
-#include <mutex>
 
 namespace ptsched::device {
 
 namespace {
 
-constinit std::mutex mutex; /* protects the list */
-constinit Keeper *first = nullptr;
+constinit Mutex mutex; /* also for the others of the list */
+constinit Keeper *first PTSCHED_GUARDED_BY(mutex) = nullptr;
 
 } // namespace
 
 void Keeper::become_known()
 {
-    std::lock_guard lock(mutex);
+    Guard lock(mutex);
     next_ = first;
     first = this;
 }
 
 void Keeper::leave()
 {
-    std::lock_guard lock(mutex);
+    Guard lock(mutex);
     Keeper **place = &first;
     while (*place != this)
         place = &(*place)->next_;
@@ -32,7 +31,7 @@ void Keeper::leave()
 
 std::size_t Keeper::trim_all()
 {
-    std::lock_guard lock(mutex);
+    Guard lock(mutex);
     std::size_t bytes = 0;
     for (Keeper *keeper = first; keeper; keeper = keeper->next_)
         bytes += keeper->trim();

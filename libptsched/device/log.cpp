@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <ptsched/device/log.hpp>
 
+#include "libptsched/base/lock.hpp"
 #include "libptsched/base/standard_error.hpp"
 
 #include <memory>
-#include <mutex>
 #include <utility>
 
 namespace ptsched::device {
@@ -12,8 +12,8 @@ namespace ptsched::device {
 namespace {
 
 struct Where {
-    std::mutex mutex;
-    std::shared_ptr<const Log> log; /* null: standard error */
+    Mutex mutex;
+    std::shared_ptr<const Log> log PTSCHED_GUARDED_BY(mutex); /* null: standard error */
 };
 
 /* Never destroyed: the last graph may be closed at exit. */
@@ -29,7 +29,7 @@ void set_log(Log log)
 {
     auto next = log ? std::make_shared<const Log>(std::move(log)) : nullptr;
     Where &its = where();
-    std::lock_guard guard(its.mutex);
+    Guard guard(its.mutex);
     its.log.swap(next);
 }
 
@@ -37,7 +37,7 @@ void log_line(const std::string &line) noexcept
 {
     try {
         Where &its = where();
-        std::unique_lock lock(its.mutex);
+        Lock lock(its.mutex);
         const std::shared_ptr<const Log> log = its.log;
         lock.unlock();
         if (log) {

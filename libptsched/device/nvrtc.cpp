@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/device/nvrtc.hpp"
 
+#include "libptsched/base/lock.hpp"
 #include "libptsched/device/image.hpp"
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <list>
-#include <mutex>
 
 namespace ptsched::device {
 
@@ -227,11 +227,11 @@ std::shared_ptr<const Cubin> with_kernel(const std::shared_ptr<const Cubin> &cub
 
 std::shared_ptr<const Cubin> compile_cuda(const CudaSource &source, const std::string &function, int major, int minor)
 {
-    static std::mutex mutex;
-    static auto &known = *new std::list<Compiled>;
+    static Mutex mutex;
+    static auto &known PTSCHED_GUARDED_BY(mutex) = *new std::list<Compiled>;
     const std::string architecture = "sm_" + std::to_string(major) + std::to_string(minor);
 
-    std::lock_guard lock(mutex);
+    Guard lock(mutex);
     auto found = std::find_if(known.begin(), known.end(), [&](const Compiled &one) {
         return one.architecture == architecture && one.source == source;
     });

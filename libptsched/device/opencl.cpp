@@ -187,7 +187,7 @@ std::unique_ptr<Queue> OpenclDevice::make_queue()
 
 Queue &OpenclDevice::outgoing()
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     if (!outgoing_)
         outgoing_ = make_queue();
     return *outgoing_;

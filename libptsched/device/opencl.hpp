@@ -3,6 +3,7 @@
 #ifndef PTSCHED_DEVICE_OPENCL_HPP
 #define PTSCHED_DEVICE_OPENCL_HPP
 
+#include "libptsched/base/lock.hpp"
 #include "libptsched/device/icd.hpp"
 #include "libptsched/device/memory.hpp"
 
@@ -41,8 +42,8 @@ private:
     const cl_device_id id_;
     std::string name_;
     cl_context context_{};
-    std::mutex mutex_; /* protects what follows */
-    std::unique_ptr<Queue> outgoing_;
+    Mutex mutex_;
+    std::unique_ptr<Queue> outgoing_ PTSCHED_GUARDED_BY(mutex_);
     Memory memory_;
 };
 
@@ -84,7 +85,7 @@ private:
     cl_kernel kernel_;
     std::vector<std::size_t> sizes_; /* of each parameter */
     std::vector<bool> are_addresses_;
-    mutable std::mutex mutex_; /* protects the kernel's arguments */
+    mutable Mutex mutex_; /* of the kernel's arguments */
 };
 
 } // namespace ptsched::device

@@ -2,6 +2,8 @@
 /* Kernels of OpenCL C, built from source. */
 #include "libptsched/device/opencl.hpp"
 
+#include "libptsched/base/lock.hpp"
+
 #include <map>
 
 namespace ptsched::device {
@@ -74,10 +76,10 @@ namespace {
 std::shared_ptr<const OpenclProgram> built_once(const OpenclDevice &device, const std::string &source,
                                                 const std::string &function)
 {
-    static std::mutex mutex;
+    static Mutex mutex;
     using Known = std::map<std::pair<const OpenclDevice *, std::string>, std::weak_ptr<const OpenclProgram>>;
-    static Known &programs = *new Known; /* some code may live until exit */
-    std::lock_guard lock(mutex);
+    static Known &programs PTSCHED_GUARDED_BY(mutex) = *new Known; /* some code may live until exit */
+    Guard lock(mutex);
     auto found = programs.find({&device, source});
     if (auto known = found == programs.end() ? nullptr : found->second.lock())
         return known;
@@ -156,7 +158,7 @@ void OpenclCode::run(cl_command_queue queue, const Geometry &g, const std::vecto
     if (arguments.size() != sizes_.size())
         throw Error("kernel " + function_ + " takes " + std::to_string(sizes_.size()) + " arguments, not " +
                     std::to_string(arguments.size()));
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     for (std::size_t i = 0; i < sizes_.size(); i++)
         Icd::check(icd.set_argument(kernel_, static_cast<cl_uint>(i), sizes_[i], arguments[i]), "clSetKernelArg");
     Icd::check(icd.run(queue, kernel_, 3, nullptr, global, local, 0, nullptr, nullptr), "clEnqueueNDRangeKernel");

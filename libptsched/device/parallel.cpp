@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <ptsched/device/parallel.hpp>
 
+#include "libptsched/base/lock.hpp"
 #include "libptsched/device/nodes.hpp"
 #include <ptsched/device/host_pool.hpp>
 
@@ -44,10 +45,10 @@ private:
     std::size_t parts_;
     std::atomic<std::size_t> next_{0};
     std::atomic<bool> failed_{false};
-    std::mutex mutex_; /* protects what follows */
+    Mutex mutex_;
     std::condition_variable changed_;
-    std::size_t ended_ = 0;
-    std::exception_ptr failure_;
+    std::size_t ended_ PTSCHED_GUARDED_BY(mutex_) = 0;
+    std::exception_ptr failure_ PTSCHED_GUARDED_BY(mutex_);
 };
 
 Loop::Loop(std::size_t count, const RangeFunction &body, const ParallelFor &how)
@@ -77,7 +78,7 @@ void Loop::run(std::size_t part)
             failure = std::current_exception();
             failed_.store(true, std::memory_order_relaxed);
         }
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     if (failure && !failure_)
         failure_ = failure;
     if (++ended_ == parts_)
@@ -99,12 +100,12 @@ void Loop::take_part()
 
 void Loop::finish()
 {
-    std::unique_lock lock(mutex_);
+    Lock lock(mutex_);
     if (ended_ < parts_) {
         lock.unlock();
         HostPool::Blocked blocked;
         lock.lock();
-        changed_.wait(lock, [this] { return ended_ == parts_; });
+        changed_.wait(lock, [this]() PTSCHED_REQUIRES(mutex_) { return ended_ == parts_; });
     }
     if (failure_)
         std::rethrow_exception(failure_);

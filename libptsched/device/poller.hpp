@@ -3,6 +3,8 @@
 #ifndef PTSCHED_DEVICE_POLLER_HPP
 #define PTSCHED_DEVICE_POLLER_HPP
 
+#include "libptsched/base/lock.hpp"
+
 #include <ptsched/base/time_source.hpp>
 #include <ptsched/device/completions.hpp>
 
@@ -19,8 +21,6 @@ public:
     std::size_t waiting(const Completions &owner);
 
 private:
-    using Lock = std::unique_lock<std::mutex>;
-
     struct Entry {
         Completions *owner;
         MarkerPtr marker;
@@ -33,17 +33,20 @@ private:
     static void renew();
     static bool is_later(const Entry &a, const Entry &b) { return a.due > b.due; }
     static bool has_ended(const Entry &entry, std::exception_ptr &failure);
-    void start();
+    void start() PTSCHED_REQUIRES(mutex_);
     void work();
-    void push(Entry entry);
-    Entry pop();
-    void look_at(Entry entry, Lock &lock);
-    std::size_t count(const Completions &owner) const { return owner.poller_ == this ? owner.waiting_ : 0; }
+    void push(Entry entry) PTSCHED_REQUIRES(mutex_);
+    Entry pop() PTSCHED_REQUIRES(mutex_);
+    void look_at(Entry entry, Lock &lock) PTSCHED_REQUIRES(mutex_);
+    std::size_t count(const Completions &owner) const PTSCHED_REQUIRES(mutex_)
+    {
+        return owner.poller_ == this ? owner.waiting_ : 0;
+    }
 
-    std::mutex mutex_; /* protects what follows */
+    Mutex mutex_; /* also for the owners' numbers */
     std::condition_variable changed_, drained_;
-    std::vector<Entry> entries_; /* a heap: the first is due first */
-    bool started_ = false;
+    std::vector<Entry> entries_ PTSCHED_GUARDED_BY(mutex_); /* a heap: the first is due first */
+    bool started_ PTSCHED_GUARDED_BY(mutex_) = false;
     static std::atomic<Poller *> current_;
     static thread_local bool is_poller_;
 };

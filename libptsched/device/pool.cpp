@@ -18,7 +18,7 @@ Pool::~Pool()
 
 Pool::Use Pool::use()
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     return {taken_, kept_bytes_};
 }
 
@@ -53,7 +53,7 @@ Address Pool::take(std::size_t bytes)
         return 0;
     const std::size_t size = rounded(bytes);
     {
-        std::lock_guard lock(mutex_);
+        Guard lock(mutex_);
         clock_++;
         const Address address = find(size);
         most_used_.add(taken_ - kept_bytes_ + (address ? 0 : size));
@@ -71,7 +71,7 @@ void Pool::give(Address address, std::size_t bytes) noexcept
 {
     std::size_t size = rounded(bytes);
     try {
-        std::lock_guard lock(mutex_);
+        Guard lock(mutex_);
         if (!larger_.empty())
             if (auto known = larger_.find(address); known != larger_.end()) {
                 size = known->second;
@@ -86,14 +86,14 @@ void Pool::give(Address address, std::size_t bytes) noexcept
     } catch (const std::bad_alloc &) {
     }
     free_(address);
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     taken_ -= size;
 }
 
 void Pool::limit(std::size_t bytes)
 {
     {
-        std::lock_guard lock(mutex_);
+        Guard lock(mutex_);
         limit_ = bytes;
     }
     trim();
@@ -122,7 +122,7 @@ void Pool::make_room(std::size_t size)
 {
     Freed freed;
     {
-        std::lock_guard lock(mutex_);
+        Guard lock(mutex_);
         const std::size_t most = 2 * most_used_.value() + always_kept;
         while (taken_ - freed.bytes + size > most)
             if (Class *kept = oldest())
@@ -137,7 +137,7 @@ void Pool::give_back(Freed &freed)
 {
     if (freed.addresses.empty())
         return;
-    std::lock_guard draining(drain_mutex_);
+    Guard draining(drain_mutex_);
     free_all(freed);
 }
 
@@ -145,7 +145,7 @@ std::size_t Pool::trim_to(std::size_t keep)
 {
     Freed freed;
     {
-        std::lock_guard lock(mutex_);
+        Guard lock(mutex_);
         while (kept_bytes_ > keep)
             move_one(*oldest(), freed);
     }
@@ -157,14 +157,14 @@ void Pool::free_all(const Freed &freed)
 {
     for (Address address : freed.addresses)
         free_(address);
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     taken_ -= freed.bytes;
 }
 
 /* False if there would be too much. */
 bool Pool::count(std::size_t size)
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     if (size > limit_ || taken_ > limit_ - size)
         return false;
     taken_ += size;
@@ -173,7 +173,7 @@ bool Pool::count(std::size_t size)
 
 void Pool::give_beside(std::size_t bytes) noexcept
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     taken_ -= bytes;
 }
 
@@ -202,10 +202,10 @@ Address Pool::allocate(std::size_t size)
 
 std::size_t Pool::trim()
 {
-    std::lock_guard draining(drain_mutex_);
+    Guard draining(drain_mutex_);
     Freed freed;
     {
-        std::lock_guard lock(mutex_);
+        Guard lock(mutex_);
         for (Class &kept : kept_) {
             freed.addresses.insert(freed.addresses.end(), kept.addresses.begin(), kept.addresses.end());
             freed.bytes += kept.size * kept.addresses.size();

@@ -7,13 +7,12 @@
 #ifndef PTSCHED_DEVICE_POOL_HPP
 #define PTSCHED_DEVICE_POOL_HPP
 
+#include "libptsched/base/lock.hpp"
 #include "libptsched/device/kept.hpp"
 #include "libptsched/device/lately.hpp"
-#include <ptsched/base/mutex.hpp>
 #include <ptsched/device/device.hpp>
 
 #include <bit>
-#include <mutex>
 #include <unordered_map>
 
 namespace ptsched::device {
@@ -87,29 +86,29 @@ private:
         const int octave = std::bit_width(size) - std::bit_width(allocation_alignment);
         return (static_cast<std::size_t>(octave) << octave_bits) + ((size - std::bit_floor(size)) >> shift_of(size));
     }
-    /* These are called with the lock. */
-    Address find(std::size_t size);
-    Address take_from(Class &kept);
-    Class *oldest();
-    void move_one(Class &kept, Freed &freed);
+    Address find(std::size_t size) PTSCHED_REQUIRES(mutex_);
+    Address take_from(Class &kept) PTSCHED_REQUIRES(mutex_);
+    Class *oldest() PTSCHED_REQUIRES(mutex_);
+    void move_one(Class &kept, Freed &freed) PTSCHED_REQUIRES(mutex_);
 
     void make_room(std::size_t size);
     void give_back(Freed &freed);
-    void free_all(const Freed &freed);
+    void free_all(const Freed &freed) PTSCHED_REQUIRES(drain_mutex_);
     Address allocate(std::size_t size);
     bool count(std::size_t size);
 
     Allocate allocate_;
     Free free_;
-    std::mutex drain_mutex_; /* who finds nothing to give back waits for what another thread is giving back */
-    SmallMutex mutex_;       /* protects what follows, but is not held while the driver is called */
-    std::array<Class, classes> kept_;
-    std::unordered_map<Address, std::size_t> larger_; /* in use by blocks of a smaller class: their sizes */
-    std::size_t taken_ = 0;                           /* from the driver */
-    std::size_t kept_bytes_ = 0;                      /* of that, not in use */
-    MostOfLate most_used_;
-    std::uint64_t clock_ = 0; /* counts what is taken */
-    std::size_t limit_ = SIZE_MAX;
+    Mutex drain_mutex_; /* who finds nothing to give back waits for what another thread is giving back */
+    SmallMutex mutex_;  /* is not held while the driver is called */
+    std::array<Class, classes> kept_ PTSCHED_GUARDED_BY(mutex_);
+    std::unordered_map<Address, std::size_t>
+        larger_ PTSCHED_GUARDED_BY(mutex_);                 /* in use by blocks of a smaller class: their sizes */
+    std::size_t taken_ PTSCHED_GUARDED_BY(mutex_) = 0;      /* from the driver */
+    std::size_t kept_bytes_ PTSCHED_GUARDED_BY(mutex_) = 0; /* of that, not in use */
+    MostOfLate most_used_ PTSCHED_GUARDED_BY(mutex_);
+    std::uint64_t clock_ PTSCHED_GUARDED_BY(mutex_) = 0; /* counts what is taken */
+    std::size_t limit_ PTSCHED_GUARDED_BY(mutex_) = SIZE_MAX;
 };
 
 } // namespace ptsched::device

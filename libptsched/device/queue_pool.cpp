@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <ptsched/device/queue_pool.hpp>
 
+#include "libptsched/base/lock.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -35,9 +37,10 @@ void QueueReturn::operator()(Queue *queue) const noexcept
 
 QueuePool &QueuePool::of(Device &device)
 {
-    static std::mutex mutex;
-    static auto &pools = *new std::map<Device *, std::unique_ptr<QueuePool>>; /* as long as devices */
-    std::lock_guard lock(mutex);
+    static Mutex mutex;
+    static auto &pools PTSCHED_GUARDED_BY(mutex) =
+        *new std::map<Device *, std::unique_ptr<QueuePool>>; /* as long as devices */
+    Guard lock(mutex);
     std::unique_ptr<QueuePool> &pool = pools[&device];
     if (!pool)
         pool.reset(new QueuePool(device));
@@ -48,7 +51,7 @@ QueuePool &QueuePool::of(Device &device)
 std::unique_ptr<Queue> QueuePool::find(int priority)
 {
     Kind failed;
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     Kind &kind = kept_[priority];
     for (auto one = kind.begin(); one != kind.end();) {
         const State state = state_of(*one->last);
@@ -82,7 +85,7 @@ PooledQueue QueuePool::take(int priority)
 void QueuePool::keep(std::unique_ptr<Queue> queue, int priority)
 {
     MarkerPtr last = queue->mark();
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     Kind &kind = kept_[priority];
     /* Its work is waited for where it is destroyed, after the lock. */
     if (kind.size() < most_kept)
@@ -91,7 +94,7 @@ void QueuePool::keep(std::unique_ptr<Queue> queue, int priority)
 
 std::size_t QueuePool::kept() const
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     std::size_t count = 0;
     for (const auto &[priority, kind] : kept_)
         count += kind.size();
@@ -101,7 +104,7 @@ std::size_t QueuePool::kept() const
 void QueuePool::trim()
 {
     std::map<int, Kind> going;
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     going.swap(kept_);
 }
 

@@ -3,13 +3,12 @@
 #ifndef PTSCHED_DEVICE_RECYCLED_HPP
 #define PTSCHED_DEVICE_RECYCLED_HPP
 
+#include "libptsched/base/lock.hpp"
 #include "libptsched/device/kept.hpp"
 #include "libptsched/device/lately.hpp"
-#include <ptsched/base/mutex.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <mutex>
 #include <new>
 #include <utility>
 
@@ -23,7 +22,7 @@ public:
     void *take()
     {
         {
-            std::lock_guard lock(mutex_);
+            Guard lock(mutex_);
             most_used_.add(++used_);
             if (Node *node = first_) {
                 first_ = node->next;
@@ -34,7 +33,7 @@ public:
         try {
             return ::operator new(size, std::align_val_t(alignment));
         } catch (...) {
-            std::lock_guard lock(mutex_);
+            Guard lock(mutex_);
             used_--;
             throw;
         }
@@ -44,7 +43,7 @@ public:
     {
         bool is_first;
         {
-            std::lock_guard lock(mutex_);
+            Guard lock(mutex_);
             used_--;
             if (count_ < most()) {
                 first_ = new (memory) Node{first_};
@@ -64,7 +63,7 @@ public:
         Node *node;
         std::size_t bytes;
         {
-            std::lock_guard lock(mutex_);
+            Guard lock(mutex_);
             node = std::exchange(first_, nullptr);
             bytes = std::exchange(count_, 0) * size;
         }
@@ -86,17 +85,17 @@ private:
     } /* what is used after it is gone is to be found */
 #else
     static constexpr std::size_t always_kept = 1024;
-    std::size_t most() const
+    std::size_t most() const PTSCHED_REQUIRES(mutex_)
     {
         return std::max(most_used_.value(), always_kept);
     }
 #endif
 
     SmallMutex mutex_;
-    Node *first_ = nullptr;
-    std::size_t count_ = 0, used_ = 0;
-    MostOfLate most_used_;
-    bool known_ = false;
+    Node *first_ PTSCHED_GUARDED_BY(mutex_) = nullptr;
+    std::size_t count_ PTSCHED_GUARDED_BY(mutex_) = 0, used_ PTSCHED_GUARDED_BY(mutex_) = 0;
+    MostOfLate most_used_ PTSCHED_GUARDED_BY(mutex_);
+    bool known_ PTSCHED_GUARDED_BY(mutex_) = false;
 };
 
 /* For std::allocate_shared(). */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <ptsched/device/residents.hpp>
 
+#include "libptsched/base/lock.hpp"
 #include <ptsched/device/datablock.hpp>
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace ptsched::device {
 void Gate::enter_later()
 {
     leave();
-    std::unique_lock lock(mutex_);
+    Lock lock(mutex_);
     changed_.wait(lock, [this] { return !closed_; });
     inside_.fetch_add(1);
 }
@@ -19,14 +20,14 @@ void Gate::enter_later()
 void Gate::wake()
 {
     {
-        std::lock_guard lock(mutex_);
+        Guard lock(mutex_);
     }
     changed_.notify_all();
 }
 
 void Gate::close()
 {
-    std::unique_lock lock(mutex_);
+    Lock lock(mutex_);
     changed_.wait(lock, [this] { return !closed_; });
     closed_ = true;
     changed_.wait(lock, [this] { return !inside_; });
@@ -35,7 +36,7 @@ void Gate::close()
 void Gate::open()
 {
     {
-        std::lock_guard lock(mutex_);
+        Guard lock(mutex_);
         closed_ = false;
     }
     changed_.notify_all();
@@ -43,7 +44,7 @@ void Gate::open()
 
 void Residents::add(Resident &resident)
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     resident.older = newest_;
     if (newest_)
         newest_->newer = &resident;
@@ -52,7 +53,7 @@ void Residents::add(Resident &resident)
 
 void Residents::remove(Resident &resident)
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     if (resident.older)
         resident.older->newer = resident.newer;
     if (resident.newer)
@@ -69,7 +70,7 @@ std::vector<std::weak_ptr<Datablock>> Residents::oldest_first()
     const std::weak_ptr<Datablock> nobody; /* owns a block that is not on the heap */
     {
         /* Who is in the list is not gone: going begins with leaving the list. */
-        std::lock_guard lock(mutex_);
+        Guard lock(mutex_);
         for (Resident *resident = newest_; resident; resident = resident->older)
             if (auto block = resident->owner.weak_from_this(); block.owner_before(nobody) || nobody.owner_before(block))
                 found.emplace_back(resident->last_used.load(std::memory_order_relaxed), std::move(block));

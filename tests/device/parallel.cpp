@@ -2,12 +2,12 @@
 /* Loops over what is on the host. */
 #include <ptsched/device/parallel.hpp>
 
+#include "libptsched/base/lock.hpp"
 #include "libptsched/device/nodes.hpp"
 #include "tests/device/work.hpp"
 #include "tests/ptask/child.hpp"
 
 #include <filesystem>
-#include <mutex>
 #include <set>
 
 using namespace test;
@@ -22,12 +22,12 @@ using Ranges = std::set<std::pair<std::size_t, std::size_t>>;
 
 Ranges ranges_of(std::size_t count, const ParallelFor &how)
 {
-    std::mutex mutex;
+    ptsched::Mutex mutex;
     Ranges ranges;
     parallel_for(
         count,
         [&](std::size_t begin, std::size_t end) {
-            std::lock_guard lock(mutex);
+            ptsched::Guard lock(mutex);
             CHECK(ranges.emplace(begin, end).second);
         },
         how);

@@ -2,7 +2,8 @@
 /* Threads that share datablocks of all sizes on GPUs that have room for a few of them. */
 #include "tests/device/work.hpp"
 
-#include <mutex>
+#include "libptsched/base/lock.hpp"
+
 #include <random>
 #include <thread>
 
@@ -29,18 +30,19 @@ public:
 
     Known any(std::mt19937 &random)
     {
-        std::lock_guard lock(mutex_);
+        ptsched::Guard lock(mutex_);
         return known_[random() % known_.size()];
     }
 
     void replace_any(std::mt19937 &random, Known by)
     {
-        std::lock_guard lock(mutex_);
+        ptsched::Guard lock(mutex_);
         known_[random() % known_.size()] = std::move(by);
     }
 
     bool right()
     {
+        ptsched::Guard lock(mutex_);
         bool all = true;
         for (const Known &one : known_)
             all = all && holds(*one.block, one.value);
@@ -48,8 +50,8 @@ public:
     }
 
 private:
-    std::mutex mutex_;
-    std::vector<Known> known_;
+    ptsched::Mutex mutex_;
+    std::vector<Known> known_ PTSCHED_GUARDED_BY(mutex_);
 };
 
 /* False if a value was wrong. */

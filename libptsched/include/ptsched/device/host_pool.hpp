@@ -7,6 +7,7 @@
 #ifndef PTSCHED_DEVICE_HOST_POOL_HPP
 #define PTSCHED_DEVICE_HOST_POOL_HPP
 
+#include <ptsched/base/mutex.hpp>
 #include <ptsched/base/time_source.hpp>
 #include <ptsched/device/device.hpp>
 
@@ -100,24 +101,25 @@ private:
     static void renew();
     static bool enters(HostGroup &group);
     void work();
-    void do_one(Lock &lock);
-    bool rest(Lock &lock);
-    void watch(Lock &lock);
-    void list(const HostGroupPtr &group);
-    bool wake();
-    bool start_thread();
-    void count(unsigned &what, int more);
+    void do_one(Lock &lock) PTSCHED_REQUIRES(mutex_);
+    bool rest(Lock &lock) PTSCHED_REQUIRES(mutex_);
+    void watch(Lock &lock) PTSCHED_REQUIRES(mutex_);
+    void list(const HostGroupPtr &group) PTSCHED_REQUIRES(mutex_);
+    bool wake() PTSCHED_REQUIRES(mutex_);
+    bool start_thread() PTSCHED_REQUIRES(mutex_);
+    void count(unsigned &what, int more) PTSCHED_REQUIRES(mutex_);
 
     const unsigned processors_;
     std::atomic<unsigned> at_once_;
-    std::mutex mutex_; /* protects what follows */
+    Mutex mutex_;
     std::condition_variable changed_;
-    std::deque<HostGroupPtr> groups_; /* that have something ready and may begin it */
-    unsigned threads_ = 0, idle_ = 0, busy_ = 0;
-    unsigned blocked_ = 0;       /* that wait for others, and say so */
-    unsigned grown_ = 0;         /* that others had to make up for */
-    bool watched_ = false;       /* one of those that are idle looks after a while */
-    Clock::time_point begun_at_; /* when something was begun last */
+    std::deque<HostGroupPtr> groups_ PTSCHED_GUARDED_BY(mutex_); /* that have something ready and may begin it */
+    unsigned threads_ PTSCHED_GUARDED_BY(mutex_) = 0, idle_ PTSCHED_GUARDED_BY(mutex_) = 0;
+    unsigned busy_ PTSCHED_GUARDED_BY(mutex_) = 0;
+    unsigned blocked_ PTSCHED_GUARDED_BY(mutex_) = 0;       /* that wait for others, and say so */
+    unsigned grown_ PTSCHED_GUARDED_BY(mutex_) = 0;         /* that others had to make up for */
+    bool watched_ PTSCHED_GUARDED_BY(mutex_) = false;       /* one of those that are idle looks after a while */
+    Clock::time_point begun_at_ PTSCHED_GUARDED_BY(mutex_); /* when something was begun last */
     static std::atomic<HostPool *> current_;
     static thread_local bool is_worker_, is_blocked_, looks_soon_;
 };

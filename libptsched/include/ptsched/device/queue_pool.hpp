@@ -8,10 +8,10 @@
 #ifndef PTSCHED_DEVICE_QUEUE_POOL_HPP
 #define PTSCHED_DEVICE_QUEUE_POOL_HPP
 
+#include <ptsched/base/mutex.hpp>
 #include <ptsched/device/device.hpp>
 
 #include <map>
-#include <mutex>
 
 #pragma GCC visibility push(default)
 
@@ -59,8 +59,8 @@ private:
     void keep(std::unique_ptr<Queue> queue, int priority);
 
     Device &device_;
-    mutable std::mutex mutex_; /* protects what follows */
-    std::map<int, Kind> kept_;
+    mutable Mutex mutex_;
+    std::map<int, Kind> kept_ PTSCHED_GUARDED_BY(mutex_);
 };
 
 } // namespace ptsched::device

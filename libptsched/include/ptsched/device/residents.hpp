@@ -89,8 +89,8 @@ private:
 
     Device &device_;
     std::atomic<std::uint64_t> clock_{0};
-    SmallMutex mutex_; /* protects the list; after a datablock's */
-    Resident *newest_ = nullptr;
+    SmallMutex mutex_; /* of the list; after a datablock's */
+    Resident *newest_ PTSCHED_GUARDED_BY(mutex_) = nullptr;
 };
 
 } // namespace ptsched::device
