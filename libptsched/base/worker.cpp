@@ -91,7 +91,7 @@ void Worker::run(const Body &body)
     } catch (...) {
         error = std::current_exception();
     }
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     error_ = error;
     ended_ = true;
     changed_.notify_all();
@@ -99,8 +99,8 @@ void Worker::run(const Body &body)
 
 void Worker::wait()
 {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return ended_; });
+    Lock lock(mutex_);
+    changed_.wait(lock, [this]() PTSCHED_REQUIRES(mutex_) { return ended_; });
     if (error_)
         std::rethrow_exception(error_);
 }

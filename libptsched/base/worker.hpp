@@ -3,13 +3,13 @@
 #ifndef PTSCHED_BASE_WORKER_HPP
 #define PTSCHED_BASE_WORKER_HPP
 
+#include "libptsched/base/lock.hpp"
 #include <ptsched/base/fd.hpp>
 
 #include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -64,10 +64,10 @@ private:
 
     std::stop_source source_;
     const Stop stop_{source_.get_token()};
-    std::mutex mutex_; /* protects what follows */
+    Mutex mutex_;
     std::condition_variable changed_;
-    bool ended_ = false;
-    std::exception_ptr error_;
+    bool ended_ PTSCHED_GUARDED_BY(mutex_) = false;
+    std::exception_ptr error_ PTSCHED_GUARDED_BY(mutex_);
     std::thread thread_;
 };
 

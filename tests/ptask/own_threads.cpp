@@ -62,9 +62,9 @@ bool workers_do()
 
 bool launchers_do()
 {
-    std::mutex mutex;
+    ptsched::Mutex mutex;
     return leave_signals(
-        [&] { return std::make_unique<LaunchThread>(mutex, [](LaunchThread::Lock &, ReplayedSubgraph &) {}); });
+        [&] { return std::make_unique<LaunchThread>(mutex, [](ptsched::Lock &, ReplayedSubgraph &) {}); });
 }
 
 /* Those that run functions of the host stay after it. */

@@ -23,12 +23,12 @@ public:
     Arbiter(Mode mode, const PriorityWeights &weights);
 
     /* Before the first comes. Another arbiter of the same tasks finds the same components. */
-    void divide(const std::vector<std::unique_ptr<TaskImpl>> &tasks);
+    void divide(const std::vector<std::unique_ptr<TaskImpl>> &tasks) PTASK_LOCKED;
     bool empty() const { return one_component() ? components_[0].ready.empty() : heap_.empty(); }
-    void add(TaskImpl &task, double priority, double average_run, Clock::time_point now);
-    TaskImpl &pop(Clock::time_point now);
+    void add(TaskImpl &task, double priority, double average_run, Clock::time_point now) PTASK_LOCKED;
+    TaskImpl &pop(Clock::time_point now) PTASK_LOCKED;
     /* Where the task stands with those of its component. */
-    Ready &of(const TaskImpl &task) { return components_[task.component_].ready; }
+    Ready &of(const TaskImpl &task) PTASK_LOCKED { return components_[task.component_].ready; }
 
 private:
     struct Component {

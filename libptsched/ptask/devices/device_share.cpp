@@ -21,30 +21,30 @@ constexpr double runs_ahead = 8, runs_to_catch_up = 64;
 /* For good, as devices are. */
 DeviceShare::Shared &DeviceShare::shared_by(const device::Device &device)
 {
-    static std::mutex mutex;
-    static auto &all = *new std::map<const device::Device *, Shared>;
-    std::lock_guard lock(mutex);
+    static Mutex mutex;
+    static auto &all PTSCHED_GUARDED_BY(mutex) = *new std::map<const device::Device *, Shared>;
+    Guard lock(mutex);
     return all[&device];
 }
 
 DeviceShare::DeviceShare(const device::Device &device, std::function<void()> wake)
     : device_(shared_by(device)), wake_(std::move(wake))
 {
-    std::lock_guard lock(device_.mutex);
+    Guard lock(device_.mutex);
     device_.sharers.push_back(this);
     device_.count = static_cast<unsigned>(device_.sharers.size());
 }
 
 void DeviceShare::leave()
 {
-    std::lock_guard lock(device_.mutex);
+    Guard lock(device_.mutex);
     std::erase(device_.sharers, this);
     device_.count = static_cast<unsigned>(device_.sharers.size());
 }
 
 bool DeviceShare::is_next()
 {
-    std::lock_guard lock(device_.mutex);
+    Guard lock(device_.mutex);
     unsigned runs = 0;
     double seconds = 0;
     bool any = false;                                       /* other that has runs, or wants to begin some */
@@ -68,7 +68,7 @@ void DeviceShare::rest()
 {
     if (!wants_)
         return;
-    std::lock_guard lock(device_.mutex);
+    Guard lock(device_.mutex);
     wants_ = false;
 }
 
@@ -79,7 +79,7 @@ void DeviceShare::ended(double seconds)
     seconds_.store(left ? seconds_.load(std::memory_order_relaxed) - seconds : 0, std::memory_order_relaxed);
     if (alone())
         return;
-    std::lock_guard lock(device_.mutex);
+    Guard lock(device_.mutex);
     for (const DeviceShare *sharer : device_.sharers)
         if (sharer != this && sharer->wants_)
             sharer->wake_();
@@ -91,7 +91,7 @@ void DeviceShare::begin(double seconds, double charge)
     seconds_.store(seconds_.load(std::memory_order_relaxed) + seconds, std::memory_order_relaxed);
     if (alone())
         return;
-    std::lock_guard lock(device_.mutex);
+    Guard lock(device_.mutex);
     device_.mean_charge += (charge - device_.mean_charge) / 16;
     clock_ += charge;
 }

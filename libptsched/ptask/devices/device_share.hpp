@@ -7,11 +7,11 @@
 #ifndef PTSCHED_PTASK_DEVICES_DEVICE_SHARE_HPP
 #define PTSCHED_PTASK_DEVICES_DEVICE_SHARE_HPP
 
+#include "libptsched/base/lock.hpp"
 #include <ptsched/device/device.hpp>
 
 #include <atomic>
 #include <functional>
-#include <mutex>
 #include <vector>
 
 namespace ptsched::ptask {
@@ -46,9 +46,9 @@ public:
 
 private:
     struct Shared {
-        std::mutex mutex; /* protects what follows, and clocks and who wants to begin runs */
-        std::vector<DeviceShare *> sharers;
-        double mean_charge = 0;
+        Mutex mutex; /* also for their clocks, and whether they want to begin runs */
+        std::vector<DeviceShare *> sharers PTSCHED_GUARDED_BY(mutex);
+        double mean_charge PTSCHED_GUARDED_BY(mutex) = 0;
         std::atomic<unsigned> count{0}; /* of sharers */
     };
 

@@ -27,10 +27,10 @@ struct GraphDevice {
     device::Device *device;
     std::vector<std::unique_ptr<Lane>> lanes;
     unsigned lane_count;
-    double strength = 1;                            /* the device's */
-    std::size_t runs = 0;                           /* given to its queues and not ended */
-    double seconds = 0;                             /* that they are expected to take */
-    DeviceCounters counts = {};                     /* the scheduler's lock */
+    double strength = 1;  /* the device's */
+    std::size_t runs = 0; /* given to its queues and not ended */
+    double seconds = 0;   /* that they are expected to take */
+    DeviceCounters counts PTASK_GUARDED = {};
     std::unique_ptr<DeviceShare> device_share = {}; /* null: the host */
     std::unique_ptr<device::Turns> turns = {};      /* null: unscheduled */
     /*
@@ -113,7 +113,7 @@ public:
     /* Nothing is due for a device any more. */
     void rest();
     /* Whether a function of the host, which is called once at a time, has no more runs ahead than are worth it. */
-    static bool takes(const TaskImpl &task);
+    static bool takes(const TaskImpl &task) PTASK_LOCKED;
     /* Whether no run can be given to the host, or to any other device. */
     bool full(bool host) const;
     /*
@@ -123,14 +123,14 @@ public:
     bool hold(const TaskImpl &task);
     void let_go(const TaskImpl &task);
     /* Which of those of the task, which are held. */
-    std::size_t choose(const Run &run);
+    std::size_t choose(const Run &run) PTASK_LOCKED;
     static Lane &choose_lane(const Run &run, GraphDevice &graph_device);
     /* A run begins; called before its blocks are moved. */
-    void begin(Run &run, Lane &lane);
+    void begin(Run &run, Lane &lane) PTASK_LOCKED;
     /* Seconds that the lane's first runs have taken of its device's time, which have all ended @now. */
     static double taken(Lane &lane, Clock::time_point now);
     /* The one that was given first to its lane is over, and has taken @seconds. */
-    void end(Run &run, Clock::time_point now, double seconds, Ready &ready);
+    void end(Run &run, Clock::time_point now, double seconds, Ready &ready) PTASK_LOCKED;
 
     std::vector<std::unique_ptr<GraphDevice>> all;
 
@@ -143,11 +143,11 @@ private:
     double cost(const GraphDevice &graph_device, const Moved &moved, double ready) const;
     std::size_t where_it_begins_first(const Run &run) const;
     static Moved missing(const Run &run, const GraphDevice &graph_device);
-    void count(Run &run, GraphDevice &graph_device) const;
+    void count(Run &run, GraphDevice &graph_device) const PTASK_LOCKED;
     static bool wants_measure(const Run &run, GraphDevice &graph_device);
-    double charge(const Run &run) const;
+    double charge(const Run &run) const PTASK_LOCKED;
     /* In seconds. Without that, all that has not run yet would seem to be over at once, and go to one device. */
-    double expected(const TaskImpl &task, const GraphDevice &graph_device) const;
+    double expected(const TaskImpl &task, const GraphDevice &graph_device) const PTASK_LOCKED;
 
     GraphOptions options_;
     Average run_time_; /* of all that devices have run */

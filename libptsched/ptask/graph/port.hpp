@@ -2,6 +2,7 @@
 #ifndef PTSCHED_PTASK_GRAPH_PORT_HPP
 #define PTSCHED_PTASK_GRAPH_PORT_HPP
 
+#include "libptsched/ptask/graph/graph_lock.hpp"
 #include <ptsched/ptask/graph.hpp>
 
 namespace ptsched::ptask {
@@ -38,13 +39,12 @@ struct alignas(64) PortImpl : Port {
     const Binding binding_; /* as in the options */
     bool read_ = false;
     bool variable_ = false;
-    /* the graph's lock */
-    bool looping_ = false; /* what was taken from outside the loop has not left it */
-    const bool begins_;    /* has an initial block */
+    bool looping_ PTASK_GUARDED = false; /* what was taken from outside the loop has not left it */
+    const bool begins_;                  /* has an initial block */
     static constexpr std::size_t by_other_ = SIZE_MAX;
-    const std::size_t bytes_;        /* of what it gives */
-    DatablockPtr kept_;              /* sticky */
-    const PortImpl *size_ = nullptr; /* PortOptions::size_from */
+    const std::size_t bytes_;         /* of what it gives */
+    DatablockPtr kept_ PTASK_GUARDED; /* sticky */
+    const PortImpl *size_ = nullptr;  /* PortOptions::size_from */
     const PortOptions options_;
 };
 

@@ -3,10 +3,11 @@
 #ifndef PTSCHED_PTASK_GRAPH_RETIRED_HPP
 #define PTSCHED_PTASK_GRAPH_RETIRED_HPP
 
+#include "libptsched/base/lock.hpp"
+
 #include <cstddef>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 namespace ptsched::ptask {
@@ -15,10 +16,10 @@ template <typename T> class Retired {
 public:
     static void keep(std::unique_ptr<T> one)
     {
-        static std::mutex mutex;
-        static auto &kept = *new std::deque<std::unique_ptr<T>>;
+        static Mutex mutex;
+        static auto &kept PTSCHED_GUARDED_BY(mutex) = *new std::deque<std::unique_ptr<T>>;
         std::unique_ptr<T> oldest; /* ends without the lock */
-        std::lock_guard lock(mutex);
+        Guard lock(mutex);
         kept.push_back(std::move(one));
         if (kept.size() <= most)
             return;

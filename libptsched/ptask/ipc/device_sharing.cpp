@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/ptask/ipc/device_sharing.hpp"
 
-#include "libptsched/base/unlocked.hpp"
+#include "libptsched/base/lock.hpp"
 #include "libptsched/base/worker.hpp"
 
 #include <cstring>
@@ -29,7 +29,7 @@ public:
     UniqueFd keep(std::shared_ptr<const void> block);
     std::size_t count()
     {
-        std::lock_guard lock(mutex_);
+        Guard lock(mutex_);
         return loans_.size() + ending_;
     }
 
@@ -43,17 +43,17 @@ private:
     /* Gives up those whose other end is gone; @found has them in order, after the first. */
     void take_back(const std::vector<pollfd> &found);
 
-    UniqueFd wake_;    /* made before the worker, which is there for good */
-    std::mutex mutex_; /* protects what follows */
-    std::vector<Loan> loans_;
-    std::size_t ending_ = 0; /* taken from these, and still there */
-    std::optional<Worker> worker_;
+    UniqueFd wake_; /* made before the worker, which is there for good */
+    Mutex mutex_;
+    std::vector<Loan> loans_ PTSCHED_GUARDED_BY(mutex_);
+    std::size_t ending_ PTSCHED_GUARDED_BY(mutex_) = 0; /* taken from these, and still there */
+    std::optional<Worker> worker_ PTSCHED_GUARDED_BY(mutex_);
 };
 
 UniqueFd Lender::keep(std::shared_ptr<const void> block)
 {
     int ends[2];
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     /* Each time, while there is none: there may be a descriptor by now. */
     if (!wake_)
         wake_ = above_streams(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -76,13 +76,13 @@ UniqueFd Lender::keep(std::shared_ptr<const void> block)
 void Lender::take_back(const std::vector<pollfd> &found)
 {
     std::vector<Loan> over, kept;
-    std::unique_lock lock(mutex_);
+    Lock lock(mutex_);
     for (std::size_t i = 0; i < loans_.size(); i++)
         (i + 1 < found.size() && found[i + 1].revents ? over : kept).push_back(std::move(loans_[i]));
     loans_ = std::move(kept);
     ending_ = over.size();
     {
-        Unlocked unlocked(lock);
+        Unlocked unlocked(lock, mutex_);
         over.clear();
     }
     ending_ = 0;
@@ -93,7 +93,7 @@ void Lender::watch(const Stop &stop)
     while (!stop.requested()) {
         std::vector<pollfd> waited = {{wake_.get(), POLLIN, 0}};
         {
-            std::lock_guard lock(mutex_);
+            Guard lock(mutex_);
             for (const Loan &loan : loans_)
                 waited.push_back({loan.end.get(), 0, 0});
         }

@@ -41,9 +41,9 @@ private:
     std::optional<Packet> next_packet(const Caller &caller);
     std::optional<Item> next(const Caller &caller);
 
-    std::mutex mutex_;
+    Mutex mutex_;
     std::condition_variable_any turn_over_;
-    bool taken_ = false; /* protected by the mutex: somebody has the turn, and what follows */
+    bool taken_ PTSCHED_GUARDED_BY(mutex_) = false; /* somebody has the turn, and what follows */
     UniqueFd socket_;
     const Direction direction_;
     bool lending_ = true; /* may help: it has not failed */
@@ -99,8 +99,8 @@ class RemoteImpl::Turn {
 public:
     Turn(RemoteImpl &remote, const Caller &caller) : remote_(remote)
     {
-        std::unique_lock lock(remote.mutex_);
-        auto is_free = [&remote] { return !remote.taken_; };
+        Lock lock(remote.mutex_);
+        auto is_free = [&remote]() PTSCHED_REQUIRES(remote.mutex_) { return !remote.taken_; };
         const std::stop_token &stop = caller.stop.token();
         mine_ = caller.deadline() ? is_free() : remote.turn_over_.wait(lock, stop, is_free);
         while (!mine_ && !caller.is_over() && !stop.stop_requested())
@@ -112,7 +112,7 @@ public:
     {
         if (!mine_)
             return;
-        std::lock_guard lock(remote_.mutex_);
+        Guard lock(remote_.mutex_);
         remote_.taken_ = false;
         remote_.turn_over_.notify_one();
     }

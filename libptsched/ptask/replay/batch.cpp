@@ -87,7 +87,8 @@ private:
 bool of_outputs(const Subgraph &one, auto condition)
 {
     return std::ranges::all_of(one.outputs, [&](const SubgraphOutput &output) {
-        return std::ranges::all_of(output.channels, [&](const Channel *channel) { return condition(*channel); });
+        return std::ranges::all_of(output.channels,
+                                   [&](const Channel *channel) PTASK_LOCKED { return condition(*channel); });
     });
 }
 
@@ -102,8 +103,8 @@ Batch::Batch(const Subgraph &one) : subgraph(Repeated(one).take())
 bool Batch::fits(const Subgraph &one)
 {
     return std::ranges::all_of(one.inputs, [](const SubgraphInput &in) { return in.channel->capacity >= sets; }) &&
-           of_outputs(
-               one, [](const Channel &channel) { return channel.capacity >= results_ahead + sets && !channel.event; });
+           of_outputs(one, [](const Channel &channel)
+                               PTASK_LOCKED { return channel.capacity >= results_ahead + sets && !channel.event; });
 }
 
 std::size_t Batch::complete(const Subgraph &one)
@@ -117,7 +118,7 @@ std::size_t Batch::complete(const Subgraph &one)
 /* Nothing but blocks come in next. */
 bool Batch::have_no_signals(const Subgraph &one)
 {
-    return std::ranges::all_of(one.inputs, [](const SubgraphInput &input) {
+    return std::ranges::all_of(one.inputs, [](const SubgraphInput &input) PTASK_LOCKED {
         const auto &tokens = input.channel->tokens;
         for (std::size_t i = 0; i < std::min(tokens.size(), sets); i++)
             if (has_signals(tokens[i].item))
@@ -133,13 +134,16 @@ bool Batch::is_complete(const Subgraph &one)
 
 bool Batch::has_room(const Subgraph &one)
 {
-    return of_outputs(one, [](const Channel &channel) { return channel.used() + sets <= channel.capacity; });
+    return of_outputs(one,
+                      [](const Channel &channel) PTASK_LOCKED { return channel.used() + sets <= channel.capacity; });
 }
 
 bool Batch::may_wait(const Subgraph &one)
 {
-    return of_outputs(one, [](const Channel &channel) { return channel.tokens.size() >= results_ahead; }) &&
-           std::ranges::none_of(one.inputs, [](const SubgraphInput &input) { return input.channel->waiting; }) &&
+    return of_outputs(one,
+                      [](const Channel &channel) PTASK_LOCKED { return channel.tokens.size() >= results_ahead; }) &&
+           std::ranges::none_of(one.inputs,
+                                [](const SubgraphInput &input) PTASK_LOCKED { return input.channel->waiting; }) &&
            have_no_signals(one);
 }
 

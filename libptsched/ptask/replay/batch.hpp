@@ -19,22 +19,22 @@ struct Batch {
 
     explicit Batch(const Subgraph &one);
     /* Whether channels have room for it: otherwise it would never be complete. */
-    static bool fits(const Subgraph &one);
+    static bool fits(const Subgraph &one) PTASK_LOCKED;
     /* Whether the next sets can be one: nothing but blocks come in. */
-    static bool is_complete(const Subgraph &one);
+    static bool is_complete(const Subgraph &one) PTASK_LOCKED;
     /* Whether nobody is kept waiting until they can be one. */
-    static bool may_wait(const Subgraph &one);
+    static bool may_wait(const Subgraph &one) PTASK_LOCKED;
     /* Whether they may not wait any more: by what has come at an input, or was taken from an output. */
-    static bool has_news(const Channel &input)
+    static bool has_news(const Channel &input) PTASK_LOCKED
     {
         return input.tokens.size() >= sets || has_signals(input.tokens[input.tokens.size() - 1].item);
     }
-    static bool has_less(const Channel &output)
+    static bool has_less(const Channel &output) PTASK_LOCKED
     {
         return output.tokens.size() < results_ahead || output.used() + sets <= output.capacity;
     }
     /* Sets of the subgraph that have come, as far as it matters here. */
-    static std::size_t complete(const Subgraph &one);
+    static std::size_t complete(const Subgraph &one) PTASK_LOCKED;
 
     Subgraph subgraph;
     ReplaySet set = {};
@@ -42,8 +42,8 @@ struct Batch {
 
 private:
     static bool has_signals(const Item &item) { return !item.block || item.end_of_stream || item.error; }
-    static bool have_no_signals(const Subgraph &one);
-    static bool has_room(const Subgraph &one);
+    static bool have_no_signals(const Subgraph &one) PTASK_LOCKED;
+    static bool has_room(const Subgraph &one) PTASK_LOCKED;
 };
 
 } // namespace ptsched::ptask

@@ -2,7 +2,6 @@
 #include "libptsched/ptask/replay/launch_thread.hpp"
 
 #include "libptsched/base/no_signals.hpp"
-#include "libptsched/base/unlocked.hpp"
 #include "libptsched/ptask/run/naps.hpp"
 #include <ptsched/device/device.hpp>
 
@@ -10,7 +9,7 @@
 
 namespace ptsched::ptask {
 
-LaunchThread::LaunchThread(std::mutex &mutex, Give give) : mutex_(mutex), give_(std::move(give))
+LaunchThread::LaunchThread(Mutex &mutex, Give give) : mutex_(mutex), give_(std::move(give))
 {
     NoSignals for_it;
     thread_ = std::thread([this] { run(); });
@@ -19,7 +18,7 @@ LaunchThread::LaunchThread(std::mutex &mutex, Give give) : mutex_(mutex), give_(
 LaunchThread::~LaunchThread()
 {
     {
-        Lock lock(mutex_);
+        Lock lock(mutex());
         ends_ = true;
         called_ = true;
         wanted_.notify_one();
@@ -42,7 +41,7 @@ bool LaunchThread::take(ReplayedSubgraph &replayed)
 void LaunchThread::run()
 {
     device::adopt_thread();
-    Lock lock(mutex_);
+    Lock lock(mutex());
     while (!ends_) {
         if (waiting_.empty()) {
             rest(lock);
@@ -59,7 +58,7 @@ void LaunchThread::rest(Lock &lock)
 {
     called_ = false;
     {
-        Unlocked unlocked(lock);
+        Unlocked unlocked(lock, mutex());
         for (Naps naps; !called_ && naps.worth_a_yield();)
             std::this_thread::yield();
     }

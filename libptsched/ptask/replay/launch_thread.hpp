@@ -6,11 +6,12 @@
 #ifndef PTSCHED_PTASK_REPLAY_LAUNCH_THREAD_HPP
 #define PTSCHED_PTASK_REPLAY_LAUNCH_THREAD_HPP
 
+#include "libptsched/ptask/graph/graph_lock.hpp"
+
 #include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <thread>
 
 namespace ptsched::ptask {
@@ -19,31 +20,31 @@ struct ReplayedSubgraph;
 
 class LaunchThread {
 public:
-    using Lock = std::unique_lock<std::mutex>;
     /* Gives the set that was taken, with the lock, which it lets go meanwhile. */
     using Give = std::function<void(Lock &, ReplayedSubgraph &)>;
 
-    LaunchThread(std::mutex &mutex, Give give);
-    /* Without the lock, when everything was given. */
-    ~LaunchThread();
+    LaunchThread(Mutex &mutex, Give give);
+    /* When everything was given. */
+    ~LaunchThread() PTSCHED_EXCLUDES(graph_lock);
     LaunchThread(const LaunchThread &) = delete;
     LaunchThread &operator=(const LaunchThread &) = delete;
 
     /*
-     * With the lock: it gives the subgraph's set, or it sleeps, and will be awake for those that come soon. To be woken
-     * takes longer than to give some: false, then whoever calls this gives the set.
+     * It gives the subgraph's set, or it sleeps, and will be awake for those that come soon. To be woken takes longer
+     * than to give some: false, then whoever calls this gives the set.
      */
-    bool take(ReplayedSubgraph &replayed);
+    bool take(ReplayedSubgraph &replayed) PTASK_LOCKED;
 
 private:
     void run();
-    void rest(Lock &lock);
+    void rest(Lock &lock) PTASK_LOCKED;
+    Mutex &mutex() PTSCHED_RETURNS_LOCK(graph_lock) { return mutex_; }
 
-    std::mutex &mutex_; /* protects what follows, but for the next: whether it has reason to look */
-    std::atomic<bool> called_ = false;
+    Mutex &mutex_;
+    std::atomic<bool> called_ = false; /* it has reason to look */
     const Give give_;
-    std::deque<ReplayedSubgraph *> waiting_;
-    bool ends_ = false, sleeps_ = false;
+    std::deque<ReplayedSubgraph *> waiting_ PTASK_GUARDED;
+    bool ends_ PTASK_GUARDED = false, sleeps_ PTASK_GUARDED = false;
     std::condition_variable wanted_;
     std::thread thread_;
 };

@@ -2,7 +2,6 @@
 /* When the tasks of a subgraph run together, and when by themselves. */
 #include "libptsched/ptask/replay/replayer.hpp"
 
-#include "libptsched/base/unlocked.hpp"
 #include "libptsched/ptask/graph/readiness.hpp"
 #include "libptsched/ptask/replay/find_subgraphs.hpp"
 
@@ -70,7 +69,7 @@ void Replayer::start(const std::vector<std::unique_ptr<TaskImpl>> &tasks)
         if (const auto &graph_devices = replayed.head().graph_devices_; graph_devices.size() > 1)
             for (const GraphDevice *graph_device : graph_devices)
                 launch_threads_.try_emplace(graph_device, runner_.mutex(),
-                                            [this](Lock &lock, ReplayedSubgraph &replayed) {
+                                            [this](Lock &lock, ReplayedSubgraph &replayed) PTASK_LOCKED {
                                                 runner_.time_passed();
                                                 give(lock, replayed);
                                                 go_on(lock);
@@ -96,9 +95,10 @@ bool Replayer::fills_devices(const ReplayedSubgraph &replayed)
 bool Replayer::is_uniform(const ReplayedSubgraph &replayed) const
 {
     const TaskImpl &head = replayed.head();
-    return std::all_of(replayed.subgraph.tasks.begin(), replayed.subgraph.tasks.end(), [&](const TaskImpl *task) {
-        return task->priority_ == head.priority_ && task->proxy_priority_ == head.proxy_priority_;
-    });
+    return std::all_of(replayed.subgraph.tasks.begin(), replayed.subgraph.tasks.end(),
+                       [&](const TaskImpl *task) PTASK_LOCKED {
+                           return task->priority_ == head.priority_ && task->proxy_priority_ == head.proxy_priority_;
+                       });
 }
 
 /* Other graphs that use its devices get their share run by run. */
@@ -341,7 +341,7 @@ bool Replayer::attempt(Lock &lock, TaskImpl &task)
 
 bool Replayer::has_signals(const ReplayedSubgraph &replayed)
 {
-    auto is_odd = [](const Channel &channel) {
+    auto is_odd = [](const Channel &channel) PTASK_LOCKED {
         const Item &item = channel.tokens.front().item;
         return !item.block || item.end_of_stream || item.error;
     };
@@ -507,7 +507,7 @@ bool Replayer::is_stalled(const ReplayedSubgraph &replayed) const
     if (replayed.mode == ReplayedSubgraph::together && replayed.absent == replayed.subgraph.inputs.size())
         return false;
     return std::any_of(replayed.subgraph.tasks.begin(), replayed.subgraph.tasks.end(),
-                       [](const TaskImpl *task) { return has_inputs_and_room(*task); });
+                       [](const TaskImpl *task) PTASK_LOCKED { return has_inputs_and_room(*task); });
 }
 
 void Replayer::watch()
@@ -527,9 +527,10 @@ void Replayer::watch()
 
 void Replayer::settle(Lock &lock)
 {
-    landed_.wait(lock, [this] { return !launching_; });
-    Unlocked unlocked(lock);
-    for (auto &[graph_device, queues] : queues_) {
+    landed_.wait(lock, [this]() PTASK_LOCKED { return !launching_; });
+    auto *const all = &queues_; /* they stay as they are: nobody begins to launch any more */
+    Unlocked unlocked(lock, runner_.mutex());
+    for (auto &[graph_device, queues] : *all) {
         for (SetQueue &one : queues.for_sets)
             device::settle(*one.queue);
         if (queues.for_results)
@@ -539,7 +540,7 @@ void Replayer::settle(Lock &lock)
 
 void Replayer::close(Lock &lock)
 {
-    landed_.wait(lock, [this] { return !launching_; });
+    landed_.wait(lock, [this]() PTASK_LOCKED { return !launching_; });
     for (const auto &replayed : replayed_) {
         for (auto &replays : replayed->replays)
             replays.clear();

@@ -18,7 +18,6 @@
 #include <condition_variable>
 #include <deque>
 #include <list>
-#include <mutex>
 #include <unordered_map>
 
 namespace ptsched::ptask {
@@ -123,62 +122,60 @@ struct ReplayedSubgraph {
     }
 };
 
-/* All of it under the scheduler's lock. */
 class Replayer {
 public:
-    using Lock = std::unique_lock<std::mutex>;
-
     Replayer(Runner &runner, const GraphOptions &options);
     ~Replayer();
 
-    void start(const std::vector<std::unique_ptr<TaskImpl>> &tasks);
+    void start(const std::vector<std::unique_ptr<TaskImpl>> &tasks) PTASK_LOCKED;
     /* Whether a task may run by itself: it has what it needs. */
-    static bool lets(const TaskImpl &task)
+    static bool lets(const TaskImpl &task) PTASK_LOCKED
     {
         const ReplayedSubgraph *replayed = task.replayed_;
         return !replayed || replayed->mode == ReplayedSubgraph::apart ||
                (replayed->mode == ReplayedSubgraph::halting && task.begun_ < replayed->until);
     }
     /* One has run by itself, which took the host that long; with @odd, as no program could. */
-    void ran(TaskImpl &task, Seconds took, bool odd);
+    void ran(TaskImpl &task, Seconds took, bool odd) PTASK_LOCKED;
     /* Something has come to a task of a subgraph, or was taken from one. */
-    void came(const Channel &channel);
-    void left(ReplayedSubgraph &replayed);
+    void came(const Channel &channel) PTASK_LOCKED;
+    void left(ReplayedSubgraph &replayed) PTASK_LOCKED;
     /* Whether it is to be told that something was taken there, though there was room before. */
-    static bool waits_for(const Channel &channel)
+    static bool waits_for(const Channel &channel) PTASK_LOCKED
     {
         const ReplayedSubgraph *replayed = channel.source->task_.replayed_;
         return replayed && replayed->waits && Batch::has_less(channel);
     }
     /* Sets do not wait for others any more, since somebody waits for something. */
-    void hurry(Lock &lock);
+    void hurry(Lock &lock) PTASK_LOCKED;
     /* Gives GPUs what can be given at once; false if there is nothing. The lock is let go meanwhile. */
-    bool go(Lock &lock)
+    bool go(Lock &lock) PTASK_LOCKED
     {
         const bool any = !direct_.empty();
         if (any)
             go_on(lock);
         return any;
     }
-    bool waits_for_go() const { return !direct_.empty(); }
+    bool waits_for_go() const PTASK_LOCKED { return !direct_.empty(); }
     /* For the task that stands for a subgraph in the order of tasks; false if it runs by itself. */
-    bool attempt(Lock &lock, TaskImpl &task);
-    void priorities_changed(TaskImpl &task);
+    bool attempt(Lock &lock, TaskImpl &task) PTASK_LOCKED;
+    void priorities_changed(TaskImpl &task) PTASK_LOCKED;
     /* Takes note of what has ended. */
-    bool poll();
+    bool poll() PTASK_LOCKED;
     /* Sets that GPUs have, or are given. */
-    bool is_busy() const { return flying_ || launching_; }
+    bool is_busy() const PTASK_LOCKED { return flying_ || launching_; }
     /* Whether something else waits for their end. */
-    bool is_awaited() const;
+    bool is_awaited() const PTASK_LOCKED;
     /* Of the sets that it has. */
-    void for_tasks_at(const GraphDevice &graph_device, const std::function<void(const TaskImpl *)> &function) const;
+    void for_tasks_at(const GraphDevice &graph_device,
+                      const std::function<void(const TaskImpl *)> &function) const PTASK_LOCKED;
     /* Whether somebody should look again after a while, though nothing has been announced; and that it was done. */
-    bool is_watched() const { return watched_; }
-    void watch();
+    bool is_watched() const PTASK_LOCKED { return watched_; }
+    void watch() PTASK_LOCKED;
     /* Waits for the sets that devices have, however they end; nobody may begin to launch any more. */
-    void settle(Lock &lock);
+    void settle(Lock &lock) PTASK_LOCKED;
     /* Everything has ended. */
-    void close(Lock &lock);
+    void close(Lock &lock) PTASK_LOCKED;
 
     /*
      * As how many runs a set counts at a device, which takes some: what waits can be put in order, what the device has
@@ -187,21 +184,24 @@ public:
     static std::size_t runs_of(std::size_t tasks, double seconds, bool others_first);
 
     /* What is expected of the task, or, where it stands for a subgraph, of that. */
-    static double seconds(const TaskImpl &task)
+    static double seconds(const TaskImpl &task) PTASK_LOCKED
     {
         const ReplayedSubgraph *replayed = task.replayed_;
         return replayed && replayed->mode == ReplayedSubgraph::together ? replayed->gpu_seconds
                                                                         : task.run_time_.value();
     }
-    static std::uint64_t completed(const TaskImpl &task) { return task.replayed_ ? task.replayed_->sets : 0; }
+    static std::uint64_t completed(const TaskImpl &task) PTASK_LOCKED
+    {
+        return task.replayed_ ? task.replayed_->sets : 0;
+    }
     /* In its subgraph, of which the next set is due. */
-    static bool is_queued(const TaskImpl &task)
+    static bool is_queued(const TaskImpl &task) PTASK_LOCKED
     {
         const ReplayedSubgraph *replayed = task.replayed_;
         return replayed && replayed->mode == ReplayedSubgraph::together &&
                (replayed->head().queued_ || replayed->waits);
     }
-    static bool is_executing(const TaskImpl &task)
+    static bool is_executing(const TaskImpl &task) PTASK_LOCKED
     {
         return task.replayed_ && (task.replayed_->launching || !task.replayed_->flights.empty());
     }
@@ -213,83 +213,84 @@ private:
      */
     static constexpr double seconds_of_a_run = 64e-6;
 
-    bool is_uniform(const ReplayedSubgraph &replayed) const;
+    bool is_uniform(const ReplayedSubgraph &replayed) const PTASK_LOCKED;
     static bool fills_devices(const ReplayedSubgraph &replayed);
-    static bool has_company(const ReplayedSubgraph &replayed);
-    bool components_compete();
-    void halt(ReplayedSubgraph &replayed);
-    void join(ReplayedSubgraph &replayed);
-    void separate(ReplayedSubgraph &replayed, std::uint64_t runs);
-    std::uint64_t first_patience() const;
-    void give_up(ReplayedSubgraph &replayed);
-    bool has_room(const ReplayedSubgraph &replayed) const;
-    void look_at(ReplayedSubgraph &replayed);
-    void go_on(Lock &lock);
-    bool take(ReplayedSubgraph &replayed);
-    void take_fixed(ReplayedSubgraph &replayed);
-    static bool has_signals(const ReplayedSubgraph &replayed);
-    std::size_t choose_device(ReplayedSubgraph &replayed);
-    void put_back(ReplayedSubgraph &replayed);
-    void fail(const ReplayedSubgraph &replayed, const GraphDevice &graph_device, const std::exception &error);
-    void pass_on(ReplayedSubgraph &replayed, Replay &replay);
-    void compare(ReplayedSubgraph &replayed, Seconds took);
-    bool is_stalled(const ReplayedSubgraph &replayed) const;
-    void wake_watcher();
+    static bool has_company(const ReplayedSubgraph &replayed) PTASK_LOCKED;
+    bool components_compete() PTASK_LOCKED;
+    void halt(ReplayedSubgraph &replayed) PTASK_LOCKED;
+    void join(ReplayedSubgraph &replayed) PTASK_LOCKED;
+    void separate(ReplayedSubgraph &replayed, std::uint64_t runs) PTASK_LOCKED;
+    std::uint64_t first_patience() const PTASK_LOCKED;
+    void give_up(ReplayedSubgraph &replayed) PTASK_LOCKED;
+    bool has_room(const ReplayedSubgraph &replayed) const PTASK_LOCKED;
+    void look_at(ReplayedSubgraph &replayed) PTASK_LOCKED;
+    void go_on(Lock &lock) PTASK_LOCKED;
+    bool take(ReplayedSubgraph &replayed) PTASK_LOCKED;
+    void take_fixed(ReplayedSubgraph &replayed) PTASK_LOCKED;
+    static bool has_signals(const ReplayedSubgraph &replayed) PTASK_LOCKED;
+    std::size_t choose_device(ReplayedSubgraph &replayed) PTASK_LOCKED;
+    void put_back(ReplayedSubgraph &replayed) PTASK_LOCKED;
+    void fail(const ReplayedSubgraph &replayed, const GraphDevice &graph_device,
+              const std::exception &error) PTASK_LOCKED;
+    void pass_on(ReplayedSubgraph &replayed, Replay &replay) PTASK_LOCKED;
+    void compare(ReplayedSubgraph &replayed, Seconds took) PTASK_LOCKED;
+    bool is_stalled(const ReplayedSubgraph &replayed) const PTASK_LOCKED;
+    void wake_watcher() PTASK_LOCKED;
 
     /* replayer_batch.cpp: several sets at once */
-    void make_batch(ReplayedSubgraph &replayed) const;
-    bool may_batch(const ReplayedSubgraph &replayed);
-    bool waits_for_more(const ReplayedSubgraph &replayed);
-    void hurry();
-    static void spread_readers(ReplayedSubgraph &replayed);
+    void make_batch(ReplayedSubgraph &replayed) const PTASK_LOCKED;
+    bool may_batch(const ReplayedSubgraph &replayed) PTASK_LOCKED;
+    bool waits_for_more(const ReplayedSubgraph &replayed) PTASK_LOCKED;
+    void hurry() PTASK_LOCKED;
+    static void spread_readers(ReplayedSubgraph &replayed) PTASK_LOCKED;
 
     /* replayer_launch.cpp: how a set is given to a device */
-    void look_for_last(const ReplayedSubgraph &replayed);
-    static bool is_lone(const ReplayedSubgraph &replayed, std::size_t own_runs);
-    void note_spared(ReplayedSubgraph &replayed) const;
-    bool is_worth_trying(const ReplayedSubgraph &replayed) const;
-    bool wants_lone_replay(const ReplayedSubgraph &replayed) const;
+    void look_for_last(const ReplayedSubgraph &replayed) PTASK_LOCKED;
+    static bool is_lone(const ReplayedSubgraph &replayed, std::size_t own_runs) PTASK_LOCKED;
+    void note_spared(ReplayedSubgraph &replayed) const PTASK_LOCKED;
+    bool is_worth_trying(const ReplayedSubgraph &replayed) const PTASK_LOCKED;
+    bool wants_lone_replay(const ReplayedSubgraph &replayed) const PTASK_LOCKED;
     static std::unique_ptr<Replay> make_replay(ReplayedSubgraph &replayed, Replay::Results results);
     static Replay *find_idle_replay(ReplayedSubgraph &replayed);
     static Replay &choose_replay(ReplayedSubgraph &replayed);
-    bool has_ahead(ReplayedSubgraph &replayed);
-    void go_ahead(Lock &lock, ReplayedSubgraph &replayed);
-    void launch(Lock &lock, ReplayedSubgraph &replayed);
-    static void decide_double_buffering(ReplayedSubgraph &replayed);
-    SetQueue &choose_queue(const ReplayedSubgraph &replayed, const GraphDevice &graph_device);
-    static bool may_share_marker(const ReplayedSubgraph &replayed, SetQueue &queue);
-    device::Queue *queue_for_results(const ReplayedSubgraph &replayed, const GraphDevice &graph_device);
+    bool has_ahead(ReplayedSubgraph &replayed) PTASK_LOCKED;
+    void go_ahead(Lock &lock, ReplayedSubgraph &replayed) PTASK_LOCKED;
+    void launch(Lock &lock, ReplayedSubgraph &replayed) PTASK_LOCKED;
+    static void decide_double_buffering(ReplayedSubgraph &replayed) PTASK_LOCKED;
+    SetQueue &choose_queue(const ReplayedSubgraph &replayed, const GraphDevice &graph_device) PTASK_LOCKED;
+    static bool may_share_marker(const ReplayedSubgraph &replayed, SetQueue &queue) PTASK_LOCKED;
+    device::Queue *queue_for_results(const ReplayedSubgraph &replayed, const GraphDevice &graph_device) PTASK_LOCKED;
     struct Launched {
         Replay *replay = nullptr;
         std::optional<Seconds> took = {}; /* the host, if that is to be compared */
         bool readers_changed = false;
     };
-    Launched launch_replay(Lock &lock, ReplayedSubgraph &replayed, const Flight &flight);
-    void give(Lock &lock, ReplayedSubgraph &replayed);
-    void follow_up(ReplayedSubgraph &replayed, const Launched &launched, Flight &&flight);
-    void finish_launching(ReplayedSubgraph &replayed);
-    void look_again(ReplayedSubgraph &replayed);
-    void fly(ReplayedSubgraph &replayed, const Replay &replay, Flight &&flight);
-    void land_seen(ReplayedSubgraph &replayed, Clock::time_point now);
-    void ended(ReplayedSubgraph &replayed, Clock::time_point now);
-    void tried(ReplayedSubgraph &replayed, const Flight &flight) const;
-    static void drop_lone_replays(ReplayedSubgraph &replayed);
+    Launched launch_replay(Lock &lock, ReplayedSubgraph &replayed, const Flight &flight) PTASK_LOCKED;
+    void give(Lock &lock, ReplayedSubgraph &replayed) PTASK_LOCKED;
+    void follow_up(ReplayedSubgraph &replayed, const Launched &launched, Flight &&flight) PTASK_LOCKED;
+    void finish_launching(ReplayedSubgraph &replayed) PTASK_LOCKED;
+    void look_again(ReplayedSubgraph &replayed) PTASK_LOCKED;
+    void fly(ReplayedSubgraph &replayed, const Replay &replay, Flight &&flight) PTASK_LOCKED;
+    void land_seen(ReplayedSubgraph &replayed, Clock::time_point now) PTASK_LOCKED;
+    void ended(ReplayedSubgraph &replayed, Clock::time_point now) PTASK_LOCKED;
+    void tried(ReplayedSubgraph &replayed, const Flight &flight) const PTASK_LOCKED;
+    static void drop_lone_replays(ReplayedSubgraph &replayed) PTASK_LOCKED;
 
     Runner &runner_;
     const Lower mode_;
     const MovingCosts moving_;
     const PriorityWeights weights_;
-    const std::vector<std::unique_ptr<TaskImpl>> *tasks_ = nullptr; /* of the graph */
-    bool priorities_are_new_ = true, components_compete_ = false;
-    std::unordered_map<const GraphDevice *, DeviceQueues> queues_; /* before the replays that use them */
-    std::vector<std::unique_ptr<ReplayedSubgraph>> replayed_;
-    std::vector<ReplayedSubgraph *> direct_; /* whoever has the lock gives their next set to a GPU */
-    std::vector<std::vector<DatablockPtr>> spare_;
-    Run probe_; /* by which a device is chosen */
-    std::size_t flying_ = 0, launching_ = 0;
-    std::uint64_t flown_ = 0;       /* sets that were given so far */
-    Clock::time_point looked_ = {}; /* for what has ended */
-    bool watched_ = false;
+    const std::vector<std::unique_ptr<TaskImpl>> *tasks_ PTASK_GUARDED = nullptr; /* of the graph */
+    bool priorities_are_new_ PTASK_GUARDED = true, components_compete_ PTASK_GUARDED = false;
+    std::unordered_map<const GraphDevice *, DeviceQueues> queues_ PTASK_GUARDED; /* before the replays that use them */
+    std::vector<std::unique_ptr<ReplayedSubgraph>> replayed_ PTASK_GUARDED;
+    std::vector<ReplayedSubgraph *> direct_ PTASK_GUARDED; /* whoever has the lock gives their next set to a GPU */
+    std::vector<std::vector<DatablockPtr>> spare_ PTASK_GUARDED;
+    Run probe_ PTASK_GUARDED; /* by which a device is chosen */
+    std::size_t flying_ PTASK_GUARDED = 0, launching_ PTASK_GUARDED = 0;
+    std::uint64_t flown_ PTASK_GUARDED = 0;       /* sets that were given so far */
+    Clock::time_point looked_ PTASK_GUARDED = {}; /* for what has ended */
+    bool watched_ PTASK_GUARDED = false;
     std::condition_variable landed_; /* nobody launches */
     /* For the devices of subgraphs that have several. They go first, since they use the rest. */
     std::unordered_map<const GraphDevice *, LaunchThread> launch_threads_;

@@ -2,7 +2,6 @@
 /* How a set is given to a device, and what is learnt when it has ended. */
 #include "libptsched/ptask/replay/replayer.hpp"
 
-#include "libptsched/base/unlocked.hpp"
 #include "libptsched/ptask/run/nvtx.hpp"
 #include "libptsched/ptask/run/timeline.hpp"
 
@@ -155,7 +154,7 @@ void Replayer::go_ahead(Lock &lock, ReplayedSubgraph &replayed)
             Replay &replay = *find_idle_replay(replayed);
             const DatablockPtr block =
                 replayed.subgraph.inputs[*replay.next_ahead()].channel->tokens.front().item.block;
-            Unlocked unlocked(lock);
+            Unlocked unlocked(lock, runner_.mutex());
             replay.go_ahead(block);
         }
     } catch (const device::Fault &error) {
@@ -246,7 +245,7 @@ Replayer::Launched Replayer::launch_replay(Lock &lock, ReplayedSubgraph &replaye
         device::Queue *for_results = queue_for_results(replayed, *flight.graph_device);
         ReplaySet &set = replayed.set_at_hand();
         set.may_share_marker = may_share_marker(replayed, queue);
-        Unlocked unlocked(lock);
+        Unlocked unlocked(lock, runner_.mutex());
         NvtxRange range(replayed.head().name_);
         Replay &replay = choose_replay(replayed);
         launched.readers_changed = replay.note_readers(set.on_host);

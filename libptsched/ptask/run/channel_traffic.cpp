@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* What comes into channels and goes out of them. */
-#include "libptsched/base/unlocked.hpp"
 #include "libptsched/ptask/graph/readiness.hpp"
 #include "libptsched/ptask/replay/replayer.hpp"
 #include "libptsched/ptask/run/launch.hpp"
@@ -59,7 +58,7 @@ private:
     struct Wake {
         void operator()() const
         {
-            std::lock_guard lock(scheduler.mutex_);
+            Guard lock(scheduler.mutex());
             for (Channel *channel : channels)
                 channel->wake();
         }
@@ -74,7 +73,7 @@ template <typename Condition>
 bool Scheduler::wait(Lock &lock, Channel &channel, const Deadline &deadline, const std::stop_token &stop,
                      Condition condition)
 {
-    auto ended = [&] {
+    auto ended = [&]() PTASK_LOCKED {
         return condition() || (stopping_ && !channel.has_coming()) || !failure_.empty() || stop.stop_requested();
     };
     throw_if_failed();
@@ -116,22 +115,21 @@ void Scheduler::must_come_to_run(const Channel &channel) const
 
 bool Scheduler::push(std::span<Channel *const> channels, Item &&item, Timeout timeout, const std::stop_token &stop)
 {
-    auto has_room = [](const Channel *channel) { return channel->has_room(); };
+    auto has_room = [](const Channel *channel) PTASK_LOCKED { return channel->has_room(); };
     for (const Channel *channel : channels)
         check(item, *channel);
     const Deadline deadline = deadline_of(timeout);
     const Waker waker(*this, channels, stop);
-    Lock lock(mutex_, std::defer_lock);
-    lock_soon(lock);
+    Lock lock(mutex(), soon);
     /* While it waits for one, others may fill another. */
     for (auto full = channels.begin(); full != channels.end();
          full = std::find_if_not(channels.begin(), channels.end(), has_room))
-        if (!wait(lock, **full, deadline, stop, [&] { return (*full)->has_room(); }) || stopping_)
+        if (!wait(lock, **full, deadline, stop, [&]() PTASK_LOCKED { return (*full)->has_room(); }) || stopping_)
             return false;
     now_.passes();
     /* It may fail: all of them get the item, or none. */
     Fetch started = {};
-    if (std::ranges::any_of(channels, [&](const Channel *channel) { return is_fetched(*channel, item); }))
+    if (std::ranges::any_of(channels, [&](const Channel *channel) PTASK_LOCKED { return is_fetched(*channel, item); }))
         started = fetch(*item.block);
     for (Channel *channel : channels.subspan(1))
         put_into(*channel, {item}, started);
@@ -146,9 +144,8 @@ std::optional<Item> Scheduler::pull(Channel &channel, Timeout timeout, const std
     Channel *const one[] = {&channel};
     const Deadline deadline = deadline_of(timeout);
     const Waker waker(*this, one, stop);
-    Lock lock(mutex_, std::defer_lock);
-    lock_soon(lock);
-    if (!wait(lock, channel, deadline, stop, [&] { return channel.has_output(); }))
+    Lock lock(mutex(), soon);
+    if (!wait(lock, channel, deadline, stop, [&]() PTASK_LOCKED { return channel.has_output(); }))
         return {};
     if (Item &first = channel.tokens.front().item; end_stays && first.has_more_than_an_end())
         return take_before_end(first);
@@ -162,7 +159,7 @@ std::optional<Item> Scheduler::pull(Channel &channel, Timeout timeout, const std
 
 void Scheduler::give_back(Channel &channel, Item &&item)
 {
-    Lock lock(mutex_);
+    Lock lock(mutex());
     channel.tokens.push_front({std::move(item)});
     channel.wake();
 }
@@ -253,7 +250,7 @@ bool Scheduler::is_fetched(const Channel &channel, const Item &item)
 
 int Scheduler::descriptor(Channel &channel)
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex());
     if (!channel.event) {
         if (started_)
             throw Error("a descriptor of the output of " + channel.source->full_name() +

@@ -55,7 +55,7 @@ Scheduler::~Scheduler()
 
 void Scheduler::must_be_new() const
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex());
     if (started_)
         throw Error("the graph was run already: a graph is run once");
     if (stopping_)
@@ -65,11 +65,11 @@ void Scheduler::must_be_new() const
 void Scheduler::start(const std::vector<std::unique_ptr<TaskImpl>> &tasks)
 {
     /* Who stops it meanwhile waits until there is something to be stopped. */
-    std::lock_guard one(stop_mutex_);
+    Guard one(stop_mutex_);
     must_be_new();
     auto graph_devices = graph_devices_.make(
         tasks, {[this] { take_up(); }, [this] { host_has_ended(); }, [this] { wanted_.notify_one(); }});
-    Lock lock(mutex_);
+    Lock lock(mutex());
     graph_devices_.add(std::move(graph_devices));
     tasks_ = &tasks;
     try {
@@ -88,7 +88,7 @@ void Scheduler::start(const std::vector<std::unique_ptr<TaskImpl>> &tasks)
 
 void Scheduler::add_outer(Channel &channel)
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex());
     outer_.push_back(&channel);
 }
 
@@ -119,20 +119,20 @@ void Scheduler::stop()
         throw Error("a function of a graph cannot stop the graph, which would wait for it: an error, the end of a "
                     "stream, or another thread would do");
     {
-        Lock lock(mutex_);
+        Lock lock(mutex());
         replayer_->hurry(lock);
         stopping_ = true;
         wake_everybody();
     }
     /* Who comes second waits for as long: a thread is joined once. */
-    std::lock_guard one(stop_mutex_);
+    Guard one(stop_mutex_);
     if (thread_.joinable())
         thread_.join();
     std::vector<Fetch> fetches;
     {
         /* Who launches a set may begin some. */
-        Lock lock(mutex_);
-        nobody_helps_.wait(lock, [this] { return !helping_; });
+        Lock lock(mutex());
+        nobody_helps_.wait(lock, [this]() PTASK_LOCKED { return !helping_; });
         replayer_->close(lock);
         fetches = std::exchange(fetches_, {});
     }
@@ -140,7 +140,7 @@ void Scheduler::stop()
     for (const Fetch &fetch : fetches)
         settle(*fetch.marker);
     {
-        std::lock_guard lock(mutex_);
+        Guard lock(mutex());
         for (const Fetch &fetch : fetches)
             if (fetch.channel)
                 all_is_here(*fetch.channel);
@@ -152,13 +152,13 @@ void Scheduler::stop()
 
 bool Scheduler::started() const
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex());
     return started_;
 }
 
 bool Scheduler::stopping() const
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex());
     return stopping_;
 }
 
@@ -202,7 +202,7 @@ void Scheduler::end_outer()
 
 PortState Scheduler::state(const PortImpl &port) const
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex());
     Channel *const taken[] = {port.from_ ? port.from_ : port.loop_};
     const Depth depth = port.takes() && *taken ? fullest(taken) : fullest(port.to_);
     return {port.takes() ? has_input(port) : !has_room(port), depth.blocks, depth.capacity};
@@ -221,13 +221,13 @@ Depth Scheduler::fullest(std::span<Channel *const> channels)
 
 Depth Scheduler::depth(std::span<Channel *const> channels) const
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex());
     return fullest(channels);
 }
 
 State Scheduler::state(const TaskImpl &task) const
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex());
     replayer_->poll();
     if (!over_ && (task.running_ || Replayer::is_executing(task)))
         return State::executing;
@@ -239,21 +239,21 @@ State Scheduler::state(const TaskImpl &task) const
 
 std::uint64_t Scheduler::count(const TaskImpl &task, std::uint64_t TaskImpl::*counter) const
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex());
     replayer_->poll();
     return task.*counter + (counter == &TaskImpl::completed_ ? Replayer::completed(task) : 0);
 }
 
 std::uint64_t Scheduler::lowered(const TaskImpl &task) const
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex());
     replayer_->poll();
     return Replayer::completed(task);
 }
 
 void Scheduler::set_priority(TaskImpl &task, int TaskImpl::*which, int priority)
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex());
     now_.passes();
     task.*which = priority;
     replayer_->priorities_changed(task);
@@ -261,13 +261,13 @@ void Scheduler::set_priority(TaskImpl &task, int TaskImpl::*which, int priority)
 
 std::string Scheduler::timeline(const std::vector<std::unique_ptr<TaskImpl>> &tasks) const
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex());
     return timeline_ ? timeline_->json(graph_devices_, tasks) : std::string();
 }
 
 std::vector<DeviceCounters> Scheduler::counters() const
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex());
     std::vector<DeviceCounters> counters;
     replayer_->poll();
     for (const auto &graph_device : graph_devices_.all)
@@ -334,7 +334,7 @@ void Scheduler::attempt(Lock &lock, TaskImpl &task)
 /* There is a turn for some that had none. */
 void Scheduler::take_up()
 {
-    Lock lock(mutex_);
+    Lock lock(mutex());
     now_.passes();
     for (TaskImpl *task : std::exchange(put_off_, {})) {
         task->queued_ = false;
@@ -376,7 +376,7 @@ void Scheduler::launch(Lock &lock, Run &run)
     fetch_ahead(task);
     try {
         {
-            Unlocked unlocked(lock);
+            Unlocked unlocked(lock, mutex());
             NvtxRange range(task.name_);
             device::Exempt exempt(lane.graph_device->turns != nullptr);
             Constants *constants = task.constants_.empty() ? nullptr : task.constants_[which].get();
@@ -428,7 +428,7 @@ void Scheduler::fail(const std::string &what)
 
 void Scheduler::work_for(const device::RequesterPtr &requester, bool pulls)
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex());
     if (pulls && !requester_pulls_ && device::is_alive(requester_))
         return;
     requester_ = requester;

@@ -8,14 +8,13 @@
 #ifndef PTSCHED_PTASK_RUN_SCHEDULER_HPP
 #define PTSCHED_PTASK_RUN_SCHEDULER_HPP
 
-#include "libptsched/base/unlocked.hpp"
 #include "libptsched/ptask/devices/arbiter.hpp"
 #include "libptsched/ptask/replay/runner.hpp"
 #include "libptsched/ptask/run/deadline.hpp"
 #include "libptsched/ptask/run/naps.hpp"
 #include "libptsched/ptask/run/timeline.hpp"
 
-#include <mutex>
+#include <condition_variable>
 #include <span>
 #include <thread>
 #include <utility>
@@ -74,8 +73,6 @@ public:
     void work_for(const device::RequesterPtr &requester, bool pulls = false);
 
 private:
-    using Lock = std::unique_lock<std::mutex>;
-
     /* What is on its way to the host, for the run-time to read: a run's output, or what is in a channel. */
     struct Fetch {
         device::MarkerPtr marker;
@@ -89,130 +86,131 @@ private:
         explicit operator bool() const { return marker != nullptr; }
     };
 
-    void prepare(const std::vector<std::unique_ptr<TaskImpl>> &tasks);
+    void prepare(const std::vector<std::unique_ptr<TaskImpl>> &tasks) PTASK_LOCKED;
 
-    std::mutex &mutex() override { return mutex_; }
-    GraphDevices &devices() override { return graph_devices_; }
-    Timeline *timeline() override { return timeline_.get(); }
-    bool is_stopping() const override { return stopping_; }
-    bool has_failed() const override { return !failure_.empty(); }
-    bool any_due_on_devices() const override { return !due_[1].empty(); }
-    void time_passed() override { now_.passes(); }
-    void begin_to_watch() override;
+    Mutex &mutex() const PTSCHED_RETURNS_LOCK(graph_lock) override { return mutex_; }
+    GraphDevices &devices() PTASK_LOCKED override { return graph_devices_; }
+    Timeline *timeline() PTASK_LOCKED override { return timeline_.get(); }
+    bool is_stopping() const PTASK_LOCKED override { return stopping_; }
+    bool has_failed() const PTASK_LOCKED override { return !failure_.empty(); }
+    bool any_due_on_devices() const PTASK_LOCKED override { return !due_[1].empty(); }
+    void time_passed() PTASK_LOCKED override { now_.passes(); }
+    void begin_to_watch() PTASK_LOCKED override;
 
     /* channel_traffic.cpp: what comes and goes */
     template <typename Condition>
-    bool wait(Lock &lock, Channel &channel, const Deadline &deadline, const std::stop_token &stop, Condition condition);
-    void must_come_to_run(const Channel &channel) const;
-    bool is_drained() const;
-    static Depth fullest(std::span<Channel *const> channels);
+    bool wait(Lock &lock, Channel &channel, const Deadline &deadline, const std::stop_token &stop,
+              Condition condition) PTASK_LOCKED;
+    void must_come_to_run(const Channel &channel) const PTASK_LOCKED;
+    bool is_drained() const PTASK_LOCKED;
+    static Depth fullest(std::span<Channel *const> channels) PTASK_LOCKED;
     struct Waker;
-    static bool can_run(const TaskImpl &task);
-    void add_due(TaskImpl &task) override;
-    void look_at(TaskImpl &task) override;
-    void took_from(Channel &channel) override;
-    static bool is_fetched(const Channel &channel, const Item &item);
-    void put_into(Channel &channel, Token &&token) override;
-    void put_into(Channel &channel, Token &&token, Fetch &started);
-    void expect_read(Channel &channel, Datablock &block);
-    void take_input(Run &run, PortImpl &port);
-    void deliver(Run &run);
-    Fetch fetch(Datablock &block);
+    static bool can_run(const TaskImpl &task) PTASK_LOCKED;
+    void add_due(TaskImpl &task) PTASK_LOCKED override;
+    void look_at(TaskImpl &task) PTASK_LOCKED override;
+    void took_from(Channel &channel) PTASK_LOCKED override;
+    static bool is_fetched(const Channel &channel, const Item &item) PTASK_LOCKED;
+    void put_into(Channel &channel, Token &&token) PTASK_LOCKED override;
+    void put_into(Channel &channel, Token &&token, Fetch &started) PTASK_LOCKED;
+    void expect_read(Channel &channel, Datablock &block) PTASK_LOCKED;
+    void take_input(Run &run, PortImpl &port) PTASK_LOCKED;
+    void deliver(Run &run) PTASK_LOCKED;
+    Fetch fetch(Datablock &block) PTASK_LOCKED;
 
     /* work_loop.cpp: who does it */
     struct Driving;
     enum class Sleep { none, nap, for_good };
     void work();
-    void rest(Lock &lock, Naps &naps);
-    bool run_for(Lock &lock, const Channel &channel);
-    void help_or_rest(Lock &lock, Channel &channel, Naps &naps);
-    void advance(Lock &lock, bool in_a_hurry);
-    bool may_begin() const { return !stopping_ && failure_.empty(); }
+    void rest(Lock &lock, Naps &naps) PTASK_LOCKED;
+    bool run_for(Lock &lock, const Channel &channel) PTASK_LOCKED;
+    void help_or_rest(Lock &lock, Channel &channel, Naps &naps) PTASK_LOCKED;
+    void advance(Lock &lock, bool in_a_hurry) PTASK_LOCKED;
+    bool may_begin() const PTASK_LOCKED { return !stopping_ && failure_.empty(); }
     /* Somebody other than the thread, which waits for who does, and is the last. */
-    bool may_drive() const { return started_ && !driven_ && may_begin(); }
-    bool step(Lock &lock);
+    bool may_drive() const PTASK_LOCKED { return started_ && !driven_ && may_begin(); }
+    bool step(Lock &lock) PTASK_LOCKED;
     void host_has_ended();
-    void hand_over() override;
-    bool is_awaited() const;
-    bool is_idle() const override;
-    TaskImpl *next_due();
-    bool any_due() const override { return !due_[0].empty() || !due_[1].empty(); }
-    static bool awaits(const Run &run);
+    void hand_over() PTASK_LOCKED override;
+    bool is_awaited() const PTASK_LOCKED;
+    bool is_idle() const PTASK_LOCKED override;
+    TaskImpl *next_due() PTASK_LOCKED;
+    bool any_due() const PTASK_LOCKED override { return !due_[0].empty() || !due_[1].empty(); }
+    static bool awaits(const Run &run) PTASK_LOCKED;
 
-    Run &new_run(TaskImpl &task);
-    void attempt(Lock &lock, TaskImpl &task);
+    Run &new_run(TaskImpl &task) PTASK_LOCKED;
+    void attempt(Lock &lock, TaskImpl &task) PTASK_LOCKED;
     void take_up();
-    void work_for_requester();
-    void dispatch(Lock &lock, TaskImpl &task);
-    void launch(Lock &lock, Run &run);
-    static void fetch_ahead(const TaskImpl &task);
+    void work_for_requester() PTASK_LOCKED;
+    void dispatch(Lock &lock, TaskImpl &task) PTASK_LOCKED;
+    void launch(Lock &lock, Run &run) PTASK_LOCKED;
+    static void fetch_ahead(const TaskImpl &task) PTASK_LOCKED;
 
     /* completion.cpp: what has ended */
-    bool poll();
-    bool ends_one_by_one(const Lane &lane) const;
-    bool poll(Lane &lane);
-    bool poll_host();
-    bool poll_fetches();
+    bool poll() PTASK_LOCKED;
+    bool ends_one_by_one(const Lane &lane) const PTASK_LOCKED;
+    bool poll(Lane &lane) PTASK_LOCKED;
+    bool poll_host() PTASK_LOCKED;
+    bool poll_fetches() PTASK_LOCKED;
     static const TaskImpl &task_of(const Fetch &fetch);
-    void moved(Run &run);
-    static std::size_t ended_in(const Lane &lane);
-    static bool keeps_up_in_all(const GraphDevice &graph_device);
-    void look_into(Lane &lane);
-    void look_back(Lane &lane);
-    void take_out(Lane &lane, std::size_t count);
-    static void measured(const Run &run, GraphDevice &graph_device);
-    void left(Run &run, double seconds);
-    void arrived(const Fetch &fetch);
-    static void all_is_here(Channel &channel);
-    void ended(Run &run);
-    void flush(TaskImpl &task);
-    void complete(Run &run);
-    void fail(const TaskImpl &task, const std::string &what);
+    void moved(Run &run) PTASK_LOCKED;
+    static std::size_t ended_in(const Lane &lane) PTASK_LOCKED;
+    static bool keeps_up_in_all(const GraphDevice &graph_device) PTASK_LOCKED;
+    void look_into(Lane &lane) PTASK_LOCKED;
+    void look_back(Lane &lane) PTASK_LOCKED;
+    void take_out(Lane &lane, std::size_t count) PTASK_LOCKED;
+    static void measured(const Run &run, GraphDevice &graph_device) PTASK_LOCKED;
+    void left(Run &run, double seconds) PTASK_LOCKED;
+    void arrived(const Fetch &fetch) PTASK_LOCKED;
+    static void all_is_here(Channel &channel) PTASK_LOCKED;
+    void ended(Run &run) PTASK_LOCKED;
+    void flush(TaskImpl &task) PTASK_LOCKED;
+    void complete(Run &run) PTASK_LOCKED;
+    void fail(const TaskImpl &task, const std::string &what) PTASK_LOCKED;
     /* One of these, or if it was a Fault, of all that have been given to the device and have not ended. */
     void fail(std::vector<const TaskImpl *> tasks, const GraphDevice &graph_device,
-              const std::exception &error) override;
-    void fail(const std::string &what);
-    void throw_if_failed() const;
-    void wake_thread();
-    void wake_everybody();
-    void end_outer();
+              const std::exception &error) PTASK_LOCKED override;
+    void fail(const std::string &what) PTASK_LOCKED;
+    void throw_if_failed() const PTASK_LOCKED;
+    void wake_thread() PTASK_LOCKED;
+    void wake_everybody() PTASK_LOCKED;
+    void end_outer() PTASK_LOCKED;
 
-    mutable std::mutex mutex_;       /* protects what follows, and tasks and channels; before a datablock's */
-    std::condition_variable wanted_; /* for the thread */
-    Sleep sleep_ = Sleep::none;      /* how it waits for that */
-    bool driven_ = false;            /* somebody drives: tasks' runs, lanes and devices are that one's */
-    bool helped_ = false;            /* others than the thread have driven since it has looked */
-    unsigned helping_ = 0;           /* those who run what a queue of the host has, without the lock */
+    mutable Mutex mutex_;                     /* which is graph_lock */
+    std::condition_variable wanted_;          /* for the thread */
+    Sleep sleep_ PTASK_GUARDED = Sleep::none; /* how it waits for that */
+    bool driven_ PTASK_GUARDED = false;       /* somebody drives: tasks' runs, lanes and devices are that one's */
+    bool helped_ PTASK_GUARDED = false;       /* others than the thread have driven since it has looked */
+    unsigned helping_ PTASK_GUARDED = 0;      /* those who run what a queue of the host has, without the lock */
     std::condition_variable nobody_helps_;
-    bool left_to_thread_ = false;            /* there is more to do than others do */
-    bool host_ended_ = false;                /* work that the host had, since who drives has looked */
-    Arbiter due_[2];                         /* for the host, for other devices */
-    std::vector<std::unique_ptr<Run>> runs_; /* all that there are */
-    std::vector<Run *> spare_;
-    device::RequesterPtr requester_;
-    bool requester_pulls_ = false;
-    std::vector<TaskImpl *> put_off_; /* until there is a turn */
+    bool left_to_thread_ PTASK_GUARDED = false;            /* there is more to do than others do */
+    bool host_ended_ PTASK_GUARDED = false;                /* work that the host had, since who drives has looked */
+    Arbiter due_[2] PTASK_GUARDED;                         /* for the host, for other devices */
+    std::vector<std::unique_ptr<Run>> runs_ PTASK_GUARDED; /* all that there are */
+    std::vector<Run *> spare_ PTASK_GUARDED;
+    device::RequesterPtr requester_ PTASK_GUARDED;
+    bool requester_pulls_ PTASK_GUARDED = false;
+    std::vector<TaskImpl *> put_off_ PTASK_GUARDED; /* until there is a turn */
     GraphDevices graph_devices_;
-    std::vector<Fetch> fetches_;
-    std::size_t running_ = 0;
-    std::size_t awaited_ = 0;   /* of them, those whose end nobody will tell and others wait for */
-    unsigned unpolled_ = 0;     /* runs since it was last looked for what ended */
-    Clock::time_point polled_;  /* when it was */
-    Clock::time_point watched_; /* when it was last looked at what was lowered, or that became of use */
-    bool started_ = false;
-    bool stopping_ = false;
-    std::string failure_;
-    std::exception_ptr cause_; /* of the failure: what a function threw, or null */
-    bool over_ = false;        /* nothing begins any more, and all that was begun has ended */
-    Now now_;
+    std::vector<Fetch> fetches_ PTASK_GUARDED;
+    std::size_t running_ PTASK_GUARDED = 0;
+    std::size_t awaited_ PTASK_GUARDED = 0;   /* of them, those whose end nobody will tell and others wait for */
+    unsigned unpolled_ PTASK_GUARDED = 0;     /* runs since it was last looked for what ended */
+    Clock::time_point polled_ PTASK_GUARDED;  /* when it was */
+    Clock::time_point watched_ PTASK_GUARDED; /* when it was last looked at what was lowered, or that became of use */
+    bool started_ PTASK_GUARDED = false;
+    bool stopping_ PTASK_GUARDED = false;
+    std::string failure_ PTASK_GUARDED;
+    std::exception_ptr cause_ PTASK_GUARDED; /* of the failure: what a function threw, or null */
+    bool over_ PTASK_GUARDED = false;        /* nothing begins any more, and all that was begun has ended */
+    Now now_ PTASK_GUARDED;
     const PriorityWeights weights_;
     std::unique_ptr<Timeline> timeline_; /* null: nobody asks */
-    std::vector<Channel *> outer_;
-    const std::vector<std::unique_ptr<TaskImpl>> *tasks_ = nullptr; /* once it is started */
+    std::vector<Channel *> outer_ PTASK_GUARDED;
+    const std::vector<std::unique_ptr<TaskImpl>> *tasks_ PTASK_GUARDED = nullptr; /* once it is started */
     std::condition_variable drained_;
     std::unique_ptr<Replayer> replayer_;
-    std::mutex stop_mutex_; /* held by who makes the thread, or waits for it; before the other */
-    std::thread thread_;
+    Mutex stop_mutex_; /* held by who makes the thread, or waits for it; before the other */
+    std::thread thread_ PTSCHED_GUARDED_BY(stop_mutex_);
 };
 
 } // namespace ptsched::ptask

@@ -26,9 +26,9 @@ constexpr std::chrono::milliseconds watch_nap{5};
 constexpr double brief_seconds = 100e-6;
 constexpr std::uint64_t brief_runs = 4;
 
-void yield(std::unique_lock<std::mutex> &lock)
+void yield(Lock &lock, Mutex &mutex) PTSCHED_REQUIRES(mutex)
 {
-    Unlocked unlocked(lock);
+    Unlocked unlocked(lock, mutex);
     std::this_thread::yield();
 }
 
@@ -80,8 +80,8 @@ bool Scheduler::is_idle() const
 
 /* Somebody drives as long as this lives. */
 struct Scheduler::Driving {
-    explicit Driving(Scheduler &scheduler) : scheduler(scheduler) { scheduler.driven_ = true; }
-    ~Driving() { scheduler.driven_ = false; }
+    explicit Driving(Scheduler &scheduler) PTASK_LOCKED : scheduler(scheduler) { scheduler.driven_ = true; }
+    ~Driving() PTASK_LOCKED { scheduler.driven_ = false; }
     Driving(const Driving &) = delete;
     Driving &operator=(const Driving &) = delete;
 
@@ -104,8 +104,7 @@ void Scheduler::advance(Lock &lock, bool in_a_hurry)
 /* Called by the thread that the work had. Others can go on with what its queue has. */
 void Scheduler::host_has_ended()
 {
-    Lock lock(mutex_, std::defer_lock);
-    lock_soon(lock);
+    Lock lock(mutex(), soon);
     host_ended_ = true;
     now_.passes();
     if (may_drive()) {
@@ -151,7 +150,7 @@ bool Scheduler::run_for(Lock &lock, const Channel &channel)
             bool any;
             {
                 /* Others may make more lanes meanwhile. */
-                Unlocked unlocked(lock);
+                Unlocked unlocked(lock, mutex());
                 any = queue.help();
             }
             if (!--helping_)
@@ -175,7 +174,7 @@ void Scheduler::help_or_rest(Lock &lock, Channel &channel, Naps &naps)
     else if (is_idle())
         channel.changed.wait(lock);
     else if (naps.worth_a_yield()) /* who has run on the host comes for the lock, and wakes */
-        yield(lock);
+        yield(lock, mutex());
     else
         channel.changed.wait_for(lock, naps.next());
 }
@@ -186,8 +185,8 @@ void Scheduler::help_or_rest(Lock &lock, Channel &channel, Naps &naps)
  */
 bool Scheduler::is_drained() const
 {
-    auto is_held_up = [](const Channel *channel) { return channel->destination && !channel->has_room(); };
-    auto may_go_on = [&](const auto &task) {
+    auto is_held_up = [](const Channel *channel) PTASK_LOCKED { return channel->destination && !channel->has_room(); };
+    auto may_go_on = [&](const auto &task) PTASK_LOCKED {
         return has_inputs(*task) && std::ranges::none_of(task->ports_, [&](const auto &port) {
                    return std::ranges::any_of(port->to_, is_held_up);
                });
@@ -201,7 +200,7 @@ bool Scheduler::drain(Timeout timeout)
     if (Calling::is_for(*this))
         throw Error("a function of a graph cannot drain the graph, which would wait for it");
     const Deadline deadline = deadline_of(timeout);
-    Lock lock(mutex_);
+    Lock lock(mutex());
     if (!started_)
         throw Error("a graph is drained that was not run: run() comes first");
     device::HostPool::Blocked blocked;
@@ -250,7 +249,7 @@ void Scheduler::rest(Lock &lock, Naps &naps)
 
 void Scheduler::work()
 {
-    Lock lock(mutex_);
+    Lock lock(mutex());
     Naps naps;
 
     device::adopt_thread();
@@ -275,7 +274,7 @@ void Scheduler::work()
     wake_everybody();
     replayer_->settle(lock);
     {
-        Unlocked unlocked(lock);
+        Unlocked unlocked(lock, mutex());
         graph_devices_.quit();
     }
     over_ = true;

@@ -2,13 +2,14 @@
 /* What NVTX loads in place of a tool: writes the names of ranges to the file that is named in PTASK_NVTX_RANGES. */
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
 #include <nvtx3/nvToolsExt.h>
+
+#include "libptsched/base/lock.hpp"
 
 namespace {
 
-std::mutex mutex;
-int depth;
+ptsched::Mutex mutex;
+int depth PTSCHED_GUARDED_BY(mutex);
 
 FILE *file()
 {
@@ -18,7 +19,7 @@ FILE *file()
 
 int push(nvtxDomainHandle_t, const nvtxEventAttributes_t *range)
 {
-    std::lock_guard guard(mutex);
+    ptsched::Guard guard(mutex);
     std::fprintf(file(), "%s\n", range->message.ascii);
     std::fflush(file());
     return depth++;
@@ -26,7 +27,7 @@ int push(nvtxDomainHandle_t, const nvtxEventAttributes_t *range)
 
 int pop(nvtxDomainHandle_t)
 {
-    std::lock_guard guard(mutex);
+    ptsched::Guard guard(mutex);
     std::fprintf(file(), "end\n");
     std::fflush(file());
     return --depth;
