@@ -72,6 +72,7 @@ void SwitchThread::give(std::vector<ChannelSet> sets, Action action, Done done)
         for (const ChannelSet &set : sets)
             if (int ret = switch_one(set, action == Action::off))
                 result = ret;
+    Guard guard(lock_);
     finished_.push_back({{}, action, std::move(done), result});
     eventfd_write(finished_fd_.get(), 1);
 }
@@ -80,7 +81,12 @@ void SwitchThread::finish()
 {
     eventfd_t count;
     eventfd_read(finished_fd_.get(), &count);
-    for (Job &job : std::exchange(finished_, {}))
+    std::vector<Job> finished;
+    {
+        Guard guard(lock_);
+        finished.swap(finished_);
+    }
+    for (Job &job : finished)
         job.done(job.result);
 }
 

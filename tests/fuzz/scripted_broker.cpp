@@ -67,7 +67,7 @@ ScriptedBroker::ScriptedBroker() : listener_(socket(AF_UNIX, SOCK_SEQPACKET | SO
 
 void ScriptedBroker::will_say(Script first, Script second)
 {
-    std::lock_guard lock(mutex_);
+    ptsched::Guard lock(mutex_);
     scripts_.clear();
     scripts_.push_back(std::move(second));
     scripts_.push_back(std::move(first));
@@ -76,7 +76,7 @@ void ScriptedBroker::will_say(Script first, Script second)
 /* Connections that nobody has a script for are not taken while one lasts. */
 void ScriptedBroker::rest()
 {
-    std::lock_guard lock(mutex_);
+    ptsched::Guard lock(mutex_);
     scripts_.clear();
     told_.clear();
 }
@@ -85,7 +85,7 @@ void ScriptedBroker::serve()
 {
     for (;;) {
         ptsched::UniqueFd peer(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-        std::lock_guard lock(mutex_);
+        ptsched::Guard lock(mutex_);
         if (!peer || scripts_.empty())
             continue;
         Script script = std::move(scripts_.back());

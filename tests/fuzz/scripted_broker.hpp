@@ -3,11 +3,11 @@
 #ifndef PTSCHED_TEST_SCRIPTED_BROKER_HPP
 #define PTSCHED_TEST_SCRIPTED_BROKER_HPP
 
+#include "libptsched/base/lock.hpp"
 #include "libptsched/client/broker_protocol.h"
 #include "tests/fuzz/input.h"
 #include <ptsched/base/fd.hpp>
 
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -44,9 +44,9 @@ private:
 
     std::string path_;
     ptsched::UniqueFd listener_;
-    std::mutex mutex_;
-    std::vector<Script> scripts_; /* the last is the next */
-    std::vector<ptsched::UniqueFd> told_;
+    ptsched::Mutex mutex_;
+    std::vector<Script> scripts_ PTSCHED_GUARDED_BY(mutex_); /* the last is the next */
+    std::vector<ptsched::UniqueFd> told_ PTSCHED_GUARDED_BY(mutex_);
     std::thread thread_;
 };
 

@@ -27,7 +27,7 @@ FileCloser::FileCloser(EventLoop &loop, Close close)
 FileCloser::~FileCloser()
 {
     {
-        std::lock_guard guard(lock_);
+        Guard guard(lock_);
         stopping_ = true;
     }
     given_.notify_one();
@@ -45,14 +45,14 @@ std::shared_ptr<const UniqueFd> FileCloser::keep(UniqueFd file)
 
 bool FileCloser::is_busy() const
 {
-    std::lock_guard guard(lock_);
+    Guard guard(lock_);
     return closing_ || !files_.empty();
 }
 
 void FileCloser::give(UniqueFd file)
 {
     {
-        std::lock_guard guard(lock_);
+        Guard guard(lock_);
         files_.push_back(std::move(file));
     }
     given_.notify_one();
@@ -60,9 +60,9 @@ void FileCloser::give(UniqueFd file)
 
 void FileCloser::work()
 {
-    std::unique_lock guard(lock_);
+    Lock guard(lock_);
     for (;;) {
-        given_.wait(guard, [this] { return stopping_ || !files_.empty(); });
+        given_.wait(guard, [this]() PTSCHED_REQUIRES(lock_) { return stopping_ || !files_.empty(); });
         if (files_.empty())
             return;
         UniqueFd file = std::move(files_.front());

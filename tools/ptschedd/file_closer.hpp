@@ -6,14 +6,15 @@
 #ifndef PTSCHEDD_FILE_CLOSER_HPP
 #define PTSCHEDD_FILE_CLOSER_HPP
 
+#include "libptsched/base/lock.hpp"
 #include "tools/ptschedd/event_loop.hpp"
+
 #include <ptsched/base/fd.hpp>
 
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 
 namespace ptsched {
@@ -44,11 +45,11 @@ private:
     const Close close_;
     UniqueFd idle_fd_;
     std::uint64_t key_;
-    mutable std::mutex lock_; /* protects what follows */
+    mutable Mutex lock_;
     std::condition_variable given_;
-    std::deque<UniqueFd> files_;
-    bool closing_ = false;
-    bool stopping_ = false;
+    std::deque<UniqueFd> files_ PTSCHED_GUARDED_BY(lock_);
+    bool closing_ PTSCHED_GUARDED_BY(lock_) = false;
+    bool stopping_ PTSCHED_GUARDED_BY(lock_) = false;
     std::thread thread_;
 };
 

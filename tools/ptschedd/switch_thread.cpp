@@ -52,7 +52,7 @@ SwitchThread::SwitchThread(EventLoop &loop) : loop_(loop), finished_fd_(eventfd(
 SwitchThread::~SwitchThread()
 {
     {
-        std::lock_guard guard(lock_);
+        Guard guard(lock_);
         stopping_ = true;
     }
     given_.notify_one();
@@ -63,7 +63,7 @@ SwitchThread::~SwitchThread()
 void SwitchThread::give(std::vector<ChannelSet> sets, Action action, Done done)
 {
     {
-        std::lock_guard guard(lock_);
+        Guard guard(lock_);
         jobs_.push_back({std::move(sets), action, std::move(done), 0});
     }
     given_.notify_one();
@@ -72,10 +72,10 @@ void SwitchThread::give(std::vector<ChannelSet> sets, Action action, Done done)
 void SwitchThread::work()
 {
     const SleepingPlace place;
-    std::unique_lock guard(lock_);
+    Lock guard(lock_);
     for (;;) {
         place.avoid(cpu_to_leave_.load(std::memory_order_relaxed));
-        given_.wait(guard, [this] { return stopping_ || !jobs_.empty(); });
+        given_.wait(guard, [this]() PTSCHED_REQUIRES(lock_) { return stopping_ || !jobs_.empty(); });
         if (jobs_.empty())
             return;
         Job job = std::move(jobs_.front());
@@ -96,7 +96,7 @@ void SwitchThread::finish()
     eventfd_read(finished_fd_.get(), &count);
     std::vector<Job> finished;
     {
-        std::lock_guard guard(lock_);
+        Guard guard(lock_);
         finished.swap(finished_);
     }
     for (Job &job : finished)

@@ -6,7 +6,9 @@
 #ifndef PTSCHEDD_SWITCH_THREAD_HPP
 #define PTSCHEDD_SWITCH_THREAD_HPP
 
+#include "libptsched/base/lock.hpp"
 #include "tools/ptschedd/event_loop.hpp"
+
 #include <ptsched/base/fd.hpp>
 
 #include <atomic>
@@ -15,7 +17,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -57,11 +58,11 @@ private:
     EventLoop &loop_;
     UniqueFd finished_fd_;
     std::uint64_t key_;
-    std::mutex lock_; /* the rest but the thread */
+    Mutex lock_;
     std::condition_variable given_;
-    std::deque<Job> jobs_;
-    std::vector<Job> finished_;
-    bool stopping_ = false;
+    std::deque<Job> jobs_ PTSCHED_GUARDED_BY(lock_);
+    std::vector<Job> finished_ PTSCHED_GUARDED_BY(lock_);
+    bool stopping_ PTSCHED_GUARDED_BY(lock_) = false;
     std::atomic<int> cpu_to_leave_{-1};
     std::thread thread_;
 };
