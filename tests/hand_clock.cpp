@@ -2,6 +2,7 @@
 #include "tests/hand_clock.h"
 
 #include "libptsched/base/clock.hpp"
+#include "libptsched/base/lock.hpp"
 
 #include <pthread.h>
 #include <sys/eventfd.h>
@@ -46,7 +47,7 @@ template <class T> class Pool {
 public:
     T *get()
     {
-        std::lock_guard guard(lock_);
+        ptsched::Guard guard(lock_);
         auto unused = std::find(used_.begin(), used_.end(), false);
         if (unused == used_.end())
             std::abort();
@@ -55,14 +56,14 @@ public:
     }
     void put(const T *one)
     {
-        std::lock_guard guard(lock_);
+        ptsched::Guard guard(lock_);
         used_[static_cast<std::size_t>(one - all_.data())] = false;
     }
 
 private:
-    std::mutex lock_;
+    ptsched::Mutex lock_;
     std::array<T, 64> all_{};
-    std::array<bool, 64> used_{};
+    std::array<bool, 64> used_ PTSCHED_GUARDED_BY(lock_) = {};
 };
 
 /* What a thread that is being made shall do. */
@@ -72,10 +73,10 @@ struct Task {
 };
 
 struct State {
-    std::mutex lock;
+    ptsched::Mutex lock;
     std::atomic<std::uint64_t> now_ns{beginning_ns};
-    Sleeper *first{nullptr};
-    unsigned taking_part{0};
+    Sleeper *first PTSCHED_GUARDED_BY(lock) = nullptr;
+    unsigned taking_part PTSCHED_GUARDED_BY(lock) = 0;
     Pool<Sleeper> elsewhere{};
     Pool<Task> tasks{};
 };
@@ -93,7 +94,7 @@ void wake(Sleeper &sleeper)
         sleeper.condition.notify_one();
 }
 
-bool somebody_runs()
+bool somebody_runs() PTSCHED_REQUIRES(state.lock)
 {
     unsigned asleep = 0;
     for (const Sleeper *one = state.first; one; one = one->next) {
@@ -104,8 +105,7 @@ bool somebody_runs()
     return asleep < state.taking_part;
 }
 
-/* The lock is held, as in what it calls. */
-void move_on()
+void move_on() PTSCHED_REQUIRES(state.lock)
 {
     if (somebody_runs())
         return;
@@ -123,7 +123,7 @@ void move_on()
     wake(*next);
 }
 
-void fall_asleep(Sleeper &sleeper)
+void fall_asleep(Sleeper &sleeper) PTSCHED_REQUIRES(state.lock)
 {
     sleeper.takes_part = takes_part;
     Sleeper **last = &state.first;
@@ -133,7 +133,7 @@ void fall_asleep(Sleeper &sleeper)
     move_on();
 }
 
-void get_up(Sleeper &sleeper)
+void get_up(Sleeper &sleeper) PTSCHED_REQUIRES(state.lock)
 {
     Sleeper **place = &state.first;
     while (*place && *place != &sleeper)
@@ -152,7 +152,7 @@ std::uint64_t in(std::uint64_t ns)
     return ns < kNoLimit - now ? now + ns : kNoLimit;
 }
 
-void sleep(Sleeper &sleeper, std::unique_lock<std::mutex> &guard)
+void sleep(Sleeper &sleeper, ptsched::Lock &guard) PTSCHED_REQUIRES(state.lock)
 {
     fall_asleep(sleeper);
     sleeper.condition.wait(guard, [&sleeper] { return sleeper.woken; });
@@ -161,13 +161,13 @@ void sleep(Sleeper &sleeper, std::unique_lock<std::mutex> &guard)
 
 void sleep(Sleeper &&sleeper)
 {
-    std::unique_lock guard(state.lock);
+    ptsched::Lock guard(state.lock);
     sleep(sleeper, guard);
 }
 
 void count_threads(int more)
 {
-    std::lock_guard guard(state.lock);
+    ptsched::Guard guard(state.lock);
     state.taking_part += static_cast<unsigned>(more);
     move_on();
 }
@@ -177,7 +177,7 @@ Sleeper *fall_asleep_elsewhere(Condition would_wake, void *argument)
     Sleeper *sleeper = state.elsewhere.get();
     sleeper->would_wake = would_wake;
     sleeper->argument = argument;
-    std::lock_guard guard(state.lock);
+    ptsched::Guard guard(state.lock);
     fall_asleep(*sleeper);
     return sleeper;
 }
@@ -185,7 +185,7 @@ Sleeper *fall_asleep_elsewhere(Condition would_wake, void *argument)
 void get_up_elsewhere(Sleeper *sleeper)
 {
     {
-        std::lock_guard guard(state.lock);
+        ptsched::Guard guard(state.lock);
         get_up(*sleeper);
     }
     state.elsewhere.put(sleeper);
@@ -195,7 +195,8 @@ void get_up_elsewhere(Sleeper *sleeper)
 __attribute__((constructor)) void follow_forks()
 {
     pthread_atfork([] { state.lock.lock(); }, [] { state.lock.unlock(); },
-                   [] {
+                   []() PTSCHED_NO_THREAD_SAFETY_ANALYSIS {
+                       /* With the lock of the first one. */
                        for (Sleeper *one = state.first; one;)
                            one = std::exchange(one->next, nullptr);
                        state.first = nullptr;
@@ -243,12 +244,12 @@ int poll_within(pollfd *fds, nfds_t count, std::uint64_t ns)
                     .argument = &asked,
                     .wakes_fd = woken};
     {
-        std::lock_guard guard(state.lock);
+        ptsched::Guard guard(state.lock);
         test::fall_asleep(sleeper);
     }
     poll(all.data(), count + 1, -1);
     {
-        std::lock_guard guard(state.lock);
+        ptsched::Guard guard(state.lock);
         test::get_up(sleeper);
     }
     close(woken);
@@ -263,7 +264,7 @@ int epoll_wait_within(int epoll, epoll_event *events, int most, std::uint64_t ns
 
 void wait_while(std::atomic<std::uint32_t> &word, std::uint32_t value, std::uint64_t ns)
 {
-    std::unique_lock guard(state.lock);
+    ptsched::Lock guard(state.lock);
     if (word != value)
         return;
     Sleeper sleeper{.until_ns = test::in(ns), .word = &word};
@@ -272,7 +273,7 @@ void wait_while(std::atomic<std::uint32_t> &word, std::uint32_t value, std::uint
 
 void wake_waiters(std::atomic<std::uint32_t> &word)
 {
-    std::lock_guard guard(state.lock);
+    ptsched::Guard guard(state.lock);
     for (Sleeper *one = state.first; one; one = one->next) {
         if (one->word == &word)
             test::wake(*one);

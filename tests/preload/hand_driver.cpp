@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tests/preload/hand_driver.h"
 
+#include "libptsched/base/lock.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -38,27 +40,31 @@ struct CUevent_st {
 
 namespace {
 
-std::recursive_mutex lock;
-std::map<std::string, unsigned long> calls;
+/* Of those that the program replaces, some call others. */
+using RecursiveMutex PTSCHED_CAPABILITY("mutex") = std::recursive_mutex;
+RecursiveMutex lock;
+std::map<std::string, unsigned long> calls PTSCHED_GUARDED_BY(lock);
 CUctx_st contexts[2] = {{0}, {1}};
 CUstream_st legacy[2] = {{&contexts[0]}, {&contexts[1]}};
-std::set<CUstream_st *> streams = {&legacy[0], &legacy[1]};
-bool by_itself = true;
-bool in_time = false;
+std::set<CUstream_st *> streams PTSCHED_GUARDED_BY(lock) = {&legacy[0], &legacy[1]};
+bool by_itself PTSCHED_GUARDED_BY(lock) = true;
+bool in_time PTSCHED_GUARDED_BY(lock) = false;
 const test::HandClock *test_clock = nullptr;
-unsigned long submission_us = 1000;
-float nothing_ms = 0, events_ms = 0;
+unsigned long submission_us PTSCHED_GUARDED_BY(lock) = 1000;
+float nothing_ms PTSCHED_GUARDED_BY(lock) = 0, events_ms PTSCHED_GUARDED_BY(lock) = 0;
 std::atomic<bool> nothing{false};
-unsigned long events, events_captured, events_on_legacy, events_there, events_most = ~0ul;
+unsigned long events PTSCHED_GUARDED_BY(lock), events_captured PTSCHED_GUARDED_BY(lock),
+    events_on_legacy PTSCHED_GUARDED_BY(lock);
+unsigned long events_there PTSCHED_GUARDED_BY(lock), events_most PTSCHED_GUARDED_BY(lock) = ~0ul;
 std::atomic<bool> captures_held{false};
 std::atomic<int> captures_beginning{0};
-CUresult event_answer = CUDA_SUCCESS;
+CUresult event_answer PTSCHED_GUARDED_BY(lock) = CUDA_SUCCESS;
 std::atomic<int> primary_active{1};
 thread_local CUcontext current;
 thread_local void (*next_submission_does)();
 thread_local CUstream_st *own[2]; /* as a driver's, they outlive their thread while there is work */
 
-CUstream_st *find(CUstream handle, bool ptsz)
+CUstream_st *find(CUstream handle, bool ptsz) PTSCHED_REQUIRES(lock)
 {
     if (!current && (handle == nullptr || handle == CU_STREAM_LEGACY || handle == CU_STREAM_PER_THREAD))
         return nullptr;
@@ -78,14 +84,14 @@ unsigned long now_us()
     return test_clock->now_ns() / 1000;
 }
 
-bool has_completed(const CUevent_st &event)
+bool has_completed(const CUevent_st &event) PTSCHED_REQUIRES(lock)
 {
     if (in_time)
         return event.clock_us <= now_us();
     return event.stream->completed >= event.position;
 }
 
-bool is_idle(const CUstream_st &stream)
+bool is_idle(const CUstream_st &stream) PTSCHED_REQUIRES(lock)
 {
     return in_time ? stream.clock_us <= now_us() : stream.completed >= stream.submitted;
 }
@@ -96,14 +102,14 @@ bool is_legacy(const CUstream_st *stream)
 }
 
 /* Whether any stream is. */
-bool captured()
+bool captured() PTSCHED_REQUIRES(lock)
 {
     return std::any_of(streams.begin(), streams.end(), [](const CUstream_st *stream) { return stream->graph; });
 }
 
 CUresult called(const char *name)
 {
-    std::lock_guard guard(lock);
+    ptsched::Guard guard(lock);
     calls[name]++;
     return CUDA_SUCCESS;
 }
@@ -114,7 +120,7 @@ CUresult submitted(const char *name, bool ptsz, CUstream handle)
         return CUDA_SUCCESS;
     if (auto *body = std::exchange(next_submission_does, nullptr))
         body();
-    std::lock_guard guard(lock);
+    ptsched::Guard guard(lock);
     calls[name]++;
     CUstream_st *stream = find(handle, ptsz);
     if (!stream)
@@ -261,7 +267,7 @@ EXPORT CUresult cuCtxGetDevice(CUdevice *device)
 
 EXPORT CUresult cuStreamCreate(CUstream *stream, unsigned)
 {
-    std::lock_guard guard(lock);
+    ptsched::Guard guard(lock);
     *stream = new CUstream_st{current};
     streams.insert(*stream);
     return CUDA_SUCCESS;
@@ -269,7 +275,7 @@ EXPORT CUresult cuStreamCreate(CUstream *stream, unsigned)
 
 EXPORT CUresult cuStreamGetCtx(CUstream handle, CUcontext *context)
 {
-    std::lock_guard guard(lock);
+    ptsched::Guard guard(lock);
     CUstream_st *stream = find(handle, false);
     if (!stream)
         return CUDA_ERROR_INVALID_HANDLE;
@@ -279,7 +285,7 @@ EXPORT CUresult cuStreamGetCtx(CUstream handle, CUcontext *context)
 
 EXPORT CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status)
 {
-    std::lock_guard guard(lock);
+    ptsched::Guard guard(lock);
     CUstream_st *stream = find(handle, false);
     if (!stream)
         return CUDA_ERROR_INVALID_HANDLE;
@@ -290,7 +296,7 @@ EXPORT CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *stat
 /* As the driver does: the legacy stream is idle when all are, and asking for that ends captures. */
 EXPORT CUresult cuStreamQuery(CUstream handle)
 {
-    std::lock_guard guard(lock);
+    ptsched::Guard guard(lock);
     calls["cuStreamQuery"]++;
     CUstream_st *asked = find(handle, false);
     if (!asked)
@@ -325,7 +331,7 @@ static CUresult begin_capture(const char *name, CUstream handle)
         captures_held.wait(true);
     }
     captures_beginning--;
-    std::lock_guard guard(lock);
+    ptsched::Guard guard(lock);
     calls[name]++;
     CUstream_st *stream = find(handle, false);
     if (!stream || stream->graph)
@@ -358,7 +364,7 @@ EXPORT CUresult cuStreamWaitEvent_ptsz(CUstream, CUevent, unsigned)
 
 EXPORT CUresult cuStreamEndCapture(CUstream handle, CUgraph *graph)
 {
-    std::lock_guard guard(lock);
+    ptsched::Guard guard(lock);
     CUstream_st *stream = find(handle, false);
     if (!stream || !stream->graph)
         return CUDA_ERROR_ILLEGAL_STATE;
@@ -368,7 +374,7 @@ EXPORT CUresult cuStreamEndCapture(CUstream handle, CUgraph *graph)
 
 EXPORT CUresult cuEventCreate(CUevent *event, unsigned)
 {
-    std::lock_guard guard(lock);
+    ptsched::Guard guard(lock);
     if (events_there >= events_most)
         return CUDA_ERROR_OUT_OF_MEMORY;
     events_there++;
@@ -378,7 +384,7 @@ EXPORT CUresult cuEventCreate(CUevent *event, unsigned)
 
 EXPORT CUresult cuEventDestroy_v2(CUevent event)
 {
-    std::lock_guard guard(lock);
+    ptsched::Guard guard(lock);
     events_there--;
     delete event;
     return CUDA_SUCCESS;
@@ -386,7 +392,7 @@ EXPORT CUresult cuEventDestroy_v2(CUevent event)
 
 EXPORT CUresult cuEventRecord(CUevent event, CUstream handle)
 {
-    std::lock_guard guard(lock);
+    ptsched::Guard guard(lock);
     CUstream_st *stream = find(handle, false);
     if (!stream || !event)
         return CUDA_ERROR_INVALID_HANDLE;
@@ -407,7 +413,7 @@ EXPORT CUresult cuEventRecord(CUevent event, CUstream handle)
 
 EXPORT CUresult cuEventQuery(CUevent event)
 {
-    std::lock_guard guard(lock);
+    ptsched::Guard guard(lock);
     calls["cuEventQuery"]++;
     if (event_answer != CUDA_SUCCESS)
         return event_answer;
@@ -420,7 +426,7 @@ EXPORT CUresult cuStreamSynchronize(CUstream handle)
 {
     unsigned long left_us = 0;
     {
-        std::lock_guard guard(lock);
+        ptsched::Guard guard(lock);
         calls["cuStreamSynchronize"]++;
         CUstream_st *stream = find(handle, false);
         if (!stream)
@@ -435,7 +441,7 @@ EXPORT CUresult cuStreamSynchronize(CUstream handle)
 
 EXPORT CUresult cuEventElapsedTime_v2(float *ms, CUevent start, CUevent end)
 {
-    std::lock_guard guard(lock);
+    ptsched::Guard guard(lock);
     double us = static_cast<double>(end->clock_us) - static_cast<double>(start->clock_us);
     *ms = us == 0 ? nothing_ms : static_cast<float>(us / 1000) + events_ms;
     return event_answer;
@@ -507,55 +513,55 @@ EXPORT extern const struct hand_controls hand_controls;
 const struct hand_controls hand_controls = {
     .calls =
         [](const char *name) {
-            std::lock_guard guard(lock);
+            ptsched::Guard guard(lock);
             return calls[name];
         },
     .complete_by_itself =
         [](int yes) {
-            std::lock_guard guard(lock);
+            ptsched::Guard guard(lock);
             by_itself = yes;
         },
     .use_clock = [](const test::HandClock *clock) { test_clock = clock; },
     .run_in_time =
         [](int yes) {
-            std::lock_guard guard(lock);
+            ptsched::Guard guard(lock);
             in_time = yes;
         },
     .set_duration_us =
         [](unsigned us) {
-            std::lock_guard guard(lock);
+            ptsched::Guard guard(lock);
             submission_us = us;
         },
     .set_event_us =
         [](unsigned around_nothing, unsigned around_work) {
-            std::lock_guard guard(lock);
+            ptsched::Guard guard(lock);
             nothing_ms = static_cast<float>(around_nothing) / 1000;
             events_ms = static_cast<float>(around_work) / 1000;
         },
     .complete_all =
         [] {
-            std::lock_guard guard(lock);
+            ptsched::Guard guard(lock);
             for (CUstream_st *stream : streams)
                 stream->completed = stream->submitted;
         },
     .queued_us = [](CUstream handle) -> unsigned long long {
-        std::lock_guard guard(lock);
+        ptsched::Guard guard(lock);
         CUstream_st *stream = find(handle, false);
         return stream && stream->clock_us > now_us() ? stream->clock_us - now_us() : 0;
     },
     .events =
         [] {
-            std::lock_guard guard(lock);
+            ptsched::Guard guard(lock);
             return events;
         },
     .events_captured =
         [] {
-            std::lock_guard guard(lock);
+            ptsched::Guard guard(lock);
             return events_captured;
         },
     .events_on_legacy =
         [] {
-            std::lock_guard guard(lock);
+            ptsched::Guard guard(lock);
             return events_on_legacy;
         },
     .nodes = [](const void *graph) { return static_cast<const CUgraph_st *>(graph)->nodes; },
@@ -570,18 +576,18 @@ const struct hand_controls hand_controls = {
     .captures_beginning = [] { return captures_beginning.load(); },
     .limit_events =
         [](unsigned long most) {
-            std::lock_guard guard(lock);
+            ptsched::Guard guard(lock);
             events_most = most;
         },
     .events_there =
         [] {
-            std::lock_guard guard(lock);
+            ptsched::Guard guard(lock);
             return events_there;
         },
     .set_primary_active = [](int active) { primary_active = active; },
     .fail_events =
         [](CUresult with) {
-            std::lock_guard guard(lock);
+            ptsched::Guard guard(lock);
             event_answer = with;
         },
 };

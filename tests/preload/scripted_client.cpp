@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tests/preload/scripted_client.h"
 
+#include "libptsched/base/lock.hpp"
+
 #include "tests/hand_clock.h"
 
 #include <ptsched/ptsched.h>
@@ -11,7 +13,6 @@
 
 #include <cerrno>
 #include <condition_variable>
-#include <mutex>
 #include <set>
 
 struct ptsched_client {
@@ -24,15 +25,22 @@ struct ptsched_client {
 namespace {
 
 struct State {
-    std::mutex lock;
+    ptsched::Mutex lock;
     std::condition_variable changed;
-    ptsched_client *newest{nullptr};
-    int refusal{0};
-    bool at_once{true};
-    bool dead{false};
-    unsigned long grants{0}, opens{0}, waiting{0}, releases{0}, reports{0}, mechanisms{0}, acknowledgements{0};
-    unsigned mechanism{PTSCHED_MECHANISM_GATE};
-    unsigned long long gpu_ns{0}, submissions{0};
+    ptsched_client *newest PTSCHED_GUARDED_BY(lock) = nullptr;
+    int refusal PTSCHED_GUARDED_BY(lock) = 0;
+    bool at_once PTSCHED_GUARDED_BY(lock) = true;
+    bool dead PTSCHED_GUARDED_BY(lock) = false;
+    unsigned long grants PTSCHED_GUARDED_BY(lock) = 0;
+    unsigned long opens PTSCHED_GUARDED_BY(lock) = 0;
+    unsigned long waiting PTSCHED_GUARDED_BY(lock) = 0;
+    unsigned long releases PTSCHED_GUARDED_BY(lock) = 0;
+    unsigned long reports PTSCHED_GUARDED_BY(lock) = 0;
+    unsigned long mechanisms PTSCHED_GUARDED_BY(lock) = 0;
+    unsigned long acknowledgements PTSCHED_GUARDED_BY(lock) = 0;
+    unsigned mechanism PTSCHED_GUARDED_BY(lock) = PTSCHED_MECHANISM_GATE;
+    unsigned long long gpu_ns PTSCHED_GUARDED_BY(lock) = 0;
+    unsigned long long submissions PTSCHED_GUARDED_BY(lock) = 0;
 };
 
 State &state = *new State;
@@ -56,7 +64,7 @@ void set_state(ptsched_client &client, unsigned set, unsigned clear)
     }
 }
 
-void add_usage(const ptsched_usage *usage)
+void add_usage(const ptsched_usage *usage) PTSCHED_REQUIRES(state.lock)
 {
     state.gpu_ns += usage->gpu_ns;
     state.submissions += usage->submissions;
@@ -72,12 +80,12 @@ template <class Condition, class Body> void when(Condition condition, Body body)
         bool over;
     } wait{condition, false};
     auto would_wake = [](void *argument) {
-        std::lock_guard own(state.lock);
+        ptsched::Guard own(state.lock);
         auto &asked = *static_cast<Wait *>(argument);
         return asked.over || asked.condition();
     };
     test::AsleepElsewhere asleep(&hand_clock, would_wake, &wait);
-    std::unique_lock guard(state.lock);
+    ptsched::Lock guard(state.lock);
     state.changed.wait(guard, condition);
     wait.over = true;
     body();
@@ -87,12 +95,12 @@ template <class Condition, class Body> void when(Condition condition, Body body)
 template <class Condition> void await(Condition condition)
 {
     auto holds = [](void *argument) {
-        std::lock_guard guard(state.lock);
+        ptsched::Guard guard(state.lock);
         return (*static_cast<Condition *>(argument))();
     };
     if (&hand_clock)
         return hand_clock.await(holds, &condition);
-    std::unique_lock guard(state.lock);
+    ptsched::Lock guard(state.lock);
     state.changed.wait(guard, condition);
 }
 
@@ -102,7 +110,7 @@ extern "C" {
 
 int ptsched_open(const char *, unsigned, enum ptsched_backend, ptsched_client **client)
 {
-    std::lock_guard guard(state.lock);
+    ptsched::Guard guard(state.lock);
     state.opens++;
     if (state.refusal)
         return -state.refusal;
@@ -128,7 +136,7 @@ void ptsched_close(ptsched_client *client)
 int ptsched_acquire(ptsched_client *client, std::uint64_t, unsigned, struct ptsched_acquire *)
 {
     {
-        std::lock_guard guard(state.lock);
+        ptsched::Guard guard(state.lock);
         if (client->owner != getpid())
             return -EPERM;
         if (client->page.state & PTSCHED_STATE_TURN)
@@ -137,10 +145,10 @@ int ptsched_acquire(ptsched_client *client, std::uint64_t, unsigned, struct ptsc
         state.changed.notify_all();
     }
     int result = 0;
-    auto may_go_on = [client] {
+    auto may_go_on = [client]() PTSCHED_REQUIRES(state.lock) {
         return state.dead || state.at_once || state.grants || client->page.state & PTSCHED_STATE_TURN;
     };
-    when(may_go_on, [client, &result] {
+    when(may_go_on, [client, &result]() PTSCHED_REQUIRES(state.lock) {
         state.waiting--;
         if (state.dead) {
             result = -EPIPE;
@@ -157,7 +165,7 @@ int ptsched_acquire(ptsched_client *client, std::uint64_t, unsigned, struct ptsc
 
 int ptsched_release(ptsched_client *client, const ptsched_usage *usage)
 {
-    std::lock_guard guard(state.lock);
+    ptsched::Guard guard(state.lock);
     if (state.dead)
         return -EPIPE;
     if (!(client->page.state & PTSCHED_STATE_TURN))
@@ -171,7 +179,7 @@ int ptsched_release(ptsched_client *client, const ptsched_usage *usage)
 
 int ptsched_report(ptsched_client *, const ptsched_usage *usage)
 {
-    std::lock_guard guard(state.lock);
+    ptsched::Guard guard(state.lock);
     add_usage(usage);
     state.reports++;
     state.changed.notify_all();
@@ -186,7 +194,7 @@ int ptsched_identity(const ptsched_client *, std::uint32_t *device_id, std::uint
 
 int ptsched_set_mechanism(ptsched_client *, unsigned mechanism)
 {
-    std::lock_guard guard(state.lock);
+    ptsched::Guard guard(state.lock);
     state.mechanism = mechanism;
     state.mechanisms++;
     state.changed.notify_all();
@@ -195,7 +203,7 @@ int ptsched_set_mechanism(ptsched_client *, unsigned mechanism)
 
 int ptsched_ack(ptsched_client *client, std::uint32_t events, std::uint64_t)
 {
-    std::lock_guard guard(state.lock);
+    ptsched::Guard guard(state.lock);
     client->acknowledged = events;
     state.acknowledgements++;
     char bytes[64];
@@ -207,7 +215,7 @@ int ptsched_ack(ptsched_client *client, std::uint32_t events, std::uint64_t)
 
 int ptsched_query(ptsched_client *, struct ptsched_query *)
 {
-    std::lock_guard guard(state.lock);
+    ptsched::Guard guard(state.lock);
     return state.dead ? -EPIPE : 0;
 }
 
@@ -225,103 +233,118 @@ __attribute__((visibility("default"))) extern const struct scripted_scheduler sc
 const struct scripted_scheduler scripted_scheduler = {
     .refuse =
         [](int error) {
-            std::lock_guard guard(state.lock);
+            ptsched::Guard guard(state.lock);
             state.refusal = error;
         },
     .grant_at_once =
         [](int yes) {
-            std::lock_guard guard(state.lock);
+            ptsched::Guard guard(state.lock);
             state.at_once = yes;
             state.changed.notify_all();
         },
     .grant =
         [] {
-            std::lock_guard guard(state.lock);
+            ptsched::Guard guard(state.lock);
             state.grants++;
             state.changed.notify_all();
         },
     .change =
         [](unsigned set, unsigned clear) {
-            std::lock_guard guard(state.lock);
+            ptsched::Guard guard(state.lock);
             set_state(*state.newest, set, clear);
         },
     .take_back = [](unsigned set) -> int {
         unsigned long before;
         {
-            std::lock_guard guard(state.lock);
+            ptsched::Guard guard(state.lock);
             if (!state.newest || !(state.newest->page.state & PTSCHED_STATE_TURN))
                 return 0;
             before = state.releases;
             set_state(*state.newest, PTSCHED_STATE_CALLBACK | set, 0);
         }
-        await([before] { return state.releases > before; });
+        await([before]() PTSCHED_REQUIRES(state.lock) { return state.releases > before; });
         return 1;
     },
     .call_for_nothing =
         [] {
             unsigned long before;
             {
-                std::lock_guard guard(state.lock);
+                ptsched::Guard guard(state.lock);
                 before = state.acknowledgements;
                 call(*state.newest);
             }
-            await([=] { return state.acknowledgements > before; });
+            await([=]() PTSCHED_REQUIRES(state.lock) { return state.acknowledgements > before; });
         },
     .set_inflight_ns =
         [](unsigned long long ns) {
-            std::lock_guard guard(state.lock);
+            ptsched::Guard guard(state.lock);
             __atomic_store_n(&state.newest->page.inflight_ns, ns, __ATOMIC_SEQ_CST);
         },
     .state =
         [] {
-            std::lock_guard guard(state.lock);
+            ptsched::Guard guard(state.lock);
             return state.newest ? state.newest->page.state : 0u;
         },
-    .opens = [] { return state.opens; },
+    .opens =
+        [] {
+            ptsched::Guard guard(state.lock);
+            return state.opens;
+        },
     .waiting =
         [] {
-            std::lock_guard guard(state.lock);
+            ptsched::Guard guard(state.lock);
             return state.waiting;
         },
     .releases =
         [] {
-            std::lock_guard guard(state.lock);
+            ptsched::Guard guard(state.lock);
             return state.releases;
         },
     .reports =
         [] {
-            std::lock_guard guard(state.lock);
+            ptsched::Guard guard(state.lock);
             return state.reports;
         },
     .mechanisms =
         [] {
-            std::lock_guard guard(state.lock);
+            ptsched::Guard guard(state.lock);
             return state.mechanisms;
         },
     .mechanism =
         [] {
-            std::lock_guard guard(state.lock);
+            ptsched::Guard guard(state.lock);
             return state.mechanism;
         },
     .gpu_ns =
         [] {
-            std::lock_guard guard(state.lock);
+            ptsched::Guard guard(state.lock);
             return state.gpu_ns;
         },
     .submissions =
         [] {
-            std::lock_guard guard(state.lock);
+            ptsched::Guard guard(state.lock);
             return state.submissions;
         },
-    .await_waiting = [](unsigned long count) { await([=] { return state.waiting >= count; }); },
-    .await_releases = [](unsigned long count) { await([=] { return state.releases >= count; }); },
-    .await_reports = [](unsigned long count) { await([=] { return state.reports >= count; }); },
-    .await_mechanisms = [](unsigned long count) { await([=] { return state.mechanisms >= count; }); },
-    .await_submissions = [](unsigned long long count) { await([=] { return state.submissions >= count; }); },
-    .await_acknowledged = [] { await([] { return state.newest->acknowledged == state.newest->page.events; }); },
+    .await_waiting =
+        [](unsigned long count) { await([=]() PTSCHED_REQUIRES(state.lock) { return state.waiting >= count; }); },
+    .await_releases =
+        [](unsigned long count) { await([=]() PTSCHED_REQUIRES(state.lock) { return state.releases >= count; }); },
+    .await_reports =
+        [](unsigned long count) { await([=]() PTSCHED_REQUIRES(state.lock) { return state.reports >= count; }); },
+    .await_mechanisms =
+        [](unsigned long count) { await([=]() PTSCHED_REQUIRES(state.lock) { return state.mechanisms >= count; }); },
+    .await_submissions =
+        [](unsigned long long count) {
+            await([=]() PTSCHED_REQUIRES(state.lock) { return state.submissions >= count; });
+        },
+    .await_acknowledged =
+        [] {
+            await([]()
+                      PTSCHED_REQUIRES(state.lock) { return state.newest->acknowledged == state.newest->page.events; });
+        },
     .die =
         [] {
-            std::lock_guard guard(state.lock);
+            ptsched::Guard guard(state.lock);
             state.dead = true;
             __atomic_store_n(&state.newest->page.state, PTSCHED_STATE_DEAD, __ATOMIC_SEQ_CST);
             shutdown(state.newest->fds[1], SHUT_RDWR);

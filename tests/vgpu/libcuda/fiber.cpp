@@ -5,9 +5,10 @@
  */
 #include "tests/vgpu/libcuda/fiber.h"
 
+#include "libptsched/base/lock.hpp"
+
 #include <boost/context/detail/fcontext.hpp>
 
-#include <mutex>
 #include <new>
 #include <sys/mman.h>
 #include <vector>
@@ -44,8 +45,8 @@ namespace context = boost::context::detail;
 constexpr std::size_t stack_bytes = 256 << 10, guard_bytes = 4096;
 
 struct Pool {
-    std::mutex lock;
-    std::vector<std::unique_ptr<Fiber>> idle;
+    ptsched::Mutex lock;
+    std::vector<std::unique_ptr<Fiber>> idle PTSCHED_GUARDED_BY(lock);
 };
 
 /* Never destroyed: workers may outlive main(). */
@@ -124,7 +125,7 @@ void Fiber::arrive(Fiber &from, void *context)
 
 std::unique_ptr<Fiber> Fiber::take(void (*job)(Fiber &))
 {
-    const std::lock_guard lock(pool().lock);
+    const ptsched::Guard lock(pool().lock);
     if (pool().idle.empty())
         return std::make_unique<Fiber>(job);
     std::unique_ptr<Fiber> fiber = std::move(pool().idle.back());
@@ -135,7 +136,7 @@ std::unique_ptr<Fiber> Fiber::take(void (*job)(Fiber &))
 
 void Fiber::give_back(std::unique_ptr<Fiber> fiber)
 {
-    const std::lock_guard lock(pool().lock);
+    const ptsched::Guard lock(pool().lock);
     pool().idle.push_back(std::move(fiber));
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tests/vgpu/libcuda/grid.h"
 
+#include "libptsched/base/lock.hpp"
+
 #include "tests/vgpu/libcuda/block.h"
 
 #include <algorithm>
@@ -10,7 +12,6 @@
 #include <cstdio>
 #include <ctime>
 #include <list>
-#include <mutex>
 #include <pthread.h>
 #include <system_error>
 #include <thread>
@@ -32,7 +33,8 @@ class Grid {
 public:
     explicit Grid(const GridCall &call);
 
-    vgpu_sum run();
+    /* Without the lock while no other thread has the grid yet, or any more. */
+    vgpu_sum run() PTSCHED_NO_THREAD_SAFETY_ANALYSIS;
     /* Whether there was another. */
     bool take_block(std::uint64_t &block);
     void block_ended(const vgpu_sum &sum);
@@ -48,20 +50,21 @@ public:
     const GridCall call;
 
 private:
-    void relieve_locked(Runner &runner);
-    void end_barrier();
+    void relieve_locked(Runner &runner) PTSCHED_REQUIRES(lock_);
+    void end_barrier() PTSCHED_REQUIRES(lock_);
 
     const std::uint64_t blocks_;
     std::atomic<std::uint64_t> next_{0};
     std::atomic<bool> ending_{false};
 
-    std::mutex lock_; /* protects what follows */
+    ptsched::Mutex lock_;
     std::condition_variable changed_;
-    Runner *own_ = nullptr; /* the caller's */
-    std::list<Runner> others_;
-    std::uint64_t ended_ = 0;                     /* blocks */
-    std::uint64_t at_barrier_ = 0, barriers_ = 0; /* blocks that wait; how often all have come */
-    vgpu_sum sum_{};
+    Runner *own_ PTSCHED_GUARDED_BY(lock_) = nullptr; /* the caller's */
+    std::list<Runner> others_ PTSCHED_GUARDED_BY(lock_);
+    std::uint64_t ended_ PTSCHED_GUARDED_BY(lock_) = 0;      /* blocks */
+    std::uint64_t at_barrier_ PTSCHED_GUARDED_BY(lock_) = 0; /* blocks that wait */
+    std::uint64_t barriers_ PTSCHED_GUARDED_BY(lock_) = 0;   /* how often all have come */
+    vgpu_sum sum_ PTSCHED_GUARDED_BY(lock_) = {};
 };
 
 /* A thread of the host that runs one block after another. */
@@ -110,7 +113,7 @@ class Watch {
 public:
     void add(Grid &grid)
     {
-        const std::lock_guard lock(lock_);
+        const ptsched::Guard lock(lock_);
         grids_.push_back(&grid);
         if (!started_)
             std::thread([this] { run(); }).detach();
@@ -121,18 +124,18 @@ public:
 
     void remove(Grid &grid)
     {
-        const std::lock_guard lock(lock_);
+        const ptsched::Guard lock(lock_);
         std::erase(grids_, &grid);
     }
 
 private:
     void run()
     {
-        std::unique_lock lock(lock_);
+        ptsched::Lock lock(lock_);
         for (unsigned idle = 0;; idle++) {
             if (idle == idle_intervals) {
                 asleep_ = true;
-                wake_.wait(lock, [&] { return !grids_.empty(); });
+                wake_.wait(lock, [&]() PTSCHED_REQUIRES(lock_) { return !grids_.empty(); });
                 asleep_ = false;
             }
             if (!grids_.empty())
@@ -145,10 +148,10 @@ private:
         }
     }
 
-    std::mutex lock_;
+    ptsched::Mutex lock_;
     std::condition_variable wake_;
-    std::vector<Grid *> grids_;
-    bool started_ = false, asleep_ = false;
+    std::vector<Grid *> grids_ PTSCHED_GUARDED_BY(lock_);
+    bool started_ PTSCHED_GUARDED_BY(lock_) = false, asleep_ PTSCHED_GUARDED_BY(lock_) = false;
 };
 
 /* Never destroyed: workers may outlive main(). */
@@ -175,7 +178,7 @@ vgpu_sum Grid::run()
     /* No block is left to be started: whoever still wants to have another started finds that out under the lock. */
     std::size_t others;
     {
-        const std::lock_guard lock(lock_);
+        const ptsched::Guard lock(lock_);
         others = others_.size();
     }
     for (auto other = others_.begin(); others; ++other, others--)
@@ -191,7 +194,7 @@ bool Grid::take_block(std::uint64_t &block)
 
 void Grid::relieve(Runner &runner)
 {
-    const std::lock_guard lock(lock_);
+    const ptsched::Guard lock(lock_);
     relieve_locked(runner);
 }
 
@@ -214,7 +217,7 @@ void Grid::relieve_locked(Runner &runner)
 
 void Grid::look()
 {
-    const std::lock_guard lock(lock_);
+    const ptsched::Guard lock(lock_);
     if (own_->is_long())
         relieve_locked(*own_);
     auto other = others_.begin();
@@ -233,7 +236,7 @@ void Grid::end_barrier()
 /* One block, or all of a thread's where none waits for others. */
 void Grid::block_ended(const vgpu_sum &sum)
 {
-    const std::lock_guard lock(lock_);
+    const ptsched::Guard lock(lock_);
     ended_++;
     sum_.longest_ns = std::max(sum_.longest_ns, sum.longest_ns);
     sum_.flags |= sum.flags;
@@ -247,11 +250,11 @@ void Grid::block_ended(const vgpu_sum &sum)
 
 bool Grid::meet_blocks()
 {
-    std::unique_lock lock(lock_);
+    ptsched::Lock lock(lock_);
     const std::uint64_t barriers = barriers_;
     if (++at_barrier_ + ended_ == blocks_)
         end_barrier();
-    changed_.wait(lock, [&] { return barriers_ != barriers || ending_; });
+    changed_.wait(lock, [&]() PTSCHED_REQUIRES(lock_) { return barriers_ != barriers || ending_; });
     return !ending_;
 }
 

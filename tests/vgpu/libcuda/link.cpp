@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tests/vgpu/libcuda/link.h"
 
+#include "libptsched/base/lock.hpp"
+
 #include "tests/vgpu/rm.h"
 
 #include <atomic>
@@ -137,7 +139,7 @@ public:
 
     bool receive(std::vector<vgpu_completion> &completions) override
     {
-        std::unique_lock lock(mutex_);
+        ptsched::Lock lock(mutex_);
         while (!failed_ && completions_.empty())
             read_or_wait(lock);
         completions.swap(completions_);
@@ -203,7 +205,7 @@ private:
         msghdr message{};
         message.msg_iov = parts;
         message.msg_iovlen = size ? 2 : 1;
-        std::lock_guard lock(send_mutex_);
+        ptsched::Guard lock(send_mutex_);
         while (message.msg_iovlen) {
             ssize_t n = sendmsg(fd_, &message, MSG_NOSIGNAL);
             if (n < 0 && errno == EINTR)
@@ -230,7 +232,7 @@ private:
         int error = send_message(request, data, size, cookie);
         if (error)
             return error;
-        std::unique_lock lock(mutex_);
+        ptsched::Lock lock(mutex_);
         for (;;) {
             auto found = replies_.find(cookie);
             if (found != replies_.end()) {
@@ -245,14 +247,14 @@ private:
         }
     }
 
-    void read_or_wait(std::unique_lock<std::mutex> &lock)
+    void read_or_wait(ptsched::Lock &lock) PTSCHED_REQUIRES(mutex_)
     {
         if (reading_) {
             arrived_.wait(lock);
             return;
         }
         reading_ = true;
-        lock.unlock();
+        lock.unlock(mutex_);
         vgpu_message header;
         std::vector<char> data;
         bool ok = read_all(&header, sizeof(header)) && header.size <= VGPU_MSG_MAX_SIZE;
@@ -260,7 +262,7 @@ private:
             data.resize(header.size);
             ok = read_all(data.data(), data.size());
         }
-        lock.lock();
+        lock.lock(mutex_);
         reading_ = false;
         if (!ok)
             failed_ = true;
@@ -273,7 +275,7 @@ private:
         arrived_.notify_all();
     }
 
-    void keep_completions(const std::vector<char> &data)
+    void keep_completions(const std::vector<char> &data) PTSCHED_REQUIRES(mutex_)
     {
         std::size_t old = completions_.size();
         completions_.resize(old + data.size() / sizeof(vgpu_completion));
@@ -299,13 +301,13 @@ private:
 
     int fd_;
     std::atomic<std::uint32_t> cookies_{0};
-    std::mutex send_mutex_;
-    std::mutex mutex_; /* protects what follows */
+    ptsched::Mutex send_mutex_; /* so that messages go whole */
+    ptsched::Mutex mutex_;
     std::condition_variable arrived_;
-    bool reading_ = false;
-    bool failed_ = false;
-    std::map<std::uint32_t, Reply> replies_;
-    std::vector<vgpu_completion> completions_;
+    bool reading_ PTSCHED_GUARDED_BY(mutex_) = false;
+    bool failed_ PTSCHED_GUARDED_BY(mutex_) = false;
+    std::map<std::uint32_t, Reply> replies_ PTSCHED_GUARDED_BY(mutex_);
+    std::vector<vgpu_completion> completions_ PTSCHED_GUARDED_BY(mutex_);
 };
 
 int connect_socket(const char *path)
