@@ -40,6 +40,8 @@ OPT      ?= $(if $(findstring thread,$(SAN)),-O1 -g1,$(if $(SAN),-O0 -g1,-O2 -g)
 # What tests/abi reads the types of libraries from, where OPT has none. Where variables are would take most of its time.
 DESCRIBED := $(if $(findstring -g,$(OPT)),,-g -fno-var-tracking)
 WARNINGS := -Wall -Wextra $(if $(WERROR),-Werror)
+# Clang sees which lock is to be held where (libptsched/include/ptsched/base/thread_safety.hpp).
+LOCKS    := $(if $(findstring clang,$(CXX)),-Wthread-safety -Wthread-safety-beta)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 ifneq ($(SAN),)
 ifneq ($(findstring clang,$(CXX)),)
@@ -58,7 +60,7 @@ PORTABLE := -U_FORTIFY_SOURCE -fno-stack-protector
 override CPPFLAGS += -iquote . -Ilibptsched/include -Iuapi -D_GNU_SOURCE \
 	-DPTSCHED_VERSION='"$(VERSION)"'
 override CFLAGS   += -std=gnu11 $(OPT) $(WARNINGS) -fPIC -pthread $(SANFLAGS)
-override CXXFLAGS += -std=c++20 $(OPT) $(WARNINGS) -fPIC -pthread $(SANFLAGS)
+override CXXFLAGS += -std=c++20 $(OPT) $(WARNINGS) $(LOCKS) -fPIC -pthread $(SANFLAGS)
 override LDFLAGS  += -pthread $(SANFLAGS)
 
 .DEFAULT_GOAL := all
