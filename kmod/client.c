@@ -216,13 +216,13 @@ static int attach(struct ptsched_client *client, struct ptsched_dev *dev,
 }
 
 /**
- * ptsched_client_attach - PTSCHED_IOC_ATTACH
+ * ptsched_call_attach - PTSCHED_IOC_ATTACH
  * @client: the client
  * @arg: checked arguments, outputs filled in on success
  *
  * Return: 0, -EACCES, -EBADF, -EBUSY, -EINVAL, -EMFILE, -ENODEV, -ENOMEM or -EPERM.
  */
-int ptsched_client_attach(struct ptsched_client *client, struct ptsched_attach *arg)
+int ptsched_call_attach(struct ptsched_client *client, struct ptsched_attach *arg)
 {
 	struct ptsched_dev *dev;
 	int ret;
@@ -248,13 +248,13 @@ out:
 }
 
 /**
- * ptsched_client_report - PTSCHED_IOC_REPORT
+ * ptsched_call_report - PTSCHED_IOC_REPORT
  * @client: an attached client of the calling process
  * @arg: checked arguments
  *
  * Return: 0, or -EPERM if the client does not hold the turn.
  */
-int ptsched_client_report(struct ptsched_client *client, const struct ptsched_report *arg)
+int ptsched_call_report(struct ptsched_client *client, struct ptsched_report *arg)
 {
 	struct ptsched_dev *dev = client->dev;
 	u64 now = ptsched_lock(dev);
@@ -270,13 +270,13 @@ int ptsched_client_report(struct ptsched_client *client, const struct ptsched_re
 }
 
 /**
- * ptsched_client_ack - PTSCHED_IOC_ACK
+ * ptsched_call_ack - PTSCHED_IOC_ACK
  * @client: an attached client of the calling process
  * @arg: checked arguments
  *
  * Return: 0, or -ECANCELED if the file was closed.
  */
-int ptsched_client_ack(struct ptsched_client *client, const struct ptsched_ack *arg)
+int ptsched_call_ack(struct ptsched_client *client, struct ptsched_ack *arg)
 {
 	struct ptsched_dev *dev = client->dev;
 	u64 now = ptsched_lock(dev);
@@ -299,13 +299,13 @@ out:
 }
 
 /**
- * ptsched_client_mechanism - PTSCHED_IOC_MECHANISM
+ * ptsched_call_mechanism - PTSCHED_IOC_MECHANISM
  * @client: an attached client of the calling process
- * @mechanism: PTSCHED_MECHANISM_*
+ * @arg: checked arguments
  *
  * Return: 0, or -ECANCELED.
  */
-int ptsched_client_mechanism(struct ptsched_client *client, u32 mechanism)
+int ptsched_call_mechanism(struct ptsched_client *client, struct ptsched_mechanism *arg)
 {
 	struct ptsched_dev *dev = client->dev;
 	u64 now = ptsched_lock(dev);
@@ -314,8 +314,8 @@ int ptsched_client_mechanism(struct ptsched_client *client, u32 mechanism)
 	if (!client->closed) {
 		ret = 0;
 		client->entity->nr_preemptible -= is_preemptible(client);
-		client->mechanism = mechanism;
-		client->self->mechanism = mechanism;
+		client->mechanism = arg->mechanism;
+		client->self->mechanism = arg->mechanism;
 		client->entity->nr_preemptible += is_preemptible(client);
 		set_preemptible(client->entity, now);
 	}
@@ -324,12 +324,13 @@ int ptsched_client_mechanism(struct ptsched_client *client, u32 mechanism)
 }
 
 /**
- * ptsched_client_hand_over - PTSCHED_IOC_HAND_OVER
+ * ptsched_call_hand_over - PTSCHED_IOC_HAND_OVER
  * @client: an attached client of the calling process
+ * @arg: checked arguments
  *
  * Return: 0, or -ECANCELED.
  */
-int ptsched_client_hand_over(struct ptsched_client *client)
+int ptsched_call_hand_over(struct ptsched_client *client, struct ptsched_hand_over *arg)
 {
 	struct ptsched_dev *dev = client->dev;
 	int ret = -ECANCELED;

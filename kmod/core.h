@@ -513,11 +513,6 @@ u64 ptsched_announce(struct ptsched_dev *dev, u64 now);
 struct ptsched_client *ptsched_client_new(void);
 void ptsched_client_put(struct ptsched_client *client);
 void ptsched_client_free(struct ptsched_client *client);
-int ptsched_client_attach(struct ptsched_client *client, struct ptsched_attach *arg);
-int ptsched_client_report(struct ptsched_client *client, const struct ptsched_report *arg);
-int ptsched_client_ack(struct ptsched_client *client, const struct ptsched_ack *arg);
-int ptsched_client_mechanism(struct ptsched_client *client, u32 mechanism);
-int ptsched_client_hand_over(struct ptsched_client *client);
 int ptsched_client_act_for(struct ptsched_client *client, struct pid *pid,
 			   struct ptsched_client *giver);
 void ptsched_client_move(struct ptsched_client *client, struct ptsched_entity *to, u64 now);
@@ -540,8 +535,6 @@ static inline bool ptsched_client_may_act_on(const struct ptsched_client *client
 void ptsched_clients_exit(void);
 
 /* turn.c */
-int ptsched_turn_acquire(struct ptsched_client *client, struct ptsched_acquire *arg);
-int ptsched_turn_release(struct ptsched_client *client, const struct ptsched_release *arg);
 void ptsched_turn_granted(struct ptsched_entity *ent);
 void ptsched_turn_admit(struct ptsched_entity *ent);
 void ptsched_turn_admit_some(struct ptsched_dev *dev, unsigned int most);
@@ -560,6 +553,14 @@ void ptsched_tell_waits(struct ptsched_dev *dev);
 void ptsched_tell_init(struct ptsched_dev *dev);
 void ptsched_crowd_wake(struct work_struct *work);
 
+/*
+ * What each call does, in the file that it is about: ptsched_call_attach() and so on. Arguments
+ * are checked; but for QUERY and ATTACH the client is attached, by the calling process.
+ */
+#define PTSC_CALL(NAME, name, ...)							\
+	int ptsched_call_##name(struct ptsched_client *client, struct ptsched_##name *arg);
+#include "contract/calls.h"
+
 /* file.c */
 int ptsched_file_init(void);
 void ptsched_file_exit(void);
@@ -571,7 +572,6 @@ void ptsched_show_fdinfo(struct seq_file *m, struct file *file);
 void ptsched_group_granted(struct ptsched_entity *ent);
 u64 ptsched_group_again(struct ptsched_dev *dev, u64 now);
 void ptsched_group_leave(struct ptsched_entity *ent);
-int ptsched_group_set(struct ptsched_client *client, const char *name);
 const char *ptsched_group_name(const struct ptsched_entity *ent);
 
 /* netlink.c, netlink_accounts.c */

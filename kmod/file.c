@@ -1,101 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/ptsched: what a program calls. Arguments are checked here, against the
- * sentences of uapi/linux/ptsched.h; what they mean is done elsewhere.
+ * /dev/ptsched: what a program calls, by the table in contract/calls.h. Arguments are
+ * checked here; what they mean is done by ptsched_call_NAME() for each.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/nospec.h>
 #include <linux/poll.h>
 #include <linux/uaccess.h>
 
 #include "compat.h"
+#include "contract/arguments.h"
 #include "core.h"
 
-/* Every size that a structure has had; version 1.0 knows the first. */
-#define QUERY_SIZE_VER0		32
+/* What version 1.0 had of structures that have grown, and of the page. */
 #define ATTACH_SIZE_VER0	72
-#define ATTACH_SIZE_VER1	80
-#define ACQUIRE_SIZE_VER0	40
-#define RELEASE_SIZE_VER0	24
-#define REPORT_SIZE_VER0	16
-#define ACK_SIZE_VER0		16
-#define ACT_FOR_SIZE_VER0	16
-#define MECHANISM_SIZE_VER0	8
-#define HAND_OVER_SIZE_VER0	8
-#define GROUP_SIZE_VER0		56
 #define PAGE_SIZE_VER0		72
 
-#define FEATURES (PTSCHED_FEATURE_PAGE | PTSCHED_FEATURE_ACT_FOR |	\
-		  PTSCHED_FEATURE_NETLINK | PTSCHED_FEATURE_ABOVE | PTSCHED_FEATURE_GROUP)
-
+/* Room for the largest structure. */
 union argument {
 	__u32 size;
-	struct ptsched_query query;
-	struct ptsched_attach attach;
-	struct ptsched_acquire acquire;
-	struct ptsched_release release;
-	struct ptsched_report report;
-	struct ptsched_ack ack;
-	struct ptsched_act_for act_for;
-	struct ptsched_mechanism mechanism;
-	struct ptsched_hand_over hand_over;
-	struct ptsched_group group;
+	__u64 words[10];
 };
 
-/* Ends within the field, and nothing but zeros behind. */
-static bool is_name(const char name[PTSCHED_NAME_LEN])
+/** ptsched_call_query - PTSCHED_IOC_QUERY */
+int ptsched_call_query(struct ptsched_client *client, struct ptsched_query *arg)
 {
-	return !name[PTSCHED_NAME_LEN - 1] &&
-	       !memchr_inv(name + strlen(name), 0, PTSCHED_NAME_LEN - strlen(name));
-}
-
-static int do_query(struct ptsched_client *client, union argument *arg)
-{
-	if (arg->query.flags)
-		return -EINVAL;
-	arg->query.version_major = PTSCHED_VERSION_MAJOR;
-	arg->query.version_minor = PTSCHED_VERSION_MINOR;
-	arg->query.features = FEATURES;
-	arg->query.nr_devices = ptsched_dev_count();
-	arg->query.page_size = PAGE_SIZE;
+	ptsc_answer_query(arg, ptsched_dev_count(), PAGE_SIZE);
 	return 0;
-}
-
-static int do_attach(struct ptsched_client *client, union argument *arg)
-{
-	if (arg->attach.flags & ~PTSCHED_ATTACH_NODE || arg->attach.pad ||
-	    arg->attach.mechanism > PTSCHED_MECHANISM_PREEMPT)
-		return -EINVAL;
-	if (!(arg->attach.flags & PTSCHED_ATTACH_NODE) && arg->attach.node)
-		return -EINVAL;
-	if (!is_name(arg->attach.device))
-		return -EINVAL;
-	return ptsched_client_attach(client, &arg->attach);
-}
-
-static int do_acquire(struct ptsched_client *client, union argument *arg)
-{
-	if (arg->acquire.flags & ~(PTSCHED_ACQUIRE_TRY | PTSCHED_ACQUIRE_ABOVE))
-		return -EINVAL;
-	return ptsched_turn_acquire(client, &arg->acquire);
-}
-
-static int do_release(struct ptsched_client *client, union argument *arg)
-{
-	return ptsched_turn_release(client, &arg->release);
-}
-
-static int do_report(struct ptsched_client *client, union argument *arg)
-{
-	return ptsched_client_report(client, &arg->report);
-}
-
-static int do_ack(struct ptsched_client *client, union argument *arg)
-{
-	return ptsched_client_ack(client, &arg->ack);
 }
 
 static const struct file_operations ptsched_fops;
@@ -127,87 +62,74 @@ static int act_for_process(struct ptsched_client *client, const struct file *fil
 	return pid ? ptsched_client_act_for(client, pid, NULL) : -EINVAL;
 }
 
-static int do_act_for(struct ptsched_client *client, union argument *arg)
+/**
+ * ptsched_call_act_for - PTSCHED_IOC_ACT_FOR
+ * @client: an attached client of the calling process
+ * @arg: checked arguments
+ *
+ * Return: as ptsched_client_act_for(), -EBADF or -EINVAL.
+ */
+int ptsched_call_act_for(struct ptsched_client *client, struct ptsched_act_for *arg)
 {
 	struct file *file;
 	int ret;
 
-	if (arg->act_for.kind > PTSCHED_ACT_FOR_CLIENT || arg->act_for.pad)
-		return -EINVAL;
-	if (arg->act_for.fd == -1)
+	if (arg->fd == -1)
 		return ptsched_client_act_for(client, NULL, NULL);
-	if (arg->act_for.fd < 0)
+	if (arg->fd < 0)
 		return -EBADF;
-	file = fget(arg->act_for.fd);
+	file = fget(arg->fd);
 	if (!file)
 		return -EBADF;
 	/* The file keeps what it stands for. */
-	ret = arg->act_for.kind == PTSCHED_ACT_FOR_CLIENT ? act_for_client(client, file) :
-							    act_for_process(client, file);
+	ret = arg->kind == PTSCHED_ACT_FOR_CLIENT ? act_for_client(client, file) :
+						    act_for_process(client, file);
 	fput(file);
 	return ret;
 }
 
-static int do_mechanism(struct ptsched_client *client, union argument *arg)
-{
-	if (arg->mechanism.mechanism > PTSCHED_MECHANISM_PREEMPT)
-		return -EINVAL;
-	return ptsched_client_mechanism(client, arg->mechanism.mechanism);
-}
-
-static int do_hand_over(struct ptsched_client *client, union argument *arg)
-{
-	return arg->hand_over.flags ? -EINVAL : ptsched_client_hand_over(client);
-}
-
-static int do_group(struct ptsched_client *client, union argument *arg)
-{
-	if (arg->group.flags || !is_name(arg->group.name))
-		return -EINVAL;
-	return ptsched_group_set(client, arg->group.name);
-}
+#define PTSC_CALL(NAME, name, ...)							\
+	static int run_##name(struct ptsched_client *client, void *arg)			\
+	{										\
+		int ret = ptsc_check_##name(arg);					\
+											\
+		BUILD_BUG_ON(sizeof(struct ptsched_##name) > sizeof(union argument));	\
+		return ret ? ret : ptsched_call_##name(client, arg);			\
+	}
+#include "contract/calls.h"
 
 struct command {
+	int (*run)(struct ptsched_client *client, void *arg);
 	unsigned int code;
-	int (*run)(struct ptsched_client *client, union argument *arg);
 	u32 size;	/* of the structure as it is known here */
-	u32 size_ver0;	/* the least that a caller may pass */
-	bool anybody;	/* not only the owner of an attached client */
+	u32 first;	/* the least that a caller may pass */
+	enum ptsc_caller caller;
 };
 
+#define PTSC_CALL(NAME, name, first_size, now, who, ...)				\
+	[_IOC_NR(PTSCHED_IOC_##NAME)] = { run_##name, PTSCHED_IOC_##NAME, now, first_size, who },
 static const struct command commands[] = {
-	{ PTSCHED_IOC_QUERY, do_query, sizeof(struct ptsched_query), QUERY_SIZE_VER0, true },
-	{ PTSCHED_IOC_ATTACH, do_attach, sizeof(struct ptsched_attach), ATTACH_SIZE_VER0, true },
-	{ PTSCHED_IOC_ACQUIRE, do_acquire, sizeof(struct ptsched_acquire), ACQUIRE_SIZE_VER0 },
-	{ PTSCHED_IOC_RELEASE, do_release, sizeof(struct ptsched_release), RELEASE_SIZE_VER0 },
-	{ PTSCHED_IOC_REPORT, do_report, sizeof(struct ptsched_report), REPORT_SIZE_VER0 },
-	{ PTSCHED_IOC_ACK, do_ack, sizeof(struct ptsched_ack), ACK_SIZE_VER0 },
-	{ PTSCHED_IOC_ACT_FOR, do_act_for, sizeof(struct ptsched_act_for), ACT_FOR_SIZE_VER0 },
-	{ PTSCHED_IOC_MECHANISM, do_mechanism, sizeof(struct ptsched_mechanism),
-	  MECHANISM_SIZE_VER0 },
-	{ PTSCHED_IOC_HAND_OVER, do_hand_over, sizeof(struct ptsched_hand_over),
-	  HAND_OVER_SIZE_VER0 },
-	{ PTSCHED_IOC_GROUP, do_group, sizeof(struct ptsched_group), GROUP_SIZE_VER0 },
+#include "contract/calls.h"
 };
 
-/* The size within the code is that of the caller's header, and may be another. */
 static const struct command *find_command(unsigned int code)
 {
-	const unsigned int size_bits = _IOC_SIZEMASK << _IOC_SIZESHIFT;
-	size_t i;
+	const struct command *command;
+	unsigned int nr = _IOC_NR(code);
 
-	for (i = 0; i < ARRAY_SIZE(commands); i++)
-		if (!((commands[i].code ^ code) & ~size_bits))
-			return &commands[i];
-	return NULL;
+	if (nr >= ARRAY_SIZE(commands))
+		return NULL;
+	command = &commands[array_index_nospec(nr, ARRAY_SIZE(commands))];
+	return command->run && ptsc_is_call(code, command->code) ? command : NULL;
 }
 
-static int check_caller(struct ptsched_client *client)
+static int check_caller(struct ptsched_client *client, const struct command *command)
 {
 	/* Pairs with attach(): the owner is known once the device is. */
-	if (!smp_load_acquire(&client->dev))
-		return -ENOTCONN;
-	return client->owner == task_tgid(current) ? 0 : -EPERM;
+	bool attached = smp_load_acquire(&client->dev);
+
+	return ptsc_check_caller(command->caller, attached,
+				 attached && client->owner == task_tgid(current));
 }
 
 /* Whether @size bytes at @to can be written, in which @arg is left as it is. */
@@ -232,8 +154,9 @@ static long ptsched_ioctl(struct file *file, unsigned int code, unsigned long us
 		return -ENOTTY;
 	if (get_user(size, (__u32 __user *)from))
 		return -EFAULT;
-	if (size < command->size_ver0)
-		return -EINVAL;
+	ret = ptsc_check_size(size, command->first);
+	if (ret)
+		return ret;
 	/* No version of a structure is that long; its tail is not worth reading. */
 	if (size > PAGE_SIZE)
 		return -E2BIG;
@@ -241,11 +164,9 @@ static long ptsched_ioctl(struct file *file, unsigned int code, unsigned long us
 	ret = copy_struct_from_user(&arg, command->size, from, size);
 	if (ret)
 		return ret;
-	if (!command->anybody) {
-		ret = check_caller(client);
-		if (ret)
-			return ret;
-	}
+	ret = check_caller(client, command);
+	if (ret)
+		return ret;
 	/* The caller's size stays as it was. */
 	arg.size = size;
 	size = min(size, command->size);
@@ -334,28 +255,8 @@ static struct miscdevice ptsched_misc = {
 
 static void check_layout(void)
 {
-	BUILD_BUG_ON(offsetofend(struct ptsched_query, page_size) != QUERY_SIZE_VER0);
 	BUILD_BUG_ON(offsetofend(struct ptsched_attach, entity) != ATTACH_SIZE_VER0);
-	BUILD_BUG_ON(offsetofend(struct ptsched_attach, pad) != ATTACH_SIZE_VER1);
-	BUILD_BUG_ON(offsetofend(struct ptsched_acquire, waited_ns) != ACQUIRE_SIZE_VER0);
-	BUILD_BUG_ON(offsetofend(struct ptsched_release, handover_ns) != RELEASE_SIZE_VER0);
-	BUILD_BUG_ON(offsetofend(struct ptsched_report, gpu_ns) != REPORT_SIZE_VER0);
-	BUILD_BUG_ON(offsetofend(struct ptsched_ack, drain_ns) != ACK_SIZE_VER0);
-	BUILD_BUG_ON(offsetofend(struct ptsched_act_for, pad) != ACT_FOR_SIZE_VER0);
-	BUILD_BUG_ON(offsetofend(struct ptsched_mechanism, mechanism) != MECHANISM_SIZE_VER0);
-	BUILD_BUG_ON(offsetofend(struct ptsched_hand_over, flags) != HAND_OVER_SIZE_VER0);
-	BUILD_BUG_ON(offsetofend(struct ptsched_group, name) != GROUP_SIZE_VER0);
 	BUILD_BUG_ON(offsetofend(struct ptsched_page, asker_cpu) != PAGE_SIZE_VER0);
-	BUILD_BUG_ON(sizeof(struct ptsched_query) != QUERY_SIZE_VER0);
-	BUILD_BUG_ON(sizeof(struct ptsched_attach) != ATTACH_SIZE_VER1);
-	BUILD_BUG_ON(sizeof(struct ptsched_acquire) != ACQUIRE_SIZE_VER0);
-	BUILD_BUG_ON(sizeof(struct ptsched_release) != RELEASE_SIZE_VER0);
-	BUILD_BUG_ON(sizeof(struct ptsched_report) != REPORT_SIZE_VER0);
-	BUILD_BUG_ON(sizeof(struct ptsched_ack) != ACK_SIZE_VER0);
-	BUILD_BUG_ON(sizeof(struct ptsched_act_for) != ACT_FOR_SIZE_VER0);
-	BUILD_BUG_ON(sizeof(struct ptsched_mechanism) != MECHANISM_SIZE_VER0);
-	BUILD_BUG_ON(sizeof(struct ptsched_hand_over) != HAND_OVER_SIZE_VER0);
-	BUILD_BUG_ON(sizeof(struct ptsched_group) != GROUP_SIZE_VER0);
 	BUILD_BUG_ON(sizeof(struct ptsched_page) != PAGE_SIZE_VER0);
 }
 

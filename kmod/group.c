@@ -250,24 +250,24 @@ static int set_group(struct ptsched_client *client, struct ptsched_rank **rank,
 }
 
 /**
- * ptsched_group_set - PTSCHED_IOC_GROUP
+ * ptsched_call_group - PTSCHED_IOC_GROUP
  * @client: an attached client of the calling process
- * @name: the group's, which ends within PTSCHED_NAME_LEN; empty: none
+ * @arg: checked arguments
  *
  * Return: 0, -ECANCELED, -ENOSPC or -ENOMEM.
  */
-int ptsched_group_set(struct ptsched_client *client, const char *name)
+int ptsched_call_group(struct ptsched_client *client, struct ptsched_group *arg)
 {
 	struct ptsched_rank *rank = NULL;
 	struct ptsched_gang *group = NULL;
 	int ret = -ENOMEM;
 
 	BUILD_BUG_ON(PTSP_GANG_MAX != PTSCHED_GROUP_MAX);
-	if (*name) {
+	if (*arg->name) {
 		rank = kzalloc(sizeof(*rank), GFP_KERNEL_ACCOUNT);
-		group = group_new(name);
+		group = group_new(arg->name);
 	}
-	if (!*name || (rank && group)) {
+	if (!*arg->name || (rank && group)) {
 		ptsched_lock(client->dev);
 		ret = set_group(client, &rank, &group);
 		ptsched_unlock(client->dev);

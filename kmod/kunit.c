@@ -40,7 +40,7 @@ static struct ptsched_client *attach(void)
 {
 	struct ptsched_attach arg = { .size = sizeof(arg), .node = -1, .device = DEVICE };
 	struct ptsched_client *client = ptsched_client_new();
-	int ret = client ? ptsched_client_attach(client, &arg) : -ENOMEM;
+	int ret = client ? ptsched_call_attach(client, &arg) : -ENOMEM;
 
 	if (!ret)
 		return client;
@@ -57,14 +57,14 @@ static int acquire(struct ptsched_client *client, u32 flags)
 		.deadline_ns = PTSCHED_NEVER,
 	};
 
-	return ptsched_turn_acquire(client, &arg);
+	return ptsched_call_acquire(client, &arg);
 }
 
 static int release(struct ptsched_client *client)
 {
 	struct ptsched_release arg = { .size = sizeof(arg) };
 
-	return ptsched_turn_release(client, &arg);
+	return ptsched_call_release(client, &arg);
 }
 
 static int act(void *data)

@@ -325,13 +325,13 @@ static int acquire(struct ptsched_client *client, struct ptsched_acquire *arg, u
 }
 
 /**
- * ptsched_turn_acquire - PTSCHED_IOC_ACQUIRE
+ * ptsched_call_acquire - PTSCHED_IOC_ACQUIRE
  * @client: an attached client of the calling process
  * @arg: checked arguments, outputs filled in on success
  *
  * Return: 0, -EAGAIN, -ETIMEDOUT, -ERESTARTSYS, -ECANCELED or -ENODEV.
  */
-int ptsched_turn_acquire(struct ptsched_client *client, struct ptsched_acquire *arg)
+int ptsched_call_acquire(struct ptsched_client *client, struct ptsched_acquire *arg)
 {
 	struct ptsched_dev *dev = client->dev;
 	u64 now = ptsched_lock(dev);
@@ -391,13 +391,13 @@ void ptsched_turn_drop(struct ptsched_client *client, u64 handover_ns, u64 now)
 }
 
 /**
- * ptsched_turn_release - PTSCHED_IOC_RELEASE
+ * ptsched_call_release - PTSCHED_IOC_RELEASE
  * @client: an attached client of the calling process
  * @arg: checked arguments
  *
  * Return: 0, or -EPERM if the client does not hold the turn.
  */
-int ptsched_turn_release(struct ptsched_client *client, const struct ptsched_release *arg)
+int ptsched_call_release(struct ptsched_client *client, struct ptsched_release *arg)
 {
 	struct ptsched_dev *dev = client->dev;
 	u64 now = ptsched_lock(dev);

@@ -3,15 +3,7 @@
 #ifndef PTSCHED_POLICY_WEIGHT_H
 #define PTSCHED_POLICY_WEIGHT_H
 
-#include <linux/types.h>
-#ifndef __KERNEL__
-#include <stdbool.h>
-#include <stddef.h>
-typedef __u8 u8;
-typedef __u32 u32;
-typedef __u64 u64;
-typedef __s64 s64;
-#endif
+#include "types.h"
 
 #ifdef __cplusplus
 extern "C" {
