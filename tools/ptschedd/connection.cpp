@@ -9,15 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstddef>
 #include <cstring>
-#include <fcntl.h>
-#include <optional>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <system_error>
 
 namespace ptsched {
 namespace {
@@ -35,48 +29,14 @@ ucred sender_of(msghdr &message)
     return sender;
 }
 
-/* What a structure had in version 1.0. */
-template <typename Argument> constexpr std::size_t least_size = sizeof(Argument);
-template <> constexpr std::size_t least_size<struct ptsched_attach> = offsetof(struct ptsched_attach, node);
-
-/* The structure of a request, by the rules of the uapi header for its size. */
-template <typename Argument> int copy_in(std::span<const char> payload, Argument &argument)
+template <typename Argument> std::span<const char> bytes_of(const Argument &argument)
 {
-    std::uint32_t size;
-    if (payload.size() < sizeof(size))
-        return -EINVAL;
-    memcpy(&size, payload.data(), sizeof(size));
-    if (size != payload.size() || size < least_size<Argument>)
-        return -EINVAL;
-    const std::size_t known = std::min(payload.size(), sizeof(argument));
-    argument = {};
-    memcpy(&argument, payload.data(), known);
-    auto rest = payload.subspan(known);
-    return std::any_of(rest.begin(), rest.end(), [](char byte) { return byte != 0; }) ? -E2BIG : 0;
+    return {reinterpret_cast<const char *>(&argument), sizeof(argument)};
 }
 
-/* A zero-padded field; none: it is not. */
-std::optional<std::string> fixed_name(const char (&name)[PTSCHED_NAME_LEN])
-{
-    std::string_view field(name, sizeof(name));
-    std::size_t length = field.find('\0');
-    if (length == field.npos || field.find_first_not_of('\0', length) != field.npos)
-        return std::nullopt;
-    return std::string(field.substr(0, length));
-}
+} // namespace
 
-/* The node that a descriptor is open on, for writing; 0: it is something else. */
-std::uint64_t node_of_file(int fd)
-{
-    struct stat status;
-    const int flags = fcntl(fd, F_GETFL);
-    if (flags < 0 || flags & O_PATH || (flags & O_ACCMODE) == O_RDONLY || fstat(fd, &status) < 0 ||
-        !S_ISCHR(status.st_mode))
-        return 0;
-    return PTSCHED_NODE(major(status.st_rdev), minor(status.st_rdev));
-}
-
-ptsched_broker_header make_header(std::uint32_t cmd, std::size_t length, int result, std::uint64_t id)
+ptsched_broker_header Connection::make_header(std::uint32_t cmd, std::size_t length, int result, std::uint64_t id)
 {
     ptsched_broker_header header{};
     header.cmd = cmd;
@@ -85,13 +45,6 @@ ptsched_broker_header make_header(std::uint32_t cmd, std::size_t length, int res
     header.id = id;
     return header;
 }
-
-template <typename Argument> std::span<const char> bytes_of(const Argument &argument)
-{
-    return {reinterpret_cast<const char *>(&argument), sizeof(argument)};
-}
-
-} // namespace
 
 Connection::Connection(Server &server, UniqueFd socket, ProcessRef process)
     : server_(server), socket_(std::move(socket)), process_(std::move(process)), viewer_(socket_.get(), process_)
@@ -126,15 +79,10 @@ void Connection::abandon()
 
 /* --- messages --- */
 
-/* What goes wrong while a peer is served ends its connection, and nobody else's. */
-template <typename Function> void Connection::serving(Function function)
+void Connection::hang_up(const std::exception &error)
 {
-    try {
-        function();
-    } catch (const std::exception &error) {
-        warn("process %d is hung up on: %s", process_->pid(), error.what());
-        server_.doom(*this);
-    }
+    warn("process %d is hung up on: %s", process_->pid(), error.what());
+    server_.doom(*this);
 }
 
 void Connection::handle(std::uint32_t events)
@@ -193,14 +141,14 @@ void Connection::dispatch(Request &request)
     case PTSCHED_BROKER_AWAIT_FREED:
         return server_.await_freed(*this, request.header.id);
     case PTSCHED_BROKER_CANCEL:
-        if (check_owner(request) == 0 && request.payload.size() == sizeof(std::uint64_t)) {
+        if (check_caller(request, PTSC_OWNER) == 0 && request.payload.size() == sizeof(std::uint64_t)) {
             std::uint64_t id;
             memcpy(&id, request.payload.data(), sizeof(id));
             device_->cancel(*client_, id);
         }
         return;
     case PTSCHED_BROKER_CLOSE:
-        if (request.pid == process_->pid())
+        if (is_from_owner(request))
             server_.doom(*this);
         return;
     default:
@@ -262,245 +210,21 @@ void Connection::flush()
         server_.loop().change(key_, socket_.get(), EPOLLIN);
 }
 
-/* --- the contract --- */
-
-int Connection::check_owner(const Request &request) const
+bool Connection::is_from_owner(const Request &request) const
 {
-    if (!client_)
-        return -ENOTCONN;
-    return request.pid == process_->pid() ? 0 : -EPERM;
+    return request.pid == process_->pid();
 }
 
-template <typename Argument>
-void Connection::serve(Request &request, int (Connection::*function)(Argument &, Request &))
+int Connection::check_caller(const Request &request, ptsc_caller allowed) const
 {
-    Argument argument;
-    int ret = copy_in(request.payload, argument);
-    bool anybody = std::is_same_v<Argument, struct ptsched_query> || std::is_same_v<Argument, struct ptsched_attach>;
-    if (!ret && !anybody)
-        ret = check_owner(request);
-    if (!ret)
-        ret = (this->*function)(argument, request);
-    if (ret == -EINPROGRESS)
-        return; /* answered there, or later */
-    if (ret)
-        return answer(request, ret);
-    /* As many bytes as came: what is beyond the structure is zero. */
-    std::vector<char> reply(request.payload.begin(), request.payload.end());
-    argument.size = static_cast<std::uint32_t>(reply.size());
-    memcpy(reply.data(), &argument, std::min(reply.size(), sizeof(argument)));
-    answer(request, 0, reply);
-}
-
-void Connection::serve_contract(Request &request)
-{
-    std::uint32_t cmd = request.header.cmd;
-    /* The size within the number is that of the caller's header, and may be another. */
-    auto is = [&](std::uint32_t known) {
-        constexpr std::uint32_t mask = ~(_IOC_SIZEMASK << _IOC_SIZESHIFT);
-        return (cmd & mask) == (known & mask);
-    };
-    if (is(PTSCHED_IOC_QUERY))
-        serve(request, &Connection::query);
-    else if (is(PTSCHED_IOC_ATTACH))
-        serve(request, &Connection::attach);
-    else if (is(PTSCHED_IOC_ACQUIRE))
-        serve(request, &Connection::acquire);
-    else if (is(PTSCHED_IOC_RELEASE))
-        serve(request, &Connection::release);
-    else if (is(PTSCHED_IOC_REPORT))
-        serve(request, &Connection::report);
-    else if (is(PTSCHED_IOC_ACK))
-        serve(request, &Connection::ack);
-    else if (is(PTSCHED_IOC_ACT_FOR))
-        serve(request, &Connection::act_for);
-    else if (is(PTSCHED_IOC_MECHANISM))
-        serve(request, &Connection::set_mechanism);
-    else if (is(PTSCHED_IOC_HAND_OVER))
-        serve(request, &Connection::hand_over);
-    else if (is(PTSCHED_IOC_GROUP))
-        serve(request, &Connection::set_group);
-    else
-        answer(request, -ENOTTY);
-}
-
-int Connection::query(struct ptsched_query &argument, Request &)
-{
-    if (argument.flags)
-        return -EINVAL;
-    argument.version_major = PTSCHED_VERSION_MAJOR;
-    argument.version_minor = PTSCHED_VERSION_MINOR;
-    argument.features = PTSCHED_FEATURE_PAGE | PTSCHED_FEATURE_ACT_FOR | PTSCHED_FEATURE_NETLINK |
-                        PTSCHED_FEATURE_ABOVE | PTSCHED_FEATURE_GROUP;
-    argument.nr_devices = static_cast<std::uint32_t>(server_.devices().size());
-    argument.page_size = static_cast<std::uint32_t>(sysconf(_SC_PAGESIZE));
-    return 0;
-}
-
-int Connection::attach(struct ptsched_attach &argument, Request &request)
-{
-    if (request.pid != process_->pid())
-        return -EPERM;
-    auto name = fixed_name(argument.device);
-    if (argument.flags & ~PTSCHED_ATTACH_NODE || argument.pad || argument.mechanism > PTSCHED_MECHANISM_PREEMPT ||
-        !name)
-        return -EINVAL;
-    if (!(argument.flags & PTSCHED_ATTACH_NODE) && argument.node)
-        return -EINVAL;
-    if (client_)
-        return -EBUSY;
-    Device *device = nullptr;
-    int ret = server_.find_device(*name, device);
-    if (ret)
-        return ret;
-
-    ret = check_node(argument, request, *device);
-    if (ret)
-        return ret;
-    std::unique_ptr<Client> client;
-    try {
-        client = std::make_unique<Client>(*this, process_, viewer_.opener());
-    } catch (const std::system_error &error) {
-        warn("process %d cannot be served: %s", process_->pid(), error.what());
-        return -error.code().value();
-    }
-    ret = device->attach(*client, argument.mechanism, server_.parent_of(*process_));
-    if (ret)
-        return ret;
-    device_ = device;
-    client_ = std::move(client);
-    argument.device_id = device_->id();
-    argument.entity = client_->self->id;
-
-    auto ends = client_->page.take_client_ends();
-    const ptsched_broker_header &header = request.header;
-    Outgoing reply{
-        make_header(header.cmd, header.length, 0, header.id), {request.payload.begin(), request.payload.end()}, {}};
-    memcpy(reply.payload.data() + sizeof(argument.size), bytes_of(argument).data() + sizeof(argument.size),
-           std::min(reply.payload.size(), sizeof(argument)) - sizeof(argument.size));
-    reply.fds.push_back(std::move(ends.page));
-    reply.fds.push_back(std::move(ends.state));
-    reply.fds.push_back(std::move(ends.poll));
-    reply.fds.push_back(std::move(ends.handle));
-    send(std::move(reply));
-    return -EINPROGRESS;
-}
-
-int Connection::check_node(const struct ptsched_attach &argument, const Request &request, const Device &device) const
-{
-    const bool given = argument.flags & PTSCHED_ATTACH_NODE;
-    if (given && (argument.node < 0 || request.fds.empty()))
-        return -EBADF;
-    const std::uint64_t node = given ? node_of_file(request.fds[0].get()) : 0;
-    return server_.suffices(device, node) || process_->has_cap_sys_nice(viewer_.opener()) ? 0 : -EACCES;
-}
-
-int Connection::acquire(struct ptsched_acquire &argument, Request &request)
-{
-    if (argument.flags & ~(PTSCHED_ACQUIRE_TRY | PTSCHED_ACQUIRE_ABOVE))
-        return -EINVAL;
-    if (client_->waiters.size() >= PTSCHED_BROKER_MAX_CALLS)
-        return -ENOBUFS;
-    Waiter waiter{.id = request.header.id,
-                  .tid = request.header.tid,
-                  .cpu = std::min<std::uint32_t>(request.header.cpu, CPU_SETSIZE),
-                  .length = request.header.length,
-                  .since_ns = monotonic_ns(),
-                  .deadline_ns = argument.deadline_ns};
-    if (client_->entity->weight > ptsp_nice_to_weight(0))
-        server_.important_one_asks(static_cast<int>(waiter.cpu) - 1);
-    int ret = device_->acquire(*client_, waiter, argument.flags);
-    if (ret != -EINPROGRESS)
-        acquired(waiter, ret);
-    return -EINPROGRESS;
-}
-
-void Connection::acquired(const Waiter &waiter, int result)
-{
-    /* Another peer's doing may have led here. */
-    serving([&] {
-        Outgoing message{make_header(PTSCHED_IOC_ACQUIRE, 0, result, waiter.id), {}, {}};
-        if (result == 0) {
-            const Entity &entity = *client_->entity;
-            struct ptsched_acquire argument {};
-            argument.size = waiter.length;
-            argument.deadline_ns = waiter.deadline_ns;
-            argument.turn = entity.turn;
-            argument.budget_ns = entity.granted_budget_ns;
-            argument.waited_ns = std::max<std::uint64_t>(entity.granted_ns, waiter.since_ns) - waiter.since_ns;
-            message.header.length = waiter.length;
-            message.payload.resize(waiter.length);
-            memcpy(message.payload.data(), &argument, sizeof(argument));
-        }
-        send(std::move(message));
-    });
-}
-
-int Connection::release(struct ptsched_release &argument, Request &)
-{
-    return device_->release(*client_, argument);
-}
-
-int Connection::report(struct ptsched_report &argument, Request &)
-{
-    return device_->report(*client_, argument);
-}
-
-int Connection::ack(struct ptsched_ack &argument, Request &)
-{
-    device_->ack(*client_, argument);
-    return 0;
-}
-
-int Connection::set_mechanism(struct ptsched_mechanism &argument, Request &)
-{
-    if (argument.mechanism > PTSCHED_MECHANISM_PREEMPT)
-        return -EINVAL;
-    device_->set_mechanism(*client_, argument.mechanism);
-    return 0;
-}
-
-int Connection::hand_over(struct ptsched_hand_over &argument, Request &)
-{
-    if (argument.flags)
-        return -EINVAL;
-    client_->handed_over = true;
-    return 0;
-}
-
-int Connection::set_group(struct ptsched_group &argument, Request &)
-{
-    auto name = fixed_name(argument.name);
-    if (argument.flags || !name)
-        return -EINVAL;
-    return server_.groups().set(*client_->self, *name);
-}
-
-int Connection::act_for(struct ptsched_act_for &argument, Request &request)
-{
-    bool by_client = argument.kind == PTSCHED_ACT_FOR_CLIENT;
-    if (argument.kind > PTSCHED_ACT_FOR_CLIENT || argument.pad)
-        return -EINVAL;
-    if (argument.fd == -1)
-        return device_->act_for(*client_, nullptr, nullptr, nullptr);
-    if (argument.fd < 0 || request.fds.empty())
-        return -EBADF;
-    ProcessRef requester;
-    const Client *giver = nullptr;
-    int ret = by_client ? server_.client_of_handle(request.fds[0].get(), *device_, giver)
-                        : server_.process_of_pidfd(std::move(request.fds[0]), requester);
-    if (ret)
-        return ret;
-    if (giver)
-        requester = giver->process;
-    return device_->act_for(*client_, requester, giver, server_.parent_of(*requester));
+    return ptsc_check_caller(allowed, client_ != nullptr, is_from_owner(request));
 }
 
 /* --- the helper --- */
 
 void Connection::serve_switch(Request &request)
 {
-    int ret = request.pid != process_->pid()                  ? -EPERM
+    int ret = !is_from_owner(request)                         ? -EPERM
               : request.header.cmd == PTSCHED_BROKER_CHANNELS ? tell_channels(request)
                                                               : switch_channels(request);
     if (ret != -EINPROGRESS)
@@ -534,8 +258,7 @@ int Connection::switch_channels(Request &request)
     if (request.payload.size() != sizeof(argument))
         return -EINVAL;
     memcpy(&argument, request.payload.data(), sizeof(argument));
-    auto name = fixed_name(argument.device);
-    if (argument.off > 1 || !name)
+    if (argument.off > 1 || !ptsc_is_name(argument.device))
         return -EINVAL;
     if (!switches_)
         return -ENOENT;
@@ -544,7 +267,7 @@ int Connection::switch_channels(Request &request)
         std::span<const char> payload = result ? std::span<const char>() : bytes_of(argument);
         send({make_header(PTSCHED_BROKER_SWITCH, payload.size(), result, id), {payload.begin(), payload.end()}, {}});
     };
-    int ret = switches_->ask(*name, argument.device_id, argument.off, argument.turn, std::move(answered));
+    int ret = switches_->ask(argument.device, argument.device_id, argument.off, argument.turn, std::move(answered));
     return ret ? ret : -EINPROGRESS;
 }
 

@@ -9,7 +9,9 @@
 #include "tools/ptschedd/switchboard.hpp"
 #include "tools/ptschedd/viewer.hpp"
 
+#include "kmod/contract/arguments.h"
 #include <deque>
+#include <exception>
 #include <memory>
 #include <span>
 #include <vector>
@@ -56,7 +58,16 @@ private:
         uid_t uid;
     };
 
-    template <typename Function> void serving(Function function);
+    /* What goes wrong while a peer is served ends its connection, and nobody else's. */
+    template <typename Function> void serving(Function function)
+    {
+        try {
+            function();
+        } catch (const std::exception &error) {
+            hang_up(error);
+        }
+    }
+    void hang_up(const std::exception &error);
     void handle(std::uint32_t events);
     void receive();
     void dispatch(Request &request);
@@ -65,21 +76,17 @@ private:
     void serve_switch(Request &request);
     int tell_channels(Request &request);
     int switch_channels(Request &request);
-    int check_owner(const Request &request) const;
-    template <typename Argument> void serve(Request &request, int (Connection::*function)(Argument &, Request &));
-
-    int query(struct ptsched_query &argument, Request &request);
-    int attach(struct ptsched_attach &argument, Request &request);
+    bool is_from_owner(const Request &request) const;
+    int check_caller(const Request &request, ptsc_caller allowed) const;
+    template <typename Argument>
+    void serve(Request &request, std::uint32_t first, ptsc_caller caller, int (*check)(const Argument *));
     int check_node(const struct ptsched_attach &argument, const Request &request, const Device &device) const;
-    int acquire(struct ptsched_acquire &argument, Request &request);
-    int release(struct ptsched_release &argument, Request &request);
-    int report(struct ptsched_report &argument, Request &request);
-    int ack(struct ptsched_ack &argument, Request &request);
-    int act_for(struct ptsched_act_for &argument, Request &request);
-    int set_mechanism(struct ptsched_mechanism &argument, Request &request);
-    int hand_over(struct ptsched_hand_over &argument, Request &request);
-    int set_group(struct ptsched_group &argument, Request &request);
 
+    /* What a call does, its argument checked. 0, a negative errno, or -EINPROGRESS: it is answered there, or later. */
+#define PTSC_CALL(NAME, name, ...) int carry_out(struct ptsched_##name &argument, Request &request);
+#include "kmod/contract/calls.h"
+
+    static ptsched_broker_header make_header(std::uint32_t cmd, std::size_t length, int result, std::uint64_t id);
     void answer(const Request &request, int result, std::span<const char> payload = {});
     void send(Outgoing message);
     bool try_send(Outgoing &message);
