@@ -92,10 +92,6 @@ public:
         return post(PTSCHED_IOC_ACK, &ack, sizeof(ack));
     }
 
-    int act_for(const ActFor &act_for) override { return call(PTSCHED_IOC_ACT_FOR, act_for, act_for.fd); }
-    int set_mechanism(const Mechanism &mechanism) override { return call(PTSCHED_IOC_MECHANISM, mechanism); }
-    int set_group(const Group &group) override { return call(PTSCHED_IOC_GROUP, group); }
-
     int hand_over() override
     {
         int ret = usable();
@@ -103,7 +99,8 @@ public:
             return ret;
         if (!handle_.is_ours())
             return -EBADFD;
-        ret = call(PTSCHED_IOC_HAND_OVER, sized<HandOver>());
+        auto argument = sized<HandOver>();
+        ret = Transport::call(PTSCHED_IOC_HAND_OVER, argument);
         return ret ? ret : handle_.get();
     }
 
@@ -120,10 +117,10 @@ private:
         return dead_;
     }
 
-    template <typename Argument> int call(std::uint32_t cmd, Argument argument, int fd = -1)
+    int call(std::uint32_t number, void *argument, std::uint32_t size, int fd) override
     {
         int ret = usable();
-        return ret ? ret : checked(connection_.call(cmd, &argument, sizeof(argument), fd));
+        return ret ? ret : checked(connection_.call(number, argument, size, fd));
     }
 
     int post(std::uint32_t cmd, const void *argument, std::uint32_t length)

@@ -115,7 +115,7 @@ int set_group(const ptsched_client &client, std::string_view name)
     if (!(client.features & PTSCHED_FEATURE_GROUP))
         return -EOPNOTSUPP;
     name.copy(group.name, name.size());
-    return client.transport->set_group(group);
+    return client.transport->call(PTSCHED_IOC_GROUP, group);
 }
 
 /* What a scheduler that knows no groups, or a group that is full, gives up is not worth a failure. */
@@ -249,7 +249,7 @@ int ptsched_act_for(struct ptsched_client *client, unsigned int kind, int fd)
         auto act_for = ptsched::sized<ptsched::ActFor>();
         act_for.kind = kind;
         act_for.fd = fd;
-        return client->transport->act_for(act_for);
+        return client->transport->call(PTSCHED_IOC_ACT_FOR, act_for, fd);
     });
 }
 
@@ -258,7 +258,7 @@ int ptsched_set_mechanism(struct ptsched_client *client, unsigned int mechanism)
     return guarded([&] {
         auto argument = ptsched::sized<ptsched::Mechanism>();
         argument.mechanism = mechanism;
-        return client->transport->set_mechanism(argument);
+        return client->transport->call(PTSCHED_IOC_MECHANISM, argument);
     });
 }
 

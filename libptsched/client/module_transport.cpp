@@ -25,35 +25,34 @@ public:
     }
 
     ptsched_backend backend() const override { return PTSCHED_BACKEND_MODULE; }
-    int query(Query &query) override { return call(PTSCHED_IOC_QUERY, &query); }
+    int query(Query &query) override { return issue(PTSCHED_IOC_QUERY, &query); }
 
     int attach(Attach &attach) override
     {
         Query what = sized<Query>();
         int ret = query(what);
         if (!ret)
-            ret = call(PTSCHED_IOC_ATTACH, &attach);
+            ret = issue(PTSCHED_IOC_ATTACH, &attach);
         return ret ? ret : map(what.page_size);
     }
 
-    int acquire(Acquire &acquire) override { return call(PTSCHED_IOC_ACQUIRE, &acquire); }
-    int release(const Release &release) override { return call(PTSCHED_IOC_RELEASE, &release); }
-    int report(const Report &report) override { return call(PTSCHED_IOC_REPORT, &report); }
-    int ack(const Ack &ack) override { return call(PTSCHED_IOC_ACK, &ack); }
-    int act_for(const ActFor &act_for) override { return call(PTSCHED_IOC_ACT_FOR, &act_for); }
-    int set_mechanism(const Mechanism &mechanism) override { return call(PTSCHED_IOC_MECHANISM, &mechanism); }
-    int set_group(const Group &group) override { return call(PTSCHED_IOC_GROUP, &group); }
+    int acquire(Acquire &acquire) override { return issue(PTSCHED_IOC_ACQUIRE, &acquire); }
+    int release(const Release &release) override { return issue(PTSCHED_IOC_RELEASE, &release); }
+    int report(const Report &report) override { return issue(PTSCHED_IOC_REPORT, &report); }
+    int ack(const Ack &ack) override { return issue(PTSCHED_IOC_ACK, &ack); }
     int poll_fd() const override { return fd_.is_ours() ? fd_.get() : -1; }
     int hand_over() override
     {
         const HandOver argument = sized<HandOver>();
-        int ret = call(PTSCHED_IOC_HAND_OVER, &argument);
+        int ret = issue(PTSCHED_IOC_HAND_OVER, &argument);
         return ret ? ret : fd_.get();
     }
     const ptsched_page *page() const override { return static_cast<const ptsched_page *>(page_); }
 
 private:
-    int call(unsigned long request, const void *argument)
+    int call(std::uint32_t number, void *argument, std::uint32_t, int) override { return issue(number, argument); }
+
+    int issue(unsigned long request, const void *argument)
     {
         if (!fd_.is_ours())
             return -EBADFD;

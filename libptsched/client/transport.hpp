@@ -3,6 +3,7 @@
 #ifndef PTSCHED_CLIENT_TRANSPORT_HPP
 #define PTSCHED_CLIENT_TRANSPORT_HPP
 
+#include <cstdint>
 #include <memory>
 #include <ptsched/ptsched.h>
 
@@ -43,13 +44,18 @@ public:
     virtual int release(const Release &release) = 0;
     virtual int report(const Report &report) = 0;
     virtual int ack(const Ack &ack) = 0;
-    virtual int act_for(const ActFor &act_for) = 0;
-    virtual int set_mechanism(const Mechanism &mechanism) = 0;
-    virtual int set_group(const Group &group) = 0;
+    /* Any other call, by its number; @fd is the descriptor that the structure names, if it does. */
+    template <typename Argument> int call(std::uint32_t number, Argument &argument, int fd = -1)
+    {
+        return call(number, &argument, sizeof(argument), fd);
+    }
     virtual int poll_fd() const = 0;
     /* The descriptor to hand over, or a negative errno. */
     virtual int hand_over() = 0;
     virtual const ptsched_page *page() const = 0;
+
+private:
+    virtual int call(std::uint32_t number, void *argument, std::uint32_t size, int fd) = 0;
 };
 
 /* -ENOENT: there is no such scheduler here. */
