@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Whose client it is: fork, descriptors that travel, and death at any point. */
 #include "tests/conformance/actor.hpp"
+#include "tests/conformance/calls.hpp"
 #include "tests/conformance/scheduler.hpp"
 #include "tests/conformance/tap.hpp"
 #include "tests/conformance/thread.hpp"
@@ -31,39 +32,15 @@ template <typename Function> int in_child(Function function)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-template <typename Argument> int call_in_order(RawClient &client, std::uint32_t cmd)
-{
-    Argument argument{};
-    argument.size = sizeof(argument);
-    if constexpr (std::is_same_v<Argument, struct ptsched_act_for>)
-        argument.fd = -1;
-    return client.call(cmd, argument);
-}
-
 TEST("in a forked child every call but query is EPERM")
 {
     RawClient raw;
     CHECK_EQ(0, raw.attach(kDevice));
     CHECK_EQ(0, in_child([&] {
-                 if (call_in_order<struct ptsched_acquire>(raw, PTSCHED_IOC_ACQUIRE) != -EPERM)
-                     return 1;
-                 if (call_in_order<struct ptsched_release>(raw, PTSCHED_IOC_RELEASE) != -EPERM)
-                     return 2;
-                 if (call_in_order<struct ptsched_report>(raw, PTSCHED_IOC_REPORT) != -EPERM)
-                     return 3;
-                 if (call_in_order<struct ptsched_ack>(raw, PTSCHED_IOC_ACK) != -EPERM)
-                     return 4;
-                 if (call_in_order<struct ptsched_act_for>(raw, PTSCHED_IOC_ACT_FOR) != -EPERM)
-                     return 5;
-                 if (call_in_order<struct ptsched_mechanism>(raw, PTSCHED_IOC_MECHANISM) != -EPERM)
-                     return 6;
-                 if (call_in_order<struct ptsched_hand_over>(raw, PTSCHED_IOC_HAND_OVER) != -EPERM)
-                     return 7;
-                 if (call_in_order<struct ptsched_group>(raw, PTSCHED_IOC_GROUP) != -EPERM)
-                     return 8;
-                 if (raw.attach(kDevice) != -EPERM)
-                     return 9;
-                 return call_in_order<struct ptsched_query>(raw, PTSCHED_IOC_QUERY) ? 10 : 0;
+                 for (const Call &call : kCalls)
+                     if (call.in_order(raw) != (call.number == PTSCHED_IOC_QUERY ? 0 : -EPERM))
+                         return 1 + static_cast<int>(_IOC_NR(call.number));
+                 return 0;
              }));
     CHECK_EQ(0, call_in_order<struct ptsched_acquire>(raw, PTSCHED_IOC_ACQUIRE));
 }

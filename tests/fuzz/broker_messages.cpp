@@ -6,6 +6,7 @@
 #include <iterator>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
+#include <utility>
 
 namespace {
 
@@ -68,74 +69,97 @@ const char *BrokerMessages::device()
     return choices_.one_in(2) ? "ffff:01:00.0" : "ffff:02:00.0";
 }
 
+/* What is worth trying in a structure; in any other, each word is something small, or any number. */
+template <typename Argument> void BrokerMessages::fill(Argument &argument)
+{
+    for (std::size_t at = sizeof(argument.size); at < sizeof(argument); at += sizeof(std::uint32_t)) {
+        const auto word = choices_.one_in(4) ? static_cast<std::uint32_t>(choices_.number()) : choices_.below(3);
+        memcpy(reinterpret_cast<char *>(&argument) + at, &word, sizeof(word));
+    }
+}
+
+template <> void BrokerMessages::fill(struct ptsched_query &) {}
+
+template <> void BrokerMessages::fill(struct ptsched_attach &attach)
+{
+    strcpy(attach.device, device());
+    attach.mechanism = choices_.below(5);
+}
+
+template <> void BrokerMessages::fill(struct ptsched_acquire &acquire)
+{
+    acquire.flags = choices_.below(3);
+    acquire.deadline_ns = choices_.one_in(2) ? PTSCHED_NEVER : choices_.number();
+}
+
+template <> void BrokerMessages::fill(struct ptsched_release &release)
+{
+    release.gpu_ns = choices_.number();
+    release.submissions = static_cast<std::uint32_t>(choices_.number());
+    release.handover_ns = choices_.number();
+}
+
+template <> void BrokerMessages::fill(struct ptsched_report &report)
+{
+    report.gpu_ns = choices_.number();
+    report.submissions = static_cast<std::uint32_t>(choices_.number());
+}
+
+template <> void BrokerMessages::fill(struct ptsched_ack &ack)
+{
+    ack.events = choices_.below(8);
+    ack.drain_ns = choices_.number();
+}
+
+template <> void BrokerMessages::fill(struct ptsched_act_for &act_for)
+{
+    act_for.kind = choices_.below(3);
+    act_for.fd = static_cast<int>(choices_.below(4)) - 2;
+}
+
+template <> void BrokerMessages::fill(struct ptsched_mechanism &mechanism)
+{
+    mechanism.mechanism = choices_.below(5);
+}
+
+template <> void BrokerMessages::fill(struct ptsched_hand_over &) {}
+
+template <> void BrokerMessages::fill(struct ptsched_group &group)
+{
+    group.name[0] = static_cast<char>(choices_.below(3));
+}
+
+template <typename Argument> BrokerMessages::Bytes BrokerMessages::call(std::uint32_t number)
+{
+    auto argument = sized<Argument>();
+    fill(argument);
+    return message(number, bytes_of(argument));
+}
+
 BrokerMessages::Bytes BrokerMessages::contract_message()
 {
-    switch (choices_.below(15)) {
+    using Maker = Bytes (BrokerMessages::*)(std::uint32_t);
+    static constexpr std::pair<std::uint32_t, Maker> calls[] = {
+#define PTSC_CALL(NAME, name, ...) {PTSCHED_IOC_##NAME, &BrokerMessages::call<struct ptsched_##name>},
+#include "kmod/contract/calls.h"
+    };
+    constexpr unsigned others = 4;
+    unsigned which = choices_.below(static_cast<unsigned>(std::size(calls)) + 1 + others);
+    /* Twice as often as the rest. */
+    constexpr unsigned acquire = _IOC_NR(PTSCHED_IOC_ACQUIRE);
+    which -= which > acquire;
+    if (which < std::size(calls))
+        return (this->*calls[which].second)(calls[which].first);
+    switch (which - std::size(calls)) {
     case 0:
-        return message(PTSCHED_IOC_QUERY, bytes_of(sized<struct ptsched_query>()));
-    case 1: {
-        auto attach = sized<struct ptsched_attach>();
-        strcpy(attach.device, device());
-        attach.mechanism = choices_.below(5);
-        return message(PTSCHED_IOC_ATTACH, bytes_of(attach));
-    }
-    case 2:
-    case 3: {
-        auto acquire = sized<struct ptsched_acquire>();
-        acquire.flags = choices_.below(3);
-        acquire.deadline_ns = choices_.one_in(2) ? PTSCHED_NEVER : choices_.number();
-        return message(PTSCHED_IOC_ACQUIRE, bytes_of(acquire));
-    }
-    case 4: {
-        auto release = sized<struct ptsched_release>();
-        release.gpu_ns = choices_.number();
-        release.submissions = static_cast<std::uint32_t>(choices_.number());
-        release.handover_ns = choices_.number();
-        return message(PTSCHED_IOC_RELEASE, bytes_of(release));
-    }
-    case 5: {
-        auto report = sized<struct ptsched_report>();
-        report.gpu_ns = choices_.number();
-        report.submissions = static_cast<std::uint32_t>(choices_.number());
-        return message(PTSCHED_IOC_REPORT, bytes_of(report));
-    }
-    case 6: {
-        auto ack = sized<struct ptsched_ack>();
-        ack.events = choices_.below(8);
-        ack.drain_ns = choices_.number();
-        return message(PTSCHED_IOC_ACK, bytes_of(ack));
-    }
-    case 7:
-        return act_for_message();
-    case 8: {
-        auto mechanism = sized<struct ptsched_mechanism>();
-        mechanism.mechanism = choices_.below(5);
-        return message(PTSCHED_IOC_MECHANISM, bytes_of(mechanism));
-    }
-    case 9:
-        return message(PTSCHED_IOC_HAND_OVER, bytes_of(sized<struct ptsched_hand_over>()));
-    case 10: {
-        auto group = sized<struct ptsched_group>();
-        group.name[0] = static_cast<char>(choices_.below(3));
-        return message(PTSCHED_IOC_GROUP, bytes_of(group));
-    }
-    case 11:
         return channels_message();
-    case 12:
+    case 1:
         return switch_message();
-    case 13:
+    case 2:
         return message(PTSCHED_BROKER_CANCEL, bytes_of(static_cast<std::uint64_t>(choices_.below(64))));
     default:
         return message(choices_.one_in(20) ? PTSCHED_BROKER_CLOSE : choices_.below(12), {});
     }
-}
-
-BrokerMessages::Bytes BrokerMessages::act_for_message()
-{
-    auto act_for = sized<struct ptsched_act_for>();
-    act_for.kind = choices_.below(3);
-    act_for.fd = static_cast<int>(choices_.below(4)) - 2;
-    return message(PTSCHED_IOC_ACT_FOR, bytes_of(act_for));
 }
 
 BrokerMessages::Bytes BrokerMessages::channels_message()

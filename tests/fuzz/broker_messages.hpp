@@ -33,7 +33,8 @@ public:
 
 private:
     Bytes message(std::uint32_t cmd, const Bytes &payload);
-    Bytes act_for_message();
+    template <typename Argument> void fill(Argument &argument);
+    template <typename Argument> Bytes call(std::uint32_t number);
     Bytes channels_message();
     Bytes switch_message();
     Bytes share_message();

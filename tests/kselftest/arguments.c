@@ -9,22 +9,16 @@
 struct call {
 	const char *name;
 	unsigned int code;
-	size_t size;
+	__u32 first, size; /* of the structure, when it was new and now */
 	bool needs_owner;
-	__u32 size_ver0; /* where it is not the size */
 };
 
+enum { PTSC_ANYBODY, PTSC_OWNER };
+
 static const struct call calls[] = {
-	{"QUERY", PTSCHED_IOC_QUERY, sizeof(struct ptsched_query), false},
-	{"ATTACH", PTSCHED_IOC_ATTACH, sizeof(struct ptsched_attach), false, 72},
-	{"ACQUIRE", PTSCHED_IOC_ACQUIRE, sizeof(struct ptsched_acquire), true},
-	{"RELEASE", PTSCHED_IOC_RELEASE, sizeof(struct ptsched_release), true},
-	{"REPORT", PTSCHED_IOC_REPORT, sizeof(struct ptsched_report), true},
-	{"ACK", PTSCHED_IOC_ACK, sizeof(struct ptsched_ack), true},
-	{"ACT_FOR", PTSCHED_IOC_ACT_FOR, sizeof(struct ptsched_act_for), true},
-	{"MECHANISM", PTSCHED_IOC_MECHANISM, sizeof(struct ptsched_mechanism), true},
-	{"HAND_OVER", PTSCHED_IOC_HAND_OVER, sizeof(struct ptsched_hand_over), true},
-	{"GROUP", PTSCHED_IOC_GROUP, sizeof(struct ptsched_group), true},
+#define PTSC_CALL(NAME, name, first, size, caller, is_valid) \
+	{#NAME, PTSCHED_IOC_##NAME, first, size, (caller) == PTSC_OWNER},
+#include "kmod/contract/calls.h"
 };
 
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
@@ -33,12 +27,8 @@ static const struct call calls[] = {
 union arg {
 	__u32 size;
 	__u8 bytes[512];
-	struct ptsched_query query;
-	struct ptsched_attach attach;
-	struct ptsched_acquire acquire;
-	struct ptsched_release release;
-	struct ptsched_act_for act_for;
-	struct ptsched_group group;
+#define PTSC_CALL(NAME, name, ...) struct ptsched_##name name;
+#include "kmod/contract/calls.h"
 };
 
 /* The argument that succeeds wherever the state allows. */
@@ -46,7 +36,7 @@ static union arg good(const struct call *call)
 {
 	union arg arg = {.bytes = {0}};
 
-	arg.size = (__u32)call->size;
+	arg.size = call->size;
 	if (call->code == PTSCHED_IOC_ATTACH)
 		strcpy(arg.attach.device, KS_DEVICE0);
 	if (call->code == PTSCHED_IOC_ACQUIRE)
@@ -88,9 +78,7 @@ FIXTURE_TEARDOWN(client)
 TEST_F(client, a_structure_that_is_too_small)
 {
 	for (size_t i = 0; i < CALLS; i++) {
-		__u32 least = calls[i].size_ver0 ? calls[i].size_ver0 : (__u32)calls[i].size;
-
-		for (__u32 size = 0; size < least; size++) {
+		for (__u32 size = 0; size < calls[i].first; size++) {
 			union arg arg = good(&calls[i]);
 
 			arg.size = size;

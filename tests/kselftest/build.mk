@@ -15,7 +15,7 @@ KSELFTEST_BIN      := $(addprefix $(B)/tests/kselftest/,$(KSELFTEST_PROGRAMS) $(
 kselftests:
 	@mkdir -p $(KSELFTEST_OUT)
 	@$(MAKE) -s -C tests/kselftest SELFTESTS=$(KSELFTEST_TOOLS) OUTPUT=$(KSELFTEST_OUT) \
-		KHDR_INCLUDES=-I$(abspath uapi) USERCFLAGS=$(if $(WERROR),-Werror) all
+		KHDR_INCLUDES="-I$(abspath uapi) -iquote $(abspath .)" USERCFLAGS=$(if $(WERROR),-Werror) all
 $(KSELFTEST_BIN): kselftests ;
 
 VM_FILES += $(KSELFTEST_BIN:%=%:/vm/tests/)

@@ -156,6 +156,23 @@ static void call_hand_over(struct choices *c)
 	ks_hand_over(file(c));
 }
 
+/* Any call there is, whatever it is for, with something small here and there. */
+static void call_any(struct choices *c)
+{
+	static const struct {
+		unsigned int code, size;
+	} all[] = {
+#define PTSC_CALL(NAME, name, first, size, ...) {PTSCHED_IOC_##NAME, size},
+#include "kmod/contract/calls.h"
+	};
+	unsigned int which = below(c, sizeof(all) / sizeof(*all));
+	uint32_t words[64] = {all[which].size};
+
+	for (unsigned int i = 1; i < all[which].size / sizeof(*words); i++)
+		words[i] = below(c, 4) ? 0 : below(c, 4);
+	ioctl(file(c), all[which].code, words);
+}
+
 /* Any number, size and place: at the end of what can be read, too. */
 static void call_wrong(struct choices *c)
 {
@@ -578,7 +595,7 @@ static void make_calls(struct choices *c, unsigned int count)
 	    call_act_for, call_act_for, call_wrong,   call_hand_over, call_map,	    call_poll,	  call_epoll,
 	    call_netlink, call_netlink, call_setting, call_close,     call_dup,	    call_send,	  call_receive,
 	    call_fetch,	  call_file,	call_threads, call_fork,      call_share,   call_signal,  call_timer,
-	    call_renice,  call_fail,	call_group,   call_cgroup,
+	    call_renice,  call_fail,	call_group,   call_cgroup,    call_any,
 	};
 
 	for (; count > 0; count--) {
