@@ -43,23 +43,19 @@ void ptsched_client_tell(struct ptsched_client *client)
 void ptsched_client_show(struct ptsched_client *client)
 {
 	struct ptsched_page *page = client->shared;
+	const struct ptsched_entity *ent = client->entity;
 	u32 old = page->state;
-	u32 state = 0;
+	u32 state;
 
 	lockdep_assert_held(&client->dev->lock);
-	if (client->entity)
-		state = client->entity->policy.signals & ~PTSP_SIG_TURN;
-	if (client->holds)
-		state |= PTSCHED_STATE_TURN;
-	if (client->dev->gone)
-		state |= PTSCHED_STATE_DEAD;
+	state = ptsc_state(&client->contract, ent ? &ent->policy : NULL, client->dev->gone);
 	if (state == old)
 		return;
 	/* Pairs with the owner's load of the state, before what a grant wrote. */
 	smp_store_release(&page->state, state);
-	if (!ptsched_is_event(state ^ old))
+	if (!ptsc_is_event(state ^ old))
 		return;
-	if (client->entity && client->entity->tells_later)
+	if (ent && ent->contract.tells_later)
 		client->untold = true;
 	else
 		tell(client);
@@ -131,15 +127,10 @@ void ptsched_client_free(struct ptsched_client *client)
 	ptsched_client_put(client);
 }
 
-static bool is_preemptible(const struct ptsched_client *client)
-{
-	return client->mechanism >= PTSCHED_MECHANISM_SLICE;
-}
-
 /* After a change of the members, or of what one of them can do. */
 static void set_preemptible(struct ptsched_entity *ent, u64 now)
 {
-	bool preemptible = ent->nr_members && ent->nr_preemptible == ent->nr_members;
+	bool preemptible = ptsc_is_preemptible(&ent->contract);
 
 	if (preemptible == ent->policy.preemptible)
 		return;
@@ -147,39 +138,27 @@ static void set_preemptible(struct ptsched_entity *ent, u64 now)
 	ent->dev->changed = true;
 }
 
-/* Makes the client an entity's; @ent is client->self unless it acts for another. */
-static void enlist(struct ptsched_client *client, struct ptsched_entity *ent, u64 now)
+/* In entity->members, which is counted by the contract. */
+static void link_to(struct ptsched_client *client, struct ptsched_entity *ent)
 {
 	lockdep_assert_held(&client->dev->lock);
 	client->entity = ent;
 	list_add_tail(&client->link, &ent->members);
-	ent->nr_members++;
-	ent->nr_preemptible += is_preemptible(client);
-	set_preemptible(ent, now);
 }
 
-static void delist(struct ptsched_client *client, u64 now)
+static void unlink_client(struct ptsched_client *client)
 {
-	struct ptsched_entity *ent = client->entity;
-
 	lockdep_assert_held(&client->dev->lock);
 	ptsched_client_tell(client);
 	list_del(&client->link);
 	list_del_init(&client->waiting);
-	ent->nr_members--;
-	ent->nr_preemptible -= is_preemptible(client);
-	set_preemptible(ent, now);
-}
-
-static bool is_full(const struct ptsched_entity *ent)
-{
-	return max(ent->nr_owned, ent->nr_members) >= PTSCHED_CLIENTS_MAX;
 }
 
 static int attach(struct ptsched_client *client, struct ptsched_dev *dev,
 		  struct ptsched_attach *arg)
 {
 	struct ptsched_entity *ent;
+	int ret;
 	u64 now;
 
 	ent = ptsched_entity_new(dev, task_tgid(current));
@@ -192,21 +171,19 @@ static int attach(struct ptsched_client *client, struct ptsched_dev *dev,
 		return -ENODEV;
 	}
 	ent = ptsched_entity_join(ent, now);
-	if (!IS_ERR(ent) && is_full(ent))
-		ent = ERR_PTR(-EMFILE);
-	if (IS_ERR(ent)) {
+	ret = IS_ERR(ent) ? PTR_ERR(ent) : ptsc_allow_attach(&ent->contract);
+	if (ret) {
 		ptsched_unlock(dev);
-		return PTR_ERR(ent);
+		return ret;
 	}
-	ent->mechanism = arg->mechanism;
-	client->mechanism = arg->mechanism;
 	client->owner = get_pid(ent->pid);
 	client->self = ent;
 	list_add_tail(&client->owned_link, &ent->owned);
-	ent->nr_owned++;
+	ptsc_attach(&client->contract, &ent->contract, arg->mechanism);
 	/* Pairs with check_caller(): who sees the device sees the rest. */
 	smp_store_release(&client->dev, dev);
-	enlist(client, ent, now);
+	link_to(client, ent);
+	set_preemptible(ent, now);
 	ptsched_client_show(client);
 	dev->changed = true;
 	arg->device_id = dev->id;
@@ -229,7 +206,7 @@ int ptsched_call_attach(struct ptsched_client *client, struct ptsched_attach *ar
 
 	mutex_lock(&client->attach_lock);
 	if (client->dev) {
-		ret = client->owner == task_tgid(current) ? -EBUSY : -EPERM;
+		ret = ptsc_check_attach_again(client->owner == task_tgid(current));
 		goto out;
 	}
 	dev = ptsched_dev_find(arg->device);
@@ -258,12 +235,11 @@ int ptsched_call_report(struct ptsched_client *client, struct ptsched_report *ar
 {
 	struct ptsched_dev *dev = client->dev;
 	u64 now = ptsched_lock(dev);
-	int ret = -EPERM;
+	int ret = ptsc_allow_in_turn(&client->contract);
 
-	if (!client->closed && client->holds) {
+	if (!ret) {
 		ptsched_turn_charge(client->entity, arg->gpu_ns, arg->submissions, now);
 		dev->changed = true;
-		ret = 0;
 	}
 	ptsched_unlock(dev);
 	return ret;
@@ -281,15 +257,13 @@ int ptsched_call_ack(struct ptsched_client *client, struct ptsched_ack *arg)
 	struct ptsched_dev *dev = client->dev;
 	u64 now = ptsched_lock(dev);
 	struct ptsched_entity *ent = client->entity;
-	int ret = -ECANCELED;
+	int ret = ptsc_allow_call(&client->contract);
 
-	if (client->closed)
+	if (ret)
 		goto out;
-	ret = 0;
 	WRITE_ONCE(client->acked, arg->events);
 	trace_ptsched_ack(ent, arg->events, arg->drain_ns);
-	/* What other clients of the entity have in flight, this one does not know. */
-	if (arg->drain_ns && client->holds && ent->nr_holds == 1) {
+	if (ptsc_drains(&client->contract, &ent->contract, arg->drain_ns)) {
 		ptsp_drain(&dev->policy, &ent->policy, arg->drain_ns, now);
 		ptsched_entity_update(ent, now);
 	}
@@ -309,14 +283,11 @@ int ptsched_call_mechanism(struct ptsched_client *client, struct ptsched_mechani
 {
 	struct ptsched_dev *dev = client->dev;
 	u64 now = ptsched_lock(dev);
-	int ret = -ECANCELED;
+	int ret = ptsc_allow_call(&client->contract);
 
-	if (!client->closed) {
-		ret = 0;
-		client->entity->nr_preemptible -= is_preemptible(client);
-		client->mechanism = arg->mechanism;
-		client->self->mechanism = arg->mechanism;
-		client->entity->nr_preemptible += is_preemptible(client);
+	if (!ret) {
+		ptsc_set_mechanism(&client->contract, &client->self->contract,
+				   &client->entity->contract, arg->mechanism);
 		set_preemptible(client->entity, now);
 	}
 	ptsched_unlock(dev);
@@ -333,13 +304,12 @@ int ptsched_call_mechanism(struct ptsched_client *client, struct ptsched_mechani
 int ptsched_call_hand_over(struct ptsched_client *client, struct ptsched_hand_over *arg)
 {
 	struct ptsched_dev *dev = client->dev;
-	int ret = -ECANCELED;
+	int ret;
 
 	ptsched_lock(dev);
-	if (!client->closed) {
-		client->handed_over = true;
-		ret = 0;
-	}
+	ret = ptsc_allow_call(&client->contract);
+	if (!ret)
+		client->contract.handed_over = true;
 	ptsched_unlock(dev);
 	return ret;
 }
@@ -371,12 +341,13 @@ void ptsched_client_move(struct ptsched_client *client, struct ptsched_entity *t
 	set_giver(client, NULL);
 	if (from == to)
 		return;
-	delist(client, now);
-	enlist(client, to, now);
-	from->nr_waiters -= client->nr_waiters;
-	to->nr_waiters += client->nr_waiters;
-	if (client->nr_waiters)
+	unlink_client(client);
+	ptsc_move(&client->contract, &from->contract, &to->contract);
+	link_to(client, to);
+	if (client->contract.nr_waiters)
 		list_add_tail(&client->waiting, &to->waiting);
+	set_preemptible(from, now);
+	set_preemptible(to, now);
 	ptsched_turn_admit(to);
 	ptsched_client_show(client);
 	ptsched_entity_update(from, now);
@@ -384,8 +355,8 @@ void ptsched_client_move(struct ptsched_client *client, struct ptsched_entity *t
 	ptsched_entity_update(to, now);
 }
 
-/* Whether the caller, who has no privilege, may act for @pid. */
-static bool may_act_for(struct ptsched_client *client, struct pid *pid)
+/* Of the caller, who has no privilege. */
+static int check_requester(struct ptsched_client *client, struct pid *pid)
 {
 	struct ptsched_entity *ent = ptsched_entity_find(client->dev, pid);
 	struct task_struct *task;
@@ -401,23 +372,18 @@ static bool may_act_for(struct ptsched_client *client, struct pid *pid)
 	rcu_read_unlock();
 	if (ent)
 		weight = ptsched_entity_weight(ent);
-	return same_user && weight <= ptsched_entity_weight(client->self);
+	return ptsc_allow_requester(same_user, weight, ptsched_entity_weight(client->self));
 }
 
 static int check_act_for(struct ptsched_client *client, struct pid *pid,
 			 const struct ptsched_client *giver, bool allowed)
 {
-	if (client->closed)
-		return -ECANCELED;
-	if (client->dev->gone)
-		return -ENODEV;
-	if (client->holds || !list_empty(&client->waiters))
-		return -EBUSY;
-	if (giver && giver->closed)
-		return -ESRCH;
-	if (!pid || allowed || (giver && giver->handed_over))
-		return 0;
-	return may_act_for(client, pid) ? 0 : -EPERM;
+	const struct ptsc_client *named = giver ? &giver->contract : NULL;
+	int ret = ptsc_allow_act_for(&client->contract, named, client->dev->gone);
+
+	if (ret || !pid || allowed || ptsc_is_given(named))
+		return ret;
+	return check_requester(client, pid);
 }
 
 static int act_for(struct ptsched_client *client, struct pid *pid, struct ptsched_client *giver,
@@ -442,11 +408,9 @@ static int act_for(struct ptsched_client *client, struct pid *pid, struct ptsche
 		return ret;
 	}
 	ent = new ? ptsched_entity_join(new, now) : client->self;
-	if (!IS_ERR(ent) && ent != client->entity && ent != client->self && is_full(ent))
-		ent = ERR_PTR(-EMFILE);
-	if (IS_ERR(ent)) {
-		ret = PTR_ERR(ent);
-	} else {
+	ret = IS_ERR(ent) ? PTR_ERR(ent) :
+	      ptsc_allow_member(&ent->contract, &client->self->contract, &client->entity->contract);
+	if (!ret) {
 		ptsched_client_move(client, ent, now);
 		set_giver(client, giver);
 	}
@@ -484,21 +448,20 @@ void ptsched_client_close(struct ptsched_client *client, u64 now)
 	struct ptsched_entity *self = client->self;
 
 	lockdep_assert_held(&client->dev->lock);
-	if (client->closed)
+	if (client->contract.closed)
 		return;
 	/* Looked at without the lock by who waits and by who polls. */
-	WRITE_ONCE(client->closed, true);
-	/* The process leaves the device with its last client. */
-	if (self->nr_owned == 1 && (list_empty(&self->members) ||
-				    (ent == self && list_is_singular(&self->members))))
+	WRITE_ONCE(client->contract.closed, true);
+	if (ptsc_is_last(&self->contract, &ent->contract))
 		ptsched_entity_leaving(self);
 	ptsched_turn_refuse(client);
 	set_giver(client, NULL);
-	if (client->holds)
+	if (client->contract.holds)
 		ptsched_turn_drop(client, 0, now);
-	delist(client, now);
+	unlink_client(client);
 	list_del(&client->owned_link);
-	self->nr_owned--;
+	ptsc_detach(&client->contract, &self->contract, &ent->contract);
+	set_preemptible(ent, now);
 	client->entity = NULL;
 	client->self = NULL;
 	ptsched_client_show(client);

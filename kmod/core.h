@@ -41,6 +41,8 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "contract/announce.h"
+#include "contract/client.h"
 #include "gang.h"
 #include "policy.h"
 
@@ -104,7 +106,7 @@ struct ptsched_told {
  * @admitting: L entities with the turn, of which more threads may have it
  * @woken: L threads that are to look again
  * @polled: L clients of which those who poll are to look again
- * @late: L entities whose clients are told of events later, in the order of ptsched_entity.late_ns
+ * @late: L entities whose clients are told of events later, in the order of contract.late_ns
  * @asking: L entities that have asked for the turn since the policy decided last
  * @graveyard: L entities that left, freed by ptsched_unlock()
  * @events: L that have not been sent
@@ -202,6 +204,7 @@ struct ptsched_cgroup {
 /**
  * struct ptsched_entity - a process on a device
  * @policy: L the scheduler's part
+ * @contract: L what counts for which call may do what, and how often clients are told
  * @dev: C the device
  * @id: C never used again
  * @pid: C the thread group
@@ -214,29 +217,17 @@ struct ptsched_cgroup {
  * @admitting: L in dev->admitting
  * @late: L in dev->late
  * @asking: L in dev->asking
- * @late_ns: L when that is
- * @told_turn: L the turn of which @told counts
- * @told_ns: L when they were told last
- * @nr_owned: L length of @owned
- * @nr_members: L length of @members
- * @nr_preemptible: L members whose work need not drain
- * @nr_holds: L members that hold the turn
- * @nr_waiters: L threads that wait for the turn
  * @weight_set: L weight set by the administrator, 0: from nice
  * @weight: L as last read
  * @ref: held by who made it, then by the device; and by a pending @reap
+ * @joined: L known to the device and to the policy
+ * @leaving: L its end has been told
  * @user: L account that takes over the debt
  * @spare: account to be used if the user, who came with it, has none yet
  * @cgroup: L the cgroup that it counts to; NULL: to none
  * @rank: L its part in a group; NULL: it has none
  * @weight_visit: L dev->visit when @weight was read
  * @granted_budget_ns: L budget when the turn began
- * @told: L events of which clients were told at once, up to PTSCHED_EVENTS_AT_ONCE
- * @mechanism: L as last told by a client
- * @tells_later: L while clients are shown what they are told later
- * @joined: L known to the device and to the policy
- * @leaving: L its end has been told
- * @dead: L the process is gone; what is left are turns of others on its behalf
  * @comm: L name of the process when last seen
  * @owner: L its user then; INVALID_UID if it had several
  * @reaping: @reap is queued and has not begun
@@ -245,6 +236,7 @@ struct ptsched_cgroup {
  */
 struct ptsched_entity {
 	struct ptsp_entity policy;
+	struct ptsc_entity contract;
 	struct ptsched_dev *dev;
 	u64 id;
 	struct pid *pid;
@@ -257,29 +249,17 @@ struct ptsched_entity {
 	struct list_head admitting;
 	struct list_head late;
 	struct list_head asking;
-	u64 late_ns;
-	u64 told_turn;
-	u64 told_ns;
-	u32 nr_owned;
-	u32 nr_members;
-	u32 nr_preemptible;
-	u32 nr_holds;
-	u32 nr_waiters;
 	u32 weight_set;
 	u32 weight;
 	struct kref ref;
+	bool joined;
+	bool leaving;
 	struct ptsched_user *user;
 	struct ptsched_user *spare;
 	struct ptsched_cgroup *cgroup;
 	struct ptsched_rank *rank;
 	u64 weight_visit;
 	s64 granted_budget_ns;
-	u8 told;
-	u8 mechanism;
-	bool tells_later;
-	bool joined;
-	bool leaving;
-	bool dead;
 	char comm[TASK_COMM_LEN];
 	kuid_t owner;
 	atomic_t reaping;
@@ -287,11 +267,9 @@ struct ptsched_entity {
 	struct work_struct reap;
 };
 
-/* ptsched_client.holder when several threads hold the turn through a client. */
-#define PTSCHED_SEVERAL_THREADS	(-1)
-
 /**
  * struct ptsched_client - an open file
+ * @contract: L who holds, waits, acts; @closed is read without the lock, too
  * @ref: held by the file, by @polled and by @crowd
  * @attach_lock: serialises PTSCHED_IOC_ATTACH
  * @dev: A the device; NULL: not attached
@@ -303,20 +281,15 @@ struct ptsched_entity {
  * @owned_link: L in self->owned
  * @link: L in entity->members
  * @waiters: L threads in PTSCHED_IOC_ACQUIRE
- * @nr_waiters: L length of @waiters
  * @waiting: L in entity->waiting: always while there are @waiters
  * @polled: L in dev->polled
  * @untold: L events of which who polls has not been told
- * @holds: L the client holds the turn
- * @holder: L thread that holds it, or PTSCHED_SEVERAL_THREADS
- * @handed_over: L whoever has its descriptor may act for the owner
- * @closed: L the owner closed the file or died
- * @mechanism: L as last told
  * @acked: events that the owner has seen
  * @poll: those who poll
  * @crowd: wakes them, if they are many
  */
 struct ptsched_client {
+	struct ptsc_client contract;
 	struct kref ref;
 	struct mutex attach_lock;	/* A */
 	struct ptsched_dev *dev;
@@ -328,15 +301,9 @@ struct ptsched_client {
 	struct list_head owned_link;
 	struct list_head link;
 	struct list_head waiters;
-	u32 nr_waiters;
 	struct list_head waiting;
 	struct list_head polled;
 	bool untold;
-	bool holds;
-	bool handed_over;
-	bool closed;
-	pid_t holder;
-	u32 mechanism;
 	u32 acked;
 	wait_queue_head_t poll;
 	struct work_struct crowd;
@@ -505,7 +472,6 @@ static inline void ptsched_cgroups_free(struct ptsched_dev *dev)
 #endif
 
 /* announce.c */
-bool ptsched_is_event(u32 changed);
 bool ptsched_announces_later(struct ptsched_entity *ent, u32 changed);
 u64 ptsched_announce(struct ptsched_dev *dev, u64 now);
 
@@ -529,7 +495,8 @@ int ptsched_clients_init(void);
 static inline bool ptsched_client_may_act_on(const struct ptsched_client *client)
 {
 	lockdep_assert_held(&client->dev->lock);
-	return !client->entity->dead && !(client->giver && client->giver->closed);
+	return ptsc_acts_on(&client->entity->contract,
+			    client->giver ? &client->giver->contract : NULL);
 }
 
 void ptsched_clients_exit(void);

@@ -148,10 +148,10 @@ static void policy_signal(struct ptsp_entity *e, u32 old)
 		trace_ptsched_preempt(ent);
 		ptsched_event(ent->dev, ent, PTSCHED_EVENT_PREEMPT);
 	}
-	ent->tells_later = ptsched_announces_later(ent, e->signals ^ old);
+	ent->contract.tells_later = ptsched_announces_later(ent, e->signals ^ old);
 	list_for_each_entry(client, &ent->members, link)
 		ptsched_client_show(client);
-	ent->tells_later = false;
+	ent->contract.tells_later = false;
 	if (old & PTSP_SIG_CALLBACK)
 		ptsched_turn_admit(ent);
 }
@@ -355,9 +355,9 @@ struct ptsched_entity *ptsched_entity_join(struct ptsched_entity *new, u64 now)
 
 	lockdep_assert_held(&dev->lock);
 	ent = ptsched_entity_find(dev, new->pid);
-	if (ent || new->dead) {
+	if (ent || new->contract.dead) {
 		list_add(&new->grave, &dev->graveyard);
-		return ent && !ent->dead ? ent : ERR_PTR(-ESRCH);
+		return ent && !ent->contract.dead ? ent : ERR_PTR(-ESRCH);
 	}
 	ptsched_accounts_sweep(dev, now);
 	parent = parent_of(new);
@@ -386,10 +386,10 @@ void ptsched_entity_update(struct ptsched_entity *ent, u64 now)
 	lockdep_assert_held(&dev->lock);
 	if (dev->gone || !ent->joined)
 		return;
-	if (ent->policy.state == PTSP_WAITING && !ent->nr_waiters) {
+	if (ent->policy.state == PTSP_WAITING && !ent->contract.nr_waiters) {
 		ptsp_cancel(&dev->policy, &ent->policy, now);
 		ptsched_tell_cancel(ent);
-	} else if (ent->policy.state == PTSP_IDLE && ent->nr_waiters) {
+	} else if (ent->policy.state == PTSP_IDLE && ent->contract.nr_waiters) {
 		ptsched_account_follow(ent, now);
 		ptsp_wait(&dev->policy, &ent->policy, now);
 		trace_ptsched_wait(ent);
@@ -423,7 +423,7 @@ void ptsched_entity_leave_if_unused(struct ptsched_entity *ent, u64 now)
 	struct ptsched_dev *dev = ent->dev;
 
 	lockdep_assert_held(&dev->lock);
-	if (!ent->joined || ent->nr_owned || !list_empty(&ent->members))
+	if (!ent->joined || !ptsc_is_unused(&ent->contract))
 		return;
 	ptsched_entity_leaving(ent);
 	ent->joined = false;
@@ -449,7 +449,7 @@ static bool end_some(struct ptsched_entity *ent, u64 now)
 	unsigned int left = END_AT_ONCE;
 
 	lockdep_assert_held(&ent->dev->lock);
-	ent->dead = true;
+	ent->contract.dead = true;
 	if (!ent->joined)
 		return false;
 	ptsched_entity_leaving(ent);
@@ -459,7 +459,7 @@ static bool end_some(struct ptsched_entity *ent, u64 now)
 		ptsched_client_close(client, now);
 	}
 	list_for_each_entry_safe(client, next, &ent->members, link) {
-		if (client->holds)
+		if (client->contract.holds)
 			continue;
 		if (!left--)
 			return true;

@@ -214,7 +214,7 @@ static __poll_t ptsched_poll(struct file *file, poll_table *wait)
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if (READ_ONCE(page->state) & PTSCHED_STATE_CALLBACK)
 		mask |= EPOLLPRI;
-	if (READ_ONCE(client->closed) || READ_ONCE(page->state) & PTSCHED_STATE_DEAD)
+	if (READ_ONCE(client->contract.closed) || READ_ONCE(page->state) & PTSCHED_STATE_DEAD)
 		mask |= EPOLLHUP;
 	return mask;
 }

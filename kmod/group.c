@@ -235,11 +235,11 @@ static struct ptsched_gang *group_new(const char *name)
 static int set_group(struct ptsched_client *client, struct ptsched_rank **rank,
 		     struct ptsched_gang **group)
 {
-	int ret = 0;
+	int ret = ptsc_allow_call(&client->contract);
 
 	lockdep_assert_held(&client->dev->lock);
-	if (client->closed)
-		return -ECANCELED;
+	if (ret)
+		return ret;
 	spin_lock(&groups_lock);
 	if (*group)
 		ret = join(client->self, rank, group);

@@ -125,7 +125,7 @@ static bool has_a_waiter(void *object)
 	bool has;
 
 	ptsched_lock(client->dev);
-	has = client->nr_waiters == 1;
+	has = client->contract.nr_waiters == 1;
 	ptsched_unlock(client->dev);
 	return has;
 }

@@ -49,7 +49,7 @@ static void take(struct ptsched_dev *dev, struct batch *batch)
 
 static void wake_pollers(struct ptsched_client *client)
 {
-	bool hangup = READ_ONCE(client->closed) ||
+	bool hangup = READ_ONCE(client->contract.closed) ||
 		      READ_ONCE(client->shared->state) & PTSCHED_STATE_DEAD;
 
 	wake_up_interruptible_poll(&client->poll, EPOLLIN | EPOLLRDNORM | EPOLLPRI |

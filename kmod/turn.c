@@ -27,20 +27,6 @@ struct waiter {
 	bool granted;
 };
 
-static void forget_waiters(struct ptsched_client *client, u32 count)
-{
-	client->nr_waiters -= count;
-	client->entity->nr_waiters -= count;
-}
-
-/* Outputs are filled in at once: the turn may be over when the thread runs. */
-static void tell(struct ptsched_acquire *arg, const struct ptsched_entity *ent, u64 start_ns)
-{
-	arg->turn = ent->policy.turn;
-	arg->budget_ns = ent->granted_budget_ns;
-	arg->waited_ns = max(ent->policy.granted_ns, start_ns) - start_ns;
-}
-
 static void hold(struct ptsched_client *client, pid_t thread)
 {
 	struct ptsched_entity *ent = client->entity;
@@ -48,14 +34,8 @@ static void hold(struct ptsched_client *client, pid_t thread)
 	const struct ptsp_params *params = &ent->dev->policy.params;
 
 	lockdep_assert_held(&ent->dev->lock);
-	if (client->holds) {
-		if (client->holder != thread)
-			client->holder = PTSCHED_SEVERAL_THREADS;
+	if (!ptsc_hold(&client->contract, &ent->contract, thread))
 		return;
-	}
-	client->holds = true;
-	client->holder = thread;
-	ent->nr_holds++;
 	/* Before the state: who sees the turn there may rely on these. */
 	WRITE_ONCE(page->turn, ent->policy.turn);
 	WRITE_ONCE(page->budget_ns, ent->granted_budget_ns);
@@ -74,7 +54,7 @@ static struct ptsched_client *first_with_waiters(struct ptsched_entity *ent)
 
 	for (;;) {
 		client = list_first_entry(&ent->waiting, struct ptsched_client, waiting);
-		if (client->nr_waiters)
+		if (client->contract.nr_waiters)
 			return client;
 		list_del_init(&client->waiting);
 	}
@@ -87,18 +67,20 @@ static void grant_one(struct ptsched_entity *ent)
 	struct waiter *waiter = list_first_entry(&client->waiters, struct waiter, link);
 
 	hold(client, task_pid_nr(waiter->task));
-	tell(waiter->arg, ent, waiter->start_ns);
+	/* At once: the turn may be over when the thread runs. */
+	ptsc_describe_turn(waiter->arg, &ent->policy, ent->granted_budget_ns, waiter->start_ns);
 	WRITE_ONCE(waiter->granted, true);
 	if (waiter->sleeps)
 		list_move_tail(&waiter->link, &ent->dev->woken);
 	else
 		list_del_init(&waiter->link);
-	forget_waiters(client, 1);
+	ptsc_stop_waiting(&client->contract, &ent->contract, 1);
 }
 
+/* Whether some of its threads wait although it has the turn. */
 static bool admits(const struct ptsched_entity *ent)
 {
-	return ent->policy.state == PTSP_HOLDING && !(ent->policy.signals & PTSP_SIG_CALLBACK);
+	return ent->contract.nr_waiters && ptsc_admits(&ent->policy);
 }
 
 /**
@@ -110,7 +92,7 @@ static bool admits(const struct ptsched_entity *ent)
 void ptsched_turn_admit(struct ptsched_entity *ent)
 {
 	lockdep_assert_held(&ent->dev->lock);
-	if (ent->nr_waiters && admits(ent) && list_empty(&ent->admitting))
+	if (admits(ent) && list_empty(&ent->admitting))
 		list_add_tail(&ent->admitting, &ent->dev->admitting);
 }
 
@@ -126,7 +108,7 @@ void ptsched_turn_admit_some(struct ptsched_dev *dev, unsigned int most)
 	lockdep_assert_held(&dev->lock);
 	while (most-- && !list_empty(&dev->admitting)) {
 		ent = list_first_entry(&dev->admitting, struct ptsched_entity, admitting);
-		if (ent->nr_waiters && admits(ent))
+		if (admits(ent))
 			grant_one(ent);
 		else
 			list_del_init(&ent->admitting);
@@ -173,7 +155,8 @@ void ptsched_turn_refuse(struct ptsched_client *client)
 {
 	lockdep_assert_held(&client->dev->lock);
 	list_splice_tail_init(&client->waiters, &client->dev->woken);
-	forget_waiters(client, client->nr_waiters);
+	ptsc_stop_waiting(&client->contract, &client->entity->contract,
+			  client->contract.nr_waiters);
 }
 
 /* Whether the calling thread holds the turn through some client of its process. */
@@ -181,14 +164,10 @@ static bool thread_holds(const struct ptsched_client *client)
 {
 	const struct ptsched_client *other;
 
-	list_for_each_entry(other, &client->entity->members, link) {
-		if (!other->holds || other->owner != client->owner)
-			continue;
-		/* One of several is enough: to make it wait might be for ever. */
-		if (other->holder == task_pid_nr(current) ||
-		    other->holder == PTSCHED_SEVERAL_THREADS)
+	list_for_each_entry(other, &client->entity->members, link)
+		if (other->owner == client->owner &&
+		    ptsc_is_held_by(&other->contract, task_pid_nr(current)))
 			return true;
-	}
 	return false;
 }
 
@@ -196,8 +175,8 @@ static bool may_join(const struct ptsched_client *client)
 {
 	const struct ptsp_entity *e = &client->entity->policy;
 
-	return client->holds || (e->state == PTSP_HOLDING &&
-				 (!(e->signals & PTSP_SIG_CALLBACK) || thread_holds(client)));
+	return ptsc_joins(&client->contract, e) ||
+	       (e->state == PTSP_HOLDING && thread_holds(client));
 }
 
 static void give_up(struct waiter *waiter)
@@ -205,7 +184,7 @@ static void give_up(struct waiter *waiter)
 	struct ptsched_client *client = waiter->client;
 
 	list_del(&waiter->link);
-	forget_waiters(client, 1);
+	ptsc_stop_waiting(&client->contract, &client->entity->contract, 1);
 	/* Not at the time of the call: it has slept. */
 	ptsched_entity_update(client->entity, client->dev->locked_ns);
 }
@@ -215,7 +194,7 @@ static int result_of(const struct waiter *waiter)
 {
 	if (READ_ONCE(waiter->granted))
 		return 0;
-	if (READ_ONCE(waiter->client->closed))
+	if (READ_ONCE(waiter->client->contract.closed))
 		return -ECANCELED;
 	return READ_ONCE(waiter->client->dev->gone) ? -ENODEV : -EINPROGRESS;
 }
@@ -254,13 +233,6 @@ static int sleep_until_settled(struct ptsched_dev *dev, struct waiter *waiter, u
 	}
 }
 
-/* Who does not wait is to disturb nobody by asking for what it does not get. */
-static bool asks_in_vain(struct ptsched_client *client, const struct ptsched_acquire *arg, u64 now)
-{
-	return (arg->flags & PTSCHED_ACQUIRE_TRY || arg->deadline_ns <= now) &&
-	       !ptsp_would_grant(&client->dev->policy, &client->entity->policy, now);
-}
-
 /* The lock is held; the caller is the owner. */
 static int wait_for_turn(struct ptsched_client *client, struct ptsched_acquire *arg, u64 now)
 	__must_hold(&client->dev->lock)
@@ -275,10 +247,9 @@ static int wait_for_turn(struct ptsched_client *client, struct ptsched_acquire *
 	int ret;
 
 	list_add_tail(&waiter.link, &client->waiters);
-	client->nr_waiters++;
+	ptsc_wait(&client->contract, &client->entity->contract);
 	if (list_empty(&client->waiting))
 		list_add_tail(&client->waiting, &client->entity->waiting);
-	client->entity->nr_waiters++;
 	ptsched_entity_update(client->entity, now);
 	dev->asker_cpu = raw_smp_processor_id() + 1;
 	ptsched_run(dev, now);
@@ -311,16 +282,22 @@ static void tolerate(struct ptsched_client *client, const struct ptsched_acquire
 static int acquire(struct ptsched_client *client, struct ptsched_acquire *arg, u64 now)
 	__must_hold(&client->dev->lock)
 {
-	if (!client->holds && !client->nr_waiters && !ptsched_client_may_act_on(client))
+	struct ptsched_entity *ent;
+	int ret;
+
+	if (!client->contract.holds && !client->contract.nr_waiters &&
+	    !ptsched_client_may_act_on(client))
 		ptsched_client_move(client, client->self, now);
+	ent = client->entity;
 	tolerate(client, arg, now);
 	if (may_join(client)) {
 		hold(client, task_pid_nr(current));
-		tell(arg, client->entity, now);
+		ptsc_describe_turn(arg, &ent->policy, ent->granted_budget_ns, now);
 		return 0;
 	}
-	if (asks_in_vain(client, arg, now))
-		return arg->flags & PTSCHED_ACQUIRE_TRY ? -EAGAIN : -ETIMEDOUT;
+	ret = ptsc_gives_up(arg->flags, arg->deadline_ns, now);
+	if (ret && !ptsp_would_grant(&client->dev->policy, &ent->policy, now))
+		return ret;
 	return wait_for_turn(client, arg, now);
 }
 
@@ -335,13 +312,9 @@ int ptsched_call_acquire(struct ptsched_client *client, struct ptsched_acquire *
 {
 	struct ptsched_dev *dev = client->dev;
 	u64 now = ptsched_lock(dev);
-	int ret;
+	int ret = ptsc_allow_acquire(&client->contract, dev->gone);
 
-	if (client->closed)
-		ret = -ECANCELED;
-	else if (dev->gone)
-		ret = -ENODEV;
-	else
+	if (!ret)
 		ret = acquire(client, arg, now);
 	ptsched_unlock(dev);
 	return ret;
@@ -377,12 +350,12 @@ void ptsched_turn_drop(struct ptsched_client *client, u64 handover_ns, u64 now)
 {
 	struct ptsched_entity *ent = client->entity;
 	struct ptsched_dev *dev = client->dev;
+	bool ends;
 
 	lockdep_assert_held(&dev->lock);
-	client->holds = false;
-	client->holder = 0;
+	ends = ptsc_drop(&client->contract, &ent->contract);
 	ptsched_client_show(client);
-	if (--ent->nr_holds)
+	if (!ends)
 		return;
 	trace_ptsched_release(ent);
 	ptsched_event(dev, ent, PTSCHED_EVENT_RELEASE);
@@ -402,12 +375,10 @@ int ptsched_call_release(struct ptsched_client *client, struct ptsched_release *
 	struct ptsched_dev *dev = client->dev;
 	u64 now = ptsched_lock(dev);
 	struct ptsched_entity *ent = client->entity;
-	int ret = 0;
+	int ret = ptsc_allow_in_turn(&client->contract);
 
-	if (client->closed || !client->holds) {
-		ret = -EPERM;
+	if (ret)
 		goto out;
-	}
 	ptsched_turn_charge(ent, arg->gpu_ns, arg->submissions, now);
 	ptsched_turn_drop(client, arg->handover_ns, now);
 	ptsched_entity_update(ent, now);
