@@ -6,6 +6,8 @@
 
 #include <cerrno>
 #include <set>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 using namespace scheduler;
 
@@ -49,6 +51,22 @@ TEST("events tell of attach, grant, call-back, release and exit, in this order")
         if (expected == PTSCHED_EVENT_GRANT)
             CHECK_EQ(outcome.grant.turn, event[PTSCHED_A_TURN]);
     }
+}
+
+TEST("whom one may not act for does not come to the device by that")
+{
+    Events events;
+    Actor actor(5), heavier(4);
+    actor.become(kNobody);
+    heavier.become(kNobody);
+    actor.join();
+    ptsched::UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, heavier.pid(), 0)));
+    CHECK_EQ(-EPERM, actor.act_for(PTSCHED_ACT_FOR_PIDFD, pidfd.get()));
+    heavier.join();
+    /* It comes once, and has not gone before. */
+    next_of(events, heavier.pid(), PTSCHED_EVENT_ATTACH);
+    CHECK_EQ(0, heavier.acquire().result);
+    next_of(events, heavier.pid(), PTSCHED_EVENT_GRANT);
 }
 
 TEST("a change of settings is an event without a process")

@@ -45,6 +45,19 @@ TEST("in a forked child every call but query is EPERM")
     CHECK_EQ(0, call_in_order<struct ptsched_acquire>(raw, PTSCHED_IOC_ACQUIRE));
 }
 
+TEST("in a forked child, what is wrong with an argument comes after who calls, but for attach")
+{
+    RawClient raw;
+    CHECK_EQ(0, raw.attach(kDevice));
+    CHECK_EQ(0, in_child([&] {
+                 auto hand_over = in_order<struct ptsched_hand_over>();
+                 hand_over.flags = 1;
+                 if (raw.call(PTSCHED_IOC_HAND_OVER, hand_over) != -EPERM)
+                     return 1;
+                 return raw.attach(kDevice, PTSCHED_MECHANISM_PREEMPT + 1) == -EINVAL ? 0 : 2;
+             }));
+}
+
 TEST("in a forked child every call of the library is EPERM, and a new client works")
 {
     Client client;

@@ -359,12 +359,15 @@ void World::check(const ptsched::Device &device)
         std::size_t holds = 0, calls = 0;
         for (const ptsched::Client *client : entity->members) {
             CHECK(client->entity == entity.get());
-            holds += client->holds;
+            holds += client->contract->holds;
             calls += client->waiters.size();
+            CHECK(!client->contract->closed && client->contract->nr_waiters == client->waiters.size());
         }
-        CHECK(entity->owned > 0 || !entity->members.empty());
-        CHECK(entity->members.size() <= PTSCHED_CLIENTS_MAX && entity->owned <= PTSCHED_CLIENTS_MAX);
-        CHECK(holds == entity->holds && calls == entity->waiters);
+        const ptsc_entity &counted = entity->contract;
+        CHECK(counted.nr_owned > 0 || !entity->members.empty());
+        CHECK(counted.nr_members == entity->members.size());
+        CHECK(counted.nr_members <= PTSCHED_CLIENTS_MAX && counted.nr_owned <= PTSCHED_CLIENTS_MAX);
+        CHECK(holds == counted.nr_holds && calls == counted.nr_waiters);
         CHECK((entity->state == PTSP_HOLDING) == (holds > 0));
         CHECK((entity->state == PTSP_WAITING) == (calls > 0 && !holds));
         waiters += entity->state == PTSP_WAITING;

@@ -143,7 +143,7 @@ int Connection::carry_out(struct ptsched_acquire &argument, Request &request)
     if (client_->waiters.size() >= PTSCHED_BROKER_MAX_CALLS)
         return -ENOBUFS;
     Waiter waiter{.id = request.header.id,
-                  .tid = request.header.tid,
+                  .tid = static_cast<std::int32_t>(request.header.tid),
                   .cpu = std::min<std::uint32_t>(request.header.cpu, CPU_SETSIZE),
                   .length = request.header.length,
                   .since_ns = monotonic_ns(),
@@ -166,9 +166,7 @@ void Connection::acquired(const Waiter &waiter, int result)
             struct ptsched_acquire argument {};
             argument.size = waiter.length;
             argument.deadline_ns = waiter.deadline_ns;
-            argument.turn = entity.turn;
-            argument.budget_ns = entity.granted_budget_ns;
-            argument.waited_ns = std::max<std::uint64_t>(entity.granted_ns, waiter.since_ns) - waiter.since_ns;
+            ptsc_describe_turn(&argument, &entity, entity.granted_budget_ns, waiter.since_ns);
             message.header.length = waiter.length;
             message.payload.resize(waiter.length);
             memcpy(message.payload.data(), &argument, sizeof(argument));
@@ -189,25 +187,26 @@ int Connection::carry_out(struct ptsched_report &argument, Request &)
 
 int Connection::carry_out(struct ptsched_ack &argument, Request &)
 {
-    device_->ack(*client_, argument);
-    return 0;
+    return device_->ack(*client_, argument);
 }
 
 int Connection::carry_out(struct ptsched_mechanism &argument, Request &)
 {
-    device_->set_mechanism(*client_, argument.mechanism);
-    return 0;
+    return device_->set_mechanism(*client_, argument.mechanism);
 }
 
 int Connection::carry_out(struct ptsched_hand_over &, Request &)
 {
-    client_->handed_over = true;
-    return 0;
+    const int ret = ptsc_allow_call(client_->contract.get());
+    if (!ret)
+        client_->contract->handed_over = true;
+    return ret;
 }
 
 int Connection::carry_out(struct ptsched_group &argument, Request &)
 {
-    return server_.groups().set(*client_->self, argument.name);
+    const int ret = ptsc_allow_call(client_->contract.get());
+    return ret ? ret : server_.groups().set(*client_->self, argument.name);
 }
 
 int Connection::carry_out(struct ptsched_act_for &argument, Request &request)

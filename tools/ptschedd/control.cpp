@@ -61,8 +61,8 @@ AttributeWriter describe(const Device &device, const Entity &entity, const Viewe
     out.put<std::int64_t>(PTSCHED_A_BUDGET_NS, ptsp_budget(&device.policy(), &entity, monotonic_ns()));
     out.put<std::uint64_t>(PTSCHED_A_WAIT_NS, entity.stats.wait_ns);
     out.put<std::uint64_t>(PTSCHED_A_SUBMISSIONS, entity.stats.submissions);
-    out.put<std::uint32_t>(PTSCHED_A_CLIENTS, entity.owned);
-    out.put<std::uint32_t>(PTSCHED_A_MECHANISM, entity.mechanism);
+    out.put<std::uint32_t>(PTSCHED_A_CLIENTS, entity.contract.nr_owned);
+    out.put<std::uint32_t>(PTSCHED_A_MECHANISM, entity.contract.mechanism);
     if (viewer.sees_user(entity.process->uid())) {
         out.put<std::uint64_t>(PTSCHED_A_USER_GPU_NS, entity.account->gpu_ns);
         if (const Cgroup *cgroup = entity.cgroup.get())

@@ -53,45 +53,36 @@ void Device::decide()
 
 std::uint64_t Device::next_ns() const
 {
-    std::uint64_t next = late_.empty() ? policy_next_ns_ : std::min(policy_next_ns_, late_.front()->late_ns);
+    std::uint64_t next =
+        late_.empty() ? policy_next_ns_ : std::min<std::uint64_t>(policy_next_ns_, late_.front()->contract.late_ns);
     return deadlines_.empty() ? next : std::min(next, *deadlines_.begin());
 }
 
-/*
- * Others can change what a holder sees as often as they like, by asking for the turn and giving up again. What it must
- * obey is told at once, and never taken back; of the rest it is told at once so many times in a turn, and then once in
- * a while, of all that changed meanwhile.
- */
+/* Whether its clients are told later, by announce(). */
 bool Device::announces_later(Entity &entity, std::uint32_t changed)
 {
-    if (!SharedPage::is_event(changed) || changed & (PTSP_SIG_CALLBACK | PTSP_SIG_PREEMPT) ||
-        entity.state != PTSP_HOLDING)
+    switch (ptsc_announce(&entity.contract, &entity, changed, now_)) {
+    case PTSC_AT_ONCE:
         return false;
-    if (entity.told_turn != entity.turn) {
-        entity.told_turn = entity.turn;
-        entity.told = 0;
+    case PTSC_WITH_LATE:
+        std::erase(late_, &entity);
+        return false;
+    case PTSC_LATER:
+        break;
     }
-    if (entity.told < PTSCHED_EVENTS_AT_ONCE) {
-        entity.told++;
-    } else if (now_ - entity.told_ns < PTSCHED_EVENTS_PAUSE_NS) {
-        if (std::find(late_.begin(), late_.end(), &entity) == late_.end()) {
-            entity.late_ns = now_ + PTSCHED_EVENTS_PAUSE_NS;
-            late_.push_back(&entity);
-        }
-        return true;
+    if (std::find(late_.begin(), late_.end(), &entity) == late_.end()) {
+        entity.contract.late_ns = now_ + PTSCHED_EVENTS_PAUSE_NS;
+        late_.push_back(&entity);
     }
-    /* With what was to be told later. */
-    std::erase(late_, &entity);
-    entity.told_ns = now_;
-    return false;
+    return true;
 }
 
 void Device::announce()
 {
-    while (!late_.empty() && late_.front()->late_ns <= now_) {
+    while (!late_.empty() && late_.front()->contract.late_ns <= now_) {
         Entity &entity = *late_.front();
         late_.pop_front();
-        entity.told_ns = now_;
+        entity.contract.told_ns = now_;
         for (Client *client : entity.members)
             client->page.tell();
     }
@@ -149,7 +140,7 @@ void Device::tell_leaving(Entity &entity)
 
 void Device::leave_if_unused(Entity &entity)
 {
-    if (entity.owned || !entity.members.empty())
+    if (!ptsc_is_unused(&entity.contract))
         return;
     tell_leaving(entity);
     ptsp_leave(&policy_, &entity, now());
@@ -217,13 +208,13 @@ void Device::forget_accounts()
 /* Lets the policy know whether anybody waits. */
 void Device::update(Entity &entity)
 {
-    if (entity.state == PTSP_WAITING && !entity.waiters) {
+    if (entity.state == PTSP_WAITING && !entity.contract.nr_waiters) {
         ptsp_cancel(&policy_, &entity, now());
         if (entity.wait_told)
             events_.event(PTSCHED_EVENT_CANCEL, *this, &entity);
     }
     run();
-    if (entity.state == PTSP_IDLE && entity.waiters) {
+    if (entity.state == PTSP_IDLE && entity.contract.nr_waiters) {
         regroup(entity);
         ptsp_wait(&policy_, &entity, now());
         entity.wait_told = false;
@@ -243,9 +234,10 @@ void Device::process_gone(const Process &process)
         return;
     /* What is left are turns of others on its behalf; who has none acts for itself. */
     Entity &entity = *found->second;
+    entity.contract.dead = true;
     tell_leaving(entity);
     std::vector<Client *> members = entity.members;
-    std::erase_if(members, [](const Client *client) { return client->holds; });
+    std::erase_if(members, [](const Client *client) { return client->contract->holds; });
     for (Client *client : members)
         move(*client, *client->self);
 }
@@ -273,59 +265,53 @@ void Device::set_params(const ptsp_params &params)
 
 void Device::show(Client &client)
 {
-    std::uint32_t state = client.entity ? client.entity->signals & ~PTSP_SIG_TURN : 0;
-    client.page.set_state(client.holds ? state | PTSCHED_STATE_TURN : state);
-    if (!client.entity || !client.entity->tells_later)
+    client.page.set_state(ptsc_state(client.contract.get(), client.entity, false));
+    if (!client.entity || !client.entity->contract.tells_later)
         client.page.tell();
-}
-
-/* A process may have so many, so that nothing that is done for all of them takes long. */
-bool Device::is_full(const Entity &entity)
-{
-    return std::max<std::size_t>(entity.owned, entity.members.size()) >= PTSCHED_CLIENTS_MAX;
 }
 
 int Device::attach(Client &client, std::uint32_t mechanism, const Process *parent)
 {
     Entity &entity = join(client.process, parent);
-    if (is_full(entity))
-        return -EMFILE;
+    const int ret = ptsc_allow_attach(&entity.contract);
+    if (ret)
+        return ret;
     entity.members.push_back(&client);
-    entity.owned++;
+    ptsc_attach(client.contract.get(), &entity.contract, mechanism);
     client.self = client.entity = &entity;
     show(client);
-    set_mechanism(client, mechanism);
+    set_preemptible(entity);
+    run();
     return 0;
 }
 
-void Device::set_mechanism(Client &client, std::uint32_t mechanism)
+int Device::set_mechanism(Client &client, std::uint32_t mechanism)
 {
-    client.mechanism = client.self->mechanism = mechanism;
+    const int ret = ptsc_allow_call(client.contract.get());
+    if (ret)
+        return ret;
+    ptsc_set_mechanism(client.contract.get(), &client.self->contract, &client.entity->contract, mechanism);
     set_preemptible(*client.entity);
     run();
+    return 0;
 }
 
 /* After a change of the members, or of what one of them can do. */
 void Device::set_preemptible(Entity &entity)
 {
-    bool preemptible = !entity.members.empty() &&
-                       std::all_of(entity.members.begin(), entity.members.end(),
-                                   [](const Client *client) { return client->mechanism >= PTSCHED_MECHANISM_SLICE; });
-    ptsp_set_preemptible(&policy_, &entity, preemptible, now());
+    ptsp_set_preemptible(&policy_, &entity, ptsc_is_preemptible(&entity.contract), now());
 }
 
 /* The client takes the turns of another entity; calls that wait do so for that one. */
 void Device::move(Client &client, Entity &to)
 {
     Entity &from = *client.entity;
-    client.giver_open = nullptr;
+    client.giver = nullptr;
     if (&from == &to)
         return;
-    auto waiters = static_cast<unsigned>(client.waiters.size());
     to.members.push_back(&client);
-    to.waiters += waiters;
     std::erase(from.members, &client);
-    from.waiters -= waiters;
+    ptsc_move(client.contract.get(), &from.contract, &to.contract);
     set_preemptible(from);
     set_preemptible(to);
     client.entity = &to;
@@ -336,59 +322,59 @@ void Device::move(Client &client, Entity &to)
     update(to);
 }
 
-/* Whether it may without a client that was handed over. */
-bool Device::may_act_for(const Client &client, const Entity &entity)
+/* Without a client that was handed over. */
+int Device::allow_requester(const Client &client, const Process &requester) const
 {
     if (client.process->has_cap_sys_nice(client.opener))
-        return true;
+        return 0;
+    auto found = entities_.find(&requester);
+    const std::uint32_t weight =
+        found == entities_.end() ? ptsp_nice_to_weight(requester.nice()) : found->second->current_weight();
     /* Of another user than who connected, it is by a program that may not know what it has inherited. */
     auto user = client.process->effective_uid();
-    return user && (client.opener == 0 || user == client.opener) && user == entity.process->effective_uid() &&
-           entity.current_weight() <= client.self->current_weight();
+    const bool same_user = user && (client.opener == 0 || user == client.opener) && user == requester.effective_uid();
+    return ptsc_allow_requester(same_user, weight, client.self->current_weight());
 }
 
 /* Whether it may go on acting for its requester; it may act for nobody. */
-bool Device::may_act_on(const Client &client)
+bool Device::acts_on(const Client &client)
 {
-    return !client.entity->process->gone && (!client.giver_open || *client.giver_open);
+    /* An end may be known before it is dealt with here. */
+    return !client.entity->process->gone && ptsc_acts_on(&client.entity->contract, client.giver.get());
 }
 
 int Device::act_for(Client &client, const ProcessRef &requester, const Client *giver, const Process *parent)
 {
-    if (client.holds || !client.waiters.empty())
-        return -EBUSY;
-    if (!requester) {
-        move(client, *client.self);
-        return 0;
-    }
-    Entity &entity = join(requester, parent);
-    int ret = 0;
-    if (!(giver && giver->handed_over) && !may_act_for(client, entity))
-        ret = -EPERM;
-    else if (&entity != client.entity && &entity != client.self && is_full(entity))
-        ret = -EMFILE;
-    else
-        move(client, entity);
-    if (!ret && giver)
-        client.giver_open = giver->open;
-    leave_if_unused(entity);
-    return ret;
+    const ptsc_client *named = giver ? giver->contract.get() : nullptr;
+    int ret = ptsc_allow_act_for(client.contract.get(), named, false);
+    if (!ret && requester && !ptsc_is_given(named))
+        ret = allow_requester(client, *requester);
+    if (ret)
+        return ret;
+    Entity &entity = requester ? join(requester, parent) : *client.self;
+    ret = ptsc_allow_member(&entity.contract, &client.self->contract, &client.entity->contract);
+    if (ret)
+        return ret;
+    move(client, entity);
+    if (giver)
+        client.giver = giver->contract;
+    return 0;
 }
 
 void Device::detach(Client &client)
 {
     Entity &entity = *client.entity;
     Entity &self = *client.self;
-    *client.open = false;
-    if (self.owned == 1 && self.members.size() == (&entity == &self ? 1 : 0))
+    client.contract->closed = true;
+    if (ptsc_is_last(&self.contract, &entity.contract))
         tell_leaving(self);
     while (!client.waiters.empty())
         settle(client, client.waiters.begin(), -ECANCELED);
-    if (client.holds)
+    if (client.contract->holds)
         drop_turn(client, 0);
     std::erase(entity.members, &client);
+    ptsc_detach(client.contract.get(), &self.contract, &entity.contract);
     set_preemptible(entity);
-    self.owned--;
     client.entity = client.self = nullptr;
     show(client);
     update(entity);
@@ -408,8 +394,9 @@ void Device::charge(Entity &entity, std::uint64_t gpu_ns, std::uint32_t submissi
 
 int Device::report(Client &client, const struct ptsched_report &report)
 {
-    if (!client.holds)
-        return -EPERM;
+    const int ret = ptsc_allow_in_turn(client.contract.get());
+    if (ret)
+        return ret;
     charge(*client.entity, report.gpu_ns, report.submissions);
     run();
     return 0;
@@ -417,32 +404,23 @@ int Device::report(Client &client, const struct ptsched_report &report)
 
 /* --- turns --- */
 
-bool Device::thread_holds(const Client &client, std::uint32_t tid) const
+bool Device::thread_holds(const Client &client, std::int32_t tid) const
 {
-    /* One of several is enough: to make it wait might be for ever. */
     return std::any_of(client.entity->members.begin(), client.entity->members.end(), [&](const Client *other) {
-        return other->holds && other->process == client.process &&
-               (other->holder == tid || other->holder == kSeveralThreads);
+        return other->process == client.process && ptsc_is_held_by(other->contract.get(), tid);
     });
 }
 
-bool Device::may_join_turn(const Client &client, std::uint32_t tid) const
+bool Device::may_join_turn(const Client &client, std::int32_t tid) const
 {
-    const Entity &entity = *client.entity;
-    return client.holds ||
-           (entity.state == PTSP_HOLDING && (!(entity.signals & PTSP_SIG_CALLBACK) || thread_holds(client, tid)));
+    return ptsc_joins(client.contract.get(), client.entity) ||
+           (client.entity->state == PTSP_HOLDING && thread_holds(client, tid));
 }
 
-void Device::hold(Client &client, std::uint32_t tid)
+void Device::hold(Client &client, std::int32_t tid)
 {
-    if (client.holds) {
-        if (client.holder != tid)
-            client.holder = kSeveralThreads;
+    if (!ptsc_hold(client.contract.get(), &client.entity->contract, tid))
         return;
-    }
-    client.holds = true;
-    client.holder = tid;
-    client.entity->holds++;
     const ptsp_params &params = policy_.params;
     client.page.describe_turn(*client.entity, client.entity->granted_budget_ns,
                               params.kind == PTSP_NONE ? 0 : params.inflight_ns);
@@ -460,21 +438,23 @@ void Device::tolerate(Entity &entity, bool above)
 
 int Device::acquire(Client &client, const Waiter &waiter, std::uint32_t flags)
 {
-    if (!client.holds && client.waiters.empty() && !may_act_on(client))
+    int ret = ptsc_allow_acquire(client.contract.get(), false);
+    if (ret)
+        return ret;
+    if (!client.contract->holds && client.waiters.empty() && !acts_on(client))
         move(client, *client.self);
     tolerate(*client.entity, flags & PTSCHED_ACQUIRE_ABOVE);
     if (may_join_turn(client, waiter.tid)) {
         hold(client, waiter.tid);
         return 0;
     }
-    /* Who does not wait is to disturb nobody by asking for what it does not get. */
-    bool tries = flags & PTSCHED_ACQUIRE_TRY;
-    if ((tries || waiter.deadline_ns <= now()) && !ptsp_would_grant(&policy_, client.entity, now_))
-        return tries ? -EAGAIN : -ETIMEDOUT;
+    ret = ptsc_gives_up(flags, waiter.deadline_ns, now());
+    if (ret && !ptsp_would_grant(&policy_, client.entity, now_))
+        return ret;
     const std::uint64_t number = ++last_call_;
     client.waiters.push_back(waiter);
     client.waiters.back().number = number;
-    client.entity->waiters++;
+    ptsc_wait(client.contract.get(), &client.entity->contract);
     /* From here on the sink is told, be it at once. */
     asker_cpu_ = waiter.cpu;
     update(*client.entity);
@@ -483,8 +463,9 @@ int Device::acquire(Client &client, const Waiter &waiter, std::uint32_t flags)
                              [&](const Waiter &other) { return other.number == number; });
     if (mine == client.waiters.end())
         return -EINPROGRESS;
-    if (tries || mine->deadline_ns <= now_) {
-        settle(client, mine, tries ? -EAGAIN : -ETIMEDOUT);
+    ret = ptsc_gives_up(flags, mine->deadline_ns, now_);
+    if (ret) {
+        settle(client, mine, ret);
         update(*client.entity);
     } else if (mine->deadline_ns != PTSCHED_NEVER) {
         deadlines_.insert(mine->deadline_ns);
@@ -497,7 +478,7 @@ void Device::settle(Client &client, std::list<Waiter>::iterator waiter, int resu
 {
     Waiter call = *waiter;
     client.waiters.erase(waiter);
-    client.entity->waiters--;
+    ptsc_stop_waiting(client.contract.get(), &client.entity->contract, 1);
     if (call.timed)
         deadlines_.erase(deadlines_.find(call.deadline_ns));
     client.sink.acquired(call, result);
@@ -536,7 +517,7 @@ void Device::hold_all(Entity &entity)
 /* Calls may wait although their entity has the turn: to be called when one of both becomes true. */
 void Device::admit(Entity &entity)
 {
-    if (entity.state == PTSP_HOLDING && !(entity.signals & PTSP_SIG_CALLBACK))
+    if (ptsc_admits(&entity))
         hold_all(entity);
 }
 
@@ -553,10 +534,10 @@ void Device::signalled(Entity &entity, std::uint32_t old)
     }
     if (added & PTSP_SIG_PREEMPT)
         events_.event(PTSCHED_EVENT_PREEMPT, *this, &entity);
-    entity.tells_later = announces_later(entity, entity.signals ^ old);
+    entity.contract.tells_later = announces_later(entity, entity.signals ^ old);
     for (Client *client : entity.members)
         show(*client);
-    entity.tells_later = false;
+    entity.contract.tells_later = false;
     if (old & PTSP_SIG_CALLBACK)
         admit(entity);
 }
@@ -565,10 +546,9 @@ void Device::signalled(Entity &entity, std::uint32_t old)
 void Device::drop_turn(Client &client, std::uint64_t handover_ns)
 {
     Entity &entity = *client.entity;
-    client.holds = false;
-    client.holder = 0;
+    const bool ends = ptsc_drop(client.contract.get(), &entity.contract);
     show(client);
-    if (--entity.holds)
+    if (!ends)
         return;
     now();
     events_.event(PTSCHED_EVENT_RELEASE, *this, &entity);
@@ -577,25 +557,29 @@ void Device::drop_turn(Client &client, std::uint64_t handover_ns)
 
 int Device::release(Client &client, const struct ptsched_release &release)
 {
-    if (!client.holds)
-        return -EPERM;
+    const int ret = ptsc_allow_in_turn(client.contract.get());
+    if (ret)
+        return ret;
     Entity &entity = *client.entity;
     charge(entity, release.gpu_ns, release.submissions);
     drop_turn(client, release.handover_ns);
     update(entity);
-    if (!may_act_on(client))
+    if (!acts_on(client))
         move(client, *client.self);
     return 0;
 }
 
-void Device::ack(Client &client, const struct ptsched_ack &ack)
+int Device::ack(Client &client, const struct ptsched_ack &ack)
 {
+    const int ret = ptsc_allow_call(client.contract.get());
+    if (ret)
+        return ret;
     client.page.acknowledge(ack.events);
-    /* What other clients of the entity have in flight, this one does not know. */
-    if (!ack.drain_ns || !client.holds || client.entity->holds != 1)
-        return;
+    if (!ptsc_drains(client.contract.get(), &client.entity->contract, ack.drain_ns))
+        return 0;
     ptsp_drain(&policy_, client.entity, ack.drain_ns, now());
     update(*client.entity);
+    return 0;
 }
 
 } // namespace ptsched

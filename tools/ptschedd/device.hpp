@@ -45,11 +45,11 @@ public:
 
     /* @parent is the process that forked the client's, if it is known. 0 or -EMFILE. */
     int attach(Client &client, std::uint32_t mechanism, const Process *parent);
-    void set_mechanism(Client &client, std::uint32_t mechanism);
+    int set_mechanism(Client &client, std::uint32_t mechanism);
     /* 0 or a negative errno; -EINPROGRESS: the client's sink will be told. */
     int acquire(Client &client, const Waiter &waiter, std::uint32_t flags);
     int release(Client &client, const struct ptsched_release &release);
-    void ack(Client &client, const struct ptsched_ack &ack);
+    int ack(Client &client, const struct ptsched_ack &ack);
     int report(Client &client, const struct ptsched_report &report);
     /* @requester null: for oneself. @giver is the requester's client by which it was named, or null. */
     int act_for(Client &client, const ProcessRef &requester, const Client *giver, const Process *parent);
@@ -92,9 +92,9 @@ private:
     void set_preemptible(Entity &entity);
     void tolerate(Entity &entity, bool above);
     void move(Client &client, Entity &to);
-    bool may_join_turn(const Client &client, std::uint32_t tid) const;
-    bool thread_holds(const Client &client, std::uint32_t tid) const;
-    void hold(Client &client, std::uint32_t tid);
+    bool may_join_turn(const Client &client, std::int32_t tid) const;
+    bool thread_holds(const Client &client, std::int32_t tid) const;
+    void hold(Client &client, std::int32_t tid);
     void charge(Entity &entity, std::uint64_t gpu_ns, std::uint32_t submissions);
     void drop_turn(Client &client, std::uint64_t handover_ns);
     void granted(Entity &entity);
@@ -105,9 +105,8 @@ private:
     void expire_deadlines();
     bool announces_later(Entity &entity, std::uint32_t changed);
     void announce();
-    static bool may_act_for(const Client &client, const Entity &entity);
-    static bool may_act_on(const Client &client);
-    static bool is_full(const Entity &entity);
+    int allow_requester(const Client &client, const Process &requester) const;
+    static bool acts_on(const Client &client);
     static void show(Client &client);
 
     std::uint32_t id_;

@@ -8,6 +8,8 @@
 #include "tools/ptschedd/process.hpp"
 #include "tools/ptschedd/shared_page.hpp"
 
+#include "kmod/contract/announce.h"
+#include "kmod/contract/client.h"
 #include "kmod/policy/policy.h"
 #include <list>
 #include <vector>
@@ -20,7 +22,7 @@ struct Client;
 /* A call that waits for the turn. */
 struct Waiter {
     std::uint64_t id; /* the client's, who may give it to several */
-    std::uint32_t tid;
+    std::int32_t tid;
     std::uint32_t cpu;    /* 1 + where it runs, 0: not known */
     std::uint32_t length; /* of the structure, to be answered in the same size */
     std::uint64_t since_ns;
@@ -54,19 +56,10 @@ struct Entity : ptsp_entity {
     CgroupMembership cgroup{};
     std::string cgroup_name{};      /* as last looked at */
     std::uint32_t fixed_weight = 0; /* 0: from nice */
-    std::uint32_t mechanism = 0;    /* as last told by a client */
-    unsigned owned = 0;             /* clients of the process */
-    unsigned holds = 0;             /* members that hold the turn */
-    unsigned waiters = 0;           /* calls of members that wait */
+    ptsc_entity contract{};
     std::int64_t granted_budget_ns = 0;
-    bool leaving = false;   /* its end has been told */
-    bool wait_told = false; /* that it waits has been told */
-    /* How often its clients are told of events (device.cpp). */
-    std::uint64_t told_turn = 0;   /* the turn of which `told` counts */
-    std::uint32_t told = 0;        /* at once, up to PTSCHED_EVENTS_AT_ONCE */
-    std::uint64_t told_ns = 0;     /* when last */
-    std::uint64_t late_ns = 0;     /* when they are to be told what they have not been */
-    bool tells_later = false;      /* while they are shown that */
+    bool leaving = false;          /* its end has been told */
+    bool wait_told = false;        /* that it waits has been told */
     std::vector<Client *> members; /* clients whose turns are this entity's */
     std::unique_ptr<Rank> rank;    /* its part in a group; null: it has none */
 };
@@ -80,9 +73,6 @@ protected:
     ~AcquireSink() = default;
 };
 
-/* More than one thread holds the turn through a client. */
-constexpr std::uint32_t kSeveralThreads = UINT32_MAX;
-
 /* An attached client. */
 struct Client {
     Client(AcquireSink &its_sink, ProcessRef its_process, uid_t its_opener)
@@ -94,17 +84,13 @@ struct Client {
     ProcessRef process;
     uid_t opener; /* effective user of the process when it connected */
     SharedPage page;
-    bool handed_over = false; /* whoever has its handle may act for its process */
-    /* Whether it still is one, for those that act for its process by it. */
-    const std::shared_ptr<bool> open = std::make_shared<bool>(true);
+    /* Also of those that act for its process by it. */
+    const std::shared_ptr<ptsc_client> contract = std::make_shared<ptsc_client>();
     /* Of the client by which this one acts for another process; null: none. */
-    std::shared_ptr<const bool> giver_open = {};
+    std::shared_ptr<const ptsc_client> giver = {};
     Entity *self = nullptr;
     Entity *entity = nullptr; /* self, unless it acts for another */
     std::list<Waiter> waiters;
-    std::uint32_t mechanism = 0;
-    bool holds = false;
-    std::uint32_t holder = 0; /* thread that holds the turn through it */
 };
 
 } // namespace ptsched

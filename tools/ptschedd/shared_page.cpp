@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/ptschedd/shared_page.hpp"
 
+#include "kmod/contract/announce.h"
 #include <cerrno>
 #include <fcntl.h>
 #include <string>
@@ -11,10 +12,6 @@
 
 namespace ptsched {
 namespace {
-
-constexpr std::uint32_t kEventBits = PTSCHED_STATE_CALLBACK | PTSCHED_STATE_WANTED | PTSCHED_STATE_CONTENDED |
-                                     PTSCHED_STATE_PREEMPT | PTSCHED_STATE_OUTWEIGHED | PTSCHED_STATE_EXACT |
-                                     PTSCHED_STATE_BESIDE | PTSCHED_STATE_ABOVE | PTSCHED_STATE_BELOW;
 
 std::size_t page_size()
 {
@@ -90,11 +87,6 @@ SharedPage::~SharedPage()
     munmap(page_, page_size());
 }
 
-bool SharedPage::is_event(std::uint32_t changed)
-{
-    return changed & kEventBits;
-}
-
 void SharedPage::describe_turn(const ptsp_entity &entity, std::int64_t budget_ns, std::uint64_t inflight_ns)
 {
     __atomic_store_n(&page_->turn, entity.turn, __ATOMIC_RELAXED);
@@ -116,7 +108,7 @@ void SharedPage::set_state(std::uint32_t state)
     std::uint32_t added = state & ~state_;
     if (!gone && !added)
         return;
-    untold_ = untold_ || is_event(gone | added);
+    untold_ = untold_ || ptsc_is_event(gone | added);
     /*
      * CALLBACK comes before TURN goes and the other way round: there is no
      * instant at which a submission seems in order and is not.

@@ -37,8 +37,6 @@ public:
     void describe_turn(const ptsp_entity &entity, std::int64_t budget_ns, std::uint64_t inflight_ns);
     /* @cpu: of the thread whose asking calls back, 1 + its number; 0: none did. */
     void show_asker(std::uint32_t cpu) { __atomic_store_n(&page_->asker_cpu, cpu, __ATOMIC_RELAXED); }
-    /* Whether a change of such PTSCHED_STATE_* is told to who polls. */
-    static bool is_event(std::uint32_t changed);
     void set_state(std::uint32_t state);
     /* Of what has changed since the last time, if that is an event. */
     void tell();
