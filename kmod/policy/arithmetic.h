@@ -3,7 +3,7 @@
 #ifndef PTSCHED_POLICY_ARITHMETIC_H
 #define PTSCHED_POLICY_ARITHMETIC_H
 
-#include "policy.h"
+#include "types.h"
 
 #ifdef __KERNEL__
 
@@ -38,6 +38,12 @@ static inline u64 min_u64(u64 a, u64 b)
 static inline u64 max_u64(u64 a, u64 b)
 {
 	return a > b ? a : b;
+}
+
+/* A running average; the first value is one. */
+static inline u64 ptsp_average(u64 old, u64 new_value)
+{
+	return old ? (3 * old + new_value) / 4 : new_value;
 }
 
 #endif /* PTSCHED_POLICY_ARITHMETIC_H */

@@ -19,10 +19,11 @@
  * are short, so that its work gets onto the device soon and stays there, and they
  * go on at once when it ends. It says so itself, as it knows its pauses.
  */
+#include "arithmetic.h"
 #include "beside.h"
-#include "budget.h"
-#include "decide.h"
 #include "list.h"
+#include "order.h"
+#include "state.h"
 #include "vtime.h"
 
 /* In a turn of its own, of a thousandth each: busier ones gain little from company. */

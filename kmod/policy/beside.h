@@ -3,7 +3,7 @@
 #ifndef PTSCHED_POLICY_BESIDE_H
 #define PTSCHED_POLICY_BESIDE_H
 
-#include "policy.h"
+#include "structures.h"
 
 /* A new entity, or budgets that start afresh: nothing is known of its pace. */
 void ptsp_forget_pace(struct ptsp_device *dev, struct ptsp_entity *e);
@@ -30,24 +30,12 @@ bool ptsp_is_sociable(const struct ptsp_device *dev, const struct ptsp_entity *e
 bool ptsp_go_together(const struct ptsp_device *dev, const struct ptsp_entity *a,
 		      const struct ptsp_entity *b);
 
-/* Whether @e has the turn beside another that is not about to go. */
-static inline bool ptsp_is_beside(const struct ptsp_entity *e)
-{
-	return e->company > 1;
-}
-
 /*
  * Whether @e, which asks for the turn, leaves @h on the device below it, since it
  * has no pauses in which it would lose more by that than by taking it off.
  */
 bool ptsp_goes_above(const struct ptsp_device *dev, const struct ptsp_entity *e,
 		     const struct ptsp_entity *h);
-
-/* Whether the holder @h keeps the turn with what a heavier one leaves of the device. */
-static inline bool ptsp_is_below(const struct ptsp_device *dev, const struct ptsp_entity *h)
-{
-	return dev->above && dev->above != h && !h->called_back;
-}
 
 /* Count anew who is beside whom: a turn began, ended, or was called back. */
 void ptsp_count_company(struct ptsp_device *dev);

@@ -11,11 +11,8 @@
  * stay, and what it has saved is theirs, until it comes back with the entity or
  * another of its user: the budgets of the active sum to what they brought.
  */
-#include "beside.h"
 #include "budget.h"
-#include "decide.h"
 #include "list.h"
-#include "order.h"
 #include "vtime.h"
 
 /* Fraction bits of given time, which nothing ever lowers: enough for 208 days of it at weight 1. */
@@ -260,7 +257,7 @@ static void charge_holders(struct ptsp_device *dev, u64 dt)
  * turns, holding one says nothing about use: as in the paper, what the clients
  * measured is debited (ptsp_report()).
  */
-static void step(struct ptsp_device *dev, u64 now)
+void ptsp_step(struct ptsp_device *dev, u64 now)
 {
 	bool contended = dev->nr_waiters || (dev->nr_holders && dev->nr_active > 1);
 	u64 dt = now - dev->now_ns;
@@ -273,59 +270,6 @@ static void step(struct ptsp_device *dev, u64 now)
 	dev->stats.held_ns += dt * dev->nr_holders;
 	if (contended && ptsp_exclusive(dev))
 		charge_holders(dev, dt);
-}
-
-void ptsp_advance(struct ptsp_device *dev, u64 now)
-{
-	u32 left = PTSP_AT_ONCE;
-	struct ptsp_entity *e;
-
-	if (dev->params.kind == PTSP_LITERAL)
-		ptsp_refresh_quantum(dev);
-	while ((e = ptsp_first_lingerer(dev)) && e->linger_ns <= now) {
-		if (!left--) {
-			dev->more = true;
-			break;
-		}
-		step(dev, max_u64(e->linger_ns, dev->now_ns));
-		ptsp_returns(dev, e);
-		ptsp_settle(dev, e);
-		ptsp_deactivate(dev, e);
-		ptsp_forget_preadmission(dev, e);
-	}
-	step(dev, now);
-}
-
-void ptsp_activate(struct ptsp_device *dev, struct ptsp_entity *e)
-{
-	if (e->active)
-		return;
-	ptsp_place_lone(dev);
-	e->active = true;
-	e->brought_ns = e->budget_ns;
-	dev->entity_weight += e->weight;
-	dev->nr_active++;
-	ptsp_start_earning(dev, e->user->group, e->weight);
-	e->stamp.vtime = ptsp_vtime(dev, e->user->group);
-	ptsp_rank(dev, e);
-	ptsp_count_use(dev, e);
-}
-
-void ptsp_deactivate(struct ptsp_device *dev, struct ptsp_entity *e)
-{
-	if (!e->active)
-		return;
-	ptsp_unplace(dev, e);
-	e->active = false;
-	e->credit_ns = 0;
-	dev->entity_weight -= e->weight;
-	dev->nr_active--;
-	ptsp_stop_earning(dev, e->user->group, e->weight, e->brought_ns - e->budget_ns);
-	if (!dev->nr_active)
-		dev->excess_ns = 0;
-	e->stamp = ptsp_stamp_at(dev, e->user->group, false, dev->now_ns);
-	ptsp_rank(dev, e);
-	ptsp_count_use(dev, e);
 }
 
 u64 ptsp_user_debt(const struct ptsp_device *dev, const struct ptsp_user *user, u64 now)

@@ -10,6 +10,7 @@
  * its slice: else the two would hand over at every submission, and the lighter
  * one's share would go into hand-overs.
  */
+#include "activity.h"
 #include "beside.h"
 #include "budget.h"
 #include "decide.h"
@@ -284,15 +285,6 @@ bool ptsp_would_grant(struct ptsp_device *dev, struct ptsp_entity *e, u64 now)
 	if (e->budget_ns < 0 && dev->params.kind != PTSP_NONE)
 		return !best && would_be_given(dev, e, &next);
 	return !best || ptsp_heavier(dev, e, best);
-}
-
-void ptsp_forget_preadmission(struct ptsp_device *dev, struct ptsp_entity *e)
-{
-	if (!(e->signals & PTSP_SIG_PREADMITTED))
-		return;
-	ptsp_list_del(&e->queue);
-	dev->nr_preadmitted--;
-	ptsp_set_signals(dev, e, 0);
 }
 
 /* Who was told so, and would wait now. */

@@ -8,32 +8,10 @@
 /* Of a slice, the shortest pause between two looks at what nothing announces. */
 #define PTSP_LOOK_SHIFT	4
 
-/* The paper's rule orders nobody by weight: there, first come, first served. */
-static inline bool ptsp_heavier(const struct ptsp_device *dev, const struct ptsp_entity *a,
-				const struct ptsp_entity *b)
-{
-	return dev->params.kind == PTSP_WEIGHTED && a->standing > b->standing;
-}
-
 /* Whether the hardware serves @h briefly at a time, as it is told that a heavier one may come. */
 static inline bool ptsp_has_brief_slices(const struct ptsp_device *dev, const struct ptsp_entity *h)
 {
 	return h->preemptible && ptsp_top_standing(dev) > h->standing;
-}
-
-/* Whether the gang of @e goes first now. */
-static inline bool ptsp_leads(const struct ptsp_device *dev, const struct ptsp_entity *e)
-{
-	return e->lead_until_ns > dev->now_ns && dev->params.kind == PTSP_WEIGHTED;
-}
-
-/* In a slice in which its gang goes first, an entity has so many turns before its equals. */
-#define PTSP_LED_TURNS	5
-
-/* Whether the next turn of @e is one of those that come before its equals'. */
-static inline bool ptsp_goes_first(const struct ptsp_device *dev, const struct ptsp_entity *e)
-{
-	return e->led < PTSP_LED_TURNS && ptsp_leads(dev, e);
 }
 
 /* Whether @h, which has the turn, is to leave the device at once for @e, which has budget. */
@@ -83,9 +61,6 @@ void ptsp_refresh_some(struct ptsp_device *dev);
  * some microseconds of earnings are no reason to interrupt the next.
  */
 bool ptsp_is_fresh(const struct ptsp_device *dev, const struct ptsp_entity *e);
-
-/* Who is idle no longer has what it was told to have without asking. */
-void ptsp_forget_preadmission(struct ptsp_device *dev, struct ptsp_entity *e);
 
 /* A holder, where many may be, is told what all others are told. */
 void ptsp_tell_one(struct ptsp_device *dev, struct ptsp_entity *h);

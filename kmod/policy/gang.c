@@ -9,7 +9,7 @@
  * there goes at once. What they hold is charged as ever, and who is in debt waits as
  * ever: a gang gets its time together, not more of it.
  */
-#include "budget.h"
+#include "arithmetic.h"
 #include "gang.h"
 #include "list.h"
 

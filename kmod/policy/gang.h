@@ -6,7 +6,7 @@
 #ifndef PTSCHED_POLICY_GANG_H
 #define PTSCHED_POLICY_GANG_H
 
-#include "policy.h"
+#include "structures.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Slices, and how long it takes to hand the turn over: what clients claim, what counts. */
-#include "budget.h"
+#include "arithmetic.h"
 #include "handover.h"
+#include "policy.h"
 #include "vtime.h"
 
 /* The slice is at least so many hand-overs, so that they cost 3 % at most. */

@@ -3,7 +3,7 @@
 #ifndef PTSCHED_POLICY_HANDOVER_H
 #define PTSCHED_POLICY_HANDOVER_H
 
-#include "policy.h"
+#include "structures.h"
 
 /* How long @e, which holds, keeps the turn while others wait: ptsp_slice() at most. */
 u64 ptsp_slice_of(const struct ptsp_device *dev, const struct ptsp_entity *e);

@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Lists of struct ptsp_link, since the kernel's own are not there in user space. */
+/*
+ * Entities in lists and trees. The lists are of struct ptsp_link, since the kernel's own
+ * are not there in user space.
+ */
 #ifndef PTSCHED_POLICY_LIST_H
 #define PTSCHED_POLICY_LIST_H
 
-#include "policy.h"
+#include "structures.h"
+
+#define ptsp_node_entry(node, member) \
+	((struct ptsp_entity *)((char *)(node) - offsetof(struct ptsp_entity, member)))
+
+/* The first of a tree, by the member that links it there; NULL: it is empty. */
+#define ptsp_tree_first(tree, member) ({ \
+	struct rb_node *first_ = rb_first_cached(tree); \
+	first_ ? ptsp_node_entry(first_, member) : NULL; })
 
 #define ptsp_entry(link, member) \
 	((struct ptsp_entity *)((char *)(link) - offsetof(struct ptsp_entity, member)))

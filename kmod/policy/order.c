@@ -7,7 +7,6 @@
  * go. So those in debt are in order of that, and move when it is reached.
  */
 #include "budget.h"
-#include "decide.h"
 #include "list.h"
 #include "order.h"
 #include "vtime.h"

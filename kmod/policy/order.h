@@ -3,15 +3,29 @@
 #ifndef PTSCHED_POLICY_ORDER_H
 #define PTSCHED_POLICY_ORDER_H
 
-#include "policy.h"
+#include "list.h"
 
-#define ptsp_node_entry(node, member) \
-	((struct ptsp_entity *)((char *)(node) - offsetof(struct ptsp_entity, member)))
+/* The paper's rule orders nobody by weight: there, first come, first served. */
+static inline bool ptsp_heavier(const struct ptsp_device *dev, const struct ptsp_entity *a,
+				const struct ptsp_entity *b)
+{
+	return dev->params.kind == PTSP_WEIGHTED && a->standing > b->standing;
+}
 
-/* The first of a tree, by the member that links it there; NULL: it is empty. */
-#define ptsp_tree_first(tree, member) ({ \
-	struct rb_node *first_ = rb_first_cached(tree); \
-	first_ ? ptsp_node_entry(first_, member) : NULL; })
+/* Whether the gang of @e goes first now. */
+static inline bool ptsp_leads(const struct ptsp_device *dev, const struct ptsp_entity *e)
+{
+	return e->lead_until_ns > dev->now_ns && dev->params.kind == PTSP_WEIGHTED;
+}
+
+/* In a slice in which its gang goes first, an entity has so many turns before its equals. */
+#define PTSP_LED_TURNS	5
+
+/* Whether the next turn of @e is one of those that come before its equals'. */
+static inline bool ptsp_goes_first(const struct ptsp_device *dev, const struct ptsp_entity *e)
+{
+	return e->led < PTSP_LED_TURNS && ptsp_leads(dev, e);
+}
 
 /* Put @e, which is settled, where its state and its budget belong: enum ptsp_place. */
 void ptsp_place(struct ptsp_device *dev, struct ptsp_entity *e);

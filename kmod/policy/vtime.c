@@ -16,9 +16,8 @@
  *
  * Policy literal knows no groups: virtual time is what each entity earned.
  */
-#include "arithmetic.h"
-#include "budget.h"
-#include "order.h"
+#include "list.h"
+#include "policy.h"
 #include "vtime.h"
 
 /* The paper updates its budgets every 10 us; no quantum is shorter. */
@@ -31,11 +30,6 @@
 #define STANDING_SHIFT	8
 /* A rate is never zero. */
 #define RATE_MIN	(1ULL << (PTSP_RATE_SHIFT / 2))
-
-static u64 fixed(u64 ns)
-{
-	return min_u64(ns, PTSP_LONG_NS) << PTSP_VSHIFT;
-}
 
 void ptsp_refresh_quantum(struct ptsp_device *dev)
 {
@@ -79,7 +73,7 @@ static inline u64 vtime_at(const struct ptsp_device *dev, bool active, u64 now)
 	u64 dt = now - dev->now_ns;
 
 	if (dev->params.kind == PTSP_LITERAL)
-		return vtime + fixed(quanta(dev, now));
+		return vtime + ptsp_fixed(quanta(dev, now));
 	/* As nearly always. */
 	if (!dt)
 		return vtime;
@@ -93,8 +87,8 @@ void ptsp_advance_corrected(struct ptsp_device *dev, u64 now)
 
 	if (dev->params.kind == PTSP_LITERAL) {
 		quantum = quanta(dev, now);
-		dev->vtime += fixed(quantum);
-		dev->absent_vtime += fixed(quantum);
+		dev->vtime += ptsp_fixed(quantum);
+		dev->absent_vtime += ptsp_fixed(quantum);
 		dev->tick_ns += quantum;
 		return;
 	}
@@ -123,7 +117,7 @@ static u64 weight_above(const struct ptsp_device *dev, const struct ptsp_group *
 static u64 earned_by_group(const struct ptsp_device *dev, const struct ptsp_group *group,
 			   u64 vtime, u64 dt)
 {
-	u64 most = fixed(dt);
+	u64 most = ptsp_fixed(dt);
 
 	if (dt > PTSP_LONG_NS)
 		return mul_div(most, group->weight,
@@ -234,7 +228,7 @@ u64 ptsp_vtime_above(struct ptsp_device *dev, struct ptsp_group *group, u64 vtim
 	left = left >= div_u64_u64(most, weight) ? most : left * weight;
 	if (left <= group->rest)
 		return group->above;
-	left = min_u64(uncorrected(group->excess, left - group->rest), fixed(PTSP_LONG_NS));
+	left = min_u64(uncorrected(group->excess, left - group->rest), ptsp_fixed(PTSP_LONG_NS));
 	return group->above + div_u64_u64(left + group->weight - 1, group->weight);
 }
 
@@ -253,54 +247,6 @@ u64 ptsp_instant_of(const struct ptsp_device *dev, u64 vtime)
 		return dev->now_ns + PTSP_LONG_NS;
 	ns = (left * weight + (1 << PTSP_VSHIFT) - 1) >> PTSP_VSHIFT;
 	return dev->now_ns + uncorrected(dev->excess_ns, ns);
-}
-
-/* Up to the first group that was active before. */
-void ptsp_start_earning(struct ptsp_device *dev, struct ptsp_group *group, u32 weight)
-{
-	for (; group; group = group->parent) {
-		ptsp_advance_group(dev, group);
-		group->active_weight += weight;
-		if (group->active_weight > weight) {
-			ptsp_place_group(dev, group);
-			return;
-		}
-		group->above = ptsp_vtime(dev, group->parent);
-		weight = group->weight;
-	}
-	dev->active_weight += weight;
-}
-
-void ptsp_stop_earning(struct ptsp_device *dev, struct ptsp_group *group, u32 weight, s64 over_ns)
-{
-	s64 over = over_ns < 0 ? -(s64)fixed((u64)-over_ns) : (s64)fixed((u64)over_ns);
-
-	for (; group; group = group->parent) {
-		ptsp_advance_group(dev, group);
-		group->active_weight -= weight;
-		group->excess += over;
-		if (group->active_weight) {
-			ptsp_place_group(dev, group);
-			return;
-		}
-		over = group->excess;
-		group->excess = 0;
-		group->above = group->parent ? group->parent->absent_vtime : dev->absent_vtime;
-		weight = group->weight;
-	}
-	dev->active_weight -= weight;
-	dev->excess_ns += over >> PTSP_VSHIFT;
-}
-
-void ptsp_reweigh(struct ptsp_device *dev, struct ptsp_group *group, u32 old, u32 weight)
-{
-	if (!group) {
-		dev->active_weight += (u64)weight - old;
-		return;
-	}
-	ptsp_advance_group(dev, group);
-	group->active_weight += (u64)weight - old;
-	ptsp_place_group(dev, group);
 }
 
 u64 ptsp_rate(const struct ptsp_entity *e)
@@ -323,35 +269,4 @@ u32 ptsp_standing(const struct ptsp_entity *e)
 	for (group = e->user->group; group; group = group->parent)
 		standing = min_u64(standing * group->weight / PTSP_GROUP_WEIGHT, ~0U);
 	return (u32)max_u64(standing, 1);
-}
-
-bool ptsp_group_init(struct ptsp_device *dev, struct ptsp_group *group, struct ptsp_group *parent,
-		     u32 weight, u64 now)
-{
-	u32 depth = parent ? parent->depth + 1 : 1;
-
-	if (depth > PTSP_DEPTH)
-		return false;
-	ptsp_advance(dev, now);
-	ptsp_advance_group(dev, parent);
-	*group = (struct ptsp_group){
-		.parent = parent,
-		.weight = weight,
-		.depth = depth,
-		.stamp_ns = dev->now_ns,
-		.above = parent ? parent->absent_vtime : dev->absent_vtime,
-	};
-	return true;
-}
-
-void ptsp_group_set_weight(struct ptsp_device *dev, struct ptsp_group *group, u32 weight, u64 now)
-{
-	ptsp_advance(dev, now);
-	ptsp_advance_group(dev, group);
-	if (group->active_weight)
-		ptsp_reweigh(dev, group->parent, group->weight, weight);
-	group->weight = weight;
-	ptsp_place_group(dev, group);
-	/* Who goes first among all others may be another now. */
-	dev->refresh = dev->entities.next;
 }

@@ -4,7 +4,7 @@
 #define PTSCHED_POLICY_VTIME_H
 
 #include "arithmetic.h"
-#include "policy.h"
+#include "structures.h"
 
 /* Fraction bits of virtual time: exact to 0.1 ns at the largest nice weight. */
 #define PTSP_VSHIFT	20
@@ -12,6 +12,12 @@
 #define PTSP_LONG_NS	3600000000000ULL
 /* Fraction bits of ptsp_rate(). */
 #define PTSP_RATE_SHIFT	20
+
+/* In units of virtual time. */
+static inline u64 ptsp_fixed(u64 ns)
+{
+	return min_u64(ns, PTSP_LONG_NS) << PTSP_VSHIFT;
+}
 
 /* The paper's q = T = alpha * min(t), over those who use the device. */
 void ptsp_refresh_quantum(struct ptsp_device *dev);
@@ -96,15 +102,6 @@ u64 ptsp_vtime_above(struct ptsp_device *dev, struct ptsp_group *group, u64 vtim
 
 /* The instant at which the device's virtual time will be @vtime, if nothing changes. */
 u64 ptsp_instant_of(const struct ptsp_device *dev, u64 vtime);
-
-/* A member of so much @weight begins, or ceases, to earn with others of @group. */
-void ptsp_start_earning(struct ptsp_device *dev, struct ptsp_group *group, u32 weight);
-
-/* @over_ns: so much more it has spent than earned, which those who stay pay. */
-void ptsp_stop_earning(struct ptsp_device *dev, struct ptsp_group *group, u32 weight, s64 over_ns);
-
-/* One that earns with others of @group has another weight. */
-void ptsp_reweigh(struct ptsp_device *dev, struct ptsp_group *group, u32 old, u32 weight);
 
 /*
  * What @e weighs against all others of the device, whatever their groups, if it

@@ -3,9 +3,11 @@
  * The life of an entity on a device: it joins, waits, reports, gives the turn back
  * and leaves. What is decided then is in decide.c.
  */
+#include "activity.h"
 #include "beside.h"
 #include "budget.h"
 #include "decide.h"
+#include "earning.h"
 #include "handover.h"
 #include "list.h"
 #include "order.h"
