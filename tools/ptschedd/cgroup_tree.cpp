@@ -1,28 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "tools/ptschedd/cgroup_tree.hpp"
 
-#include "tools/ptschedd/entity.hpp"
-
 #include <algorithm>
 
 namespace ptsched {
 
 static_assert(PTSCHED_CGROUP_DEPTH <= PTSP_DEPTH);
-
-void CgroupMembership::change(Cgroup *cgroup)
-{
-    for (Cgroup *left = cgroup_; left; left = left->parent)
-        left->entities--;
-    cgroup_ = cgroup;
-    for (Cgroup *entered = cgroup_; entered; entered = entered->parent)
-        entered->entities++;
-}
-
-void CgroupMembership::charge(std::uint64_t gpu_ns) const
-{
-    for (Cgroup *cgroup = cgroup_; cgroup; cgroup = cgroup->parent)
-        cgroup->gpu_ns += gpu_ns;
-}
 
 /* With those above it, from the outermost on. */
 Cgroup *CgroupTree::get(const CgroupPath &path, std::uint64_t now)

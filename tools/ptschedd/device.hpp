@@ -4,6 +4,7 @@
 #define PTSCHEDD_DEVICE_HPP
 
 #include "libptsched/base/clock.hpp"
+#include "tools/ptschedd/cgroup_tree.hpp"
 #include "tools/ptschedd/entity.hpp"
 
 #include <deque>

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <linux/ptsched.h>
 #include <regex>
 #include <strings.h>
 

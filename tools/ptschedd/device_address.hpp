@@ -3,9 +3,17 @@
 #ifndef PTSCHEDD_DEVICE_ADDRESS_HPP
 #define PTSCHEDD_DEVICE_ADDRESS_HPP
 
-#include "tools/ptschedd/server.hpp"
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace ptsched {
+
+struct DeviceName {
+    std::string address;
+    std::string uuid;
+    std::uint64_t node = 0; /* see Device::node() */
+};
 
 /*
  * "0000:17:00.0"; four to eight digits of domain in either case are accepted.

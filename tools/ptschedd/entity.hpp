@@ -3,15 +3,17 @@
 #ifndef PTSCHEDD_ENTITY_HPP
 #define PTSCHEDD_ENTITY_HPP
 
-#include "tools/ptschedd/cgroup_tree.hpp"
-#include "tools/ptschedd/groups.hpp"
+#include "tools/ptschedd/cgroup_membership.hpp"
 #include "tools/ptschedd/process.hpp"
+#include "tools/ptschedd/rank.hpp"
 #include "tools/ptschedd/shared_page.hpp"
 
 #include "kmod/contract/announce.h"
 #include "kmod/contract/client.h"
 #include "kmod/policy/policy.h"
 #include <list>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace ptsched {

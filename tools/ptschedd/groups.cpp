@@ -1,25 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "tools/ptschedd/groups.hpp"
 
-#include "tools/ptschedd/device.hpp"
-
 #include <algorithm>
 #include <cerrno>
 
 namespace ptsched {
 
 static_assert(PTSP_GANG_MAX == PTSCHED_GROUP_MAX);
-
-Group::Group() : ptsp_gang{}
-{
-    ptsp_gang_init(this);
-}
-
-Rank::~Rank()
-{
-    if (gang)
-        ptsp_gang_part(this);
-}
 
 void Groups::forget_empty()
 {

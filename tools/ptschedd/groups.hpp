@@ -1,41 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes that are to have their turns together, since they wait for each other (kmod/policy/gang.h). */
+/* The groups of processes that are to have their turns together, of all devices. */
 #ifndef PTSCHEDD_GROUPS_HPP
 #define PTSCHEDD_GROUPS_HPP
 
-#include "kmod/policy/gang.h"
+#include "tools/ptschedd/device.hpp"
+#include "tools/ptschedd/rank.hpp"
+
 #include <map>
-#include <memory>
 #include <string>
 #include <sys/types.h>
 #include <utility>
 #include <vector>
 
 namespace ptsched {
-
-class Device;
-struct Entity;
-
-struct Group : ptsp_gang {
-    Group();
-    Group(const Group &) = delete;
-    Group &operator=(const Group &) = delete;
-};
-
-/* An entity's part in a group, which it leaves with its end. */
-struct Rank : ptsp_member {
-    Rank(Entity &its_entity, Group &its_group, const std::string &name_of_group)
-        : ptsp_member{}, entity(its_entity), group(its_group), name(name_of_group)
-    {
-    }
-    ~Rank();
-    Rank(const Rank &) = delete;
-    Rank &operator=(const Rank &) = delete;
-
-    Entity &entity;
-    Group &group;
-    const std::string &name;
-};
 
 class Groups {
 public:

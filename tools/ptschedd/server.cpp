@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tools/ptschedd/server.hpp"
 
-#include "tools/ptschedd/device_address.hpp"
 #include "tools/ptschedd/log.hpp"
 
 #include <algorithm>

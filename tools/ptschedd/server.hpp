@@ -7,7 +7,9 @@
 #include "tools/ptschedd/connection.hpp"
 #include "tools/ptschedd/control.hpp"
 #include "tools/ptschedd/device.hpp"
+#include "tools/ptschedd/device_address.hpp"
 #include "tools/ptschedd/event_loop.hpp"
+#include "tools/ptschedd/groups.hpp"
 #include "tools/ptschedd/module_events.hpp"
 #include "tools/ptschedd/process.hpp"
 #include "tools/ptschedd/switchboard.hpp"
@@ -15,12 +17,6 @@
 #include <unordered_map>
 
 namespace ptsched {
-
-struct DeviceName {
-    std::string address;
-    std::string uuid;
-    std::uint64_t node = 0; /* see Device::node() */
-};
 
 class Server final : public EventSink {
 public:
