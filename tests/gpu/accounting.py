@@ -5,7 +5,6 @@ import time
 
 import catalogue
 from measure import show
-from programs import ProgramError
 
 # What a kernel is like: the program's options, and so many kernels that they take about a second.
 KERNELS = {
@@ -54,8 +53,8 @@ def accounting(session, title, found):
     options, steps = KERNELS[title]
     name = f"account-{list(KERNELS).index(title)}+pt"
     wanted = [(name, [session.programs.built("clocked"), *options, "--serve"], 0, True)]
-    for problem in session.start_servers(wanted) + catalogue.start(session, [OTHER]):
-        raise ProgramError(problem)
+    session.need_servers(wanted)
+    catalogue.need(session, [OTHER])
     server = session.server(name)
     results = {"alone": charged(session, server, steps)}
     with session.running(OTHER):

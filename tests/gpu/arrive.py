@@ -3,7 +3,8 @@
 import math
 import statistics
 
-from preempt import HOG, all_running, level, numbered, start
+import catalogue
+from preempt import HOG, all_running, level, numbered
 
 # Label: hogs, and whether all are scheduled.
 CASES = {
@@ -36,7 +37,7 @@ def arrive(session, count):
     rows = []
     for label, (hogs, scheduled) in CASES.items():
         names = numbered(HOG, hogs, "+pt")
-        start(session, names)
+        catalogue.need(session, names)
         with all_running(session, names):
             found = newcomers(session, count, scheduled)
             used = level(session, *names)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Two programs of equal nice on one GPU: where both leave it idle for much of their time, they are to
 lose nothing to turns; where they keep it busy, they take turns."""
+import catalogue
 import rounds as in_rounds
-from preempt import start
 
 PROGRAMS = ("train", "infer", "hi60")
 
@@ -22,7 +22,7 @@ def pair(session, name, rounds, window):
         "two": ("the same program once more, ptsched", [each + "+pt" for each in twice], []),
     }
     names = in_rounds.everybody(cases)
-    start(session, names)
+    catalogue.need(session, names)
     session.policy("weighted", True)
     in_rounds.compare(session, f"beside/{name}", cases, rounds, window,
                       f"{name} twice on one GPU, at equal nice, relative to once alone")

@@ -66,6 +66,12 @@ def start(session, names):
     return session.start_servers(wanted)
 
 
+def need(session, names):
+    """The same for a step that needs all of them: the first thing that went wrong is raised."""
+    for problem in start(session, names):
+        raise ProgramError(problem)
+
+
 def calibrate(session):
     """Measures how long a step of work.cu takes, once, so that all its kernels are alike."""
     programs = session.programs

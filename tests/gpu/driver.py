@@ -58,8 +58,7 @@ def level_found(session):
     """What the interposer of a program finds out soon: the level, whether ptschedd switches, why it is no better."""
     name = "equal-levels+pt"
     command = catalogue.command(session.programs, "equal", "--serve")
-    for problem in session.start_servers([(name, command, 0, True, {"PTSCHED_LOG": "debug"})]):
-        raise ProgramError(problem)
+    session.need_servers([(name, command, 0, True, {"PTSCHED_LOG": "debug"})])
     process, lines = session.server(name).process, []
     deadline = time.monotonic() + 4
     with session.running(name):

@@ -39,8 +39,8 @@ def start_hogs(session, names, program="hog19"):
     """Hogs that are taken off whenever they are in the way."""
     wanted = [(name, catalogue.command(session.programs, program, "--serve"), 19, True,
                {"PTSCHED_DRAIN_US": "0", "PTSCHED_STATS": stats_file(session, name)}) for name in names]
-    for problem in session.start_servers(wanted) + catalogue.start(session, [INTERRUPT]):
-        raise ProgramError(problem)
+    session.need_servers(wanted)
+    catalogue.need(session, [INTERRUPT])
     return [session.server(name) for name in names]
 
 
@@ -144,8 +144,7 @@ def spin(session, steps):
     """A kernel of one process waits on the device for a flag that a kernel of another sets."""
     session.policy("weighted", True)
     arguments = catalogue.command(session.programs, "ipc-spin", "--serve")
-    for problem in session.start_servers([("spin", arguments, 0, False), ("spin+pt", arguments, 0, True)]):
-        raise ProgramError(problem)
+    session.need_servers([("spin", arguments, 0, False), ("spin+pt", arguments, 0, True)])
     bare = session.server("spin").ask(f"steps {steps}", 60)
     before = {device["DEVICE"]: device["FORCED"] + device["PREEMPTS"] for device in session.broker.devices()}
     scheduled = session.server("spin+pt").ask(f"steps {steps}", 120)

@@ -6,7 +6,6 @@ import subprocess
 
 import catalogue
 import rounds as in_rounds
-from programs import ProgramError
 
 HOGS = ("hog-gpu0", "hog-gpu1")
 CASES = {
@@ -52,8 +51,7 @@ def start(session):
     for suffix in ("", "+pt"):
         for gpu, name in enumerate(HOGS):
             wanted.append((name + suffix, hog, 19, bool(suffix), {"CUDA_VISIBLE_DEVICES": str(gpu)}))
-    for problem in session.start_servers(wanted):
-        raise ProgramError(problem)
+    session.need_servers(wanted)
 
 
 def ddp(session, rounds, window):
@@ -76,8 +74,7 @@ def full(session, rounds, window):
         for name in names:
             environment = {"DDP_FILLS": "1", "PTSCHED_GROUP": "none" if "apart" in name else name}
             wanted.append((name, words, 0, name.endswith("+pt"), environment))
-    for problem in session.start_servers(list({one[0]: one for one in wanted}.values())):
-        raise ProgramError(problem)
+    session.need_servers(list({one[0]: one for one in wanted}.values()))
     session.policy("weighted", True)
     in_rounds.compare(session, "gpus2/full", FULL_CASES, rounds, window,
                       "Data-parallel training that fills two GPUs, two programs of one nice, relative to one alone")

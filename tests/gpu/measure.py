@@ -8,7 +8,7 @@ import statistics
 import time
 
 import catalogue
-from programs import TOP, ProgramError
+from programs import TOP
 
 NICE_STEPS = (-20, -15, -10, -5, 0, 1, 2, 5, 10, 15, 19)
 
@@ -39,6 +39,15 @@ def ratio(value, base):
 
 def show(value, form="{:.2f}"):
     return "-" if value is None else form.format(value)
+
+
+def spread_of(values):
+    """What rounds differ by: the largest less the smallest."""
+    return max(values) - min(values)
+
+
+def extremes(values):
+    return f"{min(values):.3f} to {max(values):.3f}"
 
 
 # ---- nice sweep ----
@@ -78,8 +87,7 @@ def pair(session, suffix, difference, seconds):
 def sweep(session, times):
     """Two equal programs of 1 ms kernels, depth 2, reniced while they run."""
     session.policy("weighted", True)
-    for problem in catalogue.start(session, [f"equal-{which}{suffix}" for which in "ab" for suffix in ("", "+pt")]):
-        raise ProgramError(problem)
+    catalogue.need(session, [f"equal-{which}{suffix}" for which in "ab" for suffix in ("", "+pt")])
     table = weights()
     command = " ".join(catalogue.command(session.programs, "equal-a", "--seconds", "6"))
     with session.running("equal-a") as lone:
@@ -155,8 +163,7 @@ def unwanted(session, seconds_each):
     wanted = [(f"{name}-{copy}{suffix}", catalogue.command(session.programs, name, "--serve"),
                catalogue.nice_of(name), bool(suffix))
               for name, (*_, copies) in ALONE.items() for copy in range(copies) for suffix in ("", "+pt")]
-    for problem in session.start_servers(wanted):
-        raise ProgramError(problem)
+    session.need_servers(wanted)
     for name, *_ in wanted:
         pin(session.server(name).pid)
     rows = []
@@ -203,8 +210,7 @@ def overhead(session, times):
     pairs = [(f"launch-{i}", f"launch-{i}+pt") for i in range(times.pairs)]
     session.policy("weighted", True)
     wanted = [(name, arguments, -20, name.endswith("+pt")) for both in pairs for name in both]
-    for problem in session.start_servers(wanted):
-        raise ProgramError(problem)
+    session.need_servers(wanted)
     found = {False: [], True: []}
     means = {False: [], True: []}
     for _ in range(3):
@@ -216,7 +222,7 @@ def overhead(session, times):
                 means[name.endswith("+pt")].append(result["mean_ns"])
     bare, scheduled = statistics.median(found[False]), statistics.median(found[True])
     mean = statistics.median(means[True]) - statistics.median(means[False])
-    spread = max(found[False]) - min(found[False])
+    spread = spread_of(found[False])
     command = "tests/gpu/run --only overhead"
     session.record("gpu/launch/bare", bare, "ns", "", command)
     session.record("gpu/launch/added", scheduled - bare, "ns", "the same launch without ptsched", command)
@@ -246,10 +252,8 @@ def states(session, times):
     # Two CPUs, one of them for the agent, and always the same ones.
     arguments = on_cpus(sorted(os.sched_getaffinity(0))[-2:], [session.programs.built("launch_overhead"), "--serve"])
     names = ("launches", "launches+pt")
-    for problem in session.start_servers([(name, arguments, -20, name.endswith("+pt")) for name in names]):
-        raise ProgramError(problem)
-    for problem in catalogue.start(session, {beside: None for _, beside, *_ in STATES.values() if beside}):
-        raise ProgramError(problem)
+    session.need_servers([(name, arguments, -20, name.endswith("+pt")) for name in names])
+    catalogue.need(session, {beside: None for _, beside, *_ in STATES.values() if beside})
     session.policy("weighted", True)
     rows = []
     for label, (title, beside, nice, pauses) in STATES.items():
@@ -269,10 +273,10 @@ def states(session, times):
         against = "the same launch bare and alone, in turns"
         session.record(f"overhead/{label}-launch", statistics.median(ratios), "ratio", against, command)
         session.record(f"overhead/{label}-launch/added", added, "ns", against, command)
-        session.record(f"overhead/{label}-launch/spread", max(ratios) - min(ratios), "ratio",
+        session.record(f"overhead/{label}-launch/spread", spread_of(ratios), "ratio",
                        f"{times.rounds} rounds: largest less smallest", command)
         rows.append([title, "CPU time of the first after a pause" if pauses else "one of many", f"{bare:.0f}",
-                     f"{added:+.0f}", f"{statistics.median(ratios):.3f}", f"{min(ratios):.3f} to {max(ratios):.3f}"])
+                     f"{added:+.0f}", f"{statistics.median(ratios):.3f}", extremes(ratios)])
         session.say(" | ".join(rows[-1]))
     for name in names:
         session.drop(name)

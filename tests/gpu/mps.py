@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Clients of an MPS server: programs whose kernels leave room run beside each other there; one whose
 kernels fill the GPU keeps the others from it, unless somebody gives out turns."""
+import catalogue
 import mps_daemon
 import rounds as in_rounds
-from preempt import start
 
 START_S = 25
 UNDER, SCHEDULED = "+mps", "+mps+pt"
@@ -37,7 +37,7 @@ def compare(session, daemon, step, names, hog, count, window, title):
         "ptsched": ("all, MPS and ptsched", [name + SCHEDULED for name in names], with_hog(SCHEDULED)),
     }
     wanted = in_rounds.everybody(cases)
-    start(session, wanted)
+    catalogue.need(session, wanted)
     in_rounds.compare(session, step, cases, count, window, f"Under MPS: {title}; relative to the first one alone")
     served = daemon.clients()
     strangers = [name for name in wanted if session.server(name).pid not in served]

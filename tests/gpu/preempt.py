@@ -8,8 +8,7 @@ import statistics
 import sys
 
 import catalogue
-from measure import on_cpus, ratio, rates, show, weights
-from programs import ProgramError
+from measure import extremes, on_cpus, ratio, rates, show, spread_of, weights
 
 HOG = "hog52"
 LEVELS = ("account", "gate", "slice", "preempt")
@@ -31,11 +30,6 @@ def plan(session):
 
 def numbered(name, count, suffix):
     return [f"{name}-{i}{suffix}" for i in range(count)]
-
-
-def start(session, names):
-    for problem in catalogue.start(session, names):
-        raise ProgramError(problem)
 
 
 @contextlib.contextmanager
@@ -66,7 +60,7 @@ def record(session, name, value, unit, against, used):
 
 def loop(session, window):
     """60 us kernels one at a time at nice -20, beside hogs of 52 ms kernels at nice 19."""
-    start(session, [name + suffix for suffix in (STOCK, PTSCHED) for name in ("hi60", *numbered(HOG, 4, ""))])
+    catalogue.need(session, [name + suffix for suffix in (STOCK, PTSCHED) for name in ("hi60", *numbered(HOG, 4, ""))])
     session.policy("weighted", True)
     order = f"run {window} 1"
     alone = session.server("hi60").ask(order, window + 20)
@@ -106,7 +100,7 @@ WAKES = {
 def wake(session, label, wakes, rows):
     title, hogs, suffix, busy = WAKES[label]
     names = [name + suffix for name in hogs]
-    start(session, ["wake" + suffix, *names])
+    catalogue.need(session, ["wake" + suffix, *names])
     session.policy("weighted", True)
     with all_running(session, names), busy_cpus(session, busy), stolen_time() as stolen:
         # Levels are found out when others first use the device: not part of the figures.
@@ -163,8 +157,7 @@ def start_apart(session, *names):
     for i, name in enumerate(names):
         command = on_cpus(cpus[i * share:(i + 1) * share] or cpus, catalogue.command(session.programs, name, "--serve"))
         wanted += [(name + suffix, command, catalogue.nice_of(name), bool(suffix)) for suffix in (STOCK, PTSCHED)]
-    for problem in session.start_servers(wanted):
-        raise ProgramError(problem)
+    session.need_servers(wanted)
 
 
 def torch(session, window, rounds):
@@ -186,7 +179,7 @@ def torch(session, window, rounds):
         relative = [[ratio(result[key], alone[key]) for result, alone in zip(results, found["none", "stock"])]
                     for key in ("per_second", "p50_us", "p99_us")]
         speed, p50, p99 = (statistics.median(ratios) for ratios in relative)
-        rows.append([hog, scheduler, show(speed, "{:.3f}"), f"{min(relative[0]):.3f} to {max(relative[0]):.3f}",
+        rows.append([hog, scheduler, show(speed, "{:.3f}"), extremes(relative[0]),
                      show(p50), show(p99)])
         session.say(" | ".join(rows[-1]))
     record(session, "torch/throughput", speed, "ratio", "alone, bare, in the same round; median", used)
@@ -198,7 +191,7 @@ def torch(session, window, rounds):
 def equals(session, window):
     """Programs of 1 ms kernels, two in flight, that weigh the same; and nice 0 against 5."""
     letters = ("equal-a", "equal-b", "equal-c", "equal-d")
-    start(session, [name + suffix for suffix in (STOCK, PTSCHED) for name in letters])
+    catalogue.need(session, [name + suffix for suffix in (STOCK, PTSCHED) for name in letters])
     session.policy("weighted", True)
 
     def alone():
@@ -215,7 +208,7 @@ def equals(session, window):
             found = rates(servers, count * window * (2 if suffix else 1))
             used = level(session, *names)
         after = alone()
-        total, spread = 2 * sum(found) / (before + after), (max(found) - min(found)) / (sum(found) / count)
+        total, spread = 2 * sum(found) / (before + after), spread_of(found) / (sum(found) / count)
         before = after
         label = "" if suffix else "-stock"
         record(session, f"total{label}/{count}", total, "ratio", "one alone, bare, before and after", used)

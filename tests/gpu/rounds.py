@@ -4,7 +4,7 @@ their speed from second to second."""
 import contextlib
 import statistics
 
-from measure import ratio, show
+from measure import extremes, ratio, show, spread_of
 from preempt import level
 
 
@@ -40,7 +40,7 @@ def compare(session, step, cases, rounds, window, title):
                         for figure in (0, 1))
         used = found[label][0][2]
         rows.append([beside, f"{statistics.median(each[0] for each in found[label]):.0f}",
-                     show(statistics.median(speeds), "{:.3f}"), f"{min(speeds):.3f} to {max(speeds):.3f}",
+                     show(statistics.median(speeds), "{:.3f}"), extremes(speeds),
                      show(statistics.median(p99s)), used])
         session.say(" | ".join(rows[-1]))
         if label == base:
@@ -49,5 +49,5 @@ def compare(session, step, cases, rounds, window, title):
         command = f"tests/gpu/run --only {step}"
         session.record(f"{step}/{label}", statistics.median(speeds), "ratio", against, command, used)
         session.record(f"{step}/{label}/p99", statistics.median(p99s), "ratio", against, command, used)
-        session.record(f"{step}/{label}/spread", max(speeds) - min(speeds), "ratio", "largest less smallest", command, used)
+        session.record(f"{step}/{label}/spread", spread_of(speeds), "ratio", "largest less smallest", command, used)
     session.table(title, ["beside", "steps per second", "speed", "in the rounds", "p99 of a step", "level"], rows)

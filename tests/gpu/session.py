@@ -142,7 +142,7 @@ class Session:
     # ---- programs that take orders ----
 
     def start_servers(self, wanted):
-        """@wanted: (name, arguments, nice, scheduled[, environment]). Their start-ups overlap."""
+        """@wanted: (name, arguments, nice, scheduled[, environment]). Their start-ups overlap. Returns what went wrong."""
         for name, arguments, nice, scheduled, *extra in wanted:
             if scheduled:
                 self.start_broker()
@@ -157,6 +157,11 @@ class Session:
                 bad.append(str(error))
                 self.drop(name)
         return bad
+
+    def need_servers(self, wanted):
+        """The same for a step that needs all of them: the first that goes wrong is raised."""
+        for problem in self.start_servers(wanted):
+            raise ProgramError(problem)
 
     def server(self, name):
         if name not in self.servers:
