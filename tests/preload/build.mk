@@ -30,7 +30,7 @@ $(PT_LIB)/libptsched-preload.so $(PT_LIB)/real-time/libptsched-preload.so: $(PT)
 		$(filter %.o,$^) -ldl -o $@
 
 # Linked with the driver beside them; but preload-routes-late with none.
-PT_LINKED := preload-routes preload-gate preload-charging preload-order preload-departures preload-mps bench-gate
+PT_LINKED := preload-routes preload-gate preload-in-flight preload-charging preload-order preload-departures preload-mps bench-gate
 $(B)/tests/bench-gate: $(PT_LIB)/real-time/libptsched-preload.so
 $(PT_LINKED:%=$(B)/tests/%): $(B)/tests/%: $(B)/obj/$(PT)/%.cpp.o $(PT_LIB)/libcuda.so.1 $(PT_LIB)/libptsched-preload.so
 	@mkdir -p $(@D)
@@ -87,7 +87,7 @@ $(B)/tests/preload-linger: $(B)/obj/$(PT)/preload-linger.cpp.o $(B)/obj/preload/
 	$(CXX) $(LDFLAGS) $^ -o $@
 
 TESTS += $(B)/tests/preload-above $(B)/tests/preload-channels $(B)/tests/preload-estimates $(B)/tests/preload-event-times $(B)/tests/preload-linger
-TESTS += $(B)/tests/preload-departures $(B)/tests/preload-neighbours $(B)/tests/preload-routes $(B)/tests/preload-routes-late $(B)/tests/preload-gate $(B)/tests/preload-charging $(B)/tests/preload-order $(B)/tests/preload-mps \
+TESTS += $(B)/tests/preload-departures $(B)/tests/preload-neighbours $(B)/tests/preload-routes $(B)/tests/preload-routes-late $(B)/tests/preload-gate $(B)/tests/preload-in-flight $(B)/tests/preload-charging $(B)/tests/preload-order $(B)/tests/preload-mps \
 	$(PT_WORLD)
 TESTS += tests/preload/coverage tests/preload/portability
 TESTS_NOSAN += tests/preload/coverage tests/preload/portability
