@@ -1,10 +1,50 @@
 // SPDX-License-Identifier: MIT
 #include <ptsched/device/access.hpp>
 
+#include "libptsched/device/datablock.hpp"
+
+#include <new>
+
 namespace ptsched::device {
 
-Access::Access(Device &device, Queue &queue, std::span<const Item> items, Address *addresses)
-    : device_(device), queue_(queue), items_(items), gate_(device.residents() ? &device.residents()->gate : nullptr)
+namespace {
+
+Gate *gate_of(Device &device)
+{
+    Residents *residents = device.residents();
+    return residents ? &impl(*residents).gate : nullptr;
+}
+
+} // namespace
+
+/* What the insides know of an access. */
+struct AccessImpl {
+    using Item = Access::Item;
+
+    /* Parts of what programs call for each piece of work: a call more is to be seen in what that costs. */
+    [[gnu::always_inline]] inline AccessImpl(Device &device, Queue &queue, std::span<const Item> items,
+                                             Address *addresses);
+    [[gnu::always_inline]] inline ~AccessImpl();
+    [[gnu::always_inline]] inline void given(const MarkerPtr &marker, const Queue *last);
+    AccessImpl(const AccessImpl &) = delete;
+    AccessImpl &operator=(const AccessImpl &) = delete;
+
+    void obtain(Address *addresses);
+    inline Address pin(const Item &item);
+    Device &device_of(const Item &item) const { return item.there_alone ? host() : device_; }
+    inline void unpin();
+    inline void leave();
+
+    Device &device_;
+    Queue &queue_;
+    std::span<const Item> items_;
+    std::size_t pinned_ = 0;
+    Gate *gate_; /* null: the device's memory does not run out, or it was left */
+    bool alone_ = false;
+};
+
+AccessImpl::AccessImpl(Device &device, Queue &queue, std::span<const Item> items, Address *addresses)
+    : device_(device), queue_(queue), items_(items), gate_(gate_of(device))
 {
     if (gate_)
         gate_->enter();
@@ -30,7 +70,7 @@ Access::Access(Device &device, Queue &queue, std::span<const Item> items, Addres
     }
 }
 
-Access::~Access()
+AccessImpl::~AccessImpl()
 {
     /* What failed may have given the queue work before. */
     if (pinned_)
@@ -39,17 +79,18 @@ Access::~Access()
     leave();
 }
 
-Address Access::pin(const Item &item)
+Address AccessImpl::pin(const Item &item)
 {
+    DatablockImpl &block = impl(*item.block);
     if (item.written)
-        return item.block->pin_new(device_, queue_);
+        return block.pin_new(device_, queue_);
     if (item.renewed)
-        return item.block->pin_renewed(device_of(item), queue_, item.on_host);
-    return item.changed ? item.block->pin_alone(device_, queue_) : item.block->pin(device_, queue_);
+        return block.pin_renewed(device_of(item), queue_, item.on_host);
+    return item.changed ? block.pin_alone(device_, queue_) : block.pin(device_, queue_);
 }
 
 /* All, or none. */
-void Access::obtain(Address *addresses)
+void AccessImpl::obtain(Address *addresses)
 {
     bool filled = false;
     try {
@@ -61,7 +102,7 @@ void Access::obtain(Address *addresses)
         for (std::size_t i = 0; i < items_.size(); i++)
             if (items_[i].block && items_[i].source) {
                 filled = true;
-                items_[i].source->copy_into(addresses[i], device_, queue_);
+                impl(*items_[i].source).copy_into(addresses[i], device_, queue_);
             }
     } catch (...) {
         /* What writes to memory that is given back comes first. */
@@ -72,14 +113,14 @@ void Access::obtain(Address *addresses)
     }
 }
 
-void Access::unpin()
+void AccessImpl::unpin()
 {
     for (; pinned_; pinned_--)
         if (const Item &item = items_[pinned_ - 1]; item.block)
-            item.block->abandon(device_of(item), item.written);
+            impl(*item.block).abandon(device_of(item), item.written);
 }
 
-void Access::leave()
+void AccessImpl::leave()
 {
     if (gate_ && alone_)
         gate_->open();
@@ -88,12 +129,33 @@ void Access::leave()
     gate_ = nullptr;
 }
 
-void Access::given(const MarkerPtr &marker, const Queue *last)
+void AccessImpl::given(const MarkerPtr &marker, const Queue *last)
 {
     for (pinned_ = 0; const Item &item : items_)
         if (item.block)
-            item.block->unpin(device_of(item), last ? *last : queue_, marker, item.written || item.changed);
+            impl(*item.block).unpin(device_of(item), last ? *last : queue_, marker, item.written || item.changed);
     leave();
+}
+
+Access::Access(Device &device, Queue &queue, std::span<const Item> items, Address *addresses)
+{
+    static_assert(sizeof(AccessImpl) <= sizeof(impl_) && alignof(AccessImpl) <= alignof(void *));
+    new (impl_) AccessImpl(device, queue, items, addresses);
+}
+
+Access::~Access()
+{
+    impl().~AccessImpl();
+}
+
+AccessImpl &Access::impl()
+{
+    return *std::launder(reinterpret_cast<AccessImpl *>(impl_));
+}
+
+void Access::given(const MarkerPtr &marker, const Queue *last)
+{
+    impl().given(marker, last);
 }
 
 } // namespace ptsched::device

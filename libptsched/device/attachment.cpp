@@ -4,6 +4,7 @@
 #include "libptsched/base/be_prompt.hpp"
 #include "libptsched/base/clock.hpp"
 #include "libptsched/base/no_signals.hpp"
+#include "libptsched/device/requester.hpp"
 #include <ptsched/device/log.hpp>
 
 #include <ptsched/ptsched.hpp>

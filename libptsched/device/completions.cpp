@@ -67,7 +67,8 @@ Poller::Entry Poller::pop()
     return entry;
 }
 
-void Poller::add(Completions &owner, MarkerPtr marker, Completions::Callback then, std::chrono::nanoseconds expected)
+void Poller::add(CompletionsImpl &owner, MarkerPtr marker, Completions::Callback then,
+                 std::chrono::nanoseconds expected)
 {
     const auto now = Clock::now();
     const Clock::duration first = std::max<Clock::duration>(expected - nap_after(expected), shortest_nap);
@@ -115,7 +116,7 @@ void Poller::look_at(Entry entry, Lock &lock)
         push(std::move(entry));
         return;
     }
-    Completions &owner = *entry.owner;
+    CompletionsImpl &owner = *entry.owner;
     if (thrown && !owner.thrown_)
         owner.thrown_ = thrown;
     if (!--owner.waiting_)
@@ -137,7 +138,7 @@ void Poller::work()
     }
 }
 
-bool Poller::drain(Completions &owner, const Clock::time_point *until)
+bool Poller::drain(CompletionsImpl &owner, const Clock::time_point *until)
 {
     if (is_poller_)
         throw Error("a call-back waits for the end of all call-backs, its own included: who began the work is to wait");
@@ -152,11 +153,13 @@ bool Poller::drain(Completions &owner, const Clock::time_point *until)
     return true;
 }
 
-std::size_t Poller::waiting(const Completions &owner)
+std::size_t Poller::waiting(const CompletionsImpl &owner)
 {
     Guard lock(mutex_);
     return count(owner);
 }
+
+Completions::Completions(std::size_t limit) : impl_(new CompletionsImpl{limit}) {}
 
 Completions::~Completions()
 {
@@ -173,23 +176,23 @@ void Completions::when(MarkerPtr marker, Callback then, std::chrono::nanoseconds
         throw Error("a call-back waits for a marker that is null: Queue::mark() makes one");
     if (!then)
         throw Error("what is to be done when work has ended is an empty function");
-    Poller::get().add(*this, std::move(marker), std::move(then), std::max(expected, std::chrono::nanoseconds{}));
+    Poller::get().add(*impl_, std::move(marker), std::move(then), std::max(expected, std::chrono::nanoseconds{}));
 }
 
 void Completions::drain()
 {
-    Poller::get().drain(*this, nullptr);
+    Poller::get().drain(*impl_, nullptr);
 }
 
 bool Completions::drain_for(std::chrono::nanoseconds most)
 {
     const auto until = Clock::now() + most;
-    return Poller::get().drain(*this, &until);
+    return Poller::get().drain(*impl_, &until);
 }
 
 std::size_t Completions::waiting() const
 {
-    return Poller::get().waiting(*this);
+    return Poller::get().waiting(*impl_);
 }
 
 } // namespace ptsched::device

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <ptsched/device/copy.hpp>
+#include "libptsched/device/copy.hpp"
 
 namespace ptsched::device {
 

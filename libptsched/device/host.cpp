@@ -2,9 +2,9 @@
 /* The host as a device: its memory, and queues whose work threads of all of them do. */
 #include "libptsched/base/lock.hpp"
 #include "libptsched/device/driver.hpp"
+#include "libptsched/device/host_pool.hpp"
 #include "libptsched/device/pool.hpp"
 #include <ptsched/base/time_source.hpp>
-#include <ptsched/device/host_pool.hpp>
 
 #include <condition_variable>
 #include <cstdlib>
@@ -57,7 +57,7 @@ public:
         if (reached())
             return;
         HostPool::Blocked blocked;
-        HostPool::get().look();
+        HostPoolImpl::get().look();
         Lock lock(progress_->mutex);
         progress_->changed.wait(lock, [this]() PTSCHED_REQUIRES(progress_->mutex) { return progress_->done >= item_; });
         look();
@@ -90,7 +90,7 @@ public:
     ~HostQueue() override
     {
         HostPool::Blocked blocked;
-        HostPool::get().look();
+        HostPoolImpl::get().look();
         Lock lock(mutex_);
         ending_ = true;
         over_.wait(lock, [this]() PTSCHED_REQUIRES(mutex_) { return is_over(); });
@@ -156,7 +156,7 @@ public:
 
     bool help() override
     {
-        HostPool::Guest guest(group_);
+        HostPoolImpl::Guest guest(group_);
         Lock lock(mutex_);
         if (busy_ || items_.empty() || !guest.may_work())
             return false;
@@ -184,7 +184,7 @@ private:
             tells = becomes_ready();
         }
         if (tells)
-            HostPool::get().ready(group_, *this);
+            HostPoolImpl::get().ready(group_, *this);
     }
 
     void do_piece() override
@@ -225,9 +225,9 @@ private:
         leaving_++;
         lock.unlock(mutex_);
         if (by_pool)
-            HostPool::looks_soon();
+            HostPoolImpl::looks_soon();
         if (is_ready)
-            HostPool::get().ready(group_, *this);
+            HostPoolImpl::get().ready(group_, *this);
         if (item.told && ended_)
             ended_();
         lock.lock(mutex_);
@@ -339,7 +339,7 @@ public:
     }
     void release(Address address, std::size_t bytes) noexcept override { pool_.give(address, bytes); }
     std::size_t trim(std::size_t keep) override { return pool_.trim_to(keep); }
-    std::unique_ptr<Queue> make_queue() override { return make_host_queue(std::make_shared<HostGroup>(0)); }
+    std::unique_ptr<Queue> make_queue() override { return make_host_queue(HostGroup::make(0)); }
     Queue &outgoing() override { throw Error("the host's memory is where copies go"); }
     bool orders_others() const override { return false; }
 

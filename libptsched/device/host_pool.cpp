@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <ptsched/device/host_pool.hpp>
+#include "libptsched/device/host_pool.hpp"
 
 #include "libptsched/base/lock.hpp"
 #include "libptsched/base/no_signals.hpp"
@@ -18,10 +18,10 @@ constexpr std::chrono::seconds linger{2};
 
 } // namespace
 
-std::atomic<HostPool *> HostPool::current_;
-thread_local bool HostPool::is_worker_, HostPool::is_blocked_, HostPool::looks_soon_;
+std::atomic<HostPoolImpl *> HostPoolImpl::current_;
+thread_local bool HostPoolImpl::is_worker_, HostPoolImpl::is_blocked_, HostPoolImpl::looks_soon_;
 
-HostPool &HostPool::get()
+HostPoolImpl &HostPoolImpl::get()
 {
     static const int made = (renew(), pthread_atfork(nullptr, nullptr, renew));
     (void)made;
@@ -29,40 +29,40 @@ HostPool &HostPool::get()
 }
 
 /* For good, as devices are. A forked child, which has none of the threads, gets another. */
-void HostPool::renew()
+void HostPoolImpl::renew()
 {
-    current_.store(new HostPool, std::memory_order_relaxed);
+    current_.store(new HostPoolImpl, std::memory_order_relaxed);
     is_worker_ = looks_soon_ = false;
 }
 
 /* With one processor there are two, as one function may wait for another. */
-HostPool::HostPool() : processors_(std::max(2u, std::thread::hardware_concurrency())), at_once_(processors_) {}
+HostPoolImpl::HostPoolImpl() : processors_(std::max(2u, std::thread::hardware_concurrency())), at_once_(processors_) {}
 
-void HostPool::count(unsigned &what, int more)
+void HostPoolImpl::count(unsigned &what, int more)
 {
     what += static_cast<unsigned>(more);
     at_once_.store(std::min(processors_ + blocked_ + grown_, most_threads), std::memory_order_relaxed);
 }
 
-void HostPool::list(const HostGroupPtr &group)
+void HostPoolImpl::list(const HostGroupPtr &group)
 {
-    if (group->waits_ || !group->may_begin())
+    if (impl(*group).waits_ || !impl(*group).may_begin())
         return;
-    group->waits_ = true;
+    impl(*group).waits_ = true;
     groups_.push_back(group);
 }
 
-void HostPool::ready(const HostGroupPtr &group, HostWork &work)
+void HostPoolImpl::ready(const HostGroupPtr &group, HostWork &work)
 {
     Guard lock(mutex_);
-    group->ready_.push_back(&work);
-    group->waiting_++;
+    impl(*group).ready_.push_back(&work);
+    impl(*group).waiting_++;
     list(group);
     if (!std::exchange(looks_soon_, false) && !wake())
         throw Error("there is no thread for functions of the host, and none can be made");
 }
 
-void HostPool::look()
+void HostPoolImpl::look()
 {
     ptsched::Lock lock(mutex_);
     while (!wake())
@@ -70,7 +70,7 @@ void HostPool::look()
 }
 
 /* One more thread for what may begin, or to watch over those that have the time. False if there is none at all. */
-bool HostPool::wake()
+bool HostPoolImpl::wake()
 {
     if (groups_.empty() || (busy_ >= at_once() && watched_))
         return true;
@@ -81,12 +81,12 @@ bool HostPool::wake()
     return true;
 }
 
-bool HostPool::start_thread()
+bool HostPoolImpl::start_thread()
 {
     NoSignals for_it;
     threads_++;
     try {
-        std::thread(&HostPool::work, this).detach();
+        std::thread(&HostPoolImpl::work, this).detach();
     } catch (const std::system_error &) {
         /* Those that there are do it, later. */
         threads_--;
@@ -94,7 +94,7 @@ bool HostPool::start_thread()
     return threads_;
 }
 
-void HostPool::work()
+void HostPoolImpl::work()
 {
     is_worker_ = true;
     ptsched::Lock lock(mutex_);
@@ -114,19 +114,20 @@ void HostPool::work()
     threads_--;
 }
 
-void HostPool::do_one(Lock &lock)
+void HostPoolImpl::do_one(Lock &lock)
 {
-    const HostGroupPtr group = std::move(groups_.front());
+    const HostGroupPtr pointer = std::move(groups_.front());
+    HostGroupImpl &group = impl(*pointer);
     groups_.pop_front();
-    group->waits_ = false;
+    group.waits_ = false;
     /* There may be a guest now. */
-    if (!group->may_begin())
+    if (!group.may_begin())
         return;
-    HostWork &work = *group->ready_.front();
-    group->ready_.pop_front();
-    group->waiting_--;
-    group->busy_++;
-    list(group);
+    HostWork &work = *group.ready_.front();
+    group.ready_.pop_front();
+    group.waiting_--;
+    group.busy_++;
+    list(pointer);
     busy_++;
     const Clock::time_point began = begun_at_ = Clock::now();
     wake();
@@ -135,14 +136,14 @@ void HostPool::do_one(Lock &lock)
     looks_soon_ = false;
     lock.lock();
     busy_--;
-    group->busy_--;
-    list(group);
+    group.busy_--;
+    list(pointer);
     if (grown_ && Clock::now() - began > patience)
         count(grown_, -1);
 }
 
 /* False if the thread is one too many. */
-bool HostPool::rest(Lock &lock)
+bool HostPoolImpl::rest(Lock &lock)
 {
     if (threads_ <= processors_ + 1) {
         changed_.wait(lock);
@@ -152,7 +153,7 @@ bool HostPool::rest(Lock &lock)
 }
 
 /* Everybody is at something, and something waits. */
-void HostPool::watch(Lock &lock)
+void HostPoolImpl::watch(Lock &lock)
 {
     watched_ = true;
     if (const auto stretch = Clock::stretch_until(begun_at_ + patience); stretch > Clock::duration::zero())
@@ -165,28 +166,32 @@ void HostPool::watch(Lock &lock)
         count(grown_, 1);
 }
 
-HostPool::Blocked::Blocked() : counts_(is_worker_ && !is_blocked_)
+void HostPoolImpl::looks_soon()
 {
-    if (!counts_)
-        return;
+    looks_soon_ = is_worker_;
+}
+
+bool HostPoolImpl::block()
+{
+    if (!is_worker_ || is_blocked_)
+        return false;
     is_blocked_ = true;
-    HostPool &pool = get();
+    HostPoolImpl &pool = get();
     Guard lock(pool.mutex_);
     pool.count(pool.blocked_, 1);
     pool.wake();
+    return true;
 }
 
-HostPool::Blocked::~Blocked()
+void HostPoolImpl::unblock()
 {
-    if (!counts_)
-        return;
     is_blocked_ = false;
-    HostPool &pool = get();
+    HostPoolImpl &pool = get();
     Guard lock(pool.mutex_);
     pool.count(pool.blocked_, -1);
 }
 
-bool HostPool::enters(HostGroup &group)
+bool HostPoolImpl::enters(HostGroupImpl &group)
 {
     if (!group.most_)
         return true;
@@ -196,17 +201,48 @@ bool HostPool::enters(HostGroup &group)
     return may;
 }
 
-HostPool::Guest::Guest(const HostGroupPtr &group) : group_(group), may_work_(enters(*group)) {}
-
-HostPool::Guest::~Guest()
+void HostPoolImpl::leaves(const HostGroupPtr &group)
 {
-    if (!may_work_ || !group_->most_)
-        return;
-    HostPool &pool = get();
-    Guard lock(pool.mutex_);
-    group_->busy_--;
-    pool.list(group_);
-    pool.wake();
+    Guard lock(mutex_);
+    impl(*group).busy_--;
+    list(group);
+    wake();
+}
+
+HostPoolImpl::Guest::Guest(const HostGroupPtr &group) : group_(group), may_work_(enters(impl(*group))) {}
+
+HostPoolImpl::Guest::~Guest()
+{
+    if (may_work_ && impl(*group_).most_)
+        get().leaves(group_);
+}
+
+HostPool &HostPool::get()
+{
+    return HostPoolImpl::get();
+}
+
+unsigned HostPool::at_once() const
+{
+    return static_cast<const HostPoolImpl &>(*this).at_once();
+}
+
+HostPool::Blocked::Blocked() : counts_(HostPoolImpl::block()) {}
+
+HostPool::Blocked::~Blocked()
+{
+    if (counts_)
+        HostPoolImpl::unblock();
+}
+
+HostGroupPtr HostGroup::make(unsigned most)
+{
+    return std::make_shared<HostGroupImpl>(most);
+}
+
+bool HostGroup::has_waiting() const
+{
+    return static_cast<const HostGroupImpl &>(*this).waiting_.load(std::memory_order_relaxed);
 }
 
 } // namespace ptsched::device

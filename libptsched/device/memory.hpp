@@ -4,7 +4,7 @@
 #define PTSCHED_DEVICE_MEMORY_HPP
 
 #include "libptsched/device/pool.hpp"
-#include <ptsched/device/residents.hpp>
+#include "libptsched/device/residents.hpp"
 
 namespace ptsched::device {
 
@@ -42,7 +42,7 @@ public:
     void give_beside(std::size_t bytes) noexcept { pool_.give_beside(bytes); }
     std::size_t trim(std::size_t keep) { return pool_.trim_to(keep); }
     void limit(std::size_t bytes) { pool_.limit(bytes); }
-    Residents &residents() { return residents_; }
+    ResidentsImpl &residents() { return residents_; }
 
 private:
     OutOfMemory no_memory(std::size_t bytes) const
@@ -53,7 +53,7 @@ private:
 
     Device &device_;
     Pool pool_;
-    Residents residents_;
+    ResidentsImpl residents_;
 };
 
 } // namespace ptsched::device

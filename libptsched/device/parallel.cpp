@@ -2,8 +2,8 @@
 #include <ptsched/device/parallel.hpp>
 
 #include "libptsched/base/lock.hpp"
+#include "libptsched/device/host_pool.hpp"
 #include "libptsched/device/nodes.hpp"
-#include <ptsched/device/host_pool.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -128,8 +128,8 @@ private:
 /* Without threads, the caller does it. */
 void ask_others(const std::shared_ptr<Loop> &loop)
 {
-    HostPool &pool = HostPool::get();
-    const auto group = std::make_shared<HostGroup>(0);
+    HostPoolImpl &pool = HostPoolImpl::get();
+    const auto group = HostGroup::make(0);
     const std::size_t others = std::min<std::size_t>(loop->parts(), host_processors()) - 1;
     for (std::size_t i = 0; i < others; i++) {
         auto share = std::make_unique<Share>(loop);

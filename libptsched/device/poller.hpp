@@ -10,19 +10,27 @@
 
 namespace ptsched::device {
 
+/* What the insides know of completions: of one user. The poller's lock protects it. */
+struct CompletionsImpl {
+    const std::size_t limit_;
+    std::size_t waiting_ = 0;
+    std::exception_ptr thrown_ = nullptr;
+    const void *poller_ = nullptr; /* which has those that wait: another than a forked child's */
+};
+
 class Poller {
 public:
     /* For good; a forked child, which has not the thread, gets another. */
     static Poller &get();
 
-    void add(Completions &owner, MarkerPtr marker, Completions::Callback then, std::chrono::nanoseconds expected);
+    void add(CompletionsImpl &owner, MarkerPtr marker, Completions::Callback then, std::chrono::nanoseconds expected);
     /* Until @until, or for ever; whether none waits any more. */
-    bool drain(Completions &owner, const Clock::time_point *until);
-    std::size_t waiting(const Completions &owner);
+    bool drain(CompletionsImpl &owner, const Clock::time_point *until);
+    std::size_t waiting(const CompletionsImpl &owner);
 
 private:
     struct Entry {
-        Completions *owner;
+        CompletionsImpl *owner;
         MarkerPtr marker;
         Completions::Callback then;
         Clock::time_point since, due; /* to be looked at next */
@@ -38,7 +46,7 @@ private:
     void push(Entry entry) PTSCHED_REQUIRES(mutex_);
     Entry pop() PTSCHED_REQUIRES(mutex_);
     void look_at(Entry entry, Lock &lock) PTSCHED_REQUIRES(mutex_);
-    std::size_t count(const Completions &owner) const PTSCHED_REQUIRES(mutex_)
+    std::size_t count(const CompletionsImpl &owner) const PTSCHED_REQUIRES(mutex_)
     {
         return owner.poller_ == this ? owner.waiting_ : 0;
     }

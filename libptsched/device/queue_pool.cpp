@@ -4,6 +4,7 @@
 #include "libptsched/base/lock.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace ptsched::device {
@@ -22,33 +23,29 @@ State state_of(Marker &last)
     }
 }
 
-} // namespace
+struct QueuePoolImpl final : QueuePool {
+    struct Kept {
+        std::unique_ptr<Queue> queue;
+        MarkerPtr last; /* of what it has been given */
+    };
+    using Kind = std::vector<Kept>; /* the one that has been kept for longest first */
 
-void QueueReturn::operator()(Queue *queue) const noexcept
-{
-    std::unique_ptr<Queue> owned(queue);
-    try {
-        if (pool)
-            pool->keep(std::move(owned), priority);
-    } catch (const std::exception &) {
-        /* It is gone, or goes here. */
-    }
-}
+    explicit QueuePoolImpl(Device &device) : device_(device) {}
+    std::unique_ptr<Queue> find(int priority);
+    void keep(std::unique_ptr<Queue> queue, int priority);
 
-QueuePool &QueuePool::of(Device &device)
+    Device &device_;
+    mutable Mutex mutex_;
+    std::map<int, Kind> kept_ PTSCHED_GUARDED_BY(mutex_);
+};
+
+QueuePoolImpl &impl(QueuePool &pool)
 {
-    static Mutex mutex;
-    static auto &pools PTSCHED_GUARDED_BY(mutex) =
-        *new std::map<Device *, std::unique_ptr<QueuePool>>; /* as long as devices */
-    Guard lock(mutex);
-    std::unique_ptr<QueuePool> &pool = pools[&device];
-    if (!pool)
-        pool.reset(new QueuePool(device));
-    return *pool;
+    return static_cast<QueuePoolImpl &>(pool);
 }
 
 /* Null if one is to be made. Those that have failed are destroyed without the lock. */
-std::unique_ptr<Queue> QueuePool::find(int priority)
+std::unique_ptr<Queue> QueuePoolImpl::find(int priority)
 {
     Kind failed;
     Guard lock(mutex_);
@@ -72,17 +69,7 @@ std::unique_ptr<Queue> QueuePool::find(int priority)
     return busy;
 }
 
-PooledQueue QueuePool::take(int priority)
-{
-    const Device::Priorities there = device_.priorities();
-    const int nearest = std::clamp(priority, there.lowest, there.highest);
-    std::unique_ptr<Queue> queue = find(nearest);
-    if (!queue)
-        queue = device_.make_queue_at(nearest);
-    return PooledQueue(queue.release(), QueueReturn{this, nearest});
-}
-
-void QueuePool::keep(std::unique_ptr<Queue> queue, int priority)
+void QueuePoolImpl::keep(std::unique_ptr<Queue> queue, int priority)
 {
     MarkerPtr last = queue->mark();
     Guard lock(mutex_);
@@ -92,20 +79,58 @@ void QueuePool::keep(std::unique_ptr<Queue> queue, int priority)
         kind.push_back({std::move(queue), std::move(last)});
 }
 
+} // namespace
+
+void QueueReturn::operator()(Queue *queue) const noexcept
+{
+    std::unique_ptr<Queue> owned(queue);
+    try {
+        if (pool)
+            impl(*pool).keep(std::move(owned), priority);
+    } catch (const std::exception &) {
+        /* It is gone, or goes here. */
+    }
+}
+
+QueuePool &QueuePool::of(Device &device)
+{
+    static Mutex mutex;
+    static auto &pools PTSCHED_GUARDED_BY(mutex) =
+        *new std::map<Device *, std::unique_ptr<QueuePoolImpl>>; /* as long as devices */
+    std::lock_guard lock(mutex);
+    std::unique_ptr<QueuePoolImpl> &pool = pools[&device];
+    if (!pool)
+        pool = std::make_unique<QueuePoolImpl>(device);
+    return *pool;
+}
+
+PooledQueue QueuePool::take(int priority)
+{
+    QueuePoolImpl &pool = impl(*this);
+    const Device::Priorities there = pool.device_.priorities();
+    const int nearest = std::clamp(priority, there.lowest, there.highest);
+    std::unique_ptr<Queue> queue = pool.find(nearest);
+    if (!queue)
+        queue = pool.device_.make_queue_at(nearest);
+    return PooledQueue(queue.release(), QueueReturn{this, nearest});
+}
+
 std::size_t QueuePool::kept() const
 {
-    Guard lock(mutex_);
+    const auto &pool = static_cast<const QueuePoolImpl &>(*this);
+    Guard lock(pool.mutex_);
     std::size_t count = 0;
-    for (const auto &[priority, kind] : kept_)
+    for (const auto &[priority, kind] : pool.kept_)
         count += kind.size();
     return count;
 }
 
 void QueuePool::trim()
 {
-    std::map<int, Kind> going;
-    Guard lock(mutex_);
-    going.swap(kept_);
+    QueuePoolImpl &pool = impl(*this);
+    std::map<int, QueuePoolImpl::Kind> going;
+    Guard lock(pool.mutex_);
+    going.swap(pool.kept_);
 }
 
 } // namespace ptsched::device

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <ptsched/device/requester.hpp>
+#include "libptsched/device/requester.hpp"
 
 #include "libptsched/base/pidfd.hpp"
 #include <ptsched/base/error.hpp>

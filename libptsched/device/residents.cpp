@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include <ptsched/device/residents.hpp>
+#include "libptsched/device/residents.hpp"
 
 #include "libptsched/base/lock.hpp"
-#include <ptsched/device/datablock.hpp>
 
 #include <algorithm>
-#include <thread>
 
 namespace ptsched::device {
 
@@ -42,7 +40,7 @@ void Gate::open()
     changed_.notify_all();
 }
 
-void Residents::add(Resident &resident)
+void ResidentsImpl::add(Resident &resident)
 {
     Guard lock(mutex_);
     resident.older = newest_;
@@ -51,7 +49,7 @@ void Residents::add(Resident &resident)
     newest_ = &resident;
 }
 
-void Residents::remove(Resident &resident)
+void ResidentsImpl::remove(Resident &resident)
 {
     Guard lock(mutex_);
     if (resident.older)
@@ -63,7 +61,7 @@ void Residents::remove(Resident &resident)
     resident.older = resident.newer = nullptr;
 }
 
-std::vector<std::weak_ptr<Datablock>> Residents::oldest_first()
+std::vector<std::weak_ptr<Datablock>> ResidentsImpl::oldest_first()
 {
     std::vector<std::pair<std::uint64_t, std::weak_ptr<Datablock>>> found;
     std::vector<std::weak_ptr<Datablock>> blocks;
@@ -82,26 +80,9 @@ std::vector<std::weak_ptr<Datablock>> Residents::oldest_first()
     return blocks;
 }
 
-bool Residents::make_room(std::size_t bytes)
+std::shared_ptr<Residents> Residents::make(Device &device)
 {
-    bool going = false;
-
-    for (Eviction how : {Eviction::clean, Eviction::dirty, Eviction::busy}) {
-        std::size_t released = 0;
-        for (const auto &candidate : oldest_first()) {
-            /* One that is going releases its memory before it leaves the list. */
-            DatablockPtr block = candidate.lock();
-            going = going || !block;
-            released += block ? block->evict(device_, how) : 0;
-            if (released >= bytes)
-                break;
-        }
-        if (released)
-            return true;
-    }
-    if (going)
-        std::this_thread::yield();
-    return going;
+    return std::make_shared<ResidentsImpl>(device);
 }
 
 } // namespace ptsched::device

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <ptsched/device/slices.hpp>
 
+#include "libptsched/device/datablock.hpp"
+
 #include <numeric>
 
 namespace ptsched::device {
@@ -28,15 +30,13 @@ void check_sizes(std::size_t whole, std::span<const std::size_t> bytes)
                     std::to_string(whole) + ": they must have all of it");
 }
 
-} // namespace
-
 /* The whole's memory, as long as somebody has a slice. */
-struct Slices::Held {
+struct Held {
     Held(DatablockPtr whole, Device &device) : whole(std::move(whole)), device(device) {}
     ~Held()
     {
         if (pinned)
-            whole->abandon(device, false);
+            impl(*whole).abandon(device, false);
     }
     Held(const Held &) = delete;
     Held &operator=(const Held &) = delete;
@@ -45,6 +45,8 @@ struct Slices::Held {
     Device &device;
     bool pinned = false;
 };
+
+} // namespace
 
 std::vector<std::size_t> Slices::equal(std::size_t bytes, std::size_t count)
 {
@@ -57,24 +59,19 @@ std::vector<std::size_t> Slices::equal(std::size_t bytes, std::size_t count)
     return sizes;
 }
 
-Slices::Slices(DatablockPtr whole, Device &device, Queue &queue, std::span<const std::size_t> bytes)
-    : held_(std::make_shared<Held>(std::move(whole), device))
-{
-    if (!held_->whole)
-        throw Error("what is to be divided into slices is a null pointer");
-    check_sizes(held_->whole->bytes(), bytes);
-    divide(queue, bytes);
-}
+/* What the insides know of slices. */
+struct SlicesImpl {
+    SlicesImpl(DatablockPtr whole, Device &device) : held_(std::make_shared<Held>(std::move(whole), device)) {}
+    void await_all(DatablockImpl &block, Queue &queue) const;
+    void divide(Queue &queue, std::span<const std::size_t> bytes);
+    void join(Queue &queue);
 
-Slices::~Slices()
-{
-    std::lock_guard lock(held_->whole->mutex_);
-    if (held_->whole->why_not_ == is_divided)
-        held_->whole->why_not_ = was_never_joined;
-}
+    const std::shared_ptr<Held> held_;
+    std::vector<DatablockPtr> slices_;
+};
 
 /* What uses it on the device; not with its lock, since some queues wait here. */
-void Slices::await_all(Datablock &block, Queue &queue) const
+void SlicesImpl::await_all(DatablockImpl &block, Queue &queue) const
 {
     std::vector<MarkerPtr> pending;
     {
@@ -85,9 +82,9 @@ void Slices::await_all(Datablock &block, Queue &queue) const
         queue.after(marker);
 }
 
-void Slices::divide(Queue &queue, std::span<const std::size_t> bytes)
+void SlicesImpl::divide(Queue &queue, std::span<const std::size_t> bytes)
 {
-    Datablock &whole = *held_->whole;
+    DatablockImpl &whole = impl(*held_->whole);
     Device &device = held_->device;
     const bool has_content = whole.has_content();
     /* Made before anything is changed. */
@@ -98,7 +95,7 @@ void Slices::divide(Queue &queue, std::span<const std::size_t> bytes)
         await_all(whole, queue);
         const MarkerPtr ready = has_content ? queue.mark() : nullptr;
         for (const DatablockPtr &slice : slices_) {
-            slice->become_slice({device, address, held_}, has_content, queue, ready);
+            impl(*slice).become_slice({device, address, held_}, has_content, queue, ready);
             address += slice->bytes();
         }
     } catch (...) {
@@ -111,24 +108,25 @@ void Slices::divide(Queue &queue, std::span<const std::size_t> bytes)
     whole.why_not_ = is_divided;
 }
 
-void Slices::join(Queue &queue)
+void SlicesImpl::join(Queue &queue)
 {
-    Datablock &whole = *held_->whole;
+    DatablockImpl &whole = impl(*held_->whole);
     Device &device = held_->device;
     for (std::size_t i = 0; i < slices_.size(); i++)
         if (!slices_[i]->has_content())
             throw Error("slice " + std::to_string(i) + " of a divided datablock was never written");
-    for (const DatablockPtr &slice : slices_) {
+    for (const DatablockPtr &pointer : slices_) {
+        DatablockImpl &slice = impl(*pointer);
         {
-            Datablock::Lock lock(slice->mutex_);
-            slice->usable(lock, device, queue);
+            DatablockImpl::Lock lock(slice.mutex_);
+            slice.usable(lock, device, queue);
         }
-        await_all(*slice, queue);
+        await_all(slice, queue);
     }
     const MarkerPtr marker = queue.mark();
     for (const DatablockPtr &slice : slices_) {
-        std::lock_guard lock(slice->mutex_);
-        slice->why_not_ = was_a_slice;
+        std::lock_guard lock(impl(*slice).mutex_);
+        impl(*slice).why_not_ = was_a_slice;
     }
     {
         std::lock_guard lock(whole.mutex_);
@@ -136,6 +134,38 @@ void Slices::join(Queue &queue)
     }
     held_->pinned = false;
     whole.unpin(device, queue, marker, true);
+}
+
+Slices::Slices(DatablockPtr whole, Device &device, Queue &queue, std::span<const std::size_t> bytes)
+    : impl_(std::make_unique<SlicesImpl>(std::move(whole), device))
+{
+    if (!impl_->held_->whole)
+        throw Error("what is to be divided into slices is a null pointer");
+    check_sizes(impl_->held_->whole->bytes(), bytes);
+    impl_->divide(queue, bytes);
+}
+
+Slices::~Slices()
+{
+    DatablockImpl &whole = impl(*impl_->held_->whole);
+    std::lock_guard lock(whole.mutex_);
+    if (whole.why_not_ == is_divided)
+        whole.why_not_ = was_never_joined;
+}
+
+std::size_t Slices::size() const
+{
+    return impl_->slices_.size();
+}
+
+const DatablockPtr &Slices::operator[](std::size_t slice) const
+{
+    return impl_->slices_[slice];
+}
+
+void Slices::join(Queue &queue)
+{
+    impl_->join(queue);
 }
 
 } // namespace ptsched::device

@@ -168,7 +168,7 @@ std::unique_ptr<GraphDevice> GraphDevices::make_graph_device(device::Device &dev
         return queue;
     };
     if (&device == &device::host()) {
-        graph_device->functions = std::make_shared<device::HostGroup>(options_.host_functions);
+        graph_device->functions = device::HostGroup::make(options_.host_functions);
         graph_device->at_once = options_.host_functions;
         graph_device->make_queue = [=, group = graph_device->functions] {
             return make_queue(device::make_host_queue(group));

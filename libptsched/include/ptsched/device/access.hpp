@@ -14,6 +14,12 @@
 
 #include <ptsched/device/datablock.hpp>
 
+namespace ptsched::device {
+
+struct AccessImpl;
+
+} // namespace ptsched::device
+
 #pragma GCC visibility push(default)
 
 namespace ptsched::device {
@@ -54,18 +60,10 @@ public:
     void given(const MarkerPtr &marker, const Queue *last = nullptr);
 
 private:
-    void obtain(Address *addresses);
-    Address pin(const Item &item);
-    Device &device_of(const Item &item) const { return item.there_alone ? host() : device_; }
-    void unpin();
-    void leave();
+    AccessImpl &impl();
 
-    Device &device_;
-    Queue &queue_;
-    std::span<const Item> items_;
-    std::size_t pinned_ = 0;
-    Gate *gate_; /* null: the device's memory does not run out, or it was left */
-    bool alone_ = false;
+    /* In place, since it is made for each piece of work. */
+    alignas(void *) std::byte impl_[64];
 };
 
 } // namespace ptsched::device

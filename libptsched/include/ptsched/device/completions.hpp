@@ -17,7 +17,7 @@
 
 namespace ptsched::device {
 
-class Poller;
+struct CompletionsImpl;
 
 } // namespace ptsched::device
 
@@ -33,7 +33,7 @@ public:
 
     /* How many may wait at once. */
     static constexpr std::size_t usual_limit = 65536;
-    explicit Completions(std::size_t limit = usual_limit) : limit_(limit) {}
+    explicit Completions(std::size_t limit = usual_limit);
     /* Waits as drain() does, and forgets what call-backs threw. Not by a call-back. */
     ~Completions();
     Completions(const Completions &) = delete;
@@ -58,13 +58,7 @@ public:
     std::size_t waiting() const;
 
 private:
-    friend class Poller;
-
-    /* The lock of the thread that looks protects these. */
-    const std::size_t limit_;
-    std::size_t waiting_ = 0;
-    std::exception_ptr thrown_;
-    const void *poller_ = nullptr; /* which has those that wait: another than a forked child's */
+    const std::unique_ptr<CompletionsImpl> impl_;
 };
 
 } // namespace ptsched::device

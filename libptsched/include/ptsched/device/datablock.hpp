@@ -7,25 +7,22 @@
 #ifndef PTSCHED_DEVICE_DATABLOCK_HPP
 #define PTSCHED_DEVICE_DATABLOCK_HPP
 
-#include <ptsched/device/copy.hpp>
+#include <ptsched/device/device.hpp>
 #include <ptsched/device/view.hpp>
 
-#include <array>
 #include <atomic>
 #include <functional>
 #include <initializer_list>
-#include <mutex>
 #include <ranges>
 #include <span>
+#include <type_traits>
 
 #pragma GCC visibility push(default)
 
 namespace ptsched::device {
 
+class Datablock;
 using DatablockPtr = std::shared_ptr<Datablock>;
-
-/* Which copies are to go: such as exist elsewhere, such as must be copied to the host, such as queues still use. */
-enum class Eviction { clean, dirty, busy };
 
 /*
  * Thread-safe. Who gives a queue work that uses a block keeps the pointer until that work is done: the last pointer
@@ -40,12 +37,14 @@ public:
     requires std::ranges::sized_range<Range>
     static DatablockPtr of(const Range &values)
     {
-        return of_array(std::ranges::data(values), std::ranges::size(values));
+        using Value = std::ranges::range_value_t<Range>;
+        static_assert(std::is_trivially_copyable_v<Value>, "a datablock has bytes, which are no objects of that type");
+        return of(static_cast<const void *>(std::ranges::data(values)), std::ranges::size(values) * sizeof(Value));
     }
     template <typename T> static DatablockPtr of(const View<T> &values) { return of(values.span()); }
     template <typename T> static DatablockPtr of(std::initializer_list<T> values)
     {
-        return of_array(values.begin(), values.size());
+        return of(std::span<const T>(values.begin(), values.size()));
     }
     /* With what @fill writes there; null if it says that it did not. */
     static DatablockPtr filled(std::size_t bytes, const std::function<bool(void *to)> &fill);
@@ -61,22 +60,22 @@ public:
     /* For work that renews it each time: when it makes room, nobody misses the content. */
     static DatablockPtr scratch(std::size_t bytes);
 
-    explicit Datablock(std::size_t bytes);
-    ~Datablock();
     Datablock(const Datablock &) = delete;
     Datablock &operator=(const Datablock &) = delete;
 
-    std::size_t bytes() const { return bytes_; }
+    std::size_t bytes() const;
+    /* How many elements of so many bytes it has; throws Error if it is not a whole number of them. */
+    std::size_t elements(std::size_t bytes_of_each) const;
     /* Whether it has been written, or will be by work that a queue has. */
-    bool has_content() const { return has_content_.load(std::memory_order_relaxed); }
+    bool has_content() const;
 
     /* The content, on the host. Blocks until it is there; throws Error if what produces it fails. */
     const void *read();
     /* The same as an array, which keeps the block; throws Error if it is not a whole number of elements. */
     template <typename T> View<T> as()
     {
-        check_elements(sizeof(T));
-        return {shared_from_this(), static_cast<const T *>(read()), bytes_ / sizeof(T)};
+        const std::size_t size = elements(sizeof(T));
+        return {shared_from_this(), static_cast<const T *>(read()), size};
     }
 
     /* The same, into the caller's memory: where nothing is on the host yet, nothing will be. */
@@ -116,7 +115,7 @@ public:
     /* Reached when the content is on the host; null unless it is on its way. Who asks will read it there. */
     MarkerPtr arrival_on_host();
     /* Whether somebody has asked for the content on the host since it was written. */
-    bool was_read() const { return read_.load(std::memory_order_relaxed); }
+    bool was_read() const;
     /* Whether the copy on @device is somebody else's, and is not written. */
     bool is_foreign(const Device &device) const;
     struct Shared {
@@ -134,77 +133,9 @@ public:
     /* Where the work that writes it is, or null: what follows it there need not wait. */
     const Queue *queue() const;
 
-private:
-    friend class Access;
-    friend class Residents;
-    friend class Slices;
-    struct Room;
-    /* Of a slice: where its copies on a device are, which the whole's memory is for. */
-    struct Place {
-        Device &device;
-        Address address;
-        std::shared_ptr<const void> owner;
-    };
-    using Lock = std::unique_lock<SmallMutex>;
-
-    template <typename T> static DatablockPtr of_array(const T *values, std::size_t count)
-    {
-        static_assert(std::is_trivially_copyable_v<T>, "a datablock has bytes, which are no objects of that type");
-        return of(static_cast<const void *>(values), count * sizeof(T));
-    }
-    void check_elements(std::size_t bytes) const;
-    /* use() and produce() for a copy that may go after unpin(), once @marker is reached. */
-    Address pin(Device &device, Queue &queue);
-    Address pin_new(Device &device, Queue &queue);
-    /* For who writes over the content and is the only one who has the block. */
-    Address pin_alone(Device &device, Queue &queue);
-    /* The same where the content does not matter, and is to be @on_host, too. */
-    Address pin_renewed(Device &device, Queue &queue, bool on_host);
-    /* The content to a place of a device, in the order of @queue. */
-    void copy_into(Address to, Device &device, Queue &queue);
-    void unpin(const Device &device, const Queue &queue, const MarkerPtr &marker, bool written);
-    /* Takes pin() or pin_new() back. */
-    void abandon(const Device &device, bool written);
-    /* How many bytes of the device's memory are free by it. */
-    std::size_t evict(const Device &device, Eviction how);
-
-    Copy *find(const Device &device) const
-    {
-        for (Copy *copy = first_; copy; copy = copy->next)
-            if (copy->device == &device)
-                return copy;
-        return nullptr;
-    }
-    Room room_on(Device &device) const;
-    /* Before anybody else has it. With content, that is there when @ready is reached. */
-    void become_slice(Place place, bool has_content, const Queue &queue, const MarkerPtr &ready);
-    /* Throws Error if it is divided into slices, or was one. */
-    void check_usable() const
-    {
-        if (why_not_)
-            refuse();
-    }
-    [[noreturn]] void refuse() const;
-    void see_read() { read_.store(true, std::memory_order_relaxed); }
-    Copy &add(Room &room, const Queue *queue, MarkerPtr ready);
-    void remove(Copy &copy);
-    Copy &on_host();
-    Copy &copy_to(Lock &lock, Device &device, Queue &queue);
-    Copy &usable(Lock &lock, Device &device, Queue &queue);
-    Copy &writable(Room &room, Queue &queue);
-
-    const std::size_t bytes_;
-    bool is_scratch_ = false;            /* before anybody else has it */
-    mutable SmallMutex mutex_;           /* protects what follows */
-    Copy *first_ = nullptr;              /* what was written, or its oldest copy; the others follow it */
-    std::array<Copy, 2> near_;           /* the first that are needed */
-    std::unique_ptr<const Place> place_; /* null: it is no slice */
-    const char *why_not_ = nullptr;      /* it cannot be used; null: it can */
-    std::uint64_t evictions_ = 0;
-    bool used_from_host_ = false;                        /* see first_use() */
-    std::atomic<bool> has_content_{false}, read_{false}; /* changed with the lock, read without it */
-    std::shared_ptr<const void> owner_;                  /* of the foreign copy, if there is one */
-    std::shared_ptr<std::atomic<unsigned>> reads_;
+protected:
+    Datablock() = default;
+    ~Datablock() = default;
 };
 
 /*

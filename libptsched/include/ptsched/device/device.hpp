@@ -63,6 +63,8 @@ inline void *host_pointer(Address address)
 
 struct Extent {
     unsigned x = 1, y = 1, z = 1;
+
+    double product() const { return static_cast<double>(x) * y * z; }
 };
 
 /* As "4 x 2 x 1". */
@@ -73,11 +75,8 @@ struct Geometry {
     Extent grid, block;
     unsigned shared_bytes = 0;
 
-    double threads_of_block() const { return product(block); }
-    double threads() const { return product(grid) * threads_of_block(); }
-
-private:
-    static double product(const Extent &e) { return static_cast<double>(e.x) * e.y * e.z; }
+    double threads_of_block() const { return block.product(); }
+    double threads() const { return grid.product() * block.product(); }
 };
 
 /* A point in a queue: all work before it. */

@@ -8,10 +8,7 @@
 #ifndef PTSCHED_DEVICE_QUEUE_POOL_HPP
 #define PTSCHED_DEVICE_QUEUE_POOL_HPP
 
-#include <ptsched/base/mutex.hpp>
 #include <ptsched/device/device.hpp>
-
-#include <map>
 
 #pragma GCC visibility push(default)
 
@@ -35,6 +32,8 @@ public:
 
     /* Stays for as long as the process. */
     static QueuePool &of(Device &device);
+    QueuePool(const QueuePool &) = delete;
+    QueuePool &operator=(const QueuePool &) = delete;
 
     /*
      * One that nobody else has, and that has no work left unless there are most_kept with some already: then what is
@@ -46,21 +45,9 @@ public:
     /* Destroys those; waits for their work. */
     void trim();
 
-private:
-    friend struct QueueReturn;
-    struct Kept {
-        std::unique_ptr<Queue> queue;
-        MarkerPtr last; /* of what it has been given */
-    };
-    using Kind = std::vector<Kept>; /* the one that has been kept for longest first */
-
-    explicit QueuePool(Device &device) : device_(device) {}
-    std::unique_ptr<Queue> find(int priority);
-    void keep(std::unique_ptr<Queue> queue, int priority);
-
-    Device &device_;
-    mutable Mutex mutex_;
-    std::map<int, Kind> kept_ PTSCHED_GUARDED_BY(mutex_);
+protected:
+    QueuePool() = default;
+    ~QueuePool() = default;
 };
 
 } // namespace ptsched::device

@@ -2,20 +2,19 @@
 #ifndef PTSCHED_DEVICE_REQUESTER_HPP
 #define PTSCHED_DEVICE_REQUESTER_HPP
 
-#include <ptsched/base/fd.hpp>
-
 #include <memory>
-#include <sys/types.h>
+
+namespace ptsched::device {
+
+struct Requester;
+
+} // namespace ptsched::device
 
 #pragma GCC visibility push(default)
 
 namespace ptsched::device {
 
 /* A process for which this one works; null stands for this one itself. */
-struct Requester {
-    pid_t pid;
-    UniqueFd pidfd;
-};
 using RequesterPtr = std::shared_ptr<const Requester>;
 
 /* Of a pidfd, which stays the caller's. Throws Error if it is none. */

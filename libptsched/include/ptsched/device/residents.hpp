@@ -1,78 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The datablocks in a device's memory, for when it is full: copies that nobody uses make room, those first that exist
- * elsewhere, the longest unused first.
+ * elsewhere, the longest unused first. For kinds of devices, whose Device::residents() says where they are.
  */
 #ifndef PTSCHED_DEVICE_RESIDENTS_HPP
 #define PTSCHED_DEVICE_RESIDENTS_HPP
 
-#include <ptsched/base/mutex.hpp>
-
-#include <atomic>
-#include <condition_variable>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <mutex>
-#include <vector>
 
 #pragma GCC visibility push(default)
 
 namespace ptsched::device {
 
-class Datablock;
 class Device;
 
-/* A datablock's copy in the list of its device. */
-struct Resident {
-    explicit Resident(Datablock &block) : owner(block) {}
-
-    Datablock &owner;
-    std::atomic<std::uint64_t> last_used{0};
-    Resident *older = nullptr, *newer = nullptr; /* the list's */
-};
-
-/* Lets in anybody, or one alone. */
-class Gate {
-public:
-    void enter()
-    {
-        inside_.fetch_add(1);
-        if (closed_.load())
-            enter_later();
-    }
-    void leave()
-    {
-        if (inside_.fetch_sub(1) == 1 && closed_.load())
-            wake();
-    }
-    /* Nobody gets in until open(); blocks until everybody who is inside has left. */
-    void close();
-    void open();
-
-private:
-    void enter_later();
-    void wake();
-
-    std::atomic<unsigned> inside_{0};
-    std::atomic<bool> closed_{false};
-    std::mutex mutex_;
-    std::condition_variable changed_;
-};
-
+/* Thread-safe. */
 class Residents {
 public:
-    explicit Residents(Device &device) : device_(device) {}
-
-    void add(Resident &resident);
-    void remove(Resident &resident);
-    /* Two at once may get the same time: that does not matter. */
-    void touch(Resident &resident)
-    {
-        std::uint64_t now = clock_.load(std::memory_order_relaxed) + 1;
-        clock_.store(now, std::memory_order_relaxed);
-        resident.last_used.store(now, std::memory_order_relaxed);
-    }
+    /* None yet. Whoever makes them keeps them for as long as the device has memory. */
+    static std::shared_ptr<Residents> make(Device &device);
+    Residents(const Residents &) = delete;
+    Residents &operator=(const Residents &) = delete;
 
     /*
      * Tries to release as much, and first what costs least: what exists elsewhere, what must be copied to the host,
@@ -81,16 +30,9 @@ public:
      */
     bool make_room(std::size_t bytes);
 
-    /* For who keeps copies from being evicted, see Access. */
-    Gate gate;
-
-private:
-    std::vector<std::weak_ptr<Datablock>> oldest_first();
-
-    Device &device_;
-    std::atomic<std::uint64_t> clock_{0};
-    SmallMutex mutex_; /* of the list; after a datablock's */
-    Resident *newest_ PTSCHED_GUARDED_BY(mutex_) = nullptr;
+protected:
+    Residents() = default;
+    ~Residents() = default;
 };
 
 } // namespace ptsched::device

@@ -13,6 +13,12 @@
 
 #include <ptsched/device/datablock.hpp>
 
+namespace ptsched::device {
+
+struct SlicesImpl;
+
+} // namespace ptsched::device
+
 #pragma GCC visibility push(default)
 
 namespace ptsched::device {
@@ -36,9 +42,9 @@ public:
     Slices(const Slices &) = delete;
     Slices &operator=(const Slices &) = delete;
 
-    std::size_t size() const { return slices_.size(); }
+    std::size_t size() const;
     /* Whoever has work that uses it keeps it, as any datablock. */
-    const DatablockPtr &operator[](std::size_t slice) const { return slices_[slice]; }
+    const DatablockPtr &operator[](std::size_t slice) const;
 
     /*
      * Makes it whole, with what the slices have, in the order of @queue and after the work that writes them; those that
@@ -48,13 +54,7 @@ public:
     void join(Queue &queue);
 
 private:
-    struct Held;
-
-    void await_all(Datablock &block, Queue &queue) const;
-    void divide(Queue &queue, std::span<const std::size_t> bytes);
-
-    const std::shared_ptr<Held> held_;
-    std::vector<DatablockPtr> slices_;
+    const std::unique_ptr<SlicesImpl> impl_;
 };
 
 } // namespace ptsched::device

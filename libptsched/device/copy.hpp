@@ -2,10 +2,8 @@
 #ifndef PTSCHED_DEVICE_COPY_HPP
 #define PTSCHED_DEVICE_COPY_HPP
 
+#include "libptsched/device/residents.hpp"
 #include <ptsched/device/device.hpp>
-#include <ptsched/device/residents.hpp>
-
-#pragma GCC visibility push(default)
 
 namespace ptsched::device {
 
@@ -31,8 +29,8 @@ struct Copy : Resident {
     bool held() const { return fixed || foreign || lent || pins; }
     void clear();
 
-    Device *device = nullptr;       /* null: there is none */
-    Residents *residents = nullptr; /* the device's */
+    Device *device = nullptr;           /* null: there is none */
+    ResidentsImpl *residents = nullptr; /* the device's */
     Address address = 0;
     MarkerPtr ready; /* null: valid, for all that anybody knows */
     const Queue *queue = nullptr;
@@ -50,7 +48,5 @@ private:
 };
 
 } // namespace ptsched::device
-
-#pragma GCC visibility pop
 
 #endif /* PTSCHED_DEVICE_COPY_HPP */

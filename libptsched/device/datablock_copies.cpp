@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+/* A datablock's copies: how they come to be where they are needed, and go. */
+#include "libptsched/device/datablock.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ptsched::device {
+
+namespace {
+
+void check_own(const Copy &copy)
+{
+    if (copy.foreign)
+        throw Error("a datablock in memory of somebody else is written");
+}
+
+/* Without a marker nobody can wait for the work later, and what it uses is given back. */
+MarkerPtr mark_or_settle(Queue &queue, bool for_later = false)
+{
+    try {
+        return for_later ? queue.mark_for_later() : queue.mark();
+    } catch (...) {
+        settle(queue);
+        throw;
+    }
+}
+
+} // namespace
+
+DatablockImpl::DatablockImpl(std::size_t bytes) : bytes_(bytes), near_{Copy(*this), Copy(*this)} {}
+
+DatablockImpl::Room DatablockImpl::room_on(Device &device) const
+{
+    if (place_ && &place_->device == &device)
+        return {device, bytes_, place_->address, true};
+    return {device, bytes_};
+}
+
+void DatablockImpl::become_slice(Place place, bool has_content, const Queue &queue, const MarkerPtr &ready)
+{
+    Device &device = place.device;
+    place_ = std::make_unique<Place>(std::move(place));
+    if (!has_content)
+        return;
+    Room room = room_on(device);
+    /* Others may make room. */
+    std::lock_guard lock(mutex_);
+    add(room, &queue, ready);
+}
+
+void DatablockImpl::refuse() const
+{
+    throw Error("a datablock of " + std::to_string(bytes_) + " bytes is used, but " + why_not_);
+}
+
+/* Nobody need have waited for what is on its way to the host; it must not come when the memory is somebody else's. */
+DatablockImpl::~DatablockImpl()
+{
+    if (const Copy *copy = find(host()); copy && copy->ready && !copy->ready->seen())
+        settle(*copy->ready);
+    while (first_)
+        remove(*first_);
+}
+
+Copy &DatablockImpl::add(Room &room, const Queue *queue, MarkerPtr ready)
+{
+    auto *free = std::find_if(near_.begin(), near_.end(), [](const Copy &copy) { return !copy.device; });
+    Copy &copy = free == near_.end() ? *new Copy(*this) : *free;
+    Copy **last = &first_;
+
+    while (*last)
+        last = &(*last)->next;
+    *last = &copy;
+    has_content_.store(true, std::memory_order_relaxed);
+    copy.device = &room.device;
+    Residents *residents = room.device.residents();
+    copy.residents = residents ? &impl(*residents) : nullptr;
+    copy.address = std::exchange(room.address, 0);
+    copy.lent = room.lent;
+    copy.queue = queue;
+    copy.ready = std::move(ready);
+    if (copy.residents) {
+        copy.residents->touch(copy);
+        copy.residents->add(copy);
+    }
+    return copy;
+}
+
+void DatablockImpl::remove(Copy &copy)
+{
+    Copy **place = &first_;
+    while (*place != &copy)
+        place = &(*place)->next;
+    *place = copy.next;
+    has_content_.store(first_ != nullptr, std::memory_order_relaxed);
+    /* In this order: see Residents::make_room(). */
+    if (copy.foreign)
+        owner_.reset();
+    else if (!copy.lent)
+        copy.device->release(copy.address, bytes_);
+    if (copy.residents)
+        copy.residents->remove(copy);
+    if (&copy < near_.begin() || &copy >= near_.end())
+        delete &copy;
+    else
+        copy.clear();
+}
+
+Copy &DatablockImpl::on_host()
+{
+    check_usable();
+    if (Copy *copy = find(host()))
+        return *copy;
+    if (!first_)
+        throw Error("a datablock without content is used");
+    Room room = room_on(host());
+    const Queue &queue = first_->device->outgoing();
+    return add(room, &queue, download(host_pointer(room.address)));
+}
+
+MarkerPtr DatablockImpl::download(void *to)
+{
+    Copy &source = *first_;
+    Queue &queue = source.device->outgoing();
+    source.await(queue);
+    queue.download(to, source.address, bytes_);
+    MarkerPtr marker = mark_or_settle(queue);
+    source.used(queue, marker);
+    return marker;
+}
+
+/* The lock is not held while there may be no memory. */
+Copy &DatablockImpl::copy_to(Lock &lock, Device &device, Queue &queue)
+{
+    lock.unlock();
+    Room room = room_on(device);
+    lock.lock();
+    if (Copy *copy = find(device))
+        return *copy;
+    Copy *peer = first_;
+    while (peer && !device.reaches(*peer->device))
+        peer = peer->next;
+    /* Without one, from the host, where what is on another device passes. */
+    Copy &source = peer ? *peer : on_host();
+    source.await(queue);
+    if (peer)
+        queue.copy(room.address, *source.device, source.address, bytes_);
+    else
+        queue.upload(room.address, host_pointer(source.address), bytes_);
+    /* Whom it is uploaded for, and who gave it, do not ask. */
+    MarkerPtr marker = mark_or_settle(queue, weak_from_this().use_count() <= 2);
+    source.used(queue, marker);
+    Copy &copy = add(room, &queue, marker);
+    copy.moved = true;
+    return copy;
+}
+
+Copy &DatablockImpl::usable(Lock &lock, Device &device, Queue &queue)
+{
+    check_usable();
+    Copy *copy = find(device);
+    if (!copy)
+        copy = &device == &host() ? &on_host() : &copy_to(lock, device, queue);
+    if (&device == &host())
+        see_read();
+    copy->await(queue);
+    if (copy->residents)
+        copy->residents->touch(*copy);
+    return *copy;
+}
+
+Copy &DatablockImpl::writable(Room &room, Queue &queue)
+{
+    check_usable();
+    if (first_)
+        throw Error("a datablock with content is written again");
+    return add(room, &queue, nullptr);
+}
+
+Address DatablockImpl::pin(Device &device, Queue &queue)
+{
+    Lock lock(mutex_);
+    Copy &copy = usable(lock, device, queue);
+    copy.pins++;
+    return copy.address;
+}
+
+Address DatablockImpl::pin_new(Device &device, Queue &queue)
+{
+    Room room = room_on(device);
+    Lock lock(mutex_);
+    Copy &copy = writable(room, queue);
+    copy.pins++;
+    return copy.address;
+}
+
+Address DatablockImpl::pin_alone(Device &device, Queue &queue)
+{
+    Lock lock(mutex_);
+    Copy &copy = usable(lock, device, queue);
+    check_own(copy);
+    copy.pins++;
+    /* What an eviction or somebody's reading has left would be out of date. */
+    while (first_->next) {
+        for (Copy *each = first_; each; each = each->next)
+            for (const MarkerPtr &marker : each->pending())
+                marker->wait();
+        remove(first_ == &copy ? *first_->next : *first_);
+    }
+    return copy.address;
+}
+
+/* Nobody reads the old content on the device any more: who does has the block. */
+Address DatablockImpl::pin_renewed(Device &device, Queue &queue, bool on_host)
+{
+    Lock lock(mutex_);
+    check_usable();
+    if (!find(device)) {
+        /* Not while there may be no memory. */
+        lock.unlock();
+        Room room = room_on(device);
+        lock.lock();
+        add(room, &queue, nullptr);
+    }
+    Copy &copy = *find(device);
+    check_own(copy);
+    for (Copy *each = first_, *next = nullptr; each; each = next) {
+        next = each->next;
+        if (each->device == &device)
+            continue;
+        for (const MarkerPtr &marker : each->pending())
+            marker->wait();
+        if (each->device != &host() || !on_host || each->foreign)
+            remove(*each);
+    }
+    copy.await(queue);
+    if (copy.residents)
+        copy.residents->touch(copy);
+    if (on_host && !find(host())) {
+        Room room = room_on(host());
+        add(room, &queue, nullptr);
+    }
+    copy.pins++;
+    used_from_host_ = false;
+    read_.store(false, std::memory_order_relaxed);
+    return copy.address;
+}
+
+void DatablockImpl::copy_into(Address to, Device &device, Queue &queue)
+{
+    Lock lock(mutex_);
+    check_usable();
+    Copy *source = find(device);
+    if (!source)
+        source = &on_host();
+    source->await(queue);
+    if (source->device == &device)
+        queue.copy(to, device, source->address, bytes_);
+    else
+        queue.upload(to, host_pointer(source->address), bytes_);
+    source->used(queue, mark_or_settle(queue));
+}
+
+void DatablockImpl::unpin(const Device &device, const Queue &queue, const MarkerPtr &marker, bool written)
+{
+    std::lock_guard lock(mutex_);
+    Copy &copy = *find(device);
+    copy.pins--;
+    if (written) {
+        for (Copy *each = first_; each; each = each->next) {
+            each->ready = marker;
+            each->queue = &queue;
+            each->moved = false;
+        }
+    } else {
+        copy.used(queue, marker);
+    }
+}
+
+void DatablockImpl::abandon(const Device &device, bool written)
+{
+    std::lock_guard lock(mutex_);
+    Copy &copy = *find(device);
+    copy.pins--;
+    if (written)
+        remove(copy);
+}
+
+std::size_t DatablockImpl::evict(const Device &device, Eviction how)
+{
+    Lock lock(mutex_, std::defer_lock);
+    bool begun = false;
+
+    /* One that somebody uses right now will be used again soon, unless there is no other. */
+    if (how != Eviction::busy && !lock.try_lock())
+        return 0;
+    if (!lock)
+        lock.lock();
+    for (;;) {
+        Copy *copy = find(device);
+        if (!copy) /* somebody else was faster */
+            return bytes_;
+        const bool is_needed = !first_->next && !is_scratch_;
+        if (copy->held() || (how == Eviction::clean && is_needed))
+            return 0;
+        if (how != Eviction::busy && !begun && !copy->pending().empty())
+            return 0;
+        if (is_needed)
+            on_host();
+        begun = true;
+        const std::vector<MarkerPtr> pending = copy->pending();
+        if (pending.empty()) {
+            remove(*copy);
+            evictions_++;
+            return bytes_;
+        }
+        lock.unlock();
+        for (const MarkerPtr &marker : pending)
+            marker->wait();
+        lock.lock();
+    }
+}
+
+} // namespace ptsched::device
