@@ -2,9 +2,6 @@
 /* GPUs through the CUDA driver: the primary context of each, and its memory. */
 #include "libptsched/device/cuda.hpp"
 
-#include "libptsched/device/cuda_code.hpp"
-#include "libptsched/device/cuda_program.hpp"
-
 #include <algorithm>
 #include <cctype>
 
@@ -167,11 +164,6 @@ std::optional<std::size_t> CudaDevice::most_threads() const
     if (!processors || !each)
         return {};
     return static_cast<std::size_t>(*processors) * static_cast<std::size_t>(*each);
-}
-
-std::unique_ptr<Program> CudaDevice::make_program(const std::vector<ProgramStep> &steps)
-{
-    return std::make_unique<CudaProgram>(*this, steps);
 }
 
 /* Its module stays loaded, like the device. */

@@ -207,4 +207,9 @@ void CudaProgram::launch(CUstream stream)
     driver.check(driver.graph_launch(exec_, stream), "cuGraphLaunch");
 }
 
+std::unique_ptr<Program> CudaDevice::make_program(const std::vector<ProgramStep> &steps)
+{
+    return std::make_unique<CudaProgram>(*this, steps);
+}
+
 } // namespace ptsched::device
