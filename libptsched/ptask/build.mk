@@ -13,7 +13,7 @@ $(PTASK_OBJS): CXXFLAGS += $(LIBRARY_CXXFLAGS)
 # Headers of the toolkit, if it is there: NVTX is nothing else.
 CUDA_INCLUDE   ?= /usr/local/cuda/include
 NVTX_CPPFLAGS  := $(if $(wildcard $(CUDA_INCLUDE)/nvtx3/nvToolsExt.h),-DPTSCHED_NVTX -isystem $(CUDA_INCLUDE))
-$(B)/obj/libptsched/ptask/run/nvtx.cpp.o: CPPFLAGS += $(NVTX_CPPFLAGS)
+$(B)/obj/libptsched/ptask/time/nvtx.cpp.o: CPPFLAGS += $(NVTX_CPPFLAGS)
 # Where functions are that programs call.
 $(filter $(addprefix $(B)/obj/libptsched/ptask/,api/% graph/% ipc/%),$(PTASK_OBJS)): CXXFLAGS += $(DESCRIBED)
 $(PTASK_SO).$(VERSION): $(PTASK_OBJS) $(DEVICE_SO) $(B)/lib/libptsched-core.a libptsched/ptask/libptask.map

@@ -2,9 +2,9 @@
 /* How components of a graph that compete share a device: as their priorities are to each other. */
 #include "tests/ptask/ptask_test.hpp"
 
+#include "libptsched/ptask/api/graph.hpp"
 #include "libptsched/ptask/devices/arbiter.hpp"
 #include "libptsched/ptask/devices/device_share.hpp"
-#include "libptsched/ptask/graph/graph.hpp"
 
 #include <array>
 #include <deque>

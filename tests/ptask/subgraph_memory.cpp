@@ -2,7 +2,7 @@
 /* Where the values of a subgraph are in its memory. */
 #include "tests/ptask/ptask_test.hpp"
 
-#include "libptsched/ptask/graph/graph.hpp"
+#include "libptsched/ptask/api/graph.hpp"
 #include "libptsched/ptask/replay/find_subgraphs.hpp"
 
 #include <algorithm>

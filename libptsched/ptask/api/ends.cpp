@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Where datablocks enter a graph, and where they leave it. */
-#include "libptsched/ptask/graph/graph.hpp"
+#include "libptsched/ptask/api/graph.hpp"
 #include "libptsched/ptask/run/scheduler.hpp"
 
 #include <thread>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "libptsched/ptask/graph/graph.hpp"
+#include "libptsched/ptask/api/graph.hpp"
 #include "libptsched/ptask/graph/type_name.hpp"
 #include "libptsched/ptask/run/scheduler.hpp"
 

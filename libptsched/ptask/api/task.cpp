@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/ptask/graph/task.hpp"
 
+#include "libptsched/ptask/api/graph.hpp"
 #include "libptsched/ptask/graph/checks.hpp"
 #include "libptsched/ptask/graph/constants.hpp"
-#include "libptsched/ptask/graph/graph.hpp"
 #include "libptsched/ptask/run/launch.hpp"
 #include "libptsched/ptask/run/scheduler.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "libptsched/ptask/devices/device_share.hpp"
 #include "libptsched/ptask/devices/ready.hpp"
-#include "libptsched/ptask/run/run.hpp"
+#include "libptsched/ptask/graph/run.hpp"
 #include <ptsched/device/host_pool.hpp>
 #include <ptsched/device/turns.hpp>
 

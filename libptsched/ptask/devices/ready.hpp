@@ -7,7 +7,7 @@
 #define PTSCHED_PTASK_DEVICES_READY_HPP
 
 #include "libptsched/ptask/graph/task.hpp"
-#include "libptsched/ptask/run/now.hpp"
+#include "libptsched/ptask/time/now.hpp"
 
 #include <queue>
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/ptask/graph/checks.hpp"
 
-#include "libptsched/ptask/graph/graph.hpp"
-
-#include "libptsched/ptask/run/scheduler.hpp"
-
 #include <algorithm>
 
 namespace ptsched::ptask {
@@ -125,9 +121,9 @@ void Checks::geometry(const TaskImpl &task, const device::Code &code, const Geom
     }
 }
 
-void Checks::ends(const GraphImpl &graph, const PortImpl *from, const PortImpl *to, std::size_t capacity)
+void Checks::ends(const GraphImpl &graph, bool started, const PortImpl *from, const PortImpl *to, std::size_t capacity)
 {
-    if (graph.scheduler_->started())
+    if (started)
         throw Error(between(from, to) + "the graph was run already");
     if (!capacity)
         throw Error(between(from, to) + "a channel needs room for at least one datablock");
@@ -190,7 +186,7 @@ void Checks::loop(const PortImpl &from, const PortImpl &to, const PortImpl &agai
 }
 
 /* One round takes one block of each channel in the loop; what crosses its border must not count rounds. */
-void Checks::body(const Channel &loop, const GraphImpl &graph)
+void Checks::body(const Channel &loop, const Channels &channels)
 {
     const TaskImpl &first = loop.destination->task_, &last = loop.source->task_;
     const std::string name = "the loop from " + loop.source->full_name() + " to " + loop.destination->full_name();
@@ -199,12 +195,12 @@ void Checks::body(const Channel &loop, const GraphImpl &graph)
 
     /* Of all loops that the task ends: they go round together. */
     std::unordered_set<const TaskImpl *> inside;
-    for (const auto &other : graph.channels_)
+    for (const auto &other : channels)
         if (other->is_loop && &other->source->task_ == &last)
             for (const TaskImpl *task : reached(other->destination->task_, true))
                 if (!inside.count(task) && reached(*task, true).count(&last))
                     inside.insert(task);
-    for (const auto &channel : graph.channels_) {
+    for (const auto &channel : channels) {
         const PortImpl *from = channel->source, *to = channel->destination;
         if (!from || !to || inside.count(&from->task_) == inside.count(&to->task_))
             continue;
@@ -232,11 +228,11 @@ void Checks::complete(const PortImpl &port)
                     options.form.describe() + ", or to an output of the graph, would do");
 }
 
-void Checks::complete(const GraphImpl &graph)
+void Checks::complete(const Tasks &tasks, const Channels &channels)
 {
-    if (graph.tasks_.empty())
+    if (tasks.empty())
         throw Error("the graph has no tasks");
-    for (const auto &task : graph.tasks_) {
+    for (const auto &task : tasks) {
         bool takes = false;
         for (const auto &port : task->ports_) {
             complete(*port);
@@ -245,9 +241,9 @@ void Checks::complete(const GraphImpl &graph)
         if (!takes)
             throw Error("task " + task->name() + " has no input port with a channel, and would run for ever");
     }
-    for (const auto &channel : graph.channels_)
+    for (const auto &channel : channels)
         if (channel->is_loop)
-            body(*channel, graph);
+            body(*channel, channels);
 }
 
 } // namespace ptsched::ptask

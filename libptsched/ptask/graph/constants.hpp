@@ -7,7 +7,7 @@
 #ifndef PTSCHED_PTASK_GRAPH_CONSTANTS_HPP
 #define PTSCHED_PTASK_GRAPH_CONSTANTS_HPP
 
-#include "libptsched/ptask/run/run.hpp"
+#include "libptsched/ptask/graph/run.hpp"
 
 namespace ptsched::ptask {
 

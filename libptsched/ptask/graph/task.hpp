@@ -5,7 +5,7 @@
 #include "libptsched/base/ring.hpp"
 #include "libptsched/ptask/graph/graph_lock.hpp"
 #include "libptsched/ptask/graph/port.hpp"
-#include "libptsched/ptask/run/averages.hpp"
+#include "libptsched/ptask/time/averages.hpp"
 
 namespace ptsched::ptask {
 

@@ -3,7 +3,7 @@
 
 #include "libptsched/ptask/ipc/device_sharing.hpp"
 #include "libptsched/ptask/ipc/items.hpp"
-#include "libptsched/ptask/run/deadline.hpp"
+#include "libptsched/ptask/time/deadline.hpp"
 
 #include "libptsched/base/worker.hpp"
 

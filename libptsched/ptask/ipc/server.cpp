@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <ptsched/ptask/server.hpp>
 
-#include "libptsched/ptask/graph/graph.hpp"
+#include "libptsched/ptask/api/graph.hpp"
 #include "libptsched/ptask/ipc/device_sharing.hpp"
 #include "libptsched/ptask/ipc/items.hpp"
 #include "libptsched/ptask/ipc/packet.hpp"

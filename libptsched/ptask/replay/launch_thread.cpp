@@ -2,7 +2,7 @@
 #include "libptsched/ptask/replay/launch_thread.hpp"
 
 #include "libptsched/base/no_signals.hpp"
-#include "libptsched/ptask/run/naps.hpp"
+#include "libptsched/ptask/time/naps.hpp"
 #include <ptsched/device/device.hpp>
 
 #include <utility>

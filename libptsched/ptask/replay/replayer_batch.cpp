@@ -10,8 +10,8 @@ namespace ptsched::ptask {
 /* Not where it is to be known of each set when it has ended. */
 void Replayer::make_batch(ReplayedSubgraph &replayed) const
 {
-    if (replayed.replays.size() == 1 && !replayed.goes_ahead && !replayed.may_double_buffer && !runner_.timeline() &&
-        Batch::fits(replayed.subgraph))
+    if (replayed.replays.size() == 1 && !replayed.goes_ahead && !replayed.may_double_buffer &&
+        !runner_.keeps_timeline() && Batch::fits(replayed.subgraph))
         replayed.batch = std::make_unique<Batch>(replayed.subgraph);
 }
 

@@ -2,8 +2,7 @@
 /* How a set is given to a device, and what is learnt when it has ended. */
 #include "libptsched/ptask/replay/replayer.hpp"
 
-#include "libptsched/ptask/run/nvtx.hpp"
-#include "libptsched/ptask/run/timeline.hpp"
+#include "libptsched/ptask/time/nvtx.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -382,8 +381,8 @@ void Replayer::ended(ReplayedSubgraph &replayed, Clock::time_point now)
     const auto sets = static_cast<double>(flight.sets);
     replayed.gpu_seconds +=
         (share - sets * replayed.gpu_seconds) / std::min(static_cast<double>(replayed.sets), share_inertia);
-    if (Timeline *timeline = runner_.timeline())
-        timeline->lowered(*graph_device.device, *flight.replay, replayed.subgraph, flight.moved, flight.began, now);
+    if (runner_.keeps_timeline())
+        runner_.replayed(*graph_device.device, *flight.replay, replayed.subgraph, flight.moved, flight.began, now);
     if (flight.watch)
         tried(replayed, flight);
     flight.held.clear();

@@ -4,19 +4,21 @@
 #define PTSCHED_PTASK_REPLAY_RUNNER_HPP
 
 #include "libptsched/ptask/devices/graph_devices.hpp"
+#include "libptsched/ptask/replay/replay.hpp"
 
 #include <vector>
 
 namespace ptsched::ptask {
 
-class Timeline;
-
 class Runner {
 public:
     virtual Mutex &mutex() const PTSCHED_RETURNS_LOCK(graph_lock) = 0;
     virtual GraphDevices &devices() PTASK_LOCKED = 0;
-    /* Null: nobody asks. */
-    virtual Timeline *timeline() PTASK_LOCKED = 0;
+    /* Whether somebody asks what was done when; then, of sets of a subgraph that a CUDA graph did. */
+    virtual bool keeps_timeline() const PTASK_LOCKED = 0;
+    virtual void replayed(const device::Device &device, const Replay &replay, const Subgraph &subgraph,
+                          const Replay::Moved &moved, Clock::time_point began, Clock::time_point ended)
+        PTASK_LOCKED = 0;
 
     /* Nothing begins any more; nor after a failure. */
     virtual bool is_stopping() const PTASK_LOCKED = 0;

@@ -3,7 +3,7 @@
 #ifndef PTSCHED_PTASK_RUN_LAUNCH_HPP
 #define PTSCHED_PTASK_RUN_LAUNCH_HPP
 
-#include "libptsched/ptask/run/run.hpp"
+#include "libptsched/ptask/graph/run.hpp"
 
 namespace ptsched::ptask {
 

@@ -6,7 +6,7 @@
 #include "libptsched/ptask/graph/readiness.hpp"
 #include "libptsched/ptask/replay/replayer.hpp"
 #include "libptsched/ptask/run/launch.hpp"
-#include "libptsched/ptask/run/nvtx.hpp"
+#include "libptsched/ptask/time/nvtx.hpp"
 #include <ptsched/device/turns.hpp>
 
 #include <algorithm>

@@ -10,9 +10,9 @@
 
 #include "libptsched/ptask/devices/arbiter.hpp"
 #include "libptsched/ptask/replay/runner.hpp"
-#include "libptsched/ptask/run/deadline.hpp"
-#include "libptsched/ptask/run/naps.hpp"
 #include "libptsched/ptask/run/timeline.hpp"
+#include "libptsched/ptask/time/deadline.hpp"
+#include "libptsched/ptask/time/naps.hpp"
 
 #include <condition_variable>
 #include <span>
@@ -90,7 +90,12 @@ private:
 
     Mutex &mutex() const PTSCHED_RETURNS_LOCK(graph_lock) override { return mutex_; }
     GraphDevices &devices() PTASK_LOCKED override { return graph_devices_; }
-    Timeline *timeline() PTASK_LOCKED override { return timeline_.get(); }
+    bool keeps_timeline() const PTASK_LOCKED override { return timeline_ != nullptr; }
+    void replayed(const device::Device &device, const Replay &replay, const Subgraph &subgraph,
+                  const Replay::Moved &moved, Clock::time_point began, Clock::time_point ended) PTASK_LOCKED override
+    {
+        timeline_->replayed(device, replay, subgraph, moved, began, ended);
+    }
     bool is_stopping() const PTASK_LOCKED override { return stopping_; }
     bool has_failed() const PTASK_LOCKED override { return !failure_.empty(); }
     bool any_due_on_devices() const PTASK_LOCKED override { return !due_[1].empty(); }

@@ -82,8 +82,8 @@ void Timeline::moved(const Run &run, Clock::time_point now)
 }
 
 /* One event for the device, one for each direction of copies, and one for each task. */
-void Timeline::lowered(const device::Device &device, const Replay &replay, const Subgraph &subgraph,
-                       const Replay::Moved &moved, Clock::time_point began, Clock::time_point now)
+void Timeline::replayed(const device::Device &device, const Replay &replay, const Subgraph &subgraph,
+                        const Replay::Moved &moved, Clock::time_point began, Clock::time_point now)
 {
     const std::size_t others_in_subgraph = subgraph.tasks.size() - 1;
     auto on_device = [&](const auto &graph) { return graph.second.device == &device; };

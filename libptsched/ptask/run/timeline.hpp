@@ -23,8 +23,8 @@ public:
     void fetched(const device::Device &from, const TaskImpl &by, std::size_t bytes, Clock::time_point began,
                  Clock::time_point now);
     /* A subgraph, as the CUDA graph that @replay has; what was copied for it, some time in between. */
-    void lowered(const device::Device &device, const Replay &replay, const Subgraph &subgraph,
-                 const Replay::Moved &moved, Clock::time_point began, Clock::time_point now);
+    void replayed(const device::Device &device, const Replay &replay, const Subgraph &subgraph,
+                  const Replay::Moved &moved, Clock::time_point began, Clock::time_point now);
     /* In the Trace Event Format, which Perfetto and Chrome show: a row for each task, queue and direction of copies. */
     std::string json(const GraphDevices &graph_devices, const std::vector<std::unique_ptr<TaskImpl>> &tasks) const;
 

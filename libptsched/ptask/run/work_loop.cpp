@@ -4,8 +4,8 @@
  */
 #include "libptsched/ptask/graph/readiness.hpp"
 #include "libptsched/ptask/replay/replayer.hpp"
-#include "libptsched/ptask/run/naps.hpp"
 #include "libptsched/ptask/run/scheduler.hpp"
+#include "libptsched/ptask/time/naps.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PTSCHED_PTASK_RUN_AVERAGES_HPP
-#define PTSCHED_PTASK_RUN_AVERAGES_HPP
+#ifndef PTSCHED_PTASK_TIME_AVERAGES_HPP
+#define PTSCHED_PTASK_TIME_AVERAGES_HPP
 
 #include <algorithm>
 
@@ -44,4 +44,4 @@ private:
 
 } // namespace ptsched::ptask
 
-#endif /* PTSCHED_PTASK_RUN_AVERAGES_HPP */
+#endif /* PTSCHED_PTASK_TIME_AVERAGES_HPP */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PTSCHED_PTASK_RUN_DEADLINE_HPP
-#define PTSCHED_PTASK_RUN_DEADLINE_HPP
+#ifndef PTSCHED_PTASK_TIME_DEADLINE_HPP
+#define PTSCHED_PTASK_TIME_DEADLINE_HPP
 
 #include "libptsched/base/worker.hpp"
-#include "libptsched/ptask/run/now.hpp"
+#include "libptsched/ptask/time/now.hpp"
 #include <ptsched/ptask/graph.hpp>
 
 #include <algorithm>
@@ -22,4 +22,4 @@ inline Deadline deadline_of(Timeout timeout)
 
 } // namespace ptsched::ptask
 
-#endif /* PTSCHED_PTASK_RUN_DEADLINE_HPP */
+#endif /* PTSCHED_PTASK_TIME_DEADLINE_HPP */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <ptsched/ptask/draw.hpp>
 
-#include "libptsched/ptask/graph/graph.hpp"
+#include "libptsched/ptask/api/graph.hpp"
 
 namespace ptsched::ptask {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Tasks whose kernels are compiled when the graph is made. */
+#include "libptsched/ptask/api/graph.hpp"
 #include "libptsched/ptask/devices/device_choice.hpp"
-#include "libptsched/ptask/graph/graph.hpp"
 #include "libptsched/ptask/graph/parameters.hpp"
 #include "libptsched/ptask/run/scheduler.hpp"
 

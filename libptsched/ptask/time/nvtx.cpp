@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "libptsched/ptask/run/nvtx.hpp"
+#include "libptsched/ptask/time/nvtx.hpp"
 
 #ifdef PTSCHED_NVTX
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "libptsched/ptask/graph/graph.hpp"
+#include "libptsched/ptask/api/graph.hpp"
 
 #include "libptsched/ptask/devices/device_choice.hpp"
 #include "libptsched/ptask/graph/call.hpp"
@@ -7,8 +7,8 @@
 #include "libptsched/ptask/graph/constants.hpp"
 #include "libptsched/ptask/graph/parameters.hpp"
 #include "libptsched/ptask/graph/retired.hpp"
-#include "libptsched/ptask/run/nvtx.hpp"
 #include "libptsched/ptask/run/scheduler.hpp"
+#include "libptsched/ptask/time/nvtx.hpp"
 #include <ptsched/device/requester.hpp>
 
 #include <atomic>
@@ -202,7 +202,7 @@ Task &Graph::callback(const std::string &name, Callback function, const std::vec
 /* Null stands for the world. */
 Channel &GraphImpl::open(PortImpl *from, PortImpl *to, std::size_t capacity)
 {
-    Checks::ends(*this, from, to, capacity);
+    Checks::ends(*this, scheduler_->started(), from, to, capacity);
     /* The block with which a channel begins has its own room, so that no cycle is full. */
     bool has_first = to && to->options_.initial && to->options_.kind != PortKind::sticky;
     auto &channel = channels_.emplace_back(new Channel(*scheduler_, from, to, capacity + has_first));
@@ -220,7 +220,7 @@ void Graph::connect(Port &from, Port &to, std::size_t capacity)
     if (destination.from_)
         throw Error("cannot connect " + from.full_name() + " to " + to.full_name() + ": " + to.full_name() +
                     " has a channel already");
-    Checks::ends(*impl_, &source, &destination, capacity);
+    Checks::ends(*impl_, impl_->scheduler_->started(), &source, &destination, capacity);
     Checks::cycle(source, destination);
     destination.from_ = &impl_->open(&source, &destination, capacity);
 }
@@ -229,7 +229,7 @@ void Graph::loop(Port &from, Port &to, Port &again)
 {
     PortImpl &end = impl(from), &begin = impl(to);
 
-    Checks::ends(*impl_, &end, &begin, 1);
+    Checks::ends(*impl_, impl_->scheduler_->started(), &end, &begin, 1);
     Checks::loop(end, begin, impl(again));
     /* One for the round that ends, one for the round that begins. */
     begin.loop_ = &impl_->open(&end, &begin, 2);
@@ -273,7 +273,7 @@ Output &Graph::output(Port &from, std::size_t capacity)
 void Graph::run()
 {
     impl_->scheduler_->must_be_new();
-    Checks::complete(*impl_);
+    Checks::complete(impl_->tasks_, impl_->channels_);
     impl_->scheduler_->start(impl_->tasks_);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Between two looks at work that runs: the longer, the longer nothing has ended. */
-#ifndef PTSCHED_PTASK_RUN_NAPS_HPP
-#define PTSCHED_PTASK_RUN_NAPS_HPP
+#ifndef PTSCHED_PTASK_TIME_NAPS_HPP
+#define PTSCHED_PTASK_TIME_NAPS_HPP
 
 #include <algorithm>
 #include <chrono>
@@ -32,4 +32,4 @@ private:
 
 } // namespace ptsched::ptask
 
-#endif /* PTSCHED_PTASK_RUN_NAPS_HPP */
+#endif /* PTSCHED_PTASK_TIME_NAPS_HPP */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The time, for who needs it only now and then: to look at the clock takes as long as to take a lock. */
-#ifndef PTSCHED_PTASK_RUN_NOW_HPP
-#define PTSCHED_PTASK_RUN_NOW_HPP
+#ifndef PTSCHED_PTASK_TIME_NOW_HPP
+#define PTSCHED_PTASK_TIME_NOW_HPP
 
 #include <ptsched/base/time_source.hpp>
 
@@ -25,4 +25,4 @@ private:
 
 } // namespace ptsched::ptask
 
-#endif /* PTSCHED_PTASK_RUN_NOW_HPP */
+#endif /* PTSCHED_PTASK_TIME_NOW_HPP */

@@ -2,8 +2,8 @@
 /* Tasks that are functions which give a GPU work themselves. */
 #include <ptsched/ptask/stream_call.hpp>
 
+#include "libptsched/ptask/api/graph.hpp"
 #include "libptsched/ptask/graph/call.hpp"
-#include "libptsched/ptask/graph/graph.hpp"
 #include "libptsched/ptask/run/scheduler.hpp"
 
 namespace ptsched::ptask {

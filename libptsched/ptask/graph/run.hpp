@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PTSCHED_PTASK_RUN_RUN_HPP
-#define PTSCHED_PTASK_RUN_RUN_HPP
+#ifndef PTSCHED_PTASK_GRAPH_RUN_HPP
+#define PTSCHED_PTASK_GRAPH_RUN_HPP
 
 #include "libptsched/ptask/graph/call.hpp"
 #include "libptsched/ptask/graph/channel.hpp"
@@ -70,4 +70,4 @@ struct Run {
 
 } // namespace ptsched::ptask
 
-#endif /* PTSCHED_PTASK_RUN_RUN_HPP */
+#endif /* PTSCHED_PTASK_GRAPH_RUN_HPP */

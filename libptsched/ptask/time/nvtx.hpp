@@ -3,8 +3,8 @@
  * Ranges that NVIDIA's tools show by name (NVTX), of libptask's domain "ptask". Without such a tool, or where the CUDA
  * toolkit was not there to build with, there are none.
  */
-#ifndef PTSCHED_PTASK_RUN_NVTX_HPP
-#define PTSCHED_PTASK_RUN_NVTX_HPP
+#ifndef PTSCHED_PTASK_TIME_NVTX_HPP
+#define PTSCHED_PTASK_TIME_NVTX_HPP
 
 #include <string>
 
@@ -34,4 +34,4 @@ public:
 
 } // namespace ptsched::ptask
 
-#endif /* PTSCHED_PTASK_RUN_NVTX_HPP */
+#endif /* PTSCHED_PTASK_TIME_NVTX_HPP */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef PTSCHED_PTASK_GRAPH_GRAPH_HPP
-#define PTSCHED_PTASK_GRAPH_GRAPH_HPP
+#ifndef PTSCHED_PTASK_API_GRAPH_HPP
+#define PTSCHED_PTASK_API_GRAPH_HPP
 
 #include "libptsched/ptask/graph/channel.hpp"
 #include "libptsched/ptask/graph/task.hpp"
@@ -104,4 +104,4 @@ struct GraphImpl {
 
 } // namespace ptsched::ptask
 
-#endif /* PTSCHED_PTASK_GRAPH_GRAPH_HPP */
+#endif /* PTSCHED_PTASK_API_GRAPH_HPP */
