@@ -3,6 +3,7 @@
 #include "tests/simulate/simulate_test.hpp"
 
 #include "tools/ptsim/bound.hpp"
+#include "tools/ptsim/scenario_kinds.hpp"
 
 #include <cmath>
 

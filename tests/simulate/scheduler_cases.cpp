@@ -2,6 +2,8 @@
 /* The schedulers that the policy is compared with do what their authors say. */
 #include "tests/simulate/simulate_test.hpp"
 
+#include "tools/ptsim/scenario_kinds.hpp"
+
 #include <cmath>
 
 namespace simulate_test {

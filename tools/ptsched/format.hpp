@@ -3,8 +3,6 @@
 #ifndef PTSCHED_TOOL_FORMAT_HPP
 #define PTSCHED_TOOL_FORMAT_HPP
 
-#include "tools/ptsched/scheduler.hpp"
-
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -2,7 +2,7 @@
 #ifndef PTSIM_OPTIONS_HPP
 #define PTSIM_OPTIONS_HPP
 
-#include "tools/ptsim/scenario.hpp"
+#include "tools/ptsim/scenario_kinds.hpp"
 #include "tools/ptsim/scheduler.hpp"
 
 #include <filesystem>

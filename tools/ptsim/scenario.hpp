@@ -41,17 +41,6 @@ struct Scale {
     Machine machine;
 };
 
-struct ScenarioKind {
-    std::string name;
-    std::string title;
-    Scenario (*make)(const Scale &scale);
-    /* Of more programs than this it is not made. */
-    std::uint32_t entities = 0;
-};
-
-const std::vector<ScenarioKind> &scenario_kinds();
-Scenario make_scenario(const ScenarioKind &kind, const Scale &scale);
-
 } // namespace ptsim
 
 #endif

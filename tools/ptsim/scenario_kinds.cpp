@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tools/ptsim/scenario.hpp"
+#include "tools/ptsim/scenario_kinds.hpp"
 
 #include "tools/ptsim/random.hpp"
 #include "tools/ptsim/traces.hpp"
