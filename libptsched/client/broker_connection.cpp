@@ -205,7 +205,7 @@ bool BrokerConnection::wait(Call &call, std::optional<Limit> limit, bool interru
 void BrokerConnection::watch(Call &call)
 {
     if (!call.watch)
-        call.watch.emplace(*this);
+        call.watch.emplace(static_cast<WatchedConnection &>(*this));
 }
 
 /* True: interrupted by a signal. */

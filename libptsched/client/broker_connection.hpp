@@ -27,7 +27,7 @@ namespace ptsched {
  * -EPIPE: the broker is gone; -EHOSTDOWN: it does not answer; -EBADFD: the program has closed
  * the socket; or what the broker said when it turned this process away.
  */
-class BrokerConnection {
+class BrokerConnection final : private WatchedConnection {
 public:
     /*
      * The broker may take as long as @patience for what it answers at once. Asleep, a stopped process or a busy machine
@@ -54,13 +54,6 @@ public:
     /* Hung up when the broker is gone. -1: the program has closed it. */
     int fd() const { return socket_.is_ours() ? socket_.get() : -1; }
 
-    /*
-     * For BrokerWatch. Asks for a sign of life, without waiting for it; how many messages have come; and the end, if
-     * none came: whoever waits is told.
-     */
-    void ask_for_sign();
-    std::uint64_t heard() const { return heard_.load(std::memory_order_relaxed); }
-    void give_up();
     std::chrono::nanoseconds patience() const { return patience_; }
 
 private:
@@ -97,6 +90,9 @@ private:
         std::optional<BrokerWatch> watch; /* once it has slept without a limit */
     };
 
+    void ask_for_sign() override;
+    std::uint64_t heard() const override { return heard_.load(std::memory_order_relaxed); }
+    void give_up() override;
     int send(ptsched_broker_header &header, const void *payload, int fd, int flags = 0);
     int transact(Call &call, std::uint32_t cmd, int fd, bool interruptible);
     bool wait(Call &call, std::optional<Limit> limit, bool interruptible);

@@ -4,7 +4,7 @@
 #include "libptsched/base/clock.hpp"
 #include "libptsched/base/lock.hpp"
 #include "libptsched/base/no_signals.hpp"
-#include "libptsched/client/broker_connection.hpp"
+#include "libptsched/client/broker_socket.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -135,7 +135,7 @@ void BrokerWatcher::look()
 
 void BrokerWatcher::look_at(BrokerWatch &watch)
 {
-    BrokerConnection &connection = watch.connection_;
+    WatchedConnection &connection = watch.connection_;
     const std::uint64_t heard = connection.heard();
     if (watch.asked_ && heard == watch.heard_) {
         if (++watch.silent_ == kLooks)
@@ -149,7 +149,7 @@ void BrokerWatcher::look_at(BrokerWatch &watch)
         connection.ask_for_sign();
 }
 
-BrokerWatch::BrokerWatch(BrokerConnection &connection)
+BrokerWatch::BrokerWatch(WatchedConnection &connection)
     : connection_(connection), watcher_(BrokerWatcher::of_this_process())
 {
     if (watcher_)

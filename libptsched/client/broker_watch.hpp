@@ -7,8 +7,20 @@
 
 namespace ptsched {
 
-class BrokerConnection;
 class BrokerWatcher;
+
+/* What is watched: a connection to the broker. Its calls do not wait. */
+class WatchedConnection {
+public:
+    virtual void ask_for_sign() = 0;
+    /* How many messages have come. */
+    virtual std::uint64_t heard() const = 0;
+    /* None came: whoever waits is told. */
+    virtual void give_up() = 0;
+
+protected:
+    ~WatchedConnection() = default;
+};
 
 /*
  * While it exists, a thread of this process asks the broker for a sign of life now and then, and ends the connection if
@@ -18,7 +30,7 @@ class BrokerWatcher;
  */
 class BrokerWatch {
 public:
-    explicit BrokerWatch(BrokerConnection &connection);
+    explicit BrokerWatch(WatchedConnection &connection);
     ~BrokerWatch();
     BrokerWatch(const BrokerWatch &) = delete;
     BrokerWatch &operator=(const BrokerWatch &) = delete;
@@ -26,7 +38,7 @@ public:
 private:
     friend class BrokerWatcher;
 
-    BrokerConnection &connection_;
+    WatchedConnection &connection_;
     BrokerWatcher *watcher_;
     /* The watcher's, under its lock. */
     BrokerWatch *next_ = nullptr, **link_ = nullptr;
