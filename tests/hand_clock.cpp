@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tests/hand_clock.h"
 
-#include "libptsched/base/clock.hpp"
 #include "libptsched/base/lock.hpp"
+#include "libptsched/base/time_calls.hpp"
 
 #include <pthread.h>
 #include <sys/eventfd.h>

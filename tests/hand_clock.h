@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time that a test makes: what libptsched/base/clock.hpp declares, for a program or library that is linked with
- * hand_clock.cpp in place of clock.cpp.
+ * Time that a test makes: what libptsched/base/time_calls.hpp declares, for a program or library that is linked with
+ * hand_clock.cpp in place of time_calls.cpp.
  *
  * Threads that take part are known from before they begin until they end. Time stands still while one of them runs.
  * When all of them sleep, and nothing has happened that would wake one, it moves on to the next moment at which a sleep

@@ -2,8 +2,8 @@
 #include "libptsched/base/worker.hpp"
 
 #include "libptsched/base/no_signals.hpp"
+#include <ptsched/base/chrono_clock.hpp>
 #include <ptsched/base/error.hpp>
-#include <ptsched/base/time_source.hpp>
 
 #include <algorithm>
 #include <cerrno>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/client/broker_connection.hpp"
 
-#include "libptsched/base/clock.hpp"
 #include "libptsched/base/no_cancellation.hpp"
 #include "libptsched/base/passed_fds.hpp"
+#include "libptsched/base/time_calls.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/client/broker_watch.hpp"
 
-#include "libptsched/base/clock.hpp"
 #include "libptsched/base/lock.hpp"
 #include "libptsched/base/no_signals.hpp"
+#include "libptsched/base/time_calls.hpp"
 #include "libptsched/client/broker_socket.hpp"
 
 #include <atomic>

@@ -2,8 +2,8 @@
 #include "libptsched/device/attachment.hpp"
 
 #include "libptsched/base/be_prompt.hpp"
-#include "libptsched/base/clock.hpp"
 #include "libptsched/base/no_signals.hpp"
+#include "libptsched/base/time_calls.hpp"
 #include "libptsched/device/requester.hpp"
 #include <ptsched/device/log.hpp>
 

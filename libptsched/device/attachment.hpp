@@ -6,7 +6,7 @@
 #include "libptsched/base/doorbell.hpp"
 #include "libptsched/base/lock.hpp"
 #include "libptsched/client/acknowledged.hpp"
-#include <ptsched/base/time_source.hpp>
+#include <ptsched/base/chrono_clock.hpp>
 #include <ptsched/device/turns.hpp>
 
 #include <condition_variable>

@@ -4,7 +4,7 @@
 #include "libptsched/device/driver.hpp"
 #include "libptsched/device/host_pool.hpp"
 #include "libptsched/device/pool.hpp"
-#include <ptsched/base/time_source.hpp>
+#include <ptsched/base/chrono_clock.hpp>
 
 #include <condition_variable>
 #include <cstdlib>

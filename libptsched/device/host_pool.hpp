@@ -3,7 +3,7 @@
 #define PTSCHED_DEVICE_INSIDE_HOST_POOL_HPP
 
 #include "libptsched/base/lock.hpp"
-#include <ptsched/base/time_source.hpp>
+#include <ptsched/base/chrono_clock.hpp>
 #include <ptsched/device/host_pool.hpp>
 
 #include <atomic>

@@ -4,8 +4,7 @@
 #define PTSCHED_DEVICE_POLLER_HPP
 
 #include "libptsched/base/lock.hpp"
-
-#include <ptsched/base/time_source.hpp>
+#include <ptsched/base/chrono_clock.hpp>
 #include <ptsched/device/completions.hpp>
 
 namespace ptsched::device {

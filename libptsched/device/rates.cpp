@@ -3,7 +3,7 @@
 
 #include "libptsched/device/cuda.hpp"
 #include "libptsched/device/multiply_add.hpp"
-#include <ptsched/base/time_source.hpp>
+#include <ptsched/base/chrono_clock.hpp>
 #include <ptsched/device/allocation.hpp>
 #include <ptsched/device/parallel.hpp>
 

@@ -8,7 +8,7 @@
 #include "tests/conformance/tap.hpp"
 #include "tests/conformance/thread.hpp"
 
-#include "libptsched/base/clock.hpp"
+#include "libptsched/base/time_calls.hpp"
 #include "libptsched/client/broker_connection.hpp"
 #include "libptsched/client/broker_socket.hpp"
 

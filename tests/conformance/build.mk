@@ -12,7 +12,7 @@ $(B)/tests/broker-end: $(B)/obj/$(CONFORMANCE_DIR)/broker_end.cpp.o
 $(B)/tests/pair: $(B)/obj/$(CONFORMANCE_DIR)/pair.cpp.o
 
 $(B)/tests/file-closer: $(patsubst %,$(B)/obj/%.cpp.o,$(CONFORMANCE_DIR)/file_closer $(CONFORMANCE_DIR)/tap \
-		tools/ptschedd/file_closer tools/ptschedd/event_loop libptsched/base/clock)
+		tools/ptschedd/file_closer tools/ptschedd/event_loop libptsched/base/time_calls)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $^ -o $@
 

@@ -2,7 +2,7 @@
 /* The files of processes that have ended, as the broker closes them. */
 #include "tools/ptschedd/file_closer.hpp"
 
-#include "libptsched/base/clock.hpp"
+#include "libptsched/base/time_calls.hpp"
 #include "tests/conformance/tap.hpp"
 
 #include <cstdio>

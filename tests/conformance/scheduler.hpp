@@ -6,7 +6,7 @@
 #ifndef PTSCHED_TEST_SCHEDULER_HPP
 #define PTSCHED_TEST_SCHEDULER_HPP
 
-#include "libptsched/base/clock.hpp"
+#include "libptsched/base/time_calls.hpp"
 #include "libptsched/client/broker_protocol.h"
 #include <ptsched/base/fd.hpp>
 

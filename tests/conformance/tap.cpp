@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/conformance/tap.hpp"
 
-#include "libptsched/base/clock.hpp"
+#include "libptsched/base/time_calls.hpp"
 
 #include <cstdio>
 #include <cstring>

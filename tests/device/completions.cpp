@@ -5,7 +5,7 @@
 #include "tests/device/work.hpp"
 #include "tests/host_flag.h"
 #include "tests/ptask/child.hpp"
-#include <ptsched/base/time_source.hpp>
+#include <ptsched/base/chrono_clock.hpp>
 
 #include <future>
 #include <thread>

@@ -22,9 +22,9 @@ FUZZ_INCLUDE := -iquote . -Ilibptsched/include -Iuapi -D_GNU_SOURCE -DPTSCHED_VE
 # Without threads, signals, drivers and cgroups: those have stand-ins.
 FUZZ_BROKER_SRCS := $(filter-out $(addprefix tools/ptschedd/,$(addsuffix .cpp,main options log module_events \
 	switch_thread file_closer cgroup)),$(wildcard tools/ptschedd/*.cpp)) libptsched/client/device_name.cpp $(POLICY_SRCS)
-FUZZ_CLIENT_SRCS := $(filter-out libptsched/base/clock.cpp,$(BASE_SRCS) $(wildcard libptsched/client/*.cpp)) kmod/policy/weight.c
+FUZZ_CLIENT_SRCS := $(filter-out libptsched/base/time_calls.cpp,$(BASE_SRCS) $(wildcard libptsched/client/*.cpp)) kmod/policy/weight.c
 FUZZ_TOOLS_SRCS  := $(addprefix tools/ptsched/,$(addsuffix .cpp,accounts attributes broker events format netlink openmetrics \
-	replace_file scheduler set stat units write_all)) libptsched/base/clock.cpp libptsched/client/device_name.cpp
+	replace_file scheduler set stat units write_all)) libptsched/base/time_calls.cpp libptsched/client/device_name.cpp
 
 fuzz_objs = $(patsubst %,$(FUZZ_DIR)/obj/%.o,$(1))
 fuzz_own  = $(call fuzz_objs,$(patsubst %,tests/fuzz/%.cpp,$(1)))

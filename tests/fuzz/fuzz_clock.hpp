@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time of a fuzz target, in place of libptsched/base/clock.cpp: it passes only where somebody waits with a limit, or
- * the target lets it.
+ * Time of a fuzz target, in place of libptsched/base/time_calls.cpp: it passes only where somebody waits with a limit,
+ * or the target lets it.
  */
 #ifndef PTSCHED_TEST_FUZZ_CLOCK_HPP
 #define PTSCHED_TEST_FUZZ_CLOCK_HPP

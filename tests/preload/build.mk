@@ -23,7 +23,7 @@ PT_SCRIPTED := $(PRELOAD_OBJS) $(B)/obj/$(PT)/scripted_client.cpp.o \
 	client/error_text base/doorbell base/kept_fd base/standard_error base/start_path)
 $(PT_LIB)/libptsched-preload.so: $(PT_SCRIPTED) $(B)/obj/tests/hand_clock.cpp.o
 $(PT_LIB)/libptsched-preload.so: PT_WRAP := -Wl,--wrap=pthread_create
-$(PT_LIB)/real-time/libptsched-preload.so: $(PT_SCRIPTED) $(B)/obj/client/libptsched/base/clock.cpp.o
+$(PT_LIB)/real-time/libptsched-preload.so: $(PT_SCRIPTED) $(B)/obj/client/libptsched/base/time_calls.cpp.o
 $(PT_LIB)/libptsched-preload.so $(PT_LIB)/real-time/libptsched-preload.so: $(PT)/exports.map
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) $(subst $(PRELOAD_DIR)/exports.map,$(PT)/exports.map,$(PRELOAD_LDFLAGS)) $(PT_WRAP) \

@@ -34,7 +34,7 @@ $(B)/tests/ptask-attach-client: $(B)/obj/tests/ptask/attach/client.cpp.o $(B)/ob
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(PTASK_LINK) -lptsched -Wl,-rpath,'$$ORIGIN/../lib'
 
-$(B)/tests/ptask-attach: $(B)/obj/tests/ptask/attach/main.cpp.o $(B)/obj/libptsched/base/clock.cpp.o \
+$(B)/tests/ptask-attach: $(B)/obj/tests/ptask/attach/main.cpp.o $(B)/obj/libptsched/base/time_calls.cpp.o \
 		| $(B)/tests/ptask-attach-client \
 		$(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so vgpu-stat) $(addprefix $(B)/bin/,ptschedd ptsched) \
 		$(PRELOAD_SO)

@@ -3,7 +3,7 @@
 #ifndef PTASK_GRAPH_CLOCK_HPP
 #define PTASK_GRAPH_CLOCK_HPP
 
-#include <ptsched/base/time_source.hpp>
+#include <ptsched/base/chrono_clock.hpp>
 
 #include <atomic>
 #include <thread>

@@ -12,7 +12,7 @@ TESTS += $(B)/tests/vgpu_model
 
 VGPU_SERVICE_OBJS := $(addprefix $(B)/obj/$(VGPU)/engine/,engine.c.o rm.c.o service.c.o)
 
-$(B)/vgpu/vgpud: $(B)/obj/$(VGPU)/vgpud.cpp.o $(B)/obj/tools/ptschedd/event_loop.cpp.o $(B)/obj/libptsched/base/clock.cpp.o \
+$(B)/vgpu/vgpud: $(B)/obj/$(VGPU)/vgpud.cpp.o $(B)/obj/tools/ptschedd/event_loop.cpp.o $(B)/obj/libptsched/base/time_calls.cpp.o \
 		$(VGPU_SERVICE_OBJS)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $^

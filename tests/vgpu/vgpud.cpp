@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The virtual GPU as a daemon: the engine behind a Unix socket, for machines that cannot load vgpu.ko. */
 
-#include "libptsched/base/clock.hpp"
+#include "libptsched/base/time_calls.hpp"
 #include "tools/ptschedd/event_loop.hpp"
 #include <ptsched/base/fd.hpp>
 

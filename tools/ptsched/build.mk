@@ -27,7 +27,7 @@ $(PERFETTO_DIR)/perfetto.pb.o: $(PERFETTO_DIR)/perfetto.pb.cc
 $(B)/obj/tools/ptsched/trace_file.cpp.o: $(PERFETTO_DIR)/perfetto.pb.cc
 
 $(B)/bin/ptsched: $(PTSCHED_OBJS) $(PERFETTO_DIR)/perfetto.pb.o $(B)/obj/libptsched/client/device_name.cpp.o \
-		$(B)/obj/libptsched/base/clock.cpp.o
+		$(B)/obj/libptsched/base/time_calls.cpp.o
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs $(PTSCHED_PKGS))
 

@@ -3,7 +3,7 @@
  * How well decisions can be enforced on each GPU, and why not better: found out as a program finds it out, by this very
  * program started once more with the interposer.
  */
-#include "libptsched/base/clock.hpp"
+#include "libptsched/base/time_calls.hpp"
 #include "libptsched/cuda/cuda_abi.h"
 #include "tools/ptsched/checks.hpp"
 #include "tools/ptsched/commands.hpp"

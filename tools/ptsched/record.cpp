@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* ptsched record: what the scheduler does, as a trace for Perfetto. */
-#include "libptsched/base/clock.hpp"
+#include "libptsched/base/time_calls.hpp"
 #include "tools/ptsched/commands.hpp"
 #include "tools/ptsched/stop_signals.hpp"
 #include "tools/ptsched/timeline.hpp"

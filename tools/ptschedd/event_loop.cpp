@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/ptschedd/event_loop.hpp"
 
-#include "libptsched/base/clock.hpp"
+#include "libptsched/base/time_calls.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/ptschedd/switchboard.hpp"
 
-#include "libptsched/base/clock.hpp"
+#include "libptsched/base/time_calls.hpp"
 #include "libptsched/rm/rm_channels.hpp"
 #include "tools/ptschedd/log.hpp"
 

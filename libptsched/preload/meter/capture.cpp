@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/preload/meter/capture.hpp"
 
-#include "libptsched/base/clock.hpp"
+#include "libptsched/base/time_calls.hpp"
 
 namespace ptsched::preload {
 

@@ -3,8 +3,8 @@
 #include "libptsched/preload/turn/agent.hpp"
 
 #include "libptsched/base/be_prompt.hpp"
-#include "libptsched/base/clock.hpp"
 #include "libptsched/base/lock.hpp"
+#include "libptsched/base/time_calls.hpp"
 #include "libptsched/preload/common/exiting.hpp"
 #include "libptsched/preload/common/immortal.hpp"
 #include "libptsched/preload/common/thread.hpp"

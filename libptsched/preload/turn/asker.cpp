@@ -2,7 +2,7 @@
 #include "libptsched/preload/turn/asker.hpp"
 
 #include "libptsched/base/be_prompt.hpp"
-#include "libptsched/base/clock.hpp"
+#include "libptsched/base/time_calls.hpp"
 #include "libptsched/preload/common/exiting.hpp"
 #include "libptsched/preload/common/thread.hpp"
 #include "libptsched/preload/turn/attachment.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/preload/turn/device.hpp"
 
-#include "libptsched/base/clock.hpp"
+#include "libptsched/base/time_calls.hpp"
 #include "libptsched/preload/common/config.hpp"
 #include "libptsched/preload/common/debug.hpp"
 #include "libptsched/preload/common/thread.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/preload/turn/gate.hpp"
 
-#include "libptsched/base/clock.hpp"
 #include "libptsched/base/no_cancellation.hpp"
+#include "libptsched/base/time_calls.hpp"
 #include "libptsched/preload/common/exiting.hpp"
 #include "libptsched/preload/common/stats.hpp"
 #include "libptsched/preload/turn/agent_bell.hpp"

@@ -17,7 +17,7 @@
  */
 #include "libptsched/preload/turn/look_after.hpp"
 
-#include "libptsched/base/clock.hpp"
+#include "libptsched/base/time_calls.hpp"
 #include "libptsched/preload/common/config.hpp"
 #include "libptsched/preload/common/stats.hpp"
 #include "libptsched/preload/common/thread.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/preload/turn/switch_trial.hpp"
 
-#include "libptsched/base/clock.hpp"
+#include "libptsched/base/time_calls.hpp"
 #include "libptsched/preload/driver/driver.hpp"
 #include "libptsched/preload/turn/attachment.hpp"
 #include "libptsched/preload/turn/switch_channels.hpp"

@@ -3,7 +3,7 @@
 #ifndef PTSCHED_PTASK_TIME_NOW_HPP
 #define PTSCHED_PTASK_TIME_NOW_HPP
 
-#include <ptsched/base/time_source.hpp>
+#include <ptsched/base/chrono_clock.hpp>
 
 namespace ptsched::ptask {
 

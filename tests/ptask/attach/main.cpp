@@ -8,7 +8,7 @@
 
 #include <ptsched/device/turns.hpp>
 
-#include "libptsched/base/clock.hpp"
+#include "libptsched/base/time_calls.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <ptsched/base/time_source.hpp>
+#include <ptsched/base/chrono_clock.hpp>
 
-#include "libptsched/base/clock.hpp"
+#include "libptsched/base/time_calls.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The seam through which libraries, interposer and broker see time: whatever reads a clock, naps, or waits with a limit
- * does it here. A test links another definition than clock.cpp, whose time passes when the test says so.
+ * The system's calls that have to do with time: whatever of libraries, interposer and broker reads a clock, naps, or
+ * waits with a limit does it here. A test links another definition than time_calls.cpp, whose time passes when the test
+ * says so. For std::chrono there is chrono_clock.hpp, on top of this.
  */
-#ifndef PTSCHED_BASE_CLOCK_HPP
-#define PTSCHED_BASE_CLOCK_HPP
+#ifndef PTSCHED_BASE_TIME_CALLS_HPP
+#define PTSCHED_BASE_TIME_CALLS_HPP
 
 #include <atomic>
 #include <cstdint>

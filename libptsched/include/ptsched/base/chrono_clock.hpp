@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All that the library sees of time: the steady clock, or, in a test, one that is driven by hand. Who looks at the time
- * or waits until a time does so here.
+ * A clock for std::chrono, which is all that libraries for graphs see of time: the steady clock, or, in a test, one
+ * that is driven by hand. Who looks at the time or waits until a time does so here.
  */
-#ifndef PTSCHED_BASE_TIME_SOURCE_HPP
-#define PTSCHED_BASE_TIME_SOURCE_HPP
+#ifndef PTSCHED_BASE_CHRONO_CLOCK_HPP
+#define PTSCHED_BASE_CHRONO_CLOCK_HPP
 
 #include <ptsched/base/thread_safety.hpp>
 
@@ -56,4 +56,4 @@ public:
 
 #pragma GCC visibility pop
 
-#endif /* PTSCHED_BASE_TIME_SOURCE_HPP */
+#endif /* PTSCHED_BASE_CHRONO_CLOCK_HPP */

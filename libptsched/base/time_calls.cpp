@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "libptsched/base/clock.hpp"
+#include "libptsched/base/time_calls.hpp"
 
 #include <cerrno>
 #include <climits>
