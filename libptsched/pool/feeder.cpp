@@ -211,7 +211,7 @@ void CoreImpl::fail(std::exception_ptr cause, const std::string &what)
         failure = nested(what);
     }
     {
-        std::lock_guard lock(failure_mutex_);
+        Guard lock(failure_mutex_);
         if (!failure_)
             failure_ = failure;
     }

@@ -2,7 +2,6 @@
 #include "libptsched/pool/guest.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <vector>
 
 namespace ptsched::pool {
@@ -77,11 +76,11 @@ void Guest::leave()
 
 void Guest::abandon(std::unique_ptr<Guest> guest)
 {
-    static std::mutex mutex; /* protects the following */
-    static auto &kept = *new std::vector<std::unique_ptr<Guest>>;
+    static Mutex mutex;
+    static auto &kept PTSCHED_GUARDED_BY(mutex) = *new std::vector<std::unique_ptr<Guest>>;
 
     guest->turns_.reset();
-    std::lock_guard lock(mutex);
+    Guard lock(mutex);
     kept.push_back(std::move(guest));
 }
 

@@ -23,7 +23,7 @@ struct alignas(64) Output {
     alignas(64) std::atomic<std::uint64_t> popped{0};
 };
 
-class CoreImpl final : private device::HostWork {
+class CoreImpl {
 public:
     using Kind = Core::Kind;
     using HostFunction = Core::HostFunction;
@@ -78,7 +78,7 @@ private:
 
     /* On the host. */
     void ready_on_host(std::size_t tasks);
-    void do_piece() override;
+    void do_on_host();
     bool take_for_host(std::byte *task, Label &label);
     void run_on_host(std::byte *task, const Label &label);
 
@@ -86,7 +86,9 @@ private:
     const std::vector<Kind> kinds_;
     std::size_t task_bytes_ = 0; /* of the largest kind */
     std::vector<HostFunction> host_functions_;
-    device::HostGroupPtr host_group_;
+    const std::unique_ptr<device::Code> host_step_; /* does a task of the host */
+    std::vector<std::unique_ptr<device::Queue>> host_queues_;
+    std::atomic<std::size_t> next_host_queue_{0};
 
     std::vector<std::unique_ptr<Guest>> guests_;
     /* To each device, to any, to the host, to either. */
@@ -96,10 +98,10 @@ private:
     std::vector<std::unique_ptr<Output>> outputs_;
 
     std::atomic<Life> life_{Life::open};
-    mutable std::mutex failure_mutex_; /* protects failure_ */
-    std::exception_ptr failure_;
+    mutable Mutex failure_mutex_;
+    std::exception_ptr failure_ PTSCHED_GUARDED_BY(failure_mutex_);
     std::atomic<bool> news_{false};    /* a turn came or is called back */
-    std::atomic<unsigned> on_host_{0}; /* pieces that the host's pool was told of and has not done */
+    std::atomic<unsigned> on_host_{0}; /* steps that the host's queues have */
     Sleepers host_done_;
     std::vector<unsigned> found_; /* by the thread: blocks with results */
     std::atomic<std::uint64_t> done_on_devices_{0}, done_on_host_{0};

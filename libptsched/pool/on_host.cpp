@@ -7,20 +7,18 @@
 
 namespace ptsched::pool {
 
-/* A thread of the host's pool takes a task, or the calling one if there is none. */
+/* So many tasks are taken by threads of the host's pool, each by whichever comes to it first. */
 void CoreImpl::ready_on_host(std::size_t tasks)
 {
     for (; tasks; tasks--) {
+        const std::size_t next = next_host_queue_.fetch_add(1, std::memory_order_relaxed);
         on_host_.fetch_add(1, std::memory_order_relaxed);
-        try {
-            device::HostPool::get().ready(host_group_, *this);
-        } catch (const Error &) {
-            do_piece();
-        }
+        host_queues_[next % host_queues_.size()]->run(*host_step_, {}, {});
     }
 }
 
-void CoreImpl::do_piece()
+/* What it takes may have been taken by another: then there is nothing to do. */
+void CoreImpl::do_on_host()
 {
     alignas(Piece) std::byte task[most_bytes];
     Label label;
@@ -62,8 +60,10 @@ void CoreImpl::run_on_host(std::byte *task, const Label &label)
             return label;
         });
     };
-    if (!put())
+    if (!put()) {
+        const device::HostPool::Blocked blocked;
         output.rooms.wait_until(no_limit(), put);
+    }
     output.arrived.fetch_add(1, std::memory_order_release);
     done_on_host_.fetch_add(1, std::memory_order_relaxed);
     output.arrivals.wake();

@@ -82,7 +82,8 @@ CoreImpl::CoreImpl(Options options, std::vector<Kind> kinds)
               options.devices = device::gpus();
           return std::move(options);
       }()),
-      kinds_(std::move(kinds)), host_functions_(kinds_.size())
+      kinds_(std::move(kinds)), host_functions_(kinds_.size()),
+      host_step_(device::host_code([this](const std::vector<void *> &) { do_on_host(); }))
 {
     check_options();
     for (const Kind &kind : kinds_)
@@ -91,7 +92,9 @@ CoreImpl::CoreImpl(Options options, std::vector<Kind> kinds)
     if (options_.host_threads) {
         host_ = make_inputs();
         either_ = make_inputs();
-        host_group_ = std::make_shared<device::HostGroup>(options_.host_threads);
+        const auto group = device::HostGroup::make(options_.host_threads);
+        for (unsigned i = 0; i < options_.host_threads; i++)
+            host_queues_.push_back(device::make_host_queue(group));
     }
     for (unsigned i = 0; i < options_.outputs; i++)
         outputs_.push_back(std::make_unique<Output>(options_.capacity, task_bytes_));
@@ -303,7 +306,7 @@ void CoreImpl::throw_failure() const
 {
     if (life() != Life::failed)
         return;
-    std::lock_guard lock(failure_mutex_);
+    Guard lock(failure_mutex_);
     std::rethrow_exception(failure_);
 }
 

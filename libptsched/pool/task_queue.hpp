@@ -7,7 +7,8 @@
 #ifndef PTSCHED_POOL_TASK_QUEUE_HPP
 #define PTSCHED_POOL_TASK_QUEUE_HPP
 
-#include <ptsched/base/time_source.hpp>
+#include "libptsched/base/lock.hpp"
+#include <ptsched/base/chrono_clock.hpp>
 #include <ptsched/pool/slots.h>
 
 #include <atomic>
@@ -16,7 +17,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <utility>
 
@@ -150,7 +150,7 @@ public:
             if (i > prompt_looks)
                 __builtin_ia32_pause();
         }
-        std::unique_lock lock(mutex_);
+        Lock lock(mutex_);
         asleep_.fetch_add(1, std::memory_order_seq_cst);
         const bool holds = Clock::wait_until(changed_, lock, until, condition);
         asleep_.fetch_sub(1, std::memory_order_relaxed);
@@ -166,7 +166,7 @@ public:
         std::atomic_thread_fence(std::memory_order_seq_cst);
         if (!any_asleep())
             return;
-        std::lock_guard lock(mutex_);
+        Guard lock(mutex_);
         changed_.notify_all();
     }
 
@@ -174,7 +174,7 @@ private:
     static constexpr unsigned looks = 1000, prompt_looks = 400;
 
     std::atomic<unsigned> asleep_{0};
-    std::mutex mutex_; /* nobody goes to sleep between a change and the news of it */
+    Mutex mutex_; /* nobody goes to sleep between a change and the news of it */
     std::condition_variable changed_;
 };
 

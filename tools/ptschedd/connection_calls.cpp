@@ -2,7 +2,7 @@
 /* The calls of uapi/linux/ptsched.h, as the messages of a connection. */
 #include "tools/ptschedd/connection.hpp"
 
-#include "libptsched/base/clock.hpp"
+#include "libptsched/base/time_calls.hpp"
 #include "tools/ptschedd/log.hpp"
 #include "tools/ptschedd/server.hpp"
 
