@@ -33,39 +33,32 @@ void parks_when_idle()
 /* Called back in the midst of its work, again and again: each task comes back once, with the right value. */
 void called_back()
 {
-    constexpr unsigned long long count = 3000;
+    constexpr unsigned long long rounds = 20, each = 100;
     Broker broker;
     Rival rival;
     auto options = options_for("squares");
     options.attach = device::Attach::required;
+    options.idle = 1h;
     Squares squares(options);
-    std::vector<unsigned> seen(count);
-    std::jthread pushes([&] {
-        for (unsigned long long i = 0; i < count; i++)
+    for (unsigned long long round = 0; round < rounds; round++) {
+        for (unsigned long long i = round * each; i < (round + 1) * each; i++)
             squares.push(Square{static_cast<double>(i), 0, i});
-    });
-    unsigned long long popped = 0;
-    const auto pop = [&] {
-        const auto done = squares.pop();
-        if (!CHECK(done && done->result == done->value * done->value))
-            return;
-        seen.at(done->id)++;
-        popped++;
-    };
-    while (popped < count - 200) {
-        for (unsigned i = 0; i < 100; i++)
-            pop();
+        until(squares, [&](const pool::State &state) { return state.launches == round + 1; });
         rival.tell('t');
         CHECK(rival.told() == 'h');
         /* It has the device alone. */
         CHECK(!squares.state().resident);
+        CHECK_EQ(squares.state().parks, round + 1);
         rival.tell('g');
     }
-    while (popped < count)
-        pop();
+    std::vector<unsigned> seen(rounds * each);
+    for (unsigned long long i = 0; i < rounds * each; i++) {
+        const auto done = squares.pop();
+        if (CHECK(done && done->result == done->value * done->value))
+            seen.at(done->id)++;
+    }
     for (const unsigned times : seen)
         CHECK_EQ(times, 1u);
-    CHECK(squares.state().parks >= 20);
 }
 
 /* What it has begun is ended first; what waits in its slots goes on in the next turn. */
