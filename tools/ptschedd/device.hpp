@@ -3,8 +3,8 @@
 #ifndef PTSCHEDD_DEVICE_HPP
 #define PTSCHEDD_DEVICE_HPP
 
-#include "tools/ptschedd/cgroup_tree.hpp"
 #include "libptsched/base/time_calls.hpp"
+#include "tools/ptschedd/cgroup_tree.hpp"
 #include "tools/ptschedd/entity.hpp"
 
 #include <deque>

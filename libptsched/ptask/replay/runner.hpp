@@ -17,8 +17,8 @@ public:
     /* Whether somebody asks what was done when; then, of sets of a subgraph that a CUDA graph did. */
     virtual bool keeps_timeline() const PTASK_LOCKED = 0;
     virtual void replayed(const device::Device &device, const Replay &replay, const Subgraph &subgraph,
-                          const Replay::Moved &moved, Clock::time_point began, Clock::time_point ended)
-        PTASK_LOCKED = 0;
+                          const Replay::Moved &moved, Clock::time_point began,
+                          Clock::time_point ended) PTASK_LOCKED = 0;
 
     /* Nothing begins any more; nor after a failure. */
     virtual bool is_stopping() const PTASK_LOCKED = 0;
