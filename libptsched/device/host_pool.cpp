@@ -64,7 +64,7 @@ void HostPoolImpl::ready(const HostGroupPtr &group, HostWork &work)
 
 void HostPoolImpl::look()
 {
-    ptsched::Lock lock(mutex_);
+    Lock lock(mutex_);
     while (!wake())
         do_one(lock);
 }
@@ -97,7 +97,7 @@ bool HostPoolImpl::start_thread()
 void HostPoolImpl::work()
 {
     is_worker_ = true;
-    ptsched::Lock lock(mutex_);
+    Lock lock(mutex_);
     bool stays = true;
     while (stays) {
         if (!groups_.empty() && busy_ < at_once()) {
@@ -131,10 +131,10 @@ void HostPoolImpl::do_one(Lock &lock)
     busy_++;
     const Clock::time_point began = begun_at_ = Clock::now();
     wake();
-    lock.unlock();
+    lock.unlock(mutex_);
     work.do_piece();
     looks_soon_ = false;
-    lock.lock();
+    lock.lock(mutex_);
     busy_--;
     group.busy_--;
     list(pointer);

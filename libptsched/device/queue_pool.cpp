@@ -97,7 +97,7 @@ QueuePool &QueuePool::of(Device &device)
     static Mutex mutex;
     static auto &pools PTSCHED_GUARDED_BY(mutex) =
         *new std::map<Device *, std::unique_ptr<QueuePoolImpl>>; /* as long as devices */
-    std::lock_guard lock(mutex);
+    Guard lock(mutex);
     std::unique_ptr<QueuePoolImpl> &pool = pools[&device];
     if (!pool)
         pool = std::make_unique<QueuePoolImpl>(device);
