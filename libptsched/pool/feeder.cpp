@@ -13,7 +13,7 @@ namespace {
 /* So many rounds without anything to do before the thread rests, and so long a rest while tasks are in slots. */
 constexpr unsigned prompt_rounds = 2000, most_idle_rounds = 10000;
 constexpr std::chrono::microseconds nap{20};
-/* In rounds without anything to do, between looks at the time. */
+/* Between looks at the time. */
 constexpr unsigned rounds_between_looks = 64;
 /* Tasks that are handed out between looks at what has come back. */
 constexpr unsigned at_once = 64;
@@ -40,18 +40,17 @@ void CoreImpl::work()
 {
     device::adopt_thread();
     try {
-        for (unsigned idle_rounds = 0; life() < Life::stopped;) {
+        unsigned idle_rounds = 0;
+        for (unsigned round = 0; life() < Life::stopped; round++) {
             bool busy = false;
             for (const auto &guest : guests_)
                 busy |= collect(*guest);
             busy |= hand_out();
-            if (busy) {
-                idle_rounds = 0;
-                continue;
-            }
-            if (idle_rounds++ % rounds_between_looks == 0 || news_.load(std::memory_order_relaxed))
+            if (round % rounds_between_looks == 0 || news_.load(std::memory_order_relaxed))
                 look_after_guests();
-            if (idle_rounds > most_idle_rounds)
+            if (busy)
+                idle_rounds = 0;
+            else if (idle_rounds++ > most_idle_rounds)
                 rest();
             else if (idle_rounds > prompt_rounds)
                 __builtin_ia32_pause();

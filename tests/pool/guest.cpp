@@ -3,6 +3,7 @@
 #include "tests/device/rival.hpp"
 #include "tests/pool/waiting.hpp"
 
+#include <atomic>
 #include <thread>
 
 using namespace test;
@@ -46,9 +47,7 @@ void called_back()
         until(squares, [&](const pool::State &state) { return state.launches == round + 1; });
         rival.tell('t');
         CHECK(rival.told() == 'h');
-        /* It has the device alone. */
-        CHECK(!squares.state().resident);
-        CHECK_EQ(squares.state().parks, round + 1);
+        until(squares, [&](const pool::State &state) { return state.parks == round + 1; });
         rival.tell('g');
     }
     std::vector<unsigned> seen(rounds * each);
@@ -59,6 +58,37 @@ void called_back()
     }
     for (const unsigned times : seen)
         CHECK_EQ(times, 1u);
+}
+
+/* One that is never without tasks hears of it, too. */
+void called_back_while_busy()
+{
+    Broker broker;
+    Rival rival;
+    auto options = options_for("squares");
+    options.attach = device::Attach::required;
+    Squares squares(options);
+    std::atomic<bool> enough{false};
+    std::jthread pushes([&] {
+        while (!enough)
+            squares.push(Square{2, 0, 0});
+        squares.close();
+    });
+    std::jthread pops([&] {
+        while (const auto done = squares.pop())
+            CHECK(done->result == 4);
+    });
+    for (std::uint64_t round = 0; round < 10; round++) {
+        const std::uint64_t before = squares.state().on_devices;
+        until(squares, [&](const pool::State &state) { return state.on_devices > before; });
+        rival.tell('t');
+        CHECK(rival.told() == 'h');
+        until(squares, [&](const pool::State &state) { return state.parks > round; });
+        rival.tell('g');
+    }
+    enough = true;
+    pushes.join();
+    pops.join();
 }
 
 /* What it has begun is ended first; what waits in its slots goes on in the next turn. */
@@ -107,6 +137,7 @@ std::vector<tap::Case> test::guest_cases()
 {
     return {{"a pool with nothing to do leaves, and comes back", parks_when_idle},
             {"called back again and again, nothing is lost", called_back},
+            {"called back while it always has something to do", called_back_while_busy},
             {"called back, a block ends its task and no more", ends_what_it_has_begun},
             {"a pool that is to be scheduled, and is not", without_a_scheduler}};
 }
