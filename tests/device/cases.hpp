@@ -38,7 +38,8 @@ std::vector<tap::Case> host_cases();
 /* Runs such cases on such a machine; @settings are the shell's. Whether all pass. */
 inline bool pass_elsewhere(const std::string &settings, const std::string &which)
 {
-    const std::string command = "unset PTSCHED_CASE; " + settings + " \"$(readlink /proc/$PPID/exe)\" " + which + " >&2";
+    const std::string command =
+        "unset PTSCHED_CASE; " + settings + " \"$(readlink /proc/$PPID/exe)\" " + which + " >&2";
     return std::system(command.c_str()) == 0;
 }
 

@@ -68,7 +68,8 @@ void faulty_task()
 /* In a process of its own, since the driver refuses it everything from then on. */
 void failed_on_the_device()
 {
-    const std::string command = std::string("unset PTSCHED_CASE; \"$(readlink /proc/$PPID/exe)\" ") + fault_argument + " >&2";
+    const std::string command =
+        std::string("unset PTSCHED_CASE; \"$(readlink /proc/$PPID/exe)\" ") + fault_argument + " >&2";
     CHECK_EQ(std::system(command.c_str()), 0);
 }
 
