@@ -90,7 +90,6 @@ private:
     std::vector<std::unique_ptr<device::Queue>> host_queues_;
     std::atomic<std::size_t> next_host_queue_{0};
 
-    std::vector<std::unique_ptr<Guest>> guests_;
     /* To each device, to any, to the host, to either. */
     std::vector<Inputs> bound_;
     Inputs any_, host_, either_;
@@ -102,10 +101,11 @@ private:
     std::exception_ptr failure_ PTSCHED_GUARDED_BY(failure_mutex_);
     std::atomic<bool> news_{false};    /* a turn came or is called back */
     std::atomic<unsigned> on_host_{0}; /* steps that the host's queues have */
-    Sleepers host_done_;
-    std::vector<unsigned> found_; /* by the thread: blocks with results */
+    std::vector<unsigned> found_;      /* by the thread: blocks with results */
     std::atomic<std::uint64_t> done_on_devices_{0}, done_on_host_{0};
     std::atomic<std::size_t> in_slots_{0};
+    /* Last, since their turns wake the thread. */
+    std::vector<std::unique_ptr<Guest>> guests_;
     std::thread thread_;
 };
 

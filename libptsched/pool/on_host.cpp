@@ -26,8 +26,7 @@ void CoreImpl::do_on_host()
         room_.wake();
         run_on_host(task, label);
     }
-    on_host_.fetch_sub(1, std::memory_order_release);
-    host_done_.wake();
+    on_host_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 bool CoreImpl::take_for_host(std::byte *task, Label &label)
