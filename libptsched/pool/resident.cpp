@@ -171,10 +171,9 @@ void Resident::give(const std::byte *task, const Label &label)
     }
     in_flight_++;
     free_--;
-    if (load == 0) {
-        woken_++;
-        called_ = block + 1;
-    }
+    /* It may have ended all that it had, though that was not collected yet. */
+    woken_++;
+    called_ = block + 1;
 }
 
 void Resident::ring()

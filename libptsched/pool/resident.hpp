@@ -92,7 +92,7 @@ private:
     std::size_t in_flight_ = 0;
     unsigned run_ = 0;
     Bell bell_{};
-    unsigned woken_ = 0, called_ = 0; /* blocks that had nothing, since the last ring; and one of them */
+    unsigned woken_ = 0, called_ = 0; /* tasks given since the last ring; and the last one's block */
     unsigned next_look_ = 0;          /* the block at which to begin */
     std::size_t free_ = 0;            /* slots of blocks that are present */
     bool leaving_ = false;
