@@ -134,7 +134,15 @@ std::size_t Resident::room()
         return 0;
     if (absent_)
         admit();
-    return free_;
+    return absent_ ? idle() : free_;
+}
+
+std::size_t Resident::idle() const
+{
+    std::size_t count = 0;
+    for (unsigned block = loads_[0]; block != none; block = blocks_[block].behind)
+        count++;
+    return count;
 }
 
 void Resident::admit()

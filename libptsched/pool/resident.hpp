@@ -34,7 +34,10 @@ public:
     bool is_there();
     bool leaves() const { return leaving_; }
 
-    /* Free slots of blocks that are on the device. */
+    /*
+     * Free slots of blocks that are on the device. Until all are there, only of those that have no task: others come
+     * soon, and one that is behind another would wait for that.
+     */
     std::size_t room();
     /*
      * The block with the fewest tasks gets one: pieces from @task, whose label is kept. There must be room. It may not
@@ -70,6 +73,7 @@ private:
     const Label &label(unsigned block, unsigned number) const;
     void write_bell(const Bell &bell);
     void admit();
+    std::size_t idle() const;
     void link(unsigned block);
     void unlink(unsigned block);
     unsigned load_of(unsigned block) const { return blocks_[block].given - blocks_[block].collected; }

@@ -11,6 +11,4 @@ $(B)/tests/pool: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/pool/*.cpp) tests/de
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -ldl -Wl,--no-as-needed -L$(B)/vgpu -lcuda -Wl,-rpath,'$$ORIGIN/../vgpu'
 
-# make check does not run it: beside other programs it has hung, which is not explained yet.
-.PHONY: pool-test
-pool-test: $(B)/tests/pool
+TESTS += $(B)/tests/pool
