@@ -6,8 +6,8 @@
 
 namespace ptsched::pool {
 
-Guest::Guest(std::unique_ptr<Resident> resident, device::Attach how, Times times, std::function<void()> wake)
-    : resident_(std::move(resident)), times_(times)
+Guest::Guest(std::unique_ptr<Resident> resident, device::Attach how, Clock::duration idle, std::function<void()> wake)
+    : resident_(std::move(resident)), idle_(idle)
 {
     device::TurnCalls calls;
     calls.may_begin = wake;
@@ -30,7 +30,7 @@ void Guest::look(bool wanted, Clock::time_point now)
             come(now);
     }
     if (there_)
-        next_look_ = std::min(next_check_, idle_since_ + times_.idle);
+        next_look_ = std::min(next_check_, idle_since_ + idle_);
     else
         next_look_ = Clock::time_point::max();
 }
@@ -53,7 +53,7 @@ void Guest::come(Clock::time_point now)
 
 void Guest::check(Clock::time_point now)
 {
-    const bool is_idle = !resident_->in_flight() && now - idle_since_ >= times_.idle;
+    const bool is_idle = !resident_->in_flight() && now - idle_since_ >= idle_;
     if (recalled_.load(std::memory_order_acquire) || is_idle || stays_away_)
         resident_->leave();
     if (now < next_check_ && !resident_->leaves())

@@ -13,12 +13,10 @@ namespace ptsched::pool {
 
 class Guest {
 public:
-    struct Times {
-        Clock::duration idle;
-    };
-
-    /* @wake is called by any thread when look() may do something that it did not. */
-    Guest(std::unique_ptr<Resident> resident, device::Attach how, Times times, std::function<void()> wake);
+    /*
+     * After @idle without a task it leaves. @wake is called by any thread when look() may do something that it did not.
+     */
+    Guest(std::unique_ptr<Resident> resident, device::Attach how, Clock::duration idle, std::function<void()> wake);
     Guest(const Guest &) = delete;
     Guest &operator=(const Guest &) = delete;
 
@@ -58,7 +56,7 @@ private:
     void check(Clock::time_point now);
 
     const std::unique_ptr<Resident> resident_;
-    const Times times_;
+    const Clock::duration idle_;
     std::atomic<bool> recalled_{false};
     std::unique_ptr<device::Turns> turns_; /* null: nobody else is asked */
     bool there_ = false, stays_away_ = false;

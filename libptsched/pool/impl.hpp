@@ -45,7 +45,7 @@ public:
 private:
     enum class Life : int { open, closed, stopped, failed };
 
-    /* By priority, the most urgent last. Of those for a device, the last is for any. */
+    /* By priority, the most urgent last. */
     struct Inputs {
         std::vector<std::unique_ptr<TaskQueue>> queues;
         bool empty() const;

@@ -47,9 +47,7 @@ void CoreImpl::run_on_host(std::byte *task, const Label &label)
     try {
         host_functions_[label.kind](task);
     } catch (...) {
-        fail(std::current_exception(), "task " + std::to_string(label.number) + " of output " +
-                                           std::to_string(label.output) + ", of kind " + std::to_string(label.kind) +
-                                           ", has failed on the host");
+        fail(std::current_exception(), describe(label) + ", has failed on the host");
         return;
     }
     Output &output = *outputs_[label.output];

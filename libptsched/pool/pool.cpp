@@ -100,11 +100,10 @@ CoreImpl::CoreImpl(Options options, std::vector<Kind> kinds)
         outputs_.push_back(std::make_unique<Output>(options_.capacity, task_bytes_));
     for (device::Device *device : options_.devices) {
         bound_.push_back(make_inputs());
-        guests_.push_back(
-            std::make_unique<Guest>(make_resident(*device), options_.attach, Guest::Times{options_.idle}, [this] {
-                news_.store(true, std::memory_order_release);
-                work_.wake();
-            }));
+        guests_.push_back(std::make_unique<Guest>(make_resident(*device), options_.attach, options_.idle, [this] {
+            news_.store(true, std::memory_order_release);
+            work_.wake();
+        }));
     }
     const NoSignals no_signals;
     thread_ = std::thread([this] { work(); });
@@ -200,8 +199,7 @@ std::size_t CoreImpl::push(unsigned kind, const void *tasks, std::size_t count, 
     TaskQueue &queue = queue_for(kind, how);
     Output &output = *outputs_[how.output];
     const std::size_t bytes = kinds_[kind].bytes;
-    Label label{0, how.output, static_cast<std::int16_t>(how.device), static_cast<std::uint8_t>(kind),
-                static_cast<std::uint8_t>(how.where)};
+    Label label{0, how.output, static_cast<std::uint8_t>(kind)};
     std::size_t pushed = 0;
     const auto try_it = [&] {
         if (life() != Life::open)

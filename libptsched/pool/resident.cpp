@@ -296,10 +296,7 @@ std::string Resident::describe_begun() const
     for (unsigned block = 0; block < shape_.blocks; block++) {
         if (!load_of(block) || has_result(block, blocks_[block].collected + 1) || ++found > most)
             continue;
-        const Label &label = label_of_result(block);
-        text += (found > 1 ? "; task " : "task ") + std::to_string(label.number) + " of output " +
-                std::to_string(label.output) + ", of kind " + std::to_string(label.kind) + ", in block " +
-                std::to_string(block);
+        text += (found > 1 ? "; " : "") + describe(label_of_result(block)) + ", in block " + std::to_string(block);
     }
     if (found > most)
         text += "; and " + std::to_string(found - most) + " more";

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <string>
 #include <utility>
 
 namespace ptsched::pool {
@@ -26,10 +27,15 @@ namespace ptsched::pool {
 struct Label {
     std::uint64_t number; /* of the tasks that were pushed for its output, from 1 on */
     std::uint32_t output;
-    std::int16_t device; /* to which it is bound, by its place in the pool; -1: none */
     std::uint8_t kind;
-    std::uint8_t where;
 };
+
+/* As errors name the task. */
+inline std::string describe(const Label &label)
+{
+    return "task " + std::to_string(label.number) + " of output " + std::to_string(label.output) + ", of kind " +
+           std::to_string(label.kind);
+}
 
 class TaskQueue {
 public:
@@ -88,7 +94,8 @@ public:
     }
 
 private:
-    struct Cell {
+    /* Tasks behind it are aligned as they may have to be. */
+    struct alignas(Piece) Cell {
         std::atomic<std::uint64_t> turn;
         Label label;
     };

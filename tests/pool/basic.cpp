@@ -113,14 +113,11 @@ void many_threads()
 /* What is more than the slots and the queue hold has to wait; no task is lost by that. */
 void bounded()
 {
-    auto options = options_for("mixed");
+    auto options = one_slot();
     options.capacity = 4;
-    options.blocks = 1;
-    options.depth = 1;
     Mixed pool(options);
     Waiting waiting;
-    pool.push(waiting.task());
-    waiting.wait_until_begun();
+    waiting.begin(pool);
     for (unsigned long long i = 0; i < 4; i++)
         CHECK(pool.try_push(Square{2, 0, i}));
     CHECK(!pool.try_push(Square{2, 0, 4}));
@@ -135,14 +132,11 @@ void bounded()
 
 void by_priority()
 {
-    auto options = options_for("mixed");
+    auto options = one_slot();
     options.priorities = 3;
-    options.blocks = 1;
-    options.depth = 1;
     Mixed pool(options);
     Waiting waiting;
-    pool.push(waiting.task());
-    waiting.wait_until_begun();
+    waiting.begin(pool);
     for (unsigned i = 0; i < 6; i++)
         pool.push(Square{1, 0, i}, {.priority = i % 3});
     waiting.end();

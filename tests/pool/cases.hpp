@@ -39,6 +39,14 @@ inline pool::Options options_for(const char *kernel)
     return options;
 }
 
+/* With a place for one task, and no other. */
+inline pool::Options one_slot()
+{
+    pool::Options options = options_for("mixed");
+    options.blocks = options.depth = 1;
+    return options;
+}
+
 } // namespace test
 
 #endif /* TEST_POOL_CASES_HPP */

@@ -102,13 +102,11 @@ void ends_what_it_has_begun()
     options.depth = 4;
     Mixed pool(options);
     Waiting waiting;
-    pool.push(waiting.task());
-    waiting.wait_until_begun();
+    waiting.begin(pool);
     for (unsigned long long i = 0; i < 3; i++)
         pool.push(Square{2, 0, i});
     until(pool, [](const pool::State &state) { return state.in_slots == 4; });
     rival.tell('t');
-    std::this_thread::yield();
     CHECK(pool.state().resident);
     waiting.end();
     CHECK(rival.told() == 'h');

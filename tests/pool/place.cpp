@@ -39,15 +39,13 @@ void on_the_host()
 /* No device has room, and does not get any: what may run on the host does. */
 void on_either()
 {
-    auto options = with_host("mixed");
-    options.blocks = 1;
-    options.depth = 1;
+    auto options = one_slot();
+    options.host_threads = 2;
     options.outputs = 2;
     Mixed pool(options);
     pool.on_host<Square>(square_on_host);
     Waiting waiting;
-    pool.push(waiting.task(), {.output = 1});
-    waiting.wait_until_begun();
+    waiting.begin(pool, {.output = 1});
     for (unsigned long long i = 0; i < 20; i++)
         pool.push(Square{3, 0, i}, {.where = Where::either});
     for (unsigned i = 0; i < 20; i++)
@@ -73,15 +71,12 @@ void on_the_host_alone()
 /* While one has all that it can, the others do the rest. */
 void several_devices()
 {
-    auto options = options_for("mixed");
+    auto options = one_slot();
     options.devices = {device::gpus().at(0), device::gpus().at(1)};
-    options.blocks = 1;
-    options.depth = 1;
     options.outputs = 2;
     Mixed pool(options);
     Waiting waiting;
-    pool.push(waiting.task(), {.output = 1, .device = 1});
-    waiting.wait_until_begun();
+    waiting.begin(pool, {.output = 1, .device = 1});
     for (unsigned long long i = 0; i < 30; i++)
         pool.push(Square{4, 0, i});
     for (unsigned i = 0; i < 30; i++)

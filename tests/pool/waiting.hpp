@@ -17,6 +17,12 @@ public:
     /* Ends no later than this does. */
     Waiting() { begun().store(0); }
 
+    /* A pool's only task begins. */
+    void begin(Mixed &pool, const pool::Push &how = {})
+    {
+        pool.push(task(), how);
+        wait_until_begun();
+    }
     Wait task() const { return {static_cast<const unsigned *>(device::host_pointer(HostFlag::address())), word(), 0}; }
     void wait_until_begun() const
     {

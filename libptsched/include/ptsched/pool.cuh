@@ -151,6 +151,11 @@ __device__ inline void store(unsigned int *to, unsigned int value)
     asm volatile("st.relaxed.sys.u32 [%0], %1;" : : "l"(to), "r"(value) : "memory");
 }
 
+__device__ inline void store_release(unsigned int *to, unsigned int value)
+{
+    asm volatile("st.release.sys.u32 [%0], %1;" : : "l"(to), "r"(value) : "memory");
+}
+
 __device__ inline void store_release(unsigned long long *to, unsigned long long value)
 {
     asm volatile("st.release.sys.u64 [%0], %1;" : : "l"(to), "l"(value) : "memory");
@@ -313,8 +318,9 @@ private:
             if (threadIdx.x == 0)
                 store_release(&slots_.lodge->heard, bell);
         } while (!look_.ready() && !look_.leaves());
+        /* The next porter's word is to come after this one's. */
         if (threadIdx.x == 0)
-            store(&slots_.lodge->porter, 0u);
+            store_release(&slots_.lodge->porter, 0u);
     }
 
     const Slots &slots_;
