@@ -52,27 +52,26 @@ std::size_t aligned(std::size_t bytes)
 
 } // namespace
 
+Resident::Layout::Layout(const Shape &shape, unsigned pieces)
+    : results(aligned(std::size_t{shape.blocks} * shape.depth * pieces * sizeof(Piece))), notices(2 * results),
+      bell(notices + aligned(shape.blocks * sizeof(Notice))), present(bell + aligned(sizeof(Bell))),
+      first(present + aligned(shape.blocks * sizeof(unsigned))), end(first + aligned(shape.blocks * sizeof(unsigned)))
+{
+}
+
 Resident::Resident(device::Device &device, std::unique_ptr<device::Code> code, const Shape &shape)
-    : device_(device), code_(std::move(code)), shape_(shape), pieces_(pieces_of(shape.task_bytes)),
-      queue_(device.make_queue()), shared_(device::Allocation::pinned(
-                                       2 * aligned(std::size_t{shape.blocks} * shape.depth * pieces_ * sizeof(Piece)) +
-                                       aligned(shape.blocks * sizeof(Notice)) + aligned(sizeof(Bell)) +
-                                       2 * aligned(shape.blocks * sizeof(unsigned)))),
+    : device_(device), code_(std::move(code)), shape_(shape), pieces_(pieces_of(shape.task_bytes)), at_(shape, pieces_),
+      queue_(device.make_queue()), shared_(device::Allocation::pinned(at_.end)),
       lodge_(device::Allocation::on_device(device, sizeof(Lodge))),
       memory_(static_cast<std::byte *>(shared_.host_address())), blocks_(shape.blocks),
       labels_(std::size_t{shape.blocks} * shape.depth), loads_(shape.depth + 1, none)
 {
-    results_at_ = aligned(std::size_t{shape.blocks} * shape.depth * pieces_ * sizeof(Piece));
-    notices_at_ = 2 * results_at_;
-    bell_at_ = notices_at_ + aligned(shape.blocks * sizeof(Notice));
-    present_at_ = bell_at_ + aligned(sizeof(Bell));
-    first_at_ = present_at_ + aligned(shape.blocks * sizeof(unsigned));
     std::memset(memory_, 0, shared_.bytes());
 }
 
 void Resident::start()
 {
-    auto *first = reinterpret_cast<unsigned *>(memory_ + first_at_);
+    auto *first = reinterpret_cast<unsigned *>(memory_ + at_.first);
     for (unsigned block = 0; block < shape_.blocks; block++)
         first[block] = blocks_[block].collected + 1;
     absent_ = shape_.blocks;
@@ -82,11 +81,11 @@ void Resident::start()
     const device::Address base = shared_.address();
     Slots slots{};
     slots.tasks = static_cast<const Piece *>(device::host_pointer(base));
-    slots.results = static_cast<Piece *>(device::host_pointer(base + results_at_));
-    slots.notices = static_cast<const Notice *>(device::host_pointer(base + notices_at_));
-    slots.bell = static_cast<const unsigned long long *>(device::host_pointer(base + bell_at_));
-    slots.present = static_cast<unsigned *>(device::host_pointer(base + present_at_));
-    slots.first = static_cast<const unsigned *>(device::host_pointer(base + first_at_));
+    slots.results = static_cast<Piece *>(device::host_pointer(base + at_.results));
+    slots.notices = static_cast<const Notice *>(device::host_pointer(base + at_.notices));
+    slots.bell = static_cast<const unsigned long long *>(device::host_pointer(base + at_.bell));
+    slots.present = static_cast<unsigned *>(device::host_pointer(base + at_.present));
+    slots.first = static_cast<const unsigned *>(device::host_pointer(base + at_.first));
     slots.lodge = static_cast<Lodge *>(device::host_pointer(lodge_.address()));
     slots.depth = shape_.depth;
     slots.pieces = pieces_;
@@ -103,7 +102,7 @@ void Resident::leave()
         return;
     leaving_ = true;
     for (unsigned block = 0; block < shape_.blocks; block++)
-        store_whole(memory_ + notices_at_ + block * sizeof(Notice), _mm_cvtsi32_si128(static_cast<int>(run_)));
+        store_whole(memory_ + at_.notices + block * sizeof(Notice), _mm_cvtsi32_si128(static_cast<int>(run_)));
     write_bell({bell_.rings + 1, 0});
 }
 
@@ -147,7 +146,7 @@ std::size_t Resident::idle() const
 
 void Resident::admit()
 {
-    auto *present = reinterpret_cast<unsigned *>(memory_ + present_at_);
+    auto *present = reinterpret_cast<unsigned *>(memory_ + at_.present);
     for (unsigned block = 0; block < shape_.blocks; block++) {
         if (blocks_[block].present || __atomic_load_n(present + block, __ATOMIC_ACQUIRE) != run_)
             continue;
@@ -195,7 +194,7 @@ void Resident::ring()
 void Resident::write_bell(const Bell &bell)
 {
     bell_ = bell;
-    __atomic_store_n(reinterpret_cast<unsigned long long *>(memory_ + bell_at_), make_word(bell), __ATOMIC_RELEASE);
+    __atomic_store_n(reinterpret_cast<unsigned long long *>(memory_ + at_.bell), make_word(bell), __ATOMIC_RELEASE);
 }
 
 Piece *Resident::pieces(std::size_t base, unsigned block, unsigned number) const
@@ -206,7 +205,7 @@ Piece *Resident::pieces(std::size_t base, unsigned block, unsigned number) const
 
 bool Resident::has_result(unsigned block, unsigned number) const
 {
-    const Piece *piece = pieces(results_at_, block, number);
+    const Piece *piece = pieces(at_.results, block, number);
     for (unsigned i = 0; i < pieces_; i++)
         if (!is_of(tag_of(load_whole(piece + i)), number))
             return false;
@@ -223,7 +222,7 @@ void Resident::find_results(std::size_t most, std::vector<unsigned> &found)
         const unsigned block = next_look_, later = (block + look_ahead) % shape_.blocks;
         Block &one = blocks_[block];
         one.found = 0;
-        __builtin_prefetch(pieces(results_at_, later, blocks_[later].collected + 1));
+        __builtin_prefetch(pieces(at_.results, later, blocks_[later].collected + 1));
         while (
             load_of(block) > one.found && found.size() < most && has_result(block, one.collected + one.found + 1) &&
             (found.empty() || label(block, one.collected + one.found + 1).output == label_of_result(found[0]).output)) {
@@ -253,7 +252,7 @@ const Label &Resident::label_of_result(unsigned block) const
 void Resident::take_result(unsigned block, std::byte *to)
 {
     Block &one = blocks_[block];
-    const Piece *piece = pieces(results_at_, block, one.collected + 1);
+    const Piece *piece = pieces(at_.results, block, one.collected + 1);
     for (unsigned i = 0; i < pieces_; i++)
         _mm_storeu_si128(reinterpret_cast<__m128i *>(to + i * bytes_of_piece), load_whole(piece + i));
     if (one.present)

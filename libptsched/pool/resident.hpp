@@ -68,6 +68,12 @@ private:
         bool present = false;
     };
 
+    /* Where each is in the shared memory, in bytes; the tasks come first. */
+    struct Layout {
+        Layout(const Shape &shape, unsigned pieces);
+        std::size_t results, notices, bell, present, first, end;
+    };
+
     Piece *pieces(std::size_t base, unsigned block, unsigned number) const;
     bool has_result(unsigned block, unsigned number) const;
     const Label &label(unsigned block, unsigned number) const;
@@ -83,11 +89,11 @@ private:
     const std::unique_ptr<device::Code> code_;
     const Shape shape_;
     const unsigned pieces_;
+    const Layout at_;
     const std::unique_ptr<device::Queue> queue_;
     const device::Allocation shared_; /* with the GPU: tasks, results, notices, the bell, presence, first numbers */
     const device::Allocation lodge_;
-    std::size_t results_at_ = 0, notices_at_ = 0, bell_at_ = 0, present_at_ = 0, first_at_ = 0;
-    std::byte *memory_ = nullptr;
+    std::byte *const memory_;
 
     std::vector<Block> blocks_;
     std::vector<Label> labels_;   /* [block][slot] */
