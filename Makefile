@@ -178,7 +178,7 @@ bench-ptask: ## the PTask paper's programs on a real NVIDIA GPU (BENCH="--quick 
 bench-pool: ## tasks for kernels that stay, on a real NVIDIA GPU (BENCH="--quick --json FILE")
 	@scripts/with-gpu /bin/true
 	@$(MAKE) bench-pool-parts
-	$(B)/samples/bench-pool $(BENCH)
+	@set -e; for program in $(POOL_PROGRAMS); do $(B)/samples/pool-$$program $(BENCH); done
 
 .PHONY: bench-module
 bench-module: setup $(B)/bin/ptsim $(B)/tests/bench-policy $(B)/tests/policy_attacks $(B)/tests/policy_groups $(MUTANTS_NEED) vm-files ## what the policy and the module cost, and what attacks gain; results in out/module (BENCH="--only coverage")

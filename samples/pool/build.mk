@@ -1,30 +1,50 @@
 # SPDX-License-Identifier: MIT
-# Examples of pools, and what measures them.
+# An example of a pool, and the programs of the paper, which measure: a folder each.
 POOL_LINK := -L$(B)/lib -Wl,--push-state,--no-as-needed -lptsched-pool -lptsched-device -Wl,--pop-state
 
+define link_pool_program
+@mkdir -p $(@D)
+$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(POOL_LINK) -Wl,-rpath,'$$ORIGIN/../lib'
+endef
+define compile_for_vgpu
+@mkdir -p $(@D)
+CXX="$(CXX)" tests/vgpu/vgpu-cc $< -o $@ -iquote . -Ilibptsched/include $(WARNINGS) $(SANFLAGS)
+endef
+
+VGPU_CC := tests/vgpu/vgpu-cc $(wildcard tests/vgpu/include/*.h)
+
 $(B)/samples/quadrature: $(B)/obj/samples/pool/quadrature.cpp.o $(B)/lib/libptsched-pool.so
-	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -o $@ $< $(POOL_LINK) -Wl,-rpath,'$$ORIGIN/../lib'
+	$(link_pool_program)
+$(B)/vgpu/quadrature.so: samples/pool/quadrature.cu samples/pool/quadrature.h $(POOL_HEADERS) $(VGPU_CC)
+	$(compile_for_vgpu)
 
-ALL += $(B)/samples/quadrature
+# Each is its host's side; kernels.cu, which the pool's blocks run; and, where it compares itself with what one does
+# without a pool, hand.cu, which nvcc makes a library of.
+POOL_PROGRAMS := $(patsubst samples/pool/%/kernels.cu,%,$(wildcard samples/pool/*/kernels.cu))
+POOL_BY_HAND  := $(patsubst samples/pool/%/hand.cu,%,$(wildcard samples/pool/*/hand.cu))
+POOL_COMMON   := $(patsubst %,$(B)/obj/%.o,$(wildcard samples/pool/common/*.cpp))
 
-$(B)/vgpu/quadrature.so: samples/pool/quadrature.cu samples/pool/quadrature.h $(POOL_HEADERS) tests/vgpu/vgpu-cc \
-		$(wildcard tests/vgpu/include/*.h)
-	@mkdir -p $(@D)
-	CXX="$(CXX)" tests/vgpu/vgpu-cc $< -o $@ -iquote . -Ilibptsched/include $(WARNINGS) $(SANFLAGS)
+define pool_program
+$(B)/samples/pool-$(1): $(patsubst %,$(B)/obj/%.o,$(wildcard samples/pool/$(1)/*.cpp)) $(POOL_COMMON) $(B)/lib/libptsched-pool.so
+	$$(link_pool_program)
+$(B)/vgpu/pool-$(1).so: samples/pool/$(1)/kernels.cu $(wildcard samples/pool/$(1)/*.h) $(POOL_HEADERS) $(VGPU_CC)
+	$$(compile_for_vgpu)
+$(B)/samples/pool-$(1).fatbin: samples/pool/$(1)/kernels.cu $(wildcard samples/pool/$(1)/*.h) $(POOL_HEADERS)
+	$$(need_nvcc)
+	$$(NVCC) $$(NVCCFLAGS) -O3 -std=c++20 -I. -Ilibptsched/include -fatbin -o $$@ $$<
+$(B)/samples/pool-$(1)-hand.so: samples/pool/$(1)/hand.cu $(wildcard samples/pool/$(1)/*.h)
+	$$(need_nvcc)
+	$$(NVCC) $$(NVCCFLAGS) -O3 -std=c++20 -I. -Xcompiler -fPIC -shared -o $$@ $$< -lcublas -lcusolver -lcusparse
+endef
+$(foreach program,$(POOL_PROGRAMS),$(eval $(call pool_program,$(program))))
 
-POOL_BENCH := samples/pool/bench
-$(B)/samples/bench-pool: $(patsubst %,$(B)/obj/%.o,$(wildcard $(POOL_BENCH)/*.cpp)) $(B)/lib/libptsched-pool.so
-	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(POOL_LINK) -Wl,-rpath,'$$ORIGIN/../lib'
+define need_nvcc
+@mkdir -p $(@D)
+@command -v $(NVCC) >/dev/null || { echo "bench-pool needs nvcc (CUDA toolkit); NVCC names it" >&2; exit 1; }
+endef
 
-ALL += $(B)/samples/bench-pool
-
-# For a real GPU.
-$(B)/samples/pool.fatbin: $(POOL_BENCH)/kernels.cu $(POOL_BENCH)/tasks.h $(POOL_HEADERS)
-	@mkdir -p $(@D)
-	@command -v $(NVCC) >/dev/null || { echo "bench-pool needs nvcc (CUDA toolkit); NVCC names it" >&2; exit 1; }
-	$(NVCC) $(NVCCFLAGS) -O3 -std=c++20 -I. -Ilibptsched/include -fatbin -o $@ $<
+ALL += $(B)/samples/quadrature $(POOL_PROGRAMS:%=$(B)/samples/pool-%)
 
 .PHONY: bench-pool-parts
-bench-pool-parts: $(B)/samples/bench-pool $(B)/samples/pool.fatbin
+bench-pool-parts: $(POOL_PROGRAMS:%=$(B)/samples/pool-%) $(POOL_PROGRAMS:%=$(B)/samples/pool-%.fatbin) \
+		$(POOL_BY_HAND:%=$(B)/samples/pool-%-hand.so)

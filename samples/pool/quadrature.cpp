@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
  * The integral of sin(1/x) + 1 from 0.001 to 1, in parts that are halved until each is exact enough. How many there
- *will be nobody knows before: what comes back says what is pushed next.
+ * will be nobody knows before: what comes back says what is pushed next.
  *
  *	build/samples/quadrature MODULE
  *
  * MODULE is quadrature.cu as nvcc -cubin or -fatbin has compiled it, or for the virtual GPU
- *(LD_LIBRARY_PATH=build/vgpu, beside build/vgpu/vgpud) build/vgpu/quadrature.so.
+ * (LD_LIBRARY_PATH=build/vgpu, beside build/vgpu/vgpud) build/vgpu/quadrature.so.
  */
 #include "quadrature.h"
 

@@ -203,20 +203,6 @@ void ordered()
     CHECK(refused([&] { order.add(Square{}, {1000}); }, {"after task 1000", "not added before"}));
 }
 
-/* As a program of its own, as its head says. */
-void example()
-{
-    const std::string program = folder() + "/../samples/quadrature";
-    const std::string command = "LD_LIBRARY_PATH=" + folder() + " " + program + " " + folder() + "/quadrature.so >&2";
-    CHECK_EQ(std::system(command.c_str()), 0);
-}
-
-/* Of sanitizers, it would need their libraries. */
-std::string why_not_example()
-{
-    return std::filesystem::exists(folder() + "/../samples/quadrature") ? "" : "it is not built with sanitizers";
-}
-
 } // namespace
 
 std::vector<tap::Case> test::basic_cases()
@@ -230,6 +216,5 @@ std::vector<tap::Case> test::basic_cases()
             {"urgent tasks go first", by_priority},
             {"a closed pool ends what it has", closed},
             {"a stopped pool tells who waits", stopped},
-            {"tasks in the order of what they depend on", ordered},
-            {"the example: adaptive quadrature", example, why_not_example()}};
+            {"tasks in the order of what they depend on", ordered}};
 }

@@ -19,6 +19,7 @@ std::vector<tap::Case> basic_cases();
 std::vector<tap::Case> place_cases();
 std::vector<tap::Case> guest_cases();
 std::vector<tap::Case> error_cases();
+std::vector<tap::Case> program_cases();
 /* For a process of its own, whose first argument is that. */
 inline constexpr char fault_argument[] = "fault";
 std::vector<tap::Case> fault_cases();

@@ -12,7 +12,7 @@ int main(int argc, char **argv)
     test::Daemon daemon;
     std::vector<tap::Case> all;
 
-    for (auto cases : {test::basic_cases, test::place_cases, test::guest_cases, test::error_cases})
+    for (auto cases : {test::basic_cases, test::place_cases, test::guest_cases, test::error_cases, test::program_cases})
         for (tap::Case &one : cases())
             all.push_back(std::move(one));
     return tap::run(all);

@@ -4,14 +4,15 @@
  * host's memory, as CAGTP has it (T. Li et al., Chinese Journal of Computers 41(10), 2018, sections 3 and 4). A task is
  * a struct of 16 to 256 bytes that is trivially copyable; what the device makes of it comes back in the same struct.
  *
- *	Pool<Square> pool({.kernel = [](auto &gpu) { return ptsched::device::cuda_code(gpu, "squares.cubin", "squares");
- *}}); pool.push({3.0, 0}); std::optional<Square> done = pool.pop();
+ *	Pool<Square> pool({.kernel = [](auto &gpu) { return device::cuda_code(gpu, "squares.cubin", "squares"); }});
+ *	pool.push(Square{3.0, 0});
+ *	std::optional<Square> done = pool.pop();
  *
  * The kernel is written with pool.cuh. Tasks are independent of each other and run in no particular order: who has
  * those that depend on others pushes them when the others have come back, for which there may be several outputs.
  *
  * A pool is a good guest of its device: it leaves when ptsched calls it back (attach), or when there has been nothing
- *to do for a while, and is there again with its next turn, or the next task. What waits, in queues and slots, stays.
+ * to do for a while, and is there again with its next turn, or the next task. What waits, in queues and slots, stays.
  */
 #ifndef PTSCHED_POOL_HPP
 #define PTSCHED_POOL_HPP

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "samples/pool/bench/tasks.h"
+#include "samples/pool/micro/tasks.h"
 #include <ptsched/pool.cuh>
 
 using ptsched::pool::Block;

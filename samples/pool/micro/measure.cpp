@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* The micro-benchmarks of CAGTP, section 4.1: what it costs to give a device a task. */
-#include "samples/pool/bench/bench.hpp"
-#include "samples/pool/bench/tasks.h"
+#include "samples/pool/micro/measure.hpp"
+#include "samples/pool/micro/tasks.h"
 #include <ptsched/device/allocation.hpp>
 
 #include <chrono>
@@ -12,6 +11,9 @@ namespace ptsched::pool::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using samples::percentile;
+using samples::Spread;
+using samples::spread_of;
 
 constexpr unsigned default_blocks = 64, default_depth = 8;
 
@@ -90,6 +92,22 @@ double copy_rate(device::Device &gpu, const device::Allocation &from, const devi
 }
 
 } // namespace
+
+void check(device::Device &gpu, const Settings &settings)
+{
+    Pool<Nothing<24>> pool(options_for(gpu, settings, "nothing24"));
+    for (unsigned long long i = 1; i <= 100; i++)
+        pool.push(Nothing<24>{{i, 2 * i, 3 * i}});
+    pool.close();
+    unsigned long long sum = 0;
+    while (const auto task = pool.pop()) {
+        if (task->words[1] != 2 * task->words[0] || task->words[2] != 3 * task->words[0])
+            throw Error("a task came back as another");
+        sum += task->words[0];
+    }
+    if (sum != 5050)
+        throw Error("not all tasks came back");
+}
 
 double measure_launches(device::Device &gpu, const Settings &settings, Report &report)
 {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include "samples/pool/common/program.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+
+namespace ptsched::samples {
+
+int run_program(int argc, char **argv, const std::string &name, const std::string &what,
+                const std::function<void(const Settings &, Report &)> &run)
+{
+    const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
+    Settings settings;
+    settings.module = self.string() + ".fatbin";
+    if (const std::string hand = self.string() + "-hand.so"; std::filesystem::exists(hand))
+        settings.hand = hand;
+
+    CLI::App app(what);
+    app.add_option("--module", settings.module, "kernels.cu as nvcc -fatbin, or vgpu-cc, has compiled it")
+        ->capture_default_str();
+    app.add_option("--hand", settings.hand, "a library with the same by hand, to compare with")->capture_default_str();
+    app.add_option("--json", settings.json, "a file to which records are added");
+    app.add_flag("--quick", settings.quick, "fewer rounds");
+    app.add_flag("--check", settings.check, "the smallest sizes, and whether results are right; measures nothing");
+    CLI11_PARSE(app, argc, argv);
+    try {
+        Report report(self.filename().string() + (settings.quick ? " --quick" : ""));
+        run(settings, report);
+        if (!settings.json.empty())
+            report.write_json(settings.json);
+    } catch (const std::exception &error) {
+        std::fprintf(stderr, "pool-%s: %s\n", name.c_str(), error.what());
+        return 1;
+    }
+    return 0;
+}
+
+device::Device &first_gpu()
+{
+    if (device::gpus().empty())
+        throw device::Error("there is no GPU, or no driver for it");
+    return *device::gpus().front();
+}
+
+} // namespace ptsched::samples

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* What the paper's programs have in common: how they are called, and what they say when something is wrong. */
+#ifndef SAMPLES_POOL_COMMON_PROGRAM_HPP
+#define SAMPLES_POOL_COMMON_PROGRAM_HPP
+
+#include "samples/pool/common/report.hpp"
+#include <ptsched/device/device.hpp>
+
+#include <functional>
+#include <string>
+
+namespace ptsched::samples {
+
+struct Settings {
+    std::string module; /* with the pool's kernels */
+    std::string hand;   /* a library with the same by hand; empty: there is none here */
+    std::string json;
+    bool quick = false; /* fewer rounds */
+    bool check = false; /* the smallest sizes, to see that results are right; nothing is measured */
+    unsigned rounds() const { return quick ? 3 : 5; }
+};
+
+/*
+ * The main function of the program pool-@name, which does what @what says. Files are beside the program,
+ * pool-NAME.fatbin and pool-NAME-hand.so, unless options name others. What @run throws is printed. Returns the exit
+ * status.
+ */
+int run_program(int argc, char **argv, const std::string &name, const std::string &what,
+                const std::function<void(const Settings &, Report &)> &run);
+
+/* The first GPU. Throws device::Error if there is none. */
+device::Device &first_gpu();
+
+} // namespace ptsched::samples
+
+#endif /* SAMPLES_POOL_COMMON_PROGRAM_HPP */

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* What the paper's programs say of what they have measured. */
+#ifndef SAMPLES_POOL_COMMON_REPORT_HPP
+#define SAMPLES_POOL_COMMON_REPORT_HPP
+
+#include <string>
+#include <vector>
+
+namespace ptsched::samples {
+
+/* Of several runs. */
+struct Spread {
+    double median, least, most;
+};
+Spread spread_of(std::vector<double> values);
+/* Of @values, which need not be in order; @share of them are no larger. */
+double percentile(std::vector<double> values, double share);
+
+class Report {
+public:
+    /* Of a program that was called by @command. */
+    explicit Report(std::string command) : command_(std::move(command)) {}
+    /* Prints it, too. @against says what it is relative to or what runs beside it. */
+    void record(const std::string &name, const Spread &spread, const std::string &unit,
+                const std::string &against = {});
+    void record(const std::string &name, double value, const std::string &unit, const std::string &against = {})
+    {
+        record(name, {value, value, value}, unit, against);
+    }
+    /* In the place of those with the same names that the file has, or behind them. Throws device::Error if it cannot.
+     */
+    void write_json(const std::string &path) const;
+
+private:
+    struct Record {
+        std::string name, unit, against;
+        Spread spread;
+    };
+    const std::string command_;
+    std::vector<Record> records_;
+};
+
+} // namespace ptsched::samples
+
+#endif /* SAMPLES_POOL_COMMON_REPORT_HPP */

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+/* The example and the programs of the paper, each a program of its own, on the virtual GPU. */
+#include "tests/pool/cases.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+namespace {
+
+/* Of sanitizers, they would need their libraries. */
+std::string why_not()
+{
+    return std::filesystem::exists(test::folder() + "/../samples/quadrature") ? ""
+                                                                              : "they are not built with sanitizers";
+}
+
+void run(const std::string &arguments)
+{
+    const std::string command =
+        "LD_LIBRARY_PATH=" + test::folder() + " " + test::folder() + "/../samples/" + arguments + " >&2";
+    CHECK_EQ(std::system(command.c_str()), 0);
+}
+
+void example()
+{
+    run("quadrature " + test::folder() + "/quadrature.so");
+}
+
+} // namespace
+
+std::vector<tap::Case> test::program_cases()
+{
+    std::vector<tap::Case> cases{{"the example: adaptive quadrature", example, why_not()}};
+    std::istringstream names(POOL_PROGRAMS);
+    for (std::string name; names >> name;) {
+        cases.push_back({"the paper's programs: " + name,
+                         [name] { run("pool-" + name + " --check --module " + folder() + "/pool-" + name + ".so"); },
+                         why_not()});
+    }
+    return cases;
+}
