@@ -30,6 +30,8 @@ template <typename Lockable> class PTSCHED_SCOPED_CAPABILITY UniqueLock {
 public:
     explicit UniqueLock(Lockable &mutex) PTSCHED_ACQUIRE(mutex) : lock_(mutex) {}
     UniqueLock(Lockable &mutex, Soon) PTSCHED_ACQUIRE(mutex) : lock_(mutex, std::defer_lock) { lock_soon(); }
+    /* Of one that is locked. */
+    UniqueLock(Lockable &mutex, std::adopt_lock_t adopt) PTSCHED_REQUIRES(mutex) : lock_(mutex, adopt) {}
     ~UniqueLock() PTSCHED_RELEASE() {}
     UniqueLock(const UniqueLock &) = delete;
     UniqueLock &operator=(const UniqueLock &) = delete;

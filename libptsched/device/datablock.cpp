@@ -31,7 +31,7 @@ DatablockPtr Datablock::of(const void *data, std::size_t bytes)
     /* Of nothing, there need not be an address. */
     if (bytes)
         std::memcpy(host_pointer(room.address), data, bytes);
-    block->add(room, nullptr, nullptr);
+    block->begin_on_host(room);
     return block;
 }
 
@@ -43,7 +43,7 @@ DatablockPtr Datablock::filled(std::size_t bytes, const std::function<bool(void 
     DatablockImpl::Room room(host(), bytes);
     if (!fill(host_pointer(room.address)))
         return nullptr;
-    block->add(room, nullptr, nullptr);
+    block->begin_on_host(room);
     return block;
 }
 
@@ -61,7 +61,7 @@ DatablockPtr Datablock::over(Device &device, Address address, std::size_t bytes,
     auto block = DatablockImpl::make(bytes);
     DatablockImpl::Room room(device, bytes, address);
     /* Others may make room, and must not take it for the device's own. */
-    std::lock_guard lock(block->mutex_);
+    Guard lock(block->mutex_);
     block->owner_ = std::move(owner);
     block->add(room, nullptr, nullptr).foreign = true;
     return block;
@@ -180,7 +180,7 @@ void Datablock::wait()
 std::size_t Datablock::missing(const Device &device) const
 {
     const DatablockImpl &block = impl(*this);
-    std::lock_guard lock(block.mutex_);
+    Guard lock(block.mutex_);
     return block.find(device) ? 0 : block.bytes_;
 }
 
@@ -206,14 +206,14 @@ Address Datablock::produce(Device &device, Queue &queue)
 void Datablock::written(const MarkerPtr &marker)
 {
     DatablockImpl &block = impl(*this);
-    std::lock_guard lock(block.mutex_);
+    Guard lock(block.mutex_);
     block.first_->ready = marker;
 }
 
 Datablock::Missing Datablock::first_use(const Device &device)
 {
     DatablockImpl &block = impl(*this);
-    std::lock_guard lock(block.mutex_);
+    Guard lock(block.mutex_);
     if (block.find(device))
         return {};
     const Copy *copy = block.used_from_host_ ? nullptr : block.find(host());
@@ -226,7 +226,7 @@ Datablock::Missing Datablock::first_use(const Device &device)
 MarkerPtr Datablock::arrival_on_host()
 {
     DatablockImpl &block = impl(*this);
-    std::lock_guard lock(block.mutex_);
+    Guard lock(block.mutex_);
     const Copy *copy = block.find(host());
     if (copy)
         block.see_read();
@@ -236,7 +236,7 @@ MarkerPtr Datablock::arrival_on_host()
 bool Datablock::is_foreign(const Device &device) const
 {
     const DatablockImpl &block = impl(*this);
-    std::lock_guard lock(block.mutex_);
+    Guard lock(block.mutex_);
     const Copy *copy = block.find(device);
     return copy && copy->foreign;
 }
@@ -267,7 +267,7 @@ std::optional<Datablock::Shared> Datablock::share()
 Address Datablock::host_address() const
 {
     const DatablockImpl &block = impl(*this);
-    std::lock_guard lock(block.mutex_);
+    Guard lock(block.mutex_);
     Copy *copy = block.find(host());
     return copy ? copy->address : 0;
 }
@@ -275,14 +275,14 @@ Address Datablock::host_address() const
 std::uint64_t Datablock::evictions() const
 {
     const DatablockImpl &block = impl(*this);
-    std::lock_guard lock(block.mutex_);
+    Guard lock(block.mutex_);
     return block.evictions_;
 }
 
 const Queue *Datablock::queue() const
 {
     const DatablockImpl &block = impl(*this);
-    std::lock_guard lock(block.mutex_);
+    Guard lock(block.mutex_);
     return block.first_ ? block.first_->queue : nullptr;
 }
 

@@ -2,12 +2,11 @@
 #ifndef PTSCHED_DEVICE_INSIDE_DATABLOCK_HPP
 #define PTSCHED_DEVICE_INSIDE_DATABLOCK_HPP
 
+#include "libptsched/base/lock.hpp"
 #include "libptsched/device/copy.hpp"
-#include <ptsched/base/mutex.hpp>
 #include <ptsched/device/datablock.hpp>
 
 #include <array>
-#include <mutex>
 
 namespace ptsched::device {
 
@@ -16,7 +15,7 @@ enum class Eviction { clean, dirty, busy };
 
 /* What the insides know of a datablock. What they ask often is inline, and hides the public function. */
 struct DatablockImpl final : Datablock {
-    using Lock = std::unique_lock<SmallMutex>;
+    using Lock = UniqueLock<SmallMutex>;
 
     /* Of a slice: where its copies on a device are, which the whole's memory is for. */
     struct Place {
@@ -68,9 +67,10 @@ struct DatablockImpl final : Datablock {
     std::size_t evict(const Device &device, Eviction how);
     /* Before anybody else has it. With content, that is there when @ready is reached. */
     void become_slice(Place place, bool has_content, const Queue &queue, const MarkerPtr &ready);
+    /* Its first copy. Before anybody else has it, who would be kept out by the lock: nobody makes room on the host. */
+    void begin_on_host(Room &room) PTSCHED_NO_THREAD_SAFETY_ANALYSIS { add(room, nullptr, nullptr); }
 
-    /* The following are called with the lock. */
-    Copy *find(const Device &device) const
+    Copy *find(const Device &device) const PTSCHED_REQUIRES(mutex_)
     {
         for (Copy *copy = first_; copy; copy = copy->next)
             if (copy->device == &device)
@@ -78,37 +78,40 @@ struct DatablockImpl final : Datablock {
         return nullptr;
     }
     /* Throws Error if it is divided into slices, or was one. */
-    void check_usable() const
+    void check_usable() const PTSCHED_REQUIRES(mutex_)
     {
         if (why_not_)
             refuse();
     }
-    [[noreturn]] void refuse() const;
+    [[noreturn]] void refuse() const PTSCHED_REQUIRES(mutex_);
     void see_read() { read_.store(true, std::memory_order_relaxed); }
-    Room room_on(Device &device) const; /* or without it: may wait for memory */
-    Copy &add(Room &room, const Queue *queue, MarkerPtr ready);
-    void remove(Copy &copy);
+    /* May wait for memory: where there may be none, without the lock. */
+    Room room_on(Device &device) const;
+    Copy &add(Room &room, const Queue *queue, MarkerPtr ready) PTSCHED_REQUIRES(mutex_);
+    void remove(Copy &copy) PTSCHED_REQUIRES(mutex_);
     /* Valid or on its way; the block has content. */
-    Copy &on_host();
+    Copy &on_host() PTSCHED_REQUIRES(mutex_);
     /* The content to the host's memory, from where it was written; there is some. */
-    MarkerPtr download(void *to);
+    MarkerPtr download(void *to) PTSCHED_REQUIRES(mutex_);
     /* These let go of the lock where there may be no memory. */
-    Copy &copy_to(Lock &lock, Device &device, Queue &queue);
-    Copy &usable(Lock &lock, Device &device, Queue &queue);
-    Copy &writable(Room &room, Queue &queue);
+    Copy &copy_to(Lock &lock, Device &device, Queue &queue) PTSCHED_REQUIRES(mutex_);
+    Copy &usable(Lock &lock, Device &device, Queue &queue) PTSCHED_REQUIRES(mutex_);
+    Copy &writable(Room &room, Queue &queue) PTSCHED_REQUIRES(mutex_);
 
     const std::size_t bytes_;
-    bool is_scratch_ = false;            /* before anybody else has it */
-    mutable SmallMutex mutex_;           /* protects what follows */
-    Copy *first_ = nullptr;              /* what was written, or its oldest copy; the others follow it */
-    std::array<Copy, 2> near_;           /* the first that are needed */
+    /* Set before anybody else has it. */
+    bool is_scratch_ = false;
     std::unique_ptr<const Place> place_; /* null: it is no slice */
-    const char *why_not_ = nullptr;      /* it cannot be used; null: it can */
-    std::uint64_t evictions_ = 0;
-    bool used_from_host_ = false;                        /* see first_use() */
+
+    mutable SmallMutex mutex_;
+    Copy *first_ PTSCHED_GUARDED_BY(mutex_) = nullptr; /* what was written, or its oldest copy; the others follow it */
+    std::array<Copy, 2> near_ PTSCHED_GUARDED_BY(mutex_);      /* the first that are needed */
+    const char *why_not_ PTSCHED_GUARDED_BY(mutex_) = nullptr; /* it cannot be used; null: it can */
+    std::uint64_t evictions_ PTSCHED_GUARDED_BY(mutex_) = 0;
+    bool used_from_host_ PTSCHED_GUARDED_BY(mutex_) = false;       /* see first_use() */
+    std::shared_ptr<const void> owner_ PTSCHED_GUARDED_BY(mutex_); /* of the foreign copy, if there is one */
+    std::shared_ptr<std::atomic<unsigned>> reads_ PTSCHED_GUARDED_BY(mutex_);
     std::atomic<bool> has_content_{false}, read_{false}; /* changed with the lock, read without it */
-    std::shared_ptr<const void> owner_;                  /* of the foreign copy, if there is one */
-    std::shared_ptr<std::atomic<unsigned>> reads_;
 };
 
 inline DatablockImpl &impl(Datablock &block)

@@ -45,7 +45,7 @@ void DatablockImpl::become_slice(Place place, bool has_content, const Queue &que
         return;
     Room room = room_on(device);
     /* Others may make room. */
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     add(room, &queue, ready);
 }
 
@@ -133,9 +133,9 @@ MarkerPtr DatablockImpl::download(void *to)
 /* The lock is not held while there may be no memory. */
 Copy &DatablockImpl::copy_to(Lock &lock, Device &device, Queue &queue)
 {
-    lock.unlock();
+    lock.unlock(mutex_);
     Room room = room_on(device);
-    lock.lock();
+    lock.lock(mutex_);
     if (Copy *copy = find(device))
         return *copy;
     Copy *peer = first_;
@@ -264,7 +264,7 @@ void DatablockImpl::copy_into(Address to, Device &device, Queue &queue)
 
 void DatablockImpl::unpin(const Device &device, const Queue &queue, const MarkerPtr &marker, bool written)
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     Copy &copy = *find(device);
     copy.pins--;
     if (written) {
@@ -280,7 +280,7 @@ void DatablockImpl::unpin(const Device &device, const Queue &queue, const Marker
 
 void DatablockImpl::abandon(const Device &device, bool written)
 {
-    std::lock_guard lock(mutex_);
+    Guard lock(mutex_);
     Copy &copy = *find(device);
     copy.pins--;
     if (written)
@@ -289,14 +289,14 @@ void DatablockImpl::abandon(const Device &device, bool written)
 
 std::size_t DatablockImpl::evict(const Device &device, Eviction how)
 {
-    Lock lock(mutex_, std::defer_lock);
     bool begun = false;
 
     /* One that somebody uses right now will be used again soon, unless there is no other. */
-    if (how != Eviction::busy && !lock.try_lock())
+    if (how == Eviction::busy)
+        mutex_.lock();
+    else if (!mutex_.try_lock())
         return 0;
-    if (!lock)
-        lock.lock();
+    Lock lock(mutex_, std::adopt_lock);
     for (;;) {
         Copy *copy = find(device);
         if (!copy) /* somebody else was faster */

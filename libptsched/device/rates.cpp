@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <ptsched/device/rates.hpp>
 
+#include "libptsched/base/lock.hpp"
 #include "libptsched/device/cuda.hpp"
 #include "libptsched/device/multiply_add.hpp"
 #include <ptsched/base/chrono_clock.hpp>
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <mutex>
 
 namespace ptsched::device {
 
@@ -153,10 +153,10 @@ public:
     {
         Entry *entry;
         {
-            std::lock_guard lock(mutex_);
+            Guard lock(mutex_);
             entry = &entries_[key];
         }
-        std::lock_guard lock(entry->mutex);
+        Guard lock(entry->mutex);
         if (!entry->result)
             entry->result = make();
         return *entry->result;
@@ -164,11 +164,11 @@ public:
 
 private:
     struct Entry {
-        std::mutex mutex;
-        std::optional<Result> result;
+        Mutex mutex;
+        std::optional<Result> result PTSCHED_GUARDED_BY(mutex);
     };
-    std::mutex mutex_;
-    std::map<Key, Entry> entries_;
+    Mutex mutex_;
+    std::map<Key, Entry> entries_ PTSCHED_GUARDED_BY(mutex_);
 };
 
 Rate measure_copy(Device &from, Device &to)

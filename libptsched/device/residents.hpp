@@ -9,7 +9,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
 namespace ptsched::device {
@@ -47,7 +46,7 @@ private:
 
     std::atomic<unsigned> inside_{0};
     std::atomic<bool> closed_{false};
-    std::mutex mutex_;
+    Mutex mutex_;
     std::condition_variable changed_;
 };
 

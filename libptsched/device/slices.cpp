@@ -75,7 +75,7 @@ void SlicesImpl::await_all(DatablockImpl &block, Queue &queue) const
 {
     std::vector<MarkerPtr> pending;
     {
-        std::lock_guard lock(block.mutex_);
+        Guard lock(block.mutex_);
         pending = block.find(held_->device)->pending();
     }
     for (const MarkerPtr &marker : pending)
@@ -104,7 +104,7 @@ void SlicesImpl::divide(Queue &queue, std::span<const std::size_t> bytes)
         throw;
     }
     held_->pinned = true;
-    std::lock_guard lock(whole.mutex_);
+    Guard lock(whole.mutex_);
     whole.why_not_ = is_divided;
 }
 
@@ -124,12 +124,13 @@ void SlicesImpl::join(Queue &queue)
         await_all(slice, queue);
     }
     const MarkerPtr marker = queue.mark();
-    for (const DatablockPtr &slice : slices_) {
-        std::lock_guard lock(impl(*slice).mutex_);
-        impl(*slice).why_not_ = was_a_slice;
+    for (const DatablockPtr &pointer : slices_) {
+        DatablockImpl &slice = impl(*pointer);
+        Guard lock(slice.mutex_);
+        slice.why_not_ = was_a_slice;
     }
     {
-        std::lock_guard lock(whole.mutex_);
+        Guard lock(whole.mutex_);
         whole.why_not_ = nullptr;
     }
     held_->pinned = false;
@@ -148,7 +149,7 @@ Slices::Slices(DatablockPtr whole, Device &device, Queue &queue, std::span<const
 Slices::~Slices()
 {
     DatablockImpl &whole = impl(*impl_->held_->whole);
-    std::lock_guard lock(whole.mutex_);
+    Guard lock(whole.mutex_);
     if (whole.why_not_ == is_divided)
         whole.why_not_ = was_never_joined;
 }
