@@ -13,6 +13,8 @@ namespace {
 /* So many rounds without anything to do before the thread rests, and so long a rest while tasks are in slots. */
 constexpr unsigned prompt_rounds = 2000, most_idle_rounds = 10000;
 constexpr std::chrono::microseconds nap{20};
+/* After so many rests one after another they get twice as long, a few times: who has waited long can wait longer. */
+constexpr unsigned rests_of_a_length = 16, most_doublings = 5;
 /* Between looks at the time. */
 constexpr unsigned rounds_between_looks = 64;
 /* Tasks that are handed out between looks at what has come back. */
@@ -49,7 +51,7 @@ void CoreImpl::work()
             if (round % rounds_between_looks == 0 || news_.load(std::memory_order_relaxed))
                 look_after_guests();
             if (busy)
-                idle_rounds = 0;
+                idle_rounds = rests_ = 0;
             else if (idle_rounds++ > most_idle_rounds)
                 rest();
             else if (idle_rounds > prompt_rounds)
@@ -182,10 +184,13 @@ bool CoreImpl::has_something_to_do()
 void CoreImpl::rest()
 {
     auto until = no_limit();
+    const auto longer_nap = nap * (1U << std::min(rests_++ / rests_of_a_length, most_doublings));
     for (const auto &guest : guests_) {
         until = std::min(until, guest->next_look());
-        if (guest->is_there() && (guest->resident().in_flight() || guest->resident().leaves()))
+        if (guest->is_there() && guest->resident().leaves())
             until = std::min(until, Clock::now() + nap);
+        else if (guest->is_there() && guest->resident().in_flight())
+            until = std::min(until, Clock::now() + longer_nap);
     }
     work_.wait_until(until, [this] { return has_something_to_do(); });
 }

@@ -102,6 +102,7 @@ private:
     std::atomic<bool> news_{false};    /* a turn came or is called back */
     std::atomic<unsigned> on_host_{0}; /* steps that the host's queues have */
     std::vector<unsigned> found_;      /* by the thread: blocks with results */
+    unsigned rests_ = 0;               /* of the thread, one after another */
     std::atomic<std::uint64_t> done_on_devices_{0}, done_on_host_{0};
     std::atomic<std::size_t> in_slots_{0};
     /* Last, since their turns wake the thread. */
