@@ -10,7 +10,6 @@
  * MODULE is as for chain.cpp.
  */
 #include "example.hpp"
-
 #include <ptsched/ptask/graph.hpp>
 
 #include <algorithm>

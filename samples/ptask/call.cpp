@@ -8,7 +8,6 @@
  */
 #include "example.hpp"
 #include "libptsched/cuda/cuda_abi.h"
-
 #include <ptsched/ptask/typed.hpp>
 
 using namespace ptsched::ptask;

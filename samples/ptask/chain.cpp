@@ -8,7 +8,6 @@
  * of it, or for the virtual GPU (LD_LIBRARY_PATH=build/vgpu, beside build/vgpu/vgpud) build/vgpu/kernels.so.
  */
 #include "example.hpp"
-
 #include <ptsched/ptask/graph.hpp>
 
 using namespace ptsched::ptask;

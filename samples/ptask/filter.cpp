@@ -6,7 +6,6 @@
  *	build/samples/filter
  */
 #include "example.hpp"
-
 #include <ptsched/ptask/graph.hpp>
 
 #include <algorithm>

@@ -7,7 +7,6 @@
  *	build/samples/iterate
  */
 #include "example.hpp"
-
 #include <ptsched/ptask/graph.hpp>
 
 #include <algorithm>

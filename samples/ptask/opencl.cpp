@@ -8,7 +8,6 @@
  * Any device of OpenCL will do; PoCL (Debian: pocl-opencl-icd) makes one of the processor.
  */
 #include "example.hpp"
-
 #include <ptsched/ptask/graph.hpp>
 
 #include <numeric>

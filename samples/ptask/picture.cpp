@@ -8,7 +8,6 @@
  * https://ui.perfetto.dev and Chrome's about:tracing open timeline.json.
  */
 #include "example.hpp"
-
 #include <ptsched/ptask/draw.hpp>
 #include <ptsched/ptask/graph.hpp>
 

@@ -7,7 +7,6 @@
  *	ls / | build/samples/pipe | sort
  */
 #include "example.hpp"
-
 #include <ptsched/ptask/graph.hpp>
 #include <ptsched/ptask/stream.hpp>
 

@@ -10,7 +10,6 @@
  * pulls first: this is for one client at a time.
  */
 #include "example.hpp"
-
 #include <ptsched/ptask/graph.hpp>
 #include <ptsched/ptask/remote.hpp>
 #include <ptsched/ptask/server.hpp>

@@ -8,7 +8,6 @@
  * build/vgpu/nvrtc.so stands for it: PTSCHED_NVRTC names that.
  */
 #include "example.hpp"
-
 #include <ptsched/ptask/graph.hpp>
 
 using namespace ptsched::ptask;

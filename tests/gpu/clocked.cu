@@ -7,7 +7,6 @@
 #include "tests/gpu/job.hpp"
 
 #include <getopt.h>
-
 #include <memory>
 
 namespace {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Data-parallel training of a small model by two ranks on two GPUs, which add up their gradients
+"""Data-parallel training of a small model by ranks on a GPU each (DDP_RANKS, 2), which add up their gradients
 with NCCL: a plain PyTorch script, bound by its launches unless its model is to fill the device."""
 import datetime
 import os
@@ -12,8 +12,9 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
-WORDS, LENGTH, RANKS = 512, 64, 2
-# Of sequences and of the model; one that fills the device where DDP_FILLS is set, which the other rank inherits.
+WORDS, LENGTH = 512, 64
+RANKS = int(os.environ.get("DDP_RANKS", "2"))
+# Of sequences and of the model; one that fills the device where DDP_FILLS is set, which the other ranks inherit.
 FILLS = bool(os.environ.get("DDP_FILLS"))
 BATCH, WIDTH, LAYERS = (128, 1024, 8) if FILLS else (8, 128, 2)
 # What the ranks agree on: to end, to begin anew, or so many steps, which are to be done soon.
@@ -48,21 +49,21 @@ class Replica:
 
 
 class Leader(Replica):
-    """Rank 0, which tells the other what to do."""
+    """Rank 0, which tells the others what to do."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="ddp-")
         store = os.path.join(self.folder, "store")
-        self.left = 0  # steps that both have agreed on, and are still to be done
+        self.left = 0  # steps that all have agreed on, and are still to be done
         self.next = 1
-        self.other = leader.start_other(store)
+        self.others = [leader.start_other(store, rank) for rank in range(1, RANKS)]
         super().__init__(0, store)
 
     def tell(self, order):
         dist.broadcast(torch.tensor([order]), 0, group=self.orders)
 
     def finish(self):
-        """The other rank waits on its GPU, and keeps that busy, for the rest of what both have agreed on."""
+        """The others wait on their GPUs, and keep those busy, for the rest of what all have agreed on."""
         while self.left:
             self.step()
 
@@ -87,11 +88,12 @@ class Leader(Replica):
     def end(self):
         self.finish()
         self.tell(END)
-        self.other.wait()
+        for other in self.others:
+            other.wait()
 
 
-def follow(store):
-    replica = Replica(1, store)
+def follow(store, rank):
+    replica = Replica(rank, store)
     order = torch.tensor([END])
     while True:
         dist.broadcast(order, 0, group=replica.orders)

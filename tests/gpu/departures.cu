@@ -2,11 +2,10 @@
 /* A program whose threads are cancelled as they give the GPU work: wherever it finds them, the others go on. */
 #include "tests/gpu/job.hpp"
 
-#include <pthread.h>
-
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <pthread.h>
 
 namespace {
 

@@ -8,10 +8,9 @@
 
 #include "tests/gpu/serve.hpp"
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
 #include <cstring>
+#include <cuda_runtime.h>
 
 inline void check(cudaError_t error, const char *what)
 {

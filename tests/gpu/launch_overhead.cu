@@ -2,9 +2,8 @@
 /* What one launch of an empty kernel costs the caller, in nanoseconds: among many, or as the first after a pause. */
 #include "tests/gpu/serve.hpp"
 
-#include <cuda_runtime.h>
-
 #include <ctime>
+#include <cuda_runtime.h>
 #include <unistd.h>
 
 namespace {

@@ -12,11 +12,10 @@
 #include "libptsched/rm/rm_channels.hpp"
 #include "tests/gpu/job.hpp"
 
-#include <dlfcn.h>
-#include <getopt.h>
-
 #include <cerrno>
 #include <csignal>
+#include <dlfcn.h>
+#include <getopt.h>
 
 using ptsched::preload::channels;
 using ptsched::preload::ComputeGroup;

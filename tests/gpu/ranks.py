@@ -69,8 +69,8 @@ class Leader(Replica):
         self.other.wait()
 
 
-def follow(store):
-    replica = Replica(1, store)
+def follow(store, rank):
+    replica = Replica(rank, store)
     order = torch.tensor([END])
     while True:
         dist.broadcast(order, 0)

@@ -8,8 +8,6 @@
 #ifndef PTSCHED_TESTS_GPU_SERVE_HPP
 #define PTSCHED_TESTS_GPU_SERVE_HPP
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -23,6 +21,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 /* Set by "stop", "quit", end of input and SIGTERM. */

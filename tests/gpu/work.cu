@@ -5,12 +5,11 @@
  */
 #include "tests/gpu/serve.hpp"
 
-#include <cuda_runtime.h>
-
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <ctime>
+#include <cuda_runtime.h>
 #include <fcntl.h>
 #include <memory>
 #include <random>

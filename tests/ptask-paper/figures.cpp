@@ -2,7 +2,6 @@
 /* bench-ptask, as a user starts it, on little: what it says, and which figures it writes. */
 #include "samples/ptask/paper/gestures.hpp"
 #include "samples/ptask/paper/programs.hpp"
-
 #include "tests/ptask-paper/paper_test.hpp"
 #include "tests/vgpu/daemon.h"
 #include "tests/vgpu/pocl.h"
@@ -33,7 +32,7 @@ void figures()
     auto program = "LD_PRELOAD=" + test::folder() + "/libcuda.so.1 ASAN_OPTIONS=verify_asan_link_order=0 " +
                    test::sample("bench-ptask") + " --module " + test::folder() +
                    "/paper.so --iterations 1 --size 8 --only chain --only invocation --only table5/madd-rect --only "
-                   "gesture --only copies --only prio --only gpus2 --json " +
+                   "gesture --only copies --only prio --only gpus --json " +
                    file + " --events " + events + " >/dev/null";
     CHECK_EQ(std::system(program.c_str()), 0);
     std::set<std::string> names;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The programs of the gestural interface, as a user starts them from a shell. */
 #include "samples/ptask/paper/gestures.hpp"
-
 #include "tests/ptask-paper/paper_test.hpp"
 #include "tests/vgpu/daemon.h"
 #include "tests/vgpu/pocl.h"

@@ -5,7 +5,6 @@
  */
 #include "samples/ptask/paper/gestures.hpp"
 #include "samples/ptask/paper/programs.hpp"
-
 #include "tests/ptask-paper/paper_test.hpp"
 #include "tests/vgpu/daemon.h"
 #include "tests/vgpu/pocl.h"

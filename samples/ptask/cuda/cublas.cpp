@@ -4,7 +4,6 @@
  * toolkit and a GPU: make build/samples/cublas
  */
 #include "samples/ptask/example.hpp"
-
 #include <ptsched/ptask/typed.hpp>
 
 #include <cublas_v2.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The electromagnetic field in a box with conducting walls, after Yee: six tasks for each step of time. */
-#include "samples/ptask/paper/programs.hpp"
-
 #include "samples/ptask/paper/parameters.h"
+#include "samples/ptask/paper/programs.hpp"
 
 #include <array>
 

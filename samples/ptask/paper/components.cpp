@@ -3,9 +3,8 @@
  * Principal components by iteration, each kept orthogonal to those before it (Andrecut's GS-PCA): with three
  * components, 22 tasks for each iteration and 9 others.
  */
-#include "samples/ptask/paper/programs.hpp"
-
 #include "samples/ptask/paper/parameters.h"
+#include "samples/ptask/paper/programs.hpp"
 
 #include <cmath>
 

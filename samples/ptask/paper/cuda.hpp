@@ -5,9 +5,8 @@
 #ifndef PTSCHED_PAPER_CUDA_HPP
 #define PTSCHED_PAPER_CUDA_HPP
 
-#include <ptsched/device/device.hpp>
-
 #include "libptsched/cuda/cuda_abi.h"
+#include <ptsched/device/device.hpp>
 
 #include <filesystem>
 #include <string>

@@ -3,9 +3,8 @@
  * The gestural interface without a GPU: each step by all processors, as many rows for each, which then wait for
  * another.
  */
-#include "samples/ptask/paper/gestures.hpp"
-
 #include "samples/ptask/paper/by_hand.hpp"
+#include "samples/ptask/paper/gestures.hpp"
 
 #include <algorithm>
 #include <thread>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Sums and maxima of groups of integers, in seven tasks. */
-#include "samples/ptask/paper/programs.hpp"
-
 #include "samples/ptask/paper/parameters.h"
+#include "samples/ptask/paper/programs.hpp"
 
 #include <algorithm>
 

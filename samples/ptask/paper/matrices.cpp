@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Trees, rectangles and chains of operations on matrices. */
-#include "samples/ptask/paper/programs.hpp"
-
 #include "samples/ptask/paper/parameters.h"
+#include "samples/ptask/paper/programs.hpp"
 
 #include <cmath>
 

@@ -4,7 +4,6 @@
 #define PTSCHED_PAPER_PTASK_PROGRAM_HPP
 
 #include "samples/ptask/paper/workload.hpp"
-
 #include <ptsched/ptask/graph.hpp>
 
 namespace ptsched::paper {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* A bitonic sort of a matrix of integers: comparisons over more than a row are made on the transposed matrix. */
-#include "samples/ptask/paper/programs.hpp"
-
 #include "samples/ptask/paper/parameters.h"
+#include "samples/ptask/paper/programs.hpp"
 
 #include <algorithm>
 

@@ -91,7 +91,7 @@ void invocations(const Bench &bench);
 void priorities(const Bench &bench);
 void gesture_rates(const Bench &bench);
 void copy_modes(const Bench &bench);
-void two_gpus(const Bench &bench);
+void several_gpus(const Bench &bench);
 
 /* The programs as graphs, small, where there is no GPU: prints times, and reports results that are wrong. */
 void run_on_opencl(const Options &options, Report &report);

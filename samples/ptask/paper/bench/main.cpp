@@ -25,7 +25,7 @@ const Benchmark benchmarks[] = {
     {"copies", "the gestural interface's transformation, with copies of several kinds", copy_modes},
     {"prio", "four graphs with priorities", priorities},
     {"invocation", "a ptask that does nothing, in graphs of 10 and 10,000", invocations},
-    {"gpus2", "products in 8 columns, on two GPUs and on one", two_gpus},
+    {"gpus", "products in 8 and 16 columns, on one GPU, on two, and so on", several_gpus},
 };
 
 [[noreturn]] void usage(int status)

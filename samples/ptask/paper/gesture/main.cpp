@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* gesture: the PTask paper's gestural interface, as four programs for pipes and as one program. */
 #include "samples/ptask/example.hpp"
+#include "samples/ptask/paper/executor.hpp"
 #include "samples/ptask/paper/gesture/commands.hpp"
 #include "samples/ptask/paper/gesture/frames.hpp"
-
-#include "samples/ptask/paper/executor.hpp"
 #include "samples/ptask/paper/number.hpp"
 
 #include <csignal>

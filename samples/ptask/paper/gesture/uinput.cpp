@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* A hand as a pointer of this machine: it is where the hand is, and its button is down while the hand touches. */
 #include "samples/ptask/paper/gesture/events.hpp"
-
 #include <ptsched/base/fd.hpp>
 
 #include <algorithm>

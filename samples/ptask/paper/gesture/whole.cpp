@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "samples/ptask/paper/gesture/commands.hpp"
 #include "samples/ptask/paper/gesture/events.hpp"
-
 #include "samples/ptask/paper/ptask_program.hpp"
 
 #include <algorithm>

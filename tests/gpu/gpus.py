@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One program on two GPUs: data-parallel training at nice -20 with a hog at nice 19 on each GPU, and
+"""One program on all GPUs: data-parallel training at nice -20 with a hog at nice 19 on each GPU, and
 with the same program once more; and two that fill the GPUs, as groups and without. Left out where
 there is one GPU."""
 import subprocess
@@ -7,15 +7,16 @@ import subprocess
 import catalogue
 import rounds as in_rounds
 
-HOGS = ("hog-gpu0", "hog-gpu1")
-CASES = {
-    "alone": ("nobody", ["ddp"], []),
-    "scheduled": ("nobody, ptsched", ["ddp+pt"], []),
-    "stock": ("a hog on each GPU, stock", ["ddp"], HOGS),
-    "ddp": ("a hog on each GPU, ptsched", ["ddp+pt"], [hog + "+pt" for hog in HOGS]),
-    "two-stock": ("the same program once more, stock", ["ddp", "ddp-b"], []),
-    "two": ("the same program once more, ptsched", ["ddp+pt", "ddp-b+pt"], []),
-}
+
+def cases(hogs):
+    return {
+        "alone": ("nobody", ["ddp"], []),
+        "scheduled": ("nobody, ptsched", ["ddp+pt"], []),
+        "stock": ("a hog on each GPU, stock", ["ddp"], hogs),
+        "ddp": ("a hog on each GPU, ptsched", ["ddp+pt"], [hog + "+pt" for hog in hogs]),
+        "two-stock": ("the same program once more, stock", ["ddp", "ddp-b"], []),
+        "two": ("the same program once more, ptsched", ["ddp+pt", "ddp-b+pt"], []),
+    }
 
 
 # Of programs that fill the GPUs, a collective operation waits for a rank that has no turn.
@@ -29,8 +30,9 @@ FULL_CASES = {
 
 def plan(session):
     rounds = 3 if session.options.quick else 7
-    session.step("gpus2", 60 + rounds * len(CASES) * 3, ddp, rounds, 1.5)
-    session.step("gpus2/full", 60 + rounds * len(FULL_CASES) * 4, full, rounds, 2.0)
+    name = f"gpus{max(count_gpus(), 2)}"
+    session.step(name, 60 + rounds * len(cases([])) * 3, ddp, name, rounds, 1.5)
+    session.step(f"{name}/full", 60 + rounds * len(FULL_CASES) * 4, full, f"{name}/full", rounds, 2.0)
 
 
 def count_gpus():
@@ -41,30 +43,32 @@ def count_gpus():
         return 0
 
 
-def start(session):
+def start(session, hogs):
     """The training programs, and on each GPU a hog, bare and scheduled."""
     wanted = []
+    ranks = {"DDP_RANKS": str(len(hogs))}
     for name in ("ddp", "ddp-b", "ddp+pt", "ddp-b+pt"):
         base, _, how = name.partition("+")
-        wanted.append((name, catalogue.command(session.programs, base, "--serve"), -20, how == "pt"))
+        wanted.append((name, catalogue.command(session.programs, base, "--serve"), -20, how == "pt", ranks))
     hog = catalogue.command(session.programs, "hog52", "--serve")
     for suffix in ("", "+pt"):
-        for gpu, name in enumerate(HOGS):
+        for gpu, name in enumerate(hogs):
             wanted.append((name + suffix, hog, 19, bool(suffix), {"CUDA_VISIBLE_DEVICES": str(gpu)}))
     session.need_servers(wanted)
 
 
-def ddp(session, rounds, window):
+def ddp(session, name, rounds, window):
     if count_gpus() < 2:
         session.say("needs two GPUs: left out")
         return
-    start(session)
+    hogs = [f"hog-gpu{gpu}" for gpu in range(count_gpus())]
+    start(session, hogs)
     session.policy("weighted", True)
-    in_rounds.compare(session, "gpus2", CASES, rounds, window,
-                      "Data-parallel training by two ranks on two GPUs at nice -20, relative to alone")
+    in_rounds.compare(session, name, cases(hogs), rounds, window,
+                      f"Data-parallel training by {len(hogs)} ranks, each on a GPU, at nice -20, relative to alone")
 
 
-def full(session, rounds, window):
+def full(session, step, rounds, window):
     if count_gpus() < 2:
         session.say("needs two GPUs: left out")
         return
@@ -72,9 +76,9 @@ def full(session, rounds, window):
     wanted = []
     for _, names, _ in FULL_CASES.values():
         for name in names:
-            environment = {"DDP_FILLS": "1", "PTSCHED_GROUP": "none" if "apart" in name else name}
+            environment = {"DDP_FILLS": "1", "DDP_RANKS": str(count_gpus()), "PTSCHED_GROUP": "none" if "apart" in name else name}
             wanted.append((name, words, 0, name.endswith("+pt"), environment))
     session.need_servers(list({one[0]: one for one in wanted}.values()))
     session.policy("weighted", True)
-    in_rounds.compare(session, "gpus2/full", FULL_CASES, rounds, window,
-                      "Data-parallel training that fills two GPUs, two programs of one nice, relative to one alone")
+    in_rounds.compare(session, step, FULL_CASES, rounds, window,
+                      "Data-parallel training that fills all GPUs, two programs of one nice, relative to one alone")
