@@ -4,16 +4,15 @@
 #include "libptsched/base/lock.hpp"
 #include "libptsched/base/time_calls.hpp"
 
-#include <pthread.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
+#include <pthread.h>
+#include <sys/eventfd.h>
 #include <tuple>
+#include <unistd.h>
 #include <utility>
 
 namespace test {

@@ -6,13 +6,12 @@
 #include "libptsched/client/broker_socket.hpp"
 
 #include <linux/ptsched.h>
+#include <memory>
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
 #include <netlink/socket.h>
-
-#include <memory>
 #include <string>
 #include <sys/socket.h>
 #include <sys/time.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <ptsched/base/chrono_clock.hpp>
-
 #include "libptsched/base/time_calls.hpp"
+#include <ptsched/base/chrono_clock.hpp>
 
 #include <algorithm>
 

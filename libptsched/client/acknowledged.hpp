@@ -3,8 +3,9 @@
 #ifndef PTSCHED_CLIENT_ACKNOWLEDGED_HPP
 #define PTSCHED_CLIENT_ACKNOWLEDGED_HPP
 
-#include <cstdint>
 #include <ptsched/ptsched.h>
+
+#include <cstdint>
 #include <utility>
 
 namespace ptsched {

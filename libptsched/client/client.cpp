@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* The C ABI: ptsched/ptsched.h on top of a transport. */
+#include "kmod/policy/weight.h"
 #include "libptsched/base/no_cancellation.hpp"
 #include "libptsched/client/device_name.hpp"
 #include "libptsched/client/device_node.hpp"
 #include "libptsched/client/group.hpp"
 #include "libptsched/client/transport.hpp"
 
-#include "kmod/policy/weight.h"
 #include <cerrno>
 #include <cstring>
 #include <new>

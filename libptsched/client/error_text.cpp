@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include <ptsched/ptsched.h>
+
 #include <cerrno>
 #include <cstring>
-#include <ptsched/ptsched.h>
 
 const char *ptsched_strerror(int error)
 {

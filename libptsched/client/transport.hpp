@@ -3,9 +3,10 @@
 #ifndef PTSCHED_CLIENT_TRANSPORT_HPP
 #define PTSCHED_CLIENT_TRANSPORT_HPP
 
+#include <ptsched/ptsched.h>
+
 #include <cstdint>
 #include <memory>
-#include <ptsched/ptsched.h>
 
 namespace ptsched {
 

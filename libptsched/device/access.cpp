@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <ptsched/device/access.hpp>
-
 #include "libptsched/device/datablock.hpp"
+#include <ptsched/device/access.hpp>
 
 #include <new>
 

@@ -6,7 +6,6 @@
 #include "libptsched/base/time_calls.hpp"
 #include "libptsched/device/requester.hpp"
 #include <ptsched/device/log.hpp>
-
 #include <ptsched/ptsched.hpp>
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "libptsched/device/poller.hpp"
-
 #include "libptsched/base/no_signals.hpp"
+#include "libptsched/device/poller.hpp"
 
 #include <algorithm>
 #include <pthread.h>

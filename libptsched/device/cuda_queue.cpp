@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Queues of GPUs: a stream for a queue, an event for a marker. */
 #include "libptsched/device/cuda.hpp"
-
 #include "libptsched/device/cuda_code.hpp"
 #include "libptsched/device/cuda_program.hpp"
 #include "libptsched/device/recycled.hpp"

@@ -3,9 +3,8 @@
 #ifndef PTSCHED_DEVICE_DRIVER_HPP
 #define PTSCHED_DEVICE_DRIVER_HPP
 
-#include <ptsched/device/device.hpp>
-
 #include "libptsched/cuda/cuda_abi.h"
+#include <ptsched/device/device.hpp>
 
 #include <type_traits>
 

@@ -5,7 +5,6 @@
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
-
 #include <string>
 
 namespace ptsched::device {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <ptsched/device/log.hpp>
-
 #include "libptsched/base/lock.hpp"
 #include "libptsched/base/standard_error.hpp"
+#include <ptsched/device/log.hpp>
 
 #include <memory>
 #include <utility>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Kernels of OpenCL C, built from source. */
-#include "libptsched/device/opencl.hpp"
-
 #include "libptsched/base/lock.hpp"
+#include "libptsched/device/opencl.hpp"
 
 #include <map>
 

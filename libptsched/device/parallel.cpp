@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include <ptsched/device/parallel.hpp>
-
 #include "libptsched/base/lock.hpp"
 #include "libptsched/device/host_pool.hpp"
 #include "libptsched/device/nodes.hpp"
+#include <ptsched/device/parallel.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <ptsched/device/queue_pool.hpp>
-
 #include "libptsched/base/lock.hpp"
+#include <ptsched/device/queue_pool.hpp>
 
 #include <algorithm>
 #include <map>

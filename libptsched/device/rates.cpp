@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include <ptsched/device/rates.hpp>
-
 #include "libptsched/base/lock.hpp"
 #include "libptsched/device/cuda.hpp"
 #include "libptsched/device/multiply_add.hpp"
 #include <ptsched/base/chrono_clock.hpp>
 #include <ptsched/device/allocation.hpp>
 #include <ptsched/device/parallel.hpp>
+#include <ptsched/device/rates.hpp>
 
 #include <algorithm>
 #include <cstring>

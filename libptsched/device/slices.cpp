@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <ptsched/device/slices.hpp>
-
 #include "libptsched/device/datablock.hpp"
+#include <ptsched/device/slices.hpp>
 
 #include <numeric>
 

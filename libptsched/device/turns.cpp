@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <ptsched/device/turns.hpp>
-
 #include "libptsched/device/attachment.hpp"
+#include <ptsched/device/turns.hpp>
 
 #include <utility>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The pool's thread, which fills slots and empties them. */
 #include "libptsched/pool/impl.hpp"
-
 #include <ptsched/device/log.hpp>
 
 #include <algorithm>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* What a pool's user calls. */
-#include "libptsched/pool/impl.hpp"
-
 #include "libptsched/base/no_signals.hpp"
+#include "libptsched/pool/impl.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -9,10 +9,9 @@
 #ifndef PTSCHED_RM_ABI_H
 #define PTSCHED_RM_ABI_H
 
-#include <sys/ioctl.h>
-
 #include <cstddef>
 #include <cstdint>
+#include <sys/ioctl.h>
 
 namespace ptsched::rm {
 

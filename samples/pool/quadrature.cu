@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What quadrature.cpp has a device do: one part, by Simpson's rule and by one that is half as fine. */
 #include "quadrature.h"
-
 #include <ptsched/pool.cuh>
 
 namespace {

@@ -5,8 +5,8 @@
 
 #include "tests/conformance/scheduler.hpp"
 #include <ptsched/base/fd.hpp>
-
 #include <ptsched/ptsched.h>
+
 #include <sys/types.h>
 
 class Actor {

@@ -3,14 +3,14 @@
  * The broker's beginning and end: what its options refuse, and how programs go on
  * without it.
  */
+#include "libptsched/base/time_calls.hpp"
+#include "libptsched/client/broker_connection.hpp"
+#include "libptsched/client/broker_socket.hpp"
 #include "tests/conformance/actor.hpp"
 #include "tests/conformance/scheduler.hpp"
 #include "tests/conformance/tap.hpp"
 #include "tests/conformance/thread.hpp"
-
-#include "libptsched/base/time_calls.hpp"
-#include "libptsched/client/broker_connection.hpp"
-#include "libptsched/client/broker_socket.hpp"
+#include <ptsched/ptsched.hpp>
 
 #include <cerrno>
 #include <csignal>
@@ -18,7 +18,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
-#include <ptsched/ptsched.hpp>
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -3,9 +3,9 @@
 #ifndef PTSCHED_TEST_CALLS_HPP
 #define PTSCHED_TEST_CALLS_HPP
 
+#include "kmod/contract/arguments.h"
 #include "tests/conformance/scheduler.hpp"
 
-#include "kmod/contract/arguments.h"
 #include <cstring>
 #include <type_traits>
 

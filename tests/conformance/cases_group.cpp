@@ -4,10 +4,10 @@
 #include "tests/conformance/scheduler.hpp"
 #include "tests/conformance/tap.hpp"
 #include "tests/conformance/thread.hpp"
+#include <ptsched/ptsched.h>
 
 #include <cerrno>
 #include <cstring>
-#include <ptsched/ptsched.h>
 #include <vector>
 
 using namespace scheduler;

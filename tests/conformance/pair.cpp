@@ -6,6 +6,7 @@
 #include "tests/conformance/scheduler.hpp"
 #include "tests/conformance/tap.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <linux/perf_event.h>
@@ -13,8 +14,6 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <vector>
-
-#include <algorithm>
 
 namespace {
 

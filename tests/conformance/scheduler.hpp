@@ -9,12 +9,12 @@
 #include "libptsched/base/time_calls.hpp"
 #include "libptsched/client/broker_protocol.h"
 #include <ptsched/base/fd.hpp>
+#include <ptsched/ptsched.h>
 
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
-#include <ptsched/ptsched.h>
 #include <set>
 #include <string>
 #include <sys/types.h>

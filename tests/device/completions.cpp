@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Call-backs for the ends of work. */
-#include <ptsched/device/completions.hpp>
-
 #include "tests/device/work.hpp"
 #include "tests/host_flag.h"
 #include "tests/ptask/child.hpp"
 #include <ptsched/base/chrono_clock.hpp>
+#include <ptsched/device/completions.hpp>
 
 #include <future>
 #include <thread>

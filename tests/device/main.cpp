@@ -2,7 +2,6 @@
 /* Devices and datablocks, on the virtual GPU. */
 #include "tests/device/cases.hpp"
 #include "tests/device/rival.hpp"
-
 #include "tests/vgpu/pocl.h"
 
 namespace {

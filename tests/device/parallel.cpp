@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Loops over what is on the host. */
-#include <ptsched/device/parallel.hpp>
-
 #include "libptsched/base/lock.hpp"
 #include "libptsched/device/nodes.hpp"
 #include "tests/device/work.hpp"
 #include "tests/ptask/child.hpp"
+#include <ptsched/device/parallel.hpp>
 
 #include <filesystem>
 #include <set>

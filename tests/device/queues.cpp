@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* Queues that are given out again, by priority; streams and events of a program's own, and for it. */
-#include <ptsched/device/queue_pool.hpp>
-
 #include "libptsched/device/cuda.hpp"
 #include "tests/device/work.hpp"
 #include "tests/host_flag.h"
+#include <ptsched/device/queue_pool.hpp>
 
 #include <thread>
 

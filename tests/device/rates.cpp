@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* How fast devices are, as measured. */
-#include <ptsched/device/rates.hpp>
-
 #include "libptsched/device/multiply_add.hpp"
 #include "tests/device/work.hpp"
+#include <ptsched/device/rates.hpp>
 
 #include <thread>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Datablocks in slices; datablocks that are brought somewhere ahead of use; memory that is given back. */
-#include <ptsched/device/slices.hpp>
-
 #include "tests/device/work.hpp"
+#include <ptsched/device/slices.hpp>
 
 #include <numeric>
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Kernels from CUDA source. */
-#include "tests/device/cases.hpp"
-
 #include "libptsched/device/image.hpp"
 #include "libptsched/device/nvrtc.hpp"
+#include "tests/device/cases.hpp"
 
 #include <cstdlib>
 #include <dlfcn.h>

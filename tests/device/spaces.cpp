@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Memory by its kind: who reaches it, at which address, and whose pool it is from. */
-#include <ptsched/device/allocation.hpp>
-
 #include "tests/device/work.hpp"
+#include <ptsched/device/allocation.hpp>
 
 #include <numeric>
 

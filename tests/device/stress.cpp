@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Threads that share datablocks of all sizes on GPUs that have room for a few of them. */
-#include "tests/device/work.hpp"
-
 #include "libptsched/base/lock.hpp"
+#include "tests/device/work.hpp"
 
 #include <random>
 #include <thread>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Turns on a device, given out by a broker, between this process and another. */
-#include <ptsched/device/turns.hpp>
-
 #include "tests/device/rival.hpp"
 #include "tests/device/work.hpp"
+#include <ptsched/device/turns.hpp>
 
 #include <atomic>
 #include <future>

@@ -3,9 +3,9 @@
 #include "tests/fuzz/check.hpp"
 #include "tests/fuzz/fuzz_clock.hpp"
 #include "tests/fuzz/scripted_broker.hpp"
+#include <ptsched/ptsched.h>
 
 #include <poll.h>
-#include <ptsched/ptsched.h>
 
 namespace {
 

@@ -9,9 +9,8 @@
 #include "tests/preload/under_preload.h"
 #include "tests/vgpu/tap.h"
 
-#include <sys/wait.h>
-
 #include <atomic>
+#include <sys/wait.h>
 #include <thread>
 #include <utility>
 

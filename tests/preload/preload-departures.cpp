@@ -5,11 +5,10 @@
  */
 #include "tests/preload/by_hand.h"
 
-#include <pthread.h>
-
 #include <atomic>
 #include <csetjmp>
 #include <new>
+#include <pthread.h>
 
 namespace {
 

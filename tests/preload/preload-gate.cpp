@@ -6,15 +6,14 @@
 #include "tests/preload/by_hand.h"
 #include "tests/sanitizers.h"
 
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-
 #include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <list>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <thread>
 
 extern "C" {

@@ -5,16 +5,15 @@
  */
 #include "tests/preload/by_hand.h"
 
-#include <fcntl.h>
-#include <sched.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
+#include <sched.h>
 #include <string>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 namespace {
 

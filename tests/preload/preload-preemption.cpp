@@ -5,10 +5,9 @@
  */
 #include "tests/preload/preemptible.h"
 
+#include <cstdlib>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-
-#include <cstdlib>
 
 namespace {
 

@@ -2,18 +2,15 @@
 #include "tests/preload/scripted_client.h"
 
 #include "libptsched/base/lock.hpp"
-
 #include "tests/hand_clock.h"
-
 #include <ptsched/ptsched.h>
-
-#include <fcntl.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <condition_variable>
+#include <fcntl.h>
 #include <set>
+#include <sys/socket.h>
+#include <unistd.h>
 
 struct ptsched_client {
     ptsched_page page{};

@@ -9,21 +9,19 @@
 #include "tests/preload/under_preload.h"
 #include "tests/vgpu/tap.h"
 
-#include <nlohmann/json.hpp>
-
 #include <fcntl.h>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <poll.h>
 #include <signal.h>
+#include <sstream>
+#include <string>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-
-#include <fstream>
-#include <map>
-#include <memory>
-#include <sstream>
-#include <string>
 #include <vector>
 
 namespace fs = std::filesystem;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* How components of a graph that compete share a device: as their priorities are to each other. */
-#include "tests/ptask/ptask_test.hpp"
+#include "libptsched/ptask/devices/arbiter.hpp"
 
 #include "libptsched/ptask/api/graph.hpp"
-#include "libptsched/ptask/devices/arbiter.hpp"
 #include "libptsched/ptask/devices/device_share.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
 #include <array>
 #include <deque>

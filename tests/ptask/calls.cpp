@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Tasks that are functions which give a stream its work. */
-#include "tests/ptask/ptask_test.hpp"
-
 #include "libptsched/cuda/cuda_abi.h"
+#include "tests/ptask/ptask_test.hpp"
 
 #include <atomic>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Ports that are bound to constant memory: variables of a CUDA kernel's module, addresses elsewhere. */
-#include "tests/ptask/ptask_test.hpp"
-
 #include "libptsched/cuda/cuda_abi.h"
+#include "tests/ptask/ptask_test.hpp"
 
 namespace test {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Pictures of graphs, and of what they did. */
 #include "tests/ptask/timeline_test.hpp"
-
 #include <ptsched/ptask/draw.hpp>
 
 namespace test {

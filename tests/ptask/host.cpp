@@ -2,7 +2,6 @@
 /* Functions of the host: in order, unless they are concurrent, and in threads that all graphs share. */
 #include "tests/ptask/child.hpp"
 #include "tests/ptask/ptask_test.hpp"
-
 #include <ptsched/device/host_pool.hpp>
 
 #include <fstream>

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* What may be done with a graph before it is run, while it runs, when it was stopped, and when it is gone. */
-#include "tests/ptask/ptask_test.hpp"
-
 #include "tests/host_flag.h"
+#include "tests/ptask/ptask_test.hpp"
 #include "tests/threads.h"
-
 #include <ptsched/ptask/server.hpp>
 
 #include <cstdint>

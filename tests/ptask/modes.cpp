@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* Which task comes first, where it runs, and what is counted. */
-#include "tests/host_flag.h"
-#include "tests/ptask/graph_clock.hpp"
-#include "tests/ptask/ptask_test.hpp"
-
 #include "libptsched/ptask/devices/graph_devices.hpp"
 #include "libptsched/ptask/devices/ready.hpp"
 #include "libptsched/ptask/replay/comparison.hpp"
 #include "libptsched/ptask/replay/double_buffering.hpp"
+#include "tests/host_flag.h"
+#include "tests/ptask/graph_clock.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
 #include <cmath>
 #include <thread>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* Signals are the program's: threads of the library take none, from their first instruction on. */
-#include "tests/ptask/child.hpp"
-#include "tests/ptask/ptask_test.hpp"
-
 #include "libptsched/base/worker.hpp"
 #include "libptsched/ptask/replay/launch_thread.hpp"
+#include "tests/ptask/child.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
 #include <csignal>
 #include <sched.h>

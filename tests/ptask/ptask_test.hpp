@@ -2,11 +2,10 @@
 #ifndef PTASK_TEST_HPP
 #define PTASK_TEST_HPP
 
-#include <ptsched/ptask/graph.hpp>
-
 #include "tests/vgpu/daemon.h"
 #include "tests/vgpu/refused.h"
 #include "tests/vgpu/tap.h"
+#include <ptsched/ptask/graph.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Where the values of a subgraph are in its memory. */
-#include "tests/ptask/ptask_test.hpp"
-
 #include "libptsched/ptask/api/graph.hpp"
 #include "libptsched/ptask/replay/find_subgraphs.hpp"
+#include "tests/ptask/ptask_test.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Types of records: said at both ends they are to agree, and the compiler may know them. */
 #include "tests/ptask/ptask_test.hpp"
-
 #include <ptsched/ptask/typed.hpp>
 
 #include <numeric>

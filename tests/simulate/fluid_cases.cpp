@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What the schedulers are measured against. */
 #include "tests/simulate/simulate_test.hpp"
-
 #include "tools/ptsim/bound.hpp"
 #include "tools/ptsim/fluid.hpp"
 

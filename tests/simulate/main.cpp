@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "tests/simulate/simulate_test.hpp"
-
 #include "tools/ptsim/random.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What ptsim is told. */
 #include "tests/simulate/simulate_test.hpp"
-
 #include "tools/ptsim/options.hpp"
 
 #include <stdexcept>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What the project's policy promises, and that a scheduler which does not keep it is found out. */
 #include "tests/simulate/simulate_test.hpp"
-
 #include "tools/ptsim/bound.hpp"
 #include "tools/ptsim/scenario_kinds.hpp"
 

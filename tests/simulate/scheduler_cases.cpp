@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The schedulers that the policy is compared with do what their authors say. */
 #include "tests/simulate/simulate_test.hpp"
-
 #include "tools/ptsim/scenario_kinds.hpp"
 
 #include <cmath>

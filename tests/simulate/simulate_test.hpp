@@ -3,7 +3,6 @@
 #define PTSCHED_TESTS_SIMULATE_TEST_HPP
 
 #include "tests/vgpu/tap.h"
-
 #include "tools/ptsim/engine.hpp"
 #include "tools/ptsim/measures.hpp"
 #include "tools/ptsim/suite.hpp"

@@ -6,6 +6,7 @@
 #include "tests/vgpu/rm.h"
 
 #include <cstdarg>
+#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <sys/ioctl.h>
@@ -15,8 +16,6 @@
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-#include <cstdlib>
 
 #define SHIM_EXPORT extern "C" __attribute__((visibility("default")))
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Kernels whose threads and blocks wait for each other and for the host. */
-#include "tests/vgpu/test_libcuda.h"
-
 #include "tests/vgpu/libcuda/link.h"
+#include "tests/vgpu/test_libcuda.h"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* How much memory a device has, for all processes together. */
-#include "tests/vgpu/test_libcuda.h"
-
 #include "tests/vgpu/libcuda/link.h"
+#include "tests/vgpu/test_libcuda.h"
 
 #include <csignal>
 #include <sched.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Clients that fork and die, and what the engine says it did for whom. */
-#include "tests/vgpu/test_libcuda.h"
-
 #include "tests/vgpu/libcuda/link.h"
+#include "tests/vgpu/test_libcuda.h"
 
 #include <csignal>
 #include <cstdlib>

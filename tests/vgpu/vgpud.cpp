@@ -6,8 +6,8 @@
 #include <ptsched/base/fd.hpp>
 
 #include <CLI/CLI.hpp>
-
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -23,8 +23,6 @@
 #include <unistd.h>
 #include <utility>
 #include <vector>
-
-#include <csignal>
 
 extern "C" {
 #include "tests/vgpu/engine/rm.h"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* The broker, over its Unix socket: libptsched/client/broker_protocol.h. */
-#include "tools/ptsched/scheduler.hpp"
-
 #include "libptsched/base/passed_fds.hpp"
 #include "libptsched/base/time_calls.hpp"
 #include "libptsched/client/broker_protocol.h"
 #include "tools/ptsched/format.hpp"
+#include "tools/ptsched/scheduler.hpp"
 #include <ptsched/base/fd.hpp>
 
 #include <array>

@@ -4,7 +4,6 @@
  * knows CLI11, which takes long to compile.
  */
 #include "tools/ptsched/commands.hpp"
-
 #include "tools/standard_streams.hpp"
 
 #include <CLI/CLI.hpp>

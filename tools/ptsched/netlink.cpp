@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The module, over generic netlink. */
-#include "tools/ptsched/scheduler.hpp"
-
 #include "tools/module_events_socket.hpp"
+#include "tools/ptsched/scheduler.hpp"
 #include <ptsched/base/fd.hpp>
 
 #include <cerrno>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* ptsched doctor: the machine. */
 #include "tools/ptsched/checks.hpp"
-
 #include "tools/ptsched/scheduler.hpp"
 
 #include <algorithm>

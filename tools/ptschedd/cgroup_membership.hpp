@@ -3,9 +3,9 @@
 #ifndef PTSCHEDD_CGROUP_MEMBERSHIP_HPP
 #define PTSCHEDD_CGROUP_MEMBERSHIP_HPP
 
+#include "kmod/policy/structures.h"
 #include <ptsched/base/fd.hpp>
 
-#include "kmod/policy/structures.h"
 #include <cstdint>
 #include <linux/ptsched.h>
 #include <memory>

@@ -3,11 +3,11 @@
 #ifndef PTSCHEDD_CGROUP_TREE_HPP
 #define PTSCHEDD_CGROUP_TREE_HPP
 
+#include "kmod/policy/policy.h"
 #include "tools/ptschedd/cgroup.hpp"
 #include "tools/ptschedd/cgroup_membership.hpp"
 #include "tools/ptschedd/entity.hpp"
 
-#include "kmod/policy/policy.h"
 #include <linux/ptsched.h>
 #include <map>
 #include <memory>

@@ -3,13 +3,13 @@
 #ifndef PTSCHEDD_CONNECTION_HPP
 #define PTSCHEDD_CONNECTION_HPP
 
+#include "kmod/contract/arguments.h"
 #include "libptsched/client/broker_protocol.h"
 #include "tools/ptschedd/device.hpp"
 #include "tools/ptschedd/event_loop.hpp"
 #include "tools/ptschedd/switchboard.hpp"
 #include "tools/ptschedd/viewer.hpp"
 
-#include "kmod/contract/arguments.h"
 #include <deque>
 #include <exception>
 #include <memory>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The calls of uapi/linux/ptsched.h, as the messages of a connection. */
-#include "tools/ptschedd/connection.hpp"
-
 #include "libptsched/base/time_calls.hpp"
+#include "tools/ptschedd/connection.hpp"
 #include "tools/ptschedd/log.hpp"
 #include "tools/ptschedd/server.hpp"
 

@@ -3,14 +3,14 @@
 #ifndef PTSCHEDD_ENTITY_HPP
 #define PTSCHEDD_ENTITY_HPP
 
+#include "kmod/contract/announce.h"
+#include "kmod/contract/client.h"
+#include "kmod/policy/policy.h"
 #include "tools/ptschedd/cgroup_membership.hpp"
 #include "tools/ptschedd/process.hpp"
 #include "tools/ptschedd/rank.hpp"
 #include "tools/ptschedd/shared_page.hpp"
 
-#include "kmod/contract/announce.h"
-#include "kmod/contract/client.h"
-#include "kmod/policy/policy.h"
 #include <list>
 #include <memory>
 #include <string>

@@ -8,7 +8,6 @@
 
 #include "libptsched/base/lock.hpp"
 #include "tools/ptschedd/event_loop.hpp"
-
 #include <ptsched/base/fd.hpp>
 
 #include <condition_variable>

@@ -4,6 +4,7 @@
 #define PTSCHEDD_RANK_HPP
 
 #include "kmod/policy/gang.h"
+
 #include <string>
 
 namespace ptsched {

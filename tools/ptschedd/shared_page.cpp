@@ -2,6 +2,7 @@
 #include "tools/ptschedd/shared_page.hpp"
 
 #include "kmod/contract/announce.h"
+
 #include <cerrno>
 #include <fcntl.h>
 #include <string>

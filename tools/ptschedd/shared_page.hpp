@@ -3,9 +3,9 @@
 #ifndef PTSCHEDD_SHARED_PAGE_HPP
 #define PTSCHEDD_SHARED_PAGE_HPP
 
+#include "kmod/policy/policy.h"
 #include <ptsched/base/fd.hpp>
 
-#include "kmod/policy/policy.h"
 #include <array>
 #include <cstdint>
 #include <linux/ptsched.h>

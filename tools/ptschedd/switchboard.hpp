@@ -7,13 +7,13 @@
 #ifndef PTSCHEDD_SWITCHBOARD_HPP
 #define PTSCHEDD_SWITCHBOARD_HPP
 
+#include "kmod/policy/policy.h"
 #include "tools/ptschedd/event_loop.hpp"
 #include "tools/ptschedd/file_closer.hpp"
 #include "tools/ptschedd/process.hpp"
 #include "tools/ptschedd/switch_thread.hpp"
 #include <ptsched/base/fd.hpp>
 
-#include "kmod/policy/policy.h"
 #include <cstdint>
 #include <functional>
 #include <map>

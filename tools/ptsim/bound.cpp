@@ -2,6 +2,7 @@
 #include "tools/ptsim/bound.hpp"
 
 #include "kmod/policy/policy.h"
+
 #include <algorithm>
 #include <map>
 

@@ -15,8 +15,9 @@
 #ifndef PTSCHED_PTSCHED_HPP
 #define PTSCHED_PTSCHED_HPP
 
-#include <cerrno>
 #include <ptsched/ptsched.h>
+
+#include <cerrno>
 #include <string>
 #include <system_error>
 #include <utility>

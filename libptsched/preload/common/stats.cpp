@@ -6,12 +6,11 @@
 #include "libptsched/preload/common/debug.hpp"
 #include <ptsched/base/fd.hpp>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace ptsched::preload {
 

@@ -6,12 +6,11 @@
 
 #include <fcntl.h>
 #include <linux/membarrier.h>
+#include <new>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <new>
 
 namespace ptsched::preload {
 

@@ -5,11 +5,10 @@
 #include "libptsched/preload/loaded/loaded_object.hpp"
 #include "libptsched/preload/loaded/real_dlsym.hpp"
 
-#include <dlfcn.h>
-#include <link.h>
-
 #include <algorithm>
 #include <cstring>
+#include <dlfcn.h>
+#include <link.h>
 
 namespace ptsched::preload {
 

@@ -6,7 +6,6 @@
 #define PTSCHED_CUDA_ABI_TYPES_ONLY
 #include "libptsched/base/lock.hpp"
 #include "libptsched/cuda/cuda_abi.h"
-
 #include "libptsched/preload/driver/entry_points.hpp"
 
 #include <array>

@@ -10,9 +10,8 @@
 #include "libptsched/preload/turn/helper.hpp"
 #include "libptsched/preload/turn/process.hpp"
 
-#include <pthread.h>
-
 #include <new>
+#include <pthread.h>
 
 namespace ptsched::preload {
 namespace {

@@ -5,12 +5,11 @@
 #include "libptsched/preload/turn/channels.hpp"
 #include "libptsched/rm/rm_channels.hpp"
 
+#include <atomic>
+#include <cstdarg>
 #include <dlfcn.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <atomic>
-#include <cstdarg>
 
 using namespace ptsched::preload;
 

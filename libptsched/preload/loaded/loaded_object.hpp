@@ -6,9 +6,8 @@
 #ifndef PTSCHED_PRELOAD_LOADED_LOADED_OBJECT_HPP
 #define PTSCHED_PRELOAD_LOADED_LOADED_OBJECT_HPP
 
-#include <link.h>
-
 #include <cstdint>
+#include <link.h>
 
 namespace ptsched::preload {
 

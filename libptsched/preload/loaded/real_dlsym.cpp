@@ -11,9 +11,8 @@
 
 #include "libptsched/preload/loaded/loaded_object.hpp"
 
-#include <link.h>
-
 #include <atomic>
+#include <link.h>
 
 namespace ptsched::preload {
 namespace {

@@ -11,9 +11,8 @@
 
 #include "libptsched/preload/loaded/real_dlsym.hpp"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
+#include <dlfcn.h>
 
 namespace ptsched::preload {
 namespace {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* What the device's time is charged at: of what has completed, of what runs, and of what is in company. */
-#include "libptsched/preload/meter/meter.hpp"
-
 #include "libptsched/preload/driver/driver.hpp"
+#include "libptsched/preload/meter/meter.hpp"
 #include "libptsched/preload/meter/reckoning.hpp"
 #include "libptsched/preload/meter/stall.hpp"
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* End events behind work that was not measured. */
-#include "libptsched/preload/meter/meter.hpp"
-
 #include "libptsched/preload/driver/driver.hpp"
 #include "libptsched/preload/meter/capture.hpp"
+#include "libptsched/preload/meter/meter.hpp"
 #include "libptsched/preload/meter/reckoning.hpp"
 
 #include <algorithm>

@@ -14,14 +14,13 @@
 #include "libptsched/preload/turn/look_after.hpp"
 #include "libptsched/preload/turn/process.hpp"
 
+#include <algorithm>
+#include <cerrno>
+#include <new>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <new>
 #include <vector>
 
 namespace ptsched::preload {

@@ -7,7 +7,6 @@
 #define PTSCHED_PRELOAD_TURN_ATTACHMENT_HPP
 
 #include "libptsched/preload/meter/meter.hpp"
-
 #include <ptsched/ptsched.h>
 
 #include <atomic>

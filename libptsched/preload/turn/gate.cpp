@@ -9,13 +9,12 @@
 #include "libptsched/preload/turn/attach.hpp"
 #include "libptsched/preload/turn/process.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <new>
 #include <optional>
+#include <sched.h>
 
 namespace ptsched::preload {
 namespace {

@@ -8,11 +8,10 @@
 #include "libptsched/preload/turn/attachment.hpp"
 #include "libptsched/preload/turn/channels.hpp"
 
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
+#include <sys/socket.h>
+#include <unistd.h>
 
 namespace ptsched::preload {
 

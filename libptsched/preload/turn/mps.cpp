@@ -3,16 +3,15 @@
 
 #include <ptsched/base/fd.hpp>
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <charconv>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 namespace ptsched::preload {
 namespace {

@@ -14,13 +14,12 @@
 #include "libptsched/preload/turn/switch_channels.hpp"
 #include "libptsched/preload/turn/switch_trial.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <new>
+#include <unistd.h>
 
 namespace ptsched::preload {
 

@@ -6,10 +6,9 @@
 #include "libptsched/preload/turn/attachment.hpp"
 #include "libptsched/preload/turn/switch_channels.hpp"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
+#include <pthread.h>
 
 namespace ptsched::preload {
 namespace {

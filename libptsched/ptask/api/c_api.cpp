@@ -4,10 +4,9 @@
 #include "libptsched/ptask/api/c_struct.hpp"
 #include "libptsched/ptask/graph/retired.hpp"
 #include "libptsched/ptask/graph/type_name.hpp"
+#include <ptsched/ptask.h>
 #include <ptsched/ptask/graph.hpp>
 #include <ptsched/ptask/log.hpp>
-
-#include <ptsched/ptask.h>
 
 #include <atomic>
 #include <cerrno>

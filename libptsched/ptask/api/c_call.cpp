@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The C interface: what a function of the host has in a call. */
 #include "libptsched/ptask/api/c_error.hpp"
-
 #include <ptsched/ptask.h>
 
 using namespace ptsched::ptask;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <ptsched/ptask/draw.hpp>
-
 #include "libptsched/ptask/api/graph.hpp"
+#include <ptsched/ptask/draw.hpp>
 
 namespace ptsched::ptask {
 

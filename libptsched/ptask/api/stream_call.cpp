@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* Tasks that are functions which give a GPU work themselves. */
-#include <ptsched/ptask/stream_call.hpp>
-
 #include "libptsched/ptask/api/graph.hpp"
 #include "libptsched/ptask/graph/call.hpp"
 #include "libptsched/ptask/run/scheduler.hpp"
+#include <ptsched/ptask/stream_call.hpp>
 
 namespace ptsched::ptask {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <ptsched/ptask/template.hpp>
-
 #include "libptsched/ptask/graph/type_name.hpp"
+#include <ptsched/ptask/template.hpp>
 
 namespace ptsched::ptask {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/ptask/ipc/packet.hpp"
+
 #include "libptsched/base/passed_fds.hpp"
 #include "libptsched/base/worker.hpp"
 

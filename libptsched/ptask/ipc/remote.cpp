@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include <ptsched/ptask/remote.hpp>
-
+#include "libptsched/base/worker.hpp"
 #include "libptsched/ptask/ipc/device_sharing.hpp"
 #include "libptsched/ptask/ipc/items.hpp"
 #include "libptsched/ptask/time/deadline.hpp"
-
-#include "libptsched/base/worker.hpp"
+#include <ptsched/ptask/remote.hpp>
 
 #include <poll.h>
 #include <utility>

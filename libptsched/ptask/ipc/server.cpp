@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include <ptsched/ptask/server.hpp>
-
+#include "libptsched/base/worker.hpp"
 #include "libptsched/ptask/api/graph.hpp"
 #include "libptsched/ptask/ipc/device_sharing.hpp"
 #include "libptsched/ptask/ipc/items.hpp"
 #include "libptsched/ptask/ipc/packet.hpp"
-
-#include "libptsched/base/worker.hpp"
+#include <ptsched/ptask/server.hpp>
 
 #include <algorithm>
 #include <cerrno>

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <ptsched/ptask/shared_memory.hpp>
-
-#include "libptsched/ptask/ipc/packet.hpp"
-
 #include "libptsched/base/worker.hpp"
+#include "libptsched/ptask/ipc/packet.hpp"
+#include <ptsched/ptask/shared_memory.hpp>
 
 #include <cerrno>
 #include <fcntl.h>

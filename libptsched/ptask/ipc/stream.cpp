@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <ptsched/ptask/stream.hpp>
-
 #include "libptsched/base/worker.hpp"
+#include <ptsched/ptask/stream.hpp>
 
 #include <algorithm>
 #include <cerrno>

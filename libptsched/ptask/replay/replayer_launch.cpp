@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* How a set is given to a device, and what is learnt when it has ended. */
 #include "libptsched/ptask/replay/replayer.hpp"
-
 #include "libptsched/ptask/time/nvtx.hpp"
 
 #include <algorithm>

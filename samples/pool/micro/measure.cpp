@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "samples/pool/micro/measure.hpp"
+
 #include "samples/pool/micro/tasks.h"
 #include <ptsched/device/allocation.hpp>
 

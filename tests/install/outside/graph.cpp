@@ -2,7 +2,6 @@
 /* A graph with a function of the host, in a program that has headers of its own by the same names. */
 #include "device.hpp"
 #include "options.hpp"
-
 #include <ptsched/ptask/draw.hpp>
 #include <ptsched/ptask/graph.hpp>
 #include <ptsched/ptask/log.hpp>

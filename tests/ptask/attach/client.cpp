@@ -8,7 +8,6 @@
 #include "libptsched/base/worker.hpp"
 #include <ptsched/ptask/remote.hpp>
 #include <ptsched/ptask/server.hpp>
-
 #include <ptsched/ptsched.hpp>
 
 #include <cstdio>

@@ -3,12 +3,10 @@
  * Graphs that attach to ptsched: with the virtual GPU for a device and the broker for a scheduler, both started here;
  * in the test VM, the module. What is waited for is said by a program or by the broker; no time is looked at.
  */
+#include "libptsched/base/time_calls.hpp"
 #include "tests/nice.h"
 #include "tests/preload/world.h"
-
 #include <ptsched/device/turns.hpp>
-
-#include "libptsched/base/time_calls.hpp"
 
 namespace {
 

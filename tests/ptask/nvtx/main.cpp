@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What tools for NVIDIA's GPUs see of a graph: a range for each call of a function of the host, by the task's name. */
 #include "tests/vgpu/tap.h"
-
 #include <ptsched/ptask/graph.hpp>
 
 #include <algorithm>

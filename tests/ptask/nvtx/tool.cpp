@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* What NVTX loads in place of a tool: writes the names of ranges to the file that is named in PTASK_NVTX_RANGES. */
+#include "libptsched/base/lock.hpp"
+
 #include <cstdio>
 #include <cstdlib>
 #include <nvtx3/nvToolsExt.h>
-
-#include "libptsched/base/lock.hpp"
 
 namespace {
 

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 /* What tasks that fail leave behind. No driver goes on after a kernel that traps: each is in a process of its own. */
+#include "libptsched/cuda/cuda_abi.h"
 #include "tests/host_flag.h"
 #include "tests/ptask/failure_of.hpp"
 #include "tests/ptask/world/world_test.hpp"
 #include "tests/threads.h"
 
-#include "libptsched/cuda/cuda_abi.h"
-
 #include <functional>
 #include <map>
-#include <thread>
-
 #include <sys/mman.h>
+#include <thread>
 
 namespace test {
 

@@ -2,9 +2,8 @@
 /* Datablocks on a GPU that two processes use. */
 #include "libptsched/ptask/ipc/device_sharing.hpp"
 #include "tests/ptask/world/world_test.hpp"
-#include <ptsched/ptask/remote.hpp>
-
 #include "tests/vgpu/libcuda/link.h"
+#include <ptsched/ptask/remote.hpp>
 
 #include <map>
 #include <sys/socket.h>

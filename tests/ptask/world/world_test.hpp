@@ -2,10 +2,9 @@
 #ifndef PTASK_WORLD_TEST_HPP
 #define PTASK_WORLD_TEST_HPP
 
-#include "tests/ptask/ptask_test.hpp"
-
 #include "libptsched/base/worker.hpp"
 #include "libptsched/ptask/ipc/packet.hpp"
+#include "tests/ptask/ptask_test.hpp"
 #include <ptsched/ptask/server.hpp>
 
 #include <array>

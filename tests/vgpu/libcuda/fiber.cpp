@@ -8,7 +8,6 @@
 #include "libptsched/base/lock.hpp"
 
 #include <boost/context/detail/fcontext.hpp>
-
 #include <new>
 #include <sys/mman.h>
 #include <vector>

@@ -2,7 +2,6 @@
 #include "tests/vgpu/libcuda/grid.h"
 
 #include "libptsched/base/lock.hpp"
-
 #include "tests/vgpu/libcuda/block.h"
 
 #include <algorithm>

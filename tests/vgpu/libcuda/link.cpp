@@ -2,7 +2,6 @@
 #include "tests/vgpu/libcuda/link.h"
 
 #include "libptsched/base/lock.hpp"
-
 #include "tests/vgpu/rm.h"
 
 #include <atomic>

@@ -5,10 +5,9 @@
  * (compensation tickets), or those who sleep often would have less than their share. Who overruns its quantum, since
  * kernels cannot be taken off, has fewer by the same rule.
  */
+#include "tools/ptsim/random.hpp"
 #include "tools/ptsim/schedulers/all.hpp"
 #include "tools/ptsim/schedulers/quantum.hpp"
-
-#include "tools/ptsim/random.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -4,9 +4,9 @@
  * back tells how long the kernel that it has begun will take, gives the turn back when that has ended or has been taken
  * off, and asks again; who has nothing to do gives it back when somebody wants it.
  */
-#include "tools/ptsim/schedulers/all.hpp"
-
 #include "kmod/policy/policy.h"
+
+#include "tools/ptsim/schedulers/all.hpp"
 
 #include <algorithm>
 #include <unordered_map>
