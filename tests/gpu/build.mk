@@ -50,7 +50,7 @@ MECHANISMS_OBJS := $(addprefix $(B)/obj/preload/libptsched/,preload/turn/channel
 	rm/control_device.cpp.o rm/rm_channels.cpp.o)
 $(B)/gpu/mechanisms: tests/gpu/mechanisms.cu tests/gpu/serve.hpp tests/gpu/job.hpp $(MECHANISMS_OBJS)
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCCFLAGS) -O2 -std=c++20 -Xcompiler -Wall,-Wextra -I. -o $@ $< \
+	$(NVCC) $(NVCCFLAGS) -O2 -std=c++20 -Xcompiler -Wall,-Wextra -I. -Ilibptsched/include -o $@ $< \
 		$(MECHANISMS_OBJS)
 
 # Compiles or not; there is nothing to run.
