@@ -23,16 +23,17 @@ $(B)/vgpu/quadrature.so: samples/pool/quadrature.cu samples/pool/quadrature.h $(
 POOL_PROGRAMS := $(patsubst samples/pool/%/kernels.cu,%,$(wildcard samples/pool/*/kernels.cu))
 POOL_BY_HAND  := $(patsubst samples/pool/%/hand.cu,%,$(wildcard samples/pool/*/hand.cu))
 POOL_COMMON   := $(patsubst %,$(B)/obj/%.o,$(wildcard samples/pool/common/*.cpp))
+POOL_CUH      := $(wildcard samples/pool/common/*.cuh)
 
 define pool_program
 $(B)/samples/pool-$(1): $(patsubst %,$(B)/obj/%.o,$(wildcard samples/pool/$(1)/*.cpp)) $(POOL_COMMON) $(B)/lib/libptsched-pool.so
 	$$(link_pool_program)
-$(B)/vgpu/pool-$(1).so: samples/pool/$(1)/kernels.cu $(wildcard samples/pool/$(1)/*.h) $(POOL_HEADERS) $(VGPU_CC)
+$(B)/vgpu/pool-$(1).so: samples/pool/$(1)/kernels.cu $(wildcard samples/pool/$(1)/*.h samples/pool/$(1)/*.cuh) $(POOL_CUH) $(POOL_HEADERS) $(VGPU_CC)
 	$$(compile_for_vgpu)
-$(B)/samples/pool-$(1).fatbin: samples/pool/$(1)/kernels.cu $(wildcard samples/pool/$(1)/*.h) $(POOL_HEADERS)
+$(B)/samples/pool-$(1).fatbin: samples/pool/$(1)/kernels.cu $(wildcard samples/pool/$(1)/*.h samples/pool/$(1)/*.cuh) $(POOL_CUH) $(POOL_HEADERS)
 	$$(need_nvcc)
 	$$(NVCC) $$(NVCCFLAGS) -O3 -std=c++20 -I. -Ilibptsched/include -fatbin -o $$@ $$<
-$(B)/samples/pool-$(1)-hand.so: samples/pool/$(1)/hand.cu $(wildcard samples/pool/$(1)/*.h)
+$(B)/samples/pool-$(1)-hand.so: samples/pool/$(1)/hand.cu $(wildcard samples/pool/$(1)/*.h samples/pool/$(1)/*.cuh) $(POOL_CUH)
 	$$(need_nvcc)
 	$$(NVCC) $$(NVCCFLAGS) -O3 -std=c++20 -I. -Xcompiler -fPIC -shared -o $$@ $$< -lcublas -lcusolver -lcusparse
 endef

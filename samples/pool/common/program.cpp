@@ -8,7 +8,7 @@
 namespace ptsched::samples {
 
 int run_program(int argc, char **argv, const std::string &name, const std::string &what,
-                const std::function<void(const Settings &, Report &)> &run)
+                const std::function<void(const Settings &, Report &)> &run, const std::vector<Choice> &choices)
 {
     const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
     Settings settings;
@@ -23,6 +23,8 @@ int run_program(int argc, char **argv, const std::string &name, const std::strin
     app.add_option("--json", settings.json, "a file to which records are added");
     app.add_flag("--quick", settings.quick, "fewer rounds");
     app.add_flag("--check", settings.check, "the smallest sizes, and whether results are right; measures nothing");
+    for (const Choice &choice : choices)
+        app.add_option(choice.name, *choice.value, choice.what)->capture_default_str();
     CLI11_PARSE(app, argc, argv);
     try {
         Report report(self.filename().string() + (settings.quick ? " --quick" : ""));

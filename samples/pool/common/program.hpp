@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace ptsched::samples {
 
@@ -20,13 +21,20 @@ struct Settings {
     unsigned rounds() const { return quick ? 3 : 5; }
 };
 
+/* What a program can be told besides. */
+struct Choice {
+    std::string name; /* "--blocks" */
+    unsigned *value;  /* with what it is when nothing is said */
+    std::string what;
+};
+
 /*
  * The main function of the program pool-@name, which does what @what says. Files are beside the program,
  * pool-NAME.fatbin and pool-NAME-hand.so, unless options name others. What @run throws is printed. Returns the exit
  * status.
  */
 int run_program(int argc, char **argv, const std::string &name, const std::string &what,
-                const std::function<void(const Settings &, Report &)> &run);
+                const std::function<void(const Settings &, Report &)> &run, const std::vector<Choice> &choices = {});
 
 /* The first GPU. Throws device::Error if there is none. */
 device::Device &first_gpu();
