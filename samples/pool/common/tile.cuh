@@ -97,6 +97,28 @@ __device__ inline void multiply_add(double (&sum)[4], const double (&a)[4], cons
 /* Whether the right factor lies in shared memory as it is, or its transpose does. */
 enum class Right { plain, transposed };
 
+/*
+ * Adds to a warp's 16 x 8 elements the product of as many rows of @a, from @row and @a_k on, and columns of @b, from
+ * @b_k and @column on, over @Depth.
+ */
+template <unsigned int Depth, Right Form>
+__device__ void multiply_parts(double (&sum)[4], const Tile<double> &a, unsigned int row, unsigned int a_k,
+                               const Tile<double> &b, unsigned int b_k, unsigned int column, unsigned int lane)
+{
+    const unsigned int four = lane % 4, eighth = lane / 4;
+    UNROLLED
+    for (unsigned int step = 0; step < Depth; step += 8) {
+        double left[4], right[2];
+        for (unsigned int i = 0; i < 4; i++)
+            left[i] = a[row + eighth + i % 2 * 8][a_k + step + four + i / 2 * 4];
+        for (unsigned int i = 0; i < 2; i++) {
+            const unsigned int at = b_k + step + four + i * 4;
+            right[i] = Form == Right::plain ? b[at][column + eighth] : b[column + eighth][at];
+        }
+        multiply_add(sum, left, right);
+    }
+}
+
 /* A group's sum of 64 x 64 doubles: each warp has a quarter, of 2 x 4 fragments. */
 class SumOfDoubles {
 public:
@@ -125,11 +147,11 @@ public:
     }
 
     /* @function(row, column, x, y) for each two neighbours that the thread has. */
-    template <typename Function> __device__ void for_each(Function function) const
+    template <typename Function> __device__ void for_each(Function function)
     {
         UNROLLED
         for (unsigned int i = 0; i < 16; i++) {
-            const double(&sum)[4] = sums_[i / 8][i / 2 % 4];
+            double(&sum)[4] = sums_[i / 8][i / 2 % 4];
             const unsigned int half = i % 2;
             function(row_ + i / 8 * 16 + half * 8, column_ + i / 2 % 4 * 8 + four_ * 2, sum[half * 2],
                      sum[half * 2 + 1]);
