@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SAMPLES_POOL_CHOLESKY_MEASURE_HPP
+#define SAMPLES_POOL_CHOLESKY_MEASURE_HPP
+
+#include "samples/pool/common/program.hpp"
+
+namespace ptsched::cholesky {
+
+struct Shape {
+    unsigned blocks = 0, depth = 2;
+    unsigned rows = 0; /* of the matrix; 0: of several, one after another */
+};
+
+/* Throws Error if a factor is wrong. */
+void run(const Shape &shape, const samples::Settings &settings, samples::Report &report);
+
+} // namespace ptsched::cholesky
+
+#endif /* SAMPLES_POOL_CHOLESKY_MEASURE_HPP */
