@@ -203,6 +203,28 @@ void ordered()
     CHECK(refused([&] { order.add(Square{}, {1000}); }, {"after task 1000", "not added before"}));
 }
 
+/* Far more are ready at once than have room, in queues and slots; some wait for several, one of them twice. */
+void ordered_without_room()
+{
+    constexpr unsigned count = 200;
+    auto options = options_for("squares");
+    options.capacity = 2;
+    options.depth = 1;
+    options.priorities = 2;
+    Squares pool(options);
+    pool::Ordered order(pool);
+    std::vector<std::size_t> first;
+    for (unsigned i = 0; i < count; i++)
+        first.push_back(order.add(Square{static_cast<double>(i), 0, i}, {}, {.priority = i / 3 % 2}));
+    const auto all = order.add(Square{3, 0, 0}, first), twice = order.add(Square{4, 0, 0}, {all, first[0], first[0]});
+    order.run();
+    for (unsigned i = 0; i < count; i++)
+        CHECK(order.result(first[i]).result == i * i);
+    CHECK(order.result(all).result == 9);
+    CHECK(order.result(twice).result == 16);
+    CHECK_EQ(pool.state().on_devices, std::uint64_t{count + 2});
+}
+
 } // namespace
 
 std::vector<tap::Case> test::basic_cases()
@@ -216,5 +238,6 @@ std::vector<tap::Case> test::basic_cases()
             {"urgent tasks go first", by_priority},
             {"a closed pool ends what it has", closed},
             {"a stopped pool tells who waits", stopped},
-            {"tasks in the order of what they depend on", ordered}};
+            {"tasks in the order of what they depend on", ordered},
+            {"more of them at once than there is room for", ordered_without_room}};
 }

@@ -79,6 +79,7 @@ struct Push {
     Where where = Where::device;
     int device = -1;       /* by its place in Options::devices; -1: any */
     unsigned priority = 0; /* larger ones go first */
+    bool operator==(const Push &) const = default;
 };
 
 /* What a pool has done so far. */

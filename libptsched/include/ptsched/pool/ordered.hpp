@@ -13,8 +13,10 @@
 
 #include <ptsched/pool.hpp>
 
+#include <algorithm>
 #include <deque>
 #include <initializer_list>
+#include <tuple>
 
 namespace ptsched::pool {
 
@@ -39,11 +41,14 @@ public:
                             ", which was not added before it");
         how.output = output_;
         Entry &entry = all_.emplace_back(Entry{Any(task), how});
-        for (const Id before : after)
-            if (!all_[before].has_ended) {
-                all_[before].next.push_back(id);
-                entry.waits_for++;
-            }
+        for (const Id before : after) {
+            Entry &first = all_[before];
+            if (first.has_ended)
+                continue;
+            links_.push_back({id, first.next});
+            first.next = links_.size() - 1;
+            entry.waits_for++;
+        }
         if (!entry.waits_for)
             ready_.push_back(id);
         return id;
@@ -57,13 +62,20 @@ public:
     void run()
     {
         std::size_t out = 0;
-        while (!ready_.empty() || out) {
-            for (; !ready_.empty(); ready_.pop_front(), out++)
-                push(ready_.front());
+        while (pushed_ < ready_.size() || out) {
+            while (pushed_ < ready_.size()) {
+                const std::size_t now = push_alike(ready_.size(), Core::Duration::zero());
+                if (!now)
+                    break;
+                out += now;
+            }
+            /* Others have filled the queue. */
+            if (!out)
+                out += push_alike(1, Core::for_ever);
             const std::size_t back = pool_.core_.pop(
                 output_, 64,
                 [this](unsigned kind, const std::byte *task, std::uint64_t number) {
-                    take(pushed_.at(number - 1), Pool<Tasks...>::make(kind, task));
+                    take(ready_.at(number - 1), Pool<Tasks...>::make(kind, task));
                 },
                 Core::for_ever);
             if (!back)
@@ -76,38 +88,82 @@ public:
     const Any &result(Id id) const { return all_.at(id).task; }
 
 private:
+    static constexpr std::size_t none = ~std::size_t{0};
+
     struct Entry {
         Any task;
         Push how;
         std::size_t waits_for = 0;
-        std::vector<Id> next = {}; /* that wait for it */
+        std::size_t next = none; /* the last link to those that wait for it */
         bool has_ended = false;
     };
+    struct Link {
+        Id id;
+        std::size_t before; /* the link of the same list, or none */
+    };
 
-    void push(Id id)
+    /*
+     * The next ones that are ready, have one type and go the same way, @count at most: as many as there is room for
+     * within @most; how many that were.
+     */
+    std::size_t push_alike(std::size_t count, Core::Duration most)
     {
-        const Entry &entry = all_[id];
-        pushed_.push_back(id);
+        std::size_t now = 0;
+        const auto push = [&](const auto &first) {
+            using Task = std::decay_t<decltype(first)>;
+            const std::vector<Task> &alike = gather<Task>(count);
+            now = pool_.core_.push(Pool<Tasks...>::template kind<Task>(), alike.data(), alike.size(),
+                                   all_[ready_[pushed_]].how, most);
+        };
         if constexpr (sizeof...(Tasks) == 1)
-            pool_.push(entry.task, entry.how);
+            push(all_[ready_[pushed_]].task);
         else
-            std::visit([&](const auto &task) { pool_.push(task, entry.how); }, entry.task);
+            std::visit(push, all_[ready_[pushed_]].task);
+        pushed_ += now;
+        return now;
+    }
+
+    template <typename Task> const std::vector<Task> &gather(std::size_t count)
+    {
+        auto &alike = std::get<std::vector<Task>>(alike_);
+        const Push &how = all_[ready_[pushed_]].how;
+        alike.clear();
+        for (std::size_t i = pushed_; i < ready_.size() && alike.size() < count; i++) {
+            const Entry &entry = all_[ready_[i]];
+            if (!(entry.how == how))
+                break;
+            if constexpr (sizeof...(Tasks) == 1) {
+                alike.push_back(entry.task);
+            } else {
+                const Task *task = std::get_if<Task>(&entry.task);
+                if (!task)
+                    break;
+                alike.push_back(*task);
+            }
+        }
+        return alike;
     }
 
     void take(Id id, Any task)
     {
-        all_[id].task = std::move(task);
-        all_[id].has_ended = true;
-        for (const Id next : all_[id].next)
-            if (!--all_[next].waits_for)
-                ready_.push_back(next);
+        Entry &entry = all_[id];
+        entry.task = std::move(task);
+        entry.has_ended = true;
+        const std::size_t first = ready_.size();
+        for (std::size_t link = entry.next; link != none; link = links_[link].before)
+            if (!--all_[links_[link].id].waits_for)
+                ready_.push_back(links_[link].id);
+        /* In the order in which they were added. */
+        std::reverse(ready_.begin() + static_cast<std::ptrdiff_t>(first), ready_.end());
     }
 
     Pool<Tasks...> &pool_;
     const unsigned output_;
     std::deque<Entry> all_;
-    std::deque<Id> ready_;
-    std::vector<Id> pushed_; /* by the order in which they were */
+    std::vector<Link> links_;
+    std::vector<Id> ready_; /* in the order in which they are pushed, those that were included */
+    std::size_t pushed_ = 0;
+    std::tuple<std::vector<Tasks>...> alike_;
 };
 
 } // namespace ptsched::pool
