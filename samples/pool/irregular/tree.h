@@ -54,7 +54,7 @@ TREE_BOTH inline Node make_node(unsigned long long state, unsigned int depth, co
 
 TREE_BOTH inline Node make_root(unsigned int i, const Shape &shape)
 {
-    return make_node(mix(shape.seed + i), 0, shape);
+    return make_node(mix(mix(shape.seed) + i), 0, shape);
 }
 
 TREE_BOTH inline Node make_child(const Node &parent, unsigned int i, const Shape &shape)
