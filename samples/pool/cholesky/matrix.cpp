@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <sstream>
 
 namespace ptsched::cholesky {
 
@@ -14,6 +15,13 @@ namespace {
 std::size_t bytes_of(unsigned n)
 {
     return std::size_t{n} * n * sizeof(double);
+}
+
+std::string text(double number)
+{
+    std::ostringstream stream;
+    stream << number;
+    return stream.str();
 }
 
 } // namespace
@@ -61,9 +69,8 @@ void Matrix::check(const std::string &by)
     }
     const double relative = worst / largest, tolerance = 1e-14 * n_;
     if (!(relative <= tolerance))
-        throw Error("the factor of " + by + ", of " + std::to_string(n_) + " rows, is wrong: by " +
-                    std::to_string(relative) + " of the largest element of a product, and at most " +
-                    std::to_string(tolerance) + " is rounding");
+        throw Error("the factor of " + by + ", of " + std::to_string(n_) + " rows, is wrong: by " + text(relative) +
+                    " of the largest element of a product, and at most " + text(tolerance) + " is rounding");
 }
 
 } // namespace ptsched::cholesky
