@@ -223,6 +223,14 @@ void ordered_without_room()
     CHECK(order.result(all).result == 9);
     CHECK(order.result(twice).result == 16);
     CHECK_EQ(pool.state().on_devices, std::uint64_t{count + 2});
+    order.clear();
+    const auto again = order.add(Square{5, 0, 0});
+    CHECK_EQ(again, std::size_t{0});
+    const auto behind = order.add(Square{6, 0, 0}, {again});
+    CHECK(refused([&] { order.clear(); }, {"2 tasks have not run", "run()"}));
+    order.run();
+    CHECK(order.result(again).result == 25);
+    CHECK(order.result(behind).result == 36);
 }
 
 } // namespace

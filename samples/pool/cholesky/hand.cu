@@ -77,7 +77,7 @@ public:
 
 struct Problem {
     double *matrix;
-    unsigned int n;
+    unsigned int n, columns;
     unsigned int tiles() const { return n / cholesky::size; }
 };
 
@@ -111,7 +111,7 @@ public:
     {
         waited_.assign(waited_.size(), 0);
         cholesky::for_each_step(
-            problem_.matrix, problem_.n, last_.data(),
+            problem_.matrix, problem_.n, problem_.columns, last_.data(),
             [this](const Step &step, const Result *after, unsigned int count) { return launch(step, after, count); });
         for (const Stream &one : streams_)
             check(cudaStreamSynchronize(one.stream));
@@ -135,7 +135,7 @@ private:
         const bool has_event = step.kind != Kind::update && streams_.size() > 1;
         if (has_event)
             check(cudaEventRecord(events_[step.row].event, stream));
-        return {step.row, step.column, has_event};
+        return {step.row, step.k, has_event};
     }
 
     void wait(unsigned int place, const Result &result)
@@ -164,7 +164,7 @@ public:
         cudaGraph_t graph;
         check(cudaGraphCreate(&graph, 0));
         std::vector<cudaGraphNode_t> last(problem.tiles() * problem.tiles());
-        cholesky::for_each_step(problem.matrix, problem.n, last.data(),
+        cholesky::for_each_step(problem.matrix, problem.n, problem.columns, last.data(),
                                 [&](Step step, const cudaGraphNode_t *after, unsigned int count) {
                                     return add(graph, step, failed, after, count);
                                 });
@@ -274,11 +274,11 @@ template <typename Function> const char *attempt(Function function)
 
 } // namespace
 
-extern "C" const char *cholesky_hand_open(double *matrix, unsigned int n)
+extern "C" const char *cholesky_hand_open(double *matrix, unsigned int n, unsigned int columns)
 {
     return attempt([&] {
         hand.reset();
-        hand = std::make_unique<Hand>(Problem{matrix, n});
+        hand = std::make_unique<Hand>(Problem{matrix, n, columns});
     });
 }
 

@@ -16,8 +16,11 @@ enum CholeskyWay {
     CHOLESKY_CUSOLVER,
 };
 
-/* All that can be made ready is; @matrix is on the current device, or the first, with room as steps.h says. */
-const char *cholesky_hand_open(double *matrix, unsigned int n);
+/*
+ * All that can be made ready is; @matrix is on the current device, or the first, with room as steps.h says. Steps are
+ * those of so many @columns.
+ */
+const char *cholesky_hand_open(double *matrix, unsigned int n, unsigned int columns);
 unsigned int cholesky_hand_forms(void);
 const char *cholesky_hand_name(unsigned int form);
 enum CholeskyWay cholesky_hand_way(unsigned int form);

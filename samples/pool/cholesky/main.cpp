@@ -12,5 +12,7 @@ int main(int argc, char **argv)
         [&](const samples::Settings &settings, samples::Report &report) { cholesky::run(shape, settings, report); },
         {{"--blocks", &shape.blocks, "of the pool; 0: two for each multiprocessor"},
          {"--depth", &shape.depth, "slots of a block"},
-         {"--rows", &shape.rows, "of the matrix, a multiple of 64; 0: 1024, 2048 and 4096"}});
+         {"--rows", &shape.rows, "of the matrix, a multiple of 64; 0: 1024, 2048 and 4096"},
+         {"--columns", &shape.columns,
+          "of tiles, by which others are updated at once; 0: 1, and from 2048 rows on 4"}});
 }

@@ -19,6 +19,7 @@ namespace {
 using ::cholesky::for_each_step;
 using ::cholesky::Kind;
 using ::cholesky::Step;
+using ::cholesky::usual_columns;
 using samples::Report;
 using samples::Settings;
 using samples::Spread;
@@ -34,7 +35,7 @@ unsigned priority_of(const Step &step)
 {
     if (step.kind == Kind::factor)
         return 3;
-    const unsigned next = step.k + 1U;
+    const unsigned next = step.k + unsigned{step.columns};
     if (step.kind == Kind::solve)
         return step.row == next ? 3 : 2;
     if (step.column == next)
@@ -59,16 +60,16 @@ public:
     }
 
     /* What depends on what is found out each time, too. */
-    void factor(double *matrix, unsigned n)
+    void factor(double *matrix, unsigned n, unsigned columns)
     {
-        pool::Ordered order(pool_);
+        order_.clear();
         std::vector<std::size_t> last(std::size_t{n / ::cholesky::size} * (n / ::cholesky::size));
-        for_each_step(matrix, n, last.data(), [&](const Step &step, const std::size_t *after, unsigned count) {
-            return order.add(step, std::span(after, count), {.priority = priority_of(step)});
+        for_each_step(matrix, n, columns, last.data(), [&](const Step &step, const std::size_t *after, unsigned count) {
+            return order_.add(step, std::span(after, count), {.priority = priority_of(step)});
         });
-        order.run();
+        order_.run();
         for (unsigned i = 0; i < n / ::cholesky::size; i++)
-            if (order.result(last[i * (n / ::cholesky::size) + i]).failed)
+            if (order_.result(last[i * (n / ::cholesky::size) + i]).failed)
                 throw Error("the matrix is not positive definite, from row " + std::to_string(i * ::cholesky::size));
     }
 
@@ -80,15 +81,16 @@ private:
     }
 
     pool::Pool<Step> pool_;
+    pool::Ordered<Step> order_{pool_};
 };
 
 class ByHand {
 public:
-    ByHand(const std::string &library, Matrix &matrix)
+    ByHand(const std::string &library, Matrix &matrix, unsigned columns)
         : hand_(library), run_(hand_.function<decltype(cholesky_hand_run)>("cholesky_hand_run"))
     {
-        samples::check_hand(
-            hand_.function<decltype(cholesky_hand_open)>("cholesky_hand_open")(matrix.address(), matrix.rows()));
+        samples::check_hand(hand_.function<decltype(cholesky_hand_open)>("cholesky_hand_open")(matrix.address(),
+                                                                                               matrix.rows(), columns));
         const auto name = hand_.function<decltype(cholesky_hand_name)>("cholesky_hand_name");
         const auto way = hand_.function<decltype(cholesky_hand_way)>("cholesky_hand_way");
         const unsigned count = hand_.function<decltype(cholesky_hand_forms)>("cholesky_hand_forms")();
@@ -125,8 +127,7 @@ private:
     std::vector<Form> forms_;
 };
 
-/* Milliseconds that @run takes, the median of some times; the first does not count. The last one's result is checked.
- */
+/* Milliseconds that @run takes: the median of some times, after the first; the last one's result is checked. */
 double median_ms(Matrix &matrix, const std::string &by, unsigned times, const std::function<void()> &run)
 {
     using Clock = std::chrono::steady_clock;
@@ -146,17 +147,17 @@ double median_ms(Matrix &matrix, const std::string &by, unsigned times, const st
 std::optional<double> measure(device::Device &gpu, const Shape &shape, unsigned n, const Settings &settings,
                               Report &report)
 {
-    const unsigned times = settings.quick ? 3 : 10;
+    const unsigned times = settings.quick ? 3 : 10, columns = shape.columns ? shape.columns : usual_columns(n);
     Matrix matrix(gpu, n);
     std::optional<ByHand> hand;
     if (!settings.hand.empty())
-        hand.emplace(settings.hand, matrix);
+        hand.emplace(settings.hand, matrix, columns);
     std::vector<double> found;
     for (unsigned round = 0; round < settings.rounds(); round++) {
         {
             Ours ours(gpu, settings, shape);
             found.push_back(
-                median_ms(matrix, "the pool", times, [&] { ours.factor(matrix.address(), matrix.rows()); }));
+                median_ms(matrix, "the pool", times, [&] { ours.factor(matrix.address(), matrix.rows(), columns); }));
         }
         for (unsigned i = 0; hand && i < hand->forms().size(); i++) {
             ByHand::Form &form = hand->forms()[i];
@@ -164,7 +165,8 @@ std::optional<double> measure(device::Device &gpu, const Shape &shape, unsigned 
         }
     }
     const std::string name = "cholesky/" + std::to_string(n);
-    report.record(name + "/ours_ms", spread_of(found), "ms", "tiles of 64 x 64");
+    report.record(name + "/ours_ms", spread_of(found), "ms",
+                  "tiles of 64 x 64; updates by " + std::to_string(columns) + " at once");
     if (!hand)
         return {};
     const auto compare = [&](const std::string &as, CholeskyWay way) {
@@ -185,11 +187,13 @@ std::optional<double> measure(device::Device &gpu, const Shape &shape, unsigned 
 
 void check(device::Device &gpu, const Settings &settings)
 {
-    Matrix matrix(gpu, 4 * ::cholesky::size);
+    Matrix matrix(gpu, 5 * ::cholesky::size);
     Ours ours(gpu, settings, {.blocks = 3, .depth = 1});
-    matrix.restore();
-    ours.factor(matrix.address(), matrix.rows());
-    matrix.check("the pool");
+    for (const unsigned columns : {1U, 2U, 3U}) {
+        matrix.restore();
+        ours.factor(matrix.address(), matrix.rows(), columns);
+        matrix.check("the pool");
+    }
 }
 
 } // namespace

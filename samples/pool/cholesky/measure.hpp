@@ -8,7 +8,8 @@ namespace ptsched::cholesky {
 
 struct Shape {
     unsigned blocks = 0, depth = 2;
-    unsigned rows = 0; /* of the matrix; 0: of several, one after another */
+    unsigned rows = 0;    /* of the matrix; 0: of several, one after another */
+    unsigned columns = 0; /* of tiles, by which others are updated at once; 0: as many as is usual */
 };
 
 /* Throws Error if a factor is wrong. */

@@ -196,28 +196,38 @@ __device__ inline void factor(Step &step, Tile<double> *memory)
         step.failed = !(a[size - 1][size - 1] > 0);
 }
 
-/* The tile at @a by the transpose of that at @b: both come in two parts, of which the second waits for nobody. */
+/*
+ * 64 rows at @a by the transpose of those at @b, over @depth: a multiple of 64. Of each there is room for two parts of
+ * 32 columns, of which one is on its way while the other is multiplied.
+ */
 __device__ inline void multiply(SumOfDoubles &sum, Tile<double> *memory, const double *a, unsigned int a_pitch,
-                                const double *b, unsigned int b_pitch)
+                                const double *b, unsigned int b_pitch, unsigned int depth)
 {
-    for (unsigned int k = 0; k < size; k += size / 2) {
-        copy_part<size, size / 2>(&memory[0][0][k], tile_pitch, a + k, a_pitch, threadIdx.x, group_threads);
-        copy_part<size, size / 2>(&memory[1][0][k], tile_pitch, b + k, b_pitch, threadIdx.x, group_threads);
+    constexpr unsigned int part = size / 2;
+    const auto fetch = [&](unsigned int k) {
+        if (k < depth) {
+            copy_part<size, part>(&memory[0][0][k % size], tile_pitch, a + k, a_pitch, threadIdx.x, group_threads);
+            copy_part<size, part>(&memory[1][0][k % size], tile_pitch, b + k, b_pitch, threadIdx.x, group_threads);
+        }
         commit_copies();
+    };
+    fetch(0);
+    fetch(part);
+    for (unsigned int k = 0; k < depth; k += part) {
+        wait_for_copies<1>();
+        __syncthreads();
+        sum.add<part, Right::transposed>(memory[0], memory[1], k % size);
+        if (k + 2 * part < depth)
+            __syncthreads();
+        fetch(k + 2 * part);
     }
-    wait_for_copies<1>();
-    __syncthreads();
-    sum.add<size / 2, Right::transposed>(memory[0], memory[1], 0);
-    wait_for_copies<0>();
-    __syncthreads();
-    sum.add<size / 2, Right::transposed>(memory[0], memory[1], size / 2);
 }
 
 __device__ inline void solve(const Step &step, Tile<double> *memory)
 {
     double *const tile = tile_of(step, step.row, step.k);
     SumOfDoubles sum(threadIdx.x);
-    multiply(sum, memory, tile, step.n, inverse_of(step), size);
+    multiply(sum, memory, tile, step.n, inverse_of(step), size, size);
     sum.for_each([&](unsigned int row, unsigned int column, double x, double y) {
         *reinterpret_cast<double2 *>(tile + static_cast<unsigned long long int>(row) * step.n + column) =
             make_double2(x, y);
@@ -234,7 +244,8 @@ __device__ inline void update(const Step &step, Tile<double> *memory)
         x = -old.x;
         y = -old.y;
     });
-    multiply(sum, memory, tile_of(step, step.row, step.k), step.n, tile_of(step, step.column, step.k), step.n);
+    multiply(sum, memory, tile_of(step, step.row, step.k), step.n, tile_of(step, step.column, step.k), step.n,
+             step.columns * size);
     sum.for_each([&](unsigned int row, unsigned int column, double x, double y) {
         *reinterpret_cast<double2 *>(tile + static_cast<unsigned long long int>(row) * step.n + column) =
             make_double2(-x, -y);

@@ -27,8 +27,7 @@ public:
     {
         record(name, {value, value, value}, unit, against);
     }
-    /* In the place of those with the same names that the file has, or behind them. Throws device::Error if it cannot.
-     */
+    /* In the place of those with the same names in the file, or behind them. Throws device::Error if it cannot. */
     void write_json(const std::string &path) const;
 
 private:

@@ -211,6 +211,9 @@ template <typename T> void check(device::Device &gpu, const Settings &settings)
         Ours<T> ours(gpu, settings, {.blocks = 2, .depth = 2, .products = products}, batch, few);
         ours.once();
         batch.check("the pool");
+        batch.forget();
+        ours.many(3);
+        batch.check("the pool");
     }
 }
 

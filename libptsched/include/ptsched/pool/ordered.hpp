@@ -75,13 +75,25 @@ public:
             const std::size_t back = pool_.core_.pop(
                 output_, 64,
                 [this](unsigned kind, const std::byte *task, std::uint64_t number) {
-                    take(ready_.at(number - 1), Pool<Tasks...>::make(kind, task));
+                    take(ready_.at(number - 1 - forgotten_), Pool<Tasks...>::make(kind, task));
                 },
                 Core::for_ever);
             if (!back)
                 throw Error("pool: it was stopped before all tasks had run");
             out -= back;
         }
+    }
+
+    /* Forgets all of them: the next one that is added is again the first. Throws Error if some have not run. */
+    void clear()
+    {
+        if (pushed_ != all_.size())
+            throw Error("pool: " + std::to_string(all_.size() - pushed_) + " tasks have not run: call run() before");
+        forgotten_ += pushed_;
+        pushed_ = 0;
+        all_.clear();
+        links_.clear();
+        ready_.clear();
     }
 
     /* What came back of one that has run. */
@@ -163,6 +175,7 @@ private:
     std::vector<Link> links_;
     std::vector<Id> ready_; /* in the order in which they are pushed, those that were included */
     std::size_t pushed_ = 0;
+    std::uint64_t forgotten_ = 0; /* that were pushed before */
     std::tuple<std::vector<Tasks>...> alike_;
 };
 
