@@ -25,7 +25,7 @@ namespace {
 constexpr unsigned int shared_bytes = 2 * sizeof(cholesky::Tile<double>);
 constexpr unsigned int most_streams = 32;
 
-__global__ void __launch_bounds__(cholesky::group_threads) one_step(Step step, unsigned int *failed)
+__global__ void __launch_bounds__(cholesky::group_threads, 2) one_step(Step step, unsigned int *failed)
 {
     cholesky::do_step(step, reinterpret_cast<cholesky::Tile<double> *>(memory));
     if (threadIdx.x == 0 && step.failed)

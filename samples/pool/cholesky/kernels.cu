@@ -13,7 +13,7 @@ __device__ void do_step(cholesky::Step &step, const ptsched::pool::Block &)
 
 } // namespace
 
-extern "C" __global__ void __launch_bounds__(128) steps(ptsched::pool::Slots slots)
+extern "C" __global__ void __launch_bounds__(128, 2) steps(ptsched::pool::Slots slots)
 {
     ptsched::pool::serve<do_step>(slots);
 }
