@@ -224,8 +224,8 @@ std::optional<double> measure(device::Device &gpu, const Shape &shape, const Set
     fit.products = std::min(fit.products, Names<T>::most_products);
     Comparison<T> comparison(gpu, fit, settings, report);
     const std::string name = std::string("gemm64-batched/") + Names<T>::name;
-    const auto ratio = comparison.run(name, settings.quick ? 50 : 1000, 1);
-    comparison.run(name + "/throughput", settings.quick ? 3 : 20, 200);
+    const auto ratio = comparison.run(name, settings.quick ? 50 : 500, 1);
+    comparison.run(name + "/throughput", settings.quick ? 3 : 10, 50);
     return ratio;
 }
 
