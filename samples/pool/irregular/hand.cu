@@ -263,6 +263,7 @@ __global__ void search_batch(Node *nodes, unsigned *left, volatile unsigned *end
     if (atomicAdd(left, 1) != gridDim.x - 1)
         return;
     *left = 0;
+    __threadfence_system();
     *ended = 1;
 }
 

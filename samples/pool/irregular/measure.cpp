@@ -20,7 +20,10 @@ using samples::Report;
 using samples::Settings;
 using samples::spread_of;
 
-constexpr Shape measured{39, 128, 64, 6}, checked{26, 8, 1, 4};
+/* The first is the one that counts; the others are the same tree with other costs, and nodes that cost all the same. */
+constexpr Shape measured[] = {{39, 128, 32, 6}, {39, 128, 16, 6}, {39, 128, 64, 6}, {39, 128, 128, 6},
+                              {39, 128, 16, 8}, {39, 128, 64, 4}, {39, 128, 64, 2}, {39, 128, 64, 0}};
+constexpr Shape checked{26, 8, 1, 4};
 /* How many blocks the pool has, each of which is tried. */
 constexpr unsigned numbers_of_blocks[] = {128, 256, 512};
 
@@ -146,11 +149,17 @@ double best_of(const Times &times, const std::string &begin, const std::string &
     return best;
 }
 
+std::string name_of(const Shape &shape)
+{
+    if (shape.grain == measured[0].grain && shape.doubling == measured[0].doubling)
+        return "irregular";
+    return "irregular/cost-" + std::to_string(shape.grain) + "-to-" + std::to_string(shape.grain << shape.doubling);
+}
+
 void measure_shape(device::Device &gpu, const Settings &settings, const ByHand *by_hand, const Shape &shape,
                    Report &report)
 {
-    const bool is_main = shape.doubling == measured.doubling;
-    const std::string name = is_main ? "irregular" : "irregular/cost-1-to-" + std::to_string(1 << shape.doubling);
+    const std::string name = name_of(shape);
     const Tree tree = search_on_host(shape);
     describe(shape, tree);
     const Times times = time_all(gpu, settings, by_hand, shape, tree);
@@ -176,11 +185,8 @@ void check(device::Device &gpu, const Settings &settings)
 void measure(device::Device &gpu, const Settings &settings, Report &report)
 {
     const auto by_hand = settings.hand.empty() ? nullptr : std::make_unique<ByHand>(settings.hand);
-    for (const unsigned doubling : {0u, 2u, 4u, measured.doubling}) {
-        Shape shape = measured;
-        shape.doubling = doubling;
+    for (const Shape &shape : measured)
         measure_shape(gpu, settings, by_hand.get(), shape, report);
-    }
 }
 
 } // namespace ptsched::irregular

@@ -20,7 +20,8 @@ __device__ void price_part(Price &task, const ptsched::pool::Block &)
 
 } // namespace
 
-extern "C" __global__ void mixed(ptsched::pool::Slots slots)
+/* So that as many threads are on a multiprocessor as may: who waits for memory needs them. */
+extern "C" __global__ void __launch_bounds__(1024, 2) mixed(ptsched::pool::Slots slots)
 {
     ptsched::pool::serve<multiply_part, price_part>(slots);
 }

@@ -6,6 +6,7 @@
 #include <ptsched/pool.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstdio>
 #include <limits>
@@ -87,13 +88,20 @@ pool::Options options_for(device::Device &gpu, const Settings &settings, const V
     };
 }
 
-/* Parts of both kinds by turns, so that blocks of both are beside each other on each multiprocessor. */
+/*
+ * Parts of both kinds by turns, so that blocks of both are beside each other on each multiprocessor. Which is first
+ * changes with no period: the numbers of a multiprocessor's blocks may well be all even or all odd.
+ */
 void run(Parts &pool, const Data &data, const std::vector<Multiply> &products, const std::vector<Price> &prices)
 {
     std::vector<Parts::Any> back(256, Parts::Any(Multiply{data.on_device(), 0, 0}));
     for (std::size_t i = 0; i < products.size(); i++) {
+        const bool prices_first = std::popcount(i) % 2;
+        if (prices_first)
+            pool.push(prices[i]);
         pool.push(products[i]);
-        pool.push(prices[i]);
+        if (!prices_first)
+            pool.push(prices[i]);
     }
     for (std::size_t left = products.size() + prices.size(); left;)
         left -= pool.pop_some(back);
