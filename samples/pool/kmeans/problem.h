@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* K-means by Lloyd's iteration: samples go to their nearest centres, which then move to the middle of what they have.
+/*
+ * K-means by Lloyd's iteration: samples go to their nearest centres, which then move to the middle of what they have.
  */
 #ifndef SAMPLES_POOL_KMEANS_PROBLEM_H
 #define SAMPLES_POOL_KMEANS_PROBLEM_H

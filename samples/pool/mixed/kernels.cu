@@ -20,8 +20,14 @@ __device__ void price_part(Price &task, const ptsched::pool::Block &)
 
 } // namespace
 
-/* So that as many threads are on a multiprocessor as may: who waits for memory needs them. */
+/* As many threads on a multiprocessor as may be: who waits for memory needs them. */
 extern "C" __global__ void __launch_bounds__(1024, 2) mixed(ptsched::pool::Slots slots)
+{
+    ptsched::pool::serve<multiply_part, price_part>(slots);
+}
+
+/* Three quarters of them, with more registers. */
+extern "C" __global__ void __launch_bounds__(512, 3) mixed_roomy(ptsched::pool::Slots slots)
 {
     ptsched::pool::serve<multiply_part, price_part>(slots);
 }

@@ -59,26 +59,28 @@ Cuts falling_cuts(unsigned blocks, unsigned finest)
 
 struct Variant {
     std::string name;
+    const char *kernel;
     unsigned threads, blocks; /* 0: as many as there is room for */
     Cuts cuts;
 };
 
 std::vector<Variant> variants()
 {
-    return {{"even/512", 512, 0, even_cuts(512)},
-            {"even/1024", 512, 0, even_cuts(1024)},
-            {"even/2048", 512, 0, even_cuts(2048)},
-            {"even/4096", 512, 0, even_cuts(4096)},
-            {"falling/528", 512, 0, falling_cuts(528, 4096)},
-            {"falling/1024", 512, 0, falling_cuts(1024, 4096)},
-            {"threads-1024/even/1024", 1024, 0, even_cuts(1024)},
-            {"threads-1024/falling/264", 1024, 0, falling_cuts(264, 4096)}};
+    return {{"even/1024", "mixed", 512, 0, even_cuts(1024)},
+            {"even/2048", "mixed", 512, 0, even_cuts(2048)},
+            {"even/4096", "mixed", 512, 0, even_cuts(4096)},
+            {"falling/264", "mixed", 512, 0, falling_cuts(264, 4096)},
+            {"falling/528", "mixed", 512, 0, falling_cuts(528, 4096)},
+            {"threads-1024/falling/264", "mixed", 1024, 0, falling_cuts(264, 4096)},
+            {"roomy/even/2048", "mixed_roomy", 512, 0, even_cuts(2048)},
+            {"roomy/falling/264", "mixed_roomy", 512, 0, falling_cuts(264, 4096)},
+            {"roomy/falling/528", "mixed_roomy", 512, 0, falling_cuts(528, 4096)}};
 }
 
 pool::Options options_for(device::Device &gpu, const Settings &settings, const Variant &variant)
 {
     return {
-        .kernel = [=](device::Device &one) { return device::cuda_code(one, settings.module, "mixed"); },
+        .kernel = [=](device::Device &one) { return device::cuda_code(one, settings.module, variant.kernel); },
         .devices = {&gpu},
         .threads = variant.threads,
         .blocks = variant.blocks,
@@ -259,7 +261,7 @@ double best_of(const Times &times, const std::string &begin)
 void check(device::Device &gpu, const Settings &settings)
 {
     Data data(gpu, 1 << 10, 1 << 8, 2);
-    const Variant variant{"", 64, 4, falling_cuts(4, 16)};
+    const Variant variant{"", "mixed", 64, 4, falling_cuts(4, 16)};
     const Plan plan(data, variant.cuts);
     Parts pool(options_for(gpu, settings, variant));
     run(pool, data, plan.products(), plan.prices());

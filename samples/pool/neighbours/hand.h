@@ -12,8 +12,10 @@ typedef void hand_select(void *selection, unsigned first, unsigned rows, const f
 
 /* Their names, a null pointer behind the last. */
 extern const char *const hand_forms[];
-/* In the place of what was prepared before. Returns what went wrong, or a null pointer; the text stays until the next
- * call. */
+/*
+ * In the place of what was prepared before. Returns what went wrong, or a null pointer; the text stays until the next
+ * call.
+ */
 const char *hand_prepare(const ptsched::neighbours::Problem *problem, hand_select *select, void *selection,
                          unsigned threads);
 /* Seconds from the call until all is selected. */

@@ -15,7 +15,8 @@ struct Neighbour {
 
 class Selection {
 public:
-    /* Of @samples one after another, of so many dimensions, which stay; @wanted are sought for each, itself included.
+    /*
+     * Of @samples one after another, of so many dimensions, which stay; @wanted are sought for each, itself included.
      */
     Selection(const std::vector<float> &samples, unsigned dimensions, unsigned wanted);
 
