@@ -5,6 +5,8 @@ $(B)/vgpu/pool-kernels.so: tests/pool/kernels.cu tests/pool/tasks.h $(POOL_HEADE
 	$(compile_for_vgpu)
 
 $(B)/obj/tests/pool/programs.cpp.o: CPPFLAGS += -DPOOL_PROGRAMS='"$(POOL_PROGRAMS)"'
+# A new program is a new test.
+$(B)/obj/tests/pool/programs.cpp.o: $(wildcard samples/pool/*/kernels.cu)
 
 $(B)/tests/pool: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/pool/*.cpp) tests/device/rival.cpp) $(POOL_OBJS) $(DEVICE_OBJS) $(B)/lib/libptsched-core.a \
 		$(B)/bin/ptschedd $(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(addprefix $(B)/vgpu/,pool-kernels.so kernels.so) \

@@ -25,7 +25,7 @@ constexpr Shape measured[] = {{39, 128, 32, 6}, {39, 128, 16, 6}, {39, 128, 64, 
                               {39, 128, 16, 8}, {39, 128, 64, 4}, {39, 128, 64, 2}, {39, 128, 64, 0}};
 constexpr Shape checked{26, 8, 1, 4};
 /* How many blocks the pool has, each of which is tried. */
-constexpr unsigned numbers_of_blocks[] = {128, 256, 512};
+constexpr unsigned numbers_of_blocks[] = {32, 64, 128, 256};
 
 /* A node waits behind none: what another costs nobody knows. */
 pool::Options options_for(device::Device &gpu, const Settings &settings, unsigned blocks)

@@ -26,7 +26,7 @@ using Tasks = pool::Pool<Assign, Update>;
 using Times = std::map<std::string, std::vector<double>>;
 
 /* One of so many samples is looked at. */
-constexpr unsigned step = 31;
+constexpr unsigned step = 127;
 constexpr unsigned iterations = 20;
 constexpr unsigned dimensions = 1024, sizes[] = {2048, 10240, 40960}, main_size = 10240;
 

@@ -28,7 +28,7 @@ constexpr unsigned rows = 1 << 22, options = 1 << 23, volatilities = 32;
 /* By hand there are so many blocks of each kind. */
 constexpr unsigned parts_by_hand = 8192;
 /* One of so many results is looked at. */
-constexpr unsigned step = 97;
+constexpr unsigned step = 997;
 
 double seconds_since(Clock::time_point begin)
 {
@@ -57,11 +57,14 @@ Cuts falling_cuts(unsigned blocks, unsigned finest)
     return cuts;
 }
 
+enum class Kinds { both, matrix, options };
+
 struct Variant {
     std::string name;
     const char *kernel;
     unsigned threads, blocks; /* 0: as many as there is room for */
     Cuts cuts;
+    Kinds kinds = Kinds::both;
 };
 
 std::vector<Variant> variants()
@@ -74,7 +77,11 @@ std::vector<Variant> variants()
             {"threads-1024/falling/264", "mixed", 1024, 0, falling_cuts(264, 4096)},
             {"roomy/even/2048", "mixed_roomy", 512, 0, even_cuts(2048)},
             {"roomy/falling/264", "mixed_roomy", 512, 0, falling_cuts(264, 4096)},
-            {"roomy/falling/528", "mixed_roomy", 512, 0, falling_cuts(528, 4096)}};
+            {"roomy/falling/528", "mixed_roomy", 512, 0, falling_cuts(528, 4096)},
+            {"matrix-alone", "mixed", 512, 0, even_cuts(2048), Kinds::matrix},
+            {"options-alone", "mixed", 512, 0, even_cuts(2048), Kinds::options},
+            {"roomy/matrix-alone", "mixed_roomy", 512, 0, even_cuts(2048), Kinds::matrix},
+            {"roomy/options-alone", "mixed_roomy", 512, 0, even_cuts(2048), Kinds::options}};
 }
 
 pool::Options options_for(device::Device &gpu, const Settings &settings, const Variant &variant)
@@ -97,12 +104,13 @@ pool::Options options_for(device::Device &gpu, const Settings &settings, const V
 void run(Parts &pool, const Data &data, const std::vector<Multiply> &products, const std::vector<Price> &prices)
 {
     std::vector<Parts::Any> back(256, Parts::Any(Multiply{data.on_device(), 0, 0}));
-    for (std::size_t i = 0; i < products.size(); i++) {
+    for (std::size_t i = 0; i < std::max(products.size(), prices.size()); i++) {
         const bool prices_first = std::popcount(i) % 2;
-        if (prices_first)
+        if (prices_first && i < prices.size())
             pool.push(prices[i]);
-        pool.push(products[i]);
-        if (!prices_first)
+        if (i < products.size())
+            pool.push(products[i]);
+        if (!prices_first && i < prices.size())
             pool.push(prices[i]);
     }
     for (std::size_t left = products.size() + prices.size(); left;)
@@ -132,14 +140,17 @@ private:
 std::vector<double> time_pool(device::Device &gpu, const Settings &settings, const Variant &variant, Data &data)
 {
     const Plan plan(data, variant.cuts);
+    const auto products = variant.kinds == Kinds::options ? std::vector<Multiply>() : plan.products();
+    const auto prices = variant.kinds == Kinds::matrix ? std::vector<Price>() : plan.prices();
     Parts pool(options_for(gpu, settings, variant));
     std::vector<double> times;
     data.clear_results();
-    run(pool, data, plan.products(), plan.prices());
-    data.check(step, "the pool");
+    run(pool, data, products, prices);
+    if (variant.kinds == Kinds::both)
+        data.check(step, "the pool");
     for (unsigned i = 0; i < settings.rounds(); i++) {
         const auto begin = Clock::now();
-        run(pool, data, plan.products(), plan.prices());
+        run(pool, data, products, prices);
         times.push_back(seconds_since(begin));
     }
     return times;
