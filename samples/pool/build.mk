@@ -33,7 +33,7 @@ $(B)/vgpu/pool-$(1).so: samples/pool/$(1)/kernels.cu $(wildcard samples/pool/$(1
 $(B)/samples/pool-$(1).fatbin: samples/pool/$(1)/kernels.cu $(wildcard samples/pool/$(1)/*.h samples/pool/$(1)/*.cuh) $(POOL_CUH) $(POOL_HEADERS)
 	$$(need_nvcc)
 	$$(NVCC) $$(NVCCFLAGS) -O3 -std=c++20 -I. -Ilibptsched/include -fatbin -o $$@ $$<
-$(B)/samples/pool-$(1)-hand.so: samples/pool/$(1)/hand.cu $(wildcard samples/pool/$(1)/*.h samples/pool/$(1)/*.cuh) $(POOL_CUH)
+$(B)/samples/pool-$(1)-hand.so: samples/pool/$(1)/hand.cu $(wildcard samples/pool/$(1)/*.h samples/pool/$(1)/*.cuh samples/pool/common/*.hpp) $(POOL_CUH)
 	$$(need_nvcc)
 	$$(NVCC) $$(NVCCFLAGS) -O3 -std=c++20 -I. -Xcompiler -fPIC -shared -o $$@ $$< -lcublas -lcusolver -lcusparse
 endef

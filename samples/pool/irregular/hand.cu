@@ -405,12 +405,14 @@ Found search(int form, const Shape &shape)
     case 2:
         return search_by_loop(shape);
     case 3:
-        return search_in_streams(shape, 8, most_in_batch);
+        return search_in_streams(shape, 4, most_in_batch);
     case 4:
-        return search_in_streams(shape, 16, most_in_batch);
+        return search_in_streams(shape, 8, most_in_batch);
     case 5:
-        return search_in_streams(shape, 32, most_in_batch);
+        return search_in_streams(shape, 16, most_in_batch);
     case 6:
+        return search_in_streams(shape, 32, most_in_batch);
+    case 7:
         return search_in_streams(shape, most_streams, 1);
     default:
         return search_by_queue(shape);
@@ -423,8 +425,8 @@ Found search(int form, const Shape &shape)
 
 extern "C" {
 
-const char *const hand_forms[] = {"levels",     "graph",       "loop",      "streams/8", "streams/16",
-                                  "streams/32", "launch-each", "own-queue", nullptr};
+const char *const hand_forms[] = {"levels",     "graph",      "loop",        "streams/4", "streams/8",
+                                  "streams/16", "streams/32", "launch-each", "own-queue", nullptr};
 
 const char *hand_search(int form, const ptsched::irregular::Shape *shape, ptsched::irregular::Found *found,
                         double *seconds)
