@@ -8,7 +8,6 @@
 
 #include <cuda_runtime.h>
 #include <cusolverDn.h>
-
 #include <functional>
 #include <memory>
 #include <stdexcept>

@@ -87,17 +87,17 @@ private:
 class ByHand {
 public:
     ByHand(const std::string &library, Matrix &matrix, unsigned columns)
-        : hand_(library), run_(hand_.function<decltype(cholesky_hand_run)>("cholesky_hand_run"))
+        : hand_(library), run_(hand_.find<decltype(cholesky_hand_run)>("cholesky_hand_run"))
     {
-        samples::check_hand(hand_.function<decltype(cholesky_hand_open)>("cholesky_hand_open")(matrix.address(),
-                                                                                               matrix.rows(), columns));
-        const auto name = hand_.function<decltype(cholesky_hand_name)>("cholesky_hand_name");
-        const auto way = hand_.function<decltype(cholesky_hand_way)>("cholesky_hand_way");
-        const unsigned count = hand_.function<decltype(cholesky_hand_forms)>("cholesky_hand_forms")();
+        samples::check_hand(
+            hand_.find<decltype(cholesky_hand_open)>("cholesky_hand_open")(matrix.address(), matrix.rows(), columns));
+        const auto name = hand_.find<decltype(cholesky_hand_name)>("cholesky_hand_name");
+        const auto way = hand_.find<decltype(cholesky_hand_way)>("cholesky_hand_way");
+        const unsigned count = hand_.find<decltype(cholesky_hand_forms)>("cholesky_hand_forms")();
         for (unsigned i = 0; i < count; i++)
             forms_.push_back({name(i), way(i), {}});
     }
-    ~ByHand() { hand_.function<decltype(cholesky_hand_close)>("cholesky_hand_close")(); }
+    ~ByHand() { hand_.find<decltype(cholesky_hand_close)>("cholesky_hand_close")(); }
     ByHand(const ByHand &) = delete;
     ByHand &operator=(const ByHand &) = delete;
 

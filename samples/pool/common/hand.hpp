@@ -10,21 +10,23 @@
 
 namespace ptsched::samples {
 
-/* Stays loaded: CUDA's runtime, which is in it, has things to do when the process ends. */
+/* Stays loaded: CUDA's runtime, which is in it, has things to do when the process ends. Errors are Error. */
 class Hand {
 public:
-    explicit Hand(const std::string &library) : library_(library), handle_(dlopen(library.c_str(), RTLD_NOW))
+    explicit Hand(const std::string &library)
+        : library_(library), handle_(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL))
     {
         if (!handle_)
             throw Error(std::string("what is done by hand cannot be loaded: ") + dlerror());
     }
 
-    template <typename Function> Function *function(const char *name) const
+    /* A function or a variable of it. */
+    template <typename Thing> Thing *find(const char *name) const
     {
-        void *found = dlsym(handle_, name);
+        void *const found = dlsym(handle_, name);
         if (!found)
             throw Error(library_ + " has no " + name + ": it is of another program, or another version");
-        return reinterpret_cast<Function *>(found);
+        return reinterpret_cast<Thing *>(found);
     }
 
 private:

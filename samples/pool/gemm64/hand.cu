@@ -7,7 +7,6 @@
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
-
 #include <functional>
 #include <memory>
 #include <stdexcept>

@@ -99,13 +99,13 @@ class ByHand {
 public:
     template <typename T>
     ByHand(const std::string &library, Batch<T> &batch)
-        : hand_(library), run_(hand_.function<decltype(gemm64_hand_run)>("gemm64_hand_run"))
+        : hand_(library), run_(hand_.find<decltype(gemm64_hand_run)>("gemm64_hand_run"))
     {
         const Product<T> first = batch.first();
         const Gemm64Products all{first.a, first.b, first.c, count, sizeof(T) == sizeof(double)};
-        samples::check_hand(hand_.function<decltype(gemm64_hand_open)>("gemm64_hand_open")(&all));
-        const auto name = hand_.function<decltype(gemm64_hand_name)>("gemm64_hand_name");
-        forms_.resize(hand_.function<decltype(gemm64_hand_forms)>("gemm64_hand_forms")());
+        samples::check_hand(hand_.find<decltype(gemm64_hand_open)>("gemm64_hand_open")(&all));
+        const auto name = hand_.find<decltype(gemm64_hand_name)>("gemm64_hand_name");
+        forms_.resize(hand_.find<decltype(gemm64_hand_forms)>("gemm64_hand_forms")());
         for (unsigned i = 0; i < forms_.size(); i++) {
             forms_[i].name = name(i);
             batch.forget();
@@ -113,7 +113,7 @@ public:
             batch.check(forms_[i].name);
         }
     }
-    ~ByHand() { hand_.function<decltype(gemm64_hand_close)>("gemm64_hand_close")(); }
+    ~ByHand() { hand_.find<decltype(gemm64_hand_close)>("gemm64_hand_close")(); }
     ByHand(const ByHand &) = delete;
     ByHand &operator=(const ByHand &) = delete;
 

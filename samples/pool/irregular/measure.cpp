@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "samples/pool/irregular/measure.hpp"
-#include "samples/pool/common/by_hand.hpp"
+
+#include "samples/pool/common/hand.hpp"
 #include "samples/pool/irregular/hand.h"
 #include "samples/pool/irregular/reference.hpp"
 #include <ptsched/pool.hpp>
@@ -103,7 +104,7 @@ public:
     }
 
 private:
-    const samples::ByHand library_;
+    const samples::Hand library_;
     const char *const *const forms_;
     decltype(hand_search) *const search_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "samples/pool/kmeans/measure.hpp"
-#include "samples/pool/common/by_hand.hpp"
+
+#include "samples/pool/common/hand.hpp"
 #include "samples/pool/kmeans/clustering.hpp"
 #include "samples/pool/kmeans/hand.h"
 #include <ptsched/pool.hpp>
@@ -193,7 +194,7 @@ private:
 
     Clustering &clustering_;
     Data &data_;
-    const samples::ByHand library_;
+    const samples::Hand library_;
     const char *const *const forms_;
     decltype(hand_run) *const run_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "samples/pool/mixed/measure.hpp"
-#include "samples/pool/common/by_hand.hpp"
+
+#include "samples/pool/common/hand.hpp"
 #include "samples/pool/mixed/data.hpp"
 #include "samples/pool/mixed/hand.h"
 #include <ptsched/pool.hpp>
@@ -207,7 +208,7 @@ private:
     }
 
     device::Device &gpu_;
-    const samples::ByHand library_;
+    const samples::Hand library_;
     const char *const *const forms_;
     decltype(hand_prepare) *const prepare_;
     decltype(hand_run) *const run_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "samples/pool/neighbours/measure.hpp"
-#include "samples/pool/common/by_hand.hpp"
+
+#include "samples/pool/common/hand.hpp"
 #include "samples/pool/neighbours/hand.h"
 #include "samples/pool/neighbours/selection.hpp"
 #include <ptsched/device/allocation.hpp>
@@ -213,7 +214,7 @@ private:
     }
 
     Data &data_;
-    const samples::ByHand library_;
+    const samples::Hand library_;
     const char *const *const forms_;
     decltype(hand_run) *const run_;
 };
