@@ -169,7 +169,8 @@ void Attachment::begin_more()
 void Attachment::ended(bool submitted)
 {
     Guard lock(mutex_);
-    if (submitted) {
+    /* Of work that stays its pieces are counted. */
+    if (submitted && !calls_.activity) {
         submissions_++;
         measured_seconds_ += mean_seconds_;
     }
@@ -213,16 +214,38 @@ void Attachment::act_for(RequesterPtr requester)
     requester_ = std::move(requester);
 }
 
+void Attachment::count_busy(std::uint64_t now)
+{
+    if (!in_flight_)
+        return;
+    busy_ns_ += now - busy_since_ns_;
+    busy_since_ns_ = now;
+}
+
+/* Since the last time, at which it was known whether others use the device. */
+void Attachment::count_stay(std::uint32_t state, std::uint64_t now)
+{
+    if (!calls_.activity)
+        return;
+    count_busy(now);
+    const Activity activity = calls_.activity();
+    const std::uint64_t busy = activity.busy_ns - counted_.busy_ns;
+    stay_ns_ += had_company_ ? busy_ns_ : std::min(busy, busy_ns_);
+    submissions_ += static_cast<std::uint32_t>(activity.pieces - counted_.pieces);
+    busy_ns_ = 0;
+    counted_ = activity;
+    had_company_ = state & PTSCHED_STATE_CONTENDED;
+}
+
 /* Runs overlap, so that what they take can be more than the time that has passed. */
 ptsched_usage Attachment::take_usage(std::uint64_t now)
 {
-    if (in_flight_) {
-        busy_ns_ += now - busy_since_ns_;
-        busy_since_ns_ = now;
-    }
+    count_busy(now);
+    count_stay(ptsched_state(page_), now);
     auto measured = static_cast<std::uint64_t>(std::max(measured_seconds_, 0.0) * 1e9);
-    ptsched_usage usage = {std::min(measured, busy_ns_), 0, submissions_};
+    ptsched_usage usage = {calls_.activity ? stay_ns_ : std::min(measured, busy_ns_), 0, submissions_};
     submissions_ = 0;
+    stay_ns_ = 0;
     measured_seconds_ = 0;
     busy_ns_ = 0;
     reported_ns_ = now;
@@ -289,6 +312,7 @@ void Attachment::take_turn(Lock &lock)
     wanted_ = used_ = recalled_ = false;
     granted_ns_ = reported_ns_ = now_ns();
     first_ns_ = 0;
+    count_stay(ptsched_state(page_), granted_ns_);
     may_begin(lock);
 }
 
@@ -332,6 +356,7 @@ std::uint64_t Attachment::look_after_turn(Lock &lock)
         return 0;
     }
     acknowledged_.acknowledge(client_, events, [] { return 0; });
+    count_stay(state, now);
     if (!in_flight_ && is_due_back(state, now, again_ns)) {
         give_back(lock, now);
         return 0;
@@ -340,7 +365,7 @@ std::uint64_t Attachment::look_after_turn(Lock &lock)
         return 0;
     if (state & PTSCHED_STATE_CONTENDED)
         again_ns = std::min(again_ns, company_ns);
-    if (in_flight_ || submissions_) {
+    if (in_flight_ || submissions_ || stay_ns_) {
         if (now - reported_ns_ >= report_ns) {
             const ptsched_usage usage = take_usage(now);
             ptsched_report(client_, &usage);

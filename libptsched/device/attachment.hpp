@@ -55,6 +55,8 @@ private:
     void open_gate(Lock &lock, const char *why) PTSCHED_REQUIRES(mutex_);
     void wake();
     void sleep(bool watch, std::uint64_t at_most_ns);
+    void count_busy(std::uint64_t now) PTSCHED_REQUIRES(mutex_);
+    void count_stay(std::uint32_t state, std::uint64_t now) PTSCHED_REQUIRES(mutex_);
     ptsched_usage take_usage(std::uint64_t now) PTSCHED_REQUIRES(mutex_);
 
     ptsched_client *const client_;
@@ -80,6 +82,10 @@ private:
                                  reported_ns_ PTSCHED_GUARDED_BY(mutex_) = 0;
     double measured_seconds_ PTSCHED_GUARDED_BY(mutex_) = 0;
     std::uint32_t submissions_ PTSCHED_GUARDED_BY(mutex_) = 0;
+    /* Of work that stays: what of it is counted, whether others were there then, and its use, not reported yet. */
+    Activity counted_ PTSCHED_GUARDED_BY(mutex_);
+    bool had_company_ PTSCHED_GUARDED_BY(mutex_) = false;
+    std::uint64_t stay_ns_ PTSCHED_GUARDED_BY(mutex_) = 0;
     /* Of the runs, one now and then is measured. */
     std::uint64_t measure_ns_ PTSCHED_GUARDED_BY(mutex_) = 0;
     double mean_seconds_ PTSCHED_GUARDED_BY(mutex_) = 0;

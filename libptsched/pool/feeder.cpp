@@ -47,6 +47,8 @@ void CoreImpl::work()
             for (const auto &guest : guests_)
                 busy |= collect(*guest);
             busy |= hand_out();
+            for (const auto &guest : guests_)
+                guest->tell_load();
             if (round % rounds_between_looks == 0 || news_.load(std::memory_order_relaxed))
                 look_after_guests();
             if (busy)

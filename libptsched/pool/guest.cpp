@@ -15,6 +15,7 @@ Guest::Guest(std::unique_ptr<Resident> resident, device::Attach how, Clock::dura
         recalled_.store(true, std::memory_order_release);
         wake();
     };
+    calls.activity = [this] { return device::Activity{busy_.read(), given_.load(std::memory_order_relaxed)}; };
     calls.user = "pool";
     calls.library = "pool";
     turns_ = device::Turns::open(resident_->device(), how, std::move(calls));
@@ -39,6 +40,8 @@ void Guest::come(Clock::time_point now)
 {
     recalled_.store(false, std::memory_order_release);
     try {
+        /* Who has no turns of his own has the interposer's. */
+        const device::Exempt exempt(turns_ != nullptr);
         resident_->start();
     } catch (...) {
         if (turns_)
@@ -46,6 +49,7 @@ void Guest::come(Clock::time_point now)
         throw;
     }
     there_ = true;
+    tell_load();
     idle_since_ = now;
     next_check_ = now + check_every;
     launches_.fetch_add(1, std::memory_order_relaxed);
@@ -62,9 +66,18 @@ void Guest::check(Clock::time_point now)
     if (resident_->is_there())
         return;
     there_ = false;
+    tell_load();
     parks_.fetch_add(1, std::memory_order_relaxed);
     if (turns_)
         turns_->ended();
+}
+
+void Guest::tell_load()
+{
+    if (!turns_)
+        return;
+    busy_.set(there_ && resident_->in_flight());
+    given_.store(resident_->given(), std::memory_order_relaxed);
 }
 
 void Guest::leave()

@@ -4,6 +4,7 @@
 #define PTSCHED_POOL_GUEST_HPP
 
 #include "libptsched/pool/resident.hpp"
+#include "libptsched/pool/stopwatch.hpp"
 #include <ptsched/device/turns.hpp>
 
 #include <atomic>
@@ -40,6 +41,8 @@ public:
     Clock::time_point next_look() const { return next_look_; }
     /* Something was given or collected. */
     void busy(Clock::time_point now) { idle_since_ = now; }
+    /* Tells the scheduler, in time, whether it has tasks. To be called when some were given or collected. */
+    void tell_load();
 
     std::uint64_t launches() const { return launches_.load(std::memory_order_relaxed); }
     std::uint64_t parks() const { return parks_.load(std::memory_order_relaxed); }
@@ -57,6 +60,8 @@ private:
 
     const std::unique_ptr<Resident> resident_;
     const Clock::duration idle_;
+    Stopwatch busy_;                      /* on the device, with tasks */
+    std::atomic<std::uint64_t> given_{0}; /* tasks */
     std::atomic<bool> recalled_{false};
     std::unique_ptr<device::Turns> turns_; /* null: nobody else is asked */
     bool there_ = false, stays_away_ = false;

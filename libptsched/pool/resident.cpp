@@ -2,7 +2,6 @@
 #include "libptsched/pool/resident.hpp"
 
 #include <ptsched/base/error.hpp>
-#include <ptsched/device/turns.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -90,7 +89,6 @@ void Resident::start()
     slots.depth = shape_.depth;
     slots.pieces = pieces_;
     slots.run = run_;
-    const device::Exempt exempt;
     queue_->upload(lodge_.address(), &empty, sizeof(empty));
     queue_->run(*code_, {{shape_.blocks, 1, 1}, {shape_.threads, 1, 1}, shape_.shared_bytes}, {&slots});
     end_ = queue_->mark();
@@ -177,6 +175,7 @@ void Resident::give(const std::byte *task, const Label &label)
         store_whole(piece + i, _mm_or_si128(_mm_and_si128(_mm_loadu_si128(from), words), tags));
     }
     in_flight_++;
+    given_++;
     free_--;
     /* It may have ended all that it had, though that was not collected yet. */
     woken_++;

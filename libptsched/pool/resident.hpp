@@ -47,6 +47,8 @@ public:
     void ring();
     /* Tasks that were given and not collected. */
     std::size_t in_flight() const { return in_flight_; }
+    /* All that were ever given. */
+    std::uint64_t given() const { return given_; }
     /*
      * Looks for results, @most of them, all of one output: their blocks are then in @found, one for each result. They
      * stay until they are taken, in this order.
@@ -100,6 +102,7 @@ private:
     std::vector<unsigned> loads_; /* by how many tasks they have: the block that was last to come to that */
     unsigned absent_ = 0;         /* blocks of this run that have not begun */
     std::size_t in_flight_ = 0;
+    std::uint64_t given_ = 0;
     unsigned run_ = 0;
     Bell bell_{};
     unsigned woken_ = 0, called_ = 0; /* tasks given since the last ring; and the last one's block */

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <future>
+#include <thread>
 
 using namespace test;
 using device::Attach;
@@ -51,6 +52,76 @@ void recalled_for_another()
     turns->quit();
 }
 
+/* What is told of work that stays, and when it is there. */
+class Stay {
+public:
+    Stay()
+        : turns_(Turns::open(
+              gpu(), Attach::required,
+              {.recalled = [this] { recalled_.set_value(); },
+               .activity = [this] { return device::Activity{.busy_ns = busy_ns_.load(), .pieces = pieces_.load()}; }}))
+    {
+        CHECK(turns_->wait_to_begin());
+    }
+
+    void lasts() { std::this_thread::sleep_for(span); }
+    void works(std::chrono::nanoseconds time, std::uint64_t pieces)
+    {
+        pieces_ += pieces;
+        busy_ns_ += static_cast<std::uint64_t>(time.count());
+    }
+    void wait_until_recalled() { recalled_.get_future().wait(); }
+    void ends() { turns_->ended(); }
+    void quits() { turns_->quit(); }
+
+    static constexpr std::chrono::milliseconds span{10};
+
+private:
+    std::atomic<std::uint64_t> busy_ns_{0}, pieces_{0};
+    std::promise<void> recalled_;
+    std::unique_ptr<Turns> turns_;
+};
+
+void stays_alone()
+{
+    Broker broker;
+    Stay stay;
+    stay.lasts();
+    stay.works(Stay::span / 2, 7);
+    stay.ends();
+    stay.quits();
+    CHECK_EQ(broker.counter("gpu_ns"), std::uint64_t{5000000});
+    CHECK_EQ(broker.counter("submissions"), std::uint64_t{7});
+}
+
+void stays_idle()
+{
+    Broker broker;
+    Stay stay;
+    stay.lasts();
+    stay.ends();
+    stay.quits();
+    CHECK_EQ(broker.counter("gpu_ns"), std::uint64_t{0});
+    CHECK(broker.counter("held_ns") >= 10000000);
+}
+
+/* It keeps another from the device, whether it works or not. */
+void stays_while_others_wait()
+{
+    Broker broker;
+    Rival rival;
+    Stay stay;
+    rival.tell('t');
+    stay.wait_until_recalled();
+    stay.lasts();
+    stay.ends();
+    CHECK(rival.told() == 'h');
+    CHECK(broker.counter("gpu_ns") >= 10000000);
+    CHECK_EQ(broker.counter("submissions"), std::uint64_t{0});
+    rival.tell('g');
+    stay.quits();
+}
+
 void without_a_scheduler()
 {
     setenv("PTSCHED_DEVICE_NODE", "/nowhere", 1);
@@ -83,6 +154,9 @@ void when_the_scheduler_ends()
 std::vector<tap::Case> test::turn_cases()
 {
     return {{"a turn is recalled, and comes again", recalled_for_another},
+            {"work that stays, alone, is charged for what it does", stays_alone},
+            {"work that stays, alone, costs nothing while it has nothing to do", stays_idle},
+            {"work that stays is charged for that while others wait", stays_while_others_wait},
             {"turns without a scheduler", without_a_scheduler},
             {"turns when the scheduler ends", when_the_scheduler_ends}};
 }

@@ -116,6 +116,42 @@ void ends_what_it_has_begun()
         CHECK(std::get<Square>(*pool.pop()).result == 4);
 }
 
+/* Each look at what was used comes after another of the pool's reports. */
+bool stays_as_it_is(const Broker &broker)
+{
+    const auto first = broker.counters();
+    nlohmann::json now;
+    do {
+        now = broker.counters();
+    } while (now.at("held_ns").get<std::uint64_t>() < first.at("held_ns").get<std::uint64_t>() + 300000000);
+    return now.at("gpu_ns") == first.at("gpu_ns");
+}
+
+/* Alone, it is charged while it has tasks, and for nothing else. */
+void charged_for_its_tasks()
+{
+    Broker broker;
+    auto options = options_for("mixed");
+    options.attach = device::Attach::required;
+    options.idle = 1h;
+    Mixed pool(options);
+    Waiting waiting;
+    waiting.begin(pool);
+    while (!broker.counter("gpu_ns"))
+        std::this_thread::yield();
+    const std::uint64_t before = broker.counter("gpu_ns");
+    while (broker.counter("gpu_ns") <= before)
+        std::this_thread::yield();
+    waiting.end();
+    CHECK(pool.pop());
+    bool stays = false;
+    for (unsigned i = 0; i < 20 && !stays; i++)
+        stays = stays_as_it_is(broker);
+    CHECK(stays);
+    CHECK(pool.state().resident);
+    CHECK_EQ(broker.counter("submissions"), std::uint64_t{1});
+}
+
 void without_a_scheduler()
 {
     setenv("PTSCHED_DEVICE_NODE", "/nowhere", 1);
@@ -137,5 +173,6 @@ std::vector<tap::Case> test::guest_cases()
             {"called back again and again, nothing is lost", called_back},
             {"called back while it always has something to do", called_back_while_busy},
             {"called back, a block ends its task and no more", ends_what_it_has_begun},
+            {"a pool is charged for its tasks while nobody waits", charged_for_its_tasks},
             {"a pool that is to be scheduled, and is not", without_a_scheduler}};
 }

@@ -35,7 +35,13 @@ enum class Attach {
     required,    /* Error where there is none */
 };
 
-/* What a program is told of its turns. */
+/* What work that stays on the device has done so far. */
+struct Activity {
+    std::uint64_t busy_ns = 0; /* time with something to do */
+    std::uint64_t pieces = 0;  /* of work that it was given */
+};
+
+/* What a program is told of its turns, and asked. */
 struct TurnCalls {
     /*
      * Both are called by a thread of this, without a lock, must not wait for it, and may be empty. When begin() may
@@ -47,6 +53,12 @@ struct TurnCalls {
      * is to be ended. Nothing may be begun any more, and the next turn comes after the last ended().
      */
     std::function<void()> recalled = {};
+    /*
+     * For work that stays whether it has something to do or not. It counts as using the device while it is busy and,
+     * while others use the device, all the time that it is there. Both numbers never fall. Called by a thread of this,
+     * which holds a lock: it must not block, nor call this. Empty: measured() tells what is used.
+     */
+    std::function<Activity()> activity = {};
     /* For what is said to people: "device: the program goes on unscheduled". */
     std::string user = "program", library = "device";
 };
