@@ -12,7 +12,7 @@ import termios
 
 from harness import BUILD, PTSCHED, Broker, Client, Worker, check, check_equal, environment, ptsched, test
 
-COLUMNS = ["PID", "USER", "NI", "WEIGHT", "STATE", "GPU%", "SHARE", "WAIT%", "BUDGET", "TURNS",
+COLUMNS = ["PID", "USER", "NI", "WEIGHT", "STATE", "GPU%", "SHARE", "WAIT%", "WORK/S", "BUDGET", "TURNS",
            "CALLBACKS", "FORCED", "COMMAND"]
 
 
@@ -83,8 +83,8 @@ def once():
             rows = {row[0]: row for row in lines[lines.index(COLUMNS) + 1:]}
             check_equal(sorted(rows), sorted([str(worker.client.pid), str(idle.pid)]), "processes")
             row = dict(zip(COLUMNS, rows[str(idle.pid)]))
-            check_equal((row["STATE"], row["GPU%"], row["SHARE"], row["TURNS"], row["COMMAND"]),
-                        ("idle", "0.0", "0.0", "0", "tools-client"), "idle process")
+            check_equal((row["STATE"], row["GPU%"], row["SHARE"], row["WORK/S"], row["TURNS"], row["COMMAND"]),
+                        ("idle", "0.0", "0.0", "0", "0", "tools-client"), "idle process")
         result = broker.ptsched("top", "--once", "--interval", "10ms")
         check("DEV" in result.out.split(), f"several devices are told apart: {result.out}")
 
@@ -112,8 +112,8 @@ def on_a_terminal():
     """top draws shares, follows the terminal's size and ends with q, the terminal restored"""
     with Broker() as broker, Worker(broker.socket) as worker:
         terminal = Terminal(broker.socket)
-        # The only worker has all of the GPU time that anybody used.
-        row = str(worker.client.pid).encode() + rb" .*  100\.0  .*tools-client"
+        # The only worker has all of the GPU time that anybody used, and all that was submitted.
+        row = str(worker.client.pid).encode() + rb" .*  100\.0  +[0-9.]+  +[1-9][0-9.]*k?  .*tools-client"
         while not re.search(row, picture := terminal.screen()):
             check(b"PID  USER" in picture, f"columns: {picture}")
         check(b"\x1b[24dq: quit" in picture, f"24 lines: {picture}")

@@ -83,6 +83,16 @@ std::string format_percent(double part)
     return format_double("%.1f", 100 * part);
 }
 
+std::string format_count(double count)
+{
+    const char *units[] = {"", "k", "M", "G"};
+    unsigned unit = 0;
+    for (; count >= 999.5 && unit + 1 < std::size(units); unit++)
+        count /= 1000;
+    const char *format = !unit || count >= 99.95 ? "%.0f" : count >= 9.995 ? "%.1f" : "%.2f";
+    return format_double(format, count) + units[unit];
+}
+
 std::string printable(const std::string &text)
 {
     std::string shown = text;

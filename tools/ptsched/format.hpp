@@ -15,6 +15,8 @@ std::string format_duration(std::uint64_t ns);
 std::string format_rounded(std::int64_t ns);
 std::string format_thousandths(std::uint64_t thousandths);
 std::string format_percent(double part);
+/* Rounded to a whole number, or to three digits of thousands and so on: "16.5k". */
+std::string format_count(double count);
 /* Control characters, which a process may have in its name, made visible. */
 std::string printable(const std::string &text);
 

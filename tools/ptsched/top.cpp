@@ -38,6 +38,7 @@ struct Row {
     double gpu = 0;   /* GPU time over wall time */
     double share = 0; /* of the GPU time that all used */
     double wait = 0;
+    double work = 0; /* submissions a second */
 };
 
 /* Lines above the table, and what may be in this. */
@@ -74,7 +75,8 @@ std::vector<Row> compare(const Sample &before, const Sample &now)
         const Entity &was = found == earlier.end() ? none : *found->second;
         double gpu = grown(entity.counters.gpu_ns, was.counters.gpu_ns);
         used[entity.device_id] += gpu;
-        rows.push_back({entity, gpu / wall, gpu, grown(entity.wait_ns, was.wait_ns) / wall});
+        rows.push_back({entity, gpu / wall, gpu, grown(entity.wait_ns, was.wait_ns) / wall,
+                        grown(entity.submissions, was.submissions) / wall * 1e9});
     }
     for (Row &row : rows) {
         double all = used[row.entity.device_id];
@@ -89,8 +91,8 @@ std::vector<Row> compare(const Sample &before, const Sample &now)
 std::vector<std::string> table_of(const std::vector<Row> &rows, bool several_devices)
 {
     /* Spaces keep columns from moving with what is in them. */
-    std::vector<std::string> columns = {">PID",   "USER",    ">NI",    ">WEIGHT",    "STATE  ", "> GPU%", ">SHARE",
-                                        ">WAIT%", ">BUDGET", ">TURNS", ">CALLBACKS", ">FORCED", "COMMAND"};
+    std::vector<std::string> columns = {">PID",   "USER",    ">NI",     ">WEIGHT", "STATE  ",    "> GPU%",  ">SHARE",
+                                        ">WAIT%", ">WORK/S", ">BUDGET", ">TURNS",  ">CALLBACKS", ">FORCED", "COMMAND"};
     if (several_devices)
         columns.insert(columns.begin(), ">DEV");
     Table table(columns);
@@ -105,6 +107,7 @@ std::vector<std::string> table_of(const std::vector<Row> &rows, bool several_dev
                                           format_percent(row.gpu),
                                           format_percent(row.share),
                                           format_percent(row.wait),
+                                          format_count(row.work),
                                           format_rounded(entity.budget_ns),
                                           std::to_string(entity.counters.turns),
                                           std::to_string(entity.counters.callbacks),
