@@ -71,8 +71,13 @@ Resident::Resident(device::Device &device, std::unique_ptr<device::Code> code, c
 void Resident::start()
 {
     auto *first = reinterpret_cast<unsigned *>(memory_ + at_.first);
-    for (unsigned block = 0; block < shape_.blocks; block++)
-        first[block] = blocks_[block].collected + 1;
+    for (unsigned block = 0; block < shape_.blocks; block++) {
+        /* What the run before has done is not done again, though it may not be collected yet. */
+        unsigned next = blocks_[block].collected + 1;
+        while (next <= blocks_[block].given && has_result(block, next))
+            next++;
+        first[block] = next;
+    }
     absent_ = shape_.blocks;
     leaving_ = false;
     run_++;

@@ -91,6 +91,34 @@ void called_back_while_busy()
     pops.join();
 }
 
+/* What a block has done in one turn is not done again in the next, though nobody has taken it meanwhile. */
+void done_once()
+{
+    constexpr unsigned fit = 2, depth = 4;
+    const auto memory = device::Allocation::pinned(sizeof(unsigned long long));
+    auto *sum = static_cast<unsigned long long *>(memory.host_address());
+    *sum = 0;
+    Broker broker;
+    Rival rival;
+    auto options = one_slot();
+    options.depth = depth;
+    options.capacity = fit;
+    options.attach = device::Attach::required;
+    Mixed pool(options);
+    for (unsigned i = 0; i < fit + depth; i++)
+        pool.push(Add{static_cast<unsigned long long *>(device::host_pointer(memory.address())), 1, 0});
+    while (std::atomic_ref(*sum).load() != fit + depth)
+        std::this_thread::yield();
+    rival.tell('t');
+    CHECK(rival.told() == 'h');
+    rival.tell('g');
+    until(pool, [](const pool::State &state) { return state.launches == 2; });
+    for (unsigned long long i = 0; i < fit + depth; i++)
+        CHECK_EQ(std::get<Add>(*pool.pop()).before, i);
+    pool.push(Add{static_cast<unsigned long long *>(device::host_pointer(memory.address())), 1, 0});
+    CHECK_EQ(std::get<Add>(*pool.pop()).before, 0ULL + fit + depth);
+}
+
 /* What it has begun is ended first; what waits in its slots goes on in the next turn. */
 void ends_what_it_has_begun()
 {
@@ -172,6 +200,7 @@ std::vector<tap::Case> test::guest_cases()
     return {{"a pool with nothing to do leaves, and comes back", parks_when_idle},
             {"called back again and again, nothing is lost", called_back},
             {"called back while it always has something to do", called_back_while_busy},
+            {"what was done in one turn is not done again in the next", done_once},
             {"called back, a block ends its task and no more", ends_what_it_has_begun},
             {"a pool is charged for its tasks while nobody waits", charged_for_its_tasks},
             {"a pool that is to be scheduled, and is not", without_a_scheduler}};
