@@ -87,6 +87,78 @@ void several_devices()
     CHECK_EQ(pool.state().launches, std::uint64_t{2});
 }
 
+/* As a machine has whose GPUs are not of one kind: the second has an eighth of the first one's processors. */
+class Unequal {
+public:
+    Unequal() { setenv("PTSCHED_VGPU_MULTIPROCESSORS", "16,2", 1); }
+    ~Unequal() { unsetenv("PTSCHED_VGPU_MULTIPROCESSORS"); }
+    Unequal(const Unequal &) = delete;
+    Unequal &operator=(const Unequal &) = delete;
+};
+
+pool::Options on_two(const char *kernel)
+{
+    auto options = options_for(kernel);
+    options.devices = {device::gpus().at(0), device::gpus().at(1)};
+    options.outputs = 2;
+    return options;
+}
+
+/* Each has as many blocks as it has room for: with this much shared memory, one for each processor. */
+void blocks_of_unequal_devices()
+{
+    const Unequal unequal;
+    auto options = on_two("mixed");
+    options.shared_bytes = 60000;
+    options.blocks = 0;
+    options.depth = 1;
+    Mixed pool(options);
+    /* With a task in each slot, and no other: they wait. */
+    Waiting waiting;
+    constexpr unsigned slots = 16 + 2, more = 10;
+    for (unsigned i = 0; i < slots + more; i++)
+        pool.push(waiting.task());
+    while (pool.state().in_slots < slots)
+        std::this_thread::yield();
+    CHECK_EQ(pool.state().in_slots, std::size_t{slots});
+    waiting.end();
+    for (unsigned i = 0; i < slots + more; i++)
+        CHECK(std::get<Wait>(*pool.pop()).seen == 1);
+    options.blocks = 3;
+    CHECK(refused([&] { Mixed too_many(options); }, {"blocks is 3", "at most 2"}));
+}
+
+/* Who ends its tasks gets others, and who does not gets none: so, in small, does who is slower. */
+void the_faster_one_does_more()
+{
+    const Unequal unequal;
+    auto options = on_two("mixed");
+    options.shared_bytes = 60000;
+    options.blocks = 2;
+    options.depth = 2;
+    constexpr unsigned slow_slots = 4, all = 60;
+    Mixed pool(options);
+    Waiting waiting;
+    for (unsigned i = 0; i < slow_slots; i++)
+        pool.push(waiting.task(), {.output = 1, .device = 1});
+    while (pool.state().in_slots < slow_slots)
+        std::this_thread::yield();
+    for (unsigned long long i = 0; i < all; i++)
+        pool.push(Square{5, 0, i});
+    for (unsigned i = 0; i < all; i++)
+        CHECK(std::get<Square>(*pool.pop()).result == 25);
+    CHECK_EQ(pool.unfinished(1), std::size_t{slow_slots});
+    CHECK_EQ(pool.state().on_devices, std::uint64_t{all});
+    /* What is bound to the slow one waits for that, and nothing else does. */
+    pool.push(Square{6, 0, 0}, {.output = 1, .device = 1});
+    pool.push(Square{7, 0, 0});
+    CHECK(std::get<Square>(*pool.pop()).result == 49);
+    waiting.end();
+    for (unsigned i = 0; i <= slow_slots; i++)
+        CHECK(pool.pop(1));
+    CHECK_EQ(pool.state().launches, std::uint64_t{2});
+}
+
 void wrong_places()
 {
     Squares squares(with_host("squares"));
@@ -107,5 +179,7 @@ std::vector<tap::Case> test::place_cases()
             {"tasks of either, where no device has room", on_either},
             {"a pool that uses the host alone", on_the_host_alone},
             {"several devices, of which one is busy", several_devices},
+            {"unequal devices have as many blocks as they have room for", blocks_of_unequal_devices},
+            {"of unequal devices, the faster one does more", the_faster_one_does_more},
             {"places that there are not", wrong_places}};
 }

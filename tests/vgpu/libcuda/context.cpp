@@ -306,15 +306,20 @@ VGPU_EXPORT CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *bus_id)
     return CUDA_SUCCESS;
 }
 
-/* In kHz: as PTSCHED_VGPU_CLOCKS says, "1000000,3000000"; looked up each time, for tests of devices that differ. */
-static int clock_of(CUdevice device)
+/* As a variable says, "1000000,3000000"; looked up each time, for tests of devices that differ. */
+static int number_for(CUdevice device, const char *variable, int usual)
 {
-    const char *text = std::getenv("PTSCHED_VGPU_CLOCKS");
+    const char *text = std::getenv(variable);
     for (CUdevice before = 0; text && before < device; before++)
         if ((text = std::strchr(text, ',')))
             text++;
-    const int clock = text ? std::atoi(text) : 0;
-    return clock > 0 ? clock : 1000000;
+    const int number = text ? std::atoi(text) : 0;
+    return number > 0 ? number : usual;
+}
+
+int vgpu::multiprocessors_of(CUdevice device)
+{
+    return number_for(device, "PTSCHED_VGPU_MULTIPROCESSORS", usual_multiprocessors);
 }
 
 VGPU_EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
@@ -334,7 +339,6 @@ VGPU_EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribu
         {CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, 64 << 10},
         {CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, 512},
         {CU_DEVICE_ATTRIBUTE_GPU_OVERLAP, 1},
-        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, multiprocessors},
         {CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 1},
         {CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS, 1},
         {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, 4 << 20},
@@ -362,7 +366,9 @@ VGPU_EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribu
     auto found = values.find(attribute);
     *value = found == values.end() ? 0 : found->second;
     if (attribute == CU_DEVICE_ATTRIBUTE_CLOCK_RATE)
-        *value = clock_of(device);
+        *value = number_for(device, "PTSCHED_VGPU_CLOCKS", 1000000); /* kHz */
+    if (attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+        *value = multiprocessors_of(device);
     if (attribute == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)
         *value = device + 1;
     if (attribute == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED ||

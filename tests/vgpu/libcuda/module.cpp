@@ -20,6 +20,8 @@ namespace {
 
 CUresult load(const char *path, CUmodule *module)
 {
+    CUcontext context;
+    VGPU_TRY(current_context(context));
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle)
         return CUDA_ERROR_INVALID_IMAGE;
@@ -32,6 +34,7 @@ CUresult load(const char *path, CUmodule *module)
     *module = new CUmod_st;
     (*module)->handle = handle;
     (*module)->table = table;
+    (*module)->device = context->device;
     (*module)->shared_bytes = shared_variables(path);
     state().modules.insert(*module);
     return CUDA_SUCCESS;

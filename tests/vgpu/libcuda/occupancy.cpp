@@ -35,7 +35,7 @@ CUresult potential_block_size(int *min_grid, int *block_size, CUfunction functio
             continue;
         most = blocks * threads;
         *block_size = size;
-        *min_grid = multiprocessors * static_cast<int>(blocks);
+        *min_grid = multiprocessors_of(function->module->device) * static_cast<int>(blocks);
     }
     return CUDA_SUCCESS;
 }
@@ -44,6 +44,7 @@ CUresult potential_block_size(int *min_grid, int *block_size, CUfunction functio
 
 std::uint64_t resident_blocks(const CUfunc_st &function, std::uint64_t threads, std::size_t shared_bytes)
 {
+    const auto multiprocessors = static_cast<std::uint64_t>(multiprocessors_of(function.module->device));
     return multiprocessors * blocks_at_once(function, threads, shared_bytes);
 }
 

@@ -73,14 +73,15 @@ struct Capture;
 struct CUmod_st {
     void *handle = nullptr;
     const vgpu_module *table = nullptr;
-    int fd = -1; /* of what it was loaded from, if that is no file */
+    int fd = -1;         /* of what it was loaded from, if that is no file */
+    CUdevice device = 0; /* for which it was loaded */
     std::map<std::string, std::unique_ptr<CUfunc_st>> functions;
     std::map<std::string, size_t> shared_bytes; /* of the variables of each kernel that has any */
     std::vector<uintptr_t> variables;           /* that somebody has asked for: they are among the allocations */
 };
 
 /* What the device has room for. */
-constexpr int multiprocessors = 16;
+constexpr int usual_multiprocessors = 16;
 constexpr int threads_of_block = 1024;
 constexpr int threads_of_multiprocessor = 2048;
 constexpr int blocks_of_multiprocessor = 32;
@@ -213,6 +214,7 @@ using Guard = std::unique_lock<std::mutex>;
 
 /* CUDA_SUCCESS in a process that has called cuInit and is not a fork of one. */
 CUresult ready();
+int multiprocessors_of(CUdevice device);
 /* The current context, or null. */
 CUcontext current_context();
 CUresult current_context(CUcontext &context);
