@@ -39,6 +39,10 @@ $(B)/samples/pool-$(1)-hand.so: samples/pool/$(1)/hand.cu $(wildcard samples/poo
 endef
 $(foreach program,$(POOL_PROGRAMS),$(eval $(call pool_program,$(program))))
 
+# A client of the scheduler, too.
+$(B)/samples/pool-citizen: POOL_LINK += -lptsched
+$(B)/samples/pool-citizen: $(B)/lib/libptsched.so
+
 define need_nvcc
 @mkdir -p $(@D)
 @command -v $(NVCC) >/dev/null || { echo "bench-pool needs nvcc (CUDA toolkit); NVCC names it" >&2; exit 1; }

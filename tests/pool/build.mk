@@ -10,7 +10,7 @@ $(B)/obj/tests/pool/programs.cpp.o: $(wildcard samples/pool/*/kernels.cu)
 
 $(B)/tests/pool: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/pool/*.cpp) tests/device/rival.cpp) $(POOL_OBJS) $(DEVICE_OBJS) $(B)/lib/libptsched-core.a \
 		$(B)/bin/ptschedd $(B)/bin/ptsched $(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(addprefix $(B)/vgpu/,pool-kernels.so kernels.so) \
-		$(if $(SAN),,$(addprefix $(B)/samples/,quadrature $(POOL_PROGRAMS:%=pool-%))) \
+		$(if $(SAN),,$(B)/lib/libptsched-preload.so $(addprefix $(B)/samples/,quadrature $(POOL_PROGRAMS:%=pool-%))) \
 		$(addprefix $(B)/vgpu/,quadrature.so $(POOL_PROGRAMS:%=pool-%.so))
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -ldl -Wl,--no-as-needed -L$(B)/vgpu -lcuda -Wl,-rpath,'$$ORIGIN/../vgpu'
