@@ -51,5 +51,6 @@ endef
 ALL += $(B)/samples/quadrature $(POOL_PROGRAMS:%=$(B)/samples/pool-%)
 
 .PHONY: bench-pool-parts
-bench-pool-parts: $(POOL_PROGRAMS:%=$(B)/samples/pool-%) $(POOL_PROGRAMS:%=$(B)/samples/pool-%.fatbin) \
+bench-pool-parts: $(B)/bin/ptschedd $(B)/lib/libptsched-preload.so \
+		$(POOL_PROGRAMS:%=$(B)/samples/pool-%) $(POOL_PROGRAMS:%=$(B)/samples/pool-%.fatbin) \
 		$(POOL_BY_HAND:%=$(B)/samples/pool-%-hand.so)
