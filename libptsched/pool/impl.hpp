@@ -23,24 +23,19 @@ struct alignas(64) Output {
     alignas(64) std::atomic<std::uint64_t> popped{0};
 };
 
-class CoreImpl {
+class CoreImpl final : public Core {
 public:
-    using Kind = Core::Kind;
-    using HostFunction = Core::HostFunction;
-    using Take = Core::Take;
-    using Duration = Core::Duration;
-
     CoreImpl(Options options, std::vector<Kind> kinds);
-    ~CoreImpl();
+    ~CoreImpl() override;
 
-    void on_host(unsigned kind, HostFunction function);
-    std::size_t push(unsigned kind, const void *tasks, std::size_t count, const Push &how, Duration most);
-    std::size_t pop(unsigned output, std::size_t count, const Take &take, Duration most);
-    std::size_t unfinished(unsigned output) const;
-    void close();
-    void stop();
-    bool wait(Duration most);
-    State state() const;
+    void on_host(unsigned kind, HostFunction function) override;
+    std::size_t push(unsigned kind, const void *tasks, std::size_t count, const Push &how, Duration most) override;
+    std::size_t pop(unsigned output, std::size_t count, const Take &take, Duration most) override;
+    std::size_t unfinished(unsigned output) const override;
+    void close() override;
+    void stop() override;
+    bool wait(Duration most) override;
+    State state() const override;
 
 private:
     enum class Life : int { open, closed, stopped, failed };

@@ -32,43 +32,12 @@ Clock::time_point time_after(Core::Duration most)
 
 } // namespace
 
-Core::Core(Options options, std::vector<Kind> kinds)
-    : impl_(std::make_unique<CoreImpl>(std::move(options), std::move(kinds)))
+std::unique_ptr<Core> Core::make(Options options, std::vector<Kind> kinds)
 {
+    return std::make_unique<CoreImpl>(std::move(options), std::move(kinds));
 }
+
 Core::~Core() = default;
-void Core::on_host(unsigned kind, HostFunction function)
-{
-    impl_->on_host(kind, std::move(function));
-}
-std::size_t Core::push(unsigned kind, const void *tasks, std::size_t count, const Push &how, Duration most)
-{
-    return impl_->push(kind, tasks, count, how, most);
-}
-std::size_t Core::pop(unsigned output, std::size_t count, const Take &take, Duration most)
-{
-    return impl_->pop(output, count, take, most);
-}
-std::size_t Core::unfinished(unsigned output) const
-{
-    return impl_->unfinished(output);
-}
-void Core::close()
-{
-    impl_->close();
-}
-void Core::stop()
-{
-    impl_->stop();
-}
-bool Core::wait(Duration most)
-{
-    return impl_->wait(most);
-}
-State Core::state() const
-{
-    return impl_->state();
-}
 
 bool CoreImpl::Inputs::empty() const
 {

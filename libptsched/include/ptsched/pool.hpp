@@ -33,12 +33,6 @@
 #include <variant>
 #include <vector>
 
-namespace ptsched::pool {
-
-class CoreImpl;
-
-} // namespace ptsched::pool
-
 #pragma GCC visibility push(default)
 
 namespace ptsched::pool {
@@ -102,28 +96,28 @@ public:
     static constexpr Duration for_ever = Duration::max();
 
     /* Throws Error, saying what would do, if options cannot be. */
-    Core(Options options, std::vector<Kind> kinds);
-    ~Core();
+    static std::unique_ptr<Core> make(Options options, std::vector<Kind> kinds);
+    virtual ~Core();
     Core(const Core &) = delete;
     Core &operator=(const Core &) = delete;
 
-    void on_host(unsigned kind, HostFunction function);
+    virtual void on_host(unsigned kind, HostFunction function) = 0;
     /* @count tasks, one behind the other; how many of them there was room for in that time. */
-    std::size_t push(unsigned kind, const void *tasks, std::size_t count, const Push &how, Duration most);
+    virtual std::size_t push(unsigned kind, const void *tasks, std::size_t count, const Push &how, Duration most) = 0;
     /*
      * @take for each, @count at most; returns how many there were. Waits for the first of them only. @number: it was
      * the n-th to be pushed for its output.
      */
     using Take = std::function<void(unsigned kind, const std::byte *task, std::uint64_t number)>;
-    std::size_t pop(unsigned output, std::size_t count, const Take &take, Duration most);
-    std::size_t unfinished(unsigned output) const;
-    void close();
-    void stop();
-    bool wait(Duration most);
-    State state() const;
+    virtual std::size_t pop(unsigned output, std::size_t count, const Take &take, Duration most) = 0;
+    virtual std::size_t unfinished(unsigned output) const = 0;
+    virtual void close() = 0;
+    virtual void stop() = 0;
+    virtual bool wait(Duration most) = 0;
+    virtual State state() const = 0;
 
-private:
-    const std::unique_ptr<CoreImpl> impl_;
+protected:
+    Core() = default;
 };
 
 /*
@@ -145,7 +139,10 @@ public:
     using Duration = Core::Duration;
 
     /* Makes the kernel for each device; nothing is launched before the first task. */
-    explicit Pool(Options options) : core_(std::move(options), {Core::Kind{typeid(Tasks).name(), sizeof(Tasks)}...}) {}
+    explicit Pool(Options options)
+        : core_(Core::make(std::move(options), {Core::Kind{typeid(Tasks).name(), sizeof(Tasks)}...}))
+    {
+    }
     /*
      * Stops. Waits for tasks that blocks have begun, as long as Options::patience says; if one has not ended then, its
      * kernel stays on the device until the process ends, with the memory that it uses, which is logged.
@@ -155,24 +152,24 @@ public:
     /* What a task of a kind does on the host. Before the first is pushed that may run there. */
     template <typename Task> void on_host(std::function<void(Task &)> function)
     {
-        core_.on_host(kind<Task>(),
-                      [function = std::move(function)](void *task) { function(*static_cast<Task *>(task)); });
+        core_->on_host(kind<Task>(),
+                       [function = std::move(function)](void *task) { function(*static_cast<Task *>(task)); });
     }
 
     /* Blocks while as many wait as may. Throws Error if the pool is closed or stopped. */
     template <typename Task> void push(const Task &task, const Push &how = {})
     {
-        core_.push(kind<Task>(), &task, 1, how, Core::for_ever);
+        core_->push(kind<Task>(), &task, 1, how, Core::for_ever);
     }
     /* All of them, in less time than one by one. */
     template <typename Task> void push_all(std::span<const Task> tasks, const Push &how = {})
     {
-        core_.push(kind<Task>(), tasks.data(), tasks.size(), how, Core::for_ever);
+        core_->push(kind<Task>(), tasks.data(), tasks.size(), how, Core::for_ever);
     }
     /* The same for so long at most; false if there was no room. */
     template <typename Task> bool push_for(const Task &task, Duration most, const Push &how = {})
     {
-        return core_.push(kind<Task>(), &task, 1, how, most) == 1;
+        return core_->push(kind<Task>(), &task, 1, how, most) == 1;
     }
     template <typename Task> bool try_push(const Task &task, const Push &how = {})
     {
@@ -185,7 +182,7 @@ public:
     std::optional<Any> pop_for(Duration most, unsigned output = 0)
     {
         std::optional<Any> any;
-        core_.pop(
+        core_->pop(
             output, 1, [&](unsigned kind, const std::byte *task, std::uint64_t) { any = make(kind, task); }, most);
         return any;
     }
@@ -193,7 +190,7 @@ public:
     std::size_t pop_some(std::span<Any> tasks, unsigned output = 0)
     {
         std::size_t i = 0;
-        return core_.pop(
+        return core_->pop(
             output, tasks.size(),
             [&](unsigned kind, const std::byte *task, std::uint64_t) { tasks[i++] = make(kind, task); },
             Core::for_ever);
@@ -201,16 +198,16 @@ public:
     std::optional<Any> try_pop(unsigned output = 0) { return pop_for(Duration::zero(), output); }
 
     /* Pushed for this output and not popped. */
-    std::size_t unfinished(unsigned output = 0) const { return core_.unfinished(output); }
+    std::size_t unfinished(unsigned output = 0) const { return core_->unfinished(output); }
     /* No more tasks come. */
-    void close() { core_.close(); }
+    void close() { core_->close(); }
     /* What has not been begun is dropped; who waits is told that there is no more. */
-    void stop() { core_.stop(); }
+    void stop() { core_->stop(); }
     /* Blocks until all that was pushed can be popped; false if that takes longer. */
-    void wait() { core_.wait(Core::for_ever); }
-    bool wait_for(Duration most) { return core_.wait(most); }
+    void wait() { core_->wait(Core::for_ever); }
+    bool wait_for(Duration most) { return core_->wait(most); }
 
-    State state() const { return core_.state(); }
+    State state() const { return core_->state(); }
 
 private:
     template <typename... Of> friend class Ordered;
@@ -235,7 +232,7 @@ private:
         }
     }
 
-    Core core_;
+    const std::unique_ptr<Core> core_;
 };
 
 } // namespace ptsched::pool

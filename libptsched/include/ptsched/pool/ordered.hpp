@@ -72,7 +72,7 @@ public:
             /* Others have filled the queue. */
             if (!out)
                 out += push_alike(1, Core::for_ever);
-            const std::size_t back = pool_.core_.pop(
+            const std::size_t back = pool_.core_->pop(
                 output_, 64,
                 [this](unsigned kind, const std::byte *task, std::uint64_t number) {
                     take(ready_.at(number - 1 - forgotten_), Pool<Tasks...>::make(kind, task));
@@ -124,7 +124,7 @@ private:
         const auto push = [&](const auto &first) {
             using Task = std::decay_t<decltype(first)>;
             const std::vector<Task> &alike = gather<Task>(count);
-            now = pool_.core_.push(Pool<Tasks...>::template kind<Task>(), alike.data(), alike.size(),
+            now = pool_.core_->push(Pool<Tasks...>::template kind<Task>(), alike.data(), alike.size(),
                                    all_[ready_[pushed_]].how, most);
         };
         if constexpr (sizeof...(Tasks) == 1)
