@@ -40,10 +40,9 @@ State rest(Child &pool)
     return state;
 }
 
-/* Tasks that take about as long as it takes to hand them out, or much longer. */
+/* For so many rounds of these tasks, with the blocks there already; then it leaves the device. */
 template <typename Task> double seconds_for(Pool<Task> &pool, const std::vector<Task> &tasks, unsigned rounds)
 {
-    /* It comes to the device, and has its blocks there. */
     pool.push_all(std::span(tasks));
     pool.wait();
     for (std::size_t i = 0; i < tasks.size(); i++)
@@ -74,8 +73,8 @@ void measure_attached_of(const Setup &setup, const std::string &kernel, const Ta
     std::vector<double> relative;
     for (unsigned round = 0; round < (setup.settings.check ? 2 : 3 * setup.settings.rounds()); round++) {
         /* Each is the first every other time: what the machine does besides changes slowly. */
-        double first = seconds_for(round % 2 ? attached : alone, tasks, rounds);
-        double second = seconds_for(round % 2 ? alone : attached, tasks, rounds);
+        const double first = seconds_for(round % 2 ? attached : alone, tasks, rounds);
+        const double second = seconds_for(round % 2 ? alone : attached, tasks, rounds);
         relative.push_back(round % 2 ? second / first : first / second);
     }
     if (!setup.settings.check)
@@ -112,7 +111,7 @@ void measure_parks(const Setup &setup, Report &report)
 void measure_loop(const Setup &setup, bool attaches, Report &report)
 {
     const bool check = setup.settings.check;
-    const std::string seconds = check ? "0.05" : setup.settings.quick ? "0.3" : "2";
+    const std::string seconds = check ? "0.05" : setup.settings.quick ? "0.3" : "1";
     const auto bare = setup.scheduler.start({"loop", setup.settings.module}, setup.nice(heavy));
     const auto loop = setup.scheduler.start({"loop", setup.settings.module}, setup.nice(heavy), "preempt");
     const std::string run = "run " + (check ? "100" : bare->ask("steps 60")) + " " + seconds;
@@ -143,6 +142,7 @@ void measure_loop(const Setup &setup, bool attaches, Report &report)
 void measure_attached(const Setup &setup, Report &report)
 {
     const unsigned some = setup.settings.check ? 1 : setup.settings.quick ? 1000 : 20000;
+    /* Bound by the device, and by the thread that hands them out. */
     measure_attached_of(setup, "chains", Chains(setup.steps).make(0), some, "attached", report);
     measure_attached_of(setup, "nothings", Nothing{}, some, "attached/dispatch", report);
 }

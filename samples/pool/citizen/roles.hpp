@@ -19,14 +19,17 @@ Options options_for(device::Device &gpu, const std::string &module, const std::s
 unsigned steps_of_task(device::Device &gpu, const std::string &module, double microseconds);
 
 /*
- * By the first of @words; returns at the end of its input.
+ * What the first of @words says; returns at the end of its input.
  *
- *	loop MODULE		launches a kernel and waits, again and again. "steps US": how many steps take so long;
- *				"run STEPS SECONDS": how many kernels there were in a second
- *	pool MODULE BLOCKS THREADS STEPS ATTACH
- *				"work": from now on it is never idle, and is on the device; "again": it has come to the
- *device since it was last asked; "rest": how many tasks, launches and parks there were, all of which have ended rival
- *ADDRESS		"take": for how many nanoseconds it waited for the turn, which it has given back
+ * "loop MODULE" launches a kernel and waits, again and again. To "steps US" it answers how many steps take so long, to
+ * "run STEPS SECONDS" how many such kernels there were in a second.
+ *
+ * "pool MODULE BLOCKS THREADS STEPS ATTACH" is a pool, which attaches if the last is "attach". After "work" it is never
+ * idle, and is on the device; it answers "again" when it has come there since it was last asked, and "rest", once all
+ * tasks have ended and it has left, with the numbers of tasks, launches and parks so far.
+ *
+ * "rival ADDRESS" is another client of the scheduler. To "take" it answers for how many nanoseconds it waited for the
+ * turn, which it has given back.
  */
 void play_role(const std::vector<std::string> &words);
 
