@@ -130,11 +130,13 @@ void measure_loop(const Setup &setup, bool attaches, Report &report)
                 relative.push_back(beside / alone);
         }
     }
+    const Statistics statistics = setup.scheduler.statistics();
+    if (!attaches && !statistics.submissions)
+        throw Error("the interposer has not seen the pool's kernel");
     if (check)
         return;
-    const std::string how = attaches
-                                ? "the pool left the device " + std::to_string(state.parks) + " times"
-                                : "the pool was taken off " + std::to_string(setup.scheduler.taken_off()) + " times";
+    const std::string how = attaches ? "the pool left the device " + std::to_string(state.parks) + " times"
+                                     : "the pool was taken off " + std::to_string(statistics.preemptions) + " times";
     report.record(attaches ? "citizen/gate" : "citizen/preempt", spread_of(relative), "ratio",
                   "60 us kernels at nice -20, alone and bare; the pool at nice 19 is never idle; " + how);
 }

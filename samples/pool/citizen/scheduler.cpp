@@ -80,14 +80,16 @@ std::unique_ptr<Child> Scheduler::start(std::vector<std::string> role, std::opti
     return std::make_unique<Child>(std::move(role), how);
 }
 
-unsigned Scheduler::taken_off() const
+Statistics Scheduler::statistics() const
 {
     std::ifstream file(in_folder("statistics"));
     std::string last;
     for (std::string line; std::getline(file, line);)
         last = line;
     const auto statistics = nlohmann::json::parse(last, nullptr, false);
-    return statistics.is_object() ? statistics.value("preemptions", 0U) : 0;
+    if (!statistics.is_object())
+        return {};
+    return {statistics.value("submissions", 0U), statistics.value("preemptions", 0U)};
 }
 
 } // namespace ptsched::pool::bench

@@ -10,6 +10,10 @@
 
 namespace ptsched::pool::bench {
 
+struct Statistics {
+    unsigned submissions = 0, preemptions = 0;
+};
+
 /*
  * ptschedd and libptsched-preload.so are those that PTSCHEDD and PTSCHED_PRELOAD name, else those of the build tree
  * that this program is in.
@@ -24,8 +28,8 @@ public:
 
     /* This program in another role. With @level it is under the interposer, which goes no further than that. */
     std::unique_ptr<Child> start(std::vector<std::string> role, std::optional<int> nice, const std::string &level = {});
-    /* How often the interposer has taken off what start() started last that has ended. */
-    unsigned taken_off() const;
+    /* What the interposer says of what start() started with a level and was the last to end. */
+    Statistics statistics() const;
 
 private:
     std::string in_folder(const std::string &name) const { return folder_ + "/" + name; }
