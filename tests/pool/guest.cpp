@@ -94,10 +94,10 @@ void called_back_while_busy()
 /* What a block has done in one turn is not done again in the next, though nobody has taken it meanwhile. */
 void done_once()
 {
-    constexpr unsigned fit = 2, depth = 4;
+    constexpr unsigned fit = 2, depth = 4, adds = fit + depth - 1;
     const auto memory = device::Allocation::pinned(sizeof(unsigned long long));
-    auto *sum = static_cast<unsigned long long *>(memory.host_address());
-    *sum = 0;
+    *static_cast<unsigned long long *>(memory.host_address()) = 0;
+    const Add add{static_cast<unsigned long long *>(device::host_pointer(memory.address())), 1, 0};
     Broker broker;
     Rival rival;
     auto options = one_slot();
@@ -105,18 +105,21 @@ void done_once()
     options.capacity = fit;
     options.attach = device::Attach::required;
     Mixed pool(options);
-    for (unsigned i = 0; i < fit + depth; i++)
-        pool.push(Add{static_cast<unsigned long long *>(device::host_pointer(memory.address())), 1, 0});
-    while (std::atomic_ref(*sum).load() != fit + depth)
-        std::this_thread::yield();
+    Waiting waiting;
+    for (unsigned i = 0; i < adds; i++)
+        pool.push(add);
+    /* Which is begun when they have ended. */
+    waiting.begin(pool);
+    waiting.end();
     rival.tell('t');
     CHECK(rival.told() == 'h');
     rival.tell('g');
     until(pool, [](const pool::State &state) { return state.launches == 2; });
-    for (unsigned long long i = 0; i < fit + depth; i++)
+    for (unsigned long long i = 0; i < adds; i++)
         CHECK_EQ(std::get<Add>(*pool.pop()).before, i);
-    pool.push(Add{static_cast<unsigned long long *>(device::host_pointer(memory.address())), 1, 0});
-    CHECK_EQ(std::get<Add>(*pool.pop()).before, 0ULL + fit + depth);
+    CHECK(std::holds_alternative<Wait>(*pool.pop()));
+    pool.push(add);
+    CHECK_EQ(std::get<Add>(*pool.pop()).before, 0ULL + adds);
 }
 
 /* What it has begun is ended first; what waits in its slots goes on in the next turn. */
