@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # libptask.so: graphs of tasks for accelerators and the host, on top of libptsched-device.so.
-PTASK_SRCS := $(wildcard libptsched/ptask/*/*.cpp) libptsched/base/worker.cpp
+PTASK_SRCS := $(wildcard libptsched/ptask/*/*.cpp) $(addprefix libptsched/base/,worker.cpp c_error.cpp)
 PTASK_OBJS := $(PTASK_SRCS:%=$(B)/obj/%.o)
 PTASK_SO   := $(B)/lib/libptask.so
 # For programs of the tree: a program in C names nothing of the second, which is found by the program's path all the same.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The C interface: handles that the graph keeps. */
+#include "libptsched/base/c_struct.hpp"
 #include "libptsched/ptask/api/c_error.hpp"
-#include "libptsched/ptask/api/c_struct.hpp"
 #include "libptsched/ptask/graph/retired.hpp"
 #include "libptsched/ptask/graph/type_name.hpp"
 #include <ptsched/ptask.h>
@@ -11,7 +11,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
-#include <cstring>
 #include <deque>
 #include <iterator>
 
@@ -86,7 +85,7 @@ constexpr std::size_t first_geometry = offsetof(ptask_geometry, shared_bytes) + 
 
 Geometry geometry_of(const ptask_geometry &given)
 {
-    const ptask_geometry g = as_known(given, first_geometry, "ptask_geometry");
+    const ptask_geometry g = ptsched::as_known(given, first_geometry, "ptask_geometry");
     return {{g.grid[0], g.grid[1], g.grid[2]}, {g.block[0], g.block[1], g.block[2]}, g.shared_bytes};
 }
 
@@ -101,13 +100,6 @@ int stopped_or_late(const ptask_graph &graph)
     return graph.graph.is_stopped() ? fail(EPIPE, "the graph was terminated") : fail(ETIMEDOUT, "the time is up");
 }
 
-void throw_if_refused(int error)
-{
-    if (error)
-        throw Error(std::string("the function returned ") + std::to_string(error) +
-                    (error < 0 ? std::string(", ") + std::strerror(-error) : ""));
-}
-
 Callback callback_of(ptask_function function, void *context)
 {
     return [=](Call &call) { throw_if_refused(function(context, reinterpret_cast<ptask_call *>(&call))); };
@@ -116,14 +108,10 @@ Callback callback_of(ptask_function function, void *context)
 /* The members that say where a kernel is. */
 std::string places_of(const ptask_code &code)
 {
-    std::string names;
-    for (auto [name, place] : {std::pair<const char *, const void *>("module", code.module),
-                               {"cuda_source", code.cuda_source},
-                               {"opencl_source", code.opencl_source},
-                               {"image", code.image}})
-        if (place)
-            names += (names.empty() ? "" : " and ") + std::string(name);
-    return names;
+    return ptsched::names_of_set({{"module", code.module},
+                                  {"cuda_source", code.cuda_source},
+                                  {"opencl_source", code.opencl_source},
+                                  {"image", code.image}});
 }
 
 void check_code(const std::string &name, const ptask_code &code)
@@ -150,15 +138,12 @@ StreamFunction stream_function_of(ptask_stream_function function, void *context)
 Source source_of(const ptask_code &code, const std::optional<Geometry> &geometry)
 {
     Source source{code.cuda_source, code.kernel, geometry};
-    for (std::size_t i = 0; i < code.option_count; i++)
-        source.options.emplace_back(&needed((&needed(code.options, "options"))[i], "option"));
-    const auto *at = reinterpret_cast<const char *>(code.headers);
-    for (std::size_t i = 0; i < code.header_count; i++) {
-        const auto &given = needed(reinterpret_cast<const ptask_header *>(at), "headers");
-        const ptask_header header = as_known(given, first_header, "ptask_header");
-        at += given.size;
-        source.headers.emplace_back(&needed(header.name, "name of a header"), &needed(header.text, "text of a header"));
-    }
+    source.options = ptsched::strings_of(code.options, code.option_count, "options", "option");
+    ptsched::for_each_known(code.headers, code.header_count, first_header, "ptask_header", "headers",
+                            [&](const ptask_header &header) {
+                                source.headers.emplace_back(&needed(header.name, "name of a header"),
+                                                            &needed(header.text, "text of a header"));
+                            });
     return source;
 }
 
@@ -187,6 +172,11 @@ Task &make_task(Graph &graph, const std::string &name, const ptask_code &code, c
 
 } // namespace
 
+const char *ptask_error_text(void)
+{
+    return ptsched::error_text();
+}
+
 int ptask_set_log(ptask_log log, void *context)
 {
     return attempt([&] {
@@ -204,8 +194,7 @@ int ptask_open_graph_on(unsigned int mode, const char *const *devices, std::size
 {
     return attempt([&] {
         GraphOptions options;
-        for (std::size_t i = 0; i < count; i++)
-            options.devices.emplace_back(&needed((&needed(devices, "devices"))[i], "device"));
+        options.devices = ptsched::strings_of(devices, count, "devices", "device");
         constexpr unsigned int flags = PTASK_ATTACH | PTASK_MUST_ATTACH;
         if (mode & PTASK_MUST_ATTACH)
             options.attach = Attach::required;
@@ -326,7 +315,7 @@ int ptask_open_ptask(struct ptask_graph *graph, const char *name, const struct p
             options.push_back(port.options);
         }
         auto &handle = needed(task, "task");
-        const ptask_code known = as_known(needed(code, "code"), first_code, "ptask_code");
+        const ptask_code known = ptsched::as_known(needed(code, "code"), first_code, "ptask_code");
         Task &made = make_task(needed(graph, "graph").graph, &needed(name, "name"), known, options);
         for (std::size_t i = 0; i < count; i++)
             ports[i]->port = &made[ports[i]->options.name];
