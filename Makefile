@@ -228,7 +228,7 @@ PTASK_MAN          = Documentation/man/libptask.3
 PTASK_RST          = Documentation/ptask.rst Documentation/device.rst
 PTASK_HEADERS      = $(addprefix libptsched/include/ptsched/,ptask.h ptask device base)
 # But for one that calls the driver by the project's own declarations.
-POOL_EXAMPLE_SRCS  = $(wildcard samples/pool/quadrature.*)
+POOL_EXAMPLE_SRCS  = $(wildcard $(addprefix samples/pool/*.,c cpp cu h))
 PTASK_EXAMPLE_SRCS = $(filter-out %/call.cpp,$(wildcard samples/ptask/*.c samples/ptask/*.cpp samples/ptask/*.hpp))
 
 # $(call install_libraries,LIBRARIES,PACKAGES,HEADERS): for programs that are built with them.

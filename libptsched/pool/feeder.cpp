@@ -25,11 +25,11 @@ template <typename Number> void add(std::atomic<Number> &number, std::uint64_t m
     number.store(number.load(std::memory_order_relaxed) + more, std::memory_order_release);
 }
 
-/* An Error in which the exception that is being handled is nested. */
+/* A Failure in which the exception that is being handled is nested. */
 std::exception_ptr nested(const std::string &text)
 {
     try {
-        std::throw_with_nested(Error("pool: " + text));
+        std::throw_with_nested(Failure("pool: " + text));
     } catch (...) {
         return std::current_exception();
     }

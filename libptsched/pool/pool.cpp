@@ -27,7 +27,8 @@ void check_range(const char *name, std::size_t value, std::size_t least, std::si
 
 Clock::time_point time_after(Core::Duration most)
 {
-    return most == Core::for_ever ? no_limit() : Clock::now() + most;
+    /* A clock has no room for more than some. */
+    return most > std::chrono::years(1) ? no_limit() : Clock::now() + most;
 }
 
 } // namespace
@@ -96,6 +97,9 @@ void CoreImpl::check_options() const
     check_range("outputs", options_.outputs, 1, 65536);
     check_range("priorities", options_.priorities, 1, most_priorities);
     check_range("capacity", options_.capacity, 1, std::size_t{1} << 24);
+    check_range("the number of kinds of task", kinds_.size(), 1, most_kinds);
+    for (const Kind &kind : kinds_)
+        check_range(("the size of tasks of " + kind.name).c_str(), kind.bytes, fewest_bytes, most_bytes);
 }
 
 CoreImpl::Inputs CoreImpl::make_inputs() const
@@ -280,7 +284,7 @@ void CoreImpl::throw_failure() const
 void CoreImpl::refuse_push() const
 {
     throw_failure();
-    refuse(life() == Life::closed ? "it is closed: no more tasks may come" : "it was stopped");
+    throw Closed(life() == Life::closed ? "pool: it is closed: no more tasks may come" : "pool: it was stopped");
 }
 
 State CoreImpl::state() const

@@ -139,7 +139,7 @@ private:
     alignas(64) std::atomic<std::uint64_t> begin_{0};
 };
 
-/* For who waits without a limit: a clock has no room for more. */
+/* For who waits without a limit. */
 inline Clock::time_point no_limit()
 {
     return Clock::now() + std::chrono::years(10);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# An example of a pool, and the programs of the paper, which measure: a folder each.
+# Examples of pools, of a file each and one for kernels, and the programs of the paper, which measure: a folder each.
 POOL_LINK := -L$(B)/lib -Wl,--push-state,--no-as-needed -lptsched-pool -lptsched-device -Wl,--pop-state
 
 define link_pool_program
@@ -13,9 +13,13 @@ endef
 
 VGPU_CC := tests/vgpu/vgpu-cc $(wildcard tests/vgpu/include/*.h)
 
+POOL_EXAMPLES := $(basename $(notdir $(wildcard samples/pool/*.cu)))
+
 $(B)/samples/quadrature: $(B)/obj/samples/pool/quadrature.cpp.o $(B)/lib/libptsched-pool.so
 	$(link_pool_program)
-$(B)/vgpu/quadrature.so: samples/pool/quadrature.cu samples/pool/quadrature.h $(POOL_HEADERS) $(VGPU_CC)
+$(B)/samples/squares: $(B)/obj/samples/pool/squares.c.o $(B)/lib/libptsched-pool.so
+	$(link_pool_program)
+$(POOL_EXAMPLES:%=$(B)/vgpu/%.so): $(B)/vgpu/%.so: samples/pool/%.cu samples/pool/%.h $(POOL_HEADERS) $(VGPU_CC)
 	$(compile_for_vgpu)
 
 # Each is its host's side; kernels.cu, which the pool's blocks run; and, where it compares itself with what one does
@@ -48,7 +52,7 @@ define need_nvcc
 @command -v $(NVCC) >/dev/null || { echo "bench-pool needs nvcc (CUDA toolkit); NVCC names it" >&2; exit 1; }
 endef
 
-ALL += $(B)/samples/quadrature $(POOL_PROGRAMS:%=$(B)/samples/pool-%)
+ALL += $(POOL_EXAMPLES:%=$(B)/samples/%) $(POOL_PROGRAMS:%=$(B)/samples/pool-%)
 
 .PHONY: bench-pool-parts
 bench-pool-parts: $(B)/bin/ptschedd $(B)/lib/libptsched-preload.so \

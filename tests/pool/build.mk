@@ -8,10 +8,12 @@ $(B)/obj/tests/pool/programs.cpp.o: CPPFLAGS += -DPOOL_PROGRAMS='"$(POOL_PROGRAM
 # A new program is a new test.
 $(B)/obj/tests/pool/programs.cpp.o: $(wildcard samples/pool/*/kernels.cu)
 
-$(B)/tests/pool: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/pool/*.cpp) tests/device/rival.cpp) $(POOL_OBJS) $(DEVICE_OBJS) $(B)/lib/libptsched-core.a \
+$(B)/obj/tests/pool/from_c.cpp.o: CPPFLAGS += -DPOOL_INCLUDE='"$(abspath libptsched/include)"'
+
+$(B)/tests/pool: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/pool/*.cpp tests/pool/*.c) tests/device/rival.cpp) $(POOL_OBJS) $(DEVICE_OBJS) $(B)/lib/libptsched-core.a \
 		$(B)/bin/ptschedd $(B)/bin/ptsched $(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(addprefix $(B)/vgpu/,pool-kernels.so kernels.so) \
-		$(if $(SAN),,$(B)/lib/libptsched-preload.so $(addprefix $(B)/samples/,quadrature $(POOL_PROGRAMS:%=pool-%))) \
-		$(addprefix $(B)/vgpu/,quadrature.so $(POOL_PROGRAMS:%=pool-%.so))
+		$(if $(SAN),,$(B)/lib/libptsched-preload.so $(addprefix $(B)/samples/,$(POOL_EXAMPLES) $(POOL_PROGRAMS:%=pool-%))) \
+		$(addprefix $(B)/vgpu/,nvrtc.so $(POOL_EXAMPLES:%=%.so) $(POOL_PROGRAMS:%=pool-%.so))
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -ldl -Wl,--no-as-needed -L$(B)/vgpu -lcuda -Wl,-rpath,'$$ORIGIN/../vgpu'
 

@@ -20,9 +20,11 @@ std::vector<tap::Case> place_cases();
 std::vector<tap::Case> guest_cases();
 std::vector<tap::Case> error_cases();
 std::vector<tap::Case> program_cases();
+std::vector<tap::Case> c_cases();
 /* For a process of its own, whose first argument is that. */
-inline constexpr char fault_argument[] = "fault";
+inline constexpr char fault_argument[] = "fault", c_fault_argument[] = "fault-of-c";
 std::vector<tap::Case> fault_cases();
+std::vector<tap::Case> c_fault_cases();
 
 using Squares = pool::Pool<Square>;
 using Mixed = pool::Pool<Square, Reverse, Wait, Add, Trap>;

@@ -68,9 +68,11 @@ void faulty_task()
 /* In a process of its own, since the driver refuses it everything from then on. */
 void failed_on_the_device()
 {
-    const std::string command =
-        std::string("unset PTSCHED_CASE; \"$(readlink /proc/$PPID/exe)\" ") + fault_argument + " >&2";
-    CHECK_EQ(std::system(command.c_str()), 0);
+    for (const char *argument : {fault_argument, c_fault_argument}) {
+        const std::string command =
+            std::string("unset PTSCHED_CASE; \"$(readlink /proc/$PPID/exe)\" ") + argument + " >&2";
+        CHECK_EQ(std::system(command.c_str()), 0);
+    }
 }
 
 /* A task that does not end is waited for as long as was said, and named. */

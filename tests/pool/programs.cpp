@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The example and the programs of the paper, each a program of its own, on the virtual GPU. */
+/* The examples and the programs of the paper, each a program of its own, on the virtual GPU. */
 #include "tests/pool/cases.hpp"
 
 #include <cstdlib>
@@ -22,16 +22,17 @@ void run(const std::string &arguments)
     CHECK_EQ(std::system(command.c_str()), 0);
 }
 
-void example()
+void example(const std::string &name)
 {
-    run("quadrature " + test::folder() + "/quadrature.so");
+    run(name + " " + test::folder() + "/" + name + ".so");
 }
 
 } // namespace
 
 std::vector<tap::Case> test::program_cases()
 {
-    std::vector<tap::Case> cases{{"the example: adaptive quadrature", example, why_not()}};
+    std::vector<tap::Case> cases{{"an example: adaptive quadrature", [] { example("quadrature"); }, why_not()},
+                                 {"an example in C: squares", [] { example("squares"); }, why_not()}};
     std::istringstream names(POOL_PROGRAMS);
     for (std::string name; names >> name;) {
         cases.push_back({"the paper's programs: " + name,

@@ -48,8 +48,10 @@ Result compile(Program &program, const fs::path &folder, const std::string &opti
 {
     compilations++;
     std::ofstream(folder / "source.cu") << program.source;
-    for (const auto &[name, text] : program.headers)
+    for (const auto &[name, text] : program.headers) {
+        std::filesystem::create_directories((folder / name).parent_path());
         std::ofstream(folder / name) << text;
+    }
     /* Both paths are without what a shell would take for its own. */
     const std::string command =
         "cd " + folder.string() + " && " VGPU_CC " source.cu -o module.so -I ." + options + " >log 2>&1";

@@ -40,6 +40,18 @@ namespace ptsched::pool {
 using device::Attach;
 using device::Error;
 
+/* A pool that has failed: it names the tasks that were begun, and what was thrown is nested. */
+class Failure : public Error {
+public:
+    using Error::Error;
+};
+
+/* A task for a pool that takes no more: it is closed, or was stopped. */
+class Closed : public Error {
+public:
+    using Error::Error;
+};
+
 /* Where a task may run. */
 enum class Where : std::uint8_t {
     device,
@@ -95,7 +107,7 @@ public:
     using Duration = std::chrono::nanoseconds;
     static constexpr Duration for_ever = Duration::max();
 
-    /* Throws Error, saying what would do, if options cannot be. */
+    /* Throws Error, saying what would do, if options or kinds cannot be. */
     static std::unique_ptr<Core> make(Options options, std::vector<Kind> kinds);
     virtual ~Core();
     Core(const Core &) = delete;
@@ -123,7 +135,7 @@ protected:
 /*
  * Tasks of these types, which are kinds 0, 1 ... of the kernel. All of it may be called by any thread, but for
  * on_host() and the destructor. Where a task has failed, by a fault of the device or by throwing on the host, all calls
- * from then on throw Error, which names the tasks that were begun.
+ * from then on throw Failure, which names the tasks that were begun.
  */
 template <typename... Tasks> class Pool {
     static_assert(sizeof...(Tasks) >= 1 && sizeof...(Tasks) <= most_kinds, "1 to 256 kinds of task");
@@ -156,7 +168,7 @@ public:
                        [function = std::move(function)](void *task) { function(*static_cast<Task *>(task)); });
     }
 
-    /* Blocks while as many wait as may. Throws Error if the pool is closed or stopped. */
+    /* Blocks while as many wait as may. Throws Closed if the pool is closed or was stopped. */
     template <typename Task> void push(const Task &task, const Push &how = {})
     {
         core_->push(kind<Task>(), &task, 1, how, Core::for_ever);
