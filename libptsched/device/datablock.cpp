@@ -59,7 +59,7 @@ DatablockPtr Datablock::over(Device &device, Address address, std::size_t bytes,
         throw Error("a datablock over somebody's memory has no owner that would keep it: of memory that stays, one "
                     "that does nothing would do");
     auto block = DatablockImpl::make(bytes);
-    DatablockImpl::Room room(device, bytes, address);
+    DatablockImpl::Room room(home_of(device), bytes, address);
     /* Others may make room, and must not take it for the device's own. */
     Guard lock(block->mutex_);
     block->owner_ = std::move(owner);

@@ -72,8 +72,15 @@ struct DatablockImpl final : Datablock {
 
     Copy *find(const Device &device) const PTSCHED_REQUIRES(mutex_)
     {
+        if (Copy *copy = find_at(device))
+            return copy;
+        const Device &home = home_of(device);
+        return &home == &device ? nullptr : find_at(home);
+    }
+    Copy *find_at(const Device &home) const
+    {
         for (Copy *copy = first_; copy; copy = copy->next)
-            if (copy->device == &device)
+            if (copy->device == &home)
                 return copy;
         return nullptr;
     }

@@ -30,8 +30,9 @@ MarkerPtr mark_or_settle(Queue &queue, bool for_later = false)
 
 DatablockImpl::DatablockImpl(std::size_t bytes) : bytes_(bytes), near_{Copy(*this), Copy(*this)} {}
 
-DatablockImpl::Room DatablockImpl::room_on(Device &device) const
+DatablockImpl::Room DatablockImpl::room_on(Device &user) const
 {
+    Device &device = home_of(user);
     if (place_ && &place_->device == &device)
         return {device, bytes_, place_->address, true};
     return {device, bytes_};
@@ -227,7 +228,7 @@ Address DatablockImpl::pin_renewed(Device &device, Queue &queue, bool on_host)
     check_own(copy);
     for (Copy *each = first_, *next = nullptr; each; each = next) {
         next = each->next;
-        if (each->device == &device)
+        if (each == &copy)
             continue;
         for (const MarkerPtr &marker : each->pending())
             marker->wait();
@@ -251,12 +252,10 @@ void DatablockImpl::copy_into(Address to, Device &device, Queue &queue)
 {
     Lock lock(mutex_);
     check_usable();
-    Copy *source = find(device);
-    if (!source)
-        source = &on_host();
+    Copy *there = find(device), *source = there ? there : &on_host();
     source->await(queue);
-    if (source->device == &device)
-        queue.copy(to, device, source->address, bytes_);
+    if (there)
+        queue.copy(to, *source->device, source->address, bytes_);
     else
         queue.upload(to, host_pointer(source->address), bytes_);
     source->used(queue, mark_or_settle(queue));

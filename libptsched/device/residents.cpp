@@ -80,6 +80,11 @@ std::vector<std::weak_ptr<Datablock>> ResidentsImpl::oldest_first()
     return blocks;
 }
 
+bool have_one_memory(const Device &one, const Device &other)
+{
+    return &home_of(one) == &home_of(other);
+}
+
 std::shared_ptr<Residents> Residents::make(Device &device)
 {
     return std::make_shared<ResidentsImpl>(device);

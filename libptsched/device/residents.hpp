@@ -55,6 +55,7 @@ class ResidentsImpl final : public Residents {
 public:
     explicit ResidentsImpl(Device &device) : device_(device) {}
 
+    Device &device() const { return device_; }
     bool make_room(std::size_t bytes);
     void add(Resident &resident);
     void remove(Resident &resident);
@@ -81,6 +82,18 @@ private:
 inline ResidentsImpl &impl(Residents &residents)
 {
     return static_cast<ResidentsImpl &>(residents);
+}
+
+/* The device whose memory it uses: itself, unless its residents are another's. */
+inline Device &home_of(Device &device)
+{
+    Residents *residents = device.residents();
+    return residents ? impl(*residents).device() : device;
+}
+inline const Device &home_of(const Device &device)
+{
+    /* No device is constant; who asks only compares them. */
+    return home_of(const_cast<Device &>(device));
 }
 
 } // namespace ptsched::device

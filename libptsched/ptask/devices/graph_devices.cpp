@@ -2,6 +2,7 @@
 #include "libptsched/ptask/devices/graph_devices.hpp"
 
 #include "libptsched/ptask/devices/arbiter.hpp"
+#include <ptsched/device/residents.hpp>
 
 #include <algorithm>
 #include <array>
@@ -12,8 +13,11 @@ namespace ptsched::ptask {
 
 namespace {
 
-/* Queues of a device; the host has as many as it needs. */
-constexpr unsigned gpu_lanes = 4;
+/*
+ * Queues of a device; the host has as many as it needs. Where what is in one cannot wait for what is in another, a
+ * device has something to do only in those that have, one after another.
+ */
+constexpr unsigned gpu_lanes = 4, unordered_lanes = 64;
 /* Given to a queue and not ended: enough to keep a device busy, and few enough to choose among the rest. */
 constexpr std::size_t most_in_lane = 32;
 /* Of one function of the host: it may wait for what another brings, which then finds room. */
@@ -83,7 +87,8 @@ bool is_on_other(const Datablock &block, const device::Device &device)
         const device::Device *other = known.load();
         if (!other)
             return false;
-        if (other != &device && other != &device::host() && !block.missing(*other))
+        if (other != &device && other != &device::host() && !block.missing(*other) &&
+            !device::have_one_memory(*other, device))
             return true;
     }
     return false;
@@ -178,7 +183,8 @@ std::unique_ptr<GraphDevice> GraphDevices::make_graph_device(device::Device &dev
     graph_device->turns = device::Turns::open(device, options_.attach,
                                               {.may_begin = tell.may_begin, .user = "graph", .library = "ptask"});
     graph_device->device_share = std::make_unique<DeviceShare>(device, tell.may_ask);
-    for (; graph_device->lane_count < gpu_lanes; graph_device->lane_count++)
+    const unsigned lanes = device.orders_others() ? gpu_lanes : unordered_lanes;
+    for (; graph_device->lane_count < lanes; graph_device->lane_count++)
         graph_device->lanes.emplace_back(new Lane{graph_device.get(), {}, 0, 0, {}, make_queue(device.make_queue())});
     return graph_device;
 }

@@ -314,7 +314,7 @@ public:
     virtual std::unique_ptr<Program> make_program(const std::vector<ProgramStep> &steps);
     /* How many pieces a step may copy; 0: its programs have no such steps. */
     virtual std::size_t most_pieces() { return 0; }
-    /* What is in its memory; null where memory does not run out. */
+    /* What is in its memory, see have_one_memory(); null where memory does not run out. */
     virtual Residents *residents() { return nullptr; }
     /*
      * For other processes that have this device. Nothing where it or its driver cannot; who has mapped the memory is to

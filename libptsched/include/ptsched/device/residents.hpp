@@ -15,6 +15,12 @@ namespace ptsched::device {
 
 class Device;
 
+/*
+ * Whether a datablock's copy on one device is that on the other, too, at the same address: one has the residents of the
+ * other, for which they were made, and whose memory it allocates.
+ */
+bool have_one_memory(const Device &one, const Device &other);
+
 /* Thread-safe. */
 class Residents {
 public:
