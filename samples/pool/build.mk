@@ -4,7 +4,7 @@ POOL_LINK := -L$(B)/lib -Wl,--push-state,--no-as-needed -lptsched-pool -lptsched
 
 define link_pool_program
 @mkdir -p $(@D)
-$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(POOL_LINK) -Wl,-rpath,'$$ORIGIN/../lib'
+$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(POOL_LINK) $(if $(filter %/libptask.so,$^),$(PTASK_LINK)) -Wl,-rpath,'$$ORIGIN/../lib'
 endef
 define compile_for_vgpu
 @mkdir -p $(@D)
@@ -42,6 +42,8 @@ $(B)/samples/pool-$(1)-hand.so: samples/pool/$(1)/hand.cu $(wildcard samples/poo
 	$$(NVCC) $$(NVCCFLAGS) -O3 -std=c++20 -I. -Xcompiler -fPIC -shared -o $$@ $$< -lcublas -lcusolver -lcusparse
 endef
 $(foreach program,$(POOL_PROGRAMS),$(eval $(call pool_program,$(program))))
+# Its tasks are a graph's.
+$(B)/samples/pool-graph: $(B)/lib/libptask.so
 
 # A client of the scheduler, too.
 $(B)/samples/pool-citizen: POOL_LINK += -lptsched

@@ -21,10 +21,13 @@ std::vector<tap::Case> guest_cases();
 std::vector<tap::Case> error_cases();
 std::vector<tap::Case> program_cases();
 std::vector<tap::Case> c_cases();
+std::vector<tap::Case> graph_cases();
 /* For a process of its own, whose first argument is that. */
-inline constexpr char fault_argument[] = "fault", c_fault_argument[] = "fault-of-c";
+inline constexpr char fault_argument[] = "fault", c_fault_argument[] = "fault-of-c",
+                      graph_fault_argument[] = "fault-of-a-graph";
 std::vector<tap::Case> fault_cases();
 std::vector<tap::Case> c_fault_cases();
+std::vector<tap::Case> graph_fault_cases();
 
 using Squares = pool::Pool<Square>;
 using Mixed = pool::Pool<Square, Reverse, Wait, Add, Trap>;

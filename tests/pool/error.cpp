@@ -68,7 +68,7 @@ void faulty_task()
 /* In a process of its own, since the driver refuses it everything from then on. */
 void failed_on_the_device()
 {
-    for (const char *argument : {fault_argument, c_fault_argument}) {
+    for (const char *argument : {fault_argument, c_fault_argument, graph_fault_argument}) {
         const std::string command =
             std::string("unset PTSCHED_CASE; \"$(readlink /proc/$PPID/exe)\" ") + argument + " >&2";
         CHECK_EQ(std::system(command.c_str()), 0);

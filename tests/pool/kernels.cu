@@ -53,3 +53,35 @@ extern "C" __global__ void mixed(ptsched::pool::Slots slots)
 {
     ptsched::pool::serve<square, reverse, wait, add, trap>(slots);
 }
+
+__device__ void multiply(Multiply &task, const Block &)
+{
+    for (unsigned int i = threadIdx.x; i < task.n; i += blockDim.x)
+        task.y[i] = task.by * task.x[i];
+}
+
+__device__ void increment(Increment &task, const Block &)
+{
+    for (unsigned int i = threadIdx.x; i < task.n; i += blockDim.x) {
+        if (task.x[i] < 0)
+            __trap();
+        task.x[i]++;
+    }
+    if (threadIdx.x == 0)
+        *task.where = reinterpret_cast<unsigned long long>(task.x);
+}
+
+extern "C" __global__ void graph_tasks(ptsched::pool::Slots slots)
+{
+    ptsched::pool::serve<multiply, increment>(slots);
+}
+
+/* The same as a launch. */
+extern "C" __global__ void increment_all(int *x, unsigned long long *where, unsigned int n)
+{
+    const unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i]++;
+    if (i == 0)
+        *where = reinterpret_cast<unsigned long long>(x);
+}

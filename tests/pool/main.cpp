@@ -7,15 +7,20 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && argv[1] == std::string(test::rival_argument))
         return test::rival();
-    if (argc > 1 && argv[1] == std::string(test::fault_argument))
-        return tap::run(test::fault_cases());
-    if (argc > 1 && argv[1] == std::string(test::c_fault_argument))
-        return tap::run(test::c_fault_cases());
+    struct {
+        const char *argument;
+        std::vector<tap::Case> (*cases)();
+    } const apart[] = {{test::fault_argument, test::fault_cases},
+                       {test::c_fault_argument, test::c_fault_cases},
+                       {test::graph_fault_argument, test::graph_fault_cases}};
+    for (const auto &[argument, cases] : apart)
+        if (argc > 1 && argv[1] == std::string(argument))
+            return tap::run(cases());
     test::Daemon daemon;
     std::vector<tap::Case> all;
 
     for (auto cases : {test::basic_cases, test::place_cases, test::guest_cases, test::error_cases, test::c_cases,
-                       test::program_cases})
+                       test::graph_cases, test::program_cases})
         for (tap::Case &one : cases())
             all.push_back(std::move(one));
     return tap::run(all);

@@ -31,4 +31,20 @@ struct Trap {
     unsigned long long id, unused;
 };
 
+/* Tasks of graphs, whose members are ports: y = by * x. */
+struct Multiply {
+    const int *x;
+    int *y;
+    unsigned int n;
+    int by;
+};
+
+/* In place, of natural numbers only. */
+struct Increment {
+    int *x;
+    unsigned long long *where; /* the address of x goes there */
+    unsigned int n;
+    unsigned int unused;
+};
+
 #endif /* TEST_POOL_TASKS_H */

@@ -132,17 +132,31 @@ protected:
     Core() = default;
 };
 
+/* Types that tasks can have: the first is of kind 0 and so on. */
+template <typename... Tasks> struct TaskTypes {
+    static_assert(sizeof...(Tasks) >= 1 && sizeof...(Tasks) <= most_kinds, "1 to 256 kinds of task");
+    static_assert((... && std::is_trivially_copyable_v<Tasks>), "tasks are copied byte by byte");
+    static_assert((... && (sizeof(Tasks) >= fewest_bytes && sizeof(Tasks) <= most_bytes)),
+                  "tasks have 16 to 256 bytes");
+    static_assert((... && (alignof(Tasks) <= alignof(Piece))), "tasks are aligned to at most 16 bytes");
+
+    template <typename Task> static constexpr unsigned kind()
+    {
+        static_assert((... || std::is_same_v<Task, Tasks>), "the pool has no tasks of this type");
+        unsigned at = 0;
+        (void)(... || (std::is_same_v<Task, Tasks> || (at++, false)));
+        return at;
+    }
+    static std::vector<Core::Kind> all() { return {Core::Kind{typeid(Tasks).name(), sizeof(Tasks)}...}; }
+};
+
 /*
  * Tasks of these types, which are kinds 0, 1 ... of the kernel. All of it may be called by any thread, but for
  * on_host() and the destructor. Where a task has failed, by a fault of the device or by throwing on the host, all calls
  * from then on throw Failure, which names the tasks that were begun.
  */
 template <typename... Tasks> class Pool {
-    static_assert(sizeof...(Tasks) >= 1 && sizeof...(Tasks) <= most_kinds, "1 to 256 kinds of task");
-    static_assert((... && std::is_trivially_copyable_v<Tasks>), "tasks are copied byte by byte");
-    static_assert((... && (sizeof(Tasks) >= fewest_bytes && sizeof(Tasks) <= most_bytes)),
-                  "tasks have 16 to 256 bytes");
-    static_assert((... && (alignof(Tasks) <= alignof(Piece))), "tasks are aligned to at most 16 bytes");
+    using Types = TaskTypes<Tasks...>;
 
 public:
     /* What comes back: the task, or one of them. */
@@ -151,10 +165,7 @@ public:
     using Duration = Core::Duration;
 
     /* Makes the kernel for each device; nothing is launched before the first task. */
-    explicit Pool(Options options)
-        : core_(Core::make(std::move(options), {Core::Kind{typeid(Tasks).name(), sizeof(Tasks)}...}))
-    {
-    }
+    explicit Pool(Options options) : core_(Core::make(std::move(options), Types::all())) {}
     /*
      * Stops. Waits for tasks that blocks have begun, as long as Options::patience says; if one has not ended then, its
      * kernel stays on the device until the process ends, with the memory that it uses, which is logged.
@@ -224,13 +235,7 @@ public:
 private:
     template <typename... Of> friend class Ordered;
 
-    template <typename Task> static constexpr unsigned kind()
-    {
-        static_assert((... || std::is_same_v<Task, Tasks>), "the pool has no tasks of this type");
-        unsigned at = 0;
-        (void)(... || (std::is_same_v<Task, Tasks> || (at++, false)));
-        return at;
-    }
+    template <typename Task> static constexpr unsigned kind() { return Types::template kind<Task>(); }
 
     static Any make(unsigned kind, const std::byte *task)
     {
