@@ -22,7 +22,7 @@ static_assert(static_cast<int>(device::Attach::no) == PTSCHED_POOL_ALONE &&
 
 struct ptsched_pool {
     ptsched_pool(pool::Options options, std::vector<Core::Kind> all)
-        : kinds(std::move(all)), core(std::move(options), kinds)
+        : kinds(std::move(all)), core(Core::make(std::move(options), kinds))
     {
         for (const Core::Kind &kind : kinds)
             largest = std::max(largest, kind.bytes);
@@ -31,7 +31,7 @@ struct ptsched_pool {
     const std::vector<Core::Kind> kinds;
     std::size_t largest = 0; /* task, in bytes */
     std::atomic<bool> is_closed{false}, is_stopped{false};
-    Core core;
+    const std::unique_ptr<Core> core;
 };
 
 namespace {
@@ -197,7 +197,7 @@ int over_or_late(const ptsched_pool &pool, unsigned output)
 {
     if (pool.is_stopped)
         return stopped();
-    if (pool.is_closed && !pool.core.unfinished(output))
+    if (pool.is_closed && !pool.core->unfinished(output))
         return fail(ENODATA, "the pool is closed, and all tasks of the output have been popped");
     return late();
 }
@@ -230,7 +230,7 @@ int ptsched_pool_on_host(struct ptsched_pool *pool, unsigned kind, ptsched_pool_
         check_kind(needed(pool, "pool"), kind);
         if (!function)
             throw Error("function is NULL");
-        pool->core.on_host(kind, [=](void *task) { throw_if_refused(function(context, task)); });
+        pool->core->on_host(kind, [=](void *task) { throw_if_refused(function(context, task)); });
         return 0;
     });
 }
@@ -250,7 +250,7 @@ int ptsched_pool_push_many(struct ptsched_pool *pool, unsigned kind, const void 
         const pool::Push push = push_of(how);
         if (count)
             needed(static_cast<const char *>(tasks), "tasks");
-        done = pool->core.push(kind, tasks, count, push, duration_of(timeout_ns));
+        done = pool->core->push(kind, tasks, count, push, duration_of(timeout_ns));
         return done == count ? 0 : late();
     });
     if (pushed)
@@ -274,7 +274,7 @@ int ptsched_pool_pop_many(struct ptsched_pool *pool, unsigned output, void *task
         auto *to = &needed(static_cast<std::byte *>(tasks), "tasks");
         if (!count)
             throw Error("count is 0: there is no room for a task");
-        pool->core.pop(
+        pool->core->pop(
             output, count,
             [&](unsigned kind, const std::byte *task, std::uint64_t) {
                 std::memcpy(to + done * bytes, task, pool->kinds[kind].bytes);
@@ -291,7 +291,7 @@ int ptsched_pool_unfinished(const struct ptsched_pool *pool, unsigned output, st
 {
     return attempt([&] {
         auto &result = needed(count, "count");
-        result = needed(pool, "pool").core.unfinished(output);
+        result = needed(pool, "pool").core->unfinished(output);
         return 0;
     });
 }
@@ -299,7 +299,7 @@ int ptsched_pool_unfinished(const struct ptsched_pool *pool, unsigned output, st
 int ptsched_pool_close(struct ptsched_pool *pool)
 {
     return attempt([&] {
-        needed(pool, "pool").core.close();
+        needed(pool, "pool").core->close();
         pool->is_closed = true;
         return 0;
     });
@@ -309,7 +309,7 @@ int ptsched_pool_stop(struct ptsched_pool *pool)
 {
     return attempt([&] {
         needed(pool, "pool").is_stopped = true;
-        pool->core.stop();
+        pool->core->stop();
         return 0;
     });
 }
@@ -317,7 +317,7 @@ int ptsched_pool_stop(struct ptsched_pool *pool)
 int ptsched_pool_wait(struct ptsched_pool *pool, std::int64_t timeout_ns)
 {
     return attempt([&] {
-        const bool all = needed(pool, "pool").core.wait(duration_of(timeout_ns));
+        const bool all = needed(pool, "pool").core->wait(duration_of(timeout_ns));
         return pool->is_stopped ? stopped() : all ? 0 : late();
     });
 }
@@ -326,7 +326,7 @@ int ptsched_pool_get_state(const struct ptsched_pool *pool, struct ptsched_pool_
 {
     return attempt([&] {
         auto &given = needed(state, "state");
-        const pool::State now = needed(pool, "pool").core.state();
+        const pool::State now = needed(pool, "pool").core->state();
         const ptsched_pool_state known{sizeof(known), now.on_devices, now.on_host, now.launches,
                                        now.parks,     now.in_slots,   now.resident};
         give_known(given, known, first_state, "ptsched_pool_state");

@@ -34,6 +34,7 @@ public:
     std::size_t unfinished(unsigned output) const override;
     void close() override;
     void stop() override;
+    void end() override;
     bool wait(Duration most) override;
     State state() const override;
 
@@ -102,7 +103,8 @@ private:
     std::atomic<std::size_t> in_slots_{0};
     /* Last, since their turns wake the thread. */
     std::vector<std::unique_ptr<Guest>> guests_;
-    std::thread thread_;
+    Mutex end_mutex_;
+    std::thread thread_ PTSCHED_GUARDED_BY(end_mutex_);
 };
 
 } // namespace ptsched::pool

@@ -134,8 +134,7 @@ std::unique_ptr<Resident> CoreImpl::make_resident(device::Device &device)
 
 CoreImpl::~CoreImpl()
 {
-    end_with(Life::stopped);
-    thread_.join();
+    end();
     /* They end what they have. */
     host_queues_.clear();
 }
@@ -243,6 +242,14 @@ void CoreImpl::close()
 void CoreImpl::stop()
 {
     end_with(Life::stopped);
+}
+
+void CoreImpl::end()
+{
+    stop();
+    Guard lock(end_mutex_);
+    if (thread_.joinable())
+        thread_.join();
 }
 
 /* It only gets worse. */

@@ -242,6 +242,7 @@ void stopped()
     x.push(numbers_from(0));
     CHECK(pulls(y, 1) && where.pull());
     stops.device().stop();
+    CHECK(!stops.device().state().resident);
     CHECK(refused(
         [&] {
             x.push(numbers_from(0));

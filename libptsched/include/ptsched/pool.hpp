@@ -125,6 +125,8 @@ public:
     virtual std::size_t unfinished(unsigned output) const = 0;
     virtual void close() = 0;
     virtual void stop() = 0;
+    /* stop(), and waits as the destructor does: no work of it is on devices any more. */
+    virtual void end() = 0;
     virtual bool wait(Duration most) = 0;
     virtual State state() const = 0;
 

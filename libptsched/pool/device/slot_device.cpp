@@ -134,12 +134,17 @@ void SlotCode::write_task(std::byte *task, const std::vector<void *> &arguments)
 
 SlotDevice &SlotDevice::make(device::Device &gpu, Options options, std::vector<Core::Kind> kinds)
 {
-    return *new SlotDeviceImpl(gpu, checked(gpu, std::move(options)), std::move(kinds));
+    static Mutex mutex;
+    static auto &made PTSCHED_GUARDED_BY(mutex) = *new std::vector<std::unique_ptr<SlotDeviceImpl>>;
+
+    auto device = std::make_unique<SlotDeviceImpl>(gpu, checked(gpu, std::move(options)), std::move(kinds));
+    Guard lock(mutex);
+    return *made.emplace_back(std::move(device));
 }
 
 SlotDeviceImpl::SlotDeviceImpl(device::Device &gpu, Options options, std::vector<Core::Kind> kinds)
     : gpu_(gpu), name_("slots of " + gpu.name()), kinds_(std::move(kinds)), copies_(gpu.make_queue()),
-      core_(std::move(options), kinds_)
+      core_(Core::make(std::move(options), kinds_))
 {
 }
 
@@ -158,13 +163,13 @@ std::unique_ptr<device::Code> SlotDeviceImpl::code(unsigned kind, std::vector<Me
 void SlotDeviceImpl::stop()
 {
     is_stopped_ = true;
-    core_.stop();
+    core_->end();
 }
 
 bool SlotDeviceImpl::push(const std::shared_ptr<SlotWork> &work, unsigned kind, const std::byte *task)
 {
     Guard lock(mutex_);
-    if (!with_faults([&] { return core_.push(kind, task, 1, {}, Duration::zero()); }))
+    if (!with_faults([&] { return core_->push(kind, task, 1, {}, Duration::zero()); }))
         return false;
     begun_.push_back(work);
     return true;
@@ -175,7 +180,7 @@ void SlotDeviceImpl::collect(Duration most)
     std::array<std::uint64_t, at_once> numbers;
     std::size_t count = 0;
     with_faults([&] {
-        return core_.pop(
+        return core_->pop(
             0, at_once, [&](unsigned, const std::byte *, std::uint64_t number) { numbers[count++] = number; }, most);
     });
     for (std::size_t i = 0; i < count; i++) {

@@ -61,7 +61,7 @@ public:
     std::size_t trim(std::size_t keep) override { return gpu_.trim(keep); }
     std::unique_ptr<device::Code> code(unsigned kind, std::vector<Member> parameters) override;
     void stop() override;
-    State state() const override { return core_.state(); }
+    State state() const override { return core_->state(); }
 
     device::Device &gpu() const { return gpu_; }
     /* Of the GPU, for the copies of all its queues. */
@@ -80,7 +80,7 @@ private:
     const std::vector<Core::Kind> kinds_;
     const std::unique_ptr<device::Queue> copies_;
     std::atomic<bool> is_stopped_{false};
-    Core core_;
+    const std::unique_ptr<Core> core_;
     Mutex mutex_;
     /* Whose tasks they are, by the numbers that the pool gives them, from that of the first on. Null: it has ended. */
     std::deque<std::shared_ptr<SlotWork>> begun_ PTSCHED_GUARDED_BY(mutex_);

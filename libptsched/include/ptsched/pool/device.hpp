@@ -52,21 +52,23 @@ template <typename Task, typename Value> Member member_of(Value Task::*member)
 }
 
 /*
- * Without the types of its tasks. Its queues do one task after another, as those of every device; graphs use many. A
- * device is never destroyed, and so the pool is not: its kernel leaves the GPU after Options::idle. Of graphs that are
- * scheduled by ptsched, what runs here has the pool's turns (Options::attach) and not the graph's.
+ * Without the types of its tasks. Its queues do one task after another, as those of every device; graphs use many. Of
+ * graphs that are scheduled by ptsched, what runs here has the pool's turns (Options::attach) and not the graph's.
  */
 class SlotDevice : public device::Device {
 public:
     /*
-     * For good. What a pool of one GPU may not choose, stays as it is in @options: devices, outputs, priorities and
-     * host_threads. Throws Error, saying what would do, if one is set, or as Core does.
+     * A device is never destroyed. What a pool of one GPU may not choose, stays as it is in @options: devices, outputs,
+     * priorities and host_threads. Throws Error, saying what would do, if one is set, or as Core does.
      */
     static SlotDevice &make(device::Device &gpu, Options options, std::vector<Core::Kind> kinds);
 
     /* Tasks of that kind, whose parameters these are; other members of the struct are 0. Throws Error. */
     virtual std::unique_ptr<device::Code> code(unsigned kind, std::vector<Member> parameters) = 0;
-    /* Nothing is begun any more, and who waits for what was given gets an Error. */
+    /*
+     * For good: nothing is begun any more, and who waits for what was given gets an Error. Blocks while tasks run, as
+     * the destructor of a pool does.
+     */
     virtual void stop() = 0;
     virtual State state() const = 0;
 
@@ -75,7 +77,10 @@ protected:
     ~SlotDevice() override = default;
 };
 
-/* A device for these types, which are kinds 0, 1 ... of the kernel. The device outlives this. */
+/*
+ * A device for these types, which are kinds 0, 1 ... of the kernel. With this its pool ends, the kernel leaves the GPU,
+ * and what graphs still have for it fails; the device itself, and what knows it, stays.
+ */
 template <typename... Tasks> class TaskDevice {
     using Types = TaskTypes<Tasks...>;
 
@@ -83,6 +88,10 @@ public:
     TaskDevice(device::Device &gpu, Options options) : device_(SlotDevice::make(gpu, std::move(options), Types::all()))
     {
     }
+
+    ~TaskDevice() { device_.stop(); }
+    TaskDevice(const TaskDevice &) = delete;
+    TaskDevice &operator=(const TaskDevice &) = delete;
 
     SlotDevice &device() const { return device_; }
     /* What DeviceKernel::make is to be: the parameters are these members of one type, in the order of the ports. */
