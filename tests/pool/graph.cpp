@@ -151,6 +151,38 @@ void mixed_with_launches()
     CHECK(on_gpu.blocks_migrated == 0 && on_gpu.runs == 5 * tasks / 2);
 }
 
+/* Launches on both sides of a slot, which become CUDA graphs. */
+void between_cuda_graphs()
+{
+    constexpr int tasks = 7, middle = 3;
+    ptask::Graph graph({.lower = ptask::Lower::always});
+    ptask::Task *last = nullptr, *first = nullptr;
+    std::vector<ptask::Output *> addresses;
+    for (int i = 0; i < tasks; i++) {
+        const std::string name = std::to_string(i);
+        ptask::Task &task = i == middle ? add_increment(graph, "slot", slots()) : add_launch(graph, "launch " + name);
+        if (last)
+            graph.connect((*last)["x"], task["x"]);
+        else
+            first = &task;
+        last = &task;
+        addresses.push_back(&graph.output(task["where"]));
+    }
+    ptask::Input &x = graph.input((*first)["x"]);
+    ptask::Output &y = graph.output((*last)["x"]);
+    graph.run();
+    for (int round = 0; round < 30; round++) {
+        x.push(numbers_from(round));
+        CHECK(pulls(y, round + tasks));
+        for (ptask::Output *address : addresses)
+            CHECK(address->pull());
+    }
+    graph.stop();
+    const auto counters = graph.counters();
+    CHECK_EQ(counters_of(counters, slots().device().name()).runs, 30u);
+    CHECK(counters_of(counters, gpu().name()).lowered > 0);
+}
+
 /* One block for a launch and for a slot, each of which has a copy of its own to change. */
 void one_block_for_both()
 {
@@ -302,6 +334,7 @@ std::vector<tap::Case> test::graph_cases()
 {
     return {{"a graph of tiny tasks in slots", tiny_tasks},
             {"a graph of slots and launches, without copies", mixed_with_launches},
+            {"a graph of slots between CUDA graphs", between_cuda_graphs},
             {"a block for a slot and a launch", one_block_for_both},
             {"a graph whose pool leaves in between", parks_in_between},
             {"a queue of slots keeps its order", a_queue_alone},
