@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* The C interface, on top of what pool.hpp has without the types of tasks. */
 #include "libptsched/base/c_struct.hpp"
-#include <ptsched/pool.hpp>
-
 #include <ptsched/pool.h>
+#include <ptsched/pool.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What squares.c has a device do. */
 #include "squares.h"
-
 #include <ptsched/pool.cuh>
 
 __device__ void compute(square &task, const ptsched::pool::Block &)

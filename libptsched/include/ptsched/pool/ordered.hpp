@@ -125,7 +125,7 @@ private:
             using Task = std::decay_t<decltype(first)>;
             const std::vector<Task> &alike = gather<Task>(count);
             now = pool_.core_->push(Pool<Tasks...>::template kind<Task>(), alike.data(), alike.size(),
-                                   all_[ready_[pushed_]].how, most);
+                                    all_[ready_[pushed_]].how, most);
         };
         if constexpr (sizeof...(Tasks) == 1)
             push(all_[ready_[pushed_]].task);
