@@ -42,7 +42,8 @@ constexpr std::size_t first_header = offsetof(ptsched_pool_header, text) + sizeo
                       first_options =
                           offsetof(ptsched_pool_options, patience_ns) + sizeof(ptsched_pool_options::patience_ns),
                       first_how = offsetof(ptsched_pool_how, priority) + sizeof(ptsched_pool_how::priority),
-                      first_state = offsetof(ptsched_pool_state, resident) + sizeof(ptsched_pool_state::resident);
+                      first_state =
+                          offsetof(ptsched_pool_state, last_park_ns) + sizeof(ptsched_pool_state::last_park_ns);
 
 template <typename Function> int attempt(Function function)
 {
@@ -326,8 +327,9 @@ int ptsched_pool_get_state(const struct ptsched_pool *pool, struct ptsched_pool_
     return attempt([&] {
         auto &given = needed(state, "state");
         const pool::State now = needed(pool, "pool").core->state();
-        const ptsched_pool_state known{sizeof(known), now.on_devices, now.on_host, now.launches,
-                                       now.parks,     now.in_slots,   now.resident};
+        const ptsched_pool_state known{
+            sizeof(known), now.on_devices, now.on_host,  now.launches,
+            now.parks,     now.in_slots,   now.resident, static_cast<std::uint64_t>(now.last_park.count())};
         give_known(given, known, first_state, "ptsched_pool_state");
         return 0;
     });

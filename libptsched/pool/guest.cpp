@@ -12,6 +12,9 @@ Guest::Guest(std::unique_ptr<Resident> resident, device::Attach how, Clock::dura
     device::TurnCalls calls;
     calls.may_begin = wake;
     calls.recalled = [this, wake] {
+        if (recalled_.load(std::memory_order_acquire))
+            return;
+        recalled_at_ = Clock::now();
         recalled_.store(true, std::memory_order_release);
         wake();
     };
@@ -67,6 +70,8 @@ void Guest::check(Clock::time_point now)
         return;
     there_ = false;
     tell_load();
+    if (recalled_.load(std::memory_order_acquire))
+        last_park_.store((Clock::now() - recalled_at_).count(), std::memory_order_relaxed);
     parks_.fetch_add(1, std::memory_order_relaxed);
     if (turns_)
         turns_->ended();

@@ -45,6 +45,8 @@ public:
     void tell_load();
 
     std::uint64_t launches() const { return launches_.load(std::memory_order_relaxed); }
+    /* From the last call-back until the kernel had left. */
+    Clock::duration last_park() const { return Clock::duration(last_park_.load(std::memory_order_relaxed)); }
     std::uint64_t parks() const { return parks_.load(std::memory_order_relaxed); }
 
     /* Its kernel does not end: what that uses stays until the process ends. Nobody is woken any more. */
@@ -63,6 +65,8 @@ private:
     Stopwatch busy_;                      /* on the device, with tasks */
     std::atomic<std::uint64_t> given_{0}; /* tasks */
     std::atomic<bool> recalled_{false};
+    Clock::time_point recalled_at_{}; /* before it is said to be */
+    std::atomic<Clock::rep> last_park_{0};
     std::unique_ptr<device::Turns> turns_; /* null: nobody else is asked */
     bool there_ = false, stays_away_ = false;
     bool waits_ = false; /* for a turn */

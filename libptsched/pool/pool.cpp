@@ -303,6 +303,7 @@ State CoreImpl::state() const
     for (const auto &guest : guests_) {
         state.launches += guest->launches();
         state.parks += guest->parks();
+        state.last_park = std::max<std::chrono::nanoseconds>(state.last_park, guest->last_park());
     }
     state.resident = state.launches != state.parks;
     return state;

@@ -186,6 +186,7 @@ struct ptsched_pool_state {
     uint64_t launches, parks;     /* how often a kernel came to a device, and left it */
     uint64_t in_slots;            /* tasks that blocks have, or have ended, and that were not collected yet */
     unsigned int resident;        /* 1: on one device at least */
+    uint64_t last_park_ns;        /* from when it was last called back until nothing of it was on the device */
 };
 
 /** Fills @state up to its size. */

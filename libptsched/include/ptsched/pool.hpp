@@ -94,6 +94,8 @@ struct State {
     std::uint64_t launches = 0, parks = 0;     /* how often a kernel came to a device, and left it */
     std::size_t in_slots = 0;
     bool resident = false; /* on one device at least */
+    /* From when it was last called back until nothing of it was on the device; the longest of all devices. */
+    std::chrono::nanoseconds last_park{0};
 };
 
 /* A pool without the types of its tasks. Its user is Pool, below. */

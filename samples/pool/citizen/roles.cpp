@@ -144,11 +144,12 @@ public:
         again();
     }
 
-    /* Waits until it is there by another launch, with something to do. */
-    void again()
+    /* Waits until it is there by another launch, with something to do. Returns how long it took to leave before. */
+    std::chrono::nanoseconds again()
     {
         wait([this](const State &state) { return state.launches > launches_ && state.in_slots; });
         launches_ = pool_.state().launches;
+        return pool_.state().last_park;
     }
 
     State rest()
@@ -244,10 +245,8 @@ void play_pool(const std::vector<std::string> &words)
             worker.work();
             return "works";
         }
-        if (order == "again") {
-            worker.again();
-            return "is there";
-        }
+        if (order == "again")
+            return std::to_string(worker.again().count());
         if (order != "rest")
             refuse("order " + order);
         const State state = worker.rest();

@@ -25,8 +25,9 @@ unsigned steps_of_task(device::Device &gpu, const std::string &module, double mi
  * "run STEPS SECONDS" how many such kernels there were in a second.
  *
  * "pool MODULE BLOCKS THREADS STEPS ATTACH" is a pool, which attaches if the last is "attach". After "work" it is never
- * idle, and is on the device; it answers "again" when it has come there since it was last asked, and "rest", once all
- * tasks have ended and it has left, with the numbers of tasks, launches and parks so far.
+ * idle, and is on the device; it answers "again" when it has come there since it was last asked, with the nanoseconds
+ * that it took to leave when it was last called back, and "rest", once all tasks have ended and it has left, with the
+ * numbers of tasks, launches and parks so far.
  *
  * "rival ADDRESS" is another client of the scheduler. To "take" it answers for how many nanoseconds it waited for the
  * turn, which it has given back.
