@@ -77,7 +77,7 @@ struct DatablockImpl final : Datablock {
         const Device &home = home_of(device);
         return &home == &device ? nullptr : find_at(home);
     }
-    Copy *find_at(const Device &home) const
+    Copy *find_at(const Device &home) const PTSCHED_REQUIRES(mutex_)
     {
         for (Copy *copy = first_; copy; copy = copy->next)
             if (copy->device == &home)
