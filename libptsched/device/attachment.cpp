@@ -55,7 +55,8 @@ std::uint64_t stretch_ns(std::uint64_t ns)
 
 } // namespace
 
-std::unique_ptr<Attachment> Attachment::open(Device &device, Attach how, Turns::Calls calls)
+std::unique_ptr<Attachment> Attachment::open(Device &device, Attach how, Turns::Calls calls,
+                                             std::function<Activity()> activity)
 {
     const std::string address = device.bus_address();
     if (how == Attach::no)
@@ -67,15 +68,15 @@ std::unique_ptr<Attachment> Attachment::open(Device &device, Attach how, Turns::
     else if (int error = ptsched_open(address.c_str(), PTSCHED_MECHANISM_GATE, PTSCHED_BACKEND_AUTO, &client))
         problem = detail::why_not_open(address, error);
     if (client)
-        return std::make_unique<Attachment>(client, std::move(calls));
+        return std::make_unique<Attachment>(client, std::move(calls), std::move(activity));
     if (how == Attach::required)
         throw Error("the " + calls.user + " is to be scheduled on " + device.name() + ", and cannot be: " + problem);
     say_once(said_absent, calls, problem + ": the " + calls.user + " runs unscheduled on " + device.name());
     return nullptr;
 }
 
-Attachment::Attachment(ptsched_client *client, Turns::Calls calls)
-    : client_(client), page_(ptsched_client_page(client)), calls_(std::move(calls))
+Attachment::Attachment(ptsched_client *client, Turns::Calls calls, std::function<Activity()> activity)
+    : client_(client), page_(ptsched_client_page(client)), calls_(std::move(calls)), activity_(std::move(activity))
 {
     try {
         if (!bell_.open())
@@ -170,7 +171,7 @@ void Attachment::ended(bool submitted)
 {
     Guard lock(mutex_);
     /* Of work that stays its pieces are counted. */
-    if (submitted && !calls_.activity) {
+    if (submitted && !activity_) {
         submissions_++;
         measured_seconds_ += mean_seconds_;
     }
@@ -225,10 +226,10 @@ void Attachment::count_busy(std::uint64_t now)
 /* Since the last time, at which it was known whether others use the device. */
 void Attachment::count_stay(std::uint32_t state, std::uint64_t now)
 {
-    if (!calls_.activity)
+    if (!activity_)
         return;
     count_busy(now);
-    const Activity activity = calls_.activity();
+    const Activity activity = activity_();
     const std::uint64_t busy = activity.busy_ns - counted_.busy_ns;
     stay_ns_ += had_company_ ? busy_ns_ : std::min(busy, busy_ns_);
     submissions_ += static_cast<std::uint32_t>(activity.pieces - counted_.pieces);
@@ -243,7 +244,7 @@ ptsched_usage Attachment::take_usage(std::uint64_t now)
     count_busy(now);
     count_stay(ptsched_state(page_), now);
     auto measured = static_cast<std::uint64_t>(std::max(measured_seconds_, 0.0) * 1e9);
-    ptsched_usage usage = {calls_.activity ? stay_ns_ : std::min(measured, busy_ns_), 0, submissions_};
+    ptsched_usage usage = {activity_ ? stay_ns_ : std::min(measured, busy_ns_), 0, submissions_};
     submissions_ = 0;
     stay_ns_ = 0;
     measured_seconds_ = 0;

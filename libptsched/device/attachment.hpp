@@ -22,9 +22,10 @@ namespace ptsched::device {
 
 class Attachment {
 public:
-    static std::unique_ptr<Attachment> open(Device &device, Attach how, Turns::Calls calls);
+    static std::unique_ptr<Attachment> open(Device &device, Attach how, Turns::Calls calls,
+                                            std::function<Activity()> activity);
     /* The client is this one's. */
-    Attachment(ptsched_client *client, Turns::Calls calls);
+    Attachment(ptsched_client *client, Turns::Calls calls, std::function<Activity()> activity);
     ~Attachment();
     Attachment(const Attachment &) = delete;
     Attachment &operator=(const Attachment &) = delete;
@@ -62,6 +63,7 @@ private:
     ptsched_client *const client_;
     const ptsched_page *const page_;
     const Turns::Calls calls_;
+    const std::function<Activity()> activity_; /* empty: measured() tells */
     Doorbell bell_;
 
     Mutex mutex_;

@@ -8,7 +8,12 @@ namespace ptsched::device {
 
 std::unique_ptr<Turns> Turns::open(Device &device, Attach how, Calls calls)
 {
-    auto attachment = Attachment::open(device, how, std::move(calls));
+    return open(device, how, std::move(calls), {});
+}
+
+std::unique_ptr<Turns> Turns::open(Device &device, Attach how, Calls calls, std::function<Activity()> activity)
+{
+    auto attachment = Attachment::open(device, how, std::move(calls), std::move(activity));
     return attachment ? std::unique_ptr<Turns>(new Turns(std::move(attachment))) : nullptr;
 }
 

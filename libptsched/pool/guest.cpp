@@ -18,10 +18,11 @@ Guest::Guest(std::unique_ptr<Resident> resident, device::Attach how, Clock::dura
         recalled_.store(true, std::memory_order_release);
         wake();
     };
-    calls.activity = [this] { return device::Activity{busy_.read(), given_.load(std::memory_order_relaxed)}; };
     calls.user = "pool";
     calls.library = "pool";
-    turns_ = device::Turns::open(resident_->device(), how, std::move(calls));
+    turns_ = device::Turns::open(resident_->device(), how, std::move(calls), [this] {
+        return device::Activity{busy_.read(), given_.load(std::memory_order_relaxed)};
+    });
 }
 
 void Guest::look(bool wanted, Clock::time_point now)

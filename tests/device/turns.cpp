@@ -56,10 +56,8 @@ void recalled_for_another()
 class Stay {
 public:
     Stay()
-        : turns_(Turns::open(
-              gpu(), Attach::required,
-              {.recalled = [this] { recalled_.set_value(); },
-               .activity = [this] { return device::Activity{.busy_ns = busy_ns_.load(), .pieces = pieces_.load()}; }}))
+        : turns_(Turns::open(gpu(), Attach::required, {.recalled = [this] { recalled_.set_value(); }},
+                             [this] { return device::Activity{.busy_ns = busy_ns_.load(), .pieces = pieces_.load()}; }))
     {
         CHECK(turns_->wait_to_begin());
     }

@@ -35,12 +35,6 @@ enum class Attach {
     required,    /* Error where there is none */
 };
 
-/* What work that stays on the device has done so far. */
-struct Activity {
-    std::uint64_t busy_ns = 0; /* time with something to do */
-    std::uint64_t pieces = 0;  /* of work that it was given */
-};
-
 /* What a program is told of its turns, and asked. */
 struct TurnCalls {
     /*
@@ -53,14 +47,17 @@ struct TurnCalls {
      * is to be ended. Nothing may be begun any more, and the next turn comes after the last ended().
      */
     std::function<void()> recalled = {};
-    /*
-     * For work that stays whether it has something to do or not. It counts as using the device while it is busy and,
-     * while others use the device, all the time that it is there. Both numbers never fall. Called by a thread of this,
-     * which holds a lock: it must not block, nor call this. Empty: measured() tells what is used.
-     */
-    std::function<Activity()> activity = {};
     /* For what is said to people: "device: the program goes on unscheduled". */
     std::string user = "program", library = "device";
+};
+
+/*
+ * What work that stays on the device, whether it has something to do or not, has done so far. It counts as using the
+ * device while it is busy and, while others use the device, all the time that it is there.
+ */
+struct Activity {
+    std::uint64_t busy_ns = 0; /* time with something to do */
+    std::uint64_t pieces = 0;  /* of work that it was given */
 };
 
 /* Thread-safe. Work on the device is counted, so that several pieces of it are there in one turn. */
@@ -72,6 +69,11 @@ public:
      * logged once (log.hpp); throws Error if it must be.
      */
     static std::unique_ptr<Turns> open(Device &device, Attach how, Calls calls = {});
+    /*
+     * The same for work that stays, which asks @activity what is used instead of being told by measured(). Its numbers
+     * never fall. It is called by a thread of this, which holds a lock: it must not block, nor call this.
+     */
+    static std::unique_ptr<Turns> open(Device &device, Attach how, Calls calls, std::function<Activity()> activity);
     /* quit(), but where work is on the device still: that keeps the turn no longer. */
     ~Turns();
     Turns(const Turns &) = delete;
