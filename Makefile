@@ -301,18 +301,20 @@ STD_HEADERS := algorithm array atomic chrono condition_variable cstdint cstdio c
 	iostream map memory mutex optional set span sstream stdexcept string system_error thread vector
 # By compiler, since none reads another's.
 PARSED      := $(B)/std-$(notdir $(lastword $(CXX))).hpp.gch
-USE_PARSED   = $(if $(findstring -fvisibility,$(CXXFLAGS)),,$(PARSED:%.gch=-include %))
+# Compilers take it only with the visibility with which it was made.
+PARSED_HIDDEN := $(B)/hidden/$(notdir $(PARSED))
+USE_PARSED   = -include $(patsubst %.gch,%,$(if $(findstring -fvisibility,$(CXXFLAGS)),$(PARSED_HIDDEN),$(PARSED)))
 # What tests take to compile is more than what they gain by more.
 TESTS_OPT   := $(if $(SAN),,-O1)
 # Not those of whatever needs it first.
 PARSED_FLAGS := $(CPPFLAGS) $(CXXFLAGS) $(TESTS_OPT)
 
-$(PARSED:%.gch=%):
+$(patsubst %.gch,%,$(PARSED) $(PARSED_HIDDEN)):
 	@mkdir -p $(@D)
 	printf '#include <%s>\n' $(STD_HEADERS) >$@
 # Clang's carries the path and the time of its header: one out of a compiler cache may be another tree's.
-$(PARSED): $(PARSED:%.gch=%)
-	CCACHE_DISABLE=1 $(CXX) $(PARSED_FLAGS) -x c++-header $< -o $@
+$(PARSED) $(PARSED_HIDDEN): %.gch: %
+	CCACHE_DISABLE=1 $(CXX) $(PARSED_FLAGS) $(if $(filter $@,$(PARSED_HIDDEN)),-fvisibility=hidden) -x c++-header $< -o $@
 
 # There, optimising what parses options and patterns takes most of the build.
 ifneq ($(SAN),)
@@ -336,10 +338,10 @@ define compile
 $(CXX) $(CPPFLAGS) $(CXXFLAGS) $(1) -MMD -MP -c $< -o $@
 endef
 
-$(B)/obj/tests/%.cpp.o: tests/%.cpp | $(PARSED)
+$(B)/obj/tests/%.cpp.o: tests/%.cpp | $(PARSED) $(PARSED_HIDDEN)
 	$(call compile,$(TESTS_OPT) $(USE_PARSED))
 
-$(B)/obj/%.cpp.o: %.cpp | $(if $(SAN),$(PARSED))
+$(B)/obj/%.cpp.o: %.cpp | $(if $(SAN),$(PARSED) $(PARSED_HIDDEN))
 	$(call compile,$(if $(SAN),$(USE_PARSED)))
 
 $(B)/obj/%.c.o: %.c
