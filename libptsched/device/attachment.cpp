@@ -230,11 +230,12 @@ void Attachment::count_stay(std::uint32_t state, std::uint64_t now)
         return;
     count_busy(now);
     const Activity activity = activity_();
-    const std::uint64_t busy = activity.busy_ns - counted_.busy_ns;
+    /* Who tells it reads a clock while another stops it: it may seem to have fallen a little. */
+    const std::uint64_t busy = activity.busy_ns > counted_.busy_ns ? activity.busy_ns - counted_.busy_ns : 0;
     stay_ns_ += had_company_ ? busy_ns_ : std::min(busy, busy_ns_);
     submissions_ += static_cast<std::uint32_t>(activity.pieces - counted_.pieces);
     busy_ns_ = 0;
-    counted_ = activity;
+    counted_ = {std::max(counted_.busy_ns, activity.busy_ns), activity.pieces};
     had_company_ = state & PTSCHED_STATE_CONTENDED;
 }
 

@@ -192,12 +192,12 @@ pool::Push push_of(const ptsched_pool_how *given)
     return {how.output, value_of<pool::Where>(how.where, 3, "where"), static_cast<int>(how.device) - 1, how.priority};
 }
 
-/* Nothing came. */
-int over_or_late(const ptsched_pool &pool, unsigned output)
+/* Nothing came; to who waits without a limit, since nothing will. */
+int over_or_late(const ptsched_pool &pool, unsigned output, std::int64_t timeout_ns)
 {
     if (pool.is_stopped)
         return stopped();
-    if (pool.is_closed && !pool.core->unfinished(output))
+    if (timeout_ns < 0 || (pool.is_closed && !pool.core->unfinished(output)))
         return fail(ENODATA, "the pool is closed, and all tasks of the output have been popped");
     return late();
 }
@@ -283,7 +283,7 @@ int ptsched_pool_pop_many(struct ptsched_pool *pool, unsigned output, void *task
                 done++;
             },
             duration_of(timeout_ns));
-        return done ? 0 : over_or_late(*pool, output);
+        return done ? 0 : over_or_late(*pool, output, timeout_ns);
     });
 }
 

@@ -236,15 +236,16 @@ void CoreImpl::take_off()
             }
         } catch (const std::exception &) {
             /* It has failed, and nothing of it is on the device any more. */
+            guest->quit();
             continue;
         }
+        guest->quit();
         if (!guest->is_there())
             continue;
         device::log_line("pool: a task does not end, and stays on " + guest->resident().device().name() +
                          " with its kernel: " + guest->resident().describe_begun());
-        Guest::abandon(std::move(guest));
+        stay_.push_back(guest.get());
     }
-    std::erase(guests_, nullptr);
 }
 
 } // namespace ptsched::pool

@@ -30,6 +30,8 @@ void Guest::look(bool wanted, Clock::time_point now)
     if (there_)
         check(now);
     else if (wanted && may_come()) {
+        /* The turn may be called back as soon as it is there. */
+        recalled_.store(false, std::memory_order_release);
         waits_ = turns_ && !turns_->begin();
         if (!waits_)
             come(now);
@@ -42,7 +44,6 @@ void Guest::look(bool wanted, Clock::time_point now)
 
 void Guest::come(Clock::time_point now)
 {
-    recalled_.store(false, std::memory_order_release);
     try {
         /* Who has no turns of his own has the interposer's. */
         const device::Exempt exempt(turns_ != nullptr);
@@ -93,12 +94,16 @@ void Guest::leave()
         resident_->leave();
 }
 
+void Guest::quit()
+{
+    turns_.reset();
+}
+
 void Guest::abandon(std::unique_ptr<Guest> guest)
 {
     static Mutex mutex;
     static auto &kept PTSCHED_GUARDED_BY(mutex) = *new std::vector<std::unique_ptr<Guest>>;
 
-    guest->turns_.reset();
     Guard lock(mutex);
     kept.push_back(std::move(guest));
 }

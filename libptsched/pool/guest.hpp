@@ -49,7 +49,9 @@ public:
     Clock::duration last_park() const { return Clock::duration(last_park_.load(std::memory_order_relaxed)); }
     std::uint64_t parks() const { return parks_.load(std::memory_order_relaxed); }
 
-    /* Its kernel does not end: what that uses stays until the process ends. Nobody is woken any more. */
+    /* It has no turns any more, and nobody is woken. After leave(). */
+    void quit();
+    /* Its kernel does not end: what that uses stays until the process ends. After quit(). */
     static void abandon(std::unique_ptr<Guest> guest);
 
 private:

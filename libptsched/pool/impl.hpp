@@ -103,6 +103,7 @@ private:
     std::atomic<std::size_t> in_slots_{0};
     /* Last, since their turns wake the thread. */
     std::vector<std::unique_ptr<Guest>> guests_;
+    std::vector<const Guest *> stay_; /* by the thread when it ends: those whose kernels do not */
     Mutex end_mutex_;
     std::thread thread_ PTSCHED_GUARDED_BY(end_mutex_);
 };

@@ -13,6 +13,9 @@ namespace {
 constexpr unsigned warp = 32, most_threads = 1024, most_priorities = 16;
 constexpr unsigned threads_for_a_block = 512; /* of a device, unless the number of blocks is said */
 
+/* A clock has no room for all that may be asked for. */
+constexpr std::chrono::hours longest{24 * 365};
+
 [[noreturn]] void refuse(const std::string &text)
 {
     throw Error("pool: " + text);
@@ -49,6 +52,8 @@ CoreImpl::CoreImpl(Options options, std::vector<Kind> kinds)
     : options_([&] {
           if (options.kernel && options.devices.empty())
               options.devices = device::gpus();
+          options.idle = std::min<std::chrono::nanoseconds>(options.idle, longest);
+          options.patience = std::min<std::chrono::nanoseconds>(options.patience, longest);
           return std::move(options);
       }()),
       kinds_(std::move(kinds)), host_functions_(kinds_.size()),
@@ -137,6 +142,9 @@ CoreImpl::~CoreImpl()
     end();
     /* They end what they have. */
     host_queues_.clear();
+    for (std::unique_ptr<Guest> &guest : guests_)
+        if (std::find(stay_.begin(), stay_.end(), guest.get()) != stay_.end())
+            Guest::abandon(std::move(guest));
 }
 
 void CoreImpl::on_host(unsigned kind, HostFunction function)

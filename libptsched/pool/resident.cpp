@@ -73,10 +73,10 @@ void Resident::start()
     auto *first = reinterpret_cast<unsigned *>(memory_ + at_.first);
     for (unsigned block = 0; block < shape_.blocks; block++) {
         /* What the run before has done is not done again, though it may not be collected yet. */
-        unsigned next = blocks_[block].collected + 1;
-        while (next <= blocks_[block].given && has_result(block, next))
-            next++;
-        first[block] = next;
+        unsigned done = 0;
+        while (done < load_of(block) && has_result(block, blocks_[block].collected + done + 1))
+            done++;
+        first[block] = blocks_[block].collected + done + 1;
     }
     absent_ = shape_.blocks;
     leaving_ = false;

@@ -22,7 +22,7 @@ public:
         word_.store(runs ? (word / 2 - now) * 2 + 1 : ((word - 1) / 2 + now) * 2, std::memory_order_relaxed);
     }
 
-    /* In nanoseconds, all times together. It never falls. */
+    /* In nanoseconds, all times together; less by an instant than before, where it has been stopped meanwhile. */
     std::uint64_t read() const
     {
         const std::int64_t word = word_.load(std::memory_order_relaxed);

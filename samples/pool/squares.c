@@ -17,7 +17,7 @@
 
 enum { numbers = 500 };
 
-/* All at once: as many as there is no room for yet wait here. */
+/* All at once: options have room for 8192 to wait, and for as many results. */
 static int push_all(struct ptsched_pool *pool)
 {
     static struct square tasks[numbers];

@@ -4,7 +4,7 @@
 $(B)/vgpu/pool-kernels.so: tests/pool/kernels.cu tests/pool/tasks.h $(POOL_HEADERS) $(VGPU_CC)
 	$(compile_for_vgpu)
 
-$(B)/obj/tests/pool/programs.cpp.o: CPPFLAGS += -DPOOL_PROGRAMS='"$(POOL_PROGRAMS)"'
+$(B)/obj/tests/pool/programs.cpp.o: CPPFLAGS += -DPOOL_PROGRAMS='"$(POOL_PROGRAMS)"' -DPOOL_PROGRAMS_ARE_BUILT=$(if $(SAN),false,true)
 # A new program is a new test.
 $(B)/obj/tests/pool/programs.cpp.o: $(wildcard samples/pool/*/kernels.cu)
 

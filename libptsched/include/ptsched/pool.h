@@ -37,7 +37,7 @@ struct ptsched_pool;
 
 #define PTSCHED_POOL_FOREVER (-1)
 
-/** What went wrong in the last call of this thread that returned an error; never NULL. */
+/** What went wrong in the last call of this thread that returned an error; never NULL, and valid until the next one. */
 const char *ptsched_pool_error_text(void);
 
 /** What a source includes by that name. All of an array have one size. */
@@ -115,7 +115,11 @@ void ptsched_pool_destroy(struct ptsched_pool *pool);
  */
 typedef int (*ptsched_pool_function)(void *context, void *task);
 
-/** Before the first task of that kind is pushed that may run on the host. */
+/**
+ * Before the first task of that kind is pushed that may run on the host, for
+ * which options have host_threads. @context stays the program's, and valid
+ * until the pool is destroyed.
+ */
 int ptsched_pool_on_host(struct ptsched_pool *pool, unsigned int kind, ptsched_pool_function function, void *context);
 
 enum ptsched_pool_where {
@@ -154,7 +158,8 @@ int ptsched_pool_push_many(struct ptsched_pool *pool, unsigned int kind, const v
  * Get a task that has come back, and, unless @kind is NULL, its kind. @bytes:
  * how much room there is at @task, which must do for the largest kind. Blocks
  * until there is one, at most @timeout_ns: then -ETIMEDOUT. -ENODATA: the pool
- * is closed and all of this output have been popped; -EPIPE: it was stopped.
+ * is closed and all of this output have been popped; -EPIPE: it was stopped,
+ * and what had come back before has been popped.
  */
 int ptsched_pool_pop(struct ptsched_pool *pool, unsigned int output, void *task, size_t bytes, unsigned int *kind,
                      int64_t timeout_ns);
@@ -176,7 +181,11 @@ int ptsched_pool_close(struct ptsched_pool *pool);
 /** What has not been begun is dropped; who waits is told that there is no more. */
 int ptsched_pool_stop(struct ptsched_pool *pool);
 
-/** Block until all that was pushed can be popped, at most @timeout_ns: then -ETIMEDOUT. -EPIPE: it was stopped. */
+/**
+ * Block until all that was pushed can be popped, at most @timeout_ns: then
+ * -ETIMEDOUT. -EPIPE: it was stopped. Of more tasks than the capacity of an
+ * output, somebody must pop some.
+ */
 int ptsched_pool_wait(struct ptsched_pool *pool, int64_t timeout_ns);
 
 /** What a pool has done so far. */

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <thread>
 #include <typeinfo>
 
 namespace ptsched::pool {
@@ -162,8 +163,10 @@ std::unique_ptr<device::Code> SlotDeviceImpl::code(unsigned kind, std::vector<Me
 
 void SlotDeviceImpl::stop()
 {
-    is_stopped_ = true;
+    is_ending_ = true;
     core_->end();
+    /* Not before: who waits is told that then, and takes it that nothing is written any more. */
+    is_stopped_ = true;
 }
 
 bool SlotDeviceImpl::push(const std::shared_ptr<SlotWork> &work, unsigned kind, const std::byte *task)
@@ -194,6 +197,9 @@ void SlotDeviceImpl::collect(Duration most)
     }
     if (!count && is_stopped_)
         refuse(name_ + " was stopped");
+    /* A pool that is stopped lets nobody wait. */
+    if (!count && is_ending_)
+        std::this_thread::sleep_for(most);
 }
 
 std::shared_ptr<SlotWork> SlotDeviceImpl::whose(std::uint64_t number)

@@ -79,7 +79,7 @@ private:
     const std::string name_;
     const std::vector<Core::Kind> kinds_;
     const std::unique_ptr<device::Queue> copies_;
-    std::atomic<bool> is_stopped_{false};
+    std::atomic<bool> is_ending_{false}, is_stopped_{false};
     const std::unique_ptr<Core> core_;
     Mutex mutex_;
     /* Whose tasks they are, by the numbers that the pool gives them, from that of the first on. Null: it has ended. */

@@ -71,7 +71,8 @@ public:
     static std::unique_ptr<Turns> open(Device &device, Attach how, Calls calls = {});
     /*
      * The same for work that stays, which asks @activity what is used instead of being told by measured(). Its numbers
-     * never fall. It is called by a thread of this, which holds a lock: it must not block, nor call this.
+     * fall by no more than an instant, which counts as nothing. It is called by a thread of this, which holds a lock:
+     * it must not block, nor call this.
      */
     static std::unique_ptr<Turns> open(Device &device, Attach how, Calls calls, std::function<Activity()> activity);
     /* quit(), but where work is on the device still: that keeps the turn no longer. */

@@ -2,7 +2,7 @@
 /*
  * A pool as a device of graphs: a task of the graph (ptask/graph.hpp) is one of the pool, in a slot of a kernel that
  * stays, instead of a launch. Its memory is the GPU's, so that datablocks pass between such tasks and others of that
- *GPU without a copy. What the struct of a task has are the parameters of the graph's, whose ports say what they are:
+ * GPU without a copy. What the struct of a task has are the parameters of the graph's, whose ports say what they are:
  *
  *	struct Scale { const float *x; float *y; unsigned n; float by; };
  *
@@ -13,14 +13,15 @@
  *	}
  *	extern "C" __global__ void tasks(ptsched::pool::Slots slots) { ptsched::pool::serve<scale>(slots); }
  *
- *	TaskDevice<Scale> slots(*device::gpus()[0], {.kernel = [](auto &gpu) { return cuda_code(gpu, module, "tasks");
- *}}); graph.kernel("scale", {{&slots.device()}, slots.kernel<&Scale::x, &Scale::y, &Scale::n, &Scale::by>(), "scale"},
- *	             {in("x", vector), out("y", vector), constant("n", 256u), constant("by", 2.0f)});
+ *	Options options{.kernel = [](auto &gpu) { return cuda_code(gpu, module, "tasks"); }};
+ *	TaskDevice<Scale> slots(*device::gpus()[0], options);
+ *	DeviceKernel scale{{&slots.device()}, slots.kernel<&Scale::x, &Scale::y, &Scale::n, &Scale::by>(), "scale"};
+ *	graph.kernel("scale", scale, {in("x", vector), out("y", vector), constant("n", 256u), constant("by", 2.0f)});
  *
  * A task is one block of Options::threads, whatever geometry the graph's task has. It may have been written by others
  * since the kernel came what it reads: loads that the compiler takes for such of constant data (__ldg(), or by pointers
- * that are const and __restrict__) may find what was there before. And others read what it writes:
- *serve<only_task<...>> is not for these.
+ * that are const and __restrict__) may find what was there before. And others read what it writes: only_task is not for
+ * these functions.
  *
  * Who frees memory of the GPU, or loads a module, may have to wait for the kernel to leave, which it does when it has
  * nothing to do, after Options::idle.
@@ -97,6 +98,8 @@ public:
     /* What DeviceKernel::make is to be: the parameters are these members of one type, in the order of the ports. */
     template <auto First, auto... Others> std::function<std::unique_ptr<device::Code>(device::Device &)> kernel() const
     {
+        static_assert((... && std::is_same_v<decltype(type_of(First)), decltype(type_of(Others))>),
+                      "the parameters are members of one type of task");
         return [&device = device_](device::Device &) {
             return device.code(kind_of_member(First), {member_of(First), member_of(Others)...});
         };
@@ -107,6 +110,8 @@ private:
     {
         return Types::template kind<Task>();
     }
+
+    template <typename Task, typename Value> static Task type_of(Value Task::*);
 
     SlotDevice &device_;
 };

@@ -64,7 +64,8 @@ public:
         std::size_t out = 0;
         while (pushed_ < ready_.size() || out) {
             while (pushed_ < ready_.size()) {
-                const std::size_t now = push_alike(ready_.size(), Core::Duration::zero());
+                const std::size_t now =
+                    push_alike(std::min<std::size_t>(ready_.size() - pushed_, at_once), Core::Duration::zero());
                 if (!now)
                     break;
                 out += now;
@@ -100,6 +101,9 @@ public:
     const Any &result(Id id) const { return all_.at(id).task; }
 
 private:
+    /* Copied together for a push, which may find room for fewer. */
+    static constexpr std::size_t at_once = 256;
+
     static constexpr std::size_t none = ~std::size_t{0};
 
     struct Entry {
