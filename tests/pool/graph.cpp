@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* A pool as a device of graphs, beside the GPU whose memory it uses. */
-#include "tests/pool/cases.hpp"
+#include "tests/pool/waiting.hpp"
 #include <ptsched/device/residents.hpp>
 #include <ptsched/pool/device.hpp>
 #include <ptsched/ptask/graph.hpp>
 
+#include <atomic>
 #include <thread>
 
 using namespace test;
@@ -283,6 +284,49 @@ void stopped()
         {"task increment", "stopped"}));
 }
 
+/* Who waits for a task takes it that nothing is written any more when he is told that there is nothing to wait for. */
+void stopped_while_busy()
+{
+    pool::Options options = options_for("mixed");
+    options.devices.clear();
+    const pool::TaskDevice<Square, Reverse, Wait, Add, Trap> stops(gpu(), options);
+    const auto code = stops.kernel<&Wait::flag, &Wait::begun, &Wait::seen>()(stops.device());
+    const auto queue = stops.device().make_queue();
+    const auto square = stops.kernel<&Square::value, &Square::result, &Square::id>()(stops.device());
+    Square nine{3, 0, 0};
+    Waiting waiting;
+    Wait task = waiting.task();
+    std::atomic<bool> may_end{false}, was_told_before{false};
+    queue->run(*code, {}, {&task.flag, &task.begun, &task.seen});
+    waiting.wait_until_begun();
+    const device::MarkerPtr marker = queue->mark();
+    std::thread stops_it([&] { stops.device().stop(); });
+    std::thread waits([&] {
+        try {
+            marker->wait();
+        } catch (const pool::Error &) {
+            /* It was stopped. */
+        }
+        was_told_before = !may_end;
+    });
+    /* By then it is being stopped. Those that it took before are waited for by their queues. */
+    std::vector<std::unique_ptr<device::Queue>> others;
+    for (bool takes_more = true; takes_more;) {
+        others.push_back(stops.device().make_queue());
+        try {
+            others.back()->run(*square, {}, {&nine.value, &nine.result, &nine.id});
+        } catch (const pool::Error &) {
+            takes_more = false;
+        }
+    }
+    std::this_thread::sleep_for(10ms);
+    may_end = true;
+    waiting.end();
+    waits.join();
+    stops_it.join();
+    CHECK(!was_told_before);
+}
+
 void what_cannot_be()
 {
     auto options_refused = [](auto change, const std::vector<std::string> &words) {
@@ -339,5 +383,6 @@ std::vector<tap::Case> test::graph_cases()
             {"a graph whose pool leaves in between", parks_in_between},
             {"a queue of slots keeps its order", a_queue_alone},
             {"a graph whose pool is stopped", stopped},
+            {"a pool that is stopped while a task runs", stopped_while_busy},
             {"pools that cannot be devices, and code that does not fit", what_cannot_be}};
 }
