@@ -5,7 +5,6 @@
 #include <ptsched/pool/device.hpp>
 #include <ptsched/ptask/graph.hpp>
 
-#include <atomic>
 #include <thread>
 
 using namespace test;
@@ -296,19 +295,10 @@ void stopped_while_busy()
     Square nine{3, 0, 0};
     Waiting waiting;
     Wait task = waiting.task();
-    std::atomic<bool> may_end{false}, was_told_before{false};
     queue->run(*code, {}, {&task.flag, &task.begun, &task.seen});
     waiting.wait_until_begun();
     const device::MarkerPtr marker = queue->mark();
     std::thread stops_it([&] { stops.device().stop(); });
-    std::thread waits([&] {
-        try {
-            marker->wait();
-        } catch (const pool::Error &) {
-            /* It was stopped. */
-        }
-        was_told_before = !may_end;
-    });
     /* By then it is being stopped. Those that it took before are waited for by their queues. */
     std::vector<std::unique_ptr<device::Queue>> others;
     for (bool takes_more = true; takes_more;) {
@@ -319,12 +309,10 @@ void stopped_while_busy()
             takes_more = false;
         }
     }
-    std::this_thread::sleep_for(10ms);
-    may_end = true;
+    CHECK(!marker->reached());
     waiting.end();
-    waits.join();
     stops_it.join();
-    CHECK(!was_told_before);
+    CHECK(refused([&] { marker->wait(); }, {"stopped"}));
 }
 
 void what_cannot_be()
