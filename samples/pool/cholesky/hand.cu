@@ -5,6 +5,7 @@
  */
 #include "samples/pool/cholesky/hand.h"
 #include "samples/pool/cholesky/tiles.cuh"
+#include "samples/pool/common/try_to.hpp"
 
 #include <cuda_runtime.h>
 #include <cusolverDn.h>
@@ -258,24 +259,11 @@ public:
 };
 
 std::unique_ptr<Hand> hand;
-std::string error_text;
-
-template <typename Function> const char *attempt(Function function)
-{
-    try {
-        function();
-        return nullptr;
-    } catch (const std::exception &error) {
-        error_text = error.what();
-        return error_text.c_str();
-    }
-}
-
 } // namespace
 
 extern "C" const char *cholesky_hand_open(double *matrix, unsigned int n, unsigned int columns)
 {
-    return attempt([&] {
+    return ptsched::samples::try_to([&] {
         hand.reset();
         hand = std::make_unique<Hand>(Problem{matrix, n, columns});
     });
@@ -300,7 +288,7 @@ extern "C" CholeskyWay cholesky_hand_way(unsigned int form)
 
 extern "C" const char *cholesky_hand_run(unsigned int form)
 {
-    return attempt([&] { hand->forms.at(form)->run(); });
+    return ptsched::samples::try_to([&] { hand->forms.at(form)->run(); });
 }
 
 extern "C" void cholesky_hand_close()

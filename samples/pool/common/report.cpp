@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace ptsched::samples {
@@ -39,6 +40,15 @@ Spread spread_of(std::vector<double> values)
 {
     std::sort(values.begin(), values.end());
     return {values[values.size() / 2], values.front(), values.back()};
+}
+
+double best_of(const Times &times, const std::string &begin)
+{
+    double best = std::numeric_limits<double>::infinity();
+    for (const auto &[name, values] : times)
+        if (name.starts_with(begin))
+            best = std::min(best, spread_of(values).median);
+    return best;
 }
 
 void Report::record(const std::string &name, const Spread &spread, const std::string &unit, const std::string &against)

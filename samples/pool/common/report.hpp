@@ -3,6 +3,7 @@
 #ifndef SAMPLES_POOL_COMMON_REPORT_HPP
 #define SAMPLES_POOL_COMMON_REPORT_HPP
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,11 @@ struct Spread {
 Spread spread_of(std::vector<double> values);
 /* Of @values, which need not be in order; @share of them are no larger. */
 double percentile(std::vector<double> values, double share);
+
+/* Of several runs, by what ran. */
+using Times = std::map<std::string, std::vector<double>>;
+/* The least median of those whose names begin so; infinite if none does. */
+double best_of(const Times &times, const std::string &begin);
 
 class Report {
 public:

@@ -3,6 +3,7 @@
  * Forms in which cuBLAS has many small products: one by one in some streams, batched by pointers or by stride, and
  * each of these as a graph. In single precision without TF32, as ours.
  */
+#include "samples/pool/common/try_to.hpp"
 #include "samples/pool/gemm64/hand.h"
 
 #include <cublas_v2.h>
@@ -232,24 +233,11 @@ private:
 };
 
 std::unique_ptr<Hand> hand;
-std::string error_text;
-
-template <typename Function> const char *attempt(Function function)
-{
-    try {
-        function();
-        return nullptr;
-    } catch (const std::exception &error) {
-        error_text = error.what();
-        return error_text.c_str();
-    }
-}
-
 } // namespace
 
 extern "C" const char *gemm64_hand_open(const Gemm64Products *products)
 {
-    return attempt([&] {
+    return ptsched::samples::try_to([&] {
         hand.reset();
         hand = std::make_unique<Hand>(*products);
     });
@@ -267,7 +255,7 @@ extern "C" const char *gemm64_hand_name(unsigned form)
 
 extern "C" const char *gemm64_hand_run(unsigned form, unsigned times)
 {
-    return attempt([&] { hand->forms.at(form).run(times); });
+    return ptsched::samples::try_to([&] { hand->forms.at(form).run(times); });
 }
 
 extern "C" void gemm64_hand_close()

@@ -4,6 +4,7 @@
  * one behind the other, or in pieces of some samples, which streams assign while threads update what has come. The last
  * form does all of it on the device, with one launch behind another.
  */
+#include "samples/pool/common/try_to.hpp"
 #include "samples/pool/common/workers.hpp"
 #include "samples/pool/kmeans/hand.h"
 
@@ -316,19 +317,6 @@ void prepare(const Problem &problem, const hand_host &host, unsigned threads)
     check(cudaEventCreateWithFlags(&prepared.moved, cudaEventDisableTiming), "cudaEventCreate");
 }
 
-std::string wrong;
-
-template <typename Function> const char *try_to(Function function)
-{
-    try {
-        function();
-        return nullptr;
-    } catch (const std::exception &error) {
-        wrong = error.what();
-        return wrong.c_str();
-    }
-}
-
 } // namespace
 
 } // namespace ptsched::kmeans
@@ -340,11 +328,11 @@ const char *const hand_forms[] = {"in-turn",    "streams/2",    "streams/4", "st
 
 const char *hand_prepare(const ptsched::kmeans::Problem *problem, const struct hand_host *host, unsigned threads)
 {
-    return ptsched::kmeans::try_to([&] { ptsched::kmeans::prepare(*problem, *host, threads); });
+    return ptsched::samples::try_to([&] { ptsched::kmeans::prepare(*problem, *host, threads); });
 }
 
 const char *hand_run(int form, unsigned iterations, double *seconds)
 {
-    return ptsched::kmeans::try_to([&] { *seconds = ptsched::kmeans::run(form, iterations); });
+    return ptsched::samples::try_to([&] { *seconds = ptsched::kmeans::run(form, iterations); });
 }
 }

@@ -4,6 +4,7 @@
  * kernel's fill the device before the second's come; and with no more blocks of each than leave room for the other's,
  * which then share every multiprocessor. The matrix by cuSPARSE, too. The last form is one kernel that is made of both.
  */
+#include "samples/pool/common/try_to.hpp"
 #include "samples/pool/mixed/hand.h"
 #include "samples/pool/mixed/work.h"
 
@@ -191,19 +192,6 @@ void forget_cusparse()
     check(cudaFree(prepared.workspace), "cudaFree");
 }
 
-std::string wrong;
-
-template <typename Function> const char *try_to(Function function)
-{
-    try {
-        function();
-        return nullptr;
-    } catch (const std::exception &error) {
-        wrong = error.what();
-        return wrong.c_str();
-    }
-}
-
 } // namespace
 
 } // namespace ptsched::mixed
@@ -230,7 +218,7 @@ const char *const hand_forms[] = {"matrix-alone",
 const char *hand_prepare(const ptsched::mixed::Problem *problem, const unsigned *cuts, unsigned parts)
 {
     using namespace ptsched::mixed;
-    return try_to([&] {
+    return ptsched::samples::try_to([&] {
         if (!prepared.sparse)
             prepare_once();
         forget_cusparse();
@@ -245,7 +233,7 @@ const char *hand_prepare(const ptsched::mixed::Problem *problem, const unsigned 
 const char *hand_run(int form, double *seconds)
 {
     using namespace ptsched::mixed;
-    return try_to([&] {
+    return ptsched::samples::try_to([&] {
         const auto begin = std::chrono::steady_clock::now();
         launch(form);
         for (const cudaStream_t stream : prepared.streams)

@@ -23,7 +23,8 @@ using samples::Report;
 using samples::Settings;
 using samples::spread_of;
 using Parts = pool::Pool<Multiply, Price>;
-using Times = std::map<std::string, std::vector<double>>;
+using samples::best_of;
+using samples::Times;
 
 constexpr unsigned rows = 1 << 22, options = 1 << 23, volatilities = 32;
 /* By hand there are so many blocks of each kind. */
@@ -256,16 +257,6 @@ Times time_all(device::Device &gpu, const Settings &settings, const ByHand *by_h
             add(times, "pool/" + variant.name, time_pool(gpu, settings, variant, data));
     }
     return times;
-}
-
-/* Of those whose names begin so. */
-double best_of(const Times &times, const std::string &begin)
-{
-    double best = std::numeric_limits<double>::infinity();
-    for (const auto &[name, values] : times)
-        if (name.starts_with(begin) && !is_alone(name))
-            best = std::min(best, spread_of(values).median);
-    return best;
 }
 
 } // namespace

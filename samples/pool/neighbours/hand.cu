@@ -3,6 +3,7 @@
  * Products by cuBLAS, and the selection by threads of the host: one behind the other, or in pieces of some rows, which
  * streams multiply and copy while threads select from those that have come.
  */
+#include "samples/pool/common/try_to.hpp"
 #include "samples/pool/common/workers.hpp"
 #include "samples/pool/neighbours/hand.h"
 
@@ -153,19 +154,6 @@ void prepare(const Problem &problem, hand_select *select, void *selection, unsig
     }
 }
 
-std::string wrong;
-
-template <typename Function> const char *try_to(Function function)
-{
-    try {
-        function();
-        return nullptr;
-    } catch (const std::exception &error) {
-        wrong = error.what();
-        return wrong.c_str();
-    }
-}
-
 } // namespace
 
 } // namespace ptsched::neighbours
@@ -178,12 +166,12 @@ const char *const hand_forms[] = {"in-turn",       "streams/2-256",  "streams/4-
 const char *hand_prepare(const ptsched::neighbours::Problem *problem, hand_select *select, void *selection,
                          unsigned threads)
 {
-    return ptsched::neighbours::try_to([&] { ptsched::neighbours::prepare(*problem, select, selection, threads); });
+    return ptsched::samples::try_to([&] { ptsched::neighbours::prepare(*problem, select, selection, threads); });
 }
 
 const char *hand_run(int form, double *seconds)
 {
-    return ptsched::neighbours::try_to([&] {
+    return ptsched::samples::try_to([&] {
         const auto begin = std::chrono::steady_clock::now();
         ptsched::neighbours::run(form);
         *seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

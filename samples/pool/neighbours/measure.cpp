@@ -25,7 +25,8 @@ using samples::Report;
 using samples::Settings;
 using samples::spread_of;
 using Tasks = pool::Pool<Tile, Select>;
-using Times = std::map<std::string, std::vector<double>>;
+using samples::best_of;
+using samples::Times;
 
 /* One of so many samples' neighbours are looked at. */
 constexpr unsigned step = 509;
@@ -218,16 +219,6 @@ private:
     const char *const *const forms_;
     decltype(hand_run) *const run_;
 };
-
-/* Of those whose names begin so. */
-double best_of(const Times &times, const std::string &begin)
-{
-    double best = std::numeric_limits<double>::infinity();
-    for (const auto &[name, values] : times)
-        if (name.starts_with(begin))
-            best = std::min(best, spread_of(values).median);
-    return best;
-}
 
 void measure_size(device::Device &gpu, const Settings &settings, const Size &size, Report &report)
 {
