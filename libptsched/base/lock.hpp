@@ -13,6 +13,8 @@ namespace ptsched {
 template <typename Lockable> class PTSCHED_SCOPED_CAPABILITY Guard {
 public:
     explicit Guard(Lockable &mutex) PTSCHED_ACQUIRE(mutex) : guard_(mutex) {}
+    /* Of one that is locked. */
+    Guard(Lockable &mutex, std::adopt_lock_t adopt) PTSCHED_REQUIRES(mutex) : guard_(mutex, adopt) {}
     ~Guard() PTSCHED_RELEASE() {}
     Guard(const Guard &) = delete;
     Guard &operator=(const Guard &) = delete;

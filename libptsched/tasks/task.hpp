@@ -12,9 +12,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace ptsched::tasks {
 
+class CoreImpl;
 class Domain;
 class Stream;
 struct Task;
@@ -51,8 +54,12 @@ public:
         return true;
     }
     bool is_over() const { return head_.load(std::memory_order_acquire) == &over; }
-    /* It has happened. Returns those that wait, the last one first. */
-    Edge *end() { return head_.exchange(&over, std::memory_order_acq_rel); }
+    /* It has happened. Returns those that wait, the last one first; none if it had happened before. */
+    Edge *end()
+    {
+        Edge *head = head_.exchange(&over, std::memory_order_acq_rel);
+        return head == &over ? nullptr : head;
+    }
 
 private:
     static inline Edge over;
@@ -60,48 +67,73 @@ private:
     std::atomic<Edge *> head_{nullptr};
 };
 
+/* What only some tasks have: see domain.hpp. */
+struct Extras;
+
 struct Task {
-    static constexpr std::size_t inline_accesses = 4, inline_edges = 6, inline_bytes = 96;
+    static constexpr std::size_t inline_accesses = 3, inline_edges = 4, inline_bytes = 80, edges_at_once = 16;
+    /* While it is being made, it waits for that, too. */
+    static constexpr std::uint32_t being_made = 1U << 30;
 
     /* How many things it still waits for before it may run; the last one to come makes it ready. */
-    std::atomic<std::uint32_t> waits{0};
-    /* Its function, each of its children, each hold: with the last one it ends. */
-    std::atomic<std::uint32_t> unfinished{0};
-    /* Who may still look at it: the runtime until it has ended, and each entry of a domain. */
-    std::atomic<std::uint32_t> references{0};
+    std::atomic<std::uint32_t> waits{being_made};
+    /* Its function, each of its children, each hold, which are counted besides: with the last one it ends. */
+    std::atomic<std::uint32_t> unfinished{1}, holds{0};
+    /* Who may still look at it: the runtime until it has ended, and each group of a domain's entry. */
+    std::atomic<std::uint32_t> references{1};
+    /* Not 0: it has failed, or depends on one that has, in that era of the runtime; then it does not run. */
+    std::atomic<std::uint32_t> failed{0};
     /* Tasks of GPUs alone wait for one another until that has been given to a stream; all others until it has ended. */
     Waiters given, ended;
 
-    Task *parent = nullptr; /* null: of nobody */
-    Attributes attributes{};
     bool runs_on_host = false, runs_on_gpu = false;
-    std::atomic<bool> failed{false}; /* or depends on one that has: it does not run, and neither do those behind it */
-    std::uint64_t number = 0;        /* in the order in which they are made, from 1 on */
-
+    std::uint32_t access_count = 0, edge_count = 0;
     /* What it declared; its own array where there is room. */
-    Access *accesses = nullptr;
-    std::uint32_t access_count = 0;
-
+    Access *accesses = own_accesses;
     const Function *function = nullptr; /* null: none, it only stands between others */
     void *closure = nullptr;
-
-    /* What it has made; its own alone may add to that. Null: nothing yet. */
-    std::unique_ptr<Domain> inside;
-
+    CoreImpl *core = nullptr;
+    Task *parent = nullptr; /* null: of nobody */
+    Attributes attributes{};
+    std::uint64_t number = 0; /* in the order in which they are made, from 1 on */
     /* Before given is over; of the GPU side. */
     Position position{};
-
-    /* From which others it waits, own_edges and then these. */
-    std::unique_ptr<Edge[]> more_edges;
-    std::uint32_t edge_count = 0;
-    bool runs_on_gpu_alone() const { return runs_on_gpu && !runs_on_host; }
-
-    Task *next = nullptr; /* in whichever list of ready or free ones it is */
+    Task *next = nullptr; /* in whichever list of free or waiting ones it is */
+    /* What it has made. Null: nothing yet. */
+    std::unique_ptr<Domain> inside;
+    std::unique_ptr<Extras> extras;
+    std::vector<std::unique_ptr<Edge[]>> more_edges;
 
     Access own_accesses[inline_accesses];
     Edge own_edges[inline_edges];
     alignas(std::max_align_t) std::byte own_bytes[inline_bytes];
+
+    Task();
+    ~Task();
+    Task(const Task &) = delete;
+    Task &operator=(const Task &) = delete;
+
+    /* For each of edge_count. */
+    Edge &edge(std::size_t i)
+    {
+        if (i < inline_edges)
+            return own_edges[i];
+        i -= inline_edges;
+        return more_edges[i / edges_at_once][i % edges_at_once];
+    }
+    Edge &add_edge()
+    {
+        const std::size_t beyond = edge_count - inline_edges;
+        if (edge_count >= inline_edges && beyond == more_edges.size() * edges_at_once)
+            more_edges.push_back(std::make_unique<Edge[]>(edges_at_once));
+        return edge(edge_count++);
+    }
+    bool runs_on_gpu_alone() const { return runs_on_gpu && !runs_on_host; }
+    std::span<const Access> declared() const { return {accesses, access_count}; }
 };
+
+/* As errors name it: "task 12 (potrf)". */
+std::string describe(const Task &task);
 
 } // namespace ptsched::tasks
 

@@ -39,6 +39,7 @@ public:
     /* Where its work belongs; what is given to other streams must have joined this one when the function returns. */
     CUstream_st *stream() const { return call_.stream; }
     device::Queue &queue() const { return *call_.queue; }
+    device::Device &owner() const { return *call_.owner; }
     /* Its number in the driver's order; it is the calling thread's current one. */
     int device() const { return call_.device; }
     /* Where it finds what is at @on_host, which it must have declared; throws Error otherwise. */

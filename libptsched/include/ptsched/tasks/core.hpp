@@ -76,6 +76,7 @@ struct Call {
     std::span<const Access> accesses;
     const Place *places;
     /* Of a task on a GPU; null and -1 on the host. */
+    device::Device *owner = nullptr;
     device::Queue *queue = nullptr;
     CUstream_st *stream = nullptr;
     int device = -1; /* its number in the driver's order */

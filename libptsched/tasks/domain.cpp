@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MIT
+#include "libptsched/tasks/domain.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace ptsched::tasks {
+
+namespace {
+
+/* Whether those of a group of @mode need not wait for each other. */
+bool may_join(Mode mode)
+{
+    return mode == Mode::in || mode == Mode::commutative || mode == Mode::reduction;
+}
+
+/* What a weak access is to those outside; and only the host has copies of its own, and locks. */
+Mode plain(const Task &task, Mode mode)
+{
+    switch (mode) {
+    case Mode::weak_in:
+        return Mode::in;
+    case Mode::weak_out:
+        return Mode::out;
+    case Mode::weak_inout:
+        return Mode::inout;
+    case Mode::commutative:
+    case Mode::reduction:
+        return task.runs_on_gpu ? Mode::inout : mode;
+    default:
+        return mode;
+    }
+}
+
+/* Adds up what a reduction's tasks have done. */
+struct AddUp {
+    std::shared_ptr<Partial> partial;
+
+    static void move(void *to, void *from) { new (to) AddUp(std::move(*static_cast<AddUp *>(from))); }
+    static void destroy(void *self) noexcept { static_cast<AddUp *>(self)->~AddUp(); }
+    static void on_host(void *self, const Call &) { static_cast<AddUp *>(self)->partial->add_up(); }
+    static constexpr Function function{
+        sizeof(std::shared_ptr<Partial>), alignof(std::shared_ptr<Partial>), move, destroy, on_host, nullptr};
+};
+static_assert(sizeof(AddUp) <= Task::inline_bytes);
+
+unsigned span_class(const Range &range)
+{
+    return static_cast<unsigned>(std::bit_width(range.span())) & 63U;
+}
+
+} // namespace
+
+std::size_t Domain::Hash::operator()(const Range &range) const
+{
+    constexpr std::uint64_t factor = 0x9e3779b97f4a7c15;
+    std::uint64_t hash = reinterpret_cast<std::uintptr_t>(range.begin) * factor;
+    hash = (hash ^ range.row_bytes ^ range.rows << 32) * factor;
+    return hash ^ hash >> 32;
+}
+
+Domain::~Domain()
+{
+    for (auto &[range, entry] : entries_) {
+        drop(entry.current);
+        drop(entry.before);
+    }
+}
+
+std::uint32_t Domain::add(Task &task, std::uint32_t era)
+{
+    if (entries_.size() >= prune_at_)
+        prune();
+    std::uint32_t waits = 0;
+    for (std::size_t i = 0; i < task.access_count; i++)
+        waits += add(task, task.accesses[i], i, era);
+    return waits;
+}
+
+std::uint32_t Domain::add(Task &task, const Access &access, std::size_t index, std::uint32_t era)
+{
+    Entry &entry = entry_of(access.range);
+    const Mode mode = plain(task, access.mode);
+    if (entry.partial && (mode != Mode::reduction || entry.partial->combine() != *access.combine))
+        close(entry);
+    for (Entry *other : entry.overlapping)
+        if (other->partial)
+            close(*other);
+    std::uint32_t waits = 0;
+    if (is_weak(access.mode) && !task.runs_on_gpu) {
+        /* The task itself may begin; the gate opens to what it makes. */
+        Task &gate = host_.make();
+        gate.references.fetch_add(1, std::memory_order_relaxed);
+        if (!task.extras)
+            task.extras = std::make_unique<Extras>();
+        task.extras->gates.push_back({access.range, &gate});
+        host_.made(gate, add_strong(gate, entry, mode, era));
+    } else {
+        waits = add_strong(task, entry, mode, era);
+    }
+    join(task, entry, mode);
+    if (mode == Mode::commutative || mode == Mode::reduction)
+        set_extras(task, entry, access, index);
+    return waits;
+}
+
+/* By what is there already; the task itself comes with join(). */
+std::uint32_t Domain::add_strong(Task &task, Entry &entry, Mode mode, std::uint32_t era)
+{
+    const bool joins = may_join(mode) && entry.current.mode == mode && !entry.current.empty();
+    std::uint32_t waits = depend(task, joins ? entry.before : entry.current, era);
+    for (Entry *other : entry.overlapping) {
+        const bool both_read = mode == Mode::in && other->current.mode == Mode::in;
+        waits += depend(task, both_read ? other->before : other->current, era);
+    }
+    return waits;
+}
+
+std::uint32_t Domain::depend(Task &task, Group &group, std::uint32_t era)
+{
+    std::uint32_t waits = 0;
+    for (Task *on : group.tasks)
+        if (on != &task)
+            waits += depend(task, *on, era);
+    return waits;
+}
+
+std::uint32_t Domain::depend(Task &task, Task &on, std::uint32_t era)
+{
+    if (on.ended.is_over()) {
+        if (on.failed.load(std::memory_order_relaxed) == era)
+            task.failed.store(era, std::memory_order_relaxed);
+        return 0;
+    }
+    Edge &edge = task.add_edge();
+    edge.to = &task;
+    edge.after = {};
+    const bool on_gpus = task.runs_on_gpu_alone() && on.runs_on_gpu_alone();
+    if ((on_gpus ? on.given : on.ended).add(edge))
+        return 1;
+    if (on_gpus)
+        edge.after = on.position;
+    /* Meanwhile it has ended. */
+    if (on.failed.load(std::memory_order_acquire) == era)
+        task.failed.store(era, std::memory_order_relaxed);
+    return 0;
+}
+
+void Domain::join(Task &task, Entry &entry, Mode mode)
+{
+    Group &current = entry.current;
+    if (current.empty() || current.mode != mode || !may_join(mode)) {
+        drop(entry.before);
+        std::swap(entry.before, current);
+        /* Nobody joins a writer, so nobody asks what that has waited for. */
+        if (!may_join(mode))
+            drop(entry.before);
+        current.mode = mode;
+    }
+    /* Twice in a group, by two accesses of the same range, it would be released twice. */
+    if (!current.empty() && current.tasks.back() == &task)
+        return;
+    if (current.tasks.size() >= 64 && std::has_single_bit(current.tasks.size()))
+        drop_ended(current);
+    task.references.fetch_add(1, std::memory_order_relaxed);
+    current.tasks.push_back(&task);
+}
+
+void Domain::set_extras(Task &task, Entry &entry, const Access &access, std::size_t index)
+{
+    if (!task.extras)
+        task.extras = std::make_unique<Extras>();
+    Extras &extras = *task.extras;
+    if (access.mode == Mode::commutative) {
+        if (!entry.exclusion)
+            entry.exclusion = std::make_shared<Exclusion>();
+        const auto at = std::lower_bound(extras.exclusions.begin(), extras.exclusions.end(), entry.exclusion);
+        if (at == extras.exclusions.end() || *at != entry.exclusion)
+            extras.exclusions.insert(at, entry.exclusion);
+        return;
+    }
+    if (!entry.partial)
+        entry.partial = std::make_shared<Partial>(access.range, *access.combine);
+    extras.parts.push_back({index, entry.partial});
+    reduces_ = true;
+}
+
+/* The last of a reduction's tasks adds up what the others have. */
+void Domain::close(Entry &entry)
+{
+    AddUp closure{std::move(entry.partial)};
+    entry.partial.reset();
+    Task &last = host_.make();
+    last.attributes.name = "sum of a reduction";
+    last.runs_on_host = true;
+    last.function = &AddUp::function;
+    last.closure = last.own_bytes;
+    last.own_accesses[0] = {entry.range, Mode::inout, nullptr};
+    last.access_count = 1;
+    AddUp::move(last.closure, &closure);
+    const std::uint32_t waits = depend(last, entry.current, 0);
+    join(last, entry, Mode::inout);
+    host_.made(last, waits);
+}
+
+void Domain::close(const Range *range)
+{
+    if (!reduces_)
+        return;
+    for (auto &[shape, entry] : entries_)
+        if (entry.partial && (!range || overlap(*range, shape)))
+            close(entry);
+    reduces_ = range != nullptr;
+}
+
+std::vector<Task *> Domain::users(const Range &range)
+{
+    std::vector<Task *> users;
+    const auto take = [&](Group &group) {
+        for (Task *task : group.tasks)
+            if (!task->ended.is_over()) {
+                task->references.fetch_add(1, std::memory_order_relaxed);
+                users.push_back(task);
+            }
+    };
+    find_overlapping(range, [&](Entry &entry) {
+        take(entry.current);
+        take(entry.before);
+    });
+    return users;
+}
+
+void Domain::keep_failure(std::exception_ptr failure)
+{
+    Guard lock(failure_mutex_);
+    if (!failure_)
+        failure_ = std::move(failure);
+}
+
+std::exception_ptr Domain::take_failure()
+{
+    Guard lock(failure_mutex_);
+    return std::exchange(failure_, nullptr);
+}
+
+Domain::Entry &Domain::entry_of(const Range &range)
+{
+    const auto found = entries_.find(range);
+    return found != entries_.end() ? found->second : make_entry(range);
+}
+
+Domain::Entry &Domain::make_entry(const Range &range)
+{
+    std::vector<Entry *> overlapping;
+    find_overlapping(range, [&](Entry &other) { overlapping.push_back(&other); });
+    Entry &entry = entries_[range];
+    entry.range = range;
+    entry.overlapping = std::move(overlapping);
+    for (Entry *other : entry.overlapping)
+        other->overlapping.push_back(&entry);
+    by_span_[span_class(range)].emplace(range.begin, &entry);
+    /* What the owner may have to wait for, its own tasks have to. */
+    if (owner_ && owner_->extras)
+        for (const Extras::Gate &gate : owner_->extras->gates)
+            if (overlap(gate.range, range)) {
+                gate.task->references.fetch_add(1, std::memory_order_relaxed);
+                entry.current.mode = Mode::out;
+                entry.current.tasks.push_back(gate.task);
+            }
+    return entry;
+}
+
+template <typename Found> void Domain::find_overlapping(const Range &range, Found found)
+{
+    for (std::size_t i = 0; i < by_span_.size(); i++) {
+        auto &entries = by_span_[i];
+        if (entries.empty())
+            continue;
+        const std::byte *const end = range.begin + range.span();
+        const std::size_t reach = std::size_t{1} << i;
+        const auto begin = reinterpret_cast<std::uintptr_t>(range.begin) < reach
+                               ? entries.begin()
+                               : entries.upper_bound(range.begin - reach);
+        for (auto at = begin; at != entries.end() && at->first < end; ++at)
+            if (overlap(at->second->range, range))
+                found(*at->second);
+    }
+}
+
+void Domain::drop(Group &group)
+{
+    for (Task *task : group.tasks)
+        host_.release(*task);
+    group.tasks.clear();
+}
+
+void Domain::drop_ended(Group &group)
+{
+    std::erase_if(group.tasks, [&](Task *task) {
+        if (!task->ended.is_over())
+            return false;
+        host_.release(*task);
+        return true;
+    });
+}
+
+bool Domain::is_idle(const Entry &entry) const
+{
+    const auto all_ended = [](const Group &group) {
+        return std::all_of(group.tasks.begin(), group.tasks.end(), [](Task *task) { return task->ended.is_over(); });
+    };
+    return !entry.partial && all_ended(entry.current) && all_ended(entry.before);
+}
+
+/* Entries of memory that nobody uses any more. Each time there must be twice as many as were left. */
+void Domain::prune()
+{
+    for (auto at = entries_.begin(); at != entries_.end();) {
+        Entry &entry = at->second;
+        if (!is_idle(entry)) {
+            ++at;
+            continue;
+        }
+        for (Entry *other : entry.overlapping)
+            std::erase(other->overlapping, &entry);
+        auto &same = by_span_[span_class(entry.range)];
+        const auto [begin, end] = same.equal_range(entry.range.begin);
+        same.erase(std::find_if(begin, end, [&](const auto &one) { return one.second == &entry; }));
+        drop(entry.current);
+        drop(entry.before);
+        at = entries_.erase(at);
+    }
+    prune_at_ = std::max(fewest_to_prune, 2 * entries_.size());
+}
+
+} // namespace ptsched::tasks

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+/* A task from when it waits for nothing any more until it has ended. */
+#include "libptsched/tasks/here.hpp"
+#include <ptsched/device/log.hpp>
+
+#include <utility>
+
+namespace ptsched::tasks {
+
+namespace {
+
+/* A Failure in which @cause is nested. */
+std::exception_ptr nested(const Task &task, std::exception_ptr cause)
+{
+    std::string what = "has failed";
+    try {
+        try {
+            std::rethrow_exception(std::move(cause));
+        } catch (const std::exception &error) {
+            what += std::string(": ") + error.what();
+            throw;
+        }
+    } catch (...) {
+        try {
+            std::throw_with_nested(Failure("tasks: " + describe(task) + " " + what));
+        } catch (...) {
+            return std::current_exception();
+        }
+    }
+}
+
+/* Where a task of the host finds what it has declared. */
+class Places {
+public:
+    explicit Places(const Task &task)
+    {
+        Place *place = few_;
+        if (task.access_count > std::size(few_)) {
+            many_ = std::make_unique<Place[]>(task.access_count);
+            place = many_.get();
+        }
+        for (std::size_t i = 0; i < task.access_count; i++)
+            place[i].address = task.accesses[i].range.begin;
+        all_ = place;
+    }
+    Place *get() { return all_; }
+
+private:
+    Place few_[4];
+    std::unique_ptr<Place[]> many_;
+    Place *all_;
+};
+
+} // namespace
+
+Task::Task() = default;
+
+Task::~Task()
+{
+    if (accesses != own_accesses)
+        delete[] accesses;
+}
+
+std::string describe(const Task &task)
+{
+    return "task " + std::to_string(task.number) + " (" + task.attributes.name + ")";
+}
+
+void CoreImpl::set_function(Task &task, const Function &function, void *from)
+{
+    const bool fits = function.bytes <= Task::inline_bytes && function.alignment <= alignof(std::max_align_t);
+    task.closure = fits ? task.own_bytes : ::operator new (function.bytes, std::align_val_t{function.alignment});
+    function.move(task.closure, from);
+    task.function = &function;
+}
+
+void CoreImpl::drop_function(Task &task) noexcept
+{
+    if (!task.closure)
+        return;
+    task.function->destroy(task.closure);
+    if (task.closure != task.own_bytes)
+        ::operator delete (task.closure, std::align_val_t{task.function->alignment});
+    task.closure = nullptr;
+}
+
+/* A gate, or one that depends on what has failed. */
+bool CoreImpl::has_nothing_to_run(const Task &task) const
+{
+    return !task.function || task.failed.load(std::memory_order_relaxed);
+}
+
+void CoreImpl::ready(Task &task)
+{
+    if (has_nothing_to_run(task))
+        finish(task);
+    else if (task.runs_on_gpu && (!task.runs_on_host || gpu_->prefers_gpu(task)))
+        ready_on_gpu(task);
+    else
+        ready_on_host(task);
+}
+
+void CoreImpl::ready_on_gpu(Task &task)
+{
+    gpu_->ready(task);
+    helper_.wake();
+    if (!polls_.load(std::memory_order_relaxed))
+        sleepers_.wake_one();
+}
+
+void CoreImpl::ready_on_host(Task &task)
+{
+    if (!take_exclusions(task))
+        return;
+    if (!gpu_ || gpu_->bring_home(task))
+        enqueue(task);
+}
+
+void CoreImpl::enqueue(Task &task)
+{
+    if (task.attributes.priority) {
+        Guard lock(urgent_mutex_);
+        urgent_.push({task.attributes.priority, urgent_order_++, &task});
+        urgent_count_.fetch_add(1, std::memory_order_relaxed);
+    } else {
+        lane().ready.push(task);
+    }
+    sleepers_.wake_one();
+}
+
+/* All of them or none, in their order: otherwise two tasks could wait for each other. */
+bool CoreImpl::take_exclusions(Task &task)
+{
+    if (!task.extras)
+        return true;
+    Extras &extras = *task.extras;
+    while (extras.excluded < extras.exclusions.size()) {
+        if (!extras.exclusions[extras.excluded]->take(task))
+            return false;
+        extras.excluded++;
+    }
+    return true;
+}
+
+void CoreImpl::give_back_exclusions(Task &task)
+{
+    Extras &extras = *task.extras;
+    while (extras.excluded) {
+        Task *waiting = extras.exclusions[--extras.excluded]->give_back();
+        while (waiting) {
+            Task *next = std::exchange(waiting->next, nullptr);
+            ready_on_host(*waiting);
+            waiting = next;
+        }
+    }
+}
+
+void CoreImpl::run(Task &task)
+{
+    Lane &mine = lane();
+    {
+        Running running(*this, mine, task, false);
+        mine.running.fetch_add(1, std::memory_order_relaxed);
+        try {
+            call(task);
+        } catch (...) {
+            fail(task, std::current_exception());
+        }
+        mine.running.fetch_sub(1, std::memory_order_relaxed);
+    }
+    count(mine, &Lane::ran);
+    drop_function(task);
+    if (task.inside) {
+        Guard lock(task.inside->mutex);
+        task.inside->close(nullptr);
+    }
+    finish(task);
+}
+
+void CoreImpl::call(Task &task)
+{
+    Places places(task);
+    struct Parts {
+        Task &task;
+        ~Parts()
+        {
+            if (task.extras)
+                for (Extras::Part &part : task.extras->parts)
+                    if (part.copy)
+                        part.partial->give_back(part.copy);
+        }
+    } parts{task};
+    if (task.extras)
+        for (Extras::Part &part : task.extras->parts) {
+            part.copy = part.partial->take();
+            places.get()[part.access].address = part.copy;
+        }
+    task.function->on_host(task.closure, {task.declared(), places.get()});
+}
+
+void CoreImpl::fail(Task &task, std::exception_ptr cause)
+{
+    task.failed.store(era_.load(std::memory_order_relaxed), std::memory_order_release);
+    (task.parent ? *task.parent->inside : root_).keep_failure(nested(task, std::move(cause)));
+}
+
+/* What the tasks inside it have failed with, if it has not waited for them, it fails with. */
+void CoreImpl::fail_by_those_inside(Task &task)
+{
+    if (!task.inside)
+        return;
+    if (std::exception_ptr failure = task.inside->take_failure())
+        fail(task, std::move(failure));
+}
+
+/* Those that end by that, one after another: without recursion, however many stand in a row. */
+void CoreImpl::finish(Task &first)
+{
+    Task *idle = nullptr;
+    Task *task = &first;
+    while (task) {
+        Task *parent = nullptr;
+        if (task->unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            parent = task->parent;
+            end(*task, idle);
+        }
+        task = parent;
+        if (!task && idle)
+            task = std::exchange(idle, idle->next);
+    }
+}
+
+void CoreImpl::end(Task &task, Task *&idle)
+{
+    fail_by_those_inside(task);
+    drop_function(task);
+    if (task.extras) {
+        give_back_exclusions(task);
+        for (Extras::Gate &gate : task.extras->gates)
+            release(*gate.task);
+        task.extras->gates.clear();
+    }
+    task.inside.reset();
+    const std::uint32_t failed = task.failed.load(std::memory_order_relaxed);
+    const bool is_outermost = !task.parent;
+    end_waiters(task.given.end(), failed, idle);
+    end_waiters(task.ended.end(), failed, idle);
+    release(task);
+    if (is_outermost)
+        count(lane(), &Lane::ended);
+    if (waiters_asleep_.load(std::memory_order_relaxed))
+        sleepers_.wake();
+}
+
+/* Those that have nothing to run come to @idle. */
+void CoreImpl::end_waiters(Edge *edges, std::uint32_t failed, Task *&idle)
+{
+    while (edges) {
+        Task &to = *edges->to;
+        edges = edges->next;
+        if (failed)
+            to.failed.store(failed, std::memory_order_relaxed);
+        if (to.waits.fetch_sub(1, std::memory_order_acq_rel) != 1)
+            continue;
+        if (has_nothing_to_run(to)) {
+            to.next = idle;
+            idle = &to;
+        } else {
+            ready(to);
+        }
+    }
+}
+
+void CoreImpl::given(Task &task)
+{
+    Task *idle = nullptr;
+    Edge *edges = task.given.end();
+    for (Edge *edge = edges; edge; edge = edge->next)
+        edge->after = task.position;
+    end_waiters(edges, 0, idle);
+    while (idle)
+        finish(*std::exchange(idle, idle->next));
+}
+
+void CoreImpl::ended(Task &task, std::exception_ptr failure)
+{
+    if (failure)
+        fail(task, std::move(failure));
+    finish(task);
+}
+
+void CoreImpl::is_home(Task &task, std::exception_ptr failure)
+{
+    if (!failure)
+        return enqueue(task);
+    fail(task, std::move(failure));
+    finish(task);
+}
+
+} // namespace ptsched::tasks

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PTSCHED_TASKS_HERE_HPP
+#define PTSCHED_TASKS_HERE_HPP
+
+#include "libptsched/tasks/impl.hpp"
+
+namespace ptsched::tasks {
+
+/* What the calling thread is to runtimes. */
+struct Here {
+    CoreImpl *core = nullptr; /* whose worker it is, or whose tasks it runs while it waits */
+    Lane *lane = nullptr;
+    Task *task = nullptr; /* whose function it has called, and not returned from; of @core, if that is not null */
+    bool gives = false;   /* that gives a GPU work */
+
+    static Here &get()
+    {
+        static thread_local Here here;
+        return here;
+    }
+    Task *task_of(const CoreImpl &of) const { return core == &of ? task : nullptr; }
+};
+
+/* As long as one lives, the calling thread runs a task of a runtime; then it is again what it was. */
+class Running {
+public:
+    Running(CoreImpl &core, Lane &lane, Task &task, bool gives) : before_(Here::get())
+    {
+        Here::get() = {&core, &lane, &task, gives};
+    }
+    ~Running() { Here::get() = before_; }
+    Running(const Running &) = delete;
+    Running &operator=(const Running &) = delete;
+
+private:
+    const Here before_;
+};
+
+/* As long as one lives, the task that the calling thread runs, if it does, waits for others. */
+class Waiting {
+public:
+    explicit Waiting(const Task *task) : lane_(task ? Here::get().lane : nullptr)
+    {
+        if (lane_)
+            lane_->waiting.fetch_add(1, std::memory_order_release);
+    }
+    ~Waiting()
+    {
+        if (lane_)
+            lane_->waiting.fetch_sub(1, std::memory_order_release);
+    }
+    Waiting(const Waiting &) = delete;
+    Waiting &operator=(const Waiting &) = delete;
+
+private:
+    Lane *const lane_;
+};
+
+} // namespace ptsched::tasks
+
+#endif /* PTSCHED_TASKS_HERE_HPP */

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PTSCHED_TASKS_IMPL_HPP
+#define PTSCHED_TASKS_IMPL_HPP
+
+#include "libptsched/base/sleepers.hpp"
+#include "libptsched/tasks/domain.hpp"
+#include "libptsched/tasks/gpu/side.hpp"
+#include "libptsched/tasks/lane.hpp"
+#include "libptsched/tasks/task_memory.hpp"
+
+#include <deque>
+#include <optional>
+#include <queue>
+#include <thread>
+
+namespace ptsched::tasks {
+
+class CoreImpl final : public Core, GpuListener {
+public:
+    explicit CoreImpl(Options options);
+    ~CoreImpl() override;
+
+    void add(const Attributes &attributes, const Function &function, void *from,
+             std::span<const Access> accesses) override;
+    bool wait(Duration most) override;
+    bool wait(const Range &range, Duration most) override;
+    void *allocate(std::size_t bytes, Memory memory) override;
+    void release(void *memory) noexcept override;
+    const Options &options() const override { return options_; }
+    State state() const override;
+
+    void hold(Task &task);
+    void drop(Task &task);
+
+private:
+    void given(Task &task) override;
+    void ended(Task &task, std::exception_ptr failure) override;
+    void is_home(Task &task, std::exception_ptr failure) override;
+    void wake() override { sleepers_.wake(); }
+
+    void check(const Attributes &attributes, const Function &function, std::span<const Access> accesses) const;
+    Lane &lane();
+    bool is_shared(const Lane &lane) const { return &lane == lanes_.get(); }
+    void count(Lane &lane, std::atomic<std::uint64_t> Lane::*number, std::uint64_t more = 1);
+    std::uint64_t sum(std::atomic<std::uint64_t> Lane::*number) const;
+
+    Task &make(Task *parent);
+    void made(Task &task, std::uint32_t waits);
+    void release(Task &task);
+    Domain &domain_inside(Task *parent);
+
+    /* A task that waits for nothing any more goes where it is to run. */
+    void ready(Task &task);
+    void ready_on_host(Task &task);
+    void ready_on_gpu(Task &task);
+    bool take_exclusions(Task &task);
+    void give_back_exclusions(Task &task);
+    void enqueue(Task &task);
+    bool has_nothing_to_run(const Task &task) const;
+    /* One thing less of @task's is unfinished. */
+    void finish(Task &task);
+    void end(Task &task, Task *&idle);
+    void end_waiters(Edge *edges, std::uint32_t failed, Task *&idle);
+
+    Task *next(Lane &lane);
+    Task *steal(Lane &lane);
+    bool has_ready() const;
+    void run(Task &task);
+    void call(Task &task);
+    void fail(Task &task, std::exception_ptr cause);
+    void fail_by_those_inside(Task &task);
+
+    void work();
+    void help();
+    using Condition = std::function<bool()>;
+    bool work_until(const Condition &done, Clock::time_point until);
+    void rest(const Condition &done, Clock::time_point until, unsigned rests);
+    bool serve();
+    bool all_ended() const;
+    void check_progress();
+    void check_may_wait() const;
+    void throw_failure(Domain &domain);
+    static void set_function(Task &task, const Function &function, void *from);
+    static void drop_function(Task &task) noexcept;
+    void release_late() noexcept;
+    void free_array(void *memory) noexcept;
+    void stop() noexcept;
+
+    const Options options_;
+    TaskMemory memory_;
+    const unsigned lane_count_;
+    const std::unique_ptr<Lane[]> lanes_; /* the first is that of the threads that are no workers */
+    Domain::Host host_;
+    Domain root_;
+    std::atomic<std::uint64_t> numbers_{0};
+    std::atomic<std::uint32_t> era_{1};
+    std::atomic<std::uint64_t> holds_{0};
+
+    /* Those with a priority, the most urgent first, and of these the first that was ready. */
+    struct Urgent {
+        int priority;
+        std::uint64_t order;
+        Task *task;
+        bool operator<(const Urgent &other) const
+        {
+            return priority != other.priority ? priority < other.priority : order > other.order;
+        }
+    };
+    Mutex urgent_mutex_;
+    std::priority_queue<Urgent> urgent_ PTSCHED_GUARDED_BY(urgent_mutex_);
+    std::uint64_t urgent_order_ PTSCHED_GUARDED_BY(urgent_mutex_) = 0;
+    std::atomic<std::size_t> urgent_count_{0};
+
+    Sleepers sleepers_;
+    std::atomic<unsigned> waiters_asleep_{0};
+    std::atomic<bool> polls_{false}; /* a thread that has nothing else to do looks after the GPUs */
+    std::atomic<bool> stops_{false};
+
+    Mutex arrays_mutex_;
+    std::unordered_map<void *, std::size_t> arrays_ PTSCHED_GUARDED_BY(arrays_mutex_); /* their bytes */
+    std::vector<void *> late_ PTSCHED_GUARDED_BY(arrays_mutex_);                       /* to go when no task is left */
+
+    Mutex progress_mutex_;
+    std::uint64_t last_ended_ PTSCHED_GUARDED_BY(progress_mutex_) = 0;
+    Clock::time_point progress_at_ PTSCHED_GUARDED_BY(progress_mutex_){};
+
+    std::unique_ptr<GpuSide> gpu_; /* null: the host alone */
+    std::vector<std::thread> threads_;
+    Sleepers helper_; /* the thread that serves GPUs while all workers are at long functions */
+};
+
+} // namespace ptsched::tasks
+
+#endif /* PTSCHED_TASKS_IMPL_HPP */
