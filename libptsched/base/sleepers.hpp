@@ -28,6 +28,11 @@ public:
             if (i > prompt_looks)
                 __builtin_ia32_pause();
         }
+        return sleep_until(until, condition);
+    }
+    /* The same for who has looked. */
+    template <typename Condition> bool sleep_until(Clock::time_point until, Condition condition)
+    {
         Lock lock(mutex_);
         asleep_.fetch_add(1, std::memory_order_seq_cst);
         const bool holds = Clock::wait_until(changed_, lock, until, condition);
@@ -47,14 +52,15 @@ public:
         Guard lock(mutex_);
         changed_.notify_all();
     }
-    /* The same where one of those who wait is enough. */
-    void wake_one()
+    /* The same where one of those who wait is enough. Whether there is one, who looks whether his condition holds. */
+    bool wake_one()
     {
         std::atomic_thread_fence(std::memory_order_seq_cst);
         if (!any_asleep())
-            return;
+            return false;
         Guard lock(mutex_);
         changed_.notify_one();
+        return any_asleep();
     }
 
 private:

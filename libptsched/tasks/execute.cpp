@@ -53,7 +53,8 @@ private:
 
 } // namespace
 
-Task::Task() = default;
+/* Not the default one, which would write all. */
+Task::Task() {}
 
 Task::~Task()
 {
@@ -104,8 +105,7 @@ void CoreImpl::ready_on_gpu(Task &task)
 {
     gpu_->ready(task);
     helper_.wake();
-    if (!polls_.load(std::memory_order_relaxed))
-        sleepers_.wake_one();
+    wake_worker();
 }
 
 void CoreImpl::ready_on_host(Task &task)
@@ -125,7 +125,7 @@ void CoreImpl::enqueue(Task &task)
     } else {
         lane().ready.push(task);
     }
-    sleepers_.wake_one();
+    wake_worker();
 }
 
 /* All of them or none, in their order: otherwise two tasks could wait for each other. */

@@ -62,6 +62,7 @@ private:
     void end(Task &task, Task *&idle);
     void end_waiters(Edge *edges, std::uint32_t failed, Task *&idle);
 
+    void wake_worker();
     Task *next(Lane &lane);
     Task *steal(Lane &lane);
     bool has_ready() const;
@@ -74,6 +75,9 @@ private:
     void help();
     using Condition = std::function<bool()>;
     bool work_until(const Condition &done, Clock::time_point until);
+    bool search(const Condition &done);
+    void let_gather();
+    void note_search();
     void rest(const Condition &done, Clock::time_point until, unsigned rests);
     bool serve();
     bool all_ended() const;
@@ -111,9 +115,12 @@ private:
     std::uint64_t urgent_order_ PTSCHED_GUARDED_BY(urgent_mutex_) = 0;
     std::atomic<std::size_t> urgent_count_{0};
 
+    std::atomic<unsigned> searching_{0}; /* threads that look for something to do and do not sleep yet */
+    alignas(64) std::atomic<std::uint64_t> last_search_{0}; /* when one did, in cycles; 0: they sleep */
+    std::atomic<bool> waking_{false};                       /* one is on his way from sleep */
     Sleepers sleepers_;
     std::atomic<unsigned> waiters_asleep_{0};
-    std::atomic<bool> polls_{false}; /* a thread that has nothing else to do looks after the GPUs */
+    std::atomic<bool> guards_{false}; /* a thread that has nothing to do does not sleep for long */
     std::atomic<bool> stops_{false};
 
     Mutex arrays_mutex_;

@@ -77,11 +77,13 @@ struct alignas(64) Lane {
     std::size_t given_back_count = 0;
     SmallMutex mutex; /* of the lane of the threads that are no workers */
 
-    /* By the same; others read them. Those that count tasks are of such that nobody has made but the program. */
-    alignas(64) std::atomic<std::uint64_t> made{0}, ended{0};
-    std::atomic<std::uint64_t> all_made{0}, ran{0}, edges{0}, steals{0}, sleeps{0};
+    /* By the same; others read them. */
+    alignas(64) std::atomic<std::uint64_t> made{0}, ended{0}; /* tasks that are inside no other */
+    std::atomic<std::uint64_t> made_inside{0}, ran{0}, edges{0}, steals{0}, sleeps{0};
     std::atomic<unsigned> running{0}, waiting{0}; /* tasks whose functions it has called, and those of them that wait */
     unsigned next_victim = 0;
+    std::uint64_t stolen_at = 0, ran_until = 0; /* in cycles: a steal, and the end of the last task; and tasks since */
+    unsigned ran_since_steal = 0;
 };
 
 } // namespace ptsched::tasks

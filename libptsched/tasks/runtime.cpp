@@ -165,9 +165,7 @@ Task &CoreImpl::make(Task *parent)
     task.parent = parent;
     if (parent)
         parent->unfinished.fetch_add(1, std::memory_order_relaxed);
-    else
-        count(mine, &Lane::made);
-    count(mine, &Lane::all_made);
+    count(mine, parent ? &Lane::made_inside : &Lane::made);
     return task;
 }
 
@@ -359,7 +357,7 @@ State CoreImpl::state() const
 {
     State state;
     const std::uint64_t ended = sum(&Lane::ended), made = sum(&Lane::made);
-    state.made = sum(&Lane::all_made);
+    state.made = made + sum(&Lane::made_inside);
     state.on_host = sum(&Lane::ran);
     state.edges = sum(&Lane::edges);
     state.steals = sum(&Lane::steals);

@@ -104,8 +104,13 @@ struct Task {
     std::unique_ptr<Extras> extras;
     std::vector<std::unique_ptr<Edge[]>> more_edges;
 
-    Access own_accesses[inline_accesses];
-    Edge own_edges[inline_edges];
+    /* As far as they are used, they are written: the memory was another processor's a moment ago. */
+    union {
+        Access own_accesses[inline_accesses];
+    };
+    union {
+        Edge own_edges[inline_edges];
+    };
     alignas(std::max_align_t) std::byte own_bytes[inline_bytes];
 
     Task();

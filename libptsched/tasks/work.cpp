@@ -8,8 +8,12 @@ namespace ptsched::tasks {
 
 namespace {
 
-/* Looks in vain until a thread sleeps; with work on GPUs, more of them. */
-constexpr unsigned looks = 200, looks_at_gpus = 20000;
+/* So many threads look for something to do at a time, so often until they sleep; more often with work on GPUs. */
+constexpr unsigned most_searching = 2, looks = 50, looks_at_gpus = 5000;
+/* Between looks, each of which takes what is looked at from the processor of who makes tasks. */
+constexpr unsigned pauses = 16;
+/* In cycles: a task that is short, for how long who has run some lets others gather, and what was a moment ago. */
+constexpr std::uint64_t short_task = 2000, gathering = 6000, recent = 16000;
 /* While GPUs have work, or others end what is waited for: between looks, at first and at most. */
 constexpr std::chrono::microseconds first_nap{20}, longest_nap{1000};
 /* Nothing has ended for so long: then somebody looks whether anything can. */
@@ -32,7 +36,7 @@ void CoreImpl::help()
     while (!stops()) {
         helper_.wait_until(no_limit(), [&] { return stops() || gpu_->is_busy(); });
         while (!stops() && gpu_->is_busy()) {
-            if (!polls_.load(std::memory_order_relaxed))
+            if (!guards_.load(std::memory_order_relaxed))
                 gpu_->serve();
             std::this_thread::sleep_for(rhythm);
         }
@@ -46,51 +50,102 @@ bool CoreImpl::serve()
 
 bool CoreImpl::work_until(const Condition &done, Clock::time_point until)
 {
-    unsigned idle = 0, rests = 0;
     Lane &mine = lane();
-    for (;;) {
+    for (unsigned rests = 0;;) {
         if (done())
             return true;
         const bool served = serve();
         Task *task = next(mine);
-        if (task)
+        if (task) {
             run(*task);
-        if (served || task) {
-            idle = rests = 0;
-            continue;
+            mine.ran_since_steal++;
+            mine.ran_until = __builtin_ia32_rdtsc();
         }
-        const bool polls = gpu_ && gpu_->is_busy();
-        if (++idle < (polls ? looks_at_gpus : looks)) {
-            __builtin_ia32_pause();
-            continue;
-        }
-        if (Clock::now() >= until)
+        if (served || task || search(done))
+            rests = 0;
+        else if (Clock::now() >= until)
             return false;
-        rest(done, until, rests++);
-        idle = looks / 2;
+        else
+            rest(done, until, rests++);
     }
 }
 
-/* Of those that have nothing to do, one looks after the GPUs; who waits looks now and then himself. */
+/*
+ * Looks a while for something to do; whether there may be. Few do at a time: all of them would get in the way of the
+ * one that makes tasks.
+ */
+bool CoreImpl::search(const Condition &done)
+{
+    if (searching_.fetch_add(1, std::memory_order_relaxed) >= most_searching) {
+        searching_.fetch_sub(1, std::memory_order_relaxed);
+        return false;
+    }
+    bool found = false;
+    for (unsigned look = 0; !found && look < (gpu_ && gpu_->is_busy() ? looks_at_gpus : looks); look++) {
+        note_search();
+        for (unsigned i = 0; i < pauses; i++)
+            __builtin_ia32_pause();
+        found = has_ready() || done() || serve();
+    }
+    searching_.fetch_sub(1, std::memory_order_relaxed);
+    return found;
+}
+
+/* For wake_worker(), of another processor: so it is not written each time. */
+void CoreImpl::note_search()
+{
+    const std::uint64_t now = __builtin_ia32_rdtsc();
+    if (now - last_search_.load(std::memory_order_relaxed) > recent / 4)
+        last_search_.store(now, std::memory_order_relaxed);
+}
+
+/* Tasks that take no longer than to be taken are better taken several at once: he waits until there are some. */
+void CoreImpl::let_gather()
+{
+    Lane &mine = lane();
+    if (mine.ran_since_steal && (mine.ran_until - mine.stolen_at) / mine.ran_since_steal < short_task)
+        while (__builtin_ia32_rdtsc() - mine.ran_until < gathering)
+            __builtin_ia32_pause();
+    mine.ran_since_steal = 0;
+}
+
+/*
+ * There is something to do. To wake somebody takes longer than many a task: where somebody has just looked for one, he
+ * is likely to come back. If he does not, one of those that sleep, or wait, does so for a moment only.
+ */
+void CoreImpl::wake_worker()
+{
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (!sleepers_.any_asleep() || __builtin_ia32_rdtsc() - last_search_.load(std::memory_order_relaxed) < recent ||
+        waking_.load(std::memory_order_relaxed) || waking_.exchange(true, std::memory_order_relaxed))
+        return;
+    if (!sleepers_.wake_one())
+        waking_.store(false, std::memory_order_relaxed);
+}
+
+/* Of those that have nothing to do, one looks after the GPUs and what nobody was woken for; who waits looks himself. */
 void CoreImpl::rest(const Condition &done, Clock::time_point until, unsigned rests)
 {
     Lane &mine = lane();
     const bool waits = Here::get().core != this || Here::get().task;
-    const bool polls = gpu_ && gpu_->is_busy() && !polls_.exchange(true, std::memory_order_acq_rel);
+    const bool guards = (waits || !all_ended()) && !guards_.exchange(true, std::memory_order_acq_rel);
     if (waits)
         check_progress();
-    if (polls || waits)
+    if (guards || waits)
         until = std::min(until, Clock::now() + std::min<Clock::duration>(first_nap * (rests + 1), longest_nap));
     count(mine, &Lane::sleeps);
     if (waits)
         waiters_asleep_.fetch_add(1, std::memory_order_seq_cst);
-    sleepers_.wait_until(until, [&] {
-        return has_ready() || done() || (!polls && gpu_ && gpu_->is_busy() && !polls_.load(std::memory_order_relaxed));
+    last_search_.store(0, std::memory_order_relaxed);
+    sleepers_.sleep_until(until, [&] {
+        waking_.store(false, std::memory_order_relaxed);
+        return has_ready() || done() ||
+               (!guards && gpu_ && gpu_->is_busy() && !guards_.load(std::memory_order_relaxed));
     });
     if (waits)
         waiters_asleep_.fetch_sub(1, std::memory_order_relaxed);
-    if (polls)
-        polls_.store(false, std::memory_order_release);
+    if (guards)
+        guards_.store(false, std::memory_order_release);
 }
 
 bool CoreImpl::has_ready() const
@@ -117,6 +172,7 @@ Task *CoreImpl::next(Lane &mine)
 
 Task *CoreImpl::steal(Lane &mine)
 {
+    let_gather();
     Task *tasks[ReadyQueue::most_at_once];
     for (unsigned i = 0; i < lane_count_; i++) {
         Lane &victim = lanes_[(mine.next_victim + i) % lane_count_];
@@ -126,6 +182,10 @@ Task *CoreImpl::steal(Lane &mine)
         if (!count_of)
             continue;
         mine.next_victim = (mine.next_victim + i) % lane_count_;
+        note_search();
+        if (!victim.ready.empty())
+            wake_worker();
+        mine.stolen_at = __builtin_ia32_rdtsc();
         for (std::size_t j = count_of; j-- > 1;)
             mine.ready.push(*tasks[j]);
         count(mine, &Lane::steals);

@@ -80,8 +80,7 @@ private:
     void *task_;
 };
 
-/* A kernel, wherever it comes from, for Runtime::kernel(). Its code is made for each device when it first runs there.
- */
+/* A kernel, wherever it comes from, for Runtime::kernel(). Its code is made when it first runs on a device. */
 class Kernel {
 public:
     using Make = std::function<std::unique_ptr<device::Code>(device::Device &)>;
