@@ -87,6 +87,7 @@ std::uint32_t Domain::add(Task &task, const Access &access, std::size_t index, s
         if (other->partial)
             close(*other);
     std::uint32_t waits = 0;
+    Task *opens = nullptr;
     if (is_weak(access.mode) && !task.runs_on_gpu) {
         /* The task itself may begin; the gate opens to what it makes. */
         Task &gate = host_.make();
@@ -95,10 +96,16 @@ std::uint32_t Domain::add(Task &task, const Access &access, std::size_t index, s
             task.extras = std::make_unique<Extras>();
         task.extras->gates.push_back({access.range, &gate});
         host_.made(gate, add_strong(gate, entry, mode, era));
+        opens = &gate;
     } else {
         waits = add_strong(task, entry, mode, era);
     }
     join(task, entry, mode);
+    /* Who comes next waits for what this one may not have waited for. */
+    if (opens) {
+        opens->references.fetch_add(1, std::memory_order_relaxed);
+        entry.current.tasks.push_back(opens);
+    }
     if (mode == Mode::commutative || mode == Mode::reduction)
         set_extras(task, entry, access, index);
     return waits;

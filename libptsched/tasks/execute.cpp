@@ -167,13 +167,14 @@ void CoreImpl::run(Task &task)
             fail(task, std::current_exception());
         }
         mine.running.fetch_sub(1, std::memory_order_relaxed);
+        /* As this task's own: it does not end before. */
+        if (task.inside) {
+            Guard lock(task.inside->mutex);
+            task.inside->close(nullptr);
+        }
     }
     count(mine, &Lane::ran);
     drop_function(task);
-    if (task.inside) {
-        Guard lock(task.inside->mutex);
-        task.inside->close(nullptr);
-    }
     finish(task);
 }
 
