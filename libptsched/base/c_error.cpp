@@ -9,7 +9,7 @@ thread_local std::string text_of_thread;
 
 } // namespace
 
-int ptsched::fail(int error, const std::string &text) noexcept
+int ptsched::fail(int error, const char *text) noexcept
 {
     try {
         text_of_thread = text;

@@ -14,7 +14,7 @@
 namespace ptsched {
 
 /* Returns -@error; error_text() is @text for this thread. Each library has texts of its own. */
-int fail(int error, const std::string &text) noexcept;
+int fail(int error, const char *text) noexcept;
 const char *error_text() noexcept;
 
 /* What @function returns, or the errno of what it throws: a @Failure is no fault of the call. */

@@ -436,7 +436,7 @@ int ptask_pull(struct ptask_channel *channel, struct ptask_datablock **block, st
         if (!item)
             return stopped_or_late(*channel->graph);
         if (item->error)
-            return fail(EBADMSG, *item->error);
+            return fail(EBADMSG, item->error->c_str());
         if (!item->block)
             return fail(ENODATA, "the end of the stream");
         handle = new ptask_datablock{std::move(item->block)};
