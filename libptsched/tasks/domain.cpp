@@ -71,15 +71,26 @@ std::uint32_t Domain::add(Task &task, std::uint32_t era)
 {
     if (entries_.size() >= prune_at_)
         prune();
+    /* All first, so that processors bring what others have written last for all of them at once. */
+    constexpr std::size_t at_once = 8;
+    Entry *entries[at_once];
     std::uint32_t waits = 0;
-    for (std::size_t i = 0; i < task.access_count; i++)
-        waits += add(task, task.accesses[i], i, era);
+    for (std::size_t first = 0; first < task.access_count; first += at_once) {
+        const std::size_t count = std::min(task.access_count - first, at_once);
+        for (std::size_t i = 0; i < count; i++) {
+            entries[i] = &entry_of(task.accesses[first + i].range);
+            for (const Group *group : {&entries[i]->current, &entries[i]->before})
+                if (!group->empty())
+                    __builtin_prefetch(group->tasks.front());
+        }
+        for (std::size_t i = 0; i < count; i++)
+            waits += add(task, *entries[i], task.accesses[first + i], first + i, era);
+    }
     return waits;
 }
 
-std::uint32_t Domain::add(Task &task, const Access &access, std::size_t index, std::uint32_t era)
+std::uint32_t Domain::add(Task &task, Entry &entry, const Access &access, std::size_t index, std::uint32_t era)
 {
-    Entry &entry = entry_of(access.range);
     const Mode mode = plain(task, access.mode);
     if (entry.partial && (mode != Mode::reduction || entry.partial->combine() != *access.combine))
         close(entry);

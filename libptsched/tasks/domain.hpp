@@ -97,7 +97,7 @@ private:
     Entry &make_entry(const Range &range);
     /* Calls @found for all that have bytes of it. */
     template <typename Found> void find_overlapping(const Range &range, Found found);
-    std::uint32_t add(Task &task, const Access &access, std::size_t index, std::uint32_t era);
+    std::uint32_t add(Task &task, Entry &entry, const Access &access, std::size_t index, std::uint32_t era);
     std::uint32_t add_strong(Task &task, Entry &entry, Mode mode, std::uint32_t era);
     std::uint32_t depend(Task &task, Group &group, std::uint32_t era);
     std::uint32_t depend(Task &task, Task &on, std::uint32_t era);

@@ -68,13 +68,20 @@ private:
     std::atomic<std::size_t> size_{0};
 };
 
+/* Memory of tasks that have ended. */
+struct Magazine {
+    static constexpr std::size_t most = 62;
+    Magazine *next = nullptr;
+    std::size_t count = 0;
+    void *tasks[most];
+};
+
 struct alignas(64) Lane {
     ReadyQueue ready;
 
     /* Memory of tasks, see TaskMemory: by the lane's thread, or who has the lock of that which many use. */
-    alignas(64) void *free = nullptr;
-    void *given_back = nullptr;
-    std::size_t given_back_count = 0;
+    alignas(64) Magazine *taken = nullptr;
+    Magazine *given_back = nullptr, *full = nullptr, *empty = nullptr; /* the last two with others behind them */
     SmallMutex mutex; /* of the lane of the threads that are no workers */
 
     /* By the same; others read them. */

@@ -72,6 +72,8 @@ struct Extras;
 
 struct Task {
     static constexpr std::size_t inline_accesses = 3, inline_edges = 4, inline_bytes = 80, edges_at_once = 16;
+    /* Bytes that are written when a task with a few accesses is made. */
+    static constexpr std::size_t written_first = 448;
     /* While it is being made, it waits for that, too. */
     static constexpr std::uint32_t being_made = 1U << 30;
 

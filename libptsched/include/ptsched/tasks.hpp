@@ -186,12 +186,12 @@ template <typename Host, typename OnGpu, typename... Makers> struct Closure {
     static constexpr bool for_host = !std::is_same_v<Host, Nothing>, for_gpu = !std::is_same_v<OnGpu, Nothing>;
     static constexpr Function make_function()
     {
-        Function function{sizeof(Closure), alignof(Closure), move, destroy, nullptr, nullptr};
+        Function made{sizeof(Closure), alignof(Closure), move, destroy, nullptr, nullptr};
         if constexpr (for_host)
-            function.on_host = on_host;
+            made.on_host = on_host;
         if constexpr (for_gpu)
-            function.on_gpu = on_gpu;
-        return function;
+            made.on_gpu = on_gpu;
+        return made;
     }
     static constexpr Function function = make_function();
 };
