@@ -63,9 +63,11 @@ private:
     void end_waiters(Edge *edges, std::uint32_t failed, Task *&idle);
 
     void wake_worker();
+    void wake_another();
     Task *next(Lane &lane);
     Task *steal(Lane &lane);
     bool has_ready() const;
+    bool others_look() const;
     void run(Task &task);
     void call(Task &task);
     void fail(Task &task, std::exception_ptr cause);
@@ -76,7 +78,8 @@ private:
     using Condition = std::function<bool()>;
     bool work_until(const Condition &done, Clock::time_point until);
     bool search(const Condition &done);
-    void let_gather();
+    static bool takes_short_ones(Lane &mine);
+    bool let_gather(Lane &mine);
     void note_search();
     void rest(const Condition &done, Clock::time_point until, unsigned rests);
     bool serve();
@@ -115,7 +118,8 @@ private:
     std::uint64_t urgent_order_ PTSCHED_GUARDED_BY(urgent_mutex_) = 0;
     std::atomic<std::size_t> urgent_count_{0};
 
-    std::atomic<unsigned> searching_{0}; /* threads that look for something to do and do not sleep yet */
+    /* Threads that look for something to do and do not sleep yet, and that wait for more of it. */
+    std::atomic<unsigned> searching_{0}, gathering_{0};
     alignas(64) std::atomic<std::uint64_t> last_search_{0}; /* when one did, in cycles; 0: they sleep */
     std::atomic<bool> waking_{false};                       /* one is on his way from sleep */
     Sleepers sleepers_;

@@ -36,14 +36,14 @@ public:
         size_.store(size - 1, std::memory_order_relaxed);
         return ring_[(begin_ + size - 1) & (ring_.size() - 1)];
     }
-    /* Half of them, but no more than @tasks has room for; returns how many. None if somebody else is at it. */
-    std::size_t steal(Task *(&tasks)[most_at_once])
+    /* Half of them, or @all, but no more than @tasks has room for; returns how many. None if somebody else is at it. */
+    std::size_t steal(Task *(&tasks)[most_at_once], bool all)
     {
         if (empty() || !mutex_.try_lock())
             return 0;
         const Guard<SmallMutex> lock(mutex_, std::adopt_lock);
         const std::size_t size = size_.load(std::memory_order_relaxed);
-        const std::size_t count = std::min((size + 1) / 2, most_at_once);
+        const std::size_t count = std::min(all ? size : (size + 1) / 2, most_at_once);
         for (std::size_t i = 0; i < count; i++)
             tasks[i] = ring_[(begin_ + i) & (ring_.size() - 1)];
         begin_ += count;
@@ -89,6 +89,7 @@ struct alignas(64) Lane {
     std::atomic<std::uint64_t> made_inside{0}, ran{0}, edges{0}, steals{0}, sleeps{0};
     std::atomic<unsigned> running{0}, waiting{0}; /* tasks whose functions it has called, and those of them that wait */
     unsigned next_victim = 0;
+    std::size_t stolen = 0;                     /* the last time */
     std::uint64_t stolen_at = 0, ran_until = 0; /* in cycles: a steal, and the end of the last task; and tasks since */
     unsigned ran_since_steal = 0;
 };

@@ -3,6 +3,7 @@
 #include "libptsched/tasks/here.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ptsched::tasks {
 
@@ -13,7 +14,9 @@ constexpr unsigned most_searching = 2, looks = 50, looks_at_gpus = 5000;
 /* Between looks, each of which takes what is looked at from the processor of who makes tasks. */
 constexpr unsigned pauses = 16;
 /* In cycles: a task that is short, for how long who has run some lets others gather, and what was a moment ago. */
-constexpr std::uint64_t short_task = 2000, gathering = 6000, recent = 16000;
+constexpr std::uint64_t short_task = 2000, gathering = 8000, recent = 16000;
+/* Who has taken so many at once need not wait for more. */
+constexpr std::size_t enough = ReadyQueue::most_at_once / 2;
 /* While GPUs have work, or others end what is waited for: between looks, at first and at most. */
 constexpr std::chrono::microseconds first_nap{20}, longest_nap{1000};
 /* Nothing has ended for so long: then somebody looks whether anything can. */
@@ -55,18 +58,21 @@ bool CoreImpl::work_until(const Condition &done, Clock::time_point until)
         if (done())
             return true;
         const bool served = serve();
-        Task *task = next(mine);
-        if (task) {
+        if (Task *task = next(mine)) {
+            /* Who was woken has the next one woken, if there is something for him. */
+            if (rests && has_ready())
+                wake_another();
             run(*task);
             mine.ran_since_steal++;
             mine.ran_until = __builtin_ia32_rdtsc();
-        }
-        if (served || task || search(done))
             rests = 0;
-        else if (Clock::now() >= until)
+        } else if (served || search(done)) {
+            rests = 0;
+        } else if (Clock::now() >= until) {
             return false;
-        else
+        } else {
             rest(done, until, rests++);
+        }
     }
 }
 
@@ -99,14 +105,21 @@ void CoreImpl::note_search()
         last_search_.store(now, std::memory_order_relaxed);
 }
 
-/* Tasks that take no longer than to be taken are better taken several at once: he waits until there are some. */
-void CoreImpl::let_gather()
+/* Whether tasks that he ran of late take no longer than to be taken: then he takes several at once. */
+bool CoreImpl::takes_short_ones(Lane &mine)
 {
-    Lane &mine = lane();
-    if (mine.ran_since_steal && (mine.ran_until - mine.stolen_at) / mine.ran_since_steal < short_task)
-        while (__builtin_ia32_rdtsc() - mine.ran_until < gathering)
-            __builtin_ia32_pause();
-    mine.ran_since_steal = 0;
+    const unsigned ran = std::exchange(mine.ran_since_steal, 0);
+    return ran && (mine.ran_until - mine.stolen_at) / ran < short_task;
+}
+
+/* He waits until there are some. False if others do already. */
+bool CoreImpl::let_gather(Lane &mine)
+{
+    const bool may = gathering_.fetch_add(1, std::memory_order_relaxed) < most_searching;
+    while (may && __builtin_ia32_rdtsc() - mine.ran_until < gathering)
+        __builtin_ia32_pause();
+    gathering_.fetch_sub(1, std::memory_order_relaxed);
+    return may;
 }
 
 /*
@@ -116,8 +129,14 @@ void CoreImpl::let_gather()
 void CoreImpl::wake_worker()
 {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (!sleepers_.any_asleep() || __builtin_ia32_rdtsc() - last_search_.load(std::memory_order_relaxed) < recent ||
-        waking_.load(std::memory_order_relaxed) || waking_.exchange(true, std::memory_order_relaxed))
+    if (sleepers_.any_asleep() && __builtin_ia32_rdtsc() - last_search_.load(std::memory_order_relaxed) >= recent)
+        wake_another();
+}
+
+/* One at a time. */
+void CoreImpl::wake_another()
+{
+    if (waking_.load(std::memory_order_relaxed) || waking_.exchange(true, std::memory_order_relaxed))
         return;
     if (!sleepers_.wake_one())
         waking_.store(false, std::memory_order_relaxed);
@@ -136,16 +155,23 @@ void CoreImpl::rest(const Condition &done, Clock::time_point until, unsigned res
     count(mine, &Lane::sleeps);
     if (waits)
         waiters_asleep_.fetch_add(1, std::memory_order_seq_cst);
-    last_search_.store(0, std::memory_order_relaxed);
+    if (!others_look())
+        last_search_.store(0, std::memory_order_relaxed);
     sleepers_.sleep_until(until, [&] {
         waking_.store(false, std::memory_order_relaxed);
-        return has_ready() || done() ||
+        return (has_ready() && !others_look()) || done() ||
                (!guards && gpu_ && gpu_->is_busy() && !guards_.load(std::memory_order_relaxed));
     });
     if (waits)
         waiters_asleep_.fetch_sub(1, std::memory_order_relaxed);
     if (guards)
         guards_.store(false, std::memory_order_release);
+}
+
+/* As many as may. */
+bool CoreImpl::others_look() const
+{
+    return searching_.load(std::memory_order_relaxed) + gathering_.load(std::memory_order_relaxed) >= most_searching;
 }
 
 bool CoreImpl::has_ready() const
@@ -172,19 +198,22 @@ Task *CoreImpl::next(Lane &mine)
 
 Task *CoreImpl::steal(Lane &mine)
 {
-    let_gather();
+    const bool short_ones = takes_short_ones(mine);
+    if (short_ones && mine.stolen < enough && !let_gather(mine))
+        return nullptr;
     Task *tasks[ReadyQueue::most_at_once];
     for (unsigned i = 0; i < lane_count_; i++) {
         Lane &victim = lanes_[(mine.next_victim + i) % lane_count_];
         if (&victim == &mine || victim.ready.empty())
             continue;
-        const std::size_t count_of = victim.ready.steal(tasks);
+        const std::size_t count_of = victim.ready.steal(tasks, short_ones);
         if (!count_of)
             continue;
         mine.next_victim = (mine.next_victim + i) % lane_count_;
+        mine.stolen = count_of;
         note_search();
-        if (!victim.ready.empty())
-            wake_worker();
+        if (count_of == ReadyQueue::most_at_once)
+            wake_another();
         mine.stolen_at = __builtin_ia32_rdtsc();
         for (std::size_t j = count_of; j-- > 1;)
             mine.ready.push(*tasks[j]);
