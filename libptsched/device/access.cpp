@@ -19,9 +19,10 @@ Gate *gate_of(Device &device)
 /* What the insides know of an access. */
 struct AccessImpl {
     using Item = Access::Item;
+    using By = DatablockImpl::By;
 
     /* Parts of what programs call for each piece of work: a call more is to be seen in what that costs. */
-    [[gnu::always_inline]] inline AccessImpl(Device &device, Queue &queue, std::span<const Item> items,
+    [[gnu::always_inline]] inline AccessImpl(Device &device, Queue &queue, Queue &copies, std::span<const Item> items,
                                              Address *addresses);
     [[gnu::always_inline]] inline ~AccessImpl();
     [[gnu::always_inline]] inline void given(const MarkerPtr &marker, const Queue *last);
@@ -35,15 +36,15 @@ struct AccessImpl {
     inline void leave();
 
     Device &device_;
-    Queue &queue_;
+    Queue &queue_, &copies_;
     std::span<const Item> items_;
     std::size_t pinned_ = 0;
     Gate *gate_; /* null: the device's memory does not run out, or it was left */
     bool alone_ = false;
 };
 
-AccessImpl::AccessImpl(Device &device, Queue &queue, std::span<const Item> items, Address *addresses)
-    : device_(device), queue_(queue), items_(items), gate_(gate_of(device))
+AccessImpl::AccessImpl(Device &device, Queue &queue, Queue &copies, std::span<const Item> items, Address *addresses)
+    : device_(device), queue_(queue), copies_(copies), items_(items), gate_(gate_of(device))
 {
     if (gate_)
         gate_->enter();
@@ -84,8 +85,9 @@ Address AccessImpl::pin(const Item &item)
     if (item.written)
         return block.pin_new(device_, queue_);
     if (item.renewed)
-        return block.pin_renewed(device_of(item), queue_, item.on_host);
-    return item.changed ? block.pin_alone(device_, queue_) : block.pin(device_, queue_);
+        return block.pin_renewed(device_of(item), queue_, item.on_host, item.ordered);
+    const By by{queue_, copies_, item.ordered};
+    return item.changed ? block.pin_alone(device_, by) : block.pin(device_, by);
 }
 
 /* All, or none. */
@@ -139,7 +141,12 @@ void AccessImpl::given(const MarkerPtr &marker, const Queue *last)
 Access::Access(Device &device, Queue &queue, std::span<const Item> items, Address *addresses)
 {
     static_assert(sizeof(AccessImpl) <= sizeof(impl_) && alignof(AccessImpl) <= alignof(void *));
-    new (impl_) AccessImpl(device, queue, items, addresses);
+    new (impl_) AccessImpl(device, queue, queue, items, addresses);
+}
+
+Access::Access(Device &device, Queue &queue, Queue &copies, std::span<const Item> items, Address *addresses)
+{
+    new (impl_) AccessImpl(device, queue, copies, items, addresses);
 }
 
 Access::~Access()

@@ -16,10 +16,10 @@ struct Copy : Resident {
 
     explicit Copy(Datablock &block) : Resident(block) {}
 
-    /* What @other gets from now on finds the content. */
-    void await(Queue &other)
+    /* What @other gets from now on finds the content; @ordered: it is after what wrote that in any case. */
+    void await(Queue &other, bool ordered = false)
     {
-        if (ready)
+        if (ready && (moved || !ordered))
             await_ready(other);
     }
     /* @by has work that reads it, up to there. */

@@ -188,7 +188,7 @@ Address Datablock::use(Device &device, Queue &queue)
 {
     DatablockImpl &block = impl(*this);
     DatablockImpl::Lock lock(block.mutex_);
-    Copy &copy = block.usable(lock, device, queue);
+    Copy &copy = block.usable(lock, device, {queue, queue});
     copy.fixed = true;
     return copy.address;
 }
@@ -217,7 +217,7 @@ Datablock::Missing Datablock::first_use(const Device &device)
     if (block.find(device))
         return {};
     const Copy *copy = block.used_from_host_ ? nullptr : block.find(host());
-    if (!copy || copy->foreign || (copy->ready && !copy->ready->reached()))
+    if (!copy || copy->foreign || block.home_ || (copy->ready && !copy->ready->reached()))
         return {block.bytes_};
     block.used_from_host_ = true;
     return {block.bytes_, host_pointer(copy->address)};

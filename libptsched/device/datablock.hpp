@@ -7,6 +7,7 @@
 #include <ptsched/device/datablock.hpp>
 
 #include <array>
+#include <utility>
 
 namespace ptsched::device {
 
@@ -35,13 +36,26 @@ struct DatablockImpl final : Datablock {
             if (address && !lent)
                 device.release(address, bytes);
         }
-        Room(const Room &) = delete;
+        Room(Room &&other) noexcept
+            : device(other.device), bytes(other.bytes), address(std::exchange(other.address, 0)), lent(other.lent)
+        {
+        }
         Room &operator=(const Room &) = delete;
 
         Device &device;
         const std::size_t bytes;
         Address address;
-        const bool lent = false; /* a slice's place */
+        const bool lent = false; /* a slice's place, or at home */
+    };
+    /* Where the content on the host is, of a block that is at home. */
+    struct Home {
+        void *data;
+        Rows rows;
+    };
+    /* Who uses it: a queue, perhaps another for what must be copied before, and Access::Item::ordered. */
+    struct By {
+        Queue &queue, &copies;
+        bool ordered = false;
     };
 
     static std::shared_ptr<DatablockImpl> make(std::size_t bytes);
@@ -52,12 +66,12 @@ struct DatablockImpl final : Datablock {
     bool has_content() const { return has_content_.load(std::memory_order_relaxed); }
 
     /* use() and produce() for a copy that may go after unpin(), once @marker is reached. */
-    Address pin(Device &device, Queue &queue);
+    Address pin(Device &device, const By &by);
     Address pin_new(Device &device, Queue &queue);
     /* For who writes over the content and is the only one who has the block. */
-    Address pin_alone(Device &device, Queue &queue);
+    Address pin_alone(Device &device, const By &by);
     /* The same where the content does not matter, and is to be @on_host, too. */
-    Address pin_renewed(Device &device, Queue &queue, bool on_host);
+    Address pin_renewed(Device &device, Queue &queue, bool on_host, bool ordered);
     /* The content to a place of a device, in the order of @queue. */
     void copy_into(Address to, Device &device, Queue &queue);
     void unpin(const Device &device, const Queue &queue, const MarkerPtr &marker, bool written);
@@ -94,24 +108,42 @@ struct DatablockImpl final : Datablock {
     void see_read() { read_.store(true, std::memory_order_relaxed); }
     /* May wait for memory: where there may be none, without the lock. */
     Room room_on(Device &device) const;
+    /* The same with the lock, which it lets go of meanwhile; or what an outdated copy has, after what @queue has. */
+    Room room_for(Lock &lock, Device &device, Queue &queue) PTSCHED_REQUIRES(mutex_);
     Copy &add(Room &room, const Queue *queue, MarkerPtr ready) PTSCHED_REQUIRES(mutex_);
     void remove(Copy &copy) PTSCHED_REQUIRES(mutex_);
+    void unlink(Copy *&chain, Copy &copy) PTSCHED_REQUIRES(mutex_);
+    /* It is in no chain. */
+    void dispose(Copy &copy) PTSCHED_REQUIRES(mutex_);
+    /*
+     * Of a block at home, one that is not the content any more: what @queue has from now on, if it is not null, comes
+     * after what copies it.
+     */
+    void outdate(Copy &copy, Queue *queue) PTSCHED_REQUIRES(mutex_);
+    Copy *find_outdated(const Device &device) const PTSCHED_REQUIRES(mutex_);
+    /* See evict(); nothing if there is none. */
+    std::optional<std::size_t> evict_outdated(Lock &lock, const Device &device, Eviction how) PTSCHED_REQUIRES(mutex_);
+    void written_at_home();
+    void copy_from_host(Queue &queue, Address to, const Copy &source) const;
+    void copy_to_host(Queue &queue, void *to, Address from) const;
     /* Valid or on its way; the block has content. */
     Copy &on_host() PTSCHED_REQUIRES(mutex_);
     /* The content to the host's memory, from where it was written; there is some. */
-    MarkerPtr download(void *to) PTSCHED_REQUIRES(mutex_);
+    MarkerPtr download(void *to, const std::vector<MarkerPtr> &after = {}) PTSCHED_REQUIRES(mutex_);
     /* These let go of the lock where there may be no memory. */
     Copy &copy_to(Lock &lock, Device &device, Queue &queue) PTSCHED_REQUIRES(mutex_);
-    Copy &usable(Lock &lock, Device &device, Queue &queue) PTSCHED_REQUIRES(mutex_);
+    Copy &usable(Lock &lock, Device &device, const By &by) PTSCHED_REQUIRES(mutex_);
     Copy &writable(Room &room, Queue &queue) PTSCHED_REQUIRES(mutex_);
 
     const std::size_t bytes_;
     /* Set before anybody else has it. */
     bool is_scratch_ = false;
     std::unique_ptr<const Place> place_; /* null: it is no slice */
+    std::optional<const Home> home_;     /* nothing: its copy on the host is its own, or foreign */
 
     mutable SmallMutex mutex_;
     Copy *first_ PTSCHED_GUARDED_BY(mutex_) = nullptr; /* what was written, or its oldest copy; the others follow it */
+    Copy *outdated_ PTSCHED_GUARDED_BY(mutex_) = nullptr;      /* no copies any more, but for their memory; at home */
     std::array<Copy, 2> near_ PTSCHED_GUARDED_BY(mutex_);      /* the first that are needed */
     const char *why_not_ PTSCHED_GUARDED_BY(mutex_) = nullptr; /* it cannot be used; null: it can */
     std::uint64_t evictions_ PTSCHED_GUARDED_BY(mutex_) = 0;

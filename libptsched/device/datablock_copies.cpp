@@ -35,6 +35,8 @@ DatablockImpl::Room DatablockImpl::room_on(Device &user) const
     Device &device = home_of(user);
     if (place_ && &place_->device == &device)
         return {device, bytes_, place_->address, true};
+    if (home_ && &device == &host())
+        return {device, bytes_, reinterpret_cast<std::uintptr_t>(home_->data), true};
     return {device, bytes_};
 }
 
@@ -58,10 +60,15 @@ void DatablockImpl::refuse() const
 /* Nobody need have waited for what is on its way to the host; it must not come when the memory is somebody else's. */
 DatablockImpl::~DatablockImpl()
 {
-    if (const Copy *copy = find(host()); copy && copy->ready && !copy->ready->seen())
-        settle(*copy->ready);
+    for (const Copy *copy : {find(host()), find_outdated(host())})
+        if (copy && copy->ready && !copy->ready->seen())
+            settle(*copy->ready);
     while (first_)
         remove(*first_);
+    while (Copy *copy = outdated_) {
+        unlink(outdated_, *copy);
+        dispose(*copy);
+    }
 }
 
 Copy &DatablockImpl::add(Room &room, const Queue *queue, MarkerPtr ready)
@@ -88,17 +95,27 @@ Copy &DatablockImpl::add(Room &room, const Queue *queue, MarkerPtr ready)
     return copy;
 }
 
-void DatablockImpl::remove(Copy &copy)
+void DatablockImpl::unlink(Copy *&chain, Copy &copy)
 {
-    Copy **place = &first_;
+    Copy **place = &chain;
     while (*place != &copy)
         place = &(*place)->next;
-    *place = copy.next;
+    *place = std::exchange(copy.next, nullptr);
+}
+
+void DatablockImpl::remove(Copy &copy)
+{
+    unlink(first_, copy);
     has_content_.store(first_ != nullptr, std::memory_order_relaxed);
+    dispose(copy);
+}
+
+void DatablockImpl::dispose(Copy &copy)
+{
     /* In this order: see Residents::make_room(). */
     if (copy.foreign)
         owner_.reset();
-    else if (!copy.lent)
+    else if (!copy.lent && copy.address)
         copy.device->release(copy.address, bytes_);
     if (copy.residents)
         copy.residents->remove(copy);
@@ -115,17 +132,25 @@ Copy &DatablockImpl::on_host()
         return *copy;
     if (!first_)
         throw Error("a datablock without content is used");
+    std::vector<MarkerPtr> before;
+    if (Copy *old = find_outdated(host())) {
+        before = old->pending();
+        unlink(outdated_, *old);
+        dispose(*old);
+    }
     Room room = room_on(host());
     const Queue &queue = first_->device->outgoing();
-    return add(room, &queue, download(host_pointer(room.address)));
+    return add(room, &queue, download(host_pointer(room.address), before));
 }
 
-MarkerPtr DatablockImpl::download(void *to)
+MarkerPtr DatablockImpl::download(void *to, const std::vector<MarkerPtr> &after)
 {
     Copy &source = *first_;
     Queue &queue = source.device->outgoing();
+    for (const MarkerPtr &marker : after)
+        queue.after(marker);
     source.await(queue);
-    queue.download(to, source.address, bytes_);
+    copy_to_host(queue, to, source.address);
     MarkerPtr marker = mark_or_settle(queue);
     source.used(queue, marker);
     return marker;
@@ -134,9 +159,7 @@ MarkerPtr DatablockImpl::download(void *to)
 /* The lock is not held while there may be no memory. */
 Copy &DatablockImpl::copy_to(Lock &lock, Device &device, Queue &queue)
 {
-    lock.unlock(mutex_);
-    Room room = room_on(device);
-    lock.lock(mutex_);
+    Room room = room_for(lock, device, queue);
     if (Copy *copy = find(device))
         return *copy;
     Copy *peer = first_;
@@ -148,7 +171,7 @@ Copy &DatablockImpl::copy_to(Lock &lock, Device &device, Queue &queue)
     if (peer)
         queue.copy(room.address, *source.device, source.address, bytes_);
     else
-        queue.upload(room.address, host_pointer(source.address), bytes_);
+        copy_from_host(queue, room.address, source);
     /* Whom it is uploaded for, and who gave it, do not ask. */
     MarkerPtr marker = mark_or_settle(queue, weak_from_this().use_count() <= 2);
     source.used(queue, marker);
@@ -157,15 +180,15 @@ Copy &DatablockImpl::copy_to(Lock &lock, Device &device, Queue &queue)
     return copy;
 }
 
-Copy &DatablockImpl::usable(Lock &lock, Device &device, Queue &queue)
+Copy &DatablockImpl::usable(Lock &lock, Device &device, const By &by)
 {
     check_usable();
     Copy *copy = find(device);
     if (!copy)
-        copy = &device == &host() ? &on_host() : &copy_to(lock, device, queue);
+        copy = &device == &host() ? &on_host() : &copy_to(lock, device, by.copies);
     if (&device == &host())
         see_read();
-    copy->await(queue);
+    copy->await(by.queue, by.ordered);
     if (copy->residents)
         copy->residents->touch(*copy);
     return *copy;
@@ -179,10 +202,10 @@ Copy &DatablockImpl::writable(Room &room, Queue &queue)
     return add(room, &queue, nullptr);
 }
 
-Address DatablockImpl::pin(Device &device, Queue &queue)
+Address DatablockImpl::pin(Device &device, const By &by)
 {
     Lock lock(mutex_);
-    Copy &copy = usable(lock, device, queue);
+    Copy &copy = usable(lock, device, by);
     copy.pins++;
     return copy.address;
 }
@@ -196,12 +219,14 @@ Address DatablockImpl::pin_new(Device &device, Queue &queue)
     return copy.address;
 }
 
-Address DatablockImpl::pin_alone(Device &device, Queue &queue)
+Address DatablockImpl::pin_alone(Device &device, const By &by)
 {
     Lock lock(mutex_);
-    Copy &copy = usable(lock, device, queue);
+    Copy &copy = usable(lock, device, by);
     check_own(copy);
     copy.pins++;
+    while (home_ && first_->next)
+        outdate(first_ == &copy ? *first_->next : *first_, &by.queue);
     /* What an eviction or somebody's reading has left would be out of date. */
     while (first_->next) {
         for (Copy *each = first_; each; each = each->next)
@@ -213,15 +238,12 @@ Address DatablockImpl::pin_alone(Device &device, Queue &queue)
 }
 
 /* Nobody reads the old content on the device any more: who does has the block. */
-Address DatablockImpl::pin_renewed(Device &device, Queue &queue, bool on_host)
+Address DatablockImpl::pin_renewed(Device &device, Queue &queue, bool on_host, bool ordered)
 {
     Lock lock(mutex_);
     check_usable();
     if (!find(device)) {
-        /* Not while there may be no memory. */
-        lock.unlock();
-        Room room = room_on(device);
-        lock.lock();
+        Room room = room_for(lock, device, queue);
         add(room, &queue, nullptr);
     }
     Copy &copy = *find(device);
@@ -230,12 +252,16 @@ Address DatablockImpl::pin_renewed(Device &device, Queue &queue, bool on_host)
         next = each->next;
         if (each == &copy)
             continue;
+        if (home_) {
+            outdate(*each, &queue);
+            continue;
+        }
         for (const MarkerPtr &marker : each->pending())
             marker->wait();
         if (each->device != &host() || !on_host || each->foreign)
             remove(*each);
     }
-    copy.await(queue);
+    copy.await(queue, ordered);
     if (copy.residents)
         copy.residents->touch(copy);
     if (on_host && !find(host())) {
@@ -257,7 +283,7 @@ void DatablockImpl::copy_into(Address to, Device &device, Queue &queue)
     if (there)
         queue.copy(to, *source->device, source->address, bytes_);
     else
-        queue.upload(to, host_pointer(source->address), bytes_);
+        copy_from_host(queue, to, *source);
     source->used(queue, mark_or_settle(queue));
 }
 
@@ -296,6 +322,8 @@ std::size_t DatablockImpl::evict(const Device &device, Eviction how)
     else if (!mutex_.try_lock())
         return 0;
     Lock lock(mutex_, std::adopt_lock);
+    if (const auto evicted = evict_outdated(lock, device, how))
+        return *evicted;
     for (;;) {
         Copy *copy = find(device);
         if (!copy) /* somebody else was faster */

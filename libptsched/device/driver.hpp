@@ -53,6 +53,7 @@ namespace ptsched::device {
     F(set_function_attribute, cuFuncSetAttribute)                                                                      \
     F(bus_address, cuDeviceGetPCIBusId)                                                                                \
     F(elapsed, cuEventElapsedTime)                                                                                     \
+    F(copy_rows, cuMemcpy2DAsync_v2)                                                                                   \
     F(memory_info, cuMemGetInfo_v2)                                                                                    \
     F(host_device_pointer, cuMemHostGetDevicePointer_v2)                                                               \
     F(host_register, cuMemHostRegister_v2)                                                                             \

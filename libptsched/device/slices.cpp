@@ -89,7 +89,7 @@ void SlicesImpl::divide(Queue &queue, std::span<const std::size_t> bytes)
     /* Made before anything is changed. */
     for (std::size_t size : bytes)
         slices_.push_back(Datablock::empty(size));
-    Address address = has_content ? whole.pin_alone(device, queue) : whole.pin_new(device, queue);
+    Address address = has_content ? whole.pin_alone(device, {queue, queue}) : whole.pin_new(device, queue);
     try {
         await_all(whole, queue);
         const MarkerPtr ready = has_content ? queue.mark() : nullptr;
@@ -118,7 +118,7 @@ void SlicesImpl::join(Queue &queue)
         DatablockImpl &slice = impl(*pointer);
         {
             DatablockImpl::Lock lock(slice.mutex_);
-            slice.usable(lock, device, queue);
+            slice.usable(lock, device, {queue, queue});
         }
         await_all(slice, queue);
     }

@@ -34,6 +34,7 @@ public:
         bool renewed = false;        /* its content does not matter any more */
         bool on_host = false;        /* what renews it writes both copies, that on the host too */
         bool there_alone = false;    /* or that one alone, where the device reaches it */
+        bool ordered = false;        /* the queue has this work after that which wrote the block */
     };
     static Item reads(Datablock &block) { return {&block}; }
     /* For the first time. It begins with the content of @source, if there is one. */
@@ -51,6 +52,8 @@ public:
      * the device's memory is too small for this work alone.
      */
     Access(Device &device, Queue &queue, std::span<const Item> items, Address *addresses);
+    /* The same, and what is not there yet is copied by @copies, a queue of the device, beside what @queue has. */
+    Access(Device &device, Queue &queue, Queue &copies, std::span<const Item> items, Address *addresses);
     /* What was not given is as before, after what the queue has. */
     ~Access();
     Access(const Access &) = delete;

@@ -55,6 +55,12 @@ public:
     static DatablockPtr over(const void *data, std::size_t bytes, std::shared_ptr<const void> owner);
     /* The same with what is at @address of @device. */
     static DatablockPtr over(Device &device, Address address, std::size_t bytes, std::shared_ptr<const void> owner);
+    /*
+     * With what is at @data as its copy on the host, which is the caller's: it comes back to that very place, where the
+     * caller may write when nothing is on its way there, and says so by written_at_home(). The memory must stay as long
+     * as the block. Rows are dense on devices; read() gives @data.
+     */
+    static DatablockPtr at_home(void *data, const Rows &rows);
     /* To be written by produce(). */
     static DatablockPtr empty(std::size_t bytes);
     /* For work that renews it each time: when it makes room, nobody misses the content. */
@@ -112,6 +118,12 @@ public:
      * asks again is served better by use().
      */
     Missing first_use(const Device &device);
+    /*
+     * Of a block at home, which nobody uses that has not given a queue its work: what is at home, or on its way there,
+     * is the content from now on, and copies on devices are not. Their memory serves the next ones, or goes when it is
+     * needed.
+     */
+    void written_at_home();
     /* Reached when the content is on the host; null unless it is on its way. Who asks will read it there. */
     MarkerPtr arrival_on_host();
     /* Whether somebody has asked for the content on the host since it was written. */

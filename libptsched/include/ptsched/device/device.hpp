@@ -179,6 +179,13 @@ public:
     virtual std::shared_ptr<const void> renew_pieces() = 0;
 };
 
+/* Bytes of a matrix on the host: so many rows, with @pitch bytes from the begin of one to that of the next. */
+struct Rows {
+    std::size_t bytes = 0, count = 1, pitch = 0; /* of each; pitch: of several */
+
+    std::size_t all_bytes() const { return count * bytes; }
+};
+
 /* Work that runs in the order in which it was given. None of the calls but finish() waits for the work. */
 class Queue {
 public:
@@ -233,6 +240,9 @@ public:
     virtual std::unique_ptr<Watch> watch() { return nullptr; }
     /* Seconds that code which run() gave has taken so far, once it had begun; nothing where nobody can tell. */
     virtual std::optional<double> worked() const { return {}; }
+    /* upload() and download() of rows, which are one behind the other on the device. */
+    virtual void upload_rows(Address to, const void *from, const Rows &rows);
+    virtual void download_rows(void *to, Address from, const Rows &rows);
 };
 
 /* Waits for work to end, however it does: if it has failed, nothing comes any more. */
