@@ -1,11 +1,181 @@
 // SPDX-License-Identifier: MIT
-#include "libptsched/tasks/gpu/side.hpp"
+#include "libptsched/tasks/gpu/side_impl.hpp"
 
 namespace ptsched::tasks {
 
-std::unique_ptr<GpuSide> GpuSide::make(const Options &, GpuListener &)
+std::unique_ptr<GpuSide> GpuSide::make(const Options &options, GpuListener &listener)
 {
-    return nullptr;
+    if (options.devices.empty())
+        return nullptr;
+    return std::make_unique<GpuSideImpl>(options, listener);
+}
+
+GpuSideImpl::GpuSideImpl(const Options &options, GpuListener &listener)
+    : listener_(listener), stream_count_(static_cast<unsigned>(options.devices.size()) * options.streams),
+      arrays_(options.devices), directory_(arrays_), placement_(directory_)
+{
+    constexpr std::size_t most_devices = 64;
+    if (options.devices.size() > most_devices)
+        throw Error("tasks: Options::devices has " + std::to_string(options.devices.size()) + ", and can have " +
+                    std::to_string(most_devices) + " at most");
+    for (device::Device *device : options.devices) {
+        if (!device)
+            throw Error("tasks: Options::devices has a null pointer: it is to name GPUs of gpus()");
+        const auto index = static_cast<unsigned>(gpus_.size());
+        gpus_.push_back(std::make_unique<Streams>(*device, index, options, index * options.streams, stream_count_,
+                                                  directory_, listener));
+    }
+    /* That there is such memory is to be known before an array is made. */
+    if (options.memory != Memory::copied)
+        arrays_.release(arrays_.make(1, options.memory));
+}
+
+void GpuSideImpl::ready(Task &task)
+{
+    work_.fetch_add(1, std::memory_order_release);
+    Task *head = ready_.load(std::memory_order_relaxed);
+    do
+        task.next = head;
+    while (!ready_.compare_exchange_weak(head, &task, std::memory_order_release, std::memory_order_relaxed));
+}
+
+/* Who has just looked may have missed what came meanwhile: so it looks again when the others may serve, too. */
+bool GpuSideImpl::serve()
+{
+    bool some = false;
+    do {
+        if (!serving_.try_lock())
+            return some;
+        const Guard serving(serving_, std::adopt_lock);
+        some = serve_alone() || some;
+    } while (ready_.load(std::memory_order_acquire) && !some);
+    return some;
+}
+
+bool GpuSideImpl::serve_alone()
+{
+    const device::BorrowedThread borrowed;
+    const unsigned ended = collect(), home = collect_homes();
+    const unsigned given = give();
+    directory_.collect();
+    return ended || home || given;
+}
+
+/* In the order in which they came. */
+void GpuSideImpl::take_ready()
+{
+    Task *task = ready_.exchange(nullptr, std::memory_order_acquire), *first = nullptr;
+    while (task) {
+        Task *const before = std::exchange(task->next, first);
+        first = std::exchange(task, before);
+    }
+    while (first) {
+        Task &next = *std::exchange(first, first->next);
+        gpus_[placement_.place(next, gpus_)]->push(next);
+    }
+}
+
+/* What becomes ready by that goes with it. */
+unsigned GpuSideImpl::give()
+{
+    unsigned all = 0, given;
+    do {
+        take_ready();
+        given = 0;
+        for (const auto &gpu : gpus_)
+            given += gpu->give(most_at_once);
+        all += given;
+    } while (given && all < most_at_once && ready_.load(std::memory_order_relaxed));
+    return all;
+}
+
+unsigned GpuSideImpl::collect()
+{
+    unsigned count = 0;
+    for (const auto &gpu : gpus_)
+        count += gpu->collect();
+    if (count)
+        work_.fetch_sub(count, std::memory_order_release);
+    return count;
+}
+
+bool GpuSideImpl::bring_home(Task &task)
+{
+    if (directory_.bring_home(task))
+        return true;
+    work_.fetch_add(1, std::memory_order_release);
+    Guard lock(homes_mutex_);
+    homes_.push_back(&task);
+    home_count_.store(homes_.size(), std::memory_order_release);
+    return false;
+}
+
+unsigned GpuSideImpl::collect_homes()
+{
+    if (!home_count_.load(std::memory_order_acquire))
+        return 0;
+    std::deque<Task *> waiting;
+    {
+        Guard lock(homes_mutex_);
+        std::swap(waiting, homes_);
+    }
+    unsigned count = 0, in_vain = 0;
+    std::deque<Task *> left;
+    for (Task *task : waiting) {
+        std::exception_ptr failure;
+        bool is_home = false;
+        try {
+            is_home = in_vain < most_looks && directory_.bring_home(*task);
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        if (!is_home && !failure) {
+            in_vain++;
+            left.push_back(task);
+            continue;
+        }
+        count++;
+        work_.fetch_sub(1, std::memory_order_release);
+        listener_.is_home(*task, std::move(failure));
+    }
+    Guard lock(homes_mutex_);
+    homes_.insert(homes_.begin(), left.begin(), left.end());
+    home_count_.store(homes_.size(), std::memory_order_release);
+    return count;
+}
+
+bool GpuSideImpl::bring_home(const Range *range)
+{
+    return directory_.bring_home(range);
+}
+
+bool GpuSideImpl::prefers_gpu(const Task &)
+{
+    return true;
+}
+
+void *GpuSideImpl::allocate(std::size_t bytes, Memory memory)
+{
+    return arrays_.make(bytes, memory);
+}
+
+void GpuSideImpl::release(void *memory) noexcept
+{
+    auto *begin = static_cast<std::byte *>(memory);
+    directory_.forget(arrays_.range_of(begin));
+    arrays_.release(begin);
+}
+
+void GpuSideImpl::count(State &state) const
+{
+    for (const auto &gpu : gpus_) {
+        state.on_devices += gpu->ended();
+        state.stream_waits += gpu->stream_waits();
+        state.batches += gpu->batches();
+    }
+    state.bytes_to_devices += directory_.bytes_to_devices();
+    state.bytes_to_host += directory_.bytes_to_host();
+    state.bytes_between += directory_.bytes_between();
 }
 
 } // namespace ptsched::tasks

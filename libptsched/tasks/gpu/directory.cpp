@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT
+#include "libptsched/tasks/gpu/directory.hpp"
+
+#include <algorithm>
+
+namespace ptsched::tasks {
+
+namespace {
+
+std::uint64_t bit_of(const Site &site)
+{
+    return std::uint64_t{1} << site.index;
+}
+
+void add(std::atomic<std::uint64_t> &counter, std::uint64_t more)
+{
+    counter.fetch_add(more, std::memory_order_relaxed);
+}
+
+} // namespace
+
+Entry &Directory::entry_of(const Range &range)
+{
+    Entry *found = entries_.find(range);
+    return found ? *found : make(range);
+}
+
+Entry &Directory::make(const Range &range)
+{
+    Entry &entry = entries_.make(range);
+    const Arrays::Found array = arrays_.find(range.begin);
+    if (array.memory == Memory::copied)
+        try {
+            entry.block = device::Datablock::at_home(range.begin, {range.row_bytes, range.rows, range.pitch});
+        } catch (...) {
+            entries_.erase(entry);
+            throw;
+        }
+    return entry;
+}
+
+void Directory::use(const Task &task, const Site &site, Stream &stream, Uses &uses)
+{
+    uses.clear();
+    Guard lock(mutex_);
+    if (entries_.size() >= sweep_at_)
+        sweep();
+    clock_++;
+    for (const Access &access : task.declared()) {
+        uses.places.push_back({access.range.begin, 0});
+        if (access.range.bytes() && !is_weak(access.mode))
+            use(access, task, site, stream, uses);
+    }
+}
+
+void Directory::use(const Access &access, const Task &task, const Site &site, Stream &stream, Uses &uses)
+{
+    Entry &entry = entry_of(access.range);
+    const Position here{&stream, stream.last() + 1};
+    if (entry.block && !entry.overlapping.empty())
+        settle_overlapping(entry, access.mode, task, site, stream);
+    entry.last_used = clock_;
+    entry.used = here;
+    if (!entry.block)
+        return;
+    device::Access::Item item{entry.block.get()};
+    item.changed = writes(access.mode);
+    item.renewed = !reads(access.mode);
+    item.ordered = true;
+    uses.access_of.push_back(static_cast<std::uint32_t>(uses.places.size() - 1));
+    uses.items.push_back(item);
+    if (access.range.rows > 1)
+        uses.places.back().pitch = access.range.row_bytes;
+    if (reads(access.mode) && !(entry.on_devices & bit_of(site)))
+        count_copy(entry, site);
+    list(entry);
+    if (!writes(access.mode)) {
+        entry.on_devices |= bit_of(site);
+        return;
+    }
+    entry.on_devices = bit_of(site);
+    entry.away = true;
+    entry.arrival.reset();
+    entry.written = here;
+}
+
+void Directory::count_copy(const Entry &entry, const Site &site)
+{
+    add(entry.on_devices & ~bit_of(site) ? between_ : to_devices_, entry.range.bytes());
+}
+
+/*
+ * What others have that was written comes to the host first, unless it is written over; what is copied from there, and
+ * what is written there later, comes after it.
+ */
+void Directory::settle_overlapping(Entry &entry, Mode mode, const Task &task, const Site &site, Stream &stream)
+{
+    for (Entry *other : entry.overlapping) {
+        if (!other->block)
+            continue;
+        if (other->used.stream == &stream && other->used.number == stream.last() + 1 &&
+            (writes(mode) || (other->written.stream == &stream && other->written.number == other->used.number)))
+            throw Error("tasks: " + describe(task) + " declares " + describe(entry.range) + " and " +
+                        describe(other->range) +
+                        ", which overlap, and writes: on a GPU, they have copies of their own, so one range that has "
+                        "all of it must be declared");
+        if (other->away) {
+            if (reads(mode) || !covers(entry.range, other->range))
+                fetch(*other);
+            else
+                other->away = false;
+            if (other->arrival) {
+                site.copies->after(other->arrival);
+                stream.queue().after(other->arrival);
+            }
+        }
+        if (writes(mode))
+            outdate(*other);
+    }
+}
+
+bool Directory::fetch(Entry &entry)
+{
+    if (!entry.away)
+        return true;
+    if (!entry.arrival) {
+        if (!entry.block->host_address())
+            add(to_host_, entry.range.bytes());
+        entry.block->bring_to_host();
+        entry.arrival = entry.block->arrival_on_host();
+    }
+    if (entry.arrival && !entry.arrival->reached())
+        return false;
+    entry.arrival.reset();
+    entry.away = false;
+    return true;
+}
+
+void Directory::outdate(Entry &entry)
+{
+    if (entry.block && entry.on_devices)
+        entry.block->written_at_home();
+    entry.on_devices = 0;
+    if (!entry.away)
+        unlist(entry);
+}
+
+void Directory::list(Entry &entry)
+{
+    if (entry.is_listed)
+        return;
+    entry.is_listed = true;
+    entry.older = newest_;
+    entry.newer = nullptr;
+    if (newest_)
+        newest_->newer = &entry;
+    newest_ = &entry;
+    listed_.fetch_add(1, std::memory_order_release);
+}
+
+void Directory::unlist(Entry &entry)
+{
+    if (!entry.is_listed)
+        return;
+    entry.is_listed = false;
+    if (entry.older)
+        entry.older->newer = entry.newer;
+    if (entry.newer)
+        entry.newer->older = entry.older;
+    else
+        newest_ = entry.older;
+    listed_.fetch_sub(1, std::memory_order_release);
+}
+
+/* Whether a task writes all of it, and reads none. */
+bool Directory::is_covered(const Entry &entry, const Task &task) const
+{
+    return std::any_of(task.accesses, task.accesses + task.access_count, [&](const Access &access) {
+        return access.mode == Mode::out && covers(access.range, entry.range);
+    });
+}
+
+bool Directory::bring_home(const Task &task)
+{
+    if (!listed_.load(std::memory_order_acquire))
+        return true;
+    const device::BorrowedThread borrowed;
+    bool all = true;
+    Guard lock(mutex_);
+    for (const Access &access : task.declared()) {
+        if (is_weak(access.mode))
+            continue;
+        entries_.each_overlapping(access.range, [&](Entry &entry) {
+            if (!entry.away)
+                return;
+            const bool is_needed = !is_covered(entry, task);
+            if (is_needed || entry.arrival)
+                all = fetch(entry) && all;
+            else if (const device::MarkerPtr arrival = entry.block->arrival_on_host())
+                all = arrival->reached() && all;
+        });
+    }
+    if (!all)
+        return false;
+    for (const Access &access : task.declared())
+        if (writes(access.mode) && !is_weak(access.mode))
+            entries_.each_overlapping(access.range, [&](Entry &entry) {
+                entry.away = false;
+                outdate(entry);
+            });
+    return true;
+}
+
+/* Who waits may use the memory without a task afterwards. */
+bool Directory::bring_home(const Range *range)
+{
+    if (!listed_.load(std::memory_order_acquire))
+        return true;
+    const device::BorrowedThread borrowed;
+    bool all = true;
+    const auto bring = [&](Entry &entry) {
+        if (entry.away && has_ended(entry.written))
+            all = fetch(entry) && all;
+    };
+    const auto leave = [&](Entry &entry) {
+        if (!entry.away && has_ended(entry.used))
+            outdate(entry);
+    };
+    Guard lock(mutex_);
+    if (range) {
+        entries_.each_overlapping(*range, bring);
+        if (all)
+            entries_.each_overlapping(*range, leave);
+        return all;
+    }
+    for (Entry *entry = newest_; entry; entry = entry->older)
+        bring(*entry);
+    for (Entry *entry = all ? newest_ : nullptr, *older = nullptr; entry; entry = older) {
+        older = entry->older;
+        leave(*entry);
+    }
+    return all;
+}
+
+void Directory::forget(const Range &range)
+{
+    std::vector<device::DatablockPtr> blocks;
+    Guard lock(mutex_);
+    std::vector<Entry *> found;
+    entries_.each_overlapping(range, [&](Entry &entry) { found.push_back(&entry); });
+    for (Entry *entry : found) {
+        unlist(*entry);
+        blocks.push_back(entries_.erase(*entry));
+    }
+}
+
+void Directory::add_missing(const Task &task, std::span<double> bytes)
+{
+    Guard lock(mutex_);
+    for (const Access &access : task.declared()) {
+        if (!reads(access.mode) || is_weak(access.mode))
+            continue;
+        const Entry *entry = entries_.find(access.range);
+        for (std::size_t i = 0; i < bytes.size(); i++)
+            if (!entry || !(entry->on_devices >> i & 1))
+                bytes[i] += static_cast<double>(access.range.bytes());
+    }
+}
+
+/* What has not been used since the last time, and is on the host. */
+void Directory::sweep()
+{
+    Retired retired;
+    retired.blocks = entries_.erase_if([&](Entry &entry) {
+        if (entry.away || entry.last_used > last_sweep_)
+            return false;
+        unlist(entry);
+        return true;
+    });
+    last_sweep_ = clock_;
+    sweep_at_ = std::max<std::size_t>(1024, 2 * entries_.size());
+    if (retired.blocks.empty())
+        return;
+    for (const Stream *stream : streams_)
+        retired.until.push_back(stream->last());
+    retired_.push_back(std::move(retired));
+    retired_count_.store(retired_.size(), std::memory_order_release);
+}
+
+void Directory::collect()
+{
+    if (!retired_count_.load(std::memory_order_acquire))
+        return;
+    std::vector<Retired> ended;
+    {
+        Guard lock(mutex_);
+        const auto first = std::stable_partition(retired_.begin(), retired_.end(), [&](const Retired &retired) {
+            for (std::size_t i = 0; i < streams_.size(); i++)
+                if (!streams_[i]->has_ended(retired.until[i]))
+                    return true;
+            return false;
+        });
+        std::move(first, retired_.end(), std::back_inserter(ended));
+        retired_.erase(first, retired_.end());
+        retired_count_.store(retired_.size(), std::memory_order_release);
+    }
+}
+
+} // namespace ptsched::tasks

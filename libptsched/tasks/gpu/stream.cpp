@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "libptsched/tasks/gpu/stream.hpp"
+
+#include <algorithm>
+
+namespace ptsched::tasks {
+
+Stream::Stream(device::Device &device, unsigned number, unsigned all)
+    : queue_(device.make_queue()), number_(number), given_(most), follows_(all)
+{
+}
+
+const Stream::Mark &Stream::mark()
+{
+    if (marks_.empty() || marks_.back().position != last_)
+        marks_.push_back({last_, queue_->mark()});
+    return marks_.back();
+}
+
+/* The first that is there or behind. */
+const Stream::Mark &Stream::mark_at(std::uint64_t position)
+{
+    const auto found = std::lower_bound(marks_.begin(), marks_.end(), position,
+                                        [](const Mark &mark, std::uint64_t to) { return mark.position < to; });
+    return found == marks_.end() ? mark() : *found;
+}
+
+bool Stream::follow(const Position &position)
+{
+    Stream *const other = position.stream;
+    if (!other || other == this || other->has_ended(position.number) || follows_[other->number_] >= position.number)
+        return false;
+    const Mark &mark = other->mark_at(position.number);
+    queue_->after(mark.marker);
+    follows_[other->number_] = mark.position;
+    return true;
+}
+
+Position Stream::add(Given given)
+{
+    last_++;
+    given_[last_ % most] = std::move(given);
+    return {this, last_};
+}
+
+void Stream::mark_tail() noexcept
+{
+    try {
+        if (in_flight() && marks_.size() < most_marks)
+            mark();
+    } catch (...) {
+        broken_ = std::current_exception();
+    }
+}
+
+} // namespace ptsched::tasks

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "libptsched/tasks/gpu/streams.hpp"
+
+#include "libptsched/tasks/here.hpp"
+
+#include <algorithm>
+
+namespace ptsched::tasks {
+
+namespace {
+
+std::unique_ptr<device::Queue> copy_queue(device::Device &device)
+{
+    std::unique_ptr<device::Queue> queue = device.make_queue();
+    if (!queue->native_stream() || !device.orders_others())
+        throw Error("tasks: " + device.name() + " has no streams of CUDA: Options::devices is to name GPUs of gpus()");
+    return queue;
+}
+
+} // namespace
+
+Streams::Streams(device::Device &device, unsigned index, const Options &options, unsigned first, unsigned all,
+                 Directory &directory, GpuListener &listener)
+    : site_{&device, index, copy_queue(device)}, directory_(directory), listener_(listener), first_number_(first),
+      code_(device::cuda_stream_code(device,
+                                     [this](const device::StreamWork &work) {
+                                         const Task &task = *calling_;
+                                         task.function->on_gpu(task.closure,
+                                                               {task.declared(), uses_.places.data(), site_.device,
+                                                                &calling_on_->queue(), work.stream, work.device});
+                                     })),
+      visit_(device, options.attach, [&listener] { listener.wake(); })
+{
+    for (unsigned i = 0; i < options.streams; i++) {
+        streams_.push_back(std::make_unique<Stream>(device, first + i, all));
+        directory.add_stream(*streams_.back());
+    }
+}
+
+void Streams::push(Task &task)
+{
+    waiting_++;
+    Task **place = last_waiting_ ? &last_waiting_->next : &first_waiting_;
+    if (last_waiting_ && last_waiting_->attributes.priority < task.attributes.priority)
+        for (place = &first_waiting_; (*place)->attributes.priority >= task.attributes.priority;)
+            place = &(*place)->next;
+    task.next = *place;
+    *place = &task;
+    if (!task.next)
+        last_waiting_ = &task;
+}
+
+/* What follows the last task of a stream there needs no event. */
+Stream *Streams::choose(Task &task)
+{
+    for (std::uint32_t i = 0; i < task.edge_count; i++) {
+        const Position &after = task.edge(i).after;
+        Stream *const stream = after.stream;
+        if (stream && owns(*stream) && after.number == stream->last() && stream->in_flight() && !stream->is_full())
+            return stream;
+    }
+    Stream *least = nullptr;
+    for (unsigned i = 0; i < streams_.size(); i++) {
+        Stream &stream = *streams_[(next_ + i) % streams_.size()];
+        if (!least || stream.in_flight() < least->in_flight())
+            least = &stream;
+        if (!least->in_flight())
+            break;
+    }
+    next_ = (least->number() - first_number_ + 1) % static_cast<unsigned>(streams_.size());
+    return least->is_full() ? nullptr : least;
+}
+
+unsigned Streams::give(unsigned most)
+{
+    unsigned count = 0;
+    if (!first_waiting_ || !visit_.may_give())
+        return 0;
+    /* Who has no turns of his own has the interposer's. */
+    const device::Exempt exempt(visit_.has_turns());
+    for (; count < most && first_waiting_; count++) {
+        Task &task = *first_waiting_;
+        Stream *const stream = choose(task);
+        if (!stream)
+            break;
+        first_waiting_ = std::exchange(task.next, nullptr);
+        if (!first_waiting_)
+            last_waiting_ = nullptr;
+        waiting_--;
+        give(task, *stream);
+    }
+    if (!count)
+        return 0;
+    batches_.add(1);
+    for (const auto &stream : streams_)
+        stream->mark_tail();
+    return count;
+}
+
+void Streams::give(Task &task, Stream &stream)
+{
+    Stream::Given given{&task};
+    try {
+        follow(task, stream);
+        directory_.use(task, site_, stream, uses_);
+        if (uses_.items.empty())
+            call(task, stream, given);
+        else
+            give_in_place(task, stream, given);
+    } catch (...) {
+        given.failure = std::current_exception();
+    }
+    const bool has_failed = given.failure != nullptr;
+    task.position = stream.add(std::move(given));
+    in_flight_++;
+    /* What has failed may have given some work before: it ends when that has, and nothing is to follow it. */
+    if (!has_failed)
+        listener_.given(task);
+}
+
+/* Of what is in one stream, the last is enough. */
+void Streams::follow(Task &task, Stream &stream)
+{
+    constexpr std::uint32_t most_compared = 16;
+    const std::uint32_t compared = std::min(task.edge_count, most_compared);
+    unsigned waits = 0;
+    for (std::uint32_t i = 0; i < task.edge_count; i++) {
+        const Position &after = task.edge(i).after;
+        bool is_last = after.stream != nullptr;
+        for (std::uint32_t j = 0; j < compared && is_last; j++)
+            is_last = task.edge(j).after.stream != after.stream || task.edge(j).after.number <= after.number;
+        if (is_last)
+            waits += stream.follow(after);
+    }
+    if (waits)
+        stream_waits_.add(waits);
+}
+
+void Streams::give_in_place(Task &task, Stream &stream, Stream::Given &given)
+{
+    uses_.addresses.resize(uses_.items.size());
+    device::Access access(*site_.device, stream.queue(), *site_.copies, uses_.items, uses_.addresses.data());
+    for (std::size_t i = 0; i < uses_.items.size(); i++)
+        uses_.places[uses_.access_of[i]].address = device::host_pointer(uses_.addresses[i]);
+    call(task, stream, given);
+    access.given(stream.queue().mark_for_later());
+}
+
+void Streams::call(Task &task, Stream &stream, Stream::Given &given)
+{
+    const Here before = Here::get();
+    Here::get() = {task.core, before.lane, &task, true};
+    calling_ = &task;
+    calling_on_ = &stream;
+    try {
+        stream.queue().run(*code_, {}, no_arguments_);
+    } catch (...) {
+        given.failure = std::current_exception();
+    }
+    Here::get() = before;
+}
+
+unsigned Streams::collect()
+{
+    unsigned count = 0;
+    for (const auto &stream : streams_) {
+        if (!stream->in_flight())
+            continue;
+        stream->collect([&](Stream::Given &given) {
+            count++;
+            in_flight_--;
+            listener_.ended(*given.task, std::move(given.failure));
+        });
+        stream->mark_tail();
+    }
+    ended_.add(count);
+    if (!in_flight_ && !first_waiting_ && visit_.has_turns())
+        visit_.leave();
+    return count;
+}
+
+} // namespace ptsched::tasks

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* The streams of one device, and the tasks that are to be given to them. */
+#ifndef PTSCHED_TASKS_GPU_STREAMS_HPP
+#define PTSCHED_TASKS_GPU_STREAMS_HPP
+
+#include "libptsched/tasks/gpu/directory.hpp"
+#include "libptsched/tasks/gpu/side.hpp"
+#include "libptsched/tasks/gpu/visit.hpp"
+
+namespace ptsched::tasks {
+
+/* A counter that one thread changes and all may read. */
+class Counter {
+public:
+    std::uint64_t value() const { return value_.load(std::memory_order_relaxed); }
+    void add(std::uint64_t more) { value_.store(value() + more, std::memory_order_relaxed); }
+
+private:
+    std::atomic<std::uint64_t> value_{0};
+};
+
+/* All but what is said of others is for the thread that serves. */
+class Streams {
+public:
+    /* @first: the number of its first stream, of @all. Throws Error if the device cannot be used so. */
+    Streams(device::Device &device, unsigned index, const Options &options, unsigned first, unsigned all,
+            Directory &directory, GpuListener &listener);
+    Streams(const Streams &) = delete;
+    Streams &operator=(const Streams &) = delete;
+
+    /* A task that is to run here, when it may; the more urgent ones before the others. */
+    void push(Task &task);
+    /* Gives what it may, and no more than @most; returns how many. */
+    unsigned give(unsigned most);
+    /* Looks what has ended; returns how many have. */
+    unsigned collect();
+    /* Whether a queue has work. */
+    bool has_work() const { return in_flight_ != 0; }
+    bool has_waiting() const { return first_waiting_ != nullptr; }
+    std::size_t load() const { return in_flight_ + waiting_; }
+
+    device::Device &device() const { return *site_.device; }
+    Visit &visit() { return visit_; }
+
+    /* Any thread may ask. */
+    std::uint64_t ended() const { return ended_.value(); }
+    std::uint64_t stream_waits() const { return stream_waits_.value(); }
+    std::uint64_t batches() const { return batches_.value(); }
+
+private:
+    /* Null: all of them have as much as they may. */
+    Stream *choose(Task &task);
+    void give(Task &task, Stream &stream);
+    void follow(Task &task, Stream &stream);
+    /* With what it uses in place. */
+    void give_in_place(Task &task, Stream &stream, Stream::Given &given);
+    void call(Task &task, Stream &stream, Stream::Given &given);
+    bool owns(const Stream &stream) const { return stream.number() - first_number_ < streams_.size(); }
+
+    Site site_;
+    Directory &directory_;
+    GpuListener &listener_;
+    const unsigned first_number_;
+    std::vector<std::unique_ptr<Stream>> streams_;
+    const std::unique_ptr<device::Code> code_; /* calls the task's function with the device's context */
+    const std::vector<void *> no_arguments_;
+    Visit visit_;
+    unsigned next_ = 0; /* where the search for the one with the least work begins */
+
+    Uses uses_;
+    Task *calling_ = nullptr; /* its function is called */
+    Stream *calling_on_ = nullptr;
+
+    Task *first_waiting_ = nullptr, *last_waiting_ = nullptr;
+    std::size_t waiting_ = 0, in_flight_ = 0;
+    Counter ended_, stream_waits_, batches_;
+};
+
+} // namespace ptsched::tasks
+
+#endif /* PTSCHED_TASKS_GPU_STREAMS_HPP */

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+/* The GPUs' part of a runtime of tasks, on the virtual GPU, driven as a runtime drives it. */
+#include "tests/device/rival.hpp"
+#include "tests/tasks/gpu/cases.hpp"
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && argv[1] == std::string(test::rival_argument))
+        return test::rival();
+    test::Daemon daemon;
+    std::vector<tap::Case> all;
+
+    setenv("PTSCHED_VGPU_MEMORY", std::to_string(test::gpu_memory).c_str(), 1);
+    for (auto cases : {test::order_cases, test::content_cases})
+        for (tap::Case &one : cases())
+            all.push_back(std::move(one));
+    return tap::run(all);
+}
