@@ -124,6 +124,8 @@ private:
     std::atomic<bool> waking_{false};                       /* one is on his way from sleep */
     Sleepers sleepers_;
     std::atomic<unsigned> waiters_asleep_{0};
+    alignas(64) std::atomic<const Lane *> server_{nullptr}; /* who served GPUs last, and when, in cycles */
+    std::atomic<std::uint64_t> served_{0};
     std::atomic<bool> guards_{false}; /* a thread that has nothing to do does not sleep for long */
     std::atomic<bool> stops_{false};
 

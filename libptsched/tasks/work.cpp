@@ -14,7 +14,7 @@ constexpr unsigned most_searching = 2, looks = 50, looks_at_gpus = 5000;
 /* Between looks, each of which takes what is looked at from the processor of who makes tasks. */
 constexpr unsigned pauses = 16;
 /* In cycles: a task that is short, for how long who has run some lets others gather, and what was a moment ago. */
-constexpr std::uint64_t short_task = 2000, gathering = 8000, recent = 16000;
+constexpr std::uint64_t short_task = 2000, gathering = 8000, recent = 16000, recently_served = 6000;
 /* Who has taken so many at once need not wait for more. */
 constexpr std::size_t enough = ReadyQueue::most_at_once / 2;
 /* While GPUs have work, or others end what is waited for: between looks, at first and at most. */
@@ -39,16 +39,24 @@ void CoreImpl::help()
     while (!stops()) {
         helper_.wait_until(no_limit(), [&] { return stops() || gpu_->is_busy(); });
         while (!stops() && gpu_->is_busy()) {
-            if (!guards_.load(std::memory_order_relaxed))
-                gpu_->serve();
+            serve();
             std::this_thread::sleep_for(rhythm);
         }
     }
 }
 
+/* Who has just done it has what it takes in his processor's caches: others do it if he does not come back. */
 bool CoreImpl::serve()
 {
-    return gpu_ && gpu_->is_busy() && gpu_->serve();
+    if (!gpu_ || !gpu_->is_busy())
+        return false;
+    const Lane *const server = server_.load(std::memory_order_relaxed), *const mine = &lane();
+    if (server != mine && __builtin_ia32_rdtsc() - served_.load(std::memory_order_relaxed) < recently_served)
+        return false;
+    const bool some = gpu_->serve();
+    server_.store(mine, std::memory_order_relaxed);
+    served_.store(__builtin_ia32_rdtsc(), std::memory_order_relaxed);
+    return some;
 }
 
 bool CoreImpl::work_until(const Condition &done, Clock::time_point until)
