@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+/* Tasks that say what they read and write, on the host and on the virtual GPU. */
+#include "tests/tasks/cases.hpp"
+
+int main()
+{
+    test::Daemon daemon;
+    std::vector<tap::Case> all;
+
+    for (auto cases : {test::host_cases, test::c_cases})
+        for (tap::Case &one : cases())
+            all.push_back(std::move(one));
+    return tap::run(all);
+}
