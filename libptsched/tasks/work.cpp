@@ -155,9 +155,9 @@ void CoreImpl::rest(const Condition &done, Clock::time_point until, unsigned res
 {
     Lane &mine = lane();
     const bool waits = Here::get().core != this || Here::get().task;
-    const bool guards = (waits || !all_ended()) && !guards_.exchange(true, std::memory_order_acq_rel);
     if (waits)
         check_progress();
+    const bool guards = (waits || !all_ended()) && !guards_.exchange(true, std::memory_order_acq_rel);
     if (guards || waits)
         until = std::min(until, Clock::now() + std::min<Clock::duration>(first_nap * (rests + 1), longest_nap));
     count(mine, &Lane::sleeps);
