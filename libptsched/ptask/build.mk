@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # libptask.so: graphs of tasks for accelerators and the host, on top of libptsched-device.so.
-PTASK_SRCS := $(wildcard libptsched/ptask/*/*.cpp) $(addprefix libptsched/base/,worker.cpp c_error.cpp)
+PTASK_SRCS := $(wildcard libptsched/ptask/*/*.cpp) $(addprefix libptsched/base/,worker.cpp c_error.cpp nvtx.cpp trace_events.cpp)
 PTASK_OBJS := $(PTASK_SRCS:%=$(B)/obj/%.o)
 PTASK_SO   := $(B)/lib/libptask.so
 # For programs of the tree: a program in C names nothing of the second, which is found by the program's path all the same.
@@ -10,10 +10,6 @@ PTASK_INSIDES := $(PTASK_OBJS) $(DEVICE_OBJS) $(B)/lib/libptsched-core.a
 
 $(PTASK_OBJS): CPPFLAGS += $(LIBRARY_CPPFLAGS)
 $(PTASK_OBJS): CXXFLAGS += $(LIBRARY_CXXFLAGS)
-# Headers of the toolkit, if it is there: NVTX is nothing else.
-CUDA_INCLUDE   ?= /usr/local/cuda/include
-NVTX_CPPFLAGS  := $(if $(wildcard $(CUDA_INCLUDE)/nvtx3/nvToolsExt.h),-DPTSCHED_NVTX -isystem $(CUDA_INCLUDE))
-$(B)/obj/libptsched/ptask/time/nvtx.cpp.o: CPPFLAGS += $(NVTX_CPPFLAGS)
 # Where functions are that programs call.
 $(filter $(addprefix $(B)/obj/libptsched/ptask/,api/% graph/% ipc/%),$(PTASK_OBJS)): CXXFLAGS += $(DESCRIBED)
 $(PTASK_SO).$(VERSION): $(PTASK_OBJS) $(DEVICE_SO) $(B)/lib/libptsched-core.a libptsched/ptask/libptask.map

@@ -87,24 +87,6 @@ void a_timeline()
 
 } // namespace
 
-Rows rows_of(const Graph &graph)
-{
-    std::map<int, std::string> groups;
-    std::map<std::pair<int, int>, std::string> names;
-    Rows rows;
-    const auto timeline = nlohmann::json::parse(graph.timeline());
-    for (const auto &event : timeline.at("traceEvents")) {
-        int group = event.at("pid"), row = event.at("tid");
-        if (event.at("ph") == "M" && event.at("name") == "process_name")
-            groups[group] = event.at("args").at("name");
-        else if (event.at("ph") == "M")
-            names[{group, row}] = event.at("args").at("name");
-        else
-            rows[{groups.at(group), names.at({group, row})}].push_back(event);
-    }
-    return rows;
-}
-
 Cases draw_cases()
 {
     return {{"a graph in DOT", a_graph_in_dot}, {"a timeline", a_timeline}};

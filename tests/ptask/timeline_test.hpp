@@ -3,16 +3,15 @@
 #define PTASK_TIMELINE_TEST_HPP
 
 #include "tests/ptask/ptask_test.hpp"
-
-#include <map>
-#include <nlohmann/json.hpp>
+#include "tests/trace_rows.hpp"
 
 namespace test {
 
-/* Events by the names of their group and row. */
-using Rows = std::map<std::pair<std::string, std::string>, std::vector<nlohmann::json>>;
 /* What a graph with a timeline did. */
-Rows rows_of(const Graph &graph);
+inline Rows rows_of(const Graph &graph)
+{
+    return rows_in(graph.timeline());
+}
 
 } // namespace test
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "libptsched/base/dot.hpp"
 #include "libptsched/ptask/api/graph.hpp"
 #include <ptsched/ptask/draw.hpp>
 
@@ -6,26 +7,10 @@ namespace ptsched::ptask {
 
 namespace {
 
-/* What is between quotes, and what is a label with fields, too. */
-std::string escaped(const std::string &text, const char *special)
-{
-    std::string out;
-    for (char c : text) {
-        if (std::string(special).find(c) != std::string::npos)
-            out += '\\';
-        out += c;
-    }
-    return out;
-}
-
+/* Of a label with several. */
 std::string field(const std::string &text)
 {
-    return escaped(text, "\"\\{}|<> ");
-}
-
-std::string quoted(const std::string &text)
-{
-    return '"' + escaped(text, "\"\\") + '"';
+    return dot_escaped(text, "\"\\{}|<> ");
 }
 
 /* "in_" for a port where something enters, "out_" for one where something leaves. */
@@ -41,7 +26,7 @@ std::string fields(const Task &task, bool (Port::*has)() const, const std::strin
 
 std::string end_of(const Port &port, const std::string &prefix)
 {
-    return quoted(port.task().name()) + ":" + prefix + std::to_string(port.index());
+    return dot_quoted(port.task().name()) + ":" + prefix + std::to_string(port.index());
 }
 
 } // namespace
@@ -52,7 +37,7 @@ std::string draw(const Graph &graph)
     unsigned ends = 0;
 
     for (const auto &task : graph.tasks())
-        out += "\t" + quoted(task->name()) + " [label=\"{" + fields(*task, &Port::takes, "in_") + "|" +
+        out += "\t" + dot_quoted(task->name()) + " [label=\"{" + fields(*task, &Port::takes, "in_") + "|" +
                field(task->name()) + "|" + fields(*task, &Port::gives, "out_") + "}\"" +
                (task->is_on_host() ? "" : ", style=bold") + (task->lowered() ? ", color=blue" : "") + "];\n";
     for (const auto &channel : GraphImpl::of(graph).channels_) {
@@ -63,7 +48,7 @@ std::string draw(const Graph &graph)
             out += "\t" + world + " [shape=point];\n";
         }
         out += "\t" + (from ? end_of(*from, "out_") : world) + " -> " + (to ? end_of(*to, "in_") : world) +
-               " [label=" + quoted(channel->port().form.describe()) + (channel->is_loop ? ", style=dashed" : "") +
+               " [label=" + dot_quoted(channel->port().form.describe()) + (channel->is_loop ? ", style=dashed" : "") +
                "];\n";
     }
     return out + "}\n";

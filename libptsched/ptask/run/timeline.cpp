@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/ptask/run/timeline.hpp"
 
+#include "libptsched/base/trace_events.hpp"
+
 #include <algorithm>
-#include <cstdio>
 #include <unordered_map>
 
 namespace ptsched::ptask {
@@ -13,44 +14,6 @@ namespace {
 constexpr std::size_t most_events = 1000000;
 /* The group of rows with the tasks; those of devices follow it. */
 constexpr unsigned tasks_group = 1;
-
-std::string quoted(const std::string &text)
-{
-    std::string out = "\"";
-    for (char c : text) {
-        char code[8];
-        if (static_cast<unsigned char>(c) < 0x20) {
-            std::snprintf(code, sizeof(code), "\\u%04x", static_cast<unsigned>(c));
-            out += code;
-            continue;
-        }
-        if (c == '"' || c == '\\')
-            out += '\\';
-        out += c;
-    }
-    return out + '"';
-}
-
-std::string head(const char *kind, const std::string &name, unsigned group, unsigned row)
-{
-    return std::string("{\"ph\":\"") + kind + "\",\"name\":" + quoted(name) + ",\"pid\":" + std::to_string(group) +
-           ",\"tid\":" + std::to_string(row);
-}
-
-/* The name of a group of rows, or of a row. */
-std::string label(const char *what, const std::string &name, unsigned group, unsigned row)
-{
-    return head("M", what, group, row) + ",\"args\":{\"name\":" + quoted(name) + "}},\n";
-}
-
-/* Exactly, so that what does not overlap does not seem to. */
-std::string microseconds(Clock::duration time)
-{
-    char text[48];
-    long long ns = std::chrono::nanoseconds(time).count();
-    std::snprintf(text, sizeof(text), "%lld.%03lld", ns / 1000, ns % 1000);
-    return text;
-}
 
 } // namespace
 
@@ -112,42 +75,37 @@ void Timeline::fetched(const device::Device &from, const TaskImpl &by, std::size
 
 std::string Timeline::json(const GraphDevices &graph_devices, const std::vector<std::unique_ptr<TaskImpl>> &tasks) const
 {
-    std::string out =
-        "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"lost events\":" + std::to_string(lost_) + "},\"traceEvents\":[\n";
+    TraceEvents out(lost_);
     std::unordered_map<const TaskImpl *, unsigned> rows;
     std::unordered_map<const device::Device *, unsigned> groups;
 
-    out += label("process_name", "tasks", tasks_group, 0);
+    out.name_group(tasks_group, "tasks");
     for (const auto &task : tasks) {
         unsigned row = rows[task.get()] = static_cast<unsigned>(rows.size()) + 1;
-        out += label("thread_name", task->name(), tasks_group, row);
+        out.name_row(tasks_group, row, task->name());
     }
     for (const auto &graph_device : graph_devices.all) {
         unsigned group = groups[graph_device->device] = tasks_group + 1 + static_cast<unsigned>(groups.size());
         /* Several may have the same name. */
-        out += label("process_name", graph_device->device->name() + " #" + std::to_string(groups.size()), group, 0);
+        out.name_group(group, graph_device->device->name() + " #" + std::to_string(groups.size()));
         for (unsigned row = 1; row <= graph_device->lane_count; row++)
-            out += label("thread_name", "queue " + std::to_string(row), group, row);
+            out.name_row(group, row, "queue " + std::to_string(row));
         for (const auto &[replay, graph] : graphs_)
             if (graph.device == graph_device->device)
-                out +=
-                    label("thread_name", "CUDA graph " + std::to_string(graph.row - first_graph + 1), group, graph.row);
-        out += label("thread_name", "copies from the host", group, from_host);
-        out += label("thread_name", "copies from other GPUs", group, from_gpu);
-        out += label("thread_name", "copies to the host", group, to_host);
+                out.name_row(group, graph.row, "CUDA graph " + std::to_string(graph.row - first_graph + 1));
+        out.name_row(group, from_host, "copies from the host");
+        out.name_row(group, from_gpu, "copies from other GPUs");
+        out.name_row(group, to_host, "copies to the host");
     }
     for (const Event &event : events_) {
-        std::string rest = ",\"ts\":" + microseconds(event.began - origin_) +
-                           ",\"dur\":" + microseconds(event.ended - event.began) +
-                           (event.bytes ? ",\"args\":{\"bytes\":" + std::to_string(event.bytes) + "}" : "") + "},\n";
+        const auto begin = event.began - origin_, length = event.ended - event.began;
         std::string name = event.task->name() + (event.more ? " and " + std::to_string(event.more) + " more" : "");
         if (event.row != only_task)
-            out += head("X", name, groups[event.device], event.row) + rest;
+            out.add_span(groups[event.device], event.row, name, begin, length, {{"bytes", event.bytes}});
         if (event.row < from_host)
-            out += head("X", event.device->name(), tasks_group, rows[event.task]) + rest;
+            out.add_span(tasks_group, rows[event.task], event.device->name(), begin, length, {{"bytes", event.bytes}});
     }
-    out.resize(out.size() - 2);
-    return out + "\n]}\n";
+    return out.take_end();
 }
 
 } // namespace ptsched::ptask
