@@ -106,10 +106,10 @@ std::uint32_t Domain::add(Task &task, Entry &entry, const Access &access, std::s
         if (!task.extras)
             task.extras = std::make_unique<Extras>();
         task.extras->gates.push_back({access.range, &gate});
-        host_.made(gate, add_strong(gate, entry, mode, era));
+        host_.made(gate, add_strong(gate, entry, {access.range, mode}, era));
         opens = &gate;
     } else {
-        waits = add_strong(task, entry, mode, era);
+        waits = add_strong(task, entry, {access.range, mode}, era);
     }
     join(task, entry, mode);
     /* Who comes next waits for what this one may not have waited for. */
@@ -123,20 +123,25 @@ std::uint32_t Domain::add(Task &task, Entry &entry, const Access &access, std::s
 }
 
 /* By what is there already; the task itself comes with join(). */
-std::uint32_t Domain::add_strong(Task &task, Entry &entry, Mode mode, std::uint32_t era)
+std::uint32_t Domain::add_strong(Task &task, Entry &entry, const Access &access, std::uint32_t era)
 {
+    const Mode mode = access.mode;
     const bool joins = may_join(mode) && entry.current.mode == mode && !entry.current.empty();
-    std::uint32_t waits = depend(task, joins ? entry.before : entry.current, era);
+    std::uint32_t waits = depend(task, joins ? entry.before : entry.current, access, era);
     for (Entry *other : entry.overlapping) {
         const bool both_read = mode == Mode::in && other->current.mode == Mode::in;
-        waits += depend(task, both_read ? other->before : other->current, era);
+        waits += depend(task, both_read ? other->before : other->current, access, era);
     }
     return waits;
 }
 
-std::uint32_t Domain::depend(Task &task, Group &group, std::uint32_t era)
+std::uint32_t Domain::depend(Task &task, Group &group, const Access &by, std::uint32_t era)
 {
     std::uint32_t waits = 0;
+    if (host_.picture)
+        for (Task *on : group.tasks)
+            if (on != &task)
+                host_.picture->add(task, *on, by);
     for (Task *on : group.tasks)
         if (on != &task)
             waits += depend(task, *on, era);
@@ -216,7 +221,7 @@ void Domain::close(Entry &entry)
     last.own_accesses[0] = {entry.range, Mode::inout, nullptr};
     last.access_count = 1;
     AddUp::move(last.closure, &closure);
-    const std::uint32_t waits = depend(last, entry.current, 0);
+    const std::uint32_t waits = depend(last, entry.current, last.own_accesses[0], 0);
     join(last, entry, Mode::inout);
     host_.made(last, waits);
 }

@@ -10,6 +10,7 @@
 #include "libptsched/base/lock.hpp"
 #include "libptsched/tasks/exclusion.hpp"
 #include "libptsched/tasks/partial.hpp"
+#include "libptsched/tasks/seen/picture.hpp"
 #include "libptsched/tasks/task.hpp"
 
 #include <array>
@@ -50,6 +51,7 @@ public:
         /* The task has been given all its edges: it may run. */
         std::function<void(Task &, std::uint32_t waits)> made;
         Release release;
+        Picture *picture = nullptr; /* null: nobody looks at what depends on what */
     };
 
     /* Inside @owner, or of nobody if that is null. */
@@ -98,8 +100,8 @@ private:
     /* Calls @found for all that have bytes of it. */
     template <typename Found> void find_overlapping(const Range &range, Found found);
     std::uint32_t add(Task &task, Entry &entry, const Access &access, std::size_t index, std::uint32_t era);
-    std::uint32_t add_strong(Task &task, Entry &entry, Mode mode, std::uint32_t era);
-    std::uint32_t depend(Task &task, Group &group, std::uint32_t era);
+    std::uint32_t add_strong(Task &task, Entry &entry, const Access &access, std::uint32_t era);
+    std::uint32_t depend(Task &task, Group &group, const Access &by, std::uint32_t era);
     std::uint32_t depend(Task &task, Task &on, std::uint32_t era);
     void join(Task &task, Entry &entry, Mode mode);
     void set_extras(Task &task, Entry &entry, const Access &access, std::size_t index);

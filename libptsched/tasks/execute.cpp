@@ -160,6 +160,7 @@ void CoreImpl::run(Task &task)
     Lane &mine = lane();
     {
         Running running(*this, mine, task, false);
+        const Called called(trace_.get(), task);
         mine.running.fetch_add(1, std::memory_order_relaxed);
         try {
             call(task);
@@ -243,12 +244,14 @@ void CoreImpl::end(Task &task, Task *&idle)
     }
     task.inside.reset();
     const std::uint32_t failed = task.failed.load(std::memory_order_relaxed);
-    const bool is_outermost = !task.parent;
+    const bool is_outermost = !task.parent, is_gate = !task.function;
     end_waiters(task.given.end(), failed, idle);
     end_waiters(task.ended.end(), failed, idle);
     release(task);
-    if (is_outermost)
-        count(lane(), &Lane::ended);
+    Lane &mine = lane();
+    if (is_gate)
+        count(mine, &Lane::gates_ended);
+    count(mine, is_outermost ? &Lane::ended : &Lane::ended_inside);
     if (waiters_asleep_.load(std::memory_order_relaxed))
         sleepers_.wake();
 }

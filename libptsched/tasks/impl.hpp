@@ -6,6 +6,7 @@
 #include "libptsched/tasks/domain.hpp"
 #include "libptsched/tasks/gpu/side.hpp"
 #include "libptsched/tasks/lane.hpp"
+#include "libptsched/tasks/seen/trace.hpp"
 #include "libptsched/tasks/task_memory.hpp"
 
 #include <deque>
@@ -37,6 +38,7 @@ private:
     void ended(Task &task, std::exception_ptr failure) override;
     void is_home(Task &task, std::exception_ptr failure) override;
     void wake() override { sleepers_.wake(); }
+    Trace *trace() override { return trace_.get(); }
 
     void check(const Attributes &attributes, const Function &function, std::span<const Access> accesses) const;
     Lane &lane();
@@ -94,6 +96,8 @@ private:
     void stop() noexcept;
 
     const Options options_;
+    const std::unique_ptr<Trace> trace_;     /* null: nobody looks at it */
+    const std::unique_ptr<Picture> picture_; /* the same */
     TaskMemory memory_;
     const unsigned lane_count_;
     const std::unique_ptr<Lane[]> lanes_; /* the first is that of the threads that are no workers */

@@ -86,7 +86,8 @@ struct alignas(64) Lane {
 
     /* By the same; others read them. */
     alignas(64) std::atomic<std::uint64_t> made{0}, ended{0}; /* tasks that are inside no other */
-    std::atomic<std::uint64_t> made_inside{0}, ran{0}, edges{0}, steals{0}, sleeps{0};
+    std::atomic<std::uint64_t> made_inside{0}, ended_inside{0}, gates_made{0}, gates_ended{0}, ran{0}, edges{0},
+        steals{0}, sleeps{0};
     std::atomic<unsigned> running{0}, waiting{0}; /* tasks whose functions it has called, and those of them that wait */
     unsigned next_victim = 0;
     std::size_t stolen = 0;                     /* the last time */

@@ -39,6 +39,12 @@ Options complete(Options options)
     return options;
 }
 
+/* Null without a file. */
+template <typename Seen> std::unique_ptr<Seen> seen_by(const std::string &path)
+{
+    return path.empty() ? nullptr : std::make_unique<Seen>(path);
+}
+
 } // namespace
 
 std::unique_ptr<Core> Core::make(Options options)
@@ -49,10 +55,14 @@ std::unique_ptr<Core> Core::make(Options options)
 Core::~Core() = default;
 
 CoreImpl::CoreImpl(Options options)
-    : options_(complete(std::move(options))), lane_count_(std::max(options_.workers, 2U)),
-      lanes_(std::make_unique<Lane[]>(lane_count_)),
-      host_{[this]() -> Task & { return make(Here::get().task_of(*this)); },
-            [this](Task &task, std::uint32_t waits) { made(task, waits); }, [this](Task &task) { release(task); }},
+    : options_(complete(std::move(options))), trace_(seen_by<Trace>(options_.timeline)),
+      picture_(seen_by<Picture>(options_.graph)), lane_count_(std::max(options_.workers, 2U)),
+      lanes_(std::make_unique<Lane[]>(lane_count_)), host_{
+                                                         [this]() -> Task & {
+                                                             return make(Here::get().task_of(*this));
+                                                         },
+                                                         [this](Task &task, std::uint32_t waits) { made(task, waits); },
+                                                         [this](Task &task) { release(task); }, picture_.get()},
       root_(nullptr, host_), gpu_(GpuSide::make(options_, *this))
 {
     const NoSignals no_signals;
@@ -60,6 +70,8 @@ CoreImpl::CoreImpl(Options options)
         for (unsigned i = 1; i < lane_count_; i++)
             threads_.emplace_back([this, i] {
                 Here::get() = {this, &lanes_[i], nullptr};
+                if (trace_)
+                    trace_->name_this_thread("worker " + std::to_string(i));
                 work();
             });
         if (gpu_)
@@ -173,6 +185,10 @@ void CoreImpl::made(Task &task, std::uint32_t waits)
 {
     if (waits)
         count(lane(), &Lane::edges, waits);
+    if (!task.function)
+        count(lane(), &Lane::gates_made);
+    if (picture_)
+        picture_->add(task);
     const std::uint32_t more = Task::being_made - waits;
     if (task.waits.fetch_sub(more, std::memory_order_acq_rel) == more)
         ready(task);
@@ -241,6 +257,7 @@ bool CoreImpl::wait(Duration most)
     }
     const auto until = time_after(most);
     const Waiting waiting(self);
+    const Timed timed(trace_.get(), "wait", self ? self->number : 0);
     const auto done = [&] {
         if (!self)
             return all_ended();
@@ -273,6 +290,7 @@ bool CoreImpl::wait(const Range &range, Duration most)
     }
     const auto until = time_after(most);
     const Waiting waiting(self);
+    const Timed timed(trace_.get(), "wait for a range", self ? self->number : 0);
     std::size_t ended = 0;
     const bool all = work_until(
         [&] {
@@ -356,13 +374,14 @@ void CoreImpl::free_array(void *memory) noexcept
 State CoreImpl::state() const
 {
     State state;
-    const std::uint64_t ended = sum(&Lane::ended), made = sum(&Lane::made);
-    state.made = made + sum(&Lane::made_inside);
+    /* What ended is looked at first: nothing ends that was not made. */
+    const std::uint64_t ended = sum(&Lane::ended) + sum(&Lane::ended_inside) - sum(&Lane::gates_ended);
+    state.made = sum(&Lane::made) + sum(&Lane::made_inside) - sum(&Lane::gates_made);
     state.on_host = sum(&Lane::ran);
     state.edges = sum(&Lane::edges);
     state.steals = sum(&Lane::steals);
     state.sleeps = sum(&Lane::sleeps);
-    state.live = made - ended;
+    state.live = state.made - std::min(ended, state.made);
     if (gpu_)
         gpu_->count(state);
     return state;

@@ -35,6 +35,8 @@ void CoreImpl::work()
 void CoreImpl::help()
 {
     Here::get() = {this, &lanes_[0], nullptr};
+    if (trace_)
+        trace_->name_this_thread("helper");
     const auto stops = [this] { return stops_.load(std::memory_order_acquire); };
     while (!stops()) {
         helper_.wait_until(no_limit(), [&] { return stops() || gpu_->is_busy(); });
@@ -165,11 +167,14 @@ void CoreImpl::rest(const Condition &done, Clock::time_point until, unsigned res
         waiters_asleep_.fetch_add(1, std::memory_order_seq_cst);
     if (!others_look())
         last_search_.store(0, std::memory_order_relaxed);
+    const auto began = trace_ ? Clock::now() : Clock::time_point{};
     sleepers_.sleep_until(until, [&] {
         waking_.store(false, std::memory_order_relaxed);
         return (has_ready() && !others_look()) || done() ||
                (!guards && gpu_ && gpu_->is_busy() && !guards_.load(std::memory_order_relaxed));
     });
+    if (trace_)
+        trace_->of_this_thread().add_idle(began, Clock::now());
     if (waits)
         waiters_asleep_.fetch_sub(1, std::memory_order_relaxed);
     if (guards)

@@ -12,6 +12,8 @@
 
 namespace ptsched::tasks {
 
+class Trace;
+
 /* What the GPU side says, by whichever thread calls it; it holds no lock then. */
 class GpuListener {
 public:
@@ -23,6 +25,8 @@ public:
     virtual void is_home(Task &task, std::exception_ptr failure) = 0;
     /* There may be something for serve() to do: a turn has come. */
     virtual void wake() = 0;
+    /* Where streams and copies have rows, and calls of functions are Called; null: nobody looks at it. */
+    virtual Trace *trace() = 0;
 
 protected:
     ~GpuListener() = default;

@@ -61,14 +61,14 @@ struct Attributes {
     int device = -1;
 };
 
-/* What a runtime has done so far. */
+/* What a runtime has done so far. What adds up a reduction is a task, too. */
 struct State {
     std::uint64_t made = 0, on_host = 0, on_devices = 0; /* tasks */
     std::uint64_t edges = 0;                             /* that made one wait for another */
     std::uint64_t stream_waits = 0, batches = 0;         /* of streams for each other; launches together */
     std::uint64_t bytes_to_devices = 0, bytes_to_host = 0, bytes_between = 0;
     std::uint64_t steals = 0, sleeps = 0;
-    std::size_t live = 0; /* made and not ended */
+    std::size_t live = 0; /* made and not ended, those inside others, too */
 };
 
 /* What a function is given, before it has a type. */
