@@ -104,6 +104,9 @@ void CoreImpl::ready(Task &task)
 void CoreImpl::ready_on_gpu(Task &task)
 {
     gpu_->ready(task);
+    /* Who serves comes to it next. */
+    if (serves_.load(std::memory_order_relaxed))
+        return;
     helper_.wake();
     wake_worker();
 }
@@ -252,8 +255,7 @@ void CoreImpl::end(Task &task, Task *&idle)
     if (is_gate)
         count(mine, &Lane::gates_ended);
     count(mine, is_outermost ? &Lane::ended : &Lane::ended_inside);
-    if (waiters_asleep_.load(std::memory_order_relaxed))
-        sleepers_.wake();
+    tell_waiters();
 }
 
 /* Those that have nothing to run come to @idle. */

@@ -37,7 +37,11 @@ private:
     void given(Task &task) override;
     void ended(Task &task, std::exception_ptr failure) override;
     void is_home(Task &task, std::exception_ptr failure) override;
-    void wake() override { sleepers_.wake(); }
+    void wake() override
+    {
+        sleepers_.wake();
+        waiters_.wake();
+    }
     Trace *trace() override { return trace_.get(); }
 
     void check(const Attributes &attributes, const Function &function, std::span<const Access> accesses) const;
@@ -66,6 +70,7 @@ private:
 
     void wake_worker();
     void wake_another();
+    void tell_waiters();
     Task *next(Lane &lane);
     Task *steal(Lane &lane);
     bool has_ready() const;
@@ -127,9 +132,11 @@ private:
     alignas(64) std::atomic<std::uint64_t> last_search_{0}; /* when one did, in cycles; 0: they sleep */
     std::atomic<bool> waking_{false};                       /* one is on his way from sleep */
     Sleepers sleepers_;
-    std::atomic<unsigned> waiters_asleep_{0};
+    Sleepers waiters_;                                      /* who waits for tasks */
+    std::atomic<std::uint64_t> told_{0};                    /* when they were last, in cycles */
     alignas(64) std::atomic<const Lane *> server_{nullptr}; /* who served GPUs last, and when, in cycles */
     std::atomic<std::uint64_t> served_{0};
+    std::atomic<bool> serves_{false};
     std::atomic<bool> guards_{false}; /* a thread that has nothing to do does not sleep for long */
     std::atomic<bool> stops_{false};
 

@@ -55,8 +55,10 @@ bool CoreImpl::serve()
     const Lane *const server = server_.load(std::memory_order_relaxed), *const mine = &lane();
     if (server != mine && __builtin_ia32_rdtsc() - served_.load(std::memory_order_relaxed) < recently_served)
         return false;
-    const bool some = gpu_->serve();
     server_.store(mine, std::memory_order_relaxed);
+    serves_.store(true, std::memory_order_relaxed);
+    const bool some = gpu_->serve();
+    serves_.store(false, std::memory_order_relaxed);
     served_.store(__builtin_ia32_rdtsc(), std::memory_order_relaxed);
     return some;
 }
@@ -134,12 +136,13 @@ bool CoreImpl::let_gather(Lane &mine)
 
 /*
  * There is something to do. To wake somebody takes longer than many a task: where somebody has just looked for one, he
- * is likely to come back. If he does not, one of those that sleep, or wait, does so for a moment only.
+ * is likely to come back. If he does not, one of those that sleep does so for a moment only.
  */
 void CoreImpl::wake_worker()
 {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (sleepers_.any_asleep() && __builtin_ia32_rdtsc() - last_search_.load(std::memory_order_relaxed) >= recent)
+    if ((sleepers_.any_asleep() || waiters_.any_asleep()) &&
+        __builtin_ia32_rdtsc() - last_search_.load(std::memory_order_relaxed) >= recent)
         wake_another();
 }
 
@@ -148,8 +151,20 @@ void CoreImpl::wake_another()
 {
     if (waking_.load(std::memory_order_relaxed) || waking_.exchange(true, std::memory_order_relaxed))
         return;
-    if (!sleepers_.wake_one())
+    if (!sleepers_.wake_one() && !waiters_.wake_one())
         waking_.store(false, std::memory_order_relaxed);
+}
+
+/* Something has ended; who is busy tells them now and then, and when he is not any more. */
+void CoreImpl::tell_waiters()
+{
+    if (!waiters_.any_asleep())
+        return;
+    const std::uint64_t now = __builtin_ia32_rdtsc();
+    if (now - told_.load(std::memory_order_relaxed) < recent)
+        return;
+    told_.store(now, std::memory_order_relaxed);
+    waiters_.wake();
 }
 
 /* Of those that have nothing to do, one looks after the GPUs and what nobody was woken for; who waits looks himself. */
@@ -163,20 +178,15 @@ void CoreImpl::rest(const Condition &done, Clock::time_point until, unsigned res
     if (guards || waits)
         until = std::min(until, Clock::now() + std::min<Clock::duration>(first_nap * (rests + 1), longest_nap));
     count(mine, &Lane::sleeps);
-    if (waits)
-        waiters_asleep_.fetch_add(1, std::memory_order_seq_cst);
     if (!others_look())
         last_search_.store(0, std::memory_order_relaxed);
-    const auto began = trace_ ? Clock::now() : Clock::time_point{};
-    sleepers_.sleep_until(until, [&] {
+    if (!waits)
+        waiters_.wake();
+    (waits ? waiters_ : sleepers_).sleep_until(until, [&] {
         waking_.store(false, std::memory_order_relaxed);
         return (has_ready() && !others_look()) || done() ||
                (!guards && gpu_ && gpu_->is_busy() && !guards_.load(std::memory_order_relaxed));
     });
-    if (trace_)
-        trace_->of_this_thread().add_idle(began, Clock::now());
-    if (waits)
-        waiters_asleep_.fetch_sub(1, std::memory_order_relaxed);
     if (guards)
         guards_.store(false, std::memory_order_release);
 }
