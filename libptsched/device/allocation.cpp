@@ -37,6 +37,13 @@ public:
     bool reached_by(Device &device) const override { return &device == &home; }
 };
 
+void check(const Allocation::Part &part, std::size_t bytes)
+{
+    if (part.from > bytes || part.bytes > bytes - part.from)
+        throw Error("a part of memory has " + std::to_string(part.bytes) + " bytes from byte " +
+                    std::to_string(part.from) + " on, where there are " + std::to_string(bytes));
+}
+
 void check_devices(std::span<Device *const> devices)
 {
     if (devices.empty())
@@ -154,17 +161,35 @@ bool Allocation::reached_by(Device &device) const
 
 void Allocation::advise(Advice advice, Device &device)
 {
-    backing_->advise(advice, device, true);
+    backing_->advise(advice, device, true, {0, bytes()});
 }
 
 void Allocation::withdraw(Advice advice, Device &device)
 {
-    backing_->advise(advice, device, false);
+    backing_->advise(advice, device, false, {0, bytes()});
 }
 
 void Allocation::prefetch(Device &to, Queue &queue)
 {
-    backing_->prefetch(to, queue);
+    backing_->prefetch(to, queue, {0, bytes()});
+}
+
+void Allocation::advise(Advice advice, Device &device, const Part &part)
+{
+    check(part, bytes());
+    backing_->advise(advice, device, true, part);
+}
+
+void Allocation::withdraw(Advice advice, Device &device, const Part &part)
+{
+    check(part, bytes());
+    backing_->advise(advice, device, false, part);
+}
+
+void Allocation::prefetch(Device &to, Queue &queue, const Part &part)
+{
+    check(part, bytes());
+    backing_->prefetch(to, queue, part);
 }
 
 } // namespace ptsched::device

@@ -15,8 +15,9 @@ public:
     Backing &operator=(const Backing &) = delete;
 
     virtual bool reached_by(Device &device) const = 0;
-    virtual void advise(Advice, Device &, bool /* holds */) {}
-    virtual void prefetch(Device &, Queue &) {}
+    using Part = Allocation::Part;
+    virtual void advise(Advice, Device &, bool /* holds */, const Part &) {}
+    virtual void prefetch(Device &, Queue &, const Part &) {}
 
     const Space space;
     Device &home;

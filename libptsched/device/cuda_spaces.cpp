@@ -39,8 +39,8 @@ public:
     Managed(CudaDevice &gpu, std::size_t bytes);
     ~Managed() override;
     bool reached_by(Device &device) const override;
-    void advise(Advice advice, Device &device, bool holds) override;
-    void prefetch(Device &to, Queue &queue) override;
+    void advise(Advice advice, Device &device, bool holds, const Part &part) override;
+    void prefetch(Device &to, Queue &queue, const Part &part) override;
 
 private:
     /* Null: hints are of no use there. */
@@ -92,17 +92,18 @@ std::optional<CUdevice> Managed::place_of(Device &device) const
     return gpu->number();
 }
 
-void Managed::advise(Advice advice, Device &device, bool holds)
+void Managed::advise(Advice advice, Device &device, bool holds, const Part &part)
 {
     const auto place = place_of(device);
     if (!place || !gpu_.driver.advise)
         return;
     Entered entered(gpu_);
-    gpu_.driver.check(gpu_.driver.advise(address, std::max<std::size_t>(bytes, 1), number_of(advice, holds), *place),
+    gpu_.driver.check(gpu_.driver.advise(address + part.from, std::max<std::size_t>(part.bytes, 1),
+                                         number_of(advice, holds), *place),
                       "cuMemAdvise");
 }
 
-void Managed::prefetch(Device &to, Queue &queue)
+void Managed::prefetch(Device &to, Queue &queue, const Part &part)
 {
     const auto place = place_of(to);
     auto *stream = static_cast<CUstream>(queue.native_stream());
@@ -111,8 +112,9 @@ void Managed::prefetch(Device &to, Queue &queue)
     if (!place || !gpu_.driver.prefetch)
         return;
     Entered entered(gpu_);
-    gpu_.driver.check(gpu_.driver.prefetch(address, std::max<std::size_t>(bytes, 1), *place, stream),
-                      "cuMemPrefetchAsync");
+    gpu_.driver.check(
+        gpu_.driver.prefetch(address + part.from, std::max<std::size_t>(part.bytes, 1), *place, stream),
+        "cuMemPrefetchAsync");
 }
 
 /* For all GPUs; the driver wants one of them. */

@@ -52,20 +52,20 @@ void Arrays::release(std::byte *begin)
     arrays_.erase(found);
 }
 
-const std::pair<std::byte *const, Arrays::Array> *Arrays::find_array(const std::byte *address) const
+Arrays::Array *Arrays::find_array(const std::byte *address)
 {
     auto behind = arrays_.upper_bound(const_cast<std::byte *>(address));
     if (behind == arrays_.begin())
         return nullptr;
     --behind;
-    return address < behind->first + behind->second.bytes ? &*behind : nullptr;
+    return address < behind->first + behind->second.bytes ? &behind->second : nullptr;
 }
 
-Arrays::Found Arrays::find(const std::byte *address) const
+Arrays::Found Arrays::find(const std::byte *address)
 {
     Guard lock(mutex_);
-    const auto *array = find_array(address);
-    return array ? Found{array->second.memory, array->first} : Found{};
+    Array *array = find_array(address);
+    return array ? Found{array->memory, &array->allocation} : Found{};
 }
 
 } // namespace ptsched::tasks

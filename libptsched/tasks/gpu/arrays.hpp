@@ -25,9 +25,9 @@ public:
 
     struct Found {
         Memory memory = Memory::copied; /* what is no array's, too */
-        std::byte *begin = nullptr;     /* null: no array's */
+        device::Allocation *allocation = nullptr; /* stays until release(); null: no array's */
     };
-    Found find(const std::byte *address) const;
+    Found find(const std::byte *address);
 
 private:
     struct Array {
@@ -35,7 +35,7 @@ private:
         Memory memory;
         std::size_t bytes;
     };
-    const std::pair<std::byte *const, Array> *find_array(const std::byte *address) const PTSCHED_REQUIRES(mutex_);
+    Array *find_array(const std::byte *address) PTSCHED_REQUIRES(mutex_);
 
     const std::vector<device::Device *> devices_;
     mutable Mutex mutex_;

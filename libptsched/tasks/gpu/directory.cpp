@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/tasks/gpu/directory.hpp"
 
+#include "libptsched/tasks/gpu/pages.hpp"
+
 #include <algorithm>
+#include <bit>
 
 namespace ptsched::tasks {
 
@@ -29,7 +32,9 @@ Entry &Directory::make(const Range &range)
 {
     Entry &entry = entries_.make(range);
     const Arrays::Found array = arrays_.find(range.begin);
-    if (array.memory == Memory::copied)
+    if (array.memory == Memory::prefetched)
+        entry.managed = array.allocation;
+    else if (array.memory == Memory::copied)
         try {
             entry.block = device::Datablock::at_home(range.begin, {range.row_bytes, range.rows, range.pitch});
         } catch (...) {
@@ -59,19 +64,17 @@ void Directory::use(const Access &access, const Task &task, const Site &site, St
     const Position here{&stream, stream.last() + 1};
     if (entry.block && !entry.overlapping.empty())
         settle_overlapping(entry, access.mode, task, site, stream);
+    const bool is_there = entry.on_devices & bit_of(site);
+    if (entry.block)
+        add_item(access, entry, uses);
+    else if (entry.managed)
+        move_to_device(entry, access.mode, site.index, *site.device, stream.queue(),
+                       has_ended(entry.used) ? site.copies.get() : nullptr);
     entry.last_used = clock_;
     entry.used = here;
-    if (!entry.block)
+    if (!entry.moves())
         return;
-    device::Access::Item item{entry.block.get()};
-    item.changed = writes(access.mode);
-    item.renewed = !reads(access.mode);
-    item.ordered = true;
-    uses.access_of.push_back(static_cast<std::uint32_t>(uses.places.size() - 1));
-    uses.items.push_back(item);
-    if (access.range.rows > 1)
-        uses.places.back().pitch = access.range.row_bytes;
-    if (reads(access.mode) && !(entry.on_devices & bit_of(site)))
+    if (reads(access.mode) && !is_there)
         count_copy(entry, site);
     list(entry);
     if (!writes(access.mode)) {
@@ -82,6 +85,18 @@ void Directory::use(const Access &access, const Task &task, const Site &site, St
     entry.away = true;
     entry.arrival.reset();
     entry.written = here;
+}
+
+void Directory::add_item(const Access &access, const Entry &entry, Uses &uses)
+{
+    device::Access::Item item{entry.block.get()};
+    item.changed = writes(access.mode);
+    item.renewed = !reads(access.mode);
+    item.ordered = true;
+    uses.access_of.push_back(static_cast<std::uint32_t>(uses.places.size() - 1));
+    uses.items.push_back(item);
+    if (access.range.rows > 1)
+        uses.places.back().pitch = access.range.row_bytes;
 }
 
 void Directory::count_copy(const Entry &entry, const Site &site)
@@ -119,16 +134,28 @@ void Directory::settle_overlapping(Entry &entry, Mode mode, const Task &task, co
     }
 }
 
-bool Directory::fetch(Entry &entry)
+void Directory::send_home(Entry &entry)
+{
+    if (entry.managed) {
+        device::Device &device = *devices_[static_cast<std::size_t>(std::countr_zero(entry.on_devices))];
+        entry.arrival = move_to_host(entry, device.outgoing());
+        add(to_host_, entry.range.bytes());
+        return;
+    }
+    if (!entry.block->host_address())
+        add(to_host_, entry.range.bytes());
+    entry.block->bring_to_host();
+    entry.arrival = entry.block->arrival_on_host();
+}
+
+bool Directory::fetch(Entry &entry, bool may_copy)
 {
     if (!entry.away)
         return true;
-    if (!entry.arrival) {
-        if (!entry.block->host_address())
-            add(to_host_, entry.range.bytes());
-        entry.block->bring_to_host();
-        entry.arrival = entry.block->arrival_on_host();
-    }
+    if (!entry.arrival && !may_copy)
+        return false;
+    if (!entry.arrival)
+        send_home(entry);
     if (entry.arrival && !entry.arrival->reached())
         return false;
     entry.arrival.reset();
@@ -180,7 +207,7 @@ bool Directory::is_covered(const Entry &entry, const Task &task) const
     });
 }
 
-bool Directory::bring_home(const Task &task)
+bool Directory::bring_home(const Task &task, bool may_copy)
 {
     if (!listed_.load(std::memory_order_acquire))
         return true;
@@ -195,8 +222,8 @@ bool Directory::bring_home(const Task &task)
                 return;
             const bool is_needed = !is_covered(entry, task);
             if (is_needed || entry.arrival)
-                all = fetch(entry) && all;
-            else if (const device::MarkerPtr arrival = entry.block->arrival_on_host())
+                all = fetch(entry, may_copy) && all;
+            else if (const auto arrival = entry.block ? entry.block->arrival_on_host() : nullptr)
                 all = arrival->reached() && all;
         });
     }
@@ -212,7 +239,7 @@ bool Directory::bring_home(const Task &task)
 }
 
 /* Who waits may use the memory without a task afterwards. */
-bool Directory::bring_home(const Range *range)
+bool Directory::bring_home(const Range *range, bool may_copy)
 {
     if (!listed_.load(std::memory_order_acquire))
         return true;
@@ -220,7 +247,7 @@ bool Directory::bring_home(const Range *range)
     bool all = true;
     const auto bring = [&](Entry &entry) {
         if (entry.away && has_ended(entry.written))
-            all = fetch(entry) && all;
+            all = fetch(entry, may_copy) && all;
     };
     const auto leave = [&](Entry &entry) {
         if (!entry.away && has_ended(entry.used))
@@ -254,16 +281,29 @@ void Directory::forget(const Range &range)
     }
 }
 
-void Directory::add_missing(const Task &task, std::span<double> bytes)
+bool Directory::is_copying()
+{
+    Guard lock(mutex_);
+    for (Entry *entry = newest_; entry; entry = entry->older)
+        if (entry->away && entry->arrival && !fetch(*entry))
+            return true;
+    return false;
+}
+
+void Directory::add_seconds(const Task &task, const Rates &rates, std::span<double> seconds)
 {
     Guard lock(mutex_);
     for (const Access &access : task.declared()) {
         if (!reads(access.mode) || is_weak(access.mode))
             continue;
         const Entry *entry = entries_.find(access.range);
-        for (std::size_t i = 0; i < bytes.size(); i++)
-            if (!entry || !(entry->on_devices >> i & 1))
-                bytes[i] += static_cast<double>(access.range.bytes());
+        const std::uint64_t there = entry ? entry->on_devices : 0;
+        const auto bytes = static_cast<double>(access.range.bytes());
+        for (std::size_t to = 0; to < seconds.size(); to++)
+            if (!(there >> to & 1)) {
+                const auto from = static_cast<std::size_t>(std::countr_zero(there));
+                seconds[to] += bytes / (there ? rates.between[from * seconds.size() + to] : rates.from_host[to]);
+            }
     }
 }
 

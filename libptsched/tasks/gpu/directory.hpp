@@ -21,6 +21,12 @@ struct Site {
     std::unique_ptr<device::Queue> copies; /* what brings contents to it */
 };
 
+/* In bytes a second. */
+struct Rates {
+    std::vector<double> from_host; /* to each device */
+    std::vector<double> between;   /* from each to each, those from the first before those from the second */
+};
+
 /* What a task on a GPU uses; kept from one task to the next for its memory. */
 struct Uses {
     std::vector<Place> places;               /* of each access; those of items come with their addresses */
@@ -44,6 +50,7 @@ public:
     Directory &operator=(const Directory &) = delete;
 
     /* Before there are tasks. */
+    void add_device(device::Device &device) { devices_.push_back(&device); }
     void add_stream(Stream &stream) { streams_.push_back(&stream); }
 
     /*
@@ -54,14 +61,16 @@ public:
     /* Drops what no work uses any more; likewise. */
     void collect();
 
-    /* For a task of the host: see GpuSide::bring_home(). Begins copies. */
-    bool bring_home(const Task &task);
-    bool bring_home(const Range *range);
+    /* For a task of the host, and for who waits: see GpuSide::bring_home(). @may_copy: copies may be begun now. */
+    bool bring_home(const Task &task, bool may_copy);
+    bool bring_home(const Range *range, bool may_copy);
+    /* Whether there are copies to the host that have been begun. */
+    bool is_copying();
     /* No work uses it: there is other memory, or none. */
     void forget(const Range &range);
 
-    /* How many bytes of what it reads each device has not, added to @bytes. */
-    void add_missing(const Task &task, std::span<double> bytes);
+    /* What it takes to copy to each device what the task reads and that has not, added to @seconds. */
+    void add_seconds(const Task &task, const Rates &rates, std::span<double> seconds);
 
     std::uint64_t bytes_to_devices() const { return to_devices_.load(std::memory_order_relaxed); }
     std::uint64_t bytes_to_host() const { return to_host_.load(std::memory_order_relaxed); }
@@ -83,11 +92,14 @@ private:
     void sweep() PTSCHED_REQUIRES(mutex_);
     void use(const Access &access, const Task &task, const Site &site, Stream &stream, Uses &uses)
         PTSCHED_REQUIRES(mutex_);
+    static void add_item(const Access &access, const Entry &entry, Uses &uses);
     void settle_overlapping(Entry &entry, Mode mode, const Task &task, const Site &site, Stream &stream)
         PTSCHED_REQUIRES(mutex_);
     void count_copy(const Entry &entry, const Site &site);
-    /* Its content is on its way to the host, or there: true. */
-    bool fetch(Entry &entry) PTSCHED_REQUIRES(mutex_);
+    /* Begins to bring it to the host. */
+    void send_home(Entry &entry) PTSCHED_REQUIRES(mutex_);
+    /* Its content is on its way to the host, unless copies may not be begun, or there: true. */
+    bool fetch(Entry &entry, bool may_copy = true) PTSCHED_REQUIRES(mutex_);
     /* Devices do not have it any more. */
     void outdate(Entry &entry) PTSCHED_REQUIRES(mutex_);
     void list(Entry &entry) PTSCHED_REQUIRES(mutex_);
@@ -100,6 +112,7 @@ private:
     }
 
     Arrays &arrays_;
+    std::vector<device::Device *> devices_;
     std::vector<Stream *> streams_;
     mutable SmallMutex mutex_;
     Entries entries_ PTSCHED_GUARDED_BY(mutex_);

@@ -4,6 +4,7 @@
 #define PTSCHED_TASKS_GPU_ENTRIES_HPP
 
 #include "libptsched/tasks/gpu/stream.hpp"
+#include <ptsched/device/allocation.hpp>
 #include <ptsched/device/datablock.hpp>
 
 #include <array>
@@ -22,6 +23,12 @@ struct Entry {
 
     const Range range;
     device::DatablockPtr block; /* null: the memory is managed, and its address the same everywhere */
+    /* Not null: of memory that is managed and whose pages are moved before they are used. */
+    device::Allocation *managed = nullptr;
+    bool is_read_mostly = false; /* as the driver was told, and likewise on which device it is best */
+    int preferred = -1;
+    /* Whether its content moves, and is to be looked after. */
+    bool moves() const { return block || managed; }
     /* Which devices are likely to have the content, a bit for each: a hint, since what is there may be evicted. */
     std::uint64_t on_devices = 0;
     bool away = false;          /* it was written on a device, and is not on the host */

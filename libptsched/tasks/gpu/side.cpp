@@ -1,7 +1,28 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/tasks/gpu/side_impl.hpp"
 
+#include <algorithm>
+
 namespace ptsched::tasks {
+
+namespace {
+
+std::vector<device::Device *> checked(std::vector<device::Device *> devices)
+{
+    constexpr std::size_t most = 64;
+    if (devices.size() > most)
+        throw Error("tasks: Options::devices has " + std::to_string(devices.size()) + ", and can have " +
+                    std::to_string(most) + " at most");
+    for (auto device = devices.begin(); device != devices.end(); ++device) {
+        if (!*device)
+            throw Error("tasks: Options::devices has a null pointer: it is to name GPUs of gpus()");
+        if (std::find(devices.begin(), device, *device) != device)
+            throw Error("tasks: Options::devices names " + (*device)->name() + " twice");
+    }
+    return devices;
+}
+
+} // namespace
 
 std::unique_ptr<GpuSide> GpuSide::make(const Options &options, GpuListener &listener)
 {
@@ -12,18 +33,13 @@ std::unique_ptr<GpuSide> GpuSide::make(const Options &options, GpuListener &list
 
 GpuSideImpl::GpuSideImpl(const Options &options, GpuListener &listener)
     : listener_(listener), stream_count_(static_cast<unsigned>(options.devices.size()) * options.streams),
-      arrays_(options.devices), directory_(arrays_), placement_(directory_)
+      arrays_(options.devices), directory_(arrays_),
+      placement_(checked(options.devices), options.workers, directory_), has_turns_(options.attach != device::Attach::no)
 {
-    constexpr std::size_t most_devices = 64;
-    if (options.devices.size() > most_devices)
-        throw Error("tasks: Options::devices has " + std::to_string(options.devices.size()) + ", and can have " +
-                    std::to_string(most_devices) + " at most");
     for (device::Device *device : options.devices) {
-        if (!device)
-            throw Error("tasks: Options::devices has a null pointer: it is to name GPUs of gpus()");
         const auto index = static_cast<unsigned>(gpus_.size());
         gpus_.push_back(std::make_unique<Streams>(*device, index, options, index * options.streams, stream_count_,
-                                                  directory_, listener));
+                                                  directory_, placement_, listener));
     }
     /* That there is such memory is to be known before an array is made. */
     if (options.memory != Memory::copied)
@@ -58,6 +74,8 @@ bool GpuSideImpl::serve_alone()
     const unsigned ended = collect(), home = collect_homes();
     const unsigned given = give();
     directory_.collect();
+    if (has_turns_)
+        look_after_turns();
     return ended || home || given;
 }
 
@@ -71,7 +89,10 @@ void GpuSideImpl::take_ready()
     }
     while (first) {
         Task &next = *std::exchange(first, first->next);
-        gpus_[placement_.place(next, gpus_)]->push(next);
+        loads_.clear();
+        for (const auto &gpu : gpus_)
+            loads_.push_back(gpu->load());
+        gpus_[placement_.place(next, loads_)]->push(next);
     }
 }
 
@@ -99,9 +120,39 @@ unsigned GpuSideImpl::collect()
     return count;
 }
 
+/* Copies are work of the device, too. */
+bool GpuSideImpl::may_copy() const
+{
+    return !has_turns_ || std::all_of(gpus_.begin(), gpus_.end(), [](const auto &gpu) {
+        return gpu->visit().is_there() && !gpu->visit().is_recalled();
+    });
+}
+
+void GpuSideImpl::want_home(bool yes)
+{
+    if (wants_home_.exchange(yes, std::memory_order_acq_rel) == yes)
+        return;
+    if (yes)
+        work_.fetch_add(1, std::memory_order_release);
+    else
+        work_.fetch_sub(1, std::memory_order_release);
+}
+
+void GpuSideImpl::look_after_turns()
+{
+    const bool wanted = wants_home_.load(std::memory_order_acquire) || home_count_.load(std::memory_order_acquire);
+    for (const auto &gpu : gpus_) {
+        if (wanted && gpu->visit().may_give())
+            continue;
+        if (gpu->visit().is_there() && !gpu->has_work() && !directory_.is_copying())
+            gpu->leave();
+    }
+}
+
 bool GpuSideImpl::bring_home(Task &task)
 {
-    if (directory_.bring_home(task))
+    const device::Exempt exempt(has_turns_);
+    if (directory_.bring_home(task, may_copy()))
         return true;
     work_.fetch_add(1, std::memory_order_release);
     Guard lock(homes_mutex_);
@@ -115,6 +166,7 @@ unsigned GpuSideImpl::collect_homes()
     if (!home_count_.load(std::memory_order_acquire))
         return 0;
     std::deque<Task *> waiting;
+    const device::Exempt exempt(has_turns_);
     {
         Guard lock(homes_mutex_);
         std::swap(waiting, homes_);
@@ -125,7 +177,7 @@ unsigned GpuSideImpl::collect_homes()
         std::exception_ptr failure;
         bool is_home = false;
         try {
-            is_home = in_vain < most_looks && directory_.bring_home(*task);
+            is_home = in_vain < most_looks && directory_.bring_home(*task, may_copy());
         } catch (...) {
             failure = std::current_exception();
         }
@@ -146,12 +198,15 @@ unsigned GpuSideImpl::collect_homes()
 
 bool GpuSideImpl::bring_home(const Range *range)
 {
-    return directory_.bring_home(range);
-}
-
-bool GpuSideImpl::prefers_gpu(const Task &)
-{
-    return true;
+    const device::Exempt exempt(has_turns_);
+    try {
+        const bool is_home = directory_.bring_home(range, may_copy());
+        want_home(has_turns_ && !is_home);
+        return is_home;
+    } catch (...) {
+        want_home(false);
+        throw;
+    }
 }
 
 void *GpuSideImpl::allocate(std::size_t bytes, Memory memory)

@@ -8,6 +8,7 @@
 
 #include "libptsched/tasks/task.hpp"
 
+#include <chrono>
 #include <exception>
 
 namespace ptsched::tasks {
@@ -67,6 +68,8 @@ public:
     virtual bool bring_home(const Range *range) = 0;
     /* Whether to run a task on a GPU that may run on either: it is likely to be done first there. */
     virtual bool prefers_gpu(const Task &task) = 0;
+    /* One that may run on either has run on the host, for so long. */
+    virtual void ran_on_host(const Task &task, std::chrono::nanoseconds time) = 0;
 
     /* For arrays: on the host and, if it is managed, on GPUs. See Core. */
     virtual void *allocate(std::size_t bytes, Memory memory) = 0;

@@ -2,7 +2,7 @@
 #ifndef PTSCHED_TASKS_GPU_SIDE_IMPL_HPP
 #define PTSCHED_TASKS_GPU_SIDE_IMPL_HPP
 
-#include "libptsched/tasks/gpu/placement.hpp"
+#include "libptsched/tasks/gpu/streams.hpp"
 
 #include <deque>
 
@@ -18,7 +18,8 @@ public:
     bool is_busy() const override { return work_.load(std::memory_order_acquire) != 0; }
     bool bring_home(Task &task) override;
     bool bring_home(const Range *range) override;
-    bool prefers_gpu(const Task &task) override;
+    bool prefers_gpu(const Task &task) override { return placement_.prefers_gpu(task); }
+    void ran_on_host(const Task &task, std::chrono::nanoseconds time) override { placement_.ran_on_host(task, time); }
     void *allocate(std::size_t bytes, Memory memory) override;
     void release(void *memory) noexcept override;
     void count(State &state) const override;
@@ -35,18 +36,25 @@ private:
     unsigned collect() PTSCHED_REQUIRES(serving_);
     /* Tasks of the host whose copies are there. */
     unsigned collect_homes() PTSCHED_REQUIRES(serving_);
+    /* Whether copies to the host may be begun, by any thread. */
+    bool may_copy() const;
+    /* Turns for what somebody waits for, and the end of those that are of no use any more. */
+    void look_after_turns() PTSCHED_REQUIRES(serving_);
+    void want_home(bool yes);
 
     GpuListener &listener_;
     const unsigned stream_count_;
     Arrays arrays_;
     Directory directory_;
-    std::vector<std::unique_ptr<Streams>>
-        gpus_; /* by their places in Options::devices; a thread that serves has them */
     Placement placement_;
+    std::vector<std::unique_ptr<Streams>> gpus_; /* by their places in Options::devices; for the thread that serves */
+    std::vector<Load> loads_;
+    const bool has_turns_;
 
     SmallMutex serving_;
     std::atomic<Task *> ready_{nullptr}; /* the last one first */
     std::atomic<std::size_t> work_{0};   /* tasks that are ready, in flight, or wait for copies to the host */
+    std::atomic<bool> wants_home_{false}; /* who waits for copies to the host, where those wait for a turn; counts too */
 
     SmallMutex homes_mutex_;
     std::deque<Task *> homes_ PTSCHED_GUARDED_BY(homes_mutex_);

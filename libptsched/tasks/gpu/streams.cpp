@@ -20,8 +20,8 @@ std::unique_ptr<device::Queue> copy_queue(device::Device &device)
 } // namespace
 
 Streams::Streams(device::Device &device, unsigned index, const Options &options, unsigned first, unsigned all,
-                 Directory &directory, GpuListener &listener)
-    : site_{&device, index, copy_queue(device)}, directory_(directory), listener_(listener), first_number_(first),
+                 Directory &directory, Placement &placement, GpuListener &listener)
+    : site_{&device, index, copy_queue(device)}, directory_(directory), placement_(placement), listener_(listener), first_number_(first),
       code_(device::cuda_stream_code(device,
                                      [this](const device::StreamWork &work) {
                                          const Task &task = *calling_;
@@ -31,6 +31,7 @@ Streams::Streams(device::Device &device, unsigned index, const Options &options,
                                      })),
       visit_(device, options.attach, [&listener] { listener.wake(); })
 {
+    directory.add_device(device);
     for (unsigned i = 0; i < options.streams; i++) {
         streams_.push_back(std::make_unique<Stream>(device, first + i, all));
         directory.add_stream(*streams_.back());
@@ -112,7 +113,8 @@ void Streams::give(Task &task, Stream &stream)
     }
     const bool has_failed = given.failure != nullptr;
     task.position = stream.add(std::move(given));
-    in_flight_++;
+    if (!in_flight_++ && placement_.devices() > 1)
+        last_end_ = std::chrono::steady_clock::now();
     /* What has failed may have given some work before: it ends when that has, and nothing is to follow it. */
     if (!has_failed)
         listener_.given(task);
@@ -153,7 +155,11 @@ void Streams::call(Task &task, Stream &stream, Stream::Given &given)
     calling_ = &task;
     calling_on_ = &stream;
     try {
+        if (task.runs_on_host && placement_.wants_measure(task))
+            given.watch = stream.queue().watch();
         stream.queue().run(*code_, {}, no_arguments_);
+        if (given.watch)
+            given.watch->stop();
     } catch (...) {
         given.failure = std::current_exception();
     }
@@ -162,21 +168,47 @@ void Streams::call(Task &task, Stream &stream, Stream::Given &given)
 
 unsigned Streams::collect()
 {
+    if (!in_flight_)
+        return 0;
     unsigned count = 0;
     for (const auto &stream : streams_) {
         if (!stream->in_flight())
             continue;
         stream->collect([&](Stream::Given &given) {
             count++;
-            in_flight_--;
-            listener_.ended(*given.task, std::move(given.failure));
+            end(given);
         });
         stream->mark_tail();
     }
     ended_.add(count);
-    if (!in_flight_ && !first_waiting_ && visit_.has_turns())
-        visit_.leave();
+    if (count && placement_.devices() > 1)
+        measure(count);
     return count;
+}
+
+void Streams::end(Stream::Given &given)
+{
+    Task &task = *given.task;
+    in_flight_--;
+    if (task.runs_on_host)
+        placement_.ran_on_gpu(task, given.watch && !given.failure ? given.watch->seconds() : 0);
+    listener_.ended(task, std::move(given.failure));
+}
+
+/* Ends that come together count as evenly spread over the time before. */
+void Streams::measure(unsigned ended)
+{
+    constexpr double average_of = 8;
+    const auto now = std::chrono::steady_clock::now();
+    const double each = std::chrono::duration<double>(now - last_end_).count() / ended;
+    last_end_ = now;
+    seconds_of_each_ = seconds_of_each_ > 0 ? seconds_of_each_ + (each - seconds_of_each_) / average_of : each;
+}
+
+void Streams::leave()
+{
+    if (visit_.has_turns() && !in_flight_ && (!first_waiting_ || visit_.is_recalled()))
+        visit_.leave();
 }
 
 } // namespace ptsched::tasks

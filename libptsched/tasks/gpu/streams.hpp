@@ -3,7 +3,7 @@
 #ifndef PTSCHED_TASKS_GPU_STREAMS_HPP
 #define PTSCHED_TASKS_GPU_STREAMS_HPP
 
-#include "libptsched/tasks/gpu/directory.hpp"
+#include "libptsched/tasks/gpu/placement.hpp"
 #include "libptsched/tasks/gpu/side.hpp"
 #include "libptsched/tasks/gpu/visit.hpp"
 
@@ -24,7 +24,7 @@ class Streams {
 public:
     /* @first: the number of its first stream, of @all. Throws Error if the device cannot be used so. */
     Streams(device::Device &device, unsigned index, const Options &options, unsigned first, unsigned all,
-            Directory &directory, GpuListener &listener);
+            Directory &directory, Placement &placement, GpuListener &listener);
     Streams(const Streams &) = delete;
     Streams &operator=(const Streams &) = delete;
 
@@ -37,7 +37,9 @@ public:
     /* Whether a queue has work. */
     bool has_work() const { return in_flight_ != 0; }
     bool has_waiting() const { return first_waiting_ != nullptr; }
-    std::size_t load() const { return in_flight_ + waiting_; }
+    Load load() const { return {in_flight_ + waiting_, seconds_of_each_}; }
+    /* The device is not given anything now, and has nothing: others may have it. */
+    void leave();
 
     device::Device &device() const { return *site_.device; }
     Visit &visit() { return visit_; }
@@ -55,10 +57,13 @@ private:
     /* With what it uses in place. */
     void give_in_place(Task &task, Stream &stream, Stream::Given &given);
     void call(Task &task, Stream &stream, Stream::Given &given);
+    void end(Stream::Given &given);
+    void measure(unsigned ended);
     bool owns(const Stream &stream) const { return stream.number() - first_number_ < streams_.size(); }
 
     Site site_;
     Directory &directory_;
+    Placement &placement_;
     GpuListener &listener_;
     const unsigned first_number_;
     std::vector<std::unique_ptr<Stream>> streams_;
@@ -73,6 +78,8 @@ private:
 
     Task *first_waiting_ = nullptr, *last_waiting_ = nullptr;
     std::size_t waiting_ = 0, in_flight_ = 0;
+    std::chrono::steady_clock::time_point last_end_{}; /* or since there is work */
+    double seconds_of_each_ = 0;                       /* between two ends, lately */
     Counter ended_, stream_waits_, batches_;
 };
 

@@ -81,6 +81,13 @@ public:
     void withdraw(Advice advice, Device &device);
     /* Moves it there, in the order of @queue, which is a GPU's. */
     void prefetch(Device &to, Queue &queue);
+    /* The same of some of it: so many bytes, from that one on. Throws Error if there are not as many. Thread-safe. */
+    struct Part {
+        std::size_t from, bytes;
+    };
+    void advise(Advice advice, Device &device, const Part &part);
+    void withdraw(Advice advice, Device &device, const Part &part);
+    void prefetch(Device &to, Queue &queue, const Part &part);
 
     class Backing; /* of each kind */
     explicit Allocation(std::unique_ptr<Backing> backing);
