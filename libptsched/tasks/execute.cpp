@@ -165,11 +165,15 @@ void CoreImpl::run(Task &task)
         Running running(*this, mine, task, false);
         const Called called(trace_.get(), task);
         mine.running.fetch_add(1, std::memory_order_relaxed);
+        /* Where one of two places is chosen, it is known how long it takes there. */
+        const auto begun = task.runs_on_gpu ? Clock::now() : Clock::time_point();
         try {
             call(task);
         } catch (...) {
             fail(task, std::current_exception());
         }
+        if (task.runs_on_gpu)
+            gpu_->ran_on_host(task, Clock::now() - begun);
         mine.running.fetch_sub(1, std::memory_order_relaxed);
         /* As this task's own: it does not end before. */
         if (task.inside) {

@@ -217,7 +217,7 @@ bool Directory::bring_home(const Task &task, bool may_copy)
     for (const Access &access : task.declared()) {
         if (is_weak(access.mode))
             continue;
-        entries_.each_overlapping(access.range, [&](Entry &entry) {
+        entries_.each_overlapping(access.range, [&](Entry &entry) PTSCHED_NO_THREAD_SAFETY_ANALYSIS {
             if (!entry.away)
                 return;
             const bool is_needed = !is_covered(entry, task);
@@ -231,7 +231,7 @@ bool Directory::bring_home(const Task &task, bool may_copy)
         return false;
     for (const Access &access : task.declared())
         if (writes(access.mode) && !is_weak(access.mode))
-            entries_.each_overlapping(access.range, [&](Entry &entry) {
+            entries_.each_overlapping(access.range, [&](Entry &entry) PTSCHED_NO_THREAD_SAFETY_ANALYSIS {
                 entry.away = false;
                 outdate(entry);
             });
@@ -245,11 +245,11 @@ bool Directory::bring_home(const Range *range, bool may_copy)
         return true;
     const device::BorrowedThread borrowed;
     bool all = true;
-    const auto bring = [&](Entry &entry) {
+    const auto bring = [&](Entry &entry) PTSCHED_NO_THREAD_SAFETY_ANALYSIS {
         if (entry.away && has_ended(entry.written))
             all = fetch(entry, may_copy) && all;
     };
-    const auto leave = [&](Entry &entry) {
+    const auto leave = [&](Entry &entry) PTSCHED_NO_THREAD_SAFETY_ANALYSIS {
         if (!entry.away && has_ended(entry.used))
             outdate(entry);
     };
@@ -274,7 +274,7 @@ void Directory::forget(const Range &range)
     std::vector<device::DatablockPtr> blocks;
     Guard lock(mutex_);
     std::vector<Entry *> found;
-    entries_.each_overlapping(range, [&](Entry &entry) { found.push_back(&entry); });
+    entries_.each_overlapping(range, [&](Entry &entry) PTSCHED_NO_THREAD_SAFETY_ANALYSIS { found.push_back(&entry); });
     for (Entry *entry : found) {
         unlist(*entry);
         blocks.push_back(entries_.erase(*entry));
@@ -311,7 +311,7 @@ void Directory::add_seconds(const Task &task, const Rates &rates, std::span<doub
 void Directory::sweep()
 {
     Retired retired;
-    retired.blocks = entries_.erase_if([&](Entry &entry) {
+    retired.blocks = entries_.erase_if([&](Entry &entry) PTSCHED_NO_THREAD_SAFETY_ANALYSIS {
         if (entry.away || entry.last_used > last_sweep_)
             return false;
         unlist(entry);

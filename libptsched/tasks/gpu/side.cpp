@@ -33,8 +33,8 @@ std::unique_ptr<GpuSide> GpuSide::make(const Options &options, GpuListener &list
 
 GpuSideImpl::GpuSideImpl(const Options &options, GpuListener &listener)
     : listener_(listener), stream_count_(static_cast<unsigned>(options.devices.size()) * options.streams),
-      arrays_(options.devices), directory_(arrays_),
-      placement_(checked(options.devices), options.workers, directory_), has_turns_(options.attach != device::Attach::no)
+      arrays_(options.devices), directory_(arrays_), placement_(checked(options.devices), options.workers, directory_),
+      has_turns_(options.attach != device::Attach::no)
 {
     for (device::Device *device : options.devices) {
         const auto index = static_cast<unsigned>(gpus_.size());

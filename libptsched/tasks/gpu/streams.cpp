@@ -21,7 +21,8 @@ std::unique_ptr<device::Queue> copy_queue(device::Device &device)
 
 Streams::Streams(device::Device &device, unsigned index, const Options &options, unsigned first, unsigned all,
                  Directory &directory, Placement &placement, GpuListener &listener)
-    : site_{&device, index, copy_queue(device)}, directory_(directory), placement_(placement), listener_(listener), first_number_(first),
+    : site_{&device, index, copy_queue(device)}, directory_(directory), placement_(placement), listener_(listener),
+      first_number_(first),
       code_(device::cuda_stream_code(device,
                                      [this](const device::StreamWork &work) {
                                          const Task &task = *calling_;

@@ -130,6 +130,7 @@ private:
         node_of(task).failure = std::move(failure);
     }
     void wake() override { wakes++; }
+    tasks::Trace *trace() override { return nullptr; }
 
     Node &node_of(const tasks::Task &task) { return *static_cast<Node *>(task.closure); }
     Node &make(std::vector<tasks::Access> accesses, const tasks::Attributes &attributes)
