@@ -136,6 +136,7 @@ void many_threads_serve()
         }
         void is_home(tasks::Task &, std::exception_ptr) override {}
         void wake() override {}
+        tasks::Trace *trace() override { return nullptr; }
         std::atomic<unsigned> count{0};
     } listener;
     auto side = tasks::GpuSide::make(Core::first_gpu(), listener);
