@@ -108,7 +108,7 @@ void CoreImpl::ready_on_gpu(Task &task)
     if (serves_.load(std::memory_order_relaxed))
         return;
     helper_.wake();
-    wake_worker();
+    crew_.wake_worker();
 }
 
 void CoreImpl::ready_on_host(Task &task)
@@ -116,19 +116,7 @@ void CoreImpl::ready_on_host(Task &task)
     if (!take_exclusions(task))
         return;
     if (!gpu_ || gpu_->bring_home(task))
-        enqueue(task);
-}
-
-void CoreImpl::enqueue(Task &task)
-{
-    if (task.attributes.priority) {
-        Guard lock(urgent_mutex_);
-        urgent_.push({task.attributes.priority, urgent_order_++, &task});
-        urgent_count_.fetch_add(1, std::memory_order_relaxed);
-    } else {
-        lane().ready.push(task);
-    }
-    wake_worker();
+        crew_.enqueue(lane(), task);
 }
 
 /* All of them or none, in their order: otherwise two tasks could wait for each other. */
@@ -164,7 +152,6 @@ void CoreImpl::run(Task &task)
     {
         Running running(*this, mine, task, false);
         const Called called(trace_.get(), task);
-        mine.running.fetch_add(1, std::memory_order_relaxed);
         /* Where one of two places is chosen, it is known how long it takes there. */
         const auto begun = task.runs_on_gpu ? Clock::now() : Clock::time_point();
         try {
@@ -174,14 +161,13 @@ void CoreImpl::run(Task &task)
         }
         if (task.runs_on_gpu)
             gpu_->ran_on_host(task, Clock::now() - begun);
-        mine.running.fetch_sub(1, std::memory_order_relaxed);
         /* As this task's own: it does not end before. */
         if (task.inside) {
             Guard lock(task.inside->mutex);
             task.inside->close(nullptr);
         }
     }
-    count(mine, &Lane::ran);
+    lanes_.count(mine, &Lane::ran);
     drop_function(task);
     finish(task);
 }
@@ -257,9 +243,9 @@ void CoreImpl::end(Task &task, Task *&idle)
     release(task);
     Lane &mine = lane();
     if (is_gate)
-        count(mine, &Lane::gates_ended);
-    count(mine, is_outermost ? &Lane::ended : &Lane::ended_inside);
-    tell_waiters();
+        lanes_.count(mine, &Lane::gates_ended);
+    lanes_.count(mine, is_outermost ? &Lane::ended : &Lane::ended_inside);
+    crew_.tell_waiters();
 }
 
 /* Those that have nothing to run come to @idle. */
@@ -302,7 +288,7 @@ void CoreImpl::ended(Task &task, std::exception_ptr failure)
 void CoreImpl::is_home(Task &task, std::exception_ptr failure)
 {
     if (!failure)
-        return enqueue(task);
+        return crew_.enqueue(lane(), task);
     fail(task, std::move(failure));
     finish(task);
 }

@@ -2,21 +2,17 @@
 #ifndef PTSCHED_TASKS_IMPL_HPP
 #define PTSCHED_TASKS_IMPL_HPP
 
-#include "libptsched/base/sleepers.hpp"
+#include "libptsched/tasks/crew.hpp"
 #include "libptsched/tasks/domain.hpp"
 #include "libptsched/tasks/gpu/side.hpp"
-#include "libptsched/tasks/lane.hpp"
 #include "libptsched/tasks/seen/trace.hpp"
 #include "libptsched/tasks/task_memory.hpp"
 
-#include <deque>
-#include <optional>
-#include <queue>
 #include <thread>
 
 namespace ptsched::tasks {
 
-class CoreImpl final : public Core, GpuListener {
+class CoreImpl final : public Core, GpuListener, Duty {
 public:
     explicit CoreImpl(Options options);
     ~CoreImpl() override;
@@ -37,18 +33,17 @@ private:
     void given(Task &task) override;
     void ended(Task &task, std::exception_ptr failure) override;
     void is_home(Task &task, std::exception_ptr failure) override;
-    void wake() override
-    {
-        sleepers_.wake();
-        waiters_.wake();
-    }
+    void wake() override { crew_.wake_all(); }
     Trace *trace() override { return trace_.get(); }
+
+    void run(Task &task) override;
+    bool serve() override;
+    bool has_to_serve() const override;
+    bool has_tasks() const override { return !all_ended(); }
+    void check_progress() override;
 
     void check(const Attributes &attributes, const Function &function, std::span<const Access> accesses) const;
     Lane &lane();
-    bool is_shared(const Lane &lane) const { return &lane == lanes_.get(); }
-    void count(Lane &lane, std::atomic<std::uint64_t> Lane::*number, std::uint64_t more = 1);
-    std::uint64_t sum(std::atomic<std::uint64_t> Lane::*number) const;
 
     Task &make(Task *parent);
     void made(Task &task, std::uint32_t waits);
@@ -61,37 +56,20 @@ private:
     void ready_on_gpu(Task &task);
     bool take_exclusions(Task &task);
     void give_back_exclusions(Task &task);
-    void enqueue(Task &task);
     bool has_nothing_to_run(const Task &task) const;
     /* One thing less of @task's is unfinished. */
     void finish(Task &task);
     void end(Task &task, Task *&idle);
     void end_waiters(Edge *edges, std::uint32_t failed, Task *&idle);
 
-    void wake_worker();
-    void wake_another();
-    void tell_waiters();
-    Task *next(Lane &lane);
-    Task *steal(Lane &lane);
-    bool has_ready() const;
-    bool others_look() const;
-    void run(Task &task);
     void call(Task &task);
     void fail(Task &task, std::exception_ptr cause);
     void fail_by_those_inside(Task &task);
 
     void work();
     void help();
-    using Condition = std::function<bool()>;
-    bool work_until(const Condition &done, Clock::time_point until);
-    bool search(const Condition &done);
-    static bool takes_short_ones(Lane &mine);
-    bool let_gather(Lane &mine);
-    void note_search();
-    void rest(const Condition &done, Clock::time_point until, unsigned rests);
-    bool serve();
+    bool work_until(const Crew::Condition &done, Clock::time_point until);
     bool all_ended() const;
-    void check_progress();
     void check_may_wait() const;
     void throw_failure(Domain &domain);
     static void set_function(Task &task, const Function &function, void *from);
@@ -104,40 +82,17 @@ private:
     const std::unique_ptr<Trace> trace_;     /* null: nobody looks at it */
     const std::unique_ptr<Picture> picture_; /* the same */
     TaskMemory memory_;
-    const unsigned lane_count_;
-    const std::unique_ptr<Lane[]> lanes_; /* the first is that of the threads that are no workers */
+    Lanes lanes_;
+    Crew crew_;
     Domain::Host host_;
     Domain root_;
     std::atomic<std::uint64_t> numbers_{0};
     std::atomic<std::uint32_t> era_{1};
     std::atomic<std::uint64_t> holds_{0};
 
-    /* Those with a priority, the most urgent first, and of these the first that was ready. */
-    struct Urgent {
-        int priority;
-        std::uint64_t order;
-        Task *task;
-        bool operator<(const Urgent &other) const
-        {
-            return priority != other.priority ? priority < other.priority : order > other.order;
-        }
-    };
-    Mutex urgent_mutex_;
-    std::priority_queue<Urgent> urgent_ PTSCHED_GUARDED_BY(urgent_mutex_);
-    std::uint64_t urgent_order_ PTSCHED_GUARDED_BY(urgent_mutex_) = 0;
-    std::atomic<std::size_t> urgent_count_{0};
-
-    /* Threads that look for something to do and do not sleep yet, and that wait for more of it. */
-    std::atomic<unsigned> searching_{0}, gathering_{0};
-    alignas(64) std::atomic<std::uint64_t> last_search_{0}; /* when one did, in cycles; 0: they sleep */
-    std::atomic<bool> waking_{false};                       /* one is on his way from sleep */
-    Sleepers sleepers_;
-    Sleepers waiters_;                                      /* who waits for tasks */
-    std::atomic<std::uint64_t> told_{0};                    /* when they were last, in cycles */
     alignas(64) std::atomic<const Lane *> server_{nullptr}; /* who served GPUs last, and when, in cycles */
     std::atomic<std::uint64_t> served_{0};
     std::atomic<bool> serves_{false};
-    std::atomic<bool> guards_{false}; /* a thread that has nothing to do does not sleep for long */
     std::atomic<bool> stops_{false};
 
     Mutex arrays_mutex_;

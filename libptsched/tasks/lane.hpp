@@ -6,7 +6,10 @@
 #include "libptsched/base/lock.hpp"
 #include "libptsched/tasks/task.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <memory>
+#include <type_traits>
 #include <vector>
 
 namespace ptsched::tasks {
@@ -88,11 +91,54 @@ struct alignas(64) Lane {
     alignas(64) std::atomic<std::uint64_t> made{0}, ended{0}; /* tasks that are inside no other */
     std::atomic<std::uint64_t> made_inside{0}, ended_inside{0}, gates_made{0}, gates_ended{0}, ran{0}, edges{0},
         steals{0}, sleeps{0};
-    std::atomic<unsigned> running{0}, waiting{0}; /* tasks whose functions it has called, and those of them that wait */
-    unsigned next_victim = 0;
-    std::size_t stolen = 0;                     /* the last time */
-    std::uint64_t stolen_at = 0, ran_until = 0; /* in cycles: a steal, and the end of the last task; and tasks since */
-    unsigned ran_since_steal = 0;
+    /* What it is at: looks for a task, makes or runs one; and those tasks of these that wait for others. */
+    std::atomic<unsigned> running{0}, waiting{0};
+};
+
+/* As long as one lives, the lane's thread is at something. */
+class Busy {
+public:
+    explicit Busy(Lane &lane) : lane_(lane) { lane_.running.fetch_add(1, std::memory_order_acq_rel); }
+    ~Busy() { lane_.running.fetch_sub(1, std::memory_order_acq_rel); }
+    Busy(const Busy &) = delete;
+    Busy &operator=(const Busy &) = delete;
+
+private:
+    Lane &lane_;
+};
+
+/* All of a runtime: the first is that of the threads that are no workers. */
+class Lanes {
+public:
+    explicit Lanes(unsigned count) : count_(count), lanes_(std::make_unique<Lane[]>(count)) {}
+
+    unsigned size() const { return count_; }
+    Lane &operator[](unsigned i) const { return lanes_[i]; }
+    Lane &shared() const { return lanes_[0]; }
+    Lane *begin() const { return lanes_.get(); }
+    Lane *end() const { return lanes_.get() + count_; }
+    bool is_shared(const Lane &lane) const { return &lane == lanes_.get(); }
+
+    template <typename Number>
+    void count(Lane &lane, std::atomic<Number> Lane::*number, std::type_identity_t<Number> more = 1) const
+    {
+        std::atomic<Number> &counter = lane.*number;
+        if (is_shared(lane))
+            counter.fetch_add(more, std::memory_order_release);
+        else
+            counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_release);
+    }
+    template <typename Number> Number sum(std::atomic<Number> Lane::*number) const
+    {
+        Number sum = 0;
+        for (const Lane &lane : *this)
+            sum += (lane.*number).load(std::memory_order_acquire);
+        return sum;
+    }
+
+private:
+    const unsigned count_;
+    const std::unique_ptr<Lane[]> lanes_;
 };
 
 } // namespace ptsched::tasks

@@ -19,12 +19,6 @@ constexpr unsigned most_workers = 1024, most_streams = 64;
     throw Error("tasks: " + text);
 }
 
-Clock::time_point time_after(Core::Duration most)
-{
-    /* A clock has no room for more than some. */
-    return most > std::chrono::years(1) ? no_limit() : Clock::now() + most;
-}
-
 Options complete(Options options)
 {
     if (options.workers > most_workers)
@@ -56,18 +50,15 @@ Core::~Core() = default;
 
 CoreImpl::CoreImpl(Options options)
     : options_(complete(std::move(options))), trace_(seen_by<Trace>(options_.timeline)),
-      picture_(seen_by<Picture>(options_.graph)), lane_count_(std::max(options_.workers, 2U)),
-      lanes_(std::make_unique<Lane[]>(lane_count_)), host_{
-                                                         [this]() -> Task & {
-                                                             return make(Here::get().task_of(*this));
-                                                         },
-                                                         [this](Task &task, std::uint32_t waits) { made(task, waits); },
-                                                         [this](Task &task) { release(task); }, picture_.get()},
+      picture_(seen_by<Picture>(options_.graph)), lanes_(std::max(options_.workers, 2U)),
+      crew_(lanes_, *this), host_{[this]() -> Task & { return make(Here::get().task_of(*this)); },
+                                  [this](Task &task, std::uint32_t waits) { made(task, waits); },
+                                  [this](Task &task) { release(task); }, picture_.get()},
       root_(nullptr, host_), gpu_(GpuSide::make(options_, *this))
 {
     const NoSignals no_signals;
     try {
-        for (unsigned i = 1; i < lane_count_; i++)
+        for (unsigned i = 1; i < lanes_.size(); i++)
             threads_.emplace_back([this, i] {
                 Here::get() = {this, &lanes_[i], nullptr};
                 if (trace_)
@@ -91,6 +82,8 @@ CoreImpl::~CoreImpl()
     } catch (const std::exception &error) {
         device::log_line(error.what());
     }
+    while (holds_.load(std::memory_order_acquire))
+        std::this_thread::yield();
     stop();
     release_late();
 }
@@ -98,7 +91,7 @@ CoreImpl::~CoreImpl()
 void CoreImpl::stop() noexcept
 {
     stops_.store(true, std::memory_order_release);
-    sleepers_.wake();
+    crew_.wake_all();
     helper_.wake();
     for (std::thread &thread : threads_)
         thread.join();
@@ -133,6 +126,7 @@ void CoreImpl::add(const Attributes &attributes, const Function &function, void 
     check(attributes, function, accesses);
     Task *parent = Here::get().task_of(*this);
     Domain &domain = domain_inside(parent);
+    const Busy busy(lane());
     std::uint32_t waits;
     Task *task;
     {
@@ -165,7 +159,7 @@ Task &CoreImpl::make(Task *parent)
 {
     Lane &mine = lane();
     void *memory;
-    if (is_shared(mine)) {
+    if (lanes_.is_shared(mine)) {
         Guard lock(mine.mutex);
         memory = memory_.take(mine);
     } else {
@@ -177,16 +171,16 @@ Task &CoreImpl::make(Task *parent)
     task.parent = parent;
     if (parent)
         parent->unfinished.fetch_add(1, std::memory_order_relaxed);
-    count(mine, parent ? &Lane::made_inside : &Lane::made);
+    lanes_.count(mine, parent ? &Lane::made_inside : &Lane::made);
     return task;
 }
 
 void CoreImpl::made(Task &task, std::uint32_t waits)
 {
     if (waits)
-        count(lane(), &Lane::edges, waits);
+        lanes_.count(lane(), &Lane::edges, waits);
     if (!task.function)
-        count(lane(), &Lane::gates_made);
+        lanes_.count(lane(), &Lane::gates_made);
     if (picture_)
         picture_->add(task);
     const std::uint32_t more = Task::being_made - waits;
@@ -200,7 +194,7 @@ void CoreImpl::release(Task &task)
         return;
     task.~Task();
     Lane &mine = lane();
-    if (is_shared(mine)) {
+    if (lanes_.is_shared(mine)) {
         Guard lock(mine.mutex);
         memory_.give_back(mine, &task);
     } else {
@@ -211,110 +205,7 @@ void CoreImpl::release(Task &task)
 Lane &CoreImpl::lane()
 {
     const Here &here = Here::get();
-    return here.core == this ? *here.lane : lanes_[0];
-}
-
-/* The threads that are no workers have one together. */
-void CoreImpl::count(Lane &lane, std::atomic<std::uint64_t> Lane::*number, std::uint64_t more)
-{
-    std::atomic<std::uint64_t> &counter = lane.*number;
-    if (is_shared(lane))
-        counter.fetch_add(more, std::memory_order_release);
-    else
-        counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_release);
-}
-
-std::uint64_t CoreImpl::sum(std::atomic<std::uint64_t> Lane::*number) const
-{
-    std::uint64_t sum = 0;
-    for (unsigned i = 0; i < lane_count_; i++)
-        sum += (lanes_[i].*number).load(std::memory_order_acquire);
-    return sum;
-}
-
-/* What ended is looked at first: then, if it is as many, there was a time at which there was none. */
-bool CoreImpl::all_ended() const
-{
-    const std::uint64_t ended = sum(&Lane::ended);
-    return ended == sum(&Lane::made);
-}
-
-void CoreImpl::check_may_wait() const
-{
-    if (Here::get().gives)
-        refuse(describe(*Here::get().task) + " gives a GPU work, and cannot wait for tasks meanwhile: those that are "
-                                             "to come before it are what it declares");
-}
-
-bool CoreImpl::wait(Duration most)
-{
-    check_may_wait();
-    Task *self = Here::get().task_of(*this);
-    Domain &domain = domain_inside(self);
-    {
-        Guard lock(domain.mutex);
-        domain.close(nullptr);
-    }
-    const auto until = time_after(most);
-    const Waiting waiting(self);
-    const Timed timed(trace_.get(), "wait", self ? self->number : 0);
-    const auto done = [&] {
-        if (!self)
-            return all_ended();
-        return self->unfinished.load(std::memory_order_acquire) - self->holds.load(std::memory_order_acquire) == 1;
-    };
-    if (!work_until(done, until))
-        return false;
-    if (gpu_ && !self && !work_until([&] { return gpu_->bring_home(nullptr); }, until))
-        return false;
-    if (gpu_ && self)
-        for (const Access &access : self->declared())
-            if (!work_until([&] { return gpu_->bring_home(&access.range); }, until))
-                return false;
-    if (!self)
-        release_late();
-    throw_failure(domain);
-    return true;
-}
-
-bool CoreImpl::wait(const Range &range, Duration most)
-{
-    check_may_wait();
-    Task *self = Here::get().task_of(*this);
-    Domain &domain = domain_inside(self);
-    std::vector<Task *> users;
-    {
-        Guard lock(domain.mutex);
-        domain.close(&range);
-        users = domain.users(range);
-    }
-    const auto until = time_after(most);
-    const Waiting waiting(self);
-    const Timed timed(trace_.get(), "wait for a range", self ? self->number : 0);
-    std::size_t ended = 0;
-    const bool all = work_until(
-        [&] {
-            while (ended < users.size() && users[ended]->ended.is_over())
-                ended++;
-            return ended == users.size();
-        },
-        until);
-    for (Task *user : users)
-        release(*user);
-    if (!all || (gpu_ && !work_until([&] { return gpu_->bring_home(&range); }, until)))
-        return false;
-    throw_failure(domain);
-    return true;
-}
-
-/* What failed does not count any more: tasks of its ranges that are made from now on run. */
-void CoreImpl::throw_failure(Domain &domain)
-{
-    const std::exception_ptr failure = domain.take_failure();
-    if (!failure)
-        return;
-    era_.fetch_add(1, std::memory_order_relaxed);
-    std::rethrow_exception(failure);
+    return here.core == this ? *here.lane : lanes_.shared();
 }
 
 void *CoreImpl::allocate(std::size_t bytes, Memory memory)
@@ -375,12 +266,13 @@ State CoreImpl::state() const
 {
     State state;
     /* What ended is looked at first: nothing ends that was not made. */
-    const std::uint64_t ended = sum(&Lane::ended) + sum(&Lane::ended_inside) - sum(&Lane::gates_ended);
-    state.made = sum(&Lane::made) + sum(&Lane::made_inside) - sum(&Lane::gates_made);
-    state.on_host = sum(&Lane::ran);
-    state.edges = sum(&Lane::edges);
-    state.steals = sum(&Lane::steals);
-    state.sleeps = sum(&Lane::sleeps);
+    const std::uint64_t ended =
+        lanes_.sum(&Lane::ended) + lanes_.sum(&Lane::ended_inside) - lanes_.sum(&Lane::gates_ended);
+    state.made = lanes_.sum(&Lane::made) + lanes_.sum(&Lane::made_inside) - lanes_.sum(&Lane::gates_made);
+    state.on_host = lanes_.sum(&Lane::ran);
+    state.edges = lanes_.sum(&Lane::edges);
+    state.steals = lanes_.sum(&Lane::steals);
+    state.sleeps = lanes_.sum(&Lane::sleeps);
     state.live = state.made - std::min(ended, state.made);
     if (gpu_)
         gpu_->count(state);
@@ -411,9 +303,10 @@ void CoreImpl::hold(Task &task)
 
 void CoreImpl::drop(Task &task)
 {
-    holds_.fetch_sub(1, std::memory_order_relaxed);
     task.holds.fetch_sub(1, std::memory_order_release);
     finish(task);
+    /* From then on the runtime may be gone. */
+    holds_.fetch_sub(1, std::memory_order_release);
 }
 
 } // namespace ptsched::tasks

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+#include "libptsched/tasks/crew.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ptsched::tasks {
+
+namespace {
+
+/* So many threads look for something to do at a time, so often until they sleep; more often with work on GPUs. */
+constexpr unsigned most_searching = 2, looks = 50, looks_at_gpus = 5000;
+/* Between looks, each of which takes what is looked at from the processor of who makes tasks. */
+constexpr unsigned pauses = 16;
+/* In cycles: a task that is short, for how long who has run some lets others gather, and what was a moment ago. */
+constexpr std::uint64_t short_task = 2000, gathering = 8000, recent = 16000;
+/* Who has taken so many at once need not wait for more. */
+constexpr std::size_t enough = ReadyQueue::most_at_once / 2;
+/* While GPUs have work, or others end what is waited for: between looks, at first and at most. */
+constexpr std::chrono::microseconds first_nap{20}, longest_nap{1000};
+
+std::uint64_t cycles()
+{
+    return __builtin_ia32_rdtsc();
+}
+
+} // namespace
+
+void Crew::enqueue(Lane &mine, Task &task)
+{
+    if (task.attributes.priority) {
+        Guard lock(urgent_mutex_);
+        urgent_.push({task.attributes.priority, urgent_order_++, &task});
+        urgent_count_.fetch_add(1, std::memory_order_relaxed);
+    } else {
+        mine.ready.push(task);
+    }
+    wake_worker();
+}
+
+bool Crew::work_until(Lane &mine, bool waits, const Condition &done, Clock::time_point until)
+{
+    Pace pace;
+    for (unsigned rests = 0;;) {
+        if (done())
+            return true;
+        const bool served = duty_.serve();
+        if (run_next(mine, pace, rests) || served || search(done))
+            rests = 0;
+        else if (Clock::now() >= until)
+            return false;
+        else
+            rest(mine, waits, done, until, rests++);
+    }
+}
+
+/* From before it is taken, it is known that somebody is at it. */
+bool Crew::run_next(Lane &mine, Pace &pace, bool was_woken)
+{
+    const Busy busy(mine);
+    Task *task = next(mine, pace);
+    if (!task)
+        return false;
+    /* Who was woken has the next one woken, if there is something for him. */
+    if (was_woken && has_ready())
+        wake_another();
+    duty_.run(*task);
+    pace.ran++;
+    pace.ran_until = cycles();
+    return true;
+}
+
+Task *Crew::next(Lane &mine, Pace &pace)
+{
+    if (Task *urgent = take_urgent())
+        return urgent;
+    Task *task = mine.ready.pop();
+    return task ? task : steal(mine, pace);
+}
+
+Task *Crew::take_urgent()
+{
+    if (!urgent_count_.load(std::memory_order_relaxed))
+        return nullptr;
+    Guard lock(urgent_mutex_);
+    if (urgent_.empty())
+        return nullptr;
+    Task *task = urgent_.top().task;
+    urgent_.pop();
+    urgent_count_.fetch_sub(1, std::memory_order_relaxed);
+    return task;
+}
+
+/* Who ran tasks that take no longer than to be taken takes all that there are, and lets some gather first. */
+Task *Crew::steal(Lane &mine, Pace &pace)
+{
+    const unsigned ran = std::exchange(pace.ran, 0);
+    const bool short_ones = ran && (pace.ran_until - pace.stolen_at) / ran < short_task;
+    if (short_ones && pace.stolen < enough && !let_gather(pace))
+        return nullptr;
+    Task *tasks[ReadyQueue::most_at_once];
+    for (unsigned i = 0; i < lanes_.size(); i++) {
+        const unsigned from = (pace.next_victim + i) % lanes_.size();
+        if (&lanes_[from] == &mine || lanes_[from].ready.empty())
+            continue;
+        const std::size_t count = lanes_[from].ready.steal(tasks, short_ones);
+        if (!count)
+            continue;
+        pace.next_victim = from;
+        pace.stolen = count;
+        pace.stolen_at = cycles();
+        note_search();
+        if (count == ReadyQueue::most_at_once)
+            wake_another();
+        for (std::size_t j = count; j-- > 1;)
+            mine.ready.push(*tasks[j]);
+        lanes_.count(mine, &Lane::steals);
+        return tasks[0];
+    }
+    return nullptr;
+}
+
+/* False if others wait already. */
+bool Crew::let_gather(const Pace &pace)
+{
+    const bool may = gathering_.fetch_add(1, std::memory_order_relaxed) < most_searching;
+    while (may && cycles() - pace.ran_until < gathering)
+        __builtin_ia32_pause();
+    gathering_.fetch_sub(1, std::memory_order_relaxed);
+    return may;
+}
+
+/*
+ * Looks a while for something to do; whether there may be. Few do at a time: all of them would get in the way of the
+ * one that makes tasks.
+ */
+bool Crew::search(const Condition &done)
+{
+    if (searching_.fetch_add(1, std::memory_order_relaxed) >= most_searching) {
+        searching_.fetch_sub(1, std::memory_order_relaxed);
+        return false;
+    }
+    bool found = false;
+    for (unsigned look = 0; !found && look < (duty_.has_to_serve() ? looks_at_gpus : looks); look++) {
+        note_search();
+        for (unsigned i = 0; i < pauses; i++)
+            __builtin_ia32_pause();
+        found = has_ready() || done() || duty_.serve();
+    }
+    searching_.fetch_sub(1, std::memory_order_relaxed);
+    return found;
+}
+
+/* For wake_worker(), of another processor: so it is not written each time. */
+void Crew::note_search()
+{
+    const std::uint64_t now = cycles();
+    if (now - last_search_.load(std::memory_order_relaxed) > recent / 4)
+        last_search_.store(now, std::memory_order_relaxed);
+}
+
+/*
+ * There is something to do. To wake somebody takes longer than many a task: where somebody has just looked for one, he
+ * is likely to come back. If he does not, one of those that sleep does so for a moment only.
+ */
+void Crew::wake_worker()
+{
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if ((sleepers_.any_asleep() || waiters_.any_asleep()) &&
+        cycles() - last_search_.load(std::memory_order_relaxed) >= recent)
+        wake_another();
+}
+
+/* One at a time. */
+void Crew::wake_another()
+{
+    if (waking_.load(std::memory_order_relaxed) || waking_.exchange(true, std::memory_order_relaxed))
+        return;
+    if (!sleepers_.wake_one() && !waiters_.wake_one())
+        waking_.store(false, std::memory_order_relaxed);
+}
+
+void Crew::wake_all()
+{
+    sleepers_.wake();
+    waiters_.wake();
+}
+
+/* Who is busy tells them now and then, and when he is not any more. */
+void Crew::tell_waiters()
+{
+    if (!waiters_.any_asleep())
+        return;
+    const std::uint64_t now = cycles();
+    if (now - told_.load(std::memory_order_relaxed) < recent)
+        return;
+    told_.store(now, std::memory_order_relaxed);
+    waiters_.wake();
+}
+
+/* Of those that have nothing to do, one looks after the GPUs and what nobody was woken for; who waits looks himself. */
+void Crew::rest(Lane &mine, bool waits, const Condition &done, Clock::time_point until, unsigned rests)
+{
+    if (waits)
+        duty_.check_progress();
+    const bool guards = (waits || duty_.has_tasks()) && !guards_.exchange(true, std::memory_order_acq_rel);
+    if (guards || waits)
+        until = std::min(until, Clock::now() + std::min<Clock::duration>(first_nap * (rests + 1), longest_nap));
+    lanes_.count(mine, &Lane::sleeps);
+    if (!others_look())
+        last_search_.store(0, std::memory_order_relaxed);
+    if (!waits)
+        waiters_.wake();
+    (waits ? waiters_ : sleepers_).sleep_until(until, [&] {
+        waking_.store(false, std::memory_order_relaxed);
+        return (has_ready() && !others_look()) || done() ||
+               (!guards && duty_.has_to_serve() && !guards_.load(std::memory_order_relaxed));
+    });
+    if (guards)
+        guards_.store(false, std::memory_order_release);
+}
+
+/* As many as may. */
+bool Crew::others_look() const
+{
+    return searching_.load(std::memory_order_relaxed) + gathering_.load(std::memory_order_relaxed) >= most_searching;
+}
+
+bool Crew::has_ready() const
+{
+    return urgent_count_.load(std::memory_order_relaxed) ||
+           std::any_of(lanes_.begin(), lanes_.end(), [](const Lane &lane) { return !lane.ready.empty(); });
+}
+
+} // namespace ptsched::tasks

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+/* Who waits for tasks, and whether they can still come. */
+#include "libptsched/tasks/here.hpp"
+
+namespace ptsched::tasks {
+
+namespace {
+
+/* Nothing has ended for so long: then somebody looks whether anything can. */
+constexpr std::chrono::milliseconds patience{200};
+
+Clock::time_point time_after(Core::Duration most)
+{
+    /* A clock has no room for more than some. */
+    return most > std::chrono::years(1) ? no_limit() : Clock::now() + most;
+}
+
+} // namespace
+
+/* What ended is looked at first: then, if it is as many, there was a time at which there was none. */
+bool CoreImpl::all_ended() const
+{
+    const std::uint64_t ended = lanes_.sum(&Lane::ended);
+    return ended == lanes_.sum(&Lane::made);
+}
+
+void CoreImpl::check_may_wait() const
+{
+    if (Here::get().gives)
+        throw Error("tasks: " + describe(*Here::get().task) +
+                    " gives a GPU work, and cannot wait for tasks meanwhile: those that are "
+                    "to come before it are what it declares");
+}
+
+bool CoreImpl::wait(Duration most)
+{
+    check_may_wait();
+    Task *self = Here::get().task_of(*this);
+    Domain &domain = domain_inside(self);
+    {
+        Guard lock(domain.mutex);
+        domain.close(nullptr);
+    }
+    const auto until = time_after(most);
+    const Waiting waiting(self);
+    const Timed timed(trace_.get(), "wait", self ? self->number : 0);
+    const auto done = [&] {
+        if (!self)
+            return all_ended();
+        return self->unfinished.load(std::memory_order_acquire) - self->holds.load(std::memory_order_acquire) == 1;
+    };
+    if (!work_until(done, until))
+        return false;
+    if (gpu_ && !self && !work_until([&] { return gpu_->bring_home(nullptr); }, until))
+        return false;
+    if (gpu_ && self)
+        for (const Access &access : self->declared())
+            if (!work_until([&] { return gpu_->bring_home(&access.range); }, until))
+                return false;
+    if (!self)
+        release_late();
+    throw_failure(domain);
+    return true;
+}
+
+bool CoreImpl::wait(const Range &range, Duration most)
+{
+    check_may_wait();
+    Task *self = Here::get().task_of(*this);
+    Domain &domain = domain_inside(self);
+    std::vector<Task *> users;
+    {
+        Guard lock(domain.mutex);
+        domain.close(&range);
+        users = domain.users(range);
+    }
+    const auto until = time_after(most);
+    const Waiting waiting(self);
+    const Timed timed(trace_.get(), "wait for a range", self ? self->number : 0);
+    std::size_t ended = 0;
+    const bool all = work_until(
+        [&] {
+            while (ended < users.size() && users[ended]->ended.is_over())
+                ended++;
+            return ended == users.size();
+        },
+        until);
+    for (Task *user : users)
+        release(*user);
+    if (!all || (gpu_ && !work_until([&] { return gpu_->bring_home(&range); }, until)))
+        return false;
+    throw_failure(domain);
+    return true;
+}
+
+/* What failed does not count any more: tasks of its ranges that are made from now on run. */
+void CoreImpl::throw_failure(Domain &domain)
+{
+    const std::exception_ptr failure = domain.take_failure();
+    if (!failure)
+        return;
+    era_.fetch_add(1, std::memory_order_relaxed);
+    std::rethrow_exception(failure);
+}
+
+/* It cannot if nothing runs but what waits, and nothing is ready or on a GPU. */
+void CoreImpl::check_progress()
+{
+    Guard lock(progress_mutex_);
+    const std::uint64_t ended = lanes_.sum(&Lane::ended) + lanes_.sum(&Lane::ran);
+    const auto now = Clock::now();
+    if (ended != last_ended_) {
+        last_ended_ = ended;
+        progress_at_ = now;
+    }
+    if (now - progress_at_ < patience || holds_.load(std::memory_order_acquire) || crew_.has_ready() || has_to_serve())
+        return;
+    if (lanes_.sum(&Lane::running) == lanes_.sum(&Lane::waiting) &&
+        ended == lanes_.sum(&Lane::ended) + lanes_.sum(&Lane::ran))
+        throw Error("tasks: nothing can go on: tasks wait for each other");
+}
+
+} // namespace ptsched::tasks
