@@ -75,7 +75,16 @@ public:
         side_->ready(node.task);
         return node;
     }
-    /* The same, and it is given. */
+    /* One that may run on the host, too, and is to run on a GPU. */
+    Node &ready_either(std::vector<tasks::Access> accesses, OnGpu function)
+    {
+        Node &node = make(std::move(accesses), {});
+        node.function = std::move(function);
+        node.task.runs_on_host = true;
+        side_->ready(node.task);
+        return node;
+    }
+    /* The first again, and it is given. */
     Node &give(std::vector<tasks::Access> accesses, OnGpu function, const std::vector<Node *> &after = {},
                const tasks::Attributes &attributes = {})
     {

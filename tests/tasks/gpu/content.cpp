@@ -73,6 +73,8 @@ void one_range_is_waited_for()
     core.until([&] { return core.side().bring_home(&range); });
     CHECK(all_are(z, 3));
     CHECK_EQ(core.state().bytes_to_host, std::uint64_t{256 * sizeof(float)});
+    core.finish();
+    CHECK(all_are(y, 2));
 }
 
 /* Parts of a vector, the whole, and a part that lies across. */
