@@ -26,18 +26,18 @@ $(POOL_EXAMPLES:%=$(B)/vgpu/%.so): $(B)/vgpu/%.so: samples/pool/%.cu samples/poo
 # without a pool, hand.cu, which nvcc makes a library of.
 POOL_PROGRAMS := $(patsubst samples/pool/%/kernels.cu,%,$(wildcard samples/pool/*/kernels.cu))
 POOL_BY_HAND  := $(patsubst samples/pool/%/hand.cu,%,$(wildcard samples/pool/*/hand.cu))
-POOL_COMMON   := $(patsubst %,$(B)/obj/%.o,$(wildcard samples/pool/common/*.cpp))
-POOL_CUH      := $(wildcard samples/pool/common/*.cuh)
+SAMPLES_COMMON := $(patsubst %,$(B)/obj/%.o,$(wildcard samples/common/*.cpp))
+POOL_CUH      := $(wildcard samples/pool/common/*.cuh samples/common/*.cuh)
 
 define pool_program
-$(B)/samples/pool-$(1): $(patsubst %,$(B)/obj/%.o,$(wildcard samples/pool/$(1)/*.cpp)) $(POOL_COMMON) $(B)/lib/libptsched-pool.so
+$(B)/samples/pool-$(1): $(patsubst %,$(B)/obj/%.o,$(wildcard samples/pool/$(1)/*.cpp)) $(SAMPLES_COMMON) $(B)/lib/libptsched-pool.so
 	$$(link_pool_program)
 $(B)/vgpu/pool-$(1).so: samples/pool/$(1)/kernels.cu $(wildcard samples/pool/$(1)/*.h samples/pool/$(1)/*.cuh) $(POOL_CUH) $(POOL_HEADERS) $(VGPU_CC)
 	$$(compile_for_vgpu)
 $(B)/samples/pool-$(1).fatbin: samples/pool/$(1)/kernels.cu $(wildcard samples/pool/$(1)/*.h samples/pool/$(1)/*.cuh) $(POOL_CUH) $(POOL_HEADERS)
 	$$(need_nvcc)
 	$$(NVCC) $$(NVCCFLAGS) -O3 -std=c++20 -I. -Ilibptsched/include -fatbin -o $$@ $$<
-$(B)/samples/pool-$(1)-hand.so: samples/pool/$(1)/hand.cu $(wildcard samples/pool/$(1)/*.h samples/pool/$(1)/*.cuh samples/pool/common/*.hpp) $(POOL_CUH)
+$(B)/samples/pool-$(1)-hand.so: samples/pool/$(1)/hand.cu $(wildcard samples/pool/$(1)/*.h samples/pool/$(1)/*.cuh samples/pool/common/*.hpp samples/common/*.hpp) $(POOL_CUH)
 	$$(need_nvcc)
 	$$(NVCC) $$(NVCCFLAGS) -O3 -std=c++20 -I. -Xcompiler -fPIC -shared -o $$@ $$< -lcublas -lcusolver -lcusparse
 endef
@@ -51,7 +51,7 @@ $(B)/samples/pool-citizen: $(B)/lib/libptsched.so
 
 define need_nvcc
 @mkdir -p $(@D)
-@command -v $(NVCC) >/dev/null || { echo "bench-pool needs nvcc (CUDA toolkit); NVCC names it" >&2; exit 1; }
+@command -v $(NVCC) >/dev/null || { echo "$@ needs nvcc (CUDA toolkit); NVCC names it" >&2; exit 1; }
 endef
 
 ALL += $(POOL_EXAMPLES:%=$(B)/samples/%) $(POOL_PROGRAMS:%=$(B)/samples/pool-%)

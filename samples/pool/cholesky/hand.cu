@@ -5,7 +5,7 @@
  */
 #include "samples/pool/cholesky/hand.h"
 #include "samples/pool/cholesky/tiles.cuh"
-#include "samples/pool/common/try_to.hpp"
+#include "samples/common/try_to.hpp"
 
 #include <cuda_runtime.h>
 #include <cusolverDn.h>

@@ -8,7 +8,7 @@ int main(int argc, char **argv)
 {
     cholesky::Shape shape;
     return samples::run_program(
-        argc, argv, "cholesky", "Cholesky's factorization of matrices of doubles, by tiles of 64 x 64.",
+        argc, argv, "pool-cholesky", "Cholesky's factorization of matrices of doubles, by tiles of 64 x 64.",
         [&](const samples::Settings &settings, samples::Report &report) { cholesky::run(shape, settings, report); },
         {{"--blocks", &shape.blocks, "of the pool; 0: two for each multiprocessor"},
          {"--depth", &shape.depth, "slots of a block"},

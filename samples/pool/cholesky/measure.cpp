@@ -4,7 +4,7 @@
 #include "samples/pool/cholesky/hand.h"
 #include "samples/pool/cholesky/matrix.hpp"
 #include "samples/pool/cholesky/steps.h"
-#include "samples/pool/common/hand.hpp"
+#include "samples/common/hand.hpp"
 #include <ptsched/pool/ordered.hpp>
 
 #include <chrono>

@@ -40,6 +40,6 @@ int main(int argc, char **argv)
         return 0;
     }
     return samples::run_program(
-        argc, argv, "citizen", "Measures what a pool costs others on the first GPU, and what it costs to be scheduled.",
-        run);
+        argc, argv, "pool-citizen",
+        "Measures what a pool costs others on the first GPU, and what it costs to be scheduled.", run);
 }

@@ -5,7 +5,7 @@
 
 #include "samples/pool/citizen/roles.hpp"
 #include "samples/pool/citizen/scheduler.hpp"
-#include "samples/pool/common/program.hpp"
+#include "samples/common/program.hpp"
 
 namespace ptsched::pool::bench {
 

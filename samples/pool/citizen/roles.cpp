@@ -2,7 +2,7 @@
 #include "samples/pool/citizen/roles.hpp"
 
 #include "samples/pool/citizen/chains.hpp"
-#include "samples/pool/common/program.hpp"
+#include "samples/common/program.hpp"
 #include <ptsched/device/allocation.hpp>
 #include <ptsched/ptsched.hpp>
 

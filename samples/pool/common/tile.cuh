@@ -3,11 +3,7 @@
 #ifndef SAMPLES_POOL_COMMON_TILE_CUH
 #define SAMPLES_POOL_COMMON_TILE_CUH
 
-#ifdef VGPU
-#define UNROLLED
-#else
-#define UNROLLED _Pragma("unroll")
-#endif
+#include "samples/common/unrolled.cuh"
 
 namespace ptsched::samples {
 

@@ -3,7 +3,7 @@
  * Forms in which cuBLAS has many small products: one by one in some streams, batched by pointers or by stride, and
  * each of these as a graph. In single precision without TF32, as ours.
  */
-#include "samples/pool/common/try_to.hpp"
+#include "samples/common/try_to.hpp"
 #include "samples/pool/gemm64/hand.h"
 
 #include <cublas_v2.h>

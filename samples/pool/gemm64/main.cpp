@@ -8,7 +8,7 @@ int main(int argc, char **argv)
 {
     gemm64::Shape shape;
     return samples::run_program(
-        argc, argv, "gemm64", "128 products of matrices of 64 x 64, by a pool and by cuBLAS.",
+        argc, argv, "pool-gemm64", "128 products of matrices of 64 x 64, by a pool and by cuBLAS.",
         [&](const samples::Settings &settings, samples::Report &report) { gemm64::run(shape, settings, report); },
         {{"--blocks", &shape.blocks, "of the pool; 0: as many as tasks"},
          {"--depth", &shape.depth, "slots of a block"},

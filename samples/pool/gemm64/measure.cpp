@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "samples/pool/gemm64/measure.hpp"
 
-#include "samples/pool/common/hand.hpp"
+#include "samples/common/hand.hpp"
 #include "samples/pool/gemm64/batch.hpp"
 #include "samples/pool/gemm64/hand.h"
 #include <ptsched/pool.hpp>

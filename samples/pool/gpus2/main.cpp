@@ -8,7 +8,7 @@ int main(int argc, char **argv)
 {
     gpus2::Shape shape;
     return samples::run_program(
-        argc, argv, "gpus2", "A product of large matrices by one pool of several GPUs.",
+        argc, argv, "pool-gpus2", "A product of large matrices by one pool of several GPUs.",
         [&](const samples::Settings &settings, samples::Report &report) { gpus2::run(shape, settings, report); },
         {{"--gpus", &shape.gpus, "how many, the first ones"},
          {"--blocks", &shape.blocks, "on each; 0: one for each multiprocessor"},

@@ -3,7 +3,7 @@
  * A ptask graph of tiny tasks, chains beside each other, whose tasks are launches, launches that the graph makes CUDA
  * graphs of, or tasks in the slots of a pool.
  */
-#include "samples/pool/common/program.hpp"
+#include "samples/common/program.hpp"
 #include "samples/pool/graph/tasks.h"
 #include <ptsched/pool/device.hpp>
 #include <ptsched/ptask/graph.hpp>
@@ -144,6 +144,7 @@ void run(const samples::Settings &settings, samples::Report &report)
 
 int main(int argc, char **argv)
 {
-    return samples::run_program(
-        argc, argv, "graph", "Measures what a task of a ptask graph costs as a launch, and in a slot of a pool.", run);
+    return samples::run_program(argc, argv, "pool-graph",
+                                "Measures what a task of a ptask graph costs as a launch, and in a slot of a pool.",
+                                run);
 }

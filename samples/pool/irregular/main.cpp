@@ -6,7 +6,8 @@ using namespace ptsched;
 
 int main(int argc, char **argv)
 {
-    return samples::run_program(argc, argv, "irregular", "Searches an unbalanced tree with a pool on the first GPU.",
+    return samples::run_program(argc, argv, "pool-irregular",
+                                "Searches an unbalanced tree with a pool on the first GPU.",
                                 [](const samples::Settings &settings, samples::Report &report) {
                                     device::Device &gpu = samples::first_gpu();
                                     if (settings.check)

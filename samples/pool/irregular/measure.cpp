@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "samples/pool/irregular/measure.hpp"
 
-#include "samples/pool/common/hand.hpp"
+#include "samples/common/hand.hpp"
 #include "samples/pool/irregular/hand.h"
 #include "samples/pool/irregular/reference.hpp"
 #include <ptsched/pool.hpp>

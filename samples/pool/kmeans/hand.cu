@@ -4,7 +4,7 @@
  * one behind the other, or in pieces of some samples, which streams assign while threads update what has come. The last
  * form does all of it on the device, with one launch behind another.
  */
-#include "samples/pool/common/try_to.hpp"
+#include "samples/common/try_to.hpp"
 #include "samples/pool/common/workers.hpp"
 #include "samples/pool/kmeans/hand.h"
 

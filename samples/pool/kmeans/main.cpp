@@ -6,7 +6,7 @@ using namespace ptsched;
 
 int main(int argc, char **argv)
 {
-    return samples::run_program(argc, argv, "kmeans", "Finds clusters with a pool on the first GPU and the host.",
+    return samples::run_program(argc, argv, "pool-kmeans", "Finds clusters with a pool on the first GPU and the host.",
                                 [](const samples::Settings &settings, samples::Report &report) {
                                     device::Device &gpu = samples::first_gpu();
                                     if (settings.check)

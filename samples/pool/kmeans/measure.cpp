@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "samples/pool/kmeans/measure.hpp"
 
-#include "samples/pool/common/hand.hpp"
+#include "samples/common/hand.hpp"
 #include "samples/pool/kmeans/clustering.hpp"
 #include "samples/pool/kmeans/hand.h"
 #include <ptsched/pool.hpp>

@@ -26,6 +26,6 @@ void run(const samples::Settings &settings, samples::Report &report)
 
 int main(int argc, char **argv)
 {
-    return samples::run_program(argc, argv, "micro", "Measures what it costs to give a pool on the first GPU a task.",
-                                run);
+    return samples::run_program(argc, argv, "pool-micro",
+                                "Measures what it costs to give a pool on the first GPU a task.", run);
 }

@@ -3,7 +3,7 @@
 #ifndef SAMPLES_POOL_MICRO_MEASURE_HPP
 #define SAMPLES_POOL_MICRO_MEASURE_HPP
 
-#include "samples/pool/common/program.hpp"
+#include "samples/common/program.hpp"
 #include <ptsched/pool.hpp>
 
 namespace ptsched::pool::bench {

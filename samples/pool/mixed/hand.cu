@@ -4,7 +4,7 @@
  * kernel's fill the device before the second's come; and with no more blocks of each than leave room for the other's,
  * which then share every multiprocessor. The matrix by cuSPARSE, too. The last form is one kernel that is made of both.
  */
-#include "samples/pool/common/try_to.hpp"
+#include "samples/common/try_to.hpp"
 #include "samples/pool/mixed/hand.h"
 #include "samples/pool/mixed/work.h"
 

@@ -6,7 +6,7 @@ using namespace ptsched;
 
 int main(int argc, char **argv)
 {
-    return samples::run_program(argc, argv, "mixed",
+    return samples::run_program(argc, argv, "pool-mixed",
                                 "Multiplies a sparse matrix and prices options with a pool on the first GPU.",
                                 [](const samples::Settings &settings, samples::Report &report) {
                                     device::Device &gpu = samples::first_gpu();

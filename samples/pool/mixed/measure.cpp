@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "samples/pool/mixed/measure.hpp"
 
-#include "samples/pool/common/hand.hpp"
+#include "samples/common/hand.hpp"
 #include "samples/pool/mixed/data.hpp"
 #include "samples/pool/mixed/hand.h"
 #include <ptsched/pool.hpp>

@@ -3,7 +3,7 @@
  * Products by cuBLAS, and the selection by threads of the host: one behind the other, or in pieces of some rows, which
  * streams multiply and copy while threads select from those that have come.
  */
-#include "samples/pool/common/try_to.hpp"
+#include "samples/common/try_to.hpp"
 #include "samples/pool/common/workers.hpp"
 #include "samples/pool/neighbours/hand.h"
 

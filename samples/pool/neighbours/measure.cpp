@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "samples/pool/neighbours/measure.hpp"
 
-#include "samples/pool/common/hand.hpp"
+#include "samples/common/hand.hpp"
 #include "samples/pool/neighbours/hand.h"
 #include "samples/pool/neighbours/selection.hpp"
 #include <ptsched/device/allocation.hpp>

@@ -2,7 +2,7 @@
 #ifndef SAMPLES_POOL_NEIGHBOURS_MEASURE_HPP
 #define SAMPLES_POOL_NEIGHBOURS_MEASURE_HPP
 
-#include "samples/pool/common/program.hpp"
+#include "samples/common/program.hpp"
 
 namespace ptsched::neighbours {
 

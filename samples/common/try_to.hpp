@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* What functions of hand.cu, which are of C, return. */
-#ifndef SAMPLES_POOL_COMMON_TRY_TO_HPP
-#define SAMPLES_POOL_COMMON_TRY_TO_HPP
+#ifndef SAMPLES_COMMON_TRY_TO_HPP
+#define SAMPLES_COMMON_TRY_TO_HPP
 
 #include <exception>
 #include <string>
 
 namespace ptsched::samples {
 
-/* What went wrong, which stays until the next call, or null. */
+/* What went wrong, which stays until the thread's next call, or null. */
 template <typename Function> const char *try_to(Function function)
 {
-    static std::string wrong;
+    thread_local std::string wrong;
     try {
         function();
         return nullptr;
@@ -23,4 +23,4 @@ template <typename Function> const char *try_to(Function function)
 
 } // namespace ptsched::samples
 
-#endif /* SAMPLES_POOL_COMMON_TRY_TO_HPP */
+#endif /* SAMPLES_COMMON_TRY_TO_HPP */

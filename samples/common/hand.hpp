@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The library with what one does without a pool, of one program: its functions, which are of C. */
-#ifndef SAMPLES_POOL_COMMON_HAND_HPP
-#define SAMPLES_POOL_COMMON_HAND_HPP
+#ifndef SAMPLES_COMMON_HAND_HPP
+#define SAMPLES_COMMON_HAND_HPP
 
 #include <ptsched/base/error.hpp>
 
@@ -43,4 +43,4 @@ inline void check_hand(const char *error)
 
 } // namespace ptsched::samples
 
-#endif /* SAMPLES_POOL_COMMON_HAND_HPP */
+#endif /* SAMPLES_COMMON_HAND_HPP */

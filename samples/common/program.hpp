@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What the paper's programs have in common: how they are called, and what they say when something is wrong. */
-#ifndef SAMPLES_POOL_COMMON_PROGRAM_HPP
-#define SAMPLES_POOL_COMMON_PROGRAM_HPP
+/* What programs that measure have in common: how they are called, and what they say when something is wrong. */
+#ifndef SAMPLES_COMMON_PROGRAM_HPP
+#define SAMPLES_COMMON_PROGRAM_HPP
 
-#include "samples/pool/common/report.hpp"
+#include "samples/common/report.hpp"
 #include <ptsched/device/device.hpp>
 
 #include <functional>
@@ -13,8 +13,8 @@
 namespace ptsched::samples {
 
 struct Settings {
-    std::string module; /* with the pool's kernels */
-    std::string hand;   /* a library with the same by hand; empty: there is none here */
+    std::string module; /* with the kernels */
+    std::string hand;   /* a library with what needs the toolkit; empty: there is none here */
     std::string json;
     bool quick = false; /* fewer rounds */
     bool check = false; /* the smallest sizes, to see that results are right; nothing is measured */
@@ -26,12 +26,14 @@ struct Choice {
     std::string name; /* "--blocks" */
     unsigned *value;  /* with what it is when nothing is said */
     std::string what;
+    /* If there are some, one of them is said in place of a number, and its place here is the value. */
+    std::vector<std::string> words = {};
 };
 
 /*
- * The main function of the program pool-@name, which does what @what says. Files are beside the program,
- * pool-NAME.fatbin and pool-NAME-hand.so, unless options name others. What @run throws is printed. Returns the exit
- * status.
+ * The main function of the program @name, say pool-cholesky, which does what @what says; in files, its records' names
+ * begin with what is before the first hyphen. Files are beside the program, NAME.fatbin and NAME-hand.so, unless
+ * options name others. What @run throws is printed. Returns the exit status.
  */
 int run_program(int argc, char **argv, const std::string &name, const std::string &what,
                 const std::function<void(const Settings &, Report &)> &run, const std::vector<Choice> &choices = {});
@@ -41,4 +43,4 @@ device::Device &first_gpu();
 
 } // namespace ptsched::samples
 
-#endif /* SAMPLES_POOL_COMMON_PROGRAM_HPP */
+#endif /* SAMPLES_COMMON_PROGRAM_HPP */

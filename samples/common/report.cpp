@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "samples/pool/common/report.hpp"
+#include "samples/common/report.hpp"
 
 #include <ptsched/device/device.hpp>
 
@@ -63,7 +63,7 @@ void Report::write_json(const std::string &path) const
 {
     ordered_json all = read_records(path);
     for (const Record &record : records_) {
-        const ordered_json entry{{"name", "pool/" + record.name},
+        const ordered_json entry{{"name", group_ + '/' + record.name},
                                  {"value", record.spread.median},
                                  {"least", record.spread.least},
                                  {"most", record.spread.most},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the paper's programs say of what they have measured. */
-#ifndef SAMPLES_POOL_COMMON_REPORT_HPP
-#define SAMPLES_POOL_COMMON_REPORT_HPP
+/* What programs say of what they have measured. */
+#ifndef SAMPLES_COMMON_REPORT_HPP
+#define SAMPLES_COMMON_REPORT_HPP
 
 #include <map>
 #include <string>
@@ -24,8 +24,11 @@ double best_of(const Times &times, const std::string &begin);
 
 class Report {
 public:
-    /* Of a program that was called by @command. */
-    explicit Report(std::string command) : command_(std::move(command)) {}
+    /* Of a program that was called by @command. In files, its records' names begin with @group. */
+    explicit Report(std::string command, std::string group = "pool")
+        : command_(std::move(command)), group_(std::move(group))
+    {
+    }
     /* Prints it, too. @against says what it is relative to or what runs beside it. */
     void record(const std::string &name, const Spread &spread, const std::string &unit,
                 const std::string &against = {});
@@ -41,10 +44,10 @@ private:
         std::string name, unit, against;
         Spread spread;
     };
-    const std::string command_;
+    const std::string command_, group_;
     std::vector<Record> records_;
 };
 
 } // namespace ptsched::samples
 
-#endif /* SAMPLES_POOL_COMMON_REPORT_HPP */
+#endif /* SAMPLES_COMMON_REPORT_HPP */

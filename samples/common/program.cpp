@@ -1,11 +1,34 @@
 // SPDX-License-Identifier: MIT
-#include "samples/pool/common/program.hpp"
+#include "samples/common/program.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
 namespace ptsched::samples {
+
+namespace {
+
+void add_choice(CLI::App &app, const Choice &choice)
+{
+    if (choice.words.empty()) {
+        app.add_option(choice.name, *choice.value, choice.what)->capture_default_str();
+        return;
+    }
+    const std::vector<std::string> &words = choice.words;
+    unsigned *const value = choice.value;
+    app.add_option_function<std::string>(
+           choice.name,
+           [words, value](const std::string &word) {
+               *value = static_cast<unsigned>(std::find(words.begin(), words.end(), word) - words.begin());
+           },
+           choice.what)
+        ->check(CLI::IsMember(words))
+        ->default_str(words.at(*value));
+}
+
+} // namespace
 
 int run_program(int argc, char **argv, const std::string &name, const std::string &what,
                 const std::function<void(const Settings &, Report &)> &run, const std::vector<Choice> &choices)
@@ -19,20 +42,21 @@ int run_program(int argc, char **argv, const std::string &name, const std::strin
     CLI::App app(what);
     app.add_option("--module", settings.module, "kernels.cu as nvcc -fatbin, or vgpu-cc, has compiled it")
         ->capture_default_str();
-    app.add_option("--hand", settings.hand, "a library with the same by hand, to compare with")->capture_default_str();
+    app.add_option("--hand", settings.hand, "a library with what needs the toolkit: the same by hand, or cuBLAS")
+        ->capture_default_str();
     app.add_option("--json", settings.json, "a file to which records are added");
     app.add_flag("--quick", settings.quick, "fewer rounds");
     app.add_flag("--check", settings.check, "the smallest sizes, and whether results are right; measures nothing");
     for (const Choice &choice : choices)
-        app.add_option(choice.name, *choice.value, choice.what)->capture_default_str();
+        add_choice(app, choice);
     CLI11_PARSE(app, argc, argv);
     try {
-        Report report(self.filename().string() + (settings.quick ? " --quick" : ""));
+        Report report(self.filename().string() + (settings.quick ? " --quick" : ""), name.substr(0, name.find('-')));
         run(settings, report);
         if (!settings.json.empty())
             report.write_json(settings.json);
     } catch (const std::exception &error) {
-        std::fprintf(stderr, "pool-%s: %s\n", name.c_str(), error.what());
+        std::fprintf(stderr, "%s: %s\n", name.c_str(), error.what());
         return 1;
     }
     return 0;
