@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "samples/tasks/common/ways.hpp"
+
+#include <chrono>
+#include <cstdio>
+
+namespace ptsched::samples {
+
+namespace {
+
+double milliseconds_of(Way &way)
+{
+    using Clock = std::chrono::steady_clock;
+    way.restore();
+    const auto begin = Clock::now();
+    way.run();
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+/* The median of some times. */
+double median_ms(Way &way, unsigned times)
+{
+    std::vector<double> found;
+    for (unsigned i = 0; i < times; i++)
+        found.push_back(milliseconds_of(way));
+    return percentile(std::move(found), 0.5);
+}
+
+} // namespace
+
+void check_ways(const std::vector<NamedWay> &ways)
+{
+    for (const NamedWay &named : ways) {
+        const std::unique_ptr<Way> way = named.make();
+        for (unsigned i = 0; i < 2; i++) {
+            way->restore();
+            way->run();
+            way->check();
+        }
+    }
+}
+
+void measure_ways(const Settings &settings, Report &report, const std::string &name, const std::vector<NamedWay> &ways)
+{
+    const unsigned times = settings.quick ? 2 : 5;
+    std::vector<std::unique_ptr<Way>> made;
+    std::vector<std::vector<double>> found(ways.size());
+    for (const NamedWay &named : ways) {
+        made.push_back(named.make());
+        milliseconds_of(*made.back()); /* what is made at the first use, is */
+        made.back()->check();
+    }
+    for (unsigned round = 0; round < settings.rounds(); round++)
+        for (std::size_t i = 0; i < ways.size(); i++)
+            found[i].push_back(median_ms(*made[i], times));
+    for (const auto &way : made)
+        way->check();
+
+    report.record(name + "/" + ways[0].name + "_ms", spread_of(found[0]), "ms");
+    for (std::size_t i = 1; i < ways.size(); i++) {
+        std::vector<double> ratios;
+        for (std::size_t round = 0; round < found[i].size(); round++)
+            ratios.push_back(found[0][round] / found[i][round]);
+        report.record(name + "/" + ways[i].name + "_ms", spread_of(found[i]), "ms");
+        report.record(name + "/" + ways[i].name, spread_of(ratios), "", "time by hand / time by tasks");
+    }
+}
+
+} // namespace ptsched::samples

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Ways to do the same, by hand and by tasks: measured by turns, and compared. */
+#ifndef SAMPLES_TASKS_COMMON_WAYS_HPP
+#define SAMPLES_TASKS_COMMON_WAYS_HPP
+
+#include "samples/common/program.hpp"
+
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ptsched::samples {
+
+/* Its data begins and ends on the host. */
+class Way {
+public:
+    virtual ~Way() = default;
+    /* The data is again as at first; nothing of it is on a device. */
+    virtual void restore() = 0;
+    /* All that is measured: returns when the result is on the host. */
+    virtual void run() = 0;
+    /* Throws Error if the result is wrong. */
+    virtual void check() = 0;
+};
+
+struct NamedWay {
+    std::string name;
+    std::function<std::unique_ptr<Way>()> make;
+};
+
+/* Each runs twice, and its results are right. */
+void check_ways(const std::vector<NamedWay> &ways);
+/*
+ * The first is by hand. Records how many milliseconds each takes, as @name/WAY_ms, and by how much the others are
+ * faster than by hand, as @name/WAY.
+ */
+void measure_ways(const Settings &settings, Report &report, const std::string &name, const std::vector<NamedWay> &ways);
+
+/* What results are compared with: that of the host, or, where that would take too long, the first that there is. */
+template <typename T> class Expected {
+public:
+    /* @tolerance: of what is largest. */
+    explicit Expected(double tolerance) : tolerance_(tolerance) {}
+    void set(std::vector<T> values) { values_ = std::move(values); }
+
+    void check(std::span<const T> found, const std::string &what)
+    {
+        if (values_.empty())
+            values_.assign(found.begin(), found.end());
+        double worst = 0, largest = 0;
+        for (std::size_t i = 0; i < values_.size(); i++) {
+            const double error = std::abs(static_cast<double>(found[i]) - static_cast<double>(values_[i]));
+            worst = error <= worst ? worst : error; /* what is not a number, too */
+            largest = std::max(largest, std::abs(static_cast<double>(values_[i])));
+        }
+        if (!(worst <= tolerance_ * largest))
+            throw Error(what + " is wrong: by " + std::to_string(worst / largest) + " of the largest element");
+    }
+
+private:
+    const double tolerance_;
+    std::vector<T> values_;
+};
+
+} // namespace ptsched::samples
+
+#endif /* SAMPLES_TASKS_COMMON_WAYS_HPP */

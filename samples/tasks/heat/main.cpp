@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+/* Heat in a plate: a wave of tiles goes over it, and the next one behind it. */
+#include "samples/tasks/heat/problem.hpp"
+
+#include <cstdlib>
+
+using namespace ptsched;
+
+namespace {
+
+struct Numbers {
+    unsigned tile = 512, tiles = 12, sweeps = 20;
+};
+
+std::vector<samples::NamedWay> ways(heat::Problem &problem, const samples::Settings &settings)
+{
+    return {{"hand", [&] { return heat::by_hand(problem, settings.module); }}};
+}
+
+void run(const Numbers &numbers, const samples::Settings &settings, samples::Report &report)
+{
+    if (!numbers.tile || numbers.tile > 1024)
+        throw Error("--tile must be from 1 to 1024, the threads of a thread block");
+    heat::Problem small({8, 3, 3});
+    samples::check_ways(ways(small, settings));
+    if (settings.check)
+        return;
+    heat::Problem problem({numbers.tile, numbers.tiles, numbers.sweeps});
+    samples::measure_ways(settings, report, "heat", ways(problem, settings));
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    /* More streams at once than the driver has connections to the GPU for, if it is not told. */
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", std::to_string(heat::streams).c_str(), 0);
+    Numbers numbers;
+    return samples::run_program(argc, argv, "tasks-heat",
+                                "Iterates Gauss and Seidel's way on a plate, on the first GPU.",
+                                [&](const auto &settings, auto &report) { run(numbers, settings, report); },
+                                {{"--tile", &numbers.tile, "rows and columns of one"},
+                                 {"--tiles", &numbers.tiles, "in a row of them, and rows"},
+                                 {"--sweeps", &numbers.sweeps, "over all of them"}});
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+/* K-means: iterations over the same samples, with little that goes from one to the next. */
+#include "samples/tasks/kmeans/problem.hpp"
+
+using namespace ptsched;
+
+namespace {
+
+struct Numbers {
+    unsigned block = 1U << 20, blocks = 8, iterations = 20;
+};
+
+std::vector<samples::NamedWay> ways(kmeans::Problem &problem, const samples::Settings &settings)
+{
+    return {{"hand", [&] { return kmeans::by_hand(problem, settings.module); }}};
+}
+
+void run(const Numbers &numbers, const samples::Settings &settings, samples::Report &report)
+{
+    kmeans::Problem small({300, 3, 2});
+    samples::check_ways(ways(small, settings));
+    if (settings.check)
+        return;
+    kmeans::Problem problem({numbers.block, numbers.blocks, numbers.iterations});
+    samples::measure_ways(settings, report, "kmeans", ways(problem, settings));
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    Numbers numbers;
+    return samples::run_program(argc, argv, "tasks-kmeans", "Finds clusters of samples, on the first GPU.",
+                                [&](const auto &settings, auto &report) { run(numbers, settings, report); },
+                                {{"--block", &numbers.block, "samples in one"},
+                                 {"--blocks", &numbers.blocks, "of samples"},
+                                 {"--iterations", &numbers.iterations, "over all of them"}});
+}
