@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: MIT
 # Tasks that say what they read and write, on the host and on the virtual GPU.
+
+$(B)/vgpu/tasks-fold.so: tests/tasks/fold.cu tests/tasks/fold.h $(VGPU_CC)
+	$(compile_for_vgpu)
+
+$(B)/obj/tests/tasks/benches.cpp.o: CPPFLAGS += -DTASKS_BENCHES_ARE_BUILT=$(if $(SAN),false,true)
+
 $(B)/tests/tasks: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/tasks/*.c tests/tasks/*.cpp)) $(TASKS_OBJS) $(PTASK_INSIDES) \
-		$(B)/vgpu/vgpud $(B)/vgpu/libcuda.so
+		$(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(addprefix $(B)/vgpu/,tasks-fold.so tasks-taskbench.so bench-tasks.so) \
+		$(if $(SAN),,$(B)/samples/tasks-taskbench $(B)/tests/bench-tasks)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -ldl -Wl,--no-as-needed -L$(B)/vgpu -lcuda -Wl,-rpath,'$$ORIGIN/../vgpu'
 

@@ -16,6 +16,8 @@ namespace device = ptsched::device;
 std::vector<tap::Case> host_cases();
 std::vector<tap::Case> c_cases();
 std::vector<tap::Case> seen_cases();
+std::vector<tap::Case> random_cases();
+std::vector<tap::Case> bench_cases();
 
 } // namespace test
 
