@@ -25,7 +25,3 @@ $(TASKS_WITH_BLAS:%=$(B)/samples/tasks-%-hand.so): samples/tasks/common/blas.cu 
 ALL += $(TASKS_PROGRAMS:%=$(B)/samples/tasks-%)
 TASKS_BENCHES     += $(TASKS_PROGRAMS:%=$(B)/samples/tasks-%)
 TASKS_BENCH_PARTS += $(TASKS_PROGRAMS:%=$(B)/samples/tasks-%.fatbin) $(TASKS_WITH_BLAS:%=$(B)/samples/tasks-%-hand.so)
-
-.PHONY: bench-tasks-parts
-bench-tasks-parts: $(TASKS_PROGRAMS:%=$(B)/samples/tasks-%) $(TASKS_PROGRAMS:%=$(B)/samples/tasks-%.fatbin) \
-		$(TASKS_WITH_BLAS:%=$(B)/samples/tasks-%-hand.so)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What hand.cu has, as a runner. */
-#include "samples/pool/common/hand.hpp"
+#include "samples/common/hand.hpp"
 #include "samples/tasks/taskbench/hand.h"
 #include "samples/tasks/taskbench/runner.hpp"
 

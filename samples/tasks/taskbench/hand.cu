@@ -4,7 +4,7 @@
  * last steps and of nothing else, since those that read a cell are those that the next one to write it waits for. And
  * the same captured, as a graph of all steps.
  */
-#include "samples/pool/common/try_to.hpp"
+#include "samples/common/try_to.hpp"
 #include "samples/tasks/taskbench/hand.h"
 #include "samples/tasks/taskbench/kernels.cuh"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Task Bench's patterns and metric, for tasks of the host and of a GPU. */
-#include "samples/pool/common/report.hpp"
+#include "samples/common/report.hpp"
 #include "samples/tasks/taskbench/metg.hpp"
 
 #include <CLI/CLI.hpp>

@@ -3,7 +3,7 @@
 #ifndef TEST_BENCH_TASKS_MEASURE_HPP
 #define TEST_BENCH_TASKS_MEASURE_HPP
 
-#include "samples/pool/common/report.hpp"
+#include "samples/common/report.hpp"
 #include <ptsched/device/device.hpp>
 
 #include <chrono>

@@ -106,6 +106,7 @@ void devices_are_named_rightly()
         void ended(tasks::Task &, std::exception_ptr) override {}
         void is_home(tasks::Task &, std::exception_ptr) override {}
         void wake() override {}
+        tasks::Trace *trace() override { return nullptr; }
     } listener;
     CHECK(!nobody && !tasks::GpuSide::make(options, listener));
 }
