@@ -71,6 +71,7 @@ private:
     bool work_until(const Crew::Condition &done, Clock::time_point until);
     bool all_ended() const;
     void check_may_wait() const;
+    bool fetch(const Range *range, Clock::time_point until);
     void throw_failure(Domain &domain);
     static void set_function(Task &task, const Function &function, void *from);
     static void drop_function(Task &task) noexcept;
@@ -89,6 +90,7 @@ private:
     std::atomic<std::uint64_t> numbers_{0};
     std::atomic<std::uint32_t> era_{1};
     std::atomic<std::uint64_t> holds_{0};
+    std::atomic<unsigned> fetching_{0}; /* threads that wait for what comes home from GPUs */
 
     alignas(64) std::atomic<const Lane *> server_{nullptr}; /* who served GPUs last, and when, in cycles */
     std::atomic<std::uint64_t> served_{0};

@@ -51,11 +51,11 @@ bool CoreImpl::wait(Duration most)
     };
     if (!work_until(done, until))
         return false;
-    if (gpu_ && !self && !work_until([&] { return gpu_->bring_home(nullptr); }, until))
+    if (!self && !fetch(nullptr, until))
         return false;
-    if (gpu_ && self)
+    if (self)
         for (const Access &access : self->declared())
-            if (!work_until([&] { return gpu_->bring_home(&access.range); }, until))
+            if (!fetch(&access.range, until))
                 return false;
     if (!self)
         release_late();
@@ -87,10 +87,23 @@ bool CoreImpl::wait(const Range &range, Duration most)
         until);
     for (Task *user : users)
         release(*user);
-    if (!all || (gpu_ && !work_until([&] { return gpu_->bring_home(&range); }, until)))
+    if (!all || !fetch(&range, until))
         return false;
     throw_failure(domain);
     return true;
+}
+
+/* Null: all that was written on GPUs. */
+bool CoreImpl::fetch(const Range *range, Clock::time_point until)
+{
+    if (!gpu_)
+        return true;
+    fetching_.fetch_add(1, std::memory_order_acq_rel);
+    struct Done {
+        std::atomic<unsigned> &fetching;
+        ~Done() { fetching.fetch_sub(1, std::memory_order_acq_rel); }
+    } const done{fetching_};
+    return work_until([&] { return gpu_->bring_home(range); }, until);
 }
 
 /* What failed does not count any more: tasks of its ranges that are made from now on run. */
@@ -103,20 +116,21 @@ void CoreImpl::throw_failure(Domain &domain)
     std::rethrow_exception(failure);
 }
 
-/* It cannot if nothing runs but what waits, and nothing is ready or on a GPU. */
+/* It cannot if for a while nothing runs but what waits, and nothing is ready, held, on a GPU or on its way home. */
 void CoreImpl::check_progress()
 {
     Guard lock(progress_mutex_);
     const std::uint64_t ended = lanes_.sum(&Lane::ended) + lanes_.sum(&Lane::ran);
+    const bool goes_on = ended != last_ended_ || holds_.load(std::memory_order_acquire) ||
+                         fetching_.load(std::memory_order_acquire) || crew_.has_ready() || has_to_serve() ||
+                         lanes_.sum(&Lane::running) != lanes_.sum(&Lane::waiting);
     const auto now = Clock::now();
-    if (ended != last_ended_) {
+    if (goes_on) {
         last_ended_ = ended;
         progress_at_ = now;
-    }
-    if (now - progress_at_ < patience || holds_.load(std::memory_order_acquire) || crew_.has_ready() || has_to_serve())
         return;
-    if (lanes_.sum(&Lane::running) == lanes_.sum(&Lane::waiting) &&
-        ended == lanes_.sum(&Lane::ended) + lanes_.sum(&Lane::ran))
+    }
+    if (now - progress_at_ >= patience)
         throw Error("tasks: nothing can go on: tasks wait for each other");
 }
 
