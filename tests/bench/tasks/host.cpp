@@ -34,10 +34,10 @@ void check(const Values &values, unsigned long count, const std::string &who)
         throw Error(who + ": tasks have not run in order");
 }
 
-/* They run while others are made. */
-double running_ns(tasks::Runtime &runtime, unsigned long count)
+/* They run while others are made. @values: the same for all that is measured, so that the runtime knows them. */
+double running_ns(tasks::Runtime &runtime, Values &values, unsigned long count)
 {
-    Values values(numbers);
+    values.assign(numbers, 0);
     const auto begin = Clock::now();
     add(runtime, values, count);
     runtime.wait();
@@ -51,9 +51,9 @@ struct Live {
 };
 
 /* None runs before all are made: the first one, of which all depend, is held. */
-Live live_ns(tasks::Runtime &runtime, unsigned long count)
+Live live_ns(tasks::Runtime &runtime, Values &values, unsigned long count)
 {
-    Values values(numbers);
+    values.assign(numbers, 0);
     std::optional<tasks::Hold> hold;
     std::atomic<bool> held{false};
     runtime.host(
@@ -76,7 +76,8 @@ Live live_ns(tasks::Runtime &runtime, unsigned long count)
     return {made_ns, run_ns};
 }
 
-void measure_live(tasks::Runtime &runtime, unsigned long live, const Settings &settings, samples::Report &report)
+void measure_live(tasks::Runtime &runtime, Values &values, unsigned long live, const Settings &settings,
+                  samples::Report &report)
 {
     /* Few are measured several times, so that what is measured lasts. */
     const unsigned long times = std::max(1UL, settings.count(1000000) / live);
@@ -84,7 +85,7 @@ void measure_live(tasks::Runtime &runtime, unsigned long live, const Settings &s
     for (unsigned round = 0; round <= settings.rounds(); round++) {
         Live sum{};
         for (unsigned long i = 0; i < times; i++) {
-            const Live one = live_ns(runtime, live);
+            const Live one = live_ns(runtime, values, live);
             sum.made_ns += one.made_ns;
             sum.run_ns += one.run_ns;
         }
@@ -106,11 +107,13 @@ void measure_live(tasks::Runtime &runtime, unsigned long live, const Settings &s
 void measure_host(const Settings &settings, samples::Report &report)
 {
     const unsigned long count = settings.count(1000000);
+    Values values(numbers);
     tasks::Runtime runtime({.workers = settings.threads});
     std::vector<double> ours, openmp;
     for (unsigned round = 0; round <= settings.rounds(); round++) {
-        Values values(numbers);
-        const double one = running_ns(runtime, count), other = openmp_ns(values, count, settings.threads);
+        const double one = running_ns(runtime, values, count);
+        values.assign(numbers, 0);
+        const double other = openmp_ns(values, count, settings.threads);
         check(values, count, "OpenMP");
         if (round == 0 && !settings.check)
             continue;
@@ -122,7 +125,7 @@ void measure_host(const Settings &settings, samples::Report &report)
     report.record("host/openmp_ns", samples::spread_of(openmp), "ns a task", threads + ", gcc's OpenMP");
     for (const unsigned long live : {1000UL, 10000UL, 100000UL, 1000000UL})
         if (live <= settings.count(1000000) || live == 1000)
-            measure_live(runtime, settings.check ? 100 : live, settings, report);
+            measure_live(runtime, values, settings.check ? 100 : live, settings, report);
 }
 
 } // namespace ptsched::bench_tasks
