@@ -9,6 +9,7 @@
 #include "samples/tasks/taskbench/kernels.cuh"
 
 #include <algorithm>
+#include <cstddef>
 #include <cuda_runtime.h>
 #include <memory>
 #include <stdexcept>
@@ -32,7 +33,7 @@ void check(cudaError_t error)
 /* Events of a point, for the steps with even and with odd numbers. */
 class Lane {
 public:
-    Lane()
+    Lane() : Lane(nullptr)
     {
         check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
         for (cudaEvent_t &event : done)
@@ -49,12 +50,15 @@ public:
 
     cudaStream_t stream = nullptr;
     cudaEvent_t done[2] = {};
+
+private:
+    /* Empty: what is made after that is destroyed if the rest fails. */
+    explicit Lane(std::nullptr_t) {}
 };
 
 class Stencil {
 public:
-    Stencil(unsigned width, unsigned steps, unsigned long iterations)
-        : width_(width), steps_(steps), iterations_(iterations), lanes_(width)
+    Stencil(unsigned width, unsigned steps, unsigned long iterations) : Stencil(nullptr, width, steps, iterations)
     {
         check(cudaMalloc(&cells_, 2 * width * sizeof(Cell)));
         check(cudaHostAlloc(&wrong_, sizeof(unsigned), cudaHostAllocMapped));
@@ -89,6 +93,10 @@ public:
     }
 
 private:
+    Stencil(std::nullptr_t, unsigned width, unsigned steps, unsigned long iterations)
+        : width_(width), steps_(steps), iterations_(iterations), lanes_(width)
+    {
+    }
     Cell *cell(unsigned step, unsigned point) { return cells_ + step % 2 * width_ + point; }
     void wait()
     {

@@ -24,7 +24,9 @@ struct Settings {
     {
         return only.empty() || std::find(only.begin(), only.end(), what) != only.end();
     }
-    Effort effort() const { return quick ? Effort{3, 0.01, 10000} : Effort{}; }
+    Effort on_host() const { return quick ? Effort{3, 0.01, 10000} : Effort{5, 0.05, 100000}; }
+    /* A graph of all steps is made for each number of iterations. */
+    Effort on_gpu() const { return quick ? Effort{3, 0.003, 1000} : Effort{5, 0.01, 2000}; }
 };
 
 using Runners = std::vector<std::pair<std::string, RunnerPtr>>;
@@ -37,15 +39,15 @@ device::Device &first_gpu()
 }
 
 /* Who is slow is so by the same measure as the others. */
-void measure(const std::string &name, Pattern pattern, unsigned width, const Runners &runners, const Settings &settings,
+void measure(const std::string &name, Pattern pattern, unsigned width, const Runners &runners, const Effort &effort,
              samples::Report &report)
 {
     const Grid grid{pattern, width, 0};
     double peak = 0;
     for (const auto &[who, runner] : runners)
-        peak = std::max(peak, peak_rate(*runner, grid, settings.effort()));
+        peak = std::max(peak, peak_rate(*runner, grid, effort));
     for (const auto &[who, runner] : runners) {
-        const Metg metg = find_metg(*runner, grid, peak, settings.effort());
+        const Metg metg = find_metg(*runner, grid, peak, effort);
         report.record(name + (who.empty() ? "" : "/" + who) + "_us", {metg.median_us, metg.least_us, metg.most_us},
                       "us", to_string(pattern) + (", " + std::to_string(width)) + " wide");
     }
@@ -59,7 +61,7 @@ void measure_host(const Settings &settings, samples::Report &report)
     for (const Pattern pattern : all_patterns) {
         const std::string name = to_string(pattern);
         measure(pattern == Pattern::stencil ? "metg-host" : "metg-host/" + name, pattern, settings.threads, runners,
-                settings, report);
+                settings.on_host(), report);
     }
 }
 
@@ -73,7 +75,7 @@ void measure_gpu(const Settings &settings, samples::Report &report)
             for (auto &one : by_hand_on_gpu(settings.hand, settings.gpu_width))
                 runners.push_back(std::move(one));
         measure(pattern == Pattern::stencil ? "metg" : "metg/" + std::string(to_string(pattern)), pattern,
-                settings.gpu_width, runners, settings, report);
+                settings.gpu_width, runners, settings.on_gpu(), report);
     }
     for (const unsigned width : {1U, 2U, 4U, 8U, 16U}) {
         Runners runners;
@@ -81,7 +83,7 @@ void measure_gpu(const Settings &settings, samples::Report &report)
         if (!settings.hand.empty())
             for (auto &one : by_hand_on_gpu(settings.hand, width))
                 runners.push_back(std::move(one));
-        measure("metg/width/" + std::to_string(width), Pattern::stencil, width, runners, settings, report);
+        measure("metg/width/" + std::to_string(width), Pattern::stencil, width, runners, settings.on_gpu(), report);
     }
 }
 

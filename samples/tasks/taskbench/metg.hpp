@@ -12,9 +12,9 @@
 namespace ptsched::taskbench {
 
 struct Effort {
-    unsigned rounds = 5;
-    double seconds = 0.05; /* of a run, at least */
-    unsigned most_steps = 100000;
+    unsigned rounds;
+    double seconds; /* of a run, at least, if that needs no more steps */
+    unsigned most_steps;
 };
 
 /* Iterations in a second on one lane, by tasks of some 2 ms. */
