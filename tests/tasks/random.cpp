@@ -192,8 +192,8 @@ void print_least(Set set, const Bytes &begin, Random random, const Where &where)
     std::printf("# the least that is wrong as well:\n%s", describe(set).c_str());
 }
 
-/* A runtime for so many. */
-constexpr std::uint64_t sets_of_runtime = 64;
+/* A runtime for so many; and after so many, those that wait are told. */
+constexpr std::uint64_t sets_of_runtime = 64, sets_of_line = 100000;
 
 void random_sets(std::uint64_t count, const Where &where)
 {
@@ -206,6 +206,8 @@ void random_sets(std::uint64_t count, const Where &where)
         Random random(first + i);
         if (i % sets_of_runtime == 0)
             core = Core::make(options_for(random, where));
+        if (i && i % sets_of_line == 0)
+            std::printf("# %llu sets\n", static_cast<unsigned long long>(i));
         const Set set = make_set(random, where.gpus);
         const Bytes begin = random_bytes(random, set.bytes);
         const std::string wrong = what_is_wrong(std::make_unique<Trial>(set, begin, Bytes(), core));
