@@ -58,7 +58,7 @@ void Problem::factor_on_host()
 
 void Problem::restore(double *matrix) const
 {
-    std::copy(matrix_.begin(), matrix_.end(), matrix);
+    samples::copy_all(matrix_, matrix);
 }
 
 void Problem::check(std::span<const double> factor, const std::string &by)

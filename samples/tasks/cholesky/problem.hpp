@@ -4,8 +4,8 @@
 #define SAMPLES_TASKS_CHOLESKY_PROBLEM_HPP
 
 #include "samples/tasks/cholesky/steps.hpp"
+#include "samples/tasks/common/modes.hpp"
 #include "samples/tasks/common/tiles.hpp"
-#include "samples/tasks/common/ways.hpp"
 
 namespace ptsched::cholesky {
 
@@ -27,6 +27,7 @@ private:
 };
 
 std::unique_ptr<samples::Way> by_hand(Problem &problem, const Steps &steps);
+std::unique_ptr<samples::Way> by_tasks(Problem &problem, const Steps &steps, tasks::Memory memory, unsigned gpus);
 
 } // namespace ptsched::cholesky
 

@@ -5,11 +5,13 @@
 
 #include "samples/common/program.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace ptsched::samples {
@@ -34,10 +36,23 @@ struct NamedWay {
 /* Each runs twice, and its results are right. */
 void check_ways(const std::vector<NamedWay> &ways);
 /*
- * The first is by hand. Records how many milliseconds each takes, as @name/WAY_ms, and by how much the others are
- * faster than by hand, as @name/WAY.
+ * Records how many milliseconds each takes, as @name/WAY_ms, and how many times the first's time is that of each of the
+ * others, as @name/WAY.
  */
 void measure_ways(const Settings &settings, Report &report, const std::string &name, const std::vector<NamedWay> &ways);
+
+/* By all of the host's threads, where there is much. */
+template <typename T> void copy_all(const std::vector<T> &from, T *to)
+{
+    constexpr std::size_t much = std::size_t{1} << 20; /* elements */
+    const std::size_t threads = from.size() < much ? 1 : std::max(1U, std::thread::hardware_concurrency());
+    const std::size_t part = (from.size() + threads - 1) / threads;
+    std::vector<std::jthread> running;
+    for (std::size_t first = 0; first < from.size(); first += part)
+        running.emplace_back([&from, to, first, count = std::min(part, from.size() - first)] {
+            std::copy_n(&from[first], count, to + first);
+        });
+}
 
 /* What results are compared with: that of the host, or, where that would take too long, the first that there is. */
 template <typename T> class Expected {

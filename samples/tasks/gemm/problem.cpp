@@ -73,9 +73,9 @@ Problem::Problem(Tiling of)
 
 void Problem::restore(double *a, double *b, double *c) const
 {
-    std::copy(a_.begin(), a_.end(), a);
-    std::copy(b_.begin(), b_.end(), b);
-    std::copy(c_.begin(), c_.end(), c);
+    samples::copy_all(a_, a);
+    samples::copy_all(b_, b);
+    samples::copy_all(c_, c);
 }
 
 void Problem::check(std::span<const double> c, const std::string &by)

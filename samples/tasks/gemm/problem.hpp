@@ -5,8 +5,8 @@
 
 #include "samples/common/hand.hpp"
 #include "samples/tasks/common/driver.hpp"
+#include "samples/tasks/common/modes.hpp"
 #include "samples/tasks/common/tiles.hpp"
-#include "samples/tasks/common/ways.hpp"
 
 #include <optional>
 
@@ -43,6 +43,7 @@ private:
 };
 
 std::unique_ptr<samples::Way> by_hand(Problem &problem, const Multiply &multiply);
+std::unique_ptr<samples::Way> by_tasks(Problem &problem, const Multiply &multiply, tasks::Memory memory, unsigned gpus);
 
 } // namespace ptsched::gemm
 

@@ -12,21 +12,25 @@ struct Numbers {
     unsigned tile = 512, tiles = 12, sweeps = 20;
 };
 
-std::vector<samples::NamedWay> ways(heat::Problem &problem, const samples::Settings &settings)
+std::vector<samples::NamedWay> ways(heat::Problem &problem, const samples::Settings &settings,
+                                    const samples::Modes &modes)
 {
-    return {{"hand", [&] { return heat::by_hand(problem, settings.module); }}};
+    std::vector<samples::NamedWay> all{{"hand", [&] { return heat::by_hand(problem, settings.module); }}};
+    modes.add(all, [&](tasks::Memory memory) { return heat::by_tasks(problem, settings.module, memory); });
+    return all;
 }
 
-void run(const Numbers &numbers, const samples::Settings &settings, samples::Report &report)
+void run(const Numbers &numbers, const samples::Modes &modes, const samples::Settings &settings,
+         samples::Report &report)
 {
     if (!numbers.tile || numbers.tile > 1024)
         throw Error("--tile must be from 1 to 1024, the threads of a thread block");
     heat::Problem small({8, 3, 3});
-    samples::check_ways(ways(small, settings));
+    samples::check_ways(ways(small, settings, modes));
     if (settings.check)
         return;
     heat::Problem problem({numbers.tile, numbers.tiles, numbers.sweeps});
-    samples::measure_ways(settings, report, "heat", ways(problem, settings));
+    samples::measure_ways(settings, report, "heat", ways(problem, settings, modes));
 }
 
 } // namespace
@@ -36,10 +40,12 @@ int main(int argc, char **argv)
     /* More streams at once than the driver has connections to the GPU for, if it is not told. */
     setenv("CUDA_DEVICE_MAX_CONNECTIONS", std::to_string(heat::streams).c_str(), 0);
     Numbers numbers;
+    samples::Modes modes;
     return samples::run_program(argc, argv, "tasks-heat",
                                 "Iterates Gauss and Seidel's way on a plate, on the first GPU.",
-                                [&](const auto &settings, auto &report) { run(numbers, settings, report); },
+                                [&](const auto &settings, auto &report) { run(numbers, modes, settings, report); },
                                 {{"--tile", &numbers.tile, "rows and columns of one"},
                                  {"--tiles", &numbers.tiles, "in a row of them, and rows"},
-                                 {"--sweeps", &numbers.sweeps, "over all of them"}});
+                                 {"--sweeps", &numbers.sweeps, "over all of them"},
+                                 modes.choice()});
 }

@@ -3,7 +3,7 @@
 #ifndef SAMPLES_TASKS_HEAT_PROBLEM_HPP
 #define SAMPLES_TASKS_HEAT_PROBLEM_HPP
 
-#include "samples/tasks/common/ways.hpp"
+#include "samples/tasks/common/modes.hpp"
 
 namespace ptsched::heat {
 
@@ -40,6 +40,7 @@ private:
 };
 
 std::unique_ptr<samples::Way> by_hand(Problem &problem, const std::string &module);
+std::unique_ptr<samples::Way> by_tasks(Problem &problem, const std::string &module, tasks::Memory memory);
 
 } // namespace ptsched::heat
 

@@ -49,8 +49,8 @@ Problem::Problem(Shape of) : shape(of), chip(chip_of(of.side)), temperature_(of.
 
 void Problem::restore(float *temperature, float *power) const
 {
-    std::copy(temperature_.begin(), temperature_.end(), temperature);
-    std::copy(power_.begin(), power_.end(), power);
+    samples::copy_all(temperature_, temperature);
+    samples::copy_all(power_, power);
 }
 
 } // namespace ptsched::hotspot

@@ -75,8 +75,8 @@ void Problem::compute()
 
 void Problem::restore(float *samples, float *centres) const
 {
-    std::copy(samples_.begin(), samples_.end(), samples);
-    std::copy(centres_.begin(), centres_.end(), centres);
+    samples::copy_all(samples_, samples);
+    samples::copy_all(centres_, centres);
 }
 
 } // namespace ptsched::kmeans

@@ -3,7 +3,7 @@
 #ifndef SAMPLES_TASKS_KMEANS_PROBLEM_HPP
 #define SAMPLES_TASKS_KMEANS_PROBLEM_HPP
 
-#include "samples/tasks/common/ways.hpp"
+#include "samples/tasks/common/modes.hpp"
 #include "samples/tasks/kmeans/sizes.h"
 
 namespace ptsched::kmeans {
@@ -37,6 +37,7 @@ private:
 };
 
 std::unique_ptr<samples::Way> by_hand(Problem &problem, const std::string &module);
+std::unique_ptr<samples::Way> by_tasks(Problem &problem, const std::string &module, tasks::Memory memory);
 
 } // namespace ptsched::kmeans
 

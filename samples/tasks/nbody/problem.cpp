@@ -65,8 +65,8 @@ Problem::Problem(Shape of) : shape(of), bodies_(of.count), velocities_(of.count)
 
 void Problem::restore(Vector *bodies, Vector *velocities) const
 {
-    std::copy(bodies_.begin(), bodies_.end(), bodies);
-    std::copy(velocities_.begin(), velocities_.end(), velocities);
+    samples::copy_all(bodies_, bodies);
+    samples::copy_all(velocities_, velocities);
 }
 
 void Problem::check(std::span<const Vector> bodies, const std::string &by)

@@ -3,7 +3,7 @@
 #ifndef SAMPLES_TASKS_NBODY_PROBLEM_HPP
 #define SAMPLES_TASKS_NBODY_PROBLEM_HPP
 
-#include "samples/tasks/common/ways.hpp"
+#include "samples/tasks/common/modes.hpp"
 #include "samples/tasks/nbody/body.h"
 
 namespace ptsched::nbody {
@@ -25,6 +25,7 @@ private:
 };
 
 std::unique_ptr<samples::Way> by_hand(Problem &problem, const std::string &module);
+std::unique_ptr<samples::Way> by_tasks(Problem &problem, const std::string &module, tasks::Memory memory);
 
 } // namespace ptsched::nbody
 

@@ -6,28 +6,41 @@ using namespace ptsched;
 
 namespace {
 
-std::vector<samples::NamedWay> ways(saxpy::Problem &problem, const samples::Settings &settings)
+std::vector<samples::NamedWay> ways(saxpy::Problem &problem, const samples::Settings &settings,
+                                    const samples::Modes &modes)
 {
-    return {{"hand", [&] { return saxpy::by_hand(problem, settings.module); }}};
+    std::vector<samples::NamedWay> all{{"hand", [&] { return saxpy::by_hand(problem, settings.module); }}};
+    modes.add(all, [&](tasks::Memory memory) { return saxpy::by_tasks(problem, settings.module, memory); });
+    return all;
 }
 
-void run(unsigned block, const samples::Settings &settings, samples::Report &report)
+/* Times 2^20 elements. */
+struct Numbers {
+    unsigned count = 256, block = 4;
+};
+
+void run(const Numbers &numbers, const samples::Modes &modes, const samples::Settings &settings,
+         samples::Report &report)
 {
+    if (!numbers.block || numbers.count % numbers.block)
+        throw Error("--count must be a multiple of --block");
     saxpy::Problem small({4096, 1024});
-    samples::check_ways(ways(small, settings));
+    samples::check_ways(ways(small, settings, modes));
     if (settings.check)
         return;
-    saxpy::Problem problem({std::size_t{1} << 28, std::size_t{block} << 20});
-    samples::measure_ways(settings, report, "saxpy", ways(problem, settings));
+    saxpy::Problem problem({std::size_t{numbers.count} << 20, std::size_t{numbers.block} << 20});
+    samples::measure_ways(settings, report, "saxpy", ways(problem, settings, modes));
 }
 
 } // namespace
 
 int main(int argc, char **argv)
 {
-    unsigned block = 4;
-    return samples::run_program(
-        argc, argv, "tasks-saxpy", "Adds a multiple of a vector to another, on the first GPU.",
-        [&](const auto &settings, auto &report) { run(block, settings, report); },
-        {{"--block", &block, "of so many times 2^20 elements is copied and added at once: a power of 2 up to 256"}});
+    Numbers numbers;
+    samples::Modes modes;
+    return samples::run_program(argc, argv, "tasks-saxpy", "Adds a multiple of a vector to another, on the first GPU.",
+                                [&](const auto &settings, auto &report) { run(numbers, modes, settings, report); },
+                                {{"--count", &numbers.count, "elements, times 2^20"},
+                                 {"--block", &numbers.block, "elements that are copied and added at once, times 2^20"},
+                                 modes.choice()});
 }

@@ -20,8 +20,8 @@ Problem::Problem(Shape of) : shape(of), x_(of.count), y_(of.count)
 
 void Problem::restore(float *x, float *y) const
 {
-    std::copy(x_.begin(), x_.end(), x);
-    std::copy(y_.begin(), y_.end(), y);
+    samples::copy_all(x_, x);
+    samples::copy_all(y_, y);
 }
 
 } // namespace ptsched::saxpy
