@@ -18,6 +18,7 @@ std::vector<tap::Case> c_cases();
 std::vector<tap::Case> seen_cases();
 std::vector<tap::Case> random_cases();
 std::vector<tap::Case> bench_cases();
+std::vector<tap::Case> program_cases();
 
 } // namespace test
 
