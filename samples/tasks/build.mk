@@ -22,6 +22,11 @@ $(TASKS_WITH_BLAS:%=$(B)/samples/tasks-%-hand.so): samples/tasks/common/blas.cu 
 	$(need_nvcc)
 	$(NVCC) $(NVCCFLAGS) -O3 -std=c++20 -I. -Xcompiler -fPIC -shared -o $@ $< -lcublas -lcusolver
 
-ALL += $(TASKS_PROGRAMS:%=$(B)/samples/tasks-%)
-TASKS_BENCHES     += $(TASKS_PROGRAMS:%=$(B)/samples/tasks-%)
+# What their records come to.
+$(B)/samples/tasks-summary: $(B)/obj/samples/tasks/summary/main.cpp.o $(SAMPLES_COMMON) $(B)/lib/libptsched-device.so
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptsched-device -Wl,-rpath,'$$ORIGIN/../lib'
+
+ALL += $(TASKS_PROGRAMS:%=$(B)/samples/tasks-%) $(B)/samples/tasks-summary
+TASKS_BENCHES     += $(TASKS_PROGRAMS:%=$(B)/samples/tasks-%) $(B)/samples/tasks-summary
 TASKS_BENCH_PARTS += $(TASKS_PROGRAMS:%=$(B)/samples/tasks-%.fatbin) $(TASKS_WITH_BLAS:%=$(B)/samples/tasks-%-hand.so)

@@ -3,9 +3,9 @@
  * The steps of the pool as launches, in one stream, and in several with events; as a graph that knows what comes after
  * what; and cuSOLVER's function for the whole.
  */
+#include "samples/common/try_to.hpp"
 #include "samples/pool/cholesky/hand.h"
 #include "samples/pool/cholesky/tiles.cuh"
-#include "samples/common/try_to.hpp"
 
 #include <cuda_runtime.h>
 #include <cusolverDn.h>

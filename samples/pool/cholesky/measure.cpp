@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "samples/pool/cholesky/measure.hpp"
 
+#include "samples/common/hand.hpp"
 #include "samples/pool/cholesky/hand.h"
 #include "samples/pool/cholesky/matrix.hpp"
 #include "samples/pool/cholesky/steps.h"
-#include "samples/common/hand.hpp"
 #include <ptsched/pool/ordered.hpp>
 
 #include <chrono>

@@ -3,9 +3,9 @@
 #ifndef SAMPLES_POOL_CITIZEN_MEASURE_HPP
 #define SAMPLES_POOL_CITIZEN_MEASURE_HPP
 
+#include "samples/common/program.hpp"
 #include "samples/pool/citizen/roles.hpp"
 #include "samples/pool/citizen/scheduler.hpp"
-#include "samples/common/program.hpp"
 
 namespace ptsched::pool::bench {
 

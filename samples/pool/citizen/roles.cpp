@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "samples/pool/citizen/roles.hpp"
 
-#include "samples/pool/citizen/chains.hpp"
 #include "samples/common/program.hpp"
+#include "samples/pool/citizen/chains.hpp"
 #include <ptsched/device/allocation.hpp>
 #include <ptsched/ptsched.hpp>
 

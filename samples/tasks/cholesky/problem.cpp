@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "samples/tasks/cholesky/problem.hpp"
 
-#include <algorithm>
-#include <random>
-
 namespace ptsched::cholesky {
 
 namespace {
 
 constexpr std::size_t most_on_host = 256; /* rows */
+constexpr std::size_t rows_at_once = 64;
 
 std::vector<double> lower_of(const Tiling &tiling, std::span<const double> matrix)
 {
@@ -23,18 +21,21 @@ std::vector<double> lower_of(const Tiling &tiling, std::span<const double> matri
 
 Problem::Problem(Tiling of) : tiling(of), matrix_(of.elements()), vector_(of.rows())
 {
-    std::minstd_rand source(1);
-    std::uniform_real_distribution<double> values(-1, 1);
-    std::generate(vector_.begin(), vector_.end(), [&] { return values(source); });
+    samples::fill_at_random(matrix_, 1);
+    samples::fill_at_random(vector_, 2);
     std::vector<double> product(of.rows());
-    for (std::size_t row = 0; row < of.rows(); row++)
-        for (std::size_t column = 0; column <= row; column++) {
-            const double value = values(source) + (row == column ? static_cast<double>(of.rows()) : 0);
-            matrix_[of.at(row, column)] = matrix_[of.at(column, row)] = value;
-            product[row] += value * vector_[column];
-            if (column < row)
-                product[column] += value * vector_[row];
+    samples::in_parts(of.rows(), rows_at_once, [&](std::size_t first, std::size_t count) {
+        for (std::size_t row = first; row < first + count; row++) {
+            matrix_[of.at(row, row)] += static_cast<double>(of.rows());
+            for (std::size_t column = row + 1; column < of.rows(); column++)
+                matrix_[of.at(row, column)] = matrix_[of.at(column, row)];
         }
+    });
+    samples::in_parts(of.rows(), rows_at_once, [&](std::size_t first, std::size_t count) {
+        for (std::size_t row = first; row < first + count; row++)
+            for (std::size_t column = 0; column < of.rows(); column++)
+                product[row] += matrix_[of.at(row, column)] * vector_[column];
+    });
     expected_.set(std::move(product));
     if (of.rows() <= most_on_host)
         factor_on_host();
@@ -65,12 +66,16 @@ void Problem::check(std::span<const double> factor, const std::string &by)
 {
     const std::size_t rows = tiling.rows();
     std::vector<double> inner(rows), outer(rows);
-    for (std::size_t row = 0; row < rows; row++)
-        for (std::size_t column = 0; column <= row; column++)
-            inner[column] += factor[tiling.at(row, column)] * vector_[row];
-    for (std::size_t row = 0; row < rows; row++)
-        for (std::size_t column = 0; column <= row; column++)
-            outer[row] += factor[tiling.at(row, column)] * inner[column];
+    samples::in_parts(rows, rows_at_once, [&](std::size_t first, std::size_t count) {
+        for (std::size_t row = first; row < rows; row++)
+            for (std::size_t column = first; column < std::min(first + count, row + 1); column++)
+                inner[column] += factor[tiling.at(row, column)] * vector_[row];
+    });
+    samples::in_parts(rows, rows_at_once, [&](std::size_t first, std::size_t count) {
+        for (std::size_t row = first; row < first + count; row++)
+            for (std::size_t column = 0; column <= row; column++)
+                outer[row] += factor[tiling.at(row, column)] * inner[column];
+    });
     expected_.check(outer, "the factor " + by);
     if (!lower_.empty())
         expected_lower_.check(lower_of(tiling, factor), "the factor " + by);

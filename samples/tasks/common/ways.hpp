@@ -4,14 +4,13 @@
 #define SAMPLES_TASKS_COMMON_WAYS_HPP
 
 #include "samples/common/program.hpp"
+#include "samples/tasks/common/parts.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace ptsched::samples {
@@ -40,19 +39,6 @@ void check_ways(const std::vector<NamedWay> &ways);
  * others, as @name/WAY.
  */
 void measure_ways(const Settings &settings, Report &report, const std::string &name, const std::vector<NamedWay> &ways);
-
-/* By all of the host's threads, where there is much. */
-template <typename T> void copy_all(const std::vector<T> &from, T *to)
-{
-    constexpr std::size_t much = std::size_t{1} << 20; /* elements */
-    const std::size_t threads = from.size() < much ? 1 : std::max(1U, std::thread::hardware_concurrency());
-    const std::size_t part = (from.size() + threads - 1) / threads;
-    std::vector<std::jthread> running;
-    for (std::size_t first = 0; first < from.size(); first += part)
-        running.emplace_back([&from, to, first, count = std::min(part, from.size() - first)] {
-            std::copy_n(&from[first], count, to + first);
-        });
-}
 
 /* What results are compared with: that of the host, or, where that would take too long, the first that there is. */
 template <typename T> class Expected {

@@ -3,9 +3,6 @@
 
 #include "samples/tasks/common/blas.h"
 
-#include <algorithm>
-#include <random>
-
 namespace ptsched::gemm {
 
 namespace {
@@ -16,9 +13,11 @@ constexpr std::size_t most_on_host = 256; /* rows */
 std::vector<double> product(const Tiling &tiling, std::span<const double> matrix, std::span<const double> vector)
 {
     std::vector<double> made(tiling.rows());
-    for (std::size_t row = 0; row < tiling.rows(); row++)
-        for (std::size_t column = 0; column < tiling.rows(); column++)
-            made[row] += matrix[tiling.at(row, column)] * vector[column];
+    samples::in_parts(tiling.rows(), 64, [&](std::size_t first, std::size_t count) {
+        for (std::size_t row = first; row < first + count; row++)
+            for (std::size_t column = 0; column < tiling.rows(); column++)
+                made[row] += matrix[tiling.at(row, column)] * vector[column];
+    });
     return made;
 }
 
@@ -49,13 +48,12 @@ void Multiply::operator()(CUstream stream, unsigned n, const double *a, const do
     samples::driver::launch(kernel_.here(), stream, {blocks, blocks}, {threads, threads}, a, b, c, n);
 }
 
-Problem::Problem(Tiling of)
-    : tiling(of), a_(of.elements()), b_(of.elements()), c_(of.elements()), vector_(of.rows(), 1.0)
+Problem::Problem(Tiling of) : tiling(of), a_(of.elements()), b_(of.elements()), c_(of.elements()), vector_(of.rows())
 {
-    std::minstd_rand source(1);
-    std::uniform_real_distribution<double> values(-1, 1);
-    for (std::vector<double> *one : {&a_, &b_, &c_, &vector_})
-        std::generate(one->begin(), one->end(), [&] { return values(source); });
+    samples::fill_at_random(a_, 1);
+    samples::fill_at_random(b_, 2);
+    samples::fill_at_random(c_, 3);
+    samples::fill_at_random(vector_, 4);
 
     std::vector<double> expected = product(of, a_, product(of, b_, vector_));
     const std::vector<double> rest = product(of, c_, vector_);

@@ -12,8 +12,7 @@ constexpr unsigned streams = 32; /* tiles that are done at once, more or less */
 struct Shape {
     unsigned n, tiles, sweeps; /* rows of a tile, at most 1024; tiles in a row of them; how often all is done */
     std::size_t tile_cells() const { return std::size_t{n} * n; }
-    /* Behind the plate's tiles, by rows of them, are what is at its edges: a hot tile above, and a cold one elsewhere.
-     */
+    /* Behind the plate's tiles, by rows of them, are two for what is at its edges: a hot one above, else a cold one. */
     std::size_t hot() const { return std::size_t{tiles} * tiles; }
     std::size_t cold() const { return hot() + 1; }
     std::size_t all_tiles() const { return cold() + 1; }

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "samples/tasks/saxpy/problem.hpp"
 
-#include <algorithm>
-#include <random>
-
 namespace ptsched::saxpy {
 
 Problem::Problem(Shape of) : shape(of), x_(of.count), y_(of.count)
 {
-    std::minstd_rand source(1);
-    std::uniform_real_distribution<float> values(-1, 1);
-    std::generate(x_.begin(), x_.end(), [&] { return values(source); });
-    std::generate(y_.begin(), y_.end(), [&] { return values(source); });
+    samples::fill_at_random(x_, 1);
+    samples::fill_at_random(y_, 2);
     std::vector<float> sum(y_);
     for (std::size_t i = 0; i < of.count; i++)
         sum[i] += a * x_[i];
