@@ -45,7 +45,7 @@ bool Crew::work_until(Lane &mine, bool waits, const Condition &done, Clock::time
         if (done())
             return true;
         const bool served = duty_.serve();
-        if (run_next(mine, pace, rests) || served || search(done))
+        if (run_next(mine, pace, waits, rests) || served || search(waits, done))
             rests = 0;
         else if (Clock::now() >= until)
             return false;
@@ -55,10 +55,10 @@ bool Crew::work_until(Lane &mine, bool waits, const Condition &done, Clock::time
 }
 
 /* From before it is taken, it is known that somebody is at it. */
-bool Crew::run_next(Lane &mine, Pace &pace, bool was_woken)
+bool Crew::run_next(Lane &mine, Pace &pace, bool waits, bool was_woken)
 {
     const Busy busy(mine);
-    Task *task = next(mine, pace);
+    Task *task = next(mine, pace, waits);
     if (!task)
         return false;
     /* Who was woken has the next one woken, if there is something for him. */
@@ -70,7 +70,45 @@ bool Crew::run_next(Lane &mine, Pace &pace, bool was_woken)
     return true;
 }
 
-Task *Crew::next(Lane &mine, Pace &pace)
+Task *Crew::next(Lane &mine, Pace &pace, bool waits)
+{
+    if (Task *left = take_left(waits))
+        return left;
+    while (Task *task = take_any(mine, pace)) {
+        if (!waits || duty_.may_run(*task))
+            return task;
+        leave(*task);
+    }
+    return nullptr;
+}
+
+/* For others, who have to be told; for who waits for something else, when he looks again. */
+void Crew::leave(Task &task)
+{
+    {
+        Guard lock(left_mutex_);
+        left_.push_back(&task);
+        left_count_.fetch_add(1, std::memory_order_relaxed);
+    }
+    wake_another();
+}
+
+Task *Crew::take_left(bool waits)
+{
+    if (!left_count_.load(std::memory_order_relaxed))
+        return nullptr;
+    Guard lock(left_mutex_);
+    const auto found =
+        std::find_if(left_.begin(), left_.end(), [&](const Task *task) { return !waits || duty_.may_run(*task); });
+    if (found == left_.end())
+        return nullptr;
+    Task *const task = *found;
+    left_.erase(found);
+    left_count_.fetch_sub(1, std::memory_order_relaxed);
+    return task;
+}
+
+Task *Crew::take_any(Lane &mine, Pace &pace)
 {
     if (Task *urgent = take_urgent())
         return urgent;
@@ -134,7 +172,7 @@ bool Crew::let_gather(const Pace &pace)
  * Looks a while for something to do; whether there may be. Few do at a time: all of them would get in the way of the
  * one that makes tasks.
  */
-bool Crew::search(const Condition &done)
+bool Crew::search(bool waits, const Condition &done)
 {
     if (searching_.fetch_add(1, std::memory_order_relaxed) >= most_searching) {
         searching_.fetch_sub(1, std::memory_order_relaxed);
@@ -145,7 +183,7 @@ bool Crew::search(const Condition &done)
         note_search();
         for (unsigned i = 0; i < pauses; i++)
             __builtin_ia32_pause();
-        found = has_ready() || done() || duty_.serve();
+        found = has_ready_for(waits) || done() || duty_.serve();
     }
     searching_.fetch_sub(1, std::memory_order_relaxed);
     return found;
@@ -213,7 +251,7 @@ void Crew::rest(Lane &mine, bool waits, const Condition &done, Clock::time_point
         waiters_.wake();
     (waits ? waiters_ : sleepers_).sleep_until(until, [&] {
         waking_.store(false, std::memory_order_relaxed);
-        return (has_ready() && !others_look()) || done() ||
+        return (has_ready_for(waits) && !others_look()) || done() ||
                (!guards && duty_.has_to_serve() && !guards_.load(std::memory_order_relaxed));
     });
     if (guards)
@@ -226,7 +264,17 @@ bool Crew::others_look() const
     return searching_.load(std::memory_order_relaxed) + gathering_.load(std::memory_order_relaxed) >= most_searching;
 }
 
-bool Crew::has_ready() const
+bool Crew::has_ready_for(bool waits) const
+{
+    if (queues_have_some())
+        return true;
+    if (!left_count_.load(std::memory_order_relaxed))
+        return false;
+    Guard lock(left_mutex_);
+    return std::any_of(left_.begin(), left_.end(), [&](const Task *task) { return !waits || duty_.may_run(*task); });
+}
+
+bool Crew::queues_have_some() const
 {
     return urgent_count_.load(std::memory_order_relaxed) ||
            std::any_of(lanes_.begin(), lanes_.end(), [](const Lane &lane) { return !lane.ready.empty(); });

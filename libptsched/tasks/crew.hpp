@@ -9,6 +9,7 @@
 #include "libptsched/base/sleepers.hpp"
 #include "libptsched/tasks/lane.hpp"
 
+#include <deque>
 #include <functional>
 #include <queue>
 
@@ -18,6 +19,11 @@ namespace ptsched::tasks {
 class Duty {
 public:
     virtual void run(Task &task) = 0;
+    /*
+     * Whether the calling thread may run it while it waits in a task, if it does: not what may wait for that one, which
+     * goes on only when this has returned.
+     */
+    virtual bool may_run(const Task &task) const = 0;
     /* Looks after GPUs; whether there was something. */
     virtual bool serve() = 0;
     /* Whether that may have something to do. */
@@ -49,7 +55,8 @@ public:
     void wake_all();
     /* Something has ended that somebody may wait for. */
     void tell_waiters();
-    bool has_ready() const;
+    /* Whether there is something to do for somebody. */
+    bool has_ready() const { return queues_have_some() || left_count_.load(std::memory_order_relaxed); }
 
 private:
     /* How a thread gets on: whether what it takes from others is short. */
@@ -69,12 +76,18 @@ private:
         }
     };
 
-    bool run_next(Lane &mine, Pace &pace, bool was_woken);
-    Task *next(Lane &mine, Pace &pace);
+    bool run_next(Lane &mine, Pace &pace, bool waits, bool was_woken);
+    Task *next(Lane &mine, Pace &pace, bool waits);
+    Task *take_any(Lane &mine, Pace &pace);
+    void leave(Task &task);
+    Task *take_left(bool waits);
+    /* Whether next() is likely to find one. */
+    bool has_ready_for(bool waits) const;
+    bool queues_have_some() const;
     Task *take_urgent();
     Task *steal(Lane &mine, Pace &pace);
     bool let_gather(const Pace &pace);
-    bool search(const Condition &done);
+    bool search(bool waits, const Condition &done);
     void note_search();
     bool others_look() const;
     void wake_another();
@@ -87,6 +100,11 @@ private:
     std::priority_queue<Urgent> urgent_ PTSCHED_GUARDED_BY(urgent_mutex_);
     std::uint64_t urgent_order_ PTSCHED_GUARDED_BY(urgent_mutex_) = 0;
     std::atomic<std::size_t> urgent_count_{0};
+
+    /* Those that somebody who waits in a task has found, and was not to run. */
+    mutable Mutex left_mutex_;
+    std::deque<Task *> left_ PTSCHED_GUARDED_BY(left_mutex_);
+    std::atomic<std::size_t> left_count_{0};
 
     Sleepers sleepers_, waiters_; /* workers, and who waits */
     /* Threads that look for something to do and do not sleep yet, and that wait for more of it. */

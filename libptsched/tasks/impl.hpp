@@ -39,6 +39,7 @@ private:
     void run(Task &task) override;
     bool serve() override;
     bool has_to_serve() const override;
+    bool may_run(const Task &task) const override;
     bool has_tasks() const override { return !all_ended(); }
     void check_progress() override;
 

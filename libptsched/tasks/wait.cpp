@@ -15,7 +15,38 @@ Clock::time_point time_after(Core::Duration most)
     return most > std::chrono::years(1) ? no_limit() : Clock::now() + most;
 }
 
+unsigned depth_of(const Task *task)
+{
+    unsigned depth = 0;
+    for (; task; task = task->parent)
+        depth++;
+    return depth;
+}
+
+/* Where tasks run one after another. Then it waits for nothing that waits for the end of @other. */
+bool begins_before_end(const Task *task, const Task *other)
+{
+    unsigned depth = depth_of(task), of_other = depth_of(other);
+    for (; depth > of_other; depth--)
+        task = task->parent;
+    if (task == other)
+        return true;
+    for (; of_other > depth; of_other--)
+        other = other->parent;
+    while (task->parent != other->parent) {
+        task = task->parent;
+        other = other->parent;
+    }
+    return task->number <= other->number;
+}
+
 } // namespace
+
+bool CoreImpl::may_run(const Task &task) const
+{
+    const Task *const waiting = Here::get().task_of(*this);
+    return !waiting || begins_before_end(&task, waiting);
+}
 
 /* What ended is looked at first: then, if it is as many, there was a time at which there was none. */
 bool CoreImpl::all_ended() const
