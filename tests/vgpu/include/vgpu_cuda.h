@@ -37,15 +37,16 @@ struct dim3 : vgpu_index {
     constexpr dim3(const uint3 &index) : vgpu_index(index) {}
 };
 
-inline thread_local uint3 threadIdx, blockIdx;
-inline thread_local dim3 blockDim, gridDim;
+/* No access asks whether they have been initialised: under a sanitizer that takes longer than most threads do. */
+constinit inline thread_local uint3 threadIdx{}, blockIdx{};
+constinit inline thread_local dim3 blockDim{}, gridDim{};
 inline constexpr int warpSize = VGPU_WARP_THREADS;
 
 namespace vgpu {
 
 struct Trap {};
-inline thread_local vgpu_state state;
-inline thread_local vgpu_sum sum;
+constinit inline thread_local vgpu_state state{};
+constinit inline thread_local vgpu_sum sum{};
 inline const vgpu_calls *calls;
 
 /* A thread that looks this often at what others change lets them run. */
@@ -162,6 +163,35 @@ namespace vgpu {
 
 template <typename Function> struct Launcher;
 
+/* False after the block's last thread, or if another stack has gone on with the next. */
+inline bool next_thread()
+{
+    if (!state.starts_next)
+        return false;
+    if (++threadIdx.x < blockDim.x)
+        return true;
+    threadIdx.x = 0;
+    if (++threadIdx.y < blockDim.y)
+        return true;
+    threadIdx.y = 0;
+    return ++threadIdx.z < blockDim.z;
+}
+
+/* Each thread gets its own copies of the parameters. */
+template <auto Kernel, typename... Params> void run_threads(Params... params)
+{
+    try {
+        do {
+            state.cost_ns = 0;
+            state.polls = 0;
+            Kernel(params...);
+            sum.longest_ns = std::max(sum.longest_ns, state.cost_ns);
+        } while (next_thread());
+    } catch (const Trap &) {
+        sum.flags |= VGPU_TRAPPED;
+    }
+}
+
 template <typename... Params> struct Launcher<void (*)(Params...)> {
     static constexpr size_t count = sizeof...(Params);
     static constexpr std::array<uint32_t, count> sizes{static_cast<uint32_t>(sizeof(Params))...};
@@ -182,41 +212,16 @@ template <typename... Params> struct Launcher<void (*)(Params...)> {
         return result;
     }();
 
-    template <size_t... I>
-    static void call(void (*kernel)(Params...), [[maybe_unused]] void *const *params, std::index_sequence<I...>)
+    template <auto Kernel, size_t... I> static void run([[maybe_unused]] void *const *params, std::index_sequence<I...>)
     {
-        kernel(*static_cast<std::remove_cv_t<std::remove_reference_t<Params>> *>(params[I])...);
+        run_threads<Kernel, std::remove_cv_t<Params>...>(*static_cast<std::remove_cv_t<Params> *>(params[I])...);
     }
 };
-
-/* False after the block's last thread, or if another stack has gone on with the next. */
-inline bool next_thread()
-{
-    if (!state.starts_next)
-        return false;
-    if (++threadIdx.x < blockDim.x)
-        return true;
-    threadIdx.x = 0;
-    if (++threadIdx.y < blockDim.y)
-        return true;
-    threadIdx.y = 0;
-    return ++threadIdx.z < blockDim.z;
-}
 
 template <auto Kernel> void run(void *const *params)
 {
     using L = Launcher<decltype(Kernel)>;
-
-    try {
-        do {
-            state.cost_ns = 0;
-            state.polls = 0;
-            L::call(Kernel, params, std::make_index_sequence<L::count>());
-            sum.longest_ns = std::max(sum.longest_ns, state.cost_ns);
-        } while (next_thread());
-    } catch (const Trap &) {
-        sum.flags |= VGPU_TRAPPED;
-    }
+    L::template run<Kernel>(params, std::make_index_sequence<L::count>());
 }
 
 inline void find_variables(vgpu_variables *variables)
