@@ -3,6 +3,8 @@
 
 #include <ptsched/ptsched.hpp>
 
+#include <nlohmann/json.hpp>
+
 int test::rival()
 {
     auto say = [](char what) { return write(STDOUT_FILENO, &what, 1) == 1; };
@@ -16,4 +18,22 @@ int test::rival()
             return 1;
     }
     return 0;
+}
+
+nlohmann::json test::Broker::counters() const
+{
+    const std::string command = folder() + "/../bin/ptsched stat --json --broker " + socket();
+    const std::unique_ptr<FILE, int (*)(FILE *)> stat(popen(command.c_str(), "r"), pclose);
+    if (!stat)
+        throw std::runtime_error("no pipe for ptsched stat");
+    const auto all = nlohmann::json::parse(stat.get());
+    for (const auto &entity : all.at("entities"))
+        if (entity.at("pid") == getpid() && entity.at("device_id") == 0)
+            return entity.at("counters");
+    throw std::runtime_error("ptsched stat does not know this process");
+}
+
+std::uint64_t test::Broker::counter(const char *name) const
+{
+    return counters().at(name).get<std::uint64_t>();
 }

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <fcntl.h>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <sys/socket.h>
 
 namespace test {
@@ -90,19 +90,8 @@ public:
     Broker &operator=(const Broker &) = delete;
 
     /* What ptsched stat counts of this process on the first GPU. */
-    nlohmann::json counters() const
-    {
-        const std::string command = folder() + "/../bin/ptsched stat --json --broker " + socket();
-        const std::unique_ptr<FILE, int (*)(FILE *)> stat(popen(command.c_str(), "r"), pclose);
-        if (!stat)
-            throw std::runtime_error("no pipe for ptsched stat");
-        const auto all = nlohmann::json::parse(stat.get());
-        for (const auto &entity : all.at("entities"))
-            if (entity.at("pid") == getpid() && entity.at("device_id") == 0)
-                return entity.at("counters");
-        throw std::runtime_error("ptsched stat does not know this process");
-    }
-    std::uint64_t counter(const char *name) const { return counters().at(name).get<std::uint64_t>(); }
+    nlohmann::json counters() const;
+    std::uint64_t counter(const char *name) const;
 
 private:
     static std::string socket() { return "/tmp/device-turns-" + std::to_string(getpid()); }

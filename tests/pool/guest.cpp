@@ -4,6 +4,7 @@
 #include "tests/pool/waiting.hpp"
 
 #include <atomic>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 using namespace test;
