@@ -305,7 +305,8 @@ help: ## this list
 		/^[a-z_.-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 	@printf '\nVariables: B=build directory, SAN=sanitizers, PTSCHED_CACHE=directory for kernels\n'
 
-# Tests, and all of it under a sanitizer, parse the standard library once. Others show that each file includes what it needs.
+# Tests, programs among the samples, and all of it under a sanitizer, parse the standard library once. Others show that
+# each file includes what it needs.
 STD_HEADERS := algorithm array atomic chrono condition_variable cstdint cstdio cstring filesystem fstream functional \
 	iostream map memory mutex optional set span sstream stdexcept string system_error thread vector
 # By compiler, since none reads another's.
@@ -313,26 +314,37 @@ PARSED      := $(B)/std-$(notdir $(lastword $(CXX))).hpp.gch
 # Compilers take it only with the visibility with which it was made.
 PARSED_HIDDEN := $(B)/hidden/$(notdir $(PARSED))
 USE_PARSED   = -include $(patsubst %.gch,%,$(if $(findstring -fvisibility,$(CXXFLAGS)),$(PARSED_HIDDEN),$(PARSED)))
+# For objects that are compiled by a rule of their own, with that visibility.
+USE_PARSED_HIDDEN = $(if $(SAN),-include $(PARSED_HIDDEN:.gch=))
+# For the programs among the samples; examples, which are taken away, parse for themselves.
+PARSED_SAMPLES := $(B)/optimised/$(notdir $(PARSED))
 # What tests take to compile is more than what they gain by more.
 TESTS_OPT   := $(if $(SAN),,-O1)
 # Not those of whatever needs it first.
-PARSED_FLAGS := $(CPPFLAGS) $(CXXFLAGS) $(TESTS_OPT)
+PARSED_FLAGS := $(CPPFLAGS) $(CXXFLAGS)
 
-$(patsubst %.gch,%,$(PARSED) $(PARSED_HIDDEN)):
+$(patsubst %.gch,%,$(PARSED) $(PARSED_HIDDEN) $(PARSED_SAMPLES) $(FUZZ_DIR)/std.hpp.gch):
 	@mkdir -p $(@D)
 	printf '#include <%s>\n' $(STD_HEADERS) >$@
 # Clang's carries the path and the time of its header: one out of a compiler cache may be another tree's.
-$(PARSED) $(PARSED_HIDDEN): %.gch: %
-	CCACHE_DISABLE=1 $(CXX) $(PARSED_FLAGS) $(if $(filter $@,$(PARSED_HIDDEN)),-fvisibility=hidden) -x c++-header $< -o $@
+$(PARSED): PARSED_FLAGS += $(TESTS_OPT)
+$(PARSED_HIDDEN): PARSED_FLAGS += $(TESTS_OPT) -fvisibility=hidden
+$(PARSED) $(PARSED_HIDDEN) $(PARSED_SAMPLES): %.gch: %
+	CCACHE_DISABLE=1 $(CXX) $(PARSED_FLAGS) -x c++-header $< -o $@
 
 # There, optimising what parses options and patterns takes most of the build.
 ifneq ($(SAN),)
+$(CLIENT_OBJS) $(PRELOAD_OBJS): | $(PARSED_HIDDEN)
 UNOPTIMISED := $(addprefix $(B)/obj/,$(addsuffix .o,tools/ptsched/main.cpp tools/ptschedd/device_address.cpp \
 	tests/vgpu/vgpud.cpp tests/vgpu/vgpu-stat.cpp tests/vgpu/programs/inversion-client.cpp))
 $(UNOPTIMISED): OPT := -O0 -g0
 $(UNOPTIMISED): USE_PARSED :=
 # The policy's tests compute a lot, and C is compiled in no time.
 $(B)/obj/%.c.o: OPT := -O1 -g1
+else
+SAMPLE_OBJS := $(patsubst %,$(B)/obj/%.o,$(wildcard samples/pool/*/*.cpp samples/ptask/paper/*.cpp samples/ptask/paper/*/*.cpp))
+$(SAMPLE_OBJS): USE_PARSED := -include $(PARSED_SAMPLES:.gch=)
+$(SAMPLE_OBJS): | $(PARSED_SAMPLES)
 endif
 
 # A library's names: the one that programs are linked with, the one that they ask for, and what it is.
@@ -351,7 +363,7 @@ $(B)/obj/tests/%.cpp.o: tests/%.cpp | $(PARSED) $(PARSED_HIDDEN)
 	$(call compile,$(TESTS_OPT) $(USE_PARSED))
 
 $(B)/obj/%.cpp.o: %.cpp | $(if $(SAN),$(PARSED) $(PARSED_HIDDEN))
-	$(call compile,$(if $(SAN),$(USE_PARSED)))
+	$(call compile,$(if $(SAN)$(filter $@,$(SAMPLE_OBJS)),$(USE_PARSED)))
 
 $(B)/obj/%.c.o: %.c
 	@mkdir -p $(@D)

@@ -9,8 +9,7 @@ CLIENT_SO   := $(B)/lib/libptsched.so
 
 # Own objects: what is compiled here must not be seen from outside.
 $(B)/obj/client/%.cpp.o: %.cpp
-	@mkdir -p $(@D)
-	$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(PORTABLE) -fvisibility=hidden -ffunction-sections -MMD -MP -c $< -o $@
+	$(call compile,$(PORTABLE) -fvisibility=hidden -ffunction-sections $(USE_PARSED_HIDDEN))
 
 $(B)/obj/client/%.c.o: %.c
 	@mkdir -p $(@D)

@@ -27,8 +27,7 @@ $(B)/obj/preload/$(PRELOAD_DIR)/loaded/real_dlsym.cpp.o: PRELOAD_SAN := -fno-san
 
 $(B)/obj/preload/%.cpp.o: CPPFLAGS += $(if $(SAN),,-DPTSCHED_PROGRAMS_UNWINDER)
 $(B)/obj/preload/%.cpp.o: %.cpp
-	@mkdir -p $(@D)
-	$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(PORTABLE) -fvisibility=hidden -ffunction-sections $(PRELOAD_SAN) -MMD -MP -c $< -o $@
+	$(call compile,$(PORTABLE) -fvisibility=hidden -ffunction-sections $(or $(PRELOAD_SAN),$(USE_PARSED_HIDDEN)))
 
 ifneq ($(SAN),)
 $(PRELOAD_SO): $(PRELOAD_OBJS) $(B)/lib/libptsched-core.a $(PRELOAD_DIR)/exports.map

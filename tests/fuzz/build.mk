@@ -43,9 +43,14 @@ $(FUZZ_TARGETS:%=$(FUZZ_DIR)/%):
 	@mkdir -p $(@D)
 	clang++ -fsanitize=fuzzer,$(FUZZ_SAN) -pthread $^ $(FUZZ_LIBS) -o $@
 
-$(FUZZ_DIR)/obj/%.cpp.o: %.cpp
+FUZZ_CXX := clang++ -std=c++20 $(FUZZ_INCLUDE) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link,$(FUZZ_SAN)
+
+$(FUZZ_DIR)/std.hpp.gch: $(FUZZ_DIR)/%.gch: $(FUZZ_DIR)/%
+	CCACHE_DISABLE=1 $(FUZZ_CXX) -x c++-header $< -o $@
+
+$(FUZZ_DIR)/obj/%.cpp.o: %.cpp | $(FUZZ_DIR)/std.hpp.gch
 	@mkdir -p $(@D)
-	clang++ -std=c++20 $(FUZZ_INCLUDE) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link,$(FUZZ_SAN) -MMD -MP -c $< -o $@
+	$(FUZZ_CXX) -include $(FUZZ_DIR)/std.hpp -MMD -MP -c $< -o $@
 
 $(FUZZ_DIR)/obj/%.c.o: %.c
 	@mkdir -p $(@D)
