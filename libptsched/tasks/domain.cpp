@@ -14,6 +14,12 @@ bool may_join(Mode mode)
     return mode == Mode::in || mode == Mode::commutative || mode == Mode::reduction;
 }
 
+bool declares_weakly(const Task &task)
+{
+    const auto declared = task.declared();
+    return std::any_of(declared.begin(), declared.end(), [](const Access &access) { return is_weak(access.mode); });
+}
+
 /* What a weak access is to those outside; and only the host has copies of its own, and locks. */
 Mode plain(const Task &task, Mode mode)
 {
@@ -25,6 +31,8 @@ Mode plain(const Task &task, Mode mode)
     case Mode::weak_inout:
         return Mode::inout;
     case Mode::commutative:
+        /* What has begun before an earlier one must not wait for that inside: it would keep it from beginning. */
+        return task.runs_on_gpu || declares_weakly(task) ? Mode::inout : mode;
     case Mode::reduction:
         return task.runs_on_gpu ? Mode::inout : mode;
     default:
