@@ -26,9 +26,9 @@ std::uint64_t cycles()
 
 } // namespace
 
-void Crew::enqueue(Lane &mine, Task &task)
+void Crew::enqueue(Lane &mine, Task &task, bool in_order)
 {
-    if (task.attributes.priority) {
+    if (task.attributes.priority || in_order) {
         Guard lock(urgent_mutex_);
         urgent_.push({task.attributes.priority, urgent_order_++, &task});
         urgent_count_.fetch_add(1, std::memory_order_relaxed);
@@ -249,6 +249,7 @@ void Crew::rest(Lane &mine, bool waits, const Condition &done, Clock::time_point
         last_search_.store(0, std::memory_order_relaxed);
     if (!waits)
         waiters_.wake();
+    const Resting resting(duty_.trace());
     (waits ? waiters_ : sleepers_).sleep_until(until, [&] {
         waking_.store(false, std::memory_order_relaxed);
         return (has_ready_for(waits) && !others_look()) || done() ||

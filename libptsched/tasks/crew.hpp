@@ -8,6 +8,7 @@
 
 #include "libptsched/base/sleepers.hpp"
 #include "libptsched/tasks/lane.hpp"
+#include "libptsched/tasks/seen/trace.hpp"
 
 #include <deque>
 #include <functional>
@@ -32,6 +33,8 @@ public:
     virtual bool has_tasks() const = 0;
     /* Throws Error if what is waited for cannot come. */
     virtual void check_progress() = 0;
+    /* Null: nobody looks at when somebody was idle. */
+    virtual Trace *trace() = 0;
 
 protected:
     ~Duty() = default;
@@ -46,8 +49,8 @@ public:
     Crew(const Crew &) = delete;
     Crew &operator=(const Crew &) = delete;
 
-    /* The task is ready, and somebody is to come to it. Does not block. */
-    void enqueue(Lane &mine, Task &task);
+    /* The task is ready, and somebody is to come to it; @in_order: not before those of its priority that were. */
+    void enqueue(Lane &mine, Task &task, bool in_order = false);
     /* Runs tasks until @done, or @until; whether it is done. @waits: it is no worker, or one that waits in a task. */
     bool work_until(Lane &mine, bool waits, const Condition &done, Clock::time_point until);
     /* There is something to do for one. */

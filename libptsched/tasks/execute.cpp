@@ -103,7 +103,13 @@ void CoreImpl::ready(Task &task)
 
 void CoreImpl::ready_on_gpu(Task &task)
 {
-    gpu_->ready(task);
+    if (checker_) {
+        Guard lock(alone_mutex_);
+        alone_ready_.push_back(&task);
+        alone_count_.store(alone_ready_.size(), std::memory_order_release);
+    } else {
+        gpu_->ready(task);
+    }
     /* Who serves comes to it next. */
     if (serves_.load(std::memory_order_relaxed))
         return;
@@ -116,7 +122,7 @@ void CoreImpl::ready_on_host(Task &task)
     if (!take_exclusions(task))
         return;
     if (!gpu_ || gpu_->bring_home(task))
-        crew_.enqueue(lane(), task);
+        crew_.enqueue(lane(), task, checker_ != nullptr);
 }
 
 /* All of them or none, in their order: otherwise two tasks could wait for each other. */
@@ -190,6 +196,7 @@ void CoreImpl::call(Task &task)
             part.copy = part.partial->take();
             places.get()[part.access].address = part.copy;
         }
+    const Checker::Run checked(checker_.get(), task);
     task.function->on_host(task.closure, {task.declared(), places.get()});
 }
 
@@ -235,6 +242,8 @@ void CoreImpl::end(Task &task, Task *&idle)
             release(*gate.task);
         task.extras->gates.clear();
     }
+    if (checker_ && task.inside)
+        checker_->ended_inside(task.number);
     task.inside.reset();
     const std::uint32_t failed = task.failed.load(std::memory_order_relaxed);
     const bool is_outermost = !task.parent, is_gate = !task.function;
@@ -280,6 +289,10 @@ void CoreImpl::given(Task &task)
 
 void CoreImpl::ended(Task &task, std::exception_ptr failure)
 {
+    if (&task == alone_) {
+        alone_ = nullptr;
+        checker_->end_on_gpu(task);
+    }
     if (failure)
         fail(task, std::move(failure));
     finish(task);
@@ -288,7 +301,7 @@ void CoreImpl::ended(Task &task, std::exception_ptr failure)
 void CoreImpl::is_home(Task &task, std::exception_ptr failure)
 {
     if (!failure)
-        return crew_.enqueue(lane(), task);
+        return crew_.enqueue(lane(), task, checker_ != nullptr);
     fail(task, std::move(failure));
     finish(task);
 }

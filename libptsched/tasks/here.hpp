@@ -36,24 +36,18 @@ private:
     const Here before_;
 };
 
-/* As long as one lives, the task that the calling thread runs, if it does, waits for others. */
+/* As long as one lives, the task that the calling thread runs, if it does, waits for others, of any runtime. */
 class Waiting {
 public:
-    explicit Waiting(const Task *task) : lane_(task ? Here::get().lane : nullptr)
-    {
-        if (lane_)
-            lane_->waiting.fetch_add(1, std::memory_order_release);
-    }
-    ~Waiting()
-    {
-        if (lane_)
-            lane_->waiting.fetch_sub(1, std::memory_order_release);
-    }
+    explicit Waiting(CoreImpl &on);
+    ~Waiting();
     Waiting(const Waiting &) = delete;
     Waiting &operator=(const Waiting &) = delete;
 
 private:
+    const Task *const task_;
     Lane *const lane_;
+    CoreImpl &on_;
 };
 
 } // namespace ptsched::tasks

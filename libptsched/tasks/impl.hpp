@@ -2,6 +2,7 @@
 #ifndef PTSCHED_TASKS_IMPL_HPP
 #define PTSCHED_TASKS_IMPL_HPP
 
+#include "libptsched/tasks/checked/checker.hpp"
 #include "libptsched/tasks/crew.hpp"
 #include "libptsched/tasks/domain.hpp"
 #include "libptsched/tasks/gpu/side.hpp"
@@ -71,9 +72,15 @@ private:
     void help();
     bool work_until(const Crew::Condition &done, Clock::time_point until);
     bool all_ended() const;
+    /* By itself: see check_progress(). */
+    bool is_stuck();
     void check_may_wait() const;
     bool fetch(const Range *range, Clock::time_point until);
     void throw_failure(Domain &domain);
+    void throw_findings(const std::exception_ptr &failure);
+    /* With checks. */
+    bool serve_alone();
+    void settle();
     static void set_function(Task &task, const Function &function, void *from);
     static void drop_function(Task &task) noexcept;
     void release_late() noexcept;
@@ -83,6 +90,7 @@ private:
     const Options options_;
     const std::unique_ptr<Trace> trace_;     /* null: nobody looks at it */
     const std::unique_ptr<Picture> picture_; /* the same */
+    const std::unique_ptr<Checker> checker_; /* null: nothing is checked */
     TaskMemory memory_;
     Lanes lanes_;
     Crew crew_;
@@ -104,7 +112,13 @@ private:
 
     Mutex progress_mutex_;
     std::uint64_t last_ended_ PTSCHED_GUARDED_BY(progress_mutex_) = 0;
-    Clock::time_point progress_at_ PTSCHED_GUARDED_BY(progress_mutex_){};
+    std::optional<Clock::time_point> stuck_since_ PTSCHED_GUARDED_BY(progress_mutex_);
+
+    /* With checks, one task of a GPU is given at a time. */
+    SmallMutex alone_mutex_;
+    std::deque<Task *> alone_ready_ PTSCHED_GUARDED_BY(alone_mutex_);
+    std::atomic<std::size_t> alone_count_{0};
+    Task *alone_ = nullptr; /* by who serves */
 
     std::unique_ptr<GpuSide> gpu_; /* null: the host alone */
     std::vector<std::thread> threads_;

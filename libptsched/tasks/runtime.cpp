@@ -50,12 +50,17 @@ Core::~Core() = default;
 
 CoreImpl::CoreImpl(Options options)
     : options_(complete(std::move(options))), trace_(seen_by<Trace>(options_.timeline)),
-      picture_(seen_by<Picture>(options_.graph)), lanes_(std::max(options_.workers, 2U)),
+      picture_(seen_by<Picture>(options_.graph)),
+      checker_(options_.check ? std::make_unique<Checker>([this] { settle(); }) : nullptr),
+      lanes_(std::max(options_.workers, 2U)),
       crew_(lanes_, *this), host_{[this]() -> Task & { return make(Here::get().task_of(*this)); },
                                   [this](Task &task, std::uint32_t waits) { made(task, waits); },
                                   [this](Task &task) { release(task); }, picture_.get()},
       root_(nullptr, host_), gpu_(GpuSide::make(options_, *this))
 {
+    /* Tasks run one at a time, in who waits: so nobody but them does anything meanwhile. */
+    if (checker_)
+        return;
     const NoSignals no_signals;
     try {
         for (unsigned i = 1; i < lanes_.size(); i++)
@@ -140,8 +145,11 @@ void CoreImpl::add(const Attributes &attributes, const Function &function, void 
         if (accesses.size() > Task::inline_accesses)
             task->accesses = new Access[accesses.size()];
         std::copy(accesses.begin(), accesses.end(), task->accesses);
+        if (checker_)
+            checker_->declare(*task);
         waits = domain.add(*task, era_.load(std::memory_order_relaxed));
     }
+    const Checker::Pause pause(gpu_ != nullptr);
     made(*task, waits);
 }
 
@@ -210,7 +218,12 @@ Lane &CoreImpl::lane()
 
 void *CoreImpl::allocate(std::size_t bytes, Memory memory)
 {
-    void *array = gpu_ ? gpu_->allocate(bytes, memory) : ::operator new (bytes, std::align_val_t{64});
+    const bool is_guarded = checker_ && (!gpu_ || memory == Memory::copied);
+    void *array = is_guarded ? checker_->allocate(bytes)
+                  : gpu_     ? gpu_->allocate(bytes, memory)
+                             : ::operator new (bytes, std::align_val_t{64});
+    if (checker_ && !is_guarded)
+        checker_->add_managed(array, bytes);
     Guard lock(arrays_mutex_);
     arrays_[array] = bytes;
     return array;
@@ -256,6 +269,8 @@ void CoreImpl::release_late() noexcept
 
 void CoreImpl::free_array(void *memory) noexcept
 {
+    if (checker_ && checker_->release(memory))
+        return;
     if (gpu_)
         gpu_->release(memory);
     else
@@ -303,6 +318,7 @@ void CoreImpl::hold(Task &task)
 
 void CoreImpl::drop(Task &task)
 {
+    const Checker::Pause pause;
     task.holds.fetch_sub(1, std::memory_order_release);
     finish(task);
     /* From then on the runtime may be gone. */

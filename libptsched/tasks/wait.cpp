@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* Who waits for tasks, and whether they can still come. */
+/* Who waits for tasks. */
 #include "libptsched/tasks/here.hpp"
 
 namespace ptsched::tasks {
 
 namespace {
-
-/* Nothing has ended for so long: then somebody looks whether anything can. */
-constexpr std::chrono::milliseconds patience{200};
 
 Clock::time_point time_after(Core::Duration most)
 {
@@ -66,6 +63,7 @@ void CoreImpl::check_may_wait() const
 bool CoreImpl::wait(Duration most)
 {
     check_may_wait();
+    const Checker::Pause pause;
     Task *self = Here::get().task_of(*this);
     Domain &domain = domain_inside(self);
     {
@@ -73,7 +71,7 @@ bool CoreImpl::wait(Duration most)
         domain.close(nullptr);
     }
     const auto until = time_after(most);
-    const Waiting waiting(self);
+    const Waiting waiting(*this);
     const Timed timed(trace_.get(), "wait", self ? self->number : 0);
     const auto done = [&] {
         if (!self)
@@ -90,6 +88,8 @@ bool CoreImpl::wait(Duration most)
                 return false;
     if (!self)
         release_late();
+    if (checker_)
+        checker_->ended_inside(self ? self->number : 0);
     throw_failure(domain);
     return true;
 }
@@ -97,6 +97,7 @@ bool CoreImpl::wait(Duration most)
 bool CoreImpl::wait(const Range &range, Duration most)
 {
     check_may_wait();
+    const Checker::Pause pause;
     Task *self = Here::get().task_of(*this);
     Domain &domain = domain_inside(self);
     std::vector<Task *> users;
@@ -106,7 +107,7 @@ bool CoreImpl::wait(const Range &range, Duration most)
         users = domain.users(range);
     }
     const auto until = time_after(most);
-    const Waiting waiting(self);
+    const Waiting waiting(*this);
     const Timed timed(trace_.get(), "wait for a range", self ? self->number : 0);
     std::size_t ended = 0;
     const bool all = work_until(
@@ -120,6 +121,8 @@ bool CoreImpl::wait(const Range &range, Duration most)
         release(*user);
     if (!all || !fetch(&range, until))
         return false;
+    if (checker_)
+        checker_->ended_inside(self ? self->number : 0, range);
     throw_failure(domain);
     return true;
 }
@@ -141,28 +144,29 @@ bool CoreImpl::fetch(const Range *range, Clock::time_point until)
 void CoreImpl::throw_failure(Domain &domain)
 {
     const std::exception_ptr failure = domain.take_failure();
+    if (checker_ && &domain == &root_)
+        throw_findings(failure);
     if (!failure)
         return;
     era_.fetch_add(1, std::memory_order_relaxed);
     std::rethrow_exception(failure);
 }
 
-/* It cannot if for a while nothing runs but what waits, and nothing is ready, held, on a GPU or on its way home. */
-void CoreImpl::check_progress()
+/* What was not declared may be why a task has failed. */
+void CoreImpl::throw_findings(const std::exception_ptr &failure)
 {
-    Guard lock(progress_mutex_);
-    const std::uint64_t ended = lanes_.sum(&Lane::ended) + lanes_.sum(&Lane::ran);
-    const bool goes_on = ended != last_ended_ || holds_.load(std::memory_order_acquire) ||
-                         fetching_.load(std::memory_order_acquire) || crew_.has_ready() || has_to_serve() ||
-                         lanes_.sum(&Lane::running) != lanes_.sum(&Lane::waiting);
-    const auto now = Clock::now();
-    if (goes_on) {
-        last_ended_ = ended;
-        progress_at_ = now;
+    std::string findings = checker_->take_findings();
+    if (findings.empty())
         return;
+    findings = "tasks: " + findings;
+    if (!failure)
+        throw Error(findings);
+    era_.fetch_add(1, std::memory_order_relaxed);
+    try {
+        std::rethrow_exception(failure);
+    } catch (const std::exception &error) {
+        std::throw_with_nested(Error(findings + "\nand, after that: " + error.what()));
     }
-    if (now - progress_at_ >= patience)
-        throw Error("tasks: nothing can go on: tasks wait for each other");
 }
 
 } // namespace ptsched::tasks

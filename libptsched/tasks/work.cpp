@@ -10,6 +10,8 @@ namespace {
 constexpr std::uint64_t recently_served = 6000;
 /* Between looks of the thread that helps out. */
 constexpr std::chrono::microseconds rhythm{300};
+/* Between looks of who has nothing else to do. */
+constexpr std::chrono::microseconds pause{20};
 
 } // namespace
 
@@ -45,6 +47,8 @@ bool CoreImpl::serve()
 {
     if (!has_to_serve())
         return false;
+    if (checker_)
+        return serve_alone();
     const Lane *const server = server_.load(std::memory_order_relaxed), *const mine = &lane();
     if (server != mine && __builtin_ia32_rdtsc() - served_.load(std::memory_order_relaxed) < recently_served)
         return false;
@@ -58,7 +62,36 @@ bool CoreImpl::serve()
 
 bool CoreImpl::has_to_serve() const
 {
-    return gpu_ && gpu_->is_busy();
+    return gpu_ && (gpu_->is_busy() || alone_count_.load(std::memory_order_acquire));
+}
+
+/* The next task is given when the one before has ended. */
+bool CoreImpl::serve_alone()
+{
+    const Checker::Serving serving;
+    if (!serving)
+        return false;
+    if (gpu_->is_busy())
+        return gpu_->serve();
+    {
+        Guard lock(alone_mutex_);
+        if (alone_ready_.empty())
+            return false;
+        alone_ = alone_ready_.front();
+        alone_ready_.pop_front();
+        alone_count_.store(alone_ready_.size(), std::memory_order_release);
+    }
+    checker_->begin_on_gpu(*alone_);
+    gpu_->ready(*alone_);
+    return gpu_->serve();
+}
+
+/* For who has the GPUs to himself. */
+void CoreImpl::settle()
+{
+    while (gpu_ && gpu_->is_busy())
+        if (!gpu_->serve())
+            std::this_thread::sleep_for(pause);
 }
 
 } // namespace ptsched::tasks

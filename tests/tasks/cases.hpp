@@ -16,9 +16,17 @@ namespace device = ptsched::device;
 std::vector<tap::Case> host_cases();
 std::vector<tap::Case> c_cases();
 std::vector<tap::Case> seen_cases();
+std::vector<tap::Case> checked_cases();
 std::vector<tap::Case> random_cases();
 std::vector<tap::Case> bench_cases();
 std::vector<tap::Case> program_cases();
+
+/* Of tests/vgpu/programs/kernels.cu, with up to 64 threads: of a, b, c and n. */
+inline const device::Geometry one_block{{1, 1, 1}, {64, 1, 1}};
+inline tasks::Kernel vector_add()
+{
+    return tasks::Kernel([](device::Device &gpu) { return device::cuda_code(gpu, kernels(), "vector_add"); });
+}
 
 } // namespace test
 

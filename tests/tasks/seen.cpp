@@ -7,6 +7,7 @@
 #include <atomic>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 namespace test {
 
@@ -223,6 +224,42 @@ void a_picture_is_cut()
     CHECK_EQ(count_of(" -> ", text), 1999U);
 }
 
+void a_timeline_of_gpus()
+{
+    constexpr unsigned n = 64, count = 5;
+    File file("gpus");
+    std::vector<float> a(n, 1), b(n, 2), c(n);
+    {
+        Runtime tasks({.workers = 2, .devices = {device::gpus().at(0)}, .streams = 2, .timeline = file.path()});
+        const Kernel add = vector_add();
+        for (unsigned i = 0; i < count; i++)
+            tasks.kernel({"add"}, add, one_block, in(a), in(b), out(c), n);
+        tasks.wait();
+    }
+    CHECK_EQ(c[n - 1], 3.0F);
+    const Rows rows = rows_in(file.text());
+    std::size_t streams = 0, spans = 0, bytes = 0;
+    for (const auto &[row, events] : rows) {
+        if (!row.second.starts_with("stream"))
+            continue;
+        streams++;
+        double before = 0;
+        for (const auto &event : events) {
+            CHECK(event.at("name") == "add");
+            CHECK(event.at("ts").get<double>() >= before - 0.001);
+            before = event.at("ts").get<double>() + event.at("dur").get<double>();
+            bytes += event.at("args").value("bytes", 0U);
+            spans++;
+        }
+    }
+    CHECK(streams >= 1);
+    CHECK_EQ(spans, count);
+    /* Of both, once. */
+    CHECK_EQ(bytes, 2 * n * sizeof(float));
+    /* The calls that give them work. */
+    CHECK_EQ(spans_called("add", rows).size(), count);
+}
+
 void counters()
 {
     Runtime tasks({.workers = 2});
@@ -286,6 +323,7 @@ std::vector<tap::Case> seen_cases()
             {"seen: a picture of what depends on what", a_picture},
             {"seen: a picture of tasks inside others", a_picture_of_inner_ones},
             {"seen: a picture is cut", a_picture_is_cut},
+            {"seen: a timeline of GPUs", a_timeline_of_gpus},
             {"seen: counters", counters},
             {"seen: tasks inside others are counted", inner_ones_are_counted}};
 }

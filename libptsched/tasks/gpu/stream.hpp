@@ -7,6 +7,7 @@
 #define PTSCHED_TASKS_GPU_STREAM_HPP
 
 #include "libptsched/tasks/task.hpp"
+#include <ptsched/base/chrono_clock.hpp>
 
 #include <deque>
 #include <exception>
@@ -27,6 +28,9 @@ public:
         Task *task = nullptr;
         std::exception_ptr failure = nullptr;
         std::unique_ptr<device::Watch> watch = nullptr; /* null: it is not measured */
+        /* For a timeline: when it was given, and what was copied for it. */
+        Clock::time_point begun{};
+        std::uint64_t bytes = 0;
     };
 
     /* @number: of @all streams of the runtime. */

@@ -36,7 +36,15 @@ Streams::Streams(device::Device &device, unsigned index, const Options &options,
     for (unsigned i = 0; i < options.streams; i++) {
         streams_.push_back(std::make_unique<Stream>(device, first + i, all));
         directory.add_stream(*streams_.back());
+        add_row(i);
     }
+}
+
+void Streams::add_row(unsigned stream)
+{
+    if (Trace *trace = listener_.trace())
+        rows_.push_back(&trace->add_row(site_.device->name() + " #" + std::to_string(site_.index),
+                                        "stream " + std::to_string(stream)));
 }
 
 void Streams::push(Task &task)
@@ -102,6 +110,9 @@ unsigned Streams::give(unsigned most)
 void Streams::give(Task &task, Stream &stream)
 {
     Stream::Given given{&task};
+    if (!rows_.empty())
+        given.begun = Clock::now();
+    const std::uint64_t copied_before = copied();
     try {
         follow(task, stream);
         directory_.use(task, site_, stream, uses_);
@@ -112,6 +123,7 @@ void Streams::give(Task &task, Stream &stream)
     } catch (...) {
         given.failure = std::current_exception();
     }
+    given.bytes = copied() - copied_before;
     const bool has_failed = given.failure != nullptr;
     task.position = stream.add(std::move(given));
     if (!in_flight_++ && placement_.devices() > 1)
@@ -151,6 +163,7 @@ void Streams::give_in_place(Task &task, Stream &stream, Stream::Given &given)
 
 void Streams::call(Task &task, Stream &stream, Stream::Given &given)
 {
+    const Called called(listener_.trace(), task);
     const Here before = Here::get();
     Here::get() = {task.core, before.lane, &task, true};
     calling_ = &task;
@@ -190,6 +203,9 @@ unsigned Streams::collect()
 void Streams::end(Stream::Given &given)
 {
     Task &task = *given.task;
+    if (!rows_.empty())
+        rows_[task.position.stream->number() - first_number_]->add(
+            {task.attributes.name, task.number, given.begun, Clock::now(), given.bytes});
     in_flight_--;
     if (task.runs_on_host)
         placement_.ran_on_gpu(task, given.watch && !given.failure ? given.watch->seconds() : 0);

@@ -6,6 +6,7 @@
 #include "libptsched/tasks/gpu/placement.hpp"
 #include "libptsched/tasks/gpu/side.hpp"
 #include "libptsched/tasks/gpu/visit.hpp"
+#include "libptsched/tasks/seen/trace.hpp"
 
 namespace ptsched::tasks {
 
@@ -57,6 +58,8 @@ private:
     /* With what it uses in place. */
     void give_in_place(Task &task, Stream &stream, Stream::Given &given);
     void call(Task &task, Stream &stream, Stream::Given &given);
+    void add_row(unsigned stream);
+    std::uint64_t copied() const { return directory_.bytes_to_devices() + directory_.bytes_between(); }
     void end(Stream::Given &given);
     void measure(unsigned ended);
     bool owns(const Stream &stream) const { return stream.number() - first_number_ < streams_.size(); }
@@ -71,6 +74,8 @@ private:
     const std::vector<void *> no_arguments_;
     Visit visit_;
     unsigned next_ = 0; /* where the search for the one with the least work begins */
+
+    std::vector<Trace::Row *> rows_; /* of the streams; empty: nobody looks at them */
 
     Uses uses_;
     Task *calling_ = nullptr; /* its function is called */

@@ -110,6 +110,23 @@ private:
     Trace::Span span_;
 };
 
+/* The same for who has nothing to do. */
+class Resting {
+public:
+    explicit Resting(Trace *trace) : trace_(trace), began_(trace ? Clock::now() : Clock::time_point{}) {}
+    ~Resting()
+    {
+        if (trace_)
+            trace_->of_this_thread().add_idle(began_, Clock::now());
+    }
+    Resting(const Resting &) = delete;
+    Resting &operator=(const Resting &) = delete;
+
+private:
+    Trace *const trace_;
+    const Clock::time_point began_;
+};
+
 inline NvtxDomain nvtx_domain("ptsched tasks");
 
 /* As long as it lives, the calling thread has called the function of a task. */

@@ -45,7 +45,10 @@ struct Options {
     /* Of arrays that do not say otherwise. Other memory of the host is always copied. */
     Memory memory = Memory::copied;
     Attach attach = Attach::no; /* each device by turns */
-    /* Each task by itself, and who writes what it has not declared is reported: for finding mistakes, slow. */
+    /*
+     * For finding mistakes, slow: tasks run one at a time, by threads that wait, and what one touches of others' memory
+     * that it has not declared is an Error of wait(). Until then, no other thread should touch what tasks declare.
+     */
     bool check = false;
     /* Files to be written by the destructor, for Perfetto and for Graphviz; empty: none. */
     std::string timeline = {}, graph = {};
