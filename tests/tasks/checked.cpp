@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Tasks that touch what they have not declared, and other mistakes that are to be said clearly. */
-#include "tests/sanitizers.h"
 #include "tests/tasks/cases.hpp"
 #include "tests/vgpu/refused.h"
 

@@ -224,6 +224,31 @@ void a_picture_is_cut()
     CHECK_EQ(count_of(" -> ", text), 1999U);
 }
 
+std::filesystem::path this_program()
+{
+    return std::filesystem::canonical("/proc/self/exe");
+}
+
+/* What NVTX loads in place of a tool, when a program starts. */
+std::filesystem::path nvtx_tool()
+{
+    return this_program().parent_path() / "ptask-nvtx-tool.so";
+}
+
+void functions_have_ranges()
+{
+    File ranges("ranges");
+    const std::string command = "NVTX_INJECTION64_PATH=" + nvtx_tool().string() +
+                                " PTASK_NVTX_RANGES=" + ranges.path() + " PTSCHED_CASE='seen: a timeline' " +
+                                this_program().string() + " > /dev/null";
+    CHECK_EQ(std::system(command.c_str()), 0);
+    const std::string text = ranges.text();
+    CHECK_EQ(count_of("add \"one\"\n", text), 100U);
+    CHECK_EQ(count_of("outer\n", text), 1U);
+    CHECK_EQ(count_of("inner\n", text), 1U);
+    CHECK_EQ(count_of("end\n", text), 102U);
+}
+
 void a_timeline_of_gpus()
 {
     constexpr unsigned n = 64, count = 5;
@@ -323,6 +348,8 @@ std::vector<tap::Case> seen_cases()
             {"seen: a picture of what depends on what", a_picture},
             {"seen: a picture of tasks inside others", a_picture_of_inner_ones},
             {"seen: a picture is cut", a_picture_is_cut},
+            {"seen: functions have ranges of NVTX", functions_have_ranges,
+             std::filesystem::exists(nvtx_tool()) ? "" : "the CUDA toolkit with NVTX is not installed"},
             {"seen: a timeline of GPUs", a_timeline_of_gpus},
             {"seen: counters", counters},
             {"seen: tasks inside others are counted", inner_ones_are_counted}};
