@@ -148,6 +148,11 @@ tasks::Options options_for(Random &random, const Where &where)
 
 /* A set with its memory: what has failed may still use them, and its runtime cannot be destroyed. */
 struct Trial {
+    Trial(Set of, Bytes first, std::shared_ptr<Core> by)
+        : set(std::move(of)), begin(std::move(first)), core(std::move(by))
+    {
+    }
+
     Set set;
     Bytes begin, block;
     std::shared_ptr<Core> core;
@@ -175,8 +180,7 @@ void print_least(Set set, const Bytes &begin, Random random, const Where &where)
     constexpr int tries = 20;
     const auto is_wrong = [&](const Set &one) {
         for (int i = 0; i < tries; i++)
-            if (!what_is_wrong(std::make_unique<Trial>(one, begin, Bytes(), Core::make(options_for(random, where))))
-                     .empty())
+            if (!what_is_wrong(std::make_unique<Trial>(one, begin, Core::make(options_for(random, where)))).empty())
                 return true;
         return false;
     };
@@ -210,7 +214,7 @@ void random_sets(std::uint64_t count, const Where &where)
             std::printf("# %llu sets\n", static_cast<unsigned long long>(i));
         const Set set = make_set(random, where.gpus);
         const Bytes begin = random_bytes(random, set.bytes);
-        const std::string wrong = what_is_wrong(std::make_unique<Trial>(set, begin, Bytes(), core));
+        const std::string wrong = what_is_wrong(std::make_unique<Trial>(set, begin, core));
         if (!CHECK(wrong.empty())) {
             std::printf("# seed %llu: %s\n%s", static_cast<unsigned long long>(first + i), wrong.c_str(),
                         describe(set).c_str());
