@@ -99,7 +99,7 @@ std::optional<std::size_t> DatablockImpl::evict_outdated(Lock &lock, const Devic
             return bytes_;
         }
         if (how != Eviction::busy)
-            return {};
+            return find(device) ? std::optional<std::size_t>() : 0;
         lock.unlock(mutex_);
         for (const MarkerPtr &marker : pending)
             marker->wait();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* What the threads of a runtime are at: tasks and GPUs. */
+#include "libptsched/base/be_prompt.hpp"
 #include "libptsched/tasks/here.hpp"
 
 namespace ptsched::tasks {
@@ -29,6 +30,7 @@ bool CoreImpl::work_until(const Crew::Condition &done, Clock::time_point until)
 /* While workers are at long functions, GPUs have somebody who serves them. */
 void CoreImpl::help()
 {
+    be_prompt();
     Here::get() = {this, &lanes_.shared(), nullptr};
     if (trace_)
         trace_->name_this_thread("helper");

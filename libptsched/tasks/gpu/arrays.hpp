@@ -24,7 +24,7 @@ public:
     void release(std::byte *begin);
 
     struct Found {
-        Memory memory = Memory::copied; /* what is no array's, too */
+        Memory memory = Memory::copied;           /* what is no array's, too */
         device::Allocation *allocation = nullptr; /* stays until release(); null: no array's */
     };
     Found find(const std::byte *address);

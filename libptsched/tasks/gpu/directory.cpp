@@ -285,8 +285,12 @@ bool Directory::is_copying()
 {
     Guard lock(mutex_);
     for (Entry *entry = newest_; entry; entry = entry->older)
-        if (entry->away && entry->arrival && !fetch(*entry))
-            return true;
+        try {
+            if (entry->away && entry->arrival && !fetch(*entry))
+                return true;
+        } catch (const Error &) {
+            /* It has ended, and who waits for it is told why. */
+        }
     return false;
 }
 

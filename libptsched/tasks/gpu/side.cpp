@@ -70,9 +70,15 @@ bool GpuSideImpl::serve()
 
 bool GpuSideImpl::serve_alone()
 {
+    /* To ask what has ended takes longer than to give a task: where much is given, that is done now and then. */
+    constexpr std::chrono::microseconds rhythm{5};
     const device::BorrowedThread borrowed;
-    const unsigned ended = collect(), home = collect_homes();
     const unsigned given = give();
+    const auto now = Clock::now();
+    if (given && now - collected_ < rhythm)
+        return true;
+    collected_ = now;
+    const unsigned ended = collect(), home = collect_homes();
     directory_.collect();
     if (has_turns_)
         look_after_turns();
@@ -130,6 +136,9 @@ bool GpuSideImpl::may_copy() const
 
 void GpuSideImpl::want_home(bool yes)
 {
+    constexpr std::chrono::milliseconds patience{2};
+    if (yes)
+        wanted_until_.store((Clock::now() + patience).time_since_epoch().count(), std::memory_order_relaxed);
     if (wants_home_.exchange(yes, std::memory_order_acq_rel) == yes)
         return;
     if (yes)
@@ -140,6 +149,9 @@ void GpuSideImpl::want_home(bool yes)
 
 void GpuSideImpl::look_after_turns()
 {
+    /* Who waits asks again and again, or waits no more. */
+    if (Clock::now().time_since_epoch().count() > wanted_until_.load(std::memory_order_relaxed))
+        want_home(false);
     const bool wanted = wants_home_.load(std::memory_order_acquire) || home_count_.load(std::memory_order_acquire);
     for (const auto &gpu : gpus_) {
         if (wanted && gpu->visit().may_give())

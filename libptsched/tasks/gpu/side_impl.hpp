@@ -3,6 +3,7 @@
 #define PTSCHED_TASKS_GPU_SIDE_IMPL_HPP
 
 #include "libptsched/tasks/gpu/streams.hpp"
+#include <ptsched/base/chrono_clock.hpp>
 
 #include <deque>
 
@@ -52,9 +53,12 @@ private:
     const bool has_turns_;
 
     SmallMutex serving_;
-    std::atomic<Task *> ready_{nullptr}; /* the last one first */
-    std::atomic<std::size_t> work_{0};   /* tasks that are ready, in flight, or wait for copies to the host */
-    std::atomic<bool> wants_home_{false}; /* who waits for copies to the host, where those wait for a turn; counts too */
+    Clock::time_point collected_ PTSCHED_GUARDED_BY(serving_){}; /* when it was last asked what has ended */
+    std::atomic<Task *> ready_{nullptr};                         /* the last one first */
+    std::atomic<std::size_t> work_{0}; /* tasks that are ready, in flight, or wait for copies to the host */
+    std::atomic<bool> wants_home_{
+        false}; /* who waits for copies to the host, where those wait for a turn; counts too */
+    std::atomic<Clock::rep> wanted_until_{0}; /* unless he asks again */
 
     SmallMutex homes_mutex_;
     std::deque<Task *> homes_ PTSCHED_GUARDED_BY(homes_mutex_);

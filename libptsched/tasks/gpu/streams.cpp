@@ -89,6 +89,8 @@ unsigned Streams::give(unsigned most)
     /* Who has no turns of his own has the interposer's. */
     const device::Exempt exempt(visit_.has_turns());
     for (; count < most && first_waiting_; count++) {
+        if (visit_.has_turns() && in_flight_ >= most_in_a_turn)
+            break;
         Task &task = *first_waiting_;
         Stream *const stream = choose(task);
         if (!stream)

@@ -51,6 +51,9 @@ public:
     std::uint64_t batches() const { return batches_.value(); }
 
 private:
+    /* Of tasks that are in flight where turns are: others wait until they have ended. */
+    static constexpr std::size_t most_in_a_turn = 64;
+
     /* Null: all of them have as much as they may. */
     Stream *choose(Task &task);
     void give(Task &task, Stream &stream);

@@ -35,7 +35,7 @@ struct Listener final : GpuListener {
     }
     void is_home(Task &, std::exception_ptr) override {}
     void wake() override {}
-    tasks::Trace *trace() override { return nullptr; }
+    Trace *trace() override { return nullptr; }
     unsigned long count = 0;
 };
 

@@ -72,6 +72,7 @@ public:
             tasks::Edge &edge = node.task.add_edge();
             edge.after = before->task.position;
         }
+        readied_++;
         side_->ready(node.task);
         return node;
     }
@@ -81,6 +82,7 @@ public:
         Node &node = make(std::move(accesses), {});
         node.function = std::move(function);
         node.task.runs_on_host = true;
+        readied_++;
         side_->ready(node.task);
         return node;
     }
@@ -107,7 +109,7 @@ public:
     /* Nothing is in flight, and all is on the host. */
     void finish()
     {
-        until([&] { return !side_->is_busy(); });
+        until([&] { return ended_ == readied_; });
         until([&] { return side_->bring_home(nullptr); });
     }
     template <typename Condition> void until(Condition condition)
@@ -130,6 +132,7 @@ private:
     void given(tasks::Task &task) override { node_of(task).given = true; }
     void ended(tasks::Task &task, std::exception_ptr failure) override
     {
+        ended_++;
         node_of(task).ended = true;
         node_of(task).failure = std::move(failure);
     }
@@ -161,6 +164,7 @@ private:
     }
 
     std::deque<Node> nodes_;
+    std::size_t readied_ = 0, ended_ = 0; /* tasks of GPUs */
     std::unique_ptr<tasks::GpuSide> side_;
 };
 

@@ -12,10 +12,10 @@ void a_function_throws()
     Core core;
     Held held;
     std::vector<float> x(64, 1);
-    Node &bad = core.give({inout(x)}, [&](const tasks::Call &call) {
+    Node &bad = core.ready({inout(x)}, [&](const tasks::Call &call) {
         held.task()(call);
         throw std::runtime_error("no such tile");
-    }, {});
+    });
     CHECK(!bad.given && !bad.ended);
     /* The kernel that it gave still runs. */
     for (unsigned i = 0; i < 100; i++)
@@ -55,8 +55,8 @@ void a_launch_is_refused()
 
 void a_kernel_is_at_fault()
 {
-    const std::string command = "unset PTSCHED_CASE; \"$(readlink /proc/$PPID/exe)\" " + std::string(fault_argument) +
-                                " >&2";
+    const std::string command =
+        "unset PTSCHED_CASE; \"$(readlink /proc/$PPID/exe)\" " + std::string(fault_argument) + " >&2";
     CHECK(std::system(command.c_str()) == 0);
 }
 
@@ -68,10 +68,12 @@ void all_fail_by_a_fault()
     std::vector<float> x(64, 1), y(64, 1);
     Node &before = core.give({inout(y), inout(y)}, add_up());
     core.end(before);
-    Node &bad = core.give({inout(x)}, [](const tasks::Call &call) {
-        void *nowhere = nullptr;
-        unsigned n = 64;
-        launch(call, "vector_add", n, {&nowhere, &nowhere, &nowhere, &n});
+    int numbers[64];
+    std::fill(std::begin(numbers), std::end(numbers), -1);
+    Node &bad = core.give({inout(numbers, std::size(numbers))}, [](const tasks::Call &call) {
+        static const auto code = device::cuda_code(*call.owner, folder() + "/ptask-kernels.so", "successor_of_natural");
+        void *x = call.places[0].address;
+        call.queue->run(*code, {{1, 1, 1}, {64, 1, 1}}, {&x});
     });
     core.end(bad);
     CHECK(!before.failure);

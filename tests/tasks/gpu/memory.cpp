@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* Memory of arrays by its kind, of devices when it is full, and of what is known of ranges that nobody uses any more. */
+/* Memory of arrays by its kind, of devices when it is full, and of what is known of ranges that nobody uses any more.
+ */
 #include "libptsched/device/cuda.hpp"
 #include "libptsched/tasks/gpu/directory.hpp"
 #include "tests/tasks/gpu/cases.hpp"
