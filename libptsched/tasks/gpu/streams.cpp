@@ -167,7 +167,9 @@ void Streams::call(Task &task, Stream &stream, Stream::Given &given)
 {
     const Called called(listener_.trace(), task);
     const Here before = Here::get();
-    Here::get() = {task.core, before.lane, &task, true};
+    /* Who serves need not be one of the runtime's workers, and has no lane there then. */
+    const bool is_worker = before.core && before.core == task.core;
+    Here::get() = {is_worker ? before.core : nullptr, is_worker ? before.lane : nullptr, &task, true};
     calling_ = &task;
     calling_on_ = &stream;
     try {
