@@ -23,6 +23,7 @@ std::vector<tap::Case> completion_cases();
 std::vector<tap::Case> queue_cases();
 std::vector<tap::Case> parallel_cases();
 std::vector<tap::Case> slice_cases();
+std::vector<tap::Case> home_cases();
 std::vector<tap::Case> rate_cases();
 std::vector<tap::Case> turn_cases();
 std::vector<tap::Case> content_cases();
