@@ -244,21 +244,38 @@ void Domain::close(const Range *range)
     reduces_ = range != nullptr;
 }
 
+void Domain::take_users(Group &group, std::vector<Task *> &users)
+{
+    for (Task *task : group.tasks)
+        if (!task->ended.is_over()) {
+            task->references.fetch_add(1, std::memory_order_relaxed);
+            users.push_back(task);
+        }
+}
+
 std::vector<Task *> Domain::users(const Range &range)
 {
     std::vector<Task *> users;
-    const auto take = [&](Group &group) {
-        for (Task *task : group.tasks)
-            if (!task->ended.is_over()) {
-                task->references.fetch_add(1, std::memory_order_relaxed);
-                users.push_back(task);
-            }
-    };
     find_overlapping(range, [&](Entry &entry) {
-        take(entry.current);
-        take(entry.before);
+        take_users(entry.current, users);
+        take_users(entry.before, users);
     });
     return users;
+}
+
+/* Where they have ended already, nobody has to be told. */
+std::vector<Domain::Last> Domain::last_users()
+{
+    std::vector<Last> all;
+    for (auto &[range, entry] : entries_) {
+        Last last{range, {}};
+        take_users(entry.current, last.users);
+        for (Entry *other : entry.overlapping)
+            take_users(other->current, last.users);
+        if (!last.users.empty())
+            all.push_back(std::move(last));
+    }
+    return all;
 }
 
 void Domain::keep_failure(std::exception_ptr failure)

@@ -68,6 +68,12 @@ public:
     std::uint32_t add(Task &task, std::uint32_t era) PTSCHED_REQUIRES(mutex);
     /* So that what is reduced is there when all tasks have ended; or what is reduced in @range. */
     void close(const Range *range) PTSCHED_REQUIRES(mutex);
+    /* A range, and the tasks of those made so far that use bytes of it last and have not ended: see users(). */
+    struct Last {
+        Range range;
+        std::vector<Task *> users;
+    };
+    std::vector<Last> last_users() PTSCHED_REQUIRES(mutex);
     /* Tasks that use @range and have not ended; the caller releases each. */
     std::vector<Task *> users(const Range &range) PTSCHED_REQUIRES(mutex);
 
@@ -106,6 +112,7 @@ private:
     void join(Task &task, Entry &entry, Mode mode);
     void set_extras(Task &task, Entry &entry, const Access &access, std::size_t index);
     void close(Entry &entry);
+    static void take_users(Group &group, std::vector<Task *> &users);
     void drop(Group &group);
     void drop_ended(Group &group);
     bool is_idle(const Entry &entry) const;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 /* Who waits for tasks. */
 #include "libptsched/tasks/here.hpp"
+#include "libptsched/tasks/homecoming.hpp"
+
+#include <optional>
 
 namespace ptsched::tasks {
 
@@ -66,14 +69,19 @@ bool CoreImpl::wait(Duration most)
     const Checker::Pause pause;
     Task *self = Here::get().task_of(*this);
     Domain &domain = domain_inside(self);
+    std::optional<Homecoming> homecoming;
     {
         Guard lock(domain.mutex);
         domain.close(nullptr);
+        if (gpu_ && !self && most != Duration::zero())
+            homecoming.emplace(*gpu_, domain.last_users(), host_.release);
     }
     const auto until = time_after(most);
     const Waiting waiting(*this);
     const Timed timed(trace_.get(), "wait", self ? self->number : 0);
     const auto done = [&] {
+        if (homecoming)
+            homecoming->go_on();
         if (!self)
             return all_ended();
         return self->unfinished.load(std::memory_order_acquire) - self->holds.load(std::memory_order_acquire) == 1;
