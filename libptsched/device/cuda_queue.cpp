@@ -219,8 +219,6 @@ public:
 
     void upload(Address to, const void *from, std::size_t bytes) override;
     void download(void *to, Address from, std::size_t bytes) override;
-    void upload_rows(Address to, const void *from, const Rows &rows) override;
-    void download_rows(void *to, Address from, const Rows &rows) override;
     void copy(Address to, Device &source, Address from, std::size_t bytes) override;
     void run(const Code &code, const Geometry &geometry, const std::vector<void *> &arguments) override;
     void run_cooperative(const Code &code, const Geometry &geometry, const std::vector<void *> &arguments) override;
@@ -263,42 +261,6 @@ void CudaQueue::download(void *to, Address from, std::size_t bytes)
 {
     Entered entered(device_);
     device_.driver.check(device_.driver.download(to, from, bytes, handle()), "cuMemcpyDtoHAsync");
-}
-
-void CudaQueue::upload_rows(Address to, const void *from, const Rows &rows)
-{
-    if (rows.count == 1 || !device_.driver.copy_rows) {
-        Queue::upload_rows(to, from, rows);
-        return;
-    }
-    CUDA_MEMCPY2D copy{};
-    copy.srcMemoryType = CU_MEMORYTYPE_HOST;
-    copy.srcHost = from;
-    copy.srcPitch = rows.pitch;
-    copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-    copy.dstDevice = to;
-    copy.dstPitch = copy.WidthInBytes = rows.bytes;
-    copy.Height = rows.count;
-    Entered entered(device_);
-    device_.driver.check(device_.driver.copy_rows(&copy, handle()), "cuMemcpy2DAsync");
-}
-
-void CudaQueue::download_rows(void *to, Address from, const Rows &rows)
-{
-    if (rows.count == 1 || !device_.driver.copy_rows) {
-        Queue::download_rows(to, from, rows);
-        return;
-    }
-    CUDA_MEMCPY2D copy{};
-    copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
-    copy.srcDevice = from;
-    copy.srcPitch = copy.WidthInBytes = rows.bytes;
-    copy.dstMemoryType = CU_MEMORYTYPE_HOST;
-    copy.dstHost = to;
-    copy.dstPitch = rows.pitch;
-    copy.Height = rows.count;
-    Entered entered(device_);
-    device_.driver.check(device_.driver.copy_rows(&copy, handle()), "cuMemcpy2DAsync");
 }
 
 void CudaQueue::copy(Address to, Device &source, Address from, std::size_t bytes)

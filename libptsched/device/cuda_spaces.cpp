@@ -98,9 +98,9 @@ void Managed::advise(Advice advice, Device &device, bool holds, const Part &part
     if (!place || !gpu_.driver.advise)
         return;
     Entered entered(gpu_);
-    gpu_.driver.check(gpu_.driver.advise(address + part.from, std::max<std::size_t>(part.bytes, 1),
-                                         number_of(advice, holds), *place),
-                      "cuMemAdvise");
+    gpu_.driver.check(
+        gpu_.driver.advise(address + part.from, std::max<std::size_t>(part.bytes, 1), number_of(advice, holds), *place),
+        "cuMemAdvise");
 }
 
 void Managed::prefetch(Device &to, Queue &queue, const Part &part)
@@ -112,9 +112,8 @@ void Managed::prefetch(Device &to, Queue &queue, const Part &part)
     if (!place || !gpu_.driver.prefetch)
         return;
     Entered entered(gpu_);
-    gpu_.driver.check(
-        gpu_.driver.prefetch(address + part.from, std::max<std::size_t>(part.bytes, 1), *place, stream),
-        "cuMemPrefetchAsync");
+    gpu_.driver.check(gpu_.driver.prefetch(address + part.from, std::max<std::size_t>(part.bytes, 1), *place, stream),
+                      "cuMemPrefetchAsync");
 }
 
 /* For all GPUs; the driver wants one of them. */

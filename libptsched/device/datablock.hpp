@@ -124,8 +124,8 @@ struct DatablockImpl final : Datablock {
     /* See evict(); nothing if there is none. */
     std::optional<std::size_t> evict_outdated(Lock &lock, const Device &device, Eviction how) PTSCHED_REQUIRES(mutex_);
     void written_at_home();
-    void copy_from_host(Queue &queue, Address to, const Copy &source) const;
-    void copy_to_host(Queue &queue, void *to, Address from) const;
+    void copy_from_host(Device &device, Queue &queue, Address to, const Copy &source) const;
+    void copy_to_host(Device &device, Queue &queue, void *to, Address from) const;
     /* Valid or on its way; the block has content. */
     Copy &on_host() PTSCHED_REQUIRES(mutex_);
     /* The content to the host's memory, from where it was written; there is some. */

@@ -150,7 +150,7 @@ MarkerPtr DatablockImpl::download(void *to, const std::vector<MarkerPtr> &after)
     for (const MarkerPtr &marker : after)
         queue.after(marker);
     source.await(queue);
-    copy_to_host(queue, to, source.address);
+    copy_to_host(*source.device, queue, to, source.address);
     MarkerPtr marker = mark_or_settle(queue);
     source.used(queue, marker);
     return marker;
@@ -171,7 +171,7 @@ Copy &DatablockImpl::copy_to(Lock &lock, Device &device, Queue &queue)
     if (peer)
         queue.copy(room.address, *source.device, source.address, bytes_);
     else
-        copy_from_host(queue, room.address, source);
+        copy_from_host(device, queue, room.address, source);
     /* Whom it is uploaded for, and who gave it, do not ask. */
     MarkerPtr marker = mark_or_settle(queue, weak_from_this().use_count() <= 2);
     source.used(queue, marker);
@@ -283,7 +283,7 @@ void DatablockImpl::copy_into(Address to, Device &device, Queue &queue)
     if (there)
         queue.copy(to, *source->device, source->address, bytes_);
     else
-        copy_from_host(queue, to, *source);
+        copy_from_host(device, queue, to, *source);
     source->used(queue, mark_or_settle(queue));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Datablocks at home in memory of the caller, which are written again and again. */
 #include "libptsched/device/datablock.hpp"
+#include "libptsched/device/rows.hpp"
 
 namespace ptsched::device {
 
@@ -108,18 +109,18 @@ std::optional<std::size_t> DatablockImpl::evict_outdated(Lock &lock, const Devic
 }
 
 /* From the host's copy. */
-void DatablockImpl::copy_from_host(Queue &queue, Address to, const Copy &source) const
+void DatablockImpl::copy_from_host(Device &device, Queue &queue, Address to, const Copy &source) const
 {
     if (home_ && home_->rows.count > 1)
-        queue.upload_rows(to, home_->data, home_->rows);
+        upload_rows(device, queue, to, home_->data, home_->rows);
     else
         queue.upload(to, host_pointer(source.address), bytes_);
 }
 
-void DatablockImpl::copy_to_host(Queue &queue, void *to, Address from) const
+void DatablockImpl::copy_to_host(Device &device, Queue &queue, void *to, Address from) const
 {
     if (home_ && home_->rows.count > 1 && to == home_->data)
-        queue.download_rows(to, from, home_->rows);
+        download_rows(device, queue, to, from, home_->rows);
     else
         queue.download(to, from, bytes_);
 }

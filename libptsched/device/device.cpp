@@ -29,18 +29,6 @@ void Queue::signal(Program &, std::size_t)
     throw Error("this device has no programs");
 }
 
-void Queue::upload_rows(Address to, const void *from, const Rows &rows)
-{
-    for (std::size_t i = 0; i < rows.count; i++)
-        upload(to + i * rows.bytes, static_cast<const char *>(from) + i * rows.pitch, rows.bytes);
-}
-
-void Queue::download_rows(void *to, Address from, const Rows &rows)
-{
-    for (std::size_t i = 0; i < rows.count; i++)
-        download(static_cast<char *>(to) + i * rows.pitch, from + i * rows.bytes, rows.bytes);
-}
-
 void Queue::after_native(void *)
 {
     throw Error("this device does not wait for events of CUDA");

@@ -138,6 +138,8 @@ void strided_tiles()
     });
     CHECK_EQ(pitch, half * sizeof(float));
     Node &other = core.give({inout(top), inout(top)}, add_up());
+    core.end(one);
+    core.end(other);
     core.host({inout(all)});
     CHECK(one.given && other.given);
     for (std::size_t row = 0; row < n; row++)

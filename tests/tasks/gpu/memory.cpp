@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Memory of arrays by its kind, of devices when it is full, and of what is known of ranges that nobody uses any more.
- */
+/* Memory of arrays by its kind, of devices when it is full, and what is known of ranges that nobody uses. */
 #include "libptsched/device/cuda.hpp"
 #include "libptsched/tasks/gpu/directory.hpp"
 #include "tests/tasks/gpu/cases.hpp"
@@ -65,7 +64,7 @@ void parts_are_prefetched()
     const tasks::Tile<float> all{x.all().data(), n, n, n}, corner = all.part(n / 2, n / 2, n / 2, n / 2);
     std::size_t pitch = 1;
     Node &half = core.give({inout(x.all().first(n * n / 2)), inout(x.all().first(n * n / 2))}, add_up());
-    core.give({inout(corner)}, [&](const tasks::Call &call) { pitch = call.places[0].pitch; }, {&half});
+    core.end(core.give({inout(corner)}, [&](const tasks::Call &call) { pitch = call.places[0].pitch; }, {&half}));
     CHECK_EQ(pitch, std::size_t{0});
     core.host({in(x.all())});
     CHECK(all_are(x.all().first(n * n / 2), 2));

@@ -240,9 +240,6 @@ public:
     virtual std::unique_ptr<Watch> watch() { return nullptr; }
     /* Seconds that code which run() gave has taken so far, once it had begun; nothing where nobody can tell. */
     virtual std::optional<double> worked() const { return {}; }
-    /* upload() and download() of rows, which are one behind the other on the device. */
-    virtual void upload_rows(Address to, const void *from, const Rows &rows);
-    virtual void download_rows(void *to, Address from, const Rows &rows);
 };
 
 /* Waits for work to end, however it does: if it has failed, nothing comes any more. */
