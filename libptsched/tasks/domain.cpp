@@ -223,7 +223,7 @@ void Domain::close(Entry &entry)
     entry.partial.reset();
     Task &last = host_.make();
     last.attributes.name = "sum of a reduction";
-    last.runs_on_host = true;
+    last.runs_on_host = last.never_waits = true;
     last.function = &AddUp::function;
     last.closure = last.own_bytes;
     last.own_accesses[0] = {entry.range, Mode::inout, nullptr};

@@ -89,6 +89,7 @@ struct Task {
     Waiters given, ended;
 
     bool runs_on_host = false, runs_on_gpu = false;
+    bool never_waits = false; /* its function calls nobody's */
     std::uint32_t access_count = 0, edge_count = 0;
     /* What it declared; its own array where there is room. */
     Access *accesses = own_accesses;

@@ -45,7 +45,8 @@ bool begins_before_end(const Task *task, const Task *other)
 bool CoreImpl::may_run(const Task &task) const
 {
     const Task *const waiting = Here::get().task_of(*this);
-    return !waiting || begins_before_end(&task, waiting);
+    /* A sum is made when it is known that one needs it: later than that, and so not in the order of numbers. */
+    return !waiting || task.never_waits || begins_before_end(&task, waiting);
 }
 
 /* What ended is looked at first: then, if it is as many, there was a time at which there was none. */
