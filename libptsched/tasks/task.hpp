@@ -54,6 +54,12 @@ public:
         return true;
     }
     bool is_over() const { return head_.load(std::memory_order_acquire) == &over; }
+    /* The one that was added last, or null; as long as nobody ends it. */
+    const Edge *first() const
+    {
+        const Edge *head = head_.load(std::memory_order_acquire);
+        return head == &over ? nullptr : head;
+    }
     /* It has happened. Returns those that wait, the last one first; none if it had happened before. */
     Edge *end()
     {

@@ -45,9 +45,14 @@ Position Stream::add(Given given)
 
 void Stream::mark_tail() noexcept
 {
+    if (in_flight() && marks_.size() < most_marks)
+        mark_tail_for_others();
+}
+
+void Stream::mark_tail_for_others() noexcept
+{
     try {
-        if (in_flight() && marks_.size() < most_marks)
-            mark();
+        mark();
     } catch (...) {
         broken_ = std::current_exception();
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A queue of a device, with the tasks that it has been given and that have not ended. A position in it is reached when
- * a marker there or behind is: markers are made for who asks, and serve all who ask for something up to there.
+ * a marker there or behind is: markers are made for who is known to ask, or who asks, and serve all who ask for
+ * something up to there.
  */
 #ifndef PTSCHED_TASKS_GPU_STREAM_HPP
 #define PTSCHED_TASKS_GPU_STREAM_HPP
@@ -52,6 +53,8 @@ public:
     Position add(Given given);
     /* For what has no marker yet, if no more than a few are on the way: those come first. */
     void mark_tail() noexcept;
+    /* For other streams that are to follow what was given last. */
+    void mark_tail_for_others() noexcept;
     /*
      * Looks at the oldest marker: @end(Given &) is called for each that has ended, in order. Returns whether there was
      * one. What fails a task before the marker fails all of these.

@@ -131,8 +131,18 @@ void Streams::give(Task &task, Stream &stream)
     if (!in_flight_++ && placement_.devices() > 1)
         last_end_ = std::chrono::steady_clock::now();
     /* What has failed may have given some work before: it ends when that has, and nothing is to follow it. */
-    if (!has_failed)
-        listener_.given(task);
+    if (has_failed)
+        return;
+    if (others_follow(task))
+        stream.mark_tail_for_others();
+    listener_.given(task);
+}
+
+/* Not just one that goes behind it: a marker further back would have the others wait for what they need not. */
+bool Streams::others_follow(const Task &task)
+{
+    const Edge *last = task.given.first();
+    return last && (last->next || last->to->waits.load(std::memory_order_relaxed) > 1);
 }
 
 /* Of what is in one stream, the last is enough. */

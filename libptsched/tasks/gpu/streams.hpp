@@ -61,6 +61,7 @@ private:
     /* With what it uses in place. */
     void give_in_place(Task &task, Stream &stream, Stream::Given &given);
     void call(Task &task, Stream &stream, Stream::Given &given);
+    static bool others_follow(const Task &task);
     void add_row(unsigned stream);
     std::uint64_t copied() const { return directory_.bytes_to_devices() + directory_.bytes_between(); }
     void end(Stream::Given &given);

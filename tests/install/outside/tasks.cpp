@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Two tasks of the host, the second of which needs the first, and one with what they have left. */
-#include <cstdio>
 #include <ptsched/tasks.hpp>
+
+#include <cstdio>
 #include <vector>
 
 int main()
