@@ -12,19 +12,23 @@ namespace ptsched::tasks {
 /* What commutative accesses of one range share: one task has it at a time. Thread-safe. */
 class Exclusion {
 public:
-    /* False if another has it: then @task is among those that give_back() returns. */
-    bool take(Task &task)
+    /* False if another has it. */
+    bool take()
     {
         Guard lock(mutex_);
-        if (!taken_) {
-            taken_ = true;
-            return true;
-        }
+        return !std::exchange(taken_, true);
+    }
+    /* From then on @task is among those that give_back() returns, unless nobody has it: then false. */
+    bool await(Task &task)
+    {
+        Guard lock(mutex_);
+        if (!taken_)
+            return false;
         task.next = waiting_;
         waiting_ = &task;
-        return false;
+        return true;
     }
-    /* Those that have asked in vain, to ask again; linked by next. */
+    /* Those that wait for it, to ask again; linked by next. */
     Task *give_back()
     {
         Guard lock(mutex_);

@@ -119,24 +119,31 @@ void CoreImpl::ready_on_gpu(Task &task)
 
 void CoreImpl::ready_on_host(Task &task)
 {
-    if (!take_exclusions(task))
-        return;
     if (!gpu_ || gpu_->bring_home(task))
         crew_.enqueue(lane(), task, checker_ != nullptr);
 }
 
-/* All of them or none, in their order: otherwise two tasks could wait for each other. */
+/*
+ * All of them or none: otherwise two tasks could wait for each other. Not before it runs: one that is ready, and that
+ * nobody may run now, would keep an earlier one from running. False if it is to ask again; then it may do so already.
+ */
 bool CoreImpl::take_exclusions(Task &task)
 {
     if (!task.extras)
         return true;
-    Extras &extras = *task.extras;
-    while (extras.excluded < extras.exclusions.size()) {
-        if (!extras.exclusions[extras.excluded]->take(task))
+    auto &exclusions = task.extras->exclusions;
+    for (;;) {
+        std::size_t taken = 0;
+        while (taken < exclusions.size() && exclusions[taken]->take())
+            taken++;
+        task.extras->excluded = taken;
+        if (taken == exclusions.size())
+            return true;
+        give_back_exclusions(task);
+        const std::shared_ptr<Exclusion> missing = exclusions[taken];
+        if (missing->await(task))
             return false;
-        extras.excluded++;
     }
-    return true;
 }
 
 void CoreImpl::give_back_exclusions(Task &task)
@@ -154,6 +161,8 @@ void CoreImpl::give_back_exclusions(Task &task)
 
 void CoreImpl::run(Task &task)
 {
+    if (!take_exclusions(task))
+        return;
     Lane &mine = lane();
     {
         Running running(*this, mine, task, false);

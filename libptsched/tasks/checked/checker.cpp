@@ -20,9 +20,10 @@ std::string declared_by(const Task &task)
     return text.empty() ? "nothing" : text;
 }
 
-bool may_write(const Access &access)
+/* A reduction has copies of its own, but for a task that may run on a GPU. */
+bool may_write(const Task &task, const Access &access)
 {
-    return writes(access.mode) && !is_weak(access.mode) && access.mode != Mode::reduction;
+    return writes(access.mode) && !is_weak(access.mode) && (access.mode != Mode::reduction || task.runs_on_gpu);
 }
 
 } // namespace
@@ -141,7 +142,7 @@ Watched Checker::watched_for(const Task &task)
 {
     ByteSet written, read;
     for (const Access &access : task.declared()) {
-        if (may_write(access))
+        if (may_write(task, access))
             written.add(access.range);
         else if (access.mode == Mode::in)
             read.add(access.range);
