@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <thread>
 
 namespace ptsched::gemm64 {
@@ -223,9 +224,9 @@ std::optional<double> measure(device::Device &gpu, const Shape &shape, const Set
     Shape fit = shape;
     fit.products = std::min(fit.products, Names<T>::most_products);
     Comparison<T> comparison(gpu, fit, settings, report);
-    const std::string name = std::string("gemm64-batched/") + Names<T>::name;
-    const auto ratio = comparison.run(name, settings.quick ? 50 : 500, 1);
-    comparison.run(name + "/throughput", settings.quick ? 3 : 10, 50);
+    const std::string_view kind = Names<T>::name;
+    const auto ratio = comparison.run("gemm64-batched/" + std::string(kind), settings.quick ? 50 : 500, 1);
+    comparison.run("gemm64-batched/" + std::string(kind) + "/throughput", settings.quick ? 3 : 10, 50);
     return ratio;
 }
 
