@@ -8,12 +8,17 @@ namespace ptsched::tasks {
 
 namespace {
 
-/* So many threads look for something to do at a time, so often until they sleep; more often with work on GPUs. */
-constexpr unsigned most_searching = 2, looks = 50, looks_at_gpus = 5000;
+/*
+ * So many threads look for something to do at a time where tasks are short, else all that have nothing to do; so often
+ * until they sleep. The few do so more often with work on GPUs.
+ */
+constexpr unsigned few = 2, looks = 150, looks_at_gpus = 5000;
 /* Between looks, each of which takes what is looked at from the processor of who makes tasks. */
 constexpr unsigned pauses = 16;
 /* In cycles: a task that is short, for how long who has run some lets others gather, and what was a moment ago. */
 constexpr std::uint64_t short_task = 2000, gathering = 8000, recent = 16000;
+/* For so many cycles tasks are taken for short after some were. */
+constexpr std::uint64_t memory = 2000000;
 /* Who has taken so many at once need not wait for more. */
 constexpr std::size_t enough = ReadyQueue::most_at_once / 2;
 /* While GPUs have work, or others end what is waited for: between looks, at first and at most. */
@@ -41,11 +46,17 @@ void Crew::enqueue(Lane &mine, Task &task, bool in_order)
 bool Crew::work_until(Lane &mine, bool waits, const Condition &done, Clock::time_point until)
 {
     Pace pace;
+    bool was_idle = false;
     for (unsigned rests = 0;;) {
         if (done())
             return true;
         const bool served = duty_.serve();
-        if (run_next(mine, pace, waits, rests) || served || search(waits, done))
+        if (run_next(mine, pace, waits, std::exchange(was_idle, false)) || served) {
+            rests = 0;
+            continue;
+        }
+        was_idle = true;
+        if (search(waits, done))
             rests = 0;
         else if (Clock::now() >= until)
             return false;
@@ -55,14 +66,14 @@ bool Crew::work_until(Lane &mine, bool waits, const Condition &done, Clock::time
 }
 
 /* From before it is taken, it is known that somebody is at it. */
-bool Crew::run_next(Lane &mine, Pace &pace, bool waits, bool was_woken)
+bool Crew::run_next(Lane &mine, Pace &pace, bool waits, bool was_idle)
 {
     const Busy busy(mine);
     Task *task = next(mine, pace, waits);
     if (!task)
         return false;
-    /* Who was woken has the next one woken, if there is something for him. */
-    if (was_woken && has_ready())
+    /* Who had nothing to do has the next one woken, if there is something for him. */
+    if (was_idle && has_ready())
         wake_another();
     duty_.run(*task);
     pace.ran++;
@@ -134,6 +145,8 @@ Task *Crew::steal(Lane &mine, Pace &pace)
 {
     const unsigned ran = std::exchange(pace.ran, 0);
     const bool short_ones = ran && (pace.ran_until - pace.stolen_at) / ran < short_task;
+    if (short_ones && !are_short())
+        short_at_.store(cycles(), std::memory_order_relaxed);
     if (short_ones && pace.stolen < enough && !let_gather(pace))
         return nullptr;
     Task *tasks[ReadyQueue::most_at_once];
@@ -161,7 +174,7 @@ Task *Crew::steal(Lane &mine, Pace &pace)
 /* False if others wait already. */
 bool Crew::let_gather(const Pace &pace)
 {
-    const bool may = gathering_.fetch_add(1, std::memory_order_relaxed) < most_searching;
+    const bool may = gathering_.fetch_add(1, std::memory_order_relaxed) < few;
     while (may && cycles() - pace.ran_until < gathering)
         __builtin_ia32_pause();
     gathering_.fetch_sub(1, std::memory_order_relaxed);
@@ -174,19 +187,29 @@ bool Crew::let_gather(const Pace &pace)
  */
 bool Crew::search(bool waits, const Condition &done)
 {
-    if (searching_.fetch_add(1, std::memory_order_relaxed) >= most_searching) {
-        searching_.fetch_sub(1, std::memory_order_relaxed);
-        return false;
-    }
+    const unsigned before = searching_.fetch_add(1, std::memory_order_relaxed);
     bool found = false;
-    for (unsigned look = 0; !found && look < (duty_.has_to_serve() ? looks_at_gpus : looks); look++) {
-        note_search();
-        for (unsigned i = 0; i < pauses; i++)
-            __builtin_ia32_pause();
-        found = has_ready_for(waits) || done() || duty_.serve();
+    if (before < most_searching()) {
+        const unsigned most_looks = before < few && duty_.has_to_serve() ? looks_at_gpus : looks;
+        for (unsigned look = 0; !found && look < most_looks; look++) {
+            note_search();
+            for (unsigned i = 0; i < pauses; i++)
+                __builtin_ia32_pause();
+            found = has_ready_for(waits) || done() || duty_.serve();
+        }
     }
     searching_.fetch_sub(1, std::memory_order_relaxed);
     return found;
+}
+
+bool Crew::are_short() const
+{
+    return cycles() - short_at_.load(std::memory_order_relaxed) < memory;
+}
+
+unsigned Crew::most_searching() const
+{
+    return are_short() ? few : lanes_.size();
 }
 
 /* For wake_worker(), of another processor: so it is not written each time. */
@@ -204,8 +227,11 @@ void Crew::note_search()
 void Crew::wake_worker()
 {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    if ((sleepers_.any_asleep() || waiters_.any_asleep()) &&
-        cycles() - last_search_.load(std::memory_order_relaxed) >= recent)
+    if (!sleepers_.any_asleep() && !waiters_.any_asleep())
+        return;
+    const bool somebody_comes = are_short() ? cycles() - last_search_.load(std::memory_order_relaxed) < recent
+                                            : searching_.load(std::memory_order_relaxed) != 0;
+    if (!somebody_comes)
         wake_another();
 }
 
@@ -262,7 +288,7 @@ void Crew::rest(Lane &mine, bool waits, const Condition &done, Clock::time_point
 /* As many as may. */
 bool Crew::others_look() const
 {
-    return searching_.load(std::memory_order_relaxed) + gathering_.load(std::memory_order_relaxed) >= most_searching;
+    return searching_.load(std::memory_order_relaxed) + gathering_.load(std::memory_order_relaxed) >= most_searching();
 }
 
 bool Crew::has_ready_for(bool waits) const

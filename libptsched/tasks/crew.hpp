@@ -79,7 +79,7 @@ private:
         }
     };
 
-    bool run_next(Lane &mine, Pace &pace, bool waits, bool was_woken);
+    bool run_next(Lane &mine, Pace &pace, bool waits, bool was_idle);
     Task *next(Lane &mine, Pace &pace, bool waits);
     Task *take_any(Lane &mine, Pace &pace);
     void leave(Task &task);
@@ -92,6 +92,8 @@ private:
     bool let_gather(const Pace &pace);
     bool search(bool waits, const Condition &done);
     void note_search();
+    bool are_short() const;
+    unsigned most_searching() const;
     bool others_look() const;
     void wake_another();
     void rest(Lane &mine, bool waits, const Condition &done, Clock::time_point until, unsigned rests);
@@ -113,6 +115,7 @@ private:
     /* Threads that look for something to do and do not sleep yet, and that wait for more of it. */
     alignas(64) std::atomic<unsigned> searching_{0}, gathering_{0};
     alignas(64) std::atomic<std::uint64_t> last_search_{0}; /* when one did, in cycles; 0: they sleep */
+    std::atomic<std::uint64_t> short_at_{0};                /* when tasks were short, in cycles */
     std::atomic<bool> waking_{false};                       /* one is on his way from sleep */
     alignas(64) std::atomic<std::uint64_t> told_{0};        /* when those who wait were last, in cycles */
     std::atomic<bool> guards_{false}; /* a thread that has nothing to do does not sleep for long */
