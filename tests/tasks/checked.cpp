@@ -416,7 +416,7 @@ void runtimes_that_wait_for_each_other()
     for (Runtime *runtime : {&one, &other})
         try {
             runtime->wait();
-        } catch (const Failure &failure) {
+        } catch (const ptsched::Error &failure) {
             CHECK(std::string(failure.what()).find("nothing can go on: tasks of 2 runtimes wait for each other") !=
                   std::string::npos);
             refusals++;
