@@ -46,25 +46,25 @@ void a_chain_is_in_order()
 void shapes_that_overlap()
 {
     Runtime tasks({.workers = 3});
-    std::vector<int> matrix(64, 0);
-    const Tile<int> tile{matrix.data() + 9, 4, 4, 8};
+    std::vector<unsigned> matrix(64, 0);
+    const Tile<unsigned> tile{matrix.data() + 9, 4, 4, 8};
     for (int round = 0; round < 100; round++) {
         tasks.host(
-            [](const Tile<int> &all) {
+            [](const Tile<unsigned> &all) {
                 for (std::size_t row = 0; row < 4; row++)
                     for (std::size_t column = 0; column < 4; column++)
                         all(row, column)++;
             },
             inout(tile));
-        tasks.host([](int *row) { row[2] *= 2; }, inout(matrix.data() + 16, 8));
+        tasks.host([](unsigned *row) { row[2] *= 2; }, inout(matrix.data() + 16, 8));
     }
     tasks.wait();
     unsigned expected = 0;
     for (int round = 0; round < 100; round++)
         expected = (expected + 1) * 2;
-    CHECK_EQ(static_cast<unsigned>(matrix[18]), expected);
-    CHECK_EQ(matrix[9], 100);
-    CHECK_EQ(matrix[8], 0);
+    CHECK_EQ(matrix[18], expected);
+    CHECK_EQ(matrix[9], 100U);
+    CHECK_EQ(matrix[8], 0U);
 }
 
 void commutative_tasks_exclude_each_other()
