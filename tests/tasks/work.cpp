@@ -60,15 +60,10 @@ bool are_apart(const Part &one, const Part &other)
 {
     if (one.mode == Mode::in && other.mode == Mode::in)
         return true;
-    const auto range = [](const Part &part) {
-        return tasks::Range{reinterpret_cast<std::byte *>(std::uintptr_t{part.begin}), part.row_bytes, part.rows,
-                            part.pitch};
-    };
-    const tasks::Range a = range(one), b = range(other);
-    for (std::size_t i = 0; i < a.rows; i++)
-        for (std::size_t j = 0; j < b.rows; j++) {
-            const std::byte *first = a.begin + i * a.pitch, *second = b.begin + j * b.pitch;
-            if (first < second + b.row_bytes && second < first + a.row_bytes)
+    for (unsigned i = 0; i < one.rows; i++)
+        for (unsigned j = 0; j < other.rows; j++) {
+            const unsigned first = one.begin + i * one.pitch, second = other.begin + j * other.pitch;
+            if (first < second + other.row_bytes && second < first + one.row_bytes)
                 return false;
         }
     return true;
