@@ -2,7 +2,6 @@
 #include "libptsched/tasks/domain.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace ptsched::tasks {
 
@@ -52,20 +51,7 @@ struct AddUp {
 };
 static_assert(sizeof(AddUp) <= Task::inline_bytes);
 
-unsigned span_class(const Range &range)
-{
-    return static_cast<unsigned>(std::bit_width(range.span())) & 63U;
-}
-
 } // namespace
-
-std::size_t Domain::Hash::operator()(const Range &range) const
-{
-    constexpr std::uint64_t factor = 0x9e3779b97f4a7c15;
-    std::uint64_t hash = reinterpret_cast<std::uintptr_t>(range.begin) * factor;
-    hash = (hash ^ range.row_bytes ^ range.rows << 32) * factor;
-    return hash ^ hash >> 32;
-}
 
 Domain::~Domain()
 {
@@ -256,7 +242,7 @@ void Domain::take_users(Group &group, std::vector<Task *> &users)
 std::vector<Task *> Domain::users(const Range &range)
 {
     std::vector<Task *> users;
-    find_overlapping(range, [&](Entry &entry) {
+    entries_.each_overlapping(range, [&](Entry &entry) {
         take_users(entry.current, users);
         take_users(entry.before, users);
     });
@@ -293,20 +279,13 @@ std::exception_ptr Domain::take_failure()
 
 Domain::Entry &Domain::entry_of(const Range &range)
 {
-    const auto found = entries_.find(range);
-    return found != entries_.end() ? found->second : make_entry(range);
+    Entry *found = entries_.find(range);
+    return found ? *found : make_entry(range);
 }
 
 Domain::Entry &Domain::make_entry(const Range &range)
 {
-    std::vector<Entry *> overlapping;
-    find_overlapping(range, [&](Entry &other) { overlapping.push_back(&other); });
-    Entry &entry = entries_[range];
-    entry.range = range;
-    entry.overlapping = std::move(overlapping);
-    for (Entry *other : entry.overlapping)
-        other->overlapping.push_back(&entry);
-    by_span_[span_class(range)].emplace(range.begin, &entry);
+    Entry &entry = entries_.make(range);
     /* What the owner may have to wait for, its own tasks have to. */
     if (owner_ && owner_->extras)
         for (const Extras::Gate &gate : owner_->extras->gates)
@@ -316,23 +295,6 @@ Domain::Entry &Domain::make_entry(const Range &range)
                 entry.current.tasks.push_back(gate.task);
             }
     return entry;
-}
-
-template <typename Found> void Domain::find_overlapping(const Range &range, Found found)
-{
-    for (std::size_t i = 0; i < by_span_.size(); i++) {
-        auto &entries = by_span_[i];
-        if (entries.empty())
-            continue;
-        const std::byte *const end = range.begin + range.span();
-        const std::size_t reach = std::size_t{1} << i;
-        const auto begin = reinterpret_cast<std::uintptr_t>(range.begin) < reach
-                               ? entries.begin()
-                               : entries.upper_bound(range.begin - reach);
-        for (auto at = begin; at != entries.end() && at->first < end; ++at)
-            if (overlap(at->second->range, range))
-                found(*at->second);
-    }
 }
 
 void Domain::drop(Group &group)
@@ -363,21 +325,13 @@ bool Domain::is_idle(const Entry &entry) const
 /* Entries of memory that nobody uses any more. Each time there must be twice as many as were left. */
 void Domain::prune()
 {
-    for (auto at = entries_.begin(); at != entries_.end();) {
-        Entry &entry = at->second;
-        if (!is_idle(entry)) {
-            ++at;
-            continue;
-        }
-        for (Entry *other : entry.overlapping)
-            std::erase(other->overlapping, &entry);
-        auto &same = by_span_[span_class(entry.range)];
-        const auto [begin, end] = same.equal_range(entry.range.begin);
-        same.erase(std::find_if(begin, end, [&](const auto &one) { return one.second == &entry; }));
+    entries_.erase_if([&](Entry &entry) {
+        if (!is_idle(entry))
+            return false;
         drop(entry.current);
         drop(entry.before);
-        at = entries_.erase(at);
-    }
+        return true;
+    });
     prune_at_ = std::max(fewest_to_prune, 2 * entries_.size());
 }
 

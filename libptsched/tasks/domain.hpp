@@ -10,13 +10,11 @@
 #include "libptsched/base/lock.hpp"
 #include "libptsched/tasks/exclusion.hpp"
 #include "libptsched/tasks/partial.hpp"
+#include "libptsched/tasks/range_index.hpp"
 #include "libptsched/tasks/seen/picture.hpp"
 #include "libptsched/tasks/task.hpp"
 
-#include <array>
 #include <functional>
-#include <map>
-#include <unordered_map>
 
 namespace ptsched::tasks {
 
@@ -91,20 +89,16 @@ private:
         bool empty() const { return tasks.empty(); }
     };
     struct Entry {
-        Range range;
+        explicit Entry(const Range &of) : range(of) {}
+
+        const Range range;
         Group current, before; /* those that used it last, and those that the ones of that group wait for */
         std::vector<Entry *> overlapping;
         std::shared_ptr<Exclusion> exclusion; /* null: never asked for */
         std::shared_ptr<Partial> partial;     /* while the current group's mode is a reduction */
     };
-    struct Hash {
-        std::size_t operator()(const Range &range) const;
-    };
-
     Entry &entry_of(const Range &range);
     Entry &make_entry(const Range &range);
-    /* Calls @found for all that have bytes of it. */
-    template <typename Found> void find_overlapping(const Range &range, Found found);
     std::uint32_t add(Task &task, Entry &entry, const Access &access, std::size_t index, std::uint32_t era);
     std::uint32_t add_strong(Task &task, Entry &entry, const Access &access, std::uint32_t era);
     std::uint32_t depend(Task &task, Group &group, const Access &by, std::uint32_t era);
@@ -122,9 +116,7 @@ private:
 
     Task *const owner_;
     Host &host_;
-    std::unordered_map<Range, Entry, Hash> entries_;
-    /* By the binary logarithm of their spans, so that none that reaches into a range begins far before it. */
-    std::array<std::multimap<const std::byte *, Entry *>, 64> by_span_;
+    RangeIndex<Entry> entries_;
     std::size_t prune_at_ = fewest_to_prune;
     bool reduces_ = false; /* some entry may have a partial */
     Mutex failure_mutex_;

@@ -277,7 +277,8 @@ void Directory::forget(const Range &range)
     entries_.each_overlapping(range, [&](Entry &entry) PTSCHED_NO_THREAD_SAFETY_ANALYSIS { found.push_back(&entry); });
     for (Entry *entry : found) {
         unlist(*entry);
-        blocks.push_back(entries_.erase(*entry));
+        blocks.push_back(std::move(entry->block));
+        entries_.erase(*entry);
     }
 }
 
@@ -315,10 +316,12 @@ void Directory::add_seconds(const Task &task, const Rates &rates, std::span<doub
 void Directory::sweep()
 {
     Retired retired;
-    retired.blocks = entries_.erase_if([&](Entry &entry) PTSCHED_NO_THREAD_SAFETY_ANALYSIS {
+    entries_.erase_if([&](Entry &entry) PTSCHED_NO_THREAD_SAFETY_ANALYSIS {
         if (entry.away || entry.last_used > last_sweep_)
             return false;
         unlist(entry);
+        if (entry.block)
+            retired.blocks.push_back(std::move(entry.block));
         return true;
     });
     last_sweep_ = clock_;
