@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The C interface, on top of what pool.hpp has without the types of tasks. */
 #include "libptsched/base/c_struct.hpp"
+#include "libptsched/base/c_values.hpp"
 #include <ptsched/pool.h>
 #include <ptsched/pool.hpp>
 
@@ -56,11 +57,6 @@ template <typename Function> int attempt(Function function)
     });
 }
 
-Core::Duration duration_of(std::int64_t nanoseconds)
-{
-    return nanoseconds < 0 ? Core::for_ever : Core::Duration(nanoseconds);
-}
-
 int late()
 {
     return fail(ETIMEDOUT, "the time is up");
@@ -69,15 +65,6 @@ int late()
 int stopped()
 {
     return fail(EPIPE, "the pool was stopped");
-}
-
-/* Of names that are 0, 1 ... @names. */
-template <typename Enum> Enum value_of(unsigned value, unsigned names, const char *member)
-{
-    if (value >= names)
-        throw Error(std::string(member) + " is " + std::to_string(value) + ", and can be 0 to " +
-                    std::to_string(names - 1));
-    return static_cast<Enum>(value);
 }
 
 device::CudaSource source_of(const ptsched_pool_kernel &kernel)
@@ -109,28 +96,6 @@ std::function<std::unique_ptr<device::Code>(device::Device &)> kernel_of(const p
     return [name, source = source_of(kernel)](auto &gpu) { return device::cuda_code_from_source(gpu, source, name); };
 }
 
-std::vector<device::Device *> devices_of(const ptsched_pool_options &options)
-{
-    std::vector<device::Device *> devices;
-    if (options.devices && !options.device_count)
-        throw Error("devices has none: device_count is 0; with NULL the pool has all");
-    for (std::size_t i = 0; i < options.device_count; i++) {
-        const unsigned number = (&needed(options.devices, "devices"))[i];
-        if (number >= device::gpus().size())
-            throw Error("devices names GPU " + std::to_string(number) + ", and there are " +
-                        std::to_string(device::gpus().size()) + ", from 0 on");
-        devices.push_back(device::gpus()[number]);
-    }
-    return devices;
-}
-
-/* Of what is 0 there the default stays. */
-template <typename Member, typename Given> void set(Member &member, Given given)
-{
-    if (given)
-        member = Member(given);
-}
-
 std::chrono::nanoseconds time_of(std::uint64_t nanoseconds)
 {
     return std::chrono::nanoseconds(std::min<std::uint64_t>(nanoseconds, INT64_MAX));
@@ -141,7 +106,7 @@ pool::Options options_of(const ptsched_pool_options &given)
     const ptsched_pool_options known = as_known(given, first_options, "ptsched_pool_options");
     pool::Options options;
     options.attach = value_of<device::Attach>(known.attach, 3, "attach");
-    options.devices = devices_of(known);
+    options.devices = devices_of(device::gpus(), known.devices, known.device_count, "pool");
     if (known.kernel)
         options.kernel = kernel_of(*known.kernel);
     options.shared_bytes = known.shared_bytes;

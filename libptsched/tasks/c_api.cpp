@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The C interface, on top of what tasks.hpp has without the types of functions. */
 #include "libptsched/base/c_struct.hpp"
+#include "libptsched/base/c_values.hpp"
 #include <ptsched/tasks.h>
 #include <ptsched/tasks.hpp>
 
@@ -34,38 +35,9 @@ template <typename Function> int attempt(Function function)
     return ptsched::attempt<tasks::Failure>(std::move(function));
 }
 
-Core::Duration duration_of(std::int64_t nanoseconds)
-{
-    return nanoseconds < 0 ? Core::for_ever : Core::Duration(nanoseconds);
-}
-
 int late(bool done)
 {
     return done ? 0 : fail(ETIMEDOUT, "the time is up");
-}
-
-/* Of names that are 0, 1 ... @names. */
-template <typename Enum> Enum value_of(unsigned value, unsigned names, const char *member)
-{
-    if (value >= names)
-        throw Error(std::string(member) + " is " + std::to_string(value) + ", and can be 0 to " +
-                    std::to_string(names - 1));
-    return static_cast<Enum>(value);
-}
-
-std::vector<device::Device *> devices_of(const ptsched_tasks_options &options)
-{
-    std::vector<device::Device *> devices;
-    if (options.devices && !options.device_count)
-        throw Error("devices has none: device_count is 0; with NULL the runtime has all");
-    for (std::size_t i = 0; i < options.device_count; i++) {
-        const unsigned number = (&needed(options.devices, "devices"))[i];
-        if (number >= device::gpus().size())
-            throw Error("devices names GPU " + std::to_string(number) + ", and there are " +
-                        std::to_string(device::gpus().size()) + ", from 0 on");
-        devices.push_back(device::gpus()[number]);
-    }
-    return devices;
 }
 
 tasks::Options options_of(const ptsched_tasks_options &given)
@@ -73,15 +45,12 @@ tasks::Options options_of(const ptsched_tasks_options &given)
     const ptsched_tasks_options known = as_known(given, first_options, "ptsched_tasks_options");
     tasks::Options options;
     options.workers = known.workers;
-    options.devices = devices_of(known);
-    if (known.streams)
-        options.streams = known.streams;
+    options.devices = devices_of(device::gpus(), known.devices, known.device_count, "runtime");
+    set(options.streams, known.streams);
     options.attach = value_of<device::Attach>(known.attach, 3, "attach");
     options.check = known.check;
-    if (known.timeline)
-        options.timeline = known.timeline;
-    if (known.graph)
-        options.graph = known.graph;
+    set(options.timeline, known.timeline);
+    set(options.graph, known.graph);
     return options;
 }
 
