@@ -24,11 +24,14 @@ Choice Modes::choice()
             words};
 }
 
-void Modes::add(std::vector<NamedWay> &ways, const std::function<std::unique_ptr<Way>(tasks::Memory)> &make) const
+std::vector<NamedWay> Modes::ways(std::function<std::unique_ptr<Way>()> by_hand,
+                                  const std::function<std::unique_ptr<Way>(tasks::Memory)> &by_tasks) const
 {
+    std::vector<NamedWay> ways{{"hand", std::move(by_hand)}};
     for (unsigned i = 0; i < std::size(modes); i++)
         if (chosen_ == i || chosen_ == std::size(modes))
-            ways.push_back({modes[i].name, [make, i] { return make(modes[i].memory); }});
+            ways.push_back({modes[i].name, [by_tasks, i] { return by_tasks(modes[i].memory); }});
+    return ways;
 }
 
 tasks::Options options(tasks::Memory memory, unsigned gpus)

@@ -13,8 +13,9 @@ class Modes {
 public:
     /* "--memory", whose value is here. */
     Choice choice();
-    /* A way for each that was chosen, behind those that there are. */
-    void add(std::vector<NamedWay> &ways, const std::function<std::unique_ptr<Way>(tasks::Memory)> &make) const;
+    /* That by hand, and that by tasks for each that was chosen. */
+    std::vector<NamedWay> ways(std::function<std::unique_ptr<Way>()> by_hand,
+                               const std::function<std::unique_ptr<Way>(tasks::Memory)> &by_tasks) const;
 
 private:
     unsigned chosen_ = 3;

@@ -40,6 +40,22 @@ void check_ways(const std::vector<NamedWay> &ways);
  */
 void measure_ways(const Settings &settings, Report &report, const std::string &name, const std::vector<NamedWay> &ways);
 
+/*
+ * Checks the ways of a problem of the shape @small, as @ways_of(problem) has them; and, unless that is all that is
+ * asked for, measures those of one of the shape @large as @name.
+ */
+template <typename Problem, typename Shape, typename WaysOf>
+void check_and_measure(const Settings &settings, Report &report, const std::string &name, const Shape &small,
+                       const Shape &large, const WaysOf &ways_of)
+{
+    Problem few(small);
+    check_ways(ways_of(few));
+    if (settings.check)
+        return;
+    Problem many(large);
+    measure_ways(settings, report, name, ways_of(many));
+}
+
 /* What results are compared with: that of the host, or, where that would take too long, the first that there is. */
 template <typename T> class Expected {
 public:

@@ -12,25 +12,17 @@ struct Numbers {
     unsigned tile = 512, tiles = 12, sweeps = 20;
 };
 
-std::vector<samples::NamedWay> ways(heat::Problem &problem, const samples::Settings &settings,
-                                    const samples::Modes &modes)
-{
-    std::vector<samples::NamedWay> all{{"hand", [&] { return heat::by_hand(problem, settings.module); }}};
-    modes.add(all, [&](tasks::Memory memory) { return heat::by_tasks(problem, settings.module, memory); });
-    return all;
-}
-
 void run(const Numbers &numbers, const samples::Modes &modes, const samples::Settings &settings,
          samples::Report &report)
 {
     if (!numbers.tile || numbers.tile > 1024)
         throw Error("--tile must be from 1 to 1024, the threads of a thread block");
-    heat::Problem small({8, 3, 3});
-    samples::check_ways(ways(small, settings, modes));
-    if (settings.check)
-        return;
-    heat::Problem problem({numbers.tile, numbers.tiles, numbers.sweeps});
-    samples::measure_ways(settings, report, "heat", ways(problem, settings, modes));
+    samples::check_and_measure<heat::Problem>(
+        settings, report, "heat", heat::Shape{8, 3, 3}, heat::Shape{numbers.tile, numbers.tiles, numbers.sweeps},
+        [&](heat::Problem &problem) {
+            return modes.ways([&] { return heat::by_hand(problem, settings.module); },
+                              [&](tasks::Memory memory) { return heat::by_tasks(problem, settings.module, memory); });
+        });
 }
 
 } // namespace

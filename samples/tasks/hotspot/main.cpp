@@ -10,25 +10,18 @@ struct Numbers {
     unsigned side = 8192, bands = 4, steps = 60;
 };
 
-std::vector<samples::NamedWay> ways(hotspot::Problem &problem, const samples::Settings &settings,
-                                    const samples::Modes &modes)
-{
-    std::vector<samples::NamedWay> all{{"hand", [&] { return hotspot::by_hand(problem, settings.module); }}};
-    modes.add(all, [&](tasks::Memory memory) { return hotspot::by_tasks(problem, settings.module, memory); });
-    return all;
-}
-
 void run(const Numbers &numbers, const samples::Modes &modes, const samples::Settings &settings,
          samples::Report &report)
 {
     if (!numbers.bands || numbers.side % numbers.bands)
         throw Error("--side must be a multiple of --bands");
-    hotspot::Problem small({48, 3, 3});
-    samples::check_ways(ways(small, settings, modes));
-    if (settings.check)
-        return;
-    hotspot::Problem problem({numbers.side, numbers.bands, numbers.steps});
-    samples::measure_ways(settings, report, "hotspot", ways(problem, settings, modes));
+    samples::check_and_measure<hotspot::Problem>(
+        settings, report, "hotspot", hotspot::Shape{48, 3, 3},
+        hotspot::Shape{numbers.side, numbers.bands, numbers.steps}, [&](hotspot::Problem &problem) {
+            return modes.ways(
+                [&] { return hotspot::by_hand(problem, settings.module); },
+                [&](tasks::Memory memory) { return hotspot::by_tasks(problem, settings.module, memory); });
+        });
 }
 
 } // namespace

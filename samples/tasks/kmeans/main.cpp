@@ -10,23 +10,15 @@ struct Numbers {
     unsigned block = 1U << 20, blocks = 8, iterations = 20;
 };
 
-std::vector<samples::NamedWay> ways(kmeans::Problem &problem, const samples::Settings &settings,
-                                    const samples::Modes &modes)
-{
-    std::vector<samples::NamedWay> all{{"hand", [&] { return kmeans::by_hand(problem, settings.module); }}};
-    modes.add(all, [&](tasks::Memory memory) { return kmeans::by_tasks(problem, settings.module, memory); });
-    return all;
-}
-
 void run(const Numbers &numbers, const samples::Modes &modes, const samples::Settings &settings,
          samples::Report &report)
 {
-    kmeans::Problem small({300, 3, 2});
-    samples::check_ways(ways(small, settings, modes));
-    if (settings.check)
-        return;
-    kmeans::Problem problem({numbers.block, numbers.blocks, numbers.iterations});
-    samples::measure_ways(settings, report, "kmeans", ways(problem, settings, modes));
+    samples::check_and_measure<kmeans::Problem>(
+        settings, report, "kmeans", kmeans::Shape{300, 3, 2},
+        kmeans::Shape{numbers.block, numbers.blocks, numbers.iterations}, [&](kmeans::Problem &problem) {
+            return modes.ways([&] { return kmeans::by_hand(problem, settings.module); },
+                              [&](tasks::Memory memory) { return kmeans::by_tasks(problem, settings.module, memory); });
+        });
 }
 
 } // namespace

@@ -6,14 +6,6 @@ using namespace ptsched;
 
 namespace {
 
-std::vector<samples::NamedWay> ways(saxpy::Problem &problem, const samples::Settings &settings,
-                                    const samples::Modes &modes)
-{
-    std::vector<samples::NamedWay> all{{"hand", [&] { return saxpy::by_hand(problem, settings.module); }}};
-    modes.add(all, [&](tasks::Memory memory) { return saxpy::by_tasks(problem, settings.module, memory); });
-    return all;
-}
-
 /* Times 2^20 elements. */
 struct Numbers {
     unsigned count = 256, block = 4;
@@ -24,12 +16,12 @@ void run(const Numbers &numbers, const samples::Modes &modes, const samples::Set
 {
     if (!numbers.block || numbers.count % numbers.block)
         throw Error("--count must be a multiple of --block");
-    saxpy::Problem small({4096, 1024});
-    samples::check_ways(ways(small, settings, modes));
-    if (settings.check)
-        return;
-    saxpy::Problem problem({std::size_t{numbers.count} << 20, std::size_t{numbers.block} << 20});
-    samples::measure_ways(settings, report, "saxpy", ways(problem, settings, modes));
+    samples::check_and_measure<saxpy::Problem>(
+        settings, report, "saxpy", saxpy::Shape{4096, 1024},
+        saxpy::Shape{std::size_t{numbers.count} << 20, std::size_t{numbers.block} << 20}, [&](saxpy::Problem &problem) {
+            return modes.ways([&] { return saxpy::by_hand(problem, settings.module); },
+                              [&](tasks::Memory memory) { return saxpy::by_tasks(problem, settings.module, memory); });
+        });
 }
 
 } // namespace
