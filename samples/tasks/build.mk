@@ -18,7 +18,7 @@ $(B)/samples/tasks-$(1).fatbin: samples/tasks/$(1)/kernels.cu $(wildcard samples
 endef
 $(foreach program,$(TASKS_PROGRAMS),$(eval $(call tasks_program,$(program))))
 
-$(TASKS_WITH_BLAS:%=$(B)/samples/tasks-%-hand.so): samples/tasks/common/blas.cu samples/tasks/common/blas.h samples/common/try_to.hpp
+$(TASKS_WITH_BLAS:%=$(B)/samples/tasks-%-hand.so): samples/tasks/common/blas.cu samples/tasks/common/blas.h $(wildcard samples/common/*.hpp)
 	$(need_nvcc)
 	$(NVCC) $(NVCCFLAGS) -O3 -std=c++20 -I. -Xcompiler -fPIC -shared -o $@ $< -lcublas -lcusolver
 

@@ -3,6 +3,7 @@
  * The steps of the pool as launches, in one stream, and in several with events; as a graph that knows what comes after
  * what; and cuSOLVER's function for the whole.
  */
+#include "samples/common/check.hpp"
 #include "samples/common/try_to.hpp"
 #include "samples/pool/cholesky/hand.h"
 #include "samples/pool/cholesky/tiles.cuh"
@@ -32,17 +33,7 @@ __global__ void __launch_bounds__(cholesky::group_threads, 2) one_step(Step step
         *failed = 1;
 }
 
-void check(cudaError_t error)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(cudaGetErrorString(error));
-}
-
-void check(cusolverStatus_t status)
-{
-    if (status != CUSOLVER_STATUS_SUCCESS)
-        throw std::runtime_error("cuSOLVER's status " + std::to_string(status));
-}
+using ptsched::samples::check;
 
 /* Of the device; given back with its object. */
 template <typename T> class Memory {

@@ -3,6 +3,7 @@
  * Forms in which cuBLAS has many small products: one by one in some streams, batched by pointers or by stride, and
  * each of these as a graph. In single precision without TF32, as ours.
  */
+#include "samples/common/check.hpp"
 #include "samples/common/try_to.hpp"
 #include "samples/pool/gemm64/hand.h"
 
@@ -22,17 +23,7 @@ constexpr unsigned most_streams = 32;
 /* What cuBLAS recommends for this generation. */
 constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 
-void check(cudaError_t error)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(cudaGetErrorString(error));
-}
-
-void check(cublasStatus_t status)
-{
-    if (status != CUBLAS_STATUS_SUCCESS)
-        throw std::runtime_error(cublasGetStatusString(status));
-}
+using ptsched::samples::check;
 
 /* With a handle of its own, so that nothing is set between calls. */
 class Lane {

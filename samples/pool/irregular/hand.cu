@@ -6,6 +6,7 @@
  * of what is ready in several streams, or each node a launch. The last form has a queue of its own on the device, for
  * blocks that stay: it is a pool, for this one program.
  */
+#include "samples/common/check.hpp"
 #include "samples/pool/irregular/hand.h"
 
 #include <chrono>
@@ -20,11 +21,7 @@ namespace {
 
 constexpr unsigned most_nodes = 1 << 20, most_levels = 1 << 14;
 
-void check(cudaError_t error, const char *what)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
-}
+using ptsched::samples::check;
 
 /* Of the device. */
 struct Progress {

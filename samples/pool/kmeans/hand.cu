@@ -4,6 +4,7 @@
  * one behind the other, or in pieces of some samples, which streams assign while threads update what has come. The last
  * form does all of it on the device, with one launch behind another.
  */
+#include "samples/common/check.hpp"
 #include "samples/common/try_to.hpp"
 #include "samples/pool/common/workers.hpp"
 #include "samples/pool/kmeans/hand.h"
@@ -23,17 +24,7 @@ constexpr unsigned samples_at_once = 32;
 constexpr unsigned most_pieces = 16;
 constexpr Cluster nowhere = clusters;
 
-void check(cudaError_t error, const char *what)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
-}
-
-void check(cublasStatus_t status, const char *what)
-{
-    if (status != CUBLAS_STATUS_SUCCESS)
-        throw std::runtime_error(std::string(what) + ": " + cublasGetStatusString(status));
-}
+using ptsched::samples::check;
 
 template <typename T> void make(T *&memory, size_t count)
 {

@@ -4,6 +4,7 @@
  * kernel's fill the device before the second's come; and with no more blocks of each than leave room for the other's,
  * which then share every multiprocessor. The matrix by cuSPARSE, too. The last form is one kernel that is made of both.
  */
+#include "samples/common/check.hpp"
 #include "samples/common/try_to.hpp"
 #include "samples/pool/mixed/hand.h"
 #include "samples/pool/mixed/work.h"
@@ -19,17 +20,7 @@ namespace {
 
 constexpr unsigned threads = 256;
 
-void check(cudaError_t error, const char *what)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
-}
-
-void check(cusparseStatus_t status, const char *what)
-{
-    if (status != CUSPARSE_STATUS_SUCCESS)
-        throw std::runtime_error(std::string(what) + ": " + cusparseGetErrorString(status));
-}
+using ptsched::samples::check;
 
 struct Prepared {
     Problem problem{};

@@ -3,6 +3,7 @@
  * Products by cuBLAS, and the selection by threads of the host: one behind the other, or in pieces of some rows, which
  * streams multiply and copy while threads select from those that have come.
  */
+#include "samples/common/check.hpp"
 #include "samples/common/try_to.hpp"
 #include "samples/pool/common/workers.hpp"
 #include "samples/pool/neighbours/hand.h"
@@ -21,17 +22,7 @@ namespace {
 constexpr unsigned rows_at_once = 64;
 constexpr unsigned most_streams = 4;
 
-void check(cudaError_t error, const char *what)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
-}
-
-void check(cublasStatus_t status, const char *what)
-{
-    if (status != CUBLAS_STATUS_SUCCESS)
-        throw std::runtime_error(std::string(what) + ": " + cublasGetStatusString(status));
-}
+using ptsched::samples::check;
 
 struct Prepared {
     Problem problem{};

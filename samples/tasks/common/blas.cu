@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Both libraries have matrices by columns: what is given to them is the transposed of what it is here. */
+#include "samples/common/check.hpp"
 #include "samples/common/try_to.hpp"
 #include "samples/tasks/common/blas.h"
 
@@ -13,21 +14,7 @@
 
 namespace {
 
-void check(cudaError_t error)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(cudaGetErrorString(error));
-}
-void check(cublasStatus_t status)
-{
-    if (status != CUBLAS_STATUS_SUCCESS)
-        throw std::runtime_error(cublasGetStatusString(status));
-}
-void check(cusolverStatus_t status)
-{
-    if (status != CUSOLVER_STATUS_SUCCESS)
-        throw std::runtime_error("cuSOLVER's status " + std::to_string(status));
-}
+using ptsched::samples::check;
 
 class Handles {
 public:

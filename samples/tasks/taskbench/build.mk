@@ -23,7 +23,7 @@ $(B)/vgpu/tasks-taskbench.so: $(TASKBENCH)/kernels.cu $(TASKBENCH)/kernels.cuh $
 $(B)/samples/tasks-taskbench.fatbin: $(TASKBENCH)/kernels.cu $(TASKBENCH)/kernels.cuh $(TASKBENCH)/cell.h
 	$(need_nvcc)
 	$(NVCC) $(NVCCFLAGS) -O3 -std=c++20 -I. -fatbin -o $@ $<
-$(B)/samples/tasks-taskbench-hand.so: $(TASKBENCH)/hand.cu $(wildcard $(TASKBENCH)/*.h) $(TASKBENCH)/kernels.cuh
+$(B)/samples/tasks-taskbench-hand.so: $(TASKBENCH)/hand.cu $(wildcard $(TASKBENCH)/*.h samples/common/*.hpp) $(TASKBENCH)/kernels.cuh
 	$(need_nvcc)
 	$(NVCC) $(NVCCFLAGS) -O3 -std=c++20 -I. -Xcompiler -fPIC -shared -o $@ $<
 

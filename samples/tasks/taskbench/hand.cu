@@ -4,6 +4,7 @@
  * last steps and of nothing else, since those that read a cell are those that the next one to write it waits for. And
  * the same captured, as a graph of all steps.
  */
+#include "samples/common/check.hpp"
 #include "samples/common/try_to.hpp"
 #include "samples/tasks/taskbench/hand.h"
 #include "samples/tasks/taskbench/kernels.cuh"
@@ -24,11 +25,7 @@ __global__ void run_few(Task task)
     run_task(task);
 }
 
-void check(cudaError_t error)
-{
-    if (error != cudaSuccess)
-        throw std::runtime_error(cudaGetErrorString(error));
-}
+using ptsched::samples::check;
 
 /* Events of a point, for the steps with even and with odd numbers. */
 class Lane {
