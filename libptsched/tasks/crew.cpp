@@ -68,7 +68,7 @@ bool Crew::work_until(Lane &mine, bool waits, const Condition &done, Clock::time
 /* From before it is taken, it is known that somebody is at it. */
 bool Crew::run_next(Lane &mine, Pace &pace, bool waits, bool was_idle)
 {
-    const Busy busy(mine);
+    const Counted busy(mine.running);
     Task *task = next(mine, pace, waits);
     if (!task)
         return false;

@@ -165,7 +165,7 @@ void CoreImpl::run(Task &task)
         return;
     Lane &mine = lane();
     {
-        Running running(*this, mine, task, false);
+        const Running running({this, &mine, &task});
         const Called called(trace_.get(), task);
         /* Where one of two places is chosen, it is known how long it takes there. */
         const auto begun = task.runs_on_gpu ? Clock::now() : Clock::time_point();

@@ -24,10 +24,7 @@ struct Here {
 /* As long as one lives, the calling thread runs a task of a runtime; then it is again what it was. */
 class Running {
 public:
-    Running(CoreImpl &core, Lane &lane, Task &task, bool gives) : before_(Here::get())
-    {
-        Here::get() = {&core, &lane, &task, gives};
-    }
+    explicit Running(const Here &what) : before_(Here::get()) { Here::get() = what; }
     ~Running() { Here::get() = before_; }
     Running(const Running &) = delete;
     Running &operator=(const Running &) = delete;

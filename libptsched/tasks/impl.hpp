@@ -50,6 +50,8 @@ private:
     Task &make(Task *parent);
     void made(Task &task, std::uint32_t waits);
     void release(Task &task);
+    void *take_memory(Lane &mine);
+    std::unique_lock<SmallMutex> lock_if_shared(Lane &mine) const;
     Domain &domain_inside(Task *parent);
 
     /* A task that waits for nothing any more goes where it is to run. */

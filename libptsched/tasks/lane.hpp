@@ -95,16 +95,19 @@ struct alignas(64) Lane {
     std::atomic<unsigned> running{0}, waiting{0};
 };
 
-/* As long as one lives, the lane's thread is at something. */
-class Busy {
+/* As long as one lives, it is one of those that @number says are at something. */
+class Counted {
 public:
-    explicit Busy(Lane &lane) : lane_(lane) { lane_.running.fetch_add(1, std::memory_order_acq_rel); }
-    ~Busy() { lane_.running.fetch_sub(1, std::memory_order_acq_rel); }
-    Busy(const Busy &) = delete;
-    Busy &operator=(const Busy &) = delete;
+    explicit Counted(std::atomic<unsigned> &number) : number_(number)
+    {
+        number_.fetch_add(1, std::memory_order_acq_rel);
+    }
+    ~Counted() { number_.fetch_sub(1, std::memory_order_acq_rel); }
+    Counted(const Counted &) = delete;
+    Counted &operator=(const Counted &) = delete;
 
 private:
-    Lane &lane_;
+    std::atomic<unsigned> &number_;
 };
 
 /* All of a runtime: the first is that of the threads that are no workers. */

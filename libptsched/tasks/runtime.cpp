@@ -131,7 +131,7 @@ void CoreImpl::add(const Attributes &attributes, const Function &function, void 
     check(attributes, function, accesses);
     Task *parent = Here::get().task_of(*this);
     Domain &domain = domain_inside(parent);
-    const Busy busy(lane());
+    const Counted busy(lane().running);
     std::uint32_t waits;
     Task *task;
     {
@@ -166,14 +166,7 @@ Domain &CoreImpl::domain_inside(Task *parent)
 Task &CoreImpl::make(Task *parent)
 {
     Lane &mine = lane();
-    void *memory;
-    if (lanes_.is_shared(mine)) {
-        Guard lock(mine.mutex);
-        memory = memory_.take(mine);
-    } else {
-        memory = memory_.take(mine);
-    }
-    Task &task = *new (memory) Task;
+    Task &task = *new (take_memory(mine)) Task;
     task.number = numbers_.fetch_add(1, std::memory_order_relaxed) + 1;
     task.core = this;
     task.parent = parent;
@@ -202,12 +195,20 @@ void CoreImpl::release(Task &task)
         return;
     task.~Task();
     Lane &mine = lane();
-    if (lanes_.is_shared(mine)) {
-        Guard lock(mine.mutex);
-        memory_.give_back(mine, &task);
-    } else {
-        memory_.give_back(mine, &task);
-    }
+    const auto lock = lock_if_shared(mine);
+    memory_.give_back(mine, &task);
+}
+
+void *CoreImpl::take_memory(Lane &mine)
+{
+    const auto lock = lock_if_shared(mine);
+    return memory_.take(mine);
+}
+
+/* The others are each one thread's. */
+std::unique_lock<SmallMutex> CoreImpl::lock_if_shared(Lane &mine) const
+{
+    return lanes_.is_shared(mine) ? std::unique_lock(mine.mutex) : std::unique_lock<SmallMutex>();
 }
 
 Lane &CoreImpl::lane()

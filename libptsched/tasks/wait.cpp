@@ -141,11 +141,7 @@ bool CoreImpl::fetch(const Range *range, Clock::time_point until)
 {
     if (!gpu_)
         return true;
-    fetching_.fetch_add(1, std::memory_order_acq_rel);
-    struct Done {
-        std::atomic<unsigned> &fetching;
-        ~Done() { fetching.fetch_sub(1, std::memory_order_acq_rel); }
-    } const done{fetching_};
+    const Counted fetching(fetching_);
     return work_until([&] { return gpu_->bring_home(range); }, until);
 }
 

@@ -176,10 +176,10 @@ void Streams::give_in_place(Task &task, Stream &stream, Stream::Given &given)
 void Streams::call(Task &task, Stream &stream, Stream::Given &given)
 {
     const Called called(listener_.trace(), task);
-    const Here before = Here::get();
     /* Who serves need not be one of the runtime's workers, and has no lane there then. */
-    const bool is_worker = before.core && before.core == task.core;
-    Here::get() = {is_worker ? before.core : nullptr, is_worker ? before.lane : nullptr, &task, true};
+    const Here &here = Here::get();
+    const bool is_worker = here.core && here.core == task.core;
+    const Running running({is_worker ? here.core : nullptr, is_worker ? here.lane : nullptr, &task, true});
     calling_ = &task;
     calling_on_ = &stream;
     try {
@@ -191,7 +191,6 @@ void Streams::call(Task &task, Stream &stream, Stream::Given &given)
     } catch (...) {
         given.failure = std::current_exception();
     }
-    Here::get() = before;
 }
 
 unsigned Streams::collect()
