@@ -3,6 +3,7 @@
 #ifndef TEST_TASKS_CASES_HPP
 #define TEST_TASKS_CASES_HPP
 
+#include "tests/comes_true.hpp"
 #include "tests/vgpu/daemon.h"
 #include "tests/vgpu/tap.h"
 #include <ptsched/tasks.hpp>

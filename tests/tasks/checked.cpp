@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Tasks that touch what they have not declared, and other mistakes that are to be said clearly. */
+#include "tests/ptask/graph_clock.hpp"
 #include "tests/tasks/cases.hpp"
 #include "tests/vgpu/refused.h"
 
@@ -323,8 +324,7 @@ void an_array_is_freed_meanwhile()
             tasks.host(
                 {"reader"},
                 [&](int *to) {
-                    while (!check && !goes)
-                        std::this_thread::yield();
+                    CHECK(comes_true([&] { return check || goes; }));
                     to[many - 1] = 1;
                 },
                 out(x));
@@ -406,8 +406,7 @@ void runtimes_that_wait_for_each_other()
     std::atomic<unsigned> begun{0};
     const auto wait_for = [&](Runtime &runtime) {
         begun++;
-        while (begun < 2)
-            std::this_thread::yield();
+        CHECK(comes_true([&] { return begun == 2; }));
         runtime.wait();
     };
     one.host({"in one"}, [&] { wait_for(other); });
@@ -424,15 +423,18 @@ void runtimes_that_wait_for_each_other()
     CHECK(refusals >= 1);
 }
 
-/* It is slow, and no cycle. */
+/* It is slow, and no cycle: who waits looks often enough, at later and later times, to take it for one. */
 void a_task_waits_for_another_runtime()
 {
+    GraphClock clock;
     Runtime one({.workers = 2}), other({.workers = 2});
     int x = 0;
     one.host(
         [&](int *to) {
             other.host([&] {
-                std::this_thread::sleep_for(std::chrono::milliseconds(600));
+                const auto looks = [&] { return one.state().sleeps + other.state().sleeps; };
+                const std::uint64_t enough = looks() + 20;
+                clock.advance_until(std::chrono::milliseconds(100), [&] { return looks() >= enough; });
                 x = 1;
             });
             other.wait();

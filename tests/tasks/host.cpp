@@ -142,8 +142,7 @@ void urgent_tasks_go_first()
     tasks.host(
         [&] {
             begun = true;
-            while (!go)
-                std::this_thread::yield();
+            CHECK(comes_true([&] { return go.load(); }));
         },
         out(value));
     for (const int priority : {1, 3, 2})
@@ -151,11 +150,9 @@ void urgent_tasks_go_first()
             {.name = "urgent", .priority = priority}, [&order, priority] { order.push_back(priority); }, in(value));
     tasks.host(
         {.priority = -1}, [&all] { all = true; }, in(value));
-    while (!begun)
-        std::this_thread::yield();
+    CHECK(comes_true([&] { return begun.load(); }));
     go = true;
-    while (!all)
-        std::this_thread::yield();
+    CHECK(comes_true([&] { return all.load(); }));
     tasks.wait();
     CHECK(order == (std::vector{3, 2, 1}));
 }
@@ -173,8 +170,7 @@ void a_hold_keeps_a_task()
         },
         out(value));
     tasks.host([&seen](const int *v) { seen = *v; }, in(value));
-    while (!returned)
-        std::this_thread::yield();
+    CHECK(comes_true([&] { return returned.load(); }));
     CHECK(!tasks.wait_for(std::chrono::milliseconds(20)));
     CHECK_EQ(seen, -1);
     value = 5;
@@ -240,13 +236,11 @@ void an_array_that_goes_too_early()
             {.name = "late"},
             [&](const int *n) {
                 begun = true;
-                while (!go)
-                    std::this_thread::yield();
+                CHECK(comes_true([&] { return go.load(); }));
                 seen = n[7];
             },
             in(numbers));
-        while (!begun)
-            std::this_thread::yield();
+        CHECK(comes_true([&] { return begun.load(); }));
     }
     go = true;
     const std::string text = thrown_by([&] { tasks.wait(); });

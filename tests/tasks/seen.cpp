@@ -290,12 +290,7 @@ void counters()
     Runtime tasks({.workers = 2});
     int x = 0;
     std::atomic<bool> goes{false};
-    tasks.host(
-        [&](int *) {
-            while (!goes)
-                std::this_thread::yield();
-        },
-        out(x));
+    tasks.host([&](int *) { CHECK(comes_true([&] { return goes.load(); })); }, out(x));
     tasks.host([](int *) {}, inout(x));
     tasks.host([](const int *) {}, in(x));
     State state = tasks.state();

@@ -4,6 +4,7 @@
 #define TEST_TASKS_GPU_CASES_HPP
 
 #include "libptsched/tasks/gpu/side.hpp"
+#include "tests/comes_true.hpp"
 #include "tests/host_flag.h"
 #include "tests/vgpu/daemon.h"
 #include "tests/vgpu/refused.h"
@@ -114,9 +115,12 @@ public:
     }
     template <typename Condition> void until(Condition condition)
     {
-        while (!condition())
-            if (!side_->serve())
-                std::this_thread::yield();
+        CHECK(comes_true([&] {
+            if (condition())
+                return true;
+            side_->serve();
+            return false;
+        }));
     }
 
     tasks::GpuSide &side() { return *side_; }

@@ -153,9 +153,10 @@ void many_threads_serve()
                 side->ready(task);
                 side->serve();
             }
-            while (listener.count < threads * each)
-                if (!side->serve())
-                    std::this_thread::yield();
+            CHECK(comes_true([&] {
+                side->serve();
+                return listener.count == threads * each;
+            }));
         });
     for (std::thread &worker : workers)
         worker.join();
