@@ -16,6 +16,12 @@ inline Clock::time_point no_limit()
     return Clock::now() + std::chrono::years(10);
 }
 
+/* When so much time has passed; a clock has no room for more than some. */
+inline Clock::time_point time_after(std::chrono::nanoseconds most)
+{
+    return most > std::chrono::years(1) ? no_limit() : Clock::now() + most;
+}
+
 /* Threads that sleep until something has changed. Who changes it and finds nobody asleep pays for a fence. */
 class Sleepers {
 public:

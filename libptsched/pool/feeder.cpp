@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The pool's thread, which fills slots and empties them. */
+#include "libptsched/base/nested.hpp"
 #include "libptsched/pool/impl.hpp"
 #include <ptsched/device/log.hpp>
 
@@ -23,16 +24,6 @@ constexpr unsigned at_once = 64;
 template <typename Number> void add(std::atomic<Number> &number, std::uint64_t more)
 {
     number.store(number.load(std::memory_order_relaxed) + more, std::memory_order_release);
-}
-
-/* A Failure in which the exception that is being handled is nested. */
-std::exception_ptr nested(const std::string &text)
-{
-    try {
-        std::throw_with_nested(Failure("pool: " + text));
-    } catch (...) {
-        return std::current_exception();
-    }
 }
 
 } // namespace
@@ -207,14 +198,7 @@ void CoreImpl::fail_device(std::exception_ptr cause)
 /* The first failure counts. */
 void CoreImpl::fail(std::exception_ptr cause, const std::string &what)
 {
-    std::exception_ptr failure;
-    try {
-        std::rethrow_exception(std::move(cause));
-    } catch (const std::exception &error) {
-        failure = nested(what + ": " + error.what());
-    } catch (...) {
-        failure = nested(what);
-    }
+    const std::exception_ptr failure = nested<Failure>("pool: " + what, std::move(cause));
     {
         Guard lock(failure_mutex_);
         if (!failure_)

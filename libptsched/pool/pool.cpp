@@ -28,12 +28,6 @@ void check_range(const char *name, std::size_t value, std::size_t least, std::si
                std::to_string(most));
 }
 
-Clock::time_point time_after(Core::Duration most)
-{
-    /* A clock has no room for more than some. */
-    return most > std::chrono::years(1) ? no_limit() : Clock::now() + most;
-}
-
 } // namespace
 
 std::unique_ptr<Core> Core::make(Options options, std::vector<Kind> kinds)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* A task from when it waits for nothing any more until it has ended. */
+#include "libptsched/base/nested.hpp"
 #include "libptsched/tasks/here.hpp"
 #include <ptsched/device/log.hpp>
 
@@ -8,26 +9,6 @@
 namespace ptsched::tasks {
 
 namespace {
-
-/* A Failure in which @cause is nested. */
-std::exception_ptr nested(const Task &task, std::exception_ptr cause)
-{
-    std::string what = "has failed";
-    try {
-        try {
-            std::rethrow_exception(std::move(cause));
-        } catch (const std::exception &error) {
-            what += std::string(": ") + error.what();
-            throw;
-        }
-    } catch (...) {
-        try {
-            std::throw_with_nested(Failure("tasks: " + describe(task) + " " + what));
-        } catch (...) {
-            return std::current_exception();
-        }
-    }
-}
 
 /* Where a task of the host finds what it has declared. */
 class Places {
@@ -212,7 +193,8 @@ void CoreImpl::call(Task &task)
 void CoreImpl::fail(Task &task, std::exception_ptr cause)
 {
     task.failed.store(era_.load(std::memory_order_relaxed), std::memory_order_release);
-    (task.parent ? *task.parent->inside : root_).keep_failure(nested(task, std::move(cause)));
+    (task.parent ? *task.parent->inside : root_)
+        .keep_failure(nested<Failure>("tasks: " + describe(task) + " has failed", std::move(cause)));
 }
 
 /* What the tasks inside it have failed with, if it has not waited for them, it fails with. */

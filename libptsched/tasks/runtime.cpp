@@ -5,9 +5,6 @@
 #include <ptsched/device/log.hpp>
 #include <ptsched/device/parallel.hpp>
 
-#include <cstring>
-#include <sstream>
-
 namespace ptsched::tasks {
 
 namespace {

@@ -9,12 +9,6 @@ namespace ptsched::tasks {
 
 namespace {
 
-Clock::time_point time_after(Core::Duration most)
-{
-    /* A clock has no room for more than some. */
-    return most > std::chrono::years(1) ? no_limit() : Clock::now() + most;
-}
-
 unsigned depth_of(const Task *task)
 {
     unsigned depth = 0;
