@@ -6,20 +6,14 @@ namespace ptsched::taskbench {
 
 namespace {
 
-class OnHost : public Runner {
+class OnHost : public HostRunner {
 public:
-    explicit OnHost(unsigned threads) : core_(tasks::Core::make({.workers = threads, .devices = {}})), threads_(threads)
+    explicit OnHost(unsigned threads)
+        : HostRunner(threads), core_(tasks::Core::make({.workers = threads, .devices = {}}))
     {
     }
 
-    unsigned lanes() const override { return threads_; }
     void run(const Grid &grid, unsigned long iterations) override;
-    void check(const Grid &grid) override
-    {
-        if (wrong_.exchange(false))
-            throw Error(std::string("a task of ") + to_string(grid.pattern) + " has read what another one has written");
-        Cells(cells_.data(), grid.width).check(grid);
-    }
 
 private:
     struct Task {
@@ -33,12 +27,9 @@ private:
     };
     Cells cells() { return {cells_.data(), grid_.width}; }
 
-    std::vector<Cell> cells_;
     Grid grid_{};
     unsigned long iterations_ = 0;
-    std::atomic<bool> wrong_{false};
     const std::unique_ptr<tasks::Core> core_; /* ends before what its tasks use */
-    const unsigned threads_;
 };
 
 void OnHost::run(const Grid &grid, unsigned long iterations)

@@ -2,31 +2,17 @@
 /* By OpenMP's tasks. The only file that is compiled with -fopenmp. */
 #include "samples/tasks/taskbench/runner.hpp"
 
-#include <atomic>
-
 namespace ptsched::taskbench {
 
 namespace {
 
-class OpenMp : public Runner {
+class OpenMp : public HostRunner {
 public:
-    explicit OpenMp(unsigned threads) : threads_(threads) {}
-
-    unsigned lanes() const override { return threads_; }
+    using HostRunner::HostRunner;
     void run(const Grid &grid, unsigned long iterations) override;
-    void check(const Grid &grid) override
-    {
-        if (wrong_.exchange(false))
-            throw Error(std::string("a task of ") + to_string(grid.pattern) + " has read what another one has written");
-        Cells(cells_.data(), grid.width).check(grid);
-    }
 
 private:
     void add(const Grid &grid, const Cells &cells, unsigned step, unsigned point, unsigned long iterations);
-
-    const unsigned threads_;
-    std::vector<Cell> cells_;
-    std::atomic<bool> wrong_{false};
 };
 
 template <typename Task> void add_with_many(const Task &task, const Cell *const *in, unsigned count, Cell *to)

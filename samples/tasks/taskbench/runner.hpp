@@ -7,6 +7,7 @@
 #include "samples/tasks/taskbench/pattern.hpp"
 #include <ptsched/device/device.hpp>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -54,6 +55,24 @@ public:
 private:
     Cell *cells_;
     unsigned width_;
+};
+
+/* Of those by threads of the host. */
+class HostRunner : public Runner {
+public:
+    explicit HostRunner(unsigned threads) : threads_(threads) {}
+    unsigned lanes() const override { return threads_; }
+    void check(const Grid &grid) override
+    {
+        if (wrong_.exchange(false))
+            throw Error(std::string("a task of ") + to_string(grid.pattern) + " has read what another one has written");
+        Cells(cells_.data(), grid.width).check(grid);
+    }
+
+protected:
+    const unsigned threads_;
+    std::vector<Cell> cells_;
+    std::atomic<bool> wrong_{false}; /* a task has read something wrong */
 };
 
 /* What a task of the host does. False if it has read something wrong. */
