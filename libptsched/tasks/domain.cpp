@@ -106,6 +106,8 @@ std::uint32_t Domain::add(Task &task, Entry &entry, const Access &access, std::s
         waits = add_strong(task, entry, {access.range, mode}, era);
     }
     join(task, entry, mode);
+    if (task.runs_on_gpu)
+        was_on_gpu_ = entry.was_on_gpu = true;
     /* Who comes next waits for what this one may not have waited for. */
     if (opens) {
         opens->references.fetch_add(1, std::memory_order_relaxed);
@@ -253,7 +255,11 @@ std::vector<Task *> Domain::users(const Range &range)
 std::vector<Domain::Last> Domain::last_users()
 {
     std::vector<Last> all;
+    if (!was_on_gpu_)
+        return all;
     for (auto &[range, entry] : entries_) {
+        if (!entry.was_on_gpu)
+            continue;
         Last last{range, {}};
         take_users(entry.current, last.users);
         for (Entry *other : entry.overlapping)

@@ -66,7 +66,8 @@ public:
     std::uint32_t add(Task &task, std::uint32_t era) PTSCHED_REQUIRES(mutex);
     /* So that what is reduced is there when all tasks have ended; or what is reduced in @range. */
     void close(const Range *range) PTSCHED_REQUIRES(mutex);
-    /* A range, and the tasks of those made so far that use bytes of it last and have not ended: see users(). */
+    /* A range that GPUs have used, and the tasks made so far that use bytes of it last and have not ended: see users().
+     */
     struct Last {
         Range range;
         std::vector<Task *> users;
@@ -96,6 +97,7 @@ private:
         std::vector<Entry *> overlapping;
         std::shared_ptr<Exclusion> exclusion; /* null: never asked for */
         std::shared_ptr<Partial> partial;     /* while the current group's mode is a reduction */
+        bool was_on_gpu = false;              /* tasks of GPUs have used it */
     };
     Entry &entry_of(const Range &range);
     Entry &make_entry(const Range &range);
@@ -118,7 +120,8 @@ private:
     Host &host_;
     RangeIndex<Entry> entries_;
     std::size_t prune_at_ = fewest_to_prune;
-    bool reduces_ = false; /* some entry may have a partial */
+    bool reduces_ = false;    /* some entry may have a partial */
+    bool was_on_gpu_ = false; /* likewise */
     Mutex failure_mutex_;
     std::exception_ptr failure_ PTSCHED_GUARDED_BY(failure_mutex_);
 };

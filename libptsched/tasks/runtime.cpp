@@ -104,23 +104,25 @@ void CoreImpl::check(const Attributes &attributes, const Function &function, std
 {
     if (!attributes.name)
         refuse("a task's name is null: leave Attributes::name as it is if it has none");
-    const std::string name = attributes.name;
+    const auto refuse_it = [&](const std::string &why) { refuse(attributes.name + (" " + why)); };
     for (const Access &access : accesses) {
         if (!access.range.begin && access.range.bytes())
-            refuse(name + " declares " + to_string(access.mode) + " of a null pointer");
+            refuse_it(std::string("declares ") + to_string(access.mode) + " of a null pointer");
         if (access.range.rows > 1 && access.range.pitch < access.range.row_bytes)
-            refuse(name + " declares rows of " + std::to_string(access.range.row_bytes) + " bytes that are " +
-                   std::to_string(access.range.pitch) + " bytes apart: its tile's stride must be at least its columns");
+            refuse_it("declares rows of " + std::to_string(access.range.row_bytes) + " bytes that are " +
+                      std::to_string(access.range.pitch) +
+                      " bytes apart: its tile's stride must be at least its columns");
         if (is_weak(access.mode) && function.on_gpu)
-            refuse(name + " runs on a GPU, where it makes no tasks: it cannot declare " + to_string(access.mode));
+            refuse_it(std::string("runs on a GPU, where it makes no tasks: it cannot declare ") +
+                      to_string(access.mode));
         if (access.mode == Mode::reduction && !access.combine)
-            refuse(name + " declares a reduction and does not say how");
+            refuse_it("declares a reduction and does not say how");
     }
     if (!function.on_host && !gpu_)
-        refuse(name + " runs on a GPU alone, and the runtime has none: see Options::devices, and either()");
+        refuse_it("runs on a GPU alone, and the runtime has none: see Options::devices, and either()");
     if (attributes.device >= static_cast<int>(options_.devices.size()) || attributes.device < -1)
-        refuse(name + " is to run on device " + std::to_string(attributes.device) + ", and the runtime has " +
-               std::to_string(options_.devices.size()) + ", numbered from 0");
+        refuse_it("is to run on device " + std::to_string(attributes.device) + ", and the runtime has " +
+                  std::to_string(options_.devices.size()) + ", numbered from 0");
 }
 
 void CoreImpl::add(const Attributes &attributes, const Function &function, void *from, std::span<const Access> accesses)
