@@ -3,13 +3,13 @@
  * bench-device [ROUNDS]: what the device layer costs the host, with a driver whose calls do nothing. For each call: the
  * time in ns, and how many of the driver's calls it made.
  */
+#include "tests/driver_calls.hpp"
 #include <ptsched/device/access.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <future>
 #include <thread>
 
@@ -18,13 +18,6 @@ using namespace ptsched::device;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-unsigned long driver_calls()
-{
-    /* Another driver does not count. */
-    static auto *count = reinterpret_cast<unsigned long (*)()>(dlsym(RTLD_DEFAULT, "ptsched_null_calls"));
-    return count ? count() : 0;
-}
 
 /* The fastest of several rounds of @count. */
 template <typename Function> void measure(const char *name, unsigned count, Function function)

@@ -4,26 +4,19 @@
  * ns, and how many of the driver's calls it made. The function is empty.
  */
 #include "libptsched/tasks/gpu/side.hpp"
+#include "tests/driver_calls.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
-#include <dlfcn.h>
 
 using namespace ptsched::tasks;
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-unsigned long driver_calls()
-{
-    /* Another driver does not count. */
-    static auto *count = reinterpret_cast<unsigned long (*)()>(dlsym(RTLD_DEFAULT, "ptsched_null_calls"));
-    return count ? count() : 0;
-}
 
 struct Listener final : GpuListener {
     void given(Task &) override {}
