@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Call-backs for the ends of work. */
 #include "tests/device/work.hpp"
+#include "tests/graph_clock.hpp"
 #include "tests/host_flag.h"
 #include "tests/ptask/child.hpp"
 #include <ptsched/base/chrono_clock.hpp>
@@ -28,19 +29,6 @@ public:
     void wait() override {}
     std::atomic<bool> there{false}, failed{false};
     std::atomic<unsigned> asked{0};
-};
-
-/* Time, by hand. */
-class Hand {
-public:
-    Hand() { ptsched::Clock::follow(&now_); }
-    ~Hand() { ptsched::Clock::follow(nullptr); }
-    Hand(const Hand &) = delete;
-    Hand &operator=(const Hand &) = delete;
-    void pass(nanoseconds time) { now_ += time.count(); }
-
-private:
-    std::atomic<ptsched::Clock::rep> now_{ptsched::Clock::now().time_since_epoch().count()};
 };
 
 void of_a_gpu_and_the_host()
@@ -100,13 +88,13 @@ void failures_are_told()
 /* Of work that is to take long it is not asked for most of that. */
 void looks_are_by_what_it_takes()
 {
-    Hand hand;
+    GraphClock clock;
     auto slow = std::make_shared<Manual>(), fast = std::make_shared<Manual>();
     Completions completions, others;
     fast->there = true;
     auto look = [&] {
         others.when(fast, [](std::exception_ptr) {});
-        hand.pass(std::chrono::milliseconds(1));
+        clock.advance(std::chrono::milliseconds(1));
         others.drain();
     };
     completions.when(
@@ -114,12 +102,12 @@ void looks_are_by_what_it_takes()
     for (unsigned i = 0; i < 10; i++)
         look();
     CHECK_EQ(slow->asked.load(), 0u);
-    hand.pass(std::chrono::seconds(10));
+    clock.advance(std::chrono::seconds(10));
     look();
     look();
     CHECK(slow->asked >= 1u);
     slow->there = true;
-    hand.pass(std::chrono::seconds(1));
+    clock.advance(std::chrono::seconds(1));
     completions.drain();
     /* At each turn of the clock once at most. */
     CHECK(slow->asked <= 4u);
@@ -194,7 +182,7 @@ void what_is_thrown_comes_to_who_waits()
 /* A child has none of the work and not the thread; its own is looked after. */
 void in_a_forked_child()
 {
-    Hand hand;
+    GraphClock clock;
     auto marker = std::make_shared<Manual>();
     Completions completions;
     unsigned called = 0;
@@ -206,7 +194,7 @@ void in_a_forked_child()
         auto own = std::make_shared<Manual>();
         own->there = true;
         completions.when(own, [&](std::exception_ptr) { called += 10; });
-        hand.pass(std::chrono::seconds(1));
+        clock.advance(std::chrono::seconds(1));
         completions.drain();
         _exit(good && called == 10 ? 0 : 1);
     }
@@ -214,7 +202,7 @@ void in_a_forked_child()
     waitpid(child, &status, 0);
     CHECK_EQ(status, 0);
     marker->there = true;
-    hand.pass(std::chrono::hours(2));
+    clock.advance(std::chrono::hours(2));
     completions.drain();
     CHECK_EQ(called, 1u);
 }

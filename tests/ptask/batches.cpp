@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Several short sets of a subgraph that a GPU is given at once: which wait for others, and until when. */
 #include "libptsched/ptask/replay/batch.hpp"
-#include "tests/ptask/graph_clock.hpp"
+#include "tests/graph_clock.hpp"
 #include "tests/ptask/ptask_test.hpp"
 
 namespace test {

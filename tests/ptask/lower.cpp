@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* Parts of graphs that a GPU is given as CUDA graphs: the same comes out, and who does not fit is not kept. */
 #include "libptsched/ptask/replay/replayer.hpp"
+#include "tests/graph_clock.hpp"
 #include "tests/host_flag.h"
-#include "tests/ptask/graph_clock.hpp"
 #include "tests/ptask/timeline_test.hpp"
 #include <ptsched/ptask/draw.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* How blocks come to CUDA graphs and leave them: fetched, copied, ahead of others, or written where they are read. */
+#include "tests/graph_clock.hpp"
 #include "tests/host_flag.h"
-#include "tests/ptask/graph_clock.hpp"
 #include "tests/ptask/ptask_test.hpp"
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 #include "libptsched/ptask/devices/ready.hpp"
 #include "libptsched/ptask/replay/comparison.hpp"
 #include "libptsched/ptask/replay/double_buffering.hpp"
+#include "tests/graph_clock.hpp"
 #include "tests/host_flag.h"
-#include "tests/ptask/graph_clock.hpp"
 #include "tests/ptask/ptask_test.hpp"
 
 #include <cmath>

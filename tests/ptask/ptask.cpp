@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Graphs of host functions and kernels, on the virtual GPU. */
+#include "tests/graph_clock.hpp"
 #include "tests/ptask/c_checks.h"
-#include "tests/ptask/graph_clock.hpp"
 #include "tests/ptask/ptask_test.hpp"
 #include "tests/threads.h"
 #include "tests/vgpu/pocl.h"

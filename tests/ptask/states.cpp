@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* What a task says that it does. */
+#include "tests/graph_clock.hpp"
 #include "tests/ptask/failure_of.hpp"
-#include "tests/ptask/graph_clock.hpp"
 #include "tests/ptask/ptask_test.hpp"
 
 #include <semaphore>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Tasks that touch what they have not declared, and other mistakes that are to be said clearly. */
-#include "tests/ptask/graph_clock.hpp"
+#include "tests/graph_clock.hpp"
 #include "tests/tasks/cases.hpp"
 #include "tests/vgpu/refused.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Graphs whose ports other processes use. */
-#include "tests/ptask/graph_clock.hpp"
+#include "tests/graph_clock.hpp"
 #include "tests/ptask/world/world_test.hpp"
 #include "tests/threads.h"
 #include <ptsched/ptask/remote.hpp>

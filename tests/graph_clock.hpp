@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The time that graphs see, driven by a test: it stands still but when the test has it go on. */
-#ifndef PTASK_GRAPH_CLOCK_HPP
-#define PTASK_GRAPH_CLOCK_HPP
+/* The time that graphs, tasks and devices see, driven by a test: it stands still but when the test has it go on. */
+#ifndef TEST_GRAPH_CLOCK_HPP
+#define TEST_GRAPH_CLOCK_HPP
 
 #include <ptsched/base/chrono_clock.hpp>
 
@@ -10,7 +10,7 @@
 
 namespace test {
 
-/* One at a time; outlives the graphs that have begun under it. */
+/* One at a time; outlives what has begun under it. */
 class GraphClock {
 public:
     using Clock = ptsched::Clock;
@@ -50,4 +50,4 @@ private:
 
 } // namespace test
 
-#endif /* PTASK_GRAPH_CLOCK_HPP */
+#endif /* TEST_GRAPH_CLOCK_HPP */
