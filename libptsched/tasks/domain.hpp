@@ -66,8 +66,7 @@ public:
     std::uint32_t add(Task &task, std::uint32_t era) PTSCHED_REQUIRES(mutex);
     /* So that what is reduced is there when all tasks have ended; or what is reduced in @range. */
     void close(const Range *range) PTSCHED_REQUIRES(mutex);
-    /* A range that GPUs have used, and the tasks made so far that use bytes of it last and have not ended: see users().
-     */
+    /* A range that GPUs have used, and its last users, of the tasks made so far: see users(). */
     struct Last {
         Range range;
         std::vector<Task *> users;
