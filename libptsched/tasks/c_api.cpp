@@ -191,6 +191,14 @@ int ptsched_tasks_allocate(ptsched_tasks *of, std::size_t bytes, unsigned memory
     });
 }
 
+int ptsched_tasks_keep_on_gpus(ptsched_tasks *of, void *array)
+{
+    return attempt([&] {
+        needed(of, "tasks").core->keep_on_devices(&needed(static_cast<char *>(array), "array"));
+        return 0;
+    });
+}
+
 void ptsched_tasks_free(ptsched_tasks *of, void *array)
 {
     if (of && array)

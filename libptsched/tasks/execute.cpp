@@ -238,7 +238,7 @@ void CoreImpl::end(Task &task, Task *&idle)
     task.inside.reset();
     const std::uint32_t failed = task.failed.load(std::memory_order_relaxed);
     const bool is_outermost = !task.parent, is_gate = !task.function;
-    end_waiters(task.given.end(), failed, idle);
+    end_waiters(task.given.end_in_order(), failed, idle);
     end_waiters(task.ended.end(), failed, idle);
     release(task);
     Lane &mine = lane();
@@ -270,7 +270,7 @@ void CoreImpl::end_waiters(Edge *edges, std::uint32_t failed, Task *&idle)
 void CoreImpl::given(Task &task)
 {
     Task *idle = nullptr;
-    Edge *edges = task.given.end();
+    Edge *edges = task.given.end_in_order();
     for (Edge *edge = edges; edge; edge = edge->next)
         edge->after = task.position;
     end_waiters(edges, 0, idle);

@@ -16,6 +16,12 @@ public:
     Homecoming(GpuSide &gpu, std::vector<Domain::Last> ranges, const Release &release)
         : gpu_(gpu), ranges_(std::move(ranges)), release_(release)
     {
+        std::erase_if(ranges_, [&](Domain::Last &last) {
+            const bool is_kept = gpu.is_kept(last.range);
+            if (is_kept)
+                forget_ended(last, true);
+            return is_kept;
+        });
     }
     ~Homecoming()
     {

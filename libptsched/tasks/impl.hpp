@@ -24,6 +24,7 @@ public:
     bool wait(const Range &range, Duration most) override;
     void *allocate(std::size_t bytes, Memory memory) override;
     void release(void *memory) noexcept override;
+    void keep_on_devices(void *memory) override;
     const Options &options() const override { return options_; }
     State state() const override;
 

@@ -229,6 +229,17 @@ void *CoreImpl::allocate(std::size_t bytes, Memory memory)
     return array;
 }
 
+void CoreImpl::keep_on_devices(void *memory)
+{
+    {
+        Guard lock(arrays_mutex_);
+        if (!arrays_.count(memory))
+            throw Error("tasks: what is to be kept on devices is no array of this runtime, or not its begin");
+    }
+    if (gpu_)
+        gpu_->keep_on_devices(memory);
+}
+
 /* What is freed too early stays until no task is left. */
 void CoreImpl::release(void *memory) noexcept
 {

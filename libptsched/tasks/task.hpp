@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ptsched::tasks {
@@ -65,6 +66,16 @@ public:
     {
         Edge *head = head_.exchange(&over, std::memory_order_acq_rel);
         return head == &over ? nullptr : head;
+    }
+    /* The same, in the order in which they were added. */
+    Edge *end_in_order()
+    {
+        Edge *first = nullptr;
+        for (Edge *edge = end(); edge;) {
+            Edge *const next = std::exchange(edge->next, first);
+            first = std::exchange(edge, next);
+        }
+        return first;
     }
 
 private:

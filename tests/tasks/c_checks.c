@@ -99,6 +99,9 @@ int c_checks(void)
     sums(tasks, PTSCHED_TASKS_REDUCTION);
     errors(tasks);
     check(!ptsched_tasks_allocate(tasks, 4096, PTSCHED_TASKS_COPIED, &array) && array, "there is memory");
+    check(!ptsched_tasks_keep_on_gpus(tasks, array), "it may stay on GPUs");
+    check(ptsched_tasks_keep_on_gpus(tasks, (char *)array + 1) == -EINVAL, "only its begin is its name");
+    check(ptsched_tasks_keep_on_gpus(tasks, NULL) == -EINVAL, "there is none at NULL");
     ptsched_tasks_free(tasks, array);
     check(!ptsched_tasks_wait(tasks, PTSCHED_TASKS_FOREVER), "nothing has failed since");
     ptsched_tasks_destroy(tasks);

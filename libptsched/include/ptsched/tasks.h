@@ -53,7 +53,7 @@ struct ptsched_tasks_options {
     unsigned int workers;        /* threads, the one that waits included; as many as the host has processors */
     const unsigned int *devices; /* GPUs, by their numbers in the CUDA driver's order; NULL: all */
     size_t device_count;
-    unsigned int streams; /* of each GPU, at most 64; 8 */
+    unsigned int streams; /* of each GPU, and as many for tasks with a priority; at most 64; 8 */
     unsigned int attach;  /* an enum ptsched_tasks_attach */
     unsigned int check;   /* 1: each task by itself, and who uses what it has not declared is reported; slow */
     const char *timeline; /* a file to be written at the end, for Perfetto; NULL: none */
@@ -143,6 +143,12 @@ void ptsched_tasks_drop(void *hold);
 
 /** Memory for arrays, of which @memory is an enum ptsched_tasks_memory. */
 int ptsched_tasks_allocate(struct ptsched_tasks *tasks, size_t bytes, unsigned int memory, void **array);
+
+/**
+ * From now on a wait for all does not bring an array to the host that a GPU has written. One for a range of it does,
+ * which code outside of tasks is to do before it touches that.
+ */
+int ptsched_tasks_keep_on_gpus(struct ptsched_tasks *tasks, void *array);
 
 /** If a task still uses it, the memory stays until none is left, and the next wait returns -EINVAL. NULL is allowed. */
 void ptsched_tasks_free(struct ptsched_tasks *tasks, void *array);

@@ -117,6 +117,17 @@ public:
             core_->release(data_);
     }
 
+    /*
+     * For what tasks only hand on to one another: from now on a wait for all does not bring it to the host when a GPU
+     * has written it. One for a range of it does, and tasks of the host find it as ever; other code of the host is to
+     * wait so before it touches what tasks have written, or writes what they are to read.
+     */
+    void keep_on_devices() const
+    {
+        if (data_)
+            core_->keep_on_devices(data_);
+    }
+
     T *data() const { return data_; }
     std::size_t size() const { return size_; }
     T *begin() const { return data_; }

@@ -52,6 +52,16 @@ void Arrays::release(std::byte *begin)
     arrays_.erase(found);
 }
 
+bool Arrays::keep(std::byte *begin)
+{
+    Guard lock(mutex_);
+    const auto found = arrays_.find(begin);
+    if (found == arrays_.end())
+        return false;
+    found->second.is_kept = true;
+    return true;
+}
+
 Arrays::Array *Arrays::find_array(const std::byte *address)
 {
     auto behind = arrays_.upper_bound(const_cast<std::byte *>(address));
@@ -65,7 +75,7 @@ Arrays::Found Arrays::find(const std::byte *address)
 {
     Guard lock(mutex_);
     Array *array = find_array(address);
-    return array ? Found{array->memory, &array->allocation} : Found{};
+    return array ? Found{array->memory, &array->allocation, array->is_kept} : Found{};
 }
 
 } // namespace ptsched::tasks

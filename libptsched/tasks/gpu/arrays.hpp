@@ -22,10 +22,13 @@ public:
     std::byte *make(std::size_t bytes, Memory memory);
     Range range_of(std::byte *begin) const;
     void release(std::byte *begin);
+    /* Its content need not come to the host. Whether there is one that begins there. */
+    bool keep(std::byte *begin);
 
     struct Found {
         Memory memory = Memory::copied;           /* what is no array's, too */
         device::Allocation *allocation = nullptr; /* stays until release(); null: no array's */
+        bool is_kept = false;
     };
     Found find(const std::byte *address);
 
@@ -34,6 +37,7 @@ private:
         device::Allocation allocation;
         Memory memory;
         std::size_t bytes;
+        bool is_kept = false;
     };
     Array *find_array(const std::byte *address) PTSCHED_REQUIRES(mutex_);
 

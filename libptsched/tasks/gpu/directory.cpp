@@ -32,6 +32,7 @@ Entry &Directory::make(const Range &range)
 {
     Entry &entry = entries_.make(range);
     const Arrays::Found array = arrays_.find(range.begin);
+    entry.is_kept = array.is_kept;
     if (array.memory == Memory::prefetched)
         entry.managed = array.allocation;
     else if (array.memory == Memory::copied)
@@ -261,7 +262,8 @@ bool Directory::bring_home(const Range *range, bool may_copy)
         return all;
     }
     for (Entry *entry = newest_; entry; entry = entry->older)
-        bring(*entry);
+        if (!entry->is_kept)
+            bring(*entry);
     for (Entry *entry = all ? newest_ : nullptr, *older = nullptr; entry; entry = older) {
         older = entry->older;
         leave(*entry);
@@ -280,6 +282,13 @@ void Directory::forget(const Range &range)
         blocks.push_back(std::move(entry->block));
         entries_.erase(*entry);
     }
+}
+
+void Directory::keep(const Range &array)
+{
+    Guard lock(mutex_);
+    entries_.each_overlapping(array,
+                              [](Entry &entry) PTSCHED_NO_THREAD_SAFETY_ANALYSIS { entry.is_kept = true; });
 }
 
 bool Directory::is_copying()

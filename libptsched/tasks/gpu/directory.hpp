@@ -68,6 +68,8 @@ public:
     bool is_copying();
     /* No work uses it: there is other memory, or none. */
     void forget(const Range &range);
+    /* An array, whose content need not come to the host unless it is asked for by its range. */
+    void keep(const Range &array);
 
     /* What it takes to copy to each device what the task reads and that has not, added to @seconds. */
     void add_seconds(const Task &task, const Rates &rates, std::span<double> seconds);

@@ -32,13 +32,13 @@ std::unique_ptr<GpuSide> GpuSide::make(const Options &options, GpuListener &list
 }
 
 GpuSideImpl::GpuSideImpl(const Options &options, GpuListener &listener)
-    : listener_(listener), stream_count_(static_cast<unsigned>(options.devices.size()) * options.streams),
+    : listener_(listener), stream_count_(static_cast<unsigned>(options.devices.size()) * Streams::count(options)),
       arrays_(options.devices), directory_(arrays_), placement_(checked(options.devices), options.workers, directory_),
       has_turns_(options.attach != device::Attach::no)
 {
     for (device::Device *device : options.devices) {
         const auto index = static_cast<unsigned>(gpus_.size());
-        gpus_.push_back(std::make_unique<Streams>(*device, index, options, index * options.streams, stream_count_,
+        gpus_.push_back(std::make_unique<Streams>(*device, index, options, index * Streams::count(options), stream_count_,
                                                   directory_, placement_, listener));
     }
     /* That there is such memory is to be known before an array is made. */
@@ -88,6 +88,8 @@ bool GpuSideImpl::serve_alone()
 /* In the order in which they came. */
 void GpuSideImpl::take_ready()
 {
+    if (!ready_.load(std::memory_order_relaxed))
+        return;
     Task *task = ready_.exchange(nullptr, std::memory_order_acquire), *first = nullptr;
     while (task) {
         Task *const before = std::exchange(task->next, first);
@@ -105,12 +107,13 @@ void GpuSideImpl::take_ready()
 /* What becomes ready by that goes with it. */
 unsigned GpuSideImpl::give()
 {
+    const auto take = [this]() PTSCHED_NO_THREAD_SAFETY_ANALYSIS { take_ready(); };
     unsigned all = 0, given;
     do {
-        take_ready();
+        take();
         given = 0;
         for (const auto &gpu : gpus_)
-            given += gpu->give(most_at_once);
+            given += gpu->give(most_at_once, take);
         all += given;
     } while (given && all < most_at_once && ready_.load(std::memory_order_relaxed));
     return all;
@@ -231,6 +234,13 @@ void GpuSideImpl::release(void *memory) noexcept
     auto *begin = static_cast<std::byte *>(memory);
     directory_.forget(arrays_.range_of(begin));
     arrays_.release(begin);
+}
+
+void GpuSideImpl::keep_on_devices(void *memory)
+{
+    auto *begin = static_cast<std::byte *>(memory);
+    if (arrays_.keep(begin))
+        directory_.keep(arrays_.range_of(begin));
 }
 
 void GpuSideImpl::count(State &state) const

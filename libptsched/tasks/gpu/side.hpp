@@ -61,8 +61,8 @@ public:
      */
     virtual bool bring_home(Task &task) = 0;
     /*
-     * The same for who waits: begins to bring @range, or all that was written on GPUs and is not on the host if it is
-     * null; true if all of it is there. To be asked again. Only what no task in flight writes may be asked for.
+     * The same for who waits: begins to bring @range, or all that was written on GPUs and is not on the host, nor to be
+     * kept there, if it is null; true if all of it is there. To be asked again. Only what no task in flight writes may be asked for.
      * Throws what a copy failed with.
      */
     virtual bool bring_home(const Range *range) = 0;
@@ -75,6 +75,10 @@ public:
     virtual void *allocate(std::size_t bytes, Memory memory) = 0;
     /* No task uses any of it. */
     virtual void release(void *memory) noexcept = 0;
+    /* An array. Those that are not its own, as the checker's, stay as they were. */
+    virtual void keep_on_devices(void *memory) = 0;
+    /* Whether @range is of an array that is kept so. */
+    virtual bool is_kept(const Range &range) = 0;
     /* Adds to: on_devices, stream_waits, batches, the bytes. */
     virtual void count(State &state) const = 0;
 };

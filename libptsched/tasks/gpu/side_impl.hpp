@@ -23,6 +23,8 @@ public:
     void ran_on_host(const Task &task, std::chrono::nanoseconds time) override { placement_.ran_on_host(task, time); }
     void *allocate(std::size_t bytes, Memory memory) override;
     void release(void *memory) noexcept override;
+    void keep_on_devices(void *memory) override;
+    bool is_kept(const Range &range) override { return arrays_.find(range.begin).is_kept; }
     void count(State &state) const override;
 
 private:

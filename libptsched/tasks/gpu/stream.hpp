@@ -35,7 +35,7 @@ public:
     };
 
     /* @number: of @all streams of the runtime. */
-    Stream(device::Device &device, unsigned number, unsigned all);
+    Stream(std::unique_ptr<device::Queue> queue, unsigned number, unsigned all);
     Stream(const Stream &) = delete;
     Stream &operator=(const Stream &) = delete;
 

@@ -22,7 +22,7 @@ std::unique_ptr<device::Queue> copy_queue(device::Device &device)
 Streams::Streams(device::Device &device, unsigned index, const Options &options, unsigned first, unsigned all,
                  Directory &directory, Placement &placement, GpuListener &listener)
     : site_{&device, index, copy_queue(device)}, directory_(directory), placement_(placement), listener_(listener),
-      first_number_(first),
+      first_number_(first), ordinary_{0, options.streams}, urgent_{options.streams, options.streams},
       code_(device::cuda_stream_code(device,
                                      [this](const device::StreamWork &work) {
                                          const Task &task = *calling_;
@@ -33,73 +33,62 @@ Streams::Streams(device::Device &device, unsigned index, const Options &options,
       visit_(device, options.attach, [&listener] { listener.wake(); })
 {
     directory.add_device(device);
-    for (unsigned i = 0; i < options.streams; i++) {
-        streams_.push_back(std::make_unique<Stream>(device, first + i, all));
-        directory.add_stream(*streams_.back());
-        add_row(i);
+    add_streams(ordinary_, all, 0, "stream ");
+    add_streams(urgent_, all, device.priorities().highest, "urgent stream ");
+}
+
+void Streams::add_streams(const Group &group, unsigned all, int priority, const std::string &name)
+{
+    Trace *const trace = listener_.trace();
+    for (unsigned i = 0; i < group.count; i++) {
+        streams_.push_back(
+            std::make_unique<Stream>(device().make_queue_at(priority), first_number_ + group.first + i, all));
+        directory_.add_stream(*streams_.back());
+        if (trace)
+            rows_.push_back(&trace->add_row(device().name() + " #" + std::to_string(site_.index),
+                                            name + std::to_string(i)));
     }
-}
-
-void Streams::add_row(unsigned stream)
-{
-    if (Trace *trace = listener_.trace())
-        rows_.push_back(&trace->add_row(site_.device->name() + " #" + std::to_string(site_.index),
-                                        "stream " + std::to_string(stream)));
-}
-
-void Streams::push(Task &task)
-{
-    waiting_++;
-    Task **place = last_waiting_ ? &last_waiting_->next : &first_waiting_;
-    if (last_waiting_ && last_waiting_->attributes.priority < task.attributes.priority)
-        for (place = &first_waiting_; (*place)->attributes.priority >= task.attributes.priority;)
-            place = &(*place)->next;
-    task.next = *place;
-    *place = &task;
-    if (!task.next)
-        last_waiting_ = &task;
 }
 
 /* What follows the last task of a stream there needs no event. */
 Stream *Streams::choose(Task &task)
 {
+    Group &group = task.attributes.priority > 0 ? urgent_ : ordinary_;
     for (std::uint32_t i = 0; i < task.edge_count; i++) {
         const Position &after = task.edge(i).after;
         Stream *const stream = after.stream;
-        if (stream && owns(*stream) && after.number == stream->last() && stream->in_flight() && !stream->is_full())
+        if (stream && group.has(stream->number() - first_number_) && after.number == stream->last() &&
+            stream->in_flight() && !stream->is_full())
             return stream;
     }
-    Stream *least = nullptr;
-    for (unsigned i = 0; i < streams_.size(); i++) {
-        Stream &stream = *streams_[(next_ + i) % streams_.size()];
-        if (!least || stream.in_flight() < least->in_flight())
-            least = &stream;
-        if (!least->in_flight())
-            break;
+    unsigned least = group.next;
+    for (unsigned i = 0; i < group.count && streams_[group.first + least]->in_flight(); i++) {
+        const unsigned other = (group.next + i) % group.count;
+        if (streams_[group.first + other]->in_flight() < streams_[group.first + least]->in_flight())
+            least = other;
     }
-    next_ = (least->number() - first_number_ + 1) % static_cast<unsigned>(streams_.size());
-    return least->is_full() ? nullptr : least;
+    group.next = (least + 1) % group.count;
+    Stream &stream = *streams_[group.first + least];
+    return stream.is_full() ? nullptr : &stream;
 }
 
-unsigned Streams::give(unsigned most)
+unsigned Streams::give(unsigned most, const std::function<void()> &take)
 {
     unsigned count = 0;
-    if (!first_waiting_ || !visit_.may_give())
+    if (waiting_.empty() || !visit_.may_give())
         return 0;
     /* Who has no turns of his own has the interposer's. */
     const device::Exempt exempt(visit_.has_turns());
-    for (; count < most && first_waiting_; count++) {
+    for (; count < most && !waiting_.empty(); count++) {
         if (visit_.has_turns() && in_flight_ >= most_in_a_turn)
             break;
-        Task &task = *first_waiting_;
+        Task &task = *waiting_.top();
         Stream *const stream = choose(task);
         if (!stream)
             break;
-        first_waiting_ = std::exchange(task.next, nullptr);
-        if (!first_waiting_)
-            last_waiting_ = nullptr;
-        waiting_--;
+        waiting_.pop();
         give(task, *stream);
+        take();
     }
     if (!count)
         return 0;
@@ -133,16 +122,24 @@ void Streams::give(Task &task, Stream &stream)
     /* What has failed may have given some work before: it ends when that has, and nothing is to follow it. */
     if (has_failed)
         return;
-    if (others_follow(task))
+    if (is_asked_for(task))
         stream.mark_tail_for_others();
     listener_.given(task);
 }
 
-/* Not just one that goes behind it: a marker further back would have the others wait for what they need not. */
-bool Streams::others_follow(const Task &task)
+/*
+ * Whether a marker further back would have others wait for what they need not: tasks, unless it is just one that goes
+ * behind it, or who has to copy its result.
+ */
+bool Streams::is_asked_for(const Task &task)
 {
-    const Edge *last = task.given.first();
-    return last && (last->next || last->to->waits.load(std::memory_order_relaxed) > 1);
+    constexpr std::size_t long_copy = 256 << 10;
+    if (const Edge *last = task.given.first())
+        return last->next || last->to->waits.load(std::memory_order_relaxed) > 1;
+    std::size_t written = 0;
+    for (const Access &access : task.declared())
+        written += writes(access.mode) ? access.range.bytes() : 0;
+    return written >= long_copy;
 }
 
 /* Of what is in one stream, the last is enough. */
@@ -237,7 +234,7 @@ void Streams::measure(unsigned ended)
 
 void Streams::leave()
 {
-    if (visit_.has_turns() && !in_flight_ && (!first_waiting_ || visit_.is_recalled()))
+    if (visit_.has_turns() && !in_flight_ && (waiting_.empty() || visit_.is_recalled()))
         visit_.leave();
 }
 

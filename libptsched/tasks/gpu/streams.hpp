@@ -8,6 +8,9 @@
 #include "libptsched/tasks/gpu/visit.hpp"
 #include "libptsched/tasks/seen/trace.hpp"
 
+#include <functional>
+#include <queue>
+
 namespace ptsched::tasks {
 
 /* A counter that one thread changes and all may read. */
@@ -23,22 +26,23 @@ private:
 /* All but what is said of others is for the thread that serves. */
 class Streams {
 public:
+    /* How many a device has: as many for tasks with a priority, which are not to stand behind others, as for those. */
+    static unsigned count(const Options &options) { return 2 * options.streams; }
     /* @first: the number of its first stream, of @all. Throws Error if the device cannot be used so. */
     Streams(device::Device &device, unsigned index, const Options &options, unsigned first, unsigned all,
             Directory &directory, Placement &placement, GpuListener &listener);
     Streams(const Streams &) = delete;
     Streams &operator=(const Streams &) = delete;
 
-    /* A task that is to run here, when it may; the more urgent ones before the others. */
-    void push(Task &task);
-    /* Gives what it may, and no more than @most; returns how many. */
-    unsigned give(unsigned most);
+    /* A task that is to run here, when it may: the more urgent ones first, and of these in the order of the program. */
+    void push(Task &task) { waiting_.push(&task); }
+    /* Gives what it may, and no more than @most; returns how many. After each, @take may push what that made ready. */
+    unsigned give(unsigned most, const std::function<void()> &take);
     /* Looks what has ended; returns how many have. */
     unsigned collect();
     /* Whether a queue has work. */
     bool has_work() const { return in_flight_ != 0; }
-    bool has_waiting() const { return first_waiting_ != nullptr; }
-    Load load() const { return {in_flight_ + waiting_, seconds_of_each_}; }
+    Load load() const { return {in_flight_ + waiting_.size(), seconds_of_each_}; }
     /* The device is not given anything now, and has nothing: others may have it. */
     void leave();
 
@@ -54,19 +58,32 @@ private:
     /* Of tasks that are in flight where turns are: others wait until they have ended. */
     static constexpr std::size_t most_in_a_turn = 64;
 
-    /* Null: all of them have as much as they may. */
+    struct ComesLater {
+        bool operator()(const Task *one, const Task *other) const
+        {
+            const int priority = one->attributes.priority, of_other = other->attributes.priority;
+            return priority != of_other ? priority < of_other : one->number > other->number;
+        }
+    };
+    /* Some of its streams; the search for the one with the least work begins at @next of them. */
+    struct Group {
+        unsigned first, count, next = 0;
+        bool has(unsigned stream) const { return stream - first < count; }
+    };
+
+    /* @priority: of their queues. */
+    void add_streams(const Group &group, unsigned all, int priority, const std::string &name);
+    /* Null: all that it may be given to have as much as they may. */
     Stream *choose(Task &task);
     void give(Task &task, Stream &stream);
     void follow(Task &task, Stream &stream);
     /* With what it uses in place. */
     void give_in_place(Task &task, Stream &stream, Stream::Given &given);
     void call(Task &task, Stream &stream, Stream::Given &given);
-    static bool others_follow(const Task &task);
-    void add_row(unsigned stream);
+    static bool is_asked_for(const Task &task);
     std::uint64_t copied() const { return directory_.bytes_to_devices() + directory_.bytes_between(); }
     void end(Stream::Given &given);
     void measure(unsigned ended);
-    bool owns(const Stream &stream) const { return stream.number() - first_number_ < streams_.size(); }
 
     Site site_;
     Directory &directory_;
@@ -74,10 +91,10 @@ private:
     GpuListener &listener_;
     const unsigned first_number_;
     std::vector<std::unique_ptr<Stream>> streams_;
+    Group ordinary_, urgent_;
     const std::unique_ptr<device::Code> code_; /* calls the task's function with the device's context */
     const std::vector<void *> no_arguments_;
     Visit visit_;
-    unsigned next_ = 0; /* where the search for the one with the least work begins */
 
     std::vector<Trace::Row *> rows_; /* of the streams; empty: nobody looks at them */
 
@@ -85,8 +102,8 @@ private:
     Task *calling_ = nullptr; /* its function is called */
     Stream *calling_on_ = nullptr;
 
-    Task *first_waiting_ = nullptr, *last_waiting_ = nullptr;
-    std::size_t waiting_ = 0, in_flight_ = 0;
+    std::priority_queue<Task *, std::vector<Task *>, ComesLater> waiting_;
+    std::size_t in_flight_ = 0;
     std::chrono::steady_clock::time_point last_end_{}; /* or since there is work */
     double seconds_of_each_ = 0;                       /* between two ends, lately */
     Counter ended_, stream_waits_, batches_;

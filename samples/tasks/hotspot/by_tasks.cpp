@@ -15,6 +15,9 @@ public:
                                                          tasks_.array<float>(problem.shape.cells())},
           power_(tasks_.array<float>(problem.shape.cells()))
     {
+        /* Only tasks use the second one then. */
+        if (problem.shape.steps % 2 == 0)
+            temperature_[1].keep_on_devices();
     }
     void restore() override { problem_.restore(temperature_[0].data(), power_.data()); }
     void check() override { problem_.check(temperature_[problem_.shape.steps % 2], "by tasks"); }

@@ -63,28 +63,36 @@ public:
         return options;
     }
 
+    /* Not ready yet. */
+    Node &made(std::vector<tasks::Access> accesses, OnGpu function, const tasks::Attributes &attributes = {})
+    {
+        Node &node = make(std::move(accesses), attributes);
+        node.function = std::move(function);
+        return node;
+    }
+    void ready(Node &node)
+    {
+        readied_++;
+        side_->ready(node.task);
+    }
     /* Behind tasks that were given, it is ready; serve() gives it. */
     Node &ready(std::vector<tasks::Access> accesses, OnGpu function, const std::vector<Node *> &after = {},
                 const tasks::Attributes &attributes = {})
     {
-        Node &node = make(std::move(accesses), attributes);
-        node.function = std::move(function);
+        Node &node = made(std::move(accesses), std::move(function), attributes);
         for (const Node *before : after) {
             tasks::Edge &edge = node.task.add_edge();
             edge.after = before->task.position;
         }
-        readied_++;
-        side_->ready(node.task);
+        ready(node);
         return node;
     }
     /* One that may run on the host, too, and is to run on a GPU. */
     Node &ready_either(std::vector<tasks::Access> accesses, OnGpu function)
     {
-        Node &node = make(std::move(accesses), {});
-        node.function = std::move(function);
+        Node &node = made(std::move(accesses), std::move(function));
         node.task.runs_on_host = true;
-        readied_++;
-        side_->ready(node.task);
+        ready(node);
         return node;
     }
     /* The first again, and it is given. */

@@ -55,6 +55,36 @@ void arrays_of_each_kind()
     }
 }
 
+/* Only who asks for it by its range has it brought, and tasks of the host. */
+void arrays_that_are_kept()
+{
+    for (const Memory memory : {Memory::copied, Memory::prefetched}) {
+        auto options = Core::first_gpu();
+        options.memory = memory;
+        Core core(options);
+        Array x(core, 256, memory, 1), y(core, 256, memory, 2), z(core, 256, memory, 0);
+        constexpr std::uint64_t bytes = 256 * sizeof(float);
+        core.give({in(x.all()), in(y.all()), inout(y.all())}, add_up());
+        core.side().keep_on_devices(y.all().data());
+        core.side().keep_on_devices(z.all().data());
+        CHECK(core.side().is_kept(in(y.all().first(2)).range));
+        CHECK(!core.side().is_kept(in(x.all()).range));
+        core.give({in(y.all()), in(y.all()), out(z.all())}, add_up());
+        core.finish();
+        CHECK_EQ(core.state().bytes_to_host, std::uint64_t{0});
+        core.give({in(x.all()), in(z.all()), inout(z.all())}, add_up());
+        core.finish();
+        CHECK_EQ(core.state().bytes_to_host, std::uint64_t{0});
+        const tasks::Range range = in(z.all()).range;
+        core.until([&] { return core.side().bring_home(&range); });
+        CHECK_EQ(core.state().bytes_to_host, bytes);
+        CHECK(all_are(z.all(), 7));
+        core.host({in(y.all())});
+        CHECK(all_are(y.all(), 3));
+        CHECK_EQ(core.state().bytes_to_host, 2 * bytes);
+    }
+}
+
 /* Parts of an array, and tiles whose rows are apart. */
 void parts_are_prefetched()
 {
@@ -156,7 +186,7 @@ void ranges_are_forgotten()
     constexpr std::size_t count = 20000;
     tasks::Arrays arrays({device::gpus().at(0)});
     tasks::Directory directory(arrays);
-    tasks::Stream stream(*device::gpus().at(0), 0, 1);
+    tasks::Stream stream(device::gpus().at(0)->make_queue(), 0, 1);
     const tasks::Site site{device::gpus().at(0), 0, device::gpus().at(0)->make_queue()};
     directory.add_device(*site.device);
     directory.add_stream(stream);
@@ -181,6 +211,7 @@ void ranges_are_forgotten()
 std::vector<tap::Case> test::memory_cases()
 {
     return {{"arrays in memory of each kind", arrays_of_each_kind},
+            {"arrays that are kept on devices", arrays_that_are_kept},
             {"parts of arrays are prefetched", parts_are_prefetched},
             {"managed memory where there is none", managed_memory_is_refused},
             {"devices that cannot be used", devices_are_named_rightly},

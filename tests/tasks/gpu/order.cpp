@@ -55,6 +55,38 @@ void across_streams_they_wait()
     CHECK(all_are(w, 2));
 }
 
+/* An urgent one that comes later does not stand behind others. */
+void urgent_ones_have_their_own_streams()
+{
+    auto options = Core::first_gpu();
+    options.streams = 1;
+    Core core(options);
+    Held held;
+    std::vector<float> x(64, 1), y(64, 2), z(64);
+    const Node &waits = core.give({inout(x)}, held.task());
+    const Node &behind = core.give({}, nothing);
+    Node &urgent = core.give({inout(y)}, nothing, {}, {.priority = 1});
+    core.end(core.give({in(y), in(y), out(z)}, add_up(), {&urgent}, {.priority = 2}));
+    CHECK(!waits.ended && !behind.ended && urgent.ended);
+    held.end();
+    core.finish();
+    CHECK(all_are(z, 4));
+}
+
+/* Whichever is ready first of those that nobody has come to yet. */
+void in_the_order_of_the_program()
+{
+    Core core;
+    std::vector<std::uint64_t> order;
+    std::vector<Node *> nodes;
+    for (unsigned i = 0; i < 8; i++)
+        nodes.push_back(&core.made({}, [&, i](const tasks::Call &) { order.push_back(i); }));
+    for (const unsigned i : {5, 2, 7, 0, 1, 6, 4, 3})
+        core.ready(*nodes[i]);
+    core.finish();
+    CHECK((order == std::vector<std::uint64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
 /* Two that follow the same: one marker, and each stream waits for it once. */
 void markers_are_shared()
 {
@@ -174,6 +206,8 @@ std::vector<tap::Case> test::order_cases()
             {"who waits for the same waits by the same marker, once", markers_are_shared},
             {"what has ended needs no wait", what_has_ended_needs_no_wait},
             {"urgent tasks go first", urgent_ones_first},
+            {"urgent tasks have streams of their own", urgent_ones_have_their_own_streams},
+            {"tasks are given in the order of the program", in_the_order_of_the_program},
             {"more tasks than streams take at once", more_than_there_is_room_for},
             {"many threads serve", many_threads_serve}};
 }

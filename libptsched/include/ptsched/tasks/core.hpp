@@ -41,7 +41,7 @@ struct Options {
     unsigned workers = 0;
     /* Empty: all of gpus(). */
     std::vector<device::Device *> devices = {};
-    unsigned streams = 8; /* of each device; 1 to 64 */
+    unsigned streams = 8; /* of each device, and as many for tasks with a priority; 1 to 64 */
     /* Of arrays that do not say otherwise. Other memory of the host is always copied. */
     Memory memory = Memory::copied;
     Attach attach = Attach::no; /* each device by turns */
@@ -116,6 +116,7 @@ public:
     /* Memory for arrays. */
     virtual void *allocate(std::size_t bytes, Memory memory) = 0;
     virtual void release(void *memory) noexcept = 0;
+    virtual void keep_on_devices(void *memory) = 0;
     virtual const Options &options() const = 0;
     virtual State state() const = 0;
 
