@@ -166,6 +166,15 @@ std::optional<std::size_t> CudaDevice::most_threads() const
     return static_cast<std::size_t>(*processors) * static_cast<std::size_t>(*each);
 }
 
+std::optional<std::size_t> CudaDevice::memory_bytes() const
+{
+    std::size_t free = 0, all = 0;
+    Entered entered(*this);
+    if (!driver.memory_info || driver.memory_info(&free, &all) != CUDA_SUCCESS)
+        return {};
+    return all;
+}
+
 /* Its module stays loaded, like the device. */
 CUfunction CudaDevice::piece_mover()
 {

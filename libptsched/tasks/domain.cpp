@@ -2,6 +2,7 @@
 #include "libptsched/tasks/domain.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace ptsched::tasks {
 
@@ -108,6 +109,8 @@ std::uint32_t Domain::add(Task &task, Entry &entry, const Access &access, std::s
     join(task, entry, mode);
     if (task.runs_on_gpu)
         was_on_gpu_ = entry.was_on_gpu = true;
+    if (task.runs_on_gpu && !waits && reads(mode) && index < std::numeric_limits<std::uint32_t>::digits)
+        task.settled |= std::uint32_t{1} << index;
     /* Who comes next waits for what this one may not have waited for. */
     if (opens) {
         opens->references.fetch_add(1, std::memory_order_relaxed);

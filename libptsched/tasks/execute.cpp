@@ -4,6 +4,7 @@
 #include "libptsched/tasks/here.hpp"
 #include <ptsched/device/log.hpp>
 
+#include <sched.h>
 #include <utility>
 
 namespace ptsched::tasks {
@@ -94,6 +95,8 @@ void CoreImpl::ready_on_gpu(Task &task)
     /* Who serves comes to it next. */
     if (serves_.load(std::memory_order_relaxed))
         return;
+    if (helper_.any_asleep())
+        woken_from_.store(sched_getcpu(), std::memory_order_relaxed);
     helper_.wake();
     crew_.wake_worker();
 }

@@ -34,6 +34,7 @@ public:
 private:
     void given(Task &task) override;
     void ended(Task &task, std::exception_ptr failure) override;
+    void release(Task &task) override;
     void is_home(Task &task, std::exception_ptr failure) override;
     void wake() override { crew_.wake_all(); }
     Trace *trace() override { return trace_.get(); }
@@ -50,7 +51,6 @@ private:
 
     Task &make(Task *parent);
     void made(Task &task, std::uint32_t waits);
-    void release(Task &task);
     void *take_memory(Lane &mine);
     std::unique_lock<SmallMutex> lock_if_shared(Lane &mine) const;
     Domain &domain_inside(Task *parent);
@@ -126,6 +126,7 @@ private:
     std::unique_ptr<GpuSide> gpu_; /* null: the host alone */
     std::vector<std::thread> threads_;
     Sleepers helper_; /* the thread that serves GPUs while all workers are at long functions */
+    std::atomic<int> woken_from_{-1}; /* the CPU of who makes tasks while it sleeps */
 };
 
 } // namespace ptsched::tasks

@@ -183,6 +183,8 @@ void CoreImpl::made(Task &task, std::uint32_t waits)
         lanes_.count(lane(), &Lane::gates_made);
     if (picture_)
         picture_->add(task);
+    if (gpu_ && waits && task.settled && task.runs_on_gpu_alone())
+        gpu_->expect(task);
     const std::uint32_t more = Task::being_made - waits;
     if (task.waits.fetch_sub(more, std::memory_order_acq_rel) == more)
         ready(task);

@@ -9,6 +9,7 @@
 #include <ptsched/tasks/core.hpp>
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -108,6 +109,8 @@ struct Task {
     bool runs_on_host = false, runs_on_gpu = false;
     bool never_waits = false; /* its function calls nobody's */
     std::uint32_t access_count = 0, edge_count = 0;
+    /* Of the first accesses, which ones a task of a GPU reads that no other is to write before; a bit for each. */
+    std::uint32_t settled = 0;
     /* What it declared; its own array where there is room. */
     Access *accesses = own_accesses;
     const Function *function = nullptr; /* null: none, it only stands between others */
@@ -156,6 +159,13 @@ struct Task {
     bool runs_on_gpu_alone() const { return runs_on_gpu && !runs_on_host; }
     std::span<const Access> declared() const { return {accesses, access_count}; }
 };
+
+/* Calls @act(access) for those that are settled. */
+template <typename Act> void for_each_settled(const Task &task, Act act)
+{
+    for (std::uint32_t bits = task.settled; bits; bits &= bits - 1)
+        act(task.accesses[std::countr_zero(bits)]);
+}
 
 /* As errors name it: "task 12 (potrf)". */
 std::string describe(const Task &task);

@@ -31,6 +31,7 @@ bool CoreImpl::work_until(const Crew::Condition &done, Clock::time_point until)
 void CoreImpl::help()
 {
     be_prompt();
+    const SleepingPlace place;
     Here::get() = {this, &lanes_.shared(), nullptr};
     if (trace_)
         trace_->name_this_thread("helper");
@@ -39,6 +40,7 @@ void CoreImpl::help()
         helper_.wait_until(no_limit(), [&] { return stops() || gpu_->is_busy(); });
         while (!stops() && gpu_->is_busy()) {
             serve();
+            place.avoid(woken_from_.load(std::memory_order_relaxed));
             std::this_thread::sleep_for(rhythm);
         }
     }

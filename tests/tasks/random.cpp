@@ -3,6 +3,7 @@
  * Random sets of tasks leave in memory what they leave one after another. PTSCHED_RANDOM_SETS says how many (of each
  * case), PTSCHED_RANDOM_SEED which is the first; each set has a seed of its own, which is printed if it is wrong.
  */
+#include "libptsched/tasks/gpu/ahead.hpp"
 #include "tests/tasks/cases.hpp"
 #include "tests/tasks/work.hpp"
 
@@ -205,6 +206,8 @@ void random_sets(std::uint64_t count, const Where &where)
     std::printf("# %llu sets from seed %llu on\n", static_cast<unsigned long long>(wanted),
                 static_cast<unsigned long long>(first));
     std::shared_ptr<Core> core;
+    /* However little it is, it is brought ahead. */
+    tasks::Ahead::worth_a_copy = 1;
     for (std::uint64_t i = 0; i < wanted; i++) {
         Random random(first + i);
         if (i % sets_of_runtime == 0)

@@ -59,6 +59,31 @@ void Directory::use(const Task &task, const Site &site, Stream &stream, Uses &us
     }
 }
 
+/* As long as the task has not ended, what the host writes there comes after it, and after this. */
+device::MarkerPtr Directory::bring_ahead(const Task &task, const Access &access, const Site &site)
+{
+    Guard lock(mutex_);
+    if (task.given.is_over() || task.ended.is_over())
+        return nullptr;
+    Entry &entry = entry_of(access.range);
+    if (!entry.moves() || entry.on_devices || entry.away || !entry.overlapping.empty())
+        return nullptr;
+    device::MarkerPtr arrival;
+    if (entry.block) {
+        const device::Access::Item item{entry.block.get()};
+        device::Address address;
+        device::Access uses(*site.device, *site.copies, {&item, 1}, &address);
+        uses.given(arrival = site.copies->mark());
+    } else {
+        move_to_device(entry, access.mode, site.index, *site.device, *site.copies, nullptr);
+        arrival = site.copies->mark();
+    }
+    count_copy(entry, site);
+    list(entry);
+    entry.on_devices |= bit_of(site);
+    return arrival;
+}
+
 void Directory::use(const Access &access, const Task &task, const Site &site, Stream &stream, Uses &uses)
 {
     Entry &entry = entry_of(access.range);

@@ -58,6 +58,11 @@ public:
      * be had at once.
      */
     void use(const Task &task, const Site &site, Stream &stream, Uses &uses);
+    /*
+     * Likewise: a task that has not been given is to read @access, which nobody writes before. Begins to copy that to
+     * @site, if it is on the host alone and nothing else has bytes of it. Null: there is nothing to copy.
+     */
+    device::MarkerPtr bring_ahead(const Task &task, const Access &access, const Site &site);
     /* Drops what no work uses any more; likewise. */
     void collect();
 

@@ -46,6 +46,13 @@ GpuSideImpl::GpuSideImpl(const Options &options, GpuListener &listener)
         arrays_.release(arrays_.make(1, options.memory));
 }
 
+/* With several devices, nobody knows yet where it will run. */
+void GpuSideImpl::expect(Task &task)
+{
+    if (gpus_.size() == 1)
+        gpus_.front()->expect(task);
+}
+
 void GpuSideImpl::ready(Task &task)
 {
     work_.fetch_add(1, std::memory_order_release);

@@ -22,6 +22,8 @@ public:
     virtual void given(Task &task) = 0;
     /* Its work has ended, or has failed, or could not be given: then @failure says why. */
     virtual void ended(Task &task, std::exception_ptr failure) = 0;
+    /* expect() has referred to it, which is over. */
+    virtual void release(Task &task) = 0;
     /* What a task of the host uses is there: see GpuSide::bring_home(). */
     virtual void is_home(Task &task, std::exception_ptr failure) = 0;
     /* There may be something for serve() to do: a turn has come. */
@@ -41,6 +43,11 @@ public:
     /* Nothing is in flight any more. */
     virtual ~GpuSide() = default;
 
+    /*
+     * A task of a GPU that waits for others, before these let it go: what it reads and none of them writes may come to
+     * the device meanwhile. Refers to it until it has been given or has ended, and some time after that.
+     */
+    virtual void expect(Task &task) = 0;
     /*
      * A task of a GPU: all that it depends on has ended, or has been given to a stream, and its edges say where. It is
      * given by a later serve().

@@ -14,6 +14,7 @@ public:
     GpuSideImpl(const Options &options, GpuListener &listener);
     ~GpuSideImpl() override = default;
 
+    void expect(Task &task) override;
     void ready(Task &task) override;
     bool serve() override;
     bool is_busy() const override { return work_.load(std::memory_order_acquire) != 0; }

@@ -30,7 +30,8 @@ Streams::Streams(device::Device &device, unsigned index, const Options &options,
                                                                {task.declared(), uses_.places.data(), site_.device,
                                                                 &calling_on_->queue(), work.stream, work.device});
                                      })),
-      visit_(device, options.attach, [&listener] { listener.wake(); })
+      visit_(device, options.attach, [&listener] { listener.wake(); }),
+      ahead_(site_, directory, [&listener](Task &task) { listener.release(task); })
 {
     directory.add_device(device);
     add_streams(ordinary_, all, 0, "stream ");
@@ -89,6 +90,7 @@ unsigned Streams::give(unsigned most, const std::function<void()> &take)
         waiting_.pop();
         give(task, *stream);
         take();
+        ahead_.go_on();
     }
     if (!count)
         return 0;

@@ -3,6 +3,7 @@
 #ifndef PTSCHED_TASKS_GPU_STREAMS_HPP
 #define PTSCHED_TASKS_GPU_STREAMS_HPP
 
+#include "libptsched/tasks/gpu/ahead.hpp"
 #include "libptsched/tasks/gpu/placement.hpp"
 #include "libptsched/tasks/gpu/side.hpp"
 #include "libptsched/tasks/gpu/visit.hpp"
@@ -36,12 +37,14 @@ public:
 
     /* A task that is to run here, when it may: the more urgent ones first, and of these in the order of the program. */
     void push(Task &task) { waiting_.push(&task); }
+    /* See GpuSide::expect(); any thread. */
+    void expect(Task &task) { ahead_.expect(task); }
     /* Gives what it may, and no more than @most; returns how many. After each, @take may push what that made ready. */
     unsigned give(unsigned most, const std::function<void()> &take);
     /* Looks what has ended; returns how many have. */
     unsigned collect();
     /* Whether a queue has work. */
-    bool has_work() const { return in_flight_ != 0; }
+    bool has_work() { return in_flight_ != 0 || ahead_.is_copying(); }
     Load load() const { return {in_flight_ + waiting_.size(), seconds_of_each_}; }
     /* The device is not given anything now, and has nothing: others may have it. */
     void leave();
@@ -95,6 +98,7 @@ private:
     const std::unique_ptr<device::Code> code_; /* calls the task's function with the device's context */
     const std::vector<void *> no_arguments_;
     Visit visit_;
+    Ahead ahead_;
 
     std::vector<Trace::Row *> rows_; /* of the streams; empty: nobody looks at them */
 

@@ -26,6 +26,7 @@ struct Listener final : GpuListener {
             std::rethrow_exception(failure);
         count++;
     }
+    void release(Task &) override {}
     void is_home(Task &, std::exception_ptr) override {}
     void wake() override {}
     Trace *trace() override { return nullptr; }

@@ -27,6 +27,7 @@ namespace device = ptsched::device;
 std::vector<tap::Case> order_cases();
 std::vector<tap::Case> content_cases();
 std::vector<tap::Case> memory_cases();
+std::vector<tap::Case> ahead_cases();
 std::vector<tap::Case> device_cases();
 std::vector<tap::Case> visit_cases();
 std::vector<tap::Case> failure_cases();
@@ -44,6 +45,7 @@ struct Node {
     tasks::Task task;
     OnGpu function;
     bool given = false, ended = false, is_home = false;
+    unsigned releases = 0;
     std::exception_ptr failure;
 };
 
@@ -141,13 +143,20 @@ public:
     std::atomic<unsigned> wakes{0};
 
 private:
-    void given(tasks::Task &task) override { node_of(task).given = true; }
+    void given(tasks::Task &task) override
+    {
+        task.given.end();
+        node_of(task).given = true;
+    }
     void ended(tasks::Task &task, std::exception_ptr failure) override
     {
+        task.given.end();
+        task.ended.end();
         ended_++;
         node_of(task).ended = true;
         node_of(task).failure = std::move(failure);
     }
+    void release(tasks::Task &task) override { node_of(task).releases++; }
     void is_home(tasks::Task &task, std::exception_ptr failure) override
     {
         node_of(task).is_home = true;

@@ -14,7 +14,7 @@ int main(int argc, char **argv)
 
     setenv("PTSCHED_VGPU_MEMORY", std::to_string(test::gpu_memory).c_str(), 1);
     for (auto cases : {test::order_cases, test::content_cases, test::memory_cases, test::device_cases,
-                       test::visit_cases, test::failure_cases})
+                       test::ahead_cases, test::visit_cases, test::failure_cases})
         for (tap::Case &one : cases())
             all.push_back(std::move(one));
     return tap::run(all);

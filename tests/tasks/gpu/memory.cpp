@@ -134,6 +134,7 @@ void devices_are_named_rightly()
     struct Nobody final : tasks::GpuListener {
         void given(tasks::Task &) override {}
         void ended(tasks::Task &, std::exception_ptr) override {}
+        void release(tasks::Task &) override {}
         void is_home(tasks::Task &, std::exception_ptr) override {}
         void wake() override {}
         tasks::Trace *trace() override { return nullptr; }

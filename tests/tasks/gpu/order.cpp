@@ -166,6 +166,7 @@ void many_threads_serve()
             CHECK(!failure);
             count++;
         }
+        void release(tasks::Task &) override {}
         void is_home(tasks::Task &, std::exception_ptr) override {}
         void wake() override {}
         tasks::Trace *trace() override { return nullptr; }

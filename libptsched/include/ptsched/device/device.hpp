@@ -337,6 +337,8 @@ public:
      * many were given back. Thread-safe; may wait for work that the device has.
      */
     virtual std::size_t trim(std::size_t /* keep */) { return 0; }
+    /* Of its own, used or not, in bytes; where that is known. */
+    virtual std::optional<std::size_t> memory_bytes() const { return {}; }
 };
 
 /* The host's memory, pinned where there is a driver, and its processors: a queue is a thread. */
