@@ -125,7 +125,7 @@ private:
 
     std::unique_ptr<GpuSide> gpu_; /* null: the host alone */
     std::vector<std::thread> threads_;
-    Sleepers helper_; /* the thread that serves GPUs while all workers are at long functions */
+    Sleepers helper_;                 /* the thread that serves GPUs while all workers are at long functions */
     std::atomic<int> woken_from_{-1}; /* the CPU of who makes tasks while it sleeps */
 };
 

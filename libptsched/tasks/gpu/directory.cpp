@@ -312,8 +312,7 @@ void Directory::forget(const Range &range)
 void Directory::keep(const Range &array)
 {
     Guard lock(mutex_);
-    entries_.each_overlapping(array,
-                              [](Entry &entry) PTSCHED_NO_THREAD_SAFETY_ANALYSIS { entry.is_kept = true; });
+    entries_.each_overlapping(array, [](Entry &entry) PTSCHED_NO_THREAD_SAFETY_ANALYSIS { entry.is_kept = true; });
 }
 
 bool Directory::is_copying()

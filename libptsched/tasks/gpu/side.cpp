@@ -38,8 +38,8 @@ GpuSideImpl::GpuSideImpl(const Options &options, GpuListener &listener)
 {
     for (device::Device *device : options.devices) {
         const auto index = static_cast<unsigned>(gpus_.size());
-        gpus_.push_back(std::make_unique<Streams>(*device, index, options, index * Streams::count(options), stream_count_,
-                                                  directory_, placement_, listener));
+        gpus_.push_back(std::make_unique<Streams>(*device, index, options, index * Streams::count(options),
+                                                  stream_count_, directory_, placement_, listener));
     }
     /* That there is such memory is to be known before an array is made. */
     if (options.memory != Memory::copied)

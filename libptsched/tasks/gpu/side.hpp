@@ -69,8 +69,8 @@ public:
     virtual bool bring_home(Task &task) = 0;
     /*
      * The same for who waits: begins to bring @range, or all that was written on GPUs and is not on the host, nor to be
-     * kept there, if it is null; true if all of it is there. To be asked again. Only what no task in flight writes may be asked for.
-     * Throws what a copy failed with.
+     * kept there, if it is null; true if all of it is there. To be asked again. Only what no task in flight writes may
+     * be asked for. Throws what a copy failed with.
      */
     virtual bool bring_home(const Range *range) = 0;
     /* Whether to run a task on a GPU that may run on either: it is likely to be done first there. */

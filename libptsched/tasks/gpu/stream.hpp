@@ -7,7 +7,7 @@
 #ifndef PTSCHED_TASKS_GPU_STREAM_HPP
 #define PTSCHED_TASKS_GPU_STREAM_HPP
 
-#include "libptsched/tasks/task.hpp"
+#include "libptsched/tasks/gpu/ready_list.hpp"
 #include <ptsched/base/chrono_clock.hpp>
 
 #include <deque>
@@ -32,6 +32,8 @@ public:
         /* For a timeline: when it was given, and what was copied for it. */
         Clock::time_point begun{};
         std::uint64_t bytes = 0;
+        /* When it is likely to end, see ReadyList. */
+        Estimate until = 0;
     };
 
     /* @number: of @all streams of the runtime. */
@@ -46,6 +48,9 @@ public:
     bool has_ended(std::uint64_t position) const { return position <= ended_.load(std::memory_order_acquire); }
     std::size_t in_flight() const { return last_ - ended_.load(std::memory_order_relaxed); }
     bool is_full() const { return in_flight() >= most; }
+    /* When one that has not ended is likely to, or the last one, see Given. */
+    Estimate until(std::uint64_t position) const { return given_[position % most].until; }
+    Estimate until() const { return given_[last_ % most].until; }
 
     /* What is given from now on comes after that. Returns whether the queue has to wait for it. */
     bool follow(const Position &position);

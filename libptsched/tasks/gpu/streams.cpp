@@ -4,6 +4,7 @@
 #include "libptsched/tasks/here.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace ptsched::tasks {
 
@@ -46,31 +47,68 @@ void Streams::add_streams(const Group &group, unsigned all, int priority, const 
             std::make_unique<Stream>(device().make_queue_at(priority), first_number_ + group.first + i, all));
         directory_.add_stream(*streams_.back());
         if (trace)
-            rows_.push_back(&trace->add_row(device().name() + " #" + std::to_string(site_.index),
-                                            name + std::to_string(i)));
+            rows_.push_back(
+                &trace->add_row(device().name() + " #" + std::to_string(site_.index), name + std::to_string(i)));
     }
 }
 
-/* What follows the last task of a stream there needs no event. */
-Stream *Streams::choose(Task &task)
+/* Streams whose tasks were longer or shorter than others' come together again by that. */
+void Streams::tell_time()
+{
+    Estimate oldest = std::numeric_limits<Estimate>::max(), latest = now_;
+    for (const auto &stream : streams_)
+        if (stream->in_flight())
+            oldest = std::min(oldest, stream->until(stream->last() + 1 - stream->in_flight()) - 1);
+        else
+            latest = std::max(latest, stream->until());
+    now_ = in_flight_ ? std::max(now_, oldest) : latest;
+}
+
+Estimate Streams::ready_at(Task &task) const
+{
+    Estimate ready = now_;
+    for (std::uint32_t i = 0; i < task.edge_count; i++)
+        if (const Position &after = task.edge(i).after; is_here(after) && !after.stream->has_ended(after.number))
+            ready = std::max(ready, after.stream->until(after.number));
+    return ready;
+}
+
+Estimate Streams::free_at() const
+{
+    Estimate first = std::numeric_limits<Estimate>::max();
+    for (unsigned i = 0; i < ordinary_.count; i++)
+        first = std::min(first, free_at(*streams_[ordinary_.first + i]));
+    return first;
+}
+
+/*
+ * What follows the last task of a stream there needs no event. Else, of those that are free by when it can begin, that
+ * which is the last to be, so that others need not wait for this one; or which is the first.
+ */
+Stream *Streams::choose(Task &task, Estimate ready)
 {
     Group &group = task.attributes.priority > 0 ? urgent_ : ordinary_;
     for (std::uint32_t i = 0; i < task.edge_count; i++) {
         const Position &after = task.edge(i).after;
         Stream *const stream = after.stream;
-        if (stream && group.has(stream->number() - first_number_) && after.number == stream->last() &&
+        if (is_here(after) && group.has(stream->number() - first_number_) && after.number == stream->last() &&
             stream->in_flight() && !stream->is_full())
             return stream;
     }
-    unsigned least = group.next;
-    for (unsigned i = 0; i < group.count && streams_[group.first + least]->in_flight(); i++) {
-        const unsigned other = (group.next + i) % group.count;
-        if (streams_[group.first + other]->in_flight() < streams_[group.first + least]->in_flight())
-            least = other;
+    const auto is_better = [ready](Estimate one, Estimate other) {
+        if ((one <= ready) != (other <= ready))
+            return one <= ready;
+        return one <= ready ? one > other : one < other;
+    };
+    Stream *best = nullptr;
+    for (unsigned i = 0; i < group.count; i++) {
+        Stream &stream = *streams_[group.first + (group.next + i) % group.count];
+        if (!stream.is_full() && (!best || is_better(free_at(stream), free_at(*best))))
+            best = &stream;
     }
-    group.next = (least + 1) % group.count;
-    Stream &stream = *streams_[group.first + least];
-    return stream.is_full() ? nullptr : &stream;
+    if (best)
+        group.next = (best->number() - first_number_ - group.first + 1) % group.count;
+    return best;
 }
 
 unsigned Streams::give(unsigned most, const std::function<void()> &take)
@@ -80,15 +118,16 @@ unsigned Streams::give(unsigned most, const std::function<void()> &take)
         return 0;
     /* Who has no turns of his own has the interposer's. */
     const device::Exempt exempt(visit_.has_turns());
+    tell_time();
     for (; count < most && !waiting_.empty(); count++) {
         if (visit_.has_turns() && in_flight_ >= most_in_a_turn)
             break;
-        Task &task = *waiting_.top();
-        Stream *const stream = choose(task);
+        const ReadyList::Item item = waiting_.next(free_at());
+        Stream *const stream = choose(*item.task, item.ready);
         if (!stream)
             break;
         waiting_.pop();
-        give(task, *stream);
+        give(*item.task, *stream, item.ready);
         take();
         ahead_.go_on();
     }
@@ -100,9 +139,10 @@ unsigned Streams::give(unsigned most, const std::function<void()> &take)
     return count;
 }
 
-void Streams::give(Task &task, Stream &stream)
+void Streams::give(Task &task, Stream &stream, Estimate ready)
 {
     Stream::Given given{&task};
+    given.until = std::max(ready, free_at(stream)) + 1;
     if (!rows_.empty())
         given.begun = Clock::now();
     const std::uint64_t copied_before = copied();

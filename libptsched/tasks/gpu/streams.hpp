@@ -5,12 +5,12 @@
 
 #include "libptsched/tasks/gpu/ahead.hpp"
 #include "libptsched/tasks/gpu/placement.hpp"
+#include "libptsched/tasks/gpu/ready_list.hpp"
 #include "libptsched/tasks/gpu/side.hpp"
 #include "libptsched/tasks/gpu/visit.hpp"
 #include "libptsched/tasks/seen/trace.hpp"
 
 #include <functional>
-#include <queue>
 
 namespace ptsched::tasks {
 
@@ -35,8 +35,8 @@ public:
     Streams(const Streams &) = delete;
     Streams &operator=(const Streams &) = delete;
 
-    /* A task that is to run here, when it may: the more urgent ones first, and of these in the order of the program. */
-    void push(Task &task) { waiting_.push(&task); }
+    /* A task that is to run here, when it may. */
+    void push(Task &task) { waiting_.push({&task, ready_at(task)}, now_); }
     /* See GpuSide::expect(); any thread. */
     void expect(Task &task) { ahead_.expect(task); }
     /* Gives what it may, and no more than @most; returns how many. After each, @take may push what that made ready. */
@@ -61,14 +61,7 @@ private:
     /* Of tasks that are in flight where turns are: others wait until they have ended. */
     static constexpr std::size_t most_in_a_turn = 64;
 
-    struct ComesLater {
-        bool operator()(const Task *one, const Task *other) const
-        {
-            const int priority = one->attributes.priority, of_other = other->attributes.priority;
-            return priority != of_other ? priority < of_other : one->number > other->number;
-        }
-    };
-    /* Some of its streams; the search for the one with the least work begins at @next of them. */
+    /* Some of its streams; of several that would do as well, they are taken in turn, @next first. */
     struct Group {
         unsigned first, count, next = 0;
         bool has(unsigned stream) const { return stream - first < count; }
@@ -76,9 +69,17 @@ private:
 
     /* @priority: of their queues. */
     void add_streams(const Group &group, unsigned all, int priority, const std::string &name);
+    void tell_time();
+    Estimate ready_at(Task &task) const;
+    Estimate free_at() const;
+    Estimate free_at(const Stream &stream) const { return stream.in_flight() ? stream.until() : now_; }
+    bool is_here(const Position &position) const
+    {
+        return position.stream && position.stream->number() - first_number_ < streams_.size();
+    }
     /* Null: all that it may be given to have as much as they may. */
-    Stream *choose(Task &task);
-    void give(Task &task, Stream &stream);
+    Stream *choose(Task &task, Estimate ready);
+    void give(Task &task, Stream &stream, Estimate ready);
     void follow(Task &task, Stream &stream);
     /* With what it uses in place. */
     void give_in_place(Task &task, Stream &stream, Stream::Given &given);
@@ -106,7 +107,8 @@ private:
     Task *calling_ = nullptr; /* its function is called */
     Stream *calling_on_ = nullptr;
 
-    std::priority_queue<Task *, std::vector<Task *>, ComesLater> waiting_;
+    ReadyList waiting_;
+    Estimate now_ = 0; /* when the oldest task in flight has begun */
     std::size_t in_flight_ = 0;
     std::chrono::steady_clock::time_point last_end_{}; /* or since there is work */
     double seconds_of_each_ = 0;                       /* between two ends, lately */

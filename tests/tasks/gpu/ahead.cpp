@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* What tasks read is brought before they are ready, if nobody writes it before. */
 #include "libptsched/tasks/gpu/ahead.hpp"
+
 #include "tests/tasks/gpu/cases.hpp"
 
 using namespace test;

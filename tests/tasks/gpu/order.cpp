@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Streams: tasks follow what they depend on, without an event where they need none. */
+#include "libptsched/tasks/gpu/ready_list.hpp"
 #include "tests/tasks/gpu/cases.hpp"
 
 using namespace test;
@@ -85,6 +86,29 @@ void in_the_order_of_the_program()
         core.ready(*nodes[i]);
     core.finish();
     CHECK((order == std::vector<std::uint64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
+/* Of those that can begin, the first of the program; the urgent one first of all. */
+void by_when_they_can_begin()
+{
+    struct Given {
+        std::uint64_t number, ready;
+        int priority;
+    };
+    std::deque<tasks::Task> all;
+    tasks::ReadyList list;
+    for (const Given &given : {Given{4, 0, 0}, {1, 3, 0}, {3, 0, 0}, {2, 1, 0}, {6, 9, 2}, {5, 7, 0}}) {
+        tasks::Task &task = all.emplace_back();
+        task.number = given.number;
+        task.attributes.priority = given.priority;
+        list.push({&task, given.ready}, 0);
+    }
+    const std::vector<std::pair<tasks::Estimate, std::uint64_t>> order{{0, 6}, {0, 3}, {1, 2}, {1, 4}, {1, 1}, {1, 5}};
+    for (const auto &[free, number] : order) {
+        CHECK_EQ(list.next(free).task->number, number);
+        list.pop();
+    }
+    CHECK(list.empty());
 }
 
 /* Two that follow the same: one marker, and each stream waits for it once. */
@@ -209,6 +233,7 @@ std::vector<tap::Case> test::order_cases()
             {"urgent tasks go first", urgent_ones_first},
             {"urgent tasks have streams of their own", urgent_ones_have_their_own_streams},
             {"tasks are given in the order of the program", in_the_order_of_the_program},
+            {"tasks are given by when they can begin", by_when_they_can_begin},
             {"more tasks than streams take at once", more_than_there_is_room_for},
             {"many threads serve", many_threads_serve}};
 }
