@@ -342,7 +342,7 @@ $(UNOPTIMISED): USE_PARSED :=
 # The policy's tests compute a lot, and C is compiled in no time.
 $(B)/obj/%.c.o: OPT := -O1 -g1
 else
-SAMPLE_OBJS := $(patsubst %,$(B)/obj/%.o,$(wildcard samples/pool/*/*.cpp samples/ptask/paper/*.cpp samples/ptask/paper/*/*.cpp))
+SAMPLE_OBJS := $(patsubst %,$(B)/obj/%.o,$(wildcard samples/pool/*/*.cpp samples/tasks/*/*.cpp samples/ptask/paper/*.cpp samples/ptask/paper/*/*.cpp))
 $(SAMPLE_OBJS): USE_PARSED := -include $(PARSED_SAMPLES:.gch=)
 $(SAMPLE_OBJS): | $(PARSED_SAMPLES)
 endif
