@@ -305,8 +305,8 @@ help: ## this list
 		/^[a-z_.-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 	@printf '\nVariables: B=build directory, SAN=sanitizers, PTSCHED_CACHE=directory for kernels\n'
 
-# Tests, programs among the samples, and all of it under a sanitizer, parse the standard library once. Others show that
-# each file includes what it needs.
+# Tests, programs among the samples, and all of it under a sanitizer or with PARSE_ONCE=yes, as "make check" has it,
+# parse the standard library once. Otherwise libraries and tools show that each file includes what it needs.
 STD_HEADERS := algorithm array atomic chrono condition_variable cstdint cstdio cstring filesystem fstream functional \
 	iostream map memory mutex optional set span sstream stdexcept string system_error thread vector
 # By compiler, since none reads another's.
@@ -316,20 +316,26 @@ PARSED_HIDDEN := $(B)/hidden/$(notdir $(PARSED))
 USE_PARSED   = -include $(patsubst %.gch,%,$(if $(findstring -fvisibility,$(CXXFLAGS)),$(PARSED_HIDDEN),$(PARSED)))
 # For objects that are compiled by a rule of their own, with that visibility.
 USE_PARSED_HIDDEN = $(if $(SAN),-include $(PARSED_HIDDEN:.gch=))
-# For the programs among the samples; examples, which are taken away, parse for themselves.
-PARSED_SAMPLES := $(B)/optimised/$(notdir $(PARSED))
+# For what is optimised, by what compilers ask for: with or without that visibility, and debug information. Examples,
+# which are taken away, parse for themselves.
+OPTIMISED        = $(B)/optimised/$(1)/$(notdir $(PARSED))
+PARSED_OPTIMISED := $(foreach kind,seen seen/described hidden hidden/described,$(call OPTIMISED,$(kind)))
+USE_OPTIMISED    = -include $(patsubst %.gch,%,$(call OPTIMISED,$(if \
+	$(findstring -fvisibility,$(CXXFLAGS)),hidden,seen)$(if $(filter -g,$(CXXFLAGS)),/described)))
 # What tests take to compile is more than what they gain by more.
 TESTS_OPT   := $(if $(SAN),,-O1)
 # Not those of whatever needs it first.
 PARSED_FLAGS := $(CPPFLAGS) $(CXXFLAGS)
 
-$(patsubst %.gch,%,$(PARSED) $(PARSED_HIDDEN) $(PARSED_SAMPLES) $(FUZZ_DIR)/std.hpp.gch):
+$(patsubst %.gch,%,$(PARSED) $(PARSED_HIDDEN) $(PARSED_OPTIMISED) $(FUZZ_DIR)/std.hpp.gch):
 	@mkdir -p $(@D)
 	printf '#include <%s>\n' $(STD_HEADERS) >$@
 # Clang's carries the path and the time of its header: one out of a compiler cache may be another tree's.
 $(PARSED): PARSED_FLAGS += $(TESTS_OPT)
 $(PARSED_HIDDEN): PARSED_FLAGS += $(TESTS_OPT) -fvisibility=hidden
-$(PARSED) $(PARSED_HIDDEN) $(PARSED_SAMPLES): %.gch: %
+$(B)/optimised/hidden/%: PARSED_FLAGS += $(LIBRARY_CXXFLAGS)
+$(call OPTIMISED,seen/described) $(call OPTIMISED,hidden/described): PARSED_FLAGS += $(DESCRIBED)
+$(PARSED) $(PARSED_HIDDEN) $(PARSED_OPTIMISED): %.gch: %
 	CCACHE_DISABLE=1 $(CXX) $(PARSED_FLAGS) -x c++-header $< -o $@
 
 # There, optimising what parses options and patterns takes most of the build.
@@ -343,9 +349,10 @@ $(UNOPTIMISED): USE_PARSED :=
 $(B)/obj/%.c.o: OPT := -O1 -g1
 else
 SAMPLE_OBJS := $(patsubst %,$(B)/obj/%.o,$(wildcard samples/pool/*/*.cpp samples/tasks/*/*.cpp samples/ptask/paper/*.cpp samples/ptask/paper/*/*.cpp))
-$(SAMPLE_OBJS): USE_PARSED := -include $(PARSED_SAMPLES:.gch=)
-$(SAMPLE_OBJS): | $(PARSED_SAMPLES)
 endif
+# Those that find the standard library parsed.
+PARSED_OBJS := $(if $(SAN)$(PARSE_ONCE),%,$(SAMPLE_OBJS))
+$(SAMPLE_OBJS): | $(call OPTIMISED,seen)
 
 # A library's names: the one that programs are linked with, the one that they ask for, and what it is.
 $(B)/lib/%.so.0: $(B)/lib/%.so.$(VERSION)
@@ -362,8 +369,8 @@ endef
 $(B)/obj/tests/%.cpp.o: tests/%.cpp | $(PARSED) $(PARSED_HIDDEN)
 	$(call compile,$(TESTS_OPT) $(USE_PARSED))
 
-$(B)/obj/%.cpp.o: %.cpp | $(if $(SAN),$(PARSED) $(PARSED_HIDDEN))
-	$(call compile,$(if $(SAN)$(filter $@,$(SAMPLE_OBJS)),$(USE_PARSED)))
+$(B)/obj/%.cpp.o: %.cpp | $(if $(SAN),$(PARSED) $(PARSED_HIDDEN),$(if $(PARSE_ONCE),$(PARSED_OPTIMISED)))
+	$(call compile,$(if $(filter $(PARSED_OBJS),$@),$(if $(SAN),$(USE_PARSED),$(USE_OPTIMISED))))
 
 $(B)/obj/%.c.o: %.c
 	@mkdir -p $(@D)
