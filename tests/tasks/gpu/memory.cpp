@@ -64,12 +64,12 @@ void arrays_that_are_kept()
         Core core(options);
         Array x(core, 256, memory, 1), y(core, 256, memory, 2), z(core, 256, memory, 0);
         constexpr std::uint64_t bytes = 256 * sizeof(float);
-        core.give({in(x.all()), in(y.all()), inout(y.all())}, add_up());
+        Node &first = core.give({in(x.all()), in(y.all()), inout(y.all())}, add_up());
         core.side().keep_on_devices(y.all().data());
         core.side().keep_on_devices(z.all().data());
         CHECK(core.side().is_kept(in(y.all().first(2)).range));
         CHECK(!core.side().is_kept(in(x.all()).range));
-        core.give({in(y.all()), in(y.all()), out(z.all())}, add_up());
+        core.give({in(y.all()), in(y.all()), out(z.all())}, add_up(), {&first});
         core.finish();
         CHECK_EQ(core.state().bytes_to_host, std::uint64_t{0});
         core.give({in(x.all()), in(z.all()), inout(z.all())}, add_up());
