@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memories behind the addresses of a window: at each address the host has one, and every GPU another. Offsets are
- * from the window's begin. What is said of some bytes holds for whole pages.
+ * The memories behind the addresses of a window: at each address the host has one, and the GPUs another. A process has
+ * one address space for all of its GPUs, so that what they see at an address is one memory, of the first of them, which
+ * its peers reach. Offsets are from the window's begin.
  */
 #ifndef PTSCHED_ARENA_WINDOW_MEMORY_HPP
 #define PTSCHED_ARENA_WINDOW_MEMORY_HPP
@@ -25,11 +26,15 @@ public:
     virtual std::byte *view() = 0;
     /* The same memory at another address, with all rights, where queues copy it from and to. */
     virtual std::byte *alias() = 0;
+    /* Of addresses. There is memory behind those that were made(). */
     virtual std::size_t bytes() const = 0;
+    /* Whether there is memory behind all of that range; grows, and stays. Callable in a handler of SIGSEGV. */
+    virtual bool made(std::size_t offset, std::size_t bytes) const noexcept = 0;
+    /* At least one. */
     virtual unsigned gpus() const = 0;
     virtual device::Device &gpu(unsigned n) = 0;
-    /* The same number as view() + @offset: a GPU's own memory is there. */
-    virtual device::Address on_gpu(unsigned n, std::size_t offset) = 0;
+    /* The same number as view() + @offset: the GPUs' memory, which queues of gpu(0) copy. */
+    virtual device::Address on_gpu(std::size_t offset) = 0;
     /*
      * Of the view, which begins with all. Both in multiples of page_bytes. Callable in a handler of SIGSEGV, on any
      * thread at once; ends the process if the kernel refuses it.
