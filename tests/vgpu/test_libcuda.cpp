@@ -54,6 +54,8 @@ int main(int argc, char **argv)
 
     if (argc == 3 && std::string(argv[1]) == "trapped")
         return test::trapped_peer(argv[2]);
+    if (argc == 3 && std::string(argv[1]) == "own addresses")
+        return test::own_addresses_peer(argv[2]);
     if (argc == 3)
         return test::ipc_peer(argv[1], std::atoi(argv[2]));
     try {
@@ -71,5 +73,6 @@ int main(int argc, char **argv)
     test::add_block_cases(cases);
     test::add_capacity_cases(cases);
     test::add_vmm_cases(cases);
+    test::add_own_addresses_cases(cases);
     return tap::run(cases);
 }

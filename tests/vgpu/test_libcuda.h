@@ -80,10 +80,13 @@ void add_ipc_cases(std::vector<tap::Case> &cases);
 void add_block_cases(std::vector<tap::Case> &cases);
 void add_capacity_cases(std::vector<tap::Case> &cases);
 void add_vmm_cases(std::vector<tap::Case> &cases);
+void add_own_addresses_cases(std::vector<tap::Case> &cases);
 /* The other process of these, which begins anew: a driver does not survive a fork. */
 int ipc_peer(const std::string &role, int socket);
 /* Launches a kernel that traps. */
 int trapped_peer(const char *name);
+/* Another process, whose kernels have addresses of their own; runs one of those cases. */
+int own_addresses_peer(const char *name);
 
 } // namespace test
 

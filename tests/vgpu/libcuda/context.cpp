@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Initialisation, devices and contexts. */
+#include "tests/vgpu/libcuda/own_addresses.h"
 #include "tests/vgpu/libcuda/runtime.h"
 #include "tests/vgpu/libcuda/work.h"
 
@@ -123,7 +124,8 @@ bool live(CUcontext context)
 
 /*
  * What devices are like to this process: PTSCHED_VGPU_MEMORY is the bytes that each has, if that is less than it really
- * has; PTSCHED_VGPU_PEERS=0 keeps them apart, and PTSCHED_VGPU_IPC=0 processes.
+ * has; PTSCHED_VGPU_PEERS=0 keeps them apart, and PTSCHED_VGPU_IPC=0 processes; PTSCHED_VGPU_OWN_ADDRESSES=1 keeps
+ * kernels apart from what the host has mapped where they have memory.
  */
 CUresult read_environment()
 {
@@ -139,6 +141,13 @@ CUresult read_environment()
         state().peers = std::strcmp(text, "0") != 0;
     if (const char *text = std::getenv("PTSCHED_VGPU_IPC"))
         state().ipc = std::strcmp(text, "0") != 0;
+    if (const char *text = std::getenv("PTSCHED_VGPU_OWN_ADDRESSES"); text && std::strcmp(text, "0") != 0) {
+        if (!begin_own_addresses())
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        state().own_addresses = true;
+        /* Pages that kernels have in common with the host cannot be exchanged. */
+        state().ipc = false;
+    }
     return CUDA_SUCCESS;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Memory: all of it is the host's, with a note of what kind it is to the device. */
+#include "tests/vgpu/libcuda/own_addresses.h"
 #include "tests/vgpu/libcuda/work.h"
 
 #include <cstdlib>
@@ -48,7 +49,7 @@ CUresult allocate(CUcontext context, Allocation::Kind kind, std::size_t bytes, u
     if (on_device)
         VGPU_TRY(take_memory(context->device, bytes));
     const Allocation made{kind, bytes, context, context->device, flags, s.ids + 1};
-    pointer = std::aligned_alloc(alignment_of(made), occupied_bytes(made));
+    pointer = s.own_addresses ? take_common(bytes) : std::aligned_alloc(alignment_of(made), occupied_bytes(made));
     if (!pointer) {
         if (on_device)
             give_memory_back(context->device, bytes);
@@ -186,9 +187,13 @@ void release(Allocations::iterator found)
 
     if (allocation.kind == Allocation::device_memory || allocation.kind == Allocation::managed)
         give_memory_back(allocation.device, allocation.bytes);
-    /* What others can write to is not for the next who asks for memory. */
-    if (take_back(found->first, allocation) && owned(allocation))
+    if (state().own_addresses) {
+        if (owned(allocation))
+            give_common_back(reinterpret_cast<void *>(found->first), allocation.bytes);
+    } else if (take_back(found->first, allocation) && owned(allocation)) {
+        /* What others can write to is not for the next who asks for memory. */
         std::free(reinterpret_cast<void *>(found->first));
+    }
     state().allocations.erase(found);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Modules: shared objects made by vgpu-cc, from a file or from memory. */
 #include "tests/vgpu/libcuda/grid.h"
+#include "tests/vgpu/libcuda/own_addresses.h"
 #include "tests/vgpu/libcuda/runtime.h"
 
 #include <algorithm>
@@ -29,6 +30,10 @@ CUresult load(const char *path, CUmodule *module)
     if (!table || table->version != VGPU_MODULE_VERSION) {
         dlclose(handle);
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    }
+    if (state().own_addresses && !share_variables(handle)) {
+        dlclose(handle);
+        return CUDA_ERROR_OUT_OF_MEMORY;
     }
     *table->calls = &kernel_calls;
     *module = new CUmod_st;

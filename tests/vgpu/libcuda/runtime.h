@@ -190,9 +190,10 @@ struct State {
     CUresult lost = CUDA_SUCCESS;    /* what every call says once the engine is gone, or a kernel has trapped */
     std::unique_ptr<Link> link;
     vgpu_info info{};
-    size_t memory_bytes = 0; /* of each device */
-    bool peers = true;       /* whether devices reach each other's memory */
-    bool ipc = true;         /* whether processes do */
+    size_t memory_bytes = 0;    /* of each device */
+    bool peers = true;          /* whether devices reach each other's memory */
+    bool ipc = true;            /* whether processes do */
+    bool own_addresses = false; /* kernels have an address space of their own: own_addresses.h */
     std::vector<Device> devices;
     std::unordered_set<CUcontext> contexts, destroyed_contexts;
     std::unordered_map<CUstream, StreamPtr> streams;

@@ -39,6 +39,8 @@ CUresult copy_bytes(std::uintptr_t to, Side to_side, std::uintptr_t from, Side f
     Copy copy;
     copy.to = reinterpret_cast<char *>(to);
     copy.from = reinterpret_cast<const char *>(from);
+    copy.to_device = to_side != host_side;
+    copy.from_device = from_side != host_side;
     copy.width = bytes;
     return perform(lock, stream, copy_work(copy), wait);
 }

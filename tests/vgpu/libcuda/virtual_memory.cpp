@@ -3,6 +3,7 @@
  * Addresses and memory apart: ranges of addresses that are reserved, memory (a memfd each) that is mapped there, and
  * which devices may touch it.
  */
+#include "tests/vgpu/libcuda/own_addresses.h"
 #include "tests/vgpu/libcuda/work.h"
 
 #include <algorithm>
@@ -44,16 +45,22 @@ struct Held {
     unsigned int holds = 1;
 };
 
+struct Range {
+    std::size_t bytes;
+    char *behind = nullptr; /* where the host has what is mapped there, if not there */
+};
+using Ranges = std::map<std::uintptr_t, Range>;
+
 struct Mapping {
     MemoryPtr memory;
-    std::size_t bytes;
+    std::size_t bytes, offset;
     std::map<CUdevice, CUmemAccess_flags> access = {};
 };
 using Mappings = std::map<std::uintptr_t, Mapping>;
 
 /* Protected by the driver's lock. */
 struct AddressSpace {
-    std::map<std::uintptr_t, std::size_t> reserved;
+    Ranges reserved;
     std::map<CUmemGenericAllocationHandle, Held> handles;
     Mappings mappings;
 };
@@ -120,7 +127,7 @@ void *reserve_aligned(std::size_t bytes, std::size_t alignment)
 }
 
 /* The reservation that has all of a range, or end(). */
-std::map<std::uintptr_t, std::size_t>::iterator reservation_of(std::uintptr_t address, std::size_t bytes)
+Ranges::iterator reservation_of(std::uintptr_t address, std::size_t bytes)
 {
     auto &all = space().reserved;
     auto found = all.upper_bound(address);
@@ -128,7 +135,7 @@ std::map<std::uintptr_t, std::size_t>::iterator reservation_of(std::uintptr_t ad
         return all.end();
     --found;
     const std::size_t before = address - found->first;
-    return before <= found->second && bytes <= found->second - before ? found : all.end();
+    return before <= found->second.bytes && bytes <= found->second.bytes - before ? found : all.end();
 }
 
 /* The first mapping that has something of a range, or end(). */
@@ -193,6 +200,22 @@ Held *find(CUmemGenericAllocationHandle handle)
 }
 
 /* The host can do what at least one device may: it is the host that carries out what they do. */
+bool protect(std::uintptr_t address, const Mapping &what, int flags)
+{
+    const int protection = (flags & CU_MEM_ACCESS_FLAGS_PROT_READ ? PROT_READ : 0) |
+                           (flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE ? PROT_WRITE : 0);
+    return mprotect(reinterpret_cast<void *>(address), what.bytes, protection) == 0;
+}
+
+/* What is at the address itself is the host's own concern. */
+bool show(std::uintptr_t address, const Mapping &what, const CUmemAccessDesc &access)
+{
+    const unsigned int rights = access.flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE ? read_right | write_right
+                                : access.flags == CU_MEM_ACCESS_FLAGS_PROT_READ    ? read_right
+                                                                                   : no_rights;
+    return show_piece({address, what.bytes, what.memory->fd, what.offset}, access.location.id, rights);
+}
+
 CUresult give_access(Mappings::iterator mapping, const CUmemAccessDesc &access)
 {
     auto &[address, what] = *mapping;
@@ -201,9 +224,7 @@ CUresult give_access(Mappings::iterator mapping, const CUmemAccessDesc &access)
     what.access[access.location.id] = access.flags;
     for (const auto &[device, allowed] : what.access)
         flags |= allowed;
-    const int protection = (flags & CU_MEM_ACCESS_FLAGS_PROT_READ ? PROT_READ : 0) |
-                           (flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE ? PROT_WRITE : 0);
-    if (mprotect(reinterpret_cast<void *>(address), what.bytes, protection) < 0)
+    if (!(state().own_addresses ? show(address, what, access) : protect(address, what, flags)))
         return CUDA_ERROR_OUT_OF_MEMORY;
     State &s = state();
     if (flags)
@@ -225,7 +246,28 @@ CUresult check_access(const CUmemAccessDesc &access, const Memory &memory)
                                                                                 : CUDA_ERROR_INVALID_DEVICE;
 }
 
+/* Where a range's mappings are to be for the host. */
+char *place_of(std::uintptr_t address, Ranges::iterator range)
+{
+    return range->second.behind ? range->second.behind + (address - range->first) : reinterpret_cast<char *>(address);
+}
+
 } // namespace
+
+std::vector<std::pair<std::uintptr_t, std::size_t>> reserved_ranges()
+{
+    std::vector<std::pair<std::uintptr_t, std::size_t>> result;
+    for (const auto &[begin, range] : space().reserved)
+        result.emplace_back(begin, range.bytes);
+    return result;
+}
+
+char *behind(char *address)
+{
+    const auto number = reinterpret_cast<std::uintptr_t>(address);
+    const auto range = reservation_of(number, 1);
+    return range == space().reserved.end() ? address : place_of(number, range);
+}
 
 bool virtual_memory_supported()
 {
@@ -255,7 +297,7 @@ VGPU_EXPORT CUresult cuMemAddressReserve(CUdeviceptr *pointer, std::size_t bytes
     if (!address)
         return CUDA_ERROR_OUT_OF_MEMORY;
     *pointer = reinterpret_cast<std::uintptr_t>(address);
-    space().reserved.emplace(reinterpret_cast<std::uintptr_t>(address), bytes);
+    space().reserved.emplace(reinterpret_cast<std::uintptr_t>(address), Range{bytes});
     return CUDA_SUCCESS;
 }
 
@@ -265,10 +307,12 @@ VGPU_EXPORT CUresult cuMemAddressFree(CUdeviceptr pointer, std::size_t bytes)
 
     VGPU_ENTER(lock);
     auto found = space().reserved.find(address);
-    if (found == space().reserved.end() || found->second != bytes ||
+    if (found == space().reserved.end() || found->second.bytes != bytes ||
         first_mapping(address, bytes) != space().mappings.end())
         return CUDA_ERROR_INVALID_VALUE;
     munmap(reinterpret_cast<void *>(address), bytes);
+    if (found->second.behind)
+        munmap(found->second.behind, bytes);
     space().reserved.erase(found);
     return CUDA_SUCCESS;
 }
@@ -313,23 +357,30 @@ VGPU_EXPORT CUresult cuMemMap(CUdeviceptr pointer, std::size_t bytes, std::size_
     if (!held || !bytes || !whole(pointer) || !whole(bytes) || !whole(offset) || flags ||
         offset > held->memory->bytes || bytes > held->memory->bytes - offset)
         return CUDA_ERROR_INVALID_VALUE;
-    if (reservation_of(address, bytes) == space().reserved.end() ||
-        first_mapping(address, bytes) != space().mappings.end())
+    const auto range = reservation_of(address, bytes);
+    if (range == space().reserved.end() || first_mapping(address, bytes) != space().mappings.end())
         return CUDA_ERROR_INVALID_VALUE;
-    if (mmap(reinterpret_cast<void *>(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, held->memory->fd,
-             static_cast<off_t>(offset)) == MAP_FAILED)
+    if (state().own_addresses && !range->second.behind)
+        range->second.behind = static_cast<char *>(reserve(0, range->second.bytes, 0));
+    if (state().own_addresses && !range->second.behind)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    space().mappings.emplace(address, Mapping{held->memory, bytes});
+    if (mmap(place_of(address, range), bytes, range->second.behind ? PROT_READ | PROT_WRITE : PROT_NONE,
+             MAP_SHARED | MAP_FIXED, held->memory->fd, static_cast<off_t>(offset)) == MAP_FAILED)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    space().mappings.emplace(address, Mapping{held->memory, bytes, offset});
     return CUDA_SUCCESS;
 }
 
 VGPU_EXPORT CUresult cuMemUnmap(CUdeviceptr pointer, std::size_t bytes)
 {
     VGPU_ENTER(lock);
-    const auto mappings = mappings_of(static_cast<std::uintptr_t>(pointer), bytes);
-    if (mappings.empty() || !reserve(static_cast<std::uintptr_t>(pointer), bytes, MAP_FIXED))
+    const auto address = static_cast<std::uintptr_t>(pointer);
+    const auto mappings = mappings_of(address, bytes);
+    if (mappings.empty() ||
+        !reserve(reinterpret_cast<std::uintptr_t>(place_of(address, reservation_of(address, bytes))), bytes, MAP_FIXED))
         return CUDA_ERROR_INVALID_VALUE;
     for (auto mapping : mappings) {
+        hide_piece(mapping->first);
         state().allocations.erase(mapping->first);
         space().mappings.erase(mapping);
     }

@@ -2,7 +2,7 @@
 /* Kernels, copies and fills: what they do on the host and what they cost on the device. */
 #include "tests/vgpu/libcuda/work.h"
 
-#include "tests/vgpu/libcuda/grid.h"
+#include "tests/vgpu/libcuda/own_addresses.h"
 
 #include <algorithm>
 #include <cstring>
@@ -50,8 +50,10 @@ std::uint64_t run_kernel(const KernelCall &call)
     for (std::uint32_t i = 0; i < kernel.param_count; i++)
         params[i] = const_cast<char *>(call.params.data()) + kernel.param_offsets[i];
     const std::uint64_t threads = std::uint64_t{block[0]} * block[1] * block[2];
-    const vgpu_sum sum = run_grid({*function.module->table, kernel, call.launch, params.data(), call.cooperative,
-                                   resident_blocks(function, threads, call.shared_bytes)});
+    const GridCall grid{
+        *function.module->table, kernel,           call.launch,
+        params.data(),           call.cooperative, resident_blocks(function, threads, call.shared_bytes)};
+    const vgpu_sum sum = state().own_addresses ? run_apart(function.module->device, grid) : run_grid(grid);
     if (sum.flags & VGPU_TRAPPED)
         return trapped;
     /* The first run of a program's code is slow, and so is one that was interrupted: that is forgotten by and by. */
@@ -72,12 +74,23 @@ bool known_to_be_short(const KernelCall &call)
     return most && !function.may_wait && threads_of(call.launch) <= most && function.longest_ns <= short_body_ns;
 }
 
+/* Where the driver finds what a device has at an address. */
+char *device_memory(char *address)
+{
+    if (!state().own_addresses)
+        return address;
+    const Guard lock(state().lock);
+    return behind(address);
+}
+
 std::uint64_t run_copy(const Copy &copy)
 {
+    const char *from = copy.from_device ? device_memory(const_cast<char *>(copy.from)) : copy.from;
+    char *to = copy.to_device ? device_memory(copy.to) : copy.to;
     for (std::size_t z = 0; z < copy.depth; z++)
         for (std::size_t y = 0; y < copy.height; y++)
-            std::memmove(copy.to + z * copy.to_slice + y * copy.to_pitch,
-                         copy.from + z * copy.from_slice + y * copy.from_pitch, copy.width);
+            std::memmove(to + z * copy.to_slice + y * copy.to_pitch, from + z * copy.from_slice + y * copy.from_pitch,
+                         copy.width);
     return copy_ns + copy.width * copy.height * copy.depth / copy_bytes_per_ns;
 }
 
@@ -88,8 +101,9 @@ template <typename T> void fill_row(char *to, T value, std::size_t count)
 
 std::uint64_t run_fill(const Fill &fill)
 {
+    char *to = device_memory(fill.to);
     for (std::size_t y = 0; y < fill.height; y++) {
-        char *row = fill.to + y * fill.pitch;
+        char *row = to + y * fill.pitch;
         switch (fill.element_bytes) {
         case 1:
             fill_row(row, static_cast<std::uint8_t>(fill.value), fill.width);
@@ -259,6 +273,8 @@ CUresult make_box(const Params &p, std::size_t from_z, std::size_t to_z, std::si
 
     VGPU_TRY(end_of_copy(p.srcMemoryType, p.srcHost, p.srcDevice, from));
     VGPU_TRY(end_of_copy(p.dstMemoryType, p.dstHost, p.dstDevice, to));
+    copy.from_device = p.srcMemoryType != CU_MEMORYTYPE_HOST;
+    copy.to_device = p.dstMemoryType != CU_MEMORYTYPE_HOST;
     copy.width = p.WidthInBytes;
     copy.height = p.Height;
     copy.depth = depth;

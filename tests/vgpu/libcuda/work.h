@@ -19,6 +19,7 @@ struct KernelCall {
 struct Copy {
     const char *from = nullptr;
     char *to = nullptr;
+    bool from_device = false, to_device = false; /* as it is there, which is not always what the host has there */
     size_t width = 0, height = 1, depth = 1;
     size_t from_pitch = 0, from_slice = 0;
     size_t to_pitch = 0, to_slice = 0;

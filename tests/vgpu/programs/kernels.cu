@@ -64,3 +64,12 @@ extern "C" __global__ void wait_for_host(volatile unsigned int *flag, unsigned i
         ;
     *seen = load(flag);
 }
+
+__device__ unsigned int remembered;
+
+/* What the launch before was told, and what the next is to know. */
+extern "C" __global__ void remember(unsigned int value, unsigned int *before)
+{
+    *before = remembered;
+    remembered = value;
+}
