@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Memory by its kind: who reaches it, at which address, and whose pool it is from. */
 #include "tests/device/work.hpp"
+#include <ptsched/device/addresses.hpp>
 #include <ptsched/device/allocation.hpp>
 
 #include <numeric>
@@ -194,6 +195,45 @@ void mapped_memory_makes_room()
     CHECK(holds(*adder.add(sum, sum), 4));
 }
 
+/* Memory comes in pieces, which are one range to copies and kernels. */
+void addresses_get_memory()
+{
+    InPlace work(gpu());
+    auto range = device::Addresses::reserve(device::gpus(), 1);
+    const std::size_t unit = range->unit();
+    CHECK(range->bytes() == unit && range->begin() % unit == 0);
+    range = device::Addresses::reserve(device::gpus(), 3 * unit - 1);
+    CHECK(range->bytes() == 3 * unit);
+    range->make(2 * unit, unit);
+    range->make(unit, unit);
+    const std::vector<float> ones(2 * count, 1);
+    std::vector<float> back(2 * count);
+    const device::Address middle = range->begin() + 2 * unit - bytes;
+    work.queue->upload(middle, ones.data(), 2 * bytes);
+    work.add(middle + bytes / 2, middle + bytes / 2);
+    work.queue->download(back.data(), middle, 2 * bytes);
+    work.queue->finish();
+    CHECK(back[count / 2 - 1] == 1 && back[count / 2] == 2 && back[count] == 2 && back[2 * count - 1] == 1);
+    CHECK(refused([&] { range->make(unit / 2, unit); }, {"multiples of " + std::to_string(unit)}));
+    CHECK(refused([&] { range->make(2 * unit, 2 * unit); }, {std::to_string(3 * unit)}));
+    device::Device *with_host[] = {&gpu(), &device::host()};
+    CHECK(refused([&] { device::Addresses::reserve(with_host, unit); }, {"GPUs of CUDA"}));
+}
+
+/* It counts as the device's, and goes with the range. */
+void memory_at_addresses_makes_room()
+{
+    Limit limit(gpu(), 256 * kilo);
+    auto range = device::Addresses::reserve(device::gpus(), 512 * kilo);
+    range->make(0, 192 * kilo);
+    CHECK(refused([&] { range->make(192 * kilo, 128 * kilo); }, {gpu().name(), "no memory"}));
+    range->make(192 * kilo, 64 * kilo);
+    range.reset();
+    range = device::Addresses::reserve(device::gpus(), 512 * kilo);
+    range->make(256 * kilo, 256 * kilo);
+    CHECK(range->begin() != 0);
+}
+
 void hints_are_harmless()
 {
     InPlace work(gpu());
@@ -257,6 +297,8 @@ std::vector<tap::Case> test::space_cases()
             {"one address for one", one_address_for_one},
             {"one address where none can be mapped", on_machines_without_mapped_memory},
             {"mapped memory makes room, and counts", mapped_memory_makes_room},
+            {"addresses get memory by and by", addresses_get_memory},
+            {"memory at addresses makes room", memory_at_addresses_makes_room},
             {"hints change no content", hints_are_harmless},
             {"memory that a driver has not", old_drivers_say_what_they_lack},
             {"memory without a GPU", on_machines_without_a_gpu}};
