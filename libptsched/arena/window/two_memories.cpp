@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Two memories at one address: that of the GPUs is mapped first, and the host's over it. The other order does not work,
+ * since the driver reserves addresses of the host's for its own.
+ */
+#include "libptsched/arena/window/ground.hpp"
+#include <ptsched/device/addresses.hpp>
+#include <ptsched/device/allocation.hpp>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace ptsched::arena {
+
+namespace {
+
+/* Of how much is registered and mapped at once: each takes the driver's locks, and memory of its own. */
+constexpr std::size_t least_unit = 2 << 20;
+
+[[noreturn]] void fail(const char *doing, std::size_t bytes)
+{
+    const int error = errno;
+    const std::string what = std::string(doing) + " of " + std::to_string(bytes) + " bytes: " + std::strerror(error);
+    if (error == ENOMEM)
+        throw device::OutOfMemory(what);
+    throw Error(what);
+}
+
+/* Memory of the host without an address, of zeros. */
+class File {
+public:
+    explicit File(std::size_t bytes) : fd_(memfd_create("ptsched-window", MFD_CLOEXEC))
+    {
+        if (fd_ < 0)
+            fail("memory for a window", bytes);
+        if (ftruncate(fd_, static_cast<off_t>(bytes)) < 0) {
+            const int error = errno;
+            close(fd_);
+            errno = error;
+            fail("memory for a window", bytes);
+        }
+    }
+    ~File() { close(fd_); }
+    File(const File &) = delete;
+    File &operator=(const File &) = delete;
+
+    std::byte *map(void *at, std::size_t offset, std::size_t bytes) const
+    {
+        const int flags = MAP_SHARED | MAP_NORESERVE | (at ? MAP_FIXED : 0);
+        void *mapped = mmap(at, bytes, PROT_READ | PROT_WRITE, flags, fd_, static_cast<off_t>(offset));
+        if (mapped == MAP_FAILED)
+            fail("the host's view of a window", bytes);
+        return static_cast<std::byte *>(mapped);
+    }
+
+private:
+    const int fd_;
+};
+
+class TwoMemories final : public Ground, public Memories {
+public:
+    TwoMemories(std::vector<device::Device *> gpus, std::size_t bytes);
+    ~TwoMemories() override;
+
+    std::byte *begin() override { return view(); }
+    std::size_t bytes() const override { return addresses_->bytes(); }
+    std::size_t unit() const override { return unit_; }
+    void make(std::size_t offset, std::size_t bytes) override;
+    void clear(std::size_t offset, std::size_t bytes) override { std::memset(alias_ + offset, 0, bytes); }
+    Memories *memories() override { return this; }
+
+    std::byte *view() override { return static_cast<std::byte *>(device::host_pointer(addresses_->begin())); }
+    std::byte *alias() override { return alias_; }
+    bool made(std::size_t offset, std::size_t bytes) const noexcept override;
+    unsigned gpus() const override { return static_cast<unsigned>(gpus_.size()); }
+    device::Device &gpu(unsigned n) override { return *gpus_.at(n); }
+    device::Address on_gpu(std::size_t offset) override { return addresses_->begin() + offset; }
+    void protect(std::size_t offset, std::size_t bytes, Rights rights) noexcept override;
+
+private:
+    const std::vector<device::Device *> gpus_;
+    const std::unique_ptr<device::Addresses> addresses_;
+    const std::size_t unit_;
+    const File file_;
+    std::byte *const alias_;
+    std::vector<std::atomic<bool>> made_;         /* by the unit */
+    std::vector<device::Allocation> page_locked_; /* of the alias, in pieces */
+};
+
+TwoMemories::TwoMemories(std::vector<device::Device *> gpus, std::size_t bytes)
+    : gpus_(std::move(gpus)), addresses_(device::Addresses::reserve(gpus_, bytes)),
+      unit_(std::max(addresses_->unit(), least_unit)), file_(addresses_->bytes()),
+      alias_(file_.map(nullptr, 0, addresses_->bytes())), made_(addresses_->bytes() / unit_)
+{
+}
+
+TwoMemories::~TwoMemories()
+{
+    page_locked_.clear();
+    munmap(alias_, bytes());
+}
+
+void TwoMemories::make(std::size_t offset, std::size_t bytes)
+{
+    /* What can fail for want of memory comes first, and can be undone. */
+    auto locked = device::Allocation::registered(alias_ + offset, bytes);
+    page_locked_.reserve(page_locked_.size() + 1);
+    addresses_->make(offset, bytes);
+    file_.map(view() + offset, offset, bytes);
+    page_locked_.push_back(std::move(locked));
+    for (std::size_t i = offset / unit_; i < (offset + bytes) / unit_; i++)
+        made_[i].store(true, std::memory_order_release);
+}
+
+bool TwoMemories::made(std::size_t offset, std::size_t bytes) const noexcept
+{
+    if (offset > this->bytes() || bytes > this->bytes() - offset)
+        return false;
+    for (std::size_t i = offset / unit_; i * unit_ < offset + bytes; i++)
+        if (!made_[i].load(std::memory_order_acquire))
+            return false;
+    return true;
+}
+
+void TwoMemories::protect(std::size_t offset, std::size_t bytes, Rights rights) noexcept
+{
+    const int protection = rights == Rights::none   ? PROT_NONE
+                           : rights == Rights::read ? PROT_READ
+                                                    : PROT_READ | PROT_WRITE;
+    if (mprotect(view() + offset, bytes, protection) == 0)
+        return;
+    constexpr char text[] = "ptsched: arena: the kernel does not protect a page of a window: too many mappings, of "
+                            "which /proc/sys/vm/max_map_count allows more\n";
+    if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+        std::abort();
+    std::abort();
+}
+
+} // namespace
+
+std::unique_ptr<Ground> make_two_memories(std::vector<device::Device *> gpus, std::size_t bytes)
+{
+    const std::size_t whole = (bytes + least_unit - 1) / least_unit * least_unit;
+    return std::make_unique<TwoMemories>(std::move(gpus), whole);
+}
+
+} // namespace ptsched::arena

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+# Arenas on the virtual GPU.
+
+ARENA_HEADERS := $(wildcard libptsched/include/ptsched/arena.cuh libptsched/include/ptsched/arena/*)
+
+$(B)/vgpu/arena-kernels.so: tests/arena/kernels.cu tests/arena/nodes.h $(ARENA_HEADERS) $(VGPU_CC)
+	$(compile_for_vgpu)
+
+$(B)/tests/arena: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/arena/*.c tests/arena/*.cpp)) $(ARENA_OBJS) $(PTASK_INSIDES) \
+		$(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(B)/vgpu/arena-kernels.so
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -ldl -Wl,--no-as-needed -L$(B)/vgpu -lcuda -Wl,-rpath,'$$ORIGIN/../vgpu'
+
+TESTS += $(B)/tests/arena
