@@ -218,8 +218,10 @@ POOL_LIBS        := libptsched-pool
 POOL_PC          := ptsched-pool
 TASKS_LIBS       := libptsched-tasks
 TASKS_PC         := ptsched-tasks
-INSTALL_LIBS     := $(CLIENT_LIBS) $(PTASK_LIBS) $(POOL_LIBS) $(TASKS_LIBS)
-INSTALL_PC       := $(CLIENT_PC) $(PTASK_PC) $(POOL_PC) $(TASKS_PC)
+ARENA_LIBS       := libptsched-arena
+ARENA_PC         := ptsched-arena
+INSTALL_LIBS     := $(CLIENT_LIBS) $(PTASK_LIBS) $(POOL_LIBS) $(TASKS_LIBS) $(ARENA_LIBS)
+INSTALL_PC       := $(CLIENT_PC) $(PTASK_PC) $(POOL_PC) $(TASKS_PC) $(ARENA_PC)
 INSTALL_CMAKE    := ptsched-config.cmake ptsched-config-version.cmake
 INSTALL_UNITS    := ptschedd.service ptsched-metrics.service ptsched-metrics.timer
 CMAKE_DIR         = $(libdir)/cmake/ptsched
@@ -257,6 +259,7 @@ install: programs install-ptask ## libraries, tools, documents, udev rule, syste
 	$(call install_libraries,$(CLIENT_LIBS),$(CLIENT_PC),libptsched/include/ptsched/ptsched.*)
 	$(call install_libraries,$(POOL_LIBS),$(POOL_PC),libptsched/include/ptsched/pool.* libptsched/include/ptsched/pool)
 	$(call install_libraries,$(TASKS_LIBS),$(TASKS_PC),libptsched/include/ptsched/tasks.* libptsched/include/ptsched/tasks)
+	$(call install_libraries,$(ARENA_LIBS),$(ARENA_PC),libptsched/include/ptsched/arena.* libptsched/include/ptsched/arena)
 	install -m 644 $(POOL_EXAMPLE_SRCS) $(DESTDIR)$(docdir)/examples
 	install -m 644 uapi/linux/ptsched.h $(DESTDIR)$(includedir)/linux
 	set -e; for unit in $(INSTALL_UNITS); do \
