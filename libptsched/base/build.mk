@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # What libraries and tools have in common. What throws, or knows the standard clock, is for devices and graphs alone.
-BASE_SRCS := $(filter-out %/worker.cpp %/chrono_clock.cpp %/c_error.cpp %/nvtx.cpp %/trace_events.cpp, \
+BASE_SRCS := $(filter-out %/worker.cpp %/bad_access.cpp %/chrono_clock.cpp %/c_error.cpp %/nvtx.cpp %/trace_events.cpp, \
 	$(wildcard libptsched/base/*.cpp))
 
 # Headers of the toolkit, if it is there: NVTX is nothing else.

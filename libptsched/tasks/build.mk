@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # libptsched-tasks.so: tasks with in, out and inout, on top of libptsched-device.so.
 TASKS_SRCS := $(wildcard libptsched/tasks/*.cpp libptsched/tasks/*/*.cpp) \
-	$(addprefix libptsched/base/,c_error.cpp nvtx.cpp trace_events.cpp)
+	$(addprefix libptsched/base/,bad_access.cpp c_error.cpp nvtx.cpp trace_events.cpp)
 TASKS_OBJS := $(TASKS_SRCS:%=$(B)/obj/%.o)
 TASKS_SO   := $(B)/lib/libptsched-tasks.so
 

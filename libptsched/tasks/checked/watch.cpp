@@ -2,63 +2,15 @@
 #include "libptsched/tasks/checked/watch.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <sys/mman.h>
-#include <ucontext.h>
 
 namespace ptsched::tasks {
 
-namespace {
-
-/* What handled the signal before. */
-struct sigaction earlier;
-
-void pass_on(int signal, siginfo_t *info, void *context)
-{
-    if (earlier.sa_flags & SA_SIGINFO)
-        return earlier.sa_sigaction(signal, info, context);
-    if (earlier.sa_handler != SIG_DFL && earlier.sa_handler != SIG_IGN)
-        return earlier.sa_handler(signal);
-    /* It comes again when this returns, and ends the process where it happened. */
-    sigaction(signal, &earlier, nullptr);
-    if (info->si_code <= 0)
-        raise(signal);
-}
-
-} // namespace
-
-std::atomic<Watch *> Watch::active{nullptr};
-
-/* Each time: others may have come in between. */
-void Watch::install()
-{
-    struct sigaction ours {};
-    struct sigaction now {};
-    ours.sa_sigaction = on_signal;
-    ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-    sigemptyset(&ours.sa_mask);
-    sigaction(SIGSEGV, nullptr, &now);
-    if (now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_signal)
-        return;
-    earlier = now;
-    sigaction(SIGSEGV, &ours, nullptr);
-}
-
-void Watch::on_signal(int signal, siginfo_t *info, void *context)
-{
-    const int error = errno;
-    Watch *const watch = active.load(std::memory_order_acquire);
-    const bool is_write = static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_ERR] & 2;
-    if (!watch || info->si_code != SEGV_ACCERR ||
-        !watch->on_fault(reinterpret_cast<std::uintptr_t>(info->si_addr), is_write))
-        pass_on(signal, info, context);
-    errno = error;
-}
-
 /* As a signal's handler: it opens the page, and the access is done again. */
-bool Watch::on_fault(std::uintptr_t address, bool is_write)
+bool Watch::on_fault(const BadAccess &access)
 {
+    const auto [address, is_write] = access;
     const bool is_closed = watched_.closed.find(address) || watched_.guards.find(address);
     if (!is_closed && !watched_.to_read.find(address))
         return false;
@@ -87,12 +39,12 @@ Watch::Watch(Watched watched)
     keep(watched_.kept);
     if (is_passive_)
         return;
-    install();
+    handler_.emplace([](void *self, const BadAccess &access) { return static_cast<Watch *>(self)->on_fault(access); },
+                     this);
     sigset_t mine;
     sigemptyset(&mine);
     sigaddset(&mine, SIGSEGV);
     pthread_sigmask(SIG_UNBLOCK, &mine, &signals_before_);
-    active.store(this, std::memory_order_release);
     close(watched_.closed, PROT_NONE);
     close(watched_.to_read, PROT_READ);
 }
@@ -132,7 +84,7 @@ std::vector<Watch::Touch> Watch::end()
     for (std::size_t i = 0; i < fault_count_; i++)
         if (watched_.guards.find(faults_[i].address))
             mprotect(reinterpret_cast<void *>(faults_[i].address & -page_bytes), page_bytes, PROT_NONE);
-    active.store(nullptr, std::memory_order_release);
+    handler_.reset();
     pthread_sigmask(SIG_SETMASK, &signals_before_, nullptr);
     std::sort(touches.begin(), touches.end(), [](const auto &a, const auto &b) { return a.begin < b.begin; });
     return touches;

@@ -2,11 +2,12 @@
 #ifndef PTSCHED_TASKS_CHECKED_WATCH_HPP
 #define PTSCHED_TASKS_CHECKED_WATCH_HPP
 
+#include "libptsched/base/bad_access.hpp"
 #include "libptsched/tasks/checked/bytes.hpp"
 
-#include <atomic>
 #include <csignal>
 #include <memory>
+#include <optional>
 #include <pthread.h>
 
 namespace ptsched::tasks {
@@ -31,7 +32,7 @@ public:
         bool is_write;
     };
 
-    /* Throws std::bad_alloc. */
+    /* Throws std::bad_alloc, and Error if there are too many handlers of accesses. */
     explicit Watch(Watched watched);
     ~Watch() { end(); }
     Watch(const Watch &) = delete;
@@ -52,9 +53,7 @@ private:
         bool is_write;
     };
 
-    static void on_signal(int signal, siginfo_t *info, void *context);
-    static void install();
-    bool on_fault(std::uintptr_t address, bool is_write);
+    bool on_fault(const BadAccess &access);
     void close(const ByteSet &pages, int protection);
     void keep(const ByteSet &bytes);
     void open();
@@ -62,12 +61,11 @@ private:
     void add_faults(std::vector<Touch> &touches) const;
     static bool difference(Bytes bytes, const std::byte *before, std::vector<Touch> &touches);
 
-    static std::atomic<Watch *> active;
-
     Watched watched_;
     const bool is_passive_; /* no page is closed */
     const pthread_t thread_ = pthread_self();
     sigset_t signals_before_;
+    std::optional<BadAccessHandler> handler_;
     std::vector<std::byte> copies_; /* of what is kept */
     const std::unique_ptr<Saved[]> saved_{new Saved[most_saved]};
     Fault faults_[most_faults];
