@@ -27,25 +27,31 @@ Mutex mutex;
 /* Who handled the signal before, when this came first, and when it came back. */
 struct sigaction first, latest;
 std::atomic<bool> is_installed{false};
-/* The other handler may itself pass on to this one, which it found here. */
-[[gnu::tls_model("initial-exec")]] thread_local bool is_passing = false;
+/*
+ * The signal that this thread has passed on, and by which call. Called once more for the same one, from further down
+ * the stack, it is by whom it was passed to, who found this handler there before. If that call was left by a jump, the
+ * next signal may be at the same place, but not further down.
+ */
+struct Passed {
+    const void *context;
+    const void *frame;
+};
+[[gnu::tls_model("initial-exec")]] thread_local Passed passed{};
 
-void pass_on(int signal, siginfo_t *info, void *context)
+void pass_on(int signal, siginfo_t *info, void *context, const void *frame)
 {
-    const struct sigaction &to = is_passing ? first : latest;
-    const bool was_passing = is_passing;
-    is_passing = true;
-    if (to.sa_flags & SA_SIGINFO) {
-        to.sa_sigaction(signal, info, context);
-    } else if (to.sa_handler != SIG_DFL && to.sa_handler != SIG_IGN) {
-        to.sa_handler(signal);
-    } else {
-        /* It comes again when this returns, and ends the process where it happened. */
-        sigaction(signal, &to, nullptr);
-        if (info->si_code <= 0)
-            raise(signal);
-    }
-    is_passing = was_passing;
+    const bool comes_back = context == passed.context && frame < passed.frame;
+    const struct sigaction &to = comes_back ? first : latest;
+    if (!comes_back)
+        passed = {context, frame};
+    if (to.sa_flags & SA_SIGINFO)
+        return to.sa_sigaction(signal, info, context);
+    if (to.sa_handler != SIG_DFL && to.sa_handler != SIG_IGN)
+        return to.sa_handler(signal);
+    /* It comes again when this returns, and ends the process where it happened. */
+    sigaction(signal, &to, nullptr);
+    if (info->si_code <= 0)
+        raise(signal);
 }
 
 bool ask(Slot &slot, const BadAccess &access)
@@ -70,7 +76,7 @@ void on_signal(int signal, siginfo_t *info, void *context)
             if ((is_done = ask(slot, access)))
                 break;
     if (!is_done)
-        pass_on(signal, info, context);
+        pass_on(signal, info, context, __builtin_frame_address(0));
     errno = error;
 }
 
