@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # libptsched-arena.so: one address for CPU and GPUs, on top of libptsched-device.so.
-ARENA_SRCS := $(wildcard libptsched/arena/*.cpp libptsched/arena/*/*.cpp) libptsched/base/c_error.cpp
+ARENA_SRCS := $(wildcard libptsched/arena/*.cpp libptsched/arena/*/*.cpp) \
+	$(addprefix libptsched/base/,bad_access.cpp c_error.cpp)
 ARENA_OBJS := $(ARENA_SRCS:%=$(B)/obj/%.o)
 ARENA_SO   := $(B)/lib/libptsched-arena.so
 

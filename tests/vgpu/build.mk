@@ -45,6 +45,11 @@ $(B)/vgpu/ptx/%.so: $(VGPU)/programs/%.cu $(VGPU)/vgpu-cc $(VGPU_HEADERS)
 	@mkdir -p $(@D)
 	CXX="$(CXX)" $(VGPU)/vgpu-cc $< -o $@ -iquote . $(WARNINGS) $(SANFLAGS)
 
+# The same of arenas, by the first kernel's name.
+$(B)/vgpu/ptx/ptsched_arena_compare.so: libptsched/arena/coherence/kernels.cu libptsched/arena/coherence/kernels.h $(VGPU)/vgpu-cc $(VGPU_HEADERS)
+	@mkdir -p $(@D)
+	CXX="$(CXX)" $(VGPU)/vgpu-cc $< -o $@ -iquote . $(WARNINGS) $(SANFLAGS)
+
 $(B)/vgpu/inversion-client: $(B)/obj/$(VGPU)/programs/inversion-client.cpp.o $(B)/vgpu/libcuda.so
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $< -L$(B)/vgpu -lcuda
@@ -54,7 +59,7 @@ $(B)/vgpu/rm-shim.so: $(B)/obj/$(VGPU)/rm_shim.cpp.o
 	$(CXX) $(LDFLAGS) -shared -o $@ $^ -ldl
 
 VGPU_PROGRAMS := $(addprefix $(B)/vgpu/,vgpud libcuda.so kernels.so blocks.so inversion-client vgpu-stat rm-shim.so \
-	ptx/ptsched_pieces.so ptx/ptsched_multiply_add.so)
+	ptx/ptsched_pieces.so ptx/ptsched_multiply_add.so ptx/ptsched_arena_compare.so)
 
 ALL += $(VGPU_PROGRAMS)
 

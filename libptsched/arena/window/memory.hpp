@@ -36,7 +36,7 @@ public:
     /* The same number as view() + @offset: the GPUs' memory, which queues of gpu(0) copy. */
     virtual device::Address on_gpu(std::size_t offset) = 0;
     /*
-     * Of the view, which begins with all. Both in multiples of page_bytes. Callable in a handler of SIGSEGV, on any
+     * Of the view, which begins with none. Both in multiples of page_bytes. Callable in a handler of SIGSEGV, on any
      * thread at once; ends the process if the kernel refuses it.
      */
     virtual void protect(std::size_t offset, std::size_t bytes, Rights rights) noexcept = 0;

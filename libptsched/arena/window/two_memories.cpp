@@ -49,10 +49,10 @@ public:
     File(const File &) = delete;
     File &operator=(const File &) = delete;
 
-    std::byte *map(void *at, std::size_t offset, std::size_t bytes) const
+    std::byte *map(void *at, int protection, std::size_t offset, std::size_t bytes) const
     {
         const int flags = MAP_SHARED | MAP_NORESERVE | (at ? MAP_FIXED : 0);
-        void *mapped = mmap(at, bytes, PROT_READ | PROT_WRITE, flags, fd_, static_cast<off_t>(offset));
+        void *mapped = mmap(at, bytes, protection, flags, fd_, static_cast<off_t>(offset));
         if (mapped == MAP_FAILED)
             fail("the host's view of a window", bytes);
         return static_cast<std::byte *>(mapped);
@@ -95,7 +95,7 @@ private:
 TwoMemories::TwoMemories(std::vector<device::Device *> gpus, std::size_t bytes)
     : gpus_(std::move(gpus)), addresses_(device::Addresses::reserve(gpus_, bytes)),
       unit_(std::max(addresses_->unit(), least_unit)), file_(addresses_->bytes()),
-      alias_(file_.map(nullptr, 0, addresses_->bytes())), made_(addresses_->bytes() / unit_)
+      alias_(file_.map(nullptr, PROT_READ | PROT_WRITE, 0, addresses_->bytes())), made_(addresses_->bytes() / unit_)
 {
 }
 
@@ -111,7 +111,7 @@ void TwoMemories::make(std::size_t offset, std::size_t bytes)
     auto locked = device::Allocation::registered(alias_ + offset, bytes);
     page_locked_.reserve(page_locked_.size() + 1);
     addresses_->make(offset, bytes);
-    file_.map(view() + offset, offset, bytes);
+    file_.map(view() + offset, PROT_NONE, offset, bytes);
     page_locked_.push_back(std::move(locked));
     for (std::size_t i = offset / unit_; i < (offset + bytes) / unit_; i++)
         made_[i].store(true, std::memory_order_release);

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+#include "libptsched/arena/coherence/coherence.hpp"
+
+#include "libptsched/arena/coherence/impl.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace ptsched::arena {
+
+Coherence::Impl::Impl(Memories &memories, Options options, std::unique_ptr<GpuSide> gpus)
+    : memories_(memories), options_(std::move(options)), gpus_(std::move(gpus)),
+      host_(memories, options_.checked, [this](const HostSide::Fault &fault) { return serve(fault); })
+{
+}
+
+Coherence::Impl::~Impl()
+{
+    for (;;) {
+        Region *last = nullptr;
+        {
+            Guard lock(mutex_);
+            if (regions_.empty())
+                return;
+            last = regions_.back().get();
+        }
+        remove(*last);
+    }
+}
+
+Region &Coherence::Impl::add(std::optional<Party> owner)
+{
+    Guard lock(mutex_);
+    regions_.push_back(std::make_unique<Region>(owner));
+    return *regions_.back();
+}
+
+void Coherence::Impl::check(Stretch pages) const
+{
+    if (pages.offset % page_bytes || pages.bytes % page_bytes || !pages.bytes)
+        throw Error("an arena grows by whole pages of " + std::to_string(page_bytes) + " bytes, not by " +
+                    std::to_string(pages.bytes) + " at " + std::to_string(pages.offset));
+    if (pages.offset > memories_.bytes() || pages.bytes > memories_.bytes() - pages.offset ||
+        !memories_.made(pages.offset, pages.bytes))
+        throw Error("an arena grows by pages that the window has made; it has none at " + std::to_string(pages.offset) +
+                    " for " + std::to_string(pages.bytes) + " bytes");
+}
+
+void Coherence::Impl::grow(Region &region, Stretch pages)
+{
+    check(pages);
+    Guard lock(region.mutex);
+    region.extents.push_back(std::make_unique<Extent>(region, pages));
+    host_.add(*region.extents.back());
+    if (region.owner.load() == Party::gpus)
+        bring_all(region, Beside::work);
+}
+
+void Coherence::Impl::remove(Region &region) noexcept
+{
+    {
+        Guard lock(region.mutex);
+        close(region);
+    }
+    /* Without the lock, which those need that are being served. */
+    std::vector<std::unique_ptr<Extent>> extents;
+    {
+        Guard lock(region.mutex);
+        extents.swap(region.extents);
+    }
+    for (const auto &extent : extents) {
+        host_.forget(*extent);
+        PageSet all(extent->directory.pages());
+        all.add({0, all.pages()});
+        host_.protect(*extent, all, Rights::none);
+        if (extent->twin)
+            gpus_->release_twin(extent->twin, extent->bytes);
+    }
+    Guard lock(mutex_);
+    std::erase_if(regions_, [&](const auto &one) { return one.get() == &region; });
+}
+
+/* The host's memory has what GPUs have released; it gets few pages at once, others when it touches them. */
+void Coherence::Impl::acquire(Region &region, Party party)
+{
+    Guard lock(region.mutex);
+    if (region.owner.load())
+        return;
+    if (party == Party::host) {
+        region.races.forget_gpus();
+        fetch_few(region);
+    } else {
+        /* A word that both have written would be the host's from then on. */
+        if (options_.checked)
+            settle_gpus(region, {});
+        bring_all(region, Beside::work);
+    }
+    tell_races(region);
+}
+
+void Coherence::Impl::release(Region &region, Party party, const Declared &writes)
+{
+    Guard lock(region.mutex);
+    if (region.owner.load())
+        return;
+    if (party == Party::gpus)
+        settle_gpus(region, writes);
+    else
+        settle_host(region);
+    tell_races(region);
+}
+
+void Coherence::Impl::access(Region &region, Party party)
+{
+    {
+        Guard lock(region.mutex);
+        const std::optional<Party> owner = region.owner.load();
+        if (owner && *owner != party) {
+            settle_owner(region, {});
+            made_shared_++;
+        }
+    }
+    acquire(region, party);
+}
+
+void Coherence::Impl::take_ownership(Region &region, Party party, const Declared &writes)
+{
+    Guard lock(region.mutex);
+    if (region.owner.load() == party)
+        return;
+    if (region.owner.load() != Party::host)
+        settle_gpus(region, writes);
+    if (party == Party::gpus) {
+        give_to_gpus(region);
+    } else {
+        settle_host(region);
+        fetch_all(region);
+    }
+    region.races.forget_gpus();
+    region.owner = party;
+    tell_races(region);
+}
+
+/* The host writes no more: pages are closed to it while they are copied. */
+void Coherence::Impl::give_to_gpus(Region &region)
+{
+    for (const auto &extent : region.extents)
+        extent->directory.settle(changed_by_host(region, *extent, extent->directory.written()));
+    try {
+        bring_all(region, Beside::nothing);
+    } catch (...) {
+        close(region);
+        throw;
+    }
+}
+
+void Coherence::Impl::give_up(Region &region, const Declared &writes)
+{
+    Guard lock(region.mutex);
+    settle_owner(region, writes);
+}
+
+/* It is shared from then on. */
+void Coherence::Impl::settle_owner(Region &region, const Declared &writes)
+{
+    const std::optional<Party> owner = region.owner.load();
+    if (!owner)
+        return;
+    if (*owner == Party::gpus)
+        settle_gpus(region, writes);
+    else
+        settle_host(region);
+    region.owner = std::nullopt;
+}
+
+/* Not in a handler: what GPUs have is to come, or to be found. */
+bool Coherence::Impl::serve(const HostSide::Fault &fault)
+{
+    Extent &extent = *fault.extent;
+    Guard lock(extent.region.mutex);
+    try {
+        if (extent.region.owner.load() == Party::gpus) {
+            settle_owner(extent.region, {});
+            extent.region.races.forget_gpus();
+            made_shared_++;
+        }
+        const Run run = extent.directory.to_fetch(fault.page);
+        if (run.count) {
+            const auto work = gpus_->begin();
+            fetch(extent, *work, {run});
+        }
+        host_.open(extent, fault.page, fault.is_write);
+        return true;
+    } catch (const std::exception &error) {
+        std::fprintf(stderr, "ptsched: what a GPU has at %p cannot be got: %s\n",
+                     static_cast<void *>(memories_.view() + extent.offset + fault.page * page_bytes), error.what());
+        return false;
+    }
+}
+
+void Coherence::Impl::tell_races(Region &region)
+{
+    if (!region.races.empty())
+        throw Error(region.races.take(memories_.view(), options_.describe));
+}
+
+CoherenceState Coherence::Impl::state() const
+{
+    CoherenceState state;
+    state.read_faults = host_.read_faults;
+    state.write_faults = host_.write_faults;
+    state.twins = host_.twins;
+    state.compared_pages = compared_;
+    state.different_words = different_;
+    state.to_gpus = to_gpus_;
+    state.to_host = to_host_;
+    state.made_shared = made_shared_;
+    state.faults = static_cast<double>(host_.nanoseconds) / 1e9;
+    state.differences = static_cast<double>(differences_ns_) / 1e9;
+    state.copies = static_cast<double>(copies_ns_) / 1e9;
+    return state;
+}
+
+Coherence::Coherence(Memories &memories, Options options)
+    : Coherence(memories, std::move(options), make_gpu_side(memories))
+{
+}
+
+Coherence::Coherence(Memories &memories, Options options, std::unique_ptr<GpuSide> gpus)
+    : impl_(std::make_unique<Impl>(memories, std::move(options), std::move(gpus)))
+{
+}
+
+Coherence::~Coherence() = default;
+
+Region &Coherence::add(std::optional<Party> owner)
+{
+    return impl_->add(owner);
+}
+
+void Coherence::grow(Region &region, Stretch pages)
+{
+    impl_->grow(region, pages);
+}
+
+void Coherence::remove(Region &region) noexcept
+{
+    impl_->remove(region);
+}
+
+void Coherence::acquire(Region &region, Party party)
+{
+    impl_->acquire(region, party);
+}
+
+void Coherence::release(Region &region, Party party, Declared writes)
+{
+    impl_->release(region, party, writes);
+}
+
+void Coherence::access(Region &region, Party party)
+{
+    impl_->access(region, party);
+}
+
+void Coherence::take_ownership(Region &region, Party party, Declared writes)
+{
+    impl_->take_ownership(region, party, writes);
+}
+
+void Coherence::give_up(Region &region, Declared writes)
+{
+    impl_->give_up(region, writes);
+}
+
+std::optional<Party> Coherence::owner(const Region &region) const noexcept
+{
+    return region.owner.load();
+}
+
+CoherenceState Coherence::state() const
+{
+    return impl_->state();
+}
+
+} // namespace ptsched::arena

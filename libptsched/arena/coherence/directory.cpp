@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "libptsched/arena/coherence/directory.hpp"
+
+#include "libptsched/arena/coherence/coherence.hpp"
+
+#include <algorithm>
+
+namespace ptsched::arena {
+
+std::size_t Streak::length_at(std::size_t page) const
+{
+    return length_ && page == end_ ? std::min(2 * length_, most) : 1;
+}
+
+void Streak::got(Run run)
+{
+    /* What is cut short at other pages goes on behind them. */
+    length_ = std::max(run.count, run.first == end_ ? length_ : 0);
+    end_ = run.end();
+}
+
+Directory::Directory(std::size_t pages)
+    : on_host_(pages), on_gpus_(pages), pristine_(pages), based_(pages), readable_(pages), writable_(pages),
+      versions_(pages)
+{
+    on_host_.add({0, pages});
+    pristine_.add({0, pages});
+}
+
+Party Directory::home(std::size_t page) const
+{
+    return on_host_.has(page) ? Party::host : Party::gpus;
+}
+
+Rights Directory::rights(std::size_t page) const
+{
+    return writable_.has(page) ? Rights::write : readable_.has(page) ? Rights::read : Rights::none;
+}
+
+Run Directory::to_fetch(std::size_t page) const
+{
+    const std::size_t end = std::min({on_host_.next(page), page + fetches_.length_at(page), pages()});
+    return {page, end - page};
+}
+
+void Directory::fetched(Run run)
+{
+    on_host_.add(run);
+    fetches_.got(run);
+}
+
+Run Directory::grant(std::size_t page, bool is_write)
+{
+    PageSet &granted = is_write ? writable_ : readable_;
+    Streak &streak = is_write ? writes_ : reads_;
+    const std::size_t end = std::min({granted.next(page), on_host_.next_missing(page), page + streak.length_at(page)});
+    const Run run{page, end - page};
+    if (!run.count)
+        return run;
+    readable_.add(run);
+    if (is_write) {
+        writable_.add(run);
+        pristine_.remove(run);
+    }
+    streak.got(run);
+    return run;
+}
+
+PageSet Directory::settle(const PageSet &changed)
+{
+    count_up(changed);
+    on_gpus_ -= changed;
+    PageSet were = writable_;
+    writable_ -= were;
+    return were;
+}
+
+PageSet Directory::close(const PageSet &which)
+{
+    PageSet were = readable_ & which;
+    readable_ -= were;
+    return were;
+}
+
+void Directory::brought(const PageSet &to_gpus)
+{
+    on_gpus_ |= to_gpus;
+    based_ |= to_gpus;
+}
+
+void Directory::applied(const PageSet &changed)
+{
+    count_up(changed);
+    pristine_ -= changed;
+}
+
+PageSet Directory::left_on_gpus(const PageSet &changed)
+{
+    count_up(changed);
+    pristine_ -= changed;
+    on_host_ -= changed;
+    return close(changed);
+}
+
+void Directory::count_up(const PageSet &changed)
+{
+    changed.for_each_run([&](Run run) {
+        for (std::size_t page = run.first; page < run.end(); page++)
+            versions_[page]++;
+    });
+}
+
+} // namespace ptsched::arena

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is known of pages that lie side by side: who has the current content, how often it was changed, and what the
+ * host may do with it. Decides what is to be done, and does nothing: neither memory nor GPUs are known here.
+ */
+#ifndef PTSCHED_ARENA_COHERENCE_DIRECTORY_HPP
+#define PTSCHED_ARENA_COHERENCE_DIRECTORY_HPP
+
+#include "libptsched/arena/coherence/page_set.hpp"
+#include "libptsched/arena/window/memory.hpp"
+
+namespace ptsched::arena {
+
+enum class Party;
+
+/* Where page after page is touched, more and more of them are got at once: to be told of each costs microseconds. */
+class Streak {
+public:
+    static constexpr std::size_t most = 64;
+
+    /* How many pages from this one on. */
+    std::size_t length_at(std::size_t page) const;
+    void got(Run run);
+
+private:
+    std::size_t end_ = 0, length_ = 0;
+};
+
+/* Not thread-safe. What is called in faults of the host allocates nothing: to_fetch(), fetched(), grant(). */
+class Directory {
+public:
+    /* All of them zero on the host, and closed to it. */
+    explicit Directory(std::size_t pages);
+
+    std::size_t pages() const { return on_host_.pages(); }
+    /* Where the current content is; the host's comes first. */
+    Party home(std::size_t page) const;
+    /* How often it has been changed, by whoever released. */
+    std::uint32_t version(std::size_t page) const { return versions_[page]; }
+    Rights rights(std::size_t page) const;
+    bool is_on_host(std::size_t page) const { return on_host_.has(page); }
+    bool is_on_gpus(std::size_t page) const { return on_gpus_.has(page); }
+    /* All zero, since nobody has written. */
+    bool is_pristine(std::size_t page) const { return pristine_.has(page); }
+    /* The GPUs' memory and its twin have something: what was current, and differs from it where GPUs have written. */
+    bool is_based(std::size_t page) const { return based_.has(page); }
+    /* Whether the host may have written since it released. */
+    bool is_written(std::size_t page) const { return writable_.has(page); }
+
+    /* What is to come from GPUs for an access to that page; of no pages: nothing. */
+    Run to_fetch(std::size_t page) const;
+    void fetched(Run run);
+    /* What may be opened for an access to that page, which is on the host; of no pages: it may be done. */
+    Run grant(std::size_t page, bool is_write);
+
+    /* The host has released: @changed, of those that were written. Returns these, which may only be read from now on.
+     */
+    PageSet written() const { return writable_; }
+    PageSet settle(const PageSet &changed);
+    /* Closed to the host from now on; returns those that were not. */
+    PageSet close(const PageSet &which);
+
+    PageSet stale_on_host() const { return ~on_host_; }
+    PageSet stale_on_gpus() const { return ~on_gpus_; }
+    PageSet based() const { return based_; }
+    void brought(const PageSet &to_gpus);
+    /*
+     * Of pages that GPUs may have written, those of which the host has to get the single words, and the others, which
+     * can be left where they are: the host has not written there, and has nothing that GPUs have not.
+     */
+    PageSet apart(const PageSet &based) const { return (on_host_ & based) & (writable_ | ~on_gpus_); }
+    /* GPUs have released: what they have changed is on the host, too. */
+    void applied(const PageSet &changed);
+    /* The same where it is not. Returns what is to be closed to the host. */
+    PageSet left_on_gpus(const PageSet &changed);
+
+private:
+    void count_up(const PageSet &changed);
+
+    PageSet on_host_, on_gpus_, pristine_, based_;
+    PageSet readable_, writable_;
+    std::vector<std::uint32_t> versions_;
+    Streak fetches_, reads_, writes_;
+};
+
+} // namespace ptsched::arena
+
+#endif /* PTSCHED_ARENA_COHERENCE_DIRECTORY_HPP */

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* The host's view of a window: what its threads may do with which pages, and their faults. */
+#ifndef PTSCHED_ARENA_COHERENCE_HOST_SIDE_HPP
+#define PTSCHED_ARENA_COHERENCE_HOST_SIDE_HPP
+
+#include "libptsched/arena/coherence/region.hpp"
+#include "libptsched/base/bad_access.hpp"
+
+#include <thread>
+
+namespace ptsched::arena {
+
+/* Memory that has none behind it before it is written. */
+class Reserved {
+public:
+    /* Throws OutOfMemory. */
+    explicit Reserved(std::size_t bytes);
+    ~Reserved();
+    Reserved(const Reserved &) = delete;
+    Reserved &operator=(const Reserved &) = delete;
+    std::byte *data() const { return data_; }
+    /* It is zero again. Whole pages of the processor. */
+    void forget(std::size_t offset, std::size_t bytes) noexcept;
+
+private:
+    std::byte *data_;
+    const std::size_t bytes_;
+};
+
+class HostSide {
+public:
+    struct Fault {
+        Extent *extent;
+        std::size_t page;
+        bool is_write;
+    };
+    /* Does what needs GPUs for an access; false if that failed. Not in a handler. */
+    using Serve = std::function<bool(const Fault &fault)>;
+
+    /* @with_twins: see keeps_twin(). */
+    HostSide(Memories &memories, bool with_twins, Serve serve);
+    ~HostSide();
+    HostSide(const HostSide &) = delete;
+    HostSide &operator=(const HostSide &) = delete;
+
+    /* From now on faults there are served. The extent stays until it is forgotten. */
+    void add(Extent &extent);
+    /* Waits for faults that are being served. */
+    void forget(Extent &extent) noexcept;
+
+    std::span<std::byte> home(const Extent &extent, Run run) const;
+    void protect(const Extent &extent, const PageSet &pages, Rights rights) noexcept;
+    /* Opens what an access to a page on the host needs. */
+    void open(Extent &extent, std::size_t page, bool is_write) PTSCHED_REQUIRES(extent.region.mutex);
+    /* Of pages that the host may have written since it released, as they were before; if there are twins. */
+    bool keeps_twins() const { return twins_.has_value(); }
+    std::byte *twin(const Extent &extent, std::size_t page) const;
+    void forget_twins(const Extent &extent, const PageSet &pages) noexcept;
+
+    std::atomic<std::uint64_t> read_faults{0}, write_faults{0}, twins{0}, nanoseconds{0};
+
+private:
+    /* Somebody waits in a handler. */
+    struct Request {
+        Fault fault;
+        std::atomic<int> result{waits};
+        Request *next = nullptr;
+        static constexpr int waits = 0, done = 1, failed = 2;
+    };
+
+    static bool on_access(void *self, const BadAccess &access);
+    bool on_fault(std::size_t offset, bool is_write);
+    bool serve_here(const Fault &fault);
+    bool ask(const Fault &fault);
+    void work();
+
+    std::atomic<Extent *> *of_page(std::size_t offset) const;
+
+    Memories &memories_;
+    const Serve serve_;
+    const Reserved extents_; /* of each page, a pointer */
+    std::optional<Reserved> twins_;
+    std::atomic<unsigned> in_flight_{0};
+    std::atomic<Request *> asked_{nullptr};
+    std::atomic<unsigned> asks_{0}, answers_{0};
+    std::atomic<bool> ends_{false};
+    std::thread thread_;
+    std::optional<BadAccessHandler> handler_;
+};
+
+} // namespace ptsched::arena
+
+#endif /* PTSCHED_ARENA_COHERENCE_HOST_SIDE_HPP */

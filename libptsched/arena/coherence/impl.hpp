@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PTSCHED_ARENA_COHERENCE_IMPL_HPP
+#define PTSCHED_ARENA_COHERENCE_IMPL_HPP
+
+#include "libptsched/arena/coherence/host_side.hpp"
+
+namespace ptsched::arena {
+
+class Coherence::Impl {
+public:
+    Impl(Memories &memories, Options options, std::unique_ptr<GpuSide> gpus);
+    ~Impl();
+    Impl(const Impl &) = delete;
+    Impl &operator=(const Impl &) = delete;
+
+    Region &add(std::optional<Party> owner);
+    void grow(Region &region, Stretch pages);
+    void remove(Region &region) noexcept;
+    void acquire(Region &region, Party party);
+    void release(Region &region, Party party, const Declared &writes);
+    void access(Region &region, Party party);
+    void take_ownership(Region &region, Party party, const Declared &writes);
+    void give_up(Region &region, const Declared &writes);
+    CoherenceState state() const;
+
+private:
+    /* Whether GPUs have work with the pages meanwhile, whose writes are to stay. */
+    enum class Beside { nothing, work };
+    /* Adds what passes until it goes. */
+    class Timer;
+
+    void check(Stretch pages) const;
+    bool serve(const HostSide::Fault &fault);
+    void bring_all(Region &region, Beside beside) PTSCHED_REQUIRES(region.mutex);
+    void bring(Region &region, Extent &extent, GpuWork &work, Beside beside) PTSCHED_REQUIRES(region.mutex);
+    void give_to_gpus(Region &region) PTSCHED_REQUIRES(region.mutex);
+    void fetch(Extent &extent, GpuWork &work, const Runs &runs);
+    void fetch_few(Region &region) PTSCHED_REQUIRES(region.mutex);
+    void fetch_all(Region &region) PTSCHED_REQUIRES(region.mutex);
+    void settle_host(Region &region) PTSCHED_REQUIRES(region.mutex);
+    PageSet changed_by_host(Region &region, Extent &extent, const PageSet &written) PTSCHED_REQUIRES(region.mutex);
+    void settle_gpus(Region &region, const Declared &writes) PTSCHED_REQUIRES(region.mutex);
+    void settle_gpus(Region &region, Extent &extent, GpuWork &work, const Declared &writes)
+        PTSCHED_REQUIRES(region.mutex);
+    void adopt(Extent &extent, GpuWork &work, const PageSet &pages);
+    void apply(Region &region, Extent &extent, std::span<const unsigned> packed) PTSCHED_REQUIRES(region.mutex);
+    void settle_owner(Region &region, const Declared &writes) PTSCHED_REQUIRES(region.mutex);
+    void close(Region &region) PTSCHED_REQUIRES(region.mutex);
+    void tell_races(Region &region) PTSCHED_REQUIRES(region.mutex);
+
+    Memories &memories_;
+    const Options options_;
+    const std::unique_ptr<GpuSide> gpus_;
+    Mutex mutex_;
+    std::vector<std::unique_ptr<Region>> regions_ PTSCHED_GUARDED_BY(mutex_);
+    std::atomic<std::uint64_t> compared_{0}, different_{0}, to_gpus_{0}, to_host_{0}, made_shared_{0};
+    std::atomic<std::uint64_t> differences_ns_{0}, copies_ns_{0};
+    HostSide host_; /* ends first */
+};
+
+} // namespace ptsched::arena
+
+#endif /* PTSCHED_ARENA_COHERENCE_IMPL_HPP */

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "libptsched/arena/coherence/directory.hpp"
+
+#include "tests/arena/coherence/cases.hpp"
+
+using namespace test;
+using arena::Directory;
+using arena::PageSet;
+using arena::Party;
+using arena::Rights;
+using arena::Run;
+
+namespace {
+
+PageSet pages(const Directory &directory, Run run)
+{
+    PageSet set(directory.pages());
+    set.add(run);
+    return set;
+}
+
+void at_first()
+{
+    Directory directory(10);
+    CHECK(directory.home(3) == Party::host);
+    CHECK(directory.rights(3) == Rights::none);
+    CHECK(directory.is_pristine(3) && !directory.is_based(3) && !directory.is_written(3));
+    CHECK_EQ(directory.version(3), 0U);
+    CHECK_EQ(directory.stale_on_gpus().count(), std::size_t{10});
+    CHECK_EQ(directory.to_fetch(3).count, std::size_t{0});
+}
+
+void host_writes()
+{
+    Directory directory(10);
+    directory.brought(pages(directory, {0, 10}));
+    CHECK(directory.grant(4, false) == (Run{4, 1}));
+    CHECK(directory.rights(4) == Rights::read);
+    CHECK(directory.grant(4, true) == (Run{4, 1}));
+    CHECK(directory.rights(4) == Rights::write);
+    CHECK(directory.is_written(4) && !directory.is_pristine(4));
+    /* Somebody else was faster. */
+    CHECK_EQ(directory.grant(4, true).count, std::size_t{0});
+    CHECK(directory.is_on_gpus(4));
+    CHECK(directory.settle(directory.written()) == pages(directory, {4, 1}));
+    CHECK(directory.rights(4) == Rights::read);
+    CHECK_EQ(directory.version(4), 1U);
+    CHECK(directory.stale_on_gpus() == pages(directory, {4, 1}));
+    CHECK_EQ(directory.version(5), 0U);
+}
+
+/* Of what the host was allowed to write, not all has been changed. */
+void host_writes_the_same()
+{
+    Directory directory(10);
+    directory.brought(pages(directory, {0, 10}));
+    directory.grant(4, true);
+    directory.grant(6, true);
+    CHECK_EQ(directory.settle(pages(directory, {6, 1})).count(), std::size_t{2});
+    CHECK(directory.is_on_gpus(4) && !directory.is_on_gpus(6));
+    CHECK_EQ(directory.version(4), 0U);
+}
+
+void gpus_write()
+{
+    Directory directory(10);
+    directory.brought(pages(directory, {0, 10}));
+    directory.grant(2, false);
+    directory.grant(5, true);
+    CHECK(directory.apart(directory.based()) == pages(directory, {5, 1}));
+    const PageSet closed = directory.left_on_gpus(pages(directory, {1, 3}));
+    CHECK(closed == pages(directory, {2, 1}));
+    CHECK(directory.home(2) == Party::gpus);
+    CHECK(directory.rights(2) == Rights::none);
+    CHECK_EQ(directory.version(2), 1U);
+    directory.applied(pages(directory, {5, 1}));
+    CHECK(directory.home(5) == Party::host);
+    CHECK(directory.rights(5) == Rights::write);
+    CHECK_EQ(directory.version(5), 1U);
+    CHECK(directory.stale_on_host() == pages(directory, {1, 3}));
+    directory.fetched({1, 3});
+    CHECK(directory.stale_on_host().empty());
+    CHECK(directory.home(2) == Party::host && directory.is_on_gpus(2));
+}
+
+/* What the host has released is not where GPUs have it: words of both are to be found on that page. */
+void both_write()
+{
+    Directory directory(4);
+    directory.brought(pages(directory, {0, 4}));
+    directory.grant(1, true);
+    directory.settle(directory.written());
+    CHECK(directory.apart(directory.based()) == pages(directory, {1, 1}));
+}
+
+void runs_grow()
+{
+    Directory directory(400);
+    std::vector<std::size_t> counts;
+    for (std::size_t page = 0; page < 400;) {
+        const Run run = directory.grant(page, true);
+        CHECK_EQ(run.first, page);
+        if (!CHECK(run.count > 0))
+            return;
+        counts.push_back(run.count);
+        page = run.end();
+    }
+    CHECK(counts == std::vector<std::size_t>({1, 2, 4, 8, 16, 32, 64, 64, 64, 64, 64, 17}));
+}
+
+void runs_end_with_the_order()
+{
+    Directory directory(400);
+    directory.grant(0, true);
+    CHECK_EQ(directory.grant(1, true).count, std::size_t{2});
+    CHECK_EQ(directory.grant(100, true).count, std::size_t{1});
+    CHECK_EQ(directory.grant(50, true).count, std::size_t{1});
+    CHECK_EQ(directory.grant(51, true).count, std::size_t{2});
+    /* Up to what is open already. */
+    CHECK_EQ(directory.grant(99, true).count, std::size_t{1});
+    CHECK_EQ(directory.grant(98, true).count, std::size_t{1});
+}
+
+void fetches_grow()
+{
+    Directory directory(40);
+    directory.brought(pages(directory, {0, 40}));
+    directory.left_on_gpus(pages(directory, {0, 20}));
+    std::vector<std::size_t> counts;
+    for (std::size_t page = 0; page < 20;) {
+        const Run run = directory.to_fetch(page);
+        if (!CHECK(run.count > 0))
+            return;
+        counts.push_back(run.count);
+        directory.fetched(run);
+        page = run.end();
+    }
+    CHECK(counts == std::vector<std::size_t>({1, 2, 4, 8, 5}));
+    CHECK_EQ(directory.to_fetch(20).count, std::size_t{0});
+}
+
+/* Of pages that are not on the host none is opened. */
+void only_what_is_there_is_opened()
+{
+    Directory directory(8);
+    directory.brought(pages(directory, {0, 8}));
+    directory.left_on_gpus(pages(directory, {2, 1}));
+    directory.grant(0, false);
+    CHECK(directory.grant(1, false) == (Run{1, 1}));
+    CHECK_EQ(directory.grant(2, false).count, std::size_t{0});
+}
+
+} // namespace
+
+std::vector<tap::Case> test::directory_cases()
+{
+    return {{"directory: a new one", at_first},
+            {"directory: the host writes", host_writes},
+            {"directory: the host writes what was there", host_writes_the_same},
+            {"directory: GPUs write", gpus_write},
+            {"directory: both write", both_write},
+            {"directory: runs grow", runs_grow},
+            {"directory: runs are for what is in order", runs_end_with_the_order},
+            {"directory: fetches grow", fetches_grow},
+            {"directory: what is not there stays closed", only_what_is_there_is_opened}};
+}
