@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: MIT
-/* What one side has written, the other finds when it has been handed over. */
+/*
+ * What one side has written, the other finds when it has been handed over. PTSCHED_ARENA_NODES and PTSCHED_ARENA_ROUNDS
+ * say how long the list is that goes back and forth, and how often.
+ */
 #include "tests/arena/cases.hpp"
 
 using namespace test;
 
 namespace {
+
+unsigned number_from(const char *variable, unsigned otherwise)
+{
+    const char *const text = std::getenv(variable);
+    return text ? static_cast<unsigned>(std::strtoul(text, nullptr, 0)) : otherwise;
+}
 
 Node *list_of(Arena &own, unsigned count)
 {
@@ -24,13 +33,13 @@ bool written_with(const Node *list, unsigned add)
 
 void back_and_forth()
 {
-    constexpr unsigned count = 10000;
+    const unsigned count = number_from("PTSCHED_ARENA_NODES", 10000), rounds = number_from("PTSCHED_ARENA_ROUNDS", 10);
     Window window(small());
     Kernels kernels;
     Arena own = window.owned_arena();
     Node *list = list_of(own, count);
     unsigned long long expected = count * (count - 1ull) / 2;
-    for (unsigned round = 1; round <= 10; round++) {
+    for (unsigned round = 1; round <= rounds; round++) {
         own.acquire_ownership(Side::gpu());
         CHECK(own.owner() == Side::gpu());
         CHECK_EQ(kernels.walk(list, round), expected);
@@ -80,6 +89,85 @@ void shared_arenas()
     CHECK(!common.owner());
     common.acquire(Side::host());
     CHECK(written_with(list, 2));
+}
+
+/* Words of the same pages. */
+void both_write()
+{
+    constexpr unsigned count = 100000;
+    Window window(small());
+    Kernels kernels;
+    Arena common = window.shared_arena();
+    auto *words = static_cast<unsigned *>(common.allocate(count * sizeof(unsigned)));
+    std::fill_n(words, count, 0u);
+    common.release(Side::host());
+    bool right = true;
+    for (unsigned round = 1; round <= 5; round++) {
+        common.acquire(Side::gpu());
+        unsigned value = 100 * round, number = count;
+        kernels.run("write_odd", {{2, 1, 1}, {32, 1, 1}}, {&words, &number, &value});
+        for (unsigned i = 0; i < count; i += 2)
+            words[i] = round + i;
+        common.release(Side::gpu());
+        common.release(Side::host());
+        common.acquire(Side::host());
+        for (unsigned i = 0; i < count; i++)
+            right = right && words[i] == (i % 2 ? 100 * round : round) + i;
+    }
+    CHECK(right);
+    /* And so does the GPU. */
+    common.acquire_ownership(Side::gpu());
+    common.acquire_ownership(Side::host());
+    for (unsigned i = 0; i < count; i++)
+        right = right && words[i] == (i % 2 ? 500 : 5) + i;
+    CHECK(right);
+}
+
+/* The host does so by a fault. */
+void use_makes_shared()
+{
+    Window window(small());
+    Kernels kernels;
+    Arena own = window.owned_arena();
+    Node *list = list_of(own, 1000);
+    own.acquire_ownership(Side::gpu());
+    CHECK_EQ(kernels.walk(list, 3), 999u * 1000 / 2);
+    CHECK(own.owner() == Side::gpu());
+    CHECK(written_with(list, 3));
+    CHECK(!own.owner());
+    const arena::State state = window.state();
+    CHECK_EQ(state.made_shared, 1u);
+    CHECK(state.read_faults > 0 && state.write_faults > 0 && state.to_gpus > 0 && state.to_host > 0);
+}
+
+void races_are_told()
+{
+    arena::Options options = small();
+    options.checked = true;
+    Window window(options);
+    Kernels kernels;
+    Arena common = window.shared_arena({.name = "raced"});
+    auto *words = static_cast<unsigned *>(common.allocate(6000));
+    const std::string line = "ownership.cpp:" + std::to_string(__LINE__ - 1);
+    std::fill_n(words, 1500, 0u);
+    common.release(Side::host());
+    common.acquire(Side::gpu());
+    unsigned value = 1, number = 1500;
+    kernels.run("write_odd", {}, {&words, &number, &value});
+    words[7] = 5;
+    char address[32];
+    std::snprintf(address, sizeof(address), "%p", static_cast<void *>(words + 7));
+    CHECK(refused(
+        [&] {
+            common.release(Side::host());
+            common.release(Side::gpu());
+        },
+        {address, "arena raced", line}));
+    /* It goes on: who wrote what is known no more. */
+    common.acquire(Side::host());
+    common.acquire_ownership(Side::gpu());
+    common.acquire_ownership(Side::host());
+    CHECK(words[7] == 5 || words[7] == 8);
 }
 
 void access_makes_shared()
@@ -139,7 +227,10 @@ std::vector<tap::Case> test::ownership_cases()
         {"an arena goes back and forth", back_and_forth},
         {"sides do not see each other before", sides_do_not_see_each_other},
         {"shared arenas are released and acquired", shared_arenas},
-        {"use by the other side makes an arena shared", access_makes_shared},
+        {"both sides write words of the same pages", both_write},
+        {"use by the host makes an arena shared", use_makes_shared},
+        {"races are told", races_are_told},
+        {"use by a GPU makes an arena shared", access_makes_shared},
         {"what kernels write is said", declared_writes},
         {"pages that come later", pages_that_come_later},
     };
