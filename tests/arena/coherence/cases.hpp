@@ -17,6 +17,7 @@ std::vector<tap::Case> owned_cases();
 std::vector<tap::Case> checked_cases();
 std::vector<tap::Case> kernel_cases();
 std::vector<tap::Case> random_cases();
+std::vector<tap::Case> bench_cases();
 
 /* A window with one region of all its pages. */
 struct Bench {

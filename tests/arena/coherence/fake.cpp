@@ -4,8 +4,6 @@
 #include "libptsched/arena/coherence/words.hpp"
 
 #include <algorithm>
-#include <sys/mman.h>
-#include <unistd.h>
 
 namespace test {
 
@@ -13,51 +11,14 @@ namespace {
 
 constexpr int garbage = 0xa5;
 
-std::byte *map_at(int file, std::size_t bytes, int protection)
-{
-    void *const made = mmap(nullptr, bytes, protection, MAP_SHARED, file, 0);
-    if (made == MAP_FAILED)
-        throw ptsched::Error("no memory for a window");
-    return static_cast<std::byte *>(made);
-}
-
 } // namespace
 
-FakeMemories::FakeMemories(std::size_t pages, device::Device *gpu) : bytes_(pages * page_bytes), gpu_(gpu)
+/* The virtual GPU's memory is the process's, too. */
+FakeMemories::FakeMemories(std::size_t pages, device::Device *gpu)
+    : TwoMemories(pages, gpu), plain_(gpu ? 0 : bytes()),
+      on_gpu_(gpu ? static_cast<std::byte *>(device::host_pointer(TwoMemories::on_gpu(0))) : plain_.data())
 {
-    const int file = memfd_create("window", MFD_CLOEXEC);
-    if (file < 0 || ftruncate(file, static_cast<off_t>(bytes_)) < 0)
-        throw ptsched::Error("no memory for a window");
-    view_ = map_at(file, bytes_, PROT_NONE);
-    alias_ = map_at(file, bytes_, PROT_READ | PROT_WRITE);
-    close(file);
-    if (gpu) {
-        gpu_memory_ = device::Allocation::on_device(*gpu, bytes_);
-        registered_ = device::Allocation::registered(alias_, bytes_);
-        /* The virtual GPU's memory is the process's, too. */
-        on_gpu_ = static_cast<std::byte *>(device::host_pointer(gpu_memory_.address()));
-    } else {
-        plain_.resize(bytes_);
-        on_gpu_ = plain_.data();
-    }
-    std::memset(on_gpu_, garbage, bytes_);
-}
-
-FakeMemories::~FakeMemories()
-{
-    registered_ = device::Allocation();
-    munmap(view_, bytes_);
-    munmap(alias_, bytes_);
-}
-
-void FakeMemories::protect(std::size_t offset, std::size_t bytes, arena::Rights rights) noexcept
-{
-    const int protection = rights == arena::Rights::write  ? PROT_READ | PROT_WRITE
-                           : rights == arena::Rights::read ? PROT_READ
-                                                           : PROT_NONE;
-    protects++;
-    if (mprotect(view_ + offset, bytes, protection) < 0)
-        std::abort();
+    std::memset(on_gpu_, garbage, bytes());
 }
 
 class FakeGpuSide::Work : public arena::GpuWork {
@@ -154,7 +115,7 @@ void FakeGpuSide::Work::compare(const arena::Place &place, std::span<const arena
     side_.counts.compared_pages += static_cast<unsigned>(pages.size());
     std::vector<unsigned> packed;
     for (std::size_t i = 0; i < pages.size(); i++) {
-        const auto [page, mode] = pages[i];
+        const unsigned page = pages[i].page, mode = pages[i].mode;
         changed[i] = 0;
         const auto take = [&](const arena::Difference &word) {
             changed[i]++;

@@ -5,36 +5,29 @@
 
 #include "libptsched/arena/coherence/coherence.hpp"
 #include "libptsched/arena/coherence/gpu_side.hpp"
-#include <ptsched/device/allocation.hpp>
+#include "tests/arena/coherence/two_memories.hpp"
 
+#include <atomic>
 #include <vector>
 
 namespace test {
 
-namespace arena = ptsched::arena;
-namespace device = ptsched::device;
-
-using arena::page_bytes;
-
-class FakeMemories : public arena::Memories {
+class FakeMemories : public TwoMemories {
 public:
     /* @gpu null: nobody but a FakeGpuSide works on it. */
     explicit FakeMemories(std::size_t pages, device::Device *gpu = nullptr);
-    ~FakeMemories() override;
-    std::byte *view() override { return view_; }
-    std::byte *alias() override { return alias_; }
-    std::size_t bytes() const override { return bytes_; }
-    bool made(std::size_t, std::size_t) const noexcept override { return true; }
-    unsigned gpus() const override { return 1; }
-    device::Device &gpu(unsigned) override { return *gpu_; }
     device::Address on_gpu(std::size_t offset) override { return reinterpret_cast<std::uintptr_t>(on_gpu_) + offset; }
-    void protect(std::size_t offset, std::size_t bytes, arena::Rights rights) noexcept override;
+    void protect(std::size_t offset, std::size_t bytes, arena::Rights rights) noexcept override
+    {
+        protects++;
+        TwoMemories::protect(offset, bytes, rights);
+    }
 
     /* Words: as a thread of the host finds them, and as a kernel does. */
-    volatile std::uint32_t &host(std::size_t offset) { return at(view_, offset); }
+    volatile std::uint32_t &host(std::size_t offset) { return at(view(), offset); }
     volatile std::uint32_t &kernel(std::size_t offset) { return at(on_gpu_, offset); }
-    volatile std::uint32_t &home(std::size_t offset) { return at(alias_, offset); }
-    unsigned protects = 0;
+    volatile std::uint32_t &home(std::size_t offset) { return at(alias(), offset); }
+    std::atomic<unsigned> protects{0};
 
 private:
     static volatile std::uint32_t &at(std::byte *begin, std::size_t offset)
@@ -42,11 +35,8 @@ private:
         return *reinterpret_cast<volatile std::uint32_t *>(begin + offset);
     }
 
-    const std::size_t bytes_;
-    device::Device *gpu_;
-    std::byte *view_, *alias_, *on_gpu_;
-    device::Allocation gpu_memory_, registered_;
     std::vector<std::byte> plain_;
+    std::byte *on_gpu_;
 };
 
 /* What kernels and copies do, without them. Counts what it is asked for. */
