@@ -52,7 +52,7 @@ void Coherence::Impl::grow(Region &region, Stretch pages)
     Guard lock(region.mutex);
     region.extents.push_back(std::make_unique<Extent>(region, pages));
     host_.add(*region.extents.back());
-    if (region.owner.load() == Party::gpus)
+    if (region.owner.get() == Party::gpus)
         bring_all(region, Beside::work);
 }
 
@@ -84,15 +84,16 @@ void Coherence::Impl::remove(Region &region) noexcept
 void Coherence::Impl::acquire(Region &region, Party party)
 {
     Guard lock(region.mutex);
-    if (region.owner.load())
+    if (region.owner.get())
         return;
+    Work work(*gpus_);
     if (party == Party::host) {
         region.races.forget_gpus();
-        fetch_few(region);
+        fetch_few(region, work);
     } else {
         /* A word that both have written would be the host's from then on. */
         if (options_.checked)
-            settle_gpus(region, {});
+            settle_gpus(region, work, {});
         bring_all(region, Beside::work);
     }
     tell_races(region);
@@ -101,12 +102,14 @@ void Coherence::Impl::acquire(Region &region, Party party)
 void Coherence::Impl::release(Region &region, Party party, const Declared &writes)
 {
     Guard lock(region.mutex);
-    if (region.owner.load())
+    if (region.owner.get())
         return;
+    Work work(*gpus_);
     if (party == Party::gpus)
-        settle_gpus(region, writes);
+        settle_gpus(region, work, writes);
     else
         settle_host(region);
+    work.finish();
     tell_races(region);
 }
 
@@ -114,7 +117,7 @@ void Coherence::Impl::access(Region &region, Party party)
 {
     {
         Guard lock(region.mutex);
-        const std::optional<Party> owner = region.owner.load();
+        const std::optional<Party> owner = region.owner.get();
         if (owner && *owner != party) {
             settle_owner(region, {});
             made_shared_++;
@@ -126,18 +129,21 @@ void Coherence::Impl::access(Region &region, Party party)
 void Coherence::Impl::take_ownership(Region &region, Party party, const Declared &writes)
 {
     Guard lock(region.mutex);
-    if (region.owner.load() == party)
+    if (region.owner.get() == party)
         return;
-    if (region.owner.load() != Party::host)
-        settle_gpus(region, writes);
+    Work work(*gpus_);
+    if (region.owner.get() != Party::host)
+        settle_gpus(region, work, writes);
     if (party == Party::gpus) {
+        work.finish();
         give_to_gpus(region);
     } else {
         settle_host(region);
-        fetch_all(region);
+        fetch_all(region, work);
+        work.finish();
     }
     region.races.forget_gpus();
-    region.owner = party;
+    region.owner.set(party);
     tell_races(region);
 }
 
@@ -163,14 +169,16 @@ void Coherence::Impl::give_up(Region &region, const Declared &writes)
 /* It is shared from then on. */
 void Coherence::Impl::settle_owner(Region &region, const Declared &writes)
 {
-    const std::optional<Party> owner = region.owner.load();
+    const std::optional<Party> owner = region.owner.get();
     if (!owner)
         return;
+    Work work(*gpus_);
     if (*owner == Party::gpus)
-        settle_gpus(region, writes);
+        settle_gpus(region, work, writes);
     else
         settle_host(region);
-    region.owner = std::nullopt;
+    work.finish();
+    region.owner.set({});
 }
 
 /* Not in a handler: what GPUs have is to come, or to be found. */
@@ -179,7 +187,7 @@ bool Coherence::Impl::serve(const HostSide::Fault &fault)
     Extent &extent = *fault.extent;
     Guard lock(extent.region.mutex);
     try {
-        if (extent.region.owner.load() == Party::gpus) {
+        if (extent.region.owner.get() == Party::gpus) {
             settle_owner(extent.region, {});
             extent.region.races.forget_gpus();
             made_shared_++;
@@ -275,7 +283,7 @@ void Coherence::give_up(Region &region, Declared writes)
 
 std::optional<Party> Coherence::owner(const Region &region) const noexcept
 {
-    return region.owner.load();
+    return region.owner.get();
 }
 
 CoherenceState Coherence::state() const

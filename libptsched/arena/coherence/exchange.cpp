@@ -39,6 +39,19 @@ unsigned long long number_of(const void *pointer)
 
 } // namespace
 
+GpuWork &Coherence::Impl::Work::get()
+{
+    if (!work_)
+        work_ = side_.begin();
+    return *work_;
+}
+
+void Coherence::Impl::Work::finish()
+{
+    if (work_)
+        work_->finish();
+}
+
 class Coherence::Impl::Timer {
 public:
     explicit Timer(std::atomic<std::uint64_t> &sum) : sum_(sum) {}
@@ -58,22 +71,17 @@ private:
 /* What has no work of GPUs beside it is about to be theirs: it is closed to the host while it is copied. */
 void Coherence::Impl::bring_all(Region &region, Beside beside)
 {
-    std::unique_ptr<GpuWork> work;
+    Work work(*gpus_);
     std::vector<PageSet> brought;
     const Timer timer(copies_ns_);
     for (const auto &extent : region.extents) {
         brought.push_back(extent->directory.stale_on_gpus());
-        if (brought.back().empty())
-            continue;
-        if (!work)
-            work = gpus_->begin();
-        bring(region, *extent, *work, beside);
+        if (!brought.back().empty())
+            bring(region, *extent, work.get(), beside);
     }
     if (beside == Beside::nothing)
         close(region);
-    if (!work)
-        return;
-    work->finish();
+    work.finish();
     for (std::size_t i = 0; i < brought.size(); i++) {
         region.extents[i]->directory.brought(brought[i]);
         to_gpus_ += brought[i].count();
@@ -86,7 +94,7 @@ void Coherence::Impl::bring(Region &region, Extent &extent, GpuWork &work, Besid
     if (!extent.twin)
         extent.twin = gpus_->make_twin(extent.bytes);
     const Directory &directory = extent.directory;
-    const bool by_twins = host_.keeps_twins() && !region.owner.load();
+    const bool by_twins = host_.keeps_twins() && !region.owner.get();
     std::vector<ArenaIncoming> single;
     std::vector<std::size_t> staged;
     directory.stale_on_gpus().for_each_run([&](Run run) {
@@ -143,21 +151,21 @@ void Coherence::Impl::fetch(Extent &extent, GpuWork &work, const Runs &runs)
         extent.directory.fetched(run);
 }
 
-void Coherence::Impl::fetch_few(Region &region)
+void Coherence::Impl::fetch_few(Region &region, Work &work)
 {
     std::size_t count = 0;
     for (const auto &extent : region.extents)
         count += extent->directory.stale_on_host().count();
     if (count <= few_pages)
-        fetch_all(region);
+        fetch_all(region, work);
 }
 
-void Coherence::Impl::fetch_all(Region &region)
+void Coherence::Impl::fetch_all(Region &region, Work &work)
 {
     for (const auto &extent : region.extents) {
         const Runs runs = extent->directory.stale_on_host().runs();
         if (!runs.empty())
-            fetch(*extent, *gpus_->begin(), runs);
+            fetch(*extent, work.get(), runs);
     }
 }
 
@@ -176,7 +184,7 @@ void Coherence::Impl::settle_host(Region &region)
 /* All that were written, or those that differ from their twins, which are done with. */
 PageSet Coherence::Impl::changed_by_host(Region &region, Extent &extent, const PageSet &written)
 {
-    if (!host_.keeps_twins() || region.owner.load())
+    if (!host_.keeps_twins() || region.owner.get())
         return written;
     const Timer timer(differences_ns_);
     PageSet changed(written.pages());
@@ -194,19 +202,14 @@ PageSet Coherence::Impl::changed_by_host(Region &region, Extent &extent, const P
     return changed;
 }
 
-void Coherence::Impl::settle_gpus(Region &region, const Declared &writes)
+void Coherence::Impl::settle_gpus(Region &region, Work &work, const Declared &writes)
 {
-    std::unique_ptr<GpuWork> work;
-    for (const auto &extent : region.extents) {
-        if (!extent->twin)
-            continue;
-        if (!work)
-            work = gpus_->begin();
-        settle_gpus(region, *extent, *work, writes);
-    }
+    for (const auto &extent : region.extents)
+        if (extent->twin)
+            settle_gpus(region, *extent, work, writes);
 }
 
-void Coherence::Impl::settle_gpus(Region &region, Extent &extent, GpuWork &work, const Declared &writes)
+void Coherence::Impl::settle_gpus(Region &region, Extent &extent, Work &work, const Declared &writes)
 {
     Directory &directory = extent.directory;
     PageSet based = directory.based();
@@ -214,7 +217,7 @@ void Coherence::Impl::settle_gpus(Region &region, Extent &extent, GpuWork &work,
         based &= pages_of(extent, *writes);
     if (based.empty())
         return;
-    const bool checked = options_.checked && !region.owner.load();
+    const bool checked = options_.checked && !region.owner.get();
     const PageSet apart = checked ? based - directory.stale_on_host() : directory.apart(based);
     const PageSet whole = based - apart;
     PageSet changed(based.pages());
@@ -228,16 +231,16 @@ void Coherence::Impl::settle_gpus(Region &region, Extent &extent, GpuWork &work,
     if (!compared.empty()) {
         const Timer timer(differences_ns_);
         std::vector<unsigned> counts(compared.size());
-        work.compare(extent.place(), compared, counts,
-                     [&](std::span<const unsigned> packed)
-                         PTSCHED_REQUIRES(region.mutex) { apply(region, extent, packed); });
+        work.get().compare(extent.place(), compared, counts,
+                           [&](std::span<const unsigned> packed)
+                               PTSCHED_REQUIRES(region.mutex) { apply(region, extent, packed); });
         for (std::size_t i = 0; i < compared.size(); i++)
             if (counts[i])
                 changed.add({compared[i].page, 1});
         compared_ += compared.size();
     }
-    if (writes) {
-        adopt(extent, work, whole);
+    if (writes && !whole.empty()) {
+        adopt(extent, work.get(), whole);
         changed |= whole;
     }
     directory.applied(changed & apart);
@@ -256,8 +259,6 @@ void Coherence::Impl::adopt(Extent &extent, GpuWork &work, const PageSet &pages)
     });
     if (!single.empty())
         work.send(extent.place(), single);
-    if (!pages.empty())
-        work.finish();
 }
 
 /* Words that GPUs have written, on pages that the host may be writing. */

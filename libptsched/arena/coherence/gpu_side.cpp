@@ -44,11 +44,11 @@ private:
 struct Kit {
     explicit Kit(device::Device &gpu) : asked(nullptr), staged(nullptr), answered(nullptr), beside(&gpu) {}
 
-    Buffer asked;    /* what kernels read of the host's memory */
-    Buffer staged;   /* see GpuWork::stage() */
-    Buffer answered; /* and what comes back */
-    Buffer beside;   /* on the GPU */
-    device::PooledQueue queue;
+    Buffer asked;                      /* what kernels read of the host's memory */
+    Buffer staged;                     /* see GpuWork::stage() */
+    Buffer answered;                   /* and what comes back */
+    Buffer beside;                     /* on the GPU */
+    device::PooledQueue queue, second; /* that has ended when the first has */
 };
 
 class CudaSide;
@@ -69,9 +69,16 @@ public:
     {
         kit_->queue->finish();
         asked_ = 0;
+        is_finished_ = true;
     }
 
 private:
+    /* To give it work. */
+    device::Queue &queue()
+    {
+        is_finished_ = false;
+        return *kit_->queue;
+    }
     template <typename T> Address ask(std::span<const T> what);
     void run(const device::Code &code, std::size_t pages, const std::vector<void *> &arguments);
     void compare_once(const Place &place, std::span<const ArenaCompared> pages, std::span<unsigned> changed,
@@ -79,6 +86,7 @@ private:
 
     CudaSide &side_;
     std::unique_ptr<Kit> kit_;
+    bool is_finished_ = true;
     std::size_t asked_ = 0; /* bytes of what was asked of kernels that may not have read it yet */
 };
 
@@ -117,8 +125,8 @@ public:
     }
     void end(std::unique_ptr<Kit> kit) noexcept
     {
-        device::settle(*kit->queue);
         kit->queue.reset();
+        kit->second.reset();
         Guard lock(mutex_);
         kits_.push_back(std::move(kit));
     }
@@ -139,6 +147,11 @@ private:
 
 CudaWork::~CudaWork()
 {
+    if (!is_finished_) {
+        device::settle(queue());
+        if (kit_->second)
+            device::settle(*kit_->second);
+    }
     side_.end(std::move(kit_));
 }
 
@@ -147,8 +160,7 @@ template <typename T> Address CudaWork::ask(std::span<const T> what)
 {
     const std::size_t bytes = device::align_up(what.size_bytes());
     if (asked_ + bytes > kit_->asked.bytes()) {
-        kit_->queue->finish();
-        asked_ = 0;
+        finish();
         kit_->asked.make_room(bytes);
     }
     std::memcpy(kit_->asked.host() + asked_, what.data(), what.size_bytes());
@@ -161,15 +173,25 @@ void CudaWork::run(const device::Code &code, std::size_t pages, const std::vecto
     device::Geometry geometry;
     geometry.grid.x = static_cast<unsigned>(pages * arena_page_blocks);
     geometry.block.x = arena_threads;
-    kit_->queue->run(code, geometry, arguments);
+    queue().run(code, geometry, arguments);
 }
 
+/* What has come goes on to the twin while the next comes. */
 void CudaWork::fill(const Place &place, Run run)
 {
-    const std::size_t from = run.first * page_bytes, bytes = run.count * page_bytes;
-    const Address current = side_.memories.on_gpu(place.offset + from);
-    kit_->queue->upload(current, side_.memories.alias() + place.offset + from, bytes);
-    kit_->queue->copy(place.twin + from, side_.gpu, current, bytes);
+    constexpr std::size_t at_once = 8 << 20;
+    if (!kit_->second)
+        kit_->second = device::QueuePool::of(side_.gpu).take();
+    device::Queue &first = queue(), &second = *kit_->second;
+    const std::size_t end = run.end() * page_bytes;
+    for (std::size_t from = run.first * page_bytes; from < end; from += at_once) {
+        const std::size_t bytes = std::min(at_once, end - from);
+        const Address current = side_.memories.on_gpu(place.offset + from);
+        first.upload(current, side_.memories.alias() + place.offset + from, bytes);
+        second.after(first.mark());
+        second.copy(place.twin + from, side_.gpu, current, bytes);
+    }
+    first.after(second.mark());
 }
 
 void CudaWork::bring(const Place &place, std::span<const ArenaIncoming> pages)
@@ -181,7 +203,7 @@ void CudaWork::bring(const Place &place, std::span<const ArenaIncoming> pages)
 void CudaWork::fetch(const Place &place, Run run)
 {
     const std::size_t from = run.first * page_bytes;
-    kit_->queue->download(side_.memories.alias() + place.offset + from, place.twin + from, run.count * page_bytes);
+    queue().download(side_.memories.alias() + place.offset + from, place.twin + from, run.count * page_bytes);
 }
 
 void CudaWork::send(const Place &place, std::span<const ArenaOutgoing> pages)
@@ -193,7 +215,7 @@ void CudaWork::send(const Place &place, std::span<const ArenaOutgoing> pages)
 void CudaWork::adopt(const Place &place, Run run)
 {
     const std::size_t from = run.first * page_bytes;
-    kit_->queue->copy(place.twin + from, side_.gpu, side_.memories.on_gpu(place.offset + from), run.count * page_bytes);
+    queue().copy(place.twin + from, side_.gpu, side_.memories.on_gpu(place.offset + from), run.count * page_bytes);
 }
 
 std::byte *CudaWork::stage(std::size_t bytes)
@@ -237,17 +259,17 @@ void CudaWork::compare_once(const Place &place, std::span<const ArenaCompared> p
     Address header = entries + begin, counts = header + header_words * word_bytes;
     Address packed = header + answer_words * word_bytes;
     unsigned words = end;
-    kit_->queue->upload(entries, from, asked.size());
+    queue().upload(entries, from, asked.size());
     run(*side_.compare, pages.size(), {&current, &twin, &entries, &counts, &header, &packed, &words});
     const auto answer = reinterpret_cast<unsigned *>(kit_->answered.host());
     const std::size_t at_once = std::min(room, first_answer);
-    kit_->queue->download(answer, header, (answer_words + at_once) * word_bytes);
+    queue().download(answer, header, (answer_words + at_once) * word_bytes);
     finish();
     wanted = answer[0];
     const std::size_t there = std::min<std::size_t>(answer[0], answer[1]);
     if (there > at_once) {
-        kit_->queue->download(answer + answer_words + at_once, packed + at_once * word_bytes,
-                              (there - at_once) * word_bytes);
+        queue().download(answer + answer_words + at_once, packed + at_once * word_bytes,
+                         (there - at_once) * word_bytes);
         finish();
     }
     for (std::size_t i = 0; i < changed.size(); i++)

@@ -95,7 +95,7 @@ void HostSide::open(Extent &extent, std::size_t page, bool is_write)
     const Run run = extent.directory.grant(page, is_write);
     if (!run.count)
         return;
-    if (is_write && twins_ && !extent.region.owner.load()) {
+    if (is_write && twins_ && !extent.region.owner.get()) {
         std::memcpy(twin(extent, run.first), home(extent, run).data(), run.count * page_bytes);
         twins += run.count;
     }
@@ -131,7 +131,7 @@ bool HostSide::serve_here(const Fault &fault)
 {
     Extent &extent = *fault.extent;
     Guard lock(extent.region.mutex);
-    if (extent.region.owner.load() == Party::gpus || !extent.directory.is_on_host(fault.page))
+    if (extent.region.owner.get() == Party::gpus || !extent.directory.is_on_host(fault.page))
         return false;
     open(extent, fault.page, fault.is_write);
     return true;

@@ -28,6 +28,17 @@ private:
     enum class Beside { nothing, work };
     /* Adds what passes until it goes. */
     class Timer;
+    /* That of one call, which begins when there is some. */
+    class Work {
+    public:
+        explicit Work(GpuSide &side) : side_(side) {}
+        GpuWork &get();
+        void finish();
+
+    private:
+        GpuSide &side_;
+        std::unique_ptr<GpuWork> work_;
+    };
 
     void check(Stretch pages) const;
     bool serve(const HostSide::Fault &fault);
@@ -35,13 +46,12 @@ private:
     void bring(Region &region, Extent &extent, GpuWork &work, Beside beside) PTSCHED_REQUIRES(region.mutex);
     void give_to_gpus(Region &region) PTSCHED_REQUIRES(region.mutex);
     void fetch(Extent &extent, GpuWork &work, const Runs &runs);
-    void fetch_few(Region &region) PTSCHED_REQUIRES(region.mutex);
-    void fetch_all(Region &region) PTSCHED_REQUIRES(region.mutex);
+    void fetch_few(Region &region, Work &work) PTSCHED_REQUIRES(region.mutex);
+    void fetch_all(Region &region, Work &work) PTSCHED_REQUIRES(region.mutex);
     void settle_host(Region &region) PTSCHED_REQUIRES(region.mutex);
     PageSet changed_by_host(Region &region, Extent &extent, const PageSet &written) PTSCHED_REQUIRES(region.mutex);
-    void settle_gpus(Region &region, const Declared &writes) PTSCHED_REQUIRES(region.mutex);
-    void settle_gpus(Region &region, Extent &extent, GpuWork &work, const Declared &writes)
-        PTSCHED_REQUIRES(region.mutex);
+    void settle_gpus(Region &region, Work &work, const Declared &writes) PTSCHED_REQUIRES(region.mutex);
+    void settle_gpus(Region &region, Extent &extent, Work &work, const Declared &writes) PTSCHED_REQUIRES(region.mutex);
     void adopt(Extent &extent, GpuWork &work, const PageSet &pages);
     void apply(Region &region, Extent &extent, std::span<const unsigned> packed) PTSCHED_REQUIRES(region.mutex);
     void settle_owner(Region &region, const Declared &writes) PTSCHED_REQUIRES(region.mutex);

@@ -27,6 +27,24 @@ struct Extent {
     device::Address twin = 0; /* the GPUs', once they have had something */
 };
 
+/* Is changed under the region's lock; anybody may look. */
+class Owner {
+public:
+    explicit Owner(std::optional<Party> first) : value_(number(first)) {}
+    std::optional<Party> get() const
+    {
+        const int value = value_.load(std::memory_order_acquire);
+        return value == nobody ? std::nullopt : std::optional(static_cast<Party>(value));
+    }
+    void set(std::optional<Party> next) { value_.store(number(next), std::memory_order_release); }
+
+private:
+    static constexpr int nobody = -1;
+    static int number(std::optional<Party> party) { return party ? static_cast<int>(*party) : nobody; }
+
+    std::atomic<int> value_;
+};
+
 /*
  * Its lock is held while its pages are copied, but never by who touches them at their common addresses: thus a fault
  * there can take it, whoever has it.
@@ -38,7 +56,7 @@ public:
     SmallMutex mutex;
     std::vector<std::unique_ptr<Extent>> extents PTSCHED_GUARDED_BY(mutex);
     Races races PTSCHED_GUARDED_BY(mutex);
-    std::atomic<std::optional<Party>> owner; /* is changed under the lock */
+    Owner owner;
 };
 
 } // namespace ptsched::arena
