@@ -21,6 +21,50 @@ void Arena::deallocate(void *block)
     core_->heap.deallocate(block);
 }
 
+Mutex *Arena::make_mutex(Site site)
+{
+    void *block = core_->heap.allocate(sizeof(Mutex), alignof(Mutex), site);
+    try {
+        return ::new (block) Mutex(core_->window->sync_words.take());
+    } catch (...) {
+        deallocate(block);
+        throw;
+    }
+}
+
+Barrier *Arena::make_barrier(unsigned host_threads, unsigned gpu_threads, Site site)
+{
+    if (!host_threads)
+        throw Error("a barrier for no thread of the host: there must be at least one");
+    if (gpu_threads && core_->window->devices.empty())
+        throw Error("a barrier for " + std::to_string(gpu_threads) + " threads of GPUs: the window has no GPU");
+    void *block = core_->heap.allocate(sizeof(Barrier), alignof(Barrier), site);
+    try {
+        return ::new (block) Barrier(core_->window->sync_words.take(), host_threads, gpu_threads);
+    } catch (...) {
+        deallocate(block);
+        throw;
+    }
+}
+
+void Arena::destroy(Mutex *mutex)
+{
+    if (!mutex)
+        return;
+    const detail::Words words = mutex->words();
+    deallocate(mutex);
+    core_->window->sync_words.give_back(words);
+}
+
+void Arena::destroy(Barrier *barrier)
+{
+    if (!barrier)
+        return;
+    const detail::Words words = barrier->words();
+    deallocate(barrier);
+    core_->window->sync_words.give_back(words);
+}
+
 std::pmr::memory_resource &Arena::resource() const
 {
     return *core_;

@@ -5,6 +5,7 @@
 
 #include "libptsched/arena/coherence/coherence.hpp"
 #include "libptsched/arena/heap/heap.hpp"
+#include "libptsched/arena/sync/words.hpp"
 #include <ptsched/arena.hpp>
 
 #include <memory_resource>
@@ -35,9 +36,10 @@ public:
     const bool checked;
     const std::unique_ptr<Coherence> coherence; /* null: there is one memory */
     const std::unique_ptr<device::Turns> turns; /* null: nobody else is asked */
+    SyncWords sync_words{devices};
 
 private:
-    Mutex mutex_;
+    ptsched::Mutex mutex_;
     std::vector<std::weak_ptr<ArenaCore>> arenas_ PTSCHED_GUARDED_BY(mutex_);
     std::uint64_t made_ PTSCHED_GUARDED_BY(mutex_) = 0; /* arenas */
 };
@@ -96,7 +98,7 @@ private:
     const End end_;
     const std::size_t expected_;
     Region *const region_; /* null: there is one memory */
-    mutable Mutex mutex_;
+    mutable ptsched::Mutex mutex_;
     std::optional<Side> owner_ PTSCHED_GUARDED_BY(mutex_); /* which of the GPUs; that it is still is the region's */
     std::vector<PageRange> pages_ PTSCHED_GUARDED_BY(mutex_);
     std::size_t bytes_ PTSCHED_GUARDED_BY(mutex_) = 0; /* of these */

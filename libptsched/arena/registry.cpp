@@ -18,7 +18,7 @@ struct Entry {
 };
 
 std::array<Entry, most_windows> entries;
-Mutex changes;
+ptsched::Mutex changes;
 
 std::uintptr_t number_of(const void *address)
 {

@@ -57,3 +57,24 @@ extern "C" __global__ void write_odd(unsigned int *words, unsigned int count, un
     for (unsigned int i = 2 * (blockIdx.x * blockDim.x + threadIdx.x) + 1; i < count; i += 2 * gridDim.x * blockDim.x)
         words[i] = value + i;
 }
+
+/* *count has been counted up so often by each thread, one after another. */
+extern "C" __global__ void count_up(ptsched::arena::Mutex *mutex, unsigned int *count, unsigned int times)
+{
+    for (unsigned int i = 0; i < times; i++) {
+        ptsched::arena::lock(*mutex);
+        volatile unsigned int *word = count;
+        *word = *word + 1;
+        ptsched::arena::unlock(*mutex);
+    }
+}
+
+/* Each of so many rounds, a thread notes which it is in. */
+extern "C" __global__ void rounds(ptsched::arena::Barrier *barrier, unsigned int *words, unsigned int times)
+{
+    for (unsigned int i = 1; i <= times; i++) {
+        static_cast<volatile unsigned int *>(words)[threadIdx.x] = i;
+        ptsched::arena::arrive_and_wait(*barrier);
+        ptsched::arena::arrive_and_wait(*barrier);
+    }
+}

@@ -8,7 +8,7 @@ std::vector<tap::Case> all_cases()
 {
     std::vector<tap::Case> all;
     for (auto cases : {test::pages_cases, test::heap_cases, test::window_cases, test::kernel_cases,
-                       test::ownership_cases, test::c_cases})
+                       test::ownership_cases, test::sync_cases, test::c_cases})
         for (tap::Case &one : cases())
             all.push_back(std::move(one));
     return all;

@@ -211,9 +211,9 @@ void pages_that_come_later()
     for (int round = 0; round < 3; round++) {
         Arena own = window.owned_arena(Side::gpu());
         own.acquire_ownership(Side::host());
-        Node *list = list_of(own, 40000);
+        Node *list = list_of(own, 15000);
         own.acquire_ownership(Side::gpu());
-        CHECK_EQ(kernels.walk(list, 9), 40000 * 39999ull / 2);
+        CHECK_EQ(kernels.walk(list, 9), 15000 * 14999ull / 2);
         own.acquire_ownership(Side::host());
         CHECK(written_with(list, 9));
     }

@@ -18,7 +18,7 @@ namespace ptsched::arena {
 
 /* Of a heap: blocks for some of the threads. */
 struct Shard {
-    Mutex mutex;
+    ptsched::Mutex mutex;
     /* Those with free blocks, by the class of their size; the last is the one that is taken from. */
     std::array<std::vector<Run *>, size_class::count> runs PTSCHED_GUARDED_BY(mutex);
     std::vector<Run *> unused PTSCHED_GUARDED_BY(mutex);
@@ -82,8 +82,8 @@ private:
     std::array<Shard, shard_count> shards_;
     std::atomic<std::size_t> blocks_{0}, bytes_{0};
 
-    Mutex growth_;        /* nobody has another lock of the heap's who takes it, or waits for pages */
-    mutable Mutex mutex_; /* may be taken with a shard's */
+    ptsched::Mutex growth_;        /* nobody has another lock of the heap's who takes it, or waits for pages */
+    mutable ptsched::Mutex mutex_; /* may be taken with a shard's */
     FreeRanges free_ PTSCHED_GUARDED_BY(mutex_);
     std::vector<std::unique_ptr<Run>> runs_ PTSCHED_GUARDED_BY(mutex_); /* all that there ever were: who gives a block
                                                                            back twice may still find one */

@@ -55,7 +55,7 @@ private:
     bool grow(std::size_t bytes, End end) PTSCHED_REQUIRES(mutex_);
 
     Ground &ground_;
-    mutable Mutex mutex_;
+    mutable ptsched::Mutex mutex_;
     FreeRanges free_low_ PTSCHED_GUARDED_BY(mutex_), free_high_ PTSCHED_GUARDED_BY(mutex_);
     /* There is memory below and above, where these are. */
     std::size_t low_ PTSCHED_GUARDED_BY(mutex_) = 0, high_ PTSCHED_GUARDED_BY(mutex_);

@@ -20,8 +20,39 @@
 
 #include <ptsched/arena/kernel_heap.h>
 #include <ptsched/arena/shared.hpp>
+#include <ptsched/arena/sync.hpp>
 
 namespace ptsched::arena {
+
+namespace detail {
+
+/* Between looks at what others change, in nanoseconds. */
+constexpr unsigned int nap = 200;
+
+#ifdef VGPU
+inline void store(unsigned int *word, unsigned int value)
+{
+    __atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+}
+
+inline unsigned int load(const unsigned int *word)
+{
+    return __atomic_load_n(word, __ATOMIC_SEQ_CST);
+}
+#else
+__device__ inline void store(unsigned int *word, unsigned int value)
+{
+    *const_cast<volatile unsigned int *>(word) = value;
+    __threadfence_system();
+}
+
+__device__ inline unsigned int load(const unsigned int *word)
+{
+    return *const_cast<const volatile unsigned int *>(word);
+}
+#endif
+
+} // namespace detail
 
 /* At a multiple of 16; null if none of that size is left, or so large ones were not handed out. */
 __device__ inline void *allocate(const KernelHeap &heap, unsigned long long bytes)
@@ -62,6 +93,40 @@ __device__ inline bool deallocate(const KernelHeap &heap, const void *block)
         return false;
     heap.returned[place] = reinterpret_cast<unsigned long long>(block);
     return true;
+}
+
+/* One thread of all. Those of a warp come one after another. */
+__device__ inline void lock(Mutex &mutex)
+{
+    detail::HostWords &words = *mutex.words().host;
+    while (atomicCAS(&mutex.words().gpu->lock, 0u, 1u))
+        __nanosleep(detail::nap);
+    detail::store(&words.gpu_wants, 1u);
+    detail::store(&words.turn, detail::turn_of_host);
+    while (detail::load(&words.host_wants) && detail::load(&words.turn) == detail::turn_of_host)
+        __nanosleep(detail::nap);
+    __threadfence_system();
+}
+
+__device__ inline void unlock(Mutex &mutex)
+{
+    __threadfence_system();
+    detail::store(&mutex.words().host->gpu_wants, 0u);
+    atomicExch(&mutex.words().gpu->lock, 0u);
+}
+
+/* Returns when all threads have come for whom the barrier is, on both sides. */
+__device__ inline void arrive_and_wait(Barrier &barrier)
+{
+    detail::HostWords &words = *barrier.words().host;
+    __threadfence_system();
+    const unsigned int number = atomicAdd(&barrier.words().gpu->arrived, 1u);
+    const unsigned int generation = number / barrier.gpu_threads() + 1;
+    if ((number + 1) % barrier.gpu_threads() == 0)
+        detail::store(&words.gpu_generation, generation);
+    while (detail::load(&words.gpu_generation) < generation || detail::load(&words.host_generation) < generation)
+        __nanosleep(detail::nap);
+    __threadfence_system();
 }
 
 } // namespace ptsched::arena

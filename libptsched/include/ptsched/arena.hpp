@@ -26,6 +26,7 @@
 #include <ptsched/arena/shared.hpp>
 #include <ptsched/arena/side.hpp>
 #include <ptsched/arena/site.hpp>
+#include <ptsched/arena/sync.hpp>
 #include <ptsched/device/device.hpp>
 #include <ptsched/device/turns.hpp>
 
@@ -140,6 +141,14 @@ public:
         object->~T();
         deallocate(const_cast<std::remove_cv_t<T> *>(object));
     }
+    /*
+     * Destroyed by destroy(), when nobody uses them any more. @host_threads, @gpu_threads: how many wait for each other
+     * on each side; at least one of the host. Throws Error if the window has 1024 of them.
+     */
+    Mutex *make_mutex(Site site = Site::here());
+    Barrier *make_barrier(unsigned host_threads, unsigned gpu_threads = 0, Site site = Site::here());
+    void destroy(Mutex *mutex);
+    void destroy(Barrier *barrier);
     /* For containers: std::pmr::vector<Node> nodes(&arena.resource()). As long as the arena. */
     std::pmr::memory_resource &resource() const;
 
