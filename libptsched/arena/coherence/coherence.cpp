@@ -86,7 +86,7 @@ void Coherence::Impl::acquire(Region &region, Party party)
     Guard lock(region.mutex);
     if (region.owner.get())
         return;
-    Work work(*gpus_);
+    Work work(*this);
     if (party == Party::host) {
         region.races.forget_gpus();
         fetch_few(region, work);
@@ -104,7 +104,7 @@ void Coherence::Impl::release(Region &region, Party party, const Declared &write
     Guard lock(region.mutex);
     if (region.owner.get())
         return;
-    Work work(*gpus_);
+    Work work(*this);
     if (party == Party::gpus)
         settle_gpus(region, work, writes);
     else
@@ -131,7 +131,7 @@ void Coherence::Impl::take_ownership(Region &region, Party party, const Declared
     Guard lock(region.mutex);
     if (region.owner.get() == party)
         return;
-    Work work(*gpus_);
+    Work work(*this);
     if (region.owner.get() != Party::host)
         settle_gpus(region, work, writes);
     if (party == Party::gpus) {
@@ -172,7 +172,7 @@ void Coherence::Impl::settle_owner(Region &region, const Declared &writes)
     const std::optional<Party> owner = region.owner.get();
     if (!owner)
         return;
-    Work work(*gpus_);
+    Work work(*this);
     if (*owner == Party::gpus)
         settle_gpus(region, work, writes);
     else
@@ -181,21 +181,42 @@ void Coherence::Impl::settle_owner(Region &region, const Declared &writes)
     region.owner.set({});
 }
 
+/* The host uses it, whoever owns it. */
+void Coherence::Impl::come_to_host(Region &region)
+{
+    if (region.owner.get() != Party::gpus)
+        return;
+    settle_owner(region, {});
+    region.races.forget_gpus();
+    made_shared_++;
+}
+
+void Coherence::Impl::open(Region &region, Stretch bytes, bool to_write)
+{
+    Guard lock(region.mutex);
+    come_to_host(region);
+    Work work(*this);
+    for (const auto &extent : region.extents) {
+        const PageSet pages = pages_of(*extent, {{bytes}});
+        const Runs missing = (pages & extent->directory.stale_on_host()).runs();
+        if (!missing.empty())
+            fetch(*extent, work.get(), missing);
+        for (const Run &run : extent->directory.grant(pages, to_write).runs())
+            host_.open(*extent, run, to_write);
+    }
+}
+
 /* Not in a handler: what GPUs have is to come, or to be found. */
 bool Coherence::Impl::serve(const HostSide::Fault &fault)
 {
     Extent &extent = *fault.extent;
     Guard lock(extent.region.mutex);
     try {
-        if (extent.region.owner.get() == Party::gpus) {
-            settle_owner(extent.region, {});
-            extent.region.races.forget_gpus();
-            made_shared_++;
-        }
+        come_to_host(extent.region);
         const Run run = extent.directory.to_fetch(fault.page);
         if (run.count) {
-            const auto work = gpus_->begin();
-            fetch(extent, *work, {run});
+            Work work(*this);
+            fetch(extent, work.get(), {run});
         }
         host_.open(extent, fault.page, fault.is_write);
         return true;
@@ -279,6 +300,11 @@ void Coherence::take_ownership(Region &region, Party party, Declared writes)
 void Coherence::give_up(Region &region, Declared writes)
 {
     impl_->give_up(region, writes);
+}
+
+void Coherence::open(Region &region, Stretch bytes, bool to_write)
+{
+    impl_->open(region, bytes, to_write);
 }
 
 std::optional<Party> Coherence::owner(const Region &region) const noexcept

@@ -51,7 +51,8 @@ struct CoherenceState {
 /*
  * Of a window. Thread-safe. What it is told of a region waits for what others do with the same region, and returns when
  * all that it stands for is done, on the GPU as well; work of GPUs that is to see it may be given then. Throws Error,
- * which a race is, too, if it is looked for, and OutOfMemory if there is no room for a twin.
+ * which a race is, too, if it is looked for, and OutOfMemory if there is no room for a twin. Handlers of signals do not
+ * touch the pages of regions: they may have interrupted one of these calls.
  */
 class Coherence {
 public:
@@ -60,6 +61,11 @@ public:
         bool checked = false;
         /* For that error: what is at an offset, "64 bytes, allocated at world.cpp:12"; empty: not known. */
         std::function<std::string(std::size_t offset)> describe{};
+        /*
+         * Called before a GPU is given work, on the thread that gives it, which may be one of this; it may block. What
+         * it returns is let go of when that work has ended: a turn.
+         */
+        std::function<std::shared_ptr<const void>()> turn{};
     };
     /* @memories outlives it. */
     Coherence(Memories &memories, Options options);
@@ -96,6 +102,12 @@ public:
     void take_ownership(Region &region, Party party, Declared writes = {});
     /* It is shared; releases for who had it. @writes: of GPUs. */
     void give_up(Region &region, Declared writes = {});
+    /*
+     * The host is about to read or write all of that, of which it gets now what it has not: calls of the kernel and of
+     * drivers fail where pages are closed, and faults of many pages take longer. As with a fault, a region that GPUs
+     * own is shared from then on. What is not the region's is let be.
+     */
+    void open(Region &region, Stretch bytes, bool to_write);
     /* Nothing: it is shared. Does not wait. */
     std::optional<Party> owner(const Region &region) const noexcept;
     CoherenceState state() const;

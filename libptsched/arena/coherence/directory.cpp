@@ -66,6 +66,17 @@ Run Directory::grant(std::size_t page, bool is_write)
     return run;
 }
 
+PageSet Directory::grant(const PageSet &which, bool is_write)
+{
+    PageSet closed = which - (is_write ? writable_ : readable_);
+    readable_ |= closed;
+    if (is_write) {
+        writable_ |= closed;
+        pristine_ -= closed;
+    }
+    return closed;
+}
+
 PageSet Directory::settle(const PageSet &changed)
 {
     count_up(changed);

@@ -52,6 +52,8 @@ public:
     void fetched(Run run);
     /* What may be opened for an access to that page, which is on the host; of no pages: it may be done. */
     Run grant(std::size_t page, bool is_write);
+    /* Opens pages that are on the host; returns those that were not. */
+    PageSet grant(const PageSet &which, bool is_write);
 
     /* The host has released: @changed, of those that were written. Returns these, which may only be read from now on.
      */

@@ -18,7 +18,29 @@ constexpr std::size_t long_run = 16;
 /* What the host gets when it acquires, without being asked for each. */
 constexpr std::size_t few_pages = 16;
 
-PageSet pages_of(const Extent &extent, std::span<const Stretch> stretches)
+unsigned long long number_of(const void *pointer)
+{
+    return reinterpret_cast<std::uintptr_t>(pointer);
+}
+
+} // namespace
+
+GpuWork &Coherence::Impl::Work::get()
+{
+    if (!work_) {
+        turn_ = impl_.options_.turn ? impl_.options_.turn() : nullptr;
+        work_ = impl_.gpus_->begin();
+    }
+    return *work_;
+}
+
+void Coherence::Impl::Work::finish()
+{
+    if (work_)
+        work_->finish();
+}
+
+PageSet Coherence::Impl::pages_of(const Extent &extent, std::span<const Stretch> stretches)
 {
     PageSet pages(extent.directory.pages());
     for (const Stretch &one : stretches) {
@@ -30,26 +52,6 @@ PageSet pages_of(const Extent &extent, std::span<const Stretch> stretches)
         }
     }
     return pages;
-}
-
-unsigned long long number_of(const void *pointer)
-{
-    return reinterpret_cast<std::uintptr_t>(pointer);
-}
-
-} // namespace
-
-GpuWork &Coherence::Impl::Work::get()
-{
-    if (!work_)
-        work_ = side_.begin();
-    return *work_;
-}
-
-void Coherence::Impl::Work::finish()
-{
-    if (work_)
-        work_->finish();
 }
 
 class Coherence::Impl::Timer {
@@ -71,7 +73,7 @@ private:
 /* What has no work of GPUs beside it is about to be theirs: it is closed to the host while it is copied. */
 void Coherence::Impl::bring_all(Region &region, Beside beside)
 {
-    Work work(*gpus_);
+    Work work(*this);
     std::vector<PageSet> brought;
     const Timer timer(copies_ns_);
     for (const auto &extent : region.extents) {

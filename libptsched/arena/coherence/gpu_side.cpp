@@ -227,14 +227,22 @@ std::byte *CudaWork::stage(std::size_t bytes)
 void CudaWork::compare(const Place &place, std::span<const ArenaCompared> pages, std::span<unsigned> changed,
                        const Found &found)
 {
-    constexpr std::size_t first_room = 64 << 10, most_room = 16 << 20; /* words */
-    std::size_t room = 0, wanted = 0;
+    constexpr std::size_t first_room = 64 << 10; /* words */
+    std::size_t most_room = 16 << 20, room = 0, wanted = 0;
     std::fill(changed.begin(), changed.end(), 0);
     if (std::any_of(pages.begin(), pages.end(), [](const ArenaCompared &page) { return page.mode != arena_count; }))
         room = first_room;
     do {
         room = std::min(std::max(room, wanted), most_room);
-        compare_once(place, pages, changed, room, wanted, found);
+        try {
+            compare_once(place, pages, changed, room, wanted, found);
+        } catch (const device::OutOfMemory &) {
+            /* Nothing has been done: it goes by more and smaller pieces. */
+            if (room <= first_room)
+                throw;
+            most_room = room = first_room;
+            compare_once(place, pages, changed, room, wanted, found);
+        }
     } while (wanted > room);
 }
 

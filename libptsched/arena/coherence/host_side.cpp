@@ -90,9 +90,8 @@ void HostSide::forget_twins(const Extent &extent, const PageSet &pages) noexcept
         [&](Run run) { twins_->forget(extent.offset + run.first * page_bytes, run.count * page_bytes); });
 }
 
-void HostSide::open(Extent &extent, std::size_t page, bool is_write)
+void HostSide::open(Extent &extent, Run run, bool is_write)
 {
-    const Run run = extent.directory.grant(page, is_write);
     if (!run.count)
         return;
     if (is_write && twins_ && !extent.region.owner.get()) {
@@ -137,9 +136,14 @@ bool HostSide::serve_here(const Fault &fault)
     return true;
 }
 
-/* The driver may not be called in a signal's handler: a thread does it, while the handler waits. */
+/*
+ * The driver may not be called in a signal's handler: a thread does it, while the handler waits. A forked child has
+ * neither that nor the driver.
+ */
 bool HostSide::ask(const Fault &fault)
 {
+    if (getpid() != process_)
+        return false;
     Request request{fault};
     request.next = asked_.load();
     while (!asked_.compare_exchange_weak(request.next, &request))

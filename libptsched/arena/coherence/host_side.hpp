@@ -7,6 +7,7 @@
 #include "libptsched/base/bad_access.hpp"
 
 #include <thread>
+#include <unistd.h>
 
 namespace ptsched::arena {
 
@@ -51,7 +52,12 @@ public:
     std::span<std::byte> home(const Extent &extent, Run run) const;
     void protect(const Extent &extent, const PageSet &pages, Rights rights) noexcept;
     /* Opens what an access to a page on the host needs. */
-    void open(Extent &extent, std::size_t page, bool is_write) PTSCHED_REQUIRES(extent.region.mutex);
+    void open(Extent &extent, std::size_t page, bool is_write) PTSCHED_REQUIRES(extent.region.mutex)
+    {
+        open(extent, extent.directory.grant(page, is_write), is_write);
+    }
+    /* The same of a run, which the directory has granted. */
+    void open(Extent &extent, Run run, bool is_write);
     /* Of pages that the host may have written since it released, as they were before; if there are twins. */
     bool keeps_twins() const { return twins_.has_value(); }
     std::byte *twin(const Extent &extent, std::size_t page) const;
@@ -84,6 +90,7 @@ private:
     std::atomic<Request *> asked_{nullptr};
     std::atomic<unsigned> asks_{0}, answers_{0};
     std::atomic<bool> ends_{false};
+    const pid_t process_ = getpid(); /* that has the thread */
     std::thread thread_;
     std::optional<BadAccessHandler> handler_;
 };

@@ -21,6 +21,7 @@ public:
     void access(Region &region, Party party);
     void take_ownership(Region &region, Party party, const Declared &writes);
     void give_up(Region &region, const Declared &writes);
+    void open(Region &region, Stretch bytes, bool to_write);
     CoherenceState state() const;
 
 private:
@@ -31,16 +32,19 @@ private:
     /* That of one call, which begins when there is some. */
     class Work {
     public:
-        explicit Work(GpuSide &side) : side_(side) {}
+        explicit Work(Impl &impl) : impl_(impl) {}
         GpuWork &get();
         void finish();
 
     private:
-        GpuSide &side_;
-        std::unique_ptr<GpuWork> work_;
+        Impl &impl_;
+        std::shared_ptr<const void> turn_;
+        std::unique_ptr<GpuWork> work_; /* ends first */
     };
 
+    static PageSet pages_of(const Extent &extent, std::span<const Stretch> stretches);
     void check(Stretch pages) const;
+    void come_to_host(Region &region) PTSCHED_REQUIRES(region.mutex);
     bool serve(const HostSide::Fault &fault);
     void bring_all(Region &region, Beside beside) PTSCHED_REQUIRES(region.mutex);
     void bring(Region &region, Extent &extent, GpuWork &work, Beside beside) PTSCHED_REQUIRES(region.mutex);

@@ -256,6 +256,30 @@ void pages_of_nobody()
     sigaction(SIGSEGV, &before, nullptr);
 }
 
+/* It has no GPU: what that has is refused, and nobody waits for it. */
+void a_forked_child()
+{
+    Bench bench(64, Party::gpus);
+    bench.kernel(1) = 1;
+    const pid_t child = fork();
+    if (child == 0) {
+        struct sigaction mine {};
+        mine.sa_handler = [](int) { _exit(7); };
+        {
+            const Closed closed;
+            sigaction(SIGSEGV, &mine, nullptr);
+            Opener opener{&closed};
+            const ptsched::BadAccessHandler handler(Opener::open, &opener);
+            bench.host(1) = 2;
+        }
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    CHECK(bench.coherence.owner(bench.region) == Party::gpus);
+}
+
 } // namespace
 
 std::vector<tap::Case> test::fault_cases()
@@ -268,5 +292,6 @@ std::vector<tap::Case> test::fault_cases()
             {"faults: few where pages are touched in order", few_faults_in_order},
             {"faults: of several threads at once", threads_fault_at_once},
             {"faults: beside releases", faults_beside_releases},
+            {"faults: of a forked child", a_forked_child},
             {"faults: pages of no arena are not served", pages_of_nobody}};
 }

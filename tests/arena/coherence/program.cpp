@@ -42,7 +42,8 @@ Program make_program(Random &random)
                                      Kind::sweep,         Kind::acquire, Kind::acquire,
                                      Kind::release,       Kind::release, Kind::acquire,
                                      Kind::release,       Kind::access,  Kind::take,
-                                     Kind::take_declared, Kind::give_up, Kind::release_declared};
+                                     Kind::take_declared, Kind::give_up, Kind::release_declared,
+                                     Kind::open};
     const std::size_t length = 5 + random() % 60;
     /* Most programs use few words, so that both sides meet. */
     const unsigned most_words = 1 + static_cast<unsigned>(random() % 12);
@@ -65,7 +66,7 @@ std::string describe(const Program &program)
     static constexpr const char *names[] = {"reads",    "writes",   "sweeps from",
                                             "acquires", "releases", "releases what it declares of",
                                             "uses",     "takes",    "takes what is declared of",
-                                            "gives up"};
+                                            "gives up", "opens"};
     std::string text;
     for (const Op &op : program)
         text += std::string("#   ") + (op.party == Party::host ? "host " : "GPU ") +

@@ -33,7 +33,8 @@ struct Op {
         access,
         take,
         take_declared,
-        give_up
+        give_up,
+        open /* for reading or writing, by the host */
     } kind;
     Party party;
     unsigned region, word;

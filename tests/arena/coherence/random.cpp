@@ -5,6 +5,7 @@
  */
 #include "tests/arena/coherence/cases.hpp"
 #include "tests/arena/coherence/program.hpp"
+#include "tests/sanitizers.h"
 
 #include <algorithm>
 
@@ -162,6 +163,10 @@ void Run::step(const Op &op)
         coherence.give_up(region);
         model.give_up();
         break;
+    case Kind::open:
+        use(Party::host, op.region);
+        coherence.open(region, {Layout::offset(op.region, op.word), (1 + op.word % 3) * page_bytes}, op.word % 2);
+        return;
     }
     /* Declared once more, what was found out does no harm. */
     if (op.party == Party::gpus && !model.owner() && op.kind != Kind::give_up)
@@ -239,12 +244,18 @@ void random_programs(std::uint64_t count, bool checked, bool on_gpu)
     CHECK(world.coherence.state().write_faults > 0);
 }
 
+#ifdef PTSCHED_TEST_SANITIZED
+constexpr std::uint64_t programs = 200, on_virtual_gpu = 2;
+#else
+constexpr std::uint64_t programs = 2000, on_virtual_gpu = 10;
+#endif
+
 } // namespace
 
 std::vector<tap::Case> test::random_cases()
 {
-    return {{"random programs", [] { random_programs(2000, false, false); }},
-            {"random programs without races, which are looked for", [] { random_programs(1000, true, false); }},
-            {"random programs on the virtual GPU", [] { random_programs(10, false, true); }},
-            {"random programs without races on the virtual GPU", [] { random_programs(5, true, true); }}};
+    return {{"random programs", [] { random_programs(programs, false, false); }},
+            {"random programs without races, which are looked for", [] { random_programs(programs, true, false); }},
+            {"random programs on the virtual GPU", [] { random_programs(on_virtual_gpu, false, true); }},
+            {"random programs without races on the virtual GPU", [] { random_programs(on_virtual_gpu, true, true); }}};
 }

@@ -2,6 +2,8 @@
 /* Regions without an owner: what is written before a release is found after an acquire. */
 #include "tests/arena/coherence/cases.hpp"
 
+#include <unistd.h>
+
 using namespace test;
 using arena::Party;
 using arena::Stretch;
@@ -173,6 +175,62 @@ void extents()
     CHECK_EQ(std::uint32_t{memories.kernel(9 * page_bytes)}, 3U);
 }
 
+/* The kernel does not fault: what a call of it is to read or write is opened before. */
+void opened_for_calls()
+{
+    Bench bench(64);
+    acquire(bench, Party::gpus);
+    for (unsigned page = 0; page < 64; page++)
+        bench.kernel(page) = page + 1;
+    release(bench, Party::gpus);
+    int ends[2];
+    CHECK_EQ(pipe(ends), 0);
+    std::byte *const at = bench.memories.view() + 20 * page_bytes;
+    CHECK(write(ends[1], at, 4) < 0);
+    bench.coherence.open(bench.region, {20 * page_bytes + 100, 30 * page_bytes}, false);
+    CHECK_EQ(bench.coherence.state().to_host, std::uint64_t{31});
+    CHECK_EQ(write(ends[1], at, 4), ssize_t{4});
+    std::byte *const other = at + 30 * page_bytes;
+    CHECK(read(ends[0], other, 4) < 0);
+    bench.coherence.open(bench.region, {50 * page_bytes, 4}, true);
+    CHECK_EQ(read(ends[0], other, 4), ssize_t{4});
+    CHECK_EQ(std::uint32_t{bench.host(50)}, 21U);
+    CHECK_EQ(bench.coherence.state().read_faults + bench.coherence.state().write_faults, std::uint64_t{0});
+    close(ends[0]);
+    close(ends[1]);
+    release(bench, Party::host);
+    acquire(bench, Party::gpus);
+    CHECK_EQ(std::uint32_t{bench.kernel(50)}, 21U);
+}
+
+/* Nobody has a turn for nothing, and all that GPUs do is in one; also what comes with a fault. */
+void turns()
+{
+    unsigned begun = 0, now = 0;
+    arena::Coherence::Options options;
+    options.turn = [&] {
+        begun++;
+        now++;
+        return std::shared_ptr<const void>(&now, [](unsigned *count) { --*count; });
+    };
+    Bench bench(64, {}, options);
+    bench.host(1) = 1;
+    release(bench, Party::host);
+    CHECK_EQ(begun, 0U);
+    acquire(bench, Party::gpus);
+    CHECK_EQ(begun, 1U);
+    acquire(bench, Party::gpus);
+    CHECK_EQ(begun, 1U);
+    for (unsigned page = 0; page < 64; page++)
+        bench.kernel(page) = 2;
+    release(bench, Party::gpus);
+    CHECK_EQ(begun, 2U);
+    CHECK_EQ(std::uint32_t{bench.host(1)}, 2U);
+    CHECK_EQ(begun, 3U);
+    bench.coherence.take_ownership(bench.region, Party::gpus);
+    CHECK_EQ(now, 0U);
+}
+
 void what_is_no_page()
 {
     FakeMemories memories(8);
@@ -223,6 +281,8 @@ std::vector<tap::Case> test::shared_cases()
             {"shared: where nothing was changed nothing is done", nothing_changed_costs_nothing},
             {"shared: declared writes", declared_writes},
             {"shared: pages in several places", extents},
+            {"shared: opened for calls of the kernel", opened_for_calls},
+            {"shared: GPUs work in turns", turns},
             {"shared: what is no page of the window", what_is_no_page},
             {"shared: no room for twins", no_room_for_twins},
             {"shared: a GPU fails", a_gpu_fails}};
