@@ -98,6 +98,11 @@ void Arena::access(Side side)
     core_->access(side);
 }
 
+void Arena::touch(const void *begin, std::size_t bytes, bool to_write)
+{
+    core_->touch({begin, bytes}, to_write);
+}
+
 std::optional<Side> Arena::owner() const
 {
     return core_->owner();
@@ -162,6 +167,12 @@ void Window::access(Side side)
 {
     for (const auto &arena : core_->arenas())
         arena->access(side);
+}
+
+void Window::touch(const void *begin, std::size_t bytes, bool to_write)
+{
+    for (const auto &arena : core_->arenas())
+        arena->touch({begin, bytes}, to_write);
 }
 
 void Window::deallocate(void *block)

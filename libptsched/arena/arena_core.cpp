@@ -136,6 +136,7 @@ void ArenaCore::move_to(Side side)
         pages = pages_;
     }
     device::Device &user = side.is_host() ? device::host() : *window->devices.at(side.number());
+    const InTurn turn(*window);
     for (const PageRange &range : pages)
         window->ground->move(window->stretch_of(range).offset, range.bytes, user);
 }
@@ -143,7 +144,6 @@ void ArenaCore::move_to(Side side)
 void ArenaCore::acquire_ownership(Side side, const Writes &writes)
 {
     window->check(side);
-    const InTurn turn(*window);
     if (region_)
         declare(writes,
                 [&](Declared declared) { window->coherence->take_ownership(*region_, party_of(side), declared); });
@@ -154,7 +154,6 @@ void ArenaCore::acquire_ownership(Side side, const Writes &writes)
 
 void ArenaCore::release_ownership(const Writes &writes)
 {
-    const InTurn turn(*window);
     if (region_)
         declare(writes, [&](Declared declared) { window->coherence->give_up(*region_, declared); });
     set_owner({});
@@ -163,7 +162,6 @@ void ArenaCore::release_ownership(const Writes &writes)
 void ArenaCore::acquire(Side side)
 {
     window->check(side);
-    const InTurn turn(*window);
     if (region_)
         window->coherence->acquire(*region_, party_of(side));
 }
@@ -171,7 +169,6 @@ void ArenaCore::acquire(Side side)
 void ArenaCore::release(Side side, const Writes &writes)
 {
     window->check(side);
-    const InTurn turn(*window);
     if (region_)
         declare(writes, [&](Declared declared) { window->coherence->release(*region_, party_of(side), declared); });
 }
@@ -179,7 +176,6 @@ void ArenaCore::release(Side side, const Writes &writes)
 void ArenaCore::access(Side side)
 {
     window->check(side);
-    const InTurn turn(*window);
     if (region_) {
         window->coherence->access(*region_, party_of(side));
         return;
@@ -187,6 +183,14 @@ void ArenaCore::access(Side side)
     const Guard lock(mutex_);
     if (owner_ && owner_->is_host() != side.is_host())
         owner_.reset();
+}
+
+void ArenaCore::touch(const Range &range, bool to_write)
+{
+    if (!region_)
+        return;
+    for (const Stretch &stretch : stretches_of(Writes{{range}}))
+        window->coherence->open(*region_, stretch, to_write);
 }
 
 std::optional<Side> ArenaCore::owner() const

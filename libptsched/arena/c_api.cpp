@@ -182,6 +182,11 @@ int ptsched_arena_access(struct ptsched_arena_window *window, struct ptsched_are
     return of(window, arena, [&](auto &which) { which.access(side_of(side)); });
 }
 
+int ptsched_arena_touch(struct ptsched_arena_window *window, const void *begin, std::size_t bytes, int to_write)
+{
+    return attempt([&] { needed(window, "window").window.touch(begin, bytes, to_write != 0); });
+}
+
 int ptsched_arena_owner(const struct ptsched_arena *arena)
 {
     const auto owner = arena ? arena->arena.owner() : std::nullopt;

@@ -34,8 +34,8 @@ public:
     Pages pages;
     RunTable table;
     const bool checked;
-    const std::unique_ptr<Coherence> coherence; /* null: there is one memory */
     const std::unique_ptr<device::Turns> turns; /* null: nobody else is asked */
+    const std::unique_ptr<Coherence> coherence; /* null: there is one memory */
     SyncWords sync_words{devices};
 
 private:
@@ -44,7 +44,7 @@ private:
     std::uint64_t made_ PTSCHED_GUARDED_BY(mutex_) = 0; /* arenas */
 };
 
-/* The device is the process's, if it is to be asked for. */
+/* The first device is the process's, if it is to be asked for. Not to be had twice by one thread. */
 class InTurn {
 public:
     explicit InTurn(const WindowCore &window);
@@ -67,6 +67,8 @@ public:
     void acquire(Side side);
     void release(Side side, const Writes &writes);
     void access(Side side);
+    /* What is not in its pages is let be. */
+    void touch(const Range &range, bool to_write);
     std::optional<Side> owner() const;
     bool contains(const void *address) const;
     /* Throws Error if not all of that is in pages of the arena. */

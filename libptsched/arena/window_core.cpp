@@ -44,14 +44,14 @@ std::unique_ptr<device::Turns> turns_of(const Options &options, const std::vecto
 
 WindowCore::WindowCore(const Options &options)
     : devices(devices_of(options)), ground(ground_of(options, devices)), pages(*ground),
-      table(ground->begin(), ground->bytes()), checked(options.checked),
+      table(ground->begin(), ground->bytes()), checked(options.checked), turns(turns_of(options, devices)),
       coherence(ground->memories()
                     ? std::make_unique<Coherence>(
                           *ground->memories(),
                           Coherence::Options{options.checked,
-                                             [this](std::size_t offset) { return describe(table.begin() + offset); }})
-                    : nullptr),
-      turns(turns_of(options, devices))
+                                             [this](std::size_t offset) { return describe(table.begin() + offset); },
+                                             [this] { return std::make_shared<const InTurn>(*this); }})
+                    : nullptr)
 {
     add_window(ground->begin(), ground->bytes());
 }

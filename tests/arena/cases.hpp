@@ -25,6 +25,7 @@ std::vector<tap::Case> window_cases();
 std::vector<tap::Case> kernel_cases();
 std::vector<tap::Case> ownership_cases();
 std::vector<tap::Case> sync_cases();
+std::vector<tap::Case> turn_cases();
 std::vector<tap::Case> c_cases();
 
 /* As large as tests need it. */

@@ -5,6 +5,9 @@
  */
 #include "tests/arena/cases.hpp"
 
+#include <cerrno>
+#include <unistd.h>
+
 using namespace test;
 
 namespace {
@@ -140,6 +143,33 @@ void use_makes_shared()
     CHECK(state.read_faults > 0 && state.write_faults > 0 && state.to_gpus > 0 && state.to_host > 0);
 }
 
+/* What a system call does not get by a fault. */
+void touched_for_a_system_call()
+{
+    Window window(small());
+    Kernels kernels;
+    Arena own = window.owned_arena();
+    Node *node = list_of(own, 1);
+    int word = 0, ends[2];
+    CHECK(pipe(ends) == 0);
+    own.acquire_ownership(Side::gpu());
+    kernels.walk(node, 77);
+    CHECK(write(ends[1], node, sizeof(*node)) < 0 && errno == EFAULT);
+    window.touch(node, sizeof(*node));
+    window.touch(&word, sizeof(word));
+    CHECK(!own.owner());
+    CHECK_EQ(write(ends[1], node, sizeof(*node)), static_cast<ssize_t>(sizeof(*node)));
+    Node copy{};
+    CHECK_EQ(read(ends[0], &copy, sizeof(copy)), static_cast<ssize_t>(sizeof(copy)));
+    CHECK_EQ(copy.written, 77u);
+    own.acquire_ownership(Side::gpu());
+    own.touch(&node->value, sizeof(node->value), true);
+    CHECK_EQ(write(ends[1], &word, sizeof(word)), static_cast<ssize_t>(sizeof(word)));
+    CHECK_EQ(read(ends[0], &node->value, sizeof(word)), static_cast<ssize_t>(sizeof(word)));
+    close(ends[0]);
+    close(ends[1]);
+}
+
 void races_are_told()
 {
     arena::Options options = small();
@@ -229,6 +259,7 @@ std::vector<tap::Case> test::ownership_cases()
         {"shared arenas are released and acquired", shared_arenas},
         {"both sides write words of the same pages", both_write},
         {"use by the host makes an arena shared", use_makes_shared},
+        {"what system calls use is touched before", touched_for_a_system_call},
         {"races are told", races_are_told},
         {"use by a GPU makes an arena shared", access_makes_shared},
         {"what kernels write is said", declared_writes},

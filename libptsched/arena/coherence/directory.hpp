@@ -55,8 +55,7 @@ public:
     /* Opens pages that are on the host; returns those that were not. */
     PageSet grant(const PageSet &which, bool is_write);
 
-    /* The host has released: @changed, of those that were written. Returns these, which may only be read from now on.
-     */
+    /* The host has released @changed, of those that were written. Returns these, which may only be read from now on. */
     PageSet written() const { return writable_; }
     PageSet settle(const PageSet &changed);
     /* Closed to the host from now on; returns those that were not. */

@@ -119,6 +119,13 @@ int ptsched_arena_release(struct ptsched_arena_window *window, struct ptsched_ar
 /** That side is about to use it: if the other one owns it, it is shared from now on. */
 int ptsched_arena_access(struct ptsched_arena_window *window, struct ptsched_arena *arena, int side);
 
+/**
+ * The host is about to read, or if @to_write is not 0 to write, all of that: it gets now what it has not. For memory
+ * that system calls and drivers are given, which fail where the host does not have it. An arena that GPUs own is shared
+ * from then on; what is not the window's is let be.
+ */
+int ptsched_arena_touch(struct ptsched_arena_window *window, const void *begin, size_t bytes, int to_write);
+
 /** A side, or PTSCHED_ARENA_SHARED. */
 int ptsched_arena_owner(const struct ptsched_arena *arena);
 

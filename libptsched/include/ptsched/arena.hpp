@@ -165,6 +165,12 @@ public:
     void release(Side side = Side::host(), const Writes &writes = {});
     /* acquire() of a side that is about to use it: if the other one owns it, it is shared from now on. */
     void access(Side side);
+    /*
+     * The host is about to read or write all of that: it gets now what it has not, and not page by page. As with such
+     * an access, an arena that GPUs own is shared from then on. For memory that system calls and drivers are given,
+     * which fail where the host does not have it. What is not the arena's is let be.
+     */
+    void touch(const void *begin, std::size_t bytes, bool to_write = false);
     /* Nothing: it is shared. */
     std::optional<Side> owner() const;
 
@@ -205,6 +211,7 @@ public:
     /* Of the arenas that these lead into; others, null among them, are left alone. */
     void access(Side side, const std::vector<const void *> &pointers);
     void access(Side side);
+    void touch(const void *begin, std::size_t bytes, bool to_write = false);
 
     /* Arena::deallocate(), of whichever arena it is. */
     void deallocate(void *block);
