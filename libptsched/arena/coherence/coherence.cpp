@@ -139,8 +139,7 @@ void Coherence::Impl::take_ownership(Region &region, Party party, const Declared
         give_to_gpus(region);
     } else {
         settle_host(region);
-        fetch_all(region, work);
-        work.finish();
+        get_from_gpus(region, work);
     }
     region.races.forget_gpus();
     region.owner.set(party);
@@ -150,10 +149,30 @@ void Coherence::Impl::take_ownership(Region &region, Party party, const Declared
 /* The host writes no more: pages are closed to it while they are copied. */
 void Coherence::Impl::give_to_gpus(Region &region)
 {
-    for (const auto &extent : region.extents)
+    for (const auto &extent : region.extents) {
+        extent->directory.remember();
         extent->directory.settle(changed_by_host(region, *extent, extent->directory.written()));
+    }
     try {
         bring_all(region, Beside::nothing);
+    } catch (...) {
+        close(region);
+        throw;
+    }
+}
+
+/* Pages are opened while they are copied. */
+void Coherence::Impl::get_from_gpus(Region &region, Work &work)
+{
+    const Timer timer(copies_ns_);
+    begin_fetch_all(region, work);
+    for (const auto &extent : region.extents) {
+        const Directory::Opened opened = extent->directory.open_expected();
+        host_.protect(*extent, opened.to_read, Rights::read);
+        host_.protect(*extent, opened.to_write, Rights::write);
+    }
+    try {
+        work.finish();
     } catch (...) {
         close(region);
         throw;
@@ -195,12 +214,12 @@ void Coherence::Impl::open(Region &region, Stretch bytes, bool to_write)
 {
     Guard lock(region.mutex);
     come_to_host(region);
+    const Timer timer(copies_ns_);
     Work work(*this);
     for (const auto &extent : region.extents) {
         const PageSet pages = pages_of(*extent, {{bytes}});
-        const Runs missing = (pages & extent->directory.stale_on_host()).runs();
-        if (!missing.empty())
-            fetch(*extent, work.get(), missing);
+        begin_fetch(*extent, work, pages & extent->directory.stale_on_host());
+        work.finish();
         for (const Run &run : extent->directory.grant(pages, to_write).runs())
             host_.open(*extent, run, to_write);
     }
@@ -215,8 +234,12 @@ bool Coherence::Impl::serve(const HostSide::Fault &fault)
         come_to_host(extent.region);
         const Run run = extent.directory.to_fetch(fault.page);
         if (run.count) {
+            const Timer timer(copies_ns_);
             Work work(*this);
-            fetch(extent, work.get(), {run});
+            PageSet pages(extent.directory.pages());
+            pages.add(run);
+            begin_fetch(extent, work, pages);
+            work.finish();
         }
         host_.open(extent, fault.page, fault.is_write);
         return true;

@@ -21,7 +21,7 @@ void Streak::got(Run run)
 
 Directory::Directory(std::size_t pages)
     : on_host_(pages), on_gpus_(pages), pristine_(pages), based_(pages), readable_(pages), writable_(pages),
-      versions_(pages)
+      was_readable_(pages), was_writable_(pages), versions_(pages)
 {
     on_host_.add({0, pages});
     pristine_.add({0, pages});
@@ -75,6 +75,31 @@ PageSet Directory::grant(const PageSet &which, bool is_write)
         pristine_ -= closed;
     }
     return closed;
+}
+
+void Directory::remember()
+{
+    was_readable_ = readable_;
+    was_writable_ = writable_;
+}
+
+Directory::Opened Directory::open_expected()
+{
+    constexpr std::size_t long_run = 16;
+    Opened opened{PageSet(pages()), PageSet(pages())};
+    was_expected_ = !was_expected_ && 2 * was_writable_.count() >= pages();
+    const auto add_long = [](PageSet &to, const PageSet &from) {
+        from.for_each_run([&](Run run) {
+            if (run.count >= long_run)
+                to.add(run);
+        });
+    };
+    if (was_expected_)
+        add_long(opened.to_write, on_host_ & was_writable_);
+    add_long(opened.to_read, (on_host_ & was_readable_) - opened.to_write);
+    opened.to_write = grant(opened.to_write, true);
+    opened.to_read = grant(opened.to_read, false);
+    return opened;
 }
 
 PageSet Directory::settle(const PageSet &changed)

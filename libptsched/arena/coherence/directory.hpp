@@ -50,6 +50,8 @@ public:
     /* What is to come from GPUs for an access to that page; of no pages: nothing. */
     Run to_fetch(std::size_t page) const;
     void fetched(Run run);
+    /* It has not come. */
+    void lost(const PageSet &fetched) { on_host_ -= fetched; }
     /* What may be opened for an access to that page, which is on the host; of no pages: it may be done. */
     Run grant(std::size_t page, bool is_write);
     /* Opens pages that are on the host; returns those that were not. */
@@ -60,6 +62,18 @@ public:
     PageSet settle(const PageSet &changed);
     /* Closed to the host from now on; returns those that were not. */
     PageSet close(const PageSet &which);
+
+    /* GPUs get it: what the host has used is likely to be what it uses when it has got it back. */
+    void remember();
+    /*
+     * Of these pages, on the host, what is worth opening before it is touched: long runs. Returns those that the host
+     * may read from then on, and those that it may write. The latter are only where it wrote most of what there is,
+     * as faults have shown: every second time at most, since nobody knows then what it wrote.
+     */
+    struct Opened {
+        PageSet to_read, to_write;
+    };
+    Opened open_expected();
 
     PageSet stale_on_host() const { return ~on_host_; }
     PageSet stale_on_gpus() const { return ~on_gpus_; }
@@ -80,6 +94,8 @@ private:
 
     PageSet on_host_, on_gpus_, pristine_, based_;
     PageSet readable_, writable_;
+    PageSet was_readable_, was_writable_; /* see remember() */
+    bool was_expected_ = false;           /* what was opened to be written has been so without being touched */
     std::vector<std::uint32_t> versions_;
     Streak fetches_, reads_, writes_;
 };

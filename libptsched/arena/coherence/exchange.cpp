@@ -4,7 +4,6 @@
 #include "libptsched/arena/coherence/words.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 namespace ptsched::arena {
 
@@ -36,8 +35,16 @@ GpuWork &Coherence::Impl::Work::get()
 
 void Coherence::Impl::Work::finish()
 {
-    if (work_)
+    if (!work_)
+        return;
+    try {
         work_->finish();
+    } catch (...) {
+        for (const auto &[extent, pages] : fetched_)
+            extent->directory.lost(pages);
+        throw;
+    }
+    fetched_.clear();
 }
 
 PageSet Coherence::Impl::pages_of(const Extent &extent, std::span<const Stretch> stretches)
@@ -53,22 +60,6 @@ PageSet Coherence::Impl::pages_of(const Extent &extent, std::span<const Stretch>
     }
     return pages;
 }
-
-class Coherence::Impl::Timer {
-public:
-    explicit Timer(std::atomic<std::uint64_t> &sum) : sum_(sum) {}
-    ~Timer()
-    {
-        using namespace std::chrono;
-        sum_ += static_cast<std::uint64_t>(nanoseconds(steady_clock::now() - begin_).count());
-    }
-    Timer(const Timer &) = delete;
-    Timer &operator=(const Timer &) = delete;
-
-private:
-    std::atomic<std::uint64_t> &sum_;
-    const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
 
 /* What has no work of GPUs beside it is about to be theirs: it is closed to the host while it is copied. */
 void Coherence::Impl::bring_all(Region &region, Beside beside)
@@ -134,23 +125,23 @@ void Coherence::Impl::bring(Region &region, Extent &extent, GpuWork &work, Besid
 }
 
 /* The current content of pages, which GPUs have in their twin. */
-void Coherence::Impl::fetch(Extent &extent, GpuWork &work, const Runs &runs)
+void Coherence::Impl::begin_fetch(Extent &extent, Work &work, const PageSet &pages)
 {
-    const Timer timer(copies_ns_);
     std::vector<ArenaOutgoing> single;
+    const Runs runs = pages.runs();
     for (const Run &run : runs) {
         if (run.count >= long_run || runs.size() == 1)
-            work.fetch(extent.place(), run);
+            work.get().fetch(extent.place(), run);
         else
             for (std::size_t page = run.first; page < run.end(); page++)
                 single.push_back({number_of(host_.home(extent, {page, 1}).data()), static_cast<unsigned>(page), 1});
         to_host_ += run.count;
     }
     if (!single.empty())
-        work.send(extent.place(), single);
-    work.finish();
+        work.get().send(extent.place(), single);
     for (const Run &run : runs)
         extent.directory.fetched(run);
+    work.add_fetched(extent, pages);
 }
 
 void Coherence::Impl::fetch_few(Region &region, Work &work)
@@ -158,17 +149,17 @@ void Coherence::Impl::fetch_few(Region &region, Work &work)
     std::size_t count = 0;
     for (const auto &extent : region.extents)
         count += extent->directory.stale_on_host().count();
-    if (count <= few_pages)
-        fetch_all(region, work);
+    if (count > few_pages)
+        return;
+    const Timer timer(copies_ns_);
+    begin_fetch_all(region, work);
+    work.finish();
 }
 
-void Coherence::Impl::fetch_all(Region &region, Work &work)
+void Coherence::Impl::begin_fetch_all(Region &region, Work &work)
 {
-    for (const auto &extent : region.extents) {
-        const Runs runs = extent->directory.stale_on_host().runs();
-        if (!runs.empty())
-            fetch(*extent, work.get(), runs);
-    }
+    for (const auto &extent : region.extents)
+        begin_fetch(*extent, work, extent->directory.stale_on_host());
 }
 
 void Coherence::Impl::settle_host(Region &region)

@@ -4,6 +4,8 @@
 
 #include "libptsched/arena/coherence/host_side.hpp"
 
+#include <chrono>
+
 namespace ptsched::arena {
 
 class Coherence::Impl {
@@ -28,16 +30,33 @@ private:
     /* Whether GPUs have work with the pages meanwhile, whose writes are to stay. */
     enum class Beside { nothing, work };
     /* Adds what passes until it goes. */
-    class Timer;
+    class Timer {
+    public:
+        explicit Timer(std::atomic<std::uint64_t> &sum) : sum_(sum) {}
+        ~Timer()
+        {
+            using namespace std::chrono;
+            sum_ += static_cast<std::uint64_t>(nanoseconds(steady_clock::now() - begin_).count());
+        }
+        Timer(const Timer &) = delete;
+        Timer &operator=(const Timer &) = delete;
+
+    private:
+        std::atomic<std::uint64_t> &sum_;
+        const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+    };
     /* That of one call, which begins when there is some. */
     class Work {
     public:
         explicit Work(Impl &impl) : impl_(impl) {}
         GpuWork &get();
+        /* On the host when it has ended, and not if that fails. */
+        void add_fetched(Extent &extent, const PageSet &pages) { fetched_.emplace_back(&extent, pages); }
         void finish();
 
     private:
         Impl &impl_;
+        std::vector<std::pair<Extent *, PageSet>> fetched_;
         std::shared_ptr<const void> turn_;
         std::unique_ptr<GpuWork> work_; /* ends first */
     };
@@ -49,9 +68,11 @@ private:
     void bring_all(Region &region, Beside beside) PTSCHED_REQUIRES(region.mutex);
     void bring(Region &region, Extent &extent, GpuWork &work, Beside beside) PTSCHED_REQUIRES(region.mutex);
     void give_to_gpus(Region &region) PTSCHED_REQUIRES(region.mutex);
-    void fetch(Extent &extent, GpuWork &work, const Runs &runs);
+    /* It has come when the work is finished. */
+    void begin_fetch(Extent &extent, Work &work, const PageSet &pages);
     void fetch_few(Region &region, Work &work) PTSCHED_REQUIRES(region.mutex);
-    void fetch_all(Region &region, Work &work) PTSCHED_REQUIRES(region.mutex);
+    void begin_fetch_all(Region &region, Work &work) PTSCHED_REQUIRES(region.mutex);
+    void get_from_gpus(Region &region, Work &work) PTSCHED_REQUIRES(region.mutex);
     void settle_host(Region &region) PTSCHED_REQUIRES(region.mutex);
     PageSet changed_by_host(Region &region, Extent &extent, const PageSet &written) PTSCHED_REQUIRES(region.mutex);
     void settle_gpus(Region &region, Work &work, const Declared &writes) PTSCHED_REQUIRES(region.mutex);

@@ -150,6 +150,51 @@ void only_what_is_there_is_opened()
     CHECK_EQ(directory.grant(2, false).count, std::size_t{0});
 }
 
+/* What the host has used, given away and got back. */
+void give_away(Directory &directory)
+{
+    directory.remember();
+    directory.settle(directory.written());
+    directory.close(pages(directory, {0, directory.pages()}));
+    directory.brought(directory.stale_on_gpus());
+}
+
+void expects_reads()
+{
+    Directory directory(200);
+    directory.grant(pages(directory, {10, 100}), false);
+    directory.grant(pages(directory, {150, 15}), false);
+    directory.grant(pages(directory, {170, 20}), true);
+    give_away(directory);
+    const Directory::Opened opened = directory.open_expected();
+    /* Short runs are not worth it, and little was written. */
+    CHECK(opened.to_read == (pages(directory, {10, 100}) | pages(directory, {170, 20})));
+    CHECK(opened.to_write.empty());
+    CHECK(directory.rights(10) == Rights::read && directory.rights(150) == Rights::none);
+}
+
+/* It cannot be seen whether what was opened has been written: it is opened every second time. */
+void expects_writes()
+{
+    Directory directory(100);
+    for (int round = 0; round < 4; round++) {
+        directory.grant(pages(directory, {20, 60}), true);
+        give_away(directory);
+        const Directory::Opened opened = directory.open_expected();
+        CHECK((round % 2 ? opened.to_read : opened.to_write) == pages(directory, {20, 60}));
+        CHECK((round % 2 ? opened.to_write : opened.to_read).empty());
+    }
+}
+
+void expects_what_is_there()
+{
+    Directory directory(100);
+    directory.grant(pages(directory, {0, 100}), false);
+    give_away(directory);
+    directory.left_on_gpus(pages(directory, {30, 10}));
+    CHECK(directory.open_expected().to_read == (pages(directory, {0, 30}) | pages(directory, {40, 60})));
+}
+
 } // namespace
 
 std::vector<tap::Case> test::directory_cases()
@@ -162,5 +207,8 @@ std::vector<tap::Case> test::directory_cases()
             {"directory: runs grow", runs_grow},
             {"directory: runs are for what is in order", runs_end_with_the_order},
             {"directory: fetches grow", fetches_grow},
-            {"directory: what is not there stays closed", only_what_is_there_is_opened}};
+            {"directory: what is not there stays closed", only_what_is_there_is_opened},
+            {"directory: what was read is expected to be", expects_reads},
+            {"directory: what was written is expected to be", expects_writes},
+            {"directory: what is not there is not opened", expects_what_is_there}};
 }

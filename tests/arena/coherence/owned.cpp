@@ -45,8 +45,11 @@ void what_changed_goes()
     Bench bench(256, Party::host);
     for (unsigned page = 0; page < 256; page++)
         bench.host(page) = 1;
-    take(bench, Party::gpus);
-    take(bench, Party::host);
+    /* The second time all is expected to be written once more. */
+    for (int round = 0; round < 2; round++) {
+        take(bench, Party::gpus);
+        take(bench, Party::host);
+    }
     const FakeGpuSide::Counts before = bench.side->counts;
     for (const unsigned page : {200U, 20U, 90U})
         bench.host(page) = 2;
@@ -90,6 +93,41 @@ void closes_what_was_open()
     const unsigned before = bench.memories.protects;
     take(bench, Party::gpus);
     CHECK_EQ(bench.memories.protects, before + 2);
+}
+
+/* What the host has used before is open while it has it again: it faults no more. */
+void used_again()
+{
+    Bench bench(256, Party::host);
+    const auto state = [&] { return bench.coherence.state(); };
+    for (unsigned page = 0; page < 256; page++)
+        bench.host(page) = 1;
+    const std::uint64_t faults = state().write_faults;
+    CHECK(faults > 1);
+    take(bench, Party::gpus);
+    bench.kernel(7) = 5;
+    take(bench, Party::host);
+    for (unsigned page = 0; page < 256; page++)
+        bench.host(page) = bench.host(page) + 1;
+    CHECK_EQ(state().write_faults + state().read_faults, faults);
+    take(bench, Party::gpus);
+    CHECK_EQ(std::uint32_t{bench.kernel(7)}, 6U);
+    CHECK_EQ(std::uint32_t{bench.kernel(255)}, 2U);
+    /* Since it is not known what was written, faults show it once more: little. */
+    take(bench, Party::host);
+    bench.host(9) = 3;
+    const std::uint64_t before = state().to_gpus;
+    take(bench, Party::gpus);
+    CHECK_EQ(state().to_gpus, before + 1);
+}
+
+void a_gpu_fails()
+{
+    Bench bench(64, Party::gpus);
+    bench.kernel(1) = 1;
+    bench.side->fails = true;
+    CHECK(contains(error_of([&] { take(bench, Party::host); }), "the GPU is gone"));
+    CHECK(bench.coherence.owner(bench.region) == Party::gpus);
 }
 
 void host_uses_what_gpus_own()
@@ -197,6 +235,8 @@ std::vector<tap::Case> test::owned_cases()
             {"owned: what changed is handed over", what_changed_goes},
             {"owned: what is declared is handed over", declared_writes_go},
             {"owned: what was open is closed", closes_what_was_open},
+            {"owned: what was used is open again", used_again},
+            {"owned: a GPU fails", a_gpu_fails},
             {"owned: the host uses what GPUs own", host_uses_what_gpus_own},
             {"owned: GPUs use what the host owns", gpus_use_what_the_host_owns},
             {"owned: given up", given_up},
