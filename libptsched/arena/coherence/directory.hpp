@@ -57,8 +57,9 @@ public:
     /* Opens pages that are on the host; returns those that were not. */
     PageSet grant(const PageSet &which, bool is_write);
 
-    /* The host has released @changed, of those that were written. Returns these, which may only be read from now on. */
+    /* By the host, perhaps, since it released. */
     PageSet written() const { return writable_; }
+    /* The host has released: @changed, of those that were written. Returns these, which now may only be read. */
     PageSet settle(const PageSet &changed);
     /* Closed to the host from now on; returns those that were not. */
     PageSet close(const PageSet &which);
