@@ -6,12 +6,6 @@ define link_pool_program
 @mkdir -p $(@D)
 $(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(POOL_LINK) $(if $(filter %/libptask.so,$^),$(PTASK_LINK)) -Wl,-rpath,'$$ORIGIN/../lib'
 endef
-define compile_for_vgpu
-@mkdir -p $(@D)
-CXX="$(CXX)" tests/vgpu/vgpu-cc $< -o $@ -iquote . -Ilibptsched/include $(WARNINGS) $(SANFLAGS)
-endef
-
-VGPU_CC := tests/vgpu/vgpu-cc $(wildcard tests/vgpu/include/*.h)
 
 POOL_EXAMPLES := $(basename $(notdir $(wildcard samples/pool/*.cu)))
 
@@ -26,7 +20,6 @@ $(POOL_EXAMPLES:%=$(B)/vgpu/%.so): $(B)/vgpu/%.so: samples/pool/%.cu samples/poo
 # without a pool, hand.cu, which nvcc makes a library of.
 POOL_PROGRAMS := $(patsubst samples/pool/%/kernels.cu,%,$(wildcard samples/pool/*/kernels.cu))
 POOL_BY_HAND  := $(patsubst samples/pool/%/hand.cu,%,$(wildcard samples/pool/*/hand.cu))
-SAMPLES_COMMON := $(patsubst %,$(B)/obj/%.o,$(wildcard samples/common/*.cpp))
 POOL_CUH      := $(wildcard samples/pool/common/*.cuh samples/common/*.cuh)
 
 define pool_program
@@ -48,11 +41,6 @@ $(B)/samples/pool-graph: $(B)/lib/libptask.so
 # A client of the scheduler, too.
 $(B)/samples/pool-citizen: POOL_LINK += -lptsched
 $(B)/samples/pool-citizen: $(B)/lib/libptsched.so
-
-define need_nvcc
-@mkdir -p $(@D)
-@command -v $(NVCC) >/dev/null || { echo "$@ needs nvcc (CUDA toolkit); NVCC names it" >&2; exit 1; }
-endef
 
 ALL += $(POOL_EXAMPLES:%=$(B)/samples/%) $(POOL_PROGRAMS:%=$(B)/samples/pool-%)
 

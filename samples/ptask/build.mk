@@ -13,8 +13,7 @@ $(filter-out %/chain-c %/call,$(PTASK_EXAMPLES)): $(B)/samples/%: $(B)/obj/sampl
 $(B)/samples/chain-c: $(B)/obj/samples/ptask/chain.c.o $(B)/lib/libptask.so
 	$(link_example)
 
-# It calls the driver, by the name that every driver has. The toolkit's stub spares a machine with a GPU the virtual one.
-CUDA_STUB := $(firstword $(wildcard /usr/local/cuda/lib64/stubs/libcuda.so) $(B)/vgpu/libcuda.so)
+# It calls the driver.
 $(B)/samples/call: $(B)/obj/samples/ptask/call.cpp.o $(B)/lib/libptask.so $(CUDA_STUB)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $< $(PTASK_LINK) $(CUDA_STUB) -Wl,-rpath,'$$ORIGIN/../lib'

@@ -5,7 +5,7 @@
 
 #include "samples/common/hand.hpp"
 #include "samples/common/program.hpp"
-#include "samples/tasks/common/driver.hpp"
+#include "samples/common/driver.hpp"
 
 #include <optional>
 

@@ -3,7 +3,7 @@
 #ifndef SAMPLES_TASKS_COMMON_MODES_HPP
 #define SAMPLES_TASKS_COMMON_MODES_HPP
 
-#include "samples/tasks/common/ways.hpp"
+#include "samples/common/ways.hpp"
 #include <ptsched/tasks.hpp>
 
 namespace ptsched::samples {

@@ -2,7 +2,7 @@
 #ifndef SAMPLES_TASKS_COMMON_TILED_PROGRAM_HPP
 #define SAMPLES_TASKS_COMMON_TILED_PROGRAM_HPP
 
-#include "samples/tasks/common/driver.hpp"
+#include "samples/common/driver.hpp"
 #include "samples/tasks/common/modes.hpp"
 #include "samples/tasks/common/tiles.hpp"
 

@@ -4,7 +4,7 @@
 #define SAMPLES_TASKS_GEMM_PROBLEM_HPP
 
 #include "samples/common/hand.hpp"
-#include "samples/tasks/common/driver.hpp"
+#include "samples/common/driver.hpp"
 #include "samples/tasks/common/modes.hpp"
 #include "samples/tasks/common/tiles.hpp"
 

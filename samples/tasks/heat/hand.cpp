@@ -4,7 +4,7 @@
  * others, as far as its events let them. Tiles are copied to the GPU in the order in which they are needed, and back
  * when the last sweep has done them.
  */
-#include "samples/tasks/common/driver.hpp"
+#include "samples/common/driver.hpp"
 #include "samples/tasks/heat/problem.hpp"
 
 #include <array>

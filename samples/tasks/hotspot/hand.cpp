@@ -3,7 +3,7 @@
  * A stream for each band, which waits for the neighbours' last step: so bands compute while others are copied. Of what
  * a step writes, a step before has been read by the neighbours, which have been waited for.
  */
-#include "samples/tasks/common/driver.hpp"
+#include "samples/common/driver.hpp"
 #include "samples/tasks/hotspot/problem.hpp"
 
 #include <array>

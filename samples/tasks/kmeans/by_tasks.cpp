@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "samples/tasks/common/driver.hpp"
+#include "samples/common/driver.hpp"
 #include "samples/tasks/kmeans/problem.hpp"
 
 namespace ptsched::kmeans {

@@ -3,7 +3,7 @@
  * A stream for each block of samples, so that the first iteration begins while others are copied. All add to the same
  * sums; one of the streams moves the centres when all have.
  */
-#include "samples/tasks/common/driver.hpp"
+#include "samples/common/driver.hpp"
 #include "samples/tasks/kmeans/problem.hpp"
 
 namespace ptsched::kmeans {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Two launches for each step, of all bodies: what depends on all of the step before has nothing to overlap with. */
-#include "samples/tasks/common/driver.hpp"
+#include "samples/common/driver.hpp"
 #include "samples/tasks/nbody/problem.hpp"
 
 namespace ptsched::nbody {

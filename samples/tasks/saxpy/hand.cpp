@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Blocks go round the streams, so that copies to the GPU, its work and copies back go on side by side. */
-#include "samples/tasks/common/driver.hpp"
+#include "samples/common/driver.hpp"
 #include "samples/tasks/saxpy/problem.hpp"
 
 #include <array>

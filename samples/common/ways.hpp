@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Ways to do the same, by hand and by tasks: measured by turns, and compared. */
-#ifndef SAMPLES_TASKS_COMMON_WAYS_HPP
-#define SAMPLES_TASKS_COMMON_WAYS_HPP
+#ifndef SAMPLES_COMMON_WAYS_HPP
+#define SAMPLES_COMMON_WAYS_HPP
 
+#include "samples/common/parts.hpp"
 #include "samples/common/program.hpp"
-#include "samples/tasks/common/parts.hpp"
 
 #include <cmath>
 #include <functional>
@@ -34,6 +34,8 @@ struct NamedWay {
 
 /* Each runs twice, and its results are right. */
 void check_ways(const std::vector<NamedWay> &ways);
+/* How many milliseconds each takes, in so many rounds, in which they take turns; their results are right at the end. */
+std::vector<std::vector<double>> time_ways(const Settings &settings, const std::vector<NamedWay> &ways);
 /*
  * Records how many milliseconds each takes, as @name/WAY_ms, and how many times the first's time is that of each of the
  * others, as @name/WAY.
@@ -84,4 +86,4 @@ private:
 
 } // namespace ptsched::samples
 
-#endif /* SAMPLES_TASKS_COMMON_WAYS_HPP */
+#endif /* SAMPLES_COMMON_WAYS_HPP */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "samples/tasks/common/ways.hpp"
+#include "samples/common/ways.hpp"
 
 #include <chrono>
 #include <cstdio>
@@ -40,7 +40,7 @@ void check_ways(const std::vector<NamedWay> &ways)
     }
 }
 
-void measure_ways(const Settings &settings, Report &report, const std::string &name, const std::vector<NamedWay> &ways)
+std::vector<std::vector<double>> time_ways(const Settings &settings, const std::vector<NamedWay> &ways)
 {
     const unsigned times = settings.quick ? 1 : 3;
     std::vector<std::unique_ptr<Way>> made;
@@ -55,7 +55,12 @@ void measure_ways(const Settings &settings, Report &report, const std::string &n
             found[i].push_back(median_ms(*made[i], times));
     for (const auto &way : made)
         way->check();
+    return found;
+}
 
+void measure_ways(const Settings &settings, Report &report, const std::string &name, const std::vector<NamedWay> &ways)
+{
+    const std::vector<std::vector<double>> found = time_ways(settings, ways);
     report.record(name + "/" + ways[0].name + "_ms", spread_of(found[0]), "ms");
     for (std::size_t i = 1; i < ways.size(); i++) {
         std::vector<double> ratios;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the versions by hand use: CUDA's driver, whose things are given back with their objects. Errors are Error. */
-#ifndef SAMPLES_TASKS_COMMON_DRIVER_HPP
-#define SAMPLES_TASKS_COMMON_DRIVER_HPP
+#ifndef SAMPLES_COMMON_DRIVER_HPP
+#define SAMPLES_COMMON_DRIVER_HPP
 
 #include "libptsched/cuda/cuda_abi.h"
 #include <ptsched/base/error.hpp>
@@ -126,8 +126,7 @@ public:
     {
         if (cuModuleLoad(&module_, file.c_str()) != CUDA_SUCCESS)
             throw Error("no kernels can be loaded from " + file +
-                        ": make bench-tasks-parts builds them, and --module "
-                        "names another file");
+                        ": make builds a file of that name with nvcc, and --module names another");
     }
     ~Module() { cuModuleUnload(module_); }
     Module(const Module &) = delete;
@@ -178,4 +177,4 @@ void launch(CUfunction kernel, CUstream stream, Size grid, Size block, Arguments
 
 } // namespace ptsched::samples::driver
 
-#endif /* SAMPLES_TASKS_COMMON_DRIVER_HPP */
+#endif /* SAMPLES_COMMON_DRIVER_HPP */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the host does with gigabytes before and after what is measured: by all of its threads. */
-#ifndef SAMPLES_TASKS_COMMON_PARTS_HPP
-#define SAMPLES_TASKS_COMMON_PARTS_HPP
+#ifndef SAMPLES_COMMON_PARTS_HPP
+#define SAMPLES_COMMON_PARTS_HPP
 
 #include <algorithm>
 #include <atomic>
@@ -48,4 +48,4 @@ template <typename T> void fill_at_random(std::vector<T> &values, unsigned seed)
 
 } // namespace ptsched::samples
 
-#endif /* SAMPLES_TASKS_COMMON_PARTS_HPP */
+#endif /* SAMPLES_COMMON_PARTS_HPP */
