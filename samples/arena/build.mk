@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+# The programs of the paper, which measure: a folder each. Each is its host's side, kernels.cu, and a file for each
+# variant, with how data comes from one side to the other; the lines of source of these are counted.
+ARENA_PROGRAMS := $(patsubst samples/arena/%/kernels.cu,%,$(wildcard samples/arena/*/kernels.cu))
+ARENA_VARIANTS := hand managed
+ARENA_COMMON   := $(patsubst %,$(B)/obj/%.o,$(wildcard samples/arena/common/*.cpp))
+
+define arena_program
+$(B)/samples/arena-$(1): $(patsubst %,$(B)/obj/%.o,$(wildcard samples/arena/$(1)/*.cpp)) $(ARENA_COMMON) $(SAMPLES_COMMON) \
+		$(B)/lib/libptsched-device.so $(CUDA_STUB)
+	@mkdir -p $$(@D)
+	$$(CXX) $$(LDFLAGS) -o $$@ $$(filter %.o,$$^) -L$(B)/lib -lptsched-device $(CUDA_STUB) -Wl,-rpath,'$$$$ORIGIN/../lib'
+$(B)/obj/samples/arena/$(1)/main.cpp.o: $(ARENA_VARIANTS:%=samples/arena/$(1)/%.cpp) samples/arena/count-lines
+$(B)/obj/samples/arena/$(1)/main.cpp.o: CPPFLAGS += \
+	-DSOURCE_LINES='"$$(shell samples/arena/count-lines $(ARENA_VARIANTS:%=samples/arena/$(1)/%.cpp))"'
+$(B)/vgpu/arena-$(1).so: samples/arena/$(1)/kernels.cu $(wildcard samples/arena/$(1)/*.h samples/arena/$(1)/*.cuh) $(VGPU_CC)
+	$$(compile_for_vgpu)
+$(B)/samples/arena-$(1).fatbin: samples/arena/$(1)/kernels.cu $(wildcard samples/arena/$(1)/*.h samples/arena/$(1)/*.cuh)
+	$$(need_nvcc)
+	$$(NVCC) $$(NVCCFLAGS) -O3 -std=c++20 -I. -fatbin -o $$@ $$<
+endef
+$(foreach program,$(ARENA_PROGRAMS),$(eval $(call arena_program,$(program))))
+
+ALL += $(ARENA_PROGRAMS:%=$(B)/samples/arena-%)
+ARENA_BENCHES     += $(ARENA_PROGRAMS:%=$(B)/samples/arena-%)
+ARENA_BENCH_PARTS += $(ARENA_PROGRAMS:%=$(B)/samples/arena-%.fatbin)
+
+.PHONY: bench-arena-parts
+bench-arena-parts: $(ARENA_BENCHES) $(ARENA_BENCH_PARTS)
