@@ -71,6 +71,8 @@ public:
     void record(CUstream stream) const { check(cuEventRecord(event_, stream)); }
     /* What @stream is given from now on comes after what was last recorded; at once if nothing was. */
     void hold_back(CUstream stream) const { check(cuStreamWaitEvent(stream, event_, 0)); }
+    /* Waits for what was last recorded. */
+    void finish() const { check(cuEventSynchronize(event_)); }
 
 private:
     CUevent event_ = nullptr;
