@@ -12,6 +12,10 @@ namespace {
 
 void add_choice(CLI::App &app, const Choice &choice)
 {
+    if (choice.text) {
+        app.add_option(choice.name, *choice.text, choice.what);
+        return;
+    }
     if (choice.words.empty()) {
         app.add_option(choice.name, *choice.value, choice.what)->capture_default_str();
         return;

@@ -28,6 +28,8 @@ struct Choice {
     std::string what;
     /* If there are some, one of them is said in place of a number, and its place here is the value. */
     std::vector<std::string> words = {};
+    /* If there is one, it is what is said, and there is no value. */
+    std::string *text = nullptr;
 };
 
 /*

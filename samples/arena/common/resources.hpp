@@ -46,10 +46,11 @@ public:
 using PinnedMemory = Block<PinnedResource>;
 using ManagedMemory = Block<ManagedResource>;
 
+constexpr std::size_t page = 4096;
+
 /* Begins on a page of its own, so that what else is in the same memory stays where it is. */
 template <typename T> std::span<T> array_of(std::pmr::memory_resource &memory, std::size_t count)
 {
-    constexpr std::size_t page = 4096;
     T *const first = static_cast<T *>(memory.allocate(count * sizeof(T), page));
     std::uninitialized_value_construct_n(first, count);
     return {first, count};
