@@ -3,9 +3,9 @@
 #ifndef SAMPLES_TASKS_CHOLESKY_STEPS_HPP
 #define SAMPLES_TASKS_CHOLESKY_STEPS_HPP
 
+#include "samples/common/driver.hpp"
 #include "samples/common/hand.hpp"
 #include "samples/common/program.hpp"
-#include "samples/common/driver.hpp"
 
 #include <optional>
 

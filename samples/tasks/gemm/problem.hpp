@@ -3,8 +3,8 @@
 #ifndef SAMPLES_TASKS_GEMM_PROBLEM_HPP
 #define SAMPLES_TASKS_GEMM_PROBLEM_HPP
 
-#include "samples/common/hand.hpp"
 #include "samples/common/driver.hpp"
+#include "samples/common/hand.hpp"
 #include "samples/tasks/common/modes.hpp"
 #include "samples/tasks/common/tiles.hpp"
 
