@@ -186,6 +186,12 @@ bench-tasks: ## tasks with in, out and inout, on a real NVIDIA GPU (BENCH="--qui
 	@$(MAKE) bench-tasks-parts
 	@set -e; for program in $(TASKS_BENCHES); do $$program $(BENCH); done
 
+.PHONY: bench-arena
+bench-arena: ## programs with pointers on both sides, by hand and otherwise, on a real NVIDIA GPU (BENCH="--quick --json FILE")
+	@scripts/with-gpu /bin/true
+	@$(MAKE) bench-arena-parts
+	@set -e; for program in $(ARENA_BENCHES); do $$program $(BENCH); done
+
 .PHONY: bench-module
 bench-module: setup $(B)/bin/ptsim $(B)/tests/bench-policy $(B)/tests/policy_attacks $(B)/tests/policy_groups $(MUTANTS_NEED) vm-files ## what the policy and the module cost, and what attacks gain; results in out/module (BENCH="--only coverage")
 	scripts/bench-module --build $(B) $(BENCH)

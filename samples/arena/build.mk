@@ -21,8 +21,13 @@ $(B)/samples/arena-$(1).fatbin: samples/arena/$(1)/kernels.cu $(wildcard samples
 endef
 $(foreach program,$(ARENA_PROGRAMS),$(eval $(call arena_program,$(program))))
 
-ALL += $(ARENA_PROGRAMS:%=$(B)/samples/arena-%)
-ARENA_BENCHES     += $(ARENA_PROGRAMS:%=$(B)/samples/arena-%)
+# What their records come to.
+$(B)/samples/arena-summary: $(B)/obj/samples/arena/summary/main.cpp.o $(SAMPLES_COMMON) $(B)/lib/libptsched-device.so
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lptsched-device -Wl,-rpath,'$$ORIGIN/../lib'
+
+ALL += $(ARENA_PROGRAMS:%=$(B)/samples/arena-%) $(B)/samples/arena-summary
+ARENA_BENCHES     += $(ARENA_PROGRAMS:%=$(B)/samples/arena-%) $(B)/samples/arena-summary
 ARENA_BENCH_PARTS += $(ARENA_PROGRAMS:%=$(B)/samples/arena-%.fatbin)
 
 .PHONY: bench-arena-parts

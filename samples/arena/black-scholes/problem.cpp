@@ -115,8 +115,10 @@ void Problem::check(const Book &book, const std::vector<double> &values)
     values_.check(values, "what all is worth each day");
 }
 
-/* An option has 5 numbers of its own and 2 of its underlying, and 2 results, which the host reads; the market is read
- * and written. Threads keep the rest in registers. */
+/*
+ * An option has 5 numbers of its own and 2 of its underlying, and 2 results, which the host reads; the market is read
+ * and written. Threads keep the rest in registers.
+ */
 samples::Accesses Problem::accesses() const
 {
     return {shape.days * (shape.options * 11.0 + underlyings * 4.0), 0};

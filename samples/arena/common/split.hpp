@@ -34,6 +34,7 @@ public:
     }
     /* In milliseconds, in the order of the names. */
     const std::array<double, part_names.size()> &parts() const { return parts_; }
+    double of(Part part) const { return parts_[static_cast<std::size_t>(part)]; }
 
 private:
     using Clock = std::chrono::steady_clock;

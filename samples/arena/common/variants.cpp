@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "samples/arena/common/variants.hpp"
 
-#include <algorithm>
-#include <map>
 #include <sstream>
 
 namespace ptsched::samples {
@@ -22,16 +20,23 @@ std::map<std::string, double> read_lines(const std::string &text)
     return lines;
 }
 
-void record_split(Report &report, const std::string &begin, const NamedVariant &named)
+constexpr const char *alone = "nothing overlaps";
+
+/* Of one that runs for this alone. Returns what would be left if data were everywhere. */
+double record_split(Report &report, const std::string &begin, const NamedVariant &named)
 {
     const std::unique_ptr<Variant> variant = named.make();
     variant->restore();
     variant->run(); /* what is made at the first use, is */
     variant->restore();
+    const std::map<std::string, double> before = variant->counts();
     variant->split.start();
     variant->run();
     for (std::size_t i = 0; i < part_names.size(); i++)
-        report.record(begin + "/" + part_names[i] + "_ms", variant->split.parts()[i], "ms", "nothing overlaps");
+        report.record(begin + "/" + part_names[i] + "_ms", variant->split.parts()[i], "ms", alone);
+    for (const auto &[name, count] : variant->counts())
+        report.record(begin + "/" + name, count - before.at(name), name.ends_with("_ms") ? "ms" : "", alone);
+    return variant->split.of(Part::host) + variant->split.of(Part::kernels);
 }
 
 std::vector<NamedWay> ways_of(const std::vector<NamedVariant> &variants)
@@ -79,7 +84,9 @@ void measure_variants(const Settings &settings, Report &report, const std::strin
             ratios.push_back(times[i][round] / times[0][round]);
         if (i)
             report.record(begin + "-over-hand", spread_of(ratios), "", "its time / that by hand");
-        record_split(report, begin, chosen[i]);
+        const double ideal = record_split(report, begin, chosen[i]);
+        if (!i)
+            report.record(name + "/ideal_ms", ideal, "ms", "host and kernels of " + chosen[i].name);
         report.record(begin + "/lines", lines_of.at(chosen[i].name), "lines", "of data management");
     }
 }

@@ -6,6 +6,8 @@
 #include "samples/arena/common/split.hpp"
 #include "samples/common/ways.hpp"
 
+#include <map>
+
 namespace ptsched::samples {
 
 /* The first GPU, the kernels of a file, and a stream. */
@@ -20,6 +22,8 @@ class Variant : public Way {
 public:
     explicit Variant(const std::string &module) : gpu(module) {}
     Split split;
+    /* What it has counted since it was made, by names with the unit behind them: "faults_ms". */
+    virtual std::map<std::string, double> counts() const { return {}; }
 
 protected:
     void end(Part part) { split.end(part, gpu.stream); }
@@ -53,9 +57,10 @@ private:
 
 /*
  * Checks the variants of a problem of the shape @small, as @variants_of(problem) has them; and, unless that is all that
- * is asked for, measures those of one of the shape @large. Of each are recorded: the time, @name/VARIANT_ms; how many
- * times that by hand it is, @name/VARIANT-over-hand; where the time goes if nothing overlaps, @name/VARIANT/PART_ms;
- * and lines of source, @name/VARIANT/lines. @lines has these of all: "hand:100 managed:20".
+ * is asked for, measures those of one of the shape @large. Recorded are, of each: the time, @name/VARIANT_ms; how many
+ * times that by hand it is, @name/VARIANT-over-hand; where the time goes if nothing overlaps, @name/VARIANT/PART_ms,
+ * and what else it has counted; and lines of source, @name/VARIANT/lines, which @lines has: "hand:100 managed:20". By
+ * hand, host and kernels alone are also what would be ideal: @name/ideal_ms.
  */
 void check_variants(const Variants &variants, const std::vector<NamedVariant> &all);
 void measure_variants(const Settings &settings, Report &report, const std::string &name, const std::string &lines,

@@ -103,8 +103,10 @@ void Problem::check(const Data &data)
     signal_.check({&data.signal[0].real, 2 * data.signal.size()}, "the signal");
 }
 
-/* A pass goes from the signal to an array that the GPU alone has, or back; threads keep the rest in registers. The host
- * reads and writes the spectrum, and what is put in is read and written. */
+/*
+ * A pass goes from the signal to an array that the GPU alone has, or back; threads keep the rest in registers. The
+ * host reads and writes the spectrum, and what is put in is read and written.
+ */
 samples::Accesses Problem::accesses() const
 {
     const double words = 2.0 * shape.count(), passes = 2.0 * shape.log2;

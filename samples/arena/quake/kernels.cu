@@ -56,8 +56,10 @@ __device__ double square_of_difference(const Vector &one, const Vector &other)
     return x * x + y * y + z * z;
 }
 
-/* How much an edge has moved for its length: a thread for each element, and the largest to @strain, which is not below
- * 0. */
+/*
+ * How much an edge has moved for its length: a thread for each element, and the largest to @strain, which is not below
+ * 0.
+ */
 template <typename View>
 __device__ void strain_of(const View &view, unsigned int count, unsigned int parity, float *strain)
 {

@@ -169,8 +169,10 @@ void Problem::check(const Mesh &mesh, const std::vector<double> &peaks)
     peaks_.check(peaks, "the largest motion at the stations");
 }
 
-/* A block is nine doubles, and the motion of a node three; an element has four nodes, each with a place. Threads keep
- * the rest in registers. */
+/*
+ * A block is nine doubles, and the motion of a node three; an element has four nodes, each with a place. Threads keep
+ * the rest in registers.
+ */
 samples::Accesses Problem::accesses() const
 {
     const double nodes = static_cast<double>(ground.places.size()), blocks = static_cast<double>(ground.blocks.size());

@@ -18,7 +18,7 @@ float random(unsigned number, float least, float most)
 
 Thing thing(unsigned number)
 {
-    return {random(7 * number, 0, 6.28F),        random(7 * number + 1, -2, 2),        random(7 * number + 2, 0.5F, 3),
+    return {random(7 * number, 0, 6.28F),        random(7 * number + 1, -2, 2),      random(7 * number + 2, 0.5F, 3),
             random(7 * number + 3, -2.5F, 2.5F), random(7 * number + 4, 0.1F, 0.6F), number};
 }
 

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+# The programs of samples/arena, on the virtual GPU.
+$(B)/obj/tests/arena/programs/main.cpp.o: CPPFLAGS += -DARENA_PROGRAMS='"$(ARENA_PROGRAMS)"' \
+	-DARENA_PROGRAMS_ARE_BUILT=$(if $(SAN),false,true) -DARENA_SOURCES='"$(abspath samples/arena)"'
+# A new program is a new test.
+$(B)/obj/tests/arena/programs/main.cpp.o: $(wildcard samples/arena/*/kernels.cu)
+
+$(B)/tests/arena-programs: $(B)/obj/tests/arena/programs/main.cpp.o $(B)/vgpu/vgpud $(B)/vgpu/libcuda.so \
+		$(ARENA_PROGRAMS:%=$(B)/vgpu/arena-%.so) samples/arena/count-lines \
+		$(if $(SAN),,$(ARENA_PROGRAMS:%=$(B)/samples/arena-%) $(B)/samples/arena-summary)
+	@mkdir -p $(@D)
+	$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^)
+
+TESTS += $(B)/tests/arena-programs
