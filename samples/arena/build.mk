@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
-# The programs of the paper, which measure: a folder each. Each is its host's side, kernels.cu, and a file for each
-# variant, with how data comes from one side to the other; the lines of source of these are counted.
+# The programs of the paper, which measure: a folder each. Each is its host's side, kernels.cu, and files with how data
+# comes from one side to the other, whose lines of source are counted.
 ARENA_PROGRAMS := $(patsubst samples/arena/%/kernels.cu,%,$(wildcard samples/arena/*/kernels.cu))
-ARENA_VARIANTS := hand managed
 ARENA_COMMON   := $(patsubst %,$(B)/obj/%.o,$(wildcard samples/arena/common/*.cpp))
+# $(call arena_counted,PROGRAM): a file for each variant.
+arena_counted   = $(foreach pair,hand=hand managed=managed owned=arenas shared=arenas,$(subst =,=samples/arena/$(1)/,$(pair)).cpp)
 
 define arena_program
 $(B)/samples/arena-$(1): $(patsubst %,$(B)/obj/%.o,$(wildcard samples/arena/$(1)/*.cpp)) $(ARENA_COMMON) $(SAMPLES_COMMON) \
-		$(B)/lib/libptsched-device.so $(CUDA_STUB)
+		$(B)/lib/libptsched-arena.so $(B)/lib/libptsched-device.so $(CUDA_STUB)
 	@mkdir -p $$(@D)
-	$$(CXX) $$(LDFLAGS) -o $$@ $$(filter %.o,$$^) -L$(B)/lib -lptsched-device $(CUDA_STUB) -Wl,-rpath,'$$$$ORIGIN/../lib'
-$(B)/obj/samples/arena/$(1)/main.cpp.o: $(ARENA_VARIANTS:%=samples/arena/$(1)/%.cpp) samples/arena/count-lines
+	$$(CXX) $$(LDFLAGS) -o $$@ $$(filter %.o,$$^) -L$(B)/lib -lptsched-arena -lptsched-device $(CUDA_STUB) -Wl,-rpath,'$$$$ORIGIN/../lib'
+$(B)/obj/samples/arena/$(1)/main.cpp.o: $(wildcard samples/arena/$(1)/*.cpp) samples/arena/count-lines
 $(B)/obj/samples/arena/$(1)/main.cpp.o: CPPFLAGS += \
-	-DSOURCE_LINES='"$$(shell samples/arena/count-lines $(ARENA_VARIANTS:%=samples/arena/$(1)/%.cpp))"'
+	-DSOURCE_LINES='"$$(shell samples/arena/count-lines $(call arena_counted,$(1)))"'
 $(B)/vgpu/arena-$(1).so: samples/arena/$(1)/kernels.cu $(wildcard samples/arena/$(1)/*.h samples/arena/$(1)/*.cuh) $(VGPU_CC)
 	$$(compile_for_vgpu)
 $(B)/samples/arena-$(1).fatbin: samples/arena/$(1)/kernels.cu $(wildcard samples/arena/$(1)/*.h samples/arena/$(1)/*.cuh)

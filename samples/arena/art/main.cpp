@@ -17,10 +17,14 @@ void run(const Numbers &numbers, const samples::Variants &variants, const sample
         throw Error("--side must be at least " + std::to_string(art::side) + ", and --stride not 0");
     samples::check_and_measure_variants<art::Problem>(
         settings, report, variants, "art", SOURCE_LINES, art::Shape{{64, 64, 16}, 6, 4},
-        art::Shape{{numbers.side, numbers.side, numbers.stride}, numbers.objects, settings.quick ? 5 : numbers.images},
+        art::Shape{{numbers.side, numbers.side, numbers.stride},
+                   numbers.objects,
+                   settings.quick ? std::min(numbers.images, 5U) : numbers.images},
         [&](art::Problem &problem) -> std::vector<samples::NamedVariant> {
             return {{"hand", [&] { return art::by_hand(problem, settings.module); }},
-                    {"managed", [&] { return art::managed(problem, settings.module); }}};
+                    {"managed", [&] { return art::managed(problem, settings.module); }},
+                    {"owned", [&] { return art::by_arenas(problem, settings.module, samples::Handing::owned); }},
+                    {"shared", [&] { return art::by_arenas(problem, settings.module, samples::Handing::shared); }}};
         });
 }
 

@@ -15,10 +15,14 @@ void run(const Numbers &numbers, const samples::Variants &variants, const sample
 {
     samples::check_and_measure_variants<black_scholes::Problem>(
         settings, report, variants, "black-scholes", SOURCE_LINES, black_scholes::Shape{1000, 3},
-        black_scholes::Shape{numbers.options, settings.quick ? 5 : numbers.days},
+        black_scholes::Shape{numbers.options, settings.quick ? std::min(numbers.days, 5U) : numbers.days},
         [&](black_scholes::Problem &problem) -> std::vector<samples::NamedVariant> {
-            return {{"hand", [&] { return black_scholes::by_hand(problem, settings.module); }},
-                    {"managed", [&] { return black_scholes::managed(problem, settings.module); }}};
+            return {
+                {"hand", [&] { return black_scholes::by_hand(problem, settings.module); }},
+                {"managed", [&] { return black_scholes::managed(problem, settings.module); }},
+                {"owned", [&] { return black_scholes::by_arenas(problem, settings.module, samples::Handing::owned); }},
+                {"shared",
+                 [&] { return black_scholes::by_arenas(problem, settings.module, samples::Handing::shared); }}};
         });
 }
 

@@ -16,11 +16,12 @@ double cumulative(double x)
 
 } // namespace
 
-Book::Book(std::pmr::memory_resource &memory, Shape shape)
-    : market(samples::array_of<Market>(memory, 1).data()), strike(samples::array_of<float>(memory, shape.options)),
-      years(samples::array_of<float>(memory, shape.options)),
+Book::Book(std::pmr::memory_resource &market_memory, std::pmr::memory_resource &memory,
+           std::pmr::memory_resource &results, Shape shape)
+    : market(samples::array_of<Market>(market_memory, 1).data()),
+      strike(samples::array_of<float>(memory, shape.options)), years(samples::array_of<float>(memory, shape.options)),
       underlying(samples::array_of<unsigned short>(memory, shape.options)),
-      call(samples::array_of<float>(memory, shape.options)), put(samples::array_of<float>(memory, shape.options))
+      call(samples::array_of<float>(results, shape.options)), put(samples::array_of<float>(results, shape.options))
 {
 }
 

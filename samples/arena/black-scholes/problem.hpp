@@ -15,7 +15,9 @@ struct Shape {
 
 /* Where a variant has the data, as the host sees it. */
 struct Book {
-    Book(std::pmr::memory_resource &memory, Shape shape);
+    Book(std::pmr::memory_resource &memory, Shape shape) : Book(memory, memory, memory, shape) {}
+    Book(std::pmr::memory_resource &market_memory, std::pmr::memory_resource &memory,
+         std::pmr::memory_resource &results, Shape shape);
     Market *market;
     std::span<float> strike, years;
     std::span<unsigned short> underlying;
@@ -51,7 +53,11 @@ public:
         : Variant(module), problem(problem), price_(gpu.module.find("price"))
     {
     }
-    void restore() final { problem.restore(book()); }
+    void restore() final
+    {
+        take_back();
+        problem.restore(book());
+    }
     void run() final;
     void check() final { problem.check(book(), values_); }
 
@@ -61,6 +67,8 @@ protected:
     virtual void begin() = 0;
     /* From the host's market to results that the host may read. */
     virtual void price() = 0;
+    /* The host is to have all of it, whatever that is. */
+    virtual void take_back() {}
 
     struct OnGpu {
         Market *market;
@@ -78,6 +86,7 @@ private:
 
 std::unique_ptr<samples::Variant> by_hand(Problem &problem, const std::string &module);
 std::unique_ptr<samples::Variant> managed(Problem &problem, const std::string &module);
+std::unique_ptr<samples::Variant> by_arenas(Problem &problem, const std::string &module, samples::Handing handing);
 
 } // namespace ptsched::black_scholes
 

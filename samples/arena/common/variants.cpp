@@ -7,7 +7,7 @@ namespace ptsched::samples {
 
 namespace {
 
-constexpr const char *names[] = {"hand", "managed"};
+constexpr const char *names[] = {"hand", "managed", "owned", "shared"};
 
 std::map<std::string, double> read_lines(const std::string &text)
 {
@@ -35,7 +35,7 @@ double record_split(Report &report, const std::string &begin, const NamedVariant
     for (std::size_t i = 0; i < part_names.size(); i++)
         report.record(begin + "/" + part_names[i] + "_ms", variant->split.parts()[i], "ms", alone);
     for (const auto &[name, count] : variant->counts())
-        report.record(begin + "/" + name, count - before.at(name), name.ends_with("_ms") ? "ms" : "", alone);
+        report.record(begin + "/" + name, count - before.at(name), name.ends_with("_ms") ? "ms" : "", "of a run");
     return variant->split.of(Part::host) + variant->split.of(Part::kernels);
 }
 

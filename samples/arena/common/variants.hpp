@@ -30,6 +30,9 @@ protected:
     const Gpu gpu;
 };
 
+/* Of those by arenas: who owns them is said, or they are shared. */
+enum class Handing { owned, shared };
+
 struct NamedVariant {
     std::string name;
     std::function<std::unique_ptr<Variant>()> make;
@@ -52,7 +55,7 @@ public:
     std::vector<NamedVariant> chosen_of(const std::vector<NamedVariant> &all) const;
 
 private:
-    unsigned chosen_ = 2;
+    unsigned chosen_ = 4;
 };
 
 /*

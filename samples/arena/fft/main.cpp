@@ -16,11 +16,13 @@ void run(const Numbers &numbers, const samples::Variants &variants, const sample
     if (numbers.log2 % 2 || numbers.log2 < 2 || numbers.log2 > 28)
         throw Error("--log2 must be even, and from 2 to 28");
     samples::check_and_measure_variants<fft::Problem>(
-        settings, report, variants, "fft", SOURCE_LINES, fft::Shape{10, 3},
-        fft::Shape{numbers.log2, settings.quick ? 3 : numbers.iterations},
+        settings, report, variants, "fft", SOURCE_LINES, fft::Shape{8, 2},
+        fft::Shape{numbers.log2, settings.quick ? std::min(numbers.iterations, 3U) : numbers.iterations},
         [&](fft::Problem &problem) -> std::vector<samples::NamedVariant> {
             return {{"hand", [&] { return fft::by_hand(problem, settings.module); }},
-                    {"managed", [&] { return fft::managed(problem, settings.module); }}};
+                    {"managed", [&] { return fft::managed(problem, settings.module); }},
+                    {"owned", [&] { return fft::by_arenas(problem, settings.module, samples::Handing::owned); }},
+                    {"shared", [&] { return fft::by_arenas(problem, settings.module, samples::Handing::shared); }}};
         });
 }
 

@@ -19,9 +19,11 @@ struct Shape {
 
 /* Where a variant has the data, as the host sees it. */
 struct Data {
-    Data(std::pmr::memory_resource &memory, Shape shape)
+    Data(std::pmr::memory_resource &memory, Shape shape) : Data(memory, memory, shape) {}
+    /* What was measured can be in another memory. */
+    Data(std::pmr::memory_resource &memory, std::pmr::memory_resource &other, Shape shape)
         : signal(samples::array_of<Sample>(memory, shape.count())),
-          measured(samples::array_of<Sample>(memory, shape.count()))
+          measured(samples::array_of<Sample>(other, shape.count()))
     {
     }
     std::span<Sample> signal, measured;
@@ -52,7 +54,11 @@ public:
           scratch_(problem.shape.count())
     {
     }
-    void restore() final { problem.restore(data()); }
+    void restore() final
+    {
+        take_back();
+        problem.restore(data());
+    }
     void run() final;
     void check() final { problem.check(data()); }
 
@@ -66,6 +72,8 @@ protected:
     virtual void transform_back() = 0;
     /* The signal is to be on the host. */
     virtual void finish() = 0;
+    /* The host is to have all of it, whatever that is. */
+    virtual void take_back() {}
 
     void launch_transform(Sample *signal) const { launch_passes(signal, -1); }
     void launch_transform_back(Sample *signal, const Sample *measured) const;
@@ -79,6 +87,7 @@ private:
 
 std::unique_ptr<samples::Variant> by_hand(Problem &problem, const std::string &module);
 std::unique_ptr<samples::Variant> managed(Problem &problem, const std::string &module);
+std::unique_ptr<samples::Variant> by_arenas(Problem &problem, const std::string &module, samples::Handing handing);
 
 } // namespace ptsched::fft
 

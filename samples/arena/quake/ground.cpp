@@ -119,8 +119,7 @@ void Ground::find_neighbours()
     first.push_back(0);
     for (std::vector<unsigned> &nodes : of) {
         std::ranges::sort(nodes);
-        const auto repeated = std::ranges::unique(nodes);
-        columns.insert(columns.end(), nodes.begin(), repeated.begin());
+        columns.insert(columns.end(), nodes.begin(), std::unique(nodes.begin(), nodes.end()));
         first.push_back(static_cast<unsigned>(columns.size()));
     }
 }

@@ -18,10 +18,12 @@ void run(const Numbers &numbers, const samples::Variants &variants, const sample
     const quake::Shape full{numbers.side, numbers.times, numbers.steps};
     const quake::Shape quick{std::min(numbers.side, 40U), std::min(numbers.times, 4U), numbers.steps};
     samples::check_and_measure_variants<quake::Problem>(
-        settings, report, variants, "quake", SOURCE_LINES, quake::Shape{4, 4, 8}, settings.quick ? quick : full,
+        settings, report, variants, "quake", SOURCE_LINES, quake::Shape{3, 3, 5}, settings.quick ? quick : full,
         [&](quake::Problem &problem) -> std::vector<samples::NamedVariant> {
             return {{"hand", [&] { return quake::by_hand(problem, settings.module); }},
-                    {"managed", [&] { return quake::managed(problem, settings.module); }}};
+                    {"managed", [&] { return quake::managed(problem, settings.module); }},
+                    {"owned", [&] { return quake::by_arenas(problem, settings.module, samples::Handing::owned); }},
+                    {"shared", [&] { return quake::by_arenas(problem, settings.module, samples::Handing::shared); }}};
         });
 }
 

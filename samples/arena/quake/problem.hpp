@@ -91,6 +91,7 @@ void Shaking::launch(CUfunction step, CUfunction strain, const View &view, unsig
 
 std::unique_ptr<samples::Variant> by_hand(Problem &problem, const std::string &module);
 std::unique_ptr<samples::Variant> managed(Problem &problem, const std::string &module);
+std::unique_ptr<samples::Variant> by_arenas(Problem &problem, const std::string &module, samples::Handing handing);
 
 } // namespace ptsched::quake
 

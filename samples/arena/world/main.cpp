@@ -16,14 +16,16 @@ void run(const Numbers &numbers, const samples::Variants &variants, const sample
 {
     if (!numbers.width || !numbers.height || !numbers.swarms || !numbers.in_each || numbers.pictures < 2)
         throw Error("there must be a swarm, a thing in it, a pixel, and two --pictures");
-    const unsigned pictures = settings.quick ? 10 : numbers.pictures;
+    const unsigned pictures = settings.quick ? std::min(numbers.pictures, 10U) : numbers.pictures;
     samples::check_and_measure_variants<world::Problem>(
         settings, report, variants, "world", SOURCE_LINES,
         world::Shape{48, 32, 6, 5, 5, settings.check ? numbers.file : ""},
         world::Shape{numbers.width, numbers.height, numbers.swarms, numbers.in_each, pictures, numbers.file},
         [&](world::Problem &problem) -> std::vector<samples::NamedVariant> {
             return {{"hand", [&] { return world::by_hand(problem, settings.module); }},
-                    {"managed", [&] { return world::managed(problem, settings.module); }}};
+                    {"managed", [&] { return world::managed(problem, settings.module); }},
+                    {"owned", [&] { return world::by_arenas(problem, settings.module, samples::Handing::owned); }},
+                    {"shared", [&] { return world::by_arenas(problem, settings.module, samples::Handing::shared); }}};
         });
 }
 

@@ -70,6 +70,7 @@ private:
 
 std::unique_ptr<samples::Variant> by_hand(Problem &problem, const std::string &module);
 std::unique_ptr<samples::Variant> managed(Problem &problem, const std::string &module);
+std::unique_ptr<samples::Variant> by_arenas(Problem &problem, const std::string &module, samples::Handing handing);
 
 } // namespace ptsched::world
 

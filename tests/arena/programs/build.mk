@@ -5,7 +5,7 @@ $(B)/obj/tests/arena/programs/main.cpp.o: CPPFLAGS += -DARENA_PROGRAMS='"$(ARENA
 # A new program is a new test.
 $(B)/obj/tests/arena/programs/main.cpp.o: $(wildcard samples/arena/*/kernels.cu)
 
-$(B)/tests/arena-programs: $(B)/obj/tests/arena/programs/main.cpp.o $(B)/vgpu/vgpud $(B)/vgpu/libcuda.so \
+$(B)/tests/arena-programs: $(B)/obj/tests/arena/programs/main.cpp.o $(addprefix $(B)/vgpu/,vgpud libcuda.so ptx/ptsched_arena_compare.so) \
 		$(ARENA_PROGRAMS:%=$(B)/vgpu/arena-%.so) samples/arena/count-lines \
 		$(if $(SAN),,$(ARENA_PROGRAMS:%=$(B)/samples/arena-%) $(B)/samples/arena-summary)
 	@mkdir -p $(@D)

@@ -33,11 +33,12 @@ private:
     std::string name_ = "/tmp/arena-programs-XXXXXX";
 };
 
+/* Where an address has two memories. */
 int run(const std::string &program, const std::string &options)
 {
-    const std::string command = "LD_LIBRARY_PATH=" + test::folder() + " " + test::folder() + "/../samples/arena-" +
-                                program + " --module " + test::folder() + "/arena-" + program + ".so " + options +
-                                " >&2";
+    const std::string command = "PTSCHED_VGPU_OWN_ADDRESSES=1 LD_LIBRARY_PATH=" + test::folder() + " " +
+                                test::folder() + "/../samples/arena-" + program + " --module " + test::folder() +
+                                "/arena-" + program + ".so " + options + " >&2";
     return std::system(command.c_str());
 }
 
@@ -68,10 +69,10 @@ std::string output_of(const std::string &command)
 void check_records()
 {
     const Folder folder;
-    CHECK_EQ(run("black-scholes", "--quick --options 300 --days 2 --memory managed --json " + (folder / "records")), 0);
+    CHECK_EQ(run("black-scholes", "--quick --options 300 --days 1 --memory owned --json " + (folder / "records")), 0);
     const std::string records = content_of(folder / "records");
-    for (const char *name : {"hand_ms", "managed_ms", "managed-over-hand", "ideal_ms", "hand/copies_ms", "hand/lines",
-                             "managed/lines", "common-accesses"})
+    for (const char *name : {"hand_ms", "owned_ms", "owned-over-hand", "ideal_ms", "hand/copies_ms", "hand/lines",
+                             "owned/pages-to-gpu", "owned/lines", "common-accesses"})
         CHECK(has(records, std::string("\"arena/black-scholes/") + name + '"'));
 }
 
@@ -100,9 +101,9 @@ void check_lines()
     const Folder folder;
     write(folder / "hand.cpp", "// one\n/*\n * two\n */\n\nint three; /* behind it */\nint four;\n");
     write(folder / "managed.cpp", "/* nothing */\n");
-    const std::string counted =
-        output_of(ARENA_SOURCES "/count-lines " + (folder / "hand.cpp") + " " + (folder / "managed.cpp"));
-    CHECK(counted == "hand:2 managed:0 ");
+    const std::string counted = output_of(ARENA_SOURCES "/count-lines by-hand=" + (folder / "hand.cpp") +
+                                          " managed=" + (folder / "managed.cpp"));
+    CHECK(counted == "by-hand:2 managed:0 ");
 }
 
 } // namespace
