@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The market goes to and fro, results come back, and options stay where they are used. */
+/* The market goes back and forth, results come back, and options stay where they are used. */
 #include "samples/arena/black-scholes/problem.hpp"
 #include "samples/arena/common/handing.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The signal goes to and fro; what was measured stays where it is used. */
+/* The signal goes back and forth; what was measured stays where it is used. */
 #include "samples/arena/common/handing.hpp"
 #include "samples/arena/fft/problem.hpp"
 

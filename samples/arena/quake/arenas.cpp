@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The ground is the GPU's until the end; what is said of the source and read of the stations goes to and fro. */
+/* The ground is the GPU's until the end; what is said of the source and read of the stations goes back and forth. */
 #include "samples/arena/common/handing.hpp"
 #include "samples/arena/quake/problem.hpp"
 
