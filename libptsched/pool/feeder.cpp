@@ -61,6 +61,17 @@ bool CoreImpl::collect(Guest &guest)
     resident.find_results(at_once, found_);
     if (found_.empty())
         return false;
+    const bool have_receipts = resident.label_of_result(found_[0]).output == to_sender;
+    const std::size_t taken = have_receipts ? give_back(resident) : put_into_output(resident);
+    if (!taken)
+        return false;
+    add(done_on_devices_, taken);
+    add(in_slots_, -taken);
+    return true;
+}
+
+std::size_t CoreImpl::put_into_output(Resident &resident)
+{
     Output &output = *outputs_[resident.label_of_result(found_[0]).output];
     const std::size_t taken = output.results.push(found_.size(), [&](std::size_t i, std::size_t, std::byte *to) {
         const Label label = resident.label_of_result(found_[i]);
@@ -68,15 +79,26 @@ bool CoreImpl::collect(Guest &guest)
         return label;
     });
     if (!taken)
-        return false;
+        return 0;
     if (options_.host_threads)
         output.arrived.fetch_add(taken, std::memory_order_release);
     else
         add(output.arrived, taken);
-    add(done_on_devices_, taken);
-    add(in_slots_, -taken);
     output.arrivals.wake();
-    return true;
+    return taken;
+}
+
+std::size_t CoreImpl::give_back(Resident &resident)
+{
+    for (const unsigned block : found_) {
+        auto &receipt = *reinterpret_cast<Receipt *>(resident.label_of_result(block).number);
+        Sleepers &senders = senders_of(receipt);
+        resident.take_result(block, receipt.task());
+        /* From here on it may be gone. */
+        receipt.is_back_.store(true, std::memory_order_release);
+        senders.wake();
+    }
+    return found_.size();
 }
 
 bool CoreImpl::hand_out()

@@ -7,6 +7,7 @@
 #include <ptsched/device/host_pool.hpp>
 #include <ptsched/pool.hpp>
 
+#include <array>
 #include <exception>
 #include <span>
 #include <thread>
@@ -37,6 +38,9 @@ public:
     void end() override;
     bool wait(Duration most) override;
     State state() const override;
+    bool send(unsigned kind, Receipt &receipt, const Push &how, Duration most) override;
+    bool await(const Receipt &receipt, Duration most) override;
+    unsigned blocks(unsigned device) const override;
 
 private:
     enum class Life : int { open, closed, stopped, failed };
@@ -56,10 +60,13 @@ private:
     void end_with(Life life);
     void throw_failure() const;
     void refuse_push() const;
+    Sleepers &senders_of(const Receipt &receipt);
 
     /* The pool's thread. */
     void work();
     bool collect(Guest &guest);
+    std::size_t put_into_output(Resident &resident);
+    std::size_t give_back(Resident &resident);
     bool hand_out();
     std::size_t give(Inputs &from, Guest &to, std::size_t most);
     Guest *least_loaded();
@@ -91,6 +98,8 @@ private:
     Inputs any_, host_, either_;
     Sleepers room_, work_;
     std::vector<std::unique_ptr<Output>> outputs_;
+    /* Those that wait for receipts: who wakes one wakes few others. */
+    std::array<Sleepers, 16> senders_;
 
     std::atomic<Life> life_{Life::open};
     mutable Mutex failure_mutex_;

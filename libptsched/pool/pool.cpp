@@ -265,6 +265,8 @@ void CoreImpl::end_with(Life life)
     for (const auto &output : outputs_)
         for (Sleepers *sleepers : {&output->arrivals, &output->rooms})
             sleepers->wake();
+    for (Sleepers &senders : senders_)
+        senders.wake();
 }
 
 bool CoreImpl::wait(Duration most)

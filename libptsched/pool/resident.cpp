@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "libptsched/pool/resident.hpp"
 
+#include "libptsched/pool/whole.hpp"
 #include <ptsched/base/error.hpp>
 
 #include <algorithm>
 #include <cstring>
-#include <emmintrin.h>
-
-#ifdef PTSCHED_THREAD_SANITIZER
-#include <sanitizer/tsan_interface.h>
-#endif
 
 namespace ptsched::pool {
 
@@ -19,30 +15,6 @@ namespace {
 constexpr unsigned look_ahead = 6;
 /* So many blocks in a row without a result, and others are taken first that were found. */
 constexpr unsigned most_in_vain = 12;
-
-/* Aligned accesses of 16 bytes are whole on processors with AVX (Intel SDM 3A, 9.1.1; AMD64 APM 2, 7.3.2). */
-__m128i load_whole(const void *from)
-{
-    __m128i whole;
-    asm volatile("movdqa %1, %0" : "=x"(whole) : "m"(*static_cast<const __m128i *>(from)) : "memory");
-#ifdef PTSCHED_THREAD_SANITIZER
-    __tsan_acquire(const_cast<void *>(from));
-#endif
-    return whole;
-}
-
-void store_whole(void *to, __m128i whole)
-{
-#ifdef PTSCHED_THREAD_SANITIZER
-    __tsan_release(to);
-#endif
-    asm volatile("movdqa %1, %0" : "=m"(*static_cast<__m128i *>(to)) : "x"(whole) : "memory");
-}
-
-unsigned tag_of(__m128i piece)
-{
-    return static_cast<unsigned>(_mm_cvtsi128_si32(_mm_shuffle_epi32(piece, 0xff)));
-}
 
 std::size_t aligned(std::size_t bytes)
 {
@@ -173,12 +145,9 @@ void Resident::give(const std::byte *task, const Label &label)
     if (loads_[load] != none)
         __builtin_prefetch(pieces(0, loads_[load], blocks_[loads_[load]].given + 1), 1);
     labels_[block * shape_.depth + number % shape_.depth] = label;
-    const __m128i words = _mm_set_epi32(0, -1, -1, -1), tags = _mm_set_epi32(static_cast<int>(tag), 0, 0, 0);
     Piece *piece = pieces(0, block, number);
-    for (unsigned i = 0; i < pieces_; i++) {
-        const auto *from = reinterpret_cast<const __m128i *>(task + i * bytes_of_piece);
-        store_whole(piece + i, _mm_or_si128(_mm_and_si128(_mm_loadu_si128(from), words), tags));
-    }
+    for (unsigned i = 0; i < pieces_; i++)
+        store_whole(piece + i, tagged(task + i * bytes_of_piece, tag));
     in_flight_++;
     given_++;
     free_--;

@@ -21,9 +21,13 @@
 
 namespace ptsched::pool {
 
+/* The output of a task that comes back to its receipt. */
+constexpr std::uint32_t to_sender = 0xffffffff;
+
 /* What goes with a task through the pool. */
 struct Label {
-    std::uint64_t number; /* of the tasks that were pushed for its output, from 1 on */
+    std::uint64_t
+        number; /* of the tasks that were pushed for its output, from 1 on; to_sender: the receipt's address */
     std::uint32_t output;
     std::uint8_t kind;
 };
@@ -31,6 +35,8 @@ struct Label {
 /* As errors name the task. */
 inline std::string describe(const Label &label)
 {
+    if (label.output == to_sender)
+        return "a task with a receipt, of kind " + std::to_string(label.kind);
     return "task " + std::to_string(label.number) + " of output " + std::to_string(label.output) + ", of kind " +
            std::to_string(label.kind);
 }

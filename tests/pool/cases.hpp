@@ -22,6 +22,7 @@ std::vector<tap::Case> error_cases();
 std::vector<tap::Case> program_cases();
 std::vector<tap::Case> c_cases();
 std::vector<tap::Case> graph_cases();
+std::vector<tap::Case> receipt_cases();
 /* For a process of its own, whose first argument is that. */
 inline constexpr char fault_argument[] = "fault", c_fault_argument[] = "fault-of-c",
                       graph_fault_argument[] = "fault-of-a-graph";

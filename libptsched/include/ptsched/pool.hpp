@@ -21,6 +21,7 @@
 #include <ptsched/device/turns.hpp>
 #include <ptsched/pool/slots.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -88,6 +89,27 @@ struct Push {
     bool operator==(const Push &) const = default;
 };
 
+/*
+ * A task that comes back to who pushed it, and to no output, for who waits for that one task. It stays where it is
+ * until it has come back, or the pool has ended.
+ */
+class alignas(64) Receipt {
+public:
+    Receipt() = default;
+    Receipt(const Receipt &) = delete;
+    Receipt &operator=(const Receipt &) = delete;
+
+    /* The task, as it is to be pushed, and then as it has come back. */
+    std::byte *task() { return task_; }
+    bool is_back() const { return is_back_.load(std::memory_order_acquire); }
+
+private:
+    friend class CoreImpl;
+    std::atomic<bool> is_back_{false};
+    /* Whole pieces are written. */
+    alignas(Piece) std::byte task_[most_bytes + sizeof(Piece)];
+};
+
 /* What a pool has done so far. */
 struct State {
     std::uint64_t on_devices = 0, on_host = 0; /* tasks that have ended there */
@@ -131,6 +153,18 @@ public:
     virtual void end() = 0;
     virtual bool wait(Duration most) = 0;
     virtual State state() const = 0;
+    /*
+     * Pushes the task that is in @receipt, for a device; its output is none. False if there was no room in that time.
+     * Receipts are not unfinished(), and wait() does not wait for them.
+     */
+    virtual bool send(unsigned kind, Receipt &receipt, const Push &how, Duration most) = 0;
+    /*
+     * Blocks until it has come back; false if that takes longer. Looks for a while before it sleeps. Throws Failure,
+     * and Closed if the pool was stopped.
+     */
+    virtual bool await(const Receipt &receipt, Duration most) = 0;
+    /* Of the kernel on a device, by its place in Options::devices. */
+    virtual unsigned blocks(unsigned device) const = 0;
 
 protected:
     Core() = default;
