@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
-# libptsched-arena.so: one address for CPU and GPUs, on top of libptsched-device.so.
+# libptsched-arena.so: one address for CPU and GPUs, and calls across, on top of libptsched-pool.so.
 ARENA_SRCS := $(wildcard libptsched/arena/*.cpp libptsched/arena/*/*.cpp) \
 	$(addprefix libptsched/base/,bad_access.cpp c_error.cpp)
 ARENA_OBJS := $(ARENA_SRCS:%=$(B)/obj/%.o)
+# What kernels include.
+ARENA_HEADERS = $(wildcard $(addprefix libptsched/include/ptsched/,arena.cuh arena/*.h arena/*.hpp arena/*.cuh arena/*/*.h)) \
+	$(POOL_HEADERS)
 ARENA_SO   := $(B)/lib/libptsched-arena.so
 
 $(ARENA_OBJS): CPPFLAGS += $(LIBRARY_CPPFLAGS)
 $(ARENA_OBJS): CXXFLAGS += $(LIBRARY_CXXFLAGS) $(DESCRIBED)
-$(ARENA_SO).$(VERSION): $(ARENA_OBJS) $(DEVICE_SO) libptsched/arena/libptsched-arena.map
-	$(call link_library,-L$(B)/lib -lptsched-device)
+$(ARENA_SO).$(VERSION): $(ARENA_OBJS) $(POOL_SO) $(DEVICE_SO) libptsched/arena/libptsched-arena.map
+	$(call link_library,-L$(B)/lib -lptsched-pool -lptsched-device)
 
 ALL += $(ARENA_SO)

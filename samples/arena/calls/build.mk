@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+# What calls across cost.
+$(B)/samples/arena-calls: POOL_LINK := -L$(B)/lib -Wl,--push-state,--no-as-needed -lptsched-arena -lptsched-pool -lptsched-device -Wl,--pop-state
+$(B)/samples/arena-calls: $(patsubst %,$(B)/obj/%.o,$(wildcard samples/arena/calls/*.cpp)) $(SAMPLES_COMMON) $(B)/lib/libptsched-arena.so
+	$(link_pool_program)
+$(B)/vgpu/arena-calls.so: samples/arena/calls/kernels.cu $(ARENA_HEADERS) $(VGPU_CC)
+	$(compile_for_vgpu)
+$(B)/samples/arena-calls.fatbin: samples/arena/calls/kernels.cu $(ARENA_HEADERS)
+	$(need_nvcc)
+	$(NVCC) $(NVCCFLAGS) -O3 -std=c++20 -I. -Ilibptsched/include -fatbin -o $@ $<
+
+ALL += $(B)/samples/arena-calls
