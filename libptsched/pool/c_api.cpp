@@ -2,7 +2,7 @@
 /* The C interface, on top of what pool.hpp has without the types of tasks. */
 #include "libptsched/base/c_struct.hpp"
 #include "libptsched/base/c_values.hpp"
-#include <ptsched/pool.h>
+#include "libptsched/pool/c_kernel.hpp"
 #include <ptsched/pool.hpp>
 
 #include <algorithm>
@@ -37,10 +37,7 @@ struct ptsched_pool {
 namespace {
 
 /* Sizes that structures had in the first version, by the last member that they had there. */
-constexpr std::size_t first_header = offsetof(ptsched_pool_header, text) + sizeof(ptsched_pool_header::text),
-                      first_kernel =
-                          offsetof(ptsched_pool_kernel, header_count) + sizeof(ptsched_pool_kernel::header_count),
-                      first_options =
+constexpr std::size_t first_options =
                           offsetof(ptsched_pool_options, patience_ns) + sizeof(ptsched_pool_options::patience_ns),
                       first_how = offsetof(ptsched_pool_how, priority) + sizeof(ptsched_pool_how::priority),
                       first_state =
@@ -67,35 +64,6 @@ int stopped()
     return fail(EPIPE, "the pool was stopped");
 }
 
-device::CudaSource source_of(const ptsched_pool_kernel &kernel)
-{
-    device::CudaSource source{kernel.cuda_source, strings_of(kernel.options, kernel.option_count, "options", "option")};
-    for_each_known(kernel.headers, kernel.header_count, first_header, "ptsched_pool_header", "headers",
-                   [&](const ptsched_pool_header &header) {
-                       source.headers.emplace_back(&needed(header.name, "name of a header"),
-                                                   &needed(header.text, "text of a header"));
-                   });
-    return source;
-}
-
-std::function<std::unique_ptr<device::Code>(device::Device &)> kernel_of(const ptsched_pool_kernel &given)
-{
-    const ptsched_pool_kernel kernel = as_known(given, first_kernel, "ptsched_pool_kernel");
-    const std::string name = &needed(kernel.name, "name of the kernel");
-    const std::string places =
-        names_of_set({{"module", kernel.module}, {"image", kernel.image}, {"cuda_source", kernel.cuda_source}});
-    if (places.empty() || places.find(' ') != std::string::npos)
-        throw Error("kernel " + name + " needs one of module, image and cuda_source, and has " +
-                    (places.empty() ? "none" : places));
-    if (kernel.module)
-        return [name, module = std::string(kernel.module)](auto &gpu) { return device::cuda_code(gpu, module, name); };
-    if (kernel.image)
-        return [=, image = std::span(static_cast<const std::byte *>(kernel.image), kernel.image_bytes)](auto &gpu) {
-            return device::cuda_code_from_image(gpu, image, name);
-        };
-    return [name, source = source_of(kernel)](auto &gpu) { return device::cuda_code_from_source(gpu, source, name); };
-}
-
 std::chrono::nanoseconds time_of(std::uint64_t nanoseconds)
 {
     return std::chrono::nanoseconds(std::min<std::uint64_t>(nanoseconds, INT64_MAX));
@@ -108,7 +76,9 @@ pool::Options options_of(const ptsched_pool_options &given)
     options.attach = value_of<device::Attach>(known.attach, 3, "attach");
     options.devices = devices_of(device::gpus(), known.devices, known.device_count, "pool");
     if (known.kernel)
-        options.kernel = kernel_of(*known.kernel);
+        options.kernel = [make = pool::kernel_of(*known.kernel), name = std::string(known.kernel->name)](auto &gpu) {
+            return make(gpu, name);
+        };
     options.shared_bytes = known.shared_bytes;
     options.blocks = known.blocks;
     options.host_threads = known.host_threads;

@@ -20,6 +20,7 @@ std::vector<tap::Case> basic_cases();
 std::vector<tap::Case> host_cases();
 std::vector<tap::Case> error_cases();
 std::vector<tap::Case> turn_cases();
+std::vector<tap::Case> c_cases();
 std::vector<tap::Case> program_cases();
 /* For a process of its own, whose first argument is that. */
 inline constexpr char fault_argument[] = "fault";

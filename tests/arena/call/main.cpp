@@ -12,7 +12,8 @@ int main(int argc, char **argv)
     test::Daemon daemon;
     std::vector<tap::Case> all;
 
-    for (auto cases : {test::basic_cases, test::host_cases, test::error_cases, test::turn_cases, test::program_cases})
+    for (auto cases :
+         {test::basic_cases, test::host_cases, test::error_cases, test::turn_cases, test::c_cases, test::program_cases})
         for (tap::Case &one : cases())
             all.push_back(std::move(one));
     return tap::run(all);
