@@ -88,15 +88,18 @@ arena::Run run_of(const ptsched_arena_call_how *given)
     return run;
 }
 
-arena::detail::Record &start(const ptsched_arena_function &function, const void *const *arguments)
+struct alignas(arena::detail::most_alignment) Packed {
+    std::byte bytes[arena::detail::most_argument_bytes];
+};
+
+void pack(const ptsched_arena_function &function, const void *const *arguments, Packed &packed)
 {
-    alignas(arena::detail::most_alignment) std::byte packed[arena::detail::most_argument_bytes];
     std::size_t i = 0;
     for (const auto &[offset, bytes] : function.signature.arguments()) {
         const void *argument = (&needed(arguments, "arguments"))[i++];
-        std::memcpy(packed + offset, &needed(static_cast<const char *>(argument), "an argument's address"), bytes);
+        std::memcpy(packed.bytes + offset, &needed(static_cast<const char *>(argument), "an argument's address"),
+                    bytes);
     }
-    return function.core.start(function.target, packed);
 }
 
 std::byte *place_of(const ptsched_arena_function &function, void *result)
@@ -170,7 +173,9 @@ int ptsched_arena_call_run(struct ptsched_arena_function *function, const void *
 {
     return attempt([&] {
         std::byte *place = place_of(needed(function, "function"), result);
-        function->core.finish(start(*function, arguments), place);
+        Packed packed;
+        pack(*function, arguments, packed);
+        function->core.run(function->target, packed.bytes, place);
     });
 }
 
@@ -180,7 +185,9 @@ int ptsched_arena_call_start(struct ptsched_arena_function *function, const void
     return attempt([&] {
         auto &handle = needed(call, "call");
         auto made = std::make_unique<ptsched_arena_call>(ptsched_arena_call{needed(function, "function"), nullptr});
-        made->record = &start(*function, arguments);
+        Packed packed;
+        pack(*function, arguments, packed);
+        made->record = &function->core.start(function->target, packed.bytes);
         handle = made.release();
     });
 }

@@ -20,14 +20,14 @@ struct Gpu {
     LineSlots line;
     unsigned blocks = 0; /* of the kernel that stays */
 
-    /* For calls that are spread. It is made before a kernel stays, for which the driver might wait; null: it cannot be.
-     */
+    /* For calls that are spread; made before a kernel stays, for which the driver might wait. Null: it cannot be. */
     std::unique_ptr<device::Code> spread;
     std::exception_ptr no_spread; /* why */
     std::unique_ptr<device::Queue> queue;
-    Mutex mutex;
+    Mutex launch_mutex;                                             /* for the order of the queue */
+    Mutex mutex;                                                    /* held for an instant only */
     std::unique_ptr<device::Turns> turns PTSCHED_GUARDED_BY(mutex); /* made with the first of them, if ever */
-    bool has_turns PTSCHED_GUARDED_BY(mutex) = false;               /* or needs none */
+    bool has_turns = false;                                         /* or needs none; under the lock of targets */
     std::vector<device::MarkerPtr> begun PTSCHED_GUARDED_BY(mutex); /* that may be on the device */
     std::atomic<unsigned> begun_count{0};
 
@@ -56,6 +56,7 @@ public:
     void call_here(unsigned number, const SignatureOf &signature, const std::byte *arguments,
                    std::byte *result) override;
 
+    void run(const Target &target, const std::byte *arguments, std::byte *result) override;
     Record &start(const Target &target, const std::byte *arguments) override;
     bool await(Record &record, Duration most) override;
     void finish(Record &record, std::byte *result) override;
@@ -85,7 +86,9 @@ private:
     void prepare_spread(const Run &how);
     void make_spread(Gpu &gpu) const;
 
+    Record &make(const Target &target);
     void begin(Record &record, const std::byte *arguments);
+    void begin_in_slot(Record &record, const std::byte *arguments);
     void begin_spread(Record &record, const std::byte *arguments);
     bool await_spread(const Record &record, Duration most) const;
     bool has_ended(const Record &record) const;
@@ -122,6 +125,7 @@ private:
     Mutex dropped_mutex_;
     std::vector<Record *> dropped_ PTSCHED_GUARDED_BY(dropped_mutex_);
     std::atomic<unsigned> dropped_count_{0};
+    unsigned looks_ = 0; /* by who looks for calls */
     const std::unique_ptr<pool::Core> pool_;
     /* Last: its threads use the rest. */
     Server server_;

@@ -4,20 +4,25 @@
 #include "libptsched/base/nested.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace ptsched::arena::detail {
 
-Record &CallsImpl::start(const Target &target, const std::byte *arguments)
+Record &CallsImpl::make(const Target &target)
 {
     Record &record = records_.take();
     record.target = &target;
+    record.receipt.renew();
     server_.begin();
+    return record;
+}
+
+Record &CallsImpl::start(const Target &target, const std::byte *arguments)
+{
+    Record &record = make(target);
     try {
-        collect_pointers(target.pointers, arguments, target.name, record.pointers);
-        if (options_.hooks.before_call)
-            options_.hooks.before_call(static_cast<int>(target.how.gpu), record.pointers);
-        target.how.blocks ? begin_spread(record, arguments) : begin(record, arguments);
+        begin(record, arguments);
     } catch (...) {
         release(record);
         throw;
@@ -25,7 +30,34 @@ Record &CallsImpl::start(const Target &target, const std::byte *arguments)
     return record;
 }
 
+void CallsImpl::run(const Target &target, const std::byte *arguments, std::byte *result)
+{
+    Record &record = make(target);
+    std::optional<Aside> aside;
+    try {
+        if (serving)
+            aside.emplace(*this, record, for_ever);
+        begin(record, arguments);
+    } catch (...) {
+        release(record);
+        throw;
+    }
+    finish(record, result);
+}
+
 void CallsImpl::begin(Record &record, const std::byte *arguments)
+{
+    const Target &target = *record.target;
+    collect_pointers(target.pointers, arguments, target.name, record.pointers);
+    if (options_.hooks.before_call)
+        options_.hooks.before_call(Side::gpu(target.how.gpu), record.pointers);
+    if (target.how.blocks)
+        begin_spread(record, arguments);
+    else
+        begin_in_slot(record, arguments);
+}
+
+void CallsImpl::begin_in_slot(Record &record, const std::byte *arguments)
 {
     const Target &target = *record.target;
     std::byte *slot = record.receipt.task(), *room = slot + sizeof(Header);
@@ -83,7 +115,7 @@ void CallsImpl::finish(Record &record, std::byte *result)
         pointers.swap(record.pointers);
     release(record);
     if (options_.hooks.after_call)
-        options_.hooks.after_call(static_cast<int>(target.how.gpu), pointers);
+        options_.hooks.after_call(Side::gpu(target.how.gpu), pointers);
     if (failure)
         std::rethrow_exception(failure);
     if (target.returns_pointer) {

@@ -5,17 +5,25 @@
 
 namespace ptsched::arena::detail {
 
+/* So many calls of one GPU before the next is looked at. */
+constexpr unsigned at_once = 64;
+/* So many looks with calls before other things are looked at. */
+constexpr unsigned looks_between = 64;
+
 bool CallsImpl::look(Server &server)
 {
     bool busy = false;
     for (const auto &gpu : gpus_) {
-        while (serve_next(server, *gpu)) {
+        for (unsigned i = 0; i < at_once && serve_next(server, *gpu); i++) {
             busy = true;
             if (!server.is_looking())
                 return true;
         }
-        busy |= look_after_spread(*gpu);
     }
+    if (busy && looks_++ % looks_between)
+        return true;
+    for (const auto &gpu : gpus_)
+        busy |= look_after_spread(*gpu);
     return look_after_dropped() || busy;
 }
 
@@ -52,10 +60,10 @@ void CallsImpl::serve(Gpu &gpu, unsigned ticket, const Request &request, const H
         std::vector<const void *> pointers;
         collect_pointers(function.pointers, arguments, function.name, pointers);
         if (options_.hooks.before_call)
-            options_.hooks.before_call(the_host, pointers);
+            options_.hooks.before_call(Side::host(), pointers);
         function.invoke(arguments, result);
         if (options_.hooks.after_call)
-            options_.hooks.after_call(the_host, pointers);
+            options_.hooks.after_call(Side::host(), pointers);
         if (function.returns_pointer) {
             const void *pointer;
             std::memcpy(&pointer, result, sizeof(pointer));

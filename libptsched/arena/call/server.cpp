@@ -3,6 +3,8 @@
 
 #include "libptsched/base/no_signals.hpp"
 
+#include <sys/prctl.h>
+
 namespace ptsched::arena::detail {
 
 namespace {
@@ -57,6 +59,8 @@ bool Server::take_over()
 
 void Server::work()
 {
+    /* What the kernel adds to a nap, unless it is asked for less, is more than the nap. */
+    prctl(PR_SET_TIMERSLACK, 1000);
     while (!stops_) {
         free_++;
         bool has = false;

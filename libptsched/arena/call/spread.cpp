@@ -32,14 +32,15 @@ void CallsImpl::prepare_spread(const Run &how)
     if (!gpu.spread)
         std::rethrow_exception(gpu.no_spread);
     gpu.spread->prepare({{how.blocks, 1, 1}, {how.threads, 1, 1}, how.shared_bytes});
-    Guard lock(gpu.mutex);
     if (gpu.has_turns)
         return;
     device::TurnCalls calls;
     calls.user = "calls";
     calls.library = "arena";
-    gpu.turns = device::Turns::open(gpu.device, options_.attach, std::move(calls));
+    auto turns = device::Turns::open(gpu.device, options_.attach, std::move(calls));
     gpu.has_turns = true;
+    Guard lock(gpu.mutex);
+    gpu.turns = std::move(turns);
 }
 
 device::Turns *Gpu::get_turns()
@@ -62,22 +63,25 @@ void CallsImpl::begin_spread(Record &record, const std::byte *arguments)
     std::memcpy(target.is_beside ? static_cast<void *>(record.beside) : call.room, arguments, target.argument_bytes);
     const device::Geometry geometry{{how.blocks, 1, 1}, {how.threads, 1, 1}, how.shared_bytes};
     device::Turns *turns = gpu.get_turns();
-    /* Without the lock: it may have to wait for the end of those before, which others see. */
     if (turns)
         turns->wait_to_begin();
-    Guard lock(gpu.mutex);
-    try {
-        const device::Exempt exempt(turns != nullptr);
-        if (how.cooperative)
-            gpu.queue->run_cooperative(*gpu.spread, geometry, {&call});
-        else
-            gpu.queue->run(*gpu.spread, geometry, {&call});
-        record.end = gpu.queue->mark();
-    } catch (...) {
-        if (turns)
-            turns->ended(false);
-        throw;
+    {
+        /* The server does without it: a launch may last until kernels before it have got what they call of the host. */
+        Guard lock(gpu.launch_mutex);
+        try {
+            const device::Exempt exempt(turns != nullptr);
+            if (how.cooperative)
+                gpu.queue->run_cooperative(*gpu.spread, geometry, {&call});
+            else
+                gpu.queue->run(*gpu.spread, geometry, {&call});
+            record.end = gpu.queue->mark();
+        } catch (...) {
+            if (turns)
+                turns->ended(false);
+            throw;
+        }
     }
+    Guard lock(gpu.mutex);
     gpu.begun.push_back(record.end);
     gpu.begun_count.store(static_cast<unsigned>(gpu.begun.size()), std::memory_order_relaxed);
 }

@@ -107,7 +107,7 @@ void private_pointers()
     CHECK_EQ(calls.function<unsigned long long(Node *)>("walk")(nullptr), 0ULL);
 }
 
-/* With as many blocks as there are levels it ends; with one less, it would not. */
+/* With as many blocks as there are levels it ends; with one less, it would not, and is not begun. */
 void never_ends()
 {
     constexpr int blocks = 3;

@@ -144,9 +144,9 @@ void hooks()
     auto options = options_for();
     options.threads = 32;
     const auto note = [&](const char *what) {
-        return [&, what](int callee, std::span<const void *const> pointers) {
+        return [&, what](arena::Side callee, std::span<const void *const> pointers) {
             std::lock_guard lock(mutex);
-            seen.push_back(what + std::to_string(callee) +
+            seen.push_back(what + (callee.is_host() ? std::string("host") : std::to_string(callee.number())) +
                            (pointers.size() == 1 && pointers[0] == total.get() ? " total" : ""));
         };
     };
@@ -158,7 +158,7 @@ void hooks()
     seen.clear();
     calls.add<int(int)>("go_deeper", [&](int) { return 0; });
     CHECK_EQ(calls.function<int(int)>("deeper")(1), 1);
-    CHECK(seen == (std::vector<std::string>{"before 0", "before -1", "after -1", "after 0"}));
+    CHECK(seen == (std::vector<std::string>{"before 0", "before host", "after host", "after 0"}));
 }
 
 } // namespace

@@ -28,6 +28,12 @@
 #include <ptsched/arena/call/slots.h>
 #include <ptsched/pool.cuh>
 
+/* NVRTC knows it by its plain name alone. */
+#ifdef __CUDACC_RTC__
+#define PTSCHED_ARENA_COPY memcpy
+#else
+#define PTSCHED_ARENA_COPY __builtin_memcpy
+#endif
 /* Kernels need fewer registers where it is not part of each function that uses it. */
 #ifdef VGPU
 #define PTSCHED_ARENA_APART inline
@@ -54,7 +60,7 @@ template <> struct Reply<void> {
 template <unsigned int N> struct Name {
     static_assert(N <= detail::most_name_bytes, "names have at most 63 characters");
     char text[N] = {};
-    PTSCHED_ARENA_BOTH constexpr Name(const char (&from)[N])
+    PTSCHED_ARENA_CALL_BOTH constexpr Name(const char (&from)[N])
     {
         for (unsigned int i = 0; i < N; i++)
             text[i] = from[i];
@@ -64,6 +70,11 @@ template <unsigned int N> struct Name {
 struct Here;
 
 namespace detail {
+
+__device__ inline void copy_bytes(void *to, const void *from, unsigned int bytes)
+{
+    PTSCHED_ARENA_COPY(to, from, bytes);
+}
 
 /* Calls one of the functions of a table with the arguments at @from; what it returns goes to @to. */
 using Dispatch = void (*)(unsigned int number, const Here &here, const unsigned char *from, void *to);
@@ -146,7 +157,7 @@ template <typename R> __device__ Reply<R> reply_of(const unsigned int *answer)
     Reply<R> reply{static_cast<Status>(answer[0])};
     if constexpr (SizeOf<R>::value)
         if (reply.status == Status::done)
-            __builtin_memcpy(&reply.value, answer + 1, sizeof(R));
+            copy_bytes(&reply.value, answer + 1, sizeof(R));
     return reply;
 }
 
@@ -159,17 +170,17 @@ template <typename R, typename... Args> struct Asker<R(Args...)> {
     template <unsigned int... I>
     __device__ static void pack([[maybe_unused]] unsigned char *to, Indices<I...>, const Args &...arguments)
     {
-        (__builtin_memcpy(to + Constant<Its::layout.offsets[I]>::value, &arguments, sizeof(Args)), ...);
+        (copy_bytes(to + Constant<Its::layout.offsets[I]>::value, &arguments, sizeof(Args)), ...);
     }
 
     __device__ static Reply<R> ask(const Here &here, unsigned int number, unsigned long long key, Args... arguments)
     {
         constexpr unsigned int pieces = pool::pieces_of(sizeof(Request) + Its::argument_bytes),
                                wanted = pool::pieces_of(sizeof(Status) + Its::result_bytes);
-        alignas(Request) unsigned int request[pieces * 3 + sizeof(Request) / 4] = {};
+        alignas(most_alignment) unsigned int request[pieces * 3 + sizeof(Request) / 4] = {};
         unsigned int answer[wanted * 3];
         const Request head{key, number, here.record};
-        __builtin_memcpy(request, &head, sizeof(head));
+        copy_bytes(request, &head, sizeof(head));
         pack(reinterpret_cast<unsigned char *>(request) + sizeof(head), IndicesFor<Args...>(), arguments...);
         exchange(*here.channel, request, pieces, answer, wanted);
         return reply_of<R>(answer);
@@ -224,7 +235,7 @@ template <typename R, typename... Args> struct Callee<R (*)(const Here &, Args..
 template <auto Function> using CalleeOf = Callee<decltype(Function)>;
 
 /* The next of the names that the macro was given, "a, b". */
-PTSCHED_ARENA_BOTH constexpr const char *take_name(const char *from, char *to)
+PTSCHED_ARENA_CALL_BOTH constexpr const char *take_name(const char *from, char *to)
 {
     while (*from == ' ' || *from == ',' || *from == '&')
         from++;
@@ -236,7 +247,7 @@ PTSCHED_ARENA_BOTH constexpr const char *take_name(const char *from, char *to)
     return from;
 }
 
-template <typename Callee> PTSCHED_ARENA_BOTH constexpr void describe(FunctionText &to)
+template <typename Callee> PTSCHED_ARENA_CALL_BOTH constexpr void describe(FunctionText &to)
 {
     for (unsigned int i = 0; i < most_signature_bytes; i++)
         to.signature[i] = Callee::Its::text.text[i];
@@ -251,7 +262,7 @@ template <auto... Functions> struct FunctionTable {
     static constexpr unsigned int count = sizeof...(Functions);
     static_assert(count >= 1 && count <= pool::most_kinds, "1 to 256 functions");
 
-    PTSCHED_ARENA_BOTH static constexpr detail::Description<count> describe(const char *names)
+    PTSCHED_ARENA_CALL_BOTH static constexpr detail::Description<count> describe(const char *names)
     {
         detail::Description<count> description{};
         description.head = {detail::description_version, count};
@@ -291,7 +302,7 @@ private:
             /* All have their arguments, which it takes the place of. */
             __syncthreads();
             if (threadIdx.x == 0)
-                __builtin_memcpy(place, &result, sizeof(result));
+                *reinterpret_cast<Result *>(place) = result;
         } else {
             Callee::template call<Function>(here, place);
         }
@@ -305,7 +316,7 @@ private:
         if constexpr (detail::SizeOf<Result>::value) {
             const Result result = Callee::template call<Function>(here, from);
             if (here.rank() == 0)
-                __builtin_memcpy(call.result, &result, sizeof(result));
+                *static_cast<Result *>(call.result) = result;
         } else {
             Callee::template call<Function>(here, from);
         }
@@ -400,7 +411,7 @@ PTSCHED_ARENA_LOGS(unsigned long long, natural)
 __device__ inline void add(LogLine &line, double value)
 {
     unsigned long long bits;
-    __builtin_memcpy(&bits, &value, sizeof(bits));
+    copy_bytes(&bits, &value, sizeof(bits));
     add_value(line, LogLine::real, bits);
 }
 __device__ inline void add(LogLine &line, const void *value)
@@ -408,7 +419,7 @@ __device__ inline void add(LogLine &line, const void *value)
     add_value(line, LogLine::address, reinterpret_cast<unsigned long long>(value));
 }
 /* The text would be where the host does not see it: it belongs into the format. */
-void add(LogLine &line, const char *value) = delete;
+__device__ void add(LogLine &line, const char *value) = delete;
 
 } // namespace detail
 
@@ -473,6 +484,7 @@ __device__ inline Status deallocate(const Here &here, void *memory)
 
 } // namespace ptsched::arena
 
+#undef PTSCHED_ARENA_COPY
 #undef PTSCHED_ARENA_APART
 
 #endif /* PTSCHED_ARENA_CALL_CUH */

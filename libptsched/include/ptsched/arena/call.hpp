@@ -23,6 +23,7 @@
 #define PTSCHED_ARENA_CALL_HPP
 
 #include <ptsched/arena/call/slots.h>
+#include <ptsched/arena/side.hpp>
 #include <ptsched/device/device.hpp>
 #include <ptsched/device/turns.hpp>
 
@@ -51,9 +52,6 @@ public:
     using Error::Error;
 };
 
-/* What is called: the host, or a GPU by its place in CallOptions::devices. */
-constexpr int the_host = -1;
-
 /*
  * What a window of memory has to do with calls. All may be empty; they are called by any thread. Pointers: those among
  * the arguments.
@@ -61,8 +59,11 @@ constexpr int the_host = -1;
 struct CallHooks {
     /* Whether both sides reach it. What is not, and not null, is refused as an argument or a result. */
     std::function<bool(const void *)> contains;
-    /* Before the called side begins, and after it has ended and before the caller goes on. */
-    std::function<void(int callee, std::span<const void *const> pointers)> before_call, after_call;
+    /*
+     * Before the called side begins, and after it has ended and before the caller goes on. A GPU by its place in
+     * CallOptions::devices.
+     */
+    std::function<void(Side callee, std::span<const void *const> pointers)> before_call, after_call;
     /* For allocate() and deallocate() of call.cuh. Allocating returns null, or throws, if there is no more. */
     std::function<void *(std::size_t bytes, std::size_t alignment)> allocate;
     std::function<void(void *)> deallocate;
@@ -216,6 +217,8 @@ public:
     virtual void call_here(unsigned number, const SignatureOf &signature, const std::byte *arguments,
                            std::byte *result) = 0;
 
+    /* Waits. Where that would never end, it is not begun. */
+    virtual void run(const Target &target, const std::byte *arguments, std::byte *result) = 0;
     virtual Record &start(const Target &target, const std::byte *arguments) = 0;
     /* False if it takes longer. */
     virtual bool await(Record &record, Duration most) = 0;
@@ -303,7 +306,17 @@ public:
     Remote(detail::CallCore &core, const detail::Target &target) : core_(&core), target_(&target) {}
 
     /* Blocks until it has ended. Throws Error for what cannot be passed, CallFailure for what has failed. */
-    R operator()(Args... arguments) const { return start(arguments...).get(); }
+    R operator()(Args... arguments) const
+    {
+        const auto packed = detail::HostSignature<R(Args...)>::pack(arguments...);
+        if constexpr (std::is_void_v<R>) {
+            core_->run(*target_, packed.bytes, nullptr);
+        } else {
+            alignas(R) std::byte result[sizeof(R)];
+            core_->run(*target_, packed.bytes, result);
+            return *reinterpret_cast<R *>(result);
+        }
+    }
     /* Blocks only where many calls wait. Throws Error. */
     Call<R> start(Args... arguments) const
     {

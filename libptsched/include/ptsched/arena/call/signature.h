@@ -7,12 +7,15 @@
 #define PTSCHED_ARENA_CALL_SIGNATURE_H
 
 #ifdef __CUDACC__
-#define PTSCHED_ARENA_BOTH __host__ __device__
+#define PTSCHED_ARENA_CALL_BOTH __host__ __device__
 #else
-#define PTSCHED_ARENA_BOTH
+#define PTSCHED_ARENA_CALL_BOTH
 #endif
 
 namespace ptsched::arena {
+
+/* A pointer that is checked where it is set (shared.hpp): as an argument, it is a pointer. */
+template <typename Pointer> class shared;
 
 /*
  * A function that is valid on both sides: its number in the jump table. On the side that has the function a call of it
@@ -20,7 +23,7 @@ namespace ptsched::arena {
  */
 template <typename Signature> struct RemotePointer {
     unsigned int number = 0;
-    PTSCHED_ARENA_BOTH explicit constexpr operator bool() const { return number != 0; }
+    PTSCHED_ARENA_CALL_BOTH explicit constexpr operator bool() const { return number != 0; }
 };
 
 /* How errors and signatures name a type of the program's; see PTSCHED_ARENA_TYPE. */
@@ -47,7 +50,7 @@ struct Text {
     char text[most_signature_bytes] = {};
     unsigned int length = 0;
 
-    PTSCHED_ARENA_BOTH constexpr void add(const char *more)
+    PTSCHED_ARENA_CALL_BOTH constexpr void add(const char *more)
     {
         while (*more) {
             if (length + 1 < most_signature_bytes)
@@ -56,18 +59,18 @@ struct Text {
             more++;
         }
     }
-    PTSCHED_ARENA_BOTH constexpr void add(unsigned long long number)
+    PTSCHED_ARENA_CALL_BOTH constexpr void add(unsigned long long number)
     {
         if (number >= 10)
             add(number / 10);
         const char digit[2] = {static_cast<char>('0' + number % 10), 0};
         add(digit);
     }
-    PTSCHED_ARENA_BOTH constexpr bool fits() const { return length < most_signature_bytes; }
+    PTSCHED_ARENA_CALL_BOTH constexpr bool fits() const { return length < most_signature_bytes; }
 };
 
 template <typename T> struct TypeText {
-    PTSCHED_ARENA_BOTH static constexpr void add(Text &to)
+    PTSCHED_ARENA_CALL_BOTH static constexpr void add(Text &to)
     {
         if (NameOfType<T>::text) {
             to.add(NameOfType<T>::text);
@@ -79,22 +82,24 @@ template <typename T> struct TypeText {
     }
 };
 template <typename T> struct TypeText<const T> {
-    PTSCHED_ARENA_BOTH static constexpr void add(Text &to)
+    PTSCHED_ARENA_CALL_BOTH static constexpr void add(Text &to)
     {
         to.add("const ");
         TypeText<T>::add(to);
     }
 };
 template <typename T> struct TypeText<T *> {
-    PTSCHED_ARENA_BOTH static constexpr void add(Text &to)
+    PTSCHED_ARENA_CALL_BOTH static constexpr void add(Text &to)
     {
         TypeText<T>::add(to);
         to.add(" *");
     }
 };
+template <typename T> struct TypeText<shared<T *>> : TypeText<T *> {
+};
 #define PTSCHED_ARENA_PLAIN(type, name)                                                                                \
     template <> struct TypeText<type> {                                                                                \
-        PTSCHED_ARENA_BOTH static constexpr void add(Text &to) { to.add(name); }                                       \
+        PTSCHED_ARENA_CALL_BOTH static constexpr void add(Text &to) { to.add(name); }                                  \
     }
 PTSCHED_ARENA_PLAIN(void, "void");
 PTSCHED_ARENA_PLAIN(bool, "bool");
@@ -117,7 +122,7 @@ PTSCHED_ARENA_PLAIN(unsigned long long, "unsigned long");
 /* As "double (const double *, unsigned int)". */
 template <typename Signature> struct SignatureText;
 template <typename R, typename... Args> struct SignatureText<R(Args...)> {
-    PTSCHED_ARENA_BOTH static constexpr void add(Text &to)
+    PTSCHED_ARENA_CALL_BOTH static constexpr void add(Text &to)
     {
         TypeText<R>::add(to);
         to.add(" (");
@@ -125,7 +130,7 @@ template <typename R, typename... Args> struct SignatureText<R(Args...)> {
         ((to.add(between), TypeText<Args>::add(to), between = ", "), ...);
         to.add(")");
     }
-    PTSCHED_ARENA_BOTH static constexpr Text make()
+    PTSCHED_ARENA_CALL_BOTH static constexpr Text make()
     {
         Text text;
         add(text);
@@ -133,7 +138,7 @@ template <typename R, typename... Args> struct SignatureText<R(Args...)> {
     }
 };
 template <typename Signature> struct TypeText<RemotePointer<Signature>> {
-    PTSCHED_ARENA_BOTH static constexpr void add(Text &to)
+    PTSCHED_ARENA_CALL_BOTH static constexpr void add(Text &to)
     {
         to.add("RemotePointer<");
         SignatureText<Signature>::add(to);
@@ -142,7 +147,8 @@ template <typename Signature> struct TypeText<RemotePointer<Signature>> {
 };
 
 /* FNV-1a. */
-PTSCHED_ARENA_BOTH constexpr unsigned long long hash(const char *text, unsigned long long before = 0xcbf29ce484222325)
+PTSCHED_ARENA_CALL_BOTH constexpr unsigned long long hash(const char *text,
+                                                          unsigned long long before = 0xcbf29ce484222325)
 {
     for (; *text; text++)
         before = (before ^ static_cast<unsigned char>(*text)) * 0x100000001b3;
@@ -150,18 +156,19 @@ PTSCHED_ARENA_BOTH constexpr unsigned long long hash(const char *text, unsigned 
 }
 
 /* By which the host finds a function that is called by its name. */
-PTSCHED_ARENA_BOTH constexpr unsigned long long key_of(const char *name, const char *signature)
+PTSCHED_ARENA_CALL_BOTH constexpr unsigned long long key_of(const char *name, const char *signature)
 {
     return hash(signature, hash(" ", hash(name)));
 }
 
-PTSCHED_ARENA_BOTH constexpr unsigned int align_up(unsigned int at, unsigned int alignment)
+PTSCHED_ARENA_CALL_BOTH constexpr unsigned int align_up(unsigned int at, unsigned int alignment)
 {
     return (at + alignment - 1) / alignment * alignment;
 }
 
 template <typename T> constexpr bool is_pointer = false;
 template <typename T> constexpr bool is_pointer<T *> = true;
+template <typename T> constexpr bool is_pointer<shared<T *>> = true;
 /* Copied byte by byte, and valid on the other side. */
 template <typename T> constexpr bool can_pass = !__is_class(T) || (__is_trivially_copyable(T) && !__is_empty(T));
 template <typename T> constexpr bool can_pass<T &> = false;
@@ -183,7 +190,7 @@ template <typename... Args> struct Layout {
     unsigned int offsets[count + 1] = {};
     unsigned int bytes = 0;
 
-    PTSCHED_ARENA_BOTH static constexpr Layout make()
+    PTSCHED_ARENA_CALL_BOTH static constexpr Layout make()
     {
         Layout layout;
         unsigned int i = 0, at = 0;
