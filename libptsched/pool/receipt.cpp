@@ -17,7 +17,7 @@ bool CoreImpl::send(unsigned kind, Receipt &receipt, const Push &how, Duration m
     if (how.where != Where::device)
         throw Error("pool: a task with a receipt is for devices: push it with Where::device");
     TaskQueue &queue = queue_for(kind, how);
-    receipt.is_back_.store(false, std::memory_order_relaxed);
+    receipt.renew();
     const Label label{reinterpret_cast<std::uintptr_t>(&receipt), to_sender, static_cast<std::uint8_t>(kind)};
     const auto try_it = [&] {
         if (life() != Life::open)

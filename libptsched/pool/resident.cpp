@@ -15,6 +15,8 @@ namespace {
 constexpr unsigned look_ahead = 6;
 /* So many blocks in a row without a result, and others are taken first that were found. */
 constexpr unsigned most_in_vain = 12;
+/* Fewer tasks than one for so many blocks, and only those are looked at that have some. */
+constexpr unsigned few_of = 8;
 
 std::size_t aligned(std::size_t bytes)
 {
@@ -190,25 +192,45 @@ void Resident::find_results(std::size_t most, std::vector<unsigned> &found)
     found.clear();
     if (!in_flight_)
         return;
+    if (end_ && !absent_ && in_flight_ * few_of < shape_.blocks)
+        find_few(most, found);
+    else
+        find_many(most, found);
+}
+
+/* One task after another: what others do not have need not be looked at. */
+void Resident::find_few(std::size_t most, std::vector<unsigned> &found)
+{
+    for (unsigned load = 1; load <= shape_.depth; load++)
+        for (unsigned block = loads_[load]; block != none && found.size() < most; block = blocks_[block].behind)
+            find_of(block, most, found);
+}
+
+void Resident::find_many(std::size_t most, std::vector<unsigned> &found)
+{
     unsigned in_vain = 0;
     for (unsigned looked = 0; looked < shape_.blocks && found.size() < most; looked++) {
         const unsigned block = next_look_, later = (block + look_ahead) % shape_.blocks;
-        Block &one = blocks_[block];
-        one.found = 0;
         __builtin_prefetch(pieces(at_.results, later, blocks_[later].collected + 1));
-        while (
-            load_of(block) > one.found && found.size() < most && has_result(block, one.collected + one.found + 1) &&
-            (found.empty() || label(block, one.collected + one.found + 1).output == label_of_result(found[0]).output)) {
-            found.push_back(block);
-            one.found++;
-        }
+        find_of(block, most, found);
         if (found.size() == most)
             break;
         next_look_ = block + 1 < shape_.blocks ? block + 1 : 0;
         /* Blocks end their tasks in about the order in which they were given them. */
-        in_vain = one.found || !load_of(block) ? 0 : in_vain + 1;
+        in_vain = blocks_[block].found || !load_of(block) ? 0 : in_vain + 1;
         if (in_vain > most_in_vain && !found.empty())
             break;
+    }
+}
+
+void Resident::find_of(unsigned block, std::size_t most, std::vector<unsigned> &found)
+{
+    Block &one = blocks_[block];
+    one.found = 0;
+    while (load_of(block) > one.found && found.size() < most && has_result(block, one.collected + one.found + 1) &&
+           (found.empty() || label(block, one.collected + one.found + 1).output == label_of_result(found[0]).output)) {
+        found.push_back(block);
+        one.found++;
     }
 }
 

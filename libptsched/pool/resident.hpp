@@ -80,6 +80,9 @@ private:
     bool has_result(unsigned block, unsigned number) const;
     const Label &label(unsigned block, unsigned number) const;
     void write_bell(const Bell &bell);
+    void find_few(std::size_t most, std::vector<unsigned> &found);
+    void find_many(std::size_t most, std::vector<unsigned> &found);
+    void find_of(unsigned block, std::size_t most, std::vector<unsigned> &found);
     void admit();
     std::size_t idle() const;
     void link(unsigned block);

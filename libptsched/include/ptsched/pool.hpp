@@ -102,6 +102,8 @@ public:
     /* The task, as it is to be pushed, and then as it has come back. */
     std::byte *task() { return task_; }
     bool is_back() const { return is_back_.load(std::memory_order_acquire); }
+    /* From now on it is not back: as pushing it does. */
+    void renew() { is_back_.store(false, std::memory_order_relaxed); }
 
 private:
     friend class CoreImpl;

@@ -71,7 +71,7 @@ struct Bell {
     unsigned int called; /* the block of the last ring, from 1 on; 0: all */
 };
 
-constexpr unsigned long long make_word(const Bell &bell)
+PTSCHED_POOL_BOTH constexpr unsigned long long make_word(const Bell &bell)
 {
     return static_cast<unsigned long long>(bell.called) << 32 | bell.rings;
 }
