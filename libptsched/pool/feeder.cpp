@@ -61,35 +61,43 @@ bool CoreImpl::collect(Guest &guest)
     resident.find_results(at_once, found_);
     if (found_.empty())
         return false;
-    const bool have_receipts = resident.label_of_result(found_[0]).output == to_sender;
-    const std::size_t taken = have_receipts ? give_back(resident) : put_into_output(resident);
-    if (!taken)
-        return false;
-    add(done_on_devices_, taken);
-    add(in_slots_, -taken);
-    return true;
+    if (resident.label_of_result(found_[0]).output == to_sender) {
+        give_back(resident);
+        return true;
+    }
+    return put_into_output(resident);
 }
 
-std::size_t CoreImpl::put_into_output(Resident &resident)
+/* Before they can be seen to be done. */
+void CoreImpl::count_done(std::size_t tasks)
+{
+    add(done_on_devices_, tasks);
+    add(in_slots_, -tasks);
+}
+
+bool CoreImpl::put_into_output(Resident &resident)
 {
     Output &output = *outputs_[resident.label_of_result(found_[0]).output];
-    const std::size_t taken = output.results.push(found_.size(), [&](std::size_t i, std::size_t, std::byte *to) {
+    const std::size_t taken = output.results.push(found_.size(), [&](std::size_t i, std::size_t all, std::byte *to) {
+        if (i == 0)
+            count_done(all);
         const Label label = resident.label_of_result(found_[i]);
         resident.take_result(found_[i], to);
         return label;
     });
     if (!taken)
-        return 0;
+        return false;
     if (options_.host_threads)
         output.arrived.fetch_add(taken, std::memory_order_release);
     else
         add(output.arrived, taken);
     output.arrivals.wake();
-    return taken;
+    return true;
 }
 
-std::size_t CoreImpl::give_back(Resident &resident)
+void CoreImpl::give_back(Resident &resident)
 {
+    count_done(found_.size());
     for (const unsigned block : found_) {
         auto &receipt = *reinterpret_cast<Receipt *>(resident.label_of_result(block).number);
         Sleepers &senders = senders_of(receipt);
@@ -98,7 +106,6 @@ std::size_t CoreImpl::give_back(Resident &resident)
         receipt.is_back_.store(true, std::memory_order_release);
         senders.wake();
     }
-    return found_.size();
 }
 
 bool CoreImpl::hand_out()

@@ -65,8 +65,9 @@ private:
     /* The pool's thread. */
     void work();
     bool collect(Guest &guest);
-    std::size_t put_into_output(Resident &resident);
-    std::size_t give_back(Resident &resident);
+    void count_done(std::size_t tasks);
+    bool put_into_output(Resident &resident);
+    void give_back(Resident &resident);
     bool hand_out();
     std::size_t give(Inputs &from, Guest &to, std::size_t most);
     Guest *least_loaded();
