@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
 # The programs of the paper, which measure: a folder each. Each is its host's side, kernels.cu, and files with how data
 # comes from one side to the other, whose lines of source are counted.
-ARENA_PROGRAMS := $(patsubst samples/arena/%/kernels.cu,%,$(wildcard samples/arena/*/kernels.cu))
+ARENA_PROGRAMS := $(filter-out calls,$(patsubst samples/arena/%/kernels.cu,%,$(wildcard samples/arena/*/kernels.cu)))
+# The library's own are found by the program's path only if the program names them, too.
+ARENA_LINK     := -L$(B)/lib -Wl,--push-state,--no-as-needed -lptsched-arena -lptsched-pool -lptsched-device -Wl,--pop-state
 ARENA_COMMON   := $(patsubst %,$(B)/obj/%.o,$(wildcard samples/arena/common/*.cpp))
 # $(call arena_counted,PROGRAM): a file for each variant.
 arena_counted   = $(foreach pair,hand=hand managed=managed owned=arenas shared=arenas,$(subst =,=samples/arena/$(1)/,$(pair)).cpp)
 
 define arena_program
 $(B)/samples/arena-$(1): $(patsubst %,$(B)/obj/%.o,$(wildcard samples/arena/$(1)/*.cpp)) $(ARENA_COMMON) $(SAMPLES_COMMON) \
-		$(B)/lib/libptsched-arena.so $(B)/lib/libptsched-device.so $(CUDA_STUB)
+		$(B)/lib/libptsched-arena.so $(CUDA_STUB)
 	@mkdir -p $$(@D)
-	$$(CXX) $$(LDFLAGS) -o $$@ $$(filter %.o,$$^) -L$(B)/lib -lptsched-arena -lptsched-device $(CUDA_STUB) -Wl,-rpath,'$$$$ORIGIN/../lib'
+	$$(CXX) $$(LDFLAGS) -o $$@ $$(filter %.o,$$^) $(ARENA_LINK) $(CUDA_STUB) -Wl,-rpath,'$$$$ORIGIN/../lib'
 $(B)/obj/samples/arena/$(1)/main.cpp.o: $(wildcard samples/arena/$(1)/*.cpp) samples/arena/count-lines
 $(B)/obj/samples/arena/$(1)/main.cpp.o: CPPFLAGS += \
 	-DSOURCE_LINES='"$$(shell samples/arena/count-lines $(call arena_counted,$(1)))"'

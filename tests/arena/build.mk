@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Arenas on the virtual GPU.
 
-ARENA_HEADERS := $(wildcard libptsched/include/ptsched/arena.cuh libptsched/include/ptsched/arena/*)
-
 $(B)/vgpu/arena-kernels.so: tests/arena/kernels.cu tests/arena/nodes.h $(ARENA_HEADERS) $(VGPU_CC)
 	$(compile_for_vgpu)
 
-$(B)/tests/arena: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/arena/*.c tests/arena/*.cpp) tests/device/rival.cpp) $(ARENA_OBJS) $(DEVICE_OBJS) $(B)/lib/libptsched-core.a \
+$(B)/tests/arena: $(patsubst %,$(B)/obj/%.o,$(wildcard tests/arena/*.c tests/arena/*.cpp) tests/device/rival.cpp) $(sort $(ARENA_OBJS) $(POOL_OBJS) $(DEVICE_OBJS)) $(B)/lib/libptsched-core.a \
 		$(B)/bin/ptschedd $(B)/bin/ptsched $(B)/vgpu/vgpud $(B)/vgpu/libcuda.so $(addprefix $(B)/vgpu/,arena-kernels.so ptx/ptsched_arena_compare.so)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) -ldl -Wl,--no-as-needed -L$(B)/vgpu -lcuda -Wl,-rpath,'$$ORIGIN/../vgpu'

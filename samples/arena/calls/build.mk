@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # What calls across cost.
-$(B)/samples/arena-calls: POOL_LINK := -L$(B)/lib -Wl,--push-state,--no-as-needed -lptsched-arena -lptsched-pool -lptsched-device -Wl,--pop-state
+$(B)/samples/arena-calls: POOL_LINK := $(ARENA_LINK)
 $(B)/samples/arena-calls: $(patsubst %,$(B)/obj/%.o,$(wildcard samples/arena/calls/*.cpp)) $(SAMPLES_COMMON) $(B)/lib/libptsched-arena.so
 	$(link_pool_program)
 $(B)/vgpu/arena-calls.so: samples/arena/calls/kernels.cu $(ARENA_HEADERS) $(VGPU_CC)
@@ -10,3 +10,5 @@ $(B)/samples/arena-calls.fatbin: samples/arena/calls/kernels.cu $(ARENA_HEADERS)
 	$(NVCC) $(NVCCFLAGS) -O3 -std=c++20 -I. -Ilibptsched/include -fatbin -o $@ $<
 
 ALL += $(B)/samples/arena-calls
+ARENA_BENCHES     += $(B)/samples/arena-calls
+ARENA_BENCH_PARTS += $(B)/samples/arena-calls.fatbin
