@@ -34,6 +34,8 @@ ArenaCore::~ArenaCore()
 {
     if (region_)
         window->coherence->remove(*region_);
+    /* Once pages are given back, others may have blocks there. */
+    heap.end();
     const Guard lock(mutex_);
     for (const PageRange &range : pages_)
         window->pages.give_back(range);

@@ -57,7 +57,7 @@ static void owners(struct ptsched_arena_window *window, struct ptsched_arena *ar
               ptsched_arena_acquire(window, NULL, 0) == 0 && ptsched_arena_access(window, arena, 0) == 0,
           "it is released and acquired");
     check(ptsched_arena_touch(window, words, sizeof(*words), 1) == 0, "it is touched");
-    check_error(ptsched_arena_acquire(window, arena, 9), EINVAL, "GPU 9", "there is no such GPU");
+    check_error(ptsched_arena_acquire(window, arena, 90), EINVAL, "GPU 90", "there is no such GPU");
     check_error(ptsched_arena_acquire(window, arena, -5), EINVAL, "PTSCHED_ARENA_HOST", "there is no such side");
     check_error(ptsched_arena_acquire(NULL, arena, 0), EINVAL, "window is NULL", "there is a window");
     check_error(ptsched_arena_release(window, arena, 0, NULL, 3), EINVAL, "writes is NULL", "writes are there");

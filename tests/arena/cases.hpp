@@ -38,12 +38,15 @@ inline arena::Options small(arena::Memory memory = arena::Memory::copies)
     return options;
 }
 
+/* What kernels.cu was compiled to. */
+inline std::string kernels_file;
+
 /* Kernels of kernels.cu on the first GPU, one after another. */
 class Kernels {
 public:
     void run(const char *name, const device::Geometry &geometry, const std::vector<void *> &arguments)
     {
-        const auto code = device::cuda_code(*device::gpus().at(0), folder() + "/arena-kernels.so", name);
+        const auto code = device::cuda_code(*device::gpus().at(0), kernels_file, name);
         queue_->run(*code, geometry, arguments);
         queue_->finish();
     }

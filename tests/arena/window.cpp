@@ -37,10 +37,10 @@ void what_there_is_not()
     options.bytes = SIZE_MAX - 5;
     CHECK(refused([&] { Window window(options); }, {"addresses"}));
     Window window(small());
-    CHECK(refused([&] { window.owned_arena(Side::gpu(7)); }, {"no GPU 7", "2"}));
+    CHECK(refused([&] { window.owned_arena(Side::gpu(70)); }, {"no GPU 70", "from 0 on"}));
     Arena own = window.owned_arena();
-    CHECK(refused([&] { own.acquire_ownership(Side::gpu(2)); }, {"no GPU 2"}));
-    CHECK(refused([&] { own.acquire(Side::gpu(2)); }, {"no GPU 2"}));
+    CHECK(refused([&] { own.acquire_ownership(Side::gpu(70)); }, {"no GPU 70"}));
+    CHECK(refused([&] { own.acquire(Side::gpu(70)); }, {"no GPU 70"}));
     int word = 0;
     CHECK(refused([&] { own.release(Side::host(), {{{&word, sizeof(word)}}}); }, {"4 bytes", "no page"}));
     CHECK(own.owner() == Side::host());
@@ -117,8 +117,9 @@ void managed_memory()
     Kernels kernels;
     Arena own = window.owned_arena(), gpus = window.owned_arena(Side::gpu());
     auto *first = own.make<Node>(nullptr, 1u, 0u), *second = gpus.make<Node>(first, 2u, 0u);
-    own.acquire_ownership(Side::gpu(1));
-    CHECK(own.owner() == Side::gpu(1));
+    const Side last = Side::gpu(static_cast<unsigned>(window.devices().size() - 1));
+    own.acquire_ownership(last);
+    CHECK(own.owner() == last);
     CHECK_EQ(kernels.walk(second, 10), 3u);
     own.access(Side::host());
     CHECK(!own.owner());

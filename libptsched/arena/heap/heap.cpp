@@ -57,12 +57,13 @@ Heap::Heap(std::string name, RunTable &table, MorePages more_pages, bool keeps_s
 {
 }
 
-Heap::~Heap()
+void Heap::end() noexcept
 {
     const Guard lock(mutex_);
     for (const auto &run : runs_)
         if (run->heap)
             table_.set(run->pages, nullptr);
+    runs_.clear();
 }
 
 Shard &Heap::own_shard()

@@ -35,11 +35,12 @@ public:
 
     /* @name: of the arena. @table: of its window, which outlives it, as does what it is given pages from. */
     Heap(std::string name, RunTable &table, MorePages more_pages, bool keeps_sites);
-    /* What is allocated still is gone. */
-    ~Heap();
+    ~Heap() { end(); }
     Heap(const Heap &) = delete;
     Heap &operator=(const Heap &) = delete;
 
+    /* All blocks are gone, and their pages are for others. Nobody uses it any more. */
+    void end() noexcept;
     /* Never null. */
     void *allocate(std::size_t bytes, std::size_t alignment, const Site &site);
     /* Null is allowed. */

@@ -229,8 +229,8 @@ private:
 };
 
 /*
- * Blocks of an arena that are handed out for kernels to allocate (arena.cuh). A window with GPUs only. One thread at a
- * time.
+ * Blocks of an arena that are handed out for kernels to allocate (arena.cuh). Those that come back are allocated again
+ * when this is gone. A window with GPUs only. One thread at a time.
  */
 class KernelBlocks {
 public:
