@@ -63,7 +63,7 @@ enum class Memory {
 };
 
 struct Options {
-    std::vector<device::Device *> devices = {}; /* GPUs, the first of which has their memory; empty: all of gpus() */
+    std::vector<device::Device *> devices = {}; /* peers, the first of which has their memory; empty: all of gpus() */
     std::size_t bytes = 0; /* of addresses; 0: 64 GiB, or 4 GiB of managed memory, or where there is no GPU */
     Memory memory = Memory::copies;
     bool checked = false;       /* a word that both sides wrote is an Error, with who allocated it; slower */

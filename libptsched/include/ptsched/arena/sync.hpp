@@ -16,7 +16,7 @@
 #define PTSCHED_ARENA_SYNC_BOTH
 #endif
 
-#if !defined(__CUDACC__) && !defined(VGPU)
+#if !defined(__CUDA_ARCH__) && !defined(VGPU)
 #pragma GCC visibility push(default)
 #endif
 
@@ -92,7 +92,7 @@ private:
 
 } // namespace ptsched::arena
 
-#if !defined(__CUDACC__) && !defined(VGPU)
+#if !defined(__CUDA_ARCH__) && !defined(VGPU)
 #pragma GCC visibility pop
 #endif
 
