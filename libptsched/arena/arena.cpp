@@ -47,21 +47,10 @@ Barrier *Arena::make_barrier(unsigned host_threads, unsigned gpu_threads, Site s
     }
 }
 
-void Arena::destroy(Mutex *mutex)
+/* A mutex or a barrier, and what it counts with. */
+void Arena::give_back(void *block, detail::Words words)
 {
-    if (!mutex)
-        return;
-    const detail::Words words = mutex->words();
-    deallocate(mutex);
-    core_->window->sync_words.give_back(words);
-}
-
-void Arena::destroy(Barrier *barrier)
-{
-    if (!barrier)
-        return;
-    const detail::Words words = barrier->words();
-    deallocate(barrier);
+    deallocate(block);
     core_->window->sync_words.give_back(words);
 }
 

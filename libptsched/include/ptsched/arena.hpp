@@ -147,8 +147,16 @@ public:
      */
     Mutex *make_mutex(Site site = Site::here());
     Barrier *make_barrier(unsigned host_threads, unsigned gpu_threads = 0, Site site = Site::here());
-    void destroy(Mutex *mutex);
-    void destroy(Barrier *barrier);
+    void destroy(Mutex *mutex)
+    {
+        if (mutex)
+            give_back(mutex, mutex->words());
+    }
+    void destroy(Barrier *barrier)
+    {
+        if (barrier)
+            give_back(barrier, barrier->words());
+    }
     /* For containers: std::pmr::vector<Node> nodes(&arena.resource()). As long as the arena. */
     std::pmr::memory_resource &resource() const;
 
@@ -182,6 +190,7 @@ private:
     friend class Window;
     friend class KernelBlocks;
     explicit Arena(std::shared_ptr<ArenaCore> core);
+    void give_back(void *block, detail::Words words);
 
     std::shared_ptr<ArenaCore> core_;
 };
