@@ -49,11 +49,13 @@ void Coherence::Impl::check(Stretch pages) const
 void Coherence::Impl::grow(Region &region, Stretch pages)
 {
     check(pages);
+    const Turn turn = region.owner.get() == Party::gpus && options_.turn ? options_.turn() : nullptr;
     Guard lock(region.mutex);
     region.extents.push_back(std::make_unique<Extent>(region, pages));
     host_.add(*region.extents.back());
+    Work work(*this, turn);
     if (region.owner.get() == Party::gpus)
-        bring_all(region, Beside::work);
+        bring_all(region, work, Beside::work);
 }
 
 void Coherence::Impl::remove(Region &region) noexcept
@@ -80,13 +82,61 @@ void Coherence::Impl::remove(Region &region) noexcept
     std::erase_if(regions_, [&](const auto &one) { return one.get() == &region; });
 }
 
+bool Coherence::Impl::may_need_gpus(Region &region, Call call, Party party) const
+{
+    const std::optional<Party> owner = region.owner.get();
+    bool has_twin = false, is_stale = false;
+    for (const auto &extent : region.extents) {
+        const Directory &directory = extent->directory;
+        const PageSet stale = party == Party::host ? directory.stale_on_host() : directory.stale_on_gpus();
+        has_twin = has_twin || extent->twin;
+        is_stale = is_stale || !stale.empty();
+    }
+    switch (call) {
+    case Call::release:
+        return !owner && party == Party::gpus && has_twin;
+    case Call::acquire:
+        if (owner)
+            return false;
+        break;
+    case Call::take_ownership:
+        return owner != party;
+    case Call::give_up:
+        return owner == Party::gpus;
+    case Call::access:
+    case Call::open:
+        break;
+    }
+    if (owner && owner != party)
+        return true;
+    return is_stale || (options_.checked && party == Party::gpus && has_twin);
+}
+
+Coherence::Impl::Turn Coherence::Impl::turn_for(Region &region, Call call, Party party)
+{
+    if (!options_.turn)
+        return nullptr;
+    {
+        Guard lock(region.mutex);
+        if (!may_need_gpus(region, call, party))
+            return nullptr;
+    }
+    return options_.turn();
+}
+
 /* The host's memory has what GPUs have released; it gets few pages at once, others when it touches them. */
 void Coherence::Impl::acquire(Region &region, Party party)
 {
+    const Turn turn = turn_for(region, Call::acquire, party);
     Guard lock(region.mutex);
+    Work work(*this, turn);
+    acquire(region, work, party);
+}
+
+void Coherence::Impl::acquire(Region &region, Work &work, Party party)
+{
     if (region.owner.get())
         return;
-    Work work(*this);
     if (party == Party::host) {
         region.races.forget_gpus();
         fetch_few(region, work);
@@ -94,17 +144,18 @@ void Coherence::Impl::acquire(Region &region, Party party)
         /* A word that both have written would be the host's from then on. */
         if (options_.checked)
             settle_gpus(region, work, {});
-        bring_all(region, Beside::work);
+        bring_all(region, work, Beside::work);
     }
     tell_races(region);
 }
 
 void Coherence::Impl::release(Region &region, Party party, const Declared &writes)
 {
+    const Turn turn = writes && writes->empty() ? nullptr : turn_for(region, Call::release, party);
     Guard lock(region.mutex);
     if (region.owner.get())
         return;
-    Work work(*this);
+    Work work(*this, turn);
     if (party == Party::gpus)
         settle_gpus(region, work, writes);
     else
@@ -115,28 +166,29 @@ void Coherence::Impl::release(Region &region, Party party, const Declared &write
 
 void Coherence::Impl::access(Region &region, Party party)
 {
-    {
-        Guard lock(region.mutex);
-        const std::optional<Party> owner = region.owner.get();
-        if (owner && *owner != party) {
-            settle_owner(region, {});
-            made_shared_++;
-        }
+    const Turn turn = turn_for(region, Call::access, party);
+    Guard lock(region.mutex);
+    Work work(*this, turn);
+    const std::optional<Party> owner = region.owner.get();
+    if (owner && *owner != party) {
+        settle_owner(region, work, {});
+        made_shared_++;
     }
-    acquire(region, party);
+    acquire(region, work, party);
 }
 
 void Coherence::Impl::take_ownership(Region &region, Party party, const Declared &writes)
 {
+    const Turn turn = turn_for(region, Call::take_ownership, party);
     Guard lock(region.mutex);
     if (region.owner.get() == party)
         return;
-    Work work(*this);
+    Work work(*this, turn);
     if (region.owner.get() != Party::host)
         settle_gpus(region, work, writes);
     if (party == Party::gpus) {
         work.finish();
-        give_to_gpus(region);
+        give_to_gpus(region, work);
     } else {
         settle_host(region);
         get_from_gpus(region, work);
@@ -147,14 +199,14 @@ void Coherence::Impl::take_ownership(Region &region, Party party, const Declared
 }
 
 /* The host writes no more: pages are closed to it while they are copied. */
-void Coherence::Impl::give_to_gpus(Region &region)
+void Coherence::Impl::give_to_gpus(Region &region, Work &work)
 {
     for (const auto &extent : region.extents) {
         extent->directory.remember();
         extent->directory.settle(changed_by_host(region, *extent, extent->directory.written()));
     }
     try {
-        bring_all(region, Beside::nothing);
+        bring_all(region, work, Beside::nothing);
     } catch (...) {
         close(region);
         throw;
@@ -181,17 +233,18 @@ void Coherence::Impl::get_from_gpus(Region &region, Work &work)
 
 void Coherence::Impl::give_up(Region &region, const Declared &writes)
 {
+    const Turn turn = turn_for(region, Call::give_up);
     Guard lock(region.mutex);
-    settle_owner(region, writes);
+    Work work(*this, turn);
+    settle_owner(region, work, writes);
 }
 
 /* It is shared from then on. */
-void Coherence::Impl::settle_owner(Region &region, const Declared &writes)
+void Coherence::Impl::settle_owner(Region &region, Work &work, const Declared &writes)
 {
     const std::optional<Party> owner = region.owner.get();
     if (!owner)
         return;
-    Work work(*this);
     if (*owner == Party::gpus)
         settle_gpus(region, work, writes);
     else
@@ -201,21 +254,22 @@ void Coherence::Impl::settle_owner(Region &region, const Declared &writes)
 }
 
 /* The host uses it, whoever owns it. */
-void Coherence::Impl::come_to_host(Region &region)
+void Coherence::Impl::come_to_host(Region &region, Work &work)
 {
     if (region.owner.get() != Party::gpus)
         return;
-    settle_owner(region, {});
+    settle_owner(region, work, {});
     region.races.forget_gpus();
     made_shared_++;
 }
 
 void Coherence::Impl::open(Region &region, Stretch bytes, bool to_write)
 {
+    const Turn turn = turn_for(region, Call::open);
     Guard lock(region.mutex);
-    come_to_host(region);
+    Work work(*this, turn);
+    come_to_host(region, work);
     const Timer timer(copies_ns_);
-    Work work(*this);
     for (const auto &extent : region.extents) {
         const PageSet pages = pages_of(*extent, {{bytes}});
         begin_fetch(*extent, work, pages & extent->directory.stale_on_host());
@@ -229,13 +283,14 @@ void Coherence::Impl::open(Region &region, Stretch bytes, bool to_write)
 bool Coherence::Impl::serve(const HostSide::Fault &fault)
 {
     Extent &extent = *fault.extent;
-    Guard lock(extent.region.mutex);
     try {
-        come_to_host(extent.region);
+        const Turn turn = options_.turn ? options_.turn() : nullptr;
+        Guard lock(extent.region.mutex);
+        Work work(*this, turn);
+        come_to_host(extent.region, work);
         const Run run = extent.directory.to_fetch(fault.page);
         if (run.count) {
             const Timer timer(copies_ns_);
-            Work work(*this);
             PageSet pages(extent.directory.pages());
             pages.add(run);
             begin_fetch(extent, work, pages);

@@ -62,8 +62,8 @@ public:
         /* For that error: what is at an offset, "64 bytes, allocated at world.cpp:12"; empty: not known. */
         std::function<std::string(std::size_t offset)> describe{};
         /*
-         * Called before a GPU is given work, on the thread that gives it, which may be one of this; it may block. What
-         * it returns is let go of when that work has ended: a turn.
+         * Called before a GPU is given work, on the thread that gives it, which may be one of this; it may block, and
+         * the host uses the region meanwhile. What it returns is let go of when that work has ended: a turn.
          */
         std::function<std::shared_ptr<const void>()> turn{};
     };

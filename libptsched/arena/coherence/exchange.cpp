@@ -27,7 +27,8 @@ unsigned long long number_of(const void *pointer)
 GpuWork &Coherence::Impl::Work::get()
 {
     if (!work_) {
-        turn_ = impl_.options_.turn ? impl_.options_.turn() : nullptr;
+        if (!turn_ && impl_.options_.turn)
+            turn_ = impl_.options_.turn();
         work_ = impl_.gpus_->begin();
     }
     return *work_;
@@ -62,9 +63,8 @@ PageSet Coherence::Impl::pages_of(const Extent &extent, std::span<const Stretch>
 }
 
 /* What has no work of GPUs beside it is about to be theirs: it is closed to the host while it is copied. */
-void Coherence::Impl::bring_all(Region &region, Beside beside)
+void Coherence::Impl::bring_all(Region &region, Work &work, Beside beside)
 {
-    Work work(*this);
     std::vector<PageSet> brought;
     const Timer timer(copies_ns_);
     for (const auto &extent : region.extents) {

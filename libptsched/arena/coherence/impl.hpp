@@ -45,10 +45,11 @@ private:
         std::atomic<std::uint64_t> &sum_;
         const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
     };
+    using Turn = std::shared_ptr<const void>;
     /* That of one call, which begins when there is some. */
     class Work {
     public:
-        explicit Work(Impl &impl) : impl_(impl) {}
+        Work(Impl &impl, const Turn &turn) : impl_(impl), turn_(turn) {}
         GpuWork &get();
         /* On the host when it has ended, and not if that fails. */
         void add_fetched(Extent &extent, const PageSet &pages) { fetched_.emplace_back(&extent, pages); }
@@ -57,17 +58,23 @@ private:
     private:
         Impl &impl_;
         std::vector<std::pair<Extent *, PageSet>> fetched_;
-        std::shared_ptr<const void> turn_;
+        Turn turn_;
         std::unique_ptr<GpuWork> work_; /* ends first */
     };
 
+    /* What may be asked for a region. */
+    enum class Call { acquire, release, access, take_ownership, give_up, open };
+    bool may_need_gpus(Region &region, Call call, Party party) const PTSCHED_REQUIRES(region.mutex);
+    /* Null if no GPU is likely to get work. Without the lock, since it may take long: others fault there. */
+    Turn turn_for(Region &region, Call call, Party party = Party::host) PTSCHED_EXCLUDES(region.mutex);
     static PageSet pages_of(const Extent &extent, std::span<const Stretch> stretches);
     void check(Stretch pages) const;
-    void come_to_host(Region &region) PTSCHED_REQUIRES(region.mutex);
+    void acquire(Region &region, Work &work, Party party) PTSCHED_REQUIRES(region.mutex);
+    void come_to_host(Region &region, Work &work) PTSCHED_REQUIRES(region.mutex);
     bool serve(const HostSide::Fault &fault);
-    void bring_all(Region &region, Beside beside) PTSCHED_REQUIRES(region.mutex);
+    void bring_all(Region &region, Work &work, Beside beside) PTSCHED_REQUIRES(region.mutex);
     void bring(Region &region, Extent &extent, GpuWork &work, Beside beside) PTSCHED_REQUIRES(region.mutex);
-    void give_to_gpus(Region &region) PTSCHED_REQUIRES(region.mutex);
+    void give_to_gpus(Region &region, Work &work) PTSCHED_REQUIRES(region.mutex);
     /* It has come when the work is finished. */
     void begin_fetch(Extent &extent, Work &work, const PageSet &pages);
     void fetch_few(Region &region, Work &work) PTSCHED_REQUIRES(region.mutex);
@@ -79,7 +86,7 @@ private:
     void settle_gpus(Region &region, Extent &extent, Work &work, const Declared &writes) PTSCHED_REQUIRES(region.mutex);
     void adopt(Extent &extent, GpuWork &work, const PageSet &pages);
     void apply(Region &region, Extent &extent, std::span<const unsigned> packed) PTSCHED_REQUIRES(region.mutex);
-    void settle_owner(Region &region, const Declared &writes) PTSCHED_REQUIRES(region.mutex);
+    void settle_owner(Region &region, Work &work, const Declared &writes) PTSCHED_REQUIRES(region.mutex);
     void close(Region &region) PTSCHED_REQUIRES(region.mutex);
     void tell_races(Region &region) PTSCHED_REQUIRES(region.mutex);
 

@@ -208,9 +208,12 @@ void turns()
 {
     unsigned begun = 0, now = 0;
     arena::Coherence::Options options;
+    std::function<void()> beside;
     options.turn = [&] {
         begun++;
         now++;
+        if (beside)
+            beside();
         return std::shared_ptr<const void>(&now, [](unsigned *count) { --*count; });
     };
     Bench bench(64, {}, options);
@@ -227,7 +230,13 @@ void turns()
     CHECK_EQ(begun, 2U);
     CHECK_EQ(std::uint32_t{bench.host(1)}, 2U);
     CHECK_EQ(begun, 3U);
+    CHECK_EQ(now, 0U);
+    /* While somebody waits for a turn, the host goes on with the same region. */
+    bench.coherence.open(bench.region, {0, 64 * page_bytes}, false);
+    beside = [&] { bench.host(40) = 4; };
     bench.coherence.take_ownership(bench.region, Party::gpus);
+    CHECK_EQ(begun, 5U);
+    CHECK_EQ(std::uint32_t{bench.kernel(40)}, 4U);
     CHECK_EQ(now, 0U);
 }
 
