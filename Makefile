@@ -192,6 +192,9 @@ bench-arena: ## programs with pointers on both sides, by hand and otherwise, on 
 	@$(MAKE) bench-arena-parts
 	@set -e; for program in $(ARENA_BENCHES); do $$program $(BENCH); done
 
+.PHONY: bench-arena-parts
+bench-arena-parts: $(ARENA_BENCHES) $(ARENA_BENCH_PARTS)
+
 .PHONY: bench-module
 bench-module: setup $(B)/bin/ptsim $(B)/tests/bench-policy $(B)/tests/policy_attacks $(B)/tests/policy_groups $(MUTANTS_NEED) vm-files ## what the policy and the module cost, and what attacks gain; results in out/module (BENCH="--only coverage")
 	scripts/bench-module --build $(B) $(BENCH)

@@ -32,6 +32,3 @@ $(B)/samples/arena-summary: $(B)/obj/samples/arena/summary/main.cpp.o $(SAMPLES_
 ALL += $(ARENA_PROGRAMS:%=$(B)/samples/arena-%) $(B)/samples/arena-summary
 ARENA_BENCHES     += $(ARENA_PROGRAMS:%=$(B)/samples/arena-%) $(B)/samples/arena-summary
 ARENA_BENCH_PARTS += $(ARENA_PROGRAMS:%=$(B)/samples/arena-%.fatbin)
-
-.PHONY: bench-arena-parts
-bench-arena-parts: $(ARENA_BENCHES) $(ARENA_BENCH_PARTS)
