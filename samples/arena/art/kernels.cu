@@ -29,12 +29,12 @@ using namespace ptsched::art;
 namespace {
 
 constexpr unsigned int own = neurons / lanes; /* neurons of a thread */
-constexpr unsigned int all = 0xffffffff, held = most_categories / lanes;
+constexpr unsigned int whole_warp = 0xffffffff, held = most_categories / lanes;
 
 __device__ float sum_of_lanes(float value)
 {
     for (int with = lanes / 2; with; with /= 2)
-        value += __shfl_xor_sync(all, value, with);
+        value += __shfl_xor_sync(whole_warp, value, with);
     return value;
 }
 
@@ -97,8 +97,8 @@ __device__ float resonance_of(const float *u, const Weights &weights, unsigned i
 __device__ unsigned int lane_of_largest(float value, unsigned int lane)
 {
     for (int with = lanes / 2; with; with /= 2) {
-        const float other = __shfl_xor_sync(all, value, with);
-        const unsigned int whose = __shfl_xor_sync(all, lane, with);
+        const float other = __shfl_xor_sync(whole_warp, value, with);
+        const unsigned int whose = __shfl_xor_sync(whole_warp, lane, with);
         if (other > value || (other == value && whose < lane)) {
             value = other;
             lane = whose;
@@ -146,11 +146,11 @@ template <typename View> struct Second {
             if (gets[i] > gets[which])
                 which = i;
         const int whose = static_cast<int>(lane_of_largest(gets[which], lane));
-        if (__shfl_sync(all, gets[which], whose) <= 0)
+        if (__shfl_sync(whole_warp, gets[which], whose) <= 0)
             return false;
-        *number = __shfl_sync(all, which, whose) * lanes + static_cast<unsigned int>(whose);
+        *number = __shfl_sync(whole_warp, which, whose) * lanes + static_cast<unsigned int>(whose);
         *place = reinterpret_cast<typename View::Place>(
-            __shfl_sync(all, reinterpret_cast<unsigned long long>(places[which]), whose));
+            __shfl_sync(whole_warp, reinterpret_cast<unsigned long long>(places[which]), whose));
         return true;
     }
 
