@@ -57,9 +57,8 @@ CallsImpl::CallsImpl(CallOptions options)
           }
           return gpus;
       }()),
-      code_(options_.kernel(*options_.devices[0], options_.table)),
-      functions_(*options_.devices[0], *code_, options_.table), records_(bytes_beside(functions_)), pool_(make_pool()),
-      server_([this](Server &server) { return look(server); }, options_.host_threads)
+      functions_(*options_.devices[0], options_.kernel, options_.table), records_(bytes_beside(functions_)),
+      pool_(make_pool()), server_([this](Server &server) { return look(server); }, options_.host_threads)
 {
     for (unsigned i = 0; i < gpus_.size(); i++)
         gpus_[i]->blocks = pool_->blocks(i);
@@ -100,7 +99,7 @@ std::unique_ptr<pool::Core> CallsImpl::make_pool() const
 {
     for (std::size_t i = 1; i < options_.devices.size(); i++) {
         device::Device &device = *options_.devices[i];
-        if (!(Functions(device, *options_.kernel(device, options_.table), options_.table) == functions_))
+        if (!(Functions(device, options_.kernel, options_.table) == functions_))
             refuse("the kernel " + options_.table + " of " + device.name() + " has other functions than that of " +
                    options_.devices[0]->name());
     }

@@ -2,6 +2,7 @@
 #include "libptsched/arena/call/functions.hpp"
 
 #include "libptsched/arena/call/host_functions.hpp"
+#include <ptsched/device/allocation.hpp>
 
 #include <algorithm>
 
@@ -9,28 +10,57 @@ namespace ptsched::arena::detail {
 
 namespace {
 
-void read(device::Device &gpu, device::Address from, void *to, std::size_t bytes)
+/* A table's Description, whatever its size; empty: there is none. */
+std::vector<std::byte> read_variable(device::Device &gpu, const device::Code &code, const std::string &name)
 {
+    const auto variable = code.variable(name);
+    std::vector<std::byte> content(variable ? variable->bytes : 0);
+    if (!content.empty()) {
+        const auto queue = gpu.make_queue();
+        queue->download(content.data(), variable->address, content.size());
+        queue->finish();
+    }
+    return content;
+}
+
+/* As its own kernel says it. */
+std::vector<std::byte> ask_kernel(device::Device &gpu, const Functions::Make &make, const std::string &name)
+{
+    std::unique_ptr<device::Code> code;
+    try {
+        code = make(gpu, name);
+    } catch (const Error &) {
+        return {};
+    }
+    const device::Allocation memory = device::Allocation::pinned(sizeof(Description<pool::most_kinds>));
+    device::Address to = memory.address();
     const auto queue = gpu.make_queue();
-    queue->download(to, from, bytes);
+    queue->run(*code, {{1, 1, 1}, {1, 1, 1}, 0}, {&to});
     queue->finish();
+    const auto *begin = static_cast<const std::byte *>(memory.host_address());
+    DescriptionHead head;
+    std::memcpy(&head, begin, sizeof(head));
+    const std::size_t count = std::min(head.count, pool::most_kinds);
+    return {begin, begin + sizeof(head) + count * sizeof(FunctionText)};
 }
 
 } // namespace
 
-Functions::Functions(device::Device &gpu, const device::Code &code, const std::string &table)
+Functions::Functions(device::Device &gpu, const Make &make, const std::string &table)
 {
-    const auto variable = code.variable(table + "_names");
-    if (!variable || variable->bytes < sizeof(DescriptionHead))
+    std::vector<std::byte> content = read_variable(gpu, *make(gpu, table), table + "_names");
+    if (content.empty())
+        content = ask_kernel(gpu, make, table + "_describe");
+    DescriptionHead head;
+    if (content.size() < sizeof(head))
         throw Error("calls: the kernel " + table + " comes with no list of functions: put PTSCHED_ARENA_FUNCTIONS(" +
                     table + ", ...) before it, of ptsched/arena/call.cuh");
-    DescriptionHead head;
-    read(gpu, variable->address, &head, sizeof(head));
-    if (head.version != description_version || variable->bytes != sizeof(head) + head.count * sizeof(FunctionText))
+    std::memcpy(&head, content.data(), sizeof(head));
+    if (head.version != description_version || content.size() != sizeof(head) + head.count * sizeof(FunctionText))
         throw Error("calls: the functions of the kernel " + table +
                     " were compiled with another version of ptsched/arena/call.cuh: compile them anew");
     all_.resize(head.count);
-    read(gpu, variable->address + sizeof(head), all_.data(), head.count * sizeof(FunctionText));
+    std::memcpy(all_.data(), content.data() + sizeof(head), head.count * sizeof(FunctionText));
     for (std::size_t i = 0; i < all_.size(); i++)
         if (find(all_[i].name) != i)
             throw Error("calls: the kernel " + table + " has two functions of the name '" + all_[i].name + "'");

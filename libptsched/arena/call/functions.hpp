@@ -9,8 +9,9 @@ namespace ptsched::arena::detail {
 
 class Functions {
 public:
-    /* Of a kernel of @gpu's; throws Error if there is no such list, or it is of another version. */
-    Functions(device::Device &gpu, const device::Code &code, const std::string &table);
+    /* As CallOptions say. Throws Error if there is no such list, or it is of another version. */
+    using Make = std::function<std::unique_ptr<device::Code>(device::Device &, const std::string &name)>;
+    Functions(device::Device &gpu, const Make &make, const std::string &table);
 
     std::size_t size() const { return all_.size(); }
     const FunctionText &operator[](std::size_t number) const { return all_[number]; }

@@ -111,7 +111,6 @@ private:
 
     const CallOptions options_;
     std::vector<std::unique_ptr<Gpu>> gpus_;
-    const std::unique_ptr<device::Code> code_; /* of the first, for its functions */
     const Functions functions_;
     HostFunctions host_functions_;
     Mutex targets_mutex_;

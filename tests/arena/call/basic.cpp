@@ -22,6 +22,16 @@ void one_call()
     CHECK_EQ(*word, 17ULL);
 }
 
+/* What a kernel says of its functions, where it comes with no variable. */
+void said_by_a_kernel()
+{
+    auto options = options_for();
+    options.table = "described";
+    Calls calls(options);
+    CHECK_EQ(calls.function<int(int, int)>("add")(3, 4), 7);
+    CHECK(refused([&] { calls.function<int(int, int)>("add", {.blocks = 1}); }, {"needs the kernel described_spread"}));
+}
+
 void threads_of_a_block()
 {
     constexpr unsigned count = 1000;
@@ -170,6 +180,7 @@ void by_pointers()
 std::vector<tap::Case> test::basic_cases()
 {
     return {{"one call", one_call},
+            {"functions that a kernel says", said_by_a_kernel},
             {"all threads of a block have a part in a call", threads_of_a_block},
             {"arguments and results of all sizes", of_all_sizes},
             {"a list is walked where it is", a_list},

@@ -174,6 +174,16 @@ extern "C" __global__ void launched_fails(ptsched::arena::Line line)
     ask(ptsched::arena::here_of(line), 0);
 }
 
+/* Its list is said by a kernel, as by a driver that does not find the variable. */
+extern "C" __global__ void described(ptsched::pool::Slots slots)
+{
+    kernels_functions::serve(slots);
+}
+extern "C" __global__ void described_describe(ptsched::arena::detail::Description<kernels_functions::count> *to)
+{
+    *to = kernels_names;
+}
+
 /* No list comes with it. */
 extern "C" __global__ void unlisted(ptsched::pool::Slots slots)
 {

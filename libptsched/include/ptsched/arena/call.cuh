@@ -349,7 +349,19 @@ private:
     extern "C" {                                                                                                       \
     __device__ ptsched::arena::detail::Description<table##_functions::count> table##_names =                           \
         table##_functions::describe(#__VA_ARGS__);                                                                     \
+    }                                                                                                                  \
+    PTSCHED_ARENA_DESCRIBE(table)
+
+/* Where the driver does not find the variable, which a compiler may keep to its module. */
+#ifdef VGPU
+#define PTSCHED_ARENA_DESCRIBE(table)
+#else
+#define PTSCHED_ARENA_DESCRIBE(table)                                                                                  \
+    extern "C" __global__ void table##_describe(ptsched::arena::detail::Description<table##_functions::count> *to)     \
+    {                                                                                                                  \
+        *to = table##_names;                                                                                           \
     }
+#endif
 
 namespace detail {
 
