@@ -78,8 +78,8 @@ void Server::look_on()
     while (is_looking() && !stops_) {
         if (look_(*this))
             idle_rounds = 0;
-        else if (++idle_rounds > most_idle_rounds)
-            rest(idle_rounds);
+        else if (++idle_rounds > most_idle_rounds && rest(idle_rounds))
+            idle_rounds = 0;
         else if (idle_rounds > prompt_rounds)
             __builtin_ia32_pause();
     }
@@ -90,12 +90,15 @@ void Server::look_on()
     }
 }
 
-void Server::rest(unsigned idle_rounds)
+/* Whether a call has begun after there was none for a while. */
+bool Server::rest(unsigned idle_rounds)
 {
-    if (idle_rounds < most_idle_rounds + most_naps || begun_.load(std::memory_order_relaxed))
+    if (idle_rounds < most_idle_rounds + most_naps || begun_.load(std::memory_order_relaxed)) {
         std::this_thread::sleep_for(nap);
-    else
-        news_.sleep_until(no_limit(), [this] { return stops_ || begun_.load(std::memory_order_acquire); });
+        return false;
+    }
+    news_.sleep_until(no_limit(), [this] { return stops_ || begun_.load(std::memory_order_acquire); });
+    return true;
 }
 
 bool Server::hand_over()

@@ -46,7 +46,7 @@ public:
 private:
     void work();
     void look_on();
-    void rest(unsigned idle_rounds);
+    bool rest(unsigned idle_rounds);
     bool take_over();
 
     const std::function<bool(Server &)> look_;
