@@ -34,6 +34,12 @@
 #include <variant>
 #include <vector>
 
+namespace ptsched::pool {
+
+class CoreImpl;
+
+} // namespace ptsched::pool
+
 #pragma GCC visibility push(default)
 
 namespace ptsched::pool {

@@ -39,6 +39,13 @@
 #include <utility>
 #include <vector>
 
+namespace ptsched::arena::detail {
+
+struct Target; /* a function of the GPU, and how it runs */
+struct Record; /* of a call */
+
+} // namespace ptsched::arena::detail
+
 #pragma GCC visibility push(default)
 
 namespace ptsched::arena {
@@ -194,9 +201,6 @@ Registration register_function(const char *name, R (*function)(Args...), Waits w
 {
     return Registration(name, HostSignature<R(Args...)>::make(), make_invoke<R(Args...)>(function), waits);
 }
-
-struct Target; /* a function of the GPU, and how it runs */
-struct Record; /* of a call */
 
 /* Calls without their types. */
 class CallCore {
