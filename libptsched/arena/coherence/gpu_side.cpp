@@ -81,6 +81,8 @@ private:
     }
     template <typename T> Address ask(std::span<const T> what);
     void run(const device::Code &code, std::size_t pages, const std::vector<void *> &arguments);
+    void compare_all(const Place &place, std::span<const ArenaCompared> pages, std::span<unsigned> changed,
+                     const Found &found);
     void compare_once(const Place &place, std::span<const ArenaCompared> pages, std::span<unsigned> changed,
                       std::size_t room, std::size_t &wanted, const Found &found);
 
@@ -224,12 +226,23 @@ std::byte *CudaWork::stage(std::size_t bytes)
     return kit_->staged.host();
 }
 
+/* As many at once as can be packed without its place being too large for a word. */
 void CudaWork::compare(const Place &place, std::span<const ArenaCompared> pages, std::span<unsigned> changed,
                        const Found &found)
 {
+    constexpr std::size_t most_pages = 65536;
+    std::fill(changed.begin(), changed.end(), 0);
+    for (std::size_t first = 0; first < pages.size(); first += most_pages) {
+        const std::size_t count = std::min(most_pages, pages.size() - first);
+        compare_all(place, pages.subspan(first, count), changed.subspan(first, count), found);
+    }
+}
+
+void CudaWork::compare_all(const Place &place, std::span<const ArenaCompared> pages, std::span<unsigned> changed,
+                           const Found &found)
+{
     constexpr std::size_t first_room = 64 << 10; /* words */
     std::size_t most_room = 16 << 20, room = 0, wanted = 0;
-    std::fill(changed.begin(), changed.end(), 0);
     if (std::any_of(pages.begin(), pages.end(), [](const ArenaCompared &page) { return page.mode != arena_count; }))
         room = first_room;
     do {
