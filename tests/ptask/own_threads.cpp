@@ -6,6 +6,7 @@
 #include "tests/ptask/ptask_test.hpp"
 
 #include <csignal>
+#include <future>
 #include <sched.h>
 
 namespace test {
@@ -79,6 +80,21 @@ bool graphs_do()
     });
 }
 
+/* As who protects memory asks for: else the process would end without the program's handler. */
+void what_they_raise_is_handled()
+{
+    std::promise<sigset_t> told;
+    const Worker worker([&](const Stop &) {
+        sigset_t mask;
+        pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+        told.set_value(mask);
+    });
+    const sigset_t mask = told.get_future().get();
+    CHECK(sigismember(&mask, SIGUSR1) && sigismember(&mask, SIGTERM));
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS})
+        CHECK(!sigismember(&mask, own));
+}
+
 } // namespace
 
 Cases own_thread_cases()
@@ -92,7 +108,8 @@ Cases own_thread_cases()
                  ptsched::device::gpus();
                  check_in_a_child(graphs_do);
              },
-             no_threads_in_children}};
+             no_threads_in_children},
+            {"but those that their own instructions raise", what_they_raise_is_handled}};
 }
 
 } // namespace test
