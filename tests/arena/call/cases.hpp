@@ -19,6 +19,7 @@ namespace device = ptsched::device;
 std::vector<tap::Case> basic_cases();
 std::vector<tap::Case> host_cases();
 std::vector<tap::Case> error_cases();
+std::vector<tap::Case> window_cases();
 std::vector<tap::Case> turn_cases();
 std::vector<tap::Case> c_cases();
 std::vector<tap::Case> program_cases();

@@ -7,6 +7,25 @@ using ptsched::arena::RemotePointer;
 using ptsched::arena::Reply;
 using ptsched::arena::Status;
 
+/* To the values of a list's nodes, each by one thread. */
+__device__ void add_to_all(Node *list, unsigned long long more)
+{
+    unsigned int i = 0;
+    for (Node *node = list; node; node = node->next)
+        if (i++ % blockDim.x == threadIdx.x)
+            node->value += more;
+}
+
+/* What the host has written meanwhile, after it was told what to add. */
+__device__ unsigned long long tell_and_hear(const Here &here, Node *node, unsigned long long value)
+{
+    if (threadIdx.x)
+        return 0;
+    node->value = value;
+    const auto reply = ptsched::arena::call_host<"double_it", int(Node *)>(here, node);
+    return reply ? node->next->value : 0;
+}
+
 __device__ int add(int a, int b)
 {
     return a + b;
@@ -152,8 +171,8 @@ __device__ void trap()
     __trap();
 }
 
-PTSCHED_ARENA_FUNCTIONS(kernels, add, put, sum, rotate, swap, walk, count_threads, ask_all, ask, apply, deeper, say,
-                        load, make_list, wait, trap)
+PTSCHED_ARENA_FUNCTIONS(kernels, add_to_all, tell_and_hear, add, put, sum, rotate, swap, walk, count_threads, ask_all,
+                        ask, apply, deeper, say, load, make_list, wait, trap)
 extern "C" __global__ void kernels(ptsched::pool::Slots slots)
 {
     kernels_functions::serve(slots);

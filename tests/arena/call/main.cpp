@@ -12,8 +12,10 @@ int main(int argc, char **argv)
     test::Daemon daemon;
     std::vector<tap::Case> all;
 
-    for (auto cases :
-         {test::basic_cases, test::host_cases, test::error_cases, test::turn_cases, test::c_cases, test::program_cases})
+    /* A GPU's memory is not the host's, whatever the address. */
+    setenv("PTSCHED_VGPU_OWN_ADDRESSES", "1", 1);
+    for (auto cases : {test::basic_cases, test::host_cases, test::window_cases, test::error_cases, test::turn_cases,
+                       test::c_cases, test::program_cases})
         for (tap::Case &one : cases())
             all.push_back(std::move(one));
     return tap::run(all);

@@ -76,6 +76,16 @@ struct CallHooks {
     std::function<void(void *)> deallocate;
 };
 
+class Arena;
+class Window;
+
+/*
+ * So that a call is a release of who calls and an acquire of who is called, and its end the other way round, of all
+ * arenas of @window that are shared. Those that a pointer among the arguments leads into become so if the other side
+ * owns them. allocate() of kernels has blocks of @heap; without one, none. Both outlive the calls.
+ */
+CallHooks hooks_of(Window &window, Arena *heap = nullptr);
+
 struct CallOptions {
     /* A kernel of the file that has the functions: kernels that are asked for are @table, and @table + "_spread". */
     std::function<std::unique_ptr<device::Code>(device::Device &, const std::string &name)> kernel;
