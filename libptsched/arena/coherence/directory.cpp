@@ -4,19 +4,33 @@
 #include "libptsched/arena/coherence/coherence.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace ptsched::arena {
 
-std::size_t Streak::length_at(std::size_t page) const
+/* The one that ended there; of none, all of them. */
+std::size_t Streaks::find(std::size_t end) const
 {
-    return length_ && page == end_ ? std::min(2 * length_, most) : 1;
+    std::size_t i = 0;
+    while (i < count && (!streaks_[i].length || streaks_[i].end != end))
+        i++;
+    return i;
 }
 
-void Streak::got(Run run)
+std::size_t Streaks::length_at(std::size_t page) const
 {
+    const std::size_t found = find(page);
+    return found < count ? std::min(2 * streaks_[found].length, most) : 1;
+}
+
+void Streaks::got(Run run)
+{
+    std::size_t at = find(run.first);
+    const std::size_t before = at < count ? streaks_[at].length : 0;
+    if (at == count)
+        at = std::exchange(oldest_, (oldest_ + 1) % count);
     /* What is cut short at other pages goes on behind them. */
-    length_ = std::max(run.count, run.first == end_ ? length_ : 0);
-    end_ = run.end();
+    streaks_[at] = {run.end(), std::max(run.count, before)};
 }
 
 Directory::Directory(std::size_t pages)
@@ -52,8 +66,8 @@ void Directory::fetched(Run run)
 Run Directory::grant(std::size_t page, bool is_write)
 {
     PageSet &granted = is_write ? writable_ : readable_;
-    Streak &streak = is_write ? writes_ : reads_;
-    const std::size_t end = std::min({granted.next(page), on_host_.next_missing(page), page + streak.length_at(page)});
+    Streaks &streaks = is_write ? writes_ : reads_;
+    const std::size_t end = std::min({granted.next(page), on_host_.next_missing(page), page + streaks.length_at(page)});
     const Run run{page, end - page};
     if (!run.count)
         return run;
@@ -62,7 +76,7 @@ Run Directory::grant(std::size_t page, bool is_write)
         writable_.add(run);
         pristine_.remove(run);
     }
-    streak.got(run);
+    streaks.got(run);
     return run;
 }
 

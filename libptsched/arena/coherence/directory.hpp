@@ -9,12 +9,17 @@
 #include "libptsched/arena/coherence/page_set.hpp"
 #include "libptsched/arena/window/memory.hpp"
 
+#include <array>
+
 namespace ptsched::arena {
 
 enum class Party;
 
-/* Where page after page is touched, more and more of them are got at once: to be told of each costs microseconds. */
-class Streak {
+/*
+ * Where page after page is touched, more and more of them are got at once: to be told of each costs microseconds. Each
+ * of several threads may do so at a place of its own.
+ */
+class Streaks {
 public:
     static constexpr std::size_t most = 64;
 
@@ -23,7 +28,15 @@ public:
     void got(Run run);
 
 private:
-    std::size_t end_ = 0, length_ = 0;
+    struct Streak {
+        std::size_t end = 0, length = 0;
+    };
+    static constexpr std::size_t count = 32;
+
+    std::size_t find(std::size_t end) const;
+
+    std::array<Streak, count> streaks_{};
+    std::size_t oldest_ = 0;
 };
 
 /* Not thread-safe. What is called in faults of the host allocates nothing: to_fetch(), fetched(), grant(). */
@@ -98,7 +111,7 @@ private:
     PageSet was_readable_, was_writable_; /* see remember() */
     bool was_expected_ = false;           /* what was opened to be written has been so without being touched */
     std::vector<std::uint32_t> versions_;
-    Streak fetches_, reads_, writes_;
+    Streaks fetches_, reads_, writes_;
 };
 
 } // namespace ptsched::arena

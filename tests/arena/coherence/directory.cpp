@@ -121,6 +121,29 @@ void runs_end_with_the_order()
     CHECK_EQ(directory.grant(98, true).count, std::size_t{1});
 }
 
+/* Of several threads, each at its own place, in turn. */
+void runs_grow_side_by_side()
+{
+    constexpr std::size_t threads = 16, each = 200;
+    Directory directory(threads * each);
+    std::vector<std::size_t> next(threads);
+    for (std::size_t i = 0; i < threads; i++)
+        next[i] = i * each;
+    std::size_t grants = 0;
+    for (bool some = true; some;) {
+        some = false;
+        for (std::size_t i = 0; i < threads; i++) {
+            if (next[i] >= (i + 1) * each)
+                continue;
+            next[i] += directory.grant(next[i], true).count;
+            grants++;
+            some = true;
+        }
+    }
+    /* 1 + 2 + ... + 64 pages by seven, and the other 73 by two more. */
+    CHECK_EQ(grants, 9 * threads);
+}
+
 void fetches_grow()
 {
     Directory directory(40);
@@ -206,6 +229,7 @@ std::vector<tap::Case> test::directory_cases()
             {"directory: both write", both_write},
             {"directory: runs grow", runs_grow},
             {"directory: runs are for what is in order", runs_end_with_the_order},
+            {"directory: runs of several threads grow", runs_grow_side_by_side},
             {"directory: fetches grow", fetches_grow},
             {"directory: what is not there stays closed", only_what_is_there_is_opened},
             {"directory: what was read is expected to be", expects_reads},
