@@ -332,7 +332,8 @@ USE_PARSED_HIDDEN = $(if $(SAN),-include $(PARSED_HIDDEN:.gch=))
 # which are taken away, parse for themselves.
 OPTIMISED        = $(B)/optimised/$(1)/$(notdir $(PARSED))
 PARSED_OPTIMISED := $(foreach kind,seen seen/described hidden hidden/described,$(call OPTIMISED,$(kind)))
-USE_OPTIMISED    = -include $(patsubst %.gch,%,$(call OPTIMISED,$(if \
+# Of what was parsed before, gcc 12 does not know that it is a system's header, where some warnings are mistakes.
+USE_OPTIMISED    = -Wno-array-bounds -Wno-stringop-overflow -include $(patsubst %.gch,%,$(call OPTIMISED,$(if \
 	$(findstring -fvisibility,$(CXXFLAGS)),hidden,seen)$(if $(filter -g,$(CXXFLAGS)),/described)))
 # What tests take to compile is more than what they gain by more.
 TESTS_OPT   := $(if $(SAN),,-O1)
