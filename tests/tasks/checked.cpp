@@ -429,14 +429,18 @@ void a_task_waits_for_another_runtime()
     GraphClock clock;
     Runtime one({.workers = 2}), other({.workers = 2});
     int x = 0;
+    std::atomic<bool> begun{false};
     one.host(
         [&](int *to) {
             other.host([&] {
+                begun = true;
                 const auto looks = [&] { return one.state().sleeps + other.state().sleeps; };
                 const std::uint64_t enough = looks() + 20;
                 clock.advance_until(std::chrono::milliseconds(100), [&] { return looks() >= enough; });
                 x = 1;
             });
+            /* Who waits would run it himself, and look no more. */
+            CHECK(comes_true([&] { return begun.load(); }));
             other.wait();
             *to = x + 1;
         },
