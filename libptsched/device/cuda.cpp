@@ -166,15 +166,6 @@ std::optional<std::size_t> CudaDevice::most_threads() const
     return static_cast<std::size_t>(*processors) * static_cast<std::size_t>(*each);
 }
 
-std::optional<std::size_t> CudaDevice::memory_bytes() const
-{
-    std::size_t free = 0, all = 0;
-    Entered entered(*this);
-    if (!driver.memory_info || driver.memory_info(&free, &all) != CUDA_SUCCESS)
-        return {};
-    return all;
-}
-
 /* Its module stays loaded, like the device. */
 CUfunction CudaDevice::piece_mover()
 {
@@ -242,6 +233,16 @@ const std::vector<Device *> &gpus()
 {
     static const std::vector<Device *> &found = *new std::vector<Device *>(find_gpus());
     return found;
+}
+
+std::optional<std::size_t> memory_bytes(const Device &device)
+{
+    const auto *gpu = dynamic_cast<const CudaDevice *>(&device);
+    std::size_t free = 0, all = 0;
+    if (!gpu || !gpu->driver.memory_info)
+        return {};
+    Entered entered(*gpu);
+    return gpu->driver.memory_info(&free, &all) == CUDA_SUCCESS ? std::optional(all) : std::nullopt;
 }
 
 /* Of all of them, whichever gives it: one on which a kernel was at fault does not. */

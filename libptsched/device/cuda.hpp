@@ -49,7 +49,6 @@ public:
     Mapping map_shared(const ShareHandle &handle, std::size_t bytes) override;
     void limit_memory(std::size_t bytes) override { memory_.limit(bytes); }
     std::size_t trim(std::size_t keep) override { return memory_.trim(keep); }
-    std::optional<std::size_t> memory_bytes() const override;
 
     std::size_t most_pieces() override { return piece_mover() ? pieces::most : 0; }
     /* The kernel of pieces.hpp, or null where the driver does not compile it. */

@@ -14,7 +14,7 @@ constexpr std::size_t share_of_memory = 8;
 
 Ahead::Ahead(const Site &site, Directory &directory, std::function<void(Task &)> release)
     : site_(site), directory_(directory), release_(std::move(release)),
-      most_unused_(site.device->memory_bytes().value_or(0) / share_of_memory)
+      most_unused_(device::memory_bytes(*site.device).value_or(0) / share_of_memory)
 {
 }
 

@@ -337,8 +337,6 @@ public:
      * many were given back. Thread-safe; may wait for work that the device has.
      */
     virtual std::size_t trim(std::size_t /* keep */) { return 0; }
-    /* Of its own, used or not, in bytes; where that is known. */
-    virtual std::optional<std::size_t> memory_bytes() const { return {}; }
 };
 
 /* The host's memory, pinned where there is a driver, and its processors: a queue is a thread. */
@@ -349,6 +347,8 @@ std::unique_ptr<Code> host_code(HostFunction function);
 
 /* The GPUs that the CUDA driver shows, empty without driver or GPU. */
 const std::vector<Device *> &gpus();
+/* Of the device's own, used or not; where that is known. Thread-safe. */
+std::optional<std::size_t> memory_bytes(const Device &device);
 /* For a thread of this library's user that calls nothing else of CUDA: its context need not be looked at each time. */
 void adopt_thread();
 /*
