@@ -103,6 +103,8 @@ private:
     bool serve_next(Server &server, Gpu &gpu);
     void serve(Gpu &gpu, unsigned ticket, const Request &request, const HostFunction &function,
                const std::byte *arguments);
+    void answer(Gpu &gpu, unsigned ticket, const Request &request, Status status, const std::byte *result,
+                unsigned bytes);
     bool refuse_unknown(Gpu &gpu, unsigned ticket, const Request &request, const HostFunction *function);
     bool hear_complaint(Gpu &gpu, unsigned ticket, const Request &request);
     std::string caller(unsigned record) const;

@@ -34,6 +34,22 @@ struct Record {
     std::atomic<bool> has_failed{false};
     std::exception_ptr failure; /* of the first function of the host, under the lock of who has the records */
     device::MarkerPtr end;      /* of a call that is spread */
+
+    /*
+     * What a caller of the GPU has done comes before what the functions do that its kernel calls, and that before the
+     * result. The order passes through the kernel, where a sanitizer does not see it, and is told at both ends.
+     */
+    void passes_gpu()
+    {
+#ifdef PTSCHED_THREAD_SANITIZER
+        passed_.fetch_add(1, std::memory_order_acq_rel);
+#endif
+    }
+
+private:
+#ifdef PTSCHED_THREAD_SANITIZER
+    std::atomic<unsigned> passed_{0};
+#endif
 };
 
 /* Those of all calls. Thread-safe. */

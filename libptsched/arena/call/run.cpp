@@ -51,6 +51,7 @@ void CallsImpl::begin(Record &record, const std::byte *arguments)
     collect_pointers(target.pointers, arguments, target.name, record.pointers);
     if (options_.hooks.before_call)
         options_.hooks.before_call(Side::gpu(target.how.gpu), record.pointers);
+    record.passes_gpu();
     if (target.how.blocks)
         begin_spread(record, arguments);
     else
@@ -106,6 +107,7 @@ void CallsImpl::finish(Record &record, std::byte *result)
         drop(record);
         throw;
     }
+    record.passes_gpu();
     const bool is_beside = target.is_beside || target.how.blocks;
     if (target.result_bytes)
         std::memcpy(result, is_beside ? record.beside : record.receipt.task() + sizeof(Header), target.result_bytes);

@@ -33,6 +33,8 @@ bool CallsImpl::serve_next(Server &server, Gpu &gpu)
     Request request;
     if (!gpu.line.find(ticket, request))
         return false;
+    if (request.record != no_record)
+        records_.at(request.record).passes_gpu();
     if (request.number == complaint)
         return hear_complaint(gpu, ticket, request);
     const HostFunction *function =
@@ -76,7 +78,15 @@ void CallsImpl::serve(Gpu &gpu, unsigned ticket, const Request &request, const H
                                                  std::current_exception()));
     }
     serving = before;
-    gpu.line.answer(ticket, status, result, function.result_bytes);
+    answer(gpu, ticket, request, status, result, function.result_bytes);
+}
+
+void CallsImpl::answer(Gpu &gpu, unsigned ticket, const Request &request, Status status, const std::byte *result,
+                       unsigned bytes)
+{
+    if (request.record != no_record)
+        records_.at(request.record).passes_gpu();
+    gpu.line.answer(ticket, status, result, bytes);
 }
 
 /* Of the GPU's functions. */
@@ -113,7 +123,7 @@ bool CallsImpl::refuse_unknown(Gpu &gpu, unsigned ticket, const Request &request
                            ", and there is none: Calls::pointer() makes pointers";
         fail(request.record, std::make_exception_ptr(CallFailure("calls: " + what + why)));
     }
-    gpu.line.answer(ticket, function ? Status::wrong_signature : Status::no_such_function, nullptr, 0);
+    answer(gpu, ticket, request, function ? Status::wrong_signature : Status::no_such_function, nullptr, 0);
     return true;
 }
 
@@ -130,7 +140,7 @@ bool CallsImpl::hear_complaint(Gpu &gpu, unsigned ticket, const Request &request
                                            ": PTSCHED_ARENA_HOST_FUNCTION and Calls::add() add one";
     fail(request.record, std::make_exception_ptr(CallFailure("calls: " + caller(request.record) + " calls " +
                                                              describe(about.name, about.signature) + ", " + why)));
-    gpu.line.answer(ticket, function ? Status::wrong_signature : Status::no_such_function, nullptr, 0);
+    answer(gpu, ticket, request, function ? Status::wrong_signature : Status::no_such_function, nullptr, 0);
     return true;
 }
 
